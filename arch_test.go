@@ -1,0 +1,141 @@
+package websync_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/websync-go/websync"
+
+// mayImport is the architecture: which packages of this module each package may import. A name that ends in /... stands for
+// all below it.
+var mayImport = map[string][]string{
+	".":                   {},
+	"internal/xmlscan":    {},
+	"sitemap":             {".", "internal/...", "harvest"},
+	"atom":                {".", "internal/...", "harvest"},
+	"atom/anyfeed":        {".", "internal/...", "harvest", "atom"},
+	"resourcesync":        {".", "internal/...", "harvest", "sitemap"},
+	"eli":                 {".", "internal/...", "harvest", "sitemap", "atom"},
+	"eli/rdfa":            {".", "internal/...", "harvest", "sitemap", "atom"},
+	"eli/jsonld":          {".", "internal/...", "harvest", "sitemap", "atom"},
+	"atompmh":             {".", "internal/...", "harvest", "atom"},
+	"rinfo":               {".", "internal/...", "harvest", "atom"},
+	"harvest":             {"."},
+	"harvest/fetch":       {".", "harvest"},
+	"harvest/kvstore":     {".", "harvest"},
+	"harvest/memstore":    {".", "harvest", "harvest/kvstore"},
+	"harvest/sqlitestore": {".", "harvest"},
+	"harvest/pgstore":     {".", "harvest"},
+	"harvest/storetest":   {".", "harvest"},
+	"harvest/sourcetest":  {".", "harvest"},
+	"harvest/dirsource":   {".", "harvest"},
+	"harvest/notify":      {".", "harvest"},
+	"harvest/discover":    {"..."},
+	"publish":             {"."},
+	"examples/...":        {"..."},
+}
+
+// mayLinkHTTP are the packages that may carry net/http, even through a dependency.
+var mayLinkHTTP = []string{"harvest/fetch", "harvest/notify", "harvest/discover", "publish", "eli/jsonld", "harvest/pgstore", "examples/..."}
+
+// protocols import harvest from source.go only.
+var protocols = []string{"sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}
+
+// onlyStandard are the suites whose import costs nothing.
+var onlyStandard = []string{"harvest/storetest", "harvest/sourcetest"}
+
+type goPackage struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+	Deps       []string
+}
+
+func (p goPackage) name() string {
+	if p.ImportPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(p.ImportPath, module+"/")
+}
+
+func packages(t *testing.T) (all []goPackage) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./...").Output()
+	require.NoError(t, err)
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		err := dec.Decode(&p)
+		if err == io.EOF {
+			return all
+		}
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+}
+
+// matches reports whether name is in the list, whose entries may end in "...".
+func matches(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(pattern string) bool {
+		prefix, any := strings.CutSuffix(pattern, "...")
+		return name == pattern || any && strings.HasPrefix(name+"/", prefix)
+	})
+}
+
+func own(importPath string) (string, bool) {
+	return goPackage{ImportPath: importPath}.name(), importPath == module || strings.HasPrefix(importPath, module+"/")
+}
+
+func TestImportTable(t *testing.T) {
+	for _, p := range packages(t) {
+		name := p.name()
+		allowed, known := mayImport[name]
+		for pattern, list := range mayImport {
+			if !known && matches([]string{pattern}, name) {
+				allowed, known = list, true
+			}
+		}
+		if !known {
+			t.Errorf("%s has no line in the import table", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if dep, ok := own(imp); ok && !matches(allowed, dep) {
+				t.Errorf("%s imports %s", name, dep)
+			}
+		}
+		if slices.Contains(p.Deps, "net/http") && !matches(mayLinkHTTP, name) {
+			t.Errorf("%s links net/http", name)
+		}
+		for _, dep := range p.Deps {
+			host, _, _ := strings.Cut(dep, "/")
+			if _, ok := own(dep); !ok && matches(onlyStandard, name) && strings.Contains(host, ".") {
+				t.Errorf("%s links %s", name, dep)
+			}
+		}
+	}
+}
+
+func TestProtocolsMeetTheEngineInOneFile(t *testing.T) {
+	for _, p := range packages(t) {
+		if !slices.Contains(protocols, p.name()) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			data, err := os.ReadFile(path.Join(p.Dir, file))
+			require.NoError(t, err)
+			if file != "source.go" && bytes.Contains(data, []byte(`"`+module+`/harvest"`)) {
+				t.Errorf("%s/%s imports harvest", p.name(), file)
+			}
+		}
+	}
+}

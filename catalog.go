@@ -1,0 +1,77 @@
+package websync
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+)
+
+// A Catalog is what a [Publisher] reads: the records of one or more sources and the log of their changes. Every Store
+// of package harvest is one.
+//
+// A Catalog is safe for concurrent use. No lock, connection or transaction is held across a yield: any method may be
+// called inside the loop, and the loop may take days. An iterator yields at most one error, as the last thing.
+type Catalog interface {
+	// Head returns where the log stands. It counts nothing, so it is cheap enough to ask before every answer.
+	Head(ctx context.Context) (Head, error)
+
+	// Get returns the records of ids in one source, live or deleted. The result has the length and order of ids; an
+	// unknown id gives the zero [Item].
+	Get(ctx context.Context, source string, ids []string) ([]Item, error)
+
+	// Resources yields the live records in the order of Born. r limits the sources and, by After and Until, Born.
+	Resources(ctx context.Context, r Range) iter.Seq2[Item, error]
+
+	// Changes yields the log in the order of Seq: every put and every deletion, superseded ones too. r limits the
+	// generation, the sources and, by After and Until, Seq. An unknown generation is [ErrNotFound].
+	Changes(ctx context.Context, r Range) iter.Seq2[Item, error]
+
+	// Open opens the bytes of a body. The caller closes them. A body that is no longer kept is [ErrNotFound].
+	Open(ctx context.Context, b Body) (io.ReadSeekCloser, error)
+}
+
+// A Head tells where a log stands: what ETags, indexes and the times of a list are made of.
+type Head struct {
+	Generation uint64 // the newest
+
+	// First and Last are the smallest and the greatest number of the newest generation; both are 0 when it is empty.
+	First, Last         Seq
+	FirstTime, LastTime time.Time
+
+	Born Seq              // the greatest Born given out
+	Live map[string]int64 // live records by source
+}
+
+// Total returns the number of live records of the given sources, each named once; of all sources if none is given.
+func (h Head) Total(sources ...string) int64 {
+	var n int64
+	if len(sources) == 0 {
+		for _, live := range h.Live {
+			n += live
+		}
+		return n
+	}
+	for _, s := range sources {
+		n += h.Live[s]
+	}
+	return n
+}
+
+// A Range says which items to read: those with After < n <= Until. The zero Range is all of them.
+type Range struct {
+	Sources    []string // none: all
+	Generation uint64   // of the log, for Changes only; 0: the newest
+	After      Seq
+	Until      Seq // 0: no end
+}
+
+// A State holds small named values. It is safe for concurrent use. An empty value and no value are the same.
+type State interface {
+	// State returns the value of key, or nil if there is none. The caller may change the result.
+	State(ctx context.Context, key string) ([]byte, error)
+
+	// Swap sets the value of key to new if it is old, or else returns [ErrConflict] and changes nothing. A nil old
+	// creates the value, a nil new deletes it. The arguments are not kept.
+	Swap(ctx context.Context, key string, old, new []byte) error
+}

@@ -1,0 +1,344 @@
+package websync
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// A Datetime is a W3C datetime or an RFC 3339 timestamp with the precision and the zone it was stated in. It stands for
+// a period: "2024" for a year, "2024-02-29T12:00Z" for a minute. Two Datetimes are == exactly if their text is the same.
+//
+// The zero value is "not stated"; its text is empty and it is before all others in the order of Compare.
+//
+// Years reach from 1 to 9999, also in UTC. Dates without a time are taken in UTC. A leap second keeps its text, but its
+// instant is that of the second after it, since [time.Time] has no other.
+type Datetime struct {
+	sec    int64 // start of the period: Unix time
+	nano   int32
+	offset int16 // minutes east of UTC
+	prec   Precision
+	flags  uint8
+}
+
+// What the other fields of a Datetime do not tell.
+const (
+	leapSecond uint8 = 1 << iota // sec is that of the second after it
+	plusZero                     // the zone is +00:00, not Z
+	minusZero                    // the zone is -00:00: UTC, the local zone is not known (RFC 3339 §4.3)
+)
+
+// A Precision is the length of the period that a [Datetime] stands for. Precisions are ordered from coarse to fine;
+// between Second and Nanosecond there is one for each number of fraction digits.
+type Precision uint8
+
+const (
+	Unstated Precision = iota // of the zero Datetime
+	Year
+	Month
+	Day
+	Minute
+	Second
+
+	Millisecond = Second + 3
+	Microsecond = Second + 6
+	Nanosecond  = Second + 9
+)
+
+var precisions = [...]string{
+	"unstated", "year", "month", "day", "minute", "second",
+	"100 milliseconds", "10 milliseconds", "millisecond",
+	"100 microseconds", "10 microseconds", "microsecond",
+	"100 nanoseconds", "10 nanoseconds", "nanosecond",
+}
+
+// String returns the length of the period, e.g. "day" or "10 milliseconds".
+func (p Precision) String() string { return precisions[min(p, Nanosecond)] }
+
+// digits returns the number of fraction digits.
+func (p Precision) digits() int { return max(int(p)-int(Second), 0) }
+
+var (
+	errSyntax   = errors.New("not a W3C date")
+	errNoDate   = errors.New("no such date")
+	errNoTime   = errors.New("no such time of day")
+	errNoOffset = errors.New("no such time zone")
+	errNoZone   = errors.New("a time without a time zone")
+	errYear     = errors.New("the year is not between 1 and 9999")
+)
+
+// Unix times between which a Datetime lies: the years 1 to 9999 in UTC.
+const (
+	minUnix = -62135596800
+	maxUnix = 253402300800
+)
+
+var powers = [...]int32{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
+
+// NewDatetime returns t with its offset and all of its precision, which is that of a second, or finer as far as the
+// last digit of the fraction that is not zero. Offsets are whole minutes: the seconds of an older local mean time are
+// cut off, the instant stays. The zero Time, and one outside the years 1 to 9999, gives the zero Datetime.
+func NewDatetime(t time.Time) Datetime {
+	if t.IsZero() {
+		return Datetime{}
+	}
+	_, zone := t.Zone()
+	offset := zone / 60
+	if offset <= -24*60 || offset >= 24*60 {
+		offset = 0
+	}
+	d := Datetime{sec: t.Unix(), nano: int32(t.Nanosecond()), offset: int16(offset), prec: Second}
+	for d.nano%powers[9-d.prec.digits()] != 0 {
+		d.prec++
+	}
+	if local := d.sec + int64(offset)*60; min(d.sec, local) < minUnix || max(d.sec, local) >= maxUnix {
+		return Datetime{}
+	}
+	return d
+}
+
+// DateOf returns the day that t's own calendar shows, which is not always the day in UTC.
+// A zero Time, and one outside the years 1 to 9999, gives the zero Datetime.
+func DateOf(t time.Time) Datetime { return NewDatetime(t).WithPrecision(Day) }
+
+// IsZero reports whether d is not stated.
+func (d Datetime) IsZero() bool { return d.prec == Unstated }
+
+// Precision returns how precisely d is stated.
+func (d Datetime) Precision() Precision { return d.prec }
+
+// Time returns the first instant of the period, in the zone as stated. A date without a time starts at midnight UTC.
+// The zero Datetime gives the zero Time.
+func (d Datetime) Time() time.Time {
+	if d.IsZero() {
+		return time.Time{}
+	}
+	t := time.Unix(d.sec, int64(d.nano))
+	if d.offset == 0 {
+		return t.UTC()
+	}
+	return t.In(time.FixedZone("", int(d.offset)*60))
+}
+
+// End returns the first instant after the period. The zero Datetime gives the zero Time.
+func (d Datetime) End() time.Time {
+	switch t := d.Time(); d.prec {
+	case Unstated:
+		return t
+	case Year:
+		return t.AddDate(1, 0, 0)
+	case Month:
+		return t.AddDate(0, 1, 0)
+	case Day:
+		return t.AddDate(0, 0, 1)
+	case Minute:
+		return t.Add(time.Minute)
+	default:
+		return t.Add(time.Duration(powers[9-d.prec.digits()]))
+	}
+}
+
+// Compare returns -1, 0 or +1. It is a total order: by the first instant, then the coarser before the finer, then by
+// zone. It returns 0 exactly if d == e. The zero Datetime comes first.
+func (d Datetime) Compare(e Datetime) int {
+	if d.IsZero() || e.IsZero() {
+		return cmp.Compare(d.prec, e.prec)
+	}
+	return cmp.Or(
+		cmp.Compare(d.sec, e.sec),
+		cmp.Compare(d.nano, e.nano),
+		cmp.Compare(d.prec, e.prec),
+		cmp.Compare(d.offset, e.offset),
+		cmp.Compare(d.flags, e.flags),
+	)
+}
+
+// Before reports whether the whole period of d lies before that of e. Of two Datetimes that are stated exactly one
+// holds: Before, After or Overlaps. If one is not stated, none does.
+func (d Datetime) Before(e Datetime) bool {
+	return !d.IsZero() && !e.IsZero() && !d.UTC().End().After(e.UTC().Time())
+}
+
+// After reports whether the whole period of d lies after that of e.
+func (d Datetime) After(e Datetime) bool { return e.Before(d) }
+
+// Overlaps reports whether the periods of d and e have an instant in common, so that both can mean the same moment:
+// "2024-02-29" overlaps "2024-02-29T12:00:00Z".
+func (d Datetime) Overlaps(e Datetime) bool {
+	return !d.IsZero() && !e.IsZero() && !d.Before(e) && !e.Before(d)
+}
+
+// UTC returns the same period stated in Z. A date without a time is returned as it is.
+func (d Datetime) UTC() Datetime {
+	d.offset = 0
+	d.flags &= leapSecond
+	return d
+}
+
+// WithPrecision returns d stated to p. A coarser p cuts the text, so that the day of "2024-01-01T00:30+01:00" is
+// "2024-01-01"; a finer p states the first instant. The zero Datetime stays as it is; with p Unstated d becomes it.
+func (d Datetime) WithPrecision(p Precision) Datetime {
+	if d.IsZero() || p == Unstated {
+		return Datetime{}
+	}
+	p = min(p, Nanosecond)
+	c := d.civil()
+	c.prec = p
+	if p < Day {
+		c.day = 1
+	}
+	if p < Month {
+		c.month = 1
+	}
+	if p < Minute {
+		c.hour, c.minute, c.offset, c.flags = 0, 0, 0, 0
+	}
+	if p < Second {
+		c.second = 0
+	}
+	unit := int(powers[9-p.digits()])
+	c.nano -= c.nano % unit
+	cut, _ := c.datetime() // a part of a valid Datetime is valid
+	return cut
+}
+
+// String returns the text that ParseDatetime has read, with T and Z in upper case. It is empty for the zero value.
+func (d Datetime) String() string {
+	var buf [len("2006-01-02T15:04:05.999999999+07:00")]byte
+	b, _ := d.AppendText(buf[:0])
+	return string(b)
+}
+
+// AppendText implements [encoding.TextAppender]. The error is always nil.
+func (d Datetime) AppendText(b []byte) ([]byte, error) {
+	if d.IsZero() {
+		return b, nil
+	}
+	c := d.civil()
+	b = appendDigits(b, c.year, 4)
+	if d.prec >= Month {
+		b = appendDigits(append(b, '-'), c.month, 2)
+	}
+	if d.prec >= Day {
+		b = appendDigits(append(b, '-'), c.day, 2)
+	}
+	if d.prec < Minute {
+		return b, nil
+	}
+	b = appendDigits(append(b, 'T'), c.hour, 2)
+	b = appendDigits(append(b, ':'), c.minute, 2)
+	if d.prec >= Second {
+		b = appendDigits(append(b, ':'), c.second, 2)
+	}
+	if n := d.prec.digits(); n > 0 {
+		b = appendDigits(append(b, '.'), c.nano/int(powers[9-n]), n)
+	}
+	return c.appendZone(b), nil
+}
+
+// MarshalText implements [encoding.TextMarshaler] with the form of String.
+func (d Datetime) MarshalText() ([]byte, error) { return d.AppendText(nil) }
+
+// UnmarshalText implements [encoding.TextUnmarshaler]. It is as strict as ParseDatetime; empty text is the zero value.
+func (d *Datetime) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*d = Datetime{}
+		return nil
+	}
+	parsed, err := ParseDatetime(string(text))
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}
+
+// A civil is a Datetime as its text shows it. The fields that prec leaves out are those of the first instant.
+type civil struct {
+	year, month, day     int
+	hour, minute, second int
+	nano                 int
+	offset               int // minutes east of UTC
+	prec                 Precision
+	flags                uint8 // plusZero or minusZero; a leap second is second 60
+}
+
+// civil is the inverse of datetime.
+func (d Datetime) civil() civil {
+	local := d.sec + int64(d.offset)*60
+	leap := 0
+	if d.flags&leapSecond != 0 {
+		leap = 1
+	}
+	t := time.Unix(local-int64(leap), 0).UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	return civil{
+		year: year, month: int(month), day: day,
+		hour: hour, minute: minute, second: second + leap, nano: int(d.nano),
+		offset: int(d.offset), prec: d.prec, flags: d.flags &^ leapSecond,
+	}
+}
+
+// datetime checks the fields, each alone and together. The year has four digits and the offset is checked before.
+func (c *civil) datetime() (Datetime, error) {
+	if c.year < 1 {
+		return Datetime{}, errYear
+	}
+	if c.month < 1 || c.month > 12 || c.day < 1 || c.day > daysIn(c.year, c.month) {
+		return Datetime{}, errNoDate
+	}
+	if c.hour > 23 || c.minute > 59 || c.second > 60 {
+		return Datetime{}, errNoTime
+	}
+	t := time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute-c.offset, c.second, 0, time.UTC)
+	d := Datetime{sec: t.Unix(), nano: int32(c.nano), offset: int16(c.offset), prec: c.prec, flags: c.flags}
+	if d.sec < minUnix || d.sec >= maxUnix {
+		return Datetime{}, errYear
+	}
+	if c.second == 60 {
+		// Leap seconds end a month in UTC (RFC 3339 §5.7).
+		if t.Day() != 1 || t.Hour() != 0 || t.Minute() != 0 {
+			return Datetime{}, errNoTime
+		}
+		d.flags |= leapSecond
+	}
+	return d, nil
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+
+func (c *civil) appendZone(b []byte) []byte {
+	offset, sign := c.offset, byte('+')
+	switch {
+	case offset == 0 && c.flags == 0:
+		return append(b, 'Z')
+	case offset < 0:
+		offset, sign = -offset, '-'
+	case c.flags == minusZero:
+		sign = '-'
+	}
+	b = appendDigits(append(b, sign), offset/60, 2)
+	return appendDigits(append(b, ':'), offset%60, 2)
+}
+
+// appendDigits appends v with n decimal digits; it has no more.
+func appendDigits(b []byte, v, n int) []byte {
+	b = append(b, "000000000"[:n]...)
+	for i := len(b) - 1; v > 0; i-- {
+		b[i] += byte(v % 10)
+		v /= 10
+	}
+	return b
+}

@@ -1,0 +1,32 @@
+// Package websync holds the words that all packages of the SDK share, and this page is its map. The SDK keeps programs in
+// step with publishers on the web, and lets others keep in step with them, by the web's synchronisation protocols.
+//
+//	publishers on the web                                              readers on the web
+//	  sitemap      ─┐                                                ┌─ sitemap
+//	  atom         ─┤                                                ├─ atom (archives, tombstones)
+//	  resourcesync ─┤            harvest                             ├─ resourcesync
+//	  eli          ─┼─ Source ──▶ engine ──▶ Store ──▶ Catalog ──────┼─ eli            Publisher ──▶ publish
+//	  atompmh      ─┤  events     memory, SQLite,      records       ├─ atompmh        documents     HTTP, files
+//	  rinfo        ─┤             PostgreSQL, yours    and a log     └─ rinfo
+//	  a directory  ─┘
+//
+// # The words
+//
+// A [Resource] is named by its URI and has [Link]s to its representations, with lengths and [Digests] that [Link.Verify] checks
+// while bytes stream. A [Datetime] keeps the precision it was stated in. An [Item] is a record of a [Catalog], or an
+// entry of its log of changes. A [Publisher] turns a Catalog into [Document]s, and a [Locator] gives bodies their URLs. A
+// [Finding] is one departure of a document from its specification, a [ParseError] one that ends its reading.
+//
+// # The packages
+//
+//   - sitemap: Sitemaps, reading and a Source
+//   - harvest: events, the engine, what Sources, Stores and Fetchers are
+//   - harvest/fetch: the Fetcher for HTTP
+//   - harvest/memstore, harvest/sqlitestore, harvest/kvstore: Stores
+//   - harvest/storetest: a suite that checks anybody's Store
+//   - examples/harvest: a program that brings a Store in step with URLs
+//
+// README.md tells what else is planned and what works today.
+//
+// This package uses the standard library only and does no I/O of its own.
+package websync

@@ -1,0 +1,174 @@
+package websync
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The errors that all packages share, to be found with [errors.Is].
+var (
+	// ErrNotDocument: the bytes are not a document of the kind that was asked for, e.g. a login page.
+	ErrNotDocument = errors.New("not a document of this kind")
+
+	// ErrTruncated: the document ends before it is complete.
+	ErrTruncated = errors.New("document ends too early")
+
+	// ErrLimit: a limit on size, depth, entries, expansion or time was passed.
+	ErrLimit = errors.New("over the limit")
+
+	// ErrMismatch: bytes are not what their length or digest says. The error is a [*MismatchError].
+	ErrMismatch = errors.New("not what was stated")
+
+	// ErrNotFound: there is nothing under this name.
+	ErrNotFound = errors.New("not found")
+
+	// ErrConflict: the value is no longer the one the caller has seen.
+	ErrConflict = errors.New("changed in the meantime")
+)
+
+// A Severity says how much a [Finding] weighs. Severities are ordered.
+type Severity int8
+
+const (
+	Info    Severity = iota - 1 // allowed, but worth knowing
+	Warning                     // against advice, or a departure that readers forgive; the zero value
+	Error                       // against a rule of the specification
+)
+
+var severities = [...]string{"info", "warning", "error"}
+
+// String returns "info", "warning" or "error".
+func (s Severity) String() string {
+	if s < Info || s > Error {
+		return fmt.Sprintf("Severity(%d)", int8(s))
+	}
+	return severities[s-Info]
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s Severity) MarshalText() ([]byte, error) {
+	if s < Info || s > Error {
+		return nil, fmt.Errorf("no such severity: %d", int8(s))
+	}
+	return []byte(severities[s-Info]), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *Severity) UnmarshalText(text []byte) error {
+	for i, name := range severities {
+		if string(text) == name {
+			*s = Severity(i) + Info
+			return nil
+		}
+	}
+	return fmt.Errorf("no such severity: %.40q", text)
+}
+
+// A Finding is one departure of a document from its specification.
+type Finding struct {
+	Document string   `json:"file"`            // URL or file name
+	Rule     string   `json:"rule"`            // short, stable name of the rule, e.g. "lastmod-format"
+	Section  string   `json:"section"`         // of the specification, e.g. "RFC 5005 §4"
+	Severity Severity `json:"severity"`        // as text
+	Line     int      `json:"line"`            // from 1; 0: not known
+	Column   int      `json:"column"`          // in bytes, from 1; 0: not known
+	Element  string   `json:"element"`         // local name
+	Value    string   `json:"value,omitempty"` // the text that was found, as it was
+	Message  string   `json:"message"`
+}
+
+// String returns the finding as one line: document:line:column: severity: message (rule, section). What is not known is
+// left out. Passwords in the document's URL and control characters are not shown.
+func (f Finding) String() string {
+	var b strings.Builder
+	place := redact(f.Document)
+	if f.Line > 0 {
+		place = join(":", place, strconv.Itoa(f.Line))
+		if f.Column > 0 {
+			place = join(":", place, strconv.Itoa(f.Column))
+		}
+	}
+	b.WriteString(join(": ", place, f.Severity.String(), f.Message))
+	if source := join(", ", f.Rule, f.Section); source != "" {
+		b.WriteString(" (" + source + ")")
+	}
+	return oneLine(b.String())
+}
+
+// A ParseError is an error of a reader with its place in the document.
+type ParseError struct {
+	Format   string // "sitemap", "atom", …: the package that reads it
+	Document string // URL or file name; may be empty
+	Line     int    // from 1; 0: not known
+	Column   int    // in bytes, from 1; 0: not known
+	Element  string // local name; may be empty
+	Err      error
+}
+
+// Error returns, for example, "sitemap: line 12: lastmod: not a W3C date". What is not known is left out.
+// Passwords in the document's URL and control characters are not shown.
+func (e *ParseError) Error() string {
+	var place, cause string
+	if e.Line > 0 {
+		place = "line " + strconv.Itoa(e.Line)
+		if e.Column > 0 {
+			place += ", column " + strconv.Itoa(e.Column)
+		}
+	}
+	if e.Err != nil {
+		cause = e.Err.Error()
+	}
+	return oneLine(join(": ", e.Format, redact(e.Document), place, e.Element, cause))
+}
+
+// Unwrap returns e.Err.
+func (e *ParseError) Unwrap() error { return e.Err }
+
+// join joins the parts that are not empty.
+func join(sep string, parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(sep)
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// redact hides the password of a URL, as net/url does. Unlike net/url it does so in URLs that are malformed, too.
+func redact(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	at := strings.LastIndexByte(rest[:end], '@')
+	if at < 0 {
+		return url
+	}
+	user, _, ok := strings.Cut(rest[:at], ":")
+	if !ok {
+		return url
+	}
+	return scheme + "://" + user + ":xxxxx" + rest[at:]
+}
+
+// oneLine replaces control characters, which could break a line or drive a terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,181 @@
+package harvest_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+)
+
+// The baseline: so many resources of so many bytes, so many at a time.
+const (
+	baselineResources   = 2000
+	baselineBytes       = 4 << 10
+	baselineConcurrency = 8
+)
+
+// serveEnv makes the test binary a server for the baseline, so that its work is not counted with the client's.
+const serveEnv = "WEBSYNC_BASELINE_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveEnv) != "" {
+		serveBaseline()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func serveBaseline() {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("ETag", `"`+r.URL.Path+`"`)
+		w.Header().Set("Content-Type", "text/plain")
+		w.Write(baselinePage(r.URL.Path))
+	}))
+	fmt.Println(s.URL)
+	io.Copy(io.Discard, os.Stdin) // until the parent has ended
+}
+
+func baselinePage(path string) []byte {
+	return bytes.Repeat([]byte(fmt.Sprintf("%-63s\n", path)), baselineBytes/64)
+}
+
+// startBaseline starts the server and returns the events that list its resources, each with its digest and length.
+func startBaseline(b *testing.B) (events []harvest.Event) {
+	cmd := exec.CommandContext(b.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), serveEnv+"=1")
+	_, err := cmd.StdinPipe()
+	require.NoError(b, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, cmd.Start())
+	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	url, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(b, err)
+	url = strings.TrimSpace(url)
+	for i := range baselineResources {
+		path := fmt.Sprintf("/resource/%d", i)
+		events = append(events, harvest.Event{Kind: harvest.Put, Resource: websync.Resource{
+			ID:       url + path,
+			Modified: websync.NewDatetime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)),
+			Content: websync.Link{Href: url + path, Length: int64(len(baselinePage(path))),
+				Digests: websync.Digests{websync.SHA256(baselinePage(path))}},
+		}})
+	}
+	return events
+}
+
+// BenchmarkBaseline sets the cost of harvesting beside that of merely getting the same resources from the same server, as
+// many at a time. What counts is cpu-µs/resource, the time that this process computes; the server is another process.
+func BenchmarkBaseline(b *testing.B) {
+	events := startBaseline(b)
+	each := func(b *testing.B, harvestAll func(b *testing.B)) {
+		b.SetBytes(baselineResources * baselineBytes)
+		b.ReportAllocs()
+		began := cpuTime()
+		for b.Loop() {
+			harvestAll(b)
+		}
+		spent := cpuTime() - began
+		b.ReportMetric(float64(spent.Microseconds())/float64(b.N*baselineResources), "cpu-µs/resource")
+	}
+	b.Run("bare-get", func(b *testing.B) {
+		each(b, func(b *testing.B) { bareGet(b, events) })
+	})
+	b.Run("verify-only", func(b *testing.B) {
+		each(b, func(b *testing.B) {
+			h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.VerifyBodies}
+			runBaseline(b, h, events)
+		})
+	})
+	b.Run("sqlite", func(b *testing.B) {
+		each(b, func(b *testing.B) {
+			store := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
+			defer store.Close()
+			runBaseline(b, &harvest.Harvester{Store: store}, events)
+		})
+	})
+}
+
+func openSQLite(tb testing.TB, file string) *sqlitestore.Store {
+	store, err := sqlitestore.Open(tb.Context(), file, nil)
+	require.NoError(tb, err)
+	return store
+}
+
+func runBaseline(b *testing.B, h *harvest.Harvester, events []harvest.Event) {
+	client := fetch.New(h.Store)
+	client.Rate, client.PerHost, client.AllowPrivate = -1, baselineConcurrency, true
+	defer client.CloseIdleConnections()
+	h.Fetcher, h.Concurrency = client, baselineConcurrency
+	report, err := h.Run(b.Context(), harvest.Of("list", events...))
+	require.NoError(b, err)
+	require.EqualValues(b, baselineResources, report.Created)
+}
+
+func bareGet(b *testing.B, events []harvest.Event) {
+	transport := &http.Transport{MaxIdleConnsPerHost: baselineConcurrency}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport}
+	urls := make(chan string)
+	var wg sync.WaitGroup
+	for range baselineConcurrency {
+		wg.Go(func() {
+			for url := range urls {
+				if err := getOne(b.Context(), client, url); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	for i := range events {
+		urls <- events[i].Resource.ID
+	}
+	close(urls)
+	wg.Wait()
+}
+
+func getOne(ctx context.Context, client *http.Client, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+// cpuTime returns the time that this process has computed so far.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

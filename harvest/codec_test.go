@@ -1,0 +1,284 @@
+package harvest
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/websync-go/websync"
+)
+
+func date(s string) websync.Datetime {
+	d, err := websync.ParseDatetime(s)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// plainRecord is what a sitemap makes.
+func plainRecord() Record {
+	id := "https://example.com/eli/lov/2024/1234"
+	link := websync.Link{Href: id, Type: "text/html; charset=utf-8", Length: 48211,
+		Digests: websync.Digests{websync.SHA256([]byte(id))}}
+	return Record{
+		Item: websync.Item{
+			Seq: 120_345, Born: 99_876, Time: time.UnixMicro(1732190000123456).UTC(), Source: "https://example.com/sitemap.xml",
+			Kind: websync.Created, At: date("2024-11-21T11:00:00Z"),
+			Resource: websync.Resource{ID: id, Modified: date("2024-11-21"), Content: link,
+				Elements: []websync.Element{{Local: "changefreq", XML: "<changefreq>daily</changefreq>"}}},
+			Bodies: []websync.Body{{Name: "content", Link: link, Key: websync.SHA256([]byte("x"))}},
+		},
+		Stated:     0x1234567890abcdef,
+		Validators: []Validator{{URL: id, ETag: `W/"abc-123"`, LastModified: "Thu, 21 Nov 2024 11:00:00 GMT"}},
+	}
+}
+
+// fullRecord has something in every field.
+func fullRecord() Record {
+	var r Record
+	n := 0
+	fill(reflect.ValueOf(&r).Elem(), &n)
+	return r
+}
+
+// fill sets every exported field below v to a value of its own.
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch x := v.Addr().Interface().(type) {
+	case *time.Time:
+		*x = time.UnixMicro(int64(1732190000123456 + *n)).UTC()
+		return
+	case *websync.Datetime:
+		*x = websync.NewDatetime(time.Unix(int64(*n)*1e6, int64(*n%3)*1e8).UTC())
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.String:
+		v.SetString(strings.Repeat("ÿ\x00\xff", *n%5) + string(rune('a'+*n%26)))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n) * -7)
+	case reflect.Uint8:
+		v.SetUint(uint64(*n % 256))
+	case reflect.Uint64:
+		v.SetUint(uint64(*n) << 50)
+	default:
+		panic(v.Kind())
+	}
+}
+
+func TestCodecRoundTrip(t *testing.T) {
+	plain, full := plainRecord(), fullRecord()
+	cases := map[string]Record{"plain": plain, "full": full, "zero": {}}
+	for name, text := range map[string]string{
+		"year": "2024", "month": "2024-02", "day": "2024-02-29", "old day": "0001-01-01", "last day": "9999-12-31",
+		"minute": "2024-02-29T12:00Z", "second": "2024-02-29T12:00:00Z", "old second": "0001-01-01T00:00:00Z",
+		"plus zero": "2024-02-29T12:00:00+00:00", "minus zero": "2024-02-29T12:00:00-00:00", "zone": "2024-02-29T12:00:00+05:45",
+		"leap second": "2016-12-31T23:59:60Z", "tenth": "2024-02-29T12:00:00.0Z", "nanosecond": "2024-02-29T12:00:00.123456789-11:30",
+	} {
+		cases["date, "+name] = Record{Item: websync.Item{At: date(text)}}
+	}
+	long := plain
+	long.Resource.ID = strings.Repeat("\xff%2F/\x00", 900)[:MaxID]
+	cases["long id"] = long
+	other := plain
+	other.Bodies = []websync.Body{{Name: "graph", Key: websync.Digest{Algorithm: "blake3", Sum: "x"}}, {}}
+	other.Resource.Content = websync.Link{}
+	cases["other digest"] = other
+
+	for name, want := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := AppendRecord([]byte("before"), &want)
+			require.Equal(t, "before", string(b[:6]))
+			var got Record
+			require.NoError(t, DecodeRecord(b[6:], &got))
+			assert.Equal(t, want, got)
+
+			var item websync.Item
+			require.NoError(t, DecodeItem(b[6:], &item), "the item of a record")
+			assert.Equal(t, want.Item, item)
+			require.NoError(t, DecodeItem(AppendItem(nil, &want.Item), &item))
+			assert.Equal(t, want.Item, item)
+		})
+	}
+}
+
+func TestCodecTask(t *testing.T) {
+	var full Task
+	n := 0
+	fill(reflect.ValueOf(&full).Elem(), &n)
+	for name, want := range map[string]Task{"full": full, "zero": {}} {
+		t.Run(name, func(t *testing.T) {
+			var got Task
+			require.NoError(t, DecodeTask(AppendTask(nil, &want), &got))
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+// What shares bytes must not share slices.
+func TestCodecAliases(t *testing.T) {
+	want := plainRecord()
+	b := AppendRecord(nil, &want)
+	var got Record
+	require.NoError(t, DecodeRecord(b, &got))
+	got.Bodies[0].Link.Digests[0].Algorithm = "changed"
+	assert.Equal(t, "sha-256", got.Resource.Content.Digests[0].Algorithm)
+	clear(b)
+	assert.Equal(t, want.Resource, got.Resource, "nothing of the input is kept")
+}
+
+func TestCodecSize(t *testing.T) {
+	r := plainRecord()
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	b := AppendRecord(nil, &r)
+	t.Logf("%d bytes, as JSON %d", len(b), len(text))
+	assert.Less(t, len(b), 310)
+}
+
+func TestCodecRefuses(t *testing.T) {
+	r, task := plainRecord(), Task{Resource: websync.Resource{ID: "a"}, Error: "b"}
+	for name, c := range map[string]struct {
+		good   []byte
+		decode func([]byte) error
+	}{
+		"record": {AppendRecord(nil, &r), func(b []byte) error { return DecodeRecord(b, new(Record)) }},
+		"item":   {AppendItem(nil, &r.Item), func(b []byte) error { return DecodeItem(b, new(websync.Item)) }},
+		"task":   {AppendTask(nil, &task), func(b []byte) error { return DecodeTask(b, new(Task)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, c.decode(c.good))
+			for n := range c.good {
+				require.ErrorIs(t, c.decode(c.good[:n]), ErrCorrupt, "cut after %d bytes", n)
+			}
+			assert.ErrorIs(t, c.decode(append(c.good[:len(c.good):len(c.good)], 0)), ErrCorrupt, "a byte too many")
+			newer := append([]byte{c.good[0] + 1}, c.good[1:]...)
+			assert.ErrorIs(t, c.decode(newer), ErrNewer)
+			assert.ErrorIs(t, c.decode([]byte{0x81, 0}), ErrCorrupt, "something else")
+		})
+	}
+	r.Source = "a"
+	got := r
+	assert.ErrorIs(t, DecodeRecord([]byte{codecRecord | codecVersion, 0xff}, &got), ErrCorrupt)
+	assert.Equal(t, Record{}, got)
+}
+
+// A length or count that lies costs nothing.
+func TestCodecHostileLengths(t *testing.T) {
+	many := []byte{codecItem | codecVersion, 0, 1 << 4, 0xff, 0xff, 0xff, 0xff, 0x7f}
+	long := []byte{codecItem | codecVersion, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}
+	for _, b := range [][]byte{many, long} {
+		allocated := testing.Benchmark(func(b2 *testing.B) {
+			b2.ReportAllocs()
+			for range b2.N {
+				DecodeItem(b, new(websync.Item))
+			}
+		}).AllocedBytesPerOp()
+		assert.Less(t, allocated, int64(1000))
+		assert.ErrorIs(t, DecodeItem(b, new(websync.Item)), ErrCorrupt)
+	}
+}
+
+// FuzzDecode: no input panics, and what can be read is written and read again as the same.
+func FuzzDecode(f *testing.F) {
+	plain, full := plainRecord(), fullRecord()
+	f.Add(AppendRecord(nil, &plain))
+	f.Add(AppendRecord(nil, &full))
+	f.Add(AppendItem(nil, &full.Item))
+	f.Add(AppendTask(nil, &Task{Resource: full.Resource, Due: full.Time, Error: "x", Base: 7}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r, r2 Record
+		if DecodeRecord(b, &r) == nil {
+			require.NoError(t, DecodeRecord(AppendRecord(nil, &r), &r2))
+			require.Equal(t, r, r2)
+		}
+		var i, i2 websync.Item
+		if DecodeItem(b, &i) == nil {
+			require.NoError(t, DecodeItem(AppendItem(nil, &i), &i2))
+			require.Equal(t, i, i2)
+		}
+		var k, k2 Task
+		if DecodeTask(b, &k) == nil {
+			require.NoError(t, DecodeTask(AppendTask(nil, &k), &k2))
+			require.Equal(t, k, k2)
+		}
+	})
+}
+
+// FuzzStrings: any strings come back byte for byte.
+func FuzzStrings(f *testing.F) {
+	f.Add("https://example.com/", "https://example.com/", "text/html", int64(12), uint64(3))
+	f.Add("\xff\x00", "", "\x00", int64(-1), ^uint64(0))
+	f.Fuzz(func(t *testing.T, id, href, s string, length int64, n uint64) {
+		link := websync.Link{Href: href, Type: s, Length: length, Digests: websync.Digests{{Algorithm: s, Sum: href}}}
+		want := Record{
+			Item: websync.Item{Source: s, Seq: websync.Seq(n), Resource: websync.Resource{ID: id, Title: s, Links: []websync.Link{link}},
+				Bodies: []websync.Body{{Name: s, Link: link}}},
+			Stated: n, Validators: []Validator{{URL: href, ETag: s}},
+		}
+		var got Record
+		require.NoError(t, DecodeRecord(AppendRecord(nil, &want), &got))
+		require.Equal(t, want, got)
+	})
+}
+
+func BenchmarkCodec(b *testing.B) {
+	r := plainRecord()
+	encoded := AppendRecord(nil, &r)
+	text, _ := json.Marshal(r)
+	b.Run("append", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(encoded)))
+		dst := make([]byte, 0, 512)
+		for b.Loop() {
+			dst = AppendRecord(dst[:0], &r)
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(encoded)))
+		var got Record
+		for b.Loop() {
+			if err := DecodeRecord(encoded, &got); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encoding-json-append", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			json.Marshal(&r)
+		}
+	})
+	b.Run("encoding-json-decode", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			var got Record
+			json.Unmarshal(text, &got)
+		}
+	})
+}

@@ -1,0 +1,222 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+)
+
+// A Commit holds at most so many slots, about so many bytes of bodies, and waits for more no longer than this.
+const (
+	commitSlots = 256
+	commitBytes = 4 << 20
+	commitAge   = time.Second
+)
+
+// committer applies batches under the run's claim.
+type committer struct {
+	run   *run
+	mu    sync.Mutex
+	claim *Claim
+}
+
+func (c *committer) renew(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.run.h.Store.Renew(ctx, c.claim)
+}
+
+// apply commits a batch. An answer that was lost is asked for again: a batch is never applied twice.
+func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k, ok := c.run.h.Fetcher.(Keeper); ok {
+		if b.State == nil {
+			b.State = map[string][]byte{}
+		}
+		maps.Copy(b.State, k.Unsaved())
+	}
+	began := time.Now()
+	for try := 1; ; try++ {
+		conflicts, err = c.run.h.Store.Commit(ctx, c.claim, b)
+		final := errors.Is(err, ErrFenced) || errors.Is(err, ErrBatch) || errors.Is(err, ErrNoBody)
+		if err == nil || final || try == 3 || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
+	}
+	if err != nil {
+		return nil, &storeError{err}
+	}
+	if f := c.run.hooks.Commit; f != nil && len(conflicts) == 0 {
+		f(Committed{Source: b.Source, Puts: len(b.Puts), Touches: len(b.Touches), Tasks: len(b.Tasks), Done: len(b.Done),
+			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
+	}
+	return conflicts, nil
+}
+
+// saveState commits what the Fetcher wants kept, if there is anything.
+func (c *committer) saveState(ctx context.Context) error {
+	k, ok := c.run.h.Fetcher.(Keeper)
+	if !ok {
+		return nil
+	}
+	state := k.Unsaved()
+	if len(state) == 0 {
+		return nil
+	}
+	b := NewBatch(c.run.key)
+	b.State = state
+	_, err := c.apply(ctx, b)
+	if errors.Is(err, ErrFenced) {
+		return nil // advisory, and somebody else goes on
+	}
+	return err
+}
+
+// commit is the fourth stage: it collects finished slots and commits them together with the checkpoint that they cover.
+func (p *pipe) commit(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx) // what has been got is committed, even if the run is told to stop
+	var c collection
+	tick := time.NewTicker(commitAge)
+	defer tick.Stop()
+	for {
+		due := false
+		select {
+		case s, ok := <-p.finished:
+			if !ok {
+				return p.flush(ctx, &c)
+			}
+			c.add(s)
+			due = c.full() || p.idle()
+		case <-tick.C:
+			due = true
+		}
+		if due {
+			if err := p.flush(ctx, &c); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// idle reports whether nothing else is about to be finished.
+func (p *pipe) idle() bool { return len(p.finished) == 0 && p.getting.Load() == 0 }
+
+// collection gathers the slots of the next batch.
+type collection struct {
+	slots []*slot
+	bytes int64
+}
+
+func (c *collection) add(s *slot) {
+	c.slots = append(c.slots, s)
+	for _, w := range s.bodies {
+		if _, n, err := w.Finish(); err == nil {
+			c.bytes += n
+		}
+	}
+}
+
+func (c *collection) full() bool { return len(c.slots) >= commitSlots || c.bytes >= commitBytes }
+
+// flush commits the collection. What conflicts goes back to plan, and the checkpoint stays below it.
+func (p *pipe) flush(ctx context.Context, c *collection) error {
+	slots := c.slots
+	var conflicted []*slot
+	for _, s := range slots {
+		s.batched = !s.stuck
+	}
+	for {
+		b := p.batch(slots)
+		at, moves := p.ledger.covered()
+		if moves {
+			b.Checkpoint = &at.at
+		}
+		if len(slots) == 0 && !moves {
+			break
+		}
+		conflicts, err := p.commits.apply(ctx, b)
+		if err != nil {
+			return err
+		}
+		if len(conflicts) == 0 {
+			if moves {
+				p.ledger.passed(at.n)
+			}
+			break
+		}
+		var out []*slot
+		slots, out = split(slots, conflicts)
+		if len(out) == 0 {
+			return errors.New("the store names conflicts that are not in the batch")
+		}
+		conflicted = append(conflicted, out...)
+	}
+	for _, s := range slots {
+		p.settleOne(s)
+	}
+	*c = collection{}
+	if len(slots)+len(conflicted) > 0 {
+		p.tell(slots, conflicted)
+	}
+	return nil
+}
+
+// settleOne reports a slot that is committed.
+func (p *pipe) settleOne(s *slot) {
+	if !s.stuck {
+		p.ledger.leave(s)
+	}
+	if s.task != nil && s.task.Run == p.id {
+		p.report.outcome(Deferred, -1)
+	}
+	p.outcome(s.id(), s.outcome, s.err)
+	if s.todo != nil && s.err != nil {
+		p.report.failure(Failure{Source: p.key, ID: s.id(), URL: urlOf(s.err, s.ev.Resource.Content.Href),
+			Attempt: s.todo.Attempts, Next: s.todo.Due, Error: s.err.Error()})
+	}
+}
+
+// split takes the slots with these ids out, and undoes what was prepared for them.
+func split(slots []*slot, ids []string) (kept, out []*slot) {
+	is := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		is[id] = true
+	}
+	for _, s := range slots {
+		if s.change == nil || !is[s.id()] {
+			kept = append(kept, s)
+			continue
+		}
+		for _, w := range s.bodies {
+			w.Discard()
+		}
+		s.batched = false
+		out = append(out, s)
+	}
+	return kept, out
+}
+
+// batch returns the Batch that applies slots.
+func (p *pipe) batch(slots []*slot) *Batch {
+	b := NewBatch(p.key)
+	for _, s := range slots {
+		switch {
+		case s.change != nil && s.touch:
+			b.Touches = append(b.Touches, *s.change)
+		case s.change != nil:
+			b.Puts = append(b.Puts, *s.change)
+		}
+		b.Bodies = append(b.Bodies, s.bodies...)
+		if s.todo != nil {
+			b.Tasks = append(b.Tasks, *s.todo)
+		}
+		if s.done != nil {
+			b.Done = append(b.Done, *s.done)
+		}
+	}
+	return b
+}

@@ -1,0 +1,187 @@
+package harvest
+
+import (
+	"slices"
+
+	"github.com/websync-go/websync"
+)
+
+// A decision says what to do about one event. Neither get nor a change: nothing.
+type decision struct {
+	outcome Outcome
+	get     bool    // the bodies are needed before the change is known
+	change  *Change // to put, or to touch
+	touch   bool
+}
+
+// time returns the time of the change that led to the record.
+func (r *Record) time() websync.Datetime {
+	if r.At.IsZero() {
+		return r.Resource.Modified
+	}
+	return r.At
+}
+
+// decide compares an event with the record of its id. It writes nothing, and depends on nothing else than its slot, the
+// snapshot it belongs to and the Harvester's settings: a plan and the run that follows it decide alike.
+//
+// In a log an event is history if both times are stated and its time is before the record's; without times the order
+// decides. In a snapshot, different is enough, unless the record changed after the moment that the snapshot describes.
+func (p *pipe) decide(s *slot) decision {
+	switch {
+	case s.ev.Kind == Delete:
+		return decideDelete(&s.ev, &s.rec)
+	case !s.rec.Known():
+		return p.obtain(s)
+	case s.task != nil && s.task.Base == s.rec.Seq:
+		return p.obtain(s) // decided when the task was stored
+	case p.isOlder(s):
+		return decision{outcome: History}
+	case !s.rec.Live():
+		return p.obtain(s)
+	case p.isUnchanged(s):
+		return decision{outcome: Unchanged}
+	}
+	return p.obtain(s)
+}
+
+// isOlder reports whether the event says less than the record knows. What a snapshot shows twice, and what was changed since
+// it began, is judged as in a log.
+func (p *pipe) isOlder(s *slot) bool {
+	if s.shown && s.rec.Seq <= p.snap.last {
+		return notBefore(&s.rec, p.snap.at)
+	}
+	return s.isHistory()
+}
+
+// notBefore reports whether the record's change is stated, and not before at.
+func notBefore(r *Record, at websync.Datetime) bool {
+	t := r.time()
+	return !t.IsZero() && !at.IsZero() && !t.Before(at)
+}
+
+// isHistory reports whether an event of a log is older than the record. A record that a snapshot has swept keeps its last
+// Modified, and an event not later than that must not revive it.
+func (s *slot) isHistory() bool {
+	t := s.ev.time()
+	if t.Before(s.rec.time()) {
+		return true
+	}
+	swept := s.rec.Kind == websync.Deleted && s.rec.At.IsZero()
+	return swept && !t.IsZero() && !s.rec.Resource.Modified.IsZero() && !t.After(s.rec.Resource.Modified)
+}
+
+// isUnchanged reports whether the record has what the event states.
+func (p *pipe) isUnchanged(s *slot) bool {
+	stated, held := &s.ev.Resource, &s.rec.Resource
+	if s.stated != s.rec.Stated || p.lacksContent(&s.rec) {
+		return false
+	}
+	if stated.Modified == held.Modified {
+		return telling(stated) && (s.shown || !s.ev.time().After(s.rec.time()))
+	}
+	coarser := stated.Modified.Precision() < held.Modified.Precision()
+	return coarser && stated.Modified.Overlaps(held.Modified)
+}
+
+// lacksContent reports whether a live record misses the bytes that its description points to. What a Getter keeps is its own
+// business.
+func (r *run) lacksContent(rec *Record) bool {
+	if r.getter != nil || r.h.Bodies == SkipBodies || rec.Resource.Content.Href == "" {
+		return false
+	}
+	b, ok := rec.Body(ContentName)
+	return !ok || b.Key.IsZero() && r.h.Bodies == KeepBodies
+}
+
+// obtain decides how a put that says something new is carried out: with a get, unless the bytes are those that are held.
+func (p *pipe) obtain(s *slot) decision {
+	if p.needsGet(s) {
+		return decision{get: true}
+	}
+	next := Record{Stated: s.stated}
+	next.At, next.Resource = s.ev.time(), s.ev.Resource
+	if s.rec.Live() {
+		next.Bodies, next.Validators = s.rec.Bodies, s.rec.Validators
+	}
+	return p.changeTo(&s.rec, next)
+}
+
+func (p *pipe) needsGet(s *slot) bool {
+	content := &s.ev.Resource.Content
+	switch {
+	case p.h.Bodies == SkipBodies:
+		return false
+	case p.getter != nil:
+		return true
+	case content.Href == "" && s.ev.Open == nil:
+		return false
+	case !s.rec.Live() || p.lacksContent(&s.rec):
+		return true
+	}
+	b, ok := s.rec.Body(ContentName)
+	if !ok || contradicts(*content, b.Link) {
+		return true
+	}
+	if _, ok := content.Digests.Strongest(); ok {
+		return false // it is among those of the bytes that are held
+	}
+	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.Resource.Modified
+	return !sameTime || content.Href != s.rec.Resource.Content.Href || !s.shown && s.ev.time().After(s.rec.time())
+}
+
+// changeTo returns the change that leads from a record to the next state: a put, or only a touch if the bytes and the
+// description are the same, Modified apart. Where no bytes are got, another Modified is a change.
+func (r *run) changeTo(rec *Record, next Record) decision {
+	if !rec.Live() {
+		next.Kind = websync.Created
+		return decision{outcome: Created, change: &Change{Base: rec.Seq, Record: next}}
+	}
+	next.Kind = websync.Updated
+	if next.At.IsZero() {
+		next.At = rec.At
+	}
+	sameTime := rec.Resource.Modified == next.Resource.Modified
+	sameBytes := sameBodies(rec.Bodies, next.Bodies) && (sameTime || r.h.Bodies != SkipBodies)
+	if !sameBytes || fingerprint(&rec.Resource) != fingerprint(&next.Resource) {
+		return decision{outcome: Updated, change: &Change{Base: rec.Seq, Record: next}}
+	}
+	if sameTime && rec.At == next.At && rec.Stated == next.Stated &&
+		slices.Equal(rec.Validators, next.Validators) && slices.EqualFunc(rec.Bodies, next.Bodies, sameKey) {
+		return decision{outcome: Unchanged}
+	}
+	return decision{outcome: Touched, change: &Change{Base: rec.Seq, Record: next}, touch: true}
+}
+
+func sameKey(a, b websync.Body) bool { return a.Key == b.Key }
+
+// sameBodies reports whether two states have the same bytes under the same names and types.
+func sameBodies(a, b []websync.Body) bool {
+	return slices.EqualFunc(a, b, func(x, y websync.Body) bool {
+		d, ok := x.Link.Digests.Get(keyAlgorithm)
+		e, _ := y.Link.Digests.Get(keyAlgorithm)
+		return ok && d == e && x.Name == y.Name && x.Link.Type == y.Link.Type
+	})
+}
+
+// decideDelete decides about a deletion that a log tells.
+func decideDelete(ev *Event, rec *Record) decision {
+	at := ev.time()
+	switch {
+	case !rec.Known():
+		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}}, at)
+		return decision{outcome: Unchanged, change: &Change{Record: next}, touch: true}
+	case at.Before(rec.time()):
+		return decision{outcome: History}
+	case rec.Live():
+		return decision{outcome: Deleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
+	case at.After(rec.time()):
+		return decision{outcome: Unchanged, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}, touch: true}
+	}
+	return decision{outcome: Unchanged}
+}
+
+// tombstone returns the record of a resource that is gone: its description as it was, its last Modified included, no bodies.
+func tombstone(rec *Record, at websync.Datetime) Record {
+	return Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}}
+}

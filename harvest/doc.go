@@ -1,0 +1,59 @@
+// Package harvest keeps a Store in step with publishers on the web. A [Source] tells what changed, in the words of its protocol
+// turned into events; the engine compares it with the [Store], gets the bodies through a [Fetcher], verifies and
+// commits them; whatever is in the Store can be published again.
+//
+// # Harvesting
+//
+//	store, err := sqlitestore.Open(ctx, "laws.db", nil)
+//	…
+//	h := &harvest.Harvester{Store: store, Fetcher: fetch.New(store)}
+//	report, err := h.Run(ctx, &sitemap.Source{URL: "https://example.org/sitemap.xml", Complete: true})
+//
+// Run may be called as often as one likes: what is unchanged costs neither a request for its body nor an entry of the log.
+// It may be stopped at any moment, by the context or by a power cut; the next Run goes on from there. The error is for what
+// ended the run; what failed for one resource or one document is in the [Report], and what is left to do is a [Task] in
+// the Store. [Report.InStep] says whether anything is.
+//
+// # The five stages
+//
+// They run at the same time and are joined by bounded queues:
+//
+//	list    the Source walks its documents and yields events
+//	plan    compares them, in batches, with the Store: new, newer, different, unchanged, history
+//	get     bodies, several at a time, verified against stated lengths and digests while they stream
+//	commit  finished work in batches, one transaction each; the checkpoint moves only over what is finished
+//	sweep   after a complete snapshot: what was not shown is gone, within the delete guard
+//
+// List and Work are the two halves of Run, for programs that list in one process and get in others. What can't be got at
+// once is stored as tasks, so listing never waits for getting for long, and a restart goes on where it was.
+//
+// # Which event wins
+//
+// Events of one id are decided and committed in their order. In a log an event is history only if its time and the
+// record's are both stated and its own is earlier; without times the order decides. In a snapshot, different is enough,
+// unless the record changed after the moment that the snapshot describes. Of two times of different precision that
+// may be the same, the finer one is looked at and the coarser one changes nothing. A record that a snapshot swept keeps
+// its last Modified; a log event not later than that does not revive it. Equal bodies and an equal description with
+// another time only touch the record and leave no entry in the log. Where a source states neither a time nor a digest, a
+// conditional request tells, and at last the digest of the bytes.
+//
+// # Rules for Sources
+//
+// One Source is one set. What lets it skip reading (validators of its documents, positions) is in its [Checkpoint], and so
+// moves with the commit. Between SnapshotStart and SnapshotEnd no event carries Resume. A snapshot that ends Complete has
+// read every one of its documents in full in this run. A document that could not be read is a Problem; the Source goes on
+// with the others, and gives no Resume past it and no Complete. A list document is read to its end and checked before
+// its first event, and no connection, lock or cursor is held across a yield. Bytes that come along with an event may be
+// opened until the yield of the next Mark returns. At the border of two runs a Source may tell again what it told before.
+//
+// # Deletions
+//
+// Absence is a deletion only after a snapshot that ended Complete, in a run without a Problem, with no skipped entries, under
+// the same options as the last, and within Harvester.MaxDelete and MaxDeletes. What is withheld is stored as tasks and
+// reported; an id that is shown again is no longer withheld.
+//
+// # Not here
+//
+// Protocols are in packages of their own (sitemap and others), HTTP is in harvest/fetch, stores are in harvest/memstore,
+// harvest/sqlitestore and, on any ordered key-value store, harvest/kvstore. Package harvest itself does no I/O.
+package harvest

@@ -1,0 +1,1055 @@
+package harvest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// site is a Fetcher without a network: pages by URL, with ETags that change with the bytes.
+type site struct {
+	mu       sync.Mutex
+	pages    map[string]string
+	failing  map[string]error
+	noETag   bool
+	requests []string // every one
+	bodies   int      // answers with a body
+	before   func(url string)
+}
+
+func newSite() *site { return &site{pages: map[string]string{}, failing: map[string]error{}} }
+
+func (s *site) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	if s.before != nil {
+		s.before(req.URL)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, req.URL)
+	if err := s.failing[req.URL]; err != nil {
+		return nil, err
+	}
+	page, ok := s.pages[req.URL]
+	if !ok {
+		return nil, harvest.ErrGone
+	}
+	v := harvest.Validator{URL: req.URL, ETag: fmt.Sprintf("%q", websync.SHA256([]byte(page)).String())}
+	if s.noETag {
+		v = harvest.Validator{}
+	}
+	if !v.IsZero() && req.Validator.ETag == v.ETag {
+		return &harvest.Response{URL: req.URL, Status: 304, NotModified: true, Validator: v}, nil
+	}
+	s.bodies++
+	header := map[string][]string{"Content-Type": {"text/plain"}}
+	return &harvest.Response{URL: req.URL, Status: 200, Header: header, Validator: v, Body: io.NopCloser(strings.NewReader(page))}, nil
+}
+
+// reset forgets what was asked.
+func (s *site) reset() { s.requests, s.bodies = nil, 0 }
+
+func (s *site) set(url, page string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages[url] = page
+}
+
+const (
+	base = "https://example.org/"
+	src  = "https://example.org/list"
+)
+
+func day(n int) websync.Datetime {
+	return websync.NewDatetime(time.Date(2026, 1, n, 12, 0, 0, 0, time.UTC))
+}
+
+func date(t *testing.T, s string) websync.Datetime {
+	t.Helper()
+	d, err := websync.ParseDatetime(s)
+	require.NoError(t, err)
+	return d
+}
+
+func resource(name string, modified websync.Datetime) websync.Resource {
+	url := base + name
+	return websync.Resource{ID: url, Modified: modified, Content: websync.Link{Href: url}}
+}
+
+func put(name string, modified websync.Datetime) harvest.Event {
+	return harvest.Event{Kind: harvest.Put, Resource: resource(name, modified)}
+}
+
+func del(name string, at websync.Datetime) harvest.Event {
+	return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: base + name}}
+}
+
+func checkpoint(s string) harvest.Checkpoint { return harvest.Checkpoint{Version: 1, Data: []byte(s)} }
+
+// snapshot wraps events into a complete listing that ends with a checkpoint.
+func snapshot(events ...harvest.Event) harvest.Source {
+	all := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, events...)
+	all = append(all, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Resume: checkpoint("listed")})
+	return harvest.Of(src, all...)
+}
+
+// world is a site, a store and a harvester that joins them.
+type world struct {
+	*testing.T
+	site  *site
+	store harvest.Store
+	h     harvest.Harvester
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{T: t, site: newSite(), store: memstore.New()}
+	w.h.Store, w.h.Fetcher = w.store, w.site
+	return w
+}
+
+func (w *world) run(s harvest.Source) *harvest.Report {
+	w.Helper()
+	r, err := w.h.Run(w.Context(), s)
+	require.NoError(w, err)
+	return r
+}
+
+// page publishes a page whose text is its name, unless told otherwise.
+func (w *world) page(name string, text ...string) {
+	w.site.set(base+name, strings.Join(append([]string{name}, text...), " "))
+}
+
+// live returns the live ids with their content.
+func (w *world) live() map[string]string {
+	w.Helper()
+	all := map[string]string{}
+	for item, err := range w.store.Resources(w.Context(), websync.Range{}) {
+		require.NoError(w, err)
+		text := "-"
+		if b, ok := item.Body(harvest.ContentName); ok && !b.Key.IsZero() {
+			r, err := w.store.Open(w.Context(), b)
+			require.NoError(w, err)
+			data, err := io.ReadAll(r)
+			require.NoError(w, err)
+			require.NoError(w, r.Close())
+			text = string(data)
+		}
+		all[strings.TrimPrefix(item.Resource.ID, base)] = text
+	}
+	return all
+}
+
+// log returns the changes as "kind name", oldest first.
+func (w *world) log() (entries []string) {
+	w.Helper()
+	for item, err := range w.store.Changes(w.Context(), websync.Range{}) {
+		require.NoError(w, err)
+		entries = append(entries, item.Kind.String()+" "+strings.TrimPrefix(item.Resource.ID, base))
+	}
+	return entries
+}
+
+func (w *world) tasks() (tasks []harvest.Task) {
+	w.Helper()
+	for t, err := range w.store.Tasks(w.Context(), src, "") {
+		require.NoError(w, err)
+		tasks = append(tasks, t)
+	}
+	return tasks
+}
+
+func (w *world) record(name string) harvest.Record {
+	w.Helper()
+	recs, err := w.store.Lookup(w.Context(), src, []string{base + name})
+	require.NoError(w, err)
+	return recs[0]
+}
+
+func (w *world) checkpoint() string {
+	w.Helper()
+	c, err := w.store.Checkpoint(w.Context(), src)
+	require.NoError(w, err)
+	return string(c.Data)
+}
+
+func TestRunTwice(t *testing.T) {
+	w := newWorld(t)
+	events := []harvest.Event{}
+	for _, name := range []string{"a", "b", "c"} {
+		w.page(name)
+		events = append(events, put(name, day(1)))
+	}
+	r := w.run(snapshot(events...))
+	require.True(t, r.InStep())
+	require.EqualValues(t, 3, r.Created)
+	require.EqualValues(t, 3, r.Fetched)
+	require.Equal(t, map[string]string{"a": "a", "b": "b", "c": "c"}, w.live())
+	require.Equal(t, "listed", w.checkpoint())
+
+	w.site.reset()
+	r = w.run(snapshot(events...))
+	require.True(t, r.InStep())
+	require.EqualValues(t, 3, r.Unchanged)
+	require.Empty(t, w.site.requests, "a stated time is enough")
+	require.Len(t, w.log(), 3)
+}
+
+func TestRunTwiceWithoutTimes(t *testing.T) {
+	for _, noETag := range []bool{false, true} {
+		t.Run(fmt.Sprintf("noETag=%v", noETag), func(t *testing.T) {
+			w := newWorld(t)
+			w.site.noETag = noETag
+			w.page("a")
+			list := snapshot(put("a", websync.Datetime{}))
+			w.run(list)
+			w.site.reset()
+			r := w.run(list)
+			require.EqualValues(t, 1, r.Unchanged)
+			require.Len(t, w.site.requests, 1)
+			require.Len(t, w.log(), 1)
+			if !noETag {
+				require.Zero(t, w.site.bodies)
+			}
+			w.page("a", "changed")
+			r = w.run(list)
+			require.EqualValues(t, 1, r.Updated)
+			require.Equal(t, map[string]string{"a": "a changed"}, w.live())
+		})
+	}
+}
+
+func TestUpdateAndTouch(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.run(snapshot(put("a", day(1)), put("b", day(1))))
+	w.page("a", "new")
+	r := w.run(snapshot(put("a", day(2)), put("b", day(2))))
+	require.EqualValues(t, 1, r.Updated)
+	require.EqualValues(t, 1, r.Touched)
+	require.Equal(t, []string{"created a", "created b", "updated a"}, w.log())
+	require.Equal(t, day(2), w.record("b").Resource.Modified)
+
+	described := put("b", day(2))
+	described.Resource.Title = "A title"
+	w.site.reset()
+	r = w.run(snapshot(put("a", day(2)), described))
+	require.EqualValues(t, 1, r.Updated)
+	require.Empty(t, w.site.requests, "the description changed, the bytes did not")
+	require.Equal(t, "A title", w.record("b").Resource.Title)
+	require.Equal(t, map[string]string{"a": "a new", "b": "b"}, w.live())
+}
+
+func TestDigestSparesTheGet(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(1))))
+	again := put("a", day(2))
+	again.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("a"))}
+	w.site.reset()
+	r := w.run(snapshot(again))
+	require.EqualValues(t, 1, r.Updated, "the description states a digest now")
+	require.Empty(t, w.site.requests)
+}
+
+func TestLog(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.page(name)
+	}
+	last := put("c", day(4))
+	last.Resume = checkpoint("4")
+	w.run(harvest.Of(src, put("a", day(1)), put("b", day(2)), del("a", day(3)), last))
+	require.Equal(t, map[string]string{"b": "b", "c": "c"}, w.live())
+	require.Equal(t, "4", w.checkpoint())
+	n := len(w.log())
+
+	r := w.run(harvest.Of(src, put("a", day(1)), put("b", day(1)), del("b", day(1)), del("zzz", day(1))))
+	require.EqualValues(t, 3, r.History)
+	require.Len(t, w.log(), n, "older than what is held, or never there")
+	require.Equal(t, map[string]string{"b": "b", "c": "c"}, w.live())
+	require.Equal(t, websync.Deleted, w.record("zzz").Kind)
+	require.Zero(t, w.record("zzz").Seq)
+
+	r = w.run(harvest.Of(src, put("a", day(5))))
+	require.EqualValues(t, 1, r.Created, "published again")
+	require.Equal(t, map[string]string{"a": "a", "b": "b", "c": "c"}, w.live())
+}
+
+func TestEventsOfOneID(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	var events []harvest.Event
+	for d := 1; d <= 9; d++ {
+		events = append(events, put("a", day(d)), put("b", day(d)))
+	}
+	events = append(events, del("b", day(10)), put("a", day(3)))
+	r := w.run(harvest.Of(src, events...))
+	require.EqualValues(t, len(events), r.Events)
+	require.Equal(t, map[string]string{"a": "a"}, w.live())
+	require.Equal(t, day(9), w.record("a").Resource.Modified)
+}
+
+func TestSweep(t *testing.T) {
+	w := newWorld(t)
+	var events []harvest.Event
+	for i := range 20 {
+		name := fmt.Sprintf("p%02d", i)
+		w.page(name)
+		events = append(events, put(name, day(1)))
+	}
+	w.run(snapshot(events...))
+	r := w.run(snapshot(events[:15]...))
+	require.EqualValues(t, 5, r.Deleted)
+	require.Len(t, w.live(), 15)
+	require.Equal(t, day(1), w.record("p19").Resource.Modified, "kept with the tombstone")
+
+	r = w.run(harvest.Of(src, put("p19", day(1))))
+	require.EqualValues(t, 1, r.History, "a feed must not revive what the listing dropped")
+	r = w.run(harvest.Of(src, put("p19", day(2))))
+	require.EqualValues(t, 1, r.Created)
+}
+
+func TestSweepGuard(t *testing.T) {
+	listing := func(n int) (events []harvest.Event) {
+		for i := range n {
+			events = append(events, put(fmt.Sprintf("p%02d", i), day(1)))
+		}
+		return events
+	}
+	start := func(t *testing.T, n int) *world {
+		w := newWorld(t)
+		for i := range n {
+			w.page(fmt.Sprintf("p%02d", i))
+		}
+		w.run(snapshot(listing(n)...))
+		return w
+	}
+	t.Run("more than half is withheld, and taken back when shown again", func(t *testing.T) {
+		w := start(t, 20)
+		for range 2 {
+			r := w.run(snapshot(listing(9)...))
+			require.EqualValues(t, 11, r.Withheld)
+			require.False(t, r.InStep())
+			require.EqualValues(t, 11, r.Left.Withheld)
+			require.Contains(t, r.Guard, "11 of 20")
+			require.Len(t, w.live(), 20)
+		}
+		task := w.tasks()[0]
+		require.Equal(t, harvest.TaskWithheld, task.Kind)
+		require.Equal(t, w.record("p09").Seq, task.Base)
+		r := w.run(snapshot(listing(20)...))
+		require.True(t, r.InStep())
+		require.Empty(t, w.tasks())
+	})
+	t.Run("exactly half passes", func(t *testing.T) {
+		w := start(t, 20)
+		require.EqualValues(t, 10, w.run(snapshot(listing(10)...)).Deleted)
+	})
+	t.Run("ten or fewer may all go", func(t *testing.T) {
+		w := start(t, 10)
+		require.EqualValues(t, 10, w.run(snapshot()).Deleted)
+	})
+	t.Run("eleven may not", func(t *testing.T) {
+		w := start(t, 11)
+		require.EqualValues(t, 11, w.run(snapshot()).Withheld)
+	})
+	t.Run("new ones do not widen the guard", func(t *testing.T) {
+		w := start(t, 20)
+		var events []harvest.Event
+		for i := range 100 {
+			w.page(fmt.Sprintf("new%02d", i))
+			events = append(events, put(fmt.Sprintf("new%02d", i), day(1)))
+		}
+		require.EqualValues(t, 20, w.run(snapshot(events...)).Withheld)
+	})
+	t.Run("an absolute limit", func(t *testing.T) {
+		w := start(t, 20)
+		w.h.MaxDeletes = 2
+		require.EqualValues(t, 3, w.run(snapshot(listing(17)...)).Withheld)
+		require.EqualValues(t, 2, w.run(snapshot(listing(18)...)).Deleted)
+	})
+	t.Run("no limit", func(t *testing.T) {
+		w := start(t, 20)
+		w.h.MaxDelete = -1
+		require.EqualValues(t, 20, w.run(snapshot()).Deleted)
+	})
+	t.Run("skipped entries withhold", func(t *testing.T) {
+		w := start(t, 20)
+		events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, listing(19)...)
+		events = append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1})
+		r := w.run(harvest.Of(src, events...))
+		require.EqualValues(t, 1, r.Withheld)
+		require.Equal(t, 1, r.Skipped)
+		w.h.AcceptSkipped = true
+		require.EqualValues(t, 1, w.run(harvest.Of(src, events...)).Deleted)
+		require.Empty(t, w.tasks())
+	})
+	t.Run("changed options withhold until they are the old ones", func(t *testing.T) {
+		w := start(t, 20)
+		with := func(options string, n int) harvest.Source {
+			events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, listing(n)...)
+			return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: options})...)
+		}
+		w.run(with("all", 20))
+		for range 2 {
+			r := w.run(with("some", 19))
+			require.EqualValues(t, 1, r.Withheld)
+			require.Contains(t, r.Guard, "options")
+		}
+		require.EqualValues(t, 1, w.run(with("all", 19)).Deleted)
+	})
+	t.Run("an incomplete listing deletes nothing", func(t *testing.T) {
+		w := start(t, 20)
+		r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, put("p00", day(1)), harvest.Event{Kind: harvest.SnapshotEnd}))
+		require.Zero(t, r.Deleted+r.Withheld)
+		require.True(t, r.InStep())
+	})
+	t.Run("nor does one with a problem", func(t *testing.T) {
+		w := start(t, 20)
+		r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, put("p00", day(1)),
+			harvest.Event{Kind: harvest.Problem, Err: errors.New("page 2: status 500")},
+			harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Resume: checkpoint("never")}))
+		require.Zero(t, r.Deleted+r.Withheld)
+		require.False(t, r.Complete)
+		require.Contains(t, r.Problems[0].Error, "page 2")
+		require.Equal(t, "listed", w.checkpoint())
+	})
+}
+
+func TestSnapshotOfAnEarlierMoment(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"old", "young", "gone"} {
+		w.page(name)
+	}
+	w.run(harvest.Of(src, put("old", day(1)), put("young", day(9)), put("gone", day(1))))
+	r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart, At: day(5)},
+		put("old", day(1)), put("young", day(2)), harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}))
+	require.EqualValues(t, 1, r.Deleted)
+	require.EqualValues(t, 1, r.History, "a stale copy must not roll back what a log told")
+	require.Equal(t, day(9), w.record("young").Resource.Modified)
+	require.Equal(t, day(5), w.record("gone").At)
+
+	r = w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart, At: day(6)}, put("old", day(1)),
+		harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}))
+	require.Zero(t, r.Deleted, "it changed after the moment of the listing")
+}
+
+func TestPrecision(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", date(t, "2026-01-02T10:00:00Z"))))
+	w.site.reset()
+	r := w.run(snapshot(put("a", date(t, "2026-01-02"))))
+	require.EqualValues(t, 1, r.Unchanged, "a coarser time that may be the same")
+	require.Empty(t, w.site.requests)
+	require.Equal(t, "2026-01-02T10:00:00Z", w.record("a").Resource.Modified.String())
+
+	r = w.run(snapshot(put("a", date(t, "2026-01-02T10:00:00.5Z"))))
+	require.EqualValues(t, 1, r.Touched, "a finer one is looked at")
+	require.Len(t, w.site.requests, 1)
+}
+
+func TestFailureIsATask(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.site.failing[base+"b"] = fmt.Errorf("status 503: %w", harvest.ErrTemporary)
+	r := w.run(snapshot(put("a", day(1)), put("b", day(1))))
+	require.False(t, r.InStep())
+	require.True(t, r.Complete)
+	require.EqualValues(t, 1, r.Failed)
+	require.EqualValues(t, 1, r.Left.Waiting)
+	require.Equal(t, base+"b", r.Failures[0].ID)
+	require.Equal(t, base+"b", r.Failures[0].URL)
+	require.Equal(t, "listed", w.checkpoint(), "the task is stored, so the checkpoint passes")
+
+	w.site.failing = map[string]error{}
+	r = w.run(harvest.Of(src)) // the listing shows nothing: the task alone is enough
+	require.True(t, r.InStep())
+	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live())
+}
+
+func TestParked(t *testing.T) {
+	w := newWorld(t)
+	w.h.Attempts = 2
+	w.site.failing[base+"a"] = harvest.ErrTemporary
+	list := snapshot(put("a", day(1)))
+	require.EqualValues(t, 1, w.run(list).Left.Waiting)
+	r := w.run(list)
+	require.EqualValues(t, 1, r.Left.Parked)
+	require.Equal(t, 2, w.tasks()[0].Attempts)
+	w.site.reset()
+	w.run(harvest.Of(src))
+	require.Empty(t, w.site.requests, "parked")
+
+	w.page("a")
+	w.site.failing = map[string]error{}
+	require.True(t, w.run(snapshot(put("a", day(2)))).InStep(), "revived by a new event")
+}
+
+type later struct{ at time.Time }
+
+func (l later) Error() string         { return "later" }
+func (l later) RetryAfter() time.Time { return l.at }
+
+func TestRetryAfterMovesTheTask(t *testing.T) {
+	w := newWorld(t)
+	at := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	w.site.failing[base+"a"] = later{at}
+	r := w.run(snapshot(put("a", day(1))))
+	require.Equal(t, at, r.Left.Next)
+	w.site.reset()
+	r = w.run(harvest.Of(src))
+	require.Empty(t, w.site.requests)
+	require.False(t, r.InStep())
+}
+
+func TestTaskOfWhatIsNoLongerListed(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.site.failing[base+"b"] = later{time.Now().Add(time.Hour)}
+	w.run(snapshot(put("a", day(1)), put("b", day(1))))
+	require.Len(t, w.tasks(), 1)
+	r := w.run(snapshot(put("a", day(1))))
+	require.Empty(t, w.tasks())
+	require.True(t, r.InStep())
+}
+
+func TestMismatchKeepsTheOldCopy(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(1))))
+	bad := put("a", day(2))
+	bad.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("what was promised"))}
+	w.page("a", "tampered")
+	r := w.run(snapshot(bad))
+	require.EqualValues(t, 1, r.Failed)
+	require.Contains(t, r.Failures[0].Error, "sha-256")
+	require.Equal(t, map[string]string{"a": "a"}, w.live())
+	w.page("a", "tampered", "longer")
+	require.Len(t, w.log(), 1)
+}
+
+func TestSourceError(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	first := put("a", day(1))
+	first.Resume = checkpoint("1")
+	r, err := w.h.Run(t.Context(), broken{harvest.Of(src, first, put("b", day(1)))})
+	require.ErrorContains(t, err, "connection reset")
+	require.ErrorContains(t, err, src)
+	require.NotNil(t, r)
+	require.False(t, r.Complete)
+	require.Equal(t, map[string]string{"a": "a"}, w.live(), "what came before is committed")
+	require.Equal(t, "1", w.checkpoint())
+}
+
+// broken is a Source that fails after its events.
+type broken struct{ harvest.Source }
+
+func (b broken) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		for e, err := range b.Source.Events(ctx, run) {
+			if !yield(e, err) {
+				return
+			}
+		}
+		yield(harvest.Event{}, errors.New("connection reset"))
+	}
+}
+
+func TestProblemHoldsTheCheckpoint(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	first, second := put("a", day(1)), put("b", day(2))
+	first.Resume, second.Resume = checkpoint("1"), checkpoint("2")
+	r := w.run(harvest.Of(src, first, harvest.Event{Kind: harvest.Problem, Err: errors.New("hole")}, second))
+	require.False(t, r.InStep())
+	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live(), "what is younger is stored")
+	require.Equal(t, "1", w.checkpoint(), "but the checkpoint stays below the hole")
+}
+
+func TestIDs(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	long := harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: strings.Repeat("x", harvest.MaxID+1)}}
+	r := w.run(harvest.Of(src, long, harvest.Event{Kind: harvest.Put}, put("a", day(1))))
+	require.Len(t, r.Problems, 2)
+	require.Equal(t, map[string]string{"a": "a"}, w.live())
+}
+
+func TestOverflowBecomesTasks(t *testing.T) {
+	w := newWorld(t)
+	w.h.Window, w.h.Concurrency, w.h.Patience = 4, 1, time.Millisecond
+	w.site.before = func(string) { time.Sleep(2 * time.Millisecond) }
+	var events []harvest.Event
+	for i := range 50 {
+		name := fmt.Sprint(i)
+		w.page(name)
+		events = append(events, put(name, day(1)))
+	}
+	deferred := 0
+	w.h.Hooks = &harvest.Hooks{Outcome: func(_, _ string, o harvest.Outcome, _ error) {
+		if o == harvest.Deferred {
+			deferred++
+		}
+	}}
+	r := w.run(snapshot(events...))
+	require.True(t, r.InStep())
+	require.EqualValues(t, 50, r.Created)
+	require.Zero(t, r.Deferred, "what was deferred was done in the same run")
+	require.NotZero(t, deferred)
+	require.Len(t, w.live(), 50)
+}
+
+func TestListThenWork(t *testing.T) {
+	w := newWorld(t)
+	var events []harvest.Event
+	for i := range 30 {
+		name := fmt.Sprint(i)
+		w.page(name)
+		events = append(events, put(name, day(1)))
+	}
+	came := put("along", day(1))
+	came.Open, came.Resource.Content.Href = harvest.Bytes([]byte("came along")), ""
+	r, err := w.h.List(t.Context(), snapshot(append(events, came)...))
+	require.NoError(t, err)
+	require.EqualValues(t, 30, r.Deferred)
+	require.EqualValues(t, 1, r.Created)
+	require.Empty(t, w.site.requests)
+	require.Equal(t, "listed", w.checkpoint())
+
+	r, err = w.h.Work(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 30, r.Created)
+	require.True(t, r.InStep())
+	require.Len(t, w.live(), 31)
+	require.Equal(t, "came along", w.live()["along"])
+}
+
+func TestRolledBackTimeSurvivesDeferral(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(5))))
+	w.page("a", "restored from backup")
+	_, err := w.h.List(t.Context(), snapshot(put("a", day(2))))
+	require.NoError(t, err)
+	r, err := w.h.Work(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, r.Updated, "in a snapshot, different is enough")
+	require.Equal(t, map[string]string{"a": "a restored from backup"}, w.live())
+}
+
+func TestBytesThatCameAlong(t *testing.T) {
+	along := func(text, stated string) harvest.Event {
+		e := put("a", day(1))
+		e.Open = harvest.Bytes([]byte(text))
+		e.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte(stated))}
+		return e
+	}
+	t.Run("kept", func(t *testing.T) {
+		w := newWorld(t)
+		w.run(harvest.Of(src, along("x", "x")))
+		require.Equal(t, map[string]string{"a": "x"}, w.live())
+		require.Empty(t, w.site.requests)
+	})
+	t.Run("damaged, fetched instead", func(t *testing.T) {
+		w := newWorld(t)
+		w.page("a")
+		w.run(harvest.Of(src, along("x", "a")))
+		require.Equal(t, map[string]string{"a": "a"}, w.live())
+	})
+	t.Run("damaged, nothing to fetch", func(t *testing.T) {
+		w := newWorld(t)
+		w.page("b")
+		bad := along("x", "y")
+		bad.Resource.Content.Href, bad.Resume = "", checkpoint("1")
+		next := put("b", day(1))
+		next.Resume = checkpoint("2")
+		r := w.run(harvest.Of(src, bad, next))
+		require.False(t, r.InStep())
+		require.Empty(t, w.checkpoint(), "no checkpoint passes it")
+		require.Equal(t, map[string]string{"b": "b"}, w.live())
+	})
+}
+
+// marking yields a put and then a Mark, and checks that the put is committed when the Mark's yield returns.
+type marking struct {
+	*world
+	committed []bool
+}
+
+func (m *marking) Key() string { return src }
+
+func (m *marking) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		for _, name := range []string{"a", "b"} {
+			if !yield(put(name, day(1)), nil) || !yield(harvest.Event{Kind: harvest.Mark}, nil) {
+				return
+			}
+			rec := m.record(name)
+			m.committed = append(m.committed, rec.Live())
+		}
+	}
+}
+
+func TestMarkDrains(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	m := &marking{world: w}
+	w.run(m)
+	require.Equal(t, []bool{true, true}, m.committed)
+}
+
+// twoForms is a Getter that keeps two bodies, and a description of its own.
+type twoForms struct {
+	harvest.Source
+	fail bool
+}
+
+func (g *twoForms) Get(ctx context.Context, job *harvest.Job) error {
+	for _, name := range []string{"content", "graph"} {
+		url := job.Resource.ID + "?" + name
+		resp, err := job.Fetch(ctx, &harvest.Request{URL: url, Validator: job.Held.Validator(url)})
+		if err != nil {
+			return err
+		}
+		if resp.NotModified {
+			if _, err := job.Reuse(name); err != nil {
+				return err
+			}
+			continue
+		}
+		defer resp.Body.Close()
+		if _, err := job.Keep(ctx, name, websync.Link{Href: url}, resp.Body); err != nil {
+			return err
+		}
+		if g.fail {
+			return errors.New("half-way")
+		}
+	}
+	job.Resource.Title = "from the graph"
+	return nil
+}
+
+func TestGetter(t *testing.T) {
+	w := newWorld(t)
+	w.page("a?content")
+	w.page("a?graph")
+	g := &twoForms{Source: snapshot(put("a", day(1))), fail: true}
+	r := w.run(g)
+	require.EqualValues(t, 1, r.Failed)
+	require.Empty(t, w.live(), "all bodies or none")
+	g.fail = false
+	w.run(g)
+	rec := w.record("a")
+	require.Len(t, rec.Bodies, 2)
+	require.Equal(t, "from the graph", rec.Resource.Title)
+	w.site.reset()
+	w.run(g)
+	require.Empty(t, w.site.requests, "what Get adds does not count as a change")
+	g.Source = snapshot(put("a", day(2)))
+	r = w.run(g)
+	require.EqualValues(t, 1, r.Touched)
+	require.Zero(t, w.site.bodies)
+}
+
+func TestBudget(t *testing.T) {
+	w := newWorld(t)
+	var events []harvest.Event
+	for i := range 20 {
+		name := fmt.Sprint(i)
+		w.page(name)
+		events = append(events, put(name, day(1)))
+	}
+	w.h.Budget.Requests = 5
+	w.h.Concurrency = 1
+	list := snapshot(events...)
+	r := w.run(list)
+	require.True(t, r.BudgetSpent)
+	require.True(t, r.Complete, "listing goes on")
+	require.Len(t, w.site.requests, 5)
+	require.EqualValues(t, 15, r.Left.Waiting)
+	for range 3 {
+		r = w.run(harvest.Of(src))
+	}
+	require.True(t, r.InStep())
+	require.Len(t, w.live(), 20)
+}
+
+func TestClaims(t *testing.T) {
+	w := newWorld(t)
+	claim, err := w.store.Claim(t.Context(), "source/"+src, time.Hour)
+	require.NoError(t, err)
+	r, err := w.h.Run(t.Context(), harvest.Of(src))
+	require.ErrorIs(t, err, harvest.ErrHeld)
+	require.NotNil(t, r)
+	require.NoError(t, w.store.Release(t.Context(), claim))
+	w.run(harvest.Of(src))
+}
+
+// meddling is a Store that lets somebody else act before the first Commit that has puts.
+type meddling struct {
+	harvest.Store
+	once   sync.Once
+	meddle func()
+}
+
+func (m *meddling) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+	if len(b.Puts) > 0 {
+		m.once.Do(m.meddle)
+	}
+	return m.Store.Commit(ctx, c, b)
+}
+
+func TestConflictIsPlannedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.run(harvest.Of(src, put("a", day(1))))
+	w.page("a", "third")
+	w.h.Store = &meddling{Store: w.store, meddle: func() {
+		claim, err := w.store.Claim(t.Context(), "work/"+src, time.Hour)
+		require.NoError(t, err)
+		rec := w.record("a")
+		b := harvest.NewBatch(src)
+		next := rec
+		next.At, next.Resource.Modified = day(2), day(2)
+		b.Puts = []harvest.Change{{Base: rec.Seq, Record: next}}
+		_, err = w.store.Commit(t.Context(), claim, b)
+		require.NoError(t, err)
+	}}
+	r := w.run(harvest.Of(src, put("a", day(3)), put("b", day(1))))
+	require.EqualValues(t, 1, r.Updated)
+	require.EqualValues(t, 1, r.Created)
+	require.Equal(t, map[string]string{"a": "a third", "b": "b"}, w.live())
+	require.Equal(t, day(3), w.record("a").Resource.Modified)
+
+	w.h.Store = &meddling{Store: w.store, meddle: func() { w.h.Store.(*meddling).Store = w.store }}
+}
+
+func TestLostClaimEndsTheRun(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.h.Store = &meddling{Store: w.store, meddle: func() {
+		claim, err := w.store.Claim(t.Context(), "source/"+src, time.Hour)
+		require.ErrorIs(t, err, harvest.ErrHeld)
+		require.Nil(t, claim)
+	}}
+	w.run(harvest.Of(src, put("a", day(1))))
+	fenced := &fencing{Store: w.store}
+	w.h.Store = fenced
+	_, err := w.h.Run(t.Context(), harvest.Of(src, put("a", day(2))))
+	require.ErrorIs(t, err, harvest.ErrFenced)
+}
+
+type fencing struct{ harvest.Store }
+
+func (f *fencing) Commit(context.Context, *harvest.Claim, *harvest.Batch) ([]string, error) {
+	return nil, harvest.ErrFenced
+}
+
+func TestStopKeepsWhatWasGot(t *testing.T) {
+	w := newWorld(t)
+	ctx, stop := context.WithCancel(t.Context())
+	w.h.Concurrency = 1
+	var events []harvest.Event
+	for i := range 20 {
+		name := fmt.Sprintf("%02d", i)
+		w.page(name)
+		events = append(events, put(name, day(1)))
+	}
+	w.site.before = func(url string) {
+		if strings.HasSuffix(url, "07") {
+			stop()
+		}
+	}
+	r, err := w.h.Run(ctx, snapshot(events...))
+	require.ErrorIs(t, err, context.Canceled)
+	require.False(t, r.Complete)
+	require.Len(t, w.live(), 7)
+	w.site.before = nil
+	w.site.reset()
+	require.True(t, w.run(snapshot(events...)).InStep())
+	require.Len(t, w.site.requests, 13, "what was got is not got again")
+}
+
+// failing is a Store whose Commit fails from the n-th on, before or after it was applied.
+type failing struct {
+	harvest.Store
+	mu    sync.Mutex
+	left  int
+	after bool
+}
+
+var errCut = errors.New("power cut")
+
+func (f *failing) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left--; f.left >= 0 {
+		return f.Store.Commit(ctx, c, b)
+	}
+	if f.after && f.left == -1 {
+		f.Store.Commit(ctx, c, b)
+	}
+	return nil, errors.Join(errCut, harvest.ErrFenced)
+}
+
+// TestCutAnywhere stops a run at each of its commits, before and after it is applied, and compares what the next run makes of
+// it with a run that was never stopped.
+func TestCutAnywhere(t *testing.T) {
+	prepare := func(w *world) (first, second harvest.Source) {
+		var one, two []harvest.Event
+		for i := range 60 {
+			name := fmt.Sprintf("%02d", i)
+			w.page(name)
+			one = append(one, put(name, day(1)))
+			switch {
+			case i%10 == 0: // gone
+			case i%7 == 0:
+				two = append(two, put(name, day(2)))
+			default:
+				two = append(two, put(name, day(1)))
+			}
+		}
+		return snapshot(one...), snapshot(two...)
+	}
+	change := func(w *world) {
+		for i := 0; i < 60; i += 7 {
+			w.page(fmt.Sprintf("%02d", i), "new")
+		}
+	}
+	undisturbed := newWorld(t)
+	first, second := prepare(undisturbed)
+	undisturbed.run(first)
+	change(undisturbed)
+	undisturbed.run(second)
+	want := undisturbed.live()
+
+	for _, after := range []bool{false, true} {
+		for n := 0; n < 12; n++ {
+			w := newWorld(t)
+			w.h.Window = 8
+			w.h.Concurrency = 2
+			first, second := prepare(w)
+			w.h.Store = &failing{Store: w.store, left: n, after: after}
+			_, err1 := w.h.Run(t.Context(), first)
+			w.h.Store = w.store
+			w.run(first)
+			change(w)
+			w.h.Store = &failing{Store: w.store, left: n, after: after}
+			_, err2 := w.h.Run(t.Context(), second)
+			w.h.Store = w.store
+			r := w.run(second)
+			require.True(t, r.InStep())
+			require.Equal(t, want, w.live(), "cut at commit %d, after=%v", n, after)
+			require.Empty(t, w.tasks())
+			require.ElementsMatch(t, undisturbed.log(), w.log())
+			if n == 0 {
+				require.ErrorIs(t, errors.Join(err1, err2), errCut)
+			}
+		}
+	}
+}
+
+func TestBodyModes(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	list := snapshot(put("a", day(1)))
+	w.h.Bodies = harvest.SkipBodies
+	w.run(list)
+	require.Equal(t, map[string]string{"a": "-"}, w.live())
+	require.Empty(t, w.site.requests)
+	require.EqualValues(t, 1, w.run(snapshot(put("a", day(2)))).Updated)
+
+	w.h.Bodies = harvest.VerifyBodies
+	w.run(list)
+	require.Equal(t, map[string]string{"a": "-"}, w.live())
+	rec := w.record("a")
+	body, _ := rec.Body(harvest.ContentName)
+	require.Equal(t, websync.Digests{websync.SHA256([]byte("a"))}, body.Link.Digests)
+	w.site.reset()
+	require.EqualValues(t, 1, w.run(list).Unchanged)
+	require.Empty(t, w.site.requests)
+
+	w.h.Bodies = harvest.KeepBodies
+	w.run(list)
+	require.Equal(t, map[string]string{"a": "a"}, w.live())
+}
+
+func TestFullIgnoresTheCheckpoint(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(1))))
+	var from []harvest.Checkpoint
+	s := watching{snapshot(put("a", day(1))), &from}
+	w.run(s)
+	w.h.Full = true
+	w.run(s)
+	require.Equal(t, []harvest.Checkpoint{checkpoint("listed"), {}}, from)
+}
+
+type watching struct {
+	harvest.Source
+	from *[]harvest.Checkpoint
+}
+
+func (w watching) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	*w.from = append(*w.from, run.From)
+	return w.Source.Events(ctx, run)
+}
+
+func TestReportJSON(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	r := w.run(snapshot(put("a", day(1))))
+	data, err := json.Marshal(r)
+	require.NoError(t, err)
+	for _, name := range []string{"source", "complete", "created", "unchanged", "left", "requests", "failures", "problems", "from", "to"} {
+		require.True(t, bytes.Contains(data, []byte(`"`+name+`":`)), name)
+	}
+}
+
+func TestHooks(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	var mu sync.Mutex
+	calls := map[string]int{}
+	count := func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls[name]++
+	}
+	w.h.Hooks = &harvest.Hooks{
+		Progress: func(p harvest.Progress) { count("progress") },
+		Outcome:  func(_, id string, o harvest.Outcome, _ error) { count(o.String()) },
+		Attempt:  func(a harvest.Attempt) { count(fmt.Sprint("attempt ", a.Status)) },
+		Commit:   func(harvest.Committed) { count("commit") },
+		Problem:  func(string, error) { count("problem") },
+	}
+	w.run(harvest.Of(src, put("a", day(1)), harvest.Event{Kind: harvest.Problem, Err: errors.New("x")}))
+	require.Equal(t, []string{"attempt 200", "commit", "created", "problem", "progress"}, slices.Sorted(maps.Keys(calls)))
+}

@@ -1,0 +1,88 @@
+package harvest
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/websync-go/websync"
+)
+
+// An EventKind says what an Event tells.
+type EventKind uint8
+
+const (
+	// Put: the resource is there, in the state that the event describes.
+	Put EventKind = iota
+	// Delete: the resource with this id is gone.
+	Delete
+	// SnapshotStart opens a listing of everything there is. Its At is the moment the listing describes.
+	SnapshotStart
+	// SnapshotEnd closes it.
+	SnapshotEnd
+	// Mark is a point of rest: the engine finishes what came before it, and so may the Source.
+	Mark
+	// Problem: a document could not be read or may have been missed. Err says which and why.
+	Problem
+)
+
+var eventKinds = [...]string{"put", "delete", "snapshot start", "snapshot end", "mark", "problem"}
+
+// String returns the kind in lower-case words.
+func (k EventKind) String() string {
+	if int(k) < len(eventKinds) {
+		return eventKinds[k]
+	}
+	return fmt.Sprintf("event kind %d", uint8(k))
+}
+
+// An Event is one thing that a Source has to tell. Sources yield them oldest first.
+type Event struct {
+	Kind EventKind
+
+	// At is the time of the change by the publisher's word. Not stated: Resource.Modified stands for it. Of a
+	// SnapshotStart it is the moment that the snapshot describes: a record whose change is not before it is neither
+	// overwritten nor deleted by the snapshot.
+	At websync.Datetime
+
+	// Resource is what is known of the resource. Put needs at least its ID, Delete uses nothing else but Modified.
+	Resource websync.Resource
+
+	// Open returns the bytes of Resource.Content that came along with the event: a dump's member, inline content. It may
+	// be called until the yield of the next Mark returns. Nil: they are fetched from Resource.Content.Href.
+	Open func() (io.ReadCloser, error)
+
+	// Resume, if set, says that this and all earlier events are covered by it: a later run that starts from this
+	// Checkpoint misses nothing. It is not allowed between SnapshotStart and SnapshotEnd, nor after a Problem.
+	Resume Checkpoint
+
+	// Complete, of a SnapshotEnd: what was not shown since SnapshotStart is gone.
+	Complete bool
+
+	// Skipped, of a SnapshotEnd: how many entries could not be read. More than none withholds deletions.
+	Skipped int
+
+	// Options, of a SnapshotEnd, is a fingerprint of the Source's options that decide what it shows. When it differs
+	// from that of the last complete snapshot, deletions are withheld: the publisher did not take those records away.
+	Options string
+
+	// Err, of a Problem, names the document and what was wrong with it.
+	Err error
+}
+
+// time returns the time of the change as far as it is stated.
+func (e *Event) time() websync.Datetime {
+	if e.At.IsZero() {
+		return e.Resource.Modified
+	}
+	return e.At
+}
+
+// A Checkpoint is a Source's own note of how far it has told its story, opaque to everybody else. The zero value means
+// from the beginning. A Source that meets a Checkpoint it can't read, for instance of another Version, makes a full pass.
+type Checkpoint struct {
+	Version int    `json:"version"` // of the format of Data; 1 or more
+	Data    []byte `json:"data"`    // kept as it is
+}
+
+// IsZero reports whether c is the beginning.
+func (c Checkpoint) IsZero() bool { return c.Version == 0 && len(c.Data) == 0 }

@@ -1,0 +1,86 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// A Fetcher gets documents and bodies for Sources and the engine: package fetch has the one for HTTP. It is used by many
+// goroutines at once.
+type Fetcher interface {
+	// Fetch gets one representation, waiting as long as politeness demands. A Response is returned for success and for
+	// "not modified"; every other answer is an error. The caller closes Response.Body. Fetch never keeps a validator.
+	Fetch(ctx context.Context, req *Request) (*Response, error)
+}
+
+// A Keeper is a Fetcher that wants small values kept: gates of hosts, robots.txt. The engine takes what has changed
+// before each Commit and lets it ride in the Batch.
+type Keeper interface {
+	Fetcher
+	// Unsaved returns the values that changed since the last call, by State key.
+	Unsaved() map[string][]byte
+}
+
+// A Request asks for one representation.
+type Request struct {
+	// URL to get.
+	URL string
+	// Root is the URL that the user named as the source. Its own host may be private; no other may. The engine fills it.
+	Root string
+	// Accept is the Accept header. Empty: none.
+	Accept string
+	// Header holds further headers. Credentials do not belong here: they are bound to hosts, in the Fetcher.
+	Header map[string][]string
+	// Validator, if set, makes the request conditional.
+	Validator Validator
+	// Identity asks for the bytes without transfer compression, so that a stated length or digest can be verified.
+	Identity bool
+	// MaxBytes limits the body, after decompression. 0: the Fetcher's default; negative: none. More is ErrLimit.
+	MaxBytes int64
+	// Spool reads the whole body before Fetch returns, into memory or a temporary file: Response.Body is then a *Spool.
+	Spool bool
+}
+
+// A Response is the answer to a Request.
+type Response struct {
+	URL         string // final, after redirects
+	Status      int
+	NotModified bool // the Validator of the Request still holds; there is no body
+	Header      map[string][]string
+	Validator   Validator
+	Body        io.ReadCloser // decompressed; nil when NotModified; ends in io.EOF only when it is whole
+	Length      int64         // of Body as far as it is known, otherwise -1
+}
+
+// A Validator is what a server said about one representation, to ask later whether it still holds.
+type Validator struct {
+	URL          string // of the request that it answers
+	ETag         string // with its quotes and, if it is weak, W/
+	LastModified string // the header's text
+}
+
+// IsZero reports whether v can't make a request conditional.
+func (v Validator) IsZero() bool { return v.ETag == "" && v.LastModified == "" }
+
+// Kinds of failure that decide what comes next. Errors of a Fetcher match them with errors.Is.
+var (
+	// ErrGone: the server says there is nothing at this URL (404, 410).
+	ErrGone = errors.New("not there")
+	// ErrForbidden: the request was not made or not allowed: robots.txt, the address guard, credentials.
+	ErrForbidden = errors.New("not allowed")
+	// ErrTemporary: trying again later may well succeed.
+	ErrTemporary = errors.New("temporary")
+)
+
+// RetryAfter returns the moment before which the server does not want to be asked again, if err or what it wraps says
+// one, by a method RetryAfter() time.Time.
+func RetryAfter(err error) (time.Time, bool) {
+	var r interface{ RetryAfter() time.Time }
+	if errors.As(err, &r) {
+		t := r.RetryAfter()
+		return t, !t.IsZero()
+	}
+	return time.Time{}, false
+}

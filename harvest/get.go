@@ -1,0 +1,83 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+)
+
+// get is the third stage; several run side by side. It obtains the bodies of one slot after the other.
+func (p *pipe) get(ctx context.Context) error {
+	for {
+		s := p.queue.pop(ctx)
+		if s == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := p.obtainBodies(ctx, s)
+		p.getting.Add(-1) // before the slot is sent: commit waits as long as there is more to come
+		if err != nil {
+			return err
+		}
+		p.finished <- s
+	}
+}
+
+// obtainBodies decides what becomes of a slot. The error is for what ends the run.
+func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
+	job := &Job{Resource: s.ev.Resource, run: p.run, open: s.ev.Open}
+	if s.rec.Live() {
+		job.Held = &s.rec
+	}
+	err := p.runJob(ctx, job)
+	if job.Resource.ID != s.id() || job.Resource.Modified != s.ev.Resource.Modified {
+		err = errors.Join(err, errors.New("the source's Get changed the id or its time"))
+	}
+	if err != nil {
+		job.discard()
+		return p.fail(ctx, s, err)
+	}
+	next := Record{Stated: s.stated, Validators: job.validators}
+	next.At, next.Resource, next.Bodies = s.ev.time(), job.Resource, job.bodies
+	d := p.changeTo(&s.rec, next)
+	if d.change == nil {
+		job.discard() // the same bytes are held
+	}
+	s.outcome, s.change, s.touch, s.bodies, s.done = d.outcome, d.change, d.touch, job.writers, s.ref()
+	return nil
+}
+
+func (p *pipe) runJob(ctx context.Context, job *Job) error {
+	if p.getter != nil {
+		return p.getter.Get(ctx, job)
+	}
+	return getContent(ctx, job)
+}
+
+// fail decides what becomes of a slot whose bodies could not be obtained: a task, to be done later.
+func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
+	var store *storeError
+	switch {
+	case aborted(ctx, err):
+		return context.Cause(ctx)
+	case errors.As(err, &store):
+		return err
+	case errors.Is(err, errBudget):
+		s.outcome = Deferred
+		if s.task == nil {
+			s.todo = p.newTask(s)
+		}
+		return nil
+	case s.ev.Open != nil && p.getter == nil && s.ev.Resource.Content.Href == "":
+		s.outcome, s.err, s.stuck = Failed, err, true
+		p.problem(err) // no later run could get them but from the same document
+		return nil
+	}
+	s.err, s.todo = err, p.retryTask(s, err)
+	s.outcome = Failed
+	if s.todo.Parked {
+		s.outcome = Parked
+	}
+	return nil
+}

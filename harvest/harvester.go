@@ -1,0 +1,189 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// A Harvester brings a Store in step with Sources. Its fields are not changed while it is in use; its methods may be
+// called at the same time for different sources.
+type Harvester struct {
+	// Store is required.
+	Store Store
+	// Fetcher gets documents and bodies. Nil: only Sources that need none can be harvested.
+	Fetcher Fetcher
+
+	// Concurrency is how many resources are got at once. 0: 8. The Fetcher's politeness holds besides.
+	Concurrency int
+	// Bodies says what becomes of the bytes. The zero value keeps them.
+	Bodies BodyMode
+	// Full makes a pass from the beginning, in spite of the checkpoint.
+	Full bool
+
+	// MaxDelete is the share of a source's records that one snapshot may delete when there are more than ten. 0: 0.5;
+	// negative: no limit. If there are more to delete, all are withheld.
+	MaxDelete float64
+	// MaxDeletes is how many records one snapshot may delete, whatever their share. 0 or negative: no limit.
+	MaxDeletes int
+	// AcceptSkipped lets a snapshot delete although some of its entries could not be read.
+	AcceptSkipped bool
+
+	// Attempts is how often a resource is tried, in as many runs, before its task is parked. 0: 8; negative: without end.
+	Attempts int
+	// Window is how many events are on their way at once. 0: 1024.
+	Window int
+	// Patience is how long, in all, listing waits for getting; after that what can't be got at once is stored as tasks. 0: 10 s;
+	// negative: without end.
+	Patience time.Duration
+	// Budget cuts getting short; listing goes on.
+	Budget Budget
+	// TTL is how long a claim stands after this process has died, unless the Store knows better. 0: one minute.
+	TTL time.Duration
+
+	// Hooks may be nil.
+	Hooks *Hooks
+	// Log may be nil: silent.
+	Log *slog.Logger
+}
+
+// A BodyMode says what becomes of the bytes of bodies.
+type BodyMode uint8
+
+const (
+	// KeepBodies gets, verifies and stores them.
+	KeepBodies BodyMode = iota
+	// VerifyBodies gets and verifies them, and keeps their digests only.
+	VerifyBodies
+	// SkipBodies gets nothing: only descriptions are kept.
+	SkipBodies
+)
+
+// A Budget limits what a run spends on bodies. 0 means no limit. What is left is stored as tasks.
+type Budget struct {
+	Time     time.Duration
+	Requests int64
+	Bytes    int64 // checked between bodies
+}
+
+// Run brings the Store in step with src: it lists what changed, gets the bodies, and carries out the tasks that are due.
+// The Report is never nil. The error is for what ends a run: the source could not be read, the Store failed, the claim is
+// held by another or lost, the context ended. What was committed before stays, and the next run goes on from there.
+func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
+	r, ctx, err := h.begin(ctx, src, "source/"+src.Key())
+	if err != nil {
+		return r.report, err
+	}
+	err = r.list(ctx, h.patience())
+	if err == nil {
+		err = r.work(ctx)
+	}
+	return r.report, r.end(ctx, err)
+}
+
+// List is the first half of Run: it lists what changed and stores everything that must be got as tasks, for Work to do,
+// perhaps in another process. Only bytes that come along with the listing are kept at once.
+func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
+	r, ctx, err := h.begin(ctx, src, "source/"+src.Key())
+	if err != nil {
+		return r.report, err
+	}
+	return r.report, r.end(ctx, r.list(ctx, deferAll))
+}
+
+// Work is the second half: it gets what the tasks of src name that are due now, and commits it. It returns when none is left
+// that is due. It may run beside List, and before it.
+func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
+	r, ctx, err := h.begin(ctx, src, "work/"+src.Key())
+	if err != nil {
+		return r.report, err
+	}
+	r.report.Complete = true
+	return r.report, r.end(ctx, r.work(ctx))
+}
+
+// deferAll is the patience of List.
+const deferAll = time.Duration(0)
+
+func (h *Harvester) patience() time.Duration {
+	if h.Patience == 0 {
+		return 10 * time.Second
+	}
+	return h.Patience
+}
+
+func (h *Harvester) ttl() time.Duration {
+	if h.TTL == 0 {
+		return time.Minute
+	}
+	return h.TTL
+}
+
+// begin claims name and returns a run whose context ends when the claim is lost.
+func (h *Harvester) begin(ctx context.Context, src Source, name string) (*run, context.Context, error) {
+	r := newRun(h, src)
+	if h.Store == nil {
+		return r, ctx, errors.New("harvest: no Store")
+	}
+	if src.Key() == "" {
+		return r, ctx, errors.New("harvest: the source has no key")
+	}
+	claim, err := h.Store.Claim(ctx, name, h.ttl())
+	if err != nil {
+		return r, ctx, fmt.Errorf("harvest: %s: %w", name, err)
+	}
+	r.commits.claim = claim
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	go r.keepClaim(ctx)
+	go r.tellProgress(ctx)
+	return r, ctx, nil
+}
+
+// keepClaim renews the claim until ctx ends, and ends ctx when the claim is lost.
+func (r *run) keepClaim(ctx context.Context) {
+	tick := time.NewTicker(r.h.ttl() / 3)
+	defer tick.Stop()
+	defer close(r.kept)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := r.commits.renew(ctx)
+		if errors.Is(err, ErrFenced) {
+			r.cancel(err)
+			return
+		}
+		if err != nil {
+			r.log.Warn("claim not renewed", "source", r.key, "err", err)
+		}
+	}
+}
+
+// end releases what begin took and completes the report. What a cancelled run still has to say is said.
+func (r *run) end(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	r.cancel(nil)
+	<-r.kept
+	<-r.told
+	ctx = context.WithoutCancel(ctx)
+	if e := r.commits.saveState(ctx); e != nil && err == nil {
+		err = e
+	}
+	err = errors.Join(err, r.report.countLeft(ctx, r.h.Store), r.h.Store.Release(ctx, r.commits.claim))
+	if to, e := r.h.Store.Checkpoint(ctx, r.key); e == nil {
+		r.report.To = to
+	}
+	r.report.Ended = time.Now().UTC()
+	r.progress()
+	if err != nil {
+		r.report.Complete = false
+		return fmt.Errorf("harvest: %s: %w", r.key, err)
+	}
+	return nil
+}

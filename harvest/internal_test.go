@@ -1,0 +1,172 @@
+package harvest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/websync-go/websync"
+)
+
+// TestLedger compares the ledger with a list that remembers everything.
+func TestLedger(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l ledger
+		var open []*slot
+		resumes := []int64{}
+		n, passed := int64(0), int64(0)
+		t.Repeat(map[string]func(*rapid.T){
+			"enter": func(t *rapid.T) {
+				n++
+				s := &slot{n: n}
+				l.enter(s)
+				open = append(open, s)
+			},
+			"trivial": func(*rapid.T) { n++ },
+			"resume": func(t *rapid.T) {
+				if n > 0 && (len(resumes) == 0 || resumes[len(resumes)-1] < n) {
+					resumes = append(resumes, n)
+					l.resume(n, Checkpoint{Version: int(n)})
+				}
+			},
+			"finish": func(t *rapid.T) {
+				if len(open) == 0 {
+					t.Skip()
+				}
+				i := rapid.IntRange(0, len(open)-1).Draw(t, "i")
+				l.leave(open[i])
+				open = slices.Delete(open, i, i+1)
+			},
+			"batch": func(t *rapid.T) {
+				for _, s := range open {
+					s.batched = rapid.Bool().Draw(t, "batched")
+				}
+			},
+			"pass": func(t *rapid.T) {
+				if r, ok := l.covered(); ok {
+					passed = r.n
+					l.passed(r.n)
+				}
+			},
+			"": func(t *rapid.T) {
+				want := int64(0)
+				for _, r := range resumes {
+					blocked := slices.ContainsFunc(open, func(s *slot) bool { return !s.batched && s.n <= r })
+					if r > passed && !blocked {
+						want = r
+					}
+				}
+				got, ok := l.covered()
+				require.Equal(t, want > 0, ok)
+				require.Equal(t, want, got.n)
+				require.EqualValues(t, want, got.at.Version)
+			},
+		})
+	})
+}
+
+func TestSeenTable(t *testing.T) {
+	for _, sized := range []int64{0, 100, 5000} { // the count may be too small
+		table := newSeenTable(sized)
+		for i := range 5000 {
+			table.add(fmt.Sprint(i), uint64(i)*2+2)
+		}
+		require.False(t, table.allSeen())
+		for i := range 5000 {
+			id := fmt.Sprint(i)
+			same, again := table.see(id, uint64(i)*2+2)
+			require.True(t, same)
+			require.False(t, again)
+			same, again = table.see(id, uint64(i)*2+4)
+			require.False(t, same)
+			require.True(t, again)
+			same, _ = table.see(id, 0)
+			require.False(t, same)
+			require.True(t, table.seen(id))
+		}
+		require.True(t, table.allSeen())
+		require.False(t, table.seen("5000"))
+		same, _ := table.see("5000", 2)
+		require.False(t, same)
+	}
+}
+
+func TestSeenTableTakes24BytesARecord(t *testing.T) {
+	table := newSeenTable(1_000_000)
+	require.LessOrEqual(t, len(table.slots)*16, 24_000_000)
+}
+
+func TestBackoffGrows(t *testing.T) {
+	require.Zero(t, backoff(1))
+	for n := 2; n < 70; n++ {
+		require.Positive(t, backoff(n))
+		require.LessOrEqual(t, backoff(n).Hours(), 24.0)
+	}
+}
+
+// TestFingerprintSeesEverything changes each field of a Resource in turn.
+func TestFingerprintSeesEverything(t *testing.T) {
+	full := websync.Resource{
+		Title: "t", Authors: []websync.Person{{Name: "n"}}, Content: websync.Link{Href: "h", Digests: websync.Digests{{Algorithm: "a", Sum: "s"}}},
+		Links: []websync.Link{{Attrs: []websync.Attr{{Local: "l"}}}}, Origin: &websync.Origin{ID: "o"}, Elements: []websync.Element{{XML: "x"}},
+	}
+	was := fingerprint(&full)
+	changes := map[string]func(*websync.Resource){
+		"Title":        func(r *websync.Resource) { r.Title = "" },
+		"Summary":      func(r *websync.Resource) { r.Summary = "x" },
+		"Lang":         func(r *websync.Resource) { r.Lang = "x" },
+		"Authors":      func(r *websync.Resource) { r.Authors = []websync.Person{{URI: "n"}} },
+		"Published":    func(r *websync.Resource) { r.Published, _ = websync.ParseDatetime("2026") },
+		"Content.Href": func(r *websync.Resource) { r.Content.Href = "" },
+		"Length":       func(r *websync.Resource) { r.Content.Length = 1 },
+		"Digests":      func(r *websync.Resource) { r.Content.Digests = nil },
+		"Links":        func(r *websync.Resource) { r.Links = nil },
+		"Priority": func(r *websync.Resource) {
+			r.Links = []websync.Link{{Priority: 1, Attrs: []websync.Attr{{Local: "l"}}}}
+		},
+		"Attrs":         func(r *websync.Resource) { r.Links = []websync.Link{{Attrs: []websync.Attr{{Space: "l"}}}} },
+		"Link.Modified": func(r *websync.Resource) { r.Content.Modified, _ = websync.ParseDatetime("2026") },
+		"Origin":        func(r *websync.Resource) { r.Origin = nil },
+		"Origin.Self":   func(r *websync.Resource) { r.Origin = &websync.Origin{Self: "o"} },
+		"Elements":      func(r *websync.Resource) { r.Elements = nil },
+	}
+	for name, change := range changes {
+		other := full
+		change(&other)
+		require.NotEqual(t, was, fingerprint(&other), name)
+	}
+	full.ID, full.Modified = "another", websync.NewDatetime(time.Unix(1e9, 0))
+	require.Equal(t, was, fingerprint(&full), "neither the id nor Modified counts")
+}
+
+func TestSpool(t *testing.T) {
+	for _, size := range []int{0, 1, 9, 10, 11, 100} {
+		for _, memory := range []int64{10, 0, -1} {
+			text := strings.Repeat("x", size)
+			s, err := ReadSpool(strings.NewReader(text), memory)
+			require.NoError(t, err)
+			require.EqualValues(t, size, s.Size())
+			for range 2 {
+				got := readAll(t, s)
+				require.Equal(t, text, got)
+				_, err = s.Seek(0, 0)
+				require.NoError(t, err)
+			}
+			require.NoError(t, s.Close())
+			require.NoError(t, s.Close())
+			require.Empty(t, readAll(t, s))
+		}
+	}
+}
+
+func readAll(t *testing.T, r io.Reader) string {
+	data, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(data)
+}

@@ -1,0 +1,276 @@
+package harvest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/websync-go/websync"
+)
+
+// ContentName is the name of the body that holds a resource's primary representation.
+const ContentName = "content"
+
+// A Job is one resource whose bodies are to be obtained. It belongs to one call of Get.
+type Job struct {
+	// Resource is the resource as it was announced. Get may add to it, but leaves ID and Modified alone.
+	Resource websync.Resource
+	// Held is what the Store holds of it; nil if nothing or a tombstone.
+	Held *Record
+
+	run        *run
+	open       func() (io.ReadCloser, error)
+	bodies     []websync.Body
+	writers    []BodyWriter
+	validators []Validator
+}
+
+// Fetch gets one representation: politely, counted, within the budget of the run. When the server says what the
+// representation can be recognised by, that is kept with the record.
+func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
+	resp, err := j.run.bodies.Fetch(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	v := resp.Validator
+	if resp.NotModified && v.IsZero() {
+		v = req.Validator
+	}
+	j.remember(req.URL, v)
+	return resp, nil
+}
+
+func (j *Job) remember(url string, v Validator) {
+	j.validators = slices.DeleteFunc(j.validators, func(old Validator) bool { return old.URL == url })
+	if !v.IsZero() {
+		v.URL = url
+		j.validators = append(j.validators, v)
+	}
+}
+
+// Keep reads r to its end and keeps the bytes as the body with the given name. They are verified against link's length and
+// strongest digest; what does not match is an error that matches websync.ErrMismatch, and nothing is kept. The Body's Link is
+// link with the length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil.
+func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
+	w, err := j.run.newBody(ctx)
+	if err != nil {
+		return websync.Body{}, &storeError{err}
+	}
+	key, size, err := keep(w, link, r)
+	if err != nil {
+		return websync.Body{}, errors.Join(err, w.Discard())
+	}
+	body := websync.Body{Name: name, Link: received(link, key, size)}
+	if _, dropped := w.(*sink); !dropped {
+		body.Key = key
+		j.writers = append(j.writers, w)
+	}
+	j.add(body)
+	return body, nil
+}
+
+// keep copies r to w and verifies the bytes. The key of a body is its SHA-256: where that is the strongest digest stated, it
+// need not be computed twice.
+func keep(w BodyWriter, link websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
+	stated, _ := link.Digests.Strongest()
+	if stated.Algorithm == keyAlgorithm {
+		link.Digests = nil
+	}
+	if err := copyBody(w, link.Verify(r)); err != nil {
+		return key, 0, err
+	}
+	if key, size, err = w.Finish(); err != nil {
+		return key, 0, &storeError{err}
+	}
+	if stated.Algorithm == keyAlgorithm && stated != key {
+		return key, 0, &websync.MismatchError{Href: link.Href, What: keyAlgorithm, Want: hex(stated), Got: hex(key)}
+	}
+	return key, size, nil
+}
+
+// keyAlgorithm is that of content addresses.
+const keyAlgorithm = "sha-256"
+
+func hex(d websync.Digest) string { return fmt.Sprintf("%x", d.Sum) }
+
+// received returns link with what was seen of the bytes.
+func received(link websync.Link, key websync.Digest, size int64) websync.Link {
+	link.Length = size
+	if size == 0 {
+		link.Length = websync.EmptyLength
+	}
+	link.Digests = slices.Clone(link.Digests)
+	if _, ok := link.Digests.Get(key.Algorithm); !ok {
+		link.Digests = append(link.Digests, key)
+	}
+	return link
+}
+
+// Reuse keeps the body that the Store holds under name, as after a Response that is NotModified.
+func (j *Job) Reuse(name string) (websync.Body, error) {
+	if j.Held != nil {
+		if b, ok := j.Held.Body(name); ok {
+			j.add(b)
+			return b, nil
+		}
+	}
+	return websync.Body{}, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
+}
+
+// Open opens the body that the Store holds under name.
+func (j *Job) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
+	if j.Held != nil {
+		if b, ok := j.Held.Body(name); ok {
+			return j.run.h.Store.Open(ctx, b)
+		}
+	}
+	return nil, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
+}
+
+func (j *Job) add(b websync.Body) {
+	j.bodies = slices.DeleteFunc(j.bodies, func(old websync.Body) bool { return old.Name == b.Name })
+	j.bodies = append(j.bodies, b)
+}
+
+func (j *Job) discard() {
+	for _, w := range j.writers {
+		w.Discard()
+	}
+	j.writers = nil
+}
+
+// getContent is what the engine does for a Source that is no Getter: it keeps the bytes that came along, or fetches
+// Resource.Content.
+func getContent(ctx context.Context, j *Job) error {
+	link := j.Resource.Content
+	if j.open != nil {
+		err := j.keepOpened(ctx, link)
+		if err == nil || link.Href == "" || ctx.Err() != nil {
+			return err
+		}
+	}
+	if link.Href == "" {
+		return nil
+	}
+	req := &Request{URL: link.Href, Accept: link.Type, Identity: link.Verifiable()}
+	if j.mayReuse(link) {
+		req.Validator = j.Held.Validator(link.Href)
+	}
+	resp, err := j.Fetch(ctx, req)
+	if err != nil {
+		return err
+	}
+	if resp.NotModified {
+		_, err := j.Reuse(ContentName)
+		return err
+	}
+	defer resp.Body.Close()
+	if t := resp.header("Content-Type"); t != "" {
+		link.Type = t
+	}
+	_, err = j.Keep(ctx, ContentName, link, resp.Body)
+	return err
+}
+
+func (j *Job) keepOpened(ctx context.Context, link websync.Link) error {
+	r, err := j.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = j.Keep(ctx, ContentName, link, r)
+	return err
+}
+
+// mayReuse reports whether the held content can be what link describes, so that "not modified" is an answer.
+func (j *Job) mayReuse(link websync.Link) bool {
+	if j.Held == nil {
+		return false
+	}
+	b, ok := j.Held.Body(ContentName)
+	kept := !b.Key.IsZero() || j.run.h.Bodies == VerifyBodies
+	return ok && kept && !contradicts(link, b.Link)
+}
+
+// contradicts reports whether what is stated differs from what was received.
+func contradicts(stated, received websync.Link) bool {
+	if n, ok := stated.StatedLength(); ok {
+		if m, ok := received.StatedLength(); ok && n != m {
+			return true
+		}
+	}
+	d, ok := stated.Digests.Strongest()
+	return ok && !slices.Contains(received.Digests, d)
+}
+
+// header returns the first value of a header, whose name is in canonical form.
+func (r *Response) header(name string) string {
+	if v := r.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// A storeError is a failure of the Store, which ends the run, unlike a failure of one resource.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return "store: " + e.err.Error() }
+func (e *storeError) Unwrap() error { return e.err }
+
+var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
+// copyBody copies r to w through a pooled buffer. An error of w is a storeError.
+func copyBody(w io.Writer, r io.Reader) error {
+	buf := copyBuffers.Get().(*[]byte)
+	defer copyBuffers.Put(buf)
+	for {
+		k, err := r.Read(*buf)
+		if k > 0 {
+			if _, err := w.Write((*buf)[:k]); err != nil {
+				return &storeError{err}
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// A sink is the BodyWriter of VerifyBodies: it computes the digest and drops the bytes.
+type sink struct {
+	hash hash.Hash
+	size int64
+}
+
+func newSink() *sink { return &sink{hash: sha256.New()} }
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.size += int64(len(p))
+	return s.hash.Write(p)
+}
+
+func (s *sink) Finish() (websync.Digest, int64, error) {
+	return websync.Digest{Algorithm: keyAlgorithm, Sum: string(s.hash.Sum(nil))}, s.size, nil
+}
+
+func (s *sink) Discard() error { return nil }
+
+// rootOf returns the URL that the user gave for src, "" if there is none.
+func rootOf(src Source) string {
+	if r, ok := src.(Rooted); ok {
+		return r.Root()
+	}
+	if u, err := url.Parse(src.Key()); err == nil && u.Host != "" {
+		return src.Key()
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// list is the first stage: it walks the Source and feeds its events to the others.
+func (r *run) list(ctx context.Context, patience time.Duration) error {
+	from, err := r.h.Store.Checkpoint(ctx, r.key)
+	if err != nil {
+		return err
+	}
+	r.report.From = from
+	if r.h.Full {
+		from = Checkpoint{}
+	}
+	if err := r.pending.load(ctx, r.h.Store, r.key); err != nil {
+		return err
+	}
+	r.report.Complete = true
+	return r.pipe(ctx, patience, func(give func(*slot) error) error {
+		return r.walk(ctx, from, give)
+	})
+}
+
+// walk hands the Source's events to give, which waits while the window is full, and at a Mark until all is done.
+func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) error {
+	pass := &Run{
+		From:    from,
+		Fetcher: r.lists,
+		Report:  r.finding,
+		Expect:  func(total int64) { r.expect.Store(total) },
+		Log:     r.log,
+	}
+	var n int64
+	for ev, err := range r.src.Events(ctx, pass) {
+		if err != nil {
+			return &sourceError{err}
+		}
+		n++
+		if err := give(newSlot(n, ev)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newSlot returns a slot for an event of a Source. An event that breaks the contract becomes a Problem.
+func newSlot(n int64, ev Event) *slot {
+	switch id := ev.Resource.ID; {
+	case ev.Kind > Problem:
+		ev = Event{Kind: Problem, Err: fmt.Errorf("the source yielded an %v", ev.Kind)}
+	case (ev.Kind == Put || ev.Kind == Delete) && (id == "" || len(id) > MaxID):
+		ev = Event{Kind: Problem, Err: fmt.Errorf("an id of %d bytes (%.60q…): 1 to %d can be stored", len(id), id, MaxID)}
+	case ev.Kind == Problem && ev.Err == nil:
+		ev.Err = errors.New("a problem that the source does not name")
+	}
+	s := &slot{n: n, ev: ev}
+	if ev.Kind == Mark {
+		s.rest = make(chan struct{})
+	}
+	return s
+}
+
+// A sourceError ends a run: the source can't be read, or not further.
+type sourceError struct{ err error }
+
+func (e *sourceError) Error() string { return e.err.Error() }
+func (e *sourceError) Unwrap() error { return e.err }
+
+// work feeds the tasks that are due to the other stages, until none is left that was due when the run began.
+func (r *run) work(ctx context.Context) error {
+	due := r.report.Started.Truncate(time.Microsecond)
+	return r.pipe(ctx, -1, func(give func(*slot) error) error {
+		var n int64
+		for !r.spent() {
+			tasks, err := r.h.Store.Due(ctx, r.key, due, r.window())
+			if err != nil || len(tasks) == 0 {
+				return err
+			}
+			for i := range tasks {
+				t := &tasks[i]
+				n++
+				if err := give(&slot{n: n, ev: Event{Kind: Put, At: t.At, Resource: t.Resource}, task: t}); err != nil {
+					return err
+				}
+			}
+			n++
+			if err := give(newSlot(n, Event{Kind: Mark})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *run) window() int {
+	if r.h.Window > 0 {
+		return r.h.Window
+	}
+	return 1024
+}

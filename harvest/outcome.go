@@ -1,0 +1,44 @@
+package harvest
+
+import "fmt"
+
+// An Outcome says what becomes of an event.
+type Outcome uint8
+
+const (
+	// Unchanged: the Store has it already.
+	Unchanged Outcome = iota
+	// Created: the id was not there before.
+	Created
+	// Updated: there was another state of it.
+	Updated
+	// Deleted: it was there and is gone.
+	Deleted
+	// Touched: the same bytes and description, but another time or validator; no entry in the log.
+	Touched
+	// History: the Store has a younger state, or a later event of the same run replaces it.
+	History
+	// Deferred: a task is stored, to be done later in this run or by another.
+	Deferred
+	// Failed: the bodies could not be obtained; a task is stored.
+	Failed
+	// Parked: it failed as often as is allowed; the task waits for a new event.
+	Parked
+	// Withheld: a deletion that the guard did not let pass; a task is stored.
+	Withheld
+
+	numOutcomes
+)
+
+var outcomes = [numOutcomes]string{"unchanged", "created", "updated", "deleted", "touched", "history", "deferred", "failed", "parked", "withheld"}
+
+// String returns the outcome in one lower-case word.
+func (o Outcome) String() string {
+	if o < numOutcomes {
+		return outcomes[o]
+	}
+	return fmt.Sprintf("outcome %d", uint8(o))
+}
+
+// MarshalText returns the same word.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }

@@ -1,0 +1,120 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// A pipe joins the stages for one pass. Slots go from the feed to plan, from plan to get or straight to commit, and
+// back to plan when they are settled, since a later event of the same id may wait there.
+//
+// There are never more than window slots in flight, and the channel to commit holds them all: no stage ever waits for one
+// that may wait for it.
+type pipe struct {
+	*run
+	window   int
+	in       chan *slot
+	queue    *queue
+	finished chan *slot
+	ledger   ledger
+
+	planner  // touched by plan alone
+	feedback // from commit to plan
+}
+
+// feedback is what commit tells plan.
+type feedback struct {
+	mu         sync.Mutex
+	settled    []*slot // committed
+	conflicted []*slot // planned against a record that has changed since
+	wake       chan struct{}
+}
+
+func (f *feedback) tell(settled, conflicted []*slot) {
+	f.mu.Lock()
+	f.settled = append(f.settled, settled...)
+	f.conflicted = append(f.conflicted, conflicted...)
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (f *feedback) take() (settled, conflicted []*slot) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	settled, conflicted = f.settled, f.conflicted
+	f.settled, f.conflicted = nil, nil
+	return settled, conflicted
+}
+
+// pipe runs the stages on what feed gives, until all of it is finished. When feed fails, what it gave before is finished
+// nevertheless. When a stage fails or ctx ends, what has been got is still committed.
+func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give func(*slot) error) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	window := r.window()
+	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window)}
+	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: window * 3 / 4}
+	if patience == deferAll {
+		p.maxGets = 0
+	}
+	p.wake = make(chan struct{}, 1)
+
+	var before, commit sync.WaitGroup
+	stage := func(wg *sync.WaitGroup, f func(context.Context) error) {
+		wg.Go(func() {
+			if err := f(ctx); err != nil {
+				stop(err)
+			}
+		})
+	}
+	stage(&before, p.plan)
+	for range r.concurrency() {
+		stage(&before, p.get)
+	}
+	stage(&commit, p.commit)
+
+	err := feed(func(s *slot) error { return p.give(ctx, s) })
+	close(p.in)
+	before.Wait()
+	close(p.finished)
+	commit.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func (r *run) concurrency() int {
+	if r.h.Concurrency > 0 {
+		return r.h.Concurrency
+	}
+	return 8
+}
+
+// give hands a slot to plan. For a Mark it waits until everything before it is finished.
+func (p *pipe) give(ctx context.Context, s *slot) error {
+	select {
+	case p.in <- s:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if s.rest == nil {
+		return nil
+	}
+	select {
+	case <-s.rest:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// aborted reports whether err only says that the run was told to stop.
+func aborted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
+}

@@ -1,0 +1,324 @@
+package harvest
+
+import (
+	"context"
+	"time"
+)
+
+// planBatch is how many events are compared with the Store at once.
+const planBatch = 256
+
+// planner is the state of the second stage.
+type planner struct {
+	flying   map[string]*slot // by id: the slot on its way; others of the id wait in its later
+	inflight int              // slots that are not settled, waiting ones included
+	gets     int              // those of them that were queued for get
+	maxGets  int              // so many may be, once patience is lost; the rest of the window is for what needs no get
+	patience time.Duration    // left; negative: without end
+	snap     *snapshot        // nil outside of one
+	broken   bool             // a Problem came: no later checkpoint counts
+}
+
+// plan is the second stage: it compares events with the Store, in batches, and sends each on its way.
+func (p *pipe) plan(ctx context.Context) error {
+	defer p.queue.close()
+	var control *slot // that waits until nothing is in flight
+	ended := false
+	for {
+		if err := p.settle(ctx); err != nil {
+			return err
+		}
+		if p.inflight == 0 && control != nil {
+			if err := p.control(ctx, control); err != nil {
+				return err
+			}
+			control = nil
+		}
+		if p.inflight == 0 && ended {
+			return nil
+		}
+		draining := control != nil || ended
+		if draining && p.patience == 0 {
+			p.withdraw()
+		}
+		in := p.in
+		if draining || !p.room() {
+			in = nil
+		}
+		began, timer := p.tire(in == nil)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-p.wake:
+		case <-timer:
+		case s, ok := <-in:
+			if !ok {
+				ended = true
+				break
+			}
+			var err error
+			if control, err = p.gather(ctx, s); err != nil {
+				return err
+			}
+		}
+		p.lose(began)
+	}
+}
+
+// room reports whether another event can be taken: while there is patience, only if a body of it could be got soon.
+func (p *pipe) room() bool {
+	return p.inflight < p.window && (p.patience == 0 || p.gets < p.maxGets)
+}
+
+// tire returns a timer for the patience that is left when listing waits for getting, and when the wait began.
+func (p *pipe) tire(waiting bool) (began time.Time, timer <-chan time.Time) {
+	if !waiting || p.gets == 0 || p.patience <= 0 {
+		return time.Time{}, nil
+	}
+	return time.Now(), time.After(p.patience)
+}
+
+// lose takes the time since began off the patience.
+func (p *pipe) lose(began time.Time) {
+	if !began.IsZero() {
+		p.patience = max(0, p.patience-time.Since(began))
+	}
+}
+
+// withdraw turns what waits for get into tasks.
+func (p *pipe) withdraw() {
+	for _, s := range p.queue.withdraw() {
+		p.getting.Add(-1)
+		s.outcome, s.todo = Deferred, p.newTask(s)
+		p.finished <- s
+	}
+}
+
+// gather takes a batch of events, beginning with first, and plans them. It returns the event that ends it, if that one
+// must wait until nothing is in flight.
+func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err error) {
+	batch := make([]*slot, 0, planBatch)
+	for s, ok := first, true; ; {
+		if s.ev.Kind > Delete {
+			control = s
+			break
+		}
+		batch = append(batch, s)
+		if len(batch) == min(planBatch, p.window-p.inflight) {
+			break
+		}
+		select {
+		case s, ok = <-p.in:
+		default:
+			ok = false
+		}
+		if !ok {
+			break
+		}
+	}
+	return control, p.planEvents(ctx, batch)
+}
+
+// planEvents plans a batch in the order of the listing.
+func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
+	ask := make([]*slot, 0, len(batch))
+	for _, s := range batch {
+		if s.task == nil {
+			p.report.event()
+		}
+		if s.ev.Kind == Put {
+			s.stated = fingerprint(&s.ev.Resource)
+		}
+		if !p.recognise(s) {
+			ask = append(ask, s)
+		}
+	}
+	if err := p.lookup(ctx, ask); err != nil {
+		return err
+	}
+	for _, s := range batch {
+		if len(ask) > 0 && s == ask[0] {
+			ask = ask[1:]
+			p.place(s)
+		} else {
+			p.outcome(s.id(), Unchanged, nil)
+		}
+		if s.task == nil {
+			p.resume(s)
+		}
+	}
+	return nil
+}
+
+// recognise reports whether a snapshot's table tells that the event says nothing new.
+func (p *pipe) recognise(s *slot) bool {
+	if p.snap == nil || s.ev.Kind != Put {
+		return false
+	}
+	id := s.id()
+	same, again := p.snap.table.see(id, p.snap.table.stateOf(s.stated, &s.ev.Resource))
+	s.shown = !again
+	return same && p.flying[id] == nil && !p.pending.isWithheld(id)
+}
+
+// lookup fills in the records of slots.
+func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
+	if len(slots) == 0 {
+		return nil
+	}
+	ids := make([]string, len(slots))
+	for i, s := range slots {
+		ids[i] = s.id()
+	}
+	records, err := p.h.Store.Lookup(ctx, p.key, ids)
+	if err != nil {
+		return &storeError{err}
+	}
+	for i, s := range slots {
+		s.rec = records[i]
+	}
+	return nil
+}
+
+// place decides about a slot, or lets it wait behind the one of its id that is on its way.
+func (p *pipe) place(s *slot) {
+	p.ledger.enter(s)
+	p.inflight++
+	if first := p.flying[s.id()]; first != nil {
+		first.later = append(first.later, s)
+		return
+	}
+	p.flying[s.id()] = s
+	p.dispatch(s)
+}
+
+// resume notes the checkpoint that came with a slot. Inside a snapshot and after a Problem there can be none.
+func (p *pipe) resume(s *slot) {
+	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken {
+		p.ledger.resume(s.n, s.ev.Resume)
+	}
+}
+
+// settle takes back what was committed and plans what waited for it.
+func (p *pipe) settle(ctx context.Context) error {
+	settled, conflicted := p.take()
+	var waiting []*slot
+	for _, s := range settled {
+		p.free(s)
+		if next := p.youngest(s.later); next != nil {
+			p.flying[s.id()] = next
+			waiting = append(waiting, next)
+		}
+	}
+	for _, s := range conflicted {
+		if s.queued {
+			s.queued = false
+			p.gets--
+		}
+		s.outcome, s.change, s.touch, s.bodies, s.todo, s.done, s.err = 0, nil, false, nil, nil, nil, nil
+	}
+	again := append(conflicted, waiting...)
+	if err := p.lookup(ctx, again); err != nil {
+		return err
+	}
+	for _, s := range again {
+		p.dispatch(s)
+	}
+	return nil
+}
+
+// free gives up the place of a slot that is finished.
+func (p *pipe) free(s *slot) {
+	p.inflight--
+	if s.queued {
+		p.gets--
+	}
+	if p.flying[s.id()] == s {
+		delete(p.flying, s.id())
+	}
+}
+
+// youngest returns the event of those that waited which the others lead to: the last one that is not older than an earlier
+// one. The others are history.
+func (p *pipe) youngest(waited []*slot) *slot {
+	if len(waited) == 0 {
+		return nil
+	}
+	win := waited[0]
+	for _, s := range waited[1:] {
+		lost := win
+		if s.ev.time().Before(win.ev.time()) {
+			lost = s
+		} else {
+			win = s
+		}
+		p.ledger.leave(lost)
+		p.inflight--
+		p.outcome(lost.id(), History, nil)
+	}
+	return win
+}
+
+// dispatch sends a slot on its way, according to what is decided.
+func (p *pipe) dispatch(s *slot) {
+	d := p.decide(s)
+	s.outcome = d.outcome
+	switch {
+	case d.get:
+		p.sendToGet(s)
+		return
+	case d.change != nil:
+		s.change, s.touch = d.change, d.touch
+	case s.task == nil && !(d.outcome == Unchanged && p.pending.isWithheld(s.id())):
+		p.ledger.leave(s)
+		p.free(s)
+		p.outcome(s.id(), s.outcome, nil)
+		if next := p.youngest(s.later); next != nil {
+			p.flying[s.id()] = next
+			next.rec = s.rec
+			p.dispatch(next)
+		}
+		return
+	}
+	s.done = s.ref()
+	p.finished <- s
+}
+
+// ref names the task that is done with when the slot is.
+func (s *slot) ref() *TaskRef {
+	if s.task != nil {
+		return &TaskRef{ID: s.id(), N: s.task.N}
+	}
+	return &TaskRef{ID: s.id()}
+}
+
+// sendToGet queues a slot for get, or stores it as a task when getting can't keep up.
+func (p *pipe) sendToGet(s *slot) {
+	late := p.patience == 0 && p.gets >= p.maxGets || p.spent()
+	if late && s.ev.Open == nil {
+		s.outcome, s.todo = Deferred, p.newTask(s)
+		p.finished <- s
+		return
+	}
+	s.queued = true
+	p.gets++
+	p.getting.Add(1)
+	p.queue.push(s)
+}
+
+// control carries out an event that is not a put or a deletion; nothing is in flight.
+func (p *pipe) control(ctx context.Context, s *slot) error {
+	switch s.ev.Kind {
+	case SnapshotStart:
+		return p.startSnapshot(ctx, s)
+	case SnapshotEnd:
+		return p.endSnapshot(ctx, s)
+	case Problem:
+		p.broken = true
+		p.problem(s.ev.Err)
+	case Mark:
+		p.resume(s)
+		close(s.rest)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// A Report says what a run did. Its JSON form is stable: names are added, never changed.
+type Report struct {
+	Source  string    `json:"source"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+
+	// Complete: the source was listed to its end and every document of it was read. A run of Work lists nothing and is complete.
+	Complete bool `json:"complete"`
+	// Snapshots counts the listings of everything there is that the source gave.
+	Snapshots int `json:"snapshots"`
+	// Events counts puts and deletions that the source told.
+	Events int64 `json:"events"`
+	// Skipped counts the entries that the source could not read.
+	Skipped int `json:"skipped"`
+
+	// What became of the events, and of the tasks that were carried out. What was deferred and done in the same run counts
+	// for what was done.
+	Created   int64 `json:"created"`
+	Updated   int64 `json:"updated"`
+	Deleted   int64 `json:"deleted"`
+	Touched   int64 `json:"touched"`
+	Unchanged int64 `json:"unchanged"`
+	History   int64 `json:"history"`
+	Deferred  int64 `json:"deferred"`
+	Failed    int64 `json:"failed"` // parked ones included
+	Withheld  int64 `json:"withheld"`
+
+	// Left counts what is left to do after the run.
+	Left Left `json:"left"`
+
+	// Requests by status, of lists and bodies; 0 stands for no answer. Fetched counts bodies that were received,
+	// Bytes their bytes.
+	Requests map[int]int64 `json:"requests"`
+	Fetched  int64         `json:"fetched"`
+	Bytes    int64         `json:"bytes"`
+
+	// BudgetSpent: a limit of the Budget cut getting short.
+	BudgetSpent bool `json:"budget_spent"`
+	// Findings counts departures of documents from their specifications.
+	Findings int64 `json:"findings"`
+	// Problems are the first documents that could not be read, Failures the first resources, up to 20 of each.
+	Problems []Failure `json:"problems"`
+	Failures []Failure `json:"failures"`
+	// Guard says why deletions are withheld; empty if they are not.
+	Guard string `json:"guard,omitempty"`
+
+	// From and To are the checkpoints before and after.
+	From Checkpoint `json:"from"`
+	To   Checkpoint `json:"to"`
+
+	mu           sync.Mutex
+	bodyRequests int64
+}
+
+// Left counts the tasks of a source.
+type Left struct {
+	Waiting  int64     `json:"waiting"` // to be got, now or later
+	Parked   int64     `json:"parked"`
+	Withheld int64     `json:"withheld"`
+	Next     time.Time `json:"next,omitzero"` // the earliest moment at which a waiting one is due
+}
+
+// A Failure is something that went wrong with one document or resource.
+type Failure struct {
+	Source  string    `json:"source"`
+	ID      string    `json:"id,omitempty"`  // of the resource
+	URL     string    `json:"url,omitempty"` // that was asked for
+	Attempt int       `json:"attempt,omitempty"`
+	Next    time.Time `json:"next,omitzero"`
+	Error   string    `json:"error"`
+}
+
+const maxFailures = 20
+
+// InStep reports whether nothing is left: the listing was complete, and no task waits, is parked or withheld.
+func (r *Report) InStep() bool {
+	return r.Complete && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
+}
+
+func (r *Report) event() {
+	r.mu.Lock()
+	r.Events++
+	r.mu.Unlock()
+}
+
+func (r *Report) outcome(o Outcome, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch o {
+	case Created:
+		r.Created += n
+	case Updated:
+		r.Updated += n
+	case Deleted:
+		r.Deleted += n
+	case Touched:
+		r.Touched += n
+	case Unchanged:
+		r.Unchanged += n
+	case History:
+		r.History += n
+	case Deferred:
+		r.Deferred += n
+	case Failed, Parked:
+		r.Failed += n
+	case Withheld:
+		r.Withheld += n
+	}
+}
+
+func (r *Report) done() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Created + r.Updated + r.Deleted + r.Touched + r.Unchanged + r.History + r.Failed
+}
+
+func (r *Report) failure(f Failure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.Failures) < maxFailures {
+		r.Failures = append(r.Failures, f)
+	}
+}
+
+func (r *Report) problem(f Failure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Complete = false
+	if len(r.Problems) < maxFailures {
+		r.Problems = append(r.Problems, f)
+	}
+}
+
+// countLeft fills Left from the Store.
+func (r *Report) countLeft(ctx context.Context, store Store) error {
+	r.Left = Left{}
+	for t, err := range store.Tasks(ctx, r.Source, "") {
+		switch {
+		case err != nil:
+			return err
+		case t.Kind == TaskWithheld:
+			r.Left.Withheld++
+		case t.Parked:
+			r.Left.Parked++
+		default:
+			r.Left.Waiting++
+			if r.Left.Next.IsZero() || t.Due.Before(r.Left.Next) {
+				r.Left.Next = t.Due
+			}
+		}
+	}
+	return nil
+}
+
+// urlOf returns the URL that err names by a method RequestURL() string or as a ParseError's document, else the given one.
+func urlOf(err error, url string) string {
+	var request interface{ RequestURL() string }
+	if errors.As(err, &request) {
+		return request.RequestURL()
+	}
+	var parse *websync.ParseError
+	if errors.As(err, &parse) && parse.Document != "" {
+		return parse.Document
+	}
+	return url
+}

@@ -1,0 +1,206 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// A run is one pass over one source. Its files follow the five stages: list.go, plan.go, get.go, commit.go, sweep.go.
+type run struct {
+	h      *Harvester
+	src    Source
+	getter Getter // nil: getContent
+	key    string
+	id     [16]byte
+	report *Report
+	hooks  Hooks
+	log    *slog.Logger
+
+	lists  Fetcher // for the Source
+	bodies Fetcher // for jobs
+
+	commits *committer
+	pending pending
+
+	expect  atomic.Int64
+	getting atomic.Int64
+
+	cancel context.CancelCauseFunc
+	kept   chan struct{} // closed when the claim is no longer renewed
+	told   chan struct{} // closed when progress is no longer told
+}
+
+func newRun(h *Harvester, src Source) *run {
+	r := &run{h: h, src: src, key: src.Key(), id: NewBatch("").ID, log: h.Log, kept: make(chan struct{}), told: make(chan struct{})}
+	r.getter, _ = src.(Getter)
+	if h.Hooks != nil {
+		r.hooks = *h.Hooks
+	}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	r.report = &Report{Source: r.key, Started: time.Now().UTC(), Requests: map[int]int64{}, Problems: []Failure{}, Failures: []Failure{}}
+	root := rootOf(src)
+	r.lists = &counted{run: r, root: root, list: true}
+	r.bodies = &counted{run: r, root: root}
+	r.commits = &committer{run: r}
+	return r
+}
+
+func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
+	if r.h.Bodies == VerifyBodies {
+		return newSink(), nil
+	}
+	return r.h.Store.NewBody(ctx)
+}
+
+// outcome reports what became of an event.
+func (r *run) outcome(id string, o Outcome, err error) {
+	r.report.outcome(o, 1)
+	if r.hooks.Outcome != nil {
+		r.hooks.Outcome(r.key, id, o, err)
+	}
+}
+
+func (r *run) finding(f websync.Finding) {
+	r.report.mu.Lock()
+	r.report.Findings++
+	r.report.mu.Unlock()
+	if r.hooks.Finding != nil {
+		r.hooks.Finding(r.key, f)
+	}
+}
+
+func (r *run) problem(err error) {
+	r.report.problem(Failure{Source: r.key, URL: urlOf(err, ""), Error: err.Error()})
+	r.log.Warn("problem", "source", r.key, "err", err)
+	if r.hooks.Problem != nil {
+		r.hooks.Problem(r.key, err)
+	}
+}
+
+func (r *run) progress() {
+	if r.hooks.Progress == nil {
+		return
+	}
+	r.report.mu.Lock()
+	p := Progress{Source: r.key, Started: r.report.Started, Listed: r.report.Events, Bytes: r.report.Bytes}
+	r.report.mu.Unlock()
+	p.Total, p.Getting, p.Done = r.expect.Load(), r.getting.Load(), r.report.done()
+	r.hooks.Progress(p)
+}
+
+func (r *run) tellProgress(ctx context.Context) {
+	defer close(r.told)
+	if r.hooks.Progress == nil {
+		return
+	}
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			r.progress()
+		}
+	}
+}
+
+// errBudget: a limit of the Budget is reached.
+var errBudget = errors.New("the budget of this run is spent")
+
+// spent reports whether the Budget allows no further body.
+func (r *run) spent() bool {
+	b := r.h.Budget
+	if b == (Budget{}) {
+		return false
+	}
+	r.report.mu.Lock()
+	defer r.report.mu.Unlock()
+	if b.Time > 0 && time.Since(r.report.Started) >= b.Time ||
+		b.Requests > 0 && r.report.bodyRequests >= b.Requests ||
+		b.Bytes > 0 && r.report.Bytes >= b.Bytes {
+		r.report.BudgetSpent = true
+	}
+	return r.report.BudgetSpent
+}
+
+// counted is the Fetcher that Sources and jobs see: it names the root, counts and tells.
+type counted struct {
+	run  *run
+	root string
+	list bool
+}
+
+var errNoFetcher = errors.New("the Harvester has no Fetcher")
+
+func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
+	if c.run.h.Fetcher == nil {
+		return nil, errNoFetcher
+	}
+	if !c.list && c.run.spent() {
+		return nil, errBudget
+	}
+	if req.Root == "" {
+		withRoot := *req
+		withRoot.Root = c.root
+		req = &withRoot
+	}
+	began := time.Now()
+	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
+	status := statusOf(resp, err)
+	c.count(status)
+	if c.run.hooks.Attempt != nil {
+		c.run.hooks.Attempt(Attempt{Source: c.run.key, URL: req.URL, List: c.list, Status: status, Duration: time.Since(began), Err: err})
+	}
+	if err == nil && !c.list && resp.Body != nil {
+		resp.Body = &countedBody{resp.Body, c.run.report}
+	}
+	return resp, err
+}
+
+func (c *counted) count(status int) {
+	r := c.run.report
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Requests[status]++
+	if !c.list {
+		r.bodyRequests++
+		if status == 200 {
+			r.Fetched++
+		}
+	}
+}
+
+// statusOf returns the status of an answer, 0 if there was none. An error tells it by a method StatusCode() int.
+func statusOf(resp *Response, err error) int {
+	if err == nil {
+		return resp.Status
+	}
+	var s interface{ StatusCode() int }
+	if errors.As(err, &s) {
+		return s.StatusCode()
+	}
+	return 0
+}
+
+// countedBody counts the bytes of a body.
+type countedBody struct {
+	io.ReadCloser
+	report *Report
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.report.mu.Lock()
+	b.report.Bytes += int64(n)
+	b.report.mu.Unlock()
+	return n, err
+}

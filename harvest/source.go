@@ -1,0 +1,85 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"iter"
+	"log/slog"
+
+	"github.com/websync-go/websync"
+)
+
+// A Source is one set of resources somewhere: one sitemap, one feed, one Capability List, one directory. It turns the
+// publisher's documents into events. The package documentation lists the rules that Sources keep.
+type Source interface {
+	// Key is the source's stable identity in a Store. It is given by the user and defaults to the URL.
+	Key() string
+
+	// Events tells what there is or what changed since run.From, oldest first. A yielded error is the last thing
+	// yielded: nothing more can come. No connection, lock or cursor is held while yield runs; it may block for days.
+	Events(ctx context.Context, run *Run) iter.Seq2[Event, error]
+}
+
+// A Getter is a Source that obtains the bodies of a resource itself: several representations, a choice of formats, a
+// second level of documents, a patch, bytes without a URL. The engine calls Get from several goroutines.
+type Getter interface {
+	Source
+
+	// Get obtains what job.Resource stands for and hands it to job.Keep or job.Reuse. What it kept becomes visible, all
+	// at once, only if it returns nil. It may add to job.Resource, but leaves ID and Modified alone.
+	Get(ctx context.Context, job *Job) error
+}
+
+// A Rooted is a Source that knows the URL its user gave for it. The address of that URL's host is allowed even when it
+// is private. Without Root a Source's Key serves, if it is a URL.
+type Rooted interface {
+	Root() string
+}
+
+// A Run is what the engine gives a Source for one pass.
+type Run struct {
+	// From is where the last run ended; zero means from the beginning.
+	From Checkpoint
+
+	// Fetcher gets documents, politely and counted.
+	Fetcher Fetcher
+
+	// Report receives departures of the documents from their specifications. It is never nil and may be called from
+	// several goroutines.
+	Report func(websync.Finding)
+
+	// Expect tells how many events are to come in all, as soon as that is known or known better. It is never nil.
+	Expect func(total int64)
+
+	// Log is never nil.
+	Log *slog.Logger
+}
+
+// Of returns a Source that tells the given events each time it is asked, whatever the checkpoint. It serves tests, and
+// it fills a Store by hand.
+func Of(key string, events ...Event) Source { return &fixed{key, events} }
+
+type fixed struct {
+	key    string
+	events []Event
+}
+
+func (f *fixed) Key() string { return f.key }
+
+func (f *fixed) Events(ctx context.Context, _ *Run) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for _, e := range f.events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+var _ Source = (*fixed)(nil)
+
+// Bytes returns an Event.Open for bytes in memory.
+func Bytes(b []byte) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+}

@@ -1,0 +1,202 @@
+package harvest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// A Store keeps, for each source, the current record of every id and the work still to do, and over all sources an
+// append-only log of changes. Package storetest checks an implementation against this contract. All methods may be
+// called from several goroutines.
+//
+// Every Store is a [websync.Catalog]: Get, Resources, Changes and Open read what Commit wrote, and no iterator holds a
+// lock, transaction, connection or cursor across a yield, so any method may be called inside the loop. Resources and
+// Records see at least what was there when they began and stays there throughout.
+//
+// The numbers of the log are dense, 1, 2, 3 … within a generation, in the order in which readers see them. Commit times
+// are whole microseconds UTC and strictly increasing over the log, whatever the clock does: max(clock, last + 1 µs).
+// Born numbers are dense too, and stay with their id. An id is any string of bytes up to [MaxID].
+type Store interface {
+	websync.Catalog
+	websync.State
+
+	// Claim makes the caller the holder of name ("source/" and the key) for ttl. While another holder's claim stands it
+	// returns ErrHeld. An expired claim, or one whose holder is known to be dead, is taken over with a higher Epoch.
+	Claim(ctx context.Context, name string, ttl time.Duration) (*Claim, error)
+	// Renew extends the claim by its ttl from now. ErrFenced: somebody else holds the name.
+	Renew(ctx context.Context, c *Claim) error
+	// Release gives the claim up; the next holder need not wait. It is no error when the claim is lost already.
+	Release(ctx context.Context, c *Claim) error
+
+	// Commit applies the batch, all or nothing, durably. ErrFenced: (Epoch, N) of the claim is not the newest. When a
+	// Put or Touch does not meet the record it was planned against (its Base), nothing is applied and the ids of
+	// all such are returned as conflicts, without an error. A success advances c.N. A Batch whose ID is that of the last
+	// one that was applied under this name is not applied again, and answered with success.
+	Commit(ctx context.Context, c *Claim, b *Batch) (conflicts []string, err error)
+
+	// Checkpoint returns the source's checkpoint, zero if there is none.
+	Checkpoint(ctx context.Context, source string) (Checkpoint, error)
+	// Lookup returns the records of ids, in their order; the zero Record for an unknown one.
+	Lookup(ctx context.Context, source string, ids []string) ([]Record, error)
+	// Records yields the source's records, tombstones included, whose id is greater than after, in byte order of the id.
+	Records(ctx context.Context, source, after string) iter.Seq2[Record, error]
+
+	// Due returns at most n tasks of the source to be done at the moment now: of kind TaskGet, not parked, with a Due not after it;
+	// earliest Due first.
+	Due(ctx context.Context, source string, now time.Time, n int) ([]Task, error)
+	// Tasks yields all tasks of the source, of every kind, whose id is greater than after, in byte order of the id.
+	Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error]
+
+	// NewBody returns a writer for one body. Small ones may wait in memory for their Commit, large ones go to a file first.
+	NewBody(ctx context.Context) (BodyWriter, error)
+}
+
+// MaxID is the greatest length of an id in bytes that every Store must take.
+const MaxID = 4096
+
+// A Claim is the right to commit under a name. It is used by one goroutine at a time.
+type Claim struct {
+	Name    string
+	Epoch   uint64 // rises with every takeover
+	N       uint64 // rises with every Commit
+	TTL     time.Duration
+	Expires time.Time // by the Store's clock
+}
+
+// A Record is what a Store holds of one id: its youngest state, or its tombstone (Kind is Deleted). A tombstone of an id
+// that was never there has no number: Seq and Born are 0.
+type Record struct {
+	websync.Item
+
+	// Stated is a fingerprint of the description as its source stated it, Modified apart. 0: none.
+	Stated uint64
+	// Validators are what servers said of the representations, one for each URL.
+	Validators []Validator
+}
+
+// Known reports whether r is the record of an id, live or deleted, rather than the zero Record.
+func (r *Record) Known() bool { return r.Resource.ID != "" }
+
+// Live reports whether r is a record that is not a tombstone.
+func (r *Record) Live() bool { return r.Known() && r.Kind != websync.Deleted }
+
+// Validator returns what the server last said of the representation at url. A nil Record has none.
+func (r *Record) Validator(url string) Validator {
+	if r == nil {
+		return Validator{}
+	}
+	for _, v := range r.Validators {
+		if v.URL == url {
+			return v
+		}
+	}
+	return Validator{}
+}
+
+// A Batch is what one Commit applies.
+type Batch struct {
+	ID     [16]byte // random, see NewBatch
+	Source string   // that everything in the batch belongs to
+
+	Checkpoint *Checkpoint // nil: stays
+	Puts       []Change    // each gets a number and an entry of the log, in this order
+	Touches    []Change    // change the record and leave no entry
+	Tasks      []Task      // each replaces the one of its id
+	Done       []TaskRef   // applied before Tasks
+	Bodies     []BodyWriter
+	State      map[string][]byte // set unconditionally; nil values delete
+}
+
+// NewBatch returns an empty Batch with a random ID.
+func NewBatch(source string) *Batch {
+	b := &Batch{Source: source}
+	rand.Read(b.ID[:])
+	return b
+}
+
+// A Change is a new state of one record. A Batch holds at most one of each id, in Puts or in Touches.
+//
+// Of a Put the Store sets Seq, Born (kept, if the id has one), Time and Source. Of a Touch it keeps those and Kind; a Touch
+// of an unknown id leaves a tombstone without a number, and its Kind must be Deleted. A Touch of a tombstone without a
+// number replaces it. Bodies whose Key is set must be in Batch.Bodies or in the Store already: otherwise ErrNoBody.
+type Change struct {
+	// Base is the Seq of the record when the change was planned, 0 if there was none. If it is another when the batch is
+	// applied, the change is a conflict.
+	Base   websync.Seq
+	Record Record
+}
+
+// A TaskKind says what is to be done.
+type TaskKind uint8
+
+const (
+	// TaskGet: get the bodies of the resource and commit them.
+	TaskGet TaskKind = iota
+	// TaskWithheld: a deletion that a sweep did not dare. Only Approve carries it out.
+	TaskWithheld
+)
+
+// A Task is work that a source still has to do: plain data, at most one for each id.
+type Task struct {
+	Source   string
+	Kind     TaskKind
+	Resource websync.Resource
+	At       websync.Datetime // of the event
+	Base     websync.Seq      // TaskWithheld: the record's number; another one means that the record has changed since
+	Run      [16]byte         // the run that listed it
+	Attempts int              // so far
+	Due      time.Time        // not to be done before; whole microseconds UTC
+	Parked   bool             // given up until a new event
+	Error    string           // of the last attempt, or why a deletion is withheld
+
+	// N is set by the Store, another one each time the task is replaced. In a Batch, 0 replaces whatever task the id has;
+	// otherwise only the task with this N is replaced, and if there is none the Task is dropped.
+	N uint64
+}
+
+// A TaskRef names a task that is done. It is ignored when there is none, or one with another N.
+type TaskRef struct {
+	ID string
+	N  uint64 // 0: whichever there is
+}
+
+// A BodyWriter takes the bytes of one body. Finish and Discard may not run at the same time as Write.
+type BodyWriter interface {
+	io.Writer
+	// Finish ends writing and returns the content address, a sha-256 digest, and the size. It may be called again.
+	Finish() (key websync.Digest, size int64, err error)
+	// Discard releases the bytes unless a Commit has taken them. It may be called at any time, and again.
+	Discard() error
+}
+
+// A Maintainer is a Store that can be tidied. It is optional.
+type Maintainer interface {
+	// Compact writes a new generation of the log beside the old one: the youngest state of every id, tombstones included,
+	// with their commit times, renumbered. All standing claims end (their next Commit is ErrFenced), and tasks follow their
+	// record. The old generation stays readable by Changes until Drop.
+	Compact(ctx context.Context) (generation uint64, err error)
+	// Drop removes all generations before the given one.
+	Drop(ctx context.Context, before uint64) error
+	// Vacuum removes the bodies that no current record names and that have lain for at least grace. It is safe beside commits.
+	Vacuum(ctx context.Context, grace time.Duration) (removed int, err error)
+}
+
+// What a Store answers.
+var (
+	// ErrHeld: another holder's claim stands.
+	ErrHeld = errors.New("claimed by another holder")
+	// ErrFenced: the claim is not the newest; whoever has it must stop.
+	ErrFenced = errors.New("claim lost to another holder")
+	// ErrNoBody: a Batch names a body that is neither in it nor in the Store.
+	ErrNoBody = errors.New("no such body in the store")
+	// ErrBatch: the Batch breaks a rule of its own: an id twice, an id that is empty or too long.
+	ErrBatch = errors.New("not a valid batch")
+	// ErrNewer: the Store was written by a newer version of this module.
+	ErrNewer = errors.New("written by a newer version")
+)

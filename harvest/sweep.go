@@ -1,0 +1,242 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/websync-go/websync"
+)
+
+// A snapshot is a listing of everything there is, between its SnapshotStart and its SnapshotEnd.
+type snapshot struct {
+	at    websync.Datetime // the moment it describes
+	last  websync.Seq      // of the log when it began: records with a greater number are new
+	live  int64            // records when it began
+	table *seenTable
+}
+
+// startSnapshot fills the table of known and seen ids by one ordered scan.
+func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
+	if p.snap != nil {
+		return &sourceError{errors.New("the source began a snapshot inside a snapshot")}
+	}
+	head, err := p.h.Store.Head(ctx)
+	if err != nil {
+		return &storeError{err}
+	}
+	snap := &snapshot{at: s.ev.At, last: head.Last, table: newSeenTable(head.Live[p.key])}
+	for rec, err := range p.h.Store.Records(ctx, p.key, "") {
+		if err != nil {
+			return &storeError{err}
+		}
+		if !rec.Live() {
+			continue
+		}
+		var state uint64
+		if rec.Stated != 0 && !p.lacksContent(&rec) {
+			state = snap.table.stateOf(rec.Stated, &rec.Resource)
+		}
+		snap.table.add(rec.Resource.ID, state)
+		snap.live++
+	}
+	p.snap = snap
+	p.report.Snapshots++
+	return nil
+}
+
+// endSnapshot deletes what was not seen, if the snapshot was complete and the guard allows it. Its last batch carries the
+// snapshot's checkpoint.
+func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
+	snap := p.snap
+	if snap == nil {
+		return &sourceError{errors.New("the source ended a snapshot that it did not begin")}
+	}
+	p.report.Skipped += s.ev.Skipped
+	w := &sweeper{pipe: p, snap: snap, end: &s.ev, batch: NewBatch(p.key)}
+	if s.ev.Complete && !p.broken {
+		if err := w.sweep(ctx); err != nil {
+			return err
+		}
+	}
+	p.snap = nil
+	p.resume(s)
+	if at, ok := p.ledger.covered(); ok {
+		w.batch.Checkpoint = &at.at
+		defer p.ledger.passed(at.n)
+	}
+	return w.flush(ctx)
+}
+
+// A sweeper is the fifth stage: it carries out, or withholds, what a complete snapshot says is gone.
+type sweeper struct {
+	*pipe
+	snap  *snapshot
+	end   *Event
+	why   string // deletions are withheld; empty: they are carried out
+	batch *Batch
+}
+
+func (w *sweeper) sweep(ctx context.Context) error {
+	gone, err := w.count(ctx)
+	if err != nil {
+		return err
+	}
+	options, err := w.h.Store.State(ctx, w.optionsKey())
+	if err != nil {
+		return &storeError{err}
+	}
+	w.why = w.guard(gone, string(options))
+	if gone > 0 && w.why != "" {
+		w.report.Guard = w.why
+		w.log.Warn("deletions withheld", "source", w.key, "gone", gone, "why", w.why)
+	}
+	if gone > 0 {
+		if err := w.removeGone(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.sweepTasks(ctx); err != nil {
+		return err
+	}
+	if gone == 0 || w.why == "" {
+		w.batch.State = map[string][]byte{w.optionsKey(): []byte(w.end.Options)}
+	}
+	return nil
+}
+
+// optionsKey is where the options of the last snapshot whose absences were believed are kept.
+func (w *sweeper) optionsKey() string { return "harvest/options/" + w.key }
+
+// isGone reports whether a record was there before the snapshot, and the snapshot, which speaks of a later moment, does not
+// show it.
+func (w *sweeper) isGone(rec *Record) bool {
+	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(rec, w.snap.at) && !w.snap.table.seen(rec.Resource.ID)
+}
+
+func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
+	if w.snap.table.allSeen() {
+		return 0, nil
+	}
+	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
+		if err != nil {
+			return 0, &storeError{err}
+		}
+		if w.isGone(&rec) {
+			gone++
+		}
+	}
+	return gone, nil
+}
+
+// guard returns why deletions are withheld, empty if they are not.
+func (w *sweeper) guard(gone int64, options string) string {
+	share := w.h.MaxDelete
+	if share == 0 {
+		share = 0.5
+	}
+	switch {
+	case w.end.Skipped > 0 && !w.h.AcceptSkipped:
+		return fmt.Sprintf("%d entries of the listing could not be read", w.end.Skipped)
+	case options != "" && options != w.end.Options:
+		return "the source's options changed since the last complete listing"
+	case share > 0 && w.snap.live > 10 && float64(gone) > math.Floor(share*float64(w.snap.live)):
+		return fmt.Sprintf("%d of %d records would be deleted, more than a share of %g", gone, w.snap.live, share)
+	case w.h.MaxDeletes > 0 && gone > int64(w.h.MaxDeletes):
+		return fmt.Sprintf("%d records would be deleted, more than %d", gone, w.h.MaxDeletes)
+	}
+	return ""
+}
+
+func (w *sweeper) removeGone(ctx context.Context) error {
+	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
+		if err != nil {
+			return &storeError{err}
+		}
+		if w.isGone(&rec) {
+			w.remove(&rec)
+		}
+		if err := w.flushFull(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes a record, or stores its deletion as a task.
+func (w *sweeper) remove(rec *Record) {
+	id := rec.Resource.ID
+	if w.why == "" {
+		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: tombstone(rec, w.snap.at)})
+		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
+		w.outcome(id, Deleted, nil)
+		return
+	}
+	if !w.pending.isWithheld(id) {
+		w.batch.Tasks = append(w.batch.Tasks, Task{Source: w.key, Kind: TaskWithheld, Resource: rec.Resource,
+			At: w.snap.at, Base: rec.Seq, Run: w.id, Error: w.why})
+	}
+	w.outcome(id, Withheld, errors.New(w.why))
+}
+
+// sweepTasks ends the tasks to get what is no longer listed: those that an earlier run stored and no record stands for.
+func (w *sweeper) sweepTasks(ctx context.Context) error {
+	for t, err := range w.h.Store.Tasks(ctx, w.key, "") {
+		if err != nil {
+			return &storeError{err}
+		}
+		if t.Kind != TaskGet || t.Run == w.id || w.snap.table.seen(t.Resource.ID) {
+			continue
+		}
+		if at := (&Event{At: t.At, Resource: t.Resource}).time(); !at.IsZero() && !w.snap.at.IsZero() && !at.Before(w.snap.at) {
+			continue // it tells of a change after the snapshot
+		}
+		w.batch.Done = append(w.batch.Done, TaskRef{ID: t.Resource.ID, N: t.N})
+		if err := w.flushFull(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *sweeper) flushFull(ctx context.Context) error {
+	if len(w.batch.Puts)+len(w.batch.Tasks)+len(w.batch.Done) < 2*commitSlots {
+		return nil
+	}
+	return w.flush(ctx)
+}
+
+// flush commits the batch. A record that changed meanwhile is not gone.
+func (w *sweeper) flush(ctx context.Context) error {
+	for !w.batch.empty() {
+		conflicts, err := w.commits.apply(ctx, w.batch)
+		if err != nil {
+			return err
+		}
+		if len(conflicts) == 0 {
+			break
+		}
+		w.batch.without(conflicts)
+		w.report.outcome(Deleted, -int64(len(conflicts)))
+		w.report.outcome(History, int64(len(conflicts)))
+	}
+	w.batch = NewBatch(w.key)
+	return nil
+}
+
+func (b *Batch) empty() bool {
+	return b.Checkpoint == nil && len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.State) == 0
+}
+
+// without removes the puts and the ends of tasks of these ids.
+func (b *Batch) without(ids []string) {
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	b.ID = NewBatch("").ID
+	b.Puts = slices.DeleteFunc(b.Puts, func(c Change) bool { return out[c.Record.Resource.ID] })
+	b.Done = slices.DeleteFunc(b.Done, func(t TaskRef) bool { return out[t.ID] })
+}

@@ -1,0 +1,77 @@
+package websync
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Seq is a number in a log of changes, or in the order of first appearances. The first is 1; 0 is before all.
+type Seq uint64
+
+// A ChangeKind says what happened to a resource. Its text is the word that ResourceSync uses (Z39.99 §7).
+type ChangeKind uint8
+
+const (
+	Updated ChangeKind = iota
+	Created
+	Deleted
+)
+
+var changeKinds = [...]string{Updated: "updated", Created: "created", Deleted: "deleted"}
+
+// String returns "updated", "created" or "deleted".
+func (k ChangeKind) String() string {
+	if int(k) < len(changeKinds) {
+		return changeKinds[k]
+	}
+	return fmt.Sprintf("ChangeKind(%d)", uint8(k))
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (k ChangeKind) MarshalText() ([]byte, error) {
+	if int(k) >= len(changeKinds) {
+		return nil, fmt.Errorf("no such change: %d", uint8(k))
+	}
+	return []byte(changeKinds[k]), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler]. It takes the three words only.
+func (k *ChangeKind) UnmarshalText(text []byte) error {
+	for i, name := range changeKinds {
+		if string(text) == name {
+			*k = ChangeKind(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("no such change: %.40q", text)
+}
+
+// A Body is one stored representation of a resource.
+type Body struct {
+	Name string // unique within its resource: "content", "alternate application/rdf+xml", "graph"
+	Link Link   // as received
+	Key  Digest // content address, for [Catalog] Open
+}
+
+// An Item is a record of a [Catalog], or an entry of its log. The zero Item stands for an unknown id.
+type Item struct {
+	Seq  Seq       // number in the log
+	Born Seq       // number of the id's first appearance
+	Time time.Time // of the commit: whole microseconds, UTC
+
+	Source   string
+	Kind     ChangeKind
+	At       Datetime // of the change, by the publisher's word
+	Resource Resource
+	Bodies   []Body
+}
+
+// Body returns the body with the given name.
+func (i *Item) Body(name string) (Body, bool) {
+	for _, b := range i.Bodies {
+		if b.Name == name {
+			return b, true
+		}
+	}
+	return Body{}, false
+}

@@ -1,0 +1,144 @@
+package websync
+
+import (
+	"hash"
+	"io"
+	"strconv"
+)
+
+// EmptyLength is the Length of a [Link] whose length is stated as zero.
+const EmptyLength = -1
+
+// A Link points to a representation or to another resource. It is what atom:link, rs:ln, rs:md with loc, and
+// atom:content with src have in common.
+type Link struct {
+	Rel      string
+	Href     string
+	Type     string // media type
+	Lang     string // BCP 47
+	Title    string
+	Encoding string   // content coding of the bytes that Length and Digests describe
+	Length   int64    // in bytes; 0: not stated; EmptyLength: stated as zero
+	Digests  Digests  // of the bytes
+	Modified Datetime // of the target
+	Priority int      // among links of one Rel: 1 is highest, 999,999 lowest; 0: not stated (Z39.99 §7)
+	Attrs    []Attr   // attributes of other namespaces, e.g. dct:isFormatOf, verbatim
+}
+
+// StatedLength returns the length in bytes, and whether it is stated.
+func (l Link) StatedLength() (int64, bool) {
+	switch {
+	case l.Length > 0:
+		return l.Length, true
+	case l.Length == EmptyLength:
+		return 0, true
+	}
+	return 0, false
+}
+
+// Verifiable reports whether the link says enough for Verify to check: a length, or a digest of a known algorithm.
+func (l Link) Verifiable() bool {
+	_, length := l.StatedLength()
+	_, digest := l.Digests.Strongest()
+	return length || digest
+}
+
+// Verify returns a reader that passes r through and checks it against the stated length and the strongest stated
+// digest. It ends in io.EOF only if both hold, else in a [*MismatchError], which is [ErrMismatch]. Bytes beyond the
+// stated length are not handed on. An error of r passes through as it is. If nothing can be checked Verify returns r.
+//
+// Whoever keeps the bytes must read up to the io.EOF before showing them to anyone.
+func (l Link) Verify(r io.Reader) io.Reader {
+	length, hasLength := l.StatedLength()
+	digest, hasDigest := l.Digests.Strongest()
+	if !hasLength && !hasDigest {
+		return r
+	}
+	v := &verifier{r: r, href: l.Href, length: -1, digest: digest}
+	if hasLength {
+		v.length = length
+	}
+	if hasDigest {
+		v.hash, _ = NewHash(digest.Algorithm)
+	}
+	return v
+}
+
+type verifier struct {
+	r      io.Reader
+	href   string
+	length int64 // -1: not stated
+	digest Digest
+	hash   hash.Hash // nil: no digest
+	n      int64     // bytes so far
+	err    error     // sticks
+}
+
+func (v *verifier) Read(p []byte) (int, error) {
+	if v.err != nil || len(p) == 0 {
+		return 0, v.err
+	}
+	if v.n == v.length {
+		return 0, v.readEnd()
+	}
+	if v.length >= 0 && int64(len(p)) > v.length-v.n {
+		p = p[:v.length-v.n]
+	}
+	n, err := v.r.Read(p)
+	v.n += int64(n)
+	if v.hash != nil {
+		v.hash.Write(p[:n])
+	}
+	if err == io.EOF {
+		err = v.check()
+	}
+	v.err = err
+	return n, err
+}
+
+// readEnd looks for the end of r after the last byte of the stated length.
+func (v *verifier) readEnd() error {
+	var extra [1]byte
+	n, err := v.r.Read(extra[:])
+	switch {
+	case n > 0:
+		want := strconv.FormatInt(v.length, 10)
+		err = &MismatchError{Href: v.href, What: "length", Want: want, Got: "more"}
+	case err == io.EOF:
+		err = v.check()
+	}
+	v.err = err
+	return err
+}
+
+// check is asked at the end of r. It returns io.EOF or a *MismatchError.
+func (v *verifier) check() error {
+	if v.length >= 0 && v.n != v.length {
+		want, got := strconv.FormatInt(v.length, 10), strconv.FormatInt(v.n, 10)
+		return &MismatchError{Href: v.href, What: "length", Want: want, Got: got}
+	}
+	if v.hash != nil {
+		got := Digest{v.digest.Algorithm, string(v.hash.Sum(nil))}
+		if got != v.digest {
+			return &MismatchError{Href: v.href, What: got.Algorithm, Want: v.digest.sum(), Got: got.sum()}
+		}
+	}
+	return io.EOF
+}
+
+// A MismatchError says that bytes are not what the link to them states. It is [ErrMismatch].
+type MismatchError struct {
+	Href string
+	What string // "length" or the algorithm of the digest
+	Want string // stated: a decimal number or the digest in hex
+	Got  string // found: likewise, or "more" for bytes beyond the stated length
+}
+
+// Error returns, for example, "https://example.com/a: length: want 120, got 118".
+// Passwords in the URL are not shown.
+func (e *MismatchError) Error() string {
+	return oneLine(join(": ", redact(e.Href), e.What, "want "+e.Want+", got "+e.Got))
+}
+
+// Is lets [errors.Is] match ErrMismatch.
+func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }

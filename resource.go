@@ -1,0 +1,59 @@
+package websync
+
+// A Resource is what one entry of a sitemap, a feed or a Resource List says about one thing on the web.
+// Only ID is required.
+type Resource struct {
+	// ID is the URI that names the resource: loc, atom:id or an ELI. Readers trim it and resolve it against the
+	// document; otherwise it is kept byte for byte.
+	ID string
+
+	Title   string
+	Summary string
+	Lang    string // BCP 47
+	Authors []Person
+
+	// Modified and Published are times by the publisher's word.
+	Modified  Datetime
+	Published Datetime
+
+	// Content is the primary representation. An empty Href means that it came inline.
+	Content Link
+
+	// Links are all other links: alternates, enclosures, mirrors, metadata, versions, collections, via.
+	Links []Link
+
+	// Origin is the feed or source the entry first came from, if it was stated: what atom:source carries.
+	Origin *Origin
+
+	// Elements are what no field holds: changefreq, priority, category, rights, image, dct:title and so on.
+	Elements []Element
+}
+
+// Link returns the first of r.Links with the relation rel.
+func (r *Resource) Link(rel string) (Link, bool) {
+	for _, l := range r.Links {
+		if l.Rel == rel {
+			return l, true
+		}
+	}
+	return Link{}, false
+}
+
+// Via returns the link to the resource at its first publisher. A resource without one is its publisher's own.
+func (r *Resource) Via() (Link, bool) { return r.Link("via") }
+
+// A Person is an author or contributor.
+type Person struct {
+	Name  string
+	Email string
+	URI   string
+}
+
+// An Origin describes the feed or source that a resource first came from (RFC 4287 §4.2.11).
+type Origin struct {
+	ID      string
+	Title   string
+	Updated Datetime
+	Authors []Person
+	Self    string // URL of the feed itself
+}
