@@ -1,8 +1,10 @@
 package harvest
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -189,15 +191,16 @@ func TestCodecRefuses(t *testing.T) {
 func TestCodecHostileLengths(t *testing.T) {
 	many := []byte{codecItem | codecVersion, 0, 1 << 4, 0xff, 0xff, 0xff, 0xff, 0x7f}
 	long := []byte{codecItem | codecVersion, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}
-	for _, b := range [][]byte{many, long} {
-		allocated := testing.Benchmark(func(b2 *testing.B) {
-			b2.ReportAllocs()
-			for range b2.N {
-				DecodeItem(b, new(websync.Item))
-			}
-		}).AllocedBytesPerOp()
-		assert.Less(t, allocated, int64(1000))
-		assert.ErrorIs(t, DecodeItem(b, new(websync.Item)), ErrCorrupt)
+	padded := append(bytes.Clone(many[:3]), 0xd0, 0x0f) // 2,000 links, as many bytes, and the first is bad
+	padded = append(padded, bytes.Repeat([]byte{0xff}, 2_000)...)
+	for _, b := range [][]byte{many, long, padded} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 100 {
+			require.ErrorIs(t, DecodeItem(b, new(websync.Item)), ErrCorrupt)
+		}
+		runtime.ReadMemStats(&after)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100*20_000))
 	}
 }
 

@@ -30,7 +30,7 @@ func (r *Record) time() websync.Datetime {
 func (p *pipe) decide(s *slot) decision {
 	switch {
 	case s.ev.Kind == Delete:
-		return decideDelete(&s.ev, &s.rec)
+		return decideDelete(&s.ev, s.rec)
 	case !s.rec.Known():
 		return p.obtain(s)
 	case s.task != nil && s.task.Base == s.rec.Seq:
@@ -49,7 +49,7 @@ func (p *pipe) decide(s *slot) decision {
 // it began, is judged as in a log.
 func (p *pipe) isOlder(s *slot) bool {
 	if s.shown && s.rec.Seq <= p.snap.last {
-		return notBefore(&s.rec, p.snap.at)
+		return notBefore(s.rec, p.snap.at)
 	}
 	return s.isHistory()
 }
@@ -73,8 +73,8 @@ func (s *slot) isHistory() bool {
 
 // isUnchanged reports whether the record has what the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
-	stated, held := &s.ev.Resource, &s.rec.Resource
-	if s.stated != s.rec.Stated || p.lacksContent(&s.rec) {
+	stated, held := &s.ev.Resource, s.rec.Resource
+	if s.stated != s.rec.Stated || p.lacksContent(s.rec) {
 		return false
 	}
 	if stated.Modified == held.Modified {
@@ -104,7 +104,7 @@ func (p *pipe) obtain(s *slot) decision {
 	if s.rec.Live() {
 		next.Bodies, next.Validators = s.rec.Bodies, s.rec.Validators
 	}
-	return p.changeTo(&s.rec, next)
+	return p.changeTo(s.rec, next)
 }
 
 func (p *pipe) needsGet(s *slot) bool {
@@ -116,7 +116,7 @@ func (p *pipe) needsGet(s *slot) bool {
 		return true
 	case content.Href == "" && s.ev.Open == nil:
 		return false
-	case !s.rec.Live() || p.lacksContent(&s.rec):
+	case !s.rec.Live() || p.lacksContent(s.rec):
 		return true
 	}
 	b, ok := s.rec.Body(ContentName)

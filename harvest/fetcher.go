@@ -11,7 +11,8 @@ import (
 // goroutines at once.
 type Fetcher interface {
 	// Fetch gets one representation, waiting as long as politeness demands. A Response is returned for success and for
-	// "not modified"; every other answer is an error. The caller closes Response.Body. Fetch never keeps a validator.
+	// "not modified"; every other answer is an error, which names the URL without its secrets. The caller closes
+	// Response.Body. Fetch never keeps a validator.
 	Fetch(ctx context.Context, req *Request) (*Response, error)
 }
 

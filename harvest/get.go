@@ -28,7 +28,7 @@ func (p *pipe) get(ctx context.Context) error {
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	job := &Job{Resource: s.ev.Resource, run: p.run, open: s.ev.Open}
 	if s.rec.Live() {
-		job.Held = &s.rec
+		job.Held = s.rec
 	}
 	err := p.runJob(ctx, job)
 	if job.Resource.ID != s.id() || job.Resource.Modified != s.ev.Resource.Modified {
@@ -40,7 +40,7 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	}
 	next := Record{Stated: s.stated, Validators: job.validators}
 	next.At, next.Resource, next.Bodies = s.ev.time(), job.Resource, job.bodies
-	d := p.changeTo(&s.rec, next)
+	d := p.changeTo(s.rec, next)
 	if d.change == nil {
 		job.discard() // the same bytes are held
 	}

@@ -58,7 +58,8 @@ func newSlot(n int64, ev Event) *slot {
 	case ev.Kind == Problem && ev.Err == nil:
 		ev.Err = errors.New("a problem that the source does not name")
 	}
-	s := &slot{n: n, ev: ev}
+	s := slots.Get().(*slot)
+	s.n, s.ev = n, ev
 	if ev.Kind == Mark {
 		s.rest = make(chan struct{})
 	}

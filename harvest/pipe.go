@@ -58,7 +58,7 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give f
 	defer stop(nil)
 	window := r.window()
 	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window)}
-	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: window * 3 / 4}
+	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: max(1, window*3/4)}
 	if patience == deferAll {
 		p.maxGets = 0
 	}
@@ -98,16 +98,17 @@ func (r *run) concurrency() int {
 
 // give hands a slot to plan. For a Mark it waits until everything before it is finished.
 func (p *pipe) give(ctx context.Context, s *slot) error {
+	rest := s.rest
 	select {
 	case p.in <- s:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if s.rest == nil {
+	if rest == nil {
 		return nil
 	}
 	select {
-	case <-s.rest:
+	case <-rest:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

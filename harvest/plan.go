@@ -13,7 +13,7 @@ type planner struct {
 	flying   map[string]*slot // by id: the slot on its way; others of the id wait in its later
 	inflight int              // slots that are not settled, waiting ones included
 	gets     int              // those of them that were queued for get
-	maxGets  int              // so many may be, once patience is lost; the rest of the window is for what needs no get
+	maxGets  int              // so many may be; the rest of the window is for what needs no get
 	patience time.Duration    // left; negative: without end
 	snap     *snapshot        // nil outside of one
 	broken   bool             // a Problem came: no later checkpoint counts
@@ -42,7 +42,7 @@ func (p *pipe) plan(ctx context.Context) error {
 			p.withdraw()
 		}
 		in := p.in
-		if draining || !p.room() {
+		if draining || p.room() <= 0 {
 			in = nil
 		}
 		began, timer := p.tire(in == nil)
@@ -65,9 +65,13 @@ func (p *pipe) plan(ctx context.Context) error {
 	}
 }
 
-// room reports whether another event can be taken: while there is patience, only if a body of it could be got soon.
-func (p *pipe) room() bool {
-	return p.inflight < p.window && (p.patience == 0 || p.gets < p.maxGets)
+// room returns how many events can be taken: while there is patience, no more than could be got soon.
+func (p *pipe) room() int {
+	room := min(planBatch, p.window-p.inflight)
+	if p.patience != 0 {
+		room = min(room, p.maxGets-p.gets)
+	}
+	return room
 }
 
 // tire returns a timer for the patience that is left when listing waits for getting, and when the wait began.
@@ -97,14 +101,14 @@ func (p *pipe) withdraw() {
 // gather takes a batch of events, beginning with first, and plans them. It returns the event that ends it, if that one
 // must wait until nothing is in flight.
 func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err error) {
-	batch := make([]*slot, 0, planBatch)
+	batch := make([]*slot, 0, p.room())
 	for s, ok := first, true; ; {
 		if s.ev.Kind > Delete {
 			control = s
 			break
 		}
 		batch = append(batch, s)
-		if len(batch) == min(planBatch, p.window-p.inflight) {
+		if len(batch) == cap(batch) {
 			break
 		}
 		select {
@@ -140,11 +144,13 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 		if len(ask) > 0 && s == ask[0] {
 			ask = ask[1:]
 			p.place(s)
+			if s.task == nil {
+				p.resume(s)
+			}
 		} else {
 			p.outcome(s.id(), Unchanged, nil)
-		}
-		if s.task == nil {
 			p.resume(s)
+			s.recycle()
 		}
 	}
 	return nil
@@ -175,7 +181,7 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 		return &storeError{err}
 	}
 	for i, s := range slots {
-		s.rec = records[i]
+		s.rec = &records[i]
 	}
 	return nil
 }

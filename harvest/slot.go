@@ -12,7 +12,7 @@ type slot struct {
 	// plan
 	stated  uint64  // fingerprint of the description
 	shown   bool    // part of a snapshot, and shown for the first time in it
-	rec     Record  // that it was planned against
+	rec     *Record // that it was planned against
 	tracked bool    // in the ledger, in flight
 	queued  bool    // for get
 	later   []*slot // events of the same id that came meanwhile, oldest first
@@ -33,6 +33,14 @@ type slot struct {
 }
 
 func (s *slot) id() string { return s.ev.Resource.ID }
+
+var slots = sync.Pool{New: func() any { return new(slot) }}
+
+// recycle gives back a slot that said nothing new. In a long listing most of them don't.
+func (s *slot) recycle() {
+	*s = slot{}
+	slots.Put(s)
+}
 
 // A ledger keeps the slots that are on their way in the order of the listing, and so knows which checkpoint is covered:
 // the last one with nothing unfinished before it.

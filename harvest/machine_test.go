@@ -1,0 +1,352 @@
+package harvest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// A machine is a publisher whose resources change at random, a store that follows it under random trouble, and a naive
+// model of what may be in the store.
+type machine struct {
+	store *memstore.Store
+	site  *site
+	now   time.Time
+
+	pages    map[string]*page
+	log      []harvest.Event // all changes, oldest first
+	texts    map[string]map[string]bool
+	deleted  map[string]bool // ids that somebody may have taken for gone
+	versions int
+}
+
+type page struct {
+	text     string
+	modified websync.Datetime
+}
+
+func newMachine() *machine {
+	m := &machine{store: memstore.New(), site: newSite(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		pages: map[string]*page{}, texts: map[string]map[string]bool{}, deleted: map[string]bool{}}
+	return m
+}
+
+// stamp returns the present moment in one of the precisions that publishers use, or nothing. A publisher who changes a
+// resource again within the time that he stated before can't be followed; this one doesn't.
+func (m *machine) stamp(t *rapid.T, name string) websync.Datetime {
+	again := m.texts[name] != nil
+	m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 3600, 86400}).Draw(t, "step")) * time.Second)
+	precision := rapid.SampledFrom([]string{"second", "second", "second", "day", "none"}).Draw(t, "precision")
+	if again && precision == "day" {
+		m.now = m.now.AddDate(0, 0, 1)
+	}
+	if again {
+		m.now = m.now.Add(time.Second)
+	}
+	now := websync.NewDatetime(m.now)
+	switch precision {
+	case "day":
+		return now.WithPrecision(websync.Day)
+	case "none":
+		return websync.Datetime{}
+	}
+	return now
+}
+
+func (m *machine) name(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}).Draw(t, "name")
+}
+
+// publish makes a new version of a resource.
+func (m *machine) publish(t *rapid.T) {
+	name := m.name(t)
+	m.versions++
+	old := m.pages[name]
+	p := &page{text: fmt.Sprintf("%s v%d", name, m.versions), modified: m.stamp(t, name)}
+	if old != nil && rapid.Bool().Draw(t, "same bytes") {
+		p.text = old.text
+	}
+	m.pages[name] = p
+	m.site.set(base+name, p.text)
+	if m.texts[name] == nil {
+		m.texts[name] = map[string]bool{}
+	}
+	m.texts[name][p.text] = true
+	e := put(name, p.modified)
+	if p.modified.IsZero() {
+		e.At = websync.NewDatetime(m.now)
+	}
+	m.log = append(m.log, e)
+}
+
+// remove takes a resource away.
+func (m *machine) remove(t *rapid.T) {
+	name := m.name(t)
+	if m.pages[name] == nil {
+		return
+	}
+	m.now = m.now.Add(time.Second)
+	delete(m.pages, name)
+	delete(m.site.pages, base+name)
+	m.deleted[name] = true
+	m.log = append(m.log, del(name, websync.NewDatetime(m.now)))
+}
+
+// logSource tells what changed since the checkpoint, and again a little of what was told.
+type logSource struct {
+	*machine
+	overlap int
+	fail    int // ends with an error after so many events; negative: never
+	problem int // a Problem comes before the event with this number; negative: never
+}
+
+func (s *logSource) Key() string { return src }
+
+func (s *logSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		from := 0
+		fmt.Sscanf(string(run.From.Data), "%d", &from)
+		from = max(0, from-s.overlap)
+		for i := from; i < len(s.log); i++ {
+			if i-from == s.fail {
+				yield(harvest.Event{}, errors.New("cut off"))
+				return
+			}
+			if i-from == s.problem && !yield(harvest.Event{Kind: harvest.Problem, Err: errors.New("a page is missing")}, nil) {
+				return
+			}
+			e := s.log[i]
+			e.Resume = harvest.Checkpoint{Version: 1, Data: fmt.Append(nil, i+1)}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// snapshotSource lists everything there is, or claims to.
+type snapshotSource struct {
+	*machine
+	complete bool
+	skipped  []string
+	fail     int
+}
+
+func (s *snapshotSource) Key() string { return src }
+
+func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		if !yield(harvest.Event{Kind: harvest.SnapshotStart}, nil) {
+			return
+		}
+		told := len(s.log)
+		for i, name := range slices.Sorted(maps.Keys(s.pages)) {
+			if i == s.fail {
+				yield(harvest.Event{}, errors.New("cut off"))
+				return
+			}
+			if slices.Contains(s.skipped, name) {
+				continue
+			}
+			if !yield(put(name, s.pages[name].modified), nil) {
+				return
+			}
+		}
+		yield(harvest.Event{Kind: harvest.SnapshotEnd, Complete: s.complete, Skipped: len(s.skipped),
+			Resume: harvest.Checkpoint{Version: 1, Data: fmt.Append(nil, told)}}, nil)
+	}
+}
+
+// harvest runs once, under trouble drawn at random.
+func (m *machine) harvest(t *rapid.T) {
+	h := m.harvester()
+	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
+	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
+	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
+	h.Patience = rapid.SampledFrom([]time.Duration{0, time.Nanosecond, -1}).Draw(t, "patience")
+	h.Budget.Requests = rapid.SampledFrom([]int64{0, 0, 0, 2}).Draw(t, "budget")
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var requests sync.Mutex
+	left := rapid.SampledFrom([]int{-1, -1, -1, 0, 1, 3}).Draw(t, "stop at request")
+	m.site.before = func(string) {
+		requests.Lock()
+		defer requests.Unlock()
+		if left == 0 {
+			stop()
+		}
+		left--
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.pages)) {
+		if rapid.IntRange(0, 9).Draw(t, "failing") == 0 {
+			m.site.failing[base+name] = fmt.Errorf("status 503: %w", harvest.ErrTemporary)
+		}
+	}
+	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
+		h.Store = &failing{Store: m.store, left: n, after: rapid.Bool().Draw(t, "after it")}
+	}
+	before := m.entries(t)
+	m.run(ctx, t, h)
+	m.site.failing, m.site.before = map[string]error{}, nil
+	m.checkLog(t, before)
+}
+
+func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
+	fail := rapid.SampledFrom([]int{-1, -1, -1, 0, 2}).Draw(t, "fail")
+	switch rapid.SampledFrom([]string{"log", "log", "snapshot", "list", "work"}).Draw(t, "what") {
+	case "log":
+		h.Run(ctx, &logSource{m, rapid.IntRange(0, 3).Draw(t, "overlap"), fail, rapid.SampledFrom([]int{-1, -1, 0, 2}).Draw(t, "problem")})
+	case "snapshot":
+		s := &snapshotSource{machine: m, complete: rapid.Bool().Draw(t, "complete"), fail: fail}
+		for _, name := range slices.Sorted(maps.Keys(m.pages)) {
+			if rapid.IntRange(0, 9).Draw(t, "skip") == 0 {
+				s.skipped = append(s.skipped, name)
+			}
+		}
+		h.Run(ctx, s)
+	case "list":
+		h.List(ctx, &logSource{m, 0, fail, -1})
+	case "work":
+		h.Work(ctx, &logSource{machine: m})
+	}
+}
+
+func (m *machine) harvester() *harvest.Harvester {
+	return &harvest.Harvester{Store: m.store, Fetcher: m.site, Attempts: -1}
+}
+
+func (m *machine) entries(t require.TestingT) (items []websync.Item) {
+	for item, err := range m.store.Changes(context.Background(), websync.Range{}) {
+		require.NoError(t, err)
+		items = append(items, item)
+	}
+	return items
+}
+
+// checkLog asserts what must hold after every run, whatever happened in it.
+func (m *machine) checkLog(t *rapid.T, before []websync.Item) {
+	items := m.entries(t)
+	require.GreaterOrEqual(t, len(items), len(before), "no entry is taken back")
+	youngest := map[string]websync.Item{}
+	for i, item := range items {
+		require.EqualValues(t, i+1, item.Seq, "dense")
+		if i > 0 {
+			require.True(t, item.Time.After(items[i-1].Time), "increasing")
+		}
+		name := strings.TrimPrefix(item.Resource.ID, base)
+		if item.Kind == websync.Deleted {
+			require.True(t, m.deleted[name], "%s was never taken away", name)
+		}
+		youngest[item.Resource.ID] = item
+	}
+	for rec, err := range m.store.Records(context.Background(), src, "") {
+		require.NoError(t, err)
+		if rec.Seq == 0 {
+			continue
+		}
+		require.Equal(t, youngest[rec.Resource.ID].Kind == websync.Deleted, !rec.Live(), "the record is the youngest entry")
+		require.Equal(t, youngest[rec.Resource.ID].Seq, rec.Seq)
+		if rec.Live() {
+			name := strings.TrimPrefix(rec.Resource.ID, base)
+			text := m.read(t, rec.Bodies[0])
+			require.True(t, m.texts[name][text], "%q was never published as %s", text, name)
+		}
+	}
+}
+
+func (m *machine) read(t require.TestingT, b websync.Body) string {
+	r, err := m.store.Open(context.Background(), b)
+	require.NoError(t, err)
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(data)
+}
+
+// settle harvests without trouble until nothing is left, and compares the store with the site.
+func (m *machine) settle(t *rapid.T) {
+	h := m.harvester()
+	h.MaxDelete = -1
+	if rapid.Bool().Draw(t, "the log first") {
+		r, err := h.Run(context.Background(), &logSource{m, 0, -1, -1})
+		require.NoError(t, err)
+		m.makeDue(t)
+		require.True(t, r.Complete)
+	}
+	s := &snapshotSource{machine: m, complete: true, fail: -1}
+	r, err := h.Run(context.Background(), s)
+	require.NoError(t, err)
+	m.makeDue(t)
+	r, err = h.Run(context.Background(), s)
+	require.NoError(t, err)
+	require.True(t, r.InStep(), "%+v", r)
+
+	want, got := map[string]string{}, map[string]string{}
+	for name, p := range m.pages {
+		want[name] = p.text
+	}
+	for rec, err := range m.store.Records(context.Background(), src, "") {
+		require.NoError(t, err)
+		if rec.Live() {
+			got[strings.TrimPrefix(rec.Resource.ID, base)] = m.read(t, rec.Bodies[0])
+		}
+	}
+	require.Equal(t, want, got, "nothing lost, nothing wrongly deleted")
+
+	n := len(m.entries(t))
+	m.site.reset()
+	for range 2 {
+		r, err = h.Run(context.Background(), s)
+		require.NoError(t, err)
+		require.True(t, r.InStep())
+	}
+	require.Len(t, m.entries(t), n, "doing it again changes nothing")
+	require.Zero(t, m.site.bodies, "and gets no body")
+}
+
+// makeDue lets the time pass that failed tasks wait.
+func (m *machine) makeDue(t *rapid.T) {
+	claim, err := m.store.Claim(context.Background(), "test", time.Minute)
+	require.NoError(t, err)
+	b := harvest.NewBatch(src)
+	for task, err := range m.store.Tasks(context.Background(), src, "") {
+		require.NoError(t, err)
+		task.Due = time.Time{}
+		b.Tasks = append(b.Tasks, task)
+	}
+	_, err = m.store.Commit(context.Background(), claim, b)
+	require.NoError(t, err)
+	require.NoError(t, m.store.Release(context.Background(), claim))
+}
+
+func TestRandomHistories(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine()
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			for range rapid.IntRange(0, 6).Draw(t, "changes") {
+				if rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
+					m.remove(t)
+				} else {
+					m.publish(t)
+				}
+			}
+			m.harvest(t)
+		}
+		m.settle(t)
+	})
+}

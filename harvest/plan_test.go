@@ -1,0 +1,59 @@
+package harvest_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// listing is a Source that shows n resources in one complete snapshot.
+type listing int
+
+func (l listing) Key() string { return src }
+
+func (l listing) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		if !yield(harvest.Event{Kind: harvest.SnapshotStart}, nil) {
+			return
+		}
+		for i := range int(l) {
+			if !yield(put(fmt.Sprintf("resource/%d", i), day(1+i%28)), nil) {
+				return
+			}
+		}
+		yield(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Resume: checkpoint("listed")}, nil)
+	}
+}
+
+// BenchmarkUnchanged plans a list of 100,000 entries that a Store has already.
+func BenchmarkUnchanged(b *testing.B) {
+	const n = 100_000
+	for name, open := range map[string]func(b *testing.B) harvest.Store{
+		"memory": func(b *testing.B) harvest.Store { return memstore.New() },
+		"sqlite": func(b *testing.B) harvest.Store {
+			store := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
+			b.Cleanup(func() { store.Close() })
+			return store
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			h := &harvest.Harvester{Store: open(b), Bodies: harvest.SkipBodies}
+			_, err := h.Run(b.Context(), listing(n))
+			require.NoError(b, err)
+			b.ReportAllocs()
+			for b.Loop() {
+				report, err := h.Run(b.Context(), listing(n))
+				require.NoError(b, err)
+				require.EqualValues(b, n, report.Unchanged)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/entry")
+		})
+	}
+}

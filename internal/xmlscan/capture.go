@@ -1,0 +1,126 @@
+package xmlscan
+
+// AppendElement reads the element whose Start is current up to its End, which becomes the current token, and appends it to dst as text that
+// stands for itself in any document: each prefix that its names use is declared in it (and xmlns="" if it needs no default namespace).
+// Comments and processing instructions are dropped. Prefixes that occur only inside values and inherited xml: attributes are not carried along.
+// The text can be MaxToken bytes long.
+func (r *Reader) AppendElement(dst []byte) ([]byte, error) {
+	c := capture{r: r, dst: dst, depth: len(r.stack), from: len(dst)}
+	c.start()
+	c.declareAt = c.from + 1 + len(r.current().name.raw)
+	for len(r.stack) >= c.depth {
+		k, err := r.Next()
+		if err == nil && len(c.dst)-c.from > r.maxToken {
+			r.fail(r.pos, ErrLimit, "element over %d bytes", r.maxToken)
+			err = r.err
+		}
+		if err != nil {
+			return dst, err
+		}
+		switch k {
+		case Start:
+			c.start()
+		case Text:
+			c.closeTag()
+			c.dst, _ = escape(c.dst, r.text, false) // the Reader has checked the characters
+		case End:
+			c.end()
+		}
+	}
+	return c.declare(), nil
+}
+
+// A capture writes one element as text.
+type capture struct {
+	r         *Reader
+	dst       []byte
+	from      int // where the element starts in dst
+	depth     int // of the element
+	declareAt int // where its declarations belong
+	inTag     bool
+	outer     []namespace // what it uses of the namespaces declared around it
+}
+
+type namespace struct{ prefix, uri string }
+
+func (c *capture) start() {
+	c.closeTag()
+	f := c.r.current()
+	c.dst = append(c.dst, '<')
+	c.dst = append(c.dst, f.name.raw...)
+	c.use(f.name, f.space)
+	for _, p := range c.r.decls {
+		c.dst = appendNamespace(c.dst, namespace{p.name, p.uri})
+	}
+	for i, a := range c.r.attrs {
+		q := c.r.raws[i].name
+		if q.prefix != c.r.none {
+			c.use(q, a.Name.Space)
+		}
+		c.dst = append(c.dst, ' ')
+		c.dst = append(c.dst, q.raw...)
+		c.dst = append(c.dst, `="`...)
+		c.dst, _ = escape(c.dst, a.Value, true)
+		c.dst = append(c.dst, '"')
+	}
+	c.inTag = true
+}
+
+func (c *capture) closeTag() {
+	if c.inTag {
+		c.dst = append(c.dst, '>')
+		c.inTag = false
+	}
+}
+
+func (c *capture) end() {
+	if c.inTag {
+		c.dst = append(c.dst, "/>"...)
+		c.inTag = false
+		return
+	}
+	c.dst = append(c.dst, "</"...)
+	c.dst = append(c.dst, c.r.current().name.raw...)
+	c.dst = append(c.dst, '>')
+}
+
+// use notes the namespace of a name, if it comes from outside the element.
+func (c *capture) use(q *qname, space string) {
+	if q.prefix.depth >= c.depth || q.prefix.name == "xml" {
+		return
+	}
+	for _, n := range c.outer {
+		if n.prefix == q.prefix.name {
+			return
+		}
+	}
+	c.outer = append(c.outer, namespace{q.prefix.name, space})
+}
+
+// declare puts the declarations of the outer namespaces into the element's tag.
+func (c *capture) declare() []byte {
+	end := len(c.dst)
+	for _, n := range c.outer {
+		c.dst = appendNamespace(c.dst, n)
+	}
+	rotate(c.dst[c.declareAt:], end-c.declareAt)
+	return c.dst
+}
+
+// rotate moves b[n:] before b[:n].
+func rotate(b []byte, n int) {
+	tail := append([]byte(nil), b[n:]...)
+	copy(b[len(tail):], b[:n])
+	copy(b, tail)
+}
+
+func appendNamespace(dst []byte, n namespace) []byte {
+	dst = append(dst, " xmlns"...)
+	if n.prefix != "" {
+		dst = append(dst, ':')
+		dst = append(dst, n.prefix...)
+	}
+	dst = append(dst, `="`...)
+	dst, _ = escape(dst, view(n.uri), true)
+	return append(dst, '"')
+}

@@ -1,0 +1,48 @@
+// Package xmlscan reads and writes XML 1.0 (fifth edition) with Namespaces in XML 1.0 (third edition), as a stream,
+// checked in full and without allocating for each token.
+//
+// Reading. A [Reader] is pulled token by token and gives views into its own buffer, valid until the next call:
+//
+//	r := xmlscan.NewReader(src)
+//	for {
+//		kind, err := r.Next()
+//		if err == io.EOF {
+//			break // the root element is closed and nothing but comments and white space followed
+//		}
+//		if err != nil {
+//			return err
+//		}
+//		switch kind {
+//		case xmlscan.Start: // r.Name, r.Attrs, r.Attr
+//		case xmlscan.Text:  // r.Text: adjacent text, CDATA and references in one piece
+//		case xmlscan.End:   // r.Name; also follows the Start of an empty element
+//		}
+//	}
+//
+// Protocol readers rather walk by element: [Reader.NextTag] passes over text, and after a Start exactly one of
+// [Reader.Skip], [Reader.ElementText] and [Reader.AppendElement] takes the whole element, up to and including its End:
+//
+//	for {
+//		kind, err := r.NextTag()
+//		if err != nil || kind == xmlscan.End {
+//			return err // End: of the element that was open before the loop
+//		}
+//		switch r.Name() {
+//		case xmlscan.Name{Space: ns, Local: "loc"}:
+//			text, err := r.ElementText()
+//			…
+//		default:
+//			err = r.Skip()
+//		}
+//	}
+//
+// What is not well-formed ends reading with a [SyntaxError]; input that is empty, cut short, not XML at all or over
+// a limit can be told apart by the sentinel errors. Entity declarations are refused, never expanded. With
+// [Reader.Recover] set, faults in characters and references are reported and read over; faults of structure never are.
+//
+// Writing. A [Writer] appends to one buffer and flushes it to an io.Writer. It never produces what a Reader would refuse:
+// names, characters, prefixes and nesting are checked, and the first error sticks.
+//
+// Not supported: validation, external entities, default attribute values and attribute types from a DOCTYPE (every attribute
+// is normalised as CDATA), XML 1.1, and encodings of more than one byte a character other than UTF-8 and UTF-16.
+package xmlscan

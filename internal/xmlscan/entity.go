@@ -1,0 +1,120 @@
+package xmlscan
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// reference decodes the reference that src, at buf[at], starts with, and returns the bytes it took.
+func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
+	if len(src) >= 5 && string(src[:5]) == "&amp;" { // by far the most frequent
+		return append(dst, '&'), 5, true
+	}
+	if len(src) > 1 && src[1] == '#' {
+		return r.charReference(dst, src, at)
+	}
+	n := 1 + nameLen(src[1:])
+	name := src[1:n]
+	closed := n < len(src) && src[n] == ';'
+	if c := predefined(name); c != 0 && closed {
+		return append(dst, c), n + 1, true
+	}
+	if !closed || !isName(name) {
+		return append(dst, '&'), 1, r.fault(at, "'&' starts no reference")
+	}
+	ok := r.fault(at, "undefined entity "+string(name))
+	if c := htmlEntity(name); c != "" {
+		return append(dst, c...), n + 1, ok
+	}
+	return append(dst, src[:n+1]...), n + 1, ok
+}
+
+func isName(b []byte) bool {
+	return isNCName(bytes.ReplaceAll(b, []byte(":"), []byte("_")))
+}
+
+// predefined returns what one of the five entities of XML 1.0 §4.6 stands for.
+func predefined(name []byte) byte {
+	switch string(name) {
+	case "amp":
+		return '&'
+	case "lt":
+		return '<'
+	case "gt":
+		return '>'
+	case "quot":
+		return '"'
+	case "apos":
+		return '\''
+	}
+	return 0
+}
+
+// charReference decodes a character reference.
+func (r *Reader) charReference(dst, src []byte, at int) ([]byte, int, bool) {
+	digits, base := src[2:], 10
+	if len(digits) > 0 && digits[0] == 'x' {
+		digits, base = digits[1:], 16
+	}
+	n := 0
+	for n < len(digits) && isDigit(digits[n], base) {
+		n++
+	}
+	if n == 0 || n == len(digits) || digits[n] != ';' {
+		return append(dst, '&'), 1, r.fault(at, "'&' starts no reference")
+	}
+	c, err := strconv.ParseInt(string(bytes.TrimLeft(digits[:n], "0")), base, 32)
+	n += len(src) - len(digits) + 1
+	if err != nil || !isChar(rune(c)) {
+		return dst, n, r.fault(at, "reference to a character that XML forbids: "+string(src[:min(n, 20)]))
+	}
+	return append(dst, string(rune(c))...), n, true
+}
+
+func isDigit(c byte, base int) bool {
+	return '0' <= c && c <= '9' || base == 16 && ('a' <= c && c <= 'f' || 'A' <= c && c <= 'F')
+}
+
+// isChar tells whether c is a character of XML: production [2].
+func isChar(c rune) bool {
+	switch {
+	case c < ' ':
+		return c == '\t' || c == '\n' || c == '\r'
+	case c <= 0xD7FF:
+		return true
+	}
+	return 0xE000 <= c && c <= 0xFFFD || 0x10000 <= c && c <= 0x10FFFF
+}
+
+// htmlEntity returns the character of an HTML 4 entity, or nothing.
+func htmlEntity(name []byte) string {
+	_, after, ok := strings.Cut(htmlEntities, ";"+string(name)+"=")
+	if !ok {
+		return ""
+	}
+	c, _, _ := strings.Cut(after, ";")
+	return c
+}
+
+// htmlEntities are the entities of HTML 4.01 §24 other than those of XML.
+const htmlEntities = ";" +
+	"nbsp=\u00a0;iexcl=¡;cent=¢;pound=£;curren=¤;yen=¥;brvbar=¦;sect=§;uml=¨;copy=©;ordf=ª;laquo=«;not=¬;shy=\u00ad;" +
+	"reg=®;macr=¯;deg=°;plusmn=±;sup2=²;sup3=³;acute=´;micro=µ;para=¶;middot=·;cedil=¸;sup1=¹;ordm=º;raquo=»;" +
+	"frac14=¼;frac12=½;frac34=¾;iquest=¿;Agrave=À;Aacute=Á;Acirc=Â;Atilde=Ã;Auml=Ä;Aring=Å;AElig=Æ;Ccedil=Ç;" +
+	"Egrave=È;Eacute=É;Ecirc=Ê;Euml=Ë;Igrave=Ì;Iacute=Í;Icirc=Î;Iuml=Ï;ETH=Ð;Ntilde=Ñ;Ograve=Ò;Oacute=Ó;Ocirc=Ô;" +
+	"Otilde=Õ;Ouml=Ö;times=×;Oslash=Ø;Ugrave=Ù;Uacute=Ú;Ucirc=Û;Uuml=Ü;Yacute=Ý;THORN=Þ;szlig=ß;agrave=à;aacute=á;" +
+	"acirc=â;atilde=ã;auml=ä;aring=å;aelig=æ;ccedil=ç;egrave=è;eacute=é;ecirc=ê;euml=ë;igrave=ì;iacute=í;icirc=î;" +
+	"iuml=ï;eth=ð;ntilde=ñ;ograve=ò;oacute=ó;ocirc=ô;otilde=õ;ouml=ö;divide=÷;oslash=ø;ugrave=ù;uacute=ú;ucirc=û;" +
+	"uuml=ü;yacute=ý;thorn=þ;yuml=ÿ;OElig=Œ;oelig=œ;Scaron=Š;scaron=š;Yuml=Ÿ;fnof=ƒ;circ=ˆ;tilde=˜;Alpha=Α;Beta=Β;" +
+	"Gamma=Γ;Delta=Δ;Epsilon=Ε;Zeta=Ζ;Eta=Η;Theta=Θ;Iota=Ι;Kappa=Κ;Lambda=Λ;Mu=Μ;Nu=Ν;Xi=Ξ;Omicron=Ο;Pi=Π;Rho=Ρ;" +
+	"Sigma=Σ;Tau=Τ;Upsilon=Υ;Phi=Φ;Chi=Χ;Psi=Ψ;Omega=Ω;alpha=α;beta=β;gamma=γ;delta=δ;epsilon=ε;zeta=ζ;eta=η;" +
+	"theta=θ;iota=ι;kappa=κ;lambda=λ;mu=μ;nu=ν;xi=ξ;omicron=ο;pi=π;rho=ρ;sigmaf=ς;sigma=σ;tau=τ;upsilon=υ;phi=φ;" +
+	"chi=χ;psi=ψ;omega=ω;thetasym=ϑ;upsih=ϒ;piv=ϖ;ensp=\u2002;emsp=\u2003;thinsp=\u2009;zwnj=\u200c;zwj=\u200d;lrm=\u200e;" +
+	"rlm=\u200f;ndash=–;mdash=—;lsquo=‘;rsquo=’;sbquo=‚;ldquo=“;rdquo=”;bdquo=„;dagger=†;Dagger=‡;bull=•;" +
+	"hellip=…;permil=‰;prime=′;Prime=″;lsaquo=‹;rsaquo=›;oline=‾;frasl=⁄;euro=€;image=ℑ;weierp=℘;real=ℜ;" +
+	"trade=™;alefsym=ℵ;larr=←;uarr=↑;rarr=→;darr=↓;harr=↔;crarr=↵;lArr=⇐;uArr=⇑;rArr=⇒;dArr=⇓;hArr=⇔;" +
+	"forall=∀;part=∂;exist=∃;empty=∅;nabla=∇;isin=∈;notin=∉;ni=∋;prod=∏;sum=∑;minus=−;lowast=∗;radic=√;" +
+	"prop=∝;infin=∞;ang=∠;and=∧;or=∨;cap=∩;cup=∪;int=∫;there4=∴;sim=∼;cong=≅;asymp=≈;ne=≠;equiv=≡;" +
+	"le=≤;ge=≥;sub=⊂;sup=⊃;nsub=⊄;sube=⊆;supe=⊇;oplus=⊕;otimes=⊗;perp=⊥;sdot=⋅;lceil=⌈;rceil=⌉;" +
+	"lfloor=⌊;rfloor=⌋;lang=〈;rang=〉;loz=◊;spades=♠;clubs=♣;hearts=♥;diams=♦;"

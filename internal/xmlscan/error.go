@@ -1,0 +1,42 @@
+package xmlscan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The reasons inside a [SyntaxError] that callers tell apart with errors.Is.
+var (
+	// ErrEmpty means that the input has no bytes, or only white space.
+	ErrEmpty = errors.New("empty input")
+
+	// ErrNotXML means that the first character which is not white space is not '<'.
+	ErrNotXML = errors.New("not XML")
+
+	// ErrTruncated means that the input ended inside the document. It unwraps to io.ErrUnexpectedEOF.
+	ErrTruncated = fmt.Errorf("input ended inside the document: %w", io.ErrUnexpectedEOF)
+
+	// ErrLimit means that one of the Reader's limits was passed.
+	ErrLimit = errors.New("limit passed")
+
+	// ErrEntity means that the DOCTYPE declares an entity, which is refused whatever its kind.
+	ErrEntity = errors.New("entity declarations are refused")
+
+	// ErrEncoding means that the declared character encoding is not known, or not supported.
+	ErrEncoding = errors.New("unsupported encoding")
+)
+
+// A SyntaxError says what in the input ended reading, and where.
+type SyntaxError struct {
+	Line   int    // 1-based; a line ends with a line feed
+	Column int    // 1-based, in bytes of the document in UTF-8
+	Msg    string // what was found, without the position
+	Err    error  // one of the package's sentinels, or nil
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("xml: line %d, column %d: %s", e.Line, e.Column, e.Msg)
+}
+
+func (e *SyntaxError) Unwrap() error { return e.Err }

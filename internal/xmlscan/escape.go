@@ -1,0 +1,90 @@
+package xmlscan
+
+import (
+	"fmt"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// AppendText appends s to dst, escaped as text. A character that XML cannot carry is an error; dst is then returned as it was.
+func AppendText(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), false) }
+
+// AppendAttr appends s to dst, escaped as the value of an attribute in double quotes. Errors are as for AppendText.
+func AppendAttr(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), true) }
+
+// view returns the bytes of s, which must not be changed.
+func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+func escape(dst, src []byte, value bool) ([]byte, error) {
+	from := len(dst)
+	for {
+		n := 0
+		if value {
+			n = plainValue(src, '"')
+		} else {
+			n = plainText(src)
+		}
+		dst = append(dst, src[:n]...)
+		src = src[n:]
+		if len(src) == 0 {
+			return dst, nil
+		}
+		n = 1
+		switch c := src[0]; c {
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		case '"':
+			dst = append(dst, "&quot;"...)
+		case '\r':
+			dst = append(dst, "&#13;"...)
+		case '\n', '\t':
+			dst = appendSpace(dst, c, value)
+		default:
+			if n = nonASCII(src); n == 0 || !validUTF8(src[:n]) {
+				return dst[:from], badCharacter(src)
+			}
+			dst = append(dst, src[:n]...)
+		}
+		src = src[n:]
+	}
+}
+
+// appendSpace keeps c safe from the normalisation of attribute values.
+func appendSpace(dst []byte, c byte, value bool) []byte {
+	switch {
+	case !value:
+		return append(dst, c)
+	case c == '\n':
+		return append(dst, "&#10;"...)
+	}
+	return append(dst, "&#9;"...)
+}
+
+// nonASCII returns the length of the prefix of b that is outside ASCII.
+func nonASCII(b []byte) int {
+	for i, c := range b {
+		if c < utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// badCharacter names the first character of b that XML cannot carry.
+func badCharacter(b []byte) error {
+	for len(b) > 0 {
+		c, n := utf8.DecodeRune(b)
+		if c == utf8.RuneError && n == 1 {
+			return fmt.Errorf("xml: byte %#x is not UTF-8", b[0])
+		}
+		if !isChar(c) {
+			return fmt.Errorf("xml: character %s cannot be written", hex(c))
+		}
+		b = b[n:]
+	}
+	return nil
+}

@@ -1,0 +1,370 @@
+package xmlscan_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// addCorpus gives every small document of the matrix to a fuzz target, with a number.
+func addCorpus(f *testing.F) {
+	n := uint64(1)
+	add := func(doc string) {
+		if len(doc) < 4096 {
+			f.Add([]byte(doc), n)
+			n = n*6364136223846793005 + 1442695040888963407
+		}
+	}
+	for _, c := range rejected {
+		add(c.doc)
+	}
+	for _, c := range accepted {
+		add(c.doc)
+	}
+	add(string(sitemapDoc(2)))
+	add(string(resourceListDoc(2)))
+	add(string(atomDoc(2)))
+}
+
+// FuzzReader: no panic; errors have positions; limits hold; tokens balance.
+func FuzzReader(f *testing.F) {
+	addCorpus(f)
+	f.Fuzz(func(t *testing.T, doc []byte, mode uint64) {
+		r := xmlscan.NewReader(bytes.NewReader(doc))
+		r.MaxDepth = 1 + int(mode>>8%16)
+		r.MaxAttrs = 1 + int(mode>>16%8)
+		r.MaxToken = 16 + int(mode>>24%1024)
+		if mode&1 != 0 {
+			r.Recover = func(line, col int, msg string) { requirePosition(t, doc, line, col) }
+		}
+		depth := 0
+		for {
+			k, err := r.Next()
+			if err == io.EOF {
+				require.Zero(t, depth)
+				return
+			}
+			if err != nil {
+				var syntax *xmlscan.SyntaxError
+				require.ErrorAs(t, err, &syntax)
+				requirePosition(t, doc, syntax.Line, syntax.Column)
+				return
+			}
+			line, col := r.Position()
+			requirePosition(t, doc, line, col)
+			switch k {
+			case xmlscan.Start:
+				depth++
+				require.Equal(t, depth, r.Depth())
+				require.NotEmpty(t, r.Name().Local)
+				require.LessOrEqual(t, len(r.Attrs()), r.MaxAttrs)
+				for _, a := range r.Attrs() {
+					requireChars(t, a.Value)
+				}
+			case xmlscan.Text:
+				require.NotEmpty(t, r.Text())
+				require.LessOrEqual(t, len(r.Text()), 3*r.MaxToken)
+				requireChars(t, r.Text())
+			case xmlscan.End:
+				require.Equal(t, depth, r.Depth())
+				depth--
+			}
+			require.LessOrEqual(t, depth, r.MaxDepth)
+		}
+	})
+}
+
+func requirePosition(t *testing.T, doc []byte, line, col int) {
+	t.Helper()
+	require.Positive(t, line)
+	require.Positive(t, col)
+	require.LessOrEqual(t, line, bytes.Count(doc, []byte("\n"))+1)
+	require.LessOrEqual(t, col, 3*len(doc)+1) // a byte can take three in UTF-8
+}
+
+func requireChars(t *testing.T, b []byte) {
+	t.Helper()
+	if _, err := xmlscan.AppendText(nil, string(b)); err != nil {
+		t.Fatalf("%q: %v", b, err)
+	}
+}
+
+// splitReader gives data in pieces whose sizes a number determines, with empty reads and EOF beside data now and then.
+type splitReader struct {
+	data []byte
+	n    uint64
+}
+
+func (s *splitReader) Read(p []byte) (int, error) {
+	s.n = s.n*6364136223846793005 + 1442695040888963407
+	size := min(int(s.n>>60), len(s.data), len(p))
+	copy(p, s.data[:size])
+	s.data = s.data[size:]
+	if len(s.data) == 0 && (size == 0 || s.n>>59&1 == 0) {
+		return size, io.EOF
+	}
+	return size, nil
+}
+
+// readAll gives all there is to say of a document: tokens, faults and the error.
+func readAll(src io.Reader, recover bool) string {
+	var faults strings.Builder
+	r := xmlscan.NewReader(src)
+	if recover {
+		r.Recover = func(line, col int, msg string) { fmt.Fprintf(&faults, "%d:%d %s\n", line, col, msg) }
+	}
+	tokens, err := trace(r)
+	return fmt.Sprintf("%s\n%s%v", tokens, faults.String(), err)
+}
+
+// FuzzSplit: however the input is cut into reads, the tokens, faults and errors are the same.
+func FuzzSplit(f *testing.F) {
+	addCorpus(f)
+	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
+		want := readAll(bytes.NewReader(doc), n&1 != 0)
+		require.Equal(t, want, readAll(&splitReader{doc, n}, n&1 != 0))
+	})
+}
+
+// FuzzAgainstEncodingXML: the same tokens as encoding/xml, or an error of both, but for what is known to be wrong there.
+func FuzzAgainstEncodingXML(f *testing.F) {
+	addCorpus(f)
+	f.Fuzz(func(t *testing.T, doc []byte, _ uint64) {
+		r := xmlscan.NewReader(bytes.NewReader(doc))
+		r.MaxDepth, r.MaxAttrs = -1, -1
+		got, err := trace(r)
+		want, peerErr := traceEncodingXML(doc)
+		switch {
+		case err != nil && peerErr != nil:
+		case err != nil:
+			if !acceptedWrongly(doc, err.(*xmlscan.SyntaxError)) {
+				t.Fatalf("%q: only websync refuses: %v", doc, err)
+			}
+		case peerErr != nil:
+			if !refusedWrongly(doc, peerErr) {
+				t.Fatalf("%q: only encoding/xml refuses: %v", doc, peerErr)
+			}
+		default:
+			require.Equal(t, sameSpace(want), sameSpace(got), "%q", doc)
+		}
+	})
+}
+
+// sameSpace hides that encoding/xml does not normalise the white space of attributes.
+func sameSpace(trace string) string {
+	return strings.NewReplacer(`\t`, " ", `\n`, " ", `\r`, " ").Replace(trace)
+}
+
+// acceptedWrongly tells whether our error is one that encoding/xml is known not to give.
+func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
+	for _, known := range []string{
+		"empty input", "the first character is not '<'", "text before the root", "text after the root", "markup after the root",
+		"input ended inside the document", // no root element, or inside a DOCTYPE that it cuts elsewhere
+		"twice",
+		"where white space or the end of the tag is expected",
+		"bad name",             // a colon first or last, or a local part that starts with a digit
+		"bad target",           // a colon, or XML in capitals
+		"is not declared",      // prefix
+		"declared as empty",    // prefix
+		"prefix xmlns",         // declared, or on an element
+		"bound to",             // xml, xmlns
+		"XML declaration",      // late, faulty
+		"unsupported encoding", // a label that it does not look at
+		"that XML forbids",     // references to surrogates
+		"white space after the target",
+		`"<!"`, "DOCTYPE", // any directive anywhere
+		"entity declaration", "parameter entity",
+		"UTF-32",
+	} {
+		if strings.Contains(err.Msg, known) {
+			return true
+		}
+	}
+	unread := bytes.Contains(doc, []byte("<!")) || bytes.Contains(doc, []byte("<?")) // it does not look at the characters of comments and the like
+	return unread && (strings.Contains(err.Msg, "character") || strings.Contains(err.Msg, "byte that is not"))
+}
+
+// refusedWrongly tells whether encoding/xml is known to refuse such documents.
+func refusedWrongly(doc []byte, err error) bool {
+	msg := err.Error()
+	switch {
+	case strings.Contains(msg, "invalid XML name"), strings.Contains(msg, "expected attribute name"), strings.Contains(msg, "expected element name"),
+		strings.Contains(msg, "expected target name"):
+		return !isASCII(doc) // names of the fifth edition
+	case strings.Contains(msg, "unsupported version"), strings.Contains(msg, "encoding"):
+		return bytes.Contains(doc, []byte("<?"))
+	case bytes.Contains(doc, []byte("<!DOCTYPE")): // quotes and comments in a directive
+		return true
+	}
+	return doc[0] == 0 || doc[0] > 0xF0 || len(doc) > 1 && doc[1] == 0 // UTF-16
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// FuzzRoundTrip: what is read, written and read again is the same; so is what is captured.
+func FuzzRoundTrip(f *testing.F) {
+	addCorpus(f)
+	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
+		want, err := trace(xmlscan.NewReader(bytes.NewReader(doc)))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		rewrite(t, &b, xmlscan.NewReader(bytes.NewReader(doc)))
+		got, err := trace(xmlscan.NewReader(&b))
+		require.NoError(t, err, "%q", b.Bytes())
+		require.Equal(t, want, got)
+
+		r := xmlscan.NewReader(&splitReader{doc, n})
+		_, err = r.Next()
+		require.NoError(t, err)
+		text, err := r.AppendElement(nil)
+		require.NoError(t, err)
+		got, err = trace(xmlscan.NewReader(bytes.NewReader(text)))
+		require.NoError(t, err, "%q", text)
+		require.Equal(t, want, got, "%q", text)
+		_, err = r.Next()
+		require.Equal(t, io.EOF, err)
+	})
+}
+
+// rewrite copies a document with prefixes of its own making.
+func rewrite(t *testing.T, dst io.Writer, r *xmlscan.Reader) {
+	w := xmlscan.NewWriter(dst)
+	for {
+		k, err := r.Next()
+		if err == io.EOF {
+			require.NoError(t, w.Close())
+			return
+		}
+		require.NoError(t, err)
+		switch k {
+		case xmlscan.Start:
+			w.Start(r.Name().Local)
+			w.Attr("xmlns", r.Name().Space)
+			for i, a := range r.Attrs() {
+				name := a.Name.Local
+				switch a.Name.Space {
+				case "":
+				case "http://www.w3.org/XML/1998/namespace":
+					name = "xml:" + name
+				default:
+					prefix := fmt.Sprint("p", i)
+					w.Attr("xmlns:"+prefix, a.Name.Space)
+					name = prefix + ":" + name
+				}
+				w.Attr(name, string(a.Value))
+			}
+		case xmlscan.Text:
+			w.Text(string(r.Text()))
+		case xmlscan.End:
+			w.End()
+		}
+	}
+}
+
+// FuzzCapture: any element inside a document, taken out as text, says the same as in its place.
+func FuzzCapture(f *testing.F) {
+	addCorpus(f)
+	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
+		index := int(n>>1) % 8
+		find := func() *xmlscan.Reader {
+			r := xmlscan.NewReader(&splitReader{doc, n})
+			if n&1 != 0 {
+				r.Recover = func(int, int, string) {}
+			}
+			for i := 0; i <= index; {
+				k, err := r.Next()
+				if err != nil {
+					return nil
+				}
+				if k == xmlscan.Start {
+					i++
+				}
+			}
+			return r
+		}
+		r := find()
+		if r == nil {
+			return
+		}
+		text, err := r.AppendElement(nil)
+		if err != nil {
+			return
+		}
+		got, err := trace(xmlscan.NewReader(bytes.NewReader(text)))
+		require.NoError(t, err, "%q", text)
+		require.Equal(t, traceElement(t, find()), got, "%q", text)
+	})
+}
+
+// traceElement is trace for the element whose Start is current.
+func traceElement(t *testing.T, r *xmlscan.Reader) string {
+	depth := r.Depth()
+	var b strings.Builder
+	b.WriteString(token(r, xmlscan.Start))
+	for {
+		k, err := r.Next()
+		require.NoError(t, err)
+		b.WriteString(token(r, k))
+		if k == xmlscan.End && r.Depth() == depth {
+			return b.String()
+		}
+	}
+}
+
+// FuzzWriter: whatever the calls, what comes out can be read.
+func FuzzWriter(f *testing.F) {
+	f.Add([]byte("sa\x00tb\x00e"), true)
+	f.Add([]byte("sp:a\x00axmlns:p\x00u\x00ab\x00c\x00t<>\x00r<x/>\x00e"), false)
+	f.Fuzz(func(t *testing.T, program []byte, indent bool) {
+		var out bytes.Buffer
+		w := xmlscan.NewWriter(&out)
+		w.Indent = indent
+		arg := func() string {
+			s, rest, _ := bytes.Cut(program, []byte{0})
+			program = rest
+			return string(s)
+		}
+		for len(program) > 0 {
+			op := program[0]
+			program = program[1:]
+			switch op {
+			case 's':
+				w.Start(arg())
+			case 'a':
+				name := arg()
+				w.Attr(name, arg())
+			case 't':
+				w.Text(arg())
+			case 'r':
+				w.Raw(arg())
+			case 'd':
+				w.Declaration()
+			default:
+				w.End()
+			}
+		}
+		if w.Close() != nil {
+			return
+		}
+		r := xmlscan.NewReader(&out)
+		r.MaxDepth, r.MaxAttrs = -1, -1
+		_, err := trace(r)
+		require.NoError(t, err)
+	})
+}

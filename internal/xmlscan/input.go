@@ -1,0 +1,161 @@
+package xmlscan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	bufferSize = 32 << 10
+	padding    = 16 // zero bytes after the data: every scan stops there at the latest
+)
+
+// errSize stands for the end of the source at MaxSize.
+var errSize = errors.New("document over the limit")
+
+// An input is the buffer over the source. buf[pos:end] is unread; at least padding zero bytes follow. Only Reader.more moves it.
+type input struct {
+	src    io.Reader
+	srcErr error // what src ended with
+	buf    []byte
+	pos    int // start of the token that is read next
+	end    int
+	base   int64 // bytes of the document before buf
+
+	tok    int    // start of the current token; negative if it is not in buf any more, then
+	tokPos place  // is its position
+	origin marker // the beginning of buf
+	near   marker // the last position asked for
+}
+
+// A place is a line and a column, both counted from 0.
+type place struct{ line, col int }
+
+// A marker is the place of buf[off].
+type marker struct {
+	off int
+	place
+}
+
+func (in *input) reset(src io.Reader) {
+	buf := in.buf
+	if buf == nil {
+		buf = make([]byte, bufferSize+padding)
+	}
+	clear(buf[:padding])
+	*in = input{src: src, buf: buf}
+}
+
+// more reads more input behind the unread bytes, at least as many as these are: so a token that is scanned from its start after
+// each call costs linear time. When it was called once more than there is input, it sets r.err.
+func (r *Reader) more() {
+	unread := r.end - r.pos
+	switch {
+	case r.srcErr != nil:
+		r.ended()
+		return
+	case unread > r.maxToken:
+		r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
+		return
+	}
+	r.slide()
+	if free := len(r.buf) - padding - r.end; free <= r.end {
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	before := r.end
+	for r.srcErr == nil && r.end-before <= unread {
+		r.read()
+	}
+}
+
+// slide moves the unread bytes to the beginning of buf.
+func (r *Reader) slide() {
+	n := r.pos
+	if n == 0 {
+		return
+	}
+	if r.tok >= 0 && r.tok < n {
+		r.tokPos = r.place(r.tok)
+	}
+	r.origin = marker{0, r.place(n)}
+	r.near = r.origin
+	r.tok -= n
+	r.base += int64(n)
+	r.end = copy(r.buf, r.buf[n:r.end])
+	r.pos = 0
+}
+
+// read calls the source until it gives something, and keeps the padding.
+func (r *Reader) read() {
+	const maxEmptyReads = 100
+	n := 0
+	for range maxEmptyReads {
+		n, r.srcErr = r.src.Read(r.buf[r.end : len(r.buf)-padding])
+		if n > 0 || r.srcErr != nil {
+			break
+		}
+	}
+	if n == 0 && r.srcErr == nil {
+		r.srcErr = io.ErrNoProgress
+	}
+	r.end += n
+	if r.MaxSize > 0 && r.base+int64(r.end) > r.MaxSize {
+		r.end = int(r.MaxSize - r.base)
+		r.srcErr = errSize
+	}
+	clear(r.buf[r.end : r.end+padding])
+}
+
+// ended sets r.err to what it means that no more input comes.
+func (r *Reader) ended() {
+	switch {
+	case r.srcErr == errSize:
+		r.fail(r.end, ErrLimit, "document over %d bytes", r.MaxSize)
+	case r.srcErr != io.EOF:
+		r.err = fmt.Errorf("xml: %w", r.srcErr)
+	case r.mode == modeEpilog && r.pos == r.end:
+		r.err = io.EOF
+	case r.mode >= modeBegin && !r.seen.markup && len(Trim(r.buf[r.pos:r.end])) == 0:
+		r.fail(r.end, ErrEmpty, "empty input")
+	case len(r.stack) > 0:
+		r.fail(r.end, ErrTruncated, "input ended inside element %s", r.stack[len(r.stack)-1].name.raw)
+	default:
+		r.fail(r.end, ErrTruncated, "input ended inside the document")
+	}
+}
+
+// fail sets r.err to a SyntaxError at buf[at]. It returns false, for the caller to return.
+func (r *Reader) fail(at int, reason error, format string, args ...any) bool {
+	pos := r.place(at)
+	r.mode = modeFailed
+	r.err = &SyntaxError{Line: pos.line + 1, Column: pos.col + 1, Msg: fmt.Sprintf(format, args...), Err: reason}
+	return false
+}
+
+// place returns the place of buf[at].
+func (in *input) place(at int) place {
+	m := in.near
+	if at < m.off {
+		m = in.origin
+	}
+	seg := in.buf[m.off:at]
+	if n := bytes.Count(seg, []byte{'\n'}); n > 0 {
+		m.line += n
+		m.col = len(seg) - 1 - bytes.LastIndexByte(seg, '\n')
+	} else {
+		m.col += len(seg)
+	}
+	m.off = at
+	in.near = m
+	return m.place
+}
+
+func (in *input) tokenPosition() (line, column int) {
+	p := in.tokPos
+	if in.tok >= 0 {
+		p = in.place(in.tok)
+	}
+	return p.line + 1, p.col + 1
+}

@@ -1,0 +1,68 @@
+package xmlscan
+
+const (
+	xmlURI   = "http://www.w3.org/XML/1998/namespace"
+	xmlnsURI = "http://www.w3.org/2000/xmlns/"
+)
+
+// A prefix carries its present namespace itself, so that resolving a name needs no search.
+type prefix struct {
+	name  string
+	uri   string // empty: not bound
+	depth int    // of the element that declared it; 0: predefined or not bound
+}
+
+// A binding remembers what a prefix stood for before it was declared.
+type binding struct {
+	prefix *prefix
+	uri    string
+	depth  int
+}
+
+func (t *names) prefix(name string) *prefix {
+	p := t.prefixes[name]
+	if p == nil {
+		p = &prefix{name: name}
+		t.prefixes[name] = p
+	}
+	return p
+}
+
+// bind handles a declaration of p in the tag at hand.
+func (r *Reader) bind(p *prefix, value []byte, at int) bool {
+	switch uri := string(value); {
+	case uri == "" && p != r.none:
+		return r.fail(at, nil, "prefix %s declared as empty", p.name)
+	case p.name == "xmlns":
+		return r.fail(at, nil, "prefix xmlns declared")
+	case (p.name == "xml") != (uri == xmlURI), uri == xmlnsURI:
+		return r.fail(at, nil, "prefix %q bound to %s", p.name, uri)
+	case p.name == "xml":
+		return true
+	}
+	uri, ok := r.uris[string(value)]
+	if !ok {
+		uri = string(value)
+		r.uris[uri] = uri
+		r.size += len(uri)
+		r.full = r.full || r.size > maxNameBytes
+	}
+	r.binds = append(r.binds, binding{p, p.uri, p.depth})
+	r.decls = append(r.decls, p)
+	p.uri, p.depth = uri, len(r.stack)+1
+	return true
+}
+
+// unbind takes back the declarations of an element that has ended.
+func (t *names) unbind(n int) {
+	for i := len(t.binds) - 1; i >= n; i-- {
+		b := t.binds[i]
+		b.prefix.uri, b.prefix.depth = b.uri, b.depth
+	}
+	t.binds = t.binds[:n]
+}
+
+// undeclared handles a name whose prefix is not bound. Its namespace is then the prefix, if that is let pass.
+func (r *Reader) undeclared(q *qname, at int) (space string, ok bool) {
+	return q.prefix.name, r.fault(at, "prefix "+q.prefix.name+" is not declared")
+}

@@ -1,0 +1,435 @@
+package xmlscan
+
+import (
+	"bytes"
+	"io"
+	"math"
+)
+
+// A Kind tells what a token is.
+type Kind uint8
+
+const (
+	Start Kind = iota + 1 // a start tag, or the first half of an empty-element tag
+	End                   // an end tag, or the second half of an empty-element tag
+	Text                  // a run of text, never empty
+)
+
+// String returns the name of the kind.
+func (k Kind) String() string {
+	switch k {
+	case Start:
+		return "Start"
+	case End:
+		return "End"
+	case Text:
+		return "Text"
+	}
+	return "None"
+}
+
+// A Name is a resolved name. Space is the namespace's URI, empty for none; it is never a prefix.
+type Name struct{ Space, Local string }
+
+// An Attr is one attribute of a start tag; namespace declarations are not among them. Value is normalised as XML 1.0 §3.3.3
+// says and valid until the next call that reads.
+type Attr struct {
+	Name  Name
+	Value []byte
+}
+
+// A Reader reads one XML document. It holds one token at a time, and memory for the longest.
+//
+// Set the fields before the first call that reads. A Reader is not safe for concurrent use.
+type Reader struct {
+	// MaxDepth limits the nesting of elements. Zero means 256; negative means no limit.
+	MaxDepth int
+
+	// MaxToken limits the bytes of one token: a tag with its attributes, a joined run of text, a comment, a DOCTYPE.
+	// Zero means 8 MiB; negative means no limit.
+	MaxToken int
+
+	// MaxSize limits the bytes of the document in UTF-8. Zero and negative mean no limit.
+	MaxSize int64
+
+	// MaxAttrs limits the attributes of one element, namespace declarations included. Zero means 256; negative means no limit.
+	MaxAttrs int
+
+	// Recover, if set, makes the Reader go on after a fault that does not touch the structure, and receives each.
+	//
+	//   - A '&' that starts no reference, and a reference to an unknown entity, stay as they are; HTML 4 entities are decoded.
+	//   - A character that XML forbids, raw or by reference, is left out.
+	//   - Bytes that are not the document's encoding become U+FFFD.
+	//   - "]]>" in text and "--" in a comment are kept.
+	//   - A prefix that is not declared stands for itself: Name.Space is the prefix.
+	//   - White space before the XML declaration, a faulty or repeated XML declaration and a second byte-order mark are skipped.
+	//
+	// Notes on an encoding declaration that contradicts the bytes, and on elements that ElementText skips, are received too;
+	// these are no errors when Recover is nil. Positions are as in SyntaxError. The Reader must not be used inside the call.
+	Recover func(line, column int, msg string)
+
+	maxDepth, maxToken, maxAttrs int // the limits above with their defaults
+
+	input
+	names
+	mode  mode
+	err   error   // what Next returns from now on
+	stack []frame // the open elements
+
+	// The current token.
+	kind  Kind
+	text  []byte    // of a Text, in buf or joined
+	attrs []Attr    // of a Start
+	raws  []rawAttr // the same as they were found
+	decls []*prefix // the prefixes that a Start declares
+
+	cooked bool // attrs are already what they stand for
+
+	values  []byte // attribute values that had to be decoded
+	joined  []byte // a run of text that is not one view of buf
+	element []byte // the text of an element that is not one run
+	scrap   []byte // decoded text that nobody wants
+
+	seen struct{ markup, doctype bool } // what came before the root
+	enc  encodingState
+}
+
+// A frame is one open element.
+type frame struct {
+	name  *qname
+	space string
+	binds int // the number of bindings outside the element
+}
+
+// A mode tells what may come next. In modeContent the bytes decide.
+type mode uint8
+
+const (
+	modeContent mode = iota // inside the root element
+	modeEmpty               // after the Start of an empty element
+	modeRun                 // inside a run of text of several pieces
+	modeBegin               // before the first byte
+	modeProlog              // before the root element
+	modeEpilog              // after the root element
+	modeFailed              // after an error
+)
+
+// NewReader returns a Reader of the document in src, whose encoding it finds out by itself.
+func NewReader(src io.Reader) *Reader {
+	r := new(Reader)
+	r.Reset(src)
+	return r
+}
+
+// Reset makes r read another document from src with the same settings, keeping its memory.
+func (r *Reader) Reset(src io.Reader) {
+	r.input.reset(src)
+	r.names.reset()
+	r.mode = modeBegin
+	r.err = nil
+	r.stack = r.stack[:0]
+	r.kind, r.text = 0, nil
+	r.seen.markup, r.seen.doctype = false, false
+	r.enc = encodingState{}
+}
+
+// orDefault reads a limit: zero means def, negative none.
+func orDefault(limit, def int) int {
+	switch {
+	case limit == 0:
+		return def
+	case limit < 0:
+		return math.MaxInt
+	}
+	return limit
+}
+
+// Next advances to the next token. Comments, processing instructions and a DOCTYPE without entity declarations are checked and
+// passed over. At the end of the document the error is io.EOF; what is not well-formed gives a *SyntaxError; an error of the
+// underlying io.Reader is wrapped. Errors stick.
+func (r *Reader) Next() (Kind, error) {
+	for {
+		if k := r.token(); k != 0 {
+			r.kind = k
+			return k, nil
+		}
+		if r.err == nil {
+			r.more()
+		}
+		if r.err != nil {
+			r.kind, r.mode = 0, modeFailed
+			return 0, r.err
+		}
+	}
+}
+
+// NextTag is like Next but passes over Text.
+func (r *Reader) NextTag() (Kind, error) {
+	k, err := r.Next()
+	if k == Text {
+		k, err = r.Next()
+	}
+	return k, err
+}
+
+// Skip reads to the end of the innermost open element (the one whose Start is current, if one is); its End becomes the current token.
+// After an End, that is the element around the one that ended.
+func (r *Reader) Skip() error {
+	depth := len(r.stack)
+	for {
+		if _, err := r.Next(); err != nil {
+			return err
+		}
+		if len(r.stack) < depth {
+			return nil
+		}
+	}
+}
+
+// ElementText reads the element whose Start is current up to its End, which becomes the current token, and returns its text as a view
+// valid until the next call that reads. White space is kept (see [Trim]). Child elements are skipped with their text, with a note to Recover.
+func (r *Reader) ElementText() ([]byte, error) {
+	k, err := r.Next()
+	if k == End || err != nil {
+		return nil, err
+	}
+	r.element = r.element[:0]
+	if k == Text {
+		text := r.text
+		if k = r.token(); k == End { // buf did not move: text is still there
+			r.kind = End
+			return text, nil
+		}
+		r.element = append(r.element, text...)
+		if k != 0 {
+			r.kind = k
+		} else if k, err = r.Next(); err != nil {
+			return nil, err
+		}
+	}
+	for k != End {
+		if k == Text {
+			r.element = append(r.element, r.text...)
+		} else if err := r.skipChild(); err != nil {
+			return nil, err
+		}
+		if k, err = r.Next(); err != nil {
+			return nil, err
+		}
+		if len(r.element) > r.maxToken {
+			r.fail(r.pos, ErrLimit, "text of an element over %d bytes", r.maxToken)
+			return nil, r.err
+		}
+	}
+	return r.element, nil
+}
+
+func (r *Reader) skipChild() error {
+	if r.Recover != nil {
+		line, col := r.Position()
+		r.Recover(line, col, "element "+r.current().name.raw+" where only text is expected")
+	}
+	return r.Skip()
+}
+
+// Name returns the resolved name of the current Start or End. Its strings may be kept.
+func (r *Reader) Name() Name {
+	if r.kind == Start || r.kind == End {
+		f := r.current()
+		return Name{f.space, f.name.local}
+	}
+	return Name{}
+}
+
+// current returns the element of the current Start or End.
+func (r *Reader) current() *frame {
+	n := r.Depth()
+	return &r.stack[:n][n-1] // an element that has just ended still lies behind the stack
+}
+
+// Attrs returns the attributes of the current Start in the order of the document, as a view valid until the next call that reads.
+func (r *Reader) Attrs() []Attr {
+	if r.kind != Start {
+		return nil
+	}
+	return r.attrs
+}
+
+// Attr returns the value of one attribute of the current Start, as a view valid until the next call that reads.
+// Most attributes are in no namespace: their space is empty.
+func (r *Reader) Attr(space, local string) (value []byte, ok bool) {
+	for i, a := range r.Attrs() {
+		if a.Name.Local == local && a.Name.Space == space {
+			return r.attrs[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// Text returns the current Text with references and line ends decoded, as a view valid until the next call that reads.
+func (r *Reader) Text() []byte {
+	if r.kind != Text {
+		return nil
+	}
+	return r.text
+}
+
+// Depth returns the number of open elements, the one that a current Start or End belongs to included: 1 at both tags of the root.
+func (r *Reader) Depth() int {
+	if r.kind == End {
+		return len(r.stack) + 1
+	}
+	return len(r.stack)
+}
+
+// Position returns where the current token starts: line and column count from 1, the column in bytes of the document in UTF-8.
+func (r *Reader) Position() (line, column int) {
+	return r.tokenPosition()
+}
+
+// Trim returns b without the white space of XML (space, tab, line feed, carriage return) around it.
+func Trim(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// token reads one token from the buffer, which it never moves. Zero means an error, which is then in r.err, or that the buffer holds
+// only the beginning of a token: the caller gets more and calls again, and nothing has happened.
+func (r *Reader) token() Kind {
+	if r.mode != modeContent {
+		return r.special()
+	}
+	if r.buf[r.pos] != '<' {
+		return r.plainRun()
+	}
+	switch c := r.buf[r.pos+1]; {
+	case c == '/':
+		return r.endTag()
+	case class[c]&nameStart != 0:
+		return r.startTag()
+	}
+	return r.run()
+}
+
+func (r *Reader) special() Kind {
+	switch r.mode {
+	case modeFailed:
+		return 0
+	case modeEmpty:
+		return r.close()
+	case modeRun:
+		return r.run()
+	case modeBegin:
+		if !r.begin() {
+			return 0
+		}
+	}
+	return r.outside()
+}
+
+// outside reads what stands before and after the root element.
+func (r *Reader) outside() Kind {
+	for {
+		for isSpace(r.buf[r.pos]) {
+			r.pos++
+		}
+		switch b := r.buf[r.pos:r.end]; {
+		case len(b) == 0:
+			return 0
+		case b[0] != '<':
+			return r.strayText()
+		case len(b) == 1:
+			return 0
+		case b[1] == '?':
+			if !r.pi() {
+				return 0
+			}
+		case b[1] == '!':
+			if !r.comment() && !r.doctype() {
+				return 0
+			}
+		case r.mode == modeEpilog:
+			r.fail(r.pos, nil, "markup after the root element")
+			return 0
+		default:
+			return r.startTag()
+		}
+		r.seen.markup = true
+	}
+}
+
+func (r *Reader) strayText() Kind {
+	switch {
+	case r.mode == modeEpilog:
+		r.fail(r.pos, nil, "text after the root element")
+	case r.seen.markup:
+		r.fail(r.pos, nil, "text before the root element")
+	default:
+		r.fail(r.pos, ErrNotXML, "the first character is not '<'")
+	}
+	return 0
+}
+
+// starts tells whether s stands at r.pos. If the buffer ends too early to tell, short is true.
+func (r *Reader) starts(s string) (yes, short bool) {
+	b := r.buf[r.pos:r.end]
+	if len(b) < len(s) {
+		return false, s[:len(b)] == string(b)
+	}
+	return string(b[:len(s)]) == s, false
+}
+
+// pi passes over a processing instruction.
+func (r *Reader) pi() bool {
+	n := bytes.Index(r.buf[r.pos+2:r.end], []byte("?>"))
+	if n < 0 {
+		return false
+	}
+	from := r.pos + 2
+	body := r.buf[from : from+n]
+	target := body[:nameLen(body)]
+	switch {
+	case string(target) == "xml":
+		if !r.fault(r.pos, "XML declaration that is not at the start") {
+			return false
+		}
+	case !isNCName(target) || bytes.EqualFold(target, []byte("xml")):
+		return r.fail(r.pos, nil, "bad target %q of a processing instruction", target)
+	case len(body) > len(target) && !isSpace(body[len(target)]):
+		return r.fail(r.pos, nil, "no white space after the target of a processing instruction")
+	}
+	return r.checkChars(body, from) && r.consume(n+4)
+}
+
+// comment passes over a comment. It returns false, too, when there is none.
+func (r *Reader) comment() bool {
+	if yes, _ := r.starts("<!--"); !yes {
+		return false
+	}
+	from := r.pos + 4
+	n := bytes.Index(r.buf[from:r.end], []byte("-->"))
+	if n < 0 {
+		return false
+	}
+	body := r.buf[from : from+n]
+	if bytes.Contains(body, []byte("--")) || bytes.HasSuffix(body, []byte("-")) {
+		if !r.fault(r.pos, `"--" in a comment`) {
+			return false
+		}
+	}
+	return r.checkChars(body, from) && r.consume(n+7)
+}
+
+// consume passes over n checked bytes of markup that gives no token.
+func (r *Reader) consume(n int) bool {
+	if n > r.maxToken {
+		return r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
+	}
+	r.pos += n
+	return true
+}

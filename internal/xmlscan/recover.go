@@ -1,0 +1,23 @@
+package xmlscan
+
+import "fmt"
+
+// fault handles a fault at buf[at] that does not touch the structure. It tells whether reading goes on.
+// It may be called only when the token is in the buffer as a whole: a token is scanned again when it was cut short.
+func (r *Reader) fault(at int, msg string) bool {
+	if r.Recover == nil {
+		return r.fail(at, nil, "%s", msg)
+	}
+	r.note(at, msg)
+	return true
+}
+
+// note reports something that is no error.
+func (r *Reader) note(at int, msg string) {
+	if r.Recover != nil {
+		p := r.place(at)
+		r.Recover(p.line+1, p.col+1, msg)
+	}
+}
+
+func hex(c rune) string { return fmt.Sprintf("U+%04X", c) }

@@ -1,0 +1,161 @@
+package xmlscan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// What a byte can be.
+const (
+	nameStart = 1 << iota // it can start a name; every byte of a non-ASCII character counts as such until the name is interned
+	nameByte              // it can stand in a name
+	spaceByte             // white space
+)
+
+var class = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_', c == ':', c >= utf8.RuneSelf:
+			t[c] = nameStart | nameByte
+		case '0' <= c && c <= '9', c == '-', c == '.':
+			t[c] = nameByte
+		case c == ' ', c == '\t', c == '\n', c == '\r':
+			t[c] = spaceByte
+		}
+	}
+	return t
+}()
+
+func isSpace(c byte) bool { return class[c]&spaceByte != 0 }
+
+// nameLen returns how many bytes of b can be of a name.
+func nameLen(b []byte) int {
+	for i, c := range b {
+		if class[c]&nameByte == 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// The scanners below look at eight bytes at a time: in x-low, x^(c*low)-low and so on the top bit of a byte is set if the byte is
+// below a value or equals one. A borrow can set further bits, but only above a byte that is rightly found, and the lowest counts.
+const (
+	low  = 0x0101010101010101
+	high = 0x8080808080808080
+)
+
+// plainText returns the length of the prefix of b without control characters, '&', '<', '>' and bytes outside ASCII.
+func plainText(b []byte) int {
+	rest := b
+	for len(rest) >= 16 {
+		x := binary.LittleEndian.Uint64(rest)
+		y := binary.LittleEndian.Uint64(rest[8:])
+		m := ((x - 0x20*low) | ((x | 2*low) ^ '>'*low - low) | (x ^ '&'*low - low) | x) & high
+		n := ((y - 0x20*low) | ((y | 2*low) ^ '>'*low - low) | (y ^ '&'*low - low) | y) & high
+		if m|n != 0 {
+			if m != 0 {
+				return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
+			}
+			return len(b) - len(rest) + 8 + bits.TrailingZeros64(n)>>3
+		}
+		rest = rest[16:]
+	}
+	for i, c := range rest {
+		if c < 0x20 || c == '&' || c == '<' || c == '>' || c >= utf8.RuneSelf {
+			return len(b) - len(rest) + i
+		}
+	}
+	return len(b)
+}
+
+// plainValue returns the length of the prefix of b without control characters, '&', '<', quote and bytes outside ASCII.
+func plainValue(b []byte, quote byte) int {
+	q := uint64(quote) * low
+	rest := b
+	for len(rest) >= 16 {
+		x := binary.LittleEndian.Uint64(rest)
+		y := binary.LittleEndian.Uint64(rest[8:])
+		m := ((x - 0x20*low) | (x ^ q - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low) | x) & high
+		n := ((y - 0x20*low) | (y ^ q - low) | (y ^ '<'*low - low) | (y ^ '&'*low - low) | y) & high
+		if m|n != 0 {
+			if m != 0 {
+				return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
+			}
+			return len(b) - len(rest) + 8 + bits.TrailingZeros64(n)>>3
+		}
+		rest = rest[16:]
+	}
+	for i, c := range rest {
+		if c < 0x20 || c == '&' || c == '<' || c == quote || c >= utf8.RuneSelf {
+			return len(b) - len(rest) + i
+		}
+	}
+	return len(b)
+}
+
+// plainUTF8 returns the length of the prefix of b without control characters, '&' and '>'; bytes outside ASCII are not looked at.
+func plainUTF8(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i : i+8])
+		m := ((x - 0x20*low) | (x ^ '>'*low - low) | (x ^ '&'*low - low)) &^ x
+		if m &= high; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < 0x20 || c == '&' || c == '>' {
+			break
+		}
+	}
+	return i
+}
+
+// validUTF8 tells whether b is UTF-8 without U+FFFE and U+FFFF, which XML forbids.
+func validUTF8(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	for {
+		i := bytes.IndexByte(b, 0xEF)
+		if i < 0 {
+			return true
+		}
+		if b[i+1] == 0xBF && b[i+2] >= 0xBE {
+			return false
+		}
+		b = b[i+3:]
+	}
+}
+
+// cleanText tells whether text with bytes outside ASCII needs no decoding. text has no '<'.
+func cleanText(text []byte) bool {
+	for i := 0; ; i++ {
+		i += plainUTF8(text[i:])
+		if i == len(text) {
+			return validUTF8(text)
+		}
+		switch c := text[i]; {
+		case c == '\n', c == '\t':
+		case c == '>' && !bytes.HasSuffix(text[:i], []byte("]]")):
+		default:
+			return false
+		}
+	}
+}
+
+// cleanValue tells whether an attribute value with bytes outside ASCII needs no decoding.
+func cleanValue(v []byte) bool {
+	for i := 0; ; i++ {
+		i += plainUTF8(v[i:])
+		if i == len(v) {
+			return validUTF8(v)
+		}
+		if v[i] != '>' {
+			return false
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package xmlscan
+
+import "bytes"
+
+// A rawAttr is an attribute as it was found in a tag.
+type rawAttr struct {
+	name   *qname
+	at     int  // offset of the name
+	from   int  // offset of the value
+	decode bool // the value is not yet what it stands for
+}
+
+// startTag reads a start tag or empty-element tag.
+func (r *Reader) startTag() Kind {
+	if r.full {
+		r.forget()
+	}
+	r.attrs, r.raws, r.decls = r.attrs[:0], r.raws[:0], r.decls[:0]
+	r.cooked = true
+	q, p := r.readName(r.pos + 1)
+	if q == nil {
+		return 0
+	}
+	mode := modeContent
+	if r.buf[p] != '>' {
+		if p = r.scanAttrs(p); p < 0 {
+			return 0
+		}
+		if r.buf[p] == '/' {
+			mode = modeEmpty
+			p++
+		}
+		if r.buf[p] != '>' {
+			if p < r.end {
+				r.fail(p, nil, "%q in the tag of element %s", r.buf[p], q.raw)
+			}
+			return 0
+		}
+	}
+	if !r.open(q, p+1-r.pos) {
+		return 0
+	}
+	r.tok = r.pos
+	r.pos = p + 1
+	r.mode = mode
+	return Start
+}
+
+// open makes the element whose tag was scanned, n bytes long, the current one.
+func (r *Reader) open(q *qname, n int) bool {
+	if n > r.maxToken {
+		return r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
+	}
+	if len(r.stack) >= r.maxDepth {
+		return r.fail(r.pos, ErrLimit, "elements nested deeper than %d", r.maxDepth)
+	}
+	if q.declares != nil && q.prefix != r.none {
+		return r.fail(r.pos, nil, "element with prefix xmlns")
+	}
+	binds := len(r.binds)
+	if !r.cooked && !r.cookAttrs() {
+		return false
+	}
+	space := q.prefix.uri
+	if space == "" && q.prefix != r.none {
+		var ok bool
+		if space, ok = r.undeclared(q, r.pos); !ok {
+			return false
+		}
+	}
+	r.stack = append(r.stack, frame{q, space, binds})
+	return true
+}
+
+// endTag reads an end tag.
+func (r *Reader) endTag() Kind {
+	open := r.stack[len(r.stack)-1].name.raw
+	p := r.pos + 2
+	n := p + len(open)
+	if n < r.end && r.buf[n] == '>' && string(r.buf[p:n]) == open {
+		r.tok = r.pos
+		r.pos = n + 1
+		return r.close()
+	}
+	return r.endTagSlowly(open)
+}
+
+// endTagSlowly reads an end tag that is wrong, cut short, or has white space in it.
+func (r *Reader) endTagSlowly(open string) Kind {
+	b := r.buf[r.pos+2 : r.end]
+	n := nameLen(b)
+	if n == len(b) {
+		return 0
+	}
+	if string(b[:n]) != open {
+		r.fail(r.pos, nil, "end tag %q where element %s is open", b[:n], open)
+		return 0
+	}
+	for n < len(b) && isSpace(b[n]) {
+		n++
+	}
+	if n == len(b) {
+		return 0
+	}
+	if b[n] != '>' {
+		r.fail(r.pos+2+n, nil, "%q in an end tag", b[n])
+		return 0
+	}
+	tok := r.pos
+	if !r.consume(n + 3) {
+		return 0
+	}
+	r.tok = tok
+	return r.close()
+}
+
+// close ends the innermost element.
+func (r *Reader) close() Kind {
+	n := len(r.stack) - 1
+	if f := &r.stack[n]; len(r.binds) > f.binds {
+		r.unbind(f.binds)
+	}
+	r.stack = r.stack[:n]
+	r.mode = modeContent
+	if n == 0 {
+		r.mode = modeEpilog
+	}
+	return End
+}
+
+// scanAttrs finds the attributes of a tag, from the byte behind its name, and returns the offset of what ends it: '>', '/' or a
+// wrong character. It returns -1 after an error and if the buffer ends first.
+func (r *Reader) scanAttrs(p int) int {
+	r.serial++
+	for {
+		from := p
+		for isSpace(r.buf[p]) {
+			p++
+		}
+		switch c := r.buf[p]; {
+		case p == r.end:
+			return -1
+		case c == '>' || c == '/':
+			return p
+		case p == from:
+			r.fail(p, nil, "%q where white space or the end of the tag is expected", c)
+			return -1
+		}
+		if p = r.scanAttr(p); p < 0 {
+			return -1
+		}
+	}
+}
+
+// scanAttr scans one attribute and returns the offset behind it.
+func (r *Reader) scanAttr(at int) int {
+	q, p := r.readName(at)
+	if q == nil {
+		return -1
+	}
+	if r.buf[p] != '=' {
+		if p = r.skipSpace(p); p < 0 {
+			return -1
+		}
+		if r.buf[p] != '=' {
+			r.fail(p, nil, "attribute %s has no value", q.raw)
+			return -1
+		}
+	}
+	p++
+	quote := r.buf[p]
+	if quote != '"' && quote != '\'' {
+		if p = r.skipSpace(p); p < 0 {
+			return -1
+		}
+		if quote = r.buf[p]; quote != '"' && quote != '\'' {
+			r.fail(p, nil, "the value of attribute %s is not quoted", q.raw)
+			return -1
+		}
+	}
+	from := p + 1
+	to, decode := r.scanValue(from, quote)
+	if to < 0 {
+		return -1
+	}
+	if q.serial == r.serial {
+		r.fail(at, nil, "attribute %s twice", q.raw)
+		return -1
+	}
+	q.serial = r.serial
+	if len(r.raws) >= r.maxAttrs {
+		r.fail(at, ErrLimit, "more than %d attributes", r.maxAttrs)
+		return -1
+	}
+	if decode || q.prefix != r.none || q.declares != nil {
+		r.cooked = false
+	}
+	r.raws = append(r.raws, rawAttr{q, at, from, decode})
+	r.attrs = append(r.attrs, Attr{Name{"", q.local}, r.buf[from:to:to]})
+	return to + 1
+}
+
+// skipSpace returns the offset of the next byte from p on that is not white space, or -1 if the buffer ends first.
+func (r *Reader) skipSpace(p int) int {
+	for isSpace(r.buf[p]) {
+		p++
+	}
+	if p == r.end {
+		return -1
+	}
+	return p
+}
+
+// scanValue returns where the attribute value that starts at p ends, and whether it must be decoded or looked at again.
+func (r *Reader) scanValue(p int, quote byte) (to int, decode bool) {
+	to = p + plainValue(r.buf[p:], quote)
+	if r.buf[to] == quote {
+		return to, false
+	}
+	n := bytes.IndexByte(r.buf[to:r.end], quote)
+	if n < 0 {
+		return -1, false
+	}
+	special := to
+	to += n
+	if i := bytes.IndexByte(r.buf[special:to], '<'); i >= 0 {
+		r.fail(special+i, nil, "'<' in an attribute value")
+		return -1, false
+	}
+	return to, !cleanValue(r.buf[special:to])
+}
+
+// cookAttrs decodes values, declares namespaces, and leaves the resolved attributes in r.attrs.
+func (r *Reader) cookAttrs() bool {
+	r.values = r.values[:0]
+	n, prefixed := 0, 0
+	for i, raw := range r.raws {
+		a := r.attrs[i]
+		if raw.decode {
+			from, ok := len(r.values), false
+			if r.values, ok = r.decode(r.values, a.Value, raw.from, inValue); !ok {
+				return false
+			}
+			a.Value = r.values[from:len(r.values):len(r.values)]
+		}
+		if p := raw.name.declares; p != nil {
+			if !r.bind(p, a.Value, raw.at) {
+				return false
+			}
+			continue
+		}
+		if raw.name.prefix != r.none {
+			prefixed++
+		}
+		r.attrs[n], r.raws[n] = a, raw
+		n++
+	}
+	r.attrs, r.raws = r.attrs[:n], r.raws[:n]
+	return prefixed == 0 || r.resolveAttrs(prefixed)
+}
+
+// resolveAttrs gives prefixed attributes their namespaces, and finds those that are one attribute under two prefixes.
+func (r *Reader) resolveAttrs(prefixed int) bool {
+	var seen map[Name]bool
+	if prefixed > 16 {
+		seen = make(map[Name]bool, prefixed)
+	}
+	for i, raw := range r.raws {
+		q := raw.name
+		if q.prefix == r.none {
+			continue
+		}
+		space := q.prefix.uri
+		if space == "" {
+			var ok bool
+			if space, ok = r.undeclared(q, r.pos); !ok {
+				return false
+			}
+		}
+		name := Name{space, q.local}
+		if seen[name] || seen == nil && hasAttr(r.attrs[:i], name) {
+			return r.fail(r.pos, nil, "attribute %s twice in namespace %s", q.local, space)
+		}
+		if seen != nil {
+			seen[name] = true
+		}
+		r.attrs[i].Name.Space = space
+	}
+	return true
+}
+
+func hasAttr(attrs []Attr, name Name) bool {
+	for _, a := range attrs {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
+}

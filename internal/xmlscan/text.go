@@ -1,0 +1,207 @@
+package xmlscan
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// plainRun reads a run of text in one piece, the common case; others are left to run.
+func (r *Reader) plainRun() Kind {
+	p, i := r.pos, r.pos
+	for r.buf[i] == '\n' || r.buf[i] == ' ' || r.buf[i] == '\t' {
+		i++
+	}
+	if r.buf[i] == '<' {
+		return r.endPlainRun(p, i, false)
+	}
+	for {
+		i += plainText(r.buf[i:])
+		switch c := r.buf[i]; {
+		case c == '<':
+			return r.endPlainRun(p, i, false)
+		case c == '\n', c == '\t':
+			i++
+		case c == '>' && !bytes.HasSuffix(r.buf[p:i], []byte("]]")):
+			i++
+		default:
+			n := bytes.IndexByte(r.buf[i:r.end], '<')
+			if n < 0 {
+				return 0
+			}
+			i += n
+			return r.endPlainRun(p, i, c < utf8.RuneSelf || !cleanText(r.buf[p:i]))
+		}
+	}
+}
+
+// endPlainRun takes the text buf[p:i] that a '<' follows.
+func (r *Reader) endPlainRun(p, i int, decode bool) Kind {
+	switch c := r.buf[i+1]; {
+	case c == '!' || c == '?':
+		return r.run()
+	case i+1 == r.end:
+		return 0
+	case i-p > r.maxToken:
+		r.fail(p, ErrLimit, "token over %d bytes", r.maxToken)
+		return 0
+	}
+	r.tok = p
+	r.text = r.buf[p:i:i]
+	if decode {
+		var ok bool
+		if r.joined, ok = r.decode(r.joined[:0], r.text, p, inText); !ok {
+			return 0
+		}
+		r.text = r.joined
+	}
+	r.pos = i
+	if len(r.text) == 0 {
+		return r.token()
+	}
+	return Text
+}
+
+// run reads text, CDATA sections, comments and processing instructions up to the next tag and joins the text. It may be
+// called again for one run, when the buffer ended.
+func (r *Reader) run() Kind {
+	if r.mode != modeRun {
+		r.mode = modeRun
+		r.joined = r.joined[:0]
+		r.tok = r.pos
+	}
+	for {
+		b := r.buf[r.pos:r.end]
+		switch {
+		case len(b) > 0 && b[0] != '<':
+			if !r.textPiece() {
+				return 0
+			}
+		case len(b) < 2:
+			return 0
+		case b[1] == '!':
+			if !r.comment() && !r.cdata() {
+				return 0
+			}
+		case b[1] == '?':
+			if !r.pi() {
+				return 0
+			}
+		case b[1] != '/' && class[b[1]]&nameStart == 0:
+			r.fail(r.pos, nil, "'<' in text")
+			return 0
+		default:
+			return r.endRun()
+		}
+	}
+}
+
+func (r *Reader) endRun() Kind {
+	r.mode = modeContent
+	if len(r.joined) == 0 {
+		return r.token()
+	}
+	r.text = r.joined
+	return Text
+}
+
+// textPiece adds the text up to the next '<' to the run.
+func (r *Reader) textPiece() bool {
+	n := bytes.IndexByte(r.buf[r.pos:r.end], '<')
+	return n >= 0 && r.join(r.buf[r.pos:r.pos+n], r.pos, inText) && r.consume(n)
+}
+
+// cdata adds a CDATA section to the run. Nothing else that starts with "<!" can stand here.
+func (r *Reader) cdata() bool {
+	if r.err != nil {
+		return false
+	}
+	if yes, short := r.starts("<![CDATA["); !yes {
+		if comment, cut := r.starts("<!--"); !short && !comment && !cut {
+			r.fail(r.pos, nil, `"<!" in an element that starts no comment and no CDATA section`)
+		}
+		return false
+	}
+	from := r.pos + len("<![CDATA[")
+	n := bytes.Index(r.buf[from:r.end], []byte("]]>"))
+	return n >= 0 && r.join(r.buf[from:from+n], from, inCDATA) && r.consume(n+len("<![CDATA[]]>"))
+}
+
+// join adds a piece, buf[at:], to the run.
+func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
+	if len(r.joined)+len(piece) > r.maxToken {
+		return r.fail(at, ErrLimit, "token over %d bytes", r.maxToken)
+	}
+	r.joined, ok = r.decode(r.joined, piece, at, where)
+	return ok
+}
+
+// checkChars checks what stands in a comment or processing instruction.
+func (r *Reader) checkChars(b []byte, at int) (ok bool) {
+	r.scrap, ok = r.decode(r.scrap[:0], b, at, inCDATA)
+	return ok
+}
+
+// where tells by which rules characters are decoded.
+type where uint8
+
+const (
+	inText where = iota
+	inCDATA
+	inValue
+)
+
+// decode appends src, which starts at buf[at], to dst: characters checked, line ends as §2.11 says, references replaced unless
+// in CDATA, and in attribute values white space as §3.3.3 says.
+func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
+	for i := 0; i < len(src); {
+		n := plainText(src[i:])
+		dst = append(dst, src[i:i+n]...)
+		i += n
+		if i == len(src) {
+			break
+		}
+		ok := true
+		switch c := src[i]; {
+		case c == '&' && where != inCDATA:
+			dst, n, ok = r.reference(dst, src[i:], at+i)
+		case c == '>' && where == inText && bytes.HasSuffix(src[:i], []byte("]]")):
+			ok = r.fault(at+i-2, `"]]>" in text`)
+			dst, n = append(dst, c), 1
+		case c >= utf8.RuneSelf:
+			dst, n, ok = r.character(dst, src[i:], at+i)
+		case c == '\r':
+			if n = 1; i+1 < len(src) && src[i+1] == '\n' {
+				n = 2
+			}
+			dst = append(dst, lineEnd[where])
+		case c == '\n':
+			dst, n = append(dst, lineEnd[where]), 1
+		case c == '\t' && where == inValue:
+			dst, n = append(dst, ' '), 1
+		case c < ' ' && c != '\t':
+			n, ok = 1, r.fault(at+i, "control character "+hex(rune(c)))
+		default:
+			dst, n = append(dst, c), 1
+		}
+		if !ok {
+			return dst, false
+		}
+		i += n
+	}
+	return dst, true
+}
+
+// lineEnd is what a line end becomes.
+var lineEnd = [...]byte{inText: '\n', inCDATA: '\n', inValue: ' '}
+
+// character decodes the characters outside ASCII that src starts with.
+func (r *Reader) character(dst, src []byte, at int) ([]byte, int, bool) {
+	c, n := utf8.DecodeRune(src)
+	switch {
+	case c == utf8.RuneError && n == 1:
+		return append(dst, "\uFFFD"...), 1, r.fault(at, "byte that is not "+r.enc.name())
+	case c == 0xFFFE || c == 0xFFFF:
+		return dst, n, r.fault(at, "character "+hex(c))
+	}
+	return append(dst, src[:n]...), n, true
+}

@@ -1,0 +1,203 @@
+package sitemap
+
+import (
+	"strconv"
+
+	"github.com/websync-go/websync"
+)
+
+// Namespace is the XML namespace of sitemaps.org's version 0.9.
+const Namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+// A ChangeFreq says how often a page is likely to change. The empty one is "not stated".
+type ChangeFreq string
+
+// The values that the protocol knows.
+const (
+	Always  ChangeFreq = "always"
+	Hourly  ChangeFreq = "hourly"
+	Daily   ChangeFreq = "daily"
+	Weekly  ChangeFreq = "weekly"
+	Monthly ChangeFreq = "monthly"
+	Yearly  ChangeFreq = "yearly"
+	Never   ChangeFreq = "never"
+)
+
+// ZeroPriority is the Priority of an [Entry] whose priority is stated as 0.0.
+const ZeroPriority = -1
+
+// An Entry is one <url> of a urlset, one <sitemap> of an index, or one line of a text sitemap.
+type Entry struct {
+	// Loc is the URL: trimmed, made absolute with [Reader.Document] if it is relative, otherwise byte for byte.
+	Loc string
+
+	LastMod websync.Datetime
+
+	// LastModText is the text of lastmod where it is not a W3C datetime, otherwise empty. LastMod is then what it can
+	// only mean, or not stated.
+	LastModText string
+
+	ChangeFreq ChangeFreq
+
+	// Priority is from 0 to 1. 0: not stated; ZeroPriority (-1): stated as 0.0. Readers take 0.5 for one that is not
+	// stated.
+	Priority float32
+
+	// Elements are the extension elements, in their order: images, videos, news, xhtml:link, rs:md and so on, and those
+	// that the protocol does not know.
+	Elements []websync.Element
+
+	// Line and Column say where the entry starts, from 1, in the decompressed document; the column counts bytes of UTF-8.
+	Line, Column int
+}
+
+// StatedPriority returns the priority, and whether it is stated.
+func (e *Entry) StatedPriority() (float32, bool) { return statedPriority(e.Priority) }
+
+// A View is an [Entry] whose bytes belong to the [Reader]: they are valid until the next call of NextView, Next or All.
+// Clone makes it last.
+type View struct {
+	Loc          []byte
+	LastMod      websync.Datetime
+	LastModText  []byte
+	ChangeFreq   ChangeFreq
+	Priority     float32
+	Elements     []ElementView
+	Line, Column int
+
+	buf    []byte // holds what the views above show
+	loc    span
+	text   span
+	pieces []piece
+}
+
+// An ElementView is a [websync.Element] whose XML belongs to the Reader. Space and Local may be kept.
+type ElementView struct {
+	Space string
+	Local string
+	XML   []byte
+}
+
+// A span is a piece of View.buf, which moves while it grows.
+type span struct{ from, to int }
+
+type piece struct {
+	space, local string
+	span
+}
+
+// StatedPriority returns the priority, and whether it is stated.
+func (v *View) StatedPriority() (float32, bool) { return statedPriority(v.Priority) }
+
+func statedPriority(p float32) (float32, bool) {
+	if p == ZeroPriority {
+		return 0, true
+	}
+	return p, p != 0
+}
+
+// Clone returns the entry in memory of its own: one string for all of its text.
+func (v *View) Clone() Entry { return v.clone(0) }
+
+// clone leaves room for more Elements.
+func (v *View) clone(room int) Entry {
+	s := string(v.buf)
+	e := Entry{
+		Loc:         s[v.loc.from:v.loc.to],
+		LastMod:     v.LastMod,
+		LastModText: s[v.text.from:v.text.to],
+		ChangeFreq:  v.ChangeFreq,
+		Priority:    v.Priority,
+		Line:        v.Line,
+		Column:      v.Column,
+	}
+	if n := len(v.pieces) + room; n > 0 {
+		e.Elements = make([]websync.Element, 0, n)
+	}
+	for _, p := range v.pieces {
+		e.Elements = append(e.Elements, websync.Element{Space: p.space, Local: p.local, XML: s[p.from:p.to]})
+	}
+	return e
+}
+
+func (v *View) reset(line, column int) {
+	v.Loc, v.LastMod, v.LastModText, v.ChangeFreq, v.Priority = nil, websync.Datetime{}, nil, "", 0
+	v.Elements = v.Elements[:0]
+	v.Line, v.Column = line, column
+	v.buf, v.pieces, v.loc, v.text = v.buf[:0], v.pieces[:0], span{}, span{}
+}
+
+// add copies text into the buffer.
+func (v *View) add(text []byte) span {
+	from := len(v.buf)
+	v.buf = append(v.buf, text...)
+	return span{from, len(v.buf)}
+}
+
+func (v *View) bytes(s span) []byte { return v.buf[s.from:s.to:s.to] }
+
+// finish sets the views, when the buffer no longer moves.
+func (v *View) finish() {
+	v.Loc, v.LastModText = v.bytes(v.loc), v.bytes(v.text)
+	for _, p := range v.pieces {
+		v.Elements = append(v.Elements, ElementView{p.space, p.local, v.bytes(p.span)})
+	}
+}
+
+// parseChangeFreq returns "" for a text that is none of the values. Exact is false if only the case of letters differs.
+func parseChangeFreq(text []byte) (f ChangeFreq, exact bool) {
+	switch string(text) {
+	case "always":
+		return Always, true
+	case "hourly":
+		return Hourly, true
+	case "daily":
+		return Daily, true
+	case "weekly":
+		return Weekly, true
+	case "monthly":
+		return Monthly, true
+	case "yearly":
+		return Yearly, true
+	case "never":
+		return Never, true
+	}
+	const longest = len(Monthly)
+	if len(text) > longest {
+		return "", false
+	}
+	var buf [longest]byte
+	lower := buf[:len(text)]
+	changed := false
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+			changed = true
+		}
+		lower[i] = c
+	}
+	if changed {
+		f, _ = parseChangeFreq(lower)
+	}
+	return f, false
+}
+
+// parsePriority reads a decimal from 0 to 1 as Entry.Priority has it.
+func parsePriority(text []byte) (p float32, ok bool) {
+	if len(text) == 3 && text[0] == '0' && text[1] == '.' && '1' <= text[2] && text[2] <= '9' {
+		return float32(text[2]-'0') / 10, true
+	}
+	for _, c := range text {
+		if (c < '0' || c > '9') && c != '.' && c != '+' && c != '-' {
+			return 0, false
+		}
+	}
+	f, err := strconv.ParseFloat(string(text), 32)
+	if err != nil || f < 0 || f > 1 {
+		return 0, false
+	}
+	if f == 0 {
+		return ZeroPriority, true
+	}
+	return float32(f), true
+}

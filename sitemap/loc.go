@@ -1,0 +1,152 @@
+package sitemap
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// maxLoc: a loc is shorter than this many characters.
+const maxLoc = 2048
+
+// takeLoc reads the text of a loc into r.view, which stays without one if the text is not usable.
+func (r *Reader) takeLoc(text []byte) {
+	loc := xmlscan.Trim(text)
+	if len(loc) != len(text) {
+		r.reportChild(ruleLocSpace, text, "white space around loc")
+	}
+	if httpHost(loc) == 0 {
+		absolute, rule, message := r.base.resolve(loc)
+		if message != "" {
+			r.reportChild(rule, text, message)
+		}
+		if absolute == nil {
+			return
+		}
+		loc = absolute
+	}
+	if len(loc) >= maxLoc && utf8.RuneCount(loc) >= maxLoc {
+		r.reportChild(ruleLocLength, text, "2,048 characters or more")
+	}
+	if faults := locFaults(loc); faults != 0 {
+		if faults&notURL != 0 {
+			r.reportChild(ruleLocSyntax, text, "a character that no URL has")
+		}
+		if faults&notASCII != 0 && bytes.Contains(loc, []byte("\ufffd")) {
+			r.reportChild(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: nobody can tell which URL is meant")
+			return
+		}
+		if faults&notASCII != 0 {
+			r.reportChild(ruleLocEscape, text, "characters outside ASCII that are not percent-encoded")
+		}
+	}
+	r.view.loc = r.view.add(loc)
+}
+
+// httpHost returns where the host of an absolute HTTP URL starts; 0 if url is none.
+func httpHost(url []byte) int {
+	n := len("http://")
+	if len(url) <= n {
+		return 0
+	}
+	if string(url[:n]) != "http://" {
+		if string(url[:n]) != "https:/" || url[n] != '/' {
+			return httpHostFold(url)
+		}
+		n++
+	}
+	if n == len(url) || url[n] == '/' {
+		return 0
+	}
+	return n
+}
+
+// httpHostFold is httpHost for schemes with capitals.
+func httpHostFold(url []byte) int {
+	for _, scheme := range []string{"http://", "https://"} {
+		n := len(scheme)
+		if len(url) > n && strings.EqualFold(string(url[:n]), scheme) && url[n] != '/' {
+			return n
+		}
+	}
+	return 0
+}
+
+// What is wrong with a byte of a URL.
+const (
+	notURL uint8 = 1 << iota
+	notASCII
+)
+
+var locBytes = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c >= utf8.RuneSelf:
+			t[c] = notASCII
+		case c <= ' ', c == 0x7f, strings.IndexByte(`<>"{}|\^`+"`", byte(c)) >= 0:
+			t[c] = notURL
+		}
+	}
+	return t
+}()
+
+func locFaults(loc []byte) (faults uint8) {
+	for ; len(loc) >= 4; loc = loc[4:] {
+		faults |= locBytes[loc[0]] | locBytes[loc[1]] | locBytes[loc[2]] | locBytes[loc[3]]
+	}
+	for _, c := range loc {
+		faults |= locBytes[c]
+	}
+	return faults
+}
+
+// A base is the URL that relative locs are resolved against; nil if the document has none.
+type base struct{ *url.URL }
+
+func newBase(document string) base {
+	u, err := url.Parse(document)
+	if err != nil || !u.IsAbs() || u.Host == "" {
+		return base{}
+	}
+	return base{u}
+}
+
+// resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if it can't be used.
+func (b base) resolve(loc []byte) (absolute []byte, _ rule, message string) {
+	if scheme, rest, ok := bytes.Cut(loc, []byte(":")); ok && isScheme(scheme) {
+		switch http := strings.EqualFold(string(scheme), "http") || strings.EqualFold(string(scheme), "https"); {
+		case http && len(bytes.Trim(rest, "/")) == 0:
+			return nil, ruleLocSyntax, "a URL without a host"
+		case http:
+			return loc, ruleLocSyntax, "two slashes and a host do not follow the scheme"
+		}
+		return loc, ruleLocSyntax, "not an HTTP URL"
+	}
+	if b.URL == nil {
+		return loc, ruleLocRelative, "a relative URL, and nothing to resolve it against"
+	}
+	if host := []byte(b.Host); bytes.HasPrefix(loc, host) && (len(loc) == len(host) || loc[len(host)] == '/') {
+		return append([]byte(b.Scheme+"://"), loc...), ruleLocRelative, "a URL without its scheme"
+	}
+	ref, err := url.Parse(string(loc))
+	if err != nil {
+		return nil, ruleLocRelative, "a relative URL that can't be resolved"
+	}
+	return []byte(b.ResolveReference(ref).String()), ruleLocRelative, "a relative URL"
+}
+
+// isScheme checks RFC 3986 §3.1.
+func isScheme(b []byte) bool {
+	for i, c := range b {
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return len(b) > 0
+}

@@ -1,0 +1,623 @@
+package sitemap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// MaxEntries is how many entries the protocol allows in one document.
+const MaxEntries = 50_000
+
+// A Kind says what a document is.
+type Kind uint8
+
+const (
+	URLSet Kind = iota + 1 // a list of pages
+	Index                  // a list of sitemaps
+	Text                   // a list of pages in plain text
+)
+
+// String returns "urlset", "sitemapindex", "text", or "unknown" for the zero Kind.
+func (k Kind) String() string {
+	switch k {
+	case URLSet:
+		return "urlset"
+	case Index:
+		return "sitemapindex"
+	case Text:
+		return "text"
+	}
+	return "unknown"
+}
+
+// A Reader streams the entries of one document: a <urlset>, a <sitemapindex> or a list of URLs in plain text, each perhaps
+// compressed with gzip. What it is, the content tells. It holds one entry at a time.
+//
+// It reads liberally: what departs from the protocol is reported and read over, and a bad entry costs none of its
+// neighbours. Only what is not a sitemap, is cut short, is not well-formed XML or passes a limit ends reading, with a
+// [*websync.ParseError] that wraps [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where one of them
+// is the reason. A document that is valid and has no entries is no error.
+//
+// Set the fields before the first call.
+type Reader struct {
+	// Document is the URL or file name of the document. Findings and errors carry it. If it is a URL, relative locs are
+	// resolved against it.
+	Document string
+
+	// Report receives each departure from the protocol that does not stop the Reader. If nil, they are dropped.
+	Report func(websync.Finding)
+
+	// Strict makes the first finding that is a warning or an error end reading with a *websync.ParseError.
+	Strict bool
+
+	// MaxEntries ends reading with websync.ErrLimit when there are more. Zero and negative mean no limit: more than the
+	// protocol's 50,000 is then a finding, like any other departure.
+	MaxEntries int
+
+	// MaxBytes ends reading with websync.ErrLimit when the document, decompressed, is longer. Zero means 1 GiB, negative no
+	// limit. More than the protocol's 50 MiB is a finding.
+	MaxBytes int64
+
+	// Now, if set, makes a lastmod that lies more than a day after it a finding.
+	Now time.Time
+
+	src      io.Reader
+	doc      *document
+	xml      *xmlscan.Reader
+	lines    *lines
+	kind     Kind
+	root     string // the XML root's local name
+	space    string // and its namespace
+	spaced   bool   // another namespace of an element has been reported
+	above    int    // lines before the XML declaration
+	view     View
+	elements []websync.Element
+	size     int // of elements
+	entries  int
+	skipped  int
+	base     base
+	line     int    // where the current element of an entry, or the line of a text, starts,
+	column   int    // if anybody wants to know
+	lastText []byte // the last lastmod that was read
+	lastMod  websync.Datetime
+	fatal    error // a finding of a strict Reader
+	err      error // sticks
+}
+
+// NewReader returns a Reader of the document in r.
+func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
+
+// Kind says what the document is. It is known after the first call of Next or NextView, also if that returned io.EOF.
+//
+// A document is an Index if its root element or its first entry says so: to take an index for pages would be a silent loss,
+// and the opposite is not silent.
+func (r *Reader) Kind() Kind { return r.kind }
+
+// Skipped returns how many entries were left out so far because they have no usable loc.
+func (r *Reader) Skipped() int { return r.skipped }
+
+// Elements returns the extension elements of the root element itself that were read so far: rs:md and rs:ln, for instance,
+// before the first entry.
+func (r *Reader) Elements() []websync.Element { return r.elements }
+
+// All returns an iterator over the remaining entries. It stops after the first error and can be ranged over once.
+func (r *Reader) All() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for {
+			e, err := r.Next()
+			if err == io.EOF {
+				return
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Next returns the next entry, or io.EOF at the end of the document. Errors stick.
+func (r *Reader) Next() (Entry, error) {
+	v, err := r.NextView()
+	if err != nil {
+		return Entry{}, err
+	}
+	return v.Clone(), nil
+}
+
+// NextView is like Next but returns a view, valid until the next call, which needs no memory of its own.
+func (r *Reader) NextView() (*View, error) {
+	if r.err == nil && r.doc == nil {
+		r.err = r.begin()
+	}
+	if r.err == nil {
+		if r.lines != nil {
+			r.err = r.nextLine()
+		} else {
+			r.err = r.nextElement()
+		}
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return &r.view, nil
+}
+
+// begin finds out what the document is and reads to its first entry.
+func (r *Reader) begin() error {
+	r.base = newBase(r.Document)
+	doc, err := openDocument(r.src, r.MaxBytes, func(message string) {
+		r.report(ruleGzip, 0, 0, "", nil, message)
+	})
+	if err != nil {
+		r.doc = new(document)
+		return r.fail(0, 0, "", err)
+	}
+	r.doc = doc
+	head := doc.head()
+	start := trimStart(head)
+	if !isUTF16(head) && len(start) > 0 && start[0] != '<' {
+		if isText(head) {
+			r.kind = Text
+			r.lines = newLines(doc)
+			return r.fatal
+		}
+		at := bytes.Index(head, []byte("<?xml "))
+		if at < 1 || head[at-1] != '\n' {
+			return r.notXML(head)
+		}
+		r.report(rulePrologue, 1, 1, "", bytes.TrimSpace(head[:at]), "a line before the XML declaration")
+		r.above = bytes.Count(head[:at], []byte("\n"))
+		doc.Discard(at)
+	}
+	return r.beginXML(append([]byte(nil), head[:min(len(head), 1024)]...))
+}
+
+// notXML returns the error of a document that does not even start as a sitemap does.
+func (r *Reader) notXML(head []byte) error {
+	if err := r.doc.limited.err; err != nil && err != io.EOF {
+		return r.fail(0, 0, "", err) // not all of the start was seen
+	}
+	what := looksLike(head)
+	if what == "" {
+		what = "neither XML nor a list of URLs"
+	}
+	return r.fail(1, 1, "", &notSitemap{what})
+}
+
+func (r *Reader) beginXML(head []byte) error {
+	r.xml = xmlscan.NewReader(r.doc)
+	if !r.Strict {
+		r.xml.Recover = func(line, column int, message string) {
+			r.report(ruleXML, line+r.above, column, "", nil, message)
+		}
+	}
+	if _, err := r.xml.NextTag(); err != nil {
+		if errors.Is(err, xmlscan.ErrEmpty) || errors.Is(err, xmlscan.ErrNotXML) || looksLike(head) != "" {
+			return r.notXML(head)
+		}
+		return r.xmlError(err)
+	}
+	line, column := r.position()
+	name := r.xml.Name()
+	switch {
+	case strings.EqualFold(name.Local, "urlset"):
+		r.kind, r.root = URLSet, "urlset"
+	case strings.EqualFold(name.Local, "sitemapindex"):
+		r.kind, r.root = Index, "sitemapindex"
+	default:
+		return r.fail(line, column, name.Local, &notSitemap{describeRoot(name)})
+	}
+	if name.Local != r.root {
+		r.report(ruleElementName, line, column, name.Local, nil, "the element is named "+r.root)
+	}
+	r.space = name.Space
+	if r.space != Namespace {
+		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), "the namespace is not "+Namespace)
+	}
+	return r.fatal
+}
+
+func describeRoot(name xmlscan.Name) string {
+	switch name.Local {
+	case "rss":
+		return "an RSS feed"
+	case "RDF":
+		if name.Space == "http://www.w3.org/1999/02/22-rdf-syntax-ns#" {
+			return "an RDF document or RSS 1.0 feed"
+		}
+	case "feed":
+		return "an Atom feed"
+	}
+	if strings.EqualFold(name.Local, "html") {
+		return "an HTML page"
+	}
+	return fmt.Sprintf("an XML document with the root element %.100q", name.Local)
+}
+
+// nextElement reads up to the next entry of an XML document.
+func (r *Reader) nextElement() error {
+	for {
+		tag, err := r.xml.NextTag()
+		if err != nil {
+			return r.xmlError(err)
+		}
+		if tag == xmlscan.End {
+			return r.endXML()
+		}
+		line, column := r.position()
+		if entry := r.entryName(); entry == "" {
+			if err := r.rootElement(line, column); err != nil {
+				return err
+			}
+		} else if ok, err := r.entry(entry, line, column); ok || err != nil {
+			return err
+		}
+	}
+}
+
+// entryName returns the name of the entry that the current element is; empty if it is none.
+func (r *Reader) entryName() string {
+	name := r.xml.Name()
+	if !r.own(name.Space) {
+		return ""
+	}
+	switch {
+	case name.Local == "url", name.Local == "sitemap":
+		return name.Local
+	case strings.EqualFold(name.Local, "url"):
+		return "url"
+	case strings.EqualFold(name.Local, "sitemap"):
+		return "sitemap"
+	}
+	return ""
+}
+
+// own tells whether a namespace means the protocol's, as far as this document is concerned.
+func (r *Reader) own(space string) bool {
+	return space == r.space || space == Namespace || space == ""
+}
+
+// entry reads one entry into r.view. It returns false if the entry has no usable loc.
+func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
+	r.view.reset(line, column)
+	if err := r.count(); err != nil {
+		return false, err
+	}
+	r.checkEntryName(name, line, column)
+	var seen fields
+	for {
+		tag, err := r.xml.NextTag()
+		if err != nil {
+			return false, r.xmlError(err)
+		}
+		if tag == xmlscan.End {
+			break
+		}
+		if err := r.child(&seen); err != nil {
+			return false, r.xmlError(err)
+		}
+	}
+	if r.view.loc == (span{}) {
+		if seen&seenLoc == 0 {
+			r.report(ruleLocMissing, line, column, name, nil, "an entry without loc")
+		}
+		r.skipped++
+	}
+	r.view.finish()
+	return r.view.loc != span{}, r.fatal
+}
+
+// checkEntryName compares the entry's element with what the root promises.
+func (r *Reader) checkEntryName(name string, line, column int) {
+	full := r.xml.Name()
+	if full.Local != name {
+		r.report(ruleElementName, line, column, full.Local, nil, "the element is named "+name)
+	}
+	r.checkNamespace(full, line, column)
+	switch {
+	case (name == "sitemap") == (r.kind == Index):
+	case r.entries == 1 && r.kind == URLSet:
+		r.kind = Index
+		r.report(ruleRoot, line, column, r.root, nil, "a urlset of sitemap elements: an index was meant")
+	default:
+		r.report(ruleEntry, line, column, name, nil, "a "+name+" element in a "+r.kind.String())
+	}
+}
+
+// checkNamespace reports an element without the namespace of the others, once for a document.
+func (r *Reader) checkNamespace(name xmlscan.Name, line, column int) {
+	if name.Space != r.space && name.Space != Namespace && !r.spaced {
+		r.spaced = true
+		r.report(ruleNamespace, line, column, name.Local, []byte(name.Space), "the namespace is not "+Namespace)
+	}
+}
+
+// fields are the elements that an entry can have once.
+type fields uint8
+
+const (
+	seenLoc fields = 1 << iota
+	seenLastMod
+	seenChangeFreq
+	seenPriority
+)
+
+// child reads one child element of an entry. Errors are those of r.xml.
+func (r *Reader) child(seen *fields) error {
+	if r.Report != nil || r.Strict {
+		r.line, r.column = r.position()
+	}
+	name := r.xml.Name()
+	if name.Space != r.space {
+		if !r.own(name.Space) {
+			return r.capture()
+		}
+		r.checkNamespace(name, r.line, r.column)
+	}
+	field := fieldNamed(name.Local)
+	if field == 0 {
+		lower := strings.ToLower(name.Local)
+		if field = fieldNamed(lower); field == 0 {
+			r.reportChild(ruleUnknown, nil, "the protocol has no such element")
+			return r.capture()
+		}
+		r.reportChild(ruleElementName, nil, "the element is named "+lower)
+	}
+	text, err := r.xml.ElementText()
+	if err != nil {
+		return err
+	}
+	if *seen&field != 0 {
+		r.reportChild(ruleDuplicate, text, "twice in one entry: the first counts")
+		return nil
+	}
+	*seen |= field
+	switch field {
+	case seenLoc:
+		if len(xmlscan.Trim(text)) == 0 {
+			r.reportChild(ruleLocMissing, nil, "an empty loc")
+			return nil
+		}
+		r.takeLoc(text)
+	case seenLastMod:
+		r.takeLastMod(text)
+	case seenChangeFreq:
+		r.takeChangeFreq(xmlscan.Trim(text))
+	case seenPriority:
+		r.takePriority(xmlscan.Trim(text))
+	}
+	return nil
+}
+
+func fieldNamed(local string) fields {
+	switch local {
+	case "loc":
+		return seenLoc
+	case "lastmod":
+		return seenLastMod
+	case "changefreq":
+		return seenChangeFreq
+	case "priority":
+		return seenPriority
+	}
+	return 0
+}
+
+func (r *Reader) takeLastMod(text []byte) {
+	v := &r.view
+	if len(r.lastText) > 0 && string(text) == string(r.lastText) {
+		v.LastMod = r.lastMod
+	} else {
+		text = xmlscan.Trim(text)
+		d, err := websync.ParseDatetime(string(text))
+		if err != nil {
+			r.takeOddLastMod(text)
+			return
+		}
+		if len(text) <= maxValue {
+			r.lastText = append(r.lastText[:0], text...)
+			r.lastMod = d
+		}
+		v.LastMod = d
+	}
+	r.checkFuture(text)
+}
+
+// takeOddLastMod reads a lastmod that is not a W3C datetime.
+func (r *Reader) takeOddLastMod(text []byte) {
+	if len(text) == 0 {
+		r.reportChild(ruleLastMod, nil, "an empty lastmod")
+		return
+	}
+	v := &r.view
+	v.text = v.add(text[:min(len(text), maxValue)])
+	d, departure, err := websync.ParseDatetimeLenient(string(text))
+	if err != nil {
+		r.reportChild(ruleLastMod, text, err.Error())
+		return
+	}
+	v.LastMod = d
+	r.reportChild(ruleLastMod, text, "not a W3C date: "+departure)
+	r.checkFuture(text)
+}
+
+func (r *Reader) checkFuture(text []byte) {
+	if !r.Now.IsZero() && r.view.LastMod.Time().After(r.Now.Add(24*time.Hour)) {
+		r.reportChild(ruleLastModFuture, text, "lastmod lies in the future")
+	}
+}
+
+func (r *Reader) takeChangeFreq(text []byte) {
+	f, exact := parseChangeFreq(text)
+	r.view.ChangeFreq = f
+	switch {
+	case exact:
+		r.notInIndex()
+	case f != "":
+		r.reportChild(ruleChangeFreq, text, "changefreq is written in lower case")
+	default:
+		r.reportChild(ruleChangeFreq, text, "not one of always, hourly, daily, weekly, monthly, yearly, never")
+	}
+}
+
+func (r *Reader) takePriority(text []byte) {
+	p, ok := parsePriority(text)
+	if ok {
+		r.view.Priority = p
+		r.notInIndex()
+		return
+	}
+	if fixed := bytes.Replace(text, []byte(","), []byte("."), 1); len(fixed) == len(text) {
+		p, ok = parsePriority(fixed)
+	}
+	if ok {
+		r.view.Priority = p
+		r.reportChild(rulePriority, text, "a comma instead of the decimal point")
+		return
+	}
+	r.reportChild(rulePriority, text, "not a number from 0.0 to 1.0")
+}
+
+// notInIndex reports the current element if this is an index, where only loc and lastmod belong.
+func (r *Reader) notInIndex() {
+	if r.kind == Index {
+		r.reportChild(ruleNotInIndex, nil, "an index has only loc and lastmod")
+	}
+}
+
+// maxElements limits the bytes of extension elements of one entry, and of the root.
+const maxElements = 1 << 20
+
+// capture keeps the current element of an entry.
+func (r *Reader) capture() (err error) {
+	v := &r.view
+	name := r.xml.Name()
+	if len(v.buf) > maxElements {
+		r.reportChild(ruleElementSize, nil, "more than 1 MiB of extension elements in one entry: left out")
+		return r.xml.Skip()
+	}
+	from := len(v.buf)
+	if v.buf, err = r.xml.AppendElement(v.buf); err == nil {
+		v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}})
+	}
+	return err
+}
+
+// rootElement keeps a child of the root that is no entry.
+func (r *Reader) rootElement(line, column int) error {
+	name := r.xml.Name()
+	if r.own(name.Space) {
+		r.report(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
+	}
+	if r.size > maxElements {
+		r.report(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")
+		if err := r.xml.Skip(); err != nil {
+			return r.xmlError(err)
+		}
+		return r.fatal
+	}
+	b, err := r.xml.AppendElement(nil)
+	if err != nil {
+		return r.xmlError(err)
+	}
+	r.size += len(b) + 64
+	r.elements = append(r.elements, websync.Element{Space: name.Space, Local: name.Local, XML: string(b)})
+	return r.fatal
+}
+
+// count counts an entry that begins.
+func (r *Reader) count() error {
+	r.entries++
+	if r.MaxEntries > 0 && r.entries > r.MaxEntries {
+		err := fmt.Errorf("more than %d entries: %w", r.MaxEntries, websync.ErrLimit)
+		return r.fail(r.view.Line, r.view.Column, "", err)
+	}
+	if r.entries == MaxEntries+1 {
+		r.report(ruleEntries, r.view.Line, r.view.Column, "", nil, "more than 50,000 entries")
+	}
+	return nil
+}
+
+// endXML reads what follows the root element.
+func (r *Reader) endXML() error {
+	if _, err := r.xml.Next(); err != io.EOF {
+		return r.xmlError(err)
+	}
+	return r.end()
+}
+
+// end is the end of a document that was read as a whole.
+func (r *Reader) end() error {
+	if r.doc.limited.n > protocolSize {
+		r.report(ruleSize, 0, 0, "", nil, "more than 50 MiB uncompressed")
+	}
+	if r.entries == 0 {
+		r.report(ruleEmpty, 0, 0, "", nil, "no entries")
+	}
+	if r.fatal != nil {
+		return r.fatal
+	}
+	return io.EOF
+}
+
+// position returns the place of the current XML token in the document.
+func (r *Reader) position() (line, column int) {
+	line, column = r.xml.Position()
+	return line + r.above, column
+}
+
+// reportChild reports on the current element of an entry.
+func (r *Reader) reportChild(rule rule, value []byte, message string) {
+	element := ""
+	if r.xml != nil {
+		element = r.xml.Name().Local
+	}
+	r.report(rule, r.line, r.column, element, value, message)
+}
+
+func (r *Reader) report(rule rule, line, column int, element string, value []byte, message string) {
+	if r.Strict && rule.severity > websync.Info && r.fatal == nil {
+		r.fatal = &websync.ParseError{
+			Format: "sitemap", Document: r.Document, Line: line, Column: column, Element: element,
+			Err: errors.New(message),
+		}
+	}
+	if r.Report != nil {
+		r.Report(rule.finding(r.Document, line, column, element, value, message))
+	}
+}
+
+// xmlError gives an error of r.xml its place in the document.
+func (r *Reader) xmlError(err error) error {
+	var syntax *xmlscan.SyntaxError
+	if !errors.As(err, &syntax) {
+		line, column := r.position()
+		if src := errors.Unwrap(err); src != nil {
+			err = src
+		}
+		return r.fail(line, column, "", err)
+	}
+	cause := errors.New(syntax.Msg)
+	switch {
+	case errors.Is(syntax.Err, xmlscan.ErrTruncated):
+		cause = fmt.Errorf("%s: %w", syntax.Msg, websync.ErrTruncated)
+	case errors.Is(syntax.Err, xmlscan.ErrLimit):
+		cause = fmt.Errorf("%s: %w", syntax.Msg, websync.ErrLimit)
+	}
+	return r.fail(syntax.Line+r.above, syntax.Column, "", cause)
+}
+
+func (r *Reader) fail(line, column int, element string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, websync.ErrTruncated) {
+		err = fmt.Errorf("%w: %w", websync.ErrTruncated, err)
+	}
+	return &websync.ParseError{Format: "sitemap", Document: r.Document, Line: line, Column: column, Element: element, Err: err}
+}

@@ -1,0 +1,683 @@
+package sitemap
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// A Source harvests one sitemap: a urlset, a text sitemap, an index with all that it lists, or what the Sitemap lines of a
+// robots.txt file name, as one set. Each entry becomes a resource with its loc as ID and content, its lastmod as
+// Modified, and changefreq, priority and the extension elements as Elements.
+//
+// A run yields one snapshot. Documents are fetched ahead and checked to their end, and shown in the order in which they
+// are listed; each is read once. One that can't be read is a Problem, yields nothing, and the others go on. If that is
+// the root, the run ends with its error.
+//
+// What lets the next run skip reading is in the checkpoint. If Complete is set, every document is read in full, unless
+// the root has no parts and its server says that it has not changed. Otherwise a part of an index is skipped when its
+// lastmod in the index is the known one and lay well before the moment when the part was read, or when its server says
+// that it has not changed.
+//
+// Departures of the documents go to [harvest.Run.Report].
+type Source struct {
+	// URL is that of a sitemap of any kind, or of a robots.txt file, which is known by its path. It is required.
+	URL string
+
+	// Name is the Source's key in a Store. The default is URL.
+	Name string
+
+	// Complete says that the sitemap lists everything there is: what it no longer lists is gone.
+	Complete bool
+
+	// SameHost skips entries, and sitemaps of an index, on another host than the sitemap that lists them, as the protocol
+	// demands, and counts them as skipped. By default they are shown, with one finding for each document.
+	SameHost bool
+
+	// Include, if set, chooses the entries to show by their loc. The others don't count as skipped.
+	Include func(loc string) bool
+
+	// IncludeKey names the choice that Include makes. When it changes everything is read anew, and what is no longer
+	// shown is not taken for deleted without a word.
+	IncludeKey string
+
+	// Parallel is how many documents are fetched ahead. 0 and negative: 4.
+	Parallel int
+
+	// MaxDepth limits how many indexes may stand one inside another; the protocol allows one. 0: 3; negative: no limit.
+	MaxDepth int
+
+	// MaxDocuments limits the documents of one run. 0: 50,000; negative: no limit.
+	MaxDocuments int
+
+	// MaxBytes limits each document, decompressed. 0: 1 GiB; negative: no limit.
+	MaxBytes int64
+}
+
+var (
+	_ harvest.Source = (*Source)(nil)
+	_ harvest.Rooted = (*Source)(nil)
+)
+
+// Key returns Name, or URL if there is none.
+func (s *Source) Key() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return s.URL
+}
+
+// Root returns URL.
+func (s *Source) Root() string { return s.URL }
+
+// Events implements [harvest.Source].
+func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		w := &walk{
+			source: s,
+			run:    run,
+			yield:  yield,
+			next:   checkpoint{options: s.options(), parts: make(map[partKey]partNote)},
+			asked:  make(map[string]bool),
+			freqs:  make(map[ChangeFreq]websync.Element),
+			prios:  make(map[float32]websync.Element),
+		}
+		w.from = w.readCheckpoint()
+		w.all(ctx)
+	}
+}
+
+// options is a fingerprint of what decides which entries are shown.
+func (s *Source) options() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.IncludeKey))
+	return hex.EncodeToString(sum[:8])
+}
+
+// A walk is one run over the documents of a Source.
+type walk struct {
+	source *Source
+	run    *harvest.Run
+	yield  func(harvest.Event, error) bool
+
+	from *checkpoint // empty if there is none that can be used
+	next checkpoint
+
+	asked      map[string]bool // URLs of documents, also those they redirect to
+	documents  int
+	incomplete bool // there was a Problem
+	skipped    int
+
+	shown  int64 // entries of the documents shown so far
+	leaves int64 // how many these are
+	open   int64 // documents that are listed and not yet shown
+
+	freqs map[ChangeFreq]websync.Element // the same few come again and again
+	prios map[float32]websync.Element
+}
+
+// A part is one document of the set.
+type part struct {
+	url     string
+	lastMod websync.Datetime // in the index, if it is a W3C datetime
+	depth   int              // indexes around it
+	known   partNote         // from the checkpoint
+
+	final     string   // URL after redirects
+	vouched   []string // hosts whose robots.txt lists the set: entries on them are in their place
+	hosts     []string // where its entries belong
+	spool     io.ReadSeekCloser
+	kind      Kind
+	entries   int64
+	skipped   int
+	date      time.Time // of the response
+	etag      string
+	modified  string
+	unchanged bool
+	err       error
+}
+
+func (p *part) close() {
+	if p.spool != nil {
+		p.spool.Close()
+		p.spool = nil
+	}
+}
+
+// readCheckpoint returns an empty one if that of the run can't be read or belongs to other options.
+func (w *walk) readCheckpoint() *checkpoint {
+	if w.run.From.Version == checkpointVersion {
+		if c, ok := decodeCheckpoint(w.run.From.Data); ok && c.options == w.next.options {
+			return c
+		}
+	}
+	return new(checkpoint)
+}
+
+func (w *walk) all(ctx context.Context) {
+	if isRobots(w.source.URL) {
+		w.robots(ctx)
+		return
+	}
+	root := &part{url: w.source.URL}
+	if !w.source.Complete || w.from.whole {
+		root.known = w.from.parts[keyOf(root.url)]
+	}
+	w.asked[root.url] = true
+	w.documents++
+	w.read(ctx, root)
+	defer root.close()
+	switch {
+	case root.err != nil:
+		w.yield(harvest.Event{}, root.err)
+	case root.unchanged:
+		w.yield(harvest.Event{Kind: harvest.Mark, Resume: w.run.From}, nil)
+	default:
+		w.snapshot(func() bool { return w.show(ctx, root) })
+	}
+}
+
+// snapshot yields what show yields as a snapshot.
+func (w *walk) snapshot(show func() bool) {
+	if !w.yield(harvest.Event{Kind: harvest.SnapshotStart}, nil) || !show() {
+		return
+	}
+	end := harvest.Event{Kind: harvest.SnapshotEnd, Skipped: w.skipped, Options: w.next.options}
+	if !w.incomplete {
+		end.Complete = w.source.Complete
+		w.next.whole = end.Complete && w.skipped == 0
+		end.Resume = harvest.Checkpoint{Version: checkpointVersion, Data: w.next.encode()}
+	}
+	w.yield(end, nil)
+}
+
+func isRobots(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	return err == nil && u.Path == "/robots.txt"
+}
+
+// robots shows all sitemaps that a robots.txt file names.
+func (w *walk) robots(ctx context.Context) {
+	const maxFile = 1 << 20
+	file := &part{url: w.source.URL}
+	w.fetch(ctx, file, maxFile)
+	defer file.close()
+	var urls []string
+	if file.err == nil {
+		var err error
+		if urls, err = Sitemaps(file.spool); err != nil {
+			file.err = named(file.url, err)
+		} else if len(urls) == 0 {
+			file.err = named(file.url, &notSitemap{"a robots.txt file without Sitemap lines"})
+		}
+	}
+	if file.err != nil {
+		w.yield(harvest.Event{}, file.err)
+		return
+	}
+	base := newBase(file.final)
+	file.vouched = file.hosts
+	list := func() (*part, bool) {
+		for len(urls) > 0 {
+			loc := []byte(urls[0])
+			urls = urls[1:]
+			w.open--
+			if httpHost(loc) == 0 {
+				absolute, _, message := base.resolve(loc)
+				w.run.Report(ruleRobots.finding(file.final, 0, 0, "", loc, message))
+				if absolute == nil {
+					w.skipped++
+					continue
+				}
+				loc = absolute
+			}
+			if p := w.listed(file, &View{Loc: loc}); p != nil {
+				return p, true
+			}
+		}
+		return nil, false
+	}
+	w.open += int64(len(urls))
+	w.snapshot(func() bool { return w.list(ctx, list) })
+}
+
+// show yields the entries of a document that was read, or of all the documents that it lists. It returns false when
+// nothing more may be yielded.
+func (w *walk) show(ctx context.Context, p *part) bool {
+	defer p.close()
+	switch {
+	case ctx.Err() != nil:
+		w.yield(harvest.Event{}, ctx.Err())
+		return false
+	case p.err != nil:
+		return w.problem(p.err)
+	case p.unchanged:
+		w.remember(p)
+		return true
+	case p.final != p.url && w.asked[p.final]:
+		w.run.Report(ruleRepeated.finding(p.final, 0, 0, "", []byte(p.url), "a document that the set lists twice, by a redirect"))
+		return true
+	}
+	w.asked[p.final] = true
+	w.skipped += p.skipped
+	if p.kind != Index {
+		return w.leaf(p)
+	}
+	return w.index(ctx, p)
+}
+
+func (w *walk) problem(err error) bool {
+	w.incomplete = true
+	return w.yield(harvest.Event{Kind: harvest.Problem, Err: err}, nil)
+}
+
+// leaf yields the entries of a document that lists pages. It has been checked: what fails now is reading the spool.
+func (w *walk) leaf(p *part) bool {
+	w.leaves++
+	w.shown += p.entries
+	w.run.Expect(w.shown + w.shown*w.open/w.leaves)
+	for r := w.reader(p); ; {
+		v, err := r.NextView()
+		if err == io.EOF {
+			w.remember(p)
+			return true
+		}
+		if err != nil {
+			return w.problem(err)
+		}
+		if !w.usable(p, v) || w.source.Include != nil && !w.source.Include(string(v.Loc)) {
+			continue
+		}
+		if !w.yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}, nil) {
+			return false
+		}
+	}
+}
+
+// usable tells whether an entry of p can be shown; otherwise it is skipped.
+func (w *walk) usable(p *part, v *View) bool {
+	return len(v.Loc) <= harvest.MaxID && (!w.source.SameHost || p.sameHost(v.Loc))
+}
+
+func (w *walk) resource(v *View) websync.Resource {
+	p, stated := v.StatedPriority()
+	unread := v.LastMod.IsZero() && len(v.LastModText) > 0
+	room := 0
+	for _, own := range []bool{v.ChangeFreq != "", stated, unread} {
+		if own {
+			room++
+		}
+	}
+	e := v.clone(room)
+	if e.ChangeFreq != "" {
+		x, ok := w.freqs[e.ChangeFreq]
+		if !ok {
+			x = element("changefreq", string(e.ChangeFreq))
+			w.freqs[e.ChangeFreq] = x
+		}
+		e.Elements = append(e.Elements, x)
+	}
+	if stated {
+		const maxPrios = 1000
+		x, ok := w.prios[p]
+		if !ok {
+			x = element("priority", strconv.FormatFloat(float64(p), 'f', -1, 32))
+			if len(w.prios) < maxPrios {
+				w.prios[p] = x
+			}
+		}
+		e.Elements = append(e.Elements, x)
+	}
+	if unread {
+		// Nobody can tell what it means, but everybody when it becomes another.
+		e.Elements = append(e.Elements, element("lastmod", e.LastModText))
+	}
+	return websync.Resource{ID: e.Loc, Modified: e.LastMod, Content: websync.Link{Href: e.Loc}, Elements: e.Elements}
+}
+
+// element returns an element of the protocol that holds text.
+func element(local, text string) websync.Element {
+	b := []byte("<" + local + ` xmlns="` + Namespace + `">`)
+	b, _ = xmlscan.AppendText(b, strings.ToValidUTF8(text, "\ufffd")) // from XML: it has no character that XML lacks
+	return websync.Element{Space: Namespace, Local: local, XML: string(b) + "</" + local + ">"}
+}
+
+// index shows what a document lists.
+func (w *walk) index(ctx context.Context, p *part) bool {
+	maxDepth := w.source.MaxDepth
+	if maxDepth == 0 {
+		maxDepth = 3
+	}
+	if maxDepth > 0 && p.depth >= maxDepth {
+		err := fmt.Errorf("more than %d indexes, one inside another: %w", maxDepth, websync.ErrLimit)
+		return w.problem(named(p.url, err))
+	}
+	if p.depth > 0 {
+		w.run.Report(ruleNested.finding(p.final, 0, 0, "sitemapindex", nil, "an index inside an index"))
+	}
+	r := w.reader(p)
+	w.open += p.entries
+	return w.list(ctx, func() (*part, bool) {
+		for {
+			v, err := r.NextView()
+			if err == io.EOF {
+				return nil, false
+			}
+			if err != nil {
+				return &part{url: p.url, err: err}, true
+			}
+			w.open--
+			if !w.usable(p, v) {
+				continue
+			}
+			if child := w.listed(p, v); child != nil {
+				child.depth = p.depth + 1
+				return child, true
+			}
+		}
+	})
+}
+
+// listed returns the document that an entry of an index names; nil if it is not to be read.
+func (w *walk) listed(index *part, v *View) *part {
+	p := &part{url: string(v.Loc), vouched: index.vouched}
+	if w.asked[p.url] {
+		w.run.Report(ruleRepeated.finding(index.final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
+		return nil
+	}
+	maxDocuments := w.source.MaxDocuments
+	if maxDocuments == 0 {
+		maxDocuments = 50_000
+	}
+	if maxDocuments > 0 && w.documents >= maxDocuments {
+		if w.documents > maxDocuments {
+			return nil // has been told
+		}
+		p.err = named(index.url, fmt.Errorf("more than %d documents: %w", maxDocuments, websync.ErrLimit))
+	}
+	w.asked[p.url] = true
+	w.documents++
+	w.open++
+	if len(v.LastModText) == 0 {
+		p.lastMod = v.LastMod
+	}
+	if !w.source.Complete {
+		p.known = w.from.parts[keyOf(p.url)]
+		p.unchanged = p.known.settled && p.known.lastMod == p.lastMod.String()
+	}
+	return p
+}
+
+// list shows documents in their order, while the next ones are fetched. It returns false when nothing more may be yielded.
+func (w *walk) list(ctx context.Context, next func() (*part, bool)) bool {
+	parallel := w.source.Parallel
+	if parallel <= 0 {
+		parallel = 4
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var ahead []chan *part
+	defer func() {
+		cancel()
+		for _, c := range ahead {
+			(<-c).close()
+		}
+	}()
+	fetchAhead := func() {
+		for len(ahead) < parallel {
+			p, ok := next()
+			if !ok {
+				return
+			}
+			ahead = append(ahead, w.start(ctx, p))
+		}
+	}
+	for {
+		fetchAhead()
+		if len(ahead) == 0 {
+			return true
+		}
+		p := <-ahead[0]
+		ahead = ahead[1:]
+		w.open--
+		fetchAhead()
+		if !w.show(ctx, p) {
+			return false
+		}
+	}
+}
+
+// start reads p in the background, unless that isn't needed.
+func (w *walk) start(ctx context.Context, p *part) chan *part {
+	done := make(chan *part, 1)
+	if p.err != nil || p.unchanged {
+		done <- p
+		return done
+	}
+	go func() {
+		w.read(ctx, p)
+		done <- p
+	}()
+	return done
+}
+
+// read fetches a document and checks it. Afterwards p has one of unchanged, err and spool.
+func (w *walk) read(ctx context.Context, p *part) {
+	limit := w.source.MaxBytes
+	if limit == 0 {
+		limit = defaultBytes
+	}
+	w.fetch(ctx, p, limit)
+	if p.err != nil || p.unchanged {
+		return
+	}
+	if p.err = w.check(p); p.err != nil {
+		p.close()
+	}
+}
+
+// fetch gets a document to its end.
+func (w *walk) fetch(ctx context.Context, p *part, maxBytes int64) {
+	resp, err := w.run.Fetcher.Fetch(ctx, &harvest.Request{
+		URL:       p.url,
+		Accept:    "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5",
+		Validator: harvest.Validator{URL: p.url, ETag: p.known.etag, LastModified: p.known.lastModified},
+		MaxBytes:  maxBytes,
+		Spool:     true,
+	})
+	if err != nil {
+		p.err = fmt.Errorf("sitemap: %w", err) // which names the URL
+		return
+	}
+	p.date = responseDate(resp)
+	p.etag, p.modified = resp.Validator.ETag, resp.Validator.LastModified
+	if resp.NotModified {
+		p.unchanged = true
+		return
+	}
+	p.final = resp.URL
+	if p.final == "" {
+		p.final = p.url
+	}
+	p.hosts = append([]string{hostName(p.url), hostName(p.final)}, p.vouched...)
+	if p.spool, err = spooled(resp.Body); err != nil {
+		p.err = named(p.url, err)
+	}
+}
+
+// spooled returns the body of a response as one that can be read again.
+func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
+	if body == nil {
+		return harvest.ReadSpool(bytes.NewReader(nil), 0)
+	}
+	if s, ok := body.(io.ReadSeekCloser); ok {
+		return s, nil
+	}
+	s, err := harvest.ReadSpool(body, 0)
+	if err = errors.Join(err, body.Close()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// responseDate returns the server's clock; zero if it is not told.
+func responseDate(resp *harvest.Response) time.Time {
+	if dates := resp.Header["Date"]; len(dates) > 0 {
+		if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", dates[0]); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// named makes sure that an error names the document.
+func named(url string, err error) error {
+	var parse *websync.ParseError
+	if errors.As(err, &parse) {
+		return err
+	}
+	return &websync.ParseError{Format: "sitemap", Document: url, Err: err}
+}
+
+func (w *walk) reader(p *part) *Reader {
+	r := NewReader(p.spool)
+	r.Document = p.final
+	r.MaxBytes = w.source.MaxBytes
+	return r
+}
+
+// check reads a document to its end, reports its departures and rewinds it.
+func (w *walk) check(p *part) error {
+	r := w.reader(p)
+	r.Report = w.run.Report
+	r.Now = p.date
+	var off offHost
+	for {
+		v, err := r.NextView()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		p.entries++
+		if !p.sameHost(v.Loc) {
+			off.add(v)
+		}
+		if len(v.Loc) > harvest.MaxID {
+			w.run.Report(ruleLocLength.finding(p.final, v.Line, v.Column, "loc", v.Loc, "longer than any store takes: skipped"))
+		}
+		if !w.usable(p, v) {
+			p.skipped++
+		}
+	}
+	p.kind = r.Kind()
+	p.skipped += r.Skipped()
+	if off.n > 0 {
+		message := fmt.Sprintf("%d of %d entries are on another host", off.n, p.entries)
+		w.run.Report(ruleHost.finding(p.final, off.line, off.column, "loc", off.loc, message))
+	}
+	if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
+		return named(p.url, err)
+	}
+	return nil
+}
+
+// An offHost counts entries on another host than their sitemap, and remembers the first.
+type offHost struct {
+	n            int64
+	loc          []byte
+	line, column int
+}
+
+func (o *offHost) add(v *View) {
+	if o.n++; o.n == 1 {
+		o.loc, o.line, o.column = bytes.Clone(v.Loc), v.Line, v.Column
+	}
+}
+
+// sameHost tells whether an entry is on the host of its sitemap, under the name before or after redirects.
+func (p *part) sameHost(loc []byte) bool {
+	from := httpHost(loc)
+	if from == 0 {
+		return false
+	}
+	host := loc[from:]
+	if end := bytes.IndexAny(host, "/?#"); end >= 0 {
+		host = host[:end]
+	}
+	for _, h := range p.hosts {
+		if string(host) == h {
+			return true
+		}
+	}
+	name := hostName(string(loc))
+	for _, h := range p.hosts {
+		if name == h {
+			return true
+		}
+	}
+	return false
+}
+
+// hostName returns the host of a URL in lower case, with its port if that is not the scheme's own.
+func hostName(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return ""
+	}
+	host := strings.ToLower(u.Host)
+	switch strings.ToLower(u.Scheme) {
+	case "http":
+		return strings.TrimSuffix(host, ":80")
+	case "https":
+		return strings.TrimSuffix(host, ":443")
+	}
+	return host
+}
+
+// remember keeps what the next run has to know to skip a document.
+func (w *walk) remember(p *part) {
+	if w.source.Complete && p.url != w.source.URL {
+		return
+	}
+	n := partNote{
+		lastMod:      p.lastMod.String(),
+		settled:      settled(p.lastMod, p.date),
+		etag:         p.etag,
+		lastModified: p.modified,
+	}
+	if p.unchanged {
+		if p.date.IsZero() {
+			n.settled = p.known.settled && p.known.lastMod == n.lastMod
+		}
+		if n.etag == "" && n.lastModified == "" {
+			n.etag, n.lastModified = p.known.etag, p.known.lastModified
+		}
+	}
+	w.next.remember(p.url, n)
+}
+
+// settled tells whether a document that was read at a moment of its server's clock can't change any more and still have
+// this lastmod. A day may end a day later than in UTC for its publisher, and two clocks are never the same.
+func settled(lastMod websync.Datetime, read time.Time) bool {
+	if lastMod.IsZero() || read.IsZero() {
+		return false
+	}
+	slack := time.Minute
+	if lastMod.Precision() <= websync.Day {
+		slack = 24 * time.Hour
+	}
+	return !lastMod.End().Add(slack).After(read)
+}

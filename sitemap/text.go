@@ -1,0 +1,134 @@
+package sitemap
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxLine limits the lines of text sitemaps and robots.txt files. A longer one is passed over.
+const maxLine = 64 << 10
+
+// A lines reads a text line by line. A line ends with LF, CRLF or CR.
+type lines struct {
+	src  *bufio.Reader
+	n    int // of the current line
+	cr   bool
+	line []byte
+}
+
+func newLines(src io.Reader) *lines {
+	return &lines{src: bufio.NewReaderSize(src, maxLine)}
+}
+
+// next returns the next line without its end, as a view. Of a line over maxLine it returns the beginning, and long.
+// At the end of the text the error is io.EOF.
+func (l *lines) next() (line []byte, long bool, err error) {
+	l.line = l.line[:0]
+	l.n++
+	for {
+		// A view of what is buffered; at least one byte.
+		if _, err := l.src.Peek(1); err != nil {
+			if err == io.EOF && (len(l.line) > 0 || long) {
+				err = nil
+			}
+			return l.line, long, err
+		}
+		b, _ := l.src.Peek(l.src.Buffered())
+		if l.cr && b[0] == '\n' {
+			l.cr = false
+			l.src.Discard(1)
+			continue
+		}
+		l.cr = false
+		end := bytes.IndexAny(b, "\r\n")
+		if end < 0 {
+			if room := maxLine - len(l.line); len(b) > room {
+				l.line, long = append(l.line, b[:room]...), true
+			} else {
+				l.line = append(l.line, b...)
+			}
+			l.src.Discard(len(b))
+			continue
+		}
+		l.cr = b[end] == '\r'
+		if room := maxLine - len(l.line); end > room {
+			l.line, long = append(l.line, b[:room]...), true
+		} else {
+			l.line = append(l.line, b[:end]...)
+		}
+		l.src.Discard(end + 1)
+		return l.line, long, nil
+	}
+}
+
+// isText tells whether a document is a text sitemap: its first line that is neither blank nor a comment is a URL.
+func isText(head []byte) bool {
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, utf8BOM), func(c rune) bool { return c == '\n' || c == '\r' }) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' {
+			return httpHost(line) > 0
+		}
+	}
+	return false
+}
+
+// nextLine reads one entry of a text sitemap.
+func (r *Reader) nextLine() error {
+	for {
+		if r.fatal != nil {
+			return r.fatal
+		}
+		line, long, err := r.lines.next()
+		if err == io.EOF {
+			return r.end()
+		}
+		if err != nil {
+			return r.fail(r.lines.n, 1, "", err)
+		}
+		if r.lines.n == 1 {
+			line = bytes.TrimPrefix(line, utf8BOM)
+		}
+		rest := bytes.TrimLeftFunc(line, unicode.IsSpace)
+		url := bytes.TrimRightFunc(rest, unicode.IsSpace)
+		if len(url) == 0 {
+			continue
+		}
+		r.line, r.column = r.lines.n, 1+len(line)-len(rest)
+		r.view.reset(r.line, r.column)
+		if url[0] == '#' {
+			r.reportChild(ruleTextLine, url, "a comment: text sitemaps hold nothing but URLs")
+			continue
+		}
+		if err := r.count(); err != nil {
+			return err
+		}
+		if wrong := lineFault(url, long); wrong != "" {
+			r.skipped++
+			r.reportChild(ruleTextLine, url, wrong)
+			continue
+		}
+		if len(url) != len(line) {
+			r.reportChild(ruleLocSpace, line, "white space around the URL")
+		}
+		r.takeLoc(url)
+		r.view.finish()
+		return r.fatal
+	}
+}
+
+func lineFault(url []byte, long bool) string {
+	switch {
+	case long:
+		return "a line over 64 KiB"
+	case !utf8.Valid(url):
+		return "a line that is not UTF-8"
+	case httpHost(url) == 0:
+		return "a line that is not an absolute URL"
+	case bytes.ContainsAny(url, " \t\v\f"):
+		return "white space inside the line: one URL a line, nothing else"
+	}
+	return ""
+}
