@@ -103,7 +103,7 @@ func ExampleFinding() {
 		Severity: websync.Error, Line: 12, Column: 5, Element: "lastmod", Value: "soon", Message: "not a W3C date",
 	})
 	// Output:
-	// https://example.com/sitemap.xml:12:5: error: not a W3C date (lastmod-format, lastmod)
+	// https://example.com/sitemap.xml:12:5: error: not a W3C date: "soon" (lastmod-format, lastmod)
 }
 
 func ExampleParseError() {

@@ -92,6 +92,9 @@ func (f Finding) String() string {
 		}
 	}
 	b.WriteString(join(": ", place, f.Severity.String(), f.Message))
+	if f.Value != "" {
+		fmt.Fprintf(&b, ": %.80q", f.Value)
+	}
 	if source := join(", ", f.Rule, f.Section); source != "" {
 		b.WriteString(" (" + source + ")")
 	}

@@ -20,7 +20,7 @@ func TestFindingString(t *testing.T) {
 		{"all", websync.Finding{
 			Document: "https://example.com/sitemap.xml", Rule: "lastmod-format", Section: "lastmod",
 			Severity: websync.Error, Line: 12, Column: 5, Element: "lastmod", Value: "soon", Message: "not a W3C date",
-		}, "https://example.com/sitemap.xml:12:5: error: not a W3C date (lastmod-format, lastmod)"},
+		}, `https://example.com/sitemap.xml:12:5: error: not a W3C date: "soon" (lastmod-format, lastmod)`},
 		{"no column", websync.Finding{
 			Document: "a.xml", Rule: "feed-author", Section: "RFC 4287 §4.1.1", Line: 12, Message: "no author",
 		}, "a.xml:12: warning: no author (feed-author, RFC 4287 §4.1.1)"},

@@ -351,7 +351,8 @@ func TestSweepGuard(t *testing.T) {
 			require.EqualValues(t, 11, r.Withheld)
 			require.False(t, r.InStep())
 			require.EqualValues(t, 11, r.Left.Withheld)
-			require.Contains(t, r.Guard, "11 of 20")
+			require.Equal(t, "share", r.Guard.Rule)
+			require.Contains(t, r.Guard.Message, "11 of 20")
 			require.Len(t, w.live(), 20)
 		}
 		task := w.tasks()[0]
@@ -368,6 +369,11 @@ func TestSweepGuard(t *testing.T) {
 	t.Run("ten or fewer may all go", func(t *testing.T) {
 		w := start(t, 10)
 		require.EqualValues(t, 10, w.run(snapshot()).Deleted)
+	})
+	t.Run("unless a share is set", func(t *testing.T) {
+		w := start(t, 10)
+		w.h.MaxDelete = 0.01
+		require.EqualValues(t, 1, w.run(snapshot(listing(9)...)).Withheld)
 	})
 	t.Run("eleven may not", func(t *testing.T) {
 		w := start(t, 11)
@@ -414,7 +420,7 @@ func TestSweepGuard(t *testing.T) {
 		for range 2 {
 			r := w.run(with("some", 19))
 			require.EqualValues(t, 1, r.Withheld)
-			require.Contains(t, r.Guard, "options")
+			require.Equal(t, "options", r.Guard.Rule)
 		}
 		require.EqualValues(t, 1, w.run(with("all", 19)).Deleted)
 	})

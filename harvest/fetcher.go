@@ -73,6 +73,8 @@ var (
 	ErrForbidden = errors.New("not allowed")
 	// ErrTemporary: trying again later may well succeed.
 	ErrTemporary = errors.New("temporary")
+	// ErrNotYet: nothing was asked, because the host is not to be asked yet. It does not count as an attempt.
+	ErrNotYet = errors.New("host is not to be asked yet")
 )
 
 // RetryAfter returns the moment before which the server does not want to be asked again, if err or what it wraps says

@@ -23,8 +23,8 @@ type Harvester struct {
 	// Full makes a pass from the beginning, in spite of the checkpoint.
 	Full bool
 
-	// MaxDelete is the share of a source's records that one snapshot may delete when there are more than ten. 0: 0.5;
-	// negative: no limit. If there are more to delete, all are withheld.
+	// MaxDelete is the share of a source's records that one snapshot may delete. If there are more to delete, all are
+	// withheld. 0: 0.5 of more than ten, and any number of ten or fewer; negative: no limit.
 	MaxDelete float64
 	// MaxDeletes is how many records one snapshot may delete, whatever their share. 0 or negative: no limit.
 	MaxDeletes int

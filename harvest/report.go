@@ -52,8 +52,8 @@ type Report struct {
 	// Problems are the first documents that could not be read, Failures the first resources, up to 20 of each.
 	Problems []Failure `json:"problems"`
 	Failures []Failure `json:"failures"`
-	// Guard says why deletions are withheld; empty if they are not.
-	Guard string `json:"guard,omitempty"`
+	// Guard says why this run withheld deletions; nil if it didn't.
+	Guard *Guard `json:"guard,omitempty"`
 
 	// From and To are the checkpoints before and after.
 	From Checkpoint `json:"from"`
@@ -70,6 +70,17 @@ type Left struct {
 	Withheld int64     `json:"withheld"`
 	Next     time.Time `json:"next,omitzero"` // the earliest moment at which a waiting one is due
 }
+
+// A Guard says why deletions are withheld.
+type Guard struct {
+	// Rule is "skipped" (entries of the listing could not be read), "options" (the source shows other things than before),
+	// "share" (Harvester.MaxDelete) or "number" (Harvester.MaxDeletes).
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+}
+
+// Error returns the message.
+func (g *Guard) Error() string { return g.Message }
 
 // A Failure is something that went wrong with one document or resource.
 type Failure struct {

@@ -156,7 +156,9 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	began := time.Now()
 	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
 	status := statusOf(resp, err)
-	c.count(status)
+	if !aborted(ctx, err) {
+		c.count(status)
+	}
 	if c.run.hooks.Attempt != nil {
 		c.run.hooks.Attempt(Attempt{Source: c.run.key, URL: req.URL, List: c.list, Status: status, Duration: time.Since(began), Err: err})
 	}

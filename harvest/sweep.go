@@ -75,7 +75,7 @@ type sweeper struct {
 	*pipe
 	snap  *snapshot
 	end   *Event
-	why   string // deletions are withheld; empty: they are carried out
+	why   *Guard // deletions are withheld; nil: they are carried out
 	batch *Batch
 }
 
@@ -89,7 +89,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 		return &storeError{err}
 	}
 	w.why = w.guard(gone, string(options))
-	if gone > 0 && w.why != "" {
+	if w.why != nil {
 		w.report.Guard = w.why
 		w.log.Warn("deletions withheld", "source", w.key, "gone", gone, "why", w.why)
 	}
@@ -101,7 +101,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 	if err := w.sweepTasks(ctx); err != nil {
 		return err
 	}
-	if gone == 0 || w.why == "" {
+	if w.why == nil {
 		w.batch.State = map[string][]byte{w.optionsKey(): []byte(w.end.Options)}
 	}
 	return nil
@@ -131,23 +131,25 @@ func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 	return gone, nil
 }
 
-// guard returns why deletions are withheld, empty if they are not.
-func (w *sweeper) guard(gone int64, options string) string {
-	share := w.h.MaxDelete
+// guard returns why deletions are withheld, nil if they are not.
+func (w *sweeper) guard(gone int64, options string) *Guard {
+	share, few := w.h.MaxDelete, int64(0)
 	if share == 0 {
-		share = 0.5
+		share, few = 0.5, 10
 	}
 	switch {
+	case gone == 0:
+		return nil
 	case w.end.Skipped > 0 && !w.h.AcceptSkipped:
-		return fmt.Sprintf("%d entries of the listing could not be read", w.end.Skipped)
+		return &Guard{"skipped", fmt.Sprintf("%d entries of the listing could not be read", w.end.Skipped)}
 	case options != "" && options != w.end.Options:
-		return "the source's options changed since the last complete listing"
-	case share > 0 && w.snap.live > 10 && float64(gone) > math.Floor(share*float64(w.snap.live)):
-		return fmt.Sprintf("%d of %d records would be deleted, more than a share of %g", gone, w.snap.live, share)
+		return &Guard{"options", "the source's options changed since the last complete listing"}
+	case share > 0 && w.snap.live > few && float64(gone) > math.Floor(share*float64(w.snap.live)):
+		return &Guard{"share", fmt.Sprintf("%d of %d records would be deleted, more than a share of %g", gone, w.snap.live, share)}
 	case w.h.MaxDeletes > 0 && gone > int64(w.h.MaxDeletes):
-		return fmt.Sprintf("%d records would be deleted, more than %d", gone, w.h.MaxDeletes)
+		return &Guard{"number", fmt.Sprintf("%d records would be deleted, more than %d", gone, w.h.MaxDeletes)}
 	}
-	return ""
+	return nil
 }
 
 func (w *sweeper) removeGone(ctx context.Context) error {
@@ -168,7 +170,7 @@ func (w *sweeper) removeGone(ctx context.Context) error {
 // remove deletes a record, or stores its deletion as a task.
 func (w *sweeper) remove(rec *Record) {
 	id := rec.Resource.ID
-	if w.why == "" {
+	if w.why == nil {
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: tombstone(rec, w.snap.at)})
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
 		w.outcome(id, Deleted, nil)
@@ -176,9 +178,9 @@ func (w *sweeper) remove(rec *Record) {
 	}
 	if !w.pending.isWithheld(id) {
 		w.batch.Tasks = append(w.batch.Tasks, Task{Source: w.key, Kind: TaskWithheld, Resource: rec.Resource,
-			At: w.snap.at, Base: rec.Seq, Run: w.id, Error: w.why})
+			At: w.snap.at, Base: rec.Seq, Run: w.id, Error: w.why.Message})
 	}
-	w.outcome(id, Withheld, errors.New(w.why))
+	w.outcome(id, Withheld, w.why)
 }
 
 // sweepTasks ends the tasks to get what is no longer listed: those that an earlier run stored and no record stands for.

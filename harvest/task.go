@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"math/rand/v2"
 	"time"
@@ -78,7 +79,10 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	if s.task != nil {
 		t.N, t.Run = s.task.N, s.task.Run // unless a later event has replaced it
 	}
-	t.Attempts = r.attempts(s) + 1
+	t.Attempts = r.attempts(s)
+	if !errors.Is(err, ErrNotYet) {
+		t.Attempts++
+	}
 	t.Error = err.Error()
 	t.Due = time.Now().Add(backoff(t.Attempts)).UTC().Truncate(time.Microsecond).Add(time.Microsecond)
 	if after, ok := RetryAfter(err); ok && after.After(t.Due) {

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+const loginPage = "<!DOCTYPE html><html><head><title>Sign in</title></head><body><form></form></body></html>"
+
+// TestBadInput harvests a good site, spoils it, and harvests it again: what is held stays as it was. Then the site is
+// mended, and the store is in step again.
+func TestBadInput(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(w *web)
+		code  int
+		want  string // in what is said
+	}{
+		{"login page", func(w *web) { w.set("/sitemap.xml", text(loginPage)) }, exitFailed, "an HTML page, not a sitemap"},
+		{"empty", func(w *web) { w.set("/sitemap.xml", text("")) }, exitFailed, "an empty document"},
+		{"truncated", func(w *web) {
+			s := w.sitemapindex("/1.xml", "/2.xml")
+			w.set("/sitemap.xml", text(s[:len(s)-20]))
+		}, exitFailed, "too early"},
+		{"cut off", func(w *web) {
+			s := w.sitemapindex("/1.xml", "/2.xml")
+			w.set("/sitemap.xml", func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Set("Content-Length", "100000")
+				rw.Write([]byte(s))
+			})
+		}, exitFailed, "too early"},
+		{"server error", func(w *web) { w.set("/sitemap.xml", status(500)) }, exitFailed, "500"},
+		{"gone", func(w *web) { w.set("/sitemap.xml", status(404)) }, exitFailed, "404"},
+		{"too many requests", func(w *web) { w.set("/sitemap.xml", status(429, "Retry-After", "1")) }, exitFailed, "429"},
+		{"part is a login page", func(w *web) { w.set("/2.xml", text(loginPage)) }, exitLeft, "an HTML page, not a sitemap"},
+		{"part is empty", func(w *web) { w.set("/2.xml", text("")) }, exitLeft, "an empty document"},
+		{"part is truncated", func(w *web) {
+			s := w.urlset("/b/000", "/b/001")
+			w.set("/2.xml", text(s[:len(s)-15]))
+		}, exitLeft, "too early"},
+		{"part is gone", func(w *web) { w.set("/2.xml", status(404)) }, exitLeft, "404"},
+		{"part is unavailable", func(w *web) { w.set("/2.xml", status(503, "Retry-After", "0")) }, exitLeft, "503"},
+		{"redirect to a login page", func(w *web) {
+			w.set("/2.xml", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/login", http.StatusFound) })
+			w.set("/login", text(loginPage))
+		}, exitLeft, "an HTML page, not a sitemap"},
+		{"resource is unavailable", func(w *web) { w.set("/b/001", status(503, "Retry-After", "0")) }, exitLeft, "503"},
+		{"resource is forbidden", func(w *web) { w.set("/b/001", status(403)) }, exitLeft, "403"},
+		{"resource is gone", func(w *web) { w.set("/b/001", status(410)) }, exitLeft, "410"},
+		{"redirect to a private address", func(w *web) {
+			w.set("/b/001", func(rw http.ResponseWriter, r *http.Request) {
+				http.Redirect(rw, r, "http://169.254.169.254/latest/meta-data/", http.StatusFound)
+			})
+		}, exitLeft, "169.254.169.254"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWeb(t)
+			good := func() {
+				a, b := w.serve("a", 8), w.serve("b", 8)
+				w.set("/1.xml", text(w.urlset(a...)))
+				w.set("/2.xml", text(w.urlset(b...)))
+				w.set("/sitemap.xml", text(w.sitemapindex("/1.xml", "/2.xml")))
+			}
+			good()
+			args := []string{"-complete", "-max-delete=1", "-rate=1e6", storeFlag(t), w.URL + "/sitemap.xml"}
+			call(t, args...).is(t, exitInStep)
+			before := head(t, args[3])
+
+			test.spoil(w)
+			a := call(t, args...)
+			a.is(t, test.code)
+			assert.Contains(t, a.stderr, test.want)
+			assert.Contains(t, a.stderr, w.URL)
+			assert.Equal(t, before, head(t, args[3]), "nothing is deleted, nothing is lost")
+
+			good()
+			call(t, args...).is(t, exitInStep)
+			assert.Equal(t, before, head(t, args[3]))
+		})
+	}
+}
+
+func TestAdviceForPagesThatAreNoSitemap(t *testing.T) {
+	w := newWeb(t)
+	w.set("/", text(loginPage))
+	a := call(t, "-store=mem", w.URL+"/")
+	a.is(t, exitFailed)
+	assert.Contains(t, a.stderr, "robots.txt of the site")
+}
+
+func TestWrongNamespaceIsTolerated(t *testing.T) {
+	w := newWeb(t)
+	paths := w.serve("p", 3)
+	w.set("/sitemap.xml", text(strings.Replace(w.urlset(paths...), "http://www.sitemaps.org/schemas/sitemap/0.9", "https://www.google.com/schemas/sitemap/0.84", 1)))
+	a := call(t, "-store=mem", w.URL+"/sitemap.xml")
+	a.is(t, exitInStep)
+	assert.Contains(t, a.stdout, "created    3")
+	assert.Contains(t, a.stderr, "sitemap-namespace")
+}
+
+func TestRobots(t *testing.T) {
+	w := newWeb(t)
+	paths := w.serve("p", 3)
+	w.set("/robots.txt", text("User-agent: *\nDisallow: /p/001\n"))
+	w.set("/sitemap.xml", text(w.urlset(paths...)))
+	a := call(t, "-store=mem", w.URL+"/sitemap.xml")
+	a.is(t, exitLeft)
+	assert.Contains(t, a.stdout, "created    2")
+	assert.Regexp(t, `failure .*/p/001: .*robots\.txt.*Disallow: /p/001`, a.stdout)
+	assert.Zero(t, w.asked["/p/001"])
+
+	w.set("/robots.txt", text("User-agent: *\nDisallow: /\n"))
+	a = call(t, "-store=mem", w.URL+"/sitemap.xml")
+	a.is(t, exitFailed)
+	assert.Contains(t, a.stderr, "robots.txt")
+}
+
+func TestPrivateAddressesByPermission(t *testing.T) {
+	other := httptest.NewServer(text("elsewhere"))
+	defer other.Close()
+	w := newWeb(t)
+	w.set("/a", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, other.URL+"/a", http.StatusFound) })
+	w.set("/sitemap.xml", text(w.urlset("/a")))
+	args := []string{storeFlag(t), w.URL + "/sitemap.xml"}
+	a := call(t, args...)
+	a.is(t, exitLeft)
+	assert.Regexp(t, `failure .*/a: .*not a public address`, a.stdout)
+	call(t, append(args, "-allow-private")...).is(t, exitInStep)
+}

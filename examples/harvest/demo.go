@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/websync-go/websync/sitemap"
+)
+
+// demonstrate harvests a site of its own, several times, and tells what each run did.
+func (p *program) demonstrate(ctx context.Context) int {
+	site, err := newSite()
+	if err != nil {
+		return p.fail(fmt.Errorf("demonstration site: %w", err))
+	}
+	defer site.close()
+	say := p.stdout
+	if p.json {
+		say = io.Discard
+	} else {
+		p.progress.w = io.Discard // the story tells it
+	}
+	p.demonstrationClient()
+	src := &sitemap.Source{URL: site.url + "/sitemap.xml", Complete: true}
+	h := p.newHarvester()
+
+	fmt.Fprintf(say, "A demonstration. On this machine, at %s, runs a small site with %d pages and files.\n", site.url, site.size())
+	fmt.Fprintf(say, "Its sitemap %s lists them all in four parts.\nThe store is %s.\n", src.URL, p.storeName)
+
+	var results []*result
+	for i, act := range site.acts() {
+		if ctx.Err() != nil {
+			break
+		}
+		act.change()
+		fmt.Fprintf(say, "\n%d. %s\n", i+1, act.title)
+		r := p.harvest(ctx, h, src)
+		results = append(results, r)
+		fmt.Fprint(say, r.story())
+	}
+	if ctx.Err() == nil && !p.json {
+		p.conclude(ctx, say)
+	}
+	code := exitLeft
+	if len(results) > 0 {
+		code = results[len(results)-1].code() // what failed before was meant to
+	}
+	return p.finish(ctx, results, code)
+}
+
+// demonstrationClient makes the client one for a site of our own: nobody minds how fast it is asked, and what fails is not
+// asked again in the same run, so that there is something to see.
+func (p *program) demonstrationClient() {
+	if p.rate == 0 {
+		p.client.Rate = -1
+	}
+	p.client.Attempts = -1
+}
+
+// story tells a report in a few lines.
+func (r *result) story() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "   %d listed: %s.\n", r.Events, r.changesText())
+	fetched := "no body fetched"
+	if r.Fetched > 0 {
+		fetched = fmt.Sprintf("%s fetched (%s)", count(r.Fetched, "body", "bodies"), bytesText(r.Bytes))
+	}
+	fmt.Fprintf(&b, "   %s, %s, %s.\n", requestsStory(r.Requests), fetched, r.took())
+	for _, f := range r.Failures {
+		fmt.Fprintf(&b, "   Failed: %s\n   The old copy stays in the store, and so does a task to try again.\n", about(f))
+	}
+	if r.Guard != nil {
+		fmt.Fprintf(&b, "   Deletions are withheld: %s.\n", r.Guard.Message)
+	}
+	fmt.Fprintf(&b, "   %s\n", r.verdict())
+	return b.String()
+}
+
+func (r *result) changesText() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int64
+		name string
+	}{
+		{r.Created, "created"}, {r.Updated, "updated"}, {r.Deleted, "deleted"}, {r.Touched, "touched"},
+		{r.Unchanged, "unchanged"}, {r.Failed, "failed"}, {r.Withheld, "withheld"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.name))
+		}
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// requestsStory tells requests in half a sentence.
+func requestsStory(byStatus map[int]int64) string {
+	var total int64
+	for _, n := range byStatus {
+		total += n
+	}
+	text := count(total, "request", "requests")
+	if n := byStatus[304]; n > 0 {
+		text += fmt.Sprintf(", %d of them answered with \"not modified\"", n)
+	}
+	return text
+}
+
+// conclude says what the store holds now, and what to do next.
+func (p *program) conclude(ctx context.Context, w io.Writer) {
+	if head, err := p.store.Head(ctx); err == nil {
+		fmt.Fprintf(w, "\nThe store holds %s and a log of %s.\n",
+			count(head.Total(), "resource", "resources"), count(int64(head.Last), "change", "changes"))
+	}
+	if p.storeFlag == "" {
+		fmt.Fprintln(w, "It is removed now; -store sqlite:FILE keeps it, -export DIR writes what it holds to files.")
+	}
+	fmt.Fprintln(w, "To harvest a real site, name its sitemap: harvest https://www.example.org/sitemap.xml")
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// hold returns a Store that holds one body for each id of a source: the id itself.
+func hold(t *testing.T, sources map[string][]string) harvest.Store {
+	store := memstore.New()
+	h := &harvest.Harvester{Store: store}
+	for source, ids := range sources {
+		var events []harvest.Event
+		for _, id := range ids {
+			events = append(events, harvest.Event{Resource: websync.Resource{ID: id}, Open: harvest.Bytes([]byte(id))})
+		}
+		report, err := h.Run(t.Context(), harvest.Of(source, events...))
+		require.NoError(t, err)
+		require.True(t, report.InStep())
+	}
+	return store
+}
+
+// files returns what is below dir, by slashed path, without INDEX.
+func files(t *testing.T, dir string) map[string]string {
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		all[filepath.ToSlash(rel)] = string(data)
+		return err
+	}))
+	delete(all, indexName)
+	return all
+}
+
+func index(t *testing.T, dir string) []string {
+	data, err := os.ReadFile(filepath.Join(dir, indexName))
+	require.NoError(t, err)
+	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(s string) bool { return s == "" })
+}
+
+func TestExportNames(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	for _, test := range []struct{ uri, want string }{
+		{"https://Example.org/a/b.html", "example.org/a/b.html"},
+		{"https://example.org", "example.org/index.html"},
+		{"https://example.org/", "example.org/index.html"},
+		{"https://example.org/docs/", "example.org/docs/index.html"},
+		{"https://example.org/docs/?page=2", "example.org/docs/index.html%3Fpage=2"},
+		{"https://example.org/a?b=c/d&e", "example.org/a%3Fb=c%2Fd&e"},
+		{"https://example.org/a#part", "example.org/a#part"},
+		{"http://127.0.0.1:8080/a", "127.0.0.1_8080/a"},
+		{"http://[::1]:80/a", "%3A%3A1_80/a"},
+		{"https://example.org/../../etc/passwd", "example.org/%2E%2E/%2E%2E/etc/passwd"},
+		{"https://example.org/%2e%2e/%2F/x", "example.org/%2e%2e/%2F/x"},
+		{"https://../x", "%2E%2E/x"},
+		{"https://example.org//a//b", "example.org/_/a/_/b"},
+		{"https://example.org/C:/x", "example.org/C%3A/x"},
+		{`https://example.org/a\..\b`, "example.org/a%5C..%5Cb"},
+		{"https://example.org/con.txt", "example.org/_con.txt"},
+		{"https://example.org/LPT1", "example.org/_LPT1"},
+		{"https://example.org/console", "example.org/console"},
+		{"https://example.org/end.", "example.org/end%2E"},
+		{"https://example.org/ü", "example.org/%C3%BC"},
+		{"https://example.org/.websync-1.tmp", "example.org/_.websync-1.tmp"},
+		{"https://index/x", "_index/x"},
+		{"tag:example.org,2026:a/b", "other/tag%3Aexample.org,2026%3Aa%2Fb"},
+		{"a\x00b", "other/a%00b"},
+		{"https://example.org/" + long + ".pdf", "example.org/" + long[:keptPart] + "~0ef8be9a4d4aeaa6ddcac81e0df14b2e.pdf"},
+	} {
+		got := filePath(&liveBody{id: test.uri, body: websync.Body{Name: harvest.ContentName}})
+		if strings.Contains(test.want, "~") {
+			head, _, _ := strings.Cut(test.want, "~")
+			assert.Regexp(t, "^"+head+"~[0-9a-f]{32}\\.pdf$", got)
+		} else {
+			assert.Equal(t, test.want, got, test.uri)
+		}
+		assert.True(t, fs.ValidPath(got), got)
+		assert.True(t, filepath.IsLocal(filepath.FromSlash(got)), got)
+	}
+	deep := filePath(&liveBody{id: "https://example.org/" + strings.Repeat("deep/", 500)})
+	assert.Less(t, len(deep), maxPath)
+	other := filePath(&liveBody{id: "https://example.org/a", body: websync.Body{Name: "alternate text/plain"}})
+	assert.Equal(t, "example.org/a~alternate%20text%2Fplain", other)
+}
+
+func TestEscapeURI(t *testing.T) {
+	for uri, want := range map[string]string{
+		"https://example.org/a%20b?c=d": "https://example.org/a%20b?c=d",
+		"https://example.org/ü":         "https://example.org/ü",
+		"a\tb\nc d\u2028\u00a0":         "a%09b%0Ac%20d%E2%80%A8%C2%A0",
+		"a\xffb\ufffd\x00\x7f":          "a%FFb%EF%BF%BD%00%7F",
+	} {
+		assert.Equal(t, want, escapeURI(uri))
+	}
+}
+
+func TestExport(t *testing.T) {
+	ids := []string{
+		"https://example.org/a", "https://example.org/a/b", "https://example.org/A", "https://example.org/a/",
+		"https://example.org/a/index.html", "https://example.org/x\ny", "https://example.org/", "urn:x", "\xff",
+		"http://example.org/a/b", "https://example.org/../../../etc/passwd",
+	}
+	store := hold(t, map[string][]string{"one": ids, "two": {ids[0], "https://example.org/0", "https://zebra.example/"}, "other": {"https://not.exported/"}})
+	dir := filepath.Join(t.TempDir(), "new", "dir")
+	got, err := export(t.Context(), store, dir, []string{"one", "two"})
+	require.NoError(t, err)
+	lines := index(t, dir)
+	held := files(t, dir)
+	require.Len(t, lines, len(ids)+2)
+	require.Len(t, held, len(ids)+2, "no two bodies share a file")
+	assert.EqualValues(t, len(ids)+2, got.Bodies)
+	assert.EqualValues(t, len(ids)+2, got.Written)
+	uris := slices.Concat(ids, []string{"https://example.org/0", "https://zebra.example/"})
+	slices.Sort(uris)
+	for i, line := range lines {
+		assert.Equal(t, escapeURI(uris[i]), strings.Split(line, "\t")[1], "in the order of URIs")
+	}
+	for _, line := range lines {
+		f := strings.Split(line, "\t")
+		require.Len(t, f, 4)
+		body := held[f[3]]
+		assert.Equal(t, f[1], escapeURI(body), "these bodies are their own URIs")
+		assert.Equal(t, f[0], websync.SHA256([]byte(body)).String())
+		assert.Equal(t, f[2], fmt.Sprint(len(body)))
+	}
+	assert.Equal(t, "http://example.org/a/b", held["example.org/a/b"], "the first in the order of URIs has the plain name")
+
+	again, err := export(t.Context(), store, dir, []string{"one", "two"})
+	require.NoError(t, err)
+	assert.Zero(t, again.Written+again.Removed)
+	assert.Equal(t, lines, index(t, dir))
+}
+
+func TestExportAgain(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, data string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666))
+	}
+	do := func(ids ...string) exportResult {
+		got, err := export(t.Context(), hold(t, map[string][]string{"s": ids}), dir, []string{"s"})
+		require.NoError(t, err)
+		return *got
+	}
+	do("http://h/a", "http://h/b/c", "http://h/d")
+	write("h/mine", "mine")
+	write("h/d", "Http://h/d") // as long as it was
+	write(".websync-x.tmp", "left behind")
+	got := do("http://h/a/x", "http://h/b", "http://h/d")
+	assert.Equal(t, exportResult{Dir: dir, Bodies: 3, Bytes: 32, Written: 3, Removed: 2}, got)
+	assert.Equal(t, map[string]string{"h/a/x": "http://h/a/x", "h/b": "http://h/b", "h/d": "http://h/d", "h/mine": "mine"}, files(t, dir))
+
+	write(indexName, "1. Introduction\n")
+	_, err := export(t.Context(), memstore.New(), dir, nil)
+	assert.ErrorContains(t, err, "choose another directory")
+	assert.Len(t, files(t, dir), 4)
+}
+
+func TestExportStaysInside(t *testing.T) {
+	outside := t.TempDir()
+	dir := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "h")); err != nil {
+		t.Skip(err)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "x"), []byte("x"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, indexName), []byte("sha-256:0\tu\t1\th/x\nsha-256:0\tu\t1\t../x\n"), 0o666))
+	_, err := export(t.Context(), hold(t, map[string][]string{"s": {"http://h/a"}}), dir, []string{"s"})
+	assert.Error(t, err)
+	assert.Equal(t, map[string]string{"x": "x"}, files(t, outside))
+}
+
+func TestExportOfTheCommand(t *testing.T) {
+	w := newWeb(t)
+	w.serve("a", 2)
+	w.serve("b", 2)
+	w.set("/a.xml", text(w.urlset("/a/000", "/a/001")))
+	w.set("/b.xml", text(w.urlset("/b/000", "/b/001", "/b/missing")))
+	dir := t.TempDir()
+	a := call(t, "-store=mem", "-export", dir, w.URL+"/a.xml", w.URL+"/b.xml")
+	a.is(t, exitLeft)
+	assert.Contains(t, a.stdout, "exported   4 bodies")
+	host := strings.ReplaceAll(strings.TrimPrefix(w.URL, "http://"), ":", "_")
+	assert.Equal(t, "text of /b/001", files(t, dir)[host+"/b/001"])
+	assert.Len(t, index(t, dir), 4)
+}

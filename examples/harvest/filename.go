@@ -1,0 +1,136 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+const (
+	maxSegment = 200  // bytes of one name
+	maxPath    = 1000 // bytes of a path
+	keptPart   = 80   // bytes of a name that is too long
+)
+
+// filePath returns the path below the root for a body: its host, the path of its URL, its query. A URI without a host goes
+// to "other". It is a valid, relative path on all systems, with no name that means something to one of them.
+func filePath(b *liveBody) string {
+	u, err := url.Parse(b.body.Link.Href)
+	if err != nil || u.Host == "" {
+		u, err = url.Parse(b.id)
+	}
+	suffix := ""
+	if b.body.Name != harvest.ContentName {
+		suffix = "~" + b.body.Name
+	}
+	if err != nil || u.Host == "" {
+		return "other/" + segment(b.id+suffix)
+	}
+	host := strings.ToLower(u.Hostname())
+	if port := u.Port(); port != "" {
+		host += "_" + port
+	}
+	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	last := &segments[len(segments)-1]
+	if *last == "" {
+		*last = "index.html"
+	}
+	if u.RawQuery != "" || u.ForceQuery {
+		*last += "?" + u.RawQuery
+	}
+	if u.Fragment != "" {
+		*last += "#" + u.EscapedFragment()
+	}
+	*last += suffix
+	for i, s := range segments {
+		segments[i] = segment(s)
+	}
+	host = segment(host)
+	if strings.EqualFold(host, indexName) {
+		host = "_" + host
+	}
+	name := host + "/" + path.Join(segments...)
+	if len(name) > maxPath {
+		name = host + "/" + shortened(name)
+	}
+	return name
+}
+
+// segment returns one name of a path.
+func segment(s string) string {
+	if s == "" {
+		return "_"
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`<>:"/\|?*`, c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	name := b.String()
+	if strings.Trim(name, ".") == "" {
+		return strings.ReplaceAll(name, ".", "%2E")
+	}
+	if head, ok := strings.CutSuffix(name, "."); ok { // Windows takes it away
+		name = head + "%2E"
+	}
+	if reserved(name) || strings.HasPrefix(name, ".websync-") {
+		name = "_" + name
+	}
+	if len(name) > maxSegment {
+		name = shortened(name)
+	}
+	return name
+}
+
+// shortened returns the beginning of a name, a hash, and the ending if it looks like a file's.
+func shortened(name string) string {
+	ext := path.Ext(name)
+	if len(ext) > 10 || strings.ContainsAny(ext, "%~") {
+		ext = ""
+	}
+	sum := sha256.Sum256([]byte(name))
+	return fmt.Sprintf("%s~%x%s", strings.ReplaceAll(name[:keptPart], "/", "_"), sum[:16], ext)
+}
+
+// reserved reports whether Windows takes a name for a device, whatever its ending.
+func reserved(name string) bool {
+	name, _, _ = strings.Cut(strings.ToUpper(name), ".")
+	switch name {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	if len(name) != 4 {
+		return false
+	}
+	return (name[:3] == "COM" || name[:3] == "LPT") && name[3] >= '0' && name[3] <= '9'
+}
+
+// escapeURI returns a URI without white space, control characters and bytes that are not UTF-8.
+func escapeURI(uri string) string {
+	odd := func(r rune) bool { return r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsPrint(r) }
+	if strings.IndexFunc(uri, odd) < 0 {
+		return uri
+	}
+	var b strings.Builder
+	for len(uri) > 0 {
+		r, n := utf8.DecodeRuneInString(uri)
+		if odd(r) {
+			for i := range n {
+				fmt.Fprintf(&b, "%%%02X", uri[i])
+			}
+		} else {
+			b.WriteString(uri[:n])
+		}
+		uri = uri[n:]
+	}
+	return b.String()
+}

@@ -1,0 +1,179 @@
+// Harvest brings a store in step with sites that publish sitemaps, and says what it did. Without a URL it shows itself on
+// a demonstration site. Run it with -h for its flags.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+)
+
+// Exit codes, of which the worst of all sources counts.
+const (
+	exitInStep = 0
+	exitLeft   = 1 // tasks are left, the listing was incomplete, or the run was interrupted
+	exitFailed = 2 // usage, or a source or the store could not be read
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	p := &program{stdout: os.Stdout, stderr: os.Stderr, live: isTerminal(os.Stderr)}
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// A program is one run of the command.
+type program struct {
+	stdout, stderr io.Writer
+	live           bool // stderr is a terminal
+	attempts       int  // of fetch.Client; for tests
+
+	options
+	store    harvest.Store
+	client   *fetch.Client
+	progress *progress
+}
+
+// run is main without the process around it. It returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	var err error
+	p.options, err = parseOptions(args)
+	var asked *helpRequest
+	switch {
+	case errors.As(err, &asked):
+		fmt.Fprint(p.stdout, asked.text)
+		return exitInStep
+	case err != nil:
+		fmt.Fprintf(p.stderr, "harvest: %v\n", err)
+		return exitFailed
+	}
+	work := p.harvestAll
+	if len(p.urls) == 0 {
+		work = p.demonstrate
+	}
+	return p.withStore(ctx, work)
+}
+
+// withStore opens the store, makes what stands on it, and does the work.
+func (p *program) withStore(ctx context.Context, work func(context.Context) int) (code int) {
+	spec, remove, err := p.storeSpec()
+	if err != nil {
+		return p.fail(err)
+	}
+	defer remove()
+	p.storeName = spec.String()
+	store, closeStore, err := spec.open(ctx)
+	if err != nil {
+		return p.fail(fmt.Errorf("store %s: %w", spec, err))
+	}
+	defer func() {
+		if err := closeStore(); err != nil {
+			code = max(code, p.fail(fmt.Errorf("store %s: %w", spec, err)))
+		}
+	}()
+	p.store = store
+	p.progress = newProgress(p.stderr, p.live)
+	p.client = p.newClient()
+	defer p.client.CloseIdleConnections()
+	return work(ctx)
+}
+
+// newClient returns the one client that all sources share: it keeps the hosts' gates and robots.txt files in the store.
+func (p *program) newClient() *fetch.Client {
+	c := fetch.New(p.store)
+	c.Rate = p.rate
+	c.AllowPrivate = p.allowPrivate
+	c.Attempts = p.attempts
+	c.OnWait = p.progress.waiting
+	if p.concurrency > 0 {
+		c.PerHost = p.concurrency
+		c.Concurrency = max(p.concurrency, 32)
+	}
+	for _, u := range p.urls {
+		if u.sign != nil {
+			c.Authorize(u.origin, u.sign) // an origin that a URL was parsed from
+		}
+	}
+	return c
+}
+
+func (p *program) newHarvester() *harvest.Harvester {
+	return &harvest.Harvester{
+		Store:       p.store,
+		Fetcher:     p.client,
+		Concurrency: p.concurrency,
+		Full:        p.full,
+		MaxDelete:   p.deleteLimit(),
+		Hooks:       p.progress.hooks(),
+	}
+}
+
+// harvestAll harvests one source after the other.
+func (p *program) harvestAll(ctx context.Context) int {
+	h := p.newHarvester()
+	var results []*result
+	for _, u := range p.urls {
+		if ctx.Err() != nil {
+			break
+		}
+		r := p.harvest(ctx, h, p.source(u))
+		results = append(results, r)
+		if !p.json {
+			r.write(p.stdout)
+		}
+	}
+	if n := len(p.urls) - len(results); n > 0 {
+		fmt.Fprintf(p.stderr, "harvest: %s not begun\n", count(int64(n), "further source was", "further sources were"))
+	}
+	code := exitInStep
+	for _, r := range results {
+		code = max(code, r.code())
+	}
+	return p.finish(ctx, results, code)
+}
+
+// harvest runs one source. What ends the run early is told at once.
+func (p *program) harvest(ctx context.Context, h *harvest.Harvester, src harvest.Source) *result {
+	report, err := h.Run(ctx, src)
+	p.progress.end()
+	r := newResult(ctx, report, err, p.lasts())
+	if err != nil {
+		p.fail(errors.New(r.Error))
+	}
+	return r
+}
+
+// finish exports and writes the JSON object. It returns the exit code, given that of the runs.
+func (p *program) finish(ctx context.Context, results []*result, code int) int {
+	if ctx.Err() != nil {
+		code = max(code, exitLeft)
+	}
+	var exported *exportResult
+	if p.exportDir != "" && ctx.Err() == nil {
+		var err error
+		if exported, err = export(ctx, p.store, p.exportDir, sourcesOf(results)); err != nil {
+			code = max(code, p.fail(fmt.Errorf("export: %w", err)))
+		} else if !p.json {
+			exported.write(p.stdout)
+		}
+	}
+	if p.json {
+		if err := writeJSON(p.stdout, &summary{Store: p.storeName, InStep: code == exitInStep, Reports: results, Export: exported}); err != nil {
+			code = max(code, p.fail(err))
+		}
+	}
+	return code
+}
+
+// fail says what went wrong, and returns the exit code for it.
+func (p *program) fail(err error) int {
+	fmt.Fprintf(p.stderr, "harvest: %v\n", err)
+	return exitFailed
+}

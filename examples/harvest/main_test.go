@@ -1,0 +1,460 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+)
+
+// asCommand, if set, makes the test binary the command itself.
+const asCommand = "WEBSYNC_TEST_AS_HARVEST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// command returns the command as a process of its own.
+func command(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	return cmd
+}
+
+// An answer is what the command said.
+type answer struct {
+	code           int
+	stdout, stderr string
+}
+
+// call runs the command in this process. What fails is not tried again.
+func call(t *testing.T, args ...string) answer {
+	t.Helper()
+	return callContext(t.Context(), args...)
+}
+
+func callContext(ctx context.Context, args ...string) answer {
+	var stdout, stderr bytes.Buffer
+	p := &program{stdout: &stdout, stderr: &stderr, attempts: -1}
+	code := p.run(ctx, args)
+	return answer{code, stdout.String(), stderr.String()}
+}
+
+func (a answer) is(t *testing.T, code int) {
+	t.Helper()
+	require.Equal(t, code, a.code, "%s\n%s", a.stdout, a.stderr)
+}
+
+// A web is a server whose answers can be changed.
+type web struct {
+	*httptest.Server
+	mu    sync.Mutex
+	pages map[string]http.HandlerFunc
+	asked map[string]int
+}
+
+func newWeb(t *testing.T) *web {
+	w := &web{pages: map[string]http.HandlerFunc{}, asked: map[string]int{}}
+	w.Server = httptest.NewServer(w)
+	t.Cleanup(w.Close)
+	return w
+}
+
+func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	w.asked[r.URL.Path]++
+	page := w.pages[r.URL.Path]
+	w.mu.Unlock()
+	if page == nil {
+		page = http.NotFound
+	}
+	page(rw, r)
+}
+
+func (w *web) set(path string, h http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pages[path] = h
+}
+
+// text answers with 200 and a body.
+func text(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", websync.SHA256([]byte(body)).Sum[:8])))
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(body))
+	}
+}
+
+// status answers with an error, and headers as name and value.
+func status(code int, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+// urlset returns a sitemap of paths of the server.
+func (w *web) urlset(paths ...string) string {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+	for _, p := range paths {
+		fmt.Fprintf(&b, "<url><loc>%s%s</loc></url>\n", w.URL, p)
+	}
+	b.WriteString("</urlset>")
+	return b.String()
+}
+
+func (w *web) sitemapindex(paths ...string) string {
+	s := strings.NewReplacer("<urlset", "<sitemapindex", "</urlset", "</sitemapindex", "<url>", "<sitemap>", "</url>", "</sitemap>")
+	return s.Replace(w.urlset(paths...))
+}
+
+// serve gives the server n pages and returns their paths.
+func (w *web) serve(prefix string, n int) (paths []string) {
+	for i := range n {
+		path := fmt.Sprintf("/%s/%03d", prefix, i)
+		w.set(path, text("text of "+path))
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+func storeFlag(t *testing.T) string {
+	return "-store=sqlite:" + filepath.Join(t.TempDir(), "store.db")
+}
+
+func openStore(t *testing.T, flag string) *sqlitestore.Store {
+	t.Helper()
+	s, err := sqlitestore.Open(t.Context(), strings.TrimPrefix(flag, "-store=sqlite:"), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func head(t *testing.T, flag string) websync.Head {
+	t.Helper()
+	s := openStore(t, flag)
+	h, err := s.Head(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	return h
+}
+
+func TestDemonstration(t *testing.T) {
+	a := call(t)
+	a.is(t, exitInStep)
+	assert.Empty(t, a.stderr)
+	for _, want := range []string{
+		"312 listed: 312 created.",
+		"312 listed: 312 unchanged.",
+		`17 requests, 12 of them answered with "not modified", no body fetched`,
+		"In step: there was nothing to do.",
+		"311 listed: 5 created, 9 updated, 6 deleted, 296 unchanged, 1 failed.",
+		"311 listed: 1 updated, 310 unchanged.",
+		"The store holds 311 resources and a log of 333 changes.",
+	} {
+		assert.Contains(t, a.stdout, want)
+	}
+	_, where, _ := strings.Cut(a.stdout, "The store is sqlite:")
+	where, _, _ = strings.Cut(where, "\n")
+	assert.NoFileExists(t, strings.TrimSuffix(where, "."))
+}
+
+func TestDemonstrationAsJSON(t *testing.T) {
+	dir := t.TempDir()
+	a := call(t, "-json", "-store=mem", "-export", dir)
+	a.is(t, exitInStep)
+	var got summary
+	require.NoError(t, json.Unmarshal([]byte(a.stdout), &got))
+	assert.Equal(t, "mem", got.Store)
+	assert.True(t, got.InStep)
+	require.Len(t, got.Reports, 4)
+	assert.EqualValues(t, 312, got.Reports[1].Unchanged)
+	assert.EqualValues(t, 0, got.Reports[1].Fetched)
+	assert.EqualValues(t, 311, got.Export.Bodies)
+	assert.FileExists(t, filepath.Join(dir, indexName))
+	assert.Contains(t, a.stderr, "/pages/011.html")
+}
+
+func TestUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, test := range []struct {
+		args string
+		want string
+	}{
+		{"-nonsense", "-nonsense"},
+		{"-protocol gopher", "gopher"},
+		{"-store disk", "disk"},
+		{"-store sqlite:", "sqlite:"},
+		{"-store mem:x", "mem:x"},
+		{"-max-delete 1.5", "max-delete"},
+		{"-max-delete NaN", "max-delete"},
+		{"-max-delete -0.1", "max-delete"},
+		{"-rate -1", "rate"},
+		{"-rate Inf", "rate"},
+		{"-rate fast", "rate"},
+		{"-concurrency -1", "concurrency"},
+		{"example.org", "http://"},
+		{"ftp://example.org/", "http://"},
+		{"http://example.org/ -nonsense", "-nonsense"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			a := call(t, strings.Fields(test.args)...)
+			a.is(t, exitFailed)
+			assert.Empty(t, a.stdout)
+			assert.Contains(t, a.stderr, test.want)
+			assert.Contains(t, a.stderr, usage)
+		})
+	}
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	assert.Empty(t, entries, "usage errors touch nothing")
+}
+
+func TestNotYet(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range []string{
+		"-plan", "-audit", "-approve", "-store postgres:host=secret",
+		"-protocol atom", "-protocol resourcesync", "-protocol eli", "-protocol atompmh", "-protocol rinfo", "-protocol dir",
+	} {
+		t.Run(args, func(t *testing.T) {
+			a := call(t, append(strings.Fields(args), "http://127.0.0.1:1/sitemap.xml")...)
+			a.is(t, exitFailed)
+			assert.Empty(t, a.stdout)
+			assert.Equal(t, 1, strings.Count(a.stderr, "\n"), a.stderr)
+			assert.Contains(t, a.stderr, "this version does not have ")
+			assert.NotContains(t, a.stderr, "secret")
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	a := call(t, "-h")
+	a.is(t, exitInStep)
+	assert.Contains(t, a.stdout, "sqlite:websync.db")
+	assert.Empty(t, a.stderr)
+}
+
+func TestStorePersistsBetweenProcesses(t *testing.T) {
+	w := newWeb(t)
+	w.set("/sitemap.txt", text(w.URL+"/a\n"+w.URL+"/b\n"))
+	w.set("/a", text("A"))
+	w.set("/b", text("B"))
+	dir := t.TempDir()
+	run := func() summary {
+		cmd := command("-json", w.URL+"/sitemap.txt")
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		var s summary
+		require.NoError(t, json.Unmarshal(out, &s))
+		return s
+	}
+	first, second := run(), run()
+	assert.Equal(t, "sqlite:websync.db", first.Store)
+	assert.EqualValues(t, 2, first.Reports[0].Created)
+	assert.EqualValues(t, 0, second.Reports[0].Created)
+	assert.EqualValues(t, 0, second.Reports[0].Fetched)
+	assert.True(t, second.InStep)
+	assert.FileExists(t, filepath.Join(dir, "websync.db"))
+}
+
+func TestSeveralURLs(t *testing.T) {
+	w := newWeb(t)
+	w.serve("a", 3)
+	w.serve("b", 2)
+	w.set("/robots.txt", text("User-agent: *\nDisallow: /none\nSitemap: "+w.URL+"/a.xml\n"))
+	w.set("/a.xml", text(w.urlset("/a/000", "/a/001", "/a/002")))
+	w.set("/b.xml", text(w.urlset("/b/000", "/b/001")))
+	a := call(t, "-store=mem", "-json", w.URL+"/robots.txt", w.URL+"/login", w.URL+"/b.xml", w.URL+"/b.xml")
+	a.is(t, exitFailed)
+	var got summary
+	require.NoError(t, json.Unmarshal([]byte(a.stdout), &got))
+	require.Len(t, got.Reports, 3)
+	assert.False(t, got.InStep)
+	assert.EqualValues(t, 3, got.Reports[0].Created)
+	assert.Contains(t, got.Reports[1].Error, "404")
+	assert.EqualValues(t, 2, got.Reports[2].Created)
+	assert.Contains(t, a.stderr, w.URL+"/login")
+}
+
+func TestCredentialsStayOutOfTheStore(t *testing.T) {
+	w := newWeb(t)
+	w.set("/a", text("A"))
+	list := text(w.urlset("/a"))
+	w.set("/sitemap.xml", func(rw http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "me" || password != "hush" {
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		list(rw, r)
+	})
+	a := call(t, "-store=mem", "-json", strings.Replace(w.URL, "//", "//me:hush@", 1)+"/sitemap.xml")
+	a.is(t, exitInStep)
+	assert.NotContains(t, a.stdout+a.stderr, "hush")
+	assert.Contains(t, a.stdout, w.URL+"/sitemap.xml")
+}
+
+func TestDeletions(t *testing.T) {
+	for _, test := range []struct {
+		flags string
+		gone  int
+		code  int
+		live  int64
+	}{
+		{"", 5, exitInStep, 20},
+		{"-complete", 5, exitInStep, 15},
+		{"-complete", 15, exitLeft, 20},
+		{"-complete -max-delete 1", 15, exitInStep, 5},
+		{"-complete -max-delete 0.2", 5, exitLeft, 20},
+		{"-complete -max-delete 0", 1, exitLeft, 20},
+	} {
+		t.Run(fmt.Sprintf("%s %d", test.flags, test.gone), func(t *testing.T) {
+			w := newWeb(t)
+			store := storeFlag(t)
+			paths := w.serve("p", 20)
+			args := append(strings.Fields(test.flags), "-rate=1e6", store, w.URL+"/sitemap.xml")
+			w.set("/sitemap.xml", text(w.urlset(paths...)))
+			call(t, args...).is(t, exitInStep)
+			w.set("/sitemap.xml", text(w.urlset(paths[test.gone:]...)))
+			a := call(t, args...)
+			a.is(t, test.code)
+			assert.Equal(t, test.live, head(t, store).Total())
+			if test.code == exitLeft {
+				assert.Contains(t, a.stdout, "deletions are withheld")
+				call(t, append(args, "-full", "-max-delete=1")...).is(t, exitInStep)
+				assert.EqualValues(t, 20-test.gone, head(t, store).Total())
+			}
+		})
+	}
+}
+
+func TestFull(t *testing.T) {
+	w := newWeb(t)
+	w.set("/1.xml", text(w.urlset(w.serve("p", 2)...)))
+	w.set("/sitemap.xml", text(w.sitemapindex("/1.xml")))
+	flag := storeFlag(t)
+	for _, test := range []struct {
+		flag string
+		want int64 // entries listed
+	}{{"-full=false", 2}, {"-full=false", 0}, {"-full", 2}} {
+		a := call(t, "-json", flag, test.flag, w.URL+"/sitemap.xml")
+		a.is(t, exitInStep)
+		var got summary
+		require.NoError(t, json.Unmarshal([]byte(a.stdout), &got))
+		assert.Equal(t, test.want, got.Reports[0].Events)
+	}
+}
+
+func TestHeld(t *testing.T) {
+	w := newWeb(t)
+	w.set("/sitemap.txt", text(w.URL+"/a\n"))
+	flag := storeFlag(t)
+	s := openStore(t, flag)
+	_, err := s.Claim(t.Context(), "source/"+w.URL+"/sitemap.txt", time.Minute)
+	require.NoError(t, err)
+	a := call(t, flag, w.URL+"/sitemap.txt")
+	a.is(t, exitFailed)
+	assert.Contains(t, a.stderr, "Another process is harvesting this source")
+}
+
+func TestInterrupt(t *testing.T) {
+	w := newWeb(t)
+	flag := storeFlag(t)
+	paths := w.serve("p", 10)
+	w.set("/sitemap.xml", text(w.urlset(paths...)))
+	ctx, cancel := context.WithCancel(t.Context())
+	w.set("/p/007", func(rw http.ResponseWriter, r *http.Request) {
+		time.AfterFunc(100*time.Millisecond, cancel) // by then the others are there
+		<-r.Context().Done()
+	})
+	a := callContext(ctx, "-rate=1e6", "-concurrency=4", flag, "-export", filepath.Join(t.TempDir(), "x"), w.URL+"/sitemap.xml")
+	a.is(t, exitLeft)
+	assert.Contains(t, a.stderr, "the next run goes on from there")
+	got := head(t, flag).Total()
+	assert.Positive(t, got, "what was got is kept")
+
+	w.set("/p/007", text("back"))
+	clear(w.asked)
+	call(t, "-rate=1e6", flag, w.URL+"/sitemap.xml").is(t, exitInStep)
+	assert.EqualValues(t, 10, head(t, flag).Total())
+}
+
+func TestSignalEndsTheProcess(t *testing.T) {
+	w := newWeb(t)
+	reached := make(chan struct{})
+	w.set("/sitemap.txt", func(rw http.ResponseWriter, r *http.Request) {
+		close(reached)
+		<-r.Context().Done()
+	})
+	cmd := command("-store=mem", w.URL+"/sitemap.txt")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	<-reached
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	err := cmd.Wait()
+	require.Equal(t, exitLeft, cmd.ProcessState.ExitCode(), "%v: %s", err, &stderr)
+	assert.Contains(t, stderr.String(), "interrupted")
+}
+
+func TestProgressLines(t *testing.T) {
+	now := time.Now()
+	at := harvest.Progress{Source: "s", Started: now.Add(-10 * time.Second), Listed: 50, Total: 100, Done: 20, Getting: 3}
+	var out bytes.Buffer
+	p := newProgress(&out, false)
+	p.update(at)
+	assert.Empty(t, out.String(), "the first line comes later")
+	p.told = now.Add(-time.Minute)
+	p.waiting("http://slow.example", now.Add(time.Minute))
+	p.waiting("http://fast.example", now.Add(200*time.Millisecond))
+	p.update(at)
+	assert.Regexp(t, `^s: 20 of 100 \(20%\), 2/s, 40s left, 3 to get, http://slow\.example waits (1m0s|59s)\n$`, out.String())
+
+	out.Reset()
+	p = newProgress(&out, true)
+	at.Source = strings.Repeat("long", 100)
+	p.waiting("http://"+strings.Repeat("long", 100), now.Add(time.Minute))
+	p.update(at)
+	for range maxTold + 3 {
+		p.tell("finding", "text")
+	}
+	p.end()
+	lines := strings.Split(out.String(), "\n")
+	assert.Len(t, lines, maxTold+2)
+	assert.LessOrEqual(t, len(lines[0]), 2*len("\r\x1b[K")+liveWidth+len("finding: text"))
+	assert.Contains(t, lines[maxTold], "not shown")
+}
+
+func TestText(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1 kB", 999_499: "999 kB", 999_999: "1 MB", 1 << 40: "1.1 TB"} {
+		assert.Equal(t, want, bytesText(n))
+	}
+	assert.Equal(t, "0", requestsText(nil))
+	assert.Equal(t, "3: 1 without an answer, 2 with status 200", requestsText(map[int]int64{0: 1, 200: 2}))
+	assert.Equal(t, "nothing", leftText(harvest.Left{}))
+	assert.Equal(t, "2 to get, 1 parked, 3 deletions withheld", leftText(harvest.Left{Waiting: 2, Parked: 1, Withheld: 3}))
+	assert.Equal(t, "a: b", named("b", "a"))
+	assert.Equal(t, "x: a: b", named("x: a: b", "a"))
+}

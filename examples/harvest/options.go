@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+const usage = "usage: harvest [flags] [URL...]"
+
+const help = usage + `
+
+Harvest brings a store in step with each URL: a sitemap, an index of sitemaps, a plain-text sitemap, or the robots.txt of
+a site, whose Sitemap lines are followed. Without a URL it starts a demonstration site on this machine and harvests that.
+
+`
+
+const exportHelp = `
+What -export writes: each live body of the sources named becomes DIR/host/path. A path that ends in "/" becomes
+index.html there; a query becomes part of the name; a port follows the host after "_". Bytes that a file system may not
+take are written as %XX; long names are cut and end in a hash; what would collide gets "~" and a hash. DIR/INDEX has one
+line for each body, in the order of the URIs: digest, URI, length in bytes and file below DIR, separated by tabs. Control
+characters and white space in a URI are then written as %XX. A later export leaves unchanged files alone, and removes
+those that its INDEX named and that are gone.
+
+Exit status: 0 in step; 1 tasks are left (failed, parked or withheld), the listing was incomplete, or the run was
+interrupted; 2 usage, or a source or the store could not be read. Several URLs: the worst.
+`
+
+// options are the command line.
+type options struct {
+	protocol     string
+	storeFlag    string
+	exportDir    string
+	full         bool
+	complete     bool
+	maxDelete    float64
+	rate         float64
+	concurrency  int
+	allowPrivate bool
+	json         bool
+	urls         []target
+
+	storeName string // as the report names it
+}
+
+// A helpRequest asks for the text rather than for a run.
+type helpRequest struct{ text string }
+
+func (*helpRequest) Error() string { return "help" }
+
+func parseOptions(args []string) (options, error) {
+	var (
+		o                    options
+		plan, audit, approve bool
+	)
+	fs := flag.NewFlagSet("harvest", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto or sitemap; atom, resourcesync, eli, atompmh, rinfo and dir are yet to come")
+	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default sqlite:websync.db, for the demonstration a temporary file)")
+	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
+	fs.BoolVar(&plan, "plan", false, "yet to come: say what would be done, write nothing")
+	fs.BoolVar(&audit, "audit", false, "yet to come: compare, get nothing")
+	fs.BoolVar(&approve, "approve", false, "yet to come: carry out what was withheld")
+	fs.BoolVar(&o.full, "full", false, "make a full pass in spite of the checkpoint")
+	fs.BoolVar(&o.complete, "complete", false, "the sitemap is the whole truth: what it no longer lists is deleted")
+	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "with -complete, the `share` of records that one run may delete, 0 to 1; if it would be more, all are withheld; the default counts only above ten records")
+	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5")
+	fs.IntVar(&o.concurrency, "concurrency", 0, "`number` of resources got at once, of one host too; 0: the defaults, 8 and 4")
+	fs.BoolVar(&o.allowPrivate, "allow-private", false, "allow private and loopback addresses for all hosts, not only for those of the URLs")
+	fs.BoolVar(&o.json, "json", false, "write one JSON object to standard output, and everything else to standard error")
+
+	urls, err := parseAll(fs, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return o, &helpRequest{helpText(fs)}
+	}
+	if err == nil {
+		err = o.check(urls)
+	}
+	if err != nil {
+		return o, fmt.Errorf("%w\n%s; -h explains", err, usage)
+	}
+	for _, later := range []struct {
+		name string
+		set  bool
+	}{
+		{"-plan", plan}, {"-audit", audit}, {"-approve", approve},
+		{"-protocol " + o.protocol, o.protocol != "auto" && o.protocol != "sitemap"},
+		{"-store postgres", strings.HasPrefix(o.storeFlag, "postgres:")},
+	} {
+		if later.set {
+			return o, fmt.Errorf("this version does not have %s yet", later.name)
+		}
+	}
+	return o, nil
+}
+
+// parseAll takes flags before, between and after the URLs.
+func parseAll(fs *flag.FlagSet, args []string) (urls []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		if fs.NArg() == 0 {
+			return urls, nil
+		}
+		urls, args = append(urls, fs.Arg(0)), fs.Args()[1:]
+	}
+}
+
+var protocols = []string{"auto", "sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo", "dir"}
+
+// check reports the first value that means nothing, and keeps the URLs.
+func (o *options) check(urls []string) error {
+	switch {
+	case !slices.Contains(protocols, o.protocol):
+		return fmt.Errorf("-protocol %q: not one of %s", o.protocol, strings.Join(protocols, ", "))
+	case !(o.maxDelete >= 0 && o.maxDelete <= 1):
+		return fmt.Errorf("-max-delete %v: not a share from 0 to 1", o.maxDelete)
+	case !(o.rate >= 0 && o.rate <= math.MaxFloat64):
+		return fmt.Errorf("-rate %v: not a number of requests a second", o.rate)
+	case o.concurrency < 0:
+		return fmt.Errorf("-concurrency %d: less than nothing", o.concurrency)
+	}
+	if o.storeFlag != "" {
+		if _, err := parseStore(o.storeFlag); err != nil {
+			return err
+		}
+	}
+	for _, raw := range urls {
+		t, err := parseTarget(raw)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(o.urls, func(u target) bool { return u.url == t.url }) {
+			o.urls = append(o.urls, t)
+		}
+	}
+	return nil
+}
+
+// deleteLimit maps the flag to Harvester.MaxDelete, where 0 stands for the default, which lets ten or fewer go.
+func (o *options) deleteLimit() float64 {
+	switch o.maxDelete {
+	case 0:
+		return math.SmallestNonzeroFloat64
+	case defaultMaxDelete:
+		return 0
+	}
+	return o.maxDelete
+}
+
+const defaultMaxDelete = 0.5
+
+func helpText(fs *flag.FlagSet) string {
+	var b strings.Builder
+	b.WriteString(help)
+	fs.SetOutput(&b)
+	fs.PrintDefaults()
+	b.WriteString(exportHelp)
+	return b.String()
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+const (
+	plainInterval = 10 * time.Second // between lines of progress that stay
+	liveWidth     = 79
+	maxTold       = 10 // findings, problems and failures of each run that are told at once
+)
+
+// isTerminal reports whether f is a terminal, or another device on which a live line does no harm.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// progress tells how runs are going: on a terminal in one live line, elsewhere in a line now and then.
+type progress struct {
+	w    io.Writer
+	live bool
+
+	mu    sync.Mutex
+	shown bool // the live line is on the screen
+	told  time.Time
+	waits map[string]time.Time // by host: when it may be asked again
+	lines map[string]int       // told at once, by kind
+}
+
+func newProgress(w io.Writer, live bool) *progress {
+	return &progress{w: w, live: live, told: time.Now(), waits: map[string]time.Time{}, lines: map[string]int{}}
+}
+
+func (p *progress) hooks() *harvest.Hooks {
+	return &harvest.Hooks{
+		Progress: p.update,
+		Finding:  func(source string, f websync.Finding) { p.tell("finding", named(f.String(), source)) },
+		Problem:  func(source string, err error) { p.tell("problem", named(err.Error(), source)) },
+		Outcome: func(source, id string, o harvest.Outcome, err error) {
+			if o == harvest.Failed || o == harvest.Parked {
+				p.tell(o.String(), source+": "+named(err.Error(), id))
+			}
+		},
+	}
+}
+
+// waiting notes that a host is not to be asked before a moment.
+func (p *progress) waiting(host string, until time.Time) {
+	p.mu.Lock()
+	p.waits[host] = until
+	p.mu.Unlock()
+}
+
+func (p *progress) update(now harvest.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.live:
+		line := p.line(now)
+		if r := []rune(line); len(r) > liveWidth {
+			line = string(r[:liveWidth])
+		}
+		fmt.Fprint(p.w, "\r\x1b[K", line)
+		p.shown = true
+	case time.Since(p.told) >= plainInterval:
+		fmt.Fprintf(p.w, "%s: %s\n", now.Source, p.line(now))
+		p.told = time.Now()
+	}
+}
+
+// line says how far a run is: done/total, rate, time left, work in hand, waiting hosts.
+func (p *progress) line(at harvest.Progress) string {
+	now := time.Now()
+	parts := []string{fmt.Sprintf("%d done, %d listed", at.Done, at.Listed)}
+	if at.Total > 0 {
+		parts[0] = fmt.Sprintf("%d of %d (%d%%)", at.Done, at.Total, 100*at.Done/max(at.Total, at.Done))
+	}
+	parts = append(parts, fmt.Sprintf("%.3g/s", at.Rate(now)))
+	if left := at.ETA(now); left > 0 {
+		parts = append(parts, left.Round(time.Second).String()+" left")
+	}
+	if at.Getting > 0 {
+		parts = append(parts, fmt.Sprintf("%d to get", at.Getting))
+	}
+	return strings.Join(append(parts, p.waitingHosts(now)...), ", ")
+}
+
+// waitingHosts names the hosts that are not asked for a while. The ordinary interval between requests is none.
+func (p *progress) waitingHosts(now time.Time) (texts []string) {
+	maps.DeleteFunc(p.waits, func(_ string, until time.Time) bool { return !until.After(now) })
+	for _, host := range slices.Sorted(maps.Keys(p.waits)) {
+		if wait := p.waits[host].Sub(now); wait > time.Second {
+			texts = append(texts, fmt.Sprintf("%s waits %s", host, wait.Round(time.Second)))
+		}
+	}
+	return texts
+}
+
+// tell writes a line that stays, unless there were many of its kind.
+func (p *progress) tell(kind, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines[kind]++
+	switch n := p.lines[kind]; {
+	case n <= maxTold:
+		p.erase()
+		fmt.Fprintf(p.w, "%s: %s\n", kind, text)
+	case n == maxTold+1:
+		p.erase()
+		fmt.Fprintf(p.w, "%s: further ones of this run are not shown here\n", kind)
+	}
+}
+
+// end takes the live line away, at the end of a run.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	clear(p.lines)
+}
+
+func (p *progress) erase() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/xml"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A site is the demonstration site: pages and files on loopback, an index of four sitemaps, one of them compressed and one
+// plain text without dates, a robots.txt; and conditional requests.
+type site struct {
+	url    string
+	server *http.Server
+
+	mu     sync.RWMutex
+	files  map[string]file // by path
+	broken string          // path that is answered with an error
+}
+
+type file struct {
+	mediaType string
+	modified  time.Time
+	body      []byte
+}
+
+// sections are the parts of the site, by the first step of their paths.
+var sections = []struct {
+	dir, sitemap string
+	n            int
+	ending       string
+	mediaType    string
+}{
+	{"pages", "pages.xml", 150, ".html", "text/html; charset=utf-8"},
+	{"articles", "articles.xml.gz", 100, "/", "text/html; charset=utf-8"},
+	{"data", "data.xml", 50, ".json", "application/json"},
+	{"notices", "notices.txt", 12, ".txt", "text/plain; charset=utf-8"},
+}
+
+// newSite starts a site on a port that is free.
+func newSite() (*site, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &site{url: "http://" + l.Addr().String(), files: map[string]file{}}
+	lastYear := time.Now().UTC().Truncate(time.Second).AddDate(-1, 0, 0)
+	for _, sec := range sections {
+		for i := range sec.n {
+			s.put(fmt.Sprintf("/%s/%03d%s", sec.dir, i+1, sec.ending), sec.mediaType, "first", lastYear.Add(time.Duration(i)*time.Hour))
+		}
+	}
+	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	go s.server.Serve(l)
+	return s, nil
+}
+
+func (s *site) close() { s.server.Close() }
+
+func (s *site) size() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.files)
+}
+
+// put writes a file. What is in it depends on its path and edition only.
+func (s *site) put(path, mediaType, edition string, modified time.Time) {
+	var b bytes.Buffer
+	seed := sha256.Sum256([]byte(path + edition))
+	random := rand.New(rand.NewChaCha8(seed))
+	title := fmt.Sprintf("%s, %s edition", path, edition)
+	switch {
+	case strings.HasPrefix(mediaType, "text/html"):
+		fmt.Fprintf(&b, "<!DOCTYPE html>\n<title>%s</title>\n<h1>%s</h1>\n<p>", title, title)
+	case mediaType == "application/json":
+		fmt.Fprintf(&b, "{\"title\": %q, \"text\": \"", title)
+	default:
+		fmt.Fprintf(&b, "%s\n\n", title)
+	}
+	words := []string{"harvest", "sitemap", "archive", "change", "record", "feed", "resource", "digest"}
+	for range 50 + random.IntN(400) {
+		b.WriteString(words[random.IntN(len(words))] + " ")
+	}
+	if mediaType == "application/json" {
+		b.WriteString("\"}")
+	}
+	b.WriteByte('\n')
+	s.files[path] = file{mediaType, modified, b.Bytes()}
+}
+
+// An act is a part of the demonstration: what happens at the site before a run.
+type act struct {
+	title  string
+	change func()
+}
+
+func (s *site) acts() []act {
+	const mended = "/pages/011.html"
+	return []act{
+		{"The first run: everything is new.", func() {}},
+		{"The same again: nothing has changed at the site.", func() {}},
+		{"The site changes: 10 are edited, 5 are new, 6 are gone. One of the edited ones can't be read just now.", func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			now := time.Now().UTC().Truncate(time.Second)
+			for i := range 8 {
+				s.put(fmt.Sprintf("/pages/%03d.html", 10+i), sections[0].mediaType, "second", now)
+			}
+			for i := range 2 {
+				s.put(fmt.Sprintf("/notices/%03d.txt", 3+i), sections[3].mediaType, "second", now)
+			}
+			for i := range 5 {
+				s.put(fmt.Sprintf("/articles/%03d/", sections[1].n+1+i), sections[1].mediaType, "first", now)
+			}
+			for i := range 6 {
+				delete(s.files, fmt.Sprintf("/data/%03d.json", 20+i))
+			}
+			s.broken = mended
+		}},
+		{"The page can be read again.", func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.broken = ""
+		}},
+	}
+}
+
+// ServeHTTP serves the files, and the documents that list them.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f, ok := s.files[r.URL.Path]
+	switch {
+	case r.URL.Path == s.broken:
+		http.Error(w, "out of order", http.StatusInternalServerError)
+		return
+	case !ok:
+		f, ok = s.document(r.URL.Path)
+	}
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	sum := sha256.Sum256(f.body)
+	w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", sum[:8])))
+	w.Header().Set("Content-Type", f.mediaType)
+	http.ServeContent(w, r, "", f.modified, bytes.NewReader(f.body))
+}
+
+// document returns robots.txt, the index, or one of its sitemaps.
+func (s *site) document(path string) (file, bool) {
+	switch path {
+	case "/robots.txt":
+		return file{mediaType: "text/plain", body: fmt.Appendf(nil, "User-agent: *\nDisallow: /private/\nSitemap: %s/sitemap.xml\n", s.url)}, true
+	case "/sitemap.xml":
+		return file{mediaType: "application/xml", body: s.index()}, true
+	}
+	for _, sec := range sections {
+		if path == "/sitemaps/"+sec.sitemap {
+			return s.sitemap(sec.dir, sec.sitemap), true
+		}
+	}
+	return file{}, false
+}
+
+func (s *site) index() []byte {
+	var b bytes.Buffer
+	b.WriteString(xml.Header + `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	for _, sec := range sections {
+		fmt.Fprintf(&b, "<sitemap><loc>%s/sitemaps/%s</loc></sitemap>\n", s.url, sec.sitemap)
+	}
+	b.WriteString("</sitemapindex>\n")
+	return b.Bytes()
+}
+
+func (s *site) sitemap(dir, name string) file {
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(s.files)), func(path string) bool { return !strings.HasPrefix(path, "/"+dir+"/") })
+	var b bytes.Buffer
+	if strings.HasSuffix(name, ".txt") {
+		for _, path := range paths {
+			fmt.Fprintf(&b, "%s%s\n", s.url, path)
+		}
+		return file{mediaType: "text/plain; charset=utf-8", body: b.Bytes()}
+	}
+	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	for _, path := range paths {
+		fmt.Fprintf(&b, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", s.url, path, s.files[path].modified.Format(time.RFC3339))
+	}
+	b.WriteString("</urlset>\n")
+	if strings.HasSuffix(name, ".gz") {
+		return file{mediaType: "application/gzip", body: compressed(b.Bytes())}
+	}
+	return file{mediaType: "application/xml", body: b.Bytes()}
+}
+
+func compressed(data []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(data)
+	z.Close()
+	return b.Bytes()
+}

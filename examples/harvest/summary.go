@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// A summary is the JSON object of -json.
+type summary struct {
+	Store   string        `json:"store"`
+	InStep  bool          `json:"in_step"`
+	Reports []*result     `json:"reports"`
+	Export  *exportResult `json:"export,omitempty"`
+}
+
+func writeJSON(w io.Writer, s *summary) error {
+	if s.Reports == nil {
+		s.Reports = []*result{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s)
+}
+
+// A result is the report of one run, and the error that ended it.
+type result struct {
+	*harvest.Report
+	Error string `json:"error,omitempty"`
+
+	interrupted bool
+	lasts       bool // what was got
+}
+
+func newResult(ctx context.Context, report *harvest.Report, err error, lasts bool) *result {
+	r := &result{Report: report, interrupted: err != nil && ctx.Err() != nil, lasts: lasts}
+	switch {
+	case r.interrupted && lasts:
+		r.Error = report.Source + ": interrupted; what was got is kept, and the next run goes on from there"
+	case r.interrupted:
+		r.Error = report.Source + ": interrupted"
+	case err != nil:
+		r.Error = strings.TrimPrefix(err.Error(), "harvest: ")
+		if a := advice(err); a != "" {
+			r.Error += "\n" + a
+		}
+	}
+	return r
+}
+
+func (r *result) code() int {
+	switch {
+	case r.Error != "" && !r.interrupted:
+		return exitFailed
+	case r.Error != "" || !r.InStep():
+		return exitLeft
+	}
+	return exitInStep
+}
+
+// sourcesOf names each source once.
+func sourcesOf(results []*result) (sources []string) {
+	for _, r := range results {
+		if !slices.Contains(sources, r.Source) {
+			sources = append(sources, r.Source)
+		}
+	}
+	return sources
+}
+
+// write writes the report as text.
+func (r *result) write(w io.Writer) {
+	fmt.Fprintln(w, r.Source)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	listed := "in full"
+	if !r.Complete {
+		listed = "incomplete"
+	}
+	row("listed", "%s, %s", count(r.Events, "entry", "entries"), listed)
+	for _, c := range []struct {
+		name string
+		n    int64
+	}{
+		{"created", r.Created}, {"updated", r.Updated}, {"deleted", r.Deleted}, {"touched", r.Touched},
+		{"unchanged", r.Unchanged}, {"failed", r.Failed}, {"withheld", r.Withheld},
+	} {
+		row(c.name, "%d", c.n)
+	}
+	row("left", "%s", leftText(r.Left))
+	row("requests", "%s", requestsText(r.Requests))
+	row("fetched", "%s, %s", count(r.Fetched, "body", "bodies"), bytesText(r.Bytes))
+	row("took", "%s", r.took())
+	if r.Skipped > 0 {
+		row("skipped", "%s could not be read", count(int64(r.Skipped), "entry", "entries"))
+	}
+	if r.Findings > 0 {
+		row("findings", "%s from the specification", count(r.Findings, "departure", "departures"))
+	}
+	if r.Guard != nil {
+		row("guard", "deletions are withheld: %s", r.Guard.Message)
+	}
+	r.writeFailures(w)
+	if r.Left.Withheld > 0 {
+		fmt.Fprintln(w, "  If deletions are withheld because they are too many, and they are right, -full with a greater -max-delete carries them out.")
+	}
+	fmt.Fprintf(w, "  %s\n", r.verdict())
+}
+
+func (r *result) writeFailures(w io.Writer) {
+	for _, f := range r.Problems {
+		fmt.Fprintf(w, "  problem    %s\n", about(f))
+	}
+	for _, f := range r.Failures {
+		fmt.Fprintf(w, "  failure    %s\n", about(f))
+	}
+	if more := r.Failed - int64(len(r.Failures)); more > 0 {
+		fmt.Fprintf(w, "  failure    and %d more\n", more)
+	}
+}
+
+// named puts a name before a text that does not have it.
+func named(text, name string) string {
+	if name == "" || strings.Contains(text, name+":") {
+		return text
+	}
+	return name + ": " + text
+}
+
+// about names what failed, and says how often it was tried and what comes next.
+func about(f harvest.Failure) string {
+	var b strings.Builder
+	b.WriteString(named(named(f.Error, f.URL), f.ID))
+	if f.Attempt > 0 {
+		fmt.Fprintf(&b, "; attempt %d", f.Attempt)
+	}
+	if wait := time.Until(f.Next); wait > time.Second {
+		fmt.Fprintf(&b, ", the next after %s", f.Next.Format(time.DateTime+" MST"))
+	}
+	return b.String()
+}
+
+// verdict is the last line of a report.
+func (r *result) verdict() string {
+	switch {
+	case r.interrupted && r.lasts:
+		return "Interrupted: the next run goes on from here."
+	case r.interrupted:
+		return "Interrupted."
+	case r.Error != "":
+		return "Not harvested to the end: the source or the store could not be read."
+	case r.InStep() && r.changes() == 0:
+		return "In step: there was nothing to do."
+	case r.InStep():
+		return "In step: the store has what the source lists."
+	case !r.Complete && r.leftOver() == 0:
+		return "Not in step: a part of the listing could not be read."
+	case !r.Complete:
+		return "Not in step: a part of the listing could not be read, and work is left for the next run."
+	}
+	return "Not in step: work is left for the next run."
+}
+
+func (r *result) changes() int64  { return r.Created + r.Updated + r.Deleted + r.Touched }
+func (r *result) leftOver() int64 { return r.Left.Waiting + r.Left.Parked + r.Left.Withheld }
+
+func (r *result) took() time.Duration {
+	d := r.Ended.Sub(r.Started)
+	switch {
+	case r.Ended.IsZero():
+		return 0
+	case d < 10*time.Second:
+		return d.Round(10 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+func leftText(l harvest.Left) string {
+	if l == (harvest.Left{}) {
+		return "nothing"
+	}
+	var parts []string
+	for _, c := range []struct {
+		name string
+		n    int64
+	}{{"to get", l.Waiting}, {"parked", l.Parked}, {"deletions withheld", l.Withheld}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.name))
+		}
+	}
+	if time.Until(l.Next) > time.Second {
+		parts = append(parts, "the next after "+l.Next.Format(time.DateTime+" MST"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func requestsText(byStatus map[int]int64) string {
+	var (
+		total int64
+		parts []string
+	)
+	for _, status := range slices.Sorted(maps.Keys(byStatus)) {
+		n := byStatus[status]
+		total += n
+		name := fmt.Sprintf("with status %d", status)
+		switch status {
+		case 0:
+			name = "without an answer"
+		case 304:
+			name = "with status 304 (not modified)"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, name))
+	}
+	if total == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
+}
+
+func bytesText(n int64) string {
+	const units = "kMGTPE"
+	if n < 1000 {
+		return count(n, "byte", "bytes")
+	}
+	f, unit := float64(n)/1000, 0
+	for f >= 999.5 && unit < len(units)-1 {
+		f, unit = f/1000, unit+1
+	}
+	return fmt.Sprintf("%.3g %cB", f, units[unit])
+}
+
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,85 @@
+package kvstore
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// over is the time of a claim that has been released.
+const over = math.MinInt64
+
+// Claim implements [harvest.Store].
+func (s *Store) Claim(ctx context.Context, name string, ttl time.Duration) (*harvest.Claim, error) {
+	var c claim
+	err := s.update(ctx, func(w *writer) error {
+		k := newKey(claimKey).text(name)
+		c = claim{}
+		if _, err := w.get(k, &c); err != nil {
+			return err
+		}
+		now := s.now()
+		if c.epoch > 0 && now < c.expires {
+			return harvest.ErrHeld
+		}
+		c.epoch++
+		c.expires = now + ttl.Microseconds()
+		return w.put(k, &c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &harvest.Claim{Name: name, Epoch: c.epoch, N: c.n, TTL: ttl, Expires: micro(c.expires)}, nil
+}
+
+// Renew implements [harvest.Store].
+func (s *Store) Renew(ctx context.Context, c *harvest.Claim) error {
+	var expires int64
+	err := s.update(ctx, func(w *writer) error {
+		held, err := w.held(c)
+		if err != nil {
+			return err
+		}
+		expires = s.now() + c.TTL.Microseconds()
+		held.expires = expires
+		return w.put(newKey(claimKey).text(c.Name), &held)
+	})
+	if err == nil {
+		c.Expires = micro(expires)
+	}
+	return err
+}
+
+// Release implements [harvest.Store].
+func (s *Store) Release(ctx context.Context, c *harvest.Claim) error {
+	return s.update(ctx, func(w *writer) error {
+		held, err := w.held(c)
+		if err == harvest.ErrFenced {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return w.endClaim(newKey(claimKey).text(c.Name), held)
+	})
+}
+
+// endClaim fences whoever holds c and lets the next one in.
+func (w *writer) endClaim(k key, c claim) error {
+	c.epoch++
+	c.expires = over
+	return w.put(k, &c)
+}
+
+// held returns the claim c as it is stored, or ErrFenced.
+func (r *reader) held(c *harvest.Claim) (held claim, err error) {
+	if _, err := r.get(newKey(claimKey).text(c.Name), &held); err != nil {
+		return claim{}, err
+	}
+	if held.epoch != c.Epoch || held.epoch == 0 {
+		return claim{}, harvest.ErrFenced
+	}
+	return held, nil
+}

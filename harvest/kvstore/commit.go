@@ -1,0 +1,413 @@
+package kvstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// Commit implements [harvest.Store]. Each entry of the log has a time of its own.
+func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+	if err := check(b); err != nil {
+		return nil, err
+	}
+	bodies, err := s.finish(b.Bodies)
+	if err != nil {
+		return nil, err
+	}
+	var done commit
+	err = s.update(ctx, func(w *writer) error {
+		done = commit{writer: w, now: s.now(), batch: b, bodies: bodies}
+		return done.run(c)
+	})
+	if len(done.conflicts) > 0 {
+		return done.conflicts, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.N = done.claim.n
+	for _, w := range b.Bodies {
+		w.(*bodyWriter).release(ctx)
+	}
+	return nil, nil
+}
+
+// check looks at the batch alone.
+func check(b *harvest.Batch) error {
+	seen := make(map[string]struct{}, len(b.Puts)+len(b.Touches))
+	for _, changes := range [...][]harvest.Change{b.Puts, b.Touches} {
+		for i := range changes {
+			id := changes[i].Record.Resource.ID
+			if err := checkID(id); err != nil {
+				return err
+			}
+			if _, twice := seen[id]; twice {
+				return fmt.Errorf("%w: twice %.100q", harvest.ErrBatch, id)
+			}
+			seen[id] = struct{}{}
+		}
+	}
+	for i := range b.Tasks {
+		if err := checkID(b.Tasks[i].Resource.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkID(id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("%w: an empty id", harvest.ErrBatch)
+	case len(id) > harvest.MaxID:
+		return fmt.Errorf("%w: an id of %d bytes", harvest.ErrBatch, len(id))
+	}
+	return nil
+}
+
+// A commit is one Update.
+type commit struct {
+	*writer
+	now    int64
+	batch  *harvest.Batch
+	bodies map[sum]*bodyWriter
+
+	claim     claim
+	source    source
+	olds      []old // of Puts, then of Touches
+	conflicts []string
+}
+
+// An old is what is there of the id of a change.
+type old struct {
+	known bool
+	item  websync.Item
+}
+
+func (o *old) live() bool { return o.known && o.item.Kind != websync.Deleted }
+
+// run leaves c.conflicts and an error when something conflicts.
+func (c *commit) run(by *harvest.Claim) error {
+	k := newKey(claimKey).text(by.Name)
+	if _, err := c.get(k, &c.claim); err != nil {
+		return err
+	}
+	if c.batch.ID != [16]byte{} && c.batch.ID == c.claim.batch {
+		return nil
+	}
+	if c.claim.epoch == 0 || c.claim.epoch != by.Epoch || c.claim.n != by.N {
+		return harvest.ErrFenced
+	}
+	c.claim.n++
+	c.claim.batch = c.batch.ID
+	if err := c.put(k, &c.claim); err != nil {
+		return err
+	}
+	if c.needsSource() {
+		if err := c.inSource(); err != nil {
+			return err
+		}
+	}
+	return c.state()
+}
+
+func (c *commit) needsSource() bool {
+	b := c.batch
+	return b.Checkpoint != nil || len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.Bodies) > 0
+}
+
+// inSource does what belongs to the source.
+func (c *commit) inSource() error {
+	k := newKey(sourceKey).text(c.batch.Source)
+	if _, err := c.get(k, &c.source); err != nil {
+		return err
+	}
+	before := c.source
+	if c.source.n == 0 {
+		if err := c.newSource(); err != nil {
+			return err
+		}
+	}
+	for _, step := range [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.tasks, c.checkpoint} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if c.source == before {
+		return nil
+	}
+	return c.put(k, &c.source)
+}
+
+func (c *commit) newSource() error {
+	c.head.sources++
+	c.source.n = c.head.sources
+	if c.batch.Source == "" {
+		return nil // values are not empty; a name that is not found is empty
+	}
+	return c.set(newKey(nameKey).source(c.source.n), []byte(c.batch.Source))
+}
+
+// read looks up what the changes were planned against.
+func (c *commit) read() error {
+	c.olds = make([]old, 0, len(c.batch.Puts)+len(c.batch.Touches))
+	k := newKey(recordKey)
+	for _, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
+		for i := range changes {
+			id := changes[i].Record.Resource.ID
+			k = k.of(recordKey).source(c.source.n).text(id)
+			v, err := c.stored(k)
+			if err != nil {
+				return err
+			}
+			o := old{known: v.data != nil}
+			if err := v.item("", &o.item); err != nil {
+				return err
+			}
+			if o.item.Seq != changes[i].Base {
+				c.conflicts = append(c.conflicts, id)
+			}
+			c.olds = append(c.olds, o)
+		}
+	}
+	if len(c.conflicts) > 0 {
+		return websync.ErrConflict // undoes the claim's step
+	}
+	return nil
+}
+
+func (c *commit) puts() error {
+	for i := range c.batch.Puts {
+		rec, was := c.batch.Puts[i].Record, &c.olds[i]
+		c.number(&rec.Item, was)
+		if err := c.setEntry(c.head.generation, rec.Seq, c.source.n, rec.Item); err != nil {
+			return err
+		}
+		if err := c.setRecord(c.source.n, rec); err != nil {
+			return err
+		}
+		if err := c.indexBorn(&rec, was); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number gives item the next number and time.
+func (c *commit) number(item *websync.Item, was *old) {
+	h := &c.head
+	h.last++
+	h.clock = max(c.now, h.clock+1)
+	h.lastTime = h.clock
+	if h.last == 1 {
+		h.firstTime = h.clock
+	}
+	item.Seq, item.Time = h.last, micro(h.clock)
+	item.Born = was.item.Born
+	if item.Born == 0 {
+		h.born++
+		item.Born = h.born
+	}
+}
+
+// indexBorn keeps the order of first appearances, which holds live records only.
+func (c *commit) indexBorn(rec *harvest.Record, was *old) error {
+	if rec.Live() == was.live() {
+		return nil
+	}
+	k := newKey(bornKey).number(uint64(rec.Born))
+	if !rec.Live() {
+		c.source.live--
+		return c.delete(k)
+	}
+	c.source.live++
+	c.scratch = binary.BigEndian.AppendUint32(c.scratch[:0], c.source.n)
+	c.scratch = append(c.scratch, rec.Resource.ID...)
+	return c.set(k, c.scratch)
+}
+
+func (c *commit) touches() error {
+	for i := range c.batch.Touches {
+		rec, was := c.batch.Touches[i].Record, &c.olds[len(c.batch.Puts)+i]
+		if !was.known {
+			if rec.Kind != websync.Deleted {
+				return fmt.Errorf("%w: touches the unknown %.100q", harvest.ErrBatch, rec.Resource.ID)
+			}
+			was.item.Kind = websync.Deleted
+		}
+		rec.Seq, rec.Born, rec.Time, rec.Kind = was.item.Seq, was.item.Born, was.item.Time, was.item.Kind
+		if err := c.setRecord(c.source.n, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) tasks() error {
+	for _, ref := range c.batch.Done {
+		if err := c.deleteTask(c.source.n, ref); err != nil {
+			return err
+		}
+	}
+	for i := range c.batch.Tasks {
+		if err := c.setTask(c.source.n, c.batch.Tasks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) checkpoint() error {
+	p := c.batch.Checkpoint
+	if p == nil {
+		return nil
+	}
+	k := newKey(checkpointKey).source(c.source.n)
+	if p.IsZero() {
+		return c.delete(k)
+	}
+	c.scratch = binary.AppendVarint(c.scratch[:0], int64(p.Version))
+	return c.set(k, append(c.scratch, p.Data...))
+}
+
+func (c *commit) state() error {
+	for _, name := range slices.Sorted(maps.Keys(c.batch.State)) {
+		if err := c.set(newKey(stateKey).text(name), c.batch.State[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum is a sha-256.
+type sum [32]byte
+
+func sumOf(d websync.Digest) (s sum, ok bool) {
+	if d.Algorithm != "sha-256" || len(d.Sum) != len(s) {
+		return s, false
+	}
+	copy(s[:], d.Sum)
+	return s, true
+}
+
+// bindBodies takes the bodies that the batch brings and counts who names which.
+func (c *commit) bindBodies() error {
+	named := map[sum]int64{}
+	used := map[sum]int64{} // less by those that the old records named
+	for i := range c.olds {
+		for _, b := range c.olds[i].item.Bodies {
+			if k, ok := sumOf(b.Key); ok {
+				used[k]--
+			}
+		}
+	}
+	for _, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
+		for i := range changes {
+			rec := &changes[i].Record
+			for _, b := range rec.Bodies {
+				k, ok := sumOf(b.Key)
+				if b.Key.IsZero() {
+					continue
+				}
+				if !ok {
+					return noBody(rec, b)
+				}
+				named[k]++
+				used[k]++
+			}
+		}
+	}
+	for k := range c.bodies {
+		used[k] += 0
+	}
+	order := slices.SortedFunc(maps.Keys(used), func(a, b sum) int { return bytes.Compare(a[:], b[:]) })
+	for _, k := range order {
+		if err := c.bindBody(k, c.bodies[k], named[k] > 0, used[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func noBody(rec *harvest.Record, b websync.Body) error {
+	return fmt.Errorf("%w: %.100q of %.100q: %v", harvest.ErrNoBody, b.Name, rec.Resource.ID, b.Key)
+}
+
+// bindBody changes the count of one body, which from brings if it is not nil.
+func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) error {
+	bk := newKey(bodyKey).bytes(k[:])
+	var v body
+	there, err := c.get(bk, &v)
+	if err != nil {
+		return err
+	}
+	var before *body
+	if there {
+		before = new(v)
+	}
+	switch {
+	case !there && from != nil:
+		if v, err = c.store(k, from); err != nil {
+			return err
+		}
+	case !there && named:
+		return fmt.Errorf("%w: sha-256:%x", harvest.ErrNoBody, k)
+	case !there:
+		return nil
+	}
+	v.refs += delta
+	if v.refs <= 0 && (delta < 0 || from != nil) {
+		v.since = c.now
+	}
+	if before != nil && *before == v {
+		return nil
+	}
+	return c.setBody(bk, k, before, &v)
+}
+
+// setBody writes v in place of before, if that is not nil, and keeps the list of bodies that no record names.
+func (c *commit) setBody(bk key, k sum, before, v *body) error {
+	unused := func(v *body) key { return newKey(unusedKey).time(micro(v.since)).bytes(k[:]) }
+	if before != nil && before.refs <= 0 {
+		if err := c.delete(unused(before)); err != nil {
+			return err
+		}
+	}
+	if v.refs <= 0 {
+		if err := c.set(unused(v), present); err != nil {
+			return err
+		}
+	}
+	return c.put(bk, v)
+}
+
+// store makes what from has written a body.
+func (c *commit) store(k sum, from *bodyWriter) (v body, err error) {
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	v = body{since: c.now, size: from.size}
+	if from.discarded || from.released {
+		return v, fmt.Errorf("%w: it was removed before its commit", harvest.ErrNoBody)
+	}
+	if from.chunks == 0 {
+		return v, c.set(newKey(dataKey).bytes(k[:]), from.buf)
+	}
+	v.chunk, v.token = int64(from.chunk), from.token
+	pk := newKey(pendingKey).bytes(v.token[:])
+	var p pending
+	ok, err := c.get(pk, &p)
+	switch {
+	case err != nil:
+		return v, err
+	case !ok || p.dead:
+		return v, fmt.Errorf("%w: its chunks were removed before its commit", harvest.ErrNoBody)
+	}
+	return v, c.delete(pk)
+}

@@ -1,0 +1,171 @@
+package kvstore_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/storetest"
+)
+
+// options opens Stores on DBs that newDB makes.
+func options(newDB func(t testing.TB) kvstore.DB) storetest.Options {
+	var mu sync.Mutex
+	dbs := map[harvest.Store]kvstore.DB{}
+	open := func(db kvstore.DB, now func() time.Time) harvest.Store {
+		s := kvstore.New(db)
+		s.Now = now
+		s.ChunkSize = 4 << 10
+		mu.Lock()
+		defer mu.Unlock()
+		dbs[s] = db
+		return s
+	}
+	return storetest.Options{
+		Open:      func(t testing.TB) harvest.Store { return open(inspected(t, newDB(t)), nil) },
+		OpenClock: func(t testing.TB, now func() time.Time) harvest.Store { return open(inspected(t, newDB(t)), now) },
+		Reopen: func(t testing.TB, s harvest.Store) harvest.Store {
+			mu.Lock()
+			db := dbs[s]
+			mu.Unlock()
+			return open(db, nil)
+		},
+	}
+}
+
+// inspected looks at db when the test has ended.
+func inspected(t testing.TB, db kvstore.DB) kvstore.DB {
+	t.Cleanup(func() { inspect(t, db) })
+	return db
+}
+
+func inspect(t testing.TB, db kvstore.DB) {
+	t.Helper()
+	faults, err := kvstore.Inspect(context.Background(), db)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, f := range faults {
+		t.Error("inside: " + f)
+	}
+}
+
+// Conformance on a DB that is as unhelpful as the contract of DB allows.
+func TestConformance(t *testing.T) {
+	storetest.Run(t, options(func(t testing.TB) kvstore.DB { return &strictDB{t: t, db: memstore.NewDB()} }))
+}
+
+// A strictDB shows what a Store must not rely on: values are destroyed when the function has returned, each Update is run
+// twice, and a Scan does not show what the same Tx has written. It fails the test when a Store asks for what the contract
+// does not give.
+type strictDB struct {
+	t  testing.TB
+	db *memstore.DB
+}
+
+var errAgain = errors.New("again")
+
+func (s *strictDB) View(ctx context.Context, fn func(kvstore.Reader) error) error {
+	return s.db.View(ctx, func(r kvstore.Reader) error {
+		strict := &strictTx{strictDB: s, r: r}
+		defer strict.destroy()
+		return fn(strict)
+	})
+}
+
+func (s *strictDB) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
+	run := func(tx kvstore.Tx) error {
+		strict := &strictTx{strictDB: s, r: tx, tx: tx, written: map[string]bool{}}
+		defer strict.destroy()
+		err := fn(strict)
+		strict.checkUnchanged()
+		return err
+	}
+	s.db.Update(ctx, func(tx kvstore.Tx) error {
+		run(tx)
+		return errAgain
+	})
+	return s.db.Update(ctx, run)
+}
+
+type strictTx struct {
+	*strictDB
+	r       kvstore.Reader
+	tx      kvstore.Tx
+	lent    [][]byte
+	given   [][2][]byte // as they were, as they are
+	written map[string]bool
+	scans   int
+}
+
+// lend returns a copy to be destroyed.
+func (s *strictTx) lend(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	b = bytes.Clone(b)
+	s.lent = append(s.lent, b)
+	return b
+}
+
+func (s *strictTx) destroy() {
+	for _, b := range s.lent {
+		for i := range b {
+			b[i] = 0xaa
+		}
+	}
+}
+
+func (s *strictTx) checkUnchanged() {
+	for _, g := range s.given {
+		if !bytes.Equal(g[0], g[1]) {
+			s.t.Errorf("%q was changed to %q after Set", g[0], g[1])
+		}
+	}
+}
+
+func (s *strictTx) Get(key []byte) ([]byte, error) {
+	if s.scans > 0 {
+		s.t.Error("Get inside a Scan")
+	}
+	v, err := s.r.Get(key)
+	return s.lend(v), err
+}
+
+func (s *strictTx) Scan(from, to []byte, fn func(key, value []byte) bool) error {
+	for k := range s.written {
+		if k >= string(from) && k < string(to) {
+			s.t.Errorf("Scan of %q, which the same Tx has written", k)
+		}
+	}
+	s.scans++
+	defer func() { s.scans-- }()
+	return s.r.Scan(from, to, func(k, v []byte) bool { return fn(s.lend(k), s.lend(v)) })
+}
+
+func (s *strictTx) Set(key, value []byte) error {
+	if len(key) == 0 || len(value) == 0 || len(key) > 5000 {
+		s.t.Errorf("Set of a key of %d bytes and a value of %d", len(key), len(value))
+	}
+	s.write(key)
+	s.given = append(s.given, [2][]byte{bytes.Clone(key), key}, [2][]byte{bytes.Clone(value), value})
+	return s.tx.Set(bytes.Clone(key), bytes.Clone(value))
+}
+
+func (s *strictTx) Delete(key []byte) error {
+	s.write(key)
+	return s.tx.Delete(key)
+}
+
+func (s *strictTx) write(key []byte) {
+	if s.scans > 0 {
+		s.t.Error("a write inside a Scan")
+	}
+	s.written[string(key)] = true
+}

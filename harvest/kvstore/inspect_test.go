@@ -1,0 +1,260 @@
+package kvstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// Inspect reads all of a DB and says what in it does not fit together. It is for the tests, which are in another package.
+func Inspect(ctx context.Context, db DB) (faults []string, err error) {
+	err = db.View(ctx, func(r Reader) error {
+		in := &inspection{reader: reader{Reader: r}, keys: map[byte][]pair{}}
+		err := r.Scan([]byte{0}, []byte{0xff}, func(k, v []byte) bool {
+			in.keys[k[0]] = append(in.keys[k[0]], pair{k, v})
+			return true
+		})
+		if err == nil {
+			err = in.open()
+		}
+		if err != nil {
+			return err
+		}
+		for _, check := range [...]func(){in.kinds, in.records, in.sources, in.log, in.tasks, in.bodies} {
+			check()
+		}
+		faults = in.faults
+		return nil
+	})
+	return faults, err
+}
+
+// Keys counts the keys that begin with letter.
+func Keys(ctx context.Context, db DB, letter byte) (n int) {
+	db.View(ctx, func(r Reader) error {
+		from := newKey(letter)
+		return r.Scan(from, from.end(), func(_, _ []byte) bool {
+			n++
+			return true
+		})
+	})
+	return n
+}
+
+type inspection struct {
+	reader
+	keys   map[byte][]pair
+	faults []string
+	refs   map[sum]int64
+	live   map[uint32]int64 // by source
+
+	youngest map[string]websync.Seq // number of each record, by source and id
+}
+
+func (in *inspection) fault(format string, args ...any) {
+	in.faults = append(in.faults, fmt.Sprintf(format, args...))
+}
+
+func (in *inspection) must(err error, what string, args ...any) {
+	if err != nil {
+		in.fault("%s: %v", fmt.Sprintf(what, args...), err)
+	}
+}
+
+// has reports whether a key is there.
+func (in *inspection) has(k key) bool {
+	v, err := in.Get(k)
+	in.must(err, "Get")
+	return v != nil
+}
+
+func (in *inspection) kinds() {
+	for kind := range in.keys {
+		if !bytes.ContainsRune([]byte("hgsnprblmktqBDCPZcS"), rune(kind)) {
+			in.fault("a key of kind %q", kind)
+		}
+	}
+	if !in.head.rewriting && len(in.keys[renumberKey]) > 0 && len(in.keys[compactionKey]) == 0 {
+		in.fault("%d numbers of an older generation are left", len(in.keys[renumberKey]))
+	}
+}
+
+func (in *inspection) records() {
+	in.refs, in.live, in.youngest = map[sum]int64{}, map[uint32]int64{}, map[string]websync.Seq{}
+	live := 0
+	for _, p := range in.keys[recordKey] {
+		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
+		var v stored
+		var rec harvest.Record
+		in.must(v.parse(p.value), "record %q", id)
+		if v.generation != in.head.generation && !in.head.rewriting {
+			in.fault("record %q has a number of generation %d", id, v.generation)
+		}
+		in.must(in.renumber(&v), "record %q", id)
+		in.must(v.record("", &rec), "record %q", id)
+		if rec.Resource.ID != id || rec.Seq > in.head.last || rec.Born > in.head.born {
+			in.fault("record %q: %q, number %d, born %d", id, rec.Resource.ID, rec.Seq, rec.Born)
+		}
+		if rec.Seq > 0 && !in.has(entryKey(in.head.generation, rec.Seq)) {
+			in.fault("record %q: no entry %d", id, rec.Seq)
+		}
+		if rec.Live() {
+			live++
+			in.live[n]++
+		}
+		in.live[n] += 0
+		in.youngest[string(p.key[1:])] = rec.Seq
+		if in.has(newKey(bornKey).number(uint64(rec.Born))) != rec.Live() {
+			in.fault("record %q, live %v: born %d", id, rec.Live(), rec.Born)
+		}
+		for _, b := range rec.Bodies {
+			if k, ok := sumOf(b.Key); ok {
+				in.refs[k]++
+			}
+		}
+	}
+	if n := len(in.keys[bornKey]); n != live {
+		in.fault("%d live records, %d in order of Born", live, n)
+	}
+}
+
+func (in *inspection) sources() {
+	for _, p := range in.keys[sourceKey] {
+		var src source
+		in.must(src.parse(p.value), "source %q", p.key[1:])
+		name, err := in.name(src.n)
+		in.must(err, "name of %d", src.n)
+		if name != string(p.key[1:]) || src.n > in.head.sources {
+			in.fault("source %d is %q and %q", src.n, p.key[1:], name)
+		}
+		if src.live != in.live[src.n] {
+			in.fault("source %q: %d live records, counted %d", name, src.live, in.live[src.n])
+		}
+		delete(in.live, src.n)
+	}
+	for n := range in.live {
+		in.fault("records of the unknown source %d", n)
+	}
+}
+
+func (in *inspection) log() {
+	last := map[uint64]websync.Seq{}
+	youngest := map[string]websync.Seq{}
+	var time int64
+	for _, p := range in.keys[logKey] {
+		generation, seq := binary.BigEndian.Uint64(p.key[1:]), numberOf(p.key)
+		if generation > in.head.generation && len(in.keys[compactionKey]) > 0 {
+			continue // being written, or left by a call that has ended
+		}
+		if generation != in.head.generation && !in.has(newKey(generationKey).number(generation)) {
+			in.fault("an entry of generation %d", generation)
+		}
+		if seq != last[generation]+1 {
+			in.fault("generation %d: entry %d after %d", generation, seq, last[generation])
+		}
+		if last[generation] == 0 {
+			time = -1 << 63
+		}
+		last[generation] = seq
+		var o owned
+		var item websync.Item
+		in.must(o.parse(p.value), "entry %d", seq)
+		in.must(harvest.DecodeItem(o.rest, &item), "entry %d", seq)
+		if generation == in.head.generation {
+			youngest[string(p.value[:4])+item.Resource.ID] = seq
+		}
+		if t := item.Time.UnixMicro(); t <= time || t > in.head.clock {
+			in.fault("generation %d: entry %d: time %d after %d, the last is %d", generation, seq, t, time, in.head.clock)
+		}
+		time = item.Time.UnixMicro()
+	}
+	for id, seq := range youngest {
+		if in.youngest[id] != seq {
+			in.fault("record %q: number %d, the youngest entry is %d", id, in.youngest[id], seq)
+		}
+	}
+	for _, p := range in.keys[generationKey] {
+		generation := binary.BigEndian.Uint64(p.key[1:])
+		if n := parse(p.value).uint(); n != uint64(last[generation]) {
+			in.fault("generation %d: %d entries of %d", generation, last[generation], n)
+		}
+	}
+	if last[in.head.generation] != in.head.last {
+		in.fault("the last entry is %d, the head says %d", last[in.head.generation], in.head.last)
+	}
+}
+
+func (in *inspection) tasks() {
+	due := 0
+	for _, p := range in.keys[taskKey] {
+		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
+		v, err := in.stored(p.key)
+		in.must(err, "task %q", id)
+		var t harvest.Task
+		in.must(v.task("", &t), "task %q", id)
+		if t.Resource.ID != id || t.N > in.head.tasks {
+			in.fault("task %q: %q, N %d", id, t.Resource.ID, t.N)
+		}
+		if in.has(dueKeyOf(n, &t)) != mayFallDue(&t) {
+			in.fault("task %q: kind %d, parked %v: due %v", id, t.Kind, t.Parked, !mayFallDue(&t))
+		}
+		if mayFallDue(&t) {
+			due++
+		}
+	}
+	if n := len(in.keys[dueKey]); n != due {
+		in.fault("%d tasks may fall due, %d in order of Due", due, n)
+	}
+}
+
+func (in *inspection) bodies() {
+	unused, data, chunks := 0, 0, uint64(0)
+	for _, p := range in.keys[bodyKey] {
+		k := sum(p.key[1:])
+		var v body
+		in.must(v.parse(p.value), "body %x", k[:4])
+		if v.refs != in.refs[k] {
+			in.fault("body %x: %d records, counted %d", k[:4], v.refs, in.refs[k])
+		}
+		delete(in.refs, k)
+		if v.refs == 0 {
+			unused++
+		}
+		if in.has(newKey(unusedKey).time(micro(v.since)).bytes(k[:])) != (v.refs == 0) {
+			in.fault("body %x: %d records: not as listed", k[:4], v.refs)
+		}
+		if v.chunk == 0 && v.size > 0 {
+			data++
+		}
+		if in.has(newKey(dataKey).bytes(k[:])) != (v.chunk == 0 && v.size > 0) {
+			in.fault("body %x: its bytes", k[:4])
+		}
+		chunks += v.chunks()
+		in.chunks(v.token, v.chunks())
+	}
+	for k := range in.refs {
+		in.fault("body %x is not there", k[:4])
+	}
+	for _, p := range in.keys[pendingKey] {
+		var v pending
+		in.must(v.parse(p.value), "pending")
+		chunks += v.chunks
+		in.chunks(token(p.key[1:]), v.chunks)
+	}
+	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || chunks != uint64(len(in.keys[chunkKey])) {
+		in.fault("unused %d of %d, data %d of %d, chunks %d of %d", unused, len(in.keys[unusedKey]), data, len(in.keys[dataKey]),
+			chunks, len(in.keys[chunkKey]))
+	}
+}
+
+func (in *inspection) chunks(t token, n uint64) {
+	for i := range n {
+		if !in.has(newKey(chunkKey).bytes(t[:]).number(i)) {
+			in.fault("chunk %d of %x", i, t[:4])
+		}
+	}
+}

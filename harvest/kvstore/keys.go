@@ -1,0 +1,84 @@
+package kvstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+)
+
+// The layout. A key is a letter and what follows; numbers are big-endian so that their order is that of the bytes. Uvarints
+// stand in values only. n is the number of a source (4 bytes), gen a generation, sum a sha-256 (32 bytes), token 16 random
+// bytes. Version 1 of it is written as the first byte of the values of head, source, claim and body.
+//
+//	h                     head: see type head
+//	g gen                 greatest number of an older generation of the log; none: it was dropped
+//	s name                source: number, live records
+//	n n                   name of the source
+//	p n                   checkpoint: uvarint version, data
+//	r n id                record: uvarint gen, uvarint seq, record without Seq and Source
+//	b born                n, id of a live record
+//	l gen seq             entry of the log: n, item without Seq and Source
+//	m gen seq             seq in generation gen of the entry that had this one in gen-1; only while records are rewritten
+//	k                     compaction in progress: see type compaction
+//	t n id                task: uvarint gen of its Base, task without Source
+//	q n due id            1, for a task that may fall due; due in microseconds
+//	B sum                 body: see type body
+//	D sum                 the bytes of a body of one chunk
+//	C token chunk         a chunk of a longer one
+//	P token               chunks that no body has taken yet: see type pending
+//	Z time sum            1, for a body that no record names since then
+//	c name                claim: see type claim
+//	S key                 value of State
+//
+// A record's number is that of the generation written beside it. When the log has been compacted numbers of the generation
+// before are looked up under m, until all records are rewritten: so the switch to the new generation is small.
+const (
+	headKey       = 'h'
+	generationKey = 'g'
+	sourceKey     = 's'
+	nameKey       = 'n'
+	checkpointKey = 'p'
+	recordKey     = 'r'
+	bornKey       = 'b'
+	logKey        = 'l'
+	renumberKey   = 'm'
+	compactionKey = 'k'
+	taskKey       = 't'
+	dueKey        = 'q'
+	bodyKey       = 'B'
+	dataKey       = 'D'
+	chunkKey      = 'C'
+	pendingKey    = 'P'
+	unusedKey     = 'Z'
+	claimKey      = 'c'
+	stateKey      = 'S'
+)
+
+// A key is built by appending parts.
+type key []byte
+
+// newKey allocates room for what most keys need.
+func newKey(kind byte) key { return append(make(key, 0, 128), kind) }
+
+func (k key) source(n uint32) key  { return binary.BigEndian.AppendUint32(k, n) }
+func (k key) number(n uint64) key  { return binary.BigEndian.AppendUint64(k, n) }
+func (k key) text(s string) key    { return append(k, s...) }
+func (k key) bytes(b []byte) key   { return append(k, b...) }
+func (k key) time(t time.Time) key { return k.number(uint64(t.UnixMicro()) ^ 1<<63) }
+func (k key) after() key           { return append(k, 0) }
+func (k key) of(kind byte) key     { return append(k[:0], kind) }
+
+// end returns the first key after all that begin with k.
+func (k key) end() key {
+	end := bytes.Clone(k)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil // no key begins with 0xff
+}
+
+func keyTime(b []byte) time.Time {
+	return time.UnixMicro(int64(binary.BigEndian.Uint64(b) ^ 1<<63)).UTC()
+}

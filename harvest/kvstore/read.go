@@ -1,0 +1,385 @@
+package kvstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// What one View reads at most.
+const (
+	pageItems = 256
+	pageBytes = 1 << 20
+	pageScan  = 8192 // entries that a filter drops included
+)
+
+// pages yields what next returns, page by page, until there is no more. The page may be used again.
+func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for {
+			page, more, err := next()
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for i := range page {
+				if !yield(page[i], nil) {
+					return
+				}
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// A pair is a key and its value.
+type pair struct{ key, value []byte }
+
+// scan returns a page of what lies in from <= key < to and is wanted, and where to go on: nil if there is no more.
+func (r *reader) scan(from, to key, wanted func(pair) bool) (page []pair, next key, err error) {
+	size, seen := 0, 0
+	var last []byte
+	err = r.Scan(from, to, func(k, v []byte) bool {
+		if p := (pair{k, v}); wanted == nil || wanted(p) {
+			page = append(page, p)
+			size += len(v)
+		}
+		seen++
+		if len(page) == pageItems || size >= pageBytes || seen == pageScan {
+			last = k
+		}
+		return last == nil
+	})
+	if err != nil || last == nil {
+		return page, nil, err
+	}
+	return page, key(bytes.Clone(last)).after(), nil
+}
+
+// Head implements [websync.Catalog].
+func (s *Store) Head(ctx context.Context) (h websync.Head, err error) {
+	err = s.view(ctx, func(r *reader) error {
+		h = websync.Head{Generation: r.head.generation, Last: r.head.last, Born: r.head.born, Live: map[string]int64{}}
+		if h.Last > 0 {
+			h.First, h.FirstTime, h.LastTime = 1, micro(r.head.firstTime), micro(r.head.lastTime)
+		}
+		var bad error
+		from := newKey(sourceKey)
+		err := r.Scan(from, from.end(), func(k, v []byte) bool {
+			var src source
+			if bad = src.parse(v); bad == nil && src.live > 0 {
+				h.Live[string(k[1:])] = src.live
+			}
+			return bad == nil
+		})
+		if err == nil {
+			err = bad
+		}
+		return err
+	})
+	return h, err
+}
+
+// Checkpoint implements [harvest.Store].
+func (s *Store) Checkpoint(ctx context.Context, source string) (c harvest.Checkpoint, err error) {
+	err = s.view(ctx, func(r *reader) error {
+		c = harvest.Checkpoint{}
+		src, ok, err := r.source(source)
+		if err != nil || !ok {
+			return err
+		}
+		b, err := r.Get(newKey(checkpointKey).source(src.n))
+		if err != nil || b == nil {
+			return err
+		}
+		p := parse(b)
+		c.Version = int(p.int())
+		c.Data = bytes.Clone(p.b)
+		return p.err
+	})
+	return c, err
+}
+
+// Lookup implements [harvest.Store].
+func (s *Store) Lookup(ctx context.Context, source string, ids []string) ([]harvest.Record, error) {
+	records := make([]harvest.Record, len(ids))
+	err := s.lookup(ctx, source, ids, func(i int, v *stored) error { return v.record(source, &records[i]) })
+	return records, err
+}
+
+// Get implements [websync.Catalog].
+func (s *Store) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
+	items := make([]websync.Item, len(ids))
+	err := s.lookup(ctx, source, ids, func(i int, v *stored) error { return v.item(source, &items[i]) })
+	return items, err
+}
+
+func (s *Store) lookup(ctx context.Context, source string, ids []string, found func(int, *stored) error) error {
+	return s.view(ctx, func(r *reader) error {
+		src, ok, err := r.source(source)
+		if err != nil || !ok {
+			return err
+		}
+		k := newKey(recordKey)
+		for i, id := range ids {
+			k = k.of(recordKey).source(src.n).text(id)
+			v, err := r.stored(k)
+			if err != nil {
+				return err
+			}
+			if err := found(i, &v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Records implements [harvest.Store].
+func (s *Store) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
+	return byID(s, ctx, recordKey, source, after, func(v *stored) (rec harvest.Record, err error) {
+		err = v.record(source, &rec)
+		return rec, err
+	})
+}
+
+// Tasks implements [harvest.Store].
+func (s *Store) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
+	return byID(s, ctx, taskKey, source, after, func(v *stored) (t harvest.Task, err error) {
+		err = v.task(source, &t)
+		return t, err
+	})
+}
+
+// byID yields the records or the tasks of a source.
+func byID[T any](s *Store, ctx context.Context, kind byte, source, after string, decode func(*stored) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var page []T
+		var from key // where the next page begins
+		pages(func() (_ []T, more bool, err error) {
+			err = s.view(ctx, func(r *reader) error {
+				page, more = page[:0], false
+				src, ok, err := r.source(source)
+				if err != nil || !ok {
+					return err
+				}
+				prefix := newKey(kind).source(src.n)
+				begin := from
+				if begin == nil {
+					begin = newKey(kind).source(src.n).text(after).after()
+				}
+				found, next, err := r.scan(begin, prefix.end(), nil)
+				if err != nil {
+					return err
+				}
+				for _, p := range found {
+					var v stored
+					if err := v.parse(p.value); err != nil {
+						return err
+					}
+					if err := r.renumber(&v); err != nil {
+						return err
+					}
+					x, err := decode(&v)
+					if err != nil {
+						return err
+					}
+					page = append(page, x)
+				}
+				more, from = next != nil, next
+				return nil
+			})
+			return page, more, err
+		})(yield)
+	}
+}
+
+// Due implements [harvest.Store].
+func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (tasks []harvest.Task, err error) {
+	if n <= 0 {
+		return nil, ctx.Err()
+	}
+	err = s.view(ctx, func(r *reader) error {
+		tasks = nil
+		src, ok, err := r.source(source)
+		if err != nil || !ok {
+			return err
+		}
+		prefix := newKey(dueKey).source(src.n)
+		to := newKey(dueKey).source(src.n).time(now.Add(time.Microsecond))
+		var ids [][]byte
+		err = r.Scan(prefix, to, func(k, _ []byte) bool {
+			ids = append(ids, k[len(prefix)+8:])
+			return len(ids) < n
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			v, err := r.stored(newKey(taskKey).source(src.n).bytes(id))
+			if err != nil {
+				return err
+			}
+			var t harvest.Task
+			if err := v.task(source, &t); err != nil {
+				return err
+			}
+			tasks = append(tasks, t)
+		}
+		return nil
+	})
+	return tasks, err
+}
+
+// A walk goes over items by number, one page after the other.
+type walk struct {
+	rng     websync.Range
+	started bool
+	page    []websync.Item
+}
+
+// begin ends the walk at what is there now, so that a loop that commits comes to its end.
+func (w *walk) begin(last websync.Seq) {
+	if w.started {
+		return
+	}
+	w.started = true
+	if w.rng.Until == 0 || w.rng.Until > last {
+		w.rng.Until = last
+	}
+}
+
+// pages yields what read, which is given the range that is left, returns: the numbers it has read up to.
+func (s *Store) walk(ctx context.Context, rng websync.Range, read func(*reader, *walk) (next websync.Seq, err error)) iter.Seq2[websync.Item, error] {
+	return func(yield func(websync.Item, error) bool) {
+		w := walk{rng: rng}
+		pages(func() ([]websync.Item, bool, error) {
+			var next walk
+			err := s.view(ctx, func(r *reader) (err error) {
+				next = w
+				next.page = w.page[:0]
+				next.rng.After, err = read(r, &next)
+				return err
+			})
+			w = next
+			return w.page, w.rng.After < w.rng.Until, err
+		})(yield)
+	}
+}
+
+// Resources implements [websync.Catalog].
+func (s *Store) Resources(ctx context.Context, rng websync.Range) iter.Seq2[websync.Item, error] {
+	return s.walk(ctx, rng, func(r *reader, w *walk) (websync.Seq, error) {
+		w.begin(r.head.born)
+		from := func(after websync.Seq) key { return newKey(bornKey).number(uint64(after) + 1) }
+		found, last, err := r.inRange(w, from)
+		if err != nil {
+			return 0, err
+		}
+		size := 0
+		for _, p := range found {
+			var o owned
+			if err := o.parse(p.value); err != nil {
+				return 0, err
+			}
+			v, err := r.stored(newKey(recordKey).source(o.n).bytes(o.rest))
+			if err != nil {
+				return 0, err
+			}
+			if err := r.addItem(w, o.n, &v); err != nil {
+				return 0, err
+			}
+			if size += len(v.data); size >= pageBytes {
+				return numberOf(p.key), nil
+			}
+		}
+		return last, nil
+	})
+}
+
+// Changes implements [websync.Catalog].
+func (s *Store) Changes(ctx context.Context, rng websync.Range) iter.Seq2[websync.Item, error] {
+	return s.walk(ctx, rng, func(r *reader, w *walk) (websync.Seq, error) {
+		last, err := r.lastOf(&w.rng)
+		if err != nil {
+			return 0, err
+		}
+		w.begin(last)
+		from := func(after websync.Seq) key { return entryKey(w.rng.Generation, after+1) }
+		found, last, err := r.inRange(w, from)
+		if err != nil {
+			return 0, err
+		}
+		for _, p := range found {
+			var o owned
+			if err := o.parse(p.value); err != nil {
+				return 0, err
+			}
+			v := stored{seq: numberOf(p.key), data: o.rest}
+			if err := r.addItem(w, o.n, &v); err != nil {
+				return 0, err
+			}
+		}
+		return last, nil
+	})
+}
+
+// lastOf sets the generation if it is not named and returns the greatest number of the log.
+func (r *reader) lastOf(rng *websync.Range) (websync.Seq, error) {
+	if rng.Generation == 0 {
+		rng.Generation = r.head.generation
+	}
+	if rng.Generation == r.head.generation {
+		return r.head.last, nil
+	}
+	b, err := r.Get(newKey(generationKey).number(rng.Generation))
+	if err == nil && b == nil {
+		err = fmt.Errorf("%w: generation %d of the log", websync.ErrNotFound, rng.Generation)
+	}
+	if err != nil {
+		return 0, err
+	}
+	p := parse(b)
+	last := websync.Seq(p.uint())
+	return last, p.end()
+}
+
+// numberOf returns the number that a key of the log or of the order of first appearances ends with.
+func numberOf(k []byte) websync.Seq {
+	return websync.Seq(binary.BigEndian.Uint64(k[len(k)-8:]))
+}
+
+// inRange returns a page of the entries that w wants, and the number up to which all are read.
+func (r *reader) inRange(w *walk, from func(after websync.Seq) key) ([]pair, websync.Seq, error) {
+	f, err := r.filter(w.rng.Sources)
+	if err != nil || f.nothing() || w.rng.After >= w.rng.Until {
+		return nil, w.rng.Until, err
+	}
+	found, next, err := r.scan(from(w.rng.After), from(w.rng.Until), func(p pair) bool {
+		return len(p.value) >= 4 && f.has(binary.BigEndian.Uint32(p.value))
+	})
+	if err != nil || next == nil {
+		return found, w.rng.Until, err
+	}
+	return found, numberOf(next[:len(next)-1]), nil
+}
+
+func (r *reader) addItem(w *walk, n uint32, v *stored) error {
+	if v.data == nil {
+		return harvest.ErrCorrupt
+	}
+	name, err := r.name(n)
+	if err != nil {
+		return err
+	}
+	w.page = append(w.page, websync.Item{})
+	return v.item(name, &w.page[len(w.page)-1])
+}

@@ -1,0 +1,203 @@
+package kvstore
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// A stored is a record, or a task with its Base, as it is kept: a number and the generation that it belongs to, and the
+// bytes of the codec.
+type stored struct {
+	generation uint64
+	seq        websync.Seq
+	data       []byte // nil: there is none
+}
+
+func (v *stored) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, v.generation)
+	b = binary.AppendUvarint(b, uint64(v.seq))
+	return append(b, v.data...)
+}
+
+func (v *stored) parse(b []byte) error {
+	p := parse(b)
+	v.generation, v.seq = p.uint(), websync.Seq(p.uint())
+	v.data = p.b
+	return p.err
+}
+
+// stored returns what k holds, its number being that of the newest generation.
+func (r *reader) stored(k key) (v stored, err error) {
+	if _, err = r.get(k, &v); err == nil {
+		err = r.renumber(&v)
+	}
+	return v, err
+}
+
+// gone is the number of an entry that the newest generation does not have. No entry will ever have it.
+const gone = websync.Seq(1<<63 - 1)
+
+// renumber gives v its number in the newest generation.
+func (r *reader) renumber(v *stored) error {
+	if v.generation == r.head.generation || v.data == nil {
+		return nil
+	}
+	v.generation = r.head.generation
+	if v.seq == 0 || v.seq == gone {
+		return nil
+	}
+	b, err := r.Get(newKey(renumberKey).number(r.head.generation).number(uint64(v.seq)))
+	if err != nil {
+		return err
+	}
+	v.seq = gone
+	if len(b) == 8 {
+		v.seq = websync.Seq(binary.BigEndian.Uint64(b))
+	}
+	return nil
+}
+
+func (v *stored) record(source string, rec *harvest.Record) error {
+	if v.data == nil {
+		*rec = harvest.Record{}
+		return nil
+	}
+	if err := harvest.DecodeRecord(v.data, rec); err != nil {
+		return err
+	}
+	rec.Seq, rec.Source = v.seq, source
+	return nil
+}
+
+func (v *stored) item(source string, item *websync.Item) error {
+	if v.data == nil {
+		*item = websync.Item{}
+		return nil
+	}
+	if err := harvest.DecodeItem(v.data, item); err != nil {
+		return err
+	}
+	item.Seq, item.Source = v.seq, source
+	return nil
+}
+
+func (v *stored) task(source string, t *harvest.Task) error {
+	if v.data == nil {
+		*t = harvest.Task{}
+		return nil
+	}
+	if err := harvest.DecodeTask(v.data, t); err != nil {
+		return err
+	}
+	t.Base, t.Source = v.seq, source
+	return nil
+}
+
+// setRecord writes rec, whose number is one of the newest generation.
+func (w *writer) setRecord(n uint32, rec harvest.Record) error {
+	seq := rec.Seq
+	rec.Seq, rec.Source = 0, ""
+	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
+	w.scratch = binary.AppendUvarint(w.scratch, uint64(seq))
+	w.scratch = harvest.AppendRecord(w.scratch, &rec)
+	return w.set(newKey(recordKey).source(n).text(rec.Resource.ID), w.scratch)
+}
+
+// setTask replaces the task of its id.
+func (w *writer) setTask(n uint32, t harvest.Task) error {
+	if err := w.deleteTask(n, harvest.TaskRef{ID: t.Resource.ID}); err != nil {
+		return err
+	}
+	w.head.tasks++
+	t.N = w.head.tasks
+	base := t.Base
+	t.Base, t.Source = 0, ""
+	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
+	w.scratch = binary.AppendUvarint(w.scratch, uint64(base))
+	w.scratch = harvest.AppendTask(w.scratch, &t)
+	if err := w.set(taskKeyOf(n, t.Resource.ID), w.scratch); err != nil || !mayFallDue(&t) {
+		return err
+	}
+	return w.set(dueKeyOf(n, &t), present)
+}
+
+// deleteTask does nothing if there is no such task.
+func (w *writer) deleteTask(n uint32, ref harvest.TaskRef) error {
+	k := taskKeyOf(n, ref.ID)
+	v, err := w.stored(k)
+	if err != nil || v.data == nil {
+		return err
+	}
+	var t harvest.Task
+	if err := v.task("", &t); err != nil {
+		return err
+	}
+	if ref.N != 0 && ref.N != t.N {
+		return nil
+	}
+	if err := w.delete(k); err != nil || !mayFallDue(&t) {
+		return err
+	}
+	return w.delete(dueKeyOf(n, &t))
+}
+
+func mayFallDue(t *harvest.Task) bool { return t.Kind == harvest.TaskGet && !t.Parked }
+
+func taskKeyOf(n uint32, id string) key { return newKey(taskKey).source(n).text(id) }
+
+func dueKeyOf(n uint32, t *harvest.Task) key {
+	return newKey(dueKey).source(n).time(t.Due).text(t.Resource.ID)
+}
+
+// setEntry writes an entry of the log.
+func (w *writer) setEntry(generation uint64, seq websync.Seq, n uint32, item websync.Item) error {
+	item.Seq, item.Source = 0, ""
+	w.scratch = binary.BigEndian.AppendUint32(w.scratch[:0], n)
+	w.scratch = harvest.AppendItem(w.scratch, &item)
+	return w.set(entryKey(generation, seq), w.scratch)
+}
+
+func entryKey(generation uint64, seq websync.Seq) key {
+	return newKey(logKey).number(generation).number(uint64(seq))
+}
+
+// An owned is a part of a value that begins with the number of a source.
+type owned struct {
+	n    uint32
+	rest []byte
+}
+
+func (v *owned) parse(b []byte) error {
+	if len(b) < 4 {
+		return harvest.ErrCorrupt
+	}
+	v.n, v.rest = binary.BigEndian.Uint32(b), b[4:]
+	return nil
+}
+
+// A filter says which sources are wanted.
+type filter struct {
+	all     bool
+	sources []uint32
+}
+
+func (r *reader) filter(names []string) (f filter, err error) {
+	f.all = len(names) == 0
+	for _, name := range names {
+		src, ok, err := r.source(name)
+		if err != nil {
+			return f, err
+		}
+		if ok {
+			f.sources = append(f.sources, src.n)
+		}
+	}
+	return f, nil
+}
+
+func (f *filter) nothing() bool { return !f.all && len(f.sources) == 0 }
+
+func (f *filter) has(n uint32) bool { return f.all || slices.Contains(f.sources, n) }

@@ -1,0 +1,173 @@
+package kvstore
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// A Store keeps everything in a DB. Its fields must not be changed once it is in use.
+type Store struct {
+	// Now is the clock. If nil, it is time.Now.
+	Now func() time.Time
+
+	// ChunkSize is how many bytes of a body are written in one Update, and how many wait in memory before. 0 means 128 KiB.
+	ChunkSize int
+
+	db DB
+
+	mu      sync.Mutex
+	writing map[token]struct{} // chunks of bodies that this process still writes
+
+	compacting sync.Mutex
+}
+
+var (
+	_ harvest.Store      = (*Store)(nil)
+	_ harvest.Maintainer = (*Store)(nil)
+)
+
+// New returns a Store on db. Several Stores, in several processes if the DB allows it, may use one DB at the same time.
+func New(db DB) *Store { return &Store{db: db} }
+
+// now returns microseconds since 1970.
+func (s *Store) now() int64 {
+	if s.Now != nil {
+		return s.Now().UnixMicro()
+	}
+	return time.Now().UnixMicro()
+}
+
+func micro(t int64) time.Time { return time.UnixMicro(t).UTC() }
+
+// State implements [websync.State].
+func (s *Store) State(ctx context.Context, key string) (value []byte, err error) {
+	err = s.view(ctx, func(r *reader) error {
+		value, err = r.Get(newKey(stateKey).text(key))
+		value = bytes.Clone(value)
+		return err
+	})
+	return value, err
+}
+
+// Swap implements [websync.State].
+func (s *Store) Swap(ctx context.Context, key string, old, new []byte) error {
+	return s.update(ctx, func(w *writer) error {
+		k := newKey(stateKey).text(key)
+		held, err := w.Get(k)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(held, old) {
+			return websync.ErrConflict
+		}
+		return w.set(k, new)
+	})
+}
+
+// A reader is a Reader that knows the head.
+type reader struct {
+	Reader
+	head  head
+	names map[uint32]string // of sources, as far as they have been asked for
+}
+
+func (s *Store) view(ctx context.Context, fn func(*reader) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.db.View(ctx, func(db Reader) error {
+		r := &reader{Reader: db}
+		if err := r.open(); err != nil {
+			return err
+		}
+		return fn(r)
+	})
+}
+
+func (r *reader) open() error {
+	r.head = newHead()
+	_, err := r.get(newKey(headKey), &r.head)
+	return err
+}
+
+// get parses the value of k into v and reports whether there is one.
+func (r *reader) get(k key, v interface{ parse([]byte) error }) (bool, error) {
+	b, err := r.Get(k)
+	if err != nil || b == nil {
+		return false, err
+	}
+	return true, v.parse(b)
+}
+
+// source returns the source with this name; ok is false if there is none.
+func (r *reader) source(name string) (src source, ok bool, err error) {
+	ok, err = r.get(newKey(sourceKey).text(name), &src)
+	return src, ok, err
+}
+
+// name returns the name of a source.
+func (r *reader) name(n uint32) (string, error) {
+	if name, ok := r.names[n]; ok {
+		return name, nil
+	}
+	b, err := r.Get(newKey(nameKey).source(n))
+	if err != nil {
+		return "", err
+	}
+	if r.names == nil {
+		r.names = map[uint32]string{}
+	}
+	r.names[n] = string(b)
+	return r.names[n], nil
+}
+
+// A writer is a Tx that knows the head and writes it when it has changed.
+type writer struct {
+	reader
+	tx      Tx
+	scratch []byte
+}
+
+func (s *Store) update(ctx context.Context, fn func(*writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.db.Update(ctx, func(tx Tx) error {
+		w := &writer{reader: reader{Reader: tx}, tx: tx}
+		if err := w.open(); err != nil {
+			return err
+		}
+		before := w.head
+		if err := fn(w); err != nil {
+			return err
+		}
+		if w.head == before {
+			return nil
+		}
+		return w.put(newKey(headKey), &w.head)
+	})
+}
+
+// set copies key and value, so that the caller may use both again. An empty value deletes.
+func (w *writer) set(k key, value []byte) error {
+	if len(value) == 0 {
+		return w.tx.Delete(bytes.Clone(k))
+	}
+	return w.tx.Set(bytes.Clone(k), bytes.Clone(value))
+}
+
+// put writes v.
+func (w *writer) put(k key, v interface{ append([]byte) []byte }) error {
+	w.scratch = v.append(w.scratch[:0])
+	return w.set(k, w.scratch)
+}
+
+func (w *writer) delete(k key) error { return w.tx.Delete(bytes.Clone(k)) }
+
+// present is the value of keys that say all.
+var present = []byte{1}

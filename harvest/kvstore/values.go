@@ -1,0 +1,247 @@
+package kvstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// layoutVersion is the first byte of the values that every operation reads.
+const layoutVersion = 1
+
+// Times in values and in the structs below are microseconds since 1970.
+
+// A head is what the Store knows of itself.
+type head struct {
+	generation uint64
+	last       websync.Seq // of the newest generation
+	firstTime  int64       // of its first entry
+	lastTime   int64       // of its last entry
+	clock      int64       // of the last entry ever
+	born       websync.Seq // the greatest given out
+	sources    uint32      // likewise
+	tasks      uint64      // likewise
+	rewriting  bool        // some records and tasks have numbers of the generation before
+}
+
+// newHead is that of an empty store.
+func newHead() head { return head{generation: 1, clock: math.MinInt64} }
+
+func (h *head) append(b []byte) []byte {
+	b = append(b, layoutVersion)
+	b = binary.AppendUvarint(b, h.generation)
+	b = binary.AppendUvarint(b, uint64(h.last))
+	b = binary.AppendVarint(b, h.firstTime)
+	b = binary.AppendVarint(b, h.lastTime)
+	b = binary.AppendVarint(b, h.clock)
+	b = binary.AppendUvarint(b, uint64(h.born))
+	b = binary.AppendUvarint(b, uint64(h.sources))
+	b = binary.AppendUvarint(b, h.tasks)
+	return appendBool(b, h.rewriting)
+}
+
+func (h *head) parse(b []byte) error {
+	p := parse(b)
+	p.version()
+	*h = head{
+		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
+		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), rewriting: p.bool(),
+	}
+	return p.end()
+}
+
+// A source is one that has committed something.
+type source struct {
+	n    uint32
+	live int64 // records
+}
+
+func (s *source) append(b []byte) []byte {
+	b = binary.AppendUvarint(append(b, layoutVersion), uint64(s.n))
+	return binary.AppendVarint(b, s.live)
+}
+
+func (s *source) parse(b []byte) error {
+	p := parse(b)
+	p.version()
+	*s = source{uint32(p.uint()), p.int()}
+	return p.end()
+}
+
+// A claim is the newest one of its name.
+type claim struct {
+	epoch, n uint64
+	expires  int64
+	batch    [16]byte // the last one applied; zero: none, or one without an ID
+}
+
+func (c *claim) append(b []byte) []byte {
+	b = binary.AppendUvarint(append(b, layoutVersion), c.epoch)
+	b = binary.AppendUvarint(b, c.n)
+	b = binary.AppendVarint(b, c.expires)
+	return append(b, c.batch[:]...)
+}
+
+func (c *claim) parse(b []byte) error {
+	p := parse(b)
+	p.version()
+	*c = claim{epoch: p.uint(), n: p.uint(), expires: p.int()}
+	copy(c.batch[:], p.take(16))
+	return p.end()
+}
+
+type token [16]byte
+
+// A body is one that a Commit has taken.
+type body struct {
+	refs  int64 // by current records
+	since int64 // it has lain: when it was stored, or when the last record let it go
+	size  int64
+	chunk int64 // size of all chunks but the last; 0: the bytes are under D, or there are none
+	token token // of the chunks
+}
+
+func (v *body) append(b []byte) []byte {
+	b = binary.AppendVarint(append(b, layoutVersion), v.refs)
+	b = binary.AppendVarint(b, v.since)
+	b = binary.AppendVarint(b, v.size)
+	b = binary.AppendVarint(b, v.chunk)
+	if v.chunk > 0 {
+		b = append(b, v.token[:]...)
+	}
+	return b
+}
+
+func (v *body) parse(b []byte) error {
+	p := parse(b)
+	p.version()
+	*v = body{refs: p.int(), since: p.int(), size: p.int(), chunk: p.int()}
+	if v.chunk > 0 {
+		copy(v.token[:], p.take(16))
+	}
+	return p.end()
+}
+
+// chunks returns how many there are.
+func (v *body) chunks() uint64 {
+	if v.chunk == 0 {
+		return 0
+	}
+	return uint64((v.size + v.chunk - 1) / v.chunk)
+}
+
+// A pending is a row of chunks that no body has taken.
+type pending struct {
+	since  int64 // the last write
+	chunks uint64
+	dead   bool // being removed: no Commit may take it
+}
+
+func (v *pending) append(b []byte) []byte {
+	b = binary.AppendVarint(b, v.since)
+	b = binary.AppendUvarint(b, v.chunks)
+	return appendBool(b, v.dead)
+}
+
+func (v *pending) parse(b []byte) error {
+	p := parse(b)
+	*v = pending{p.int(), p.uint(), p.bool()}
+	return p.end()
+}
+
+// A compaction tells how far a new generation is written.
+type compaction struct {
+	token               token       // of the call
+	from, to            websync.Seq // the last entry read, the last one written
+	firstTime, lastTime int64       // of those written
+}
+
+func (c *compaction) append(b []byte) []byte {
+	b = append(b, c.token[:]...)
+	b = binary.AppendUvarint(b, uint64(c.from))
+	b = binary.AppendUvarint(b, uint64(c.to))
+	b = binary.AppendVarint(b, c.firstTime)
+	return binary.AppendVarint(b, c.lastTime)
+}
+
+func (c *compaction) parse(b []byte) error {
+	p := parse(b)
+	copy(c.token[:], p.take(16))
+	c.from, c.to = websync.Seq(p.uint()), websync.Seq(p.uint())
+	c.firstTime, c.lastTime = p.int(), p.int()
+	return p.end()
+}
+
+func appendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// A parser takes values off the front of b. After an error it gives empty values.
+type parser struct {
+	b   []byte
+	err error
+}
+
+func parse(b []byte) *parser { return &parser{b: b} }
+
+func (p *parser) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+	p.b = nil
+}
+
+// end returns the error, if there was one or something is left.
+func (p *parser) end() error {
+	if len(p.b) > 0 {
+		p.fail(harvest.ErrCorrupt)
+	}
+	return p.err
+}
+
+func (p *parser) take(n int) []byte {
+	if len(p.b) < n {
+		p.fail(harvest.ErrCorrupt)
+		return make([]byte, n)
+	}
+	b := p.b[:n]
+	p.b = p.b[n:]
+	return b
+}
+
+func (p *parser) version() {
+	switch v := p.take(1)[0]; {
+	case v > layoutVersion:
+		p.fail(fmt.Errorf("%w: layout %d", harvest.ErrNewer, v))
+	case v == 0:
+		p.fail(harvest.ErrCorrupt)
+	}
+}
+
+func (p *parser) uint() uint64 {
+	v, n := binary.Uvarint(p.b)
+	if n <= 0 {
+		p.fail(harvest.ErrCorrupt)
+		return 0
+	}
+	p.b = p.b[n:]
+	return v
+}
+
+func (p *parser) int() int64 {
+	v, n := binary.Varint(p.b)
+	if n <= 0 {
+		p.fail(harvest.ErrCorrupt)
+		return 0
+	}
+	p.b = p.b[n:]
+	return v
+}
+
+func (p *parser) bool() bool { return p.take(1)[0] != 0 }
