@@ -30,6 +30,9 @@ func (c *committer) renew(ctx context.Context) error {
 
 // apply commits a batch. An answer that was lost is asked for again: a batch is never applied twice.
 func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, err error) {
+	if c.run.dry != nil {
+		return nil, nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k, ok := c.run.h.Fetcher.(Keeper); ok {
@@ -55,6 +58,22 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
 	}
 	return conflicts, nil
+}
+
+// applyRest commits a batch without what conflicts: records that somebody else has changed meanwhile. It returns the puts that were
+// applied.
+func (c *committer) applyRest(ctx context.Context, b *Batch) (applied []Change, err error) {
+	for !b.empty() {
+		conflicts, err := c.apply(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		if len(conflicts) == 0 {
+			break
+		}
+		b.without(conflicts)
+	}
+	return b.Puts, nil
 }
 
 // saveState commits what the Fetcher wants kept, if there is anything.

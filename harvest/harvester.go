@@ -124,11 +124,8 @@ func (h *Harvester) ttl() time.Duration {
 // begin claims name and returns a run whose context ends when the claim is lost.
 func (h *Harvester) begin(ctx context.Context, src Source, name string) (*run, context.Context, error) {
 	r := newRun(h, src)
-	if h.Store == nil {
-		return r, ctx, errors.New("harvest: no Store")
-	}
-	if src.Key() == "" {
-		return r, ctx, errors.New("harvest: the source has no key")
+	if err := h.check(src); err != nil {
+		return r, ctx, err
 	}
 	claim, err := h.Store.Claim(ctx, name, h.ttl())
 	if err != nil {
@@ -139,6 +136,16 @@ func (h *Harvester) begin(ctx context.Context, src Source, name string) (*run, c
 	go r.keepClaim(ctx)
 	go r.tellProgress(ctx)
 	return r, ctx, nil
+}
+
+func (h *Harvester) check(src Source) error {
+	if h.Store == nil {
+		return errors.New("harvest: no Store")
+	}
+	if src.Key() == "" {
+		return errors.New("harvest: the source has no key")
+	}
+	return nil
 }
 
 // keepClaim renews the claim until ctx ends, and ends ctx when the claim is lost.

@@ -56,14 +56,7 @@ func (f *feedback) take() (settled, conflicted []*slot) {
 func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give func(*slot) error) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	window := r.window()
-	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window)}
-	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: max(1, window*3/4)}
-	if patience == deferAll {
-		p.maxGets = 0
-	}
-	p.wake = make(chan struct{}, 1)
-
+	p := r.newPipe(patience)
 	var before, commit sync.WaitGroup
 	stage := func(wg *sync.WaitGroup, f func(context.Context) error) {
 		wg.Go(func() {
@@ -87,6 +80,17 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give f
 		return cause
 	}
 	return err
+}
+
+func (r *run) newPipe(patience time.Duration) *pipe {
+	window := r.window()
+	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window)}
+	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: max(1, window*3/4)}
+	if patience == deferAll {
+		p.maxGets = 0
+	}
+	p.wake = make(chan struct{}, 1)
+	return p
 }
 
 func (r *run) concurrency() int {

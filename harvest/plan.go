@@ -164,7 +164,7 @@ func (p *pipe) recognise(s *slot) bool {
 	id := s.id()
 	same, again := p.snap.table.see(id, p.snap.table.stateOf(s.stated, &s.ev.Resource))
 	s.shown = !again
-	return same && p.flying[id] == nil && !p.pending.isWithheld(id)
+	return same && p.flying[id] == nil && !p.pending.isWithheld(id) && !p.dry.audits()
 }
 
 // lookup fills in the records of slots.
@@ -267,6 +267,10 @@ func (p *pipe) youngest(waited []*slot) *slot {
 
 // dispatch sends a slot on its way, according to what is decided.
 func (p *pipe) dispatch(s *slot) {
+	if p.dry != nil {
+		p.consider(s)
+		return
+	}
 	d := p.decide(s)
 	s.outcome = d.outcome
 	switch {

@@ -27,6 +27,7 @@ type run struct {
 
 	commits *committer
 	pending pending
+	dry     *dryRun // nil: this run writes
 
 	expect  atomic.Int64
 	getting atomic.Int64

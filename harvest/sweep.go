@@ -84,7 +84,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options, err := w.h.Store.State(ctx, w.optionsKey())
+	options, err := w.h.Store.State(ctx, optionsKey(w.key))
 	if err != nil {
 		return &storeError{err}
 	}
@@ -102,13 +102,13 @@ func (w *sweeper) sweep(ctx context.Context) error {
 		return err
 	}
 	if w.why == nil {
-		w.batch.State = map[string][]byte{w.optionsKey(): []byte(w.end.Options)}
+		w.batch.State = map[string][]byte{optionsKey(w.key): []byte(w.end.Options)}
 	}
 	return nil
 }
 
-// optionsKey is where the options of the last snapshot whose absences were believed are kept.
-func (w *sweeper) optionsKey() string { return "harvest/options/" + w.key }
+// optionsKey names the state that keeps the options of the last snapshot whose absences were believed.
+func optionsKey(source string) string { return "harvest/options/" + source }
 
 // isGone reports whether a record was there before the snapshot, and the snapshot, which speaks of a later moment, does not
 // show it.
@@ -173,7 +173,7 @@ func (w *sweeper) remove(rec *Record) {
 	if w.why == nil {
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: tombstone(rec, w.snap.at)})
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
-		w.outcome(id, Deleted, nil)
+		w.dry.tell(Decision{ID: id, Outcome: Deleted, Held: rec})
 		return
 	}
 	if !w.pending.isWithheld(id) {
@@ -181,6 +181,7 @@ func (w *sweeper) remove(rec *Record) {
 			At: w.snap.at, Base: rec.Seq, Run: w.id, Error: w.why.Message})
 	}
 	w.outcome(id, Withheld, w.why)
+	w.dry.tell(Decision{ID: id, Outcome: Withheld, Held: rec})
 }
 
 // sweepTasks ends the tasks to get what is no longer listed: those that an earlier run stored and no record stands for.
@@ -212,20 +213,12 @@ func (w *sweeper) flushFull(ctx context.Context) error {
 
 // flush commits the batch. A record that changed meanwhile is not gone.
 func (w *sweeper) flush(ctx context.Context) error {
-	for !w.batch.empty() {
-		conflicts, err := w.commits.apply(ctx, w.batch)
-		if err != nil {
-			return err
-		}
-		if len(conflicts) == 0 {
-			break
-		}
-		w.batch.without(conflicts)
-		w.report.outcome(Deleted, -int64(len(conflicts)))
-		w.report.outcome(History, int64(len(conflicts)))
+	applied, err := w.commits.applyRest(ctx, w.batch)
+	for _, c := range applied {
+		w.outcome(c.Record.Resource.ID, Deleted, nil)
 	}
 	w.batch = NewBatch(w.key)
-	return nil
+	return err
 }
 
 func (b *Batch) empty() bool {

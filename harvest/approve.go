@@ -1,0 +1,59 @@
+package harvest
+
+import "context"
+
+// Approve carries out the deletions of src that were withheld, each only if its record has not changed since, and accepts the
+// options under which the source was listed. It asks the source nothing. The Report counts what it deleted.
+func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
+	r, ctx, err := h.begin(ctx, src, "source/"+src.Key())
+	if err != nil {
+		return r.report, err
+	}
+	r.report.Complete = true
+	return r.report, r.end(ctx, r.approve(ctx))
+}
+
+func (r *run) approve(ctx context.Context) error {
+	var tasks []Task
+	for t, err := range r.h.Store.Tasks(ctx, r.key, "") {
+		if err != nil {
+			return err
+		}
+		if t.Kind != TaskWithheld {
+			continue
+		}
+		if tasks = append(tasks, t); len(tasks) == commitSlots {
+			if err := r.approveTasks(ctx, tasks); err != nil {
+				return err
+			}
+			tasks = tasks[:0]
+		}
+	}
+	return r.approveTasks(ctx, tasks)
+}
+
+// approveTasks deletes what some withheld tasks name. A record that has another number than the task has changed: it stays, and
+// the task ends.
+func (r *run) approveTasks(ctx context.Context, tasks []Task) error {
+	ids := make([]string, len(tasks))
+	for i := range tasks {
+		ids[i] = tasks[i].Resource.ID
+	}
+	records, err := r.h.Store.Lookup(ctx, r.key, ids)
+	if err != nil {
+		return err
+	}
+	b := NewBatch(r.key)
+	b.State = map[string][]byte{optionsKey(r.key): nil}
+	for i, t := range tasks {
+		if rec := &records[i]; rec.Live() && rec.Seq == t.Base {
+			b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: tombstone(rec, t.At)})
+		}
+		b.Done = append(b.Done, TaskRef{ID: ids[i], N: t.N})
+	}
+	applied, err := r.commits.applyRest(ctx, b)
+	for _, c := range applied {
+		r.outcome(c.Record.Resource.ID, Deleted, nil)
+	}
+	return err
+}

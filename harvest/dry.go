@@ -1,0 +1,208 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// A Decision is what a run would do about one id.
+type Decision struct {
+	ID string
+	// Outcome to be expected. With Get, Updated may turn out as Touched or Unchanged once the bytes are known, and the get
+	// may fail.
+	Outcome Outcome
+	// Get: the bodies are to be obtained first.
+	Get bool
+	// Resource is the resource as announced; nil for a deletion.
+	Resource *websync.Resource
+	// Held is what the Store holds; nil if the id is not known to it.
+	Held *Record
+}
+
+// Plan tells what Run would do now, and writes nothing: it lists the source and decides with the same code about the same
+// records, but gets no bodies and takes no claim. Each, if not nil, is called for every decision in the order of the listing; what it
+// is given is valid during the call. The Report counts the outcomes to be expected.
+//
+// Events of one id are decided on what the earlier ones lead to, as far as they are among the last 65,536 changes.
+func (h *Harvester) Plan(ctx context.Context, src Source, each func(Decision)) (*Report, error) {
+	return h.dryRun(ctx, src, &dryRun{each: each})
+}
+
+// Audit compares everything and gets nothing: it makes a pass from the beginning, tells every difference between the source
+// and the Store as a Decision, and reads the bodies that the Store holds to see that they are still what they were; one that is
+// not is a Failure. What a source states neither a time nor a digest of is compared by its description alone.
+// [Report.Differences] counts. Each may be nil.
+func (h *Harvester) Audit(ctx context.Context, src Source, each func(Decision)) (*Report, error) {
+	return h.dryRun(ctx, src, &dryRun{each: each, audit: true})
+}
+
+// Differences returns how many ids a Plan or an Audit found not to be in step.
+func (r *Report) Differences() int64 {
+	return r.Created + r.Updated + r.Deleted + r.Withheld + r.Failed
+}
+
+// A dryRun is a run that writes nothing.
+type dryRun struct {
+	each    func(Decision)
+	audit   bool
+	planned map[string]*Record // what earlier events lead to
+}
+
+// maxPlanned bounds planned.
+const maxPlanned = 1 << 16
+
+func (d *dryRun) audits() bool { return d != nil && d.audit }
+
+func (d *dryRun) tell(decision Decision) {
+	if d != nil && d.each != nil {
+		d.each(decision)
+	}
+}
+
+func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Report, error) {
+	r := newRun(h, src)
+	r.dry = dry
+	if err := h.check(src); err != nil {
+		return r.report, err
+	}
+	err := r.considerAll(ctx)
+	err = errors.Join(err, r.report.countLeft(context.WithoutCancel(ctx), h.Store))
+	r.report.Ended = time.Now().UTC()
+	if err != nil {
+		r.report.Complete = false
+		return r.report, fmt.Errorf("harvest: %s: %w", r.key, err)
+	}
+	return r.report, nil
+}
+
+// considerAll lists the source, and the tasks that are due, to the planner.
+func (r *run) considerAll(ctx context.Context) error {
+	from, err := r.h.Store.Checkpoint(ctx, r.key)
+	if err != nil {
+		return err
+	}
+	r.report.From, r.report.To, r.report.Complete = from, from, true
+	if r.h.Full || r.dry.audit {
+		from = Checkpoint{}
+	}
+	if err := r.pending.load(ctx, r.h.Store, r.key); err != nil {
+		return err
+	}
+	r.dry.planned = map[string]*Record{}
+	p := r.newPipe(-1)
+	var batch []*slot
+	flush := func() error {
+		defer func() { batch = batch[:0] }()
+		return p.planEvents(ctx, batch)
+	}
+	err = r.walk(ctx, from, func(s *slot) error {
+		if s.ev.Kind <= Delete {
+			if batch = append(batch, s); len(batch) < planBatch {
+				return nil
+			}
+			return flush()
+		}
+		return errors.Join(flush(), p.control(ctx, s))
+	})
+	return errors.Join(err, flush(), p.considerTasks(ctx))
+}
+
+// considerTasks tells which tasks would be carried out.
+func (p *pipe) considerTasks(ctx context.Context) error {
+	now := p.report.Started
+	for t, err := range p.h.Store.Tasks(ctx, p.key, "") {
+		if err != nil {
+			return err
+		}
+		if t.Kind != TaskGet || t.Parked || t.Due.After(now) || p.dry.planned[t.Resource.ID] != nil {
+			continue
+		}
+		s := &slot{ev: Event{Kind: Put, At: t.At, Resource: t.Resource}, task: &t}
+		if err := p.planEvents(ctx, []*slot{s}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// consider decides about a slot and tells it.
+func (p *pipe) consider(s *slot) {
+	if earlier := p.dry.planned[s.id()]; earlier != nil {
+		s.rec = earlier
+	}
+	d := p.decide(s)
+	if d.get && p.dry.audit && s.rec.Live() && !telling(&s.ev.Resource) && s.stated == s.rec.Stated {
+		d = decision{outcome: Unchanged}
+	}
+	told := Decision{ID: s.id(), Outcome: d.outcome, Get: d.get}
+	if s.rec.Known() {
+		told.Held = s.rec
+	}
+	if s.ev.Kind == Put {
+		told.Resource = &s.ev.Resource
+	}
+	var err error
+	switch {
+	case d.get:
+		told.Outcome = Updated
+		if !s.rec.Live() {
+			told.Outcome = Created
+		}
+		p.expectRecord(s, expected(s))
+	case d.change != nil:
+		p.expectRecord(s, d.change.Record)
+	case d.outcome == Unchanged && p.dry.audit:
+		if err = p.auditBodies(s.rec); err != nil {
+			told.Outcome = Failed
+			p.report.failure(Failure{Source: p.key, ID: s.id(), Error: err.Error()})
+		}
+	}
+	p.ledger.leave(s)
+	p.free(s)
+	p.outcome(s.id(), told.Outcome, err)
+	p.dry.tell(told)
+}
+
+// expected returns the record that a get leads to, as far as it can be known.
+func expected(s *slot) Record {
+	key := websync.Digest{Algorithm: keyAlgorithm}
+	bodies := []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: key}}
+	return Record{Item: websync.Item{At: s.ev.time(), Resource: s.ev.Resource, Bodies: bodies}, Stated: s.stated}
+}
+
+// expectRecord notes what later events of the id will meet.
+func (p *pipe) expectRecord(s *slot, rec Record) {
+	if len(p.dry.planned) >= maxPlanned {
+		clear(p.dry.planned)
+	}
+	rec.Seq = 1<<63 - 1 // younger than any snapshot
+	p.dry.planned[s.id()] = &rec
+}
+
+// auditBodies reads what the Store holds of a record.
+func (p *pipe) auditBodies(rec *Record) error {
+	for _, b := range rec.Bodies {
+		if b.Key.IsZero() {
+			continue
+		}
+		if err := p.auditBody(b); err != nil {
+			return fmt.Errorf("body %q: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+func (p *pipe) auditBody(b websync.Body) error {
+	r, err := p.h.Store.Open(context.Background(), b)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(io.Discard, websync.Link{Href: b.Link.Href, Length: b.Link.Length, Digests: websync.Digests{b.Key}}.Verify(r))
+	return err
+}

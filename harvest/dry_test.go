@@ -1,0 +1,259 @@
+package harvest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// decisions collects what a plan tells, the last for each id: "outcome name", with "get" where bytes are needed.
+func decisions(into *[]string) func(harvest.Decision) {
+	return func(d harvest.Decision) {
+		text := d.Outcome.String() + " " + strings.TrimPrefix(d.ID, base)
+		if d.Get {
+			text += " get"
+		}
+		*into = append(*into, text)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"same", "newer", "gone", "new"} {
+		w.page(name)
+	}
+	w.run(snapshot(put("same", day(1)), put("newer", day(1)), put("gone", day(1))))
+	next := snapshot(put("same", day(1)), put("newer", day(2)), put("new", day(1)))
+	w.site.reset()
+	head, err := w.store.Head(t.Context())
+	require.NoError(t, err)
+	for range 2 {
+		var told []string
+		r, err := w.h.Plan(t.Context(), next, decisions(&told))
+		require.NoError(t, err)
+		require.Equal(t, []string{"updated newer get", "created new get", "deleted gone"}, told)
+		require.True(t, r.Complete)
+		require.EqualValues(t, 3, r.Differences())
+		require.EqualValues(t, 1, r.Unchanged)
+	}
+	require.Empty(t, w.site.requests)
+	after, err := w.store.Head(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, head, after)
+	w.page("newer", "2")
+	r := w.run(next)
+	require.EqualValues(t, []int64{1, 1, 1, 1}, []int64{r.Created, r.Updated, r.Deleted, r.Unchanged})
+}
+
+func TestPlanWithholdsAndMeetsTasks(t *testing.T) {
+	w := newWorld(t)
+	var events []harvest.Event
+	for i := range 12 {
+		w.page(fmt.Sprint(i))
+		events = append(events, put(fmt.Sprint(i), day(1)))
+	}
+	w.site.failing[base+"3"] = harvest.ErrTemporary
+	w.run(snapshot(events...))
+	var told []string
+	r, err := w.h.Plan(t.Context(), harvest.Of(src), decisions(&told))
+	require.NoError(t, err)
+	require.Equal(t, []string{"created 3 get"}, told)
+	require.EqualValues(t, 1, r.Left.Waiting)
+
+	r, err = w.h.Plan(t.Context(), snapshot(events[0]), nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 10, r.Withheld)
+	require.Equal(t, "share", r.Guard.Rule)
+	require.Len(t, w.tasks(), 1, "nothing is written")
+}
+
+func TestPlanOfSeveralEventsOfOneID(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	var told []string
+	_, err := w.h.Plan(t.Context(), harvest.Of(src, put("a", day(1)), put("a", day(1)), del("a", day(2)), put("a", day(1))), decisions(&told))
+	require.NoError(t, err)
+	require.Equal(t, []string{"created a get", "unchanged a", "deleted a", "history a"}, told)
+}
+
+// TestPlanWritesNothing compares the files of a SQLite store byte for byte.
+func TestPlanWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	store := openSQLite(t, filepath.Join(dir, "store.db"))
+	defer store.Close()
+	w := newWorld(t)
+	w.h.Store = store
+	w.page("a")
+	w.page("b")
+	_, err := w.h.Run(t.Context(), snapshot(put("a", day(1)), put("b", day(1))))
+	require.NoError(t, err)
+	before := files(t, dir)
+	r, err := w.h.Plan(t.Context(), snapshot(put("a", day(2)), put("c", day(1))), nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, r.Differences())
+	_, err = w.h.Audit(t.Context(), snapshot(put("a", day(2)), put("c", day(1))), nil)
+	require.NoError(t, err)
+	require.Equal(t, before, files(t, dir))
+}
+
+// files returns the digests of the files below dir, but for the index that readers of a SQLite log share in memory.
+func files(t *testing.T, dir string) map[string]string {
+	all := map[string]string{}
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() || strings.HasSuffix(path, "-shm") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all[path] = websync.SHA256(data).String()
+		return err
+	})
+	require.NoError(t, err)
+	return all
+}
+
+// losing is a Store whose bodies are lost.
+type losing struct{ harvest.Store }
+
+func (losing) Open(context.Context, websync.Body) (io.ReadSeekCloser, error) {
+	return nil, websync.ErrNotFound
+}
+
+func TestAudit(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"same", "untimed", "newer", "gone", "new"} {
+		w.page(name)
+	}
+	w.run(snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(1)), put("gone", day(1))))
+	w.site.reset()
+	var told []string
+	r, err := w.h.Audit(t.Context(), snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(2)), put("new", day(1))), decisions(&told))
+	require.NoError(t, err)
+	require.Empty(t, w.site.requests, "an audit gets nothing")
+	require.Equal(t, []string{"unchanged same", "unchanged untimed", "updated newer get", "created new get", "deleted gone"}, told)
+	require.EqualValues(t, 3, r.Differences())
+
+	w.h.Store = &losing{w.store}
+	r, err = w.h.Audit(t.Context(), snapshot(put("same", day(1))), nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, r.Failed)
+	require.Contains(t, r.Failures[0].Error, `body "content"`)
+	require.Equal(t, base+"same", r.Failures[0].ID)
+}
+
+func TestApprove(t *testing.T) {
+	w := newWorld(t)
+	var events []harvest.Event
+	for i := range 12 {
+		w.page(fmt.Sprint(i))
+		events = append(events, put(fmt.Sprint(i), day(1)))
+	}
+	w.run(snapshot(events...))
+	w.h.Window = 2
+	require.EqualValues(t, 11, w.run(snapshot(events[0])).Withheld)
+	w.page("1", "changed since")
+	w.run(harvest.Of(src, put("1", day(2))))
+	require.Len(t, w.tasks(), 10, "a put takes the deletion back")
+
+	r, err := w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 10, r.Deleted)
+	require.True(t, r.InStep())
+	require.Equal(t, map[string]string{"0": "0", "1": "1 changed since"}, w.live())
+	require.Empty(t, w.tasks())
+	r, err = w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.Zero(t, r.Deleted)
+}
+
+func TestApproveAcceptsNewOptions(t *testing.T) {
+	w := newWorld(t)
+	with := func(options string, names ...string) harvest.Source {
+		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
+		for _, name := range names {
+			w.page(name)
+			events = append(events, put(name, day(1)))
+		}
+		return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: options})...)
+	}
+	w.run(with("all", "a", "b", "c"))
+	require.EqualValues(t, 1, w.run(with("some", "a", "b")).Withheld)
+	_, err := w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, w.run(with("some", "a")).Deleted)
+}
+
+func TestEach(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.run(harvest.Of(src, put("a", day(1)), put("b", day(1))))
+	var seen []string
+	see := func(item websync.Item) error {
+		seen = append(seen, item.Kind.String()+" "+strings.TrimPrefix(item.Resource.ID, base))
+		return nil
+	}
+	require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
+	require.Equal(t, []string{"created a", "created b"}, seen)
+	require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
+	require.Len(t, seen, 2, "nothing new")
+
+	w.run(harvest.Of(src, del("a", day(2))))
+	refused := errors.New("index is down")
+	err := harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return refused })
+	require.ErrorIs(t, err, refused)
+	require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
+	require.Equal(t, []string{"created a", "created b", "deleted a"}, seen, "handed over again")
+
+	seen = nil
+	require.NoError(t, harvest.Each(t.Context(), w.store, "another", see))
+	require.Len(t, seen, 3)
+
+	t.Run("compacted", func(t *testing.T) {
+		w.page("c")
+		w.run(harvest.Of(src, put("c", day(3))))
+		generation, err := w.store.(harvest.Maintainer).Compact(t.Context())
+		require.NoError(t, err)
+		w.page("d")
+		w.run(harvest.Of(src, put("d", day(4))))
+		seen = nil
+		require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
+		require.Equal(t, []string{"created c", "created d"}, seen)
+		require.NoError(t, w.store.(harvest.Maintainer).Drop(t.Context(), generation))
+		seen = nil
+		require.NoError(t, harvest.Each(t.Context(), w.store, "another", see))
+		require.Equal(t, []string{"created c", "created d"}, seen)
+	})
+}
+
+func TestEachServesAConsumerOnce(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(harvest.Of(src, put("a", day(1))))
+	err := harvest.Each(t.Context(), w.store, "index", func(websync.Item) error {
+		return harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return nil })
+	})
+	require.ErrorIs(t, err, websync.ErrConflict)
+}
+
+func BenchmarkPlan(b *testing.B) {
+	h := &harvest.Harvester{Store: openSQLite(b, filepath.Join(b.TempDir(), "store.db")), Bodies: harvest.SkipBodies}
+	const n = 100_000
+	_, err := h.Run(b.Context(), listing(n))
+	require.NoError(b, err)
+	for b.Loop() {
+		r, err := h.Plan(b.Context(), listing(n), nil)
+		require.NoError(b, err)
+		require.EqualValues(b, n, r.Unchanged)
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/entry")
+}
