@@ -14,7 +14,7 @@ import (
 type Decision struct {
 	ID string
 	// Outcome to be expected. With Get, Updated may turn out as Touched or Unchanged once the bytes are known, and the get
-	// may fail.
+	// may fail; Unchanged means that the source states too little to know, so that the server is to be asked.
 	Outcome Outcome
 	// Get: the bodies are to be obtained first.
 	Get bool
@@ -51,6 +51,7 @@ type dryRun struct {
 	each    func(Decision)
 	audit   bool
 	planned map[string]*Record // what earlier events lead to
+	swept   *snapshot          // the last complete one; it ends tasks
 }
 
 // maxPlanned bounds planned.
@@ -119,7 +120,8 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if t.Kind != TaskGet || t.Parked || t.Due.After(now) || p.dry.planned[t.Resource.ID] != nil {
+		if t.Kind != TaskGet || t.Parked || t.Due.After(now) || p.dry.planned[t.Resource.ID] != nil ||
+			p.dry.swept != nil && p.dry.swept.ends(&t, p.id) {
 			continue
 		}
 		s := &slot{ev: Event{Kind: Put, At: t.At, Resource: t.Resource}, task: &t}
@@ -136,7 +138,9 @@ func (p *pipe) consider(s *slot) {
 		s.rec = earlier
 	}
 	d := p.decide(s)
-	if d.get && p.dry.audit && s.rec.Live() && !telling(&s.ev.Resource) && s.stated == s.rec.Stated {
+	ask := d.get && s.rec.Live() && !p.lacksContent(s.rec) &&
+		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.Resource.Modified
+	if ask && p.dry.audit {
 		d = decision{outcome: Unchanged}
 	}
 	told := Decision{ID: s.id(), Outcome: d.outcome, Get: d.get}
@@ -148,6 +152,7 @@ func (p *pipe) consider(s *slot) {
 	}
 	var err error
 	switch {
+	case d.get && ask: // and told.Outcome is Unchanged
 	case d.get:
 		told.Outcome = Updated
 		if !s.rec.Live() {

@@ -194,6 +194,7 @@ func TestApproveAcceptsNewOptions(t *testing.T) {
 
 func TestEach(t *testing.T) {
 	w := newWorld(t)
+	w.h.Concurrency = 1 // commits in the order of the listing
 	w.page("a")
 	w.page("b")
 	w.run(harvest.Of(src, put("a", day(1)), put("b", day(1))))

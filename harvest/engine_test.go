@@ -245,7 +245,7 @@ func TestUpdateAndTouch(t *testing.T) {
 	r := w.run(snapshot(put("a", day(2)), put("b", day(2))))
 	require.EqualValues(t, 1, r.Updated)
 	require.EqualValues(t, 1, r.Touched)
-	require.Equal(t, []string{"created a", "created b", "updated a"}, w.log())
+	require.ElementsMatch(t, []string{"created a", "created b", "updated a"}, w.log())
 	require.Equal(t, day(2), w.record("b").Resource.Modified)
 
 	described := put("b", day(2))

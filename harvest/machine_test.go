@@ -289,8 +289,13 @@ func (m *machine) settle(t *rapid.T) {
 		require.True(t, r.Complete)
 	}
 	s := &snapshotSource{machine: m, complete: true, fail: -1}
+	planned := m.plan(t, h, s)
+	done := map[string]harvest.Outcome{}
+	h.Hooks = &harvest.Hooks{Outcome: func(_, id string, o harvest.Outcome, _ error) { m.note(done, id, o) }}
 	r, err := h.Run(context.Background(), s)
 	require.NoError(t, err)
+	h.Hooks = nil
+	agree(t, planned, done)
 	m.makeDue(t)
 	r, err = h.Run(context.Background(), s)
 	require.NoError(t, err)
@@ -317,6 +322,59 @@ func (m *machine) settle(t *rapid.T) {
 	}
 	require.Len(t, m.entries(t), n, "doing it again changes nothing")
 	require.Zero(t, m.site.bodies, "and gets no body")
+}
+
+// plan returns what is planned for each id, and asserts that planning changes nothing.
+func (m *machine) plan(t *rapid.T, h *harvest.Harvester, s harvest.Source) map[string]harvest.Decision {
+	before, tasks := m.entries(t), m.tasks(t)
+	m.site.reset()
+	planned := map[string]harvest.Decision{}
+	_, err := h.Plan(context.Background(), s, func(d harvest.Decision) {
+		if old, ok := planned[d.ID]; !ok || old.Outcome == harvest.Unchanged {
+			planned[d.ID] = harvest.Decision{Outcome: d.Outcome, Get: d.Get}
+		}
+	})
+	require.NoError(t, err)
+	require.Equal(t, before, m.entries(t))
+	require.Equal(t, tasks, m.tasks(t))
+	require.Empty(t, m.site.requests)
+	return planned
+}
+
+func (m *machine) note(done map[string]harvest.Outcome, id string, o harvest.Outcome) {
+	m.site.mu.Lock()
+	defer m.site.mu.Unlock()
+	if old, ok := done[id]; !ok || old == harvest.Unchanged || old == harvest.Deferred {
+		done[id] = o
+	}
+}
+
+// agree asserts that a run did what was planned, as far as it can be known without the bytes.
+func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harvest.Outcome) {
+	for id, o := range done {
+		d, ok := planned[id]
+		if !ok {
+			d.Outcome = harvest.Unchanged // not told, since a snapshot's table knew it
+		}
+		switch {
+		case d.Outcome == o:
+		case d.Get && d.Outcome != harvest.Created: // updated, touched or unchanged, as the bytes say
+			require.Contains(t, []harvest.Outcome{harvest.Updated, harvest.Touched, harvest.Unchanged}, o, id)
+		default:
+			require.Equal(t, d.Outcome, o, id)
+		}
+	}
+	for id := range planned {
+		require.Contains(t, done, id)
+	}
+}
+
+func (m *machine) tasks(t require.TestingT) (tasks []harvest.Task) {
+	for task, err := range m.store.Tasks(context.Background(), src, "") {
+		require.NoError(t, err)
+		tasks = append(tasks, task)
+	}
+	return tasks
 }
 
 // makeDue lets the time pass that failed tasks wait.

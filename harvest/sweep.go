@@ -101,6 +101,9 @@ func (w *sweeper) sweep(ctx context.Context) error {
 	if err := w.sweepTasks(ctx); err != nil {
 		return err
 	}
+	if w.dry != nil {
+		w.dry.swept = w.snap
+	}
 	if w.why == nil {
 		w.batch.State = map[string][]byte{optionsKey(w.key): []byte(w.end.Options)}
 	}
@@ -190,11 +193,8 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 		if err != nil {
 			return &storeError{err}
 		}
-		if t.Kind != TaskGet || t.Run == w.id || w.snap.table.seen(t.Resource.ID) {
+		if !w.snap.ends(&t, w.id) {
 			continue
-		}
-		if at := (&Event{At: t.At, Resource: t.Resource}).time(); !at.IsZero() && !w.snap.at.IsZero() && !at.Before(w.snap.at) {
-			continue // it tells of a change after the snapshot
 		}
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: t.Resource.ID, N: t.N})
 		if err := w.flushFull(ctx); err != nil {
@@ -202,6 +202,16 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ends reports whether a complete snapshot ends a task: another run than this one has stored it, the snapshot does not show
+// its id, and it does not tell of a change after the snapshot.
+func (s *snapshot) ends(t *Task, run [16]byte) bool {
+	if t.Kind != TaskGet || t.Run == run || s.table.seen(t.Resource.ID) {
+		return false
+	}
+	at := (&Event{At: t.At, Resource: t.Resource}).time()
+	return at.IsZero() || s.at.IsZero() || at.Before(s.at)
 }
 
 func (w *sweeper) flushFull(ctx context.Context) error {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 )
@@ -69,7 +70,7 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 	}
 	defer remove()
 	p.storeName = spec.String()
-	store, closeStore, err := spec.open(ctx)
+	store, closeStore, err := spec.open(ctx, p.dry())
 	if err != nil {
 		return p.fail(fmt.Errorf("store %s: %w", spec, err))
 	}
@@ -85,9 +86,22 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 	return work(ctx)
 }
 
+// readOnly is a State that keeps nothing.
+type readOnly struct{ from websync.State }
+
+func (r readOnly) State(ctx context.Context, key string) ([]byte, error) {
+	return r.from.State(ctx, key)
+}
+
+func (readOnly) Swap(context.Context, string, []byte, []byte) error { return nil }
+
 // newClient returns the one client that all sources share: it keeps the hosts' gates and robots.txt files in the store.
 func (p *program) newClient() *fetch.Client {
-	c := fetch.New(p.store)
+	var state websync.State = p.store
+	if p.dry() {
+		state = readOnly{state}
+	}
+	c := fetch.New(state)
 	c.Rate = p.rate
 	c.AllowPrivate = p.allowPrivate
 	c.Attempts = p.attempts
@@ -141,13 +155,36 @@ func (p *program) harvestAll(ctx context.Context) int {
 
 // harvest runs one source. What ends the run early is told at once.
 func (p *program) harvest(ctx context.Context, h *harvest.Harvester, src harvest.Source) *result {
-	report, err := h.Run(ctx, src)
-	p.progress.end()
-	r := newResult(ctx, report, err, p.lasts())
-	if err != nil {
+	r := p.carryOut(ctx, h, src)
+	if r.Error != "" {
 		p.fail(errors.New(r.Error))
 	}
 	return r
+}
+
+// carryOut does with one source what the flags say.
+func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harvest.Source) *result {
+	defer p.progress.end()
+	switch {
+	case p.plan:
+		told := &decisions{w: p.stdout, json: p.json}
+		report, err := h.Plan(ctx, src, told.add)
+		return newResult(ctx, report, err, p.lasts()).planned(told, report.Withheld)
+	case p.audit:
+		told := &decisions{w: p.stdout, json: p.json}
+		report, err := h.Audit(ctx, src, told.add)
+		return newResult(ctx, report, err, p.lasts()).planned(told, report.Differences())
+	case p.approve:
+		approved, err := h.Approve(ctx, src)
+		if err != nil {
+			return newResult(ctx, approved, err, p.lasts())
+		}
+		report, err := h.Run(ctx, src)
+		report.Deleted += approved.Deleted
+		return newResult(ctx, report, err, p.lasts())
+	}
+	report, err := h.Run(ctx, src)
+	return newResult(ctx, report, err, p.lasts())
 }
 
 // finish exports and writes the JSON object. It returns the exit code, given that of the runs.

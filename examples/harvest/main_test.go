@@ -235,7 +235,7 @@ func TestUsage(t *testing.T) {
 func TestNotYet(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{
-		"-plan", "-audit", "-approve", "-store postgres:host=secret",
+		"-store postgres:host=secret",
 		"-protocol atom", "-protocol resourcesync", "-protocol eli", "-protocol atompmh", "-protocol rinfo", "-protocol dir",
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -343,11 +343,77 @@ func TestDeletions(t *testing.T) {
 			assert.Equal(t, test.live, head(t, store).Total())
 			if test.code == exitLeft {
 				assert.Contains(t, a.stdout, "deletions are withheld")
-				call(t, append(args, "-full", "-max-delete=1")...).is(t, exitInStep)
+				call(t, append(args, "-approve")...).is(t, exitInStep)
 				assert.EqualValues(t, 20-test.gone, head(t, store).Total())
 			}
 		})
 	}
+}
+
+// filesBelow returns the bytes of every file below dir.
+func filesBelow(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[path] = string(data)
+		return err
+	}))
+	return files
+}
+
+func TestPlanAndAudit(t *testing.T) {
+	w := newWeb(t)
+	dir := t.TempDir()
+	store := "-store=sqlite:" + filepath.Join(dir, "store.db")
+	args := []string{"-complete", "-rate=1e6", store, w.URL + "/sitemap.xml"}
+	paths := w.serve("p", 12)
+	w.set("/sitemap.xml", text(w.urlset(paths...)))
+
+	a := call(t, append(args, "-plan")...)
+	a.is(t, exitInStep)
+	assert.Contains(t, a.stdout, "created   "+w.URL+"/p/007\n")
+	assert.Contains(t, a.stdout, "Nothing was written.")
+	assert.Empty(t, filesBelow(t, dir), "not even an empty store")
+	assert.Zero(t, w.asked["/p/007"])
+	call(t, append(args, "-audit")...).is(t, exitLeft)
+	assert.Empty(t, filesBelow(t, dir))
+
+	call(t, args...).is(t, exitInStep)
+	call(t, append(args, "-audit")...).is(t, exitInStep)
+
+	more := w.serve("q", 1)
+	w.set("/sitemap.xml", text(w.urlset(append(more, paths[2:]...)...)))
+	was := filesBelow(t, dir)
+	for _, flag := range []string{"-plan", "-audit"} {
+		a = call(t, append(args, flag)...)
+		assert.Contains(t, a.stdout, "created   "+w.URL+"/q/000\n")
+		assert.Contains(t, a.stdout, "deleted   "+w.URL+"/p/000\n")
+		assert.Contains(t, a.stdout, "deleted   "+w.URL+"/p/001\n")
+		assert.Equal(t, flag == "-plan", strings.Contains(a.stdout, "ask       "+w.URL+"/p/002\n"))
+		assert.Equal(t, was, filesBelow(t, dir), "byte for byte")
+	}
+	a.is(t, exitLeft)
+
+	a = call(t, append(args, "-plan", "-json")...)
+	a.is(t, exitInStep)
+	var got summary
+	require.NoError(t, json.Unmarshal([]byte(a.stdout), &got))
+	assert.EqualValues(t, 1, got.Reports[0].Created)
+	assert.EqualValues(t, 2, got.Reports[0].Deleted)
+	assert.Contains(t, got.Reports[0].Decisions, plannedJSON{"deleted", w.URL + "/p/001", false})
+
+	w.set("/sitemap.xml", text(w.urlset(paths[11:]...)))
+	a = call(t, append(args, "-plan")...)
+	a.is(t, exitLeft)
+	assert.Contains(t, a.stdout, "withheld  "+w.URL+"/p/000\n")
+
+	w.set("/sitemap.xml", text(w.urlset(append(more, paths[2:]...)...)))
+	call(t, args...).is(t, exitInStep)
+	assert.EqualValues(t, 11, head(t, store).Total())
 }
 
 func TestFull(t *testing.T) {

@@ -27,7 +27,11 @@ line for each body, in the order of the URIs: digest, URI, length in bytes and f
 characters and white space in a URI are then written as %XX. A later export leaves unchanged files alone, and removes
 those that its INDEX named and that are gone.
 
-Exit status: 0 in step; 1 tasks are left (failed, parked or withheld), the listing was incomplete, or the run was
+What -plan and -audit write: a line for each decision but those that change nothing: what would be done (created, updated,
+deleted, withheld; failed for stored bytes that are damaged; ask: the source states neither a time nor a digest, so the
+server would be asked) and the URI. "updated" is what the source says; the bytes may turn out to be the same.
+
+Exit status: 0 in step (-plan: the listing was complete and nothing would be withheld; -audit: nothing differs); 1 tasks are left (failed, parked or withheld), the listing was incomplete, or the run was
 interrupted; 2 usage, or a source or the store could not be read. Several URLs: the worst.
 `
 
@@ -36,6 +40,9 @@ type options struct {
 	protocol     string
 	storeFlag    string
 	exportDir    string
+	plan         bool
+	audit        bool
+	approve      bool
 	full         bool
 	complete     bool
 	maxDelete    float64
@@ -54,18 +61,15 @@ type helpRequest struct{ text string }
 func (*helpRequest) Error() string { return "help" }
 
 func parseOptions(args []string) (options, error) {
-	var (
-		o                    options
-		plan, audit, approve bool
-	)
+	var o options
 	fs := flag.NewFlagSet("harvest", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto or sitemap; atom, resourcesync, eli, atompmh, rinfo and dir are yet to come")
 	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default sqlite:websync.db, for the demonstration a temporary file)")
 	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
-	fs.BoolVar(&plan, "plan", false, "yet to come: say what would be done, write nothing")
-	fs.BoolVar(&audit, "audit", false, "yet to come: compare, get nothing")
-	fs.BoolVar(&approve, "approve", false, "yet to come: carry out what was withheld")
+	fs.BoolVar(&o.plan, "plan", false, "say what would be done, a line each, and write nothing")
+	fs.BoolVar(&o.audit, "audit", false, "compare everything, stored bytes included, and say what differs; get and write nothing")
+	fs.BoolVar(&o.approve, "approve", false, "carry out the deletions that were withheld, then harvest")
 	fs.BoolVar(&o.full, "full", false, "make a full pass in spite of the checkpoint")
 	fs.BoolVar(&o.complete, "complete", false, "the sitemap is the whole truth: what it no longer lists is deleted")
 	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "with -complete, the `share` of records that one run may delete, 0 to 1; if it would be more, all are withheld; the default counts only above ten records")
@@ -88,7 +92,6 @@ func parseOptions(args []string) (options, error) {
 		name string
 		set  bool
 	}{
-		{"-plan", plan}, {"-audit", audit}, {"-approve", approve},
 		{"-protocol " + o.protocol, o.protocol != "auto" && o.protocol != "sitemap"},
 		{"-store postgres", strings.HasPrefix(o.storeFlag, "postgres:")},
 	} {
@@ -125,6 +128,12 @@ func (o *options) check(urls []string) error {
 		return fmt.Errorf("-rate %v: not a number of requests a second", o.rate)
 	case o.concurrency < 0:
 		return fmt.Errorf("-concurrency %d: less than nothing", o.concurrency)
+	case o.plan && o.audit, o.plan && o.approve, o.audit && o.approve:
+		return errors.New("-plan, -audit and -approve: one at a time")
+	case (o.dry() || o.approve) && len(urls) == 0:
+		return errors.New("-plan, -audit and -approve need a URL")
+	case o.dry() && o.exportDir != "":
+		return errors.New("-plan and -audit write nothing, so -export can't go with them")
 	}
 	if o.storeFlag != "" {
 		if _, err := parseStore(o.storeFlag); err != nil {
@@ -142,6 +151,9 @@ func (o *options) check(urls []string) error {
 	}
 	return nil
 }
+
+// dry reports whether nothing is to be written.
+func (o *options) dry() bool { return o.plan || o.audit }
 
 // deleteLimit maps the flag to Harvester.MaxDelete, where 0 stands for the default, which lets ten or fewer go.
 func (o *options) deleteLimit() float64 {

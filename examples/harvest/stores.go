@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,8 +59,14 @@ func (p *program) lasts() bool {
 	return p.storeFlag != "mem" && (p.storeFlag != "" || len(p.urls) > 0)
 }
 
-func (s storeSpec) open(ctx context.Context) (harvest.Store, func() error, error) {
-	if s.kind == "mem" {
+// open opens the store. When nothing is to be written, a file that is not there is an empty store, and stays away.
+func (s storeSpec) open(ctx context.Context, dry bool) (harvest.Store, func() error, error) {
+	absent := false
+	if dry && s.kind == "sqlite" {
+		_, err := os.Stat(s.name)
+		absent = errors.Is(err, os.ErrNotExist)
+	}
+	if s.kind == "mem" || absent {
 		return memstore.New(), func() error { return nil }, nil
 	}
 	store, err := sqlitestore.Open(ctx, s.name, nil)

@@ -36,8 +36,46 @@ type result struct {
 	*harvest.Report
 	Error string `json:"error,omitempty"`
 
+	Decisions []plannedJSON `json:"decisions,omitempty"`
+
 	interrupted bool
-	lasts       bool // what was got
+	lasts       bool  // what was got
+	dry         bool  // nothing was written
+	differ      int64 // a plan or an audit found so many reasons not to be content
+}
+
+// A plannedJSON is one decision of a plan or an audit.
+type plannedJSON struct {
+	Outcome string `json:"outcome"`
+	ID      string `json:"id"`
+	Get     bool   `json:"get"`
+}
+
+// decisions tells what a plan decides, but for what changes nothing: as lines at once, or kept for the JSON object.
+type decisions struct {
+	w    io.Writer
+	json bool
+	kept []plannedJSON
+}
+
+func (d *decisions) add(decision harvest.Decision) {
+	name := decision.Outcome.String()
+	if decision.Outcome == harvest.Unchanged && decision.Get {
+		name = "ask"
+	}
+	switch {
+	case name == harvest.Unchanged.String() || name == harvest.History.String():
+	case d.json:
+		d.kept = append(d.kept, plannedJSON{name, decision.ID, decision.Get})
+	default:
+		fmt.Fprintf(d.w, "%-9s %s\n", name, escapeURI(decision.ID))
+	}
+}
+
+// planned makes r the result of a run that wrote nothing.
+func (r *result) planned(told *decisions, differ int64) *result {
+	r.Decisions, r.dry, r.differ = told.kept, true, differ
+	return r
 }
 
 func newResult(ctx context.Context, report *harvest.Report, err error, lasts bool) *result {
@@ -60,7 +98,11 @@ func (r *result) code() int {
 	switch {
 	case r.Error != "" && !r.interrupted:
 		return exitFailed
-	case r.Error != "" || !r.InStep():
+	case r.Error != "":
+		return exitLeft
+	case r.dry && r.Complete && r.differ == 0:
+		return exitInStep
+	case r.dry || !r.InStep():
 		return exitLeft
 	}
 	return exitInStep
@@ -111,7 +153,7 @@ func (r *result) write(w io.Writer) {
 	}
 	r.writeFailures(w)
 	if r.Left.Withheld > 0 {
-		fmt.Fprintln(w, "  If deletions are withheld because they are too many, and they are right, -full with a greater -max-delete carries them out.")
+		fmt.Fprintln(w, "  If the deletions that are withheld are right, -approve carries them out.")
 	}
 	fmt.Fprintf(w, "  %s\n", r.verdict())
 }
@@ -158,6 +200,12 @@ func (r *result) verdict() string {
 		return "Interrupted."
 	case r.Error != "":
 		return "Not harvested to the end: the source or the store could not be read."
+	case r.dry && r.Complete && r.Differences() == 0:
+		return "In step: there is nothing to do. Nothing was written."
+	case r.dry && r.Complete:
+		return "Not in step: " + count(r.Differences(), "difference", "differences") + ". Nothing was written."
+	case r.dry:
+		return "A part of the listing could not be read. Nothing was written."
 	case r.InStep() && r.changes() == 0:
 		return "In step: there was nothing to do."
 	case r.InStep():
