@@ -41,6 +41,14 @@ func TestMain(m *testing.M) {
 		serveBaseline()
 		return
 	}
+	if args := os.Getenv(crashEnv); args != "" {
+		crashStep(args)
+		return
+	}
+	if file := os.Getenv(millionEnv); file != "" {
+		harvestMillion(file)
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -10,7 +10,7 @@ import (
 
 // A Commit holds at most so many slots, about so many bytes of bodies, and waits for more no longer than this.
 const (
-	commitSlots = 256
+	commitSlots = 512
 	commitBytes = 4 << 20
 	commitAge   = time.Second
 )

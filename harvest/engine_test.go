@@ -28,6 +28,8 @@ type site struct {
 	pages    map[string]string
 	failing  map[string]error
 	noETag   bool
+	terse    bool     // "not modified" repeats no validators
+	stuck    bool     // and is the answer to every conditional request
 	requests []string // every one
 	bodies   int      // answers with a body
 	before   func(url string)
@@ -56,7 +58,10 @@ func (s *site) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respon
 	if s.noETag {
 		v = harvest.Validator{}
 	}
-	if !v.IsZero() && req.Validator.ETag == v.ETag {
+	if !v.IsZero() && (req.Validator.ETag == v.ETag || s.stuck && !req.Validator.IsZero()) {
+		if s.terse {
+			v = harvest.Validator{}
+		}
 		return &harvest.Response{URL: req.URL, Status: 304, NotModified: true, Validator: v}, nil
 	}
 	s.bodies++
@@ -356,6 +361,8 @@ func TestSweepGuard(t *testing.T) {
 			require.Len(t, w.live(), 20)
 		}
 		task := w.tasks()[0]
+		w.run(snapshot(listing(9)...))
+		require.Equal(t, task, w.tasks()[0], "withheld still, not anew")
 		require.Equal(t, harvest.TaskWithheld, task.Kind)
 		require.Equal(t, w.record("p09").Seq, task.Base)
 		r := w.run(snapshot(listing(20)...))
@@ -596,6 +603,46 @@ func TestProblemHoldsTheCheckpoint(t *testing.T) {
 	require.Equal(t, "1", w.checkpoint(), "but the checkpoint stays below the hole")
 }
 
+func TestSnapshotHasNoCheckpointInside(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	early := put("a", day(1))
+	early.Resume = checkpoint("too early")
+	_, err := w.h.Run(t.Context(), broken{harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, early)})
+	require.Error(t, err)
+	require.Empty(t, w.checkpoint())
+}
+
+func TestShownTwice(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.run(snapshot(put("a", day(1))))
+	w.page("a", "2")
+	for range 2 {
+		r := w.run(snapshot(put("a", day(2)), put("a", day(1)), put("b", day(2)), put("b", day(1))))
+		require.EqualValues(t, 2, r.History)
+		require.Equal(t, day(2), w.record("a").Resource.Modified)
+		require.Equal(t, day(2), w.record("b").Resource.Modified)
+	}
+	require.Len(t, w.log(), 3)
+}
+
+func TestLogTellsAChangeByItsTimeAlone(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	event := put("a", day(1))
+	w.run(harvest.Of(src, event))
+	w.page("a", "changed")
+	event.At = day(2)
+	r := w.run(harvest.Of(src, event))
+	require.EqualValues(t, 1, r.Updated)
+	w.site.reset()
+	r = w.run(harvest.Of(src, event))
+	require.EqualValues(t, 1, r.Unchanged)
+	require.Empty(t, w.site.requests)
+}
+
 func TestIDs(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -665,6 +712,31 @@ func TestRolledBackTimeSurvivesDeferral(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, r.Updated, "in a snapshot, different is enough")
 	require.Equal(t, map[string]string{"a": "a restored from backup"}, w.live())
+}
+
+func TestNotModifiedWithoutValidators(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	list := snapshot(put("a", websync.Datetime{}))
+	w.run(list)
+	w.site.terse = true
+	for range 3 {
+		w.site.reset()
+		require.EqualValues(t, 1, w.run(list).Unchanged)
+		require.Zero(t, w.site.bodies, "what the server said before still holds")
+	}
+}
+
+func TestStatedDigestIsNotANotModified(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(1))))
+	w.site.stuck = true // its server answers "not modified" come what may
+	w.page("a", "2")
+	next := put("a", day(2))
+	next.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("a 2"))}
+	require.EqualValues(t, 1, w.run(snapshot(next)).Updated)
+	require.Equal(t, map[string]string{"a": "a 2"}, w.live())
 }
 
 func TestBytesThatCameAlong(t *testing.T) {
@@ -895,6 +967,8 @@ func TestStopKeepsWhatWasGot(t *testing.T) {
 	r, err := w.h.Run(ctx, snapshot(events...))
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, r.Complete)
+	require.Zero(t, r.Failed, "to be told to stop is no failure")
+	require.Empty(t, w.tasks())
 	require.Len(t, w.live(), 7)
 	w.site.before = nil
 	w.site.reset()

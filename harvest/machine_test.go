@@ -24,7 +24,7 @@ import (
 // A machine is a publisher whose resources change at random, a store that follows it under random trouble, and a naive
 // model of what may be in the store.
 type machine struct {
-	store *memstore.Store
+	store harvest.Store
 	site  *site
 	now   time.Time
 
@@ -75,12 +75,21 @@ func (m *machine) name(t *rapid.T) string {
 // publish makes a new version of a resource.
 func (m *machine) publish(t *rapid.T) {
 	name := m.name(t)
-	m.versions++
-	old := m.pages[name]
-	p := &page{text: fmt.Sprintf("%s v%d", name, m.versions), modified: m.stamp(t, name)}
-	if old != nil && rapid.Bool().Draw(t, "same bytes") {
-		p.text = old.text
+	modified := m.stamp(t, name)
+	text := ""
+	if old := m.pages[name]; old != nil && rapid.Bool().Draw(t, "same bytes") {
+		text = old.text
 	}
+	m.version(name, modified, text)
+}
+
+// version publishes a text under a name; empty: a new one.
+func (m *machine) version(name string, modified websync.Datetime, text string) {
+	m.versions++
+	if text == "" {
+		text = fmt.Sprintf("%s v%d", name, m.versions)
+	}
+	p := &page{text, modified}
 	m.pages[name] = p
 	m.site.set(base+name, p.text)
 	if m.texts[name] == nil {
@@ -101,6 +110,10 @@ func (m *machine) remove(t *rapid.T) {
 		return
 	}
 	m.now = m.now.Add(time.Second)
+	m.take(name)
+}
+
+func (m *machine) take(name string) {
 	delete(m.pages, name)
 	delete(m.site.pages, base+name)
 	m.deleted[name] = true
@@ -239,7 +252,7 @@ func (m *machine) entries(t require.TestingT) (items []websync.Item) {
 }
 
 // checkLog asserts what must hold after every run, whatever happened in it.
-func (m *machine) checkLog(t *rapid.T, before []websync.Item) {
+func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 	items := m.entries(t)
 	require.GreaterOrEqual(t, len(items), len(before), "no entry is taken back")
 	youngest := map[string]websync.Item{}
@@ -301,6 +314,21 @@ func (m *machine) settle(t *rapid.T) {
 	require.NoError(t, err)
 	require.True(t, r.InStep(), "%+v", r)
 
+	m.inStep(t)
+
+	n := len(m.entries(t))
+	m.site.reset()
+	for range 2 {
+		r, err = h.Run(context.Background(), s)
+		require.NoError(t, err)
+		require.True(t, r.InStep())
+	}
+	require.Len(t, m.entries(t), n, "doing it again changes nothing")
+	require.Zero(t, m.site.bodies, "and gets no body")
+}
+
+// inStep asserts that the store has what the site has.
+func (m *machine) inStep(t require.TestingT) {
 	want, got := map[string]string{}, map[string]string{}
 	for name, p := range m.pages {
 		want[name] = p.text
@@ -312,16 +340,6 @@ func (m *machine) settle(t *rapid.T) {
 		}
 	}
 	require.Equal(t, want, got, "nothing lost, nothing wrongly deleted")
-
-	n := len(m.entries(t))
-	m.site.reset()
-	for range 2 {
-		r, err = h.Run(context.Background(), s)
-		require.NoError(t, err)
-		require.True(t, r.InStep())
-	}
-	require.Len(t, m.entries(t), n, "doing it again changes nothing")
-	require.Zero(t, m.site.bodies, "and gets no body")
 }
 
 // plan returns what is planned for each id, and asserts that planning changes nothing.

@@ -156,7 +156,8 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	return nil
 }
 
-// recognise reports whether a snapshot's table tells that the event says nothing new.
+// recognise reports whether a snapshot's table tells that the event says nothing new. What is shown again may by now be
+// another than the table knows.
 func (p *pipe) recognise(s *slot) bool {
 	if p.snap == nil || s.ev.Kind != Put {
 		return false
@@ -164,7 +165,7 @@ func (p *pipe) recognise(s *slot) bool {
 	id := s.id()
 	same, again := p.snap.table.see(id, p.snap.table.stateOf(s.stated, &s.ev.Resource))
 	s.shown = !again
-	return same && p.flying[id] == nil && !p.pending.isWithheld(id) && !p.dry.audits()
+	return same && !again && !p.pending.isWithheld(id) && !p.dry.audits()
 }
 
 // lookup fills in the records of slots.

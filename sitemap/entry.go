@@ -67,6 +67,8 @@ type View struct {
 
 	buf    []byte // holds what the views above show
 	loc    span
+	at     place // of loc
+	modAt  place // of lastmod
 	text   span
 	pieces []piece
 }
@@ -84,6 +86,7 @@ type span struct{ from, to int }
 type piece struct {
 	space, local string
 	span
+	place
 }
 
 // StatedPriority returns the priority, and whether it is stated.

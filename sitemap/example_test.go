@@ -41,7 +41,7 @@ func ExampleReader_Report() {
 	}
 	fmt.Println(n, "entries")
 	// Output:
-	// https://www.example.com/sitemap.xml:4:59: error: not a number from 0.0 to 1.0 (sitemap-priority, sitemaps.org, XML tag definitions)
+	// https://www.example.com/sitemap.xml:4:59: error: not a number from 0.0 to 1.0: "high" (sitemap-priority, sitemaps.org, XML tag definitions)
 	// 2 entries
 }
 

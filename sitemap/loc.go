@@ -9,8 +9,10 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// maxLoc: a loc is shorter than this many characters.
-const maxLoc = 2048
+const (
+	maxLoc = 2048 // a loc is shorter than this many characters
+	minLoc = 12   // the schema refuses a shorter one
+)
 
 // takeLoc reads the text of a loc into r.view, which stays without one if the text is not usable.
 func (r *Reader) takeLoc(text []byte) {
@@ -20,11 +22,12 @@ func (r *Reader) takeLoc(text []byte) {
 	}
 	if httpHost(loc) == 0 {
 		absolute, rule, message := r.base.resolve(loc)
+		if absolute == nil {
+			r.lose(rule, text, message)
+			return
+		}
 		if message != "" {
 			r.reportChild(rule, text, message)
-		}
-		if absolute == nil {
-			return
 		}
 		loc = absolute
 	}
@@ -36,7 +39,7 @@ func (r *Reader) takeLoc(text []byte) {
 			r.reportChild(ruleLocSyntax, text, "a character that no URL has")
 		}
 		if faults&notASCII != 0 && bytes.Contains(loc, []byte("\ufffd")) {
-			r.reportChild(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: nobody can tell which URL is meant")
+			r.lose(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: nobody can tell which URL is meant")
 			return
 		}
 		if faults&notASCII != 0 {
@@ -44,6 +47,16 @@ func (r *Reader) takeLoc(text []byte) {
 		}
 	}
 	r.view.loc = r.view.add(loc)
+	r.view.at = place{r.line, r.column}
+}
+
+// lose reports that the loc at hand can't be used.
+func (r *Reader) lose(rule Rule, value []byte, message string) {
+	element := ""
+	if r.xml != nil {
+		element = "loc"
+	}
+	r.reportLoss(rule, r.line, r.column, element, value, message)
 }
 
 // httpHost returns where the host of an absolute HTTP URL starts; 0 if url is none.
@@ -115,7 +128,7 @@ func newBase(document string) base {
 }
 
 // resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if it can't be used.
-func (b base) resolve(loc []byte) (absolute []byte, _ rule, message string) {
+func (b base) resolve(loc []byte) (absolute []byte, _ Rule, message string) {
 	if scheme, rest, ok := bytes.Cut(loc, []byte(":")); ok && isScheme(scheme) {
 		switch http := strings.EqualFold(string(scheme), "http") || strings.EqualFold(string(scheme), "https"); {
 		case http && len(bytes.Trim(rest, "/")) == 0:

@@ -25,9 +25,12 @@ type document struct {
 // openDocument finds out by content whether src is compressed with gzip. Some servers compress twice, so it looks twice.
 func openDocument(src io.Reader, maxBytes int64, note func(message string)) (*document, error) {
 	b := bufio.NewReaderSize(&counter{r: src, max: -1}, headSize)
-	for range 2 {
+	for i := range 2 {
 		if !isGzip(b) {
 			break
+		}
+		if i > 0 {
+			note("compressed twice")
 		}
 		z, err := newGunzip(b, note)
 		if err != nil {

@@ -77,10 +77,13 @@ type Reader struct {
 	root     string // the XML root's local name
 	space    string // and its namespace
 	spaced   bool   // another namespace of an element has been reported
+	inner    string // the namespace of the entry at hand
+	lenient  bool   // for Validate: a finding that costs no entry is at most a warning
 	above    int    // lines before the XML declaration
 	view     View
 	elements []websync.Element
-	size     int // of elements
+	places   []place // of elements, where they start
+	size     int     // of elements
 	entries  int
 	skipped  int
 	base     base
@@ -91,6 +94,9 @@ type Reader struct {
 	fatal    error // a finding of a strict Reader
 	err      error // sticks
 }
+
+// A place is where something starts in a document.
+type place struct{ line, column int }
 
 // NewReader returns a Reader of the document in r.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
@@ -193,7 +199,8 @@ func (r *Reader) notXML(head []byte) error {
 }
 
 func (r *Reader) beginXML(head []byte) error {
-	r.xml = xmlscan.NewReader(r.doc)
+	start := &prologue{src: r.doc}
+	r.xml = xmlscan.NewReader(start)
 	if !r.Strict {
 		r.xml.Recover = func(line, column int, message string) {
 			r.report(ruleXML, line+r.above, column, "", nil, message)
@@ -203,6 +210,7 @@ func (r *Reader) beginXML(head []byte) error {
 		if errors.Is(err, xmlscan.ErrEmpty) || errors.Is(err, xmlscan.ErrNotXML) || looksLike(head) != "" {
 			return r.notXML(head)
 		}
+		r.checkPrologue(start)
 		return r.xmlError(err)
 	}
 	line, column := r.position()
@@ -215,14 +223,65 @@ func (r *Reader) beginXML(head []byte) error {
 	default:
 		return r.fail(line, column, name.Local, &notSitemap{describeRoot(name)})
 	}
+	r.checkPrologue(start)
 	if name.Local != r.root {
 		r.report(ruleElementName, line, column, name.Local, nil, "the element is named "+r.root)
 	}
 	r.space = name.Space
 	if r.space != Namespace {
-		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), "the namespace is not "+Namespace)
+		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), namespaceFault(r.space))
 	}
+	r.checkAttrs(line, column)
 	return r.fatal
+}
+
+// checkPrologue reports what should not stand before the root element.
+func (r *Reader) checkPrologue(p *prologue) {
+	switch label := p.encoding(); {
+	case p.wide:
+		r.report(ruleEncoding, 1+r.above, 1, "", nil, "the document is in UTF-16, not UTF-8")
+	case label != "" && !strings.EqualFold(label, "utf-8"):
+		r.report(ruleEncoding, 1+r.above, 1, "", []byte(label), "the declared encoding is not UTF-8")
+	}
+	if p.doctype.line > 0 {
+		r.report(ruleDoctype, p.doctype.line+r.above, p.doctype.column, "", nil, "sitemaps have no DOCTYPE")
+	}
+}
+
+// checkAttrs reports the attributes of the current element; those that say where a schema is are none of its own.
+func (r *Reader) checkAttrs(line, column int) {
+	for _, a := range r.xml.Attrs() {
+		switch a.Name.Space {
+		case "http://www.w3.org/2001/XMLSchema-instance", "http://www.w3.org/XML/1998/namespace":
+		case "":
+			r.report(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten(a.Name.Local))
+		default:
+			r.report(ruleForeignAttr, line, column, r.xml.Name().Local, a.Value, "the attribute "+shorten(a.Name.Local)+" of another namespace")
+		}
+	}
+}
+
+// shorten limits a name that a message quotes.
+func shorten(name string) string { return fmt.Sprintf("%.100q", name) }
+
+// namespaceFault says how a namespace differs from the protocol's.
+func namespaceFault(space string) string {
+	const fault = "the namespace is not " + Namespace
+	switch rest, https := strings.CutPrefix(space, "https:"); {
+	case space == "":
+		return fault + ": there is none"
+	case https && "http:"+rest == Namespace:
+		return fault + ": https for http"
+	case strings.EqualFold(strings.Trim(space, "/ "), Namespace):
+		return fault + ", byte for byte"
+	}
+	return fault
+}
+
+// isNear tells whether a namespace can only be meant as the protocol's.
+func isNear(space string) bool {
+	return strings.Contains(strings.ToLower(space), "sitemaps.org/schemas/sitemap") ||
+		strings.HasPrefix(space, "http://www.google.com/schemas/sitemap/")
 }
 
 func describeRoot(name xmlscan.Name) string {
@@ -245,7 +304,7 @@ func describeRoot(name xmlscan.Name) string {
 // nextElement reads up to the next entry of an XML document.
 func (r *Reader) nextElement() error {
 	for {
-		tag, err := r.xml.NextTag()
+		tag, err := r.nextTag()
 		if err != nil {
 			return r.xmlError(err)
 		}
@@ -259,6 +318,28 @@ func (r *Reader) nextElement() error {
 			}
 		} else if ok, err := r.entry(entry, line, column); ok || err != nil {
 			return err
+		}
+	}
+}
+
+// nextTag is NextTag of r.xml, but reports text between the elements to those who want to know.
+func (r *Reader) nextTag() (xmlscan.Kind, error) {
+	if r.Report == nil && !r.Strict {
+		return r.xml.NextTag()
+	}
+	for {
+		kind, err := r.xml.Next()
+		if err != nil || kind != xmlscan.Text {
+			return kind, err
+		}
+		if text := xmlscan.Trim(r.xml.Text()); len(text) > 0 {
+			line, column := r.position()
+			space, _, _ := bytes.Cut(r.xml.Text(), text[:1])
+			if n := bytes.Count(space, []byte("\n")); n > 0 {
+				line, column = line+n, 0
+				space = space[bytes.LastIndexByte(space, '\n'):]
+			}
+			r.report(ruleText, line, column+len(space), "", text, "text between the elements")
 		}
 	}
 }
@@ -282,7 +363,7 @@ func (r *Reader) entryName() string {
 
 // own tells whether a namespace means the protocol's, as far as this document is concerned.
 func (r *Reader) own(space string) bool {
-	return space == r.space || space == Namespace || space == ""
+	return space == r.space || space == Namespace || space == "" || isNear(space)
 }
 
 // entry reads one entry into r.view. It returns false if the entry has no usable loc.
@@ -294,7 +375,7 @@ func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	r.checkEntryName(name, line, column)
 	var seen fields
 	for {
-		tag, err := r.xml.NextTag()
+		tag, err := r.nextTag()
 		if err != nil {
 			return false, r.xmlError(err)
 		}
@@ -307,7 +388,7 @@ func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	}
 	if r.view.loc == (span{}) {
 		if seen&seenLoc == 0 {
-			r.report(ruleLocMissing, line, column, name, nil, "an entry without loc")
+			r.reportLoss(ruleLocMissing, line, column, name, nil, "an entry without loc")
 		}
 		r.skipped++
 	}
@@ -318,10 +399,12 @@ func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 // checkEntryName compares the entry's element with what the root promises.
 func (r *Reader) checkEntryName(name string, line, column int) {
 	full := r.xml.Name()
+	r.inner = full.Space
 	if full.Local != name {
 		r.report(ruleElementName, line, column, full.Local, nil, "the element is named "+name)
 	}
 	r.checkNamespace(full, line, column)
+	r.checkAttrs(line, column)
 	switch {
 	case (name == "sitemap") == (r.kind == Index):
 	case r.entries == 1 && r.kind == URLSet:
@@ -332,11 +415,11 @@ func (r *Reader) checkEntryName(name string, line, column int) {
 	}
 }
 
-// checkNamespace reports an element without the namespace of the others, once for a document.
+// checkNamespace reports an element without the namespace of the others: once for a document whose root has it wrong, too.
 func (r *Reader) checkNamespace(name xmlscan.Name, line, column int) {
-	if name.Space != r.space && name.Space != Namespace && !r.spaced {
+	if name.Space != r.space && name.Space != Namespace && (!r.spaced || r.space == Namespace) {
 		r.spaced = true
-		r.report(ruleNamespace, line, column, name.Local, []byte(name.Space), "the namespace is not "+Namespace)
+		r.report(ruleNamespace, line, column, name.Local, []byte(name.Space), namespaceFault(name.Space))
 	}
 }
 
@@ -348,6 +431,7 @@ const (
 	seenLastMod
 	seenChangeFreq
 	seenPriority
+	seenExtension
 )
 
 // child reads one child element of an entry. Errors are those of r.xml.
@@ -358,9 +442,12 @@ func (r *Reader) child(seen *fields) error {
 	name := r.xml.Name()
 	if name.Space != r.space {
 		if !r.own(name.Space) {
+			*seen |= seenExtension
 			return r.capture()
 		}
-		r.checkNamespace(name, r.line, r.column)
+		if name.Space != r.inner {
+			r.checkNamespace(name, r.line, r.column)
+		}
 	}
 	field := fieldNamed(name.Local)
 	if field == 0 {
@@ -371,6 +458,9 @@ func (r *Reader) child(seen *fields) error {
 		}
 		r.reportChild(ruleElementName, nil, "the element is named "+lower)
 	}
+	if len(r.xml.Attrs()) > 0 {
+		r.checkAttrs(r.line, r.column)
+	}
 	text, err := r.xml.ElementText()
 	if err != nil {
 		return err
@@ -379,11 +469,14 @@ func (r *Reader) child(seen *fields) error {
 		r.reportChild(ruleDuplicate, text, "twice in one entry: the first counts")
 		return nil
 	}
+	if *seen > field {
+		r.reportChild(ruleOrder, nil, "after an element that it has to precede")
+	}
 	*seen |= field
 	switch field {
 	case seenLoc:
 		if len(xmlscan.Trim(text)) == 0 {
-			r.reportChild(ruleLocMissing, nil, "an empty loc")
+			r.reportLoss(ruleLocMissing, r.line, r.column, name.Local, nil, "an empty loc")
 			return nil
 		}
 		r.takeLoc(text)
@@ -413,6 +506,7 @@ func fieldNamed(local string) fields {
 
 func (r *Reader) takeLastMod(text []byte) {
 	v := &r.view
+	v.modAt = place{r.line, r.column}
 	if len(r.lastText) > 0 && string(text) == string(r.lastText) {
 		v.LastMod = r.lastMod
 	} else {
@@ -506,7 +600,7 @@ func (r *Reader) capture() (err error) {
 	}
 	from := len(v.buf)
 	if v.buf, err = r.xml.AppendElement(v.buf); err == nil {
-		v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}})
+		v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}, place{r.line, r.column}})
 	}
 	return err
 }
@@ -528,7 +622,11 @@ func (r *Reader) rootElement(line, column int) error {
 	if err != nil {
 		return r.xmlError(err)
 	}
+	if r.entries > 0 && !r.own(name.Space) {
+		r.report(ruleOrder, line, column, name.Local, nil, "an extension of the whole document after an entry: the schema has it before")
+	}
 	r.size += len(b) + 64
+	r.places = append(r.places, place{line, column})
 	r.elements = append(r.elements, websync.Element{Space: name.Space, Local: name.Local, XML: string(b)})
 	return r.fatal
 }
@@ -575,7 +673,7 @@ func (r *Reader) position() (line, column int) {
 }
 
 // reportChild reports on the current element of an entry.
-func (r *Reader) reportChild(rule rule, value []byte, message string) {
+func (r *Reader) reportChild(rule Rule, value []byte, message string) {
 	element := ""
 	if r.xml != nil {
 		element = r.xml.Name().Local
@@ -583,8 +681,17 @@ func (r *Reader) reportChild(rule rule, value []byte, message string) {
 	r.report(rule, r.line, r.column, element, value, message)
 }
 
-func (r *Reader) report(rule rule, line, column int, element string, value []byte, message string) {
-	if r.Strict && rule.severity > websync.Info && r.fatal == nil {
+// report reports what costs no entry.
+func (r *Reader) report(rule Rule, line, column int, element string, value []byte, message string) {
+	if r.lenient {
+		rule.Severity = min(rule.Severity, websync.Warning)
+	}
+	r.reportLoss(rule, line, column, element, value, message)
+}
+
+// reportLoss reports why an entry, or the rest of a document, can't be read.
+func (r *Reader) reportLoss(rule Rule, line, column int, element string, value []byte, message string) {
+	if r.Strict && rule.Severity > websync.Info && r.fatal == nil {
 		r.fatal = &websync.ParseError{
 			Format: "sitemap", Document: r.Document, Line: line, Column: column, Element: element,
 			Err: errors.New(message),

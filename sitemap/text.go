@@ -107,7 +107,7 @@ func (r *Reader) nextLine() error {
 		}
 		if wrong := lineFault(url, long); wrong != "" {
 			r.skipped++
-			r.reportChild(ruleTextLine, url, wrong)
+			r.reportLoss(ruleTextLine, r.line, r.column, "", url, wrong)
 			continue
 		}
 		if len(url) != len(line) {

@@ -252,7 +252,7 @@ func (c *commit) touches() error {
 
 func (c *commit) tasks() error {
 	for _, ref := range c.batch.Done {
-		if err := c.deleteTask(c.source.n, ref); err != nil {
+		if _, err := c.deleteTask(c.source.n, ref); err != nil {
 			return err
 		}
 	}

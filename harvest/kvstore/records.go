@@ -106,9 +106,10 @@ func (w *writer) setRecord(n uint32, rec harvest.Record) error {
 	return w.set(newKey(recordKey).source(n).text(rec.Resource.ID), w.scratch)
 }
 
-// setTask replaces the task of its id.
+// setTask replaces the task of its id: whatever there is, or only the one with the task's N.
 func (w *writer) setTask(n uint32, t harvest.Task) error {
-	if err := w.deleteTask(n, harvest.TaskRef{ID: t.Resource.ID}); err != nil {
+	deleted, err := w.deleteTask(n, harvest.TaskRef{ID: t.Resource.ID, N: t.N})
+	if err != nil || t.N != 0 && !deleted {
 		return err
 	}
 	w.head.tasks++
@@ -125,23 +126,23 @@ func (w *writer) setTask(n uint32, t harvest.Task) error {
 }
 
 // deleteTask does nothing if there is no such task.
-func (w *writer) deleteTask(n uint32, ref harvest.TaskRef) error {
+func (w *writer) deleteTask(n uint32, ref harvest.TaskRef) (deleted bool, err error) {
 	k := taskKeyOf(n, ref.ID)
 	v, err := w.stored(k)
 	if err != nil || v.data == nil {
-		return err
+		return false, err
 	}
 	var t harvest.Task
 	if err := v.task("", &t); err != nil {
-		return err
+		return false, err
 	}
 	if ref.N != 0 && ref.N != t.N {
-		return nil
+		return false, nil
 	}
 	if err := w.delete(k); err != nil || !mayFallDue(&t) {
-		return err
+		return true, err
 	}
-	return w.delete(dueKeyOf(n, &t))
+	return true, w.delete(dueKeyOf(n, &t))
 }
 
 func mayFallDue(t *harvest.Task) bool { return t.Kind == harvest.TaskGet && !t.Parked }

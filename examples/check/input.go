@@ -1,0 +1,207 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/xmlscan"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// An input is one file or URL of the command line, ready to be read twice.
+type input struct {
+	name    string // as the user gave it
+	url     string // after redirects; empty: not a URL
+	aliases []string
+	kind    sitemap.Kind // 0: not a sitemap
+	data    io.ReadSeeker
+	err     error // why it can't be read
+	release []func() error
+}
+
+// open gets an input and finds out what it is.
+func (p *program) open(ctx context.Context, name string) *input {
+	in := &input{name: name}
+	switch {
+	case isURL(name):
+		in.err = in.fetch(ctx, p.client)
+	case name == "-":
+		in.err = in.spool(p.stdin)
+	default:
+		in.err = in.openFile()
+	}
+	if in.err == nil {
+		in.err = in.look(p.spec == "auto")
+	}
+	return in
+}
+
+func isURL(name string) bool {
+	lower := strings.ToLower(name)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
+}
+
+func (in *input) fetch(ctx context.Context, client harvest.Fetcher) error {
+	resp, err := client.Fetch(ctx, &harvest.Request{URL: in.name, Root: in.name, Spool: true})
+	if err != nil {
+		return err
+	}
+	in.release = append(in.release, resp.Body.Close)
+	in.url = resp.URL
+	if in.url != in.name {
+		in.aliases = append(in.aliases, in.name)
+	}
+	data, ok := resp.Body.(io.ReadSeeker)
+	if !ok {
+		return in.spool(resp.Body)
+	}
+	in.data = data
+	return nil
+}
+
+func (in *input) openFile() error {
+	f, err := os.Open(in.name)
+	if err != nil {
+		return withoutName(err)
+	}
+	in.release = append(in.release, f.Close)
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return withoutName(err)
+	case info.IsDir():
+		return errors.New("a directory")
+	case !info.Mode().IsRegular():
+		return in.spool(f)
+	}
+	in.data = f
+	return nil
+}
+
+// withoutName takes away the name of the file, which the message begins with.
+func withoutName(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// spool keeps what can be read only once in a temporary file.
+func (in *input) spool(src io.Reader) error {
+	f, err := os.CreateTemp("", "check-")
+	if err != nil {
+		return err
+	}
+	in.release = append(in.release, f.Close, func() error { return os.Remove(f.Name()) })
+	if _, err := io.Copy(f, src); err != nil {
+		return withoutName(err)
+	}
+	in.data = f
+	return nil
+}
+
+func (in *input) close() {
+	for _, release := range in.release {
+		release() // an error loses nothing
+	}
+}
+
+// start returns the bytes from the start.
+func (in *input) start() (io.Reader, error) {
+	_, err := in.data.Seek(0, io.SeekStart)
+	return in.data, err
+}
+
+// look finds out the kind of the input. The error is for what this version does not know.
+func (in *input) look(auto bool) error {
+	src, err := in.start()
+	if err != nil {
+		return err
+	}
+	r := sitemap.NewReader(src)
+	_, err = r.NextView()
+	in.kind = r.Kind()
+	if auto && errors.Is(err, websync.ErrNotDocument) && in.isAtom() {
+		return errors.New("an Atom feed, which this version can't check yet")
+	}
+	return nil // what is wrong with it, Validate tells
+}
+
+// isAtom tells whether the root element is atom:feed or atom:entry.
+func (in *input) isAtom() bool {
+	src, err := in.start()
+	if err != nil {
+		return false
+	}
+	if z, err := gzip.NewReader(src); err == nil {
+		src = z
+	} else if src, err = in.start(); err != nil {
+		return false
+	}
+	x := xmlscan.NewReader(src)
+	if _, err := x.NextTag(); err != nil {
+		return false
+	}
+	return x.Name().Space == "http://www.w3.org/2005/Atom"
+}
+
+// named tells whether the user has named a URL of this origin.
+func (in *input) named(origin string) bool {
+	u, err := url.Parse(in.name)
+	return in.url != "" && err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, origin)
+}
+
+// is tells whether the input is the document under loc, as one listed by the given index.
+func (in *input) is(index *input, loc string) bool {
+	if in.url != "" {
+		return loc == in.url || loc == in.name
+	}
+	if index.url != "" || in == index || filepath.Dir(in.name) != filepath.Dir(index.name) {
+		return false
+	}
+	u, err := url.Parse(loc)
+	return err == nil && path.Base(u.Path) == filepath.Base(in.name)
+}
+
+// kindOf returns the kind of a document that an index lists, if it was named, too.
+func (p *program) kindOf(index *input, loc string) sitemap.Kind {
+	for _, in := range p.inputs {
+		if in.is(index, loc) {
+			return in.kind
+		}
+	}
+	return 0
+}
+
+// relate tells each URL which of the named indexes list it: a robots.txt may name these instead.
+func (p *program) relate() {
+	for _, index := range p.inputs {
+		if index.kind != sitemap.Index || index.url == "" || len(p.inputs) == 1 {
+			continue
+		}
+		src, err := index.start()
+		if err != nil {
+			continue
+		}
+		for e, err := range sitemap.NewReader(src).All() {
+			if err != nil {
+				break // Validate tells
+			}
+			for _, in := range p.inputs {
+				if in != index && in.url != "" && in.is(index, e.Loc) {
+					in.aliases = append(in.aliases, index.url, index.name)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,192 @@
+// Check tells what is wrong with sitemaps: one finding a line, then one line a file. Run it with -h for its flags.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// Exit codes, of which the worst of all files counts.
+const (
+	exitGood     = 0
+	exitFindings = 1 // a finding is an error
+	exitUnread   = 2 // usage, or a file could not be read as the kind it was said to be
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, client: fetch.New(nil), now: time.Now()}
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// A program is one run of the command.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	client         *fetch.Client
+	now            time.Time
+
+	options
+	inputs []*input
+	robots map[string]robots // by origin
+	broken error             // of stdout
+}
+
+// A robots is what the robots.txt of one origin said.
+type robots struct {
+	sitemaps []string
+	err      error
+}
+
+// A report is the last line of a file.
+type report struct {
+	File     string `json:"file"`
+	Kind     string `json:"kind"`
+	Entries  int    `json:"entries"`
+	Errors   int    `json:"errors"`
+	Warnings int    `json:"warnings"`
+	Error    string `json:"error,omitempty"` // why the file could not be read
+}
+
+// run is main without the process around it. It returns the exit code.
+func (p *program) run(ctx context.Context, args []string) (code int) {
+	var err error
+	p.options, err = parseOptions(args)
+	var asked *helpRequest
+	switch {
+	case errors.As(err, &asked):
+		fmt.Fprint(p.stdout, asked.text)
+		return exitGood
+	case err != nil:
+		fmt.Fprintf(p.stderr, "check: %v\n", err)
+		return exitUnread
+	}
+	defer func() {
+		for _, in := range p.inputs {
+			in.close()
+		}
+	}()
+	for _, name := range p.names {
+		in := p.open(ctx, name)
+		p.inputs = append(p.inputs, in)
+	}
+	p.relate()
+	for _, in := range p.inputs {
+		code = max(code, p.check(ctx, in))
+	}
+	if p.broken != nil {
+		fmt.Fprintf(p.stderr, "check: %v\n", p.broken)
+		return exitUnread
+	}
+	return code
+}
+
+// check checks one file and prints what is wrong with it.
+func (p *program) check(ctx context.Context, in *input) int {
+	var sum sitemap.Summary
+	err := in.err
+	if err == nil {
+		sum, err = p.validate(ctx, in)
+	}
+	r := report{File: in.name, Kind: sum.Kind.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}
+	code := exitGood
+	switch {
+	case err != nil:
+		r.Error = err.Error()
+		fmt.Fprintf(p.stderr, "check: %s: %v\n", in.name, err)
+		code = exitUnread
+	case sum.Errors > 0:
+		code = exitFindings
+	}
+	p.print(r, fmt.Sprintf("%s: %s, entries %d, errors %d, warnings %d", r.File, r.Kind, r.Entries, r.Errors, r.Warnings))
+	return code
+}
+
+func (p *program) validate(ctx context.Context, in *input) (sitemap.Summary, error) {
+	src, err := in.start()
+	if err != nil {
+		return sitemap.Summary{}, err
+	}
+	o := sitemap.ValidateOptions{
+		Document: in.name,
+		URL:      in.url,
+		Aliases:  in.aliases,
+		Report:   func(f websync.Finding) { p.print(f, f.String()) },
+		Now:      p.now,
+		Child:    func(loc string) sitemap.Kind { return p.kindOf(in, loc) },
+		Lenient:  p.lenient,
+	}
+	if in.url != "" {
+		o.Robots = func(origin string) ([]string, error) { return p.sitemapsOf(ctx, in, origin) }
+	}
+	sum, err := sitemap.Validate(src, o)
+	var parse *websync.ParseError
+	if errors.As(err, &parse) {
+		at := *parse
+		at.Document = "" // it is named already
+		err = &at
+	}
+	return sum, err
+}
+
+// sitemapsOf returns the Sitemap lines of an origin's robots.txt.
+func (p *program) sitemapsOf(ctx context.Context, in *input, origin string) ([]string, error) {
+	r, ok := p.robots[origin]
+	if !ok {
+		r.sitemaps, r.err = p.fetchRobots(ctx, in, origin)
+		if p.robots == nil {
+			p.robots = make(map[string]robots)
+		}
+		p.robots[origin] = r
+	}
+	return r.sitemaps, r.err
+}
+
+const maxRobots = 1 << 20
+
+func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]string, error) {
+	// What a sitemap lists may be hostile: an address that is not public is asked only if the user has named it.
+	req := &harvest.Request{URL: origin + "/robots.txt", Root: in.url, MaxBytes: maxRobots, Spool: true}
+	for _, other := range p.inputs {
+		if other.named(origin) {
+			req.Root = other.name
+		}
+	}
+	resp, err := p.client.Fetch(ctx, req)
+	if errors.Is(err, harvest.ErrGone) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return sitemap.Sitemaps(resp.Body)
+}
+
+// print writes a line, or an object, to standard output.
+func (p *program) print(object any, line string) {
+	var err error
+	if p.json {
+		enc := json.NewEncoder(p.stdout)
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(object)
+	} else {
+		_, err = fmt.Fprintln(p.stdout, line)
+	}
+	if err != nil && p.broken == nil {
+		p.broken = err
+	}
+}

@@ -1,0 +1,286 @@
+package fetch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+func zip(t testing.TB, text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := io.WriteString(z, text)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return b.String()
+}
+
+func TestContentCodings(t *testing.T) {
+	const text = "hello, hello, hello"
+	zipped := zip(t, text)
+	for _, tt := range []struct {
+		name, body, coding string
+		req                harvest.Request
+		asked, want        string
+		length             int64
+		err                error
+	}{
+		{"plain", text, "", harvest.Request{}, "gzip", text, 19, nil},
+		{"gzip", zipped, "gzip", harvest.Request{}, "gzip", text, -1, nil},
+		{"x-gzip", zipped, "X-GZIP", harvest.Request{}, "gzip", text, -1, nil},
+		{"two members", zipped + zipped, "gzip", harvest.Request{}, "gzip", text + text, -1, nil},
+		{"identity", text, "identity", harvest.Request{Identity: true}, "identity", text, 19, nil},
+		{"gzip in spite of identity", zipped, "gzip", harvest.Request{Identity: true}, "identity", text, -1, nil},
+		{"empty", "", "gzip", harvest.Request{}, "gzip", "", -1, nil},
+		{"a file that is gzip", zipped, "", harvest.Request{}, "gzip", zipped, int64(len(zipped)), nil},
+		{"by the caller's wish", zipped, "gzip", harvest.Request{Header: map[string][]string{"Accept-Encoding": {"gzip"}}}, "gzip", zipped, int64(len(zipped)), nil},
+		{"a word that is no coding", text, "UTF-8", harvest.Request{}, "gzip", text, 19, nil},
+		{"brotli", text, "br", harvest.Request{}, "gzip", "", 0, errCoding},
+		{"twice", zip(t, zipped), "gzip, gzip", harvest.Request{}, "gzip", "", 0, errCoding},
+		{"not gzip", text, "gzip", harvest.Request{}, "gzip", "", 0, errCoding},
+		{"damaged", zipped[:12] + "\xff\xff" + zipped[14:], "gzip", harvest.Request{}, "gzip", "", 0, errCoding},
+		{"cut short", zipped[:len(zipped)-3], "gzip", harvest.Request{}, "gzip", "", 0, websync.ErrTruncated},
+		{"cut in the header", zipped[:5], "gzip", harvest.Request{}, "gzip", "", 0, websync.ErrTruncated},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWeb()
+			w.answers["http://example.org/"] = reply(200, tt.body, "Content-Encoding: "+tt.coding)
+			tt.req.URL = "http://example.org/"
+			var got string
+			resp, err := w.client().Fetch(t.Context(), &tt.req)
+			assert.Equal(t, tt.asked, w.seen[0].Header.Get("Accept-Encoding"))
+			if err == nil {
+				got, err = read(resp)
+			}
+			if tt.err != nil {
+				require.ErrorIs(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+			assert.Equal(t, tt.length, resp.Length)
+			if tt.length < 0 {
+				assert.NotContains(t, resp.Header, "Content-Encoding")
+			} else {
+				assert.Equal(t, tt.coding, http.Header(resp.Header).Get("Content-Encoding"))
+			}
+		})
+	}
+}
+
+func TestMaxBytes(t *testing.T) {
+	const text = "0123456789"
+	for _, coding := range []string{"", "gzip", "chunked"} {
+		for _, tt := range []struct {
+			client, request int64
+			fails           bool
+		}{{0, 10, false}, {0, 9, true}, {9, 0, true}, {9, 10, false}, {9, -1, false}, {10, 0, false}, {-1, 0, false}, {-1, 9, true}} {
+			w := newWeb()
+			w.answers["http://example.org/"] = func(r *http.Request) (*http.Response, error) {
+				if coding == "gzip" {
+					return reply(200, zip(t, text), "Content-Encoding: gzip")(r)
+				}
+				resp, err := reply(200, text)(r)
+				if coding == "chunked" {
+					resp.ContentLength = -1
+				}
+				return resp, err
+			}
+			c := w.client()
+			c.MaxBytes = tt.client
+			var got string
+			resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/", MaxBytes: tt.request})
+			if err == nil {
+				got, err = read(resp)
+			}
+			if tt.fails {
+				require.ErrorIs(t, err, websync.ErrLimit)
+				assert.NotErrorIs(t, err, harvest.ErrTemporary)
+				assert.LessOrEqual(t, len(got), 9)
+				if coding == "" {
+					assert.Empty(t, got, "refused before a byte is read")
+				}
+			} else {
+				require.NoError(t, err)
+				assert.Equal(t, text, got)
+			}
+		}
+	}
+}
+
+func TestExpansion(t *testing.T) {
+	bomb := zip(t, strings.Repeat("\x00", 40<<20)) // about 1 to 1000
+	for _, tt := range []struct {
+		limit int64
+		size  int
+		fails bool
+	}{{0, 9 << 20, false}, {0, 40 << 20, true}, {2000, 40 << 20, false}, {-1, 40 << 20, false}} {
+		w := newWeb()
+		body := bomb
+		if tt.size < 40<<20 {
+			body = zip(t, strings.Repeat("\x00", tt.size))
+		}
+		w.answers["http://example.org/"] = reply(200, body, "Content-Encoding: gzip")
+		c := w.client()
+		c.MaxExpansion = tt.limit
+		resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
+		require.NoError(t, err)
+		n, err := io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if tt.fails {
+			require.ErrorIs(t, err, websync.ErrLimit)
+			assert.Less(t, n, int64(11<<20))
+		} else {
+			require.NoError(t, err)
+			assert.Equal(t, int64(tt.size), n)
+		}
+	}
+}
+
+// Bodies that break off, over real connections: none of them ends in io.EOF.
+func TestTruncated(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/chunked" {
+			w.Header().Set("Content-Length", "1000")
+		}
+		io.WriteString(w, "some of it")
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		srv := httptest.NewUnstartedServer(handler)
+		srv.EnableHTTP2 = proto == "HTTP/2.0"
+		srv.StartTLS()
+		defer srv.Close()
+		for _, path := range []string{"/length", "/chunked"} {
+			for _, spool := range []bool{false, true} {
+				t.Run(fmt.Sprint(proto, path, " spool ", spool), func(t *testing.T) {
+					c := &Client{IgnoreRobots: true, Attempts: -1, Transport: srv.Client().Transport, AllowPrivate: true}
+					resp, err := c.Fetch(t.Context(), &harvest.Request{URL: srv.URL + path, Spool: spool})
+					if !spool {
+						require.NoError(t, err)
+						var got string
+						got, err = read(resp)
+						assert.Equal(t, "some of it", got)
+					}
+					require.ErrorIs(t, err, websync.ErrTruncated)
+					require.ErrorIs(t, err, harvest.ErrTemporary)
+				})
+			}
+		}
+	}
+}
+
+// A Transport that doesn't count is not believed.
+func TestTruncatedByTransport(t *testing.T) {
+	w := newWeb()
+	w.answers["http://example.org/"] = func(r *http.Request) (*http.Response, error) {
+		resp, err := reply(200, "some of it")(r)
+		resp.ContentLength++
+		return resp, err
+	}
+	_, err := get(t.Context(), w.client(), "http://example.org/")
+	require.ErrorIs(t, err, websync.ErrTruncated)
+}
+
+// The body of a spooled request is covered by its attempts.
+func TestSpool(t *testing.T) {
+	var n int
+	text := strings.Repeat("0123456789", 300_000) // goes to a file
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n++
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		if n == 1 {
+			io.WriteString(w, text[:100])
+			panic(http.ErrAbortHandler)
+		}
+		io.WriteString(w, text)
+	}))
+	defer srv.Close()
+	c := &Client{IgnoreRobots: true, Rate: -1, jitter: func(time.Duration) time.Duration { return 0 }}
+	resp, err := c.Fetch(t.Context(), &harvest.Request{URL: srv.URL, Root: srv.URL, Spool: true})
+	require.NoError(t, err)
+	spool, ok := resp.Body.(*harvest.Spool)
+	require.True(t, ok)
+	assert.Equal(t, int64(len(text)), spool.Size())
+	assert.Equal(t, int64(len(text)), resp.Length)
+	for range 2 {
+		_, err = spool.Seek(0, io.SeekStart)
+		require.NoError(t, err)
+		got, err := io.ReadAll(spool)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+	}
+	require.NoError(t, spool.Close())
+	assert.Equal(t, 2, n)
+	assert.Empty(t, c.set.slots, "nothing is held")
+}
+
+// Close wakes a Read that hangs.
+func TestCloseDuringRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = trickle(time.Hour)
+		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
+		require.NoError(t, err)
+		time.AfterFunc(time.Second, func() { resp.Body.Close() })
+		_, err = resp.Body.Read(make([]byte, 1))
+		require.Error(t, err)
+		assert.Equal(t, time.Second, time.Since(w.began))
+		_, err = resp.Body.Read(make([]byte, 1))
+		require.Error(t, err)
+	})
+}
+
+// Connections are used again: after bodies, after errors, and by as many calls as run at the same time.
+func TestConnectionsAreReused(t *testing.T) {
+	var mu sync.Mutex
+	opened := map[string]bool{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		opened[r.RemoteAddr] = true
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/gzip":
+			w.Header().Set("Content-Encoding", "gzip")
+			io.WriteString(w, zip(t, "hello"))
+		case "/found":
+			io.WriteString(w, "hello")
+		case "/moved":
+			http.Redirect(w, r, "/found", http.StatusFound)
+		default:
+			http.Error(w, strings.Repeat("sorry", 1000), http.StatusNotFound)
+		}
+	}))
+	defer srv.Close()
+	c := &Client{Rate: -1, AllowPrivate: true}
+	defer c.CloseIdleConnections()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				path := []string{"/found", "/gzip", "/moved", "/missing"}[rand.Intn(4)]
+				_, err := get(t.Context(), c, srv.URL+path)
+				assert.Equal(t, path == "/missing", err != nil, "%s: %v", path, err)
+			}
+		})
+	}
+	wg.Wait()
+	assert.LessOrEqual(t, len(opened), 5, "PerHost connections, and one for good measure")
+}

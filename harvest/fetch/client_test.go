@@ -1,0 +1,353 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+func TestFetch(t *testing.T) {
+	w := newWeb()
+	w.answers["https://example.org/a?q=%C3%A5%20b"] = reply(200, "hello", "ETag: \"1\"", "Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT", "X-Y: z")
+	c := w.client()
+	resp, err := c.Fetch(t.Context(), &harvest.Request{
+		URL: "https://example.org/a?q=å b#frag", Accept: "text/xml", Header: map[string][]string{"x-more": {"1"}},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, int64(5), resp.Length)
+	body, err := read(resp)
+	require.NoError(t, err)
+	assert.Equal(t, "hello", body)
+	assert.Equal(t, 200, resp.Status)
+	assert.Equal(t, "https://example.org/a?q=%C3%A5%20b", resp.URL)
+	assert.Equal(t, []string{"z"}, resp.Header["X-Y"])
+	assert.Equal(t, harvest.Validator{
+		URL: "https://example.org/a?q=å b#frag", ETag: `"1"`, LastModified: "Wed, 21 Oct 2015 07:28:00 GMT",
+	}, resp.Validator)
+	h := w.seen[0].Header
+	assert.Equal(t, "text/xml", h.Get("Accept"))
+	assert.Equal(t, "gzip", h.Get("Accept-Encoding"))
+	assert.Equal(t, "1", h.Get("X-More"))
+	assert.Equal(t, "websync/0.1 (+https://github.com/websync-go/websync)", h.Get("User-Agent"))
+	assert.NotContains(t, h, "Referer")
+	assert.NotContains(t, h, "If-None-Match")
+}
+
+func TestUserAgent(t *testing.T) {
+	for _, tt := range []struct{ agent, contact, want, from string }{
+		{"", "ops@example.org", "websync/0.1 (ops@example.org; +https://github.com/websync-go/websync)", "ops@example.org"},
+		{"", "https://example.org/bot", "websync/0.1 (https://example.org/bot; +https://github.com/websync-go/websync)", ""},
+		{"Lawbot/2 (x)", "", "Lawbot/2 (x)", ""},
+		{"Lawbot/2", "https://example.org/@bot", "Lawbot/2 (https://example.org/@bot)", ""},
+	} {
+		w := newWeb()
+		w.answers["http://example.org/"] = reply(200, "")
+		c := w.client()
+		c.UserAgent, c.Contact = tt.agent, tt.contact
+		mustGet(t, c, "http://example.org/")
+		assert.Equal(t, tt.want, w.seen[0].Header.Get("User-Agent"))
+		assert.Equal(t, tt.from, w.seen[0].Header.Get("From"))
+	}
+}
+
+func TestRefusedRequests(t *testing.T) {
+	for name, req := range map[string]*harvest.Request{
+		"scheme":          {URL: "ftp://example.org/"},
+		"file":            {URL: "file:///etc/passwd"},
+		"relative":        {URL: "/a"},
+		"no host":         {URL: "http:///a"},
+		"userinfo":        {URL: "http://user:hunter2@example.org/"},
+		"authorization":   {URL: "http://example.org/", Header: map[string][]string{"authorization": {"Bearer x"}}},
+		"cookie":          {URL: "http://example.org/", Header: map[string][]string{"Cookie": {"a=b"}}},
+		"proxy":           {URL: "http://example.org/", Header: map[string][]string{"Proxy-Authorization": {"x"}}},
+		"range":           {URL: "http://example.org/", Header: map[string][]string{"Range": {"bytes=1-"}}},
+		"host":            {URL: "http://example.org/", Header: map[string][]string{"Host": {"other"}}},
+		"header smuggled": {URL: "http://example.org/", Header: map[string][]string{"X": {"a\r\nCookie: b"}}},
+		"accept smuggled": {URL: "http://example.org/", Accept: "a\r\nCookie: b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb()
+			_, err := w.client().Fetch(t.Context(), req)
+			require.ErrorIs(t, err, harvest.ErrForbidden)
+			assert.NotErrorIs(t, err, harvest.ErrTemporary)
+			assert.NotContains(t, err.Error(), "hunter2")
+			assert.Empty(t, w.seen)
+		})
+	}
+	_, err := newWeb().client().Fetch(t.Context(), &harvest.Request{URL: "http://user:hun%ter2@example.org:x/"})
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "ter2")
+}
+
+func TestConditional(t *testing.T) {
+	const url, date = "http://example.org/a", "Wed, 21 Oct 2015 07:28:00 GMT"
+	for _, tt := range []struct {
+		name        string
+		v           harvest.Validator
+		header      []string
+		etag, since string // sent
+		merged      harvest.Validator
+	}{
+		{"both", harvest.Validator{URL: url, ETag: `W/"1"`, LastModified: date}, nil, `W/"1"`, date, harvest.Validator{URL: url, ETag: `W/"1"`, LastModified: date}},
+		{"etag", harvest.Validator{ETag: `"1"`}, nil, `"1"`, "", harvest.Validator{URL: url, ETag: `"1"`}},
+		{"date", harvest.Validator{URL: url, LastModified: date}, nil, "", date, harvest.Validator{URL: url, LastModified: date}},
+		{"renewed", harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}, []string{`ETag: "2"`}, `"1"`, date, harvest.Validator{URL: url, ETag: `"2"`, LastModified: date}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWeb()
+			w.answers[url] = reply(304, "", tt.header...)
+			resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url, Validator: tt.v, Spool: true})
+			require.NoError(t, err)
+			assert.True(t, resp.NotModified)
+			assert.Nil(t, resp.Body)
+			assert.Equal(t, tt.merged, resp.Validator)
+			assert.Equal(t, tt.etag, w.seen[0].Header.Get("If-None-Match"))
+			assert.Equal(t, tt.since, w.seen[0].Header.Get("If-Modified-Since"))
+		})
+	}
+	t.Run("of another URL", func(t *testing.T) {
+		w := newWeb()
+		w.answers[url] = reply(200, "x")
+		_, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url, Validator: harvest.Validator{URL: url + "b", ETag: `"1"`}})
+		require.NoError(t, err)
+		assert.NotContains(t, w.seen[0].Header, "If-None-Match")
+	})
+	t.Run("not asked for", func(t *testing.T) {
+		w := newWeb()
+		w.answers[url] = reply(304, "")
+		_, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url})
+		require.ErrorIs(t, err, harvest.ErrTemporary)
+		assert.Len(t, w.seen, 1)
+	})
+	t.Run("validators that are none", func(t *testing.T) {
+		w := newWeb()
+		w.answers[url] = reply(200, "x", "Last-Modified: yesterday", "ETag: "+strings.Repeat("x", 2000))
+		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url})
+		require.NoError(t, err)
+		assert.True(t, resp.Validator.IsZero())
+	})
+	t.Run("through redirects", func(t *testing.T) {
+		w := newWeb()
+		w.answers[url] = reply(301, "", "Location: https://www.example.org/a")
+		w.answers["https://www.example.org/a"] = reply(302, "", "Location: /other")
+		w.answers["https://www.example.org/other"] = reply(304, "")
+		_, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url, Validator: harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}})
+		require.NoError(t, err)
+		for i, since := range []string{date, date, ""} {
+			assert.Equal(t, `"1"`, w.seen[i].Header.Get("If-None-Match"))
+			assert.Equal(t, since, w.seen[i].Header.Get("If-Modified-Since"), "a date says nothing about another document")
+		}
+	})
+}
+
+func TestRedirects(t *testing.T) {
+	w := newWeb()
+	w.answers["http://example.org/a"] = reply(301, "moved", "Location: b?x=1#frag")
+	w.answers["http://example.org/b?x=1"] = reply(302, "", "Location: //www.example.org/c")
+	w.answers["http://www.example.org/c"] = reply(303, "", "Location: https://www.example.org/d e")
+	w.answers["https://www.example.org/d%20e"] = reply(307, "", "Location: http://example.org/end")
+	w.answers["http://example.org/end"] = reply(200, "end", `ETag: "1"`)
+	c := w.client()
+	resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/a", Accept: "a/b"})
+	require.NoError(t, err)
+	assert.Equal(t, "http://example.org/end", resp.URL)
+	assert.Equal(t, "http://example.org/a", resp.Validator.URL)
+	for _, r := range w.seen {
+		assert.Equal(t, "a/b", r.Header.Get("Accept"))
+	}
+
+	w.answers["http://example.org/loop"] = reply(302, "", "Location: /pool")
+	w.answers["http://example.org/pool"] = reply(302, "", "Location: /loop")
+	w.answers["http://example.org/self"] = reply(302, "", "Location: /self")
+	w.answers["http://example.org/bad"] = reply(302, "", "Location: http://[::1/")
+	w.answers["http://example.org/nowhere"] = reply(302, "login here")
+	for path, text := range map[string]string{
+		"loop": "in a circle", "self": "in a circle", "bad": "malformed", "nowhere": "302 Found",
+	} {
+		_, err := get(t.Context(), c, "http://example.org/"+path)
+		require.ErrorContains(t, err, text)
+		assert.NotErrorIs(t, err, harvest.ErrTemporary)
+	}
+	w.answers["http://example.org/file"] = reply(302, "", "Location: file:///etc/passwd")
+	w.answers["http://example.org/user"] = reply(302, "", "Location: http://u:hunter2@example.org/end")
+	for _, path := range []string{"file", "user"} {
+		_, err := get(t.Context(), c, "http://example.org/"+path)
+		require.ErrorIs(t, err, harvest.ErrForbidden)
+		assert.NotContains(t, err.Error(), "hunter2")
+	}
+}
+
+func TestRedirectLimit(t *testing.T) {
+	for limit, want := range map[int]int{0: 11, 3: 4, -1: 1} {
+		w := newWeb()
+		for i := range 20 {
+			w.answers["http://example.org/"+strings.Repeat("a", i)] = reply(302, "", "Location: /"+strings.Repeat("a", i+1))
+		}
+		c := w.client()
+		c.MaxRedirects = limit
+		_, err := get(t.Context(), c, "http://example.org/")
+		require.ErrorContains(t, err, "redirect")
+		assert.Len(t, w.seen, want)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	w := newWeb()
+	w.answers["https://example.org/a"] = reply(302, "", "Location: https://example.org:8443/b")
+	w.answers["https://example.org:8443/b"] = reply(302, "", "Location: https://other.example/c")
+	w.answers["https://other.example/c"] = reply(302, "", "Location: https://EXAMPLE.org:443/d")
+	w.answers["https://EXAMPLE.org:443/d"] = reply(200, "x")
+	c := w.client()
+	require.NoError(t, c.Authorize("https://Example.org/", Basic("me", "hunter2")))
+	require.NoError(t, c.Authorize("https://other.example", Bearer("t0ken")))
+	mustGet(t, c, "https://example.org/a")
+	var sent []string
+	for _, r := range w.seen {
+		sent = append(sent, r.Header.Get("Authorization"))
+	}
+	assert.Equal(t, []string{"Basic bWU6aHVudGVyMg==", "", "Bearer t0ken", "Basic bWU6aHVudGVyMg=="}, sent)
+
+	w.answers["https://example.org/down"] = reply(302, "", "Location: http://example.org/plain")
+	w.answers["https://free.example/down"] = reply(302, "", "Location: http://example.org/plain")
+	w.answers["http://example.org/plain"] = reply(200, "x")
+	_, err := get(t.Context(), c, "https://example.org/down")
+	require.ErrorIs(t, err, harvest.ErrForbidden)
+	mustGet(t, c, "https://free.example/down")
+
+	require.NoError(t, c.Authorize("https://example.org", func(*http.Request) error { return errors.New("no key") }))
+	_, err = get(t.Context(), c, "https://example.org/a")
+	require.ErrorContains(t, err, "no key")
+	require.NoError(t, c.Authorize("https://example.org", nil))
+	mustGet(t, c, "https://example.org/a")
+
+	for _, bad := range []string{"example.org", "https://example.org/a", "https://u:hunter2@example.org", "ftp://example.org", "https://u:hunter2@exa mple.org/"} {
+		err := c.Authorize(bad, Bearer("x"))
+		require.Error(t, err, bad)
+		assert.NotContains(t, err.Error(), "hunter2")
+	}
+}
+
+func TestStatusKinds(t *testing.T) {
+	for code, want := range map[int]error{
+		202: harvest.ErrTemporary, 204: nil, 206: nil, 300: nil, 400: nil, 401: harvest.ErrForbidden, 403: harvest.ErrForbidden,
+		404: harvest.ErrGone, 405: nil, 408: harvest.ErrTemporary, 410: harvest.ErrGone, 425: harvest.ErrTemporary,
+		429: harvest.ErrTemporary, 451: harvest.ErrForbidden, 500: harvest.ErrTemporary, 501: nil, 503: harvest.ErrTemporary,
+		505: nil, 520: harvest.ErrTemporary,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			w.answers["http://example.org/"] = reply(code, "<html>sorry</html>")
+			_, err := get(t.Context(), w.client(), "http://example.org/")
+			var status *StatusError
+			require.ErrorAs(t, err, &status, code)
+			assert.Equal(t, code, status.Code)
+			for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, harvest.ErrGone} {
+				assert.Equal(t, kind == want, errors.Is(err, kind), "%d is %v", code, kind)
+			}
+		})
+	}
+}
+
+func TestRedact(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://example.org/a?b=c#d":                       "http://example.org/a?b=c",
+		"http://u:p@example.org/a@b":                       "http://example.org/a@b",
+		"http://u:p@x@example.org":                         "http://example.org",
+		"http://u:p%zz@example.org/":                       "http://example.org/",
+		"https://h/?verb=x&api_key=1&X-Amz-Signature=2&p=": "https://h/?verb=x&api_key=xxxxx&X-Amz-Signature=xxxxx&p=",
+		"https://h/?access_token=%20&a":                    "https://h/?access_token=xxxxx&a",
+		"nothing":                                          "nothing",
+	} {
+		assert.Equal(t, want, redact(url))
+	}
+}
+
+func TestAttemptsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/a"] = then(reply(500, "oops"), reply(302, "", "Location: /b?key=1"))
+		w.answers["http://example.org/b?key=1"] = reply(200, "hello")
+		c := w.client()
+		c.IgnoreRobots = false
+		var told []Attempt
+		var log strings.Builder
+		c.OnAttempt = func(a Attempt) { a.Duration = 0; told = append(told, a) }
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		mustGet(t, c, "http://example.org/a")
+		const host = "http://example.org"
+		assert.Equal(t, []Attempt{
+			{Host: host, URL: host + "/robots.txt", Attempt: 1, Status: 404},
+			{Host: host, URL: host + "/a", Attempt: 1, Status: 500, Bytes: 4},
+			{Host: host, URL: host + "/a", Attempt: 2, Status: 302},
+			{Host: host, URL: host + "/b?key=xxxxx", Attempt: 2, Status: 200, Bytes: 5},
+		}, told)
+		assert.Contains(t, log.String(), "uri=http://example.org/a attempt=2 status=302")
+	})
+}
+
+// TestServers runs over real connections, in HTTP/1.1 and 2.
+func TestServers(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		io.WriteString(w, r.Proto)
+	})
+	plain := httptest.NewServer(handler)
+	defer plain.Close()
+	c := New(nil)
+	c.Rate = -1
+	defer c.CloseIdleConnections()
+	assert.Equal(t, "HTTP/1.1", mustGet(t, c, plain.URL+"/a"))
+
+	secure := httptest.NewUnstartedServer(handler)
+	secure.EnableHTTP2 = true
+	secure.StartTLS()
+	defer secure.Close()
+	_, err := get(t.Context(), c, secure.URL+"/a")
+	require.ErrorContains(t, err, "certificate")
+	assert.NotErrorIs(t, err, harvest.ErrTemporary)
+
+	trusting := New(nil)
+	trusting.start()
+	trusting.set.open.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	defer trusting.CloseIdleConnections()
+	assert.Equal(t, "HTTP/2.0", mustGet(t, trusting, secure.URL+"/a"))
+}
+
+func TestCancelled(t *testing.T) {
+	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
+		"waiting for the answer": hang, "in the body": trickle(time.Second), "between attempts": reply(500, ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers["http://example.org/"] = answer
+				why := errors.New("enough")
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(500*time.Millisecond, func() { cancel(why) })
+				c := w.client()
+				if name != "between attempts" {
+					c.Attempts = 1
+				}
+				_, err := c.Fetch(ctx, &harvest.Request{URL: "http://example.org/", Spool: true})
+				require.ErrorIs(t, err, why)
+				assert.NotErrorIs(t, err, harvest.ErrTemporary)
+				assert.Equal(t, 500*time.Millisecond, time.Since(w.began))
+			})
+		})
+	}
+}

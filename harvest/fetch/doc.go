@@ -1,0 +1,40 @@
+// Package fetch gets documents and bodies over HTTP for package harvest, politely and with limits. A [Client] is a
+// [harvest.Fetcher]; one Client serves any number of sources and goroutines. Every setting is a field of Client whose
+// zero value is the recommended one.
+//
+// # Politeness
+//
+// A host is a scheme, a name and a port. Each gets at most 5 requests a second, 4 at a time, 32 at a time over all
+// hosts; a transfer counts until its body is closed or read to the end. Crawl-delay in robots.txt makes the interval
+// longer, up to a minute. Retry-After closes the host for everybody until that moment, a 429 or 503 without one for a
+// while that grows from answer to answer. A Fetch that would have to wait longer than 5 minutes fails at once, with an
+// error that matches [harvest.ErrTemporary] and says when to come back.
+//
+// robots.txt is read as RFC 9309 says, kept for 24 hours and then asked for again with a conditional request. What it
+// forbids is an error that matches [harvest.ErrForbidden]. While it can't be reached, what was read before stays in
+// force; if nothing was, nothing is fetched from the host.
+//
+// With a [websync.State] all this survives a restart.
+//
+// # Failures
+//
+// A request that fails for a reason that may pass is made again, 4 times in all, after a random wait below 1, 2, 4, …
+// seconds: broken and refused connections, time-outs, status 408, 425, 429, 500, 502, 503 and 504. With
+// [harvest.Request] Spool this covers the body, too. Other errors are final: [*StatusError] for an answer that is not
+// a success, [*Error] for everything else. They match harvest.ErrGone (404 and 410), harvest.ErrForbidden or
+// harvest.ErrTemporary, and [websync.ErrLimit] or [websync.ErrTruncated] where that is the reason. URLs in errors and
+// logs are without user name, password and the values of query parameters that look like secrets.
+//
+// # Limits
+//
+// A body has at most 1 GiB after decompression, and at most 200 times its compressed size once it is over 10 MiB. 30
+// seconds without a byte end an attempt, and so do 30 minutes in all. At most 10 redirects are followed. A body that
+// ends early never ends in io.EOF.
+//
+// # Trust
+//
+// Addresses that are not public (private, loopback, link-local and the like) are refused when the connection is made,
+// except for the origin of the URL that the user named as the source. Each redirect is checked like a first request.
+// Credentials are given with [Client.Authorize] for one origin and sent to no other. There are no cookies, no Referer,
+// and no proxy from the environment: a [Client] with its own Transport has what that has.
+package fetch

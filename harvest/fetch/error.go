@@ -1,0 +1,129 @@
+package fetch
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// A StatusError is an answer that is not a success. It matches [harvest.ErrGone] (404, 410), [harvest.ErrForbidden]
+// (401, 402, 403, 407, 451) and [harvest.ErrTemporary] (202, 408, 421, 425, 429 and all of 5xx but 501 and 505).
+type StatusError struct {
+	URL     string // that gave the answer, without secrets
+	Code    int
+	RetryAt time.Time // by Retry-After; zero: not said
+}
+
+// Error returns, for example, "fetch: https://example.org/a: 404 Not Found".
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("fetch: %s: %d %s", e.URL, e.Code, http.StatusText(e.Code))
+	if !e.RetryAt.IsZero() {
+		text += ", retry after " + e.RetryAt.UTC().Format(time.RFC3339)
+	}
+	return strings.TrimSuffix(text, " ")
+}
+
+// StatusCode returns e.Code.
+func (e *StatusError) StatusCode() int { return e.Code }
+
+// RequestURL returns e.URL.
+func (e *StatusError) RequestURL() string { return e.URL }
+
+// RetryAfter returns e.RetryAt.
+func (e *StatusError) RetryAfter() time.Time { return e.RetryAt }
+
+// Is lets errors.Is match the errors of package harvest.
+func (e *StatusError) Is(target error) bool {
+	switch target {
+	case harvest.ErrGone:
+		return e.Code == http.StatusNotFound || e.Code == http.StatusGone
+	case harvest.ErrForbidden:
+		switch e.Code {
+		case 401, 402, 403, 407, 451:
+			return true
+		}
+	case harvest.ErrTemporary:
+		switch e.Code {
+		case 202, 408, 421, 425, 429:
+			return true
+		case 501, 505:
+			return false
+		}
+		return e.Code >= 500
+	}
+	return false
+}
+
+// An Error says why a request was not made or has no good answer. Where the host was not asked at all, because it is
+// closed for longer or has a longer queue than [Client] MaxWait allows, it matches [harvest.ErrNotYet] and
+// [harvest.ErrTemporary], and RetryAt is the moment to come back.
+type Error struct {
+	URL     string    // without secrets
+	Kind    error     // harvest.ErrForbidden, harvest.ErrTemporary, or nil: neither
+	RetryAt time.Time // when it may be tried again; zero: not known
+	Err     error
+}
+
+// Error returns, for example, "fetch: https://example.org/a: no byte for 30s".
+func (e *Error) Error() string { return "fetch: " + e.URL + ": " + e.Err.Error() }
+
+// RequestURL returns e.URL.
+func (e *Error) RequestURL() string { return e.URL }
+
+// RetryAfter returns e.RetryAt.
+func (e *Error) RetryAfter() time.Time { return e.RetryAt }
+
+// Unwrap returns e.Kind and e.Err.
+func (e *Error) Unwrap() []error {
+	if e.Kind == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Kind, e.Err}
+}
+
+// refused returns the error of a request that is not made.
+func refused(url, format string, args ...any) *Error {
+	return &Error{URL: redact(url), Kind: harvest.ErrForbidden, Err: fmt.Errorf(format, args...)}
+}
+
+// secrets are parts of the names of query parameters whose values are not shown.
+var secrets = [...]string{"key", "token", "secret", "passw", "pwd", "sig", "auth", "credential", "session"}
+
+// redact takes user name, password and fragment out of a URL, and the values of query parameters that look like
+// secrets. It works on malformed URLs, too.
+func redact(url string) string {
+	url, _, _ = strings.Cut(url, "#")
+	url, query, ok := strings.Cut(url, "?")
+	if scheme, rest, ok := strings.Cut(url, "://"); ok {
+		end := strings.IndexByte(rest, '/')
+		if end < 0 {
+			end = len(rest)
+		}
+		if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+			url = scheme + "://" + rest[at+1:]
+		}
+	}
+	if !ok {
+		return url
+	}
+	params := strings.Split(query, "&")
+	for i, p := range params {
+		if name, _, ok := strings.Cut(p, "="); ok && secret(name) {
+			params[i] = name + "=xxxxx"
+		}
+	}
+	return url + "?" + strings.Join(params, "&")
+}
+
+func secret(name string) bool {
+	name = strings.ToLower(name)
+	for _, s := range secrets {
+		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+)
+
+func Example() {
+	site := demo()
+	defer site.Close()
+	client := fetch.New(nil) // or a Store, to stay polite across restarts
+	client.Contact = "https://example.org/bot"
+
+	req := &harvest.Request{URL: site.URL + "/moved", Root: site.URL}
+	resp, err := client.Fetch(context.Background(), req)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	fmt.Println(resp.Status, string(body), err)
+
+	req.Validator = resp.Validator
+	resp, err = client.Fetch(context.Background(), req)
+	fmt.Println(resp.Status, resp.NotModified, err)
+
+	_, err = client.Fetch(context.Background(), &harvest.Request{URL: site.URL + "/private", Root: site.URL})
+	fmt.Println(errors.Is(err, harvest.ErrForbidden))
+	// Output:
+	// 200 hello <nil>
+	// 304 true <nil>
+	// true
+}
+
+func ExampleClient_Authorize() {
+	client := fetch.New(nil)
+	client.Authorize("https://example.org", fetch.Basic("me", "secret"))
+	client.Authorize("https://files.example.org:8443", func(r *http.Request) error {
+		r.Header.Set("X-Api-Key", "another secret")
+		return nil
+	})
+	fmt.Println(client.Authorize("https://example.org/only/here", fetch.Bearer("t")))
+	// Output:
+	// fetch: origin: https://example.org/only/here has a path: credentials are for all of a host
+}
+
+// A source may be on a private address, but it can't send its readers to another.
+func ExampleGuard() {
+	inside := demo()
+	defer inside.Close()
+	site := httptest.NewServer(http.RedirectHandler(inside.URL, http.StatusFound))
+	defer site.Close()
+
+	client := fetch.New(nil)
+	client.IgnoreRobots = true
+	_, err := client.Fetch(context.Background(), &harvest.Request{URL: site.URL, Root: site.URL})
+	fmt.Println(errors.Is(err, harvest.ErrForbidden))
+	// Output:
+	// true
+}
+
+func demo() *httptest.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/robots.txt", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+	})
+	mux.Handle("/moved", http.RedirectHandler("/hello", http.StatusMovedPermanently))
+	mux.HandleFunc("/hello", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") == `"1"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, "hello")
+	})
+	return httptest.NewServer(mux)
+}

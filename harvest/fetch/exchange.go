@@ -1,0 +1,161 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// An exchange is one request and its answer. It holds a place at its host until end is called.
+type exchange struct {
+	k           *call
+	h           *host
+	url         *url.URL
+	conditional bool
+	resp        *http.Response
+	retryAt     time.Time // by Retry-After
+
+	outer  context.Context // the caller's
+	ctx    context.Context // ends with the exchange
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // runs while something is to come from the host
+	sent   time.Time
+	spent  time.Duration // of Timeout, before it was sent
+	bytes  int64         // of the body
+	once   sync.Once
+}
+
+// exchange sends the request for u and waits for the header of the answer.
+func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, error) {
+	x := &exchange{k: k, h: h, url: u, outer: ctx, sent: time.Now(), spent: k.spent}
+	k.since = time.Time{}
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	r, conditional, err := k.request(x.ctx, u)
+	if err != nil {
+		x.cancel(nil)
+		x.leave()
+		return nil, err
+	}
+	x.conditional = conditional
+	x.timer = time.AfterFunc(x.allowance(), x.timeout)
+	via := k.c.set.guarded
+	if k.private(h.origin) {
+		via = k.c.set.open
+	}
+	x.resp, err = via.RoundTrip(r)
+	x.timer.Stop()
+	if err != nil {
+		x.resp = nil
+		err = x.failure(err)
+		x.end(err)
+		return nil, err
+	}
+	now := time.Now()
+	x.retryAt = retryAfter(x.resp.Header, now, k.c.set.maxRetryAfter)
+	h.heed(ctx, x.resp.StatusCode, x.retryAt, x.sent)
+	return x, nil
+}
+
+// allowance returns how long to wait for the next byte.
+func (x *exchange) allowance() time.Duration {
+	return min(x.k.c.set.inactivity, x.k.c.set.timeout-x.age())
+}
+
+// age returns how much of Timeout is used.
+func (x *exchange) age() time.Duration { return x.spent + time.Since(x.sent) }
+
+// timeout ends the exchange when the timer says so.
+func (x *exchange) timeout() {
+	if x.age() >= x.k.c.set.timeout {
+		x.cancel(errTooLong)
+	} else {
+		x.cancel(errInactive)
+	}
+}
+
+// Read reads the body as it comes over the wire.
+func (x *exchange) Read(p []byte) (int, error) {
+	x.timer.Reset(x.allowance())
+	n, err := x.resp.Body.Read(p)
+	x.timer.Stop()
+	x.bytes += int64(n)
+	if err == io.EOF && x.bytes < x.resp.ContentLength { // net/http sees to it, other Transports may not
+		err = io.ErrUnexpectedEOF
+	}
+	return n, cutOff(err)
+}
+
+// failure returns the Error for what went wrong on the wire.
+func (x *exchange) failure(err error) error {
+	if x.outer.Err() != nil {
+		return &Error{URL: x.name(), Err: context.Cause(x.outer)}
+	}
+	switch cause := context.Cause(x.ctx); {
+	case cause == errInactive:
+		err = fmt.Errorf("%w: %s", errInactive, x.k.c.set.inactivity)
+	case cause == errTooLong:
+		err = fmt.Errorf("%w: %s", errTooLong, x.k.c.set.timeout)
+	}
+	return transferError(x.name(), err)
+}
+
+// discard ends an exchange whose body is of no interest. A short body is read, so that its connection can be used again.
+func (x *exchange) discard() {
+	const short, soon = 64 << 10, 2 * time.Second
+	if x.resp.ContentLength <= short {
+		x.timer.Reset(min(soon, x.allowance()))
+		n, _ := io.CopyN(io.Discard, x.resp.Body, short)
+		x.timer.Stop()
+		x.bytes += n
+	}
+	x.end(nil)
+}
+
+// end gives back what the exchange holds. Err is why it failed. It may be called again.
+func (x *exchange) end(err error) {
+	x.once.Do(func() {
+		x.timer.Stop()
+		if x.resp != nil {
+			x.resp.Body.Close()
+		}
+		x.cancel(errClosed)
+		x.leave()
+		x.report(err)
+	})
+}
+
+func (x *exchange) leave() {
+	x.h.exit()
+	x.k.c.hosts.leave(x.h)
+}
+
+// report tells who wants to know.
+func (x *exchange) report(err error) {
+	c := x.k.c
+	logged := c.set.log.Enabled(x.outer, slog.LevelDebug)
+	if c.OnAttempt == nil && !logged {
+		return
+	}
+	a := Attempt{
+		Host: x.h.origin, URL: x.name(), Attempt: x.k.attempt,
+		Bytes: x.bytes, Duration: time.Since(x.sent), Err: err,
+	}
+	if x.resp != nil {
+		a.Status = x.resp.StatusCode
+	}
+	if c.OnAttempt != nil {
+		c.OnAttempt(a)
+	}
+	if logged {
+		c.set.log.DebugContext(x.outer, "request", "host", a.Host, "uri", a.URL, "attempt", a.Attempt,
+			"status", a.Status, "bytes", a.Bytes, "dur", a.Duration, "err", a.Err)
+	}
+}
+
+// name returns the URL as it is shown.
+func (x *exchange) name() string { return redact(x.url.String()) }

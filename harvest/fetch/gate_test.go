@@ -1,0 +1,387 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// all gets the URLs at the same time and returns the errors.
+func all(t *testing.T, c *Client, urls ...string) []error {
+	errs := make([]error, len(urls))
+	var wg sync.WaitGroup
+	for i, url := range urls {
+		wg.Go(func() { _, errs[i] = get(t.Context(), c, url) })
+	}
+	wg.Wait()
+	return errs
+}
+
+func repeat(url string, n int) []string {
+	urls := make([]string, n)
+	for i := range urls {
+		urls[i] = url
+	}
+	return urls
+}
+
+// slow answers after d.
+func slow(d time.Duration) func(*http.Request) (*http.Response, error) {
+	return func(r *http.Request) (*http.Response, error) {
+		time.Sleep(d)
+		return reply(200, "x")(r)
+	}
+}
+
+func TestRate(t *testing.T) {
+	for _, tt := range []struct {
+		rate float64
+		want []float64
+	}{
+		{0, []float64{0, 0.2, 0.4, 0.6}},
+		{10, []float64{0, 0.1, 0.2, 0.3}},
+		{0.2, []float64{0, 5, 10, 15}},
+		{-1, []float64{0, 0, 0, 0}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			w.answers["http://example.org/"] = reply(200, "x")
+			w.answers["http://example.org:8080/"] = reply(200, "x")
+			c := w.client()
+			c.Rate = tt.rate
+			urls := append(repeat("http://example.org/", 4), repeat("http://example.org:8080/", 4)...)
+			for _, err := range all(t, c, urls...) {
+				require.NoError(t, err)
+			}
+			sameTimes(t, tt.want, w.times("http://example.org/"))
+			sameTimes(t, tt.want, w.times("http://example.org:8080/"), "another port is another host")
+		})
+	}
+}
+
+func TestConcurrency(t *testing.T) {
+	for _, tt := range []struct{ perHost, all, hosts, want int }{
+		{0, 0, 1, 4}, {0, 0, 20, 32}, {2, 0, 3, 6}, {2, 3, 3, 3}, {-1, 0, 1, 32}, {-1, -1, 2, 80},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			var urls []string
+			for i := range tt.hosts {
+				url := fmt.Sprintf("http://h%d.example/", i)
+				w.answers[url] = slow(time.Second)
+				urls = append(urls, repeat(url, 40)...)
+			}
+			c := w.client()
+			c.PerHost, c.Concurrency = tt.perHost, tt.all
+			for _, err := range all(t, c, urls...) {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, tt.want, w.most)
+		})
+	}
+}
+
+// A place is held until the body is closed or read to its end.
+func TestPlaceIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = reply(200, "x")
+		c := w.client()
+		c.PerHost = 1
+		req := &harvest.Request{URL: "http://example.org/"}
+		for name, end := range map[string]func(*harvest.Response){
+			"closed": func(r *harvest.Response) { r.Body.Close(); r.Body.Close() },
+			"read":   func(r *harvest.Response) { r.Body.Read(make([]byte, 9)); r.Body.Read(make([]byte, 9)) },
+		} {
+			resp, err := c.Fetch(t.Context(), req)
+			require.NoError(t, err)
+			time.AfterFunc(3*time.Second, func() { end(resp) })
+			began := time.Now()
+			mustGet(t, c, req.URL)
+			assert.Equal(t, 3*time.Second, time.Since(began), name)
+		}
+	})
+}
+
+// A slow host must not take the places of the others while it makes its callers wait.
+func TestSlowHostHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://slow.example/"] = reply(429, "", "Retry-After: 60")
+		w.answers["http://fast.example/"] = reply(200, "x")
+		c := w.client()
+		c.Concurrency = 1
+		var wg sync.WaitGroup
+		wg.Go(func() { all(t, c, repeat("http://slow.example/", 3)...) })
+		time.Sleep(time.Second)
+		mustGet(t, c, "http://fast.example/")
+		assert.Equal(t, time.Second, time.Since(w.began))
+		wg.Wait()
+	})
+}
+
+func TestClosedHost(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		header []string
+		want   []float64 // when it is asked, at most five times
+	}{
+		{"429 in seconds", 429, []string{"Retry-After: 7"}, []float64{0, 7}},
+		{"503 with a date", 503, []string{"Date: Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After: Wed, 21 Oct 2015 07:28:09 GMT"}, []float64{0, 9}},
+		{"503 with a date, by our clock", 503, []string{"Retry-After: " + synctestEpoch.Add(11*time.Second).Format(http.TimeFormat)}, []float64{0, 11}},
+		{"503 without", 503, nil, []float64{0, 1}},
+		{"a date that has passed", 503, []string{"Retry-After: Wed, 21 Oct 1998 07:28:00 GMT"}, []float64{0, 1}},
+		{"nonsense", 429, []string{"Retry-After: soon"}, []float64{0, 1}},
+		{"another status", 500, []string{"Retry-After: 7"}, []float64{0, 7}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers["http://example.org/a"] = then(reply(tt.status, "", tt.header...), reply(200, "x"))
+				w.answers["http://example.org/b"] = reply(200, "x")
+				c := w.client()
+				var waits []time.Duration
+				c.OnWait = func(host string, until time.Time) {
+					assert.Equal(t, "http://example.org", host)
+					waits = append(waits, until.Sub(w.began))
+				}
+				mustGet(t, c, "http://example.org/a")
+				sameTimes(t, tt.want, w.times("http://example.org/a"))
+				require.NotEmpty(t, waits)
+				assert.Equal(t, tt.want[1], waits[0].Seconds())
+			})
+		})
+	}
+}
+
+// synctestEpoch is what the clock shows when a bubble begins.
+var synctestEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// What one caller was told holds for all.
+func TestClosedForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/a"] = reply(429, "", "Retry-After: 100")
+		w.answers["http://example.org/b"] = reply(200, "x")
+		w.answers["http://other.example/"] = reply(200, "x")
+		c := w.client()
+		c.Attempts = 1
+		_, err := get(t.Context(), c, "http://example.org/a")
+		at, ok := harvest.RetryAfter(err)
+		require.True(t, ok)
+		assert.Equal(t, 100*time.Second, at.Sub(w.began))
+		for _, err := range all(t, c, "http://example.org/b", "http://other.example/", "http://example.org/b") {
+			require.NoError(t, err)
+		}
+		assert.Equal(t, []float64{0}, w.times("http://other.example/"))
+		assert.Equal(t, []float64{100, 100}, w.times("http://example.org/b"))
+	})
+}
+
+// A host that is closed while a call has its turn but no place yet stays closed.
+func TestClosedBeforePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/a"] = func(r *http.Request) (*http.Response, error) {
+			time.Sleep(5 * time.Second)
+			return reply(503, "", "Retry-After: 100")(r)
+		}
+		w.answers["http://example.org/b"] = reply(200, "x")
+		w.answers["http://other.example/"] = slow(10 * time.Second)
+		c := w.client()
+		c.Concurrency, c.Attempts = 2, 1
+		var wg sync.WaitGroup
+		for _, url := range []string{"http://other.example/", "http://example.org/a", "http://example.org/b"} {
+			wg.Go(func() { get(t.Context(), c, url) })
+			synctest.Wait()
+		}
+		wg.Wait()
+		sameTimes(t, []float64{105}, w.times("http://example.org/b"))
+	})
+}
+
+// The answers to one volley count once: four transfers that end in 503 don't make the wait eight times as long.
+func TestVolleyCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return reply(503, "")(r)
+		}
+		c := w.client()
+		c.Attempts = 1
+		all(t, c, repeat("http://example.org/", 4)...)
+		assert.Equal(t, 2*time.Second, c.hosts.m["http://example.org"].until.Sub(w.began))
+	})
+}
+
+// Longer waits than MaxWait are the caller's.
+func TestMaxWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = then(reply(503, "", "Retry-After: 3600"), reply(200, "x"))
+		c := w.client()
+		_, err := get(t.Context(), c, "http://example.org/")
+		var status *StatusError
+		require.ErrorAs(t, err, &status)
+		assert.Equal(t, time.Hour, status.RetryAt.Sub(w.began))
+
+		_, err = get(t.Context(), c, "http://example.org/")
+		require.ErrorIs(t, err, harvest.ErrNotYet)
+		require.ErrorIs(t, err, harvest.ErrTemporary)
+		at, _ := harvest.RetryAfter(err)
+		assert.Equal(t, time.Hour, at.Sub(w.began))
+		assert.Zero(t, time.Since(w.began), "nobody waited")
+		assert.Len(t, w.seen, 1, "nobody asked")
+
+		time.Sleep(time.Hour)
+		mustGet(t, c, "http://example.org/")
+	})
+}
+
+// All waits of one Fetch count together: for a place, for robots.txt, between attempts.
+func TestPatienceIsOne(t *testing.T) {
+	for _, tt := range []struct {
+		maxWait time.Duration
+		asked   int
+	}{{34 * time.Second, 1}, {36 * time.Second, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			w.answers[robotsURL] = then(reply(500, ""), reply(500, ""), reply(404, "")) // 1 and 2 seconds
+			w.answers["http://example.org/a"] = then(reply(429, "", "Retry-After: 10"), reply(200, "x"))
+			c := w.obedient()
+			c.PerHost, c.MaxWait = 1, tt.maxWait
+			time.AfterFunc(3*time.Second-1, func() { // when robots.txt is on its way for the third time
+				h := c.hosts.m["http://example.org"]
+				h.slots <- struct{}{}
+				time.AfterFunc(22*time.Second+1, func() { <-h.slots })
+			})
+			_, err := get(t.Context(), c, "http://example.org/a")
+			assert.Equal(t, tt.asked == 1, err != nil)
+			assert.Len(t, w.times("http://example.org/a"), tt.asked)
+		})
+	}
+}
+
+// Whoever would stand in the queue for too long is told so at once.
+func TestLongQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = reply(200, "x")
+		c := w.client()
+		c.Rate, c.MaxWait = 0.1, time.Minute
+		var asked atomic.Int32
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				_, err := get(t.Context(), c, "http://example.org/")
+				if err == nil {
+					asked.Add(1)
+					return
+				}
+				assert.Zero(t, time.Since(w.began))
+				assert.ErrorIs(t, err, harvest.ErrNotYet)
+				at, _ := harvest.RetryAfter(err)
+				assert.Greater(t, at.Sub(w.began), time.Minute)
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, int32(7), asked.Load())
+		assert.Equal(t, time.Minute, time.Since(w.began))
+
+		c = w.client()
+		c.PerHost, c.MaxWait = 1, time.Minute
+		w.answers["http://example.org/"] = slow(time.Hour)
+		c.Inactivity = -1
+		go get(t.Context(), c, "http://example.org/")
+		synctest.Wait()
+		_, err := get(t.Context(), c, "http://example.org/")
+		require.ErrorIs(t, err, harvest.ErrNotYet, "a place that doesn't become free")
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+func TestMaxRetryAfter(t *testing.T) {
+	for limit, want := range map[time.Duration]time.Duration{0: 24 * time.Hour, time.Hour: time.Hour, -1: 100000 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			w.answers["http://example.org/"] = reply(503, "", "Retry-After: 360000000")
+			c := w.client()
+			c.MaxRetryAfter = limit
+			_, err := get(t.Context(), c, "http://example.org/")
+			at, _ := harvest.RetryAfter(err)
+			assert.Equal(t, want, at.Sub(w.began))
+		})
+	}
+}
+
+// Redirects stand in the queue of the host that they lead to.
+func TestRedirectsAreGated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://a.example/"] = reply(302, "", "Location: http://b.example/")
+		w.answers["http://b.example/"] = reply(200, "x")
+		c := w.client()
+		c.Rate, c.PerHost, c.Concurrency = 1, 1, 1
+		for _, err := range all(t, c, repeat("http://a.example/", 3)...) {
+			require.NoError(t, err)
+		}
+		mustGet(t, c, "http://b.example/")
+		sameTimes(t, []float64{0, 1, 2}, w.times("http://a.example/"))
+		sameTimes(t, []float64{0, 1, 2, 3}, w.times("http://b.example/"))
+	})
+}
+
+// Whatever ends a call gives its places back.
+func TestNothingLeaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		url := "http://example.org/"
+		w.answers[url] = then(
+			reply(404, "x"), reply(302, "", "Location: ftp://x/"), fail(fmt.Errorf("broken")), reply(304, ""), hang,
+			reply(200, "x", "Content-Encoding: br"), reply(200, "x"), reply(200, "x"))
+		c := w.client()
+		c.PerHost, c.Attempts = 1, 1
+		for range 6 {
+			_, err := get(t.Context(), c, url)
+			require.Error(t, err)
+		}
+		_, err := c.Fetch(t.Context(), &harvest.Request{URL: url, MaxBytes: -1, Spool: true})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = get(ctx, c, url)
+		require.NoError(t, err, "nothing to wait for, and the fake doesn't look")
+		h := c.hosts.m["http://example.org"]
+		assert.Empty(t, h.slots)
+		assert.Empty(t, h.turn)
+		assert.Empty(t, c.set.slots)
+		assert.Zero(t, h.users)
+		assert.Zero(t, w.running)
+	})
+}
+
+// However many hosts there are, memory is bounded.
+func TestHostsAreForgotten(t *testing.T) {
+	w := newWeb()
+	c := w.client()
+	c.Attempts = 1
+	busy := c.hosts.use(t.Context(), c, "http://busy.example")
+	for i := range 2*hostBudget/1024 + 10 {
+		c.hosts.leave(c.hosts.use(t.Context(), c, fmt.Sprintf("http://%d.example", i)))
+	}
+	assert.LessOrEqual(t, c.hosts.size, hostBudget)
+	assert.Len(t, c.hosts.m, hostBudget/1024)
+	assert.Same(t, busy, c.hosts.m["http://busy.example"])
+}

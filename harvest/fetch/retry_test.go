@@ -1,0 +1,253 @@
+package fetch
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// TestRetries is the table of what is tried again, when, and for how long. Times are seconds; the wait before attempt
+// n+1 is random below 1, 2, 4 … seconds, of which the test always takes the ceiling.
+func TestRetries(t *testing.T) {
+	backoff := []float64{0, 1, 3, 7}
+	once := []float64{0}
+	short := func(r *http.Request) (*http.Response, error) {
+		resp, _ := reply(200, "")(r)
+		resp.ContentLength = 10
+		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader("abc"), readerFunc(func([]byte) (int, error) { return 0, io.ErrUnexpectedEOF })))
+		return resp, nil
+	}
+	opError := func(err error) func(*http.Request) (*http.Response, error) {
+		return fail(&net.OpError{Op: "read", Net: "tcp", Err: err})
+	}
+	for _, tt := range []struct {
+		name   string
+		answer func(*http.Request) (*http.Response, error)
+		want   []float64
+		kind   error
+		is     error
+	}{
+		{"400", reply(400, ""), once, nil, nil},
+		{"401", reply(401, ""), once, harvest.ErrForbidden, nil},
+		{"403", reply(403, ""), once, harvest.ErrForbidden, nil},
+		{"404", reply(404, ""), once, harvest.ErrGone, nil},
+		{"405", reply(405, ""), once, nil, nil},
+		{"408", reply(408, ""), backoff, harvest.ErrTemporary, nil},
+		{"410", reply(410, ""), once, harvest.ErrGone, nil},
+		{"425", reply(425, ""), backoff, harvest.ErrTemporary, nil},
+		{"429", reply(429, ""), backoff, harvest.ErrTemporary, nil},
+		{"451", reply(451, ""), once, harvest.ErrForbidden, nil},
+		{"500", reply(500, ""), backoff, harvest.ErrTemporary, nil},
+		{"501", reply(501, ""), once, nil, nil},
+		{"502", reply(502, ""), backoff, harvest.ErrTemporary, nil},
+		{"503", reply(503, ""), backoff, harvest.ErrTemporary, nil},
+		{"504", reply(504, ""), backoff, harvest.ErrTemporary, nil},
+		{"505", reply(505, ""), once, nil, nil},
+		{"520", reply(520, ""), once, harvest.ErrTemporary, nil},
+		{"503, Retry-After 10", reply(503, "", "Retry-After: 10"), []float64{0, 10, 20, 30}, harvest.ErrTemporary, nil},
+		{"503, Retry-After 200: patience ends", reply(503, "", "Retry-After: 200"), []float64{0, 200}, harvest.ErrTemporary, nil},
+		{"503, Retry-After 301", reply(503, "", "Retry-After: 301"), once, harvest.ErrTemporary, nil},
+		{"refused", opError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), backoff, harvest.ErrTemporary, syscall.ECONNREFUSED},
+		{"reset", opError(os.NewSyscallError("read", syscall.ECONNRESET)), backoff, harvest.ErrTemporary, syscall.ECONNRESET},
+		{"time-out", opError(os.ErrDeadlineExceeded), backoff, harvest.ErrTemporary, os.ErrDeadlineExceeded},
+		{"closed", fail(io.EOF), backoff, harvest.ErrTemporary, io.EOF},
+		{"name server fails", opError(&net.DNSError{IsTemporary: true}), backoff, harvest.ErrTemporary, nil},
+		{"no such name", opError(&net.DNSError{IsNotFound: true}), once, harvest.ErrTemporary, nil},
+		{"not https", fail(http.ErrSchemeMismatch), once, nil, http.ErrSchemeMismatch},
+		{"private address", opError(new(Guard).Control("tcp4", "10.0.0.1:80", nil)), once, harvest.ErrForbidden, nil},
+		{"hang", hang, []float64{0, 31, 63, 97}, harvest.ErrTemporary, errInactive},
+		{"trickle", trickle(10 * time.Second), once, harvest.ErrTemporary, errTooLong},
+		{"body too short", short, backoff, harvest.ErrTemporary, websync.ErrTruncated},
+		{"body too long", reply(200, "0123456789a"), once, nil, websync.ErrLimit},
+		{"broken gzip", reply(200, "0123456789", "Content-Encoding: gzip"), once, nil, errCoding},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers["http://example.org/"] = tt.answer
+				req := &harvest.Request{URL: "http://example.org/", Spool: true, MaxBytes: 10}
+				if tt.name == "trickle" {
+					req.MaxBytes = 0
+				}
+				_, err := w.client().Fetch(t.Context(), req)
+				require.Error(t, err)
+				sameTimes(t, tt.want, w.times("http://example.org/"))
+				for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, harvest.ErrGone} {
+					assert.Equal(t, kind == tt.kind, errors.Is(err, kind), "%v is %v", err, kind)
+				}
+				if tt.is != nil {
+					require.ErrorIs(t, err, tt.is)
+				}
+			})
+		})
+	}
+}
+
+func TestRetrySucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = then(reply(500, ""), fail(io.EOF), reply(503, ""), reply(200, "x"))
+		c := w.client()
+		assert.Equal(t, "x", mustGet(t, c, "http://example.org/"))
+		assert.Zero(t, c.hosts.m["http://example.org"].refusals)
+	})
+}
+
+func TestAttemptsLimit(t *testing.T) {
+	for limit, want := range map[int]int{-1: 1, 1: 1, 2: 2, 0: 4, 12: 12} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			w.answers["http://example.org/"] = reply(500, "")
+			c := w.client()
+			c.Attempts, c.MaxWait = limit, -1
+			_, err := get(t.Context(), c, "http://example.org/")
+			require.Error(t, err)
+			times := w.times("http://example.org/")
+			assert.Len(t, times, want)
+			if want == 12 {
+				assert.Equal(t, 60.0, times[11]-times[10], "the cap")
+			}
+		})
+	}
+}
+
+// Without a test's hand the wait is random between nothing and the ceiling.
+func TestJitter(t *testing.T) {
+	c := New(nil)
+	for n, ceiling := range map[int]time.Duration{1: time.Second, 3: 4 * time.Second, 7: time.Minute, 1000: time.Minute} {
+		var low, high int
+		for range 1000 {
+			d := c.backoff(n)
+			require.GreaterOrEqual(t, d, time.Duration(0))
+			require.Less(t, d, ceiling)
+			if d < ceiling/4 {
+				low++
+			}
+			if d > 3*ceiling/4 {
+				high++
+			}
+		}
+		assert.InDelta(t, 250, low, 100)
+		assert.InDelta(t, 250, high, 100)
+	}
+}
+
+// A body that is streamed can't be asked for again: its reader learns what happened.
+func TestStreamIsNotRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = trickle(time.Minute)
+		c := w.client()
+		resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
+		require.NoError(t, err)
+		_, err = read(resp)
+		require.ErrorIs(t, err, harvest.ErrTemporary)
+		var timeout net.Error
+		require.ErrorAs(t, err, &timeout)
+		assert.True(t, timeout.Timeout())
+		assert.Equal(t, 30*time.Second, time.Since(w.began))
+		assert.Len(t, w.seen, 1)
+	})
+}
+
+// Only the host can be inactive: a caller may take its time, within that of the attempt.
+func TestSlowCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = trickle(time.Second)
+		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		one := make([]byte, 1)
+		for range 5 {
+			time.Sleep(5 * time.Minute)
+			_, err = resp.Body.Read(one)
+			require.NoError(t, err)
+		}
+		time.Sleep(5 * time.Minute)
+		_, err = resp.Body.Read(one)
+		require.ErrorIs(t, err, errTooLong)
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		value, date string
+		want        time.Duration
+		none        bool
+	}{
+		{value: "120", want: 2 * time.Minute},
+		{value: " 0 ", want: 0},
+		{value: "1.5", want: 1500 * time.Millisecond},
+		{value: "99999999999999999999999999", want: 24 * time.Hour},
+		{value: "86401", want: 24 * time.Hour},
+		{value: "Sun, 01 Mar 2026 12:01:00 GMT", want: time.Minute},
+		{value: "Sun, 01 Mar 2026 10:01:00 GMT", date: "Sun, 01 Mar 2026 10:00:00 GMT", want: time.Minute},
+		{value: "Sunday, 01-Mar-26 12:01:00 GMT", want: time.Minute},
+		{value: "Sun Mar  1 12:01:00 2026", want: time.Minute},
+		{value: "Sun, 01 Mar 2026 12:01:00 GMT", date: "nonsense", want: time.Minute},
+		{value: "Sun, 01 Mar 2026 11:00:00 GMT", want: 0},
+		{value: "Fri, 31 Dec 9999 23:59:59 GMT", want: 24 * time.Hour},
+		{value: "", none: true},
+		{value: "-5", none: true},
+		{value: "1e9", none: true},
+		{value: "0x10", none: true},
+		{value: "Inf", none: true},
+		{value: ".", none: true},
+		{value: "tomorrow", none: true},
+	} {
+		h := http.Header{"Retry-After": {tt.value}, "Date": {tt.date}}
+		got := retryAfter(h, now, 24*time.Hour)
+		if tt.none {
+			assert.Zero(t, got, tt.value)
+		} else {
+			assert.Equal(t, tt.want, got.Sub(now), tt.value)
+		}
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	f.Add("120", "")
+	f.Add("Sun, 01 Mar 2026 12:01:00 GMT", "Sun, 01 Mar 2026 12:00:00 GMT")
+	f.Add("99999999999999999999", "x")
+	f.Add("0.0000001", "")
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, value, date string) {
+		got := retryAfter(http.Header{"Retry-After": {value}, "Date": {date}}, now, time.Hour)
+		if !got.IsZero() && (got.Before(now) || got.After(now.Add(time.Hour))) {
+			t.Errorf("%q, %q: %s", value, date, got)
+		}
+	})
+}
+
+func TestTotalTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/"] = trickle(10 * time.Second)
+		for _, spool := range []bool{false, true} {
+			began := time.Now()
+			resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/", Spool: spool})
+			if !spool {
+				require.NoError(t, err)
+				_, err = read(resp)
+			}
+			require.ErrorIs(t, err, harvest.ErrTemporary)
+			require.ErrorContains(t, err, "30m0s")
+			assert.Equal(t, 30*time.Minute, time.Since(began))
+		}
+	})
+}

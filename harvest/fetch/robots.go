@@ -1,0 +1,296 @@
+package fetch
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	robotsBytes   = 500 << 10   // that are read, RFC 9309 §2.5
+	crawlDelayCap = time.Minute // what is longer counts as this
+)
+
+// Robots is what a robots.txt (RFC 9309) says to one user agent. The zero Robots allows everything.
+type Robots struct {
+	// CrawlDelay is the shortest time between two requests, not more than a minute. 0: not stated.
+	CrawlDelay time.Duration
+	// Sitemaps are the values of the Sitemap lines, as they are.
+	Sitemaps []string
+
+	rules []pattern
+}
+
+// A Rule is one line of a robots.txt.
+type Rule struct {
+	Line  int // from 1; 0: no rule
+	Allow bool
+	Path  string // as written
+}
+
+// String returns the rule as a line, for example "Disallow: /private". Control characters are not shown, nor what is
+// beyond 100 bytes.
+func (r Rule) String() string {
+	path := fmt.Sprintf("%.100q", r.Path)
+	path = strings.ReplaceAll(path[1:len(path)-1], `\"`, `"`)
+	if r.Allow {
+		return "Allow: " + path
+	}
+	return "Disallow: " + path
+}
+
+// A pattern is a Rule made ready for comparison.
+type pattern struct {
+	Rule
+	parts []string // what stands between the asterisks
+	end   bool     // nothing may follow
+	size  int      // octets: the rule with the most wins
+}
+
+// ParseRobots reads a robots.txt as the user agent with the given product token does. There are no errors: what can't be
+// understood is skipped. It reads the first 500 KiB.
+func ParseRobots(text []byte, token string) *Robots {
+	p := robotsParser{token: token, own: &Robots{}, others: &Robots{}}
+	if len(text) > robotsBytes {
+		text = text[:bytes.LastIndexAny(text[:robotsBytes+1], "\r\n")+1] // a rule cut short would mean another thing
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	for line := 1; len(text) > 0; line++ {
+		n, end := len(text), len(text)
+		if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
+			n, end = i, i+1
+			if text[i] == '\r' && end < len(text) && text[end] == '\n' {
+				end++
+			}
+		}
+		p.line(line, string(text[:n]))
+		text = text[end:]
+	}
+	if p.named {
+		p.others = p.own
+	}
+	p.others.Sitemaps = p.sitemaps
+	return p.others
+}
+
+// A robotsParser reads line by line. Groups for the same user agent are one (RFC 9309 §2.2.1).
+type robotsParser struct {
+	token    string
+	own      *Robots // of the groups that name the token
+	others   *Robots // of the groups for *
+	named    bool    // there is a group that names the token
+	sitemaps []string
+
+	agents           bool          // the group at hand has no rules yet: another User-agent line belongs to it
+	forUs, forOthers bool          // what it is for
+	gap              time.Duration // its Crawl-delay
+}
+
+func (p *robotsParser) line(n int, text string) {
+	text, _, _ = strings.Cut(text, "#")
+	key, value, ok := strings.Cut(text, ":")
+	if !ok {
+		return
+	}
+	value = strings.TrimSpace(value)
+	switch strings.ToLower(strings.TrimSpace(key)) {
+	case "user-agent":
+		p.agent(value)
+	case "allow":
+		p.rule(Rule{n, true, value})
+	case "disallow":
+		p.rule(Rule{n, false, value})
+	case "crawl-delay":
+		p.delay(value)
+	case "sitemap":
+		if value != "" {
+			p.sitemaps = append(p.sitemaps, value)
+		}
+	}
+}
+
+func (p *robotsParser) agent(value string) {
+	if !p.agents {
+		p.agents, p.forUs, p.forOthers, p.gap = true, false, false, 0
+	}
+	if value == "*" {
+		p.forOthers = true
+	} else if token := productToken(value); token != "" && strings.EqualFold(token, p.token) {
+		p.forUs, p.named = true, true
+	}
+	p.pace()
+}
+
+// groups calls f for what the group at hand is for.
+func (p *robotsParser) groups(f func(*Robots)) {
+	if p.forUs {
+		f(p.own)
+	}
+	if p.forOthers {
+		f(p.others)
+	}
+}
+
+func (p *robotsParser) rule(r Rule) {
+	p.agents = false
+	if r.Path == "" {
+		return // "Disallow:" forbids nothing
+	}
+	p.groups(func(g *Robots) { g.rules = append(g.rules, newPattern(r)) })
+}
+
+// delay reads a Crawl-delay. It is another record (RFC 9309 §2.2.4): it ends nothing, and it holds for all agents of its
+// group, those that follow it, too.
+func (p *robotsParser) delay(value string) {
+	if d, ok := seconds(value); ok {
+		p.gap = max(p.gap, min(d, crawlDelayCap))
+		p.pace()
+	}
+}
+
+func (p *robotsParser) pace() {
+	p.groups(func(g *Robots) { g.CrawlDelay = max(g.CrawlDelay, p.gap) })
+}
+
+// productToken returns the name at the beginning of a user agent (RFC 9309 §2.2.1).
+func productToken(agent string) string {
+	for i, c := range []byte(agent) {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			if c != '-' && c != '_' {
+				return agent[:i]
+			}
+		}
+	}
+	return agent
+}
+
+// agentToken returns the product token of who sends the User-Agent header: its first name. Where that is the one that all
+// browsers have, the name that follows "compatible" is meant.
+func agentToken(agent string) string {
+	token := productToken(agent)
+	if !strings.EqualFold(token, "Mozilla") {
+		return token
+	}
+	_, name, _ := strings.Cut(strings.ToLower(agent), "(compatible;")
+	if name = productToken(strings.TrimSpace(name)); name != "" {
+		return name
+	}
+	return token
+}
+
+func newPattern(r Rule) pattern {
+	path, end := strings.CutSuffix(r.Path, "$")
+	p := pattern{Rule: r, end: end, size: strings.Count(r.Path, "*")}
+	if end {
+		p.size++
+	}
+	inQuery := false
+	for part := range strings.SplitSeq(path, "*") {
+		part, inQuery = canonical(part, inQuery)
+		p.parts = append(p.parts, part)
+		p.size += len(part)
+	}
+	return p
+}
+
+// Allowed reports whether u may be fetched, and the rule that says so; none, if no rule matches. Only path and query of u
+// count. The longest match decides, and between equals Allow (RFC 9309 §2.2.2).
+func (r *Robots) Allowed(u *url.URL) (bool, Rule) {
+	target := u.EscapedPath()
+	if target == "" {
+		target = "/"
+	}
+	if target == "/robots.txt" {
+		return true, Rule{}
+	}
+	if len(r.rules) == 0 {
+		return true, Rule{}
+	}
+	if u.RawQuery != "" || u.ForceQuery {
+		target += "?" + u.RawQuery
+	}
+	target, _ = canonical(target, false)
+	best := &pattern{Rule: Rule{Allow: true}, size: -1}
+	for i := range r.rules {
+		p := &r.rules[i]
+		if (p.size > best.size || p.size == best.size && p.Allow && !best.Allow) && p.matches(target) {
+			best = p
+		}
+	}
+	return best.Allow, best.Rule
+}
+
+// matches reports whether the pattern stands at the beginning of target, or for all of it.
+func (p *pattern) matches(target string) bool {
+	rest, ok := strings.CutPrefix(target, p.parts[0])
+	if !ok {
+		return false
+	}
+	last := len(p.parts) - 1
+	if last == 0 {
+		return !p.end || rest == ""
+	}
+	for _, part := range p.parts[1:last] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	if p.end {
+		return strings.HasSuffix(rest, p.parts[last])
+	}
+	return strings.Contains(rest, p.parts[last])
+}
+
+// canonical makes paths and queries that mean the same the same string, which is the path to match of RFC 9309 §2.2.2:
+// octets that are not reserved stand for themselves, and all others are percent-encoded. Only the delimiters that do their
+// work stay: slash, the first question mark, and in the query what separates its parameters. inQuery says that s belongs
+// to a query, or, as a result, that it ends in one.
+func canonical(s string, inQuery bool) (string, bool) {
+	plain := 0
+	for plain < len(s) && stays(s[plain], inQuery) {
+		inQuery = inQuery || s[plain] == '?'
+		plain++
+	}
+	if plain == len(s) {
+		return s, inQuery
+	}
+	b := append(make([]byte, 0, len(s)+16), s[:plain]...)
+	for i := plain; i < len(s); i++ {
+		c := s[i]
+		if stays(c, inQuery) {
+			inQuery = inQuery || c == '?'
+			b = append(b, c)
+			continue
+		}
+		if c == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				c = byte(n)
+				i += 2
+			}
+		}
+		if unreserved(c) {
+			b = append(b, c)
+		} else {
+			b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
+		}
+	}
+	return string(b), inQuery
+}
+
+// stays reports whether an octet that is not percent-encoded stays as it is.
+func stays(c byte, inQuery bool) bool {
+	if inQuery {
+		return unreserved(c) || c == '=' || c == '&'
+	}
+	return unreserved(c) || c == '/' || c == '?'
+}
+
+// unreserved is the set of this name of RFC 3986 §2.3.
+func unreserved(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
+}

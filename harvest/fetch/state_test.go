@@ -1,0 +1,133 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// restart returns a Client with the same State.
+func (w *web) restart(s *memState) *Client {
+	c := w.obedient()
+	c.state = s
+	c.Rate = 1
+	return c
+}
+
+func TestStateOfHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		s := new(memState)
+		w.answers["http://example.org/a"] = then(reply(503, "", "Retry-After: 100"), reply(200, "x"))
+		w.answers["http://example.org/b"] = reply(200, "x")
+		c := w.restart(s)
+		c.Attempts = 1
+		assert.Empty(t, c.Unsaved())
+		_, err := get(t.Context(), c, "http://example.org/a")
+		require.ErrorIs(t, err, harvest.ErrTemporary)
+		assert.Equal(t, 1, s.swaps, "a long wait is written at once")
+		assert.Equal(t, 2, s.commit(c))
+		assert.Contains(t, s.m, "fetch/host/http://example.org")
+		assert.Contains(t, s.m, "fetch/robots/http://example.org")
+		assert.Empty(t, c.Unsaved(), "nothing has changed since")
+
+		// a kill: the gate stays closed
+		c = w.restart(s)
+		mustGet(t, c, "http://example.org/b")
+		assert.Len(t, w.times(robotsURL), 1)
+		sameTimes(t, []float64{101}, w.times("http://example.org/b"))
+	})
+}
+
+// A known host waits one interval after a start, an unknown one doesn't. Crawl-delay is part of what is known.
+func TestStateOfInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		s := new(memState)
+		w.answers[robotsURL] = reply(200, "User-agent: *\nCrawl-delay: 20\nDisallow: /b")
+		w.answers["http://example.org/a"] = reply(200, "x")
+		c := w.restart(s)
+		mustGet(t, c, "http://example.org/a")
+		assert.Equal(t, 2, s.commit(c))
+		mustGet(t, c, "http://example.org/a")
+		assert.Empty(t, c.Unsaved())
+		for range 2 {
+			c = w.restart(s)
+			mustGet(t, c, "http://example.org/a")
+			_, err := get(t.Context(), c, "http://example.org/b")
+			require.ErrorIs(t, err, harvest.ErrForbidden)
+			s.commit(c)
+		}
+		sameTimes(t, []float64{20, 40, 60, 80}, w.times("http://example.org/a"))
+		assert.Len(t, w.times(robotsURL), 1)
+	})
+}
+
+// How long robots.txt was out of reach is known after a restart, when it will be asked for again is not: whoever starts
+// anew has a reason.
+func TestStateOfUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		s := new(memState)
+		w.answers[robotsURL] = reply(500, "")
+		w.answers["http://example.org/a"] = reply(200, "x")
+		for range 2 {
+			c := w.restart(s)
+			_, err := get(t.Context(), c, "http://example.org/a")
+			require.ErrorIs(t, err, harvest.ErrTemporary)
+			s.commit(c)
+		}
+		assert.Len(t, w.times(robotsURL), 8)
+		time.Sleep(31 * 24 * time.Hour)
+		mustGet(t, w.restart(s), "http://example.org/a")
+	})
+}
+
+// A State that fails or holds nonsense costs politeness, never the harvest.
+func TestBadState(t *testing.T) {
+	for name, s := range map[string]*memState{
+		"failing": {err: errors.New("disk full")},
+		"nonsense": {m: map[string][]byte{
+			"fetch/host/http://example.org": []byte("\xff"), "fetch/robots/http://example.org": []byte("{"),
+		}},
+		"far future": {m: map[string][]byte{
+			"fetch/host/http://example.org":   []byte(`{"until":"9999-01-01T00:00:00Z","refusals":-7}`),
+			"fetch/robots/http://example.org": []byte(`{"checked":"9999-01-01T00:00:00Z"}`),
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers["http://example.org/a"] = then(reply(503, "", "Retry-After: 20"), reply(200, "x"))
+				c := w.restart(s)
+				c.MaxWait = -1
+				c.MaxRetryAfter = time.Hour
+				mustGet(t, c, "http://example.org/a")
+				assert.Less(t, time.Since(w.began), 2*time.Hour)
+			})
+		})
+	}
+}
+
+// Nobody has to call Unsaved: then values are written from here.
+func TestUnsavedIsBounded(t *testing.T) {
+	w := newWeb()
+	s := new(memState)
+	c := w.client()
+	c.state = s
+	c.start()
+	for i := range 100 {
+		c.keep(t.Context(), fmt.Sprint(i), []byte(strings.Repeat("x", unsavedLimit/10)))
+	}
+	assert.Greater(t, s.swaps, 80)
+	s.commit(c)
+	assert.Len(t, s.m, 100)
+}

@@ -1,0 +1,86 @@
+package harvest_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+)
+
+// millionEnv makes the test binary harvest a long listing into the SQLite store it names, and say what it took.
+const millionEnv = "WEBSYNC_MILLION_STORE"
+
+const million = 1_000_000
+
+// harvestMillion prints the microseconds an entry and the peak of resident memory in bytes.
+func harvestMillion(file string) {
+	ctx := context.Background()
+	store, err := sqlitestore.Open(ctx, file, nil)
+	if err != nil {
+		panic(err)
+	}
+	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+	began := time.Now()
+	report, err := h.Run(ctx, listing(million))
+	if err != nil {
+		panic(err)
+	}
+	took := time.Since(began)
+	if report.Created+report.Unchanged != million {
+		panic(fmt.Sprintf("%+v", report))
+	}
+	if err := store.Close(); err != nil {
+		panic(err)
+	}
+	fmt.Println(float64(took.Microseconds())/million, peakMemory())
+}
+
+// peakMemory returns VmHWM in bytes, 0 where the system does not tell.
+func peakMemory() int64 {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			n, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+// BenchmarkMillion harvests a listing of a million entries, without bodies, into SQLite: first into an empty store, then again.
+// Each is a process of its own, so that the peak of its resident memory counts everything, SQLite's caches too.
+func BenchmarkMillion(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "store.db")
+	for _, name := range []string{"new", "unchanged"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				cmd := exec.CommandContext(b.Context(), os.Args[0])
+				cmd.Env = append(os.Environ(), millionEnv+"="+file)
+				cmd.Stderr = os.Stderr
+				out, err := cmd.Output()
+				require.NoError(b, err)
+				var perEntry float64
+				var peak int64
+				_, err = fmt.Sscan(string(out), &perEntry, &peak)
+				require.NoError(b, err)
+				b.ReportMetric(perEntry, "µs/entry")
+				b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package sqlitestore_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+)
+
+func id(i int) string { return fmt.Sprintf("https://www.example.com/documents/%d/%d", i%97, i) }
+
+// typical returns a change as a harvest of a sitemap makes it.
+func typical(i int, key websync.Digest) harvest.Change {
+	link := websync.Link{Href: id(i), Type: "text/html", Length: 2048}
+	return harvest.Change{Record: harvest.Record{
+		Item: websync.Item{
+			Kind: websync.Created,
+			Resource: websync.Resource{
+				ID:       id(i),
+				Modified: websync.NewDatetime(time.Unix(1_700_000_000+int64(i), 0).UTC()),
+				Content:  link,
+				Elements: []websync.Element{{Local: "changefreq", XML: "<changefreq>weekly</changefreq>"}},
+			},
+			Bodies: []websync.Body{{Name: "content", Link: link, Key: key}},
+		},
+		Stated:     uint64(i),
+		Validators: []harvest.Validator{{URL: id(i), ETag: fmt.Sprintf(`"%x"`, i), LastModified: "Sun, 06 Nov 1994 08:49:37 GMT"}},
+	}}
+}
+
+// fill commits the changes from to up to in batches of 512, with bodies of size bytes if size is not 0.
+func fill(t testing.TB, s *sqlitestore.Store, from, to, size int) {
+	ctx := t.Context()
+	claim, err := s.Claim(ctx, "source/s", time.Hour)
+	require.NoError(t, err)
+	body := make([]byte, size)
+	for i := from; i < to; {
+		b := harvest.NewBatch("s")
+		for range min(512, to-i) {
+			var key websync.Digest
+			if size > 0 {
+				binary.LittleEndian.PutUint64(body, uint64(i))
+				w, err := s.NewBody(ctx)
+				require.NoError(t, err)
+				w.Write(body)
+				key, _, err = w.Finish()
+				require.NoError(t, err)
+				b.Bodies = append(b.Bodies, w)
+			}
+			b.Puts = append(b.Puts, typical(i, key))
+			i++
+		}
+		conflicts, err := s.Commit(ctx, claim, b)
+		require.NoError(t, err)
+		require.Empty(t, conflicts)
+	}
+	require.NoError(t, s.Release(ctx, claim))
+}
+
+func create(t testing.TB) (*sqlitestore.Store, string) {
+	file := filepath.Join(t.TempDir(), "store.db")
+	s, err := sqlitestore.Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s, file
+}
+
+// measure starts the measurement, and what it returns reports it: time on the clock is mostly that of the disk.
+func measure(b *testing.B) func() {
+	b.ReportAllocs()
+	start := cpu()
+	b.ResetTimer()
+	return func() { b.ReportMetric(float64((cpu()-start).Nanoseconds())/float64(b.N), "cpu-ns/op") }
+}
+
+// An op of BenchmarkCommit is one resource, in batches of 512.
+func BenchmarkCommit(b *testing.B) {
+	for _, size := range []int{0, 2 << 10, 16 << 10} {
+		b.Run(fmt.Sprintf("body=%d", size), func(b *testing.B) {
+			s, _ := create(b)
+			b.SetBytes(int64(size))
+			defer measure(b)()
+			fill(b, s, 0, b.N, size)
+		})
+	}
+}
+
+// An op of BenchmarkLookup is one id, in calls with 256.
+func BenchmarkLookup(b *testing.B) {
+	const n = 50_000
+	s, _ := create(b)
+	fill(b, s, 0, n, 0)
+	for _, known := range []bool{true, false} {
+		b.Run(fmt.Sprintf("known=%t", known), func(b *testing.B) {
+			defer measure(b)()
+			for done := 0; done < b.N; done += 256 {
+				ids := make([]string, 256)
+				for i := range ids {
+					if ids[i] = id((done + i) * 7919 % n); !known {
+						ids[i] += "/unknown"
+					}
+				}
+				_, err := s.Lookup(b.Context(), "s", ids)
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// An op of BenchmarkScan is one item.
+func BenchmarkScan(b *testing.B) {
+	const n = 50_000
+	s, _ := create(b)
+	fill(b, s, 0, n, 0)
+	b.Run("Records", func(b *testing.B) {
+		scan(b, func() iter.Seq2[harvest.Record, error] { return s.Records(b.Context(), "s", "") })
+	})
+	b.Run("Resources", func(b *testing.B) {
+		scan(b, func() iter.Seq2[websync.Item, error] { return s.Resources(b.Context(), websync.Range{}) })
+	})
+	b.Run("Changes", func(b *testing.B) {
+		scan(b, func() iter.Seq2[websync.Item, error] { return s.Changes(b.Context(), websync.Range{}) })
+	})
+}
+
+func scan[T any](b *testing.B, start func() iter.Seq2[T, error]) {
+	defer measure(b)()
+	for done := 0; done < b.N; {
+		for _, err := range start() {
+			if err != nil {
+				b.Fatal(err)
+			}
+			if done++; done == b.N {
+				break
+			}
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	s, file := create(b)
+	fill(b, s, 0, 10_000, 0)
+	require.NoError(b, s.Close())
+	for b.Loop() {
+		s, err := sqlitestore.Open(b.Context(), file, nil)
+		require.NoError(b, err)
+		_, err = s.Head(b.Context())
+		require.NoError(b, err)
+		require.NoError(b, s.Close())
+	}
+}

@@ -1,0 +1,335 @@
+package sqlitestore
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// A bench is a Store with a clock and a claim.
+type bench struct {
+	*Store
+	t     *testing.T
+	claim *harvest.Claim
+	mu    sync.Mutex
+	now   time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), &Options{InlineBody: 100, Now: b.time})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	b.Store = s
+	b.claim, err = s.Claim(t.Context(), "source/s", 100*time.Hour)
+	require.NoError(t, err)
+	return b
+}
+
+func (b *bench) time() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+func (b *bench) pass(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(d)
+}
+
+func (b *bench) body(data []byte) (*bodyWriter, websync.Digest) {
+	b.t.Helper()
+	w, err := b.NewBody(b.t.Context())
+	require.NoError(b.t, err)
+	for part := data; len(part) > 0; { // in small steps
+		n := min(len(part), 33)
+		_, err = w.Write(part[:n])
+		require.NoError(b.t, err)
+		part = part[n:]
+	}
+	key, size, err := w.Finish()
+	require.NoError(b.t, err)
+	require.EqualValues(b.t, len(data), size)
+	return w.(*bodyWriter), key
+}
+
+// batch returns one that puts id with a body.
+func (b *bench) batch(id string, key websync.Digest, ws ...harvest.BodyWriter) *harvest.Batch {
+	b.t.Helper()
+	recs, err := b.Lookup(b.t.Context(), "s", []string{id})
+	require.NoError(b.t, err)
+	batch := harvest.NewBatch("s")
+	batch.Bodies = ws
+	batch.Puts = []harvest.Change{{Base: recs[0].Seq, Record: harvest.Record{Item: websync.Item{
+		Resource: websync.Resource{ID: id}, Bodies: []websync.Body{{Name: "content", Key: key}},
+	}}}}
+	return batch
+}
+
+func (b *bench) commit(batch *harvest.Batch) {
+	b.t.Helper()
+	conflicts, err := b.Commit(b.t.Context(), b.claim, batch)
+	require.NoError(b.t, err)
+	require.Empty(b.t, conflicts)
+}
+
+func (b *bench) put(id string, data []byte) websync.Digest {
+	b.t.Helper()
+	w, key := b.body(data)
+	b.commit(b.batch(id, key, w))
+	return key
+}
+
+func (b *bench) read(key websync.Digest) ([]byte, error) {
+	r, err := b.Open(b.t.Context(), websync.Body{Key: key})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+func (b *bench) vacuum(grace time.Duration) int {
+	b.t.Helper()
+	n, err := b.Vacuum(b.t.Context(), grace)
+	require.NoError(b.t, err)
+	return n
+}
+
+// files returns the names of the files of bodies, temporary ones too.
+func (b *bench) files() []string {
+	names, _ := filepath.Glob(filepath.Join(b.bodyDir(), "*", "*"))
+	return names
+}
+
+func large(c byte) []byte { return bytes.Repeat([]byte{c}, 1000) }
+
+func TestBodyPlaces(t *testing.T) {
+	b := newBench(t)
+	for _, size := range []int{0, 1, 99, 100} {
+		data := bytes.Repeat([]byte{'s'}, size)
+		key := b.put("small", data)
+		got, err := b.read(key)
+		require.NoError(t, err)
+		assert.Equal(t, len(data), len(got))
+	}
+	assert.NoDirExists(t, b.bodyDir())
+	key := b.put("large", bytes.Repeat([]byte{'l'}, 101))
+	assert.Equal(t, []string{b.bodyPath([]byte(key.Sum))}, b.files())
+	got, err := b.read(key)
+	require.NoError(t, err)
+	assert.Equal(t, bytes.Repeat([]byte{'l'}, 101), got)
+}
+
+func TestBodyDiscard(t *testing.T) {
+	b := newBench(t)
+	unfinished, err := b.NewBody(t.Context())
+	require.NoError(t, err)
+	_, err = unfinished.Write(large('u'))
+	require.NoError(t, err)
+	finished, key := b.body(large('f'))
+	require.Len(t, b.files(), 2)
+	for range 2 {
+		require.NoError(t, unfinished.Discard())
+		require.NoError(t, finished.Discard())
+		assert.Empty(t, b.files())
+	}
+	_, err = unfinished.Write([]byte("x"))
+	assert.Error(t, err)
+	_, err = b.Commit(t.Context(), b.claim, b.batch("1", key, finished))
+	assert.ErrorIs(t, err, errDiscarded)
+
+	taken, key := b.body(large('t'))
+	b.commit(b.batch("1", key, taken))
+	require.NoError(t, taken.Discard())
+	_, err = b.read(key)
+	assert.NoError(t, err, "Discard took a body that a Commit had taken")
+}
+
+func TestBodySameTwice(t *testing.T) {
+	b := newBench(t)
+	key := b.put("1", large('x'))
+	b.put("2", large('x'))
+	one, _ := b.body(large('y'))
+	two, _ := b.body(large('y'))
+	b.commit(b.batch("3", key, one))
+	b.commit(b.batch("4", key, two, two))
+	require.NoError(t, two.Discard())
+	assert.Len(t, b.files(), 2, "a copy stayed")
+}
+
+func TestBodyOfAnotherStore(t *testing.T) {
+	a, b := newBench(t), newBench(t)
+	w, key := a.body(large('x'))
+	_, err := b.Commit(t.Context(), b.claim, b.batch("1", key, w))
+	assert.ErrorIs(t, err, harvest.ErrBatch)
+	a.commit(a.batch("1", key, w))
+}
+
+// A Commit that fails leaves the bodies to their writers.
+func TestBodyAfterFailure(t *testing.T) {
+	b := newBench(t)
+	w, key := b.body(large('x'))
+	batch := b.batch("1", key, w)
+	missing := batch.Puts[0]
+	missing.Record.Resource.ID = "2"
+	missing.Record.Bodies = []websync.Body{{Key: websync.Digest{Algorithm: "sha-256", Sum: string(bytes.Repeat([]byte{7}, 32))}}}
+	batch.Puts = append(batch.Puts, missing)
+	for range 2 {
+		_, err := b.Commit(t.Context(), b.claim, batch)
+		require.ErrorIs(t, err, harvest.ErrNoBody)
+		assert.Equal(t, []string{w.path}, b.files())
+	}
+	batch.Puts = batch.Puts[:1]
+	b.commit(batch)
+	assert.Equal(t, []string{b.bodyPath([]byte(key.Sum))}, b.files())
+}
+
+func TestBodyKeyIsNone(t *testing.T) {
+	b := newBench(t)
+	held := b.put("2", large('x'))
+	for _, key := range []websync.Digest{{Algorithm: "md5", Sum: "0123456789abcdef"}, {Algorithm: "sha-256", Sum: "short"},
+		{Algorithm: "sha3-256", Sum: held.Sum}} {
+		_, err := b.Commit(t.Context(), b.claim, b.batch("1", key))
+		assert.ErrorIs(t, err, harvest.ErrNoBody)
+		_, err = b.read(key)
+		assert.ErrorIs(t, err, websync.ErrNotFound)
+	}
+	b.commit(b.batch("1", websync.Digest{}))
+}
+
+// A file that somebody removed comes back with the next Commit that brings its bytes.
+func TestBodyFileLost(t *testing.T) {
+	b := newBench(t)
+	key := b.put("1", large('x'))
+	require.NoError(t, os.Remove(b.files()[0]))
+	_, err := b.read(key)
+	assert.ErrorIs(t, err, websync.ErrNotFound)
+	_, err = b.Commit(t.Context(), b.claim, b.batch("2", key))
+	assert.ErrorIs(t, err, harvest.ErrNoBody)
+	b.put("2", large('x'))
+	got, err := b.read(key)
+	require.NoError(t, err)
+	assert.Equal(t, large('x'), got)
+}
+
+func TestVacuumGrace(t *testing.T) {
+	for name, data := range map[string][]byte{"small": []byte("x"), "large": large('x')} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			key := b.put("1", data)
+			b.pass(10 * time.Hour)
+			assert.Zero(t, b.vacuum(0), "a body that is named")
+			b.put("1", []byte("another"))
+			b.pass(time.Minute)
+			assert.Zero(t, b.vacuum(time.Hour), "a body that was named a minute ago")
+			_, err := b.read(key)
+			require.NoError(t, err)
+			b.pass(time.Hour)
+			assert.Equal(t, 1, b.vacuum(time.Hour))
+			_, err = b.read(key)
+			assert.ErrorIs(t, err, websync.ErrNotFound)
+			assert.Empty(t, b.files())
+			n, err := b.writer.number("SELECT count(*) FROM blobs")
+			require.NoError(t, err)
+			assert.EqualValues(t, 1, n, "blobs")
+		})
+	}
+}
+
+// Whatever a Commit does between the steps of Vacuum, a body that is named stays.
+func TestVacuumBesideCommit(t *testing.T) {
+	for name, data := range map[string][]byte{"small": []byte("x"), "large": large('x')} {
+		t.Run(name, func(t *testing.T) {
+			for at := range 3 {
+				b := newBench(t)
+				key := b.put("1", data)
+				b.put("1", []byte("another"))
+				other := b.put("2", large('y'))
+				b.pass(time.Hour)
+				steps := 0
+				step := func() {
+					if steps++; steps == at+1 {
+						b.pass(-3 * time.Hour) // the clock is no help
+						b.commit(b.batch("0", key))
+						b.commit(b.batch("2", key)) // the id comes after the one that Vacuum is to see
+						b.commit(b.batch("1", other))
+					}
+				}
+				err := b.maintain(t.Context(), func(c *conn) error {
+					v := &vacuum{s: b.Store, conn: c, ctx: t.Context(), before: b.micros()}
+					for _, f := range []func() error{v.begin, v.listNamed, v.removeRows, v.removeFiles} {
+						step()
+						if err := f(); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				require.NoError(t, err)
+				got, err := b.read(key)
+				require.NoError(t, err, "Commit before step %d", at)
+				assert.Equal(t, data, got)
+				_, err = b.read(other)
+				require.NoError(t, err, "Commit before step %d", at)
+			}
+		})
+	}
+}
+
+func TestVacuumLeftovers(t *testing.T) {
+	b := newBench(t)
+	named := b.put("1", large('n'))
+	waiting, _ := b.body(large('w'))
+	orphan := b.bodyPath(bytes.Repeat([]byte{0xab}, 32))
+	require.NoError(t, makeDir(filepath.Dir(orphan)))
+	alien := filepath.Join(filepath.Dir(orphan), "not a sum")
+	dead := filepath.Join(b.tempDir(), "deadowner.1")
+	young, old := filepath.Join(b.tempDir(), unlocked+"young.1"), filepath.Join(b.tempDir(), unlocked+"old.1")
+	for _, name := range []string{orphan, alien, dead, young, old} {
+		require.NoError(t, os.WriteFile(name, []byte("x"), 0o600))
+	}
+	require.NoError(t, os.Chtimes(old, time.Time{}, time.Now().Add(-2*staleAfter)))
+	assert.Zero(t, b.vacuum(0), "these are no bodies")
+	assert.ElementsMatch(t, []string{b.bodyPath([]byte(named.Sum)), waiting.path, alien, young}, b.files())
+}
+
+// A small body of one Store and a file of another are the same body when their limits differ.
+func TestBodyLimitsDiffer(t *testing.T) {
+	b := newBench(t)
+	all, err := Open(t.Context(), b.file, &Options{InlineBody: -1})
+	require.NoError(t, err)
+	defer all.Close()
+	inline := func() harvest.BodyWriter {
+		w, err := all.NewBody(t.Context())
+		require.NoError(t, err)
+		_, err = w.Write(large('x'))
+		require.NoError(t, err)
+		assert.Empty(t, w.(*bodyWriter).path)
+		return w
+	}
+	key := b.put("1", large('x'))
+	require.NoError(t, os.Remove(b.files()[0]))
+	claim, err := all.Claim(t.Context(), "source/t", time.Hour)
+	require.NoError(t, err)
+	batch := harvest.NewBatch("t")
+	batch.Bodies = []harvest.BodyWriter{inline()}
+	_, err = all.Commit(t.Context(), claim, batch)
+	require.NoError(t, err)
+	got, err := b.read(key)
+	require.NoError(t, err)
+	assert.Equal(t, large('x'), got)
+	b.put("2", large('x'))
+	assert.Empty(t, b.files())
+}

@@ -1,0 +1,164 @@
+package sqlitestore
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+func reopen(t *testing.T, file string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func needLocks(t *testing.T) {
+	t.Helper()
+	if !canLock {
+		t.Skip("no file locks on this system")
+	}
+}
+
+func TestOwnersAreStores(t *testing.T) {
+	needLocks(t)
+	file := filepath.Join(t.TempDir(), "store.db")
+	one, two := reopen(t, file), reopen(t, file)
+	a, err := one.Claim(t.Context(), "source/s", time.Hour)
+	require.NoError(t, err)
+	_, err = two.Claim(t.Context(), "source/s", time.Hour)
+	require.ErrorIs(t, err, harvest.ErrHeld, "the owner is alive")
+	require.NoError(t, one.Close())
+	b, err := two.Claim(t.Context(), "source/s", time.Hour)
+	require.NoError(t, err, "the owner is gone")
+	assert.Greater(t, b.Epoch, a.Epoch)
+	_, err = two.Commit(t.Context(), a, harvest.NewBatch("s"))
+	assert.ErrorIs(t, err, harvest.ErrFenced)
+	_, err = two.Commit(t.Context(), b, harvest.NewBatch("s"))
+	assert.NoError(t, err)
+	require.NoError(t, two.Close())
+	assert.NoDirExists(t, file+".owners")
+}
+
+// What a killed process leaves: a file without a lock.
+func TestOwnerFileOfTheDead(t *testing.T) {
+	needLocks(t)
+	file := filepath.Join(t.TempDir(), "store.db")
+	s := reopen(t, file)
+	left := filepath.Join(file+".owners", "left")
+	claimed := func(owner any, err error) {
+		t.Helper()
+		require.NoError(t, s.writer.exec(
+			"REPLACE INTO claims (name, epoch, n, held, expires, owner) VALUES (?, 7, 3, 1, ?, ?)",
+			[]byte("source/s"), time.Now().Add(time.Hour).UnixMicro(), owner))
+		c, got := s.Claim(t.Context(), "source/s", time.Hour)
+		require.ErrorIs(t, got, err)
+		if err == nil {
+			assert.Equal(t, uint64(8), c.Epoch)
+			assert.Equal(t, uint64(3), c.N)
+		}
+	}
+	claimed(nil, harvest.ErrHeld) // only time tells
+	claimed([]byte(unlocked+"x"), harvest.ErrHeld)
+	claimed([]byte("../store.db"), harvest.ErrHeld)
+	claimed([]byte("gone"), nil)
+
+	require.NoError(t, os.WriteFile(left, nil, 0o600))
+	f, err := os.Open(left)
+	require.NoError(t, err)
+	locked, err := tryLock(f)
+	require.NoError(t, err)
+	require.True(t, locked)
+	claimed([]byte("left"), harvest.ErrHeld)
+	require.NoError(t, f.Close())
+	claimed([]byte("left"), nil)
+	assert.NoFileExists(t, left)
+
+	require.NoError(t, os.WriteFile(left, nil, 0o600))
+	reopen(t, file)
+	assert.NoFileExists(t, left, "Open cleans up")
+}
+
+func TestOpenAndCloseAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.db")
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 5 {
+				s, err := Open(t.Context(), file, nil)
+				if !assert.NoError(t, err) {
+					return
+				}
+				if s.owner.file != nil {
+					assert.True(t, s.owner.inPlace(), "another took the file of a living owner")
+				}
+				assert.NoError(t, s.Close())
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Two Stores on one file write by turns, and their numbers stay dense.
+func TestTwoWriters(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.db")
+	const batches, puts = 15, 7
+	var wg sync.WaitGroup
+	for _, source := range []string{"a", "b", "c"} {
+		s := reopen(t, file)
+		claim, err := s.Claim(t.Context(), "source/"+source, time.Hour)
+		require.NoError(t, err)
+		wg.Go(func() {
+			for i := range batches {
+				b := harvest.NewBatch(source)
+				for j := range puts {
+					id := string(rune('A'+i)) + string(rune('a'+j))
+					b.Puts = append(b.Puts, harvest.Change{Record: harvest.Record{Item: websync.Item{Resource: websync.Resource{ID: id}}}})
+				}
+				conflicts, err := s.Commit(t.Context(), claim, b)
+				assert.NoError(t, err)
+				assert.Empty(t, conflicts)
+			}
+		})
+	}
+	wg.Wait()
+	s := reopen(t, file)
+	var last websync.Item
+	for it, err := range s.Changes(t.Context(), websync.Range{}) {
+		require.NoError(t, err)
+		require.Equal(t, last.Seq+1, it.Seq)
+		require.Equal(t, last.Born+1, it.Born)
+		require.True(t, it.Time.After(last.Time))
+		last = it
+	}
+	assert.EqualValues(t, 3*batches*puts, last.Seq)
+	head, err := s.Head(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[string]int64{"a": batches * puts, "b": batches * puts, "c": batches * puts}, head.Live)
+}
+
+func TestClosed(t *testing.T) {
+	s := reopen(t, filepath.Join(t.TempDir(), "store.db"))
+	claim, err := s.Claim(t.Context(), "source/s", time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	_, err = s.Commit(t.Context(), claim, harvest.NewBatch("s"))
+	assert.ErrorIs(t, err, os.ErrClosed)
+	_, err = s.Head(t.Context())
+	assert.ErrorIs(t, err, os.ErrClosed)
+	_, err = s.Vacuum(t.Context(), 0)
+	assert.ErrorIs(t, err, os.ErrClosed)
+	for _, err := range s.Records(t.Context(), "s", "") {
+		assert.ErrorIs(t, err, os.ErrClosed)
+	}
+}

@@ -1,0 +1,349 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+func iteratorCases() []Case {
+	return []Case{
+		{Name: "empty", Rule: "Nothing to yield is no error.", check: iteratorEmpty},
+		{Name: "inside", Rule: "Any method may be called inside the loop.", check: iteratorInside},
+		{Name: "paused", Rule: "A loop that stands still holds up nobody: others read and commit.", check: iteratorPaused},
+		{Name: "many", Rule: "Dozens of loops that stand still hold no connection: everything else goes on.", check: iteratorMany},
+		{Name: "break", Rule: "To break off a loop releases everything.", check: iteratorBreak},
+		{Name: "again", Rule: "Two loops at once do not disturb each other.", check: iteratorAgain},
+		{Name: "while-others-commit", Rule: "Resources and Records see once, in order, what is there throughout, while others commit.", check: iteratorWhileOthersCommit},
+		{Name: "log-grows", Rule: "Changes has no gap, while others commit.", check: iteratorLogGrows},
+		{Name: "context", Rule: "When its context ends an iterator comes to an end; an error is the last thing it yields.", check: iteratorContext},
+	}
+}
+
+// A walk is one of the iterators, reduced to the ids it yields.
+type walk struct {
+	name string
+	ids  func(ctx context.Context, s *store) iter.Seq2[string, error]
+}
+
+func walks() []walk {
+	return []walk{
+		{"Records", func(ctx context.Context, s *store) iter.Seq2[string, error] {
+			return idsOf(s.Records(ctx, "a", ""), func(r harvest.Record) string { return r.Resource.ID })
+		}},
+		{"Resources", func(ctx context.Context, s *store) iter.Seq2[string, error] {
+			return idsOf(s.Resources(ctx, websync.Range{}), func(it websync.Item) string { return it.Resource.ID })
+		}},
+		{"Changes", func(ctx context.Context, s *store) iter.Seq2[string, error] {
+			return idsOf(s.Changes(ctx, websync.Range{}), func(it websync.Item) string { return it.Resource.ID })
+		}},
+		{"Resources of a source", func(ctx context.Context, s *store) iter.Seq2[string, error] {
+			return idsOf(s.Resources(ctx, websync.Range{Sources: []string{"a"}}), func(it websync.Item) string { return it.Resource.ID })
+		}},
+		{"Changes of a source", func(ctx context.Context, s *store) iter.Seq2[string, error] {
+			return idsOf(s.Changes(ctx, websync.Range{Sources: []string{"a"}}), func(it websync.Item) string { return it.Resource.ID })
+		}},
+		{"Tasks", func(ctx context.Context, s *store) iter.Seq2[string, error] {
+			return idsOf(s.Tasks(ctx, "a", ""), func(t harvest.Task) string { return t.Resource.ID })
+		}},
+	}
+}
+
+func idsOf[V any](seq iter.Seq2[V, error], id func(V) string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		seq(func(v V, err error) bool { return yield(id(v), err) })
+	}
+}
+
+func iteratorEmpty(t *tester) {
+	s := t.open()
+	for _, walk := range walks() {
+		for id, err := range walk.ids(t.ctx, s) {
+			t.Errorf("%s of an empty Store yields %q, %v", walk.name, id, err)
+		}
+	}
+	t.same(websync.Head{Generation: s.head().Generation}, s.head(), "Head of an empty Store")
+	t.same(0, len(s.due("a", now(), 10)), "due tasks of an empty Store")
+}
+
+// stocked returns a writer to a Store with n ids, each with a task, and a body of the first.
+func (t *tester) stocked(n int) (*writer, []string) {
+	t.Helper()
+	w := t.open().writer("a")
+	ids := w.createMany(n)
+	b := w.batch()
+	for _, id := range ids {
+		b.Tasks = append(b.Tasks, task("a", id, now()))
+	}
+	w.apply(b)
+	w.touchBody(ids[0])
+	return w, ids
+}
+
+var theBody = []byte("of the first")
+
+func (w *writer) touchBody(id string) {
+	w.t.Helper()
+	b := w.batch()
+	b.Touches = []harvest.Change{bodyChange(id, w.record("a", id).Seq, id, websync.SHA256(theBody))}
+	b.Bodies = []harvest.BodyWriter{w.body(theBody)}
+	w.apply(b)
+}
+
+// useAll calls every method of the Store once.
+func (w *writer) useAll(round string) error {
+	ctx := w.t.ctx
+	b := w.batch()
+	b.Puts = []harvest.Change{change("zzz "+round, 0, websync.Created, "")}
+	b.Tasks = []harvest.Task{task(w.source, "zzz "+round, now())}
+	if conflicts, err := w.Commit(ctx, w.c, b); err != nil || len(conflicts) > 0 {
+		return fmt.Errorf("Commit: %w, conflicts %q", err, conflicts)
+	}
+	_, headErr := w.Head(ctx)
+	_, getErr := w.Get(ctx, w.source, []string{uri1})
+	_, lookupErr := w.Lookup(ctx, w.source, []string{uri1})
+	_, checkpointErr := w.Checkpoint(ctx, w.source)
+	_, dueErr := w.Due(ctx, w.source, now(), 1)
+	_, stateErr := w.State(ctx, "key")
+	swapErr := w.Swap(ctx, "key "+round, nil, []byte("value"))
+	renewErr := w.Renew(ctx, w.c)
+	errs := []error{headErr, getErr, lookupErr, checkpointErr, dueErr, stateErr, swapErr, renewErr}
+	errs = append(errs, w.useBodies(), w.useClaim(round))
+	for _, walk := range walks() {
+		for _, err := range walk.ids(ctx, w.store) {
+			errs = append(errs, err)
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (w *writer) useBodies() error {
+	r, err := w.Open(w.t.ctx, websync.Body{Key: websync.SHA256(theBody)})
+	if err != nil {
+		return fmt.Errorf("Open: %w", err)
+	}
+	_, err = io.Copy(io.Discard, r)
+	body, newErr := w.NewBody(w.t.ctx)
+	if newErr == nil {
+		newErr = body.Discard()
+	}
+	return errors.Join(err, r.Close(), newErr)
+}
+
+func (w *writer) useClaim(name string) error {
+	c, err := w.Claim(w.t.ctx, "source/of "+name, time.Hour)
+	if err != nil {
+		return fmt.Errorf("Claim: %w", err)
+	}
+	return w.Release(w.t.ctx, c)
+}
+
+func iteratorInside(t *tester) {
+	w, ids := t.stocked(5)
+	for _, walk := range walks() {
+		n := 0
+		for id, err := range walk.ids(t.ctx, w.store) {
+			t.ok(err, "%s", walk.name)
+			if n < len(ids) && id != ids[n] {
+				t.Fatalf("%s yields %q, want %q", walk.name, id, ids[n])
+			}
+			if n++; n > len(ids) {
+				break // what the loop itself has added
+			}
+			t.within("all methods inside a loop of "+walk.name, func() error {
+				return w.useAll(fmt.Sprint(walk.name, n))
+			})
+		}
+		if n < len(ids) {
+			t.Errorf("%s yields %d, want at least %d", walk.name, n, len(ids))
+		}
+	}
+}
+
+func iteratorPaused(t *tester) {
+	w, ids := t.stocked(5)
+	other := w.writer("b")
+	for _, walk := range walks() {
+		other.pause(walk, ids)
+	}
+}
+
+// pause stands still in a loop while w uses the Store, and then goes on with it.
+func (w *writer) pause(walk walk, ids []string) {
+	w.t.Helper()
+	next, stop := iter.Pull2(walk.ids(w.t.ctx, w.store))
+	defer stop()
+	for n, want := range ids {
+		id, err, more := next()
+		w.t.ok(err, "%s", walk.name)
+		if !more || id != want {
+			w.t.Errorf("%s goes on with %q, want %q", walk.name, id, want)
+		}
+		if n == 0 {
+			w.t.within("all methods, while a loop of "+walk.name+" stands still", func() error {
+				return w.useAll("paused " + walk.name)
+			})
+		}
+	}
+}
+
+func iteratorMany(t *tester) {
+	w, ids := t.stocked(3)
+	var dozens []walk
+	for range 8 {
+		dozens = append(dozens, walks()...)
+	}
+	t.within("all methods inside dozens of loops", func() error { return w.nest(dozens, ids) })
+}
+
+// nest runs the loops inside one another, and uses the Store inside the innermost.
+func (w *writer) nest(loops []walk, ids []string) error {
+	if len(loops) == 0 {
+		return w.useAll("many")
+	}
+	n := 0
+	for id, err := range loops[0].ids(w.t.ctx, w.store) {
+		if err == nil && n == 0 {
+			err = w.nest(loops[1:], ids)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", loops[0].name, err)
+		}
+		if n < len(ids) && id != ids[n] {
+			return fmt.Errorf("%s: got %q, want %q", loops[0].name, id, ids[n])
+		}
+		n++
+	}
+	if n < len(ids) {
+		return fmt.Errorf("%s ended after %d of %d", loops[0].name, n, len(ids))
+	}
+	return nil
+}
+
+func iteratorBreak(t *tester) {
+	w, _ := t.stocked(5)
+	t.within("to break off many loops", func() error {
+		for range 30 {
+			for _, walk := range walks() {
+				steps := 0
+				var err error
+				walk.ids(t.ctx, w.store)(func(_ string, e error) bool {
+					steps++
+					err = e
+					return false
+				})
+				if err != nil || steps != 1 {
+					return fmt.Errorf("%s: %d steps of a loop that breaks off in its first, error %w", walk.name, steps, err)
+				}
+			}
+		}
+		return nil
+	})
+	t.within("all methods after loops that were broken off", func() error { return w.useAll("break") })
+}
+
+func iteratorAgain(t *tester) {
+	w, ids := t.stocked(5)
+	for _, walk := range walks() {
+		for outer, err := range walk.ids(t.ctx, w.store) {
+			t.ok(err, "%s", walk.name)
+			var inner []string
+			for id, err := range walk.ids(t.ctx, w.store) {
+				t.ok(err, "%s", walk.name)
+				inner = append(inner, id)
+			}
+			t.same(ids, inner, "%s inside itself, at %q", walk.name, outer)
+		}
+	}
+}
+
+func iteratorWhileOthersCommit(t *tester) {
+	w, ids := t.stocked(1300)
+	deleted := func(id string) bool { return strings.HasSuffix(id, "4") }
+	want := slices.DeleteFunc(slices.Clone(ids), deleted)
+	for _, walk := range walks()[:2] { // Records and Resources
+		var seen []string
+		n := 0
+		for id, err := range walk.ids(t.ctx, w.store) {
+			t.ok(err, "%s", walk.name)
+			if n%250 == 100 {
+				w.disturb(ids[n-100 : min(n+300, len(ids))])
+			}
+			n++
+			if !deleted(id) && !strings.HasSuffix(id, "added") {
+				seen = append(seen, id)
+			}
+		}
+		t.same(want, seen, "what %s yields of what is there throughout: ", walk.name)
+	}
+}
+
+// disturb deletes every id that ends in 4, updates those in 5, touches those in 6, and adds one.
+func (w *writer) disturb(ids []string) {
+	w.t.Helper()
+	b := w.batch()
+	added := ids[0] + " added"
+	for i, r := range w.lookup("a", append(ids[:len(ids):len(ids)], added)...) {
+		switch {
+		case i == len(ids):
+			b.Puts = append(b.Puts, change(added, r.Seq, websync.Created, ""))
+		case strings.HasSuffix(ids[i], "4"):
+			b.Puts = append(b.Puts, change(ids[i], r.Seq, websync.Deleted, ""))
+		case strings.HasSuffix(ids[i], "5"):
+			b.Puts = append(b.Puts, change(ids[i], r.Seq, websync.Updated, "updated"))
+		case strings.HasSuffix(ids[i], "6"):
+			b.Touches = append(b.Touches, change(ids[i], r.Seq, websync.Updated, "touched"))
+		}
+	}
+	w.apply(b)
+}
+
+func iteratorLogGrows(t *tester) {
+	w, _ := t.stocked(600)
+	began := w.head().Last
+	var last websync.Seq
+	for it, err := range w.Changes(t.ctx, websync.Range{}) {
+		t.ok(err, "Changes")
+		if it.Seq != last+1 {
+			t.Fatalf("entry %d comes after entry %d", it.Seq, last)
+		}
+		last = it.Seq
+		if last%100 == 50 && last <= began {
+			w.create(fmt.Sprintf("added %d", last))
+		}
+	}
+	if last < began {
+		t.Errorf("Changes ended with %d, want at least %d", last, began)
+	}
+}
+
+func iteratorContext(t *tester) {
+	w, _ := t.stocked(600)
+	for _, walk := range walks() {
+		ctx, cancel := context.WithCancel(t.ctx)
+		var ended error
+		n := 0
+		for id, err := range walk.ids(ctx, w.store) {
+			if ended != nil {
+				t.Fatalf("%s yields %q after the error %v", walk.name, id, ended)
+			}
+			ended = err
+			n++
+			cancel()
+		}
+		cancel()
+		if ended == nil && n < 600 {
+			t.Errorf("%s ended after %d of 600 without an error", walk.name, n)
+		}
+	}
+	t.within("all methods after loops whose context ended", func() error { return w.useAll("context") })
+}

@@ -1,0 +1,283 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+func taskCases() []Case {
+	return []Case{
+		{Name: "every-field", Rule: "Every field of a Task comes back, from Tasks and from Due.", check: taskEveryField},
+		{Name: "times", Rule: "Due is kept to the microsecond and comes back in UTC; zero stays zero.", check: taskTimes},
+		{Name: "replace", Rule: "A Task replaces the one of its id, and gets another N each time.", check: taskReplace},
+		{Name: "done", Rule: "Done removes the task with this N, or whichever there is when N is 0; a wrong N is ignored.", check: taskDone},
+		{Name: "done-before-tasks", Rule: "Done is applied before Tasks.", check: taskDoneBeforeTasks},
+		{Name: "replace-only", Rule: "A task with an N replaces only the task with this N, and is dropped if there is none.", check: taskReplaceOnly},
+		{Name: "n-never-again", Rule: "A task that comes after one that was done has another N.", check: taskNNeverAgain},
+		{Name: "due", Rule: "Due returns at most n tasks to get whose Due is not after now, earliest first.", check: taskDue},
+		{Name: "not-due", Rule: "Parked tasks and withheld deletions are never due; Tasks yields them.", check: taskNotDue},
+		{Name: "due-replaced", Rule: "A task that is put off, parked or done is no longer due at its old time.", check: taskDueReplaced},
+		{Name: "order", Rule: "Tasks yields ids greater than after in byte order.", check: taskOrder},
+		{Name: "long", Rule: "Tasks of many pages are whole and in order.", check: taskLong},
+		{Name: "source", Rule: "Tasks belong to the Batch's source.", check: taskSource},
+	}
+}
+
+// now is a moment for tasks.
+func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 891_234_000, time.UTC) }
+
+func taskEveryField(t *tester) {
+	w := t.open().writer("a")
+	var want [2]harvest.Task
+	f := &filler{t, 1}
+	for i := range want {
+		f.fill(&want[i])
+		want[i].Source = "a"
+		want[i].Resource.ID = fmt.Sprint(i)
+		want[i].N = 0
+	}
+	want[0].Kind, want[0].Parked, want[0].Base = harvest.TaskGet, false, 1<<62
+	want[1].Kind = harvest.TaskWithheld
+	w.addTasks(want[:]...)
+	got := exactly(t, 2, w.tasks("a", ""), "tasks")
+	for i := range got {
+		if got[i].N == 0 {
+			t.Error("the N of a stored task is 0")
+		}
+		want[i].N = got[i].N
+		t.same(want[i], got[i], "Tasks: ")
+	}
+	due := exactly(t, 1, w.due("a", now(), 10), "tasks that are due")
+	t.same(want[0], due[0], "Due: ")
+}
+
+func taskTimes(t *tester) {
+	w := t.open().writer("a")
+	east := time.FixedZone("", 3*3600)
+	want := map[string]time.Time{
+		"zero":         {},
+		"microseconds": now().Add(1 * time.Microsecond),
+		"milliseconds": now(),
+		"seconds":      now().Truncate(time.Second),
+		"long ago":     time.Date(1969, 1, 2, 3, 4, 5, 6000, time.UTC),
+		"far":          time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC),
+		"east":         now().In(east),
+	}
+	var tasks []harvest.Task
+	for id, due := range want {
+		tasks = append(tasks, task("a", id, due))
+	}
+	w.addTasks(tasks...)
+	for _, task := range w.tasks("a", "") {
+		t.same(want[task.Resource.ID].UTC(), task.Due, "Due of %q", task.Resource.ID)
+	}
+	t.same(7, len(w.tasks("a", "")), "tasks")
+}
+
+func taskReplace(t *tester) {
+	w := t.open().writer("a")
+	seen := map[uint64]bool{}
+	for i := range 4 {
+		task := task("a", uri1, now())
+		task.Attempts = i
+		if i == 0 {
+			task.Error, task.Run = "of the first", [16]byte{1}
+		}
+		w.addTasks(task)
+		got := exactly(t, 1, w.tasks("a", ""), "tasks of one id")
+		if seen[got[0].N] || got[0].N == 0 {
+			t.Errorf("replaced %d times: N is %d again, or 0", i, got[0].N)
+		}
+		seen[got[0].N] = true
+		task.N = got[0].N
+		t.same(task, got[0], "replaced %d times: ", i)
+	}
+}
+
+// done commits refs.
+func (w *writer) done(refs ...harvest.TaskRef) {
+	w.t.Helper()
+	b := w.batch()
+	b.Done = refs
+	w.apply(b)
+}
+
+func taskDone(t *tester) {
+	w := t.open().writer("a")
+	left := func(want []string, what string) {
+		t.Helper()
+		t.same(want, taskIDs(w.tasks("a", "")), "tasks after %s: ", what)
+		t.same(len(want), len(w.due("a", now(), 10)), "due tasks after %s", what)
+	}
+	w.addTasks(task("a", uri1, now()), task("a", uri2, now()), task("a", uri3, now()))
+	tasks := exactly(t, 3, w.tasks("a", ""), "tasks")
+	w.done(harvest.TaskRef{ID: uri1, N: tasks[0].N + 1000}, harvest.TaskRef{ID: uri5}, harvest.TaskRef{ID: uri5, N: tasks[0].N})
+	left([]string{uri1, uri2, uri3}, "a wrong N and unknown ids")
+	w.done(harvest.TaskRef{ID: uri1, N: tasks[0].N})
+	left([]string{uri2, uri3}, "the right N")
+	w.done(harvest.TaskRef{ID: uri2})
+	left([]string{uri3}, "N 0")
+	w.addTasks(task("a", uri3, now()))
+	w.done(harvest.TaskRef{ID: uri3, N: tasks[2].N})
+	left([]string{uri3}, "the N that the task had before it was replaced")
+	w.done(harvest.TaskRef{ID: uri3}, harvest.TaskRef{ID: uri3})
+	left(nil, "the same id twice")
+}
+
+func taskDoneBeforeTasks(t *tester) {
+	w := t.open().writer("a")
+	w.addTasks(task("a", uri1, now()), task("a", uri2, now()))
+	tasks := exactly(t, 2, w.tasks("a", ""), "tasks")
+	b := w.batch()
+	b.Tasks = []harvest.Task{task("a", uri1, now().Add(-time.Hour)), task("a", uri2, now()), task("a", uri3, now())}
+	b.Tasks[0].Attempts = 1
+	b.Done = []harvest.TaskRef{{ID: uri1}, {ID: uri2, N: tasks[1].N}, {ID: uri3}}
+	w.apply(b)
+	got := exactly(t, 3, w.tasks("a", ""), "tasks")
+	t.same([]string{uri1, uri2, uri3}, taskIDs(got), "tasks")
+	t.same(1, got[0].Attempts, "Attempts of the new task")
+}
+
+func taskReplaceOnly(t *tester) {
+	w := t.open().writer("a")
+	w.addTasks(task("a", uri1, now()), task("a", uri2, now()))
+	was := exactly(t, 2, w.tasks("a", ""), "tasks")
+	w.addTasks(task("a", uri2, now()))
+	for i := range was {
+		was[i].Attempts = 7
+	}
+	gone := was[0]
+	gone.Resource.ID = uri3
+	w.addTasks(was[0], was[1], gone)
+	got := exactly(t, 2, w.tasks("a", ""), "tasks")
+	t.same(7, got[0].Attempts, "Attempts of the task that had this N")
+	t.same(0, got[1].Attempts, "Attempts of the task that had another N since")
+	if got[0].N == was[0].N {
+		t.Errorf("replaced, and N is still %d", got[0].N)
+	}
+}
+
+func taskNNeverAgain(t *tester) {
+	w := t.open().writer("a")
+	seen := map[uint64]bool{}
+	for range 4 {
+		w.addTasks(task("a", uri1, now()))
+		n := exactly(t, 1, w.tasks("a", ""), "tasks")[0].N
+		if seen[n] {
+			t.Errorf("N is %d again after the task was done: an old TaskRef would take the new task away", n)
+		}
+		seen[n] = true
+		w.done(harvest.TaskRef{ID: uri1, N: n})
+	}
+}
+
+func taskDue(t *tester) {
+	w := t.open().writer("a")
+	w.addTasks(
+		task("a", "1 last", now()),
+		task("a", "2 first", time.Time{}),
+		task("a", "3 too late", now().Add(1*time.Microsecond)),
+		task("a", "4 second", now().Add(-time.Hour)),
+		task("a", "5 third", now().Add(-1*time.Microsecond)),
+		task("a", "6 much too late", now().Add(time.Hour)),
+	)
+	want := []string{"2 first", "4 second", "5 third", "1 last"}
+	for n := range len(want) + 1 {
+		t.same(want[:n], taskIDs(w.due("a", now(), n)), "the first %d that are due: ", n)
+	}
+	t.same(want, taskIDs(w.due("a", now(), 100)), "all that are due: ")
+	t.same(want, taskIDs(w.due("a", now().In(time.FixedZone("", -7*3600)), 100)), "all that are due, asked in another zone: ")
+	t.same(6, len(w.due("a", now().Add(time.Hour), 100)), "due an hour later")
+	t.same([]string{"2 first"}, taskIDs(w.due("a", time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC), 100)), "due in 1969: ")
+	t.same(0, len(w.due("unknown", now(), 100)), "due tasks of an unknown source")
+}
+
+func taskNotDue(t *tester) {
+	w := t.open().writer("a")
+	parked, withheld, get := task("a", uri1, now()), task("a", uri2, now()), task("a", uri3, now())
+	parked.Parked = true
+	withheld.Kind = harvest.TaskWithheld
+	w.addTasks(parked, withheld, get)
+	t.same([]string{uri3}, taskIDs(w.due("a", now(), 1)), "due, one at most: ")
+	t.same([]string{uri3}, taskIDs(w.due("a", now().Add(time.Hour), 10)), "due: ")
+	t.same([]string{uri1, uri2, uri3}, taskIDs(w.tasks("a", "")), "Tasks: ")
+}
+
+func taskDueReplaced(t *tester) {
+	w := t.open().writer("a")
+	due := func(want []string, what string) {
+		t.Helper()
+		t.same(want, taskIDs(w.due("a", now(), 10)), "due after %s: ", what)
+	}
+	w.addTasks(task("a", uri1, now().Add(-3*time.Second)), task("a", uri2, now().Add(-2*time.Second)))
+	due([]string{uri1, uri2}, "the first Commit")
+	w.addTasks(task("a", uri1, now().Add(-time.Second)))
+	due([]string{uri2, uri1}, "one was put off a little")
+	w.addTasks(task("a", uri1, now().Add(time.Hour)))
+	due([]string{uri2}, "one was put off")
+	parked := task("a", uri2, now())
+	parked.Parked = true
+	w.addTasks(parked)
+	due(nil, "the other was parked")
+	w.addTasks(task("a", uri2, now()))
+	due([]string{uri2}, "it was revived")
+	w.done(harvest.TaskRef{ID: uri2})
+	due(nil, "it was done")
+}
+
+func taskOrder(t *tester) {
+	w := t.open().writer("a")
+	ids := []string{"\xff", "b", "a/", "a", "a\x00", "ä", "B", "ab", "10", "9"}
+	for i, id := range ids {
+		task := task("a", id, now())
+		task.Kind = harvest.TaskKind(i % 2)
+		task.Parked = i%3 == 0
+		w.addTasks(task)
+	}
+	want := sorted(ids)
+	t.same(want, taskIDs(w.tasks("a", "")), "ids in byte order")
+	for i, id := range want {
+		t.same(want[i+1:], taskIDs(w.tasks("a", id)), "ids after %q", id)
+	}
+	t.same(want, taskIDs(w.tasks("a", "!")), "ids after an id that is not there")
+	t.same(0, len(w.tasks("unknown", "")), "tasks of an unknown source")
+}
+
+func taskLong(t *tester) {
+	w := t.open().writer("a")
+	b := w.batch()
+	var ids []string
+	for i := range 1200 {
+		id := fmt.Sprintf("%06d", i)
+		ids = append(ids, id)
+		b.Tasks = append(b.Tasks, task("a", id, now().Add(-time.Duration(i)*time.Second)))
+	}
+	w.apply(b)
+	t.same(ids, taskIDs(w.tasks("a", "")), "Tasks")
+	t.same(ids[800:], taskIDs(w.tasks("a", ids[799])), "Tasks after the 800th")
+	due := taskIDs(w.due("a", now(), 1100))
+	if len(due) != 1100 || due[0] != ids[1199] || due[1099] != ids[100] {
+		t.Errorf("Due returned %d tasks, want 1100 from %s to %s", len(due), ids[1199], ids[100])
+	}
+}
+
+func taskSource(t *tester) {
+	a := t.open().writer("a")
+	b := a.writer("b")
+	a.addTasks(harvest.Task{Resource: websync.Resource{ID: uri1}, Due: now()})
+	b.addTasks(task("b", uri1, now()), task("b", uri2, now()))
+	b.done(harvest.TaskRef{ID: uri2})
+	a.done(harvest.TaskRef{ID: uri2})
+	for _, source := range []string{"a", "b"} {
+		for _, tasks := range [][]harvest.Task{a.tasks(source, ""), a.due(source, now(), 10)} {
+			if len(tasks) != 1 || tasks[0].Source != source || tasks[0].Resource.ID != uri1 {
+				t.Errorf("tasks of %s: got %+v", source, tasks)
+			}
+		}
+	}
+	a.done(harvest.TaskRef{ID: uri1})
+	t.same([]string{uri1}, taskIDs(a.tasks("b", "")), "tasks of b after that of a is done")
+}

@@ -1,0 +1,488 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// A tester is one case at work.
+type tester struct {
+	testing.TB
+	ctx     context.Context
+	options Options
+}
+
+// open returns a new Store.
+func (t *tester) open() *store {
+	t.Helper()
+	return t.wrap(t.options.Open(t.TB))
+}
+
+// openClock returns a new Store that reads c.
+func (t *tester) openClock(c *clock) *store {
+	t.Helper()
+	return t.wrap(t.options.OpenClock(t.TB, c.Now))
+}
+
+func (t *tester) wrap(s harvest.Store) *store {
+	t.Helper()
+	if s == nil {
+		t.Fatal("there is no Store")
+	}
+	return &store{Store: s, t: t}
+}
+
+// ok ends the case if err is not nil.
+func (t *tester) ok(err error, what string, args ...any) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", fmt.Sprintf(what, args...), err)
+	}
+}
+
+// is ends the case if err is not what was wanted.
+func (t *tester) is(err, want error, what string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("%s: got the error %v, want %q", fmt.Sprintf(what, args...), text(err), want)
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return "nil"
+	}
+	return fmt.Sprintf("%q", err)
+}
+
+// same reports where got is not what was wanted.
+func (t *tester) same(want, got any, what string, args ...any) {
+	t.Helper()
+	if d := diff(want, got); d != "" {
+		t.Errorf("%s%s", fmt.Sprintf(what, args...), d)
+	}
+}
+
+// exactly returns vs. It ends the case if there are not n of them: what follows would look at those that are missing.
+func exactly[V any](t *tester, n int, vs []V, what string) []V {
+	t.Helper()
+	if len(vs) != n {
+		t.Fatalf("%s: got %d, want %d", what, len(vs), n)
+	}
+	return vs
+}
+
+// within ends the case if f takes longer than the suite's patience. f runs in a goroutine of its own, so it returns its
+// error instead of failing.
+func (t *tester) within(what string, f func() error) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- safely(f) }()
+	patience := time.NewTimer(t.options.Patience)
+	defer patience.Stop()
+	select {
+	case err := <-done:
+		t.ok(err, "%s", what)
+	case <-patience.C:
+		t.Fatalf("%s: blocked for %v", what, t.options.Patience)
+	}
+}
+
+// safely returns a panic of f as an error, so that it ends the case and not the process.
+func safely(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// together runs n functions at once and waits for all of them.
+func (t *tester) together(n int, f func(i int) error) {
+	t.Helper()
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = safely(func() error { return f(i) }) })
+	}
+	t.within("several goroutines at once", func() error {
+		wg.Wait()
+		return errors.Join(errs...)
+	})
+}
+
+// A clock is set by hand. The Store may read it from any goroutine.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock {
+	return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC)}
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// step moves the clock by d, which may be negative, and returns the new time.
+func (c *clock) step(d time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return c.now
+}
+
+// A store is the Store under test, with the calls that a case does not expect to fail.
+type store struct {
+	harvest.Store
+	t *tester
+}
+
+func (s *store) reopen() *store {
+	s.t.Helper()
+	return s.t.wrap(s.t.options.Reopen(s.t.TB, s.Store))
+}
+
+// maintainer skips the case if the Store is none.
+func (s *store) maintainer() harvest.Maintainer {
+	s.t.Helper()
+	m, ok := s.Store.(harvest.Maintainer)
+	if !ok {
+		s.t.Skipf("not checked: %T is not a harvest.Maintainer", s.Store)
+	}
+	return m
+}
+
+func (s *store) claim(source string) *harvest.Claim {
+	s.t.Helper()
+	c, err := s.Claim(s.t.ctx, "source/"+source, time.Hour)
+	s.t.ok(err, "Claim %.100q", source)
+	if c == nil {
+		s.t.Fatal("Claim returned neither a claim nor an error")
+	}
+	return c
+}
+
+func (s *store) release(c *harvest.Claim) {
+	s.t.Helper()
+	s.t.ok(s.Release(s.t.ctx, c), "Release")
+}
+
+// commit applies b and accepts nothing but success.
+func (s *store) commit(c *harvest.Claim, b *harvest.Batch) {
+	s.t.Helper()
+	conflicts, err := s.Commit(s.t.ctx, c, b)
+	s.t.ok(err, "Commit")
+	if len(conflicts) > 0 {
+		s.t.Fatalf("Commit: conflicts %.200q", conflicts)
+	}
+}
+
+func (s *store) head() websync.Head {
+	s.t.Helper()
+	h, err := s.Head(s.t.ctx)
+	s.t.ok(err, "Head")
+	return h
+}
+
+func (s *store) checkpoint(source string) harvest.Checkpoint {
+	s.t.Helper()
+	c, err := s.Checkpoint(s.t.ctx, source)
+	s.t.ok(err, "Checkpoint of %q", source)
+	return c
+}
+
+func (s *store) lookup(source string, ids ...string) []harvest.Record {
+	s.t.Helper()
+	recs, err := s.Lookup(s.t.ctx, source, ids)
+	s.t.ok(err, "Lookup in %q", source)
+	if len(recs) != len(ids) {
+		s.t.Fatalf("Lookup of %d ids returned %d records", len(ids), len(recs))
+	}
+	return recs
+}
+
+func (s *store) record(source, id string) harvest.Record {
+	s.t.Helper()
+	return s.lookup(source, id)[0]
+}
+
+func (s *store) get(source string, ids ...string) []websync.Item {
+	s.t.Helper()
+	items, err := s.Get(s.t.ctx, source, ids)
+	s.t.ok(err, "Get in %q", source)
+	if len(items) != len(ids) {
+		s.t.Fatalf("Get of %d ids returned %d items", len(ids), len(items))
+	}
+	return items
+}
+
+func (s *store) records(source, after string) []harvest.Record {
+	s.t.Helper()
+	return all(s.t, "Records", s.Records(s.t.ctx, source, after))
+}
+
+func (s *store) tasks(source, after string) []harvest.Task {
+	s.t.Helper()
+	return all(s.t, "Tasks", s.Tasks(s.t.ctx, source, after))
+}
+
+func (s *store) due(source string, now time.Time, n int) []harvest.Task {
+	s.t.Helper()
+	tasks, err := s.Due(s.t.ctx, source, now, n)
+	s.t.ok(err, "Due of %q", source)
+	return tasks
+}
+
+func (s *store) changes(r websync.Range) []websync.Item {
+	s.t.Helper()
+	return all(s.t, "Changes", s.Changes(s.t.ctx, r))
+}
+
+func (s *store) resources(r websync.Range) []websync.Item {
+	s.t.Helper()
+	return all(s.t, "Resources", s.Resources(s.t.ctx, r))
+}
+
+// all returns what seq yields.
+func all[V any](t *tester, what string, seq iter.Seq2[V, error]) []V {
+	t.Helper()
+	var vs []V
+	for v, err := range seq {
+		t.ok(err, "%s", what)
+		vs = append(vs, v)
+	}
+	return vs
+}
+
+func (s *store) state(key string) []byte {
+	s.t.Helper()
+	v, err := s.State(s.t.ctx, key)
+	s.t.ok(err, "State of %q", key)
+	return v
+}
+
+func (s *store) swap(key string, old, new []byte) {
+	s.t.Helper()
+	s.t.ok(s.Swap(s.t.ctx, key, old, new), "Swap of %q", key)
+}
+
+// body returns a finished writer that holds data.
+func (s *store) body(data []byte) harvest.BodyWriter {
+	s.t.Helper()
+	w, err := s.NewBody(s.t.ctx)
+	s.t.ok(err, "NewBody")
+	s.t.Cleanup(func() { w.Discard() })
+	n, err := w.Write(data)
+	if err == nil && n != len(data) {
+		err = io.ErrShortWrite
+	}
+	s.t.ok(err, "BodyWriter.Write")
+	s.key(w, data)
+	return w
+}
+
+// key returns the content address of a writer that holds data.
+func (s *store) key(w harvest.BodyWriter, data []byte) websync.Digest {
+	s.t.Helper()
+	key, size, err := w.Finish()
+	s.t.ok(err, "BodyWriter.Finish")
+	if want := websync.SHA256(data); key != want || size != int64(len(data)) {
+		s.t.Fatalf("BodyWriter.Finish: got %v and %d bytes, want %v and %d", key, size, want, len(data))
+	}
+	return key
+}
+
+// read returns the bytes of a body.
+func (s *store) read(key websync.Digest) ([]byte, error) {
+	r, err := s.Open(s.t.ctx, websync.Body{Name: "content", Key: key})
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	return data, errors.Join(err, r.Close())
+}
+
+// holds checks that the Store has exactly these bytes.
+func (s *store) holds(data []byte) {
+	s.t.Helper()
+	got, err := s.read(websync.SHA256(data))
+	s.t.ok(err, "Open a body of %d bytes", len(data))
+	if !bytes.Equal(got, data) {
+		s.t.Fatalf("a body of %d bytes came back with %d bytes, or with others", len(data), len(got))
+	}
+}
+
+// A writer commits to one source. It works on what the Store holds, so its Bases are right.
+type writer struct {
+	*store
+	source string
+	c      *harvest.Claim
+}
+
+func (s *store) writer(source string) *writer {
+	s.t.Helper()
+	return &writer{s, source, s.claim(source)}
+}
+
+func (w *writer) batch() *harvest.Batch { return harvest.NewBatch(w.source) }
+
+func (w *writer) apply(b *harvest.Batch) {
+	w.t.Helper()
+	w.commit(w.c, b)
+}
+
+// change returns a change of id whose Base is the record's present number.
+func (w *writer) change(id string, kind websync.ChangeKind, title string) harvest.Change {
+	w.t.Helper()
+	return change(id, w.record(w.source, id).Seq, kind, title)
+}
+
+// put commits changes as one batch of Puts.
+func (w *writer) put(changes ...harvest.Change) {
+	w.t.Helper()
+	b := w.batch()
+	b.Puts = changes
+	w.apply(b)
+}
+
+// touch commits changes as one batch of Touches.
+func (w *writer) touch(changes ...harvest.Change) {
+	w.t.Helper()
+	b := w.batch()
+	b.Touches = changes
+	w.apply(b)
+}
+
+func (w *writer) create(id string) {
+	w.t.Helper()
+	w.put(w.change(id, websync.Created, "created"))
+}
+
+func (w *writer) update(id, title string) {
+	w.t.Helper()
+	w.put(w.change(id, websync.Updated, title))
+}
+
+func (w *writer) delete(id string) {
+	w.t.Helper()
+	w.put(w.change(id, websync.Deleted, ""))
+}
+
+// addTasks commits tasks.
+func (w *writer) addTasks(tasks ...harvest.Task) {
+	w.t.Helper()
+	b := w.batch()
+	b.Tasks = tasks
+	w.apply(b)
+}
+
+// createMany creates n ids in a few batches and returns them in byte order, which is the order of Born too.
+func (w *writer) createMany(n int) []string {
+	w.t.Helper()
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("https://example.com/%06d", i)
+	}
+	for part := range slices.Chunk(ids, 500) {
+		b := w.batch()
+		for _, id := range part {
+			b.Puts = append(b.Puts, change(id, 0, websync.Created, id))
+		}
+		w.apply(b)
+	}
+	return ids
+}
+
+// change returns a change with a small description.
+func change(id string, base websync.Seq, kind websync.ChangeKind, title string) harvest.Change {
+	return harvest.Change{Base: base, Record: harvest.Record{Item: websync.Item{
+		Kind:     kind,
+		Resource: websync.Resource{ID: id, Title: title},
+	}}}
+}
+
+// bodyChange is change with one body.
+func bodyChange(id string, base websync.Seq, title string, key websync.Digest) harvest.Change {
+	c := change(id, base, websync.Updated, title)
+	c.Record.Bodies = []websync.Body{{Name: "content", Link: websync.Link{Href: id, Type: "text/plain"}, Key: key}}
+	return c
+}
+
+func task(source, id string, due time.Time) harvest.Task {
+	return harvest.Task{Source: source, Resource: websync.Resource{ID: id}, Due: due}
+}
+
+// contents are all that can be seen of a Store.
+type contents struct {
+	Head        websync.Head
+	Log         []websync.Item
+	Live        []websync.Item
+	Records     map[string][]harvest.Record
+	Tasks       map[string][]harvest.Task
+	Checkpoints map[string]harvest.Checkpoint
+	State       map[string]string
+}
+
+func (s *store) contents(sources, keys []string) contents {
+	s.t.Helper()
+	c := contents{
+		Head:        s.head(),
+		Log:         s.changes(websync.Range{}),
+		Live:        s.resources(websync.Range{}),
+		Records:     map[string][]harvest.Record{},
+		Tasks:       map[string][]harvest.Task{},
+		Checkpoints: map[string]harvest.Checkpoint{},
+		State:       map[string]string{},
+	}
+	for _, source := range sources {
+		c.Records[source] = s.records(source, "")
+		c.Tasks[source] = s.tasks(source, "")
+		c.Checkpoints[source] = s.checkpoint(source)
+	}
+	for _, key := range keys {
+		c.State[key] = string(s.state(key))
+	}
+	return c
+}
+
+// What recordIDs and its like return is easy to compare.
+func recordIDs(recs []harvest.Record) []string {
+	ids := make([]string, len(recs))
+	for i, r := range recs {
+		ids[i] = r.Resource.ID
+	}
+	return ids
+}
+
+func itemIDs(items []websync.Item) []string {
+	ids := make([]string, len(items))
+	for i, it := range items {
+		ids[i] = it.Resource.ID
+	}
+	return ids
+}
+
+func taskIDs(tasks []harvest.Task) []string {
+	ids := make([]string, len(tasks))
+	for i, t := range tasks {
+		ids[i] = t.Resource.ID
+	}
+	return ids
+}

@@ -1,0 +1,145 @@
+package sitemap
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/websync-go/websync"
+)
+
+// A SetWriter writes any number of entries into as many documents as they need: each as full as the protocol allows, in the
+// order of the entries. WriteIndex then writes the index that lists them.
+//
+// Set the fields before the first call. A SetWriter is not safe for concurrent use.
+type SetWriter struct {
+	// Gzip compresses the documents and the index.
+	Gzip bool
+
+	// Elements are extension elements of each document itself.
+	Elements []websync.Element
+
+	// MaxEntries and MaxBytes limit each document, as in [Writer].
+	MaxEntries int
+	MaxBytes   int64
+
+	create func(part int) (io.WriteCloser, error)
+	w      Writer
+	file   io.WriteCloser // of the open part
+	parts  []Part
+	err    error // sticks
+	closed bool
+}
+
+// A Part is one document of a set.
+type Part struct {
+	Number  int // from 1
+	Entries int
+	Bytes   int64            // uncompressed
+	LastMod websync.Datetime // the greatest of its entries
+}
+
+// NewSetWriter returns a SetWriter that asks create for a place to write each part to, numbered from 1, when there is
+// something to write. It closes them.
+func NewSetWriter(create func(part int) (io.WriteCloser, error)) *SetWriter {
+	return &SetWriter{create: create}
+}
+
+// Write writes one entry, as [Writer] does. An entry that no valid document can hold, or that is too long for an empty one,
+// is an error after which the SetWriter goes on. Errors of create, and of what it returned, stick.
+func (s *SetWriter) Write(e *Entry) error {
+	if s.err == nil && s.closed {
+		s.err = errClosed
+	}
+	if s.err == nil && s.file == nil {
+		s.settle()
+	}
+	if s.err != nil {
+		return s.err
+	}
+	if err := s.w.encode(e); err != nil {
+		return err
+	}
+	if s.file != nil && !s.w.fits() {
+		if s.alone() {
+			return errFull
+		}
+		s.closePart()
+	}
+	if s.file == nil && s.err == nil {
+		if s.err = s.open(); s.err == nil && !s.w.fits() {
+			return errFull
+		}
+	}
+	if s.err == nil {
+		s.err = s.w.put()
+	}
+	return s.err
+}
+
+// alone tells whether the entry at hand is too long even for an empty document.
+func (s *SetWriter) alone() bool {
+	return s.w.begun && s.w.empty+int64(len(s.w.entry)+len(s.w.footer())) > s.w.maxBytes()
+}
+
+func (s *SetWriter) settle() {
+	s.w.Gzip, s.w.Elements, s.w.MaxEntries, s.w.MaxBytes = s.Gzip, s.Elements, s.MaxEntries, s.MaxBytes
+}
+
+// open begins the next part.
+func (s *SetWriter) open() error {
+	file, err := s.create(len(s.parts) + 1)
+	if err != nil {
+		return fmt.Errorf("sitemap: part %d: %w", len(s.parts)+1, err)
+	}
+	s.file = file
+	s.w.reset(file)
+	return s.w.begin()
+}
+
+// closePart ends the open part.
+func (s *SetWriter) closePart() {
+	err := s.w.Close()
+	if closeErr := s.file.Close(); closeErr != nil {
+		err = errors.Join(err, fmt.Errorf("sitemap: part %d: %w", len(s.parts)+1, closeErr))
+	}
+	s.file = nil
+	if s.err = errors.Join(s.err, err); s.err == nil {
+		s.parts = append(s.parts, Part{len(s.parts) + 1, s.w.Entries(), s.w.Bytes(), s.w.LastMod()})
+	}
+}
+
+// Close ends the last part. Without an entry it writes one part that has none, so that there is something to find.
+// After an error it still closes what is open.
+func (s *SetWriter) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	if s.err == nil && s.file == nil && len(s.parts) == 0 {
+		s.settle()
+		s.err = s.open()
+	}
+	if s.file != nil {
+		s.closePart()
+	}
+	return s.err
+}
+
+// Parts returns the parts that are complete: after Close, all.
+func (s *SetWriter) Parts() []Part { return append([]Part(nil), s.parts...) }
+
+// WriteIndex writes an index of the complete parts to dst, each with the greatest lastmod of its entries. URL says where a
+// part will be found. More than 50,000 parts, or an index that gets too long, is an error that matches [websync.ErrLimit].
+//
+// For an index with extension elements, use a [Writer] of Kind Index, and Parts.
+func (s *SetWriter) WriteIndex(dst io.Writer, url func(part int) string) error {
+	w := NewWriter(dst)
+	w.Kind, w.Gzip = Index, s.Gzip
+	for _, p := range s.parts {
+		if err := w.Write(&Entry{Loc: url(p.Number), LastMod: p.LastMod}); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}

@@ -1,0 +1,456 @@
+package sitemap
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/websync-go/websync"
+)
+
+// ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use: what can't be known is not checked.
+type ValidateOptions struct {
+	// Document is the URL or file name of the document. Findings carry it.
+	Document string
+
+	// URL is where the document is published. Empty means Document, if that is a URL. Without it, entries are compared with
+	// the host of the first one.
+	URL string
+
+	// Aliases are other URLs under which a robots.txt may name the document: the one before a redirect, and those of the
+	// indexes that list it.
+	Aliases []string
+
+	// Report receives every finding.
+	Report func(websync.Finding)
+
+	// Now, if set, makes findings of dates that lie more than a day after it, and of news articles that are too old.
+	Now time.Time
+
+	// Robots returns the Sitemap lines of the robots.txt of an origin, e.g. "https://www.example.org". It is asked once for
+	// each origin, other than the document's, of which the document lists pages, up to 100 of them: the robots.txt has to name
+	// the document. If nil, entries on other hosts are errors.
+	Robots func(origin string) ([]string, error)
+
+	// Child returns the Kind of a document that an index lists; 0: not known. If nil, indexes inside an index stay unseen.
+	Child func(loc string) Kind
+
+	// Lenient makes every finding that costs no entry, because a [Reader] reads over it, at most a warning.
+	Lenient bool
+
+	// MaxBytes ends reading, as in Reader. Zero means 1 GiB, negative no limit.
+	MaxBytes int64
+}
+
+// A Summary is what a document was found to be.
+type Summary struct {
+	Kind    Kind
+	Entries int   // those that can be used
+	Skipped int   // those that can't
+	Bytes   int64 // uncompressed, as far as it was read
+
+	Errors, Warnings, Infos int // findings
+}
+
+// Validate reads one document, with all that a [Reader] takes, and reports every departure from the protocol, its schema and
+// the rules of the extensions for images, videos, news and languages: see [Rules].
+//
+// The error is that of the Reader: the document is not a sitemap, is cut short, damaged or too long. Then there is a finding for
+// it, too, unless src itself has failed. It is nil for a document that was read to its end, whatever the findings.
+//
+// It needs memory for one entry, and about 40 bytes for each loc, to find those listed twice.
+func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
+	v := &validator{o: o, source: &source{src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
+	if v.o.URL == "" {
+		v.o.URL = o.Document
+	}
+	v.r = NewReader(v.source)
+	v.r.Document, v.r.Now, v.r.MaxBytes, v.r.lenient = v.o.URL, o.Now, o.MaxBytes, o.Lenient
+	v.r.Report = v.count
+	v.place()
+	err := v.run()
+	v.sum.Kind, v.sum.Skipped = v.r.Kind(), v.r.Skipped()
+	if v.r.doc != nil && v.r.doc.limited != nil {
+		v.sum.Bytes = v.r.doc.limited.n
+	}
+	return v.sum, err
+}
+
+// A validator is one run of Validate.
+type validator struct {
+	o      ValidateOptions
+	r      *Reader
+	source *source
+	sum    Summary
+	tree   treeReader
+
+	home   origin // of the document, or of its first entry
+	known  bool   // home is the document's
+	dir    string // of the document's path, with a slash at its end
+	robots map[origin]string
+
+	seed maphash.Seed
+	seen map[uint64]int // the line of each loc; two locs with one hash are met once in 10 million full documents
+
+	news  int
+	roots int // how many of r.elements were checked
+}
+
+// A source keeps the error of an io.Reader, which is none of the document.
+type source struct {
+	src io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.src.Read(p)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		s.err = err
+	}
+	return n, err
+}
+
+func (v *validator) count(f websync.Finding) {
+	f.Document = v.o.Document
+	switch f.Severity {
+	case websync.Error:
+		v.sum.Errors++
+	case websync.Warning:
+		v.sum.Warnings++
+	default:
+		v.sum.Infos++
+	}
+	if v.o.Report != nil {
+		v.o.Report(f)
+	}
+}
+
+// report reports on an element that starts at p.
+func (v *validator) report(rule Rule, p place, element string, value []byte, message string) {
+	if v.r.lines != nil {
+		element = ""
+	}
+	v.r.report(rule, p.line, p.column, element, value, message)
+}
+
+// place finds out where entries may lie.
+func (v *validator) place() {
+	home, at := originOf(v.o.URL)
+	if home == "" {
+		return
+	}
+	v.home, v.known = home, true
+	p := pathOf(v.o.URL, at)
+	v.dir = p[:strings.LastIndexByte(p, '/')+1]
+}
+
+// pathOf returns the path of a URL whose authority ends at the given byte, without dots.
+func pathOf(url string, at int) string {
+	p := url[at:]
+	if end := strings.IndexAny(p, "?#"); end >= 0 {
+		p = p[:end]
+	}
+	if p == "" {
+		return "/"
+	}
+	if !strings.Contains(p, "/.") && !strings.Contains(p, "/%2") {
+		return p
+	}
+	p = strings.NewReplacer("%2e", ".", "%2E", ".").Replace(p)
+	clean := path.Clean(p)
+	if clean != "/" && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/.") || strings.HasSuffix(p, "/..")) {
+		clean += "/"
+	}
+	return clean
+}
+
+func (v *validator) run() error {
+	for {
+		view, err := v.r.NextView()
+		v.rootElements()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			v.fatal(err)
+			return err
+		}
+		v.sum.Entries++
+		v.entry(view)
+	}
+}
+
+// fatal reports why reading has ended.
+func (v *validator) fatal(err error) {
+	var parse *websync.ParseError
+	if v.source.err != nil || !errors.As(err, &parse) {
+		return
+	}
+	parse.Document = v.o.Document
+	rule := ruleXML
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, websync.ErrTruncated):
+		rule = ruleTruncated
+	case errors.Is(err, websync.ErrNotDocument), errors.Is(err, websync.ErrLimit), errors.Is(err, gzip.ErrHeader),
+		errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		rule = ruleDocument
+	}
+	v.r.reportLoss(rule, parse.Line, parse.Column, parse.Element, nil, parse.Err.Error())
+}
+
+// rootElements checks the extension elements outside of entries that have been read since it was last called.
+func (v *validator) rootElements() {
+	for ; v.roots < len(v.r.elements); v.roots++ {
+		x := v.r.elements[v.roots]
+		p := v.r.places[v.roots]
+		if extensionOf(x.Space) != nil || x.Space == XHTMLNamespace && x.Local == "link" {
+			v.report(ruleExtPlace, p, x.Local, nil, "an extension of an entry outside of entries")
+		}
+		v.nearNamespace(x.Space, x.Local, p)
+	}
+}
+
+func (v *validator) nearNamespace(space, local string, p place) (near bool) {
+	near, right := nearExtension(space)
+	if near {
+		v.report(ruleExtNamespace, p, local, []byte(space), "the namespace is not "+right)
+	}
+	return near
+}
+
+func (v *validator) entry(e *View) {
+	v.loc(e)
+	if d := e.LastMod; !d.IsZero() && len(e.LastModText) == 0 && schemaDate(d) != d {
+		v.report(ruleLastModSchema, e.modAt, "lastmod", []byte(d.String()), "the schema takes full dates and full times only")
+	}
+	if len(e.pieces) > 0 {
+		v.extensions(e)
+	}
+}
+
+func (v *validator) loc(e *View) {
+	loc := e.Loc
+	report := func(rule Rule, message string) { v.report(rule, e.at, "loc", loc, message) }
+	if len(loc) < 4*minLoc && utf8.RuneCount(loc) < minLoc {
+		report(ruleLocShort, "fewer than 12 characters, which the schema refuses")
+	}
+	if first := v.seenBefore(loc, e.at.line); first > 0 {
+		report(ruleLocTwice, fmt.Sprintf("listed before, in line %d", first))
+	}
+	host, end := splitURL(loc)
+	if end == 0 {
+		return // the Reader has said so
+	}
+	if locFaults(loc) == 0 {
+		if message := urlFault(loc); message != "" {
+			report(ruleLocSyntax, message)
+		}
+	}
+	if bytes.IndexByte(loc, '#') >= 0 {
+		report(ruleLocFragment, "a fragment, which names no page of its own")
+	}
+	if bytes.IndexByte(loc[host:end], '@') >= 0 {
+		report(ruleLocUser, "a user name or password in the URL")
+	}
+	if v.r.Kind() == Index {
+		v.child(string(loc), report)
+		return
+	}
+	v.location(loc, end, report)
+}
+
+// seenBefore returns the line where a loc was listed before; 0: nowhere.
+func (v *validator) seenBefore(loc []byte, line int) int {
+	h := maphash.Bytes(v.seed, loc)
+	if first, ok := v.seen[h]; ok {
+		return first
+	}
+	v.seen[h] = line
+	return 0
+}
+
+// location checks that a page lies where the document may list it.
+func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
+	// Most entries are on the document's own host, spelled as it is.
+	if home := string(v.home); len(loc) > len(home) && end == len(home) && string(loc[:end]) == home && v.dir == "/" {
+		return
+	}
+	there, _ := originOf(string(loc))
+	switch {
+	case v.home == "":
+		v.home = there
+	case there == v.home:
+		if p := pathOf(string(loc), end); v.known && !strings.HasPrefix(p, v.dir) {
+			report(ruleLocation, "not below "+v.dir+", where the sitemap lies")
+		}
+	case !v.known:
+		report(ruleHost, v.difference(there)+" than the first entry")
+	case v.o.Robots == nil:
+		report(ruleHost, v.difference(there)+" than the sitemap")
+	default:
+		if message := v.crossSubmit(there); message != "" {
+			report(ruleCross, v.difference(there)+" than the sitemap, and "+message)
+		}
+	}
+}
+
+// difference says in what an origin is not v.home.
+func (v *validator) difference(there origin) string {
+	scheme, host := v.home.split()
+	otherScheme, otherHost := there.split()
+	switch {
+	case host == otherHost:
+		return "another scheme"
+	case scheme == otherScheme && hostname(host) == hostname(otherHost):
+		return "another port"
+	}
+	return "another host"
+}
+
+func hostname(host string) string {
+	u := url.URL{Host: host}
+	return u.Hostname()
+}
+
+const maxOrigins = 100 // whose robots.txt are asked for
+
+// crossSubmit says why a document may not list pages of another origin; "" if it may.
+func (v *validator) crossSubmit(there origin) string {
+	if message, ok := v.robots[there]; ok {
+		return message
+	}
+	if len(v.robots) >= maxOrigins {
+		return "too many hosts to ask each for its robots.txt"
+	}
+	if v.robots == nil {
+		v.robots = make(map[origin]string)
+	}
+	message := "the robots.txt there does not name the sitemap"
+	named, err := v.o.Robots(string(there))
+	switch {
+	case err != nil:
+		message = "the robots.txt there can't be read: " + err.Error()
+	case slices.ContainsFunc(named, func(s string) bool { return s == v.o.URL || slices.Contains(v.o.Aliases, s) }):
+		message = ""
+	}
+	v.robots[there] = message
+	return message
+}
+
+// child checks what an index lists.
+func (v *validator) child(loc string, report func(Rule, string)) {
+	there, _ := originOf(loc)
+	switch {
+	case v.home == "":
+		v.home = there
+	case there != v.home && v.known:
+		report(ruleSite, v.difference(there)+" than the index")
+	case there != v.home:
+		report(ruleSite, v.difference(there)+" than the first sitemap")
+	}
+	switch {
+	case v.known && (loc == v.o.URL || slices.Contains(v.o.Aliases, loc)):
+		report(ruleRepeated, "the index lists itself")
+	case v.o.Child != nil && v.o.Child(loc) == Index:
+		report(ruleNested, "an index inside an index")
+	}
+}
+
+func (v *validator) extensions(e *View) {
+	set := alternateSet{loc: string(e.Loc)}
+	images, news := 0, 0
+	for _, x := range e.pieces {
+		found := func(f fault) { v.report(f.rule, x.place, f.element, []byte(f.value), f.message) }
+		if v.nearNamespace(x.space, x.local, x.place) {
+			continue
+		}
+		known := extensionOf(x.space)
+		if known == nil && x.space != XHTMLNamespace {
+			continue
+		}
+		if v.r.Kind() == Index {
+			v.report(ruleNotInIndex, x.place, x.local, nil, "an index has only loc and lastmod")
+		}
+		n, err := v.tree.read(e.bytes(x.span))
+		if err != nil {
+			continue // not met: the Reader has written it
+		}
+		if known == nil {
+			if n.isAlternate() {
+				n.checkAlternate(found)
+				set.add(&n)
+				set.last = x.place
+			}
+			continue
+		}
+		known.check(&n, found)
+		switch {
+		case n.local != known.local:
+		case known == imageExtension:
+			if images++; images == maxImages+1 {
+				found(fault{rule: ruleImageCount, element: n.local, message: "more than 1,000 images of one page"})
+			}
+		case known == newsExtension:
+			if news++; news == 2 {
+				found(fault{rule: ruleNewsTwice, element: n.local, message: "two news elements of one page"})
+			}
+			v.article(&n, found)
+		}
+	}
+	set.check(func(f fault) { v.report(f.rule, set.last, f.element, []byte(f.value), f.message) })
+}
+
+// article checks a news element as one of many.
+func (v *validator) article(n *node, found func(fault)) {
+	if v.news++; v.news == maxNews+1 {
+		found(fault{rule: ruleNewsCount, element: n.local, message: "more than 1,000 news articles in one document"})
+	}
+	text := n.child("publication_date").text
+	if d, err := websync.ParseDatetime(text); err == nil && !v.o.Now.IsZero() && d.End().Before(v.o.Now.Add(-maxNewsAge)) {
+		found(fault{ruleNewsAge, "publication_date", text, "more than two days ago"})
+	}
+}
+
+// An alternateSet is the alternates of one page for languages.
+type alternateSet struct {
+	loc   string
+	langs map[string]bool
+	self  bool
+	twice []string
+	last  place
+}
+
+func (s *alternateSet) add(n *node) {
+	lang := strings.ToLower(n.attr("hreflang"))
+	if lang == "" {
+		return
+	}
+	if s.langs == nil {
+		s.langs = make(map[string]bool)
+	}
+	if s.langs[lang] {
+		s.twice = append(s.twice, lang)
+	}
+	s.langs[lang] = true
+	s.self = s.self || strings.TrimSpace(n.attr("href")) == s.loc
+}
+
+func (s *alternateSet) check(found func(fault)) {
+	for _, lang := range s.twice {
+		found(fault{ruleLangTwice, "link", lang, "two alternates for one language"})
+	}
+	if len(s.langs) > 0 && !s.self {
+		found(fault{ruleLangSelf, "link", s.loc, "none of the alternates is the page itself"})
+	}
+}
