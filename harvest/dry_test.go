@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -173,6 +174,31 @@ func TestApprove(t *testing.T) {
 	r, err = w.h.Approve(t.Context(), harvest.Of(src))
 	require.NoError(t, err)
 	require.Zero(t, r.Deleted)
+}
+
+func TestApproveSparesWhatHasChanged(t *testing.T) {
+	w := newWorld(t)
+	w.h.MaxDeletes = 1
+	for _, name := range []string{"a", "b"} {
+		w.page(name)
+	}
+	w.run(snapshot(put("a", day(1)), put("b", day(1))))
+	require.EqualValues(t, 2, w.run(snapshot()).Withheld)
+
+	claim, err := w.store.Claim(t.Context(), "somebody", time.Minute)
+	require.NoError(t, err)
+	rec := w.record("a")
+	batch := harvest.NewBatch(src)
+	batch.Puts = []harvest.Change{{Base: rec.Seq, Record: rec}}
+	conflicts, err := w.store.Commit(t.Context(), claim, batch)
+	require.NoError(t, err)
+	require.Empty(t, conflicts)
+
+	r, err := w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, r.Deleted)
+	require.True(t, r.InStep())
+	require.Equal(t, map[string]string{"a": "a"}, w.live())
 }
 
 func TestApproveAcceptsNewOptions(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -678,8 +679,9 @@ func TestOverflowBecomesTasks(t *testing.T) {
 
 func TestListThenWork(t *testing.T) {
 	w := newWorld(t)
+	const n = 300
 	var events []harvest.Event
-	for i := range 30 {
+	for i := range n {
 		name := fmt.Sprint(i)
 		w.page(name)
 		events = append(events, put(name, day(1)))
@@ -688,16 +690,16 @@ func TestListThenWork(t *testing.T) {
 	came.Open, came.Resource.Content.Href = harvest.Bytes([]byte("came along")), ""
 	r, err := w.h.List(t.Context(), snapshot(append(events, came)...))
 	require.NoError(t, err)
-	require.EqualValues(t, 30, r.Deferred)
+	require.EqualValues(t, n, r.Deferred)
 	require.EqualValues(t, 1, r.Created)
 	require.Empty(t, w.site.requests)
 	require.Equal(t, "listed", w.checkpoint())
 
 	r, err = w.h.Work(t.Context(), harvest.Of(src))
 	require.NoError(t, err)
-	require.EqualValues(t, 30, r.Created)
+	require.EqualValues(t, n, r.Created)
 	require.True(t, r.InStep())
-	require.Len(t, w.live(), 31)
+	require.Len(t, w.live(), n+1)
 	require.Equal(t, "came along", w.live()["along"])
 }
 
@@ -875,6 +877,73 @@ func TestBudget(t *testing.T) {
 	}
 	require.True(t, r.InStep())
 	require.Len(t, w.live(), 20)
+}
+
+func TestBudgetOfBytes(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.h.Budget.Bytes, w.h.Concurrency = 1, 1
+	r := w.run(snapshot(put("a", day(1)), put("b", day(1))))
+	require.Len(t, w.live(), 1)
+	require.EqualValues(t, 1, r.Left.Waiting)
+}
+
+// spoiling is a Getter that changes what it must leave alone.
+type spoiling struct{ harvest.Source }
+
+func (spoiling) Get(_ context.Context, job *harvest.Job) error {
+	job.Resource.Modified = day(9)
+	return nil
+}
+
+func TestGetLeavesTheTimeAlone(t *testing.T) {
+	w := newWorld(t)
+	r := w.run(spoiling{snapshot(put("a", day(1)))})
+	require.EqualValues(t, 1, r.Failed)
+	require.Contains(t, r.Failures[0].Error, "changed the id or its time")
+}
+
+// TestFailedWorkKeepsTheYoungerTask lets a listing replace a task while Work fails at it.
+func TestFailedWorkKeepsTheYoungerTask(t *testing.T) {
+	w := newWorld(t)
+	list := func(d int) {
+		h := harvest.Harvester{Store: w.store}
+		_, err := h.List(t.Context(), harvest.Of(src, put("a", day(d))))
+		require.NoError(t, err)
+	}
+	list(1)
+	var once sync.Once
+	w.site.before = func(string) { once.Do(func() { list(2) }) }
+	_, err := w.h.Work(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	tasks := w.tasks()
+	require.Len(t, tasks, 1)
+	require.Equal(t, day(2), tasks[0].Resource.Modified)
+	require.Equal(t, 1, tasks[0].Attempts, "of the younger one")
+}
+
+// patient is a Source that waits for the end of its context.
+type patient struct{ harvest.Source }
+
+func (patient) Events(ctx context.Context, _ *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		<-ctx.Done()
+		yield(harvest.Event{}, ctx.Err())
+	}
+}
+
+type losingClaims struct{ harvest.Store }
+
+func (losingClaims) Renew(context.Context, *harvest.Claim) error { return harvest.ErrFenced }
+
+func TestClaimThatIsNotRenewedEndsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.h.Store = losingClaims{w.store}
+		_, err := w.h.Run(t.Context(), patient{harvest.Of(src)})
+		require.ErrorIs(t, err, harvest.ErrFenced)
+	})
 }
 
 func TestClaims(t *testing.T) {
