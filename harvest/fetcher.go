@@ -24,6 +24,13 @@ type Keeper interface {
 	Unsaved() map[string][]byte
 }
 
+// A Waiter is a Fetcher that can tell which hosts it waits for right now.
+type Waiter interface {
+	Fetcher
+	// Waiting returns the hosts, and until when each wait lasts; the zero Time, if that is not known.
+	Waiting() map[string]time.Time
+}
+
 // A Request asks for one representation.
 type Request struct {
 	// URL to get.

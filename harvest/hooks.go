@@ -27,11 +27,12 @@ type Hooks struct {
 type Progress struct {
 	Source  string
 	Started time.Time
-	Listed  int64 // events so far
-	Total   int64 // events to come in all, as far as the Source knows; 0: not known
-	Getting int64 // resources whose bodies are being obtained or wait for it
-	Done    int64 // events that are finished
-	Bytes   int64 // of bodies
+	Listed  int64                // events so far
+	Total   int64                // events to come in all, as far as the Source knows; 0: not known
+	Getting int64                // resources whose bodies are being obtained or wait for it
+	Done    int64                // events that are finished
+	Bytes   int64                // of bodies
+	Waiting map[string]time.Time // hosts that the Fetcher waits for, and until when; zero: not known
 }
 
 // Rate returns the finished events a second.

@@ -94,6 +94,9 @@ func (r *run) progress() {
 	p := Progress{Source: r.key, Started: r.report.Started, Listed: r.report.Events, Bytes: r.report.Bytes}
 	r.report.mu.Unlock()
 	p.Total, p.Getting, p.Done = r.expect.Load(), r.getting.Load(), r.report.done()
+	if w, ok := r.h.Fetcher.(Waiter); ok {
+		p.Waiting = w.Waiting()
+	}
 	r.hooks.Progress(p)
 }
 

@@ -105,7 +105,6 @@ func (p *program) newClient() *fetch.Client {
 	c.Rate = p.rate
 	c.AllowPrivate = p.allowPrivate
 	c.Attempts = p.attempts
-	c.OnWait = p.progress.waiting
 	if p.concurrency > 0 {
 		c.PerHost = p.concurrency
 		c.Concurrency = max(p.concurrency, 32)

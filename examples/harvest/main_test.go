@@ -493,15 +493,14 @@ func TestProgressLines(t *testing.T) {
 	p.update(at)
 	assert.Empty(t, out.String(), "the first line comes later")
 	p.told = now.Add(-time.Minute)
-	p.waiting("http://slow.example", now.Add(time.Minute))
-	p.waiting("http://fast.example", now.Add(200*time.Millisecond))
+	at.Waiting = map[string]time.Time{"http://slow.example": now.Add(time.Minute), "http://full.example": {}}
 	p.update(at)
-	assert.Regexp(t, `^s: 20 of 100 \(20%\), 2/s, 40s left, 3 to get, http://slow\.example waits (1m0s|59s)\n$`, out.String())
+	assert.Regexp(t, `^s: 20 of 100 \(20%\), 2/s, 40s left, 3 to get, waiting for http://full\.example, waiting for http://slow\.example (1m0s|59s)\n$`, out.String())
 
 	out.Reset()
 	p = newProgress(&out, true)
 	at.Source = strings.Repeat("long", 100)
-	p.waiting("http://"+strings.Repeat("long", 100), now.Add(time.Minute))
+	at.Waiting = map[string]time.Time{"http://" + strings.Repeat("long", 100): now.Add(time.Minute)}
 	p.update(at)
 	for range maxTold + 3 {
 		p.tell("finding", "text")

@@ -34,12 +34,11 @@ type progress struct {
 	mu    sync.Mutex
 	shown bool // the live line is on the screen
 	told  time.Time
-	waits map[string]time.Time // by host: when it may be asked again
 	lines map[string]int       // told at once, by kind
 }
 
 func newProgress(w io.Writer, live bool) *progress {
-	return &progress{w: w, live: live, told: time.Now(), waits: map[string]time.Time{}, lines: map[string]int{}}
+	return &progress{w: w, live: live, told: time.Now(), lines: map[string]int{}}
 }
 
 func (p *progress) hooks() *harvest.Hooks {
@@ -53,13 +52,6 @@ func (p *progress) hooks() *harvest.Hooks {
 			}
 		},
 	}
-}
-
-// waiting notes that a host is not to be asked before a moment.
-func (p *progress) waiting(host string, until time.Time) {
-	p.mu.Lock()
-	p.waits[host] = until
-	p.mu.Unlock()
 }
 
 func (p *progress) update(now harvest.Progress) {
@@ -93,18 +85,14 @@ func (p *progress) line(at harvest.Progress) string {
 	if at.Getting > 0 {
 		parts = append(parts, fmt.Sprintf("%d to get", at.Getting))
 	}
-	return strings.Join(append(parts, p.waitingHosts(now)...), ", ")
-}
-
-// waitingHosts names the hosts that are not asked for a while. The ordinary interval between requests is none.
-func (p *progress) waitingHosts(now time.Time) (texts []string) {
-	maps.DeleteFunc(p.waits, func(_ string, until time.Time) bool { return !until.After(now) })
-	for _, host := range slices.Sorted(maps.Keys(p.waits)) {
-		if wait := p.waits[host].Sub(now); wait > time.Second {
-			texts = append(texts, fmt.Sprintf("%s waits %s", host, wait.Round(time.Second)))
+	for _, host := range slices.Sorted(maps.Keys(at.Waiting)) {
+		text := "waiting for " + host
+		if until := at.Waiting[host]; until.After(now) {
+			text += " " + until.Sub(now).Round(time.Second).String()
 		}
+		parts = append(parts, text)
 	}
-	return texts
+	return strings.Join(parts, ", ")
 }
 
 // tell writes a line that stays, unless there were many of its kind.
