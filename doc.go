@@ -19,12 +19,13 @@
 //
 // # The packages
 //
-//   - sitemap: Sitemaps, reading and a Source
+//   - sitemap: Sitemaps, reading, writing, validating and a Source
 //   - harvest: events, the engine, what Sources, Stores and Fetchers are
 //   - harvest/fetch: the Fetcher for HTTP
 //   - harvest/memstore, harvest/sqlitestore, harvest/kvstore: Stores
-//   - harvest/storetest: a suite that checks anybody's Store
+//   - harvest/storetest, harvest/sourcetest: suites that check anybody's Store or Source
 //   - examples/harvest: a program that brings a Store in step with URLs
+//   - examples/check: a program that checks documents against their specification
 //
 // README.md tells what else is planned and what works today.
 //

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -283,4 +284,11 @@ func TestDropKeepsTheNewest(t *testing.T) {
 		_, err = s.Compact(t.Context())
 		require.NoError(t, err)
 	}
+}
+
+func TestOpenNamesWhatIsMissing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "missing")
+	_, err := Open(t.Context(), filepath.Join(dir, "store.db"), nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, dir)
 }

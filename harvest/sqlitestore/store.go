@@ -92,6 +92,9 @@ func open(ctx context.Context, file string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		return nil, err // SQLite would say no more than that it can't
+	}
 	s := newStore(file, o)
 	if s.writer, err = s.openWriter(ctx); err != nil {
 		return nil, err
