@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/sitemap"
@@ -83,4 +85,96 @@ Sitemap: https://www.example.com/news.xml.gz`
 	urls, err := sitemap.Sitemaps(strings.NewReader(robots))
 	fmt.Println(urls, err)
 	// Output: [https://www.example.com/sitemap.xml https://www.example.com/news.xml.gz] <nil>
+}
+
+// A valid document, or an error and nothing of the entry.
+func ExampleWriter() {
+	w := sitemap.NewWriter(os.Stdout)
+	for _, e := range []sitemap.Entry{
+		{Loc: "https://www.example.com/?a=1&b=2", LastMod: websync.DateOf(time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)), Priority: 0.8},
+		{Loc: "/about", ChangeFreq: sitemap.Weekly},
+	} {
+		if err := w.Write(&e); err != nil {
+			defer fmt.Println(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// <?xml version="1.0" encoding="UTF-8"?>
+	// <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+	// <url><loc>https://www.example.com/?a=1&amp;b=2</loc><lastmod>2025-06-01</lastmod><priority>0.8</priority></url>
+	// </urlset>
+	// sitemap: /about: loc: not an absolute HTTP URL
+}
+
+// Any number of entries, in as many files as they need, and the index.
+func ExampleSetWriter() {
+	dir, err := os.MkdirTemp("", "sitemap-")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	s := sitemap.NewSetWriter(func(part int) (io.WriteCloser, error) {
+		return os.Create(fmt.Sprintf("%s/sitemap-%d.xml.gz", dir, part))
+	})
+	s.Gzip = true
+	for i := range 120_000 {
+		if err := s.Write(&sitemap.Entry{Loc: fmt.Sprintf("https://www.example.com/%d", i)}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var index strings.Builder
+	s.Gzip = false // for the index
+	err = s.WriteIndex(&index, func(part int) string { return fmt.Sprintf("https://www.example.com/sitemap-%d.xml.gz", part) })
+	fmt.Print(index.String(), err)
+	// Output:
+	// <?xml version="1.0" encoding="UTF-8"?>
+	// <sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+	// <sitemap><loc>https://www.example.com/sitemap-1.xml.gz</loc></sitemap>
+	// <sitemap><loc>https://www.example.com/sitemap-2.xml.gz</loc></sitemap>
+	// <sitemap><loc>https://www.example.com/sitemap-3.xml.gz</loc></sitemap>
+	// </sitemapindex>
+	// <nil>
+}
+
+func ExampleValidate() {
+	doc := `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+  <url><loc>https://www.example.com/catalogue/1</loc><lastmod>2025-06-01</lastmod></url>
+  <url><lastmod>2025-06-01</lastmod><loc>https://www.example.com/catalogue/1</loc></url>
+  <url><loc>https://www.example.com/images/1</loc></url>
+</urlset>`
+	sum, err := sitemap.Validate(strings.NewReader(doc), sitemap.ValidateOptions{
+		Document: "https://www.example.com/catalogue/sitemap.xml",
+		Report: func(f websync.Finding) {
+			fmt.Printf("%d:%d %v %s: %s\n", f.Line, f.Column, f.Severity, f.Rule, f.Message)
+		},
+	})
+	fmt.Println(sum.Entries, "entries,", sum.Errors, "errors,", sum.Warnings, "warnings", err)
+	// Output:
+	// 3:37 error sitemap-element-order: after an element that it has to precede
+	// 3:37 warning sitemap-loc-duplicate: listed before, in line 2
+	// 4:8 error sitemap-location: not below /catalogue/, where the sitemap lies
+	// 3 entries, 2 errors, 1 warnings <nil>
+}
+
+func ExampleEntry_Images() {
+	image, err := sitemap.Image{Loc: "https://cdn.example.org/a.png?size=1&x=2"}.Element()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e := sitemap.Entry{Loc: "https://www.example.com/", Elements: []websync.Element{image}} // to be written, or as it was read
+	fmt.Println(image.XML)
+	images, err := e.Images()
+	fmt.Println(images[0].Loc, err)
+	// Output:
+	// <image:image xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><image:loc>https://cdn.example.org/a.png?size=1&amp;x=2</image:loc></image:image>
+	// https://cdn.example.org/a.png?size=1&x=2 <nil>
 }

@@ -100,7 +100,7 @@ func (x *extension) checkChildren(n *node, specs []childSpec, found func(fault))
 	}
 	for k, spec := range specs {
 		if spec.required && counts[k] == 0 {
-			found(fault{x.child, n.local, "", "a " + n.local + " without " + spec.name})
+			found(fault{x.child, n.local, "", "no " + spec.name})
 		}
 	}
 }

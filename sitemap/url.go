@@ -71,6 +71,9 @@ func urlFault[T text](s T) string {
 func authorityFault[T text](a T) string {
 	for i := len(a) - 1; i >= 0; i-- {
 		if a[i] == '@' {
+			if !isUser(a[:i]) {
+				return "a user name with characters that have to be percent-encoded"
+			}
 			a = a[i+1:]
 			break
 		}
@@ -102,11 +105,30 @@ func authorityFault[T text](a T) string {
 		return ""
 	}
 	for i := range len(name) {
-		if name[i] == '[' || name[i] == ']' || name[i] == '@' {
+		switch {
+		case name[i] == '[' || name[i] == ']':
 			return "a bracket in the host"
+		case name[i] == '%' && name[i+1] < '8':
+			return "an ASCII character of the host that is percent-encoded"
 		}
 	}
 	return ""
+}
+
+// isUser tells whether user information has only characters that it may have.
+func isUser[T text](s T) bool {
+	for i := range len(s) {
+		if s[i] == '[' || s[i] == ']' || s[i] == '@' {
+			return false
+		}
+	}
+	return true
+}
+
+// emptyPort tells whether the host of an absolute HTTP URL is followed by a colon and nothing else.
+func emptyPort[T text](s T) bool {
+	_, end := splitURL(s)
+	return s[end-1] == ':'
 }
 
 func isHex(c byte) bool {

@@ -68,7 +68,8 @@ type Summary struct {
 // The error is that of the Reader: the document is not a sitemap, is cut short, damaged or too long. Then there is a finding for
 // it, too, unless src itself has failed. It is nil for a document that was read to its end, whatever the findings.
 //
-// It needs memory for one entry, and about 40 bytes for each loc, to find those listed twice.
+// It needs memory for one entry, and about 40 bytes for each loc, to find those listed twice; only with the first million of
+// them is each compared.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	v := &validator{o: o, source: &source{src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
 	if v.o.URL == "" {
@@ -270,20 +271,24 @@ func (v *validator) loc(e *View) {
 	v.location(loc, end, report)
 }
 
+const maxSeen = 1_000_000 // twenty times what the protocol allows
+
 // seenBefore returns the line where a loc was listed before; 0: nowhere.
 func (v *validator) seenBefore(loc []byte, line int) int {
 	h := maphash.Bytes(v.seed, loc)
 	if first, ok := v.seen[h]; ok {
 		return first
 	}
-	v.seen[h] = line
+	if len(v.seen) < maxSeen {
+		v.seen[h] = line
+	}
 	return 0
 }
 
 // location checks that a page lies where the document may list it.
 func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
 	// Most entries are on the document's own host, spelled as it is.
-	if home := string(v.home); len(loc) > len(home) && end == len(home) && string(loc[:end]) == home && v.dir == "/" {
+	if home := string(v.home); len(loc) > len(home) && end == len(home) && string(loc[:end]) == home && (v.dir == "/" || !v.known) {
 		return
 	}
 	there, _ := originOf(string(loc))

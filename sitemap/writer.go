@@ -243,8 +243,8 @@ func (e *EntryError) Error() string {
 	if e.Loc != "" {
 		fmt.Fprintf(&b, "%s: ", strings.Trim(strconv.Quote(e.Loc[:min(len(e.Loc), 200)]), `"`))
 	}
-	if e.Element != "" {
-		fmt.Fprintf(&b, "%s: ", e.Element)
+	if inner := (*fault)(nil); e.Element != "" && !(errors.As(e.Err, &inner) && inner.element == e.Element) {
+		b.WriteString(e.Element + ": ")
 	}
 	return b.String() + e.Err.Error()
 }
@@ -277,15 +277,15 @@ func (w *Writer) encode(e *Entry) error {
 type checker struct {
 	tree    treeReader
 	lastMod websync.Datetime // as written
-	date    []byte
 }
 
 var (
-	errShort    = errors.New("fewer than 12 characters, which the schema refuses")
-	errLong     = errors.New("2,048 characters or more")
-	errFreq     = errors.New("not one of always, hourly, daily, weekly, monthly, yearly, never")
-	errPriority = errors.New("not a number from 0.0 to 1.0")
-	errInIndex  = errors.New("an index has only loc and lastmod")
+	errEmptyPort = errors.New("a colon without a port after it") // RFC 3986 §6.2.3: not to be produced
+	errShort     = errors.New("fewer than 12 characters, which the schema refuses")
+	errLong      = errors.New("2,048 characters or more")
+	errFreq      = errors.New("not one of always, hourly, daily, weekly, monthly, yearly, never")
+	errPriority  = errors.New("not a number from 0.0 to 1.0")
+	errInIndex   = errors.New("an index has only loc and lastmod")
 )
 
 // append appends the children of an entry. If it fails, it names the element.
@@ -293,6 +293,8 @@ func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, element stri
 	switch message := urlFault(e.Loc); {
 	case message != "":
 		return b, "loc", errors.New(message)
+	case emptyPort(e.Loc):
+		return b, "loc", errEmptyPort
 	case len(e.Loc) < minLoc:
 		return b, "loc", errShort
 	case len(e.Loc) >= maxLoc:
