@@ -503,6 +503,16 @@ func TestFailureIsATask(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live())
 }
 
+func TestNotYetIsNoAttempt(t *testing.T) {
+	w := newWorld(t)
+	w.h.Attempts = 1
+	w.site.failing[base+"a"] = harvest.ErrNotYet
+	r := w.run(snapshot(put("a", day(1))))
+	require.EqualValues(t, 1, r.Left.Waiting, "not parked")
+	require.Zero(t, w.tasks()[0].Attempts)
+	require.Empty(t, r.Requests, "nothing was asked")
+}
+
 func TestParked(t *testing.T) {
 	w := newWorld(t)
 	w.h.Attempts = 2

@@ -160,7 +160,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	began := time.Now()
 	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
 	status := statusOf(resp, err)
-	if !aborted(ctx, err) {
+	if status != 0 || !aborted(ctx, err) && !errors.Is(err, ErrNotYet) && !errors.Is(err, ErrForbidden) {
 		c.count(status)
 	}
 	if c.run.hooks.Attempt != nil {

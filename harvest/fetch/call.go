@@ -261,10 +261,18 @@ func validator(url string, h http.Header) harvest.Validator {
 	if len(v.ETag) > long || !sendable(v.ETag) {
 		v.ETag = ""
 	}
-	if _, err := http.ParseTime(v.LastModified); err != nil || len(v.LastModified) > long {
+	modified, err := http.ParseTime(v.LastModified)
+	if err != nil || len(v.LastModified) > long || !settled(modified, h.Get("Date")) {
 		v.LastModified = ""
 	}
 	return v
+}
+
+// settled reports whether a Last-Modified lies in an earlier second than its answer. Within the same second the
+// representation could have changed again, and would pass for unchanged ever after (RFC 9110 §8.8.2.2).
+func settled(modified time.Time, date string) bool {
+	answered, err := http.ParseTime(date)
+	return err != nil || modified.Before(answered)
 }
 
 // sendable reports whether values may stand in a header.

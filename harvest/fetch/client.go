@@ -40,7 +40,8 @@ type Client struct {
 	// Concurrency is how many transfers run at the same time in all. Default 32.
 	Concurrency int
 
-	// Attempts is how often a request is made before its failure is final. Default 4. A negative value means once.
+	// Attempts is how often a request is made before its failure is final; requests for the rest of a body that broke off
+	// count. Default 4. A negative value means once.
 	Attempts int
 
 	// MaxBytes limits a body after decompression where the Request does not. Default 1 GiB.
@@ -55,12 +56,12 @@ type Client struct {
 	// Inactivity ends an attempt in which no byte comes for so long. It covers connecting, too. Default 30 seconds.
 	Inactivity time.Duration
 
-	// Timeout ends a request that takes so long from its start to the end of its body. Waiting for the host's turn does
-	// not count. Default 30 minutes.
+	// Timeout ends a request that takes so long from its start to the end of its body. Waiting for the host's turn, and
+	// before a body is resumed, does not count. Default 30 minutes.
 	Timeout time.Duration
 
-	// MaxWait is how long one Fetch waits in all: for its turn at a host, and between attempts. A Fetch that would have to
-	// wait longer returns an error that says when to come back. Default 5 minutes.
+	// MaxWait is how long one Fetch waits in all: for its turn at a host, and between attempts, those for the rest of a body
+	// included. What would have to wait longer is an error that says when to come back. Default 5 minutes.
 	MaxWait time.Duration
 
 	// MaxRetryAfter is the longest Retry-After that is obeyed; what is longer is taken as this. Default 24 hours.
@@ -77,7 +78,8 @@ type Client struct {
 	// [Guard.Control] into its dialer.
 	Transport http.RoundTripper
 
-	// OnWait is called when a Fetch begins to wait until the given moment for its turn at a host or for its next attempt.
+	// OnWait is called when a Fetch, or the reader of a body that is resumed, begins to wait until the given moment for its
+	// turn at a host or for its next attempt.
 	OnWait func(host string, until time.Time)
 
 	// OnAttempt is called once for every request that was made, those for redirects and robots.txt included, when its

@@ -253,6 +253,8 @@ func TestStatusKinds(t *testing.T) {
 			var status *StatusError
 			require.ErrorAs(t, err, &status, code)
 			assert.Equal(t, code, status.Code)
+			assert.Equal(t, code, status.StatusCode())
+			assert.Equal(t, "http://example.org/", status.RequestURL())
 			for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, harvest.ErrGone} {
 				assert.Equal(t, kind == want, errors.Is(err, kind), "%d is %v", code, kind)
 			}

@@ -8,11 +8,13 @@
 // hosts; a transfer counts until its body is closed or read to the end. Crawl-delay in robots.txt makes the interval
 // longer, up to a minute. Retry-After closes the host for everybody until that moment, a 429 or 503 without one for a
 // while that grows from answer to answer. A Fetch that would have to wait longer than 5 minutes fails at once, with an
-// error that matches [harvest.ErrTemporary] and says when to come back.
+// error that matches [harvest.ErrNotYet] and [harvest.ErrTemporary] and says when to come back. [Client.Waiting] tells
+// which hosts are waited for.
 //
 // robots.txt is read as RFC 9309 says, kept for 24 hours and then asked for again with a conditional request. What it
-// forbids is an error that matches [harvest.ErrForbidden]. While it can't be reached, what was read before stays in
-// force; if nothing was, nothing is fetched from the host.
+// forbids is an error that matches [harvest.ErrForbidden]. A status of 4xx means that there is none, except for those that
+// may pass (408, 421, 425, 429). While it can't be reached, what was read before stays in force; if nothing was, nothing is
+// fetched from the host for 30 days. It is then asked for after a minute at first, later every hour.
 //
 // With a [websync.State] all this survives a restart.
 //
@@ -20,16 +22,26 @@
 //
 // A request that fails for a reason that may pass is made again, 4 times in all, after a random wait below 1, 2, 4, …
 // seconds: broken and refused connections, time-outs, status 408, 425, 429, 500, 502, 503 and 504. With
-// [harvest.Request] Spool this covers the body, too. Other errors are final: [*StatusError] for an answer that is not
-// a success, [*Error] for everything else. They match harvest.ErrGone (404 and 410), harvest.ErrForbidden or
-// harvest.ErrTemporary, and [websync.ErrLimit] or [websync.ErrTruncated] where that is the reason. URLs in errors and
-// logs are without user name, password and the values of query parameters that look like secrets.
+// [harvest.Request] Spool this covers the body, too. testdata/retries.md shows what happens in each case, when, and for how
+// long.
+//
+// A body that breaks off after 64 KiB or more is resumed where it was, spooled or not, if the server has stated a strong
+// ETag, or without an ETag a Last-Modified that is older than its answer by a minute, and doesn't say that it has no ranges
+// (RFC 9110 §13.1.5, §14). Each request for the rest is one of the attempts. Its answer must go on at the same byte of the
+// same representation. If it doesn't, a spooled body is read from the start again, while the reader of one that is not
+// spooled gets an error that matches [harvest.ErrTemporary] and [websync.ErrTruncated]. What is resumed is the body as it
+// comes over the wire, in gzip or not.
+//
+// Other errors are final: [*StatusError] for an answer that is not a success, [*Error] for everything else. They match
+// harvest.ErrGone (404 and 410), harvest.ErrForbidden or harvest.ErrTemporary, and [websync.ErrLimit] or
+// [websync.ErrTruncated] where that is the reason. URLs in errors and logs are without user name, password and the values
+// of query parameters that look like secrets.
 //
 // # Limits
 //
 // A body has at most 1 GiB after decompression, and at most 200 times its compressed size once it is over 10 MiB. 30
-// seconds without a byte end an attempt, and so do 30 minutes in all. At most 10 redirects are followed. A body that
-// ends early never ends in io.EOF.
+// seconds without a byte end an attempt, and so do 30 minutes in all; of a body that is resumed, all parts count together,
+// but not the waits between them. At most 10 redirects are followed. A body that ends early never ends in io.EOF.
 //
 // # Trust
 //

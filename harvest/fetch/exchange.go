@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // An exchange is one request and its answer. It holds a place at its host until end is called.
@@ -95,11 +98,17 @@ func (x *exchange) failure(err error) error {
 	if x.outer.Err() != nil {
 		return &Error{URL: x.name(), Err: context.Cause(x.outer)}
 	}
-	switch cause := context.Cause(x.ctx); {
-	case cause == errInactive:
-		err = fmt.Errorf("%w: %s", errInactive, x.k.c.set.inactivity)
-	case cause == errTooLong:
-		err = fmt.Errorf("%w: %s", errTooLong, x.k.c.set.timeout)
+	limit := x.k.c.set.inactivity
+	switch cause := context.Cause(x.ctx); cause {
+	case errTooLong:
+		limit = x.k.c.set.timeout
+		fallthrough
+	case errInactive:
+		short := errors.Is(err, websync.ErrTruncated)
+		err = fmt.Errorf("%w: %s", cause, limit)
+		if short {
+			err = cutOff(err)
+		}
 	}
 	return transferError(x.name(), err)
 }

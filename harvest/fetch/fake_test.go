@@ -136,9 +136,12 @@ func then(answers ...func(*http.Request) (*http.Response, error)) func(*http.Req
 }
 
 // hang answers when the request is cancelled.
-func hang(r *http.Request) (*http.Response, error) {
+func hang(r *http.Request) (*http.Response, error) { return nil, waitFor(r) }
+
+// waitFor returns when the request is cancelled, with the reason.
+func waitFor(r *http.Request) error {
 	<-r.Context().Done()
-	return nil, context.Cause(r.Context())
+	return context.Cause(r.Context())
 }
 
 // trickle sends a byte in every interval, for ever.

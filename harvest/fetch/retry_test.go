@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -15,84 +14,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
-// TestRetries is the table of what is tried again, when, and for how long. Times are seconds; the wait before attempt
-// n+1 is random below 1, 2, 4 … seconds, of which the test always takes the ceiling.
-func TestRetries(t *testing.T) {
-	backoff := []float64{0, 1, 3, 7}
-	once := []float64{0}
-	short := func(r *http.Request) (*http.Response, error) {
-		resp, _ := reply(200, "")(r)
-		resp.ContentLength = 10
-		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader("abc"), readerFunc(func([]byte) (int, error) { return 0, io.ErrUnexpectedEOF })))
-		return resp, nil
-	}
-	opError := func(err error) func(*http.Request) (*http.Response, error) {
-		return fail(&net.OpError{Op: "read", Net: "tcp", Err: err})
-	}
-	for _, tt := range []struct {
-		name   string
-		answer func(*http.Request) (*http.Response, error)
-		want   []float64
-		kind   error
-		is     error
-	}{
-		{"400", reply(400, ""), once, nil, nil},
-		{"401", reply(401, ""), once, harvest.ErrForbidden, nil},
-		{"403", reply(403, ""), once, harvest.ErrForbidden, nil},
-		{"404", reply(404, ""), once, harvest.ErrGone, nil},
-		{"405", reply(405, ""), once, nil, nil},
-		{"408", reply(408, ""), backoff, harvest.ErrTemporary, nil},
-		{"410", reply(410, ""), once, harvest.ErrGone, nil},
-		{"425", reply(425, ""), backoff, harvest.ErrTemporary, nil},
-		{"429", reply(429, ""), backoff, harvest.ErrTemporary, nil},
-		{"451", reply(451, ""), once, harvest.ErrForbidden, nil},
-		{"500", reply(500, ""), backoff, harvest.ErrTemporary, nil},
-		{"501", reply(501, ""), once, nil, nil},
-		{"502", reply(502, ""), backoff, harvest.ErrTemporary, nil},
-		{"503", reply(503, ""), backoff, harvest.ErrTemporary, nil},
-		{"504", reply(504, ""), backoff, harvest.ErrTemporary, nil},
-		{"505", reply(505, ""), once, nil, nil},
-		{"520", reply(520, ""), once, harvest.ErrTemporary, nil},
-		{"503, Retry-After 10", reply(503, "", "Retry-After: 10"), []float64{0, 10, 20, 30}, harvest.ErrTemporary, nil},
-		{"503, Retry-After 200: patience ends", reply(503, "", "Retry-After: 200"), []float64{0, 200}, harvest.ErrTemporary, nil},
-		{"503, Retry-After 301", reply(503, "", "Retry-After: 301"), once, harvest.ErrTemporary, nil},
-		{"refused", opError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), backoff, harvest.ErrTemporary, syscall.ECONNREFUSED},
-		{"reset", opError(os.NewSyscallError("read", syscall.ECONNRESET)), backoff, harvest.ErrTemporary, syscall.ECONNRESET},
-		{"time-out", opError(os.ErrDeadlineExceeded), backoff, harvest.ErrTemporary, os.ErrDeadlineExceeded},
-		{"closed", fail(io.EOF), backoff, harvest.ErrTemporary, io.EOF},
-		{"name server fails", opError(&net.DNSError{IsTemporary: true}), backoff, harvest.ErrTemporary, nil},
-		{"no such name", opError(&net.DNSError{IsNotFound: true}), once, harvest.ErrTemporary, nil},
-		{"not https", fail(http.ErrSchemeMismatch), once, nil, http.ErrSchemeMismatch},
-		{"private address", opError(new(Guard).Control("tcp4", "10.0.0.1:80", nil)), once, harvest.ErrForbidden, nil},
-		{"hang", hang, []float64{0, 31, 63, 97}, harvest.ErrTemporary, errInactive},
-		{"trickle", trickle(10 * time.Second), once, harvest.ErrTemporary, errTooLong},
-		{"body too short", short, backoff, harvest.ErrTemporary, websync.ErrTruncated},
-		{"body too long", reply(200, "0123456789a"), once, nil, websync.ErrLimit},
-		{"broken gzip", reply(200, "0123456789", "Content-Encoding: gzip"), once, nil, errCoding},
+// Errors keep what caused them.
+func TestCauses(t *testing.T) {
+	for _, cause := range []error{
+		syscall.ECONNREFUSED, syscall.ECONNRESET, os.ErrDeadlineExceeded, io.EOF, http.ErrSchemeMismatch,
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWeb()
-				w.answers["http://example.org/"] = tt.answer
-				req := &harvest.Request{URL: "http://example.org/", Spool: true, MaxBytes: 10}
-				if tt.name == "trickle" {
-					req.MaxBytes = 0
-				}
-				_, err := w.client().Fetch(t.Context(), req)
-				require.Error(t, err)
-				sameTimes(t, tt.want, w.times("http://example.org/"))
-				for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, harvest.ErrGone} {
-					assert.Equal(t, kind == tt.kind, errors.Is(err, kind), "%v is %v", err, kind)
-				}
-				if tt.is != nil {
-					require.ErrorIs(t, err, tt.is)
-				}
-			})
-		})
+		w := newWeb()
+		w.answers["http://example.org/"] = fail(&net.OpError{Op: "read", Net: "tcp", Err: cause})
+		c := w.client()
+		c.Attempts = 1
+		_, err := get(t.Context(), c, "http://example.org/")
+		require.ErrorIs(t, err, cause)
+		e, ok := errors.AsType[*Error](err)
+		require.True(t, ok)
+		assert.Equal(t, "http://example.org/", e.RequestURL())
 	}
 }
 

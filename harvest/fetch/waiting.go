@@ -20,8 +20,9 @@ type wait struct {
 	until func() time.Time
 }
 
-// Waiting returns the hosts for which some Fetch has been waiting for longer than a second: for its turn, for a place, or
-// for its next attempt. With each comes the moment until which that lasts; the zero Time, if nobody knows.
+// Waiting returns the hosts, named by scheme, name and port, for which some Fetch has been waiting for longer than a
+// second: for its turn, for a place, or for its next attempt. With each comes the moment until which that lasts, the
+// earliest if several wait; the zero Time, if nobody knows. It may be called at any time and from any goroutine.
 func (c *Client) Waiting() map[string]time.Time {
 	c.waits.mu.Lock()
 	defer c.waits.mu.Unlock()
