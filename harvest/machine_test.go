@@ -305,12 +305,12 @@ func (m *machine) settle(t *rapid.T) {
 	planned := m.plan(t, h, s)
 	done := map[string]harvest.Outcome{}
 	h.Hooks = &harvest.Hooks{Outcome: func(_, id string, o harvest.Outcome, _ error) { m.note(done, id, o) }}
-	r, err := h.Run(context.Background(), s)
+	_, err := h.Run(context.Background(), s)
 	require.NoError(t, err)
 	h.Hooks = nil
 	agree(t, planned, done)
 	m.makeDue(t)
-	r, err = h.Run(context.Background(), s)
+	r, err := h.Run(context.Background(), s)
 	require.NoError(t, err)
 	require.True(t, r.InStep(), "%+v", r)
 

@@ -34,7 +34,7 @@ type progress struct {
 	mu    sync.Mutex
 	shown bool // the live line is on the screen
 	told  time.Time
-	lines map[string]int       // told at once, by kind
+	lines map[string]int // told at once, by kind
 }
 
 func newProgress(w io.Writer, live bool) *progress {

@@ -78,7 +78,3 @@ func (k key) end() key {
 	}
 	return nil // no key begins with 0xff
 }
-
-func keyTime(b []byte) time.Time {
-	return time.UnixMicro(int64(binary.BigEndian.Uint64(b) ^ 1<<63)).UTC()
-}

@@ -126,12 +126,11 @@ func brokenLogs() []broken {
 			}},
 		{name: "After is the first", caught: "log/range",
 			with: func(f *faulty) {
-				f.changes = func(r websync.Range, _ []websync.Item, err error) ([]websync.Item, error) {
+				f.changes = func(r websync.Range, _ []websync.Item, _ error) ([]websync.Item, error) {
 					if r.After > 0 {
 						r.After--
 					}
-					items, err := collect(f.model.Changes(context.Background(), r))
-					return items, err
+					return collect(f.model.Changes(context.Background(), r))
 				}
 			}},
 		{name: "Until is not reached", caught: "log/range log/long",

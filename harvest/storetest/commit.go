@@ -239,7 +239,7 @@ func commitAtOnce(t *tester) {
 				b.Puts = append(b.Puts, change(id, websync.Seq(3*n-2+i), websync.Updated, strconv.Itoa(n)))
 			}
 			if conflicts, err := w.Commit(t.ctx, w.c, b); err != nil || len(conflicts) > 0 {
-				return fmt.Errorf("Commit: %w, conflicts %q", err, conflicts)
+				return fmt.Errorf("store: Commit: %w, conflicts %q", err, conflicts)
 			}
 		}
 		return nil
@@ -256,27 +256,27 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 		}
 		items, err := w.Get(w.t.ctx, w.source, ids)
 		if err != nil {
-			return fmt.Errorf("Get: %w", err)
+			return fmt.Errorf("store: Get: %w", err)
 		}
 		if items[0].Resource.Title != items[1].Resource.Title || items[1].Resource.Title != items[2].Resource.Title {
-			return errors.New("Get returned a part of a Batch")
+			return errors.New("store: Get returned a part of a Batch")
 		}
 		h, err := w.Head(w.t.ctx)
 		if err != nil {
-			return fmt.Errorf("Head: %w", err)
+			return fmt.Errorf("store: Head: %w", err)
 		}
 		if h.Last%3 != 0 {
-			return fmt.Errorf("Head shows a part of a Batch: Last is %d", h.Last)
+			return fmt.Errorf("store: Head shows a part of a Batch: Last is %d", h.Last)
 		}
 		last := h.Last
 		for it, err := range w.Changes(w.t.ctx, websync.Range{After: h.Last - 3}) {
 			if err != nil {
-				return fmt.Errorf("Changes: %w", err)
+				return fmt.Errorf("store: Changes: %w", err)
 			}
 			last = it.Seq
 		}
 		if last%3 != 0 {
-			return fmt.Errorf("Changes shows a part of a Batch: its last number is %d", last)
+			return fmt.Errorf("store: Changes shows a part of a Batch: its last number is %d", last)
 		}
 	}
 }

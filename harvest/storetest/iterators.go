@@ -105,7 +105,7 @@ func (w *writer) useAll(round string) error {
 	b.Puts = []harvest.Change{change("zzz "+round, 0, websync.Created, "")}
 	b.Tasks = []harvest.Task{task(w.source, "zzz "+round, now())}
 	if conflicts, err := w.Commit(ctx, w.c, b); err != nil || len(conflicts) > 0 {
-		return fmt.Errorf("Commit: %w, conflicts %q", err, conflicts)
+		return fmt.Errorf("store: Commit: %w, conflicts %q", err, conflicts)
 	}
 	_, headErr := w.Head(ctx)
 	_, getErr := w.Get(ctx, w.source, []string{uri1})
@@ -129,7 +129,7 @@ func (w *writer) useAll(round string) error {
 func (w *writer) useBodies() error {
 	r, err := w.Open(w.t.ctx, websync.Body{Key: websync.SHA256(theBody)})
 	if err != nil {
-		return fmt.Errorf("Open: %w", err)
+		return fmt.Errorf("store: Open: %w", err)
 	}
 	_, err = io.Copy(io.Discard, r)
 	body, newErr := w.NewBody(w.t.ctx)
@@ -142,7 +142,7 @@ func (w *writer) useBodies() error {
 func (w *writer) useClaim(name string) error {
 	c, err := w.Claim(w.t.ctx, "source/of "+name, time.Hour)
 	if err != nil {
-		return fmt.Errorf("Claim: %w", err)
+		return fmt.Errorf("store: Claim: %w", err)
 	}
 	return w.Release(w.t.ctx, c)
 }

@@ -86,7 +86,7 @@ func (s *store) hammer(n, rounds int) {
 				b.Puts = append(b.Puts, change(fmt.Sprintf("%d %d %d", i, round, k), 0, websync.Created, ""))
 			}
 			if conflicts, err := s.Commit(s.t.ctx, w.c, b); err != nil || len(conflicts) > 0 {
-				return fmt.Errorf("Commit: %w, conflicts %q", err, conflicts)
+				return fmt.Errorf("store: Commit: %w, conflicts %q", err, conflicts)
 			}
 		}
 		return nil
