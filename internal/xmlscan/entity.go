@@ -8,8 +8,15 @@ import (
 
 // reference decodes the reference that src, at buf[at], starts with, and returns the bytes it took.
 func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
-	if len(src) >= 5 && string(src[:5]) == "&amp;" { // by far the most frequent
-		return append(dst, '&'), 5, true
+	if len(src) >= 5 { // by far the most frequent
+		switch {
+		case string(src[:5]) == "&amp;":
+			return append(dst, '&'), 5, true
+		case string(src[:4]) == "&lt;":
+			return append(dst, '<'), 4, true
+		case string(src[:4]) == "&gt;":
+			return append(dst, '>'), 4, true
+		}
 	}
 	if len(src) > 1 && src[1] == '#' {
 		return r.charReference(dst, src, at)

@@ -17,10 +17,14 @@ func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 func escape(dst, src []byte, value bool) ([]byte, error) {
 	from := len(dst)
+	other := byte('>')
+	if value {
+		other = '"'
+	}
 	for {
 		n := 0
 		if value {
-			n = plainValue(src, '"')
+			n = plainValue(src, other)
 		} else {
 			n = plainText(src)
 		}
@@ -44,7 +48,7 @@ func escape(dst, src []byte, value bool) ([]byte, error) {
 		case '\n', '\t':
 			dst = appendSpace(dst, c, value)
 		default:
-			if n = nonASCII(src); n == 0 || !validUTF8(src[:n]) {
+			if n = plainUTF8(src, other); n == 0 || !validUTF8(src[:n]) {
 				return dst[:from], badCharacter(src)
 			}
 			dst = append(dst, src[:n]...)
@@ -62,16 +66,6 @@ func appendSpace(dst []byte, c byte, value bool) []byte {
 		return append(dst, "&#10;"...)
 	}
 	return append(dst, "&#9;"...)
-}
-
-// nonASCII returns the length of the prefix of b that is outside ASCII.
-func nonASCII(b []byte) int {
-	for i, c := range b {
-		if c < utf8.RuneSelf {
-			return i
-		}
-	}
-	return len(b)
 }
 
 // badCharacter names the first character of b that XML cannot carry.

@@ -383,3 +383,36 @@ func TestNoAllocations(t *testing.T) {
 		assert.LessOrEqual(t, testing.AllocsPerRun(3, read), 8.0, "the XML declaration costs a few")
 	}
 }
+
+// chunkReader gives size bytes a read.
+type chunkReader struct {
+	src  io.Reader
+	size int
+}
+
+func (c chunkReader) Read(p []byte) (int, error) { return c.src.Read(p[:min(len(p), c.size)]) }
+
+// A long token in small reads costs linear time: the reader asks for more only when there is twice as much.
+func TestLongTokensAreLinear(t *testing.T) {
+	long := strings.Repeat("long enough ", 100_000)
+	for _, c := range []struct{ name, doc string }{
+		{"text", "<a>" + long + "</a>"},
+		{"text outside ASCII", "<a>é" + long + "</a>"},
+		{"CDATA", "<a><![CDATA[" + long + "]]></a>"},
+		{"comment", "<a><!--" + long + "--></a>"},
+		{"processing instruction", "<a><?b " + long + "?></a>"},
+		{"attribute", "<a b='" + long + "'/>"},
+		{"white space in a tag", "<a" + strings.Repeat(" ", len(long)) + "/>"},
+		{"name", "<" + strings.Repeat("a", len(long)) + "/>"},
+		{"DOCTYPE", "<!DOCTYPE a [<!--" + long + "-->]><a/>"},
+		{"before the root", "<!--" + long + "--><a/>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, size := range []int{100, 4096, 1 << 20} {
+				n, err := xmlscan.Moved(xmlscan.NewReader(chunkReader{strings.NewReader(c.doc), size}))
+				require.Equal(t, io.EOF, err)
+				assert.Less(t, n, 5*len(c.doc), "%d bytes a read", size)
+			}
+		})
+	}
+}

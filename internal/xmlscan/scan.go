@@ -12,6 +12,7 @@ const (
 	nameStart = 1 << iota // it can start a name; every byte of a non-ASCII character counts as such until the name is interned
 	nameByte              // it can stand in a name
 	spaceByte             // white space
+	plainByte             // it is ASCII and no control character, '&' or '<'
 )
 
 var class = func() (t [256]uint8) {
@@ -23,6 +24,9 @@ var class = func() (t [256]uint8) {
 			t[c] = nameByte
 		case c == ' ', c == '\t', c == '\n', c == '\r':
 			t[c] = spaceByte
+		}
+		if ' ' <= c && c < utf8.RuneSelf && c != '&' && c != '<' {
+			t[c] |= plainByte
 		}
 	}
 	return t
@@ -38,6 +42,11 @@ func nameLen(b []byte) int {
 		}
 	}
 	return len(b)
+}
+
+// indentation returns how many of the first eight bytes of b are spaces.
+func indentation(b []byte) int {
+	return bits.TrailingZeros64(binary.LittleEndian.Uint64(b)^' '*low) >> 3
 }
 
 // The scanners below look at eight bytes at a time: in x-low, x^(c*low)-low and so on the top bit of a byte is set if the byte is
@@ -63,12 +72,18 @@ func plainText(b []byte) int {
 		}
 		rest = rest[16:]
 	}
-	for i, c := range rest {
-		if c < 0x20 || c == '&' || c == '<' || c == '>' || c >= utf8.RuneSelf {
-			return len(b) - len(rest) + i
+	switch {
+	case len(b) < 8:
+		return plainShort(b, '>')
+	case len(rest) > 8:
+		x := binary.LittleEndian.Uint64(rest)
+		if m := ((x - 0x20*low) | ((x | 2*low) ^ '>'*low - low) | (x ^ '&'*low - low) | x) & high; m != 0 {
+			return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
 		}
 	}
-	return len(b)
+	x := binary.LittleEndian.Uint64(b[len(b)-8:]) // some of it for the second time
+	m := ((x - 0x20*low) | ((x | 2*low) ^ '>'*low - low) | (x ^ '&'*low - low) | x) & high
+	return len(b) - 8 + bits.TrailingZeros64(m)>>3
 }
 
 // plainValue returns the length of the prefix of b without control characters, '&', '<', quote and bytes outside ASCII.
@@ -88,26 +103,43 @@ func plainValue(b []byte, quote byte) int {
 		}
 		rest = rest[16:]
 	}
-	for i, c := range rest {
-		if c < 0x20 || c == '&' || c == '<' || c == quote || c >= utf8.RuneSelf {
-			return len(b) - len(rest) + i
+	switch {
+	case len(b) < 8:
+		return plainShort(b, quote)
+	case len(rest) > 8:
+		x := binary.LittleEndian.Uint64(rest)
+		if m := ((x - 0x20*low) | (x ^ q - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low) | x) & high; m != 0 {
+			return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
+		}
+	}
+	x := binary.LittleEndian.Uint64(b[len(b)-8:]) // some of it for the second time
+	m := ((x - 0x20*low) | (x ^ q - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low) | x) & high
+	return len(b) - 8 + bits.TrailingZeros64(m)>>3
+}
+
+// plainShort returns the length of the prefix of b without control characters, '&', '<', other and bytes outside ASCII.
+func plainShort(b []byte, other byte) int {
+	for i, c := range b {
+		if class[c]&plainByte == 0 || c == other {
+			return i
 		}
 	}
 	return len(b)
 }
 
-// plainUTF8 returns the length of the prefix of b without control characters, '&' and '>'; bytes outside ASCII are not looked at.
-func plainUTF8(b []byte) int {
+// plainUTF8 returns the length of the prefix of b without control characters, '&', '<' and other; bytes outside ASCII are not looked at.
+func plainUTF8(b []byte, other byte) int {
+	o := uint64(other) * low
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i : i+8])
-		m := ((x - 0x20*low) | (x ^ '>'*low - low) | (x ^ '&'*low - low)) &^ x
+		m := ((x - 0x20*low) | (x ^ o - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low)) &^ x
 		if m &= high; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}
 	for ; i < len(b); i++ {
-		if c := b[i]; c < 0x20 || c == '&' || c == '>' {
+		if c := b[i]; c < 0x20 || c == '&' || c == '<' || c == other {
 			break
 		}
 	}
@@ -116,25 +148,33 @@ func plainUTF8(b []byte) int {
 
 // validUTF8 tells whether b is UTF-8 without U+FFFE and U+FFFF, which XML forbids.
 func validUTF8(b []byte) bool {
-	if !utf8.Valid(b) {
-		return false
-	}
-	for {
-		i := bytes.IndexByte(b, 0xEF)
-		if i < 0 {
-			return true
+	for i := 0; i < len(b); {
+		if i+8 <= len(b) {
+			n := bits.TrailingZeros64(binary.LittleEndian.Uint64(b[i:i+8])&high) >> 3
+			if i += n; n == 8 {
+				continue
+			}
 		}
-		if b[i+1] == 0xBF && b[i+2] >= 0xBE {
-			return false
+		switch c := b[i]; {
+		case c < utf8.RuneSelf:
+			i++
+		case 0xC2 <= c && c <= 0xDF && i+1 < len(b) && b[i+1]&0xC0 == 0x80:
+			i += 2
+		default:
+			c, n := utf8.DecodeRune(b[i:])
+			if c == utf8.RuneError && n == 1 || c == 0xFFFE || c == 0xFFFF {
+				return false
+			}
+			i += n
 		}
-		b = b[i+3:]
 	}
+	return true
 }
 
 // cleanText tells whether text with bytes outside ASCII needs no decoding. text has no '<'.
 func cleanText(text []byte) bool {
 	for i := 0; ; i++ {
-		i += plainUTF8(text[i:])
+		i += plainUTF8(text[i:], '>')
 		if i == len(text) {
 			return validUTF8(text)
 		}
@@ -150,7 +190,7 @@ func cleanText(text []byte) bool {
 // cleanValue tells whether an attribute value with bytes outside ASCII needs no decoding.
 func cleanValue(v []byte) bool {
 	for i := 0; ; i++ {
-		i += plainUTF8(v[i:])
+		i += plainUTF8(v[i:], '>')
 		if i == len(v) {
 			return validUTF8(v)
 		}

@@ -8,6 +8,9 @@ import (
 // plainRun reads a run of text in one piece, the common case; others are left to run.
 func (r *Reader) plainRun() Kind {
 	p, i := r.pos, r.pos
+	if r.buf[i] == '\n' {
+		i += 1 + indentation(r.buf[i+1:])
+	}
 	for r.buf[i] == '\n' || r.buf[i] == ' ' || r.buf[i] == '\t' {
 		i++
 	}
@@ -168,7 +171,7 @@ func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 			ok = r.fault(at+i-2, `"]]>" in text`)
 			dst, n = append(dst, c), 1
 		case c >= utf8.RuneSelf:
-			dst, n, ok = r.character(dst, src[i:], at+i)
+			dst, n, ok = r.characters(dst, src[i:], at+i)
 		case c == '\r':
 			if n = 1; i+1 < len(src) && src[i+1] == '\n' {
 				n = 2
@@ -194,14 +197,27 @@ func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 // lineEnd is what a line end becomes.
 var lineEnd = [...]byte{inText: '\n', inCDATA: '\n', inValue: ' '}
 
-// character decodes the characters outside ASCII that src starts with.
-func (r *Reader) character(dst, src []byte, at int) ([]byte, int, bool) {
-	c, n := utf8.DecodeRune(src)
-	switch {
-	case c == utf8.RuneError && n == 1:
-		return append(dst, "\uFFFD"...), 1, r.fault(at, "byte that is not "+r.enc.name())
-	case c == 0xFFFE || c == 0xFFFF:
-		return dst, n, r.fault(at, "character "+hex(c))
+// characters decodes the run of characters that src, at buf[at], starts with, up to what needs a closer look.
+func (r *Reader) characters(dst, src []byte, at int) ([]byte, int, bool) {
+	run := src[:plainUTF8(src, '>')]
+	if validUTF8(run) {
+		return append(dst, run...), len(run), true
 	}
-	return append(dst, src[:n]...), n, true
+	for i := 0; i < len(run); {
+		c, n := utf8.DecodeRune(run[i:])
+		ok := true
+		switch {
+		case c == utf8.RuneError && n == 1:
+			dst, ok = append(dst, "\uFFFD"...), r.fault(at+i, "byte that is not "+r.enc.name())
+		case c == 0xFFFE || c == 0xFFFF:
+			ok = r.fault(at+i, "character "+hex(c))
+		default:
+			dst = append(dst, run[i:i+n]...)
+		}
+		if !ok {
+			return dst, i, false
+		}
+		i += n
+	}
+	return dst, len(run), true
 }

@@ -1,12 +1,11 @@
 package xmlscan
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // flushSize is how much a Writer gathers before it writes.
@@ -27,20 +26,36 @@ type Writer struct {
 	// Indent puts each element on a line of its own, two spaces for each level. Elements that hold text stay as they are.
 	Indent bool
 
-	dst  io.Writer
-	err  error
-	buf  []byte
-	any  bool // something was written
-	done bool // the root element was closed
+	dst   io.Writer
+	err   error
+	buf   []byte
+	state state
+	lines bool // an element written now begins on a new line
+
+	known *[tagCount]tag // the names used so far
+	last  *tag           // the name used last; never nil
+	long  tag            // the name at hand, if it is too long for known
 
 	stack []level
-	inTag bool        // the innermost element's start tag is still open
-	attrs []attrName  // its attributes, other than declarations
+	names []byte      // the start tags of all open elements, one behind the other, without attributes
+	attrs []attrName  // the attributes of the open tag, other than declarations
 	decls []namespace // the declarations of all open elements
 
 	fragment strings.Reader // for Raw
 	checker  *Reader
 }
+
+// A state tells where in the document a Writer is.
+type state uint8
+
+const (
+	atStart   state = iota // nothing is written
+	inProlog               // after the XML declaration
+	inTag                  // the innermost element's start tag is still open
+	inContent              // inside an element
+	afterRoot
+	failed // there is an error
+)
 
 // An attrName is a checked name; colon is the length of its prefix, 0 if it has none.
 type attrName struct {
@@ -50,117 +65,131 @@ type attrName struct {
 
 // A level is one open element.
 type level struct {
-	attrName
-	decls    int // the number of declarations outside
-	text     bool
-	children bool // on lines of their own, unless there is text
+	name  int  // where its tag starts in names
+	colon int  // the length of its prefix
+	decls int  // the number of declarations outside
+	text  bool // it holds text
 }
 
 // NewWriter returns a Writer to dst.
 func NewWriter(dst io.Writer) *Writer {
-	return &Writer{dst: dst, buf: make([]byte, 0, flushSize+flushSize/4)}
+	known := new([tagCount]tag)
+	return &Writer{dst: dst, buf: make([]byte, 0, flushSize+flushSize/4), known: known, last: &known[0]}
 }
 
 // Reset makes w write another document to dst with the same settings, keeping its memory.
 func (w *Writer) Reset(dst io.Writer) {
 	*w = Writer{
 		Indent: w.Indent, dst: dst, buf: w.buf[:0],
-		stack: w.stack[:0], attrs: w.attrs[:0], decls: w.decls[:0], checker: w.checker,
+		known: w.known, last: w.last, stack: w.stack[:0], names: w.names[:0], attrs: w.attrs[:0], decls: w.decls[:0], checker: w.checker,
 	}
 }
 
 // Declaration writes the XML declaration. It can only come first.
 func (w *Writer) Declaration() {
-	if w.any {
+	if w.state != atStart {
 		w.fail("XML declaration that is not at the start")
-	}
-	if w.err != nil {
 		return
 	}
-	w.any = true
+	w.state = inProlog
 	w.buf = append(w.buf, `<?xml version="1.0" encoding="UTF-8"?>`...)
 	w.buf = append(w.buf, '\n')
 }
 
 // Start opens an element.
 func (w *Writer) Start(name string) {
-	colon := w.checkName(name)
-	if !w.content() {
+	t := w.checkName(name)
+	if t == nil || !w.content() {
 		return
 	}
-	w.startLine()
-	w.stack = append(w.stack, level{attrName: attrName{name, colon}, decls: len(w.decls)})
-	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, name...)
-	w.inTag = true
+	b := t.append(w.line(), name)
+	w.buf = b[:len(b)-1]
+	w.stack = append(w.stack, level{name: len(w.names), colon: t.colon, decls: len(w.decls)})
+	w.names = t.append(w.names, name)
+	w.lines = w.Indent
+	w.state = inTag
 }
 
 // content ends an open start tag and prepares for an element. It tells whether there is no error.
 func (w *Writer) content() bool {
-	if w.done {
+	return w.state == inContent && len(w.buf) < flushSize || w.prepare()
+}
+
+func (w *Writer) prepare() bool {
+	switch w.state {
+	case afterRoot:
 		w.fail("element after the root element")
-	}
-	if w.inTag {
-		w.endTag()
+	case inTag:
 		w.buf = append(w.buf, '>')
+		w.endTag()
 	}
 	if len(w.buf) >= flushSize {
 		w.Flush()
 	}
-	w.any = true
-	return w.err == nil
+	return w.state != failed
 }
 
-// startLine begins a new line for an element, where that changes no text.
-func (w *Writer) startLine() {
-	n := len(w.stack)
-	if n == 0 || !w.Indent {
-		return
+// line returns w.buf with the beginning of a new line for an element, where that changes no text.
+func (w *Writer) line() []byte {
+	if w.lines {
+		return appendLine(w.buf, len(w.stack))
 	}
-	parent := &w.stack[n-1]
-	parent.children = true
-	if !parent.text {
-		w.newLine(n)
-	}
+	return w.buf
 }
 
-func (w *Writer) newLine(level int) {
-	b := append(w.buf, '\n')
+// appendLine begins a new line for an element at the given level.
+func appendLine(dst []byte, level int) []byte {
+	const line = ' '*low&^0xFF | '\n'
+	n := len(dst)
+	if level > 3 || n+8 > cap(dst) {
+		return appendLongLine(dst, level)
+	}
+	binary.LittleEndian.PutUint64(dst[n:n+8], line)
+	return dst[:n+1+2*level]
+}
+
+func appendLongLine(dst []byte, level int) []byte {
+	dst = append(dst, '\n')
 	for range level {
-		b = append(b, "  "...)
+		dst = append(dst, "  "...)
 	}
-	w.buf = b
+	return dst
 }
 
 // Attr adds an attribute or namespace declaration to the element just opened.
 func (w *Writer) Attr(name, value string) {
-	if !w.inTag {
+	if w.state != inTag {
 		w.fail("attribute %s outside a tag", name)
+		return
 	}
-	if w.err != nil {
+	t := w.checkName(name)
+	if t == nil {
 		return
 	}
 	if prefix, ok := strings.CutPrefix(name, "xmlns"); ok && (prefix == "" || prefix[0] == ':') {
 		w.declare(strings.TrimPrefix(prefix, ":"), name, value)
 	} else {
-		a := attrName{name, w.checkName(name)}
-		if slices.Contains(w.attrs, a) {
-			w.fail("attribute %s twice", name)
+		for i := range w.attrs {
+			if w.attrs[i].name == name {
+				w.fail("attribute %s twice", name)
+			}
 		}
-		w.attrs = append(w.attrs, a)
+		w.attrs = append(w.attrs, attrName{name, t.colon})
 	}
-	w.buf = append(w.buf, ' ')
-	w.buf = append(w.buf, name...)
-	w.buf = append(w.buf, `="`...)
-	w.escape(value, true)
-	w.buf = append(w.buf, '"')
+	b := t.append(w.buf, name)
+	b[len(w.buf)], b[len(b)-1] = ' ', '='
+	b = append(b, '"')
+	n := plainValue(view(value), '"')
+	b = append(b, value[:n]...)
+	if n < len(value) {
+		b = w.escape(b, value[n:], true)
+	}
+	w.buf = append(b, '"')
 }
 
 // declare checks and remembers the declaration of a prefix, or of the default namespace.
 func (w *Writer) declare(prefix, name, uri string) {
 	switch {
-	case name == "xmlns:", prefix != "" && !isNCName(view(prefix)):
-		w.fail("bad name %q", name)
 	case prefix != "" && uri == "":
 		w.fail("prefix %s declared as empty", prefix)
 	case prefix == "xmlns", uri == xmlnsURI, (prefix == "xml") != (uri == xmlURI):
@@ -176,12 +205,14 @@ func (w *Writer) declare(prefix, name, uri string) {
 
 // endTag checks the names of the tag at hand, all of whose declarations are known now.
 func (w *Writer) endTag() {
-	w.inTag = false
-	w.space(w.stack[len(w.stack)-1].attrName)
+	w.state = inContent
+	if l := &w.stack[len(w.stack)-1]; l.colon > 0 {
+		w.space(w.names[l.name+1:][:l.colon])
+	}
 	prefixed := 0
 	for _, a := range w.attrs {
 		if a.colon > 0 {
-			w.space(a)
+			w.space(a.prefix())
 			prefixed++
 		}
 	}
@@ -195,24 +226,22 @@ func (w *Writer) endTag() {
 func (w *Writer) checkAttrs() {
 	for i, a := range w.attrs {
 		for _, b := range w.attrs[:i] {
-			if a.colon > 0 && b.colon > 0 && a.name[a.colon:] == b.name[b.colon:] && w.space(a) == w.space(b) {
+			if a.colon > 0 && b.colon > 0 && a.name[a.colon:] == b.name[b.colon:] && w.space(a.prefix()) == w.space(b.prefix()) {
 				w.fail("attribute %s twice, once as %s", b.name, a.name)
 			}
 		}
 	}
 }
 
-// space returns the namespace of a name's prefix, which must be declared.
-func (w *Writer) space(a attrName) string {
-	if a.colon == 0 {
-		return ""
-	}
-	prefix := a.name[:a.colon]
-	if prefix == "xml" {
+func (a attrName) prefix() []byte { return view(a.name[:a.colon]) }
+
+// space returns the namespace of a prefix, which must be declared.
+func (w *Writer) space(prefix []byte) string {
+	if string(prefix) == "xml" {
 		return xmlURI
 	}
-	for _, d := range slices.Backward(w.decls) {
-		if d.prefix == prefix {
+	for i := len(w.decls) - 1; i >= 0; i-- {
+		if d := &w.decls[i]; d.prefix == string(prefix) {
 			return d.uri
 		}
 	}
@@ -229,7 +258,8 @@ func (w *Writer) Text(s string) {
 		return
 	}
 	w.stack[len(w.stack)-1].text = true
-	w.escape(s, false)
+	w.lines = false
+	w.buf = w.escape(w.buf, s, false)
 }
 
 // End closes the innermost open element; one without content becomes an empty-element tag.
@@ -238,52 +268,58 @@ func (w *Writer) End() {
 	if n < 0 {
 		w.fail("end without a start")
 	}
-	if w.err != nil {
+	if w.state == failed {
 		return
 	}
-	l := w.stack[n]
-	if w.inTag {
-		w.endTag()
+	l := &w.stack[n]
+	if w.state == inTag {
 		w.buf = append(w.buf, "/>"...)
+		w.endTag()
 	} else {
-		if l.children && !l.text {
-			w.newLine(n)
+		b := w.buf
+		if w.lines {
+			b = appendLine(b, n)
 		}
-		w.buf = append(w.buf, "</"...)
-		w.buf = append(w.buf, l.name...)
-		w.buf = append(w.buf, '>')
+		n := len(b)
+		b = append(b, '<')
+		b = append(b, w.names[l.name:]...)
+		b[n+1] = '/'
+		w.buf = b
 	}
-	w.stack = w.stack[:n]
+	w.names = w.names[:l.name]
 	w.decls = w.decls[:l.decls]
-	w.done = n == 0
+	w.stack = w.stack[:n]
+	w.lines = w.Indent && n > 0 && !w.stack[n-1].text
+	if n == 0 && w.state != failed {
+		w.state = afterRoot
+	}
 }
 
 // Element writes an element that holds only text.
 func (w *Writer) Element(name, text string) {
-	colon := w.checkName(name)
 	if text == "" || len(w.stack) == 0 {
 		w.Start(name)
 		w.Text(text)
 		w.End()
 		return
 	}
-	if !w.content() {
+	t := w.checkName(name)
+	if t == nil || !w.content() {
 		return
 	}
-	w.startLine()
-	if colon > 0 {
-		w.space(attrName{name, colon})
+	if t.colon > 0 {
+		w.space(view(name[:t.colon]))
 	}
-	b := append(w.buf, '<')
-	b = append(b, name...)
-	b = append(b, '>')
-	b, err := escape(b, view(text), false)
-	if err != nil && w.err == nil {
-		w.err = err
+	b := t.append(w.line(), name)
+	n := plainText(view(text))
+	b = append(b, text[:n]...)
+	if n < len(text) {
+		b = w.escape(b, text[n:], false)
 	}
-	b = append(b, "</"...)
-	b = append(b, name...)
-	w.buf = append(b, '>')
+	n = len(b)
+	b = t.append(append(b, '<'), name)
+	b[n+1] = '/'
+	w.buf = b
 }
 
 // Raw writes xml, one element that declares every prefix it uses (as [Reader.AppendElement] gives it), as it is after checking it.
@@ -294,9 +330,11 @@ func (w *Writer) Raw(xml string) {
 	if !w.content() {
 		return
 	}
-	w.startLine()
-	w.buf = append(w.buf, xml...)
-	w.done = len(w.stack) == 0
+	w.buf = append(w.line(), xml...)
+	w.state = inContent
+	if len(w.stack) == 0 {
+		w.state = afterRoot
+	}
 }
 
 var errNotElement = errors.New("not one element")
@@ -323,17 +361,23 @@ func (w *Writer) checkFragment(xml string) error {
 	return nil
 }
 
-func (w *Writer) escape(s string, value bool) {
-	var err error
-	if w.buf, err = escape(w.buf, view(s), value); err != nil && w.err == nil {
-		w.err = err
+// escape appends s to dst, escaped.
+func (w *Writer) escape(dst []byte, s string, value bool) []byte {
+	dst, err := escape(dst, view(s), value)
+	if err != nil {
+		w.setErr(err)
 	}
+	return dst
 }
 
-func (w *Writer) fail(format string, args ...any) {
+func (w *Writer) fail(format string, args ...any) { w.setErr(fmt.Errorf("xml: "+format, args...)) }
+
+// setErr keeps the first error.
+func (w *Writer) setErr(err error) {
 	if w.err == nil {
-		w.err = fmt.Errorf("xml: "+format, args...)
+		w.err = err
 	}
+	w.state = failed
 }
 
 // Err returns the first error.
@@ -349,7 +393,7 @@ func (w *Writer) Flush() error {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		w.err = fmt.Errorf("xml: %w", err)
+		w.fail("%w", err)
 	}
 	w.buf = w.buf[:0]
 	return w.err
@@ -359,31 +403,11 @@ func (w *Writer) Flush() error {
 func (w *Writer) Close() error {
 	switch {
 	case len(w.stack) > 0:
-		w.fail("element %s is open", w.stack[len(w.stack)-1].name)
-	case !w.done:
+		tag := w.names[w.stack[len(w.stack)-1].name:]
+		w.fail("element %s is open", tag[1:len(tag)-1])
+	case w.state != afterRoot:
 		w.fail("no root element")
 	}
 	w.buf = append(w.buf, '\n')
 	return w.Flush()
-}
-
-// checkName checks that name is one of Namespaces in XML 1.0 §4, and returns the length of its prefix.
-func (w *Writer) checkName(name string) (colon int) {
-	if name != "" && class[name[0]]&nameStart != 0 && name[0] != ':' {
-		i := 0
-		for i < len(name) && class[name[i]]&nameByte != 0 && name[i] < utf8.RuneSelf && name[i] != ':' {
-			i++
-		}
-		if i == len(name) {
-			return 0
-		}
-	}
-	prefix, local, ok := strings.Cut(name, ":")
-	if !isNCName(view(prefix)) || ok && !isNCName(view(local)) {
-		w.fail("bad name %q", name)
-	}
-	if !ok {
-		return 0
-	}
-	return len(prefix)
 }

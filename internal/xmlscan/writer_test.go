@@ -3,6 +3,7 @@ package xmlscan_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -245,4 +246,52 @@ func TestLongDocument(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 10_001, n)
+}
+
+// Names of any length and number, at any depth, come out as they are and are checked each time.
+func TestWriterNames(t *testing.T) {
+	var names []string
+	for n := 1; n < 70; n++ {
+		names = append(names, strings.Repeat("n", n), "p:"+strings.Repeat("x", n), strings.Repeat("é", n))
+	}
+	for i := range 1000 {
+		names = append(names, fmt.Sprint("name", i))
+	}
+	var got, want strings.Builder
+	w := xmlscan.NewWriter(&got)
+	w.Indent = true
+	w.Start("root")
+	w.Attr("xmlns:p", "u")
+	want.WriteString(`<root xmlns:p="u">`)
+	for i, name := range names {
+		depth := i % 12
+		for d := range depth {
+			w.Start(names[(i+d)%len(names)])
+			want.WriteString("\n" + strings.Repeat("  ", 1+d) + "<" + names[(i+d)%len(names)] + ">")
+		}
+		line := "\n" + strings.Repeat("  ", 1+depth)
+		w.Element(name, "text")
+		want.WriteString(line + "<" + name + ">text</" + name + ">")
+		w.Start(name)
+		w.Attr(name, "value")
+		w.End()
+		want.WriteString(line + "<" + name + " " + name + `="value"/>`)
+		for d := depth - 1; d >= 0; d-- {
+			w.End()
+			want.WriteString("\n" + strings.Repeat("  ", 1+d) + "</" + names[(i+d)%len(names)] + ">")
+		}
+	}
+	w.End()
+	require.NoError(t, w.Close())
+	want.WriteString("\n</root>\n")
+	require.Equal(t, want.String(), got.String())
+
+	for _, bad := range []string{"n n", "1n", "n:", ":n", "p:1", "p::x", "n>", strings.Repeat("n", 29) + " ", strings.Repeat("n", 30) + ">", strings.Repeat("n", 60) + "\xFF"} {
+		for range 2 {
+			w.Reset(io.Discard)
+			w.Start("n")
+			w.Start(bad)
+			assert.ErrorContains(t, w.Err(), "bad name", "%q", bad)
+		}
+	}
 }

@@ -1,0 +1,336 @@
+package xmlscan_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+const benchEntries = 50_000
+
+const (
+	sitemapNS = "http://www.sitemaps.org/schemas/sitemap/0.9"
+	rsNS      = "http://www.openarchives.org/rs/terms/"
+	atomNS    = "http://www.w3.org/2005/Atom"
+	linksNS   = "http://purl.org/atompub/link-extensions/1.0"
+)
+
+// A document is what the benchmarks read and write: the same entries for every peer.
+type document struct {
+	name   string
+	write  func(*xmlscan.Writer) error
+	encode func(*xml.Encoder) error
+}
+
+// documents returns one document of each kind, of the size that publishers put out.
+func documents() []document {
+	return []document{sitemapOf(benchEntries), resourceListOf(benchEntries), atomOf(benchEntries / 5)}
+}
+
+// bytes returns the document as text.
+func (d document) bytes() []byte {
+	var b bytes.Buffer
+	if err := d.write(xmlscan.NewWriter(&b)); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func sitemapDoc(n int) []byte      { return sitemapOf(n).bytes() }
+func resourceListDoc(n int) []byte { return resourceListOf(n).bytes() }
+func atomDoc(n int) []byte         { return atomOf(n).bytes() }
+
+// encodeDocument writes a document with the Encoder of encoding/xml. Prefixes are part of the names: it would declare them at each use.
+func encodeDocument[T any](enc *xml.Encoder, root xml.StartElement, entry string, entries []T, head ...any) error {
+	enc.Indent("", "  ")
+	if err := enc.EncodeToken(xml.ProcInst{Target: "xml", Inst: []byte(`version="1.0" encoding="UTF-8"`)}); err != nil {
+		return err
+	}
+	if err := enc.EncodeToken(root); err != nil {
+		return err
+	}
+	for _, h := range head {
+		if err := enc.Encode(h); err != nil {
+			return err
+		}
+	}
+	start := xml.StartElement{Name: xml.Name{Local: entry}}
+	for i := range entries {
+		if err := enc.EncodeElement(&entries[i], start); err != nil {
+			return err
+		}
+	}
+	if err := enc.EncodeToken(root.End()); err != nil {
+		return err
+	}
+	return enc.Close()
+}
+
+// startElement takes names and values of attributes in turn.
+func startElement(name string, attrs ...string) xml.StartElement {
+	e := xml.StartElement{Name: xml.Name{Local: name}}
+	for i := 0; i < len(attrs); i += 2 {
+		e.Attr = append(e.Attr, xml.Attr{Name: xml.Name{Local: attrs[i]}, Value: attrs[i+1]})
+	}
+	return e
+}
+
+type sitemapURL struct {
+	Loc        string `xml:"loc"`
+	LastMod    string `xml:"lastmod"`
+	ChangeFreq string `xml:"changefreq"`
+	Priority   string `xml:"priority"`
+}
+
+// sitemapOf returns a sitemap with n entries.
+func sitemapOf(n int) document {
+	urls := make([]sitemapURL, n)
+	for i := range urls {
+		urls[i] = sitemapURL{
+			Loc:        fmt.Sprintf("https://www.example.org/eli/lta/2024/%d/document-with-a-title?lang=da&v=%d", i, i%7),
+			LastMod:    fmt.Sprintf("2024-%02d-%02dT10:%02d:00Z", i%12+1, i%28+1, i%60),
+			ChangeFreq: "weekly",
+			Priority:   "0.5",
+		}
+	}
+	return document{
+		name:  "sitemap",
+		write: func(w *xmlscan.Writer) error { return writeSitemap(w, urls) },
+		encode: func(enc *xml.Encoder) error {
+			return encodeDocument(enc, startElement("urlset", "xmlns", sitemapNS), "url", urls)
+		},
+	}
+}
+
+func writeSitemap(w *xmlscan.Writer, urls []sitemapURL) error {
+	w.Indent = true
+	w.Declaration()
+	w.Start("urlset")
+	w.Attr("xmlns", sitemapNS)
+	for i := range urls {
+		w.Start("url")
+		w.Element("loc", urls[i].Loc)
+		w.Element("lastmod", urls[i].LastMod)
+		w.Element("changefreq", urls[i].ChangeFreq)
+		w.Element("priority", urls[i].Priority)
+		w.End()
+	}
+	w.End()
+	return w.Close()
+}
+
+type resource struct {
+	Loc     string       `xml:"loc"`
+	LastMod string       `xml:"lastmod"`
+	MD      resourceMD   `xml:"rs:md"`
+	LN      resourceLink `xml:"rs:ln"`
+}
+
+type resourceMD struct {
+	Hash   string `xml:"hash,attr"`
+	Length string `xml:"length,attr"`
+	Type   string `xml:"type,attr"`
+}
+
+type resourceLink struct {
+	Rel      string `xml:"rel,attr"`
+	Href     string `xml:"href,attr"`
+	Type     string `xml:"type,attr"`
+	Modified string `xml:"modified,attr"`
+}
+
+// resourceListOf returns a Resource List with n entries, each with two hashes and a link.
+func resourceListOf(n int) document {
+	list := make([]resource, n)
+	for i := range list {
+		list[i] = resource{
+			Loc:     fmt.Sprintf("https://example.org/resource/%d", i),
+			LastMod: "2024-01-02T13:00:00Z",
+			MD:      resourceMD{Hash: fmt.Sprintf("md5:%032x sha-256:%064x", i, i), Length: fmt.Sprint(i * 10), Type: "text/html"},
+			LN: resourceLink{
+				Rel: "describedby", Href: fmt.Sprintf("https://example.org/resource/%d/metadata", i),
+				Type: "application/xml", Modified: "2024-01-01T00:00:00Z",
+			},
+		}
+	}
+	return document{
+		name:  "resourcelist",
+		write: func(w *xmlscan.Writer) error { return writeResourceList(w, list) },
+		encode: func(enc *xml.Encoder) error {
+			type up struct {
+				XMLName struct{} `xml:"rs:ln"`
+				Rel     string   `xml:"rel,attr"`
+				Href    string   `xml:"href,attr"`
+			}
+			type md struct {
+				XMLName    struct{} `xml:"rs:md"`
+				Capability string   `xml:"capability,attr"`
+				At         string   `xml:"at,attr"`
+			}
+			return encodeDocument(enc, startElement("urlset", "xmlns", sitemapNS, "xmlns:rs", rsNS), "url", list,
+				up{Rel: "up", Href: "https://example.org/capabilitylist.xml"}, md{Capability: "resourcelist", At: "2024-01-03T09:00:00Z"})
+		},
+	}
+}
+
+func writeResourceList(w *xmlscan.Writer, list []resource) error {
+	w.Indent = true
+	w.Declaration()
+	w.Start("urlset")
+	w.Attr("xmlns", sitemapNS)
+	w.Attr("xmlns:rs", rsNS)
+	w.Start("rs:ln")
+	w.Attr("rel", "up")
+	w.Attr("href", "https://example.org/capabilitylist.xml")
+	w.End()
+	w.Start("rs:md")
+	w.Attr("capability", "resourcelist")
+	w.Attr("at", "2024-01-03T09:00:00Z")
+	w.End()
+	for i := range list {
+		e := &list[i]
+		w.Start("url")
+		w.Element("loc", e.Loc)
+		w.Element("lastmod", e.LastMod)
+		w.Start("rs:md")
+		w.Attr("hash", e.MD.Hash)
+		w.Attr("length", e.MD.Length)
+		w.Attr("type", e.MD.Type)
+		w.End()
+		w.Start("rs:ln")
+		w.Attr("rel", e.LN.Rel)
+		w.Attr("href", e.LN.Href)
+		w.Attr("type", e.LN.Type)
+		w.Attr("modified", e.LN.Modified)
+		w.End()
+		w.End()
+	}
+	w.End()
+	return w.Close()
+}
+
+type atomEntry struct {
+	ID        string      `xml:"id"`
+	Title     string      `xml:"title"`
+	Updated   string      `xml:"updated"`
+	Published string      `xml:"published"`
+	Author    string      `xml:"author>name"`
+	Summary   atomText    `xml:"summary"`
+	Content   atomContent `xml:"content"`
+	Link      atomLink    `xml:"link"`
+}
+
+type atomText struct {
+	Type string `xml:"type,attr"`
+	Text string `xml:",chardata"`
+}
+
+type atomContent struct {
+	Src  string `xml:"src,attr"`
+	Type string `xml:"type,attr"`
+	MD5  string `xml:"le:md5,attr"`
+}
+
+type atomLink struct {
+	Rel    string `xml:"rel,attr"`
+	Href   string `xml:"href,attr"`
+	Type   string `xml:"type,attr"`
+	Length string `xml:"length,attr"`
+}
+
+// atomOf returns an Atom feed with n entries, whose text is outside ASCII in part.
+func atomOf(n int) document {
+	entries := make([]atomEntry, n)
+	for i := range entries {
+		doc := fmt.Sprintf("https://example.org/doc/%d", i)
+		entries[i] = atomEntry{
+			ID:        fmt.Sprintf("tag:example.org,2024:entry/%d", i),
+			Title:     fmt.Sprintf("Lag (2024:%d) om ändring i lagen om säkerhet", i),
+			Updated:   fmt.Sprintf("2024-01-02T13:00:00.%03dZ", i%1000),
+			Published: "2024-01-01T00:00:00Z",
+			Author:    "Justitiedepartementet",
+			Summary:   atomText{"text", "En kort sammanfattning av författningen, med <tecken> & annat."},
+			Content:   atomContent{doc, "application/pdf", fmt.Sprintf("%032x", i)},
+			Link:      atomLink{"alternate", doc + ".rdf", "application/rdf+xml", fmt.Sprint(i * 3)},
+		}
+	}
+	return document{
+		name:  "atom",
+		write: func(w *xmlscan.Writer) error { return writeAtom(w, entries) },
+		encode: func(enc *xml.Encoder) error {
+			type id struct {
+				XMLName struct{} `xml:"id"`
+				Text    string   `xml:",chardata"`
+			}
+			type title struct {
+				XMLName struct{} `xml:"title"`
+				Text    string   `xml:",chardata"`
+			}
+			type updated struct {
+				XMLName struct{} `xml:"updated"`
+				Text    string   `xml:",chardata"`
+			}
+			return encodeDocument(enc, startElement("feed", "xmlns", atomNS, "xmlns:le", linksNS), "entry", entries,
+				id{Text: "tag:example.org,2024:feed"}, title{Text: "Författningar"}, updated{Text: "2024-01-02T13:00:00Z"})
+		},
+	}
+}
+
+func writeAtom(w *xmlscan.Writer, entries []atomEntry) error {
+	w.Indent = true
+	w.Declaration()
+	w.Start("feed")
+	w.Attr("xmlns", atomNS)
+	w.Attr("xmlns:le", linksNS)
+	w.Element("id", "tag:example.org,2024:feed")
+	w.Element("title", "Författningar")
+	w.Element("updated", "2024-01-02T13:00:00Z")
+	for i := range entries {
+		e := &entries[i]
+		w.Start("entry")
+		w.Element("id", e.ID)
+		w.Element("title", e.Title)
+		w.Element("updated", e.Updated)
+		w.Element("published", e.Published)
+		w.Start("author")
+		w.Element("name", e.Author)
+		w.End()
+		w.Start("summary")
+		w.Attr("type", e.Summary.Type)
+		w.Text(e.Summary.Text)
+		w.End()
+		w.Start("content")
+		w.Attr("src", e.Content.Src)
+		w.Attr("type", e.Content.Type)
+		w.Attr("le:md5", e.Content.MD5)
+		w.End()
+		w.Start("link")
+		w.Attr("rel", e.Link.Rel)
+		w.Attr("href", e.Link.Href)
+		w.Attr("type", e.Link.Type)
+		w.Attr("length", e.Link.Length)
+		w.End()
+		w.End()
+	}
+	w.End()
+	return w.Close()
+}
+
+// The peers of a benchmark do the same work.
+func TestDocuments(t *testing.T) {
+	for _, d := range []document{sitemapOf(20), resourceListOf(20), atomOf(20)} {
+		var b bytes.Buffer
+		require.NoError(t, d.encode(xml.NewEncoder(&b)))
+		want, err := trace(xmlscan.NewReader(&b))
+		require.NoError(t, err)
+		got, err := trace(xmlscan.NewReader(bytes.NewReader(d.bytes())))
+		require.NoError(t, err)
+		assert.Equal(t, want, got, d.name)
+	}
+}
