@@ -29,15 +29,16 @@ var ctx = context.Background()
 // returns an error the Update fails.
 type hookDB struct {
 	kvstore.DB
-	updates, gets, sets int
-	before              func(n int) error
-	inside              func(key []byte)
+	updates    atomic.Int64 // they may begin side by side
+	gets, sets int
+	before     func(n int) error
+	inside     func(key []byte)
 }
 
 func (h *hookDB) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
-	h.updates++
+	n := h.updates.Add(1)
 	if h.before != nil {
-		if err := h.before(h.updates); err != nil {
+		if err := h.before(int(n)); err != nil {
 			return err
 		}
 	}
@@ -287,9 +288,10 @@ func TestCommitIsLinear(t *testing.T) {
 			b.Bodies = append(b.Bodies, w)
 			b.Puts = append(b.Puts, withBodies(put(fmt.Sprint(n, "/", i), 0, websync.Created), key))
 		}
-		h.updates, h.gets, h.sets = 0, 0, 0
+		h.updates.Store(0)
+		h.gets, h.sets = 0, 0
 		commit(t, s, c, b)
-		require.Equal(t, 1, h.updates)
+		require.EqualValues(t, 1, h.updates.Load())
 		return h.gets + h.sets
 	}
 	few, many := cost(12), cost(512)
