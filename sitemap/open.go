@@ -3,7 +3,9 @@ package sitemap
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 
@@ -106,6 +108,10 @@ func (g *gunzip) Read(p []byte) (int, error) {
 		n, err := g.z.Read(p)
 		if err == io.EOF {
 			err = g.nextMember()
+		}
+		var damage flate.CorruptInputError
+		if errors.As(err, &damage) {
+			err = fmt.Errorf("gzip: %w", err)
 		}
 		if n > 0 || err != nil {
 			return n, err

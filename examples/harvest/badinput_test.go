@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -44,6 +46,21 @@ func TestBadInput(t *testing.T) {
 		}, exitLeft, "too early"},
 		{"part is gone", func(w *web) { w.set("/2.xml", status(404)) }, exitLeft, "404"},
 		{"part is unavailable", func(w *web) { w.set("/2.xml", status(503, "Retry-After", "0")) }, exitLeft, "503"},
+		{"part is damaged gzip", func(w *web) { w.set("/2.xml", text("\x1f\x8b\x08\x00 and then something else")) }, exitLeft, "gzip"},
+		{"part is a bomb", func(w *web) { w.set("/2.xml", bomb) }, exitLeft, "over the limit"},
+		{"part is RSS", func(w *web) { w.set("/2.xml", text(`<rss version="2.0"><channel/></rss>`)) }, exitLeft, "an RSS feed"},
+		{"part is Atom", func(w *web) {
+			w.set("/2.xml", text(`<feed xmlns="http://www.w3.org/2005/Atom"><id>x</id></feed>`))
+		}, exitLeft, "an Atom feed"},
+		{"part is prose", func(w *web) { w.set("/2.xml", text("We are sorry, but the site is being rebuilt.")) }, exitLeft, "not a"},
+		{"part redirects to itself", func(w *web) {
+			w.set("/2.xml", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/2.xml", http.StatusFound) })
+		}, exitLeft, "redirect"},
+		{"index lists itself", func(w *web) { w.set("/sitemap.xml", text(w.sitemapindex("/1.xml", "/sitemap.xml", "/2.xml"))) }, exitInStep, "sitemap-repeated"},
+		{"index of indexes", func(w *web) {
+			w.set("/more.xml", text(w.sitemapindex("/2.xml")))
+			w.set("/sitemap.xml", text(w.sitemapindex("/1.xml", "/more.xml")))
+		}, exitInStep, "sitemap-index-nested"},
 		{"redirect to a login page", func(w *web) {
 			w.set("/2.xml", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/login", http.StatusFound) })
 			w.set("/login", text(loginPage))
@@ -82,6 +99,20 @@ func TestBadInput(t *testing.T) {
 			call(t, args...).is(t, exitInStep)
 			assert.Equal(t, before, head(t, args[3]))
 		})
+	}
+}
+
+// bomb answers with a megabyte or so that becomes a gigabyte.
+func bomb(rw http.ResponseWriter, _ *http.Request) {
+	rw.Header().Set("Content-Encoding", "gzip")
+	z := gzip.NewWriter(rw)
+	defer z.Close()
+	z.Write([]byte(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`))
+	spaces := bytes.Repeat([]byte(" "), 1<<20)
+	for range 1 << 10 {
+		if _, err := z.Write(spaces); err != nil {
+			return
+		}
 	}
 }
 
