@@ -1,0 +1,40 @@
+// Package sourcetest checks a [harvest.Source] against the rules that the engine relies on. It needs the standard library and
+// packages websync and harvest only.
+//
+// # Checking a Source
+//
+// A test gives [Run] a Source, the states of a publisher as documents by URL, and a Store:
+//
+//	func TestConformance(t *testing.T) {
+//		sourcetest.Run(t, sourcetest.Options{
+//			Source: func() harvest.Source { return &sitemap.Source{URL: "https://example.com/sitemap.xml"} },
+//			Sites:  []sourcetest.Site{monday, friday},
+//			Store:  func(testing.TB) harvest.Store { return memstore.New() },
+//		})
+//	}
+//
+// Every case is a subtest and logs the rule it checks; [Cases] lists them. A case that has nothing to check, for instance because
+// the Source gives no checkpoint, is skipped and says so.
+//
+// # What is checked
+//
+// Undisturbed runs tell what has to be in the Store after each state of the publisher. Then runs are interrupted after every event
+// and at every document, by an error and by the context, and taken up again by a new Source: the Store must be the same. Documents
+// are lost, refused, broken off, cut short, emptied, and replaced with a login page: that must show, must delete nothing, and must
+// heal. Passes without the engine are broken off after every event and stopped by their context: nothing may stay open, no
+// goroutine be left, nothing be asked afterwards. The events themselves, their checkpoints and the bytes that come with them are
+// checked against the rules that the documentation of package harvest lists.
+//
+// The Sites should hold what is interesting about the format: several documents, entries that come, change and go, deletions. The
+// documents of a state are found by URL, so redirects, validators and status codes can be stated. An undisturbed pass must be
+// without a Problem. Bodies that are not in the Site are answered with 404, and their tasks compared.
+//
+// # The Fetcher
+//
+// A [Fetcher] serves a [Site] without a network, and is of use in other tests, too: it answers conditional requests, keeps a log,
+// and knows what was not closed.
+//
+// # Not checked
+//
+// Whether a Source understands its format, politeness, how much memory it takes, and what a Getter gets.
+package sourcetest

@@ -1,0 +1,119 @@
+package sourcetest
+
+import (
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// Options say which Source to check, and over which documents. Source, Sites and Store are required.
+type Options struct {
+	// Source returns a new Source, with the same configuration each time.
+	Source func() harvest.Source
+
+	// Sites are states of the publisher, oldest first. With two or more, that which is harvested from one state to the
+	// next is checked too. They hold the documents that the Source reads and the bodies that its events point to.
+	// Undisturbed, every state is read without an error and without a Problem.
+	Sites []Site
+
+	// Store returns a new, empty Store, for instance that of package memstore. What it holds is released by t.Cleanup.
+	Store func(t testing.TB) harvest.Store
+
+	// Enter, if set, brings the publisher into a state, counted from 0, before it is read; also back into an earlier one. It is for a Source that reads from
+	// elsewhere than its Fetcher, a directory for instance. Sites then tells, by its length, how many states there are.
+	Enter func(t testing.TB, state int)
+
+	// Bodies says what the engine does about the bodies. SkipBodies is for Sites that hold lists only.
+	Bodies harvest.BodyMode
+
+	// Tolerates, if set, reports whether a failure of a document need not show: the Source can do without the document, or its
+	// format does not tell where it ends.
+	Tolerates func(url string, f Failure) bool
+
+	// Places is how many events, and how many documents, of one pass are chosen to interrupt it, or to fail, in one case; they
+	// are spread evenly. 0: 60; negative: all.
+	Places int
+
+	// Patience is how long a pass, or what has to come to its end after one, may take. Zero means 20 seconds.
+	Patience time.Duration
+}
+
+// Run checks the Source that o makes against every case. Each is a subtest, topic/name, and logs the rule it checks.
+func Run(t *testing.T, o Options) {
+	t.Helper()
+	for _, topic := range topics() {
+		t.Run(topic.name, func(t *testing.T) {
+			for _, c := range topic.cases {
+				t.Run(c.Name, func(t *testing.T) { c.Run(t, o) })
+			}
+		})
+	}
+}
+
+// Cases returns all cases in the order in which Run runs them.
+func Cases() []Case {
+	var all []Case
+	for _, topic := range topics() {
+		all = append(all, topic.cases...)
+	}
+	return all
+}
+
+type topic struct {
+	name  string
+	cases []Case
+}
+
+func topics() []topic {
+	all := []topic{
+		{"identity", identityCases()},
+		{"events", eventCases()},
+		{"bytes", byteCases()},
+		{"checkpoint", checkpointCases()},
+		{"release", releaseCases()},
+		{"stop", stopCases()},
+		{"interrupt", interruptCases()},
+		{"failure", failureCases()},
+	}
+	for _, topic := range all {
+		for i := range topic.cases {
+			topic.cases[i].Topic = topic.name
+		}
+	}
+	return all
+}
+
+// A Case checks one rule that a Source keeps.
+type Case struct {
+	Topic string // "identity", "events", "checkpoint" and so on
+	Name  string // unique within its topic
+	Rule  string // in a sentence
+
+	check func(t *tester)
+}
+
+// String returns topic/name.
+func (c Case) String() string { return c.Topic + "/" + c.Name }
+
+// Run checks the rule. It skips t when the Source, or the Sites, have nothing that the rule is about.
+func (c Case) Run(t testing.TB, o Options) {
+	t.Helper()
+	t.Log(c.Rule)
+	if o.Source == nil || o.Store == nil || len(o.Sites) == 0 {
+		t.Fatal("Options need Source, Store and at least one of Sites")
+	}
+	if o.Patience == 0 {
+		o.Patience = 20 * time.Second
+	}
+	if o.Places == 0 {
+		o.Places = 60
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatalf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	c.check(&tester{TB: t, ctx: t.Context(), options: o, state: -1})
+}
