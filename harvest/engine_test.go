@@ -300,6 +300,20 @@ func TestLog(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a", "b": "b", "c": "c"}, w.live())
 }
 
+// TestDeletionToldAgain meets a put and a deletion of one moment once more, as at the border of two runs.
+func TestDeletionToldAgain(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(harvest.Of(src, put("a", day(1))))
+	w.run(harvest.Of(src, del("a", day(1))))
+	delete(w.site.pages, base+"a")
+	n := len(w.log())
+	r := w.run(harvest.Of(src, put("a", day(1)), del("a", day(1))))
+	require.Empty(t, w.tasks(), "nothing is left to get of what is gone")
+	require.True(t, r.InStep())
+	require.Len(t, w.log(), n)
+}
+
 func TestEventsOfOneID(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

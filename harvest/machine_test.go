@@ -32,7 +32,15 @@ type machine struct {
 	log      []harvest.Event // all changes, oldest first
 	texts    map[string]map[string]bool
 	deleted  map[string]bool // ids that somebody may have taken for gone
+	untimed  map[string]bool // ids that were published without a time
 	versions int
+	stale    []state // what the site was before each harvest
+}
+
+// A state is a copy of the site at one moment.
+type state struct {
+	at    websync.Datetime
+	pages map[string]*page
 }
 
 type page struct {
@@ -42,7 +50,7 @@ type page struct {
 
 func newMachine() *machine {
 	m := &machine{store: memstore.New(), site: newSite(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		pages: map[string]*page{}, texts: map[string]map[string]bool{}, deleted: map[string]bool{}}
+		pages: map[string]*page{}, texts: map[string]map[string]bool{}, deleted: map[string]bool{}, untimed: map[string]bool{}}
 	return m
 }
 
@@ -91,6 +99,7 @@ func (m *machine) version(name string, modified websync.Datetime, text string) {
 	}
 	p := &page{text, modified}
 	m.pages[name] = p
+	m.untimed[name] = m.untimed[name] || modified.IsZero()
 	m.site.set(base+name, p.text)
 	if m.texts[name] == nil {
 		m.texts[name] = map[string]bool{}
@@ -109,7 +118,7 @@ func (m *machine) remove(t *rapid.T) {
 	if m.pages[name] == nil {
 		return
 	}
-	m.now = m.now.Add(time.Second)
+	m.now = m.now.Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "tie")) * time.Second)
 	m.take(name)
 }
 
@@ -155,6 +164,7 @@ func (s *logSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harves
 // snapshotSource lists everything there is, or claims to.
 type snapshotSource struct {
 	*machine
+	copy     *state // shows this instead, and says so
 	complete bool
 	skipped  []string
 	fail     int
@@ -164,11 +174,17 @@ func (s *snapshotSource) Key() string { return src }
 
 func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		if !yield(harvest.Event{Kind: harvest.SnapshotStart}, nil) {
+		pages, start := s.pages, harvest.Event{Kind: harvest.SnapshotStart}
+		var told []byte // no checkpoint comes with a copy
+		if s.copy != nil {
+			pages, start.At = s.copy.pages, s.copy.at
+		} else {
+			told = fmt.Append(nil, len(s.log))
+		}
+		if !yield(start, nil) {
 			return
 		}
-		told := len(s.log)
-		for i, name := range slices.Sorted(maps.Keys(s.pages)) {
+		for i, name := range slices.Sorted(maps.Keys(pages)) {
 			if i == s.fail {
 				yield(harvest.Event{}, errors.New("cut off"))
 				return
@@ -176,12 +192,15 @@ func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[h
 			if slices.Contains(s.skipped, name) {
 				continue
 			}
-			if !yield(put(name, s.pages[name].modified), nil) {
+			if !yield(put(name, pages[name].modified), nil) {
 				return
 			}
 		}
-		yield(harvest.Event{Kind: harvest.SnapshotEnd, Complete: s.complete, Skipped: len(s.skipped),
-			Resume: harvest.Checkpoint{Version: 1, Data: fmt.Append(nil, told)}}, nil)
+		end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: s.complete, Skipped: len(s.skipped)}
+		if told != nil {
+			end.Resume = harvest.Checkpoint{Version: 1, Data: told}
+		}
+		yield(end, nil)
 	}
 }
 
@@ -214,6 +233,7 @@ func (m *machine) harvest(t *rapid.T) {
 		h.Store = &failing{Store: m.store, left: n, after: rapid.Bool().Draw(t, "after it")}
 	}
 	before := m.entries(t)
+	m.stale = append(m.stale, state{websync.NewDatetime(m.now), maps.Clone(m.pages)})
 	m.run(ctx, t, h)
 	m.site.failing, m.site.before = map[string]error{}, nil
 	m.checkLog(t, before)
@@ -221,7 +241,7 @@ func (m *machine) harvest(t *rapid.T) {
 
 func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
 	fail := rapid.SampledFrom([]int{-1, -1, -1, 0, 2}).Draw(t, "fail")
-	switch rapid.SampledFrom([]string{"log", "log", "snapshot", "list", "work"}).Draw(t, "what") {
+	switch rapid.SampledFrom([]string{"log", "log", "snapshot", "stale", "list", "work"}).Draw(t, "what") {
 	case "log":
 		h.Run(ctx, &logSource{m, rapid.IntRange(0, 3).Draw(t, "overlap"), fail, rapid.SampledFrom([]int{-1, -1, 0, 2}).Draw(t, "problem")})
 	case "snapshot":
@@ -229,6 +249,15 @@ func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
 		for _, name := range slices.Sorted(maps.Keys(m.pages)) {
 			if rapid.IntRange(0, 9).Draw(t, "skip") == 0 {
 				s.skipped = append(s.skipped, name)
+			}
+		}
+		h.Run(ctx, s)
+	case "stale":
+		s := &snapshotSource{machine: m, complete: rapid.Bool().Draw(t, "complete"), fail: fail}
+		s.copy = &m.stale[rapid.IntRange(0, len(m.stale)-1).Draw(t, "copy")]
+		for name := range m.texts {
+			if s.copy.pages[name] == nil && m.untimed[name] {
+				m.deleted[name] = true // a stale copy and no times: nobody can know
 			}
 		}
 		h.Run(ctx, s)

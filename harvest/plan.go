@@ -280,7 +280,7 @@ func (p *pipe) dispatch(s *slot) {
 		return
 	case d.change != nil:
 		s.change, s.touch = d.change, d.touch
-	case s.task == nil && !(d.outcome == Unchanged && p.pending.isWithheld(s.id())):
+	case s.task == nil && !p.endsTask(s, d):
 		p.ledger.leave(s)
 		p.free(s)
 		p.outcome(s.id(), s.outcome, nil)
@@ -293,6 +293,12 @@ func (p *pipe) dispatch(s *slot) {
 	}
 	s.done = s.ref()
 	p.finished <- s
+}
+
+// endsTask reports whether an event that changes nothing may yet end a task: a deletion that is withheld, or a get that came
+// before this deletion.
+func (p *pipe) endsTask(s *slot, d decision) bool {
+	return d.outcome == Unchanged && (s.ev.Kind == Delete || p.pending.isWithheld(s.id()))
 }
 
 // ref names the task that is done with when the slot is.
