@@ -29,7 +29,8 @@
 //
 // # Which event wins
 //
-// Events of one id are decided and committed in their order. In a log an event is history only if its time and the
+// Events of one id are decided and committed in their order; those that have to wait while one is being got are carried out as
+// the last of them, and the others are history. In a log an event is history only if its time and the
 // record's are both stated and its own is earlier; without times the order decides. In a snapshot, different is enough,
 // unless the record changed after the moment that the snapshot describes. Of two times of different precision that
 // may be the same, the finer one is looked at and the coarser one changes nothing. A record that a snapshot swept keeps
@@ -50,7 +51,12 @@
 //
 // Absence is a deletion only after a snapshot that ended Complete, in a run without a Problem, with no skipped entries, under
 // the same options as the last, and within Harvester.MaxDelete and MaxDeletes. What is withheld is stored as tasks and
-// reported; an id that is shown again is no longer withheld.
+// reported; an id that is shown again is no longer withheld, and Approve carries the others out.
+//
+// # Looking first
+//
+// Plan tells what the next Run would do and writes nothing. Audit compares everything, the stored bytes included. [Each] hands
+// every change that was committed to a function, a search index for instance, and remembers how far it came.
 //
 // # Not here
 //
