@@ -17,9 +17,10 @@ const (
 
 // committer applies batches under the run's claim.
 type committer struct {
-	run   *run
-	mu    sync.Mutex
-	claim *Claim
+	run     *run
+	mu      sync.Mutex
+	claim   *Claim
+	unsaved map[string][]byte // what the Fetcher wants kept and no Commit has taken yet
 }
 
 func (c *committer) renew(ctx context.Context) error {
@@ -35,11 +36,11 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, ok := c.run.h.Fetcher.(Keeper); ok {
+	if c.collect() {
 		if b.State == nil {
 			b.State = map[string][]byte{}
 		}
-		maps.Copy(b.State, k.Unsaved())
+		maps.Copy(b.State, c.unsaved)
 	}
 	began := time.Now()
 	for try := 1; ; try++ {
@@ -53,11 +54,26 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 	if err != nil {
 		return nil, &storeError{err}
 	}
-	if f := c.run.hooks.Commit; f != nil && len(conflicts) == 0 {
+	if len(conflicts) > 0 {
+		return conflicts, nil
+	}
+	c.unsaved = nil
+	if f := c.run.hooks.Commit; f != nil {
 		f(Committed{Source: b.Source, Puts: len(b.Puts), Touches: len(b.Touches), Tasks: len(b.Tasks), Done: len(b.Done),
 			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
 	}
-	return conflicts, nil
+	return nil, nil
+}
+
+// collect takes what the Fetcher wants kept, and reports whether there is anything.
+func (c *committer) collect() bool {
+	if k, ok := c.run.h.Fetcher.(Keeper); ok {
+		if c.unsaved == nil {
+			c.unsaved = map[string][]byte{}
+		}
+		maps.Copy(c.unsaved, k.Unsaved())
+	}
+	return len(c.unsaved) > 0
 }
 
 // applyRest commits a batch without what conflicts: records that somebody else has changed meanwhile. It returns the puts that were
@@ -78,17 +94,10 @@ func (c *committer) applyRest(ctx context.Context, b *Batch) (applied []Change, 
 
 // saveState commits what the Fetcher wants kept, if there is anything.
 func (c *committer) saveState(ctx context.Context) error {
-	k, ok := c.run.h.Fetcher.(Keeper)
-	if !ok {
+	if !c.collect() {
 		return nil
 	}
-	state := k.Unsaved()
-	if len(state) == 0 {
-		return nil
-	}
-	b := NewBatch(c.run.key)
-	b.State = state
-	_, err := c.apply(ctx, b)
+	_, err := c.apply(ctx, NewBatch(c.run.key))
 	if errors.Is(err, ErrFenced) {
 		return nil // advisory, and somebody else goes on
 	}

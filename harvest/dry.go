@@ -133,7 +133,7 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 }
 
 // consider decides about a slot and tells it.
-func (p *pipe) consider(s *slot) {
+func (p *pipe) consider(ctx context.Context, s *slot) {
 	if earlier := p.dry.planned[s.id()]; earlier != nil {
 		s.rec = earlier
 	}
@@ -162,7 +162,7 @@ func (p *pipe) consider(s *slot) {
 	case d.change != nil:
 		p.expectRecord(s, d.change.Record)
 	case d.outcome == Unchanged && p.dry.audit:
-		if err = p.auditBodies(s.rec); err != nil {
+		if err = p.auditBodies(ctx, s.rec); err != nil {
 			told.Outcome = Failed
 			p.report.failure(Failure{Source: p.key, ID: s.id(), Error: err.Error()})
 		}
@@ -190,20 +190,20 @@ func (p *pipe) expectRecord(s *slot, rec Record) {
 }
 
 // auditBodies reads what the Store holds of a record.
-func (p *pipe) auditBodies(rec *Record) error {
+func (p *pipe) auditBodies(ctx context.Context, rec *Record) error {
 	for _, b := range rec.Bodies {
 		if b.Key.IsZero() {
 			continue
 		}
-		if err := p.auditBody(b); err != nil {
+		if err := p.auditBody(ctx, b); err != nil {
 			return fmt.Errorf("body %q: %w", b.Name, err)
 		}
 	}
 	return nil
 }
 
-func (p *pipe) auditBody(b websync.Body) error {
-	r, err := p.h.Store.Open(context.Background(), b)
+func (p *pipe) auditBody(ctx context.Context, b websync.Body) error {
+	r, err := p.h.Store.Open(ctx, b)
 	if err != nil {
 		return err
 	}

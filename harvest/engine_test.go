@@ -1018,7 +1018,35 @@ func TestConflictIsPlannedAgain(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a third", "b": "b"}, w.live())
 	require.Equal(t, day(3), w.record("a").Resource.Modified)
 
-	w.h.Store = &meddling{Store: w.store, meddle: func() { w.h.Store.(*meddling).Store = w.store }}
+}
+
+// keeping is a Fetcher that wants one value kept, and says so once.
+type keeping struct {
+	*site
+	once sync.Once
+}
+
+func (k *keeping) Unsaved() (state map[string][]byte) {
+	k.once.Do(func() { state = map[string][]byte{"gate": []byte("closed")} })
+	return state
+}
+
+func TestConflictKeepsTheFetchersState(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.h.Fetcher = &keeping{site: w.site}
+	w.h.Store = &meddling{Store: w.store, meddle: func() {
+		claim, err := w.store.Claim(t.Context(), "work/"+src, time.Hour)
+		require.NoError(t, err)
+		b := harvest.NewBatch(src)
+		b.Puts = []harvest.Change{{Record: harvest.Record{Item: websync.Item{Kind: websync.Created, Resource: resource("a", day(1))}}}}
+		_, err = w.store.Commit(t.Context(), claim, b)
+		require.NoError(t, err)
+	}}
+	w.run(harvest.Of(src, put("a", day(2))))
+	state, err := w.store.State(t.Context(), "gate")
+	require.NoError(t, err)
+	require.Equal(t, "closed", string(state))
 }
 
 func TestLostClaimEndsTheRun(t *testing.T) {

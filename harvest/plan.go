@@ -143,7 +143,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	for _, s := range batch {
 		if len(ask) > 0 && s == ask[0] {
 			ask = ask[1:]
-			p.place(s)
+			p.place(ctx, s)
 			if s.task == nil {
 				p.resume(s)
 			}
@@ -188,7 +188,7 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 }
 
 // place decides about a slot, or lets it wait behind the one of its id that is on its way.
-func (p *pipe) place(s *slot) {
+func (p *pipe) place(ctx context.Context, s *slot) {
 	p.ledger.enter(s)
 	p.inflight++
 	if first := p.flying[s.id()]; first != nil {
@@ -196,7 +196,7 @@ func (p *pipe) place(s *slot) {
 		return
 	}
 	p.flying[s.id()] = s
-	p.dispatch(s)
+	p.dispatch(ctx, s)
 }
 
 // resume notes the checkpoint that came with a slot. Inside a snapshot and after a Problem there can be none.
@@ -229,7 +229,7 @@ func (p *pipe) settle(ctx context.Context) error {
 		return err
 	}
 	for _, s := range again {
-		p.dispatch(s)
+		p.dispatch(ctx, s)
 	}
 	return nil
 }
@@ -267,9 +267,9 @@ func (p *pipe) youngest(waited []*slot) *slot {
 }
 
 // dispatch sends a slot on its way, according to what is decided.
-func (p *pipe) dispatch(s *slot) {
+func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	if p.dry != nil {
-		p.consider(s)
+		p.consider(ctx, s)
 		return
 	}
 	d := p.decide(s)
@@ -287,7 +287,7 @@ func (p *pipe) dispatch(s *slot) {
 		if next := p.youngest(s.later); next != nil {
 			p.flying[s.id()] = next
 			next.rec = s.rec
-			p.dispatch(next)
+			p.dispatch(ctx, next)
 		}
 		return
 	}
