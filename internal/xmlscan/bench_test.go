@@ -9,42 +9,23 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// BenchmarkTokens reads every token of a document.
+// BenchmarkTokens reads every token of a document and counts elements, attributes and text.
 func BenchmarkTokens(b *testing.B) {
+	libxml2 := buildSAXParser(b.TempDir())
 	for _, d := range documents() {
 		doc := d.bytes()
-		b.Run(d.name+"/websync", func(b *testing.B) {
-			b.SetBytes(int64(len(doc)))
-			b.ReportAllocs()
-			for b.Loop() {
-				r := xmlscan.NewReader(bytes.NewReader(doc))
-				for {
-					_, err := r.Next()
-					if err == io.EOF {
-						break
-					}
-					if err != nil {
+		for _, p := range readers {
+			b.Run(d.name+"/"+p.name, func(b *testing.B) {
+				b.SetBytes(int64(len(doc)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := p.read(doc); err != nil {
 						b.Fatal(err)
 					}
 				}
-			}
-		})
-		b.Run(d.name+"/encoding-xml", func(b *testing.B) {
-			b.SetBytes(int64(len(doc)))
-			b.ReportAllocs()
-			for b.Loop() {
-				dec := xml.NewDecoder(bytes.NewReader(doc))
-				for {
-					_, err := dec.Token()
-					if err == io.EOF {
-						break
-					}
-					if err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
+			})
+		}
+		b.Run(d.name+"/libxml2", func(b *testing.B) { libxml2.benchmark(b, doc) })
 	}
 }
 
@@ -85,27 +66,26 @@ func countLocs(r *xmlscan.Reader) (n int, err error) {
 	}
 }
 
-// BenchmarkWriter writes the same entries with both peers; bytes are those of the document that websync writes.
+// BenchmarkWriter writes the same entries with all peers; bytes are those of the document that websync writes.
 func BenchmarkWriter(b *testing.B) {
 	for _, d := range documents() {
 		size := int64(len(d.bytes()))
-		b.Run(d.name+"/websync", func(b *testing.B) {
-			b.SetBytes(size)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := d.write(xmlscan.NewWriter(io.Discard)); err != nil {
-					b.Fatal(err)
+		run := func(name string, write func() error) {
+			b.Run(d.name+"/"+name, func(b *testing.B) {
+				b.SetBytes(size)
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := write(); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
-		b.Run(d.name+"/encoding-xml", func(b *testing.B) {
-			b.SetBytes(size)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := d.encode(xml.NewEncoder(io.Discard)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+			})
+		}
+		run("websync", func() error { return d.write(xmlscan.NewWriter(io.Discard)) })
+		run("encoding-xml", func() error { return d.encode(xml.NewEncoder(io.Discard)) })
+		calls := d.calls()
+		for _, p := range writers {
+			run(p.name, func() error { return p.write(io.Discard, calls) })
+		}
 	}
 }

@@ -22,7 +22,7 @@ func (r *Reader) AppendElement(dst []byte) ([]byte, error) {
 			c.start()
 		case Text:
 			c.closeTag()
-			c.dst, _ = escape(c.dst, r.text, false) // the Reader has checked the characters
+			c.dst, _ = escape(c.dst, r.text, inText) // the Reader has checked the characters
 		case End:
 			c.end()
 		}
@@ -60,7 +60,7 @@ func (c *capture) start() {
 		c.dst = append(c.dst, ' ')
 		c.dst = append(c.dst, q.raw...)
 		c.dst = append(c.dst, `="`...)
-		c.dst, _ = escape(c.dst, a.Value, true)
+		c.dst, _ = escape(c.dst, a.Value, inValue)
 		c.dst = append(c.dst, '"')
 	}
 	c.inTag = true
@@ -121,6 +121,6 @@ func appendNamespace(dst []byte, n namespace) []byte {
 		dst = append(dst, n.prefix...)
 	}
 	dst = append(dst, `="`...)
-	dst, _ = escape(dst, view(n.uri), true)
+	dst, _ = escape(dst, view(n.uri), inValue)
 	return append(dst, '"')
 }

@@ -6,31 +6,26 @@ import (
 	"unsafe"
 )
 
-// AppendText appends s to dst, escaped as text. A character that XML cannot carry is an error; dst is then returned as it was.
-func AppendText(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), false) }
+// AppendText appends s to dst, escaped as text. A character that XML cannot carry is an error; dst is then returned as it was. What
+// lies between the length and the capacity of the result may have been written to.
+func AppendText(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inText) }
 
-// AppendAttr appends s to dst, escaped as the value of an attribute in double quotes. Errors are as for AppendText.
-func AppendAttr(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), true) }
+// AppendAttr appends s to dst, escaped as the value of an attribute in double quotes. All else is as for AppendText.
+func AppendAttr(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inValue) }
 
 // view returns the bytes of s, which must not be changed.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-func escape(dst, src []byte, value bool) ([]byte, error) {
-	from := len(dst)
-	other := byte('>')
-	if value {
-		other = '"'
+func escape(dst, src []byte, where where) ([]byte, error) {
+	stops := textStops
+	if where == inValue {
+		stops = doubleStops
 	}
+	from := len(dst)
 	for {
-		n := 0
-		if value {
-			n = plainValue(src, other)
-		} else {
-			n = plainText(src)
-		}
-		dst = append(dst, src[:n]...)
-		src = src[n:]
-		if len(src) == 0 {
+		var n int
+		dst, n = stops.appendPlain(dst, src)
+		if src = src[n:]; len(src) == 0 {
 			return dst, nil
 		}
 		n = 1
@@ -46,9 +41,9 @@ func escape(dst, src []byte, value bool) ([]byte, error) {
 		case '\r':
 			dst = append(dst, "&#13;"...)
 		case '\n', '\t':
-			dst = appendSpace(dst, c, value)
+			dst = appendSpace(dst, c, where)
 		default:
-			if n = plainUTF8(src, other); n == 0 || !validUTF8(src[:n]) {
+			if n = stops.plainUTF8(src); n == 0 || !validUTF8(src[:n]) {
 				return dst[:from], badCharacter(src)
 			}
 			dst = append(dst, src[:n]...)
@@ -58,9 +53,9 @@ func escape(dst, src []byte, value bool) ([]byte, error) {
 }
 
 // appendSpace keeps c safe from the normalisation of attribute values.
-func appendSpace(dst []byte, c byte, value bool) []byte {
+func appendSpace(dst []byte, c byte, where where) []byte {
 	switch {
-	case !value:
+	case where == inText:
 		return append(dst, c)
 	case c == '\n':
 		return append(dst, "&#10;"...)

@@ -3,6 +3,9 @@ package xmlscan
 // Interned returns how many names r remembers, and the bytes of these and of the namespaces.
 func Interned(r *Reader) (names, bytes int) { return len(r.byRaw), r.size }
 
+// Remembered is Interned for a Writer.
+func Remembered(w *Writer) (names, bytes int) { return len(w.byRaw), w.size }
+
 // Reachable returns how many names hang on the root's.
 func Reachable(r *Reader) int {
 	seen := make(map[*qname]bool)
@@ -31,10 +34,22 @@ func Moved(r *Reader) (n int, err error) {
 	}
 }
 
-// The scanners that look at several bytes at a time.
-var (
-	ValidUTF8  = validUTF8
-	PlainText  = plainText
-	PlainValue = plainValue
-	PlainUTF8  = plainUTF8
-)
+// ValidUTF8 is a scanner that looks at several bytes at a time.
+var ValidUTF8 = validUTF8
+
+// Plain and PlainUTF8 return how far b can be read up to a character of a text, or of an attribute value in such quotes, that needs a
+// closer look. Copied appends as much as Plain says to dst.
+func Plain(b []byte, quote byte) int     { return stopsOf(quote).plain(b) }
+func PlainUTF8(b []byte, quote byte) int { return stopsOf(quote).plainUTF8(b) }
+
+func Copied(dst, b []byte, quote byte) []byte {
+	dst, _ = stopsOf(quote).appendPlain(dst, b)
+	return dst
+}
+
+func stopsOf(quote byte) stops {
+	if quote == 0 {
+		return textStops
+	}
+	return valueStops(quote)
+}

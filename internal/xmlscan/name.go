@@ -2,6 +2,7 @@ package xmlscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,19 @@ type qname struct {
 	declares *prefix // for xmlns and xmlns:…, the prefix that such an attribute declares
 	next     *qname  // the name that followed last time
 	serial   uint64  // the last tag that had an attribute of this name
+
+	tag [tagSize]byte // "<raw>", if it is that short: to be copied and compared without a call
+}
+
+const tagSize = 32 // two machine registers: copied without a call
+
+// leads tells whether b starts with q.raw. b has that many bytes and at least eight.
+func (q *qname) leads(b []byte) bool {
+	n := len(q.raw)
+	if n > 8 {
+		return string(b[:n]) == q.raw
+	}
+	return (binary.LittleEndian.Uint64(b)^binary.LittleEndian.Uint64(q.tag[1:]))<<((64-n*8)&63) == 0
 }
 
 // names holds all names that a document has used so far, checked once. Documents repeat themselves, so a name is first compared with
@@ -73,7 +87,7 @@ func (t *names) forget() {
 func (r *Reader) readName(p int) (*qname, int) {
 	if q := r.last.next; q != nil {
 		n := p + len(q.raw)
-		if n < r.end && string(r.buf[p:n]) == q.raw && class[r.buf[n]]&nameByte == 0 {
+		if n < r.end && class[r.buf[n]]&nameByte == 0 && q.leads(r.buf[p:]) {
 			r.last = q
 			return q, n
 		}
@@ -92,20 +106,29 @@ func (r *Reader) findName(p int) (*qname, int) {
 		r.fail(p, nil, "%q where a name is expected", r.buf[p:p+1])
 		return nil, p
 	}
-	slot := &r.cache[(uint(raw[0])+uint(raw[n/2])*7+uint(raw[n-1])*31+uint(n)*61)%uint(len(r.cache))]
+	if q := r.find(raw); q != nil {
+		return q, p + n
+	}
+	r.fail(p, nil, "bad name %q", raw)
+	return nil, p
+}
+
+// find returns a name, which is not empty. It returns nil if raw is none.
+func (t *names) find(raw []byte) *qname {
+	n := len(raw)
+	slot := &t.cache[(uint(raw[0])+uint(raw[n/2])*7+uint(raw[n-1])*31+uint(n)*61)%uint(len(t.cache))]
 	q := *slot
 	if q == nil || q.raw != string(raw) {
-		if q = r.byRaw[string(raw)]; q == nil {
-			if q = r.intern(raw); q == nil {
-				r.fail(p, nil, "bad name %q", raw)
-				return nil, p
+		if q = t.byRaw[string(raw)]; q == nil {
+			if q = t.intern(raw); q == nil {
+				return nil
 			}
 		}
 		*slot = q
 	}
-	r.last.next = q
-	r.last = q
-	return q, p + n
+	t.last.next = q
+	t.last = q
+	return q
 }
 
 // intern checks a name and adds it to the table; nil means that it is none.
@@ -127,6 +150,10 @@ func (t *names) intern(raw []byte) *qname {
 		q.declares = t.none
 	case q.prefix.uri == xmlnsURI:
 		q.declares = t.prefix(q.local)
+	}
+	if len(raw) <= tagSize-2 {
+		q.tag[0] = '<'
+		q.tag[1+copy(q.tag[1:], raw)] = '>'
 	}
 	t.byRaw[q.raw] = q
 	t.size += len(raw)

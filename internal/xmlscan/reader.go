@@ -165,6 +165,9 @@ func (r *Reader) Next() (Kind, error) {
 
 // NextTag is like Next but passes over Text.
 func (r *Reader) NextTag() (Kind, error) {
+	if r.mode == modeContent {
+		r.passIndentation()
+	}
 	k, err := r.Next()
 	if k == Text {
 		k, err = r.Next()

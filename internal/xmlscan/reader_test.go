@@ -416,3 +416,19 @@ func TestLongTokensAreLinear(t *testing.T) {
 		})
 	}
 }
+
+// Names of one length that differ in one character are told apart, wherever they stand.
+func TestAlikeNames(t *testing.T) {
+	for n := 1; n < 40; n++ {
+		name := strings.Repeat("n", n)
+		for i := range n {
+			other := name[:i] + "m" + name[i+1:]
+			doc := fmt.Sprintf(`<r><%[1]s></%[1]s><%[1]s></%[1]s><%[2]s %[1]s="" %[2]s=""></%[2]s></r>`, name, other)
+			got, err := trace(newReader(doc))
+			require.NoError(t, err)
+			require.Equal(t, doc, got)
+			_, err = trace(newReader("<" + name + "></" + other + ">"))
+			require.ErrorContains(t, err, "end tag", "%s %s", name, other)
+		}
+	}
+}

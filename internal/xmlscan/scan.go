@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -12,7 +13,6 @@ const (
 	nameStart = 1 << iota // it can start a name; every byte of a non-ASCII character counts as such until the name is interned
 	nameByte              // it can stand in a name
 	spaceByte             // white space
-	plainByte             // it is ASCII and no control character, '&' or '<'
 )
 
 var class = func() (t [256]uint8) {
@@ -24,9 +24,6 @@ var class = func() (t [256]uint8) {
 			t[c] = nameByte
 		case c == ' ', c == '\t', c == '\n', c == '\r':
 			t[c] = spaceByte
-		}
-		if ' ' <= c && c < utf8.RuneSelf && c != '&' && c != '<' {
-			t[c] |= plainByte
 		}
 	}
 	return t
@@ -51,99 +48,112 @@ func indentation(b []byte) int {
 
 // The scanners below look at eight bytes at a time: in x-low, x^(c*low)-low and so on the top bit of a byte is set if the byte is
 // below a value or equals one. A borrow can set further bits, but only above a byte that is rightly found, and the lowest counts.
+// Two characters that differ in one bit are looked for at once.
 const (
 	low  = 0x0101010101010101
 	high = 0x8080808080808080
 )
 
-// plainText returns the length of the prefix of b without control characters, '&', '<', '>' and bytes outside ASCII.
-func plainText(b []byte) int {
-	rest := b
-	for len(rest) >= 16 {
-		x := binary.LittleEndian.Uint64(rest)
-		y := binary.LittleEndian.Uint64(rest[8:])
-		m := ((x - 0x20*low) | ((x | 2*low) ^ '>'*low - low) | (x ^ '&'*low - low) | x) & high
-		n := ((y - 0x20*low) | ((y | 2*low) ^ '>'*low - low) | (y ^ '&'*low - low) | y) & high
+// Stops are three characters that end a scan: pair, the same without bit, and single. Control characters and bytes outside ASCII do too.
+type stops struct{ bit, pair, single uint64 }
+
+var (
+	textStops   = stops{('<' ^ '>') * low, '>' * low, '&' * low}
+	doubleStops = stops{('"' ^ '&') * low, '&' * low, '<' * low}
+	singleStops = stops{('\'' ^ '&') * low, '\'' * low, '<' * low}
+)
+
+// valueStops returns what ends the plain part of an attribute value between such quotes.
+func valueStops(quote byte) stops {
+	if quote == '"' {
+		return doubleStops
+	}
+	return singleStops
+}
+
+// in returns the top bits of the bytes of x that are stops, control characters or outside ASCII.
+func (s stops) in(x uint64) uint64 { return (s.ascii(x) | x) & high }
+
+// ascii is in for ASCII; the top bits of other bytes, and all lower bits, mean nothing.
+func (s stops) ascii(x uint64) uint64 {
+	return (x - 0x20*low) | ((x | s.bit) ^ s.pair - low) | (x ^ s.single - low)
+}
+
+// plain returns the length of the prefix of b without stops.
+func (s stops) plain(b []byte) int {
+	i := 0
+	for ; i+16 <= len(b); i += 16 {
+		m := s.in(binary.LittleEndian.Uint64(b[i : i+8]))
+		n := s.in(binary.LittleEndian.Uint64(b[i+8 : i+16]))
 		if m|n != 0 {
 			if m != 0 {
-				return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
+				return i + bits.TrailingZeros64(m)>>3
 			}
-			return len(b) - len(rest) + 8 + bits.TrailingZeros64(n)>>3
-		}
-		rest = rest[16:]
-	}
-	switch {
-	case len(b) < 8:
-		return plainShort(b, '>')
-	case len(rest) > 8:
-		x := binary.LittleEndian.Uint64(rest)
-		if m := ((x - 0x20*low) | ((x | 2*low) ^ '>'*low - low) | (x ^ '&'*low - low) | x) & high; m != 0 {
-			return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
+			return i + 8 + bits.TrailingZeros64(n)>>3
 		}
 	}
-	x := binary.LittleEndian.Uint64(b[len(b)-8:]) // some of it for the second time
-	m := ((x - 0x20*low) | ((x | 2*low) ^ '>'*low - low) | (x ^ '&'*low - low) | x) & high
-	return len(b) - 8 + bits.TrailingZeros64(m)>>3
+	if i+8 <= len(b) {
+		if m := s.in(binary.LittleEndian.Uint64(b[i : i+8])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	if i == len(b) {
+		return i
+	}
+	return i + bits.TrailingZeros64(s.in(lastWord(b, i)))>>3
 }
 
-// plainValue returns the length of the prefix of b without control characters, '&', '<', quote and bytes outside ASCII.
-func plainValue(b []byte, quote byte) int {
-	q := uint64(quote) * low
-	rest := b
-	for len(rest) >= 16 {
-		x := binary.LittleEndian.Uint64(rest)
-		y := binary.LittleEndian.Uint64(rest[8:])
-		m := ((x - 0x20*low) | (x ^ q - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low) | x) & high
-		n := ((y - 0x20*low) | (y ^ q - low) | (y ^ '<'*low - low) | (y ^ '&'*low - low) | y) & high
-		if m|n != 0 {
-			if m != 0 {
-				return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
-			}
-			return len(b) - len(rest) + 8 + bits.TrailingZeros64(n)>>3
-		}
-		rest = rest[16:]
+// appendPlain appends to dst the prefix of b without stops, whose length is n.
+func (s stops) appendPlain(dst, b []byte) (to []byte, n int) {
+	from := len(dst)
+	if cap(dst)-from < len(b)+8 {
+		dst = slices.Grow(dst, len(b)+8)
 	}
-	switch {
-	case len(b) < 8:
-		return plainShort(b, quote)
-	case len(rest) > 8:
-		x := binary.LittleEndian.Uint64(rest)
-		if m := ((x - 0x20*low) | (x ^ q - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low) | x) & high; m != 0 {
-			return len(b) - len(rest) + bits.TrailingZeros64(m)>>3
-		}
-	}
-	x := binary.LittleEndian.Uint64(b[len(b)-8:]) // some of it for the second time
-	m := ((x - 0x20*low) | (x ^ q - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low) | x) & high
-	return len(b) - 8 + bits.TrailingZeros64(m)>>3
-}
-
-// plainShort returns the length of the prefix of b without control characters, '&', '<', other and bytes outside ASCII.
-func plainShort(b []byte, other byte) int {
-	for i, c := range b {
-		if class[c]&plainByte == 0 || c == other {
-			return i
-		}
-	}
-	return len(b)
-}
-
-// plainUTF8 returns the length of the prefix of b without control characters, '&', '<' and other; bytes outside ASCII are not looked at.
-func plainUTF8(b []byte, other byte) int {
-	o := uint64(other) * low
+	free := dst[from:cap(dst)]
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i : i+8])
-		m := ((x - 0x20*low) | (x ^ o - low) | (x ^ '<'*low - low) | (x ^ '&'*low - low)) &^ x
-		if m &= high; m != 0 {
+		binary.LittleEndian.PutUint64(free[i:i+8], x)
+		if m := s.in(x); m != 0 {
+			i += bits.TrailingZeros64(m) >> 3
+			return dst[:from+i], i
+		}
+	}
+	if i < len(b) {
+		x := lastWord(b, i)
+		binary.LittleEndian.PutUint64(free[i:i+8], x)
+		i += bits.TrailingZeros64(s.in(x)) >> 3
+	}
+	return dst[:from+i], i
+}
+
+// plainUTF8 is plain that does not look at bytes outside ASCII.
+func (s stops) plainUTF8(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i : i+8])
+		if m := s.ascii(x) &^ x & high; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c < 0x20 || c == '&' || c == '<' || c == other {
-			break
-		}
+	if i == len(b) {
+		return i
 	}
-	return i
+	x := lastWord(b, i)
+	return i + bits.TrailingZeros64(s.ascii(x)&^x&high)>>3
+}
+
+// lastWord returns the bytes of b from i on, less than eight, as a word. What lacks is zero, a control character.
+func lastWord(b []byte, i int) uint64 {
+	n := len(b)
+	switch {
+	case n >= 8:
+		return binary.LittleEndian.Uint64(b[n-8:]) >> (((i + 8 - n) * 8) & 63)
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<((n*8-32)&63)
+	}
+	return uint64(b[0]) | uint64(b[n/2])<<((n/2*8)&63) | uint64(b[n-1])<<((n*8-8)&63)
 }
 
 // validUTF8 tells whether b is UTF-8 without U+FFFE and U+FFFF, which XML forbids.
@@ -174,7 +184,7 @@ func validUTF8(b []byte) bool {
 // cleanText tells whether text with bytes outside ASCII needs no decoding. text has no '<'.
 func cleanText(text []byte) bool {
 	for i := 0; ; i++ {
-		i += plainUTF8(text[i:], '>')
+		i += textStops.plainUTF8(text[i:])
 		if i == len(text) {
 			return validUTF8(text)
 		}
@@ -190,7 +200,7 @@ func cleanText(text []byte) bool {
 // cleanValue tells whether an attribute value with bytes outside ASCII needs no decoding.
 func cleanValue(v []byte) bool {
 	for i := 0; ; i++ {
-		i += plainUTF8(v[i:], '>')
+		i += textStops.plainUTF8(v[i:])
 		if i == len(v) {
 			return validUTF8(v)
 		}

@@ -24,10 +24,11 @@ func plain(b []byte, other byte, ascii bool) int {
 
 func requireScans(t *testing.T, b []byte) {
 	t.Helper()
-	require.Equal(t, plain(b, '>', true), xmlscan.PlainText(b), "%q", b)
-	for _, other := range []byte{'>', '"', '\''} {
-		require.Equal(t, plain(b, other, true), xmlscan.PlainValue(b, other), "%q", b)
-		require.Equal(t, plain(b, other, false), xmlscan.PlainUTF8(b, other), "%q", b)
+	for quote, other := range map[byte]byte{0: '>', '"': '"', '\'': '\''} {
+		n := plain(b, other, true)
+		require.Equal(t, n, xmlscan.Plain(b, quote), "%q", b)
+		require.Equal(t, plain(b, other, false), xmlscan.PlainUTF8(b, quote), "%q", b)
+		require.Equal(t, string(b[:n]), string(xmlscan.Copied(nil, b, quote)), "%q", b)
 	}
 	valid := utf8.Valid(b) && !bytes.Contains(b, []byte("\uFFFE")) && !bytes.Contains(b, []byte("\uFFFF"))
 	require.Equal(t, valid, xmlscan.ValidUTF8(b), "%q", b)

@@ -74,15 +74,15 @@ func (r *Reader) open(q *qname, n int) bool {
 
 // endTag reads an end tag.
 func (r *Reader) endTag() Kind {
-	open := r.stack[len(r.stack)-1].name.raw
+	open := r.stack[len(r.stack)-1].name
 	p := r.pos + 2
-	n := p + len(open)
-	if n < r.end && r.buf[n] == '>' && string(r.buf[p:n]) == open {
+	n := p + len(open.raw)
+	if n < r.end && r.buf[n] == '>' && open.leads(r.buf[p:]) {
 		r.tok = r.pos
 		r.pos = n + 1
 		return r.close()
 	}
-	return r.endTagSlowly(open)
+	return r.endTagSlowly(open.raw)
 }
 
 // endTagSlowly reads an end tag that is wrong, cut short, or has white space in it.
@@ -213,7 +213,7 @@ func (r *Reader) skipSpace(p int) int {
 
 // scanValue returns where the attribute value that starts at p ends, and whether it must be decoded or looked at again.
 func (r *Reader) scanValue(p int, quote byte) (to int, decode bool) {
-	to = p + plainValue(r.buf[p:], quote)
+	to = p + valueStops(quote).plain(r.buf[p:])
 	if r.buf[to] == quote {
 		return to, false
 	}

@@ -1,76 +1,55 @@
 package xmlscan
 
-import "strings"
+import "unsafe"
 
-const (
-	tagSize  = 32 // two machine registers: copied without a call
-	tagCount = 256
-)
-
-// A tag is a checked name as a Writer writes it. Documents repeat themselves, so a Writer keeps the tags of the names it met.
-type tag struct {
-	size  int           // of the name
-	colon int           // the length of its prefix, 0 if it has none
-	next  *tag          // the tag of the name that followed last time
-	text  [tagSize]byte // "<name>", if it is that short
-}
-
-// is tells whether t is the tag of a name.
-func (t *tag) is(name string) bool {
-	return t != nil && t.size == len(name) && string(t.text[1:1+t.size]) == name
-}
-
-// append appends "<name>" to dst.
-func (t *tag) append(dst []byte, name string) []byte {
-	n := len(dst)
-	if n+tagSize > cap(dst) || t.size > tagSize-2 {
-		return t.appendSlowly(dst, name)
-	}
-	*(*[tagSize]byte)(dst[n : n+tagSize]) = t.text
-	return dst[:n+2+t.size]
-}
-
-func (t *tag) appendSlowly(dst []byte, name string) []byte {
-	dst = append(dst, '<')
-	dst = append(dst, name...)
-	return append(dst, '>')
-}
-
-// checkName checks that name is one of Namespaces in XML 1.0 §4. If it is not, there is an error, and the result is nil.
-func (w *Writer) checkName(name string) *tag {
-	if t := w.last.next; t.is(name) {
-		w.last = t
-		return t
+// name checks a name as of Namespaces in XML 1.0 §4. If it is none, there is an error, and the result is nil.
+func (w *Writer) name(name string) *qname {
+	if q := w.last.next; q != nil && same(q.raw, name) {
+		w.last = q
+		return q
 	}
 	return w.findName(name)
 }
 
-func (w *Writer) findName(name string) *tag {
-	n := len(name)
-	if n == 0 || n > tagSize-2 {
-		return w.learn(&w.long, name)
-	}
-	t := &w.known[(uint(name[0])+uint(name[n/2])*7+uint(name[n-1])*31+uint(n)*61)%tagCount]
-	if !t.is(name) && w.learn(t, name) == nil {
-		return nil
-	}
-	w.last.next = t
-	w.last = t
-	return t
-}
+// same tells whether two strings lie in the same place: the names that a program writes again and again do.
+func same(a, b string) bool { return unsafe.StringData(a) == unsafe.StringData(b) && len(a) == len(b) }
 
-// learn checks a name and puts its tag into t.
-func (w *Writer) learn(t *tag, name string) *tag {
-	prefix, local, prefixed := strings.Cut(name, ":")
-	if !isNCName(view(prefix)) || prefixed && !isNCName(view(local)) {
+func (w *Writer) findName(name string) *qname {
+	if w.full && w.state != inTag { // the attributes of an open tag are still needed
+		w.forget()
+	}
+	var q *qname
+	if name != "" {
+		q = w.find(view(name))
+	}
+	if q == nil {
 		w.fail("bad name %q", name)
 		return nil
 	}
-	*t = tag{size: len(name), next: t.next}
-	if prefixed {
-		t.colon = len(prefix)
+	q.raw = name // to be found in its place next time
+	return q
+}
+
+// appendTag appends "<raw>" to dst.
+func (q *qname) appendTag(dst []byte) []byte {
+	n := len(dst)
+	if n+tagSize > cap(dst) || len(q.raw) > tagSize-2 {
+		return q.appendTagSlowly(dst)
 	}
-	t.text[0] = '<'
-	t.text[1+copy(t.text[1:tagSize-1], name)] = '>'
-	return t
+	*(*[tagSize]byte)(dst[n : n+tagSize]) = q.tag
+	return dst[:n+2+len(q.raw)]
+}
+
+func (q *qname) appendTagSlowly(dst []byte) []byte {
+	dst = append(dst, '<')
+	dst = append(dst, q.raw...)
+	return append(dst, '>')
+}
+
+// appendEndTag appends "</raw>" to dst.
+func (q *qname) appendEndTag(dst []byte) []byte {
+	n := len(dst)
+	dst = q.appendTag(append(dst, '<'))
+	dst[n+1] = '/'
+	return dst
 }

@@ -5,20 +5,34 @@ import (
 	"unicode/utf8"
 )
 
-// plainRun reads a run of text in one piece, the common case; others are left to run.
-func (r *Reader) plainRun() Kind {
-	p, i := r.pos, r.pos
+// passIndentation passes over white space that ends at a tag: a run of text that nobody wants.
+func (r *Reader) passIndentation() {
+	i := r.indentationEnd()
+	if tag := r.buf[i] == '<' && i+1 < r.end && r.buf[i+1] != '!' && r.buf[i+1] != '?'; tag && i-r.pos <= r.maxToken {
+		r.pos = i
+	}
+}
+
+// indentationEnd returns where the white space at hand ends.
+func (r *Reader) indentationEnd() int {
+	i := r.pos
 	if r.buf[i] == '\n' {
 		i += 1 + indentation(r.buf[i+1:])
 	}
 	for r.buf[i] == '\n' || r.buf[i] == ' ' || r.buf[i] == '\t' {
 		i++
 	}
+	return i
+}
+
+// plainRun reads a run of text in one piece, the common case; others are left to run.
+func (r *Reader) plainRun() Kind {
+	p, i := r.pos, r.indentationEnd()
 	if r.buf[i] == '<' {
 		return r.endPlainRun(p, i, false)
 	}
 	for {
-		i += plainText(r.buf[i:])
+		i += textStops.plain(r.buf[i:])
 		switch c := r.buf[i]; {
 		case c == '<':
 			return r.endPlainRun(p, i, false)
@@ -49,18 +63,25 @@ func (r *Reader) endPlainRun(p, i int, decode bool) Kind {
 		return 0
 	}
 	r.tok = p
+	r.pos = i
 	r.text = r.buf[p:i:i]
 	if decode {
-		var ok bool
-		if r.joined, ok = r.decode(r.joined[:0], r.text, p, inText); !ok {
-			return 0
-		}
-		r.text = r.joined
+		return r.decodeRun(p)
 	}
-	r.pos = i
-	if len(r.text) == 0 {
+	return Text
+}
+
+// decodeRun decodes the text at hand, which starts at buf[p]. It may come to nothing.
+func (r *Reader) decodeRun(p int) (k Kind) {
+	joined, ok := r.decode(r.joined[:0], r.text, p, inText)
+	r.joined = joined
+	switch {
+	case !ok:
+		return 0
+	case len(joined) == 0:
 		return r.token()
 	}
+	r.text = joined
 	return Text
 }
 
@@ -157,7 +178,7 @@ const (
 // in CDATA, and in attribute values white space as §3.3.3 says.
 func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 	for i := 0; i < len(src); {
-		n := plainText(src[i:])
+		n := textStops.plain(src[i:])
 		dst = append(dst, src[i:i+n]...)
 		i += n
 		if i == len(src) {
@@ -199,7 +220,7 @@ var lineEnd = [...]byte{inText: '\n', inCDATA: '\n', inValue: ' '}
 
 // characters decodes the run of characters that src, at buf[at], starts with, up to what needs a closer look.
 func (r *Reader) characters(dst, src []byte, at int) ([]byte, int, bool) {
-	run := src[:plainUTF8(src, '>')]
+	run := src[:textStops.plainUTF8(src)]
 	if validUTF8(run) {
 		return append(dst, run...), len(run), true
 	}

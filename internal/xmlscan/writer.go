@@ -32,14 +32,9 @@ type Writer struct {
 	state state
 	lines bool // an element written now begins on a new line
 
-	known *[tagCount]tag // the names used so far
-	last  *tag           // the name used last; never nil
-	long  tag            // the name at hand, if it is too long for known
-
-	stack []level
-	names []byte      // the start tags of all open elements, one behind the other, without attributes
-	attrs []attrName  // the attributes of the open tag, other than declarations
-	decls []namespace // the declarations of all open elements
+	names
+	stack []element
+	attrs []*qname // the attributes of the open tag that have a prefix
 
 	fragment strings.Reader // for Raw
 	checker  *Reader
@@ -57,32 +52,30 @@ const (
 	failed // there is an error
 )
 
-// An attrName is a checked name; colon is the length of its prefix, 0 if it has none.
-type attrName struct {
-	name  string
-	colon int
-}
-
-// A level is one open element.
-type level struct {
-	name  int  // where its tag starts in names
-	colon int  // the length of its prefix
-	decls int  // the number of declarations outside
+// An element is one that a Writer has open.
+type element struct {
+	name  *qname
+	binds int  // the number of bindings outside the element
 	text  bool // it holds text
 }
 
 // NewWriter returns a Writer to dst.
 func NewWriter(dst io.Writer) *Writer {
-	known := new([tagCount]tag)
-	return &Writer{dst: dst, buf: make([]byte, 0, flushSize+flushSize/4), known: known, last: &known[0]}
+	w := &Writer{buf: make([]byte, 0, flushSize+flushSize/4)}
+	w.Reset(dst)
+	return w
 }
 
 // Reset makes w write another document to dst with the same settings, keeping its memory.
 func (w *Writer) Reset(dst io.Writer) {
-	*w = Writer{
-		Indent: w.Indent, dst: dst, buf: w.buf[:0],
-		known: w.known, last: w.last, stack: w.stack[:0], names: w.names[:0], attrs: w.attrs[:0], decls: w.decls[:0], checker: w.checker,
-	}
+	w.dst = dst
+	w.err = nil
+	w.buf = w.buf[:0]
+	w.state = atStart
+	w.lines = false
+	w.names.reset()
+	w.stack = w.stack[:0]
+	w.attrs = w.attrs[:0]
 }
 
 // Declaration writes the XML declaration. It can only come first.
@@ -98,14 +91,14 @@ func (w *Writer) Declaration() {
 
 // Start opens an element.
 func (w *Writer) Start(name string) {
-	t := w.checkName(name)
-	if t == nil || !w.content() {
+	q := w.name(name)
+	if q == nil || !w.content() {
 		return
 	}
-	b := t.append(w.line(), name)
+	b := q.appendTag(w.line())
 	w.buf = b[:len(b)-1]
-	w.stack = append(w.stack, level{name: len(w.names), colon: t.colon, decls: len(w.decls)})
-	w.names = t.append(w.names, name)
+	w.stack = append(w.stack, element{name: q, binds: len(w.binds)})
+	w.serial++
 	w.lines = w.Indent
 	w.state = inTag
 }
@@ -162,91 +155,71 @@ func (w *Writer) Attr(name, value string) {
 		w.fail("attribute %s outside a tag", name)
 		return
 	}
-	t := w.checkName(name)
-	if t == nil {
+	q := w.name(name)
+	if q == nil {
 		return
 	}
-	if prefix, ok := strings.CutPrefix(name, "xmlns"); ok && (prefix == "" || prefix[0] == ':') {
-		w.declare(strings.TrimPrefix(prefix, ":"), name, value)
-	} else {
-		for i := range w.attrs {
-			if w.attrs[i].name == name {
-				w.fail("attribute %s twice", name)
-			}
-		}
-		w.attrs = append(w.attrs, attrName{name, t.colon})
+	if q.serial == w.serial {
+		w.fail("attribute %s twice", name)
+		return
 	}
-	b := t.append(w.buf, name)
+	q.serial = w.serial
+	if q.declares != nil {
+		w.declare(q.declares, value)
+	} else if q.prefix != w.none {
+		w.attrs = append(w.attrs, q)
+	}
+	b := q.appendTag(w.buf)
 	b[len(w.buf)], b[len(b)-1] = ' ', '='
 	b = append(b, '"')
-	n := plainValue(view(value), '"')
-	b = append(b, value[:n]...)
+	b, n := doubleStops.appendPlain(b, view(value))
 	if n < len(value) {
-		b = w.escape(b, value[n:], true)
+		b = w.escape(b, value[n:], inValue)
 	}
 	w.buf = append(b, '"')
 }
 
-// declare checks and remembers the declaration of a prefix, or of the default namespace.
-func (w *Writer) declare(prefix, name, uri string) {
+// declare handles the declaration of a prefix, or of the default namespace.
+func (w *Writer) declare(p *prefix, uri string) {
 	switch {
-	case prefix != "" && uri == "":
-		w.fail("prefix %s declared as empty", prefix)
-	case prefix == "xmlns", uri == xmlnsURI, (prefix == "xml") != (uri == xmlURI):
-		w.fail("prefix %q bound to %s", prefix, uri)
+	case p != w.none && uri == "":
+		w.fail("prefix %s declared as empty", p.name)
+	case p.name == "xmlns", uri == xmlnsURI, (p.name == "xml") != (uri == xmlURI):
+		w.fail("prefix %q bound to %s", p.name, uri)
 	}
-	for _, d := range w.decls[w.stack[len(w.stack)-1].decls:] {
-		if d.prefix == prefix {
-			w.fail("attribute %s twice", name)
-		}
-	}
-	w.decls = append(w.decls, namespace{prefix, uri})
+	w.binds = append(w.binds, binding{p, p.uri, p.depth})
+	p.uri, p.depth = uri, len(w.stack)
 }
 
 // endTag checks the names of the tag at hand, all of whose declarations are known now.
 func (w *Writer) endTag() {
 	w.state = inContent
-	if l := &w.stack[len(w.stack)-1]; l.colon > 0 {
-		w.space(w.names[l.name+1:][:l.colon])
+	if q := w.stack[len(w.stack)-1].name; q.prefix != w.none {
+		w.checkPrefix(q)
 	}
-	prefixed := 0
-	for _, a := range w.attrs {
-		if a.colon > 0 {
-			w.space(a.prefix())
-			prefixed++
-		}
-	}
-	if prefixed > 1 {
+	if len(w.attrs) > 0 {
 		w.checkAttrs()
+	}
+}
+
+// checkAttrs checks prefixes, and looks for one attribute under two of them.
+func (w *Writer) checkAttrs() {
+	for i, a := range w.attrs {
+		w.checkPrefix(a)
+		for _, b := range w.attrs[:i] {
+			if a.local == b.local && a.prefix.uri == b.prefix.uri {
+				w.fail("attribute %s twice, once as %s", b.raw, a.raw)
+			}
+		}
 	}
 	w.attrs = w.attrs[:0]
 }
 
-// checkAttrs looks for one attribute under two prefixes.
-func (w *Writer) checkAttrs() {
-	for i, a := range w.attrs {
-		for _, b := range w.attrs[:i] {
-			if a.colon > 0 && b.colon > 0 && a.name[a.colon:] == b.name[b.colon:] && w.space(a.prefix()) == w.space(b.prefix()) {
-				w.fail("attribute %s twice, once as %s", b.name, a.name)
-			}
-		}
+// checkPrefix checks that the prefix of a name that has one is declared.
+func (w *Writer) checkPrefix(q *qname) {
+	if q.prefix.uri == "" || q.declares != nil {
+		w.fail("prefix %s is not declared", q.prefix.name)
 	}
-}
-
-func (a attrName) prefix() []byte { return view(a.name[:a.colon]) }
-
-// space returns the namespace of a prefix, which must be declared.
-func (w *Writer) space(prefix []byte) string {
-	if string(prefix) == "xml" {
-		return xmlURI
-	}
-	for i := len(w.decls) - 1; i >= 0; i-- {
-		if d := &w.decls[i]; d.prefix == string(prefix) {
-			return d.uri
-		}
-	}
-	w.fail("prefix %s is not declared", prefix)
-	return ""
 }
 
 // Text writes text into the open element.
@@ -259,7 +232,7 @@ func (w *Writer) Text(s string) {
 	}
 	w.stack[len(w.stack)-1].text = true
 	w.lines = false
-	w.buf = w.escape(w.buf, s, false)
+	w.buf = w.escape(w.buf, s, inText)
 }
 
 // End closes the innermost open element; one without content becomes an empty-element tag.
@@ -280,14 +253,11 @@ func (w *Writer) End() {
 		if w.lines {
 			b = appendLine(b, n)
 		}
-		n := len(b)
-		b = append(b, '<')
-		b = append(b, w.names[l.name:]...)
-		b[n+1] = '/'
-		w.buf = b
+		w.buf = l.name.appendEndTag(b)
 	}
-	w.names = w.names[:l.name]
-	w.decls = w.decls[:l.decls]
+	if len(w.binds) > l.binds {
+		w.unbind(l.binds)
+	}
 	w.stack = w.stack[:n]
 	w.lines = w.Indent && n > 0 && !w.stack[n-1].text
 	if n == 0 && w.state != failed {
@@ -303,23 +273,18 @@ func (w *Writer) Element(name, text string) {
 		w.End()
 		return
 	}
-	t := w.checkName(name)
-	if t == nil || !w.content() {
+	q := w.name(name)
+	if q == nil || !w.content() {
 		return
 	}
-	if t.colon > 0 {
-		w.space(view(name[:t.colon]))
+	if q.prefix != w.none {
+		w.checkPrefix(q)
 	}
-	b := t.append(w.line(), name)
-	n := plainText(view(text))
-	b = append(b, text[:n]...)
+	b, n := textStops.appendPlain(q.appendTag(w.line()), view(text))
 	if n < len(text) {
-		b = w.escape(b, text[n:], false)
+		b = w.escape(b, text[n:], inText)
 	}
-	n = len(b)
-	b = t.append(append(b, '<'), name)
-	b[n+1] = '/'
-	w.buf = b
+	w.buf = q.appendEndTag(b)
 }
 
 // Raw writes xml, one element that declares every prefix it uses (as [Reader.AppendElement] gives it), as it is after checking it.
@@ -362,8 +327,8 @@ func (w *Writer) checkFragment(xml string) error {
 }
 
 // escape appends s to dst, escaped.
-func (w *Writer) escape(dst []byte, s string, value bool) []byte {
-	dst, err := escape(dst, view(s), value)
+func (w *Writer) escape(dst []byte, s string, where where) []byte {
+	dst, err := escape(dst, view(s), where)
 	if err != nil {
 		w.setErr(err)
 	}
@@ -403,8 +368,7 @@ func (w *Writer) Flush() error {
 func (w *Writer) Close() error {
 	switch {
 	case len(w.stack) > 0:
-		tag := w.names[w.stack[len(w.stack)-1].name:]
-		w.fail("element %s is open", tag[1:len(tag)-1])
+		w.fail("element %s is open", w.stack[len(w.stack)-1].name.raw)
 	case w.state != afterRoot:
 		w.fail("no root element")
 	}

@@ -103,6 +103,25 @@ func TestWriterRefuses(t *testing.T) {
 		{"attribute outside a tag", func(w *xmlscan.Writer) { w.Start("a"); w.Text("b"); w.Attr("c", "") }, "outside a tag"},
 		{"attribute after the end", func(w *xmlscan.Writer) { w.Element("a", ""); w.Attr("c", "") }, "outside a tag"},
 		{"attribute twice", func(w *xmlscan.Writer) { w.Start("a"); w.Attr("b", ""); w.Attr("b", "") }, "twice"},
+		{"attribute twice, in different strings", func(w *xmlscan.Writer) {
+			w.Start("a")
+			w.Attr("bcd", "")
+			w.Attr("e", "")
+			w.Attr(strings.Clone("bcd"), "")
+		}, "attribute bcd twice"},
+		{"long attribute twice", func(w *xmlscan.Writer) {
+			long := strings.Repeat("b", 100)
+			w.Start("a")
+			w.Attr(long, "")
+			w.Attr(long, "")
+		}, "twice"},
+		{"attribute twice among more than are remembered", func(w *xmlscan.Writer) {
+			w.Start("a")
+			for i := range 10_000 {
+				w.Attr(fmt.Sprint("b", i), "")
+			}
+			w.Attr("b0", "")
+		}, "attribute b0 twice"},
 		{"declaration twice", func(w *xmlscan.Writer) { w.Start("a"); w.Attr("xmlns", "u"); w.Attr("xmlns", "v") }, "twice"},
 		{"attribute twice by namespace", func(w *xmlscan.Writer) {
 			w.Start("a")
@@ -294,4 +313,54 @@ func TestWriterNames(t *testing.T) {
 			assert.ErrorContains(t, w.Err(), "bad name", "%q", bad)
 		}
 	}
+}
+
+// Names that begin in the same place are not the same.
+func TestWriterCutNames(t *testing.T) {
+	var b strings.Builder
+	w := xmlscan.NewWriter(&b)
+	w.Start("root")
+	for _, name := range []string{"abc", "abcd"} {
+		w.Element("x", "1")
+		w.Element("abcd"[:len(name)], "2")
+	}
+	w.End()
+	require.NoError(t, w.Close())
+	assert.Equal(t, "<root><x>1</x><abc>2</abc><x>1</x><abcd>2</abcd></root>\n", b.String())
+}
+
+// A Writer of ever new names forgets them, but not what the open elements declare.
+func TestWriterForgets(t *testing.T) {
+	var got, want strings.Builder
+	w := xmlscan.NewWriter(&got)
+	w.Start("p:root")
+	w.Attr("xmlns:p", "u")
+	want.WriteString(`<p:root xmlns:p="u">`)
+	for i := range 10_000 {
+		name := fmt.Sprint("p:n", i)
+		w.Start(name)
+		w.Attr(name, "")
+		w.Attr(fmt.Sprint("xmlns:q", i), "v")
+		w.Element(fmt.Sprintf("q%d:n", i), "text")
+		w.End()
+		fmt.Fprintf(&want, `<%s %s="" xmlns:q%d="v"><q%d:n>text</q%d:n></%s>`, name, name, i, i, i, name)
+	}
+	names, size := xmlscan.Remembered(w)
+	assert.LessOrEqual(t, names, 5000)
+	assert.LessOrEqual(t, size, 1<<20)
+	w.End()
+	require.NoError(t, w.Close())
+	want.WriteString("</p:root>\n")
+	require.Equal(t, want.String(), got.String())
+
+	w.Reset(io.Discard)
+	w.Start("root")
+	for i := range 10_000 {
+		w.Start("e")
+		w.Attr(fmt.Sprint("xmlns:p", i), "v")
+		w.End()
+	}
+	require.NoError(t, w.Err())
+	w.Element("p1:e", "text")
+	assert.ErrorContains(t, w.Err(), "prefix p1 is not declared")
 }

@@ -1,0 +1,338 @@
+package xmlscan_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/beevik/etree"
+	"github.com/shabbyrobe/xmlwriter"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tdewolff/parse/v2"
+	lexer "github.com/tdewolff/parse/v2/xml"
+
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// The counts of a document are what every peer that reads it must have seen. Namespace declarations are no attributes, and text is
+// in bytes.
+type counts struct{ elements, attrs, text int }
+
+// The readers are the peers that read.
+var readers = []struct {
+	name string
+	read func(doc []byte) (counts, error)
+	raw  bool // it does not decode text, so that its bytes differ
+}{
+	{name: "websync", read: countTokens},
+	{name: "encoding-xml", read: countEncodingXML},
+	{name: "etree", read: countTree},
+	{name: "tdewolff", read: countLexer, raw: true},
+}
+
+func countTokens(doc []byte) (n counts, err error) {
+	r := xmlscan.NewReader(bytes.NewReader(doc))
+	for {
+		switch k, err := r.Next(); {
+		case err == io.EOF:
+			return n, nil
+		case err != nil:
+			return n, err
+		case k == xmlscan.Start:
+			n.elements++
+			n.attrs += len(r.Attrs())
+		case k == xmlscan.Text:
+			n.text += len(r.Text())
+		}
+	}
+}
+
+// countEncodingXML reads what encoding/xml checks: duplicate attributes, unbound prefixes, two roots and empty input pass.
+func countEncodingXML(doc []byte) (n counts, err error) {
+	dec := xml.NewDecoder(bytes.NewReader(doc))
+	depth := 0
+	for {
+		tok, err := dec.Token()
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			depth++
+			n.elements++
+			for _, a := range t.Attr {
+				if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
+					n.attrs++
+				}
+			}
+		case xml.EndElement:
+			depth--
+		case xml.CharData:
+			if depth > 0 {
+				n.text += len(t)
+			}
+		}
+	}
+}
+
+// countTree reads the whole document into memory. etree stands on the Decoder of encoding/xml and lets pass what that does; it
+// resolves no names.
+func countTree(doc []byte) (n counts, err error) {
+	d := etree.NewDocument()
+	if err := d.ReadFromBytes(doc); err != nil {
+		return n, err
+	}
+	n.addElement(d.Root())
+	return n, nil
+}
+
+func (n *counts) addElement(e *etree.Element) {
+	n.elements++
+	for _, a := range e.Attr {
+		if cmp.Or(a.Space, a.Key) != "xmlns" {
+			n.attrs++
+		}
+	}
+	for _, c := range e.Child {
+		switch c := c.(type) {
+		case *etree.Element:
+			n.addElement(c)
+		case *etree.CharData:
+			n.text += len(c.Data)
+		}
+	}
+}
+
+// countLexer only splits: the lexer checks no tags, names, characters, attributes or namespaces, and decodes nothing. It needs the
+// document in one piece.
+func countLexer(doc []byte) (n counts, err error) {
+	l := lexer.NewLexer(parse.NewInputBytes(doc))
+	inPI := false
+	for {
+		switch k, _ := l.Next(); k {
+		case lexer.ErrorToken:
+			if err := l.Err(); err != io.EOF {
+				return n, err
+			}
+			return n, nil
+		case lexer.StartTagPIToken:
+			inPI = true
+		case lexer.StartTagToken:
+			inPI = false
+			n.elements++
+		case lexer.AttributeToken:
+			if !inPI && !bytes.HasPrefix(l.Text(), []byte("xmlns")) {
+				n.attrs++
+			}
+		case lexer.TextToken, lexer.CDATAToken:
+			n.text += len(l.Text())
+		}
+	}
+}
+
+// A call is one that a Writer gets. Peers without an encoder of structs are told of a document by its calls.
+type call struct {
+	kind        xmlscan.Kind // zero for an attribute
+	name, value string
+}
+
+// calls returns the document as calls, without white space between elements.
+func (d document) calls() (calls []call) {
+	prefixes := map[string]string{rsNS: "rs:", linksNS: "le:"}
+	r := xmlscan.NewReader(bytes.NewReader(d.bytes()))
+	for {
+		k, err := r.Next()
+		if err == io.EOF {
+			return calls
+		}
+		if err != nil {
+			panic(err)
+		}
+		text := string(r.Text())
+		if k == xmlscan.Text && strings.TrimSpace(text) == "" {
+			continue
+		}
+		calls = append(calls, call{k, prefixes[r.Name().Space] + r.Name().Local, text})
+		if k == xmlscan.Start && len(calls) == 1 {
+			for _, ns := range d.declares {
+				calls = append(calls, call{0, ns[0], ns[1]})
+			}
+		}
+		for _, a := range r.Attrs() {
+			calls = append(calls, call{0, prefixes[a.Name.Space] + a.Name.Local, string(a.Value)})
+		}
+	}
+}
+
+// The writers are the peers that write calls.
+var writers = []struct {
+	name  string
+	write func(dst io.Writer, calls []call) error
+}{
+	{"etree", writeTree},
+	{"xmlwriter", writeXMLWriter},
+}
+
+// writeTree builds a tree and writes it. etree checks no names and prefixes, replaces bad characters and leaves carriage returns.
+func writeTree(dst io.Writer, calls []call) error {
+	d := etree.NewDocument()
+	d.CreateProcInst("xml", `version="1.0" encoding="UTF-8"`)
+	e := &d.Element
+	for _, c := range calls {
+		switch c.kind {
+		case xmlscan.Start:
+			e = e.CreateElement(c.name)
+		case xmlscan.End:
+			e = e.Parent()
+		case xmlscan.Text:
+			e.CreateText(c.value)
+		default:
+			e.CreateAttr(c.name, c.value)
+		}
+	}
+	d.Indent(2)
+	_, err := d.WriteTo(dst)
+	return err
+}
+
+// writeXMLWriter writes what xmlwriter checks: names, but no prefixes and duplicate attributes. It replaces bad characters and leaves
+// carriage returns.
+func writeXMLWriter(dst io.Writer, calls []call) error {
+	w := xmlwriter.Open(dst, xmlwriter.WithIndentString("  "))
+	err := w.StartDoc(xmlwriter.Doc{})
+	for _, c := range calls {
+		if err != nil {
+			return err
+		}
+		switch c.kind {
+		case xmlscan.Start:
+			err = w.StartElem(xmlwriter.Elem{Name: c.name})
+		case xmlscan.End:
+			err = w.EndElem()
+		case xmlscan.Text:
+			err = w.WriteText(c.value)
+		default:
+			err = w.WriteAttr(xmlwriter.Attr{Name: c.name, Value: c.value})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return w.EndAllFlush()
+}
+
+// A saxParser is the C program that reads with libxml2. The others read a stream; it has the document in memory.
+type saxParser struct {
+	dir string
+	err error // there is no compiler or no libxml2
+}
+
+func buildSAXParser(dir string) saxParser {
+	p := saxParser{dir: dir}
+	flags, err := exec.Command("pkg-config", "--cflags", "--libs", "libxml-2.0").Output()
+	if err != nil {
+		flags, err = exec.Command("xml2-config", "--cflags", "--libs").Output()
+	}
+	if err != nil {
+		p.err = fmt.Errorf("libxml2 is not installed with its headers: %w", err)
+		return p
+	}
+	args := append([]string{"-O2", "-o", p.program(), filepath.Join("testdata", "libxml2", "sax.c")}, strings.Fields(string(flags))...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		p.err = fmt.Errorf("cannot compile for libxml2: %w %s", err, out)
+	}
+	return p
+}
+
+func (p saxParser) program() string { return filepath.Join(p.dir, "sax") }
+
+// read parses a document so many times. It returns the seconds that this took, start and reading of the file not included.
+func (p saxParser) read(doc []byte, times int) (seconds float64, n counts, err error) {
+	file := filepath.Join(p.dir, "doc.xml")
+	if err := os.WriteFile(file, doc, 0o600); err != nil {
+		return 0, n, err
+	}
+	out, err := exec.Command(p.program(), file, strconv.Itoa(times)).Output()
+	if err != nil {
+		return 0, n, err
+	}
+	_, err = fmt.Sscan(string(out), &seconds, &n.elements, &n.attrs, &n.text)
+	return seconds, n, err
+}
+
+// benchmark reports the time that the program took by its own clock in place of the benchmark's.
+func (p saxParser) benchmark(b *testing.B, doc []byte) {
+	if p.err != nil {
+		b.Skip(p.err)
+	}
+	seconds, _, err := p.read(doc, b.N)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(seconds*1e9/float64(b.N), "ns/op")
+	b.ReportMetric(float64(len(doc))*float64(b.N)/1e6/seconds, "MB/s")
+}
+
+// The peers of a benchmark do the same work.
+func TestPeers(t *testing.T) {
+	for _, d := range []document{sitemapOf(20), resourceListOf(20), atomOf(20)} {
+		t.Run(d.name, func(t *testing.T) {
+			want, err := countTokens(d.bytes())
+			require.NoError(t, err)
+			for _, p := range readers {
+				got, err := p.read(d.bytes())
+				require.NoError(t, err, p.name)
+				if p.raw {
+					got.text = want.text
+				}
+				assert.Equal(t, want, got, p.name)
+			}
+			tokens, err := trace(xmlscan.NewReader(bytes.NewReader(d.bytes())))
+			require.NoError(t, err)
+			var b bytes.Buffer
+			require.NoError(t, d.encode(xml.NewEncoder(&b)))
+			assert.Equal(t, tokens, traceOf(t, &b), "encoding/xml")
+			for _, p := range writers {
+				b.Reset()
+				require.NoError(t, p.write(&b, d.calls()), p.name)
+				assert.Equal(t, tokens, traceOf(t, &b), p.name)
+			}
+		})
+	}
+}
+
+func traceOf(t *testing.T, src io.Reader) string {
+	t.Helper()
+	tokens, err := trace(xmlscan.NewReader(src))
+	require.NoError(t, err)
+	return tokens
+}
+
+// The program in C reads the same, if it can be built.
+func TestSAXParser(t *testing.T) {
+	p := buildSAXParser(t.TempDir())
+	if p.err != nil {
+		t.Skip(p.err)
+	}
+	for _, d := range []document{sitemapOf(20), resourceListOf(20), atomOf(20)} {
+		want, err := countTokens(d.bytes())
+		require.NoError(t, err)
+		_, got, err := p.read(d.bytes(), 2)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, d.name)
+	}
+	_, _, err := p.read([]byte("<a></b>"), 1)
+	assert.Error(t, err)
+}
