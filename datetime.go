@@ -280,6 +280,16 @@ func (d Datetime) civil() civil {
 	}
 }
 
+// days returns the number of days from 1970-01-01, in years that begin in March, so that leap days come last.
+func (c *civil) days() int64 {
+	y, m := c.year, c.month-3
+	if m < 0 {
+		y, m = y-1, m+12
+	}
+	const until1970 = 719_468 // from March 1 of year 0
+	return int64(365*y + y/4 - y/100 + y/400 + (153*m+2)/5 + c.day - 1 - until1970)
+}
+
 // datetime checks the fields, each alone and together. The year has four digits and the offset is checked before.
 func (c *civil) datetime() (Datetime, error) {
 	if c.year < 1 {
@@ -291,14 +301,14 @@ func (c *civil) datetime() (Datetime, error) {
 	if c.hour > 23 || c.minute > 59 || c.second > 60 {
 		return Datetime{}, errNoTime
 	}
-	t := time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute-c.offset, c.second, 0, time.UTC)
-	d := Datetime{sec: t.Unix(), nano: int32(c.nano), offset: int16(c.offset), prec: c.prec, flags: c.flags}
+	sec := c.days()*86400 + int64(c.hour*3600+(c.minute-c.offset)*60+c.second)
+	d := Datetime{sec: sec, nano: int32(c.nano), offset: int16(c.offset), prec: c.prec, flags: c.flags}
 	if d.sec < minUnix || d.sec >= maxUnix {
 		return Datetime{}, errYear
 	}
 	if c.second == 60 {
 		// Leap seconds end a month in UTC (RFC 3339 §5.7).
-		if t.Day() != 1 || t.Hour() != 0 || t.Minute() != 0 {
+		if t := time.Unix(sec, 0).UTC(); t.Day() != 1 || t.Hour() != 0 || t.Minute() != 0 {
 			return Datetime{}, errNoTime
 		}
 		d.flags |= leapSecond

@@ -621,3 +621,12 @@ func BenchmarkDatetimeAppendText(b *testing.B) {
 		buf, _ = d.AppendText(buf[:0])
 	}
 }
+
+func TestEveryDay(t *testing.T) {
+	for at := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 10000; at = at.AddDate(0, 0, 1) {
+		d, err := websync.ParseDatetime(at.Format(time.DateOnly))
+		if err != nil || !d.Time().Equal(at) {
+			t.Fatalf("%v: %v, %v", at, d, err)
+		}
+	}
+}

@@ -25,6 +25,9 @@ var (
 	// ErrNotFound: there is nothing under this name.
 	ErrNotFound = errors.New("not found")
 
+	// ErrGone: there was something under this name, and it will not come back.
+	ErrGone = errors.New("gone")
+
 	// ErrConflict: the value is no longer the one the caller has seen.
 	ErrConflict = errors.New("changed in the meantime")
 )
@@ -65,6 +68,29 @@ func (s *Severity) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf("no such severity: %.40q", text)
+}
+
+// A Rule is one thing that a specification demands of its documents. Findings carry its name, section and severity.
+type Rule struct {
+	Number   int    // from 1; it never changes, and no number is used again
+	Name     string // what [Finding.Rule] holds
+	Section  string // where it is demanded
+	Severity Severity
+	Summary  string // what is wrong, in one line
+}
+
+// NewRule returns a Rule, for tables of them.
+func NewRule(number int, name, section string, severity Severity, summary string) Rule {
+	return Rule{Number: number, Name: name, Section: section, Severity: severity, Summary: summary}
+}
+
+// Finding returns a departure from the rule: what was found, and where. Of the value no more than 1,024 bytes are kept.
+func (r Rule) Finding(document string, line, column int, element string, value []byte, message string) Finding {
+	const maxValue = 1024
+	return Finding{
+		Document: document, Rule: r.Name, Section: r.Section, Severity: r.Severity,
+		Line: line, Column: column, Element: element, Value: string(value[:min(len(value), maxValue)]), Message: message,
+	}
 }
 
 // A Finding is one departure of a document from its specification.

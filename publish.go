@@ -14,10 +14,12 @@ type Document struct {
 	ETag     string    // opaque, without quotes, the same for the same bytes; empty: to be made from the bytes
 	Modified time.Time // zero: not known
 	Final    bool      // the document never changes again
+	Digests  Digests   // of the bytes, as far as they are known without reading them
 	Links    []Link    // for the HTTP Link header
 
-	// Write writes a list. It may be called more than once and writes the same bytes each time. After an error what
-	// was written is worthless.
+	// Write writes a list. It may be called more than once. After an error what was written is worthless, with one
+	// exception: [ErrConflict] after the last byte says that the [Catalog] changed while it was read. The bytes are then
+	// a whole document, but perhaps not the one that ETag and Modified describe.
 	Write func(ctx context.Context, w io.Writer) error
 
 	// Open opens a package or a body. The caller closes it.
@@ -27,8 +29,10 @@ type Document struct {
 // A Publisher turns a [Catalog] into the documents of a protocol. Protocol packages implement it; package publish
 // serves it over HTTP or writes it to files. It is safe for concurrent use.
 type Publisher interface {
-	// Document returns the document at path. The path counts from the root of the host and starts with a slash, without
-	// a query. An unknown one is [ErrNotFound]. Nothing is rendered before Write or Open is called.
+	// Document returns the document at path: that of its URL from the root of the host, with the slash it starts with,
+	// escaped as it is there, without a query. An unknown one is [ErrNotFound], one that was there and will not come back
+	// is [ErrGone]. Nothing is rendered before Write or Open is called, and a document whose ETag is known costs no reading
+	// of what it lists.
 	Document(ctx context.Context, path string) (*Document, error)
 
 	// Documents yields the path of every document, for a static export: leaves before what links to them, so that files
@@ -37,12 +41,14 @@ type Publisher interface {
 }
 
 // A Locator gives every body its URL and finds it again. One Locator is shared by all Publishers of a site and by the
-// handler of the bodies. It is safe for concurrent use, and it does no I/O.
+// handler of the bodies. It is safe for concurrent use, and it does no I/O. [PathLocator] is the default one.
 type Locator interface {
-	// URL returns the absolute URL of a body of item. It depends on the item's id and the body's name only.
-	URL(item *Item, b Body) string
+	// URL returns the absolute URL of the body with the given name of the resource id. Different bodies have different
+	// URLs.
+	URL(id, body string) string
 
-	// Find is the inverse of URL: it returns the id and the name of the body. It does not say that they exist. Ok is
-	// false for a URL that URL never returns.
-	Find(url string) (id, body string, ok bool)
+	// Find is the inverse of URL: it takes the path of such a URL, from the root of the host and escaped as it is there,
+	// and returns the id and the name of the body. It does not say that they exist. Ok is false for a path that is in
+	// no URL that URL returns.
+	Find(path string) (id, body string, ok bool)
 }
