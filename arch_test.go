@@ -21,6 +21,7 @@ const module = "github.com/websync-go/websync"
 var mayImport = map[string][]string{
 	".":                   {},
 	"internal/xmlscan":    {},
+	"internal/document":   {".", "internal/xmlscan"},
 	"sitemap":             {".", "internal/...", "harvest"},
 	"atom":                {".", "internal/...", "harvest"},
 	"atom/anyfeed":        {".", "internal/...", "harvest", "atom"},

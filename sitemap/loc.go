@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -116,50 +117,39 @@ func locFaults(loc []byte) (faults uint8) {
 	return faults
 }
 
-// A base is the URL that relative locs are resolved against; nil if the document has none.
-type base struct{ *url.URL }
+// A base is the absolute HTTP URL that relative locs are resolved against; empty if the document has none.
+type base string
 
 func newBase(document string) base {
-	u, err := url.Parse(document)
-	if err != nil || !u.IsAbs() || u.Host == "" {
-		return base{}
+	if _, end := splitURL(document); end == 0 {
+		return ""
 	}
-	return base{u}
+	return base(document)
 }
 
 // resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if it can't be used.
 func (b base) resolve(loc []byte) (absolute []byte, _ Rule, message string) {
-	if scheme, rest, ok := bytes.Cut(loc, []byte(":")); ok && isScheme(scheme) {
-		switch http := strings.EqualFold(string(scheme), "http") || strings.EqualFold(string(scheme), "https"); {
-		case http && len(bytes.Trim(rest, "/")) == 0:
+	if n := document.Scheme(loc); n > 0 {
+		scheme := string(loc[:n])
+		switch http := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"); {
+		case http && len(bytes.Trim(loc[n+1:], "/")) == 0:
 			return nil, ruleLocSyntax, "a URL without a host"
 		case http:
 			return loc, ruleLocSyntax, "two slashes and a host do not follow the scheme"
 		}
 		return loc, ruleLocSyntax, "not an HTTP URL"
 	}
-	if b.URL == nil {
+	if b == "" {
 		return loc, ruleLocRelative, "a relative URL, and nothing to resolve it against"
 	}
-	if host := []byte(b.Host); bytes.HasPrefix(loc, host) && (len(loc) == len(host) || loc[len(host)] == '/') {
-		return append([]byte(b.Scheme+"://"), loc...), ruleLocRelative, "a URL without its scheme"
+	start, end := splitURL(b)
+	host := b[start:end]
+	if len(loc) >= len(host) && string(loc[:len(host)]) == string(host) && (len(loc) == len(host) || loc[len(host)] == '/') {
+		return append([]byte(b[:start]), loc...), ruleLocRelative, "a URL without its scheme"
 	}
-	ref, err := url.Parse(string(loc))
-	if err != nil {
+	absolute = document.AppendResolved(nil, string(b), loc)
+	if _, err := url.Parse(string(absolute)); err != nil {
 		return nil, ruleLocRelative, "a relative URL that can't be resolved"
 	}
-	return []byte(b.ResolveReference(ref).String()), ruleLocRelative, "a relative URL"
-}
-
-// isScheme checks RFC 3986 §3.1.
-func isScheme(b []byte) bool {
-	for i, c := range b {
-		switch {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
-		default:
-			return false
-		}
-	}
-	return len(b) > 0
+	return absolute, ruleLocRelative, "a relative URL"
 }

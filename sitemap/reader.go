@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -70,8 +71,8 @@ type Reader struct {
 	Now time.Time
 
 	src      io.Reader
-	doc      *document
-	xml      *xmlscan.Reader
+	doc      *document.Document
+	xml      *document.XML
 	lines    *lines
 	kind     Kind
 	root     string // the XML root's local name
@@ -79,7 +80,6 @@ type Reader struct {
 	spaced   bool   // another namespace of an element has been reported
 	inner    string // the namespace of the entry at hand
 	lenient  bool   // for Validate: a finding that costs no entry is at most a warning
-	above    int    // lines before the XML declaration
 	view     View
 	elements []websync.Element
 	places   []place // of elements, where they start
@@ -156,64 +156,29 @@ func (r *Reader) NextView() (*View, error) {
 	return &r.view, nil
 }
 
+// sitemapKind is what a Reader asks for.
+var sitemapKind = document.Kind{Format: "sitemap", Name: "a sitemap", Else: "neither XML nor a list of URLs"}
+
 // begin finds out what the document is and reads to its first entry.
 func (r *Reader) begin() error {
 	r.base = newBase(r.Document)
-	doc, err := openDocument(r.src, r.MaxBytes, func(message string) {
-		r.report(ruleGzip, 0, 0, "", nil, message)
-	})
-	if err != nil {
-		r.doc = new(document)
-		return r.fail(0, 0, "", err)
+	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, Report: r.reportDocument, Strict: r.Strict}
+	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
+		return err
 	}
-	r.doc = doc
-	head := doc.head()
-	start := trimStart(head)
-	if !isUTF16(head) && len(start) > 0 && start[0] != '<' {
-		if isText(head) {
-			r.kind = Text
-			r.lines = newLines(doc)
-			return r.fatal
-		}
-		at := bytes.Index(head, []byte("<?xml "))
-		if at < 1 || head[at-1] != '\n' {
-			return r.notXML(head)
-		}
-		r.report(rulePrologue, 1, 1, "", bytes.TrimSpace(head[:at]), "a line before the XML declaration")
-		r.above = bytes.Count(head[:at], []byte("\n"))
-		doc.Discard(at)
+	if head := r.doc.Head(); !document.StartsAsXML(head) && isText(head) {
+		r.kind = Text
+		r.lines = newLines(r.doc)
+		return r.fatal
 	}
-	return r.beginXML(append([]byte(nil), head[:min(len(head), 1024)]...))
+	return r.beginXML()
 }
 
-// notXML returns the error of a document that does not even start as a sitemap does.
-func (r *Reader) notXML(head []byte) error {
-	if err := r.doc.limited.err; err != nil && err != io.EOF {
-		return r.fail(0, 0, "", err) // not all of the start was seen
+func (r *Reader) beginXML() (err error) {
+	if r.xml, err = r.doc.XML(); err != nil {
+		return err
 	}
-	what := looksLike(head)
-	if what == "" {
-		what = "neither XML nor a list of URLs"
-	}
-	return r.fail(1, 1, "", &notSitemap{what})
-}
-
-func (r *Reader) beginXML(head []byte) error {
-	start := &prologue{src: r.doc}
-	r.xml = xmlscan.NewReader(start)
-	if !r.Strict {
-		r.xml.Recover = func(line, column int, message string) {
-			r.report(ruleXML, line+r.above, column, "", nil, message)
-		}
-	}
-	if _, err := r.xml.NextTag(); err != nil {
-		if errors.Is(err, xmlscan.ErrEmpty) || errors.Is(err, xmlscan.ErrNotXML) || looksLike(head) != "" {
-			return r.notXML(head)
-		}
-		r.checkPrologue(start)
-		return r.xmlError(err)
-	}
-	line, column := r.position()
+	line, column := r.xml.Position()
 	name := r.xml.Name()
 	switch {
 	case strings.EqualFold(name.Local, "urlset"):
@@ -221,9 +186,9 @@ func (r *Reader) beginXML(head []byte) error {
 	case strings.EqualFold(name.Local, "sitemapindex"):
 		r.kind, r.root = Index, "sitemapindex"
 	default:
-		return r.fail(line, column, name.Local, &notSitemap{describeRoot(name)})
+		return r.doc.Fail(line, column, name.Local, r.doc.Not(document.WhatRoot(name)))
 	}
-	r.checkPrologue(start)
+	r.xml.CheckPrologue()
 	if name.Local != r.root {
 		r.report(ruleElementName, line, column, name.Local, nil, "the element is named "+r.root)
 	}
@@ -235,17 +200,17 @@ func (r *Reader) beginXML(head []byte) error {
 	return r.fatal
 }
 
-// checkPrologue reports what should not stand before the root element.
-func (r *Reader) checkPrologue(p *prologue) {
-	switch label := p.encoding(); {
-	case p.wide:
-		r.report(ruleEncoding, 1+r.above, 1, "", nil, "the document is in UTF-16, not UTF-8")
-	case label != "" && !strings.EqualFold(label, "utf-8"):
-		r.report(ruleEncoding, 1+r.above, 1, "", []byte(label), "the declared encoding is not UTF-8")
-	}
-	if p.doctype.line > 0 {
-		r.report(ruleDoctype, p.doctype.line+r.above, p.doctype.column, "", nil, "sitemaps have no DOCTYPE")
-	}
+// documentRules are those that a document's departures break.
+var documentRules = [...]Rule{
+	document.Compression: ruleGzip,
+	document.Preamble:    rulePrologue,
+	document.Fault:       ruleXML,
+	document.Encoding:    ruleEncoding,
+	document.Doctype:     ruleDoctype,
+}
+
+func (r *Reader) reportDocument(d document.Departure, line, column int, value []byte, message string) {
+	r.report(documentRules[d], line, column, "", value, message)
 }
 
 // checkAttrs reports the attributes of the current element; those that say where a schema is are none of its own.
@@ -284,34 +249,17 @@ func isNear(space string) bool {
 		strings.HasPrefix(space, "http://www.google.com/schemas/sitemap/")
 }
 
-func describeRoot(name xmlscan.Name) string {
-	switch name.Local {
-	case "rss":
-		return "an RSS feed"
-	case "RDF":
-		if name.Space == "http://www.w3.org/1999/02/22-rdf-syntax-ns#" {
-			return "an RDF document or RSS 1.0 feed"
-		}
-	case "feed":
-		return "an Atom feed"
-	}
-	if strings.EqualFold(name.Local, "html") {
-		return "an HTML page"
-	}
-	return fmt.Sprintf("an XML document with the root element %.100q", name.Local)
-}
-
 // nextElement reads up to the next entry of an XML document.
 func (r *Reader) nextElement() error {
 	for {
 		tag, err := r.nextTag()
 		if err != nil {
-			return r.xmlError(err)
+			return r.xml.Fail(err)
 		}
 		if tag == xmlscan.End {
 			return r.endXML()
 		}
-		line, column := r.position()
+		line, column := r.xml.Position()
 		if entry := r.entryName(); entry == "" {
 			if err := r.rootElement(line, column); err != nil {
 				return err
@@ -327,21 +275,9 @@ func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	if r.Report == nil && !r.Strict {
 		return r.xml.NextTag()
 	}
-	for {
-		kind, err := r.xml.Next()
-		if err != nil || kind != xmlscan.Text {
-			return kind, err
-		}
-		if text := xmlscan.Trim(r.xml.Text()); len(text) > 0 {
-			line, column := r.position()
-			space, _, _ := bytes.Cut(r.xml.Text(), text[:1])
-			if n := bytes.Count(space, []byte("\n")); n > 0 {
-				line, column = line+n, 0
-				space = space[bytes.LastIndexByte(space, '\n'):]
-			}
-			r.report(ruleText, line, column+len(space), "", text, "text between the elements")
-		}
-	}
+	return r.xml.NextTagAndText(func(line, column int, text []byte) {
+		r.report(ruleText, line, column, "", text, "text between the elements")
+	})
 }
 
 // entryName returns the name of the entry that the current element is; empty if it is none.
@@ -377,13 +313,13 @@ func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	for {
 		tag, err := r.nextTag()
 		if err != nil {
-			return false, r.xmlError(err)
+			return false, r.xml.Fail(err)
 		}
 		if tag == xmlscan.End {
 			break
 		}
 		if err := r.child(&seen); err != nil {
-			return false, r.xmlError(err)
+			return false, r.xml.Fail(err)
 		}
 	}
 	if r.view.loc == (span{}) {
@@ -437,7 +373,7 @@ const (
 // child reads one child element of an entry. Errors are those of r.xml.
 func (r *Reader) child(seen *fields) error {
 	if r.Report != nil || r.Strict {
-		r.line, r.column = r.position()
+		r.line, r.column = r.xml.Position()
 	}
 	name := r.xml.Name()
 	if name.Space != r.space {
@@ -587,6 +523,9 @@ func (r *Reader) notInIndex() {
 	}
 }
 
+// maxValue limits a text of lastmod that is kept.
+const maxValue = 1024
+
 // maxElements limits the bytes of extension elements of one entry, and of the root.
 const maxElements = 1 << 20
 
@@ -614,13 +553,13 @@ func (r *Reader) rootElement(line, column int) error {
 	if r.size > maxElements {
 		r.report(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")
 		if err := r.xml.Skip(); err != nil {
-			return r.xmlError(err)
+			return r.xml.Fail(err)
 		}
 		return r.fatal
 	}
 	b, err := r.xml.AppendElement(nil)
 	if err != nil {
-		return r.xmlError(err)
+		return r.xml.Fail(err)
 	}
 	if r.entries > 0 && !r.own(name.Space) {
 		r.report(ruleOrder, line, column, name.Local, nil, "an extension of the whole document after an entry: the schema has it before")
@@ -636,7 +575,7 @@ func (r *Reader) count() error {
 	r.entries++
 	if r.MaxEntries > 0 && r.entries > r.MaxEntries {
 		err := fmt.Errorf("more than %d entries: %w", r.MaxEntries, websync.ErrLimit)
-		return r.fail(r.view.Line, r.view.Column, "", err)
+		return r.doc.Fail(r.view.Line, r.view.Column, "", err)
 	}
 	if r.entries == MaxEntries+1 {
 		r.report(ruleEntries, r.view.Line, r.view.Column, "", nil, "more than 50,000 entries")
@@ -646,15 +585,15 @@ func (r *Reader) count() error {
 
 // endXML reads what follows the root element.
 func (r *Reader) endXML() error {
-	if _, err := r.xml.Next(); err != io.EOF {
-		return r.xmlError(err)
+	if err := r.xml.End(); err != nil {
+		return err
 	}
 	return r.end()
 }
 
 // end is the end of a document that was read as a whole.
 func (r *Reader) end() error {
-	if r.doc.limited.n > protocolSize {
+	if r.doc.Size() > MaxBytes {
 		r.report(ruleSize, 0, 0, "", nil, "more than 50 MiB uncompressed")
 	}
 	if r.entries == 0 {
@@ -664,12 +603,6 @@ func (r *Reader) end() error {
 		return r.fatal
 	}
 	return io.EOF
-}
-
-// position returns the place of the current XML token in the document.
-func (r *Reader) position() (line, column int) {
-	line, column = r.xml.Position()
-	return line + r.above, column
 }
 
 // reportChild reports on the current element of an entry.
@@ -698,33 +631,6 @@ func (r *Reader) reportLoss(rule Rule, line, column int, element string, value [
 		}
 	}
 	if r.Report != nil {
-		r.Report(rule.finding(r.Document, line, column, element, value, message))
+		r.Report(rule.Finding(r.Document, line, column, element, value, message))
 	}
-}
-
-// xmlError gives an error of r.xml its place in the document.
-func (r *Reader) xmlError(err error) error {
-	var syntax *xmlscan.SyntaxError
-	if !errors.As(err, &syntax) {
-		line, column := r.position()
-		if src := errors.Unwrap(err); src != nil {
-			err = src
-		}
-		return r.fail(line, column, "", err)
-	}
-	cause := errors.New(syntax.Msg)
-	switch {
-	case errors.Is(syntax.Err, xmlscan.ErrTruncated):
-		cause = fmt.Errorf("%s: %w", syntax.Msg, websync.ErrTruncated)
-	case errors.Is(syntax.Err, xmlscan.ErrLimit):
-		cause = fmt.Errorf("%s: %w", syntax.Msg, websync.ErrLimit)
-	}
-	return r.fail(syntax.Line+r.above, syntax.Column, "", cause)
-}
-
-func (r *Reader) fail(line, column int, element string, err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, websync.ErrTruncated) {
-		err = fmt.Errorf("%w: %w", websync.ErrTruncated, err)
-	}
-	return &websync.ParseError{Format: "sitemap", Document: r.Document, Line: line, Column: column, Element: element, Err: err}
 }

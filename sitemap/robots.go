@@ -3,6 +3,8 @@ package sitemap
 import (
 	"bytes"
 	"io"
+
+	"github.com/websync-go/websync/internal/document"
 )
 
 // Sitemaps returns the URLs that the Sitemap lines of a robots.txt file name, each once and in their order. They are
@@ -25,7 +27,7 @@ func Sitemaps(r io.Reader) ([]string, error) {
 			return urls, err
 		}
 		if l.n == 1 {
-			line = bytes.TrimPrefix(line, utf8BOM)
+			line = bytes.TrimPrefix(line, []byte(document.ByteOrderMark))
 		}
 		line, _, _ = bytes.Cut(line, []byte("#"))
 		name, value, ok := bytes.Cut(line, []byte(":"))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -220,7 +221,7 @@ func (w *walk) robots(ctx context.Context) {
 		if urls, err = Sitemaps(file.spool); err != nil {
 			file.err = named(file.url, err)
 		} else if len(urls) == 0 {
-			file.err = named(file.url, &notSitemap{"a robots.txt file without Sitemap lines"})
+			file.err = named(file.url, sitemapKind.Not("a robots.txt file without Sitemap lines"))
 		}
 	}
 	if file.err != nil {
@@ -236,7 +237,7 @@ func (w *walk) robots(ctx context.Context) {
 			w.open--
 			if httpHost(loc) == 0 {
 				absolute, _, message := base.resolve(loc)
-				w.run.Report(ruleRobots.finding(file.final, 0, 0, "", loc, message))
+				w.run.Report(ruleRobots.Finding(file.final, 0, 0, "", loc, message))
 				if absolute == nil {
 					w.skipped++
 					continue
@@ -267,7 +268,7 @@ func (w *walk) show(ctx context.Context, p *part) bool {
 		w.remember(p)
 		return true
 	case p.final != p.url && w.asked[p.final]:
-		w.run.Report(ruleRepeated.finding(p.final, 0, 0, "", []byte(p.url), "a document that the set lists twice, by a redirect"))
+		w.run.Report(ruleRepeated.Finding(p.final, 0, 0, "", []byte(p.url), "a document that the set lists twice, by a redirect"))
 		return true
 	}
 	w.asked[p.final] = true
@@ -365,7 +366,7 @@ func (w *walk) index(ctx context.Context, p *part) bool {
 		return w.problem(named(p.url, err))
 	}
 	if p.depth > 0 {
-		w.run.Report(ruleNested.finding(p.final, 0, 0, "sitemapindex", nil, "an index inside an index"))
+		w.run.Report(ruleNested.Finding(p.final, 0, 0, "sitemapindex", nil, "an index inside an index"))
 	}
 	r := w.reader(p)
 	w.open += p.entries
@@ -394,7 +395,7 @@ func (w *walk) index(ctx context.Context, p *part) bool {
 func (w *walk) listed(index *part, v *View) *part {
 	p := &part{url: string(v.Loc), vouched: index.vouched}
 	if w.asked[p.url] {
-		w.run.Report(ruleRepeated.finding(index.final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
+		w.run.Report(ruleRepeated.Finding(index.final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
 		return nil
 	}
 	maxDocuments := w.source.MaxDocuments
@@ -476,7 +477,7 @@ func (w *walk) start(ctx context.Context, p *part) chan *part {
 func (w *walk) read(ctx context.Context, p *part) {
 	limit := w.source.MaxBytes
 	if limit == 0 {
-		limit = defaultBytes
+		limit = document.DefaultBytes
 	}
 	w.fetch(ctx, p, limit)
 	if p.err != nil || p.unchanged {
@@ -576,7 +577,7 @@ func (w *walk) check(p *part) error {
 			off.add(v)
 		}
 		if len(v.Loc) > harvest.MaxID {
-			w.run.Report(ruleLocLength.finding(p.final, v.Line, v.Column, "loc", v.Loc, "longer than any store takes: skipped"))
+			w.run.Report(ruleLocLength.Finding(p.final, v.Line, v.Column, "loc", v.Loc, "longer than any store takes: skipped"))
 		}
 		if !w.usable(p, v) {
 			p.skipped++
@@ -586,7 +587,7 @@ func (w *walk) check(p *part) error {
 	p.skipped += r.Skipped()
 	if off.n > 0 {
 		message := fmt.Sprintf("%d of %d entries are on another host", off.n, p.entries)
-		w.run.Report(ruleHost.finding(p.final, off.line, off.column, "loc", off.loc, message))
+		w.run.Report(ruleHost.Finding(p.final, off.line, off.column, "loc", off.loc, message))
 	}
 	if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
 		return named(p.url, err)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/websync-go/websync/internal/document"
 )
 
 // maxLine limits the lines of text sitemaps and robots.txt files. A longer one is passed over.
@@ -66,7 +68,7 @@ func (l *lines) next() (line []byte, long bool, err error) {
 
 // isText tells whether a document is a text sitemap: its first line that is neither blank nor a comment is a URL.
 func isText(head []byte) bool {
-	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, utf8BOM), func(c rune) bool { return c == '\n' || c == '\r' }) {
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)), func(c rune) bool { return c == '\n' || c == '\r' }) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && line[0] != '#' {
 			return httpHost(line) > 0
@@ -86,10 +88,10 @@ func (r *Reader) nextLine() error {
 			return r.end()
 		}
 		if err != nil {
-			return r.fail(r.lines.n, 1, "", err)
+			return r.doc.Fail(r.lines.n, 1, "", err)
 		}
 		if r.lines.n == 1 {
-			line = bytes.TrimPrefix(line, utf8BOM)
+			line = bytes.TrimPrefix(line, []byte(document.ByteOrderMark))
 		}
 		rest := bytes.TrimLeftFunc(line, unicode.IsSpace)
 		url := bytes.TrimRightFunc(rest, unicode.IsSpace)

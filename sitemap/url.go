@@ -6,7 +6,7 @@ import (
 )
 
 // A text is a URL as a document or a program has it. The functions on it allocate nothing.
-type text interface{ string | []byte }
+type text interface{ ~string | []byte }
 
 // splitURL returns where the host of an absolute HTTP URL starts and where its authority ends; 0, 0 if it is none.
 func splitURL[T text](s T) (host, end int) {

@@ -81,8 +81,8 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	v.place()
 	err := v.run()
 	v.sum.Kind, v.sum.Skipped = v.r.Kind(), v.r.Skipped()
-	if v.r.doc != nil && v.r.doc.limited != nil {
-		v.sum.Bytes = v.r.doc.limited.n
+	if v.r.doc != nil {
+		v.sum.Bytes = v.r.doc.Size()
 	}
 	return v.sum, err
 }

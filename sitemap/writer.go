@@ -17,7 +17,7 @@ import (
 )
 
 // MaxBytes is how long the protocol allows one document to be, uncompressed.
-const MaxBytes = protocolSize
+const MaxBytes = 50 << 20
 
 // A Writer writes one <urlset> or <sitemapindex> that is valid by construction: it refuses each [Entry] that the protocol,
 // its schema or the rules of an extension would refuse, and every entry that does not fit. The output depends on nothing but

@@ -1,4 +1,4 @@
-package sitemap
+package document
 
 import (
 	"bytes"
@@ -19,6 +19,9 @@ type prologue struct {
 	state prologueState
 	place
 }
+
+// A place is where something starts in a document.
+type place struct{ line, column int }
 
 type prologueState uint8
 

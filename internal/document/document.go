@@ -1,0 +1,201 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/websync-go/websync"
+)
+
+// DefaultBytes is the limit on a document if none is set.
+const DefaultBytes = 1 << 30
+
+const headSize = 4 << 10 // how much of a document is looked at to tell what it is
+
+// A Kind says what is asked for.
+type Kind struct {
+	Format string // of errors: the package that reads it
+	Name   string // with an article: "a sitemap"
+	Else   string // what a document is called of which nothing is known: "not XML"
+}
+
+// A Departure is something about the bytes of a document, or about its XML, that does not stop reading.
+type Departure uint8
+
+const (
+	Compression Departure = iota // bytes after the compressed data, or compressed twice
+	Preamble                     // a line before the XML declaration
+	Fault                        // of the XML
+	Encoding                     // another encoding than UTF-8
+	Doctype                      // a DOCTYPE
+)
+
+// A Document is the bytes of a document, decompressed and limited.
+type Document struct {
+	Kind
+	URL string // of errors: URL or file name
+
+	// Report receives what does not stop reading.
+	Report func(d Departure, line, column int, value []byte, message string)
+
+	// Strict makes a Fault end reading.
+	Strict bool
+
+	*bufio.Reader
+	limited *counter
+}
+
+// Open opens src. It finds out by content whether it is compressed with gzip; some servers compress twice, so it looks twice.
+// Of what remains it reads maxBytes at most: zero means DefaultBytes, negative no limit.
+func (d *Document) Open(src io.Reader, maxBytes int64) error {
+	d.limited = new(counter)
+	d.Reader = bufio.NewReader(d.limited)
+	note := func(message string) { d.Report(Compression, 0, 0, nil, message) }
+	b := bufio.NewReaderSize(&counter{r: src, max: -1}, headSize)
+	for i := range 2 {
+		if !isGzip(b) {
+			break
+		}
+		if i > 0 {
+			note("compressed twice")
+		}
+		z, err := newGunzip(b, note)
+		if err != nil {
+			d.limited.err = err
+			return d.Fail(0, 0, "", err)
+		}
+		b = bufio.NewReaderSize(&counter{r: z, max: -1}, headSize)
+	}
+	switch {
+	case maxBytes == 0:
+		maxBytes = DefaultBytes
+	case maxBytes < 0:
+		maxBytes = -1
+	}
+	*d.limited = counter{r: b, max: maxBytes}
+	d.Reader = bufio.NewReaderSize(d.limited, headSize)
+	return nil
+}
+
+// Head returns the first bytes of the document; fewer than 4 KiB only if there are no more. An error that prevents more comes
+// again when they are read.
+func (d *Document) Head() []byte {
+	head, _ := d.Peek(headSize)
+	return head
+}
+
+// Size returns how many bytes were read so far; for a document that was not opened, 0.
+func (d *Document) Size() int64 {
+	if d.limited == nil {
+		return 0
+	}
+	return d.limited.n
+}
+
+// StartsAsXML reports whether the first character of a document is '<', or it is empty.
+func StartsAsXML(head []byte) bool {
+	start := trimStart(head)
+	return isUTF16(head) || len(start) == 0 || start[0] == '<'
+}
+
+// NotThis returns the error of a document that does not even start as it should.
+func (d *Document) NotThis(head []byte) error {
+	if err := d.limited.err; err != nil && err != io.EOF {
+		return d.Fail(0, 0, "", err) // not all of the start was seen
+	}
+	what := looksLike(head)
+	if what == "" {
+		what = d.Else
+	}
+	return d.Fail(1, 1, "", d.Not(what))
+}
+
+// Not returns the error that the document is something else: what has an article.
+func (k Kind) Not(what string) error { return &notDocument{what, k.Name} }
+
+type notDocument struct{ what, name string }
+
+func (e *notDocument) Error() string { return e.what + ", not " + e.name }
+
+func (e *notDocument) Unwrap() error { return websync.ErrNotDocument }
+
+// Fail returns err with its place in the document. An unexpected end is [websync.ErrTruncated].
+func (d *Document) Fail(line, column int, element string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, websync.ErrTruncated) {
+		err = fmt.Errorf("%w: %w", websync.ErrTruncated, err)
+	}
+	return &websync.ParseError{Format: d.Format, Document: d.URL, Line: line, Column: column, Element: element, Err: err}
+}
+
+// A counter counts what it reads and limits it. Its errors stick, which bufio's don't.
+type counter struct {
+	r   io.Reader
+	n   int64
+	max int64 // negative: none
+	err error
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	if c.max >= 0 && int64(len(p)) > c.max-c.n+1 {
+		p = p[:c.max-c.n+1] // one byte more tells whether there is more
+	}
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if c.max >= 0 && c.n > c.max {
+		n, err = n-1, fmt.Errorf("more than %d bytes: %w", c.max, websync.ErrLimit)
+		c.n = c.max
+	}
+	c.err = err
+	return n, err
+}
+
+// ByteOrderMark is that of UTF-8.
+const ByteOrderMark = "\ufeff"
+
+// trimStart returns b without a byte-order mark and white space at its start.
+func trimStart(b []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte(ByteOrderMark)), " \t\r\n")
+}
+
+// isUTF16 tells whether a document starts as UTF-16 does, with a byte-order mark or with '<' or white space.
+func isUTF16(head []byte) bool {
+	if len(head) < 2 {
+		return false
+	}
+	a, b := head[0], head[1]
+	return a == 0xff && b == 0xfe || a == 0xfe && b == 0xff || (a == 0) != (b == 0)
+}
+
+// looksLike says what a document is by its start. It is empty if nothing tells.
+func looksLike(head []byte) string {
+	start := bytes.ToLower(trimStart(head))
+	has := func(prefixes ...string) bool {
+		for _, p := range prefixes {
+			if bytes.HasPrefix(start, []byte(p)) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case len(start) == 0:
+		return "an empty document"
+	case has("<!doctype html", "<html", "<head", "<body", "<br", "<script"), bytes.Contains(start, []byte("<html")):
+		return "an HTML page"
+	case has("{", "["):
+		return "JSON"
+	case has("%pdf"):
+		return "a PDF file"
+	case has("pk\x03\x04"):
+		return "a ZIP file"
+	case has("user-agent:", "sitemap:", "allow:", "disallow:"):
+		return "a robots.txt file"
+	}
+	return ""
+}
