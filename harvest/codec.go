@@ -29,7 +29,7 @@ var ErrCorrupt = errors.New("stored data is damaged")
 // Empty slices come back as nil. A field to be added takes the next bit and raises codecVersion, so that a program that
 // does not know it refuses the bytes rather than lose it.
 const (
-	codecVersion = 1
+	codecVersion = 2
 
 	codecItem   = 1 << 4
 	codecRecord = 2 << 4
@@ -70,11 +70,15 @@ func DecodeItem(b []byte, i *websync.Item) error {
 // AppendRecord appends the binary form of r to dst.
 func AppendRecord(dst []byte, r *Record) []byte {
 	dst = appendItem(append(dst, codecRecord|codecVersion), &r.Item)
-	dst = appendBits(dst, r.Stated != 0, len(r.Validators) > 0)
+	dst = appendBits(dst, r.Stated != 0, len(r.Validators) > 0, r.Restated != nil)
 	if r.Stated != 0 {
 		dst = binary.BigEndian.AppendUint64(dst, r.Stated)
 	}
-	return appendSlice(dst, r.Validators, r.Resource.ID, appendValidator)
+	dst = appendSlice(dst, r.Validators, r.Resource.ID, appendValidator)
+	if r.Restated != nil {
+		dst = appendTimes(dst, r.Restated)
+	}
+	return dst
 }
 
 // DecodeRecord sets r from the binary form of a record. It returns ErrNewer or ErrCorrupt, and then r is the zero
@@ -84,12 +88,15 @@ func DecodeRecord(b []byte, r *Record) error {
 	d, err := newDecoder(b, codecRecord)
 	if err == nil {
 		d.item(&r.Item)
-		bits := d.bits(2)
+		bits := d.bits(3)
 		if bits.has(0) {
 			r.Stated = d.hash()
 		}
 		if bits.has(1) {
 			r.Validators = decodeSlice(d, (*decoder).validator)
+		}
+		if bits.has(2) {
+			r.Restated = d.times()
 		}
 		err = d.end()
 	}
@@ -103,7 +110,7 @@ func DecodeRecord(b []byte, r *Record) error {
 func AppendTask(dst []byte, t *Task) []byte {
 	dst = append(dst, codecTask|codecVersion)
 	dst = appendBits(dst, t.Source != "", t.Kind != 0, !t.At.IsZero(), t.Base != 0, t.Run != [16]byte{},
-		t.Attempts != 0, !t.Due.IsZero(), t.Parked, t.Error != "", t.N != 0)
+		t.Attempts != 0, !t.Due.IsZero(), t.Parked, t.Error != "", t.N != 0, t.Tag != "")
 	dst = appendResource(dst, &t.Resource)
 	dst = appendSome(dst, t.Source)
 	if t.Kind != 0 {
@@ -117,7 +124,8 @@ func AppendTask(dst []byte, t *Task) []byte {
 	dst = appendInt(dst, int64(t.Attempts))
 	dst = appendTime(dst, t.Due)
 	dst = appendSome(dst, t.Error)
-	return appendUint(dst, t.N)
+	dst = appendUint(dst, t.N)
+	return appendSome(dst, t.Tag)
 }
 
 // DecodeTask sets t from the binary form of a task. It returns ErrNewer or ErrCorrupt, and then t is the zero Task.
@@ -133,6 +141,11 @@ func DecodeTask(b []byte, t *Task) error {
 		*t = Task{}
 	}
 	return err
+}
+
+func appendTimes(dst []byte, t *Times) []byte {
+	dst = appendBits(dst, !t.At.IsZero(), !t.Modified.IsZero())
+	return appendDatetime(appendDatetime(dst, t.At), t.Modified)
 }
 
 func appendItem(dst []byte, i *websync.Item) []byte {
@@ -398,6 +411,18 @@ func (d *decoder) item(i *websync.Item) {
 	}
 }
 
+func (d *decoder) times() *Times {
+	t := new(Times)
+	b := d.bits(2)
+	if b.has(0) {
+		t.At = d.datetime()
+	}
+	if b.has(1) {
+		t.Modified = d.datetime()
+	}
+	return t
+}
+
 func (d *decoder) body(body *websync.Body) {
 	b := d.bits(3)
 	if b.has(0) {
@@ -416,7 +441,7 @@ func (d *decoder) body(body *websync.Body) {
 }
 
 func (d *decoder) task(t *Task) {
-	b := d.bits(10)
+	b := d.bits(11)
 	d.resource(&t.Resource)
 	if b.has(0) {
 		t.Source = d.string()
@@ -445,6 +470,9 @@ func (d *decoder) task(t *Task) {
 	}
 	if b.has(9) {
 		t.N = d.uint()
+	}
+	if b.has(10) {
+		t.Tag = d.string()
 	}
 }
 

@@ -14,12 +14,32 @@ type decision struct {
 	touch   bool
 }
 
-// time returns the time of the change that led to the record.
-func (r *Record) time() websync.Datetime {
-	if r.At.IsZero() {
-		return r.Resource.Modified
+// stated returns the times that the source stated last.
+func (r *Record) stated() Times {
+	if r.Restated != nil {
+		return *r.Restated
 	}
-	return r.At
+	return Times{At: r.At, Modified: r.Resource.Modified}
+}
+
+// modified returns the Modified that the source stated last.
+func (r *Record) modified() websync.Datetime { return r.stated().Modified }
+
+// time returns the time that the source stated last of the change that led to the record.
+func (r *Record) time() websync.Datetime {
+	t := r.stated()
+	if t.At.IsZero() {
+		return t.Modified
+	}
+	return t.At
+}
+
+// restate makes t the times that the source stated last.
+func (r *Record) restate(t Times) {
+	r.Restated = &t
+	if t == (Times{At: r.At, Modified: r.Resource.Modified}) {
+		r.Restated = nil
+	}
 }
 
 // decide compares an event with the record of its id. It writes nothing, and depends on nothing else than its slot, the
@@ -67,21 +87,21 @@ func (s *slot) isHistory() bool {
 	if t.Before(s.rec.time()) {
 		return true
 	}
-	swept := s.rec.Kind == websync.Deleted && s.rec.At.IsZero()
-	return swept && !t.IsZero() && !s.rec.Resource.Modified.IsZero() && !t.After(s.rec.Resource.Modified)
+	held := s.rec.stated()
+	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
+	return swept && !t.IsZero() && !held.Modified.IsZero() && !t.After(held.Modified)
 }
 
 // isUnchanged reports whether the record has what the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
-	stated, held := &s.ev.Resource, s.rec.Resource
+	stated, held := s.ev.Resource.Modified, s.rec.modified()
 	if s.stated != s.rec.Stated || p.lacksContent(s.rec) {
 		return false
 	}
-	if stated.Modified == held.Modified {
-		return telling(stated) && (s.shown || !s.ev.time().After(s.rec.time()))
+	if stated == held {
+		return s.ev.telling() && (s.shown || !s.ev.time().After(s.rec.time()))
 	}
-	coarser := stated.Modified.Precision() < held.Modified.Precision()
-	return coarser && stated.Modified.Overlaps(held.Modified)
+	return stated.Precision() < held.Precision() && stated.Overlaps(held)
 }
 
 // lacksContent reports whether a live record misses the bytes that its description points to. What a Getter keeps is its own
@@ -99,12 +119,16 @@ func (p *pipe) obtain(s *slot) decision {
 	if p.needsGet(s) {
 		return decision{get: true}
 	}
-	next := Record{Stated: s.stated}
-	next.At, next.Resource = s.ev.time(), s.ev.Resource
+	next := s.record()
 	if s.rec.Live() {
 		next.Bodies, next.Validators = s.rec.Bodies, s.rec.Validators
 	}
-	return p.changeTo(s.rec, next)
+	return p.changeTo(s.rec, next, s.ev.At)
+}
+
+// record returns the record that the event leads to, without bodies.
+func (s *slot) record() Record {
+	return Record{Item: websync.Item{At: s.ev.time(), Resource: s.ev.Resource}, Stated: s.stated}
 }
 
 func (p *pipe) needsGet(s *slot) bool {
@@ -116,7 +140,7 @@ func (p *pipe) needsGet(s *slot) bool {
 		return true
 	case content.Href == "" && s.ev.Open == nil:
 		return false
-	case !s.rec.Live() || p.lacksContent(s.rec):
+	case !s.rec.Live() || p.lacksContent(s.rec) || s.ev.Tag != "":
 		return true
 	}
 	b, ok := s.rec.Body(ContentName)
@@ -126,41 +150,43 @@ func (p *pipe) needsGet(s *slot) bool {
 	if _, ok := content.Digests.Strongest(); ok {
 		return false // it is among those of the bytes that are held
 	}
-	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.Resource.Modified
+	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.modified()
 	return !sameTime || content.Href != s.rec.Resource.Content.Href || !s.shown && s.ev.time().After(s.rec.time())
 }
 
-// changeTo returns the change that leads from a record to the next state: a put, or only a touch if the bytes and the
-// description are the same, Modified apart. Where no bytes are got, another Modified is a change.
-func (r *run) changeTo(rec *Record, next Record) decision {
+// changeTo returns the change that leads from a record to the next state, which an event of the time at told: a put, or only a
+// touch, which keeps the Item as it is, if the bytes and the description are the same, Modified apart. Where no bytes are
+// got, another Modified is a change, and so are what a log tells of a later time and a Modified that is only for Get to find.
+func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !rec.Live() {
 		next.Kind = websync.Created
 		return decision{outcome: Created, change: &Change{Base: rec.Seq, Record: next}}
 	}
 	next.Kind = websync.Updated
-	if next.At.IsZero() {
-		next.At = rec.At
+	was, now := rec.stated(), next.stated()
+	if now.At.IsZero() {
+		now.At, next.At = was.At, was.At
+		next.restate(now)
 	}
-	sameTime := rec.Resource.Modified == next.Resource.Modified
-	sameBytes := sameBodies(rec.Bodies, next.Bodies) && (sameTime || r.h.Bodies != SkipBodies)
-	if !sameBytes || fingerprint(&rec.Resource) != fingerprint(&next.Resource) {
+	sameBytes := sameBodies(rec.Bodies, next.Bodies) && (was.Modified == now.Modified || r.h.Bodies != SkipBodies)
+	found := r.getter != nil && now.Modified.IsZero() && next.Resource.Modified != rec.Resource.Modified
+	if !sameBytes || found || at.After(rec.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
 		return decision{outcome: Updated, change: &Change{Base: rec.Seq, Record: next}}
 	}
-	if sameTime && rec.At == next.At && rec.Stated == next.Stated &&
-		slices.Equal(rec.Validators, next.Validators) && slices.EqualFunc(rec.Bodies, next.Bodies, sameKey) {
+	if was == now && rec.Stated == next.Stated && slices.Equal(rec.Validators, next.Validators) {
 		return decision{outcome: Unchanged}
 	}
-	return decision{outcome: Touched, change: &Change{Base: rec.Seq, Record: next}, touch: true}
+	touched := Record{Item: rec.Item, Stated: next.Stated, Validators: next.Validators}
+	touched.restate(now)
+	return decision{outcome: Touched, change: &Change{Base: rec.Seq, Record: touched}, touch: true}
 }
 
-func sameKey(a, b websync.Body) bool { return a.Key == b.Key }
-
-// sameBodies reports whether two states have the same bytes under the same names and types.
+// sameBodies reports whether two states have the same bytes under the same names and types, kept or not.
 func sameBodies(a, b []websync.Body) bool {
 	return slices.EqualFunc(a, b, func(x, y websync.Body) bool {
 		d, ok := x.Link.Digests.Get(keyAlgorithm)
 		e, _ := y.Link.Digests.Get(keyAlgorithm)
-		return ok && d == e && x.Name == y.Name && x.Link.Type == y.Link.Type
+		return ok && d == e && x.Key == y.Key && x.Name == y.Name && x.Link.Type == y.Link.Type
 	})
 }
 
@@ -176,12 +202,16 @@ func decideDelete(ev *Event, rec *Record) decision {
 	case rec.Live():
 		return decision{outcome: Deleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
 	case at.After(rec.time()):
-		return decision{outcome: Unchanged, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}, touch: true}
+		later := Record{Item: rec.Item}
+		later.restate(Times{At: at, Modified: rec.modified()})
+		return decision{outcome: Unchanged, change: &Change{Base: rec.Seq, Record: later}, touch: true}
 	}
 	return decision{outcome: Unchanged}
 }
 
 // tombstone returns the record of a resource that is gone: its description as it was, its last Modified included, no bodies.
 func tombstone(rec *Record, at websync.Datetime) Record {
-	return Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}}
+	t := Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}}
+	t.Resource.Modified = rec.modified()
+	return t
 }

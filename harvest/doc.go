@@ -35,8 +35,9 @@
 // unless the record changed after the moment that the snapshot describes. Of two times of different precision that
 // may be the same, the finer one is looked at and the coarser one changes nothing. A record that a snapshot swept keeps
 // its last Modified; a log event not later than that does not revive it. Equal bodies and an equal description with
-// another time only touch the record and leave no entry in the log. Where a source states neither a time nor a digest, a
-// conditional request tells, and at last the digest of the bytes.
+// another time only touch the record, unless a log tells of a later change: they leave no entry in the log, and what a
+// Catalog shows stays as it is. Where a source states neither a time nor a digest, a conditional request tells, and at last
+// the digest of the bytes.
 //
 // # Rules for Sources
 //
@@ -53,6 +54,11 @@
 // the same options as the last, and within Harvester.MaxDelete and MaxDeletes. What is withheld is stored as tasks and
 // reported; an id that is shown again is no longer withheld, and Approve carries the others out.
 //
+// # Sets
+//
+// What a Publisher publishes is one source, or several without an id in common: [Disjoint] checks that. A [Union] makes one
+// source of several that have.
+//
 // # Looking first
 //
 // Plan tells what the next Run would do and writes nothing. Audit compares everything, the stored bytes included. [Each] hands
@@ -60,6 +66,6 @@
 //
 // # Not here
 //
-// Protocols are in packages of their own (sitemap and others), HTTP is in harvest/fetch, stores are in harvest/memstore,
-// harvest/sqlitestore and, on any ordered key-value store, harvest/kvstore. Package harvest itself does no I/O.
+// Protocols are in packages of their own (sitemap, atom), a directory as a Source is in harvest/dirsource, HTTP is in harvest/fetch,
+// stores are in harvest/memstore, harvest/sqlitestore and, on any ordered key-value store, harvest/kvstore. Package harvest itself does no I/O.
 package harvest

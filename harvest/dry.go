@@ -124,7 +124,7 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 			p.dry.swept != nil && p.dry.swept.ends(&t, p.id) {
 			continue
 		}
-		s := &slot{ev: Event{Kind: Put, At: t.At, Resource: t.Resource}, task: &t}
+		s := &slot{ev: t.event(), task: &t}
 		if err := p.planEvents(ctx, []*slot{s}); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (p *pipe) consider(ctx context.Context, s *slot) {
 	}
 	d := p.decide(s)
 	ask := d.get && s.rec.Live() && !p.lacksContent(s.rec) &&
-		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.Resource.Modified
+		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified()
 	if ask && p.dry.audit {
 		d = decision{outcome: Unchanged}
 	}

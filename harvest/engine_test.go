@@ -252,7 +252,11 @@ func TestUpdateAndTouch(t *testing.T) {
 	require.EqualValues(t, 1, r.Updated)
 	require.EqualValues(t, 1, r.Touched)
 	require.ElementsMatch(t, []string{"created a", "created b", "updated a"}, w.log())
-	require.Equal(t, day(2), w.record("b").Resource.Modified)
+	require.Equal(t, day(1), w.record("b").Resource.Modified, "what is shown is what the log says")
+	require.Equal(t, day(2), w.record("b").Restated.Modified)
+	w.site.reset()
+	require.EqualValues(t, 2, w.run(snapshot(put("a", day(2)), put("b", day(2)))).Unchanged)
+	require.Empty(t, w.site.requests)
 
 	described := put("b", day(2))
 	described.Resource.Title = "A title"
@@ -913,19 +917,69 @@ func TestBudgetOfBytes(t *testing.T) {
 	require.EqualValues(t, 1, r.Left.Waiting)
 }
 
-// spoiling is a Getter that changes what it must leave alone.
-type spoiling struct{ harvest.Source }
+// learning is a Getter that changes the resource.
+type learning struct {
+	harvest.Source
+	change func(*websync.Resource)
+}
 
-func (spoiling) Get(_ context.Context, job *harvest.Job) error {
-	job.Resource.Modified = day(9)
+func (l learning) Get(_ context.Context, job *harvest.Job) error {
+	l.change(&job.Resource)
 	return nil
 }
 
-func TestGetLeavesTheTimeAlone(t *testing.T) {
+func TestGetLeavesTheIDAlone(t *testing.T) {
 	w := newWorld(t)
-	r := w.run(spoiling{snapshot(put("a", day(1)))})
+	r := w.run(learning{snapshot(put("a", day(1))), func(r *websync.Resource) { r.ID = "b" }})
 	require.EqualValues(t, 1, r.Failed)
-	require.Contains(t, r.Failures[0].Error, "changed the id or its time")
+	require.Contains(t, r.Failures[0].Error, "changed the id")
+}
+
+func TestGetLearnsTheTime(t *testing.T) {
+	w := newWorld(t)
+	list := learning{snapshot(put("a", day(1))), func(r *websync.Resource) { r.Modified = day(9) }}
+	require.EqualValues(t, 1, w.run(list).Created)
+	require.Equal(t, day(9), w.record("a").Resource.Modified)
+	require.EqualValues(t, 1, w.run(list).Unchanged, "what the listing states is still the same")
+}
+
+func TestSnapshotWithoutAnEnd(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, put("a", day(1))))
+	require.False(t, r.Complete)
+	require.Len(t, r.Problems, 1)
+	require.Equal(t, map[string]string{"a": "a"}, w.live())
+}
+
+func TestTagTellsStatesApart(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	tagged := func(tag string) harvest.Source { return snapshot(putTagged("a", tag)) }
+	require.EqualValues(t, 1, w.run(tagged("1")).Created)
+	w.site.reset()
+	require.EqualValues(t, 1, w.run(tagged("1")).Unchanged)
+	require.Empty(t, w.site.requests)
+	w.page("a", "new")
+	require.EqualValues(t, 1, w.run(tagged("2")).Updated)
+	require.EqualValues(t, 1, w.run(tagged("3")).Touched)
+	require.EqualValues(t, 1, w.run(tagged("3")).Unchanged)
+
+	w.h.Budget.Requests = 1
+	w.page("b")
+	list := snapshot(putTagged("a", "5"), putTagged("b", "5"))
+	w.run(list)
+	w.h.Budget.Requests = 0
+	w.run(list)
+	w.site.reset()
+	require.EqualValues(t, 2, w.run(list).Unchanged, "a task keeps the tag")
+	require.Empty(t, w.site.requests)
+}
+
+func putTagged(name, tag string) harvest.Event {
+	e := put(name, day(1))
+	e.Tag = tag
+	return e
 }
 
 // TestFailedWorkKeepsTheYoungerTask lets a listing replace a task while Work fails at it.

@@ -47,6 +47,10 @@ type Event struct {
 	// Resource is what is known of the resource. Put needs at least its ID, Delete uses nothing else but Modified.
 	Resource websync.Resource
 
+	// Tag, of a Put, tells states of the resource apart that its description doesn't: a version, a file's size and inode. It
+	// is compared with that of the last time, and goes nowhere else.
+	Tag string
+
 	// Open returns the bytes of Resource.Content that came along with the event: a dump's member, inline content. It may
 	// be called until the yield of the next Mark returns. Nil: they are fetched from Resource.Content.Href.
 	Open func() (io.ReadCloser, error)

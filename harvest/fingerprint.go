@@ -14,8 +14,8 @@ type description []byte
 
 var descriptions = sync.Pool{New: func() any { d := make(description, 0, 512); return &d }}
 
-// fingerprint returns a hash, never 0, of the description of r, Modified apart.
-func fingerprint(r *websync.Resource) uint64 {
+// fingerprint returns a hash, never 0, of the description of r, Modified apart, and of an event's tag.
+func fingerprint(r *websync.Resource, tag string) uint64 {
 	p := descriptions.Get().(*description)
 	d := (*p)[:0]
 	d = d.strings(r.Title, r.Summary, r.Lang)
@@ -34,6 +34,9 @@ func fingerprint(r *websync.Resource) uint64 {
 	d = d.count(len(r.Elements))
 	for _, e := range r.Elements {
 		d = d.strings(e.Space, e.Local, e.XML)
+	}
+	if tag != "" {
+		d = d.strings("tag", tag)
 	}
 	sum := sha256.Sum256(d)
 	*p = d

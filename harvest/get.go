@@ -31,16 +31,19 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 		job.Held = s.rec
 	}
 	err := p.runJob(ctx, job)
-	if job.Resource.ID != s.id() || job.Resource.Modified != s.ev.Resource.Modified {
-		err = errors.Join(err, errors.New("the source's Get changed the id or its time"))
+	if job.Resource.ID != s.id() {
+		err = errors.Join(err, errors.New("the source's Get changed the id"))
 	}
 	if err != nil {
 		job.discard()
 		return p.fail(ctx, s, err)
 	}
-	next := Record{Stated: s.stated, Validators: job.validators}
-	next.At, next.Resource, next.Bodies = s.ev.time(), job.Resource, job.bodies
-	d := p.changeTo(s.rec, next)
+	next := s.record()
+	next.Validators, next.Bodies = job.validators, job.bodies
+	if next.Resource = job.Resource; next.Resource.Modified != s.ev.Resource.Modified {
+		next.Restated = &Times{At: next.At, Modified: s.ev.Resource.Modified}
+	}
+	d := p.changeTo(s.rec, next, s.ev.At)
 	if d.change == nil {
 		job.discard() // the same bytes are held
 	}

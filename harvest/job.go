@@ -19,7 +19,7 @@ const ContentName = "content"
 
 // A Job is one resource whose bodies are to be obtained. It belongs to one call of Get.
 type Job struct {
-	// Resource is the resource as it was announced. Get may add to it, but leaves ID and Modified alone.
+	// Resource is the resource as it was announced. Get may change it, apart from its ID.
 	Resource websync.Resource
 	// Held is what the Store holds of it; nil if nothing or a tombstone.
 	Held *Record

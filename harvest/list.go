@@ -85,7 +85,7 @@ func (r *run) work(ctx context.Context) error {
 			for i := range tasks {
 				t := &tasks[i]
 				n++
-				if err := give(&slot{n: n, ev: Event{Kind: Put, At: t.At, Resource: t.Resource}, task: t}); err != nil {
+				if err := give(&slot{n: n, ev: t.event(), task: t}); err != nil {
 					return err
 				}
 			}

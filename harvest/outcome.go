@@ -14,7 +14,8 @@ const (
 	Updated
 	// Deleted: it was there and is gone.
 	Deleted
-	// Touched: the same bytes and description, but another time or validator; no entry in the log.
+	// Touched: the same bytes and description, listed with another time or served with another validator; no entry in the log,
+	// and nothing of what a Catalog shows changes.
 	Touched
 	// History: the Store has a younger state, or a later event of the same run replaces it.
 	History

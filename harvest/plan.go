@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -35,6 +36,9 @@ func (p *pipe) plan(ctx context.Context) error {
 			control = nil
 		}
 		if p.inflight == 0 && ended {
+			if p.snap != nil {
+				p.problem(errors.New("the source began a snapshot and did not end it"))
+			}
 			return nil
 		}
 		draining := control != nil || ended
@@ -131,7 +135,10 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 			p.report.event()
 		}
 		if s.ev.Kind == Put {
-			s.stated = fingerprint(&s.ev.Resource)
+			if p.snap == nil && s.task == nil {
+				s.ev.At = s.ev.time() // a log tells changes, and when they were
+			}
+			s.stated = fingerprint(&s.ev.Resource, s.ev.Tag)
 		}
 		if !p.recognise(s) {
 			ask = append(ask, s)
@@ -163,7 +170,7 @@ func (p *pipe) recognise(s *slot) bool {
 		return false
 	}
 	id := s.id()
-	same, again := p.snap.table.see(id, p.snap.table.stateOf(s.stated, &s.ev.Resource))
+	same, again := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated))
 	s.shown = !again
 	return same && !again && !p.pending.isWithheld(id) && !p.dry.audits()
 }

@@ -100,23 +100,27 @@ func (t *seenTable) seen(id string) bool {
 	return s.id != 0 && s.state&seenBit != 0
 }
 
-// stateOf returns a hash of what decides whether a description is unchanged; 0 if it can't be told from the description alone.
-func (t *seenTable) stateOf(stated uint64, r *websync.Resource) uint64 {
-	if !telling(r) {
+// state returns a hash of what decides whether an event says nothing new; 0 if the event alone can't tell.
+func (t *seenTable) state(ev *Event, stated uint64) uint64 {
+	if !ev.telling() {
 		return 0
 	}
+	return t.stateOf(stated, ev.Resource.Modified)
+}
+
+func (t *seenTable) stateOf(stated uint64, modified websync.Datetime) uint64 {
 	h := maphash.Comparable(t.seed, struct {
 		stated   uint64
 		modified websync.Datetime
-	}{stated, r.Modified})
+	}{stated, modified})
 	return max(2, h)
 }
 
-// telling reports whether a description says enough for an equal one to mean equal bytes.
-func telling(r *websync.Resource) bool {
-	if !r.Modified.IsZero() || r.Content.Href == "" {
+// telling reports whether an event says enough for an equal one to mean equal bytes.
+func (e *Event) telling() bool {
+	if !e.Resource.Modified.IsZero() || e.Tag != "" || e.Resource.Content.Href == "" {
 		return true
 	}
-	_, ok := r.Content.Digests.Strongest()
+	_, ok := e.Resource.Content.Digests.Strongest()
 	return ok
 }

@@ -27,7 +27,7 @@ type Getter interface {
 	Source
 
 	// Get obtains what job.Resource stands for and hands it to job.Keep or job.Reuse. What it kept becomes visible, all
-	// at once, only if it returns nil. It may add to job.Resource, but leaves ID and Modified alone.
+	// at once, only if it returns nil. It may change job.Resource, apart from its ID, as the bytes teach it.
 	Get(ctx context.Context, job *Job) error
 }
 

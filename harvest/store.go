@@ -74,10 +74,19 @@ type Claim struct {
 type Record struct {
 	websync.Item
 
-	// Stated is a fingerprint of the description as its source stated it, Modified apart. 0: none.
+	// Stated is a fingerprint of the description as its source stated it, its times apart. 0: none.
 	Stated uint64
+	// Restated are the times that the source stated last, if it has stated the same again with other times, or if Get found
+	// another Modified than was stated. Nil: they are those of the Item.
+	Restated *Times
 	// Validators are what servers said of the representations, one for each URL.
 	Validators []Validator
+}
+
+// Times are the times that a source states of a change.
+type Times struct {
+	At       websync.Datetime
+	Modified websync.Datetime
 }
 
 // Known reports whether r is the record of an id, live or deleted, rather than the zero Record.
@@ -106,7 +115,7 @@ type Batch struct {
 
 	Checkpoint *Checkpoint // nil: stays
 	Puts       []Change    // each gets a number and an entry of the log, in this order
-	Touches    []Change    // change the record and leave no entry
+	Touches    []Change    // change what the record holds beside its Item, and leave no entry
 	Tasks      []Task      // each replaces the one of its id
 	Done       []TaskRef   // applied before Tasks
 	Bodies     []BodyWriter
@@ -121,6 +130,9 @@ func NewBatch(source string) *Batch {
 }
 
 // A Change is a new state of one record. A Batch holds at most one of each id, in Puts or in Touches.
+//
+// What a Catalog shows is a function of its log, and Publishers count on that: of a live record, or of a tombstone with a
+// number, a Touch repeats the Item. Stores need not check it.
 //
 // Of a Put the Store sets Seq, Born (kept, if the id has one), Time and Source. Of a Touch it keeps those and Kind; a Touch
 // of an unknown id leaves a tombstone without a number, and its Kind must be Deleted. A Touch of a tombstone without a
@@ -148,6 +160,7 @@ type Task struct {
 	Kind     TaskKind
 	Resource websync.Resource
 	At       websync.Datetime // of the event
+	Tag      string           // of the event
 	Base     websync.Seq      // TaskWithheld: the record's number; another one means that the record has changed since
 	Run      [16]byte         // the run that listed it
 	Attempts int              // so far

@@ -37,7 +37,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 		}
 		var state uint64
 		if rec.Stated != 0 && !p.lacksContent(&rec) {
-			state = snap.table.stateOf(rec.Stated, &rec.Resource)
+			state = snap.table.stateOf(rec.Stated, rec.modified())
 		}
 		snap.table.add(rec.Resource.ID, state)
 		snap.live++
@@ -210,7 +210,8 @@ func (s *snapshot) ends(t *Task, run [16]byte) bool {
 	if t.Kind != TaskGet || t.Run == run || s.table.seen(t.Resource.ID) {
 		return false
 	}
-	at := (&Event{At: t.At, Resource: t.Resource}).time()
+	ev := t.event()
+	at := ev.time()
 	return at.IsZero() || s.at.IsZero() || at.Before(s.at)
 }
 

@@ -30,7 +30,7 @@ func (p *pending) load(ctx context.Context, store Store, source string) error {
 			return err
 		}
 		if t.Kind == TaskWithheld || t.Attempts > 0 {
-			state := p.state(fingerprint(&t.Resource), t.Resource.Modified)
+			state := p.state(fingerprint(&t.Resource, t.Tag), t.Resource.Modified)
 			p.tasks[maphash.String(p.seed, t.Resource.ID)] = pendingTask{t.Kind == TaskWithheld, t.Attempts, state}
 		}
 	}
@@ -68,9 +68,12 @@ func (r *run) attempts(s *slot) int {
 	return 0
 }
 
+// event returns the event that a task stands for.
+func (t *Task) event() Event { return Event{Kind: Put, At: t.At, Tag: t.Tag, Resource: t.Resource} }
+
 // newTask returns the task that gets what s stands for. Its Base says against which record that was decided.
 func (r *run) newTask(s *slot) *Task {
-	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Base: s.rec.Seq, Run: r.id}
+	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Base: s.rec.Seq, Run: r.id}
 }
 
 // retryTask returns the task after another failure.

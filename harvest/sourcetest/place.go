@@ -179,6 +179,7 @@ type record struct {
 	Resource   websync.Resource
 	Bodies     []websync.Body
 	Stated     uint64
+	Restated   *harvest.Times
 	Validators []harvest.Validator
 }
 
@@ -199,7 +200,7 @@ func (p *place) contents() *contents {
 	c := &contents{records: map[string]record{}, last: map[string]entry{}, tasks: map[string]task{}}
 	for r, err := range p.store.Records(p.t.ctx, p.key, "") {
 		p.t.ok(err, "Store.Records")
-		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated, r.Validators}
+		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated, r.Restated, r.Validators}
 	}
 	for e, err := range p.store.Changes(p.t.ctx, websync.Range{Sources: []string{p.key}}) {
 		p.t.ok(err, "Store.Changes")

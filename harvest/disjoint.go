@@ -1,0 +1,101 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Disjoint checks that no id is live in two of the sources, so that they can be published together as one set: of an id that
+// two sources have, readers would see now one record and now the other. It returns nil or an [*OverlapError], which is
+// [ErrOverlap]; a [Union] makes one set of sources that overlap. Tombstones do not count, and a source named twice counts
+// once.
+//
+// All records of the sources are read, side by side in the order of their ids, so the memory it takes does not depend on
+// their number. What is committed meanwhile may or may not be seen.
+func Disjoint(ctx context.Context, store Store, sources ...string) error {
+	sources = distinct(sources)
+	if len(sources) < 2 {
+		return nil
+	}
+	records := make([]iter.Seq2[Record, error], len(sources))
+	for i, source := range sources {
+		records[i] = store.Records(ctx, source, "")
+	}
+	var found []Overlap
+	var last merged[Record] // live
+	for rec, err := range merge(records, byID) {
+		if err != nil {
+			return fmt.Errorf("harvest: %s: %w", sources[rec.from], err)
+		}
+		if !rec.value.Live() {
+			continue
+		}
+		id := rec.value.Resource.ID
+		if id == last.value.Resource.ID {
+			if n := len(found); n == 0 || found[n-1].ID != id {
+				if n == maxOverlaps {
+					break
+				}
+				found = append(found, Overlap{ID: id, Sources: []string{sources[last.from]}})
+			}
+			at := &found[len(found)-1]
+			at.Sources = append(at.Sources, sources[rec.from])
+		}
+		last = rec
+	}
+	if len(found) > 0 {
+		return &OverlapError{found}
+	}
+	return ctx.Err()
+}
+
+// maxOverlaps is how many ids an OverlapError names.
+const maxOverlaps = 5
+
+func byID(a, b Record) int { return strings.Compare(a.Resource.ID, b.Resource.ID) }
+
+// distinct returns the strings in their order, each once.
+func distinct(all []string) (once []string) {
+	for _, s := range all {
+		if !slices.Contains(once, s) {
+			once = append(once, s)
+		}
+	}
+	return once
+}
+
+// ErrOverlap: sources that were to be disjoint have an id in common.
+var ErrOverlap = errors.New("an id is live in more than one source")
+
+// An OverlapError names ids that several sources have. It is [ErrOverlap].
+type OverlapError struct {
+	// Overlaps are the first ids, up to 5, in byte order.
+	Overlaps []Overlap
+}
+
+// An Overlap is an id that is live in several sources.
+type Overlap struct {
+	ID      string
+	Sources []string // two or more, in the order in which they were given to Disjoint
+}
+
+// Error returns, for example, "harvest: an id is live in more than one source: "https://example.org/a" in one, two".
+func (e *OverlapError) Error() string {
+	var b strings.Builder
+	b.WriteString("harvest: " + ErrOverlap.Error())
+	for i, o := range e.Overlaps {
+		separator := ": "
+		if i > 0 {
+			separator = "; "
+		}
+		fmt.Fprintf(&b, "%s%.200q in %s", separator, o.ID, strings.Join(o.Sources, ", "))
+	}
+	return b.String()
+}
+
+// Is lets [errors.Is] match ErrOverlap.
+func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }

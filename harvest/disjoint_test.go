@@ -1,0 +1,153 @@
+package harvest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// fill harvests each source's names, given as "a b c", into one store. A name with a minus is deleted again.
+func fill(t require.TestingT, sources map[string]string) harvest.Store {
+	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies}
+	for source, names := range sources {
+		var events []harvest.Event
+		for name := range strings.FieldsSeq(names) {
+			name, gone := strings.CutPrefix(name, "-")
+			if events = append(events, put(name, day(1))); gone {
+				events = append(events, del(name, day(2)))
+			}
+		}
+		_, err := h.Run(context.Background(), harvest.Of(source, events...))
+		require.NoError(t, err)
+	}
+	return h.Store
+}
+
+func TestDisjoint(t *testing.T) {
+	many := "n1 n2 n3 n4 n5 n6 n7"
+	for name, test := range map[string]struct {
+		sources map[string]string
+		asked   []string
+		want    []harvest.Overlap
+	}{
+		"none":              {},
+		"one":               {sources: map[string]string{"a": "x y"}, asked: []string{"a"}},
+		"unknown":           {sources: map[string]string{"a": "x y"}, asked: []string{"a", "b"}},
+		"disjoint":          {sources: map[string]string{"a": "v x", "b": "w y", "c": "z"}, asked: []string{"a", "b", "c"}},
+		"named twice":       {sources: map[string]string{"a": "x y"}, asked: []string{"a", "a"}},
+		"not asked for":     {sources: map[string]string{"a": "x", "b": "y", "c": "x"}, asked: []string{"a", "b"}},
+		"tombstone":         {sources: map[string]string{"a": "x -y", "b": "-x y"}, asked: []string{"a", "b"}},
+		"tombstone between": {sources: map[string]string{"a": "x", "b": "-x", "c": "x"}, asked: []string{"a", "b", "c"}, want: []harvest.Overlap{{ID: base + "x", Sources: []string{"a", "c"}}}},
+		"two":               {sources: map[string]string{"a": "u x", "b": "v x", "c": "w"}, asked: []string{"c", "b", "a"}, want: []harvest.Overlap{{ID: base + "x", Sources: []string{"b", "a"}}}},
+		"three":             {sources: map[string]string{"a": "x y", "b": "x", "c": "x y"}, asked: []string{"a", "b", "c"}, want: []harvest.Overlap{{ID: base + "x", Sources: []string{"a", "b", "c"}}, {ID: base + "y", Sources: []string{"a", "c"}}}},
+		"the first":         {sources: map[string]string{"a": many, "b": many}, asked: []string{"a", "b"}, want: overlaps("n1", "n2", "n3", "n4", "n5")},
+		"of the first all":  {sources: map[string]string{"a": "n1 n2 n3 n4 n5", "b": "n1 n2 n3 n4 n5"}, asked: []string{"a", "b"}, want: overlaps("n1", "n2", "n3", "n4", "n5")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := harvest.Disjoint(t.Context(), fill(t, test.sources), test.asked...)
+			if test.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			var overlap *harvest.OverlapError
+			require.ErrorAs(t, err, &overlap)
+			require.ErrorIs(t, err, harvest.ErrOverlap)
+			assert.Equal(t, test.want, overlap.Overlaps)
+		})
+	}
+}
+
+// overlaps are names that a and b have.
+func overlaps(names ...string) (all []harvest.Overlap) {
+	for _, name := range names {
+		all = append(all, harvest.Overlap{ID: base + name, Sources: []string{"a", "b"}})
+	}
+	return all
+}
+
+func TestOverlapErrorText(t *testing.T) {
+	err := &harvest.OverlapError{Overlaps: []harvest.Overlap{
+		{ID: base + "x", Sources: []string{"a", "c"}},
+		{ID: "\n" + strings.Repeat("y", 500), Sources: []string{"a", "b"}},
+	}}
+	want := `harvest: an id is live in more than one source: "https://example.org/x" in a, c; "\n` + strings.Repeat("y", 199) + `" in a, b`
+	assert.Equal(t, want, err.Error())
+}
+
+// openRecords counts the iterators that are under way, and fails in one source after some records.
+type openRecords struct {
+	harvest.Store
+	open int
+	most int    // records read
+	fail string // this source
+}
+
+func (o *openRecords) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
+	return func(yield func(harvest.Record, error) bool) {
+		o.open++
+		defer func() { o.open-- }()
+		for rec, err := range o.Store.Records(ctx, source, after) {
+			if o.most++; source == o.fail {
+				yield(harvest.Record{}, errCut)
+				return
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestDisjointReleases(t *testing.T) {
+	store := &openRecords{Store: fill(t, map[string]string{"a": "n1 n2 n3 n4 n5 n6 n7 n8 n9", "b": "n1 n2 n3 n4 n5 n6 n7 n8 n9", "c": "x"})}
+	require.ErrorIs(t, harvest.Disjoint(t.Context(), store, "a", "b", "c"), harvest.ErrOverlap)
+	assert.Zero(t, store.open, "stopped when there is enough to tell")
+	assert.Less(t, store.most, 16)
+
+	for _, fail := range []string{"a", "b"} {
+		store.fail = fail
+		err := harvest.Disjoint(t.Context(), store, "a", "b")
+		require.ErrorIs(t, err, errCut)
+		assert.ErrorContains(t, err, "harvest: "+fail+": ")
+		assert.Zero(t, store.open)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, harvest.Disjoint(ctx, store.Store, "a", "c"), context.Canceled)
+}
+
+// Sources that have an id in common can't be published as one set.
+func ExampleDisjoint() {
+	ctx := context.Background()
+	h := &harvest.Harvester{Store: memstore.New()}
+	for source, ids := range map[string][]string{"laws": {"urn:1", "urn:2"}, "cases": {"urn:3"}, "archive": {"urn:1"}} {
+		var events []harvest.Event
+		for _, id := range ids {
+			events = append(events, harvest.Event{Resource: websync.Resource{ID: id}})
+		}
+		if _, err := h.Run(ctx, harvest.Of(source, events...)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(harvest.Disjoint(ctx, h.Store, "laws", "cases"))
+
+	err := harvest.Disjoint(ctx, h.Store, "laws", "cases", "archive")
+	if overlap, ok := errors.AsType[*harvest.OverlapError](err); ok {
+		fmt.Println(overlap.Overlaps[0].ID, "is in", overlap.Overlaps[0].Sources)
+	}
+	fmt.Println(errors.Is(err, harvest.ErrOverlap))
+	// Output:
+	// <nil>
+	// urn:1 is in [laws archive]
+	// true
+}

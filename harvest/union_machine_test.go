@@ -1,0 +1,215 @@
+package harvest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// libraries are members of a union whose records change at random, and a store that follows them under random trouble.
+type libraries struct {
+	all    []*library
+	listed []*library    // the members now, in their order
+	target harvest.Store // of the union, and perhaps of members
+	held   *machine      // the target
+
+	mu     sync.Mutex
+	calls  int
+	during map[int]func() error // what happens at a call of a Catalog
+	opened int
+}
+
+func newLibraries(t *rapid.T) *libraries {
+	stores := []harvest.Store{memstore.New(), memstore.New()}
+	for i, s := range stores {
+		ahead := rapid.SampledFrom([]time.Duration{0, 0, time.Hour, -time.Hour}).Draw(t, fmt.Sprint("clock ", i))
+		s.(*memstore.Store).Now = func() time.Time { return time.Now().Add(ahead) }
+	}
+	l := &libraries{target: rapid.SampledFrom(append(stores, memstore.New())).Draw(t, "target")}
+	l.held = &machine{store: l.target}
+	for _, name := range []string{"a", "b", "c"} {
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		l.all = append(l.all, &library{rapid.SampledFrom(stores).Draw(t, "store of "+name), name, &now})
+	}
+	l.list(t)
+	return l
+}
+
+// list draws two or three members in any order.
+func (l *libraries) list(t *rapid.T) {
+	l.listed = rapid.Permutation(l.all).Draw(t, "members")[:rapid.IntRange(2, 3).Draw(t, "number of members")]
+}
+
+// change draws a change and returns what makes it.
+func (l *libraries) change(t *rapid.T) func() {
+	at := rapid.SampledFrom(l.all).Draw(t, "member")
+	name := rapid.SampledFrom([]string{"u", "v", "w", "x", "y", "z"}).Draw(t, "name")
+	if rapid.IntRange(0, 2).Draw(t, "delete") == 0 {
+		return func() { at.del(panicking{}, name) }
+	}
+	e := put(name, rapid.SampledFrom([]websync.Datetime{{}, day(1), day(2), websync.DateOf(time.Now().AddDate(9, 0, 0))}).Draw(t, "modified"))
+	e.Resource.Title = rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "title")
+	e.Open = harvest.Bytes([]byte(rapid.SampledFrom([]string{"", "bytes", "other bytes"}).Draw(t, "text")))
+	return func() { at.harvest(panicking{}, e) }
+}
+
+// tidy draws a compaction of one of the stores.
+func (l *libraries) tidy(t *rapid.T) func() {
+	store := rapid.SampledFrom(l.all).Draw(t, "store to tidy").Store.(*memstore.Store)
+	drop := rapid.Bool().Draw(t, "drop")
+	return func() {
+		ctx := context.Background()
+		generation, err := store.Compact(ctx)
+		if err == nil && drop {
+			err = store.Drop(ctx, generation)
+		}
+		if err == nil {
+			_, err = store.Vacuum(ctx, 0)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// union returns the Union of the members, whose Catalogs count what is opened and let happen what is due.
+func (l *libraries) union() *harvest.Union {
+	u := union(l.listed...)
+	for i := range u.Members {
+		watch(u, i).before = l.call
+	}
+	return u
+}
+
+func (l *libraries) call(method string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if method == "Open" {
+		l.opened++
+	}
+	l.calls++
+	if f := l.during[l.calls]; f != nil {
+		return f()
+	}
+	return nil
+}
+
+// run follows the members once, under trouble drawn at random.
+func (l *libraries) run(t *rapid.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	l.calls, l.during = 0, map[int]func() error{}
+	for range rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "happening meanwhile") {
+		change := l.change(t)
+		if rapid.IntRange(0, 7).Draw(t, "tidy meanwhile") == 0 {
+			change = l.tidy(t)
+		}
+		l.during[rapid.IntRange(1, 20).Draw(t, "at call")] = func() error { change(); return nil }
+	}
+	switch call := rapid.IntRange(1, 25).Draw(t, "trouble at call"); rapid.SampledFrom([]string{"none", "none", "stop", "fail"}).Draw(t, "trouble") {
+	case "stop":
+		l.during[call] = func() error { stop(); return nil }
+	case "fail":
+		l.during[call] = func() error { return errCut }
+	}
+	h := &harvest.Harvester{Store: l.target, Attempts: -1}
+	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
+	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
+	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
+	h.Patience = rapid.SampledFrom([]time.Duration{0, time.Nanosecond, -1}).Draw(t, "patience")
+	h.Full = rapid.IntRange(0, 7).Draw(t, "full") == 0
+	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
+		h.Store = &failing{Store: l.target, left: n, after: rapid.Bool().Draw(t, "after it")}
+	}
+	once := rapid.SampledFrom([]func(context.Context, harvest.Source) (*harvest.Report, error){h.Run, h.Run, h.List, h.Work, h.Approve}).Draw(t, "what")
+	_, err := once(ctx, l.union())
+	l.during = nil
+	if err != nil && !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) && !errors.Is(err, harvest.ErrFenced) {
+		require.ErrorIs(t, err, websync.ErrNotFound, "a generation that was dropped")
+	}
+}
+
+// settle follows the members without trouble until nothing is left, and compares the target with them.
+func (l *libraries) settle(t *rapid.T) {
+	h := &harvest.Harvester{Store: l.target, MaxDelete: -1}
+	for range 2 {
+		_, err := h.Run(context.Background(), l.union())
+		require.NoError(t, err)
+		l.held.makeDue(t)
+	}
+	_, err := h.Approve(context.Background(), l.union())
+	require.NoError(t, err)
+	r, err := h.Run(context.Background(), l.union())
+	require.NoError(t, err)
+	require.True(t, r.InStep(), "%+v", r)
+	require.Equal(t, l.naive(t), l.live(t, l.target, src))
+
+	entries, opened := len(l.held.entries(t)), l.opened
+	for range 2 {
+		r, err = h.Run(context.Background(), l.union())
+		require.NoError(t, err)
+		require.Zero(t, r.Events)
+	}
+	h.Full = true
+	_, err = h.Run(context.Background(), l.union())
+	require.NoError(t, err)
+	require.Len(t, l.held.entries(t), entries, "doing it again changes nothing")
+	require.Equal(t, opened, l.opened, "and reads no body")
+}
+
+// naive returns what the union must have.
+func (l *libraries) naive(t *rapid.T) map[string]string {
+	all := map[string]string{}
+	for _, m := range slices.Backward(l.listed) {
+		maps.Copy(all, l.live(t, m.Store, m.source))
+	}
+	return all
+}
+
+// live returns the live records of a source in one line each. Of records that are otherwise the same, Modified may differ.
+func (l *libraries) live(t *rapid.T, store harvest.Store, source string) map[string]string {
+	all := map[string]string{}
+	for item, err := range store.Resources(context.Background(), websync.Range{Sources: []string{source}}) {
+		require.NoError(t, err)
+		var line strings.Builder
+		fmt.Fprintf(&line, "%q %v %s", item.Resource.Title, item.Resource.Modified, item.Resource.Content.Href)
+		for _, b := range item.Bodies {
+			fmt.Fprintf(&line, " %s: %q", b.Name, (&machine{store: store}).read(t, b))
+		}
+		all[item.Resource.ID] = line.String()
+	}
+	return all
+}
+
+// TestRandomUnions checks that a store follows what members there are, whatever happens to them, to their list and to the runs.
+func TestRandomUnions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLibraries(t)
+		for range rapid.IntRange(1, 8).Draw(t, "steps") {
+			for range rapid.IntRange(0, 6).Draw(t, "changes") {
+				l.change(t)()
+			}
+			switch rapid.IntRange(0, 9).Draw(t, "also") {
+			case 0:
+				l.list(t)
+			case 1:
+				l.tidy(t)()
+			}
+			l.run(t)
+		}
+		l.settle(t)
+	})
+}

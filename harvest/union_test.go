@@ -1,0 +1,776 @@
+package harvest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sourcetest"
+)
+
+// A library is a member of a union: a source in a Store, filled by hand.
+type library struct {
+	harvest.Store
+	source string
+	now    *time.Time // of its publisher, not of the Store
+}
+
+func newLibrary(source string) *library {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	return &library{memstore.New(), source, &now}
+}
+
+func (l *library) member() harvest.Member { return harvest.Member{Catalog: l.Store, Source: l.source} }
+
+// beside returns another member in the same Store.
+func (l *library) beside(source string) *library { return &library{l.Store, source, l.now} }
+
+func (l *library) harvest(t require.TestingT, e harvest.Event) {
+	*l.now = l.now.Add(time.Second)
+	e.At = websync.NewDatetime(*l.now)
+	r, err := (&harvest.Harvester{Store: l.Store}).Run(context.Background(), harvest.Of(l.source, e))
+	require.NoError(t, err)
+	require.True(t, r.InStep(), "%+v", r)
+}
+
+// put publishes a text under a name.
+func (l *library) put(t require.TestingT, name, text string, modified websync.Datetime) {
+	e := put(name, modified)
+	e.Open = harvest.Bytes([]byte(text))
+	l.harvest(t, e)
+}
+
+func (l *library) del(t require.TestingT, name string) { l.harvest(t, del(name, websync.Datetime{})) }
+
+// union returns a Union of members under the key that worlds use.
+func union(members ...*library) *harvest.Union {
+	u := &harvest.Union{Name: src}
+	for _, m := range members {
+		u.Members = append(u.Members, m.member())
+	}
+	return u
+}
+
+// opens is a Catalog that counts the bodies opened, and calls before each of its methods, if there is one.
+type opens struct {
+	websync.Catalog
+	mu     sync.Mutex
+	opened int
+	before func(method string) error
+}
+
+func (o *opens) call(method string) error {
+	o.mu.Lock()
+	if method == "Open" {
+		o.opened++
+	}
+	o.mu.Unlock()
+	if o.before == nil {
+		return nil
+	}
+	return o.before(method)
+}
+
+func (o *opens) Head(ctx context.Context) (websync.Head, error) {
+	if err := o.call("Head"); err != nil {
+		return websync.Head{}, err
+	}
+	return o.Catalog.Head(ctx)
+}
+
+func (o *opens) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
+	if err := o.call("Get"); err != nil {
+		return nil, err
+	}
+	return o.Catalog.Get(ctx, source, ids)
+}
+
+func (o *opens) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return o.each("Resources", o.Catalog.Resources(ctx, r))
+}
+
+func (o *opens) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return o.each("Changes", o.Catalog.Changes(ctx, r))
+}
+
+func (o *opens) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
+	if err := o.call("Open"); err != nil {
+		return nil, err
+	}
+	return o.Catalog.Open(ctx, b)
+}
+
+func (o *opens) each(method string, items iter.Seq2[websync.Item, error]) iter.Seq2[websync.Item, error] {
+	return func(yield func(websync.Item, error) bool) {
+		for item, err := range items {
+			if e := o.call(method); e != nil {
+				yield(websync.Item{}, e)
+				return
+			}
+			if !yield(item, err) {
+				return
+			}
+		}
+	}
+}
+
+// watch puts an opens before the Catalog of a member.
+func watch(u *harvest.Union, member int) *opens {
+	o := &opens{Catalog: u.Members[member].Catalog}
+	u.Members[member].Catalog = o
+	return o
+}
+
+func compact(t require.TestingT, s harvest.Store) {
+	_, err := s.(harvest.Maintainer).Compact(context.Background())
+	require.NoError(t, err)
+}
+
+func TestUnionFirstSpeaks(t *testing.T) {
+	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+	a.put(t, "x", "x of a", day(1))
+	b.put(t, "x", "x of b", day(5))
+	b.put(t, "y", "y of b", day(1))
+	b.put(t, "z", "z of b", day(1))
+	a.put(t, "z", "z of a", websync.Datetime{})
+	a.del(t, "z")
+	r := w.run(union(a, b))
+	assert.True(t, r.InStep())
+	assert.EqualValues(t, 1, r.Snapshots)
+	assert.Equal(t, map[string]string{"x": "x of a", "y": "y of b", "z": "z of b"}, w.live())
+	assert.Equal(t, day(1), w.record("x").Resource.Modified)
+	assert.Equal(t, base+"x", w.record("x").Resource.Content.Href)
+
+	w = newWorld(t)
+	w.run(union(b, a))
+	assert.Equal(t, map[string]string{"x": "x of b", "y": "y of b", "z": "z of b"}, w.live())
+}
+
+// TestUnionFollows tells a union what happened, one step after the other.
+func TestUnionFollows(t *testing.T) {
+	a, b := newLibrary("a"), newLibrary("b")
+	future := date(t, "2199-01-01T00:00:00Z")
+	steps := []struct {
+		name    string
+		happens func()
+		live    map[string]string
+		log     []string
+	}{
+		{"nothing", func() {}, map[string]string{}, nil},
+		{"a new one", func() { b.put(t, "x", "b1", day(9)) }, map[string]string{"x": "b1"}, []string{"created x"}},
+		{"a better one", func() { a.put(t, "x", "a1", day(3)) }, map[string]string{"x": "a1"}, []string{"updated x"}},
+		{"an update nobody hears", func() { b.put(t, "x", "b2", day(10)) }, map[string]string{"x": "a1"}, nil},
+		{"an update", func() { a.put(t, "x", "a2", day(4)) }, map[string]string{"x": "a2"}, []string{"updated x"}},
+		{"an older time", func() { a.put(t, "x", "a3", day(2)) }, map[string]string{"x": "a3"}, []string{"updated x"}},
+		{"the first falls silent", func() { a.del(t, "x") }, map[string]string{"x": "b2"}, []string{"updated x"}},
+		{"the other too", func() { b.del(t, "x") }, map[string]string{}, []string{"deleted x"}},
+		{"and speaks again", func() { b.put(t, "x", "b2", day(10)) }, map[string]string{"x": "b2"}, []string{"created x"}},
+		{"a time to come", func() { b.put(t, "x", "b3", future) }, map[string]string{"x": "b3"}, []string{"updated x"}},
+		{"and one that is past", func() { b.put(t, "x", "b4", day(11)) }, map[string]string{"x": "b4"}, []string{"updated x"}},
+		{"in and out", func() { a.put(t, "y", "a", day(1)); a.del(t, "y") }, map[string]string{"x": "b4"}, nil},
+		{"several changes", func() {
+			for i := range 5 {
+				a.put(t, "x", fmt.Sprint("a", i), day(1))
+				b.put(t, "y", fmt.Sprint("b", i), day(1))
+			}
+		}, map[string]string{"x": "a4", "y": "b4"}, []string{"updated x", "created y"}},
+		{"both go", func() { a.del(t, "x"); b.del(t, "x"); b.del(t, "y") }, map[string]string{}, []string{"deleted x", "deleted y"}},
+	}
+	w := newWorld(t)
+	for _, step := range steps {
+		before := len(w.log())
+		step.happens()
+		r := w.run(union(a, b))
+		require.True(t, r.InStep(), step.name)
+		require.Equal(t, step.live, w.live(), step.name)
+		require.ElementsMatch(t, step.log, w.log()[before:], step.name)
+		require.Equal(t, step.name == "nothing", r.Snapshots == 1, step.name)
+		require.Equal(t, step.log == nil && step.name != "in and out", r.Events == 0, step.name)
+		for name := range step.live {
+			want, err := a.Get(t.Context(), "a", []string{base + name})
+			require.NoError(t, err)
+			if want[0].Seq == 0 || want[0].Kind == websync.Deleted {
+				want, err = b.Get(t.Context(), "b", []string{base + name})
+				require.NoError(t, err)
+			}
+			require.Equal(t, want[0].Resource, w.record(name).Resource, step.name)
+		}
+	}
+}
+
+func TestUnionTwice(t *testing.T) {
+	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+	for i := range 600 { // more than are asked for at once
+		a.put(t, fmt.Sprint(i), "of a", day(1))
+		b.put(t, fmt.Sprint(i+300), "of b", day(1))
+	}
+	u := union(a, b)
+	of := []*opens{watch(u, 0), watch(u, 1)}
+	w.run(u)
+	require.Len(t, w.live(), 900)
+	require.Equal(t, 600, of[0].opened)
+	require.Equal(t, 300, of[1].opened)
+	n := len(w.log())
+	again := func(name string, snapshots int) {
+		r := w.run(u)
+		assert.True(t, r.InStep(), name)
+		assert.Equal(t, snapshots, r.Snapshots, name)
+		assert.Len(t, w.log(), n, name)
+		assert.Equal(t, 900, of[0].opened+of[1].opened, name)
+	}
+	again("from the checkpoint", 0)
+	w.h.Full = true
+	again("in full", 1)
+	w.h.Full = false
+	compact(t, a.Store)
+	again("compacted", 1)
+	commits := 0
+	w.h.Hooks = &harvest.Hooks{Commit: func(harvest.Committed) { commits++ }}
+	again("and as before", 0)
+	assert.Zero(t, commits, "nothing to say")
+	for i := range 600 {
+		a.put(t, fmt.Sprint(i), "of a", day(2))
+	}
+	r := w.run(u)
+	assert.EqualValues(t, 600, r.Updated+r.Touched)
+	assert.Zero(t, r.Snapshots)
+	assert.Equal(t, 900, of[0].opened+of[1].opened, "another time, the same bytes")
+	assert.Len(t, w.live(), 900)
+}
+
+func TestUnionInTheSameStore(t *testing.T) {
+	w := newWorld(t)
+	a := &library{Store: w.store, source: "a", now: new(time.Time)}
+	*a.now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	b := a.beside("b")
+	live := func() map[string]string {
+		all := map[string]string{}
+		for item, err := range w.store.Resources(t.Context(), websync.Range{Sources: []string{src}}) {
+			require.NoError(t, err)
+			all[strings.TrimPrefix(item.Resource.ID, base)] = w.text(item.Bodies[0])
+		}
+		return all
+	}
+	a.put(t, "x", "a1", day(1))
+	b.put(t, "x", "b1", day(1))
+	b.put(t, "y", "b1", day(1))
+	w.run(union(a, b))
+	require.Equal(t, map[string]string{"x": "a1", "y": "b1"}, live())
+	a.del(t, "x")
+	b.put(t, "y", "b2", day(1))
+	r := w.run(union(a, b))
+	require.Zero(t, r.Snapshots)
+	require.Equal(t, map[string]string{"x": "b1", "y": "b2"}, live())
+	for range 2 {
+		r = w.run(union(a, b))
+		require.Zero(t, r.Events, "what the union itself wrote is none of its business")
+	}
+	require.Equal(t, r.From, r.To)
+	compact(t, w.store)
+	n := 5 // a x and b x in the last state, b y, x and y of the union
+	require.Len(t, w.log(), n)
+	require.EqualValues(t, 1, w.run(union(a, b)).Snapshots)
+	require.Len(t, w.log(), n)
+}
+
+// text reads a body.
+func (w *world) text(b websync.Body) string {
+	w.Helper()
+	r, err := w.store.Open(w.Context(), b)
+	require.NoError(w, err)
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	require.NoError(w, err)
+	return string(data)
+}
+
+func TestUnionMembersChange(t *testing.T) {
+	w, a, b, c := newWorld(t), newLibrary("a"), newLibrary("b"), newLibrary("c")
+	a.put(t, "x", "a", day(2))
+	b.put(t, "x", "b", day(1))
+	a.put(t, "y", "a", day(1))
+	c.put(t, "z", "c", day(1))
+	w.run(union(a, b))
+
+	r := w.run(union(b, a))
+	assert.EqualValues(t, 1, r.Snapshots)
+	assert.True(t, r.InStep(), "another order")
+	assert.Equal(t, map[string]string{"x": "b", "y": "a"}, w.live())
+
+	a.put(t, "gone", "a", day(1))
+	w.run(union(b, a))
+	a.del(t, "gone")
+	assert.True(t, w.run(union(a, b)).InStep(), "the order does not decide what there is")
+	assert.Equal(t, map[string]string{"x": "a", "y": "a"}, w.live())
+	w.run(union(b, a))
+
+	r = w.run(union(b, a, c))
+	assert.True(t, r.InStep(), "one more")
+	assert.Equal(t, map[string]string{"x": "b", "y": "a", "z": "c"}, w.live())
+
+	r = w.run(union(b, c))
+	assert.EqualValues(t, 1, r.Withheld, "one less")
+	assert.Equal(t, "options", r.Guard.Rule)
+	assert.Equal(t, map[string]string{"x": "b", "y": "a", "z": "c"}, w.live())
+	r, err := w.h.Approve(t.Context(), union(b, c))
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, r.Deleted)
+	assert.Equal(t, map[string]string{"x": "b", "z": "c"}, w.live())
+	b.put(t, "y", "b", day(1))
+	r = w.run(union(b, c))
+	assert.Zero(t, r.Snapshots)
+	assert.True(t, r.InStep())
+	assert.Equal(t, map[string]string{"x": "b", "y": "b", "z": "c"}, w.live())
+}
+
+// TestUnionOfAnotherStore puts another Store with the same source in the place of a member, longer than the first one.
+func TestUnionOfAnotherStore(t *testing.T) {
+	for name, more := range map[string]int{"shorter": 0, "as long": 1, "longer": 5} {
+		t.Run(name, func(t *testing.T) {
+			w, a, b := newWorld(t), newLibrary("a"), newLibrary("a")
+			a.put(t, "x", "old", day(1))
+			a.put(t, "y", "old", day(1))
+			w.run(union(a))
+			for range more + 1 {
+				b.put(t, "y", fmt.Sprint("new ", len(w.log())), day(1))
+			}
+			r := w.run(union(b))
+			assert.EqualValues(t, 1, r.Snapshots)
+			assert.Equal(t, map[string]string{"y": "new 2"}, w.live())
+		})
+	}
+}
+
+// TestUnionTimeToCome takes away, in a snapshot, what was modified in the future, and publishes it again.
+func TestUnionTimeToCome(t *testing.T) {
+	w, a := newWorld(t), newLibrary("a")
+	a.put(t, "x", "1", date(t, "2199-01-01"))
+	w.run(union(a))
+	a.del(t, "x")
+	compact(t, a.Store)
+	w.run(union(a))
+	assert.Empty(t, w.live())
+	a.put(t, "x", "2", day(1))
+	r := w.run(union(a))
+	assert.Zero(t, r.Snapshots)
+	assert.Equal(t, map[string]string{"x": "2"}, w.live())
+}
+
+// TestUnionClocks has a member whose clock is years ahead of the others' speak first, and one whose clock is behind.
+func TestUnionClocks(t *testing.T) {
+	for name, skew := range map[string][2]int{"first ahead": {3, 0}, "second ahead": {0, 3}, "first behind": {-3, 0}, "second behind": {0, -3}} {
+		t.Run(name, func(t *testing.T) {
+			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+			for i, l := range []*library{a, b} {
+				l.Store.(*memstore.Store).Now = func() time.Time { return time.Now().AddDate(skew[i], 0, 0) }
+			}
+			u := union(a, b)
+			w.run(u)
+			check := func(snapshots int, want string) {
+				t.Helper()
+				r := w.run(u)
+				require.Equal(t, snapshots, r.Snapshots)
+				require.True(t, r.InStep())
+				require.Equal(t, want, w.live()["x"])
+			}
+			for i := range 2 {
+				b.put(t, "x", fmt.Sprint("b1", i), day(1))
+				check(0, fmt.Sprint("b1", i))
+				a.put(t, "x", fmt.Sprint("a1", i), day(1))
+				check(0, fmt.Sprint("a1", i))
+				b.put(t, "x", fmt.Sprint("b2", i), day(1))
+				check(0, fmt.Sprint("a1", i))
+				a.put(t, "x", fmt.Sprint("a2", i), day(1))
+				a.del(t, "x")
+				check(0, fmt.Sprint("b2", i))
+				b.put(t, "x", fmt.Sprint("b3", i), day(1))
+				check(0, fmt.Sprint("b3", i))
+				b.del(t, "x")
+				check(0, "")
+				compact(t, a.Store)
+				check(1, "")
+			}
+		})
+	}
+}
+
+// TestUnionWanderer moves an id from the second member to the first while they are listed, after the first was.
+func TestUnionWanderer(t *testing.T) {
+	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+	a.put(t, "y", "a", day(1))
+	b.put(t, "x", "b", day(1))
+	b.put(t, "z", "b", day(1))
+	w.run(union(a, b))
+	u := union(a, b)
+	moved := false
+	watch(u, 1).before = func(method string) error {
+		if method == "Resources" && !moved {
+			moved = true
+			a.put(t, "x", "a", day(1))
+			b.del(t, "x")
+			a.del(t, "y")
+			b.put(t, "z", "b2", day(1))
+		}
+		return nil
+	}
+	w.h.Full = true
+	r := w.run(u)
+	assert.True(t, moved)
+	assert.True(t, r.InStep())
+	assert.Equal(t, map[string]string{"x": "a", "z": "b2"}, w.live())
+	assert.NotContains(t, w.log(), "deleted x")
+	n := len(w.log())
+	w.h.Full = false
+	assert.Zero(t, w.run(u).Events, "all of it is told")
+	assert.Len(t, w.log(), n)
+}
+
+// TestUnionLeap moves an id to the first member after that was asked for it, and before the second is.
+func TestUnionLeap(t *testing.T) {
+	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+	b.put(t, "x", "b", day(1))
+	w.run(union(a, b))
+	b.put(t, "x", "b2", day(1))
+	u := union(a, b)
+	moved := false
+	watch(u, 1).before = func(method string) error {
+		if method == "Get" && !moved {
+			moved = true
+			a.put(t, "x", "a", day(1))
+			b.del(t, "x")
+		}
+		return nil
+	}
+	w.run(u)
+	assert.True(t, moved)
+	assert.True(t, w.run(u).InStep())
+	assert.Equal(t, map[string]string{"x": "a"}, w.live())
+	assert.Equal(t, []string{"created x", "updated x"}, w.log(), "it was there all the time")
+}
+
+func TestUnionCompactedWhileListed(t *testing.T) {
+	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+	a.put(t, "x", "a", day(1))
+	b.put(t, "y", "b", day(1))
+	u := union(a, b)
+	o := watch(u, 1)
+	o.before = func(method string) error {
+		if method == "Resources" {
+			compact(t, b.Store)
+		}
+		return nil
+	}
+	r := w.run(u)
+	assert.False(t, r.Complete)
+	require.Len(t, r.Problems, 1)
+	assert.Contains(t, r.Problems[0].Error, "compacted")
+	assert.True(t, r.To.IsZero())
+	o.before = nil
+	assert.True(t, w.run(u).InStep())
+	assert.Equal(t, map[string]string{"x": "a", "y": "b"}, w.live())
+}
+
+func TestUnionWithoutBytes(t *testing.T) {
+	for name, mode := range map[string]harvest.BodyMode{"verified": harvest.VerifyBodies, "skipped": harvest.SkipBodies} {
+		t.Run(name, func(t *testing.T) {
+			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+			e := put("x", day(1))
+			e.Open = harvest.Bytes([]byte("only looked at"))
+			_, err := (&harvest.Harvester{Store: a.Store, Bodies: mode}).Run(t.Context(), harvest.Of("a", e))
+			require.NoError(t, err)
+			b.put(t, "x", "b", day(1))
+			for range 2 {
+				assert.True(t, w.run(union(a, b)).InStep())
+			}
+			assert.Equal(t, map[string]string{"x": "-"}, w.live())
+			assert.Equal(t, e.Resource, w.record("x").Resource)
+			assert.Len(t, w.log(), 1)
+		})
+	}
+	t.Run("not copied", func(t *testing.T) {
+		w, a := newWorld(t), newLibrary("a")
+		a.put(t, "x", "a", day(1))
+		w.h.Bodies = harvest.SkipBodies
+		for range 2 {
+			assert.True(t, w.run(union(a)).InStep())
+		}
+		assert.Equal(t, map[string]string{"x": "-"}, w.live())
+		assert.Len(t, w.log(), 1)
+	})
+}
+
+func TestUnionOfSeveralBodies(t *testing.T) {
+	w, a := newWorld(t), newLibrary("a")
+	source := &severalBodies{texts: []string{"one", "two", ""}}
+	_, err := (&harvest.Harvester{Store: a.Store}).Run(t.Context(), source)
+	require.NoError(t, err)
+	a.source = source.Key()
+	u := union(a)
+	o := watch(u, 0)
+	w.run(u)
+	want, err := a.Get(t.Context(), a.source, []string{base + "x"})
+	require.NoError(t, err)
+	assert.Equal(t, want[0].Bodies, w.record("x").Bodies)
+	assert.Equal(t, 3, o.opened)
+
+	source.texts = []string{"one", "three", ""}
+	_, err = (&harvest.Harvester{Store: a.Store, Full: true}).Run(t.Context(), source)
+	require.NoError(t, err)
+	w.run(u)
+	assert.Equal(t, 4, o.opened, "one of them is new")
+	assert.Equal(t, "three", w.text(w.record("x").Bodies[1]))
+}
+
+// severalBodies is a Getter of one resource.
+type severalBodies struct{ texts []string }
+
+func (s *severalBodies) Key() string { return "several" }
+
+func (s *severalBodies) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		e := harvest.Event{Resource: websync.Resource{ID: base + "x"}, Tag: strings.Join(s.texts, " ")}
+		yield(e, nil)
+	}
+}
+
+func (s *severalBodies) Get(ctx context.Context, job *harvest.Job) error {
+	for i, text := range s.texts {
+		if _, err := job.Keep(ctx, fmt.Sprint("body ", i), websync.Link{Type: "text/plain"}, strings.NewReader(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestUnionTrouble has a member fail, in one place after the other.
+func TestUnionTrouble(t *testing.T) {
+	for _, method := range []string{"Head", "Get", "Resources", "Changes"} {
+		t.Run(method, func(t *testing.T) {
+			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+			a.put(t, "x", "a", day(1))
+			b.put(t, "x", "b", day(1))
+			w.run(union(a, b))
+			a.put(t, "y", "a", day(1))
+			u := union(a, b)
+			fail := watch(u, 0)
+			fail.before = func(m string) error {
+				if m == method {
+					return errCut
+				}
+				return nil
+			}
+			w.h.Full = method == "Resources"
+			_, err := w.h.Run(t.Context(), u)
+			require.ErrorIs(t, err, errCut)
+			require.ErrorContains(t, err, "member a: ")
+			require.Equal(t, map[string]string{"x": "a"}, w.live(), "nothing is taken for gone")
+			fail.before, w.h.Full = nil, false
+			require.True(t, w.run(u).InStep())
+			require.Equal(t, map[string]string{"x": "a", "y": "a"}, w.live())
+		})
+	}
+}
+
+// TestUnionBodyTrouble has a body that can't be read, or is not what it was.
+func TestUnionBodyTrouble(t *testing.T) {
+	w, a := newWorld(t), newLibrary("a")
+	a.put(t, "x", "1", day(1))
+	w.run(union(a))
+	a.put(t, "x", "2", day(2))
+	u := union(a)
+	o := watch(u, 0)
+	o.before = func(method string) error {
+		if method == "Open" {
+			return websync.ErrNotFound
+		}
+		return nil
+	}
+	r := w.run(u)
+	assert.EqualValues(t, 1, r.Failed)
+	assert.Contains(t, r.Failures[0].Error, `member a: body "content": `)
+	assert.Equal(t, map[string]string{"x": "1"}, w.live(), "what is held stays")
+	u.Members[0].Catalog = &forger{a.Store}
+	r = w.run(u)
+	assert.Contains(t, r.Failures[0].Error, "sha-256")
+	assert.Equal(t, map[string]string{"x": "1"}, w.live())
+	w.makeDue()
+	assert.True(t, w.run(union(a)).InStep())
+	assert.Equal(t, map[string]string{"x": "2"}, w.live())
+}
+
+// makeDue lets the time pass that failed tasks wait.
+func (w *world) makeDue() {
+	w.Helper()
+	claim, err := w.store.Claim(w.Context(), "test", time.Minute)
+	require.NoError(w, err)
+	b := harvest.NewBatch(src)
+	for _, task := range w.tasks() {
+		task.Due = time.Time{}
+		b.Tasks = append(b.Tasks, task)
+	}
+	_, err = w.store.Commit(w.Context(), claim, b)
+	require.NoError(w, err)
+	require.NoError(w, w.store.Release(w.Context(), claim))
+}
+
+// forger is a Catalog that opens other bytes than it has, and states no digest of them.
+type forger struct{ websync.Catalog }
+
+func (f *forger) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
+	items, err := f.Catalog.Get(ctx, source, ids)
+	for i := range items {
+		items[i].Bodies = slices.Clone(items[i].Bodies)
+		for k := range items[i].Bodies {
+			items[i].Bodies[k].Link.Digests = nil
+		}
+	}
+	return items, err
+}
+
+func (f *forger) Open(context.Context, websync.Body) (io.ReadSeekCloser, error) {
+	return forged{strings.NewReader("3")}, nil
+}
+
+type forged struct{ *strings.Reader }
+
+func (forged) Close() error { return nil }
+
+// TestUnionOvertaken deletes, or changes, what was told before its bodies are got.
+func TestUnionOvertaken(t *testing.T) {
+	w, a := newWorld(t), newLibrary("a")
+	a.put(t, "x", "1", day(1))
+	a.put(t, "y", "1", day(1))
+	r, err := w.h.List(t.Context(), union(a))
+	require.NoError(t, err)
+	require.EqualValues(t, 2, r.Deferred)
+	a.del(t, "x")
+	a.put(t, "y", "2", day(1))
+	r, err = w.h.Work(t.Context(), union(a))
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, r.Failed)
+	assert.Contains(t, r.Failures[0].Error, "no member")
+	assert.Equal(t, map[string]string{"y": "2"}, w.live(), "as it is now")
+	assert.True(t, w.run(union(a)).InStep())
+	assert.Equal(t, map[string]string{"y": "2"}, w.live())
+	assert.Empty(t, w.tasks())
+}
+
+// TestUnionStateComesBack gets a later state than the one that was told, which is the present one again when the union looks
+// the next time.
+func TestUnionStateComesBack(t *testing.T) {
+	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+	b.put(t, "x", "b", day(1))
+	_, err := w.h.List(t.Context(), union(a, b))
+	require.NoError(t, err)
+	a.put(t, "x", "a", day(1))
+	_, err = w.h.Work(t.Context(), union(a, b))
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"x": "a"}, w.live())
+	a.del(t, "x")
+	assert.True(t, w.run(union(a, b)).InStep())
+	assert.Equal(t, map[string]string{"x": "b"}, w.live())
+}
+
+func TestUnionIncomplete(t *testing.T) {
+	a := newLibrary("a")
+	for name, test := range map[string]struct {
+		union *harvest.Union
+		want  string
+	}{
+		"no name":    {&harvest.Union{Members: []harvest.Member{a.member()}}, "no key"},
+		"no members": {&harvest.Union{Name: src}, "no members"},
+		"no catalog": {&harvest.Union{Name: src, Members: []harvest.Member{a.member(), {Source: "b"}}}, "member 2"},
+		"no source":  {&harvest.Union{Name: src, Members: []harvest.Member{{Catalog: a.Store}}}, "member 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := (&harvest.Harvester{Store: memstore.New()}).Run(t.Context(), test.union)
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+// TestUnionConformance builds the members of each state anew, under a clock that makes them the same each time.
+func TestUnionConformance(t *testing.T) {
+	history := []func(a, b *library){
+		func(a, b *library) {
+			for i := range 5 {
+				a.put(t, fmt.Sprint(i), "a", day(i+1))
+				b.put(t, fmt.Sprint(i+3), "b", day(9-i))
+			}
+		},
+		func(a, b *library) {
+			a.del(t, "4")
+			b.put(t, "4", "b new", day(1))
+			b.put(t, "0", "b", day(20))
+			a.put(t, "1", "a new", day(1))
+			b.del(t, "7")
+			a.put(t, "new", "a", websync.Datetime{})
+			b.put(t, "1", "b", day(20))
+			a.put(t, "8", "a", day(1))
+		},
+		func(a, b *library) {
+			compact(t, b.Store)
+			b.put(t, "7", "again", day(1))
+			a.del(t, "1")
+		},
+	}
+	var members [2]library // in the present state
+	sourcetest.Run(t, sourcetest.Options{
+		Source: func() harvest.Source {
+			return &harvest.Union{Name: src, Members: []harvest.Member{{Catalog: &members[0], Source: "a"}, {Catalog: &members[1], Source: "b"}}}
+		},
+		Sites: make([]sourcetest.Site, len(history)),
+		Store: func(testing.TB) harvest.Store { return memstore.New() },
+		Enter: func(_ testing.TB, state int) {
+			now := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+			for i, source := range []string{"a", "b"} {
+				members[i] = *newLibrary(source)
+				members[i].Store.(*memstore.Store).Now = func() time.Time { now = now.Add(time.Millisecond); return now }
+			}
+			for _, happens := range history[:state+1] {
+				happens(&members[0], &members[1])
+			}
+		},
+	})
+}
+
+// A union makes one set of two that have ids in common.
+func ExampleUnion() {
+	ctx := context.Background()
+	h := &harvest.Harvester{Store: memstore.New()}
+	act := func(n int, title string) harvest.Event {
+		return harvest.Event{Resource: websync.Resource{ID: fmt.Sprint("https://law.example/act/", n), Title: title}}
+	}
+	union := &harvest.Union{Name: "all acts", Members: []harvest.Member{
+		{Catalog: h.Store, Source: "gazette"}, // takes precedence
+		{Catalog: h.Store, Source: "archive"},
+	}}
+	for _, source := range []harvest.Source{
+		harvest.Of("archive", act(1, "Act 1, scanned"), act(2, "Act 2, scanned")),
+		harvest.Of("gazette", act(2, "Act 2"), act(3, "Act 3")),
+		union,
+	} {
+		if _, err := h.Run(ctx, source); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for item, err := range h.Store.Resources(ctx, websync.Range{Sources: []string{"all acts"}}) {
+		fmt.Println(item.Resource.ID, item.Resource.Title, err)
+	}
+	// Unordered output:
+	// https://law.example/act/1 Act 1, scanned <nil>
+	// https://law.example/act/2 Act 2 <nil>
+	// https://law.example/act/3 Act 3 <nil>
+}
