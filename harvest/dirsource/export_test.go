@@ -1,0 +1,47 @@
+package dirsource
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// Ahead sets the clock of a Source by how much it is ahead.
+func (s *Source) Ahead(d time.Duration) { s.now = func() time.Time { return time.Now().Add(d) } }
+
+var (
+	TypeByContent = typeByContent
+	TypeByName    = (*Source).typeByName
+	Tag           = (*Source).tag
+)
+
+// Matches reports whether a pattern matches a path.
+func Matches(text, path string) (bool, error) {
+	p, err := parsePattern(text)
+	return err == nil && p.matches(strings.Split(path, "/")), err
+}
+
+// Faulty returns what a walk tells of a directory whose names can be read, but which fails when it is asked about any of them.
+func (s *Source) Faulty(ctx context.Context) (told []harvest.Event, err error) {
+	at, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := at.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer names.Close()
+	at.Close()
+	w := &walk{source: s, yield: func(ev harvest.Event, _ error) bool { told = append(told, ev); return true }}
+	l, err := (&lister{walk: w, at: at, names: names}).listing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	w.show(ctx, l, s.Base)
+	return told, nil
+}

@@ -1,0 +1,113 @@
+package dirsource
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// A pattern is one of Include or Exclude, element by element.
+type pattern []string
+
+// anything is the element that stands for any number of path elements.
+const anything = "**"
+
+var errElement = errors.New("an element that is empty, one dot or two")
+
+func parsePattern(text string) (pattern, error) {
+	rest, rooted := strings.CutPrefix(text, "/")
+	p := pattern(strings.Split(rest, "/"))
+	if !rooted && len(p) == 1 {
+		p = pattern{anything, rest}
+	}
+	for _, element := range p {
+		if element == "" || element == "." || element == ".." {
+			return nil, errElement
+		}
+		if _, err := path.Match(element, ""); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// matches reports whether the pattern matches a path. If an element that does not match comes after **, that one takes one path
+// element more; going back to an earlier ** finds nothing new.
+func (p pattern) matches(elements []string) bool {
+	i, back, from := 0, -1, 0
+	for j := 0; j < len(elements); {
+		if i < len(p) && p[i] == anything {
+			i++
+			back, from = i, j
+			continue
+		}
+		if i < len(p) {
+			if ok, _ := path.Match(p[i], elements[j]); ok {
+				i, j = i+1, j+1
+				continue
+			}
+		}
+		if back < 0 {
+			return false
+		}
+		from++
+		i, j = back, from
+	}
+	for i < len(p) && p[i] == anything {
+		i++
+	}
+	return i == len(p)
+}
+
+// A filter chooses what a walk shows.
+type filter struct {
+	include, exclude []pattern
+	hidden           bool
+}
+
+// filter reads the patterns.
+func (s *Source) filter() (f filter, err error) {
+	f.hidden = s.Hidden
+	if f.include, err = parsePatterns(s.Include); err != nil {
+		return f, fmt.Errorf("dirsource: Include: %w", err)
+	}
+	if f.exclude, err = parsePatterns(s.Exclude); err != nil {
+		return f, fmt.Errorf("dirsource: Exclude: %w", err)
+	}
+	return f, nil
+}
+
+func parsePatterns(texts []string) (all []pattern, err error) {
+	for _, text := range texts {
+		p, err := parsePattern(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", text, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// excludes reports whether a file or a directory is left out with all that is in it.
+func (f *filter) excludes(file, name string) bool {
+	return !f.hidden && name[0] == '.' || matchesAny(f.exclude, file)
+}
+
+// includes reports whether a file is among those to be shown.
+func (f *filter) includes(file string) bool {
+	return len(f.include) == 0 || matchesAny(f.include, file)
+}
+
+func matchesAny(patterns []pattern, file string) bool {
+	if len(patterns) == 0 {
+		return false
+	}
+	elements := strings.Split(file, "/")
+	for _, p := range patterns {
+		if p.matches(elements) {
+			return true
+		}
+	}
+	return false
+}
