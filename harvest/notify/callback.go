@@ -1,0 +1,222 @@
+package notify
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ServeHTTP answers hubs. The last step of the path says which subscription is meant; what is before it doesn't matter.
+//
+// GET (WebSub §5.2, §5.3): the challenge of a request that was made, for the same topic, is sent back; a denial is noted.
+// Anything else is 404.
+//
+// POST (WebSub §7): 202 for a notice, genuine or not; 410 when there is no such subscription. Genuine is what the
+// secret of the subscription has signed in X-Hub-Signature by sha1, sha256, sha384 or sha512. HMAC needs no collision
+// resistance, which is all that SHA-1 has lost, and many hubs know nothing else. Where there is no secret, because the hub
+// is asked over http, the callback alone has to do.
+//
+// 503: the State could not be read; 405: another method.
+func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.start()
+	if s.State == nil || s.Notify == nil {
+		http.Error(w, "not ready", http.StatusServiceUnavailable)
+		return
+	}
+	token := path.Base(r.URL.Path)
+	switch r.Method {
+	case http.MethodGet:
+		s.verify(w, r, token)
+	case http.MethodPost:
+		s.receive(w, r, token)
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		http.Error(w, "not a request of a hub", http.StatusMethodNotAllowed)
+	}
+}
+
+// verify answers a hub that asks whether a request was made, or says that the subscription is denied.
+func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string) {
+	query := r.URL.Query()
+	var (
+		rec           *record
+		agreed, begun bool
+	)
+	err := s.changeByToken(r.Context(), token, func(found *record) {
+		rec = found
+		active := rec.Status == Active && now().Before(rec.Expires)
+		agreed = rec.Topic == query.Get("hub.topic") && s.agree(rec, query)
+		begun = agreed && !active && rec.Status == Active
+	})
+	if err != nil {
+		s.unavailable(w, err)
+		return
+	}
+	if !agreed {
+		http.Error(w, "no such request", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	io.WriteString(w, query.Get("hub.challenge"))
+
+	log := s.log.With("uri", rec.Topic, "host", hostOf(rec.Hub))
+	switch rec.Status {
+	case Active:
+		log.Info("notify: subscription confirmed", "expires", rec.Expires)
+	case Denied:
+		log.Warn("notify: subscription denied", "error", rec.Error)
+	case ended:
+		log.Info("notify: subscription ended")
+		raise(s.wake)
+	}
+	if begun {
+		s.tell(rec)
+	}
+}
+
+// changeByToken lets f change the record that the token belongs to. F is not called if there is none.
+func (s *Subscriber) changeByToken(ctx context.Context, token string, f func(*record)) error {
+	id, ok := find(token)
+	if !ok {
+		return nil
+	}
+	return s.change(ctx, id, func(r *record) *record {
+		if r.is(token) {
+			f(r)
+		}
+		return r
+	})
+}
+
+// agree enters into r what a hub says of it, and reports whether it answers what was asked.
+func (s *Subscriber) agree(r *record, query url.Values) bool {
+	mode, challenged := query.Get("hub.mode"), query.Get("hub.challenge") != ""
+	switch {
+	case mode == "subscribe" && challenged && r.wanted():
+		r.confirm(now(), s.granted(query.Get("hub.lease_seconds")))
+	case mode == "unsubscribe" && challenged && !r.wanted() && r.Status != Denied:
+		r.Status = ended
+	case mode == "denied" && r.Status == Ending:
+		r.Status = ended
+	case mode == "denied" && r.Status != ended:
+		reason := query.Get("hub.reason")
+		r.Status, r.Expires, r.Next = Denied, time.Time{}, time.Time{}
+		r.Error = fmt.Sprintf("denied: %.*q", maxReason, reason)
+	default:
+		return false
+	}
+	return true
+}
+
+// granted returns the lease that a hub states; what was asked for, if it states none (a hub must); a year at most.
+func (s *Subscriber) granted(seconds string) time.Duration {
+	const longest = 365 * 24 * time.Hour
+	n, err := strconv.ParseUint(seconds, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || n == 0 {
+		return s.lease()
+	}
+	return time.Duration(min(n, uint64(longest/time.Second))) * time.Second
+}
+
+// receive takes a notice. The answer is the same whether it is genuine or not.
+func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token string) {
+	rec, err := s.loadByToken(r.Context(), token)
+	if err != nil {
+		s.unavailable(w, err)
+		return
+	}
+	if !rec.is(token) || !rec.wanted() {
+		http.Error(w, "no such subscription", http.StatusGone)
+		return
+	}
+	body := r.Body
+	if limit := s.maxBody(); limit >= 0 {
+		body = http.MaxBytesReader(w, body, limit)
+	}
+	ok, err := genuine(rec.Secret, r.Header.Get("X-Hub-Signature"), body)
+	w.WriteHeader(http.StatusAccepted)
+
+	log := s.log.With("uri", rec.Topic, "host", hostOf(rec.Hub))
+	switch {
+	case err != nil:
+		log.Warn("notify: notice not read", "error", err)
+	case !ok:
+		log.Warn("notify: notice without a valid signature")
+	default:
+		log.Debug("notify: notice")
+		s.tell(rec)
+	}
+}
+
+func (s *Subscriber) loadByToken(ctx context.Context, token string) (*record, error) {
+	id, ok := find(token)
+	if !ok {
+		return nil, nil
+	}
+	return s.load(ctx, id)
+}
+
+func (s *Subscriber) maxBody() int64 {
+	if s.MaxBody == 0 {
+		return 64 << 20
+	}
+	return s.MaxBody
+}
+
+func (s *Subscriber) tell(r *record) {
+	if !s.Notify(r.Topic) {
+		s.log.Warn("notify: nobody waits for the topic", "uri", r.Topic)
+	}
+}
+
+func (s *Subscriber) unavailable(w http.ResponseWriter, err error) {
+	s.log.Warn("notify: subscription not read", "error", err)
+	http.Error(w, "try again later", http.StatusServiceUnavailable)
+}
+
+// genuine reports whether the signature of the body was made with secret (WebSub §7.1).
+func genuine(secret, signature string, body io.Reader) (bool, error) {
+	if secret == "" {
+		return true, nil
+	}
+	method, text, _ := strings.Cut(signature, "=")
+	sum, err := hex.DecodeString(text)
+	newHash := hashOf(method)
+	if err != nil || newHash == nil {
+		return false, nil
+	}
+	mac := hmac.New(newHash, []byte(secret))
+	if _, err := io.Copy(mac, body); err != nil {
+		return false, err
+	}
+	return hmac.Equal(mac.Sum(nil), sum), nil
+}
+
+// hashOf returns the recognized algorithm of a name, nil if it is none (WebSub §7.1.1).
+func hashOf(method string) func() hash.Hash {
+	switch method {
+	case "sha1":
+		return sha1.New
+	case "sha256":
+		return sha256.New
+	case "sha384":
+		return sha512.New384
+	case "sha512":
+		return sha512.New
+	}
+	return nil
+}

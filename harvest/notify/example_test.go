@@ -1,0 +1,116 @@
+package notify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/publish"
+)
+
+// acts is a Source of one resource whose bytes come along. A Source on the web is in the package of its protocol.
+var acts = harvest.Of("https://law.example/feed.atom",
+	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.Bytes([]byte("Be it enacted"))},
+)
+
+// A publisher pings, and its source runs.
+func Example() {
+	ctx, cancel := context.WithCancel(context.Background())
+	harvester := &harvest.Harvester{Store: memstore.New()}
+	runner := &notify.Runner{
+		Sources: map[string]harvest.Source{"https://law.example/feed.atom": acts},
+		Harvest: func(ctx context.Context, src harvest.Source) (*harvest.Report, error) {
+			report, err := harvester.Run(ctx, src)
+			fmt.Println("created", report.Created)
+			cancel() // that was all
+			return report, err
+		},
+	}
+	server := httptest.NewServer(&notify.Receiver{Notify: runner.Notify})
+	defer server.Close()
+
+	// On the other side:
+	pinger := &publish.Pinger{Topics: []string{"https://law.example/feed.atom"}, Subscribers: []string{server.URL}}
+	go pinger.Run(ctx)
+	pinger.Notify()
+
+	fmt.Println(runner.Run(ctx))
+	// Output:
+	// created 1
+	// context canceled
+}
+
+// A hub is asked for notices, asks back, and sends one.
+func ExampleSubscriber() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	requests := make(chan url.Values, 1)
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		requests <- r.PostForm
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer hub.Close()
+
+	subscriber := &notify.Subscriber{
+		State:  memstore.New(),
+		Notify: func(topic string) bool { fmt.Println("run the source of", topic); return true }, // runner.Notify
+		Client: hub.Client(),                                                                     // nil would refuse the address of this hub
+	}
+	server := httptest.NewServer(subscriber)
+	defer server.Close()
+	subscriber.Callback = server.URL + "/websub/"
+	go subscriber.Run(ctx)
+	if err := subscriber.Subscribe(ctx, "https://law.example/feed.atom", hub.URL); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// On the other side:
+	request := <-requests
+	query := url.Values{
+		"hub.mode": request["hub.mode"], "hub.topic": request["hub.topic"],
+		"hub.challenge": {"12345"}, "hub.lease_seconds": request["hub.lease_seconds"],
+	}
+	answer, err := http.Get(request.Get("hub.callback") + "?" + query.Encode())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer.Body.Close()
+	fmt.Println(answer.Status)
+
+	for sub, err := range subscriber.Subscriptions(ctx) {
+		fmt.Println(sub.Status, time.Until(sub.Expires).Round(time.Hour), err)
+	}
+	// Output:
+	// run the source of https://law.example/feed.atom
+	// 200 OK
+	// active 240h0m0s <nil>
+}
+
+// A hub in an inner network needs a Client that may go there, and to no other address that is not public.
+func ExampleSubscriber_innerNetwork() {
+	guard := &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: guard.Control}
+	subscriber := &notify.Subscriber{
+		Callback: "https://my.example/websub/",
+		Client:   &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}},
+	}
+
+	_, err := subscriber.Client.Get("http://127.0.0.1/")
+	fmt.Println(errors.Is(err, harvest.ErrForbidden))
+	// Output:
+	// true
+}

@@ -1,0 +1,85 @@
+package notify
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+)
+
+const formType = "application/x-www-form-urlencoded"
+
+// told remembers what a Notify was told, and knows two topics.
+type told []string
+
+func (l *told) notify(topic string) bool {
+	if topic != feedURL && topic != "https://example.org/list.xml?a=1&b=2" {
+		return false
+	}
+	*l = append(*l, topic)
+	return true
+}
+
+func TestReceiver(t *testing.T) {
+	const list = "https://example.org/list.xml?a=1&b=2"
+	for name, tt := range map[string]struct {
+		method, query, media, body string
+		status                     int
+		told                       []string
+	}{
+		"as a Pinger sends it":      {media: formType, body: url.Values{"url": {feedURL}, "feed": {feedURL}}.Encode(), status: 202, told: []string{feedURL, feedURL}},
+		"feed alone":                {media: formType + "; charset=UTF-8", body: "feed=" + url.QueryEscape(feedURL), status: 202, told: []string{feedURL}},
+		"several":                   {media: formType, body: url.Values{"url": {"https://a.example/", feedURL, list}}.Encode(), status: 202, told: []string{feedURL, list}},
+		"with white space":          {media: formType, body: "url=+" + url.QueryEscape(feedURL) + "%0D%0A", status: 202, told: []string{feedURL}},
+		"in the query":              {query: "?url=" + url.QueryEscape(list), status: 202, told: []string{list}},
+		"text":                      {media: "text/plain; charset=utf-8", body: list + "\r\n", status: 202, told: []string{list}},
+		"text of several lines":     {media: "text/plain", body: feedURL + "\n" + list, status: 202, told: []string{feedURL, list}},
+		"text without a media type": {body: feedURL, status: 202, told: []string{feedURL}},
+		"text called a form":        {media: formType, body: list, status: 202, told: []string{list}},
+		"not on the list":           {media: formType, body: "url=https://internal.example/", status: 404},
+		"other fields":              {media: formType, body: "topic=" + url.QueryEscape(feedURL), status: 404},
+		"empty":                     {media: formType, status: 400},
+		"white space":               {media: "text/plain", body: " \n", status: 400},
+		"too large":                 {media: "text/plain", body: feedURL + strings.Repeat(" ", maxPing), status: 413},
+		"GET":                       {method: "GET", query: "?url=" + url.QueryEscape(feedURL), status: 405},
+		"HEAD":                      {method: "HEAD", status: 405},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.method == "" {
+				tt.method = "POST"
+			}
+			req := httptest.NewRequest(tt.method, "/ping"+tt.query, strings.NewReader(tt.body))
+			if tt.media != "" {
+				req.Header.Set("Content-Type", tt.media)
+			}
+			var seen told
+			answer := httptest.NewRecorder()
+			(&Receiver{Notify: seen.notify}).ServeHTTP(answer, req)
+			assert.Equal(t, tt.status, answer.Code)
+			assert.Equal(t, told(tt.told), seen)
+			assert.Equal(t, map[bool]string{true: "POST"}[tt.status == 405], answer.Header().Get("Allow"))
+			assert.NotContains(t, answer.Body.String(), "example", "nothing is sent back")
+		})
+	}
+}
+
+func TestReceiverWithoutAList(t *testing.T) {
+	answer := httptest.NewRecorder()
+	new(Receiver).ServeHTTP(answer, httptest.NewRequest("POST", "/ping", strings.NewReader(feedURL)))
+	assert.Equal(t, http.StatusNotFound, answer.Code)
+}
+
+func TestReceiverOfAPingThatBreaksOff(t *testing.T) {
+	var seen told
+	answer := httptest.NewRecorder()
+	body := io.MultiReader(strings.NewReader(feedURL), iotest.ErrReader(errors.New("reset")))
+	(&Receiver{Notify: seen.notify}).ServeHTTP(answer, httptest.NewRequest("POST", "/ping", body))
+	assert.Equal(t, http.StatusBadRequest, answer.Code)
+	assert.Empty(t, seen)
+}

@@ -1,0 +1,587 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+const day = 24 * time.Hour
+
+func TestASubscriptionIsAskedForConfirmedAndRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			require.Len(t, f.hubs.requests(), 1)
+			assert.Equal(t, hubURL, f.hubs.requests()[0].url)
+			form := f.last()
+			assert.Equal(t, "subscribe", form.Get("hub.mode"))
+			assert.Equal(t, feedURL, form.Get("hub.topic"))
+			assert.Equal(t, "864000", form.Get("hub.lease_seconds"))
+			assert.Regexp(t, `^https://my\.example/websub/[0-9a-f]{32}[A-Z2-7]{26}$`, form.Get("hub.callback"))
+			assert.Regexp(t, `^[A-Z2-7]{52}$`, form.Get("hub.secret"))
+			assert.Equal(t, Pending, f.only().Status)
+
+			answer := f.verify(form)
+			assert.Equal(t, http.StatusOK, answer.Code)
+			assert.Equal(t, "<b>1", answer.Body.String())
+			assert.Equal(t, "text/plain; charset=utf-8", answer.Header().Get("Content-Type"))
+			assert.Equal(t, "nosniff", answer.Header().Get("X-Content-Type-Options"))
+			sub := f.only()
+			assert.Equal(t, Active, sub.Status)
+			assert.Equal(t, 100000*time.Second, time.Until(sub.Expires))
+			assert.Equal(t, 1, f.notices(), "what changed before it was confirmed is not missed")
+
+			f.hubs.confirm(func(r request) { f.verify(r.form) })
+			time.Sleep(70000*time.Second - time.Second)
+			require.Len(t, f.hubs.requests(), 1)
+			time.Sleep(10002 * time.Second)
+			require.Len(t, f.hubs.requests(), 2)
+			assert.Equal(t, form, f.last(), "the same callback and secret")
+			assert.Equal(t, Active, f.only().Status)
+			assert.Equal(t, f.hubs.requests()[1].at+100000*time.Second, f.only().Expires.Sub(f.hubs.began))
+			assert.Equal(t, 1, f.notices(), "nothing was missed")
+		})
+	})
+}
+
+func TestSubscriptionsOutliveAProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		before := newFixtureOn(t, store)
+		during(t, before.Run, func() {
+			before.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			before.verify(before.last())
+		})
+		after := newFixtureOn(t, store)
+		assert.Equal(t, before.only(), after.only())
+		assert.Equal(t, http.StatusAccepted, after.post(before.last(), "sha256", "<feed/>"), "before Run")
+		require.Equal(t, 1, after.notices())
+		after.hubs.confirm(func(r request) { after.verify(r.form) })
+		during(t, after.Run, func() {
+			after.subscribe(feedURL, hubURL) // as at every start
+			time.Sleep(69999 * time.Second)
+			require.Empty(t, after.hubs.requests())
+			time.Sleep(10001 * time.Second)
+			require.Len(t, after.hubs.requests(), 1)
+			assert.Equal(t, before.last(), after.last())
+		})
+	})
+}
+
+func TestALeaseThatRanOutIsAskedForAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			first := f.last()
+			f.verify(first)
+			f.hubs.answer("hub.example.net", reply{status: 500, body: "out of order\n"})
+			time.Sleep(100000 * time.Second)
+			sub := f.only()
+			assert.Equal(t, Pending, sub.Status)
+			assert.Equal(t, `status 500: "out of order\n"`, sub.Error)
+			assert.Equal(t, http.StatusAccepted, f.post(first, "sha1", ""), "the hub may still be there")
+
+			f.hubs.answer("hub.example.net", reply{})
+			time.Sleep(6 * time.Hour)
+			second := f.last()
+			assert.NotEqual(t, first.Get("hub.callback"), second.Get("hub.callback"))
+			assert.NotEqual(t, first.Get("hub.secret"), second.Get("hub.secret"))
+			assert.Equal(t, http.StatusNotFound, f.verify(first).Code)
+			assert.Equal(t, http.StatusGone, f.post(first, "sha1", ""))
+			told := f.notices()
+			assert.Equal(t, http.StatusOK, f.verify(second).Code)
+			assert.Equal(t, told+1, f.notices(), "what changed in between is not missed")
+			assert.Empty(t, f.only().Error)
+		})
+	})
+}
+
+func TestRequestsAreRepeatedUntilTheHubConfirms(t *testing.T) {
+	for name, answer := range map[string]reply{
+		"no answer":            {status: -1},
+		"never confirmed":      {},
+		"rejected":             {status: 403},
+		"redirected with GET":  {status: 302, header: http.Header{"Location": {"https://other.example/"}}},
+		"redirected elsewhere": {status: 307, header: http.Header{"Location": {"http://plain.example/"}}},
+		"too slow":             {takes: day},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				f.hubs.answer("hub.example.net", answer)
+				during(t, f.Run, func() {
+					f.subscribe(feedURL, hubURL)
+					time.Sleep(3 * day)
+					asked := f.hubs.requests()
+					require.Greater(t, len(asked), 12)
+					for i, wait := 1, time.Minute; i < len(asked); i++ {
+						gap := asked[i].at - asked[i-1].at
+						assert.True(t, wait/2 <= gap && gap <= wait, "%v after attempt %d", gap, i)
+						wait = min(2*wait, 6*time.Hour)
+						assert.Equal(t, asked[0].form, asked[i].form, "a late confirmation still fits")
+						assert.Equal(t, hubURL, asked[i].url)
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestRetryAfterIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.hubs.answer("hub.example.net", reply{status: 429, header: http.Header{"Retry-After": {"7200"}}})
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			time.Sleep(3 * time.Hour)
+			asked := f.hubs.requests()
+			require.Len(t, asked, 2)
+			assert.Equal(t, 2*time.Hour, asked[1].at)
+		})
+	})
+}
+
+func TestASlowHubHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.hubs.answer("slow.example", reply{takes: day})
+		during(t, f.Run, func() {
+			for i := range 5 {
+				f.subscribe(fmt.Sprintf("https://example.org/%d", i), "https://slow.example/")
+			}
+			synctest.Wait()
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			assert.Len(t, f.hubs.requests(), 6)
+		})
+	})
+}
+
+func TestAHubMayConfirmBeforeItAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.hubs.answer("hub.example.net", reply{status: 500, header: http.Header{"Retry-After": {"86400"}}})
+		f.hubs.confirm(func(r request) { f.verify(r.form) })
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			time.Sleep(time.Hour)
+			sub := f.only()
+			assert.Equal(t, Active, sub.Status)
+			assert.Empty(t, sub.Error)
+			assert.Less(t, time.Until(sub.Next), 80000*time.Second)
+			assert.Len(t, f.hubs.requests(), 1)
+		})
+	})
+}
+
+func TestRedirectsToAnotherHub(t *testing.T) {
+	for _, status := range []int{307, 308} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t)
+			f.hubs.answer("hub.example.net", reply{status: status, header: http.Header{"Location": {"https://other.example/hub"}}})
+			during(t, f.Run, func() {
+				f.subscribe(feedURL, hubURL)
+				synctest.Wait()
+				asked := f.hubs.requests()
+				require.Len(t, asked, 2)
+				assert.Equal(t, "https://other.example/hub", asked[1].url)
+				assert.Equal(t, asked[0].form, asked[1].form)
+				assert.Equal(t, http.StatusOK, f.verify(f.last()).Code)
+			})
+		})
+	}
+}
+
+func TestADeniedSubscriptionIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			form := f.last()
+			f.verify(form)
+			answer := f.verify(form, "hub.mode", "denied", "hub.challenge", "", "hub.reason", "not\nyou")
+			assert.Equal(t, http.StatusOK, answer.Code)
+			assert.Equal(t, Subscription{Topic: feedURL, Hub: hubURL, Status: Denied, Error: `denied: "not\nyou"`}, f.only())
+			assert.Equal(t, http.StatusGone, f.post(form, "sha256", ""))
+			assert.Equal(t, http.StatusNotFound, f.verify(form).Code)
+			f.subscribe(feedURL, hubURL)
+			time.Sleep(30 * day)
+			require.Len(t, f.hubs.requests(), 1)
+
+			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			require.Len(t, f.hubs.requests(), 2)
+			assert.Equal(t, Pending, f.only().Status)
+			assert.NotEqual(t, form.Get("hub.callback"), f.last().Get("hub.callback"))
+		})
+	})
+}
+
+func TestUnsubscribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		f := newFixtureOn(t, store)
+		during(t, f.Run, func() {
+			require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "not subscribed")
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			first := f.last()
+			f.verify(first)
+			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+			assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""), "at once")
+			assert.Equal(t, http.StatusNotFound, f.verify(first).Code)
+			synctest.Wait()
+			last := f.last()
+			assert.Equal(t, url.Values{"hub.mode": {"unsubscribe"}, "hub.topic": {feedURL}, "hub.callback": first["hub.callback"]}, last)
+			assert.Equal(t, Ending, f.only().Status)
+			require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "again")
+			synctest.Wait()
+
+			answer := f.verify(last, "hub.lease_seconds", "")
+			assert.Equal(t, http.StatusOK, answer.Code)
+			assert.Equal(t, "<b>1", answer.Body.String())
+			require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "and again")
+			synctest.Wait()
+			assert.Empty(t, f.all())
+			assertNothingKept(t, store)
+			assert.Equal(t, http.StatusNotFound, f.verify(last).Code)
+			assert.Len(t, f.hubs.requests(), 2)
+			assert.Equal(t, 1, f.notices())
+		})
+	})
+}
+
+func TestTheEndIsConfirmed(t *testing.T) {
+	for name, changes := range map[string][]string{
+		"as the specification says": nil,
+		"by a denial":               {"hub.mode", "denied", "hub.challenge", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memstore.New()
+				f := newFixtureOn(t, store)
+				during(t, f.Run, func() {
+					f.subscribe(feedURL, hubURL)
+					synctest.Wait()
+					f.verify(f.last())
+					require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+					synctest.Wait()
+					assert.Equal(t, http.StatusOK, f.verify(f.last(), changes...).Code)
+					synctest.Wait()
+					assertNothingKept(t, store)
+				})
+			})
+		})
+	}
+}
+
+func TestRepetitionsGoOnBeyondTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			f.verify(f.last())
+			f.hubs.answer("hub.example.net", reply{status: -1})
+			time.Sleep(10 * day)
+			asked := f.hubs.requests()[1:]
+			for i, wait := 1, time.Minute; i < len(asked); i++ {
+				gap := asked[i].at - asked[i-1].at
+				assert.True(t, wait/2 <= gap && gap <= wait, "%v after attempt %d", gap, i)
+				wait = min(2*wait, 6*time.Hour)
+			}
+		})
+	})
+}
+
+func TestAnAttemptIsMadeOnce(t *testing.T) {
+	f := newFixture(t)
+	f.subscribe(feedURL, hubURL)
+	_, began, err := f.begin(t.Context(), feedURL)
+	require.NoError(t, err)
+	assert.True(t, began)
+	_, began, err = f.begin(t.Context(), feedURL)
+	require.NoError(t, err)
+	assert.False(t, began, "another Run was faster")
+}
+
+// assertNothingKept checks that the State is as it was before the first subscription.
+func assertNothingKept(t *testing.T, state websync.State) {
+	t.Helper()
+	for _, key := range []string{indexKey, prefix + idOf(feedURL)} {
+		value, err := state.State(context.Background(), key)
+		require.NoError(t, err)
+		assert.Empty(t, value, key)
+	}
+}
+
+func TestUnsubscribeFromAHubThatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		f := newFixtureOn(t, store)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			f.verify(f.last())
+			f.hubs.answer("hub.example.net", reply{status: -1})
+			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+			time.Sleep(99999 * time.Second)
+			assert.Equal(t, Ending, f.only().Status)
+			assert.Equal(t, "no route", f.only().Error)
+			time.Sleep(2 * time.Second)
+			assert.Empty(t, f.all(), "the lease is over")
+			time.Sleep(7 * time.Hour)
+			asked := len(f.hubs.requests())
+			time.Sleep(day)
+			assert.Len(t, f.hubs.requests(), asked)
+		})
+		assertNothingKept(t, store)
+	})
+}
+
+func TestUnsubscribeBeforeTheHubConfirms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		f := newFixtureOn(t, store)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+			assert.Equal(t, http.StatusNotFound, f.verify(f.last()).Code)
+			assert.Empty(t, f.all())
+			time.Sleep(day)
+			assert.Len(t, f.hubs.requests(), 1)
+		})
+		assertNothingKept(t, store)
+	})
+}
+
+func TestAnotherHubTakesThePlaceOfTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			first := f.last()
+			f.verify(first)
+			f.subscribe(feedURL, "http://plain.example/")
+			synctest.Wait()
+			second := f.last()
+			assert.Equal(t, "http://plain.example/", f.hubs.requests()[1].url)
+			assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""))
+			assert.False(t, second.Has("hub.secret"), "not over http")
+			assert.Equal(t, http.StatusOK, f.verify(second).Code)
+			assert.Equal(t, http.StatusAccepted, f.post(second, "", "<feed/>"), "so not signed")
+			assert.Equal(t, 3, f.notices(), "two confirmations and a notice")
+		})
+	})
+}
+
+func TestLeases(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lease    time.Duration
+		asked    string
+		granted  string
+		expires  time.Duration
+		earliest time.Duration
+	}{
+		"as asked":            {time.Hour, "3600", "3600", time.Hour, 42 * time.Minute},
+		"not asked":           {-1, "", "7200", 2 * time.Hour, 84 * time.Minute},
+		"less than a second":  {time.Millisecond, "1", "60", time.Minute, time.Minute},
+		"not stated":          {time.Hour, "3600", "", time.Hour, 42 * time.Minute},
+		"nonsense":            {time.Hour, "3600", "-5", time.Hour, 42 * time.Minute},
+		"zero":                {time.Hour, "3600", "0", time.Hour, 42 * time.Minute},
+		"a second":            {0, "864000", "1", time.Second, time.Minute},
+		"for ever":            {0, "864000", "99999999999", 365 * day, 250 * day},
+		"more than a number":  {0, "864000", strings.Repeat("9", 40), 365 * day, 250 * day},
+		"longer than an hour": {3 * time.Hour, "10800", "20000", 20000 * time.Second, 14000 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				f.Lease = tt.lease
+				during(t, f.Run, func() {
+					f.subscribe(feedURL, hubURL)
+					synctest.Wait()
+					assert.Equal(t, tt.asked, f.last().Get("hub.lease_seconds"))
+					f.verify(f.last(), "hub.lease_seconds", tt.granted)
+					sub := f.only()
+					assert.Equal(t, tt.expires, time.Until(sub.Expires))
+					assert.GreaterOrEqual(t, time.Until(sub.Next), tt.earliest)
+					assert.LessOrEqual(t, time.Until(sub.Next), max(tt.expires*4/5, time.Minute))
+				})
+			})
+		})
+	}
+}
+
+func TestWhatCannotBeSubscribedTo(t *testing.T) {
+	for name, tt := range map[string]struct{ topic, hub, callback string }{
+		"hub of another scheme": {feedURL, "file:///etc/passwd", "https://my.example/"},
+		"hub without a host":    {feedURL, "https:///hub", "https://my.example/"},
+		"hub with a password":   {feedURL, "https://me:secret@hub.example/", "https://my.example/"},
+		"relative hub":          {feedURL, "/hub", "https://my.example/"},
+		"no topic":              {"", hubURL, "https://my.example/"},
+		"topic that is no URL":  {"urn:x", hubURL, "https://my.example/"},
+		"topic with a fragment": {feedURL + "#1", hubURL, "https://my.example/"},
+		"no callback":           {feedURL, hubURL, ""},
+		"callback with a query": {feedURL, hubURL, "https://my.example/?a=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.Callback = tt.callback
+			err := f.Subscribe(t.Context(), tt.topic, tt.hub)
+			require.Error(t, err)
+			assert.NotContains(t, err.Error(), "secret")
+			assert.Empty(t, f.all())
+		})
+	}
+	assert.Error(t, new(Subscriber).Run(t.Context()))
+	assert.Error(t, new(Subscriber).Unsubscribe(t.Context(), feedURL))
+}
+
+func TestTheSubscribersOwnClientKeepsToPublicAddresses(t *testing.T) {
+	reached := false
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer server.Close()
+	s := &Subscriber{Callback: "https://my.example/", State: memstore.New(), Notify: func(string) bool { return true }}
+	s.start()
+	_, err := s.post(t.Context(), newRecord(feedURL, server.URL, time.Now()))
+	require.Error(t, err)
+	assert.False(t, reached)
+	assert.NotContains(t, err.Error(), "hub.secret")
+}
+
+// A broken State fails when it is told to.
+type brokenState struct {
+	whole     websync.State
+	mu        sync.Mutex
+	broken    bool
+	conflicts int
+}
+
+func (b *brokenState) Swap(ctx context.Context, key string, old, new []byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.conflicts > 0 {
+		b.conflicts--
+		return websync.ErrConflict
+	}
+	return b.whole.Swap(ctx, key, old, new)
+}
+
+func (b *brokenState) fail(broken bool) {
+	b.mu.Lock()
+	b.broken = broken
+	b.mu.Unlock()
+}
+
+func (b *brokenState) State(ctx context.Context, key string) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.broken {
+		return nil, errors.New("disk full")
+	}
+	return b.whole.State(ctx, key)
+}
+
+func TestAStateThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := &brokenState{whole: memstore.New()}
+		f := newFixtureOn(t, state)
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			form := f.last()
+			state.fail(true)
+			assert.Equal(t, http.StatusServiceUnavailable, f.verify(form).Code)
+			assert.Equal(t, http.StatusServiceUnavailable, f.post(form, "sha256", ""), "rather than 410")
+			form.Set("hub.callback", "https://my.example/websub/"+strings.Repeat("%00", 58))
+			assert.Equal(t, http.StatusGone, f.post(form, "sha256", ""), "no key of ours")
+			require.ErrorContains(t, f.Subscribe(t.Context(), feedURL, hubURL), "notify: disk full")
+			require.Error(t, f.Unsubscribe(t.Context(), feedURL))
+			for _, err := range f.Subscriptions(t.Context()) {
+				require.Error(t, err)
+			}
+			time.Sleep(day)
+			require.Len(t, f.hubs.requests(), 1)
+			state.fail(false)
+			time.Sleep(61 * time.Second)
+			assert.Greater(t, len(f.hubs.requests()), 1)
+		})
+	})
+}
+
+func TestConflicts(t *testing.T) {
+	state := &brokenState{whole: memstore.New(), conflicts: 10}
+	f := newFixtureOn(t, state)
+	f.subscribe(feedURL, hubURL)
+	assert.Equal(t, Pending, f.only().Status)
+	state.conflicts = 1 << 20
+	assert.ErrorIs(t, f.Unsubscribe(t.Context(), feedURL), websync.ErrConflict, "not for ever")
+}
+
+func TestValuesThatCannotBeReadAreAsGoodAsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		for _, key := range []string{indexKey, prefix + idOf(feedURL)} {
+			require.NoError(t, store.Swap(t.Context(), key, nil, []byte("{")))
+		}
+		f := newFixtureOn(t, store)
+		assert.Empty(t, f.all())
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubURL)
+			synctest.Wait()
+			assert.Equal(t, http.StatusOK, f.verify(f.last()).Code)
+			assert.Equal(t, Active, f.only().Status)
+		})
+	})
+}
+
+func TestManyAtOnce(t *testing.T) {
+	f := newFixture(t)
+	f.hubs.confirm(func(r request) { go f.verify(r.form) })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	for range 2 { // as if in two processes
+		go func() { done <- f.Run(ctx) }()
+	}
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			topic := fmt.Sprintf("https://example.org/%d", i/2) // each by two
+			assert.NoError(t, f.Subscribe(ctx, topic, hubURL))
+		})
+	}
+	all.Wait()
+	assert.Eventually(t, func() bool { return f.notices() == 10 }, 20*time.Second, time.Millisecond)
+	cancel()
+	<-done
+	<-done
+	assert.Len(t, f.hubs.requests(), 10)
+	for _, sub := range f.all() {
+		assert.Equal(t, Active, sub.Status)
+	}
+}
