@@ -1,0 +1,273 @@
+package publish
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// An answer is what one request gets: a document, in one of its two codings.
+type answer struct {
+	h    *Handler
+	r    *http.Request
+	path string
+	doc  *websync.Document
+	validator
+
+	content io.ReadSeekCloser // nil: a HEAD without a length
+	size    int64
+}
+
+func newAnswer(h *Handler, r *http.Request, path string, doc *websync.Document) *answer {
+	a := &answer{h: h, r: r, path: path, doc: doc}
+	a.validator = validator{tag: entityTag(doc.ETag), modified: doc.Modified, vary: doc.Encoding == "" && compressible(doc.Type)}
+	a.gzip = a.vary && acceptsGzip(r.Header.Values("Accept-Encoding"))
+	return a
+}
+
+// Of documents that are opened, only those between these lengths are compressed: a short one gains nothing, and a long one
+// would have to be compressed to its end before its first byte can be sent.
+const (
+	gzipMin = 1 << 10
+	gzipMax = 16 << 20
+)
+
+// decided reports whether the preconditions can be checked before the document is opened: the tag is known, and so is
+// the coding, or it does not matter.
+func (a *answer) decided() bool {
+	coding := a.doc.Write != nil || !a.gzip || a.onlyNoneMatch(a.r.Header)
+	return a.tag != "" && coding
+}
+
+func (a *answer) precondition() int { return a.check(a.r.Header, time.Now()) }
+
+// open obtains the bytes. It returns ErrConflict if they changed meanwhile, unless this is the last attempt.
+func (a *answer) open(last bool) error {
+	if a.doc.Write == nil {
+		return a.openDocument()
+	}
+	if a.headOnly() {
+		return nil
+	}
+	s, err := a.list()
+	if err != nil {
+		return err
+	}
+	if s.moved {
+		if !last {
+			s.release()
+			return websync.ErrConflict
+		}
+		// What the document says of its state does not hold for these bytes.
+		a.doc = &websync.Document{Type: a.doc.Type, Links: a.doc.Links}
+		a.tag, a.modified = "", time.Time{}
+	}
+	return a.use(s)
+}
+
+// use makes s the content, and its bytes the tag if there is no other. It takes over the reference.
+func (a *answer) use(s *spool) (err error) {
+	r := s.reader()
+	if a.tag == "" {
+		if a.tag, err = sumTag(r); err != nil {
+			r.Close()
+			return err
+		}
+	}
+	a.content, a.size = r, s.size
+	return nil
+}
+
+// headOnly reports whether a HEAD can be answered without the bytes, because they would have to be rendered. If they are
+// there they become the content.
+func (a *answer) headOnly() bool {
+	if a.r.Method != http.MethodHead || a.tag == "" {
+		return false
+	}
+	s := a.h.cache.held(a.key(a.gzip))
+	if s != nil {
+		a.content, a.size = s.reader(), s.size
+	}
+	return true
+}
+
+func (a *answer) key(gzip bool) key { return key{slot{a.path, gzip}, a.tag} }
+
+// list returns the bytes of a list in the chosen coding.
+func (a *answer) list() (*spool, error) {
+	ctx, h := a.r.Context(), a.h
+	if a.tag != "" {
+		get := func(ctx context.Context) (*spool, error) { return h.cache.get(ctx, a.key(false), h.turn(a.doc.Write)) }
+		if !a.gzip {
+			return get(ctx)
+		}
+		return h.cache.get(ctx, a.key(true), h.compressed(get))
+	}
+	// Without a tag nobody can tell whether two renderings are of the same state.
+	plain, err := h.cache.render(ctx, h.turn(a.doc.Write))
+	if err != nil || !a.gzip {
+		return plain, err
+	}
+	return h.cache.render(ctx, h.compressed(func(context.Context) (*spool, error) { return plain, nil }))
+}
+
+// turn returns write made to wait for its turn.
+func (h *Handler) turn(write func(context.Context, io.Writer) error) func(context.Context, io.Writer) error {
+	return func(ctx context.Context, w io.Writer) error {
+		release, err := h.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return write(ctx, w)
+	}
+}
+
+// compressed returns a function that writes the gzip form of a spool, and gives the spool back.
+func (h *Handler) compressed(get func(context.Context) (*spool, error)) func(context.Context, io.Writer) error {
+	return func(ctx context.Context, w io.Writer) error {
+		s, err := get(ctx)
+		if err != nil {
+			return err
+		}
+		r := s.reader()
+		defer r.Close()
+		err = h.turn(func(_ context.Context, w io.Writer) error { return compress(w, r) })(ctx, w)
+		if err == nil && s.moved {
+			err = websync.ErrConflict
+		}
+		return err
+	}
+}
+
+func compress(w io.Writer, r io.Reader) error {
+	z := gzip.NewWriter(w)
+	if _, err := io.Copy(z, r); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// openDocument opens a package or a body.
+func (a *answer) openDocument() error {
+	content, err := a.doc.Open(a.r.Context())
+	if err != nil {
+		return err
+	}
+	a.content = content
+	if err := a.measure(); err != nil {
+		content.Close()
+		return err
+	}
+	a.gzip = a.gzip && a.size >= gzipMin && a.size <= gzipMax
+	if !a.gzip {
+		return nil
+	}
+	content.Close()
+	a.content = nil
+	if a.headOnly() {
+		return nil
+	}
+	s, err := a.h.cache.get(a.r.Context(), a.key(true), a.h.turn(func(ctx context.Context, w io.Writer) error {
+		content, err := a.doc.Open(ctx)
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		return compress(w, content)
+	}))
+	if err != nil {
+		return err
+	}
+	return a.use(s)
+}
+
+// measure finds the length of the content, and the tag if it has none.
+func (a *answer) measure() (err error) {
+	if a.tag == "" {
+		if a.tag, err = sumTag(a.content); err != nil {
+			return err
+		}
+	}
+	if a.size, err = a.content.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	_, err = a.content.Seek(0, io.SeekStart)
+	return err
+}
+
+// sumTag makes a tag from the bytes of r, and goes back to its start.
+func sumTag(r io.ReadSeeker) (string, error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil {
+		return "", err
+	}
+	_, err := r.Seek(0, io.SeekStart)
+	return hex.EncodeToString(sum.Sum(nil)[:16]), err
+}
+
+// sendStatus answers 304 or 412.
+func (a *answer) sendStatus(w http.ResponseWriter, status int) {
+	if status == http.StatusPreconditionFailed {
+		refuse(w, status)
+		return
+	}
+	a.cacheHeader(w.Header())
+	w.WriteHeader(status)
+}
+
+// sendHead answers a HEAD whose length is not known.
+func (a *answer) sendHead(w http.ResponseWriter) {
+	a.header(w.Header())
+	w.WriteHeader(http.StatusOK)
+}
+
+// send answers with the content, or a range of it. If it cannot send all that it promised, it breaks the connection: a
+// plain return would look complete to some readers.
+func (a *answer) send(w http.ResponseWriter) {
+	h := w.Header()
+	a.header(h)
+	h.Set("Content-Length", strconv.FormatInt(a.size, 10))
+
+	// Conditions have been checked. Of the rest of the header ServeContent wants the range only.
+	r := a.r.WithContext(a.r.Context())
+	r.Header = make(http.Header)
+	if a.r.Method == http.MethodGet && oneRange(a.r.Header) && a.ifRange(a.r.Header, time.Now()) {
+		r.Header["Range"] = a.r.Header["Range"]
+	}
+	content := &counter{ReadSeeker: a.content}
+	http.ServeContent(w, r, "", time.Time{}, content)
+	promised, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
+	if a.r.Method == http.MethodGet && err == nil && content.n < promised {
+		if a.r.Context().Err() == nil {
+			a.h.log.Error("publish: broken off", "uri", a.path, "bytes", content.n, "error", content.err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// A counter counts the bytes that are read after the last Seek.
+type counter struct {
+	io.ReadSeeker
+	n   int64
+	err error
+}
+
+func (c *counter) Read(p []byte) (n int, err error) {
+	n, err = c.ReadSeeker.Read(p)
+	c.n += int64(n)
+	c.err = err
+	return n, err
+}
+
+func (c *counter) Seek(offset int64, whence int) (int64, error) {
+	c.n = 0
+	return c.ReadSeeker.Seek(offset, whence)
+}

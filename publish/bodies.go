@@ -1,0 +1,132 @@
+package publish
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// Bodies returns a Publisher of the bodies of live records, at the URLs that locator gives them. Records are those of the
+// given sources, in this order if several have the same id; none given: those of all sources that have live records, in
+// the order of their names.
+//
+// A body has the type and the coding it was received with and is never compressed beyond that; its ETag is its digest.
+// Last-Modified is the time that its resource states, if it is stated to the second and is not after the commit, else
+// that of the commit. A body of a deleted record is [websync.ErrGone]; one that is not stored is not found.
+func Bodies(catalog websync.Catalog, locator websync.Locator, sources ...string) websync.Publisher {
+	return &bodies{catalog, locator, sources}
+}
+
+type bodies struct {
+	catalog websync.Catalog
+	locator websync.Locator
+	sources []string
+}
+
+// Document implements [websync.Publisher].
+func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, error) {
+	id, name, ok := b.locator.Find(path)
+	if !ok {
+		return nil, websync.ErrNotFound
+	}
+	sources, err := b.asked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	missing := websync.ErrNotFound
+	for _, source := range sources {
+		items, err := b.catalog.Get(ctx, source, []string{id})
+		if err != nil {
+			return nil, err
+		}
+		item := &items[0]
+		if item.Seq > 0 && item.Kind == websync.Deleted {
+			missing = websync.ErrGone
+			continue
+		}
+		if body, ok := item.Body(name); ok && !body.Key.IsZero() {
+			return b.document(item, body), nil
+		}
+	}
+	return nil, missing
+}
+
+// asked returns the sources to look into.
+func (b *bodies) asked(ctx context.Context) ([]string, error) {
+	if len(b.sources) > 0 {
+		return b.sources, nil
+	}
+	head, err := b.catalog.Head(ctx)
+	return slices.Sorted(maps.Keys(head.Live)), err
+}
+
+func (b *bodies) document(item *websync.Item, body websync.Body) *websync.Document {
+	doc := &websync.Document{
+		Type:     body.Link.Type,
+		Encoding: body.Link.Encoding,
+		ETag:     digestTag(body.Key),
+		Modified: modified(item),
+	}
+	doc.Open = func(ctx context.Context) (io.ReadSeekCloser, error) { return b.catalog.Open(ctx, body) }
+	if body.Key.Known() {
+		doc.Digests = append(doc.Digests, body.Key)
+	}
+	// The strongest stated digest is the one that was checked when the body came.
+	if d, ok := body.Link.Digests.Strongest(); ok && d.Algorithm != body.Key.Algorithm {
+		doc.Digests = append(doc.Digests, d)
+	}
+	return doc
+}
+
+// modified returns the time of an item for Last-Modified.
+func modified(item *websync.Item) time.Time {
+	stated := item.Resource.Modified
+	if stated.Precision() >= websync.Second && !stated.Time().After(item.Time) {
+		return stated.Time()
+	}
+	return item.Time
+}
+
+// digestTag returns the tag of bytes with this digest.
+func digestTag(d websync.Digest) string {
+	if !d.Known() {
+		return d.String()
+	}
+	return hex.EncodeToString([]byte(d.Sum))
+}
+
+// Documents implements [websync.Publisher]: the bodies in the order of Born.
+func (b *bodies) Documents(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for item, err := range b.catalog.Resources(ctx, websync.Range{Sources: b.sources}) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, body := range item.Bodies {
+				if body.Key.IsZero() {
+					continue
+				}
+				if !yield(urlPath(b.locator.URL(item.Resource.ID, body.Name)), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// urlPath returns the path of an absolute URL, escaped as it is there.
+func urlPath(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return rest[i:]
+	}
+	return "/"
+}

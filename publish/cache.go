@@ -1,0 +1,199 @@
+package publish
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+)
+
+// A slot holds one state of one document, in one coding.
+type slot struct {
+	path string
+	gzip bool
+}
+
+// A key is a state of what a slot holds.
+type key struct {
+	slot
+	tag string
+}
+
+// A cache keeps the youngest state of lists, those that were read last, within its limits. Readers refer to spools: what
+// the cache drops is there until they have finished.
+type cache struct {
+	memoryMax, fileMax int64
+	create             func() (*os.File, error)
+
+	mu      sync.Mutex
+	flights map[key]*flight
+	kept    map[slot]*list.Element // of *entry
+	recent  list.List              // the one read last is in front
+	memory  int64
+	files   int64
+}
+
+type entry struct {
+	key
+	*spool
+}
+
+// A flight is a rendering in progress.
+type flight struct {
+	cancel  context.CancelFunc
+	waiting int // how many want it; nobody: it is cancelled
+	done    chan struct{}
+	spool   *spool // with a reference for each of those who wait
+	err     error
+}
+
+func newCache(dir string, memoryMax, fileMax int64) *cache {
+	return &cache{
+		memoryMax: memoryMax, fileMax: fileMax,
+		create:  func() (*os.File, error) { return createTemp(dir) },
+		flights: make(map[key]*flight),
+		kept:    make(map[slot]*list.Element),
+	}
+}
+
+// held returns the spool of k with a reference for the caller, or nil if it is not kept.
+func (c *cache) held(k key) *spool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.find(k)
+}
+
+func (c *cache) find(k key) *spool {
+	e := c.kept[k.slot]
+	if e == nil || e.Value.(*entry).key != k {
+		return nil
+	}
+	c.recent.MoveToFront(e)
+	s := e.Value.(*entry).spool
+	s.refs.Add(1)
+	return s
+}
+
+// get returns the spool of k with a reference for the caller. If it is not kept it is rendered: once for all who ask
+// meanwhile, and to its end unless they all give up. A spool that moved is not kept.
+func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.Writer) error) (*spool, error) {
+	c.mu.Lock()
+	if s := c.find(k); s != nil {
+		c.mu.Unlock()
+		return s, nil
+	}
+	f := c.flights[k]
+	if f == nil {
+		f = &flight{done: make(chan struct{})}
+		c.flights[k] = f
+		var flown context.Context
+		flown, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		go c.fly(flown, f, k, write)
+	}
+	f.waiting++
+	c.mu.Unlock()
+
+	select {
+	case <-f.done:
+		return f.spool, f.err
+	case <-ctx.Done():
+		c.leave(f, k)
+		return nil, ctx.Err()
+	}
+}
+
+// leave takes one out of those who wait for f.
+func (c *cache) leave(f *flight, k key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-f.done:
+		if f.spool != nil {
+			f.spool.release()
+		}
+		return
+	default:
+	}
+	if f.waiting--; f.waiting == 0 {
+		f.cancel()
+		delete(c.flights, k) // who asks now must not share its end
+	}
+}
+
+func (c *cache) fly(ctx context.Context, f *flight, k key, write func(context.Context, io.Writer) error) {
+	var (
+		s   *spool
+		err = fmt.Errorf("publish: the rendering of %s ended its goroutine", k.path)
+	)
+	defer func() {
+		// Only this request fails, as it would had the handler's own goroutine panicked.
+		if p := recover(); p != nil {
+			err = fmt.Errorf("publish: panic: %v\n%s", p, debug.Stack())
+		}
+		f.cancel()
+		c.land(f, k, s, err)
+	}()
+	s, err = c.render(ctx, write)
+}
+
+// land hands the result of a flight to those who wait for it.
+func (c *cache) land(f *flight, k key, s *spool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.flights[k] == f {
+		delete(c.flights, k)
+	}
+	if f.spool, f.err = s, err; s != nil {
+		s.refs.Add(int32(f.waiting))
+		if !s.moved && f.waiting > 0 {
+			c.keep(k, s)
+		}
+		s.release()
+	}
+	close(f.done)
+}
+
+// keep puts s in front, and drops what it replaces and what is beyond the limits.
+func (c *cache) keep(k key, s *spool) {
+	c.drop(c.kept[k.slot])
+	s.refs.Add(1)
+	c.kept[k.slot] = c.recent.PushFront(&entry{k, s})
+	c.count(s, s.size)
+	for e := c.recent.Back(); e != nil && (c.memory > c.memoryMax || c.files > c.fileMax); {
+		next := e.Prev()
+		if c.memory > c.memoryMax && e.Value.(*entry).file == nil || c.files > c.fileMax && e.Value.(*entry).file != nil {
+			c.drop(e)
+		}
+		e = next
+	}
+}
+
+func (c *cache) count(s *spool, n int64) {
+	if s.file == nil {
+		c.memory += n
+	} else {
+		c.files += n
+	}
+}
+
+func (c *cache) drop(e *list.Element) {
+	if e == nil {
+		return
+	}
+	kept := c.recent.Remove(e).(*entry)
+	delete(c.kept, kept.slot)
+	c.count(kept.spool, -kept.size)
+	kept.release()
+}
+
+// clear drops all that is kept.
+func (c *cache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.recent.Len() > 0 {
+		c.drop(c.recent.Back())
+	}
+}

@@ -1,0 +1,33 @@
+// Package publish serves any [websync.Publisher] over HTTP, or writes it to files.
+//
+// # Serving
+//
+// A [Handler] answers GET and HEAD (RFC 9110) with the documents of one or several Publishers:
+//
+//	http.Handle("/", &publish.Handler{Publishers: []websync.Publisher{
+//		lists, // e.g. a sitemap
+//		publish.Bodies(store, locator),
+//		publish.Text("/robots.txt", "User-agent: *\nDisallow: /private/\n"),
+//	}})
+//
+// A list is rendered once for each state of the Catalog, into memory or a temporary file, and served from there: it has
+// a strong ETag, a length and ranges, and a slow reader holds nothing of the Catalog.
+//
+// # Files
+//
+// [WriteDir] writes the same bytes as files below a directory. It can be stopped anywhere without leaving a link to a
+// file that is not there, and what an index says of its parts is never ahead of them.
+//
+// # Publishers
+//
+// [Bodies] publishes the bytes that a Catalog holds, [Text] one fixed text; [Join] makes one Publisher of several.
+//
+// # Notices
+//
+// A [Pinger] tells subscribers and hubs that there is something new.
+//
+// # Not supported
+//
+// Requests for several ranges at once are answered with the whole document (RFC 9110 §14.2). gzip is the only coding that
+// is made on demand.
+package publish

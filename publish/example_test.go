@@ -1,0 +1,136 @@
+package publish_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/publish"
+)
+
+// filled returns a Store that holds one page.
+func filled(ctx context.Context) (*memstore.Store, error) {
+	store := memstore.New()
+	page, err := store.NewBody(ctx)
+	if err != nil {
+		return nil, err
+	}
+	io.WriteString(page, "<p>Hello.</p>\n")
+	key, _, err := page.Finish()
+	if err != nil {
+		return nil, err
+	}
+	claim, err := store.Claim(ctx, "source/demo", time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	batch := harvest.NewBatch("demo")
+	batch.Bodies = []harvest.BodyWriter{page}
+	batch.Puts = []harvest.Change{{Record: harvest.Record{Item: websync.Item{
+		Kind:     websync.Created,
+		Resource: websync.Resource{ID: "https://example.org/hello"},
+		Bodies:   []websync.Body{{Name: "content", Link: websync.Link{Type: "text/html"}, Key: key}},
+	}}}}
+	_, err = store.Commit(ctx, claim, batch)
+	return store, err
+}
+
+// A Store's bodies are served at their URLs, beside a text.
+func ExampleHandler() {
+	store, err := filled(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	handler := &publish.Handler{Publishers: []websync.Publisher{
+		publish.Bodies(store, websync.PathLocator{Base: "https://example.org/"}),
+		publish.Text("/robots.txt", "User-agent: *\nAllow: /\n"),
+	}}
+	defer handler.Close()
+
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	for _, path := range []string{"/hello", "/robots.txt", "/nothing"} {
+		resp, err := http.Get(server.URL + path)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		text, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		fmt.Printf("%d %s\n%s", resp.StatusCode, resp.Header.Get("Content-Type"), text)
+	}
+	// Output:
+	// 200 text/html
+	// <p>Hello.</p>
+	// 200 text/plain; charset=utf-8
+	// User-agent: *
+	// Allow: /
+	// 404 text/plain; charset=utf-8
+	// Not Found
+}
+
+// The same as files, for a web server that knows nothing of websync. What has not changed is left as it is.
+func ExampleWriteDir() {
+	ctx := context.Background()
+	store, err := filled(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+
+	bodies := publish.Bodies(store, websync.PathLocator{Base: "https://example.org/"})
+	for _, robots := range []string{"User-agent: *\nAllow: /\n", "User-agent: *\nDisallow: /\n"} {
+		done, err := publish.WriteDir(ctx, dir, bodies, publish.Text("/robots.txt", robots))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d written, %d unchanged, %d removed\n", done.Written, done.Unchanged, done.Removed)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "hello"))
+	fmt.Printf("%s", text)
+	// Output:
+	// 2 written, 0 unchanged, 0 removed
+	// 1 written, 1 unchanged, 0 removed
+	// <p>Hello.</p>
+}
+
+// Subscribers are told after each commit.
+func ExamplePinger() {
+	told := make(chan string)
+	subscriber := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { told <- r.FormValue("url") }))
+	defer subscriber.Close()
+
+	pinger := &publish.Pinger{
+		Topics:      []string{"https://example.org/sitemap.xml"},
+		Subscribers: []string{subscriber.URL},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go pinger.Run(ctx)
+
+	hooks := harvest.Hooks{Commit: func(c harvest.Committed) {
+		if c.Puts > 0 {
+			pinger.Notify()
+		}
+	}}
+	hooks.Commit(harvest.Committed{Puts: 1}) // which the engine does
+	fmt.Println(<-told)
+	// Output:
+	// https://example.org/sitemap.xml
+}

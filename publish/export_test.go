@@ -1,0 +1,554 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+)
+
+// files returns the content of all files below dir, but for the export's own.
+func files(t testing.TB, dir string) map[string]string {
+	all := make(map[string]string)
+	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if name == private {
+				return fs.SkipDir
+			}
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		all[name] = string(text)
+		return err
+	}))
+	return all
+}
+
+// files sets the documents of a site to these, each a text at its path. The last one lists the others, a path a line.
+func (s *site) files(texts map[string]string) {
+	s.mu.Lock()
+	s.docs, s.order = make(map[string]func() (*websync.Document, error)), nil
+	s.mu.Unlock()
+	var list strings.Builder
+	for _, path := range sortedKeys(texts) {
+		s.file(path, websync.Document{Type: "text/html", ETag: "x"}, texts[path])
+		list.WriteString(path + "\n")
+	}
+	s.list("/sitemap.txt", "text/plain", list.String())
+}
+
+func sortedKeys(m map[string]string) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func TestWriteDir(t *testing.T) {
+	dir := t.TempDir()
+	s := newSite()
+	zipped := "\x1f\x8b not really"
+	s.files(map[string]string{
+		"/a": "a", "/b/": "b", "/b/c.html": "c", "/a%20b": "space", "/%C3%A9": "e", "/%41": "A", "/.well-known/x": "known",
+		"/d": "d", "/d/e": "e", "/d/e/f": "f", "/same": "same", "/x.gz": zipped, "/": "home",
+	})
+	got, err := WriteDir(t.Context(), dir, s, Text("/robots.txt", "robots"))
+	require.NoError(t, err)
+	want := map[string]string{
+		"a": "a", "b/index.html": "b", "b/c.html": "c", "a b": "space", "\u00e9": "e", "%41": "A", ".well-known/x": "known",
+		"d/index.html": "d", "d/e/index.html": "e", "d/e/f": "f", "same": "same", "x.gz": zipped, "index.html": "home",
+		"robots.txt": "robots", "sitemap.txt": strings.Join(s.order[:len(s.order)-1], "\n") + "\n",
+	}
+	assert.Equal(t, want, files(t, dir))
+	var bytes int64
+	for _, text := range want {
+		bytes += int64(len(text))
+	}
+	assert.Equal(t, Written{Written: 15, Bytes: bytes}, got)
+
+	// What does not change is not touched, what ceased is removed, what is not the export's own stays.
+	before, err := os.Stat(filepath.Join(dir, "same"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b", "own"), []byte("own"), 0o600))
+	s.files(map[string]string{"/a": "a!", "/same": "same", "/d": "d", "/b/n": "new"})
+	got, err = WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{
+		"a": "a!", "same": "same", "d/index.html": "d", "b/own": "own", "b/n": "new", "sitemap.txt": "/a\n/b/n\n/d\n/same\n",
+	}, files(t, dir))
+	assert.Equal(t, Written{Written: 3, Unchanged: 2, Removed: 11, Bytes: 2 + 3 + 17}, got)
+	after, err := os.Stat(filepath.Join(dir, "same"))
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(before, after))
+	assert.Equal(t, before.ModTime(), after.ModTime())
+	for _, gone := range []string{"d/e", ".well-known"} {
+		_, err := os.Stat(filepath.Join(dir, gone))
+		assert.ErrorIs(t, err, fs.ErrNotExist, "a directory that is empty")
+	}
+
+	got, err = WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	assert.Equal(t, Written{Unchanged: 5}, got)
+	left, err := os.ReadDir(filepath.Join(dir, private))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	assert.Equal(t, "manifest", left[0].Name())
+
+	got, err = WriteDir(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Written{Removed: 5}, got)
+	assert.Equal(t, map[string]string{"b/own": "own"}, files(t, dir))
+}
+
+// Every kind of difference between the old bytes and the new, across the borders of buffers.
+func TestWriteDirCompares(t *testing.T) {
+	dir := t.TempDir()
+	s := newSite()
+	text := strings.Repeat("0123456789", 30_000)
+	for _, next := range []string{
+		text, text, text + "x", text, text[:len(text)-1], "x" + text[1:], text[:65536] + "x" + text[65537:], text[:100_000], "", "", text,
+	} {
+		before, _ := os.ReadFile(filepath.Join(dir, "a"))
+		s.list("/a", "image/x", next)
+		got, err := WriteDir(t.Context(), dir, s)
+		require.NoError(t, err)
+		assert.Equal(t, next, files(t, dir)["a"])
+		assert.EqualValues(t, 1, got.Written+got.Unchanged)
+		if string(before) == next && before != nil {
+			assert.EqualValues(t, 1, got.Unchanged)
+		}
+	}
+}
+
+func TestWriteDirIsWhatTheHandlerServes(t *testing.T) {
+	store := catalog(t, map[string]string{"https://example.org/a/b c": bodyText, "https://example.org/a": "a", "https://example.org/x/": "x", "urn:x:/y": "z"})
+	all := []websync.Publisher{exportable(exampleSite()), Bodies(store, locator), Text("/robots.txt", "x"), Text("/robots.txt", "y")}
+	dir := t.TempDir()
+	_, err := WriteDir(t.Context(), dir, all...)
+	require.NoError(t, err)
+	written := files(t, dir)
+	h := newHandler(t, all...)
+	n := 0
+	for path, err := range Join(all...).Documents(t.Context()) {
+		require.NoError(t, err)
+		n++
+		name, err := fileName(path)
+		require.NoError(t, err)
+		got, ok := written[name]
+		if !ok {
+			got, ok = written[name+"/"+indexFile]
+		}
+		assert.True(t, ok, path)
+		assert.Equal(t, get(h, "GET", path).Body.String(), got, path)
+	}
+	assert.Len(t, written, n)
+	assert.Greater(t, n, 10)
+}
+
+// exportable takes those documents out that cannot be written.
+func exportable(s *site) *site {
+	for _, path := range []string{"/gone", "/broken", "/busy", "/large", "/unwritten.xml", "/unopened", "/panic.xml"} {
+		s.remove(path)
+	}
+	return s
+}
+
+func TestWriteDirFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		docs []string
+		want string
+	}{
+		"index.html twice":             {[]string{"/a/", "/a/index.html"}, "publish: /a/ and /a/index.html come to the same file"},
+		"a file beside its directory":  {[]string{"/a", "/a/"}, "publish: /a and /a/ come to the same file"},
+		"below an index":               {[]string{"/a/", "/a/index.html/b"}, "publish: /a/ comes to the same file as a directory of other paths"},
+		"below what becomes an index":  {[]string{"/a", "/a/index.html/b"}, "publish: /a comes to a file that is a directory for /a/index.html/b"},
+		"no name":                      {[]string{"/a//b"}, `publish: "/a//b" has no file name`},
+		"upwards":                      {[]string{"/../a"}, `publish: "/../a" has no file name`},
+		"the export's own":             {[]string{"/.websync/manifest"}, `publish: "/.websync/manifest" has no file name`},
+		"something else is in the way": {[]string{"/foreign"}, "publish: foreign is in the way of /foreign: no export has written it"},
+		"a directory is in the way":    {[]string{"/dir"}, "publish: dir is in the way of /dir: no export has written it"},
+		"a file for a directory":       {[]string{"/foreign/x"}, "publish: /foreign/x: foreign is in the way: no export has written it"},
+		"a link for a directory":       {[]string{"/link/x"}, "publish: /link/x: link is not a directory"},
+		"a link for a file":            {[]string{"/dangling"}, "publish: dangling is in the way of /dangling: no export has written it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			outside, dir := t.TempDir(), t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "foreign"), []byte("foreign"), 0o600))
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700))
+			require.NoError(t, os.Symlink("dir", filepath.Join(dir, "link")))
+			require.NoError(t, os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "dangling")))
+			before := files(t, filepath.Join(dir, "dir"))
+			texts := make(map[string]string)
+			for _, path := range test.docs {
+				texts[path] = path
+			}
+			s := newSite()
+			s.files(texts)
+			_, err := WriteDir(t.Context(), dir, s)
+			require.EqualError(t, err, test.want)
+			foreign, err := os.ReadFile(filepath.Join(dir, "foreign"))
+			require.NoError(t, err)
+			assert.Equal(t, "foreign", string(foreign))
+			assert.Equal(t, before, files(t, filepath.Join(dir, "dir")))
+			assert.Empty(t, files(t, outside))
+		})
+	}
+}
+
+// A symbolic link that takes the place of a file or a directory is replaced or refused, and what it points to stays.
+func TestWriteDirFollowsNoLinks(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "b"), []byte("outside"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "own"), []byte("c"), 0o600))
+	s := newSite()
+	s.files(map[string]string{"/a/b": "ab", "/c": "c"})
+	_, err := WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "a")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "a")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "c")))
+	require.NoError(t, os.Symlink("own", filepath.Join(dir, "c")))
+	_, err = WriteDir(t.Context(), dir, s)
+	require.Error(t, err)
+	s.files(map[string]string{"/c": "c"})
+	_, err = WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	info, err := os.Lstat(filepath.Join(dir, "c"))
+	require.NoError(t, err)
+	assert.True(t, info.Mode().IsRegular())
+	require.NoError(t, os.Remove(filepath.Join(dir, "a")))
+	assert.Equal(t, "c", files(t, dir)["own"])
+	assert.Equal(t, map[string]string{"b": "outside"}, files(t, outside))
+}
+
+func TestWriteDirOfADamagedManifest(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": "", "another": "x\n", "cut": manifestHeader, "cut in a name": manifestHeader + "\na", "upwards": manifestHeader + "\n../x\n",
+		"not sorted": manifestHeader + "\nb\na\n", "absolute": manifestHeader + "\n/etc/x\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(dir, private), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, manifestFile), []byte(text), 0o600))
+			_, err := WriteDir(t.Context(), dir, Text("/a", "a"))
+			require.EqualError(t, err, "publish: .websync/manifest is damaged")
+		})
+	}
+}
+
+func TestWriteDirOfMovingDocuments(t *testing.T) {
+	dir := t.TempDir()
+	s := newSite()
+	moving(s, 2, "m")
+	_, err := WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"a.xml": "state 2"}, files(t, dir))
+	moving(s, 1000, "m")
+	_, err = WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"a.xml": "state 3"}, files(t, dir), "the last bytes count")
+
+	// A document that ceases while the export runs is left for the next.
+	s.fail("/a.xml", websync.ErrGone)
+	_, err = WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	s.remove("/a.xml")
+	_, err = WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	assert.Empty(t, files(t, dir))
+
+	for _, bad := range []string{"/broken", "/unwritten.xml", "/unopened"} {
+		_, err = WriteDir(t.Context(), dir, exampleSite(), Text(bad, "never reached"))
+		assert.ErrorContains(t, err, "secret")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = WriteDir(ctx, dir, Text("/x", "x"))
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// TestWriteDirOfAnIndexThatMoves exports an index and its part while the Catalog changes with every look: the index may be
+// behind the part, but must not be ahead of it.
+func TestWriteDirOfAnIndexThatMoves(t *testing.T) {
+	state := 0
+	look := func(_ context.Context, w io.Writer) error {
+		state++
+		_, err := io.WriteString(w, strings.Repeat("x", state))
+		return err
+	}
+	s := newSite()
+	s.set("/part.xml", func() (*websync.Document, error) { return &websync.Document{Type: "text/xml", Write: look}, nil })
+	s.set("/index.xml", func() (*websync.Document, error) { return &websync.Document{Type: "text/xml", Write: look}, nil })
+	dir := t.TempDir()
+	for range 3 {
+		_, err := WriteDir(t.Context(), dir, s)
+		require.NoError(t, err)
+		got := files(t, dir)
+		assert.Less(t, len(got["index.xml"]), len(got["part.xml"]))
+	}
+	leftover := filepath.Join(dir, private, "new-7")
+	require.NoError(t, os.WriteFile(leftover, nil, 0o600))
+	_, err := WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	assert.NoFileExists(t, leftover)
+}
+
+// crash runs an export that ends before its n-th step, as a kill would end it. It reports whether it came so far.
+func crash(t testing.TB, dir string, n int, publishers ...websync.Publisher) (crashed bool) {
+	tree, err := openTree(dir)
+	require.NoError(t, err)
+	defer tree.root.Close()
+	killed := errors.New("killed")
+	tree.step = func(string, string) error {
+		if n--; n < 0 {
+			return killed
+		}
+		return nil
+	}
+	e := &export{tree: tree, site: Join(publishers...)}
+	err = e.run(t.Context())
+	require.True(t, err == nil || errors.Is(err, killed), err)
+	return err != nil
+}
+
+// linked checks that what the list on disk links to is there.
+func linked(t testing.TB, dir string) {
+	written := files(t, dir)
+	for _, path := range strings.Fields(written["sitemap.txt"]) {
+		name, err := fileName(path)
+		require.NoError(t, err)
+		_, plain := written[name]
+		_, index := written[name+"/"+indexFile]
+		require.True(t, plain || index, "%s is missing", path)
+	}
+}
+
+func TestACrashLeavesNoDanglingLink(t *testing.T) {
+	first := map[string]string{"/a": "a", "/b/c": "c", "/b/d/": "d", "/e": "e", "/same": "same"}
+	second := map[string]string{"/a": "A", "/b/c2": "c2", "/e/f": "ef", "/e": "e", "/same": "same", "/g/h/i": "i"}
+	delete(second, "/e/f") // see the next test
+	s := newSite()
+	for n := 0; ; n++ {
+		dir := t.TempDir()
+		s.files(first)
+		_, err := WriteDir(t.Context(), dir, s)
+		require.NoError(t, err)
+		s.files(second)
+		crashed := crash(t, dir, n, s)
+		linked(t, dir)
+		_, err = WriteDir(t.Context(), dir, s)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{
+			"a": "A", "b/c2": "c2", "e": "e", "same": "same", "g/h/i": "i", "sitemap.txt": "/a\n/b/c2\n/e\n/g/h/i\n/same\n",
+		}, files(t, dir), n)
+		if !crashed {
+			require.Greater(t, n, 12)
+			return
+		}
+	}
+}
+
+// Files that become directories, those of documents that stay and those of others that cease: wherever the export is cut
+// off, the next one comes to the same end.
+func TestFilesBecomeDirectories(t *testing.T) {
+	s := newSite()
+	for n := 0; ; n++ {
+		dir := t.TempDir()
+		s.files(map[string]string{"/a": "a", "/b": "b", "/c/d": "d"})
+		_, err := WriteDir(t.Context(), dir, s)
+		require.NoError(t, err)
+		s.files(map[string]string{"/a": "a", "/a/x": "x", "/b/y": "y", "/c/d": "d", "/c/d/z/z": "z"})
+		crashed := crash(t, dir, n, s)
+		_, err = WriteDir(t.Context(), dir, s)
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{
+			"a/index.html": "a", "a/x": "x", "b/y": "y", "c/d/index.html": "d", "c/d/z/z": "z", "sitemap.txt": "/a\n/a/x\n/b/y\n/c/d\n/c/d/z/z\n",
+		}, files(t, dir), n)
+		if !crashed {
+			require.Greater(t, n, 15)
+			return
+		}
+	}
+}
+
+// Any sets of documents one after the other, each export cut off anywhere a few times: in the end there is one file for
+// each document, and what others put there.
+func TestExportsOfRandomSites(t *testing.T) {
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "own"), []byte("own"), 0o600))
+		s := newSite()
+		for round := range 4 {
+			texts := make(map[string]string)
+			for range r.IntN(8) {
+				p := ""
+				for range 1 + r.IntN(3) {
+					p += "/" + string("abc"[r.IntN(3)])
+				}
+				if _, plain := texts[p]; r.IntN(4) == 0 && !plain {
+					p += "/"
+				}
+				if _, other := texts[strings.TrimSuffix(p, "/")+strings.Repeat("/", 1-strings.Count(p[len(p)-1:], "/"))]; other {
+					continue // such two have one file
+				}
+				texts[p] = fmt.Sprint(p, r.IntN(3))
+			}
+			s.files(texts)
+			for range 2 {
+				crash(t, dir, r.IntN(25), s)
+			}
+			got, err := WriteDir(t.Context(), dir, s)
+			require.NoError(t, err, "seed %d round %d", seed, round)
+			assert.EqualValues(t, len(texts)+1, got.Written+got.Unchanged)
+			linked(t, dir)
+			written := files(t, dir)
+			require.Len(t, written, len(texts)+2, "seed %d round %d: %v of %v", seed, round, sortedKeys(written), sortedKeys(texts))
+			for p, text := range texts {
+				name, err := fileName(p)
+				require.NoError(t, err)
+				if _, plain := written[name]; !plain {
+					name = path.Join(name, indexFile)
+				}
+				require.Equal(t, text, written[name])
+			}
+		}
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for path, want := range map[string]string{
+		"/": "index.html", "/a": "a", "/a/": "a/index.html", "/a/b.html": "a/b.html", "/a%20b": "a b", "/%C3%A9": "\u00e9", "/%c3%a9": "%c3%a9",
+		"/%41": "%41", "/%25": "%", "/%2541": "%41", "/100%25%20%C3%A9": "100% \u00e9", "/%2F": "%2F", "/%2E%2E": "%2E%2E", "/%5C": "%5C", "/%00": "%00", "/%FF": "%FF", "/%0A": "%0A",
+		"/a%zz": "a%zz", "/a%2": "a%2", "/r/https=3A/=2Fx~content": "r/https=3A/=2Fx~content", "/.well-known/x": ".well-known/x",
+		"/a/.websync": "a/.websync",
+	} {
+		got, err := fileName(path)
+		require.NoError(t, err, path)
+		assert.Equal(t, want, got, path)
+	}
+	for _, path := range []string{"", "a", "//", "/a//b", "/.", "/a/..", "/../a", "/a b", "/\u00e9", "/a\\b", "/a\x00", "/a\nb", "/\xff", "/.websync", "/.websync/x"} {
+		_, err := fileName(path)
+		assert.Error(t, err, path)
+	}
+}
+
+// Different paths have different files, and none lies outside.
+func FuzzFileName(f *testing.F) {
+	f.Add("/a%20b", "/a b")
+	f.Add("/a/", "/a/index.html")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if strings.Contains(a+b, "%25") {
+			return // may be the file of another spelling
+		}
+		x, err := fileName(a)
+		if err != nil {
+			return
+		}
+		require.True(t, filepath.IsLocal(x))
+		y, err := fileName(b)
+		if err == nil && x == y && a != b {
+			require.Equal(t, strings.TrimSuffix(a, indexFile), strings.TrimSuffix(b, indexFile))
+		}
+	})
+}
+
+func TestSorter(t *testing.T) {
+	var s sorter
+	defer s.close()
+	const n = 180_000
+	for i := range n {
+		require.NoError(t, s.add(fmt.Sprintf("dir%d/%s", i%7, strings.Repeat("x", i%50)), fmt.Sprintf("%06d", (i*7919)%n)))
+	}
+	require.Greater(t, len(s.runs), 1)
+	for range 2 { // it can be asked again
+		seen, last := 0, []string{"", ""}
+		for row, err := range s.sorted() {
+			require.NoError(t, err)
+			if row[0] == last[0] {
+				require.Less(t, last[1], row[1])
+			} else {
+				require.True(t, before(last[0], row[0]))
+			}
+			last = row
+			seen++
+		}
+		assert.Equal(t, n, seen)
+	}
+	var small sorter
+	for _, name := range []string{"a b", "a/b", "a", "a!", "a/b/c", "b"} {
+		require.NoError(t, small.add(name))
+	}
+	var got []string
+	for row := range small.sorted() {
+		got = append(got, row[0])
+	}
+	assert.Equal(t, []string{"a", "a/b", "a/b/c", "a b", "a!", "b"}, got, "a directory is followed by what is in it")
+}
+
+// A numbered is a Publisher of many documents that are never asked for.
+type numbered int
+
+func (n numbered) Document(context.Context, string) (*websync.Document, error) {
+	return nil, websync.ErrGone
+}
+
+func (n numbered) Documents(context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for i := range int(n) {
+			if !yield(fmt.Sprintf("/r/https=3A/=2Fexample.org/eli/lov/2024/%09d~alternate=20application=2Frdf+xml", i*7919%int(n)), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Plan and manifest are in files: memory stays below their names' own length.
+func TestPlanOfManyDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	const n, nameLength = 300_000, 82
+	dir := t.TempDir()
+	var most uint64
+	measure := func() {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapAlloc)
+	}
+	measure()
+	base := most
+	tree, err := openTree(dir)
+	require.NoError(t, err)
+	defer tree.root.Close()
+	require.NoError(t, tree.mkdir(private, nil))
+	e := &export{tree: tree, site: numbered(n)}
+	defer e.files.close()
+	defer e.order.close()
+	require.NoError(t, e.plan(t.Context()))
+	measure()
+	require.NoError(t, tree.writeManifest(t.Context(), e.allNames()))
+	measure()
+	info, err := os.Stat(filepath.Join(dir, manifestFile))
+	require.NoError(t, err)
+	assert.EqualValues(t, len(manifestHeader)+1+n*(nameLength+1), info.Size())
+	assert.Less(t, most-base, uint64(n*24+3*sorterMemory), "their names are %d", n*nameLength)
+}

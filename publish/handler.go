@@ -1,0 +1,180 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/websync-go/websync"
+)
+
+// A Handler serves the documents of Publishers over HTTP. Set its fields before the first request and leave them alone
+// afterwards. It is safe for concurrent use.
+//
+// The path of a request is taken as it was sent, escapes and all, and counts from the root of the host, for that is what
+// the documents' links do: a Handler can stand at any pattern of a [http.ServeMux], but not behind [http.StripPrefix].
+// A query is ignored.
+//
+// In the limits, zero means the default and a negative value means no limit.
+type Handler struct {
+	// Publishers are asked as by [Join].
+	Publishers []websync.Publisher
+
+	// Dir is the directory of the temporary files. Empty means [os.TempDir].
+	Dir string
+
+	// MemoryMax is how many bytes of short lists, up to 256 KiB, are kept in memory. Default 64 MiB.
+	MemoryMax int64
+
+	// SpoolMax is how many bytes of longer lists are kept in temporary files. Default 4 GiB. A list that is being
+	// rendered or read is there beyond the limit.
+	SpoolMax int64
+
+	// Concurrency is how many lists are rendered or compressed at the same time. Default 4.
+	Concurrency int
+
+	// Trusted says that all documents are the publisher's own work. Otherwise they are sent with a Content-Security-Policy
+	// under which a page shows its pictures and styles, but runs no script, sends no form and is a stranger to its own host:
+	// a page that was harvested elsewhere must not act in the name of the site that relays it.
+	Trusted bool
+
+	// Log gets what is answered with a status of 500 (error) or 503 (warning), and answers that broke off. Nil: silent.
+	// No error's text is sent to a client.
+	Log *slog.Logger
+
+	once  sync.Once
+	site  websync.Publisher
+	slots chan struct{} // nil: any number
+	cache *cache
+	log   *slog.Logger
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+func (h *Handler) start() {
+	h.once.Do(func() {
+		h.site = Join(h.Publishers...)
+		h.cache = newCache(h.Dir, limit(h.MemoryMax, 64<<20), limit(h.SpoolMax, 4<<30))
+		if n := limit(int64(h.Concurrency), 4); n != noLimit {
+			h.slots = make(chan struct{}, n)
+		}
+		h.log = h.Log
+		if h.log == nil {
+			h.log = slog.New(slog.DiscardHandler)
+		}
+	})
+}
+
+// Close lets go of all lists that are kept. Answers in progress are finished; the Handler stays usable. Where files that
+// are open cannot be removed, as on Windows, temporary files stay behind without it. The
+// error is always nil.
+func (h *Handler) Close() error {
+	h.start()
+	h.cache.clear()
+	return nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.start()
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed)
+		return
+	}
+	err := error(websync.ErrConflict)
+	for left := conflictAttempts; left > 0 && errors.Is(err, websync.ErrConflict); left-- {
+		err = h.serve(w, r, left == 1)
+	}
+	if err != nil {
+		h.fail(w, r, err)
+	}
+}
+
+// conflictAttempts is how often a list is rendered while the Catalog moves on under it. The last of them counts.
+const conflictAttempts = 4
+
+// serve answers one request. If it returns an error, nothing has been sent. The error is ErrConflict if the document
+// changed while it was rendered, unless this is the last attempt.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error {
+	path := r.URL.EscapedPath()
+	doc, err := h.site.Document(r.Context(), path)
+	if err != nil {
+		return err
+	}
+	a := newAnswer(h, r, path, doc)
+	if a.decided() {
+		if status := a.precondition(); status != 0 {
+			a.sendStatus(w, status)
+			return nil
+		}
+	}
+	if err := a.open(last); err != nil {
+		return err
+	}
+	if a.content != nil {
+		defer a.content.Close()
+	}
+	switch status := a.precondition(); {
+	case status != 0:
+		a.sendStatus(w, status)
+	case a.content == nil:
+		a.sendHead(w)
+	default:
+		a.send(w)
+	}
+	return nil
+}
+
+// fail answers with an error.
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	level, status := slog.LevelError, http.StatusInternalServerError
+	switch {
+	case r.Context().Err() != nil:
+		level, status = slog.LevelDebug, http.StatusServiceUnavailable // nobody is there any more
+	case errors.Is(err, websync.ErrNotFound):
+		level, status = slog.LevelDebug, http.StatusNotFound
+	case errors.Is(err, websync.ErrGone):
+		level, status = slog.LevelDebug, http.StatusGone
+	case errors.Is(err, errSpool), errors.Is(err, websync.ErrLimit),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		level, status = slog.LevelWarn, http.StatusServiceUnavailable
+	}
+	h.log.Log(r.Context(), level, "publish: no answer", "uri", r.URL.EscapedPath(), "status", status, "error", err)
+	refuse(w, status)
+}
+
+// refuse answers with a status and its name.
+func refuse(w http.ResponseWriter, status int) {
+	w.Header().Set("Cache-Control", "no-cache")
+	http.Error(w, http.StatusText(status), status)
+}
+
+// acquire waits for a turn to render. The result gives it back.
+func (h *Handler) acquire(ctx context.Context) (release func(), err error) {
+	if h.slots == nil {
+		return func() {}, nil
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return func() { <-h.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// noLimit is what a limit of -1 comes to.
+const noLimit = 1<<63 - 1
+
+// limit returns the value of a field: zero means std, negative means none.
+func limit(v, std int64) int64 {
+	switch {
+	case v == 0:
+		return std
+	case v < 0:
+		return noLimit
+	}
+	return v
+}

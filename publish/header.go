@@ -1,0 +1,170 @@
+package publish
+
+import (
+	"encoding/base64"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// The policies of documents.
+const (
+	sandbox = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self'; media-src 'self'"
+
+	forever    = "public, max-age=31536000, immutable"
+	revalidate = "no-cache" // kept, but asked for again
+)
+
+// header sets the fields of an answer with a document.
+func (a *answer) header(h http.Header) {
+	a.cacheHeader(h)
+	h.Set("Content-Type", contentType(a.doc.Type))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Accept-Ranges", "bytes")
+	if !a.h.Trusted {
+		h.Set("Content-Security-Policy", sandbox)
+	}
+	switch {
+	case a.gzip:
+		h.Set("Content-Encoding", "gzip")
+	case isTokens(a.doc.Encoding):
+		h.Set("Content-Encoding", a.doc.Encoding)
+	}
+	if !a.gzip {
+		digestHeaders(h, a.doc.Digests)
+	}
+	for _, l := range a.doc.Links {
+		if text := formatLink(l); text != "" {
+			h.Add("Link", text)
+		}
+	}
+}
+
+// cacheHeader sets the fields that a 304 has, too (RFC 9110 §15.4.5).
+func (a *answer) cacheHeader(h http.Header) {
+	if tag := a.etag(); tag != "" {
+		h.Set("ETag", tag)
+	}
+	if t := a.lastModified(time.Now()); !t.IsZero() {
+		h.Set("Last-Modified", t.UTC().Format(http.TimeFormat))
+	}
+	if a.doc.Final {
+		h.Set("Cache-Control", forever)
+	} else {
+		h.Set("Cache-Control", revalidate)
+	}
+	if a.vary {
+		h.Add("Vary", "Accept-Encoding")
+	}
+}
+
+// contentType returns a media type that may be sent. What is none could be taken for anything.
+func contentType(text string) string {
+	if _, _, err := mime.ParseMediaType(text); err != nil || !isPrintable(text) || !strings.Contains(text, "/") {
+		return "application/octet-stream"
+	}
+	return text
+}
+
+// isTokens reports whether s is a list of content codings.
+func isTokens(s string) bool {
+	const separators = `"(),/:;<=>?@[\]{} `
+	for token := range strings.SplitSeq(s, ",") {
+		token = strings.Trim(token, " \t")
+		if token == "" || !isPrintable(token) || strings.ContainsAny(token, separators) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPrintable reports whether s is printable ASCII.
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// The names of algorithms in Repr-Digest, for those that may be relied on, and in Digest.
+var (
+	reprNames   = map[string]string{"sha-256": "sha-256", "sha-512": "sha-512"}
+	digestNames = map[string]string{"md5": "MD5", "sha-1": "SHA", "sha-256": "SHA-256", "sha-512": "SHA-512"}
+)
+
+// digestHeaders sets Repr-Digest (RFC 9530 §3) and the older Digest (RFC 3230 §4.3.2).
+func digestHeaders(h http.Header, ds websync.Digests) {
+	var repr, older []string
+	for _, d := range ds {
+		if !d.Known() {
+			continue
+		}
+		sum := base64.StdEncoding.EncodeToString([]byte(d.Sum))
+		if name, ok := reprNames[d.Algorithm]; ok {
+			repr = append(repr, name+"=:"+sum+":")
+		}
+		older = append(older, digestNames[d.Algorithm]+"="+sum)
+	}
+	if len(repr) > 0 {
+		h.Set("Repr-Digest", strings.Join(repr, ", "))
+	}
+	if len(older) > 0 {
+		h.Set("Digest", strings.Join(older, ","))
+	}
+}
+
+// formatLink returns a link as RFC 8288 §3 writes it, or nothing if it has no target or no relation that can be written.
+func formatLink(l websync.Link) string {
+	if l.Href == "" || l.Rel == "" || !isPrintable(l.Rel) {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<" + escapeURI(l.Href) + ">; rel=" + quoted(l.Rel))
+	if l.Type != "" && isPrintable(l.Type) {
+		b.WriteString("; type=" + quoted(l.Type))
+	}
+	if l.Lang != "" && isTokens(l.Lang) && !strings.Contains(l.Lang, ",") {
+		b.WriteString("; hreflang=" + l.Lang)
+	}
+	switch {
+	case l.Title == "":
+	case isPrintable(l.Title):
+		b.WriteString("; title=" + quoted(l.Title))
+	default:
+		b.WriteString("; title*=UTF-8''" + escapeBytes(strings.ToValidUTF8(l.Title, "\uFFFD"), isAlphanumeric))
+	}
+	return b.String()
+}
+
+// quoted returns a quoted-string (RFC 9110 §5.6.4) of printable text.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// escapeURI escapes what may not stand in a URI, and leaves its escapes and delimiters alone.
+func escapeURI(s string) string {
+	return escapeBytes(s, func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("<>\"\\^`{|}", c) < 0 })
+}
+
+// escapeBytes escapes the bytes that are not plain with a percent sign.
+func escapeBytes(s string, plain func(byte) bool) string {
+	const digits = "0123456789ABCDEF"
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		if c := s[i]; plain(c) {
+			b = append(b, c)
+		} else {
+			b = append(b, '%', digits[c>>4], digits[c&15])
+		}
+	}
+	return string(b)
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

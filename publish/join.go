@@ -1,0 +1,225 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// Join makes one Publisher of several that share a host. They are asked in their order: the first that knows a path has
+// it, and a path is gone if one says so and no other knows it.
+//
+// Two kinds of documents belong to the host and not to one Publisher. The lines of all that have a /robots.txt make one,
+// in their order, each Sitemap line once. So do the lines of plain texts of one name under /.well-known/ (RFC 8615),
+// where no line stands twice.
+//
+// Documents yields the paths of [Bodies] first, for the others link to them, then those of the others in their order,
+// and at last those that belong to the host; a path that several Publishers have, once.
+func Join(publishers ...websync.Publisher) websync.Publisher {
+	var all joined
+	for _, p := range publishers {
+		if parts, ok := p.(joined); ok {
+			all = append(all, parts...)
+		} else {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+type joined []websync.Publisher
+
+const (
+	robotsPath = "/robots.txt"
+	wellKnown  = "/.well-known/"
+)
+
+func ofHost(path string) bool { return path == robotsPath || strings.HasPrefix(path, wellKnown) }
+
+// Document implements [websync.Publisher].
+func (j joined) Document(ctx context.Context, path string) (*websync.Document, error) {
+	var found []*websync.Document
+	missing := websync.ErrNotFound
+	for _, p := range j {
+		doc, err := p.Document(ctx, path)
+		switch {
+		case err == nil && !ofHost(path):
+			return doc, nil
+		case err == nil:
+			found = append(found, doc)
+		case errors.Is(err, websync.ErrGone):
+			missing = err
+		case !errors.Is(err, websync.ErrNotFound):
+			return nil, err
+		}
+	}
+	if len(found) == 0 {
+		return nil, missing
+	}
+	if len(found) == 1 || !isPlain(found[0]) {
+		return found[0], nil
+	}
+	return union(path, slices.DeleteFunc(found, func(d *websync.Document) bool { return !isPlain(d) })), nil
+}
+
+// Documents implements [websync.Publisher].
+func (j joined) Documents(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		var last []string
+		for _, i := range j.exportOrder() {
+			for path, err := range j[i].Documents(ctx) {
+				if err == nil && ofHost(path) {
+					last = append(last, path)
+					continue
+				}
+				first := true
+				if err == nil {
+					first, err = j[:i].miss(ctx, path)
+				}
+				if err != nil {
+					yield("", err)
+					return
+				}
+				if first && !yield(path, nil) {
+					return
+				}
+			}
+		}
+		slices.Sort(last)
+		for _, path := range slices.Compact(last) {
+			if !yield(path, nil) {
+				return
+			}
+		}
+	}
+}
+
+// exportOrder returns the indexes of the Publishers, those of bodies first.
+func (j joined) exportOrder() (order []int) {
+	for _, leaves := range []bool{true, false} {
+		for i, p := range j {
+			if _, ok := p.(*bodies); ok == leaves {
+				order = append(order, i)
+			}
+		}
+	}
+	return order
+}
+
+// miss reports whether none of the Publishers knows path.
+func (j joined) miss(ctx context.Context, path string) (bool, error) {
+	for _, p := range j {
+		_, err := p.Document(ctx, path)
+		if err == nil {
+			return false, nil
+		}
+		if !isMissing(err) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func isMissing(err error) bool {
+	return errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone)
+}
+
+// isPlain reports whether a document is lines of text.
+func isPlain(d *websync.Document) bool {
+	name, _, _ := strings.Cut(d.Type, ";")
+	return d.Encoding == "" && strings.EqualFold(strings.TrimSpace(name), "text/plain")
+}
+
+// union returns the document of all lines of docs.
+func union(path string, docs []*websync.Document) *websync.Document {
+	doc := &websync.Document{Type: docs[0].Type, ETag: unionTag(docs), Modified: youngest(docs)}
+	for _, d := range docs {
+		doc.Links = append(doc.Links, d.Links...)
+	}
+	once := func(line string) bool { return line != "" }
+	if path == robotsPath {
+		once = isSitemapLine
+	}
+	doc.Write = func(ctx context.Context, w io.Writer) error { return writeUnion(ctx, w, docs, once) }
+	return doc
+}
+
+// youngest returns the time of the last change; zero if one is not known.
+func youngest(docs []*websync.Document) (t time.Time) {
+	for _, d := range docs {
+		if d.Modified.IsZero() {
+			return time.Time{}
+		}
+		if d.Modified.After(t) {
+			t = d.Modified
+		}
+	}
+	return t
+}
+
+// unionTag makes a tag of those of docs. It is empty if one of them is.
+func unionTag(docs []*websync.Document) string {
+	sum := sha256.New()
+	for _, d := range docs {
+		if d.ETag == "" {
+			return ""
+		}
+		io.WriteString(sum, d.ETag+"\n")
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// isSitemapLine reports whether a line of robots.txt names a sitemap. Other lines belong to a group, and mean something
+// else in each (RFC 9309 §2.2.1).
+func isSitemapLine(line string) bool {
+	name, _, _ := strings.Cut(line, ":")
+	return strings.EqualFold(strings.TrimSpace(name), "sitemap")
+}
+
+// writeUnion writes the lines of docs. One for which once holds is written once.
+func writeUnion(ctx context.Context, w io.Writer, docs []*websync.Document, once func(string) bool) error {
+	var moved error
+	written := make(map[string]bool)
+	for _, d := range docs {
+		var text bytes.Buffer
+		err := copyDocument(ctx, &text, d)
+		if errors.Is(err, websync.ErrConflict) {
+			moved = err
+		} else if err != nil {
+			return err
+		}
+		for line := range strings.Lines(strings.TrimPrefix(text.String(), "\uFEFF")) {
+			line = strings.TrimRight(line, "\r\n")
+			if once(line) && written[line] {
+				continue
+			}
+			written[line] = true
+			if _, err := io.WriteString(w, line+"\n"); err != nil {
+				return err
+			}
+		}
+	}
+	return moved
+}
+
+// copyDocument writes the bytes of a document to w. As with Write, ErrConflict comes after the last byte.
+func copyDocument(ctx context.Context, w io.Writer, d *websync.Document) error {
+	if d.Write != nil {
+		return d.Write(ctx, w)
+	}
+	r, err := d.Open(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return errors.Join(err, r.Close())
+}
