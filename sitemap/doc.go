@@ -96,11 +96,18 @@
 //	101 error   sitemap-hreflang-repeated    two alternates of one page for one language
 //	102 error   sitemap-hreflang-self        alternates of which none is the page itself
 //
-// A Reader reports those up to 45 but for 2, 3, 34, 37 to 39 and 42; a [Source] also 50, 54, 55 and 56; Validate all but 56.
+// A Reader reports those up to 45 but for 2, 3, 34, 37 to 39 and 42; a [Source] also 50, 54, 55 and 56; Validate all but 56. A
+// [Publisher] reports 33, 34 and 35 of what it can't list.
 //
 // # Harvesting
 //
 // A [Source] turns a sitemap, with all that it lists, into events for package harvest.
+//
+// # Publishing
+//
+// A [Publisher] turns what a Store holds into a sitemap for package publish: one document, or an index of parts, each a
+// fixed range of the records, so that a reader who walks the set while it changes misses nothing that stays. It is plain: what
+// search engines don't know is not in it, and so it can stand beside the richer documents of other protocols.
 //
 // # Not supported
 //

@@ -1,0 +1,253 @@
+package sitemap
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// A listing is one document of a Publisher, in the state that its ETag names.
+type listing struct {
+	publisher *Publisher
+	url       string
+	zipped    bool
+	index     bool
+	part      int    // that a urlset lists, from 0
+	id        string // of the partition
+	stamp     stamp
+}
+
+func (d *listing) document() *websync.Document {
+	doc := &websync.Document{Type: "application/xml", ETag: fmt.Sprintf("%s-%d", d.id, d.stamp.seq), Write: d.write}
+	if d.index {
+		doc.ETag += "-index"
+	}
+	if d.zipped {
+		doc.Type = "application/gzip"
+		doc.ETag += "-gzip"
+	}
+	if d.stamp.time != 0 {
+		doc.Modified = d.stamp.modified()
+	}
+	return doc
+}
+
+func (s stamp) modified() time.Time { return time.UnixMicro(s.time).UTC() }
+
+// write is Document.Write.
+func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
+	out := NewWriter(w)
+	out.Gzip = d.zipped
+	if d.index {
+		err = d.writeIndex(ctx, out)
+	} else {
+		err = d.writeList(ctx, out)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		return err
+	}
+	return d.publisher.settle(ctx, d)
+}
+
+func (d *listing) writeIndex(ctx context.Context, out *Writer) error {
+	p := d.publisher
+	out.Kind = Index
+	id, stamps, err := p.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	for k, s := range stamps {
+		filled, err := p.isFilled(ctx, id, k, s)
+		if err != nil {
+			return err
+		}
+		if !filled {
+			continue
+		}
+		e := Entry{Loc: p.site.origin + p.site.part(id, k+1) + p.partSuffix(), LastMod: websync.NewDatetime(s.modified())}
+		if err := out.Write(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *listing) writeList(ctx context.Context, out *Writer) error {
+	l := lister{listing: d, out: out, texts: make(map[string]string)}
+	if err := out.begin(); err != nil {
+		return err
+	}
+	for item, err := range d.publisher.Catalog.Resources(ctx, d.publisher.rangeOf(d.part)) {
+		if err != nil {
+			return catalogError(err)
+		}
+		if err := l.add(&item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A lister writes the entries of a urlset.
+type lister struct {
+	*listing
+	out   *Writer
+	entry Entry
+	news  int // articles so far
+
+	tree  treeReader
+	texts map[string]string // of the same few elements that come again and again
+}
+
+const (
+	contentBody = "content" // the name of the body that a loc leads to
+	maxTexts    = 1000
+)
+
+// add writes the entry of an item: without its extension elements, if they are not valid or take too much room, and not at
+// all, if there is no loc for it.
+func (l *lister) add(item *websync.Item) error {
+	e := &l.entry
+	*e = Entry{Loc: l.loc(item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
+	if e.LastMod.IsZero() {
+		e.LastMod = websync.NewDatetime(item.Time)
+	}
+	l.addElements(item.Resource.Elements)
+	escaped := false
+	for {
+		err := l.out.encode(e)
+		refused, _ := err.(*EntryError)
+		switch {
+		case err == nil && (len(e.Elements) == 0 || len(l.out.entry) <= l.share()):
+			return l.put()
+		case err != nil && refused == nil:
+			return err
+		case len(e.Elements) > 0 && (err == nil || refused.Element != "loc"):
+			e.Elements = e.Elements[:0]
+		case !escaped:
+			e.Loc, escaped = escapeIRI(e.Loc), true
+		default:
+			l.refuse(item, refused)
+			return nil
+		}
+	}
+}
+
+// share is how long an entry with extension elements can be.
+func (l *lister) share() int {
+	const around = 1 << 10 // more than what stands before and after the entries
+	return (MaxBytes - around) / int(l.publisher.site.size)
+}
+
+// put writes the entry that was encoded.
+func (l *lister) put() error {
+	if !l.out.fits() {
+		return fmt.Errorf("sitemap: %s: the part needs a smaller PartSize: %w", l.url, errFull)
+	}
+	for i := range l.entry.Elements {
+		if l.entry.Elements[i].Space == NewsNamespace {
+			l.news++
+		}
+	}
+	return l.out.put()
+}
+
+// refuse reports that an item is not listed, unless that is known.
+func (l *lister) refuse(item *websync.Item, refused *EntryError) {
+	report := l.publisher.Report
+	if report == nil || item.Seq <= l.stamp.told {
+		return
+	}
+	rule := ruleLocSyntax
+	switch refused.Err {
+	case errLong:
+		rule = ruleLocLength
+	case errShort:
+		rule = ruleLocShort
+	}
+	report(rule.Finding(l.url, 0, 0, "loc", []byte(refused.Loc), "not listed: "+refused.Err.Error()))
+}
+
+// loc returns the URL of an item, or an IRI, or what can't be one.
+func (l *lister) loc(item *websync.Item) string {
+	r := &item.Resource
+	if b, ok := item.Body(contentBody); ok && !b.Key.IsZero() {
+		return l.publisher.site.locator.URL(r.ID, contentBody)
+	}
+	if _, end := splitURL(r.Content.Href); end > 0 {
+		return r.Content.Href
+	}
+	return r.ID
+}
+
+// escapeIRI percent-encodes the bytes that a URL can't have (RFC 3987 §3.1), and percent signs and brackets that mean
+// nothing where they are.
+func escapeIRI(s string) string {
+	const hex = "0123456789ABCDEF"
+	_, end := splitURL(s)
+	fragment := false
+	b := make([]byte, 0, len(s)+len(s)/2)
+	for i := range len(s) {
+		c := s[i]
+		escape := locBytes[c] != 0
+		switch c {
+		case '%':
+			escape = len(s) < i+3 || !isHex(s[i+1]) || !isHex(s[i+2])
+		case '[', ']':
+			escape = i >= end
+		case '#':
+			escape, fragment = fragment, true
+		}
+		if escape {
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// addElements adds what search engines take. What is not a value of changefreq or priority is left out.
+func (l *lister) addElements(elements []websync.Element) {
+	e := &l.entry
+	for i := range elements {
+		switch x := &elements[i]; {
+		case x.Space == Namespace && x.Local == "changefreq":
+			e.ChangeFreq, _ = parseChangeFreq([]byte(l.text(x)))
+		case x.Space == Namespace && x.Local == "priority":
+			e.Priority, _ = parsePriority([]byte(l.text(x)))
+		case x.Space == NewsNamespace && l.news >= maxNews:
+		case isExtension(x):
+			e.Elements = append(e.Elements, *x)
+		}
+	}
+}
+
+// isExtension tells whether x is one of the extension elements that belong into an entry.
+func isExtension(x *websync.Element) bool {
+	if known := extensionOf(x.Space); known != nil {
+		return x.Local == known.local
+	}
+	return x.Space == XHTMLNamespace && x.Local == "link"
+}
+
+// text returns the text of an element of the protocol.
+func (l *lister) text(x *websync.Element) string {
+	text, ok := l.texts[x.XML]
+	if ok {
+		return text
+	}
+	if n, err := l.tree.read([]byte(x.XML)); err == nil {
+		text = n.text
+	}
+	if len(l.texts) < maxTexts {
+		l.texts[x.XML] = text
+	}
+	return text
+}

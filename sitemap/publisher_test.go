@@ -1,0 +1,907 @@
+package sitemap_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// A shelf is a Store that is filled by hand. Each commit is a second later than the one before.
+type shelf struct {
+	*memstore.Store
+	t interface {
+		require.TestingT
+		Helper()
+	}
+	ctx   context.Context
+	clock time.Time
+}
+
+func newShelf(t testing.TB) *shelf {
+	s := &shelf{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	s.Store.Now = func() time.Time { return s.clock }
+	return s
+}
+
+// commit puts items in one source: each the state of its resource.
+func (s *shelf) commit(source string, bodies [][]byte, items ...websync.Item) {
+	s.t.Helper()
+	s.clock = s.clock.Add(time.Second)
+	claim, err := s.Claim(s.ctx, "source/"+source, time.Hour)
+	require.NoError(s.t, err)
+	defer s.Release(s.ctx, claim)
+	b := harvest.NewBatch(source)
+	for _, data := range bodies {
+		w, err := s.NewBody(s.ctx)
+		require.NoError(s.t, err)
+		w.Write(data)
+		b.Bodies = append(b.Bodies, w)
+	}
+	for _, item := range items {
+		old, err := s.Lookup(s.ctx, source, []string{item.Resource.ID})
+		require.NoError(s.t, err)
+		b.Puts = append(b.Puts, harvest.Change{Base: old[0].Seq, Record: harvest.Record{Item: item}})
+	}
+	conflicts, err := s.Commit(s.ctx, claim, b)
+	require.NoError(s.t, err)
+	require.Empty(s.t, conflicts)
+}
+
+func (s *shelf) put(source string, resources ...websync.Resource) {
+	s.t.Helper()
+	var items []websync.Item
+	for _, r := range resources {
+		items = append(items, websync.Item{Kind: websync.Updated, Resource: r})
+	}
+	s.commit(source, nil, items...)
+}
+
+func (s *shelf) delete(source string, ids ...string) {
+	s.t.Helper()
+	var items []websync.Item
+	for _, id := range ids {
+		items = append(items, websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: id}})
+	}
+	s.commit(source, nil, items...)
+}
+
+// numbered returns resources site+"/first" to site+"/last".
+func numbered(first, last int) (all []websync.Resource) {
+	for i := first; i <= last; i++ {
+		all = append(all, websync.Resource{ID: fmt.Sprintf("%s/%d", site, i)})
+	}
+	return all
+}
+
+// render asks for a document until the Catalog stands still while it is written.
+func render(t require.TestingT, p *sitemap.Publisher, path string) (*websync.Document, []byte) {
+	for {
+		doc, err := p.Document(context.Background(), path)
+		require.NoError(t, err, path)
+		var b bytes.Buffer
+		err = doc.Write(context.Background(), &b)
+		if errors.Is(err, websync.ErrConflict) {
+			continue
+		}
+		require.NoError(t, err, path)
+		return doc, b.Bytes()
+	}
+}
+
+func paths(t require.TestingT, p *sitemap.Publisher) (all []string) {
+	for path, err := range p.Documents(context.Background()) {
+		require.NoError(t, err)
+		all = append(all, path)
+	}
+	return all
+}
+
+// read returns the entries of a document, none of which may be a departure.
+func read(t require.TestingT, doc []byte) []sitemap.Entry {
+	r := sitemap.NewReader(bytes.NewReader(doc))
+	r.Report = func(f websync.Finding) {
+		if f.Rule != "sitemap-empty" {
+			assert.Fail(t, f.String())
+		}
+	}
+	entries, err := readAll(r)
+	require.NoError(t, err)
+	return entries
+}
+
+func locs(entries []sitemap.Entry) (all []string) {
+	for _, e := range entries {
+		all = append(all, strings.TrimPrefix(e.Loc, site))
+	}
+	return all
+}
+
+// requireFlawless checks that Validate finds nothing in a document of p, and that the schema has it.
+func requireFlawless(t *testing.T, url string, doc []byte) {
+	t.Helper()
+	sum, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Document: url, Report: func(f websync.Finding) {
+		assert.Fail(t, f.String())
+	}})
+	require.NoError(t, err)
+	if z, err := gzip.NewReader(bytes.NewReader(doc)); err == nil {
+		doc, err = io.ReadAll(z)
+		require.NoError(t, err)
+	}
+	lint(t, map[sitemap.Kind]string{sitemap.URLSet: "sitemap.xsd", sitemap.Index: "siteindex.xsd"}[sum.Kind], doc)
+}
+
+func TestPublisher(t *testing.T) {
+	s := newShelf(t)
+	s.put("a",
+		websync.Resource{ID: site + "/stated", Modified: datetime(t, "2025-12-24"), Elements: []websync.Element{
+			{Space: sitemap.Namespace, Local: "changefreq", XML: `<changefreq xmlns="` + sitemap.Namespace + `">daily</changefreq>`},
+			{Space: sitemap.Namespace, Local: "priority", XML: `<priority xmlns="` + sitemap.Namespace + `">0.8</priority>`},
+		}},
+		websync.Resource{ID: site + "/year", Modified: datetime(t, "2024")},
+		websync.Resource{ID: site + "/silent"})
+	s.put("b", websync.Resource{ID: site + "/other?a=1&b=2"}, websync.Resource{ID: site + "/deleted"})
+	s.delete("b", site+"/deleted")
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	doc, body := render(t, p, "/sitemap.xml")
+	golden(t, "testdata/publisher/urlset.xml", body)
+	requireFlawless(t, p.URL(), body)
+	assert.Equal(t, "application/xml", doc.Type)
+	assert.Empty(t, doc.Encoding)
+	assert.False(t, doc.Final)
+	assert.Equal(t, s.clock, doc.Modified)
+	assert.Equal(t, []string{"/sitemap.xml", "/robots.txt"}, paths(t, p))
+
+	_, body = render(t, &sitemap.Publisher{Catalog: s, Base: site + "/", Sources: []string{"b"}}, "/sitemap.xml")
+	assert.Equal(t, []string{"/other?a=1&b=2"}, locs(read(t, body)))
+
+	_, again := render(t, p, "/sitemap.xml.gz")
+	zipped, body := render(t, p, "/sitemap.xml.gz")
+	assert.Equal(t, again, body)
+	assert.Equal(t, "application/gzip", zipped.Type)
+	assert.Empty(t, zipped.Encoding)
+	assert.NotEqual(t, doc.ETag, zipped.ETag)
+	requireFlawless(t, p.URL()+".gz", body)
+}
+
+func TestPublisherWithoutResources(t *testing.T) {
+	p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/"}
+	doc, body := render(t, p, "/sitemap.xml")
+	assert.Empty(t, read(t, body))
+	assert.NotEmpty(t, doc.ETag)
+	assert.True(t, doc.Modified.IsZero())
+}
+
+func TestPublisherParts(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 3)...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/docs/", Path: "maps/all.xml", PartSize: 3}
+	_, body := render(t, p, "/docs/maps/all.xml")
+	assert.Equal(t, []string{"/1", "/2", "/3"}, locs(read(t, body)))
+
+	single, _ := render(t, p, "/docs/maps/all.xml")
+	_, err := p.Document(t.Context(), "/docs/maps/all-"+single.ETag[:8]+"-1.xml")
+	assert.ErrorIs(t, err, websync.ErrNotFound, "there are no parts yet")
+
+	s.put("a", numbered(4, 9)...)
+	s.put("b", numbered(10, 10)...)
+	s.delete("a", site+"/4", site+"/5", site+"/6", site+"/8")
+	all := paths(t, p)
+	require.Len(t, all, 5, "three parts that are not empty, the root and robots.txt")
+	assert.Regexp(t, `^/docs/maps/all-[0-9a-f]{8}-1\.xml$`, all[0])
+	assert.Equal(t, []string{"/docs/maps/all.xml", "/robots.txt"}, all[3:])
+	id := all[0][len("/docs/maps/all-"):][:8]
+	part := func(id string, n any) string { return fmt.Sprintf("/docs/maps/all-%s-%v.xml", id, n) }
+	assert.Equal(t, []string{part(id, 1), part(id, 3), part(id, 4)}, all[:3])
+
+	doc, body := render(t, p, "/docs/maps/all.xml")
+	requireFlawless(t, p.URL(), body)
+	assert.True(t, doc.Modified.IsZero(), "a new generation is another index without a commit")
+	entries := read(t, body)
+	assert.Equal(t, all[:3], locs(entries))
+	for i, want := range [][]string{{"/1", "/2", "/3"}, {"/7", "/9"}, {"/10"}} {
+		doc, body := render(t, p, all[i])
+		assert.Equal(t, want, locs(read(t, body)))
+		assert.Equal(t, websync.NewDatetime(doc.Modified), entries[i].LastMod)
+		assert.True(t, strings.HasSuffix(entries[i].LastMod.String(), "Z"), entries[i].LastMod)
+		_, body = render(t, p, all[i]+".gz")
+		assert.Equal(t, want, locs(read(t, body)))
+	}
+	_, body = render(t, p, part(id, 2))
+	assert.Empty(t, read(t, body), "a part that was emptied is there for those who have an older index")
+
+	for path, want := range map[string]error{
+		part("00000000", 1): websync.ErrGone, part("00000000", 99): websync.ErrGone, part(id, 5): websync.ErrNotFound,
+		part("00000000", 1) + ".gz": websync.ErrGone,
+		part(id, 0):                 websync.ErrNotFound, part(id, "01"): websync.ErrNotFound, part(id, "+1"): websync.ErrNotFound,
+		part(id, "99999999999999999999"): websync.ErrNotFound, part(id, "1.gz"): websync.ErrNotFound, part("0000000g", 1): websync.ErrNotFound,
+		part(id, 1) + ".gz.gz": websync.ErrNotFound, part("000000001", 1): websync.ErrNotFound, part(id, 1) + "x": websync.ErrNotFound,
+		"/docs/maps/": websync.ErrNotFound, "/sitemap.xml": websync.ErrNotFound, "": websync.ErrNotFound, "/robots.txt.gz": websync.ErrNotFound,
+	} {
+		_, err := p.Document(t.Context(), path)
+		assert.ErrorIs(t, err, want, path)
+		assert.Equal(t, want == websync.ErrGone || path == part(id, 5), p.Reserved(path), path)
+	}
+
+	zipped := &sitemap.Publisher{Catalog: s, Base: p.Base, Path: p.Path, PartSize: 3, Gzip: true, NoRobots: true}
+	all = paths(t, zipped)
+	require.Len(t, all, 4)
+	_, body = render(t, zipped, all[3])
+	assert.Equal(t, all[:3], locs(read(t, body)))
+	for _, path := range all[:3] {
+		doc, body := render(t, zipped, path)
+		assert.Equal(t, "application/gzip", doc.Type)
+		requireFlawless(t, site+"/"+path[len("/docs/maps/"):], body)
+	}
+	for name, other := range map[string]*sitemap.Publisher{
+		"Gzip":     p,
+		"PartSize": {Catalog: s, Base: p.Base, Path: p.Path, PartSize: 2, Gzip: true},
+		"Sources":  {Catalog: s, Base: p.Base, Path: p.Path, PartSize: 3, Gzip: true, Sources: []string{"a"}},
+		"Locator":  {Catalog: s, Base: p.Base, Path: p.Path, PartSize: 3, Gzip: true, Locator: upper{}},
+	} {
+		_, err = other.Document(t.Context(), all[0])
+		assert.ErrorIs(t, err, websync.ErrGone, name)
+	}
+}
+
+// Sources that are not published advance the numbers of Born, and nothing else.
+func TestPublisherOfOneSourceAmongMany(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 2)...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 2, Sources: []string{"a", "a"}}
+	list, _ := render(t, p, "/sitemap.xml")
+	s.put("b", numbered(3, 6)...)
+	index, body := render(t, p, "/sitemap.xml")
+	assert.Len(t, read(t, body), 1)
+	assert.NotEqual(t, list.ETag, index.ETag, "another document, though nothing of it has changed")
+	s.put("b", numbered(3, 9)...)
+	same, _ := render(t, p, "/sitemap.xml")
+	assert.Equal(t, index.ETag, same.ETag)
+	s.put("a", numbered(10, 10)...)
+	_, body = render(t, p, "/sitemap.xml")
+	assert.Len(t, read(t, body), 2)
+}
+
+func TestPublisherRobots(t *testing.T) {
+	p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/docs/"}
+	doc, body := render(t, p, "/robots.txt")
+	assert.Equal(t, "Sitemap: "+site+"/docs/sitemap.xml\n", string(body))
+	assert.Equal(t, "text/plain; charset=utf-8", doc.Type)
+	assert.NotEmpty(t, doc.ETag)
+	assert.True(t, p.Reserved("/robots.txt"))
+
+	p = &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/docs/", NoRobots: true}
+	_, err := p.Document(t.Context(), "/robots.txt")
+	assert.ErrorIs(t, err, websync.ErrNotFound)
+	assert.False(t, p.Reserved("/robots.txt"))
+	assert.Equal(t, []string{"/docs/sitemap.xml"}, paths(t, p))
+}
+
+func TestPublisherSettings(t *testing.T) {
+	for name, p := range map[string]*sitemap.Publisher{
+		"no Catalog":          {Base: site + "/"},
+		"no Base":             {Catalog: memstore.New()},
+		"no slash":            {Catalog: memstore.New(), Base: site},
+		"no slash at its end": {Catalog: memstore.New(), Base: site + "/docs"},
+		"relative":            {Catalog: memstore.New(), Base: "/docs/"},
+		"another scheme":      {Catalog: memstore.New(), Base: "ftp://www.example.com/"},
+		"a user":              {Catalog: memstore.New(), Base: "https://u:p@www.example.com/"},
+		"no port":             {Catalog: memstore.New(), Base: "https://www.example.com:/"},
+		"a query":             {Catalog: memstore.New(), Base: site + "/?a/"},
+		"dots":                {Catalog: memstore.New(), Base: site + "/", Path: "../a.xml"},
+		"two slashes":         {Catalog: memstore.New(), Base: site + "/", Path: "a//b.xml"},
+		"a directory":         {Catalog: memstore.New(), Base: site + "/", Path: "a/"},
+		"a space":             {Catalog: memstore.New(), Base: site + "/", Path: "a b.xml"},
+		"a fragment":          {Catalog: memstore.New(), Base: site + "/", Path: "a#b.xml"},
+		"robots.txt":          {Catalog: memstore.New(), Base: site + "/", Path: "robots.txt"},
+		"compressed":          {Catalog: memstore.New(), Base: site + "/", Path: "sitemap.xml.gz"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := p.Document(t.Context(), "/robots.txt")
+			require.Error(t, err)
+			assert.NotErrorIs(t, err, websync.ErrNotFound)
+			assert.NotContains(t, err.Error(), "u:p")
+			for _, listed := range p.Documents(t.Context()) {
+				assert.Equal(t, err, listed)
+			}
+		})
+	}
+	for _, path := range []string{"", "sitemap.xml", "/sitemap.xml"} {
+		p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/", Path: path, PartSize: 1 << 30}
+		assert.Equal(t, []string{"/sitemap.xml", "/robots.txt"}, paths(t, p))
+	}
+	for size, split := range map[int]int{0: 10_001, -1: 10_001, 7: 8, 50_000: 50_001, 1 << 30: 50_001} {
+		p := &sitemap.Publisher{Catalog: bornCatalog{memstore.New(), websync.Seq(split)}, Base: site + "/", PartSize: size}
+		doc, err := p.Document(t.Context(), "/sitemap.xml")
+		require.NoError(t, err)
+		assert.Contains(t, doc.ETag, "index", size)
+		p = &sitemap.Publisher{Catalog: bornCatalog{memstore.New(), websync.Seq(split - 1)}, Base: site + "/", PartSize: size}
+		doc, err = p.Document(t.Context(), "/sitemap.xml")
+		require.NoError(t, err)
+		assert.NotContains(t, doc.ETag, "index", size)
+	}
+	p := &sitemap.Publisher{Catalog: newShelf(t), Base: site + "/", Path: "sitemap", PartSize: 1}
+	p.Catalog.(*shelf).put("a", numbered(1, 2)...)
+	_, body := render(t, p, paths(t, p)[1])
+	assert.Equal(t, []string{"/2"}, locs(read(t, body)), "a Path without an extension")
+}
+
+// A bornCatalog has given out numbers of Born without an entry.
+type bornCatalog struct {
+	websync.Catalog
+	born websync.Seq
+}
+
+func (c bornCatalog) Head(ctx context.Context) (websync.Head, error) {
+	head, err := c.Catalog.Head(ctx)
+	head.Born = c.born
+	return head, err
+}
+
+func TestPublisherLoc(t *testing.T) {
+	long := site + "/" + strings.Repeat("x", 2047-len(site)-1)
+	tests := []struct {
+		name, id, href string
+		want           string // empty: not listed
+		rule           string
+	}{
+		{"a URL", site + "/a", "", site + "/a", ""},
+		{"the URL of its content", "urn:x:1", site + "/b", site + "/b", ""},
+		{"content elsewhere than on the web", site + "/c", "file:///c", site + "/c", ""},
+		{"an IRI", site + "/é ü", "", site + "/%C3%A9%20%C3%BC", ""},
+		{"a host that is not ASCII", "https://é.example/", "", "https://%C3%A9.example/", ""},
+		{"what means nothing where it is", site + "/100%[a]|b?#c#d%20", "", site + "/100%25%5Ba%5D%7Cb?#c%23d%20", ""},
+		{"brackets of the host", "https://[2001:db8::1]/é", "", "https://[2001:db8::1]/%C3%A9", ""},
+		{"not UTF-8", site + "/\xff", "", site + "/%FF", ""},
+		{"as long as can be", long, "", long, ""},
+		{"too long", long + "x", "", "", "sitemap-loc-length"},
+		{"too long when it is encoded", long[:2000] + "éééééééé", "", "", "sitemap-loc-length"},
+		{"a URN", "urn:x:2", "", "", "sitemap-loc-syntax"},
+		{"an address", "mailto:a@example.com", "", "", "sitemap-loc-syntax"},
+		{"no host", "https:///a", "", "", "sitemap-loc-syntax"},
+		{"a space in the host", "https://a b.example/", "", "", "sitemap-loc-syntax"},
+		{"no port", "https://a.example:/", "", "", "sitemap-loc-syntax"},
+		{"too short", "http://a/b", "", "", "sitemap-loc-short"},
+	}
+	s := newShelf(t)
+	var want, rules []string
+	for _, test := range tests {
+		s.put("a", websync.Resource{ID: test.id, Content: websync.Link{Href: test.href}})
+		if test.want != "" {
+			want = append(want, test.want)
+		} else {
+			rules = append(rules, test.rule)
+		}
+	}
+	var found []string
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", Report: func(f websync.Finding) {
+		assert.Equal(t, site+"/sitemap.xml", f.Document)
+		assert.Equal(t, "loc", f.Element)
+		assert.NotEmpty(t, f.Value)
+		assert.NotEmpty(t, f.Section)
+		found = append(found, f.Rule)
+	}}
+	_, body := render(t, p, "/sitemap.xml")
+	var got []string
+	for _, e := range read(t, body) {
+		got = append(got, e.Loc)
+	}
+	assert.Equal(t, want, got)
+	assert.Equal(t, rules, found)
+	lint(t, "sitemap.xsd", body)
+
+	render(t, p, "/sitemap.xml")
+	s.put("a", numbered(1, 1)...)
+	render(t, p, "/sitemap.xml")
+	assert.Equal(t, rules, found, "each is reported once")
+	s.put("a", websync.Resource{ID: "urn:x:2"})
+	render(t, p, "/sitemap.xml")
+	assert.Equal(t, append(rules, "sitemap-loc-syntax"), found, "and again when it has changed")
+
+	render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml") // nobody listens
+}
+
+// keep commits resources whose content is kept: their ID.
+func (s *shelf) keep(ids ...string) {
+	s.t.Helper()
+	var items []websync.Item
+	var bodies [][]byte
+	for _, id := range ids {
+		bodies = append(bodies, []byte(id))
+		items = append(items, websync.Item{Kind: websync.Updated,
+			Resource: websync.Resource{ID: id, Content: websync.Link{Href: "https://elsewhere.example/"}},
+			Bodies:   []websync.Body{{Name: "content", Key: websync.SHA256([]byte(id))}}})
+	}
+	s.commit("kept", bodies, items...)
+}
+
+type upper struct{}
+
+func (upper) URL(id, body string) string                { return site + "/bodies/" + strings.ToUpper(id) + "/" + body }
+func (upper) Find(string) (id, body string, found bool) { return "", "", false }
+
+func TestPublisherLocator(t *testing.T) {
+	s := newShelf(t)
+	s.keep(site+"/a", "urn:x:1", site+"/sitemap.xml", site+"/robots.txt", site+"/sitemap-00000000-1.xml.gz")
+	s.commit("b", nil, websync.Item{Resource: websync.Resource{ID: site + "/verified", Content: websync.Link{Href: site + "/other"}},
+		Bodies: []websync.Body{{Name: "content"}}})
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	_, body := render(t, p, "/sitemap.xml")
+	requireFlawless(t, p.URL(), body)
+	const r, own = "/r/", "https=3A/=2Fwww.example.com/"
+	assert.Equal(t, []string{"/a", r + "urn=3Ax=3A1~content", r + own + "sitemap.xml~content", r + own + "robots.txt~content",
+		r + own + "sitemap-00000000-1.xml.gz~content", "/other"}, locs(read(t, body)))
+	before, _ := p.Document(t.Context(), "/sitemap.xml")
+
+	p = &sitemap.Publisher{Catalog: s, Base: site + "/", Locator: upper{}}
+	after, body := render(t, p, "/sitemap.xml")
+	assert.Contains(t, locs(read(t, body)), "/bodies/URN:X:1/content")
+	assert.NotEqual(t, before.ETag, after.ETag)
+}
+
+func TestPublisherElements(t *testing.T) {
+	own := func(local, text string) websync.Element {
+		return websync.Element{Space: sitemap.Namespace, Local: local, XML: "<" + local + ` xmlns="` + sitemap.Namespace + `">` + text + "</" + local + ">"}
+	}
+	element := func(x interface {
+		Element() (websync.Element, error)
+	}) websync.Element {
+		e, err := x.Element()
+		require.NoError(t, err)
+		return e
+	}
+	image := element(sitemap.Image{Loc: site + "/a.png"})
+	video := element(sitemap.Video{Thumbnail: site + "/t.png", Title: "T", Description: "D", Content: site + "/v.mp4"})
+	news := element(sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2026-01-01"), Title: "T"})
+	self := element(sitemap.Alternate{Lang: "de", Href: site + "/page"})
+	other := element(sitemap.Alternate{Lang: "fr", Href: site + "/fr"})
+	foreign := websync.Element{Space: "http://www.openarchives.org/rs/terms/", Local: "md", XML: `<rs:md xmlns:rs="http://www.openarchives.org/rs/terms/"/>`}
+	big := element(sitemap.Image{Loc: site + "/a.png", Caption: strings.Repeat("x", 1000)})
+	broken := websync.Element{Space: sitemap.ImageNamespace, Local: "image", XML: "<image"}
+	nameless := websync.Element{Space: sitemap.ImageNamespace, Local: "loc", XML: `<loc xmlns="` + sitemap.ImageNamespace + `"/>`}
+	loc := websync.Element{Space: sitemap.ImageNamespace, Local: "image", XML: `<image xmlns="` + sitemap.ImageNamespace + `"><loc>no</loc></image>`}
+
+	for name, test := range map[string]struct {
+		elements []websync.Element
+		want     sitemap.Entry
+	}{
+		"those of the protocol":   {[]websync.Element{own("changefreq", " weekly "), own("priority", "0.30")}, sitemap.Entry{ChangeFreq: sitemap.Weekly, Priority: 0.3}},
+		"stated as zero":          {[]websync.Element{own("priority", "0")}, sitemap.Entry{Priority: sitemap.ZeroPriority}},
+		"no values":               {[]websync.Element{own("changefreq", "often"), own("priority", "2"), own("lastmod", "soon")}, sitemap.Entry{}},
+		"not well-formed":         {[]websync.Element{{Space: sitemap.Namespace, Local: "priority", XML: "0.5"}}, sitemap.Entry{}},
+		"extensions":              {[]websync.Element{image, video, news, self, other}, sitemap.Entry{Elements: []websync.Element{image, video, news, self, other}}},
+		"foreign ones":            {[]websync.Element{foreign, image, nameless}, sitemap.Entry{Elements: []websync.Element{image}}},
+		"one that is not valid":   {[]websync.Element{image, loc, own("priority", "0.5")}, sitemap.Entry{Priority: 0.5}},
+		"one that is broken":      {[]websync.Element{image, broken}, sitemap.Entry{}},
+		"alternates of others":    {[]websync.Element{image, other}, sitemap.Entry{}},
+		"two articles":            {[]websync.Element{news, news}, sitemap.Entry{}},
+		"more than there is room": {[]websync.Element{big}, sitemap.Entry{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf(t)
+			s.put("a", websync.Resource{ID: site + "/page", Modified: datetime(t, "2026-01-01"), Elements: test.elements})
+			p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: sitemap.MaxEntries}
+			_, body := render(t, p, "/sitemap.xml")
+			requireFlawless(t, p.URL(), body)
+			got := read(t, body)
+			require.Len(t, got, 1)
+			test.want.Loc, test.want.LastMod = site+"/page", datetime(t, "2026-01-01")
+			got[0].Line, got[0].Column = 0, 0
+			assert.Equal(t, test.want, got[0])
+		})
+	}
+
+	s := newShelf(t)
+	articles := numbered(1, 1100)
+	for i := range articles {
+		articles[i].Elements = []websync.Element{news}
+	}
+	s.put("a", articles...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	_, body := render(t, p, "/sitemap.xml")
+	requireFlawless(t, p.URL(), body)
+	assert.Equal(t, 1000, bytes.Count(body, []byte("<news:news ")))
+	assert.Len(t, read(t, body), 1100)
+}
+
+// A part in which everything takes the room that it may take fits into a document.
+func TestPublisherFits(t *testing.T) {
+	const size, share = 1024, (sitemap.MaxBytes - 1024) / 1024
+	fill := func(n, length int) []byte { // with entries of this length, the line's end included
+		const around = len("<url><loc></loc><lastmod>2026-01-01</lastmod>") + len(site+"/10001") + len("</url>\n")
+		image := sitemap.Image{Loc: site + "/a.png", Caption: "x"}
+		one, err := image.Element()
+		require.NoError(t, err)
+		image.Caption += strings.Repeat("x", length-around-len(one.XML))
+		one, err = image.Element()
+		require.NoError(t, err)
+		batch := numbered(10_001, 10_000+n)
+		for i := range batch {
+			batch[i].Modified, batch[i].Elements = datetime(t, "2026-01-01"), []websync.Element{one}
+		}
+		s := newShelf(t)
+		s.put("a", batch...)
+		_, body := render(t, &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: size}, "/sitemap.xml")
+		return body
+	}
+	n := size
+	if race {
+		n /= 16
+	}
+	body := fill(n, share)
+	assert.Equal(t, n, bytes.Count(body, []byte("<image:image ")))
+	assert.Greater(t, len(body), n*share)
+	body = fill(n, share+1)
+	assert.Zero(t, bytes.Count(body, []byte("<image:image ")))
+	assert.Equal(t, n, bytes.Count(body, []byte("<loc>")))
+
+	s := newShelf(t)
+	var long []websync.Resource
+	for i := range 5500 {
+		long = append(long, websync.Resource{ID: fmt.Sprintf("%s/?%d%s", site, i, strings.Repeat("&", 2000))})
+	}
+	s.put("a", long...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	doc, err := p.Document(t.Context(), "/sitemap.xml")
+	require.NoError(t, err)
+	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), websync.ErrLimit)
+}
+
+// A meter is a Catalog that counts what is read, and that can fail.
+type meter struct {
+	websync.Catalog
+	heads, entries, rows int
+	fail                 func(what string, n int) error
+	inside               func(n int) // of a loop over Resources
+}
+
+func (m *meter) Head(ctx context.Context) (websync.Head, error) {
+	m.heads++
+	if err := m.failure("head", m.heads); err != nil {
+		return websync.Head{}, err
+	}
+	return m.Catalog.Head(ctx)
+}
+
+func (m *meter) failure(what string, n int) error {
+	if m.fail == nil {
+		return nil
+	}
+	return m.fail(what, n)
+}
+
+func (m *meter) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return m.count(m.Catalog.Changes(ctx, r), "entry", &m.entries)
+}
+
+func (m *meter) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return m.count(m.Catalog.Resources(ctx, r), "row", &m.rows)
+}
+
+func (m *meter) count(all iter.Seq2[websync.Item, error], what string, n *int) iter.Seq2[websync.Item, error] {
+	return func(yield func(websync.Item, error) bool) {
+		for item, err := range all {
+			*n++
+			if failure := m.failure(what, *n); failure != nil {
+				yield(websync.Item{}, failure)
+				return
+			}
+			if what == "row" && m.inside != nil {
+				m.inside(*n)
+			}
+			if !yield(item, err) {
+				return
+			}
+		}
+	}
+}
+
+func (m *meter) reset() { m.heads, m.entries, m.rows = 0, 0, 0 }
+
+func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 100)...)
+	m := &meter{Catalog: s}
+	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	all := paths(t, p)
+	require.Len(t, all, 12)
+	assert.Equal(t, 100, m.entries)
+	assert.Zero(t, m.rows, "the log tells which parts are empty, as long as nothing was deleted last")
+
+	m.reset()
+	for _, path := range all {
+		_, err := p.Document(t.Context(), path)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, len(all)-1, m.heads)
+	assert.Zero(t, m.entries)
+	assert.Zero(t, m.rows)
+
+	s.delete("a", site+"/15", site+"/25")
+	m.reset()
+	for range 2 {
+		_, body := render(t, p, "/sitemap.xml")
+		assert.Len(t, read(t, body), 10)
+	}
+	assert.Equal(t, 2, m.entries)
+	assert.Equal(t, 2, m.rows, "one of each part that lost something, once")
+
+	m.reset()
+	_, body := render(t, p, all[1])
+	assert.Len(t, read(t, body), 9)
+	assert.Equal(t, 9, m.rows)
+	assert.Zero(t, m.entries)
+}
+
+func TestPublisherFailures(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 20)...)
+	broken := errors.New("broken")
+	m := &meter{Catalog: s}
+	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	at := func(what string, n int, err error) {
+		m.reset()
+		m.fail = func(w string, i int) error {
+			if w == what && i >= n {
+				return err
+			}
+			return nil
+		}
+	}
+	for _, err := range []error{broken, context.Canceled} {
+		at("head", 1, err)
+		_, got := p.Document(t.Context(), "/sitemap.xml")
+		assert.ErrorIs(t, got, err)
+	}
+	for i, err := range []error{broken, websync.ErrNotFound, websync.ErrGone} {
+		at("entry", 2, err)
+		_, got := p.Document(t.Context(), "/sitemap.xml")
+		require.Error(t, got)
+		assert.Equal(t, err == broken, errors.Is(got, err), "what the Catalog lacks is not what was asked for")
+		if i == 0 {
+			assert.Equal(t, 2, m.entries)
+		}
+	}
+	m.fail = nil
+	m.reset()
+	doc, err := p.Document(t.Context(), "/sitemap.xml")
+	require.NoError(t, err)
+	assert.Less(t, m.entries, 20, "what was read before is not read again")
+	all := paths(t, p)
+	require.Len(t, all, 4)
+
+	part, err := p.Document(t.Context(), all[0])
+	require.NoError(t, err)
+	for _, err := range []error{broken, websync.ErrNotFound, websync.ErrConflict} {
+		at("row", 3, err)
+		got := part.Write(t.Context(), io.Discard)
+		require.Error(t, got)
+		assert.Equal(t, err == broken, errors.Is(got, err))
+	}
+	at("head", 1, broken)
+	assert.ErrorIs(t, part.Write(t.Context(), io.Discard), broken, "nobody knows whether the document is right")
+	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
+	for _, listed := range p.Documents(t.Context()) {
+		assert.ErrorIs(t, listed, broken)
+	}
+	m.fail = nil
+	s.delete("a", site+"/1")
+	doc, err = p.Document(t.Context(), "/sitemap.xml")
+	require.NoError(t, err)
+	at("row", 1, broken)
+	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
+	m.fail = nil
+	for _, d := range []*websync.Document{doc, part} {
+		assert.ErrorIs(t, d.Write(t.Context(), brokenWriter{}), io.ErrClosedPipe)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// A document that changes while it is written is written to its end all the same.
+func TestPublisherConflict(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 20)...)
+	m := &meter{Catalog: s}
+	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	all := paths(t, p)
+	write := func(path string, inside func()) ([]byte, error) {
+		doc, err := p.Document(t.Context(), path)
+		require.NoError(t, err)
+		m.reset()
+		m.inside = func(n int) {
+			if n == 5 {
+				inside()
+			}
+		}
+		defer func() { m.inside = nil }()
+		if !strings.Contains(path, "-") {
+			inside()
+		}
+		var b bytes.Buffer
+		err = doc.Write(t.Context(), &b)
+		return b.Bytes(), err
+	}
+	for _, path := range all[:3] {
+		body, err := write(path, func() { s.put("a", numbered(7, 7)...) })
+		assert.Equal(t, path == all[1], err == nil, "%s: %v", path, err)
+		if err != nil {
+			assert.ErrorIs(t, err, websync.ErrConflict)
+		}
+		assert.NotEmpty(t, read(t, body))
+	}
+	_, err := write(all[1], func() {
+		_, err := s.Compact(t.Context())
+		require.NoError(t, err)
+	})
+	assert.ErrorIs(t, err, websync.ErrConflict, "another generation")
+	_, err = p.Document(t.Context(), all[1])
+	assert.ErrorIs(t, err, websync.ErrGone)
+}
+
+// The log of another generation can have the same numbers.
+func TestPublisherConflictOfGenerations(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 20)...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
+	for i := range 3 {
+		doc, err := p.Document(t.Context(), paths(t, p)[i])
+		require.NoError(t, err)
+		_, err = s.Compact(t.Context())
+		require.NoError(t, err)
+		assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), websync.ErrConflict)
+	}
+}
+
+// That a part lists something is not remembered when it has been emptied since.
+func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 20)...)
+	m := &meter{Catalog: s}
+	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	for i := 11; i < 20; i++ {
+		s.delete("a", fmt.Sprintf("%s/%d", site, i))
+	}
+	doc, err := p.Document(t.Context(), "/sitemap.xml")
+	require.NoError(t, err)
+	m.inside = func(int) {
+		m.inside = nil
+		s.delete("a", site+"/20")
+		_, err := p.Document(t.Context(), "/sitemap.xml")
+		require.NoError(t, err)
+	}
+	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), websync.ErrConflict)
+	_, body := render(t, p, "/sitemap.xml")
+	assert.Len(t, read(t, body), 1)
+}
+
+func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 20)...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
+	var got []string
+	var last error
+	for path, err := range p.Documents(t.Context()) {
+		if last = err; err != nil {
+			continue
+		}
+		got = append(got, path)
+		_, err := s.Compact(t.Context())
+		require.NoError(t, err)
+	}
+	assert.Len(t, got, 1)
+	assert.ErrorIs(t, last, websync.ErrConflict)
+
+	got = nil
+	for path := range p.Documents(t.Context()) {
+		if got = append(got, path); len(got) == 2 {
+			s.put("a", numbered(21, 21)...)
+		}
+	}
+	assert.Len(t, got, 5, "a part that came meanwhile is there before the index that lists it")
+	for range p.Documents(t.Context()) {
+		break
+	}
+}
+
+// A log that was replaced by another, with the same generation and numbers, is another one.
+func TestPublisherOfAnotherLog(t *testing.T) {
+	tags := map[string]bool{}
+	for i := range 3 {
+		s := newShelf(t)
+		s.clock = s.clock.Add(time.Duration(i) * time.Hour)
+		s.put("a", numbered(i, i)...)
+		doc, _ := render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml")
+		tags[doc.ETag] = true
+	}
+	assert.Len(t, tags, 3)
+
+	now, later := newShelf(t), newShelf(t)
+	now.put("a", numbered(1, 1)...)
+	now.put("a", numbered(2, 2)...)
+	later.put("a", numbered(3, 3)...)
+	m := &meter{Catalog: now}
+	p := &sitemap.Publisher{Catalog: m, Base: site + "/"}
+	render(t, p, "/sitemap.xml")
+	m.Catalog = later // with the same first time, and shorter
+	doc, body := render(t, p, "/sitemap.xml")
+	assert.Equal(t, []string{"/3"}, locs(read(t, body)))
+	assert.Equal(t, later.clock, doc.Modified)
+
+	first := newShelf(t)
+	for _, next := range []*shelf{newShelf(t), first, first} { // without an entry, then longer
+		next.clock = next.clock.Add(time.Hour)
+		m.Catalog = next
+		got, err := p.Document(t.Context(), "/sitemap.xml")
+		require.NoError(t, err)
+		want, err := (&sitemap.Publisher{Catalog: next, Base: site + "/"}).Document(t.Context(), "/sitemap.xml")
+		require.NoError(t, err)
+		assert.Equal(t, want.ETag, got.ETag)
+		first.put("a", numbered(1, 3)...)
+	}
+}
+
+// dropping is a Catalog whose generation is compacted and dropped between Head and the first entry.
+type dropping struct {
+	*shelf
+	left int
+}
+
+func (d *dropping) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	if d.left > 0 {
+		d.left--
+		next, err := d.Compact(ctx)
+		require.NoError(d.t, err)
+		require.NoError(d.t, d.Drop(ctx, next))
+	}
+	return d.shelf.Changes(ctx, r)
+}
+
+func TestPublisherOfADroppedGeneration(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 3)...)
+	p := &sitemap.Publisher{Catalog: &dropping{s, 3}, Base: site + "/"}
+	_, body := render(t, p, "/sitemap.xml")
+	assert.Len(t, read(t, body), 3)
+}
+
+// TestPublisherAtOnce is for the race detector.
+func TestPublisherAtOnce(t *testing.T) {
+	s := newShelf(t)
+	s.put("a", numbered(1, 30)...)
+	s.put("a", websync.Resource{ID: "urn:x"})
+	p := &sitemap.Publisher{Catalog: s.Store, Base: site + "/", PartSize: 10, Report: func(websync.Finding) {}}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 5 {
+				for _, path := range paths(t, p) {
+					render(t, p, path)
+				}
+			}
+		})
+	}
+	for i := range 20 {
+		s.put("a", numbered(i, i)...)
+	}
+	all.Wait()
+	assert.True(t, slices.Contains(paths(t, p), "/robots.txt"))
+}
