@@ -1,0 +1,255 @@
+package atom
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+const defaultDocuments = 100_000 // of a ChainValidator
+
+// A ChainValidator checks an archived feed (RFC 5005 §4): each of its documents, as [Validate] does, and what they say together.
+// It is given the subscription document and then, one after the other, the document that [ChainValidator.Next] names, or
+// [ChainValidator.Walk] does that.
+//
+//	c := &atom.ChainValidator{Report: report}
+//	for url := subscription; url != ""; url = c.Next() {
+//		body, err := get(url)
+//		if err != nil {
+//			c.Missing(url, err)
+//			break
+//		}
+//		c.Add(url, body)
+//		body.Close()
+//	}
+//
+// It needs memory as Validate does, for the entries and tombstones of all documents together, and for the URLs of the documents.
+//
+// Set the fields before the first call. A ChainValidator is not safe for concurrent use.
+type ChainValidator struct {
+	// Report receives every finding: of the documents, and of the chain with the URL of the document that is at fault.
+	Report func(websync.Finding)
+
+	// Now, Lenient and MaxBytes are as in [ValidateOptions], for each document.
+	Now      time.Time
+	Lenient  bool
+	MaxBytes int64
+
+	// MaxDocuments limits the documents. Zero means 100,000, negative no limit.
+	MaxDocuments int
+
+	// Seen are the digests of archive documents, by URL, as Digests returned them before. A document whose entries are
+	// others now is a finding.
+	Seen map[string]websync.Digest
+
+	sum      ChainSummary
+	urls     []string       // of the documents, in their order
+	numbers  map[string]int // of URLs, from 1
+	digests  map[string]websync.Digest
+	ids      idTable
+	first    Summary // of the subscription document
+	last     Summary // of the document before
+	youngest websync.Datetime
+	next     string
+}
+
+// A ChainSummary is what the documents of an archived feed were found to be.
+type ChainSummary struct {
+	Documents                    int // that could be read
+	Entries, Tombstones, Skipped int
+	Bytes                        int64
+	Errors, Warnings, Infos      int
+
+	// Whole says that the chain was read to its end: to a document that states none before it.
+	Whole bool
+}
+
+// Summary returns what was found so far.
+func (c *ChainValidator) Summary() ChainSummary { return c.sum }
+
+// Next returns the URL of the document that comes next, which is the one before in time; "" if there is none, or if what the last
+// document says of it can't be followed.
+func (c *ChainValidator) Next() string { return c.next }
+
+// Digests returns the digests of the archive documents that were read, by URL: of what their entries and tombstones are, not of
+// the metadata around them, in which a link may be added later.
+func (c *ChainValidator) Digests() map[string]websync.Digest { return maps.Clone(c.digests) }
+
+// Walk reads the whole chain from its subscription document on. It closes what open returns. There is a finding for a document
+// that can't be opened or read, and the walk ends there.
+func (c *ChainValidator) Walk(url string, open func(url string) (io.ReadCloser, error)) ChainSummary {
+	for ; url != ""; url = c.Next() {
+		body, err := open(url)
+		if err != nil {
+			c.Missing(url, err)
+			break
+		}
+		c.Add(url, body)
+		body.Close()
+	}
+	return c.Summary()
+}
+
+// Missing reports that a document of the chain can't be had.
+func (c *ChainValidator) Missing(url string, cause error) {
+	c.next, c.sum.Whole = "", false
+	c.report(ruleChainMissing, url, "", nil, cause.Error())
+}
+
+// Add validates a document. Its error is that of [Validate].
+func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
+	c.next, c.sum.Whole = "", false
+	c.urls = append(c.urls, url)
+	if c.numbers == nil {
+		c.numbers, c.digests = make(map[string]int), make(map[string]websync.Digest)
+	}
+	c.numbers[url] = len(c.urls)
+	v := newValidator(ValidateOptions{Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes})
+	v.wantDigest()
+	v.item = func(id []byte, at websync.Datetime, dead bool, p spot) { c.item(v, id, at, dead, p) }
+	sum, err := v.run(src)
+	c.sum.Entries += sum.Entries
+	c.sum.Tombstones += sum.Tombstones
+	c.sum.Skipped += sum.Skipped
+	c.sum.Bytes += sum.Bytes
+	c.sum.Errors += sum.Errors
+	c.sum.Warnings += sum.Warnings
+	c.sum.Infos += sum.Infos
+	switch {
+	case err != nil:
+		c.report(ruleChainMissing, url, "", nil, err.Error())
+	case sum.Kind != FeedDocument:
+		c.report(ruleChainKind, url, sum.Kind.String(), nil, "the root element is "+sum.Kind.String())
+	default:
+		c.sum.Documents++
+		c.compare(url, sum, v.entriesDigest())
+		c.follow(url, sum)
+	}
+	return sum, err
+}
+
+// item looks for an entry or tombstone in the documents before.
+func (c *ChainValidator) item(v *validator, id []byte, at websync.Datetime, dead bool, p spot) {
+	document := uint32(len(c.urls))
+	told := false
+	c.ids.add(id, at, dead, len(c.urls), func(now, before idSlot) {
+		if !told && before.where != document && now.same(before) {
+			told = true
+			v.report(ruleChainTwice, p, "", id, "as it is in "+c.urls[before.where-1])
+		}
+	})
+}
+
+// compare checks a document against those before.
+func (c *ChainValidator) compare(url string, sum Summary, digest websync.Digest) {
+	report := func(rule Rule, element, value, message string) { c.report(rule, url, element, []byte(value), message) }
+	defer func() {
+		c.last = sum
+		if !sum.Youngest.IsZero() {
+			c.youngest = sum.Youngest
+		}
+	}()
+	if c.sum.Documents == 1 {
+		c.first = sum
+		if sum.Archive {
+			report(ruleChainSubscription, "archive", "", "the first document is an archive document")
+		}
+	}
+	if sum.Current != "" && !isAt(sum.Current, c.urls[0], c.first.Self) {
+		report(ruleChainCurrent, "link", sum.Current, "current is not "+c.urls[0])
+	}
+	if c.sum.Documents == 1 {
+		return
+	}
+	if !sum.Archive {
+		report(ruleChainMark, "feed", "", "no fh:archive")
+	}
+	if before := c.urls[len(c.urls)-2]; sum.NextArchive != "" && !isAt(sum.NextArchive, before, c.last.Self) {
+		report(ruleChainNext, "link", sum.NextArchive, "next-archive is not "+before)
+	}
+	if sum.ID != c.first.ID {
+		report(ruleChainID, "id", sum.ID, "the subscription document has the id "+c.first.ID)
+	}
+	if !c.youngest.IsZero() && sum.Youngest.Time().After(c.youngest.Time()) {
+		report(ruleChainOrder, "feed", sum.Youngest.String(), "the document after it ends at "+c.youngest.String())
+	}
+	if seen, ok := c.Seen[url]; ok && seen != digest {
+		report(ruleChainChanged, "feed", "", "its entries are not those that were seen before")
+	}
+	c.digests[url] = digest
+}
+
+// follow decides whether the walk goes on.
+func (c *ChainValidator) follow(url string, sum Summary) {
+	limit := c.MaxDocuments
+	if limit == 0 {
+		limit = defaultDocuments
+	}
+	switch n := c.numbers[sum.PrevArchive]; {
+	case sum.PrevArchive == "":
+		c.sum.Whole = true
+	case n > 0:
+		c.report(ruleChainLoop, url, "link", []byte(sum.PrevArchive), fmt.Sprintf("prev-archive is document %d of the chain", n))
+	case limit > 0 && len(c.urls) >= limit:
+		c.report(ruleChainLong, url, "link", []byte(sum.PrevArchive), fmt.Sprintf("more than %d documents", limit))
+	default:
+		c.next = sum.PrevArchive
+	}
+}
+
+// isAt tells whether a link points to a document.
+func isAt(link, url, self string) bool {
+	link, _, _ = strings.Cut(link, "#")
+	return link == url || link == self
+}
+
+func (c *ChainValidator) report(rule Rule, url, element string, value []byte, message string) {
+	switch rule.Severity {
+	case websync.Error:
+		c.sum.Errors++
+	case websync.Warning:
+		c.sum.Warnings++
+	default:
+		c.sum.Infos++
+	}
+	if c.Report != nil {
+		c.Report(rule.Finding(url, 0, 0, element, value, message))
+	}
+}
+
+// WriteDigests writes digests of documents as text: a line with the digest and the URL for each, in the order of the URLs. A URL
+// with a control character is left out.
+func WriteDigests(w io.Writer, digests map[string]websync.Digest) error {
+	b := bufio.NewWriter(w)
+	for _, url := range slices.Sorted(maps.Keys(digests)) {
+		if url != "" && !strings.ContainsFunc(url, func(r rune) bool { return r < ' ' }) {
+			fmt.Fprintf(b, "%s %s\n", digests[url], url)
+		}
+	}
+	return b.Flush()
+}
+
+// ReadDigests reads what WriteDigests has written.
+func ReadDigests(r io.Reader) (map[string]websync.Digest, error) {
+	digests := make(map[string]websync.Digest)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 16<<20) // twice the longest URL of a document
+	for n := 1; lines.Scan(); n++ {
+		sum, url, ok := strings.Cut(lines.Text(), " ")
+		d, err := websync.ParseDigest(sum)
+		if !ok || err != nil || url == "" {
+			return nil, fmt.Errorf("atom: line %d: neither a digest nor a URL", n)
+		}
+		digests[url] = d
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("atom: %w", err)
+	}
+	return digests, nil
+}

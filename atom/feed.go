@@ -1,0 +1,139 @@
+package atom
+
+import "github.com/websync-go/websync"
+
+// The namespaces of the specifications that this package implements.
+const (
+	Namespace          = "http://www.w3.org/2005/Atom"                 // RFC 4287
+	HistoryNamespace   = "http://purl.org/syndication/history/1.0"     // RFC 5005
+	TombstoneNamespace = "http://purl.org/atompub/tombstones/1.0"      // RFC 6721
+	LinkExtNamespace   = "http://purl.org/atompub/link-extensions/1.0" // link extensions: le:md5
+	GDataNamespace     = "http://schemas.google.com/g/2005"            // gd:deleted, met in the wild
+	FeedSyncNamespace  = "http://feedsync.org/2007/feedsync"           // sx:sync deleted, met in the wild
+	xhtmlNamespace     = "http://www.w3.org/1999/xhtml"                // of the div of an xhtml text
+	xmlNamespace       = "http://www.w3.org/XML/1998/namespace"        // xml:base, xml:lang
+)
+
+// A Kind says what a document is.
+type Kind uint8
+
+const (
+	FeedDocument      Kind = iota + 1 // its root is atom:feed (RFC 4287 §4.1.1)
+	EntryDocument                     // its root is atom:entry (RFC 4287 §4.1.2)
+	TombstoneDocument                 // its root is at:deleted-entry (RFC 6721 §3)
+)
+
+var kinds = [...]string{"unknown", "feed", "entry", "deleted-entry"}
+
+// String returns "feed", "entry", "deleted-entry", or "unknown" for the zero Kind.
+func (k Kind) String() string {
+	if int(k) < len(kinds) {
+		return kinds[k]
+	}
+	return kinds[0]
+}
+
+// A Feed is the metadata of a feed document (RFC 4287 §4.1.1), or of the feed that an entry was copied from (atom:source,
+// §4.2.11). Its entries are not part of it: they are read and written one by one.
+type Feed struct {
+	// ID is an IRI that names the feed. It is trimmed, otherwise byte for byte, and never resolved against anything.
+	ID string
+
+	Title    Text
+	Subtitle Text
+	Rights   Text
+
+	Updated     websync.Datetime
+	UpdatedText string // the text of updated where it is not RFC 3339, otherwise empty
+
+	Authors      []websync.Person
+	Contributors []websync.Person
+	Categories   []Category
+	Generator    Generator
+	Icon, Logo   string // absolute
+
+	// Links are the feed's links in their order: self, alternate, hub, and those of RFC 5005: first, last, next, previous,
+	// prev-archive, next-archive, current. Href is absolute, and Rel is "alternate" where none is stated.
+	Links []websync.Link
+
+	// Complete says that the feed's entries are all there are (fh:complete, RFC 5005 §2).
+	Complete bool
+
+	// Archive says that the document is an archive document, which never changes again (fh:archive, RFC 5005 §4).
+	Archive bool
+
+	// Elements are the elements of other namespaces, in their order.
+	Elements []websync.Element
+
+	Lang string // BCP 47, as xml:lang of the feed states it
+	Base string // xml:base of the feed, resolved: what its relative references were resolved against; empty: the document's URL
+}
+
+// Link returns the first link with the relation rel.
+func (f *Feed) Link(rel string) (websync.Link, bool) { return findLink(f.Links, rel) }
+
+// An Entry is one atom:entry (RFC 4287 §4.1.2).
+type Entry struct {
+	// ID is an IRI that names the entry. It is trimmed, otherwise byte for byte, and never resolved against anything.
+	ID string
+
+	Title   Text
+	Summary Text
+	Rights  Text
+
+	Updated     websync.Datetime
+	UpdatedText string // the text of updated where it is not RFC 3339, otherwise empty
+	Published   websync.Datetime
+
+	PublishedText string // likewise, of published
+
+	// Authors are those of the entry itself. Without any, those of Source count, and then those of the feed (§4.2.1).
+	Authors      []websync.Person
+	Contributors []websync.Person
+	Categories   []Category
+
+	// Content is the content, or the link to it.
+	Content Content
+
+	// Links are the entry's links in their order. Href is absolute, and Rel is "alternate" where none is stated.
+	Links []websync.Link
+
+	// Source is the feed that the entry was copied from, nil if that is not stated.
+	Source *Feed
+
+	// Elements are the elements of other namespaces, in their order.
+	Elements []websync.Element
+
+	Lang string // BCP 47: xml:lang of the entry, or of the feed around it
+	Base string // what relative references in the entry were, and in its texts are, resolved against
+
+	// Line and Column say where the entry starts, from 1; the column counts bytes of UTF-8. Writers ignore them.
+	Line, Column int
+}
+
+// Link returns the first link with the relation rel.
+func (e *Entry) Link(rel string) (websync.Link, bool) { return findLink(e.Links, rel) }
+
+func findLink(links []websync.Link, rel string) (websync.Link, bool) {
+	for _, l := range links {
+		if l.Rel == rel {
+			return l, true
+		}
+	}
+	return websync.Link{}, false
+}
+
+// A Category is one atom:category (RFC 4287 §4.2.2).
+type Category struct {
+	Term   string
+	Scheme string // IRI
+	Label  string
+	Lang   string // of the label, if it is stated there
+}
+
+// A Generator is the software that made a feed (RFC 4287 §4.2.4).
+type Generator struct {
+	Name    string
+	URI     string
+	Version string
+}

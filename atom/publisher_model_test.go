@@ -1,0 +1,288 @@
+package atom_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// A pubState is the state of an id: when it was put or deleted.
+type pubState struct {
+	at   time.Time
+	live bool
+}
+
+// A pubModel is a shelf and what should be in it.
+type pubModel struct {
+	*pubShelf
+	states map[string]pubState
+}
+
+func newPubModel(t interface {
+	require.TestingT
+	Helper()
+}) *pubModel {
+	s := &pubShelf{Store: memstore.New(), t: t, ctx: context.Background(), clock: time.Unix(1_700_000_000, 0).UTC()}
+	s.Store.Now = func() time.Time { return s.clock }
+	return &pubModel{s, map[string]pubState{}}
+}
+
+// change changes one id: a number of the site, or of the one that is harvested.
+func (m *pubModel) change(n int, remove, kept bool, related int) {
+	id := func(n int) string { return fmt.Sprintf("%s/%d", []string{pubSite, pubFirst}[n%2], n) }
+	item := websync.Item{Resource: websync.Resource{ID: id(n), Links: []websync.Link{{Rel: "related", Href: id(related)}}}}
+	switch {
+	case remove && !m.states[item.Resource.ID].live:
+		return
+	case remove:
+		item.Kind = websync.Deleted
+	case kept:
+		item.Bodies = []websync.Body{pubKept("content", websync.Link{Type: "text/html"})}
+	}
+	m.commit("a", item)
+	m.states[item.Resource.ID] = pubState{m.clock, !remove}
+}
+
+// walkChain reads the whole chain as a plain reader does, and returns the youngest state of each id.
+func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[string]pubState, error) {
+	states := map[string]pubState{}
+	for url := p.URL(); url != ""; between() {
+		doc, err := p.Document(context.Background(), strings.TrimPrefix(url, pubSite))
+		if err != nil {
+			return states, err
+		}
+		var b bytes.Buffer
+		if err := doc.Write(context.Background(), &b); err != nil {
+			return states, err
+		}
+		feed, items := pubRead(t, url, b.Bytes())
+		for _, item := range items {
+			if _, younger := states[item.ID()]; !younger {
+				states[item.ID()] = pubState{item.Time().Time().UTC(), item.Tombstone == nil}
+			}
+		}
+		prev, _ := feed.Link("prev-archive")
+		url = prev.Href
+	}
+	return states, nil
+}
+
+// TestPublisherModel: whatever happens to the Catalog, and whoever renders them, the same tag means the same bytes, an archive
+// document stays as it is until its generation is dropped, and a reader of the chain ends with what was there when it began.
+func TestPublisherModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const size = 3
+		m := newPubModel(t)
+		publisher := func() *atom.Publisher { return newPublisher(m, size) }
+		p := publisher()
+		bytesOf := map[string]string{}     // by path and tag
+		archives := map[string][2]string{} // tag and bytes by path
+		generation, dropped := uint64(1), uint64(1)
+		change := func() {
+			m.change(rapid.IntRange(1, 12).Draw(t, "id"), rapid.IntRange(0, 2).Draw(t, "remove") == 0,
+				rapid.Bool().Draw(t, "kept"), rapid.IntRange(1, 12).Draw(t, "related"))
+		}
+		compact := func() {
+			next, err := m.Compact(m.ctx)
+			require.NoError(t, err)
+			generation = next
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"change":  func(*rapid.T) { change() },
+			"changes": func(*rapid.T) { change(); change(); change() },
+			"compact": func(*rapid.T) { compact() },
+			"drop": func(*rapid.T) {
+				require.NoError(t, m.Drop(m.ctx, generation))
+				dropped = generation
+			},
+			"restart": func(*rapid.T) { p = publisher() },
+			"walk": func(t *rapid.T) {
+				want := maps.Clone(m.states)
+				got, err := walkChain(t, p, func() {
+					change()
+					if rapid.IntRange(0, 5).Draw(t, "compact") == 0 {
+						compact()
+					}
+				})
+				require.NoError(t, err)
+				require.Equal(t, want, got)
+			},
+			"": func(t *rapid.T) {
+				for _, path := range pubPaths(t, p) {
+					doc, body := pubRender(t, p, path)
+					key := path + " " + doc.ETag
+					if before, known := bytesOf[key]; known {
+						require.Equal(t, before, string(body), key)
+					}
+					bytesOf[key] = string(body)
+					if doc.Final {
+						if before, known := archives[path]; known {
+							require.Equal(t, before[0], doc.ETag, path)
+						}
+						archives[path] = [2]string{doc.ETag, string(body)}
+					}
+				}
+				for path, before := range archives {
+					var number uint64
+					_, err := fmt.Sscanf(path, "/feed-%d-", &number)
+					require.NoError(t, err)
+					if number < dropped {
+						_, err := p.Document(m.ctx, path)
+						require.ErrorIs(t, err, websync.ErrGone)
+						continue
+					}
+					doc, body := pubRender(t, p, path)
+					require.Equal(t, before, [2]string{doc.ETag, string(body)}, path)
+				}
+				requireChain(t, p)
+			},
+		})
+	})
+}
+
+// A pubHost is a Fetcher of what a Publisher publishes, and of the bodies.
+type pubHost struct {
+	*atom.Publisher
+	store   *memstore.Store
+	locator websync.PathLocator
+	meet    func() // is called before each answer
+}
+
+func (h *pubHost) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	h.meet()
+	path := strings.TrimPrefix(req.URL, pubSite)
+	resp := &harvest.Response{URL: req.URL, Status: 200, Length: -1}
+	if id, name, ok := h.locator.Find(path); ok && !h.Reserved(path) {
+		items, err := h.store.Get(ctx, "a", []string{id})
+		if err != nil {
+			return nil, err
+		}
+		body, _ := items[0].Body(name)
+		resp.Body, err = h.store.Open(ctx, body)
+		return resp, err
+	}
+	doc, err := h.Document(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", harvest.ErrGone, err)
+	}
+	tag := `"` + doc.ETag + `"`
+	if req.Validator.ETag == tag {
+		resp.NotModified = true
+		return resp, nil
+	}
+	resp.Validator = harvest.Validator{URL: req.URL, ETag: tag}
+	var b bytes.Buffer
+	if err := doc.Write(ctx, &b); err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(&b)
+	return resp, nil
+}
+
+// requireLive checks that a Store has what is live in the model, each state with its time, and the same bytes.
+func requireLive(t *testing.T, m *pubModel, got *memstore.Store, bodies bool) {
+	t.Helper()
+	want, seen := map[string]string{}, map[string]string{}
+	for id, state := range m.states {
+		if state.live {
+			want[id] = websync.NewDatetime(state.at).String()
+		}
+	}
+	for item, err := range got.Resources(t.Context(), websync.Range{}) {
+		require.NoError(t, err)
+		seen[item.Resource.ID] = item.Resource.Modified.String()
+		if bodies {
+			body, ok := item.Body("content")
+			require.True(t, ok, item.Resource.ID)
+			require.Equal(t, websync.SHA256([]byte("content")), body.Key)
+		}
+	}
+	require.Equal(t, want, seen)
+}
+
+// TestPublisherRoundTrip: store, Publisher, Source, second store: the same ids, states and bytes, while the first goes on.
+func TestPublisherRoundTrip(t *testing.T) {
+	for _, bodies := range []bool{true, false} {
+		for seed := range uint64(3) {
+			t.Run(fmt.Sprintf("bodies %t %d", bodies, seed), func(t *testing.T) {
+				random := rand.New(rand.NewPCG(seed, 4))
+				m := newPubModel(t)
+				p := newPublisher(m, 20)
+				second := memstore.New()
+				busy := false
+				change := func() {
+					m.change(random.IntN(150), random.IntN(3) == 0, bodies, random.IntN(150))
+					if random.IntN(200) == 0 {
+						generation, err := m.Compact(m.ctx)
+						require.NoError(t, err)
+						if random.IntN(2) == 0 {
+							require.NoError(t, m.Drop(m.ctx, generation))
+						}
+					}
+				}
+				web := &pubHost{Publisher: p, store: m.Store, locator: websync.PathLocator{Base: p.Base, Reserved: p.Reserved}}
+				web.meet = func() {
+					if busy {
+						change()
+					}
+				}
+				out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
+				source := &atom.Source{URL: p.URL(), Content: atom.ContentOnly}
+				for round := range 6 {
+					for range []int{0, 300, 1, 25, 400, 60}[round] {
+						change()
+					}
+					if !bodies { // in mid-walk; bodies that change between would be tried again later only
+						busy = true
+						_, err := out.Run(t.Context(), source)
+						require.NoError(t, err)
+						busy = false
+					}
+					report, err := out.Run(t.Context(), source)
+					require.NoError(t, err)
+					require.True(t, report.InStep(), "%v %v", report.Failures, report.Problems)
+					requireLive(t, m, second, bodies)
+				}
+			})
+		}
+	}
+}
+
+// A reader that is in the middle of a chain that is dropped learns that it is gone, and finds the new one.
+func TestPublisherDropInWalk(t *testing.T) {
+	m := newPubModel(t)
+	for i := range 40 {
+		m.change(i%15, i%4 == 3, false, 0)
+	}
+	p := newPublisher(m, 4)
+	n := 0
+	_, err := walkChain(t, p, func() {
+		if n++; n == 3 {
+			generation, err := m.Compact(m.ctx)
+			require.NoError(t, err)
+			require.NoError(t, m.Drop(m.ctx, generation))
+		}
+	})
+	require.ErrorIs(t, err, websync.ErrGone)
+	require.False(t, errors.Is(err, websync.ErrNotFound))
+	states, err := walkChain(t, p, func() {})
+	require.NoError(t, err)
+	require.Equal(t, m.states, states)
+	require.NotEmpty(t, slices.Collect(maps.Keys(states)))
+}

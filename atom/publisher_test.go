@@ -1,0 +1,842 @@
+package atom_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+var updatePublisher = flag.Bool("update-publisher", false, "write the golden files of the Publisher")
+
+const (
+	pubSite  = "https://www.example.com"
+	pubFirst = "https://first.example.org"
+)
+
+// A pubShelf is a Store that is filled by hand. Each commit is a second later than the one before.
+type pubShelf struct {
+	*memstore.Store
+	t interface {
+		require.TestingT
+		Helper()
+	}
+	ctx   context.Context
+	clock time.Time
+}
+
+func newPubShelf(t testing.TB) *pubShelf {
+	s := &pubShelf{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	s.Store.Now = func() time.Time { return s.clock }
+	return s
+}
+
+// commit puts items in one source: each the state of its resource. A body whose Key is set has its name as bytes.
+func (s *pubShelf) commit(source string, items ...websync.Item) {
+	s.t.Helper()
+	s.clock = s.clock.Add(time.Second)
+	claim, err := s.Claim(s.ctx, "source/"+source, time.Hour)
+	require.NoError(s.t, err)
+	defer s.Release(s.ctx, claim)
+	b := harvest.NewBatch(source)
+	for _, item := range items {
+		for _, body := range item.Bodies {
+			if body.Key.IsZero() {
+				continue
+			}
+			w, err := s.NewBody(s.ctx)
+			require.NoError(s.t, err)
+			io.WriteString(w, body.Name)
+			b.Bodies = append(b.Bodies, w)
+		}
+		old, err := s.Lookup(s.ctx, source, []string{item.Resource.ID})
+		require.NoError(s.t, err)
+		b.Puts = append(b.Puts, harvest.Change{Base: old[0].Seq, Record: harvest.Record{Item: item}})
+	}
+	conflicts, err := s.Commit(s.ctx, claim, b)
+	require.NoError(s.t, err)
+	require.Empty(s.t, conflicts)
+}
+
+func (s *pubShelf) put(source string, resources ...websync.Resource) {
+	s.t.Helper()
+	for _, r := range resources {
+		s.commit(source, websync.Item{Resource: r})
+	}
+}
+
+func (s *pubShelf) delete(source string, ids ...string) {
+	s.t.Helper()
+	for _, id := range ids {
+		s.commit(source, websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: id}})
+	}
+}
+
+// pubKept returns a body that is kept, with what is received of it.
+func pubKept(name string, link websync.Link) websync.Body {
+	key := websync.SHA256([]byte(name))
+	link.Length, link.Digests = int64(len(name)), append(link.Digests, key)
+	return websync.Body{Name: name, Link: link, Key: key}
+}
+
+// pubNumbered returns resources pubSite+"/first" to pubSite+"/last".
+func pubNumbered(first, last int) (all []websync.Resource) {
+	for i := first; i <= last; i++ {
+		all = append(all, websync.Resource{ID: fmt.Sprintf("%s/%d", pubSite, i)})
+	}
+	return all
+}
+
+func newPublisher(c websync.Catalog, size int) *atom.Publisher {
+	return &atom.Publisher{Catalog: c, Base: pubSite + "/", Author: websync.Person{Name: "Office"}, ArchiveSize: size}
+}
+
+// pubRender renders a document, whatever happens to the Catalog meanwhile.
+func pubRender(t require.TestingT, p websync.Publisher, path string) (*websync.Document, []byte) {
+	doc, err := p.Document(context.Background(), path)
+	require.NoError(t, err, path)
+	var b bytes.Buffer
+	require.NoError(t, doc.Write(context.Background(), &b), path)
+	return doc, b.Bytes()
+}
+
+func pubPaths(t require.TestingT, p websync.Publisher) (all []string) {
+	for path, err := range p.Documents(context.Background()) {
+		require.NoError(t, err)
+		all = append(all, path)
+	}
+	return all
+}
+
+// pubRead returns what is in a document, which must be without any departure.
+func pubRead(t require.TestingT, url string, doc []byte) (*atom.Feed, []atom.Item) {
+	_, err := atom.Validate(bytes.NewReader(doc), atom.ValidateOptions{Document: url, Report: func(f websync.Finding) {
+		assert.Fail(t, f.String())
+	}})
+	require.NoError(t, err, url)
+	r := atom.NewReader(bytes.NewReader(doc))
+	r.Document = url
+	r.Report = func(f websync.Finding) { assert.Fail(t, f.String()) }
+	items, err := readAllItems(r)
+	require.NoError(t, err, url)
+	return r.Feed(), items
+}
+
+// pubList returns the ids of items without the site, of tombstones with a minus.
+func pubList(items []atom.Item) (all []string) {
+	for _, item := range items {
+		id := strings.TrimPrefix(item.ID(), pubSite)
+		if item.Tombstone != nil {
+			id = "-" + id
+		}
+		all = append(all, id)
+	}
+	return all
+}
+
+// requireChain checks the whole chain, in which there may be no departure.
+func requireChain(t require.TestingT, p *atom.Publisher) atom.ChainSummary {
+	v := atom.ChainValidator{Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
+	sum := v.Walk(p.URL(), func(url string) (io.ReadCloser, error) {
+		_, body := pubRender(t, p, strings.TrimPrefix(url, pubSite))
+		return io.NopCloser(bytes.NewReader(body)), nil
+	})
+	require.True(t, sum.Whole)
+	return sum
+}
+
+func goldenPublisher(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", "publisher", name)
+	if *updatePublisher {
+		require.NoError(t, os.WriteFile(file, got, 0o666))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got), name)
+}
+
+// pubGazette fills a shelf with what has everything: laws of the publisher's own, and what was harvested elsewhere.
+func pubGazette(t *testing.T) *pubShelf {
+	s := newPubShelf(t)
+	law := websync.Resource{
+		ID: pubSite + "/2026/1", Title: "Law 1", Summary: "On laws", Lang: "en", Published: written(t, "2026-01-01"),
+		Modified: written(t, "2026-01-01T12:00:00+01:00"), Authors: []websync.Person{{Name: "Parliament", URI: pubSite + "/parliament"}},
+		Links: []websync.Link{
+			{Rel: "canonical", Href: pubSite + "/2026/1"},
+			{Rel: "related", Href: pubSite + "/2026/2"},
+		},
+	}
+	law.Elements = (&atom.Entry{Categories: []atom.Category{{Term: "law"}}, Rights: plainText("Free")}).Resource(nil).Elements
+	text := pubKept("content", websync.Link{Href: pubSite + "/2026/1", Type: "text/html"})
+	md5 := websync.Digest{Algorithm: "md5", Sum: strings.Repeat("\x07", 16)}
+	pdf := pubKept("alternate application/pdf", websync.Link{Href: pubSite + "/2026/1.pdf", Type: "application/pdf", Digests: websync.Digests{md5}})
+	s.commit("laws", websync.Item{Resource: law, Bodies: []websync.Body{text, pdf}})
+	s.put("laws", websync.Resource{ID: pubSite + "/2026/2", Title: "Law 2", Published: written(t, "2027-01-01")})
+	s.put("laws", websync.Resource{ID: pubSite + "/2026/3", Title: "Law 3"})
+	s.delete("laws", pubSite+"/2026/3")
+
+	page := pubFirst + "/docs/a"
+	found := websync.Resource{
+		ID: page, Title: "Found", Modified: written(t, "2025-12-24"),
+		Content: websync.Link{Href: page, Type: "text/plain", Length: 99, Digests: websync.Digests{md5}},
+		Links: []websync.Link{
+			{Rel: "canonical", Href: page}, {Rel: "collection", Href: pubFirst + "/docs/"},
+			{Rel: "alternate", Href: page + ".xml", Type: "application/xml"}, {Rel: "related", Href: pubFirst + "/docs/b"},
+			{Rel: "related", Href: pubFirst + "/docs/unknown"},
+		},
+		Origin: &websync.Origin{ID: "urn:x:first", Title: "First", Updated: written(t, "2025-12-31T00:00:00Z"), Authors: []websync.Person{{Name: "First"}}},
+	}
+	xml := pubKept("alternate application/xml", websync.Link{Href: page + ".xml", Type: "application/xml"})
+	relayed := websync.Resource{ID: pubFirst + "/docs/b", Links: []websync.Link{{Rel: "via", Href: "https://zero.example.net/b"}}}
+	plain := pubKept("content", websync.Link{Href: page, Type: "text/plain"})
+	s.commit("found", websync.Item{Resource: relayed})
+	s.commit("found", websync.Item{Resource: found, Bodies: []websync.Body{plain, xml}})
+	relayed.Links = append(relayed.Links, websync.Link{Rel: "related", Href: page})
+	s.commit("found", websync.Item{Kind: websync.Deleted, Resource: relayed})
+	s.put("found", websync.Resource{ID: "urn:x:mail"})
+	s.commit("found", websync.Item{Resource: websync.Resource{ID: "urn:x:mail"}, Bodies: []websync.Body{pubKept("content", websync.Link{Type: "message/rfc822"})}})
+	return s
+}
+
+func TestPublisher(t *testing.T) {
+	s := pubGazette(t)
+	p := newPublisher(s, 3)
+	p.Title, p.ID, p.Hubs = "Gazette", "tag:example.com,2026:gazette", []string{"https://hub.example.com/?a=1&b=2"}
+	all := pubPaths(t, p)
+	require.Len(t, all, 4)
+	for i, path := range all[:3] {
+		doc, body := pubRender(t, p, path)
+		goldenPublisher(t, fmt.Sprintf("archive-%d.xml", i+1), body)
+		requireWellFormed(t, body)
+		assert.True(t, doc.Final)
+		feed, _ := pubRead(t, pubSite+path, body)
+		assert.True(t, feed.Archive)
+		assert.Equal(t, feed.Updated, websync.NewDatetime(doc.Modified))
+		assert.Equal(t, []websync.Link{
+			{Rel: "self", Href: pubSite + path, Type: "application/atom+xml"},
+			{Rel: "current", Href: p.URL(), Type: "application/atom+xml"},
+		}, doc.Links)
+	}
+	doc, body := pubRender(t, p, "/feed.atom")
+	goldenPublisher(t, "subscription.xml", body)
+	requireWellFormed(t, body)
+	assert.Equal(t, "application/atom+xml; charset=utf-8", doc.Type)
+	assert.Empty(t, doc.Encoding)
+	assert.False(t, doc.Final)
+	assert.Equal(t, s.clock, doc.Modified)
+	assert.Equal(t, []websync.Link{
+		{Rel: "self", Href: pubSite + "/feed.atom", Type: "application/atom+xml"},
+		{Rel: "hub", Href: "https://hub.example.com/?a=1&b=2"},
+	}, doc.Links)
+	assert.Equal(t, 3, requireChain(t, p).Documents)
+
+	whole := newPublisher(s, 3)
+	whole.Complete, whole.LegacyMD5 = true, true
+	doc, body = pubRender(t, whole, "/feed.atom")
+	goldenPublisher(t, "complete.xml", body)
+	requireWellFormed(t, body)
+	pubRead(t, p.URL(), body)
+	assert.False(t, doc.Final)
+	assert.Equal(t, s.clock, doc.Modified)
+	assert.Equal(t, []string{"/feed.atom"}, pubPaths(t, whole))
+	_, err := whole.Document(t.Context(), all[0])
+	assert.ErrorIs(t, err, websync.ErrNotFound)
+}
+
+func TestPublisherWithoutResources(t *testing.T) {
+	for _, complete := range []bool{false, true} {
+		p := newPublisher(memstore.New(), 0)
+		p.Complete = complete
+		doc, body := pubRender(t, p, "/feed.atom")
+		feed, items := pubRead(t, p.URL(), body)
+		assert.Empty(t, items)
+		assert.Equal(t, "1970-01-01T00:00:00Z", feed.Updated.String())
+		assert.NotEmpty(t, doc.ETag)
+		assert.True(t, doc.Modified.IsZero())
+		assert.Equal(t, []string{"/feed.atom"}, pubPaths(t, p))
+	}
+}
+
+// A document that is asked for while the log is empty stays empty.
+func TestPublisherEmptyState(t *testing.T) {
+	s := newPubShelf(t)
+	p := newPublisher(s, 0)
+	doc, err := p.Document(t.Context(), "/feed.atom")
+	require.NoError(t, err)
+	s.put("a", pubNumbered(1, 2)...)
+	var b bytes.Buffer
+	require.NoError(t, doc.Write(t.Context(), &b))
+	_, items := pubRead(t, p.URL(), b.Bytes())
+	assert.Empty(t, items)
+}
+
+// The window of the subscription document begins at the last boundary but one, so that no entry is in two documents.
+func TestPublisherWindow(t *testing.T) {
+	s := newPubShelf(t)
+	p := newPublisher(s, 3)
+	for last, want := range []struct {
+		first     int // in the subscription document
+		documents int
+	}{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {4, 2}, {4, 2}, {4, 2}, {7, 3}} {
+		if last > 0 {
+			s.put("a", pubNumbered(last, last)...)
+		}
+		_, body := pubRender(t, p, "/feed.atom")
+		_, items := pubRead(t, p.URL(), body)
+		assert.Len(t, items, last-want.first+1, "with %d numbers", last)
+		sum := requireChain(t, p)
+		assert.Equal(t, want.documents, sum.Documents, "with %d numbers", last)
+		assert.Equal(t, last, sum.Entries)
+		assert.Len(t, pubPaths(t, p), last/3+1, "with the one that is not linked to yet")
+	}
+}
+
+// A document lists the youngest state of each id in its range, and others what came before and after.
+func TestPublisherYoungest(t *testing.T) {
+	s := newPubShelf(t)
+	all := pubNumbered(0, 4)
+	s.put("a", all[1], all[2], all[1], all[3])
+	s.delete("a", all[2].ID, all[3].ID)
+	s.put("a", all[3])
+	s.delete("a", all[1].ID)
+	p := newPublisher(s, 4)
+	paths := pubPaths(t, p)
+	var listed [][]string
+	for _, path := range paths {
+		_, body := pubRender(t, p, path)
+		_, items := pubRead(t, pubSite+path, body)
+		listed = append(listed, pubList(items))
+	}
+	assert.Equal(t, [][]string{{"/3", "/1", "/2"}, {"-/1", "-/2", "/3"}, {"-/1", "-/2", "/3"}}, listed)
+}
+
+func TestPublisherSources(t *testing.T) {
+	s := newPubShelf(t)
+	all := pubNumbered(0, 5)
+	s.put("a", all[1])
+	s.put("b", all[2], all[3])
+	s.put("a", all[4], all[5])
+	p := newPublisher(s, 2)
+	p.Sources = []string{"b", "b"}
+	paths := pubPaths(t, p)
+	listed := map[int][]string{}
+	for i, path := range paths {
+		doc, body := pubRender(t, p, path)
+		feed, items := pubRead(t, pubSite+path, body)
+		listed[i] = pubList(items)
+		assert.Equal(t, websync.NewDatetime(doc.Modified), feed.Updated)
+	}
+	assert.Equal(t, map[int][]string{0: {"/2"}, 1: {"/3"}, 2: {"/3"}}, listed)
+	requireChain(t, p)
+
+	p.Complete = true
+	whole := newPublisher(s, 2)
+	whole.Sources, whole.Complete, whole.MaxEntries = []string{"b"}, true, 2
+	_, body := pubRender(t, whole, "/feed.atom")
+	_, items := pubRead(t, whole.URL(), body)
+	assert.Equal(t, []string{"/2", "/3"}, pubList(items))
+	s.put("b", pubNumbered(6, 6)...)
+	_, err := whole.Document(t.Context(), "/feed.atom")
+	assert.ErrorIs(t, err, websync.ErrLimit)
+}
+
+// What decides the bytes is in the URL.
+func TestPublisherArchiveURL(t *testing.T) {
+	s := newPubShelf(t)
+	s.put("a", pubNumbered(1, 4)...)
+	path := pubPaths(t, newPublisher(s, 2))[0]
+	assert.Regexp(t, `^/feed-1-[0-9a-f]{8}-1\.atom$`, path)
+
+	for name, change := range map[string]func(*atom.Publisher){
+		"size":    func(p *atom.Publisher) { p.ArchiveSize = 1 },
+		"title":   func(p *atom.Publisher) { p.Title = "Other" },
+		"id":      func(p *atom.Publisher) { p.ID = "urn:x:other" },
+		"author":  func(p *atom.Publisher) { p.Author.URI = pubSite },
+		"sources": func(p *atom.Publisher) { p.Sources = []string{"a"} },
+		"md5":     func(p *atom.Publisher) { p.LegacyMD5 = true },
+		"locator": func(p *atom.Publisher) { p.Locator = websync.PathLocator{Base: pubSite + "/other/"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPublisher(s, 2)
+			change(p)
+			_, err := p.Document(t.Context(), path)
+			assert.ErrorIs(t, err, websync.ErrGone)
+			first := pubPaths(t, p)[0]
+			assert.NotEqual(t, path, first)
+			_, err = newPublisher(s, 2).Document(t.Context(), first)
+			assert.ErrorIs(t, err, websync.ErrGone)
+		})
+	}
+	t.Run("another store", func(t *testing.T) {
+		other := newPubShelf(t)
+		other.clock = other.clock.Add(time.Hour)
+		other.put("a", pubNumbered(1, 4)...)
+		_, err := newPublisher(other, 2).Document(t.Context(), path)
+		assert.ErrorIs(t, err, websync.ErrGone)
+	})
+	t.Run("what does not matter", func(t *testing.T) {
+		p := newPublisher(s, 2)
+		before, _ := pubRender(t, p, "/feed.atom")
+		p = newPublisher(s, 2)
+		p.Hubs = []string{"https://hub.example.com/"}
+		after, _ := pubRender(t, p, "/feed.atom")
+		assert.Equal(t, path, pubPaths(t, p)[0])
+		assert.NotEqual(t, before.ETag, after.ETag)
+	})
+	for _, unknown := range []string{
+		"/", "/feed", "/other.atom", "/feed-1.atom", "/feed.atom.gz",
+		strings.Replace(path, "-1.atom", "-3.atom", 1), strings.Replace(path, "-1.atom", "-0.atom", 1),
+		strings.Replace(path, "-1.atom", "-01.atom", 1), strings.Replace(path, "-1.atom", "-9223372036854775809.atom", 1),
+		strings.Replace(path, "-1.atom", "-18446744073709551615.atom", 1),
+		strings.Replace(path, "feed-1-", "feed-0-", 1), strings.Replace(path, "feed-1-", "feed-2-", 1),
+		strings.Replace(path, "feed-1-", "feed-x-", 1), strings.ToUpper(path),
+	} {
+		_, err := newPublisher(s, 2).Document(t.Context(), unknown)
+		assert.ErrorIs(t, err, websync.ErrNotFound, unknown)
+		assert.NotErrorIs(t, err, websync.ErrGone, unknown)
+	}
+}
+
+// When the log is compacted the subscription document changes to a new chain. The old one stays until it is dropped.
+func TestPublisherCompact(t *testing.T) {
+	s := newPubShelf(t)
+	all := pubNumbered(1, 4)
+	s.put("a", all...)
+	s.put("a", all...)
+	p := newPublisher(s, 2)
+	old := pubPaths(t, p)
+	bytesOf := map[string]string{}
+	for _, path := range old {
+		_, body := pubRender(t, p, path)
+		bytesOf[path] = string(body)
+	}
+	before, _ := pubRender(t, p, "/feed.atom")
+	generation, err := s.Compact(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, pubPaths(t, p), 3)
+	assert.Equal(t, 4, requireChain(t, p).Entries)
+	after, body := pubRender(t, p, "/feed.atom")
+	assert.NotEqual(t, before.ETag, after.ETag)
+	assert.NotEqual(t, bytesOf["/feed.atom"], string(body))
+	for _, p := range []*atom.Publisher{p, newPublisher(s, 2)} {
+		for _, path := range old[:4] {
+			doc, body := pubRender(t, p, path)
+			assert.Equal(t, bytesOf[path], string(body))
+			assert.True(t, doc.Final)
+		}
+		_, err = p.Document(t.Context(), strings.Replace(old[3], "-4.atom", "-5.atom", 1))
+		assert.ErrorIs(t, err, websync.ErrNotFound)
+	}
+	var docs []*websync.Document
+	for _, path := range old[:2] {
+		doc, err := p.Document(t.Context(), path)
+		require.NoError(t, err)
+		docs = append(docs, doc)
+	}
+	require.NoError(t, s.Drop(t.Context(), generation))
+	for _, doc := range docs {
+		assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), websync.ErrGone, "before it is written")
+	}
+	for _, path := range old[:4] {
+		_, err := p.Document(t.Context(), path)
+		assert.ErrorIs(t, err, websync.ErrGone, path)
+	}
+	requireChain(t, p)
+}
+
+func TestPublisherDocumentsConflict(t *testing.T) {
+	s := newPubShelf(t)
+	s.put("a", pubNumbered(1, 4)...)
+	n := 0
+	for path, err := range newPublisher(s, 2).Documents(t.Context()) {
+		if n++; n == 1 {
+			require.NoError(t, err)
+			_, err = s.Compact(t.Context())
+			require.NoError(t, err)
+			continue
+		}
+		assert.Empty(t, path)
+		assert.ErrorIs(t, err, websync.ErrConflict)
+	}
+	assert.Equal(t, 2, n)
+}
+
+// A complete document is what it says, or says that it is not.
+func TestPublisherCompleteConflict(t *testing.T) {
+	s := newPubShelf(t)
+	s.put("a", pubNumbered(1, 600)...)
+	s.delete("a", pubSite+"/7")
+	p := newPublisher(s, 0)
+	p.Complete = true
+	doc, body := pubRender(t, p, "/feed.atom")
+	_, items := pubRead(t, p.URL(), body)
+	require.Len(t, items, 599)
+	assert.Equal(t, "/8", pubList(items)[6])
+	s.put("a", pubNumbered(601, 601)...)
+	var late bytes.Buffer
+	assert.ErrorIs(t, doc.Write(t.Context(), &late), websync.ErrConflict)
+	assert.Contains(t, late.String(), "</feed>")
+}
+
+func TestPublisherSettings(t *testing.T) {
+	s := memstore.New()
+	for name, change := range map[string]func(*atom.Publisher){
+		"no catalog":           func(p *atom.Publisher) { p.Catalog = nil },
+		"no base":              func(p *atom.Publisher) { p.Base = "" },
+		"base without slash":   func(p *atom.Publisher) { p.Base = pubSite },
+		"base of another kind": func(p *atom.Publisher) { p.Base = "ftp://www.example.com/" },
+		"base with a user":     func(p *atom.Publisher) { p.Base = "https://a:b@www.example.com/" },
+		"base without a host":  func(p *atom.Publisher) { p.Base = "https:///" },
+		"base with a colon":    func(p *atom.Publisher) { p.Base = "https://www.example.com:/" },
+		"base not a URL":       func(p *atom.Publisher) { p.Base = "https://[/" },
+		"path with a query":    func(p *atom.Publisher) { p.Path = "feed?a" },
+		"path with a fragment": func(p *atom.Publisher) { p.Path = "feed#a" },
+		"path with an umlaut":  func(p *atom.Publisher) { p.Path = "föd.atom" },
+		"path with a space":    func(p *atom.Publisher) { p.Path = "a feed.atom" },
+		"path of a directory":  func(p *atom.Publisher) { p.Path = "feeds/" },
+		"path with dots":       func(p *atom.Publisher) { p.Path = "../feed" },
+		"relative id":          func(p *atom.Publisher) { p.ID = "feed" },
+		"no author":            func(p *atom.Publisher) { p.Author = websync.Person{URI: pubSite} },
+		"author's email":       func(p *atom.Publisher) { p.Author.Email = "nobody" },
+		"title":                func(p *atom.Publisher) { p.Title = "\x00" },
+		"hub":                  func(p *atom.Publisher) { p.Hubs = []string{"hub"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPublisher(s, 0)
+			change(p)
+			_, err := p.Document(t.Context(), "/feed.atom")
+			require.ErrorContains(t, err, "atom: ")
+			assert.NotErrorIs(t, err, websync.ErrNotFound)
+			for path, err := range p.Documents(t.Context()) {
+				assert.Empty(t, path)
+				assert.Error(t, err)
+			}
+			assert.False(t, p.Reserved("/x"))
+		})
+	}
+	p := newPublisher(s, -1)
+	p.Base, p.Path = pubSite+":8080/a%20b/", "/all/changes"
+	assert.Equal(t, pubSite+":8080/a%20b/all/changes", p.URL())
+	assert.True(t, p.Reserved("/a%20b/all/changes"))
+	assert.True(t, p.Reserved("/a%20b/all/changes-1-01234567-12"))
+	assert.False(t, p.Reserved("/a%20b/all/changes-1-0123456-12"))
+	assert.False(t, p.Reserved("/a b/all/changes"))
+	pubRender(t, p, "/a%20b/all/changes")
+}
+
+// pubEntry publishes one item and returns its entry.
+func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.Entry {
+	s := newPubShelf(t)
+	s.put("a", more...)
+	s.commit("a", item)
+	p := newPublisher(s, 0)
+	p.Report = func(f websync.Finding) { assert.Fail(t, f.String()) }
+	_, body := pubRender(t, p, "/feed.atom")
+	_, items := pubRead(t, p.URL(), body)
+	require.NotEmpty(t, items)
+	return items[0].Entry
+}
+
+func TestPublisherEntry(t *testing.T) {
+	const copies = pubSite + "/r/"
+	here := websync.PathLocator{Base: pubSite + "/"}
+	other := websync.Resource{ID: pubFirst + "/other", Title: "Other"}
+	kept := func(r websync.Resource, link websync.Link) websync.Item {
+		return websync.Item{Resource: r, Bodies: []websync.Body{pubKept("content", link)}}
+	}
+	hrefs := func(e *atom.Entry) (all []string) {
+		for _, l := range e.Links {
+			if l.Href != e.Content.Href {
+				all = append(all, l.Rel+" "+l.Href)
+			}
+		}
+		return all
+	}
+	foreign := func(links ...websync.Link) websync.Resource {
+		return websync.Resource{ID: pubFirst + "/1", Title: "One", Summary: "1", Links: links}
+	}
+	t.Run("content that is kept", func(t *testing.T) {
+		e := pubEntry(t, kept(foreign(), websync.Link{Href: pubFirst + "/1.html", Type: "text/html"}))
+		assert.Equal(t, here.URL(e.ID, "content"), e.Content.Href)
+		assert.Equal(t, "text/html", e.Content.Type)
+		assert.Equal(t, websync.Link{Rel: "alternate", Href: e.Content.Href, Type: "text/html", Length: int64(len("content")), Digests: e.Content.Digests}, e.Links[1])
+		assert.Equal(t, websync.Digests{websync.SHA256([]byte("content"))}, e.Content.Digests)
+		assert.Equal(t, []string{"via " + e.ID}, hrefs(e))
+	})
+	t.Run("content under Base", func(t *testing.T) {
+		e := pubEntry(t, kept(websync.Resource{ID: pubSite + "/1"}, websync.Link{Href: pubSite + "/1", Type: "text/html"}))
+		assert.Equal(t, pubSite+"/1", e.Content.Href)
+		assert.Equal(t, pubSite+"/1", e.Title.Value)
+		assert.Equal(t, pubSite+"/1", e.Summary.Value)
+		assert.Empty(t, hrefs(e))
+	})
+	t.Run("content without a type", func(t *testing.T) {
+		e := pubEntry(t, kept(foreign(), websync.Link{Type: "html"}))
+		assert.Equal(t, "application/octet-stream", e.Content.Type)
+	})
+	t.Run("content in a coding", func(t *testing.T) {
+		e := pubEntry(t, kept(foreign(), websync.Link{Type: "text/html", Encoding: "gzip"}))
+		assert.Zero(t, e.Content.Length)
+		assert.Empty(t, e.Content.Digests)
+	})
+	t.Run("content of a composite type", func(t *testing.T) {
+		e := pubEntry(t, kept(foreign(), websync.Link{Type: "message/rfc822"}))
+		assert.True(t, e.Content.IsZero())
+		assert.Equal(t, []string{"via " + e.ID, "alternate " + here.URL(e.ID, "content")}, hrefs(e))
+	})
+	t.Run("content that is not kept", func(t *testing.T) {
+		r := foreign()
+		r.Content = websync.Link{Href: pubFirst + "/1.html", Type: "text/html", Length: 5}
+		e := pubEntry(t, websync.Item{Resource: r, Bodies: []websync.Body{{Name: "content", Link: r.Content}}})
+		assert.True(t, e.Content.IsZero())
+		assert.Equal(t, []string{"via " + e.ID, "alternate " + pubFirst + "/1.html"}, hrefs(e))
+		assert.EqualValues(t, 5, e.Links[1].Length)
+	})
+	t.Run("description only", func(t *testing.T) {
+		e := pubEntry(t, websync.Item{Resource: foreign()})
+		assert.Equal(t, []string{"via " + e.ID, "alternate " + e.ID}, hrefs(e))
+	})
+	t.Run("other bodies", func(t *testing.T) {
+		item := kept(foreign(websync.Link{Rel: "describedby", Href: pubFirst + "/1.rdf", Title: "Metadata"},
+			websync.Link{Rel: "related", Href: pubFirst + "/1.gone"}), websync.Link{Type: "text/html"})
+		rdf := pubKept("graph", websync.Link{Href: pubFirst + "/1.rdf", Type: "application/rdf+xml"})
+		rdf.Link.Digests = nil
+		item.Bodies = append(item.Bodies, rdf, pubKept("pdf", websync.Link{Rel: "enclosure", Type: "application/pdf"}),
+			pubKept("text", websync.Link{Type: "text/plain"}), websync.Body{Name: "gone", Link: websync.Link{Href: pubFirst + "/1.gone"}})
+		e := pubEntry(t, item)
+		assert.Equal(t, []string{"describedby " + here.URL(e.ID, "graph"), "related " + pubFirst + "/1.gone", "enclosure " + here.URL(e.ID, "pdf"),
+			"alternate " + here.URL(e.ID, "text"), "via " + e.ID}, hrefs(e))
+		assert.Equal(t, websync.Link{Rel: "describedby", Href: here.URL(e.ID, "graph"), Title: "Metadata", Type: "application/rdf+xml",
+			Length: 5, Digests: websync.Digests{rdf.Key}}, e.Links[0])
+	})
+	t.Run("via", func(t *testing.T) {
+		r := foreign()
+		r.Modified = written(t, "2025-05-01T00:00:00Z")
+		r.Content = websync.Link{Href: r.ID, Type: "text/html", Length: 7, Digests: websync.Digests{websync.SHA256(nil)}}
+		e := pubEntry(t, kept(r, websync.Link{Type: "text/html"}))
+		assert.Equal(t, []websync.Link{{Rel: "via", Href: r.ID, Type: "text/html", Length: 7, Digests: r.Content.Digests, Modified: r.Modified}}, e.Links[:1])
+	})
+	t.Run("a via that is there", func(t *testing.T) {
+		for _, rel := range []string{"via", "http://www.iana.org/assignments/relation/via"} {
+			e := pubEntry(t, kept(foreign(websync.Link{Rel: rel, Href: other.ID}), websync.Link{Type: "text/html"}), other)
+			assert.Equal(t, []string{"via " + other.ID}, hrefs(e))
+		}
+	})
+	t.Run("links to other resources", func(t *testing.T) {
+		e := pubEntry(t, kept(foreign(websync.Link{Rel: "related", Href: other.ID}, websync.Link{Rel: "up", Href: pubFirst + "/unknown"}),
+			websync.Link{Type: "text/html"}), other)
+		assert.Equal(t, []string{"related " + here.URL(other.ID, "content"), "up " + pubFirst + "/unknown", "via " + e.ID}, hrefs(e))
+		assert.Contains(t, e.Links[0].Href, copies)
+
+		e = pubEntry(t, websync.Item{Resource: foreign(websync.Link{Rel: "related", Href: other.ID})}, other)
+		assert.Contains(t, hrefs(e), "related "+other.ID, "nothing is kept")
+
+		s := newPubShelf(t)
+		s.put("a", other)
+		s.commit("a", kept(foreign(websync.Link{Rel: "related", Href: other.ID}), websync.Link{Type: "text/html"}))
+		s.put("a", websync.Resource{ID: pubFirst + "/2", Links: []websync.Link{{Rel: "related", Href: other.ID}}})
+		_, body := pubRender(t, newPublisher(s, 0), "/feed.atom")
+		_, items := pubRead(t, pubSite+"/feed.atom", body)
+		assert.Contains(t, hrefs(items[0].Entry), "related "+other.ID, "the entry beside it is kept")
+	})
+	t.Run("links that hold for the original", func(t *testing.T) {
+		var links []websync.Link
+		for _, rel := range []string{"collection", "canonical", "duplicate", "memento", "timegate", "timemap",
+			"http://www.iana.org/assignments/relation/canonical", "http://www.openarchives.org/rs/terms/patch"} {
+			links = append(links, websync.Link{Rel: rel, Href: pubFirst + "/x"})
+		}
+		assert.Equal(t, []string{"via " + pubFirst + "/1", "alternate " + pubFirst + "/1"}, hrefs(pubEntry(t, websync.Item{Resource: foreign(links...)})))
+		own := websync.Resource{ID: pubSite + "/1", Links: links}
+		assert.Len(t, pubEntry(t, websync.Item{Resource: own}).Links, len(links)+1)
+	})
+	t.Run("times", func(t *testing.T) {
+		r := foreign()
+		r.Published, r.Modified = written(t, "2026-01-01"), written(t, "2020")
+		e := pubEntry(t, websync.Item{Resource: r})
+		assert.Equal(t, "2026-01-02T03:04:06Z", e.Updated.String())
+		assert.Equal(t, "2026-01-01T00:00:00Z", e.Published.String())
+		r.Published = written(t, "2026-01-03")
+		assert.True(t, pubEntry(t, websync.Item{Resource: r}).Published.IsZero())
+	})
+	t.Run("elements", func(t *testing.T) {
+		r := foreign()
+		r.Elements = []websync.Element{
+			{Space: "urn:x", Local: "a", XML: `<a xmlns="urn:x">1</a>`},
+			{Space: "urn:x", Local: "b", XML: `<b xmlns="urn:x">`},
+			{Local: "c", XML: `<c xmlns=""/>`},
+			{Space: atom.HistoryNamespace, Local: "archive", XML: `<archive xmlns="` + atom.HistoryNamespace + `"/>`},
+			{Space: "http://www.w3.org/2000/09/xmldsig#", Local: "Signature", XML: `<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>`},
+		}
+		assert.Equal(t, r.Elements[:1], pubEntry(t, websync.Item{Resource: r}).Elements)
+	})
+}
+
+// What has no id for Atom is left out, and reported once.
+func TestPublisherReport(t *testing.T) {
+	s := newPubShelf(t)
+	bad := websync.Resource{ID: "not an IRI"}
+	s.put("a", append(pubNumbered(1, 2), bad)...)
+	s.put("a", pubNumbered(4, 6)...)
+	var findings []websync.Finding
+	newReporter := func() *atom.Publisher {
+		p := newPublisher(s, 2)
+		p.Report = func(f websync.Finding) { findings = append(findings, f) }
+		return p
+	}
+	p := newReporter()
+	for range 2 {
+		assert.Equal(t, 5, requireChain(t, p).Entries)
+	}
+	require.Len(t, findings, 1)
+	assert.Contains(t, findings[0].String(), `-2.atom: error: not listed: not an absolute IRI: "not an IRI" (atom-id, RFC 4287 §4.2.6)`)
+	for range 2 {
+		for _, path := range pubPaths(t, p) {
+			pubRender(t, p, path)
+		}
+	}
+	require.Len(t, findings, 1, "in the other order")
+	s.put("a", bad)
+	for range 2 {
+		requireChain(t, p)
+	}
+	require.Len(t, findings, 2, "a new state of it")
+	s.delete("a", bad.ID)
+	assert.Zero(t, requireChain(t, p).Tombstones)
+	require.Len(t, findings, 2)
+
+	findings = nil
+	s.put("a", bad)
+	p = newReporter()
+	p.Complete = true
+	for range 2 {
+		pubRender(t, p, "/feed.atom")
+	}
+	assert.Len(t, findings, 1)
+}
+
+// Each document is reported on once, in whatever order they are written, and those of an old generation are not.
+func TestPublisherReportOrder(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {2, 0, 1}, {1, 0, 2}} {
+		t.Run(fmt.Sprint(order), func(t *testing.T) {
+			s := newPubShelf(t)
+			all := pubNumbered(1, 6)
+			all[3].ID = "not an IRI"
+			s.put("a", all...)
+			p := newPublisher(s, 2)
+			findings := 0
+			p.Report = func(websync.Finding) { findings++ }
+			paths := pubPaths(t, p)
+			for _, i := range order {
+				pubRender(t, p, paths[i])
+			}
+			assert.Equal(t, 1, findings)
+			s.put("a", all...)
+			_, err := s.Compact(t.Context())
+			require.NoError(t, err)
+			pubRender(t, p, paths[1])
+			assert.Equal(t, 1, findings)
+		})
+	}
+}
+
+// A badCatalog fails where it is told to.
+type badCatalog struct {
+	websync.Catalog
+	head, get, changes, resources error
+}
+
+func (c *badCatalog) Head(ctx context.Context) (websync.Head, error) {
+	if c.head != nil {
+		return websync.Head{}, c.head
+	}
+	return c.Catalog.Head(ctx)
+}
+
+func (c *badCatalog) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
+	if c.get != nil {
+		return nil, c.get
+	}
+	return c.Catalog.Get(ctx, source, ids)
+}
+
+func (c *badCatalog) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return c.failing(c.Catalog.Changes(ctx, r), c.changes)
+}
+
+func (c *badCatalog) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return c.failing(c.Catalog.Resources(ctx, r), c.resources)
+}
+
+func (c *badCatalog) failing(items iter.Seq2[websync.Item, error], err error) iter.Seq2[websync.Item, error] {
+	if err == nil {
+		return items
+	}
+	return func(yield func(websync.Item, error) bool) { yield(websync.Item{}, err) }
+}
+
+// A Catalog that fails is no document that is not there.
+func TestPublisherCatalogError(t *testing.T) {
+	s := pubGazette(t)
+	for _, cause := range []error{io.ErrUnexpectedEOF, websync.ErrNotFound} {
+		for name, bad := range map[string]badCatalog{
+			"head": {head: cause}, "get": {get: cause}, "changes": {changes: cause}, "resources": {resources: cause},
+		} {
+			t.Run(fmt.Sprint(name, " ", cause), func(t *testing.T) {
+				bad.Catalog = s
+				p := newPublisher(&bad, 0)
+				p.Complete = name == "resources"
+				doc, err := p.Document(t.Context(), "/feed.atom")
+				if err == nil {
+					err = doc.Write(t.Context(), io.Discard)
+				}
+				require.Error(t, err)
+				assert.NotErrorIs(t, err, websync.ErrNotFound)
+				assert.NotErrorIs(t, err, websync.ErrGone)
+				assert.Equal(t, cause == io.ErrUnexpectedEOF, errors.Is(err, cause))
+			})
+		}
+	}
+	broken := errors.New("broken")
+	doc, err := newPublisher(s, 3).Document(t.Context(), "/feed.atom")
+	require.NoError(t, err)
+	assert.ErrorIs(t, doc.Write(t.Context(), writerFunc(func([]byte) (int, error) { return 0, broken })), broken)
+}
+
+// Documents are asked for and written by many at once.
+func TestPublisherConcurrent(t *testing.T) {
+	s := pubGazette(t)
+	p := newPublisher(s, 3)
+	var group sync.WaitGroup
+	results := make([]string, 8)
+	for i := range results {
+		group.Go(func() {
+			var all []byte
+			for _, path := range pubPaths(t, p) {
+				_, body := pubRender(t, p, path)
+				all = append(all, body...)
+			}
+			results[i] = string(all)
+		})
+	}
+	group.Wait()
+	assert.Len(t, slices.Compact(results), 1)
+}

@@ -1,0 +1,121 @@
+package atom_test
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// FuzzReader: whatever the bytes, errors and findings have positions, items have an id and markup is whole, and neither the size
+// of the reads nor the kind of item asked for makes a difference.
+func FuzzReader(f *testing.F) {
+	err := filepath.WalkDir("testdata/read", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".golden") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		f.Add(data)
+		return err
+	})
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounded := func(src io.Reader) *atom.Reader {
+			r := atom.NewReader(src)
+			r.Document, r.MaxBytes = readURL, 1<<20
+			return r
+		}
+		r := bounded(bytes.NewReader(data))
+		r.Report = func(f websync.Finding) {
+			if f.Rule != "atom-gzip" {
+				require.Positive(t, f.Line, f)
+				require.Positive(t, f.Column, f)
+			}
+		}
+		items, err := readAllItems(r)
+		if err != nil {
+			var parse *websync.ParseError
+			require.ErrorAs(t, err, &parse)
+			require.Equal(t, "atom", parse.Format)
+			if parse.Line == 0 {
+				require.NotErrorIs(t, err, websync.ErrNotDocument, "the start can't be decompressed")
+			}
+		}
+		for _, item := range items {
+			require.NotEmpty(t, item.ID())
+			requireWhole(t, item)
+		}
+
+		views := bounded(iotest.OneByteReader(bytes.NewReader(data)))
+		var clones []atom.Item
+		for {
+			v, viewErr := views.NextView()
+			if viewErr != nil {
+				if err == nil {
+					require.Equal(t, io.EOF, viewErr)
+				} else {
+					require.Equal(t, err.Error(), viewErr.Error())
+				}
+				break
+			}
+			clones = append(clones, v.Clone())
+		}
+		require.Equal(t, items, clones)
+		require.Equal(t, r.Kind(), views.Kind())
+		require.Equal(t, r.Skipped(), views.Skipped())
+		require.Equal(t, r.Feed(), views.Feed())
+
+		strict := bounded(bytes.NewReader(data))
+		strict.Strict = true
+		if _, strictErr := readAllItems(strict); strictErr == nil {
+			require.NoError(t, err, "strict is stricter")
+		}
+	})
+}
+
+// requireWhole checks that all markup of an item stands for itself.
+func requireWhole(t *testing.T, item atom.Item) {
+	var elements []websync.Element
+	texts := func(all ...atom.Text) {
+		for _, x := range all {
+			if x.Type == atom.XHTML {
+				elements = append(elements, websync.Element{Space: "http://www.w3.org/1999/xhtml", Local: "div", XML: x.Value})
+			}
+		}
+	}
+	if e := item.Entry; e != nil {
+		require.Positive(t, e.Line)
+		require.Positive(t, e.Column)
+		elements = append(elements, e.Elements...)
+		texts(e.Title, e.Summary, e.Rights, atom.Text{Type: e.Content.Type, Value: e.Content.Value})
+		for _, l := range e.Links {
+			require.NotEmpty(t, l.Rel)
+			require.GreaterOrEqual(t, l.Length, int64(websync.EmptyLength))
+		}
+	} else {
+		require.Positive(t, item.Tombstone.Line)
+		require.Positive(t, item.Tombstone.Column)
+		elements = append(elements, item.Tombstone.Elements...)
+		texts(item.Tombstone.Comment)
+	}
+	for _, x := range elements {
+		r := xmlscan.NewReader(strings.NewReader(x.XML))
+		kind, err := r.Next()
+		require.NoError(t, err, x.XML)
+		require.Equal(t, xmlscan.Start, kind)
+		require.Equal(t, xmlscan.Name{Space: x.Space, Local: x.Local}, r.Name())
+		require.NoError(t, r.Skip())
+		_, err = r.Next()
+		require.Equal(t, io.EOF, err)
+	}
+}

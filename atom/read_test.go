@@ -1,0 +1,480 @@
+package atom_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+)
+
+var updateReader = flag.Bool("update-reader", false, "write the golden files of the Reader")
+
+const readURL = "https://www.example.com/feeds/feed.atom"
+
+func readerOf(data []byte, report func(websync.Finding)) *atom.Reader {
+	r := atom.NewReader(bytes.NewReader(data))
+	r.Document = readURL
+	r.Now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r.Report = report
+	return r
+}
+
+// TestReaderGolden reads every file of testdata/read. What came out is in the file of the same name with .golden behind it.
+func TestReaderGolden(t *testing.T) {
+	err := filepath.WalkDir("testdata/read", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".golden") {
+			return err
+		}
+		t.Run(strings.TrimPrefix(filepath.ToSlash(path), "testdata/read/"), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			got := readTranscript(t, data)
+			golden := path + ".golden"
+			if *updateReader {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got)
+		})
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// readTranscript tells all that a Reader says of a document.
+func readTranscript(t *testing.T, data []byte) string {
+	var b strings.Builder
+	r := readerOf(data, func(f websync.Finding) {
+		f.Document = ""
+		fmt.Fprintf(&b, "  %s [%s]\n", f, f.Element)
+	})
+	r.Feed()
+	b.WriteString("-- items\n")
+	for item, err := range r.All() {
+		if err != nil {
+			fmt.Fprintf(&b, "error: %v\n", err)
+			for _, kind := range []error{websync.ErrNotDocument, websync.ErrTruncated, websync.ErrLimit} {
+				if errors.Is(err, kind) {
+					fmt.Fprintf(&b, "kind of error: %v\n", kind)
+				}
+			}
+			break
+		}
+		if item.Tombstone != nil {
+			b.WriteString("tombstone " + readFields(t, item.Tombstone))
+		} else {
+			b.WriteString("entry " + readFields(t, item.Entry))
+		}
+	}
+	fmt.Fprintf(&b, "-- %v, skipped %d\n%s", r.Kind(), r.Skipped(), readFields(t, r.Feed()))
+	return b.String()
+}
+
+// readFields shows the fields of v that are stated, one a line.
+func readFields(t *testing.T, v any) string {
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	var tree any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&tree))
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	require.NoError(t, e.Encode(stated(tree)))
+	return b.String()
+}
+
+// stated removes what is zero from a tree of JSON.
+func stated(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if v[key] = stated(value); v[key] == nil {
+				delete(v, key)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = stated(v[i])
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case string:
+		if v == "" {
+			return nil
+		}
+	case json.Number:
+		if v == "0" {
+			return nil
+		}
+	case bool:
+		if !v {
+			return nil
+		}
+	}
+	return v
+}
+
+const feedStart = `<feed xmlns="` + atom.Namespace + `" xmlns:at="` + atom.TombstoneNamespace + `"><id>urn:feed</id>` + "\n"
+
+// TestReaderOneBadEntry: of 20,000 entries 500 are damaged, each in another way. They cost nothing but findings.
+func TestReaderOneBadEntry(t *testing.T) {
+	damages := []string{
+		"<id>%s</id><updated>day %d</updated>",
+		"<id>%s</id><link href='a' length='n%d'/>",
+		"<id>%s</id><link rel='x%d'/>",
+		"<id>%s</id><title type='t%d'/>",
+		"<id>%s</id><unknown-%d/>",
+		"<id>%s</id><title>a & b %d</title>",
+		"<id>%s</id><content type='xhtml'>text %d</content>",
+		"<id>%s</id><id>urn:second:%d</id>",
+		"<id>%s</id><link href='a' hash='md5:%d'/>",
+		"<!-- %s --><title>%d</title>",
+	}
+	const entries, bad = 20_000, 500
+	var doc bytes.Buffer
+	doc.WriteString(feedStart)
+	for i := range entries {
+		id := fmt.Sprintf("urn:entry:%d", i)
+		body := "<id>" + id + "</id>"
+		if i%(entries/bad) == 7 {
+			n := i / (entries / bad)
+			body = fmt.Sprintf(damages[n%len(damages)], id, n)
+		}
+		doc.WriteString("<entry>" + body + "</entry>\n")
+	}
+	doc.WriteString("</feed>\n")
+
+	lines := make(map[int]bool)
+	r := readerOf(doc.Bytes(), func(f websync.Finding) {
+		assert.Positive(t, f.Line)
+		assert.Positive(t, f.Column)
+		lines[f.Line] = true
+	})
+	n := 0
+	for item, err := range r.All() {
+		require.NoError(t, err)
+		assert.Contains(t, item.ID(), "urn:entry:")
+		n++
+	}
+	assert.Equal(t, entries-bad/len(damages), n, "only an entry without id is left out")
+	assert.Equal(t, bad/len(damages), r.Skipped())
+	assert.Len(t, lines, bad, "one line with a finding for each damaged entry")
+}
+
+// TestReaderFeed: what stands before the first item is there before the first Next, what comes after it at the end.
+func TestReaderFeed(t *testing.T) {
+	doc := feedStart + "<title>before</title><entry><id>urn:1</id></entry><logo>after.png</logo><at:deleted-entry ref='urn:2' when='2024-05-01T12:00:00Z'/></feed>"
+	r := readerOf([]byte(doc), nil)
+	f := r.Feed()
+	assert.Equal(t, atom.FeedDocument, r.Kind())
+	assert.Equal(t, "urn:feed", f.ID)
+	assert.Equal(t, "before", f.Title.Value)
+	item, err := r.Next()
+	require.NoError(t, err)
+	assert.Equal(t, "urn:1", item.ID())
+	assert.Empty(t, f.Logo)
+	item, err = r.Next()
+	require.NoError(t, err)
+	assert.Equal(t, "urn:2", item.ID())
+	assert.Equal(t, "https://www.example.com/feeds/after.png", r.Feed().Logo)
+	_, err = r.Next()
+	assert.Equal(t, io.EOF, err)
+	_, err = r.Next()
+	assert.Equal(t, io.EOF, err, "the end sticks")
+}
+
+// TestReaderDocument: relative references are resolved against a URL, and stay as they are against a file name.
+func TestReaderDocument(t *testing.T) {
+	for document, want := range map[string]string{
+		"http://example.org/a/b":  "http://example.org/a/x",
+		"file:///feeds/feed.atom": "file:///feeds/x",
+		"feeds/feed.atom":         "x",
+		`C:\feeds\feed.atom`:      "x",
+		"":                        "x",
+	} {
+		var rules []string
+		r := readerOf([]byte(feedStart+"<entry><id>1</id><link href='x'/></entry></feed>"), func(f websync.Finding) { rules = append(rules, f.Rule) })
+		r.Document = document
+		item, err := r.Next()
+		require.NoError(t, err)
+		assert.Equal(t, want, item.Entry.Links[0].Href, document)
+		assert.Equal(t, want == "x", len(rules) == 1 && rules[0] == "atom-relative", document)
+	}
+}
+
+// TestReaderFeedError: an error in the metadata comes out of Next, and is not an empty feed.
+func TestReaderFeedError(t *testing.T) {
+	r := readerOf([]byte(feedStart+"<title>"), nil)
+	assert.Equal(t, "urn:feed", r.Feed().ID)
+	_, err := r.Next()
+	require.ErrorIs(t, err, websync.ErrTruncated)
+	_, again := r.Next()
+	assert.Equal(t, err, again)
+
+	r = readerOf([]byte("<html/>"), nil)
+	assert.Empty(t, r.Feed().ID)
+	_, err = r.Next()
+	require.ErrorIs(t, err, websync.ErrNotDocument)
+}
+
+func readAllItems(r *atom.Reader) (items []atom.Item, err error) {
+	for item, err := range r.All() {
+		if err != nil {
+			return items, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+func TestReaderLimits(t *testing.T) {
+	many := func(n int) []byte {
+		var b bytes.Buffer
+		b.WriteString(feedStart)
+		for i := range n {
+			fmt.Fprintf(&b, "<entry><id>urn:%d</id></entry>\n", i)
+		}
+		b.WriteString("</feed>")
+		return b.Bytes()
+	}
+	t.Run("MaxEntries", func(t *testing.T) {
+		r := readerOf(many(11), nil)
+		r.MaxEntries = 10
+		items, err := readAllItems(r)
+		assert.Len(t, items, 10)
+		require.ErrorIs(t, err, websync.ErrLimit)
+		assert.ErrorContains(t, err, "line 12")
+
+		r = readerOf(many(10), nil)
+		r.MaxEntries = 10
+		_, err = readAllItems(r)
+		assert.NoError(t, err)
+	})
+	t.Run("MaxBytes", func(t *testing.T) {
+		doc := many(100)
+		r := readerOf(doc, nil)
+		r.MaxBytes = int64(len(doc)) - 1
+		_, err := readAllItems(r)
+		require.ErrorIs(t, err, websync.ErrLimit)
+
+		r = readerOf(doc, nil)
+		r.MaxBytes = int64(len(doc))
+		items, err := readAllItems(r)
+		require.NoError(t, err)
+		assert.Len(t, items, 100)
+	})
+	t.Run("gzip bomb", func(t *testing.T) {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write([]byte(feedStart))
+		z.Write(bytes.Repeat([]byte(" "), 8<<20))
+		require.NoError(t, z.Close())
+		r := readerOf(b.Bytes(), nil)
+		r.MaxBytes = 1 << 20
+		_, err := readAllItems(r)
+		require.ErrorIs(t, err, websync.ErrLimit)
+	})
+	t.Run("of one item and of the feed", func(t *testing.T) {
+		for _, part := range []string{
+			"<x xmlns='urn:x'>" + strings.Repeat("x", 700<<10) + "</x>",
+			"<link href='" + strings.Repeat("x", 700<<10) + "'/>",
+			"<category term='" + strings.Repeat("x", 700<<10) + "'/>",
+			"<author><name>" + strings.Repeat("x", 700<<10) + "</name></author>",
+		} {
+			parts := strings.Repeat(part, 8)
+			doc := feedStart + parts + "<entry>" + parts + "<id>urn:1</id></entry><at:deleted-entry ref='urn:2' when='2024-05-01T12:00:00Z'>" + parts + "</at:deleted-entry></feed>"
+			var sizes int
+			r := readerOf([]byte(doc), func(f websync.Finding) {
+				if f.Rule == "atom-element-size" {
+					sizes++
+				}
+			})
+			items, err := readAllItems(r)
+			require.NoError(t, err)
+			require.Len(t, items, 2, "what can be there once is read all the same")
+			e, f, d := items[0].Entry, r.Feed(), items[1].Tombstone
+			assert.Equal(t, 6, len(e.Elements)+len(e.Links)+len(e.Categories)+len(e.Authors))
+			assert.Equal(t, 6, len(f.Elements)+len(f.Links)+len(f.Categories)+len(f.Authors))
+			assert.Equal(t, 6, len(d.Elements)+len(d.Links))
+			assert.Equal(t, 6, sizes)
+		}
+	})
+	t.Run("a value that elements interrupt", func(t *testing.T) {
+		doc := feedStart + "<entry><id>urn:1</id><title>" + strings.Repeat(strings.Repeat("x", 1<<20)+"<b/>", 10) + "</title></entry></feed>"
+		items, err := readAllItems(readerOf([]byte(doc), nil))
+		require.NoError(t, err)
+		assert.Len(t, items[0].Entry.Title.Value, 8<<20)
+	})
+	t.Run("digests", func(t *testing.T) {
+		doc := feedStart + "<entry><id>urn:1</id><link href='a' hash='" + strings.Repeat("crc:0 ", 100) + "'/></entry></feed>"
+		items, err := readAllItems(readerOf([]byte(doc), nil))
+		require.NoError(t, err)
+		assert.Len(t, items[0].Entry.Links[0].Digests, 64)
+	})
+	t.Run("depth", func(t *testing.T) {
+		doc := feedStart + "<entry><id>urn:1</id><title>" + strings.Repeat("<b>", 300)
+		_, err := readAllItems(readerOf([]byte(doc), nil))
+		require.ErrorIs(t, err, websync.ErrLimit)
+	})
+}
+
+func TestReaderStrict(t *testing.T) {
+	tests := map[string]struct{ doc, want string }{
+		"a finding": {
+			feedStart + "<entry><id>urn:1</id><updated>2024-05-01</updated></entry></feed>",
+			"atom: " + readURL + ": line 2, column 22: updated: a date without a time",
+		},
+		"in the metadata": {feedStart + "<title type='x'/></feed>", "line 2, column 1: title: the type of a text is text, html or xhtml"},
+		"before the end":  {feedStart + "<title type='x'/><title>", "line 2, column 1: title: the type of a text is text, html or xhtml"},
+		"the root":        {"<feed/>", "line 1, column 1: feed: the namespace is not " + atom.Namespace},
+		"an ampersand":    {feedStart + "<title>a & b</title></feed>", "line 2, column 10"},
+		"a skipped entry": {feedStart + "<entry/></feed>", "line 2, column 1: entry: an entry without id"},
+		"a tombstone":     {feedStart + "<at:deleted-entry/></feed>", "deleted-entry: a tombstone without ref"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := readerOf([]byte(test.doc), nil)
+			r.Strict = true
+			_, err := readAllItems(r)
+			require.ErrorContains(t, err, test.want)
+			var parse *websync.ParseError
+			require.ErrorAs(t, err, &parse)
+		})
+	}
+	t.Run("what is allowed passes", func(t *testing.T) {
+		r := readerOf([]byte(feedStart+"<entry><id>urn:1</id><x xmlns='urn:x'/></entry></feed>"), nil)
+		r.Document, r.Strict = "feed.atom", true
+		items, err := readAllItems(r)
+		require.NoError(t, err)
+		assert.Len(t, items, 1)
+	})
+}
+
+// TestReaderView: a view and the item are the same, and a clone outlives the view.
+func TestReaderView(t *testing.T) {
+	for _, file := range []string{"rfc4287/feed.xml", "rfc4287/content.xml", "rfc6721/tombstones.xml", "linkext/digests.xml"} {
+		doc, err := os.ReadFile(filepath.Join("testdata/read", file))
+		require.NoError(t, err)
+		want, err := readAllItems(readerOf(doc, nil))
+		require.NoError(t, err)
+
+		r := readerOf(doc, nil)
+		var clones []atom.Item
+		for i := 0; ; i++ {
+			v, err := r.NextView()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			assert.Equal(t, want[i].ID(), string(v.ID))
+			assert.Equal(t, want[i].Tombstone != nil, v.Deleted)
+			if e := want[i].Entry; e != nil {
+				assert.Equal(t, e.Title.Value, string(v.Title.Value))
+				assert.Equal(t, e.Content.Value, string(v.Content.Value))
+				require.Len(t, v.Links, len(e.Links))
+				for j, l := range v.Links {
+					assert.Equal(t, e.Links[j].Href, string(l.Href))
+				}
+			}
+			clones = append(clones, v.Clone())
+		}
+		assert.Equal(t, want, clones)
+	}
+}
+
+// TestReaderAllocations: an owned entry is itself, one string, and a slice for each of authors, categories, links and digests; a view needs nothing.
+func TestReaderAllocations(t *testing.T) {
+	doc := writtenFeed(t)
+	const runs = 1000
+	r := readerOf(doc, nil)
+	view := testing.AllocsPerRun(runs, func() {
+		_, err := r.NextView()
+		require.NoError(t, err)
+	})
+	assert.Zero(t, view)
+	owned := testing.AllocsPerRun(runs, func() {
+		_, err := r.Next()
+		require.NoError(t, err)
+	})
+	assert.LessOrEqual(t, owned, 6.0)
+}
+
+// TestReaderMemory: reading views needs memory for one item, whatever the length of the document.
+func TestReaderMemory(t *testing.T) {
+	r := readerOf(writtenFeed(t), nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for {
+		if _, err := r.NextView(); err != nil {
+			require.Equal(t, io.EOF, err)
+			break
+		}
+	}
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(512<<10))
+}
+
+// A failingReader fails once with its error, then as if nothing had happened, as some Readers do.
+type failingReader struct{ err error }
+
+func (f *failingReader) Read([]byte) (int, error) {
+	err := f.err
+	f.err = io.EOF
+	return 0, err
+}
+
+const cutFeed = `<feed xmlns="` + atom.Namespace + `"><id>urn:feed</id><entry><id>urn:1</id><title>x</title></entry><entry><id>urn:2</id><link href="a"/></entry></feed>`
+
+func gzipped(data string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(data))
+	z.Close()
+	return b.Bytes()
+}
+
+// TestReaderCut: an error of the io.Reader is no end of the document, wherever it comes, and neither is a document that is cut
+// an empty one.
+func TestReaderCut(t *testing.T) {
+	broken := errors.New("connection reset")
+	for name, doc := range map[string][]byte{"plain": []byte(cutFeed), "gzip": gzipped(cutFeed)} {
+		t.Run(name, func(t *testing.T) {
+			for n := range doc {
+				r := atom.NewReader(io.MultiReader(bytes.NewReader(doc[:n]), &failingReader{broken}))
+				_, err := readAllItems(r)
+				require.ErrorIs(t, err, broken, "after %d bytes", n)
+
+				_, err = readAllItems(atom.NewReader(bytes.NewReader(doc[:n])))
+				var parse *websync.ParseError
+				require.ErrorAs(t, err, &parse, "after %d bytes", n)
+				if n > 20 {
+					require.ErrorIs(t, err, websync.ErrTruncated, "after %d bytes", n)
+				}
+			}
+		})
+	}
+}

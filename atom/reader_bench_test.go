@@ -1,0 +1,111 @@
+package atom_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"testing"
+
+	gofeed "github.com/mmcdole/gofeed/atom"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+)
+
+// writtenFeed is the feed of benchFeed as a document of benchEntries entries.
+func writtenFeed(tb testing.TB) []byte {
+	feed, entries := benchFeed()
+	var b bytes.Buffer
+	w := atom.NewWriter(&b)
+	err := w.WriteFeed(&feed)
+	for i := range entries {
+		if err == nil {
+			err = w.WriteEntry(&entries[i])
+		}
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// BenchmarkReader reads one feed of 10,000 entries: with Next, with NextView, with a Decoder of encoding/xml into structs, entry
+// by entry, and with gofeed's parser of Atom.
+func BenchmarkReader(b *testing.B) {
+	doc := writtenFeed(b)
+	run := func(name string, read func() (int, error)) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(doc)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if n, err := read(); n != benchEntries || err != nil {
+					b.Fatal(n, err)
+				}
+			}
+		})
+	}
+	run("websync", func() (n int, err error) {
+		r := atom.NewReader(bytes.NewReader(doc))
+		for {
+			item, err := r.Next()
+			if err == io.EOF {
+				return n, nil
+			}
+			if err != nil || item.Entry.ID == "" || item.Entry.Updated.IsZero() || len(item.Entry.Content.Digests) != 1 || len(item.Entry.Links) != 2 {
+				return n, err
+			}
+			n++
+		}
+	})
+	view := func(r *atom.Reader) (n int, err error) {
+		for {
+			v, err := r.NextView()
+			if err == io.EOF {
+				return n, nil
+			}
+			if err != nil || len(v.ID) == 0 || v.Updated.IsZero() || len(v.Content.Digests) != 1 || len(v.Links) != 2 {
+				return n, err
+			}
+			n++
+		}
+	}
+	run("websync-view", func() (n int, err error) {
+		return view(atom.NewReader(bytes.NewReader(doc)))
+	})
+	run("websync-report", func() (n int, err error) {
+		r := atom.NewReader(bytes.NewReader(doc))
+		r.Report = func(f websync.Finding) { b.Error(f) }
+		return view(r)
+	})
+	run("encoding-xml", func() (n int, err error) {
+		d := xml.NewDecoder(bytes.NewReader(doc))
+		for {
+			t, err := d.Token()
+			if err == io.EOF {
+				return n, nil
+			}
+			if err != nil {
+				return n, err
+			}
+			start, ok := t.(xml.StartElement)
+			if !ok || start.Name.Local != "entry" {
+				continue
+			}
+			var e encodedEntry
+			if err := d.DecodeElement(&e, &start); err != nil || e.ID == "" || e.Content.Hash == "" || len(e.Link) != 2 {
+				return n, err
+			}
+			n++
+		}
+	})
+	run("gofeed", func() (n int, err error) {
+		feed, err := new(gofeed.Parser).Parse(bytes.NewReader(doc))
+		if err != nil {
+			return 0, err
+		}
+		return len(feed.Entries), nil
+	})
+}

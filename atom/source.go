@@ -1,0 +1,896 @@
+package atom
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/document"
+)
+
+// A Selection says which representation of an entry is the content of a resource.
+type Selection uint8
+
+const (
+	// ContentOrAlternate is atom:content, inline or by its src; without one, the first alternate link.
+	ContentOrAlternate Selection = iota
+	// ContentOnly is atom:content. An entry without one is a description only.
+	ContentOnly
+	// Alternate is the first alternate link; without one, atom:content.
+	Alternate
+	// Enclosure is the first enclosure link; without one, as ContentOrAlternate.
+	Enclosure
+)
+
+// A Parser reads a document that is not Atom; document is its URL. It returns what it says as a feed and its items, in their
+// order, and passes departures to report, which is never nil. An error that matches [websync.ErrNotDocument] says that it is none
+// that the Parser knows. The same bytes give the same items each time: a Source reads them more than once.
+type Parser func(src io.Reader, document string, report func(websync.Finding)) (*Feed, []Item, error)
+
+// A Source harvests one feed, from its subscription document on, as one set of resources. Each entry becomes a resource with
+// its atom:id as ID and atom:updated as the time of the change; each tombstone a deletion. What an entry carries inline is
+// kept without a request.
+//
+// What the subscription document says of itself decides how it is read:
+//
+//   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is gone.
+//   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to the oldest until one is met that
+//     an earlier run has dealt with, and then told from the oldest to the newest, the youngest state of each id only.
+//     Each document that is told moves the checkpoint.
+//   - A paged feed (next, RFC 5005 §3) is walked likewise, until a page is met that goes from the youngest entry to the
+//     oldest and ends with one that is older than what was told; pages in another order are all read, each time. They change
+//     while they are read, so a walk whose first page has changed meanwhile begins anew, a few times; if it changes again, that is a hole.
+//   - Any other feed is a window.
+//
+// If nothing in a feed is known from the last run, entries may have passed unseen in between: a finding says so.
+//
+// Of two states of one id the one with the later time is the younger, and of two with one time, or of which one states none,
+// that in the newer document. In one document a tombstone is younger than an entry of the same time, and of two entries of one
+// time the first counts. So an entry wins over a tombstone of its own time if it was published again in a later document, and
+// otherwise the tombstone does.
+//
+// A document of an archive that can't be read, that belongs to another feed, or that links back into the chain, is a hole: a
+// Problem. What is younger is told, but the checkpoint stays below the hole, and so does what the server said of the
+// subscription document: each run walks again until the document is back or AcceptGaps is set. If the archive has been
+// exchanged for another in mid-walk, the walk begins anew, a few times; one that was exchanged between two runs is read to its end.
+//
+// Departures of the documents go to [harvest.Run.Report].
+type Source struct {
+	// URL is that of the subscription document. It is required.
+	URL string
+
+	// Name is the Source's key in a Store. The default is URL.
+	Name string
+
+	// FeedID, if set, is the atom:id that the feed must have. If it is not set, the first one that was met must stay: a
+	// feed that comes with another is a Problem, and nothing of it is told until FeedID accepts it.
+	FeedID string
+
+	// Content selects what a resource's content is.
+	Content Selection
+
+	// ViaID makes the target of an entry's or a tombstone's via link, if it has one, the ID of the resource. IDs then
+	// survive any number of republications.
+	ViaID bool
+
+	// AcceptGaps takes what could be read of the feed for all there is. Each gap is a finding.
+	AcceptGaps bool
+
+	// Dir is a directory that keeps the documents of an archive until all are told, so that a walk that was killed, or that
+	// ended at a hole, needs no second request for them. It is made if need be, and several Sources may share it. Empty: they
+	// are kept for one run.
+	Dir string
+
+	// Parser, if set, reads documents that are not Atom; package anyfeed has one for RSS and JSON Feed.
+	Parser Parser
+
+	// MaxDocuments limits the documents of one walk: what is beyond is a hole. 0: 50,000; negative: no limit.
+	MaxDocuments int
+
+	// MaxBytes limits each document, decompressed. 0: 1 GiB; negative: no limit.
+	MaxBytes int64
+}
+
+var (
+	_ harvest.Source = (*Source)(nil)
+	_ harvest.Rooted = (*Source)(nil)
+)
+
+// Key returns Name, or URL if there is none.
+func (s *Source) Key() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return s.URL
+}
+
+// Root returns URL.
+func (s *Source) Root() string { return s.URL }
+
+// Events implements [harvest.Source].
+func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		w := &walk{source: s, run: run, yield: yield, shelf: newShelf(s.Dir, s.Key())}
+		w.begin()
+		err := errors.Join(w.all(ctx), w.forget())
+		if w.done {
+			err = errors.Join(err, w.shelf.empty())
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(harvest.Event{}, err)
+		}
+	}
+}
+
+// options is a fingerprint of what decides what is told.
+func (s *Source) options() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %t", s.URL, s.Content, s.ViaID))
+	return hex.EncodeToString(sum[:8])
+}
+
+// A walk is one run over the documents of a feed.
+type walk struct {
+	source *Source
+	run    *harvest.Run
+	yield  func(harvest.Event, error) bool
+
+	from checkpoint
+	next checkpoint
+
+	file    pageFile // the documents
+	shelf   shelf
+	pages   []*page // those that are in youths, the newest first
+	youths  *youngest
+	last    [2]websync.Datetime // times of the last entry and the last tombstone
+	rises   bool                // one of them is younger than the one before it
+	reached bool                // the archive document that the checkpoint names
+	now     time.Time           // by the server's clock; zero: it does not tell
+	pending int                 // bytes of inline content since the last Mark
+	done    bool                // all that was read has been told
+}
+
+// errStopped: the engine wants no more events.
+var errStopped = errors.New("stopped")
+
+func (w *walk) begin() {
+	options := w.source.options()
+	if w.run.From.Version == checkpointVersion {
+		c, ok := decodeCheckpoint(w.run.From.Data)
+		if id := w.source.FeedID; ok && c.Options == options && (id == "" || id == c.ID) {
+			w.from = c
+		}
+	}
+	w.next = w.from
+	w.next.Options = options
+	w.next.settle("", "")
+}
+
+// forget removes what the walk has read so far.
+func (w *walk) forget() error {
+	err := errors.Join(w.youths.close(), w.file.close())
+	w.file.end, w.pages, w.last, w.rises = 0, nil, [2]websync.Datetime{}, false
+	return err
+}
+
+// all tells the feed. The error is for what ends the run.
+func (w *walk) all(ctx context.Context) error {
+	const most = 3 // passes, if the feed is exchanged while it is read
+	for n := 1; ; n++ {
+		again, err := w.pass(ctx, n < most)
+		if err != nil || !again {
+			return err
+		}
+		if err := w.forget(); err != nil {
+			return err
+		}
+	}
+}
+
+// pass reads the feed once and tells it. It returns true if the feed was exchanged meanwhile and is to be read again.
+func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) {
+	w.youths = newYoungest()
+	head, err := w.head(ctx)
+	if err != nil {
+		return false, err
+	}
+	if head == nil {
+		w.done = true
+		return false, w.mark(w.run.From)
+	}
+	if fault := w.otherFeed(head); fault != nil {
+		return false, w.problem(fault)
+	}
+	w.next.ID = head.id
+	switch {
+	case head.complete && head.prev == "" && head.next == "":
+		return false, w.snapshot(head)
+	case head.prev != "":
+		return w.archive(ctx, head, mayAgain)
+	case head.next != "" && head.next != head.url:
+		return w.paged(ctx, head, mayAgain)
+	}
+	return false, w.tell(nil)
+}
+
+// otherFeed returns what is wrong if a document is of another feed than the one that is harvested.
+func (w *walk) otherFeed(p *page) error {
+	want := w.source.FeedID
+	if want == "" {
+		want = w.next.ID
+	}
+	if want != "" && p.id != want {
+		return named(p.url, fmt.Errorf("the feed %.200q, not %.200q", p.id, want))
+	}
+	return nil
+}
+
+// snapshot tells a complete feed.
+func (w *walk) snapshot(head *page) error {
+	if err := w.give(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
+		return err
+	}
+	if err := w.tellPage(head); err != nil {
+		return err
+	}
+	w.done = true
+	w.next.settle(head.etag, head.lastModified)
+	return w.give(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: head.skipped,
+		Options: w.next.Options, Resume: w.resume()})
+}
+
+// archive walks an archived feed and tells it.
+func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
+	hole, err := w.follow(ctx, head, true)
+	if err != nil {
+		return false, err
+	}
+	if hole != nil && mayAgain {
+		now, err := w.headAgain(ctx, head)
+		if err != nil && !isBroken(err) {
+			return false, err
+		}
+		if now != nil && now.prev != head.prev {
+			return true, nil
+		}
+	}
+	return false, w.tell(hole)
+}
+
+// paged walks a paged feed and tells it.
+func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
+	if w.met(head) {
+		return false, w.tell(nil)
+	}
+	hole, err := w.follow(ctx, head, false)
+	if err != nil {
+		return false, err
+	}
+	changed, err := w.hasChanged(ctx, head)
+	switch {
+	case err != nil && !isBroken(err):
+		return false, err
+	case changed && mayAgain:
+		return true, nil
+	case changed && w.source.AcceptGaps:
+		w.run.Report(rulePages.Finding(head.url, 0, 0, "feed", nil, changing))
+	case changed:
+		err = named(head.url, errors.New(changing))
+	}
+	if hole == nil {
+		hole = err
+	}
+	return false, w.tell(hole)
+}
+
+// met reports whether what comes after a page of a paged feed is known: the pages go from the young to the old, far enough.
+func (w *walk) met(p *page) bool {
+	return !w.rises && !w.from.Unordered && p.oldest.Before(w.from.Time)
+}
+
+const changing = "the feed changes while its pages are read: entries may have moved out of sight"
+
+// follow walks on from head, over prev-archive or over next, until it meets what an earlier run has dealt with, or the chain ends.
+// A hole is why it could not; the error is for what ends the run.
+func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err error) {
+	limit := w.source.MaxDocuments
+	if limit == 0 {
+		limit = 50_000
+	}
+	asked := map[string]bool{head.url: true}
+	for p := head; ; {
+		link, rel := p.next, "next"
+		if archive {
+			link, rel = p.prev, "prev-archive"
+		}
+		switch {
+		case archive && link != "" && link == w.from.Archive:
+			w.reached = true
+			return nil, nil
+		case link == "", !archive && w.met(p):
+			return nil, nil
+		case asked[link]:
+			return named(p.url, fmt.Errorf("%s leads back to %s", rel, link)), nil
+		case limit > 0 && len(w.pages) >= limit:
+			return named(p.url, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit)), nil
+		}
+		asked[link] = true
+		if p, err = w.older(ctx, link, archive); isBroken(err) {
+			return err, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// hasChanged reports whether the subscription document now has other items.
+func (w *walk) hasChanged(ctx context.Context, head *page) (bool, error) {
+	now, err := w.headAgain(ctx, head)
+	if now == nil || err != nil {
+		return false, err
+	}
+	before, err := w.sum(head)
+	if err != nil {
+		return false, err
+	}
+	after, err := w.sum(now)
+	return before != after, err
+}
+
+// sum returns a digest of the items of a document.
+func (w *walk) sum(p *page) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	_, err = w.parse(p, nil, func(_ int, s *sighting) error {
+		_, err := fmt.Fprintf(h, "%q %v %t\n", s.id, s.at, s.deleted)
+		return err
+	})
+	return [sha256.Size]byte(h.Sum(nil)), err
+}
+
+// A page is one document of a walk.
+type page struct {
+	n            int // in the walk, from 0, the subscription document
+	url          string
+	final        string // after redirects
+	place        place  // in walk.file
+	etag         string
+	lastModified string
+
+	foreign    bool // not Atom
+	id         string
+	complete   bool
+	prev, next string // prev-archive and next
+	authors    []websync.Person
+	lang, base string
+	size       int64 // decompressed
+	items      int
+	skipped    int
+
+	known  int // items that an earlier run has told
+	oldest websync.Datetime
+}
+
+// head reads the subscription document; nil if it has not changed since the last run.
+func (w *walk) head(ctx context.Context) (*page, error) {
+	p := &page{url: w.source.URL}
+	v := harvest.Validator{URL: p.url, ETag: w.from.ETag, LastModified: w.from.LastModified}
+	if unchanged, err := w.fetch(ctx, p, v); unchanged || err != nil {
+		return nil, err
+	}
+	return p, w.read(p)
+}
+
+// headAgain reads the subscription document once more, beside the first time; nil if it has not changed.
+func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
+	p := &page{url: head.url}
+	v := harvest.Validator{URL: p.url, ETag: head.etag, LastModified: head.lastModified}
+	if unchanged, err := w.fetch(ctx, p, v); unchanged || err != nil {
+		return nil, err
+	}
+	r, err := w.parse(p, nil, func(int, *sighting) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	p.describe(r)
+	return p, nil
+}
+
+// older reads a later document of a walk. One of an archive, which never changes, is not asked for if an earlier run has read it.
+func (w *walk) older(ctx context.Context, url string, archive bool) (p *page, err error) {
+	p = &page{url: url, n: len(w.pages)}
+	if archive {
+		var ok bool
+		if p.place, p.final, ok = w.shelf.take(url, &w.file); ok {
+			if err := w.read(p); !isBroken(err) {
+				return p, err
+			}
+		}
+	}
+	p = &page{url: url, n: len(w.pages)}
+	if _, err := w.fetch(ctx, p, harvest.Validator{}); err != nil {
+		return nil, err
+	}
+	if err := w.read(p); err != nil || !archive {
+		return p, err
+	}
+	return p, w.shelf.put(url, p.final, w.file.page(p.place))
+}
+
+// A brokenPage is the error of one document that can't be had, or is not what it should be.
+type brokenPage struct{ err error }
+
+func (e *brokenPage) Error() string { return e.err.Error() }
+func (e *brokenPage) Unwrap() error { return e.err }
+
+func isBroken(err error) bool {
+	var broken *brokenPage
+	return errors.As(err, &broken)
+}
+
+// fetch gets a document to its end. An error that is the document's is a *brokenPage.
+func (w *walk) fetch(ctx context.Context, p *page, v harvest.Validator) (unchanged bool, err error) {
+	limit := w.source.MaxBytes
+	if limit == 0 {
+		limit = document.DefaultBytes
+	}
+	resp, err := w.run.Fetcher.Fetch(ctx, &harvest.Request{
+		URL:       p.url,
+		Accept:    "application/atom+xml, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.5",
+		Validator: v,
+		MaxBytes:  limit,
+		Spool:     true,
+	})
+	switch {
+	case ctx.Err() != nil:
+		if err == nil && resp.Body != nil {
+			resp.Body.Close()
+		}
+		return false, ctx.Err()
+	case err != nil:
+		return false, &brokenPage{fmt.Errorf("atom: %w", err)} // which names the URL
+	case resp.NotModified:
+		return true, nil
+	}
+	p.etag, p.lastModified = resp.Validator.ETag, resp.Validator.LastModified
+	p.final = cmp.Or(resp.URL, p.url)
+	if p.n == 0 {
+		w.now = responseDate(resp)
+	}
+	return false, w.keep(p, resp.Body)
+}
+
+// keep copies the body of a response into the walk's file and closes it.
+func (w *walk) keep(p *page, body io.ReadCloser) (err error) {
+	if body == nil {
+		body = io.NopCloser(bytes.NewReader(nil))
+	}
+	src := &failing{src: body}
+	p.place, err = w.file.add(src)
+	err = errors.Join(err, body.Close())
+	if src.err != nil {
+		return &brokenPage{named(p.url, src.err)}
+	}
+	return err
+}
+
+// A failing reader remembers the error of its source.
+type failing struct {
+	src io.Reader
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.src.Read(p)
+	if err != io.EOF {
+		f.err = err
+	}
+	return n, err
+}
+
+// responseDate returns the server's clock; zero if it is not told.
+func responseDate(resp *harvest.Response) time.Time {
+	if dates := resp.Header["Date"]; len(dates) > 0 {
+		if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", dates[0]); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// read checks a document, reports its departures and takes it among the pages. If it is broken, nothing of it is left.
+func (w *walk) read(p *page) error {
+	r, err := w.parse(p, w.run.Report, func(i int, s *sighting) error { return w.see(p, i, s) })
+	p.describe(r)
+	if err == nil && p.n > 0 {
+		if fault := w.otherFeed(p); fault != nil {
+			err = &brokenPage{fault}
+		}
+	}
+	switch {
+	case err == nil:
+		w.pages = append(w.pages, p)
+	case p.items > 0 && isBroken(err):
+		if fault := w.seeAgain(); fault != nil {
+			return fault
+		}
+	}
+	return err
+}
+
+// describe takes over what was read.
+func (p *page) describe(r reading) {
+	if r.feed == nil {
+		return
+	}
+	prev, _ := r.feed.Link("prev-archive")
+	next, _ := r.feed.Link("next")
+	p.id, p.complete, p.prev, p.next = r.feed.ID, r.feed.Complete, prev.Href, next.Href
+	p.authors, p.lang, p.base = r.feed.Authors, r.feed.Lang, r.feed.Base
+	p.foreign, p.size, p.skipped = r.foreign, r.size, r.skipped
+}
+
+// see notes an item of a document.
+func (w *walk) see(p *page, i int, s *sighting) error {
+	p.items++
+	last := &w.last[0]
+	if s.deleted {
+		last = &w.last[1]
+	}
+	w.rises = w.rises || last.Before(s.at)
+	*last = s.at
+	if p.oldest.IsZero() || s.at.Before(p.oldest) {
+		p.oldest = s.at
+	}
+	if w.from.knows(s.id, s.at) {
+		p.known++
+	}
+	return w.youths.see(s.id, state{document: p.n, item: i, time: s.at, tombstone: s.deleted})
+}
+
+// seeAgain forgets a document that turned out to be broken.
+func (w *walk) seeAgain() error {
+	if err := w.youths.close(); err != nil {
+		return err
+	}
+	w.youths = newYoungest()
+	for _, p := range w.pages {
+		_, err := w.parse(p, nil, func(i int, s *sighting) error {
+			return w.youths.see(s.id, state{document: p.n, item: i, time: s.at, tombstone: s.deleted})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A sighting is an item as parse comes by it, valid until the next one.
+type sighting struct {
+	id      []byte // of the resource
+	at      websync.Datetime
+	deleted bool
+	view    *View
+	own     Item // where there is no view
+}
+
+// item returns the item in memory of its own.
+func (s *sighting) item() Item {
+	if s.view != nil {
+		return s.view.Clone()
+	}
+	return s.own
+}
+
+// A reading is what parse has learned of a document.
+type reading struct {
+	feed    *Feed
+	foreign bool
+	size    int64
+	skipped int
+}
+
+// parse calls each for every item of a document that can be told; i counts all. What is wrong with the document is a *brokenPage.
+func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, s *sighting) error) (reading, error) {
+	if p.foreign {
+		return w.parseForeign(p, report, each)
+	}
+	r, err := w.parseAtom(p, report, each)
+	if w.source.Parser == nil || !isBroken(err) || r.feed != nil || !errors.Is(err, websync.ErrNotDocument) {
+		return r, err
+	}
+	foreign, otherErr := w.parseForeign(p, report, each)
+	if errors.Is(otherErr, websync.ErrNotDocument) {
+		return r, err
+	}
+	return foreign, otherErr
+}
+
+func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *sighting) error) (got reading, err error) {
+	r := NewReader(w.file.page(p.place))
+	r.Document, r.MaxBytes, r.Report, r.Now = p.final, w.source.MaxBytes, report, w.now
+	var s sighting
+	for i := 0; ; i++ {
+		v, err := r.NextView()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return got, &brokenPage{err}
+		}
+		if r.Kind() != FeedDocument {
+			break
+		}
+		s = sighting{id: w.viewID(v), at: v.Updated, deleted: v.Deleted, view: v}
+		if !w.usable(p, &s, report) {
+			got.skipped++
+		} else if err := each(i, &s); err != nil {
+			return got, err
+		}
+	}
+	got.feed, got.size = r.Feed(), r.doc.Size()
+	got.skipped += r.Skipped()
+	if r.Kind() != FeedDocument {
+		what := document.Kind{Name: "a feed"}.Not("a document of the kind " + r.Kind().String())
+		return got, &brokenPage{named(p.url, what)}
+	}
+	return got, nil
+}
+
+func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int, *sighting) error) (reading, error) {
+	if report == nil {
+		report = func(websync.Finding) {}
+	}
+	feed, items, err := w.source.Parser(w.file.page(p.place), p.final, report)
+	if err != nil {
+		return reading{}, &brokenPage{named(p.url, err)}
+	}
+	got := reading{feed: feed, foreign: true, size: p.place.size}
+	if feed == nil {
+		got.feed = new(Feed)
+	}
+	for i, item := range items {
+		if item.Entry == nil && item.Tombstone == nil {
+			continue
+		}
+		s := sighting{id: []byte(w.itemID(item)), at: item.Time(), deleted: item.Tombstone != nil, own: item}
+		if !w.usable(p, &s, report) {
+			got.skipped++
+		} else if err := each(i, &s); err != nil {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// usable tells whether an item can be told; otherwise it is skipped.
+func (w *walk) usable(p *page, s *sighting, report func(websync.Finding)) bool {
+	if len(s.id) > harvest.MaxID && report != nil {
+		report(ruleElementSize.Finding(p.final, 0, 0, "id", s.id, "longer than any store takes: skipped"))
+	}
+	return len(s.id) > 0 && len(s.id) <= harvest.MaxID
+}
+
+// viewID returns the id of the resource that a view is about.
+func (w *walk) viewID(v *View) []byte {
+	if w.source.ViaID {
+		for i := range v.Links {
+			if l := &v.Links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
+				return l.Href
+			}
+		}
+	}
+	return v.ID
+}
+
+// itemID is viewID for an item of a Parser.
+func (w *walk) itemID(item Item) string {
+	if w.source.ViaID {
+		var links []websync.Link
+		if item.Tombstone != nil {
+			links = item.Tombstone.Links
+		} else {
+			links = item.Entry.Links
+		}
+		if via, ok := findLink(links, "via"); ok && via.Href != "" {
+			return via.Href
+		}
+	}
+	return item.ID()
+}
+
+// tell tells the documents that were read, the oldest first. Each moves the checkpoint, if there is no hole.
+func (w *walk) tell(hole error) error {
+	head := w.pages[0]
+	if hole != nil && w.source.AcceptGaps {
+		w.run.Report(ruleHole.Finding(head.url, 0, 0, "", nil, "a gap that is accepted: "+hole.Error()))
+		hole = nil
+	}
+	if hole != nil {
+		if err := w.problem(hole); err != nil {
+			return err
+		}
+	} else {
+		w.checkGap(head)
+	}
+	w.run.Expect(int64(w.youths.len()))
+	for _, p := range slices.Backward(w.pages) {
+		if err := w.tellPage(p); err != nil {
+			return err
+		}
+		resume := harvest.Checkpoint{}
+		switch {
+		case hole != nil:
+		case p == head:
+			w.settle(head)
+			resume = w.resume()
+		case head.prev != "":
+			w.next.Archive = p.url
+			resume = w.resume()
+		}
+		if err := w.mark(resume); err != nil {
+			return err
+		}
+	}
+	w.done = hole == nil
+	return nil
+}
+
+// settle notes that all of the feed is told. That the first of several pages has not changed says something about the others only
+// if whatever comes next has its place on the first one.
+func (w *walk) settle(head *page) {
+	paged := head.prev == "" && head.next != "" && head.next != head.url
+	w.next.Unordered = paged && w.rises
+	if !paged || !w.rises && head.oldest.Before(w.next.Time) {
+		w.next.settle(head.etag, head.lastModified)
+	}
+}
+
+// checkGap reports that entries may have passed unseen between two runs.
+func (w *walk) checkGap(head *page) {
+	items, known := 0, 0
+	for _, p := range w.pages {
+		items += p.items
+		known += p.known
+	}
+	if !w.reached && known == 0 && items > 0 && !w.from.Time.IsZero() {
+		w.run.Report(ruleGap.Finding(head.url, 0, 0, "feed", nil,
+			"nothing in the feed is as old as what was read the last time, at "+w.from.Time.String()+": entries in between may be lost"))
+	}
+}
+
+func (w *walk) resume() harvest.Checkpoint {
+	return harvest.Checkpoint{Version: checkpointVersion, Data: w.next.encode()}
+}
+
+// tellPage yields what is youngest in one document: in the order of time if the document is not long.
+func (w *walk) tellPage(p *page) error {
+	const long = 4 << 20
+	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base} // what its entries inherit
+	var events []harvest.Event
+	_, err := w.parse(p, nil, func(i int, s *sighting) error {
+		if !w.isAhead(s.at) {
+			w.next.told(s.id, s.at)
+		}
+		if !w.youths.isYoungest(p.n, i) {
+			return nil
+		}
+		ev := w.event(p, feed, string(s.id), s.item())
+		if p.size > long {
+			return w.giveLong(ev)
+		}
+		events = append(events, ev)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	order := make([]int, len(events))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(events[i].At.Compare(events[j].At), cmp.Compare(i, j)) })
+	for _, i := range order {
+		if err := w.give(events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAhead reports whether a time is well after the server's own: then it does not say how far the feed has been told.
+func (w *walk) isAhead(at websync.Datetime) bool {
+	return !w.now.IsZero() && at.Time().After(w.now.Add(24*time.Hour))
+}
+
+// event returns the event that an item is.
+func (w *walk) event(p *page, feed *Feed, id string, item Item) harvest.Event {
+	if t := item.Tombstone; t != nil {
+		return harvest.Event{Kind: harvest.Delete, At: t.When, Resource: websync.Resource{ID: id, Modified: t.When}}
+	}
+	e := item.Entry
+	ev := harvest.Event{Kind: harvest.Put, At: e.Updated, Resource: e.Resource(feed)}
+	link, inline := w.source.Content.of(e)
+	ev.Resource.ID, ev.Resource.Content = id, link
+	if !inline {
+		return ev
+	}
+	data, err := e.Content.Bytes()
+	if err != nil {
+		w.run.Report(ruleContentBase64.Finding(p.final, e.Line, e.Column, "content", nil, err.Error()))
+		ev.Resource.Content = websync.Link{}
+		return ev
+	}
+	sum := sha256.Sum256(data)
+	ev.Tag = hex.EncodeToString(sum[:8]) // content may become another though nothing else does
+	ev.Open = harvest.Bytes(data)
+	w.pending += len(data)
+	return ev
+}
+
+// of returns the link that is selected, and whether it stands for the entry's inline content.
+func (s Selection) of(e *Entry) (link websync.Link, inline bool) {
+	content := !e.Content.IsZero()
+	for _, rel := range s.links(content) {
+		if l, ok := e.Link(rel); ok {
+			return l, false
+		}
+	}
+	return e.content(), content && e.Content.Href == ""
+}
+
+// links returns the relations of links that are selected before atom:content, in their order.
+func (s Selection) links(content bool) []string {
+	switch {
+	case s == Alternate, s == ContentOrAlternate && !content:
+		return []string{"alternate"}
+	case s == Enclosure && content:
+		return []string{"enclosure"}
+	case s == Enclosure:
+		return []string{"enclosure", "alternate"}
+	}
+	return nil
+}
+
+func (w *walk) give(ev harvest.Event) error {
+	if !w.yield(ev, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// giveLong lets the engine finish what it has whenever much inline content is under way.
+func (w *walk) giveLong(ev harvest.Event) error {
+	const much = 8 << 20
+	if err := w.give(ev); err != nil || w.pending < much {
+		return err
+	}
+	return w.mark(harvest.Checkpoint{})
+}
+
+func (w *walk) mark(resume harvest.Checkpoint) error {
+	w.pending = 0
+	return w.give(harvest.Event{Kind: harvest.Mark, Resume: resume})
+}
+
+func (w *walk) problem(err error) error {
+	return w.give(harvest.Event{Kind: harvest.Problem, Err: err})
+}
+
+// named gives an error the URL of its document.
+func named(url string, err error) error {
+	var parse *websync.ParseError
+	if errors.As(err, &parse) && parse.Document != "" {
+		return err
+	}
+	return &websync.ParseError{Format: "atom", Document: url, Err: err}
+}

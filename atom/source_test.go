@@ -1,0 +1,1115 @@
+package atom_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sourcetest"
+)
+
+const (
+	www     = "https://www.example.com/"
+	feedURL = www + "feed"
+)
+
+// moment returns the text of the time n seconds after a fixed one.
+func moment(n int) string { return fmt.Sprintf("2026-01-01T00:%02d:%02dZ", n/60, n%60) }
+
+// feedOf returns a feed document of the feed urn:feed: markup of its metadata and its items, one after the other.
+func feedOf(parts ...string) string {
+	return feedStart + "<title>f</title><updated>" + moment(0) + "</updated>\n" + strings.Join(parts, "\n") + "\n</feed>\n"
+}
+
+// entryOf returns an entry; at is as in moment, and none if it is negative.
+func entryOf(id string, at int, more ...string) string {
+	updated := ""
+	if at >= 0 {
+		updated = "<updated>" + moment(at) + "</updated>"
+	}
+	return "<entry><id>urn:" + id + "</id><title>" + id + "</title>" + updated + strings.Join(more, "") + "</entry>"
+}
+
+func graveOf(id string, at int, more ...string) string {
+	return `<at:deleted-entry ref="urn:` + id + `" when="` + moment(at) + `">` + strings.Join(more, "") + "</at:deleted-entry>"
+}
+
+// cut returns a document without its end.
+func cut(document string) string { return document[:len(document)-len("</feed>\n")-1] }
+
+// linkTo returns a link to a path.
+func linkTo(rel, path string) string { return `<link rel="` + rel + `" href="` + www + path + `"/>` }
+
+func prev(path string) string { return linkTo("prev-archive", path) }
+
+const (
+	isComplete = `<fh:complete xmlns:fh="` + atom.HistoryNamespace + `"/>`
+	isArchive  = `<fh:archive xmlns:fh="` + atom.HistoryNamespace + `"/>`
+)
+
+// siteOf returns a site of documents by path. Those that begin with '<' have an ETag of what they are.
+func siteOf(documents map[string]string) sourcetest.Site {
+	s := sourcetest.Site{}
+	for path, text := range documents {
+		s[www+path] = sourcetest.Document{Body: text, ETag: fmt.Sprintf("%q", websync.SHA256([]byte(text)))}
+	}
+	return s
+}
+
+// A told is what a run told.
+type told struct {
+	events   []string
+	puts     map[string]harvest.Event
+	bytes    map[string]string
+	findings []websync.Finding
+	asked    []string // paths, with " 304" if they had not changed
+	resume   harvest.Checkpoint
+	expect   int64
+	err      error
+}
+
+func (t *told) rules() []string {
+	var rules []string
+	for _, f := range t.findings {
+		rules = append(rules, f.Rule)
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules)
+}
+
+// tellAll runs a Source over a site.
+func tellAll(t testing.TB, s *atom.Source, from harvest.Checkpoint, site sourcetest.Site) *told {
+	return tellWith(t, t.Context(), s, from, &sourcetest.Fetcher{Site: site}, 0)
+}
+
+// tellWith runs a Source; after stop events it breaks off, if stop is positive.
+func tellWith(t testing.TB, ctx context.Context, s *atom.Source, from harvest.Checkpoint, f *sourcetest.Fetcher, stop int) *told {
+	t.Helper()
+	got := &told{puts: map[string]harvest.Event{}, bytes: map[string]string{}, resume: from}
+	run := &harvest.Run{
+		From:    from,
+		Fetcher: f,
+		Report:  func(f websync.Finding) { got.findings = append(got.findings, f) },
+		Expect:  func(n int64) { got.expect = n },
+		Log:     slog.New(slog.DiscardHandler),
+	}
+	for ev, err := range s.Events(ctx, run) {
+		if err != nil {
+			got.err = err
+			break
+		}
+		got.add(t, ev)
+		if len(got.events) == stop {
+			break
+		}
+	}
+	for _, x := range f.Exchanges() {
+		path := strings.TrimPrefix(x.URL, www)
+		if x.Status != 200 {
+			path = fmt.Sprintf("%s %d", path, x.Status)
+		}
+		got.asked = append(got.asked, path)
+	}
+	streams, spools := f.Open()
+	assert.Zero(t, streams+spools, "bodies left open")
+	return got
+}
+
+func (t *told) add(tb testing.TB, ev harvest.Event) {
+	text := ev.Kind.String()
+	switch ev.Kind {
+	case harvest.Put, harvest.Delete:
+		text = strings.TrimPrefix(ev.Resource.ID, "urn:")
+		if ev.Kind == harvest.Delete {
+			text = "-" + text
+		} else {
+			t.puts[text] = ev
+		}
+		if ev.Open != nil {
+			r, err := ev.Open()
+			require.NoError(tb, err)
+			data, err := io.ReadAll(r)
+			require.NoError(tb, errors.Join(err, r.Close()))
+			t.bytes[text] = string(data)
+		}
+		if !ev.At.IsZero() {
+			text += fmt.Sprintf("@%d", ev.At.Time().Minute()*60+ev.At.Time().Second())
+		}
+	case harvest.Problem:
+		text = "problem: " + strings.ReplaceAll(ev.Err.Error(), www, "")
+	case harvest.SnapshotEnd:
+		if ev.Complete {
+			text += ", complete"
+		}
+		if ev.Skipped > 0 {
+			text += fmt.Sprintf(", %d skipped", ev.Skipped)
+		}
+	}
+	if !ev.Resume.IsZero() {
+		text += "+"
+		t.resume = ev.Resume
+	}
+	t.events = append(t.events, text)
+}
+
+func TestSourceIdentity(t *testing.T) {
+	s := &atom.Source{URL: feedURL}
+	assert.Equal(t, feedURL, s.Key())
+	assert.Equal(t, feedURL, s.Root())
+	s.Name = "laws"
+	assert.Equal(t, "laws", s.Key())
+	assert.Equal(t, feedURL, s.Root())
+}
+
+// archiveDocs is an archive of three documents before the subscription document.
+func archiveDocs() map[string]string {
+	return map[string]string{
+		"feed": feedOf(prev("3"), entryOf("f", 62), entryOf("b", 61)),
+		"3":    feedOf(isArchive, prev("2"), graveOf("d", 52), graveOf("c", 51)),
+		"2":    feedOf(isArchive, prev("1"), entryOf("d", 42), entryOf("a", 41)),
+		"1":    feedOf(isArchive, entryOf("e", 34), entryOf("c", 33), entryOf("b", 32), entryOf("a", 31)),
+	}
+}
+
+// TestSourceKinds: what the subscription document says decides how the feed is read.
+func TestSourceKinds(t *testing.T) {
+	long := strings.Repeat("x", harvest.MaxID)
+	tests := map[string]struct {
+		source atom.Source
+		docs   map[string]string
+		want   []string
+		asked  []string // default: each once, in the order of the walk
+		rules  []string
+	}{
+		"a window": {
+			docs:  map[string]string{"feed": feedOf(entryOf("b", 2), entryOf("a", 1), graveOf("c", 3))},
+			want:  []string{"a@1", "b@2", "-c@3", "mark+"},
+			asked: []string{"feed"},
+		},
+		"nothing in it": {
+			docs:  map[string]string{"feed": feedOf()},
+			want:  []string{"mark+"},
+			asked: []string{"feed"},
+		},
+		"complete": {
+			docs:  map[string]string{"feed": feedOf(isComplete, entryOf("b", 2), "<entry/>", entryOf(long, 3), entryOf("a", 1))},
+			want:  []string{"snapshot start", "a@1", "b@2", "snapshot end, complete, 2 skipped+"},
+			asked: []string{"feed"},
+			rules: []string{"atom-element-size", "atom-entry-child"},
+		},
+		"complete, and empty": {
+			docs:  map[string]string{"feed": feedOf(isComplete)},
+			want:  []string{"snapshot start", "snapshot end, complete+"},
+			asked: []string{"feed"},
+		},
+		"complete, with pages: a log": {
+			docs:  map[string]string{"feed": feedOf(isComplete, linkTo("next", "2"), entryOf("b", 3), graveOf("c", 2)), "2": feedOf(entryOf("a", 1))},
+			want:  []string{"a@1", "mark", "-c@2", "b@3", "mark+"},
+			asked: []string{"feed", "2", "feed 304"},
+		},
+		"complete, with an archive: a log": {
+			docs:  map[string]string{"feed": feedOf(isComplete, prev("2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
+			want:  []string{"a@1", "mark+", "b@2", "mark+"},
+			asked: []string{"feed", "2"},
+		},
+		"an archive, the youngest of each only": {
+			docs:  archiveDocs(),
+			want:  []string{"e@34", "mark+", "a@41", "mark+", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"},
+			asked: []string{"feed", "3", "2", "1"},
+		},
+		"an archive that pages, too": {
+			docs:  map[string]string{"feed": feedOf(linkTo("next", "n"), prev("2"), entryOf("b", 2)), "2": feedOf(linkTo("next", "n"), entryOf("a", 1))},
+			want:  []string{"a@1", "mark+", "b@2", "mark+"},
+			asked: []string{"feed", "2"},
+		},
+		"pages": {
+			docs: map[string]string{
+				"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), graveOf("c", 3)),
+				"2":    feedOf(linkTo("next", "3"), entryOf("c", 2)),
+				"3":    feedOf(entryOf("a", 1)),
+			},
+			want:  []string{"a@1", "mark", "mark", "-c@3", "d@4", "mark+"},
+			asked: []string{"feed", "2", "3", "feed 304"},
+		},
+		"next to itself: a window": {
+			docs:  map[string]string{"feed": feedOf(linkTo("next", "feed"), entryOf("a", 1))},
+			want:  []string{"a@1", "mark+"},
+			asked: []string{"feed"},
+		},
+		"complete and next to itself: no snapshot": {
+			docs:  map[string]string{"feed": feedOf(isComplete, linkTo("next", "feed"), entryOf("a", 1))},
+			want:  []string{"a@1", "mark+"},
+			asked: []string{"feed"},
+		},
+		"tombstones alone, and nothing": {
+			docs: map[string]string{
+				"feed": feedOf(prev("2")),
+				"2":    feedOf(isArchive, prev("1"), graveOf("a", 2)),
+				"1":    feedOf(isArchive, entryOf("a", 1)),
+			},
+			want:  []string{"mark+", "-a@2", "mark+", "mark+"},
+			asked: []string{"feed", "2", "1"},
+		},
+		"deleted, published again": {
+			docs: map[string]string{
+				"feed": feedOf(prev("2"), entryOf("a", 2), entryOf("b", 5)),
+				"2":    feedOf(isArchive, prev("1"), graveOf("a", 2), graveOf("b", 4)),
+				"1":    feedOf(isArchive, entryOf("a", 1), entryOf("b", 1)),
+			},
+			want:  []string{"mark+", "mark+", "a@2", "b@5", "mark+"},
+			asked: []string{"feed", "2", "1"},
+		},
+		"one time in one document: the tombstone": {
+			docs:  map[string]string{"feed": feedOf(graveOf("a", 2), entryOf("a", 2), entryOf("b", 2), graveOf("b", 2))},
+			want:  []string{"-a@2", "-b@2", "mark+"},
+			asked: []string{"feed"},
+		},
+		"the later time wins, wherever it is": {
+			docs:  map[string]string{"feed": feedOf(prev("1"), entryOf("a", 2)), "1": feedOf(isArchive, entryOf("a", 3))},
+			want:  []string{"a@3", "mark+", "mark+"},
+			asked: []string{"feed", "1"},
+		},
+		"no times": {
+			docs:  map[string]string{"feed": feedOf(prev("1"), entryOf("a", -1)), "1": feedOf(isArchive, entryOf("a", -1), entryOf("b", -1))},
+			want:  []string{"b", "mark+", "a", "mark+"},
+			asked: []string{"feed", "1"},
+		},
+		"deletions as in the wild": {
+			docs: map[string]string{"feed": feedOf(`<entry xmlns:gd="` + atom.GDataNamespace + `"><id>urn:a</id><updated>` + moment(2) +
+				`</updated><gd:deleted/></entry>`)},
+			want:  []string{"-a@2", "mark+"},
+			asked: []string{"feed"},
+			rules: []string{"atom-deleted-form"},
+		},
+		"the via is the id": {
+			source: atom.Source{ViaID: true},
+			docs: map[string]string{"feed": feedOf(
+				entryOf("a", 1, linkTo("via", "first/a")), graveOf("b", 2, linkTo("via", "first/b")), entryOf("c", 3))},
+			want:  []string{www + "first/a@1", "-" + www + "first/b@2", "c@3", "mark+"},
+			asked: []string{"feed"},
+		},
+		"the via is not the id": {
+			docs:  map[string]string{"feed": feedOf(entryOf("a", 1, linkTo("via", "first/a")))},
+			want:  []string{"a@1", "mark+"},
+			asked: []string{"feed"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.source.URL = feedURL
+			got := tellAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
+			require.NoError(t, got.err)
+			assert.Equal(t, test.want, got.events)
+			assert.Equal(t, test.asked, got.asked)
+			for _, rule := range test.rules {
+				assert.Contains(t, got.rules(), rule)
+			}
+			for _, f := range got.findings {
+				assert.Contains(t, f.Document, www)
+			}
+			events := 0
+			for _, ev := range got.events {
+				if strings.Contains(ev, "@") || ev == "a" || ev == "b" {
+					events++
+				}
+			}
+			if !strings.Contains(got.events[0], "snapshot") {
+				assert.EqualValues(t, events, got.expect)
+			}
+
+			again := tellAll(t, &test.source, got.resume, siteOf(test.docs))
+			require.NoError(t, again.err)
+			assert.Equal(t, []string{"mark+"}, again.events, "what has not changed is told by the server")
+			assert.Equal(t, []string{"feed 304"}, again.asked)
+			assert.Equal(t, got.resume, again.resume)
+		})
+	}
+}
+
+// TestSourceFails: what can't be read as a feed ends the run, with an error that says what it is.
+func TestSourceFails(t *testing.T) {
+	tests := map[string]struct {
+		document sourcetest.Document
+		want     string
+		is       error
+	}{
+		"not there":             {sourcetest.Document{Status: 404}, "atom: " + feedURL + ": status 404", harvest.ErrGone},
+		"a login page":          {sourcetest.Document{Body: "<!DOCTYPE html><html><body>Log in</body></html>"}, "an HTML page, not an Atom document", websync.ErrNotDocument},
+		"nothing":               {sourcetest.Document{}, "not an Atom document", websync.ErrNotDocument},
+		"cut short":             {sourcetest.Document{Body: cut(feedOf(entryOf("a", 1)))}, feedURL, websync.ErrTruncated},
+		"an entry document":     {sourcetest.Document{Body: `<entry xmlns="` + atom.Namespace + `"><id>urn:a</id></entry>`}, "a document of the kind entry, not a feed", websync.ErrNotDocument},
+		"a tombstone document":  {sourcetest.Document{Body: `<deleted-entry xmlns="` + atom.TombstoneNamespace + `" ref="urn:a" when="` + moment(1) + `"/>`}, "a document of the kind deleted-entry, not a feed", websync.ErrNotDocument},
+		"broken":                {sourcetest.Document{Body: feedOf(), Broken: true}, feedURL, websync.ErrTruncated},
+		"longer than is wanted": {sourcetest.Document{Body: feedOf(strings.Repeat(" ", 5000))}, feedURL, websync.ErrLimit},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := tellAll(t, &atom.Source{URL: feedURL, MaxBytes: 4000}, harvest.Checkpoint{}, sourcetest.Site{feedURL: test.document})
+			require.ErrorIs(t, got.err, test.is)
+			assert.ErrorContains(t, got.err, test.want)
+			assert.Empty(t, got.events)
+		})
+	}
+}
+
+// A bare Fetcher ignores that documents are to be spooled.
+type bare struct{ err error }
+
+func (b bare) Fetch(context.Context, *harvest.Request) (*harvest.Response, error) {
+	r := io.MultiReader(strings.NewReader(feedOf(entryOf("a", 1))), iotest.ErrReader(b.err))
+	return &harvest.Response{Body: io.NopCloser(r)}, nil
+}
+
+// quietRun returns a run from the beginning that nobody listens to.
+func quietRun(f harvest.Fetcher) *harvest.Run {
+	return &harvest.Run{Fetcher: f, Report: func(websync.Finding) {}, Expect: func(int64) {}, Log: slog.New(slog.DiscardHandler)}
+}
+
+// TestSourceUnspooled: the connection breaks while the Source reads it.
+func TestSourceUnspooled(t *testing.T) {
+	lost := errors.New("lost")
+	for ev, err := range (&atom.Source{URL: feedURL}).Events(t.Context(), quietRun(bare{lost})) {
+		require.ErrorIs(t, err, lost, ev.Kind)
+		assert.ErrorContains(t, err, feedURL)
+	}
+}
+
+// TestSourceNext: from the checkpoint of one state to the next one.
+func TestSourceNext(t *testing.T) {
+	tests := map[string]struct {
+		source      atom.Source
+		first, then map[string]string
+		want        []string
+		asked       []string
+		rules       []string
+	}{
+		"a window goes on": {
+			first: map[string]string{"feed": feedOf(entryOf("b", 2), entryOf("a", 1))},
+			then:  map[string]string{"feed": feedOf(entryOf("c", 3), entryOf("b", 2))},
+			want:  []string{"b@2", "c@3", "mark+"}, asked: []string{"feed"},
+		},
+		"a window with a gap": {
+			first: map[string]string{"feed": feedOf(entryOf("b", 2), entryOf("a", 1))},
+			then:  map[string]string{"feed": feedOf(entryOf("d", 4), entryOf("c", 3))},
+			want:  []string{"c@3", "d@4", "mark+"}, asked: []string{"feed"}, rules: []string{"atom-window-gap"},
+		},
+		"a window with another entry of the same time: a gap": {
+			first: map[string]string{"feed": feedOf(entryOf("b", 2))},
+			then:  map[string]string{"feed": feedOf(entryOf("c", 2))},
+			want:  []string{"c@2", "mark+"}, asked: []string{"feed"}, rules: []string{"atom-window-gap"},
+		},
+		"a window that was emptied": {
+			first: map[string]string{"feed": feedOf(entryOf("b", 2))},
+			then:  map[string]string{"feed": feedOf()},
+			want:  []string{"mark+"}, asked: []string{"feed"},
+		},
+		"an archive is read down to what is dealt with": {
+			first: archiveDocs(),
+			then: func() map[string]string {
+				docs := archiveDocs()
+				docs["5"] = feedOf(isArchive, prev("4"), entryOf("g", 82))
+				docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), graveOf("b", 72))
+				docs["feed"] = feedOf(prev("5"), graveOf("e", 91))
+				return docs
+			}(),
+			want: []string{"f@62", "-b@72", "mark+", "g@82", "mark+", "-e@91", "mark+"}, asked: []string{"feed", "5", "4"},
+		},
+		"an older entry was put into an archive document": {
+			first: archiveDocs(),
+			then: func() map[string]string {
+				docs := archiveDocs()
+				docs["5"] = feedOf(isArchive, prev("4"), entryOf("y", 2))
+				docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), entryOf("z", 70))
+				docs["feed"] = feedOf(prev("5"), entryOf("x", 1))
+				return docs
+			}(),
+			want: []string{"f@62", "z@70", "mark+", "y@2", "mark+", "x@1", "mark+"}, asked: []string{"feed", "5", "4"},
+		},
+		"another chain is read to its end": {
+			first: archiveDocs(),
+			then: map[string]string{
+				"feed":  feedOf(prev("new/2"), entryOf("f", 62)),
+				"new/2": feedOf(isArchive, prev("new/1"), entryOf("g", 55), entryOf("b", 61)),
+				"new/1": feedOf(isArchive, entryOf("a", 41), entryOf("e", 34)),
+			},
+			want: []string{"e@34", "a@41", "mark+", "g@55", "b@61", "mark+", "f@62", "mark+"}, asked: []string{"feed", "new/2", "new/1"},
+		},
+		"pages are read down to one that ends with what is older": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), entryOf("c", 3)), "2": feedOf(entryOf("a", 1))},
+			then: map[string]string{
+				"feed": feedOf(linkTo("next", "2"), entryOf("h", 8), entryOf("g", 7)),
+				"2":    feedOf(linkTo("next", "3"), entryOf("e", 5), entryOf("c", 3)),
+				"3":    feedOf(entryOf("b", 2), entryOf("a", 1)),
+			},
+			want: []string{"c@3", "e@5", "mark", "g@7", "h@8", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"of one time there may be more on the next page": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)),
+				"2": feedOf(linkTo("next", "3"), entryOf("d", 2), entryOf("a", 1)), "3": feedOf()},
+			want: []string{"a@1", "d@2", "mark", "b@2", "c@3", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"the first page ends with what is older than what was told": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
+			then:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 3), entryOf("a", 1)), "2": feedOf()},
+			want:  []string{"a@1", "b@3", "mark+"}, asked: []string{"feed"},
+		},
+		"tombstones stand before the entries": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), graveOf("a", 3), entryOf("c", 4), entryOf("d", 1)),
+				"2": feedOf(entryOf("e", 1))},
+			want: []string{"d@1", "-a@3", "c@4", "mark+"}, asked: []string{"feed"},
+		},
+		"pages with a gap": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
+			then:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("d", 4)), "2": feedOf(entryOf("c", 3))},
+			want:  []string{"c@3", "mark", "d@4", "mark+"}, asked: []string{"feed", "2", "feed 304"}, rules: []string{"atom-window-gap"},
+		},
+		"an archive of which the older documents were taken away": {
+			first: archiveDocs(),
+			then:  map[string]string{"feed": feedOf(prev("9"), entryOf("x", 200)), "9": feedOf(isArchive, entryOf("y", 199))},
+			want:  []string{"y@199", "mark+", "x@200", "mark+"}, asked: []string{"feed", "9"}, rules: []string{"atom-window-gap"},
+		},
+		"nothing known in an archive that goes on": {
+			first: archiveDocs(),
+			then:  map[string]string{"feed": feedOf(prev("4"), entryOf("x", 200)), "4": feedOf(isArchive, prev("3"), entryOf("y", 199))},
+			want:  []string{"y@199", "mark+", "x@200", "mark+"}, asked: []string{"feed", "4"},
+		},
+		"an entry that stays on top does not end the walk": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("a", 1), entryOf("d", 4)),
+				"2": feedOf(linkTo("next", "3"), entryOf("c", 3)), "3": feedOf(entryOf("b", 2))},
+			want: []string{"b@2", "mark", "c@3", "mark", "a@1", "d@4", "mark+"}, asked: []string{"feed", "2", "3", "feed 304"},
+		},
+		"pages in another order are read to their end, without a validator": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("a", 1), entryOf("b", 2)), "2": feedOf(entryOf("c", 3))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("a", 1), entryOf("b", 2)),
+				"2": feedOf(entryOf("c", 3), entryOf("d", 4))},
+			want: []string{"c@3", "d@4", "mark", "a@1", "b@2", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"pages in another order, of which the first is in order": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2), entryOf("a", 1)), "2": feedOf(entryOf("c", 3))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2), entryOf("a", 1)),
+				"2": feedOf(entryOf("d", 4), entryOf("c", 3))},
+			want: []string{"c@3", "d@4", "mark", "a@1", "b@2", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"pages of which the first has one time: no validator": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
+			then:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("c", 2), entryOf("a", 1))},
+			want:  []string{"a@1", "c@2", "mark", "b@2", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"other options: from the beginning": {
+			source: atom.Source{Content: atom.Alternate},
+			first:  archiveDocs(), then: archiveDocs(),
+			want:  []string{"e@34", "mark+", "a@41", "mark+", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"},
+			asked: []string{"feed", "3", "2", "1"},
+		},
+		"another feed: nothing is told": {
+			first: map[string]string{"feed": feedOf(entryOf("a", 1))},
+			then:  map[string]string{"feed": strings.Replace(feedOf(entryOf("b", 2)), "urn:feed", "urn:other", 1)},
+			want:  []string{`problem: atom: feed: the feed "urn:other", not "urn:feed"`}, asked: []string{"feed"},
+		},
+		"another feed that is accepted: from the beginning": {
+			source: atom.Source{FeedID: "urn:other"},
+			first:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 9)), "2": feedOf(entryOf("a", 8))},
+			then: map[string]string{"feed": strings.Replace(feedOf(linkTo("next", "2"), entryOf("d", 2)), "urn:feed", "urn:other", 1),
+				"2": strings.Replace(feedOf(entryOf("c", 1)), "urn:feed", "urn:other", 1)},
+			want: []string{"c@1", "mark", "d@2", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"complete from now on": {
+			first: archiveDocs(),
+			then:  map[string]string{"feed": feedOf(isComplete, entryOf("f", 62))},
+			want:  []string{"snapshot start", "f@62", "snapshot end, complete+"}, asked: []string{"feed"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(test.first))
+			require.NoError(t, got.err)
+			require.NotZero(t, got.resume)
+			test.source.URL = feedURL
+			next := tellAll(t, &test.source, got.resume, siteOf(test.then))
+			require.NoError(t, next.err)
+			assert.Equal(t, test.want, next.events)
+			assert.Equal(t, test.asked, next.asked)
+			for _, rule := range []string{"atom-window-gap"} {
+				assert.Equal(t, slices.Contains(test.rules, rule), slices.Contains(next.rules(), rule))
+			}
+		})
+	}
+}
+
+// TestSourceFeedID: the feed is not the one that is wanted from the first.
+func TestSourceFeedID(t *testing.T) {
+	site := siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))})
+	got := tellAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, harvest.Checkpoint{}, site)
+	require.NoError(t, got.err)
+	assert.Equal(t, []string{`problem: atom: feed: the feed "urn:feed", not "urn:other"`}, got.events)
+	got = tellAll(t, &atom.Source{URL: feedURL, FeedID: "urn:feed"}, harvest.Checkpoint{}, site)
+	assert.Equal(t, []string{"a@1", "mark+"}, got.events)
+	got = tellAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, got.resume, site)
+	assert.Equal(t, []string{"feed"}, got.asked, "not modified is no answer")
+	assert.Contains(t, got.events[0], "problem: ")
+}
+
+// TestSourceHoles: what is younger than a document that can't be read is told, and each run walks again.
+func TestSourceHoles(t *testing.T) {
+	with := func(path, text string) map[string]string {
+		docs := archiveDocs()
+		docs[path] = text
+		if text == "" {
+			delete(docs, path)
+		}
+		return docs
+	}
+	younger := []string{"-c@51", "-d@52", "mark", "b@61", "f@62", "mark"}
+	tests := map[string]struct {
+		source atom.Source
+		docs   map[string]string
+		hole   string
+		want   []string
+	}{
+		"missing":               {docs: with("2", ""), hole: "atom: 2: status 404", want: younger},
+		"a login page":          {docs: with("2", "<html><body/></html>"), hole: "atom: 2: ", want: younger},
+		"cut short":             {docs: with("2", cut(archiveDocs()["2"])), hole: "atom: 2: ", want: younger},
+		"of another feed":       {docs: with("2", strings.Replace(archiveDocs()["2"], "urn:feed", "urn:other", 1)), hole: `atom: 2: the feed "urn:other", not "urn:feed"`, want: younger},
+		"an entry document":     {docs: with("2", `<entry xmlns="`+atom.Namespace+`"><id>urn:z</id></entry>`), hole: "atom: 2: a document of the kind entry, not a feed", want: younger},
+		"back to the feed":      {docs: with("3", feedOf(isArchive, prev("feed"), graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to " + "feed", want: younger},
+		"before itself":         {docs: with("3", feedOf(isArchive, prev("3"), graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},
+		"too many documents":    {source: atom.Source{MaxDocuments: 2}, docs: archiveDocs(), hole: "atom: 3: more than 2 documents: ", want: younger},
+		"longer than is wanted": {source: atom.Source{MaxBytes: 900}, docs: with("2", feedOf(strings.Repeat(" ", 2000))), hole: "atom: 2: ", want: younger},
+		"of pages": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1))},
+			hole: "atom: 3: status 404", want: []string{"a@1", "mark", "b@2", "c@3", "mark"}},
+		"pages that lead back": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(linkTo("next", "feed"), entryOf("a", 1))},
+			hole: "atom: 2: next leads back to feed", want: []string{"a@1", "mark", "b@2", "c@3", "mark"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.source.URL = feedURL
+			got := tellAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
+			require.NoError(t, got.err)
+			require.True(t, strings.HasPrefix(got.events[0], "problem: "+test.hole), got.events[0])
+			assert.Equal(t, test.want, got.events[1:])
+			assert.Zero(t, got.resume)
+			assert.NotContains(t, got.rules(), "atom-archive-gap")
+
+			test.source.AcceptGaps = true
+			got = tellAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
+			require.NoError(t, got.err)
+			var told []string
+			for _, ev := range got.events {
+				told = append(told, strings.TrimSuffix(ev, "+"))
+			}
+			assert.Equal(t, test.want, told)
+			assert.NotZero(t, got.resume)
+			assert.Contains(t, got.rules(), "atom-archive-gap")
+			again := tellAll(t, &test.source, got.resume, siteOf(test.docs))
+			assert.Equal(t, []string{"feed 304"}, again.asked)
+		})
+	}
+	t.Run("the document is back", func(t *testing.T) {
+		s := &atom.Source{URL: feedURL}
+		first := map[string]string{"feed": feedOf(prev("1"), entryOf("b", 61)), "1": archiveDocs()["1"]}
+		got := tellAll(t, s, harvest.Checkpoint{}, siteOf(first))
+		require.NoError(t, got.err)
+		lost := tellAll(t, s, got.resume, siteOf(with("2", "")))
+		assert.Equal(t, got.resume, lost.resume, "the checkpoint and the validator stay")
+		back := tellAll(t, s, lost.resume, siteOf(archiveDocs()))
+		assert.Equal(t, []string{"a@41", "mark+", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"}, back.events)
+		assert.Equal(t, []string{"feed", "3", "2"}, back.asked)
+	})
+}
+
+// TestSourceMoves: the feed is exchanged for another while it is walked.
+func TestSourceMoves(t *testing.T) {
+	moved := siteOf(map[string]string{
+		"feed":  feedOf(prev("new/2"), entryOf("f", 62), entryOf("b", 61)),
+		"new/2": feedOf(isArchive, prev("new/1"), graveOf("d", 52), graveOf("c", 51), entryOf("a", 41)),
+		"new/1": feedOf(isArchive, entryOf("e", 34)),
+	})
+	switching := func(at int, to sourcetest.Site) *sourcetest.Fetcher {
+		return &sourcetest.Fetcher{Site: siteOf(archiveDocs()),
+			Hook: func(_ context.Context, n int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+				if n >= at {
+					doc = sourcetest.Document{Status: 410}
+					if d, ok := to[req.URL]; ok {
+						doc = d
+					}
+				}
+				return doc, nil
+			}}
+	}
+	for at := 2; at <= 4; at++ {
+		t.Run(fmt.Sprintf("before request %d", at), func(t *testing.T) {
+			got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(at, moved), 0)
+			require.NoError(t, got.err)
+			assert.Equal(t, []string{"e@34", "mark+", "a@41", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"}, got.events)
+			assert.Equal(t, []string{"feed", "feed", "new/2", "new/1"}, got.asked[len(got.asked)-4:])
+		})
+	}
+	t.Run("the head is gone as well", func(t *testing.T) {
+		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(3, nil), 0)
+		require.NoError(t, got.err)
+		assert.Equal(t, "problem: atom: 2: status 410", got.events[0])
+	})
+	t.Run("the head is broken", func(t *testing.T) {
+		broken := sourcetest.Site{feedURL: {Body: "<html/>"}}
+		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(3, broken), 0)
+		require.NoError(t, got.err)
+		assert.Equal(t, "problem: atom: 2: status 410", got.events[0])
+	})
+	t.Run("again and again", func(t *testing.T) {
+		f := &sourcetest.Fetcher{Site: sourcetest.Site{},
+			Hook: func(_ context.Context, n int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+				if req.URL == feedURL {
+					doc = sourcetest.Document{Body: feedOf(prev(fmt.Sprint("gone/", n)), entryOf("a", 1))}
+				}
+				return doc, nil
+			}}
+		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"problem: atom: gone/7: status 404", "a@1", "mark"}, got.events)
+	})
+	t.Run("pages, once", func(t *testing.T) {
+		was := siteOf(map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3)), "2": feedOf(entryOf("a", 1), entryOf("b", 2))})
+		is := siteOf(map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 4), entryOf("c", 3)), "2": feedOf(entryOf("a", 1))})
+		f := &sourcetest.Fetcher{Site: is, Hook: func(_ context.Context, n int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+			if n <= 2 {
+				doc = was[req.URL]
+			}
+			return doc, nil
+		}}
+		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"a@1", "mark", "c@3", "b@4", "mark+"}, got.events)
+		assert.Equal(t, []string{"feed", "2", "feed", "feed", "2", "feed 304"}, got.asked)
+		assert.Equal(t, []string{"feed 304"}, tellAll(t, &atom.Source{URL: feedURL}, got.resume, is).asked)
+	})
+	changing := func(body func(n int) string) *sourcetest.Fetcher {
+		return &sourcetest.Fetcher{Site: siteOf(map[string]string{"2": feedOf(entryOf("a", 1))}),
+			Hook: func(_ context.Context, n int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+				if req.URL == feedURL {
+					doc = sourcetest.Document{Body: body(n)}
+				}
+				return doc, nil
+			}}
+	}
+	t.Run("pages, all the time", func(t *testing.T) {
+		body := func(n int) string { return feedOf(linkTo("next", "2"), entryOf("b", 10+n)) }
+		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, changing(body), 0)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"problem: atom: feed: the feed changes while its pages are read: entries may have moved out of sight",
+			"a@1", "mark", "b@17", "mark"}, got.events)
+		got = tellWith(t, t.Context(), &atom.Source{URL: feedURL, AcceptGaps: true}, harvest.Checkpoint{}, changing(body), 0)
+		assert.Equal(t, []string{"a@1", "mark", "b@17", "mark+"}, got.events)
+		assert.Contains(t, got.rules(), "atom-pages-changed")
+	})
+	t.Run("pages, but for their items", func(t *testing.T) {
+		body := func(n int) string {
+			return feedOf(linkTo("next", "2"), entryOf("b", 10), fmt.Sprintf("<!-- made in %d ms -->", n))
+		}
+		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, changing(body), 0)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"a@1", "mark", "b@10", "mark+"}, got.events)
+	})
+	t.Run("the first page is gone", func(t *testing.T) {
+		f := changing(func(n int) string { return feedOf(linkTo("next", "2"), entryOf("b", 10))[len("<")*(n-1):] })
+		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		require.NoError(t, got.err)
+		assert.Contains(t, got.events[0], "problem: atom: feed: ")
+		assert.Zero(t, got.resume)
+	})
+}
+
+// TestSourceResumes: a run that is broken off anywhere goes on after the last document that was told, and does not ask for older
+// ones; with a Dir it does not ask again for those that it has.
+func TestSourceResumes(t *testing.T) {
+	whole := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	for _, keep := range []bool{false, true} {
+		for n := 1; n < len(whole.events); n++ {
+			t.Run(fmt.Sprintf("keep %t, after event %d", keep, n), func(t *testing.T) {
+				s := &atom.Source{URL: feedURL}
+				if keep {
+					s.Dir = filepath.Join(t.TempDir(), "pages")
+				}
+				first := tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, n)
+				require.NoError(t, first.err)
+				if keep {
+					assert.Equal(t, 3, files(t, s.Dir))
+				}
+				then := tellAll(t, s, first.resume, siteOf(archiveDocs()))
+				require.NoError(t, then.err)
+				settled := 0 // documents of the archive
+				for _, ev := range first.events {
+					settled += strings.Count(ev, "mark+")
+				}
+				asked := []string{"feed", "3", "2", "1"}[:4-settled]
+				if keep {
+					asked = asked[:1]
+					assert.Zero(t, files(t, s.Dir))
+				}
+				assert.Equal(t, asked, then.asked)
+				assert.Equal(t, whole.resume, then.resume)
+				since := 0
+				for i, ev := range first.events {
+					if ev == "mark+" {
+						since = i + 1
+					}
+				}
+				assert.Equal(t, whole.events[since:], then.events)
+			})
+		}
+	}
+}
+
+// TestSourceValidator: what the server says of the subscription document counts only when all of it has been told.
+func TestSourceValidator(t *testing.T) {
+	s := &atom.Source{URL: feedURL}
+	before := siteOf(map[string]string{"feed": feedOf(entryOf("b", 1))})
+	first := tellAll(t, s, harvest.Checkpoint{}, before)
+	require.Equal(t, []string{"b@1", "mark+"}, first.events)
+	part := tellWith(t, t.Context(), s, first.resume, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, 2)
+	require.Equal(t, []string{"e@34", "mark+"}, part.events)
+	for from, want := range map[*told]string{first: "feed 304", part: "feed"} {
+		assert.Equal(t, []string{want}, tellAll(t, s, from.resume, before).asked)
+	}
+	long := sourcetest.Site{feedURL: {Body: feedOf(), ETag: `"` + strings.Repeat("x", 1000) + `"`}}
+	got := tellAll(t, s, harvest.Checkpoint{}, long)
+	assert.Less(t, len(got.resume.Data), 500)
+}
+
+// TestSourceRedirect: relative links are resolved against the URL at the end of redirects.
+func TestSourceRedirect(t *testing.T) {
+	site := siteOf(map[string]string{
+		"new/feed": feedOf(`<link rel="prev-archive" href="1"/>`, entryOf("b", 2)),
+		"new/1":    feedOf(isArchive, `<link rel="prev-archive" href="/old/0"/>`, entryOf("a", 1)),
+		"moved/0":  feedOf(isArchive, `<link rel="prev-archive" href="00"/>`),
+		"moved/00": feedOf(isArchive),
+	})
+	site[feedURL] = sourcetest.Document{Location: "/new/feed"}
+	site[www+"old/0"] = sourcetest.Document{Location: "/moved/0"}
+	for _, dir := range []string{"", t.TempDir()} {
+		s := &atom.Source{URL: feedURL, Dir: dir}
+		tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: site}, 1)
+		got := tellAll(t, s, harvest.Checkpoint{}, site)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"mark+", "mark+", "a@1", "mark+", "b@2", "mark+"}, got.events)
+	}
+}
+
+// files returns how many files there are in a directory and those in it.
+func files(t *testing.T, dir string) (n int) {
+	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return err
+	})
+	if !errors.Is(err, os.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	return n
+}
+
+// TestSourceDir: what is kept is checked as if it came from the server, and belongs to one Source.
+func TestSourceDir(t *testing.T) {
+	dir := t.TempDir()
+	s := &atom.Source{URL: feedURL, Dir: dir}
+	other := &atom.Source{URL: feedURL, Name: "other", Dir: dir}
+	broken := siteOf(archiveDocs())
+	broken[www+"1"] = sourcetest.Document{Status: 500}
+	for _, s := range []*atom.Source{s, other} {
+		got := tellAll(t, s, harvest.Checkpoint{}, broken)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"feed", "3", "2", "1 500", "feed 304"}, got.asked)
+	}
+	require.Equal(t, 4, files(t, dir))
+	again := tellAll(t, s, harvest.Checkpoint{}, broken)
+	assert.Equal(t, []string{"feed", "1 500", "feed 304"}, again.asked, "nothing is asked for twice")
+
+	damage := []string{"", "no line", feedURL + "\n<html/>", feedURL + "\n" + cut(archiveDocs()["2"]), feedURL + "\n" + strings.Replace(archiveDocs()["2"], "urn:feed", "urn:other", 1)}
+	for _, text := range damage {
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			}
+			return err
+		})
+		require.NoError(t, err)
+		got := tellAll(t, s, harvest.Checkpoint{}, broken)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"feed", "3", "2", "1 500", "feed 304"}, got.asked, text)
+		assert.Equal(t, append([]string{"problem: atom: 1: status 500"}, "a@41", "mark", "-c@51", "-d@52", "mark", "b@61", "f@62", "mark"), got.events)
+	}
+	done := tellAll(t, s, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	require.NoError(t, done.err)
+	assert.Equal(t, 2, files(t, dir), "those of the other Source")
+	tellAll(t, other, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	assert.Zero(t, files(t, dir))
+
+	blocked := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
+	got := tellAll(t, &atom.Source{URL: feedURL, Dir: blocked}, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	assert.Error(t, got.err)
+}
+
+// TestSourceContext: its end is no Problem.
+func TestSourceContext(t *testing.T) {
+	for k := 1; k <= 4; k++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		f := &sourcetest.Fetcher{Site: siteOf(archiveDocs()),
+			Hook: func(_ context.Context, n int, _ *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+				if n == k {
+					cancel()
+				}
+				return doc, nil
+			}}
+		got := tellWith(t, ctx, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		assert.ErrorIs(t, got.err, context.Canceled)
+		assert.Empty(t, got.events)
+	}
+}
+
+// TestSourceContent: what is selected, and the bytes that came along.
+func TestSourceContent(t *testing.T) {
+	alternate, enclosure := linkTo("alternate", "page"), linkTo("enclosure", "file")
+	src := `<content src="` + www + `src" type="text/plain"/>`
+	inline := func(attrs, content string) string { return "<content " + attrs + ">" + content + "</content>" }
+	tests := map[string]struct {
+		content atom.Selection
+		entry   string
+		href    string
+		mime    string
+		bytes   string
+		inline  bool
+		rules   []string
+	}{
+		"src":                     {entry: alternate + src, href: "src", mime: "text/plain"},
+		"alternate":               {entry: enclosure + alternate, href: "page"},
+		"neither":                 {entry: enclosure},
+		"content only":            {content: atom.ContentOnly, entry: alternate + src, href: "src", mime: "text/plain"},
+		"content only, none":      {content: atom.ContentOnly, entry: alternate},
+		"the alternate":           {content: atom.Alternate, entry: src + alternate, href: "page"},
+		"the alternate, none":     {content: atom.Alternate, entry: src + enclosure, href: "src", mime: "text/plain"},
+		"the enclosure":           {content: atom.Enclosure, entry: src + alternate + enclosure, href: "file"},
+		"the enclosure, src":      {content: atom.Enclosure, entry: alternate + src, href: "src", mime: "text/plain"},
+		"the enclosure, the page": {content: atom.Enclosure, entry: alternate, href: "page"},
+		"text":                    {entry: alternate + inline("", "a &lt; b"), inline: true, bytes: "a < b", mime: "text/plain"},
+		"empty":                   {entry: alternate + inline("", ""), inline: true, mime: "text/plain"},
+		"HTML":                    {entry: inline(`type="html"`, "&lt;p>x"), inline: true, bytes: "<p>x", mime: "text/html"},
+		"XHTML": {entry: inline(`type="xhtml"`, `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`), inline: true,
+			bytes: `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`, mime: "application/xhtml+xml"},
+		"XML": {entry: inline(`type="application/rdf+xml"`, `<r:RDF xmlns:r="urn:r"/>`), inline: true,
+			bytes: `<r:RDF xmlns:r="urn:r"/>`, mime: "application/rdf+xml"},
+		"base64": {entry: inline(`type="application/pdf"`, "\n"+base64.StdEncoding.EncodeToString([]byte("%PDF\x00\xff"))+"\n"), inline: true,
+			bytes: "%PDF\x00\xff", mime: "application/pdf"},
+		"not base64":                  {entry: alternate + inline(`type="application/pdf"`, "~~"), rules: []string{"atom-content-base64"}},
+		"the alternate beside inline": {content: atom.Alternate, entry: inline("", "x") + alternate, href: "page"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			site := siteOf(map[string]string{"feed": feedOf("<author><name>A</name></author>", entryOf("a", 1, test.entry))})
+			got := tellAll(t, &atom.Source{URL: feedURL, Content: test.content}, harvest.Checkpoint{}, site)
+			require.NoError(t, got.err)
+			ev := got.puts["a"]
+			href := test.href
+			if href != "" {
+				href = www + href
+			}
+			assert.Equal(t, href, ev.Resource.Content.Href)
+			assert.Equal(t, test.mime, ev.Resource.Content.Type)
+			assert.Equal(t, test.inline, ev.Open != nil)
+			assert.Equal(t, test.inline, ev.Tag != "")
+			assert.Equal(t, test.bytes, got.bytes["a"])
+			assert.Equal(t, "A", ev.Resource.Authors[0].Name, "the feed's")
+			assert.Equal(t, "a", ev.Resource.Title)
+			for _, rule := range test.rules {
+				assert.Contains(t, got.rules(), rule)
+			}
+		})
+	}
+}
+
+// TestSourceInlineChanges: inline content is compared, even where nothing else tells that it is another.
+func TestSourceInlineChanges(t *testing.T) {
+	store := memstore.New()
+	for i, text := range []string{"one", "two", "two"} {
+		site := siteOf(map[string]string{"feed": feedOf(entryOf("a", 1, "<content>"+text+"</content>"))})
+		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}
+		report, err := h.Run(t.Context(), &atom.Source{URL: feedURL})
+		require.NoError(t, err)
+		require.True(t, report.InStep())
+		assert.EqualValues(t, min(i, 1), headOf(t, store).Last-1)
+		assert.Equal(t, "a "+text, contentsOf(t, store, feedURL)["urn:a"])
+	}
+}
+
+// TestSourceMarks: much inline content in one document is finished now and then.
+func TestSourceMarks(t *testing.T) {
+	for _, complete := range []string{"", isComplete} {
+		parts := []string{complete}
+		for i := range 20 {
+			parts = append(parts, entryOf(fmt.Sprint(i), 1+i, "<content>"+strings.Repeat("x", 1<<20)+"</content>"))
+		}
+		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(parts...)}))
+		require.NoError(t, got.err)
+		marks := 0
+		for i, ev := range got.events[:len(got.events)-1] {
+			if ev == "mark" {
+				marks++
+				assert.LessOrEqual(t, i-9*(marks-1), 10)
+			}
+			assert.NotContains(t, ev, "+", "no checkpoint before the end")
+		}
+		assert.Equal(t, 2, marks)
+	}
+}
+
+// TestSourceParser: documents that are not Atom.
+func TestSourceParser(t *testing.T) {
+	parse := func(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+		text, err := io.ReadAll(src)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if err != nil || lines[0] != "lines" {
+			return nil, nil, fmt.Errorf("not lines: %w", websync.ErrNotDocument)
+		}
+		report(websync.Finding{Document: document, Rule: "lines", Message: "met"})
+		var items []atom.Item
+		for i, line := range lines[1:] {
+			switch {
+			case line == "broken":
+				return nil, nil, errors.New("broken line")
+			case line == "none":
+				items = append(items, atom.Item{}, atom.Item{Entry: &atom.Entry{}})
+			case line[0] == '-':
+				items = append(items, atom.Item{Tombstone: &atom.Tombstone{Ref: "urn:" + line[1:], Links: []websync.Link{{Rel: "via", Href: "urn:via:" + line[1:]}}}})
+			default:
+				at, _ := websync.ParseDatetime(moment(9 - i))
+				items = append(items, atom.Item{Entry: &atom.Entry{ID: "urn:" + line, Updated: at, Links: []websync.Link{{Rel: "via", Href: "urn:via:" + line}}}})
+			}
+		}
+		return &atom.Feed{ID: "urn:lines", Links: []websync.Link{{Rel: "next", Href: www + "2"}}}, items, nil
+	}
+	s := &atom.Source{URL: feedURL, Parser: parse}
+	site := siteOf(map[string]string{"feed": "lines\na\nb\nnone\n-c", "2": "lines\nbroken"})
+	got := tellAll(t, s, harvest.Checkpoint{}, site)
+	require.NoError(t, got.err)
+	assert.Equal(t, []string{"problem: atom: 2: broken line", "-c", "b@8", "a@9", "mark"}, got.events)
+	assert.Len(t, got.findings, 2, "those of each document once")
+	got = tellAll(t, &atom.Source{URL: feedURL, Parser: parse, ViaID: true}, harvest.Checkpoint{}, site)
+	assert.Equal(t, []string{"-via:c", "via:b@8", "via:a@9", "mark"}, got.events[1:])
+
+	atomic := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))}))
+	assert.Equal(t, []string{"a@1", "mark+"}, atomic.events)
+	page := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": "<html><body/></html>"}))
+	assert.ErrorContains(t, page.err, "an HTML page, not an Atom document")
+	entry := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"><id>urn:a</id></entry>`}))
+	assert.ErrorContains(t, entry.err, "a document of the kind entry, not a feed")
+	anything := func(io.Reader, string, func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+		return new(atom.Feed), []atom.Item{{Entry: &atom.Entry{ID: "urn:x"}}}, nil
+	}
+	entry = tellAll(t, &atom.Source{URL: feedURL, Parser: anything}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"/>`}))
+	assert.ErrorContains(t, entry.err, "a document of the kind entry, not a feed", "that is Atom")
+	nothing := func(io.Reader, string, func(websync.Finding)) (*atom.Feed, []atom.Item, error) { return nil, nil, nil }
+	got = tellAll(t, &atom.Source{URL: feedURL, Parser: nothing}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": "?"}))
+	require.NoError(t, got.err)
+	assert.Equal(t, []string{"mark+"}, got.events)
+}
+
+// TestSourceFuture: a time far ahead of the server's clock does not hide what comes after it.
+func TestSourceFuture(t *testing.T) {
+	ahead := `<entry><id>urn:z</id><updated>2099-01-01T00:00:00Z</updated></entry>`
+	dated := func(docs map[string]string) sourcetest.Site {
+		site := siteOf(docs)
+		for url, doc := range site {
+			doc.Header = map[string][]string{"Date": {"Thu, 01 Jan 2026 12:00:00 GMT"}}
+			site[url] = doc
+		}
+		return site
+	}
+	s := &atom.Source{URL: feedURL}
+	got := tellAll(t, s, harvest.Checkpoint{}, dated(map[string]string{"feed": feedOf(linkTo("next", "2"), ahead), "2": feedOf(entryOf("a", 1))}))
+	require.NoError(t, got.err)
+	assert.Contains(t, got.rules(), "atom-date-future")
+	next := tellAll(t, s, got.resume, dated(map[string]string{
+		"feed": feedOf(linkTo("next", "2"), ahead, entryOf("c", 3)),
+		"2":    feedOf(entryOf("b", 2), entryOf("a", 1)),
+	}))
+	assert.Equal(t, []string{"feed", "2", "feed 304"}, next.asked)
+}
+
+// TestSourceFindings: the departures of a document are reported once a run.
+func TestSourceFindings(t *testing.T) {
+	docs := archiveDocs()
+	docs["2"] = strings.Replace(docs["2"], moment(42), "2026-01-01", 1)
+	got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+	n := 0
+	for _, f := range got.findings {
+		if f.Rule == "atom-date" {
+			n++
+			assert.Equal(t, www+"2", f.Document)
+		}
+	}
+	assert.Equal(t, 1, n)
+}
+
+// TestSourceBorder: entries of the time of the checkpoint are known by their ids, as long as these are not too many.
+func TestSourceBorder(t *testing.T) {
+	for _, n := range []int{1, 1000, 1001} {
+		var parts []string
+		for i := range n {
+			parts = append(parts, entryOf(fmt.Sprint(i), 1))
+		}
+		s := &atom.Source{URL: feedURL}
+		got := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(parts...)}))
+		require.NoError(t, got.err)
+		assert.Less(t, len(got.resume.Data), 30_000)
+		same := tellAll(t, s, got.resume, siteOf(map[string]string{"feed": feedOf(entryOf("x", 2), entryOf("0", 1))}))
+		assert.Equal(t, n > 1000, slices.Contains(same.rules(), "atom-window-gap"))
+		other := tellAll(t, s, got.resume, siteOf(map[string]string{"feed": feedOf(entryOf("x", 2), entryOf("y", 1))}))
+		assert.Contains(t, other.rules(), "atom-window-gap")
+	}
+}
+
+func headOf(t testing.TB, store harvest.Store) websync.Head {
+	head, err := store.Head(t.Context())
+	require.NoError(t, err)
+	return head
+}
+
+// contentsOf returns the live records of a source: the title of each, and its bytes if there are any.
+func contentsOf(t testing.TB, store harvest.Store, key string) map[string]string {
+	all := map[string]string{}
+	for r, err := range store.Records(t.Context(), key, "") {
+		require.NoError(t, err)
+		if !r.Live() {
+			continue
+		}
+		text := r.Resource.Title
+		if b, ok := r.Body(harvest.ContentName); ok && !b.Key.IsZero() {
+			body, err := store.Open(t.Context(), b)
+			require.NoError(t, err)
+			data, err := io.ReadAll(body)
+			require.NoError(t, errors.Join(err, body.Close()))
+			text += " " + string(data)
+		}
+		all[r.Resource.ID] = text
+	}
+	return all
+}

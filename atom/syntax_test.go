@@ -1,0 +1,160 @@
+package atom
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// syntaxCases are what a check takes, and what it refuses.
+type syntaxCases struct {
+	check func(string) string
+	good  []string
+	bad   []string
+}
+
+var syntaxTests = map[string]syntaxCases{
+	"IRI": {iriFault[string], []string{
+		"ftp://ftp.is.co.za/rfc/rfc1808.txt", "http://www.ietf.org/rfc/rfc2396.txt", "ldap://[2001:db8::7]/c=GB?objectClass?one",
+		"mailto:John.Doe@example.com", "news:comp.infosystems.www.servers.unix", "tel:+1-816-555-1212", "telnet://192.0.2.16:80/",
+		"urn:oasis:names:specification:docbook:dtd:xml:4.1.2", "tag:example.org,2003:3.2397", "http://résumé.example.org/ä?ö#ü",
+		"http://example.org/%7Efoo/../a;b=c?d=e&f#g?/", "http://user:pw@example.org:8080", "x:", "file:///etc/hosts",
+		"http://[::ffff:192.0.2.1]:8/", "http://[v1.a:b]/", "http://example.org/?\ue000", "http://例え.テスト/引き割り.html", "http://example.org/\U00020000",
+	}, []string{
+		"", "a", "/a", "a/b:c", "//example.org/", "1:a", ":a", "http:/example.org", "http:example.org", "http://", "https:///a", "http://:80/",
+		"http://exa mple.org/", "http://example.org/a b", "http://example.org/<a>", "http://example.org/\"", "http://example.org/{a}",
+		"http://example.org/a|b", "http://example.org/a\\b", "http://example.org/^`", "http://example.org/%", "http://example.org/%4",
+		"http://example.org/%zz", "http://example.org:80a/", "http://[::1/", "http://[]/", "http://[192.0.2.1]/", "http://[fe80::1%25a]/", "http://[", "http://[::1]a/", "http://a[b]/", "http://example.org/[a]",
+		"urn:a#b#c", "urn:a\x00", "urn:a\n", "urn:\xff", "urn:\ufffe", "urn:\ue000", "urn:\U0001fffe", "urn:\U000f0000", "urn:\u0080", "http://a@b@c/",
+	}},
+	"reference": {iriReferenceFault[string], []string{"", "a", "/a", "./a:b", "a/b:c", "?a:b", "#a:b", "//example.org/", "../a?b#c", "//[::1]", "ä"},
+		[]string{":a", "1:a", "a b", "é:b", "http:", "%", "a#b#c", "//a:b/"}},
+	"normal": {iriUnnormal[string], []string{
+		"http://example.org/", "http://example.org/%C3%A4?%2F", "urn:a%2Fb", "http://example.org:8080/", "http://example.org/a..b/.c/...",
+		"tag:Example.org,2000:A", "mailto:A@B", "file:///A", "http://User@example.org/A", "ftp://example.org", "https://example.org:80/",
+		"http://[::1]/", "x:", "http://example.org/?a/../b#c/./d", "http://a%C3%A4/", "ftp://a:70000/",
+	}, []string{
+		"HTTP://example.org/", "http://Example.org/", "http://example.org", "http://example.org?a", "http://example.org:80/", "https://example.org:443/",
+		"http://example.org:/", "http://example.org/%7Efoo", "http://example.org/%c3%A4", "http://example.org/%C3%a4", "http://example.org/a/../b",
+		"http://example.org/.", "http://example.org/..", "http://example.org/./a", "urn:%61", "urn:%2f",
+	}},
+	"language": {languageFault[string], []string{
+		"de", "fr", "ja", "i-enochian", "zh-Hant", "sr-Latn", "zh-cmn-Hans-CN", "cmn-Hans-CN", "yue-HK", "sr-Latn-RS", "sl-rozaj", "sl-rozaj-biske",
+		"sl-rozaj-biske-1994", "de-CH-1901", "sl-IT-nedis", "hy-Latn-IT-arevela", "es-419", "de-CH-x-phonebk", "az-Arab-x-AZE-derbend", "x-whatever",
+		"qaa-Qaaa-QM-x-southern", "en-US-u-islamcal", "zh-CN-a-myext-x-private", "en-a-myext-b-another", "EN-gb-OED", "I-KLINGON", "sgn-BE-FR", "en-1-ab",
+		"zh-min-nan", "english", "de-1996", "x-a",
+	}, []string{
+		"", "a", "de_DE", "de-", "-de", "de--CH", "a-DE", "de-a", "de-x", "x", "x-", "i-unknown", "en-a-b", "de-419-DE", "toolonglanguage", "de-abcdefghi",
+		"de DE", "de-u", "de-DE-DE", "1a", "ä", "de-é", "en-x-123456789", "en-a-x-b", "zh-aaa-bbb-ccc-ddd",
+	}},
+	"media type": {mediaTypeFault[string], []string{
+		"text/html", "application/atom+xml;type=feed", "text/html; charset=utf-8", "text/html ; charset=\"a \\\" b\" ; x=y", "application/vnd.a-b.c+json", "A/B",
+	}, []string{
+		"", "text", "text/", "/html", "text/html/x", "text html", "text/html;", "text/html; charset", "text/html; charset=", "text/html; =utf-8", "text/html; a=\"b",
+		"text/ html", " text/html", "text/html x", "text/html\"", "text/*;é=1", "html", "text/html; a=\"b\\",
+	}},
+	"e-mail": {emailFault[string], []string{
+		"a@b", "a.b@example.org", "a+b@example.org", "\"a b\"@example.org", "\"a\\\"b\"@example.org", "a@[192.0.2.1]", "a@[IPv6:::1]", "ä@example.org", "a@exämple.org",
+		"!#$%&'*+-/=?^_`{|}~@example.org",
+	}, []string{
+		"", "a", "@", "a@", "@b", "a b@c", "a..b@c", ".a@b", "a.@b", "a@b.", "a@.b", "a@b c", "a@b@c", "A <a@b>", "\"a@b", "a@[b", "a@[]", "a@[b]c", "a@[b\\]", "mailto:a@b", " a@b",
+		"a@b..c", "\"a\"b@c",
+	}},
+	"relation": {relFault[string], []string{"alternate", "a-b", "http://example.org/a", "urn:a", "hub", "a@b", "ä", "openid2.provider"},
+		[]string{"", "a b", "a/b", "1:b", "?a", "#a", "a?b", "http://a b/", "é:a"}},
+	"length": {lengthFault[string], []string{"0", "1", "00", "999999999999999999"}, []string{"", "-1", "+1", "1.0", "1 ", "a", "9999999999999999999"}},
+	"Base64": {base64Fault[string], []string{"", "AAAA", "AAA=", "AA==", " \n AAAA\nAA==\n ", "+/+/", "AAAA\nAAAA"},
+		[]string{"A", "AA", "AAA", "AA=", "A===", "AAAA=", "AA==AA", "AA-_", "AA AA", "AAAA\n\nAAAA", "AA\tAA", "====", "AAAA\r\nAAAA"}},
+	"date": {func(s string) string { _, fault := date3339(s); return fault }, []string{
+		"1985-04-12T23:20:50.52Z", "1996-12-19T16:39:57-08:00", "1990-12-31T23:59:60Z", "1937-01-01T12:00:27.87+00:20", "2003-12-13T18:30:02.25+01:00",
+	}, []string{
+		"", "2003", "2003-12", "2003-12-13", "2003-12-13T18:30Z", "2003-12-13T18:30:02", "2003-12-13t18:30:02Z", "2003-12-13T18:30:02z", "2003-12-13 18:30:02Z",
+		"2003-12-13T18:30:02+0100", "2003-12-13T18:30:02.Z", "2003-12-13T24:30:02Z", "2003-13-13T18:30:02Z", "Sat, 13 Dec 2003 18:30:02 GMT", "x", " 2003-12-13T18:30:02Z",
+	}},
+	"HTML": {func(s string) string { return new(htmlChecker).fault([]byte(s)) }, []string{
+		"", "text & more", "<p>a<p>b", "<ul><li>a<li>b</ul>", "<img src=\"a>b\">", "<br/>", "<br>", "<a href=/x/>a</a>", "<A HREF='x'>a</a>", "<!-- <b> -->", "<!---->",
+		"<table><tr><td>a<td>b</table>", "<svg><path d='x'/><title>t</title></svg>", "<script>if (a<b) '<i>'</script>", "<style></STYLE>", "<dl><dt>a<dd>b</dl>", "a &lt; b", "<x-y>a</x-y>",
+		"<p title='it''s'>a</p>", "<textarea></text></textarea>", "<a href=x/y>a</a>",
+	}, []string{
+		"<b>", "</b>", "<b></i>", "<b><i></b></i>", "<b><i></b>", "a < b", "a <", "<", "<>", "<b", "<b x=\"", "<!-- ", "<!DOCTYPE html>", "<?php ?>", "<html></html>", "<BODY>", "<title>a</title>", "<div/>",
+		"<a name=\"x\"/>", "<script>a", "</br", "<b <i>", "</p>", "<p></p></p>", "<ul><li></li></li></ul>", "<div x='/' />", "</ b>",
+	}},
+}
+
+func TestSyntax(t *testing.T) {
+	for name, test := range syntaxTests {
+		for _, s := range test.good {
+			assert.Empty(t, test.check(s), "%s %q", name, s)
+		}
+		for _, s := range test.bad {
+			assert.NotEmpty(t, test.check(s), "%s %q", name, s)
+		}
+	}
+}
+
+func TestMediaTypes(t *testing.T) {
+	for s, want := range map[string][3]bool{
+		"text/html":                       {},
+		"application/xml":                 {true},
+		"APPLICATION/RDF+XML; a=b":        {true},
+		"text/xml":                        {true},
+		"application/xml-dtd":             {true},
+		"application/xml-x":               {},
+		"+xml":                            {},
+		"application/json;x=a/xml":        {},
+		"multipart/mixed":                 {false, true},
+		"Message/RFC822":                  {false, true},
+		"application/multipart":           {},
+		"text/xml-external-parsed-entity": {true},
+	} {
+		assert.Equal(t, want[0], isXMLType(s), s)
+		assert.Equal(t, want[1], isCompositeType(s), s)
+	}
+	assert.True(t, isTextType("TEXT/plain"))
+	assert.False(t, isTextType("application/text"))
+	assert.Equal(t, "text/html", essence("text/html ; a=b"))
+	assert.True(t, isRelation("Prev-Archive"))
+	assert.False(t, isRelation("friend"))
+}
+
+// TestSyntaxMemory: the checks need none.
+func TestSyntaxMemory(t *testing.T) {
+	iri, lang, mediaType := []byte("http://résumé.example.org/ä?ö#ü"), []byte("sl-rozaj-biske-1994"), []byte("text/html; charset=utf-8")
+	date, email := []byte("1985-04-12T23:20:50.52Z"), []byte("a.b@example.org")
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		if iriFault(iri)+iriUnnormal(iri)+languageFault(lang)+mediaTypeFault(mediaType)+emailFault(email) != "" || !isRelation("self") {
+			panic("a fault")
+		}
+		if _, fault := date3339(date); fault != "" {
+			panic(fault)
+		}
+	}))
+}
+
+// FuzzSyntax: no check looks beyond its end, and an absolute IRI of ASCII that has no fault is a URL for net/url.
+func FuzzSyntax(f *testing.F) {
+	for _, test := range syntaxTests {
+		for _, s := range append(test.good, test.bad...) {
+			f.Add(s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for name, test := range syntaxTests {
+			if name != "normal" {
+				test.check(s)
+			}
+		}
+		if fault := iriFault(s); fault != iriFault([]byte(s)) || fault != "" {
+			return
+		}
+		iriUnnormal(s)
+		if strings.IndexFunc(s, func(r rune) bool { return r > '~' }) >= 0 || strings.Contains(s, "%") || strings.Contains(s, "[v") || strings.Contains(s, "[V") {
+			return
+		}
+		_, err := url.Parse(s)
+		require.NoError(t, err)
+	})
+}

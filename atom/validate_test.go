@@ -1,0 +1,596 @@
+package atom_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+)
+
+const (
+	validateURL  = "https://example.org/feed"
+	validateRoot = `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0" xmlns:fh="http://purl.org/syndication/history/1.0" xmlns:le="http://purl.org/atompub/link-extensions/1.0" xmlns:h="http://www.w3.org/1999/xhtml">` + "\n"
+	validateMeta = `<id>urn:x:feed</id><title>T</title><updated>2025-06-01T00:00:00Z</updated><link rel="self" href="https://example.org/feed"/>`
+	validateBy   = `<author><name>A</name></author>`
+	validateItem = `<id>urn:x:1</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>`
+	validateLink = `<link href="https://example.org/1"/>`
+)
+
+var validateNow = time.Date(2025, 7, 1, 0, 0, 0, 0, time.UTC)
+
+// vFeed is a feed with the children, from line 3, after its valid metadata.
+func vFeed(children string) string {
+	return validateRoot + validateMeta + validateBy + "\n" + children + "</feed>"
+}
+
+// vEntry is a feed whose only entry, in line 3, has the children, in line 4, after what it needs.
+func vEntry(children string) string {
+	return vFeed("<entry>" + validateItem + validateLink + "\n" + children + "</entry>")
+}
+
+// vContent is vEntry without an alternate link.
+func vContent(children string) string {
+	return vFeed("<entry>" + validateItem + "\n" + children + "</entry>")
+}
+
+// vDead is a feed with a tombstone in line 3.
+func vDead(attributes, children string) string {
+	return vFeed("<at:deleted-entry " + attributes + ">" + children + "</at:deleted-entry>")
+}
+
+// vItem is an entry of an id and a time.
+func vItem(id, updated string) string {
+	return "\n<entry><id>" + id + "</id><title>E</title><updated>" + updated + "</updated>" + validateLink + "</entry>"
+}
+
+// vTomb is a tombstone of an id and a time.
+func vTomb(id, when string) string {
+	return "\n<at:deleted-entry ref='" + id + "' when='" + when + "'/>"
+}
+
+func vGzip(doc string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, doc)
+	z.Close()
+	return b.String()
+}
+
+// vValidate returns the findings as "severity rule line [element]".
+func vValidate(t testing.TB, doc string, change func(*atom.ValidateOptions)) (found []string, sum atom.Summary, err error) {
+	o := atom.ValidateOptions{Document: validateURL, Now: validateNow}
+	if change != nil {
+		change(&o)
+	}
+	counts := map[websync.Severity]int{}
+	o.Report = func(f websync.Finding) {
+		counts[f.Severity]++
+		assert.Equal(t, o.Document, f.Document)
+		assert.NotEmpty(t, f.Message)
+		assert.NotEmpty(t, f.Section)
+		assert.Equal(t, f.Line > 0, f.Column > 0, f)
+		found = append(found, fmt.Sprintf("%v %s %d [%s]", f.Severity, strings.TrimPrefix(f.Rule, "atom-"), f.Line, f.Element))
+	}
+	sum, err = atom.Validate(strings.NewReader(doc), o)
+	assert.Equal(t, []int{counts[websync.Error], counts[websync.Warning], counts[websync.Info]}, []int{sum.Errors, sum.Warnings, sum.Infos})
+	return found, sum, err
+}
+
+type validateCase struct {
+	doc    string
+	change func(*atom.ValidateOptions)
+	want   []string
+	fails  bool
+}
+
+// wants is a case with findings.
+func wants(doc string, want ...string) validateCase { return validateCase{doc: doc, want: want} }
+
+const atSource = "<source><id>urn:x:s</id><title>S</title><updated>2025-01-01T00:00:00Z</updated>"
+
+// validateCases has at least one document for every rule that Validate itself finds.
+var validateCases = map[string]validateCase{
+	"valid": wants(vEntry("")),
+
+	// XML and bytes.
+	"a raw ampersand":       wants(vEntry("<rights>a & b</rights>"), "error xml 4 []"),
+	"mismatched tags":       {doc: vFeed("<entry>"), want: []string{"error xml 3 []"}, fails: true},
+	"cut short":             {doc: validateRoot + validateMeta, want: []string{"error truncated 2 []"}, fails: true},
+	"cut short in a person": {doc: validateRoot + "<author>", want: []string{"error truncated 2 []"}, fails: true},
+	"two roots":             {doc: vEntry("") + "<x/>", want: []string{"error xml 4 []"}, fails: true},
+	"an RSS feed":           {doc: "<rss version='2.0'/>", want: []string{"error document 1 [rss]"}, fails: true},
+	"Atom 0.3":              {doc: "<feed xmlns='http://purl.org/atom/ns#'/>", want: []string{"error document 1 [feed]"}, fails: true},
+	"an element of a feed":  {doc: "<title xmlns='http://www.w3.org/2005/Atom'/>", want: []string{"error document 1 [title]"}, fails: true},
+	"nothing":               {doc: "", want: []string{"error document 1 []"}, fails: true},
+	"an HTML page":          {doc: "<!DOCTYPE html><html>", want: []string{"error document 1 [html]"}, fails: true},
+	"over MaxBytes":         {doc: vEntry(""), change: func(o *atom.ValidateOptions) { o.MaxBytes = 300 }, want: []string{"error document 2 []"}, fails: true},
+	"a line before":         wants("Warning\n<?xml version='1.0'?>"+vEntry("<x/>"), "error prologue 1 []", "error unknown-element 5 [x]"),
+	"declared otherwise":    wants("<?xml version='1.0' encoding='us-ascii'?>"+vEntry(""), "info encoding 1 []"),
+	"a DOCTYPE":             wants("<!DOCTYPE feed>"+vEntry(""), "info doctype 1 []"),
+	"compressed":            wants(vGzip(vEntry(""))),
+	"compressed twice":      wants(vGzip(vGzip(vEntry(""))), "warning gzip 0 []"),
+	"no namespace": wants("<entry>"+validateItem+validateBy+"<content>x</content></entry>",
+		"error namespace 1 [entry]"),
+	"https in the namespace": wants(strings.Replace(vEntry(""), "http://www.w3", "https://www.w3", 1), "error namespace 1 [feed]"),
+
+	// Feeds.
+	"an empty feed": wants("<feed xmlns='http://www.w3.org/2005/Atom'/>",
+		"error feed-child 1 [feed]", "error feed-child 1 [feed]", "error feed-child 1 [feed]", "warning feed-self 1 [feed]"),
+	"two of all": wants(vFeed("<id>urn:x:2</id>\n<title/>\n<updated>2025-01-01T00:00:00Z</updated>\n<subtitle/><subtitle/>\n<rights/><rights/>\n"+
+		"<icon/><icon/>\n<logo/><logo/>\n<generator>G</generator><generator>G</generator>"),
+		"error feed-child 3 [id]", "error feed-child 4 [title]", "error feed-child 5 [updated]", "error feed-child 6 [subtitle]",
+		"error feed-child 7 [rights]", "error feed-child 8 [icon]", "error feed-child 9 [logo]", "error feed-child 10 [generator]"),
+	"three ids":    wants(vFeed("<id>urn:x:2</id><id>urn:x:3</id>"), "error feed-child 3 [id]"),
+	"many authors": wants(vFeed(validateBy + validateBy + "<contributor><name>C</name></contributor><contributor><name>C</name></contributor>")),
+	"no author": wants(validateRoot+validateMeta+vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:2", "2025-01-01T00:00:00Z")+"</feed>",
+		"error feed-author 1 [feed]"),
+	"no author of one entry": wants(validateRoot+validateMeta+vItem("urn:x:1", "2025-01-01T00:00:00Z")+
+		"\n<entry>"+validateBy+"<id>urn:x:2</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>"+validateLink+"</entry></feed>",
+		"error entry-author 3 [entry]"),
+	"an author of the source only": wants(validateRoot+validateMeta+"<entry>"+validateItem+validateLink+atSource+validateBy+"</source></entry></feed>",
+		"error feed-author 1 [feed]"),
+	"an author after the entries": wants(validateRoot+validateMeta+vItem("urn:x:1", "2025-01-01T00:00:00Z")+validateBy+"</feed>", "warning feed-order 3 [author]"),
+	"no author and no entries":    wants(validateRoot + validateMeta + "</feed>"),
+	"no self":                     wants(strings.Replace(vEntry(""), `rel="self"`, `rel="via"`, 1), "warning feed-self 1 [feed]"),
+	"older than its entry":        wants(vFeed(vItem("urn:x:1", "2025-06-01T00:00:00.1Z")), "warning feed-updated 2 [updated]"),
+	"as old as its entry":         wants(vFeed(vItem("urn:x:1", "2025-06-01T02:00:00+02:00"))),
+	"a tombstone after an entry":  wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vTomb("urn:x:2", "2025-01-01T00:00:00Z")), "warning feed-order 5 [deleted-entry]"),
+	"text between":                wants(vFeed("\n a <entry>b"+validateItem+validateLink+"</entry><author>c<name>A</name></author>"), "error text-between 4 []", "error text-between 4 []", "warning feed-order 4 [author]", "error text-between 4 []"),
+	"unknown elements": wants(vFeed("<tagline/>\n<entry>"+validateItem+validateLink+"<modified/></entry>"),
+		"error unknown-element 3 [tagline]", "error unknown-element 4 [modified]"),
+	"an element in the wrong place": wants(vEntry("<subtitle/>"), "error unknown-element 4 [subtitle]"),
+	"unknown attributes": wants(vFeed("<link rel='via' href='' hash-2='x'/>\n<entry version='1'>"+validateItem+validateLink+"</entry>"),
+		"error unknown-attribute 3 [link]", "error unknown-attribute 4 [entry]"),
+	"attributes of Atom's namespace": wants(strings.Replace(vFeed("<a:link href='' a:rel='via'/>"), "<feed", "<feed xmlns:a='http://www.w3.org/2005/Atom'", 1), "error unknown-attribute 3 [link]"),
+	"attributes of others":           wants(vFeed("<link rel='via' href='' h:x='1' xml:id='a' xml:space='preserve'/>")),
+	"no element's namespace":         wants(vEntry("<price xmlns=''>1</price>"), "warning no-namespace 4 [price]"),
+	"a signature of a person":        wants(vFeed("<author><name>A</name><Signature xmlns='http://www.w3.org/2000/09/xmldsig#'/></author>"), "warning signature 3 [Signature]"),
+	"a signature of an entry":        wants(vEntry("<Signature xmlns='http://www.w3.org/2000/09/xmldsig#'/>")),
+
+	// Sources.
+	"a source that lacks all": wants(vEntry("<source/>"), "info source-lacks 4 [source]", "info source-lacks 4 [source]", "info source-lacks 4 [source]"),
+	"a source with two ids":   wants(vEntry(atSource+"<id>urn:x:t</id></source>"), "error source-child 4 [id]"),
+	"an entry in a source":    wants(vEntry(atSource+"<entry/></source>"), "error unknown-element 4 [entry]"),
+	"an archive in a source":  wants(vEntry(atSource + "<fh:archive/></source>")),
+	"two sources":             wants(vEntry(atSource+"</source>"+atSource+"</source>"), "error entry-child 4 [source]"),
+
+	// Entries.
+	"an entry without all": wants(vFeed("<entry/>"), "error entry-child 3 [entry]", "error entry-child 3 [entry]", "error entry-child 3 [entry]", "error entry-alternate 3 [entry]"),
+	"two of an entry": wants(vEntry("<id>urn:x:1</id>\n<title/>\n<updated>2025-01-01T00:00:00Z</updated>\n<summary>S</summary><summary>S</summary>\n"+
+		"<rights/><rights/>\n<content>C</content><content>C</content>\n<published>2025-01-01T00:00:00Z</published><published>2025-01-01T00:00:00Z</published>"),
+		"error entry-child 4 [id]", "error entry-child 5 [title]", "info entry-text 5 [title]", "error entry-child 6 [updated]",
+		"error entry-child 7 [summary]", "error entry-child 8 [rights]", "error entry-child 9 [content]", "error entry-child 10 [published]"),
+	"an entry document": wants("<entry xmlns='http://www.w3.org/2005/Atom'>"+validateItem+validateLink+"</entry>", "error entry-author 1 [entry]"),
+	"no alternate":      wants(vContent("<link rel='related' href=''/>"), "error entry-alternate 3 [entry]"),
+	"content instead":   wants(vContent("<content>x</content>")),
+	"no summary":        wants(vContent("<content type='image/png' src='x'/>"), "error entry-summary 4 [content]"),
+	"no summary for Base64": wants(vContent("<content type='image/png'>AAAA</content>"),
+		"error entry-summary 4 [content]"),
+	"empty texts":       wants(vContent("<summary type='html'> </summary><content type='xhtml'><h:div/></content>"), "info entry-text 4 [summary]", "info entry-text 4 [content]"),
+	"an image in XHTML": wants(vContent("<content type='xhtml'><h:div><h:img src=''/></h:div></content>")),
+	"an entry twice":    wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:1", "2025-01-01T01:00:00+01:00")), "warning entry-twice 5 [entry]"),
+	"two versions":      wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:1", "2025-01-02T00:00:00Z")), "info entry-versions 5 [entry]"),
+	"two versions, and one twice": wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:1", "2025-01-02T00:00:00Z")+vItem("urn:x:1", "2025-01-01T00:00:00Z")),
+		"info entry-versions 5 [entry]", "warning entry-twice 6 [entry]"),
+	"updated, then published": wants(vEntry("<published>2025-05-02T00:00:00Z</published>"), "warning published 4 [published]"),
+
+	// Dates and IRIs.
+	"a date": wants(vFeed("<entry><id>urn:x:1</id><title>E</title><updated>2025-05-01</updated>"+validateLink+"</entry>"),
+		"error date 3 [updated]"),
+	"no seconds":          wants(vEntry("<published>2025-04-01T00:00Z</published>"), "error date 4 [published]"),
+	"small letters":       wants(vEntry("<published>2025-04-01t00:00:00z</published>"), "error date 4 [published]"),
+	"no zone":             wants(vEntry("<published>2025-04-01T00:00:00</published>"), "error date 4 [published]"),
+	"no such day":         wants(vEntry("<published>2025-02-29T00:00:00Z</published>"), "error date 4 [published]"),
+	"no date":             wants(vEntry("<published/>"), "error date 4 [published]"),
+	"a leap second":       wants(vEntry("<published>1990-12-31T23:59:60Z</published>")),
+	"the future":          wants(vFeed("<updated>2025-07-02T00:00:01Z</updated>"), "error feed-child 3 [updated]", "warning date-future 3 [updated]"),
+	"the near future":     wants(strings.Replace(vFeed(""), "2025-06-01", "2025-07-02", 1)),
+	"space in a date":     wants(vEntry("<published> 2025-04-01T00:00:00Z </published>"), "error space 4 [published]"),
+	"space in an id":      wants(vFeed("<entry><id>\nurn:x:1\n</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>"+validateLink+"</entry>"), "error space 3 [id]"),
+	"space in a link":     wants(vFeed("<link rel='via' href=' x '/>"), "error space 3 [link]"),
+	"a language":          wants(vEntry("<rights xml:lang='en_GB'>x</rights>"), "error lang 4 [rights]"),
+	"no language":         wants(vEntry("<rights xml:lang=''>x</rights>")),
+	"a base":              wants(vEntry("<rights xml:base='a b'>x</rights>"), "error base 4 [rights]"),
+	"an icon":             wants(vFeed("<icon>a b</icon><logo>http://</logo>"), "error iri 3 [icon]", "error iri 3 [logo]"),
+	"a generator":         wants(vFeed("<generator uri='a b'/>"), "error iri 3 [generator]", "warning generator 3 [generator]"),
+	"a relative id":       wants(vFeed(vItem("1", "2025-01-01T00:00:00Z")), "error id 4 [id]"),
+	"an empty id":         wants(vFeed(vItem("", "2025-01-01T00:00:00Z")), "error id 4 [id]"),
+	"an id of two words":  wants(vFeed(vItem("urn:a b", "2025-01-01T00:00:00Z")), "error id 4 [id]"),
+	"an id in capitals":   wants(vFeed(vItem("HTTP://example.org/", "2025-01-01T00:00:00Z")), "warning id-normal 4 [id]"),
+	"elements in values":  wants(vEntry("<published><b/>2025-04-01T00:00:00Z</published>\n<category term='x'><title/><x xmlns='urn:y'/></category><link rel='via' href=''><link/>x</link>"), "error value-element 4 [published]", "error value-element 5 [category]", "error value-element 5 [link]"),
+	"a category":          wants(vEntry("<category/><category term='x' scheme='y'/><category term='x' scheme='urn:y'/>"), "error category 4 [category]", "error category 4 [category]"),
+	"a person":            wants(vEntry("<author/><author><name/><uri>x y</uri></author><author><name>A</name><name>B</name><email>x</email></author>"), "error person-child 4 [author]", "warning person-name 4 [name]", "error iri 4 [uri]", "error person-child 4 [name]", "error email 4 [email]"),
+	"a person's elements": wants(vEntry("<author><name>A</name><url/><url xmlns='urn:x'/></author>"), "error unknown-element 4 [url]"),
+
+	// Texts.
+	"a type of text":            wants(vEntry("<rights type='text/plain'>x</rights><rights type=''/>"), "error text-type 4 [rights]", "error entry-child 4 [rights]", "error text-type 4 [rights]"),
+	"elements in text":          wants(vEntry("<rights>a<b/>c<d/></rights><summary type='html'>a<h:b/></summary>"), "error text-element 4 [rights]", "error text-element 4 [summary]"),
+	"bad HTML":                  wants(vEntry("<summary type='html'>&lt;b>x</summary>"), "warning html 4 [summary]"),
+	"a page in HTML":            wants(vEntry("<summary type='html'>&lt;body>x&lt;/body></summary>"), "warning html 4 [summary]"),
+	"no div":                    wants(vEntry("<summary type='xhtml'/>"), "error xhtml 4 [summary]", "info entry-text 4 [summary]"),
+	"a div without a namespace": wants(vEntry("<summary type='xhtml'><div>x</div></summary>"), "error xhtml 4 [summary]"),
+	"two divs":                  wants(vEntry("<summary type='xhtml'><h:div>x</h:div>\n<h:div/></summary>"), "error xhtml 5 [summary]"),
+	"text beside the div":       wants(vEntry("<summary type='xhtml'><h:div>x</h:div>y</summary>"), "error xhtml 4 [summary]"),
+	"bad XHTML":                 wants(vEntry("<summary type='xhtml'><h:div><h:body/><p/></h:div></summary>"), "warning xhtml-markup 4 [summary]"),
+	"Atom in XHTML":             wants(vEntry("<summary type='xhtml'><h:div><p/></h:div></summary>"), "warning xhtml-markup 4 [summary]"),
+
+	// Content.
+	"a type of content":     wants(vEntry("<content type='HTML'>x</content>"), "error content-type 4 [content]"),
+	"a composite type":      wants(vEntry("<content type='multipart/mixed'>x</content>"), "error content-type 4 [content]"),
+	"a composite type, src": wants(vEntry("<summary>S</summary><content src='' type='Message/rfc822'/>"), "error content-type 4 [content]"),
+	"src":                   wants(vEntry("<summary>S</summary><content src='a b' type='html'>x<y xmlns='urn:y'/></content>"), "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]"),
+	"src without a type":    wants(vEntry("<summary>S</summary><content src=''> </content>"), "warning content-src-type 4 [content]"),
+	"elements in content":   wants(vEntry("<summary>S</summary><content><b/>x</content>"), "error content-element 4 [content]"),
+	"elements in text/plain": wants(vEntry("<content type='text/plain'><b/>x</content>"),
+		"error content-element 4 [content]"),
+	"elements in Base64":   wants(vEntry("<summary>S</summary><content type='image/png'><b/>AAAA</content>"), "error content-element 4 [content]"),
+	"two XML elements":     wants(vEntry("<content type='application/xml'><b/><b/></content>"), "warning content-xml 4 [content]"),
+	"XML as text":          wants(vEntry("<content type='image/svg+xml'>&lt;svg/></content>"), "warning content-xml 4 [content]"),
+	"one XML element":      wants(vEntry("<content type='text/xml; charset=utf-8'> <b/> </content>")),
+	"no XML element":       wants(vEntry("<content type='text/xml'/>"), "info entry-text 4 [content]"),
+	"no Base64":            wants(vEntry("<summary>S</summary><content type='image/png'>AAA</content>"), "error content-base64 4 [content]"),
+	"lines of Base64":      wants(vEntry("<summary>S</summary><content type='image/png'>\n AAAA\nAAA=\n</content>")),
+	"content's attributes": wants(vEntry("<summary>S</summary><content src='' type='a/b' length='-1' href=''/>"), "error unknown-attribute 4 [content]", "error link-length 4 [content]"),
+
+	// Links.
+	"no href":                   wants(vEntry("<link rel='via'/>"), "error link-href 4 [link]"),
+	"href":                      wants(vEntry("<link rel='via' href='https:/example.org'/><link rel='via' href='a:b:c'/><link rel='via' href='1:2'/>"), "error link-href 4 [link]", "error link-href 4 [link]"),
+	"rel":                       wants(vEntry("<link rel='' href=''/><link rel='a b' href=''/><link rel='a/b' href=''/>"), "error link-rel 4 [link]", "error link-rel 4 [link]", "error link-rel 4 [link]"),
+	"a relation":                wants(vEntry("<link rel='friend' href=''/><link rel='urn:friend' href=''/><link rel='http://www.iana.org/assignments/relation/next' href=''/>"), "warning link-relation 4 [link]"),
+	"an enclosure":              wants(vEntry("<link rel='enclosure' href=''/>"), "warning link-enclosure 4 [link]"),
+	"a type of a link":          wants(vEntry("<link rel='via' href='' type='html'/>"), "error link-type 4 [link]"),
+	"hreflang":                  wants(vEntry("<link rel='via' href='' hreflang=''/>"), "error link-hreflang 4 [link]"),
+	"length":                    wants(vEntry("<link rel='via' href='' length='-1'/><link rel='via' href='' length='1 kB'/><link rel='via' href='' length=''/>"), "error link-length 4 [link]", "error link-length 4 [link]", "error link-length 4 [link]"),
+	"two alternates":            wants(vEntry("<link href=''/>"), "error alternate 4 [link]"),
+	"alternates by type":        wants(vEntry("<link href='' type='text/html'/><link href='' hreflang='de'/><link href='' type='text/html' hreflang='de'/><link href='' rel='alternate' type='TEXT/html'/>"), "error alternate 4 [link]"),
+	"a feed's alternates, late": wants(vFeed("<link href='1'/>"+vItem("urn:x:1", "2025-01-01T00:00:00Z")+"<link href='2'/>"), "warning feed-order 4 [link]", "error alternate 4 [link]"),
+	"a tombstone's alternates":  wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<link href='1'/><link href='2'/>")),
+	"a feed's alternates":       wants(vFeed("<link href=''/><link href=''/>"), "error alternate 3 [link]"),
+	"hash":                      wants(vEntry("<link rel='via' href='' hash=''/><link rel='via' href='' hash='md5:12'/><link rel='via' href='' hash='abc'/>"), "error hash 4 [link]", "error hash 4 [link]", "error hash 4 [link]"),
+	"a hash in another form": wants(vEntry("<link rel='via' href='' hash='MD5:900150983CD24FB0D6963F7D28E17F72'/><link rel='via' href='' hash='md5:kAFQmDzST7DWlj99KOF/cg=='/>"+
+		"<link rel='via' href='' hash='sha1:a9993e364706816aba3e25717850c26c9cd0d89d crc:1'/>"), "warning hash-form 4 [link]", "warning hash-form 4 [link]", "warning hash-form 4 [link]"),
+	"hashes that differ": wants(vEntry("<link rel='via' href='' hash='md5:900150983cd24fb0d6963f7d28e17f72 md5:900150983cd24fb0d6963f7d28e17f73'/><link rel='via' href='' le:md5='900150983cd24fb0d6963f7d28e17f72' hash='md5:900150983cd24fb0d6963f7d28e17f73'/>"), "error hash-conflict 4 [link]", "error hash-conflict 4 [link]"),
+	"le:md5":             wants(vEntry("<link rel='via' href='' le:md5='x'/>"), "error md5 4 [link]"),
+	"modified":           wants(vEntry("<link rel='via' href='' modified='2025-01-01'/>"), "error link-modified 4 [link]"),
+	"a link extension":   wants(vEntry("<link rel='via' href='' le:sha='x'/><category term='x' le:md5='x'/>"), "warning link-extension 4 [link]", "warning link-extension 4 [category]"),
+
+	// Complete, paged and archived feeds.
+	"complete and paged":    wants(vFeed("<fh:complete/><link rel='next' href='2'/>"), "error complete-paged 3 [complete]"),
+	"complete and archived": wants(vFeed("<fh:complete/><fh:archive/><link rel='current' href='c'/>"), "error complete-paged 3 [complete]"),
+	"two next":              wants(vFeed("<link rel='next' href='2'/><link rel='next' href='3'/><link rel='next' href='/2'/>"), "error paging-twice 3 [link]"),
+	"two prev-archive":      wants(vFeed("<link rel='prev-archive' href='2'/><link rel='prev-archive' href='3'/>"), "error paging-twice 3 [link]"),
+	"next to itself":        wants(vFeed("<link rel='next' href='feed#2'/><link rel='prev-archive' href='/feed'/>"), "error paging-self 3 [link]", "error paging-self 3 [link]"),
+	"a mark in an entry":    wants(vEntry("<fh:archive/>"), "error history-element 4 [archive]"),
+	"a mark twice":          wants(vFeed("<fh:complete/><fh:complete>x<y/></fh:complete>"), "error history-element 3 [complete]", "error history-element 3 [complete]", "error history-element 3 [complete]"),
+	"an unknown mark":       wants(vFeed("<fh:incremental>true</fh:incremental>"), "warning history-unknown 3 [incremental]"),
+	"no current":            wants(vFeed("<fh:archive/>"), "warning archive-current 3 [archive]"),
+	"an archive of itself":  wants(vFeed("<fh:archive/><link rel='current' href='feed'/>"), "error archive-self 3 [archive]"),
+	"no mark":               wants(vFeed("<link rel='next-archive' href='2'/>"), "warning archive-mark 3 [link]"),
+	"no mark either":        wants(vFeed("<link rel='prev-archive' href='2'/><link rel='current' href='3'/>"), "warning archive-mark 3 [link]"),
+
+	"nobody knows where": {doc: strings.Replace(vFeed("<link rel='prev-archive' href='2'/><link rel='current' href='3'/>"), `rel="self"`, `rel="via"`, 1),
+		change: func(o *atom.ValidateOptions) { o.Document = "feed.xml" }, want: []string{"warning feed-self 1 [feed]"}},
+
+	// Tombstones.
+	"no ref":                     wants(vDead("when='2025-01-01T00:00:00Z'", ""), "error tombstone-ref 3 [deleted-entry]"),
+	"a relative ref":             wants(vDead("ref='1' when='2025-01-01T00:00:00Z'", ""), "error tombstone-ref 3 [deleted-entry]"),
+	"no when":                    wants(vDead("ref='urn:1'", ""), "error tombstone-when 3 [deleted-entry]"),
+	"when":                       wants(vDead("ref='urn:1' when='2010-03-08T15:55:34+0100'", ""), "error tombstone-when 3 [deleted-entry]"),
+	"when in the future":         wants(vDead("ref='urn:1' when='2030-03-08T15:55:34Z'", ""), "warning date-future 3 [deleted-entry]"),
+	"two of a tombstone":         wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<at:by><name>A</name></at:by><at:by/><at:comment/><at:comment/>"), "error tombstone-child 3 [by]", "error person-child 3 [by]", "error tombstone-child 3 [comment]"),
+	"unknown of a tombstone":     wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<at:who/><title/><x xmlns='urn:x'/>"), "warning tombstone-element 3 [who]", "warning tombstone-element 3 [title]"),
+	"a tombstone in an entry":    wants(vEntry("<at:deleted-entry/>"), "error tombstone-place 4 [deleted-entry]"),
+	"a tombstone twice":          wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-01T00:00:00.0Z")), "error tombstone-twice 5 [deleted-entry]"),
+	"two tombstones":             wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-02T00:00:00Z")), "info tombstone-versions 5 [deleted-entry]"),
+	"dead and alive":             wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vItem("urn:1", "2025-01-01T00:00:00Z")), "warning tombstone-live 5 [entry]"),
+	"revived":                    wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vItem("urn:1", "2025-01-01T00:00:00.000000001Z")), "info tombstone-revived 5 [entry]"),
+	"revived, then its death":    wants(vFeed(vItem("urn:1", "2025-01-02T00:00:00Z")+vTomb("urn:1", "2025-01-01T00:00:00Z")), "warning feed-order 5 [deleted-entry]", "info tombstone-revived 5 [deleted-entry]"),
+	"another form of a deletion": wants(vEntry("<gd:deleted xmlns:gd='http://schemas.google.com/g/2005'/>"), "info deleted-form 4 [deleted]"),
+}
+
+// readerOnly are the rules of what a Reader does with a document, which is nothing that is wrong with it.
+var readerOnly = []string{"atom-element-size", "atom-relative", "atom-person-extension"}
+
+func TestValidateRules(t *testing.T) {
+	for name, c := range validateCases {
+		t.Run(name, func(t *testing.T) {
+			found, _, err := vValidate(t, c.doc, c.change)
+			assert.Equal(t, c.want, found)
+			assert.Equal(t, c.fails, err != nil, err)
+			var parse *websync.ParseError
+			if err != nil {
+				require.ErrorAs(t, err, &parse)
+				assert.Equal(t, "atom", parse.Format)
+			}
+		})
+	}
+}
+
+// TestValidateEveryRule: every rule has a document that breaks it, and a severity that is the same everywhere.
+func TestValidateEveryRule(t *testing.T) {
+	broken := make(map[string]bool)
+	for _, c := range validateCases {
+		for _, f := range c.want {
+			severity, rest, _ := strings.Cut(f, " ")
+			rule, _, _ := strings.Cut(rest, " ")
+			broken[severity+" atom-"+rule] = true
+		}
+	}
+	for _, c := range chainCases {
+		for _, f := range c.want {
+			severity, rest, _ := strings.Cut(f, " ")
+			rule, _, _ := strings.Cut(rest, " ")
+			broken[severity+" atom-"+rule] = true
+		}
+	}
+	for _, r := range atom.Rules() {
+		if r.Number >= 200 || slices.Contains(readerOnly, r.Name) {
+			continue // of a Source, a Reader
+		}
+		assert.True(t, broken[r.Severity.String()+" "+r.Name], r.Name)
+		delete(broken, r.Severity.String()+" "+r.Name)
+	}
+	assert.Empty(t, broken, "findings of unknown rules")
+}
+
+// TestValidateValid: the good documents have no finding.
+func TestValidateValid(t *testing.T) {
+	files, err := filepath.Glob("testdata/valid/*.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			found, sum, err := vValidate(t, string(data), func(o *atom.ValidateOptions) { o.Document = file })
+			require.NoError(t, err)
+			assert.Empty(t, found)
+			assert.EqualValues(t, len(data), sum.Bytes)
+			assert.NotEmpty(t, sum.ID)
+			assert.False(t, sum.Updated.IsZero())
+		})
+	}
+}
+
+func TestValidateSummary(t *testing.T) {
+	data, err := os.ReadFile("testdata/valid/archive.xml")
+	require.NoError(t, err)
+	_, sum, err := vValidate(t, string(data), func(o *atom.ValidateOptions) { o.URL = "https://example.org/archive/2" })
+	require.NoError(t, err)
+	date := func(s string) websync.Datetime {
+		d, err := websync.ParseDatetime(s)
+		require.NoError(t, err)
+		return d
+	}
+	assert.Equal(t, atom.Summary{
+		Kind: atom.FeedDocument, Entries: 1, Bytes: int64(len(data)),
+		ID: "tag:example.org,2024:laws", Updated: date("2025-05-01T00:00:00Z"),
+		Self: "https://example.org/archive/2", Current: "https://example.org/feed",
+		PrevArchive: "https://example.org/archive/1", NextArchive: "https://example.org/feed", Archive: true,
+		Oldest: date("2025-05-01T00:00:00Z"), Youngest: date("2025-05-01T00:00:00Z"),
+	}, sum)
+
+	_, sum, err = vValidate(t, strings.Replace(vFeed("<link rel='next' href='?page=2' xml:base='b/'/>"+
+		vTomb("", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-02T00:00:00Z")+vItem("urn:2", "2025-01-01T00:00:00Z")+vItem("", "2025-05-01T00:00:00Z")),
+		"<feed", "<feed xml:base='/a/x'", 1), nil)
+	require.NoError(t, err)
+	assert.Equal(t, []int{1, 1, 2}, []int{sum.Entries, sum.Tombstones, sum.Skipped})
+	assert.Equal(t, "https://example.org/a/b/?page=2", sum.Next)
+	assert.Equal(t, []websync.Datetime{date("2025-01-01T00:00:00Z"), date("2025-05-01T00:00:00Z")}, []websync.Datetime{sum.Oldest, sum.Youngest})
+}
+
+// TestValidateLenient: what a Reader reads over is a warning, what costs an entry or a tombstone is an error.
+func TestValidateLenient(t *testing.T) {
+	lenient := func(o *atom.ValidateOptions) { o.Lenient = true }
+	found, _, err := vValidate(t, vFeed("<entry/>\n<entry>"+validateItem+"</entry>"), lenient)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"error entry-child 3 [entry]", "warning entry-child 3 [entry]", "warning entry-child 3 [entry]", "warning entry-alternate 3 [entry]",
+		"warning entry-alternate 4 [entry]",
+	}, found)
+	found, _, err = vValidate(t, vFeed(vItem(" ", "2025-01-01T00:00:00Z")), lenient)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"warning space 4 [id]", "error id 4 [id]"}, found)
+	found, _, err = vValidate(t, vDead("when='x'", ""), lenient)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"error tombstone-ref 3 [deleted-entry]", "warning tombstone-when 3 [deleted-entry]"}, found)
+	found, _, err = vValidate(t, validateRoot, lenient)
+	require.Error(t, err)
+	assert.Equal(t, []string{"error truncated 2 []"}, found)
+}
+
+// TestValidateReadError: a source that fails says nothing of the document.
+func TestValidateReadError(t *testing.T) {
+	broken := errors.New("connection reset")
+	sum, err := atom.Validate(io.MultiReader(strings.NewReader(validateRoot), iotest.ErrReader(broken)), atom.ValidateOptions{})
+	require.ErrorIs(t, err, broken)
+	assert.Zero(t, sum.Errors)
+}
+
+// TestValidateMissingAuthors: of many entries without an author the first are told, and how many there are.
+func TestValidateMissingAuthors(t *testing.T) {
+	var doc strings.Builder
+	doc.WriteString(validateRoot + validateMeta + "\n<entry>" + validateBy + validateItem + validateLink + "</entry>")
+	for i := range 150 {
+		doc.WriteString(vItem(fmt.Sprintf("urn:y:%d", i), "2025-01-01T00:00:00Z"))
+	}
+	doc.WriteString("</feed>")
+	var last string
+	n := 0
+	_, err := atom.Validate(strings.NewReader(doc.String()), atom.ValidateOptions{Report: func(f websync.Finding) { last, n = f.Message, n+1 }})
+	require.NoError(t, err)
+	assert.Equal(t, 100, n)
+	assert.Contains(t, last, "in 50 more")
+}
+
+// validateDamages are the ways in which an entry, and nothing beside it, can be damaged: %[1]s is its id, %[2]d its number.
+var validateDamages = []string{
+	"<entry><id>%[1]s</id><title>E</title><updated>day %[2]d</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:%[2]d</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><!-- %[2]d --></entry>",
+	"<entry><id>urn:y:0</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id> %[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[2]d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>URN:y:%[2]d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link rel='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d' length='-%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d' hash='md5:%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d' type='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d' hreflang='de_%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title type='%[2]d'>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E<b/></title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title type='html'>&lt;b&gt;E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title type='xhtml'>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><content type='image/png'>%[2]d!</content><summary>S</summary></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><content type='image/png' src='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><content type='application/xml'>%[2]d</content></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><content type='x%[2]d'>x</content></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/><unknown-%[2]d/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/>%[2]d</entry>",
+	"<entry n='%[2]d'><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/><author/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/><category n='%[2]d' term='x'/></entry>",
+	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/><published>2026-01-01T00:00:00Z</published></entry>",
+	"<entry><id>%[1]s</id><title>E & %[2]d</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>%[1]s</id><title>E\x01%[2]d</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+}
+
+// TestValidateBadEntries: of 10,000 entries 1,000 are damaged, each in another way. Each is found, with its line, and the others
+// are good.
+func TestValidateBadEntries(t *testing.T) {
+	const entries, every = 10_000, 10
+	var doc strings.Builder
+	doc.WriteString(validateRoot + validateMeta + validateBy + "\n" + strings.TrimPrefix(vItem("urn:y:0", "2025-05-01T00:00:00Z"), "\n") + "\n")
+	for i := range entries {
+		id := fmt.Sprintf("urn:x:%d", i)
+		if i%every != 7 {
+			doc.WriteString(strings.TrimPrefix(vItem(id, "2025-05-01T00:00:00Z"), "\n") + "\n")
+			continue
+		}
+		fmt.Fprintf(&doc, validateDamages[i/every%len(validateDamages)]+"\n", id, i)
+	}
+	doc.WriteString("</feed>")
+	lines := make(map[int]bool)
+	_, err := atom.Validate(strings.NewReader(doc.String()), atom.ValidateOptions{Document: validateURL, Report: func(f websync.Finding) { lines[f.Line] = true }})
+	require.NoError(t, err)
+	for i := range entries {
+		if damaged := i%every == 7; lines[i+4] != damaged {
+			t.Errorf("line %d: a finding: %v, damaged: %v", i+4, lines[i+4], damaged)
+		}
+	}
+	assert.Len(t, lines, entries/every)
+}
+
+// vMillion is a feed of n entries that needs no memory, or in which every second entry is one of the first hundred.
+type vMillion struct {
+	n, i  int
+	again bool
+	rest  []byte
+}
+
+func (m *vMillion) Read(p []byte) (int, error) {
+	if len(m.rest) == 0 {
+		switch {
+		case m.i == 0:
+			m.rest = append(m.rest[:0], validateRoot+validateMeta+validateBy...)
+		case m.i <= m.n:
+			id := m.i
+			if m.again && id%2 == 0 {
+				id %= 100
+			}
+			m.rest = fmt.Appendf(m.rest[:0], "<entry><id>urn:x:%d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='https://example.org/%d'/></entry>\n", id, id)
+		case m.i == m.n+1:
+			m.rest = append(m.rest[:0], "</feed>"...)
+		default:
+			return 0, io.EOF
+		}
+		m.i++
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// TestValidateMemory: it is what the documentation says, and an id that is there thousands of times costs no more.
+func TestValidateMemory(t *testing.T) {
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	const n = 100_000
+	before, most := heap(), int64(0)
+	sum, err := atom.Validate(io.MultiReader(&vMillion{n: n}, iotest.DataErrReader(&vHook{func() { most = heap() }})), atom.ValidateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, n, sum.Entries)
+	assert.Zero(t, sum.Errors+sum.Warnings+sum.Infos)
+	assert.Less(t, (most-before)/n, int64(66), "bytes an entry")
+
+	sum, err = atom.Validate(&vMillion{n: n, again: true}, atom.ValidateOptions{})
+	require.NoError(t, err)
+	assert.Greater(t, sum.Warnings, n/3)
+}
+
+// A vHook is an empty reader that calls a function.
+type vHook struct{ do func() }
+
+func (h *vHook) Read([]byte) (int, error) {
+	h.do()
+	return 0, io.EOF
+}
+
+func BenchmarkValidate(b *testing.B) {
+	doc, err := io.ReadAll(&vMillion{n: 10_000})
+	require.NoError(b, err)
+	b.SetBytes(int64(len(doc)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := atom.Validate(bytes.NewReader(doc), atom.ValidateOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func ExampleValidate() {
+	feed := `<feed xmlns="http://www.w3.org/2005/Atom">
+  <id>tag:example.org,2024:laws</id>
+  <title>Laws</title>
+  <updated>2025-06-01</updated>
+  <link rel="self" href="https://example.org/feed"/>
+  <entry>
+    <id>tag:example.org,2024:laws/1</id>
+    <title>Act 1</title>
+    <updated>2025-06-01T00:00:00Z</updated>
+  </entry>
+</feed>`
+	sum, err := atom.Validate(strings.NewReader(feed), atom.ValidateOptions{
+		Document: "feed.xml",
+		Report:   func(f websync.Finding) { fmt.Println(f) },
+	})
+	fmt.Println(sum.Kind, sum.Entries, sum.Errors, err)
+	// Output:
+	// feed.xml:4:3: error: a date without a time: "2025-06-01" (atom-date, RFC 4287 §3.3)
+	// feed.xml:6:3: error: neither content nor an alternate link (atom-entry-alternate, RFC 4287 §4.1.2)
+	// feed.xml:1:1: error: no author, and 1 of 1 entries have none of their own (atom-feed-author, RFC 4287 §4.1.1)
+	// feed 1 3 <nil>
+}

@@ -1,0 +1,273 @@
+package atom
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/websync-go/websync"
+)
+
+// A Writer writes one document that is valid by construction: it refuses each [Feed], [Entry] and [Tombstone] that RFC 4287,
+// RFC 5005, RFC 6721 or the drafts of the link extensions would refuse. The output depends on nothing but them and the fields.
+//
+// A feed document is WriteFeed, then any number of WriteTombstone, then any number of WriteEntry, then Close. An entry
+// document is one WriteEntryDocument, a deleted-entry document one WriteTombstoneDocument.
+//
+// What can't be written is an [*EntryError]. Nothing of it was written then, and the Writer goes on. An error of the io.Writer
+// sticks.
+//
+// Atom demands full dates and times, so a Datetime without a time is written as midnight UTC of its first day, one without
+// seconds with them, a leap second as the one after it, and an offset above 14 hours in UTC. The Rel of a link without one is
+// "alternate". Line, Column, UpdatedText, WhenText, the Form of a tombstone and the Priority of a link mean nothing to a Writer.
+//
+// Memory grows with the tombstones of the document, not with its entries. Two entries of one id are not noticed.
+//
+// Set the fields before the first call. A Writer is not safe for concurrent use.
+type Writer struct {
+	// LegacyMD5 states the MD5 digest of links and content in le:md5 as well, for readers that know the older drafts of the link
+	// extensions only. Other digests, and MD5, are in hash in any case.
+	LegacyMD5 bool
+
+	// Namespaces are declared on the root element, by prefix, and used for the attributes of links and content. Attributes of other
+	// namespaces declare theirs where they are. The prefixes "at", "fh", "le" and those like "ns1" are taken.
+	Namespaces map[string]string
+
+	dst   io.Writer
+	state writerState
+	err   error // of dst; sticks
+	enc   encoder
+
+	authors bool           // the feed has some
+	graves  map[string]int // by ref: the youngest tombstone, as an index in deaths, from 1
+	deaths  []death
+}
+
+// A writerState tells what may be written next.
+type writerState uint8
+
+const (
+	atRoot       writerState = iota // nothing is written
+	inTombstones                    // the feed is, and maybe tombstones
+	inEntries
+	afterDocument
+)
+
+// A death is the time of one tombstone.
+type death struct {
+	when  websync.Datetime
+	older int // of the same ref, as an index in deaths, from 1; 0: none
+}
+
+const (
+	flushAt    = 32 << 10 // how much is gathered before it is written
+	xmlHeading = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+)
+
+// NewWriter returns a Writer to dst.
+func NewWriter(dst io.Writer) *Writer { return &Writer{dst: dst} }
+
+var (
+	errClosed = errors.New("atom: write after the end of the document")
+	errNoFeed = errors.New("atom: WriteFeed comes first")
+	errSecond = errors.New("atom: a document has one root element")
+	errAfter  = errors.New("a tombstone after an entry")
+)
+
+// WriteFeed begins a feed document: it writes its root element and its metadata.
+func (w *Writer) WriteFeed(f *Feed) error {
+	if w.state != atRoot {
+		return w.misplaced()
+	}
+	c := w.begin()
+	c.feed(f)
+	if err := w.finish(f.ID, inTombstones); err != nil {
+		return err
+	}
+	c.lang, c.base = f.Lang, f.Base
+	w.authors = len(f.Authors) > 0
+	return nil
+}
+
+// WriteTombstone writes one tombstone. Tombstones come before entries, as all that is not an entry does (RFC 4287 §4.1.1). A
+// second one of the same ref and when is refused (RFC 6721 §3).
+func (w *Writer) WriteTombstone(t *Tombstone) error {
+	if w.state != inTombstones && w.state != inEntries {
+		return w.misplaced()
+	}
+	c := &w.enc
+	c.start()
+	if w.state == inEntries {
+		c.refuse("deleted-entry", ruleFeedOrder.Section, errAfter)
+	}
+	c.tombstone(t, "")
+	grave := w.graves[t.Ref]
+	for i := grave; i > 0; i = w.deaths[i-1].older {
+		if w.deaths[i-1].when.Time().Equal(t.When.Time()) {
+			c.breaks("deleted-entry", &ruleTombstoneTwice)
+		}
+	}
+	if err := w.finish(t.Ref, inTombstones); err != nil {
+		return err
+	}
+	w.bury(t, grave)
+	return nil
+}
+
+// bury remembers a tombstone. grave is that of the youngest of its ref so far.
+func (w *Writer) bury(t *Tombstone, grave int) {
+	if w.graves == nil {
+		w.graves = make(map[string]int)
+	}
+	if grave > 0 && w.deaths[grave-1].when.Time().After(t.When.Time()) {
+		youngest := &w.deaths[grave-1]
+		w.deaths = append(w.deaths, death{t.When, youngest.older})
+		w.deaths[grave-1].older = len(w.deaths)
+		return
+	}
+	w.deaths = append(w.deaths, death{t.When, grave})
+	w.graves[t.Ref] = len(w.deaths)
+}
+
+// WriteEntry writes one entry. If the feed has no author the entry needs one of its own (RFC 4287 §4.1.1). An entry whose
+// tombstone was written must be younger than that (RFC 6721 §3), or nobody could tell which of them counts.
+func (w *Writer) WriteEntry(e *Entry) error {
+	if w.state != inTombstones && w.state != inEntries {
+		return w.misplaced()
+	}
+	c := &w.enc
+	c.start()
+	c.entry(e, "")
+	if !w.authors && len(e.Authors) == 0 {
+		c.breaks("author", &ruleFeedAuthor)
+	}
+	if len(w.graves) > 0 {
+		if i := w.graves[e.ID]; i > 0 && !e.Updated.Time().After(w.deaths[i-1].when.Time()) {
+			c.breaks("updated", &ruleTombstoneLive)
+		}
+	}
+	return w.finish(e.ID, inEntries)
+}
+
+// Close ends a feed document. It does not close the io.Writer. Calls after the first return the same.
+func (w *Writer) Close() error {
+	if w.state == atRoot && w.err == nil {
+		return errNoFeed
+	}
+	if w.state == afterDocument || w.err != nil {
+		return w.err
+	}
+	w.enc.start()
+	w.enc.b = append(w.enc.b, "\n</feed>\n"...)
+	return w.end()
+}
+
+// WriteEntryDocument writes a whole entry document (RFC 4287 §2). Its entry needs an author, or a source that has one.
+func (w *Writer) WriteEntryDocument(e *Entry) error {
+	if w.state != atRoot {
+		return w.misplaced()
+	}
+	c := w.begin()
+	c.entry(e, ` xmlns="`+Namespace+`"`)
+	if len(e.Authors) == 0 && (e.Source == nil || len(e.Source.Authors) == 0) {
+		c.breaks("author", &ruleEntryAuthor)
+	}
+	return w.document(e.ID)
+}
+
+// WriteTombstoneDocument writes a whole deleted-entry document (RFC 6721 §4).
+func (w *Writer) WriteTombstoneDocument(t *Tombstone) error {
+	if w.state != atRoot {
+		return w.misplaced()
+	}
+	w.begin().tombstone(t, ` xmlns:at="`+TombstoneNamespace+`" xmlns="`+Namespace+`"`)
+	return w.document(t.Ref)
+}
+
+// misplaced says why something can't be written now.
+func (w *Writer) misplaced() error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.state == atRoot:
+		return errNoFeed
+	case w.state == afterDocument:
+		return errClosed
+	}
+	return errSecond
+}
+
+// begin begins a document.
+func (w *Writer) begin() *encoder {
+	c := &w.enc
+	c.b = append(c.b[:0], xmlHeading[:len(xmlHeading)-1]...) // each element begins its line
+	c.start()
+	c.declare(w.Namespaces, w.LegacyMD5)
+	return c
+}
+
+// finish ends what was begun: it is kept, or taken back with the reason.
+func (w *Writer) finish(id string, next writerState) error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.enc.finish(id); err != nil {
+		return err
+	}
+	w.state = next
+	if len(w.enc.b) >= flushAt {
+		w.err = w.flush()
+	}
+	return w.err
+}
+
+// document ends a document of one element.
+func (w *Writer) document(id string) error {
+	if err := w.finish(id, afterDocument); err != nil {
+		return err
+	}
+	w.enc.b = append(w.enc.b, '\n')
+	return w.end()
+}
+
+func (w *Writer) end() error {
+	w.state = afterDocument
+	w.err = w.flush()
+	return w.err
+}
+
+func (w *Writer) flush() error {
+	n, err := w.dst.Write(w.enc.b)
+	if err == nil && n < len(w.enc.b) {
+		err = io.ErrShortWrite
+	}
+	w.enc.b = w.enc.b[:0]
+	if err != nil {
+		return fmt.Errorf("atom: %w", err)
+	}
+	return nil
+}
+
+// An EntryError says why a [Feed], an [Entry] or a [Tombstone] can't be written.
+type EntryError struct {
+	ID      string // of the feed or the entry; empty: it has none
+	Element string // local name
+	Section string // of the specification that demands otherwise, e.g. "RFC 4287 §4.2.15"
+	Err     error
+}
+
+// Error returns, for example, "atom: urn:example:1: updated: missing (RFC 4287 §4.1.2)".
+func (e *EntryError) Error() string {
+	var b strings.Builder
+	b.WriteString("atom: ")
+	if e.ID != "" {
+		fmt.Fprintf(&b, "%s: ", strings.Trim(strconv.Quote(e.ID[:min(len(e.ID), 200)]), `"`))
+	}
+	fmt.Fprintf(&b, "%s: %v (%s)", e.Element, e.Err, e.Section)
+	return b.String()
+}
+
+// Unwrap returns e.Err.
+func (e *EntryError) Unwrap() error { return e.Err }
