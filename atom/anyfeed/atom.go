@@ -1,0 +1,128 @@
+package anyfeed
+
+import (
+	"strings"
+
+	gofeed "github.com/mmcdole/gofeed/atom"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+)
+
+func (p *parser) atom(o *outline, f *gofeed.Feed) {
+	p.begin(strings.TrimSpace("an Atom feed "+f.Version), o.feed)
+	types := o.feed.types
+	p.feed.ID = o.feed.id
+	p.feed.Title = text(types["title"], f.Title)
+	p.feed.Subtitle = text(first(types["subtitle"], types["tagline"]), f.Subtitle)
+	p.feed.Rights = text(first(types["rights"], types["copyright"]), f.Rights)
+	p.feed.Updated, p.feed.UpdatedText = p.date("updated", f.Updated)
+	p.feed.Authors, p.feed.Contributors = p.atomPeople(f.Authors), p.atomPeople(f.Contributors)
+	p.feed.Categories = atomCategories(f.Categories)
+	p.feed.Icon, p.feed.Logo = p.url(f.Icon), p.url(f.Logo)
+	if g := f.Generator; g != nil {
+		p.feed.Generator = atom.Generator{Name: g.Value, URI: p.url(g.URI), Version: g.Version}
+	}
+	for _, l := range f.Links {
+		p.feedLink(atomLink(l))
+	}
+	for i, entry := range f.Entries {
+		p.atomEntry(o.items[i], entry)
+	}
+}
+
+func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
+	e := p.entry(*at)
+	e.ID = at.id
+	if at.deleted {
+		p.find(ruleLeftOut, "entry", e.ID, "an entry that is marked as deleted is left out")
+		return
+	}
+	e.Title = text(at.types["title"], x.Title)
+	e.Summary = text(at.types["summary"], x.Summary)
+	e.Rights = text(first(at.types["rights"], at.types["copyright"]), x.Rights)
+	e.Updated, e.UpdatedText = p.date("updated", x.Updated)
+	e.Published, e.PublishedText = p.date("published", x.Published)
+	e.Authors, e.Contributors = p.atomPeople(x.Authors), p.atomPeople(x.Contributors)
+	e.Categories = atomCategories(x.Categories)
+	for _, l := range x.Links {
+		p.link(&e.Links, atomLink(l))
+	}
+	p.atomContent(e, at.types["content"], x.Content)
+	if s := x.Source; s != nil {
+		e.Source = p.atomSource(s)
+	}
+	if page, ok := e.Link("alternate"); ok {
+		e.ID = first(e.ID, page.Href)
+	}
+	p.add(e)
+}
+
+// atomContent sets the content. Base64 is left out: gofeed does not tell whether it has decoded it.
+func (p *parser) atomContent(e *atom.Entry, typ string, c *gofeed.Content) {
+	if c == nil {
+		return
+	}
+	if href := p.url(c.Src); href != "" {
+		e.Content.Href, e.Content.Type = href, strings.TrimSpace(c.Type)
+		return
+	}
+	switch media := strings.ToLower(strings.TrimSpace(c.Type)); {
+	case typ != "":
+		e.Content.Type = typ
+	case strings.HasPrefix(media, "text/"), isXML(media) && isElement(c.Value):
+		e.Content.Type = media
+	default:
+		p.find(ruleLeftOut, "content", media, "content that can't be kept is left out")
+		return
+	}
+	e.Content.Value = c.Value
+}
+
+func isXML(media string) bool {
+	media, _, _ = strings.Cut(media, ";")
+	media = strings.TrimSpace(media)
+	return strings.HasSuffix(media, "/xml") || strings.HasSuffix(media, "+xml")
+}
+
+// textType returns the type of a text, of Atom 1.0 or 0.3, as it is once gofeed has read it. It is empty for other media types,
+// which a content may have.
+func textType(typ, mode string) string {
+	typ = strings.ToLower(typ)
+	switch {
+	case strings.Contains(typ, "html"), typ == "" && mode != "": // a text of which the escapes are kept
+		return atom.HTML
+	case typ == "", typ == "text", typ == "text/plain":
+		return atom.PlainText
+	}
+	return ""
+}
+
+func (p *parser) atomSource(s *gofeed.Source) *atom.Feed {
+	f := &atom.Feed{ID: strings.TrimSpace(s.ID), Title: text(atom.PlainText, s.Title)}
+	f.Updated, f.UpdatedText = p.date("updated", s.Updated)
+	f.Authors, f.Contributors = p.atomPeople(s.Authors), p.atomPeople(s.Contributors)
+	f.Categories = atomCategories(s.Categories)
+	for _, l := range s.Links {
+		p.link(&f.Links, atomLink(l))
+	}
+	return f
+}
+
+func atomLink(l *gofeed.Link) websync.Link {
+	return websync.Link{Rel: l.Rel, Href: l.Href, Type: l.Type, Lang: l.Hreflang, Title: l.Title, Length: length(l.Length)}
+}
+
+func (p *parser) atomPeople(stated []*gofeed.Person) (people []websync.Person) {
+	for _, x := range stated {
+		person(&people, websync.Person{Name: x.Name, Email: x.Email, URI: p.url(x.URI)})
+	}
+	return people
+}
+
+func atomCategories(stated []*gofeed.Category) (categories []atom.Category) {
+	for _, c := range stated {
+		category(&categories, c.Term, c.Scheme, c.Label)
+	}
+	return categories
+}

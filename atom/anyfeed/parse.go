@@ -1,0 +1,271 @@
+package anyfeed
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// The limits on a document, which is read as a whole. Beyond them there is an error that matches [websync.ErrLimit].
+const (
+	MaxBytes   = 64 << 20  // uncompressed; relative references may grow by as much when they are resolved
+	MaxEntries = 50_000    // items or entries
+	maxNodes   = 1_000_000 // elements and attributes of XML; names, values and brackets of JSON
+	maxDepth   = 256       // of elements
+	maxScope   = 256       // namespace declarations of an element and those around it
+	maxBase    = 4 << 10   // bytes of an xml:base, resolved
+)
+
+var _ atom.Parser = Parse
+
+// Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and closes nothing. What it is, its content
+// tells. document, a URL or file name, is what relative references are resolved against if nothing in the feed says otherwise; it
+// is in every error and finding. report receives what does not stop reading, first of all that the document was read tolerantly; it
+// may be nil.
+//
+// The items are entries, never tombstones, in the order of the document. An error is a [*websync.ParseError], and then there is
+// neither a feed nor an item. It matches [websync.ErrNotDocument] if the document is not a feed of these formats,
+// [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is too large.
+func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+	p := newParser(document, report)
+	data, err := p.open(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	if isJSON(data) {
+		err = p.json(data)
+	} else {
+		err = p.xml(data)
+	}
+	if err == nil && p.grown > MaxBytes {
+		err = p.fail("", fmt.Errorf("relative references: %w", websync.ErrLimit))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.feed, p.items, nil
+}
+
+// A parser makes a feed and its items of one document.
+type parser struct {
+	doc    document.Document
+	report func(websync.Finding)
+	feed   *atom.Feed
+	items  []atom.Item
+	early  []websync.Finding // before it is known that there is a feed
+	at     notes             // of the feed or entry that is being made
+	grown  int               // bytes that references became longer when they were resolved
+}
+
+func newParser(url string, report func(websync.Finding)) *parser {
+	if report == nil {
+		report = func(websync.Finding) {}
+	}
+	p := &parser{report: report}
+	p.doc = document.Document{
+		Kind: document.Kind{Format: "anyfeed", Name: "a feed", Else: "neither XML nor JSON"},
+		URL:  url,
+		Report: func(_ document.Departure, _, _ int, value []byte, message string) {
+			p.find(ruleGzip, "", string(value), message)
+		},
+	}
+	return p
+}
+
+// open reads all of src. After white space, the result starts with '<' or '{'.
+func (p *parser) open(src io.Reader) ([]byte, error) {
+	if err := p.doc.Open(src, MaxBytes); err != nil {
+		return nil, err
+	}
+	head := bytes.Clone(p.doc.Head())
+	data, err := io.ReadAll(p.doc)
+	if err != nil {
+		return nil, p.fail("", err)
+	}
+	data = p.utf8(data)
+	switch text := bytes.TrimSpace(data); {
+	case len(text) == 0:
+		return nil, p.doc.Fail(1, 1, "", p.doc.Not("an empty document"))
+	case text[0] != '<' && text[0] != '{':
+		return nil, p.doc.NotThis(head)
+	}
+	return data, nil
+}
+
+// fail returns err with the place of what is being made.
+func (p *parser) fail(element string, err error) error {
+	return p.doc.Fail(p.at.line, p.at.column, element, err)
+}
+
+// find reports a departure of what is being made.
+func (p *parser) find(rule websync.Rule, element, value, message string) {
+	f := rule.Finding(p.doc.URL, p.at.line, p.at.column, element, []byte(value), message)
+	if p.feed == nil {
+		p.early = append(p.early, f)
+	} else {
+		p.report(f)
+	}
+}
+
+// begin starts the feed, of which format is the name, with an article.
+func (p *parser) begin(format string, at notes) {
+	p.at = at
+	p.feed = &atom.Feed{Lang: at.lang}
+	p.find(ruleTolerant, "", "", format+", read tolerantly: what is not common to all feeds is lost")
+	for _, f := range p.early {
+		p.report(f)
+	}
+	if at.base != p.doc.URL {
+		p.feed.Base = at.base
+	}
+}
+
+// entry returns an entry to be filled, and given to add.
+func (p *parser) entry(at notes) *atom.Entry {
+	p.at = at
+	e := &atom.Entry{Lang: at.lang, Base: at.base, Line: at.line, Column: at.column}
+	if e.Lang == "" {
+		e.Lang = p.feed.Lang
+	}
+	return e
+}
+
+// add adds an entry, unless nothing tells it from others.
+func (p *parser) add(e *atom.Entry) {
+	if e.ID == "" {
+		p.find(ruleID, "entry", e.Title.Value, "an entry without an id or a link is left out")
+		return
+	}
+	if e.Updated.IsZero() && e.UpdatedText == "" {
+		e.Updated, e.UpdatedText = e.Published, e.PublishedText
+	}
+	p.items = append(p.items, atom.Item{Entry: e})
+}
+
+// guard calls a library and makes an error of a panic.
+func guard(call func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("gofeed: %v", cause)
+		}
+	}()
+	return call()
+}
+
+// resolve resolves a reference against base. Past the limit it leaves it as it is.
+func (p *parser) resolve(base, ref string) string {
+	ref = strings.TrimSpace(ref)
+	if ref == "" || p.grown > MaxBytes {
+		return ref
+	}
+	abs := document.AppendResolved(nil, base, []byte(ref))
+	p.grown += max(0, len(abs)-len(ref))
+	return string(abs)
+}
+
+// url resolves a reference of what is being made.
+func (p *parser) url(ref string) string { return p.resolve(p.at.base, ref) }
+
+// date reads the first of the texts that is not empty. text is what is kept of one that is not RFC 3339.
+func (p *parser) date(element string, texts ...string) (d websync.Datetime, text string) {
+	text = first(texts...)
+	if text == "" {
+		return d, ""
+	}
+	d, departure, err := websync.ParseDatetimeLenient(text)
+	if err != nil {
+		p.find(ruleDate, element, text, "not a date")
+		return d, text
+	}
+	if departure == "" && d.Precision() >= websync.Second {
+		text = ""
+	}
+	return d, text
+}
+
+const registered = "http://www.iana.org/assignments/relation/" // of a relation, its long form (RFC 4287 §4.2.7.2)
+
+// link appends a link, unless it leads nowhere.
+func (p *parser) link(links *[]websync.Link, l websync.Link) {
+	if l.Href = p.url(l.Href); l.Href == "" {
+		return
+	}
+	if l.Rel = strings.TrimPrefix(strings.TrimSpace(l.Rel), registered); l.Rel == "" {
+		l.Rel = "alternate"
+	}
+	l.Type, l.Lang = strings.TrimSpace(l.Type), strings.TrimSpace(l.Lang)
+	*links = append(*links, l)
+}
+
+// feedLink is link for the feed's own links. Those to other documents of a feed are left out, since what is lost of such a feed
+// makes a walk over them unsafe.
+func (p *parser) feedLink(l websync.Link) {
+	switch strings.TrimPrefix(strings.TrimSpace(l.Rel), registered) {
+	case "first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current":
+		return
+	}
+	p.link(&p.feed.Links, l)
+}
+
+// length reads a number of bytes. 0 is what producers write that do not know it.
+func length(text string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+func category(categories *[]atom.Category, term, scheme, label string) {
+	if term = strings.TrimSpace(term); term == "" {
+		return
+	}
+	if scheme = strings.TrimSpace(scheme); document.Scheme(scheme) == 0 {
+		scheme = ""
+	}
+	*categories = append(*categories, atom.Category{Term: term, Scheme: scheme, Label: strings.TrimSpace(label)})
+}
+
+func person(people *[]websync.Person, x websync.Person) {
+	if x != (websync.Person{}) {
+		*people = append(*people, x)
+	}
+}
+
+// text returns a text; an empty one is not stated.
+func text(typ, value string) atom.Text {
+	if value == "" {
+		return atom.Text{}
+	}
+	return atom.Text{Type: typ, Value: value}
+}
+
+// first returns the first text that is not only white space, without that around it.
+func first(texts ...string) string {
+	for _, s := range texts {
+		if s = strings.TrimSpace(s); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// isElement reports whether s is one element that stands for itself.
+func isElement(s string) bool {
+	r := xmlscan.NewReader(strings.NewReader(s))
+	if _, err := r.NextTag(); err != nil {
+		return false
+	}
+	if err := r.Skip(); err != nil {
+		return false
+	}
+	_, err := r.Next()
+	return err == io.EOF
+}

@@ -1,0 +1,354 @@
+package anyfeed_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atom/anyfeed"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const testURL = "https://example.org/gazette/feed"
+
+type result struct {
+	Feed     *atom.Feed
+	Items    []atom.Item
+	Findings []string
+}
+
+func parse(src io.Reader) (r result, err error) {
+	r.Feed, r.Items, err = anyfeed.Parse(src, testURL, func(f websync.Finding) { r.Findings = append(r.Findings, f.String()) })
+	return r, err
+}
+
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.*")
+	require.NoError(t, err)
+	for _, file := range files {
+		if filepath.Ext(file) == ".golden" {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			r, err := parse(bytes.NewReader(data))
+			require.NoError(t, err)
+			got, err := json.MarshalIndent(brief(t, r), "", "  ")
+			require.NoError(t, err)
+			golden := file + ".golden"
+			if *update {
+				require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), string(got)+"\n")
+		})
+	}
+}
+
+// brief leaves out what is empty, wherever it is.
+func brief(t *testing.T, v any) any {
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	var tree any
+	require.NoError(t, json.Unmarshal(data, &tree))
+	return prune(tree)
+}
+
+func prune(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v {
+			if x = prune(x); x == nil {
+				delete(v, name)
+			} else {
+				v[name] = x
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = prune(v[i])
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case string:
+		if v == "" {
+			return nil
+		}
+	case float64:
+		if v == 0 {
+			return nil
+		}
+	case bool:
+		if !v {
+			return nil
+		}
+	}
+	return v
+}
+
+const oneItem = `<rss version="2.0"><channel><title>T</title><item><guid>1</guid></item></channel></rss>`
+
+func TestErrors(t *testing.T) {
+	deep := strings.Repeat("<x:a>", 300)
+	tests := []struct {
+		name, src string
+		want      error
+		text      string
+	}{
+		{"a login page", "<!DOCTYPE html><html><body><form>Log in</form></body></html>", websync.ErrNotDocument, "line 1, column 16: an HTML page, not a feed"},
+		{"a login page that is cut short", "<html><body><form>", websync.ErrNotDocument, "an HTML page, not a feed"},
+		{"text", "Service unavailable", websync.ErrNotDocument, "neither XML nor JSON, not a feed"},
+		{"a PDF file", "%PDF-1.4\n\xe2\xe3", websync.ErrNotDocument, "a PDF file, not a feed"},
+		{"nothing", "", websync.ErrNotDocument, "an empty document, not a feed"},
+		{"white space", " \n", websync.ErrNotDocument, "an empty document, not a feed"},
+		{"an XML declaration only", "<?xml version='1.0'?>\n", websync.ErrNotDocument, "an empty document, not a feed"},
+		{"a sitemap", `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>`, websync.ErrNotDocument, "a sitemap, not a feed"},
+		{"another kind of feed", `<feed><product/></feed>`, websync.ErrNotDocument, "a feed element with nothing of Atom in it, not a feed"},
+		{"a feed in a namespace that is not Atom's", `<feed xmlns="urn:x"><id>1</id></feed>`, websync.ErrNotDocument, ""},
+		{"RDF", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description/></rdf:RDF>`, websync.ErrNotDocument, "an RDF document without a channel, not a feed"},
+		{"RSS without a channel", `<rss version="2.0"><error/></rss>`, websync.ErrNotDocument, "an rss document without a channel, not a feed"},
+		{"JSON", `{"error": "no session"}`, websync.ErrNotDocument, "JSON that is no JSON Feed, not a feed"},
+		{"a JSON array", `[]`, websync.ErrNotDocument, "JSON, not a feed"},
+		{"a JSON Feed without items", `{"version": "https://jsonfeed.org/version/1"}`, websync.ErrNotDocument, "a JSON Feed without items, not a feed"},
+		{"items that are no list", `{"version": "https://jsonfeed.org/version/1", "items": {}}`, websync.ErrNotDocument, "a JSON Feed without items, not a feed"},
+		{"RSS, cut short", oneItem[:len(oneItem)-10], websync.ErrTruncated, "line 1, column 78: document ends too early"},
+		{"RSS, cut short in a tag", oneItem[:len(oneItem)-3], websync.ErrTruncated, "document ends too early"},
+		{"a comment, cut short", "<!-- feed", websync.ErrTruncated, "document ends too early"},
+		{"JSON, cut short", `{"version": "https://jsonfeed.org/version/1", "items": [`, websync.ErrTruncated, "document ends too early"},
+		{"JSON, cut short in a string", `{"version": "https://jsonf`, websync.ErrTruncated, "document ends too early"},
+		{"JSON with a fault", "{\"version\": 1,\n  x", nil, "line 2: invalid character"},
+		{"XML with a fault", "<rss>\n<channel><=></channel></rss>", nil, "line 2, column 11: "},
+		{"entries that an open tag has swallowed", "<rss><channel><title>T<item><guid>1</guid></item></channel></rss>", nil, "entries inside of other elements, and no others"},
+		{"many stray end tags", "<rss><channel>" + strings.Repeat("</x>", 20) + "</channel></rss>", nil, "an end tag without a start tag"},
+		{"deep XML", `<rss><channel xmlns:x="x">` + deep, websync.ErrLimit, "elements more than 256 deep"},
+		{"deep JSON", `{"x":` + strings.Repeat("[", 300), websync.ErrLimit, ""},
+		{"many entries", `<rss><channel>` + strings.Repeat("<item/>", anyfeed.MaxEntries+1) + `</channel></rss>`, websync.ErrLimit, "more than 50000 entries"},
+		{"many items", `{"version":"https://jsonfeed.org/version/1","items":[` + strings.Repeat("1,", anyfeed.MaxEntries) + `1]}`, websync.ErrLimit, "more than 50000 entries"},
+		{"many elements", `<rss><channel>` + strings.Repeat("<a b=''/>", 500_001), websync.ErrLimit, "more than 1000000 elements and attributes"},
+		{"many values", `{"items":[` + strings.Repeat("1,", 1_000_001), websync.ErrLimit, ""},
+		{"many namespaces", `<rss><channel><a ` + strings.Repeat(" xmlns:a='b'", 300) + `>`, websync.ErrLimit, "more than 256 namespaces"},
+		{"a long base", `<rss xml:base="http://x/` + strings.Repeat("b", 5000) + `"/>`, websync.ErrLimit, "xml:base of more than 4096 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := parse(strings.NewReader(tt.src))
+			var parse *websync.ParseError
+			require.ErrorAs(t, err, &parse)
+			assert.Equal(t, "anyfeed", parse.Format)
+			assert.Equal(t, testURL, parse.Document)
+			assert.ErrorContains(t, err, tt.text)
+			for _, sentinel := range []error{websync.ErrNotDocument, websync.ErrTruncated, websync.ErrLimit} {
+				assert.Equal(t, sentinel == tt.want, errors.Is(err, sentinel), "%v: %v", err, sentinel)
+			}
+			assert.Empty(t, r, "nothing but the error")
+		})
+	}
+}
+
+// References that grow when they are resolved must not fill the memory.
+func TestExpansion(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://x/` + strings.Repeat("b", 4000) + `/">`)
+	for range 20_000 {
+		b.WriteString(`<link href="a"/>`)
+	}
+	b.WriteString(`</feed>`)
+	_, err := parse(strings.NewReader(b.String()))
+	assert.ErrorIs(t, err, websync.ErrLimit)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+func TestSize(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := io.CopyN(z, zeros{}, anyfeed.MaxBytes+1)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	_, err = parse(&packed)
+	assert.ErrorIs(t, err, websync.ErrLimit)
+}
+
+func TestBytes(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte(oneItem))
+	z.Close()
+	wide := func(order func(b []byte, c uint16) []byte, text string) string {
+		var b []byte
+		for _, c := range utf16.Encode([]rune(text)) {
+			b = order(b, c)
+		}
+		return string(b)
+	}
+	little := func(b []byte, c uint16) []byte { return append(b, byte(c), byte(c>>8)) }
+	big := func(b []byte, c uint16) []byte { return append(b, byte(c>>8), byte(c)) }
+	tests := []struct {
+		name, src string
+		findings  int
+	}{
+		{"plain", oneItem, 1},
+		{"gzip", packed.String(), 1},
+		{"gzip with something after it", packed.String() + "x", 2},
+		{"a byte-order mark", "\ufeff" + oneItem, 1},
+		{"UTF-16, little endian", wide(little, "\ufeff<?xml version='1.0' encoding='UTF-16'?>"+oneItem), 1},
+		{"UTF-16, big endian", wide(big, "\ufeff"+oneItem), 1},
+		{"UTF-16 without a mark", wide(big, oneItem), 1},
+		{"an encoding that is not there", "<?xml version='1.0' encoding='UTF-16'?>" + oneItem, 1},
+		{"an encoding that nobody knows", "<?xml version='1.0' encoding='x-nothing'?>" + oneItem, 2},
+		{"white space before the declaration", "\n\n<?xml version='1.0' encoding='latin1'?>" + oneItem, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := parse(iotest.HalfReader(strings.NewReader(tt.src)))
+			require.NoError(t, err)
+			require.Len(t, r.Items, 1)
+			assert.Equal(t, "1", r.Items[0].ID())
+			assert.Equal(t, "T", r.Feed.Title.Value)
+			assert.Len(t, r.Findings, tt.findings)
+		})
+	}
+}
+
+func TestReadError(t *testing.T) {
+	broken := errors.New("the line is down")
+	_, err := parse(io.MultiReader(strings.NewReader(oneItem[:20]), iotest.ErrReader(broken)))
+	assert.ErrorIs(t, err, broken)
+	assert.NotErrorIs(t, err, websync.ErrNotDocument)
+}
+
+func TestEmptyFeeds(t *testing.T) {
+	for _, src := range []string{
+		`<rss version="2.0"><channel/></rss>`,
+		`<feed xmlns="http://www.w3.org/2005/Atom"/>`,
+		`{"version": "https://jsonfeed.org/version/1.1", "items": []}`,
+	} {
+		feed, items, err := anyfeed.Parse(strings.NewReader(src), "", nil)
+		require.NoError(t, err)
+		assert.NotNil(t, feed)
+		assert.Empty(t, items)
+	}
+}
+
+func TestBrokenTags(t *testing.T) {
+	tests := []struct{ name, items string }{
+		{"not closed", "<item><guid>1</guid><title>A</item><item><guid>2</guid></item>"},
+		{"not opened", "<item><guid>1</guid><title>A</b></title></item><item><guid>2</guid></item>"},
+		{"crossed", "<item><guid>1</guid><description><b><i>A</b></i></description></item><item><guid>2</guid></item>"},
+		{"markup of HTML", "<item><guid>1</guid><description>A<br>B<img src='a.png' alt></description></item><item><guid>2</guid></item>"},
+		{"an ampersand", "<item><guid>1</guid><link>https://x.example/?a=1&b=2</link></item><item><guid>2</guid></item>"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := parse(strings.NewReader("<rss><channel>" + tt.items + "</channel></rss>"))
+			require.NoError(t, err)
+			require.Len(t, r.Items, 2)
+			assert.Equal(t, "1", r.Items[0].ID())
+			assert.Equal(t, "2", r.Items[1].ID())
+		})
+	}
+}
+
+func TestOpenLinks(t *testing.T) {
+	r, err := parse(strings.NewReader(`<feed xmlns="http://www.w3.org/2005/Atom" xmlns:x="urn:x">
+		<link href="a"><x:y><link href="b"><id>0</id></x:y>
+		<entry><id>1</id><category term="c"><link href="d"><title>T</title></entry></feed>`))
+	require.NoError(t, err)
+	require.Len(t, r.Items, 1)
+	e := r.Items[0].Entry
+	assert.Equal(t, "T", e.Title.Value)
+	assert.Len(t, e.Categories, 1)
+	assert.Len(t, e.Links, 1)
+}
+
+// All that Parse reads is a window, whatever the document says.
+func TestAlwaysWindows(t *testing.T) {
+	for _, rel := range []string{"first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current",
+		" http://www.iana.org/assignments/relation/next"} {
+		r, err := parse(strings.NewReader(`<feed xmlns="http://www.w3.org/2005/Atom" xmlns:fh="http://purl.org/syndication/history/1.0">
+			<fh:complete/><link rel="self" href="a"/><link rel="` + rel + `" href="b"/></feed>`))
+		require.NoError(t, err)
+		assert.False(t, r.Feed.Complete)
+		require.Len(t, r.Feed.Links, 1)
+		assert.Equal(t, websync.Link{Rel: "self", Href: "https://example.org/gazette/a"}, r.Feed.Links[0])
+	}
+}
+
+func TestIDs(t *testing.T) {
+	const rdf = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel/>`
+	tests := []struct{ name, src, want string }{
+		{"the guid goes before rdf:about", rdf + `<item rdf:about="about"><guid>guid</guid><link>link</link></item></rdf:RDF>`, "guid"},
+		{"rdf:about goes before the link", rdf + `<item rdf:about="about"><link>link</link></item></rdf:RDF>`, "about"},
+		{"a link is resolved", rdf + `<item><link>link</link></item></rdf:RDF>`, "https://example.org/gazette/link"},
+		{"atom:id as it is", `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://b.example/"><entry><id> a/../ä%7e </id></entry></feed>`, "a/../ä%7e"},
+		{"an alternate link of Atom", `<feed xmlns="http://purl.org/atom/ns#"><entry><link rel="alternate" href="/a"/></entry></feed>`, "https://example.org/a"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := parse(strings.NewReader(tt.src))
+			require.NoError(t, err)
+			require.Len(t, r.Items, 1)
+			assert.Equal(t, tt.want, r.Items[0].ID())
+		})
+	}
+}
+
+// XML that leans on declarations around it can't be kept.
+func TestXMLContent(t *testing.T) {
+	for _, tt := range []struct{ value, want string }{
+		{`<x:a xmlns:x="urn:x"/>`, `<x:a xmlns:x="urn:x"/>`},
+		{`<y:a/>`, ""},
+		{`<a/><b/>`, ""},
+		{`text`, ""},
+	} {
+		r, err := parse(strings.NewReader(`<feed xmlns="http://www.w3.org/2005/Atom" xmlns:y="urn:y"><entry><id>1</id>
+			<content type="application/xml">` + tt.value + `</content></entry></feed>`))
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, r.Items[0].Entry.Content.Value)
+	}
+}
+
+// Declarations count where they hold, not after.
+func TestManyDeclarations(t *testing.T) {
+	r, err := parse(strings.NewReader(`<rss><channel>` + strings.Repeat(`<item xmlns:a="a"><guid>1</guid></item>`, 300) + `</channel></rss>`))
+	require.NoError(t, err)
+	assert.Len(t, r.Items, 300)
+}
+
+func TestRules(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	for i, r := range anyfeed.Rules() {
+		assert.Equal(t, 301+i, r.Number)
+		assert.Contains(t, string(doc), r.Name)
+		assert.Contains(t, string(doc), r.Summary)
+	}
+}
