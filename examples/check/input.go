@@ -9,9 +9,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/xmlscan"
 	"github.com/websync-go/websync/sitemap"
@@ -23,6 +25,7 @@ type input struct {
 	url     string // after redirects; empty: not a URL
 	aliases []string
 	kind    sitemap.Kind // 0: not a sitemap
+	feed    bool         // to be checked as Atom
 	data    io.ReadSeeker
 	err     error // why it can't be read
 	release []func() error
@@ -40,7 +43,7 @@ func (p *program) open(ctx context.Context, name string) *input {
 		in.err = in.openFile()
 	}
 	if in.err == nil {
-		in.err = in.look(p.spec == "auto")
+		in.err = in.look(p.spec)
 	}
 	return in
 }
@@ -122,8 +125,12 @@ func (in *input) start() (io.Reader, error) {
 	return in.data, err
 }
 
-// look finds out the kind of the input. The error is for what this version does not know.
-func (in *input) look(auto bool) error {
+// look finds out the kind of the input.
+func (in *input) look(spec string) error {
+	if spec == "atom" {
+		in.feed = true
+		return nil
+	}
 	src, err := in.start()
 	if err != nil {
 		return err
@@ -131,13 +138,11 @@ func (in *input) look(auto bool) error {
 	r := sitemap.NewReader(src)
 	_, err = r.NextView()
 	in.kind = r.Kind()
-	if auto && errors.Is(err, websync.ErrNotDocument) && in.isAtom() {
-		return errors.New("an Atom feed, which this version can't check yet")
-	}
+	in.feed = spec == "auto" && errors.Is(err, websync.ErrNotDocument) && in.isAtom()
 	return nil // what is wrong with it, Validate tells
 }
 
-// isAtom tells whether the root element is atom:feed or atom:entry.
+// isAtom tells whether the root element is one of Atom's.
 func (in *input) isAtom() bool {
 	src, err := in.start()
 	if err != nil {
@@ -152,7 +157,7 @@ func (in *input) isAtom() bool {
 	if _, err := x.NextTag(); err != nil {
 		return false
 	}
-	return x.Name().Space == "http://www.w3.org/2005/Atom"
+	return slices.Contains([]string{atom.Namespace, atom.TombstoneNamespace}, x.Name().Space)
 }
 
 // named tells whether the user has named a URL of this origin.

@@ -1,4 +1,4 @@
-// Check tells what is wrong with sitemaps: one finding a line, then one line a file. Run it with -h for its flags.
+// Check tells what is wrong with sitemaps and Atom documents: one finding a line, then one line a file. Run it with -h for its flags.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/sitemap"
@@ -65,10 +66,10 @@ type report struct {
 func (p *program) run(ctx context.Context, args []string) (code int) {
 	var err error
 	p.options, err = parseOptions(args)
-	var asked *helpRequest
+	var asked *cli.HelpRequest
 	switch {
 	case errors.As(err, &asked):
-		fmt.Fprint(p.stdout, asked.text)
+		fmt.Fprint(p.stdout, asked.Text)
 		return exitGood
 	case err != nil:
 		fmt.Fprintf(p.stderr, "check: %v\n", err)
@@ -96,35 +97,48 @@ func (p *program) run(ctx context.Context, args []string) (code int) {
 
 // check checks one file and prints what is wrong with it.
 func (p *program) check(ctx context.Context, in *input) int {
-	var sum sitemap.Summary
-	err := in.err
-	if err == nil {
-		sum, err = p.validate(ctx, in)
+	r, err := report{Kind: "unknown"}, in.err
+	switch {
+	case err != nil:
+	case in.feed:
+		r, err = p.validateFeed(ctx, in)
+	default:
+		r, err = p.validate(ctx, in)
 	}
-	r := report{File: in.name, Kind: sum.Kind.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}
+	r.File = in.name
 	code := exitGood
 	switch {
 	case err != nil:
+		var parse *websync.ParseError
+		if errors.As(err, &parse) {
+			at := *parse
+			at.Document = "" // it is named already
+			err = &at
+		}
 		r.Error = err.Error()
 		fmt.Fprintf(p.stderr, "check: %s: %v\n", in.name, err)
 		code = exitUnread
-	case sum.Errors > 0:
+	case r.Errors > 0:
 		code = exitFindings
 	}
 	p.print(r, fmt.Sprintf("%s: %s, entries %d, errors %d, warnings %d", r.File, r.Kind, r.Entries, r.Errors, r.Warnings))
 	return code
 }
 
-func (p *program) validate(ctx context.Context, in *input) (sitemap.Summary, error) {
+// tell prints a finding.
+func (p *program) tell(f websync.Finding) { p.print(f, f.String()) }
+
+// validate checks a sitemap.
+func (p *program) validate(ctx context.Context, in *input) (report, error) {
 	src, err := in.start()
 	if err != nil {
-		return sitemap.Summary{}, err
+		return report{}, err
 	}
 	o := sitemap.ValidateOptions{
 		Document: in.name,
 		URL:      in.url,
 		Aliases:  in.aliases,
-		Report:   func(f websync.Finding) { p.print(f, f.String()) },
+		Report:   p.tell,
 		Now:      p.now,
 		Child:    func(loc string) sitemap.Kind { return p.kindOf(in, loc) },
 		Lenient:  p.lenient,
@@ -133,13 +147,7 @@ func (p *program) validate(ctx context.Context, in *input) (sitemap.Summary, err
 		o.Robots = func(origin string) ([]string, error) { return p.sitemapsOf(ctx, in, origin) }
 	}
 	sum, err := sitemap.Validate(src, o)
-	var parse *websync.ParseError
-	if errors.As(err, &parse) {
-		at := *parse
-		at.Document = "" // it is named already
-		err = &at
-	}
-	return sum, err
+	return report{Kind: sum.Kind.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, err
 }
 
 // sitemapsOf returns the Sitemap lines of an origin's robots.txt.

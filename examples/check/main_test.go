@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -27,7 +28,9 @@ const (
 	bad     = "<urlset " + namespace + ">\n<url><loc>https://www.example.com/</loc><priority>2</priority></url>\n</urlset>"
 	lossy   = "<urlset " + namespace + ">\n<url><loc>https://www.example.com/</loc></url>\n<url/></urlset>"
 	warning = "<urlset " + namespace + "/>"
-	atom    = `<feed xmlns="http://www.w3.org/2005/Atom"/>`
+	feed    = `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:f</id><title>F</title><updated>2025-01-01T00:00:00Z</updated>
+<author><name>A</name></author><link rel="self" href="https://www.example.com/f"/>%s</feed>`
+	badFeed = `<feed xmlns="http://www.w3.org/2005/Atom"/>`
 	rsMD    = "<urlset " + namespace + ` xmlns:rs="http://www.openarchives.org/rs/terms/"><rs:md capability="resourcelist"/><url><loc>https://www.example.com/</loc><rs:md hash="md5:1"/></url></urlset>`
 )
 
@@ -73,7 +76,7 @@ func zipped(s string) string {
 
 func TestExitCodes(t *testing.T) {
 	all := map[string]string{
-		"good.xml": good, "bad.xml": bad, "lossy.xml": lossy, "warning.xml": warning, "atom.xml": atom, "atom.gz": zipped(atom),
+		"good.xml": good, "bad.xml": bad, "lossy.xml": lossy, "warning.xml": warning, "atom.xml": badFeed, "atom.gz": zipped(badFeed), "feed.atom": fmt.Sprintf(feed, ""),
 		"rss.xml": "<rss version='2.0'/>", "login.html": "<!DOCTYPE html><html><body>Sign in</body></html>", "text": "hello\n",
 		"cut.xml": good[:len(good)-5], "bad.gz": "\x1f\x8b bad", "empty": "", "list.txt": "https://www.example.com/\n",
 		"good.gz": zipped(good), "good.xml.gz": good, "resources.xml": rsMD, "dir/x": "",
@@ -107,16 +110,19 @@ func TestExitCodes(t *testing.T) {
 		"RSS":                   {args: []string{"rss.xml"}, code: 2, stdout: "rss.xml: unknown, entries 0, errors 1, warnings 0", stderr: "an RSS feed, not a sitemap"},
 		"HTML":                  {args: []string{"login.html"}, code: 2, stdout: "login.html: unknown, entries 0, errors 1, warnings 0", stderr: "an HTML page, not a sitemap"},
 		"text that lists none":  {args: []string{"text"}, code: 2, stdout: "text: unknown, entries 0, errors 1, warnings 0", stderr: "not a sitemap"},
-		"Atom":                  {args: []string{"atom.xml"}, code: 2, stdout: "atom.xml: unknown, entries 0, errors 0, warnings 0", stderr: "check: atom.xml: an Atom feed, which this version can't check yet\n"},
-		"Atom, compressed":      {args: []string{"atom.gz"}, code: 2, stdout: "atom.gz: unknown, entries 0, errors 0, warnings 0", stderr: "an Atom feed, which this version can't check yet"},
+		"Atom":                  {args: []string{"feed.atom"}, code: 0, stdout: "feed.atom: feed, entries 0, errors 0, warnings 0"},
+		"bad Atom":              {args: []string{"atom.xml"}, code: 1, stdout: "atom.xml: feed, entries 0, errors 3, warnings 1"},
+		"Atom, compressed":      {args: []string{"atom.gz"}, code: 1, stdout: "atom.gz: feed, entries 0, errors 3, warnings 1"},
+		"Atom, said to be":      {args: []string{"-spec", "atom", "feed.atom"}, code: 0, stdout: "feed.atom: feed, entries 0, errors 0, warnings 0"},
+		"a sitemap as Atom":     {args: []string{"-spec", "atom", "good.xml"}, code: 2, stdout: "good.xml: unknown, entries 0, errors 1, warnings 0", stderr: "check: good.xml: atom: "},
 		"Atom as a sitemap":     {args: []string{"-spec", "sitemap", "atom.xml"}, code: 2, stdout: "atom.xml: unknown, entries 0, errors 1, warnings 0", stderr: "an Atom feed, not a sitemap"},
 		"no such file":          {args: []string{"none"}, code: 2, stdout: "none: unknown, entries 0, errors 0, warnings 0", stderr: "check: none: no such file or directory"},
 		"a directory":           {args: []string{"dir"}, code: 2, stdout: "dir: unknown, entries 0, errors 0, warnings 0", stderr: "check: dir: a directory"},
 		"a URL nobody serves":   {args: []string{"http://127.0.0.1:1/x"}, code: 2, stdout: "http://127.0.0.1:1/x: unknown, entries 0, errors 0, warnings 0", stderr: "check: http://127.0.0.1:1/x: "},
 		"no file":               {code: 2, stderr: "check: no file to check\n" + usageText},
 		"no such flag":          {args: []string{"-x", "good.xml"}, code: 2, stderr: usageText},
-		"no such spec":          {args: []string{"-spec", "html", "good.xml"}, code: 2, stderr: `-spec "html" is none of auto, sitemap, atom`},
-		"a spec yet to come":    {args: []string{"-spec", "atom", "atom.xml"}, code: 2, stderr: "check: this version can't check -spec atom yet\n"},
+		"no such spec":          {args: []string{"-spec", "html", "good.xml"}, code: 2, stderr: `-spec "html": not one of auto, sitemap, atom`},
+		"a spec yet to come":    {args: []string{"-spec", "eli", "atom.xml"}, code: 2, stderr: "check: this version can't check -spec eli yet\n"},
 		"standard input, twice": {args: []string{"-", "-"}, code: 2, stderr: "standard input can be checked once only"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -329,4 +335,24 @@ func TestIndexFiles(t *testing.T) {
 	assert.Zero(t, got.code)
 	got = check(t, "", "-json", "index.xml", "elsewhere/a.xml", "b.xml")
 	assert.Zero(t, got.code)
+}
+
+// TestChain checks an archived feed by its URL: every document of it.
+func TestChain(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/feed":
+			fmt.Fprintf(w, feed, `<link rel="prev-archive" href="/1"/>`)
+		case "/1":
+			fmt.Fprintf(w, feed, `<link rel="current" href="/feed"/><link rel="prev-archive" href="/lost"/><bad/>`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	r := check(t, "", server.URL+"/feed")
+	assert.Equal(t, 1, r.code, r.stderr)
+	assert.Contains(t, r.stdout, server.URL+"/1")
+	assert.Contains(t, r.stdout, server.URL+"/lost")
+	assert.Contains(t, r.stdout, server.URL+"/feed: feed, entries 0, errors")
 }

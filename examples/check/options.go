@@ -2,24 +2,20 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
+
+	"github.com/websync-go/websync/examples/internal/cli"
 )
 
 const usage = "usage: check [flags] FILE|URL..."
 
-const help = usage + `
-
-Check tells what is wrong with each FILE or URL, and "-" is standard input: a sitemap, an index of sitemaps, or a sitemap
-in plain text, compressed with gzip or not. It checks what is named, and nothing that is listed there.
-
+const aboutText = `Check tells what is wrong with each FILE or URL, and "-" is standard input: a sitemap, an index of sitemaps, a sitemap in
+plain text, an Atom feed, entry or tombstone, compressed with gzip or not. It checks what is named, and nothing that is
+listed there; but of an archived feed that is named by its URL, all documents of the archive.
 `
 
-const helpEnd = `
-On standard output each finding is a line, or with -json an object: file, rule, section, severity, line, column, element,
+const afterText = `On standard output each finding is a line, or with -json an object: file, rule, section, severity, line, column, element,
 value, message. After the findings of a file comes a line, or an object, for the file: file, kind, entries, errors,
 warnings, and in the object error, if it could not be read to its end.
 
@@ -42,63 +38,36 @@ type options struct {
 	names   []string
 }
 
-// A helpRequest asks for the text rather than for a run.
-type helpRequest struct{ text string }
-
-func (*helpRequest) Error() string { return "help" }
-
 var specs = []string{"auto", "sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}
 
 func parseOptions(args []string) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("check", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.StringVar(&o.spec, "spec", "auto", "what the files are said to be: auto, by the root element, or sitemap; atom, resourcesync, eli, atompmh and rinfo are yet to come")
+	fs := cli.New("check", usage, aboutText, afterText)
+	fs.StringVar(&o.spec, "spec", "auto", "what the files are said to be: auto, by the root element, sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
 	fs.BoolVar(&o.lenient, "lenient", false, "what readers survive without losing an entry is at most a warning")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object a line")
-	err := parseAll(fs, args, &o.names)
-	if errors.Is(err, flag.ErrHelp) {
-		return o, &helpRequest{helpText(fs)}
+	if err := fs.Parse(args, o.check); err != nil {
+		return o, err
 	}
-	switch {
-	case err != nil:
-	case !slices.Contains(specs, o.spec):
-		err = fmt.Errorf("-spec %q is none of %s", o.spec, strings.Join(specs, ", "))
-	case len(o.names) == 0:
-		err = errors.New("no file to check")
-	default:
-		for i, name := range o.names {
-			if name == "-" && slices.Contains(o.names[:i], name) {
-				err = errors.New("standard input can be checked once only")
-			}
-		}
-	}
-	if err != nil {
-		return o, fmt.Errorf("%w\n%s; -h explains", err, usage)
-	}
-	if o.spec != "auto" && o.spec != "sitemap" {
+	if slices.Contains([]string{"resourcesync", "eli", "atompmh", "rinfo"}, o.spec) {
 		return o, fmt.Errorf("this version can't check -spec %s yet", o.spec)
 	}
 	return o, nil
 }
 
-// parseAll takes flags before, between and after the names.
-func parseAll(fs *flag.FlagSet, args []string, names *[]string) error {
-	for {
-		if err := fs.Parse(args); err != nil {
-			return err
-		}
-		if fs.NArg() == 0 {
-			return nil
-		}
-		*names, args = append(*names, fs.Arg(0)), fs.Args()[1:]
+// check reports the first value that means nothing, and keeps the names.
+func (o *options) check(names []string) error {
+	o.names = names
+	if err := cli.OneOf("spec", o.spec, specs); err != nil {
+		return err
 	}
-}
-
-func helpText(fs *flag.FlagSet) string {
-	var b strings.Builder
-	b.WriteString(help)
-	fs.SetOutput(&b)
-	fs.PrintDefaults()
-	return b.String() + helpEnd
+	if len(names) == 0 {
+		return errors.New("no file to check")
+	}
+	for i, name := range names {
+		if name == "-" && slices.Contains(names[:i], name) {
+			return errors.New("standard input can be checked once only")
+		}
+	}
+	return nil
 }

@@ -25,6 +25,9 @@ func filePath(b *liveBody) string {
 	if err != nil || u.Host == "" {
 		u, err = url.Parse(b.id)
 	}
+	if err == nil && u.Scheme == "file" && u.Host == "" {
+		u.Host = "localhost" // RFC 8089 §2
+	}
 	suffix := ""
 	if b.body.Name != harvest.ContentName {
 		suffix = "~" + b.body.Name

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 )
@@ -46,10 +47,10 @@ type program struct {
 func (p *program) run(ctx context.Context, args []string) int {
 	var err error
 	p.options, err = parseOptions(args)
-	var asked *helpRequest
+	var asked *cli.HelpRequest
 	switch {
 	case errors.As(err, &asked):
-		fmt.Fprint(p.stdout, asked.text)
+		fmt.Fprint(p.stdout, asked.Text)
 		return exitInStep
 	case err != nil:
 		fmt.Fprintf(p.stderr, "harvest: %v\n", err)
@@ -70,13 +71,16 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 	}
 	defer remove()
 	p.storeName = spec.String()
-	store, closeStore, err := spec.open(ctx, p.dry())
+	if spec.Kind == "sqlite" && !p.dry() {
+		p.pagesDir = spec.Name + ".pages"
+	}
+	store, closeStore, err := spec.Open(ctx, p.dry())
 	if err != nil {
-		return p.fail(fmt.Errorf("store %s: %w", spec, err))
+		return p.fail(err)
 	}
 	defer func() {
 		if err := closeStore(); err != nil {
-			code = max(code, p.fail(fmt.Errorf("store %s: %w", spec, err)))
+			code = max(code, p.fail(err))
 		}
 	}()
 	p.store = store
@@ -136,7 +140,7 @@ func (p *program) harvestAll(ctx context.Context) int {
 		if ctx.Err() != nil {
 			break
 		}
-		r := p.harvest(ctx, h, p.source(u))
+		r := p.harvest(ctx, h, p.sources(u)...)
 		results = append(results, r)
 		if !p.json {
 			r.write(p.stdout)
@@ -152,9 +156,17 @@ func (p *program) harvestAll(ctx context.Context) int {
 	return p.finish(ctx, results, code)
 }
 
-// harvest runs one source. What ends the run early is told at once.
-func (p *program) harvest(ctx context.Context, h *harvest.Harvester, src harvest.Source) *result {
-	r := p.carryOut(ctx, h, src)
+// harvest runs the first of sources, which have one URL, that can read its document. What ends the run early is told at once.
+func (p *program) harvest(ctx context.Context, h *harvest.Harvester, sources ...harvest.Source) *result {
+	r := p.carryOut(ctx, h, sources[0])
+	for _, src := range sources[1:] {
+		if !r.foreign {
+			break
+		}
+		if other := p.carryOut(ctx, h, src); !other.foreign {
+			r = other
+		}
+	}
 	if r.Error != "" {
 		p.fail(errors.New(r.Error))
 	}

@@ -2,25 +2,22 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/websync-go/websync/examples/internal/cli"
 )
 
 const usage = "usage: harvest [flags] [URL...]"
 
-const help = usage + `
-
-Harvest brings a store in step with each URL: a sitemap, an index of sitemaps, a plain-text sitemap, or the robots.txt of
-a site, whose Sitemap lines are followed. Without a URL it starts a demonstration site on this machine and harvests that.
-
+const aboutText = `Harvest brings a store in step with each URL: a sitemap, an index of sitemaps, a plain-text sitemap, the robots.txt of a
+site, whose Sitemap lines are followed, an Atom feed with all its archive documents, an RSS or JSON feed, or with -protocol dir
+a directory. Without a URL it starts a demonstration site on this machine and harvests that.
 `
 
-const exportHelp = `
-What -export writes: each live body of the sources named becomes DIR/host/path. A path that ends in "/" becomes
+const afterText = `What -export writes: each live body of the sources named becomes DIR/host/path. A path that ends in "/" becomes
 index.html there; a query becomes part of the name; a port follows the host after "_". Bytes that a file system may not
 take are written as %XX; long names are cut and end in a hash; what would collide gets "~" and a hash. DIR/INDEX has one
 line for each body, in the order of the URIs: digest, URI, length in bytes and file below DIR, separated by tabs. Control
@@ -53,18 +50,13 @@ type options struct {
 	urls         []target
 
 	storeName string // as the report names it
+	pagesDir  string // for documents of archives, until they are dealt with
 }
-
-// A helpRequest asks for the text rather than for a run.
-type helpRequest struct{ text string }
-
-func (*helpRequest) Error() string { return "help" }
 
 func parseOptions(args []string) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("harvest", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto or sitemap; atom, resourcesync, eli, atompmh, rinfo and dir are yet to come")
+	fs := cli.New("harvest", usage, aboutText, afterText)
+	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto, sitemap, atom, or dir for directories; resourcesync, eli, atompmh and rinfo are yet to come")
 	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default sqlite:websync.db, for the demonstration a temporary file)")
 	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
 	fs.BoolVar(&o.plan, "plan", false, "say what would be done, a line each, and write nothing")
@@ -78,50 +70,32 @@ func parseOptions(args []string) (options, error) {
 	fs.BoolVar(&o.allowPrivate, "allow-private", false, "allow private and loopback addresses for all hosts, not only for those of the URLs")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object to standard output, and everything else to standard error")
 
-	urls, err := parseAll(fs, args)
-	if errors.Is(err, flag.ErrHelp) {
-		return o, &helpRequest{helpText(fs)}
+	if err := fs.Parse(args, o.check); err != nil {
+		return o, err
 	}
-	if err == nil {
-		err = o.check(urls)
-	}
-	if err != nil {
-		return o, fmt.Errorf("%w\n%s; -h explains", err, usage)
-	}
-	for _, later := range []struct {
+	later := []string{"resourcesync", "eli", "atompmh", "rinfo"}
+	for _, missing := range []struct {
 		name string
 		set  bool
 	}{
-		{"-protocol " + o.protocol, o.protocol != "auto" && o.protocol != "sitemap"},
+		{"-protocol " + o.protocol, slices.Contains(later, o.protocol)},
 		{"-store postgres", strings.HasPrefix(o.storeFlag, "postgres:")},
 	} {
-		if later.set {
-			return o, fmt.Errorf("this version does not have %s yet", later.name)
+		if missing.set {
+			return o, fmt.Errorf("this version does not have %s yet", missing.name)
 		}
 	}
 	return o, nil
-}
-
-// parseAll takes flags before, between and after the URLs.
-func parseAll(fs *flag.FlagSet, args []string) (urls []string, err error) {
-	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, err
-		}
-		if fs.NArg() == 0 {
-			return urls, nil
-		}
-		urls, args = append(urls, fs.Arg(0)), fs.Args()[1:]
-	}
 }
 
 var protocols = []string{"auto", "sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo", "dir"}
 
 // check reports the first value that means nothing, and keeps the URLs.
 func (o *options) check(urls []string) error {
+	if err := cli.OneOf("protocol", o.protocol, protocols); err != nil {
+		return err
+	}
 	switch {
-	case !slices.Contains(protocols, o.protocol):
-		return fmt.Errorf("-protocol %q: not one of %s", o.protocol, strings.Join(protocols, ", "))
 	case !(o.maxDelete >= 0 && o.maxDelete <= 1):
 		return fmt.Errorf("-max-delete %v: not a share from 0 to 1", o.maxDelete)
 	case !(o.rate >= 0 && o.rate <= math.MaxFloat64):
@@ -136,12 +110,12 @@ func (o *options) check(urls []string) error {
 		return errors.New("-plan and -audit write nothing, so -export can't go with them")
 	}
 	if o.storeFlag != "" {
-		if _, err := parseStore(o.storeFlag); err != nil {
+		if _, err := cli.ParseStore(o.storeFlag); err != nil {
 			return err
 		}
 	}
 	for _, raw := range urls {
-		t, err := parseTarget(raw)
+		t, err := o.parseTarget(raw)
 		if err != nil {
 			return err
 		}
@@ -167,12 +141,3 @@ func (o *options) deleteLimit() float64 {
 }
 
 const defaultMaxDelete = 0.5
-
-func helpText(fs *flag.FlagSet) string {
-	var b strings.Builder
-	b.WriteString(help)
-	fs.SetOutput(&b)
-	fs.PrintDefaults()
-	b.WriteString(exportHelp)
-	return b.String()
-}

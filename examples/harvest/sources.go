@@ -5,21 +5,30 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A target is a URL of the command line.
+// A target is a URL, or a directory, of the command line.
 type target struct {
 	url    string                    // without user name and password
+	dir    string                    // empty: none
 	origin string                    // that sign is for
 	sign   func(*http.Request) error // nil: no credentials
 }
 
-func parseTarget(raw string) (target, error) {
+func (o *options) parseTarget(raw string) (target, error) {
+	if o.protocol == "dir" {
+		return parseDir(raw)
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return target{}, fmt.Errorf("not a URL: %w", errors.Unwrap(err))
@@ -37,9 +46,41 @@ func parseTarget(raw string) (target, error) {
 	return t, nil
 }
 
-// source returns what a URL speaks. In this version, that is a sitemap.
-func (p *program) source(t target) harvest.Source {
-	return &sitemap.Source{URL: t.url, Complete: p.complete}
+// parseDir takes a directory. Its files have file URLs.
+func parseDir(name string) (target, error) {
+	dir, err := filepath.Abs(name)
+	if err != nil {
+		return target{}, err
+	}
+	path := strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/"
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive
+	}
+	u := url.URL{Scheme: "file", Path: path}
+	return target{url: u.String(), dir: dir}, nil
+}
+
+// sources returns what a URL may speak, what is more likely first.
+func (p *program) sources(t target) []harvest.Source {
+	list := &sitemap.Source{URL: t.url, Complete: p.complete}
+	feed := &atom.Source{URL: t.url, Dir: p.pagesDir, Parser: anyfeed.Parse}
+	switch {
+	case t.dir != "":
+		return []harvest.Source{&dirsource.Source{Dir: t.dir, Base: t.url}}
+	case p.protocol == "sitemap":
+		return []harvest.Source{list}
+	case p.protocol == "atom":
+		return []harvest.Source{feed}
+	case looksLikeFeed(t.url):
+		return []harvest.Source{feed, list}
+	}
+	return []harvest.Source{list, feed}
+}
+
+// looksLikeFeed reports whether a URL has a word in it that those of feeds have.
+func looksLikeFeed(raw string) bool {
+	lower := strings.ToLower(raw)
+	return strings.Contains(lower, "atom") || strings.Contains(lower, "feed")
 }
 
 // advice returns what a user can do about an error, if there is more to say than the error does.
@@ -48,7 +89,7 @@ func advice(err error) string {
 	case errors.Is(err, harvest.ErrHeld):
 		return "Another process is harvesting this source into this store: wait until it has ended."
 	case errors.Is(err, websync.ErrNotDocument):
-		return "This version reads sitemaps: give the URL of a sitemap, of an index of them, or of the robots.txt of the site."
+		return "This version reads sitemaps and feeds: give the URL of a sitemap, of an index of them, of the robots.txt of the site, or of a feed."
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -38,6 +40,7 @@ type result struct {
 
 	Decisions []plannedJSON `json:"decisions,omitempty"`
 
+	foreign     bool // the document is of another kind than the source reads
 	interrupted bool
 	lasts       bool  // what was got
 	dry         bool  // nothing was written
@@ -79,7 +82,7 @@ func (r *result) planned(told *decisions, differ int64) *result {
 }
 
 func newResult(ctx context.Context, report *harvest.Report, err error, lasts bool) *result {
-	r := &result{Report: report, interrupted: err != nil && ctx.Err() != nil, lasts: lasts}
+	r := &result{Report: report, foreign: errors.Is(err, websync.ErrNotDocument), interrupted: err != nil && ctx.Err() != nil, lasts: lasts}
 	switch {
 	case r.interrupted && lasts:
 		r.Error = report.Source + ": interrupted; what was got is kept, and the next run goes on from there"

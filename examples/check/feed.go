@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest"
+)
+
+// validateFeed checks an Atom document; of an archived feed at a URL, the whole chain of its documents.
+func (p *program) validateFeed(ctx context.Context, in *input) (report, error) {
+	src, err := in.start()
+	if err != nil {
+		return report{}, err
+	}
+	o := atom.ValidateOptions{Document: in.name, URL: in.url, Now: p.now, Lenient: p.lenient}
+	sum, err := atom.Validate(src, o)
+	if err == nil && in.url != "" && sum.PrevArchive != "" {
+		return p.validateChain(ctx, in)
+	}
+	if src, err = in.start(); err != nil {
+		return report{}, err
+	}
+	o.Report = p.tell
+	sum, err = atom.Validate(src, o)
+	return report{Kind: sum.Kind.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, err
+}
+
+func (p *program) validateChain(ctx context.Context, in *input) (report, error) {
+	chain := &atom.ChainValidator{Report: p.tell, Now: p.now, Lenient: p.lenient}
+	sum := chain.Walk(in.url, func(url string) (io.ReadCloser, error) {
+		if url == in.url {
+			src, err := in.start()
+			return io.NopCloser(src), err
+		}
+		// What a feed links to may be hostile: an address that is not public is asked only if it is on the host of the feed.
+		resp, err := p.client.Fetch(ctx, &harvest.Request{URL: url, Root: in.name, Spool: true})
+		if err != nil {
+			return nil, err
+		}
+		return resp.Body, nil
+	})
+	return report{Kind: atom.FeedDocument.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, ctx.Err()
+}

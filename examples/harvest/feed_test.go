@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const feedStart = `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0">
+<id>urn:f</id><title>F</title><updated>2026-01-03T00:00:00Z</updated><author><name>A</name></author>`
+
+// archivedFeed serves a feed with one archive document, under paths that do not tell what they are.
+func archivedFeed(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/now":
+			fmt.Fprint(w, feedStart, `<link rel="prev-archive" href="/old"/>
+<at:deleted-entry ref="urn:b" when="2026-01-03T00:00:00Z"/>
+<entry><id>urn:a</id><title>A</title><updated>2026-01-02T00:00:00Z</updated><content type="text">new</content></entry></feed>`)
+		case "/old":
+			fmt.Fprint(w, feedStart, `<link rel="current" href="/now"/>
+<entry><id>urn:a</id><title>A</title><updated>2026-01-01T00:00:00Z</updated><content type="text">old</content></entry>
+<entry><id>urn:b</id><title>B</title><updated>2026-01-01T00:00:00Z</updated><content type="text">b</content></entry>
+<entry><id>urn:c</id><title>C</title><updated>2026-01-01T00:00:00Z</updated><link href="/c"/></entry></feed>`)
+		case "/c":
+			fmt.Fprint(w, "linked")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/now"
+}
+
+func TestFeed(t *testing.T) {
+	url := archivedFeed(t)
+	for _, protocol := range []string{"auto", "atom"} {
+		t.Run(protocol, func(t *testing.T) {
+			dir := t.TempDir()
+			store := "sqlite:" + filepath.Join(dir, "store.db")
+			r := call(t, "-protocol", protocol, "-store", store, "-rate", "1000", "-export", filepath.Join(dir, "out"), url)
+			require.Equal(t, exitInStep, r.code, r.stderr)
+			index, err := os.ReadFile(filepath.Join(dir, "out", "INDEX"))
+			require.NoError(t, err)
+			assert.Regexp(t, `^sha-256:\w+\turn:a\t3\t.*\nsha-256:\w+\turn:c\t6\t.*\n$`, string(index))
+			again := call(t, "-protocol", protocol, "-store", store, "-rate", "1000", url)
+			require.Equal(t, exitInStep, again.code, again.stderr)
+			assert.Contains(t, again.stdout, "there was nothing to do")
+		})
+	}
+	r := call(t, "-protocol", "sitemap", "-store", "mem", url)
+	assert.Equal(t, exitFailed, r.code)
+	assert.Contains(t, r.stderr, "an Atom feed")
+}
+
+func TestDirectory(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a b.txt"), []byte("bytes"), 0o600))
+	out := filepath.Join(t.TempDir(), "out")
+	r := call(t, "-protocol", "dir", "-store", "mem", "-export", out, dir)
+	require.Equal(t, exitInStep, r.code, r.stderr)
+	data, err := os.ReadFile(filepath.Join(out, "localhost", dir, "a%20b.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "bytes", string(data))
+	assert.Equal(t, exitFailed, call(t, "-protocol", "dir", "-store", "mem", filepath.Join(dir, "missing")).code)
+}

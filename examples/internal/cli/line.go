@@ -1,0 +1,76 @@
+// Package cli holds what the example programs have in common: how they take flags, explain themselves and name stores.
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A Line is a program's command line.
+type Line struct {
+	*flag.FlagSet
+	Usage string // one line
+	About string // help before the flags
+	After string // and after them
+}
+
+// New returns a Line without flags.
+func New(name, usage, about, after string) *Line {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	return &Line{fs, usage, about, after}
+}
+
+// A HelpRequest asks for the text rather than for a run.
+type HelpRequest struct{ Text string }
+
+func (*HelpRequest) Error() string { return "help" }
+
+// Parse takes flags before, between and after the names, which check may refuse. Its error is one for the user to read, or a
+// *HelpRequest.
+func (l *Line) Parse(args []string, check func(names []string) error) error {
+	names, err := l.parseAll(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return &HelpRequest{l.help()}
+	}
+	if err == nil {
+		err = check(names)
+	}
+	if err != nil {
+		return fmt.Errorf("%w\n%s; -h explains", err, l.Usage)
+	}
+	return nil
+}
+
+func (l *Line) parseAll(args []string) (names []string, err error) {
+	for {
+		if err := l.FlagSet.Parse(args); err != nil {
+			return nil, err
+		}
+		if l.NArg() == 0 {
+			return names, nil
+		}
+		names, args = append(names, l.Arg(0)), l.Args()[1:]
+	}
+}
+
+func (l *Line) help() string {
+	var b strings.Builder
+	b.WriteString(l.Usage + "\n\n" + l.About + "\n")
+	l.SetOutput(&b)
+	l.PrintDefaults()
+	l.SetOutput(io.Discard)
+	return b.String() + "\n" + l.After
+}
+
+// OneOf returns an error unless value is one of the choices of a flag.
+func OneOf(name, value string, choices []string) error {
+	if slices.Contains(choices, value) {
+		return nil
+	}
+	return fmt.Errorf("-%s %q: not one of %s", name, value, strings.Join(choices, ", "))
+}

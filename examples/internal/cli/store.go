@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+)
+
+// A Store is what -store names.
+type Store struct{ Kind, Name string }
+
+// ParseStore reads mem, sqlite:FILE or postgres:DSN.
+func ParseStore(text string) (Store, error) {
+	kind, name, named := strings.Cut(text, ":")
+	switch {
+	case kind == "mem" && !named:
+	case (kind == "sqlite" || kind == "postgres") && name != "":
+	default:
+		return Store{}, fmt.Errorf("-store %q: not one of mem, sqlite:FILE, postgres:DSN", text)
+	}
+	return Store{kind, name}, nil
+}
+
+// TemporaryStore returns an SQLite store in a directory of its own, and what removes it.
+func TemporaryStore() (_ Store, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "websync-")
+	if err != nil {
+		return Store{}, func() {}, err
+	}
+	return Store{"sqlite", filepath.Join(dir, "websync.db")}, func() { os.RemoveAll(dir) }, nil
+}
+
+func (s Store) String() string {
+	if s.Name == "" {
+		return s.Kind
+	}
+	return s.Kind + ":" + s.Name
+}
+
+// Exists reports whether there is something in the store before it is opened.
+func (s Store) Exists() bool {
+	if s.Kind != "sqlite" {
+		return s.Kind != "mem"
+	}
+	_, err := os.Stat(s.Name)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// Open opens the store. When nothing is to be written, a file that is not there is an empty store, and stays away.
+func (s Store) Open(ctx context.Context, dry bool) (harvest.Store, func() error, error) {
+	if s.Kind == "mem" || dry && !s.Exists() {
+		return memstore.New(), func() error { return nil }, nil
+	}
+	store, err := sqlitestore.Open(ctx, s.Name, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("store %s: %w", s, err)
+	}
+	return store, func() error {
+		if err := store.Close(); err != nil {
+			return fmt.Errorf("store %s: %w", s, err)
+		}
+		return nil
+	}, nil
+}

@@ -1,0 +1,242 @@
+// Publish serves a directory or a store by a synchronisation protocol, or writes it as static files. Run it with -h for its
+// flags.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/dirsource"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/sitemap"
+)
+
+const (
+	exitDone    = 0
+	exitMissing = 1 // some files could not be read
+	exitFailed  = 2 // usage, or the directory, the store or the address could not be used
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	p := &program{stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// A program is one run of the command.
+type program struct {
+	stdout, stderr io.Writer
+
+	options
+	store   harvest.Store
+	sources []string // to publish
+	scanner *scanner // nil: no directory
+}
+
+// run is main without the process around it. It returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	var err error
+	p.options, err = parseOptions(args)
+	var asked *cli.HelpRequest
+	if errors.As(err, &asked) {
+		fmt.Fprint(p.stdout, asked.Text)
+		return exitDone
+	}
+	code := exitDone
+	if err == nil {
+		code, err = p.withStore(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(p.stderr, "publish: %v\n", err)
+		return exitFailed
+	}
+	return code
+}
+
+// withStore opens the store and publishes what is in it.
+func (p *program) withStore(ctx context.Context) (code int, err error) {
+	spec, remove, err := p.storeSpec()
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	if p.dir == "" && !spec.Exists() {
+		return 0, fmt.Errorf("store %s: there is none", spec)
+	}
+	store, closeStore, err := spec.Open(ctx, false)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	p.store = store
+	if p.out != "" {
+		return p.export(ctx)
+	}
+	return exitDone, p.serve(ctx)
+}
+
+// storeSpec returns the store to use: for a directory alone, a temporary one.
+func (p *program) storeSpec() (_ cli.Store, remove func(), err error) {
+	if p.options.store == "" {
+		return cli.TemporaryStore()
+	}
+	s, err := cli.ParseStore(p.options.store)
+	return s, func() {}, err
+}
+
+// export writes static files.
+func (p *program) export(ctx context.Context) (code int, err error) {
+	if p.base == "" {
+		p.base = baseOf(defaultAddr)
+	}
+	if err := p.prepare(ctx); err != nil {
+		return 0, err
+	}
+	publishers, entry, _ := p.publishers()
+	done, err := publish.WriteDir(ctx, p.out, publishers...)
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(p.stderr, "publish: %s: %d written, %d unchanged, %d removed\n", p.out, done.Written, done.Unchanged, done.Removed)
+	fmt.Fprintln(p.stdout, entry)
+	if p.scanner != nil && !p.scanner.inStep {
+		return exitMissing, nil
+	}
+	return exitDone, nil
+}
+
+// serve serves until the context ends.
+func (p *program) serve(ctx context.Context) error {
+	addr := p.addr
+	if addr == "" {
+		addr = defaultAddr
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if p.base == "" {
+		p.base = p.ownBase(addr, listener)
+	}
+	if err := p.prepare(ctx); err != nil {
+		return err
+	}
+	publishers, entry, isList := p.publishers()
+	handler := &publish.Handler{Publishers: publishers, Log: slog.New(slog.NewTextHandler(p.stderr, nil))}
+	defer handler.Close()
+	server := &http.Server{Handler: p.refreshing(handler, isList), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if p.scanner != nil {
+		go p.scanner.watch(ctx)
+	}
+	go func() { cancel(server.Serve(listener)) }()
+	fmt.Fprintln(p.stdout, entry)
+	<-ctx.Done()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	const patience = 5 * time.Second
+	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer stop()
+	if err := server.Shutdown(closing); err != nil {
+		return server.Close() // somebody reads slowly
+	}
+	return nil
+}
+
+// ownBase returns the URL under which this server is found.
+func (p *program) ownBase(addr string, listener net.Listener) string {
+	host, _, _ := net.SplitHostPort(addr)
+	_, port, _ := net.SplitHostPort(listener.Addr().String()) // the one that was chosen, for 0
+	return baseOf(net.JoinHostPort(host, port))
+}
+
+// refreshing looks at the directory before a list is served.
+func (p *program) refreshing(next http.Handler, isList func(path string) bool) http.Handler {
+	if p.scanner == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isList(r.URL.EscapedPath()) {
+			p.scanner.refresh(r.Context())
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// prepare finds out what there is to publish.
+func (p *program) prepare(ctx context.Context) error {
+	if p.dir != "" {
+		dir, err := filepath.Abs(p.dir)
+		if err != nil {
+			return err
+		}
+		src := &dirsource.Source{Dir: dir, Base: p.base}
+		p.sources = []string{src.Key()}
+		h := &harvest.Harvester{Store: p.store, MaxDelete: -1}
+		if p.out != "" {
+			h.Concurrency = 1 // the same order, and so the same lists, each time
+		}
+		p.scanner = &scanner{source: src, harvester: h, every: p.rescan, out: p.stderr}
+		return p.scanner.scan(ctx)
+	}
+	head, err := p.store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	p.sources = slices.Sorted(maps.Keys(head.Live))
+	return harvest.Disjoint(ctx, p.store, p.sources...)
+}
+
+// publishers returns what serves the protocol's documents and the bodies, the URL that a reader begins with, and which paths
+// are those of the protocol.
+func (p *program) publishers() (_ []websync.Publisher, entry string, isList func(path string) bool) {
+	var list protocol
+	locator := websync.PathLocator{Base: p.base, Reserved: func(path string) bool { return list.Reserved(path) }}
+	switch p.protocol {
+	case "sitemap":
+		list = &sitemap.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report}
+	case "atom":
+		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
+			Title: p.base, Author: websync.Person{Name: p.author()}}
+	}
+	return []websync.Publisher{list, publish.Bodies(p.store, locator, p.sources...)}, list.URL(), list.Reserved
+}
+
+// A protocol is a Publisher whose documents begin at a URL and take up paths of the site.
+type protocol interface {
+	websync.Publisher
+	URL() string
+	Reserved(path string) bool
+}
+
+// author returns the name that a feed states for what has no author: the host's.
+func (p *program) author() string {
+	if u, err := url.Parse(p.base); err == nil {
+		return u.Hostname()
+	}
+	return p.base
+}
+
+func (p *program) report(f websync.Finding) { fmt.Fprintf(p.stderr, "publish: %v\n", f) }

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+)
+
+// An answer is what the command said.
+type answer struct {
+	code           int
+	stdout, stderr string
+}
+
+func call(t *testing.T, args ...string) answer {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	p := &program{stdout: &stdout, stderr: &stderr}
+	code := p.run(t.Context(), args)
+	return answer{code, stdout.String(), stderr.String()}
+}
+
+// directory makes a directory of files.
+func directory(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	}
+	return dir
+}
+
+// serve runs the command until the test ends, and returns the URL it prints.
+func serve(t *testing.T, args ...string) (entry string) {
+	t.Helper()
+	r, w := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan int)
+	p := &program{stdout: w, stderr: io.Discard}
+	go func() {
+		done <- p.run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...))
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		assert.Equal(t, exitDone, <-done)
+	})
+	line, err := bufio.NewReader(r).ReadString('\n')
+	require.NoError(t, err)
+	return strings.TrimSpace(line)
+}
+
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	resp, err := http.Get(url)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(data)
+}
+
+func TestServesADirectory(t *testing.T) {
+	dir := directory(t, map[string]string{"a b.txt": "one", "sitemap.xml": "mine", ".hidden": "no"})
+	entry := serve(t, "-dir", dir)
+	base := strings.TrimSuffix(entry, "sitemap.xml")
+	require.NotEqual(t, entry, base)
+
+	_, list := get(t, entry)
+	assert.Contains(t, list, "<loc>"+base+"a%20b.txt</loc>")
+	assert.Contains(t, list, "/sitemap.xml~content</loc>", "a file in the place of a list has another URL")
+	assert.NotContains(t, list, "hidden")
+	_, text := get(t, base+"a%20b.txt")
+	assert.Equal(t, "one", text)
+	_, robots := get(t, base+"robots.txt")
+	assert.Equal(t, "Sitemap: "+entry+"\n", robots)
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "a b.txt")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "new.txt"), []byte("two"), 0o644))
+	assert.Eventually(t, func() bool {
+		_, list := get(t, entry)
+		return strings.Contains(list, base+"new.txt") && !strings.Contains(list, "a%20b")
+	}, 20*time.Second, 10*time.Millisecond)
+	status, _ := get(t, base+"a%20b.txt")
+	assert.Equal(t, http.StatusGone, status)
+	status, _ = get(t, base+"never")
+	assert.Equal(t, http.StatusNotFound, status)
+}
+
+func TestWritesFiles(t *testing.T) {
+	dir := directory(t, map[string]string{"d/a b.txt": "one", "b.txt": "two"})
+	out := t.TempDir()
+	args := []string{"-protocol", "sitemap", "-dir", dir, "-out", out, "-base", "https://www.example.org/x"}
+	a := call(t, args...)
+	require.Equal(t, exitDone, a.code, a.stderr)
+	assert.Equal(t, "https://www.example.org/x/sitemap.xml\n", a.stdout)
+	for name, want := range map[string]string{"x/d/a b.txt": "one", "x/b.txt": "two", "robots.txt": "Sitemap: https://www.example.org/x/sitemap.xml\n"} {
+		data, err := os.ReadFile(filepath.Join(out, name))
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data))
+	}
+	list, err := os.ReadFile(filepath.Join(out, "x", "sitemap.xml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(list), "https://www.example.org/x/d/a%20b.txt")
+	assert.Contains(t, call(t, args...).stderr, "0 written, 4 unchanged")
+}
+
+// TestKeepsTheCatalogue publishes a directory whose catalogue is kept: a second program reads no file again.
+func TestKeepsTheCatalogue(t *testing.T) {
+	dir := directory(t, map[string]string{"a.txt": "one"})
+	store := "sqlite:" + filepath.Join(t.TempDir(), "store.db")
+	out := t.TempDir()
+	args := []string{"-dir", dir, "-store", store, "-out", out, "-base", "https://www.example.org/"}
+	assert.Contains(t, call(t, args...).stderr, "1 created")
+	assert.NotContains(t, call(t, args...).stderr, "created")
+}
+
+func TestServesAStore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.db")
+	store, err := sqlitestore.Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	h := &harvest.Harvester{Store: store}
+	put := func(id, content string) harvest.Event {
+		return harvest.Event{Resource: websync.Resource{ID: id, Content: websync.Link{Type: "text/plain"}}, Open: harvest.Bytes([]byte(content))}
+	}
+	_, err = h.Run(t.Context(), harvest.Of("one", put("urn:a", "first"), put("https://example.com/b?c", "second")))
+	require.NoError(t, err)
+
+	entry := serve(t, "-store", "sqlite:"+file)
+	_, list := get(t, entry)
+	var contents []string
+	for _, part := range strings.Split(list, "<loc>")[1:] {
+		loc, _, _ := strings.Cut(part, "</loc>")
+		_, content := get(t, loc)
+		contents = append(contents, content)
+	}
+	assert.ElementsMatch(t, []string{"first", "second"}, contents)
+
+	_, err = h.Run(t.Context(), harvest.Of("one", put("urn:d", "third")))
+	require.NoError(t, err)
+	_, list = get(t, entry)
+	assert.Contains(t, list, "urn=3Ad~content", "what is harvested meanwhile appears at once")
+
+	_, err = h.Run(t.Context(), harvest.Of("two", put("urn:a", "another")))
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	a := call(t, "-store", "sqlite:"+file, "-out", t.TempDir())
+	assert.Equal(t, exitFailed, a.code)
+	assert.Contains(t, a.stderr, `"urn:a" in one, two`)
+}
+
+func TestUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range []string{
+		"", "-dir d x", "-store mem", "-store nothing:x", "-store sqlite:missing.db", "-dir missing", "-dir . -out o -addr localhost:1",
+		"-dir . -rescan 0s", "-dir . -rescan -1s", "-dir . -addr localhost", "-dir . -base ftp://x/", "-dir . -base https://x/?y",
+		"-protocol html -dir .", "-dir . -addr 256.0.0.1:0", "-nonsense",
+	} {
+		t.Run(args, func(t *testing.T) {
+			a := call(t, strings.Fields(args)...)
+			assert.Equal(t, exitFailed, a.code)
+			assert.Empty(t, a.stdout)
+			assert.True(t, strings.HasPrefix(a.stderr, "publish: "), a.stderr)
+		})
+	}
+	for _, args := range []string{"-protocol resourcesync -dir .", "-protocol eli -dir .", "-store postgres:host=secret"} {
+		a := call(t, strings.Fields(args)...)
+		assert.Equal(t, exitFailed, a.code)
+		assert.Contains(t, a.stderr, "this version does not have ")
+		assert.NotContains(t, a.stderr, "secret")
+	}
+	a := call(t, "-h")
+	assert.Equal(t, exitDone, a.code)
+	assert.Contains(t, a.stdout, "usage: publish")
+}
+
+func TestBaseOf(t *testing.T) {
+	for addr, want := range map[string]string{
+		"localhost:8080": "http://localhost:8080/", "127.0.0.1:80": "http://127.0.0.1/", "0.0.0.0:1": "http://localhost:1/", ":1": "http://localhost:1/",
+		"[::]:1": "http://localhost:1/", "[::1]:1": "http://[::1]:1/", "[::1]:80": "http://[::1]/",
+	} {
+		assert.Equal(t, want, baseOf(addr), addr)
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync/examples/internal/cli"
+)
+
+const usage = "usage: publish [flags] (-dir DIR | -store STORE)"
+
+const aboutText = `Publish lets others stay in step with a directory of files, or with what a store holds: it serves them over HTTP, or
+writes them as static files, with the documents of a protocol that list them. It prints the URL that a reader begins with.
+`
+
+const afterText = `With -dir, each file has the URL of its path below -base. Hidden files and symbolic links are left out. Changes of the files
+appear as changes: the directory is looked at again every -rescan, and before a list is served if that takes no time
+to speak of. -dir and -store together keep the catalogue of the directory in the store, so that it is not read again
+when the program starts again; otherwise it is in a temporary file.
+
+With -store alone, all sources in the store are published as one set; no id may be in two of them. What another program
+harvests into the store appears at once. A resource whose id lies under -base keeps its URL, any other has one under
+BASE/r/.
+
+Exit status: 0 done, or stopped by a signal; 1 with -out, some files could not be read and are missing; 2 usage, or the
+directory, the store or the address could not be used.
+`
+
+// options are the command line.
+type options struct {
+	protocol string
+	addr     string
+	out      string
+	base     string
+	rescan   time.Duration
+	dir      string
+	store    string
+}
+
+var protocols = []string{"sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}
+
+const defaultAddr = "localhost:8080"
+
+func parseOptions(args []string) (options, error) {
+	var o options
+	l := cli.New("publish", usage, aboutText, afterText)
+	l.StringVar(&o.protocol, "protocol", "sitemap", "`protocol` of the documents: sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
+	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+defaultAddr+"; port 0: any that is free)")
+	l.StringVar(&o.out, "out", "", "write static files below `DIR` instead")
+	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under (default http:// and the address)")
+	l.DurationVar(&o.rescan, "rescan", 2*time.Second, "with -dir, `how long` to wait before it is looked at again")
+	l.StringVar(&o.dir, "dir", "", "publish the files below `DIR`")
+	l.StringVar(&o.store, "store", "", "`what` to publish, or with -dir where to keep its catalogue: mem, sqlite:FILE; postgres:DSN is yet to come")
+	if err := l.Parse(args, o.check); err != nil {
+		return o, err
+	}
+	if o.protocol != "sitemap" && o.protocol != "atom" {
+		return o, fmt.Errorf("this version does not have -protocol %s yet", o.protocol)
+	}
+	if strings.HasPrefix(o.store, "postgres:") {
+		return o, errors.New("this version does not have -store postgres yet")
+	}
+	return o, nil
+}
+
+// check reports the first value that means nothing.
+func (o *options) check(names []string) error {
+	if err := cli.OneOf("protocol", o.protocol, protocols); err != nil {
+		return err
+	}
+	switch {
+	case len(names) > 0:
+		return fmt.Errorf("%q: what is it? A directory follows -dir", names[0])
+	case o.dir == "" && o.store == "":
+		return errors.New("nothing to publish: -dir or -store says what")
+	case o.dir == "" && o.store == "mem":
+		return errors.New("-store mem is empty: there is nothing to publish")
+	case o.out != "" && o.addr != "":
+		return errors.New("-addr serves and -out writes files: one at a time")
+	case o.rescan <= 0:
+		return fmt.Errorf("-rescan %v: not a time to wait", o.rescan)
+	}
+	if o.store != "" {
+		if _, err := cli.ParseStore(o.store); err != nil {
+			return err
+		}
+	}
+	if o.addr != "" {
+		if _, _, err := net.SplitHostPort(o.addr); err != nil {
+			return fmt.Errorf("-addr %q: not HOST:PORT", o.addr)
+		}
+	}
+	return o.checkBase()
+}
+
+// checkBase makes the base end in a slash.
+func (o *options) checkBase() error {
+	if o.base == "" {
+		return nil
+	}
+	u, err := url.Parse(o.base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("-base %q: not a URL that begins with http:// or https://, without a query", o.base)
+	}
+	if !strings.HasSuffix(o.base, "/") {
+		o.base += "/"
+	}
+	return nil
+}
+
+// baseOf returns the URL of a server at addr.
+func baseOf(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "http://" + addr + "/"
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	if port == "80" {
+		return "http://" + strings.Trim(net.JoinHostPort(host, ""), ":") + "/"
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/"
+}

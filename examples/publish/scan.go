@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// A scanner keeps a store in step with a directory.
+type scanner struct {
+	source    harvest.Source
+	harvester *harvest.Harvester
+	every     time.Duration
+	out       io.Writer
+
+	mu     sync.Mutex
+	ended  time.Time
+	took   time.Duration
+	inStep bool // with all files
+	said   string
+}
+
+// scan looks at the directory now.
+func (s *scanner) scan(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scanLocked(ctx)
+}
+
+func (s *scanner) scanLocked(ctx context.Context) error {
+	began := time.Now()
+	report, err := s.harvester.Run(ctx, s.source)
+	s.ended = time.Now()
+	s.took = s.ended.Sub(began)
+	s.inStep = err == nil && report.InStep()
+	if err == nil {
+		s.tell(report)
+	}
+	return err
+}
+
+// tell says what changed and what could not be read; the same complaint once.
+func (s *scanner) tell(r *harvest.Report) {
+	if r.Created+r.Updated+r.Deleted > 0 {
+		fmt.Fprintf(s.out, "publish: files: %d created, %d updated, %d deleted\n", r.Created, r.Updated, r.Deleted)
+	}
+	said := ""
+	for _, f := range append(r.Problems, r.Failures...) {
+		said += fmt.Sprintf("publish: %s%s\n", f.ID, f.Error)
+	}
+	if said != s.said {
+		fmt.Fprint(s.out, said)
+	}
+	s.said = said
+}
+
+// watch scans now and then until the context ends. A directory that takes long to look at is left alone ten times as long.
+func (s *scanner) watch(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		wait := max(s.every, 10*s.took)
+		s.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		s.complain(s.scan(ctx))
+	}
+}
+
+// refresh scans before a list is served, if that is quickly done and has not just been done.
+func (s *scanner) refresh(ctx context.Context) {
+	const quick = 500 * time.Millisecond
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.took > quick || time.Since(s.ended) < s.took {
+		return
+	}
+	s.complain(s.scanLocked(context.WithoutCancel(ctx)))
+}
+
+func (s *scanner) complain(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintf(s.out, "publish: %v\n", err)
+	}
+}
