@@ -14,17 +14,23 @@
 //
 // A [Resource] is named by its URI and has [Link]s to its representations, with lengths and [Digests] that [Link.Verify] checks
 // while bytes stream. A [Datetime] keeps the precision it was stated in. An [Item] is a record of a [Catalog], or an
-// entry of its log of changes. A [Publisher] turns a Catalog into [Document]s, and a [Locator] gives bodies their URLs. A
-// [Finding] is one departure of a document from its specification, a [ParseError] one that ends its reading.
+// entry of its log of changes. A [Publisher] turns a Catalog into [Document]s, and a [Locator], by default a [PathLocator],
+// gives bodies their URLs. A [Finding] is one departure of a document from a [Rule] of its specification, a [ParseError] one
+// that ends its reading.
 //
 // # The packages
 //
-//   - sitemap: Sitemaps, reading, writing, validating and a Source
+//   - sitemap: Sitemaps, reading, writing, validating, a Source and a Publisher
+//   - atom: Atom with archives and tombstones, likewise; atom/anyfeed: RSS and JSON Feed
 //   - harvest: events, the engine, what Sources, Stores and Fetchers are
 //   - harvest/fetch: the Fetcher for HTTP
 //   - harvest/memstore, harvest/sqlitestore, harvest/kvstore: Stores
+//   - harvest/dirsource: a directory as a Source
+//   - harvest/notify: WebSub subscriptions and pings that trigger a run
+//   - publish: what Publishers make, over HTTP or as files
 //   - harvest/storetest, harvest/sourcetest: suites that check anybody's Store or Source
 //   - examples/harvest: a program that brings a Store in step with URLs
+//   - examples/publish: a program that publishes a directory or a Store
 //   - examples/check: a program that checks documents against their specification
 //
 // README.md tells what else is planned and what works today.

@@ -2,6 +2,7 @@ package websync_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,17 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeProgramBuilds builds the program that README.md shows.
-func TestReadmeProgramBuilds(t *testing.T) {
+// TestReadmeProgramsBuild builds the programs that README.md shows.
+func TestReadmeProgramsBuild(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	_, program, ok := bytes.Cut(readme, []byte("```go\n"))
-	require.True(t, ok)
-	program, _, ok = bytes.Cut(program, []byte("```\n"))
-	require.True(t, ok)
+	parts := bytes.Split(readme, []byte("```go\n"))[1:]
+	require.Len(t, parts, 2)
 	dir := t.TempDir()
-	file := filepath.Join(dir, "main.go")
-	require.NoError(t, os.WriteFile(file, program, 0o644))
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "program"), file).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	for i, part := range parts {
+		program, _, ok := bytes.Cut(part, []byte("```\n"))
+		require.True(t, ok)
+		file := filepath.Join(dir, fmt.Sprintf("main%d.go", i))
+		require.NoError(t, os.WriteFile(file, program, 0o644))
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "program"), file).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
 }
