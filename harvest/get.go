@@ -26,7 +26,7 @@ func (p *pipe) get(ctx context.Context) error {
 
 // obtainBodies decides what becomes of a slot. The error is for what ends the run.
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
-	job := &Job{Resource: s.ev.Resource, run: p.run, open: s.ev.Open}
+	job := &Job{Resource: s.ev.Resource, Tag: s.ev.Tag, run: p.run, open: s.ev.Open}
 	if s.rec.Live() {
 		job.Held = s.rec
 	}
@@ -39,6 +39,9 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 		return p.fail(ctx, s, err)
 	}
 	next := s.record()
+	if job.Tag != s.ev.Tag {
+		next.Stated = fingerprint(&s.ev.Resource, job.Tag)
+	}
 	next.Validators, next.Bodies = job.validators, job.bodies
 	if next.Resource = job.Resource; next.Resource.Modified != s.ev.Resource.Modified {
 		next.Restated = &Times{At: next.At, Modified: s.ev.Resource.Modified}

@@ -21,6 +21,9 @@ const ContentName = "content"
 type Job struct {
 	// Resource is the resource as it was announced. Get may change it, apart from its ID.
 	Resource websync.Resource
+	// Tag is that of the event that announced it. A Get that obtains a later state than that changes it to what the event of
+	// this state has. Otherwise the record would be taken for what it is not when the announced state comes back.
+	Tag string
 	// Held is what the Store holds of it; nil if nothing or a tombstone.
 	Held *Record
 

@@ -71,7 +71,7 @@ func (u *Union) Get(ctx context.Context, job *Job) error {
 		return fmt.Errorf("in no member any more: %w", websync.ErrNotFound)
 	}
 	item := &said[i][0]
-	job.Resource = item.Resource
+	job.Resource, job.Tag = item.Resource, u.tag(said, i, 0)
 	for _, b := range item.Bodies {
 		if b.Key.IsZero() {
 			continue
@@ -160,19 +160,23 @@ func (a answers) speaker(id int) int {
 	return len(a)
 }
 
-// put returns the event that tells what a member says of the id with this number. Its Tag names the states of the records
-// that make it speak: its own, and those of the members before it, which have the id no more, or never had. No state comes
-// back once a later one of them was got, so a record that was got after another state was told is got again.
+// put returns the event that tells what a member says of the id with this number.
 func (u *Union) put(said answers, speaker, id int) Event {
+	ev := Event{Kind: Put, Resource: said[speaker][id].Resource, Tag: u.tag(said, speaker, id)}
+	ev.Resource.Modified = websync.Datetime{} // Get brings it
+	return ev
+}
+
+// tag names the states of the records that make a member speak: its own, and those of the members before it, which have the
+// id no more, or never had. They come back only when the list of members does.
+func (u *Union) tag(said answers, speaker, id int) string {
 	var d description
 	for i := range said[:speaker+1] {
 		d = d.strings(u.Members[i].Source)
 		d = binary.AppendVarint(d, said[i][id].Time.UnixMicro())
 	}
 	sum := sha256.Sum256(d)
-	ev := Event{Kind: Put, Resource: said[speaker][id].Resource, Tag: fmt.Sprintf("%x", sum[:16])}
-	ev.Resource.Modified = websync.Datetime{} // Get brings it
-	return ev
+	return fmt.Sprintf("%x", sum[:16])
 }
 
 func (d description) body(b *websync.Body) description {

@@ -774,3 +774,19 @@ func ExampleUnion() {
 	// https://law.example/act/2 Act 2 <nil>
 	// https://law.example/act/3 Act 3 <nil>
 }
+
+// A task that is done when other members are listed gets what those say, and does not pass for what it was stored for.
+func TestUnionTaskOfOtherMembers(t *testing.T) {
+	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
+	a.put(t, "x", "of a", day(1))
+	b.put(t, "x", "of b", day(1))
+	w.run(union(a))
+	_, err := w.h.List(context.Background(), union(b))
+	require.NoError(t, err)
+	require.Len(t, w.tasks(), 1)
+	w.run(union(a)) // does the task, too
+	require.Empty(t, w.tasks())
+	require.Equal(t, map[string]string{"x": "of a"}, w.live())
+	w.run(union(b))
+	assert.Equal(t, map[string]string{"x": "of b"}, w.live())
+}
