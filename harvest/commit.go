@@ -42,6 +42,9 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 		}
 		maps.Copy(b.State, c.unsaved)
 	}
+	if len(b.Tasks) > 0 {
+		c.run.hasTasks.Store(true)
+	}
 	began := time.Now()
 	for try := 1; ; try++ {
 		conflicts, err = c.run.h.Store.Commit(ctx, c.claim, b)

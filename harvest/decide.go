@@ -42,13 +42,16 @@ func (r *Record) restate(t Times) {
 	}
 }
 
-// decide compares an event with the record of its id. It writes nothing, and depends on nothing else than its slot, the
+// decide compares an event with the record of its id, and with the task that waits for it. It writes nothing, and depends on nothing else than its slot, the
 // snapshot it belongs to and the Harvester's settings: a plan and the run that follows it decide alike.
 //
 // In a log an event is history if both times are stated and its time is before the record's; without times the order
 // decides. In a snapshot, different is enough, unless the record changed after the moment that the snapshot describes.
+// A task to get stands for a change that was told already: the same goes for it.
 func (p *pipe) decide(s *slot) decision {
 	switch {
+	case p.isBehindTask(s):
+		return decision{outcome: History}
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
 	case !s.rec.Known():
@@ -69,14 +72,25 @@ func (p *pipe) decide(s *slot) decision {
 // it began, is judged as in a log.
 func (p *pipe) isOlder(s *slot) bool {
 	if s.shown && s.rec.Seq <= p.snap.last {
-		return notBefore(s.rec, p.snap.at)
+		return notBefore(s.rec.time(), p.snap.at)
 	}
 	return s.isHistory()
 }
 
-// notBefore reports whether the record's change is stated, and not before at.
-func notBefore(r *Record, at websync.Datetime) bool {
-	t := r.time()
+// isBehindTask reports whether the event says less than what is to be got.
+func (p *pipe) isBehindTask(s *slot) bool {
+	if s.waiting == nil || s.waiting.Kind != TaskGet {
+		return false
+	}
+	told := s.waiting.time()
+	if s.shown {
+		return notBefore(told, p.snap.at)
+	}
+	return s.ev.time().Before(told)
+}
+
+// notBefore reports whether the time of a change is stated, and not before at.
+func notBefore(t, at websync.Datetime) bool {
 	return !t.IsZero() && !at.IsZero() && !t.Before(at)
 }
 

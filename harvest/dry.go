@@ -91,7 +91,7 @@ func (r *run) considerAll(ctx context.Context) error {
 	if r.h.Full || r.dry.audit {
 		from = Checkpoint{}
 	}
-	if err := r.pending.load(ctx, r.h.Store, r.key); err != nil {
+	if err := r.findTasks(ctx); err != nil {
 		return err
 	}
 	r.dry.planned = map[string]*Record{}
@@ -135,7 +135,7 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 // consider decides about a slot and tells it.
 func (p *pipe) consider(ctx context.Context, s *slot) {
 	if earlier := p.dry.planned[s.id()]; earlier != nil {
-		s.rec = earlier
+		s.rec, s.waiting = earlier, nil
 	}
 	d := p.decide(s)
 	ask := d.get && s.rec.Live() && !p.lacksContent(s.rec) &&
@@ -161,6 +161,8 @@ func (p *pipe) consider(ctx context.Context, s *slot) {
 		p.expectRecord(s, expected(s))
 	case d.change != nil:
 		p.expectRecord(s, d.change.Record)
+	case p.endsTask(s, d):
+		p.expectRecord(s, *s.rec)
 	case d.outcome == Unchanged && p.dry.audit:
 		if err = p.auditBodies(ctx, s.rec); err != nil {
 			told.Outcome = Failed

@@ -17,7 +17,7 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 	if r.h.Full {
 		from = Checkpoint{}
 	}
-	if err := r.pending.load(ctx, r.h.Store, r.key); err != nil {
+	if err := r.findTasks(ctx); err != nil {
 		return err
 	}
 	r.report.Complete = true

@@ -172,10 +172,10 @@ func (p *pipe) recognise(s *slot) bool {
 	id := s.id()
 	same, again := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated))
 	s.shown = !again
-	return same && !again && !p.pending.isWithheld(id) && !p.dry.audits()
+	return same && !again && !p.dry.audits()
 }
 
-// lookup fills in the records of slots.
+// lookup fills in the records of slots, and the tasks that wait for their ids.
 func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if len(slots) == 0 {
 		return nil
@@ -189,7 +189,19 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 		return &storeError{err}
 	}
 	for i, s := range slots {
-		s.rec = &records[i]
+		s.rec, s.waiting = &records[i], nil
+	}
+	if !p.hasTasks.Load() {
+		return nil
+	}
+	tasks, err := p.h.Store.LookupTasks(ctx, p.key, ids)
+	if err != nil {
+		return &storeError{err}
+	}
+	for i, s := range slots {
+		if s.task == nil && tasks[i].Resource.ID != "" {
+			s.waiting = &tasks[i]
+		}
 	}
 	return nil
 }
@@ -293,7 +305,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		p.outcome(s.id(), s.outcome, nil)
 		if next := p.youngest(s.later); next != nil {
 			p.flying[s.id()] = next
-			next.rec = s.rec
+			next.rec, next.waiting = s.rec, s.waiting
 			p.dispatch(ctx, next)
 		}
 		return
@@ -302,11 +314,8 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	p.finished <- s
 }
 
-// endsTask reports whether an event that changes nothing may yet end a task: a deletion that is withheld, or a get that came
-// before this deletion.
-func (p *pipe) endsTask(s *slot, d decision) bool {
-	return d.outcome == Unchanged && (s.ev.Kind == Delete || p.pending.isWithheld(s.id()))
-}
+// endsTask reports whether an event that changes nothing ends a task: what was told before is not so any more.
+func (p *pipe) endsTask(s *slot, d decision) bool { return d.outcome == Unchanged && s.waiting != nil }
 
 // ref names the task that is done with when the slot is.
 func (s *slot) ref() *TaskRef {

@@ -26,8 +26,9 @@ type run struct {
 	bodies Fetcher // for jobs
 
 	commits *committer
-	pending pending
 	dry     *dryRun // nil: this run writes
+
+	hasTasks atomic.Bool // the source has tasks, or may have
 
 	expect  atomic.Int64
 	getting atomic.Int64

@@ -13,6 +13,7 @@ type slot struct {
 	stated  uint64  // fingerprint of the description
 	shown   bool    // part of a snapshot, and shown for the first time in it
 	rec     *Record // that it was planned against
+	waiting *Task   // of the id, as the Store has it; nil: there is none, or the slot comes from a task
 	tracked bool    // in the ledger, in flight
 	queued  bool    // for get
 	later   []*slot // events of the same id that came meanwhile, oldest first

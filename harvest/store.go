@@ -50,6 +50,8 @@ type Store interface {
 	// Due returns at most n tasks of the source to be done at the moment now: of kind TaskGet, not parked, with a Due not after it;
 	// earliest Due first.
 	Due(ctx context.Context, source string, now time.Time, n int) ([]Task, error)
+	// LookupTasks returns the tasks of ids, of every kind, in their order; the zero Task for an id that has none.
+	LookupTasks(ctx context.Context, source string, ids []string) ([]Task, error)
 	// Tasks yields all tasks of the source, of every kind, whose id is greater than after, in byte order of the id.
 	Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error]
 

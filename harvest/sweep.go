@@ -28,6 +28,8 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 		return &storeError{err}
 	}
 	snap := &snapshot{at: s.ev.At, last: head.Last, table: newSeenTable(head.Live[p.key])}
+	tasks := p.taskCursor(ctx)
+	defer tasks.stop()
 	for rec, err := range p.h.Store.Records(ctx, p.key, "") {
 		if err != nil {
 			return &storeError{err}
@@ -35,8 +37,12 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 		if !rec.Live() {
 			continue
 		}
+		waiting, err := tasks.find(rec.Resource.ID)
+		if err != nil {
+			return err
+		}
 		var state uint64
-		if rec.Stated != 0 && !p.lacksContent(&rec) {
+		if rec.Stated != 0 && waiting == nil && !p.lacksContent(&rec) {
 			state = snap.table.stateOf(rec.Stated, rec.modified())
 		}
 		snap.table.add(rec.Resource.ID, state)
@@ -114,24 +120,40 @@ func (w *sweeper) sweep(ctx context.Context) error {
 func optionsKey(source string) string { return "harvest/options/" + source }
 
 // isGone reports whether a record was there before the snapshot, and the snapshot, which speaks of a later moment, does not
-// show it.
-func (w *sweeper) isGone(rec *Record) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(rec, w.snap.at) && !w.snap.table.seen(rec.Resource.ID)
+// show it. Nor is it gone if a task that the snapshot leaves alone tells of a younger state.
+func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
+	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(rec.time(), w.snap.at) && !w.snap.table.seen(rec.Resource.ID) &&
+		(waiting == nil || waiting.Kind == TaskWithheld || w.snap.ends(waiting, w.id))
+}
+
+// eachGone calls f with every record that is gone, and with its task if it has one.
+func (w *sweeper) eachGone(ctx context.Context, f func(rec *Record, waiting *Task) error) error {
+	tasks := w.taskCursor(ctx)
+	defer tasks.stop()
+	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
+		if err != nil {
+			return &storeError{err}
+		}
+		waiting, err := tasks.find(rec.Resource.ID)
+		if err != nil {
+			return err
+		}
+		if !w.isGone(&rec, waiting) {
+			continue
+		}
+		if err := f(&rec, waiting); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 	if w.snap.table.allSeen() {
 		return 0, nil
 	}
-	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
-		if err != nil {
-			return 0, &storeError{err}
-		}
-		if w.isGone(&rec) {
-			gone++
-		}
-	}
-	return gone, nil
+	err = w.eachGone(ctx, func(*Record, *Task) error { gone++; return nil })
+	return gone, err
 }
 
 // guard returns why deletions are withheld, nil if they are not.
@@ -156,22 +178,14 @@ func (w *sweeper) guard(gone int64, options string) *Guard {
 }
 
 func (w *sweeper) removeGone(ctx context.Context) error {
-	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
-		if err != nil {
-			return &storeError{err}
-		}
-		if w.isGone(&rec) {
-			w.remove(&rec)
-		}
-		if err := w.flushFull(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.eachGone(ctx, func(rec *Record, waiting *Task) error {
+		w.remove(rec, waiting)
+		return w.flushFull(ctx)
+	})
 }
 
 // remove deletes a record, or stores its deletion as a task.
-func (w *sweeper) remove(rec *Record) {
+func (w *sweeper) remove(rec *Record, waiting *Task) {
 	id := rec.Resource.ID
 	if w.why == nil {
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: tombstone(rec, w.snap.at)})
@@ -179,7 +193,7 @@ func (w *sweeper) remove(rec *Record) {
 		w.dry.tell(Decision{ID: id, Outcome: Deleted, Held: rec})
 		return
 	}
-	if !w.pending.isWithheld(id) {
+	if waiting == nil || waiting.Kind != TaskWithheld || waiting.Base != rec.Seq {
 		w.batch.Tasks = append(w.batch.Tasks, Task{Source: w.key, Kind: TaskWithheld, Resource: rec.Resource,
 			At: w.snap.at, Base: rec.Seq, Run: w.id, Error: w.why.Message})
 	}
@@ -210,8 +224,7 @@ func (s *snapshot) ends(t *Task, run [16]byte) bool {
 	if t.Kind != TaskGet || t.Run == run || s.table.seen(t.Resource.ID) {
 		return false
 	}
-	ev := t.event()
-	at := ev.time()
+	at := t.time()
 	return at.IsZero() || s.at.IsZero() || at.Before(s.at)
 }
 

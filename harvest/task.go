@@ -3,58 +3,50 @@ package harvest
 import (
 	"context"
 	"errors"
-	"hash/maphash"
+	"iter"
 	"math/rand/v2"
 	"time"
 
 	"github.com/websync-go/websync"
 )
 
-// pending knows, when a listing begins, the tasks that an event must know of: deletions that are withheld, and gets that
-// have failed. Ids are known by a keyed hash.
-type pending struct {
-	seed  maphash.Seed
-	tasks map[uint64]pendingTask
-}
-
-type pendingTask struct {
-	withheld bool
-	attempts int
-	state    uint64 // of what could not be got
-}
-
-func (p *pending) load(ctx context.Context, store Store, source string) error {
-	p.seed, p.tasks = maphash.MakeSeed(), map[uint64]pendingTask{}
-	for t, err := range store.Tasks(ctx, source, "") {
+// findTasks notes whether the source has any tasks. Where there are none, nobody looks for them.
+func (r *run) findTasks(ctx context.Context) error {
+	for _, err := range r.h.Store.Tasks(ctx, r.key, "") {
 		if err != nil {
 			return err
 		}
-		if t.Kind == TaskWithheld || t.Attempts > 0 {
-			state := p.state(fingerprint(&t.Resource, t.Tag), t.Resource.Modified)
-			p.tasks[maphash.String(p.seed, t.Resource.ID)] = pendingTask{t.Kind == TaskWithheld, t.Attempts, state}
-		}
+		r.hasTasks.Store(true)
+		break
 	}
 	return nil
 }
 
-func (p *pending) state(stated uint64, modified websync.Datetime) uint64 {
-	return maphash.Comparable(p.seed, struct {
-		stated   uint64
-		modified websync.Datetime
-	}{stated, modified})
+// A taskCursor finds the tasks of ids that come in byte order.
+type taskCursor struct {
+	next func() (Task, error, bool)
+	stop func()
+	at   Task
+	more bool
 }
 
-func (p *pending) get(id string) (pendingTask, bool) {
-	if len(p.tasks) == 0 {
-		return pendingTask{}, false
+func (r *run) taskCursor(ctx context.Context) *taskCursor {
+	next, stop := iter.Pull2(r.h.Store.Tasks(ctx, r.key, ""))
+	return &taskCursor{next: next, stop: stop, more: true}
+}
+
+// find returns the task of id, which is greater than the one before; nil if it has none.
+func (c *taskCursor) find(id string) (*Task, error) {
+	for c.more && c.at.Resource.ID < id {
+		var err error
+		if c.at, err, c.more = c.next(); err != nil {
+			return nil, &storeError{err}
+		}
 	}
-	t, ok := p.tasks[maphash.String(p.seed, id)]
-	return t, ok
-}
-
-func (p *pending) isWithheld(id string) bool {
-	t, ok := p.get(id)
-	return ok && t.withheld
+	if !c.more || c.at.Resource.ID != id {
+		return nil, nil
+	}
+	return &c.at, nil
 }
 
 // attempts returns how often the same state of the slot's resource has been tried in vain.
@@ -62,10 +54,17 @@ func (r *run) attempts(s *slot) int {
 	if s.task != nil {
 		return s.task.Attempts
 	}
-	if t, ok := r.pending.get(s.id()); ok && t.state == r.pending.state(s.stated, s.ev.Resource.Modified) {
-		return t.attempts
+	t := s.waiting
+	if t == nil || t.Kind != TaskGet || fingerprint(&t.Resource, t.Tag) != s.stated || t.Resource.Modified != s.ev.Resource.Modified {
+		return 0
 	}
-	return 0
+	return t.Attempts
+}
+
+// time returns the time of the change that a task stands for, as far as it is stated.
+func (t *Task) time() websync.Datetime {
+	ev := t.event()
+	return ev.time()
 }
 
 // event returns the event that a task stands for.

@@ -111,26 +111,34 @@ func (s *Store) Checkpoint(ctx context.Context, source string) (c harvest.Checkp
 // Lookup implements [harvest.Store].
 func (s *Store) Lookup(ctx context.Context, source string, ids []string) ([]harvest.Record, error) {
 	records := make([]harvest.Record, len(ids))
-	err := s.lookup(ctx, source, ids, func(i int, v *stored) error { return v.record(source, &records[i]) })
+	err := s.lookup(ctx, recordKey, source, ids, func(i int, v *stored) error { return v.record(source, &records[i]) })
 	return records, err
 }
 
 // Get implements [websync.Catalog].
 func (s *Store) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
 	items := make([]websync.Item, len(ids))
-	err := s.lookup(ctx, source, ids, func(i int, v *stored) error { return v.item(source, &items[i]) })
+	err := s.lookup(ctx, recordKey, source, ids, func(i int, v *stored) error { return v.item(source, &items[i]) })
 	return items, err
 }
 
-func (s *Store) lookup(ctx context.Context, source string, ids []string, found func(int, *stored) error) error {
+// LookupTasks implements [harvest.Store].
+func (s *Store) LookupTasks(ctx context.Context, source string, ids []string) ([]harvest.Task, error) {
+	tasks := make([]harvest.Task, len(ids))
+	err := s.lookup(ctx, taskKey, source, ids, func(i int, v *stored) error { return v.task(source, &tasks[i]) })
+	return tasks, err
+}
+
+// lookup calls found with what the source has of every id: its records or its tasks.
+func (s *Store) lookup(ctx context.Context, kind byte, source string, ids []string, found func(int, *stored) error) error {
 	return s.view(ctx, func(r *reader) error {
 		src, ok, err := r.source(source)
 		if err != nil || !ok {
 			return err
 		}
-		k := newKey(recordKey)
+		k := newKey(kind)
 		for i, id := range ids {
-			k = k.of(recordKey).source(src.n).text(id)
+			k = k.of(kind).source(src.n).text(id)
 			v, err := r.stored(k)
 			if err != nil {
 				return err

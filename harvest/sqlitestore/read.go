@@ -103,7 +103,7 @@ func (s *Store) Checkpoint(ctx context.Context, source string) (cp harvest.Check
 // Get implements [websync.Catalog].
 func (s *Store) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
 	items := make([]websync.Item, len(ids))
-	err := s.each(ctx, source, ids, func(i int, row []driver.Value) error { return decodeItem(row, source, &items[i]) })
+	err := s.each(ctx, oneRecord, source, ids, func(i int, row []driver.Value) error { return decodeItem(row, source, &items[i]) })
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -113,22 +113,32 @@ func (s *Store) Get(ctx context.Context, source string, ids []string) ([]websync
 // Lookup implements [harvest.Store].
 func (s *Store) Lookup(ctx context.Context, source string, ids []string) ([]harvest.Record, error) {
 	records := make([]harvest.Record, len(ids))
-	err := s.each(ctx, source, ids, func(i int, row []driver.Value) error { return decodeRecord(row, source, &records[i]) })
+	err := s.each(ctx, oneRecord, source, ids, func(i int, row []driver.Value) error { return decodeRecord(row, source, &records[i]) })
 	if err != nil {
 		return nil, wrap(err)
 	}
 	return records, nil
 }
 
-// each calls f with the columns of every id that is known.
-func (s *Store) each(ctx context.Context, source string, ids []string, f func(i int, row []driver.Value) error) error {
+// LookupTasks implements [harvest.Store].
+func (s *Store) LookupTasks(ctx context.Context, source string, ids []string) ([]harvest.Task, error) {
+	tasks := make([]harvest.Task, len(ids))
+	err := s.each(ctx, oneTask, source, ids, func(i int, row []driver.Value) error { return decodeTask(row, source, &tasks[i]) })
+	if err != nil {
+		return nil, wrap(err)
+	}
+	return tasks, nil
+}
+
+// each calls f with the row that a statement finds, for every id that has one.
+func (s *Store) each(ctx context.Context, statement, source string, ids []string, f func(i int, row []driver.Value) error) error {
 	return s.read(ctx, func(c *conn) error {
 		number, err := s.sourceID(c, source)
 		if err != nil || number == 0 {
 			return err
 		}
 		for i, id := range ids {
-			row, err := c.one("SELECT "+recordColumns+" FROM records WHERE source = ? AND id = ?", number, bytesOf(id))
+			row, err := c.one(statement, number, bytesOf(id))
 			if err == nil && row != nil {
 				err = f(i, row)
 			}
@@ -140,8 +150,14 @@ func (s *Store) each(ctx context.Context, source string, ids []string, f func(i 
 	})
 }
 
-// recordColumns are what decodeItem and decodeRecord take.
-const recordColumns = "data, seq, born, time, kind"
+// recordColumns are what decodeItem and decodeRecord take, taskColumns what decodeTask takes.
+const (
+	recordColumns = "data, seq, born, time, kind"
+	taskColumns   = "data, n, base"
+
+	oneRecord = "SELECT " + recordColumns + " FROM records WHERE source = ? AND id = ?"
+	oneTask   = "SELECT " + taskColumns + " FROM tasks WHERE source = ? AND id = ?"
+)
 
 func decodeRecord(row []driver.Value, source string, r *harvest.Record) error {
 	if err := harvest.DecodeRecord(blob(row[0]), r); err != nil {
@@ -321,7 +337,7 @@ func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (t
 			err := decodeTask(row, source, &t)
 			tasks = append(tasks, t)
 			return true, err
-		}, "SELECT data, n, base FROM tasks WHERE source = ? AND due <= ? ORDER BY due, id LIMIT ?", number, now.UnixMicro(), int64(n))
+		}, "SELECT "+taskColumns+" FROM tasks WHERE source = ? AND due <= ? ORDER BY due, id LIMIT ?", number, now.UnixMicro(), int64(n))
 	})
 	if err != nil {
 		return nil, wrap(err)
@@ -342,7 +358,7 @@ func (s *Store) Tasks(ctx context.Context, source, after string) iter.Seq2[harve
 				var t harvest.Task
 				err := decodeTask(row, source, &t)
 				return p.add(t, blob(row[0])), err
-			}, "SELECT data, n, base FROM tasks WHERE source = ? AND id > ? ORDER BY id LIMIT ?", number, last, int64(pageRows))
+			}, "SELECT "+taskColumns+" FROM tasks WHERE source = ? AND id > ? ORDER BY id LIMIT ?", number, last, int64(pageRows))
 			if n := len(p.items); n > 0 {
 				last = []byte(p.items[n-1].Resource.ID)
 			}

@@ -133,6 +133,30 @@ func brokenTasks() []broken {
 			with: func(f *faulty) {
 				f.tasks = func(tasks []harvest.Task) []harvest.Task { return tasks[:min(1000, len(tasks))] }
 			}},
+		{name: "LookupTasks leaves out what has no task", caught: "tasks/lookup",
+			with: func(f *faulty) {
+				f.byID = func(_ string, tasks []harvest.Task) []harvest.Task {
+					return slices.DeleteFunc(tasks, func(t harvest.Task) bool { return t.Resource.ID == "" })
+				}
+			}},
+		{name: "LookupTasks finds only what is to get", caught: "tasks/lookup",
+			with: func(f *faulty) {
+				f.byID = func(_ string, tasks []harvest.Task) []harvest.Task {
+					for i, t := range tasks {
+						if t.Kind != harvest.TaskGet || t.Parked {
+							tasks[i] = harvest.Task{}
+						}
+					}
+					return tasks
+				}
+			}},
+		{name: "LookupTasks in the order of the table", caught: "tasks/lookup",
+			with: func(f *faulty) {
+				f.byID = func(_ string, tasks []harvest.Task) []harvest.Task {
+					slices.SortFunc(tasks, func(a, b harvest.Task) int { return strings.Compare(a.Resource.ID, b.Resource.ID) })
+					return tasks
+				}
+			}},
 		{name: "Done of one source reaches others", caught: "tasks/source",
 			with: func(f *faulty) {
 				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {

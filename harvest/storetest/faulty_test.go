@@ -33,6 +33,7 @@ type faulty struct {
 	resources  func(r websync.Range, items []websync.Item) []websync.Item
 	changes    func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error)
 	tasks      func(tasks []harvest.Task) []harvest.Task
+	byID       func(source string, tasks []harvest.Task) []harvest.Task
 	due        func(source string, now time.Time, n int) []harvest.Task
 	loop       func(yes func() bool) bool // around every step of every loop
 	offset     int                        // page length of loops that page by offset
@@ -180,6 +181,15 @@ func (f *faulty) Tasks(ctx context.Context, source, after string) iter.Seq2[harv
 		}
 		return tasks, nil
 	})
+}
+
+func (f *faulty) LookupTasks(ctx context.Context, source string, ids []string) ([]harvest.Task, error) {
+	tasks, err := f.model.LookupTasks(ctx, source, ids)
+	spoil(tasks, f.task)
+	if f.byID != nil {
+		tasks = f.byID(source, tasks)
+	}
+	return tasks, err
 }
 
 func (f *faulty) Due(ctx context.Context, source string, now time.Time, n int) ([]harvest.Task, error) {

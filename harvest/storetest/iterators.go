@@ -110,12 +110,13 @@ func (w *writer) useAll(round string) error {
 	_, headErr := w.Head(ctx)
 	_, getErr := w.Get(ctx, w.source, []string{uri1})
 	_, lookupErr := w.Lookup(ctx, w.source, []string{uri1})
+	_, tasksErr := w.LookupTasks(ctx, w.source, []string{uri1})
 	_, checkpointErr := w.Checkpoint(ctx, w.source)
 	_, dueErr := w.Due(ctx, w.source, now(), 1)
 	_, stateErr := w.State(ctx, "key")
 	swapErr := w.Swap(ctx, "key "+round, nil, []byte("value"))
 	renewErr := w.Renew(ctx, w.c)
-	errs := []error{headErr, getErr, lookupErr, checkpointErr, dueErr, stateErr, swapErr, renewErr}
+	errs := []error{headErr, getErr, lookupErr, tasksErr, checkpointErr, dueErr, stateErr, swapErr, renewErr}
 	errs = append(errs, w.useBodies(), w.useClaim(round))
 	for _, walk := range walks() {
 		for _, err := range walk.ids(ctx, w.store) {

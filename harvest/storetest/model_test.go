@@ -255,6 +255,16 @@ func (m *model) Lookup(_ context.Context, source string, ids []string) ([]harves
 	return recs, nil
 }
 
+func (m *model) LookupTasks(_ context.Context, source string, ids []string) ([]harvest.Task, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tasks := make([]harvest.Task, len(ids))
+	for i, id := range ids {
+		tasks[i] = clone(m.tasks[source][id])
+	}
+	return tasks, nil
+}
+
 func (m *model) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
 	recs, _ := m.Lookup(ctx, source, ids)
 	items := make([]websync.Item, len(recs))

@@ -22,6 +22,7 @@ func taskCases() []Case {
 		{Name: "due-replaced", Rule: "A task that is put off, parked or done is no longer due at its old time.", check: taskDueReplaced},
 		{Name: "order", Rule: "Tasks yields ids greater than after in byte order.", check: taskOrder},
 		{Name: "long", Rule: "Tasks of many pages are whole and in order.", check: taskLong},
+		{Name: "lookup", Rule: "LookupTasks answers in the order of ids, each time an id is asked, with zero for one that has no task, and with every kind.", check: taskLookup},
 		{Name: "source", Rule: "Tasks belong to the Batch's source.", check: taskSource},
 	}
 }
@@ -261,6 +262,26 @@ func taskLong(t *tester) {
 	due := taskIDs(w.due("a", now(), 1100))
 	if len(due) != 1100 || due[0] != ids[1199] || due[1099] != ids[100] {
 		t.Errorf("Due returned %d tasks, want 1100 from %s to %s", len(due), ids[1199], ids[100])
+	}
+}
+
+func taskLookup(t *tester) {
+	w := t.open().writer("a")
+	w.writer("b").addTasks(task("b", uri4, now()))
+	parked, withheld, get := task("a", uri1, now()), task("a", uri2, now().Add(time.Hour)), task("a", uri3, now())
+	parked.Parked, parked.Error, parked.Attempts = true, "again and again", 8
+	withheld.Kind = harvest.TaskWithheld
+	w.addTasks(parked, withheld, get, task("a", uri5, now()))
+	w.done(harvest.TaskRef{ID: uri5})
+	all := exactly(t, 3, w.tasks("a", ""), "tasks")
+	none := harvest.Task{}
+	t.same([]harvest.Task{all[2], none, all[0], all[1], all[0], none, none, none},
+		w.lookupTasks("a", uri3, uri4, uri1, uri2, uri1, uri5, "unknown", ""), "tasks by id: ")
+	t.same([]harvest.Task{none, none}, w.lookupTasks("unknown", uri1, uri2), "tasks of an unknown source: ")
+	t.same(0, len(w.lookupTasks("a")), "tasks of no ids")
+	w.addTasks(get)
+	if n := w.lookupTasks("a", uri3)[0].N; n == all[2].N || n == 0 {
+		t.Errorf("replaced, and N by id is %d, as before, or 0", n)
 	}
 }
 

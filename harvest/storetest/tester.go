@@ -243,6 +243,16 @@ func (s *store) tasks(source, after string) []harvest.Task {
 	return all(s.t, "Tasks", s.Tasks(s.t.ctx, source, after))
 }
 
+func (s *store) lookupTasks(source string, ids ...string) []harvest.Task {
+	s.t.Helper()
+	tasks, err := s.LookupTasks(s.t.ctx, source, ids)
+	s.t.ok(err, "LookupTasks in %q", source)
+	if len(tasks) != len(ids) {
+		s.t.Fatalf("LookupTasks of %d ids returned %d tasks", len(ids), len(tasks))
+	}
+	return tasks
+}
+
 func (s *store) due(source string, now time.Time, n int) []harvest.Task {
 	s.t.Helper()
 	tasks, err := s.Due(s.t.ctx, source, now, n)
