@@ -144,8 +144,12 @@ func (c *unionCursor) isIn(ctx context.Context, log websync.Catalog) (bool, erro
 	return false, nil
 }
 
-// list tells everything there is. Heads are where the logs stood before.
+// list tells everything there is. Heads are where the logs stood before. The point is given up first: if the listing is cut
+// short and the list of members then goes back to what it was, their logs would not tell what is to be taken back.
 func (p *unionPass) list(ctx context.Context, heads []websync.Head) error {
+	if err := p.tell(Event{Kind: Mark, Resume: unionPoint(nil).checkpoint()}); err != nil {
+		return err
+	}
 	var total int64
 	for i, h := range heads {
 		total += h.Live[p.Members[i].Source]
