@@ -10,8 +10,8 @@
 // damaged, and a feed without entries are three outcomes. [Reader.NextView] reads without allocating.
 //
 // Relative references are resolved, against xml:base and the document's URL, but never an id. Digests are those of the attribute
-// hash, or else of the older le:md5. Elements and attributes of other namespaces are kept. Deletions that are written as gd:deleted
-// or sx:sync, as met in the wild, are tombstones of another [TombstoneForm].
+// hash, or else of the older le:md5. Elements of other namespaces are kept, and attributes of other namespaces that links and content
+// have. Deletions that are written as gd:deleted or sx:sync, as met in the wild, are tombstones of another [TombstoneForm].
 //
 // [Entry.Resource] makes an entry the resource that package harvest stores, and [EntryOf] goes back.
 //
@@ -41,7 +41,9 @@
 // # Not supported
 //
 // Signatures are kept and not verified. The W3C's and others' extensions (threading, paging by feeds of feeds, GeoRSS) are
-// foreign elements. The Atom Publishing Protocol (RFC 5023) is not here.
+// foreign elements. The Atom Publishing Protocol (RFC 5023) is not here. Attributes of other namespaces that other elements than links
+// and content have, the extensions of a person, xml:lang of persons, links and generators, and the link extensions' etag and accessed
+// are not kept.
 //
 // # Rules
 //
@@ -65,7 +67,7 @@
 //	53  warning atom-feed-order          metadata or a tombstone after an entry
 //	54  warning atom-feed-updated        a feed that is older than one of its entries
 //	55  error   atom-source-child        a source with one too many of an element
-//	56  info    atom-source-lacks        a source without id, title or updated
+//	56  warning atom-source-lacks        a source without id, title or updated
 //	57  error   atom-alternate           two alternate links of one type and hreflang
 //	58  error   atom-text-between        text between the elements
 //	59  warning atom-signature           a signature of something that is neither the document nor an entry
@@ -80,7 +82,7 @@
 //	74  info    atom-entry-text          an entry with an empty title, or without any text
 //	75  warning atom-entry-twice         two entries of one id and time
 //	76  info    atom-entry-versions      two entries of one id
-//	77  warning atom-published           an entry that is updated before it is published
+//	77  info    atom-published           an entry that is updated before it is published
 //	80  error   atom-date                not an RFC 3339 date and time
 //	81  warning atom-date-future         a time more than a day ahead
 //	82  error   atom-space               white space in a date or an IRI
@@ -90,7 +92,7 @@
 //	86  error   atom-id                  an id that is not an absolute IRI
 //	87  warning atom-id-normal           an id that is not normalised
 //	88  error   atom-category            a category without a term, or whose scheme is not an IRI
-//	89  warning atom-generator           a generator without a name
+//	89  info    atom-generator           a generator without a name
 //	90  error   atom-person-child        a person without a name, or with one too many of an element
 //	91  warning atom-person-name         an empty name
 //	92  error   atom-email               not an e-mail address
@@ -99,6 +101,7 @@
 //	95  warning atom-html                HTML that could not stand in a div
 //	96  error   atom-xhtml               XHTML that is not one div
 //	97  warning atom-xhtml-markup        XHTML that could not stand in a div
+//	98  info    atom-category-term       a category with an empty term
 //	100 error   atom-content-type        content whose type is not text, html, xhtml or a media type, or a composite one
 //	101 error   atom-content-src         content elsewhere that is not at an IRI, has a type that is no media type, or is not empty
 //	102 warning atom-content-src-type    content elsewhere without a type
@@ -112,13 +115,14 @@
 //	114 error   atom-link-type           a type that is not a media type
 //	115 error   atom-link-hreflang       a hreflang that is not a language tag
 //	116 error   atom-link-length         a length that is not a number of bytes
-//	117 error   atom-hash                a hash that is not a list of algorithm:sum
-//	118 warning atom-hash-form           a hash of an unknown algorithm, or not with the registered name and in hex
-//	119 error   atom-hash-conflict       two digests of one algorithm that differ
+//	117 error   atom-hash                a hash that is not a list of algorithm:digest, in hex and of its algorithm's length
+//	118 info    atom-hash-form           a hash of an algorithm that the link extensions do not name
+//	119 warning atom-hash-conflict       two digests of one algorithm that differ
 //	120 error   atom-md5                 an le:md5 that is not an MD5 digest
 //	121 error   atom-link-modified       a modified or accessed that is not an RFC 3339 date and time
 //	122 warning atom-link-extension      an attribute that the link extensions do not have, or not of this element
-//	130 error   atom-complete-paged      a complete feed that is one of several documents
+//	123 error   atom-link-etag           an etag that is not an entity tag in its quotation marks
+//	130 warning atom-complete-paged      a complete feed that is one of several documents
 //	131 error   atom-paging-twice        two documents that are next, or previous, or current
 //	132 error   atom-paging-self         a document that is next to itself
 //	133 error   atom-history-element     fh:complete or fh:archive outside of a feed's metadata, twice, or not empty
@@ -129,11 +133,11 @@
 //	140 error   atom-tombstone-ref       a tombstone without ref, or whose ref is not an absolute IRI
 //	141 error   atom-tombstone-when      a tombstone without when, or whose when is not an RFC 3339 date and time
 //	142 error   atom-tombstone-child     a tombstone with two of by, comment or source
-//	143 warning atom-tombstone-element   an element that tombstones do not have
-//	144 error   atom-tombstone-place     a tombstone that is neither in a feed nor a document
+//	143 info    atom-tombstone-element   an element of Atom or of tombstones that means nothing in a tombstone
+//	144 warning atom-tombstone-place     a tombstone that is neither in a feed nor a document
 //	145 error   atom-tombstone-twice     two tombstones of one ref and when
 //	146 info    atom-tombstone-versions  two tombstones of one ref
-//	147 warning atom-tombstone-live      an entry beside its tombstone, and not younger
+//	147 info    atom-tombstone-live      an entry beside its tombstone, and not younger
 //	148 info    atom-tombstone-revived   an entry beside its tombstone, and younger
 //	160 error   atom-chain-missing       a document of the feed that can't be read
 //	161 error   atom-chain-loop          a document before itself

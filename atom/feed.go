@@ -104,7 +104,7 @@ type Entry struct {
 	// Elements are the elements of other namespaces, in their order.
 	Elements []websync.Element
 
-	Lang string // BCP 47: xml:lang of the entry, or of the feed around it
+	Lang string // BCP 47: xml:lang of the entry, or of the feed around it; "und" if the entry takes that back with an empty one
 	Base string // what relative references in the entry were, and in its texts are, resolved against
 
 	// Line and Column say where the entry starts, from 1; the column counts bytes of UTF-8. Writers ignore them.

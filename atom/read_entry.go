@@ -200,7 +200,7 @@ func (r *Reader) repeatedChild(child children, in inherited) error {
 	case childContributor:
 		return r.itemPerson(&v.Contributors, in)
 	case childCategory:
-		return r.itemCategory()
+		return r.itemCategory(in)
 	}
 	return r.itemLink(in)
 }
@@ -239,9 +239,9 @@ func (r *Reader) itemLink(in inherited) error {
 }
 
 // itemCategory reads a category of an entry.
-func (r *Reader) itemCategory() error {
+func (r *Reader) itemCategory(in inherited) error {
 	v := &r.view
-	ok, err := r.category(extend(&v.Categories))
+	ok, err := r.category(extend(&v.Categories), in)
 	if !ok {
 		v.Categories = v.Categories[:len(v.Categories)-1]
 	}
@@ -302,7 +302,7 @@ func (r *Reader) trimmed(text []byte) []byte {
 
 // reference reads an IRI that may be relative.
 func (r *Reader) reference(in inherited) ([]byte, error) {
-	in = in.with(r.stated(in.base))
+	in = in.with(r.stated(in))
 	text, err := r.characters(&ruleValueElement, false)
 	return r.resolved(in.base, text), err
 }

@@ -8,7 +8,7 @@ import (
 // source reads the feed that an entry was copied from (RFC 4287 §4.2.11).
 func (r *Reader) source(in inherited) (*Feed, error) {
 	f := new(Feed)
-	f.Lang, f.Base = r.stated(in.base)
+	f.Lang, f.Base = r.stated(in)
 	in = in.with(f.Lang, f.Base)
 	var seen children
 	kept := 0
@@ -100,7 +100,7 @@ func (r *Reader) feedValue(f *Feed, child children, in inherited) error {
 		return r.feedPerson(&f.Contributors, in)
 	case childCategory:
 		var c CategoryView
-		ok, err := r.category(&c)
+		ok, err := r.category(&c, in)
 		if ok {
 			f.Categories = append(f.Categories, k.category(&c))
 		}
@@ -135,7 +135,7 @@ func (r *Reader) feedText(kept *Text, in inherited) error {
 // generator reads what made the feed (RFC 4287 §4.2.4).
 func (r *Reader) generator(g *Generator, in inherited) error {
 	var k keeper
-	in = in.with(r.stated(in.base))
+	in = in.with(r.stated(in))
 	if uri, ok := r.scan.Attr("", "uri"); ok {
 		g.URI = k.text(r.resolved(in.base, uri))
 	}

@@ -14,7 +14,7 @@ const maxDigests = 64 // of one link
 
 // link reads a link (RFC 4287 §4.2.7). Ok is false if it leads nowhere.
 func (r *Reader) link(l *LinkView, in inherited) (ok bool, err error) {
-	in = in.with(r.stated(in.base))
+	in = in.with(r.stated(in))
 	r.linkAttrs(l, in.base, "href")
 	if len(l.Rel) == 0 {
 		l.Rel = r.view.add([]byte("alternate"))
@@ -86,11 +86,7 @@ func (r *Reader) linkAttrs(l *LinkView, base, ref string) {
 func (r *Reader) digests(l *LinkView, hash, md5 []byte) {
 	v := &r.view
 	from := len(v.digests)
-	for len(hash) > 0 {
-		var field []byte
-		if field, hash, _ = bytes.Cut(hash, []byte(" ")); len(field) == 0 {
-			continue
-		}
+	for field := range bytes.FieldsSeq(hash) {
 		if len(v.digests)-from == maxDigests {
 			r.reportPart(ruleHash, "hash", nil, "more digests than are kept")
 			break
@@ -146,7 +142,8 @@ func (v *View) addHex(name string, sum []byte) bool {
 	return true
 }
 
-// rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2).
+// rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2), in which capitals make no difference
+// (RFC 8288 §2.1.1).
 func (r *Reader) rel(value []byte) []byte {
 	rel := xmlscan.Trim(value)
 	if len(rel) == 0 {
@@ -156,7 +153,15 @@ func (r *Reader) rel(value []byte) []byte {
 	if len(rel) > len(registered) && strings.HasPrefix(string(rel[:len(registered)]), registered) {
 		rel = rel[len(registered):]
 	}
-	return r.view.add(rel)
+	kept := r.view.add(rel)
+	if schemeEnd(kept) < 0 {
+		for i, c := range kept {
+			if c >= 'A' && c <= 'Z' {
+				kept[i] = c | 0x20
+			}
+		}
+	}
+	return kept
 }
 
 // length reads a number of bytes as websync.Link has it.
@@ -185,10 +190,10 @@ func (r *Reader) modified(value []byte) websync.Datetime {
 	return d
 }
 
-// category reads a category (RFC 4287 §4.2.2). Ok is false if it has no term.
-func (r *Reader) category(c *CategoryView) (ok bool, err error) {
+// category reads a category (RFC 4287 §4.2.2). Ok is false if it has no term, or an empty one.
+func (r *Reader) category(c *CategoryView, in inherited) (ok bool, err error) {
 	v := &r.view
-	c.Lang, _ = r.stated("")
+	c.Lang, _ = r.stated(in)
 	for _, a := range r.scan.Attrs() {
 		if a.Name.Space != "" {
 			continue
@@ -202,15 +207,20 @@ func (r *Reader) category(c *CategoryView) (ok bool, err error) {
 			c.Label = v.add(a.Value)
 		}
 	}
-	if len(c.Term) == 0 {
+	if len(c.Term) > 0 {
+		return true, r.scan.Skip()
+	}
+	if _, stated := r.scan.Attr("", "term"); stated {
+		r.reportChild(ruleTerm, nil, "a category with an empty term: left out")
+	} else {
 		r.reportChild(ruleCategory, nil, "a category without term: left out")
 	}
-	return len(c.Term) > 0, r.scan.Skip()
+	return false, r.scan.Skip()
 }
 
 // person reads an author, a contributor, or who has deleted something (RFC 4287 §3.2).
 func (r *Reader) person(p *PersonView, in inherited) error {
-	in = in.with(r.stated(in.base))
+	in = in.with(r.stated(in))
 	var seen children
 	for {
 		tag, err := r.nextTag()

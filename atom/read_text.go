@@ -10,7 +10,7 @@ import (
 func (r *Reader) construct(t *TextView, in inherited) (err error) {
 	t.Type = PlainText
 	if len(r.scan.Attrs()) > 0 {
-		t.Lang, t.Base = r.stated(in.base)
+		t.Lang, t.Base = r.stated(in)
 		if stated, ok := r.scan.Attr("", "type"); ok {
 			t.Type = r.textType(stated)
 		}
@@ -95,7 +95,7 @@ func (r *Reader) div() ([]byte, error) {
 func (r *Reader) content(in inherited) (err error) {
 	v := &r.view
 	c := &v.Content
-	lang, base := r.stated(in.base)
+	lang, base := r.stated(in)
 	r.linkAttrs(&c.LinkView, in.with("", base).base, "src")
 	c.Rel, c.Title = nil, nil
 	c.Lang, c.Base = v.add([]byte(lang)), base

@@ -178,7 +178,7 @@ func (r *Reader) open() (err error) {
 		r.scope.base = r.Document
 	}
 	if r.kind == FeedDocument {
-		r.feed.Lang, r.feed.Base = r.stated(r.scope.base)
+		r.feed.Lang, r.feed.Base = r.stated(r.scope)
 		r.scope = r.scope.with(r.feed.Lang, r.feed.Base)
 	}
 	r.pending = r.kind != FeedDocument
@@ -266,7 +266,7 @@ func (r *Reader) item() (ok bool, err error) {
 		err := fmt.Errorf("more than %d entries: %w", r.MaxEntries, websync.ErrLimit)
 		return false, r.doc.Fail(v.Line, v.Column, "", err)
 	}
-	in := r.scope.with(r.stated(r.scope.base))
+	in := r.scope.with(r.stated(r.scope))
 	v.Lang, v.Base = in.lang, in.base
 	if isTombstone(r.scan.Name()) {
 		err = r.tombstone(in)
@@ -321,9 +321,12 @@ func (in inherited) with(lang, base string) inherited {
 	return in
 }
 
-// stated returns xml:lang of the element whose Start is current, and its xml:base, resolved against outer; empty if it does not
-// state them.
-func (r *Reader) stated(outer string) (lang, base string) {
+// undetermined is the language of what takes back the language around it, with an empty xml:lang (XML 1.0 §2.12, RFC 5646 §4.1).
+const undetermined = "und"
+
+// stated returns xml:lang of the element whose Start is current, and its xml:base, resolved against the one around it; empty if it
+// does not state them.
+func (r *Reader) stated(in inherited) (lang, base string) {
 	attrs := r.scan.Attrs()
 	for i := range attrs {
 		a := &attrs[i]
@@ -332,9 +335,11 @@ func (r *Reader) stated(outer string) (lang, base string) {
 		}
 		switch a.Name.Local {
 		case "lang":
-			lang = r.intern(xmlscan.Trim(a.Value))
+			if lang = r.intern(xmlscan.Trim(a.Value)); lang == "" && in.lang != "" {
+				lang = undetermined
+			}
 		case "base":
-			r.scratch = document.AppendResolved(r.scratch[:0], outer, xmlscan.Trim(a.Value))
+			r.scratch = document.AppendResolved(r.scratch[:0], in.base, xmlscan.Trim(a.Value))
 			base = r.intern(r.scratch)
 		}
 	}

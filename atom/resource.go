@@ -154,7 +154,7 @@ func (c *Content) Bytes() ([]byte, error) {
 //     bytes in a content coding, characters that XML does not have.
 //
 // The elements of Atom that [Entry.Resource] puts among the Elements are taken back: they win over Title and Summary. Other
-// elements of Atom are left out. The result shares memory with r.
+// elements of Atom are left out, and so are those of RFC 5005 and RFC 6721, which no entry has. The result shares memory with r.
 func EntryOf(r *websync.Resource, updated websync.Datetime, author websync.Person) Entry {
 	return new(entryMaker).entry(r, updated, author)
 }
@@ -249,7 +249,7 @@ func sourceOf(o *websync.Origin) *Feed {
 func (m *entryMaker) elements(e *Entry, elements []websync.Element) {
 	foreign := 0
 	for i := range elements {
-		if elements[i].Space != Namespace {
+		if isForeignElement(&elements[i]) {
 			foreign++
 		}
 	}
@@ -258,12 +258,17 @@ func (m *entryMaker) elements(e *Entry, elements []websync.Element) {
 		return
 	}
 	for i := range elements {
-		if x := &elements[i]; x.Space != Namespace {
+		if x := &elements[i]; isForeignElement(x) {
 			e.Elements = append(e.Elements, *x)
-		} else {
+		} else if x.Space == Namespace {
 			m.element(e, x)
 		}
 	}
+}
+
+// isForeignElement tells whether an entry may have an element beside those that its fields state.
+func isForeignElement(x *websync.Element) bool {
+	return x.Space != Namespace && x.Space != HistoryNamespace && x.Space != TombstoneNamespace
 }
 
 // element reads an element of Atom, if it is one that Resource makes.

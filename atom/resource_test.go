@@ -303,6 +303,10 @@ func TestEntryOf(t *testing.T) {
 			websync.Resource{ID: loc, Modified: written(t, "2020"), Content: websync.Link{Href: loc, Title: "T"}, Elements: []websync.Element{{Space: "urn:x", Local: "a"}}},
 			atom.Entry{ID: loc, Title: plainText(loc), Summary: summary, Content: src, Elements: []websync.Element{{Space: "urn:x", Local: "a"}}},
 		},
+		"elements of feeds": {
+			websync.Resource{ID: loc, Elements: []websync.Element{{Space: atom.HistoryNamespace, Local: "archive"}, {Space: "urn:x", Local: "a"}, {Space: atom.TombstoneNamespace, Local: "by"}}},
+			atom.Entry{ID: loc, Title: plainText(loc), Links: page, Elements: []websync.Element{{Space: "urn:x", Local: "a"}}},
+		},
 		"a description":            {websync.Resource{ID: loc, Title: "T"}, atom.Entry{ID: loc, Title: plainText("T"), Links: page}},
 		"of what is no page":       {websync.Resource{ID: "urn:x:1"}, atom.Entry{ID: "urn:x:1", Title: plainText("urn:x:1"), Content: atom.Content{Link: websync.Link{Type: atom.PlainText}}}},
 		"inline content":           {websync.Resource{ID: loc, Content: websync.Link{Type: "text/plain"}}, atom.Entry{ID: loc, Title: plainText(loc), Links: page}},

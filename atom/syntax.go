@@ -629,6 +629,52 @@ func lengthFault[T chars](s T) string {
 	return ""
 }
 
+// digestSizes are the bytes of a digest, by the algorithms that the link extensions name (Atom Link Extensions 09 §3.2).
+var digestSizes = [...]struct {
+	name string
+	size int
+}{{"md5", 16}, {"sha-256", 32}, {"sha-1", 20}, {"sha-512", 64}, {"sha-384", 48}, {"sha-224", 28}, {"md2", 16}}
+
+// digestSize returns the bytes of an algorithm's digest; 0 if the link extensions do not name it.
+func digestSize[T chars](algorithm T) int {
+	for _, known := range digestSizes {
+		if equalFold(algorithm, known.name) {
+			return known.size
+		}
+	}
+	return 0
+}
+
+// digestFault checks one algorithm:digest of a hash (Atom Link Extensions 09 §3.2).
+func digestFault[T chars](s T) string {
+	colon := tokenEnd(s, 0)
+	if colon == 0 || colon == len(s) || s[colon] != ':' {
+		return "not an algorithm, a colon and a digest"
+	}
+	digits := s[colon+1:]
+	for i := range len(digits) {
+		if !isHex(digits[i]) {
+			return "a digest that is not in hex"
+		}
+	}
+	if size := digestSize(s[:colon]); len(digits) == 0 || size > 0 && len(digits) != 2*size {
+		return "a digest that does not have its algorithm's length"
+	}
+	return ""
+}
+
+// entityTagFault checks an entity tag (Atom Link Extensions 09 §4).
+func entityTagFault[T chars](s T) string {
+	start := 0
+	if len(s) > 2 && s[0] == 'W' && s[1] == '/' {
+		start = 2
+	}
+	if start == len(s) || s[start] != '"' || quotedEnd(s, start) != len(s) {
+		return "not an entity tag in its quotation marks"
+	}
+	return ""
+}
+
 // base64Fault checks Base64 (RFC 4648 §4) with white space around it and single line feeds between its lines
 // (RFC 4287 §4.1.3.3).
 func base64Fault[T chars](s T) string {

@@ -50,6 +50,15 @@ var syntaxTests = map[string]syntaxCases{
 		"", "a", "de_DE", "de-", "-de", "de--CH", "a-DE", "de-a", "de-x", "x", "x-", "i-unknown", "en-a-b", "de-419-DE", "toolonglanguage", "de-abcdefghi",
 		"de DE", "de-u", "de-DE-DE", "1a", "ä", "de-é", "en-x-123456789", "en-a-x-b", "zh-aaa-bbb-ccc-ddd",
 	}},
+	"digest": {digestFault[string], []string{
+		"md5:900150983cd24fb0d6963f7d28e17f72", "MD5:900150983CD24FB0D6963F7D28E17F72", "md2:8350e5a3e24c153df2275c9f80692773",
+		"sha-224:" + strings.Repeat("0", 56), "sha-384:" + strings.Repeat("f", 96), "crc32:0", "sha3-256:abc",
+	}, []string{
+		"", "md5", "md5:", ":00", "md5:00", "md5:900150983cd24fb0d6963f7d28e17f7g", "md5:kAFQmDzST7DWlj99KOF/cg==", "sha-224:00", "crc32:", "crc32:xyz",
+		"a b:00", "a/b:00", "crc32:00 ", "crc:1:2",
+	}},
+	"entity tag": {entityTagFault[string], []string{`"x"`, `""`, `W/""`, `W/"x y"`, `"a\"b"`, `"ä"`},
+		[]string{"", "x", "W/", "W/x", `"`, `"x`, `x"`, `w/"x"`, `"x" `, `"x""y"`, `"x\"`, `W/W/"x"`}},
 	"media type": {mediaTypeFault[string], []string{
 		"text/html", "application/atom+xml;type=feed", "text/html; charset=utf-8", "text/html ; charset=\"a \\\" b\" ; x=y", "application/vnd.a-b.c+json", "A/B",
 	}, []string{

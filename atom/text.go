@@ -18,7 +18,7 @@ type Text struct {
 	// declares every prefix it uses. Readers leave out the white space around it.
 	Value string
 
-	Lang string // BCP 47, where the element itself states it
+	Lang string // BCP 47, where the element itself states it; "und" where it takes back the one around it
 	Base string // where the element itself states xml:base, resolved
 }
 

@@ -29,7 +29,7 @@ type Tombstone struct {
 
 	Form TombstoneForm
 
-	Lang string // BCP 47: xml:lang of the tombstone, or of the feed around it
+	Lang string // BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if the tombstone takes that back
 	Base string
 
 	// Line and Column say where the tombstone starts, from 1; the column counts bytes of UTF-8. Writers ignore them.

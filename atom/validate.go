@@ -66,7 +66,7 @@ type Summary struct {
 // for it, too, unless src itself has failed. It is nil for a document that was read to its end, whatever the findings.
 //
 // It needs memory for the longest text, and 32 to 96 bytes for each entry and tombstone, to find ids that are there twice; only
-// among the first four million of them is each compared.
+// among the first four million of them is each compared, and of the alternate links of an element among the first 65,536.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	return newValidator(o).run(src)
 }

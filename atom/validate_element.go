@@ -32,10 +32,10 @@ const (
 // ownAttributes are those in no namespace that an element may have.
 var ownAttributes = [...][]string{
 	holdsText:      {"type"},
-	holdsContent:   {"type", "src", "hash", "length", "etag", "modified", "accessed", "media"},
+	holdsContent:   {"type", "src", "hash", "etag", "modified", "accessed"},
 	holdsGenerator: {"uri", "version"},
 	holdsCategory:  {"term", "scheme", "label"},
-	holdsLink:      {"href", "rel", "type", "hreflang", "title", "length", "hash", "etag", "modified", "accessed", "media"},
+	holdsLink:      {"href", "rel", "type", "hreflang", "title", "length", "hash", "etag", "modified", "accessed"},
 	holdsTombstone: {"ref", "when"},
 	holdsNothing:   nil,
 }
@@ -373,6 +373,10 @@ next:
 					continue next
 				}
 			}
+			if a.Name.Local == "media" && (h == holdsLink || h == holdsContent) {
+				v.report(ruleLinkExtension, at, local, a.Value, "no attribute \"media\" in the last draft of the link extensions")
+				continue
+			}
 			v.report(ruleUnknownAttr, at, local, a.Value, fmt.Sprintf("no attribute %.100q", a.Name.Local))
 		case Namespace, TombstoneNamespace, HistoryNamespace:
 			v.report(ruleUnknownAttr, at, local, a.Value, fmt.Sprintf("the attribute %.100q has no namespace", a.Name.Local))
@@ -481,8 +485,10 @@ func (v *validator) person(at spot) error {
 }
 
 func (v *validator) category(at spot) error {
-	if _, ok := v.attr("term"); !ok {
+	if term, ok := v.attr("term"); !ok {
 		v.report(ruleCategory, at, "category", nil, "no term")
+	} else if isBlank(term) {
+		v.report(ruleTerm, at, "category", term, "an empty term")
 	}
 	if scheme, ok := v.attr("scheme"); ok {
 		if fault := iriFault(v.trimmed("category", scheme, at)); fault != "" {

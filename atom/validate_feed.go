@@ -302,7 +302,8 @@ func (v *validator) met(id []byte, at websync.Datetime, dead bool, p spot) {
 	var found *Rule
 	var line uint32
 	v.ids.add(id, at, dead, p.line, func(now, before idSlot) {
-		if rule := comparedWith(now, before); found == nil || rule.Severity > found.Severity {
+		rule := comparedWith(now, before)
+		if found == nil || rule.Severity > found.Severity || rule.Severity == found.Severity && rule == &ruleTombstoneLive {
 			found, line = rule, before.where
 		}
 	})

@@ -6,10 +6,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A hashSet is a set of things by their hash.
+// A hashSet is a set of things by their hash: the first maxSet of them.
 type hashSet map[uint64]struct{}
 
-const keptSet = 1024 // a set that was larger is not used again, since emptying it costs as much as filling it
+const (
+	maxSet  = 1 << 16
+	keptSet = 1024 // a set that was larger is not used again, since emptying it costs as much as filling it
+)
 
 // emptied returns an empty set.
 func (s hashSet) emptied() hashSet {
@@ -28,7 +31,9 @@ func (s *hashSet) add(h uint64) bool {
 	if _, ok := (*s)[h]; ok {
 		return false
 	}
-	(*s)[h] = struct{}{}
+	if len(*s) < maxSet {
+		(*s)[h] = struct{}{}
+	}
 	return true
 }
 

@@ -22,7 +22,7 @@ var (
 	ruleFeedOrder    = websync.NewRule(53, "atom-feed-order", "RFC 4287 §4.1.1", websync.Warning, "metadata or a tombstone after an entry")
 	ruleFeedUpdated  = websync.NewRule(54, "atom-feed-updated", "RFC 4287 §4.2.15", websync.Warning, "a feed that is older than one of its entries")
 	ruleSourceChild  = websync.NewRule(55, "atom-source-child", "RFC 4287 §4.2.11", websync.Error, "a source with one too many of an element")
-	ruleSourceLacks  = websync.NewRule(56, "atom-source-lacks", "RFC 4287 §4.2.11", websync.Info, "a source without id, title or updated")
+	ruleSourceLacks  = websync.NewRule(56, "atom-source-lacks", "RFC 4287 §4.2.11", websync.Warning, "a source without id, title or updated")
 	ruleAlternate    = websync.NewRule(57, "atom-alternate", "RFC 4287 §4.1.1, §4.1.2", websync.Error, "two alternate links of one type and hreflang")
 	ruleTextBetween  = websync.NewRule(58, "atom-text-between", "RFC 4287 §4.1", websync.Error, "text between the elements")
 	ruleSignature    = websync.NewRule(59, "atom-signature", "RFC 4287 §5.1", websync.Warning, "a signature of something that is neither the document nor an entry")
@@ -41,7 +41,7 @@ var (
 	ruleEntryText      = websync.NewRule(74, "atom-entry-text", "RFC 4287 §4.1.1.1", websync.Info, "an entry with an empty title, or without any text")
 	ruleEntryTwice     = websync.NewRule(75, "atom-entry-twice", "RFC 4287 §4.1.1", websync.Warning, "two entries of one id and time")
 	ruleEntryVersions  = websync.NewRule(76, "atom-entry-versions", "RFC 4287 §4.1.1", websync.Info, "two entries of one id")
-	rulePublished      = websync.NewRule(77, "atom-published", "RFC 4287 §4.2.9", websync.Warning, "an entry that is updated before it is published")
+	rulePublished      = websync.NewRule(77, "atom-published", "RFC 4287 §4.2.9", websync.Info, "an entry that is updated before it is published")
 )
 
 // Of what is common to elements.
@@ -53,12 +53,12 @@ var (
 	ruleBase       = websync.NewRule(84, "atom-base", "RFC 4287 §2", websync.Error, "an xml:base that is not an IRI reference")
 	ruleIRI        = websync.NewRule(85, "atom-iri", "RFC 4287 §2", websync.Error, "not an IRI")
 	ruleID         = websync.NewRule(86, "atom-id", "RFC 4287 §4.2.6", websync.Error, "an id that is not an absolute IRI")
-	ruleIDNormal   = websync.NewRule(87, "atom-id-normal", "RFC 4287 §4.2.6.1", websync.Warning, "an id that is not normalised")
+	ruleIDNormal   = websync.NewRule(87, "atom-id-normal", "RFC 4287 §4.2.6", websync.Warning, "an id that is not normalised")
 	ruleCategory   = websync.NewRule(88, "atom-category", "RFC 4287 §4.2.2", websync.Error, "a category without a term, or whose scheme is not an IRI")
-	ruleGenerator  = websync.NewRule(89, "atom-generator", "RFC 4287 §4.2.4", websync.Warning, "a generator without a name")
+	ruleGenerator  = websync.NewRule(89, "atom-generator", "RFC 4287 §4.2.4", websync.Info, "a generator without a name")
 )
 
-// Of persons and texts.
+// Of persons, texts and categories.
 var (
 	rulePersonChild = websync.NewRule(90, "atom-person-child", "RFC 4287 §3.2", websync.Error, "a person without a name, or with one too many of an element")
 	rulePersonName  = websync.NewRule(91, "atom-person-name", "RFC 4287 §3.2.1", websync.Warning, "an empty name")
@@ -68,6 +68,7 @@ var (
 	ruleHTML        = websync.NewRule(95, "atom-html", "RFC 4287 §3.1.1.2", websync.Warning, "HTML that could not stand in a div")
 	ruleXHTML       = websync.NewRule(96, "atom-xhtml", "RFC 4287 §3.1.1.3", websync.Error, "XHTML that is not one div")
 	ruleXHTMLMarkup = websync.NewRule(97, "atom-xhtml-markup", "RFC 4287 §3.1.1.3", websync.Warning, "XHTML that could not stand in a div")
+	ruleTerm        = websync.NewRule(98, "atom-category-term", "RFC 4287 §4.2.2.1", websync.Info, "a category with an empty term")
 )
 
 // Of content.
@@ -89,17 +90,18 @@ var (
 	ruleLinkType      = websync.NewRule(114, "atom-link-type", "RFC 4287 §4.2.7.3", websync.Error, "a type that is not a media type")
 	ruleHreflang      = websync.NewRule(115, "atom-link-hreflang", "RFC 4287 §4.2.7.4", websync.Error, "a hreflang that is not a language tag")
 	ruleLength        = websync.NewRule(116, "atom-link-length", "RFC 4287 §4.2.7.6", websync.Error, "a length that is not a number of bytes")
-	ruleHash          = websync.NewRule(117, "atom-hash", sectionHash, websync.Error, "a hash that is not a list of algorithm:sum")
-	ruleHashForm      = websync.NewRule(118, "atom-hash-form", sectionHash, websync.Warning, "a hash of an unknown algorithm, or not with the registered name and in hex")
-	ruleHashConflict  = websync.NewRule(119, "atom-hash-conflict", sectionHash, websync.Error, "two digests of one algorithm that differ")
+	ruleHash          = websync.NewRule(117, "atom-hash", sectionHash, websync.Error, "a hash that is not a list of algorithm:digest, in hex and of its algorithm's length")
+	ruleHashForm      = websync.NewRule(118, "atom-hash-form", sectionHash, websync.Info, "a hash of an algorithm that the link extensions do not name")
+	ruleHashConflict  = websync.NewRule(119, "atom-hash-conflict", sectionHash, websync.Warning, "two digests of one algorithm that differ")
 	ruleMD5           = websync.NewRule(120, "atom-md5", sectionMD5, websync.Error, "an le:md5 that is not an MD5 digest")
-	ruleLinkModified  = websync.NewRule(121, "atom-link-modified", "Atom Link Extensions 09 §5", websync.Error, "a modified or accessed that is not an RFC 3339 date and time")
+	ruleLinkModified  = websync.NewRule(121, "atom-link-modified", "Atom Link Extensions 09 §5, §6", websync.Error, "a modified or accessed that is not an RFC 3339 date and time")
 	ruleLinkExtension = websync.NewRule(122, "atom-link-extension", sectionMD5, websync.Warning, "an attribute that the link extensions do not have, or not of this element")
+	ruleETag          = websync.NewRule(123, "atom-link-etag", "Atom Link Extensions 09 §4", websync.Error, "an etag that is not an entity tag in its quotation marks")
 )
 
 // Of complete, paged and archived feeds.
 var (
-	ruleCompletePaged  = websync.NewRule(130, "atom-complete-paged", "RFC 5005 §2", websync.Error, "a complete feed that is one of several documents")
+	ruleCompletePaged  = websync.NewRule(130, "atom-complete-paged", "RFC 5005 §2", websync.Warning, "a complete feed that is one of several documents")
 	rulePagingTwice    = websync.NewRule(131, "atom-paging-twice", "RFC 5005 §3, §4", websync.Error, "two documents that are next, or previous, or current")
 	rulePagingSelf     = websync.NewRule(132, "atom-paging-self", "RFC 5005 §3, §4", websync.Error, "a document that is next to itself")
 	ruleHistoryElement = websync.NewRule(133, "atom-history-element", "RFC 5005 §2, §4", websync.Error, "fh:complete or fh:archive outside of a feed's metadata, twice, or not empty")
@@ -114,11 +116,11 @@ var (
 	ruleTombstoneRef      = websync.NewRule(140, "atom-tombstone-ref", "RFC 6721 §3", websync.Error, "a tombstone without ref, or whose ref is not an absolute IRI")
 	ruleTombstoneWhen     = websync.NewRule(141, "atom-tombstone-when", "RFC 6721 §3", websync.Error, "a tombstone without when, or whose when is not an RFC 3339 date and time")
 	ruleTombstoneChild    = websync.NewRule(142, "atom-tombstone-child", "RFC 6721 §3", websync.Error, "a tombstone with two of by, comment or source")
-	ruleTombstoneElement  = websync.NewRule(143, "atom-tombstone-element", "RFC 6721 §3", websync.Warning, "an element that tombstones do not have")
-	ruleTombstonePlace    = websync.NewRule(144, "atom-tombstone-place", "RFC 6721 §3", websync.Error, "a tombstone that is neither in a feed nor a document")
+	ruleTombstoneElement  = websync.NewRule(143, "atom-tombstone-element", "RFC 6721 §3", websync.Info, "an element of Atom or of tombstones that means nothing in a tombstone")
+	ruleTombstonePlace    = websync.NewRule(144, "atom-tombstone-place", "RFC 6721 §3", websync.Warning, "a tombstone that is neither in a feed nor a document")
 	ruleTombstoneTwice    = websync.NewRule(145, "atom-tombstone-twice", "RFC 6721 §3", websync.Error, "two tombstones of one ref and when")
 	ruleTombstoneVersions = websync.NewRule(146, "atom-tombstone-versions", "RFC 6721 §3", websync.Info, "two tombstones of one ref")
-	ruleTombstoneLive     = websync.NewRule(147, "atom-tombstone-live", "RFC 6721 §3", websync.Warning, "an entry beside its tombstone, and not younger")
+	ruleTombstoneLive     = websync.NewRule(147, "atom-tombstone-live", "RFC 6721 §3", websync.Info, "an entry beside its tombstone, and not younger")
 	ruleTombstoneRevived  = websync.NewRule(148, "atom-tombstone-revived", "RFC 6721 §3", websync.Info, "an entry beside its tombstone, and younger")
 )
 
@@ -145,10 +147,10 @@ var validateRules = []Rule{
 	ruleEntryChild, ruleEntryAuthor, ruleEntryAlternate, ruleEntrySummary, ruleEntryText, ruleEntryTwice, ruleEntryVersions,
 	rulePublished,
 	ruleDate, ruleDateFuture, ruleSpace, ruleLang, ruleBase, ruleIRI, ruleID, ruleIDNormal, ruleCategory, ruleGenerator,
-	rulePersonChild, rulePersonName, ruleEmail, ruleTextType, ruleTextElement, ruleHTML, ruleXHTML, ruleXHTMLMarkup,
+	rulePersonChild, rulePersonName, ruleEmail, ruleTextType, ruleTextElement, ruleHTML, ruleXHTML, ruleXHTMLMarkup, ruleTerm,
 	ruleContentType, ruleContentSrc, ruleContentSrcType, ruleContentElement, ruleContentXML, ruleContentBase64,
 	ruleHref, ruleRel, ruleRelUnknown, ruleEnclosure, ruleLinkType, ruleHreflang, ruleLength, ruleHash, ruleHashForm,
-	ruleHashConflict, ruleMD5, ruleLinkModified, ruleLinkExtension,
+	ruleHashConflict, ruleMD5, ruleLinkModified, ruleLinkExtension, ruleETag,
 	ruleCompletePaged, rulePagingTwice, rulePagingSelf, ruleHistoryElement, ruleHistoryUnknown, ruleArchiveCurrent,
 	ruleArchiveMark, ruleArchiveSelf,
 	ruleTombstoneRef, ruleTombstoneWhen, ruleTombstoneChild, ruleTombstoneElement, ruleTombstonePlace, ruleTombstoneTwice,

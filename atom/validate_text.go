@@ -131,7 +131,6 @@ func inDiv(name xmlscan.Name) string {
 // contentElement reads the content of an entry.
 func (v *validator) contentElement(s *scope, at spot) error {
 	s.content = at
-	v.length("content", at)
 	v.linkExtensions("content", at)
 	kind, typed := v.attr("type")
 	kind = append(v.small[:0], kind...)
@@ -224,6 +223,8 @@ func (v *validator) xmlContent(kind string, at spot) (full bool, err error) {
 				v.report(ruleContentXML, at, "content", []byte(kind), "text where one element of this type should be")
 			case elements > 1:
 				v.report(ruleContentXML, at, "content", []byte(kind), "more than one element")
+			case elements == 0:
+				v.report(ruleContentXML, at, "content", []byte(kind), "no element")
 			}
 			return text || elements > 0, nil
 		}

@@ -42,7 +42,7 @@ func (c *encoder) entry(e *Entry, declarations string) {
 	case form >= base64Content && e.Summary.IsZero():
 		c.breaks("summary", &ruleEntrySummary)
 	}
-	c.elements(e.Elements)
+	c.elements(e.Elements, HistoryNamespace, TombstoneNamespace)
 	c.end("entry")
 }
 
@@ -116,6 +116,7 @@ func (c *encoder) source(f *Feed, lang, base string) {
 	c.b = append(c.b, '>')
 	c.deeper()
 	c.metadata(f)
+	c.marks(f, ` xmlns:fh="`+HistoryNamespace+`"`)
 	c.elements(f.Elements, HistoryNamespace, TombstoneNamespace)
 	c.end("source")
 }
@@ -309,6 +310,7 @@ func (c *encoder) hash(element string, digests websync.Digests) {
 		if parsed, err := websync.ParseDigest(text); err != nil || parsed != d {
 			c.breaks(element, &ruleHash)
 		}
+		c.check(element, &ruleHash, digestFault(text))
 		c.value(element, text)
 	}
 	c.b = append(c.b, '"')

@@ -21,14 +21,21 @@ func (c *encoder) feed(f *Feed) {
 	c.margin = margins[:3]
 	c.required(f.ID, &f.Title, f.Updated, &ruleFeedChild)
 	c.metadata(f)
-	if f.Complete {
-		c.b = append(c.b, "\n  <fh:complete/>"...)
-	}
-	if f.Archive {
-		c.b = append(c.b, "\n  <fh:archive/>"...)
-	}
+	c.marks(f, "")
 	c.history(f)
 	c.elements(f.Elements, HistoryNamespace, TombstoneNamespace)
+}
+
+// marks appends the marks of RFC 5005. declaration is that of their namespace where the root does not have it.
+func (c *encoder) marks(f *Feed, declaration string) {
+	mark := func(name string, is bool) {
+		if is {
+			c.open(name)
+			c.b = append(append(c.b, declaration...), "/>"...)
+		}
+	}
+	mark("fh:complete", f.Complete)
+	mark("fh:archive", f.Archive)
 }
 
 // required refuses a feed or an entry without one of the elements that both must have.

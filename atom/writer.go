@@ -132,7 +132,7 @@ func (w *Writer) bury(t *Tombstone, grave int) {
 }
 
 // WriteEntry writes one entry. If the feed has no author the entry needs one of its own (RFC 4287 §4.1.1). An entry whose
-// tombstone was written must be younger than that (RFC 6721 §3), or nobody could tell which of them counts.
+// tombstone was written must be younger than that, or readers would ignore it (RFC 6721 §3).
 func (w *Writer) WriteEntry(e *Entry) error {
 	if w.state != inTombstones && w.state != inEntries {
 		return w.misplaced()

@@ -85,7 +85,7 @@ func fullEntry(t require.TestingT) atom.Entry {
 		Content: atom.Content{Link: websync.Link{
 			Href: "https://www.example.com/lag/1974:152.pdf", Type: "application/pdf", Lang: "sv", Length: 2317,
 			Modified: written(t, "2024-05-02T03:04Z"),
-			Digests:  websync.Digests{websync.SHA256([]byte("a")), {Algorithm: "md5", Sum: strings.Repeat("\x0f", 16)}, {Algorithm: "blake3", Sum: "x/y&z"}},
+			Digests:  websync.Digests{websync.SHA256([]byte("a")), {Algorithm: "md5", Sum: strings.Repeat("\x0f", 16)}, {Algorithm: "blake3", Sum: "0f0f0F"}},
 			Attrs:    []websync.Attr{{Space: foreignSpace, Local: "isFormatOf", Value: "urn:a&b"}, {Space: "urn:other", Local: "größe", Value: "\"1\""}},
 		}},
 		Links: []websync.Link{
@@ -205,6 +205,37 @@ func TestWriter(t *testing.T) {
 	goldenWriter(t, "deleted-entry.xml", b.Bytes())
 }
 
+// TestWriterSourceMarks: the marks of a feed are those of an entry's source, too.
+func TestWriterSourceMarks(t *testing.T) {
+	e := leastEntry(t)
+	e.Source = &atom.Feed{ID: "urn:example:source", Title: plainText("S"), Updated: e.Updated, Archive: true, Complete: true}
+	items, err := readAllItems(atom.NewReader(bytes.NewReader(feedDocument(t, atom.Writer{}, leastFeed(t), e))))
+	require.NoError(t, err)
+	require.Len(t, items, 1)
+	assert.Equal(t, e.Source, items[0].Entry.Source)
+}
+
+// TestWriterLanguage: what takes back the language around it does so after it was read and written.
+func TestWriterLanguage(t *testing.T) {
+	const doc = `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:x:f</id><title xml:lang="">F</title>` +
+		`<updated>2025-01-01T00:00:00Z</updated><author><name>A</name></author>` +
+		`<entry xml:lang=""><id>urn:x:1</id><title>T</title><updated>2025-01-01T00:00:00Z</updated><category term="c" label="C" xml:lang=""/><link href="http://x.example/"/></entry>` +
+		`<entry><id>urn:x:2</id><title xml:lang="">T</title><updated>2025-01-01T00:00:00Z</updated><content xml:lang="">x</content></entry></feed>`
+	data := []byte(doc)
+	for range 2 {
+		r := atom.NewReader(bytes.NewReader(data))
+		feed := r.Feed()
+		items, err := readAllItems(r)
+		require.NoError(t, err)
+		require.Len(t, items, 2)
+		one, two := items[0].Entry, items[1].Entry
+		assert.Equal(t, []string{"en", "und"}, []string{feed.Lang, feed.Title.Lang})
+		assert.Equal(t, []string{"und", "", "und"}, []string{one.Lang, one.Title.Lang, one.Categories[0].Lang})
+		assert.Equal(t, []string{"en", "und", "und"}, []string{two.Lang, two.Title.Lang, two.Content.Lang})
+		data = feedDocument(t, atom.Writer{}, *feed, *one, *two)
+	}
+}
+
 func TestWriterDates(t *testing.T) {
 	for stated, want := range map[string]string{
 		"2024-05-02T03:04:05Z":                "2024-05-02T03:04:05Z",
@@ -296,6 +327,8 @@ func TestWriterRefusesEntries(t *testing.T) {
 		"coded length":        {link(websync.Link{Rel: "via", Href: href, Length: 2, Encoding: "gzip"}), "link", hash},
 		"short digest":        {link(websync.Link{Rel: "via", Href: href, Digests: websync.Digests{{Algorithm: "md5", Sum: "x"}}}), "link", hash},
 		"digest with a space": {link(websync.Link{Rel: "via", Href: href, Digests: websync.Digests{{Algorithm: "x", Sum: "a b"}}}), "link", hash},
+		"digest not in hex":   {link(websync.Link{Rel: "via", Href: href, Digests: websync.Digests{{Algorithm: "x", Sum: "xyz"}}}), "link", hash},
+		"digest's length":     {link(websync.Link{Rel: "via", Href: href, Digests: websync.Digests{{Algorithm: "sha-384", Sum: "00"}}}), "link", hash},
 		"zero digest":         {link(websync.Link{Rel: "via", Href: href, Digests: websync.Digests{{}}}), "link", hash},
 		"digest in capitals":  {link(websync.Link{Rel: "via", Href: href, Digests: websync.Digests{{Algorithm: "X", Sum: "a"}}}), "link", hash},
 		"two digests":         {link(websync.Link{Rel: "via", Href: href, Digests: websync.Digests{websync.SHA256(nil), websync.SHA256([]byte("a"))}}), "link", hash},
@@ -326,6 +359,8 @@ func TestWriterRefusesEntries(t *testing.T) {
 		"content control":    {content(atom.Content{Value: "\x00"}), "content", "XML 1.0 §2.2"},
 		"content XML entity": {content(atom.Content{Link: websync.Link{Type: "text/xml"}, Value: "<a>&nbsp;</a>"}), "content", "RFC 4287 §4.1.3.3"},
 		"no summary":         {func(e *atom.Entry) { e.Content.Href = href }, "summary", "RFC 4287 §4.1.2"},
+		"a mark":             {element(atom.HistoryNamespace, "archive", `<archive xmlns="`+atom.HistoryNamespace+`"/>`), "archive", "RFC 4287 §6"},
+		"a tombstone in it":  {element(atom.TombstoneNamespace, "deleted-entry", `<deleted-entry xmlns="`+atom.TombstoneNamespace+`"/>`), "deleted-entry", "RFC 4287 §6"},
 		"no summary, base64": {func(e *atom.Entry) { e.Content = atom.Content{Link: websync.Link{Type: "image/png"}, Value: "AAAA"} }, "summary", "RFC 4287 §4.1.2"},
 
 		"text type":    {text(atom.Text{Type: "text/html", Value: "x"}), "title", "RFC 4287 §3.1.1"},
