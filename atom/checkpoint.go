@@ -26,8 +26,8 @@ type checkpoint struct {
 	Time   websync.Datetime `json:"time"`
 	Border []uint64         `json:"border,omitempty"`
 
-	// Unordered says that the pages of a paged feed do not go from the youngest item to the oldest.
-	Unordered bool `json:"unordered,omitempty"`
+	// Ordered says that all pages of a paged feed are dealt with, and that they went from the youngest item to the oldest.
+	Ordered bool `json:"ordered,omitempty"`
 
 	// What the server said of the subscription document, if all of it is dealt with.
 	ETag         string `json:"etag,omitempty"`

@@ -46,9 +46,10 @@ import (
 //     canonical, duplicate, memento, timegate, timemap and patch.
 //   - A link to where a body that is kept came from leads to where it is here. So do, in an entry whose content is kept, links to
 //     the ids of other resources, for whoever keeps one is taken to keep the others.
-//   - An entry without authors of its own has the feed's, and one that needs a summary and has none has its title there. A time of
-//     publication after that of the commit, elements without a namespace or not well-formed, those of RFC 5005 and 6721, and
-//     signatures, which no longer hold, are left out.
+//   - An entry without authors of its own has the feed's, one with a blank title its id there, and one that needs a summary and has
+//     none its title. A source without a title has its id there, and one without a time that of the entry; one without an id is left out.
+//   - A time of publication after that of the commit, elements without a namespace or not well-formed, those of RFC 5005 and 6721,
+//     other marks of a deletion (gd:deleted, sx:sync), and signatures, which no longer hold, are left out.
 //
 // An id that is no absolute IRI can't be an atom:id: such a resource is not listed.
 //

@@ -19,17 +19,43 @@ func (l *lister) entry(item *websync.Item) Entry {
 		r.Elements = slices.DeleteFunc(slices.Clone(r.Elements), isLeftOut)
 	}
 	e := l.maker.entry(&r, websync.NewDatetime(item.Time), websync.Person{})
-	if e.Content.Href != "" && e.Summary.Value == "" {
-		e.Summary = e.Title // one is demanded, and should not be blank
+	e.Source = wholeSource(e.Source, cmp.Or(r.Modified, e.Updated))
+	if e.Title.isBlank() {
+		e.Title = Text{Type: PlainText, Value: r.ID}
+	}
+	if e.Summary.isBlank() {
+		e.Summary = Text{}
+		if e.Content.Href != "" {
+			e.Summary = e.Title // one is demanded, and should not be blank
+		}
 	}
 	return e
 }
+
+// wholeSource returns a source with all that one should have (RFC 4287 §4.2.11), nil if it does not say what it is. updated is
+// that of the entry, which its feed was updated with.
+func wholeSource(f *Feed, updated websync.Datetime) *Feed {
+	if f == nil || f.ID == "" {
+		return nil
+	}
+	if f.Title.isBlank() {
+		f.Title = Text{Type: PlainText, Value: f.ID}
+	}
+	f.Updated = cmp.Or(f.Updated, updated)
+	return f
+}
+
+func (t *Text) isBlank() bool { return strings.TrimSpace(t.Value) == "" }
 
 // isLeftOut tells whether an element means something else, or nothing, in an entry that was made anew.
 func isLeftOut(x websync.Element) bool {
 	switch x.Space {
 	case "", HistoryNamespace, TombstoneNamespace, signatureNamespace:
 		return true
+	case GDataNamespace:
+		return x.Local == "deleted"
+	case FeedSyncNamespace:
+		return x.Local == "sync"
 	}
 	return false
 }

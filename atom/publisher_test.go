@@ -685,8 +685,42 @@ func TestPublisherEntry(t *testing.T) {
 			{Local: "c", XML: `<c xmlns=""/>`},
 			{Space: atom.HistoryNamespace, Local: "archive", XML: `<archive xmlns="` + atom.HistoryNamespace + `"/>`},
 			{Space: "http://www.w3.org/2000/09/xmldsig#", Local: "Signature", XML: `<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>`},
+			{Space: atom.GDataNamespace, Local: "deleted", XML: `<deleted xmlns="` + atom.GDataNamespace + `"/>`},
+			{Space: atom.FeedSyncNamespace, Local: "sync", XML: `<sync xmlns="` + atom.FeedSyncNamespace + `" deleted="true" id="1" updates="2"/>`},
 		}
 		assert.Equal(t, r.Elements[:1], pubEntry(t, websync.Item{Resource: r}).Elements)
+	})
+	t.Run("texts that are blank", func(t *testing.T) {
+		r := foreign()
+		r.Title, r.Summary = " ", "\n\t"
+		e := pubEntry(t, websync.Item{Resource: r})
+		assert.Equal(t, r.ID, e.Title.Value)
+		assert.True(t, e.Summary.IsZero())
+		e = pubEntry(t, kept(r, websync.Link{Type: "text/html"}))
+		assert.Equal(t, r.ID, e.Summary.Value)
+		r.Origin = &websync.Origin{ID: "urn:feed", Title: " "}
+		assert.Equal(t, "urn:feed", pubEntry(t, websync.Item{Resource: r}).Source.Title.Value)
+	})
+	t.Run("the source", func(t *testing.T) {
+		r := foreign()
+		whole := websync.Origin{ID: "urn:feed", Title: "Feed", Updated: written(t, "2025-01-01T00:00:00Z"), Self: pubFirst + "/feed"}
+		lacks := whole
+		lacks.Title, lacks.Updated = "", websync.Datetime{}
+		nameless := whole
+		nameless.ID = ""
+		published := func(o websync.Origin) *atom.Feed {
+			r.Origin = &o
+			return pubEntry(t, websync.Item{Resource: r}).Source
+		}
+		source := published(whole)
+		assert.Equal(t, "Feed", source.Title.Value)
+		assert.Equal(t, whole.Updated, source.Updated)
+		source = published(lacks)
+		assert.Equal(t, "urn:feed", source.Title.Value)
+		assert.Equal(t, "2026-01-02T03:04:06Z", source.Updated.String(), "that of the commit")
+		r.Modified = written(t, "2025-05-01T00:00:00Z")
+		assert.Equal(t, r.Modified, published(lacks).Updated)
+		assert.Nil(t, published(nameless))
 	})
 }
 

@@ -108,9 +108,7 @@ func cleanText(s string) string {
 func cleanPeople(people []websync.Person) []websync.Person {
 	var clean []websync.Person
 	for _, p := range people {
-		if p.Name = cleanText(p.Name); strings.TrimSpace(p.Name) == "" {
-			p.Name = cmp.Or(cleanText(p.Email), cleanText(p.URI))
-		}
+		p.Name = firstText(p.Name, p.Email, p.URI)
 		if emailFault(p.Email) != "" || cleanText(p.Email) != p.Email {
 			p.Email = ""
 		}
@@ -122,6 +120,16 @@ func cleanPeople(people []websync.Person) []websync.Person {
 		}
 	}
 	return clean
+}
+
+// firstText returns the first of some texts that is not blank, "" if all are.
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text = cleanText(text); strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // cleanLinks returns the links that Atom can state.

@@ -323,7 +323,7 @@ func TestEntryOf(t *testing.T) {
 			atom.Entry{ID: loc, Title: plainText(loc), Summary: plainText("S"), Content: src},
 		},
 		"bad values": {
-			websync.Resource{ID: loc, Title: "a\x00b\xff", Lang: "de_DE", Authors: []websync.Person{{Email: "x"}, {Name: "y", URI: "y", Email: "\"\x01\"@y"}, {Name: " "}}, Links: []websync.Link{
+			websync.Resource{ID: loc, Title: "a\x00b\xff", Lang: "de_DE", Authors: []websync.Person{{Email: "x"}, {Name: "y", URI: "y", Email: "\"\x01\"@y"}, {Name: " "}, {Name: " ", Email: " "}, {URI: "\t"}}, Links: []websync.Link{
 				{Rel: "via", Href: "a"}, {Rel: "a b", Href: loc}, {Href: loc, Type: "html", Lang: "-", Title: "\x01", Length: -7,
 					Digests: websync.Digests{{Algorithm: "md5", Sum: "x"}, websync.SHA256(nil), websync.SHA256([]byte("a"))},
 					Attrs:   []websync.Attr{{Local: "x"}, {Space: "urn:x", Local: "a"}, {Space: "urn:x", Local: "a"}}},

@@ -48,8 +48,9 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 //     an earlier run has dealt with, and then told from the oldest to the newest, the youngest state of each id only.
 //     Each document that is told moves the checkpoint.
 //   - A paged feed (next, RFC 5005 §3) is walked likewise, until a page is met that goes from the youngest entry to the
-//     oldest and ends with one that is older than what was told; pages in another order are all read, each time. They change
-//     while they are read, so a walk whose first page has changed meanwhile begins anew, a few times; if it changes again, that is a hole.
+//     oldest and has one that is older than what was told; pages in another order are all read, each time, and so are those of a
+//     feed that was none of pages the last time. They change while they are read, so a walk whose first page has changed
+//     meanwhile begins anew, a few times; if it changes again, that is a hole.
 //   - Any other feed is a window.
 //
 // If nothing in a feed is known from the last run, entries may have passed unseen in between: a finding says so.
@@ -151,8 +152,9 @@ type walk struct {
 	shelf   shelf
 	pages   []*page // those that are in youths, the newest first
 	youths  *youngest
-	last    [2]websync.Datetime // times of the last entry and the last tombstone
-	rises   bool                // one of them is younger than the one before it
+	last    [2]websync.Datetime // times of the last entry and the last tombstone that have one
+	floor   websync.Datetime    // of the oldest entry of the pages before
+	rises   bool                // an item is younger than the one of its kind before it, or than floor
 	reached bool                // the archive document that the checkpoint names
 	now     time.Time           // by the server's clock; zero: it does not tell
 	pending int                 // bytes of inline content since the last Mark
@@ -171,14 +173,15 @@ func (w *walk) begin() {
 		}
 	}
 	w.next = w.from
-	w.next.Options = options
+	w.next.Options, w.next.Ordered = options, false
 	w.next.settle("", "")
 }
 
 // forget removes what the walk has read so far.
 func (w *walk) forget() error {
 	err := errors.Join(w.youths.close(), w.file.close())
-	w.file.end, w.pages, w.last, w.rises = 0, nil, [2]websync.Datetime{}, false
+	w.file.end, w.pages = 0, nil
+	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
 	return err
 }
 
@@ -216,7 +219,7 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 		return false, w.snapshot(head)
 	case head.prev != "":
 		return w.archive(ctx, head, mayAgain)
-	case head.next != "" && head.next != head.url:
+	case head.isPaged():
 		return w.paged(ctx, head, mayAgain)
 	}
 	return false, w.tell(nil)
@@ -292,9 +295,10 @@ func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool
 	return false, w.tell(hole)
 }
 
-// met reports whether what comes after a page of a paged feed is known: the pages go from the young to the old, far enough.
+// met reports whether what comes after a page of a paged feed is known: the pages go from the young to the old, far enough. A
+// tombstone does not tell how far, for the old ones may all stand on the first page.
 func (w *walk) met(p *page) bool {
-	return !w.rises && !w.from.Unordered && p.oldest.Before(w.from.Time)
+	return w.from.Ordered && !w.rises && p.oldest[0].Before(w.from.Time)
 }
 
 const changing = "the feed changes while its pages are read: entries may have moved out of sight"
@@ -306,7 +310,7 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 	if limit == 0 {
 		limit = 50_000
 	}
-	asked := map[string]bool{head.url: true}
+	asked := map[string]bool{head.url: true, head.final: true}
 	for p := head; ; {
 		link, rel := p.next, "next"
 		if archive {
@@ -376,8 +380,13 @@ type page struct {
 	items      int
 	skipped    int
 
-	known  int // items that an earlier run has told
-	oldest websync.Datetime
+	known  int                 // items that an earlier run has told
+	oldest [2]websync.Datetime // of the entries and of the tombstones
+}
+
+// isPaged reports whether a subscription document is the first of several pages.
+func (p *page) isPaged() bool {
+	return p.prev == "" && p.next != "" && p.next != p.url && p.next != p.final
 }
 
 // head reads the subscription document; nil if it has not changed since the last run.
@@ -519,6 +528,7 @@ func (w *walk) read(p *page) error {
 	switch {
 	case err == nil:
 		w.pages = append(w.pages, p)
+		w.floor = earlier(w.floor, p.oldest[0])
 	case p.items > 0 && isBroken(err):
 		if fault := w.seeAgain(); fault != nil {
 			return fault
@@ -542,19 +552,27 @@ func (p *page) describe(r reading) {
 // see notes an item of a document.
 func (w *walk) see(p *page, i int, s *sighting) error {
 	p.items++
-	last := &w.last[0]
+	kind := 0
 	if s.deleted {
-		last = &w.last[1]
+		kind = 1
 	}
-	w.rises = w.rises || last.Before(s.at)
-	*last = s.at
-	if p.oldest.IsZero() || s.at.Before(p.oldest) {
-		p.oldest = s.at
+	if !s.at.IsZero() {
+		w.rises = w.rises || w.last[kind].Before(s.at) || w.floor.Before(s.at)
+		w.last[kind] = s.at
+		p.oldest[kind] = earlier(p.oldest[kind], s.at)
 	}
 	if w.from.knows(s.id, s.at) {
 		p.known++
 	}
 	return w.youths.see(s.id, state{document: p.n, item: i, time: s.at, tombstone: s.deleted})
+}
+
+// earlier returns the earlier of two times; b if a is not stated.
+func earlier(a, b websync.Datetime) websync.Datetime {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // seeAgain forgets a document that turned out to be broken.
@@ -748,9 +766,10 @@ func (w *walk) tell(hole error) error {
 // settle notes that all of the feed is told. That the first of several pages has not changed says something about the others only
 // if whatever comes next has its place on the first one.
 func (w *walk) settle(head *page) {
-	paged := head.prev == "" && head.next != "" && head.next != head.url
-	w.next.Unordered = paged && w.rises
-	if !paged || !w.rises && head.oldest.Before(w.next.Time) {
+	paged := head.isPaged()
+	w.next.Ordered = paged && !w.rises
+	goesDown := head.oldest[0].Before(w.next.Time) || head.oldest[1].Before(w.next.Time)
+	if !paged || w.next.Ordered && goesDown {
 		w.next.settle(head.etag, head.lastModified)
 	}
 }
@@ -807,9 +826,9 @@ func (w *walk) tellPage(p *page) error {
 	return nil
 }
 
-// isAhead reports whether a time is well after the server's own: then it does not say how far the feed has been told.
+// isAhead reports whether a time is after the server's own: then it does not say how far the feed has been told.
 func (w *walk) isAhead(at websync.Datetime) bool {
-	return !w.now.IsZero() && at.Time().After(w.now.Add(24*time.Hour))
+	return !w.now.IsZero() && at.Time().After(w.now)
 }
 
 // event returns the event that an item is.

@@ -514,6 +514,34 @@ func TestSourceNext(t *testing.T) {
 			then:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("c", 2), entryOf("a", 1))},
 			want:  []string{"a@1", "c@2", "mark", "b@2", "mark+"}, asked: []string{"feed", "2", "feed 304"},
 		},
+		"a window that is the first of several pages now: the others were never read": {
+			first: map[string]string{"feed": feedOf(entryOf("d", 4), entryOf("c", 3))},
+			then:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("e", 5), entryOf("d", 4), entryOf("c", 3)), "2": feedOf(entryOf("b", 2), entryOf("a", 1))},
+			want:  []string{"a@1", "b@2", "mark", "c@3", "d@4", "e@5", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"pages of what was complete: the others were never read": {
+			first: map[string]string{"feed": feedOf(isComplete, entryOf("d", 4), entryOf("c", 3))},
+			then:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), entryOf("c", 3)), "2": feedOf(entryOf("b", 2))},
+			want:  []string{"b@2", "mark", "c@3", "d@4", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
+		"old tombstones on the first page do not end the walk": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), graveOf("x", 2), entryOf("d", 4)), "2": feedOf(entryOf("a", 1))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), graveOf("y", 9), graveOf("x", 2), entryOf("h", 8), entryOf("g", 7)),
+				"2": feedOf(linkTo("next", "3"), entryOf("f", 6), entryOf("e", 5)), "3": feedOf(linkTo("next", "4"), entryOf("d", 4), entryOf("c", 3)), "4": feedOf(entryOf("a", 1))},
+			want: []string{"c@3", "d@4", "mark", "e@5", "f@6", "mark", "-x@2", "g@7", "h@8", "-y@9", "mark+"}, asked: []string{"feed", "2", "3", "feed 304"},
+		},
+		"tombstones on the last page": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), entryOf("c", 3)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1)), "3": feedOf(graveOf("x", 2))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("e", 5), entryOf("c", 3)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1)),
+				"3": feedOf(graveOf("d", 6), graveOf("x", 2))},
+			want: []string{"-x@2", "-d@6", "mark", "a@1", "mark", "c@3", "e@5", "mark+"}, asked: []string{"feed", "2", "3", "feed 304"},
+		},
+		"an entry without a time does not hide the order of the others": {
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("a", 1), entryOf("x", -1), entryOf("b", 2)), "2": feedOf(entryOf("y", -1), entryOf("c", 3))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("a", 1), entryOf("x", -1), entryOf("b", 2)),
+				"2": feedOf(entryOf("y", -1), entryOf("c", 3), entryOf("d", 4))},
+			want: []string{"y", "c@3", "d@4", "mark", "x", "a@1", "b@2", "mark+"}, asked: []string{"feed", "2", "feed 304"},
+		},
 		"other options: from the beginning": {
 			source: atom.Source{Content: atom.Alternate},
 			first:  archiveDocs(), then: archiveDocs(),
@@ -813,6 +841,22 @@ func TestSourceRedirect(t *testing.T) {
 	}
 }
 
+// TestSourceRedirectToItself: the subscription document is known by both of its URLs.
+func TestSourceRedirectToItself(t *testing.T) {
+	for rel, want := range map[string][]string{
+		"next":         {"a@1", "mark+"},
+		"prev-archive": {"problem: atom: feed: prev-archive leads back to new/feed", "a@1", "mark"},
+	} {
+		site := siteOf(map[string]string{"new/feed": feedOf(`<link rel="`+rel+`" href=""/>`, entryOf("a", 1))})
+		site[feedURL] = sourcetest.Document{Location: "/new/feed"}
+		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, site)
+		require.NoError(t, got.err)
+		assert.Equal(t, want, got.events, rel)
+		assert.Equal(t, "feed", got.asked[0])
+		assert.NotContains(t, got.asked, "new/feed", "it is read already")
+	}
+}
+
 // files returns how many files there are in a directory and those in it.
 func files(t *testing.T, dir string) (n int) {
 	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
@@ -1052,6 +1096,31 @@ func TestSourceFuture(t *testing.T) {
 		"2":    feedOf(entryOf("b", 2), entryOf("a", 1)),
 	}))
 	assert.Equal(t, []string{"feed", "2", "feed 304"}, next.asked)
+}
+
+// TestSourceSoon: no more does a time that is only a little ahead: what is published until then would seem to be known.
+func TestSourceSoon(t *testing.T) {
+	at := func(docs map[string]string, clock string) sourcetest.Site {
+		site := siteOf(docs)
+		for url, doc := range site {
+			doc.Header = map[string][]string{"Date": {"Thu, 01 Jan 2026 " + clock + " GMT"}}
+			site[url] = doc
+		}
+		return site
+	}
+	s := &atom.Source{URL: feedURL}
+	first := at(map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("soon", 600), entryOf("c", 60)), "2": feedOf(entryOf("a", 1))}, "00:02:00")
+	got := tellAll(t, s, harvest.Checkpoint{}, first)
+	require.NoError(t, got.err)
+	next := tellAll(t, s, got.resume, at(map[string]string{
+		"feed": feedOf(linkTo("next", "2"), entryOf("soon", 600), entryOf("f", 240)),
+		"2":    feedOf(linkTo("next", "3"), entryOf("e", 200), entryOf("d", 180)),
+		"3":    feedOf(linkTo("next", "4"), entryOf("c", 60), entryOf("b", 30)),
+		"4":    feedOf(entryOf("a", 1)),
+	}, "00:05:00"))
+	require.NoError(t, next.err)
+	assert.Equal(t, []string{"feed", "2", "3", "feed 304"}, next.asked)
+	assert.Contains(t, next.events, "d@180")
 }
 
 // TestSourceFindings: the departures of a document are reported once a run.
