@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // A PathLocator is the default [Locator]. Everything it names lies under Base.
@@ -82,7 +83,7 @@ func (l PathLocator) keeps(id string) bool {
 // nothing that cleaning a path would change or a file could not be named.
 func isPlainPath(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; !isAlphanumeric(c) && strings.IndexByte("-._~!$&'()*+,;=:@%/", c) < 0 {
+		if c := s[i]; !standsForItself(c) && c != '%' && c != '/' {
 			return false
 		}
 	}
@@ -90,12 +91,35 @@ func isPlainPath(s string) bool {
 		var segment string
 		segment, s, more = strings.Cut(s, "/")
 		plain, err := url.PathUnescape(segment)
-		if err != nil || plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, "/\x00") || len(plain) > maxName {
+		if err != nil || plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, "/\x00") || len(fileName(segment, plain)) > maxName {
 			return false
 		}
 		more = more && s != ""
 	}
 	return true
+}
+
+// fileName returns the longest name that a file for a segment has: with its escapes, unless any system can have the decoded one
+// and they are the only way to escape it.
+func fileName(segment, plain string) string {
+	if !utf8.ValidString(plain) || strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }) {
+		return segment
+	}
+	for i := range len(segment) {
+		if segment[i] != '%' {
+			continue
+		}
+		high, low := segment[i+1], segment[i+2]
+		if high >= 'a' || low >= 'a' || standsForItself(unhex(high)<<4|unhex(low)&15) {
+			return segment
+		}
+	}
+	return plain
+}
+
+// standsForItself tells whether c needs no escape in a segment (RFC 3986 §3.3).
+func standsForItself(c byte) bool {
+	return isAlphanumeric(c) || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }
 
 func isAlphanumeric(c byte) bool {
