@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -230,44 +232,58 @@ func (a *answer) sendHead(w http.ResponseWriter) {
 }
 
 // send answers with the content, or a range of it. If it cannot send all that it promised, it breaks the connection: a
-// plain return would look complete to some readers.
-func (a *answer) send(w http.ResponseWriter) {
+// plain return would look complete to some readers. If it returns an error, nothing has been sent.
+func (a *answer) send(w http.ResponseWriter) error {
+	first, length, status := int64(0), a.size, http.StatusOK
+	if a.r.Method == http.MethodGet && a.ifRange(a.r.Header, time.Now()) {
+		first, length, status = rangeOf(a.r.Header, a.size)
+	}
 	h := w.Header()
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		h.Set("Content-Range", fmt.Sprintf("bytes */%d", a.size))
+		refuse(w, status)
+		return nil
+	}
+	if _, err := a.content.Seek(first, io.SeekStart); err != nil {
+		return err
+	}
 	a.header(h)
-	h.Set("Content-Length", strconv.FormatInt(a.size, 10))
-
-	// Conditions have been checked. Of the rest of the header ServeContent wants the range only.
-	r := a.r.WithContext(a.r.Context())
-	r.Header = make(http.Header)
-	if a.r.Method == http.MethodGet && oneRange(a.r.Header) && a.ifRange(a.r.Header, time.Now()) {
-		r.Header["Range"] = a.r.Header["Range"]
+	h.Set("Content-Length", strconv.FormatInt(length, 10))
+	if status == http.StatusPartialContent {
+		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, first+length-1, a.size))
 	}
-	content := &counter{ReadSeeker: a.content}
-	http.ServeContent(w, r, "", time.Time{}, content)
-	promised, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
-	if a.r.Method == http.MethodGet && err == nil && content.n < promised {
-		if a.r.Context().Err() == nil {
-			a.h.log.Error("publish: broken off", "uri", a.path, "bytes", content.n, "error", content.err)
-		}
-		panic(http.ErrAbortHandler)
+	w.WriteHeader(status)
+	if a.r.Method == http.MethodGet {
+		a.copy(w, length)
 	}
+	return nil
 }
 
-// A counter counts the bytes that are read after the last Seek.
+// copy sends the next bytes of the content.
+func (a *answer) copy(w io.Writer, length int64) {
+	content := &counter{Reader: a.content}
+	_, err := io.CopyN(w, content, length)
+	if err == nil {
+		return
+	}
+	level := slog.LevelDebug // the reader has gone away
+	if content.n < length && content.err != nil {
+		level, err = slog.LevelError, content.err
+	}
+	a.h.log.Log(a.r.Context(), level, "publish: broken off", "uri", a.path, "bytes", content.n, "error", err)
+	panic(http.ErrAbortHandler)
+}
+
+// A counter counts the bytes that are read.
 type counter struct {
-	io.ReadSeeker
+	io.Reader
 	n   int64
 	err error
 }
 
 func (c *counter) Read(p []byte) (n int, err error) {
-	n, err = c.ReadSeeker.Read(p)
+	n, err = c.Reader.Read(p)
 	c.n += int64(n)
 	c.err = err
 	return n, err
-}
-
-func (c *counter) Seek(offset int64, whence int) (int64, error) {
-	c.n = 0
-	return c.ReadSeeker.Seek(offset, whence)
 }

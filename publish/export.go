@@ -73,6 +73,7 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.tree.removeNew(); err != nil {
 		return err
 	}
+	defer e.tree.removeNew() // they may fill a disk; what is left all the same, the next export removes
 	if err := e.plan(ctx); err != nil {
 		return err
 	}

@@ -136,6 +136,32 @@ func TestWriteDirCompares(t *testing.T) {
 	}
 }
 
+// A file that somebody else cuts off while it is compared does not cut off the new one.
+func TestWriteDirOfAFileThatIsCutOff(t *testing.T) {
+	dir := t.TempDir()
+	half := strings.Repeat("x", 200_000)
+	end := func() string { return "before" }
+	s := newSite()
+	s.set("/a", func() (*websync.Document, error) {
+		return &websync.Document{Write: func(_ context.Context, w io.Writer) error {
+			io.WriteString(w, half)
+			_, err := io.WriteString(w, end())
+			return err
+		}}, nil
+	})
+	_, err := WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	end = func() string {
+		require.NoError(t, os.Truncate(filepath.Join(dir, "a"), 10))
+		return "after"
+	}
+	_, err = WriteDir(t.Context(), dir, s)
+	require.Error(t, err)
+	_, err = WriteDir(t.Context(), dir, s)
+	require.NoError(t, err)
+	assert.Equal(t, half+"after", files(t, dir)["a"])
+}
+
 func TestWriteDirIsWhatTheHandlerServes(t *testing.T) {
 	store := catalog(t, map[string]string{"https://example.org/a/b c": bodyText, "https://example.org/a": "a", "https://example.org/x/": "x", "urn:x:/y": "z"})
 	all := []websync.Publisher{exportable(exampleSite()), Bodies(store, locator), Text("/robots.txt", "x"), Text("/robots.txt", "y")}
@@ -310,6 +336,41 @@ func TestWriteDirOfAnIndexThatMoves(t *testing.T) {
 	assert.NoFileExists(t, leftover)
 }
 
+// What an export that fails has begun takes up no room.
+func TestWriteDirLeavesNoNewFiles(t *testing.T) {
+	var cancel context.CancelFunc
+	half := func(end func() error) func() (*websync.Document, error) {
+		return func() (*websync.Document, error) {
+			return &websync.Document{Write: func(_ context.Context, w io.Writer) error {
+				io.WriteString(w, strings.Repeat("half of it", 100_000))
+				return end()
+			}}, nil
+		}
+	}
+	for name, end := range map[string]func() error{
+		"failed":  func() error { return errors.New("the disk") },
+		"stopped": func() error { cancel(); return nil },
+		"removed": func() error { return websync.ErrNotFound },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ctx context.Context
+			ctx, cancel = context.WithCancel(t.Context())
+			defer cancel()
+			s := newSite()
+			s.set("/part.xml", half(func() error { return nil }))
+			s.set("/index.xml", half(end))
+			s.set("/other.xml", half(func() error { return nil }))
+			dir := t.TempDir()
+			_, err := WriteDir(ctx, dir, s)
+			require.Error(t, err)
+			left, err := os.ReadDir(filepath.Join(dir, private))
+			require.NoError(t, err)
+			require.Len(t, left, 1)
+			assert.Equal(t, "manifest", left[0].Name())
+		})
+	}
+}
+
 // crash runs an export that ends before its n-th step, as a kill would end it. It reports whether it came so far.
 func crash(t testing.TB, dir string, n int, publishers ...websync.Publisher) (crashed bool) {
 	tree, err := openTree(dir)
@@ -468,6 +529,20 @@ func FuzzFileName(f *testing.F) {
 			require.Equal(t, strings.TrimSuffix(a, indexFile), strings.TrimSuffix(b, indexFile))
 		}
 	})
+}
+
+// What the default Locator leaves at its URL is the name of a file.
+func TestFileNamesOfBodies(t *testing.T) {
+	locator := websync.PathLocator{Base: "https://example.org/"}
+	for _, letter := range []string{"a", "%41", "%C3%A9", "%c3%a9", "%FF", "%0A", "%5C", "%25", "'"} {
+		for _, n := range []int{1, 85, 86, 127, 128, 255, 256} {
+			name, err := fileName(urlPath(locator.URL("https://example.org/"+strings.Repeat(letter, n), "content")))
+			require.NoError(t, err)
+			for segment := range strings.SplitSeq(name, "/") {
+				assert.LessOrEqual(t, len(segment), 255, "%d of %s", n, letter)
+			}
+		}
+	}
 }
 
 func TestSorter(t *testing.T) {

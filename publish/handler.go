@@ -123,7 +123,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error
 	case a.content == nil:
 		a.sendHead(w)
 	default:
-		a.send(w)
+		return a.send(w)
 	}
 	return nil
 }

@@ -134,7 +134,19 @@ func TestHandler(t *testing.T) {
 		"a range":                 {"GET", "/picture", []string{"Range", "bytes=2-4"}, 206, "234", fields{"Content-Range": "bytes 2-4/10", "Content-Length": "3", "ETag": `"i"`}},
 		"a range of a list":       {"GET", "/sitemap.xml", []string{"Range", "bytes=0-7"}, 206, "<urlset>", nil},
 		"a range of coded bytes":  {"GET", "/coded", []string{"Range", "bytes=-4"}, 206, "</p>", fields{"Content-Encoding": "br", "Content-Length": "4"}},
-		"a range beyond the end":  {"GET", "/coded", []string{"Range", "bytes=99999-"}, 416, "", fields{"Content-Encoding": "", "Content-Range": fmt.Sprintf("bytes */%d", len(bodyText))}},
+		"a range beyond the end":  {"GET", "/coded", []string{"Range", "bytes=99999-"}, 416, "Requested Range Not Satisfiable\n", fields{"Content-Encoding": "", "Content-Range": fmt.Sprintf("bytes */%d", len(bodyText))}},
+		"the refusal of a range":  {"GET", "/picture", []string{"Range", "bytes=10-"}, 416, "Requested Range Not Satisfiable\n", fields{"Content-Range": "bytes */10", "Cache-Control": "no-cache", "ETag": ""}},
+		"a range past the end":    {"GET", "/picture", []string{"Range", "bytes=8-99"}, 206, "89", fields{"Content-Range": "bytes 8-9/10"}},
+		"a range to no number":    {"GET", "/picture", []string{"Range", "bytes=8-99999999999999999999"}, 206, "89", fields{"Content-Range": "bytes 8-9/10"}},
+		"a range from no number":  {"GET", "/picture", []string{"Range", "bytes=99999999999999999999-"}, 416, "Requested Range Not Satisfiable\n", fields{"Content-Range": "bytes */10"}},
+		"a range of the last":     {"GET", "/picture", []string{"Range", "bytes=-99"}, 206, "0123456789", fields{"Content-Range": "bytes 0-9/10"}},
+		"a range of the last 0":   {"GET", "/picture", []string{"Range", "bytes=-0"}, 416, "Requested Range Not Satisfiable\n", fields{"Content-Range": "bytes */10"}},
+		"a range backwards":       {"GET", "/picture", []string{"Range", "bytes=5-2"}, 200, "0123456789", fields{"Content-Range": ""}},
+		"no range":                {"GET", "/picture", []string{"Range", "bytes=a-b"}, 200, "0123456789", nil},
+		"no range, a dash":        {"GET", "/picture", []string{"Range", "bytes=-"}, 200, "0123456789", nil},
+		"no range, no dash":       {"GET", "/picture", []string{"Range", "bytes=5"}, 200, "0123456789", nil},
+		"no range, a sign":        {"GET", "/picture", []string{"Range", "bytes=+1-2"}, 200, "0123456789", nil},
+		"two fields of a range":   {"GET", "/picture", []string{"Range", "bytes=0-0", "Range", "bytes=1-1"}, 200, "0123456789", nil},
 		"a range of nothing":      {"GET", "/nothing", []string{"Range", "bytes=0-"}, 200, "", nil},
 		"a range of an empty one": {"GET", "/empty.xml", []string{"Range", "bytes=0-"}, 200, "", nil},
 		"ranges":                  {"GET", "/picture", []string{"Range", "bytes=0-0,2-2"}, 200, "0123456789", nil},
@@ -161,7 +173,7 @@ func TestHandler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := get(newHandler(t, exampleSite()), test.method, test.path, test.ask...)
 			require.Equal(t, test.status, w.Code)
-			if test.method != "HEAD" && test.status != 416 {
+			if test.method != "HEAD" {
 				assert.Equal(t, test.body, w.Body.String())
 			}
 			if test.want != nil {
@@ -232,6 +244,10 @@ func TestHeaders(t *testing.T) {
 	}
 	assert.Equal(t, want, fieldsOf(get(h, "GET", "/body").Header(), want))
 	assert.Equal(t, want, fieldsOf(get(h, "GET", "/body", "Range", "bytes=0-1").Header(), want), "they are of the whole")
+	refused := get(h, "GET", "/body", "Range", "bytes=99999-")
+	require.Equal(t, 416, refused.Code)
+	assert.Equal(t, map[string]string{"Repr-Digest": "", "Digest": "", "Link": ""},
+		fieldsOf(refused.Header(), map[string]string{"Repr-Digest": "", "Digest": "", "Link": ""}), "they are not those of the refusal")
 
 	zipped := get(h, "GET", "/body", "Accept-Encoding", "gzip").Header()
 	assert.Empty(t, zipped.Get("Repr-Digest"))
@@ -625,6 +641,34 @@ func TestABrokenBodyBreaksTheConnection(t *testing.T) {
 	}
 	assert.PanicsWithValue(t, http.ErrAbortHandler, func() { get(newHandler(t, s), "GET", "/ends") })
 	assert.Equal(t, "xx", get(newHandler(t, s), "GET", "/fails", "Range", "bytes=0-1").Body.String())
+}
+
+// A wall takes no bytes.
+type wall struct{ http.ResponseWriter }
+
+func (wall) Write([]byte) (int, error) { return 0, errors.New("nobody is there") }
+
+func TestAReaderWhoGoesAwayIsNoError(t *testing.T) {
+	var told bytes.Buffer
+	h := newHandler(t, exampleSite())
+	h.Log = slog.New(slog.NewTextHandler(&told, nil))
+	for _, path := range []string{"/picture", "/sitemap.xml"} {
+		assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
+			h.ServeHTTP(wall{httptest.NewRecorder()}, httptest.NewRequest("GET", path, nil))
+		})
+	}
+	assert.Empty(t, told.String())
+
+	s := newSite()
+	s.set("/ends", func() (*websync.Document, error) {
+		return &websync.Document{Type: "image/png", ETag: "x", Open: func(context.Context) (io.ReadSeekCloser, error) {
+			return &failing{strings.NewReader("0123456789"), 5, errors.New("the disk")}, nil
+		}}, nil
+	})
+	h = newHandler(t, s)
+	h.Log = slog.New(slog.NewTextHandler(&told, nil))
+	assert.Panics(t, func() { get(h, "GET", "/ends") })
+	assert.Regexp(t, `level=ERROR.*bytes=5 error="the disk"`, told.String())
 }
 
 func TestBodiesAreClosed(t *testing.T) {

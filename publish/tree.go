@@ -161,11 +161,15 @@ func (t *tree) place(name string, number int) error {
 	return t.rename(newFile+strconv.Itoa(number), name)
 }
 
-// removeNew removes the new files that an export which was cut off has left.
+// removeNew removes the new files that were not put in place.
 func (t *tree) removeNew() error {
 	entries, err := fs.ReadDir(t.root.FS(), private)
 	for _, e := range entries {
-		if name := path.Join(private, e.Name()); err == nil && strings.HasPrefix(name, newFile) {
+		name := path.Join(private, e.Name())
+		if err != nil || !strings.HasPrefix(name, newFile) {
+			continue
+		}
+		if err = t.step("remove", name); err == nil {
 			err = t.root.Remove(name)
 		}
 	}
@@ -202,8 +206,8 @@ func (w *fileWriter) begin() (err error) {
 	if w.new, err = w.tree.create(w.temp); err != nil || w.old == nil {
 		return err
 	}
-	if _, err = io.Copy(w.new, io.NewSectionReader(w.old, 0, w.n)); err != nil {
-		return err
+	if _, err = io.CopyN(w.new, io.NewSectionReader(w.old, 0, w.n), w.n); err != nil {
+		return fmt.Errorf("%s changed meanwhile: %w", w.name, err) // it has become shorter
 	}
 	err = w.old.Close()
 	w.old = nil

@@ -3,7 +3,9 @@ package publish
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -146,9 +148,35 @@ func anyTag(values []string, ok func(tag string, weak bool) bool) bool {
 	}
 }
 
-// oneRange reports whether the request asks for one range of bytes. Other units must be ignored, several ranges may be
-// (RFC 9110 §14.2).
-func oneRange(h http.Header) bool {
+// rangeOf returns the part of size bytes that a request asks for, and the status of the answer: 200, 206 or 416
+// (RFC 9110 §14.2). Other units must be ignored; several ranges, and what is none, may be. Of no bytes there is no part.
+func rangeOf(h http.Header, size int64) (first, length int64, status int) {
 	values := h.Values("Range")
-	return len(values) == 1 && strings.HasPrefix(values[0], "bytes=") && !strings.Contains(values[0], ",")
+	if len(values) != 1 || size == 0 {
+		return 0, size, http.StatusOK
+	}
+	spec, ofBytes := strings.CutPrefix(values[0], "bytes=")
+	from, to, dash := strings.Cut(strings.TrimSpace(spec), "-")
+	first, isFirst := position(from)
+	last, isLast := position(to)
+	switch {
+	case !ofBytes || !dash:
+		return 0, size, http.StatusOK
+	case from == "" && isLast: // how many of the last
+		first, last = size-min(last, size), size-1
+	case isFirst && to == "":
+		last = size - 1
+	case !isFirst || !isLast || last < first:
+		return 0, size, http.StatusOK
+	}
+	if first >= size {
+		return 0, 0, http.StatusRequestedRangeNotSatisfiable
+	}
+	return first, min(last, size-1) - first + 1, http.StatusPartialContent
+}
+
+// position reads a number of bytes. One that is too large stands for the largest.
+func position(text string) (int64, bool) {
+	n, err := strconv.ParseUint(text, 10, 63)
+	return int64(n), err == nil || errors.Is(err, strconv.ErrRange)
 }
