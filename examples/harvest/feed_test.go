@@ -70,3 +70,26 @@ func TestDirectory(t *testing.T) {
 	assert.Equal(t, "bytes", string(data))
 	assert.Equal(t, exitFailed, call(t, "-protocol", "dir", "-store", "mem", filepath.Join(dir, "missing")).code)
 }
+
+func TestDirectoryThatHoldsTheStore(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("bytes"), 0o600))
+	t.Chdir(dir)
+	for range 2 {
+		r := call(t, "-protocol", "dir", ".")
+		require.Equal(t, exitInStep, r.code, r.stderr)
+		assert.Contains(t, r.stdout, "listed     1 entry, in full")
+	}
+	for _, out := range []string{"out", filepath.Join(dir, "new", "out"), ".out"} {
+		for range 2 {
+			r := call(t, "-protocol", "dir", "-export", out, ".")
+			require.Equal(t, exitInStep, r.code, r.stderr)
+			assert.Contains(t, r.stdout, "listed     1 entry, in full", out)
+		}
+		require.NoError(t, os.RemoveAll(out))
+	}
+	r := call(t, "-protocol", "dir", "-store", "mem", "-export", ".", ".")
+	assert.Equal(t, exitFailed, r.code)
+	assert.Contains(t, r.stderr, "the directory that is read")
+	assert.NoDirExists(t, filepath.Join(dir, "localhost"))
+}

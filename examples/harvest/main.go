@@ -70,6 +70,15 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 		return p.fail(err)
 	}
 	defer remove()
+	for i := range p.urls {
+		t := &p.urls[i]
+		if t.dir == "" {
+			continue
+		}
+		if t.own, err = cli.OwnFiles(t.dir, p.exportDir, spec); err != nil {
+			return p.fail(err)
+		}
+	}
 	p.storeName = spec.String()
 	if spec.Kind == "sqlite" && !p.dry() {
 		p.pagesDir = spec.Name + ".pages"

@@ -14,7 +14,8 @@ const usage = "usage: harvest [flags] [URL...]"
 
 const aboutText = `Harvest brings a store in step with each URL: a sitemap, an index of sitemaps, a plain-text sitemap, the robots.txt of a
 site, whose Sitemap lines are followed, an Atom feed with all its archive documents, an RSS or JSON feed, or with -protocol dir
-a directory. Without a URL it starts a demonstration site on this machine and harvests that.
+a directory, where it leaves out hidden files and what it writes itself, the store and the export. Without a URL it starts a demonstration site on this
+machine and harvests that.
 `
 
 const afterText = `What -export writes: each live body of the sources named becomes DIR/host/path. A path that ends in "/" becomes

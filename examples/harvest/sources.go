@@ -21,6 +21,7 @@ import (
 type target struct {
 	url    string                    // without user name and password
 	dir    string                    // empty: none
+	own    []string                  // patterns of the files in it that are not to be harvested
 	origin string                    // that sign is for
 	sign   func(*http.Request) error // nil: no credentials
 }
@@ -66,7 +67,7 @@ func (p *program) sources(t target) []harvest.Source {
 	feed := &atom.Source{URL: t.url, Dir: p.pagesDir, Parser: anyfeed.Parse}
 	switch {
 	case t.dir != "":
-		return []harvest.Source{&dirsource.Source{Dir: t.dir, Base: t.url}}
+		return []harvest.Source{&dirsource.Source{Dir: t.dir, Base: t.url, Exclude: t.own}}
 	case p.protocol == "sitemap":
 		return []harvest.Source{list}
 	case p.protocol == "atom":

@@ -30,7 +30,7 @@ import (
 
 const (
 	exitDone    = 0
-	exitMissing = 1 // some files could not be read
+	exitMissing = 1 // some files could not be read, and are missing from an export
 	exitFailed  = 2 // usage, or the directory, the store or the address could not be used
 )
 
@@ -47,6 +47,7 @@ type program struct {
 
 	options
 	store   harvest.Store
+	own     []string // patterns of the files in the directory that are not to be published
 	sources []string // to publish
 	scanner *scanner // nil: no directory
 }
@@ -78,6 +79,11 @@ func (p *program) withStore(ctx context.Context) (code int, err error) {
 		return 0, err
 	}
 	defer remove()
+	if p.dir != "" {
+		if p.own, err = cli.OwnFiles(p.dir, p.out, spec); err != nil {
+			return 0, err
+		}
+	}
 	if p.dir == "" && !spec.Exists() {
 		return 0, fmt.Errorf("store %s: there is none", spec)
 	}
@@ -110,6 +116,11 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 	if err := p.prepare(ctx); err != nil {
 		return 0, err
 	}
+	complete := p.scanner == nil || p.scanner.inStep
+	if !complete && p.options.store == "" && holdsAny(p.out) {
+		fmt.Fprintf(p.stderr, "publish: %s stays as it is: without a -store nobody knows what the files were that could not be read\n", p.out)
+		return exitMissing, nil
+	}
 	publishers, entry, _ := p.publishers()
 	done, err := publish.WriteDir(ctx, p.out, publishers...)
 	if err != nil {
@@ -117,10 +128,17 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 	}
 	fmt.Fprintf(p.stderr, "publish: %s: %d written, %d unchanged, %d removed\n", p.out, done.Written, done.Unchanged, done.Removed)
 	fmt.Fprintln(p.stdout, entry)
-	if p.scanner != nil && !p.scanner.inStep {
+	if !complete {
 		return exitMissing, nil
 	}
 	return exitDone, nil
+}
+
+// holdsAny reports whether there is anything in a directory: an earlier export, from which files that can't be read now must not
+// vanish as if they were deleted.
+func holdsAny(dir string) bool {
+	entries, _ := os.ReadDir(dir)
+	return len(entries) > 0
 }
 
 // serve serves until the context ends.
@@ -141,6 +159,9 @@ func (p *program) serve(ctx context.Context) error {
 		return err
 	}
 	publishers, entry, isList := p.publishers()
+	if err := isUsable(ctx, publishers[0], entry); err != nil {
+		return err
+	}
 	handler := &publish.Handler{Publishers: publishers, Log: slog.New(slog.NewTextHandler(p.stderr, nil))}
 	defer handler.Close()
 	server := &http.Server{Handler: p.refreshing(handler, isList), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
@@ -192,7 +213,7 @@ func (p *program) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		src := &dirsource.Source{Dir: dir, Base: p.base}
+		src := &dirsource.Source{Dir: dir, Base: p.base, Exclude: p.own}
 		p.sources = []string{src.Key()}
 		h := &harvest.Harvester{Store: p.store, MaxDelete: -1}
 		if p.out != "" {
@@ -222,6 +243,16 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 			Title: p.base, Author: websync.Person{Name: p.author()}}
 	}
 	return []websync.Publisher{list, publish.Bodies(p.store, locator, p.sources...)}, list.URL(), list.Reserved
+}
+
+// isUsable returns what is wrong with the settings of a list, which it would answer to every request.
+func isUsable(ctx context.Context, list websync.Publisher, entry string) error {
+	u, err := url.Parse(entry)
+	if err != nil {
+		return err
+	}
+	_, err = list.Document(ctx, u.EscapedPath())
+	return err
 }
 
 // A protocol is a Publisher whose documents begin at a URL and take up paths of the site.

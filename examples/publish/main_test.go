@@ -165,12 +165,30 @@ func TestServesAStore(t *testing.T) {
 	assert.Contains(t, a.stderr, `"urn:a" in one, two`)
 }
 
+func TestDirectoryThatHoldsTheStore(t *testing.T) {
+	dir := directory(t, map[string]string{"a.txt": "text", "sub/b.txt": "text"})
+	t.Chdir(dir)
+	store, out := "sqlite:sub/x.db", filepath.Join(t.TempDir(), "out")
+	for _, done := range []string{"4 written, 0 unchanged, 0 removed", "0 written, 4 unchanged, 0 removed"} {
+		a := call(t, "-dir", ".", "-store", store, "-out", out)
+		require.Equal(t, exitDone, a.code, a.stderr)
+		assert.Contains(t, a.stderr, done)
+	}
+	for _, done := range []string{"4 written, 0 unchanged, 0 removed", "0 written, 4 unchanged, 0 removed"} {
+		a := call(t, "-dir", ".", "-store", store, "-out", "sub/out")
+		require.Equal(t, exitDone, a.code, a.stderr)
+		assert.Contains(t, a.stderr, done)
+	}
+}
+
 func TestUsage(t *testing.T) {
-	t.Chdir(t.TempDir())
+	here := t.TempDir()
+	t.Chdir(here)
 	for _, args := range []string{
 		"", "-dir d x", "-store mem", "-store nothing:x", "-store sqlite:missing.db", "-dir missing", "-dir . -out o -addr localhost:1",
 		"-dir . -rescan 0s", "-dir . -rescan -1s", "-dir . -addr localhost", "-dir . -base ftp://x/", "-dir . -base https://x/?y",
-		"-protocol html -dir .", "-dir . -addr 256.0.0.1:0", "-nonsense",
+		"-protocol html -dir .", "-dir . -addr 256.0.0.1:0", "-nonsense", "-dir . -out .", "-dir . -out ../" + filepath.Base(here),
+		"-dir . -base https://x/a//b -addr 127.0.0.1:0", "-dir . -base https://x:/ -addr 127.0.0.1:0", "-dir . -base https://x/é -addr 127.0.0.1:0",
 	} {
 		t.Run(args, func(t *testing.T) {
 			a := call(t, strings.Fields(args)...)

@@ -26,8 +26,9 @@ With -store alone, all sources in the store are published as one set; no id may 
 harvests into the store appears at once. A resource whose id lies under -base keeps its URL, any other has one under
 BASE/r/.
 
-Exit status: 0 done, or stopped by a signal; 1 with -out, some files could not be read and are missing; 2 usage, or the
-directory, the store or the address could not be used.
+Exit status: 0 done, or stopped by a signal; 1 with -out, some files could not be read: what is known of them from before
+stays, and without -store so does all that an earlier export has written; 2 usage, or the directory, the store or the address
+could not be used.
 `
 
 // options are the command line.

@@ -51,7 +51,10 @@ func (s *scanner) tell(r *harvest.Report) {
 	}
 	said := ""
 	for _, f := range append(r.Problems, r.Failures...) {
-		said += fmt.Sprintf("publish: %s%s\n", f.ID, f.Error)
+		if f.ID != "" {
+			f.Error = f.ID + ": " + f.Error
+		}
+		said += fmt.Sprintf("publish: %s\n", f.Error)
 	}
 	if said != s.said {
 		fmt.Fprint(s.out, said)
@@ -59,18 +62,19 @@ func (s *scanner) tell(r *harvest.Report) {
 	s.said = said
 }
 
-// watch scans now and then until the context ends. A directory that takes long to look at is left alone ten times as long.
+// watch scans now and then until the context ends. A directory that takes long to look at is left alone ten times as long; that
+// the scan before took long says nothing, for it read all files.
 func (s *scanner) watch(ctx context.Context) {
-	for {
-		s.mu.Lock()
-		wait := max(s.every, 10*s.took)
-		s.mu.Unlock()
+	for wait := s.every; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		}
 		s.complain(s.scan(ctx))
+		s.mu.Lock()
+		wait = max(s.every, 10*s.took)
+		s.mu.Unlock()
 	}
 }
 

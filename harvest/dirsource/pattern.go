@@ -3,7 +3,9 @@ package dirsource
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 )
 
@@ -12,6 +14,41 @@ type pattern []string
 
 // anything is the element that stands for any number of path elements.
 const anything = "**"
+
+// PatternOf returns the pattern that matches one file or directory only: name, as the system knows it, below dir. With it a program
+// that writes below the directory it reads can exclude its own files. For dir itself, which no pattern matches, it is "/", and
+// empty for what is not below dir. Links on the way to either are followed, and what is not there yet is no error.
+func PatternOf(dir, name string) (string, error) {
+	top, err := resolve(dir)
+	if err != nil {
+		return "", fmt.Errorf("dirsource: %w", err)
+	}
+	if name, err = resolve(name); err != nil {
+		return "", fmt.Errorf("dirsource: %w", err)
+	}
+	below, err := filepath.Rel(top, name)
+	switch {
+	case err != nil || !filepath.IsLocal(below): // err: on another volume
+		return "", nil
+	case below == ".":
+		return "/", nil
+	}
+	return "/" + strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(filepath.ToSlash(below)), nil
+}
+
+// resolve returns an absolute path without links, as far as there is something.
+func resolve(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if dir := filepath.Dir(name); errors.Is(err, fs.ErrNotExist) && dir != name {
+		real, err = resolve(dir)
+		real = filepath.Join(real, filepath.Base(name))
+	}
+	return real, err
+}
 
 var errElement = errors.New("an element that is empty, one dot or two")
 

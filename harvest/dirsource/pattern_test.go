@@ -1,6 +1,8 @@
 package dirsource_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -59,4 +61,39 @@ func TestPatternsAreQuick(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, ok)
 	assert.Less(t, time.Since(began), 5*time.Second)
+}
+
+func TestPatternOf(t *testing.T) {
+	x := newTree(t, t.TempDir())
+	odd := `s*[a]?\/.x`
+	for _, file := range []string{"a", "d/b", "d/bc", odd, "s/.x"} {
+		x.write(file, file)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(x.path("d"), link))
+	t.Chdir(x.path("d"))
+	for _, c := range []struct{ dir, name, want string }{
+		{x.path(""), x.path("a"), "/a"},
+		{x.path("."), x.path("d/"), "/d"},
+		{x.path(""), x.path("new/er"), "/new/er"},
+		{x.path(""), x.path(odd), `/s\*\[a]\?\\/.x`},
+		{x.path(""), filepath.Join(link, "b"), "/d/b"},
+		{x.path(""), filepath.Join(link, "new"), "/d/new"},
+		{link, x.path("d/b"), "/b"},
+		{".", "b", "/b"},
+		{"..", "b", "/d/b"},
+		{x.path("d"), x.path("a"), ""},
+		{x.path("d"), x.path("dd"), ""},
+		{x.path("d"), x.path(""), ""},
+		{link, x.path("d"), "/"},
+	} {
+		got, err := dirsource.PatternOf(c.dir, c.name)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got, "%s in %s", c.name, c.dir)
+	}
+	pattern, err := dirsource.PatternOf(x.path(""), x.path(odd))
+	require.NoError(t, err)
+	x.src.Hidden, x.src.Exclude = true, []string{pattern, "/d/b*"}
+	shown, _ := x.list(t)
+	assert.ElementsMatch(t, []string{"a", "s/.x"}, shown)
 }

@@ -38,7 +38,7 @@ type Source struct {
 	Include []string
 
 	// Exclude leaves out the files, and the directories with all that is in them, that match one of the patterns. It has
-	// precedence over Include.
+	// precedence over Include. A program that writes below Dir itself finds the pattern of what it writes with [PatternOf].
 	Exclude []string
 
 	// Hidden shows files and directories whose names begin with a dot, too.
