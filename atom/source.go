@@ -18,20 +18,6 @@ import (
 	"github.com/websync-go/websync/internal/document"
 )
 
-// A Selection says which representation of an entry is the content of a resource.
-type Selection uint8
-
-const (
-	// ContentOrAlternate is atom:content, inline or by its src; without one, the first alternate link.
-	ContentOrAlternate Selection = iota
-	// ContentOnly is atom:content. An entry without one is a description only.
-	ContentOnly
-	// Alternate is the first alternate link; without one, atom:content.
-	Alternate
-	// Enclosure is the first enclosure link; without one, as ContentOrAlternate.
-	Enclosure
-)
-
 // A Parser reads a document that is not Atom; document is its URL. It returns what it says as a feed and its items, in their
 // order, and passes departures to report, which is never nil. An error that matches [websync.ErrNotDocument] says that it is none
 // that the Parser knows. The same bytes give the same items each time: a Source reads them more than once.
@@ -361,34 +347,6 @@ func (w *walk) sum(p *page) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
-// A page is one document of a walk.
-type page struct {
-	n            int // in the walk, from 0, the subscription document
-	url          string
-	final        string // after redirects
-	place        place  // in walk.file
-	etag         string
-	lastModified string
-
-	foreign    bool // not Atom
-	id         string
-	complete   bool
-	prev, next string // prev-archive and next
-	authors    []websync.Person
-	lang, base string
-	size       int64 // decompressed
-	items      int
-	skipped    int
-
-	known  int                 // items that an earlier run has told
-	oldest [2]websync.Datetime // of the entries and of the tombstones
-}
-
-// isPaged reports whether a subscription document is the first of several pages.
-func (p *page) isPaged() bool {
-	return p.prev == "" && p.next != "" && p.next != p.url && p.next != p.final
-}
-
 // head reads the subscription document; nil if it has not changed since the last run.
 func (w *walk) head(ctx context.Context) (*page, error) {
 	p := &page{url: w.source.URL}
@@ -516,214 +474,12 @@ func responseDate(resp *harvest.Response) time.Time {
 	return time.Time{}
 }
 
-// read checks a document, reports its departures and takes it among the pages. If it is broken, nothing of it is left.
-func (w *walk) read(p *page) error {
-	r, err := w.parse(p, w.run.Report, func(i int, s *sighting) error { return w.see(p, i, s) })
-	p.describe(r)
-	if err == nil && p.n > 0 {
-		if fault := w.otherFeed(p); fault != nil {
-			err = &brokenPage{fault}
-		}
-	}
-	switch {
-	case err == nil:
-		w.pages = append(w.pages, p)
-		w.floor = earlier(w.floor, p.oldest[0])
-	case p.items > 0 && isBroken(err):
-		if fault := w.seeAgain(); fault != nil {
-			return fault
-		}
-	}
-	return err
-}
-
-// describe takes over what was read.
-func (p *page) describe(r reading) {
-	if r.feed == nil {
-		return
-	}
-	prev, _ := r.feed.Link("prev-archive")
-	next, _ := r.feed.Link("next")
-	p.id, p.complete, p.prev, p.next = r.feed.ID, r.feed.Complete, prev.Href, next.Href
-	p.authors, p.lang, p.base = r.feed.Authors, r.feed.Lang, r.feed.Base
-	p.foreign, p.size, p.skipped = r.foreign, r.size, r.skipped
-}
-
-// see notes an item of a document.
-func (w *walk) see(p *page, i int, s *sighting) error {
-	p.items++
-	kind := 0
-	if s.deleted {
-		kind = 1
-	}
-	if !s.at.IsZero() {
-		w.rises = w.rises || w.last[kind].Before(s.at) || w.floor.Before(s.at)
-		w.last[kind] = s.at
-		p.oldest[kind] = earlier(p.oldest[kind], s.at)
-	}
-	if w.from.knows(s.id, s.at) {
-		p.known++
-	}
-	return w.youths.see(s.id, state{document: p.n, item: i, time: s.at, tombstone: s.deleted})
-}
-
-// earlier returns the earlier of two times; b if a is not stated.
-func earlier(a, b websync.Datetime) websync.Datetime {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// seeAgain forgets a document that turned out to be broken.
-func (w *walk) seeAgain() error {
-	if err := w.youths.close(); err != nil {
-		return err
-	}
-	w.youths = newYoungest()
-	for _, p := range w.pages {
-		_, err := w.parse(p, nil, func(i int, s *sighting) error {
-			return w.youths.see(s.id, state{document: p.n, item: i, time: s.at, tombstone: s.deleted})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A sighting is an item as parse comes by it, valid until the next one.
-type sighting struct {
-	id      []byte // of the resource
-	at      websync.Datetime
-	deleted bool
-	view    *View
-	own     Item // where there is no view
-}
-
-// item returns the item in memory of its own.
-func (s *sighting) item() Item {
-	if s.view != nil {
-		return s.view.Clone()
-	}
-	return s.own
-}
-
-// A reading is what parse has learned of a document.
-type reading struct {
-	feed    *Feed
-	foreign bool
-	size    int64
-	skipped int
-}
-
-// parse calls each for every item of a document that can be told; i counts all. What is wrong with the document is a *brokenPage.
-func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, s *sighting) error) (reading, error) {
-	if p.foreign {
-		return w.parseForeign(p, report, each)
-	}
-	r, err := w.parseAtom(p, report, each)
-	if w.source.Parser == nil || !isBroken(err) || r.feed != nil || !errors.Is(err, websync.ErrNotDocument) {
-		return r, err
-	}
-	foreign, otherErr := w.parseForeign(p, report, each)
-	if errors.Is(otherErr, websync.ErrNotDocument) {
-		return r, err
-	}
-	return foreign, otherErr
-}
-
-func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *sighting) error) (got reading, err error) {
-	r := NewReader(w.file.page(p.place))
-	r.Document, r.MaxBytes, r.Report, r.Now = p.final, w.source.MaxBytes, report, w.now
-	var s sighting
-	for i := 0; ; i++ {
-		v, err := r.NextView()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return got, &brokenPage{err}
-		}
-		if r.Kind() != FeedDocument {
-			break
-		}
-		s = sighting{id: w.viewID(v), at: v.Updated, deleted: v.Deleted, view: v}
-		if !w.usable(p, &s, report) {
-			got.skipped++
-		} else if err := each(i, &s); err != nil {
-			return got, err
-		}
-	}
-	got.feed, got.size = r.Feed(), r.doc.Size()
-	got.skipped += r.Skipped()
-	if r.Kind() != FeedDocument {
-		what := document.Kind{Name: "a feed"}.Not("a document of the kind " + r.Kind().String())
-		return got, &brokenPage{named(p.url, what)}
-	}
-	return got, nil
-}
-
-func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int, *sighting) error) (reading, error) {
-	if report == nil {
-		report = func(websync.Finding) {}
-	}
-	feed, items, err := w.source.Parser(w.file.page(p.place), p.final, report)
-	if err != nil {
-		return reading{}, &brokenPage{named(p.url, err)}
-	}
-	got := reading{feed: feed, foreign: true, size: p.place.size}
-	if feed == nil {
-		got.feed = new(Feed)
-	}
-	for i, item := range items {
-		if item.Entry == nil && item.Tombstone == nil {
-			continue
-		}
-		s := sighting{id: []byte(w.itemID(item)), at: item.Time(), deleted: item.Tombstone != nil, own: item}
-		if !w.usable(p, &s, report) {
-			got.skipped++
-		} else if err := each(i, &s); err != nil {
-			return got, err
-		}
-	}
-	return got, nil
-}
-
 // usable tells whether an item can be told; otherwise it is skipped.
 func (w *walk) usable(p *page, s *sighting, report func(websync.Finding)) bool {
 	if len(s.id) > harvest.MaxID && report != nil {
 		report(ruleElementSize.Finding(p.final, 0, 0, "id", s.id, "longer than any store takes: skipped"))
 	}
 	return len(s.id) > 0 && len(s.id) <= harvest.MaxID
-}
-
-// viewID returns the id of the resource that a view is about.
-func (w *walk) viewID(v *View) []byte {
-	if w.source.ViaID {
-		for i := range v.Links {
-			if l := &v.Links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
-				return l.Href
-			}
-		}
-	}
-	return v.ID
-}
-
-// itemID is viewID for an item of a Parser.
-func (w *walk) itemID(item Item) string {
-	if w.source.ViaID {
-		var links []websync.Link
-		if item.Tombstone != nil {
-			links = item.Tombstone.Links
-		} else {
-			links = item.Entry.Links
-		}
-		if via, ok := findLink(links, "via"); ok && via.Href != "" {
-			return via.Href
-		}
-	}
-	return item.ID()
 }
 
 // tell tells the documents that were read, the oldest first. Each moves the checkpoint, if there is no hole.
@@ -854,30 +610,6 @@ func (w *walk) event(p *page, feed *Feed, id string, item Item) harvest.Event {
 	ev.Open = harvest.Bytes(data)
 	w.pending += len(data)
 	return ev
-}
-
-// of returns the link that is selected, and whether it stands for the entry's inline content.
-func (s Selection) of(e *Entry) (link websync.Link, inline bool) {
-	content := !e.Content.IsZero()
-	for _, rel := range s.links(content) {
-		if l, ok := e.Link(rel); ok {
-			return l, false
-		}
-	}
-	return e.content(), content && e.Content.Href == ""
-}
-
-// links returns the relations of links that are selected before atom:content, in their order.
-func (s Selection) links(content bool) []string {
-	switch {
-	case s == Alternate, s == ContentOrAlternate && !content:
-		return []string{"alternate"}
-	case s == Enclosure && content:
-		return []string{"enclosure"}
-	case s == Enclosure:
-		return []string{"enclosure", "alternate"}
-	}
-	return nil
 }
 
 func (w *walk) give(ev harvest.Event) error {
