@@ -330,10 +330,10 @@ func (c *chronicle) settled(t *rapid.T, tb testing.TB, store harvest.Store, sour
 }
 
 // TestSourceHistories: after any history of a feed, and any interruptions, the store holds what a naive replay of the documents
-// gives, and an undisturbed run asks for no page but those of the entries that are left.
+// gives, and an undisturbed run asks for no page but those of the entries that are left. By default it makes 500 histories.
 func TestSourceHistories(t *testing.T) {
 	dirs := t.TempDir()
-	rapid.Check(t, func(r *rapid.T) {
+	history := func(r *rapid.T) {
 		c := newChronicle(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(r, "paged"))
 		store := memstore.New()
 		dir := ""
@@ -371,5 +371,8 @@ func TestSourceHistories(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		require.Equal(r, want, got)
-	})
+	}
+	for range 5 { // of a hundred each
+		rapid.Check(t, history)
+	}
 }
