@@ -12,11 +12,11 @@
 //
 // # The words
 //
-// A [Resource] is named by its URI and has [Link]s to its representations, with lengths and [Digests] that [Link.Verify] checks
-// while bytes stream. A [Datetime] keeps the precision it was stated in. An [Item] is a record of a [Catalog], or an
-// entry of its log of changes. A [Publisher] turns a Catalog into [Document]s, and a [Locator], by default a [PathLocator],
-// gives bodies their URLs. A [Finding] is one departure of a document from a [Rule] of its specification, a [ParseError] one
-// that ends its reading.
+// A [Resource] is named by its URI and leads to its representations, each by a [Link] with a length and [Digests] that
+// [Link.Verify] checks while bytes stream. A [Datetime] keeps the precision it was stated in. An [Item] is a record of a
+// [Catalog], or an entry of its log of changes. A [Publisher] turns a Catalog into documents, each a [Document], and a
+// [Locator], by default a [PathLocator], gives bodies their URLs. A [Finding] is one departure of a document from a [Rule]
+// of its specification, a [ParseError] one that ends its reading.
 //
 // # The packages
 //

@@ -50,7 +50,7 @@ func (k *ChangeKind) UnmarshalText(text []byte) error {
 type Body struct {
 	Name string // unique within its resource: "content", "alternate application/rdf+xml", "graph"
 	Link Link   // as received
-	Key  Digest // content address, for [Catalog] Open
+	Key  Digest // content address, for [Catalog] Open; zero: the bytes were verified and not kept
 }
 
 // An Item is a record of a [Catalog], or an entry of its log. The zero Item stands for an unknown id.

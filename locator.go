@@ -9,11 +9,13 @@ import (
 
 // A PathLocator is the default [Locator]. Everything it names lies under Base.
 //
-// The content of a resource whose id is a URL under Base keeps that URL. Any other body has a URL that is made of the id
-// and the body's name: Base, "r/", the escaped id, "~" and the escaped name. Letters, digits, slashes and a few marks
-// stand for themselves, so that such URLs can be read; every other byte is "=" and two hexadecimal digits. They need no
-// escaping of URLs, they are file names on every system, no directory among them is a file as well, and no part of a path
-// is longer than 200 bytes.
+// The content of a resource whose id is a URL under Base keeps that URL, if every client, server and file system leaves it
+// as it is: no query and no fragment, nothing that would have to be escaped, no escaped slash, no segment that is "." or
+// ".." or, but for the last, empty, no name longer than 255 bytes, and nothing below Base + "r/". Any other body has a URL
+// that is made of the id and the body's name: Base, "r/", the escaped id, "~" and the escaped name. Letters, digits, slashes
+// and a few marks stand for themselves, so that such URLs can be read; every other byte is "=" and two hexadecimal digits.
+// They need no escaping of URLs, they are file names on every system, no directory among them is a file as well, and no part
+// of a path is longer than 200 bytes.
 type PathLocator struct {
 	// Base is the absolute URL that ids are compared with: scheme, host and a path that ends in a slash.
 	Base string

@@ -31,7 +31,7 @@
 //
 //	report, err := h.Run(ctx, &atom.Source{URL: "https://example.org/feed.atom"})
 //
-// Package anyfeed has a [Parser] for feeds that are not Atom.
+// Package atom/anyfeed has a [Parser], anyfeed.Parse, for feeds that are not Atom.
 //
 // # Publishing
 //

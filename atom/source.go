@@ -78,7 +78,8 @@ type Source struct {
 	// are kept for one run.
 	Dir string
 
-	// Parser, if set, reads documents that are not Atom; package anyfeed has one for RSS and JSON Feed.
+	// Parser, if set, reads documents that are not Atom; anyfeed.Parse is one for RSS and JSON Feed. Atom that is damaged is not
+	// given to it.
 	Parser Parser
 
 	// MaxDocuments limits the documents of one walk: what is beyond is a hole. 0: 50,000; negative: no limit.

@@ -9,10 +9,11 @@
 //	h := &harvest.Harvester{Store: store, Fetcher: fetch.New(store)}
 //	report, err := h.Run(ctx, &sitemap.Source{URL: "https://example.org/sitemap.xml", Complete: true})
 //
-// Run may be called as often as one likes: what is unchanged costs neither a request for its body nor an entry of the log.
-// It may be stopped at any moment, by the context or by a power cut; the next Run goes on from there. The error is for what
-// ended the run; what failed for one resource or one document is in the [Report], and what is left to do is a [Task] in
-// the Store. [Report.InStep] says whether anything is.
+// Run may be called as often as one likes: what is unchanged leaves no entry in the log and costs no request for its body,
+// or a conditional one where its source states neither a time nor a digest. It may be stopped at any moment, by the context
+// or by a power cut; the next Run goes on from there. The error is for what ended the run; what failed for one resource or
+// one document is in the [Report], and what is left to do is a [Task] in the Store. [Report.InStep] says whether anything
+// is.
 //
 // # The five stages
 //
@@ -44,9 +45,18 @@
 // One Source is one set. What lets it skip reading (validators of its documents, positions) is in its [Checkpoint], and so
 // moves with the commit. Between SnapshotStart and SnapshotEnd no event carries Resume. A snapshot that ends Complete has
 // read every one of its documents in full in this run. A document that could not be read is a Problem; the Source goes on
-// with the others, and gives no Resume past it and no Complete. A list document is read to its end and checked before
-// its first event, and no connection, lock or cursor is held across a yield. Bytes that come along with an event may be
-// opened until the yield of the next Mark returns. At the border of two runs a Source may tell again what it told before.
+// with the others, and gives no Resume past it and no Complete. The end of the context is no Problem: the Source yields it
+// as its error. A list document is read to its end and checked before its first event, and no connection, lock or cursor is
+// held across a yield. Bytes that come along with an event may be opened until the yield of the next Mark returns. At the
+// border of two runs a Source may tell again what it told before.
+//
+// # Failures
+//
+// A body that can't be got, whatever the reason, is a task; the record and the bodies that were there stay, also when the
+// server says that there is nothing. The next Run tries again, and later ones after waits that grow to a day. After
+// Harvester.Attempts the task is parked. A task is tried before its time, and a parked one again, when the source tells of
+// the resource, which one that lists everything does in every run. Bytes that came along with an event, and have no URL,
+// can't be tried again: they are a Problem.
 //
 // # Deletions
 //
@@ -66,6 +76,7 @@
 //
 // # Not here
 //
-// Protocols are in packages of their own (sitemap, atom), a directory as a Source is in harvest/dirsource, HTTP is in harvest/fetch,
-// stores are in harvest/memstore, harvest/sqlitestore and, on any ordered key-value store, harvest/kvstore. Package harvest itself does no I/O.
+// Protocols are in packages of their own (sitemap, atom), a directory as a Source is in harvest/dirsource, HTTP is in
+// harvest/fetch, stores are in harvest/memstore, harvest/sqlitestore and, on any ordered key-value store, harvest/kvstore.
+// Package harvest itself does no I/O but for the temporary files of a [Spool].
 package harvest

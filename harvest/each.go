@@ -15,8 +15,9 @@ import (
 // and returns the error.
 //
 // A change is handed over at least once: after a crash the last few, up to 100, may come again. Of changes that were
-// compacted away before the consumer came to them it sees the youngest state of each id. One process at a time may serve
-// a consumer; a second one gets websync.ErrConflict.
+// compacted away before the consumer came to them it sees the youngest state of each id. Of a change that a later one has
+// replaced the bodies may be gone: store.Open is then websync.ErrNotFound, and the later change is still to come. One
+// process at a time may serve a consumer; a second one gets websync.ErrConflict.
 func Each(ctx context.Context, store Store, consumer string, fn func(websync.Item) error) error {
 	e := &follower{store: store, key: "harvest/each/" + consumer}
 	if err := e.load(ctx); err != nil {
@@ -82,7 +83,7 @@ func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) erro
 		}
 		err = f.read(ctx, fn)
 		switch {
-		case errors.Is(err, websync.ErrNotFound) && f.at.Generation != head.Generation: // dropped
+		case err == errDropped && f.at.Generation != head.Generation:
 		case err != nil:
 			return errors.Join(err, f.save(context.WithoutCancel(ctx)))
 		case f.at.Generation == head.Generation:
@@ -93,9 +94,15 @@ func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) erro
 	}
 }
 
+// errDropped: the cursor's generation is no longer there.
+var errDropped = fmt.Errorf("its generation of the log was dropped: %w", websync.ErrNotFound)
+
 // read hands over the rest of the cursor's generation. What a newer generation repeats is passed over by its time.
 func (f *follower) read(ctx context.Context, fn func(websync.Item) error) error {
 	for item, err := range f.store.Changes(ctx, websync.Range{Generation: f.at.Generation, After: f.at.Seq}) {
+		if errors.Is(err, websync.ErrNotFound) {
+			return errDropped
+		}
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,8 @@ type Event struct {
 	Tag string
 
 	// Open returns the bytes of Resource.Content that came along with the event: a dump's member, inline content. It may
-	// be called until the yield of the next Mark returns. Nil: they are fetched from Resource.Content.Href.
+	// be called until the yield of the next Mark returns. Nil: they are fetched from Resource.Content.Href; if that is empty, too,
+	// and the Source is no Getter, the resource is kept without a body.
 	Open func() (io.ReadCloser, error)
 
 	// Resume, if set, says that this and all earlier events are covered by it: a later run that starts from this

@@ -16,7 +16,7 @@ type Harvester struct {
 	// Fetcher gets documents and bodies. Nil: only Sources that need none can be harvested.
 	Fetcher Fetcher
 
-	// Concurrency is how many resources are got at once. 0: 8. The Fetcher's politeness holds besides.
+	// Concurrency is how many resources are got at once. 0 and negative: 8. The Fetcher's politeness holds besides.
 	Concurrency int
 	// Bodies says what becomes of the bytes. The zero value keeps them.
 	Bodies BodyMode
@@ -31,9 +31,11 @@ type Harvester struct {
 	// AcceptSkipped lets a snapshot delete although some of its entries could not be read.
 	AcceptSkipped bool
 
-	// Attempts is how often a resource is tried, in as many runs, before its task is parked. 0: 8; negative: without end.
+	// Attempts is how often a resource is tried, in as many runs, before its task is parked, until its source tells of it again.
+	// 0: 8; negative: without end. The second attempt is made by the next run, the others after about 1, 4, 16 … minutes, up to
+	// a day, or when the source tells of the resource.
 	Attempts int
-	// Window is how many events are on their way at once. 0: 1024.
+	// Window is how many events are on their way at once. 0 and negative: 1024.
 	Window int
 	// Patience is how long, in all, listing waits for getting; after that what can't be got at once is stored as tasks. 0: 10 s;
 	// negative: without end.

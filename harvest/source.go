@@ -17,7 +17,8 @@ type Source interface {
 	Key() string
 
 	// Events tells what there is or what changed since run.From, oldest first. A yielded error is the last thing
-	// yielded: nothing more can come. No connection, lock or cursor is held while yield runs; it may block for days.
+	// yielded: nothing more can come. When ctx ends so does the pass, with the context's error. No connection, lock or cursor is
+	// held while yield runs; it may block for days.
 	Events(ctx context.Context, run *Run) iter.Seq2[Event, error]
 }
 
@@ -27,7 +28,11 @@ type Getter interface {
 	Source
 
 	// Get obtains what job.Resource stands for and hands it to job.Keep or job.Reuse. What it kept becomes visible, all
-	// at once, only if it returns nil. It may change job.Resource, apart from its ID, as the bytes teach it.
+	// at once, only if it returns nil; if it kept nothing the resource has no bodies. It may change job.Resource, apart
+	// from its ID, as the bytes teach it.
+	//
+	// An error makes the resource a task, for a later run to try again. One that matches ErrNotYet does not count as an
+	// attempt, and one that RetryAfter understands says how long to wait.
 	Get(ctx context.Context, job *Job) error
 }
 
@@ -42,7 +47,7 @@ type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
 
-	// Fetcher gets documents, politely and counted.
+	// Fetcher gets documents, politely and counted. It is never nil; if the Harvester has none, every Fetch is an error.
 	Fetcher Fetcher
 
 	// Report receives departures of the documents from their specifications. It is never nil and may be called from

@@ -5,10 +5,20 @@
 // A [Handler] answers GET and HEAD (RFC 9110) with the documents of one or several Publishers:
 //
 //	http.Handle("/", &publish.Handler{Publishers: []websync.Publisher{
-//		lists, // e.g. a sitemap
+//		list, feed, // e.g. a sitemap and an Atom feed
 //		publish.Bodies(store, locator),
 //		publish.Text("/robots.txt", "User-agent: *\nDisallow: /private/\n"),
 //	}})
+//
+// What the Publishers of a site and Bodies share is the Locator, which gives bodies their URLs. It reserves the paths of
+// all lists, so that no body gets one of them:
+//
+//	list := &sitemap.Publisher{Catalog: store, Base: base}
+//	feed := &atom.Publisher{Catalog: store, Base: base, Author: author}
+//	locator := websync.PathLocator{Base: base, Reserved: func(path string) bool {
+//		return list.Reserved(path) || feed.Reserved(path)
+//	}}
+//	list.Locator, feed.Locator = locator, locator
 //
 // A list is rendered once for each state of the Catalog, into memory or a temporary file, and served from there: it has
 // a strong ETag, a length and ranges, and a slow reader holds nothing of the Catalog.

@@ -15,7 +15,7 @@ import (
 //
 // The path of a request is taken as it was sent, escapes and all, and counts from the root of the host, for that is what
 // the documents' links do: a Handler can stand at any pattern of a [http.ServeMux], but not behind [http.StripPrefix].
-// A query is ignored.
+// If that is not "/", "/robots.txt" and "/.well-known/" are to lead to it as well. A query is ignored.
 //
 // In the limits, zero means the default and a negative value means no limit.
 type Handler struct {

@@ -35,8 +35,13 @@
 //
 // # Harvesting
 //
-// Parse is an [atom.Parser], for the field of [atom.Source] that takes documents which are not Atom. All that it reads is a window of
-// recent entries: what leaves it is not deleted, and what passes it between two runs is lost.
+// Parse is an [atom.Parser], for the field of this name of [atom.Source]:
+//
+//	src := &atom.Source{URL: "https://example.org/feed.rss", Parser: anyfeed.Parse}
+//
+// The Source asks it for documents that are not Atom. One that begins as Atom and is damaged further on is not given to it,
+// and stays an error. All that Parse reads is a window of recent entries: what leaves it is not deleted, and what passes
+// it between two runs is lost.
 //
 // # What is lost
 //

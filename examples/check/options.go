@@ -19,10 +19,10 @@ const afterText = `On standard output each finding is a line, or with -json an o
 value, message. After the findings of a file comes a line, or an object, for the file: file, kind, entries, errors,
 warnings, and in the object error, if it could not be read to its end.
 
-A URL is fetched politely, within its robots.txt; only named URLs may have private addresses. Of a URL it is known
-where it lies: what it lists has to lie below that, or on a host whose robots.txt names it. Of a FILE it is only known whether
-all that it lists is on one host. An index that lists an index is a finding if both are named: as URLs, or as
-files in one directory.
+A URL is fetched politely, within its robots.txt; only named URLs may have private addresses. Of a sitemap's URL it is
+known where it lies: what it lists has to lie below that, or on a host whose robots.txt names it. Of a FILE it is only
+known whether all that it lists is on one host. An index that lists an index is a finding if both are named: as URLs, or
+as files in one directory.
 
 With -lenient what readers survive is at most a warning: errors are left only where an entry is lost.
 
@@ -43,7 +43,7 @@ var specs = []string{"auto", "sitemap", "atom", "resourcesync", "eli", "atompmh"
 func parseOptions(args []string) (options, error) {
 	var o options
 	fs := cli.New("check", usage, aboutText, afterText)
-	fs.StringVar(&o.spec, "spec", "auto", "what the files are said to be: auto, by the root element, sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
+	fs.StringVar(&o.spec, "spec", "auto", "`what` the files are said to be: auto, by the root element, sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
 	fs.BoolVar(&o.lenient, "lenient", false, "what readers survive without losing an entry is at most a warning")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object a line")
 	if err := fs.Parse(args, o.check); err != nil {

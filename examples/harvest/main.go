@@ -1,4 +1,4 @@
-// Harvest brings a store in step with sites that publish sitemaps, and says what it did. Without a URL it shows itself on
+// Harvest brings a store in step with sitemaps, feeds and directories, and says what it did. Without a URL it shows itself on
 // a demonstration site. Run it with -h for its flags.
 package main
 
@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/websync-go/websync"
@@ -222,7 +223,7 @@ func (p *program) finish(ctx context.Context, results []*result, code int) int {
 		}
 	}
 	if p.json {
-		if err := writeJSON(p.stdout, &summary{Store: p.storeName, InStep: code == exitInStep, Reports: results, Export: exported}); err != nil {
+		if err := writeJSON(p.stdout, &summary{Store: p.storeName, InStep: code == exitInStep && !slices.ContainsFunc(results, (*result).differs), Reports: results, Export: exported}); err != nil {
 			code = max(code, p.fail(err))
 		}
 	}

@@ -405,6 +405,7 @@ func TestPlanAndAudit(t *testing.T) {
 	assert.EqualValues(t, 1, got.Reports[0].Created)
 	assert.EqualValues(t, 2, got.Reports[0].Deleted)
 	assert.Contains(t, got.Reports[0].Decisions, plannedJSON{"deleted", w.URL + "/p/001", false})
+	assert.False(t, got.InStep)
 
 	w.set("/sitemap.xml", text(w.urlset(paths[11:]...)))
 	a = call(t, append(args, "-plan")...)
@@ -414,6 +415,8 @@ func TestPlanAndAudit(t *testing.T) {
 	w.set("/sitemap.xml", text(w.urlset(append(more, paths[2:]...)...)))
 	call(t, args...).is(t, exitInStep)
 	assert.EqualValues(t, 11, head(t, store).Total())
+	require.NoError(t, json.Unmarshal([]byte(call(t, append(args, "-plan", "-json")...).stdout), &got))
+	assert.True(t, got.InStep)
 }
 
 func TestFull(t *testing.T) {

@@ -13,9 +13,10 @@ import (
 const usage = "usage: harvest [flags] [URL...]"
 
 const aboutText = `Harvest brings a store in step with each URL: a sitemap, an index of sitemaps, a plain-text sitemap, the robots.txt of a
-site, whose Sitemap lines are followed, an Atom feed with all its archive documents, an RSS or JSON feed, or with -protocol dir
-a directory, where it leaves out hidden files and what it writes itself, the store and the export. Without a URL it starts a demonstration site on this
-machine and harvests that.
+site, whose Sitemap lines are followed, an Atom feed with all its archive documents, an RSS or JSON feed, or with
+-protocol dir a directory, where it leaves out hidden files and what it writes itself, the store and the export. A user
+name and password in a URL are sent to that origin only, and not stored. Without a URL it starts a demonstration site on
+this machine and harvests that.
 `
 
 const afterText = `What -export writes: each live body of the sources named becomes DIR/host/path. A path that ends in "/" becomes
@@ -29,8 +30,16 @@ What -plan and -audit write: a line for each decision but those that change noth
 deleted, withheld; failed for stored bytes that are damaged; ask: the source states neither a time nor a digest, so the
 server would be asked) and the URI. "updated" is what the source says; the bytes may turn out to be the same.
 
-Exit status: 0 in step (-plan: the listing was complete and nothing would be withheld; -audit: nothing differs); 1 tasks are left (failed, parked or withheld), the listing was incomplete, or the run was
-interrupted; 2 usage, or a source or the store could not be read. Several URLs: the worst.
+What -json writes: store; in_step, true if the exit status is 0 and -plan finds nothing to do; reports, one for each URL
+that was begun; and with -export export: dir, bodies, bytes, written, unchanged, removed. A report is a harvest.Report, with
+error if one ended the run, and with -plan and -audit decisions: outcome, id, and get, true if the bodies would be asked for.
+
+Exit status: 0 in step (-plan: the listing was complete and nothing would be withheld; -audit: nothing differs); 1 tasks
+are left (failed, parked or withheld), the listing was incomplete, or the run was interrupted; 2 usage, or a source or the
+store could not be read. Several URLs: the worst.
+
+Beside an SQLite store named FILE there may be FILE-wal, FILE-shm, FILE.bodies and FILE.owners, which belong to it, and
+FILE.pages, which holds documents of archived feeds until all of them are dealt with.
 `
 
 // options are the command line.
@@ -65,7 +74,7 @@ func parseOptions(args []string) (options, error) {
 	fs.BoolVar(&o.approve, "approve", false, "carry out the deletions that were withheld, then harvest")
 	fs.BoolVar(&o.full, "full", false, "make a full pass in spite of the checkpoint")
 	fs.BoolVar(&o.complete, "complete", false, "the sitemap is the whole truth: what it no longer lists is deleted")
-	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "with -complete, the `share` of records that one run may delete, 0 to 1; if it would be more, all are withheld; the default counts only above ten records")
+	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "the `share` of records that one run may delete because they are no longer listed, 0 to 1; if it would be more, all are withheld; the default counts only above ten records")
 	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5")
 	fs.IntVar(&o.concurrency, "concurrency", 0, "`number` of resources got at once, of one host too; 0: the defaults, 8 and 4")
 	fs.BoolVar(&o.allowPrivate, "allow-private", false, "allow private and loopback addresses for all hosts, not only for those of the URLs")

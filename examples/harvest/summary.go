@@ -111,6 +111,9 @@ func (r *result) code() int {
 	return exitInStep
 }
 
+// differs reports whether a plan or an audit found a difference. A plan may find some and yet end well.
+func (r *result) differs() bool { return r.dry && r.Differences() > 0 }
+
 // sourcesOf names each source once.
 func sourcesOf(results []*result) (sources []string) {
 	for _, r := range results {
@@ -203,7 +206,7 @@ func (r *result) verdict() string {
 		return "Interrupted."
 	case r.Error != "":
 		return "Not harvested to the end: the source or the store could not be read."
-	case r.dry && r.Complete && r.Differences() == 0:
+	case r.dry && r.Complete && !r.differs():
 		return "In step: there is nothing to do. Nothing was written."
 	case r.dry && r.Complete:
 		return "Not in step: " + count(r.Differences(), "difference", "differences") + ". Nothing was written."

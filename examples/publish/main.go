@@ -112,6 +112,7 @@ func (p *program) storeSpec() (_ cli.Store, remove func(), err error) {
 func (p *program) export(ctx context.Context) (code int, err error) {
 	if p.base == "" {
 		p.base = baseOf(defaultAddr)
+		fmt.Fprintf(p.stderr, "publish: without -base the files are for a server at %s\n", p.base)
 	}
 	if err := p.prepare(ctx); err != nil {
 		return 0, err

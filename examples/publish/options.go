@@ -23,8 +23,8 @@ to speak of. -dir and -store together keep the catalogue of the directory in the
 when the program starts again; otherwise it is in a temporary file.
 
 With -store alone, all sources in the store are published as one set; no id may be in two of them. What another program
-harvests into the store appears at once. A resource whose id lies under -base keeps its URL, any other has one under
-BASE/r/.
+harvests into the store appears at once. A resource whose id is a URL under -base keeps it, unless it has a query, would
+need escapes, or is the URL of one of the lists; any other has one under r/, below -base.
 
 Exit status: 0 done, or stopped by a signal; 1 with -out, some files could not be read: what is known of them from before
 stays, and without -store so does all that an earlier export has written; 2 usage, or the directory, the store or the address
@@ -52,7 +52,7 @@ func parseOptions(args []string) (options, error) {
 	l.StringVar(&o.protocol, "protocol", "sitemap", "`protocol` of the documents: sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
 	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+defaultAddr+"; port 0: any that is free)")
 	l.StringVar(&o.out, "out", "", "write static files below `DIR` instead")
-	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under (default http:// and the address)")
+	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under, with -out that of the server they are for (default http:// and the address)")
 	l.DurationVar(&o.rescan, "rescan", 2*time.Second, "with -dir, `how long` to wait before it is looked at again")
 	l.StringVar(&o.dir, "dir", "", "publish the files below `DIR`")
 	l.StringVar(&o.store, "store", "", "`what` to publish, or with -dir where to keep its catalogue: mem, sqlite:FILE; postgres:DSN is yet to come")

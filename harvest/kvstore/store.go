@@ -15,7 +15,7 @@ type Store struct {
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
 
-	// ChunkSize is how many bytes of a body are written in one Update, and how many wait in memory before. 0 means 128 KiB.
+	// ChunkSize is how many bytes of a body are written in one Update, and how many wait in memory before. 0 and negative: 128 KiB.
 	ChunkSize int
 
 	db DB

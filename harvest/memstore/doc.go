@@ -1,4 +1,4 @@
-// Package memstore is a [harvest.Store] in memory, for tests, for benchmarks, and for programs that want no file. What it
+// Package memstore is a harvest.Store in memory, for tests, for benchmarks, and for programs that want no file. What it
 // holds is lost with the process.
 //
 //	store := memstore.New()

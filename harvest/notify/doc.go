@@ -33,8 +33,8 @@
 //	err := subscriber.Subscribe(ctx, "https://example.org/feed.atom", "https://hub.example.net/")
 //
 // The two URLs are what the feed links to as self and hub, in its HTTP Link headers or, if it has none there, in itself
-// (WebSub §4). Since the publisher may have moved to another hub, look there again from time to time: Subscribe with the hub
-// that is known already does nothing.
+// (WebSub §4), where atom.Reader.Feed finds them. Since the publisher may have moved to another hub, look there again from
+// time to time: Subscribe with the hub that is known already does nothing.
 //
 // # Not supported
 //

@@ -24,7 +24,7 @@ type Options struct {
 	InlineBody int
 
 	// Cache is the memory in bytes for pages of the database: half of it for the writing connection, the rest for the
-	// reading ones. 0 means 16 MiB.
+	// reading ones. 0 and negative mean 16 MiB.
 	Cache int
 
 	// Wait is how long a call waits for a transaction of another process. 0 means a minute; negative means as long as
