@@ -42,7 +42,7 @@ type Harvester struct {
 	Patience time.Duration
 	// Budget cuts getting short; listing goes on.
 	Budget Budget
-	// TTL is how long a claim stands after this process has died, unless the Store knows better. 0: one minute.
+	// TTL is how long a claim stands after this process has died, unless the Store knows better. 0 and negative: one minute.
 	TTL time.Duration
 
 	// Hooks may be nil.
@@ -117,7 +117,7 @@ func (h *Harvester) patience() time.Duration {
 }
 
 func (h *Harvester) ttl() time.Duration {
-	if h.TTL == 0 {
+	if h.TTL <= 0 {
 		return time.Minute
 	}
 	return h.TTL
