@@ -14,6 +14,10 @@ func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
 }
 
 func (r *run) approve(ctx context.Context) error {
+	options, err := r.h.Store.State(ctx, withheldKey(r.key))
+	if err != nil {
+		return err
+	}
 	var tasks []Task
 	for t, err := range r.h.Store.Tasks(ctx, r.key, "") {
 		if err != nil {
@@ -23,18 +27,21 @@ func (r *run) approve(ctx context.Context) error {
 			continue
 		}
 		if tasks = append(tasks, t); len(tasks) == commitSlots {
-			if err := r.approveTasks(ctx, tasks); err != nil {
+			if err := r.approveTasks(ctx, tasks, options); err != nil {
 				return err
 			}
 			tasks = tasks[:0]
 		}
 	}
-	return r.approveTasks(ctx, tasks)
+	return r.approveTasks(ctx, tasks, options)
 }
 
 // approveTasks deletes what some withheld tasks name. A record that has another number than the task has changed: it stays, and
-// the task ends.
-func (r *run) approveTasks(ctx context.Context, tasks []Task) error {
+// the task ends. From now on the options of their listing are those that were believed last.
+func (r *run) approveTasks(ctx context.Context, tasks []Task, options []byte) error {
+	if len(tasks) == 0 {
+		return nil
+	}
 	ids := make([]string, len(tasks))
 	for i := range tasks {
 		ids[i] = tasks[i].Resource.ID
@@ -44,7 +51,7 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task) error {
 		return err
 	}
 	b := NewBatch(r.key)
-	b.State = map[string][]byte{optionsKey(r.key): nil}
+	b.State = map[string][]byte{optionsKey(r.key): options, withheldKey(r.key): nil}
 	for i, t := range tasks {
 		if rec := &records[i]; rec.Live() && rec.Seq == t.Base {
 			b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: tombstone(rec, t.At)})

@@ -42,18 +42,23 @@ func (r *Record) restate(t Times) {
 	}
 }
 
-// decide compares an event with the record of its id, and with the task that waits for it. It writes nothing, and depends on nothing else than its slot, the
-// snapshot it belongs to and the Harvester's settings: a plan and the run that follows it decide alike.
+// decide compares an event with the record of its id, and with the task that waits for it. It stores nothing, and depends on
+// nothing else than its slot, the snapshot it belongs to and the Harvester's settings: a plan and the run that follows it decide
+// alike.
 //
 // In a log an event is history if both times are stated and its time is before the record's; without times the order
 // decides. In a snapshot, different is enough, unless the record changed after the moment that the snapshot describes.
-// A task to get stands for a change that was told already: the same goes for it.
+// A task to get stands for a change that was told already: the same goes for it. An event that can mean the state that is to
+// be got is that change told again, with the times that are known of it.
 func (p *pipe) decide(s *slot) decision {
 	switch {
-	case p.isBehindTask(s):
+	case s.ended, p.isBehindTask(s):
 		return decision{outcome: History}
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
+	case s.meansTask():
+		s.ev.At, s.ev.Resource.Modified, s.shown = s.waiting.At, s.waiting.Resource.Modified, false
+		return p.obtain(s)
 	case !s.rec.Known():
 		return p.obtain(s)
 	case s.task != nil && s.task.Base == s.rec.Seq:
@@ -77,25 +82,38 @@ func (p *pipe) isOlder(s *slot) bool {
 	return s.isHistory()
 }
 
-// isBehindTask reports whether the event says less than what is to be got.
+// isBehindTask reports whether the event says less than what is to be got. What this run has told itself is judged as in a log.
 func (p *pipe) isBehindTask(s *slot) bool {
 	if s.waiting == nil || s.waiting.Kind != TaskGet {
 		return false
 	}
 	told := s.waiting.time()
-	if s.shown {
-		return notBefore(told, p.snap.at)
+	if s.shown && s.waiting.Run != p.id {
+		return notBefore(told, p.snap.at) && !s.meansTask()
 	}
 	return s.ev.time().Before(told)
 }
+
+// meansTask reports whether a put can mean the state that is to be got: it describes the same, and states the same time or a
+// coarser one.
+func (s *slot) meansTask() bool {
+	t := s.waiting
+	if s.ev.Kind != Put || t == nil || t.Kind != TaskGet || s.ev.time().After(t.time()) || fingerprint(&t.Resource, t.Tag) != s.stated {
+		return false
+	}
+	return s.ev.Resource.Modified == t.Resource.Modified || isCoarser(s.ev.Resource.Modified, t.Resource.Modified)
+}
+
+// isCoarser reports whether d can mean the same moment as e, and is stated less precisely.
+func isCoarser(d, e websync.Datetime) bool { return d.Precision() < e.Precision() && d.Overlaps(e) }
 
 // notBefore reports whether the time of a change is stated, and not before at.
 func notBefore(t, at websync.Datetime) bool {
 	return !t.IsZero() && !at.IsZero() && !t.Before(at)
 }
 
-// isHistory reports whether an event of a log is older than the record. A record that a snapshot has swept keeps its last
-// Modified, and an event not later than that must not revive it.
+// isHistory reports whether an event of a log is older than the record. A record that a snapshot has swept keeps the last time
+// that was stated of it, and an event not later than that must not revive it.
 func (s *slot) isHistory() bool {
 	t := s.ev.time()
 	if t.Before(s.rec.time()) {
@@ -109,23 +127,34 @@ func (s *slot) isHistory() bool {
 // isUnchanged reports whether the record has what the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
 	stated, held := s.ev.Resource.Modified, s.rec.modified()
-	if s.stated != s.rec.Stated || p.lacksContent(s.rec) {
+	if s.stated != s.rec.Stated || p.lacks(s) {
 		return false
 	}
 	if stated == held {
 		return s.ev.telling() && (s.shown || !s.ev.time().After(s.rec.time()))
 	}
-	return stated.Precision() < held.Precision() && stated.Overlaps(held)
+	return isCoarser(stated, held)
 }
 
-// lacksContent reports whether a live record misses the bytes that its description points to. What a Getter keeps is its own
+// lacks reports whether the record misses the bytes that its description points to, or that came along with the event.
+func (p *pipe) lacks(s *slot) bool { return p.hasNoContent(s.rec) && s.ev.hasContent() }
+
+// hasContent reports whether there are bytes to be had.
+func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Open != nil }
+
+// hasNoContent reports whether a live record has no content, as far as the run would keep it. What a Getter keeps is its own
 // business.
-func (r *run) lacksContent(rec *Record) bool {
-	if r.getter != nil || r.h.Bodies == SkipBodies || rec.Resource.Content.Href == "" {
+func (r *run) hasNoContent(rec *Record) bool {
+	if r.getter != nil || r.h.Bodies == SkipBodies {
 		return false
 	}
 	b, ok := rec.Body(ContentName)
 	return !ok || b.Key.IsZero() && r.h.Bodies == KeepBodies
+}
+
+// wantsContent is what hasNoContent must deny of a record that has all that the event tells of.
+func (r *run) wantsContent(ev *Event) bool {
+	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
 
 // obtain decides how a put that says something new is carried out: with a get, unless the bytes are those that are held.
@@ -152,9 +181,9 @@ func (p *pipe) needsGet(s *slot) bool {
 		return false
 	case p.getter != nil:
 		return true
-	case content.Href == "" && s.ev.Open == nil:
+	case !s.ev.hasContent():
 		return false
-	case !s.rec.Live() || p.lacksContent(s.rec) || s.ev.Tag != "":
+	case !s.rec.Live() || p.lacks(s) || s.ev.Tag != "":
 		return true
 	}
 	b, ok := s.rec.Body(ContentName)
@@ -224,8 +253,12 @@ func decideDelete(ev *Event, rec *Record) decision {
 }
 
 // tombstone returns the record of a resource that is gone: its description as it was, its last Modified included, no bodies.
+// Where it is not known since when, it keeps the last time that was stated.
 func tombstone(rec *Record, at websync.Datetime) Record {
 	t := Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}}
 	t.Resource.Modified = rec.modified()
+	if last := rec.time(); at.IsZero() && (t.Resource.Modified.IsZero() || last.After(t.Resource.Modified)) {
+		t.restate(Times{Modified: last})
+	}
 	return t
 }

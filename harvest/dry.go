@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -51,11 +54,88 @@ type dryRun struct {
 	each    func(Decision)
 	audit   bool
 	planned map[string]*Record // what earlier events lead to
-	swept   *snapshot          // the last complete one; it ends tasks
+	last    websync.Seq        // number of the last change that is planned; greater than those of the Store
+	swept   *snapshot          // the last one that ends tasks
 }
 
 // maxPlanned bounds planned.
 const maxPlanned = 1 << 16
+
+// put notes a change that later events will meet.
+func (d *dryRun) put(rec Record) {
+	if d == nil {
+		return
+	}
+	d.last++
+	rec.Seq = d.last
+	d.touch(rec)
+}
+
+// touch notes a record that later events will meet, and that no task waits for any more.
+func (d *dryRun) touch(rec Record) {
+	if d == nil {
+		return
+	}
+	if len(d.planned) >= maxPlanned {
+		clear(d.planned)
+	}
+	d.planned[rec.Resource.ID] = &rec
+}
+
+// expected returns what earlier events lead to; nil if there were none.
+func (d *dryRun) expected(id string) *Record {
+	if d == nil {
+		return nil
+	}
+	return d.planned[id]
+}
+
+// last returns the number of the last change.
+func (r *run) last(head websync.Head) websync.Seq {
+	if r.dry != nil {
+		return r.dry.last
+	}
+	return head.Last
+}
+
+// records yields the source's records in byte order of the id; to a dry run, as earlier events leave them.
+func (r *run) records(ctx context.Context) iter.Seq2[Record, error] {
+	stored := r.h.Store.Records(ctx, r.key, "")
+	if r.dry == nil {
+		return stored
+	}
+	return r.dry.merge(stored)
+}
+
+// merge puts what is planned in its place among the records that are stored.
+func (d *dryRun) merge(stored iter.Seq2[Record, error]) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		ids := slices.Sorted(maps.Keys(d.planned))
+		next := func() bool {
+			rec := d.planned[ids[0]] // nil: put out to make room
+			ids = ids[1:]
+			return rec == nil || yield(*rec, nil)
+		}
+		for rec, err := range stored {
+			for len(ids) > 0 && ids[0] < rec.Resource.ID {
+				if !next() {
+					return
+				}
+			}
+			if len(ids) > 0 && ids[0] == rec.Resource.ID {
+				ids = ids[1:]
+			}
+			if planned := d.planned[rec.Resource.ID]; planned != nil {
+				rec = *planned
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+		for len(ids) > 0 && next() {
+		}
+	}
+}
 
 func (d *dryRun) audits() bool { return d != nil && d.audit }
 
@@ -94,7 +174,7 @@ func (r *run) considerAll(ctx context.Context) error {
 	if err := r.findTasks(ctx); err != nil {
 		return err
 	}
-	r.dry.planned = map[string]*Record{}
+	r.dry.planned, r.dry.last = map[string]*Record{}, 1<<62
 	p := r.newPipe(-1)
 	var batch []*slot
 	flush := func() error {
@@ -110,7 +190,12 @@ func (r *run) considerAll(ctx context.Context) error {
 		}
 		return errors.Join(flush(), p.control(ctx, s))
 	})
-	return errors.Join(err, flush(), p.considerTasks(ctx))
+	err = errors.Join(err, flush())
+	p.endListing()
+	if err != nil {
+		return err
+	}
+	return p.considerTasks(ctx)
 }
 
 // considerTasks tells which tasks would be carried out.
@@ -120,7 +205,7 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if t.Kind != TaskGet || t.Parked || t.Due.After(now) || p.dry.planned[t.Resource.ID] != nil ||
+		if t.Kind != TaskGet || t.Parked || t.Due.After(now) || p.dry.expected(t.Resource.ID) != nil ||
 			p.dry.swept != nil && p.dry.swept.ends(&t, p.id) {
 			continue
 		}
@@ -134,12 +219,12 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 
 // consider decides about a slot and tells it.
 func (p *pipe) consider(ctx context.Context, s *slot) {
-	if earlier := p.dry.planned[s.id()]; earlier != nil {
+	if earlier := p.dry.expected(s.id()); earlier != nil {
 		s.rec, s.waiting = earlier, nil
 	}
 	d := p.decide(s)
-	ask := d.get && s.rec.Live() && !p.lacksContent(s.rec) &&
-		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified()
+	ask := d.get && s.rec.Live() && !p.lacks(s) &&
+		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified() && !s.ev.At.After(s.rec.time())
 	if ask && p.dry.audit {
 		d = decision{outcome: Unchanged}
 	}
@@ -150,20 +235,22 @@ func (p *pipe) consider(ctx context.Context, s *slot) {
 	if s.ev.Kind == Put {
 		told.Resource = &s.ev.Resource
 	}
-	var err error
 	switch {
-	case d.get && ask: // and told.Outcome is Unchanged
-	case d.get:
+	case d.get && !ask:
 		told.Outcome = Updated
 		if !s.rec.Live() {
 			told.Outcome = Created
 		}
-		p.expectRecord(s, expected(s))
+		p.dry.put(obtained(s))
+	case d.change != nil && !d.touch:
+		p.dry.put(d.change.Record)
 	case d.change != nil:
-		p.expectRecord(s, d.change.Record)
+		p.dry.touch(d.change.Record)
 	case p.endsTask(s, d):
-		p.expectRecord(s, *s.rec)
-	case d.outcome == Unchanged && p.dry.audit:
+		p.dry.touch(*s.rec)
+	}
+	var err error
+	if told.Outcome == Unchanged && p.dry.audit {
 		if err = p.auditBodies(ctx, s.rec); err != nil {
 			told.Outcome = Failed
 			p.report.failure(Failure{Source: p.key, ID: s.id(), Error: err.Error()})
@@ -175,20 +262,11 @@ func (p *pipe) consider(ctx context.Context, s *slot) {
 	p.dry.tell(told)
 }
 
-// expected returns the record that a get leads to, as far as it can be known.
-func expected(s *slot) Record {
+// obtained returns the record that a get leads to, as far as it can be known.
+func obtained(s *slot) Record {
 	key := websync.Digest{Algorithm: keyAlgorithm}
 	bodies := []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: key}}
 	return Record{Item: websync.Item{At: s.ev.time(), Resource: s.ev.Resource, Bodies: bodies}, Stated: s.stated}
-}
-
-// expectRecord notes what later events of the id will meet.
-func (p *pipe) expectRecord(s *slot, rec Record) {
-	if len(p.dry.planned) >= maxPlanned {
-		clear(p.dry.planned)
-	}
-	rec.Seq = 1<<63 - 1 // younger than any snapshot
-	p.dry.planned[s.id()] = &rec
 }
 
 // auditBodies reads what the Store holds of a record.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -218,6 +219,134 @@ func TestApproveAcceptsNewOptions(t *testing.T) {
 	require.EqualValues(t, 1, w.run(with("some", "a")).Deleted)
 }
 
+// TestApproveKeepsTheGuardOfOptions approves what was withheld for another reason, and then changes the options.
+func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
+	w := newWorld(t)
+	with := func(options string, n int) harvest.Source {
+		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
+		for i := range n {
+			name := fmt.Sprint(i)
+			w.page(name)
+			events = append(events, put(name, day(1)))
+		}
+		return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: options})...)
+	}
+	w.run(with("all", 20))
+	require.EqualValues(t, 15, w.run(with("all", 5)).Withheld)
+	_, err := w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	r := w.run(with("some", 4))
+	require.EqualValues(t, 1, r.Withheld)
+	require.Equal(t, "options", r.Guard.Rule)
+	_, err = w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, w.run(with("some", 3)).Deleted)
+	require.Equal(t, "options", w.run(with("others", 2)).Guard.Rule)
+	_, err = w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.Equal(t, "options", w.run(with("", 1)).Guard.Rule)
+	_, err = w.h.Approve(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, w.run(with("", 0)).Deleted)
+}
+
+// TestPlanDecidesAsRun plans and then runs what tells changes and lists everything in one pass.
+func TestPlanDecidesAsRun(t *testing.T) {
+	none := websync.Datetime{}
+	start := func(at websync.Datetime) harvest.Event { return harvest.Event{Kind: harvest.SnapshotStart, At: at} }
+	end, mark := harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}, harvest.Event{Kind: harvest.Mark}
+	var many []harvest.Event
+	for i := range 20 {
+		many = append(many, put(fmt.Sprint("n", i), day(1)))
+	}
+	counts := func(r *harvest.Report) map[string]int64 {
+		return map[string]int64{"created": r.Created, "updated or touched": r.Updated + r.Touched, "deleted": r.Deleted, "unchanged": r.Unchanged,
+			"history": r.History, "withheld": r.Withheld, "problems": int64(len(r.Problems))}
+	}
+	for name, events := range map[string][]harvest.Event{
+		"a change, and a list without it":          {put("a", day(2)), start(none), put("a", day(1)), put("b", day(1)), end},
+		"a new one, and a list without it":         {put("n", day(2)), start(none), put("a", day(1)), put("b", day(1)), end},
+		"a new one, and a list with it":            {put("n", day(2)), start(none), put("n", day(2)), put("a", day(1)), put("b", day(1)), end},
+		"a new one, and a list of another state":   {put("n", day(2)), start(none), put("n", day(1)), put("a", day(1)), put("b", day(1)), end},
+		"a deletion, and a list that agrees":       {del("a", day(2)), start(none), put("b", day(1)), end},
+		"a deletion, and a list that does not":     {del("a", day(2)), start(none), put("a", day(1)), put("b", day(1)), end},
+		"a deletion, and a list from before":       {del("a", day(5)), start(day(3)), put("a", day(1)), put("b", day(1)), end},
+		"a change, and a list from before":         {put("a", day(5)), start(day(3)), put("a", day(1)), put("b", day(1)), end},
+		"a change, and a list from before, gone":   {put("a", day(5)), start(day(3)), put("b", day(1)), end},
+		"a change, and a list from after, gone":    {put("a", day(2)), start(day(3)), put("b", day(1)), end},
+		"many new ones, and an empty list":         append(slices.Clone(many), start(none), end),
+		"everything deleted, and an empty list":    {del("a", day(2)), del("b", day(2)), start(none), end},
+		"swept, and told again":                    {start(none), put("b", day(1)), end, put("a", day(1))},
+		"swept, and told anew":                     {start(none), put("b", day(1)), end, put("a", day(3))},
+		"swept, and deleted":                       {start(none), put("b", day(1)), end, del("a", day(2))},
+		"swept at a moment, and told":              {start(day(4)), put("b", day(1)), end, put("a", day(3)), mark, put("a", day(5))},
+		"an unknown one deleted, and shown":        {start(none), put("a", day(1)), put("b", day(1)), del("n", day(3)), mark, put("n", day(2)), end},
+		"shown twice":                              {start(none), put("a", day(2)), mark, put("a", day(1)), put("b", day(1)), put("n", day(2)), mark, put("n", day(1)), end},
+		"two lists":                                {start(none), put("a", day(2)), end, start(none), put("b", day(1)), end},
+		"a list that does not end":                 {start(none), put("a", day(2))},
+		"touched, and listed":                      {put("b", day(2)), start(none), put("a", day(1)), put("b", day(2)), end},
+		"a list that states what the task states":  {start(none), put("a", day(2)), put("b", day(1)), end},
+		"a list that has gone back":                {start(none), put("a", day(1)), put("b", day(1)), end},
+		"a list from before what the task states":  {start(day(2)), put("a", day(1)), put("b", day(1)), end},
+		"gone from a list from before the task":    {start(day(2)), put("b", day(1)), end},
+		"entries skipped":                          {start(none), put("b", day(1)), {Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1}},
+		"older and younger than what the task has": {put("a", day(1)), del("a", day(1)), mark, put("b", day(3)), del("b", day(2))},
+	} {
+		for _, waiting := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/waiting=%v", name, waiting), func(t *testing.T) {
+				w := newWorld(t)
+				for _, e := range append(slices.Clone(many), put("a", day(1)), put("b", day(1)), put("n", day(1))) {
+					w.page(strings.TrimPrefix(e.Resource.ID, base))
+				}
+				w.run(snapshot(put("a", day(1)), put("b", day(1))))
+				if waiting {
+					_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(2))))
+					require.NoError(t, err)
+				}
+				w.page("a", "new")
+				tasks, log := w.tasks(), w.log()
+				planned, err := w.h.Plan(t.Context(), harvest.Of(src, events...), nil)
+				require.NoError(t, err)
+				require.Equal(t, tasks, w.tasks())
+				require.Equal(t, log, w.log())
+				done := w.run(harvest.Of(src, events...))
+				require.Equal(t, counts(done), counts(planned))
+				require.Equal(t, done.Complete, planned.Complete)
+			})
+		}
+	}
+}
+
+// A run that could not list to the end carries out no tasks.
+func TestPlanOfABrokenSource(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(1))))
+	require.NoError(t, err)
+	r, err := w.h.Plan(t.Context(), broken{harvest.Of(src)}, nil)
+	require.Error(t, err)
+	require.Zero(t, r.Created)
+	r, err = w.h.Run(t.Context(), broken{harvest.Of(src)})
+	require.Error(t, err)
+	require.Zero(t, r.Created)
+}
+
+// TestAuditOfWhatATaskWaitsFor audits a record that is what the list says, whatever was told between.
+func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(1))))
+	_, err := w.h.List(t.Context(), snapshot(put("a", day(2))))
+	require.NoError(t, err)
+	r, err := w.h.Audit(t.Context(), snapshot(put("a", day(1))), nil)
+	require.NoError(t, err)
+	require.Zero(t, r.Differences())
+	w.h.Store = &losing{w.store}
+	r, err = w.h.Audit(t.Context(), snapshot(put("a", day(1))), nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, r.Failed, "its bytes are looked at, too")
+}
+
 func TestEach(t *testing.T) {
 	w := newWorld(t)
 	w.h.Concurrency = 1 // commits in the order of the listing
@@ -260,6 +389,46 @@ func TestEach(t *testing.T) {
 		require.NoError(t, harvest.Each(t.Context(), w.store, "another", see))
 		require.Equal(t, []string{"created c", "created d"}, seen)
 	})
+}
+
+// A consumer's own failure is not taken for the log's, whatever it is.
+func TestEachTellsWhoseErrorItIs(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.run(harvest.Of(src, put("a", day(1))))
+	require.NoError(t, harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return nil }))
+	w.run(harvest.Of(src, put("b", day(1))))
+	_, err := w.store.(harvest.Maintainer).Compact(t.Context())
+	require.NoError(t, err)
+	calls := 0
+	err = harvest.Each(t.Context(), w.store, "index", func(websync.Item) error {
+		if calls++; calls == 1 {
+			return websync.ErrNotFound
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, websync.ErrNotFound)
+	require.Equal(t, 1, calls)
+}
+
+// TestEachWhileTheLogIsDropped lets the generation that is read go away under the reader.
+func TestEachWhileTheLogIsDropped(t *testing.T) {
+	w := newWorld(t)
+	const n = 3000
+	_, err := (&harvest.Harvester{Store: w.store, Bodies: harvest.SkipBodies}).Run(t.Context(), listing(n))
+	require.NoError(t, err)
+	calls := 0
+	err = harvest.Each(t.Context(), w.store, "index", func(websync.Item) error {
+		if calls++; calls > 1 {
+			return nil
+		}
+		generation, err := w.store.(harvest.Maintainer).Compact(t.Context())
+		require.NoError(t, err)
+		return w.store.(harvest.Maintainer).Drop(t.Context(), generation)
+	})
+	require.NoError(t, err)
+	require.Equal(t, n, calls)
 }
 
 func TestEachServesAConsumerOnce(t *testing.T) {

@@ -74,20 +74,16 @@ func (f *follower) save(ctx context.Context) error {
 
 func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) error {
 	for {
-		head, err := f.store.Head(ctx)
-		if err != nil {
-			return err
+		var err error
+		if f.at.Generation > 0 {
+			err = f.read(ctx, fn)
 		}
-		if f.at.Generation == 0 {
-			f.at.Generation = head.Generation
-		}
-		err = f.read(ctx, fn)
-		switch {
-		case err == errDropped && f.at.Generation != head.Generation:
-		case err != nil:
+		if err != nil && err != errDropped {
 			return errors.Join(err, f.save(context.WithoutCancel(ctx)))
-		case f.at.Generation == head.Generation:
-			return f.save(ctx)
+		}
+		head, headErr := f.store.Head(ctx)
+		if headErr != nil || f.at.Generation == head.Generation {
+			return errors.Join(err, headErr, f.save(context.WithoutCancel(ctx)))
 		}
 		f.at.Generation, f.at.Seq = head.Generation, 0
 		f.since++

@@ -353,6 +353,42 @@ func TestSweep(t *testing.T) {
 	require.EqualValues(t, 1, r.Created)
 }
 
+// TestSweptKeepsTheTimeOfItsLastChange sweeps what a log has told with a time of its own.
+func TestSweptKeepsTheTimeOfItsLastChange(t *testing.T) {
+	for _, modified := range []websync.Datetime{{}, day(1), day(9)} {
+		w := newWorld(t)
+		w.page("a")
+		event := put("a", modified)
+		event.At = day(5)
+		w.run(harvest.Of(src, event))
+		require.EqualValues(t, 1, w.run(snapshot()).Deleted)
+		require.EqualValues(t, 1, w.run(harvest.Of(src, event)).History)
+		require.Empty(t, w.live())
+		require.Equal(t, modified, w.record("a").Resource.Modified)
+		event.At = day(10)
+		require.EqualValues(t, 1, w.run(harvest.Of(src, event)).Created)
+	}
+}
+
+// TestDeletedAndShownInOneSnapshot puts a resource again in the state that it had before it was deleted.
+func TestDeletedAndShownInOneSnapshot(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(2))))
+	r := w.run(snapshot(del("a", day(2)), put("a", day(2))))
+	require.EqualValues(t, []int64{1, 1}, []int64{r.Deleted, r.Created})
+	require.Equal(t, map[string]string{"a": "a"}, w.live())
+}
+
+// TestUntimedDeletionComesFirst tells a deletion without a time, and then an older change, while a younger one is got.
+func TestUntimedDeletionComesFirst(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	r := w.run(harvest.Of(src, put("a", day(5)), del("a", websync.Datetime{}), put("a", day(3))))
+	require.EqualValues(t, []int64{1, 1, 1}, []int64{r.Created, r.Deleted, r.History})
+	require.Empty(t, w.live())
+}
+
 func TestSweepGuard(t *testing.T) {
 	listing := func(n int) (events []harvest.Event) {
 		for i := range n {
@@ -664,6 +700,11 @@ func TestLogTellsAChangeByItsTimeAlone(t *testing.T) {
 	w.run(harvest.Of(src, event))
 	w.page("a", "changed")
 	event.At = day(2)
+	for _, dry := range []func(context.Context, harvest.Source, func(harvest.Decision)) (*harvest.Report, error){w.h.Plan, w.h.Audit} {
+		r, err := dry(t.Context(), harvest.Of(src, event), nil)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, r.Differences())
+	}
 	r := w.run(harvest.Of(src, event))
 	require.EqualValues(t, 1, r.Updated)
 	w.site.reset()
@@ -1253,6 +1294,24 @@ func TestBodyModes(t *testing.T) {
 	w.h.Bodies = harvest.KeepBodies
 	w.run(list)
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
+}
+
+// TestBytesThatComeAlongAreKeptLater lists inline content when it is not to be kept, and then when it is.
+func TestBytesThatComeAlongAreKeptLater(t *testing.T) {
+	inline := put("a", day(1))
+	inline.Resource.Content.Href, inline.Open = "", harvest.Bytes([]byte("inline"))
+	for _, list := range []harvest.Source{snapshot(inline), harvest.Of(src, inline)} {
+		for _, mode := range []harvest.BodyMode{harvest.SkipBodies, harvest.VerifyBodies} {
+			w := newWorld(t)
+			w.h.Bodies = mode
+			w.run(list)
+			require.EqualValues(t, 1, w.run(list).Unchanged)
+			w.h.Bodies = harvest.KeepBodies
+			require.EqualValues(t, 1, w.run(list).Updated)
+			require.Equal(t, map[string]string{"a": "inline"}, w.live())
+			require.EqualValues(t, 1, w.run(list).Unchanged)
+		}
+	}
 }
 
 func TestFullIgnoresTheCheckpoint(t *testing.T) {

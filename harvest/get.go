@@ -70,10 +70,7 @@ func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 	case errors.As(err, &store):
 		return err
 	case errors.Is(err, errBudget):
-		s.outcome = Deferred
-		if s.task == nil {
-			s.todo = p.newTask(s)
-		}
+		p.postpone(s)
 		return nil
 	case s.ev.Open != nil && p.getter == nil && s.ev.Resource.Content.Href == "":
 		s.outcome, s.err, s.stuck = Failed, err, true

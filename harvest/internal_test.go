@@ -71,6 +71,22 @@ func TestLedger(t *testing.T) {
 	})
 }
 
+// TestStuckKeepsNoCheckpoints tells a log that goes on after bytes that could not be read.
+func TestStuckKeepsNoCheckpoints(t *testing.T) {
+	p := newRun(&Harvester{}, Of("log")).newPipe(-1)
+	stuck := &slot{n: 1, stuck: true}
+	p.ledger.enter(stuck)
+	p.tell([]*slot{stuck}, nil)
+	require.NoError(t, p.settle(t.Context()))
+	for n := range int64(1000) {
+		s := &slot{n: 2 + n, ev: Event{Resume: Checkpoint{Version: 1}}}
+		p.ledger.enter(s)
+		p.resume(s)
+		p.ledger.leave(s)
+	}
+	require.Empty(t, p.ledger.resumes)
+}
+
 func TestSeenTable(t *testing.T) {
 	for _, sized := range []int64{0, 100, 5000} { // the count may be too small
 		table := newSeenTable(sized)

@@ -82,6 +82,7 @@ func (r *run) work(ctx context.Context) error {
 			if err != nil || len(tasks) == 0 {
 				return err
 			}
+			r.hasTasks.Store(true)
 			for i := range tasks {
 				t := &tasks[i]
 				n++

@@ -18,6 +18,7 @@ type planner struct {
 	patience time.Duration    // left; negative: without end
 	snap     *snapshot        // nil outside of one
 	broken   bool             // a Problem came: no later checkpoint counts
+	stuck    bool             // nor does one after bytes that came along and could not be read
 }
 
 // plan is the second stage: it compares events with the Store, in batches, and sends each on its way.
@@ -36,9 +37,7 @@ func (p *pipe) plan(ctx context.Context) error {
 			control = nil
 		}
 		if p.inflight == 0 && ended {
-			if p.snap != nil {
-				p.problem(errors.New("the source began a snapshot and did not end it"))
-			}
+			p.endListing()
 			return nil
 		}
 		draining := control != nil || ended
@@ -66,6 +65,14 @@ func (p *pipe) plan(ctx context.Context) error {
 			}
 		}
 		p.lose(began)
+	}
+}
+
+// endListing reports a snapshot that the source did not end.
+func (p *pipe) endListing() {
+	if p.snap != nil {
+		p.problem(errors.New("the source began a snapshot and did not end it"))
+		p.snap = nil
 	}
 }
 
@@ -97,7 +104,7 @@ func (p *pipe) lose(began time.Time) {
 func (p *pipe) withdraw() {
 	for _, s := range p.queue.withdraw() {
 		p.getting.Add(-1)
-		s.outcome, s.todo = Deferred, p.newTask(s)
+		p.postpone(s)
 		p.finished <- s
 	}
 }
@@ -166,16 +173,21 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 // recognise reports whether a snapshot's table tells that the event says nothing new. What is shown again may by now be
 // another than the table knows.
 func (p *pipe) recognise(s *slot) bool {
-	if p.snap == nil || s.ev.Kind != Put {
+	if p.snap == nil {
 		return false
 	}
 	id := s.id()
-	same, again := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated))
+	if s.ev.Kind == Delete {
+		p.snap.table.forget(id)
+		return false
+	}
+	same, again := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
 	s.shown = !again
 	return same && !again && !p.dry.audits()
 }
 
-// lookup fills in the records of slots, and the tasks that wait for their ids.
+// lookup fills in the records of slots, and the tasks that wait for their ids. What comes from a task that is not there any more
+// is done with: it was ended, or replaced, by what was told after it.
 func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if len(slots) == 0 {
 		return nil
@@ -199,8 +211,11 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 		return &storeError{err}
 	}
 	for i, s := range slots {
-		if s.task == nil && tasks[i].Resource.ID != "" {
-			s.waiting = &tasks[i]
+		switch t := &tasks[i]; {
+		case s.task != nil:
+			s.ended = t.N != s.task.N
+		case t.Resource.ID != "":
+			s.waiting = t
 		}
 	}
 	return nil
@@ -220,7 +235,7 @@ func (p *pipe) place(ctx context.Context, s *slot) {
 
 // resume notes the checkpoint that came with a slot. Inside a snapshot and after a Problem there can be none.
 func (p *pipe) resume(s *slot) {
-	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken {
+	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken && !p.stuck {
 		p.ledger.resume(s.n, s.ev.Resume)
 	}
 }
@@ -230,6 +245,7 @@ func (p *pipe) settle(ctx context.Context) error {
 	settled, conflicted := p.take()
 	var waiting []*slot
 	for _, s := range settled {
+		p.stuck = p.stuck || s.stuck
 		p.free(s)
 		if next := p.youngest(s.later); next != nil {
 			p.flying[s.id()] = next
@@ -265,13 +281,17 @@ func (p *pipe) free(s *slot) {
 }
 
 // youngest returns the event of those that waited which the others lead to: the last one that is not older than an earlier
-// one. The others are history.
+// one. The others are history. One without a time counts before what comes after it with a time: that waits on.
 func (p *pipe) youngest(waited []*slot) *slot {
 	if len(waited) == 0 {
 		return nil
 	}
 	win := waited[0]
-	for _, s := range waited[1:] {
+	for i, s := range waited[1:] {
+		if win.ev.time().IsZero() && !s.ev.time().IsZero() {
+			win.later = waited[1+i:]
+			break
+		}
 		lost := win
 		if s.ev.time().Before(win.ev.time()) {
 			lost = s
@@ -329,7 +349,7 @@ func (s *slot) ref() *TaskRef {
 func (p *pipe) sendToGet(s *slot) {
 	late := p.patience == 0 && p.gets >= p.maxGets || p.spent()
 	if late && s.ev.Open == nil {
-		s.outcome, s.todo = Deferred, p.newTask(s)
+		p.postpone(s)
 		p.finished <- s
 		return
 	}

@@ -91,6 +91,13 @@ func (t *seenTable) see(id string, state uint64) (same, again bool) {
 	return same, again
 }
 
+// forget notes that a record is not as it was. What is shown of it next says something new.
+func (t *seenTable) forget(id string) {
+	if s, _ := t.find(id); s.id != 0 {
+		s.state &= seenBit
+	}
+}
+
 // allSeen reports whether every record was shown.
 func (t *seenTable) allSeen() bool { return t.shown == t.count }
 
@@ -101,18 +108,20 @@ func (t *seenTable) seen(id string) bool {
 }
 
 // state returns a hash of what decides whether an event says nothing new; 0 if the event alone can't tell.
-func (t *seenTable) state(ev *Event, stated uint64) uint64 {
+func (t *seenTable) state(ev *Event, stated uint64, content bool) uint64 {
 	if !ev.telling() {
 		return 0
 	}
-	return t.stateOf(stated, ev.Resource.Modified)
+	return t.stateOf(stated, ev.Resource.Modified, content)
 }
 
-func (t *seenTable) stateOf(stated uint64, modified websync.Datetime) uint64 {
+// stateOf returns that hash for a record; content tells whether there is any.
+func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bool) uint64 {
 	h := maphash.Comparable(t.seed, struct {
 		stated   uint64
 		modified websync.Datetime
-	}{stated, modified})
+		content  bool
+	}{stated, modified, content})
 	return max(2, h)
 }
 

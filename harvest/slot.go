@@ -14,7 +14,7 @@ type slot struct {
 	shown   bool    // part of a snapshot, and shown for the first time in it
 	rec     *Record // that it was planned against
 	waiting *Task   // of the id, as the Store has it; nil: there is none, or the slot comes from a task
-	tracked bool    // in the ledger, in flight
+	ended   bool    // the task that it comes from is not there any more: something younger was told
 	queued  bool    // for get
 	later   []*slot // events of the same id that came meanwhile, oldest first
 
@@ -61,7 +61,6 @@ type resume struct {
 func (l *ledger) enter(s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.tracked = true
 	if s.prev = l.last; s.prev == nil {
 		l.first = s
 	} else {
@@ -84,7 +83,7 @@ func (l *ledger) leave(s *slot) {
 	} else {
 		s.next.prev = s.prev
 	}
-	s.prev, s.next, s.tracked = nil, nil, false
+	s.prev, s.next = nil, nil
 }
 
 // resume notes a checkpoint, the slots up to its place having entered. Of checkpoints with nothing unfinished between them

@@ -79,7 +79,8 @@ type Record struct {
 	// Stated is a fingerprint of the description as its source stated it, its times apart. 0: none.
 	Stated uint64
 	// Restated are the times that the source stated last, if it has stated the same again with other times, or if Get found
-	// another Modified than was stated. Nil: they are those of the Item.
+	// another Modified than was stated. Of a tombstone for which no time is stated, its Modified is the last time stated before.
+	// Nil: they are those of the Item.
 	Restated *Times
 	// Validators are what servers said of the representations, one for each URL.
 	Validators []Validator

@@ -27,10 +27,10 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err != nil {
 		return &storeError{err}
 	}
-	snap := &snapshot{at: s.ev.At, last: head.Last, table: newSeenTable(head.Live[p.key])}
+	snap := &snapshot{at: s.ev.At, last: p.last(head), table: newSeenTable(head.Live[p.key])}
 	tasks := p.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range p.h.Store.Records(ctx, p.key, "") {
+	for rec, err := range p.records(ctx) {
 		if err != nil {
 			return &storeError{err}
 		}
@@ -42,8 +42,8 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 			return err
 		}
 		var state uint64
-		if rec.Stated != 0 && waiting == nil && !p.lacksContent(&rec) {
-			state = snap.table.stateOf(rec.Stated, rec.modified())
+		if rec.Stated != 0 && waiting == nil {
+			state = snap.table.stateOf(rec.Stated, rec.modified(), !p.hasNoContent(&rec))
 		}
 		snap.table.add(rec.Resource.ID, state)
 		snap.live++
@@ -104,20 +104,23 @@ func (w *sweeper) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.sweepTasks(ctx); err != nil {
-		return err
+	if !w.mayHaveSkipped() {
+		if err := w.sweepTasks(ctx); err != nil {
+			return err
+		}
 	}
-	if w.dry != nil {
-		w.dry.swept = w.snap
-	}
-	if w.why == nil {
-		w.batch.State = map[string][]byte{optionsKey(w.key): []byte(w.end.Options)}
+	if w.why != nil {
+		w.batch.State = map[string][]byte{withheldKey(w.key): []byte(w.end.Options)}
+	} else {
+		w.batch.State = map[string][]byte{optionsKey(w.key): []byte(w.end.Options), withheldKey(w.key): nil}
 	}
 	return nil
 }
 
-// optionsKey names the state that keeps the options of the last snapshot whose absences were believed.
-func optionsKey(source string) string { return "harvest/options/" + source }
+// optionsKey names the state that keeps the options of the last snapshot whose absences were believed, withheldKey that of one
+// that came after it and whose absences were not.
+func optionsKey(source string) string  { return "harvest/options/" + source }
+func withheldKey(source string) string { return "harvest/withheld/" + source }
 
 // isGone reports whether a record was there before the snapshot, and the snapshot, which speaks of a later moment, does not
 // show it. Nor is it gone if a task that the snapshot leaves alone tells of a younger state.
@@ -130,7 +133,7 @@ func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
 func (w *sweeper) eachGone(ctx context.Context, f func(rec *Record, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
+	for rec, err := range w.records(ctx) {
 		if err != nil {
 			return &storeError{err}
 		}
@@ -156,6 +159,9 @@ func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 	return gone, err
 }
 
+// mayHaveSkipped reports whether what was not shown may be among the entries that could not be read.
+func (w *sweeper) mayHaveSkipped() bool { return w.end.Skipped > 0 && !w.h.AcceptSkipped }
+
 // guard returns why deletions are withheld, nil if they are not.
 func (w *sweeper) guard(gone int64, options string) *Guard {
 	share, few := w.h.MaxDelete, int64(0)
@@ -165,7 +171,7 @@ func (w *sweeper) guard(gone int64, options string) *Guard {
 	switch {
 	case gone == 0:
 		return nil
-	case w.end.Skipped > 0 && !w.h.AcceptSkipped:
+	case w.mayHaveSkipped():
 		return &Guard{"skipped", fmt.Sprintf("%d entries of the listing could not be read", w.end.Skipped)}
 	case options != "" && options != w.end.Options:
 		return &Guard{"options", "the source's options changed since the last complete listing"}
@@ -188,7 +194,9 @@ func (w *sweeper) removeGone(ctx context.Context) error {
 func (w *sweeper) remove(rec *Record, waiting *Task) {
 	id := rec.Resource.ID
 	if w.why == nil {
-		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: tombstone(rec, w.snap.at)})
+		next := tombstone(rec, w.snap.at)
+		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: next})
+		w.dry.put(next)
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
 		w.dry.tell(Decision{ID: id, Outcome: Deleted, Held: rec})
 		return
@@ -197,12 +205,19 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 		w.batch.Tasks = append(w.batch.Tasks, Task{Source: w.key, Kind: TaskWithheld, Resource: rec.Resource,
 			At: w.snap.at, Base: rec.Seq, Run: w.id, Error: w.why.Message})
 	}
+	if waiting != nil {
+		w.dry.touch(*rec)
+	}
 	w.outcome(id, Withheld, w.why)
 	w.dry.tell(Decision{ID: id, Outcome: Withheld, Held: rec})
 }
 
-// sweepTasks ends the tasks to get what is no longer listed: those that an earlier run stored and no record stands for.
+// sweepTasks ends the tasks to get what is no longer listed: those that an earlier run stored and no record stands for. The guard
+// is not asked: what was not got yet is told again by the next listing that shows it.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
+	if w.dry != nil {
+		w.dry.swept = w.snap
+	}
 	for t, err := range w.h.Store.Tasks(ctx, w.key, "") {
 		if err != nil {
 			return &storeError{err}

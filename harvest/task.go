@@ -24,6 +24,7 @@ func (r *run) findTasks(ctx context.Context) error {
 
 // A taskCursor finds the tasks of ids that come in byte order.
 type taskCursor struct {
+	dry  *dryRun
 	next func() (Task, error, bool)
 	stop func()
 	at   Task
@@ -32,7 +33,7 @@ type taskCursor struct {
 
 func (r *run) taskCursor(ctx context.Context) *taskCursor {
 	next, stop := iter.Pull2(r.h.Store.Tasks(ctx, r.key, ""))
-	return &taskCursor{next: next, stop: stop, more: true}
+	return &taskCursor{dry: r.dry, next: next, stop: stop, more: true}
 }
 
 // find returns the task of id, which is greater than the one before; nil if it has none.
@@ -43,7 +44,7 @@ func (c *taskCursor) find(id string) (*Task, error) {
 			return nil, &storeError{err}
 		}
 	}
-	if !c.more || c.at.Resource.ID != id {
+	if !c.more || c.at.Resource.ID != id || c.dry.expected(id) != nil {
 		return nil, nil
 	}
 	return &c.at, nil
@@ -54,11 +55,18 @@ func (r *run) attempts(s *slot) int {
 	if s.task != nil {
 		return s.task.Attempts
 	}
-	t := s.waiting
-	if t == nil || t.Kind != TaskGet || fingerprint(&t.Resource, t.Tag) != s.stated || t.Resource.Modified != s.ev.Resource.Modified {
-		return 0
+	if s.meansTask() {
+		return s.waiting.Attempts
 	}
-	return t.Attempts
+	return 0
+}
+
+// postpone leaves a slot to a later run, or to Work.
+func (p *pipe) postpone(s *slot) {
+	s.outcome = Deferred
+	if s.task == nil {
+		s.todo = p.newTask(s)
+	}
 }
 
 // time returns the time of the change that a task stands for, as far as it is stated.
@@ -72,7 +80,8 @@ func (t *Task) event() Event { return Event{Kind: Put, At: t.At, Tag: t.Tag, Res
 
 // newTask returns the task that gets what s stands for. Its Base says against which record that was decided.
 func (r *run) newTask(s *slot) *Task {
-	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Base: s.rec.Seq, Run: r.id}
+	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Base: s.rec.Seq, Run: r.id,
+		Attempts: r.attempts(s)}
 }
 
 // retryTask returns the task after another failure.
@@ -81,7 +90,6 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	if s.task != nil {
 		t.N, t.Run = s.task.N, s.task.Run // unless a later event has replaced it
 	}
-	t.Attempts = r.attempts(s)
 	if !errors.Is(err, ErrNotYet) {
 		t.Attempts++
 	}

@@ -1,7 +1,10 @@
 package harvest_test
 
 import (
+	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -56,6 +59,145 @@ func TestEventMeetsTask(t *testing.T) {
 			require.Equal(t, test.title, w.record("a").Resource.Title)
 			rec := w.record("a")
 			require.Equal(t, test.live, rec.Live())
+		})
+	}
+}
+
+// TestEventThatMeansTheTask lists a state that a task waits for once more, in words that fit the record as well.
+func TestEventThatMeansTheTask(t *testing.T) {
+	at := func(ev harvest.Event, at websync.Datetime) harvest.Event {
+		ev.At = at
+		return ev
+	}
+	ten, fifteen, all := date(t, "2026-01-02T10:00:00Z"), date(t, "2026-01-02T15:00:00Z"), date(t, "2026-01-02")
+	for _, test := range []struct {
+		name                string
+		held, waiting, told harvest.Event
+	}{
+		{"a date that both are of", put("a", ten), put("a", fifteen), put("a", all)},
+		{"the date that the record states", put("a", all), put("a", fifteen), put("a", all)},
+		{"a time that the change has left alone", put("a", day(1)), at(put("a", day(1)), day(2)), put("a", day(1))},
+	} {
+		for kind, then := range map[string]harvest.Source{"snapshot": snapshot(test.told), "log": harvest.Of(src, test.told)} {
+			if kind == "log" && test.waiting.At != (websync.Datetime{}) {
+				continue // older by its own word
+			}
+			t.Run(test.name+"/"+kind, func(t *testing.T) {
+				w := newWorld(t)
+				w.page("a")
+				w.run(harvest.Of(src, test.held))
+				w.page("a", "new")
+				_, err := w.h.List(t.Context(), harvest.Of(src, test.waiting))
+				require.NoError(t, err)
+				planned, err := w.h.Plan(t.Context(), then, nil)
+				require.NoError(t, err)
+				require.EqualValues(t, 1, planned.Updated)
+				require.EqualValues(t, 1, w.run(then).Updated)
+				require.Equal(t, map[string]string{"a": "a new"}, w.live())
+				require.Equal(t, test.waiting.Resource.Modified, w.record("a").Resource.Modified, "as precisely as it was told")
+				require.Empty(t, w.tasks())
+				w.site.reset()
+				require.EqualValues(t, 1, w.run(then).Unchanged)
+				require.Empty(t, w.site.requests)
+			})
+		}
+	}
+}
+
+// TestShownTwiceAndFailed shows a resource again, as it was before, when the get of what was shown first has failed.
+func TestShownTwiceAndFailed(t *testing.T) {
+	w := newWorld(t)
+	w.site.failing[base+"a"] = harvest.ErrTemporary
+	r := w.run(snapshot(put("a", day(2)), put("a", day(1))))
+	require.EqualValues(t, 1, r.History)
+	require.Equal(t, day(2), w.tasks()[0].Resource.Modified)
+}
+
+// meanwhile lets another process list src while the first page is got.
+func (w *world) meanwhile(s harvest.Source) {
+	var once sync.Once
+	w.site.before = func(string) {
+		once.Do(func() {
+			h := harvest.Harvester{Store: w.store}
+			_, err := h.List(w.Context(), s)
+			require.NoError(w, err)
+		})
+	}
+}
+
+func TestBudgetSpentKeepsTheYoungerTask(t *testing.T) {
+	w := newWorld(t)
+	events := func(d int) harvest.Source { return harvest.Of(src, put("a", day(d)), put("b", day(d))) }
+	w.page("a")
+	w.page("b")
+	_, err := w.h.List(t.Context(), events(1))
+	require.NoError(t, err)
+	w.meanwhile(events(2))
+	w.h.Budget.Requests, w.h.Window = 1, 2 // one is got, and spends the budget; the other is on its way already
+	_, err = w.h.Work(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.NotEmpty(t, w.tasks())
+	for _, task := range w.tasks() {
+		require.Equal(t, day(2), task.Resource.Modified)
+	}
+}
+
+func TestSweptWhileItWasGot(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.page("b")
+	w.run(snapshot(put("a", day(1)), put("b", day(1))))
+	w.page("a", "3")
+	_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(3))))
+	require.NoError(t, err)
+	w.meanwhile(snapshot(put("b", day(1))))
+	r, err := w.h.Work(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, r.History)
+	require.Equal(t, map[string]string{"b": "b"}, w.live())
+	require.Empty(t, w.tasks())
+}
+
+func TestListedAgainInVain(t *testing.T) {
+	w := newWorld(t)
+	w.h.Attempts = 2
+	w.site.failing[base+"a"] = harvest.ErrTemporary
+	for range 2 {
+		_, err := w.h.List(t.Context(), snapshot(put("a", day(1))))
+		require.NoError(t, err)
+		_, err = w.h.Work(t.Context(), harvest.Of(src))
+		require.NoError(t, err)
+	}
+	require.True(t, w.tasks()[0].Parked, "the same state has failed twice")
+}
+
+// TestListingWithoutWhatWaits: an entry that could not be read may be what waits. What is only guarded ends the task.
+func TestListingWithoutWhatWaits(t *testing.T) {
+	list := func(skipped, n int, also ...harvest.Event) harvest.Source {
+		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
+		for i := range n {
+			events = append(events, put(fmt.Sprintf("p%02d", i), day(1)))
+		}
+		events = append(events, also...)
+		return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: skipped})...)
+	}
+	for _, test := range []struct {
+		name   string
+		listed harvest.Source
+		left   int64
+	}{
+		{"skipped", list(1, 20), 1},
+		{"too few", list(0, 5), 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			for i := range 20 {
+				w.page(fmt.Sprintf("p%02d", i))
+			}
+			w.site.failing[base+"waits"] = later{time.Now().Add(time.Hour)}
+			w.run(list(0, 20, put("waits", day(1))))
+			require.EqualValues(t, test.left, w.run(test.listed).Left.Waiting)
+			require.Zero(t, w.run(list(0, 20)).Left.Waiting)
 		})
 	}
 }
