@@ -235,6 +235,9 @@ func split(slots []*slot, ids []string) (kept, out []*slot) {
 func (p *pipe) batch(slots []*slot) *Batch {
 	b := NewBatch(p.key)
 	for _, s := range slots {
+		if s.change != nil && s.task != nil {
+			s.change.Task = s.task.N
+		}
 		switch {
 		case s.change != nil && s.touch:
 			b.Touches = append(b.Touches, *s.change)

@@ -35,8 +35,8 @@ type Store interface {
 	Release(ctx context.Context, c *Claim) error
 
 	// Commit applies the batch, all or nothing, durably. ErrFenced: (Epoch, N) of the claim is not the newest. When a
-	// Put or Touch does not meet the record it was planned against (its Base), nothing is applied and the ids of
-	// all such are returned as conflicts, without an error. A success advances c.N. A Batch whose ID is that of the last
+	// Put or Touch does not meet the record it was planned against (its Base), or the task that it carries out, nothing is
+	// applied and the ids of all such are returned as conflicts, without an error. A success advances c.N. A Batch whose ID is that of the last
 	// one that was applied under this name is not applied again, and answered with success.
 	Commit(ctx context.Context, c *Claim, b *Batch) (conflicts []string, err error)
 
@@ -143,7 +143,10 @@ func NewBatch(source string) *Batch {
 type Change struct {
 	// Base is the Seq of the record when the change was planned, 0 if there was none. If it is another when the batch is
 	// applied, the change is a conflict.
-	Base   websync.Seq
+	Base websync.Seq
+	// Task is the N of the task that the change carries out. If the id has none with this N when the batch is applied, before
+	// its Done, the change is a conflict: something was told since. 0: it comes from no task.
+	Task   uint64
 	Record Record
 }
 

@@ -201,3 +201,27 @@ func TestListingWithoutWhatWaits(t *testing.T) {
 		})
 	}
 }
+
+// A deletion that is listed while a task of its id is got, by another process, is not undone by that.
+func TestDeletedWhileItIsGot(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		w := newWorld(t)
+		w.page("a")
+		if known {
+			w.run(harvest.Of(src, put("a", day(1))))
+			w.page("a", "two")
+		}
+		_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(2))))
+		require.NoError(t, err)
+		w.site.before = func(string) {
+			w.site.before = nil
+			_, err := w.h.List(t.Context(), harvest.Of(src, del("a", day(3))))
+			require.NoError(t, err)
+		}
+		r, err := w.h.Work(t.Context(), harvest.Of(src))
+		require.NoError(t, err)
+		require.Empty(t, w.live(), "known before: %t", known)
+		require.Empty(t, w.tasks())
+		require.EqualValues(t, 1, r.History)
+	}
+}

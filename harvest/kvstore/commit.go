@@ -171,7 +171,13 @@ func (c *commit) read() error {
 			if err := v.item("", &o.item); err != nil {
 				return err
 			}
-			if o.item.Seq != changes[i].Base {
+			fits := o.item.Seq == changes[i].Base
+			if n := changes[i].Task; fits && n != 0 {
+				if fits, err = c.hasTask(id, n); err != nil {
+					return err
+				}
+			}
+			if !fits {
 				c.conflicts = append(c.conflicts, id)
 			}
 			c.olds = append(c.olds, o)
@@ -181,6 +187,17 @@ func (c *commit) read() error {
 		return websync.ErrConflict // undoes the claim's step
 	}
 	return nil
+}
+
+// hasTask reports whether an id has the task with this N.
+func (c *commit) hasTask(id string, n uint64) (bool, error) {
+	v, err := c.stored(taskKeyOf(c.source.n, id))
+	if err != nil {
+		return false, err
+	}
+	var t harvest.Task
+	err = v.task("", &t)
+	return t.N == n, err
 }
 
 func (c *commit) puts() error {

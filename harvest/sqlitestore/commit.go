@@ -272,7 +272,10 @@ func (t *commit) begin() (err error) {
 	return err
 }
 
-// match compares the batch with the records it was planned against.
+// oneTaskN finds the task with this N.
+const oneTaskN = "SELECT 1 FROM tasks WHERE source = ? AND id = ? AND n = ?"
+
+// match compares the batch with the records it was planned against, and with the tasks that it carries out.
 func (t *commit) match() (bad error) {
 	for i := range t.changes {
 		c := &t.changes[i]
@@ -283,7 +286,15 @@ func (t *commit) match() (bad error) {
 		if row != nil {
 			c.old = stored{true, integer(row[0]), integer(row[1]), websync.ChangeKind(integer(row[2])), blob(row[3])}
 		}
-		if websync.Seq(c.old.seq) != c.Base {
+		fits := websync.Seq(c.old.seq) == c.Base
+		if fits && c.Task != 0 {
+			row, err := t.one(oneTaskN, t.source, c.id, int64(c.Task))
+			if err != nil {
+				return err
+			}
+			fits = row != nil
+		}
+		if !fits {
 			t.conflicts = append(t.conflicts, c.Record.Resource.ID)
 		}
 		if !c.put && !c.old.known && c.Record.Kind != websync.Deleted {
@@ -473,7 +484,7 @@ func (t *commit) writeTasks() error {
 	for i, data := range t.tasks {
 		task := &t.batch.Tasks[i]
 		if task.N != 0 {
-			row, err := t.one("SELECT 1 FROM tasks WHERE source = ? AND id = ? AND n = ?", t.source, []byte(task.Resource.ID), int64(task.N))
+			row, err := t.one(oneTaskN, t.source, []byte(task.Resource.ID), int64(task.N))
 			if err != nil {
 				return err
 			}

@@ -133,6 +133,16 @@ func brokenTasks() []broken {
 			with: func(f *faulty) {
 				f.tasks = func(tasks []harvest.Task) []harvest.Task { return tasks[:min(1000, len(tasks))] }
 			}},
+		{name: "does not look at Change.Task", caught: "tasks/carried-out",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) {
+					for _, changes := range [][]harvest.Change{b.Puts, b.Touches} {
+						for i := range changes {
+							changes[i].Task = 0
+						}
+					}
+				}
+			}},
 		{name: "LookupTasks leaves out what has no task", caught: "tasks/lookup",
 			with: func(f *faulty) {
 				f.byID = func(_ string, tasks []harvest.Task) []harvest.Task {

@@ -149,7 +149,7 @@ func (m *model) check(b *harvest.Batch) (conflicts []string, err error) {
 		switch {
 		case !allowed(id) || seen[id]:
 			return nil, harvest.ErrBatch
-		case held.Seq != ch.Base:
+		case held.Seq != ch.Base, ch.Task != 0 && m.tasks[b.Source][id].N != ch.Task:
 			conflicts = append(conflicts, id)
 		case i >= len(b.Puts) && !held.Known() && ch.Record.Kind != websync.Deleted:
 			return nil, harvest.ErrBatch

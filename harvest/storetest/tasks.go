@@ -22,6 +22,7 @@ func taskCases() []Case {
 		{Name: "due-replaced", Rule: "A task that is put off, parked or done is no longer due at its old time.", check: taskDueReplaced},
 		{Name: "order", Rule: "Tasks yields ids greater than after in byte order.", check: taskOrder},
 		{Name: "long", Rule: "Tasks of many pages are whole and in order.", check: taskLong},
+		{Name: "carried-out", Rule: "A change that carries out a task is a conflict if the id has none with this N.", check: taskCarriedOut},
 		{Name: "lookup", Rule: "LookupTasks answers in the order of ids, each time an id is asked, with zero for one that has no task, and with every kind.", check: taskLookup},
 		{Name: "source", Rule: "Tasks belong to the Batch's source.", check: taskSource},
 	}
@@ -263,6 +264,44 @@ func taskLong(t *tester) {
 	if len(due) != 1100 || due[0] != ids[1199] || due[1099] != ids[100] {
 		t.Errorf("Due returned %d tasks, want 1100 from %s to %s", len(due), ids[1199], ids[100])
 	}
+}
+
+func taskCarriedOut(t *tester) {
+	w := t.open().writer("a")
+	ids := []string{uri1, uri2, uri3, uri4}
+	w.create(uri4)
+	for _, id := range ids {
+		w.addTasks(task("a", id, now()))
+	}
+	w.writer("b").addTasks(task("b", uri5, now()))
+	was := exactly(t, 4, w.tasks("a", ""), "tasks")
+	w.addTasks(task("a", uri2, now()))
+	w.done(harvest.TaskRef{ID: uri3})
+	b := w.batch()
+	for i, id := range ids[:3] {
+		c := change(id, 0, websync.Created, "got")
+		c.Task = was[i].N
+		b.Puts = append(b.Puts, c)
+		b.Done = append(b.Done, harvest.TaskRef{ID: id, N: was[i].N})
+	}
+	touch := bodyChange(uri4, w.record("a", uri4).Seq, uri4, websync.Digest{})
+	touch.Task = was[3].N + 1000
+	b.Touches = []harvest.Change{touch}
+	other := change(uri5, 0, websync.Created, "got")
+	other.Task = was[0].N
+	b.Puts = append(b.Puts, other)
+	before := w.contents([]string{"a"}, nil)
+	conflicts, err := w.Commit(t.ctx, w.c, b)
+	t.ok(err, "Commit of what carries out tasks that were replaced or done")
+	t.same([]string{uri2, uri3, uri4, uri5}, sorted(conflicts), "conflicts: ")
+	t.same(before, w.contents([]string{"a"}, nil), "after conflicts: ")
+	b = w.batch()
+	c := change(uri1, 0, websync.Created, "got")
+	c.Task = was[0].N
+	b.Puts, b.Done = []harvest.Change{c}, []harvest.TaskRef{{ID: uri1, N: was[0].N}}
+	w.apply(b)
+	t.same("got", w.record("a", uri1).Resource.Title, "Title of what a task got: ")
+	t.same([]string{uri2, uri4}, taskIDs(w.tasks("a", "")), "tasks that are left: ")
 }
 
 func taskLookup(t *tester) {
