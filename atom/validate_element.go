@@ -66,42 +66,30 @@ func (m *elementModel) find(name xmlscan.Name) int {
 	return -1
 }
 
-var feedModel = elementModel{"feed", []childModel{
+// metadata is what a feed and the source of an entry have in common.
+var metadata = []childModel{
+	{Namespace, "id", holdsID, 1, 1},
+	{Namespace, "title", holdsText, 1, 1},
+	{Namespace, "updated", holdsDate, 1, 1},
+	{Namespace, "author", holdsPerson, 0, 0},
+	{Namespace, "category", holdsCategory, 0, 0},
+	{Namespace, "contributor", holdsPerson, 0, 0},
+	{Namespace, "generator", holdsGenerator, 0, 1},
+	{Namespace, "icon", holdsIRI, 0, 1},
+	{Namespace, "link", holdsLink, 0, 0},
+	{Namespace, "logo", holdsIRI, 0, 1},
+	{Namespace, "rights", holdsText, 0, 1},
+	{Namespace, "subtitle", holdsText, 0, 1},
+	{HistoryNamespace, "complete", holdsNothing, 0, 0},
+	{HistoryNamespace, "archive", holdsNothing, 0, 0},
+}
+
+var feedModel = elementModel{"feed", append([]childModel{
 	{Namespace, "entry", holdsEntry, 0, 0},
 	{TombstoneNamespace, "deleted-entry", holdsTombstone, 0, 0},
-	{Namespace, "id", holdsID, 1, 1},
-	{Namespace, "title", holdsText, 1, 1},
-	{Namespace, "updated", holdsDate, 1, 1},
-	{Namespace, "author", holdsPerson, 0, 0},
-	{Namespace, "category", holdsCategory, 0, 0},
-	{Namespace, "contributor", holdsPerson, 0, 0},
-	{Namespace, "generator", holdsGenerator, 0, 1},
-	{Namespace, "icon", holdsIRI, 0, 1},
-	{Namespace, "link", holdsLink, 0, 0},
-	{Namespace, "logo", holdsIRI, 0, 1},
-	{Namespace, "rights", holdsText, 0, 1},
-	{Namespace, "subtitle", holdsText, 0, 1},
-	{HistoryNamespace, "complete", holdsNothing, 0, 0},
-	{HistoryNamespace, "archive", holdsNothing, 0, 0},
-}, &ruleFeedChild, &ruleFeedChild}
+}, metadata...), &ruleFeedChild, &ruleFeedChild}
 
-// sourceModel is that of a feed without its entries.
-var sourceModel = elementModel{"source", []childModel{
-	{Namespace, "id", holdsID, 1, 1},
-	{Namespace, "title", holdsText, 1, 1},
-	{Namespace, "updated", holdsDate, 1, 1},
-	{Namespace, "author", holdsPerson, 0, 0},
-	{Namespace, "category", holdsCategory, 0, 0},
-	{Namespace, "contributor", holdsPerson, 0, 0},
-	{Namespace, "generator", holdsGenerator, 0, 1},
-	{Namespace, "icon", holdsIRI, 0, 1},
-	{Namespace, "link", holdsLink, 0, 0},
-	{Namespace, "logo", holdsIRI, 0, 1},
-	{Namespace, "rights", holdsText, 0, 1},
-	{Namespace, "subtitle", holdsText, 0, 1},
-	{HistoryNamespace, "complete", holdsNothing, 0, 0},
-	{HistoryNamespace, "archive", holdsNothing, 0, 0},
-}, &ruleSourceChild, &ruleSourceLacks}
+var sourceModel = elementModel{"source", metadata, &ruleSourceChild, &ruleSourceLacks}
 
 var entryModel = elementModel{"entry", []childModel{
 	{Namespace, "id", holdsID, 1, 1},
