@@ -63,7 +63,8 @@ type Event struct {
 	// Complete, of a SnapshotEnd: what was not shown since SnapshotStart is gone.
 	Complete bool
 
-	// Skipped, of a SnapshotEnd: how many entries could not be read. More than none withholds deletions.
+	// Skipped, of a SnapshotEnd or a Mark: how many entries could not be read, or may be hidden in what was read over,
+	// since the last event that counted them. More than none withholds deletions, and the run is not in step.
 	Skipped int
 
 	// Options, of a SnapshotEnd, is a fingerprint of the Source's options that decide what it shows. When it differs

@@ -22,6 +22,8 @@ type Harvester struct {
 	Bodies BodyMode
 	// Full makes a pass from the beginning, in spite of the checkpoint.
 	Full bool
+	// Recheck asks conditionally for every body that seems unchanged, for publishers that change without stating it.
+	Recheck bool
 
 	// MaxDelete is the share of a source's records that one snapshot may delete. If there are more to delete, all are
 	// withheld. 0: 0.5 of more than ten, and any number of ten or fewer; negative: no limit.

@@ -30,6 +30,7 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) error {
 	pass := &Run{
 		From:    from,
+		Full:    r.h.Full,
 		Fetcher: r.lists,
 		Report:  r.finding,
 		Expect:  func(total int64) { r.expect.Store(total) },

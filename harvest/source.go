@@ -47,6 +47,9 @@ type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
 
+	// Full says that the user wants a pass from the beginning: From is zero, and nothing that earlier runs kept is used.
+	Full bool
+
 	// Fetcher gets documents, politely and counted. It is never nil; if the Harvester has none, every Fetch is an error.
 	Fetcher Fetcher
 
