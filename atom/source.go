@@ -108,7 +108,7 @@ func (s *Source) Root() string { return s.URL }
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		w := &walk{source: s, run: run, yield: yield, shelf: newShelf(s.Dir, s.Key())}
+		w := &walk{source: s, run: run.WithDefaults(), yield: yield, shelf: newShelf(s.Dir, s.Key())}
 		w.begin()
 		err := errors.Join(w.all(ctx), w.forget())
 		if w.done {

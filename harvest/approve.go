@@ -5,7 +5,7 @@ import "context"
 // Approve carries out the deletions of src that were withheld, each only if its record has not changed since, and accepts the
 // options under which the source was listed. It asks the source nothing. The Report counts what it deleted.
 func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "source/"+src.Key())
+	r, ctx, err := h.begin(ctx, src, "source/")
 	if err != nil {
 		return r.report, err
 	}

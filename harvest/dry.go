@@ -146,12 +146,12 @@ func (d *dryRun) tell(decision Decision) {
 }
 
 func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Report, error) {
-	r := newRun(h, src)
-	r.dry = dry
-	if err := h.check(src); err != nil {
+	r, err := newRun(h, src)
+	if err != nil {
 		return r.report, err
 	}
-	err := r.considerAll(ctx)
+	r.dry = dry
+	err = r.considerAll(ctx)
 	err = errors.Join(err, r.report.countLeft(context.WithoutCancel(ctx), h.Store))
 	r.report.Ended = time.Now().UTC()
 	if err != nil {

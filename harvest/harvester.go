@@ -76,7 +76,7 @@ type Budget struct {
 // The Report is never nil. The error is for what ends a run: the source could not be read, the Store failed, the claim is
 // held by another or lost, the context ended. What was committed before stays, and the next run goes on from there.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "source/"+src.Key())
+	r, ctx, err := h.begin(ctx, src, "source/")
 	if err != nil {
 		return r.report, err
 	}
@@ -90,7 +90,7 @@ func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 // List is the first half of Run: it lists what changed and stores everything that must be got as tasks, for Work to do,
 // perhaps in another process. Only bytes that come along with the listing are kept at once.
 func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "source/"+src.Key())
+	r, ctx, err := h.begin(ctx, src, "source/")
 	if err != nil {
 		return r.report, err
 	}
@@ -100,7 +100,7 @@ func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
 // Work is the second half: it gets what the tasks of src name that are due now, and commits it. It returns when none is left
 // that is due. It may run beside List, and before it.
 func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "work/"+src.Key())
+	r, ctx, err := h.begin(ctx, src, "work/")
 	if err != nil {
 		return r.report, err
 	}
@@ -125,12 +125,13 @@ func (h *Harvester) ttl() time.Duration {
 	return h.TTL
 }
 
-// begin claims name and returns a run whose context ends when the claim is lost.
-func (h *Harvester) begin(ctx context.Context, src Source, name string) (*run, context.Context, error) {
-	r := newRun(h, src)
-	if err := h.check(src); err != nil {
+// begin claims the source under a name with this prefix, and returns a run whose context ends when the claim is lost.
+func (h *Harvester) begin(ctx context.Context, src Source, prefix string) (*run, context.Context, error) {
+	r, err := newRun(h, src)
+	if err != nil {
 		return r, ctx, err
 	}
+	name := prefix + r.key
 	claim, err := h.Store.Claim(ctx, name, h.ttl())
 	if err != nil {
 		return r, ctx, fmt.Errorf("harvest: %s: %w", name, err)
@@ -140,16 +141,6 @@ func (h *Harvester) begin(ctx context.Context, src Source, name string) (*run, c
 	go r.keepClaim(ctx)
 	go r.tellProgress(ctx)
 	return r, ctx, nil
-}
-
-func (h *Harvester) check(src Source) error {
-	if h.Store == nil {
-		return errors.New("harvest: no Store")
-	}
-	if src.Key() == "" {
-		return errors.New("harvest: the source has no key")
-	}
-	return nil
 }
 
 // keepClaim renews the claim until ctx ends, and ends ctx when the claim is lost.

@@ -73,7 +73,7 @@ func TestLedger(t *testing.T) {
 
 // TestStuckKeepsNoCheckpoints tells a log that goes on after bytes that could not be read.
 func TestStuckKeepsNoCheckpoints(t *testing.T) {
-	p := newRun(&Harvester{}, Of("log")).newPipe(-1)
+	p := (&run{h: &Harvester{}}).newPipe(-1)
 	stuck := &slot{n: 1, stuck: true}
 	p.ledger.enter(stuck)
 	p.tell([]*slot{stuck}, nil)

@@ -3,6 +3,7 @@ package harvest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync/atomic"
@@ -38,8 +39,20 @@ type run struct {
 	told   chan struct{} // closed when progress is no longer told
 }
 
-func newRun(h *Harvester, src Source) *run {
-	r := &run{h: h, src: src, key: src.Key(), id: NewBatch("").ID, log: h.Log, kept: make(chan struct{}), told: make(chan struct{})}
+// newRun returns a run over src. The run has a report even if there is an error, which is for what the caller has to set.
+func newRun(h *Harvester, src Source) (*run, error) {
+	r := &run{h: h, src: src, id: NewBatch("").ID, log: h.Log, kept: make(chan struct{}), told: make(chan struct{})}
+	r.report = &Report{Started: time.Now().UTC(), Requests: map[int]int64{}, Problems: []Failure{}, Failures: []Failure{}}
+	switch {
+	case h.Store == nil:
+		return r, errors.New("harvest: Harvester.Store is nil")
+	case src == nil:
+		return r, errors.New("harvest: the Source is nil")
+	case src.Key() == "":
+		return r, fmt.Errorf("harvest: the Key of the Source, a %T, is empty", src)
+	}
+	r.key = src.Key()
+	r.report.Source = r.key
 	r.getter, _ = src.(Getter)
 	if h.Hooks != nil {
 		r.hooks = *h.Hooks
@@ -47,12 +60,11 @@ func newRun(h *Harvester, src Source) *run {
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
-	r.report = &Report{Source: r.key, Started: time.Now().UTC(), Requests: map[int]int64{}, Problems: []Failure{}, Failures: []Failure{}}
 	root := rootOf(src)
 	r.lists = &counted{run: r, root: root, list: true}
 	r.bodies = &counted{run: r, root: root}
 	r.commits = &committer{run: r}
-	return r
+	return r, nil
 }
 
 func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
@@ -144,7 +156,7 @@ type counted struct {
 	list bool
 }
 
-var errNoFetcher = errors.New("the Harvester has no Fetcher")
+var errNoFetcher = errors.New("harvest: Harvester.Fetcher is nil")
 
 func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if c.run.h.Fetcher == nil {

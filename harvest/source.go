@@ -3,6 +3,7 @@ package harvest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"log/slog"
@@ -42,7 +43,8 @@ type Rooted interface {
 	Root() string
 }
 
-// A Run is what the engine gives a Source for one pass.
+// A Run is what the engine gives a Source for one pass. The engine sets every field; a program that calls Events itself may
+// leave any of them zero, so a Source takes its Run from WithDefaults.
 type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
@@ -50,19 +52,47 @@ type Run struct {
 	// Full says that the user wants a pass from the beginning: From is zero, and nothing that earlier runs kept is used.
 	Full bool
 
-	// Fetcher gets documents, politely and counted. It is never nil; if the Harvester has none, every Fetch is an error.
+	// Fetcher gets documents, politely and counted. If nil, every Fetch is an error.
 	Fetcher Fetcher
 
-	// Report receives departures of the documents from their specifications. It is never nil and may be called from
-	// several goroutines.
+	// Report receives departures of the documents from their specifications. It may be called from several goroutines. If
+	// nil, they are dropped.
 	Report func(websync.Finding)
 
-	// Expect tells how many events are to come in all, as soon as that is known or known better. It is never nil.
+	// Expect is called with the number of events to come in all, as soon as that is known or known better. If nil, nobody
+	// asks for it.
 	Expect func(total int64)
 
-	// Log is never nil.
+	// Log receives what a Source logs. If nil, nothing is logged.
 	Log *slog.Logger
 }
+
+// WithDefaults returns a copy of r in which no field is nil: what is missing is replaced by what does nothing, a missing
+// Fetcher by one whose Fetch is always an error. A nil r is a zero Run.
+func (r *Run) WithDefaults() *Run {
+	var run Run
+	if r != nil {
+		run = *r
+	}
+	if run.Fetcher == nil {
+		run.Fetcher = noFetcher{errors.New("harvest: Run.Fetcher is nil")}
+	}
+	if run.Report == nil {
+		run.Report = func(websync.Finding) {}
+	}
+	if run.Expect == nil {
+		run.Expect = func(int64) {}
+	}
+	if run.Log == nil {
+		run.Log = slog.New(slog.DiscardHandler)
+	}
+	return &run
+}
+
+// A noFetcher stands for a Fetcher that is missing.
+type noFetcher struct{ err error }
+
+func (f noFetcher) Fetch(context.Context, *Request) (*Response, error) { return nil, f.err }
 
 // Of returns a Source that tells the given events each time it is asked, whatever the checkpoint. It serves tests, and
 // it fills a Store by hand.

@@ -51,7 +51,7 @@ func (u *Union) Key() string { return u.Name }
 // Events tells what changed in the members since run.From, or everything there is.
 func (u *Union) Events(ctx context.Context, run *Run) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		p := &unionPass{Union: u, run: run, yield: yield}
+		p := &unionPass{Union: u, run: run.WithDefaults(), yield: yield}
 		if err := p.walk(ctx); err != nil && !errors.Is(err, errStopped) {
 			yield(Event{}, err)
 		}

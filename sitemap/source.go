@@ -89,7 +89,7 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	return func(yield func(harvest.Event, error) bool) {
 		w := &walk{
 			source: s,
-			run:    run,
+			run:    run.WithDefaults(),
 			yield:  yield,
 			next:   checkpoint{options: s.options(), parts: make(map[partKey]partNote)},
 			asked:  make(map[string]bool),

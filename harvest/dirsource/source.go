@@ -68,7 +68,7 @@ func (s *Source) Key() string {
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		w := &walk{source: s, run: run, yield: yield}
+		w := &walk{source: s, run: run.WithDefaults(), yield: yield}
 		if err := w.all(ctx); err != nil {
 			yield(harvest.Event{}, err)
 		}
