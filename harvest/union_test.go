@@ -689,7 +689,7 @@ func TestUnionIncomplete(t *testing.T) {
 		union *harvest.Union
 		want  string
 	}{
-		"no name":    {&harvest.Union{Members: []harvest.Member{a.member()}}, "no key"},
+		"no name":    {&harvest.Union{Members: []harvest.Member{a.member()}}, "the Key of the Source, a *harvest.Union, is empty"},
 		"no members": {&harvest.Union{Name: src}, "no members"},
 		"no catalog": {&harvest.Union{Name: src, Members: []harvest.Member{a.member(), {Source: "b"}}}, "member 2"},
 		"no source":  {&harvest.Union{Name: src, Members: []harvest.Member{{Catalog: a.Store}}}, "member 1"},
