@@ -19,6 +19,9 @@ func (r *Reader) AppendElement(dst []byte) ([]byte, error) {
 		}
 		switch k {
 		case Start:
+			if r.stops() {
+				return dst, ErrStopped
+			}
 			c.start()
 		case Text:
 			c.closeTag()

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// The reasons inside a [SyntaxError] that callers tell apart with errors.Is.
+// The reasons inside a [SyntaxError] that callers tell apart with errors.Is, and ErrStopped.
 var (
 	// ErrEmpty means that the input has no bytes, or only white space.
 	ErrEmpty = errors.New("empty input")
@@ -19,6 +19,10 @@ var (
 
 	// ErrLimit means that one of the Reader's limits was passed.
 	ErrLimit = errors.New("limit passed")
+
+	// ErrStopped means that Reader.Stop returned true. It does not end reading, and is not in
+	// a SyntaxError.
+	ErrStopped = errors.New("stopped at an element")
 
 	// ErrEntity means that the DOCTYPE declares an entity, which is refused whatever its kind.
 	ErrEntity = errors.New("entity declarations are refused")

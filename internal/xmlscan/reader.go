@@ -68,6 +68,11 @@ type Reader struct {
 	// these are no errors when Recover is nil. Positions are as in SyntaxError. The Reader must not be used inside the call.
 	Recover func(line, column int, msg string)
 
+	// Stop, if set, is asked about each element inside of one that Skip, ElementText or
+	// AppendElement reads. Where it returns true, they return ErrStopped, and the Start of that
+	// element is the current token. It must not use the Reader.
+	Stop func(Name) bool
+
 	maxDepth, maxToken, maxAttrs int // the limits above with their defaults
 
 	input
@@ -165,14 +170,19 @@ func (r *Reader) Next() (Kind, error) {
 
 // NextTag is like Next but passes over Text.
 func (r *Reader) NextTag() (Kind, error) {
-	if r.mode == modeContent {
-		r.passIndentation()
-	}
-	k, err := r.Next()
+	k, err := r.NextTagOrText()
 	if k == Text {
 		k, err = r.Next()
 	}
 	return k, err
+}
+
+// NextTagOrText is like Next but passes over white space that a tag follows at once.
+func (r *Reader) NextTagOrText() (Kind, error) {
+	if r.mode == modeContent {
+		r.passIndentation()
+	}
+	return r.Next()
 }
 
 // Skip reads to the end of the innermost open element (the one whose Start is current, if one is); its End becomes the current token.
@@ -180,14 +190,21 @@ func (r *Reader) NextTag() (Kind, error) {
 func (r *Reader) Skip() error {
 	depth := len(r.stack)
 	for {
-		if _, err := r.Next(); err != nil {
+		k, err := r.Next()
+		if err != nil {
 			return err
 		}
 		if len(r.stack) < depth {
 			return nil
 		}
+		if k == Start && r.stops() {
+			return ErrStopped
+		}
 	}
 }
+
+// stops reports whether Stop wants to have the current Start.
+func (r *Reader) stops() bool { return r.Stop != nil && r.Stop(r.Name()) }
 
 // ElementText reads the element whose Start is current up to its End, which becomes the current token, and returns its text as a view
 // valid until the next call that reads. White space is kept (see [Trim]). Child elements are skipped with their text, with a note to Recover.
@@ -231,6 +248,9 @@ func (r *Reader) skipChild() error {
 	if r.Recover != nil {
 		line, col := r.Position()
 		r.Recover(line, col, "element "+r.current().name.raw+" where only text is expected")
+	}
+	if r.stops() {
+		return ErrStopped
 	}
 	return r.Skip()
 }

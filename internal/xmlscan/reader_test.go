@@ -432,3 +432,34 @@ func TestAlikeNames(t *testing.T) {
 		}
 	}
 }
+
+// TestStop: an element that Stop wants ends what would have read over it, and reading goes on from its Start.
+func TestStop(t *testing.T) {
+	reads := map[string]func(*xmlscan.Reader) error{
+		"Skip":          (*xmlscan.Reader).Skip,
+		"ElementText":   func(r *xmlscan.Reader) error { _, err := r.ElementText(); return err },
+		"AppendElement": func(r *xmlscan.Reader) error { _, err := r.AppendElement(nil); return err },
+	}
+	for name, read := range reads {
+		t.Run(name, func(t *testing.T) {
+			r := newReader(`<r><a>text<b><stop xmlns="urn:x">1</stop></b><stop/></a><c/></r>`)
+			r.Stop = func(n xmlscan.Name) bool { return n.Local == "stop" }
+			for range 2 {
+				_, err := r.NextTag()
+				require.NoError(t, err)
+			}
+			require.Equal(t, xmlscan.ErrStopped, read(r))
+			require.Equal(t, xmlscan.Name{Space: "urn:x", Local: "stop"}, r.Name())
+			require.Equal(t, 4, r.Depth())
+			text, err := r.ElementText()
+			require.NoError(t, err)
+			require.Equal(t, "1", string(text))
+			require.NoError(t, r.Skip(), "the rest of b")
+			require.Equal(t, xmlscan.ErrStopped, r.Skip(), "the rest of a")
+			require.Equal(t, xmlscan.Name{Local: "stop"}, r.Name())
+			require.NoError(t, r.Skip())
+			require.NoError(t, r.Skip())
+			require.Equal(t, xmlscan.Name{Local: "a"}, r.Name())
+		})
+	}
+}
