@@ -167,7 +167,7 @@ const maxRobots = 1 << 20
 
 func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]string, error) {
 	// What a sitemap lists may be hostile: an address that is not public is asked only if the user has named it.
-	req := &harvest.Request{URL: origin + "/robots.txt", Root: in.url, MaxBytes: maxRobots, Spool: true}
+	req := &harvest.Request{URL: origin + "/robots.txt", Root: in.name, MaxBytes: maxRobots, Spool: true}
 	for _, other := range p.inputs {
 		if other.named(origin) {
 			req.Root = other.name

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -67,7 +68,8 @@ type Client struct {
 	// MaxRetryAfter is the longest Retry-After that is obeyed; what is longer is taken as this. Default 24 hours.
 	MaxRetryAfter time.Duration
 
-	// AllowPrivate allows addresses that are not public for all hosts, not only for that of the source.
+	// AllowPrivate allows addresses that are not public for all hosts and at any time, not only for that of the source
+	// and as it had them first.
 	AllowPrivate bool
 
 	// IgnoreRobots makes the Client neither read nor obey robots.txt. For hosts whose owner agrees.
@@ -97,7 +99,10 @@ type Client struct {
 	waits   waits
 	unsaved unsaved
 
-	jitter func(time.Duration) time.Duration // for tests
+	homes homes
+
+	jitter   func(time.Duration) time.Duration // for tests
+	resolver *net.Resolver                     // for tests; nil: the default
 }
 
 var (
@@ -136,7 +141,7 @@ func (c *Client) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Resp
 // CloseIdleConnections closes connections that wait for another request. The Client stays usable.
 func (c *Client) CloseIdleConnections() {
 	c.start()
-	for _, t := range []http.RoundTripper{c.set.guarded, c.set.open} {
+	for _, t := range []http.RoundTripper{c.set.transport, c.set.home} {
 		if t, ok := t.(interface{ CloseIdleConnections() }); ok {
 			t.CloseIdleConnections()
 		}
@@ -159,7 +164,8 @@ type settings struct {
 	timeout       time.Duration
 	maxWait       time.Duration
 	maxRetryAfter time.Duration
-	guarded, open http.RoundTripper // for public addresses only, and for all
+	transport     http.RoundTripper
+	home          http.RoundTripper // for the hosts of sources, where they may have addresses that others may not; else nil
 	log           *slog.Logger
 }
 
@@ -189,10 +195,14 @@ func (c *Client) start() {
 		if s.log == nil {
 			s.log = slog.New(slog.DiscardHandler)
 		}
-		s.guarded, s.open = c.Transport, c.Transport
-		if c.Transport == nil {
-			s.guarded = newTransport(new(Guard).Control, s, concurrency)
-			s.open = newTransport(nil, s, concurrency)
+		switch {
+		case c.Transport != nil:
+			s.transport = c.Transport
+		case c.AllowPrivate:
+			s.transport = newTransport(c.dialer(nil).DialContext, s, concurrency)
+		default:
+			s.transport = newTransport(c.dialer(new(Guard)).DialContext, s, concurrency)
+			s.home = newTransport(c.dialHome, s, concurrency)
 		}
 	})
 }

@@ -45,8 +45,13 @@
 //
 // # Trust
 //
-// Addresses that are not public (private, loopback, link-local and the like) are refused when the connection is made,
-// except for the origin of the URL that the user named as the source. Each redirect is checked like a first request.
+// Addresses that are not public (private, loopback, link-local and the like) are refused when the connection is made.
+// The origin of the URL that the user named as the source may have one: the address that stands in the URL, loopback for
+// localhost, and for any other name the addresses that it has when it is first asked, if none of them is public; a
+// link-local one is refused even then. Other private addresses that the name resolves to later are refused, and a name
+// that was public stays so, with a State in later runs, too. A host of one's own network whose address changes needs
+// [Client] AllowPrivate.
+// Each redirect is checked like a first request.
 // Credentials are given with [Client.Authorize] for one origin and sent to no other. There are no cookies, no Referer,
 // and no proxy from the environment: a [Client] with its own Transport has what that has.
 package fetch

@@ -46,9 +46,9 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 	}
 	x.conditional = conditional
 	x.timer = time.AfterFunc(x.allowance(), x.timeout)
-	via := k.c.set.guarded
-	if k.private(h.origin) {
-		via = k.c.set.open
+	via := k.c.set.transport
+	if h.origin == k.root && k.c.set.home != nil {
+		via, r = k.c.set.home, r.WithContext(context.WithValue(x.ctx, originHost{}, h))
 	}
 	x.resp, err = via.RoundTrip(r)
 	x.timer.Stop()

@@ -41,6 +41,7 @@ type host struct {
 	until    time.Time // nobody goes before
 	closed   time.Time // when until was set last
 	refusals int       // 429 and 503 in a row
+	public   bool      // it had a public address when it was first asked as that of a source
 
 	robots robotsCache
 }

@@ -14,7 +14,7 @@ import (
 // documentation and other special ones, in IPv4 and IPv6, also behind the prefixes that map one into the other. Ports
 // are not restricted. The zero Guard is ready; a [Client] without Transport of its own has one.
 type Guard struct {
-	// Allow lists networks that are allowed all the same.
+	// Allow lists networks that are allowed all the same, in any zone.
 	Allow []netip.Prefix
 }
 
@@ -35,7 +35,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 func (g *Guard) Check(addr netip.Addr) error {
 	addr = addr.Unmap()
 	for _, p := range g.Allow {
-		if p.Contains(addr) {
+		if p.Contains(addr.WithZone("")) {
 			return nil
 		}
 	}

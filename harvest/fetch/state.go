@@ -23,6 +23,7 @@ func robotsKey(origin string) string { return "fetch/robots/" + origin }
 type hostNote struct {
 	Until    time.Time `json:"until,omitzero"`
 	Refusals int       `json:"refusals,omitempty"`
+	Public   bool      `json:"public,omitempty"`
 }
 
 // unsaved holds values until the next Commit takes them along.
@@ -83,7 +84,7 @@ func (h *host) save(ctx context.Context) {
 		return
 	}
 	h.mu.Lock()
-	note := hostNote{Until: h.until.UTC(), Refusals: h.refusals}
+	note := hostNote{Until: h.until.UTC(), Refusals: h.refusals, Public: h.public}
 	h.mu.Unlock()
 	value, err := json.Marshal(note)
 	if err != nil {
@@ -116,7 +117,7 @@ func (h *host) restore(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
-	h.refusals = max(note.Refusals, 0)
+	h.refusals, h.public = max(note.Refusals, 0), note.Public
 	h.until = now.Add(min(note.Until.Sub(now), h.c.set.maxRetryAfter)) // no note of a strange clock closes it for ever
 	h.pace.AllowN(now, 1)
 }

@@ -1,24 +1,26 @@
 package fetch
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 )
 
+// A dialFunc is what [net.Dialer] DialContext is.
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // newTransport returns a Transport with bounded buffers that keeps as many connections as may be in use. Redirects,
 // time-outs and compression are not its business.
-func newTransport(control func(string, string, syscall.RawConn) error, s *settings, concurrency int) *http.Transport {
+func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 	idle := s.perHost
 	if idle == 0 {
 		idle = max(concurrency, 64)
 	}
 	const window = 256 << 10
-	dialer := &net.Dialer{Timeout: s.inactivity, KeepAlive: 30 * time.Second, Control: control}
 	return &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            dial,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           concurrency,
