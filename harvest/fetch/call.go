@@ -142,7 +142,9 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 			return nil, &Error{URL: x.name(), Kind: harvest.ErrTemporary, Err: errUnasked}
 		}
 		resp.NotModified, resp.Length = true, 0
-		resp.Validator = merge(validator(k.req.URL, h), k.req.Validator)
+		// Another ETag is that of another representation, whose bytes nobody has (RFC 9111 §4.3.4).
+		resp.Validator = k.req.Validator
+		resp.Validator.URL = k.req.URL
 		return resp, nil
 	case http.StatusOK, http.StatusNonAuthoritativeInfo:
 		resp.Validator = validator(k.req.URL, h)
@@ -283,17 +285,6 @@ func sendable(values ...string) bool {
 		}
 	}
 	return true
-}
-
-// merge returns v with what it doesn't say taken from old.
-func merge(v, old harvest.Validator) harvest.Validator {
-	if v.ETag == "" {
-		v.ETag = old.ETag
-	}
-	if v.LastModified == "" {
-		v.LastModified = old.LastModified
-	}
-	return v
 }
 
 // ownHeader reports whether a header is the Client's own: credentials, which are bound to origins, and what decides how

@@ -98,12 +98,15 @@ func TestConditional(t *testing.T) {
 		v           harvest.Validator
 		header      []string
 		etag, since string // sent
-		merged      harvest.Validator
+		kept        harvest.Validator
 	}{
 		{"both", harvest.Validator{URL: url, ETag: `W/"1"`, LastModified: date}, nil, `W/"1"`, date, harvest.Validator{URL: url, ETag: `W/"1"`, LastModified: date}},
 		{"etag", harvest.Validator{ETag: `"1"`}, nil, `"1"`, "", harvest.Validator{URL: url, ETag: `"1"`}},
 		{"date", harvest.Validator{URL: url, LastModified: date}, nil, "", date, harvest.Validator{URL: url, LastModified: date}},
-		{"renewed", harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}, []string{`ETag: "2"`}, `"1"`, date, harvest.Validator{URL: url, ETag: `"2"`, LastModified: date}},
+		{"another etag", harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}, []string{`ETag: "2"`}, `"1"`, date, harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}},
+		{"the same, weaker", harvest.Validator{URL: url, ETag: `"1"`}, []string{`ETag: W/"1"`}, `"1"`, "", harvest.Validator{URL: url, ETag: `"1"`}},
+		{"an etag for a date", harvest.Validator{URL: url, LastModified: date}, []string{`ETag: "2"`, "Last-Modified: " + date}, "", date, harvest.Validator{URL: url, LastModified: date}},
+		{"another date", harvest.Validator{URL: url, LastModified: date}, []string{"Last-Modified: Thu, 22 Oct 2015 07:28:00 GMT"}, "", date, harvest.Validator{URL: url, LastModified: date}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWeb()
@@ -112,7 +115,7 @@ func TestConditional(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, resp.NotModified)
 			assert.Nil(t, resp.Body)
-			assert.Equal(t, tt.merged, resp.Validator)
+			assert.Equal(t, tt.kept, resp.Validator)
 			assert.Equal(t, tt.etag, w.seen[0].Header.Get("If-None-Match"))
 			assert.Equal(t, tt.since, w.seen[0].Header.Get("If-Modified-Since"))
 		})
@@ -325,7 +328,7 @@ func TestServers(t *testing.T) {
 
 	trusting := New(nil)
 	trusting.start()
-	trusting.set.open.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	trusting.set.home.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
 	defer trusting.CloseIdleConnections()
 	assert.Equal(t, "HTTP/2.0", mustGet(t, trusting, secure.URL+"/a"))
 }
