@@ -288,6 +288,9 @@ type transcoder struct {
 	decode  decoder
 	raw     []byte
 	pending []byte // what is not decoded yet
+
+	char [utf8.UTFMax]byte // holds a character that is longer than a read,
+	rest []byte            // and this is what is left of it
 }
 
 func (t *transcoder) Read(p []byte) (int, error) {
@@ -306,7 +309,20 @@ func (t *transcoder) Read(p []byte) (int, error) {
 	return 0, t.err
 }
 
+// take decodes pending input into p, which can be shorter than a character.
 func (t *transcoder) take(p []byte) int {
+	if len(t.rest) == 0 && len(p) >= utf8.UTFMax {
+		return t.decodeInto(p)
+	}
+	if len(t.rest) == 0 {
+		t.rest = t.char[:t.decodeInto(t.char[:])]
+	}
+	n := copy(p, t.rest)
+	t.rest = t.rest[n:]
+	return n
+}
+
+func (t *transcoder) decodeInto(p []byte) int {
 	nDst, nSrc := t.decode(p, t.pending, t.err == io.EOF)
 	t.pending = t.pending[nSrc:]
 	return nDst

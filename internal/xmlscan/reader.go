@@ -60,7 +60,7 @@ type Reader struct {
 	//   - A '&' that starts no reference, and a reference to an unknown entity, stay as they are; HTML 4 entities are decoded.
 	//   - A character that XML forbids, raw or by reference, is left out.
 	//   - Bytes that are not the document's encoding become U+FFFD.
-	//   - "]]>" in text and "--" in a comment are kept.
+	//   - "]]>" in text is kept.
 	//   - A prefix that is not declared stands for itself: Name.Space is the prefix.
 	//   - White space before the XML declaration, a faulty or repeated XML declaration and a second byte-order mark are skipped.
 	//
@@ -435,17 +435,14 @@ func (r *Reader) comment() bool {
 		return false
 	}
 	from := r.pos + 4
-	n := bytes.Index(r.buf[from:r.end], []byte("-->"))
-	if n < 0 {
+	n := bytes.Index(r.buf[from:r.end], []byte("--"))
+	switch end := from + n + 2; {
+	case n < 0 || end == r.end:
 		return false
+	case r.buf[end] != '>': // what should have ended it may be damaged, and what follows is then no comment
+		return r.fail(from+n, nil, `"--" in a comment`)
 	}
-	body := r.buf[from : from+n]
-	if bytes.Contains(body, []byte("--")) || bytes.HasSuffix(body, []byte("-")) {
-		if !r.fault(r.pos, `"--" in a comment`) {
-			return false
-		}
-	}
-	return r.checkChars(body, from) && r.consume(n+7)
+	return r.checkChars(r.buf[from:from+n], from) && r.consume(n+7)
 }
 
 // consume passes over n checked bytes of markup that gives no token.

@@ -172,7 +172,6 @@ func TestRecover(t *testing.T) {
 		{"bad UTF-8", "<a>é\xE9\n</a>", "<a>\"é�\\n\"</a>", []string{"1:6 byte that is not UTF-8"}},
 		{"noncharacter", "<a>\uFFFE</a>", "<a></a>", []string{"1:4 character U+FFFE"}},
 		{"']]>'", "<a>b]]>c</a>", `<a>"b]]>c"</a>`, []string{`1:5 "]]>" in text`}},
-		{"'--' in a comment", "<a><!-- b -- c ---></a>", `<a></a>`, []string{`1:4 "--" in a comment`}},
 		{"undeclared prefix", "<a>\n<p:b q:c='d'/></a>", `<a>"\n"<{p}b {q}c="d"></{p}b></a>`, []string{"2:1 prefix q is not declared", "2:1 prefix p is not declared"}},
 		{"white space before the declaration", "\n<?xml version='1.0' encoding='iso-8859-1'?><a>\xE9</a>", `<a>"é"</a>`,
 			[]string{"2:1 white space before the XML declaration"}},
@@ -225,7 +224,7 @@ func TestEverySplit(t *testing.T) {
 func TestRecoverNot(t *testing.T) {
 	for _, c := range rejected {
 		switch c.name {
-		case "mismatched tags", "unclosed element", "truncated in text", "unclosed CDATA", "two roots", "text after the root", "empty", "plain text",
+		case "'--' in a comment", "'--->' at the end of a comment", "comment that runs on", "comment that runs on before the root", "mismatched tags", "unclosed element", "truncated in text", "unclosed CDATA", "two roots", "text after the root", "empty", "plain text",
 			"duplicate attribute", "unquoted attribute", "no space between attributes", "'<' in an attribute", "'<' and a space", "bad UTF-8 in a name",
 			"internal entity", "parameter entity", "nesting past the limit", "unknown encoding", "prefix xmlns on an element", "NUL in a tag":
 			r := newReader(c.doc)
@@ -460,6 +459,24 @@ func TestStop(t *testing.T) {
 			require.NoError(t, r.Skip())
 			require.NoError(t, r.Skip())
 			require.Equal(t, xmlscan.Name{Local: "a"}, r.Name())
+		})
+	}
+}
+
+// TestDecodedInTightBuffers: a document is complete however little room the buffer has left
+// when the next character is decoded.
+func TestDecodedInTightBuffers(t *testing.T) {
+	encodings := map[string]func(string) string{
+		"ISO-8859-1": func(s string) string { return "<?xml version='1.0' encoding='ISO-8859-1'?>" + s },
+		"UTF-16":     func(s string) string { return "\xFE\xFF" + utf16be(s) },
+	}
+	for name, encode := range encodings {
+		t.Run(name, func(t *testing.T) {
+			for n := range 40 {
+				doc := encode("<a>" + strings.Repeat("<b/>", n) + strings.Repeat("x", 32<<10) + "</a>")
+				_, err := trace(xmlscan.NewReader(iotest.OneByteReader(strings.NewReader(doc))))
+				require.NoError(t, err, "%d elements before the text", n)
+			}
 		})
 	}
 }
