@@ -60,7 +60,8 @@
 //
 // # Deletions
 //
-// Absence is a deletion only after a snapshot that ended Complete, in a run without a Problem, with no skipped entries, under
+// Entries that could not be listed leave the run not in step, unless Harvester.AcceptSkipped says that this is all right.
+// Absence is a deletion only after a snapshot that ended Complete, in a run without a Problem and without skipped entries, under
 // the same options as the last, and within Harvester.MaxDelete and MaxDeletes. What is withheld is stored as tasks and
 // reported; an id that is shown again is no longer withheld, and Approve carries the others out.
 //

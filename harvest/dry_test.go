@@ -250,6 +250,12 @@ func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
 	require.EqualValues(t, 1, w.run(with("", 0)).Deleted)
 }
 
+// counts are what a plan foretells of a run.
+func counts(r *harvest.Report) map[string]int64 {
+	return map[string]int64{"created": r.Created, "updated or touched": r.Updated + r.Touched, "deleted": r.Deleted, "unchanged": r.Unchanged,
+		"history": r.History, "withheld": r.Withheld, "problems": int64(len(r.Problems))}
+}
+
 // TestPlanDecidesAsRun plans and then runs what tells changes and lists everything in one pass.
 func TestPlanDecidesAsRun(t *testing.T) {
 	none := websync.Datetime{}
@@ -258,10 +264,6 @@ func TestPlanDecidesAsRun(t *testing.T) {
 	var many []harvest.Event
 	for i := range 20 {
 		many = append(many, put(fmt.Sprint("n", i), day(1)))
-	}
-	counts := func(r *harvest.Report) map[string]int64 {
-		return map[string]int64{"created": r.Created, "updated or touched": r.Updated + r.Touched, "deleted": r.Deleted, "unchanged": r.Unchanged,
-			"history": r.History, "withheld": r.Withheld, "problems": int64(len(r.Problems))}
 	}
 	for name, events := range map[string][]harvest.Event{
 		"a change, and a list without it":          {put("a", day(2)), start(none), put("a", day(1)), put("b", day(1)), end},
@@ -289,6 +291,7 @@ func TestPlanDecidesAsRun(t *testing.T) {
 		"a list that has gone back":                {start(none), put("a", day(1)), put("b", day(1)), end},
 		"a list from before what the task states":  {start(day(2)), put("a", day(1)), put("b", day(1)), end},
 		"gone from a list from before the task":    {start(day(2)), put("b", day(1)), end},
+		"entries skipped before the list":          {{Kind: harvest.Mark, Skipped: 1}, start(none), put("b", day(1)), end},
 		"entries skipped":                          {start(none), put("b", day(1)), {Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1}},
 		"older and younger than what the task has": {put("a", day(1)), del("a", day(1)), mark, put("b", day(3)), del("b", day(2))},
 	} {

@@ -53,7 +53,7 @@ type Event struct {
 
 	// Open returns the bytes of Resource.Content that came along with the event: a dump's member, inline content. It may
 	// be called until the yield of the next Mark returns. Nil: they are fetched from Resource.Content.Href; if that is empty, too,
-	// and the Source is no Getter, the resource is kept without a body.
+	// and the Source is no Getter, the resource is kept without a body. A Getter has them from Job.Came or Job.Content.
 	Open func() (io.ReadCloser, error)
 
 	// Resume, if set, says that this and all earlier events are covered by it: a later run that starts from this

@@ -58,7 +58,7 @@ func (p *pipe) runJob(ctx context.Context, job *Job) error {
 	if p.getter != nil {
 		return p.getter.Get(ctx, job)
 	}
-	return getContent(ctx, job)
+	return job.Content(ctx)
 }
 
 // fail decides what becomes of a slot whose bodies could not be obtained: a task, to be done later.

@@ -30,7 +30,7 @@ type Harvester struct {
 	MaxDelete float64
 	// MaxDeletes is how many records one snapshot may delete, whatever their share. 0 or negative: no limit.
 	MaxDeletes int
-	// AcceptSkipped lets a snapshot delete although some of its entries could not be read.
+	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries could not be read.
 	AcceptSkipped bool
 
 	// Attempts is how often a resource is tried, in as many runs, before its task is parked, until its source tells of it again.

@@ -148,12 +148,12 @@ func (j *Job) discard() {
 	j.writers = nil
 }
 
-// getContent is what the engine does for a Source that is no Getter: it keeps the bytes that came along, or fetches
-// Resource.Content.
-func getContent(ctx context.Context, j *Job) error {
+// Content does what the engine does for a Source that is no Getter: it keeps the bytes that came along with the event, as the
+// body with the name ContentName; if there are none, or they fail, it fetches Resource.Content.Href, conditionally where the Store
+// holds what is described. If that is empty, too, it keeps nothing.
+func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
-	if j.open != nil {
-		err := j.keepOpened(ctx, link)
+	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
 		if err == nil || link.Href == "" || ctx.Err() != nil {
 			return err
 		}
@@ -181,8 +181,23 @@ func getContent(ctx context.Context, j *Job) error {
 	return err
 }
 
-func (j *Job) keepOpened(ctx context.Context, link websync.Link) error {
+// Came opens the bytes of Resource.Content that came along with the event. The caller closes them. If there are none the error is
+// websync.ErrNotFound: none came, or a task is carried out that an earlier run stored.
+func (j *Job) Came() (io.ReadCloser, error) {
+	if j.open == nil {
+		return nil, errNotCome
+	}
 	r, err := j.open()
+	if err == nil && r == nil {
+		err = errors.New("Event.Open returned neither bytes nor an error")
+	}
+	return r, err
+}
+
+var errNotCome = fmt.Errorf("bytes that came along with the event: %w", websync.ErrNotFound)
+
+func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
+	r, err := j.Came()
 	if err != nil {
 		return err
 	}

@@ -370,6 +370,7 @@ func (p *pipe) control(ctx context.Context, s *slot) error {
 		p.broken = true
 		p.problem(s.ev.Err)
 	case Mark:
+		p.skip(s)
 		p.resume(s)
 		close(s.rest)
 	}

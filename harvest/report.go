@@ -21,8 +21,10 @@ type Report struct {
 	Snapshots int `json:"snapshots"`
 	// Events counts puts and deletions that the source told.
 	Events int64 `json:"events"`
-	// Skipped counts the entries that the source could not read.
-	Skipped int `json:"skipped"`
+	// Skipped counts the entries that could not be read, or may be hidden in what was read over. AcceptSkipped is that of the
+	// Harvester: the run may be in step all the same.
+	Skipped       int  `json:"skipped"`
+	AcceptSkipped bool `json:"accept_skipped"`
 
 	// What became of the events, and of the tasks that were carried out. What was deferred and done in the same run counts
 	// for what was done.
@@ -94,10 +96,17 @@ type Failure struct {
 
 const maxFailures = 20
 
-// InStep reports whether nothing is left: the listing was complete, and no task waits, is parked or withheld.
+// InStep reports whether nothing is left: the listing was complete, no entry of it was skipped, or that is accepted, and no
+// task waits, is parked or withheld.
 func (r *Report) InStep() bool {
-	return r.Complete && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
+	return r.Listed() && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
 }
+
+// Listed reports whether the source was listed to its end, and no entry was skipped, or that is accepted.
+func (r *Report) Listed() bool { return r.Complete && r.readAll() }
+
+// readAll reports whether no entry was skipped so far, or that is accepted.
+func (r *Report) readAll() bool { return r.Skipped == 0 || r.AcceptSkipped }
 
 func (r *Report) event() {
 	r.mu.Lock()

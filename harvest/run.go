@@ -16,7 +16,7 @@ import (
 type run struct {
 	h      *Harvester
 	src    Source
-	getter Getter // nil: getContent
+	getter Getter // nil: Job.Content
 	key    string
 	id     [16]byte
 	report *Report
@@ -42,7 +42,8 @@ type run struct {
 // newRun returns a run over src. The run has a report even if there is an error, which is for what the caller has to set.
 func newRun(h *Harvester, src Source) (*run, error) {
 	r := &run{h: h, src: src, id: NewBatch("").ID, log: h.Log, kept: make(chan struct{}), told: make(chan struct{})}
-	r.report = &Report{Started: time.Now().UTC(), Requests: map[int]int64{}, Problems: []Failure{}, Failures: []Failure{}}
+	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Requests: map[int]int64{}, Problems: []Failure{},
+		Failures: []Failure{}}
 	switch {
 	case h.Store == nil:
 		return r, errors.New("harvest: Harvester.Store is nil")

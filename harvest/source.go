@@ -30,7 +30,8 @@ type Getter interface {
 
 	// Get obtains what job.Resource stands for and hands it to job.Keep or job.Reuse. What it kept becomes visible, all
 	// at once, only if it returns nil; if it kept nothing the resource has no bodies. It may change job.Resource, apart
-	// from its ID, as the bytes teach it.
+	// from its ID, as the bytes teach it. Bytes that came along with the event are had from job.Came; job.Content does what
+	// the engine does for a Source that is no Getter.
 	//
 	// An error makes the resource a task, for a later run to try again. One that matches ErrNotYet does not count as an
 	// attempt, and one that RetryAfter understands says how long to wait.

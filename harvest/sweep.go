@@ -60,7 +60,7 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	if snap == nil {
 		return &sourceError{errors.New("the source ended a snapshot that it did not begin")}
 	}
-	p.report.Skipped += s.ev.Skipped
+	p.skip(s)
 	w := &sweeper{pipe: p, snap: snap, end: &s.ev, batch: NewBatch(p.key)}
 	if s.ev.Complete && !p.broken {
 		if err := w.sweep(ctx); err != nil {
@@ -104,7 +104,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	if !w.mayHaveSkipped() {
+	if w.report.readAll() {
 		if err := w.sweepTasks(ctx); err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 	return gone, err
 }
 
-// mayHaveSkipped reports whether what was not shown may be among the entries that could not be read.
-func (w *sweeper) mayHaveSkipped() bool { return w.end.Skipped > 0 && !w.h.AcceptSkipped }
+// skip counts the entries that could not be read before an event.
+func (p *pipe) skip(s *slot) { p.report.Skipped += max(0, s.ev.Skipped) }
 
 // guard returns why deletions are withheld, nil if they are not.
 func (w *sweeper) guard(gone int64, options string) *Guard {
@@ -171,8 +171,8 @@ func (w *sweeper) guard(gone int64, options string) *Guard {
 	switch {
 	case gone == 0:
 		return nil
-	case w.mayHaveSkipped():
-		return &Guard{"skipped", fmt.Sprintf("%d entries of the listing could not be read", w.end.Skipped)}
+	case !w.report.readAll():
+		return &Guard{"skipped", fmt.Sprintf("%d entries of the listing could not be read", w.report.Skipped)}
 	case options != "" && options != w.end.Options:
 		return &Guard{"options", "the source's options changed since the last complete listing"}
 	case share > 0 && w.snap.live > few && float64(gone) > math.Floor(share*float64(w.snap.live)):

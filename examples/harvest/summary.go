@@ -103,7 +103,7 @@ func (r *result) code() int {
 		return exitFailed
 	case r.Error != "":
 		return exitLeft
-	case r.dry && r.Complete && r.differ == 0:
+	case r.dry && r.Listed() && r.differ == 0:
 		return exitInStep
 	case r.dry || !r.InStep():
 		return exitLeft
@@ -131,7 +131,7 @@ func (r *result) write(w io.Writer) {
 		fmt.Fprintf(w, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	listed := "in full"
-	if !r.Complete {
+	if !r.Listed() {
 		listed = "incomplete"
 	}
 	row("listed", "%s, %s", count(r.Events, "entry", "entries"), listed)
@@ -206,9 +206,9 @@ func (r *result) verdict() string {
 		return "Interrupted."
 	case r.Error != "":
 		return "Not harvested to the end: the source or the store could not be read."
-	case r.dry && r.Complete && !r.differs():
+	case r.dry && r.Listed() && !r.differs():
 		return "In step: there is nothing to do. Nothing was written."
-	case r.dry && r.Complete:
+	case r.dry && r.Listed():
 		return "Not in step: " + count(r.Differences(), "difference", "differences") + ". Nothing was written."
 	case r.dry:
 		return "A part of the listing could not be read. Nothing was written."
@@ -216,9 +216,9 @@ func (r *result) verdict() string {
 		return "In step: there was nothing to do."
 	case r.InStep():
 		return "In step: the store has what the source lists."
-	case !r.Complete && r.leftOver() == 0:
+	case !r.Listed() && r.leftOver() == 0:
 		return "Not in step: a part of the listing could not be read."
-	case !r.Complete:
+	case !r.Listed():
 		return "Not in step: a part of the listing could not be read, and work is left for the next run."
 	}
 	return "Not in step: work is left for the next run."

@@ -103,6 +103,8 @@ func brokenEvents() []broken {
 			with: on(harvest.SnapshotStart, func(ev *harvest.Event) { ev.Kind = 77 })},
 		{name: "a Put that is complete", caught: "events/kinds",
 			with: on(harvest.Put, func(ev *harvest.Event) { ev.Complete = true })},
+		{name: "a Put that counts skipped entries", caught: "events/kinds",
+			with: on(harvest.Put, func(ev *harvest.Event) { ev.Skipped = 1 })},
 		{name: "a snapshot with a resource", caught: "events/kinds",
 			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Resource.ID = base })},
 		{name: "fewer than no entries skipped", caught: "events/kinds",

@@ -97,8 +97,10 @@ func odd(ev *harvest.Event) string {
 		return "bytes"
 	case !ev.At.IsZero() && !of(harvest.Put, harvest.Delete, harvest.SnapshotStart):
 		return "a time"
-	case (ev.Complete || ev.Skipped != 0 || ev.Options != "") && !of(harvest.SnapshotEnd):
-		return "Complete, Skipped or Options"
+	case (ev.Complete || ev.Options != "") && !of(harvest.SnapshotEnd):
+		return "Complete or Options"
+	case ev.Skipped != 0 && !of(harvest.SnapshotEnd, harvest.Mark):
+		return "Skipped"
 	case ev.Skipped < 0:
 		return "a negative number of skipped entries"
 	case ev.Err != nil && !of(harvest.Problem):
