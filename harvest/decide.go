@@ -127,7 +127,7 @@ func (s *slot) isHistory() bool {
 // isUnchanged reports whether the record has what the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
 	stated, held := s.ev.Resource.Modified, s.rec.modified()
-	if s.stated != s.rec.Stated || p.lacks(s) {
+	if s.stated != s.rec.Stated || p.hasNoContent(s.rec) == p.wantsContent(&s.ev) {
 		return false
 	}
 	if stated == held {
@@ -157,14 +157,14 @@ func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
 
-// obtain decides how a put that says something new is carried out: with a get, unless the bytes are those that are held.
+// obtain decides how a put that says something new is carried out: with a get, unless the bytes are those that are held. The
+// bodies that a new description no longer states are not kept.
 func (p *pipe) obtain(s *slot) decision {
-	if p.needsGet(s) {
-		return decision{get: true}
-	}
 	next := s.record()
-	if s.rec.Live() {
-		next.Bodies, next.Validators = s.rec.Bodies, s.rec.Validators
+	if b, ok := p.stillStated(s); ok {
+		next.Bodies, next.Validators = []websync.Body{b}, s.rec.Validators
+	} else if p.h.Bodies != SkipBodies && (p.getter != nil || s.ev.hasContent()) {
+		return decision{get: true}
 	}
 	return p.changeTo(s.rec, next, s.ev.At)
 }
@@ -174,27 +174,19 @@ func (s *slot) record() Record {
 	return Record{Item: websync.Item{At: s.ev.time(), Resource: s.ev.Resource}, Stated: s.stated}
 }
 
-func (p *pipe) needsGet(s *slot) bool {
+// stillStated returns the content that is held, if the event states the same bytes.
+func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
+	b, ok := s.rec.Body(ContentName)
 	content := &s.ev.Resource.Content
 	switch {
-	case p.h.Bodies == SkipBodies:
-		return false
-	case p.getter != nil:
-		return true
-	case !s.ev.hasContent():
-		return false
-	case !s.rec.Live() || p.lacks(s) || s.ev.Tag != "":
-		return true
-	}
-	b, ok := s.rec.Body(ContentName)
-	if !ok || contradicts(*content, b.Link) {
-		return true
+	case p.getter != nil, !s.rec.Live(), !ok, !s.ev.hasContent(), p.hasNoContent(s.rec), s.ev.Tag != "", contradicts(*content, b.Link):
+		return websync.Body{}, false
 	}
 	if _, ok := content.Digests.Strongest(); ok {
-		return false // it is among those of the bytes that are held
+		return b, true // it is among those of the bytes that are held
 	}
 	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.modified()
-	return !sameTime || content.Href != s.rec.Resource.Content.Href || !s.shown && s.ev.time().After(s.rec.time())
+	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.shown || !s.ev.time().After(s.rec.time()))
 }
 
 // changeTo returns the change that leads from a record to the next state, which an event of the time at told: a put, or only a
