@@ -10,8 +10,14 @@ import (
 // A Catalog is what a [Publisher] reads: the records of one or more sources and the log of their changes. Every Store
 // of package harvest is one.
 //
-// A Catalog is safe for concurrent use. No lock, connection or transaction is held across a yield: any method may be
-// called inside the loop, and the loop may take days. An iterator yields at most one error, as the last thing.
+// A Catalog is safe for concurrent use. Arguments and results are copied: what the caller
+// does later to either does not reach the Catalog.
+//
+// No lock, connection or transaction is held across a yield: any method may be called
+// inside the loop, and the loop may take days. An iterator yields at most one error, as
+// the last thing. It ends at the head that was there when it began: Resources yields no
+// Born, and Changes no Seq, that was given out since. So a loop that adds to the Catalog
+// in each step comes to its end.
 type Catalog interface {
 	// Head returns where the log stands. It counts nothing, so it is cheap enough to ask before every answer.
 	Head(ctx context.Context) (Head, error)
@@ -36,7 +42,11 @@ type Head struct {
 	Generation uint64 // the newest
 
 	// First and Last are the smallest and the greatest number of the newest generation; both are 0 when it is empty.
-	First, Last         Seq
+	First, Last Seq
+	// FirstTime and LastTime are the times of these two entries, whole microseconds UTC.
+	// Times never go back: a LastTime that lies ahead of the clock comes from a clock
+	// that was once ahead. Later entries go on from it, a microsecond apart, until the
+	// clock has caught up.
 	FirstTime, LastTime time.Time
 
 	Born Seq              // the greatest Born given out

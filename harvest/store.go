@@ -15,9 +15,19 @@ import (
 // append-only log of changes. Package storetest checks an implementation against this contract. All methods may be
 // called from several goroutines.
 //
-// Every Store is a [websync.Catalog]: Get, Resources, Changes and Open read what Commit wrote, and no iterator holds a
-// lock, transaction, connection or cursor across a yield, so any method may be called inside the loop. Resources and
-// Records see at least what was there when they began and stays there throughout.
+// Every Store is a [websync.Catalog]: Get, Resources, Changes and Open read what Commit
+// wrote, and no iterator holds a lock, transaction, connection or cursor across a yield,
+// so any method may be called inside the loop. Resources, Records and Tasks see at least
+// what was there when they began and stays there throughout. Every iterator ends, even
+// when its loop commits in each step: Changes and Resources end at the [websync.Head]
+// that was there when they began, Records yields no record whose Born was given out
+// since, and Tasks no task of an id that had none then. (Tombstones without a number may
+// come.)
+//
+// Arguments and results are copied: what the caller does later to a Batch, a Range, a
+// list of ids or a value, or to what a method has returned, does not reach the Store.
+// Times that a Store returns are UTC in whole microseconds; of those that it is given
+// (Task.Due) what is finer is cut off.
 //
 // The numbers of the log are dense, 1, 2, 3 … within a generation, in the order in which readers see them. Commit times
 // are whole microseconds UTC and strictly increasing over the log, whatever the clock does: max(clock, last + 1 µs).
@@ -26,8 +36,13 @@ type Store interface {
 	websync.Catalog
 	websync.State
 
-	// Claim makes the caller the holder of name ("source/" and the key) for ttl. While another holder's claim stands it
-	// returns ErrHeld. An expired claim, or one whose holder is known to be dead, is taken over with a higher Epoch.
+	// Claim makes the caller the holder of name ("source/" and the key) for ttl. While
+	// another holder's claim stands it returns ErrHeld. An expired claim, or one whose
+	// holder is known to be dead, is taken over with a higher Epoch. So is one that has
+	// more than twice its ttl left: it was made while the clock was ahead, and must not
+	// hold the name until the clock is there again.
+	//
+	// A nil Claim is ErrFenced in every method that takes one.
 	Claim(ctx context.Context, name string, ttl time.Duration) (*Claim, error)
 	// Renew extends the claim by its ttl from now. ErrFenced: somebody else holds the name.
 	Renew(ctx context.Context, c *Claim) error
@@ -170,7 +185,7 @@ type Task struct {
 	Base     websync.Seq      // TaskWithheld: the record's number; another one means that the record has changed since
 	Run      [16]byte         // the run that listed it
 	Attempts int              // so far
-	Due      time.Time        // not to be done before; whole microseconds UTC
+	Due      time.Time        // not to be done before; Stores return whole microseconds UTC
 	Parked   bool             // given up until a new event
 	Error    string           // of the last attempt, or why a deletion is withheld
 

@@ -21,11 +21,12 @@ func (s *Store) Claim(ctx context.Context, name string, ttl time.Duration) (*har
 			return err
 		}
 		now := s.now()
-		if c.epoch > 0 && now < c.expires {
+		if c.stands(now) {
 			return harvest.ErrHeld
 		}
 		c.epoch++
-		c.expires = now + ttl.Microseconds()
+		c.ttl = ttl.Microseconds()
+		c.expires = now + c.ttl
 		return w.put(k, &c)
 	})
 	if err != nil {
@@ -36,13 +37,17 @@ func (s *Store) Claim(ctx context.Context, name string, ttl time.Duration) (*har
 
 // Renew implements [harvest.Store].
 func (s *Store) Renew(ctx context.Context, c *harvest.Claim) error {
+	if c == nil {
+		return harvest.ErrFenced
+	}
 	var expires int64
 	err := s.update(ctx, func(w *writer) error {
 		held, err := w.held(c)
 		if err != nil {
 			return err
 		}
-		expires = s.now() + c.TTL.Microseconds()
+		held.ttl = c.TTL.Microseconds()
+		expires = s.now() + held.ttl
 		held.expires = expires
 		return w.put(newKey(claimKey).text(c.Name), &held)
 	})
@@ -54,6 +59,9 @@ func (s *Store) Renew(ctx context.Context, c *harvest.Claim) error {
 
 // Release implements [harvest.Store].
 func (s *Store) Release(ctx context.Context, c *harvest.Claim) error {
+	if c == nil {
+		return harvest.ErrFenced
+	}
 	return s.update(ctx, func(w *writer) error {
 		held, err := w.held(c)
 		if err == harvest.ErrFenced {

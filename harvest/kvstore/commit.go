@@ -14,6 +14,9 @@ import (
 
 // Commit implements [harvest.Store]. Each entry of the log has a time of its own.
 func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+	if c == nil {
+		return nil, harvest.ErrFenced
+	}
 	if err := check(b); err != nil {
 		return nil, err
 	}

@@ -196,7 +196,7 @@ func (in *inspection) tasks() {
 		in.must(err, "task %q", id)
 		var t harvest.Task
 		in.must(v.task("", &t), "task %q", id)
-		if t.Resource.ID != id || t.N > in.head.tasks {
+		if t.Resource.ID != id || t.N > in.head.tasks*(replacements+1)+replacements {
 			in.fault("task %q: %q, N %d", id, t.Resource.ID, t.N)
 		}
 		if in.has(dueKeyOf(n, &t)) != mayFallDue(&t) {

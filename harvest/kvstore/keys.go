@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// The layout. A key is a letter and what follows; numbers are big-endian so that their order is that of the bytes. Uvarints
-// stand in values only. n is the number of a source (4 bytes), gen a generation, sum a sha-256 (32 bytes), token 16 random
-// bytes. Version 1 of it is written as the first byte of the values of head, source, claim and body.
+// The layout. A key is a letter and what follows; numbers are big-endian so that their
+// order is that of the bytes. Uvarints stand in values only. n is the number of a source
+// (4 bytes), gen a generation, sum a sha-256 (32 bytes), token 16 random bytes. Its
+// version is written as the first byte of the values of head, source, claim and body.
 //
 //	h                     head: see type head
 //	g gen                 greatest number of an older generation of the log; none: it was dropped

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -153,27 +154,34 @@ func (s *Store) lookup(ctx context.Context, kind byte, source string, ids []stri
 
 // Records implements [harvest.Store].
 func (s *Store) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
-	return byID(s, ctx, recordKey, source, after, func(v *stored) (rec harvest.Record, err error) {
+	return byID(s, ctx, recordKey, source, after, func(v *stored, began *head) (rec harvest.Record, wanted bool, err error) {
 		err = v.record(source, &rec)
-		return rec, err
+		return rec, rec.Born <= began.born, err
 	})
 }
 
 // Tasks implements [harvest.Store].
 func (s *Store) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
-	return byID(s, ctx, taskKey, source, after, func(v *stored) (t harvest.Task, err error) {
+	return byID(s, ctx, taskKey, source, after, func(v *stored, began *head) (t harvest.Task, wanted bool, err error) {
 		err = v.task(source, &t)
-		return t, err
+		return t, t.N <= began.tasks*(replacements+1)+replacements, err
 	})
 }
 
-// byID yields the records or the tasks of a source.
-func byID[T any](s *Store, ctx context.Context, kind byte, source, after string, decode func(*stored) (T, error)) iter.Seq2[T, error] {
+// byID yields the records or the tasks of a source. Decode reports whether one is wanted:
+// whether its id had one already when the iterator began. So a loop that commits comes to
+// its end.
+func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
+	decode func(v *stored, began *head) (x T, wanted bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var page []T
 		var from key // where the next page begins
+		var began head
 		pages(func() (_ []T, more bool, err error) {
 			err = s.view(ctx, func(r *reader) error {
+				if from == nil {
+					began = r.head
+				}
 				page, more = page[:0], false
 				src, ok, err := r.source(source)
 				if err != nil || !ok {
@@ -196,11 +204,13 @@ func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
 					if err := r.renumber(&v); err != nil {
 						return err
 					}
-					x, err := decode(&v)
+					x, wanted, err := decode(&v, &began)
 					if err != nil {
 						return err
 					}
-					page = append(page, x)
+					if wanted {
+						page = append(page, x)
+					}
 				}
 				more, from = next != nil, next
 				return nil
@@ -267,6 +277,7 @@ func (w *walk) begin(last websync.Seq) {
 
 // pages yields what read, which is given the range that is left, returns: the numbers it has read up to.
 func (s *Store) walk(ctx context.Context, rng websync.Range, read func(*reader, *walk) (next websync.Seq, err error)) iter.Seq2[websync.Item, error] {
+	rng.Sources = slices.Clone(rng.Sources)
 	return func(yield func(websync.Item, error) bool) {
 		w := walk{rng: rng}
 		pages(func() ([]websync.Item, bool, error) {

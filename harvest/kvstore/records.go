@@ -108,12 +108,15 @@ func (w *writer) setRecord(n uint32, rec harvest.Record) error {
 
 // setTask replaces the task of its id: whatever there is, or only the one with the task's N.
 func (w *writer) setTask(n uint32, t harvest.Task) error {
-	deleted, err := w.deleteTask(n, harvest.TaskRef{ID: t.Resource.ID, N: t.N})
-	if err != nil || t.N != 0 && !deleted {
+	old, err := w.deleteTask(n, harvest.TaskRef{ID: t.Resource.ID, N: t.N})
+	if err != nil || t.N != 0 && old == 0 {
 		return err
 	}
-	w.head.tasks++
-	t.N = w.head.tasks
+	t.N = old + 1
+	if t.N&replacements == 0 || old == 0 {
+		w.head.tasks++
+		t.N = w.head.tasks * (replacements + 1)
+	}
 	base := t.Base
 	t.Base, t.Source = 0, ""
 	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
@@ -125,24 +128,29 @@ func (w *writer) setTask(n uint32, t harvest.Task) error {
 	return w.set(dueKeyOf(n, &t), present)
 }
 
-// deleteTask does nothing if there is no such task.
-func (w *writer) deleteTask(n uint32, ref harvest.TaskRef) (deleted bool, err error) {
+// replacements are the bits of a task's N that count how often it was replaced. The bits
+// above count the tasks: they say whether an id had its task already when an iterator
+// began.
+const replacements = 1<<24 - 1
+
+// deleteTask returns the N of the task that it has deleted, 0 if there is no such task.
+func (w *writer) deleteTask(n uint32, ref harvest.TaskRef) (deleted uint64, err error) {
 	k := taskKeyOf(n, ref.ID)
 	v, err := w.stored(k)
 	if err != nil || v.data == nil {
-		return false, err
+		return 0, err
 	}
 	var t harvest.Task
 	if err := v.task("", &t); err != nil {
-		return false, err
+		return 0, err
 	}
 	if ref.N != 0 && ref.N != t.N {
-		return false, nil
+		return 0, nil
 	}
 	if err := w.delete(k); err != nil || !mayFallDue(&t) {
-		return true, err
+		return t.N, err
 	}
-	return true, w.delete(dueKeyOf(n, &t))
+	return t.N, w.delete(dueKeyOf(n, &t))
 }
 
 func mayFallDue(t *harvest.Task) bool { return t.Kind == harvest.TaskGet && !t.Parked }

@@ -9,8 +9,9 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// layoutVersion is the first byte of the values that every operation reads.
-const layoutVersion = 1
+// layoutVersion is the first byte of the values that every operation reads. Version 2
+// added the ttl of claims.
+const layoutVersion = 2
 
 // Times in values and in the structs below are microseconds since 1970.
 
@@ -76,20 +77,31 @@ type claim struct {
 	epoch, n uint64
 	expires  int64
 	batch    [16]byte // the last one applied; zero: none, or one without an ID
+	ttl      int64    // microseconds; 0: not known
+}
+
+// stands reports whether the claim keeps others out. One that has more than twice its ttl
+// before it was made by a clock that was ahead.
+func (c *claim) stands(now int64) bool {
+	return c.epoch > 0 && now < c.expires && (c.ttl <= 0 || c.expires-now <= 2*c.ttl)
 }
 
 func (c *claim) append(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, layoutVersion), c.epoch)
 	b = binary.AppendUvarint(b, c.n)
 	b = binary.AppendVarint(b, c.expires)
-	return append(b, c.batch[:]...)
+	b = append(b, c.batch[:]...)
+	return binary.AppendVarint(b, c.ttl)
 }
 
 func (c *claim) parse(b []byte) error {
 	p := parse(b)
-	p.version()
+	version := p.version()
 	*c = claim{epoch: p.uint(), n: p.uint(), expires: p.int()}
 	copy(c.batch[:], p.take(16))
+	if version >= 2 {
+		c.ttl = p.int()
+	}
 	return p.end()
 }
 
@@ -215,13 +227,15 @@ func (p *parser) take(n int) []byte {
 	return b
 }
 
-func (p *parser) version() {
-	switch v := p.take(1)[0]; {
+func (p *parser) version() byte {
+	v := p.take(1)[0]
+	switch {
 	case v > layoutVersion:
 		p.fail(fmt.Errorf("%w: layout %d", harvest.ErrNewer, v))
 	case v == 0:
 		p.fail(harvest.ErrCorrupt)
 	}
+	return v
 }
 
 func (p *parser) uint() uint64 {

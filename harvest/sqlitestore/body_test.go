@@ -169,6 +169,37 @@ func TestBodySameTwice(t *testing.T) {
 	assert.Len(t, b.files(), 2, "a copy stayed")
 }
 
+// Of bodies that one batch holds several times nothing is left but the file.
+func TestBodySameTwiceLeavesNothing(t *testing.T) {
+	b := newBench(t)
+	data := bytes.Repeat([]byte("long"), 100)
+	for i := range 3 {
+		var ws []harvest.BodyWriter
+		var key websync.Digest
+		for range 4 {
+			w, k := b.body(data)
+			ws, key = append(ws, w), k
+		}
+		batch := b.batch(string(rune('a'+i)), key, ws...)
+		b.commit(batch)
+		_, err := b.Commit(t.Context(), b.claim, batch) // again, as after a lost answer
+		require.NoError(t, err)
+		temps, err := os.ReadDir(b.tempDir())
+		require.NoError(t, err)
+		assert.Empty(t, temps)
+	}
+	// An answer that was lost: the batch comes again with new writers.
+	w, key := b.body(data)
+	batch := b.batch("x", key, w)
+	b.commit(batch)
+	again, _ := b.body(data)
+	batch.Bodies = []harvest.BodyWriter{again}
+	b.commit(batch)
+	temps, err := os.ReadDir(b.tempDir())
+	require.NoError(t, err)
+	assert.Empty(t, temps)
+}
+
 func TestBodyOfAnotherStore(t *testing.T) {
 	a, b := newBench(t), newBench(t)
 	w, key := a.body(large('x'))

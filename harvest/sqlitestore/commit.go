@@ -41,7 +41,8 @@ type commit struct {
 
 	changes []change // Puts, then Touches
 	tasks   [][]byte
-	bodies  map[string]*bodyWriter // by sum
+	writers []*bodyWriter          // of the batch
+	bodies  map[string]*bodyWriter // one of them for each sum
 
 	*conn
 	counters
@@ -197,6 +198,7 @@ func (t *commit) finishBodies() error {
 		if err := w.finished(); err != nil {
 			return fmt.Errorf("a body: %w", err)
 		}
+		t.writers = append(t.writers, w)
 		t.bodies[string(w.sum)] = w
 	}
 	return nil
@@ -207,7 +209,7 @@ func (t *commit) apply(ctx context.Context, c *conn) (err error) {
 	t.conn = c
 	defer func() {
 		if err != nil {
-			for _, w := range t.bodies {
+			for _, w := range t.writers {
 				w.returned()
 			}
 		}
@@ -477,6 +479,15 @@ func null(b []byte) any {
 	return b
 }
 
+// replacedBits are how many bits of a task's N count how often it was replaced. The bits
+// above count the tasks: they say whether an id had its task already when an iterator
+// began.
+const replacedBits = 24
+
+var sqlSetTask = fmt.Sprintf(`INSERT INTO tasks (source, id, n, due, base, data) VALUES (?, ?, ?, ?, ?, ?)
+	ON CONFLICT DO UPDATE SET n = iif((n + 1) & %d = 0, excluded.n, n + 1), due = excluded.due, base = excluded.base, data = excluded.data`,
+	1<<replacedBits-1)
+
 func (t *commit) writeTasks() error {
 	if err := t.deleteDone(); err != nil {
 		return err
@@ -497,8 +508,7 @@ func (t *commit) writeTasks() error {
 			due = task.Due.UnixMicro()
 		}
 		t.task++
-		err := t.exec("REPLACE INTO tasks (source, id, n, due, base, data) VALUES (?, ?, ?, ?, ?, ?)",
-			t.source, []byte(task.Resource.ID), t.task, due, int64(task.Base), data)
+		err := t.exec(sqlSetTask, t.source, []byte(task.Resource.ID), t.task<<replacedBits, due, int64(task.Base), data)
 		if err != nil {
 			return err
 		}
@@ -560,10 +570,7 @@ func (t *commit) syncDirs() error {
 // applied is called after success.
 func (t *commit) applied() {
 	t.claim.N = t.n
-	if t.repeated {
-		return
-	}
-	for _, w := range t.bodies {
+	for _, w := range t.writers {
 		w.taken()
 	}
 	if t.newSource {

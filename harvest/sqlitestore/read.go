@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,8 +185,12 @@ func setColumns(row []driver.Value, source string, i *websync.Item) {
 func (s *Store) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
 	return paged(ctx, s, func() func(*conn, *page[harvest.Record]) error {
 		last := bytesOf(after)
+		var began beginning
 		return func(c *conn, p *page[harvest.Record]) error {
 			number, err := s.sourceID(c, source)
+			if err == nil {
+				err = began.load(c)
+			}
 			if err != nil || number == 0 {
 				return err
 			}
@@ -193,7 +198,7 @@ func (s *Store) Records(ctx context.Context, source, after string) iter.Seq2[har
 				var r harvest.Record
 				err := decodeRecord(row, source, &r)
 				return p.add(r, blob(row[0])), err
-			}, "SELECT "+recordColumns+" FROM records WHERE source = ? AND id > ? ORDER BY id LIMIT ?", number, last, int64(pageRows))
+			}, "SELECT "+recordColumns+" FROM records WHERE source = ? AND id > ? AND born <= ? ORDER BY id LIMIT ?", number, last, began.born, int64(pageRows))
 			if n := len(p.items); n > 0 {
 				last = []byte(p.items[n-1].Resource.ID)
 			}
@@ -204,9 +209,15 @@ func (s *Store) Records(ctx context.Context, source, after string) iter.Seq2[har
 
 // Resources implements [websync.Catalog].
 func (s *Store) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	r.Sources = slices.Clone(r.Sources)
 	return paged(ctx, s, func() func(*conn, *page[websync.Item]) error {
 		last, until := limits(r)
+		var began beginning
 		return func(c *conn, p *page[websync.Item]) error {
+			if err := began.load(c); err != nil {
+				return err
+			}
+			until = min(until, began.born)
 			q := rangeQuery{
 				columns: recordColumns, table: "records", key: "born", source: "records_source",
 				where: fmt.Sprintf("AND kind <> %d AND born > 0", websync.Deleted),
@@ -226,11 +237,22 @@ func (s *Store) Resources(ctx context.Context, r websync.Range) iter.Seq2[websyn
 
 // Changes implements [websync.Catalog].
 func (s *Store) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	r.Sources = slices.Clone(r.Sources)
 	return paged(ctx, s, func() func(*conn, *page[websync.Item]) error {
 		last, until := limits(r)
 		generation := int64(min(r.Generation, 1<<(63-seqBits)-1)) // beyond that there is none
+		var began beginning
 		return func(c *conn, p *page[websync.Item]) (err error) {
-			if generation, err = readable(c, generation); err != nil {
+			if err := began.load(c); err != nil {
+				return err
+			}
+			if generation == 0 {
+				generation = began.generation
+			}
+			if generation == began.generation {
+				until = min(until, began.seq)
+			}
+			if err := readable(c, generation); err != nil {
 				return err
 			}
 			q := rangeQuery{columns: "data, n, born, time, kind", table: "log", key: "n", source: "log_source"}
@@ -259,16 +281,28 @@ func limits(r websync.Range) (after, until int64) {
 	return after, until
 }
 
-// readable returns the generation to read, the newest for 0.
-func readable(c *conn, generation int64) (int64, error) {
-	if generation == 0 {
-		return c.number("SELECT generation FROM counters WHERE id = 1")
-	}
+// readable returns [websync.ErrNotFound] if there is no such generation.
+func readable(c *conn, generation int64) error {
 	row, err := c.one("SELECT 1 FROM generations WHERE generation = ?", generation)
 	if err == nil && row == nil {
 		err = fmt.Errorf("%w: generation %d of the log", websync.ErrNotFound, generation)
 	}
-	return generation, err
+	return err
+}
+
+// A beginning is what the counters were when an iterator read its first page. What came
+// later it does not yield, so a loop that commits comes to its end.
+type beginning struct {
+	counters
+	known bool
+}
+
+func (b *beginning) load(c *conn) (err error) {
+	if !b.known {
+		err = b.counters.load(c)
+		b.known = err == nil
+	}
+	return err
 }
 
 // A rangeQuery reads rows in the order of a key.
@@ -349,8 +383,12 @@ func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (t
 func (s *Store) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
 	return paged(ctx, s, func() func(*conn, *page[harvest.Task]) error {
 		last := bytesOf(after)
+		var began beginning
 		return func(c *conn, p *page[harvest.Task]) error {
 			number, err := s.sourceID(c, source)
+			if err == nil {
+				err = began.load(c)
+			}
 			if err != nil || number == 0 {
 				return err
 			}
@@ -358,7 +396,8 @@ func (s *Store) Tasks(ctx context.Context, source, after string) iter.Seq2[harve
 				var t harvest.Task
 				err := decodeTask(row, source, &t)
 				return p.add(t, blob(row[0])), err
-			}, "SELECT "+taskColumns+" FROM tasks WHERE source = ? AND id > ? ORDER BY id LIMIT ?", number, last, int64(pageRows))
+			}, "SELECT "+taskColumns+" FROM tasks WHERE source = ? AND id > ? AND n >> ? <= ? ORDER BY id LIMIT ?",
+				number, last, int64(replacedBits), began.task, int64(pageRows))
 			if n := len(p.items); n > 0 {
 				last = []byte(p.items[n-1].Resource.ID)
 			}

@@ -105,6 +105,8 @@ CREATE TABLE claims (
 	owner   BLOB, -- NULL: not known
 	batch   BLOB  -- the last that was applied
 ) STRICT, WITHOUT ROWID;
+`, `
+ALTER TABLE claims ADD COLUMN ttl INTEGER; -- in microseconds; NULL: not known
 `}
 
 // headerSize is the length of the header of every SQLite database.

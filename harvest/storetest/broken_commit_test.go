@@ -134,6 +134,47 @@ func brokenClaims() []broken {
 					return err
 				}
 			}},
+		{name: "a claim holds until the clock is there again", caught: "claim/clock-once-ahead",
+			with: func(f *faulty) {
+				f.claim = func(name string, ttl time.Duration) (*harvest.Claim, error) {
+					var held bool
+					f.locked(func() { held = f.claims[name] != nil && f.claims[name].expires.After(f.now()) })
+					if held {
+						return nil, harvest.ErrHeld
+					}
+					return f.model.Claim(context.Background(), name, ttl)
+				}
+			}},
+		{name: "any step back of the clock frees a claim", caught: "claim/clock-once-ahead",
+			with: func(f *faulty) {
+				f.claim = func(name string, ttl time.Duration) (*harvest.Claim, error) {
+					f.locked(func() {
+						if st := f.claims[name]; st != nil && st.expires.Sub(f.now()) > st.ttl {
+							st.expires = time.Time{}
+						}
+					})
+					return f.model.Claim(context.Background(), name, ttl)
+				}
+			}},
+		{name: "no Claim is needed", caught: "claim/nil",
+			with: func(f *faulty) {
+				f.commit = func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+					if c == nil {
+						f.locked(func() { f.apply(b) })
+						return nil, nil
+					}
+					return f.model.Commit(ctx, c, b)
+				}
+			}},
+		{name: "Release of no Claim is no error", caught: "claim/nil",
+			with: func(f *faulty) {
+				f.release = func(c *harvest.Claim) error {
+					if c == nil {
+						return nil
+					}
+					return f.model.Release(context.Background(), c)
+				}
+			}},
 		{name: "N moves with the checkpoint only", caught: "claim/advances claim/older-n",
 			with: func(f *faulty) {
 				f.committed = func(c *harvest.Claim, b *harvest.Batch) {
@@ -346,6 +387,20 @@ func brokenCommits() []broken {
 						f.checkpoints[b.Source] = *b.Checkpoint
 					}
 				}
+			}},
+		{name: "keeps the caller's pointers", caught: "commit/arguments",
+			with: func(f *faulty) {
+				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {
+					for _, c := range b.Puts {
+						r := f.model.records[b.Source][c.Record.Resource.ID]
+						r.Restated = c.Record.Restated
+						f.model.records[b.Source][c.Record.Resource.ID] = r
+					}
+				}
+			}},
+		{name: "hands out its own slices", caught: "commit/arguments",
+			with: func(f *faulty) {
+				f.record = func(r *harvest.Record) { r.Validators = f.model.records[r.Source][r.Resource.ID].Validators }
 			}},
 		{name: "hands out its own map", caught: "commit/arguments",
 			with: func(f *faulty) {

@@ -26,6 +26,16 @@ func brokenTasks() []broken {
 					}
 				}
 			}},
+		{name: "keeps Due as it is", caught: "tasks/times",
+			with: func(f *faulty) {
+				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {
+					for _, given := range b.Tasks {
+						t := f.model.tasks[b.Source][given.Resource.ID]
+						t.Due = given.Due.UTC()
+						f.model.tasks[b.Source][given.Resource.ID] = t
+					}
+				}
+			}},
 		{name: "Due in nanoseconds since 1970", caught: "tasks/times",
 			with: func(f *faulty) {
 				f.task = func(t *harvest.Task) { t.Due = time.Unix(0, t.Due.UnixNano()).UTC() }
@@ -487,6 +497,12 @@ func brokenIterators() []broken {
 			}},
 		{name: "pages by offset", caught: "iterators/while-others-commit generations/compact-inside",
 			with: func(f *faulty) { f.offset = 400 }},
+		{name: "loops see what came since they began", caught: "iterators/ends",
+			with: func(f *faulty) { f.offset = 1 }},
+		{name: "Tasks sees what came since it began", caught: "iterators/ends",
+			with: func(f *faulty) { f.taskByTask = true }},
+		{name: "a loop looks at its Range when it begins", caught: "iterators/arguments",
+			with: func(f *faulty) { f.sharesRange = true }},
 		{name: "jumps to the end of a growing log", caught: "iterators/log-grows",
 			with: func(f *faulty) {
 				f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {

@@ -18,6 +18,8 @@ func claimCases() []Case {
 		{Name: "not-taken-over", Rule: "An expired claim that nobody took over still commits and can be renewed.", check: claimNotTakenOver},
 		{Name: "renew", Rule: "Renew extends a claim by its TTL from now.", needs: aClock, check: claimRenew},
 		{Name: "expires", Rule: "Expires is the time of the Store's clock plus the TTL.", needs: aClock, check: claimExpires},
+		{Name: "clock-once-ahead", Rule: "A claim that was made while the clock was ahead does not hold its name until then.", needs: aClock, check: claimClockOnceAhead},
+		{Name: "nil", Rule: "A nil Claim is ErrFenced everywhere.", check: claimNil},
 		{Name: "zombie", Rule: "A holder that lost its claim can't commit, also while the checkpoint stands still.", check: claimZombie},
 		{Name: "older-n", Rule: "A claim of the right Epoch but an older N can't commit.", check: claimOlderN},
 		{Name: "made-up", Rule: "A claim that is newer than the newest, or of a name that nobody claimed, can't commit.", check: claimMadeUp},
@@ -188,6 +190,41 @@ func claimExpires(t *tester) {
 	t.is(err, harvest.ErrHeld, "Claim a second before the other expires")
 	now.step(2 * time.Second)
 	until(t, s.claim("a"), now, "Claim")
+}
+
+func claimClockOnceAhead(t *tester) {
+	now := newClock()
+	s := t.openClock(now)
+	const ahead = 64 * 365 * 24 * time.Hour
+	now.step(ahead)
+	a, b := s.claim("a"), s.claim("b")
+	now.step(-10 * time.Minute)
+	_, err := s.Claim(t.ctx, "source/b", time.Hour)
+	t.is(err, harvest.ErrHeld, "Claim what was claimed before the clock stepped back by ten minutes")
+	t.ok(s.Renew(t.ctx, b), "Renew after the clock stepped back")
+	now.step(-ahead)
+	for _, name := range []string{"a", "b"} {
+		_, err = s.Claim(t.ctx, "source/"+name, time.Hour)
+		if err != nil {
+			t.is(err, harvest.ErrHeld, "Claim what was claimed while the clock was ahead")
+			now.step(2*time.Hour + time.Second)
+			s.claim(name)
+		}
+	}
+	s.refused(a, "a claim from when the clock was ahead, after the next was given")
+}
+
+func claimNil(t *tester) {
+	s := t.open()
+	s.claim("a")
+	before := s.contents([]string{"a"}, nil)
+	b := harvest.NewBatch("a")
+	b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
+	_, err := s.Commit(t.ctx, nil, b)
+	t.is(err, harvest.ErrFenced, "Commit with a nil Claim")
+	t.same(before, s.contents([]string{"a"}, nil), "after a Commit with a nil Claim: ")
+	t.is(s.Renew(t.ctx, nil), harvest.ErrFenced, "Renew a nil Claim")
+	t.is(s.Release(t.ctx, nil), harvest.ErrFenced, "Release a nil Claim")
 }
 
 func claimZombie(t *tester) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -383,57 +384,48 @@ func sourcesOf(recs []harvest.Record) []string {
 
 func commitArguments(t *tester) {
 	w := t.open().writer("a")
+	w.create(uri5)
 	b := w.full()
-	b.Puts[0].Record.Resource.Links = []websync.Link{{Rel: "alternate", Href: uri2}}
-	b.Puts[0].Record.Validators = []harvest.Validator{{URL: uri1, ETag: `"1"`}}
-	b.Tasks[0].Resource.Links = []websync.Link{{Rel: "alternate", Href: uri2}}
+	key := b.Puts[0].Record.Bodies[0].Key
+	b.Puts[0].Record = t.filled(1, uri1)
+	b.Puts[0].Record.Bodies[0].Key = key
+	b.Touches = []harvest.Change{{Base: 1, Record: t.filled(2, uri5)}}
+	(&filler{t, 3}).fill(&b.Tasks[0])
+	b.Tasks[0].Resource.ID, b.Tasks[0].N = uri4, 0
+	b.Tasks[0].Kind, b.Tasks[0].Parked = harvest.TaskGet, false
 	w.apply(b)
-
-	spoil := func(r *harvest.Record) {
-		r.Resource.Links[0].Href = "spoilt"
-		r.Bodies[0].Name = "spoilt"
-		r.Validators[0].URL = "spoilt"
+	before := copyOf(w.answers())
+	for _, argument := range []any{&b.Checkpoint, &b.Puts, &b.Touches, &b.Tasks, &b.Done, &b.State} {
+		scribble(reflect.ValueOf(argument).Elem())
 	}
-	copy(b.Checkpoint.Data, "spoilt")
-	copy(b.State["key"], "spoilt")
-	spoil(&b.Puts[0].Record)
-	b.Tasks[0].Resource.Links[0].Href = "spoilt"
-	w.intact("after the Batch was changed by its owner")
-
-	r := w.record("a", uri1)
-	spoil(&r)
-	tasks := append(w.tasks("a", ""), w.due("a", time.Now(), 1)...)
-	for i := range exactly(t, 2, tasks, "tasks") {
-		tasks[i].Resource.Links[0].Href = "spoilt"
-	}
-	for _, items := range [][]websync.Item{
-		w.changes(websync.Range{}), w.resources(websync.Range{}), w.get("a", uri1),
-	} {
-		items[0].Resource.Links[0].Href = "spoilt"
-		items[0].Bodies[0].Name = "spoilt"
-	}
-	copy(w.checkpoint("a").Data, "spoilt")
-	copy(w.state("key"), "spoilt")
-	w.head().Live["a"] = 99
-	w.intact("after results were changed by their owner")
+	t.same(before, w.answers(), "after the Batch was changed by its owner: ")
+	got := w.answers()
+	scribble(reflect.ValueOf(&got).Elem())
+	t.same(before, w.answers(), "after results were changed by their owner: ")
 }
 
-// intact checks what commitArguments has stored.
-func (w *writer) intact(when string) {
+// answers are what the methods that read return.
+type answers struct {
+	Head        websync.Head
+	Checkpoint  harvest.Checkpoint
+	Lookup      []harvest.Record
+	Records     []harvest.Record
+	Get         []websync.Item
+	Resources   []websync.Item
+	Changes     []websync.Item
+	LookupTasks []harvest.Task
+	Tasks       []harvest.Task
+	Due         []harvest.Task
+	State       []byte
+}
+
+func (w *writer) answers() answers {
 	w.t.Helper()
-	same := func(want, got any, what string) {
-		w.t.Helper()
-		w.t.same(want, got, "%s, %s", what, when)
+	ids := []string{uri1, uri2, uri3, uri4, uri5}
+	return answers{
+		Head: w.head(), Checkpoint: w.checkpoint(w.source), State: w.state("key"),
+		Lookup: w.lookup(w.source, ids...), Records: w.records(w.source, ""),
+		Get: w.get(w.source, ids...), Resources: w.resources(websync.Range{}), Changes: w.changes(websync.Range{}),
+		LookupTasks: w.lookupTasks(w.source, ids...), Tasks: w.tasks(w.source, ""), Due: w.due(w.source, now(), 10),
 	}
-	r := w.record("a", uri1)
-	same(uri2, r.Resource.Links[0].Href, "a link of a record")
-	same("content", r.Bodies[0].Name, "a body's name")
-	same(uri1, r.Validators[0].URL, "a validator")
-	entry := w.changes(websync.Range{})[0]
-	same(uri2, entry.Resource.Links[0].Href, "a link of an entry")
-	same("content", entry.Bodies[0].Name, "a body's name in an entry")
-	same(uri2, w.tasks("a", "")[0].Resource.Links[0].Href, "a link of a task")
-	same("position", string(w.checkpoint("a").Data), "the checkpoint")
-	same("value", string(w.state("key")), "a State")
-	same(map[string]int64{"a": 2}, w.head().Live, "Head.Live")
 }

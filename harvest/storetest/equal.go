@@ -112,6 +112,84 @@ func diffMap(path string, want, got reflect.Value) string {
 	return ""
 }
 
+// copyOf returns a copy of v that shares nothing with it.
+func copyOf[V any](v V) V {
+	var c V
+	copyInto(reflect.ValueOf(&c).Elem(), reflect.ValueOf(&v).Elem())
+	return c
+}
+
+func copyInto(dst, src reflect.Value) {
+	dst.Set(src)
+	switch src.Kind() {
+	case reflect.Pointer:
+		if !src.IsNil() {
+			dst.Set(reflect.New(src.Type().Elem()))
+			copyInto(dst.Elem(), src.Elem())
+		}
+	case reflect.Slice:
+		if !src.IsNil() {
+			dst.Set(reflect.MakeSlice(src.Type(), src.Len(), src.Len()))
+			for i := range src.Len() {
+				copyInto(dst.Index(i), src.Index(i))
+			}
+		}
+	case reflect.Map:
+		if !src.IsNil() {
+			dst.Set(reflect.MakeMap(src.Type()))
+			for _, key := range src.MapKeys() {
+				value := reflect.New(src.Type().Elem()).Elem()
+				copyInto(value, src.MapIndex(key))
+				dst.SetMapIndex(key, value)
+			}
+		}
+	case reflect.Struct:
+		if !opaque(src.Type()) {
+			for i := range src.NumField() {
+				copyInto(dst.Field(i), src.Field(i))
+			}
+		}
+	}
+}
+
+// scribble changes all that can be reached from v through pointers, slices and maps, as a
+// careless owner may.
+func scribble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			scribble(v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			scribble(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			value := reflect.New(v.Type().Elem()).Elem()
+			value.Set(v.MapIndex(key))
+			scribble(value)
+			v.SetMapIndex(key, value)
+		}
+	case reflect.Struct:
+		if opaque(v.Type()) {
+			v.SetZero()
+			return
+		}
+		for i := range v.NumField() {
+			scribble(v.Field(i))
+		}
+	case reflect.String:
+		v.SetString("scribbled " + v.String())
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(v.Uint() ^ 1)
+	}
+}
+
 func valueOf(m, key reflect.Value) reflect.Value {
 	if v := m.MapIndex(key); v.IsValid() {
 		return v

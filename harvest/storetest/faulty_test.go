@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -23,23 +24,25 @@ type faulty struct {
 	conflict  func(c *harvest.Claim, b *harvest.Batch) // after conflicts, under the lock
 	failed    func(c *harvest.Claim, b *harvest.Batch) // after an error, under the lock
 
-	checkpoint func(c harvest.Checkpoint) harvest.Checkpoint
-	lookup     func(source string, ids []string) ([]harvest.Record, error)
-	head       func(h *websync.Head)
-	record     func(r *harvest.Record)
-	entry      func(it *websync.Item)
-	task       func(t *harvest.Task)
-	records    func(recs []harvest.Record) []harvest.Record
-	resources  func(r websync.Range, items []websync.Item) []websync.Item
-	changes    func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error)
-	tasks      func(tasks []harvest.Task) []harvest.Task
-	byID       func(source string, tasks []harvest.Task) []harvest.Task
-	due        func(source string, now time.Time, n int) []harvest.Task
-	loop       func(yes func() bool) bool // around every step of every loop
-	offset     int                        // page length of loops that page by offset
-	byBorn     bool                       // Resources pages by Born, and takes it for constant
-	quiet      bool                       // loops end without the error of their context
-	stubborn   bool                       // loops go on after it
+	checkpoint  func(c harvest.Checkpoint) harvest.Checkpoint
+	lookup      func(source string, ids []string) ([]harvest.Record, error)
+	head        func(h *websync.Head)
+	record      func(r *harvest.Record)
+	entry       func(it *websync.Item)
+	task        func(t *harvest.Task)
+	records     func(recs []harvest.Record) []harvest.Record
+	resources   func(r websync.Range, items []websync.Item) []websync.Item
+	changes     func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error)
+	tasks       func(tasks []harvest.Task) []harvest.Task
+	byID        func(source string, tasks []harvest.Task) []harvest.Task
+	due         func(source string, now time.Time, n int) []harvest.Task
+	loop        func(yes func() bool) bool // around every step of every loop
+	offset      int                        // page length of loops that page by offset
+	taskByTask  bool                       // Tasks looks for the next task in every step
+	sharesRange bool                       // loops look at their caller's Range
+	byBorn      bool                       // Resources pages by Born, and takes it for constant
+	quiet       bool                       // loops end without the error of their context
+	stubborn    bool                       // loops go on after it
 
 	open    func(key websync.Digest) (io.ReadSeekCloser, error)
 	newBody func() harvest.BodyWriter
@@ -149,6 +152,9 @@ func (f *faulty) Records(ctx context.Context, source, after string) iter.Seq2[ha
 }
 
 func (f *faulty) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	if !f.sharesRange {
+		r.Sources = slices.Clone(r.Sources)
+	}
 	if f.byBorn {
 		return f.pagesByBorn(ctx, r)
 	}
@@ -162,6 +168,9 @@ func (f *faulty) Resources(ctx context.Context, r websync.Range) iter.Seq2[websy
 }
 
 func (f *faulty) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	if !f.sharesRange {
+		r.Sources = slices.Clone(r.Sources)
+	}
 	return spoiltList(ctx, f, func() ([]websync.Item, error) {
 		items, err := collect(f.model.Changes(ctx, r))
 		spoil(items, f.entry)
@@ -173,6 +182,9 @@ func (f *faulty) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync
 }
 
 func (f *faulty) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
+	if f.taskByTask {
+		return f.tasksOneByOne(ctx, source, after)
+	}
 	return spoiltList(ctx, f, func() ([]harvest.Task, error) {
 		tasks := above(f.model, f.model.tasks, source, after)
 		spoil(tasks, f.task)
@@ -288,6 +300,18 @@ func spoiltList[V any](ctx context.Context, f *faulty, get func() ([]V, error)) 
 			if !f.loop(func() bool { return yield(v, err) }) {
 				return
 			}
+		}
+	}
+}
+
+func (f *faulty) tasksOneByOne(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
+	return func(yield func(harvest.Task, error) bool) {
+		for {
+			tasks := above(f.model, f.model.tasks, source, after)
+			if len(tasks) == 0 || !yield(tasks[0], ctx.Err()) || ctx.Err() != nil {
+				return
+			}
+			after = tasks[0].Resource.ID
 		}
 	}
 }

@@ -24,6 +24,8 @@ func iteratorCases() []Case {
 		{Name: "again", Rule: "Two loops at once do not disturb each other.", check: iteratorAgain},
 		{Name: "while-others-commit", Rule: "Resources and Records see once, in order, what is there throughout, while others commit.", check: iteratorWhileOthersCommit},
 		{Name: "log-grows", Rule: "Changes has no gap, while others commit.", check: iteratorLogGrows},
+		{Name: "ends", Rule: "A loop that commits in every step ends: it sees nothing that came since it began.", check: iteratorEnds},
+		{Name: "arguments", Rule: "A Range that its owner changes meanwhile does not change the loop.", check: iteratorArguments},
 		{Name: "context", Rule: "When its context ends an iterator comes to an end; an error is the last thing it yields.", check: iteratorContext},
 	}
 }
@@ -324,6 +326,43 @@ func iteratorLogGrows(t *tester) {
 	}
 	if last < began {
 		t.Errorf("Changes ended with %d, want at least %d", last, began)
+	}
+}
+
+func iteratorEnds(t *tester) {
+	for _, walk := range walks() {
+		w, ids := t.stocked(5)
+		var seen []string
+		for id, err := range walk.ids(t.ctx, w.store) {
+			t.ok(err, "%s", walk.name)
+			seen = append(seen, id)
+			if len(seen) > 3*len(ids) {
+				t.Errorf("%s, whose loop commits in every step, does not end", walk.name)
+				break
+			}
+			next := fmt.Sprint(id, " ", len(seen))
+			b := w.batch()
+			b.Puts = []harvest.Change{change(next, 0, websync.Created, "")}
+			b.Tasks = []harvest.Task{task("a", next, now()), task("a", ids[len(ids)-1], now())}
+			w.apply(b)
+		}
+		t.same(ids, seen, "what %s yields while its loop adds to it: ", walk.name)
+	}
+}
+
+func iteratorArguments(t *tester) {
+	a := t.open().writer("a")
+	b := a.writer("b")
+	ids := a.createMany(1200)
+	b.create("of b")
+	for _, walk := range []struct {
+		name  string
+		items func(context.Context, websync.Range) iter.Seq2[websync.Item, error]
+	}{{"Resources", a.Resources}, {"Changes", a.Changes}} {
+		sources := []string{"a"}
+		items := walk.items(t.ctx, websync.Range{Sources: sources})
+		sources[0] = "b"
+		t.same(ids, itemIDs(all(t, walk.name, items)), "%s, whose Range was changed by its owner: ", walk.name)
 	}
 }
 

@@ -40,6 +40,7 @@ type model struct {
 type standing struct {
 	epoch, n uint64
 	expires  time.Time
+	ttl      time.Duration
 	last     [16]byte // the Batch that was applied last
 	applied  bool
 }
@@ -85,22 +86,25 @@ func (m *model) Claim(_ context.Context, name string, ttl time.Duration) (*harve
 		st = &standing{}
 		m.claims[name] = st
 	}
-	if st.expires.After(m.now()) {
+	if left := st.expires.Sub(m.now()); left > 0 && left <= 2*st.ttl {
 		return nil, harvest.ErrHeld
 	}
 	st.epoch++
-	st.expires = m.now().Add(ttl)
+	st.expires, st.ttl = m.now().Add(ttl), ttl
 	return &harvest.Claim{Name: name, Epoch: st.epoch, N: st.n, TTL: ttl, Expires: st.expires}, nil
 }
 
 func (m *model) Renew(_ context.Context, c *harvest.Claim) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if c == nil {
+		return harvest.ErrFenced
+	}
 	st := m.claims[c.Name]
 	if st == nil || st.epoch != c.Epoch {
 		return harvest.ErrFenced
 	}
-	st.expires = m.now().Add(c.TTL)
+	st.expires, st.ttl = m.now().Add(c.TTL), c.TTL
 	c.Expires = st.expires
 	return nil
 }
@@ -108,6 +112,9 @@ func (m *model) Renew(_ context.Context, c *harvest.Claim) error {
 func (m *model) Release(_ context.Context, c *harvest.Claim) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if c == nil {
+		return harvest.ErrFenced
+	}
 	if st := m.claims[c.Name]; st != nil && st.epoch == c.Epoch {
 		st.expires = time.Time{}
 	}
@@ -119,6 +126,9 @@ func (m *model) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 	defer m.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if c == nil {
+		return nil, harvest.ErrFenced
 	}
 	st := m.claims[c.Name]
 	if st == nil || st.epoch != c.Epoch {
@@ -213,7 +223,7 @@ func (m *model) apply(b *harvest.Batch) {
 		}
 		m.taskN++
 		t = clone(t)
-		t.N, t.Source, t.Due = m.taskN, b.Source, t.Due.UTC()
+		t.N, t.Source, t.Due = m.taskN, b.Source, t.Due.UTC().Truncate(time.Microsecond)
 		tasks[t.Resource.ID] = t
 	}
 	if b.Checkpoint != nil {
@@ -311,6 +321,7 @@ func (m *model) Head(context.Context) (websync.Head, error) {
 }
 
 func (m *model) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	r = clone(r)
 	return list(ctx, func() (items []websync.Item, _ error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -327,6 +338,7 @@ func (m *model) Resources(ctx context.Context, r websync.Range) iter.Seq2[websyn
 }
 
 func (m *model) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	r = clone(r)
 	return list(ctx, func() (items []websync.Item, _ error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
