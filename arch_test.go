@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	".":                   {},
 	"internal/xmlscan":    {},
 	"internal/document":   {".", "internal/xmlscan"},
+	"internal/site":       {"."},
 	"sitemap":             {".", "internal/...", "harvest"},
 	"atom":                {".", "internal/...", "harvest"},
 	"atom/anyfeed":        {".", "internal/...", "harvest", "atom"},

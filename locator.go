@@ -2,26 +2,39 @@ package websync
 
 import (
 	"bytes"
-	"net/url"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // A PathLocator is the default [Locator]. Everything it names lies under Base.
 //
-// The content of a resource whose id is a URL under Base keeps that URL, if every client, server and file system leaves it
-// as it is: no query and no fragment, nothing that would have to be escaped, no escaped slash, no segment that is "." or
-// ".." or, but for the last, empty, no name longer than 255 bytes, and nothing below Base + "r/". Any other body has a URL
-// that is made of the id and the body's name: Base, "r/", the escaped id, "~" and the escaped name. Letters, digits, slashes
-// and a few marks stand for themselves, so that such URLs can be read; every other byte is "=" and two hexadecimal digits.
-// They need no escaping of URLs, they are file names on every system, no directory among them is a file as well, and no part
-// of a path is longer than 200 bytes.
+// Harvested resources choose their ids themselves: an id could be the URL of the site's robots.txt or of a script. So the
+// content of a resource keeps its id as its URL only if its source is among Own and the id is a URL under Base that every
+// client, server and file system leaves as it is:
+//
+//   - no query and no fragment; escapes in upper case, and only of characters that need one;
+//   - no segment that, without its escapes, is empty (but for the last), is "." or "..", is longer than 255 bytes, is not
+//     UTF-8, or holds a control character, a slash or a backslash;
+//   - no segment that begins with a dot, but for ".well-known" as the first one below Base;
+//   - nothing below Base + "r/", and nothing that is Reserved.
+//
+// Any other body has a URL that is made of the id and the body's name: Base, "r/", the escaped id, "~" and the escaped
+// name. Letters, digits, slashes and a few marks stand for themselves, so that such URLs can be read; every other byte is
+// "=" and two hexadecimal digits. They need no escaping of URLs, no directory among them is a file as well, no file has an
+// extension that says what to do with it, and no part of a path is longer than 200 bytes. On a file system that ignores case, ids that differ in case
+// only come to one file; Windows has no files for a few of them, such as ids with a segment "nul".
 type PathLocator struct {
 	// Base is the absolute URL that ids are compared with: scheme, host and a path that ends in a slash.
 	Base string
 
-	// Reserved, if set, says of a path whether it is that of another document of the host. A resource with such an id
-	// does not keep its URL.
+	// Own are the sources that are the publisher's own work: a directory of files, say. Only their resources keep their
+	// URLs. If empty, no source is own; what was harvested elsewhere should never be.
+	Own []string
+
+	// Reserved, if set, reports whether a path is that of another document of the host. A resource with such an id does
+	// not keep its URL.
 	Reserved func(path string) bool
 }
 
@@ -30,21 +43,21 @@ var _ Locator = PathLocator{}
 const (
 	contentBody = "content" // the name of the body that may keep the URL of its resource
 	foreignPath = "r/"
+	wellKnown   = ".well-known"
 	maxSegment  = 200
 	maxName     = 255 // of a file, on most systems
 )
 
+// Owns implements [Locator].
+func (l PathLocator) Owns(source string) bool { return slices.Contains(l.Own, source) }
+
 // URL implements [Locator].
-func (l PathLocator) URL(id, body string) string {
-	if body == contentBody && l.keeps(id) {
+func (l PathLocator) URL(item *Item, body string) string {
+	id := item.Resource.ID
+	if body == contentBody && l.Owns(item.Source) && l.canKeep(id) {
 		return id
 	}
-	b := make([]byte, 0, len(l.Base)+len(id)+len(body)+16)
-	b = append(b, l.Base...)
-	b = append(b, foreignPath...)
-	b = appendNamed(b, id, true)
-	b = append(b, '~')
-	return string(appendNamed(b, body, false))
+	return l.named(id, body)
 }
 
 // Find implements [Locator].
@@ -54,13 +67,27 @@ func (l PathLocator) Find(path string) (id, body string, ok bool) {
 	if !under {
 		return "", "", false
 	}
-	if named, foreign := strings.CutPrefix(rest, foreignPath); foreign {
-		escaped, name, _ := strings.Cut(named, "~")
-		id, body = unescapeName(escaped), unescapeName(name)
-	} else {
-		id, body = l.Base+rest, contentBody
+	named, foreign := strings.CutPrefix(rest, foreignPath)
+	if !foreign {
+		id = l.Base + rest
+		return id, contentBody, len(l.Own) > 0 && l.canKeep(id)
 	}
-	return id, body, l.URL(id, body) == l.Base[:len(l.Base)-len(root)]+path
+	escaped, name, _ := strings.Cut(named, "~")
+	id, body = unescapeName(escaped), unescapeName(name)
+	return id, body, l.named(id, body) == l.Base+rest
+}
+
+// String returns the settings, but for Reserved: Publishers name documents by what they depend on.
+func (l PathLocator) String() string { return fmt.Sprintf("%q, own %q", l.Base, l.Own) }
+
+// named returns the URL of a body that does not keep the one of its resource.
+func (l PathLocator) named(id, body string) string {
+	b := make([]byte, 0, len(l.Base)+len(id)+len(body)+16)
+	b = append(b, l.Base...)
+	b = append(b, foreignPath...)
+	b = appendNamed(b, id, "/.")
+	b = append(b, '~')
+	return string(appendNamed(b, body, ""))
 }
 
 // root returns the path of Base.
@@ -72,8 +99,8 @@ func (l PathLocator) root() string {
 	return ""
 }
 
-// keeps tells whether a resource keeps its URL: one that every client and every server leaves as it is.
-func (l PathLocator) keeps(id string) bool {
+// canKeep reports whether a resource of an own source can keep its URL.
+func (l PathLocator) canKeep(id string) bool {
 	rest, under := strings.CutPrefix(id, l.Base)
 	if !under || strings.HasPrefix(rest, foreignPath) || !isPlainPath(rest) {
 		return false
@@ -81,19 +108,16 @@ func (l PathLocator) keeps(id string) bool {
 	return l.Reserved == nil || !l.Reserved(l.root()+rest)
 }
 
-// isPlainPath tells whether s is what may follow a slash in a URL: no query, no fragment, no character to be escaped, and
-// nothing that cleaning a path would change or a file could not be named.
+// isPlainPath reports whether the path s below Base is the only one for its file, and every server finds the file by it.
 func isPlainPath(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !standsForItself(c) && c != '%' && c != '/' {
-			return false
-		}
+	below, isWellKnown := strings.CutPrefix(s, wellKnown+"/")
+	if isWellKnown {
+		s = below
 	}
-	for more := s != ""; more; {
+	for more := s != "" || isWellKnown; more; {
 		var segment string
 		segment, s, more = strings.Cut(s, "/")
-		plain, err := url.PathUnescape(segment)
-		if err != nil || plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, "/\x00") || len(fileName(segment, plain)) > maxName {
+		if !isPlainSegment(segment) {
 			return false
 		}
 		more = more && s != ""
@@ -101,25 +125,44 @@ func isPlainPath(s string) bool {
 	return true
 }
 
-// fileName returns the longest name that a file for a segment has: with its escapes, unless any system can have the decoded one
-// and they are the only way to escape it.
-func fileName(segment, plain string) string {
-	if !utf8.ValidString(plain) || strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }) {
-		return segment
-	}
-	for i := range len(segment) {
-		if segment[i] != '%' {
-			continue
+// isPlainSegment reports whether a segment is the canonical escape of the name of a file that is not hidden.
+func isPlainSegment(segment string) bool {
+	name, escaped := segment, 0
+	if strings.IndexByte(segment, '%') >= 0 {
+		b := make([]byte, 0, len(segment))
+		for i := 0; i < len(segment); i++ {
+			c := segment[i]
+			if c == '%' {
+				if i+2 >= len(segment) || !isUpperHex(segment[i+1]) || !isUpperHex(segment[i+2]) {
+					return false
+				}
+				if c = unhex(segment[i+1])<<4 | unhex(segment[i+2]); standsForItself(c) {
+					return false
+				}
+				i += 2
+				escaped++
+			}
+			b = append(b, c)
 		}
-		high, low := segment[i+1], segment[i+2]
-		if high >= 'a' || low >= 'a' || standsForItself(unhex(high)<<4|unhex(low)&15) {
-			return segment
+		name = string(b)
+	}
+	if name == "" || name[0] == '.' || len(name) > maxName || !utf8.ValidString(name) {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c < ' ', c == 0x7f, c == '/', c == '\\':
+			return false
+		case !standsForItself(c):
+			escaped--
 		}
 	}
-	return plain
+	return escaped == 0
 }
 
-// standsForItself tells whether c needs no escape in a segment (RFC 3986 §3.3).
+func isUpperHex(c byte) bool { return '0' <= c && c <= '9' || 'A' <= c && c <= 'F' }
+
+// standsForItself reports whether c needs no escape in a segment (RFC 3986 §3.3).
 func standsForItself(c byte) bool {
 	return isAlphanumeric(c) || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }
@@ -128,9 +171,9 @@ func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// appendNamed appends s so that it can be a part of a path. Slashes are kept where they part something. A segment that
-// becomes too long is broken by "=/", which stands for nothing.
-func appendNamed(b []byte, s string, slashes bool) []byte {
+// appendNamed appends s so that it can be a part of a path. The slashes and dots among kept stand for themselves where they
+// part something. A segment that becomes too long is broken by "=/", which stands for nothing.
+func appendNamed(b []byte, s, kept string) []byte {
 	const hex = "0123456789ABCDEF"
 	start := bytes.LastIndexByte(b, '/') + 1 // of the segment
 	for i := range len(s) {
@@ -138,12 +181,13 @@ func appendNamed(b []byte, s string, slashes bool) []byte {
 			b = append(b, '=', '/')
 			start = len(b)
 		}
-		c, inside := s[i], i+1 < len(s)
+		c := s[i]
+		parts := i > 0 && i+1 < len(s) && strings.IndexByte(kept, c) >= 0
 		switch {
-		case c == '/' && slashes && inside && i > 0 && s[i-1] != '/':
+		case c == '/' && parts && s[i-1] != '/':
 			b = append(b, c)
 			start = len(b)
-		case isAlphanumeric(c), strings.IndexByte("-_,+@", c) >= 0, c == '.' && inside && len(b) > start:
+		case isAlphanumeric(c), strings.IndexByte("-_,+@", c) >= 0, c == '.' && parts && len(b) > start && s[i+1] != '/':
 			b = append(b, c)
 		default:
 			b = append(b, '=', hex[c>>4], hex[c&15])

@@ -42,13 +42,20 @@ type Publisher interface {
 
 // A Locator gives every body its URL and finds it again. One Locator is shared by all Publishers of a site and by the
 // handler of the bodies. It is safe for concurrent use, and it does no I/O. [PathLocator] is the default one.
+//
+// Who writes a Locator decides what strangers can put on the host. An id says nothing of who chose it; only the source
+// does.
 type Locator interface {
-	// URL returns the absolute URL of the body with the given name of the resource id. Different bodies have different
-	// URLs.
-	URL(id, body string) string
+	// URL returns the absolute URL of the body with the given name of an item, of which it uses the Source and the id.
+	// Different bodies of one source have different URLs.
+	URL(item *Item, body string) string
 
-	// Find is the inverse of URL: it takes the path of such a URL, from the root of the host and escaped as it is there,
-	// and returns the id and the name of the body. It does not say that they exist. Ok is false for a path that is in
-	// no URL that URL returns.
+	// Find returns the id and the name of the body whose URL has this path, from the root of the host and escaped as it
+	// is there. It does not know whether there is such a body, or of which source: the caller gets the items with this
+	// id, and takes the one for which URL returns the path. Ok is false for a path that is in no URL that URL returns.
 	Find(path string) (id, body string, ok bool)
+
+	// Owns reports whether the resources of a source are the publisher's own work. Those of other sources are published
+	// as copies, with a link to where they come from.
+	Owns(source string) bool
 }

@@ -43,6 +43,7 @@ func ExamplePublisher() {
 	p := &atom.Publisher{
 		Catalog: store,
 		Base:    "https://www.example.com/",
+		Locator: websync.PathLocator{Base: "https://www.example.com/", Own: []string{"pages"}},
 		Title:   "What is new",
 		Author:  websync.Person{Name: "Example"},
 		Hubs:    []string{"https://hub.example.com/"},

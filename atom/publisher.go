@@ -41,7 +41,7 @@ import (
 //   - The body named "content", if it is kept, is the content, at the URL that Locator gives it and with its length and digests;
 //     of a composite media type it is an alternate link, since Atom has no such content (RFC 4287 §4.1.3.1). Other bodies that are
 //     kept are links, by default alternate. Content that is not kept is an alternate link to where it is.
-//   - A resource whose id is not under Base was harvested. If it has no via link it gets one, to its id at its first publisher
+//   - A resource of a source that the Locator does not own was harvested. If it has no via link it gets one, to its id at its first publisher
 //     with what that stated of type, length, digests and time. Links that hold for the original only are left out: collection,
 //     canonical, duplicate, memento, timegate, timemap and patch.
 //   - A link to where a body that is kept came from leads to where it is here. So do, in an entry whose content is kept, links to
@@ -72,7 +72,7 @@ type Publisher struct {
 	Sources []string
 
 	// Locator gives bodies their URLs. It has to be the one with which they are served. Nil: a [websync.PathLocator] with Base
-	// and Reserved.
+	// and Reserved, to which no source is own.
 	Locator websync.Locator
 
 	// ID is the feed's atom:id, an absolute IRI. The default is the URL of the subscription document.
@@ -119,7 +119,7 @@ const (
 	documentType       = feedType + "; charset=utf-8"
 
 	// rendering is raised when the same entries of the log come to be written otherwise, for then they need other URLs.
-	rendering = 1
+	rendering = 2
 )
 
 // A layout is what the fields of a Publisher say.
@@ -234,7 +234,7 @@ func (p *Publisher) URL() string {
 	return l.origin + l.root
 }
 
-// Reserved tells whether a path, from the root of the host and escaped, can be that of one of the documents. It is what
+// Reserved reports whether a path, from the root of the host and escaped, can be that of one of the documents. It is what
 // PathLocator.Reserved wants.
 func (p *Publisher) Reserved(path string) bool {
 	l := p.layout()

@@ -81,7 +81,7 @@ func (l *lister) content(item *websync.Item) websync.Link {
 // bodyLink returns a link to a body that is kept.
 func (l *lister) bodyLink(item *websync.Item, b *websync.Body) websync.Link {
 	link := b.Link
-	link.Href = l.publisher.site.locator.URL(item.Resource.ID, b.Name)
+	link.Href = l.publisher.site.locator.URL(item, b.Name)
 	if _, stated := link.Digests.Get(b.Key.Algorithm); !stated {
 		link.Digests = append(slices.Clip(link.Digests), b.Key)
 	}
@@ -92,7 +92,7 @@ func (l *lister) bodyLink(item *websync.Item, b *websync.Body) websync.Link {
 // the next call.
 func (l *lister) links(item *websync.Item) []websync.Link {
 	r := &item.Resource
-	own := strings.HasPrefix(r.ID, l.publisher.Base)
+	own := l.publisher.site.locator.Owns(item.Source)
 	links := l.buf[:0]
 	needsVia := !own
 	for _, link := range r.Links {
@@ -139,8 +139,15 @@ func (l *lister) local(item *websync.Item, link websync.Link) websync.Link {
 		here.Type, here.Lang = cmp.Or(here.Type, link.Type), cmp.Or(here.Lang, link.Lang)
 		return here
 	}
-	if _, kept := keptBody(item, contentBody); kept && l.here[link.Href] {
-		link.Href = l.publisher.site.locator.URL(link.Href, contentBody)
+	if _, kept := keptBody(item, contentBody); !kept {
+		return link
+	}
+	if sources := l.here[link.Href]; len(sources) > 0 {
+		target := websync.Item{Source: sources[0], Resource: websync.Resource{ID: link.Href}}
+		if slices.Contains(sources, item.Source) {
+			target.Source = item.Source
+		}
+		link.Href = l.publisher.site.locator.URL(&target, contentBody)
 	}
 	return link
 }

@@ -169,9 +169,9 @@ type lister struct {
 	*listing
 	out   *Writer
 	maker entryMaker
-	born  websync.Seq     // the greatest that the document knows of
-	here  map[string]bool // the links' targets that are ids of the Catalog
-	buf   []websync.Link  // of the entry at hand
+	born  websync.Seq         // the greatest that the document knows of
+	here  map[string][]string // the sources that have a link's target as an id, in their order
+	buf   []websync.Link      // of the entry at hand
 }
 
 // writeTombstone writes the tombstone of an id, unless there can have been no entry of it.
@@ -237,7 +237,7 @@ func (l *lister) refuse(item *websync.Item, refused *EntryError) {
 func (l *lister) findTargets(ctx context.Context, items []*websync.Item) error {
 	const batch = 1000
 	var targets, sources []string
-	l.here = make(map[string]bool)
+	l.here = make(map[string][]string)
 	for _, item := range items {
 		if _, kept := keptBody(item, contentBody); !kept {
 			continue
@@ -247,7 +247,7 @@ func (l *lister) findTargets(ctx context.Context, items []*websync.Item) error {
 		}
 		for _, link := range item.Resource.Links {
 			if _, asked := l.here[link.Href]; !asked {
-				l.here[link.Href] = false
+				l.here[link.Href] = nil
 				targets = append(targets, link.Href)
 			}
 		}
@@ -261,7 +261,7 @@ func (l *lister) findTargets(ctx context.Context, items []*websync.Item) error {
 			}
 			for i := range found {
 				if born := found[i].Born; 0 < born && born <= l.born {
-					l.here[ids[i]] = true
+					l.here[ids[i]] = append(l.here[ids[i]], source)
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
 )
 
 // A stamp is a state of the log: all that documents depend on besides the settings. What a generation holds up to a number never
@@ -35,11 +36,10 @@ const idLength = 8
 // epoch is when the feed of an empty log was updated: there is no better time that is the same for all who ask.
 var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
 
-// id is a hash of all that decides what a document holds: the settings, the state of the log, and more. A Locator can't be
-// hashed; one URL stands for it.
+// id is a hash of all that decides what a document holds: the settings, the state of the log, and more.
 func (l *layout) id(s stamp, more ...string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %q %q", l.settings, s.generation, s.seq, s.time.UnixMicro(),
-		l.locator.URL("urn:websync:any", contentBody), more))
+		site.LocatorKey(l.locator), more))
 	return hex.EncodeToString(sum[:idLength/2])
 }
 

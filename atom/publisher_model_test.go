@@ -236,7 +236,8 @@ func TestPublisherRoundTrip(t *testing.T) {
 						}
 					}
 				}
-				web := &pubHost{Publisher: p, store: m.Store, locator: websync.PathLocator{Base: p.Base, Reserved: p.Reserved}}
+				web := &pubHost{Publisher: p, store: m.Store, locator: websync.PathLocator{Base: p.Base, Own: []string{"a"}, Reserved: p.Reserved}}
+				p.Locator = web.locator
 				web.meet = func() {
 					if busy {
 						change()

@@ -2,6 +2,7 @@ package atom_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -106,7 +107,10 @@ func pubNumbered(first, last int) (all []websync.Resource) {
 }
 
 func newPublisher(c websync.Catalog, size int) *atom.Publisher {
-	return &atom.Publisher{Catalog: c, Base: pubSite + "/", Author: websync.Person{Name: "Office"}, ArchiveSize: size}
+	return &atom.Publisher{
+		Catalog: c, Base: pubSite + "/", Author: websync.Person{Name: "Office"}, ArchiveSize: size,
+		Locator: websync.PathLocator{Base: pubSite + "/", Own: []string{"laws"}},
+	}
 }
 
 // pubRender renders a document, whatever happens to the Catalog meanwhile.
@@ -374,6 +378,9 @@ func TestPublisherArchiveURL(t *testing.T) {
 		"sources": func(p *atom.Publisher) { p.Sources = []string{"a"} },
 		"md5":     func(p *atom.Publisher) { p.LegacyMD5 = true },
 		"locator": func(p *atom.Publisher) { p.Locator = websync.PathLocator{Base: pubSite + "/other/"} },
+		"own": func(p *atom.Publisher) {
+			p.Locator = websync.PathLocator{Base: pubSite + "/", Own: []string{"laws", "a"}}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPublisher(s, 2)
@@ -547,7 +554,7 @@ func TestPublisherSettings(t *testing.T) {
 func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.Entry {
 	s := newPubShelf(t)
 	s.put("a", more...)
-	s.commit("a", item)
+	s.commit(cmp.Or(item.Source, "a"), item)
 	p := newPublisher(s, 0)
 	p.Report = func(f websync.Finding) { assert.Fail(t, f.String()) }
 	_, body := pubRender(t, p, "/feed.atom")
@@ -558,7 +565,9 @@ func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.E
 
 func TestPublisherEntry(t *testing.T) {
 	const copies = pubSite + "/r/"
-	here := websync.PathLocator{Base: pubSite + "/"}
+	here := func(id, body string) string {
+		return websync.PathLocator{Base: pubSite + "/"}.URL(&websync.Item{Resource: websync.Resource{ID: id}}, body)
+	}
 	other := websync.Resource{ID: pubFirst + "/other", Title: "Other"}
 	kept := func(r websync.Resource, link websync.Link) websync.Item {
 		return websync.Item{Resource: r, Bodies: []websync.Body{pubKept("content", link)}}
@@ -576,18 +585,36 @@ func TestPublisherEntry(t *testing.T) {
 	}
 	t.Run("content that is kept", func(t *testing.T) {
 		e := pubEntry(t, kept(foreign(), websync.Link{Href: pubFirst + "/1.html", Type: "text/html"}))
-		assert.Equal(t, here.URL(e.ID, "content"), e.Content.Href)
+		assert.Equal(t, here(e.ID, "content"), e.Content.Href)
 		assert.Equal(t, "text/html", e.Content.Type)
 		assert.Equal(t, websync.Link{Rel: "alternate", Href: e.Content.Href, Type: "text/html", Length: int64(len("content")), Digests: e.Content.Digests}, e.Links[1])
 		assert.Equal(t, websync.Digests{websync.SHA256([]byte("content"))}, e.Content.Digests)
 		assert.Equal(t, []string{"via " + e.ID}, hrefs(e))
 	})
-	t.Run("content under Base", func(t *testing.T) {
-		e := pubEntry(t, kept(websync.Resource{ID: pubSite + "/1"}, websync.Link{Href: pubSite + "/1", Type: "text/html"}))
+	t.Run("own content", func(t *testing.T) {
+		item := kept(websync.Resource{ID: pubSite + "/1"}, websync.Link{Href: pubSite + "/1", Type: "text/html"})
+		item.Source = "laws"
+		e := pubEntry(t, item)
 		assert.Equal(t, pubSite+"/1", e.Content.Href)
 		assert.Equal(t, pubSite+"/1", e.Title.Value)
 		assert.Equal(t, pubSite+"/1", e.Summary.Value)
 		assert.Empty(t, hrefs(e))
+	})
+	t.Run("others' content under Base", func(t *testing.T) {
+		e := pubEntry(t, kept(websync.Resource{ID: pubSite + "/robots.txt"}, websync.Link{Type: "text/plain"}))
+		assert.Equal(t, copies+"https=3A/=2Fwww.example.com/robots.txt~content", e.Content.Href)
+		assert.Equal(t, []string{"via " + pubSite + "/robots.txt"}, hrefs(e))
+	})
+	t.Run("links between sources", func(t *testing.T) {
+		s := newPubShelf(t)
+		related := func(id string) []websync.Link { return []websync.Link{{Rel: "related", Href: id}} }
+		s.commit("laws", kept(websync.Resource{ID: pubSite + "/1"}, websync.Link{Type: "text/html"}))
+		s.commit("a", kept(websync.Resource{ID: pubFirst + "/2", Links: related(pubSite + "/1")}, websync.Link{Type: "text/html"}))
+		s.commit("laws", kept(websync.Resource{ID: pubSite + "/3", Links: related(pubFirst + "/2")}, websync.Link{Type: "text/html"}))
+		_, body := pubRender(t, newPublisher(s, 0), "/feed.atom")
+		_, items := pubRead(t, pubSite+"/feed.atom", body)
+		assert.Equal(t, []string{"related " + here(pubFirst+"/2", "content")}, hrefs(items[0].Entry))
+		assert.Equal(t, []string{"related " + pubSite + "/1", "via " + pubFirst + "/2"}, hrefs(items[1].Entry))
 	})
 	t.Run("content without a type", func(t *testing.T) {
 		e := pubEntry(t, kept(foreign(), websync.Link{Type: "html"}))
@@ -601,7 +628,7 @@ func TestPublisherEntry(t *testing.T) {
 	t.Run("content of a composite type", func(t *testing.T) {
 		e := pubEntry(t, kept(foreign(), websync.Link{Type: "message/rfc822"}))
 		assert.True(t, e.Content.IsZero())
-		assert.Equal(t, []string{"via " + e.ID, "alternate " + here.URL(e.ID, "content")}, hrefs(e))
+		assert.Equal(t, []string{"via " + e.ID, "alternate " + here(e.ID, "content")}, hrefs(e))
 	})
 	t.Run("content that is not kept", func(t *testing.T) {
 		r := foreign()
@@ -623,9 +650,9 @@ func TestPublisherEntry(t *testing.T) {
 		item.Bodies = append(item.Bodies, rdf, pubKept("pdf", websync.Link{Rel: "enclosure", Type: "application/pdf"}),
 			pubKept("text", websync.Link{Type: "text/plain"}), websync.Body{Name: "gone", Link: websync.Link{Href: pubFirst + "/1.gone"}})
 		e := pubEntry(t, item)
-		assert.Equal(t, []string{"describedby " + here.URL(e.ID, "graph"), "related " + pubFirst + "/1.gone", "enclosure " + here.URL(e.ID, "pdf"),
-			"alternate " + here.URL(e.ID, "text"), "via " + e.ID}, hrefs(e))
-		assert.Equal(t, websync.Link{Rel: "describedby", Href: here.URL(e.ID, "graph"), Title: "Metadata", Type: "application/rdf+xml",
+		assert.Equal(t, []string{"describedby " + here(e.ID, "graph"), "related " + pubFirst + "/1.gone", "enclosure " + here(e.ID, "pdf"),
+			"alternate " + here(e.ID, "text"), "via " + e.ID}, hrefs(e))
+		assert.Equal(t, websync.Link{Rel: "describedby", Href: here(e.ID, "graph"), Title: "Metadata", Type: "application/rdf+xml",
 			Length: 5, Digests: websync.Digests{rdf.Key}}, e.Links[0])
 	})
 	t.Run("via", func(t *testing.T) {
@@ -644,7 +671,7 @@ func TestPublisherEntry(t *testing.T) {
 	t.Run("links to other resources", func(t *testing.T) {
 		e := pubEntry(t, kept(foreign(websync.Link{Rel: "related", Href: other.ID}, websync.Link{Rel: "up", Href: pubFirst + "/unknown"}),
 			websync.Link{Type: "text/html"}), other)
-		assert.Equal(t, []string{"related " + here.URL(other.ID, "content"), "up " + pubFirst + "/unknown", "via " + e.ID}, hrefs(e))
+		assert.Equal(t, []string{"related " + here(other.ID, "content"), "up " + pubFirst + "/unknown", "via " + e.ID}, hrefs(e))
 		assert.Contains(t, e.Links[0].Href, copies)
 
 		e = pubEntry(t, websync.Item{Resource: foreign(websync.Link{Rel: "related", Href: other.ID})}, other)
@@ -666,7 +693,7 @@ func TestPublisherEntry(t *testing.T) {
 		}
 		assert.Equal(t, []string{"via " + pubFirst + "/1", "alternate " + pubFirst + "/1"}, hrefs(pubEntry(t, websync.Item{Resource: foreign(links...)})))
 		own := websync.Resource{ID: pubSite + "/1", Links: links}
-		assert.Len(t, pubEntry(t, websync.Item{Resource: own}).Links, len(links)+1)
+		assert.Len(t, pubEntry(t, websync.Item{Source: "laws", Resource: own}).Links, len(links)+1)
 	})
 	t.Run("times", func(t *testing.T) {
 		r := foreign()

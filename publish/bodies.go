@@ -14,8 +14,8 @@ import (
 )
 
 // Bodies returns a Publisher of the bodies of live records, at the URLs that locator gives them. Records are those of the
-// given sources, in this order if several have the same id; none given: those of all sources that have live records, in
-// the order of their names.
+// given sources; none given: those of all sources that have live records, own ones first, then in the order of their
+// names. If the bodies of several sources have one URL, that of the first source is at it.
 //
 // A body has the type and the coding it was received with and is never compressed beyond that; its ETag is its digest.
 // Last-Modified is the time that its resource states, if it is stated to the second and is not after the commit, else
@@ -47,7 +47,10 @@ func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, 
 			return nil, err
 		}
 		item := &items[0]
-		if item.Seq > 0 && item.Kind == websync.Deleted {
+		if item.Seq == 0 || urlPath(b.locator.URL(item, name)) != path {
+			continue // with this id, a resource of this source has another URL
+		}
+		if item.Kind == websync.Deleted {
 			missing = websync.ErrGone
 			continue
 		}
@@ -64,7 +67,15 @@ func (b *bodies) asked(ctx context.Context) ([]string, error) {
 		return b.sources, nil
 	}
 	head, err := b.catalog.Head(ctx)
-	return slices.Sorted(maps.Keys(head.Live)), err
+	sources := slices.Sorted(maps.Keys(head.Live))
+	foreign := func(s string) int {
+		if b.locator.Owns(s) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(sources, func(x, y string) int { return foreign(x) - foreign(y) })
+	return sources, err
 }
 
 func (b *bodies) document(item *websync.Item, body websync.Body) *websync.Document {
@@ -114,7 +125,7 @@ func (b *bodies) Documents(ctx context.Context) iter.Seq2[string, error] {
 				if body.Key.IsZero() {
 					continue
 				}
-				if !yield(urlPath(b.locator.URL(item.Resource.ID, body.Name)), nil) {
+				if !yield(urlPath(b.locator.URL(&item, body.Name)), nil) {
 					return
 				}
 			}

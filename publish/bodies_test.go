@@ -16,7 +16,11 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-var locator = websync.PathLocator{Base: "https://example.org/"}
+var locator = websync.PathLocator{Base: "https://example.org/", Own: []string{"a", "b", "c"}}
+
+func own(id string) *websync.Item {
+	return &websync.Item{Source: "a", Resource: websync.Resource{ID: id}}
+}
 
 // catalog returns a Store with one body for each id, put in the order of the ids.
 func catalog(t testing.TB, texts map[string]string) *memstore.Store {

@@ -15,10 +15,22 @@
 //
 //	list := &sitemap.Publisher{Catalog: store, Base: base}
 //	feed := &atom.Publisher{Catalog: store, Base: base, Author: author}
-//	locator := websync.PathLocator{Base: base, Reserved: func(path string) bool {
+//	locator := websync.PathLocator{Base: base, Own: []string{files.Key()}, Reserved: func(path string) bool {
 //		return list.Reserved(path) || feed.Reserved(path)
 //	}}
 //	list.Locator, feed.Locator = locator, locator
+//
+// # Strangers
+//
+// What was harvested is as hostile as its publisher: it chooses its ids, its media types and its bytes. Only resources of
+// the sources that the Locator owns have URLs that they choose; all others are at URLs made by the Locator, below "r/" by
+// default. A source is own only if nobody else writes it: a directory, say. /robots.txt and what is below /.well-known/
+// speak for the whole host, so that only an own source can have documents there.
+//
+// A [Handler] sends bodies with a Content-Security-Policy that makes a page a stranger to its host: it runs no script and
+// reads none of the host's cookies. Files of [WriteDir] have no such header; the server of the files has to add it.
+//
+// # Lists
 //
 // A list is rendered once for each state of the Catalog, into memory or a temporary file, and served from there: it has
 // a strong ETag, a length and ranges, and a slow reader holds nothing of the Catalog.

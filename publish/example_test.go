@@ -51,7 +51,7 @@ func ExampleHandler() {
 		return
 	}
 	handler := &publish.Handler{Publishers: []websync.Publisher{
-		publish.Bodies(store, websync.PathLocator{Base: "https://example.org/"}),
+		publish.Bodies(store, websync.PathLocator{Base: "https://example.org/", Own: []string{"demo"}}),
 		publish.Text("/robots.txt", "User-agent: *\nAllow: /\n"),
 	}}
 	defer handler.Close()
@@ -93,7 +93,7 @@ func ExampleWriteDir() {
 	}
 	defer os.RemoveAll(dir)
 
-	bodies := publish.Bodies(store, websync.PathLocator{Base: "https://example.org/"})
+	bodies := publish.Bodies(store, websync.PathLocator{Base: "https://example.org/", Own: []string{"demo"}})
 	for _, robots := range []string{"User-agent: *\nAllow: /\n", "User-agent: *\nDisallow: /\n"} {
 		done, err := publish.WriteDir(ctx, dir, bodies, publish.Text("/robots.txt", robots))
 		if err != nil {

@@ -27,6 +27,7 @@ func ExamplePublisher() {
 		return
 	}
 	p := &sitemap.Publisher{Catalog: h.Store, Base: "https://www.example.com/"}
+	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"pages"}, Reserved: p.Reserved}
 	for path, err := range p.Documents(ctx) {
 		if err != nil {
 			fmt.Println(err)

@@ -178,7 +178,7 @@ func (l *lister) refuse(item *websync.Item, refused *EntryError) {
 func (l *lister) loc(item *websync.Item) string {
 	r := &item.Resource
 	if b, ok := item.Body(contentBody); ok && !b.Key.IsZero() {
-		return l.publisher.site.locator.URL(r.ID, contentBody)
+		return l.publisher.site.locator.URL(item, contentBody)
 	}
 	if _, end := splitURL(r.Content.Href); end > 0 {
 		return r.Content.Href

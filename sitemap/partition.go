@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
 )
 
 // A partition is what a Publisher knows of the parts of one generation of the log.
@@ -119,12 +120,11 @@ func (p *Publisher) read(ctx context.Context, head websync.Head) error {
 	return nil
 }
 
-// id is a hash of all that decides, besides the numbers of the log, what documents hold. A Locator can't be hashed; one URL stands
-// for it.
+// id is a hash of all that decides, besides the numbers of the log, what documents hold.
 func (p *Publisher) id(head websync.Head) string {
 	l := &p.site
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %d %t %d %d %q", rendering, p.URL(), l.sources, l.size, p.Gzip,
-		head.Generation, head.FirstTime.UnixMicro(), l.locator.URL("urn:websync:any", contentBody)))
+		head.Generation, head.FirstTime.UnixMicro(), site.LocatorKey(l.locator)))
 	return hex.EncodeToString(sum[:idLength/2])
 }
 

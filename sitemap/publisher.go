@@ -61,7 +61,7 @@ type Publisher struct {
 	Sources []string
 
 	// Locator gives bodies their URLs. It has to be the one with which they are served. Nil: a [websync.PathLocator] with Base
-	// and Reserved.
+	// and Reserved, to which no source is own.
 	Locator websync.Locator
 
 	// PartSize is how many numbers of Born a part covers. 0 and negative: 10,000; above 50,000, the protocol's limit: 50,000.
@@ -92,7 +92,7 @@ const (
 	gzipSuffix      = ".gz"
 
 	// rendering is raised when the same items come to be written otherwise, for then they need other ETags.
-	rendering = 1
+	rendering = 2
 )
 
 // A layout is what the fields of a Publisher say.
@@ -173,13 +173,11 @@ func (p *Publisher) URL() string {
 	return l.origin + l.root
 }
 
-// Reserved tells whether a path, from the root of the host and escaped, can be that of one of the documents. It is what
-// PathLocator.Reserved wants.
+// Reserved reports whether a path, from the root of the host and escaped, can be that of one of the documents. It is what
+// PathLocator.Reserved wants. /robots.txt is not reserved: it belongs to the host, and package publish adds the lines to
+// those of the file that is there.
 func (p *Publisher) Reserved(path string) bool {
 	l := p.layout()
-	if path == robotsPath {
-		return !p.NoRobots
-	}
 	name := strings.TrimSuffix(path, gzipSuffix)
 	_, _, part := l.parsePart(name)
 	return part || name == l.root
@@ -191,10 +189,10 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	switch {
 	case l.err != nil:
 		return nil, l.err
+	case path == robotsPath && !p.NoRobots:
+		return p.robots(), nil
 	case !p.Reserved(path):
 		return nil, noDocument(path, websync.ErrNotFound)
-	case path == robotsPath:
-		return p.robots(), nil
 	}
 	name, zipped := strings.CutSuffix(path, gzipSuffix)
 	id, n, _ := l.parsePart(name)

@@ -323,7 +323,8 @@ func TestPublisherRoundTrip(t *testing.T) {
 			first, second := memstore.New(), memstore.New()
 			first.Now = func() time.Time { return now }
 			web := &host{store: first, got: map[string]int{}, Publisher: &sitemap.Publisher{Catalog: first, Base: site + "/docs/", PartSize: 50}}
-			web.locator = websync.PathLocator{Base: site + "/docs/", Reserved: web.Reserved}
+			web.locator = websync.PathLocator{Base: site + "/docs/", Own: []string{"site"}, Reserved: web.Reserved}
+			web.Locator = web.locator
 			in := &harvest.Harvester{Store: first, MaxDelete: -1}
 			out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
 			source := &sitemap.Source{URL: web.URL(), Complete: complete}

@@ -284,7 +284,7 @@ func TestPublisherRobots(t *testing.T) {
 	assert.Equal(t, "Sitemap: "+site+"/docs/sitemap.xml\n", string(body))
 	assert.Equal(t, "text/plain; charset=utf-8", doc.Type)
 	assert.NotEmpty(t, doc.ETag)
-	assert.True(t, p.Reserved("/robots.txt"))
+	assert.False(t, p.Reserved("/robots.txt"), "it belongs to the host")
 
 	p = &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/docs/", NoRobots: true}
 	_, err := p.Document(t.Context(), "/robots.txt")
@@ -433,8 +433,11 @@ func (s *shelf) keep(ids ...string) {
 
 type upper struct{}
 
-func (upper) URL(id, body string) string                { return site + "/bodies/" + strings.ToUpper(id) + "/" + body }
+func (upper) URL(item *websync.Item, body string) string {
+	return site + "/bodies/" + strings.ToUpper(item.Resource.ID) + "/" + body
+}
 func (upper) Find(string) (id, body string, found bool) { return "", "", false }
+func (upper) Owns(string) bool                          { return false }
 
 func TestPublisherLocator(t *testing.T) {
 	s := newShelf(t)
@@ -442,12 +445,19 @@ func TestPublisherLocator(t *testing.T) {
 	s.commit("b", nil, websync.Item{Resource: websync.Resource{ID: site + "/verified", Content: websync.Link{Href: site + "/other"}},
 		Bodies: []websync.Body{{Name: "content"}}})
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"kept"}, Reserved: p.Reserved}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
 	const r, own = "/r/", "https=3A/=2Fwww.example.com/"
-	assert.Equal(t, []string{"/a", r + "urn=3Ax=3A1~content", r + own + "sitemap.xml~content", r + own + "robots.txt~content",
+	assert.Equal(t, []string{"/a", r + "urn=3Ax=3A1~content", r + own + "sitemap.xml~content", "/robots.txt",
 		r + own + "sitemap-00000000-1.xml.gz~content", "/other"}, locs(read(t, body)))
 	before, _ := p.Document(t.Context(), "/sitemap.xml")
+
+	p = &sitemap.Publisher{Catalog: s, Base: site + "/"} // nothing is own
+	foreign, body := render(t, p, "/sitemap.xml")
+	assert.Equal(t, []string{r + own + "a~content", r + "urn=3Ax=3A1~content", r + own + "sitemap.xml~content", r + own + "robots.txt~content",
+		r + own + "sitemap-00000000-1.xml.gz~content", "/other"}, locs(read(t, body)))
+	assert.NotEqual(t, before.ETag, foreign.ETag)
 
 	p = &sitemap.Publisher{Catalog: s, Base: site + "/", Locator: upper{}}
 	after, body := render(t, p, "/sitemap.xml")

@@ -47,7 +47,7 @@ type program struct {
 
 	options
 	store   harvest.Store
-	own     []string // patterns of the files in the directory that are not to be published
+	exclude []string // patterns of the files in the directory that are not to be published
 	sources []string // to publish
 	scanner *scanner // nil: no directory
 }
@@ -80,7 +80,7 @@ func (p *program) withStore(ctx context.Context) (code int, err error) {
 	}
 	defer remove()
 	if p.dir != "" {
-		if p.own, err = cli.OwnFiles(p.dir, p.out, spec); err != nil {
+		if p.exclude, err = cli.OwnFiles(p.dir, p.out, spec); err != nil {
 			return 0, err
 		}
 	}
@@ -214,8 +214,8 @@ func (p *program) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		src := &dirsource.Source{Dir: dir, Base: p.base, Exclude: p.own}
-		p.sources = []string{src.Key()}
+		src := &dirsource.Source{Dir: dir, Base: p.base, Exclude: p.exclude}
+		p.sources, p.own = []string{src.Key()}, []string{src.Key()}
 		h := &harvest.Harvester{Store: p.store, MaxDelete: -1}
 		if p.out != "" {
 			h.Concurrency = 1 // the same order, and so the same lists, each time
@@ -228,6 +228,11 @@ func (p *program) prepare(ctx context.Context) error {
 		return err
 	}
 	p.sources = slices.Sorted(maps.Keys(head.Live))
+	for _, own := range p.own {
+		if !slices.Contains(p.sources, own) {
+			return fmt.Errorf("-own %q: the store holds no such source, but %q", own, p.sources)
+		}
+	}
 	return harvest.Disjoint(ctx, p.store, p.sources...)
 }
 
@@ -235,7 +240,7 @@ func (p *program) prepare(ctx context.Context) error {
 // are those of the protocol.
 func (p *program) publishers() (_ []websync.Publisher, entry string, isList func(path string) bool) {
 	var list protocol
-	locator := websync.PathLocator{Base: p.base, Reserved: func(path string) bool { return list.Reserved(path) }}
+	locator := websync.PathLocator{Base: p.base, Own: p.own, Reserved: func(path string) bool { return list.Reserved(path) }}
 	switch p.protocol {
 	case "sitemap":
 		list = &sitemap.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report}

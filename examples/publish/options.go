@@ -23,8 +23,14 @@ to speak of. -dir and -store together keep the catalogue of the directory in the
 when the program starts again; otherwise it is in a temporary file.
 
 With -store alone, all sources in the store are published as one set; no id may be in two of them. What another program
-harvests into the store appears at once. A resource whose id is a URL under -base keeps it, unless it has a query, would
-need escapes, or is the URL of one of the lists; any other has one under r/, below -base.
+harvests into the store appears at once.
+
+Files below -dir, and the resources of sources that -own names, keep ids that are URLs under -base, unless these have a query
+or odd escapes, name hidden files (but for /.well-known/) or are the URL of one of the lists. All else has a URL under r/,
+below -base: what was harvested elsewhere chooses its ids itself, and must not choose what this site says. Never name a source
+with -own that you do not control. When served, pages run no script, since they could act in the name of this site. A server
+of the files that -out writes should send "Content-Security-Policy: sandbox" and "X-Content-Type-Options: nosniff" with all below r/.
+The Sitemap line of the lists is added to the robots.txt of -dir, if there is one.
 
 Exit status: 0 done, or stopped by a signal; 1 with -out, some files could not be read: what is known of them from before
 stays, and without -store so does all that an earlier export has written; 2 usage, or the directory, the store or the address
@@ -40,6 +46,7 @@ type options struct {
 	rescan   time.Duration
 	dir      string
 	store    string
+	own      []string
 }
 
 var protocols = []string{"sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}
@@ -56,6 +63,10 @@ func parseOptions(args []string) (options, error) {
 	l.DurationVar(&o.rescan, "rescan", 2*time.Second, "with -dir, `how long` to wait before it is looked at again")
 	l.StringVar(&o.dir, "dir", "", "publish the files below `DIR`")
 	l.StringVar(&o.store, "store", "", "`what` to publish, or with -dir where to keep its catalogue: mem, sqlite:FILE; postgres:DSN is yet to come")
+	l.Func("own", "with -store alone, a `SOURCE` in it that is your own work: its resources keep their URLs; may be given several times", func(source string) error {
+		o.own = append(o.own, source)
+		return nil
+	})
 	if err := l.Parse(args, o.check); err != nil {
 		return o, err
 	}
@@ -82,6 +93,8 @@ func (o *options) check(names []string) error {
 		return errors.New("-store mem is empty: there is nothing to publish")
 	case o.out != "" && o.addr != "":
 		return errors.New("-addr serves and -out writes files: one at a time")
+	case o.dir != "" && len(o.own) > 0:
+		return errors.New("-own names sources of a -store; the files below -dir are your own already")
 	case o.rescan <= 0:
 		return fmt.Errorf("-rescan %v: not a time to wait", o.rescan)
 	}

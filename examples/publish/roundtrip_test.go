@@ -80,8 +80,8 @@ func (f *folder) change() {
 	}
 }
 
-// contents returns what a store holds: by id the time and the digest of the bytes, which are read.
-func contents(t *testing.T, store harvest.Store) map[string]string {
+// contents returns what a store holds: the time and the digest of the bytes, which are read, by the name of each resource.
+func contents(t *testing.T, store harvest.Store, name func(*websync.Item) string) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(t.Context(), websync.Range{}) {
 		require.NoError(t, err)
@@ -92,7 +92,7 @@ func contents(t *testing.T, store harvest.Store) map[string]string {
 		data, err := io.ReadAll(r)
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
-		all[item.Resource.ID] = item.Resource.Modified.String() + " " + websync.SHA256(data).String()
+		all[name(&item)] = item.Resource.Modified.String() + " " + websync.SHA256(data).String()
 	}
 	return all
 }
@@ -110,7 +110,10 @@ func TestRoundTrip(t *testing.T) {
 	defer handler.Close()
 	base := server.URL + "/"
 	list := &sitemap.Publisher{Catalog: first, Base: base, PartSize: 50}
-	locator := websync.PathLocator{Base: base, Reserved: list.Reserved}
+	files := &dirsource.Source{Dir: f.dir, Base: base}
+	locator := websync.PathLocator{Base: base, Own: []string{files.Key()}, Reserved: list.Reserved}
+	url := func(item *websync.Item) string { return locator.URL(item, harvest.ContentName) }
+	id := func(item *websync.Item) string { return item.Resource.ID }
 	list.Locator = locator
 	handler.Publishers = []websync.Publisher{list, publish.Bodies(first, locator)}
 
@@ -119,11 +122,11 @@ func TestRoundTrip(t *testing.T) {
 	in := &harvest.Harvester{Store: first}
 	out := &harvest.Harvester{Store: second, Fetcher: client}
 	step := func() {
-		run(t, in, &dirsource.Source{Dir: f.dir, Base: base})
+		run(t, in, files)
 		run(t, out, &sitemap.Source{URL: base + "sitemap.xml", Complete: true})
-		want := contents(t, first)
+		want := contents(t, first, url)
 		require.Len(t, want, len(f.files))
-		require.Equal(t, want, contents(t, second))
+		require.Equal(t, want, contents(t, second, id))
 	}
 	step()
 	for range 10 {
@@ -145,7 +148,7 @@ func TestRoundTrip(t *testing.T) {
 		require.NoError(t, err)
 		want = append(want, modified(info.ModTime())+" "+websync.SHA256([]byte(content)).String())
 	}
-	require.ElementsMatch(t, want, slices.Collect(maps.Values(contents(t, second))))
+	require.ElementsMatch(t, want, slices.Collect(maps.Values(contents(t, second, id))))
 }
 
 // modified returns a file's time as lists show it.

@@ -14,7 +14,7 @@
 //
 // A path is escaped byte by byte: letters, digits and -._~!$&'()*+,;=:@ stand for themselves, slashes part the elements, and
 // every other byte is a percent sign and two hexadecimal digits. So names of any bytes survive, also those that are not UTF-8, and
-// the ids are URLs that [websync.PathLocator] can keep. An id longer than [harvest.MaxID] is a finding and counts as skipped.
+// the ids are URLs that [websync.PathLocator] keeps, if the source is among its Own: but for the names that not every server finds. An id longer than [harvest.MaxID] is a finding and counts as skipped.
 //
 // # Changes
 //
