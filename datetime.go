@@ -181,7 +181,10 @@ func (d Datetime) WithPrecision(p Precision) Datetime {
 	if d.IsZero() || p == Unstated {
 		return Datetime{}
 	}
-	p = min(p, Nanosecond)
+	if p = min(p, Nanosecond); p >= d.prec {
+		d.prec = p
+		return d
+	}
 	c := d.civil()
 	c.prec = p
 	if p < Day {

@@ -154,4 +154,5 @@
 //	201 warning atom-window-gap          a window of entries that begins after those of the last run
 //	202 warning atom-archive-gap         a document that can't be read, and a gap that the user accepts
 //	203 warning atom-pages-changed       a paged feed that changes while it is read, and a gap that the user accepts
+//	204 warning atom-tombstone-via       a tombstone without via, where the targets of via links are the ids
 package atom

@@ -1,8 +1,12 @@
 package atom
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
@@ -19,8 +23,11 @@ type page struct {
 
 	foreign    bool // not Atom
 	id         string
-	complete   bool
-	prev, next string // prev-archive and next
+	whole      bool              // fh:complete
+	part       string            // why it is one of several documents all the same, if it is whole
+	prev, next string            // prev-archive and next
+	forks      map[string]string // relations of which there are two, with the second one
+	newer      []string          // what next-archive and previous say
 	authors    []websync.Person
 	lang, base string
 	size       int64 // decompressed
@@ -32,16 +39,14 @@ type page struct {
 }
 
 // isPaged reports whether a subscription document is the first of several pages.
-func (p *page) isPaged() bool {
-	return p.prev == "" && p.next != "" && p.next != p.url && p.next != p.final
-}
+func (p *page) isPaged() bool { return p.prev == "" && p.next != "" }
 
 // read checks a document, reports its departures and takes it among the pages. If it is broken, nothing of it is left.
 func (w *walk) read(p *page) error {
 	r, err := w.parse(p, w.run.Report, func(i int, s *sighting) error { return w.see(p, i, s) })
 	p.describe(r)
 	if err == nil && p.n > 0 {
-		if fault := w.otherFeed(p); fault != nil {
+		if fault := cmp.Or(w.otherFeed(p), w.otherDocument(p)); fault != nil {
 			err = &brokenPage{fault}
 		}
 	}
@@ -62,11 +67,57 @@ func (p *page) describe(r reading) {
 	if r.feed == nil {
 		return
 	}
-	prev, _ := r.feed.Link("prev-archive")
-	next, _ := r.feed.Link("next")
-	p.id, p.complete, p.prev, p.next = r.feed.ID, r.feed.Complete, prev.Href, next.Href
-	p.authors, p.lang, p.base = r.feed.Authors, r.feed.Lang, r.feed.Base
+	p.id, p.authors, p.lang, p.base = r.feed.ID, r.feed.Authors, r.feed.Lang, r.feed.Base
 	p.foreign, p.size, p.skipped = r.foreign, r.size, r.skipped
+	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
+	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous")}
+	if p.whole = r.feed.Complete; p.whole {
+		p.part = p.whyPart(r.feed)
+	}
+}
+
+// leadsTo returns the first link of a feed with a relation to another document. A second one that leads elsewhere is a fork.
+func (p *page) leadsTo(f *Feed, rel string) (first string) {
+	for _, l := range f.Links {
+		href, _, _ := strings.Cut(l.Href, "#")
+		switch {
+		case l.Rel != rel || href == "":
+		case first == "":
+			first = href
+		case href != first:
+			if p.forks == nil {
+				p.forks = make(map[string]string)
+			}
+			p.forks[rel] = href
+		}
+	}
+	return first
+}
+
+// whyPart returns what says that a feed that is marked as complete is one of several documents; "" if nothing does. A link to
+// itself does not, apart from next: it is nobody's next page.
+func (p *page) whyPart(f *Feed) string {
+	if f.Archive {
+		return "archive"
+	}
+	self := p.leadsTo(f, "self")
+	for _, rel := range headRelations {
+		href := p.leadsTo(f, rel)
+		isSelf := href == self || href == p.url || href == p.final
+		if rel != "self" && href != "" && (!isSelf || rel == "next") {
+			return rel
+		}
+	}
+	return ""
+}
+
+// otherDocument returns what is wrong if the server redirects from one document of the walk to another: the one that was asked
+// for is not read then.
+func (w *walk) otherDocument(p *page) error {
+	if p.final != p.url && (w.asked[p.final] || p.final == w.from.Archive || slices.Contains(p.newer, p.url)) {
+		return named(p.url, fmt.Errorf("redirected to %s, which is another document of the feed", p.final))
+	}
+	return nil
 }
 
 // see notes an item of a document.
@@ -84,7 +135,7 @@ func (w *walk) see(p *page, i int, s *sighting) error {
 	if w.from.knows(s.id, s.at) {
 		p.known++
 	}
-	return w.youths.see(s.id, state{document: p.n, item: i, time: s.at, tombstone: s.deleted})
+	return w.youths.see(s.id, s.state(p, i))
 }
 
 // earlier returns the earlier of two times; b if a is not stated.
@@ -103,7 +154,7 @@ func (w *walk) seeAgain() error {
 	w.youths = newYoungest()
 	for _, p := range w.pages {
 		_, err := w.parse(p, nil, func(i int, s *sighting) error {
-			return w.youths.see(s.id, state{document: p.n, item: i, time: s.at, tombstone: s.deleted})
+			return w.youths.see(s.id, s.state(p, i))
 		})
 		if err != nil {
 			return err
@@ -114,8 +165,10 @@ func (w *walk) seeAgain() error {
 
 // A sighting is an item as parse comes by it, valid until the next one.
 type sighting struct {
-	id      []byte // of the resource
-	at      websync.Datetime
+	id      []byte           // of the resource
+	entry   []byte           // the atom:id, or the ref
+	via     bool             // id is the target of a via link
+	at      websync.Datetime // as instant returns it
 	deleted bool
 	view    *View
 	own     Item // where there is no view
@@ -127,6 +180,20 @@ func (s *sighting) item() Item {
 		return s.view.Clone()
 	}
 	return s.own
+}
+
+// state returns the item's state, as item i of a document.
+func (s *sighting) state(p *page, i int) state {
+	return state{document: p.n, item: i, time: s.at, tombstone: s.deleted}
+}
+
+// instant returns a time of Atom as the instant that it is (RFC 3339): to the nanosecond, so that it is compared exactly. What
+// has no seconds is no time of RFC 3339, and stays the period that it is.
+func instant(d websync.Datetime) websync.Datetime {
+	if d.Precision() < websync.Second {
+		return d
+	}
+	return d.WithPrecision(websync.Nanosecond)
 }
 
 // A reading is what parse has learned of a document.
@@ -168,10 +235,12 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 		if r.Kind() != FeedDocument {
 			break
 		}
-		s = sighting{id: w.viewID(v), at: v.Updated, deleted: v.Deleted, view: v}
-		if !w.usable(p, &s, report) {
-			got.skipped++
-		} else if err := each(i, &s); err != nil {
+		s = sighting{id: v.ID, entry: v.ID, at: instant(v.Updated), deleted: v.Deleted, view: v}
+		if w.source.ViaID {
+			s.follow(viewVia(v))
+		}
+		skipped, err := w.admit(p, i, &s, report, each)
+		if got.skipped += skipped; err != nil {
 			return got, err
 		}
 	}
@@ -200,40 +269,44 @@ func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int
 		if item.Entry == nil && item.Tombstone == nil {
 			continue
 		}
-		s := sighting{id: []byte(w.itemID(item)), at: item.Time(), deleted: item.Tombstone != nil, own: item}
-		if !w.usable(p, &s, report) {
-			got.skipped++
-		} else if err := each(i, &s); err != nil {
+		id := []byte(item.ID())
+		s := sighting{id: id, entry: id, at: instant(item.Time()), deleted: item.Tombstone != nil, own: item}
+		if w.source.ViaID {
+			s.follow([]byte(itemVia(item)))
+		}
+		skipped, err := w.admit(p, i, &s, report, each)
+		if got.skipped += skipped; err != nil {
 			return got, err
 		}
 	}
 	return got, nil
 }
 
-// viewID returns the id of the resource that a view is about.
-func (w *walk) viewID(v *View) []byte {
-	if w.source.ViaID {
-		for i := range v.Links {
-			if l := &v.Links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
-				return l.Href
-			}
-		}
+// follow makes the target of a via link the id.
+func (s *sighting) follow(via []byte) {
+	if len(via) > 0 {
+		s.id, s.via = via, true
 	}
-	return v.ID
 }
 
-// itemID is viewID for an item of a Parser.
-func (w *walk) itemID(item Item) string {
-	if w.source.ViaID {
-		var links []websync.Link
-		if item.Tombstone != nil {
-			links = item.Tombstone.Links
-		} else {
-			links = item.Entry.Links
-		}
-		if via, ok := findLink(links, "via"); ok && via.Href != "" {
-			return via.Href
+// viewVia returns the target of the first via link.
+func viewVia(v *View) []byte {
+	for i := range v.Links {
+		if l := &v.Links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
+			return l.Href
 		}
 	}
-	return item.ID()
+	return nil
+}
+
+// itemVia is viewVia for an item of a Parser.
+func itemVia(item Item) string {
+	links := []websync.Link(nil)
+	if item.Tombstone != nil {
+		links = item.Tombstone.Links
+	} else {
+		links = item.Entry.Links
+	}
+	via, _ := findLink(links, "via")
+	return via.Href
 }

@@ -29,7 +29,9 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 //
 // What the subscription document says of itself decides how it is read:
 //
-//   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is gone.
+//   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is gone. One with a link to
+//     another document of the feed (first, last, next, previous, current, prev-archive, next-archive), or that is an
+//     archive document, is a page and not the whole: it deletes nothing, and a finding says so.
 //   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to the oldest until one is met that
 //     an earlier run has dealt with, and then told from the oldest to the newest, the youngest state of each id only.
 //     Each document that is told moves the checkpoint.
@@ -41,13 +43,18 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 //
 // If nothing in a feed is known from the last run, entries may have passed unseen in between: a finding says so.
 //
-// Of two states of one id the one with the later time is the younger, and of two with one time, or of which one states none,
-// that in the newer document. In one document a tombstone is younger than an entry of the same time, and of two entries of one
+// Times are instants, and compared exactly; a date without a time, or a time without seconds, which RFC 3339 does not
+// have, stands for all of its day or minute. Event.At is the instant, to the nanosecond, and Resource.Modified the time as
+// stated. Of two states of one id the one with the later time is the younger, and of two with one time, or of which one
+// states none, that in the newer document. In one document a tombstone is younger than an entry of the same time, and of two entries of one
 // time the first counts. So an entry wins over a tombstone of its own time if it was published again in a later document, and
 // otherwise the tombstone does.
 //
-// A document of an archive that can't be read, that belongs to another feed, or that links back into the chain, is a hole: a
-// Problem. What is younger is told, but the checkpoint stays below the hole, and so does what the server said of the
+// A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as skipped, as do entries that can't
+// be read: the next Mark or SnapshotEnd says how many. Inline content that can't be decoded fails as any body does.
+//
+// A document of an archive, or a page, that can't be read, that belongs to another feed, that links back into the chain or
+// to two documents at once, or that its server redirects to another one of the chain, is a hole: a Problem. What is younger is told, but the checkpoint stays below the hole, and so does what the server said of the
 // subscription document: each run walks again until the document is back or AcceptGaps is set. If the archive has been
 // exchanged for another in mid-walk, the walk begins anew, a few times; one that was exchanged between two runs is read to its end.
 //
@@ -67,7 +74,9 @@ type Source struct {
 	Content Selection
 
 	// ViaID makes the target of an entry's or a tombstone's via link, if it has one, the ID of the resource. IDs then
-	// survive any number of republications.
+	// survive any number of republications. A tombstone without via deletes the entry with its ref if one run reads
+	// both, and what has its ref as ID. It is a finding and counts as skipped, for an entry of an earlier run with a via
+	// is not found.
 	ViaID bool
 
 	// AcceptGaps takes what could be read of the feed for all there is. Each gap is a finding.
@@ -139,6 +148,7 @@ type walk struct {
 	shelf   shelf
 	pages   []*page // those that are in youths, the newest first
 	youths  *youngest
+	asked   map[string]bool     // URLs of documents, also those that they redirect to
 	last    [2]websync.Datetime // times of the last entry and the last tombstone that have one
 	floor   websync.Datetime    // of the oldest entry of the pages before
 	rises   bool                // an item is younger than the one of its kind before it, or than floor
@@ -167,7 +177,7 @@ func (w *walk) begin() {
 // forget removes what the walk has read so far.
 func (w *walk) forget() error {
 	err := errors.Join(w.youths.close(), w.file.close())
-	w.file.end, w.pages = 0, nil
+	w.file.end, w.pages, w.asked = 0, nil, nil
 	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
 	return err
 }
@@ -195,15 +205,20 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 	}
 	if head == nil {
 		w.done = true
-		return false, w.mark(w.run.From)
+		return false, w.mark(w.run.From, 0)
 	}
 	if fault := w.otherFeed(head); fault != nil {
 		return false, w.problem(fault)
 	}
 	w.next.ID = head.id
 	switch {
-	case head.complete && head.prev == "" && head.next == "":
+	case head.whole && head.part == "":
 		return false, w.snapshot(head)
+	case head.whole:
+		w.run.Report(ruleCompletePaged.Finding(head.url, 0, 0, "complete", nil,
+			"a complete feed with "+head.part+": it is read as one of several documents, and deletes nothing"))
+	}
+	switch {
 	case head.prev != "":
 		return w.archive(ctx, head, mayAgain)
 	case head.isPaged():
@@ -297,30 +312,33 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 	if limit == 0 {
 		limit = 50_000
 	}
-	asked := map[string]bool{head.url: true, head.final: true}
+	w.asked = map[string]bool{head.url: true, head.final: true}
 	for p := head; ; {
 		link, rel := p.next, "next"
 		if archive {
 			link, rel = p.prev, "prev-archive"
 		}
 		switch {
+		case p.forks[rel] != "":
+			return named(p.url, fmt.Errorf("two links %s: to %s and to %s", rel, link, p.forks[rel])), nil
 		case archive && link != "" && link == w.from.Archive:
 			w.reached = true
 			return nil, nil
 		case link == "", !archive && w.met(p):
 			return nil, nil
-		case asked[link]:
+		case w.asked[link]:
 			return named(p.url, fmt.Errorf("%s leads back to %s", rel, link)), nil
 		case limit > 0 && len(w.pages) >= limit:
 			return named(p.url, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit)), nil
 		}
-		asked[link] = true
+		w.asked[link] = true
 		if p, err = w.older(ctx, link, archive); isBroken(err) {
 			return err, nil
 		}
 		if err != nil {
 			return nil, err
 		}
+		w.asked[p.final] = true
 	}
 }
 
@@ -475,12 +493,29 @@ func responseDate(resp *harvest.Response) time.Time {
 	return time.Time{}
 }
 
-// usable tells whether an item can be told; otherwise it is skipped.
-func (w *walk) usable(p *page, s *sighting, report func(websync.Finding)) bool {
-	if len(s.id) > harvest.MaxID && report != nil {
-		report(ruleElementSize.Finding(p.final, 0, 0, "id", s.id, "longer than any store takes: skipped"))
+// admit gives an item to each, unless it can't be told. What is skipped, or may delete nothing for want of a via, is counted.
+func (w *walk) admit(p *page, i int, s *sighting, report func(websync.Finding), each func(int, *sighting) error) (skipped int, err error) {
+	find := func(rule Rule, element, message string) {
+		if report != nil {
+			report(rule.Finding(p.final, 0, 0, element, s.entry, message))
+		}
 	}
-	return len(s.id) > 0 && len(s.id) <= harvest.MaxID
+	switch {
+	case len(s.id) == 0:
+		return 1, nil
+	case len(s.id) > harvest.MaxID:
+		find(ruleElementSize, "id", "longer than any store takes: skipped")
+		return 1, nil
+	case s.deleted && s.at.IsZero():
+		if s.view == nil { // a Reader has reported it
+			find(ruleTombstoneWhen, "deleted-entry", "a deletion that does not say when: skipped")
+		}
+		return 1, nil
+	case s.deleted && w.source.ViaID && !s.via:
+		find(ruleTombstoneVia, "deleted-entry", "a deletion without via: a resource that is named by the via of its entry is not found")
+		skipped = 1
+	}
+	return skipped, each(i, s)
 }
 
 // tell tells the documents that were read, the oldest first. Each moves the checkpoint, if there is no hole.
@@ -512,7 +547,7 @@ func (w *walk) tell(hole error) error {
 			w.next.Archive = p.url
 			resume = w.resume()
 		}
-		if err := w.mark(resume); err != nil {
+		if err := w.mark(resume, p.skipped); err != nil {
 			return err
 		}
 	}
@@ -540,7 +575,7 @@ func (w *walk) checkGap(head *page) {
 	}
 	if !w.reached && known == 0 && items > 0 && !w.from.Time.IsZero() {
 		w.run.Report(ruleGap.Finding(head.url, 0, 0, "feed", nil,
-			"nothing in the feed is as old as what was read the last time, at "+w.from.Time.String()+": entries in between may be lost"))
+			"nothing in the feed is as old as what was read the last time, at "+websync.NewDatetime(w.from.Time.Time()).String()+": entries in between may be lost"))
 	}
 }
 
@@ -560,7 +595,10 @@ func (w *walk) tellPage(p *page) error {
 		if !w.youths.isYoungest(p.n, i) {
 			return nil
 		}
-		ev := w.event(p, feed, string(s.id), s.item())
+		ev, err := w.event(p, feed, i, s)
+		if err != nil {
+			return err
+		}
 		if p.size > long {
 			return w.giveLong(ev)
 		}
@@ -588,29 +626,45 @@ func (w *walk) isAhead(at websync.Datetime) bool {
 	return !w.now.IsZero() && at.Time().After(w.now)
 }
 
-// event returns the event that an item is.
-func (w *walk) event(p *page, feed *Feed, id string, item Item) harvest.Event {
+// event returns the event that item i of a document is.
+func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (harvest.Event, error) {
+	id := string(s.id)
+	if s.via && !s.deleted {
+		held, err := w.youths.held(s.entry)
+		if err != nil {
+			return harvest.Event{}, err
+		}
+		if held.tombstone && !s.state(p, i).supersedes(held) { // one without via: it is known by its ref
+			return deletion(id, held.time, held.time), nil
+		}
+	}
+	item := s.item()
 	if t := item.Tombstone; t != nil {
-		return harvest.Event{Kind: harvest.Delete, At: t.When, Resource: websync.Resource{ID: id, Modified: t.When}}
+		return deletion(id, s.at, t.When), nil
 	}
 	e := item.Entry
-	ev := harvest.Event{Kind: harvest.Put, At: e.Updated, Resource: e.Resource(feed)}
+	ev := harvest.Event{Kind: harvest.Put, At: s.at, Resource: e.Resource(feed)}
 	link, inline := w.source.Content.of(e)
 	ev.Resource.ID, ev.Resource.Content = id, link
 	if !inline {
-		return ev
+		return ev, nil
 	}
 	data, err := e.Content.Bytes()
 	if err != nil {
 		w.run.Report(ruleContentBase64.Finding(p.final, e.Line, e.Column, "content", nil, err.Error()))
-		ev.Resource.Content = websync.Link{}
-		return ev
+		data = []byte(e.Content.Value)
+		ev.Open = func() (io.ReadCloser, error) { return nil, named(p.url, fmt.Errorf("content of %q: %w", id, err)) }
+	} else {
+		ev.Open = harvest.Bytes(data)
 	}
 	sum := sha256.Sum256(data)
 	ev.Tag = hex.EncodeToString(sum[:8]) // content may become another though nothing else does
-	ev.Open = harvest.Bytes(data)
 	w.pending += len(data)
-	return ev
+	return ev, nil
+}
+
+func deletion(id string, at, when websync.Datetime) harvest.Event {
+	return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: id, Modified: when}}
 }
 
 func (w *walk) give(ev harvest.Event) error {
@@ -626,12 +680,12 @@ func (w *walk) giveLong(ev harvest.Event) error {
 	if err := w.give(ev); err != nil || w.pending < much {
 		return err
 	}
-	return w.mark(harvest.Checkpoint{})
+	return w.mark(harvest.Checkpoint{}, 0)
 }
 
-func (w *walk) mark(resume harvest.Checkpoint) error {
+func (w *walk) mark(resume harvest.Checkpoint, skipped int) error {
 	w.pending = 0
-	return w.give(harvest.Event{Kind: harvest.Mark, Resume: resume})
+	return w.give(harvest.Event{Kind: harvest.Mark, Resume: resume, Skipped: skipped})
 }
 
 func (w *walk) problem(err error) error {

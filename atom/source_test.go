@@ -50,6 +50,15 @@ func graveOf(id string, at int, more ...string) string {
 	return `<at:deleted-entry ref="urn:` + id + `" when="` + moment(at) + `">` + strings.Join(more, "") + "</at:deleted-entry>"
 }
 
+// entryAt and graveAt return an entry and a tombstone of a time as it is written.
+func entryAt(id, at string) string {
+	return "<entry><id>urn:" + id + "</id><title>" + id + "</title><updated>" + at + "</updated></entry>"
+}
+
+func graveAt(id, at string) string {
+	return `<at:deleted-entry ref="urn:` + id + `" when="` + at + `"/>`
+}
+
 // cut returns a document without its end.
 func cut(document string) string { return document[:len(document)-len("</feed>\n")-1] }
 
@@ -63,10 +72,15 @@ const (
 	isArchive  = `<fh:archive xmlns:fh="` + atom.HistoryNamespace + `"/>`
 )
 
-// siteOf returns a site of documents by path. Those that begin with '<' have an ETag of what they are.
+// siteOf returns a site of documents by path, each with an ETag of what it is. One that begins with "-> " is a redirect to the path
+// after that.
 func siteOf(documents map[string]string) sourcetest.Site {
 	s := sourcetest.Site{}
 	for path, text := range documents {
+		if to, ok := strings.CutPrefix(text, "-> "); ok {
+			s[www+path] = sourcetest.Document{Location: www + to}
+			continue
+		}
 		s[www+path] = sourcetest.Document{Body: text, ETag: fmt.Sprintf("%q", websync.SHA256([]byte(text)))}
 	}
 	return s
@@ -157,9 +171,9 @@ func (t *told) add(tb testing.TB, ev harvest.Event) {
 		if ev.Complete {
 			text += ", complete"
 		}
-		if ev.Skipped > 0 {
-			text += fmt.Sprintf(", %d skipped", ev.Skipped)
-		}
+	}
+	if ev.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", ev.Skipped)
 	}
 	if !ev.Resume.IsZero() {
 		text += "+"
@@ -247,15 +261,22 @@ func TestSourceKinds(t *testing.T) {
 			want:  []string{"a@1", "mark", "mark", "-c@3", "d@4", "mark+"},
 			asked: []string{"feed", "2", "3", "feed 304"},
 		},
-		"next to itself: a window": {
-			docs:  map[string]string{"feed": feedOf(linkTo("next", "feed"), entryOf("a", 1))},
-			want:  []string{"a@1", "mark+"},
+		"complete, with links to itself: the whole": {
+			docs: map[string]string{"feed": feedOf(isComplete, linkTo("first", "feed"), linkTo("last", "feed"), linkTo("current", "feed#now"),
+				linkTo("self", "feed"), entryOf("a", 1))},
+			want:  []string{"snapshot start", "a@1", "snapshot end, complete+"},
 			asked: []string{"feed"},
 		},
-		"complete and next to itself: no snapshot": {
-			docs:  map[string]string{"feed": feedOf(isComplete, linkTo("next", "feed"), entryOf("a", 1))},
+		"complete, and known by its self link": {
+			docs:  map[string]string{"feed": feedOf(isComplete, linkTo("self", "other"), linkTo("current", "other"), entryOf("a", 1))},
+			want:  []string{"snapshot start", "a@1", "snapshot end, complete+"},
+			asked: []string{"feed"},
+		},
+		"complete, and an archive document": {
+			docs:  map[string]string{"feed": feedOf(isComplete, isArchive, entryOf("a", 1))},
 			want:  []string{"a@1", "mark+"},
 			asked: []string{"feed"},
+			rules: []string{"atom-complete-paged"},
 		},
 		"tombstones alone, and nothing": {
 			docs: map[string]string{
@@ -274,6 +295,32 @@ func TestSourceKinds(t *testing.T) {
 			},
 			want:  []string{"mark+", "mark+", "a@2", "b@5", "mark+"},
 			asked: []string{"feed", "2", "1"},
+		},
+		"tombstones without a time": {
+			docs: map[string]string{"feed": feedOf(prev("1"), entryOf("a", 1), `<at:deleted-entry ref="urn:a"/>`, strings.Replace(graveOf("b", 1), moment(1), "soon", 1)),
+				"1": feedOf(isArchive, entryOf("b", 1), `<entry xmlns:gd="`+atom.GDataNamespace+`"><id>urn:b</id><gd:deleted/></entry>`)},
+			want:  []string{"b@1", "mark, 1 skipped+", "a@1", "mark, 2 skipped+"},
+			asked: []string{"feed", "1"},
+			rules: []string{"atom-tombstone-when"},
+		},
+		"skipped, wherever it is": {
+			docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 3), entryOf("c", 2), "<entry/>"),
+				"2": feedOf(linkTo("next", "3"), "<entry/>", entryOf(long, 2), entryOf("a", 1)), "3": feedOf()},
+			want:  []string{"mark", "a@1", "mark, 2 skipped", "c@2", "b@3", "mark, 1 skipped+"},
+			asked: []string{"feed", "2", "3", "feed 304"},
+		},
+		"instants": {
+			docs: map[string]string{"feed": feedOf(prev("1"), graveAt("a", "2026-01-01T00:00:00Z"), entryAt("b", "2026-01-01T00:00:00Z"),
+				entryAt("c", "2026-01-01T00:00:00Z"), entryAt("c", "2026-01-01T01:00:00.000001+01:00"), graveAt("d", "2026-01-01T00:00:00.00Z"), entryAt("d", "2026-01-01T00:00:00Z")),
+				"1": feedOf(isArchive, entryAt("a", "2026-01-01T00:00:00.9Z"), graveAt("b", "2026-01-01T00:00:00.1Z"))},
+			want:  []string{"-b@0", "a@0", "mark+", "-d@0", "c@0", "mark+"},
+			asked: []string{"feed", "1"},
+		},
+		"a date without a time is a day": {
+			docs: map[string]string{"feed": feedOf(prev("1"), entryAt("a", "2026-01-01")),
+				"1": feedOf(isArchive, graveAt("a", "2026-01-01T12:00:00Z"))},
+			want:  []string{"mark+", "a@0", "mark+"},
+			asked: []string{"feed", "1"},
 		},
 		"one time in one document: the tombstone": {
 			docs:  map[string]string{"feed": feedOf(graveOf("a", 2), entryOf("a", 2), entryOf("b", 2), graveOf("b", 2))},
@@ -303,6 +350,16 @@ func TestSourceKinds(t *testing.T) {
 				entryOf("a", 1, linkTo("via", "first/a")), graveOf("b", 2, linkTo("via", "first/b")), entryOf("c", 3))},
 			want:  []string{www + "first/a@1", "-" + www + "first/b@2", "c@3", "mark+"},
 			asked: []string{"feed"},
+		},
+		"the via is the id, and a tombstone has none": {
+			source: atom.Source{ViaID: true},
+			docs: map[string]string{"feed": feedOf(prev("2"), entryOf("a", 6, linkTo("via", "first/c")), graveOf("b", 4)),
+				"2": feedOf(isArchive, prev("1"), graveOf("a", 3), graveOf("z", 3), entryOf("d", 3)),
+				"1": feedOf(isArchive, entryOf("a", 1, linkTo("via", "first/a")), entryOf("b", 1, linkTo("via", "first/b")), graveOf("d", 0, linkTo("via", "first/d")))},
+			want: []string{"-" + www + "first/d@0", "-" + www + "first/a@3", "-" + www + "first/b@4", "mark+",
+				"-a@3", "-z@3", "d@3", "mark, 2 skipped+", "-b@4", www + "first/c@6", "mark, 1 skipped+"},
+			asked: []string{"feed", "2", "1"},
+			rules: []string{"atom-tombstone-via"},
 		},
 		"the via is not the id": {
 			docs:  map[string]string{"feed": feedOf(entryOf("a", 1, linkTo("via", "first/a")))},
@@ -624,6 +681,24 @@ func TestSourceHoles(t *testing.T) {
 		"longer than is wanted": {source: atom.Source{MaxBytes: 900}, docs: with("2", feedOf(strings.Repeat(" ", 2000))), hole: "atom: 2: ", want: younger},
 		"of pages": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1))},
 			hole: "atom: 3: status 404", want: []string{"a@1", "mark", "b@2", "c@3", "mark"}},
+		"two documents before it": {docs: with("3", feedOf(isArchive, prev("2"), prev("2"), prev("1"), graveOf("c", 51), graveOf("d", 52))),
+			hole: "atom: 3: two links prev-archive: to 2 and to 1", want: younger},
+		"redirected to the feed":      {docs: with("2", "-> feed"), hole: "atom: 2: redirected to feed, which is another document of the feed", want: younger},
+		"redirected to one before it": {docs: with("2", "-> 3"), hole: "atom: 2: redirected to 3, which is another document of the feed", want: younger},
+		"redirected to one that it precedes": {docs: func() map[string]string {
+			docs := with("2", "-> 1")
+			docs["1"] = feedOf(isArchive, linkTo("next-archive", "2"), entryOf("a", 31))
+			return docs
+		}(), hole: "atom: 2: redirected to 1, which is another document of the feed", want: younger},
+		"page redirected to one that it precedes": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": "-> 3",
+			"3": feedOf(linkTo("previous", "2"), entryOf("a", 1))},
+			hole: "atom: 2: redirected to 3, which is another document of the feed", want: []string{"b@2", "c@3", "mark"}},
+		"two pages after it": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), linkTo("next", "3"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(), "3": feedOf()},
+			hole: "atom: feed: two links next: to 2 and to 3", want: []string{"b@2", "c@3", "mark"}},
+		"next to itself": {docs: map[string]string{"feed": feedOf(linkTo("next", "feed"), entryOf("b", 2), entryOf("a", 1))},
+			hole: "atom: feed: next leads back to feed", want: []string{"a@1", "b@2", "mark"}},
+		"complete and next to itself": {docs: map[string]string{"feed": feedOf(isComplete, linkTo("next", "feed#2"), entryOf("b", 2), entryOf("a", 1))},
+			hole: "atom: feed: next leads back to feed", want: []string{"a@1", "b@2", "mark"}},
 		"pages that lead back": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(linkTo("next", "feed"), entryOf("a", 1))},
 			hole: "atom: 2: next leads back to feed", want: []string{"a@1", "mark", "b@2", "c@3", "mark"}},
 	}
@@ -844,7 +919,7 @@ func TestSourceRedirect(t *testing.T) {
 // TestSourceRedirectToItself: the subscription document is known by both of its URLs.
 func TestSourceRedirectToItself(t *testing.T) {
 	for rel, want := range map[string][]string{
-		"next":         {"a@1", "mark+"},
+		"next":         {"problem: atom: feed: next leads back to new/feed", "a@1", "mark"},
 		"prev-archive": {"problem: atom: feed: prev-archive leads back to new/feed", "a@1", "mark"},
 	} {
 		site := siteOf(map[string]string{"new/feed": feedOf(`<link rel="`+rel+`" href=""/>`, entryOf("a", 1))})
@@ -963,7 +1038,6 @@ func TestSourceContent(t *testing.T) {
 			bytes: `<r:RDF xmlns:r="urn:r"/>`, mime: "application/rdf+xml"},
 		"base64": {entry: inline(`type="application/pdf"`, "\n"+base64.StdEncoding.EncodeToString([]byte("%PDF\x00\xff"))+"\n"), inline: true,
 			bytes: "%PDF\x00\xff", mime: "application/pdf"},
-		"not base64":                  {entry: alternate + inline(`type="application/pdf"`, "~~"), rules: []string{"atom-content-base64"}},
 		"the alternate beside inline": {content: atom.Alternate, entry: inline("", "x") + alternate, href: "page"},
 	}
 	for name, test := range tests {
@@ -1001,6 +1075,65 @@ func TestSourceInlineChanges(t *testing.T) {
 		require.True(t, report.InStep())
 		assert.EqualValues(t, min(i, 1), headOf(t, store).Last-1)
 		assert.Equal(t, "a "+text, contentsOf(t, store, feedURL)["urn:a"])
+	}
+}
+
+// TestSourceContentDamaged: content that can't be decoded fails as any body does: what is held stays, title and all, until it is
+// whole again.
+func TestSourceContentDamaged(t *testing.T) {
+	store := memstore.New()
+	for _, run := range []struct {
+		title, content, want string
+		inStep               bool
+	}{
+		{"one", "b25l", "one one", true},
+		{"two", "~~", "one one", false},
+		{"two", "~~", "one one", false},
+		{"three", "dGhyZWU=", "three three", true},
+	} {
+		entry := entryOf("a", 1, `<content type="application/pdf">`+run.content+"</content>")
+		site := siteOf(map[string]string{"feed": feedOf(strings.Replace(entry, "<title>a", "<title>"+run.title, 1))})
+		var found []websync.Finding
+		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site},
+			Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { found = append(found, f) }}}
+		report, err := h.Run(t.Context(), &atom.Source{URL: feedURL})
+		require.NoError(t, err)
+		assert.Equal(t, run.inStep, report.InStep(), run.title)
+		assert.Equal(t, run.want, contentsOf(t, store, feedURL)["urn:a"])
+		if !run.inStep {
+			require.NotEmpty(t, found)
+			assert.Equal(t, "atom-content-base64", found[0].Rule)
+			assert.ErrorContains(t, errors.New(report.Problems[0].Error), "urn:a")
+		}
+	}
+}
+
+// TestSourceCompletePage: a page that calls itself complete deletes nothing.
+func TestSourceCompletePage(t *testing.T) {
+	for _, rel := range []string{"previous", "last", "first", "current", "next-archive"} {
+		docs := map[string]string{"feed": feedOf(isComplete, linkTo("self", "feed"), linkTo(rel, "2"), entryOf("a", 1))}
+		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"a@1", "mark+"}, got.events, rel)
+		assert.Contains(t, got.rules(), "atom-complete-paged", rel)
+	}
+}
+
+// TestSourceInstants: two states a fraction of a second apart, of which the older one comes in a later run.
+func TestSourceInstants(t *testing.T) {
+	for _, older := range []string{graveAt("a", "2026-01-01T00:00:00Z"), strings.Replace(entryAt("a", "2026-01-01T00:00:00Z"), "<title>a", "<title>old", 1)} {
+		store := memstore.New()
+		for _, items := range []string{entryAt("a", "2026-01-01T00:00:00.9Z"), older} {
+			site := siteOf(map[string]string{"feed": feedOf(items)})
+			report, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), &atom.Source{URL: feedURL})
+			require.NoError(t, err)
+			require.True(t, report.InStep())
+		}
+		assert.Equal(t, map[string]string{"urn:a": "a"}, contentsOf(t, store, feedURL))
+		for r, err := range store.Records(t.Context(), feedURL, "") {
+			require.NoError(t, err)
+			assert.Equal(t, "2026-01-01T00:00:00.9Z", r.Resource.Modified.String(), "as it is stated")
+		}
 	}
 }
 
@@ -1042,7 +1175,11 @@ func TestSourceParser(t *testing.T) {
 			case line == "none":
 				items = append(items, atom.Item{}, atom.Item{Entry: &atom.Entry{}})
 			case line[0] == '-':
-				items = append(items, atom.Item{Tombstone: &atom.Tombstone{Ref: "urn:" + line[1:], Links: []websync.Link{{Rel: "via", Href: "urn:via:" + line[1:]}}}})
+				when, _ := websync.ParseDatetime(moment(9 - i))
+				if line[1] == '?' {
+					when = websync.Datetime{}
+				}
+				items = append(items, atom.Item{Tombstone: &atom.Tombstone{Ref: "urn:" + strings.Trim(line, "-?"), When: when, Links: []websync.Link{{Rel: "via", Href: "urn:via:" + strings.Trim(line, "-?")}}}})
 			default:
 				at, _ := websync.ParseDatetime(moment(9 - i))
 				items = append(items, atom.Item{Entry: &atom.Entry{ID: "urn:" + line, Updated: at, Links: []websync.Link{{Rel: "via", Href: "urn:via:" + line}}}})
@@ -1051,13 +1188,14 @@ func TestSourceParser(t *testing.T) {
 		return &atom.Feed{ID: "urn:lines", Links: []websync.Link{{Rel: "next", Href: www + "2"}}}, items, nil
 	}
 	s := &atom.Source{URL: feedURL, Parser: parse}
-	site := siteOf(map[string]string{"feed": "lines\na\nb\nnone\n-c", "2": "lines\nbroken"})
+	site := siteOf(map[string]string{"feed": "lines\na\nb\nnone\n-c\n-?d", "2": "lines\nbroken"})
 	got := tellAll(t, s, harvest.Checkpoint{}, site)
 	require.NoError(t, got.err)
-	assert.Equal(t, []string{"problem: atom: 2: broken line", "-c", "b@8", "a@9", "mark"}, got.events)
-	assert.Len(t, got.findings, 2, "those of each document once")
+	assert.Equal(t, []string{"problem: atom: 2: broken line", "-c@6", "b@8", "a@9", "mark, 2 skipped"}, got.events)
+	assert.Equal(t, []string{"atom-tombstone-when", "lines"}, got.rules())
+	assert.Len(t, got.findings, 3, "those of each document once")
 	got = tellAll(t, &atom.Source{URL: feedURL, Parser: parse, ViaID: true}, harvest.Checkpoint{}, site)
-	assert.Equal(t, []string{"-via:c", "via:b@8", "via:a@9", "mark"}, got.events[1:])
+	assert.Equal(t, []string{"-via:c@6", "via:b@8", "via:a@9", "mark, 2 skipped"}, got.events[1:])
 
 	atomic := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))}))
 	assert.Equal(t, []string{"a@1", "mark+"}, atomic.events)

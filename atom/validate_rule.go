@@ -161,5 +161,5 @@ var validateRules = []Rule{
 
 // Rules returns all rules, in the order of their numbers.
 func Rules() []Rule {
-	return slices.Concat(readerRules, validateRules, []Rule{ruleGap, ruleHole, rulePages})
+	return slices.Concat(readerRules, validateRules, []Rule{ruleGap, ruleHole, rulePages, ruleTombstoneVia})
 }

@@ -79,6 +79,13 @@ func (y *youngest) see(id []byte, s state) error {
 	return nil
 }
 
+// held returns the youngest state of an id as far as it has been seen; the zero state, which is no tombstone, if there is none.
+func (y *youngest) held(id []byte) (state, error) {
+	hash := y.hash(id)
+	held, _, err := y.find(&y.segments[hash>>56], uint32(hash), id)
+	return held, err
+}
+
 // isYoungest reports whether an item is the youngest state of its id, once all documents have been seen.
 func (y *youngest) isYoungest(document, item int) bool {
 	if document >= len(y.old) || item/64 >= len(y.old[document]) {
