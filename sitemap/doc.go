@@ -54,6 +54,7 @@
 //	21  error   sitemap-attribute            an attribute that the protocol does not have
 //	22  info    sitemap-foreign-attribute    an attribute of another namespace
 //	23  error   sitemap-index-element        changefreq, priority or an extension for pages in an index
+//	24  error   sitemap-nesting              an entry in another place than directly below the root
 //	30  error   sitemap-loc-missing          no loc, or an empty one: the entry is skipped
 //	31  info    sitemap-loc-space            white space around loc
 //	32  error   sitemap-loc-relative         a relative URL

@@ -18,6 +18,14 @@ const (
 // takeLoc reads the text of a loc into r.view, which stays without one if the text is not usable.
 func (r *Reader) takeLoc(text []byte) {
 	loc := xmlscan.Trim(text)
+	if len(loc) == 0 {
+		r.lose(ruleLocMissing, nil, "an empty loc")
+		return
+	}
+	if r.parent {
+		r.lose(ruleLocSyntax, text, "an element inside of loc: nobody can tell which URL is meant")
+		return
+	}
 	if len(loc) != len(text) {
 		r.reportChild(ruleLocSpace, text, "white space around loc")
 	}
@@ -36,6 +44,10 @@ func (r *Reader) takeLoc(text []byte) {
 		r.reportChild(ruleLocLength, text, "2,048 characters or more")
 	}
 	if faults := locFaults(loc); faults != 0 {
+		if faults&notOne != 0 {
+			r.lose(ruleLocSyntax, text, "white space or markup inside: nobody can tell which URL is meant")
+			return
+		}
 		if faults&notURL != 0 {
 			r.reportChild(ruleLocSyntax, text, "a character that no URL has")
 		}
@@ -93,6 +105,7 @@ func httpHostFold(url []byte) int {
 const (
 	notURL uint8 = 1 << iota
 	notASCII
+	notOne // white space or markup: the text is more than one URL
 )
 
 var locBytes = func() (t [256]uint8) {
@@ -100,7 +113,9 @@ var locBytes = func() (t [256]uint8) {
 		switch {
 		case c >= utf8.RuneSelf:
 			t[c] = notASCII
-		case c <= ' ', c == 0x7f, strings.IndexByte(`<>"{}|\^`+"`", byte(c)) >= 0:
+		case c <= ' ', c == '<', c == '>':
+			t[c] = notURL | notOne
+		case c == 0x7f, strings.IndexByte(`"{}|\^`+"`", byte(c)) >= 0:
 			t[c] = notURL
 		}
 	}

@@ -75,11 +75,13 @@ type Reader struct {
 	xml      *document.XML
 	lines    *lines
 	kind     Kind
-	root     string // the XML root's local name
-	space    string // and its namespace
-	spaced   bool   // another namespace of an element has been reported
-	inner    string // the namespace of the entry at hand
-	lenient  bool   // for Validate: a finding that costs no entry is at most a warning
+	root     string       // the XML root's local name
+	space    string       // and its namespace
+	spaced   bool         // another namespace of an element has been reported
+	inner    string       // the namespace of the entry at hand
+	tag      xmlscan.Kind // the current token, if it is still to be handled: the start of an entry, the end of the root
+	parent   bool         // there was an element inside of the one that was read last
+	lenient  bool         // for Validate: a finding that costs no entry is at most a warning
 	view     View
 	elements []websync.Element
 	places   []place // of elements, where they start
@@ -107,7 +109,9 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 // and the opposite is not silent.
 func (r *Reader) Kind() Kind { return r.kind }
 
-// Skipped returns how many entries were left out so far because they have no usable loc.
+// Skipped returns how many entries were left out so far because they have no usable loc, and how often others may be lost in
+// what was read over: an entry inside of another or of an unknown element, a second loc, text with markup where none
+// belongs. Such entries are read where that is possible, and counted all the same: that all were found can't be known.
 func (r *Reader) Skipped() int { return r.skipped }
 
 // Elements returns the extension elements of the root element itself that were read so far: rs:md and rs:ln, for instance,
@@ -193,6 +197,7 @@ func (r *Reader) beginXML() (err error) {
 		r.report(ruleElementName, line, column, name.Local, nil, "the element is named "+r.root)
 	}
 	r.space = name.Space
+	r.xml.Stop = r.stop
 	if r.space != Namespace {
 		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), namespaceFault(r.space))
 	}
@@ -252,47 +257,57 @@ func isNear(space string) bool {
 // nextElement reads up to the next entry of an XML document.
 func (r *Reader) nextElement() error {
 	for {
-		tag, err := r.nextTag()
-		if err != nil {
-			return r.xml.Fail(err)
+		tag, err := r.tag, error(nil)
+		met := tag == 0
+		if r.tag = 0; met {
+			tag, err = r.nextTag()
 		}
-		if tag == xmlscan.End {
+		switch {
+		case err != nil:
+			return r.xml.Fail(err)
+		case tag == xmlscan.Start:
+		case r.xml.Depth() == 1:
 			return r.endXML()
+		default:
+			continue // the end of an element that had entries inside
 		}
 		line, column := r.xml.Position()
-		if entry := r.entryName(); entry == "" {
-			if err := r.rootElement(line, column); err != nil {
+		name := r.entryName(r.xml.Name())
+		if name == "loc" && met {
+			r.interrupted(ruleNesting, "a loc outside of an entry: read as an entry of its own")
+		}
+		if name == "" {
+			if err := r.elsewhere(line, column); err != nil {
 				return err
 			}
-		} else if ok, err := r.entry(entry, line, column); ok || err != nil {
+		} else if ok, err := r.entry(name, line, column); ok || err != nil {
 			return err
 		}
 	}
 }
 
-// nextTag is NextTag of r.xml, but reports text between the elements to those who want to know.
+// nextTag returns the next tag. It reports text that stands between the elements.
 func (r *Reader) nextTag() (xmlscan.Kind, error) {
-	if r.Report == nil && !r.Strict {
-		return r.xml.NextTag()
-	}
 	return r.xml.NextTagAndText(func(line, column int, text []byte) {
+		if bytes.IndexByte(text, '<') >= 0 || bytes.Contains(text, []byte("://")) {
+			r.doubt(ruleText, line, column, "", text, "text between the elements that may have been an entry")
+			return
+		}
 		r.report(ruleText, line, column, "", text, "text between the elements")
 	})
 }
 
-// entryName returns the name of the entry that the current element is; empty if it is none.
-func (r *Reader) entryName() string {
-	name := r.xml.Name()
-	if !r.own(name.Space) {
+// entryName returns "url", "sitemap" or "loc" if an element with this name starts an entry wherever it stands, but for
+// the first loc of an entry; otherwise it is empty.
+func (r *Reader) entryName(name xmlscan.Name) string {
+	local := name.Local
+	if len(local) != len("url") && len(local) != len("sitemap") {
 		return ""
 	}
-	switch {
-	case name.Local == "url", name.Local == "sitemap":
-		return name.Local
-	case strings.EqualFold(name.Local, "url"):
-		return "url"
-	case strings.EqualFold(name.Local, "sitemap"):
-		return "sitemap"
+	for _, entry := range [...]string{"url", "loc", "sitemap"} {
+		if (local == entry || strings.EqualFold(local, entry)) && r.own(name.Space) {
+			return entry
+		}
 	}
 	return ""
 }
@@ -302,25 +317,49 @@ func (r *Reader) own(space string) bool {
 	return space == r.space || space == Namespace || space == "" || isNear(space)
 }
 
-// entry reads one entry into r.view. It returns false if the entry has no usable loc.
+// stop tells the XML reader to stop at an entry inside of an element that it reads over.
+func (r *Reader) stop(name xmlscan.Name) bool {
+	r.parent = true
+	return r.entryName(name) != ""
+}
+
+// interrupted reports that the current element starts an entry where the protocol has none: what was read before, or what
+// comes after, may have been an entry, too.
+func (r *Reader) interrupted(rule Rule, message string) {
+	line, column := r.xml.Position()
+	r.tag = xmlscan.Start
+	r.doubt(rule, line, column, r.xml.Name().Local, nil, message)
+}
+
+// entry reads one entry into r.view: the element whose start is current or, if that is a loc, it and what follows it. It returns
+// false if the entry has no usable loc.
 func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	r.view.reset(line, column)
 	if err := r.count(); err != nil {
 		return false, err
 	}
-	r.checkEntryName(name, line, column)
 	var seen fields
-	for {
-		tag, err := r.nextTag()
-		if err != nil {
-			return false, r.xml.Fail(err)
-		}
-		if tag == xmlscan.End {
+	if r.tag = 0; name == "loc" {
+		r.inner = r.xml.Name().Space
+		err = r.child(&seen)
+	} else {
+		r.checkEntryName(name, line, column)
+	}
+	for err == nil {
+		var tag xmlscan.Kind
+		if tag, err = r.nextTag(); err != nil {
 			break
 		}
-		if err := r.child(&seen); err != nil {
-			return false, r.xml.Fail(err)
+		if tag == xmlscan.End {
+			if r.xml.Depth() == 1 {
+				r.tag = tag // of the root, where a loc stood
+			}
+			break
 		}
+		err = r.child(&seen)
+	}
+	if err != nil && err != xmlscan.ErrStopped {
+		return false, r.xml.Fail(err)
 	}
 	if r.view.loc == (span{}) {
 		if seen&seenLoc == 0 {
@@ -370,7 +409,8 @@ const (
 	seenExtension
 )
 
-// child reads one child element of an entry. Errors are those of r.xml.
+// child reads one child element of an entry. Errors are those of r.xml; xmlscan.ErrStopped means that the current element
+// starts another entry, and has been reported.
 func (r *Reader) child(seen *fields) error {
 	if r.Report != nil || r.Strict {
 		r.line, r.column = r.xml.Position()
@@ -385,21 +425,38 @@ func (r *Reader) child(seen *fields) error {
 			r.checkNamespace(name, r.line, r.column)
 		}
 	}
-	field := fieldNamed(name.Local)
+	local := name.Local
+	field := fieldNamed(local)
 	if field == 0 {
-		lower := strings.ToLower(name.Local)
-		if field = fieldNamed(lower); field == 0 {
-			r.reportChild(ruleUnknown, nil, "the protocol has no such element")
-			return r.capture()
-		}
-		r.reportChild(ruleElementName, nil, "the element is named "+lower)
+		local = strings.ToLower(name.Local)
+		field = fieldNamed(local)
+	}
+	switch {
+	case field == seenLoc && *seen&seenLoc != 0:
+		r.interrupted(ruleDuplicate, "a second loc in one entry: read as an entry of its own")
+		return xmlscan.ErrStopped
+	case field == 0 && r.entryName(name) != "":
+		r.interrupted(ruleNesting, "an entry inside of another")
+		return xmlscan.ErrStopped
+	case field == 0:
+		r.reportChild(ruleUnknown, nil, "the protocol has no such element")
+		return r.capture()
+	case local != name.Local:
+		r.reportChild(ruleElementName, nil, "the element is named "+local)
 	}
 	if len(r.xml.Attrs()) > 0 {
 		r.checkAttrs(r.line, r.column)
 	}
+	r.parent = false
 	text, err := r.xml.ElementText()
+	if err == xmlscan.ErrStopped {
+		r.interrupted(ruleNesting, "an entry inside of "+local)
+	}
 	if err != nil {
 		return err
+	}
+	if field != seenLoc && bytes.IndexByte(text, '<') >= 0 && hasEntry(text, "</") {
+		r.doubt(ruleNesting, r.line, r.column, name.Local, nil, textWithEntry)
 	}
 	if *seen&field != 0 {
 		r.reportChild(ruleDuplicate, text, "twice in one entry: the first counts")
@@ -411,10 +468,6 @@ func (r *Reader) child(seen *fields) error {
 	*seen |= field
 	switch field {
 	case seenLoc:
-		if len(xmlscan.Trim(text)) == 0 {
-			r.reportLoss(ruleLocMissing, r.line, r.column, name.Local, nil, "an empty loc")
-			return nil
-		}
 		r.takeLoc(text)
 	case seenLastMod:
 		r.takeLastMod(text)
@@ -529,39 +582,78 @@ const maxValue = 1024
 // maxElements limits the bytes of extension elements of one entry, and of the root.
 const maxElements = 1 << 20
 
-// capture keeps the current element of an entry.
-func (r *Reader) capture() (err error) {
+// capture keeps the current element of an entry. Errors are those of child.
+func (r *Reader) capture() error {
 	v := &r.view
-	name := r.xml.Name()
-	if len(v.buf) > maxElements {
+	name, from := r.xml.Name(), len(v.buf)
+	b, err := r.append(v.buf, r.line, r.column)
+	if err != nil {
+		return err
+	}
+	if v.buf = b; from > maxElements {
+		v.buf = b[:from]
 		r.reportChild(ruleElementSize, nil, "more than 1 MiB of extension elements in one entry: left out")
-		return r.xml.Skip()
+		return nil
 	}
-	from := len(v.buf)
-	if v.buf, err = r.xml.AppendElement(v.buf); err == nil {
-		v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}, place{r.line, r.column}})
-	}
-	return err
+	v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}, place{r.line, r.column}})
+	return nil
 }
 
-// rootElement keeps a child of the root that is no entry.
-func (r *Reader) rootElement(line, column int) error {
-	name := r.xml.Name()
-	if r.own(name.Space) {
+// append appends the text of the current element to dst, and looks for entries in it. Errors are those of child.
+func (r *Reader) append(dst []byte, line, column int) ([]byte, error) {
+	local := r.xml.Name().Local
+	b, err := r.xml.AppendElement(dst)
+	switch {
+	case err == xmlscan.ErrStopped:
+		r.interrupted(ruleNesting, "an entry inside of "+shorten(local))
+	case err == nil && hasEntry(b[len(dst):], "&lt;/"):
+		r.doubt(ruleNesting, line, column, local, nil, textWithEntry)
+	}
+	return b, err
+}
+
+const textWithEntry = "the end tag of an entry is text here: entries may be lost in it"
+
+// hasEntry reports whether a text has the end tag of an entry in it, as a CDATA section has
+// that does not end where it should. End tags begin with mark.
+func hasEntry(text []byte, mark string) bool {
+	for {
+		_, rest, ok := bytes.Cut(text, []byte(mark))
+		if !ok {
+			return false
+		}
+		end := bytes.IndexAny(rest, "&> \t\r\n")
+		if end < 0 {
+			return false
+		}
+		name := rest[bytes.LastIndexByte(rest[:end], ':')+1 : end]
+		if bytes.EqualFold(name, []byte("url")) || bytes.EqualFold(name, []byte("sitemap")) {
+			return true
+		}
+		text = rest
+	}
+}
+
+// elsewhere reads an element that is neither an entry nor in one. It keeps a child of the root.
+func (r *Reader) elsewhere(line, column int) error {
+	name, top := r.xml.Name(), r.xml.Depth() == 2
+	own := r.own(name.Space)
+	if own {
 		r.report(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
 	}
-	if r.size > maxElements {
+	b, err := r.append(nil, line, column)
+	switch {
+	case err == xmlscan.ErrStopped:
+		return r.fatal
+	case err != nil:
+		return r.xml.Fail(err)
+	case !top:
+		return r.fatal
+	case r.size > maxElements:
 		r.report(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")
-		if err := r.xml.Skip(); err != nil {
-			return r.xml.Fail(err)
-		}
 		return r.fatal
 	}
-	b, err := r.xml.AppendElement(nil)
-	if err != nil {
-		return r.xml.Fail(err)
-	}
-	if r.entries > 0 && !r.own(name.Space) {
+	if r.entries > 0 && !own {
 		r.report(ruleOrder, line, column, name.Local, nil, "an extension of the whole document after an entry: the schema has it before")
 	}
 	r.size += len(b) + 64
@@ -619,6 +711,12 @@ func (r *Reader) report(rule Rule, line, column int, element string, value []byt
 	if r.lenient {
 		rule.Severity = min(rule.Severity, websync.Warning)
 	}
+	r.reportLoss(rule, line, column, element, value, message)
+}
+
+// doubt counts what may have hidden an entry as one that was skipped, and reports it.
+func (r *Reader) doubt(rule Rule, line, column int, element string, value []byte, message string) {
+	r.skipped++
 	r.reportLoss(rule, line, column, element, value, message)
 }
 

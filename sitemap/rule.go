@@ -52,6 +52,7 @@ var (
 	ruleAttribute   = websync.NewRule(21, "sitemap-attribute", sectionSchema, websync.Error, "an attribute that the protocol does not have")
 	ruleForeignAttr = websync.NewRule(22, "sitemap-foreign-attribute", sectionExtend, websync.Info, "an attribute of another namespace")
 	ruleNotInIndex  = websync.NewRule(23, "sitemap-index-element", sectionIndex, websync.Error, "changefreq, priority or an extension for pages in an index")
+	ruleNesting     = websync.NewRule(24, "sitemap-nesting", sectionSchema, websync.Error, "an entry in another place than directly below the root")
 )
 
 // Of loc.
@@ -118,7 +119,7 @@ var (
 var ruleTable = []Rule{
 	ruleXML, ruleTruncated, ruleDocument, rulePrologue, ruleEncoding, ruleDoctype, ruleGzip, ruleSize,
 	ruleNamespace, ruleRoot, ruleEntry, ruleEmpty, ruleEntries, ruleUnknown, ruleElementName, ruleDuplicate, ruleOrder,
-	ruleElementSize, ruleText, ruleAttribute, ruleForeignAttr, ruleNotInIndex,
+	ruleElementSize, ruleText, ruleAttribute, ruleForeignAttr, ruleNotInIndex, ruleNesting,
 	ruleLocMissing, ruleLocSpace, ruleLocRelative, ruleLocLength, ruleLocShort, ruleLocSyntax, ruleLocEscape, ruleLocFragment,
 	ruleLocUser, ruleLocTwice,
 	ruleLastMod, ruleLastModFuture, ruleLastModSchema, ruleChangeFreq, rulePriority, ruleTextLine,

@@ -116,6 +116,10 @@ func (r *Reader) nextLine() error {
 			r.reportChild(ruleLocSpace, line, "white space around the URL")
 		}
 		r.takeLoc(url)
+		if r.view.loc == (span{}) {
+			r.skipped++
+			continue
+		}
 		r.view.finish()
 		return r.fatal
 	}

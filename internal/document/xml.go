@@ -74,7 +74,7 @@ func (x *XML) Position() (line, column int) {
 // NextTagAndText is NextTag, but tells of text that is not only white space, and where it starts.
 func (x *XML) NextTagAndText(found func(line, column int, text []byte)) (xmlscan.Kind, error) {
 	for {
-		kind, err := x.Next()
+		kind, err := x.NextTagOrText()
 		if err != nil || kind != xmlscan.Text {
 			return kind, err
 		}

@@ -1,0 +1,117 @@
+package sitemap_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// doubts are parts of documents whose structure is damaged: {1}, {2} and {3} are URLs. What can be
+// read of them is read, and what may be lost is counted as skipped.
+var doubts = map[string]struct {
+	doc     string
+	read    string // which URLs are read, in this order
+	skipped int
+}{
+	"two locs in a url":              {"<url><loc>{1}</loc><lastmod>2025-01-01</lastmod><loc>{2}</loc><priority>0.1</priority></url><url><loc>{3}</loc></url>", "123", 1},
+	"three locs in a url":            {"<url><loc>{1}</loc><loc>{2}</loc><LOC>{3}</LOC></url>", "123", 2},
+	"an empty loc before another":    {"<url><loc/><loc>{2}</loc></url><url><loc>{3}</loc></url>", "23", 2},
+	"a url in a url":                 {"<url><loc>{1}</loc><url><loc>{2}</loc></url></url><url><loc>{3}</loc></url>", "123", 1},
+	"a url in a url, before its loc": {"<url><url><loc>{2}</loc></url><loc>{1}</loc><priority>0.1</priority></url><url><loc>{3}</loc></url>", "213", 3},
+	"a url in a url, and its rest":   {"<url><loc>{1}</loc><url><loc>{2}</loc></url><lastmod>2025-01-01</lastmod></url><url><loc>{3}</loc></url>", "123", 1},
+	"urls in an unknown element":     {"<group><url><loc>{1}</loc></url><url><loc>{2}</loc></url></group><url><loc>{3}</loc></url>", "123", 1},
+	"urls in a foreign element":      {"<x:g xmlns:x='urn:x'><x:h><url><loc>{1}</loc></url></x:h></x:g><url><loc>{2}</loc></url><url><loc>{3}</loc></url>", "123", 1},
+	"a url in an extension":          {"<url><loc>{1}</loc><x:g xmlns:x='urn:x'><url><loc>{2}</loc></url></x:g></url><url><loc>{3}</loc></url>", "123", 1},
+	"a loc in an unknown element":    {"<url><group><loc>{1}</loc></group></url><url><loc>{2}</loc></url><url><loc>{3}</loc></url>", "123", 2},
+	"a url in a loc":                 {"<url><loc>{1}<url><loc>{2}</loc></url></loc></url><url><loc>{3}</loc></url>", "23", 2},
+	"a url in a lastmod":             {"<url><loc>{1}</loc><lastmod>2025<url><loc>{2}</loc></url></lastmod></url><url><loc>{3}</loc></url>", "123", 1},
+	"an element in a loc":            {"<url><loc>{1}<b>x</b></loc></url><url><loc>{2}</loc></url><url><loc>{3}</loc></url>", "23", 1},
+	"locs without url":               {"<loc>{1}</loc><lastmod>2025-01-01</lastmod><url><loc>{2}</loc></url><loc>{3}</loc>", "123", 3},
+	"a second urlset inside":         {"<url><loc>{1}</loc></url><urlset><url><loc>{2}</loc></url><url><loc>{3}</loc></url></urlset>", "123", 1},
+	"a CDATA loc that doesn't end":   {"<url><loc><![CDATA[{1}]></loc></url><url><loc><![CDATA[{2}]]></loc></url><url><loc>{3}</loc></url>", "3", 1},
+	"a CDATA date that doesn't end":  {"<url><loc>{1}</loc><lastmod><![CDATA[2025-01-01]></lastmod></url><url><loc>{2}</loc><lastmod><![CDATA[2025-01-01]]></lastmod></url><url><loc>{3}</loc></url>", "13", 1},
+	"a CDATA text that doesn't end":  {"<url><loc>{1}</loc><x:t xmlns:x='urn:x'><![CDATA[t]></x:t></url><s:url><s:loc>{2}</s:loc></s:url><url><x:t><![CDATA[t]]></x:t></url><url><loc>{3}</loc></url>", "13", 1},
+	"entries as text":                {"<url><loc>{1}</loc></url><![CDATA[<url><loc>{2}</loc></url>]]>&lt;url>&lt;loc>{3}&lt;/loc>&lt;/url>", "1", 1},
+	"a URL as text":                  {"<url><loc>{1}</loc></url>{2}<url><loc>{3}</loc></url>", "13", 1},
+	"two URLs in a loc":              {"<url><loc>{1} {2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
+	"two lines in a loc":             {"<url><loc>{1}\n{2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
+	"markup in a loc":                {"<url><loc>{1}&gt;</loc></url><url><loc>{2}&lt;</loc></url><url><loc>{3}</loc></url>", "3", 2},
+}
+
+func TestDoubt(t *testing.T) {
+	for name, test := range doubts {
+		t.Run(name, func(t *testing.T) {
+			doc := "<urlset xmlns='" + sitemap.Namespace + "' xmlns:s='" + sitemap.Namespace + "' xmlns:x='urn:x'>" + listed(test.doc, 1, 2, 3) + "</urlset>"
+			var want []string
+			for _, c := range test.read {
+				want = append(want, numberedPage(int(c-'0')))
+			}
+			found := 0
+			for _, report := range []func(websync.Finding){nil, func(f websync.Finding) {
+				assert.Positive(t, f.Line)
+				found++
+			}} {
+				r := newReader([]byte(doc), report)
+				var got []string
+				for e, err := range r.All() {
+					require.NoError(t, err)
+					got = append(got, e.Loc)
+				}
+				assert.Equal(t, want, got)
+				assert.Equal(t, test.skipped, r.Skipped())
+			}
+			assert.GreaterOrEqual(t, found, test.skipped)
+		})
+	}
+}
+
+// TestDoubtDeletesNothing: a Complete sitemap of 40 pages is damaged and then lists fewer of them.
+func TestDoubtDeletesNothing(t *testing.T) {
+	const url = site + "/sitemap.xml"
+	var all []string
+	for n := range 40 {
+		all = append(all, numberedPage(n))
+	}
+	for name, test := range doubts {
+		t.Run(name, func(t *testing.T) {
+			web := &web{pages: map[string]*page{url: {body: string(urlset(all...))}}}
+			store := memstore.New()
+			h := &harvest.Harvester{Store: store, Fetcher: web, Bodies: harvest.SkipBodies}
+			src := &sitemap.Source{URL: url, Complete: true}
+			report, err := h.Run(t.Context(), src)
+			require.NoError(t, err)
+			require.EqualValues(t, 40, report.Created)
+
+			damaged := listed(test.doc, 37, 38, 39)
+			web.pages[url].body = strings.NewReplacer("<urlset ", "<urlset xmlns:s='"+sitemap.Namespace+"' xmlns:x='urn:x' ", "</urlset>", damaged+"</urlset>").
+				Replace(string(urlset(all[:37]...)))
+			report, err = h.Run(t.Context(), src)
+			require.NoError(t, err)
+			assert.Equal(t, test.skipped, report.Skipped)
+			assert.Zero(t, report.Deleted)
+			head, err := store.Head(t.Context())
+			require.NoError(t, err)
+			assert.EqualValues(t, 40, head.Total())
+
+			web.pages[url].body = string(urlset(all[:37]...))
+			report, err = h.Run(t.Context(), src)
+			require.NoError(t, err)
+			assert.EqualValues(t, 3, report.Deleted, "a sound listing deletes what it no longer lists")
+		})
+	}
+}
+
+// listed puts pages in the place of {1}, {2} and {3}.
+func listed(doc string, first, second, third int) string {
+	return strings.NewReplacer("{1}", numberedPage(first), "{2}", numberedPage(second), "{3}", numberedPage(third)).Replace(doc)
+}
+
+func numberedPage(n int) string { return fmt.Sprintf("%s/page-%02d", site, n) }
