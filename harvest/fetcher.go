@@ -58,7 +58,7 @@ type Response struct {
 	NotModified bool // the Validator of the Request still holds; there is no body
 	Header      map[string][]string
 	Validator   Validator
-	Body        io.ReadCloser // decompressed; nil when NotModified; ends in io.EOF only when it is whole
+	Body        io.ReadCloser // decompressed; nil when NotModified; ends in io.EOF only when it is whole, but see MayBeCut
 	Length      int64         // of Body as far as it is known, otherwise -1
 
 	// MayBeCut says that only the end of the connection ended the answer: it had neither a length nor chunks. A body that

@@ -18,7 +18,7 @@ import (
 // errCoding: the body is in a content coding that it was not asked for in, or not in the one it is said to be.
 var errCoding = errors.New("content coding")
 
-// A body is what a caller reads: decoded, limited, and whole if it ends in io.EOF.
+// A body is what a caller reads: decoded, limited, and whole if it ends in io.EOF and the Response has no MayBeCut.
 type body struct {
 	transfer
 	length int64 // -1: not known

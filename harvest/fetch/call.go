@@ -147,7 +147,9 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 		resp.Validator.URL = k.req.URL
 		return resp, nil
 	case http.StatusOK, http.StatusNonAuthoritativeInfo:
-		resp.Validator = validator(k.req.URL, h)
+		if resp.MayBeCut = x.closeDelimited(); !resp.MayBeCut {
+			resp.Validator = validator(k.req.URL, h)
+		}
 		b, err := newBody(x, k)
 		if err != nil {
 			x.end(err)

@@ -41,7 +41,12 @@
 //
 // A body has at most 1 GiB after decompression, and at most 200 times its compressed size once it is over 10 MiB. 30
 // seconds without a byte end an attempt, and so do 30 minutes in all; of a body that is resumed, all parts count together,
-// but not the waits between them. At most 10 redirects are followed. A body that ends early never ends in io.EOF.
+// but not the waits between them. At most 10 redirects are followed.
+//
+// A body that ends early doesn't end in io.EOF, with one exception: an answer of HTTP/1.0 or 1.1 that has neither a
+// Content-Length nor chunks ends where its connection does, and if that breaks in order, nobody can tell. Its Response has
+// MayBeCut and no Validator, so that no later answer of "not modified" confirms half of a representation. What the source
+// states of it, a length or a digest, is verified as ever, and a body in gzip has an end of its own.
 //
 // # Trust
 //

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,6 +63,13 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 	x.retryAt = retryAfter(x.resp.Header, now, k.c.set.maxRetryAfter)
 	h.heed(ctx, x.resp.StatusCode, x.retryAt, x.sent)
 	return x, nil
+}
+
+// closeDelimited reports whether nothing but the end of the connection ends the body (RFC 9112 §6.3, rule 8): one that
+// breaks looks like any other.
+func (x *exchange) closeDelimited() bool {
+	r := x.resp
+	return r.ContentLength < 0 && r.ProtoMajor < 2 && !slices.Contains(r.TransferEncoding, "chunked") && !r.Uncompressed
 }
 
 // allowance returns how long to wait for the next byte.
