@@ -18,6 +18,8 @@ import (
 // errCoding: the body is in a content coding that it was not asked for in, or not in the one it is said to be.
 var errCoding = errors.New("content coding")
 
+var errBehindGzip = fmt.Errorf("%w: bytes that are not gzip behind those that are", errCoding)
+
 // A body is what a caller reads: decoded, limited, and whole if it ends in io.EOF and the Response has no MayBeCut.
 type body struct {
 	transfer
@@ -32,14 +34,14 @@ type body struct {
 
 func newBody(x *exchange, k *call) (*body, error) {
 	b := &body{length: x.resp.ContentLength, left: k.c.set.maxBytes}
-	b.transfer.open(k, x)
-	b.r = &b.transfer
 	switch {
 	case k.req.MaxBytes > 0:
 		b.left = k.req.MaxBytes
 	case k.req.MaxBytes < 0:
 		b.left = math.MaxInt64
 	}
+	b.transfer.open(k, x, wireLimit(b.left))
+	b.r = &b.transfer
 	if http.Header(k.req.Header).Get("Accept-Encoding") == "" {
 		zipped, err := gzipped(x.resp.Header)
 		if err != nil {
@@ -56,7 +58,19 @@ func newBody(x *exchange, k *call) (*body, error) {
 	if b.length > b.left {
 		return nil, transferError(x.name(), fmt.Errorf("body of %d bytes: %w of %d", b.length, websync.ErrLimit, b.left))
 	}
+	if b.total > b.most {
+		return nil, transferError(x.name(), fmt.Errorf("body of %d bytes in gzip: %w of %d", b.total, websync.ErrLimit, b.left))
+	}
 	return b, nil
+}
+
+// wireLimit returns how many bytes may come for a body of at most so many: what can't be made shorter becomes a little
+// longer in gzip.
+func wireLimit(most int64) int64 {
+	if most > math.MaxInt64/2 {
+		return math.MaxInt64
+	}
+	return most + most/8 + 1<<10
 }
 
 // gzipped reports whether the body came in gzip. Other codings were not asked for, and a body that can't be read must
@@ -130,7 +144,8 @@ type unzipper struct {
 	from *transfer
 	in   *bufio.Reader
 	zip  gzip.Reader
-	on   bool
+	on   bool  // within a member
+	any  bool  // there was one
 	most int64 // bytes out for one in
 	out  int64
 }
@@ -141,7 +156,7 @@ const expansionFloor = 10 << 20
 var unzippers = sync.Pool{New: func() any { return &unzipper{in: bufio.NewReaderSize(nil, 16<<10)} }}
 
 func (u *unzipper) open(t *transfer, most int64) {
-	u.from, u.most, u.out, u.on = t, most, 0, false
+	u.from, u.most, u.out, u.on, u.any = t, most, 0, false, false
 	u.in.Reset(t)
 }
 
@@ -151,19 +166,43 @@ func (u *unzipper) close() {
 	unzippers.Put(u)
 }
 
-func (u *unzipper) Read(p []byte) (int, error) {
-	if !u.on {
-		if err := u.zip.Reset(u.in); err != nil { // io.EOF: an empty body is empty in any coding
-			return 0, notGzip(err)
+func (u *unzipper) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if !u.on {
+			if err := u.begin(); err != nil { // io.EOF: an empty body is empty in any coding
+				return 0, notGzip(err)
+			}
 		}
-		u.on = true
+		n, err = u.zip.Read(p)
+		if err == io.EOF { // another member may follow
+			u.on, err = false, nil
+		}
 	}
-	n, err := u.zip.Read(p)
 	u.out += int64(n)
 	if u.out > expansionFloor && u.out/u.most > u.from.got {
 		return n, fmt.Errorf("gzip of %d bytes expands to more than %d: %w", u.from.got, u.out, websync.ErrLimit)
 	}
 	return n, notGzip(err)
+}
+
+// begin reads the header of the first member, or of the next. Bytes behind the last that are none are not a member that
+// was cut off.
+func (u *unzipper) begin() error {
+	if u.any {
+		magic, err := u.in.Peek(2)
+		if len(magic) > 0 && (err == nil || err == io.EOF) && string(magic) != "\x1f\x8b" {
+			return errBehindGzip
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := u.zip.Reset(u.in); err != nil {
+		return err
+	}
+	u.zip.Multistream(false)
+	u.on, u.any = true, true
+	return nil
 }
 
 // notGzip marks the errors of bytes that end too early, or that can't be read as gzip.

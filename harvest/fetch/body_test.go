@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand"
@@ -46,6 +47,11 @@ func TestContentCodings(t *testing.T) {
 		{"gzip", zipped, "gzip", harvest.Request{}, "gzip", text, -1, nil},
 		{"x-gzip", zipped, "X-GZIP", harvest.Request{}, "gzip", text, -1, nil},
 		{"two members", zipped + zipped, "gzip", harvest.Request{}, "gzip", text + text, -1, nil},
+		{"empty members", zip(t, "") + zipped + zip(t, "") + zip(t, ""), "gzip", harvest.Request{}, "gzip", text, -1, nil},
+		{"bytes behind it", zipped + "\r\n", "gzip", harvest.Request{}, "gzip", "", 0, errBehindGzip},
+		{"a byte behind it", zipped + "\n", "gzip", harvest.Request{}, "gzip", "", 0, errBehindGzip},
+		{"much behind it", zipped + strings.Repeat("\x00", 1000), "gzip", harvest.Request{}, "gzip", "", 0, errBehindGzip},
+		{"half a member behind it", zipped + zipped[:12], "gzip", harvest.Request{}, "gzip", "", 0, websync.ErrTruncated},
 		{"identity", text, "identity", harvest.Request{Identity: true}, "identity", text, 19, nil},
 		{"gzip in spite of identity", zipped, "gzip", harvest.Request{Identity: true}, "identity", text, -1, nil},
 		{"empty", "", "gzip", harvest.Request{}, "gzip", "", -1, nil},
@@ -71,6 +77,7 @@ func TestContentCodings(t *testing.T) {
 			}
 			if tt.err != nil {
 				require.ErrorIs(t, err, tt.err)
+				assert.Equal(t, tt.err == websync.ErrTruncated, errors.Is(err, harvest.ErrTemporary))
 				return
 			}
 			require.NoError(t, err)
@@ -122,6 +129,63 @@ func TestMaxBytes(t *testing.T) {
 				assert.Equal(t, text, got)
 			}
 		}
+	}
+}
+
+// What comes over the wire is limited, too, where it becomes nothing: deflate has blocks without bytes, gzip members.
+func TestMaxBytesOnTheWire(t *testing.T) {
+	header := zip(t, "")[:10]
+	const emptyBlock = "\x00\x00\x00\xff\xff"
+	for name, endless := range map[string]string{"blocks": emptyBlock, "members": zip(t, "")} {
+		for _, stated := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, stated), func(t *testing.T) {
+				var sent int64
+				w := newWeb()
+				w.answers["http://example.org/"] = func(r *http.Request) (*http.Response, error) {
+					resp, err := reply(200, "", "Content-Encoding: gzip")(r)
+					resp.ContentLength = -1
+					if stated {
+						resp.ContentLength = 1 << 30
+					}
+					more := strings.NewReader(header)
+					resp.Body = io.NopCloser(readerFunc(func(p []byte) (int, error) {
+						if more.Len() == 0 {
+							more = strings.NewReader(strings.Repeat(endless, 1000))
+						}
+						n, err := more.Read(p)
+						sent += int64(n)
+						return n, err
+					}))
+					return resp, err
+				}
+				if name == "members" {
+					header = endless
+				}
+				resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/", MaxBytes: 1000})
+				if err == nil {
+					_, err = read(resp)
+				}
+				require.ErrorIs(t, err, websync.ErrLimit)
+				assert.NotErrorIs(t, err, harvest.ErrTemporary)
+				assert.Less(t, sent, int64(32<<10), "a buffer and the limit")
+				assert.Len(t, w.seen, 1)
+			})
+		}
+	}
+}
+
+// Bytes that can't be made shorter become longer in gzip: they are no more than the limit all the same.
+func TestMaxBytesOfNoise(t *testing.T) {
+	for _, size := range []int{0, 1, 1000, 100_000} {
+		noise := make([]byte, size)
+		rand.New(rand.NewSource(1)).Read(noise)
+		w := newWeb()
+		w.answers["http://example.org/"] = reply(200, zip(t, string(noise)), "Content-Encoding: gzip")
+		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/", MaxBytes: max(int64(size), 1)})
+		require.NoError(t, err)
+		got, err := read(resp)
+		require.NoError(t, err)
+		assert.Equal(t, string(noise), got)
 	}
 }
 
@@ -236,7 +300,7 @@ func TestSpool(t *testing.T) {
 func TestCloseDuringRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
-		w.answers["http://example.org/"] = trickle(time.Hour)
+		w.answers["http://example.org/"] = trickle(1, time.Hour)
 		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
 		require.NoError(t, err)
 		time.AfterFunc(time.Second, func() { resp.Body.Close() })

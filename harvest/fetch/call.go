@@ -342,12 +342,17 @@ func escapeQuery(q string) string {
 	return q
 }
 
+// maxHost is how long a host's name may be, in bytes. RFC 1035 §2.3.4 allows 255; other alphabets take more in a URL.
+const maxHost = 1000
+
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("scheme %q: only http and https are fetched", u.Scheme)
 	case u.Hostname() == "":
 		return errors.New("URL without a host")
+	case len(u.Host) > maxHost:
+		return fmt.Errorf("host name of %d bytes: at most %d are used", len(u.Host), maxHost)
 	case u.User != nil:
 		return errors.New("credentials in the URL: give them to the Client for their origin")
 	}

@@ -45,7 +45,8 @@ type Client struct {
 	// count. Default 4. A negative value means once.
 	Attempts int
 
-	// MaxBytes limits a body after decompression where the Request does not. Default 1 GiB.
+	// MaxBytes limits a body after decompression where the Request does not. Default 1 GiB. What comes over the wire for
+	// it may be longer by an eighth and 1 KiB.
 	MaxBytes int64
 
 	// MaxExpansion limits how many times longer than its gzip form a body may be, once it is longer than 10 MiB. Default 200.
@@ -56,6 +57,10 @@ type Client struct {
 
 	// Inactivity ends an attempt in which no byte comes for so long. It covers connecting, too. Default 30 seconds.
 	Inactivity time.Duration
+
+	// MinSpeed ends an attempt whose body brings fewer bytes in a minute: a host must not hold a place, which there is a
+	// limited number of, with a byte now and then. Only the time counts in which bytes are waited for. Default 8 KiB.
+	MinSpeed int64
 
 	// Timeout ends a request that takes so long from its start to the end of its body. Waiting for the host's turn, and
 	// before a body is resumed, does not count. Default 30 minutes.
@@ -98,8 +103,8 @@ type Client struct {
 	grants  grants
 	waits   waits
 	unsaved unsaved
-
-	homes homes
+	homes   homes
+	kept    kept
 
 	jitter   func(time.Duration) time.Duration // for tests
 	resolver *net.Resolver                     // for tests; nil: the default
@@ -161,6 +166,7 @@ type settings struct {
 	maxBytes      int64
 	maxExpansion  int64
 	inactivity    time.Duration
+	minSpeed      int64
 	timeout       time.Duration
 	maxWait       time.Duration
 	maxRetryAfter time.Duration
@@ -188,6 +194,7 @@ func (c *Client) start() {
 		s.maxBytes = limit(c.MaxBytes, 1<<30, math.MaxInt64)
 		s.maxExpansion = limit(c.MaxExpansion, 200, math.MaxInt64)
 		s.inactivity = limit(c.Inactivity, 30*time.Second, forever)
+		s.minSpeed = limit(c.MinSpeed, 8<<10, 0)
 		s.timeout = limit(c.Timeout, 30*time.Minute, forever)
 		s.maxWait = limit(c.MaxWait, 5*time.Minute, forever)
 		s.maxRetryAfter = limit(c.MaxRetryAfter, 24*time.Hour, 100*365*24*time.Hour)

@@ -335,7 +335,7 @@ func TestServers(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
-		"waiting for the answer": hang, "in the body": trickle(time.Second), "between attempts": reply(500, ""),
+		"waiting for the answer": hang, "in the body": trickle(1, time.Second), "between attempts": reply(500, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,9 @@
 // may pass (408, 421, 425, 429). While it can't be reached, what was read before stays in force; if nothing was, nothing is
 // fetched from the host for 30 days. It is then asked for after a minute at first, later every hour.
 //
-// With a [websync.State] all this survives a restart.
+// With a [websync.State] all this survives a restart, but for a robots.txt of more than 16 KiB, which is then read again.
+// What the State holds of a host is deleted 30 days after the host was asked last, and there are at most 4,096 hosts of
+// which it holds anything.
 //
 // # Failures
 //
@@ -39,8 +41,9 @@
 //
 // # Limits
 //
-// A body has at most 1 GiB after decompression, and at most 200 times its compressed size once it is over 10 MiB. 30
-// seconds without a byte end an attempt, and so do 30 minutes in all; of a body that is resumed, all parts count together,
+// A body has at most 1 GiB after decompression, as much and an eighth more as it comes, and at most 200 times its
+// compressed size once it is over 10 MiB. 30 seconds without a byte end an attempt, and so do less than 8 KiB of a body in
+// a minute, or 30 minutes in all; of a body that is resumed, all parts count together,
 // but not the waits between them. At most 10 redirects are followed.
 //
 // A body that ends early doesn't end in io.EOF, with one exception: an answer of HTTP/1.0 or 1.1 that has neither a

@@ -3,13 +3,14 @@ package fetch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -27,11 +28,35 @@ type exchange struct {
 	outer  context.Context // the caller's
 	ctx    context.Context // ends with the exchange
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // runs while something is to come from the host
+	timer  *time.Timer                  // runs while something is to come from the host
+	late   atomic.Pointer[timeoutError] // why it ends the exchange
 	sent   time.Time
 	spent  time.Duration // of Timeout, before it was sent
 	bytes  int64         // of the body
+	speed  speedometer
 	once   sync.Once
+}
+
+// A speedometer knows how fast a body comes.
+type speedometer struct {
+	waited time.Duration // for bytes, since the minute at hand began
+	bytes  int64         // in that time
+}
+
+// left returns how long may be waited until so many bytes are there.
+func (s *speedometer) left(least int64) time.Duration {
+	if s.bytes >= least {
+		return math.MaxInt64
+	}
+	return time.Minute - s.waited
+}
+
+// add notes bytes that were waited for.
+func (s *speedometer) add(n int, waited time.Duration, least int64) {
+	s.bytes += int64(n)
+	if s.waited += waited; s.waited >= time.Minute && s.bytes >= least {
+		*s = speedometer{}
+	}
 }
 
 // exchange sends the request for u and waits for the header of the answer.
@@ -46,7 +71,7 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 		return nil, err
 	}
 	x.conditional = conditional
-	x.timer = time.AfterFunc(x.allowance(), x.timeout)
+	x.await()
 	via := k.c.set.transport
 	if h.origin == k.root && k.c.set.home != nil {
 		via, r = k.c.set.home, r.WithContext(context.WithValue(x.ctx, originHost{}, h))
@@ -72,29 +97,35 @@ func (x *exchange) closeDelimited() bool {
 	return r.ContentLength < 0 && r.ProtoMajor < 2 && !slices.Contains(r.TransferEncoding, "chunked") && !r.Uncompressed
 }
 
-// allowance returns how long to wait for the next byte.
-func (x *exchange) allowance() time.Duration {
-	return min(x.k.c.set.inactivity, x.k.c.set.timeout-x.age())
+// await has the exchange end unless a byte comes in time.
+func (x *exchange) await() {
+	set := &x.k.c.set
+	wait, why := set.inactivity, errInactive
+	if left := x.speed.left(set.minSpeed); x.resp != nil && left < wait {
+		wait, why = left, errSlow
+	}
+	if left := set.timeout - x.age(); left < wait {
+		wait, why = left, errTooLong
+	}
+	x.late.Store(why)
+	if x.timer == nil {
+		x.timer = time.AfterFunc(wait, func() { x.cancel(x.late.Load()) })
+	} else {
+		x.timer.Reset(wait)
+	}
 }
 
 // age returns how much of Timeout is used.
 func (x *exchange) age() time.Duration { return x.spent + time.Since(x.sent) }
 
-// timeout ends the exchange when the timer says so.
-func (x *exchange) timeout() {
-	if x.age() >= x.k.c.set.timeout {
-		x.cancel(errTooLong)
-	} else {
-		x.cancel(errInactive)
-	}
-}
-
 // Read reads the body as it comes over the wire.
 func (x *exchange) Read(p []byte) (int, error) {
-	x.timer.Reset(x.allowance())
+	x.await()
+	began := time.Now()
 	n, err := x.resp.Body.Read(p)
 	x.timer.Stop()
 	x.bytes += int64(n)
+	x.speed.add(n, time.Since(began), x.k.c.set.minSpeed)
 	if err == io.EOF && x.bytes < x.resp.ContentLength { // net/http sees to it, other Transports may not
 		err = io.ErrUnexpectedEOF
 	}
@@ -106,14 +137,9 @@ func (x *exchange) failure(err error) error {
 	if x.outer.Err() != nil {
 		return &Error{URL: x.name(), Err: context.Cause(x.outer)}
 	}
-	limit := x.k.c.set.inactivity
-	switch cause := context.Cause(x.ctx); cause {
-	case errTooLong:
-		limit = x.k.c.set.timeout
-		fallthrough
-	case errInactive:
+	if late, ok := context.Cause(x.ctx).(*timeoutError); ok {
 		short := errors.Is(err, websync.ErrTruncated)
-		err = fmt.Errorf("%w: %s", cause, limit)
+		err = x.k.c.set.exceeded(late)
 		if short {
 			err = cutOff(err)
 		}
@@ -125,7 +151,7 @@ func (x *exchange) failure(err error) error {
 func (x *exchange) discard() {
 	const short, soon = 64 << 10, 2 * time.Second
 	if x.resp.ContentLength <= short {
-		x.timer.Reset(min(soon, x.allowance()))
+		x.timer.Reset(soon)
 		n, _ := io.CopyN(io.Discard, x.resp.Body, short)
 		x.timer.Stop()
 		x.bytes += n

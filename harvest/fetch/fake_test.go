@@ -144,15 +144,20 @@ func waitFor(r *http.Request) error {
 	return context.Cause(r.Context())
 }
 
-// trickle sends a byte in every interval, for ever.
-func trickle(every time.Duration) func(*http.Request) (*http.Response, error) {
+// trickle sends so many bytes in every interval, for ever.
+func trickle(n int, every time.Duration) func(*http.Request) (*http.Response, error) {
 	return func(r *http.Request) (*http.Response, error) {
 		resp, _ := reply(200, "")(r)
 		resp.ContentLength = -1
+		rest := strings.NewReader("")
 		resp.Body = io.NopCloser(readerFunc(func(p []byte) (int, error) {
+			if rest.Len() > 0 {
+				return rest.Read(p)
+			}
 			select {
 			case <-time.After(every):
-				return copy(p, "x"), nil
+				rest.Reset(strings.Repeat("x", n))
+				return rest.Read(p)
 			case <-r.Context().Done():
 				return 0, context.Cause(r.Context())
 			}
@@ -224,7 +229,9 @@ func (s *memState) set(key string, value []byte) {
 	if s.m == nil {
 		s.m = map[string][]byte{}
 	}
-	s.m[key] = bytes.Clone(value)
+	if s.m[key] = bytes.Clone(value); len(value) == 0 {
+		delete(s.m, key)
+	}
 }
 
 // commit does what the engine does with Unsaved.

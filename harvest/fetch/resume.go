@@ -36,6 +36,7 @@ type transfer struct {
 	modified string
 	got      int64 // bytes until now
 	total    int64 // of the whole; -1: not known
+	most     int64 // that may come
 	resumed  bool
 
 	outer context.Context // of all exchanges but the first
@@ -44,9 +45,9 @@ type transfer struct {
 	ended bool
 }
 
-func (t *transfer) open(k *call, x *exchange) {
+func (t *transfer) open(k *call, x *exchange, most int64) {
 	h := x.resp.Header
-	t.k, t.x, t.total, t.stop = k, x, x.resp.ContentLength, x.cancel
+	t.k, t.x, t.total, t.most, t.stop = k, x, x.resp.ContentLength, most, x.cancel
 	t.coding, t.etag, t.modified = h.Get("Content-Encoding"), strings.TrimSpace(h.Get("ETag")), h.Get("Last-Modified")
 	if x.resp.StatusCode == http.StatusOK && !x.resp.Uncompressed {
 		t.ifRange = rangeValidator(h)
@@ -83,6 +84,8 @@ func (t *transfer) Read(p []byte) (int, error) {
 		n, err := t.x.Read(p)
 		t.got += int64(n)
 		switch {
+		case t.got > t.most:
+			return 0, fmt.Errorf("body of more than %d bytes on the wire: %w", t.most, websync.ErrLimit)
 		case t.resumed && t.got > t.total:
 			n -= int(t.got - t.total)
 			return n, t.broken(fmt.Errorf("%w: more than the %d bytes that were announced", errChanged, t.total))

@@ -75,10 +75,22 @@ func later(failed, notYet error) error {
 // Why the Client itself ends an attempt.
 var (
 	errInactive = &timeoutError{"no byte for so long"}
+	errSlow     = &timeoutError{"too few bytes in a minute"}
 	errTooLong  = &timeoutError{"transfer takes too long"}
 	errClosed   = errors.New("body is closed")
 	errUnasked  = errors.New("304 Not Modified without a condition")
 )
+
+// exceeded returns late with the setting that is behind it.
+func (s *settings) exceeded(late *timeoutError) error {
+	switch late {
+	case errSlow:
+		return fmt.Errorf("%w: less than %d", late, s.minSpeed)
+	case errTooLong:
+		return fmt.Errorf("%w: %s", late, s.timeout)
+	}
+	return fmt.Errorf("%w: %s", late, s.inactivity)
+}
 
 // A timeoutError is a [net.Error].
 type timeoutError struct{ text string }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -87,7 +88,7 @@ func TestJitter(t *testing.T) {
 func TestStreamIsNotRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
-		w.answers["http://example.org/"] = trickle(time.Minute)
+		w.answers["http://example.org/"] = trickle(1, time.Minute)
 		c := w.client()
 		resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
 		require.NoError(t, err)
@@ -105,7 +106,7 @@ func TestStreamIsNotRetried(t *testing.T) {
 func TestSlowCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
-		w.answers["http://example.org/"] = trickle(time.Second)
+		w.answers["http://example.org/"] = trickle(1, time.Second)
 		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
 		require.NoError(t, err)
 		defer resp.Body.Close()
@@ -175,7 +176,7 @@ func FuzzRetryAfter(f *testing.F) {
 func TestTotalTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
-		w.answers["http://example.org/"] = trickle(10 * time.Second)
+		w.answers["http://example.org/"] = trickle(2000, 10*time.Second)
 		for _, spool := range []bool{false, true} {
 			began := time.Now()
 			resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: "http://example.org/", Spool: spool})
@@ -188,4 +189,69 @@ func TestTotalTimeout(t *testing.T) {
 			assert.Equal(t, 30*time.Minute, time.Since(began))
 		}
 	})
+}
+
+// A body that drips ends its attempt after a minute, and gives its place back. A reader who takes long is not the host.
+func TestMinSpeed(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		speed  int64
+		answer answer
+		lasts  time.Duration // 0: to the end
+	}{
+		{"a byte now and then", 0, trickle(1, 29*time.Second), time.Minute},
+		{"all but enough", 0, trickle(1365, 9*time.Second), time.Minute},
+		{"enough", 0, trickle(1366, 9*time.Second), 30 * time.Minute},
+		{"a setting", 10, trickle(1, 5*time.Second), 30 * time.Minute},
+		{"none", -1, trickle(1, 29*time.Second), 30 * time.Minute},
+		{"fast, then slow", 0, slowsDown(100 << 10), 63*time.Second + time.Minute},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers["http://example.org/"] = tt.answer
+				c := w.client()
+				c.MinSpeed, c.PerHost, c.Attempts = tt.speed, 1, -1
+				_, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/", Spool: true})
+				require.ErrorIs(t, err, harvest.ErrTemporary)
+				require.ErrorIs(t, err, websync.ErrTruncated)
+				assert.Equal(t, tt.lasts, time.Since(w.began))
+				w.answers["http://example.org/"] = reply(200, "x")
+				mustGet(t, c, "http://example.org/")
+				assert.Equal(t, tt.lasts, time.Since(w.began), "the place is free")
+			})
+		})
+	}
+	t.Run("a slow reader", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			w.answers["http://example.org/"] = reply(200, "0123456789")
+			c := w.client()
+			c.Timeout = -1
+			resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/"})
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			for range 10 {
+				time.Sleep(time.Hour)
+				_, err := io.ReadFull(resp.Body, make([]byte, 1))
+				require.NoError(t, err)
+			}
+		})
+	})
+}
+
+// slowsDown sends so many bytes in a minute, and then one every ten seconds.
+func slowsDown(most int) answer {
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := trickle(most/6, 9*time.Second)(r)
+		fast, began := resp.Body, time.Now()
+		slow, _ := trickle(1, 9*time.Second)(r)
+		resp.Body = io.NopCloser(readerFunc(func(p []byte) (int, error) {
+			if time.Since(began) < time.Minute {
+				return fast.Read(p)
+			}
+			return slow.Body.Read(p)
+		}))
+		return resp, err
+	}
 }

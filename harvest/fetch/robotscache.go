@@ -197,14 +197,17 @@ func (h *host) obey(r *Robots) {
 	}
 }
 
-// keepRobots notes robots.txt for the State, and what it takes of memory.
+// keepRobots notes robots.txt for the State, unless it is long, and what it takes of memory.
 func (h *host) keepRobots(ctx context.Context) {
 	note := h.robots.robotsNote
 	h.c.hosts.mu.Lock()
 	h.c.hosts.resize(h, 1024+8*len(note.Text))
 	h.c.hosts.mu.Unlock()
+	if len(note.Text) > keptRobots {
+		note = robotsNote{Unreachable: note.Unreachable} // as if it was never read
+	}
 	value, err := json.Marshal(note)
 	if err == nil {
-		h.c.keep(ctx, robotsKey(h.origin), value)
+		h.c.keepOf(ctx, h, robotsKey(h.origin), value)
 	}
 }

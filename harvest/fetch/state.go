@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,10 +40,16 @@ func (c *Client) Unsaved() map[string][]byte {
 	defer c.unsaved.mu.Unlock()
 	m := c.unsaved.m
 	c.unsaved.m, c.unsaved.size = nil, 0
+	if list := c.kept.value(); list != nil {
+		if m == nil {
+			m = map[string][]byte{}
+		}
+		m[keptKey] = list
+	}
 	return m
 }
 
-// keep has a value ride in the next Commit. If nobody takes them, they are written from here.
+// keep has a value ride in the next Commit, where nil deletes it. If nobody takes them, they are written from here.
 func (c *Client) keep(ctx context.Context, key string, value []byte) {
 	if c.state == nil {
 		return
@@ -69,7 +76,7 @@ func (c *Client) write(ctx context.Context, key string, value []byte) {
 	err := websync.ErrConflict
 	for try := 0; try < 3 && errors.Is(err, websync.ErrConflict); try++ {
 		var old []byte
-		if old, err = c.state.State(ctx, key); err == nil {
+		if old, err = c.state.State(ctx, key); err == nil && !bytes.Equal(old, value) {
 			err = c.state.Swap(ctx, key, old, value)
 		}
 	}
@@ -90,7 +97,7 @@ func (h *host) save(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	h.c.keep(ctx, hostKey(h.origin), value) // also if it is written now: an older value may be on its way
+	h.c.keepOf(ctx, h, hostKey(h.origin), value) // also if it is written now: an older value may be on its way
 	if time.Until(note.Until) > atOnce {
 		h.c.write(ctx, hostKey(h.origin), value)
 	}
@@ -114,6 +121,7 @@ func (h *host) restore(ctx context.Context) {
 		h.save(ctx)
 		return
 	}
+	h.c.enter(ctx, h)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()

@@ -34,7 +34,8 @@ func TestStateOfHost(t *testing.T) {
 		_, err := get(t.Context(), c, "http://example.org/a")
 		require.ErrorIs(t, err, harvest.ErrTemporary)
 		assert.Equal(t, 1, s.swaps, "a long wait is written at once")
-		assert.Equal(t, 2, s.commit(c))
+		assert.Equal(t, 3, s.commit(c))
+		assert.Contains(t, s.m, "fetch/hosts")
 		assert.Contains(t, s.m, "fetch/host/http://example.org")
 		assert.Contains(t, s.m, "fetch/robots/http://example.org")
 		assert.Empty(t, c.Unsaved(), "nothing has changed since")
@@ -56,7 +57,7 @@ func TestStateOfInterval(t *testing.T) {
 		w.answers["http://example.org/a"] = reply(200, "x")
 		c := w.restart(s)
 		mustGet(t, c, "http://example.org/a")
-		assert.Equal(t, 2, s.commit(c))
+		assert.Equal(t, 3, s.commit(c))
 		mustGet(t, c, "http://example.org/a")
 		assert.Empty(t, c.Unsaved())
 		for range 2 {
@@ -130,4 +131,95 @@ func TestUnsavedIsBounded(t *testing.T) {
 	assert.Greater(t, s.swaps, 80)
 	s.commit(c)
 	assert.Len(t, s.m, 100)
+}
+
+// What is kept of hosts goes away when they are not asked any more, and that of many strange ones has a limit.
+func TestStateGoesAway(t *testing.T) {
+	t.Run("long ago", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			s := new(memState)
+			for _, host := range []string{"a", "b", "c"} {
+				w.answers["http://"+host+".example/"] = reply(200, "x")
+				w.answers["http://"+host+".example/robots.txt"] = reply(200, "User-agent: *\nDisallow: /x")
+			}
+			visit := func(hosts ...string) {
+				c := w.restart(s)
+				for _, host := range hosts {
+					mustGet(t, c, "http://"+host+".example/")
+				}
+				s.commit(c)
+			}
+			visit("a", "b", "c")
+			assert.Len(t, s.m, 7)
+			time.Sleep(20 * 24 * time.Hour)
+			visit("b")
+			assert.Len(t, s.m, 7)
+			time.Sleep(11 * 24 * time.Hour)
+			visit("c")
+			assert.Len(t, s.m, 5)
+			assert.NotContains(t, s.m, hostKey("http://a.example"))
+			assert.NotContains(t, s.m, robotsKey("http://a.example"))
+			time.Sleep(31 * 24 * time.Hour)
+			visit("c")
+			assert.Len(t, s.m, 3)
+		})
+	})
+	t.Run("in a process that runs on", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb()
+			w.answers["http://a.example/"] = reply(200, "x")
+			w.answers["http://b.example/"] = reply(200, "x")
+			s := new(memState)
+			c := w.restart(s)
+			mustGet(t, c, "http://a.example/")
+			s.commit(c)
+			time.Sleep(31 * 24 * time.Hour)
+			mustGet(t, c, "http://b.example/")
+			s.commit(c)
+			assert.Len(t, s.m, 3)
+		})
+	})
+	t.Run("too many", func(t *testing.T) {
+		w := newWeb()
+		s := new(memState)
+		c := w.client()
+		c.IgnoreRobots = false
+		c.state = s
+		long := reply(200, "User-agent: *\n"+strings.Repeat("Disallow: /x\n", 36<<10))
+		for i := range keptHosts + 100 {
+			host := fmt.Sprintf("http://h%d.example", i)
+			w.answers[host+"/"], w.answers[host+"/robots.txt"] = reply(200, "x"), reply(404, "")
+			if i%1000 == 0 {
+				w.answers[host+"/robots.txt"] = long
+			}
+			mustGet(t, c, host+"/")
+		}
+		s.commit(c)
+		size := 0
+		for key, value := range s.m {
+			size += len(key) + len(value)
+		}
+		assert.LessOrEqual(t, len(s.m), 2*keptHosts+1)
+		assert.Less(t, size, 2<<20)
+	})
+}
+
+// A robots.txt that is too long to be kept is read again after a restart, not taken for none.
+func TestStateOfLongRobots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		s := new(memState)
+		w.answers[robotsURL] = reply(200, "User-agent: *\nDisallow: /b\n"+strings.Repeat("Disallow: /x\n", 2000))
+		w.answers["http://example.org/a"] = reply(200, "x")
+		for range 2 {
+			c := w.restart(s)
+			mustGet(t, c, "http://example.org/a")
+			_, err := get(t.Context(), c, "http://example.org/b")
+			require.ErrorIs(t, err, harvest.ErrForbidden)
+			s.commit(c)
+		}
+		assert.Len(t, w.times(robotsURL), 2)
+		assert.Less(t, len(s.m[robotsKey("http://example.org")]), 1000)
+	})
 }
