@@ -14,10 +14,11 @@ func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
 }
 
 func (r *run) approve(ctx context.Context) error {
-	options, err := r.h.Store.State(ctx, withheldKey(r.key))
+	memory, err := r.guardMemory(ctx)
 	if err != nil {
 		return err
 	}
+	memory.accept()
 	var tasks []Task
 	for t, err := range r.h.Store.Tasks(ctx, r.key, "") {
 		if err != nil {
@@ -27,18 +28,18 @@ func (r *run) approve(ctx context.Context) error {
 			continue
 		}
 		if tasks = append(tasks, t); len(tasks) == commitSlots {
-			if err := r.approveTasks(ctx, tasks, options); err != nil {
+			if err := r.approveTasks(ctx, tasks, memory); err != nil {
 				return err
 			}
 			tasks = tasks[:0]
 		}
 	}
-	return r.approveTasks(ctx, tasks, options)
+	return r.approveTasks(ctx, tasks, memory)
 }
 
 // approveTasks deletes what some withheld tasks name. A record that has another number than the task has changed: it stays, and
-// the task ends. From now on the options of their listing are those that were believed last.
-func (r *run) approveTasks(ctx context.Context, tasks []Task, options []byte) error {
+// the task ends.
+func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory) error {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -51,7 +52,7 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task, options []byte) er
 		return err
 	}
 	b := NewBatch(r.key)
-	b.State = map[string][]byte{optionsKey(r.key): options, withheldKey(r.key): nil}
+	b.State = memory.state(r.key)
 	for i, t := range tasks {
 		if rec := &records[i]; rec.Live() && rec.Seq == t.Base {
 			b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: tombstone(rec, t.At)})

@@ -12,6 +12,7 @@ type decision struct {
 	get     bool    // the bodies are needed before the change is known
 	change  *Change // to put, or to touch
 	touch   bool
+	todo    *Task // to be stored instead
 }
 
 // stated returns the times that the source stated last.

@@ -62,8 +62,12 @@
 //
 // Entries that could not be listed leave the run not in step, unless Harvester.AcceptSkipped says that this is all right.
 // Absence is a deletion only after a snapshot that ended Complete, in a run without a Problem and without skipped entries, under
-// the same options as the last, and within Harvester.MaxDelete and MaxDeletes. What is withheld is stored as tasks and
-// reported; an id that is shown again is no longer withheld, and Approve carries the others out.
+// the same options as the last, and within Harvester.MaxDelete and MaxDeletes. The guard looks at ten complete snapshots in a
+// row: what they took away in sum, less what was added meanwhile, must be within MaxDelete, too. A snapshot without any of a
+// source's records deletes none of them, however few there are. MaxDeletes holds for deletions that a log states, too. What is
+// withheld is stored as tasks and reported; an id that is shown again is no longer withheld, and Approve carries the others out, as
+// does a later snapshot that the guard lets pass. A list that the publisher has not changed since is not listed again, so other
+// settings alone change nothing: that needs Approve or Harvester.Full.
 //
 // # Sets
 //

@@ -222,7 +222,7 @@ func (p *pipe) consider(ctx context.Context, s *slot) {
 	if earlier := p.dry.expected(s.id()); earlier != nil {
 		s.rec, s.waiting = earlier, nil
 	}
-	d := p.decide(s)
+	d := p.hold(s, p.decide(s))
 	ask := d.get && s.rec.Live() && !p.lacks(s) &&
 		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified() && !s.ev.At.After(s.rec.time())
 	if ask && p.dry.audit {

@@ -247,6 +247,7 @@ func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
 	require.Equal(t, "options", w.run(with("", 1)).Guard.Rule)
 	_, err = w.h.Approve(t.Context(), harvest.Of(src))
 	require.NoError(t, err)
+	w.h.MaxDelete = -1
 	require.EqualValues(t, 1, w.run(with("", 0)).Deleted)
 }
 

@@ -360,6 +360,7 @@ func TestSweptKeepsTheTimeOfItsLastChange(t *testing.T) {
 		w.page("a")
 		event := put("a", modified)
 		event.At = day(5)
+		w.h.MaxDelete = -1
 		w.run(harvest.Of(src, event))
 		require.EqualValues(t, 1, w.run(snapshot()).Deleted)
 		require.EqualValues(t, 1, w.run(harvest.Of(src, event)).History)
@@ -428,9 +429,19 @@ func TestSweepGuard(t *testing.T) {
 		w := start(t, 20)
 		require.EqualValues(t, 10, w.run(snapshot(listing(10)...)).Deleted)
 	})
-	t.Run("ten or fewer may all go", func(t *testing.T) {
-		w := start(t, 10)
-		require.EqualValues(t, 10, w.run(snapshot()).Deleted)
+	t.Run("of ten or fewer any number may go, but not all", func(t *testing.T) {
+		for _, n := range []int{1, 10} {
+			w := start(t, n)
+			r := w.run(snapshot())
+			require.EqualValues(t, n, r.Withheld)
+			require.Equal(t, "share", r.Guard.Rule)
+			w.page("other")
+			require.EqualValues(t, n, w.run(snapshot(put("other", day(1)))).Withheld)
+			r = w.run(snapshot(listing(n)...))
+			require.EqualValues(t, 1, r.Deleted, "the other one")
+			require.True(t, r.InStep())
+			require.EqualValues(t, n-1, start(t, n).run(snapshot(listing(1)...)).Deleted)
+		}
 	})
 	t.Run("unless a share is set", func(t *testing.T) {
 		w := start(t, 10)

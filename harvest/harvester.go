@@ -25,10 +25,13 @@ type Harvester struct {
 	// Recheck asks conditionally for every body that seems unchanged, for publishers that change without stating it.
 	Recheck bool
 
-	// MaxDelete is the share of a source's records that one snapshot may delete. If there are more to delete, all are
-	// withheld. 0: 0.5 of more than ten, and any number of ten or fewer; negative: no limit.
+	// MaxDelete is the share of a source's records that one snapshot may delete, and ten complete snapshots in a row in sum,
+	// less what was added meanwhile. If there are more to delete, all are withheld. 0: 0.5 of more than ten, and of ten or
+	// fewer any number, but not all; negative: no limit.
 	MaxDelete float64
-	// MaxDeletes is how many records one snapshot may delete, whatever their share. 0 or negative: no limit.
+	// MaxDeletes is how many records one run may delete, whatever their share. Of the deletions that a log states the first
+	// MaxDeletes are carried out and the others withheld; what a snapshot does not list is withheld as a whole. 0 or
+	// negative: no limit.
 	MaxDeletes int
 	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries could not be read.
 	AcceptSkipped bool

@@ -208,6 +208,7 @@ func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[h
 func (m *machine) harvest(t *rapid.T) {
 	h := m.harvester()
 	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
+	h.MaxDeletes = rapid.SampledFrom([]int{0, 0, 1}).Draw(t, "max deletes")
 	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
 	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
 	h.Patience = rapid.SampledFrom([]time.Duration{0, time.Nanosecond, -1}).Draw(t, "patience")

@@ -19,6 +19,7 @@ type planner struct {
 	snap     *snapshot        // nil outside of one
 	broken   bool             // a Problem came: no later checkpoint counts
 	stuck    bool             // nor does one after bytes that came along and could not be read
+	deletes  int64            // that events of this run stated, and that are carried out
 }
 
 // plan is the second stage: it compares events with the Store, in batches, and sends each on its way.
@@ -257,6 +258,9 @@ func (p *pipe) settle(ctx context.Context) error {
 			s.queued = false
 			p.gets--
 		}
+		if s.outcome == Deleted {
+			p.deletes--
+		}
 		s.outcome, s.change, s.touch, s.bodies, s.todo, s.done, s.err = 0, nil, false, nil, nil, nil, nil
 	}
 	again := append(conflicted, waiting...)
@@ -311,11 +315,15 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		p.consider(ctx, s)
 		return
 	}
-	d := p.decide(s)
+	d := p.hold(s, p.decide(s))
 	s.outcome = d.outcome
 	switch {
 	case d.get:
 		p.sendToGet(s)
+		return
+	case d.todo != nil:
+		s.todo = d.todo
+		p.finished <- s
 		return
 	case d.change != nil:
 		s.change, s.touch = d.change, d.touch

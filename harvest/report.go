@@ -77,7 +77,8 @@ type Left struct {
 type Guard struct {
 	// Rule is "skipped" (entries of the listing could not be read), "options" (the source shows other things than before),
 	// "share" (Harvester.MaxDelete) or "number" (Harvester.MaxDeletes).
-	Rule    string `json:"rule"`
+	Rule string `json:"rule"`
+	// Message gives the numbers, and says what carries the deletions out.
 	Message string `json:"message"`
 }
 

@@ -14,8 +14,9 @@ import (
 type seenTable struct {
 	seed  maphash.Seed
 	slots []seenSlot
-	count int // of records
-	shown int // of those that have been seen
+	count int   // of records
+	shown int   // of those that have been seen
+	fresh int64 // times that an id was shown that is not in it
 }
 
 type seenSlot struct {
@@ -80,6 +81,7 @@ func (t *seenTable) grow() {
 func (t *seenTable) see(id string, state uint64) (same, again bool) {
 	s, _ := t.find(id)
 	if s.id == 0 {
+		t.fresh++
 		return false, false
 	}
 	again = s.state&seenBit != 0

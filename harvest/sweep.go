@@ -3,8 +3,6 @@ package harvest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/websync-go/websync"
@@ -62,7 +60,7 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	}
 	p.skip(s)
 	w := &sweeper{pipe: p, snap: snap, end: &s.ev, batch: NewBatch(p.key)}
-	if s.ev.Complete && !p.broken {
+	if s.ev.Complete && !p.broken && !p.stuck {
 		if err := w.sweep(ctx); err != nil {
 			return err
 		}
@@ -90,15 +88,18 @@ func (w *sweeper) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options, err := w.h.Store.State(ctx, optionsKey(w.key))
+	memory, err := w.guardMemory(ctx)
 	if err != nil {
 		return &storeError{err}
 	}
-	w.why = w.guard(gone, string(options))
+	w.why = w.guard(gone, memory)
 	if w.why != nil {
-		w.report.Guard = w.why
-		w.log.Warn("deletions withheld", "source", w.key, "gone", gone, "why", w.why)
+		w.withhold(w.why)
+		memory.Withheld = &w.end.Options
+	} else {
+		memory.believe(w.end.Options, w.snap.live)
 	}
+	w.batch.State = memory.state(w.key) // with the first deletions
 	if gone > 0 {
 		if err := w.removeGone(ctx); err != nil {
 			return err
@@ -109,18 +110,8 @@ func (w *sweeper) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.why != nil {
-		w.batch.State = map[string][]byte{withheldKey(w.key): []byte(w.end.Options)}
-	} else {
-		w.batch.State = map[string][]byte{optionsKey(w.key): []byte(w.end.Options), withheldKey(w.key): nil}
-	}
 	return nil
 }
-
-// optionsKey names the state that keeps the options of the last snapshot whose absences were believed, withheldKey that of one
-// that came after it and whose absences were not.
-func optionsKey(source string) string  { return "harvest/options/" + source }
-func withheldKey(source string) string { return "harvest/withheld/" + source }
 
 // isGone reports whether a record was there before the snapshot, and the snapshot, which speaks of a later moment, does not
 // show it. Nor is it gone if a task that the snapshot leaves alone tells of a younger state.
@@ -162,27 +153,6 @@ func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 // skip counts the entries that could not be read before an event.
 func (p *pipe) skip(s *slot) { p.report.Skipped += max(0, s.ev.Skipped) }
 
-// guard returns why deletions are withheld, nil if they are not.
-func (w *sweeper) guard(gone int64, options string) *Guard {
-	share, few := w.h.MaxDelete, int64(0)
-	if share == 0 {
-		share, few = 0.5, 10
-	}
-	switch {
-	case gone == 0:
-		return nil
-	case !w.report.readAll():
-		return &Guard{"skipped", fmt.Sprintf("%d entries of the listing could not be read", w.report.Skipped)}
-	case options != "" && options != w.end.Options:
-		return &Guard{"options", "the source's options changed since the last complete listing"}
-	case share > 0 && w.snap.live > few && float64(gone) > math.Floor(share*float64(w.snap.live)):
-		return &Guard{"share", fmt.Sprintf("%d of %d records would be deleted, more than a share of %g", gone, w.snap.live, share)}
-	case w.h.MaxDeletes > 0 && gone > int64(w.h.MaxDeletes):
-		return &Guard{"number", fmt.Sprintf("%d records would be deleted, more than %d", gone, w.h.MaxDeletes)}
-	}
-	return nil
-}
-
 func (w *sweeper) removeGone(ctx context.Context) error {
 	return w.eachGone(ctx, func(rec *Record, waiting *Task) error {
 		w.remove(rec, waiting)
@@ -202,8 +172,7 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 		return
 	}
 	if waiting == nil || waiting.Kind != TaskWithheld || waiting.Base != rec.Seq {
-		w.batch.Tasks = append(w.batch.Tasks, Task{Source: w.key, Kind: TaskWithheld, Resource: rec.Resource,
-			At: w.snap.at, Base: rec.Seq, Run: w.id, Error: w.why.Message})
+		w.batch.Tasks = append(w.batch.Tasks, *w.withheldTask(rec, w.snap.at, w.why))
 	}
 	if waiting != nil {
 		w.dry.touch(*rec)

@@ -356,6 +356,7 @@ func TestUnionOfAnotherStore(t *testing.T) {
 // TestUnionTimeToCome takes away, in a snapshot, what was modified in the future, and publishes it again.
 func TestUnionTimeToCome(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
+	w.h.MaxDelete = -1
 	a.put(t, "x", "1", date(t, "2199-01-01"))
 	w.run(union(a))
 	a.del(t, "x")

@@ -1,0 +1,130 @@
+package harvest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/websync-go/websync"
+)
+
+// A guardMemory is what the complete snapshots of a source leave for the guard of the next one. It moves with their commits.
+type guardMemory struct {
+	// Options are those of the last snapshot whose absences were believed. Nil: there was none.
+	Options *string `json:"options,omitempty"`
+	// Withheld are those of a later one whose absences were not.
+	Withheld *string `json:"withheld,omitempty"`
+	// Live counts the records at the beginning of each of the last snapshots whose absences were believed.
+	Live []int64 `json:"live,omitempty"`
+}
+
+// guardedSnapshots is how many complete snapshots in a row the guard judges together.
+const guardedSnapshots = 10
+
+// guardKey names the State that holds a guardMemory.
+func guardKey(source string) string { return "harvest/guard/" + source }
+
+// guardMemory returns an empty memory if there is none that can be read.
+func (r *run) guardMemory(ctx context.Context) (m guardMemory, err error) {
+	data, err := r.h.Store.State(ctx, guardKey(r.key))
+	if err != nil || json.Unmarshal(data, &m) != nil {
+		return guardMemory{}, err
+	}
+	return m, nil
+}
+
+// state returns what a Batch has to keep of m.
+func (m *guardMemory) state(source string) map[string][]byte {
+	data, _ := json.Marshal(m) // numbers and strings
+	return map[string][]byte{guardKey(source): data}
+}
+
+// believe notes a snapshot whose absences are believed, and how many records there were when it began.
+func (m *guardMemory) believe(options string, live int64) {
+	m.Options, m.Withheld = &options, nil
+	m.Live = append(m.Live, live)
+	m.Live = m.Live[max(0, len(m.Live)-guardedSnapshots+1):]
+}
+
+// accept notes that what was withheld is right after all.
+func (m *guardMemory) accept() {
+	if m.Withheld != nil {
+		m.Options, m.Withheld = m.Withheld, nil
+	}
+	m.Live = nil
+}
+
+// withhold reports why deletions are withheld.
+func (r *run) withhold(why *Guard) {
+	r.report.Guard = why
+	r.log.Warn("deletions withheld", "source", r.key, "why", why)
+}
+
+// guard returns why deletions are withheld, nil if they are not.
+func (w *sweeper) guard(gone int64, memory guardMemory) *Guard {
+	rule, why := w.doubt(gone, memory)
+	if rule == "" {
+		return nil
+	}
+	return &Guard{rule, why + "; Approve carries the deletions out, or a later listing in full that the guard lets pass"}
+}
+
+// doubt returns the rule that deletions break, and how. The share is also that of what the last snapshots took away in sum, less
+// what was added meanwhile.
+func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
+	share, few := w.h.MaxDelete, int64(0)
+	if share == 0 {
+		share, few = 0.5, 10
+	}
+	live := w.snap.live
+	tooMany := func(gone, of int64) bool {
+		return share > 0 && of > few && float64(gone) > math.Floor(share*float64(of))
+	}
+	peak := live
+	for _, n := range memory.Live {
+		peak = max(peak, n)
+	}
+	left := live - gone + w.snap.table.fresh
+	switch {
+	case gone == 0:
+	case !w.report.readAll():
+		return "skipped", fmt.Sprintf("%d entries of the listing could not be read", w.report.Skipped)
+	case memory.Options != nil && *memory.Options != w.end.Options:
+		return "options", "the source's options changed since the last complete listing"
+	case tooMany(gone, live):
+		return "share", fmt.Sprintf("%d of %d records would be deleted, more than a share of %g", gone, live, share)
+	case share > 0 && gone == live && live <= few:
+		return "share", fmt.Sprintf("%d of %d records would be deleted: all", gone, live)
+	case tooMany(peak-left, peak):
+		return "share", fmt.Sprintf("%d records would be left of %d within %d complete listings, which takes away more than a share of %g",
+			left, peak, len(memory.Live)+1, share)
+	case w.h.MaxDeletes > 0 && gone+w.deletes > int64(w.h.MaxDeletes):
+		return "number", fmt.Sprintf("%d records would be deleted in this run, more than %d", gone+w.deletes, w.h.MaxDeletes)
+	}
+	return "", ""
+}
+
+// hold turns the deletion that an event of a log states into a task when there were as many as MaxDeletes allows. One that was
+// withheld and is stated again stays withheld.
+func (p *pipe) hold(s *slot, d decision) decision {
+	if d.outcome != Deleted || p.h.MaxDeletes <= 0 {
+		return d
+	}
+	t := s.waiting
+	again := t != nil && t.Kind == TaskWithheld && t.Base == s.rec.Seq && t.At == s.ev.time()
+	if !again && p.deletes < int64(p.h.MaxDeletes) {
+		p.deletes++
+		return d
+	}
+	why := &Guard{"number", fmt.Sprintf("the source states more than %d deletions; only Approve carries out the others", p.h.MaxDeletes)}
+	if p.report.Guard == nil {
+		p.withhold(why)
+	}
+	return decision{outcome: Withheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
+}
+
+// withheldTask returns the task that deletes a record when it is approved.
+func (r *run) withheldTask(rec *Record, at websync.Datetime, why *Guard) *Task {
+	return &Task{Source: r.key, Kind: TaskWithheld, Resource: rec.Resource, At: at, Base: rec.Seq, Run: r.id, Error: why.Message}
+}
