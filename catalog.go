@@ -2,10 +2,15 @@ package websync
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"time"
 )
+
+// ErrCatalog: a [Catalog] breaks its contract. That is a fault of the program, not of its data.
+var ErrCatalog = errors.New("not what a Catalog holds")
 
 // A Catalog is what a [Publisher] reads: the records of one or more sources and the log of their changes. Every Store
 // of package harvest is one.
@@ -18,6 +23,11 @@ import (
 // the last thing. It ends at the head that was there when it began: Resources yields no
 // Born, and Changes no Seq, that was given out since. So a loop that adds to the Catalog
 // in each step comes to its end.
+//
+// Publishers make URLs, ETags and links of the numbers and keys of a Catalog. So the first
+// generation is 1, Seq and Born are at least 1, and the Key of a body is zero or a SHA-256.
+// A Publisher refuses others with [ErrCatalog]. Package publish/catalogtest checks
+// anybody's Catalog.
 type Catalog interface {
 	// Head returns where the log stands. It counts nothing, so it is cheap enough to ask before every answer.
 	Head(ctx context.Context) (Head, error)
@@ -39,7 +49,7 @@ type Catalog interface {
 
 // A Head tells where a log stands: what ETags, indexes and the times of a list are made of.
 type Head struct {
-	Generation uint64 // the newest
+	Generation uint64 // the newest; the first is 1
 
 	// First and Last are the smallest and the greatest number of the newest generation; both are 0 when it is empty.
 	First, Last Seq
@@ -51,6 +61,17 @@ type Head struct {
 
 	Born Seq              // the greatest Born given out
 	Live map[string]int64 // live records by source
+}
+
+// Check returns [ErrCatalog] with the reason if no Catalog can be in the state h.
+func (h Head) Check() error {
+	switch {
+	case h.Generation == 0:
+		return fmt.Errorf("%w: Head.Generation is 0, the first is 1", ErrCatalog)
+	case h.First > h.Last || (h.First == 0) != (h.Last == 0):
+		return fmt.Errorf("%w: Head.First is %d and Head.Last is %d", ErrCatalog, h.First, h.Last)
+	}
+	return nil
 }
 
 // Total returns the number of live records of the given sources, each named once; of all sources if none is given.

@@ -50,7 +50,7 @@ func (k *ChangeKind) UnmarshalText(text []byte) error {
 type Body struct {
 	Name string // unique within its resource: "content", "alternate application/rdf+xml", "graph"
 	Link Link   // as received
-	Key  Digest // content address, for [Catalog] Open; zero: the bytes were verified and not kept
+	Key  Digest // SHA-256 of the bytes, for [Catalog] Open; zero: the bytes were verified and not kept
 }
 
 // An Item is a record of a [Catalog], or an entry of its log. The zero Item stands for an unknown id.
@@ -64,6 +64,16 @@ type Item struct {
 	At       Datetime // of the change, by the publisher's word
 	Resource Resource
 	Bodies   []Body
+}
+
+// Check returns [ErrCatalog] with the reason if no Catalog can hold the item.
+func (i *Item) Check() error {
+	for _, b := range i.Bodies {
+		if !b.Key.IsZero() && (b.Key.Algorithm != "sha-256" || !b.Key.Known()) {
+			return fmt.Errorf("%w: body %q of %.200q has the key %q, which is no SHA-256", ErrCatalog, b.Name, i.Resource.ID, b.Key)
+		}
+	}
+	return nil
 }
 
 // Body returns the body with the given name.

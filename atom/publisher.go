@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
 )
 
 // A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with tombstones (RFC 6721), in these documents:
@@ -163,28 +164,39 @@ func (p *Publisher) layout() *layout {
 	return &p.site
 }
 
+// Check returns what is wrong with the settings. What makes every document impossible, Document and Documents return, too.
+func (p *Publisher) Check() error {
+	l := p.layout()
+	if l.err != nil {
+		return l.err
+	}
+	return site.CheckLocator(l.locator, "atom", l.origin, l.root)
+}
+
 // root returns the path of the subscription document, if the Publisher can be there.
 func (p *Publisher) root(name string) (string, error) {
 	whole := p.Base + name
 	u, err := url.Parse(whole)
 	switch {
 	case p.Catalog == nil:
-		return "", errors.New("atom: a Publisher without a Catalog")
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		return "", errors.New("atom: Publisher.Catalog is nil")
+	case err == nil && u.User != nil:
+		return "", errors.New("atom: Publisher.Base must not hold a user or a password")
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
 		strings.HasSuffix(u.Host, ":") || !strings.HasSuffix(p.Base, "/"):
-		return "", errors.New("atom: the Base of a Publisher is not an HTTP URL that ends in a slash")
+		return "", fmt.Errorf("atom: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", p.Base)
 	case iriFault(whole) != "" || u.String() != whole || u.EscapedPath() != path.Clean(u.EscapedPath()) || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", fmt.Errorf("atom: a Publisher at %.200q, which is not the URL of a document", whole)
+		return "", fmt.Errorf("atom: Publisher.Base and Path make %.200q, which is not the URL of a document", whole)
 	}
 	return u.EscapedPath(), nil
 }
 
-// trial tells whether a feed with these settings can be written.
+// trial returns why no feed with these settings can be written.
 func (p *Publisher) trial() error {
 	f := p.site.feed
 	f.Updated, f.Links = epoch, p.headLinks()
 	if err := NewWriter(io.Discard).WriteFeed(&f); err != nil {
-		return fmt.Errorf("atom: a Publisher whose settings make no feed: %w", err)
+		return fmt.Errorf("atom: the settings of Publisher make no valid feed: %w", err)
 	}
 	return nil
 }

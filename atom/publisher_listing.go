@@ -128,6 +128,9 @@ func (l *lister) changes(ctx context.Context) (items []websync.Item, err error) 
 	r := websync.Range{Sources: p.site.sources, Generation: l.stamp.generation, After: l.after, Until: l.stamp.seq}
 	items = make([]websync.Item, 0, min(l.stamp.seq-l.after, 2*defaultArchiveSize))
 	for item, err := range p.Catalog.Changes(ctx, r) {
+		if err == nil {
+			err = item.Check()
+		}
 		if err != nil {
 			return nil, l.logError(err)
 		}
@@ -150,6 +153,9 @@ func (l *lister) writeLive(ctx context.Context) error {
 	p := l.publisher
 	var items []*websync.Item
 	for item, err := range p.Catalog.Resources(ctx, websync.Range{Sources: p.site.sources}) {
+		if err == nil {
+			err = item.Check()
+		}
 		if err != nil {
 			return catalogError(err)
 		}

@@ -48,6 +48,9 @@ func (p *Publisher) head(ctx context.Context) (websync.Head, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	head, err := p.Catalog.Head(ctx)
+	if err == nil {
+		err = head.Check()
+	}
 	if err != nil {
 		return head, catalogError(err)
 	}

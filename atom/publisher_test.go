@@ -504,6 +504,56 @@ func TestPublisherCompleteConflict(t *testing.T) {
 	assert.Contains(t, late.String(), "</feed>")
 }
 
+// What a Catalog must not be: it would make links that lead nowhere.
+func TestPublisherRefusesCatalogs(t *testing.T) {
+	s := newPubShelf(t)
+	body := pubKept("content", websync.Link{})
+	body.Key.Algorithm = "sha-512"
+	s.put("a", websync.Resource{ID: pubSite + "/1"})
+	for _, complete := range []bool{false, true} {
+		p := newPublisher(bodyCatalog{s, body}, 1)
+		p.Complete = complete
+		doc, err := p.Document(t.Context(), "/feed.atom")
+		require.NoError(t, err)
+		assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), websync.ErrCatalog)
+	}
+	p := newPublisher(headCatalog{s}, 1)
+	_, err := p.Document(t.Context(), "/feed.atom")
+	assert.ErrorIs(t, err, websync.ErrCatalog)
+	assert.ErrorContains(t, err, "Head.Generation is 0")
+
+	p = newPublisher(s, 1)
+	assert.ErrorContains(t, p.Check(), `"`+pubSite+`/feed.atom"`, "the locator gives it to a body, too")
+}
+
+type headCatalog struct{ websync.Catalog }
+
+func (headCatalog) Head(context.Context) (websync.Head, error) { return websync.Head{}, nil }
+
+// A bodyCatalog adds a body to each item.
+type bodyCatalog struct {
+	websync.Catalog
+	body websync.Body
+}
+
+func (c bodyCatalog) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return c.with(c.Catalog.Changes(ctx, r))
+}
+
+func (c bodyCatalog) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return c.with(c.Catalog.Resources(ctx, r))
+}
+
+func (c bodyCatalog) with(items iter.Seq2[websync.Item, error]) iter.Seq2[websync.Item, error] {
+	return func(yield func(websync.Item, error) bool) {
+		for item, err := range items {
+			if item.Bodies = []websync.Body{c.body}; !yield(item, err) {
+				return
+			}
+		}
+	}
+}
+
 func TestPublisherSettings(t *testing.T) {
 	s := memstore.New()
 	for name, change := range map[string]func(*atom.Publisher){
@@ -532,6 +582,8 @@ func TestPublisherSettings(t *testing.T) {
 			change(p)
 			_, err := p.Document(t.Context(), "/feed.atom")
 			require.ErrorContains(t, err, "atom: ")
+			assert.Equal(t, err, p.Check())
+			assert.NotContains(t, err.Error(), "a:b@")
 			assert.NotErrorIs(t, err, websync.ErrNotFound)
 			for path, err := range p.Documents(t.Context()) {
 				assert.Empty(t, path)

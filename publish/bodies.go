@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"io"
 	"iter"
 	"maps"
@@ -47,6 +48,9 @@ func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, 
 			return nil, err
 		}
 		item := &items[0]
+		if err := item.Check(); err != nil {
+			return nil, err
+		}
 		if item.Seq == 0 || urlPath(b.locator.URL(item, name)) != path {
 			continue // with this id, a resource of this source has another URL
 		}
@@ -113,10 +117,24 @@ func digestTag(d websync.Digest) string {
 	return hex.EncodeToString([]byte(d.Sum))
 }
 
+// Check implements [Checker].
+func (b *bodies) Check() error {
+	switch {
+	case b.catalog == nil:
+		return errors.New("publish: Bodies needs a Catalog, not nil")
+	case b.locator == nil:
+		return errors.New("publish: Bodies needs a Locator, not nil: PathLocator{Base: …} is the usual one")
+	}
+	return nil
+}
+
 // Documents implements [websync.Publisher]: the bodies in the order of Born.
 func (b *bodies) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for item, err := range b.catalog.Resources(ctx, websync.Range{Sources: b.sources}) {
+			if err == nil {
+				err = item.Check()
+			}
 			if err != nil {
 				yield("", err)
 				return

@@ -39,11 +39,15 @@ type Written struct {
 // A Catalog may change meanwhile. Lists then may already link to bodies that were not there when the export began; the
 // next one writes those.
 func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) (Written, error) {
+	site := Join(publishers...)
+	if err := site.(Checker).Check(); err != nil {
+		return Written{}, err
+	}
 	t, err := openTree(dir)
 	if err != nil {
 		return Written{}, err
 	}
-	e := &export{tree: t, site: Join(publishers...)}
+	e := &export{tree: t, site: site}
 	err = e.run(ctx)
 	if err != nil {
 		err = fmt.Errorf("publish: %w", err)

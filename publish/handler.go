@@ -41,7 +41,8 @@ type Handler struct {
 	Trusted bool
 
 	// Log gets what is answered with a status of 500 (error) or 503 (warning), and answers that broke off. Nil: silent.
-	// No error's text is sent to a client.
+	// No error's text is sent to a client. What is wrong with the configuration, such as settings that a [Checker] refuses
+	// or a Catalog that breaks its contract, goes to [slog.Default] if Log is nil.
 	Log *slog.Logger
 
 	once  sync.Once
@@ -49,6 +50,8 @@ type Handler struct {
 	slots chan struct{} // nil: any number
 	cache *cache
 	log   *slog.Logger
+	wrong error // with the settings
+	warn  sync.Once
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -64,7 +67,23 @@ func (h *Handler) start() {
 		if h.log == nil {
 			h.log = slog.New(slog.DiscardHandler)
 		}
+		h.wrong = h.site.(Checker).Check()
 	})
+}
+
+// Check returns what is wrong with the Publishers' settings. Until they are right, all requests are answered with a status
+// of 500.
+func (h *Handler) Check() error {
+	h.start()
+	return h.wrong
+}
+
+// loud returns the log of what is wrong with the configuration.
+func (h *Handler) loud() *slog.Logger {
+	if h.Log == nil {
+		return slog.Default()
+	}
+	return h.Log
 }
 
 // Close lets go of all lists that are kept. Answers in progress are finished; the Handler stays usable. Where files that
@@ -82,6 +101,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		refuse(w, http.StatusMethodNotAllowed)
+		return
+	}
+	if h.wrong != nil {
+		h.warn.Do(func() { h.loud().Error("publish: no request can be answered", "error", h.wrong) })
+		refuse(w, http.StatusInternalServerError)
 		return
 	}
 	err := error(websync.ErrConflict)
@@ -142,7 +166,11 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		level, status = slog.LevelWarn, http.StatusServiceUnavailable
 	}
-	h.log.Log(r.Context(), level, "publish: no answer", "uri", r.URL.EscapedPath(), "status", status, "error", err)
+	log := h.log
+	if errors.Is(err, websync.ErrCatalog) {
+		log = h.loud()
+	}
+	log.Log(r.Context(), level, "publish: no answer", "uri", r.URL.EscapedPath(), "status", status, "error", err)
 	refuse(w, status)
 }
 

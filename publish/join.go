@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -14,6 +15,13 @@ import (
 
 	"github.com/websync-go/websync"
 )
+
+// A Checker is a [websync.Publisher] that can check its own settings. Check does no I/O. A [Handler], [WriteDir] and the
+// result of [Join] call it first.
+type Checker interface {
+	// Check returns what is wrong with the settings, so that no document can be published.
+	Check() error
+}
 
 // Join makes one Publisher of several that share a host. They are asked in their order: the first that knows a path has
 // it, and a path is gone if one says so and no other knows it.
@@ -69,6 +77,19 @@ func (j joined) Document(ctx context.Context, path string) (*websync.Document, e
 		return found[0], nil
 	}
 	return union(path, slices.DeleteFunc(found, func(d *websync.Document) bool { return !isPlain(d) })), nil
+}
+
+// Check implements [Checker].
+func (j joined) Check() error {
+	var errs []error
+	for i, p := range j {
+		if p == nil {
+			errs = append(errs, fmt.Errorf("publish: Publisher %d of %d is nil", i+1, len(j)))
+		} else if c, ok := p.(Checker); ok {
+			errs = append(errs, c.Check())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Documents implements [websync.Publisher].

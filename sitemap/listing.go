@@ -84,6 +84,9 @@ func (d *listing) writeList(ctx context.Context, out *Writer) error {
 		return err
 	}
 	for item, err := range d.publisher.Catalog.Resources(ctx, d.publisher.rangeOf(d.part)) {
+		if err == nil {
+			err = item.Check()
+		}
 		if err != nil {
 			return catalogError(err)
 		}

@@ -81,6 +81,9 @@ func (p *Publisher) catchUp(ctx context.Context) error {
 	for dropped := uint64(0); ; {
 		head, err := p.Catalog.Head(ctx)
 		if err == nil {
+			err = head.Check()
+		}
+		if err == nil {
 			err = p.read(ctx, head)
 		}
 		if err == nil {

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
 )
 
 // A Publisher publishes a [websync.Catalog] as a sitemap, with these documents:
@@ -133,19 +134,30 @@ func (p *Publisher) layout() *layout {
 	return &p.site
 }
 
-// check tells what is wrong with the settings.
+// Check returns what is wrong with the settings. What makes every document impossible, Document and Documents return, too.
+func (p *Publisher) Check() error {
+	l := p.layout()
+	if l.err != nil {
+		return l.err
+	}
+	return site.CheckLocator(l.locator, "sitemap", l.origin, l.root)
+}
+
+// check returns what is wrong with the settings, of which the Locator comes last.
 func (p *Publisher) check(name string) error {
 	host, end := splitURL(p.Base)
 	whole := p.Base + name
 	switch {
 	case p.Catalog == nil:
-		return errors.New("sitemap: a Publisher without a Catalog")
-	case end == 0 || !strings.HasSuffix(p.Base[end:], "/") || strings.Contains(p.Base[host:end], "@") || emptyPort(p.Base):
-		return errors.New("sitemap: the Base of a Publisher is not an HTTP URL that ends in a slash")
+		return errors.New("sitemap: Publisher.Catalog is nil")
+	case end > 0 && strings.Contains(p.Base[host:end], "@"):
+		return errors.New("sitemap: Publisher.Base must not hold a user or a password")
+	case end == 0 || !strings.HasSuffix(p.Base[end:], "/") || emptyPort(p.Base):
+		return fmt.Errorf("sitemap: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", p.Base)
 	case urlFault(whole) != "" || strings.ContainsAny(whole, "?#"):
-		return fmt.Errorf("sitemap: a Publisher at %.200q, which is not the URL of a document", whole)
+		return fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which is not the URL of a document", whole)
 	case path.Clean(whole[end:]) != whole[end:] || whole[end:] == robotsPath || strings.HasSuffix(name, gzipSuffix):
-		return fmt.Errorf("sitemap: a Publisher with the Path %.200q", p.Path)
+		return fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must be a clean URL, not /robots.txt, without \".gz\"", whole)
 	}
 	return nil
 }

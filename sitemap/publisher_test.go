@@ -315,6 +315,7 @@ func TestPublisherSettings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := p.Document(t.Context(), "/robots.txt")
 			require.Error(t, err)
+			assert.Equal(t, err, p.Check())
 			assert.NotErrorIs(t, err, websync.ErrNotFound)
 			assert.NotContains(t, err.Error(), "u:p")
 			for _, listed := range p.Documents(t.Context()) {
@@ -341,6 +342,54 @@ func TestPublisherSettings(t *testing.T) {
 	_, body := render(t, p, paths(t, p)[1])
 	assert.Equal(t, []string{"/2"}, locs(read(t, body)), "a Path without an extension")
 }
+
+// What a Catalog must not be: it would make links that lead nowhere.
+func TestPublisherRefusesCatalogs(t *testing.T) {
+	s := newShelf(t)
+	s.keep(site + "/a")
+	p := &sitemap.Publisher{Catalog: md5Catalog{s}, Base: site + "/"}
+	require.NoError(t, p.Check())
+	doc, err := p.Document(t.Context(), "/sitemap.xml")
+	require.NoError(t, err)
+	err = doc.Write(t.Context(), io.Discard)
+	assert.ErrorIs(t, err, websync.ErrCatalog)
+	assert.ErrorContains(t, err, `body "content" of "`+site+`/a" has the key "md5:`)
+
+	p = &sitemap.Publisher{Catalog: headCatalog{s, websync.Head{}}, Base: site + "/"}
+	_, err = p.Document(t.Context(), "/sitemap.xml")
+	assert.ErrorIs(t, err, websync.ErrCatalog)
+	assert.ErrorContains(t, err, "Head.Generation is 0")
+}
+
+func TestPublisherChecksItsLocator(t *testing.T) {
+	p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/"}
+	p.Locator = websync.PathLocator{Base: site + "/", Own: []string{"a"}}
+	assert.ErrorContains(t, p.Check(), `"`+site+`/sitemap.xml"`)
+	p = &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/"}
+	p.Locator = websync.PathLocator{Base: site + "/", Own: []string{"a"}, Reserved: p.Reserved}
+	assert.NoError(t, p.Check())
+}
+
+// An md5Catalog names bodies by their MD5.
+type md5Catalog struct{ websync.Catalog }
+
+func (c md5Catalog) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return func(yield func(websync.Item, error) bool) {
+		for item, err := range c.Catalog.Resources(ctx, r) {
+			item.Bodies[0].Key = websync.Digest{Algorithm: "md5", Sum: strings.Repeat("x", 16)}
+			if !yield(item, err) {
+				return
+			}
+		}
+	}
+}
+
+type headCatalog struct {
+	websync.Catalog
+	head websync.Head
+}
+
+func (c headCatalog) Head(context.Context) (websync.Head, error) { return c.head, nil }
 
 // A bornCatalog has given out numbers of Born without an entry.
 type bornCatalog struct {

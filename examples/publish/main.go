@@ -160,11 +160,11 @@ func (p *program) serve(ctx context.Context) error {
 		return err
 	}
 	publishers, entry, isList := p.publishers()
-	if err := isUsable(ctx, publishers[0], entry); err != nil {
-		return err
-	}
 	handler := &publish.Handler{Publishers: publishers, Log: slog.New(slog.NewTextHandler(p.stderr, nil))}
 	defer handler.Close()
+	if err := handler.Check(); err != nil {
+		return err
+	}
 	server := &http.Server{Handler: p.refreshing(handler, isList), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -249,16 +249,6 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 			Title: p.base, Author: websync.Person{Name: p.author()}}
 	}
 	return []websync.Publisher{list, publish.Bodies(p.store, locator, p.sources...)}, list.URL(), list.Reserved
-}
-
-// isUsable returns what is wrong with the settings of a list, which it would answer to every request.
-func isUsable(ctx context.Context, list websync.Publisher, entry string) error {
-	u, err := url.Parse(entry)
-	if err != nil {
-		return err
-	}
-	_, err = list.Document(ctx, u.EscapedPath())
-	return err
 }
 
 // A protocol is a Publisher whose documents begin at a URL and take up paths of the site.

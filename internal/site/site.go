@@ -17,3 +17,14 @@ func LocatorKey(l websync.Locator) string {
 	}
 	return key
 }
+
+// CheckLocator returns an error of a package if a Locator gives the URL of a Publisher's document, origin and path, to a
+// body as well.
+func CheckLocator(l websync.Locator, pkg, origin, path string) error {
+	id, body, found := l.Find(path)
+	if !found {
+		return nil
+	}
+	return fmt.Errorf("%s: Publisher.Locator has %q for the body %q of %.200q: its Reserved must know the paths of all Publishers",
+		pkg, origin+path, body, id)
+}
