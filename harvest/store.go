@@ -217,7 +217,8 @@ type Maintainer interface {
 	Compact(ctx context.Context) (generation uint64, err error)
 	// Drop removes all generations before the given one.
 	Drop(ctx context.Context, before uint64) error
-	// Vacuum removes the bodies that no current record names and that have lain for at least grace. It is safe beside commits.
+	// Vacuum removes the bodies that no current record names and that have lain so for at least grace: since the last
+	// record ceased to name them. It is safe beside commits.
 	Vacuum(ctx context.Context, grace time.Duration) (removed int, err error)
 }
 

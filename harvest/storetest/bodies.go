@@ -19,6 +19,7 @@ func bodyCases() []Case {
 		{Name: "same-content", Rule: "The same bytes may be written any number of times, at once and later.", check: bodySameContent},
 		{Name: "shared", Rule: "Two records may name one body; it stays as long as either does.", check: bodyShared},
 		{Name: "several", Rule: "One record may name several bodies.", check: bodySeveral},
+		{Name: "named-twice", Rule: "One record may name one body twice: it stays while either name is left, and no longer.", check: bodyNamedTwice},
 		{Name: "known", Rule: "A body that is in the Store already need not be in the Batch.", check: bodyKnown},
 		{Name: "touch", Rule: "A Touch may bring a body, and needs it as a Put does.", check: bodyTouch},
 		{Name: "missing", Rule: "A Put or Touch that names a body which is nowhere is ErrNoBody, and nothing is applied.", check: bodyMissing},
@@ -179,6 +180,44 @@ func bodySeveral(t *tester) {
 	t.same(c.Record.Bodies, w.record("a", uri1).Bodies, "Bodies")
 	for _, data := range datas {
 		w.holds(data)
+	}
+}
+
+func bodyNamedTwice(t *tester) {
+	w := t.open().writer("a")
+	for i, data := range [][]byte{[]byte("small"), pattern(1<<20, 97)} {
+		id := fmt.Sprint(i)
+		body := func(names ...string) harvest.Change {
+			c := w.change(id, websync.Updated, "")
+			for _, name := range names {
+				c.Record.Bodies = append(c.Record.Bodies, websync.Body{Name: name, Key: websync.SHA256(data)})
+			}
+			return c
+		}
+		vacuum := func() {
+			if m, ok := w.Store.(harvest.Maintainer); ok {
+				_, err := m.Vacuum(t.ctx, 0)
+				t.ok(err, "Vacuum")
+			}
+		}
+		b := w.batch()
+		b.Puts = []harvest.Change{body("content", "alternate")}
+		b.Bodies = []harvest.BodyWriter{w.body(data)}
+		w.apply(b)
+		vacuum()
+		w.holds(data)
+		w.put(body("alternate"))
+		vacuum()
+		w.holds(data)
+		w.touch(body("alternate", "content", "third"))
+		w.put(body("third"))
+		vacuum()
+		w.holds(data)
+		w.put(body())
+		vacuum()
+		if _, ok := w.Store.(harvest.Maintainer); ok {
+			w.gone(data)
+		}
 	}
 }
 

@@ -134,6 +134,32 @@ func brokenClaims() []broken {
 					return err
 				}
 			}},
+		{name: "every claim is for an hour", caught: "claim/ttl",
+			with: func(f *faulty) {
+				f.claim = func(name string, ttl time.Duration) (*harvest.Claim, error) {
+					return f.model.Claim(context.Background(), name, time.Hour)
+				}
+			}},
+		{name: "a TTL in whole seconds", caught: "claim/ttl",
+			with: func(f *faulty) {
+				f.claim = func(name string, ttl time.Duration) (*harvest.Claim, error) {
+					c, err := f.model.Claim(context.Background(), name, ttl.Truncate(time.Second))
+					if err == nil {
+						c.TTL = ttl
+					}
+					return c, err
+				}
+			}},
+		{name: "Renew extends by an hour", caught: "claim/ttl",
+			with: func(f *faulty) {
+				f.renew = func(c *harvest.Claim) error {
+					asked := *c
+					asked.TTL = time.Hour
+					err := f.model.Renew(context.Background(), &asked)
+					c.Expires = asked.Expires
+					return err
+				}
+			}},
 		{name: "a claim holds until the clock is there again", caught: "claim/clock-once-ahead",
 			with: func(f *faulty) {
 				f.claim = func(name string, ttl time.Duration) (*harvest.Claim, error) {
@@ -250,6 +276,36 @@ func (f *faulty) alone(c *harvest.Claim, b harvest.Batch) {
 
 func brokenCommits() []broken {
 	return []broken{
+		{name: "checkpoints of 64 KiB", caught: "commit/large-checkpoint",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) {
+					if c := b.Checkpoint; c != nil {
+						c.Data = c.Data[:min(len(c.Data), 64<<10)]
+					}
+				}
+			}},
+		{name: "500 Puts in a Batch", caught: "commit/large",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) { b.Puts = b.Puts[:min(len(b.Puts), 500)] }
+			}},
+		{name: "500 Touches in a Batch", caught: "commit/large",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) { b.Touches = b.Touches[:min(len(b.Touches), 500)] }
+			}},
+		{name: "500 Done in a Batch", caught: "commit/large",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) { b.Done = b.Done[:min(len(b.Done), 500)] }
+			}},
+		{name: "1,000 keys of State in a Batch", caught: "commit/large",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) {
+					for key := range b.State {
+						if len(b.State) > 1000 {
+							delete(b.State, key)
+						}
+					}
+				}
+			}},
 		{name: "names the first conflict only", caught: "commit/conflicts commit/repair",
 			with: func(f *faulty) {
 				f.commit = func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
@@ -412,6 +468,61 @@ func brokenCommits() []broken {
 						}
 					}
 					h.Live = live
+				}
+			}},
+	}
+}
+
+// outside is how long a broken store takes from its look at what is there to its transaction.
+const outside = 20 * time.Microsecond
+
+func brokenRaces() []broken {
+	return []broken{
+		{name: "looks at the claim outside of its transaction", caught: "race/commit-commit race/commit-claim",
+			with: func(f *faulty) {
+				f.commit = func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+					fenced := false
+					f.locked(func() {
+						st := f.claims[c.Name]
+						fenced = st == nil || st.epoch != c.Epoch || st.n != c.N
+					})
+					if !fenced {
+						time.Sleep(outside)
+						f.newestClaim(c)
+					}
+					return f.model.Commit(ctx, c, b)
+				}
+			}},
+		{name: "looks at Bases outside of its transaction", caught: "race/base",
+			with: func(f *faulty) {
+				f.commit = func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) (conflicts []string, err error) {
+					f.locked(func() { conflicts, err = f.check(b) })
+					if len(conflicts) > 0 || err != nil {
+						return conflicts, err
+					}
+					time.Sleep(outside)
+					b.Puts = slices.Clone(b.Puts)
+					f.locked(func() {
+						for i := range b.Puts {
+							b.Puts[i].Base = f.model.records[b.Source][b.Puts[i].Record.Resource.ID].Seq
+						}
+					})
+					return f.model.Commit(ctx, c, b)
+				}
+			}},
+		{name: "Renew looks at the claim outside of its transaction", caught: "race/renew-claim",
+			with: func(f *faulty) {
+				f.renew = func(c *harvest.Claim) error {
+					fenced := false
+					f.locked(func() {
+						st := f.claims[c.Name]
+						fenced = st == nil || st.epoch != c.Epoch
+					})
+					if !fenced {
+						time.Sleep(outside)
+						f.newestClaim(c)
+					}
+					return f.model.Renew(context.Background(), c)
 				}
 			}},
 	}

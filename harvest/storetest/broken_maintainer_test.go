@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -33,6 +34,11 @@ func (f *faulty) afterCompact(g func(before *model)) {
 		}
 		return generation, err
 	}
+}
+
+// compactLoses makes Compact lose what lose takes from each record.
+func (f *faulty) compactLoses(lose func(r *harvest.Record)) {
+	f.afterCompact(func(*model) { f.model.eachRecord(lose) })
 }
 
 // eachRecord replaces all records.
@@ -87,6 +93,37 @@ func brokenGenerations() []broken {
 					}
 				})
 			}},
+		{name: "Compact loses Stated", caught: "generations/compact-keeps",
+			with: func(f *faulty) { f.compactLoses(func(r *harvest.Record) { r.Stated = 0 }) }},
+		{name: "Compact loses Validators", caught: "generations/compact-keeps",
+			with: func(f *faulty) { f.compactLoses(func(r *harvest.Record) { r.Validators = nil }) }},
+		{name: "Compact loses Restated", caught: "generations/compact-keeps",
+			with: func(f *faulty) { f.compactLoses(func(r *harvest.Record) { r.Restated = nil }) }},
+		{name: "Compact loses a field that is new", caught: "generations/compact-keeps",
+			with: func(f *faulty) {
+				f.compactLoses(func(r *harvest.Record) {
+					v := reflect.ValueOf(r).Elem()
+					v.Field(v.NumField() - 1).SetZero()
+				})
+			}},
+		{name: "Compact loses tasks to get", caught: "generations/compact-keeps",
+			with: func(f *faulty) {
+				f.afterCompact(func(*model) {
+					for _, tasks := range f.model.tasks {
+						maps.DeleteFunc(tasks, func(_ string, t harvest.Task) bool { return t.Kind == harvest.TaskGet })
+					}
+				})
+			}},
+		{name: "Compact loses what is due", caught: "generations/compact-keeps",
+			with: func(f *faulty) {
+				f.afterCompact(func(*model) {
+					f.due = func(string, time.Time, int) []harvest.Task { return nil }
+				})
+			}},
+		{name: "Compact loses checkpoints", caught: "generations/compact-keeps",
+			with: func(f *faulty) { f.afterCompact(func(*model) { clear(f.checkpoints) }) }},
+		{name: "Compact loses State", caught: "generations/compact-keeps",
+			with: func(f *faulty) { f.afterCompact(func(*model) { clear(f.states) }) }},
 		{name: "Compact forgets the last generation's log", caught: "generations/old-readable generations/compact-empty",
 			with: func(f *faulty) {
 				f.afterCompact(func(before *model) {
@@ -218,6 +255,18 @@ func brokenGenerations() []broken {
 		{name: "Vacuum knows no grace", caught: "generations/vacuum generations/vacuum-grace",
 			with: func(f *faulty) {
 				f.vacuum = func(time.Duration) (int, error) { return f.model.Vacuum(background, 0) }
+			}},
+		{name: "Vacuum counts grace from when a body was stored", caught: "generations/vacuum-grace-unnamed",
+			with: func(f *faulty) {
+				stored := map[websync.Digest]time.Time{}
+				f.committed = func(*harvest.Claim, *harvest.Batch) {
+					for key, b := range f.bodies {
+						if _, ok := stored[key]; !ok {
+							stored[key] = b.at
+						}
+						b.at = stored[key]
+					}
+				}
 			}},
 		{name: "Vacuum reckons by the wall clock", caught: "generations/vacuum-grace",
 			with: func(f *faulty) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -76,6 +77,36 @@ func brokenTasks() []broken {
 					if len(b.Tasks) == 0 {
 						f.taskN = 0
 					}
+				}
+			}},
+		{name: "Due ends after 1,500", caught: "tasks/long",
+			with: func(f *faulty) {
+				f.due = func(source string, now time.Time, n int) []harvest.Task {
+					tasks, _ := f.model.Due(context.Background(), source, now, min(n, 1500))
+					return tasks
+				}
+			}},
+		{name: "errors of a kilobyte", caught: "tasks/long-text",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) {
+					for i := range b.Tasks {
+						b.Tasks[i].Error = b.Tasks[i].Error[:min(len(b.Tasks[i].Error), 1024)]
+					}
+				}
+			}},
+		{name: "LookupTasks remembers what it has answered", caught: "tasks/lookup",
+			with: func(f *faulty) {
+				known := map[string]harvest.Task{}
+				last := ""
+				f.byID = func(source string, tasks []harvest.Task) []harvest.Task {
+					for i := range tasks {
+						if id := tasks[i].Resource.ID; id != "" {
+							known[id], last = tasks[i], id
+						} else if len(tasks) == 1 {
+							tasks[i] = known[last]
+						}
+					}
+					return tasks
 				}
 			}},
 		{name: "Due in the order of ids", caught: "tasks/due tasks/due-replaced tasks/long",
@@ -243,6 +274,37 @@ func (f *faulty) writers(finish func(w *bodyWriter) error, discard func(w *bodyW
 	}
 }
 
+// countBodies makes Vacuum count what Puts and Touches take and let go of the keys that a record names.
+func (f *faulty) countBodies(take, let func(keys []websync.Digest) []websync.Digest) {
+	counts := map[websync.Digest]int{}
+	keysOf := func(bodies []websync.Body) (keys []websync.Digest) {
+		for _, b := range bodies {
+			keys = append(keys, b.Key)
+		}
+		return keys
+	}
+	f.beforeCommit(func(_ *standing, _ *harvest.Claim, b *harvest.Batch) {
+		for _, c := range slices.Concat(b.Puts, b.Touches) {
+			for _, key := range let(keysOf(f.model.records[b.Source][c.Record.Resource.ID].Bodies)) {
+				counts[key]--
+			}
+			for _, key := range take(keysOf(c.Record.Bodies)) {
+				counts[key]++
+			}
+		}
+	})
+	f.vacuum = func(time.Duration) (n int, _ error) {
+		f.locked(func() {
+			n = len(f.bodies)
+			maps.DeleteFunc(f.bodies, func(key websync.Digest, _ *stored) bool { return counts[key] <= 0 })
+			n -= len(f.bodies)
+		})
+		return n, nil
+	}
+}
+
+func all(keys []websync.Digest) []websync.Digest { return keys }
+
 func brokenBodies() []broken {
 	data := func(f *faulty, key websync.Digest) ([]byte, error) {
 		r, err := f.model.Open(context.Background(), websync.Body{Key: key})
@@ -329,6 +391,10 @@ func brokenBodies() []broken {
 			with: func(f *faulty) {
 				f.record = func(r *harvest.Record) { r.Bodies = r.Bodies[:min(1, len(r.Bodies))] }
 			}},
+		{name: "counts the records that name a body, and forgets each name", caught: "bodies/named-twice",
+			with: func(f *faulty) { f.countBodies(slices.Compact[[]websync.Digest], all) }},
+		{name: "counts the names of a body, and forgets each record", caught: "bodies/named-twice",
+			with: func(f *faulty) { f.countBodies(all, slices.Compact[[]websync.Digest]) }},
 		{name: "wants every body in the Batch", caught: "bodies/known",
 			with: func(f *faulty) {
 				f.beforeCommit(func(_ *standing, _ *harvest.Claim, b *harvest.Batch) { clear(f.bodies) })
@@ -440,6 +506,17 @@ func (r *lockedReader) Close() error {
 	return nil
 }
 
+// beforeGap returns the items before the first gap of a thousand numbers.
+func beforeGap(items []websync.Item, number func(websync.Item) websync.Seq, last websync.Seq) []websync.Item {
+	for i, it := range items {
+		if number(it) > last+1000 {
+			return items[:i]
+		}
+		last = number(it)
+	}
+	return items
+}
+
 func brokenIterators() []broken {
 	return []broken{
 		{name: "nothing to yield is an error", caught: "iterators/empty log/dense",
@@ -497,6 +574,47 @@ func brokenIterators() []broken {
 			}},
 		{name: "pages by offset", caught: "iterators/while-others-commit generations/compact-inside",
 			with: func(f *faulty) { f.offset = 400 }},
+		{name: "Tasks pages by offset", caught: "iterators/while-others-commit",
+			with: func(f *faulty) { f.taskPages = 100 }},
+		{name: "Records ends after 2,000", caught: "iterators/long",
+			with: func(f *faulty) {
+				f.records = func(recs []harvest.Record) []harvest.Record { return recs[:min(len(recs), 2000)] }
+			}},
+		{name: "Resources ends after 2,000", caught: "iterators/long",
+			with: func(f *faulty) {
+				f.resources = func(_ websync.Range, items []websync.Item) []websync.Item { return items[:min(len(items), 2000)] }
+			}},
+		{name: "Changes ends after 2,000", caught: "iterators/long",
+			with: func(f *faulty) {
+				f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+					return items[:min(len(items), 2000)], err
+				}
+			}},
+		{name: "Tasks ends after 2,000", caught: "iterators/long tasks/long",
+			with: func(f *faulty) {
+				f.tasks = func(tasks []harvest.Task) []harvest.Task { return tasks[:min(len(tasks), 2000)] }
+			}},
+		{name: "the log of a source ends at a page of foreign entries", caught: "iterators/filtered",
+			with: func(f *faulty) {
+				f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+					return beforeGap(items, func(it websync.Item) websync.Seq { return it.Seq }, r.After), err
+				}
+			}},
+		{name: "the resources of a source end at a page of foreign ones", caught: "iterators/filtered",
+			with: func(f *faulty) {
+				f.resources = func(r websync.Range, items []websync.Item) []websync.Item {
+					return beforeGap(items, func(it websync.Item) websync.Seq { return it.Born }, r.After)
+				}
+			}},
+		{name: "the log of a source ends with what the last page holds", caught: "iterators/filtered",
+			with: func(f *faulty) {
+				f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+					if log := f.logs[f.newest]; len(r.Sources) > 0 && len(log) > 2000 && len(items) < 2000 {
+						items = append(items, clone(log[len(log)-1]))
+					}
+					return items, err
+				}
+			}},
 		{name: "loops see what came since they began", caught: "iterators/ends",
 			with: func(f *faulty) { f.offset = 1 }},
 		{name: "Tasks sees what came since it began", caught: "iterators/ends",

@@ -22,7 +22,7 @@ type broken struct {
 }
 
 func allBroken() []broken {
-	return slices.Concat(brokenClaims(), brokenCommits(), brokenLogs(), brokenRecords(), brokenTasks(), brokenBodies(),
+	return slices.Concat(brokenClaims(), brokenCommits(), brokenRaces(), brokenLogs(), brokenRecords(), brokenTasks(), brokenBodies(),
 		brokenIterators(), brokenStates(), brokenIDs(), brokenGenerations(), brokenDurability())
 }
 

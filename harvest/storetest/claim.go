@@ -18,6 +18,7 @@ func claimCases() []Case {
 		{Name: "not-taken-over", Rule: "An expired claim that nobody took over still commits and can be renewed.", check: claimNotTakenOver},
 		{Name: "renew", Rule: "Renew extends a claim by its TTL from now.", needs: aClock, check: claimRenew},
 		{Name: "expires", Rule: "Expires is the time of the Store's clock plus the TTL.", needs: aClock, check: claimExpires},
+		{Name: "ttl", Rule: "A claim stands for as long as it was asked for, be it seconds or days, and so it does when it is renewed.", needs: aClock, check: claimTTL},
 		{Name: "clock-once-ahead", Rule: "A claim that was made while the clock was ahead does not hold its name until then.", needs: aClock, check: claimClockOnceAhead},
 		{Name: "nil", Rule: "A nil Claim is ErrFenced everywhere.", check: claimNil},
 		{Name: "zombie", Rule: "A holder that lost its claim can't commit, also while the checkpoint stands still.", check: claimZombie},
@@ -190,6 +191,27 @@ func claimExpires(t *tester) {
 	t.is(err, harvest.ErrHeld, "Claim a second before the other expires")
 	now.step(2 * time.Second)
 	until(t, s.claim("a"), now, "Claim")
+}
+
+func claimTTL(t *tester) {
+	now := newClock()
+	s := t.openClock(now)
+	for _, ttl := range []time.Duration{1500 * time.Millisecond, 5 * time.Minute, 36 * time.Hour} {
+		name := "source/" + ttl.String()
+		c, err := s.Claim(t.ctx, name, ttl)
+		t.ok(err, "Claim for %v", ttl)
+		t.same(ttl, c.TTL, "TTL")
+		until(t, c, now, "Claim")
+		now.step(ttl / 2)
+		t.ok(s.Renew(t.ctx, c), "Renew")
+		until(t, c, now, "Renew")
+		now.step(ttl - 10*time.Millisecond)
+		_, err = s.Claim(t.ctx, name, time.Hour)
+		t.is(err, harvest.ErrHeld, "Claim shortly before one for %v expires", ttl)
+		now.step(20 * time.Millisecond)
+		_, err = s.Claim(t.ctx, name, ttl)
+		t.ok(err, "Claim when one for %v has expired", ttl)
+	}
 }
 
 func claimClockOnceAhead(t *tester) {

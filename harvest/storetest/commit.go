@@ -25,6 +25,8 @@ func commitCases() []Case {
 		{Name: "put-and-task", Rule: "A record and a task may have the same id in one Batch.", check: commitPutAndTask},
 		{Name: "zero-id", Rule: "A Batch without an ID is not taken for a repetition on a new name.", check: commitZeroID},
 		{Name: "checkpoint", Rule: "The checkpoint is zero at first, is kept with its version, stays where a Batch has none, and can be reset.", check: commitCheckpoint},
+		{Name: "large-checkpoint", Rule: "A checkpoint of a megabyte comes back.", check: commitLargeCheckpoint},
+		{Name: "large", Rule: "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", check: commitLarge},
 		{Name: "sources", Rule: "Sources share the log and nothing else.", check: commitSources},
 		{Name: "arguments", Rule: "What the caller does later to its arguments and to results does not reach the Store.", check: commitArguments},
 	}
@@ -349,6 +351,57 @@ func commitCheckpoint(t *tester) {
 	other.apply(other.batch())
 	t.same(harvest.Checkpoint{}, w.checkpoint("b"), "the checkpoint of another source")
 	t.same(harvest.Checkpoint{}, w.checkpoint("never seen"), "the checkpoint of an unknown source")
+}
+
+func commitLargeCheckpoint(t *tester) {
+	w := t.open().writer("a")
+	large := harvest.Checkpoint{Version: 1, Data: pattern(1<<20, 73)}
+	for _, c := range []harvest.Checkpoint{large, {Version: 2, Data: pattern(100, 79)}, large} {
+		b := w.batch()
+		b.Checkpoint = &c
+		w.apply(b)
+		t.same(c, w.checkpoint("a"), "checkpoint")
+	}
+}
+
+func commitLarge(t *tester) {
+	const n = 1100
+	w := t.open().writer("a")
+	b := w.batch()
+	b.State = map[string][]byte{}
+	for i := range n {
+		b.Puts = append(b.Puts, change(fmt.Sprintf("put %04d", i), 0, websync.Created, ""))
+		b.Touches = append(b.Touches, change(fmt.Sprintf("touch %04d", i), 0, websync.Deleted, ""))
+		b.Tasks = append(b.Tasks, task("a", fmt.Sprintf("task %04d", i), now()))
+		b.State[fmt.Sprint(i)] = []byte("one")
+	}
+	w.apply(b)
+	titled := func(title string) {
+		t.Helper()
+		for _, r := range exactly(t, 2*n, w.records("a", ""), "records") {
+			t.same(title, r.Resource.Title, "title of %q", r.Resource.ID)
+		}
+	}
+	titled("")
+	exactly(t, n, w.tasks("a", ""), "tasks")
+	b = w.batch()
+	b.State = map[string][]byte{}
+	for i, r := range w.records("a", "") {
+		c := change(r.Resource.ID, r.Seq, r.Kind, "touched")
+		b.Touches = append(b.Touches, c)
+		if i < n {
+			b.Done = append(b.Done, harvest.TaskRef{ID: fmt.Sprintf("task %04d", i)})
+			b.State[fmt.Sprint(i)] = nil
+		}
+	}
+	w.apply(b)
+	titled("touched")
+	exactly(t, 0, w.tasks("a", ""), "tasks after Done")
+	exactly(t, 0, w.due("a", now(), 2*n), "due tasks after Done")
+	exactly(t, n, w.checkLog(), "entries of the log")
+	for i := range n {
+		t.same("", string(w.state(fmt.Sprint(i))), "State of %d", i)
+	}
 }
 
 func commitSources(t *tester) {

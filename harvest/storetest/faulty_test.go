@@ -38,6 +38,7 @@ type faulty struct {
 	due         func(source string, now time.Time, n int) []harvest.Task
 	loop        func(yes func() bool) bool // around every step of every loop
 	offset      int                        // page length of loops that page by offset
+	taskPages   int                        // page length of Tasks, if it pages by offset
 	taskByTask  bool                       // Tasks looks for the next task in every step
 	sharesRange bool                       // loops look at their caller's Range
 	byBorn      bool                       // Resources pages by Born, and takes it for constant
@@ -182,6 +183,9 @@ func (f *faulty) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync
 }
 
 func (f *faulty) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
+	if f.taskPages > 0 {
+		return pages(func() ([]harvest.Task, error) { return above(f.model, f.model.tasks, source, after), nil }, f.taskPages)
+	}
 	if f.taskByTask {
 		return f.tasksOneByOne(ctx, source, after)
 	}

@@ -14,6 +14,7 @@ import (
 func generationCases() []Case {
 	return []Case{
 		{Name: "compact", Rule: "Compact writes a new generation: the youngest state of every id, tombstones included, renumbered, with its commit time.", check: generationCompact},
+		{Name: "compact-keeps", Rule: "Compact keeps every field of records and tasks, what is due, checkpoints and State.", check: generationKeeps},
 		{Name: "compact-empty", Rule: "An empty log can be compacted.", check: generationCompactEmpty},
 		{Name: "born", Rule: "After Compact the Born numbers are dense, in their old order.", check: generationBorn},
 		{Name: "old-readable", Rule: "The old generation stays as it was until Drop; new entries go to the newest.", check: generationOldReadable},
@@ -27,6 +28,7 @@ func generationCases() []Case {
 		{Name: "compact-beside-commits", Rule: "Compact beside Commits loses none that succeeded.", check: generationCompactBesideCommits},
 		{Name: "vacuum", Rule: "Vacuum removes the bodies that no current record names, and says how many.", check: generationVacuum},
 		{Name: "vacuum-grace", Rule: "Vacuum leaves what has lain for less than grace.", needs: aClock, check: generationVacuumGrace},
+		{Name: "vacuum-grace-unnamed", Rule: "Grace begins when the last record ceases to name the body, not when it was stored.", needs: aClock, check: generationVacuumGraceUnnamed},
 		{Name: "vacuum-compacted", Rule: "Vacuum keeps the bodies of all current records after Compact and Drop.", check: generationVacuumCompacted},
 		{Name: "vacuum-pending", Rule: "Vacuum leaves a body that waits for its Commit.", check: generationVacuumPending},
 		{Name: "vacuum-pending-same", Rule: "A body that waits for its Commit is safe, also when the Store had the same bytes and Vacuum removed them.", check: generationVacuumPendingSame},
@@ -104,6 +106,56 @@ func generationCompact(t *tester) {
 		t.Errorf("the tombstone without a number: got number %d, %v, %q", numberless.Seq, numberless.Kind, numberless.Resource.Title)
 	}
 	t.same("touched", w.record("a", uri3).Resource.Title, "title that a Touch has set")
+}
+
+func generationKeeps(t *tester) {
+	w, _ := t.worn()
+	for i, id := range []string{uri1, uri2, uri4} {
+		r := t.filled(100*i, id)
+		r.Kind = w.record("a", id).Kind
+		w.touch(harvest.Change{Base: w.record("a", id).Seq, Record: r})
+	}
+	numberless := t.filled(300, uri5)
+	numberless.Kind = websync.Deleted
+	w.touch(harvest.Change{Record: numberless})
+	b := w.batch()
+	b.Checkpoint = &harvest.Checkpoint{Version: 3, Data: []byte("position")}
+	b.State = map[string][]byte{"key": []byte("value")}
+	for i := range 4 {
+		var task harvest.Task
+		(&filler{t, 400 + 100*i}).fill(&task)
+		task.Source, task.Resource.ID, task.N = "a", fmt.Sprint(i), 0
+		task.Kind, task.Parked = harvest.TaskGet, i == 2
+		if i == 3 {
+			task.Kind = harvest.TaskWithheld
+		}
+		b.Tasks = append(b.Tasks, task)
+	}
+	w.apply(b)
+	keys := []string{"key"}
+	before, due := w.contents([]string{"a", "b"}, keys), w.due("a", now(), 10)
+	exactly(t, 2, due, "tasks that are due")
+	w.compact()
+	after := w.contents([]string{"a", "b"}, keys)
+	t.same(unnumbered(before), unnumbered(after), "after Compact: ")
+	t.same(taskIDs(due), taskIDs(w.due("a", now(), 10)), "due after Compact: ")
+}
+
+// unnumbered returns what of c Compact leaves as it is.
+func unnumbered(c contents) contents {
+	c.Head, c.Log = websync.Head{}, nil
+	for i := range c.Live {
+		c.Live[i].Seq = 0
+	}
+	for source := range c.Records {
+		for i := range c.Records[source] {
+			c.Records[source][i].Seq = 0
+		}
+		for i := range c.Tasks[source] {
+			c.Tasks[source][i].Base, c.Tasks[source][i].N = 0, 0
+		}
+	}
+	return c
 }
 
 func generationCompactEmpty(t *tester) {
@@ -410,6 +462,28 @@ func generationVacuumGrace(t *tester) {
 		t.same(1, w.vacuum(time.Hour), "bodies removed after three hours")
 		w.gone(old)
 		w.holds(current)
+	}
+}
+
+func generationVacuumGraceUnnamed(t *tester) {
+	clock := newClock()
+	w := t.openClock(clock).writer("a")
+	w.maintainer()
+	for _, size := range []int{10, 1 << 20} {
+		put, touched := pattern(size, 101), pattern(size, 103)
+		w.keep(fmt.Sprint("put ", size), put)
+		w.keep(fmt.Sprint("touched ", size), touched)
+		clock.step(24 * time.Hour)
+		w.delete(fmt.Sprint("put ", size))
+		w.touch(w.change(fmt.Sprint("touched ", size), websync.Updated, ""))
+		clock.step(30 * time.Minute)
+		t.same(0, w.vacuum(time.Hour), "bodies removed half an hour after records ceased to name them")
+		w.holds(put)
+		w.holds(touched)
+		clock.step(time.Hour)
+		t.same(2, w.vacuum(time.Hour), "bodies removed an hour and a half after records ceased to name them")
+		w.gone(put)
+		w.gone(touched)
 	}
 }
 

@@ -22,8 +22,10 @@ func iteratorCases() []Case {
 		{Name: "many", Rule: "Dozens of loops that stand still hold no connection: everything else goes on.", check: iteratorMany},
 		{Name: "break", Rule: "To break off a loop releases everything.", check: iteratorBreak},
 		{Name: "again", Rule: "Two loops at once do not disturb each other.", check: iteratorAgain},
-		{Name: "while-others-commit", Rule: "Resources and Records see once, in order, what is there throughout, while others commit.", check: iteratorWhileOthersCommit},
+		{Name: "while-others-commit", Rule: "Resources, Records and Tasks see once, in order, what is there throughout, while the loop commits.", check: iteratorWhileOthersCommit},
 		{Name: "log-grows", Rule: "Changes has no gap, while others commit.", check: iteratorLogGrows},
+		{Name: "long", Rule: "Loops of thousands of items are whole and in order.", check: iteratorLong},
+		{Name: "filtered", Rule: "A loop over one source yields all that is its own and nothing else, though thousands of foreign entries come in between and at the end.", check: iteratorFiltered},
 		{Name: "ends", Rule: "A loop that commits in every step ends: it sees nothing that came since it began.", check: iteratorEnds},
 		{Name: "arguments", Rule: "A Range that its owner changes meanwhile does not change the loop.", check: iteratorArguments},
 		{Name: "context", Rule: "When its context ends an iterator comes to an end; an error is the last thing it yields.", check: iteratorContext},
@@ -270,10 +272,10 @@ func iteratorAgain(t *tester) {
 }
 
 func iteratorWhileOthersCommit(t *tester) {
-	w, ids := t.stocked(1300)
 	deleted := func(id string) bool { return strings.HasSuffix(id, "4") }
-	want := slices.DeleteFunc(slices.Clone(ids), deleted)
-	for _, walk := range walks()[:2] { // Records and Resources
+	for _, walk := range []walk{walks()[0], walks()[1], walks()[5]} { // Records, Resources and Tasks
+		w, ids := t.stocked(1300)
+		want := slices.DeleteFunc(slices.Clone(ids), deleted)
 		var seen []string
 		n := 0
 		for id, err := range walk.ids(t.ctx, w.store) {
@@ -290,7 +292,8 @@ func iteratorWhileOthersCommit(t *tester) {
 	}
 }
 
-// disturb deletes every id that ends in 4, updates those in 5, touches those in 6, and adds one.
+// disturb deletes every id that ends in 4, updates those in 5, touches those in 6, and adds one. Their tasks are done, put
+// off and left.
 func (w *writer) disturb(ids []string) {
 	w.t.Helper()
 	b := w.batch()
@@ -299,10 +302,13 @@ func (w *writer) disturb(ids []string) {
 		switch {
 		case i == len(ids):
 			b.Puts = append(b.Puts, change(added, r.Seq, websync.Created, ""))
+			b.Tasks = append(b.Tasks, task("a", added, now()))
 		case strings.HasSuffix(ids[i], "4"):
 			b.Puts = append(b.Puts, change(ids[i], r.Seq, websync.Deleted, ""))
+			b.Done = append(b.Done, harvest.TaskRef{ID: ids[i]})
 		case strings.HasSuffix(ids[i], "5"):
 			b.Puts = append(b.Puts, change(ids[i], r.Seq, websync.Updated, "updated"))
+			b.Tasks = append(b.Tasks, task("a", ids[i], now().Add(time.Hour)))
 		case strings.HasSuffix(ids[i], "6"):
 			b.Touches = append(b.Touches, change(ids[i], r.Seq, websync.Updated, "touched"))
 		}
@@ -327,6 +333,39 @@ func iteratorLogGrows(t *tester) {
 	if last < began {
 		t.Errorf("Changes ended with %d, want at least %d", last, began)
 	}
+}
+
+func iteratorLong(t *tester) {
+	w, ids := t.stocked(2300)
+	for _, walk := range walks() {
+		var seen []string
+		for id, err := range walk.ids(t.ctx, w.store) {
+			t.ok(err, "%s", walk.name)
+			seen = append(seen, id)
+		}
+		t.same(ids, seen, "%s: ", walk.name)
+	}
+}
+
+func iteratorFiltered(t *tester) {
+	a := t.open().writer("a")
+	b := a.writer("b")
+	want := []string{uri1, uri2, uri3}
+	is := func(what string) {
+		t.Helper()
+		for _, sources := range [][]string{{"a"}, {"a", "unknown"}, {"a", "never"}} {
+			r := websync.Range{Sources: sources}
+			t.same(want, itemIDs(a.resources(r)), "Resources of %q, %s: ", sources, what)
+			t.same(want, itemIDs(a.changes(r)), "Changes of %q, %s: ", sources, what)
+		}
+	}
+	a.put(change(uri1, 0, websync.Created, ""), change(uri2, 0, websync.Created, ""), change(uri3, 0, websync.Created, ""))
+	b.createMany(2300)
+	a.writer("never").apply(harvest.NewBatch("never"))
+	is("with foreign entries at the end")
+	a.create(uri4)
+	want = append(want, uri4)
+	is("with foreign entries in between")
 }
 
 func iteratorEnds(t *tester) {

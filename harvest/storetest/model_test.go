@@ -192,6 +192,13 @@ func (m *model) apply(b *harvest.Batch) {
 		}
 	}
 	records, tasks := of(m.records, b.Source), of(m.tasks, b.Source)
+	for _, ch := range slices.Concat(b.Puts, b.Touches) {
+		for _, body := range records[ch.Record.Resource.ID].Bodies {
+			if held := m.bodies[body.Key]; held != nil {
+				held.at = m.now()
+			}
+		}
+	}
 	for _, ch := range b.Puts {
 		r, held := clone(ch.Record), records[ch.Record.Resource.ID]
 		m.seq++

@@ -56,6 +56,7 @@ func topics() []topic {
 	all := []topic{
 		{"claim", claimCases()},
 		{"commit", commitCases()},
+		{"race", raceCases()},
 		{"log", logCases()},
 		{"records", recordCases()},
 		{"tasks", taskCases()},

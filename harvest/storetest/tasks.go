@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -22,6 +23,7 @@ func taskCases() []Case {
 		{Name: "due-replaced", Rule: "A task that is put off, parked or done is no longer due at its old time.", check: taskDueReplaced},
 		{Name: "order", Rule: "Tasks yields ids greater than after in byte order.", check: taskOrder},
 		{Name: "long", Rule: "Tasks of many pages are whole and in order.", check: taskLong},
+		{Name: "long-text", Rule: "A Task's Error of 4 KiB and its long description come back.", check: taskLongText},
 		{Name: "carried-out", Rule: "A change that carries out a task is a conflict if the id has none with this N.", check: taskCarriedOut},
 		{Name: "lookup", Rule: "LookupTasks answers in the order of ids, each time an id is asked, with zero for one that has no task, and with every kind.", check: taskLookup},
 		{Name: "source", Rule: "Tasks belong to the Batch's source.", check: taskSource},
@@ -257,7 +259,8 @@ func taskLong(t *tester) {
 	w := t.open().writer("a")
 	b := w.batch()
 	var ids []string
-	for i := range 1200 {
+	const n = 2300
+	for i := range n {
 		id := fmt.Sprintf("%06d", i)
 		ids = append(ids, id)
 		b.Tasks = append(b.Tasks, task("a", id, now().Add(-time.Duration(i)*time.Second)))
@@ -265,9 +268,22 @@ func taskLong(t *tester) {
 	w.apply(b)
 	t.same(ids, taskIDs(w.tasks("a", "")), "Tasks")
 	t.same(ids[800:], taskIDs(w.tasks("a", ids[799])), "Tasks after the 800th")
-	due := taskIDs(w.due("a", now(), 1100))
-	if len(due) != 1100 || due[0] != ids[1199] || due[1099] != ids[100] {
-		t.Errorf("Due returned %d tasks, want 1100 from %s to %s", len(due), ids[1199], ids[100])
+	for _, limit := range []int{1100, 1700, n, 2 * n} {
+		want := slices.Clone(ids)
+		slices.Reverse(want)
+		t.same(want[:min(limit, n)], taskIDs(w.due("a", now(), limit)), "the first %d that are due: ", limit)
+	}
+}
+
+func taskLongText(t *tester) {
+	w := t.open().writer("a")
+	long := task("a", uri1, now())
+	long.Error = string(pattern(4<<10, 83))
+	long.Resource.Summary = string(pattern(1<<20, 89))
+	w.addTasks(long)
+	for _, got := range [][]harvest.Task{w.tasks("a", ""), w.due("a", now(), 1), w.lookupTasks("a", uri1)} {
+		long.N = exactly(t, 1, got, "tasks")[0].N
+		t.same(long, got[0], "the task: ")
 	}
 }
 
@@ -327,6 +343,8 @@ func taskLookup(t *tester) {
 	if n := w.lookupTasks("a", uri3)[0].N; n == all[2].N || n == 0 {
 		t.Errorf("replaced, and N by id is %d, as before, or 0", n)
 	}
+	w.done(harvest.TaskRef{ID: uri3})
+	t.same([]harvest.Task{none}, w.lookupTasks("a", uri3), "the task after Done: ")
 }
 
 func taskSource(t *tester) {

@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+func raceCases() []Case {
+	return []Case{
+		{Name: "commit-commit", Rule: "Of two Commits at once with the same Epoch and N one is applied, and the other is ErrFenced.", check: raceCommitCommit},
+		{Name: "base", Rule: "Of two holders who change one record at once from the same Base one has a conflict.", check: raceBase},
+		{Name: "commit-claim", Rule: "A Commit at the moment of a takeover is applied before it or ErrFenced, never after it.", needs: aClock, check: raceCommitClaim},
+		{Name: "renew-claim", Rule: "At the moment of a takeover the old holder renews its claim or the new one gets it, never both.", needs: aClock, check: raceRenewClaim},
+	}
+}
+
+// raceRounds is how often two are set against each other: what is looked at outside of the transaction is in time most
+// of the time.
+const raceRounds = 250
+
+// race runs one and other at once.
+func (t *tester) race(one, other func() error) {
+	t.Helper()
+	t.together(2, func(i int) error { return [...]func() error{one, other}[i]() })
+}
+
+// unlessFenced returns err unless it is ErrFenced.
+func unlessFenced(err error) error {
+	if errors.Is(err, harvest.ErrFenced) {
+		return nil
+	}
+	return err
+}
+
+func raceCommitCommit(t *tester) {
+	w := t.open().writer("a")
+	for round := range raceRounds {
+		claims := [2]harvest.Claim{*w.c, *w.c}
+		var won [2]bool
+		commit := func(i int) func() error {
+			return func() error {
+				b := w.batch()
+				b.Puts = []harvest.Change{change(fmt.Sprint(round, " ", i), 0, websync.Created, "")}
+				conflicts, err := w.Commit(t.ctx, &claims[i], b)
+				won[i] = err == nil && len(conflicts) == 0
+				return unlessFenced(err)
+			}
+		}
+		t.race(commit(0), commit(1))
+		if won[0] == won[1] {
+			t.Fatalf("round %d: of two Commits at once with one Epoch and N, applied: %v", round, won)
+		}
+		w.c = &claims[0]
+		if won[1] {
+			w.c = &claims[1]
+		}
+	}
+	exactly(t, raceRounds, w.checkLog(), "entries of the log")
+}
+
+func raceBase(t *tester) {
+	w := t.open().writer("a")
+	second, err := w.Claim(t.ctx, "second/a", time.Hour)
+	t.ok(err, "Claim")
+	claims := [2]*harvest.Claim{w.c, second}
+	for round := range raceRounds {
+		var won [2]bool
+		commit := func(i int) func() error {
+			return func() error {
+				b := w.batch()
+				b.Puts = []harvest.Change{change(uri1, websync.Seq(round), websync.Updated, fmt.Sprint(round, " ", i))}
+				conflicts, err := w.Commit(t.ctx, claims[i], b)
+				won[i] = err == nil && len(conflicts) == 0
+				return err
+			}
+		}
+		t.race(commit(0), commit(1))
+		if won[0] == won[1] {
+			t.Fatalf("round %d: of two Puts at once with one Base, applied: %v", round, won)
+		}
+	}
+	exactly(t, raceRounds, w.checkLog(), "entries of the log")
+}
+
+// takeovers runs f once for each round with a claim that has expired. F returns the next claim.
+func (t *tester) takeovers(f func(s *store, c *harvest.Claim) *harvest.Claim) *store {
+	t.Helper()
+	now := newClock()
+	s := t.openClock(now)
+	c := s.claim("a")
+	for range raceRounds {
+		now.step(3 * time.Hour)
+		c = f(s, c)
+	}
+	return s
+}
+
+func raceCommitClaim(t *tester) {
+	applied := 0
+	s := t.takeovers(func(s *store, c *harvest.Claim) (next *harvest.Claim) {
+		t.race(func() error {
+			b := harvest.NewBatch("a")
+			b.Puts = []harvest.Change{change(fmt.Sprint(c.Epoch), 0, websync.Created, "")}
+			_, err := s.Commit(t.ctx, c, b)
+			if err == nil {
+				applied++
+			}
+			return unlessFenced(err)
+		}, func() (err error) {
+			next, err = s.Claim(t.ctx, "source/a", time.Hour)
+			return err
+		})
+		if _, err := s.Commit(t.ctx, next, harvest.NewBatch("a")); err != nil {
+			t.Fatalf("the new holder's first Commit, after the old one's at the moment of the takeover: %v", err)
+		}
+		return next
+	})
+	exactly(t, applied, s.checkLog(), "entries of the log")
+}
+
+func raceRenewClaim(t *tester) {
+	t.takeovers(func(s *store, c *harvest.Claim) *harvest.Claim {
+		var next *harvest.Claim
+		renewed := false
+		t.race(func() error {
+			err := s.Renew(t.ctx, c)
+			renewed = err == nil
+			return unlessFenced(err)
+		}, func() (err error) {
+			next, err = s.Claim(t.ctx, "source/a", time.Hour)
+			if errors.Is(err, harvest.ErrHeld) {
+				return nil
+			}
+			return err
+		})
+		if renewed == (next != nil) {
+			t.Fatalf("at the moment of a takeover: renewed %t, and taken over %t", renewed, next != nil)
+		}
+		if renewed {
+			return c
+		}
+		return next
+	})
+}
