@@ -17,7 +17,7 @@ type page struct {
 	n            int // in the walk, from 0, the subscription document
 	url          string
 	final        string // after redirects
-	place        place  // in walk.file
+	span         span   // in walk.file
 	etag         string
 	lastModified string
 
@@ -221,7 +221,7 @@ func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, s *
 }
 
 func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *sighting) error) (got reading, err error) {
-	r := NewReader(w.file.page(p.place))
+	r := NewReader(w.file.page(p.span))
 	r.Document, r.MaxBytes, r.Report, r.Now = p.final, w.source.MaxBytes, report, w.now
 	var s sighting
 	for i := 0; ; i++ {
@@ -257,11 +257,11 @@ func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int
 	if report == nil {
 		report = func(websync.Finding) {}
 	}
-	feed, items, err := w.source.Parser(w.file.page(p.place), p.final, report)
+	feed, items, err := w.source.Parser(w.file.page(p.span), p.final, report)
 	if err != nil {
 		return reading{}, &brokenPage{named(p.url, err)}
 	}
-	got := reading{feed: feed, foreign: true, size: p.place.size}
+	got := reading{feed: feed, foreign: true, size: p.span.size}
 	if feed == nil {
 		got.feed = new(Feed)
 	}

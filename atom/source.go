@@ -82,9 +82,10 @@ type Source struct {
 	// AcceptGaps takes what could be read of the feed for all there is. Each gap is a finding.
 	AcceptGaps bool
 
-	// Dir is a directory that keeps the documents of an archive until all are told, so that a walk that was killed, or that
-	// ended at a hole, needs no second request for them. It is made if need be, and several Sources may share it. Empty: they
-	// are kept for one run.
+	// Dir is a directory that keeps the documents of an archive until all are yielded, so that a walk that was killed needs
+	// no second request for them. After one that ended at a hole they are asked for again, conditionally, in each run, for
+	// the hole may be the fault of any of them; a run with [harvest.Run.Full] uses none. Dir is made if need be, and several
+	// Sources may share it. If empty, documents are kept for one run.
 	Dir string
 
 	// Parser, if set, reads documents that are not Atom; anyfeed.Parse is one for RSS and JSON Feed. Atom that is damaged is not
@@ -117,11 +118,13 @@ func (s *Source) Root() string { return s.URL }
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		w := &walk{source: s, run: run.WithDefaults(), yield: yield, shelf: newShelf(s.Dir, s.Key())}
-		w.begin()
-		err := errors.Join(w.all(ctx), w.forget())
+		w := &walk{source: s, run: run.WithDefaults(), yield: yield, cache: newDocCache(s.Dir, s.Key())}
+		err := w.begin()
+		if err == nil {
+			err = errors.Join(w.all(ctx), w.forget())
+		}
 		if w.done {
-			err = errors.Join(err, w.shelf.empty())
+			err = errors.Join(err, w.cache.empty())
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(harvest.Event{}, err)
@@ -145,7 +148,8 @@ type walk struct {
 	next checkpoint
 
 	file    pageFile // the documents
-	shelf   shelf
+	cache   docCache
+	recheck bool    // the server is asked for what the cache has, too
 	pages   []*page // those that are in youths, the newest first
 	youths  *youngest
 	asked   map[string]bool     // URLs of documents, also those that they redirect to
@@ -161,7 +165,8 @@ type walk struct {
 // errStopped: the engine wants no more events.
 var errStopped = errors.New("stopped")
 
-func (w *walk) begin() {
+// begin takes over what earlier runs have left.
+func (w *walk) begin() error {
 	options := w.source.options()
 	if w.run.From.Version == checkpointVersion {
 		c, ok := decodeCheckpoint(w.run.From.Data)
@@ -172,6 +177,11 @@ func (w *walk) begin() {
 	w.next = w.from
 	w.next.Options, w.next.Ordered = options, false
 	w.next.settle("", "")
+	w.recheck = w.cache.inDoubt()
+	if w.run.Full {
+		return w.cache.empty()
+	}
+	return nil
 }
 
 // forget removes what the walk has read so far.
@@ -391,25 +401,46 @@ func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 	return p, nil
 }
 
-// older reads a later document of a walk. One of an archive, which never changes, is not asked for if an earlier run has read it.
-func (w *walk) older(ctx context.Context, url string, archive bool) (p *page, err error) {
-	p = &page{url: url, n: len(w.pages)}
+// older reads a later document of a walk. One of an archive, which never changes, is not asked for if an earlier run has
+// read it, unless that run ended at a hole: then the publisher may have mended any of them. What is kept serves where the
+// server has nothing better.
+func (w *walk) older(ctx context.Context, url string, archive bool) (*page, error) {
+	var kept *page
 	if archive {
-		var ok bool
-		if p.place, p.final, ok = w.shelf.take(url, &w.file); ok {
-			if err := w.read(p); !isBroken(err) {
-				return p, err
-			}
+		kept = w.kept(url)
+	}
+	if kept != nil && !w.recheck {
+		if err := w.read(kept); !isBroken(err) {
+			return kept, err
 		}
+		kept = nil
 	}
-	p = &page{url: url, n: len(w.pages)}
-	if _, err := w.fetch(ctx, p, harvest.Validator{}); err != nil {
-		return nil, err
+	p := &page{url: url, n: len(w.pages)}
+	var v harvest.Validator
+	if kept != nil {
+		v = harvest.Validator{URL: url, ETag: kept.etag, LastModified: kept.lastModified}
 	}
-	if err := w.read(p); err != nil || !archive {
+	unchanged, err := w.fetch(ctx, p, v)
+	if err == nil && !unchanged {
+		err = w.read(p)
+	}
+	switch {
+	case kept != nil && (unchanged || isBroken(err)):
+		return kept, w.read(kept)
+	case err != nil || !archive:
 		return p, err
 	}
-	return p, w.shelf.put(url, p.final, w.file.page(p.place))
+	head := docHeader{Final: p.final, ETag: p.etag, LastModified: p.lastModified}
+	return p, w.cache.put(url, head, w.file.page(p.span))
+}
+
+// kept returns a document that an earlier run has read; nil if it has not, or none is left.
+func (w *walk) kept(url string) *page {
+	at, head, ok := w.cache.take(url, &w.file)
+	if !ok {
+		return nil
+	}
+	return &page{url: url, n: len(w.pages), span: at, final: head.Final, etag: head.ETag, lastModified: head.LastModified}
 }
 
 // A brokenPage is the error of one document that can't be had, or is not what it should be.
@@ -461,7 +492,7 @@ func (w *walk) keep(p *page, body io.ReadCloser) (err error) {
 		body = io.NopCloser(bytes.NewReader(nil))
 	}
 	src := &failing{src: body}
-	p.place, err = w.file.add(src)
+	p.span, err = w.file.add(src)
 	err = errors.Join(err, body.Close())
 	if src.err != nil {
 		return &brokenPage{named(p.url, src.err)}
@@ -525,12 +556,10 @@ func (w *walk) tell(hole error) error {
 		w.run.Report(ruleHole.Finding(head.url, 0, 0, "", nil, "a gap that is accepted: "+hole.Error()))
 		hole = nil
 	}
-	if hole != nil {
-		if err := w.problem(hole); err != nil {
-			return err
-		}
-	} else {
+	if hole == nil {
 		w.checkGap(head)
+	} else if err := errors.Join(w.cache.doubt(), w.problem(hole)); err != nil {
+		return err
 	}
 	w.run.Expect(int64(w.youths.len()))
 	for _, p := range slices.Backward(w.pages) {

@@ -960,7 +960,8 @@ func TestSourceDir(t *testing.T) {
 	}
 	require.Equal(t, 4, files(t, dir))
 	again := tellAll(t, s, harvest.Checkpoint{}, broken)
-	assert.Equal(t, []string{"feed", "1 500", "feed 304"}, again.asked, "nothing is asked for twice")
+	assert.Equal(t, []string{"feed", "3 304", "2 304", "1 500", "feed 304"}, again.asked, "below a hole, conditionally")
+	require.Equal(t, 4, files(t, dir))
 
 	damage := []string{"", "no line", feedURL + "\n<html/>", feedURL + "\n" + cut(archiveDocs()["2"]), feedURL + "\n" + strings.Replace(archiveDocs()["2"], "urn:feed", "urn:other", 1)}
 	for _, text := range damage {
@@ -986,6 +987,57 @@ func TestSourceDir(t *testing.T) {
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	got := tellAll(t, &atom.Source{URL: feedURL, Dir: blocked}, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	assert.Error(t, got.err)
+}
+
+// TestSourceDirMended: a document that is kept, and to blame for a hole, is mended by its publisher.
+func TestSourceDirMended(t *testing.T) {
+	damages := map[string][2]string{
+		"before itself":         {"2", feedOf(isArchive, prev("2"), entryOf("d", 42), entryOf("a", 41))},
+		"back":                  {"2", feedOf(isArchive, prev("3"), entryOf("d", 42), entryOf("a", 41))},
+		"to nowhere":            {"3", feedOf(isArchive, prev("nowhere"), graveOf("d", 52), graveOf("c", 51))},
+		"two before it":         {"3", feedOf(isArchive, prev("nowhere"), prev("2"), graveOf("d", 52), graveOf("c", 51))},
+		"redirected to another": {"2", "-> 3"},
+	}
+	whole := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			s := &atom.Source{URL: feedURL, Dir: t.TempDir()}
+			docs := archiveDocs()
+			docs[damage[0]] = damage[1]
+			for range 2 {
+				got := tellAll(t, s, harvest.Checkpoint{}, siteOf(docs))
+				require.NoError(t, got.err)
+				assert.Contains(t, got.events[0], "problem: ")
+				assert.Zero(t, got.resume)
+			}
+			got := tellAll(t, s, harvest.Checkpoint{}, siteOf(archiveDocs()))
+			require.NoError(t, got.err)
+			assert.Equal(t, whole.events, got.events)
+			assert.Zero(t, files(t, s.Dir))
+		})
+	}
+	t.Run("what is kept serves while the server fails", func(t *testing.T) {
+		s := &atom.Source{URL: feedURL, Dir: t.TempDir()}
+		site := siteOf(archiveDocs())
+		site[www+"1"] = sourcetest.Document{Status: 500}
+		tellAll(t, s, harvest.Checkpoint{}, site)
+		site = siteOf(archiveDocs())
+		site[www+"3"], site[www+"2"] = sourcetest.Document{Status: 500}, sourcetest.Document{Body: cut(archiveDocs()["2"])}
+		got := tellAll(t, s, harvest.Checkpoint{}, site)
+		require.NoError(t, got.err)
+		assert.Equal(t, whole.events, got.events)
+		assert.Equal(t, []string{"feed", "3 500", "2", "1"}, got.asked)
+	})
+	t.Run("a full pass uses nothing that is kept", func(t *testing.T) {
+		s := &atom.Source{URL: feedURL, Dir: t.TempDir()}
+		tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, 1)
+		require.Equal(t, 3, files(t, s.Dir))
+		f := &sourcetest.Fetcher{Site: siteOf(archiveDocs())}
+		for _, err := range s.Events(t.Context(), &harvest.Run{Full: true, Fetcher: f}) {
+			require.NoError(t, err)
+		}
+		assert.Len(t, f.Exchanges(), 4)
+	})
 }
 
 // TestSourceContext: its end is no Problem.
