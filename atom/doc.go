@@ -31,6 +31,10 @@
 //
 //	report, err := h.Run(ctx, &atom.Source{URL: "https://example.org/feed.atom"})
 //
+// [All] yields the entries of a feed in their newest states, without a Store:
+//
+//	for entry, err := range atom.All(ctx, fetch.New(nil), "https://example.org/feed.atom") {
+//
 // Package atom/anyfeed has a [Parser], anyfeed.Parse, for feeds that are not Atom.
 //
 // # Publishing

@@ -34,6 +34,21 @@ var exampleArchive = sourcetest.Site{
 	</feed>`},
 }
 
+// All entries of an archived feed, each in its newest state, without a store.
+func ExampleAll() {
+	web := &sourcetest.Fetcher{Site: exampleArchive} // package harvest/fetch has the one for HTTP
+	for entry, err := range atom.All(context.Background(), web, "https://www.example.com/laws.atom") {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(entry.ID, entry.Updated, entry.Title.Value)
+	}
+	// Output:
+	// tag:example.com,2026:3 2026-01-03T12:00:00Z On birds
+	// tag:example.com,2026:1 2026-02-01T12:00:00Z On cats, amended
+}
+
 // An archived feed becomes records in a store: the youngest state of each entry. The second run asks for one document.
 func ExampleSource() {
 	ctx := context.Background()

@@ -118,18 +118,77 @@ func (s *Source) Root() string { return s.URL }
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		w := &walk{source: s, run: run.WithDefaults(), yield: yield, cache: newDocCache(s.Dir, s.Key())}
-		err := w.begin()
-		if err == nil {
-			err = errors.Join(w.all(ctx), w.forget())
-		}
-		if w.done {
-			err = errors.Join(err, w.cache.empty())
-		}
-		if err != nil && !errors.Is(err, errStopped) {
+		err := s.walk(ctx, run, func(o outcome) bool { return yield(o.Event, nil) })
+		if err != nil {
 			yield(harvest.Event{}, err)
 		}
 	}
+}
+
+// walk hands all that a run yields to yield, until that returns false.
+func (s *Source) walk(ctx context.Context, run *harvest.Run, yield func(outcome) bool) error {
+	if s.URL == "" {
+		return errors.New("atom: Source.URL is empty")
+	}
+	w := &walk{source: s, run: run.WithDefaults(), yield: yield, cache: newDocCache(s.Dir, s.Key())}
+	err := w.begin()
+	if err == nil {
+		err = errors.Join(w.all(ctx), w.forget())
+	}
+	if w.done {
+		err = errors.Join(err, w.cache.empty())
+	}
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+// All returns an iterator over the entries of a feed, without a Store: url is that of the subscription document. An archived or
+// paged feed is read to its end, and each entry comes once, in its newest state, from the oldest document to the newest;
+// what a tombstone deletes does not come. Package fetch has the Fetcher for HTTP.
+//
+//	for entry, err := range atom.All(ctx, fetch.New(nil), "https://example.org/feed.atom") {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(entry.ID, entry.Updated, entry.Title.Value)
+//	}
+//
+// The documents are read, into a temporary file, before the first entry comes. An error is the last thing yielded: after
+// the entries of the documents that could be read, if it is only some document or entry that could not. Without one, the
+// entries are all there are. Breaking off releases everything.
+//
+// A [Source] has settings, events and checkpoints, and a [Reader] reads a single document.
+func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		var missing []error
+		skipped, stopped := 0, false
+		source := &Source{URL: url}
+		err := source.walk(ctx, &harvest.Run{Fetcher: fetcher}, func(o outcome) bool {
+			if o.Kind == harvest.Problem {
+				missing = append(missing, o.Err)
+			}
+			skipped += o.Skipped
+			stopped = o.entry != nil && !yield(o.entry, nil)
+			return !stopped
+		})
+		if stopped {
+			return
+		}
+		if skipped > 0 {
+			missing = append(missing, named(url, fmt.Errorf("%d entries could not be read", skipped)))
+		}
+		if err := errors.Join(append(missing, err)...); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// An outcome is an event of a walk, with the entry that it was made of, if there is one.
+type outcome struct {
+	harvest.Event
+	entry *Entry
 }
 
 // options is a fingerprint of what decides what is told.
@@ -142,7 +201,7 @@ func (s *Source) options() string {
 type walk struct {
 	source *Source
 	run    *harvest.Run
-	yield  func(harvest.Event, error) bool
+	yield  func(outcome) bool
 
 	from checkpoint
 	next checkpoint
@@ -251,7 +310,7 @@ func (w *walk) otherFeed(p *page) error {
 
 // snapshot tells a complete feed.
 func (w *walk) snapshot(head *page) error {
-	if err := w.give(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
+	if err := w.yields(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
 		return err
 	}
 	if err := w.tellPage(head); err != nil {
@@ -259,7 +318,7 @@ func (w *walk) snapshot(head *page) error {
 	}
 	w.done = true
 	w.next.settle(head.etag, head.lastModified)
-	return w.give(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: head.skipped,
+	return w.yields(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: head.skipped,
 		Options: w.next.Options, Resume: w.resume()})
 }
 
@@ -616,7 +675,7 @@ func (w *walk) resume() harvest.Checkpoint {
 func (w *walk) tellPage(p *page) error {
 	const long = 4 << 20
 	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base} // what its entries inherit
-	var events []harvest.Event
+	var events []outcome
 	_, err := w.parse(p, nil, func(i int, s *sighting) error {
 		if !w.isAhead(s.at) {
 			w.next.told(s.id, s.at)
@@ -656,12 +715,12 @@ func (w *walk) isAhead(at websync.Datetime) bool {
 }
 
 // event returns the event that item i of a document is.
-func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (harvest.Event, error) {
+func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (outcome, error) {
 	id := string(s.id)
 	if s.via && !s.deleted {
 		held, err := w.youths.held(s.entry)
 		if err != nil {
-			return harvest.Event{}, err
+			return outcome{}, err
 		}
 		if held.tombstone && !s.state(p, i).supersedes(held) { // one without via: it is known by its ref
 			return deletion(id, held.time, held.time), nil
@@ -672,7 +731,7 @@ func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (harvest.Event, er
 		return deletion(id, s.at, t.When), nil
 	}
 	e := item.Entry
-	ev := harvest.Event{Kind: harvest.Put, At: s.at, Resource: e.Resource(feed)}
+	ev := outcome{harvest.Event{Kind: harvest.Put, At: s.at, Resource: e.Resource(feed)}, e}
 	link, inline := w.source.Content.of(e)
 	ev.Resource.ID, ev.Resource.Content = id, link
 	if !inline {
@@ -692,19 +751,21 @@ func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (harvest.Event, er
 	return ev, nil
 }
 
-func deletion(id string, at, when websync.Datetime) harvest.Event {
-	return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: id, Modified: when}}
+func deletion(id string, at, when websync.Datetime) outcome {
+	return outcome{Event: harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: id, Modified: when}}}
 }
 
-func (w *walk) give(ev harvest.Event) error {
-	if !w.yield(ev, nil) {
+func (w *walk) give(o outcome) error {
+	if !w.yield(o) {
 		return errStopped
 	}
 	return nil
 }
 
+func (w *walk) yields(ev harvest.Event) error { return w.give(outcome{Event: ev}) }
+
 // giveLong lets the engine finish what it has whenever much inline content is under way.
-func (w *walk) giveLong(ev harvest.Event) error {
+func (w *walk) giveLong(ev outcome) error {
 	const much = 8 << 20
 	if err := w.give(ev); err != nil || w.pending < much {
 		return err
@@ -714,11 +775,11 @@ func (w *walk) giveLong(ev harvest.Event) error {
 
 func (w *walk) mark(resume harvest.Checkpoint, skipped int) error {
 	w.pending = 0
-	return w.give(harvest.Event{Kind: harvest.Mark, Resume: resume, Skipped: skipped})
+	return w.yields(harvest.Event{Kind: harvest.Mark, Resume: resume, Skipped: skipped})
 }
 
 func (w *walk) problem(err error) error {
-	return w.give(harvest.Event{Kind: harvest.Problem, Err: err})
+	return w.yields(harvest.Event{Kind: harvest.Problem, Err: err})
 }
 
 // named gives an error the URL of its document.

@@ -191,6 +191,63 @@ func TestSourceIdentity(t *testing.T) {
 	assert.Equal(t, feedURL, s.Root())
 }
 
+// TestSourceWithoutURL names the setting that is missing.
+func TestSourceWithoutURL(t *testing.T) {
+	for _, s := range []*atom.Source{{}, {Name: "laws"}} {
+		got := tellAll(t, s, harvest.Checkpoint{}, nil)
+		assert.EqualError(t, got.err, "atom: Source.URL is empty")
+		assert.Empty(t, got.asked)
+	}
+}
+
+// TestAll: each entry in its newest state, and at the end what could not be read.
+func TestAll(t *testing.T) {
+	tests := map[string]struct {
+		docs map[string]string
+		want []string
+		err  string
+	}{
+		"an archive": {docs: archiveDocs(), want: []string{"e", "a", "b", "f"}},
+		"complete":   {docs: map[string]string{"feed": feedOf(isComplete, entryOf("b", 2), inlineOf("a", 1, "x"))}, want: []string{"a", "b"}},
+		"a hole": {docs: map[string]string{"feed": archiveDocs()["feed"], "3": archiveDocs()["3"]},
+			want: []string{"b", "f"}, err: "atom: " + www + "2: status 404"},
+		"skipped": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("a", 1), "<entry/>"), "2": feedOf("<entry/>")},
+			want: []string{"a"}, err: "atom: " + feedURL + ": 2 entries could not be read"},
+		"no feed": {docs: map[string]string{"feed": "<html/>"}, err: "an HTML page, not an Atom document"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := &sourcetest.Fetcher{Site: siteOf(test.docs)}
+			var got []string
+			var last error
+			for entry, err := range atom.All(t.Context(), f, feedURL) {
+				require.NoError(t, last, "an error is the last thing")
+				if last = err; err == nil {
+					got = append(got, entry.Title.Value)
+				}
+			}
+			assert.Equal(t, test.want, got)
+			if test.err == "" {
+				assert.NoError(t, last)
+			} else {
+				assert.ErrorContains(t, last, test.err)
+			}
+			for entry := range atom.All(t.Context(), f, feedURL) { // a break is no error, wherever it comes
+				_ = entry
+				break
+			}
+			streams, spools := f.Open()
+			assert.Zero(t, streams+spools)
+		})
+	}
+	for _, err := range atom.All(t.Context(), nil, feedURL) {
+		assert.ErrorContains(t, err, "Fetcher is nil")
+	}
+	for _, err := range atom.All(t.Context(), nil, "") {
+		assert.EqualError(t, err, "atom: Source.URL is empty")
+	}
+}
+
 // archiveDocs is an archive of three documents before the subscription document.
 func archiveDocs() map[string]string {
 	return map[string]string{
