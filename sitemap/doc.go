@@ -2,6 +2,11 @@
 // urlset, sitemapindex and text files, compressed with gzip or not, with the extensions that others have added; and the
 // Sitemap lines of robots.txt files.
 //
+// # Reading a site
+//
+// [All] iterates over all entries of a site, whatever there is: one document, an index with all that it lists, or a
+// robots.txt file. It gets the documents with a Fetcher, e.g. that of package harvest/fetch, and needs no Store.
+//
 // # Reading
 //
 // A [Reader] streams the entries of one document. What the document is, and whether it is compressed, its content tells,
@@ -64,7 +69,7 @@
 //	36  error   sitemap-loc-escape           characters outside ASCII that are not percent-encoded
 //	37  warning sitemap-loc-fragment         a fragment, which names no page of its own
 //	38  warning sitemap-loc-user             a user name or password in the URL
-//	39  warning sitemap-loc-duplicate        a loc that the document lists twice
+//	39  warning sitemap-loc-duplicate        a loc that is listed twice
 //	40  error   sitemap-lastmod              not a W3C datetime
 //	41  warning sitemap-lastmod-future       more than a day ahead
 //	42  info    sitemap-lastmod-schema       a W3C datetime that the schema refuses: neither a full date nor a full time
@@ -78,6 +83,7 @@
 //	54  error   sitemap-index-nested         an index inside an index
 //	55  error   sitemap-repeated             a document that is listed twice, or that lists itself
 //	56  error   sitemap-robots               a Sitemap line with a relative URL
+//	57  warning sitemap-cut                  a text that may have been cut: only the end of the connection ended it
 //	60  error   sitemap-extension-namespace  a namespace that is almost the one of an extension
 //	61  error   sitemap-extension-place      an extension element outside of its parent
 //	62  warning sitemap-extension-element    an element that the extension does not have
@@ -97,7 +103,7 @@
 //	101 error   sitemap-hreflang-repeated    two alternates of one page for one language
 //	102 error   sitemap-hreflang-self        alternates of which none is the page itself
 //
-// A Reader reports those up to 45 but for 2, 3, 34, 37 to 39 and 42; a [Source] also 50, 54, 55 and 56; Validate all but 56. A
+// A Reader reports those up to 45 but for 2, 3, 34, 37 to 39 and 42; a [Source] also 39, 50 and 54 to 57; Validate all but 56 and 57. A
 // [Publisher] reports 33, 34 and 35 of what it can't list.
 //
 // # Harvesting

@@ -1,6 +1,7 @@
 package sitemap_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,34 @@ const example = `<?xml version="1.0" encoding="UTF-8"?>
   <url><loc>https://www.example.com/news?a=1&amp;b=2</loc><priority>high</priority></url>
 </urlset>`
 
+// All entries of a site, whatever its sitemap is made of. A document that can't be read costs no more than an error.
 func Example() {
+	// In a program: fetcher := fetch.New(nil), of package harvest/fetch.
+	fetcher := documents{
+		"https://www.example.com/robots.txt": "Sitemap: https://www.example.com/index.xml",
+		"https://www.example.com/index.xml": `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+			<sitemap><loc>https://www.example.com/news.xml</loc></sitemap>
+			<sitemap><loc>https://www.example.com/lost.xml</loc></sitemap>
+			<sitemap><loc>https://www.example.com/old.txt</loc></sitemap>
+		</sitemapindex>`,
+		"https://www.example.com/news.xml": example,
+		"https://www.example.com/old.txt":  "https://www.example.com/old\n",
+	}
+	for e, err := range sitemap.All(context.Background(), fetcher, "https://www.example.com/robots.txt") {
+		if err != nil {
+			fmt.Println("error:", err)
+			continue
+		}
+		fmt.Println(e.Loc)
+	}
+	// Output:
+	// https://www.example.com/
+	// https://www.example.com/news?a=1&b=2
+	// error: sitemap: https://www.example.com/lost.xml: not there
+	// https://www.example.com/old
+}
+
+func ExampleReader() {
 	r := sitemap.NewReader(strings.NewReader(example)) // of a file, a response body, compressed or not
 	for e, err := range r.All() {
 		if err != nil {

@@ -66,7 +66,7 @@ var (
 	ruleLocEscape   = websync.NewRule(36, "sitemap-loc-escape", sectionEscaping, websync.Error, "characters outside ASCII that are not percent-encoded")
 	ruleLocFragment = websync.NewRule(37, "sitemap-loc-fragment", "RFC 3986 §3.5", websync.Warning, "a fragment, which names no page of its own")
 	ruleLocUser     = websync.NewRule(38, "sitemap-loc-user", "RFC 3986 §3.2.1", websync.Warning, "a user name or password in the URL")
-	ruleLocTwice    = websync.NewRule(39, "sitemap-loc-duplicate", sectionTags, websync.Warning, "a loc that the document lists twice")
+	ruleLocTwice    = websync.NewRule(39, "sitemap-loc-duplicate", sectionTags, websync.Warning, "a loc that is listed twice")
 )
 
 // Of the other values.
@@ -88,6 +88,7 @@ var (
 	ruleNested   = websync.NewRule(54, "sitemap-index-nested", sectionIndex, websync.Error, "an index inside an index")
 	ruleRepeated = websync.NewRule(55, "sitemap-repeated", sectionIndex, websync.Error, "a document that is listed twice, or that lists itself")
 	ruleRobots   = websync.NewRule(56, "sitemap-robots", sectionRobots, websync.Error, "a Sitemap line with a relative URL")
+	ruleCut      = websync.NewRule(57, "sitemap-cut", "RFC 9112 §8", websync.Warning, "a text that may have been cut: only the end of the connection ended it")
 )
 
 // Of the extensions.
@@ -123,7 +124,7 @@ var ruleTable = []Rule{
 	ruleLocMissing, ruleLocSpace, ruleLocRelative, ruleLocLength, ruleLocShort, ruleLocSyntax, ruleLocEscape, ruleLocFragment,
 	ruleLocUser, ruleLocTwice,
 	ruleLastMod, ruleLastModFuture, ruleLastModSchema, ruleChangeFreq, rulePriority, ruleTextLine,
-	ruleHost, ruleLocation, ruleCross, ruleSite, ruleNested, ruleRepeated, ruleRobots,
+	ruleHost, ruleLocation, ruleCross, ruleSite, ruleNested, ruleRepeated, ruleRobots, ruleCut,
 	ruleExtNamespace, ruleExtPlace, ruleExtUnknown, ruleExtDeprecated,
 	ruleImageChild, ruleImageValue, ruleImageCount,
 	ruleVideoChild, ruleVideoValue, ruleVideoLength,

@@ -26,7 +26,12 @@ import (
 //
 // A run yields one snapshot. Documents are fetched ahead and checked to their end, and shown in the order in which they
 // are listed; each is read once. One that can't be read is a Problem, yields nothing, and the others go on. If that is
-// the root, the run ends with its error.
+// the root, the run ends with its error. One that redirects to another document of the set is a Problem, too: what it
+// would list is not known.
+//
+// Entries that can't be used or may be lost in what is damaged, see [Reader.Skipped], count as skipped, and so does
+// a text, or a robots.txt file, that may have been cut ([harvest.Response] MayBeCut). A loc that the set lists more than
+// once is yielded each time, and reported.
 //
 // What lets the next run skip reading is in the checkpoint. If Complete is set, every document is read in full, unless
 // the root has no parts and its server says that it has not changed. Otherwise a part of an index is skipped when its
@@ -87,18 +92,50 @@ func (s *Source) Root() string { return s.URL }
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		w := &walk{
-			source: s,
-			run:    run.WithDefaults(),
-			yield:  yield,
-			next:   checkpoint{options: s.options(), parts: make(map[partKey]partNote)},
-			asked:  make(map[string]bool),
-			freqs:  make(map[ChangeFreq]websync.Element),
-			prios:  make(map[float32]websync.Element),
-		}
+		w := newWalk(s, run)
 		w.from = w.readCheckpoint()
+		w.yield = yield
+		w.put = func(v *View) bool {
+			return yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}, nil)
+		}
 		w.all(ctx)
 	}
+}
+
+// All returns an iterator over the entries that a run from the beginning yields, without a Store, as
+// the function All does. Of run, only Fetcher is required.
+func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		w := newWalk(s, run)
+		w.yield = func(e harvest.Event, err error) bool {
+			switch {
+			case err != nil:
+			case e.Kind == harvest.Problem:
+				err = e.Err
+			case e.Skipped > 0:
+				err = named(s.URL, fmt.Errorf("%d entries can't be read, or may be lost in what is damaged", e.Skipped))
+			default:
+				return true
+			}
+			return yield(Entry{}, err)
+		}
+		w.put = func(v *View) bool { return yield(v.Clone(), nil) }
+		w.all(ctx)
+	}
+}
+
+// All returns an iterator over the entries of a whole site: of the sitemap at url, of any kind, with
+// all documents that it lists, or of those that the Sitemap lines of a robots.txt file name. The
+// entries come in the order in which they are listed. Line and Column are those in their document.
+//
+// A yielded error comes with an empty Entry. It names a document that can't be read, and the others
+// follow; if entries can't be read, one error for all of them comes last. If the document at url can't
+// be read, its error is all there is. The iterator can be ranged over again, which fetches all anew.
+//
+// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from the
+// protocol, see [Source.All].
+func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Entry, error] {
+	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
 }
 
 // options is a fingerprint of what decides which entries are shown.
@@ -112,11 +149,14 @@ type walk struct {
 	source *Source
 	run    *harvest.Run
 	yield  func(harvest.Event, error) bool
+	put    func(*View) bool // yields an entry
 
 	from *checkpoint // empty if there is none that can be used
 	next checkpoint
 
-	asked      map[string]bool // URLs of documents, also those they redirect to
+	asked      map[string]bool   // documents that are listed; keys are canonical URLs
+	read       map[string]string // under which URL each document was asked for; the keys are those after redirects
+	listed     locSet
 	documents  int
 	incomplete bool // there was a Problem
 	skipped    int
@@ -129,14 +169,29 @@ type walk struct {
 	prios map[float32]websync.Element
 }
 
+func newWalk(s *Source, run *harvest.Run) *walk {
+	return &walk{
+		source: s,
+		run:    run.WithDefaults(),
+		from:   new(checkpoint),
+		next:   checkpoint{options: s.options(), parts: make(map[partKey]partNote)},
+		asked:  make(map[string]bool),
+		read:   make(map[string]string),
+		freqs:  make(map[ChangeFreq]websync.Element),
+		prios:  make(map[float32]websync.Element),
+	}
+}
+
 // A part is one document of the set.
 type part struct {
 	url     string
+	index   *part            // that lists it; nil for the root
 	lastMod websync.Datetime // in the index, if it is a W3C datetime
 	depth   int              // indexes around it
 	known   partNote         // from the checkpoint
 
-	final     string   // URL after redirects
+	final     string // URL after redirects; empty if it was not asked for
+	mayBeCut  bool
 	vouched   []string // hosts whose robots.txt lists the set: entries on them are in their place
 	hosts     []string // where its entries belong
 	spool     io.ReadSeekCloser
@@ -168,6 +223,10 @@ func (w *walk) readCheckpoint() *checkpoint {
 }
 
 func (w *walk) all(ctx context.Context) {
+	if w.source.URL == "" {
+		w.yield(harvest.Event{}, errors.New("sitemap: Source.URL is empty"))
+		return
+	}
 	if isRobots(w.source.URL) {
 		w.robots(ctx)
 		return
@@ -176,9 +235,9 @@ func (w *walk) all(ctx context.Context) {
 	if !w.source.Complete || w.from.whole {
 		root.known = w.from.parts[keyOf(root.url)]
 	}
-	w.asked[root.url] = true
+	w.asked[canonical(root.url)] = true
 	w.documents++
-	w.read(ctx, root)
+	w.fetchAndCheck(ctx, root)
 	defer root.close()
 	switch {
 	case root.err != nil:
@@ -228,6 +287,7 @@ func (w *walk) robots(ctx context.Context) {
 		w.yield(harvest.Event{}, file.err)
 		return
 	}
+	w.skipped += w.cut(file)
 	base := newBase(file.final)
 	file.vouched = file.hosts
 	list := func() (*part, bool) {
@@ -244,7 +304,7 @@ func (w *walk) robots(ctx context.Context) {
 				}
 				loc = absolute
 			}
-			if p := w.listed(file, &View{Loc: loc}); p != nil {
+			if p := w.part(file, &View{Loc: loc}); p != nil {
 				return p, true
 			}
 		}
@@ -264,19 +324,37 @@ func (w *walk) show(ctx context.Context, p *part) bool {
 		return false
 	case p.err != nil:
 		return w.problem(p.err)
-	case p.unchanged:
+	}
+	if err := w.redirected(p); err != nil {
+		return w.problem(err)
+	}
+	if p.unchanged {
 		w.remember(p)
 		return true
-	case p.final != p.url && w.asked[p.final]:
-		w.run.Report(ruleRepeated.Finding(p.final, 0, 0, "", []byte(p.url), "a document that the set lists twice, by a redirect"))
-		return true
 	}
-	w.asked[p.final] = true
 	w.skipped += p.skipped
 	if p.kind != Index {
 		return w.leaf(p)
 	}
 	return w.index(ctx, p)
+}
+
+// redirected returns an error if p redirects to another document of the set: what p itself would list was not read.
+func (w *walk) redirected(p *part) error {
+	final := canonical(p.final)
+	if p.final == "" {
+		return nil
+	}
+	_, read := w.read[final]
+	if final != canonical(p.url) && (read || w.asked[final]) {
+		return named(p.url, errRedirect(p.final))
+	}
+	w.read[final] = p.url
+	return nil
+}
+
+func errRedirect(to string) error {
+	return fmt.Errorf("redirects to %s, which is another document of the set: its own entries are not known", to)
 }
 
 func (w *walk) problem(err error) bool {
@@ -289,9 +367,11 @@ func (w *walk) leaf(p *part) bool {
 	w.leaves++
 	w.shown += p.entries
 	w.run.Expect(w.shown + w.shown*w.open/w.leaves)
+	var again first
 	for r := w.reader(p); ; {
 		v, err := r.NextView()
 		if err == io.EOF {
+			again.report(w, p, ruleLocTwice, "are listed before, here or in another document of the set")
 			w.remember(p)
 			return true
 		}
@@ -301,7 +381,10 @@ func (w *walk) leaf(p *part) bool {
 		if !w.usable(p, v) || w.source.Include != nil && !w.source.Include(string(v.Loc)) {
 			continue
 		}
-		if !w.yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}, nil) {
+		if w.listed.add(v.Loc) {
+			again.add(v)
+		}
+		if !w.put(v) {
 			return false
 		}
 	}
@@ -383,7 +466,7 @@ func (w *walk) index(ctx context.Context, p *part) bool {
 			if !w.usable(p, v) {
 				continue
 			}
-			if child := w.listed(p, v); child != nil {
+			if child := w.part(p, v); child != nil {
 				child.depth = p.depth + 1
 				return child, true
 			}
@@ -391,12 +474,16 @@ func (w *walk) index(ctx context.Context, p *part) bool {
 	})
 }
 
-// listed returns the document that an entry of an index names; nil if it is not to be read.
-func (w *walk) listed(index *part, v *View) *part {
-	p := &part{url: string(v.Loc), vouched: index.vouched}
-	if w.asked[p.url] {
+// part returns the document that an entry of an index names; nil if it is not to be read.
+func (w *walk) part(index *part, v *View) *part {
+	p := &part{url: string(v.Loc), index: index, vouched: index.vouched}
+	key := canonical(p.url)
+	if w.asked[key] || index.within(key) {
 		w.run.Report(ruleRepeated.Finding(index.final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
 		return nil
+	}
+	if by, ok := w.read[key]; ok {
+		p.err = named(by, errRedirect(p.url))
 	}
 	maxDocuments := w.source.MaxDocuments
 	if maxDocuments == 0 {
@@ -408,7 +495,7 @@ func (w *walk) listed(index *part, v *View) *part {
 		}
 		p.err = named(index.url, fmt.Errorf("more than %d documents: %w", maxDocuments, websync.ErrLimit))
 	}
-	w.asked[p.url] = true
+	w.asked[key] = true
 	w.documents++
 	w.open++
 	if len(v.LastModText) == 0 {
@@ -419,6 +506,16 @@ func (w *walk) listed(index *part, v *View) *part {
 		p.unchanged = p.known.settled && p.known.lastMod == p.lastMod.String()
 	}
 	return p
+}
+
+// within reports whether a document is p or one of the indexes around it, under the URL after redirects.
+func (p *part) within(key string) bool {
+	for ; p != nil; p = p.index {
+		if canonical(p.final) == key {
+			return true
+		}
+	}
+	return false
 }
 
 // list shows documents in their order, while the next ones are fetched. It returns false when nothing more may be yielded.
@@ -467,14 +564,14 @@ func (w *walk) start(ctx context.Context, p *part) chan *part {
 		return done
 	}
 	go func() {
-		w.read(ctx, p)
+		w.fetchAndCheck(ctx, p)
 		done <- p
 	}()
 	return done
 }
 
-// read fetches a document and checks it. Afterwards p has one of unchanged, err and spool.
-func (w *walk) read(ctx context.Context, p *part) {
+// fetchAndCheck gets a document and reads it to its end. Afterwards p has one of unchanged, err and spool.
+func (w *walk) fetchAndCheck(ctx context.Context, p *part) {
 	limit := w.source.MaxBytes
 	if limit == 0 {
 		limit = document.DefaultBytes
@@ -503,13 +600,13 @@ func (w *walk) fetch(ctx context.Context, p *part, maxBytes int64) {
 	}
 	p.date = responseDate(resp)
 	p.etag, p.modified = resp.Validator.ETag, resp.Validator.LastModified
+	p.mayBeCut = resp.MayBeCut
+	if p.final = resp.URL; p.final == "" {
+		p.final = p.url
+	}
 	if resp.NotModified {
 		p.unchanged = true
 		return
-	}
-	p.final = resp.URL
-	if p.final == "" {
-		p.final = p.url
 	}
 	p.hosts = append([]string{hostName(p.url), hostName(p.final)}, p.vouched...)
 	if p.spool, err = spooled(resp.Body); err != nil {
@@ -563,7 +660,7 @@ func (w *walk) check(p *part) error {
 	r := w.reader(p)
 	r.Report = w.run.Report
 	r.Now = p.date
-	var off offHost
+	var off first
 	for {
 		v, err := r.NextView()
 		if err == io.EOF {
@@ -585,26 +682,43 @@ func (w *walk) check(p *part) error {
 	}
 	p.kind = r.Kind()
 	p.skipped += r.Skipped()
-	if off.n > 0 {
-		message := fmt.Sprintf("%d of %d entries are on another host", off.n, p.entries)
-		w.run.Report(ruleHost.Finding(p.final, off.line, off.column, "loc", off.loc, message))
+	if p.kind == Text {
+		p.skipped += w.cut(p)
 	}
+	off.report(w, p, ruleHost, "are on another host")
 	if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
 		return named(p.url, err)
 	}
 	return nil
 }
 
-// An offHost counts entries on another host than their sitemap, and remembers the first.
-type offHost struct {
+// cut returns 1, and reports it, if the text of p may lack its end.
+func (w *walk) cut(p *part) int {
+	if !p.mayBeCut {
+		return 0
+	}
+	w.run.Report(ruleCut.Finding(p.final, 0, 0, "", nil, "only the end of the connection ended this text: there may have been more"))
+	return 1
+}
+
+// A first counts entries of a document, and remembers the first.
+type first struct {
 	n            int64
 	loc          []byte
 	line, column int
 }
 
-func (o *offHost) add(v *View) {
-	if o.n++; o.n == 1 {
-		o.loc, o.line, o.column = bytes.Clone(v.Loc), v.Line, v.Column
+func (f *first) add(v *View) {
+	if f.n++; f.n == 1 {
+		f.loc, f.line, f.column = bytes.Clone(v.Loc), v.Line, v.Column
+	}
+}
+
+// report reports the entries, if there are any, in one finding at the first.
+func (f *first) report(w *walk, p *part, rule Rule, what string) {
+	if f.n > 0 {
+		message := fmt.Sprintf("%d of %d entries %s", f.n, p.entries, what)
+		w.run.Report(rule.Finding(p.final, f.line, f.column, "loc", f.loc, message))
 	}
 }
 

@@ -41,6 +41,7 @@ type page struct {
 	modified string
 	date     string
 	wait     time.Duration
+	mayBeCut bool
 }
 
 func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
@@ -71,7 +72,7 @@ func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respons
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	resp := &harvest.Response{URL: url, Status: 200, Header: map[string][]string{}, Length: -1}
+	resp := &harvest.Response{URL: url, Status: 200, Header: map[string][]string{}, Length: -1, MayBeCut: p.mayBeCut}
 	if p.date != "" {
 		resp.Header["Date"] = []string{p.date}
 	}
@@ -314,8 +315,49 @@ func TestSourceSets(t *testing.T) {
 		},
 		"the same document by a redirect": {
 			pages: map[string]*page{idx: {body: index(b, a, c)}, a: pages(a + "/1"), b: {redirect: a}, c: {redirect: idx}},
+			want: []string{
+				"problem: sitemap: " + b + ": redirects to " + a + ", which is another document of the set: its own entries are not known",
+				a + "/1",
+				"problem: sitemap: " + c + ": redirects to " + idx + ", which is another document of the set: its own entries are not known",
+				"snapshot end",
+			},
+		},
+		"a redirect to a document that is listed much later": {
+			source: sitemap.Source{Parallel: 1},
+			pages:  map[string]*page{idx: {body: index(b, c, a)}, a: pages(a + "/1"), b: {redirect: "HTTPS://www.example.com:443/x/../%61.xml"}, "HTTPS://www.example.com:443/x/../%61.xml": pages(a + "/1"), c: pages(c + "/1")},
+			want: []string{
+				a + "/1", c + "/1",
+				"problem: sitemap: " + b + ": redirects to " + a + ", which is another document of the set: its own entries are not known",
+				"snapshot end",
+			},
+		},
+		"two redirects to a document that is not listed": {
+			pages: map[string]*page{idx: {body: index(b, c)}, a: pages(a + "/1"), b: {redirect: a}, c: {redirect: a}},
+			want: []string{
+				a + "/1",
+				"problem: sitemap: " + c + ": redirects to " + a + ", which is another document of the set: its own entries are not known",
+				"snapshot end",
+			},
+		},
+		"a document under a new name": {
+			pages: map[string]*page{idx: {redirect: c}, c: {body: index(idx, c, b)}, b: {redirect: a}, a: pages(a + "/1")},
 			want:  []string{a + "/1", full},
 			rules: []string{"sitemap-repeated"},
+		},
+		"a text that may have been cut": {
+			pages: map[string]*page{idx: {body: index(a, b, c)}, a: {body: a + "/1\n", mayBeCut: true}, b: {body: string(urlset(b + "/1")), mayBeCut: true}, c: {body: c + "/1\n"}},
+			want:  []string{a + "/1", b + "/1", c + "/1", "snapshot end, complete, 1 skipped, resume"},
+			rules: []string{"sitemap-cut"},
+		},
+		"two locs in an entry of an index": {
+			pages: map[string]*page{idx: {body: strings.Replace(index(a, b), "</loc></sitemap>\n<sitemap><loc>", "</loc><loc>", 1)}, a: pages(a + "/1"), b: pages(b + "/1")},
+			want:  []string{a + "/1", b + "/1", "snapshot end, complete, 1 skipped, resume"},
+			rules: []string{"sitemap-duplicate-element"},
+		},
+		"a loc that two documents list": {
+			pages: map[string]*page{idx: {body: index(a, b)}, a: pages(a+"/1", a+"/2"), b: pages(b+"/1", a+"/2", a+"/1", b+"/1")},
+			want:  []string{a + "/1", a + "/2", b + "/1", a + "/2", a + "/1", b + "/1", full},
+			rules: []string{"sitemap-loc-duplicate"},
 		},
 		"an index too deep": {
 			source: sitemap.Source{MaxDepth: 2},
@@ -451,6 +493,13 @@ func TestSourceRobots(t *testing.T) {
 		assert.Equal(t, []string{"snapshot start", site + "/1", site + "/2", site + "/4", "snapshot end, complete, 2 skipped, resume"}, got.events)
 		assert.Equal(t, []string{"sitemap-host", "sitemap-robots"}, got.rules())
 		assert.EqualValues(t, 4, got.expect)
+	})
+	t.Run("may have been cut", func(t *testing.T) {
+		w := &web{pages: map[string]*page{robots: {body: "Sitemap: /a.xml", mayBeCut: true}, site + "/a.xml": pages(site + "/1")}}
+		got := listen(t, w, &sitemap.Source{URL: robots, Complete: true}, harvest.Checkpoint{}, 0)
+		require.NoError(t, got.err)
+		assert.Equal(t, []string{"snapshot start", site + "/1", "snapshot end, complete, 1 skipped, resume"}, got.events)
+		assert.Equal(t, []string{"sitemap-cut", "sitemap-robots"}, got.rules())
 	})
 	t.Run("none", func(t *testing.T) {
 		w := &web{pages: map[string]*page{robots: {body: "User-agent: *\nDisallow:\n"}}}
@@ -793,4 +842,54 @@ func TestSourceSpools(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, n)
+}
+
+// TestSourceWithoutSettings: a run needs no more than a Fetcher, and what is missing is named.
+func TestSourceWithoutSettings(t *testing.T) {
+	failure := func(s *sitemap.Source, run *harvest.Run) (last error) {
+		for _, err := range s.Events(t.Context(), run) {
+			last = err
+		}
+		return last
+	}
+	w := &web{pages: map[string]*page{site + "/sitemap.xml": {body: string(urlset("/1"))}}}
+	assert.NoError(t, failure(&sitemap.Source{URL: site + "/sitemap.xml"}, &harvest.Run{Fetcher: w}))
+	assert.EqualError(t, failure(&sitemap.Source{}, &harvest.Run{Fetcher: w}), "sitemap: Source.URL is empty")
+	assert.ErrorContains(t, failure(&sitemap.Source{URL: site}, &harvest.Run{}), "Fetcher is nil")
+}
+
+func TestAll(t *testing.T) {
+	const a, b, idx = site + "/a.xml", site + "/b.txt", site + "/index.xml"
+	w := &web{pages: map[string]*page{
+		site + "/robots.txt": {body: "Sitemap: " + idx + "\nSitemap: " + b},
+		idx:                  {body: index(a, site+"/lost.xml")},
+		a:                    {body: strings.Replace(string(urlset(a+"/1", a+"/2", "https://")), "</loc>", "</loc><lastmod>2025-01-01</lastmod>", 1)},
+		b:                    {body: b + "/1\n"},
+	}}
+	all := func(url string, stop int) (got []string) {
+		for e, err := range sitemap.All(t.Context(), w, url) {
+			if err != nil {
+				assert.Equal(t, sitemap.Entry{}, e)
+				got = append(got, err.Error())
+			} else {
+				got = append(got, fmt.Sprint(e.Loc, " ", e.LastMod, " ", e.Line))
+			}
+			if len(got) == stop {
+				break
+			}
+		}
+		assert.Zero(t, w.open, "bodies left open")
+		return got
+	}
+	want := []string{
+		a + "/1 2025-01-01 2", a + "/2  3", "sitemap: " + site + "/lost.xml: not there", b + "/1  1",
+		"sitemap: " + site + "/robots.txt: 1 entries can't be read, or may be lost in what is damaged",
+	}
+	for stop := range len(want) {
+		assert.Equal(t, want[:stop+1], all(site+"/robots.txt", stop+1))
+	}
+	assert.Equal(t, want, all(site+"/robots.txt", 0))
+	assert.Equal(t, want[3:4], all(b, 0))
+	assert.Equal(t, []string{"sitemap: " + site + "/nothing: not there"}, all(site+"/nothing", 0))
+	assert.Equal(t, []string{"sitemap: Source.URL is empty"}, all("", 0))
 }

@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 )
 
@@ -157,4 +158,44 @@ func originOf(url string) (o origin, path int) {
 func (o origin) split() (scheme, host string) {
 	scheme, host, _ = strings.Cut(string(o), "://")
 	return scheme, host
+}
+
+// canonical returns what is the same for all spellings of an HTTP URL that RFC 3986 §6.2.2 and §6.2.3 call equivalent,
+// without the fragment. Other URLs are returned as they are.
+func canonical(url string) string {
+	o, end := originOf(url)
+	if o == "" {
+		return url
+	}
+	rest, _, _ := strings.Cut(url[end:], "#")
+	path, query := rest, ""
+	if i := strings.IndexByte(rest, '?'); i >= 0 {
+		path, query = rest[:i], rest[i:]
+	}
+	return string(o) + pathOf(plain(path), 0) + plain(query)
+}
+
+// plain returns s with the same percent-encoding for the same characters: letters, digits and "-._~" stand for
+// themselves, and the digits of the others are in capitals.
+func plain(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' || i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
+			b.WriteByte(s[i])
+			continue
+		}
+		triplet := strings.ToUpper(s[i : i+3])
+		n, _ := strconv.ParseUint(triplet[1:], 16, 8)
+		switch c := byte(n); {
+		case '0' <= c && c <= '9', 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', strings.IndexByte("-._~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.WriteString(triplet)
+		}
+		i += 2
+	}
+	return b.String()
 }

@@ -236,7 +236,7 @@ func TestValidateRules(t *testing.T) {
 		"elements that are known": {doc: inEntry("<y xmlns='urn:y'>anything</y>")},
 	}
 	covered := map[string]bool{"sitemap-entries": true, "sitemap-size": true, "sitemap-cross-submit": true} // other tests
-	covered["sitemap-robots"] = true                                                                        // of a Source
+	covered["sitemap-robots"], covered["sitemap-cut"] = true, true                                          // of a Source
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			found, sum, err := validate(t, test.doc, test.change)
