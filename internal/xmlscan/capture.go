@@ -3,19 +3,20 @@ package xmlscan
 // AppendElement reads the element whose Start is current up to its End, which becomes the current token, and appends it to dst as text that
 // stands for itself in any document: each prefix that its names use is declared in it (and xmlns="" if it needs no default namespace).
 // Comments and processing instructions are dropped. Prefixes that occur only inside values and inherited xml: attributes are not carried along.
-// The text can be MaxToken bytes long.
+// The text can be MaxValue bytes long: nothing is appended of a longer one.
 func (r *Reader) AppendElement(dst []byte) ([]byte, error) {
+	r.captures++
 	c := capture{r: r, dst: dst, depth: len(r.stack), from: len(dst)}
+	limit := orDefault(r.MaxValue, defaultValue)
 	c.start()
 	c.declareAt = c.from + 1 + len(r.current().name.raw)
 	for len(r.stack) >= c.depth {
 		k, err := r.Next()
-		if err == nil && len(c.dst)-c.from > r.maxToken {
-			r.fail(r.pos, ErrLimit, "element over %d bytes", r.maxToken)
-			err = r.err
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return dst, err
+		case len(c.dst)-c.from > limit:
+			return dst, r.skipOver(c.depth, "element over %d bytes", limit)
 		}
 		switch k {
 		case Start:
@@ -89,15 +90,12 @@ func (c *capture) end() {
 
 // use notes the namespace of a name, if it comes from outside the element.
 func (c *capture) use(q *qname, space string) {
-	if q.prefix.depth >= c.depth || q.prefix.name == "xml" {
+	p := q.prefix
+	if p.depth >= c.depth || p.captured == c.r.captures || p.name == "xml" {
 		return
 	}
-	for _, n := range c.outer {
-		if n.prefix == q.prefix.name {
-			return
-		}
-	}
-	c.outer = append(c.outer, namespace{q.prefix.name, space})
+	p.captured = c.r.captures
+	c.outer = append(c.outer, namespace{p.name, space})
 }
 
 // declare puts the declarations of the outer namespaces into the element's tag.

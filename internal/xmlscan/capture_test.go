@@ -1,6 +1,7 @@
 package xmlscan_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestAppendElementFails(t *testing.T) {
 	assert.Equal(t, "kept", string(got))
 
 	r = newReader("<a>" + strings.Repeat("<b/>", 100) + "</a>")
-	r.MaxToken = 100
+	r.MaxValue = 100
 	nextStart(t, r, "a")
 	_, err = r.AppendElement(nil)
 	assert.ErrorIs(t, err, xmlscan.ErrLimit)
@@ -75,5 +76,31 @@ func TestAppendElementRecovered(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "<p:x xmlns:p=\"p\" xmlns:q=\"q\" q:b=\"\u00a0&amp;\">]]&gt;\uFFFD</p:x>", string(got))
 	_, err = trace(newReader(string(got)))
+	assert.NoError(t, err)
+}
+
+// TestAppendElementWithManyOuterPrefixes: what is declared is found in constant time, and declared once although the
+// names were forgotten in between.
+func TestAppendElementWithManyOuterPrefixes(t *testing.T) {
+	const levels, each = 200, 200
+	var b, use strings.Builder
+	for i := range levels {
+		b.WriteString("<a")
+		for j := range each {
+			fmt.Fprintf(&b, " xmlns:p%d_%d='u'", i, j)
+			fmt.Fprintf(&use, "<p%d_%d:c/>", i, j)
+		}
+		b.WriteString(">")
+	}
+	b.WriteString("<b><q:x/>" + use.String() + use.String() + "<q:x/></b>" + strings.Repeat("</a>", levels))
+	r := newReader(b.String())
+	r.Recover = func(int, int, string) {}
+	nextStart(t, r, "b")
+	got, err := r.AppendElement(nil)
+	require.NoError(t, err)
+	assert.Equal(t, levels*each+1, strings.Count(string(got), "xmlns:"))
+	again := xmlscan.NewReader(strings.NewReader(string(got)))
+	again.MaxAttrs = -1
+	_, err = trace(again)
 	assert.NoError(t, err)
 }

@@ -38,10 +38,15 @@
 //
 // What is not well-formed ends reading with a [SyntaxError]; input that is empty, cut short, not XML at all or over
 // a limit can be told apart by the sentinel errors. Entity declarations are refused, never expanded. With
-// [Reader.Recover] set, faults in characters and references are reported and read over; faults of structure never are.
+// [Reader.Recover] set, faults in characters and references are reported and read over, and what passes a limit is left
+// out; [Reader.Losses] counts what that costs. Faults of structure are never read over, and a "--" inside of a comment is
+// one: where the end of a comment is damaged, it runs on to the end of another.
 //
 // Writing. A [Writer] appends to one buffer and flushes it to an io.Writer. It never produces what a Reader would refuse:
 // names, characters, prefixes and nesting are checked, and the first error sticks.
+//
+// The inside of a DOCTYPE is passed over, not checked: that its declarations are well-formed is not known. It is looked
+// through for entity declarations, and for its end.
 //
 // Not supported: validation, external entities, default attribute values and attribute types from a DOCTYPE (every attribute
 // is normalised as CDATA), XML 1.1, and encodings of more than one byte a character other than UTF-8 and UTF-16.

@@ -82,7 +82,7 @@ func (r *Reader) sniff() bool {
 	}
 	r.enc.marked = mark > 0
 	r.pos = mark
-	r.origin.off, r.near.off, r.tok = mark, mark, mark
+	r.origin.off, r.near.off, r.ahead.off, r.tok = mark, mark, mark, mark
 	if order != nil {
 		r.enc.wide, r.enc.label = true, "UTF-16"
 		r.transcode(utf16Decoder(order))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // reference decodes the reference that src, at buf[at], starts with, and returns the bytes it took.
@@ -31,7 +32,7 @@ func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
 		return append(dst, '&'), 1, r.fault(at, "'&' starts no reference")
 	}
 	ok := r.fault(at, "undefined entity "+string(name))
-	if c := htmlEntity(name); c != "" {
+	if c := htmlEntities()[string(name)]; c != "" {
 		return append(dst, c...), n + 1, ok
 	}
 	return append(dst, src[:n+1]...), n + 1, ok
@@ -74,7 +75,7 @@ func (r *Reader) charReference(dst, src []byte, at int) ([]byte, int, bool) {
 	c, err := strconv.ParseInt(string(bytes.TrimLeft(digits[:n], "0")), base, 32)
 	n += len(src) - len(digits) + 1
 	if err != nil || !isChar(rune(c)) {
-		return dst, n, r.fault(at, "reference to a character that XML forbids: "+string(src[:min(n, 20)]))
+		return dst, n, r.lose(at, "reference to a character that XML forbids: "+string(src[:min(n, 20)]))
 	}
 	return append(dst, string(rune(c))...), n, true
 }
@@ -94,18 +95,17 @@ func isChar(c rune) bool {
 	return 0xE000 <= c && c <= 0xFFFD || 0x10000 <= c && c <= 0x10FFFF
 }
 
-// htmlEntity returns the character of an HTML 4 entity, or nothing.
-func htmlEntity(name []byte) string {
-	_, after, ok := strings.Cut(htmlEntities, ";"+string(name)+"=")
-	if !ok {
-		return ""
+// htmlEntities returns the characters of the entities of HTML 4.01 §24 other than those of XML.
+var htmlEntities = sync.OnceValue(func() map[string]string {
+	m := make(map[string]string)
+	for entity := range strings.SplitSeq(htmlEntityList, ";") {
+		name, c, _ := strings.Cut(entity, "=")
+		m[name] = c
 	}
-	c, _, _ := strings.Cut(after, ";")
-	return c
-}
+	return m
+})
 
-// htmlEntities are the entities of HTML 4.01 §24 other than those of XML.
-const htmlEntities = ";" +
+const htmlEntityList = "" +
 	"nbsp=\u00a0;iexcl=¡;cent=¢;pound=£;curren=¤;yen=¥;brvbar=¦;sect=§;uml=¨;copy=©;ordf=ª;laquo=«;not=¬;shy=\u00ad;" +
 	"reg=®;macr=¯;deg=°;plusmn=±;sup2=²;sup3=³;acute=´;micro=µ;para=¶;middot=·;cedil=¸;sup1=¹;ordm=º;raquo=»;" +
 	"frac14=¼;frac12=½;frac34=¾;iquest=¿;Agrave=À;Aacute=Á;Acirc=Â;Atilde=Ã;Auml=Ä;Aring=Å;AElig=Æ;Ccedil=Ç;" +
@@ -124,4 +124,4 @@ const htmlEntities = ";" +
 	"forall=∀;part=∂;exist=∃;empty=∅;nabla=∇;isin=∈;notin=∉;ni=∋;prod=∏;sum=∑;minus=−;lowast=∗;radic=√;" +
 	"prop=∝;infin=∞;ang=∠;and=∧;or=∨;cap=∩;cup=∪;int=∫;there4=∴;sim=∼;cong=≅;asymp=≈;ne=≠;equiv=≡;" +
 	"le=≤;ge=≥;sub=⊂;sup=⊃;nsub=⊄;sube=⊆;supe=⊇;oplus=⊕;otimes=⊗;perp=⊥;sdot=⋅;lceil=⌈;rceil=⌉;" +
-	"lfloor=⌊;rfloor=⌋;lang=〈;rang=〉;loz=◊;spades=♠;clubs=♣;hearts=♥;diams=♦;"
+	"lfloor=⌊;rfloor=⌋;lang=〈;rang=〉;loz=◊;spades=♠;clubs=♣;hearts=♥;diams=♦"

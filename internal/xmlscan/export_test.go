@@ -34,6 +34,9 @@ func Moved(r *Reader) (n int, err error) {
 	}
 }
 
+// Held returns how many bytes r holds of its document.
+func Held(r *Reader) int { return cap(r.buf) + cap(r.joined) + cap(r.scrap) + cap(r.values) }
+
 // ValidUTF8 is a scanner that looks at several bytes at a time.
 var ValidUTF8 = validUTF8
 

@@ -27,7 +27,8 @@ type input struct {
 	tok    int    // start of the current token; negative if it is not in buf any more, then
 	tokPos place  // is its position
 	origin marker // the beginning of buf
-	near   marker // the last position asked for
+	near   marker // the last position of a token that was asked for
+	ahead  marker // the last other position
 }
 
 // A place is a line and a column, both counted from 0.
@@ -56,8 +57,10 @@ func (r *Reader) more() {
 	case r.srcErr != nil:
 		r.ended()
 		return
-	case unread > r.maxToken:
-		r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
+	case unread > r.maxToken && unread > overlap && r.mode != modeLong && r.mode != modeDeep:
+		if !r.beginLong() && r.err == nil {
+			r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
+		}
 		return
 	}
 	r.slide()
@@ -80,7 +83,7 @@ func (r *Reader) slide() {
 		r.tokPos = r.place(r.tok)
 	}
 	r.origin = marker{0, r.place(n)}
-	r.near = r.origin
+	r.near, r.ahead = r.origin, r.origin
 	r.tok -= n
 	r.base += int64(n)
 	r.end = copy(r.buf, r.buf[n:r.end])
@@ -136,9 +139,17 @@ func (r *Reader) fail(at int, reason error, format string, args ...any) bool {
 
 // place returns the place of buf[at].
 func (in *input) place(at int) place {
-	m := in.near
-	if at < m.off {
-		m = in.origin
+	in.ahead = in.marker(at)
+	return in.ahead.place
+}
+
+// marker counts from the last known place on.
+func (in *input) marker(at int) marker {
+	m := in.origin
+	for _, known := range [...]marker{in.near, in.ahead} {
+		if known.off <= at && known.off > m.off {
+			m = known
+		}
 	}
 	seg := in.buf[m.off:at]
 	if n := bytes.Count(seg, []byte{'\n'}); n > 0 {
@@ -148,14 +159,14 @@ func (in *input) place(at int) place {
 		m.col += len(seg)
 	}
 	m.off = at
-	in.near = m
-	return m.place
+	return m
 }
 
 func (in *input) tokenPosition() (line, column int) {
 	p := in.tokPos
 	if in.tok >= 0 {
-		p = in.place(in.tok)
+		in.near = in.marker(in.tok)
+		p = in.near.place
 	}
 	return p.line + 1, p.col + 1
 }

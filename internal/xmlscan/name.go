@@ -47,6 +47,7 @@ type names struct {
 	prefixes map[string]*prefix
 	uris     map[string]string
 	none     *prefix // the default namespace
+	captures uint64  // counts captures
 	binds    []binding
 }
 
@@ -69,7 +70,11 @@ func (t *names) forget() {
 	}
 	clear(t.byRaw)
 	clear(t.cache[:])
-	clear(t.prefixes)
+	for name, p := range t.prefixes {
+		if p.captured == 0 || p.captured != t.captures { // a capture declares each once
+			delete(t.prefixes, name)
+		}
+	}
 	clear(t.uris)
 	t.size = 0
 	t.full = false

@@ -10,6 +10,8 @@ type prefix struct {
 	name  string
 	uri   string // empty: not bound
 	depth int    // of the element that declared it; 0: predefined or not bound
+
+	captured uint64 // the last capture that declares it because it is used there
 }
 
 // A binding remembers what a prefix stood for before it was declared.
@@ -30,7 +32,8 @@ func (t *names) prefix(name string) *prefix {
 
 // bind handles a declaration of p in the tag at hand.
 func (r *Reader) bind(p *prefix, value []byte, at int) bool {
-	switch uri := string(value); {
+	uri := r.uri(value)
+	switch {
 	case uri == "" && p != r.none:
 		return r.fail(at, nil, "prefix %s declared as empty", p.name)
 	case p.name == "xmlns":
@@ -40,17 +43,22 @@ func (r *Reader) bind(p *prefix, value []byte, at int) bool {
 	case p.name == "xml":
 		return true
 	}
-	uri, ok := r.uris[string(value)]
-	if !ok {
-		uri = string(value)
-		r.uris[uri] = uri
-		r.size += len(uri)
-		r.full = r.full || r.size > maxNameBytes
-	}
 	r.binds = append(r.binds, binding{p, p.uri, p.depth})
 	r.decls = append(r.decls, p)
 	p.uri, p.depth = uri, len(r.stack)+1
 	return true
+}
+
+// uri returns the name of a namespace as a string, the same each time.
+func (t *names) uri(value []byte) string {
+	uri, ok := t.uris[string(value)]
+	if !ok {
+		uri = string(value)
+		t.uris[uri] = uri
+		t.size += len(uri)
+		t.full = t.full || t.size > maxNameBytes
+	}
+	return uri
 }
 
 // unbind takes back the declarations of an element that has ended.

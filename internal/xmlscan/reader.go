@@ -45,9 +45,14 @@ type Reader struct {
 	// MaxDepth limits the nesting of elements. Zero means 256; negative means no limit.
 	MaxDepth int
 
-	// MaxToken limits the bytes of one token: a tag with its attributes, a joined run of text, a comment, a DOCTYPE.
+	// MaxToken limits the bytes of a tag with its attributes, of a DOCTYPE, and of one Text: a longer run
+	// of text comes in several. Comments and processing instructions may be of any length.
 	// Zero means 8 MiB; negative means no limit.
 	MaxToken int
+
+	// MaxValue limits the bytes that ElementText and AppendElement return, and may be changed at any
+	// time. Zero means 8 MiB; negative means no limit.
+	MaxValue int
 
 	// MaxSize limits the bytes of the document in UTF-8. Zero and negative mean no limit.
 	MaxSize int64
@@ -56,6 +61,7 @@ type Reader struct {
 	MaxAttrs int
 
 	// Recover, if set, makes the Reader go on after a fault that does not touch the structure, and receives each.
+	// What is lost by that, Losses counts.
 	//
 	//   - A '&' that starts no reference, and a reference to an unknown entity, stay as they are; HTML 4 entities are decoded.
 	//   - A character that XML forbids, raw or by reference, is left out.
@@ -63,6 +69,8 @@ type Reader struct {
 	//   - "]]>" in text is kept.
 	//   - A prefix that is not declared stands for itself: Name.Space is the prefix.
 	//   - White space before the XML declaration, a faulty or repeated XML declaration and a second byte-order mark are skipped.
+	//   - What passes MaxToken, MaxAttrs, MaxValue or MaxDepth is left out: the attributes of a tag, the text
+	//     or the element that is asked for, or the elements that are nested too deep.
 	//
 	// Notes on an encoding declaration that contradicts the bytes, and on elements that ElementText skips, are received too;
 	// these are no errors when Recover is nil. Positions are as in SyntaxError. The Reader must not be used inside the call.
@@ -88,7 +96,12 @@ type Reader struct {
 	raws  []rawAttr // the same as they were found
 	decls []*prefix // the prefixes that a Start declares
 
-	cooked bool // attrs are already what they stand for
+	cooked  bool // attrs are already what they stand for
+	spilled bool // text was given, and its run goes on
+
+	long   long // in modeLong
+	deep   int  // in modeDeep: the elements that are open below MaxDepth
+	losses Losses
 
 	values  []byte // attribute values that had to be decoded
 	joined  []byte // a run of text that is not one view of buf
@@ -113,6 +126,8 @@ const (
 	modeContent mode = iota // inside the root element
 	modeEmpty               // after the Start of an empty element
 	modeRun                 // inside a run of text of several pieces
+	modeLong                // inside a token that is not read as a whole
+	modeDeep                // inside elements that are nested too deep
 	modeBegin               // before the first byte
 	modeProlog              // before the root element
 	modeEpilog              // after the root element
@@ -136,7 +151,11 @@ func (r *Reader) Reset(src io.Reader) {
 	r.kind, r.text = 0, nil
 	r.seen.markup, r.seen.doctype = false, false
 	r.enc = encodingState{}
+	r.spilled, r.deep, r.losses = false, 0, Losses{}
 }
+
+// defaultValue is what MaxValue means by zero.
+const defaultValue = 8 << 20
 
 // orDefault reads a limit: zero means def, negative none.
 func orDefault(limit, def int) int {
@@ -171,7 +190,7 @@ func (r *Reader) Next() (Kind, error) {
 // NextTag is like Next but passes over Text.
 func (r *Reader) NextTag() (Kind, error) {
 	k, err := r.NextTagOrText()
-	if k == Text {
+	for k == Text {
 		k, err = r.Next()
 	}
 	return k, err
@@ -214,7 +233,8 @@ func (r *Reader) ElementText() ([]byte, error) {
 		return nil, err
 	}
 	r.element = r.element[:0]
-	if k == Text {
+	limit := orDefault(r.MaxValue, defaultValue)
+	if k == Text && r.mode == modeContent && len(r.text) <= limit {
 		text := r.text
 		if k = r.token(); k == End { // buf did not move: text is still there
 			r.kind = End
@@ -228,20 +248,36 @@ func (r *Reader) ElementText() ([]byte, error) {
 		}
 	}
 	for k != End {
-		if k == Text {
+		switch {
+		case k == Start:
+			err = r.skipChild()
+		case len(r.text) <= limit-len(r.element):
 			r.element = append(r.element, r.text...)
-		} else if err := r.skipChild(); err != nil {
+		default:
+			return nil, r.skipOver(len(r.stack), "text of an element over %d bytes", limit)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if k, err = r.Next(); err != nil {
 			return nil, err
 		}
-		if len(r.element) > r.maxToken {
-			r.fail(r.pos, ErrLimit, "text of an element over %d bytes", r.maxToken)
-			return nil, r.err
-		}
 	}
 	return r.element, nil
+}
+
+// skipOver is Skip, up to the End of the element at depth, because a limit is passed.
+func (r *Reader) skipOver(depth int, format string, limit int) error {
+	if !r.cut(r.pos, format, limit) {
+		r.kind = 0
+		return r.err
+	}
+	for len(r.stack) >= depth {
+		if err := r.Skip(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Reader) skipChild() error {
@@ -305,6 +341,20 @@ func (r *Reader) Depth() int {
 	return len(r.stack)
 }
 
+// Losses says what a Reader with Recover has left out so far, and where its document is in doubt.
+type Losses struct {
+	Characters int // that are left out, or replaced by U+FFFD
+	Cut        int // elements of which something is left out because it passes a limit
+
+	// Hidden counts CDATA sections and processing instructions that look as if the end of one was
+	// damaged, so that it runs on to the end of another and hides all that is in between.
+	Hidden int
+}
+
+// Losses returns what was lost up to the current token. Two results that are equal say that
+// nothing was lost in between.
+func (r *Reader) Losses() Losses { return r.losses }
+
 // Position returns where the current token starts: line and column count from 1, the column in bytes of the document in UTF-8.
 func (r *Reader) Position() (line, column int) {
 	return r.tokenPosition()
@@ -347,6 +397,10 @@ func (r *Reader) special() Kind {
 		return r.close()
 	case modeRun:
 		return r.run()
+	case modeLong:
+		return r.passLong()
+	case modeDeep:
+		return r.passDeep()
 	case modeBegin:
 		if !r.begin() {
 			return 0
@@ -415,18 +469,36 @@ func (r *Reader) pi() bool {
 	}
 	from := r.pos + 2
 	body := r.buf[from : from+n]
-	target := body[:nameLen(body)]
+	if r.piTarget(r.buf[r.pos:from+n+1]) == 0 || !r.checkChars(body, from) {
+		return false
+	}
+	if hasPI(body) {
+		r.hides(r.pos)
+	}
+	r.pos = from + n + 2
+	return true
+}
+
+// piTarget checks the target of the processing instruction that b, at hand, starts with. It
+// returns the length of that start, or 0 after an error and if there is no end to it.
+func (r *Reader) piTarget(b []byte) int {
+	target := b[2 : 2+nameLen(b[2:])]
+	n := 2 + len(target)
 	switch {
+	case n == len(b):
+		return 0
 	case string(target) == "xml":
 		if !r.fault(r.pos, "XML declaration that is not at the start") {
-			return false
+			return 0
 		}
 	case !isNCName(target) || bytes.EqualFold(target, []byte("xml")):
-		return r.fail(r.pos, nil, "bad target %q of a processing instruction", target)
-	case len(body) > len(target) && !isSpace(body[len(target)]):
-		return r.fail(r.pos, nil, "no white space after the target of a processing instruction")
+		r.fail(r.pos, nil, "bad target %q of a processing instruction", target)
+		return 0
+	case b[n] != '?' && !isSpace(b[n]):
+		r.fail(r.pos, nil, "no white space after the target of a processing instruction")
+		return 0
 	}
-	return r.checkChars(body, from) && r.consume(n+4)
+	return n
 }
 
 // comment passes over a comment. It returns false, too, when there is none.
@@ -440,10 +512,16 @@ func (r *Reader) comment() bool {
 	case n < 0 || end == r.end:
 		return false
 	case r.buf[end] != '>': // what should have ended it may be damaged, and what follows is then no comment
-		return r.fail(from+n, nil, `"--" in a comment`)
+		return r.fail(from+n, nil, doubleHyphen)
 	}
-	return r.checkChars(r.buf[from:from+n], from) && r.consume(n+7)
+	if !r.checkChars(r.buf[from:from+n], from) {
+		return false
+	}
+	r.pos = from + n + 3
+	return true
 }
+
+const doubleHyphen = `"--" in a comment`
 
 // consume passes over n checked bytes of markup that gives no token.
 func (r *Reader) consume(n int) bool {

@@ -2,7 +2,7 @@ package xmlscan
 
 import "fmt"
 
-// fault handles a fault at buf[at] that does not touch the structure. It tells whether reading goes on.
+// fault handles a fault at buf[at] that does not touch the structure. It reports whether reading goes on.
 // It may be called only when the token is in the buffer as a whole: a token is scanned again when it was cut short.
 func (r *Reader) fault(at int, msg string) bool {
 	if r.Recover == nil {
@@ -10,6 +10,12 @@ func (r *Reader) fault(at int, msg string) bool {
 	}
 	r.note(at, msg)
 	return true
+}
+
+// lose handles a fault at buf[at] that costs a character.
+func (r *Reader) lose(at int, msg string) bool {
+	r.losses.Characters++
+	return r.fault(at, msg)
 }
 
 // note reports something that is no error.

@@ -15,6 +15,9 @@ func (r *Reader) startTag() Kind {
 	if r.full {
 		r.forget()
 	}
+	if len(r.stack) >= r.maxDepth {
+		return r.beginDeep()
+	}
 	r.attrs, r.raws, r.decls = r.attrs[:0], r.raws[:0], r.decls[:0]
 	r.cooked = true
 	q, p := r.readName(r.pos + 1)
@@ -24,6 +27,9 @@ func (r *Reader) startTag() Kind {
 	mode := modeContent
 	if r.buf[p] != '>' {
 		if p = r.scanAttrs(p); p < 0 {
+			if p == tooManyAttrs {
+				return r.cutTag("more than %d attributes", r.maxAttrs)
+			}
 			return 0
 		}
 		if r.buf[p] == '/' {
@@ -37,7 +43,10 @@ func (r *Reader) startTag() Kind {
 			return 0
 		}
 	}
-	if !r.open(q, p+1-r.pos) {
+	if p+1-r.pos > r.maxToken {
+		return r.cutTag("token over %d bytes", r.maxToken)
+	}
+	if !r.open(q) {
 		return 0
 	}
 	r.tok = r.pos
@@ -46,14 +55,8 @@ func (r *Reader) startTag() Kind {
 	return Start
 }
 
-// open makes the element whose tag was scanned, n bytes long, the current one.
-func (r *Reader) open(q *qname, n int) bool {
-	if n > r.maxToken {
-		return r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
-	}
-	if len(r.stack) >= r.maxDepth {
-		return r.fail(r.pos, ErrLimit, "elements nested deeper than %d", r.maxDepth)
-	}
+// open makes the element whose tag was scanned the current one.
+func (r *Reader) open(q *qname) bool {
 	if q.declares != nil && q.prefix != r.none {
 		return r.fail(r.pos, nil, "element with prefix xmlns")
 	}
@@ -129,7 +132,7 @@ func (r *Reader) close() Kind {
 }
 
 // scanAttrs finds the attributes of a tag, from the byte behind its name, and returns the offset of what ends it: '>', '/' or a
-// wrong character. It returns -1 after an error and if the buffer ends first.
+// wrong character. It returns -1 after an error and if the buffer ends first, and tooManyAttrs.
 func (r *Reader) scanAttrs(p int) int {
 	r.serial++
 	for {
@@ -147,10 +150,13 @@ func (r *Reader) scanAttrs(p int) int {
 			return -1
 		}
 		if p = r.scanAttr(p); p < 0 {
-			return -1
+			return p
 		}
 	}
 }
+
+// tooManyAttrs is returned in place of an offset for more attributes than MaxAttrs.
+const tooManyAttrs = -2
 
 // scanAttr scans one attribute and returns the offset behind it.
 func (r *Reader) scanAttr(at int) int {
@@ -189,8 +195,7 @@ func (r *Reader) scanAttr(at int) int {
 	}
 	q.serial = r.serial
 	if len(r.raws) >= r.maxAttrs {
-		r.fail(at, ErrLimit, "more than %d attributes", r.maxAttrs)
-		return -1
+		return tooManyAttrs
 	}
 	if decode || q.prefix != r.none || q.declares != nil {
 		r.cooked = false

@@ -59,8 +59,7 @@ func (r *Reader) endPlainRun(p, i int, decode bool) Kind {
 	case i+1 == r.end:
 		return 0
 	case i-p > r.maxToken:
-		r.fail(p, ErrLimit, "token over %d bytes", r.maxToken)
-		return 0
+		return r.run()
 	}
 	r.tok = p
 	r.pos = i
@@ -86,25 +85,21 @@ func (r *Reader) decodeRun(p int) (k Kind) {
 }
 
 // run reads text, CDATA sections, comments and processing instructions up to the next tag and joins the text. It may be
-// called again for one run, when the buffer ended.
+// called again for one run, when the buffer ended or so much was joined as one Text can be.
 func (r *Reader) run() Kind {
-	if r.mode != modeRun {
-		r.mode = modeRun
-		r.joined = r.joined[:0]
-		r.tok = r.pos
-	}
+	r.beginRun()
 	for {
 		b := r.buf[r.pos:r.end]
 		switch {
 		case len(b) > 0 && b[0] != '<':
 			if !r.textPiece() {
-				return 0
+				return r.paused()
 			}
 		case len(b) < 2:
 			return 0
 		case b[1] == '!':
 			if !r.comment() && !r.cdata() {
-				return 0
+				return r.paused()
 			}
 		case b[1] == '?':
 			if !r.pi() {
@@ -119,6 +114,35 @@ func (r *Reader) run() Kind {
 	}
 }
 
+// beginRun begins a run, or the next Text of the one at hand.
+func (r *Reader) beginRun() {
+	if r.mode != modeRun || r.spilled {
+		r.mode = modeRun
+		r.startPiece()
+	}
+}
+
+func (r *Reader) startPiece() {
+	r.spilled = false
+	r.joined = r.joined[:0]
+	r.tok = r.pos
+}
+
+// paused gives what is joined, if it is as much as one Text can be.
+func (r *Reader) paused() Kind {
+	switch {
+	case r.err != nil:
+		return 0
+	case r.spilled && len(r.joined) > 0:
+		r.text = r.joined
+		return Text
+	case r.spilled, r.mode == modeLong:
+		r.spilled = false
+		return r.token()
+	}
+	return 0
+}
+
 func (r *Reader) endRun() Kind {
 	r.mode = modeContent
 	if len(r.joined) == 0 {
@@ -128,10 +152,21 @@ func (r *Reader) endRun() Kind {
 	return Text
 }
 
-// textPiece adds the text up to the next '<' to the run.
+// textPiece adds the text up to the next '<' to the run, or as much as one Text can be.
 func (r *Reader) textPiece() bool {
-	n := bytes.IndexByte(r.buf[r.pos:r.end], '<')
-	return n >= 0 && r.join(r.buf[r.pos:r.pos+n], r.pos, inText) && r.consume(n)
+	b := r.buf[r.pos:r.end]
+	n := bytes.IndexByte(b, '<')
+	switch {
+	case n < 0 && len(b) <= max(r.maxToken, overlap):
+		return false
+	case n < 0 || n > r.maxToken:
+		n = cutText(b[:r.maxToken])
+	}
+	if !r.join(b[:n], r.pos, inText) {
+		return false
+	}
+	r.pos += n
+	return true
 }
 
 // cdata adds a CDATA section to the run. Nothing else that starts with "<!" can stand here.
@@ -147,13 +182,30 @@ func (r *Reader) cdata() bool {
 	}
 	from := r.pos + len("<![CDATA[")
 	n := bytes.Index(r.buf[from:r.end], []byte("]]>"))
-	return n >= 0 && r.join(r.buf[from:from+n], from, inCDATA) && r.consume(n+len("<![CDATA[]]>"))
+	switch {
+	case n < 0:
+		return false
+	case n > r.maxToken:
+		r.pass(longCDATA, len("<![CDATA["))
+		return false
+	}
+	body := r.buf[from : from+n]
+	if !r.join(body, from, inCDATA) {
+		return false
+	}
+	if bytes.Contains(body, cdataStart) && r.hasEndTag(body) {
+		r.hides(r.pos)
+	}
+	r.pos = from + n + len("]]>")
+	return true
 }
 
-// join adds a piece, buf[at:], to the run.
+// join adds a piece, buf[at:], to the run. It returns false after an error and if there is no
+// room for the piece any more.
 func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
-	if len(r.joined)+len(piece) > r.maxToken {
-		return r.fail(at, ErrLimit, "token over %d bytes", r.maxToken)
+	if len(r.joined) > 0 && len(r.joined)+len(piece) > r.maxToken {
+		r.spilled = true
+		return false
 	}
 	r.joined, ok = r.decode(r.joined, piece, at, where)
 	return ok
@@ -203,7 +255,7 @@ func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 		case c == '\t' && where == inValue:
 			dst, n = append(dst, ' '), 1
 		case c < ' ' && c != '\t':
-			n, ok = 1, r.fault(at+i, "control character "+hex(rune(c)))
+			n, ok = 1, r.lose(at+i, "control character "+hex(rune(c)))
 		default:
 			dst, n = append(dst, c), 1
 		}
@@ -229,9 +281,9 @@ func (r *Reader) characters(dst, src []byte, at int) ([]byte, int, bool) {
 		ok := true
 		switch {
 		case c == utf8.RuneError && n == 1:
-			dst, ok = append(dst, "\uFFFD"...), r.fault(at+i, "byte that is not "+r.enc.name())
+			dst, ok = append(dst, "\uFFFD"...), r.lose(at+i, "byte that is not "+r.enc.name())
 		case c == 0xFFFE || c == 0xFFFF:
-			ok = r.fault(at+i, "character "+hex(c))
+			ok = r.lose(at+i, "character "+hex(c))
 		default:
 			dst = append(dst, run[i:i+n]...)
 		}
