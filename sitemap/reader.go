@@ -112,7 +112,16 @@ func (r *Reader) Kind() Kind { return r.kind }
 // Skipped returns how many entries were left out so far because they have no usable loc, and how often others may be lost in
 // what was read over: an entry inside of another or of an unknown element, a second loc, text with markup where none
 // belongs. Such entries are read where that is possible, and counted all the same: that all were found can't be known.
-func (r *Reader) Skipped() int { return r.skipped }
+//
+// What passes a limit on one value, 8 MiB or 256 elements one inside another, counts, too, and a processing instruction that
+// runs on to the end of another.
+func (r *Reader) Skipped() int {
+	if r.xml == nil {
+		return r.skipped
+	}
+	lost := r.xml.Losses()
+	return r.skipped + lost.Cut + lost.Instructions // of sections, the text is looked at
+}
 
 // Elements returns the extension elements of the root element itself that were read so far: rs:md and rs:ln, for instance,
 // before the first entry.
@@ -590,7 +599,10 @@ func (r *Reader) capture() error {
 	if err != nil {
 		return err
 	}
-	if v.buf = b; from > maxElements {
+	if v.buf = b; len(b) == from { // over a limit, and reported
+		return nil
+	}
+	if from > maxElements {
 		v.buf = b[:from]
 		r.reportChild(ruleElementSize, nil, "more than 1 MiB of extension elements in one entry: left out")
 		return nil
@@ -647,7 +659,7 @@ func (r *Reader) elsewhere(line, column int) error {
 		return r.fatal
 	case err != nil:
 		return r.xml.Fail(err)
-	case !top:
+	case !top, len(b) == 0:
 		return r.fatal
 	case r.size > maxElements:
 		r.report(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")

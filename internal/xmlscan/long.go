@@ -13,7 +13,7 @@ type long struct {
 	after mode // what comes behind it
 	quote byte // of a tag: the quote of the attribute value at hand, or 0
 
-	nested, closed, hidden bool // of a CDATA section or a processing instruction: see hides
+	nested, closed bool // of a CDATA section or a processing instruction: see runsOn
 }
 
 type longKind uint8
@@ -316,14 +316,17 @@ func (r *Reader) lookInside(b []byte) {
 	l := &r.long
 	switch l.kind {
 	case longPI:
-		l.nested, l.closed = l.nested || hasPI(b), true
+		if hasPI(b) && !l.nested {
+			l.nested = true
+			r.runsOn(&r.losses.Instructions)
+		}
 	case longCDATA:
+		had := l.nested && l.closed
 		l.nested = l.nested || bytes.Contains(b, cdataStart)
 		l.closed = l.closed || r.hasEndTag(b)
-	}
-	if l.nested && l.closed && !l.hidden {
-		l.hidden = true
-		r.hides(r.pos)
+		if l.nested && l.closed && !had {
+			r.runsOn(&r.losses.Sections)
+		}
 	}
 }
 
@@ -345,12 +348,12 @@ func (r *Reader) hasEndTag(b []byte) bool {
 	}
 }
 
-// hides notes a CDATA section that holds the end tag of its element and then another CDATA
+// runsOn counts a CDATA section that holds the end tag of its element and then another CDATA
 // section, or a processing instruction that holds another one. It is well-formed, but more
-// likely the end of the first was damaged, and what stands between them is hidden.
-func (r *Reader) hides(at int) {
-	r.losses.Hidden++
-	r.note(at, "section that runs on over another one: what is between them is not seen")
+// likely the end of the first was damaged.
+func (r *Reader) runsOn(count *int) {
+	*count++
+	r.note(r.pos, "what runs on over the start of another of its kind: what is in between is not seen")
 }
 
 // wholeChars returns b without a character at its end that is cut off.

@@ -131,13 +131,13 @@ func TestLosses(t *testing.T) {
 	}{
 		"nothing":                           {"<a b='&amp;'>&nbsp;&x; & ]]> é</a>", xmlscan.Losses{}},
 		"characters":                        {"<a b='\xff'>\x01&#1;\ufffe\xff</a>", xmlscan.Losses{Characters: 5}},
-		"a section that runs on":            {"<a><t><![CDATA[x]></t></a><a><t><![CDATA[y]]></t></a>", xmlscan.Losses{Hidden: 1}},
-		"a long section that runs on":       {"<a><t><![CDATA[x]></t>" + strings.Repeat("z", 500) + "</a><a><t><![CDATA[y]]></t></a>", xmlscan.Losses{Hidden: 1}},
+		"a section that runs on":            {"<a><t><![CDATA[x]></t></a><a><t><![CDATA[y]]></t></a>", xmlscan.Losses{Sections: 1}},
+		"a long section that runs on":       {"<a><t><![CDATA[x]></t>" + strings.Repeat("z", 500) + "</a><a><t><![CDATA[y]]></t></a>", xmlscan.Losses{Sections: 1}},
 		"a section about sections":          {"<a><t><![CDATA[<script>//<![CDATA[</script>]]></t></a>", xmlscan.Losses{}},
-		"an instruction that runs on":       {"<a><?x y><b/><?z?></a>", xmlscan.Losses{Hidden: 1}},
-		"a long instruction that runs on":   {"<a><?x y>" + strings.Repeat("z", 500) + "<b/><?z?></a>", xmlscan.Losses{Hidden: 1}},
+		"an instruction that runs on":       {"<a><?x y><b/><?z?></a>", xmlscan.Losses{Instructions: 1}},
+		"a long instruction that runs on":   {"<a><?x y>" + strings.Repeat("z", 500) + "<b/><?z?></a>", xmlscan.Losses{Instructions: 1}},
 		"an instruction that has no other":  {"<a><?x <b/>?></a>", xmlscan.Losses{}},
-		"an instruction over the root's":    {"<?x y><b/><?z?><a/>", xmlscan.Losses{Hidden: 1}},
+		"an instruction over the root's":    {"<?x y><b/><?z?><a/>", xmlscan.Losses{Instructions: 1}},
 		"a section that is over in a child": {"<a><t><![CDATA[x]]></t><t><![CDATA[y]]></t></a>", xmlscan.Losses{}},
 	}
 	for name, c := range cases {

@@ -346,9 +346,10 @@ type Losses struct {
 	Characters int // that are left out, or replaced by U+FFFD
 	Cut        int // elements of which something is left out because it passes a limit
 
-	// Hidden counts CDATA sections and processing instructions that look as if the end of one was
-	// damaged, so that it runs on to the end of another and hides all that is in between.
-	Hidden int
+	// Sections and Instructions count CDATA sections and processing instructions that look as if
+	// the end of one was damaged, so that it runs on to the end of another and hides all that is
+	// in between.
+	Sections, Instructions int
 }
 
 // Losses returns what was lost up to the current token. Two results that are equal say that
@@ -473,7 +474,7 @@ func (r *Reader) pi() bool {
 		return false
 	}
 	if hasPI(body) {
-		r.hides(r.pos)
+		r.runsOn(&r.losses.Instructions)
 	}
 	r.pos = from + n + 2
 	return true

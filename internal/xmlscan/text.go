@@ -194,7 +194,7 @@ func (r *Reader) cdata() bool {
 		return false
 	}
 	if bytes.Contains(body, cdataStart) && r.hasEndTag(body) {
-		r.hides(r.pos)
+		r.runsOn(&r.losses.Sections)
 	}
 	r.pos = from + n + len("]]>")
 	return true
