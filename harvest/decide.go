@@ -47,59 +47,80 @@ func (r *Record) restate(t Times) {
 // nothing else than its slot, the snapshot it belongs to and the Harvester's settings: a plan and the run that follows it decide
 // alike.
 //
-// In a log an event is history if both times are stated and its time is before the record's; without times the order
-// decides. In a snapshot, different is enough, unless the record changed after the moment that the snapshot describes.
-// A task to get stands for a change that was told already: the same goes for it. An event that can mean the state that is to
-// be got is that change told again, with the times that are known of it.
+// A task to get stands for a change that came already: it is compared as the record is. An event that can mean the state that is
+// to be got is that change once more, with all that is known of it.
 func (p *pipe) decide(s *slot) decision {
+	s.ask = false
+	means := s.meansTask()
 	switch {
-	case s.ended, p.isBehindTask(s):
+	case s.ended, s.awaits() && p.isOlder(s, s.waiting.time(), s.waiting.Run == p.id) && !(means && s.shown):
+		return decision{outcome: History}
+	case means:
+		t := s.waiting
+		s.ev.At, s.ev.Tag, s.ev.Resource, s.stated = t.At, t.Tag, t.Resource, fingerprint(&t.Resource, t.Tag)
+		s.ask, s.shown = true, false
+		return p.obtain(s)
+	case s.task != nil && s.task.Base == s.rec.Seq:
+		s.ask = true // decided when the task was stored
+		return p.obtain(s)
+	case p.isOlder(s, s.rec.time(), p.snap == nil || s.rec.Seq > p.snap.last):
 		return decision{outcome: History}
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
-	case s.meansTask():
-		s.ev.At, s.ev.Resource.Modified, s.shown = s.waiting.At, s.waiting.Resource.Modified, false
-		return p.obtain(s)
-	case !s.rec.Known():
-		return p.obtain(s)
-	case s.task != nil && s.task.Base == s.rec.Seq:
-		return p.obtain(s) // decided when the task was stored
-	case p.isOlder(s):
-		return decision{outcome: History}
-	case !s.rec.Live():
-		return p.obtain(s)
-	case p.isUnchanged(s):
+	case s.rec.Live() && p.isUnchanged(s):
 		return decision{outcome: Unchanged}
+	case p.isSwept(s):
+		return decision{outcome: History}
 	}
 	return p.obtain(s)
 }
 
-// isOlder reports whether the event says less than the record knows. What a snapshot shows twice, and what was changed since
-// it began, is judged as in a log.
-func (p *pipe) isOlder(s *slot) bool {
-	if s.shown && s.rec.Seq <= p.snap.last {
-		return notBefore(s.rec.time(), p.snap.at)
+// isOlder reports whether the event is of an earlier state than what is known, by the times of both. In a log its time is
+// earlier; without times the order decides. In a snapshot different is enough, unless what is known came at the moment that the
+// snapshot describes or after it, and the event does not state a later time. What came since the snapshot began, and what it
+// lists twice, is judged as in a log.
+func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
+	known = p.believed(known)
+	t := p.timeOf(s)
+	if s.shown && !isNew {
+		return notBefore(known, p.snap.moment()) && !t.After(known)
 	}
-	return s.isHistory()
+	return t.Before(known)
 }
 
-// isBehindTask reports whether the event says less than what is to be got. What this run has told itself is judged as in a log.
-func (p *pipe) isBehindTask(s *slot) bool {
-	if s.waiting == nil || s.waiting.Kind != TaskGet {
-		return false
+// isSwept reports whether a snapshot has swept the record, and the event is of a log and states no later time than was
+// stated before: it must not revive it.
+func (p *pipe) isSwept(s *slot) bool {
+	held, t := s.rec.stated(), p.timeOf(s)
+	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
+	modified := p.believed(held.Modified)
+	return swept && !s.shown && !t.IsZero() && !modified.IsZero() && !t.After(modified)
+}
+
+// timeOf returns the time of a slot's event, as far as it can be believed.
+func (p *pipe) timeOf(s *slot) websync.Datetime { return p.believed(s.ev.time()) }
+
+// awaits reports whether a change of the id is to be got.
+func (s *slot) awaits() bool { return s.waiting != nil && s.waiting.Kind == TaskGet }
+
+// known returns the time that was stated last of the id.
+func (s *slot) known() websync.Datetime {
+	if s.awaits() {
+		return s.waiting.time()
 	}
-	told := s.waiting.time()
-	if s.shown && s.waiting.Run != p.id {
-		return notBefore(told, p.snap.at) && !s.meansTask()
-	}
-	return s.ev.time().Before(told)
+	return s.rec.time()
+}
+
+// restates reports whether a put says of a live record what was said of it last.
+func (s *slot) restates() bool {
+	return s.ev.Kind == Put && s.rec.Live() && s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified()
 }
 
 // meansTask reports whether a put can mean the state that is to be got: it describes the same, and states the same time or a
 // coarser one.
 func (s *slot) meansTask() bool {
 	t := s.waiting
-	if s.ev.Kind != Put || t == nil || t.Kind != TaskGet || s.ev.time().After(t.time()) || fingerprint(&t.Resource, t.Tag) != s.stated {
+	if s.ev.Kind != Put || !s.awaits() || s.ev.time().After(t.time()) || fingerprint(&t.Resource, t.Tag) != s.stated {
 		return false
 	}
 	return s.ev.Resource.Modified == t.Resource.Modified || isCoarser(s.ev.Resource.Modified, t.Resource.Modified)
@@ -111,18 +132,6 @@ func isCoarser(d, e websync.Datetime) bool { return d.Precision() < e.Precision(
 // notBefore reports whether the time of a change is stated, and not before at.
 func notBefore(t, at websync.Datetime) bool {
 	return !t.IsZero() && !at.IsZero() && !t.Before(at)
-}
-
-// isHistory reports whether an event of a log is older than the record. A record that a snapshot has swept keeps the last time
-// that was stated of it, and an event not later than that must not revive it.
-func (s *slot) isHistory() bool {
-	t := s.ev.time()
-	if t.Before(s.rec.time()) {
-		return true
-	}
-	held := s.rec.stated()
-	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
-	return swept && !t.IsZero() && !held.Modified.IsZero() && !t.After(held.Modified)
 }
 
 // isUnchanged reports whether the record has what the event states.
@@ -180,7 +189,7 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	b, ok := s.rec.Body(ContentName)
 	content := &s.ev.Resource.Content
 	switch {
-	case p.getter != nil, !s.rec.Live(), !ok, !s.ev.hasContent(), p.hasNoContent(s.rec), s.ev.Tag != "", contradicts(*content, b.Link):
+	case s.ask, p.getter != nil, !s.rec.Live(), !ok, !s.ev.hasContent(), p.hasNoContent(s.rec), s.ev.Tag != "", contradicts(*content, b.Link):
 		return websync.Body{}, false
 	}
 	if _, ok := content.Digests.Strongest(); ok {
@@ -226,15 +235,13 @@ func sameBodies(a, b []websync.Body) bool {
 	})
 }
 
-// decideDelete decides about a deletion that a log tells.
+// decideDelete decides about a deletion that is not older than the record.
 func decideDelete(ev *Event, rec *Record) decision {
 	at := ev.time()
 	switch {
 	case !rec.Known():
 		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}}, at)
 		return decision{outcome: Unchanged, change: &Change{Record: next}, touch: true}
-	case at.Before(rec.time()):
-		return decision{outcome: History}
 	case rec.Live():
 		return decision{outcome: Deleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
 	case at.After(rec.time()):

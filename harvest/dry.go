@@ -188,9 +188,12 @@ func (r *run) considerAll(ctx context.Context) error {
 			}
 			return flush()
 		}
-		return errors.Join(flush(), p.control(ctx, s))
+		err := flush()
+		p.drain(ctx, s)
+		return errors.Join(err, p.control(ctx, s))
 	})
 	err = errors.Join(err, flush())
+	p.drain(ctx, nil)
 	p.endListing()
 	if err != nil {
 		return err
@@ -217,12 +220,8 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 	return nil
 }
 
-// consider decides about a slot and tells it.
-func (p *pipe) consider(ctx context.Context, s *slot) {
-	if earlier := p.dry.expected(s.id()); earlier != nil {
-		s.rec, s.waiting = earlier, nil
-	}
-	d := p.hold(s, p.decide(s))
+// consider tells what is decided about a slot.
+func (p *pipe) consider(ctx context.Context, s *slot, d decision) {
 	ask := d.get && s.rec.Live() && !p.lacks(s) &&
 		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified() && !s.ev.At.After(s.rec.time())
 	if ask && p.dry.audit {

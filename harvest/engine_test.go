@@ -371,14 +371,19 @@ func TestSweptKeepsTheTimeOfItsLastChange(t *testing.T) {
 	}
 }
 
-// TestDeletedAndShownInOneSnapshot puts a resource again in the state that it had before it was deleted.
+// TestDeletedAndShownInOneSnapshot puts a resource again in the state that it had before it was deleted: of one moment the last
+// event counts.
 func TestDeletedAndShownInOneSnapshot(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.run(snapshot(put("a", day(2))))
 	r := w.run(snapshot(del("a", day(2)), put("a", day(2))))
-	require.EqualValues(t, []int64{1, 1}, []int64{r.Deleted, r.Created})
+	require.EqualValues(t, []int64{1, 1}, []int64{r.History, r.Unchanged})
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
+	require.Len(t, w.log(), 1)
+
+	r = w.run(snapshot(del("a", day(3)), put("a", day(4))))
+	require.EqualValues(t, []int64{1, 1}, []int64{r.Deleted, r.Created})
 }
 
 // TestUntimedDeletionComesFirst tells a deletion without a time, and then an older change, while a younger one is got.

@@ -10,8 +10,8 @@ import (
 // A pipe joins the stages for one pass. Slots go from the feed to plan, from plan to get or straight to commit, and
 // back to plan when they are settled, since a later event of the same id may wait there.
 //
-// There are never more than window slots in flight, and the channel to commit holds them all: no stage ever waits for one
-// that may wait for it.
+// There are never more than window slots in flight, and those that were held back; the channel to commit holds them all: no
+// stage ever waits for one that may wait for it.
 type pipe struct {
 	*run
 	window   int
@@ -84,7 +84,7 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give f
 
 func (r *run) newPipe(patience time.Duration) *pipe {
 	window := r.window()
-	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window)}
+	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window+maxHeld)}
 	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: max(1, window*3/4)}
 	if patience == deferAll {
 		p.maxGets = 0

@@ -12,7 +12,8 @@ const planBatch = 256
 // planner is the state of the second stage.
 type planner struct {
 	flying   map[string]*slot // by id: the slot on its way; others of the id wait in its later
-	inflight int              // slots that are not settled, waiting ones included
+	held     []*slot          // back, the first one for the longest time; they are in flying
+	inflight int              // slots that are not settled, waiting ones included and those held back apart
 	gets     int              // those of them that were queued for get
 	maxGets  int              // so many may be; the rest of the window is for what needs no get
 	patience time.Duration    // left; negative: without end
@@ -30,6 +31,9 @@ func (p *pipe) plan(ctx context.Context) error {
 	for {
 		if err := p.settle(ctx); err != nil {
 			return err
+		}
+		if control != nil || ended {
+			p.drain(ctx, control)
 		}
 		if p.inflight == 0 && control != nil {
 			if err := p.control(ctx, control); err != nil {
@@ -178,6 +182,7 @@ func (p *pipe) recognise(s *slot) bool {
 		return false
 	}
 	id := s.id()
+	p.noteEntry(s)
 	if s.ev.Kind == Delete {
 		p.snap.table.forget(id)
 		return false
@@ -224,9 +229,16 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 
 // place decides about a slot, or lets it wait behind the one of its id that is on its way.
 func (p *pipe) place(ctx context.Context, s *slot) {
+	if s.task == nil {
+		p.releaseBefore(ctx, s)
+	}
 	p.ledger.enter(s)
 	p.inflight++
-	if first := p.flying[s.id()]; first != nil {
+	switch first := p.flying[s.id()]; {
+	case first == nil:
+	case first.held:
+		s = p.replace(first, s)
+	default:
 		first.later = append(first.later, s)
 		return
 	}
@@ -292,30 +304,35 @@ func (p *pipe) youngest(waited []*slot) *slot {
 	}
 	win := waited[0]
 	for i, s := range waited[1:] {
-		if win.ev.time().IsZero() && !s.ev.time().IsZero() {
+		if p.timeOf(win).IsZero() && !p.timeOf(s).IsZero() {
 			win.later = waited[1+i:]
 			break
 		}
 		lost := win
-		if s.ev.time().Before(win.ev.time()) {
+		if p.timeOf(s).Before(p.timeOf(win)) {
 			lost = s
 		} else {
 			win = s
 		}
-		p.ledger.leave(lost)
-		p.inflight--
-		p.outcome(lost.id(), History, nil)
+		p.overtaken(lost)
 	}
 	return win
 }
 
 // dispatch sends a slot on its way, according to what is decided.
 func (p *pipe) dispatch(ctx context.Context, s *slot) {
-	if p.dry != nil {
-		p.consider(ctx, s)
+	if earlier := p.dry.expected(s.id()); earlier != nil {
+		s.rec, s.waiting = earlier, nil
+	}
+	d := p.decide(s)
+	if p.holdBack(ctx, s, d) {
 		return
 	}
-	d := p.hold(s, p.decide(s))
+	d = p.hold(s, d)
+	if p.dry != nil {
+		p.consider(ctx, s, d)
+		return
+	}
 	s.outcome = d.outcome
 	switch {
 	case d.get:

@@ -68,6 +68,12 @@ func newRun(h *Harvester, src Source) (*run, error) {
 	return r, nil
 }
 
+// clock returns the present moment.
+func (r *run) clock() time.Time { return r.report.Started }
+
+// believed returns a time that is stated, or the zero Datetime if it can't be believed.
+func (r *run) believed(t websync.Datetime) websync.Datetime { return t }
+
 func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
 	if r.h.Bodies == VerifyBodies {
 		return newSink(), nil

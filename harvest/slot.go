@@ -14,6 +14,9 @@ type slot struct {
 	shown   bool    // part of a snapshot, and shown for the first time in it
 	rec     *Record // that it was planned against
 	waiting *Task   // of the id, as the Store has it; nil: there is none, or the slot comes from a task
+	ask     bool    // the bytes are to be asked for, whatever is held
+	held    bool    // back, until it is known whether anything else comes of its id
+	alone   bool    // it was held back, and nothing else came
 	ended   bool    // the task that it comes from is not there any more: something younger was told
 	queued  bool    // for get
 	later   []*slot // events of the same id that came meanwhile, oldest first

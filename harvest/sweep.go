@@ -10,10 +10,13 @@ import (
 
 // A snapshot is a listing of everything there is, between its SnapshotStart and its SnapshotEnd.
 type snapshot struct {
-	at    websync.Datetime // the moment it describes
-	last  websync.Seq      // of the log when it began: records with a greater number are new
-	live  int64            // records when it began
+	last  websync.Seq // of the log when it began: records with a greater number are new
+	live  int64       // records when it began
 	table *seenTable
+
+	latest       websync.Datetime // of the times after its At that its entries state
+	note, before listingNote      // of this listing, and of the last one with the same At
+	noted        bool             // this listing's is to be kept
 }
 
 // startSnapshot fills the table of known and seen ids by one ordered scan.
@@ -25,7 +28,10 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err != nil {
 		return &storeError{err}
 	}
-	snap := &snapshot{at: s.ev.At, last: p.last(head), table: newSeenTable(head.Live[p.key])}
+	snap := &snapshot{last: p.last(head), table: newSeenTable(head.Live[p.key])}
+	if err := snap.describes(ctx, p, s.ev.At); err != nil {
+		return err
+	}
 	tasks := p.taskCursor(ctx)
 	defer tasks.stop()
 	for rec, err := range p.records(ctx) {
@@ -66,6 +72,7 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 		}
 	}
 	p.snap = nil
+	snap.keepNote(w.batch)
 	p.resume(s)
 	if at, ok := p.ledger.covered(); ok {
 		w.batch.Checkpoint = &at.at
@@ -116,7 +123,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 // isGone reports whether a record was there before the snapshot, and the snapshot, which speaks of a later moment, does not
 // show it. Nor is it gone if a task that the snapshot leaves alone tells of a younger state.
 func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(rec.time(), w.snap.at) && !w.snap.table.seen(rec.Resource.ID) &&
+	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || w.snap.ends(waiting, w.id))
 }
 
@@ -164,7 +171,7 @@ func (w *sweeper) removeGone(ctx context.Context) error {
 func (w *sweeper) remove(rec *Record, waiting *Task) {
 	id := rec.Resource.ID
 	if w.why == nil {
-		next := tombstone(rec, w.snap.at)
+		next := tombstone(rec, w.snap.moment())
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: next})
 		w.dry.put(next)
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
@@ -172,7 +179,7 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 		return
 	}
 	if waiting == nil || waiting.Kind != TaskWithheld || waiting.Base != rec.Seq {
-		w.batch.Tasks = append(w.batch.Tasks, *w.withheldTask(rec, w.snap.at, w.why))
+		w.batch.Tasks = append(w.batch.Tasks, *w.withheldTask(rec, w.snap.moment(), w.why))
 	}
 	if waiting != nil {
 		w.dry.touch(*rec)
@@ -208,8 +215,7 @@ func (s *snapshot) ends(t *Task, run [16]byte) bool {
 	if t.Kind != TaskGet || t.Run == run || s.table.seen(t.Resource.ID) {
 		return false
 	}
-	at := t.time()
-	return at.IsZero() || s.at.IsZero() || at.Before(s.at)
+	return !notBefore(t.time(), s.moment())
 }
 
 func (w *sweeper) flushFull(ctx context.Context) error {

@@ -1,0 +1,101 @@
+package harvest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// snapshotAt is a complete listing that describes a moment.
+func snapshotAt(at websync.Datetime, events ...harvest.Event) harvest.Source {
+	all := append([]harvest.Event{{Kind: harvest.SnapshotStart, At: at}}, events...)
+	return harvest.Of(src, append(all, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true})...)
+}
+
+// findings counts the findings of a rule.
+func (w *world) findings(rule string) *int {
+	n := 0
+	w.h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) {
+		if f.Rule == rule {
+			n++
+		}
+	}}
+	return &n
+}
+
+// TestSnapshotStatesALaterTime lists a later state of what has changed after the moment of the listing.
+func TestSnapshotStatesALaterTime(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(harvest.Of(src, titled("a", date(t, "2030-01-01"), "one")))
+	found := w.findings("snapshot-at")
+	list := snapshotAt(day(2), titled("a", date(t, "2031-01-01"), "two"))
+	require.EqualValues(t, 1, w.run(list).Updated)
+	require.Equal(t, "two", w.record("a").Resource.Title)
+	require.Equal(t, 1, *found)
+	w.steady(list)
+}
+
+// TestSnapshotOlderThanItsEntries: its At is not used, neither for what it lists nor for what it doesn't.
+func TestSnapshotOlderThanItsEntries(t *testing.T) {
+	for name, reversed := range map[string]bool{"the latest last": false, "the latest first": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for _, page := range []string{"back", "latest", "gone", "young"} {
+				w.page(page)
+			}
+			w.run(harvest.Of(src, titled("back", day(5), "five"), put("gone", day(6)), put("latest", day(7)), put("young", day(10))))
+			found := w.findings("snapshot-at")
+			events := []harvest.Event{titled("back", day(4), "four"), put("latest", day(9))}
+			if reversed {
+				events[0], events[1] = events[1], events[0]
+			}
+			list := snapshotAt(day(2), events...)
+			r := w.run(list)
+			require.Equal(t, "four", w.record("back").Resource.Title, "different is enough: the listing is later")
+			require.EqualValues(t, 1, r.Deleted)
+			rec := w.record("gone")
+			require.False(t, rec.Live())
+			require.Equal(t, day(9), rec.At)
+			rec = w.record("young")
+			require.True(t, rec.Live(), "it changed after all that is listed")
+			require.Equal(t, 1, *found)
+			w.steady(list)
+		})
+	}
+}
+
+// TestSnapshotWhoseMomentNeverMoves changes a listing that always describes the same moment.
+func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
+	w := newWorld(t)
+	for _, page := range []string{"a", "b", "c"} {
+		w.page(page)
+	}
+	bare := func(title string) harvest.Event { return titled("a", websync.Datetime{}, title) }
+	w.run(harvest.Of(src, titled("a", day(9), "by the log"), put("b", day(9)), put("c", day(1))))
+	found := w.findings("snapshot-at")
+	stale := snapshotAt(day(2), bare("old"), put("c", day(1)))
+	for range 2 {
+		r := w.run(stale)
+		require.EqualValues(t, 1, r.History, "a stale copy, as far as anybody can know")
+		require.Zero(t, r.Deleted)
+	}
+	require.Zero(t, *found)
+
+	next := snapshotAt(day(2), bare("new"), put("c", day(1)))
+	planned, err := w.h.Plan(t.Context(), next, nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, planned.Differences())
+	*found = 0
+	r := w.run(next)
+	require.Equal(t, 1, *found)
+	require.EqualValues(t, []int64{1, 1}, []int64{r.Updated, r.Deleted})
+	require.Equal(t, "new", w.record("a").Resource.Title)
+	n := len(w.log())
+	w.run(next)
+	require.Len(t, w.log(), n)
+	require.EqualValues(t, 1, w.run(snapshotAt(day(2), bare("newer"), put("c", day(1)))).Updated)
+}
