@@ -27,8 +27,10 @@ type Checker interface {
 // it, and a path is gone if one says so and no other knows it.
 //
 // Two kinds of documents belong to the host and not to one Publisher. The lines of all that have a /robots.txt make one,
-// in their order, each Sitemap line once. So do the lines of plain texts of one name under /.well-known/ (RFC 8615),
-// where no line stands twice.
+// each Sitemap line once: first those of a file among [Bodies], then those of the others in their order. So do the lines of
+// plain texts of one name under /.well-known/ (RFC 8615), where no line stands twice. What is in a content coding, and under
+// /.well-known/ what is no plain text, can't be joined: if it comes first it is the document, else it is left out. Of each
+// text 512 KiB can be joined, about what crawlers read (RFC 9309 §2.5); more is [websync.ErrLimit].
 //
 // Documents yields the paths of [Bodies] first, for the others link to them, then those of the others in their order,
 // and at last those that belong to the host; a path that several Publishers have, once.
@@ -55,13 +57,31 @@ func ofHost(path string) bool { return path == robotsPath || strings.HasPrefix(p
 
 // Document implements [websync.Publisher].
 func (j joined) Document(ctx context.Context, path string) (*websync.Document, error) {
-	var found []*websync.Document
+	if ofHost(path) {
+		return j.hostDocument(ctx, path)
+	}
 	missing := websync.ErrNotFound
 	for _, p := range j {
 		doc, err := p.Document(ctx, path)
 		switch {
-		case err == nil && !ofHost(path):
+		case err == nil:
 			return doc, nil
+		case errors.Is(err, websync.ErrGone):
+			missing = err
+		case !errors.Is(err, websync.ErrNotFound):
+			return nil, err
+		}
+	}
+	return nil, missing
+}
+
+// hostDocument returns a document that belongs to the host.
+func (j joined) hostDocument(ctx context.Context, path string) (*websync.Document, error) {
+	var found []*websync.Document
+	missing := websync.ErrNotFound
+	for _, i := range j.exportOrder() {
+		doc, err := j[i].Document(ctx, path)
+		switch {
 		case err == nil:
 			found = append(found, doc)
 		case errors.Is(err, websync.ErrGone):
@@ -73,10 +93,10 @@ func (j joined) Document(ctx context.Context, path string) (*websync.Document, e
 	if len(found) == 0 {
 		return nil, missing
 	}
-	if len(found) == 1 || !isPlain(found[0]) {
+	if len(found) == 1 || !isLines(path, found[0]) {
 		return found[0], nil
 	}
-	return union(path, slices.DeleteFunc(found, func(d *websync.Document) bool { return !isPlain(d) })), nil
+	return union(path, slices.DeleteFunc(found, func(d *websync.Document) bool { return !isLines(path, d) })), nil
 }
 
 // Check implements [Checker].
@@ -154,15 +174,15 @@ func isMissing(err error) bool {
 	return errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone)
 }
 
-// isPlain reports whether a document is lines of text.
-func isPlain(d *websync.Document) bool {
+// isLines reports whether a document is lines of text. Of /robots.txt that is so whatever its type.
+func isLines(path string, d *websync.Document) bool {
 	name, _, _ := strings.Cut(d.Type, ";")
-	return d.Encoding == "" && strings.EqualFold(strings.TrimSpace(name), "text/plain")
+	return d.Encoding == "" && (path == robotsPath || strings.EqualFold(strings.TrimSpace(name), "text/plain"))
 }
 
 // union returns the document of all lines of docs.
 func union(path string, docs []*websync.Document) *websync.Document {
-	doc := &websync.Document{Type: docs[0].Type, ETag: unionTag(docs), Modified: youngest(docs)}
+	doc := &websync.Document{Type: "text/plain; charset=utf-8", ETag: unionTag(docs), Modified: youngest(docs)}
 	for _, d := range docs {
 		doc.Links = append(doc.Links, d.Links...)
 	}
@@ -170,7 +190,7 @@ func union(path string, docs []*websync.Document) *websync.Document {
 	if path == robotsPath {
 		once = isSitemapLine
 	}
-	doc.Write = func(ctx context.Context, w io.Writer) error { return writeUnion(ctx, w, docs, once) }
+	doc.Write = func(ctx context.Context, w io.Writer) error { return inPath(path, writeUnion(ctx, w, docs, once)) }
 	return doc
 }
 
@@ -190,7 +210,7 @@ func youngest(docs []*websync.Document) (t time.Time) {
 // unionTag makes a tag of those of docs. It is empty if one of them is.
 func unionTag(docs []*websync.Document) string {
 	sum := sha256.New()
-	for _, d := range docs {
+	for _, d := range docs { // in their order
 		if d.ETag == "" {
 			return ""
 		}
@@ -211,14 +231,14 @@ func writeUnion(ctx context.Context, w io.Writer, docs []*websync.Document, once
 	var moved error
 	written := make(map[string]bool)
 	for _, d := range docs {
-		var text bytes.Buffer
-		err := copyDocument(ctx, &text, d)
+		var part lines
+		err := copyDocument(ctx, &part, d)
 		if errors.Is(err, websync.ErrConflict) {
 			moved = err
 		} else if err != nil {
 			return err
 		}
-		for line := range strings.Lines(strings.TrimPrefix(text.String(), "\uFEFF")) {
+		for line := range strings.Lines(strings.TrimPrefix(part.text.String(), "\uFEFF")) {
 			line = strings.TrimRight(line, "\r\n")
 			if once(line) && written[line] {
 				continue
@@ -230,6 +250,20 @@ func writeUnion(ctx context.Context, w io.Writer, docs []*websync.Document, once
 		}
 	}
 	return moved
+}
+
+// lines are a text that is to be joined with others. It has an end, for it is held in memory.
+type lines struct{ text bytes.Buffer }
+
+// maxLines is how many bytes of one text can be joined with others.
+const maxLines = 512 << 10
+
+// Write implements [io.Writer].
+func (l *lines) Write(p []byte) (int, error) {
+	if l.text.Len()+len(p) > maxLines {
+		return 0, fmt.Errorf("a text of more than %d bytes can't be joined with others: %w", maxLines, websync.ErrLimit)
+	}
+	return l.text.Write(p)
 }
 
 // copyDocument writes the bytes of a document to w. As with Write, ErrConflict comes after the last byte.

@@ -3,12 +3,17 @@ package publish
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest/memstore"
 )
 
 func paths(t testing.TB, p websync.Publisher) (all []string) {
@@ -104,7 +109,58 @@ func TestRobotsLines(t *testing.T) {
 	b.docs["/robots.txt"] = b.docs["/a.xml"]
 	doc, err := Join(a, b).Document(t.Context(), "/robots.txt")
 	require.NoError(t, err)
-	assert.NotEqual(t, "text/plain", doc.Type, "only text has lines")
+	assert.Equal(t, "text/plain; charset=utf-8", doc.Type, "whatever it is said to be")
+
+	b.file("/robots.txt", websync.Document{Type: "text/plain", Encoding: "gzip", ETag: "g"}, "coded")
+	assert.NotContains(t, get(newHandler(t, a, b), "GET", "/robots.txt").Body.String(), "coded", "nobody can join it")
+	assert.Equal(t, "coded", get(newHandler(t, b, a), "GET", "/robots.txt").Body.String())
+}
+
+// The user's own robots.txt is kept, and the Sitemap lines of lists follow it. Nobody else's robots.txt counts.
+func TestOwnRobots(t *testing.T) {
+	store := memstore.New()
+	robots := websync.Item{Resource: websync.Resource{ID: "https://example.org/robots.txt", Content: websync.Link{Type: "application/octet-stream"}}}
+	put(t, store, "a", robots, map[string]string{"content": "User-agent: *\r\nDisallow: /private/"})
+	put(t, store, "stranger", robots, map[string]string{"content": "User-agent: *\nDisallow: /\n"})
+	list := newSite()
+	list.list("/robots.txt", "text/plain; charset=utf-8", "Sitemap: https://example.org/sitemap.xml\n")
+	const want = "User-agent: *\nDisallow: /private/\nSitemap: https://example.org/sitemap.xml\n"
+	w := get(newHandler(t, list, Bodies(store, locator)), "GET", "/robots.txt")
+	assert.Equal(t, want, w.Body.String())
+	assert.Equal(t, "text/plain; charset=utf-8", w.Header().Get("Content-Type"))
+	dir := t.TempDir()
+	_, err := WriteDir(t.Context(), dir, list, Bodies(store, locator))
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(dir, "robots.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, want, string(data))
+}
+
+// endless is a body without an end.
+type endless struct{ read *int64 }
+
+func (e endless) Read(p []byte) (int, error)   { *e.read += int64(len(p)); return len(p), nil }
+func (endless) Seek(int64, int) (int64, error) { return 0, nil }
+func (endless) Close() error                   { return nil }
+
+// What is joined is held in memory, so it has a limit.
+func TestJoinLimit(t *testing.T) {
+	a, b := newSite(), newSite()
+	a.list("/robots.txt", "text/plain", "# a")
+	var read int64
+	b.set("/robots.txt", func() (*websync.Document, error) {
+		return &websync.Document{Type: "text/plain", ETag: "b", Open: func(context.Context) (io.ReadSeekCloser, error) { return endless{&read}, nil }}, nil
+	})
+	h := newHandler(t, a, b)
+	w := get(h, "GET", "/robots.txt", "Range", "bytes=0-9")
+	assert.Equal(t, 503, w.Code)
+	assert.Less(t, read, int64(2*maxLines))
+	_, err := WriteDir(t.Context(), t.TempDir(), a, b)
+	assert.ErrorIs(t, err, websync.ErrLimit)
+	assert.ErrorContains(t, err, "/robots.txt: a text of more than 524288 bytes")
+
+	b.list("/robots.txt", "text/plain", strings.Repeat("x", maxLines))
+	assert.Equal(t, maxLines+len("# a\n\n"), get(h, "GET", "/robots.txt").Body.Len())
 }
 
 func TestText(t *testing.T) {

@@ -103,6 +103,14 @@ func TestServesADirectory(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status)
 }
 
+// The robots.txt of a directory stays, with one line more.
+func TestKeepsRobots(t *testing.T) {
+	dir := directory(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /drafts/"})
+	entry := serve(t, "-dir", dir)
+	_, robots := get(t, strings.TrimSuffix(entry, "sitemap.xml")+"robots.txt")
+	assert.Equal(t, "User-agent: *\nDisallow: /drafts/\nSitemap: "+entry+"\n", robots)
+}
+
 func TestWritesFiles(t *testing.T) {
 	dir := directory(t, map[string]string{"d/a b.txt": "one", "b.txt": "two"})
 	out := t.TempDir()
