@@ -23,12 +23,42 @@ type Written struct {
 	Bytes     int64 `json:"bytes"`     // of the files that are new or different
 }
 
+// A RefusedError says which documents [WriteDir] could not write as files. It has written all others.
+type RefusedError struct {
+	Total   int64     // how many
+	Refused []Refused // the first 100
+}
+
+// Refused is a document that is not written.
+type Refused struct {
+	Path   string // of its URL
+	Reason string
+}
+
+const maxRefused = 100 // that a RefusedError names
+
+// Error names the first document.
+func (e *RefusedError) Error() string {
+	text := fmt.Sprintf("publish: %d documents have no file", e.Total)
+	if len(e.Refused) > 0 {
+		text += fmt.Sprintf(", first %.300q: %s", e.Refused[0].Path, e.Refused[0].Reason)
+	}
+	return text
+}
+
 // WriteDir writes the documents of Publishers, joined as by [Join], as files below dir: the bytes that a [Handler] would
 // serve, for any web server of static files. dir is made if it is not there.
 //
-// The file of a document is its path, with escapes decoded where that leaves a safe file name. A path that ends in a
-// slash, and one that is a directory of others too, is index.html in that directory; it stays there when the others
-// cease. Two paths that come to the same file, and one that can be no file, are errors.
+// The file of a document is its path without escapes, which is where a server looks for it. A path that ends in a slash,
+// and one that is a directory of others too, is index.html in that directory; it stays there when the others cease. A path
+// that can be no file, or would be the file of another, is left out: then the error is a [*RefusedError], and all else is
+// written. On a file system that ignores case, or takes two forms of Unicode for one, paths that differ in nothing else come
+// to one file, and Windows has no files whose names end in a dot or a space, hold one of <>:"|?* or are those of devices:
+// write to another system, where the files are to be served as well.
+//
+// A server of files adds no headers of its own accord. Below "r/" are the bodies of others, which may be pages with
+// scripts: have it send "Content-Security-Policy: sandbox" and "X-Content-Type-Options: nosniff" with these, as a [Handler]
+// does. Nor does it know media types and content codings, but by what a name ends in.
 //
 // Each file is replaced at once, when its bytes are on disk, and only if they are different. Files are written in the order
 // in which Documents names them, so that no file links to one that is not there, wherever the export stops. What an
@@ -49,8 +79,11 @@ func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) 
 	}
 	e := &export{tree: t, site: site}
 	err = e.run(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		err = fmt.Errorf("publish: %w", err)
+	case e.refused.Total > 0:
+		err = &e.refused
 	}
 	return e.done, errors.Join(err, t.root.Close())
 }
@@ -66,6 +99,15 @@ type export struct {
 	files sorter // name, path, number of the path in Documents; no path: a file that moved aside
 	order sorter // number, name, path
 	aside hashes // files that become directories
+
+	refused RefusedError
+}
+
+// refuse notes that a document can't be written.
+func (e *export) refuse(path, reason string) {
+	if e.refused.Total++; len(e.refused.Refused) < maxRefused {
+		e.refused.Refused = append(e.refused.Refused, Refused{path, reason})
+	}
 }
 
 func (e *export) run(ctx context.Context) error {
@@ -116,7 +158,8 @@ func (e *export) plan(ctx context.Context) error {
 		}
 		name, err := fileName(p)
 		if err != nil {
-			return err
+			e.refuse(p, err.Error())
+			continue
 		}
 		if err := paths.add(name, p, fmt.Sprintf("%016d", n)); err != nil {
 			return err
@@ -153,9 +196,7 @@ func (e *export) nest(plan iter.Seq2[[]string, error]) error {
 			return err
 		}
 		if len(open) > 0 && open[len(open)-1].name == p.name {
-			if err := clash(open[len(open)-1].row[1], p.row[1]); err != nil {
-				return err
-			}
+			e.refuseSecond(open[len(open)-1].row[1], p.row[1])
 			continue
 		}
 		if err := closeTo(p.name); err != nil {
@@ -170,25 +211,26 @@ func (e *export) nest(plan iter.Seq2[[]string, error]) error {
 	return closeTo("")
 }
 
-// clash is an error unless two paths that have the same file are the same.
-func clash(a, b string) error {
-	if a == b {
-		return nil
+// refuseSecond refuses the second of two paths that have the same file, unless they are the same.
+func (e *export) refuseSecond(first, second string) {
+	if first != second {
+		e.refuse(second, fmt.Sprintf("%.300q has the same file", first))
 	}
-	return fmt.Errorf("%s and %s come to the same file", a, b)
 }
 
 // place adds the file of a branch to e.files.
 func (e *export) place(b branch) error {
+	isIndex := b.row != nil && strings.HasSuffix(b.row[1], "/")
+	if isIndex && b.planned {
+		e.refuse(b.row[1], fmt.Sprintf("its file %.300q is a directory of other paths", b.name))
+	}
 	switch {
-	case b.row == nil && b.planned:
+	case (b.row == nil || isIndex) && b.planned:
 		return e.placeCeased(b.name)
 	case b.row == nil:
 		return nil
-	case !b.below:
+	case !b.below || isIndex:
 		return e.files.add(b.name, b.row[1], b.row[2])
-	case strings.HasSuffix(b.row[1], "/"):
-		return fmt.Errorf("%s comes to the same file as a directory of other paths", b.row[1])
 	}
 	if b.inOld {
 		e.aside.add(b.name)
@@ -218,10 +260,12 @@ func (e *export) check() error {
 			continue
 		}
 		if last.row != nil && p.name == last.name {
-			return clash(last.row[1], p.row[1])
+			e.refuseSecond(last.row[1], p.row[1])
+			continue
 		}
 		if last.row != nil && under(p.name, last.name) {
-			return fmt.Errorf("%s comes to a file that is a directory for %s", last.row[1], p.row[1])
+			e.refuse(p.row[1], fmt.Sprintf("%.300q has a file where it needs a directory", last.row[1]))
+			continue
 		}
 		info, err := e.tree.lstat(p.name)
 		if err != nil {
@@ -268,13 +312,18 @@ func (e *export) planNames() iter.Seq2[string, error] {
 	}
 }
 
-// planned yields the rows of e.files that are documents.
+// planned yields the rows of e.files that are documents, of those with one file the first.
 func (e *export) planned() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
+		last := ""
 		for row, err := range e.files.sorted() {
-			if (err != nil || row[1] != "") && !yield(row, err) {
+			if err == nil && (row[1] == "" || row[0] == last) {
+				continue
+			}
+			if !yield(row, err) {
 				return
 			}
+			last = row[0]
 		}
 	}
 }

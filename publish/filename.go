@@ -1,7 +1,9 @@
 package publish
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -12,91 +14,68 @@ const private = ".websync"
 
 const indexFile = "index.html"
 
-// fileName returns the name of the file of a path, below the directory of the export and with slashes. Different paths
-// have different names, but for "/a/" and "/a/index.html", and "/%41" and "/%2541".
+// How long the name of a file can be for every server to open it below its own directory: most systems take 255 bytes in
+// one part of a path, and 4,096 in all.
+const (
+	maxFileName = 255
+	maxFilePath = 3500
+)
+
+// fileName returns the name of the file of a path, below the directory of the export and with slashes, or the reason that
+// there is none. Different paths have different names, but for "/a/" and "/a/index.html".
 //
-// Escapes are decoded where a URL must have them and a file need not: a server finds the file by the decoded name. Other
-// spellings of a path are other paths, so they are kept as they are.
+// A server of static files decodes a path, all of it, and opens the file of that name. So that is the name; and a path
+// that is not the one way to escape it would find, or hide, the file of another.
 func fileName(path string) (string, error) {
 	segments, ok := strings.CutPrefix(path, "/")
-	if !ok || !isEscaped(path) {
-		return "", fmt.Errorf("%q is not an escaped path", path)
+	if !ok {
+		return "", errors.New("not an absolute path")
 	}
 	var names []string
 	for segment := range strings.SplitSeq(segments, "/") {
-		names = append(names, decodeSegment(segment))
+		name, err := url.PathUnescape(segment)
+		if err != nil || escapeBytes(name, standsForItself) != segment {
+			return "", fmt.Errorf("%.200q is not escaped as a server expects it", segment)
+		}
+		names = append(names, name)
 	}
 	if last := len(names) - 1; names[last] == "" {
 		names[last] = indexFile
 	}
 	for _, name := range names {
-		if !isFileName(name) {
-			return "", fmt.Errorf("%q has no file name", path)
+		if err := checkFileName(name); err != nil {
+			return "", err
 		}
 	}
 	name := strings.Join(names, "/")
-	if names[0] == private || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", fmt.Errorf("%q has no file name", path)
+	switch {
+	case strings.EqualFold(names[0], private):
+		return "", errors.New("the export keeps its own files there")
+	case len(name) > maxFilePath:
+		return "", fmt.Errorf("a path of %d bytes is too long for a server to open: %d are not", len(name), maxFilePath)
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		return "", errors.New("not a file name on this system")
 	}
 	return name, nil
 }
 
-// decodeSegment decodes a segment that is escaped as it must be. Any other it returns as it is.
-func decodeSegment(segment string) string {
-	if strings.IndexByte(segment, '%') < 0 {
-		return segment
+// checkFileName returns why name can't be the name of one file on any system that has such names.
+func checkFileName(name string) error {
+	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' || r == '\\' }
+	switch {
+	case name == "" || name == "." || name == "..":
+		return fmt.Errorf("%q is not the name of a file", name)
+	case len(name) > maxFileName:
+		return fmt.Errorf("a name of %d bytes is too long for a file: %d are not", len(name), maxFileName)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%q is not UTF-8", name)
+	case strings.ContainsFunc(name, odd):
+		return fmt.Errorf("%q holds a control character, a slash or a backslash", name)
 	}
-	b := make([]byte, 0, len(segment))
-	for i := 0; i < len(segment); i++ {
-		c := segment[i]
-		if c == '%' {
-			if i+2 >= len(segment) {
-				return segment
-			}
-			high, low := unhex(segment[i+1]), unhex(segment[i+2])
-			if c = high<<4 | low&15; high > 15 || low > 15 || standsForItself(c) {
-				return segment
-			}
-			i += 2
-		}
-		b = append(b, c)
-	}
-	if name := string(b); isFileName(name) {
-		return name
-	}
-	return segment
-}
-
-// isEscaped reports whether a path holds nothing that a URL must have escaped.
-func isEscaped(path string) bool {
-	for i := range len(path) {
-		if c := path[i]; !standsForItself(c) && c != '/' && c != '%' {
-			return false
-		}
-	}
-	return true
+	return nil
 }
 
 // standsForItself reports whether c stands for itself in a segment (RFC 3986 §3.3).
 func standsForItself(c byte) bool {
 	return isAlphanumeric(c) || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
-}
-
-// unhex returns the value of an upper-case hexadecimal digit, or 255.
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 255
-}
-
-// isFileName reports whether name can be the name of one file on any system that has such names.
-func isFileName(name string) bool {
-	if name == "" || name == "." || name == ".." || !utf8.ValidString(name) {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' || r == '\\' })
 }

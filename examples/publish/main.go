@@ -30,7 +30,7 @@ import (
 
 const (
 	exitDone    = 0
-	exitMissing = 1 // some files could not be read, and are missing from an export
+	exitMissing = 1 // some files could not be read or written, and are missing from an export
 	exitFailed  = 2 // usage, or the directory, the store or the address could not be used
 )
 
@@ -124,7 +124,16 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 	}
 	publishers, entry, _ := p.publishers()
 	done, err := publish.WriteDir(ctx, p.out, publishers...)
-	if err != nil {
+	var refused *publish.RefusedError
+	if errors.As(err, &refused) {
+		complete = false
+		for _, r := range refused.Refused {
+			fmt.Fprintf(p.stderr, "publish: not written: %q: %s\n", r.Path, r.Reason)
+		}
+		if more := refused.Total - int64(len(refused.Refused)); more > 0 {
+			fmt.Fprintf(p.stderr, "publish: not written: %d more\n", more)
+		}
+	} else if err != nil {
 		return 0, err
 	}
 	fmt.Fprintf(p.stderr, "publish: %s: %d written, %d unchanged, %d removed\n", p.out, done.Written, done.Unchanged, done.Removed)

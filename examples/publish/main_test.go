@@ -173,6 +173,63 @@ func TestServesAStore(t *testing.T) {
 	assert.Contains(t, a.stderr, `"urn:a" in one, two`)
 }
 
+// What a feed harvested into a store calls itself is no URL of the site; what -own names keeps its URLs. What has no file
+// is reported, and all else is written.
+func TestOwnSources(t *testing.T) {
+	const base = "https://www.example.org/"
+	file := filepath.Join(t.TempDir(), "store.db")
+	store, err := sqlitestore.Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	h := &harvest.Harvester{Store: store}
+	for source, paths := range map[string][]string{
+		"feed": {"robots.txt", ".well-known/acme-challenge/x", "index.html", "a.php"},
+		"mine": {"a", "a/", "%E9", "dir/b"},
+	} {
+		var events []harvest.Event
+		for _, path := range paths {
+			events = append(events, harvest.Event{Resource: websync.Resource{ID: base + path}, Open: harvest.Bytes([]byte(source + " " + path))})
+		}
+		_, err := h.Run(t.Context(), harvest.Of(source, events...))
+		require.NoError(t, err)
+	}
+	require.NoError(t, store.Close())
+	files := func(out string) (names []string) {
+		require.NoError(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+			name, _ := filepath.Rel(out, path)
+			if !d.IsDir() && !strings.HasPrefix(name, ".websync") {
+				names = append(names, filepath.ToSlash(name))
+			}
+			return err
+		}))
+		return names
+	}
+	const below = "r/https=3A/=2Fwww.example.org/"
+	foreign := []string{below + "robots.txt~content", below + "=2Ewell-known/acme-challenge/x~content", below + "index.html~content", below + "a.php~content"}
+	lists := []string{"robots.txt", "sitemap.xml"}
+
+	out := t.TempDir()
+	a := call(t, "-store", "sqlite:"+file, "-base", base, "-out", out)
+	require.Equal(t, exitDone, a.code, a.stderr)
+	assert.ElementsMatch(t, append(lists, append(foreign, below+"a~content", below+"a=2F~content", below+"=25E9~content", below+"dir/b~content")...), files(out))
+	robots, err := os.ReadFile(filepath.Join(out, "robots.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "Sitemap: "+base+"sitemap.xml\n", string(robots))
+
+	out = t.TempDir()
+	a = call(t, "-store", "sqlite:"+file, "-base", base, "-own", "mine", "-out", out)
+	assert.Equal(t, exitMissing, a.code)
+	assert.Contains(t, a.stderr, `publish: not written: "/a/": "/a" has the same file`)
+	assert.Contains(t, a.stderr, "9 written")
+	assert.ElementsMatch(t, append(lists, append(foreign, "a/index.html", below+"=25E9~content", "dir/b")...), files(out))
+
+	a = call(t, "-store", "sqlite:"+file, "-own", "other", "-out", out)
+	assert.Equal(t, exitFailed, a.code)
+	assert.Contains(t, a.stderr, `-own "other": the store holds no such source, but ["feed" "mine"]`)
+	a = call(t, "-dir", out, "-own", "mine", "-out", out)
+	assert.Equal(t, exitFailed, a.code)
+	assert.Contains(t, a.stderr, "are your own already")
+}
+
 func TestDirectoryThatHoldsTheStore(t *testing.T) {
 	dir := directory(t, map[string]string{"a.txt": "text", "sub/b.txt": "text"})
 	t.Chdir(dir)

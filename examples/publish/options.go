@@ -32,8 +32,8 @@ with -own that you do not control. When served, pages run no script, since they 
 of the files that -out writes should send "Content-Security-Policy: sandbox" and "X-Content-Type-Options: nosniff" with all below r/.
 The Sitemap line of the lists is added to the robots.txt of -dir, if there is one.
 
-Exit status: 0 done, or stopped by a signal; 1 with -out, some files could not be read: what is known of them from before
-stays, and without -store so does all that an earlier export has written; 2 usage, or the directory, the store or the address
+Exit status: 0 done, or stopped by a signal; 1 with -out, some documents have no file, all others are written, or some files
+could not be read: what is known of them from before stays, and without -store so does all that an earlier export has written; 2 usage, or the directory, the store or the address
 could not be used.
 `
 
