@@ -120,10 +120,14 @@ func (s *slot) restates() bool {
 // coarser one.
 func (s *slot) meansTask() bool {
 	t := s.waiting
-	if s.ev.Kind != Put || !s.awaits() || s.ev.time().After(t.time()) || fingerprint(&t.Resource, t.Tag) != s.stated {
+	if s.ev.Kind != Put || !s.awaits() || s.ev.time().After(t.time()) {
 		return false
 	}
-	return s.ev.Resource.Modified == t.Resource.Modified || isCoarser(s.ev.Resource.Modified, t.Resource.Modified)
+	stated := s.ev.Resource.Modified
+	if stated != t.Resource.Modified && !isCoarser(stated, t.Resource.Modified) {
+		return false
+	}
+	return fingerprint(&t.Resource, t.Tag) == s.stated || !stated.IsZero() && s.ev.Tag == "" && s.ev.hasContent() && saysLess(&s.ev.Resource, &t.Resource)
 }
 
 // isCoarser reports whether d can mean the same moment as e, and is stated less precisely.
@@ -137,13 +141,32 @@ func notBefore(t, at websync.Datetime) bool {
 // isUnchanged reports whether the record has what the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
 	stated, held := s.ev.Resource.Modified, s.rec.modified()
-	if s.stated != s.rec.Stated || p.hasNoContent(s.rec) == p.wantsContent(&s.ev) {
+	known := s.stated == s.rec.Stated || s.isOfTheRecord() && s.ev.Tag == "" && saysLess(&s.ev.Resource, &s.rec.Resource)
+	if !known || p.hasNoContent(s.rec) == p.wantsContent(&s.ev) {
 		return false
 	}
-	if stated == held {
+	if stated == held || stated.IsZero() {
 		return s.ev.telling() && (s.shown || !s.ev.time().After(s.rec.time()))
 	}
 	return isCoarser(stated, held)
+}
+
+// isOfTheRecord reports whether an event states the moment that is stated of the record, or less precisely one that may be it.
+func (s *slot) isOfTheRecord() bool {
+	stated, held := s.ev.Resource.Modified, s.rec.modified()
+	return !stated.IsZero() && (stated == held || isCoarser(stated, held)) && (s.shown || !s.ev.time().After(s.rec.time()))
+}
+
+// complete gives the next state of a record what the event does not state of the same moment, and was stated before. A tag
+// tells states apart that state the same moment.
+func (s *slot) complete(next *Record) {
+	if !s.rec.Live() || s.ev.Tag != "" || !s.isOfTheRecord() {
+		return
+	}
+	supplement(&next.Resource, &s.rec.Resource, sameBodies(s.rec.Bodies, next.Bodies))
+	if s.ev.Resource.Modified != s.rec.modified() {
+		next.At, next.Resource.Modified, next.Restated = s.rec.At, s.rec.Resource.Modified, s.rec.Restated
+	}
 }
 
 // lacks reports whether the record misses the bytes that its description points to, or that came along with the event.
@@ -176,6 +199,7 @@ func (p *pipe) obtain(s *slot) decision {
 	} else if p.h.Bodies != SkipBodies && (p.getter != nil || s.ev.hasContent()) {
 		return decision{get: true}
 	}
+	s.complete(&next)
 	return p.changeTo(s.rec, next, s.ev.At)
 }
 

@@ -46,6 +46,7 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	if next.Resource = job.Resource; next.Resource.Modified != s.ev.Resource.Modified {
 		next.Restated = &Times{At: next.At, Modified: s.ev.Resource.Modified}
 	}
+	s.complete(&next)
 	d := p.changeTo(s.rec, next, s.ev.At)
 	if d.change == nil {
 		job.discard() // the same bytes are held
