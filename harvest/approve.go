@@ -5,12 +5,10 @@ import "context"
 // Approve carries out the deletions of src that were withheld, each only if its record has not changed since, and accepts the
 // options under which the source was listed. It asks the source nothing. The Report counts what it deleted.
 func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "source/")
-	if err != nil {
-		return r.report, err
-	}
-	r.report.Complete = true
-	return r.report, r.end(ctx, r.approve(ctx))
+	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
+		r.report.Complete = true
+		return r.approve(ctx)
+	})
 }
 
 func (r *run) approve(ctx context.Context) error {
@@ -47,7 +45,7 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory
 	for i := range tasks {
 		ids[i] = tasks[i].Resource.ID
 	}
-	records, err := r.h.Store.Lookup(ctx, r.key, ids)
+	records, err := r.recordsOf(ctx, ids)
 	if err != nil {
 		return err
 	}

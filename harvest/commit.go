@@ -3,6 +3,7 @@ package harvest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -58,7 +59,7 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 		return nil, &storeError{err}
 	}
 	if len(conflicts) > 0 {
-		return conflicts, nil
+		return conflicts, b.checkConflicts(conflicts)
 	}
 	c.unsaved = nil
 	if f := c.run.hooks.Commit; f != nil {
@@ -66,6 +67,22 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
 	}
 	return nil, nil
+}
+
+// checkConflicts returns an error if one of the ids is not that of a change in the batch.
+func (b *Batch) checkConflicts(ids []string) error {
+	changed := make(map[string]bool, len(b.Puts)+len(b.Touches))
+	for _, changes := range [][]Change{b.Puts, b.Touches} {
+		for i := range changes {
+			changed[changes[i].Record.Resource.ID] = true
+		}
+	}
+	for _, id := range ids {
+		if !changed[id] {
+			return &storeError{fmt.Errorf("Commit returned a conflict %.200q that is in no Put or Touch of the batch", id)}
+		}
+	}
+	return nil
 }
 
 // collect takes what the Fetcher wants kept, and reports whether there is anything.
@@ -181,9 +198,6 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 		}
 		var out []*slot
 		slots, out = split(slots, conflicts)
-		if len(out) == 0 {
-			return errors.New("the store names conflicts that are not in the batch")
-		}
 		conflicted = append(conflicted, out...)
 	}
 	for _, s := range slots {

@@ -79,36 +79,27 @@ type Budget struct {
 // The Report is never nil. The error is for what ends a run: the source could not be read, the Store failed, the claim is
 // held by another or lost, the context ended. What was committed before stays, and the next run goes on from there.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "source/")
-	if err != nil {
-		return r.report, err
-	}
-	err = r.list(ctx, h.patience())
-	if err == nil {
-		err = r.work(ctx)
-	}
-	return r.report, r.end(ctx, err)
+	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
+		if err := r.list(ctx, h.patience()); err != nil {
+			return err
+		}
+		return r.work(ctx)
+	})
 }
 
 // List is the first half of Run: it lists what changed and stores everything that must be got as tasks, for Work to do,
 // perhaps in another process. Only bytes that come along with the listing are kept at once.
 func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "source/")
-	if err != nil {
-		return r.report, err
-	}
-	return r.report, r.end(ctx, r.list(ctx, deferAll))
+	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error { return r.list(ctx, deferAll) })
 }
 
 // Work is the second half: it gets what the tasks of src name that are due now, and commits it. It returns when none is left
 // that is due. It may run beside List, and before it.
 func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, "work/")
-	if err != nil {
-		return r.report, err
-	}
-	r.report.Complete = true
-	return r.report, r.end(ctx, r.work(ctx))
+	return h.claimed(ctx, src, "work/", func(ctx context.Context, r *run) error {
+		r.report.Complete = true
+		return r.work(ctx)
+	})
 }
 
 // deferAll is the patience of List.
@@ -128,6 +119,24 @@ func (h *Harvester) ttl() time.Duration {
 	return h.TTL
 }
 
+// claimed calls f while it holds the claim of the source under a name with this prefix. A panic of f, which may be one of the Source,
+// goes on when the claim is released.
+func (h *Harvester) claimed(ctx context.Context, src Source, prefix string, f func(context.Context, *run) error) (*Report, error) {
+	r, ctx, err := h.begin(ctx, src, prefix)
+	if err != nil {
+		return r.report, err
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			r.end(ctx, errPanic)
+		}
+	}()
+	err = f(ctx, r)
+	returned = true
+	return r.report, r.end(ctx, err)
+}
+
 // begin claims the source under a name with this prefix, and returns a run whose context ends when the claim is lost.
 func (h *Harvester) begin(ctx context.Context, src Source, prefix string) (*run, context.Context, error) {
 	r, err := newRun(h, src)
@@ -136,6 +145,9 @@ func (h *Harvester) begin(ctx context.Context, src Source, prefix string) (*run,
 	}
 	name := prefix + r.key
 	claim, err := h.Store.Claim(ctx, name, h.ttl())
+	if err == nil && claim == nil {
+		err = errors.New("store: Claim returned neither a claim nor an error")
+	}
 	if err != nil {
 		return r, ctx, fmt.Errorf("harvest: %s: %w", name, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -78,14 +79,20 @@ func (r *run) work(ctx context.Context) error {
 	due := r.report.Started.Truncate(time.Microsecond)
 	return r.pipe(ctx, -1, func(give func(*slot) error) error {
 		var n int64
+		done := map[uint64]bool{} // in the round before
 		for !r.spent() {
 			tasks, err := r.h.Store.Due(ctx, r.key, due, r.window())
 			if err != nil || len(tasks) == 0 {
 				return err
 			}
+			if i := slices.IndexFunc(tasks, func(t Task) bool { return done[t.N] }); i >= 0 {
+				return &storeError{fmt.Errorf("Due returned task %d of %.200q again when it was done", tasks[i].N, tasks[i].Resource.ID)}
+			}
+			clear(done)
 			r.hasTasks.Store(true)
 			for i := range tasks {
 				t := &tasks[i]
+				done[t.N] = true
 				n++
 				if err := give(&slot{n: n, ev: t.event(), task: t}); err != nil {
 					return err

@@ -3,7 +3,10 @@ package harvest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,17 +55,26 @@ func (f *feedback) take() (settled, conflicted []*slot) {
 }
 
 // pipe runs the stages on what feed gives, until all of it is finished. When feed fails, what it gave before is finished
-// nevertheless. When a stage fails or ctx ends, what has been got is still committed.
+// nevertheless. When a stage fails or ctx ends, what has been got is still committed. A panic of feed, or of a stage, goes on in the
+// caller's goroutine when all stages have ended.
 func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give func(*slot) error) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := r.newPipe(patience)
 	var before, commit sync.WaitGroup
+	var caught atomic.Pointer[stagePanic]
 	stage := func(wg *sync.WaitGroup, f func(context.Context) error) {
 		wg.Go(func() {
-			if err := f(ctx); err != nil {
-				stop(err)
-			}
+			err := errPanic
+			defer func() {
+				if v := recover(); v != nil {
+					caught.CompareAndSwap(nil, &stagePanic{v, debug.Stack()})
+				}
+				if err != nil {
+					stop(err)
+				}
+			}()
+			err = f(ctx)
 		})
 	}
 	stage(&before, p.plan)
@@ -71,14 +83,42 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give f
 	}
 	stage(&commit, p.commit)
 
-	err := feed(func(s *slot) error { return p.give(ctx, s) })
-	close(p.in)
-	before.Wait()
-	close(p.finished)
-	commit.Wait()
+	err := errPanic
+	func() {
+		defer func() {
+			if err == errPanic {
+				stop(err)
+			}
+			close(p.in)
+			before.Wait()
+			close(p.finished)
+			commit.Wait()
+		}()
+		err = feed(func(s *slot) error { return p.give(ctx, s) })
+	}()
+	if v := caught.Load(); v != nil {
+		panic(v)
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
+	return err
+}
+
+// errPanic ends a run in which the Source, the Store or a hook panicked, or ended its goroutine.
+var errPanic = errors.New("a panic ended the run")
+
+// A stagePanic is a panic of a stage, in the goroutine of the method that was called.
+type stagePanic struct {
+	value any
+	stack []byte
+}
+
+func (p *stagePanic) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
+
+// Unwrap returns the value of the panic if that is an error.
+func (p *stagePanic) Unwrap() error {
+	err, _ := p.value.(error)
 	return err
 }
 

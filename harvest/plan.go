@@ -3,7 +3,10 @@ package harvest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // planBatch is how many events are compared with the Store at once.
@@ -202,9 +205,9 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	for i, s := range slots {
 		ids[i] = s.id()
 	}
-	records, err := p.h.Store.Lookup(ctx, p.key, ids)
+	records, err := p.recordsOf(ctx, ids)
 	if err != nil {
-		return &storeError{err}
+		return err
 	}
 	for i, s := range slots {
 		s.rec, s.waiting = &records[i], nil
@@ -212,9 +215,9 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if !p.hasTasks.Load() {
 		return nil
 	}
-	tasks, err := p.h.Store.LookupTasks(ctx, p.key, ids)
+	tasks, err := p.tasksOf(ctx, ids)
 	if err != nil {
-		return &storeError{err}
+		return err
 	}
 	for i, s := range slots {
 		switch t := &tasks[i]; {
@@ -275,15 +278,42 @@ func (p *pipe) settle(ctx context.Context) error {
 		}
 		s.outcome, s.change, s.touch, s.bodies, s.todo, s.done, s.err = 0, nil, false, nil, nil, nil, nil
 	}
-	again := append(conflicted, waiting...)
-	if err := p.lookup(ctx, again); err != nil {
+	if err := p.meet(ctx, conflicted); err != nil {
 		return err
 	}
+	if err := p.lookup(ctx, waiting); err != nil {
+		return err
+	}
+	again := append(conflicted, waiting...)
 	for _, s := range again {
 		p.dispatch(ctx, s)
 	}
 	return nil
 }
+
+// meet looks up what slots conflicted with. If nothing has changed, time and again, the Store is at fault.
+func (p *pipe) meet(ctx context.Context, conflicted []*slot) error {
+	planned := make([]websync.Seq, len(conflicted))
+	for i, s := range conflicted {
+		planned[i] = s.rec.Seq
+	}
+	if err := p.lookup(ctx, conflicted); err != nil {
+		return err
+	}
+	for i, s := range conflicted {
+		if s.rec.Seq != planned[i] || s.ended {
+			continue
+		}
+		if s.vain++; s.vain == maxVain {
+			return &storeError{fmt.Errorf("Commit returned a conflict for %.200q %d times although its record stays number %d",
+				s.id(), s.vain, planned[i])}
+		}
+	}
+	return nil
+}
+
+// maxVain is how often a Store may return a conflict that it does not explain.
+const maxVain = 5
 
 // free gives up the place of a slot that is finished.
 func (p *pipe) free(s *slot) {

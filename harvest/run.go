@@ -78,7 +78,39 @@ func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
 	if r.h.Bodies == VerifyBodies {
 		return newSink(), nil
 	}
-	return r.h.Store.NewBody(ctx)
+	w, err := r.h.Store.NewBody(ctx)
+	if err == nil && w == nil {
+		err = errors.New("NewBody returned neither a writer nor an error")
+	}
+	return w, err
+}
+
+// recordsOf returns the records of ids, one for each.
+func (r *run) recordsOf(ctx context.Context, ids []string) ([]Record, error) {
+	records, err := r.h.Store.Lookup(ctx, r.key, ids)
+	return answered("Lookup", ids, records, func(rec *Record) string { return rec.Resource.ID }, err)
+}
+
+// tasksOf returns the tasks of ids, one for each.
+func (r *run) tasksOf(ctx context.Context, ids []string) ([]Task, error) {
+	tasks, err := r.h.Store.LookupTasks(ctx, r.key, ids)
+	return answered("LookupTasks", ids, tasks, func(t *Task) string { return t.Resource.ID }, err)
+}
+
+// answered returns what a method of the Store answered for ids, or an error if that can't be the answer.
+func answered[T any](method string, ids []string, answers []T, id func(*T) string, err error) ([]T, error) {
+	if err == nil && len(answers) != len(ids) {
+		err = fmt.Errorf("%s returned %d answers for %d ids", method, len(answers), len(ids))
+	}
+	if err != nil {
+		return nil, &storeError{err}
+	}
+	for i := range answers {
+		if got := id(&answers[i]); got != "" && got != ids[i] {
+			return nil, &storeError{fmt.Errorf("%s returned %.200q when asked for %.200q", method, got, ids[i])}
+		}
+	}
+	return answers, nil
 }
 
 // outcome reports what became of an event.
@@ -179,6 +211,12 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	}
 	began := time.Now()
 	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
+	if err == nil && resp == nil {
+		err = fmt.Errorf("the Fetcher, a %T, returned neither a Response nor an error", c.run.h.Fetcher)
+	}
+	if err == nil && resp.Body == nil && !resp.NotModified {
+		err = fmt.Errorf("the Fetcher, a %T, returned a Response without a Body", c.run.h.Fetcher)
+	}
 	status := statusOf(resp, err)
 	if status != 0 || !aborted(ctx, err) && !errors.Is(err, ErrNotYet) && !errors.Is(err, ErrForbidden) {
 		c.count(status)
