@@ -3,6 +3,8 @@ package sitemap
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +37,7 @@ type childSpec struct {
 	chars    int                      // how long the text can be; 0: no limit
 	check    func(text string) string // returns what is wrong
 	old      bool                     // no longer used
+	empty    bool                     // the text can be empty
 	attrs    func(*node) string       // returns what is wrong
 	children []childSpec
 }
@@ -116,6 +119,7 @@ func (x *extension) checkChild(c *node, spec *childSpec, found func(fault)) {
 	switch {
 	case c.text == "" && spec.required:
 		found(fault{x.child, c.local, "", "empty, though it is required"})
+	case c.text == "" && spec.empty:
 	case c.text == "":
 		found(fault{x.value, c.local, "", "empty"})
 	case spec.chars > 0 && utf8.RuneCountInString(c.text) > spec.chars:
@@ -182,18 +186,39 @@ func checkURL(text string) string {
 	return ""
 }
 
+// checkDate checks a full date, with or without a time.
 func checkDate(text string) string {
-	if _, err := websync.ParseDatetime(text); err != nil {
+	d, err := websync.ParseDatetime(text)
+	switch {
+	case err != nil:
 		return "not a W3C date: " + err.Error()
+	case hasSmallTZ([]byte(text)):
+		return smallTZ
+	case d.Precision() < websync.Day:
+		return "not a full date"
 	}
 	return ""
 }
 
-func checkYesNo(text string) string {
-	if text != "yes" && text != "no" {
-		return "neither yes nor no"
+func checkYesNo(text string) string { return checkOneOf("yes", "Yes", "YES", "no", "No", "NO")(text) }
+
+func checkOneOf(values ...string) func(string) string {
+	return func(text string) string {
+		if slices.Contains(values, text) {
+			return ""
+		}
+		return "none of " + strings.Join(values, ", ")
 	}
-	return ""
+}
+
+func checkPattern(pattern, message string) func(string) string {
+	p := regexp.MustCompile("^(?:" + pattern + ")$")
+	return func(text string) string {
+		if p.MatchString(text) {
+			return ""
+		}
+		return message
+	}
 }
 
 func checkWhole(least, most int64) func(string) string {

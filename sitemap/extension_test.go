@@ -24,7 +24,7 @@ func fullVideo(t testing.TB) sitemap.Video {
 	return sitemap.Video{
 		Thumbnail: "https://www.example.com/t.png?a=1&b=2", Title: `"Fish" & <chips>`, Description: "Grüße\nto\tall",
 		Content: "https://cdn.example.org/v.mp4", Player: "https://www.example.com/player?v=1",
-		Duration: 90 * time.Minute, Expires: datetime(t, "2030-01-01T00:00:00+01:00"), Published: datetime(t, "2025-06"),
+		Duration: 90 * time.Minute, Expires: datetime(t, "2030-01-01T00:00:00+01:00"), Published: datetime(t, "2025-06-01"),
 		Rating: 4.2, Views: 12345, Tags: []string{"a b", "c"},
 		FamilyFriendly: sitemap.Yes, RequiresSubscription: sitemap.No, Live: sitemap.No,
 		Countries: sitemap.VideoLimit{Allow: true, Of: []string{"DE", "FR"}}, Platforms: sitemap.VideoLimit{Of: []string{"tv"}},
@@ -174,6 +174,11 @@ func TestExtensionsRefused(t *testing.T) {
 		change(func(v *sitemap.Video) { v.Countries.Of = []string{"Germany"} }),
 		sitemap.News{},
 		sitemap.News{Publication: "P", Language: "english", Published: datetime(t, "2025"), Title: "T"},
+		sitemap.News{Publication: "P", Language: "EN", Published: datetime(t, "2025"), Title: "T"},
+		sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", Access: "Free"},
+		sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", Genres: "Blog; Satire"},
+		sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", StockTickers: "A"},
+		change(func(v *sitemap.Video) { v.Countries.Of = []string{"de"} }),
 		sitemap.Alternate{Lang: "de"},
 		sitemap.Alternate{Lang: "german", Href: "https://www.example.com/"},
 		sitemap.Alternate{Href: "https://www.example.com/"},
@@ -183,4 +188,19 @@ func TestExtensionsRefused(t *testing.T) {
 		assert.ErrorAs(t, err, &entry, fmt.Sprint(i))
 	}
 	require.NoError(t, element(video))
+}
+
+// TestExtensionDates: dates are written as the schemas have them, and children in their order.
+func TestExtensionDates(t *testing.T) {
+	article, err := sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025-06"), Title: "T",
+		Access: "Subscription", Genres: "Blog, OpEd,Satire", Keywords: "k", StockTickers: "NASDAQ:A, BOM:B_1"}.Element()
+	require.NoError(t, err)
+	assert.Equal(t, `<news:news xmlns:news="`+sitemap.NewsNamespace+`"><news:publication><news:name>P</news:name><news:language>en</news:language></news:publication>`+
+		`<news:access>Subscription</news:access><news:genres>Blog, OpEd,Satire</news:genres><news:publication_date>2025-06-01</news:publication_date>`+
+		`<news:title>T</news:title><news:keywords>k</news:keywords><news:stock_tickers>NASDAQ:A, BOM:B_1</news:stock_tickers></news:news>`, article.XML)
+	v := sitemap.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p",
+		Expires: datetime(t, "2030"), Published: datetime(t, "2016-12-31T23:59:59+23:00")}
+	x, err := v.Element()
+	require.NoError(t, err)
+	assert.Contains(t, x.XML, "<video:expiration_date>2030-01-01</video:expiration_date><video:publication_date>2016-12-31T00:59:59Z</video:publication_date>")
 }

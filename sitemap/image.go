@@ -19,10 +19,10 @@ var imageExtension = &extension{
 	space: ImageNamespace, local: "image", child: ruleImageChild, value: ruleImageValue, length: ruleImageValue,
 	children: []childSpec{
 		{name: "loc", required: true, check: checkURL},
-		{name: "caption", old: true},
-		{name: "geo_location", old: true},
-		{name: "title", old: true},
-		{name: "license", old: true, check: checkURL},
+		{name: "caption", old: true, empty: true},
+		{name: "geo_location", old: true, empty: true},
+		{name: "title", old: true, empty: true},
+		{name: "license", old: true, empty: true, check: checkURL},
 	},
 }
 

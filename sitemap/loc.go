@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/websync-go/websync/internal/document"
@@ -17,7 +18,7 @@ const (
 
 // takeLoc reads the text of a loc into r.view, which stays without one if the text is not usable.
 func (r *Reader) takeLoc(text []byte) {
-	loc := xmlscan.Trim(text)
+	loc := r.trimLoc(text)
 	if len(loc) == 0 {
 		r.lose(ruleLocMissing, nil, "an empty loc")
 		return
@@ -25,9 +26,6 @@ func (r *Reader) takeLoc(text []byte) {
 	if r.parent {
 		r.lose(ruleLocSyntax, text, "an element inside of loc: nobody can tell which URL is meant")
 		return
-	}
-	if len(loc) != len(text) {
-		r.reportChild(ruleLocSpace, text, "white space around loc")
 	}
 	if httpHost(loc) == 0 {
 		absolute, rule, message := r.base.resolve(loc)
@@ -62,6 +60,23 @@ func (r *Reader) takeLoc(text []byte) {
 	r.view.loc = r.view.add(loc)
 	r.view.at = place{r.line, r.column}
 }
+
+// trimLoc returns a loc without white space around it, which it reports.
+func (r *Reader) trimLoc(text []byte) []byte {
+	trimmed := xmlscan.Trim(text)
+	loc := bytes.TrimFunc(trimmed, isSpace)
+	switch {
+	case len(loc) == 0:
+	case len(loc) < len(trimmed):
+		r.reportChild(ruleLocSyntax, text, "around loc, white space that XML doesn't know")
+	case len(trimmed) < len(text):
+		r.reportChild(ruleLocSpace, text, "white space around loc")
+	}
+	return loc
+}
+
+// isSpace reports whether a character is white space, or one without width.
+func isSpace(c rune) bool { return unicode.IsSpace(c) || c == 0x200b || c == 0xfeff }
 
 // lose reports that the loc at hand can't be used.
 func (r *Reader) lose(rule Rule, value []byte, message string) {

@@ -2,7 +2,6 @@ package sitemap
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -16,13 +15,13 @@ const (
 // News is the <news:news> of an [Entry]: its page is an article of a newspaper.
 type News struct {
 	Publication string           // the name of the newspaper; required
-	Language    string           // of the newspaper: a code of ISO 639, or "zh-cn", "zh-tw"; required
+	Language    string           // of the newspaper: a code of ISO 639 in lower case, or "zh-cn", "zh-tw"; required
 	Published   websync.Datetime // required
 	Title       string           // required
 
 	// Google no longer uses these.
-	Access       string
-	Genres       string
+	Access       string // "Subscription" or "Registration"
+	Genres       string // of PressRelease, Satire, Blog, OpEd, Opinion, UserGenerated, separated by commas
 	Keywords     string
 	StockTickers string
 }
@@ -34,22 +33,22 @@ var newsExtension = &extension{
 			{name: "name", required: true},
 			{name: "language", required: true, check: checkNewsLanguage},
 		}},
+		{name: "access", old: true, check: checkOneOf("Subscription", "Registration")},
+		{name: "genres", old: true, check: checkPattern(genre+`(, *`+genre+`)*`, "not a list of PressRelease, Satire, Blog, OpEd, Opinion, UserGenerated")},
 		{name: "publication_date", required: true, check: checkDate},
 		{name: "title", required: true},
-		{name: "access", old: true},
-		{name: "genres", old: true},
-		{name: "keywords", old: true},
-		{name: "stock_tickers", old: true},
-		{name: "geo_locations", max: math.MaxInt32, old: true},
+		{name: "geo_locations", max: math.MaxInt32, old: true, empty: true},
+		{name: "keywords", old: true, empty: true},
+		{name: "stock_tickers", old: true, empty: true, check: checkPattern(ticker+`(, *`+ticker+`){0,4}`, "not one to five tickers as EXCHANGE:NAME")},
 	},
 }
 
-func checkNewsLanguage(text string) string {
-	if letters(text, 2, 3) || strings.EqualFold(text, "zh-cn") || strings.EqualFold(text, "zh-tw") {
-		return ""
-	}
-	return "not a language code of ISO 639, zh-cn or zh-tw"
-}
+const (
+	genre  = `(?:PressRelease|Satire|Blog|OpEd|Opinion|UserGenerated)`
+	ticker = `[\pL\pN_]+:[\pL\pN_]+`
+)
+
+var checkNewsLanguage = checkPattern(`[a-z]{2,3}|zh-cn|zh-tw`, "not a language code of ISO 639 in lower case, zh-cn or zh-tw")
 
 // News returns the news articles of e, which can only be one. It returns those that can be read even if there is an error,
 // which joins an [*EntryError] for each of the others.
@@ -81,10 +80,10 @@ func (n News) Element() (websync.Element, error) {
 	m.element("name", n.Publication)
 	m.element("language", n.Language)
 	m.close("publication")
-	m.element("publication_date", n.Published.String())
-	m.element("title", n.Title)
 	m.element("access", n.Access)
 	m.element("genres", n.Genres)
+	m.element("publication_date", schemaDate(n.Published).String())
+	m.element("title", n.Title)
 	m.element("keywords", n.Keywords)
 	m.element("stock_tickers", n.StockTickers)
 	m.close("news")

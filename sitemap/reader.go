@@ -231,7 +231,9 @@ func (r *Reader) reportDocument(d document.Departure, line, column int, value []
 func (r *Reader) checkAttrs(line, column int) {
 	for _, a := range r.xml.Attrs() {
 		switch a.Name.Space {
-		case "http://www.w3.org/2001/XMLSchema-instance", "http://www.w3.org/XML/1998/namespace":
+		case "http://www.w3.org/2001/XMLSchema-instance":
+		case "http://www.w3.org/XML/1998/namespace":
+			r.report(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten("xml:"+a.Name.Local))
 		case "":
 			r.report(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten(a.Name.Local))
 		default:
@@ -481,7 +483,7 @@ func (r *Reader) child(seen *fields) error {
 	case seenLastMod:
 		r.takeLastMod(text)
 	case seenChangeFreq:
-		r.takeChangeFreq(xmlscan.Trim(text))
+		r.takeChangeFreq(text)
 	case seenPriority:
 		r.takePriority(xmlscan.Trim(text))
 	}
@@ -514,7 +516,9 @@ func (r *Reader) takeLastMod(text []byte) {
 			r.takeOddLastMod(text)
 			return
 		}
-		if len(text) <= maxValue {
+		if hasSmallTZ(text) {
+			r.reportChild(ruleLastMod, text, smallTZ)
+		} else if len(text) <= maxValue {
 			r.lastText = append(r.lastText[:0], text...)
 			r.lastMod = d
 		}
@@ -522,6 +526,11 @@ func (r *Reader) takeLastMod(text []byte) {
 	}
 	r.checkFuture(text)
 }
+
+const smallTZ = "not a W3C date: T and Z are written in capitals"
+
+// hasSmallTZ reports whether a datetime has a small t or z, which RFC 3339 allows and W3C datetimes don't have.
+func hasSmallTZ(text []byte) bool { return bytes.ContainsAny(text, "tz") }
 
 // takeOddLastMod reads a lastmod that is not a W3C datetime.
 func (r *Reader) takeOddLastMod(text []byte) {
@@ -548,9 +557,12 @@ func (r *Reader) checkFuture(text []byte) {
 }
 
 func (r *Reader) takeChangeFreq(text []byte) {
-	f, exact := parseChangeFreq(text)
+	trimmed := xmlscan.Trim(text)
+	f, exact := parseChangeFreq(trimmed)
 	r.view.ChangeFreq = f
 	switch {
+	case exact && len(trimmed) < len(text):
+		r.reportChild(ruleChangeFreq, text, "white space around changefreq")
 	case exact:
 		r.notInIndex()
 	case f != "":

@@ -346,11 +346,17 @@ func (v *validator) crossSubmit(there origin) string {
 	switch {
 	case err != nil:
 		message = "the robots.txt there can't be read: " + err.Error()
-	case slices.ContainsFunc(named, func(s string) bool { return s == v.o.URL || slices.Contains(v.o.Aliases, s) }):
+	case slices.ContainsFunc(named, v.isDocument):
 		message = ""
 	}
 	v.robots[there] = message
 	return message
+}
+
+// isDocument reports whether a URL is one of the document.
+func (v *validator) isDocument(url string) bool {
+	url = canonical(url)
+	return url == canonical(v.o.URL) || slices.ContainsFunc(v.o.Aliases, func(alias string) bool { return url == canonical(alias) })
 }
 
 // child checks what an index lists.
@@ -365,7 +371,7 @@ func (v *validator) child(loc string, report func(Rule, string)) {
 		report(ruleSite, v.difference(there)+" than the first sitemap")
 	}
 	switch {
-	case v.known && (loc == v.o.URL || slices.Contains(v.o.Aliases, loc)):
+	case v.known && v.isDocument(loc):
 		report(ruleRepeated, "the index lists itself")
 	case v.o.Child != nil && v.o.Child(loc) == Index:
 		report(ruleNested, "an index inside an index")

@@ -68,19 +68,26 @@ var videoExtension = &extension{
 		{name: "rating", check: checkRating},
 		{name: "view_count", check: checkWhole(0, math.MaxInt64)},
 		{name: "publication_date", check: checkDate},
-		{name: "tag", max: 32},
+		{name: "tag", max: 32, empty: true},
 		{name: "family_friendly", check: checkYesNo},
-		{name: "restriction", attrs: checkRelationship, check: checkWords(isCountry, "not a country code of ISO 3166")},
-		{name: "platform", attrs: checkRelationship, check: checkWords(isPlatform, "none of web, mobile, tv")},
+		{name: "restriction", empty: true, attrs: checkRelationship, check: checkWords(isCountry, "not a country code of ISO 3166")},
+		{name: "platform", empty: true, attrs: checkRelationship, check: checkWords(isPlatform, "none of web, mobile, tv")},
 		{name: "requires_subscription", check: checkYesNo},
-		{name: "uploader", chars: 255, attrs: checkUploader},
+		{name: "uploader", empty: true, chars: 255, attrs: checkUploader},
 		{name: "live", check: checkYesNo},
 		{name: "content_segment_loc", max: math.MaxInt32, old: true},
-		{name: "category", old: true},
-		{name: "gallery_loc", old: true},
-		{name: "price", max: math.MaxInt32, old: true},
-		{name: "tvshow", old: true},
-		{name: "id", max: math.MaxInt32, old: true},
+		{name: "category", old: true, empty: true},
+		{name: "gallery_loc", old: true, empty: true},
+		{name: "price", max: math.MaxInt32, old: true, empty: true, check: checkPrice, attrs: checkPriceKind},
+		{name: "tvshow", old: true, children: []childSpec{
+			{name: "show_title", required: true},
+			{name: "video_type", required: true, check: checkOneOf("full", "preview", "clip", "interview", "news", "other")},
+			{name: "episode_title", empty: true},
+			{name: "season_number", check: checkWhole(0, math.MaxInt64)},
+			{name: "episode_number", check: checkWhole(0, math.MaxInt64)},
+			{name: "premier_date", check: checkDate},
+		}},
+		{name: "id", max: math.MaxInt32, old: true, empty: true},
 	},
 }
 
@@ -98,6 +105,34 @@ func checkRelationship(n *node) string {
 	return ""
 }
 
+func checkPrice(text string) string {
+	if _, ok := parseDecimal(text, math.MaxFloat64); !ok {
+		return "not a number"
+	}
+	return ""
+}
+
+var checkCurrency = checkPattern(`[A-Z]{3}`, "not a currency of ISO 4217")
+
+// checkPriceKind checks the attributes of a price; there may be none.
+func checkPriceKind(n *node) string {
+	for _, a := range []struct {
+		name  string
+		check func(string) string
+	}{
+		{"currency", checkCurrency},
+		{"type", checkOneOf("rent", "RENT", "purchase", "PURCHASE")},
+		{"resolution", checkOneOf("hd", "HD", "sd", "SD")},
+	} {
+		if value := n.attr(a.name); value != "" {
+			if message := a.check(value); message != "" {
+				return a.name + ": " + message
+			}
+		}
+	}
+	return ""
+}
+
 func checkUploader(n *node) string {
 	if info := n.attr("info"); info != "" {
 		if message := checkURL(info); message != "" {
@@ -107,7 +142,7 @@ func checkUploader(n *node) string {
 	return ""
 }
 
-func isCountry(word string) bool { return letters(word, 2, 2) }
+func isCountry(word string) bool { return letters(word, 2, 2) && word == strings.ToUpper(word) }
 
 func isPlatform(word string) bool { return word == "web" || word == "mobile" || word == "tv" }
 
@@ -194,7 +229,7 @@ func (v Video) Element() (websync.Element, error) {
 	if v.Duration != 0 {
 		m.element("duration", strconv.FormatInt(int64(v.Duration/time.Second), 10))
 	}
-	m.element("expiration_date", v.Expires.String())
+	m.element("expiration_date", schemaDate(v.Expires).String())
 	switch {
 	case v.Rating == -1:
 		m.element("rating", "0.0")
@@ -202,7 +237,7 @@ func (v Video) Element() (websync.Element, error) {
 		m.element("rating", strconv.FormatFloat(float64(v.Rating), 'f', -1, 32))
 	}
 	m.element("view_count", number(v.Views))
-	m.element("publication_date", v.Published.String())
+	m.element("publication_date", schemaDate(v.Published).String())
 	for _, tag := range v.Tags {
 		m.element("tag", tag)
 	}
