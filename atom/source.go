@@ -51,7 +51,7 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 // otherwise the tombstone does.
 //
 // A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as skipped, as do entries that can't
-// be read: the next Mark or SnapshotEnd says how many. Inline content that can't be decoded fails as any body does.
+// be read: the next Mark or SnapshotEnd says how many, and a subscription document with any is read again in each run. Inline content that can't be decoded fails as any body does.
 //
 // A document of an archive, or a page, that can't be read, that belongs to another feed, that links back into the chain or
 // to two documents at once, or that its server redirects to another one of the chain, is a hole: a Problem. What is younger is told, but the checkpoint stays below the hole, and so does what the server said of the
@@ -317,7 +317,7 @@ func (w *walk) snapshot(head *page) error {
 		return err
 	}
 	w.done = true
-	w.next.settle(head.etag, head.lastModified)
+	w.keepValidator(head)
 	return w.yields(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: head.skipped,
 		Options: w.next.Options, Resume: w.resume()})
 }
@@ -650,6 +650,14 @@ func (w *walk) settle(head *page) {
 	w.next.Ordered = paged && !w.rises
 	goesDown := head.oldest[0].Before(w.next.Time) || head.oldest[1].Before(w.next.Time)
 	if !paged || w.next.Ordered && goesDown {
+		w.keepValidator(head)
+	}
+}
+
+// keepValidator notes what the server said of the subscription document. With skipped entries in it, the next run reads it
+// again, to say so again.
+func (w *walk) keepValidator(head *page) {
+	if head.skipped == 0 {
 		w.next.settle(head.etag, head.lastModified)
 	}
 }

@@ -41,7 +41,7 @@ type chronicle struct {
 // A saying is an item of the feed.
 type saying struct {
 	id      string
-	at      int
+	at      int // in tenths of a second
 	version int
 	deleted bool
 	inline  bool
@@ -154,18 +154,28 @@ func (c *chronicle) write(path string, parts []string) {
 func (c *chronicle) items(all []saying) (parts []string) {
 	for _, s := range all {
 		page := fmt.Sprintf("page/%d", s.version)
-		switch {
-		case s.deleted:
-			parts = append(parts, graveOf(s.id, s.at))
+		if s.deleted {
+			parts = append(parts, graveAt(s.id, s.time()))
 			continue
-		case s.inline:
-			parts = append(parts, strings.Replace(entryOf(s.id, s.at, "<content>"+page+"</content>"), "<title>"+s.id, fmt.Sprintf("<title>%d", s.version), 1))
-		default:
-			parts = append(parts, strings.Replace(entryOf(s.id, s.at, linkTo("alternate", page)), "<title>"+s.id, fmt.Sprintf("<title>%d", s.version), 1))
 		}
+		content := linkTo("alternate", page)
+		if s.inline {
+			content = "<content>" + page + "</content>"
+		}
+		entry := strings.Replace(entryAt(s.id, s.time()), "</entry>", content+"</entry>", 1)
+		parts = append(parts, strings.Replace(entry, "<title>"+s.id, fmt.Sprintf("<title>%d", s.version), 1))
 		c.site[www+page] = sourcetest.Document{Body: page}
 	}
 	return parts
+}
+
+// time writes the time of a saying with as many digits as it needs, or with more.
+func (s *saying) time() string {
+	text := moment(s.at / 10)
+	if s.at%10 == 0 && s.version%2 == 0 {
+		return text
+	}
+	return strings.TrimSuffix(text, "Z") + fmt.Sprintf(".%d%sZ", s.at%10, strings.Repeat("0", s.version%3))
 }
 
 // replay tells naively what state each id has after the whole history: document by document, from the oldest to the newest. In

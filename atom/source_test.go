@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -449,6 +450,11 @@ func TestSourceKinds(t *testing.T) {
 
 			again := tellAll(t, &test.source, got.resume, siteOf(test.docs))
 			require.NoError(t, again.err)
+			if last := got.events[len(got.events)-1]; strings.Contains(last, "skipped") {
+				assert.Equal(t, "feed", again.asked[0], "what is skipped is so in each run")
+				assert.Equal(t, last, again.events[len(again.events)-1])
+				return
+			}
 			assert.Equal(t, []string{"mark+"}, again.events, "what has not changed is told by the server")
 			assert.Equal(t, []string{"feed 304"}, again.asked)
 			assert.Equal(t, got.resume, again.resume)
@@ -1214,6 +1220,41 @@ func TestSourceContentDamaged(t *testing.T) {
 			assert.Equal(t, "atom-content-base64", found[0].Rule)
 			assert.ErrorContains(t, errors.New(report.Problems[0].Error), "urn:a")
 		}
+	}
+}
+
+// TestSourceContentWithdrawn: content that an entry no longer has is not kept.
+func TestSourceContentWithdrawn(t *testing.T) {
+	store := memstore.New()
+	for _, run := range []struct{ content, want string }{
+		{"<content>one</content>", "a one"}, {"", "a"}, {"<content>two</content>", "a two"},
+		{"<content>two</content>", "a two"}, {linkTo("alternate", "page"), "a page"}, {linkTo("related", "page"), "a"},
+	} {
+		site := siteOf(map[string]string{"feed": feedOf(isComplete, entryOf("a", 1, run.content)), "page": "page"})
+		report, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), &atom.Source{URL: feedURL})
+		require.NoError(t, err)
+		require.True(t, report.InStep())
+		assert.Equal(t, run.want, contentsOf(t, store, feedURL)["urn:a"])
+	}
+}
+
+// TestSourceTombstoneWithoutVia: a deletion of a resource that an earlier run has found by its via is not silently lost, and a full
+// pass carries it out.
+func TestSourceTombstoneWithoutVia(t *testing.T) {
+	store := memstore.New()
+	source := &atom.Source{URL: feedURL, ViaID: true}
+	first := map[string]string{"feed": feedOf(prev("1")), "1": feedOf(isArchive, entryOf("a", 1, linkTo("via", "first/a")), entryOf("b", 1))}
+	then := maps.Clone(first)
+	then["feed"] = feedOf(prev("1"), graveOf("a", 2))
+	for i, docs := range []map[string]string{first, then, then, then} {
+		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: siteOf(docs)}, Full: i == 3}
+		report, err := h.Run(t.Context(), source)
+		require.NoError(t, err)
+		assert.Equal(t, i == 0, report.InStep())
+		assert.Equal(t, min(i, 1), report.Skipped)
+		_, live := contentsOf(t, store, feedURL)[www+"first/a"]
+		assert.Equal(t, i < 3, live)
+		assert.Contains(t, contentsOf(t, store, feedURL), "urn:b")
 	}
 }
 
