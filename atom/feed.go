@@ -65,6 +65,10 @@ type Feed struct {
 	// Elements are the elements of other namespaces, in their order.
 	Elements []websync.Element
 
+	// Skipped, of a feed that a [Parser] has made, is the number of items that it had to leave out. Readers do not set
+	// it, and Writers ignore it.
+	Skipped int `json:"-"`
+
 	Lang string // BCP 47, as xml:lang of the feed states it
 	Base string // xml:base of the feed, resolved: what its relative references were resolved against; empty: the document's URL
 }

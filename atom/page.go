@@ -265,6 +265,7 @@ func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int
 	if feed == nil {
 		got.feed = new(Feed)
 	}
+	got.skipped = got.feed.Skipped
 	for i, item := range items {
 		if item.Entry == nil && item.Tombstone == nil {
 			continue

@@ -20,7 +20,8 @@ import (
 
 // A Parser reads a document that is not Atom; document is its URL. It returns what it says as a feed and its items, in their
 // order, and passes departures to report, which is never nil. An error that matches [websync.ErrNotDocument] says that it is none
-// that the Parser knows. The same bytes give the same items each time: a Source reads them more than once.
+// that the Parser knows. The same bytes give the same items each time: a Source reads them more than once. Feed.Skipped says
+// how many items it had to leave out.
 type Parser func(src io.Reader, document string, report func(websync.Finding)) (*Feed, []Item, error)
 
 // A Source harvests one feed, from its subscription document on, as one set of resources. Each entry becomes a resource with

@@ -35,6 +35,7 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 	e := p.entry(*at)
 	e.ID = at.id
 	if at.deleted {
+		p.skipped++
 		p.find(ruleLeftOut, "entry", e.ID, "an entry that is marked as deleted is left out")
 		return
 	}

@@ -42,6 +42,7 @@ func (p *parser) json(data []byte) error {
 	for i, raw := range items {
 		var item gofeed.Item
 		if err := guard(func() error { return json.Unmarshal(raw, &item) }); err != nil {
+			p.skipped++
 			p.find(ruleLeftOut, "items", string(raw), fmt.Sprintf("item %d is left out: %v", i+1, err))
 			continue
 		}

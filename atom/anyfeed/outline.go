@@ -65,6 +65,7 @@ type outline struct {
 	atoms    int // elements of Atom
 	lost     int // tombstones
 	astray   int // entries where none can be
+	dropped  int // entries of channels before the last
 
 	stack  []frame
 	open   []int64 // ends of tags of empty elements that are not closed
@@ -280,6 +281,7 @@ func (o *outline) element(f *frame, t xml.StartElement) {
 	switch depth := len(o.stack); {
 	case f.local == "channel" && depth == 1:
 		o.channels++
+		o.dropped += len(o.items)
 		o.items = nil
 		o.feed.take(f, o.p)
 	case f.local == "item" && depth == 1:
@@ -386,6 +388,7 @@ func (o *outline) check() error {
 	if o.astray > 0 {
 		o.p.find(ruleLeftOut, "", "", fmt.Sprintf("entries inside of other elements are left out: %d", o.astray))
 	}
+	o.p.skipped = o.lost + o.astray + o.dropped
 	o.items = append(o.items, o.outside...)
 	return nil
 }

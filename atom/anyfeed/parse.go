@@ -30,7 +30,8 @@ var _ atom.Parser = Parse
 // is in every error and finding. report receives what does not stop reading, first of all that the document was read tolerantly; it
 // may be nil.
 //
-// The items are entries, never tombstones, in the order of the document. An error is a [*websync.ParseError], and then there is
+// The items are entries, never tombstones, in the order of the document; Feed.Skipped is the number of those that are left out,
+// tombstones among them. An error is a [*websync.ParseError], and then there is
 // neither a feed nor an item. It matches [websync.ErrNotDocument] if the document is not a feed of these formats,
 // [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is too large.
 func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
@@ -50,18 +51,20 @@ func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.
 	if err != nil {
 		return nil, nil, err
 	}
+	p.feed.Skipped = p.skipped
 	return p.feed, p.items, nil
 }
 
 // A parser makes a feed and its items of one document.
 type parser struct {
-	doc    document.Document
-	report func(websync.Finding)
-	feed   *atom.Feed
-	items  []atom.Item
-	early  []websync.Finding // before it is known that there is a feed
-	at     notes             // of the feed or entry that is being made
-	grown  int               // bytes that references became longer when they were resolved
+	doc     document.Document
+	report  func(websync.Finding)
+	feed    *atom.Feed
+	items   []atom.Item
+	skipped int               // items that are left out
+	early   []websync.Finding // before it is known that there is a feed
+	at      notes             // of the feed or entry that is being made
+	grown   int               // bytes that references became longer when they were resolved
 }
 
 func newParser(url string, report func(websync.Finding)) *parser {
@@ -140,6 +143,7 @@ func (p *parser) entry(at notes) *atom.Entry {
 // add adds an entry, unless nothing tells it from others.
 func (p *parser) add(e *atom.Entry) {
 	if e.ID == "" {
+		p.skipped++
 		p.find(ruleID, "entry", e.Title.Value, "an entry without an id or a link is left out")
 		return
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sourcetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -255,6 +257,39 @@ func TestEmptyFeeds(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotNil(t, feed)
 		assert.Empty(t, items)
+	}
+}
+
+// TestSkipped: what is left out is counted.
+func TestSkipped(t *testing.T) {
+	rss := func(items string) string { return `<rss version="2.0"><channel>` + items + `</channel></rss>` }
+	tests := map[string]struct {
+		src  string
+		want int
+	}{
+		"nothing":       {rss("<item><guid>1</guid></item>"), 0},
+		"no id":         {rss("<item><guid>1</guid></item><item><title>T</title></item><item/>"), 2},
+		"astray":        {rss("<item><guid>1</guid></item><items><item><guid>2</guid></item></items>"), 1},
+		"two channels":  {`<rss><channel><item><guid>1</guid></item></channel><channel><item><guid>2</guid></item></channel></rss>`, 1},
+		"wrong members": {`{"version":"https://jsonfeed.org/version/1","items":[{"id":"1"},{"id":"2","title":3},4]}`, 2},
+		"deletions": {`<feed xmlns="http://purl.org/atom/ns#" xmlns:at="http://purl.org/atompub/tombstones/1.0" xmlns:gd="http://schemas.google.com/g/2005">
+			<at:deleted-entry ref="3"/><entry><id>1</id></entry><entry><id>2</id><gd:deleted/></entry></feed>`, 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r, err := parse(strings.NewReader(tt.src))
+			require.NoError(t, err)
+			require.Len(t, r.Items, 1)
+			assert.Equal(t, tt.want, r.Feed.Skipped)
+
+			f := &sourcetest.Fetcher{Site: sourcetest.Site{testURL: {Body: tt.src}}}
+			skipped := 0
+			for ev, err := range (&atom.Source{URL: testURL, Parser: anyfeed.Parse}).Events(t.Context(), &harvest.Run{Fetcher: f}) {
+				require.NoError(t, err)
+				skipped += ev.Skipped
+			}
+			assert.Equal(t, tt.want, skipped)
+		})
 	}
 }
 
