@@ -18,6 +18,8 @@ const (
 	relPrevious
 	relPrevArchive
 	relNextArchive
+	relFirst
+	relLast
 )
 
 // paging are the relations that tell of another document of the same feed.
@@ -112,6 +114,11 @@ func (v *validator) history() {
 		}
 	}
 	current, known := &h.links[relCurrent], v.o.URL != "" || h.links[relSelf].href != ""
+	for _, rel := range [...]int{relFirst, relLast, relCurrent} {
+		if link := &h.links[rel]; complete && !archive && known && link.stated && !v.isSelf(link.href) {
+			v.report(ruleCompletePaged, h.complete, "complete", []byte(link.href), "a complete feed whose "+headRelations[rel]+" is another document")
+		}
+	}
 	switch {
 	case complete && archive:
 		v.report(ruleCompletePaged, h.complete, "complete", nil, "a complete feed that is an archive document")
