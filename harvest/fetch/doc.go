@@ -6,7 +6,7 @@
 //
 // A host is a scheme, a name and a port. Each gets at most 5 requests a second, 4 at a time, 32 at a time over all
 // hosts; a transfer counts until its body is closed or read to the end. Crawl-delay in robots.txt makes the interval
-// longer, up to a minute. Retry-After closes the host for everybody until that moment, a 429 or 503 without one for a
+// longer, up to a minute. Retry-After closes the host for everybody until that moment, a 429 or 503 at least for a
 // while that grows from answer to answer. A Fetch that would have to wait longer than 5 minutes fails at once, with an
 // error that matches [harvest.ErrNotYet] and [harvest.ErrTemporary] and says when to come back. [Client.Waiting] tells
 // which hosts are waited for.

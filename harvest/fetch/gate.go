@@ -209,8 +209,8 @@ func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
 	}
 	if busy && !sent.Before(h.closed) { // not one of a volley that was answered already
 		h.refusals++
-		if retryAt.IsZero() {
-			retryAt = time.Now().Add(h.c.backoff(h.refusals))
+		if grown := time.Now().Add(h.c.backoff(h.refusals)); grown.After(retryAt) {
+			retryAt = grown // a Retry-After of no time doesn't end the growing
 		}
 	}
 	if !retryAt.After(h.until) || status < 400 {

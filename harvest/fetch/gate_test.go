@@ -226,6 +226,35 @@ func TestVolleyCountsOnce(t *testing.T) {
 	})
 }
 
+// A host that refuses again and again is asked less and less, whatever it says of the time to come back: the longer of
+// the two waits counts.
+func TestRefusalsGrow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		header []string
+		want   []float64
+	}{
+		"without":                {nil, []float64{0, 1, 3, 7, 15, 31, 63, 123, 183}},
+		"no seconds":             {[]string{"Retry-After: 0"}, []float64{0, 1, 3, 7, 15, 31, 63, 123, 183}},
+		"a date that has passed": {[]string{"Retry-After: Wed, 21 Oct 1998 07:28:00 GMT"}, []float64{0, 1, 3, 7, 15, 31, 63, 123, 183}},
+		"some seconds":           {[]string{"Retry-After: 10"}, []float64{0, 10, 20, 30, 40, 56, 88, 148, 208}},
+		"a long time":            {[]string{"Retry-After: 100"}, []float64{0, 100, 200, 300, 400, 500, 600, 700, 800}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers["http://example.org/"] = reply(503, "", tt.header...)
+				c := w.client()
+				c.Attempts = -1
+				for range 9 {
+					_, err := get(t.Context(), c, "http://example.org/")
+					require.ErrorIs(t, err, harvest.ErrTemporary)
+				}
+				sameTimes(t, tt.want, w.times("http://example.org/"))
+			})
+		})
+	}
+}
+
 // Longer waits than MaxWait are the caller's.
 func TestMaxWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
