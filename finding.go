@@ -107,10 +107,10 @@ type Finding struct {
 }
 
 // String returns the finding as one line: document:line:column: severity: message (rule, section). What is not known is
-// left out. Passwords in the document's URL and control characters are not shown.
+// left out. Secrets in the document's URL ([RedactURL]) and control characters are not shown.
 func (f Finding) String() string {
 	var b strings.Builder
-	place := redact(f.Document)
+	place := RedactURL(f.Document)
 	if f.Line > 0 {
 		place = join(":", place, strconv.Itoa(f.Line))
 		if f.Column > 0 {
@@ -138,7 +138,7 @@ type ParseError struct {
 }
 
 // Error returns, for example, "sitemap: line 12: lastmod: not a W3C date". What is not known is left out.
-// Passwords in the document's URL and control characters are not shown.
+// Secrets in the document's URL ([RedactURL]) and control characters are not shown.
 func (e *ParseError) Error() string {
 	var place, cause string
 	if e.Line > 0 {
@@ -150,7 +150,7 @@ func (e *ParseError) Error() string {
 	if e.Err != nil {
 		cause = e.Err.Error()
 	}
-	return oneLine(join(": ", e.Format, redact(e.Document), place, e.Element, cause))
+	return oneLine(join(": ", e.Format, RedactURL(e.Document), place, e.Element, cause))
 }
 
 // Unwrap returns e.Err.
@@ -169,27 +169,6 @@ func join(sep string, parts ...string) string {
 		b.WriteString(p)
 	}
 	return b.String()
-}
-
-// redact hides the password of a URL, as net/url does. Unlike net/url it does so in URLs that are malformed, too.
-func redact(url string) string {
-	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return url
-	}
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	at := strings.LastIndexByte(rest[:end], '@')
-	if at < 0 {
-		return url
-	}
-	user, _, ok := strings.Cut(rest[:at], ":")
-	if !ok {
-		return url
-	}
-	return scheme + "://" + user + ":xxxxx" + rest[at:]
 }
 
 // oneLine replaces control characters, which could break a line or drive a terminal.

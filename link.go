@@ -137,7 +137,7 @@ type MismatchError struct {
 // Error returns, for example, "https://example.com/a: length: want 120, got 118".
 // Passwords in the URL are not shown.
 func (e *MismatchError) Error() string {
-	return oneLine(join(": ", redact(e.Href), e.What, "want "+e.Want+", got "+e.Got))
+	return oneLine(join(": ", RedactURL(e.Href), e.What, "want "+e.Want+", got "+e.Got))
 }
 
 // Is lets [errors.Is] match ErrMismatch.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -123,7 +124,7 @@ func spool(resp *harvest.Response) error {
 	s, err := harvest.ReadSpool(resp.Body, 0)
 	if err != nil {
 		if _, ok := errors.AsType[*Error](err); !ok { // no room for it
-			err = &Error{URL: redact(resp.URL), Err: err}
+			err = &Error{URL: websync.RedactURL(resp.URL), Err: err}
 		}
 		return err
 	}
@@ -190,7 +191,7 @@ func (k *call) check(u *url.URL) error {
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !k.private(originOf(u)) {
 		if err := new(Guard).Check(addr); err != nil {
-			return &Error{URL: redact(u.String()), Kind: harvest.ErrForbidden, Err: err}
+			return &Error{URL: websync.RedactURL(u.String()), Kind: harvest.ErrForbidden, Err: err}
 		}
 	}
 	return nil
@@ -306,7 +307,7 @@ func ownHeader(name string) bool {
 func parseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
-		return nil, &Error{URL: redact(raw), Err: errors.Unwrap(err)} // url.Error shows the URL as it is
+		return nil, &Error{URL: websync.RedactURL(raw), Err: errors.Unwrap(err)} // url.Error shows the URL as it is
 	}
 	if err := checkURL(u); err != nil {
 		return nil, refused(raw, "%w", err)

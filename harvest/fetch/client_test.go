@@ -265,20 +265,6 @@ func TestStatusKinds(t *testing.T) {
 	}
 }
 
-func TestRedact(t *testing.T) {
-	for url, want := range map[string]string{
-		"http://example.org/a?b=c#d":                       "http://example.org/a?b=c",
-		"http://u:p@example.org/a@b":                       "http://example.org/a@b",
-		"http://u:p@x@example.org":                         "http://example.org",
-		"http://u:p%zz@example.org/":                       "http://example.org/",
-		"https://h/?verb=x&api_key=1&X-Amz-Signature=2&p=": "https://h/?verb=x&api_key=xxxxx&X-Amz-Signature=xxxxx&p=",
-		"https://h/?access_token=%20&a":                    "https://h/?access_token=xxxxx&a",
-		"nothing":                                          "nothing",
-	} {
-		assert.Equal(t, want, redact(url))
-	}
-}
-
 func TestAttemptsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"github.com/websync-go/websync"
 )
 
 // grants hold what signs the requests of an origin.
@@ -33,7 +35,7 @@ func (c *Client) Authorize(origin string, sign func(*http.Request) error) error 
 		return fmt.Errorf("fetch: origin: %w", err)
 	}
 	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return fmt.Errorf("fetch: origin: %s has a path: credentials are for all of a host", redact(origin))
+		return fmt.Errorf("fetch: origin: %s has a path: credentials are for all of a host", websync.RedactURL(origin))
 	}
 	c.grants.mu.Lock()
 	defer c.grants.mu.Unlock()

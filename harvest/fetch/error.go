@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -86,44 +87,5 @@ func (e *Error) Unwrap() []error {
 
 // refused returns the error of a request that is not made.
 func refused(url, format string, args ...any) *Error {
-	return &Error{URL: redact(url), Kind: harvest.ErrForbidden, Err: fmt.Errorf(format, args...)}
-}
-
-// secrets are parts of the names of query parameters whose values are not shown.
-var secrets = [...]string{"key", "token", "secret", "passw", "pwd", "sig", "auth", "credential", "session"}
-
-// redact takes user name, password and fragment out of a URL, and the values of query parameters that look like
-// secrets. It works on malformed URLs, too.
-func redact(url string) string {
-	url, _, _ = strings.Cut(url, "#")
-	url, query, ok := strings.Cut(url, "?")
-	if scheme, rest, ok := strings.Cut(url, "://"); ok {
-		end := strings.IndexByte(rest, '/')
-		if end < 0 {
-			end = len(rest)
-		}
-		if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
-			url = scheme + "://" + rest[at+1:]
-		}
-	}
-	if !ok {
-		return url
-	}
-	params := strings.Split(query, "&")
-	for i, p := range params {
-		if name, _, ok := strings.Cut(p, "="); ok && secret(name) {
-			params[i] = name + "=xxxxx"
-		}
-	}
-	return url + "?" + strings.Join(params, "&")
-}
-
-func secret(name string) bool {
-	name = strings.ToLower(name)
-	for _, s := range secrets {
-		if strings.Contains(name, s) {
-			return true
-		}
-	}
-	return false
+	return &Error{URL: websync.RedactURL(url), Kind: harvest.ErrForbidden, Err: fmt.Errorf(format, args...)}
 }

@@ -201,4 +201,4 @@ func (x *exchange) report(err error) {
 }
 
 // name returns the URL as it is shown.
-func (x *exchange) name() string { return redact(x.url.String()) }
+func (x *exchange) name() string { return websync.RedactURL(x.url.String()) }

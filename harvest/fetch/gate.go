@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -225,7 +226,7 @@ func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
 
 func (h *host) notYet(k *call, at time.Time) error {
 	return &Error{
-		URL: redact(k.url.String()), Kind: harvest.ErrTemporary, RetryAt: at,
+		URL: websync.RedactURL(k.url.String()), Kind: harvest.ErrTemporary, RetryAt: at,
 		Err: fmt.Errorf("%w: %s, not before %s", harvest.ErrNotYet, h.origin, at.UTC().Format(time.RFC3339)),
 	}
 }
@@ -282,5 +283,5 @@ func give(sem chan struct{}) {
 }
 
 func (k *call) cancelled(ctx context.Context) error {
-	return &Error{URL: redact(k.url.String()), Err: context.Cause(ctx)}
+	return &Error{URL: websync.RedactURL(k.url.String()), Err: context.Cause(ctx)}
 }

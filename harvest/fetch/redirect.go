@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/websync-go/websync"
 )
 
 // errRedirect: the redirects of an answer lead nowhere. The error is final.
@@ -40,7 +42,7 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 		}
 		tidy(next)
 		if seen = append(seen, u.String()); slices.Contains(seen, next.String()) {
-			return nil, x.badRedirect("in a circle, to %s", redact(next.String()))
+			return nil, x.badRedirect("in a circle, to %s", websync.RedactURL(next.String()))
 		}
 		u = next
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -89,7 +90,7 @@ func (k *call) rules(ctx context.Context, h *host) (*Robots, error) {
 		return nil, err
 	case errors.Is(err, harvest.ErrForbidden): // which may be so for this call only
 		return nil, &Error{
-			URL: redact(k.url.String()), Kind: harvest.ErrForbidden,
+			URL: websync.RedactURL(k.url.String()), Kind: harvest.ErrForbidden,
 			Err: fmt.Errorf("%w of %s: %w", errRobots, h.origin, err),
 		}
 	}
@@ -119,7 +120,7 @@ func (r *robotsCache) unread(k *call, h *host, why error) (*Robots, error) {
 		return &Robots{}, nil
 	}
 	e := &Error{
-		URL: redact(k.url.String()), RetryAt: r.again,
+		URL: websync.RedactURL(k.url.String()), RetryAt: r.again,
 		Err: fmt.Errorf("%w of %s can't be reached, and nothing is fetched without: %w", errRobots, h.origin, why),
 	}
 	if errors.Is(r.err, harvest.ErrTemporary) || serverError(r.err) {
