@@ -107,7 +107,7 @@ type Finding struct {
 }
 
 // String returns the finding as one line: document:line:column: severity: message (rule, section). What is not known is
-// left out. Secrets in the document's URL ([RedactURL]) and control characters are not shown.
+// left out. Secrets in the document's URL and in a value that is one ([RedactURL]) and control characters are not shown.
 func (f Finding) String() string {
 	var b strings.Builder
 	place := RedactURL(f.Document)
@@ -119,7 +119,7 @@ func (f Finding) String() string {
 	}
 	b.WriteString(join(": ", place, f.Severity.String(), f.Message))
 	if f.Value != "" {
-		fmt.Fprintf(&b, ": %.80q", f.Value)
+		fmt.Fprintf(&b, ": %.80q", RedactURL(f.Value))
 	}
 	if source := join(", ", f.Rule, f.Section); source != "" {
 		b.WriteString(" (" + source + ")")

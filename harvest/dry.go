@@ -156,7 +156,7 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 	r.report.Ended = time.Now().UTC()
 	if err != nil {
 		r.report.Complete = false
-		return r.report, fmt.Errorf("harvest: %s: %w", r.key, err)
+		return r.report, fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
 	}
 	return r.report, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // A Harvester brings a Store in step with Sources. Its fields are not changed while it is in use; its methods may be
@@ -200,7 +202,7 @@ func (r *run) end(ctx context.Context, err error) error {
 	r.progress()
 	if err != nil {
 		r.report.Complete = false
-		return fmt.Errorf("harvest: %s: %w", r.key, err)
+		return fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
 	}
 	return nil
 }

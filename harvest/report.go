@@ -184,7 +184,7 @@ func (r *Report) countLeft(ctx context.Context, store Store) error {
 	return nil
 }
 
-// urlOf returns the URL that err names by a method RequestURL() string or as a ParseError's document, else the given one.
+// urlOf returns, without secrets, the URL that err names by a method RequestURL() string or as a ParseError's document, else the given one.
 func urlOf(err error, url string) string {
 	var request interface{ RequestURL() string }
 	if errors.As(err, &request) {
@@ -192,7 +192,7 @@ func urlOf(err error, url string) string {
 	}
 	var parse *websync.ParseError
 	if errors.As(err, &parse) && parse.Document != "" {
-		return parse.Document
+		url = parse.Document
 	}
-	return url
+	return websync.RedactURL(url)
 }

@@ -41,9 +41,9 @@ type program struct {
 	now            time.Time
 
 	options
-	inputs []*input
-	robots map[string]robots // by origin
-	broken error             // of stdout
+	out, errOut *cli.Output // stdout and stderr
+	inputs      []*input
+	robots      map[string]robots // by origin
 }
 
 // A robots is what the robots.txt of one origin said.
@@ -63,16 +63,30 @@ type report struct {
 }
 
 // run is main without the process around it. It returns the exit code.
-func (p *program) run(ctx context.Context, args []string) (code int) {
+func (p *program) run(ctx context.Context, args []string) int {
+	p.out, p.errOut = cli.NewOutput(p.stdout), cli.NewOutput(p.stderr)
+	code := p.command(ctx, args)
+	if err := p.out.Err(); err != nil {
+		fmt.Fprintf(p.errOut, "check: standard output: %v\n", err)
+		return exitUnread
+	}
+	return code
+}
+
+// command does what the arguments say.
+func (p *program) command(ctx context.Context, args []string) (code int) {
 	var err error
 	p.options, err = parseOptions(args)
 	var asked *cli.HelpRequest
 	switch {
 	case errors.As(err, &asked):
-		fmt.Fprint(p.stdout, asked.Text)
+		fmt.Fprint(p.out, asked.Text)
 		return exitGood
 	case err != nil:
-		fmt.Fprintf(p.stderr, "check: %v\n", err)
+		fmt.Fprintf(p.errOut, "check: %v\n", err)
+		if p.json = cli.Asked(args, "json"); p.json {
+			p.print(report{Kind: "unknown", Error: err.Error()}, "")
+		}
 		return exitUnread
 	}
 	defer func() {
@@ -88,10 +102,6 @@ func (p *program) run(ctx context.Context, args []string) (code int) {
 	for _, in := range p.inputs {
 		code = max(code, p.check(ctx, in))
 	}
-	if p.broken != nil {
-		fmt.Fprintf(p.stderr, "check: %v\n", p.broken)
-		return exitUnread
-	}
 	return code
 }
 
@@ -105,7 +115,7 @@ func (p *program) check(ctx context.Context, in *input) int {
 	default:
 		r, err = p.validate(ctx, in)
 	}
-	r.File = in.name
+	r.File = websync.RedactURL(in.name)
 	code := exitGood
 	switch {
 	case err != nil:
@@ -116,7 +126,7 @@ func (p *program) check(ctx context.Context, in *input) int {
 			err = &at
 		}
 		r.Error = err.Error()
-		fmt.Fprintf(p.stderr, "check: %s: %v\n", in.name, err)
+		fmt.Fprintf(p.errOut, "check: %s\n", cli.OneLine(r.File+": "+r.Error))
 		code = exitUnread
 	case r.Errors > 0:
 		code = exitFindings
@@ -125,8 +135,11 @@ func (p *program) check(ctx context.Context, in *input) int {
 	return code
 }
 
-// tell prints a finding.
-func (p *program) tell(f websync.Finding) { p.print(f, f.String()) }
+// tell prints a finding, without secrets.
+func (p *program) tell(f websync.Finding) {
+	f.Document, f.Value = websync.RedactURL(f.Document), websync.RedactURL(f.Value)
+	p.print(f, f.String())
+}
 
 // validate checks a sitemap.
 func (p *program) validate(ctx context.Context, in *input) (report, error) {
@@ -184,17 +197,13 @@ func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]
 	return sitemap.Sitemaps(resp.Body)
 }
 
-// print writes a line, or an object, to standard output.
+// print writes a line, or an object, to standard output. An error shows in the end.
 func (p *program) print(object any, line string) {
-	var err error
 	if p.json {
-		enc := json.NewEncoder(p.stdout)
+		enc := json.NewEncoder(p.out)
 		enc.SetEscapeHTML(false)
-		err = enc.Encode(object)
+		enc.Encode(object)
 	} else {
-		_, err = fmt.Fprintln(p.stdout, line)
-	}
-	if err != nil && p.broken == nil {
-		p.broken = err
+		fmt.Fprintln(p.out, cli.OneLine(line))
 	}
 }

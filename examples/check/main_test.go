@@ -122,7 +122,7 @@ func TestExitCodes(t *testing.T) {
 		"no file":               {code: 2, stderr: "check: no file to check\n" + usageText},
 		"no such flag":          {args: []string{"-x", "good.xml"}, code: 2, stderr: usageText},
 		"no such spec":          {args: []string{"-spec", "html", "good.xml"}, code: 2, stderr: `-spec "html": not one of auto, sitemap, atom`},
-		"a spec yet to come":    {args: []string{"-spec", "eli", "atom.xml"}, code: 2, stderr: "check: this version can't check -spec eli yet\n"},
+		"a spec yet to come":    {args: []string{"-spec", "eli", "atom.xml"}, code: 2, stderr: "check: this version can't check -spec eli yet"},
 		"standard input, twice": {args: []string{"-", "-"}, code: 2, stderr: "standard input can be checked once only"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -355,4 +355,46 @@ func TestChain(t *testing.T) {
 	assert.Contains(t, r.stdout, server.URL+"/1")
 	assert.Contains(t, r.stdout, server.URL+"/lost")
 	assert.Contains(t, r.stdout, server.URL+"/feed: feed, entries 0, errors")
+}
+
+// With -json there is an object whatever happens.
+func TestJSONAlways(t *testing.T) {
+	for _, args := range []string{"-json -nonsense x", "-nonsense -json x", "-json", "-json -spec gopher x", "-json -spec eli x", "-json missing.xml"} {
+		t.Run(args, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			got := check(t, "", strings.Fields(args)...)
+			assert.Equal(t, exitUnread, got.code)
+			var r report
+			require.NoError(t, json.Unmarshal([]byte(got.stdout), &r), got.stdout)
+			assert.NotEmpty(t, r.Error)
+			assert.Contains(t, got.stderr, "check: ")
+		})
+	}
+}
+
+// Neither what is checked nor how it is called drives a terminal or shows a secret.
+func TestOutputIsHarmless(t *testing.T) {
+	const evil = "\u009b31m\u202e"
+	base, _ := site(t, map[string]string{
+		"/bad.xml":    "<urlset " + namespace + "><url><loc>http://" + evil + ".example/?token=hunter2</loc><priority>" + evil + "</priority></url></urlset>",
+		"/feed.xml":   `<feed xmlns="http://www.w3.org/2005/Atom"><id>http://h/?key=hunter2` + evil + `</id><link href="http://h/?sig=hunter2` + evil + `"/></feed>`,
+		"/chain.xml":  fmt.Sprintf(feed, `<link rel="prev-archive" href="SELF/old.xml?secret=hunter2"/>`),
+		"/html":       "<!DOCTYPE html><html/>",
+		"/robots.txt": "",
+	})
+	for _, args := range []string{"", "-json", "-spec atom", "-spec atom -json", "-spec sitemap"} {
+		for _, path := range []string{"/bad.xml", "/feed.xml", "/chain.xml", "/html", "/missing"} {
+			got := check(t, "", append(strings.Fields(args), base+path+"?token=hunter2")...)
+			said := got.stdout + got.stderr
+			assert.NotContains(t, said, "hunter2", "%s %s", args, path)
+			assert.NotContains(t, said, "\u009b")
+			assert.NotContains(t, said, "\u202e")
+			assert.Contains(t, said, "token=xxxxx")
+		}
+	}
+	files(t, map[string]string{"a\x1b[2J\nb": bad})
+	got := check(t, "", "a\x1b[2J\nb", "missing\x1b\nx")
+	assert.NotContains(t, got.stdout+got.stderr, "\x1b")
+	assert.Contains(t, got.stdout, `a\u001b[2J\u000ab: urlset`)
+	assert.Contains(t, got.stderr, `missing\u001b\u000ax: `)
 }

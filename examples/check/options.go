@@ -17,7 +17,8 @@ listed there; but of an archived feed that is named by its URL, all documents of
 
 const afterText = `On standard output each finding is a line, or with -json an object: file, rule, section, severity, line, column, element,
 value, message. After the findings of a file comes a line, or an object, for the file: file, kind, entries, errors,
-warnings, and in the object error, if it could not be read to its end.
+warnings, and in the object error, if it could not be read to its end. With -json there is an object with an error for
+wrong flags, too. User names, passwords and the values of parameters that look like secrets are left out of URLs.
 
 A URL is fetched politely, within its robots.txt; only named URLs may have private addresses. Of a sitemap's URL it is
 known where it lies: what it lists has to lie below that, or on a host whose robots.txt names it. Of a FILE it is only
@@ -27,7 +28,7 @@ as files in one directory.
 With -lenient what readers survive is at most a warning: errors are left only where an entry is lost.
 
 Exit status: 0 no finding is an error; 1 a finding is an error; 2 usage, or a file could not be read, to its end, as the
-kind it was said to be. Several files: the worst.
+kind it was said to be, or standard output not be written. Several files: the worst.
 `
 
 // options are the command line.
@@ -50,7 +51,7 @@ func parseOptions(args []string) (options, error) {
 		return o, err
 	}
 	if slices.Contains([]string{"resourcesync", "eli", "atompmh", "rinfo"}, o.spec) {
-		return o, fmt.Errorf("this version can't check -spec %s yet", o.spec)
+		return o, fmt.Errorf("this version can't check -spec %s yet; -h names what it can", o.spec)
 	}
 	return o, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -16,18 +17,18 @@ func (p *program) demonstrate(ctx context.Context) int {
 		return p.fail(fmt.Errorf("demonstration site: %w", err))
 	}
 	defer site.close()
-	say := p.stdout
+	var say io.Writer = p.out
 	if p.json {
 		say = io.Discard
 	} else {
-		p.progress.w = io.Discard // the story tells it
+		p.progress.w = cli.NewOutput(io.Discard) // the story tells it
 	}
 	p.demonstrationClient()
 	src := &sitemap.Source{URL: site.url + "/sitemap.xml", Complete: true}
 	h := p.newHarvester()
 
 	fmt.Fprintf(say, "A demonstration. On this machine, at %s, runs a small site with %d pages and files.\n", site.url, site.size())
-	fmt.Fprintf(say, "Its sitemap %s lists them all in four parts.\nThe store is %s.\n", src.URL, p.storeName)
+	fmt.Fprintf(say, "Its sitemap %s lists them all in four parts.\nThe store is %s.\n", src.URL, p.summary.Store)
 
 	var results []*result
 	for i, act := range site.acts() {

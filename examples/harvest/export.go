@@ -19,8 +19,12 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// indexName is the list of what was exported, in the root of the export.
-const indexName = "INDEX"
+const (
+	// indexName is the list of what was exported, in the root of the export.
+	indexName = "INDEX"
+	// pendingName is the list of what an export that has not ended may have written. No body has such a name.
+	pendingName = ".websync-pending"
+)
 
 // An exportResult says what an export did.
 type exportResult struct {
@@ -64,10 +68,13 @@ func export(ctx context.Context, store harvest.Store, dir string, sources []stri
 	if err := e.tidy(); err != nil {
 		return nil, err
 	}
-	if err := e.writeAll(ctx); err != nil {
+	if err := e.list(ctx, pendingName, func(string, *websync.Body) error { return nil }); err != nil {
 		return nil, err
 	}
-	return &e.result, nil
+	if err := e.list(ctx, indexName, func(name string, b *websync.Body) error { return e.writeBody(ctx, name, b) }); err != nil {
+		return nil, err
+	}
+	return &e.result, root.Remove(pendingName)
 }
 
 // A liveBody is one body of one record.
@@ -145,8 +152,15 @@ func (e *exporter) records(ctx context.Context) iter.Seq2[harvest.Record, error]
 	}
 }
 
-// plan finds out which directories there will be, and then which files.
+// plan finds out which directories there will be, and then which files. A file that no export has written is in the way.
 func (e *exporter) plan(ctx context.Context) error {
+	own := map[uint64]bool{}
+	for name, err := range e.exported() {
+		if err != nil {
+			return err
+		}
+		own[e.names.hash(name)] = true
+	}
 	for b, err := range e.bodies(ctx) {
 		if err != nil {
 			return err
@@ -157,14 +171,53 @@ func (e *exporter) plan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.names.assign(&b)
+		name := e.names.assign(&b)
+		if own[e.names.hash(name)] {
+			continue
+		}
+		if info, err := e.root.Lstat(name); err == nil && !info.IsDir() && !e.has(name, &b.body) {
+			return fmt.Errorf("%s/%s was not written by an export, and would be replaced: choose another directory", e.result.Dir, name)
+		}
 	}
 	e.names.again()
 	return nil
 }
 
-// tidy removes the files that an earlier INDEX names and that will not be written again, and what an interrupted export
-// left behind. An INDEX that some other program wrote is refused.
+// exported yields the names of the files that earlier exports have written, one that did not end included. A list that some
+// other program wrote is refused.
+func (e *exporter) exported() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, list := range []string{indexName, pendingName} {
+			f, err := e.root.Open(list)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			defer f.Close()
+			lines := bufio.NewScanner(f)
+			lines.Buffer(nil, 1<<20)
+			for lines.Scan() {
+				fields := strings.Split(lines.Text(), "\t")
+				if len(fields) != 4 || !strings.HasPrefix(fields[0], "sha-256:") {
+					yield("", fmt.Errorf("%s/%s is not an index of exported files: choose another directory", e.result.Dir, list))
+					return
+				}
+				if !yield(fields[3], nil) {
+					return
+				}
+			}
+			if err := lines.Err(); err != nil {
+				yield("", err)
+				return
+			}
+		}
+	}
+}
+
+// tidy removes the files of earlier exports that will not be written again, and what an interrupted one left behind.
 func (e *exporter) tidy() error {
 	left, err := fs.Glob(e.root.FS(), tempPattern)
 	if err != nil {
@@ -175,26 +228,15 @@ func (e *exporter) tidy() error {
 			return err
 		}
 	}
-	f, err := e.root.Open(indexName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) != 4 || !strings.HasPrefix(fields[0], "sha-256:") {
-			return fmt.Errorf("%s/%s is not an index of exported files: choose another directory", e.result.Dir, indexName)
+	for name, err := range e.exported() {
+		if err != nil {
+			return err
 		}
-		if err := e.removeStale(fields[3]); err != nil {
+		if err := e.removeStale(name); err != nil {
 			return err
 		}
 	}
-	return lines.Err()
+	return nil
 }
 
 // removeStale removes a file and the directories that it leaves empty.
@@ -217,17 +259,19 @@ func (e *exporter) removeStale(name string) error {
 	return nil
 }
 
-// writeAll writes the files, and then the INDEX.
-func (e *exporter) writeAll(ctx context.Context) error {
-	return e.replace(indexName, func(w io.Writer) error {
+// list writes a list of all bodies, each after write has returned for it.
+func (e *exporter) list(ctx context.Context, list string, write func(name string, b *websync.Body) error) error {
+	defer e.names.again()
+	e.result.Bodies, e.result.Bytes = 0, 0
+	return e.replace(list, func(w io.Writer) error {
 		index := bufio.NewWriter(w)
 		for b, err := range e.bodies(ctx) {
 			if err != nil {
 				return err
 			}
 			name := e.names.assign(&b)
-			if err := e.writeBody(ctx, name, &b.body); err != nil {
-				return fmt.Errorf("%s: %w", b.id, err)
+			if err := write(name, &b.body); err != nil {
+				return fmt.Errorf("%s: %w", websync.RedactURL(b.id), err)
 			}
 			fmt.Fprintf(index, "%s\t%s\t%d\t%s\n", b.body.Key, escapeURI(b.id), max(b.body.Link.Length, 0), name)
 			e.result.Bodies++

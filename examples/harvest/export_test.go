@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -170,6 +172,68 @@ func TestExportAgain(t *testing.T) {
 	_, err := export(t.Context(), memstore.New(), dir, nil)
 	assert.ErrorContains(t, err, "choose another directory")
 	assert.Len(t, files(t, dir), 4)
+}
+
+// What somebody else has put into the directory is not replaced, and then nothing is written. What an export wrote that was
+// interrupted is its own.
+func TestExportReplacesItsOwnOnly(t *testing.T) {
+	store := hold(t, map[string][]string{"s": {"http://h/a", "http://h/b", "http://h/c"}})
+	for name, foreign := range map[string]func(string) error{
+		"a file":      func(path string) error { return os.WriteFile(path, []byte("mine"), 0o666) },
+		"a long file": func(path string) error { return os.WriteFile(path, []byte("HTTP://h/b"), 0o666) },
+		"a link":      func(path string) error { return os.Symlink("elsewhere", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "h"), 0o777))
+			if err := foreign(filepath.Join(dir, "h", "b")); err != nil {
+				t.Skip(err)
+			}
+			_, err := export(t.Context(), store, dir, []string{"s"})
+			require.ErrorContains(t, err, "h/b was not written by an export")
+			entries, err := os.ReadDir(filepath.Join(dir, "h"))
+			require.NoError(t, err)
+			assert.Len(t, entries, 1)
+			assert.NoFileExists(t, filepath.Join(dir, indexName))
+		})
+	}
+	t.Run("the same bytes", func(t *testing.T) {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "h"), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "h", "b"), []byte("http://h/b"), 0o666))
+		got, err := export(t.Context(), store, dir, []string{"s"})
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, got.Unchanged)
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := cancelAt{store, "http://h/b", cancel}
+		_, err := export(ctx, stop, dir, []string{"s"})
+		require.ErrorIs(t, err, context.Canceled)
+		assert.FileExists(t, filepath.Join(dir, "h", "a"))
+		assert.NoFileExists(t, filepath.Join(dir, indexName))
+
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "h", "a"), []byte("as it was at that time"), 0o666))
+		_, err = export(t.Context(), hold(t, map[string][]string{"s": {"http://h/a", "http://h/d"}}), dir, []string{"s"})
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"h/a": "http://h/a", "h/d": "http://h/d"}, files(t, dir))
+	})
+}
+
+// A cancelAt is a Store that is cancelled when a body is opened.
+type cancelAt struct {
+	harvest.Store
+	body   string
+	cancel func()
+}
+
+func (s cancelAt) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
+	if b.Key == websync.SHA256([]byte(s.body)) {
+		s.cancel()
+		return nil, ctx.Err()
+	}
+	return s.Store.Open(ctx, b)
 }
 
 func TestExportStaysInside(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/websync-go/websync"
@@ -39,29 +40,45 @@ type program struct {
 	attempts       int  // of fetch.Client; for tests
 
 	options
-	store    harvest.Store
-	client   *fetch.Client
-	progress *progress
+	out, errOut *cli.Output // stdout and stderr
+	store       harvest.Store
+	client      *fetch.Client
+	progress    *progress
+	summary     summary
 }
 
 // run is main without the process around it. It returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
+	p.out, p.errOut = cli.NewOutput(p.stdout), cli.NewOutput(p.stderr)
+	code := p.command(ctx, args)
+	if err := p.out.Err(); err != nil {
+		code = p.fail(fmt.Errorf("standard output: %w", err))
+	}
+	return code
+}
+
+// command does what the arguments say, and with -json says what came of it, whatever that is.
+func (p *program) command(ctx context.Context, args []string) (code int) {
 	var err error
 	p.options, err = parseOptions(args)
 	var asked *cli.HelpRequest
 	switch {
 	case errors.As(err, &asked):
-		fmt.Fprint(p.stdout, asked.Text)
+		fmt.Fprint(p.out, asked.Text)
 		return exitInStep
 	case err != nil:
-		fmt.Fprintf(p.stderr, "harvest: %v\n", err)
-		return exitFailed
+		p.json = cli.Asked(args, "json")
+		code = p.fail(err)
+	case len(p.urls) == 0:
+		code = p.withStore(ctx, p.demonstrate)
+	default:
+		code = p.withStore(ctx, p.harvestAll)
 	}
-	work := p.harvestAll
-	if len(p.urls) == 0 {
-		work = p.demonstrate
+	if p.json {
+		p.summary.InStep = code == exitInStep && !slices.ContainsFunc(p.summary.Reports, (*result).differs)
+		writeJSON(p.out, &p.summary) // run sees to an error
 	}
-	return p.withStore(ctx, work)
+	return code
 }
 
 // withStore opens the store, makes what stands on it, and does the work.
@@ -80,7 +97,7 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 			return p.fail(err)
 		}
 	}
-	p.storeName = spec.String()
+	p.summary.Store = websync.RedactURL(spec.String())
 	if spec.Kind == "sqlite" && !p.dry() {
 		p.pagesDir = spec.Name + ".pages"
 	}
@@ -94,7 +111,7 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 		}
 	}()
 	p.store = store
-	p.progress = newProgress(p.stderr, p.live)
+	p.progress = newProgress(p.errOut, p.live)
 	p.client = p.newClient()
 	defer p.client.CloseIdleConnections()
 	return work(ctx)
@@ -137,8 +154,11 @@ func (p *program) newHarvester() *harvest.Harvester {
 		Fetcher:     p.client,
 		Concurrency: p.concurrency,
 		Full:        p.full,
+		Recheck:     p.recheck,
 		MaxDelete:   p.deleteLimit(),
-		Hooks:       p.progress.hooks(),
+
+		AcceptSkipped: p.acceptSkipped,
+		Hooks:         p.progress.hooks(),
 	}
 }
 
@@ -153,11 +173,11 @@ func (p *program) harvestAll(ctx context.Context) int {
 		r := p.harvest(ctx, h, p.sources(u)...)
 		results = append(results, r)
 		if !p.json {
-			r.write(p.stdout)
+			r.write(p.out)
 		}
 	}
 	if n := len(p.urls) - len(results); n > 0 {
-		fmt.Fprintf(p.stderr, "harvest: %s not begun\n", count(int64(n), "further source was", "further sources were"))
+		fmt.Fprintf(p.errOut, "harvest: %s not begun\n", count(int64(n), "further source was", "further sources were"))
 	}
 	code := exitInStep
 	for _, r := range results {
@@ -178,7 +198,7 @@ func (p *program) harvest(ctx context.Context, h *harvest.Harvester, sources ...
 		}
 	}
 	if r.Error != "" {
-		p.fail(errors.New(r.Error))
+		p.complain(r.Error)
 	}
 	return r
 }
@@ -188,11 +208,11 @@ func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harves
 	defer p.progress.end()
 	switch {
 	case p.plan:
-		told := &decisions{w: p.stdout, json: p.json}
+		told := &decisions{w: p.out, json: p.json}
 		report, err := h.Plan(ctx, src, told.add)
 		return newResult(ctx, report, err, p.lasts()).planned(told, report.Withheld)
 	case p.audit:
-		told := &decisions{w: p.stdout, json: p.json}
+		told := &decisions{w: p.out, json: p.json}
 		report, err := h.Audit(ctx, src, told.add)
 		return newResult(ctx, report, err, p.lasts()).planned(told, report.Differences())
 	case p.approve:
@@ -208,30 +228,32 @@ func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harves
 	return newResult(ctx, report, err, p.lasts())
 }
 
-// finish exports and writes the JSON object. It returns the exit code, given that of the runs.
+// finish exports, and enters the results into the summary. It returns the exit code, given that of the runs.
 func (p *program) finish(ctx context.Context, results []*result, code int) int {
+	p.summary.Reports = results
 	if ctx.Err() != nil {
-		code = max(code, exitLeft)
+		return max(code, exitLeft)
 	}
-	var exported *exportResult
-	if p.exportDir != "" && ctx.Err() == nil {
-		var err error
-		if exported, err = export(ctx, p.store, p.exportDir, sourcesOf(results)); err != nil {
-			code = max(code, p.fail(fmt.Errorf("export: %w", err)))
-		} else if !p.json {
-			exported.write(p.stdout)
-		}
+	if p.exportDir == "" {
+		return code
 	}
-	if p.json {
-		if err := writeJSON(p.stdout, &summary{Store: p.storeName, InStep: code == exitInStep && !slices.ContainsFunc(results, (*result).differs), Reports: results, Export: exported}); err != nil {
-			code = max(code, p.fail(err))
-		}
+	exported, err := export(ctx, p.store, p.exportDir, sourcesOf(results))
+	if err != nil {
+		return max(code, p.fail(fmt.Errorf("export: %w", err)))
+	}
+	p.summary.Export = exported
+	if !p.json {
+		exported.write(p.out)
 	}
 	return code
 }
 
-// fail says what went wrong, and returns the exit code for it.
+// fail says what went wrong, in the summary, too, and returns the exit code for it.
 func (p *program) fail(err error) int {
-	fmt.Fprintf(p.stderr, "harvest: %v\n", err)
+	p.summary.Error = strings.TrimPrefix(p.summary.Error+"\n"+err.Error(), "\n")
+	p.complain(err.Error())
 	return exitFailed
 }
+
+// complain says what went wrong.
+func (p *program) complain(text string) { fmt.Fprintf(p.errOut, "harvest: %s\n", text) }

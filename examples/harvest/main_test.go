@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
@@ -492,7 +493,7 @@ func TestProgressLines(t *testing.T) {
 	now := time.Now()
 	at := harvest.Progress{Source: "s", Started: now.Add(-10 * time.Second), Listed: 50, Total: 100, Done: 20, Getting: 3}
 	var out bytes.Buffer
-	p := newProgress(&out, false)
+	p := newProgress(cli.NewOutput(&out), false)
 	p.update(at)
 	assert.Empty(t, out.String(), "the first line comes later")
 	p.told = now.Add(-time.Minute)
@@ -501,7 +502,7 @@ func TestProgressLines(t *testing.T) {
 	assert.Regexp(t, `^s: 20 of 100 \(20%\), 2/s, 40s left, 3 to get, waiting for http://full\.example, waiting for http://slow\.example (1m0s|59s)\n$`, out.String())
 
 	out.Reset()
-	p = newProgress(&out, true)
+	p = newProgress(cli.NewOutput(&out), true)
 	at.Source = strings.Repeat("long", 100)
 	at.Waiting = map[string]time.Time{"http://" + strings.Repeat("long", 100): now.Add(time.Minute)}
 	p.update(at)

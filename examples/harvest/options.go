@@ -24,19 +24,24 @@ index.html there; a query becomes part of the name; a port follows the host afte
 take are written as %XX; long names are cut and end in a hash; what would collide gets "~" and a hash. DIR/INDEX has one
 line for each body, in the order of the URIs: digest, URI, length in bytes and file below DIR, separated by tabs. Control
 characters and white space in a URI are then written as %XX. A later export leaves unchanged files alone, and removes
-those that its INDEX named and that are gone.
+those that its INDEX named and that are gone. A file that no export has written is not replaced: the export ends before it
+writes anything.
 
 What -plan and -audit write: a line for each decision but those that change nothing: what would be done (created, updated,
 deleted, withheld; failed for stored bytes that are damaged; ask: the source states neither a time nor a digest, so the
 server would be asked) and the URI. "updated" is what the source says; the bytes may turn out to be the same.
 
-What -json writes: store; in_step, true if the exit status is 0 and -plan finds nothing to do; reports, one for each URL
-that was begun; and with -export export: dir, bodies, bytes, written, unchanged, removed. A report is a harvest.Report, with
-error if one ended the run, and with -plan and -audit decisions: outcome, id, and get, true if the bodies would be asked for.
+What -json writes, whatever happens: store; in_step, true if the exit status is 0 and -plan finds nothing to do; reports,
+one for each URL that was begun; with -export export: dir, bodies, bytes, written, unchanged, removed; and error, if
+something else than a run has failed. A report is a harvest.Report, with error if one ended the run, and with -plan and
+-audit decisions: outcome, id, and get, true if the bodies would be asked for.
+
+User names, passwords and the values of parameters that look like secrets (token, key, signature and the like) are left out
+of URLs that are shown, but for the ids of -plan and -audit, and INDEX.
 
 Exit status: 0 in step (-plan: the listing was complete and nothing would be withheld; -audit: nothing differs); 1 tasks
-are left (failed, parked or withheld), the listing was incomplete, or the run was interrupted; 2 usage, or a source or the
-store could not be read. Several URLs: the worst.
+are left (failed, parked or withheld), the listing was incomplete, entries of it could not be read, or the run was
+interrupted; 2 usage, or a source or the store could not be read, or standard output not be written. Several URLs: the worst.
 
 Beside an SQLite store named FILE there may be FILE-wal, FILE-shm, FILE.bodies and FILE.owners, which belong to it, and
 FILE.pages, which holds documents of archived feeds until all of them are dealt with.
@@ -51,6 +56,7 @@ type options struct {
 	audit        bool
 	approve      bool
 	full         bool
+	recheck      bool
 	complete     bool
 	maxDelete    float64
 	rate         float64
@@ -59,8 +65,9 @@ type options struct {
 	json         bool
 	urls         []target
 
-	storeName string // as the report names it
-	pagesDir  string // for documents of archives, until they are dealt with
+	acceptSkipped bool
+
+	pagesDir string // for documents of archives, until they are dealt with
 }
 
 func parseOptions(args []string) (options, error) {
@@ -73,6 +80,8 @@ func parseOptions(args []string) (options, error) {
 	fs.BoolVar(&o.audit, "audit", false, "compare everything, stored bytes included, and say what differs; get and write nothing")
 	fs.BoolVar(&o.approve, "approve", false, "carry out the deletions that were withheld, then harvest")
 	fs.BoolVar(&o.full, "full", false, "make a full pass in spite of the checkpoint")
+	fs.BoolVar(&o.recheck, "recheck", false, "ask conditionally for what seems unchanged, too: for publishers that change without stating it")
+	fs.BoolVar(&o.acceptSkipped, "accept-skipped", false, "entries of a listing that can't be read are no reason not to be in step, nor to withhold deletions")
 	fs.BoolVar(&o.complete, "complete", false, "the sitemap is the whole truth: what it no longer lists is deleted")
 	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "the `share` of records that one run may delete because they are no longer listed, 0 to 1; if it would be more, all are withheld; the default counts only above ten records")
 	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5")
@@ -92,7 +101,7 @@ func parseOptions(args []string) (options, error) {
 		{"-store postgres", strings.HasPrefix(o.storeFlag, "postgres:")},
 	} {
 		if missing.set {
-			return o, fmt.Errorf("this version does not have %s yet", missing.name)
+			return o, fmt.Errorf("this version does not have %s yet; -h names what it has", missing.name)
 		}
 	}
 	return o, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -11,12 +10,14 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 )
 
 const (
 	plainInterval = 10 * time.Second // between lines of progress that stay
 	liveWidth     = 79
+	eraseLine     = "\r\x1b[K"
 	maxTold       = 10 // findings, problems and failures of each run that are told at once
 )
 
@@ -28,7 +29,7 @@ func isTerminal(f *os.File) bool {
 
 // progress tells how runs are going: on a terminal in one live line, elsewhere in a line now and then.
 type progress struct {
-	w    io.Writer
+	w    *cli.Output
 	live bool
 
 	mu    sync.Mutex
@@ -37,7 +38,7 @@ type progress struct {
 	lines map[string]int // told at once, by kind
 }
 
-func newProgress(w io.Writer, live bool) *progress {
+func newProgress(w *cli.Output, live bool) *progress {
 	return &progress{w: w, live: live, told: time.Now(), lines: map[string]int{}}
 }
 
@@ -48,7 +49,7 @@ func (p *progress) hooks() *harvest.Hooks {
 		Problem:  func(source string, err error) { p.tell("problem", named(err.Error(), source)) },
 		Outcome: func(source, id string, o harvest.Outcome, err error) {
 			if o == harvest.Failed || o == harvest.Parked {
-				p.tell(o.String(), source+": "+named(err.Error(), id))
+				p.tell(o.String(), websync.RedactURL(source)+": "+named(err.Error(), id))
 			}
 		},
 	}
@@ -63,10 +64,11 @@ func (p *progress) update(now harvest.Progress) {
 		if r := []rune(line); len(r) > liveWidth {
 			line = string(r[:liveWidth])
 		}
-		fmt.Fprint(p.w, "\r\x1b[K", line)
+		p.w.Control(eraseLine)
+		fmt.Fprint(p.w, line)
 		p.shown = true
 	case time.Since(p.told) >= plainInterval:
-		fmt.Fprintf(p.w, "%s: %s\n", now.Source, p.line(now))
+		fmt.Fprintf(p.w, "%s: %s\n", cli.OneLine(websync.RedactURL(now.Source)), p.line(now))
 		p.told = time.Now()
 	}
 }
@@ -92,7 +94,7 @@ func (p *progress) line(at harvest.Progress) string {
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(parts, ", ")
+	return cli.OneLine(strings.Join(parts, ", "))
 }
 
 // tell writes a line that stays, unless there were many of its kind.
@@ -103,7 +105,7 @@ func (p *progress) tell(kind, text string) {
 	switch n := p.lines[kind]; {
 	case n <= maxTold:
 		p.erase()
-		fmt.Fprintf(p.w, "%s: %s\n", kind, text)
+		fmt.Fprintf(p.w, "%s: %s\n", kind, cli.OneLine(text))
 	case n == maxTold+1:
 		p.erase()
 		fmt.Fprintf(p.w, "%s: further ones of this run are not shown here\n", kind)
@@ -120,7 +122,7 @@ func (p *progress) end() {
 
 func (p *progress) erase() {
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		p.w.Control(eraseLine)
 		p.shown = false
 	}
 }

@@ -35,7 +35,7 @@ func (o *options) parseTarget(raw string) (target, error) {
 		return target{}, fmt.Errorf("not a URL: %w", errors.Unwrap(err))
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return target{}, fmt.Errorf("%q is not a URL that begins with http:// or https://", u.Redacted())
+		return target{}, fmt.Errorf("%q is not a URL that begins with http:// or https://", websync.RedactURL(raw))
 	}
 	t := target{url: raw, origin: u.Scheme + "://" + u.Host}
 	if u.User != nil {

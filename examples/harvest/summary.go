@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -21,6 +22,7 @@ type summary struct {
 	InStep  bool          `json:"in_step"`
 	Reports []*result     `json:"reports"`
 	Export  *exportResult `json:"export,omitempty"`
+	Error   string        `json:"error,omitempty"` // what went wrong outside of a run
 }
 
 func writeJSON(w io.Writer, s *summary) error {
@@ -40,7 +42,8 @@ type result struct {
 
 	Decisions []plannedJSON `json:"decisions,omitempty"`
 
-	foreign     bool // the document is of another kind than the source reads
+	source      string // the Report's is without secrets
+	foreign     bool   // the document is of another kind than the source reads
 	interrupted bool
 	lasts       bool  // what was got
 	dry         bool  // nothing was written
@@ -82,7 +85,16 @@ func (r *result) planned(told *decisions, differ int64) *result {
 }
 
 func newResult(ctx context.Context, report *harvest.Report, err error, lasts bool) *result {
-	r := &result{Report: report, foreign: errors.Is(err, websync.ErrNotDocument), interrupted: err != nil && ctx.Err() != nil, lasts: lasts}
+	r := &result{
+		Report: report, source: report.Source,
+		foreign: errors.Is(err, websync.ErrNotDocument), interrupted: err != nil && ctx.Err() != nil, lasts: lasts,
+	}
+	report.Source = websync.RedactURL(report.Source)
+	for _, f := range [][]harvest.Failure{report.Problems, report.Failures} {
+		for i := range f {
+			redact(&f[i])
+		}
+	}
 	switch {
 	case r.interrupted && lasts:
 		r.Error = report.Source + ": interrupted; what was got is kept, and the next run goes on from there"
@@ -95,6 +107,13 @@ func newResult(ctx context.Context, report *harvest.Report, err error, lasts boo
 		}
 	}
 	return r
+}
+
+// redact takes secrets out of the URLs of a failure.
+func redact(f *harvest.Failure) {
+	id := websync.RedactURL(f.ID)
+	f.Error = strings.ReplaceAll(f.Error, f.ID, id)
+	f.Source, f.ID, f.URL = websync.RedactURL(f.Source), id, websync.RedactURL(f.URL)
 }
 
 func (r *result) code() int {
@@ -117,8 +136,8 @@ func (r *result) differs() bool { return r.dry && r.Differences() > 0 }
 // sourcesOf names each source once.
 func sourcesOf(results []*result) (sources []string) {
 	for _, r := range results {
-		if !slices.Contains(sources, r.Source) {
-			sources = append(sources, r.Source)
+		if !slices.Contains(sources, r.source) {
+			sources = append(sources, r.source)
 		}
 	}
 	return sources
@@ -126,7 +145,7 @@ func sourcesOf(results []*result) (sources []string) {
 
 // write writes the report as text.
 func (r *result) write(w io.Writer) {
-	fmt.Fprintln(w, r.Source)
+	fmt.Fprintln(w, cli.OneLine(r.Source))
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -148,14 +167,17 @@ func (r *result) write(w io.Writer) {
 	row("requests", "%s", requestsText(r.Requests))
 	row("fetched", "%s, %s", count(r.Fetched, "body", "bodies"), bytesText(r.Bytes))
 	row("took", "%s", r.took())
-	if r.Skipped > 0 {
-		row("skipped", "%s could not be read", count(int64(r.Skipped), "entry", "entries"))
+	switch skipped := count(int64(r.Skipped), "entry", "entries"); {
+	case r.Skipped > 0 && r.AcceptSkipped:
+		row("skipped", "%s could not be read, which is accepted", skipped)
+	case r.Skipped > 0:
+		row("skipped", "%s could not be read, or may be hidden in what could not; -accept-skipped does without", skipped)
 	}
 	if r.Findings > 0 {
 		row("findings", "%s from the specification", count(r.Findings, "departure", "departures"))
 	}
 	if r.Guard != nil {
-		row("guard", "deletions are withheld: %s", r.Guard.Message)
+		row("guard", "deletions are withheld: %s", cli.OneLine(r.Guard.Message))
 	}
 	r.writeFailures(w)
 	if r.Left.Withheld > 0 {
@@ -178,6 +200,7 @@ func (r *result) writeFailures(w io.Writer) {
 
 // named puts a name before a text that does not have it.
 func named(text, name string) string {
+	name = websync.RedactURL(name)
 	if name == "" || strings.Contains(text, name+":") {
 		return text
 	}
@@ -187,7 +210,7 @@ func named(text, name string) string {
 // about names what failed, and says how often it was tried and what comes next.
 func about(f harvest.Failure) string {
 	var b strings.Builder
-	b.WriteString(named(named(f.Error, f.URL), f.ID))
+	b.WriteString(cli.OneLine(named(named(f.Error, f.URL), f.ID)))
 	if f.Attempt > 0 {
 		fmt.Fprintf(&b, "; attempt %d", f.Attempt)
 	}
