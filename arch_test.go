@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	".":                   {},
 	"internal/xmlscan":    {},
 	"internal/document":   {".", "internal/xmlscan"},
+	"internal/suite":      {"."},
 	"internal/site":       {"."},
 	"sitemap":             {".", "internal/...", "harvest"},
 	"atom":                {".", "internal/...", "harvest"},
@@ -38,12 +39,13 @@ var mayImport = map[string][]string{
 	"harvest/memstore":    {".", "harvest", "harvest/kvstore"},
 	"harvest/sqlitestore": {".", "harvest"},
 	"harvest/pgstore":     {".", "harvest"},
-	"harvest/storetest":   {".", "harvest"},
-	"harvest/sourcetest":  {".", "harvest"},
+	"harvest/storetest":   {".", "harvest", "internal/suite", "publish/catalogtest"},
+	"harvest/sourcetest":  {".", "harvest", "internal/suite"},
 	"harvest/dirsource":   {".", "harvest"},
 	"harvest/notify":      {".", "harvest"},
 	"harvest/discover":    {"..."},
 	"publish":             {"."},
+	"publish/catalogtest": {".", "internal/suite"},
 	"examples/...":        {"..."},
 }
 
@@ -54,7 +56,7 @@ var mayLinkHTTP = []string{"harvest/fetch", "harvest/notify", "harvest/discover"
 var protocols = []string{"sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}
 
 // onlyStandard are the suites whose import costs nothing.
-var onlyStandard = []string{"harvest/storetest", "harvest/sourcetest"}
+var onlyStandard = []string{"internal/suite", "harvest/storetest", "harvest/sourcetest", "publish/catalogtest"}
 
 type goPackage struct {
 	ImportPath string

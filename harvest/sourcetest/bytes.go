@@ -9,10 +9,11 @@ import (
 	"slices"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func byteCases() []Case {
-	return []Case{
+func byteCases() []rule {
+	return []rule{
 		{Name: "open", Rule: "Bytes that come along with an event can be opened again and by several at once, until the yield of the next Mark returns, or after the pass if there is none.", check: byteOpen},
 		{Name: "stated", Rule: "Bytes that come along have the length and the digests that the event states.", check: byteStated},
 	}
@@ -21,7 +22,7 @@ func byteCases() []Case {
 func byteOpen(t *tester) {
 	t.eachOpen(func(l *tale, open map[int][]byte, now int) error {
 		some := slices.Sorted(maps.Keys(open))
-		return together(len(some), func(k int) error {
+		return suite.Together(len(some), func(k int) error {
 			i := some[k]
 			if err := openAgain(&l.events[i], open[i]); err != nil {
 				return fmt.Errorf("the bytes of event %d, after event %d: %w", i+1, now, err)
@@ -56,7 +57,7 @@ func (t *tester) eachOpen(again func(l *tale, open map[int][]byte, now int) erro
 			clear(open)
 			return err
 		}})
-		t.ok(again(l, open, len(l.events)), "%s", l.name)
+		t.OK(again(l, open, len(l.events)), "%s", l.name)
 		before = l.resume(before)
 	}
 	if !any {

@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func checkpointCases() []Case {
-	return []Case{
+func checkpointCases() []rule {
+	return []rule{
 		{Name: "unreadable", Rule: "A Source that meets a checkpoint that it can't read, or of another Version, makes a full pass.", check: checkpointUnreadable},
 		{Name: "damaged", Rule: "A checkpoint with a part missing is no error, whatever it is taken for.", check: checkpointDamaged},
 		{Name: "finds-all", Rule: "A run from the checkpoint of an earlier state finds everything that a pass from the beginning finds.", check: checkpointFindsAll},

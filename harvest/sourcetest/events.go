@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func eventCases() []Case {
-	return []Case{
+func eventCases() []rule {
+	return []rule{
 		{Name: "undisturbed", Rule: "Undisturbed, a Source tells something, without an error and without a Problem.", check: eventUndisturbed},
 		{Name: "kinds", Rule: "An event has one of the kinds there are, and no fields but those of its kind.", check: eventKinds},
 		{Name: "ids", Rule: "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", check: eventIDs},

@@ -10,8 +10,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func failureCases() []Case {
-	return []Case{
+func failureCases() []rule {
+	return []rule{
 		{Name: "shown", Rule: "A document that fails, in whatever way, shows as a Problem or as the error of the pass, never as a collection without it; no snapshot is Complete.", check: failureShown},
 		{Name: "named", Rule: "The Problem, or the error, that tells of a failed document names it.", check: failureNamed},
 		{Name: "nothing-of-it", Rule: "Of a document that fails nothing is told: it is read to its end and checked before its first event.", check: failureNothingOfIt},

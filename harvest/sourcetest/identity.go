@@ -6,10 +6,11 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func identityCases() []Case {
-	return []Case{
+func identityCases() []rule {
+	return []rule{
 		{Name: "key", Rule: "Key is not empty and stays the same: for another Source of the same configuration, and before, during and after a pass.", check: identityKey},
 		{Name: "again", Rule: "Events of one Source can be walked again, also after a break, and tells the same.", check: identityAgain},
 		{Name: "at-once", Rule: "Two Sources of the same configuration can be walked at the same time; each tells the same.", check: identityAtOnce},
@@ -63,9 +64,9 @@ func identityAtOnce(t *tester) {
 				return nil
 			}
 			begun.Done()
-			return t.await(func() error { begun.Wait(); return nil })
+			return t.Await(func() error { begun.Wait(); return nil })
 		}
-		err := together(n, func(int) error {
+		err := suite.Together(n, func(int) error {
 			got, err := t.tryListen(pass{state: state, each: meet})
 			if err != nil {
 				return err
@@ -75,7 +76,7 @@ func identityAtOnce(t *tester) {
 			}
 			return nil
 		})
-		t.ok(err, "%s, several Sources at once", stateName(state))
+		t.OK(err, "%s, several Sources at once", stateName(state))
 	}
 }
 
@@ -87,8 +88,8 @@ func identityInside(t *tester) {
 			if n := len(l.events); n != 1 && n != 1+last/2 && n != last {
 				return nil
 			}
-			inner := &tester{TB: t.TB, ctx: t.ctx, options: t.options, state: t.state}
-			inner.options.Patience /= 2
+			inner := &tester{Tester: t.Tester, options: t.options, state: t.state}
+			inner.Patience /= 2
 			got, err := inner.tryListen(pass{state: state})
 			if err != nil {
 				return fmt.Errorf("another Source inside the loop: %w", err)

@@ -7,8 +7,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func interruptCases() []Case {
-	return []Case{
+func interruptCases() []rule {
+	return []rule{
 		{Name: "events", Rule: "A run that ends after any event, all before it stored, and is taken up again, leaves what an undisturbed one does.", check: interruptEvents},
 		{Name: "context", Rule: "A run whose context ends after any event, and is taken up again, leaves what an undisturbed one does.", check: interruptContext},
 		{Name: "documents", Rule: "A run in which any request for a document fails, and the next one, leave what an undisturbed one does.", check: interruptDocuments},

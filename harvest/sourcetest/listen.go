@@ -62,7 +62,7 @@ const passLabel = "sourcetest"
 func (t *tester) listen(p pass) *tale {
 	t.Helper()
 	l, err := t.tryListen(p)
-	t.ok(err, "%s", l.name)
+	t.OK(err, "%s", l.name)
 	return l
 }
 
@@ -70,7 +70,7 @@ func (t *tester) listen(p pass) *tale {
 func (t *tester) tryListen(p pass) (*tale, error) {
 	t.enter(p.state)
 	if p.ctx == nil {
-		p.ctx = t.ctx
+		p.ctx = t.Ctx
 	}
 	if p.source == nil {
 		p.source = t.options.Source()
@@ -83,7 +83,7 @@ func (t *tester) tryListen(p pass) (*tale, error) {
 	if !p.from.IsZero() {
 		l.name += " from a checkpoint"
 	}
-	err := t.await(func() (fault error) {
+	err := t.Await(func() (fault error) {
 		pprof.Do(p.ctx, pprof.Labels(passLabel, l.key), func(ctx context.Context) { fault = l.walk(ctx, p) })
 		return fault
 	})

@@ -80,7 +80,7 @@ func (r *result) whole() bool { return r.err == nil && r.Complete }
 func (p *place) run(state int, d disturbance) *result {
 	p.t.Helper()
 	p.t.enter(state)
-	ctx, cancel := context.WithCancel(p.t.ctx)
+	ctx, cancel := context.WithCancel(p.t.Ctx)
 	defer cancel()
 	site := p.t.options.Sites[state]
 	src := &probe{Source: p.t.source(), d: d, cancel: cancel, lists: &Fetcher{Site: site}}
@@ -90,11 +90,11 @@ func (p *place) run(state int, d disturbance) *result {
 	bodies := &Fetcher{Site: site}
 	h := &harvest.Harvester{Store: p.store, Fetcher: bodies, Bodies: p.t.options.Bodies, Full: d.full, MaxDelete: -1, Attempts: -1}
 	r := new(result)
-	err := p.t.await(func() error {
+	err := p.t.Await(func() error {
 		r.Report, r.err = h.Run(ctx, src.source())
 		return nil
 	})
-	p.t.ok(err, "harvesting %s", stateName(state))
+	p.t.OK(err, "harvesting %s", stateName(state))
 	r.events, r.lists, r.bodies = src.events, src.lists.Exchanges(), bodies.Exchanges()
 	return r
 }
@@ -198,21 +198,21 @@ type task struct {
 func (p *place) contents() *contents {
 	p.t.Helper()
 	c := &contents{records: map[string]record{}, last: map[string]entry{}, tasks: map[string]task{}}
-	for r, err := range p.store.Records(p.t.ctx, p.key, "") {
-		p.t.ok(err, "Store.Records")
+	for r, err := range p.store.Records(p.t.Ctx, p.key, "") {
+		p.t.OK(err, "Store.Records")
 		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated, r.Restated, r.Validators}
 	}
-	for e, err := range p.store.Changes(p.t.ctx, websync.Range{Sources: []string{p.key}}) {
-		p.t.ok(err, "Store.Changes")
+	for e, err := range p.store.Changes(p.t.Ctx, websync.Range{Sources: []string{p.key}}) {
+		p.t.OK(err, "Store.Changes")
 		e.Resource.Modified = websync.Datetime{}
 		c.last[e.Resource.ID] = entry{e.Kind == websync.Deleted, e.Resource, e.Bodies}
 	}
-	for t, err := range p.store.Tasks(p.t.ctx, p.key, "") {
-		p.t.ok(err, "Store.Tasks")
+	for t, err := range p.store.Tasks(p.t.Ctx, p.key, "") {
+		p.t.OK(err, "Store.Tasks")
 		c.tasks[t.Resource.ID] = task{t.Kind, t.Resource}
 	}
-	at, err := p.store.Checkpoint(p.t.ctx, p.key)
-	p.t.ok(err, "Store.Checkpoint")
+	at, err := p.store.Checkpoint(p.t.Ctx, p.key)
+	p.t.OK(err, "Store.Checkpoint")
 	c.resume = !at.IsZero()
 	return c
 }
@@ -220,11 +220,11 @@ func (p *place) contents() *contents {
 // numbers returns the number of every record and the last one of the log.
 func (p *place) numbers() map[string]websync.Seq {
 	p.t.Helper()
-	head, err := p.store.Head(p.t.ctx)
-	p.t.ok(err, "Store.Head")
+	head, err := p.store.Head(p.t.Ctx)
+	p.t.OK(err, "Store.Head")
 	numbers := map[string]websync.Seq{"": head.Last}
-	for r, err := range p.store.Records(p.t.ctx, p.key, "") {
-		p.t.ok(err, "Store.Records")
+	for r, err := range p.store.Records(p.t.Ctx, p.key, "") {
+		p.t.OK(err, "Store.Records")
 		numbers[r.Resource.ID] = r.Seq
 	}
 	return numbers

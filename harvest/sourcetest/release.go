@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func releaseCases() []Case {
-	return []Case{
+func releaseCases() []rule {
+	return []rule{
 		{Name: "end", Rule: "After a pass no body or spool is open, no goroutine is left, and the Source is silent.", check: releaseEnd},
 		{Name: "break", Rule: "After a break, whatever the event, no body or spool is open, no goroutine is left, and the Source is silent.", check: releaseBreak},
 		{Name: "pending", Rule: "A break gives up the requests that are under way: nobody waits for their answers.", check: releasePending},
@@ -55,7 +55,7 @@ func releasePending(t *tester) {
 	t.eachStart(func(state int, from harvest.Checkpoint, _ int) {
 		sound := t.listen(pass{state: state, from: from})
 		for k := range min(6, len(sound.lists.Exchanges())) {
-			p := &pending{k: k + 1, begun: make(chan struct{}), over: t.ctx.Done()}
+			p := &pending{k: k + 1, begun: make(chan struct{}), over: t.Ctx.Done()}
 			l := t.listen(pass{state: state, from: from, hook: p.hook, each: p.each})
 			l.name += fmt.Sprintf(" that is left while document %d is under way", k+1)
 			t.released(l)

@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func stopCases() []Case {
-	return []Case{
+func stopCases() []rule {
+	return []rule{
 		{Name: "before", Rule: "When the context has ended before it begins, a pass yields the context's error or, if it needs nobody, the whole tale.", check: stopBefore},
 		{Name: "during", Rule: "When the context ends after an event, the pass ends with its error or tells the rest rightly; no document is called a Problem. All is released.", check: stopDuring},
 		{Name: "waiting", Rule: "When the context ends while a document is waited for, the pass ends, with the context's error.", check: stopWaiting},
@@ -35,13 +35,13 @@ func (t *tester) stopped(whole, l *tale) {
 }
 
 func stopBefore(t *tester) {
-	ctx, cancel := context.WithCancel(t.ctx)
+	ctx, cancel := context.WithCancel(t.Ctx)
 	cancel()
 	t.eachStart(func(state int, from harvest.Checkpoint, _ int) {
 		whole := t.listen(pass{state: state, from: from})
 		l, err := t.tryListen(pass{state: state, from: from, ctx: ctx})
 		l.name += " whose context has ended before"
-		t.ok(err, "%s", l.name)
+		t.OK(err, "%s", l.name)
 		t.stopped(whole, l)
 	})
 }
@@ -50,7 +50,7 @@ func stopDuring(t *tester) {
 	t.eachStart(func(state int, from harvest.Checkpoint, events int) {
 		whole := t.listen(pass{state: state, from: from})
 		for _, n := range t.places(events) {
-			ctx, cancel := context.WithCancel(t.ctx)
+			ctx, cancel := context.WithCancel(t.Ctx)
 			l, err := t.tryListen(pass{state: state, from: from, ctx: ctx, each: func(l *tale, _ *harvest.Event) error {
 				if len(l.events) == n {
 					cancel()
@@ -59,7 +59,7 @@ func stopDuring(t *tester) {
 			}})
 			cancel()
 			l.name += fmt.Sprintf(" whose context ends after event %d", n)
-			t.ok(err, "%s", l.name)
+			t.OK(err, "%s", l.name)
 			t.stopped(whole, l)
 		}
 	})
@@ -71,11 +71,11 @@ func stopWaiting(t *tester) {
 		whole := t.listen(pass{state: state, from: from})
 		for _, k := range t.places(len(whole.lists.Exchanges())) {
 			checked = true
-			ctx, cancel := context.WithCancel(t.ctx)
+			ctx, cancel := context.WithCancel(t.Ctx)
 			l, err := t.tryListen(pass{state: state, from: from, ctx: ctx, hook: t.hang(k, cancel)})
 			cancel()
 			l.name += fmt.Sprintf(" whose context ends while document %d is waited for", k)
-			t.ok(err, "%s", l.name)
+			t.OK(err, "%s", l.name)
 			t.stopped(whole, l)
 		}
 	})
@@ -94,8 +94,8 @@ func (t *tester) hang(k int, cancel context.CancelFunc) hook {
 		select {
 		case <-ctx.Done():
 			return doc, ctx.Err()
-		case <-t.ctx.Done():
-			return doc, t.ctx.Err()
+		case <-t.Ctx.Done():
+			return doc, t.Ctx.Err()
 		}
 	}
 }

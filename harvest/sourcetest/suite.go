@@ -1,11 +1,11 @@
 package sourcetest
 
 import (
-	"runtime/debug"
 	"testing"
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
 // Options say which Source to check, and over which documents. Source, Sites and Store are required.
@@ -40,34 +40,35 @@ type Options struct {
 	Patience time.Duration
 }
 
+// A Case checks one rule that a Source keeps: Rule, in a sentence. Its Topic is "identity", "events", "checkpoint" and so on;
+// its Name is unique within the topic. String returns topic/name. Run checks the rule, and skips its test when the Source, or
+// the Sites, have nothing that the rule is about.
+type Case = suite.Case[Options]
+
 // Run checks the Source that o makes against every case. Each is a subtest, topic/name, and logs the rule it checks.
 func Run(t *testing.T, o Options) {
 	t.Helper()
-	for _, topic := range topics() {
-		t.Run(topic.name, func(t *testing.T) {
-			for _, c := range topic.cases {
-				t.Run(c.Name, func(t *testing.T) { c.Run(t, o) })
-			}
-		})
-	}
+	suite.Run(t, Cases(), o)
 }
 
 // Cases returns all cases in the order in which Run runs them.
 func Cases() []Case {
 	var all []Case
 	for _, topic := range topics() {
-		all = append(all, topic.cases...)
+		for _, r := range topic.rules {
+			all = append(all, Case{Topic: topic.name, Name: r.Name, Rule: r.Rule, Lack: r.lack, Check: r.run})
+		}
 	}
 	return all
 }
 
 type topic struct {
 	name  string
-	cases []Case
+	rules []rule
 }
 
 func topics() []topic {
-	all := []topic{
+	return []topic{
 		{"identity", identityCases()},
 		{"events", eventCases()},
 		{"bytes", byteCases()},
@@ -77,30 +78,19 @@ func topics() []topic {
 		{"interrupt", interruptCases()},
 		{"failure", failureCases()},
 	}
-	for _, topic := range all {
-		for i := range topic.cases {
-			topic.cases[i].Topic = topic.name
-		}
-	}
-	return all
 }
 
-// A Case checks one rule that a Source keeps.
-type Case struct {
-	Topic string // "identity", "events", "checkpoint" and so on
-	Name  string // unique within its topic
-	Rule  string // in a sentence
-
-	check func(t *tester)
+// A rule is a Case on a tester.
+type rule struct {
+	Name, Rule string
+	check      func(t *tester)
 }
 
-// String returns topic/name.
-func (c Case) String() string { return c.Topic + "/" + c.Name }
+// lack returns what is missing to check the rule: nothing but what each check itself finds out.
+func (r rule) lack(Options) string { return "" }
 
-// Run checks the rule. It skips t when the Source, or the Sites, have nothing that the rule is about.
-func (c Case) Run(t testing.TB, o Options) {
+func (r rule) run(t testing.TB, o Options) {
 	t.Helper()
-	t.Log(c.Rule)
 	if o.Source == nil || o.Store == nil || len(o.Sites) == 0 {
 		t.Fatal("Options need Source, Store and at least one of Sites")
 	}
@@ -110,10 +100,5 @@ func (c Case) Run(t testing.TB, o Options) {
 	if o.Places == 0 {
 		o.Places = 60
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			t.Fatalf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	c.check(&tester{TB: t, ctx: t.Context(), options: o, state: -1})
+	r.check(&tester{suite.Tester{TB: t, Ctx: t.Context(), Patience: o.Patience}, o, -1})
 }

@@ -1,15 +1,11 @@
 package sourcetest
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"runtime/debug"
-	"sync"
-	"testing"
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
 // noDocument is why some cases are skipped.
@@ -17,8 +13,7 @@ const noDocument = "not checked: the Source reads no document through its Fetche
 
 // A tester is one case at work.
 type tester struct {
-	testing.TB
-	ctx     context.Context
+	suite.Tester
 	options Options
 	state   int // that the publisher is in; -1: none yet
 }
@@ -50,59 +45,16 @@ func (t *tester) states() int { return len(t.options.Sites) }
 // stateName returns what messages call a state.
 func stateName(state int) string { return fmt.Sprintf("state %d", state+1) }
 
-// ok ends the case if err is not nil.
-func (t *tester) ok(err error, what string, args ...any) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%s: %v", fmt.Sprintf(what, args...), err)
-	}
-}
-
-// await returns what f returns. It is an error if f takes longer than the suite's patience.
-func (t *tester) await(f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- safely(f) }()
-	patience := time.NewTimer(t.options.Patience)
-	defer patience.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-patience.C:
-		return fmt.Errorf("blocked for %v", t.options.Patience)
-	}
-}
-
 // soon reports whether cond becomes true while there is patience.
 func (t *tester) soon(cond func() bool) bool {
-	end := time.Now().Add(t.options.Patience)
+	end := time.Now().Add(t.Patience)
 	for wait := 50 * time.Microsecond; !cond(); wait = min(2*wait, 20*time.Millisecond) {
-		if time.Now().After(end) || t.ctx.Err() != nil {
+		if time.Now().After(end) || t.Ctx.Err() != nil {
 			return false
 		}
 		time.Sleep(wait)
 	}
 	return true
-}
-
-// safely returns a panic of f as an error, so that it ends the case and not the process.
-func safely(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
-}
-
-// together runs n functions at once and waits for all of them.
-func together(n int, f func(i int) error) error {
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { errs[i] = safely(func() error { return f(i) }) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 // places chooses from 1 to n, the first and the last among them.

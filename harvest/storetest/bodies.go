@@ -9,10 +9,11 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func bodyCases() []Case {
-	return []Case{
+func bodyCases() []rule {
+	return []rule{
 		{Name: "sizes", Rule: "Bodies of any size come back byte for byte.", check: bodySizes},
 		{Name: "streamed", Rule: "A body of many megabytes is written in pieces, and read from any position.", check: bodyStreamed},
 		{Name: "finish-twice", Rule: "Finish may be called again and answers the same.", check: bodyFinishTwice},
@@ -58,40 +59,40 @@ func bodyStreamed(t *tester) {
 	w := t.open().writer("a")
 	const size = 8<<20 + 12345
 	piece := pattern(1<<16, 11)
-	body, err := w.NewBody(t.ctx)
-	t.ok(err, "NewBody")
+	body, err := w.NewBody(t.Ctx)
+	t.OK(err, "NewBody")
 	hash := sha256.New()
 	for left := size; left > 0; left -= len(piece) {
 		piece = piece[:min(left, len(piece))]
 		piece[0]++
 		hash.Write(piece)
 		_, err := body.Write(piece)
-		t.ok(err, "Write")
+		t.OK(err, "Write")
 	}
 	key, n, err := body.Finish()
-	t.ok(err, "Finish")
+	t.OK(err, "Finish")
 	want := websync.Digest{Algorithm: "sha-256", Sum: string(hash.Sum(nil))}
-	t.same(want, key, "content address")
-	t.same(int64(size), n, "size")
+	t.Same(want, key, "content address")
+	t.Same(int64(size), n, "size")
 	b := w.batch()
 	b.Puts = []harvest.Change{bodyChange(uri1, 0, "", key)}
 	b.Bodies = []harvest.BodyWriter{body}
 	w.apply(b)
 
-	r, err := w.Open(t.ctx, exactly(t, 1, w.record("a", uri1).Bodies, "bodies")[0])
-	t.ok(err, "Open")
+	r, err := w.Open(t.Ctx, suite.Exactly(t, 1, w.record("a", uri1).Bodies, "bodies")[0])
+	t.OK(err, "Open")
 	defer r.Close()
 	hash.Reset()
 	n, err = io.Copy(hash, r)
-	t.ok(err, "Read")
+	t.OK(err, "Read")
 	if n != size || string(hash.Sum(nil)) != want.Sum {
 		t.Errorf("the body came back with %d bytes, want %d, or with others", n, size)
 	}
 	all := make([]byte, size)
 	_, err = r.Seek(0, io.SeekStart)
-	t.ok(err, "Seek to the start")
+	t.OK(err, "Seek to the start")
 	_, err = io.ReadFull(r, all)
-	t.ok(err, "Read again")
+	t.OK(err, "Read again")
 	for _, at := range []struct {
 		offset int64
 		whence int
@@ -104,16 +105,16 @@ func bodyStreamed(t *tester) {
 		{0, io.SeekStart, 0},
 	} {
 		pos, err := r.Seek(at.offset, at.whence)
-		t.ok(err, "Seek(%d, %d)", at.offset, at.whence)
-		t.same(at.want, pos, "Seek(%d, %d)", at.offset, at.whence)
+		t.OK(err, "Seek(%d, %d)", at.offset, at.whence)
+		t.Same(at.want, pos, "Seek(%d, %d)", at.offset, at.whence)
 		part := make([]byte, min(100, size-pos))
 		_, err = io.ReadFull(r, part)
-		t.ok(err, "Read at %d", pos)
+		t.OK(err, "Read at %d", pos)
 		if !bytes.Equal(part, all[pos:pos+int64(len(part))]) {
 			t.Errorf("other bytes at %d", pos)
 		}
 	}
-	t.ok(r.Close(), "Close")
+	t.OK(r.Close(), "Close")
 }
 
 func bodyFinishTwice(t *tester) {
@@ -158,8 +159,8 @@ func bodyShared(t *tester) {
 	w.apply(b)
 	w.delete(uri1)
 	if m, ok := w.Store.(harvest.Maintainer); ok {
-		_, err := m.Vacuum(t.ctx, 0)
-		t.ok(err, "Vacuum")
+		_, err := m.Vacuum(t.Ctx, 0)
+		t.OK(err, "Vacuum")
 	}
 	w.holds(data)
 }
@@ -177,7 +178,7 @@ func bodySeveral(t *tester) {
 	}
 	b.Puts = []harvest.Change{c}
 	w.apply(b)
-	t.same(c.Record.Bodies, w.record("a", uri1).Bodies, "Bodies")
+	t.Same(c.Record.Bodies, w.record("a", uri1).Bodies, "Bodies")
 	for _, data := range datas {
 		w.holds(data)
 	}
@@ -196,8 +197,8 @@ func bodyNamedTwice(t *tester) {
 		}
 		vacuum := func() {
 			if m, ok := w.Store.(harvest.Maintainer); ok {
-				_, err := m.Vacuum(t.ctx, 0)
-				t.ok(err, "Vacuum")
+				_, err := m.Vacuum(t.Ctx, 0)
+				t.OK(err, "Vacuum")
 			}
 		}
 		b := w.batch()
@@ -237,13 +238,13 @@ func bodyTouch(t *tester) {
 	data := []byte("brought by a Touch")
 	b := w.batch()
 	b.Touches = []harvest.Change{bodyChange(uri1, 1, "", websync.SHA256(data))}
-	_, err := w.Commit(t.ctx, w.c, b)
-	t.is(err, harvest.ErrNoBody, "a Touch that names a body which is nowhere")
-	t.same(0, len(w.record("a", uri1).Bodies), "bodies after ErrNoBody")
+	_, err := w.Commit(t.Ctx, w.c, b)
+	t.Is(err, harvest.ErrNoBody, "a Touch that names a body which is nowhere")
+	t.Same(0, len(w.record("a", uri1).Bodies), "bodies after ErrNoBody")
 	b.Bodies = []harvest.BodyWriter{w.body(data)}
 	w.apply(b)
 	w.holds(data)
-	t.same(websync.SHA256(data), exactly(t, 1, w.record("a", uri1).Bodies, "bodies")[0].Key, "Key")
+	t.Same(websync.SHA256(data), suite.Exactly(t, 1, w.record("a", uri1).Bodies, "bodies")[0].Key, "Key")
 }
 
 func bodyMissing(t *tester) {
@@ -258,9 +259,9 @@ func bodyMissing(t *tester) {
 		b := w.batch()
 		b.Puts = []harvest.Change{change(uri4, 0, websync.Created, ""), c}
 		b.Bodies = []harvest.BodyWriter{w.body([]byte("somewhere else"))}
-		_, err := w.Commit(t.ctx, w.c, b)
-		t.is(err, harvest.ErrNoBody, "a Put that names %v", c.Record.Bodies)
-		t.same(before, w.contents([]string{"a"}, nil), "after ErrNoBody: ")
+		_, err := w.Commit(t.Ctx, w.c, b)
+		t.Is(err, harvest.ErrNoBody, "a Put that names %v", c.Record.Bodies)
+		t.Same(before, w.contents([]string{"a"}, nil), "after ErrNoBody: ")
 	}
 	w.holds(data)
 	w.update(uri1, "next")
@@ -271,9 +272,9 @@ func bodyNotKept(t *tester) {
 	c := change(uri1, 0, websync.Created, "")
 	c.Record.Bodies = []websync.Body{{Name: "content", Link: websync.Link{Href: uri1, Length: 5}}}
 	w.put(c)
-	t.same(c.Record.Bodies, w.record("a", uri1).Bodies, "Bodies")
-	_, err := w.Open(t.ctx, exactly(t, 1, w.record("a", uri1).Bodies, "bodies")[0])
-	t.is(err, websync.ErrNotFound, "Open a body without a Key")
+	t.Same(c.Record.Bodies, w.record("a", uri1).Bodies, "Bodies")
+	_, err := w.Open(t.Ctx, suite.Exactly(t, 1, w.record("a", uri1).Bodies, "bodies")[0])
+	t.Is(err, websync.ErrNotFound, "Open a body without a Key")
 }
 
 func bodyUnknown(t *tester) {
@@ -288,8 +289,8 @@ func bodyUnknown(t *tester) {
 		{Algorithm: "sha-256", Sum: "../../../../../../../etc/passwd"},
 		{Algorithm: "../../x", Sum: "\x00/"},
 	} {
-		_, err := w.Open(t.ctx, websync.Body{Name: "content", Key: key})
-		t.is(err, websync.ErrNotFound, "Open %q", key)
+		_, err := w.Open(t.Ctx, websync.Body{Name: "content", Key: key})
+		t.Is(err, websync.ErrNotFound, "Open %q", key)
 	}
 }
 
@@ -301,8 +302,8 @@ func bodyDiscardAfter(t *tester) {
 		b.Puts = []harvest.Change{bodyChange(fmt.Sprint(len(data)), 0, "", websync.SHA256(data))}
 		b.Bodies = []harvest.BodyWriter{body}
 		w.apply(b)
-		t.ok(body.Discard(), "Discard after the Commit")
-		t.ok(body.Discard(), "Discard again")
+		t.OK(body.Discard(), "Discard after the Commit")
+		t.OK(body.Discard(), "Discard again")
 		w.holds(data)
 	}
 }
@@ -311,24 +312,24 @@ func bodyDiscardBefore(t *tester) {
 	w := t.open().writer("a")
 	for _, data := range [][]byte{[]byte("small"), pattern(1<<20, 23)} {
 		body := w.body(data)
-		t.ok(body.Discard(), "Discard")
-		t.ok(body.Discard(), "Discard again")
+		t.OK(body.Discard(), "Discard")
+		t.OK(body.Discard(), "Discard again")
 		before := w.contents([]string{"a"}, nil)
 		b := w.batch()
 		b.Puts = []harvest.Change{bodyChange(fmt.Sprint(len(data)), 0, "", websync.SHA256(data))}
 		b.Bodies = []harvest.BodyWriter{body}
-		if _, err := w.Commit(t.ctx, w.c, b); err == nil {
+		if _, err := w.Commit(t.Ctx, w.c, b); err == nil {
 			t.Errorf("a body of %d bytes that was discarded has been committed", len(data))
 		}
-		t.same(before, w.contents([]string{"a"}, nil), "after the Commit of a discarded body: ")
+		t.Same(before, w.contents([]string{"a"}, nil), "after the Commit of a discarded body: ")
 		_, err := w.read(websync.SHA256(data))
-		t.is(err, websync.ErrNotFound, "Open a body that was discarded")
+		t.Is(err, websync.ErrNotFound, "Open a body that was discarded")
 	}
-	unfinished, err := w.NewBody(t.ctx)
-	t.ok(err, "NewBody")
+	unfinished, err := w.NewBody(t.Ctx)
+	t.OK(err, "NewBody")
 	_, err = unfinished.Write(pattern(1<<20, 29))
-	t.ok(err, "Write")
-	t.ok(unfinished.Discard(), "Discard before Finish")
+	t.OK(err, "Write")
+	t.OK(unfinished.Discard(), "Discard before Finish")
 	w.create(uri1)
 }
 
@@ -336,13 +337,13 @@ func bodyDiscardOther(t *tester) {
 	w := t.open().writer("a")
 	for _, data := range [][]byte{[]byte("small"), pattern(1<<20, 31)} {
 		one, other := w.body(data), w.body(data)
-		t.ok(one.Discard(), "Discard")
+		t.OK(one.Discard(), "Discard")
 		b := w.batch()
 		b.Puts = []harvest.Change{bodyChange(fmt.Sprint(len(data)), 0, "", websync.SHA256(data))}
 		b.Bodies = []harvest.BodyWriter{other}
 		w.apply(b)
 		w.holds(data)
-		t.ok(w.body(data).Discard(), "Discard a second copy of what is stored")
+		t.OK(w.body(data).Discard(), "Discard a second copy of what is stored")
 		w.holds(data)
 	}
 }
@@ -350,9 +351,9 @@ func bodyDiscardOther(t *tester) {
 func bodyOpenWriters(t *tester) {
 	w := t.open().writer("a")
 	var open []harvest.BodyWriter
-	t.within("NewBody and Commit beside bodies that are being written", func() error {
+	t.Within("NewBody and Commit beside bodies that are being written", func() error {
 		for i := range 20 {
-			body, err := w.NewBody(t.ctx)
+			body, err := w.NewBody(t.Ctx)
 			if err != nil {
 				return err
 			}
@@ -363,37 +364,37 @@ func bodyOpenWriters(t *tester) {
 		}
 		b := w.batch()
 		b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
-		_, err := w.Commit(t.ctx, w.c, b)
+		_, err := w.Commit(t.Ctx, w.c, b)
 		return err
 	})
 	for _, body := range open {
-		t.ok(body.Discard(), "Discard")
+		t.OK(body.Discard(), "Discard")
 	}
-	t.same(1, len(w.checkLog()), "entries of the log")
+	t.Same(1, len(w.checkLog()), "entries of the log")
 }
 
 func bodyReadWhileCommit(t *tester) {
 	w := t.open().writer("a")
 	data := pattern(1<<20, 37)
 	w.keep(uri1, data)
-	r, err := w.Open(t.ctx, websync.Body{Key: websync.SHA256(data)})
-	t.ok(err, "Open")
+	r, err := w.Open(t.Ctx, websync.Body{Key: websync.SHA256(data)})
+	t.OK(err, "Open")
 	defer r.Close()
 	half := make([]byte, len(data)/2)
 	_, err = io.ReadFull(r, half)
-	t.ok(err, "Read")
-	t.within("Commit while a body is being read", func() error {
+	t.OK(err, "Read")
+	t.Within("Commit while a body is being read", func() error {
 		b := w.batch()
 		b.Puts = []harvest.Change{change(uri2, 0, websync.Created, "")}
-		_, err := w.Commit(t.ctx, w.c, b)
+		_, err := w.Commit(t.Ctx, w.c, b)
 		return err
 	})
 	rest, err := io.ReadAll(iotest.OneByteReader(io.LimitReader(r, 1000)))
-	t.ok(err, "Read on")
+	t.OK(err, "Read on")
 	more, err := io.ReadAll(r)
-	t.ok(err, "Read to the end")
+	t.OK(err, "Read to the end")
 	if !bytes.Equal(bytes.Join([][]byte{half, rest, more}, nil), data) {
 		t.Error("other bytes came back")
 	}
-	t.same(2, len(w.checkLog()), "entries of the log")
+	t.Same(2, len(w.checkLog()), "entries of the log")
 }

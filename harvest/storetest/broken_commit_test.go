@@ -474,7 +474,7 @@ func brokenCommits() []broken {
 }
 
 // outside is how long a broken store takes from its look at what is there to its transaction.
-const outside = 20 * time.Microsecond
+const outside = 200 * time.Microsecond
 
 func brokenRaces() []broken {
 	return []broken{

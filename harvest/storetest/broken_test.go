@@ -3,12 +3,12 @@ package storetest_test
 import (
 	"flag"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/storetest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
 var matrix = flag.Bool("matrix", false, "run every case on every broken store and log which ones catch it")
@@ -47,70 +47,18 @@ func (b broken) options() storetest.Options {
 	}
 }
 
-// Each broken store is caught by the cases that are there for it, and says so without a panic.
+// Each broken store is caught by the cases that are there for it, and each case is there for one.
 func TestBrokenStores(t *testing.T) {
-	cases := map[string]storetest.Case{}
-	for _, c := range storetest.Cases() {
-		cases[c.String()] = c
-	}
+	var all []suite.Broken[storetest.Options]
 	for _, b := range allBroken() {
-		t.Run(b.name, func(t *testing.T) {
-			for name := range strings.FieldsSeq(b.caught) {
-				c, ok := cases[name]
-				if !ok {
-					t.Fatalf("there is no case %s", name)
-				}
-				r := record(t.Context(), c, b.options())
-				if !r.failed {
-					t.Errorf("%s does not catch it:\n%s", name, r)
-				}
-				if r.panicked() {
-					t.Errorf("%s panics:\n%s", name, r)
-				}
-			}
-			if *matrix {
-				logMatrix(t, b)
-			}
-		})
+		all = append(all, suite.Broken[storetest.Options]{Name: b.name, Caught: b.caught, Options: b.options})
 	}
-}
-
-func logMatrix(t *testing.T, b broken) {
-	var caught []string
-	for _, c := range storetest.Cases() {
-		r := record(t.Context(), c, b.options())
-		if r.panicked() {
-			t.Logf("%s panics:\n%s", c, r)
-		}
-		if r.failed {
-			caught = append(caught, c.String())
-		}
-	}
-	t.Logf("%d: %s", len(caught), strings.Join(caught, " "))
-}
-
-// There is no case that can't fail: each catches a broken store.
-func TestEveryCaseFails(t *testing.T) {
-	catches := map[string]bool{}
-	for _, b := range allBroken() {
-		for name := range strings.FieldsSeq(b.caught) {
-			catches[name] = true
-		}
-	}
-	for _, c := range storetest.Cases() {
-		if !catches[c.String()] {
-			t.Errorf("%s catches no broken store", c)
-		}
-	}
+	suite.CatchAll(t, storetest.Cases(), all, *matrix)
 }
 
 // What breaks nothing is caught by nothing: the recorder and the faulty store are not what fails.
 func TestSoundStore(t *testing.T) {
 	o := (broken{}).options()
 	o.Patience = 0
-	for _, c := range storetest.Cases() {
-		if r := record(t.Context(), c, o); r.failed || r.skipped {
-			t.Errorf("%s:\n%s", c, r)
-		}
-	}
+	suite.Passes(t, storetest.Cases(), o)
 }

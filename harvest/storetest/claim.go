@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func claimCases() []Case {
-	return []Case{
+func claimCases() []rule {
+	return []rule{
 		{Name: "held", Rule: "While a claim stands nobody else gets its name; other names are free.", check: claimHeld},
 		{Name: "one-winner", Rule: "Of several who claim a name at once one gets it.", check: claimOneWinner},
 		{Name: "released", Rule: "After Release the next holder need not wait, and whoever released can no longer commit.", check: claimReleased},
@@ -38,22 +38,22 @@ func claimHeld(t *tester) {
 	if c.Name != "source/a" || c.TTL != time.Hour {
 		t.Errorf("Claim: got the name %q and the TTL %v, want %q and %v", c.Name, c.TTL, "source/a", time.Hour)
 	}
-	_, err := s.Claim(t.ctx, "source/a", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim a name that is held")
+	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim a name that is held")
 	s.claim("b")
-	_, err = s.Claim(t.ctx, "host/a", time.Hour)
-	t.ok(err, "Claim another name")
+	_, err = s.Claim(t.Ctx, "host/a", time.Hour)
+	t.OK(err, "Claim another name")
 	s.commit(c, harvest.NewBatch("a"))
-	_, err = s.Claim(t.ctx, "source/a", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim a name that is held, after a Commit")
+	_, err = s.Claim(t.Ctx, "source/a", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim a name that is held, after a Commit")
 }
 
 func claimOneWinner(t *tester) {
 	s := t.open()
 	const n = 8
 	won := make([]bool, n)
-	t.together(n, func(i int) error {
-		_, err := s.Claim(t.ctx, "source/a", time.Hour)
+	t.Together(n, func(i int) error {
+		_, err := s.Claim(t.Ctx, "source/a", time.Hour)
 		won[i] = err == nil
 		if errors.Is(err, harvest.ErrHeld) {
 			return nil
@@ -90,12 +90,12 @@ func (s *store) refused(c *harvest.Claim, what string) {
 	b.Puts = []harvest.Change{change("https://example.com/zombie", 0, websync.Created, "")}
 	b.Tasks = []harvest.Task{task(source, "https://example.com/zombie", time.Time{})}
 	b.Touches = []harvest.Change{change("https://example.com/unknown", 12345, websync.Deleted, "")}
-	conflicts, err := s.Commit(s.t.ctx, c, b)
-	s.t.is(err, harvest.ErrFenced, "Commit with %s", what)
+	conflicts, err := s.Commit(s.t.Ctx, c, b)
+	s.t.Is(err, harvest.ErrFenced, "Commit with %s", what)
 	if len(conflicts) > 0 {
 		s.t.Errorf("Commit with %s: ErrFenced and also conflicts", what)
 	}
-	s.t.same(before, s.contents([]string{source}, nil), "after a Commit with %s: ", what)
+	s.t.Same(before, s.contents([]string{source}, nil), "after a Commit with %s: ", what)
 }
 
 func claimReleaseLost(t *tester) {
@@ -105,11 +105,11 @@ func claimReleaseLost(t *tester) {
 	s.release(a)
 	b := s.claim("a")
 	s.release(&lost)
-	_, err := s.Claim(t.ctx, "source/a", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim, after somebody released a claim that was lost")
+	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim, after somebody released a claim that was lost")
 	s.commit(b, harvest.NewBatch("a"))
 	never := harvest.Claim{Name: "source/never", Epoch: 1, TTL: time.Hour}
-	t.ok(s.Release(t.ctx, &never), "Release a claim that never was")
+	t.OK(s.Release(t.Ctx, &never), "Release a claim that never was")
 }
 
 // expiring returns a Store, a claim in it and a function that waits until the claim has expired.
@@ -122,8 +122,8 @@ func (t *tester) expiring() (s *store, c *harvest.Claim, expire func()) {
 	}
 	const short = 20 * time.Millisecond
 	s = t.open()
-	c, err := s.Claim(t.ctx, "source/a", short)
-	t.ok(err, "Claim")
+	c, err := s.Claim(t.Ctx, "source/a", short)
+	t.OK(err, "Claim")
 	return s, c, func() { time.Sleep(2 * short) }
 }
 
@@ -136,24 +136,24 @@ func claimExpired(t *tester) {
 		t.Errorf("taken over: Epoch %d after %d", b.Epoch, a.Epoch)
 	}
 	s.refused(a, "the expired claim that was taken over")
-	t.is(s.Renew(t.ctx, a), harvest.ErrFenced, "Renew a claim that was taken over")
+	t.Is(s.Renew(t.Ctx, a), harvest.ErrFenced, "Renew a claim that was taken over")
 	s.release(a)
-	_, err := s.Claim(t.ctx, "source/a", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim what was taken over")
+	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim what was taken over")
 	s.commit(b, harvest.NewBatch("a"))
-	t.ok(s.Renew(t.ctx, b), "Renew by the new holder")
+	t.OK(s.Renew(t.Ctx, b), "Renew by the new holder")
 }
 
 func claimNotTakenOver(t *tester) {
 	s, a, expire := t.expiring()
 	expire()
 	s.commit(a, harvest.NewBatch("a"))
-	t.ok(s.Renew(t.ctx, a), "Renew an expired claim that nobody took over")
+	t.OK(s.Renew(t.Ctx, a), "Renew an expired claim that nobody took over")
 	if t.options.OpenClock == nil {
 		return // by now it may have expired again
 	}
-	_, err := s.Claim(t.ctx, "source/a", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim what was renewed")
+	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim what was renewed")
 }
 
 func claimRenew(t *tester) {
@@ -161,15 +161,15 @@ func claimRenew(t *tester) {
 	s := t.openClock(now)
 	a := s.claim("a")
 	now.step(40 * time.Minute)
-	t.ok(s.Renew(t.ctx, a), "Renew")
+	t.OK(s.Renew(t.Ctx, a), "Renew")
 	until(t, a, now, "Renew")
 	now.step(40 * time.Minute)
-	_, err := s.Claim(t.ctx, "source/a", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim 40 minutes after Renew")
+	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim 40 minutes after Renew")
 	s.commit(a, harvest.NewBatch("a"))
 	now.step(21 * time.Minute)
 	b := s.claim("a")
-	t.is(s.Renew(t.ctx, a), harvest.ErrFenced, "Renew when somebody else holds the name")
+	t.Is(s.Renew(t.Ctx, a), harvest.ErrFenced, "Renew when somebody else holds the name")
 	s.commit(b, harvest.NewBatch("a"))
 }
 
@@ -187,8 +187,8 @@ func claimExpires(t *tester) {
 	a := s.claim("a")
 	until(t, a, now, "Claim")
 	now.step(time.Hour - time.Second)
-	_, err := s.Claim(t.ctx, "source/a", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim a second before the other expires")
+	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim a second before the other expires")
 	now.step(2 * time.Second)
 	until(t, s.claim("a"), now, "Claim")
 }
@@ -198,19 +198,19 @@ func claimTTL(t *tester) {
 	s := t.openClock(now)
 	for _, ttl := range []time.Duration{1500 * time.Millisecond, 5 * time.Minute, 36 * time.Hour} {
 		name := "source/" + ttl.String()
-		c, err := s.Claim(t.ctx, name, ttl)
-		t.ok(err, "Claim for %v", ttl)
-		t.same(ttl, c.TTL, "TTL")
+		c, err := s.Claim(t.Ctx, name, ttl)
+		t.OK(err, "Claim for %v", ttl)
+		t.Same(ttl, c.TTL, "TTL")
 		until(t, c, now, "Claim")
 		now.step(ttl / 2)
-		t.ok(s.Renew(t.ctx, c), "Renew")
+		t.OK(s.Renew(t.Ctx, c), "Renew")
 		until(t, c, now, "Renew")
 		now.step(ttl - 10*time.Millisecond)
-		_, err = s.Claim(t.ctx, name, time.Hour)
-		t.is(err, harvest.ErrHeld, "Claim shortly before one for %v expires", ttl)
+		_, err = s.Claim(t.Ctx, name, time.Hour)
+		t.Is(err, harvest.ErrHeld, "Claim shortly before one for %v expires", ttl)
 		now.step(20 * time.Millisecond)
-		_, err = s.Claim(t.ctx, name, ttl)
-		t.ok(err, "Claim when one for %v has expired", ttl)
+		_, err = s.Claim(t.Ctx, name, ttl)
+		t.OK(err, "Claim when one for %v has expired", ttl)
 	}
 }
 
@@ -221,14 +221,14 @@ func claimClockOnceAhead(t *tester) {
 	now.step(ahead)
 	a, b := s.claim("a"), s.claim("b")
 	now.step(-10 * time.Minute)
-	_, err := s.Claim(t.ctx, "source/b", time.Hour)
-	t.is(err, harvest.ErrHeld, "Claim what was claimed before the clock stepped back by ten minutes")
-	t.ok(s.Renew(t.ctx, b), "Renew after the clock stepped back")
+	_, err := s.Claim(t.Ctx, "source/b", time.Hour)
+	t.Is(err, harvest.ErrHeld, "Claim what was claimed before the clock stepped back by ten minutes")
+	t.OK(s.Renew(t.Ctx, b), "Renew after the clock stepped back")
 	now.step(-ahead)
 	for _, name := range []string{"a", "b"} {
-		_, err = s.Claim(t.ctx, "source/"+name, time.Hour)
+		_, err = s.Claim(t.Ctx, "source/"+name, time.Hour)
 		if err != nil {
-			t.is(err, harvest.ErrHeld, "Claim what was claimed while the clock was ahead")
+			t.Is(err, harvest.ErrHeld, "Claim what was claimed while the clock was ahead")
 			now.step(2*time.Hour + time.Second)
 			s.claim(name)
 		}
@@ -242,11 +242,11 @@ func claimNil(t *tester) {
 	before := s.contents([]string{"a"}, nil)
 	b := harvest.NewBatch("a")
 	b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
-	_, err := s.Commit(t.ctx, nil, b)
-	t.is(err, harvest.ErrFenced, "Commit with a nil Claim")
-	t.same(before, s.contents([]string{"a"}, nil), "after a Commit with a nil Claim: ")
-	t.is(s.Renew(t.ctx, nil), harvest.ErrFenced, "Renew a nil Claim")
-	t.is(s.Release(t.ctx, nil), harvest.ErrFenced, "Release a nil Claim")
+	_, err := s.Commit(t.Ctx, nil, b)
+	t.Is(err, harvest.ErrFenced, "Commit with a nil Claim")
+	t.Same(before, s.contents([]string{"a"}, nil), "after a Commit with a nil Claim: ")
+	t.Is(s.Renew(t.Ctx, nil), harvest.ErrFenced, "Renew a nil Claim")
+	t.Is(s.Release(t.Ctx, nil), harvest.ErrFenced, "Release a nil Claim")
 }
 
 func claimZombie(t *tester) {
@@ -261,7 +261,7 @@ func claimZombie(t *tester) {
 	s.refused(&zombie, "a zombie's claim, before the next holder's first Commit")
 	s.commit(next, harvest.NewBatch("a"))
 	s.refused(&zombie, "a zombie's claim, after a Commit that left the checkpoint")
-	t.is(s.Renew(t.ctx, &zombie), harvest.ErrFenced, "Renew a zombie's claim")
+	t.Is(s.Renew(t.Ctx, &zombie), harvest.ErrFenced, "Renew a zombie's claim")
 	s.commit(next, harvest.NewBatch("a"))
 }
 
@@ -339,7 +339,7 @@ func claimRepeat(t *tester) {
 	before := w.contents([]string{"a"}, []string{"key"})
 	for range 2 {
 		w.apply(b)
-		t.same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
+		t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
 	}
 	w.create("https://example.com/next")
 }
@@ -352,10 +352,10 @@ func claimRepeatLostAnswer(t *tester) {
 	w.apply(b)
 	before := w.contents([]string{"a"}, []string{"key"})
 	w.commit(&lost, b)
-	t.same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
+	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
 	w.c = &lost
 	w.create("https://example.com/next")
-	t.same(3, len(w.changes(websync.Range{})), "entries of the log")
+	t.Same(3, len(w.changes(websync.Range{})), "entries of the log")
 }
 
 func claimRepeatNextHolder(t *tester) {
@@ -366,7 +366,7 @@ func claimRepeatNextHolder(t *tester) {
 	w.c = w.claim("a")
 	before := w.contents([]string{"a"}, []string{"key"})
 	w.apply(b)
-	t.same(before, w.contents([]string{"a"}, []string{"key"}), "after the next holder's repetition: ")
+	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after the next holder's repetition: ")
 	w.create("https://example.com/next")
 }
 
@@ -378,10 +378,10 @@ func claimRepeatZombie(t *tester) {
 	w.release(w.c)
 	next := w.claim("a")
 	before := w.contents([]string{"a"}, []string{"key"})
-	if _, err := w.Commit(t.ctx, &zombie, b); err != nil {
-		t.is(err, harvest.ErrFenced, "a zombie's repetition")
+	if _, err := w.Commit(t.Ctx, &zombie, b); err != nil {
+		t.Is(err, harvest.ErrFenced, "a zombie's repetition")
 	}
-	t.same(before, w.contents([]string{"a"}, []string{"key"}), "after a zombie's repetition: ")
+	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a zombie's repetition: ")
 	w.refused(&zombie, "a zombie's claim, after it repeated its last Batch")
 	w.commit(next, harvest.NewBatch("a"))
 }

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func commitCases() []Case {
-	return []Case{
+func commitCases() []rule {
+	return []rule{
 		{Name: "conflicts", Rule: "When a Base does not fit nothing is applied, and all ids that do not fit are named without an error.", check: commitConflicts},
 		{Name: "repair", Rule: "A Batch with conflicts is not remembered: it can be repaired and sent again, with its bodies.", check: commitRepair},
 		{Name: "half-way-body", Rule: "A body that is missing in the last Put leaves nothing of the whole Batch.", check: commitHalfWayBody},
@@ -68,10 +68,10 @@ func (t *tester) conflicting() (*writer, *harvest.Batch) {
 func commitConflicts(t *tester) {
 	w, b := t.conflicting()
 	before := w.contents([]string{"a"}, []string{"key"})
-	conflicts, err := w.Commit(t.ctx, w.c, b)
-	t.ok(err, "Commit with conflicts")
-	t.same([]string{uri1, uri2, uri3, uri4}, sorted(conflicts), "conflicts")
-	t.same(before, w.contents([]string{"a"}, []string{"key"}), "after conflicts: ")
+	conflicts, err := w.Commit(t.Ctx, w.c, b)
+	t.OK(err, "Commit with conflicts")
+	t.Same([]string{uri1, uri2, uri3, uri4}, sorted(conflicts), "conflicts")
+	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after conflicts: ")
 	w.create(uri5)
 	w.checkLog()
 }
@@ -85,9 +85,9 @@ func commitRepair(t *tester) {
 		{Name: "alternate", Key: websync.SHA256(large)},
 	}
 	for range 2 {
-		conflicts, err := w.Commit(t.ctx, w.c, b)
-		t.ok(err, "Commit with conflicts")
-		t.same(4, len(conflicts), "number of conflicts, each time")
+		conflicts, err := w.Commit(t.Ctx, w.c, b)
+		t.OK(err, "Commit with conflicts")
+		t.Same(4, len(conflicts), "number of conflicts, each time")
 	}
 	for _, cs := range [][]harvest.Change{b.Puts, b.Touches} {
 		for i := range cs {
@@ -102,7 +102,7 @@ func commitRepair(t *tester) {
 	}
 	w.holds(small)
 	w.holds(large)
-	t.same(harvest.Checkpoint{Version: 2, Data: []byte("too far")}, w.checkpoint("a"), "checkpoint")
+	t.Same(harvest.Checkpoint{Version: 2, Data: []byte("too far")}, w.checkpoint("a"), "checkpoint")
 	w.update(uri5, "next")
 	w.checkLog()
 }
@@ -139,9 +139,9 @@ func (t *tester) failing() (*writer, *harvest.Batch) {
 func (w *writer) refuses(b *harvest.Batch, want error, repair func()) {
 	w.t.Helper()
 	before := w.contents([]string{"a"}, []string{"key"})
-	_, err := w.Commit(w.t.ctx, w.c, b)
-	w.t.is(err, want, "Commit")
-	w.t.same(before, w.contents([]string{"a"}, []string{"key"}), "after a Commit that failed: ")
+	_, err := w.Commit(w.t.Ctx, w.c, b)
+	w.t.Is(err, want, "Commit")
+	w.t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a Commit that failed: ")
 	repair()
 	w.apply(b)
 	if r := w.record("a", uri1); r.Kind != websync.Deleted {
@@ -204,7 +204,7 @@ func commitHalfWayContext(t *tester) {
 			b.Puts[i] = w.change(id, websync.Updated, title)
 		}
 		before := w.contents([]string{"a"}, []string{"key"})
-		f := newFuse(t.ctx, looks)
+		f := newFuse(t.Ctx, looks)
 		conflicts, err := w.Commit(f, w.c, b)
 		f.cancel()
 		if len(conflicts) > 0 {
@@ -215,13 +215,13 @@ func commitHalfWayContext(t *tester) {
 			if whole {
 				t.Fatal("Commit with a context that ends: success, and it was not applied")
 			}
-			t.same(before, w.contents([]string{"a"}, []string{"key"}), "after a Commit whose context ended: ")
+			t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a Commit whose context ended: ")
 		}
 		w.apply(b)
 		entries += 2
-		exactly(t, entries, w.checkLog(), "entries of the log, after the Batch was sent again")
+		suite.Exactly(t, entries, w.checkLog(), "entries of the log, after the Batch was sent again")
 		for _, r := range w.lookup("a", uri1, uri2) {
-			t.same(title, r.Resource.Title, "title of %s", r.Resource.ID)
+			t.Same(title, r.Resource.Title, "title of %s", r.Resource.ID)
 		}
 	}
 }
@@ -231,7 +231,7 @@ func commitAtOnce(t *tester) {
 	ids := []string{uri1, uri2, uri3}
 	w.put(change(uri1, 0, websync.Created, "0"), change(uri2, 0, websync.Created, "0"), change(uri3, 0, websync.Created, "0"))
 	done := make(chan struct{})
-	t.together(2, func(i int) error {
+	t.Together(2, func(i int) error {
 		if i == 1 {
 			return w.watchThrees(ids, done)
 		}
@@ -241,7 +241,7 @@ func commitAtOnce(t *tester) {
 			for i, id := range ids {
 				b.Puts = append(b.Puts, change(id, websync.Seq(3*n-2+i), websync.Updated, strconv.Itoa(n)))
 			}
-			if conflicts, err := w.Commit(t.ctx, w.c, b); err != nil || len(conflicts) > 0 {
+			if conflicts, err := w.Commit(t.Ctx, w.c, b); err != nil || len(conflicts) > 0 {
 				return fmt.Errorf("store: Commit: %w, conflicts %q", err, conflicts)
 			}
 		}
@@ -257,14 +257,14 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 			return nil
 		default:
 		}
-		items, err := w.Get(w.t.ctx, w.source, ids)
+		items, err := w.Get(w.t.Ctx, w.source, ids)
 		if err != nil {
 			return fmt.Errorf("store: Get: %w", err)
 		}
 		if items[0].Resource.Title != items[1].Resource.Title || items[1].Resource.Title != items[2].Resource.Title {
 			return errors.New("store: Get returned a part of a Batch")
 		}
-		h, err := w.Head(w.t.ctx)
+		h, err := w.Head(w.t.Ctx)
 		if err != nil {
 			return fmt.Errorf("store: Head: %w", err)
 		}
@@ -272,7 +272,7 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 			return fmt.Errorf("store: Head shows a part of a Batch: Last is %d", h.Last)
 		}
 		last := h.Last
-		for it, err := range w.Changes(w.t.ctx, websync.Range{After: h.Last - 3}) {
+		for it, err := range w.Changes(w.t.Ctx, websync.Range{After: h.Last - 3}) {
 			if err != nil {
 				return fmt.Errorf("store: Changes: %w", err)
 			}
@@ -296,9 +296,9 @@ func commitTwice(t *tester) {
 		batch := w.batch()
 		batch.Puts, batch.Touches = b.Puts, b.Touches
 		before := w.contents([]string{"a"}, nil)
-		_, err := w.Commit(t.ctx, w.c, batch)
-		t.is(err, harvest.ErrBatch, "an id in %d Puts and %d Touches", len(b.Puts), len(b.Touches))
-		t.same(before, w.contents([]string{"a"}, nil), "after ErrBatch: ")
+		_, err := w.Commit(t.Ctx, w.c, batch)
+		t.Is(err, harvest.ErrBatch, "an id in %d Puts and %d Touches", len(b.Puts), len(b.Touches))
+		t.Same(before, w.contents([]string{"a"}, nil), "after ErrBatch: ")
 	}
 	w.update(uri1, "next")
 }
@@ -309,16 +309,16 @@ func commitPutAndTask(t *tester) {
 	b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
 	b.Tasks = []harvest.Task{task("a", uri1, time.Time{})}
 	w.apply(b)
-	t.same([]string{uri1}, taskIDs(w.tasks("a", "")), "tasks")
+	t.Same([]string{uri1}, taskIDs(w.tasks("a", "")), "tasks")
 	w.update(uri1, "a Put alone leaves the task")
-	t.same([]string{uri1}, taskIDs(w.tasks("a", "")), "tasks")
+	t.Same([]string{uri1}, taskIDs(w.tasks("a", "")), "tasks")
 }
 
 func commitZeroID(t *tester) {
 	w := t.open().writer("a")
 	b := &harvest.Batch{Source: "a", Puts: []harvest.Change{change(uri1, 0, websync.Created, "")}}
-	if _, err := w.Commit(t.ctx, w.c, b); err != nil {
-		t.is(err, harvest.ErrBatch, "a Batch without an ID")
+	if _, err := w.Commit(t.Ctx, w.c, b); err != nil {
+		t.Is(err, harvest.ErrBatch, "a Batch without an ID")
 		return
 	}
 	if r := w.record("a", uri1); !r.Known() {
@@ -329,13 +329,13 @@ func commitZeroID(t *tester) {
 func commitCheckpoint(t *tester) {
 	w := t.open().writer("a")
 	other := w.writer("b")
-	t.same(harvest.Checkpoint{}, w.checkpoint("a"), "the checkpoint before the first Commit")
+	t.Same(harvest.Checkpoint{}, w.checkpoint("a"), "the checkpoint before the first Commit")
 	set := func(c *harvest.Checkpoint, want harvest.Checkpoint) {
 		t.Helper()
 		b := w.batch()
 		b.Checkpoint = c
 		w.apply(b)
-		t.same(want, w.checkpoint("a"), "checkpoint")
+		t.Same(want, w.checkpoint("a"), "checkpoint")
 	}
 	one := harvest.Checkpoint{Version: 1, Data: []byte("one")}
 	binary := harvest.Checkpoint{Version: 1 << 30, Data: pattern(5000, 3)}
@@ -349,8 +349,8 @@ func commitCheckpoint(t *tester) {
 	set(&harvest.Checkpoint{}, harvest.Checkpoint{})
 	set(&one, one)
 	other.apply(other.batch())
-	t.same(harvest.Checkpoint{}, w.checkpoint("b"), "the checkpoint of another source")
-	t.same(harvest.Checkpoint{}, w.checkpoint("never seen"), "the checkpoint of an unknown source")
+	t.Same(harvest.Checkpoint{}, w.checkpoint("b"), "the checkpoint of another source")
+	t.Same(harvest.Checkpoint{}, w.checkpoint("never seen"), "the checkpoint of an unknown source")
 }
 
 func commitLargeCheckpoint(t *tester) {
@@ -360,7 +360,7 @@ func commitLargeCheckpoint(t *tester) {
 		b := w.batch()
 		b.Checkpoint = &c
 		w.apply(b)
-		t.same(c, w.checkpoint("a"), "checkpoint")
+		t.Same(c, w.checkpoint("a"), "checkpoint")
 	}
 }
 
@@ -378,12 +378,12 @@ func commitLarge(t *tester) {
 	w.apply(b)
 	titled := func(title string) {
 		t.Helper()
-		for _, r := range exactly(t, 2*n, w.records("a", ""), "records") {
-			t.same(title, r.Resource.Title, "title of %q", r.Resource.ID)
+		for _, r := range suite.Exactly(t, 2*n, w.records("a", ""), "records") {
+			t.Same(title, r.Resource.Title, "title of %q", r.Resource.ID)
 		}
 	}
 	titled("")
-	exactly(t, n, w.tasks("a", ""), "tasks")
+	suite.Exactly(t, n, w.tasks("a", ""), "tasks")
 	b = w.batch()
 	b.State = map[string][]byte{}
 	for i, r := range w.records("a", "") {
@@ -396,11 +396,11 @@ func commitLarge(t *tester) {
 	}
 	w.apply(b)
 	titled("touched")
-	exactly(t, 0, w.tasks("a", ""), "tasks after Done")
-	exactly(t, 0, w.due("a", now(), 2*n), "due tasks after Done")
-	exactly(t, n, w.checkLog(), "entries of the log")
+	suite.Exactly(t, 0, w.tasks("a", ""), "tasks after Done")
+	suite.Exactly(t, 0, w.due("a", now(), 2*n), "due tasks after Done")
+	suite.Exactly(t, n, w.checkLog(), "entries of the log")
 	for i := range n {
-		t.same("", string(w.state(fmt.Sprint(i))), "State of %d", i)
+		t.Same("", string(w.state(fmt.Sprint(i))), "State of %d", i)
 	}
 }
 
@@ -414,17 +414,17 @@ func commitSources(t *tester) {
 	a.put(c)
 	a.delete(uri1)
 	b.addTasks(task("b", uri1, time.Time{}))
-	t.same([]string{"of b"}, []string{b.record("b", uri1).Resource.Title}, "title of the other source's record")
-	t.same([]string{"a", "a"}, sourcesOf(a.records("a", "")), "sources of the records of a")
-	t.same([]string{"b"}, sourcesOf(a.records("b", "")), "sources of the records of b")
-	t.same(0, len(a.records("elsewhere", "")), "records of a source that never committed")
-	t.same(0, len(a.tasks("a", "")), "tasks of a")
+	t.Same([]string{"of b"}, []string{b.record("b", uri1).Resource.Title}, "title of the other source's record")
+	t.Same([]string{"a", "a"}, sourcesOf(a.records("a", "")), "sources of the records of a")
+	t.Same([]string{"b"}, sourcesOf(a.records("b", "")), "sources of the records of b")
+	t.Same(0, len(a.records("elsewhere", "")), "records of a source that never committed")
+	t.Same(0, len(a.tasks("a", "")), "tasks of a")
 	var log []string
 	for _, it := range a.changes(websync.Range{}) {
 		log = append(log, it.Source+" "+it.Kind.String())
 	}
-	t.same([]string{"a created", "b created", "a created", "a deleted"}, log, "log")
-	t.same(map[string]int64{"a": 1, "b": 1}, a.head().Live, "Head.Live")
+	t.Same([]string{"a created", "b created", "a created", "a deleted"}, log, "log")
+	t.Same(map[string]int64{"a": 1, "b": 1}, a.head().Live, "Head.Live")
 }
 
 func sourcesOf(recs []harvest.Record) []string {
@@ -443,18 +443,18 @@ func commitArguments(t *tester) {
 	b.Puts[0].Record = t.filled(1, uri1)
 	b.Puts[0].Record.Bodies[0].Key = key
 	b.Touches = []harvest.Change{{Base: 1, Record: t.filled(2, uri5)}}
-	(&filler{t, 3}).fill(&b.Tasks[0])
+	suite.Fill(t, 3, &b.Tasks[0])
 	b.Tasks[0].Resource.ID, b.Tasks[0].N = uri4, 0
 	b.Tasks[0].Kind, b.Tasks[0].Parked = harvest.TaskGet, false
 	w.apply(b)
-	before := copyOf(w.answers())
+	before := suite.Copy(w.answers())
 	for _, argument := range []any{&b.Checkpoint, &b.Puts, &b.Touches, &b.Tasks, &b.Done, &b.State} {
-		scribble(reflect.ValueOf(argument).Elem())
+		suite.Scribble(argument)
 	}
-	t.same(before, w.answers(), "after the Batch was changed by its owner: ")
+	t.Same(before, w.answers(), "after the Batch was changed by its owner: ")
 	got := w.answers()
-	scribble(reflect.ValueOf(&got).Elem())
-	t.same(before, w.answers(), "after results were changed by their owner: ")
+	suite.Scribble(&got)
+	t.Same(before, w.answers(), "after results were changed by their owner: ")
 }
 
 // answers are what the methods that read return.

@@ -6,10 +6,11 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func durabilityCases() []Case {
-	return []Case{
+func durabilityCases() []rule {
+	return []rule{
 		{Name: "everything", Rule: "Records, log, tasks, checkpoints, State and Head are the same after Reopen.", needs: aReopen, check: durabilityEverything},
 		{Name: "bodies", Rule: "Bodies are there after Reopen, also beside one that never got its Commit.", needs: aReopen, check: durabilityBodies},
 		{Name: "counters", Rule: "Numbers, Born and times go on after Reopen, and numbers of tasks do not come again.", needs: aReopen, check: durabilityCounters},
@@ -58,11 +59,11 @@ func durabilityEverything(t *tester) {
 	w := t.lived()
 	before := w.contents([]string{"a", "b"}, livedKeys[:])
 	s := w.reopen()
-	t.same(before, s.contents([]string{"a", "b"}, livedKeys[:]), "after Reopen: ")
+	t.Same(before, s.contents([]string{"a", "b"}, livedKeys[:]), "after Reopen: ")
 	s.checkLog()
-	t.same([]string{uri4, "due"}, taskIDs(s.due("a", now(), 10)), "due tasks after Reopen: ")
+	t.Same([]string{uri4, "due"}, taskIDs(s.due("a", now(), 10)), "due tasks after Reopen: ")
 	s = s.reopen()
-	t.same(before, s.contents([]string{"a", "b"}, livedKeys[:]), "after the second Reopen: ")
+	t.Same(before, s.contents([]string{"a", "b"}, livedKeys[:]), "after the second Reopen: ")
 }
 
 func durabilityBodies(t *tester) {
@@ -75,8 +76,8 @@ func durabilityBodies(t *tester) {
 	s.holds([]byte("small"))
 	s.holds(large)
 	if m, ok := s.Store.(harvest.Maintainer); ok {
-		_, err := m.Vacuum(t.ctx, 0)
-		t.ok(err, "Vacuum")
+		_, err := m.Vacuum(t.Ctx, 0)
+		t.OK(err, "Vacuum")
 		s.holds([]byte("small"))
 		s.holds(large)
 	}
@@ -88,7 +89,7 @@ func durabilityCounters(t *tester) {
 	w.create(uri2)
 	w.delete(uri2)
 	w.addTasks(task("a", uri1, now()))
-	n := exactly(t, 1, w.tasks("a", ""), "tasks")[0].N
+	n := suite.Exactly(t, 1, w.tasks("a", ""), "tasks")[0].N
 	w.done(harvest.TaskRef{ID: uri1})
 	w.release(w.c)
 	head := w.head()
@@ -96,11 +97,11 @@ func durabilityCounters(t *tester) {
 	w.create(uri3)
 	w.addTasks(task("a", uri1, now()))
 	r := w.record("a", uri3)
-	t.same([]websync.Seq{4, 3}, []websync.Seq{r.Seq, r.Born}, "number and Born of a new record")
+	t.Same([]websync.Seq{4, 3}, []websync.Seq{r.Seq, r.Born}, "number and Born of a new record")
 	if !r.Time.After(head.LastTime) {
 		t.Errorf("the time after Reopen, %v, is not after %v", r.Time, head.LastTime)
 	}
-	if got := exactly(t, 1, w.tasks("a", ""), "tasks")[0].N; got == n {
+	if got := suite.Exactly(t, 1, w.tasks("a", ""), "tasks")[0].N; got == n {
 		t.Errorf("N is %d again after Reopen", n)
 	}
 	w.checkLog()
@@ -125,12 +126,12 @@ func durabilityClaims(t *tester) {
 	}
 	s.refused(released, "a claim that was released before Reopen")
 	// The other claim's holder is known to be dead, or it is not.
-	next, err := s.Claim(t.ctx, "source/a", time.Hour)
+	next, err := s.Claim(t.Ctx, "source/a", time.Hour)
 	if errors.Is(err, harvest.ErrHeld) {
 		s.commit(held, harvest.NewBatch("a"))
 		return
 	}
-	t.ok(err, "Claim after Reopen")
+	t.OK(err, "Claim after Reopen")
 	if next.Epoch <= held.Epoch {
 		t.Errorf("taken over after Reopen: Epoch %d after %d", next.Epoch, held.Epoch)
 	}
@@ -147,7 +148,7 @@ func durabilityRepeat(t *tester) {
 	w = w.reopen().writer("a")
 	b.Bodies = nil // a writer belongs to the Store that made it
 	w.apply(b)
-	t.same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
+	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
 	w.create("next")
 }
 
@@ -160,9 +161,9 @@ func durabilityBase(t *tester) {
 	w = w.reopen().writer("a")
 	b := w.batch()
 	b.Puts = []harvest.Change{change(uri1, 1, websync.Updated, "fits"), change(uri2, 2, websync.Updated, "is too old")}
-	conflicts, err := w.Commit(t.ctx, w.c, b)
-	t.ok(err, "Commit")
-	t.same([]string{uri2}, conflicts, "conflicts")
+	conflicts, err := w.Commit(t.Ctx, w.c, b)
+	t.OK(err, "Commit")
+	t.Same([]string{uri2}, conflicts, "conflicts")
 	b.Puts[1].Base = 3
 	w.apply(b)
 }
@@ -176,9 +177,9 @@ func durabilityGenerations(t *tester) {
 	before := w.contents([]string{"a", "b"}, nil)
 	old := w.changes(websync.Range{Generation: second})
 	s := w.reopen()
-	t.same(before, s.contents([]string{"a", "b"}, nil), "after Reopen: ")
-	t.same(third, s.head().Generation, "Head.Generation")
-	t.same(old, s.changes(websync.Range{Generation: second}), "the second generation after Reopen: ")
+	t.Same(before, s.contents([]string{"a", "b"}, nil), "after Reopen: ")
+	t.Same(third, s.head().Generation, "Head.Generation")
+	t.Same(old, s.changes(websync.Range{Generation: second}), "the second generation after Reopen: ")
 	s.noGeneration(first, "a generation that was dropped before Reopen")
 	next := s.writer("a")
 	next.create("next")
@@ -189,8 +190,8 @@ func durabilityFailed(t *tester) {
 	w, b := t.failing()
 	b.Puts = append(b.Puts, bodyChange(uri4, 0, "no such body", websync.SHA256([]byte("never written"))))
 	before := w.contents([]string{"a"}, []string{"key"})
-	_, err := w.Commit(t.ctx, w.c, b)
-	t.is(err, harvest.ErrNoBody, "Commit")
+	_, err := w.Commit(t.Ctx, w.c, b)
+	t.Is(err, harvest.ErrNoBody, "Commit")
 	s := w.reopen()
-	t.same(before, s.contents([]string{"a"}, []string{"key"}), "after Reopen: ")
+	t.Same(before, s.contents([]string{"a"}, []string{"key"}), "after Reopen: ")
 }

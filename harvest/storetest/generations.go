@@ -9,10 +9,11 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func generationCases() []Case {
-	return []Case{
+func generationCases() []rule {
+	return []rule{
 		{Name: "compact", Rule: "Compact writes a new generation: the youngest state of every id, tombstones included, renumbered, with its commit time.", check: generationCompact},
 		{Name: "compact-keeps", Rule: "Compact keeps every field of records and tasks, what is due, checkpoints and State.", check: generationKeeps},
 		{Name: "compact-empty", Rule: "An empty log can be compacted.", check: generationCompactEmpty},
@@ -40,24 +41,24 @@ func (s *store) compact() uint64 {
 	s.t.Helper()
 	m := s.maintainer()
 	before := s.head().Generation
-	g, err := m.Compact(s.t.ctx)
-	s.t.ok(err, "Compact")
+	g, err := m.Compact(s.t.Ctx)
+	s.t.OK(err, "Compact")
 	if g <= before {
 		s.t.Fatalf("Compact returned generation %d after %d", g, before)
 	}
-	s.t.same(g, s.head().Generation, "Head.Generation")
+	s.t.Same(g, s.head().Generation, "Head.Generation")
 	return g
 }
 
 func (s *store) drop(before uint64) {
 	s.t.Helper()
-	s.t.ok(s.maintainer().Drop(s.t.ctx, before), "Drop before %d", before)
+	s.t.OK(s.maintainer().Drop(s.t.Ctx, before), "Drop before %d", before)
 }
 
 func (s *store) vacuum(grace time.Duration) int {
 	s.t.Helper()
-	n, err := s.maintainer().Vacuum(s.t.ctx, grace)
-	s.t.ok(err, "Vacuum")
+	n, err := s.maintainer().Vacuum(s.t.Ctx, grace)
+	s.t.OK(err, "Vacuum")
 	return n
 }
 
@@ -93,19 +94,19 @@ func generationCompact(t *tester) {
 		}
 		want[i].Seq = websync.Seq(i + 1)
 		want[i].Born = it.Born
-		t.same(want[i], it, "entry %d of the new generation: ", i+1)
-		t.same(it, w.record(it.Source, it.Resource.ID).Item, "the record of entry %d: ", i+1)
+		t.Same(want[i], it, "entry %d of the new generation: ", i+1)
+		t.Same(it, w.record(it.Source, it.Resource.ID).Item, "the record of entry %d: ", i+1)
 	}
-	t.same(len(want), len(log), "entries of the new generation")
-	t.same(log, w.changes(websync.Range{Generation: g}), "the new generation, asked by its number: ")
-	t.same(itemIDs(before.Live), itemIDs(w.resources(websync.Range{})), "Resources")
-	t.same(before.Head.Live, w.head().Live, "Head.Live: ")
-	t.same(recordIDs(before.Records["a"]), recordIDs(w.records("a", "")), "Records")
+	t.Same(len(want), len(log), "entries of the new generation")
+	t.Same(log, w.changes(websync.Range{Generation: g}), "the new generation, asked by its number: ")
+	t.Same(itemIDs(before.Live), itemIDs(w.resources(websync.Range{})), "Resources")
+	t.Same(before.Head.Live, w.head().Live, "Head.Live: ")
+	t.Same(recordIDs(before.Records["a"]), recordIDs(w.records("a", "")), "Records")
 	numberless := w.record("a", uri5)
 	if numberless.Seq != 0 || numberless.Kind != websync.Deleted || numberless.Resource.Title != "numberless" {
 		t.Errorf("the tombstone without a number: got number %d, %v, %q", numberless.Seq, numberless.Kind, numberless.Resource.Title)
 	}
-	t.same("touched", w.record("a", uri3).Resource.Title, "title that a Touch has set")
+	t.Same("touched", w.record("a", uri3).Resource.Title, "title that a Touch has set")
 }
 
 func generationKeeps(t *tester) {
@@ -123,7 +124,7 @@ func generationKeeps(t *tester) {
 	b.State = map[string][]byte{"key": []byte("value")}
 	for i := range 4 {
 		var task harvest.Task
-		(&filler{t, 400 + 100*i}).fill(&task)
+		suite.Fill(t, 400+100*i, &task)
 		task.Source, task.Resource.ID, task.N = "a", fmt.Sprint(i), 0
 		task.Kind, task.Parked = harvest.TaskGet, i == 2
 		if i == 3 {
@@ -134,11 +135,11 @@ func generationKeeps(t *tester) {
 	w.apply(b)
 	keys := []string{"key"}
 	before, due := w.contents([]string{"a", "b"}, keys), w.due("a", now(), 10)
-	exactly(t, 2, due, "tasks that are due")
+	suite.Exactly(t, 2, due, "tasks that are due")
 	w.compact()
 	after := w.contents([]string{"a", "b"}, keys)
-	t.same(unnumbered(before), unnumbered(after), "after Compact: ")
-	t.same(taskIDs(due), taskIDs(w.due("a", now(), 10)), "due after Compact: ")
+	t.Same(unnumbered(before), unnumbered(after), "after Compact: ")
+	t.Same(taskIDs(due), taskIDs(w.due("a", now(), 10)), "due after Compact: ")
 }
 
 // unnumbered returns what of c Compact leaves as it is.
@@ -163,16 +164,16 @@ func generationCompactEmpty(t *tester) {
 	s.maintainer()
 	s.compact()
 	s.compact()
-	t.same(0, len(s.checkLog()), "entries of the log")
+	t.Same(0, len(s.checkLog()), "entries of the log")
 	w := s.writer("a")
 	w.create(uri1)
-	t.same(1, len(s.checkLog()), "entries of the log")
+	t.Same(1, len(s.checkLog()), "entries of the log")
 }
 
 func generationBorn(t *tester) {
 	w, _ := t.worn()
 	w.compact()
-	t.same([]string{uri1, uri3, uri4, uri1}, itemIDs(w.resources(websync.Range{})), "ids in the order of Born")
+	t.Same([]string{uri1, uri3, uri4, uri1}, itemIDs(w.resources(websync.Range{})), "ids in the order of Born")
 	var born []websync.Seq
 	for _, it := range w.changes(websync.Range{}) {
 		if it.Born > 0 {
@@ -187,27 +188,27 @@ func generationBorn(t *tester) {
 			t.Fatalf("Born numbers after Compact: got %v, want 1 to %d", born, len(born))
 		}
 	}
-	t.same(websync.Seq(len(born)), w.head().Born, "Head.Born")
+	t.Same(websync.Seq(len(born)), w.head().Born, "Head.Born")
 	w.c = w.claim("a")
 	w.create("new")
-	t.same(websync.Seq(len(born)+1), w.record("a", "new").Born, "Born of a new id")
-	t.same([]string{uri1, uri3, uri4, uri1, "new"}, itemIDs(w.resources(websync.Range{})), "ids in the order of Born")
+	t.Same(websync.Seq(len(born)+1), w.record("a", "new").Born, "Born of a new id")
+	t.Same([]string{uri1, uri3, uri4, uri1, "new"}, itemIDs(w.resources(websync.Range{})), "ids in the order of Born")
 }
 
 func generationOldReadable(t *tester) {
 	w, _ := t.worn()
-	old, g := exactly(t, 8, w.changes(websync.Range{}), "entries of the log"), w.head().Generation
+	old, g := suite.Exactly(t, 8, w.changes(websync.Range{}), "entries of the log"), w.head().Generation
 	next := w.compact()
-	t.same(old, w.changes(websync.Range{Generation: g}), "the old generation: ")
+	t.Same(old, w.changes(websync.Range{Generation: g}), "the old generation: ")
 	w.c = w.claim("a")
 	last := w.head()
 	w.put(w.change(uri1, websync.Updated, "in the new one"), change("new", 0, websync.Created, ""))
-	t.same(old, w.changes(websync.Range{Generation: g}), "the old generation, after a Commit: ")
-	t.same(old[3:5], w.changes(websync.Range{Generation: g, After: 3, Until: 5}), "a part of the old generation: ")
-	t.same(itemIDs(old[6:7]), itemIDs(w.changes(websync.Range{Generation: g, Sources: []string{"b"}})), "a source of the old generation")
-	log := exactly(t, int(last.Last)+2, w.checkLog(), "entries of the log")
-	t.same([]string{uri1, "new"}, itemIDs(log[last.Last:]), "new entries")
-	t.same(len(log), len(w.changes(websync.Range{Generation: next})), "entries of the new generation")
+	t.Same(old, w.changes(websync.Range{Generation: g}), "the old generation, after a Commit: ")
+	t.Same(old[3:5], w.changes(websync.Range{Generation: g, After: 3, Until: 5}), "a part of the old generation: ")
+	t.Same(itemIDs(old[6:7]), itemIDs(w.changes(websync.Range{Generation: g, Sources: []string{"b"}})), "a source of the old generation")
+	log := suite.Exactly(t, int(last.Last)+2, w.checkLog(), "entries of the log")
+	t.Same([]string{uri1, "new"}, itemIDs(log[last.Last:]), "new entries")
+	t.Same(len(log), len(w.changes(websync.Range{Generation: next})), "entries of the new generation")
 }
 
 func generationDrop(t *tester) {
@@ -215,24 +216,24 @@ func generationDrop(t *tester) {
 	first := w.head().Generation
 	old := w.changes(websync.Range{})
 	w.drop(first)
-	t.same(old, w.changes(websync.Range{Generation: first}), "the only generation, after Drop of what is before it: ")
+	t.Same(old, w.changes(websync.Range{Generation: first}), "the only generation, after Drop of what is before it: ")
 	second := w.compact()
 	third := w.compact()
 	w.drop(first)
-	t.same(old, w.changes(websync.Range{Generation: first}), "the first generation, after Drop of what is before it: ")
+	t.Same(old, w.changes(websync.Range{Generation: first}), "the first generation, after Drop of what is before it: ")
 	w.drop(second)
 	w.noGeneration(first, "a dropped generation")
-	t.same(5, len(w.changes(websync.Range{Generation: second})), "entries of the second generation")
+	t.Same(5, len(w.changes(websync.Range{Generation: second})), "entries of the second generation")
 	w.drop(third)
 	w.drop(third)
 	w.noGeneration(first, "a dropped generation")
 	w.noGeneration(second, "a dropped generation")
-	t.same(5, len(w.checkLog()), "entries of the newest generation")
-	t.same(4, len(w.resources(websync.Range{})), "resources")
-	t.same(5, len(w.records("a", "")), "records")
+	t.Same(5, len(w.checkLog()), "entries of the newest generation")
+	t.Same(4, len(w.resources(websync.Range{})), "resources")
+	t.Same(5, len(w.records("a", "")), "records")
 	w.c = w.claim("a")
 	w.create("new")
-	t.same(third, w.head().Generation, "Head.Generation")
+	t.Same(third, w.head().Generation, "Head.Generation")
 }
 
 func generationClaimsEnd(t *tester) {
@@ -240,7 +241,7 @@ func generationClaimsEnd(t *tester) {
 	a.compact()
 	a.refused(a.c, "a claim from before Compact")
 	b.refused(b.c, "another claim from before Compact")
-	t.is(a.Renew(t.ctx, b.c), harvest.ErrFenced, "Renew a claim from before Compact")
+	t.Is(a.Renew(t.Ctx, b.c), harvest.ErrFenced, "Renew a claim from before Compact")
 	next := a.claim("a")
 	if next.Epoch <= a.c.Epoch {
 		t.Errorf("claimed after Compact: Epoch %d after %d", next.Epoch, a.c.Epoch)
@@ -258,9 +259,9 @@ func generationBase(t *tester) {
 	b := w.batch()
 	b.Puts = []harvest.Change{three, w.change(uri1, websync.Updated, "planned after"), change(uri5, 0, websync.Created, "planned before")}
 	b.Touches = []harvest.Change{four}
-	conflicts, err := w.Commit(t.ctx, w.c, b)
-	t.ok(err, "Commit")
-	t.same([]string{uri3, uri4}, sorted(conflicts), "conflicts")
+	conflicts, err := w.Commit(t.Ctx, w.c, b)
+	t.OK(err, "Commit")
+	t.Same([]string{uri3, uri4}, sorted(conflicts), "conflicts")
 	b.Puts[0].Base, b.Touches[0].Base = 1, 5
 	w.apply(b)
 }
@@ -276,8 +277,8 @@ func generationTasks(t *tester) {
 	w.addTasks(task(uri1, 5), task(uri2, 2), task(uri3, 1), task(uri4, 5), task("unknown", 9))
 	before := w.tasks("a", "")
 	w.compact()
-	after := exactly(t, len(before), w.tasks("a", ""), "tasks")
-	t.same(taskIDs(before), taskIDs(after), "Tasks")
+	after := suite.Exactly(t, len(before), w.tasks("a", ""), "tasks")
+	t.Same(taskIDs(before), taskIDs(after), "Tasks")
 	for i, task := range after {
 		id := task.Resource.ID
 		r := w.record("a", id)
@@ -285,11 +286,11 @@ func generationTasks(t *tester) {
 			t.Errorf("%s: the Base of the task was %d and is %d, the record has number %d now", id, before[i].Base, task.Base, r.Seq)
 		}
 		task.Base, task.N = before[i].Base, before[i].N
-		t.same(before[i], task, "the task of %s: ", id)
+		t.Same(before[i], task, "the task of %s: ", id)
 	}
 	w.c = w.claim("a")
 	w.done(harvest.TaskRef{ID: uri1, N: after[0].N})
-	t.same(4, len(w.tasks("a", "")), "tasks, after one was done")
+	t.Same(4, len(w.tasks("a", "")), "tasks, after one was done")
 }
 
 func generationTimesGoOn(t *tester) {
@@ -304,7 +305,7 @@ func generationTimesGoOn(t *tester) {
 	w.c = w.claim("a")
 	w.create(uri3)
 	for i, it := range w.checkLog() {
-		t.same(start.Add(time.Duration(i)*time.Microsecond), it.Time, "time of entry %d", i+1)
+		t.Same(start.Add(time.Duration(i)*time.Microsecond), it.Time, "time of entry %d", i+1)
 	}
 }
 
@@ -328,8 +329,8 @@ func generationCompactInside(t *tester) {
 		w, ids := t.halfDeleted()
 		want := [][]string{ids, ids[600:], append(ids[:1200:1200], ids[:600]...)}[i]
 		n := 0
-		for id, err := range walk.ids(t.ctx, w.store) {
-			t.ok(err, "%s", walk.name)
+		for id, err := range walk.ids(t.Ctx, w.store) {
+			t.OK(err, "%s", walk.name)
 			if n >= len(want) || id != want[n] {
 				t.Fatalf("%s after Compact inside its loop: %q in place %d", walk.name, id, n)
 			}
@@ -337,16 +338,16 @@ func generationCompactInside(t *tester) {
 				w.compact()
 			}
 		}
-		t.same(len(want), n, "number that %s yields", walk.name)
+		t.Same(len(want), n, "number that %s yields", walk.name)
 	}
 }
 
 func generationDropInside(t *tester) {
 	w, _ := t.halfDeleted()
 	var last websync.Seq
-	for it, err := range w.Changes(t.ctx, websync.Range{}) {
+	for it, err := range w.Changes(t.Ctx, websync.Range{}) {
 		if err != nil {
-			t.is(err, websync.ErrNotFound, "Changes of a generation that was dropped inside the loop")
+			t.Is(err, websync.ErrNotFound, "Changes of a generation that was dropped inside the loop")
 			return
 		}
 		if it.Seq != last+1 {
@@ -356,7 +357,7 @@ func generationDropInside(t *tester) {
 			w.drop(w.compact())
 		}
 	}
-	t.same(websync.Seq(1800), last, "the last entry")
+	t.Same(websync.Seq(1800), last, "the last entry")
 }
 
 func generationCompactBesideCommits(t *tester) {
@@ -364,10 +365,10 @@ func generationCompactBesideCommits(t *tester) {
 	m := s.maintainer()
 	var done atomic.Bool
 	succeeded := 0
-	t.together(2, func(i int) (err error) {
+	t.Together(2, func(i int) (err error) {
 		if i == 1 {
 			for n := 0; n < 4 && err == nil; n++ {
-				_, err = m.Compact(t.ctx)
+				_, err = m.Compact(t.Ctx)
 			}
 			done.Store(true)
 			return err
@@ -376,21 +377,21 @@ func generationCompactBesideCommits(t *tester) {
 		return err
 	})
 	log := s.checkLog()
-	t.same(succeeded, len(log), "entries of the log, compared with Commits that succeeded")
-	t.same(succeeded, len(s.records("a", "")), "records, compared with Commits that succeeded")
-	t.same(int64(succeeded), s.head().Total(), "live records")
+	t.Same(succeeded, len(log), "entries of the log, compared with Commits that succeeded")
+	t.Same(succeeded, len(s.records("a", "")), "records, compared with Commits that succeeded")
+	t.Same(int64(succeeded), s.head().Total(), "live records")
 }
 
 // commitOn creates one id after the other, claiming again whenever it is fenced, until done.
 func (s *store) commitOn(done *atomic.Bool) (succeeded int, err error) {
-	c, err := s.Claim(s.t.ctx, "source/a", time.Hour)
+	c, err := s.Claim(s.t.Ctx, "source/a", time.Hour)
 	for err == nil && (succeeded < 5 || !done.Load()) {
 		b := harvest.NewBatch("a")
 		b.Puts = []harvest.Change{change(fmt.Sprint(succeeded), 0, websync.Created, "")}
 		var conflicts []string
-		switch conflicts, err = s.Commit(s.t.ctx, c, b); {
+		switch conflicts, err = s.Commit(s.t.Ctx, c, b); {
 		case errors.Is(err, harvest.ErrFenced):
-			c, err = s.Claim(s.t.ctx, "source/a", time.Hour)
+			c, err = s.Claim(s.t.Ctx, "source/a", time.Hour)
 		case len(conflicts) > 0:
 			err = fmt.Errorf("conflicts %q", conflicts)
 		case err == nil:
@@ -404,7 +405,7 @@ func (s *store) commitOn(done *atomic.Bool) (succeeded int, err error) {
 func (s *store) gone(data []byte) {
 	s.t.Helper()
 	_, err := s.read(websync.SHA256(data))
-	s.t.is(err, websync.ErrNotFound, "Open a body of %d bytes that Vacuum has removed", len(data))
+	s.t.Is(err, websync.ErrNotFound, "Open a body of %d bytes that Vacuum has removed", len(data))
 }
 
 func generationVacuum(t *tester) {
@@ -426,22 +427,22 @@ func generationVacuum(t *tester) {
 		w.delete(id("shared by one that is gone"))
 
 		log := w.changes(websync.Range{})
-		t.same(0, w.vacuum(time.Hour), "bodies that Vacuum removed within grace")
+		t.Same(0, w.vacuum(time.Hour), "bodies that Vacuum removed within grace")
 		for n := 1; n <= 5; n++ {
 			w.holds(data(n))
 		}
-		t.same(3, w.vacuum(0), "bodies that Vacuum removed")
+		t.Same(3, w.vacuum(0), "bodies that Vacuum removed")
 		for _, n := range []int{1, 3, 4} {
 			w.gone(data(n))
 		}
 		w.holds(data(2))
 		w.holds(data(5))
-		t.same(0, w.vacuum(0), "bodies that Vacuum removed the second time")
-		t.same(log, w.changes(websync.Range{}), "the log after Vacuum: ")
+		t.Same(0, w.vacuum(0), "bodies that Vacuum removed the second time")
+		t.Same(log, w.changes(websync.Range{}), "the log after Vacuum: ")
 		b = w.batch()
 		b.Puts = []harvest.Change{bodyChange(id("too late"), 0, "", websync.SHA256(data(1)))}
-		_, err := w.Commit(t.ctx, w.c, b)
-		t.is(err, harvest.ErrNoBody, "a Put that names a body which Vacuum has removed")
+		_, err := w.Commit(t.Ctx, w.c, b)
+		t.Is(err, harvest.ErrNoBody, "a Put that names a body which Vacuum has removed")
 		w.keep(id("again"), data(1))
 		w.holds(data(1))
 	}
@@ -456,10 +457,10 @@ func generationVacuumGrace(t *tester) {
 		w.keep(fmt.Sprint(size), old)
 		w.keep(fmt.Sprint(size), current)
 		clock.step(59 * time.Minute)
-		t.same(0, w.vacuum(time.Hour), "bodies removed after 59 minutes")
+		t.Same(0, w.vacuum(time.Hour), "bodies removed after 59 minutes")
 		w.holds(old)
 		clock.step(2 * time.Hour)
-		t.same(1, w.vacuum(time.Hour), "bodies removed after three hours")
+		t.Same(1, w.vacuum(time.Hour), "bodies removed after three hours")
 		w.gone(old)
 		w.holds(current)
 	}
@@ -477,11 +478,11 @@ func generationVacuumGraceUnnamed(t *tester) {
 		w.delete(fmt.Sprint("put ", size))
 		w.touch(w.change(fmt.Sprint("touched ", size), websync.Updated, ""))
 		clock.step(30 * time.Minute)
-		t.same(0, w.vacuum(time.Hour), "bodies removed half an hour after records ceased to name them")
+		t.Same(0, w.vacuum(time.Hour), "bodies removed half an hour after records ceased to name them")
 		w.holds(put)
 		w.holds(touched)
 		clock.step(time.Hour)
-		t.same(2, w.vacuum(time.Hour), "bodies removed an hour and a half after records ceased to name them")
+		t.Same(2, w.vacuum(time.Hour), "bodies removed an hour and a half after records ceased to name them")
 		w.gone(put)
 		w.gone(touched)
 	}
@@ -495,7 +496,7 @@ func generationVacuumCompacted(t *tester) {
 	w.keep(uri1, small)
 	w.keep(uri2, large)
 	w.drop(w.compact())
-	t.same(1, w.vacuum(0), "bodies that Vacuum removed")
+	t.Same(1, w.vacuum(0), "bodies that Vacuum removed")
 	w.holds(small)
 	w.holds(large)
 	w.gone(old)
@@ -525,7 +526,7 @@ func generationVacuumPendingSame(t *tester) {
 		b.Puts = []harvest.Change{bodyChange(id, w.record("a", id).Seq+1, "back", websync.SHA256(data))}
 		b.Bodies = []harvest.BodyWriter{w.body(data)}
 		w.delete(id)
-		t.same(1, w.vacuum(0), "bodies that Vacuum removed")
+		t.Same(1, w.vacuum(0), "bodies that Vacuum removed")
 		w.apply(b)
 		w.holds(data)
 	}
@@ -541,13 +542,13 @@ func generationVacuumRace(t *tester) {
 		w.delete(uri1)
 		b := w.batch()
 		b.Puts = []harvest.Change{bodyChange(uri1, w.record("a", uri1).Seq, "", websync.SHA256(data))}
-		t.together(2, func(i int) error {
+		t.Together(2, func(i int) error {
 			if i == 1 {
-				_, err := m.Vacuum(t.ctx, 0)
+				_, err := m.Vacuum(t.Ctx, 0)
 				return err
 			}
 			time.Sleep(time.Duration(round) * 100 * time.Microsecond) // to meet it elsewhere each time
-			_, err := w.Commit(t.ctx, w.c, b)
+			_, err := w.Commit(t.Ctx, w.c, b)
 			if errors.Is(err, harvest.ErrNoBody) {
 				return nil
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func idCases() []Case {
-	return []Case{
+func idCases() []rule {
+	return []rule{
 		{Name: "odd", Rule: "An id is any string of bytes; no two different ones are the same.", check: idOdd},
 		{Name: "longest", Rule: "Ids of MaxID bytes are taken, also when only the last byte differs.", check: idLongest},
 		{Name: "too-long", Rule: "An id over MaxID bytes is ErrBatch, wherever it stands.", check: idTooLong},
@@ -56,19 +56,19 @@ func idOdd(t *tester) {
 		}
 	}
 	want := sorted(ids)
-	t.same(want, recordIDs(w.records("a", "")), "Records")
-	t.same(want, taskIDs(w.tasks("a", "")), "Tasks")
-	t.same(len(b.Puts), len(w.checkLog()), "entries of the log")
+	t.Same(want, recordIDs(w.records("a", "")), "Records")
+	t.Same(want, taskIDs(w.tasks("a", "")), "Tasks")
+	t.Same(len(b.Puts), len(w.checkLog()), "entries of the log")
 	for i, it := range w.resources(websync.Range{}) {
-		t.same(b.Puts[i].Record.Resource.ID, it.Resource.ID, "id in Resources")
+		t.Same(b.Puts[i].Record.Resource.ID, it.Resource.ID, "id in Resources")
 	}
 	// One that is changed or done leaves the others as they are.
 	w.update(ids[0], "updated")
 	w.done(harvest.TaskRef{ID: ids[0]})
 	for i, r := range w.lookup("a", ids[1:]...) {
-		t.same("title of "+ids[i+1], r.Resource.Title, "title of %.60q", ids[i+1])
+		t.Same("title of "+ids[i+1], r.Resource.Title, "title of %.60q", ids[i+1])
 	}
-	t.same(len(ids)-1, len(w.tasks("a", "")), "tasks")
+	t.Same(len(ids)-1, len(w.tasks("a", "")), "tasks")
 }
 
 func idLongest(t *tester) {
@@ -87,12 +87,12 @@ func idLongest(t *tester) {
 			t.Errorf("the id that ends in %q came back with one that ends in %q", ids[i][len(ids[i])-1:], r.Resource.Title)
 		}
 	}
-	t.same(ids[2:], recordIDs(w.records("a", ids[1])), "Records after a long id")
-	t.same(ids[1:3], taskIDs(w.tasks("a", ids[0])), "Tasks after a long id")
+	t.Same(ids[2:], recordIDs(w.records("a", ids[1])), "Records after a long id")
+	t.Same(ids[1:3], taskIDs(w.tasks("a", ids[0])), "Tasks after a long id")
 	w.done(harvest.TaskRef{ID: ids[1]})
-	t.same(2, len(w.due("a", now(), 10)), "tasks that are due")
+	t.Same(2, len(w.due("a", now(), 10)), "tasks that are due")
 	w.delete(ids[0])
-	t.same(ids[1:3], itemIDs(w.resources(websync.Range{})), "Resources")
+	t.Same(ids[1:3], itemIDs(w.resources(websync.Range{})), "Resources")
 }
 
 // refusesID checks that id is ErrBatch in every place of a Batch, and that nothing of the Batch is left.
@@ -112,9 +112,9 @@ func refusesID(t *tester, id string) {
 		batch.Puts = append([]harvest.Change{w.change(uri1, websync.Updated, "too early")}, b.Puts...)
 		batch.Touches, batch.Tasks = b.Touches, b.Tasks
 		batch.State = map[string][]byte{"key": []byte("too early")}
-		_, err := w.Commit(t.ctx, w.c, batch)
-		t.is(err, harvest.ErrBatch, "%s with an id of %d bytes", b.what, len(id))
-		t.same(before, w.contents([]string{"a"}, []string{"key"}), "after ErrBatch: ")
+		_, err := w.Commit(t.Ctx, w.c, batch)
+		t.Is(err, harvest.ErrBatch, "%s with an id of %d bytes", b.what, len(id))
+		t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after ErrBatch: ")
 	}
 	w.update(uri1, "next")
 }
@@ -133,10 +133,10 @@ func idTwoSources(t *tester) {
 	a.update(uri1, "newer")
 	b.touch(b.change(uri1, websync.Updated, "touched"))
 	a.delete(uri1)
-	t.same("touched", b.record("b", uri1).Resource.Title, "title in the other source")
-	t.same(websync.Seq(2), b.record("b", uri1).Seq, "number in the other source")
-	t.same(1, len(b.resources(websync.Range{})), "resources")
-	t.same(4, len(b.checkLog()), "entries of the log")
+	t.Same("touched", b.record("b", uri1).Resource.Title, "title in the other source")
+	t.Same(websync.Seq(2), b.record("b", uri1).Seq, "number in the other source")
+	t.Same(1, len(b.resources(websync.Range{})), "resources")
+	t.Same(4, len(b.checkLog()), "entries of the log")
 }
 
 func idOddSources(t *tester) {
@@ -159,16 +159,16 @@ func idOddSources(t *tester) {
 	head := s.head()
 	for _, key := range keys {
 		recs := s.records(key, "")
-		t.same(sorted(ids), recordIDs(recs), "Records of %q", key)
+		t.Same(sorted(ids), recordIDs(recs), "Records of %q", key)
 		for _, r := range recs {
-			t.same(key+" "+r.Resource.ID, r.Resource.Title, "title of %q in %q", r.Resource.ID, key)
-			t.same(key, r.Source, "Source")
+			t.Same(key+" "+r.Resource.ID, r.Resource.Title, "title of %q in %q", r.Resource.ID, key)
+			t.Same(key, r.Source, "Source")
 		}
-		t.same(sorted(ids), taskIDs(s.tasks(key, "")), "Tasks of %q", key)
-		t.same(ids, itemIDs(s.changes(websync.Range{Sources: []string{key}})), "Changes of %q", key)
-		t.same(ids, itemIDs(s.resources(websync.Range{Sources: []string{key}})), "Resources of %q", key)
-		t.same(key, string(s.checkpoint(key).Data), "checkpoint of %q", key)
-		t.same(int64(len(ids)), head.Live[key], "live records of %q", key)
+		t.Same(sorted(ids), taskIDs(s.tasks(key, "")), "Tasks of %q", key)
+		t.Same(ids, itemIDs(s.changes(websync.Range{Sources: []string{key}})), "Changes of %q", key)
+		t.Same(ids, itemIDs(s.resources(websync.Range{Sources: []string{key}})), "Resources of %q", key)
+		t.Same(key, string(s.checkpoint(key).Data), "checkpoint of %q", key)
+		t.Same(int64(len(ids)), head.Live[key], "live records of %q", key)
 	}
-	t.same(len(keys)*len(ids), len(s.checkLog()), "entries of the log")
+	t.Same(len(keys)*len(ids), len(s.checkLog()), "entries of the log")
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func iteratorCases() []Case {
-	return []Case{
+func iteratorCases() []rule {
+	return []rule{
 		{Name: "empty", Rule: "Nothing to yield is no error.", check: iteratorEmpty},
 		{Name: "inside", Rule: "Any method may be called inside the loop.", check: iteratorInside},
 		{Name: "paused", Rule: "A loop that stands still holds up nobody: others read and commit.", check: iteratorPaused},
@@ -70,12 +70,12 @@ func idsOf[V any](seq iter.Seq2[V, error], id func(V) string) iter.Seq2[string, 
 func iteratorEmpty(t *tester) {
 	s := t.open()
 	for _, walk := range walks() {
-		for id, err := range walk.ids(t.ctx, s) {
+		for id, err := range walk.ids(t.Ctx, s) {
 			t.Errorf("%s of an empty Store yields %q, %v", walk.name, id, err)
 		}
 	}
-	t.same(websync.Head{Generation: s.head().Generation}, s.head(), "Head of an empty Store")
-	t.same(0, len(s.due("a", now(), 10)), "due tasks of an empty Store")
+	t.Same(websync.Head{Generation: s.head().Generation}, s.head(), "Head of an empty Store")
+	t.Same(0, len(s.due("a", now(), 10)), "due tasks of an empty Store")
 }
 
 // stocked returns a writer to a Store with n ids, each with a task, and a body of the first.
@@ -104,7 +104,7 @@ func (w *writer) touchBody(id string) {
 
 // useAll calls every method of the Store once.
 func (w *writer) useAll(round string) error {
-	ctx := w.t.ctx
+	ctx := w.t.Ctx
 	b := w.batch()
 	b.Puts = []harvest.Change{change("zzz "+round, 0, websync.Created, "")}
 	b.Tasks = []harvest.Task{task(w.source, "zzz "+round, now())}
@@ -132,12 +132,12 @@ func (w *writer) useAll(round string) error {
 }
 
 func (w *writer) useBodies() error {
-	r, err := w.Open(w.t.ctx, websync.Body{Key: websync.SHA256(theBody)})
+	r, err := w.Open(w.t.Ctx, websync.Body{Key: websync.SHA256(theBody)})
 	if err != nil {
 		return fmt.Errorf("store: Open: %w", err)
 	}
 	_, err = io.Copy(io.Discard, r)
-	body, newErr := w.NewBody(w.t.ctx)
+	body, newErr := w.NewBody(w.t.Ctx)
 	if newErr == nil {
 		newErr = body.Discard()
 	}
@@ -145,26 +145,26 @@ func (w *writer) useBodies() error {
 }
 
 func (w *writer) useClaim(name string) error {
-	c, err := w.Claim(w.t.ctx, "source/of "+name, time.Hour)
+	c, err := w.Claim(w.t.Ctx, "source/of "+name, time.Hour)
 	if err != nil {
 		return fmt.Errorf("store: Claim: %w", err)
 	}
-	return w.Release(w.t.ctx, c)
+	return w.Release(w.t.Ctx, c)
 }
 
 func iteratorInside(t *tester) {
 	w, ids := t.stocked(5)
 	for _, walk := range walks() {
 		n := 0
-		for id, err := range walk.ids(t.ctx, w.store) {
-			t.ok(err, "%s", walk.name)
+		for id, err := range walk.ids(t.Ctx, w.store) {
+			t.OK(err, "%s", walk.name)
 			if n < len(ids) && id != ids[n] {
 				t.Fatalf("%s yields %q, want %q", walk.name, id, ids[n])
 			}
 			if n++; n > len(ids) {
 				break // what the loop itself has added
 			}
-			t.within("all methods inside a loop of "+walk.name, func() error {
+			t.Within("all methods inside a loop of "+walk.name, func() error {
 				return w.useAll(fmt.Sprint(walk.name, n))
 			})
 		}
@@ -185,16 +185,16 @@ func iteratorPaused(t *tester) {
 // pause stands still in a loop while w uses the Store, and then goes on with it.
 func (w *writer) pause(walk walk, ids []string) {
 	w.t.Helper()
-	next, stop := iter.Pull2(walk.ids(w.t.ctx, w.store))
+	next, stop := iter.Pull2(walk.ids(w.t.Ctx, w.store))
 	defer stop()
 	for n, want := range ids {
 		id, err, more := next()
-		w.t.ok(err, "%s", walk.name)
+		w.t.OK(err, "%s", walk.name)
 		if !more || id != want {
 			w.t.Errorf("%s goes on with %q, want %q", walk.name, id, want)
 		}
 		if n == 0 {
-			w.t.within("all methods, while a loop of "+walk.name+" stands still", func() error {
+			w.t.Within("all methods, while a loop of "+walk.name+" stands still", func() error {
 				return w.useAll("paused " + walk.name)
 			})
 		}
@@ -207,7 +207,7 @@ func iteratorMany(t *tester) {
 	for range 8 {
 		dozens = append(dozens, walks()...)
 	}
-	t.within("all methods inside dozens of loops", func() error { return w.nest(dozens, ids) })
+	t.Within("all methods inside dozens of loops", func() error { return w.nest(dozens, ids) })
 }
 
 // nest runs the loops inside one another, and uses the Store inside the innermost.
@@ -216,7 +216,7 @@ func (w *writer) nest(loops []walk, ids []string) error {
 		return w.useAll("many")
 	}
 	n := 0
-	for id, err := range loops[0].ids(w.t.ctx, w.store) {
+	for id, err := range loops[0].ids(w.t.Ctx, w.store) {
 		if err == nil && n == 0 {
 			err = w.nest(loops[1:], ids)
 		}
@@ -236,12 +236,12 @@ func (w *writer) nest(loops []walk, ids []string) error {
 
 func iteratorBreak(t *tester) {
 	w, _ := t.stocked(5)
-	t.within("to break off many loops", func() error {
+	t.Within("to break off many loops", func() error {
 		for range 30 {
 			for _, walk := range walks() {
 				steps := 0
 				var err error
-				walk.ids(t.ctx, w.store)(func(_ string, e error) bool {
+				walk.ids(t.Ctx, w.store)(func(_ string, e error) bool {
 					steps++
 					err = e
 					return false
@@ -253,20 +253,20 @@ func iteratorBreak(t *tester) {
 		}
 		return nil
 	})
-	t.within("all methods after loops that were broken off", func() error { return w.useAll("break") })
+	t.Within("all methods after loops that were broken off", func() error { return w.useAll("break") })
 }
 
 func iteratorAgain(t *tester) {
 	w, ids := t.stocked(5)
 	for _, walk := range walks() {
-		for outer, err := range walk.ids(t.ctx, w.store) {
-			t.ok(err, "%s", walk.name)
+		for outer, err := range walk.ids(t.Ctx, w.store) {
+			t.OK(err, "%s", walk.name)
 			var inner []string
-			for id, err := range walk.ids(t.ctx, w.store) {
-				t.ok(err, "%s", walk.name)
+			for id, err := range walk.ids(t.Ctx, w.store) {
+				t.OK(err, "%s", walk.name)
 				inner = append(inner, id)
 			}
-			t.same(ids, inner, "%s inside itself, at %q", walk.name, outer)
+			t.Same(ids, inner, "%s inside itself, at %q", walk.name, outer)
 		}
 	}
 }
@@ -278,8 +278,8 @@ func iteratorWhileOthersCommit(t *tester) {
 		want := slices.DeleteFunc(slices.Clone(ids), deleted)
 		var seen []string
 		n := 0
-		for id, err := range walk.ids(t.ctx, w.store) {
-			t.ok(err, "%s", walk.name)
+		for id, err := range walk.ids(t.Ctx, w.store) {
+			t.OK(err, "%s", walk.name)
 			if n%250 == 100 {
 				w.disturb(ids[n-100 : min(n+300, len(ids))])
 			}
@@ -288,7 +288,7 @@ func iteratorWhileOthersCommit(t *tester) {
 				seen = append(seen, id)
 			}
 		}
-		t.same(want, seen, "what %s yields of what is there throughout: ", walk.name)
+		t.Same(want, seen, "what %s yields of what is there throughout: ", walk.name)
 	}
 }
 
@@ -320,8 +320,8 @@ func iteratorLogGrows(t *tester) {
 	w, _ := t.stocked(600)
 	began := w.head().Last
 	var last websync.Seq
-	for it, err := range w.Changes(t.ctx, websync.Range{}) {
-		t.ok(err, "Changes")
+	for it, err := range w.Changes(t.Ctx, websync.Range{}) {
+		t.OK(err, "Changes")
 		if it.Seq != last+1 {
 			t.Fatalf("entry %d comes after entry %d", it.Seq, last)
 		}
@@ -339,11 +339,11 @@ func iteratorLong(t *tester) {
 	w, ids := t.stocked(2300)
 	for _, walk := range walks() {
 		var seen []string
-		for id, err := range walk.ids(t.ctx, w.store) {
-			t.ok(err, "%s", walk.name)
+		for id, err := range walk.ids(t.Ctx, w.store) {
+			t.OK(err, "%s", walk.name)
 			seen = append(seen, id)
 		}
-		t.same(ids, seen, "%s: ", walk.name)
+		t.Same(ids, seen, "%s: ", walk.name)
 	}
 }
 
@@ -355,8 +355,8 @@ func iteratorFiltered(t *tester) {
 		t.Helper()
 		for _, sources := range [][]string{{"a"}, {"a", "unknown"}, {"a", "never"}} {
 			r := websync.Range{Sources: sources}
-			t.same(want, itemIDs(a.resources(r)), "Resources of %q, %s: ", sources, what)
-			t.same(want, itemIDs(a.changes(r)), "Changes of %q, %s: ", sources, what)
+			t.Same(want, itemIDs(a.resources(r)), "Resources of %q, %s: ", sources, what)
+			t.Same(want, itemIDs(a.changes(r)), "Changes of %q, %s: ", sources, what)
 		}
 	}
 	a.put(change(uri1, 0, websync.Created, ""), change(uri2, 0, websync.Created, ""), change(uri3, 0, websync.Created, ""))
@@ -372,8 +372,8 @@ func iteratorEnds(t *tester) {
 	for _, walk := range walks() {
 		w, ids := t.stocked(5)
 		var seen []string
-		for id, err := range walk.ids(t.ctx, w.store) {
-			t.ok(err, "%s", walk.name)
+		for id, err := range walk.ids(t.Ctx, w.store) {
+			t.OK(err, "%s", walk.name)
 			seen = append(seen, id)
 			if len(seen) > 3*len(ids) {
 				t.Errorf("%s, whose loop commits in every step, does not end", walk.name)
@@ -385,7 +385,7 @@ func iteratorEnds(t *tester) {
 			b.Tasks = []harvest.Task{task("a", next, now()), task("a", ids[len(ids)-1], now())}
 			w.apply(b)
 		}
-		t.same(ids, seen, "what %s yields while its loop adds to it: ", walk.name)
+		t.Same(ids, seen, "what %s yields while its loop adds to it: ", walk.name)
 	}
 }
 
@@ -399,16 +399,16 @@ func iteratorArguments(t *tester) {
 		items func(context.Context, websync.Range) iter.Seq2[websync.Item, error]
 	}{{"Resources", a.Resources}, {"Changes", a.Changes}} {
 		sources := []string{"a"}
-		items := walk.items(t.ctx, websync.Range{Sources: sources})
+		items := walk.items(t.Ctx, websync.Range{Sources: sources})
 		sources[0] = "b"
-		t.same(ids, itemIDs(all(t, walk.name, items)), "%s, whose Range was changed by its owner: ", walk.name)
+		t.Same(ids, itemIDs(all(t, walk.name, items)), "%s, whose Range was changed by its owner: ", walk.name)
 	}
 }
 
 func iteratorContext(t *tester) {
 	w, _ := t.stocked(600)
 	for _, walk := range walks() {
-		ctx, cancel := context.WithCancel(t.ctx)
+		ctx, cancel := context.WithCancel(t.Ctx)
 		var ended error
 		n := 0
 		for id, err := range walk.ids(ctx, w.store) {
@@ -424,5 +424,5 @@ func iteratorContext(t *tester) {
 			t.Errorf("%s ended after %d of 600 without an error", walk.name, n)
 		}
 	}
-	t.within("all methods after loops whose context ended", func() error { return w.useAll("context") })
+	t.Within("all methods after loops whose context ended", func() error { return w.useAll("context") })
 }

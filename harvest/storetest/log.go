@@ -7,10 +7,11 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func logCases() []Case {
-	return []Case{
+func logCases() []rule {
+	return []rule{
 		{Name: "dense", Rule: "Numbers are 1, 2, 3 … over all sources, in the order of the Commits and of the Puts in each.", check: logDense},
 		{Name: "concurrent", Rule: "Under concurrent Commits of several sources numbers stay dense and times strictly increasing.", check: logConcurrent},
 		{Name: "tail", Rule: "Who has seen a number never finds a smaller one later.", check: logTail},
@@ -45,7 +46,7 @@ func (s *store) checkLog() []websync.Item {
 		want.First, want.FirstTime = 1, log[0].Time
 		want.Last, want.LastTime = websync.Seq(n), log[n-1].Time
 	}
-	s.t.same(want, h, "Head")
+	s.t.Same(want, h, "Head")
 	return log
 }
 
@@ -59,15 +60,15 @@ func (t *tester) wholeMicroseconds(at time.Time) {
 func logDense(t *tester) {
 	a := t.open().writer("a")
 	b := a.writer("b")
-	t.same(0, len(a.checkLog()), "entries of a new log")
+	t.Same(0, len(a.checkLog()), "entries of a new log")
 	a.put(change("3", 0, websync.Created, ""), change("1", 0, websync.Created, ""), change("2", 0, websync.Created, ""))
 	b.put(change("9", 0, websync.Created, ""), change("8", 0, websync.Created, ""))
 	a.put(a.change("2", websync.Deleted, ""), a.change("3", websync.Updated, ""))
-	log := exactly(t, 7, a.checkLog(), "entries of the log")
-	t.same([]string{"3", "1", "2", "9", "8", "2", "3"}, itemIDs(log), "ids of the log")
+	log := suite.Exactly(t, 7, a.checkLog(), "entries of the log")
+	t.Same([]string{"3", "1", "2", "9", "8", "2", "3"}, itemIDs(log), "ids of the log")
 	for _, it := range log[3:] {
 		r := a.record(it.Source, it.Resource.ID)
-		t.same(r.Item, it, "the record of %s %s is not its last entry: ", it.Source, it.Resource.ID)
+		t.Same(r.Item, it, "the record of %s %s is not its last entry: ", it.Source, it.Resource.ID)
 	}
 }
 
@@ -78,14 +79,14 @@ func (s *store) hammer(n, rounds int) {
 	for i := range writers {
 		writers[i] = s.writer("source " + strconv.Itoa(i))
 	}
-	s.t.together(n, func(i int) error {
+	s.t.Together(n, func(i int) error {
 		w := writers[i]
 		for round := range rounds {
 			b := w.batch()
 			for k := range 3 {
 				b.Puts = append(b.Puts, change(fmt.Sprintf("%d %d %d", i, round, k), 0, websync.Created, ""))
 			}
-			if conflicts, err := s.Commit(s.t.ctx, w.c, b); err != nil || len(conflicts) > 0 {
+			if conflicts, err := s.Commit(s.t.Ctx, w.c, b); err != nil || len(conflicts) > 0 {
 				return fmt.Errorf("store: Commit: %w, conflicts %q", err, conflicts)
 			}
 		}
@@ -97,7 +98,7 @@ func logConcurrent(t *tester) {
 	s := t.open()
 	const sources, rounds = 4, 10
 	s.hammer(sources, rounds)
-	log := exactly(t, sources*rounds*3, s.checkLog(), "entries of the log")
+	log := suite.Exactly(t, sources*rounds*3, s.checkLog(), "entries of the log")
 	next := map[string]int{}
 	for i, it := range log {
 		if it.Born != it.Seq {
@@ -113,7 +114,7 @@ func logConcurrent(t *tester) {
 		}
 	}
 	for i := range sources {
-		t.same(int64(rounds*3), s.head().Live["source "+strconv.Itoa(i)], "live records of source %d", i)
+		t.Same(int64(rounds*3), s.head().Live["source "+strconv.Itoa(i)], "live records of source %d", i)
 	}
 }
 
@@ -121,19 +122,19 @@ func logTail(t *tester) {
 	s := t.open()
 	const sources, rounds = 3, 8
 	tail := make(chan error, 1)
-	go func() { tail <- safely(func() error { return s.follow(sources * rounds * 3) }) }()
+	go func() { tail <- suite.Safely(func() error { return s.follow(sources * rounds * 3) }) }()
 	s.hammer(sources, rounds)
-	t.within("to follow the log", func() error { return <-tail })
+	t.Within("to follow the log", func() error { return <-tail })
 }
 
 // follow reads the log as it grows, up to number last, and wants every number once and in order.
 func (s *store) follow(last websync.Seq) error {
 	var seen websync.Seq
-	for give := time.Now().Add(s.t.options.Patience); seen < last; {
+	for give := time.Now().Add(s.t.Patience); seen < last; {
 		if time.Now().After(give) {
 			return fmt.Errorf("only %d of %d entries are there", seen, last)
 		}
-		for it, err := range s.Changes(s.t.ctx, websync.Range{After: seen}) {
+		for it, err := range s.Changes(s.t.Ctx, websync.Range{After: seen}) {
 			if err != nil {
 				return err
 			}
@@ -160,8 +161,8 @@ func logTimes(t *tester) {
 		start, start.Add(1 * time.Microsecond), start.Add(2 * time.Microsecond), start.Add(3 * time.Microsecond),
 		later, later.Add(1 * time.Microsecond), later.Add(2 * time.Microsecond),
 	}
-	for i, it := range exactly(t, len(want), w.checkLog(), "entries of the log") {
-		t.same(want[i], it.Time, "time of entry %d", it.Seq)
+	for i, it := range suite.Exactly(t, len(want), w.checkLog(), "entries of the log") {
+		t.Same(want[i], it.Time, "time of entry %d", it.Seq)
 	}
 }
 
@@ -179,8 +180,8 @@ func logClockBack(t *tester) {
 	want := []time.Time{
 		start, start.Add(1 * time.Microsecond), start.Add(2 * time.Microsecond), start.Add(3 * time.Microsecond), back,
 	}
-	for i, it := range exactly(t, len(want), w.checkLog(), "entries of the log") {
-		t.same(want[i], it.Time, "time of entry %d", it.Seq)
+	for i, it := range suite.Exactly(t, len(want), w.checkLog(), "entries of the log") {
+		t.Same(want[i], it.Time, "time of entry %d", it.Seq)
 	}
 }
 
@@ -190,9 +191,9 @@ func logWholeMicroseconds(t *tester) {
 	for i := range 5 {
 		w.put(change(fmt.Sprint(i), 0, websync.Created, ""), change(fmt.Sprint(i, "b"), 0, websync.Created, ""))
 	}
-	log := exactly(t, 10, w.checkLog(), "entries of the log")
+	log := suite.Exactly(t, 10, w.checkLog(), "entries of the log")
 	for _, it := range log {
-		t.same(it.Time, w.record("a", it.Resource.ID).Time, "time of the record of entry %d", it.Seq)
+		t.Same(it.Time, w.record("a", it.Resource.ID).Time, "time of the record of entry %d", it.Seq)
 	}
 	if d := log[0].Time.Sub(before); t.options.OpenClock == nil && (d < 0 || d > time.Minute) {
 		t.Errorf("the first commit time is %v away from the clock", d)
@@ -228,13 +229,13 @@ func logBorn(t *tester) {
 	born("a", "2", 2)
 	born("b", "1", 3)
 	born("a", "3", 4)
-	t.same(websync.Seq(4), a.head().Born, "Head.Born")
+	t.Same(websync.Seq(4), a.head().Born, "Head.Born")
 	var log []websync.Seq
 	for _, it := range a.checkLog() {
 		log = append(log, it.Born)
 	}
-	t.same([]websync.Seq{1, 2, 3, 1, 4, 1, 2}, log, "Born in the log")
-	t.same([]string{"1", "2", "1", "3"}, itemIDs(a.resources(websync.Range{})), "ids in the order of Born")
+	t.Same([]websync.Seq{1, 2, 3, 1, 4, 1, 2}, log, "Born in the log")
+	t.Same([]string{"1", "2", "1", "3"}, itemIDs(a.resources(websync.Range{})), "ids in the order of Born")
 }
 
 func logSuperseded(t *tester) {
@@ -255,16 +256,16 @@ func logSuperseded(t *tester) {
 	keep()
 	w.put(w.change(uri1, websync.Created, "three"))
 	keep()
-	log := exactly(t, 4, w.checkLog(), "entries of the log")
-	t.same(want, log, "the log, compared with the record as it was: ")
-	bodies := exactly(t, 1, log[0].Bodies, "bodies of the first entry")
-	t.same(websync.SHA256(data), bodies[0].Key, "the body that the first entry names")
+	log := suite.Exactly(t, 4, w.checkLog(), "entries of the log")
+	t.Same(want, log, "the log, compared with the record as it was: ")
+	bodies := suite.Exactly(t, 1, log[0].Bodies, "bodies of the first entry")
+	t.Same(websync.SHA256(data), bodies[0].Key, "the body that the first entry names")
 }
 
 func date(t *tester, s string) websync.Datetime {
 	t.Helper()
 	d, err := websync.ParseDatetime(s)
-	t.ok(err, "ParseDatetime %s", s)
+	t.OK(err, "ParseDatetime %s", s)
 	return d
 }
 
@@ -274,12 +275,12 @@ func logTouch(t *tester) {
 	w.delete(uri2)
 	before, head := w.checkLog(), w.head()
 	w.touch(w.change(uri1, websync.Updated, "touched"), w.change(uri2, websync.Deleted, "touched"), change(uri3, 0, websync.Deleted, "touched"))
-	t.same(before, w.checkLog(), "the log after Touches: ")
-	t.same(head, w.head(), "Head after Touches: ")
-	t.same([]string{"touched"}, []string{w.record("a", uri1).Resource.Title}, "title of the record")
+	t.Same(before, w.checkLog(), "the log after Touches: ")
+	t.Same(head, w.head(), "Head after Touches: ")
+	t.Same([]string{"touched"}, []string{w.record("a", uri1).Resource.Title}, "title of the record")
 	w.create(uri4)
-	t.same(websync.Seq(4), w.record("a", uri4).Seq, "the number after Touches")
-	t.same(websync.Seq(3), w.record("a", uri4).Born, "Born after Touches")
+	t.Same(websync.Seq(4), w.record("a", uri4).Seq, "the number after Touches")
+	t.Same(websync.Seq(3), w.record("a", uri4).Born, "Born after Touches")
 }
 
 func logRange(t *tester) {
@@ -310,7 +311,7 @@ func logRange(t *tester) {
 		{websync.Range{Sources: []string{"a", "a", "unknown"}, Until: 4}, []string{"a0", "a1"}},
 		{websync.Range{Sources: []string{"unknown"}}, nil},
 	} {
-		t.same(r.want, itemIDs(a.changes(r.r)), "Changes of %+v: ", r.r)
+		t.Same(r.want, itemIDs(a.changes(r.r)), "Changes of %+v: ", r.r)
 	}
 }
 
@@ -320,14 +321,14 @@ func logLong(t *tester) {
 	ids := a.createMany(1200)
 	b.createMany(3)
 	batch := a.batch()
-	for _, r := range exactly(t, 1200, a.records("a", ""), "records")[100:200] {
+	for _, r := range suite.Exactly(t, 1200, a.records("a", ""), "records")[100:200] {
 		batch.Puts = append(batch.Puts, change(r.Resource.ID, r.Seq, websync.Deleted, ""))
 	}
 	a.apply(batch)
-	log := exactly(t, 1303, a.checkLog(), "entries of the log")
-	t.same(append(ids[:1200:1200], ids[100:200]...), itemIDs(a.changes(websync.Range{Sources: []string{"a"}})), "the log of one source")
-	t.same(ids[:3], itemIDs(a.changes(websync.Range{Sources: []string{"b"}})), "the log of the other source")
-	t.same(log[600:1250], a.changes(websync.Range{After: 600, Until: 1250}), "a part of the log: ")
+	log := suite.Exactly(t, 1303, a.checkLog(), "entries of the log")
+	t.Same(append(ids[:1200:1200], ids[100:200]...), itemIDs(a.changes(websync.Range{Sources: []string{"a"}})), "the log of one source")
+	t.Same(ids[:3], itemIDs(a.changes(websync.Range{Sources: []string{"b"}})), "the log of the other source")
+	t.Same(log[600:1250], a.changes(websync.Range{After: 600, Until: 1250}), "a part of the log: ")
 }
 
 func logUnknownGeneration(t *tester) {
@@ -337,7 +338,7 @@ func logUnknownGeneration(t *tester) {
 	if g == 0 {
 		t.Fatal("Head.Generation is 0, which means the newest")
 	}
-	t.same([]string{uri1}, itemIDs(w.changes(websync.Range{Generation: g})), "Changes of the newest generation")
+	t.Same([]string{uri1}, itemIDs(w.changes(websync.Range{Generation: g})), "Changes of the newest generation")
 	w.noGeneration(g+7, "an unknown generation")
 }
 
@@ -345,11 +346,11 @@ func logUnknownGeneration(t *tester) {
 func (s *store) noGeneration(g uint64, what string) {
 	s.t.Helper()
 	var err error
-	for it, e := range s.Changes(s.t.ctx, websync.Range{Generation: g}) {
+	for it, e := range s.Changes(s.t.Ctx, websync.Range{Generation: g}) {
 		if e == nil {
 			s.t.Fatalf("Changes of %s yields entry %d", what, it.Seq)
 		}
 		err = e
 	}
-	s.t.is(err, websync.ErrNotFound, "Changes of %s", what)
+	s.t.Is(err, websync.ErrNotFound, "Changes of %s", what)
 }

@@ -8,10 +8,11 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func recordCases() []Case {
-	return []Case{
+func recordCases() []rule {
+	return []rule{
 		{Name: "kinds", Rule: "A record has the Kind of its last Put; a deleted one stays as a tombstone with what it was given.", check: recordKinds},
 		{Name: "replaced", Rule: "A Put replaces the whole description: what it leaves out is gone.", check: recordReplaced},
 		{Name: "touch", Rule: "A Touch changes the description and keeps Seq, Born, Time, Source and Kind.", check: recordTouch},
@@ -45,7 +46,7 @@ func recordKinds(t *tester) {
 		if kind != websync.Deleted {
 			live = 1
 		}
-		t.same(live, len(w.resources(websync.Range{})), "live resources")
+		t.Same(live, len(w.resources(websync.Range{})), "live resources")
 	}
 	for _, kind := range []websync.ChangeKind{
 		websync.Created, websync.Updated, websync.Deleted, websync.Created, websync.Deleted, websync.Deleted, websync.Updated,
@@ -59,14 +60,14 @@ func recordKinds(t *tester) {
 	for _, it := range log {
 		kinds = append(kinds, it.Kind.String())
 	}
-	t.same([]string{"created", "updated", "deleted", "created", "deleted", "deleted", "updated"}, kinds, "kinds in the log")
+	t.Same([]string{"created", "updated", "deleted", "created", "deleted", "deleted", "updated"}, kinds, "kinds in the log")
 }
 
 // filled returns a record in which every field has a value. Its bodies have no Key.
 func (t *tester) filled(n int, id string) harvest.Record {
 	t.Helper()
 	var r harvest.Record
-	(&filler{t, n}).fill(&r)
+	suite.Fill(t, n, &r)
 	r.Resource.ID = id
 	for i := range r.Bodies {
 		r.Bodies[i].Key = websync.Digest{}
@@ -81,10 +82,10 @@ func recordReplaced(t *tester) {
 	w.put(harvest.Change{Base: 1, Record: bare})
 	r := w.record("a", uri1)
 	bare.Seq, bare.Born, bare.Time, bare.Source = 2, 1, r.Time, "a"
-	t.same(bare, r, "after a Put with nothing but an id: ")
+	t.Same(bare, r, "after a Put with nothing but an id: ")
 	w.touch(harvest.Change{Base: 2, Record: t.filled(2, uri1)})
 	w.touch(harvest.Change{Base: 2, Record: bare})
-	t.same(bare, w.record("a", uri1), "after a Touch with nothing but an id: ")
+	t.Same(bare, w.record("a", uri1), "after a Touch with nothing but an id: ")
 }
 
 func recordTouch(t *tester) {
@@ -102,11 +103,11 @@ func recordTouch(t *tester) {
 		touched.Seq, touched.Born, touched.Time = before.Seq, before.Born, before.Time
 		touched.Source, touched.Kind = before.Source, before.Kind
 		got := w.record("a", id)
-		t.same(touched, got, "after a Touch of %s: ", id)
-		t.same(touched.Item, w.get("a", id)[0], "Get after a Touch: ")
+		t.Same(touched, got, "after a Touch of %s: ", id)
+		t.Same(touched.Item, w.get("a", id)[0], "Get after a Touch: ")
 	}
-	t.same([]string{uri1}, itemIDs(w.resources(websync.Range{})), "live resources after Touches")
-	t.same(w.record("a", uri1).Item, exactly(t, 1, w.resources(websync.Range{}), "resources")[0], "Resources after a Touch: ")
+	t.Same([]string{uri1}, itemIDs(w.resources(websync.Range{})), "live resources after Touches")
+	t.Same(w.record("a", uri1).Item, suite.Exactly(t, 1, w.resources(websync.Range{}), "resources")[0], "Resources after a Touch: ")
 }
 
 func recordTouchBase(t *tester) {
@@ -117,9 +118,9 @@ func recordTouchBase(t *tester) {
 	w.put(change(uri1, 1, websync.Updated, "put"))
 	b := w.batch()
 	b.Touches = []harvest.Change{change(uri1, 1, websync.Updated, "too late")}
-	conflicts, err := w.Commit(t.ctx, w.c, b)
-	t.ok(err, "Commit")
-	t.same([]string{uri1}, conflicts, "conflicts of a Touch that was planned against the record before")
+	conflicts, err := w.Commit(t.Ctx, w.c, b)
+	t.OK(err, "Commit")
+	t.Same([]string{uri1}, conflicts, "conflicts of a Touch that was planned against the record before")
 }
 
 func recordTouchUnknown(t *tester) {
@@ -131,20 +132,20 @@ func recordTouchUnknown(t *tester) {
 	w.touch(harvest.Change{Record: tombstone})
 	r := w.record("a", uri2)
 	tombstone.Seq, tombstone.Born, tombstone.Time, tombstone.Source = 0, 0, r.Time, "a"
-	t.same(tombstone, r, "the tombstone: ")
+	t.Same(tombstone, r, "the tombstone: ")
 	if !r.Time.IsZero() {
 		t.Errorf("a tombstone without a number has the commit time %v", r.Time)
 	}
-	t.same(r.Item, w.get("a", uri2)[0], "Get of a tombstone without a number: ")
-	t.same([]string{uri1, uri2}, recordIDs(w.records("a", "")), "records")
-	t.same([]string{uri1}, itemIDs(w.resources(websync.Range{})), "resources")
-	t.same(1, len(w.checkLog()), "entries of the log")
-	t.same(head, w.head(), "Head: ")
-	conflicts, err := w.Commit(t.ctx, w.c, &harvest.Batch{
+	t.Same(r.Item, w.get("a", uri2)[0], "Get of a tombstone without a number: ")
+	t.Same([]string{uri1, uri2}, recordIDs(w.records("a", "")), "records")
+	t.Same([]string{uri1}, itemIDs(w.resources(websync.Range{})), "resources")
+	t.Same(1, len(w.checkLog()), "entries of the log")
+	t.Same(head, w.head(), "Head: ")
+	conflicts, err := w.Commit(t.Ctx, w.c, &harvest.Batch{
 		ID: [16]byte{1}, Source: "a", Touches: []harvest.Change{change(uri3, 1, websync.Deleted, "")},
 	})
-	t.ok(err, "Commit")
-	t.same([]string{uri3}, conflicts, "conflicts of a Touch of an unknown id that was planned against a record")
+	t.OK(err, "Commit")
+	t.Same([]string{uri3}, conflicts, "conflicts of a Touch of an unknown id that was planned against a record")
 }
 
 func recordTouchUnknownLive(t *tester) {
@@ -154,9 +155,9 @@ func recordTouchUnknownLive(t *tester) {
 		b := w.batch()
 		b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
 		b.Touches = []harvest.Change{change(uri2, 0, kind, "")}
-		_, err := w.Commit(t.ctx, w.c, b)
-		t.is(err, harvest.ErrBatch, "a Touch of an unknown id, %v", kind)
-		t.same(before, w.contents([]string{"a"}, nil), "after ErrBatch: ")
+		_, err := w.Commit(t.Ctx, w.c, b)
+		t.Is(err, harvest.ErrBatch, "a Touch of an unknown id, %v", kind)
+		t.Same(before, w.contents([]string{"a"}, nil), "after ErrBatch: ")
 	}
 }
 
@@ -173,14 +174,14 @@ func recordTombstoneAgain(t *tester) {
 	if r.Seq != 1 || r.Born != 1 || r.Kind != websync.Created || !r.Live() {
 		t.Errorf("put with Base 0: got number %d, Born %d, %v", r.Seq, r.Born, r.Kind)
 	}
-	t.same(map[string]int64{"a": 1}, w.head().Live, "Head.Live")
-	t.same(websync.Seq(1), w.head().Born, "Head.Born")
-	t.same(1, len(w.checkLog()), "entries of the log")
+	t.Same(map[string]int64{"a": 1}, w.head().Live, "Head.Live")
+	t.Same(websync.Seq(1), w.head().Born, "Head.Born")
+	t.Same(1, len(w.checkLog()), "entries of the log")
 	b := w.batch()
 	b.Puts = []harvest.Change{change(uri1, 1, websync.Created, "")}
-	conflicts, err := w.Commit(t.ctx, w.c, b)
-	t.ok(err, "Commit")
-	t.same([]string{uri1}, conflicts, "conflicts of a Put that took the tombstone for a numbered record")
+	conflicts, err := w.Commit(t.Ctx, w.c, b)
+	t.OK(err, "Commit")
+	t.Same([]string{uri1}, conflicts, "conflicts of a Put that took the tombstone for a numbered record")
 }
 
 func recordHead(t *tester) {
@@ -188,8 +189,8 @@ func recordHead(t *tester) {
 	b := a.writer("b")
 	live := func(inA, inB int64, what string) {
 		t.Helper()
-		t.same(map[string]int64{"a": inA, "b": inB}, a.head().Live, "Head.Live after %s: ", what)
-		t.same(inA+inB, a.head().Total(), "Head.Total after %s", what)
+		t.Same(map[string]int64{"a": inA, "b": inB}, a.head().Live, "Head.Live after %s: ", what)
+		t.Same(inA+inB, a.head().Total(), "Head.Total after %s", what)
 		a.checkLog()
 	}
 	live(0, 0, "nothing")
@@ -228,18 +229,18 @@ func recordLookup(t *tester) {
 	ids := []string{uri2, uri3, uri1, uri2, "", uri3, uri1, strings.Repeat("x", harvest.MaxID+1)}
 	want := []string{uri2, "", uri1, uri2, "", "", uri1, ""}
 	recs := w.lookup("a", ids...)
-	t.same(want, recordIDs(recs), "ids of Lookup")
+	t.Same(want, recordIDs(recs), "ids of Lookup")
 	items := w.get("a", ids...)
 	for i, r := range recs {
-		t.same(r.Item, items[i], "Get and Lookup differ in %q: ", ids[i])
+		t.Same(r.Item, items[i], "Get and Lookup differ in %q: ", ids[i])
 		if want[i] == "" {
-			t.same(harvest.Record{}, r, "the record of an unknown id: ")
+			t.Same(harvest.Record{}, r, "the record of an unknown id: ")
 		}
 	}
 	w.lookup("a")
 	w.get("a")
 	w.lookup("unknown", uri1)
-	t.same(websync.Item{}, w.get("unknown", uri1)[0], "an id of an unknown source: ")
+	t.Same(websync.Item{}, w.get("unknown", uri1)[0], "an id of an unknown source: ")
 }
 
 func recordLookupMany(t *tester) {
@@ -251,8 +252,8 @@ func recordLookupMany(t *tester) {
 		ask = append(ask, fmt.Sprintf("unknown %d", i))
 	}
 	want := append(ask[:1000:1000], make([]string, 1500)...)
-	t.same(want, recordIDs(w.lookup("a", ask...)), "ids of Lookup")
-	t.same(want, itemIDs(w.get("a", ask...)), "ids of Get")
+	t.Same(want, recordIDs(w.lookup("a", ask...)), "ids of Lookup")
+	t.Same(want, itemIDs(w.get("a", ask...)), "ids of Get")
 }
 
 func recordResources(t *tester) {
@@ -279,12 +280,12 @@ func recordResources(t *tester) {
 		{websync.Range{After: 6}, nil},
 		{websync.Range{Until: 1 << 62, After: 5}, []string{"a of b"}},
 	} {
-		t.same(r.want, itemIDs(a.resources(r.r)), "Resources of %+v: ", r.r)
+		t.Same(r.want, itemIDs(a.resources(r.r)), "Resources of %+v: ", r.r)
 	}
-	first := exactly(t, 5, a.resources(websync.Range{}), "resources")[0]
-	t.same(a.record("a", "z of a").Item, first, "the first resource is not its record: ")
+	first := suite.Exactly(t, 5, a.resources(websync.Range{}), "resources")[0]
+	t.Same(a.record("a", "z of a").Item, first, "the first resource is not its record: ")
 	a.create("m of a")
-	t.same([]string{"z of a", "m of a", "a of a"}, itemIDs(a.resources(websync.Range{Sources: []string{"a"}})), "after a return")
+	t.Same([]string{"z of a", "m of a", "a of a"}, itemIDs(a.resources(websync.Range{Sources: []string{"a"}})), "after a return")
 }
 
 func recordResourcesLong(t *tester) {
@@ -300,9 +301,9 @@ func recordResourcesLong(t *tester) {
 		want = append(want, id)
 	}
 	w.apply(b)
-	t.same(want, itemIDs(w.resources(websync.Range{})), "Resources")
-	t.same(want, itemIDs(w.resources(websync.Range{Sources: []string{"b", "a"}})), "Resources of sources")
-	t.same(int64(len(want)), w.head().Total(), "live records")
+	t.Same(want, itemIDs(w.resources(websync.Range{})), "Resources")
+	t.Same(want, itemIDs(w.resources(websync.Range{Sources: []string{"b", "a"}})), "Resources of sources")
+	t.Same(int64(len(want)), w.head().Total(), "live records")
 }
 
 func recordByteOrder(t *tester) {
@@ -314,20 +315,20 @@ func recordByteOrder(t *tester) {
 	w.delete("b")
 	w.touch(change("numberless", 0, websync.Deleted, ""))
 	want := sorted(append(ids, "numberless"))
-	t.same(want, recordIDs(w.records("a", "")), "ids in byte order")
+	t.Same(want, recordIDs(w.records("a", "")), "ids in byte order")
 	for i, id := range want {
-		t.same(want[i+1:], recordIDs(w.records("a", id)), "ids after %q", id)
+		t.Same(want[i+1:], recordIDs(w.records("a", id)), "ids after %q", id)
 	}
-	t.same(want, recordIDs(w.records("a", "\x00")), "ids after an id that is not there")
-	t.same(0, len(w.records("a", "\xff\xff")), "ids after the last")
+	t.Same(want, recordIDs(w.records("a", "\x00")), "ids after an id that is not there")
+	t.Same(0, len(w.records("a", "\xff\xff")), "ids after the last")
 }
 
 func recordsLong(t *tester) {
 	w := t.open().writer("a")
 	ids := w.createMany(1200)
-	t.same(ids, recordIDs(w.records("a", "")), "Records")
-	t.same(ids[700:], recordIDs(w.records("a", ids[699])), "Records after the 700th")
-	t.same(ids[700:], recordIDs(w.records("a", ids[699]+"x")), "Records after an id that is not there")
+	t.Same(ids, recordIDs(w.records("a", "")), "Records")
+	t.Same(ids[700:], recordIDs(w.records("a", ids[699])), "Records after the 700th")
+	t.Same(ids[700:], recordIDs(w.records("a", ids[699]+"x")), "Records after an id that is not there")
 }
 
 func recordEveryField(t *tester) {
@@ -343,18 +344,18 @@ func recordEveryField(t *tester) {
 	w.apply(b)
 	got := w.record("a", uri1)
 	r.Seq, r.Born, r.Time, r.Source = 1, 1, got.Time, "a"
-	t.same(r, got, "the record: ")
-	t.same(r.Item, w.get("a", uri1)[0], "Get: ")
-	t.same([]harvest.Record{r}, w.records("a", ""), "Records")
-	t.same([]websync.Item{r.Item}, w.changes(websync.Range{}), "Changes")
-	t.same([]websync.Item{r.Item}, w.resources(websync.Range{}), "Resources")
+	t.Same(r, got, "the record: ")
+	t.Same(r.Item, w.get("a", uri1)[0], "Get: ")
+	t.Same([]harvest.Record{r}, w.records("a", ""), "Records")
+	t.Same([]websync.Item{r.Item}, w.changes(websync.Range{}), "Changes")
+	t.Same([]websync.Item{r.Item}, w.resources(websync.Range{}), "Resources")
 	for range 3 {
 		r = t.filled(1000*int(r.Seq), uri1)
 		w.put(harvest.Change{Base: got.Seq, Record: r})
 		seq, born := got.Seq, got.Born
 		got = w.record("a", uri1)
 		r.Seq, r.Born, r.Time, r.Source = seq+1, born, got.Time, "a"
-		t.same(r, got, "the record, filled otherwise: ")
+		t.Same(r, got, "the record, filled otherwise: ")
 	}
 }
 
@@ -371,10 +372,10 @@ func recordExtremes(t *tester) {
 	w.put(harvest.Change{Record: r})
 	got := w.record("a", uri1)
 	r.Seq, r.Born, r.Time, r.Source = 1, 1, got.Time, "a"
-	t.same(r, got, "the record: ")
+	t.Same(r, got, "the record: ")
 	r.Stated = 1 << 63
 	w.touch(harvest.Change{Base: 1, Record: r})
-	t.same(r, w.record("a", uri1), "the record: ")
+	t.Same(r, w.record("a", uri1), "the record: ")
 }
 
 // datetimeTexts are of every precision and of every kind of zone.
@@ -406,7 +407,7 @@ func recordDatetimes(t *tester) {
 	}
 	w.apply(b)
 	recs := w.lookup("a", datetimeTexts[:]...)
-	log := exactly(t, len(recs), w.changes(websync.Range{}), "entries of the log")
+	log := suite.Exactly(t, len(recs), w.changes(websync.Range{}), "entries of the log")
 	tasks := map[string]harvest.Task{}
 	for _, task := range w.tasks("a", "") {
 		tasks[task.Resource.ID] = task
@@ -435,6 +436,6 @@ func recordLongText(t *tester) {
 		c.Record.Resource.Links = append(c.Record.Resource.Links, websync.Link{Rel: "related", Href: fmt.Sprintf("%s/%d", uri1, i)})
 	}
 	w.put(c)
-	t.same(c.Record.Resource, w.record("a", uri1).Resource, "the record: ")
-	t.same(c.Record.Resource, exactly(t, 1, w.changes(websync.Range{}), "entries of the log")[0].Resource, "the entry: ")
+	t.Same(c.Record.Resource, w.record("a", uri1).Resource, "the record: ")
+	t.Same(c.Record.Resource, suite.Exactly(t, 1, w.changes(websync.Range{}), "entries of the log")[0].Resource, "the entry: ")
 }

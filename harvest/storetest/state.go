@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func stateCases() []Case {
-	return []Case{
+func stateCases() []rule {
+	return []rule{
 		{Name: "missing", Rule: "A key without a value is nil.", check: stateMissing},
 		{Name: "swap", Rule: "Swap creates, replaces and deletes; with another old value it is ErrConflict and changes nothing.", check: stateSwap},
 		{Name: "empty", Rule: "An empty value and no value are the same.", check: stateEmpty},
@@ -23,8 +23,8 @@ func stateCases() []Case {
 func (s *store) conflict(key string, old, new []byte) {
 	s.t.Helper()
 	before := string(s.state(key))
-	s.t.is(s.Swap(s.t.ctx, key, old, new), websync.ErrConflict, "Swap of %q from %q, which is %q", key, old, before)
-	s.t.same(before, string(s.state(key)), "value after a conflict")
+	s.t.Is(s.Swap(s.t.Ctx, key, old, new), websync.ErrConflict, "Swap of %q from %q, which is %q", key, old, before)
+	s.t.Same(before, string(s.state(key)), "value after a conflict")
 }
 
 func stateMissing(t *tester) {
@@ -40,12 +40,12 @@ func stateSwap(t *tester) {
 	s := t.open()
 	one, two := []byte("one"), pattern(100_000, 7)
 	s.swap("k", nil, one)
-	t.same(one, s.state("k"), "created value")
+	t.Same(one, s.state("k"), "created value")
 	s.conflict("k", nil, two)
 	s.conflict("k", two, one)
 	s.conflict("k", two, nil)
 	s.swap("k", one, two)
-	t.same(two, s.state("k"), "replaced value")
+	t.Same(two, s.state("k"), "replaced value")
 	s.conflict("k", one, two)
 	s.swap("k", two, two)
 	s.swap("k", two, nil)
@@ -54,7 +54,7 @@ func stateSwap(t *tester) {
 	}
 	s.conflict("k", two, one)
 	s.swap("k", nil, one)
-	t.same(one, s.state("k"), "value created again")
+	t.Same(one, s.state("k"), "value created again")
 }
 
 func stateEmpty(t *tester) {
@@ -77,7 +77,7 @@ func stateKeys(t *tester) {
 		s.swap(key, nil, fmt.Append(nil, i))
 	}
 	for i, key := range oddIDs() {
-		t.same(fmt.Sprint(i), string(s.state(key)), "value of %.60q", key)
+		t.Same(fmt.Sprint(i), string(s.state(key)), "value of %.60q", key)
 	}
 }
 
@@ -87,8 +87,8 @@ func stateOneWinner(t *tester) {
 	for round := range 5 {
 		const n = 6
 		won := make([]bool, n)
-		t.together(n, func(i int) error {
-			err := s.Swap(t.ctx, "k", old, fmt.Appendf(nil, "%d %d", round, i))
+		t.Together(n, func(i int) error {
+			err := s.Swap(t.Ctx, "k", old, fmt.Appendf(nil, "%d %d", round, i))
 			won[i] = err == nil
 			if errors.Is(err, websync.ErrConflict) {
 				return nil
@@ -132,9 +132,9 @@ func stateBatch(t *tester) {
 			}
 		}
 	}
-	conflicts, err := w.Commit(t.ctx, w.c, b)
-	t.ok(err, "Commit")
-	t.same([]string{uri1}, conflicts, "conflicts")
+	conflicts, err := w.Commit(t.Ctx, w.c, b)
+	t.OK(err, "Commit")
+	t.Same([]string{uri1}, conflicts, "conflicts")
 	is(map[string]string{"kept": "kept", "created": "", "replaced": "old", "deleted": "old", "emptied": "old", "never": ""})
 	b.Puts = nil
 	w.apply(b)
@@ -149,7 +149,7 @@ func stateArguments(t *tester) {
 	s.swap("k", nil, v)
 	copy(v, "spoil")
 	got := s.state("k")
-	t.same("value", string(got), "value, after the argument was changed")
+	t.Same("value", string(got), "value, after the argument was changed")
 	copy(got, "spoil")
-	t.same("value", string(s.state("k")), "value, after the result was changed")
+	t.Same("value", string(s.state("k")), "value, after the result was changed")
 }

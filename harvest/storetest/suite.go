@@ -1,12 +1,12 @@
 package storetest
 
 import (
-	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
 // Options say how to open the Store under test. Only Open is required; without one of the others the cases that need it
@@ -26,34 +26,35 @@ type Options struct {
 	Patience time.Duration
 }
 
+// A Case checks one rule that a Store keeps: Rule, in a sentence. Its Topic is "claim", "commit", "log" and so on; its Name is
+// unique within the topic. String returns topic/name. Run checks the rule on a new Store, and skips its test when the case
+// needs more than the Options give.
+type Case = suite.Case[Options]
+
 // Run checks the Store that o opens against every case. Each is a subtest, topic/name, and logs the rule it checks.
 func Run(t *testing.T, o Options) {
 	t.Helper()
-	for _, topic := range topics() {
-		t.Run(topic.name, func(t *testing.T) {
-			for _, c := range topic.cases {
-				t.Run(c.Name, func(t *testing.T) { c.Run(t, o) })
-			}
-		})
-	}
+	suite.Run(t, Cases(), o)
 }
 
 // Cases returns all cases in the order in which Run runs them.
 func Cases() []Case {
 	var all []Case
 	for _, topic := range topics() {
-		all = append(all, topic.cases...)
+		for _, r := range topic.rules {
+			all = append(all, Case{Topic: topic.name, Name: r.Name, Rule: r.Rule, Lack: r.lack, Check: r.run})
+		}
 	}
 	return all
 }
 
 type topic struct {
 	name  string
-	cases []Case
+	rules []rule
 }
 
 func topics() []topic {
-	all := []topic{
+	return []topic{
 		{"claim", claimCases()},
 		{"commit", commitCases()},
 		{"race", raceCases()},
@@ -67,22 +68,13 @@ func topics() []topic {
 		{"generations", generationCases()},
 		{"durability", durabilityCases()},
 	}
-	for _, topic := range all {
-		for i := range topic.cases {
-			topic.cases[i].Topic = topic.name
-		}
-	}
-	return all
 }
 
-// A Case checks one rule that a Store keeps.
-type Case struct {
-	Topic string // "claim", "commit", "log" and so on
-	Name  string // unique within its topic
-	Rule  string // in a sentence
-
-	needs need
-	check func(t *tester)
+// A rule is a Case on a tester.
+type rule struct {
+	Name, Rule string
+	needs      need
+	check      func(t *tester)
 }
 
 // A need is what a case asks of the Options.
@@ -93,33 +85,20 @@ const (
 	aClock
 )
 
-// String returns topic/name.
-func (c Case) String() string { return c.Topic + "/" + c.Name }
-
-// Run checks the rule on a new Store. It skips t when the case needs more than o gives.
-func (c Case) Run(t testing.TB, o Options) {
+func (r rule) run(t testing.TB, o Options) {
 	t.Helper()
-	t.Log(c.Rule)
 	if o.Patience == 0 {
 		o.Patience = 20 * time.Second
 	}
-	if lack := c.lack(o); lack != "" {
-		t.Skip("not checked: " + lack)
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			t.Fatalf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	c.check(&tester{TB: t, ctx: t.Context(), options: o})
+	r.check(&tester{suite.Tester{TB: t, Ctx: t.Context(), Patience: o.Patience}, o})
 }
 
-// lack returns what is missing to run the case, "" if nothing is.
-func (c Case) lack(o Options) string {
-	if c.needs&aReopen != 0 && o.Reopen == nil {
+// lack returns what is missing to check the rule, "" if nothing is.
+func (r rule) lack(o Options) string {
+	if r.needs&aReopen != 0 && o.Reopen == nil {
 		return "Options.Reopen is not set"
 	}
-	if c.needs&aClock != 0 && o.OpenClock == nil {
+	if r.needs&aClock != 0 && o.OpenClock == nil {
 		return "Options.OpenClock is not set"
 	}
 	return ""

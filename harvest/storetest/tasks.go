@@ -7,10 +7,11 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func taskCases() []Case {
-	return []Case{
+func taskCases() []rule {
+	return []rule{
 		{Name: "every-field", Rule: "Every field of a Task comes back, from Tasks and from Due.", check: taskEveryField},
 		{Name: "times", Rule: "Due comes back in UTC, in whole microseconds: what is finer is cut off; zero stays zero.", check: taskTimes},
 		{Name: "replace", Rule: "A Task replaces the one of its id, and gets another N each time.", check: taskReplace},
@@ -36,9 +37,8 @@ func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 891_234_000, time.U
 func taskEveryField(t *tester) {
 	w := t.open().writer("a")
 	var want [2]harvest.Task
-	f := &filler{t, 1}
 	for i := range want {
-		f.fill(&want[i])
+		suite.Fill(t, 1000*i, &want[i])
 		want[i].Source = "a"
 		want[i].Resource.ID = fmt.Sprint(i)
 		want[i].N = 0
@@ -46,16 +46,16 @@ func taskEveryField(t *tester) {
 	want[0].Kind, want[0].Parked, want[0].Base = harvest.TaskGet, false, 1<<62
 	want[1].Kind = harvest.TaskWithheld
 	w.addTasks(want[:]...)
-	got := exactly(t, 2, w.tasks("a", ""), "tasks")
+	got := suite.Exactly(t, 2, w.tasks("a", ""), "tasks")
 	for i := range got {
 		if got[i].N == 0 {
 			t.Error("the N of a stored task is 0")
 		}
 		want[i].N = got[i].N
-		t.same(want[i], got[i], "Tasks: ")
+		t.Same(want[i], got[i], "Tasks: ")
 	}
-	due := exactly(t, 1, w.due("a", now(), 10), "tasks that are due")
-	t.same(want[0], due[0], "Due: ")
+	due := suite.Exactly(t, 1, w.due("a", now(), 10), "tasks that are due")
+	t.Same(want[0], due[0], "Due: ")
 }
 
 func taskTimes(t *tester) {
@@ -78,11 +78,11 @@ func taskTimes(t *tester) {
 	}
 	w.addTasks(tasks...)
 	for _, task := range w.tasks("a", "") {
-		t.same(want[task.Resource.ID].UTC().Truncate(time.Microsecond), task.Due, "Due of %q", task.Resource.ID)
+		t.Same(want[task.Resource.ID].UTC().Truncate(time.Microsecond), task.Due, "Due of %q", task.Resource.ID)
 	}
-	t.same(len(want), len(w.tasks("a", "")), "tasks")
+	t.Same(len(want), len(w.tasks("a", "")), "tasks")
 	for _, task := range w.due("a", now(), len(want)) {
-		t.same(want[task.Resource.ID].UTC().Truncate(time.Microsecond), task.Due, "Due of %q, from Due", task.Resource.ID)
+		t.Same(want[task.Resource.ID].UTC().Truncate(time.Microsecond), task.Due, "Due of %q, from Due", task.Resource.ID)
 	}
 }
 
@@ -96,13 +96,13 @@ func taskReplace(t *tester) {
 			task.Error, task.Run = "of the first", [16]byte{1}
 		}
 		w.addTasks(task)
-		got := exactly(t, 1, w.tasks("a", ""), "tasks of one id")
+		got := suite.Exactly(t, 1, w.tasks("a", ""), "tasks of one id")
 		if seen[got[0].N] || got[0].N == 0 {
 			t.Errorf("replaced %d times: N is %d again, or 0", i, got[0].N)
 		}
 		seen[got[0].N] = true
 		task.N = got[0].N
-		t.same(task, got[0], "replaced %d times: ", i)
+		t.Same(task, got[0], "replaced %d times: ", i)
 	}
 }
 
@@ -118,11 +118,11 @@ func taskDone(t *tester) {
 	w := t.open().writer("a")
 	left := func(want []string, what string) {
 		t.Helper()
-		t.same(want, taskIDs(w.tasks("a", "")), "tasks after %s: ", what)
-		t.same(len(want), len(w.due("a", now(), 10)), "due tasks after %s", what)
+		t.Same(want, taskIDs(w.tasks("a", "")), "tasks after %s: ", what)
+		t.Same(len(want), len(w.due("a", now(), 10)), "due tasks after %s", what)
 	}
 	w.addTasks(task("a", uri1, now()), task("a", uri2, now()), task("a", uri3, now()))
-	tasks := exactly(t, 3, w.tasks("a", ""), "tasks")
+	tasks := suite.Exactly(t, 3, w.tasks("a", ""), "tasks")
 	w.done(harvest.TaskRef{ID: uri1, N: tasks[0].N + 1000}, harvest.TaskRef{ID: uri5}, harvest.TaskRef{ID: uri5, N: tasks[0].N})
 	left([]string{uri1, uri2, uri3}, "a wrong N and unknown ids")
 	w.done(harvest.TaskRef{ID: uri1, N: tasks[0].N})
@@ -139,21 +139,21 @@ func taskDone(t *tester) {
 func taskDoneBeforeTasks(t *tester) {
 	w := t.open().writer("a")
 	w.addTasks(task("a", uri1, now()), task("a", uri2, now()))
-	tasks := exactly(t, 2, w.tasks("a", ""), "tasks")
+	tasks := suite.Exactly(t, 2, w.tasks("a", ""), "tasks")
 	b := w.batch()
 	b.Tasks = []harvest.Task{task("a", uri1, now().Add(-time.Hour)), task("a", uri2, now()), task("a", uri3, now())}
 	b.Tasks[0].Attempts = 1
 	b.Done = []harvest.TaskRef{{ID: uri1}, {ID: uri2, N: tasks[1].N}, {ID: uri3}}
 	w.apply(b)
-	got := exactly(t, 3, w.tasks("a", ""), "tasks")
-	t.same([]string{uri1, uri2, uri3}, taskIDs(got), "tasks")
-	t.same(1, got[0].Attempts, "Attempts of the new task")
+	got := suite.Exactly(t, 3, w.tasks("a", ""), "tasks")
+	t.Same([]string{uri1, uri2, uri3}, taskIDs(got), "tasks")
+	t.Same(1, got[0].Attempts, "Attempts of the new task")
 }
 
 func taskReplaceOnly(t *tester) {
 	w := t.open().writer("a")
 	w.addTasks(task("a", uri1, now()), task("a", uri2, now()))
-	was := exactly(t, 2, w.tasks("a", ""), "tasks")
+	was := suite.Exactly(t, 2, w.tasks("a", ""), "tasks")
 	w.addTasks(task("a", uri2, now()))
 	for i := range was {
 		was[i].Attempts = 7
@@ -161,9 +161,9 @@ func taskReplaceOnly(t *tester) {
 	gone := was[0]
 	gone.Resource.ID = uri3
 	w.addTasks(was[0], was[1], gone)
-	got := exactly(t, 2, w.tasks("a", ""), "tasks")
-	t.same(7, got[0].Attempts, "Attempts of the task that had this N")
-	t.same(0, got[1].Attempts, "Attempts of the task that had another N since")
+	got := suite.Exactly(t, 2, w.tasks("a", ""), "tasks")
+	t.Same(7, got[0].Attempts, "Attempts of the task that had this N")
+	t.Same(0, got[1].Attempts, "Attempts of the task that had another N since")
 	if got[0].N == was[0].N {
 		t.Errorf("replaced, and N is still %d", got[0].N)
 	}
@@ -174,7 +174,7 @@ func taskNNeverAgain(t *tester) {
 	seen := map[uint64]bool{}
 	for range 4 {
 		w.addTasks(task("a", uri1, now()))
-		n := exactly(t, 1, w.tasks("a", ""), "tasks")[0].N
+		n := suite.Exactly(t, 1, w.tasks("a", ""), "tasks")[0].N
 		if seen[n] {
 			t.Errorf("N is %d again after the task was done: an old TaskRef would take the new task away", n)
 		}
@@ -195,13 +195,13 @@ func taskDue(t *tester) {
 	)
 	want := []string{"2 first", "4 second", "5 third", "1 last"}
 	for n := range len(want) + 1 {
-		t.same(want[:n], taskIDs(w.due("a", now(), n)), "the first %d that are due: ", n)
+		t.Same(want[:n], taskIDs(w.due("a", now(), n)), "the first %d that are due: ", n)
 	}
-	t.same(want, taskIDs(w.due("a", now(), 100)), "all that are due: ")
-	t.same(want, taskIDs(w.due("a", now().In(time.FixedZone("", -7*3600)), 100)), "all that are due, asked in another zone: ")
-	t.same(6, len(w.due("a", now().Add(time.Hour), 100)), "due an hour later")
-	t.same([]string{"2 first"}, taskIDs(w.due("a", time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC), 100)), "due in 1969: ")
-	t.same(0, len(w.due("unknown", now(), 100)), "due tasks of an unknown source")
+	t.Same(want, taskIDs(w.due("a", now(), 100)), "all that are due: ")
+	t.Same(want, taskIDs(w.due("a", now().In(time.FixedZone("", -7*3600)), 100)), "all that are due, asked in another zone: ")
+	t.Same(6, len(w.due("a", now().Add(time.Hour), 100)), "due an hour later")
+	t.Same([]string{"2 first"}, taskIDs(w.due("a", time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC), 100)), "due in 1969: ")
+	t.Same(0, len(w.due("unknown", now(), 100)), "due tasks of an unknown source")
 }
 
 func taskNotDue(t *tester) {
@@ -210,16 +210,16 @@ func taskNotDue(t *tester) {
 	parked.Parked = true
 	withheld.Kind = harvest.TaskWithheld
 	w.addTasks(parked, withheld, get)
-	t.same([]string{uri3}, taskIDs(w.due("a", now(), 1)), "due, one at most: ")
-	t.same([]string{uri3}, taskIDs(w.due("a", now().Add(time.Hour), 10)), "due: ")
-	t.same([]string{uri1, uri2, uri3}, taskIDs(w.tasks("a", "")), "Tasks: ")
+	t.Same([]string{uri3}, taskIDs(w.due("a", now(), 1)), "due, one at most: ")
+	t.Same([]string{uri3}, taskIDs(w.due("a", now().Add(time.Hour), 10)), "due: ")
+	t.Same([]string{uri1, uri2, uri3}, taskIDs(w.tasks("a", "")), "Tasks: ")
 }
 
 func taskDueReplaced(t *tester) {
 	w := t.open().writer("a")
 	due := func(want []string, what string) {
 		t.Helper()
-		t.same(want, taskIDs(w.due("a", now(), 10)), "due after %s: ", what)
+		t.Same(want, taskIDs(w.due("a", now(), 10)), "due after %s: ", what)
 	}
 	w.addTasks(task("a", uri1, now().Add(-3*time.Second)), task("a", uri2, now().Add(-2*time.Second)))
 	due([]string{uri1, uri2}, "the first Commit")
@@ -247,12 +247,12 @@ func taskOrder(t *tester) {
 		w.addTasks(task)
 	}
 	want := sorted(ids)
-	t.same(want, taskIDs(w.tasks("a", "")), "ids in byte order")
+	t.Same(want, taskIDs(w.tasks("a", "")), "ids in byte order")
 	for i, id := range want {
-		t.same(want[i+1:], taskIDs(w.tasks("a", id)), "ids after %q", id)
+		t.Same(want[i+1:], taskIDs(w.tasks("a", id)), "ids after %q", id)
 	}
-	t.same(want, taskIDs(w.tasks("a", "!")), "ids after an id that is not there")
-	t.same(0, len(w.tasks("unknown", "")), "tasks of an unknown source")
+	t.Same(want, taskIDs(w.tasks("a", "!")), "ids after an id that is not there")
+	t.Same(0, len(w.tasks("unknown", "")), "tasks of an unknown source")
 }
 
 func taskLong(t *tester) {
@@ -266,12 +266,12 @@ func taskLong(t *tester) {
 		b.Tasks = append(b.Tasks, task("a", id, now().Add(-time.Duration(i)*time.Second)))
 	}
 	w.apply(b)
-	t.same(ids, taskIDs(w.tasks("a", "")), "Tasks")
-	t.same(ids[800:], taskIDs(w.tasks("a", ids[799])), "Tasks after the 800th")
+	t.Same(ids, taskIDs(w.tasks("a", "")), "Tasks")
+	t.Same(ids[800:], taskIDs(w.tasks("a", ids[799])), "Tasks after the 800th")
 	for _, limit := range []int{1100, 1700, n, 2 * n} {
 		want := slices.Clone(ids)
 		slices.Reverse(want)
-		t.same(want[:min(limit, n)], taskIDs(w.due("a", now(), limit)), "the first %d that are due: ", limit)
+		t.Same(want[:min(limit, n)], taskIDs(w.due("a", now(), limit)), "the first %d that are due: ", limit)
 	}
 }
 
@@ -282,8 +282,8 @@ func taskLongText(t *tester) {
 	long.Resource.Summary = string(pattern(1<<20, 89))
 	w.addTasks(long)
 	for _, got := range [][]harvest.Task{w.tasks("a", ""), w.due("a", now(), 1), w.lookupTasks("a", uri1)} {
-		long.N = exactly(t, 1, got, "tasks")[0].N
-		t.same(long, got[0], "the task: ")
+		long.N = suite.Exactly(t, 1, got, "tasks")[0].N
+		t.Same(long, got[0], "the task: ")
 	}
 }
 
@@ -295,7 +295,7 @@ func taskCarriedOut(t *tester) {
 		w.addTasks(task("a", id, now()))
 	}
 	w.writer("b").addTasks(task("b", uri5, now()))
-	was := exactly(t, 4, w.tasks("a", ""), "tasks")
+	was := suite.Exactly(t, 4, w.tasks("a", ""), "tasks")
 	w.addTasks(task("a", uri2, now()))
 	w.done(harvest.TaskRef{ID: uri3})
 	b := w.batch()
@@ -312,17 +312,17 @@ func taskCarriedOut(t *tester) {
 	other.Task = was[0].N
 	b.Puts = append(b.Puts, other)
 	before := w.contents([]string{"a"}, nil)
-	conflicts, err := w.Commit(t.ctx, w.c, b)
-	t.ok(err, "Commit of what carries out tasks that were replaced or done")
-	t.same([]string{uri2, uri3, uri4, uri5}, sorted(conflicts), "conflicts: ")
-	t.same(before, w.contents([]string{"a"}, nil), "after conflicts: ")
+	conflicts, err := w.Commit(t.Ctx, w.c, b)
+	t.OK(err, "Commit of what carries out tasks that were replaced or done")
+	t.Same([]string{uri2, uri3, uri4, uri5}, sorted(conflicts), "conflicts: ")
+	t.Same(before, w.contents([]string{"a"}, nil), "after conflicts: ")
 	b = w.batch()
 	c := change(uri1, 0, websync.Created, "got")
 	c.Task = was[0].N
 	b.Puts, b.Done = []harvest.Change{c}, []harvest.TaskRef{{ID: uri1, N: was[0].N}}
 	w.apply(b)
-	t.same("got", w.record("a", uri1).Resource.Title, "Title of what a task got: ")
-	t.same([]string{uri2, uri4}, taskIDs(w.tasks("a", "")), "tasks that are left: ")
+	t.Same("got", w.record("a", uri1).Resource.Title, "Title of what a task got: ")
+	t.Same([]string{uri2, uri4}, taskIDs(w.tasks("a", "")), "tasks that are left: ")
 }
 
 func taskLookup(t *tester) {
@@ -333,18 +333,18 @@ func taskLookup(t *tester) {
 	withheld.Kind = harvest.TaskWithheld
 	w.addTasks(parked, withheld, get, task("a", uri5, now()))
 	w.done(harvest.TaskRef{ID: uri5})
-	all := exactly(t, 3, w.tasks("a", ""), "tasks")
+	all := suite.Exactly(t, 3, w.tasks("a", ""), "tasks")
 	none := harvest.Task{}
-	t.same([]harvest.Task{all[2], none, all[0], all[1], all[0], none, none, none},
+	t.Same([]harvest.Task{all[2], none, all[0], all[1], all[0], none, none, none},
 		w.lookupTasks("a", uri3, uri4, uri1, uri2, uri1, uri5, "unknown", ""), "tasks by id: ")
-	t.same([]harvest.Task{none, none}, w.lookupTasks("unknown", uri1, uri2), "tasks of an unknown source: ")
-	t.same(0, len(w.lookupTasks("a")), "tasks of no ids")
+	t.Same([]harvest.Task{none, none}, w.lookupTasks("unknown", uri1, uri2), "tasks of an unknown source: ")
+	t.Same(0, len(w.lookupTasks("a")), "tasks of no ids")
 	w.addTasks(get)
 	if n := w.lookupTasks("a", uri3)[0].N; n == all[2].N || n == 0 {
 		t.Errorf("replaced, and N by id is %d, as before, or 0", n)
 	}
 	w.done(harvest.TaskRef{ID: uri3})
-	t.same([]harvest.Task{none}, w.lookupTasks("a", uri3), "the task after Done: ")
+	t.Same([]harvest.Task{none}, w.lookupTasks("a", uri3), "the task after Done: ")
 }
 
 func taskSource(t *tester) {
@@ -362,5 +362,5 @@ func taskSource(t *tester) {
 		}
 	}
 	a.done(harvest.TaskRef{ID: uri1})
-	t.same([]string{uri1}, taskIDs(a.tasks("b", "")), "tasks of b after that of a is done")
+	t.Same([]string{uri1}, taskIDs(a.tasks("b", "")), "tasks of b after that of a is done")
 }

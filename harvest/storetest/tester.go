@@ -2,25 +2,22 @@ package storetest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"runtime/debug"
 	"slices"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
 // A tester is one case at work.
 type tester struct {
-	testing.TB
-	ctx     context.Context
+	suite.Tester
 	options Options
 }
 
@@ -42,86 +39,6 @@ func (t *tester) wrap(s harvest.Store) *store {
 		t.Fatal("there is no Store")
 	}
 	return &store{Store: s, t: t}
-}
-
-// ok ends the case if err is not nil.
-func (t *tester) ok(err error, what string, args ...any) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%s: %v", fmt.Sprintf(what, args...), err)
-	}
-}
-
-// is ends the case if err is not what was wanted.
-func (t *tester) is(err, want error, what string, args ...any) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("%s: got the error %v, want %q", fmt.Sprintf(what, args...), text(err), want)
-	}
-}
-
-func text(err error) string {
-	if err == nil {
-		return "nil"
-	}
-	return fmt.Sprintf("%q", err)
-}
-
-// same reports where got is not what was wanted.
-func (t *tester) same(want, got any, what string, args ...any) {
-	t.Helper()
-	if d := diff(want, got); d != "" {
-		t.Errorf("%s%s", fmt.Sprintf(what, args...), d)
-	}
-}
-
-// exactly returns vs. It ends the case if there are not n of them: what follows would look at those that are missing.
-func exactly[V any](t *tester, n int, vs []V, what string) []V {
-	t.Helper()
-	if len(vs) != n {
-		t.Fatalf("%s: got %d, want %d", what, len(vs), n)
-	}
-	return vs
-}
-
-// within ends the case if f takes longer than the suite's patience. f runs in a goroutine of its own, so it returns its
-// error instead of failing.
-func (t *tester) within(what string, f func() error) {
-	t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- safely(f) }()
-	patience := time.NewTimer(t.options.Patience)
-	defer patience.Stop()
-	select {
-	case err := <-done:
-		t.ok(err, "%s", what)
-	case <-patience.C:
-		t.Fatalf("%s: blocked for %v", what, t.options.Patience)
-	}
-}
-
-// safely returns a panic of f as an error, so that it ends the case and not the process.
-func safely(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
-}
-
-// together runs n functions at once and waits for all of them.
-func (t *tester) together(n int, f func(i int) error) {
-	t.Helper()
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { errs[i] = safely(func() error { return f(i) }) })
-	}
-	t.within("several goroutines at once", func() error {
-		wg.Wait()
-		return errors.Join(errs...)
-	})
 }
 
 // A clock is set by hand. The Store may read it from any goroutine.
@@ -171,8 +88,8 @@ func (s *store) maintainer() harvest.Maintainer {
 
 func (s *store) claim(source string) *harvest.Claim {
 	s.t.Helper()
-	c, err := s.Claim(s.t.ctx, "source/"+source, time.Hour)
-	s.t.ok(err, "Claim %.100q", source)
+	c, err := s.Claim(s.t.Ctx, "source/"+source, time.Hour)
+	s.t.OK(err, "Claim %.100q", source)
 	if c == nil {
 		s.t.Fatal("Claim returned neither a claim nor an error")
 	}
@@ -181,14 +98,14 @@ func (s *store) claim(source string) *harvest.Claim {
 
 func (s *store) release(c *harvest.Claim) {
 	s.t.Helper()
-	s.t.ok(s.Release(s.t.ctx, c), "Release")
+	s.t.OK(s.Release(s.t.Ctx, c), "Release")
 }
 
 // commit applies b and accepts nothing but success.
 func (s *store) commit(c *harvest.Claim, b *harvest.Batch) {
 	s.t.Helper()
-	conflicts, err := s.Commit(s.t.ctx, c, b)
-	s.t.ok(err, "Commit")
+	conflicts, err := s.Commit(s.t.Ctx, c, b)
+	s.t.OK(err, "Commit")
 	if len(conflicts) > 0 {
 		s.t.Fatalf("Commit: conflicts %.200q", conflicts)
 	}
@@ -196,22 +113,22 @@ func (s *store) commit(c *harvest.Claim, b *harvest.Batch) {
 
 func (s *store) head() websync.Head {
 	s.t.Helper()
-	h, err := s.Head(s.t.ctx)
-	s.t.ok(err, "Head")
+	h, err := s.Head(s.t.Ctx)
+	s.t.OK(err, "Head")
 	return h
 }
 
 func (s *store) checkpoint(source string) harvest.Checkpoint {
 	s.t.Helper()
-	c, err := s.Checkpoint(s.t.ctx, source)
-	s.t.ok(err, "Checkpoint of %q", source)
+	c, err := s.Checkpoint(s.t.Ctx, source)
+	s.t.OK(err, "Checkpoint of %q", source)
 	return c
 }
 
 func (s *store) lookup(source string, ids ...string) []harvest.Record {
 	s.t.Helper()
-	recs, err := s.Lookup(s.t.ctx, source, ids)
-	s.t.ok(err, "Lookup in %q", source)
+	recs, err := s.Lookup(s.t.Ctx, source, ids)
+	s.t.OK(err, "Lookup in %q", source)
 	if len(recs) != len(ids) {
 		s.t.Fatalf("Lookup of %d ids returned %d records", len(ids), len(recs))
 	}
@@ -225,8 +142,8 @@ func (s *store) record(source, id string) harvest.Record {
 
 func (s *store) get(source string, ids ...string) []websync.Item {
 	s.t.Helper()
-	items, err := s.Get(s.t.ctx, source, ids)
-	s.t.ok(err, "Get in %q", source)
+	items, err := s.Get(s.t.Ctx, source, ids)
+	s.t.OK(err, "Get in %q", source)
 	if len(items) != len(ids) {
 		s.t.Fatalf("Get of %d ids returned %d items", len(ids), len(items))
 	}
@@ -235,18 +152,18 @@ func (s *store) get(source string, ids ...string) []websync.Item {
 
 func (s *store) records(source, after string) []harvest.Record {
 	s.t.Helper()
-	return all(s.t, "Records", s.Records(s.t.ctx, source, after))
+	return all(s.t, "Records", s.Records(s.t.Ctx, source, after))
 }
 
 func (s *store) tasks(source, after string) []harvest.Task {
 	s.t.Helper()
-	return all(s.t, "Tasks", s.Tasks(s.t.ctx, source, after))
+	return all(s.t, "Tasks", s.Tasks(s.t.Ctx, source, after))
 }
 
 func (s *store) lookupTasks(source string, ids ...string) []harvest.Task {
 	s.t.Helper()
-	tasks, err := s.LookupTasks(s.t.ctx, source, ids)
-	s.t.ok(err, "LookupTasks in %q", source)
+	tasks, err := s.LookupTasks(s.t.Ctx, source, ids)
+	s.t.OK(err, "LookupTasks in %q", source)
 	if len(tasks) != len(ids) {
 		s.t.Fatalf("LookupTasks of %d ids returned %d tasks", len(ids), len(tasks))
 	}
@@ -255,19 +172,19 @@ func (s *store) lookupTasks(source string, ids ...string) []harvest.Task {
 
 func (s *store) due(source string, now time.Time, n int) []harvest.Task {
 	s.t.Helper()
-	tasks, err := s.Due(s.t.ctx, source, now, n)
-	s.t.ok(err, "Due of %q", source)
+	tasks, err := s.Due(s.t.Ctx, source, now, n)
+	s.t.OK(err, "Due of %q", source)
 	return tasks
 }
 
 func (s *store) changes(r websync.Range) []websync.Item {
 	s.t.Helper()
-	return all(s.t, "Changes", s.Changes(s.t.ctx, r))
+	return all(s.t, "Changes", s.Changes(s.t.Ctx, r))
 }
 
 func (s *store) resources(r websync.Range) []websync.Item {
 	s.t.Helper()
-	return all(s.t, "Resources", s.Resources(s.t.ctx, r))
+	return all(s.t, "Resources", s.Resources(s.t.Ctx, r))
 }
 
 // all returns what seq yields.
@@ -275,7 +192,7 @@ func all[V any](t *tester, what string, seq iter.Seq2[V, error]) []V {
 	t.Helper()
 	var vs []V
 	for v, err := range seq {
-		t.ok(err, "%s", what)
+		t.OK(err, "%s", what)
 		vs = append(vs, v)
 	}
 	return vs
@@ -283,27 +200,27 @@ func all[V any](t *tester, what string, seq iter.Seq2[V, error]) []V {
 
 func (s *store) state(key string) []byte {
 	s.t.Helper()
-	v, err := s.State(s.t.ctx, key)
-	s.t.ok(err, "State of %q", key)
+	v, err := s.State(s.t.Ctx, key)
+	s.t.OK(err, "State of %q", key)
 	return v
 }
 
 func (s *store) swap(key string, old, new []byte) {
 	s.t.Helper()
-	s.t.ok(s.Swap(s.t.ctx, key, old, new), "Swap of %q", key)
+	s.t.OK(s.Swap(s.t.Ctx, key, old, new), "Swap of %q", key)
 }
 
 // body returns a finished writer that holds data.
 func (s *store) body(data []byte) harvest.BodyWriter {
 	s.t.Helper()
-	w, err := s.NewBody(s.t.ctx)
-	s.t.ok(err, "NewBody")
+	w, err := s.NewBody(s.t.Ctx)
+	s.t.OK(err, "NewBody")
 	s.t.Cleanup(func() { w.Discard() })
 	n, err := w.Write(data)
 	if err == nil && n != len(data) {
 		err = io.ErrShortWrite
 	}
-	s.t.ok(err, "BodyWriter.Write")
+	s.t.OK(err, "BodyWriter.Write")
 	s.key(w, data)
 	return w
 }
@@ -312,7 +229,7 @@ func (s *store) body(data []byte) harvest.BodyWriter {
 func (s *store) key(w harvest.BodyWriter, data []byte) websync.Digest {
 	s.t.Helper()
 	key, size, err := w.Finish()
-	s.t.ok(err, "BodyWriter.Finish")
+	s.t.OK(err, "BodyWriter.Finish")
 	if want := websync.SHA256(data); key != want || size != int64(len(data)) {
 		s.t.Fatalf("BodyWriter.Finish: got %v and %d bytes, want %v and %d", key, size, want, len(data))
 	}
@@ -321,7 +238,7 @@ func (s *store) key(w harvest.BodyWriter, data []byte) websync.Digest {
 
 // read returns the bytes of a body.
 func (s *store) read(key websync.Digest) ([]byte, error) {
-	r, err := s.Open(s.t.ctx, websync.Body{Name: "content", Key: key})
+	r, err := s.Open(s.t.Ctx, websync.Body{Name: "content", Key: key})
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +250,7 @@ func (s *store) read(key websync.Digest) ([]byte, error) {
 func (s *store) holds(data []byte) {
 	s.t.Helper()
 	got, err := s.read(websync.SHA256(data))
-	s.t.ok(err, "Open a body of %d bytes", len(data))
+	s.t.OK(err, "Open a body of %d bytes", len(data))
 	if !bytes.Equal(got, data) {
 		s.t.Fatalf("a body of %d bytes came back with %d bytes, or with others", len(data), len(got))
 	}

@@ -1,4 +1,4 @@
-package storetest
+package suite
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// diff returns where got is not what was wanted, "" if it is. An empty slice and a nil one are the same, and so are a
+// Diff returns where got is not what was wanted, "" if it is. An empty slice and a nil one are the same, and so are a
 // key of a map that is missing and one with the zero value. Times are equal if they are the same instant in UTC.
-func diff(want, got any) string {
+func Diff(want, got any) string {
 	return diffAt("", reflect.ValueOf(want), reflect.ValueOf(got))
 }
 
@@ -116,8 +116,8 @@ func diffMap(path string, want, got reflect.Value) string {
 	return ""
 }
 
-// copyOf returns a copy of v that shares nothing with it.
-func copyOf[V any](v V) V {
+// Copy returns a copy of v that shares nothing with it.
+func Copy[V any](v V) V {
 	var c V
 	copyInto(reflect.ValueOf(&c).Elem(), reflect.ValueOf(&v).Elem())
 	return c
@@ -156,8 +156,10 @@ func copyInto(dst, src reflect.Value) {
 	}
 }
 
-// scribble changes all that can be reached from v through pointers, slices and maps, as a
+// Scribble changes all that can be reached from what p points to, through pointers, slices and maps, as a
 // careless owner may.
+func Scribble(p any) { scribble(reflect.ValueOf(p).Elem()) }
+
 func scribble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -1,22 +1,25 @@
-package storetest
+package suite
 
 import (
 	"fmt"
 	"reflect"
+	"testing"
 	"time"
 
 	"github.com/websync-go/websync"
 )
 
-// A filler gives every exported field of a value, however deep, a value of its own, so that a Store that forgets one is
-// found out, also a field that does not exist yet.
-type filler struct {
-	t *tester
-	n int
+// Fill gives every exported field of what p points to, however deep, a value of its own, so that a store which forgets
+// one is found out, also a field that does not exist yet. Another n gives other values.
+func Fill(t testing.TB, n int, p any) {
+	t.Helper()
+	(&filler{t, n}).value(reflect.ValueOf(p).Elem())
 }
 
-// fill sets what p points to.
-func (f *filler) fill(p any) { f.value(reflect.ValueOf(p).Elem()) }
+type filler struct {
+	t testing.TB
+	n int
+}
 
 func (f *filler) value(v reflect.Value) {
 	f.n++
@@ -53,7 +56,7 @@ func (f *filler) value(v reflect.Value) {
 	case reflect.Struct:
 		f.fields(v)
 	default:
-		f.t.Fatalf("storetest cannot fill a %s", v.Type())
+		f.t.Fatalf("cannot fill a %s", v.Type())
 	}
 }
 
@@ -65,7 +68,7 @@ func (f *filler) each(v reflect.Value) {
 
 func (f *filler) fields(v reflect.Value) {
 	if opaque(v.Type()) {
-		f.t.Fatalf("storetest cannot fill a %s", v.Type())
+		f.t.Fatalf("cannot fill a %s", v.Type())
 	}
 	for i := range v.NumField() {
 		f.value(v.Field(i))

@@ -1,0 +1,54 @@
+package suite
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+// A Case checks one rule. O are the options of its suite.
+type Case[O any] struct {
+	Topic string
+	Name  string // unique within its topic
+	Rule  string // in a sentence
+
+	// Lack returns what o lacks to check the rule, "" if nothing.
+	Lack func(o O) string
+	// Check checks the rule. What breaks it is an error of t.
+	Check func(t testing.TB, o O)
+}
+
+// String returns topic/name.
+func (c Case[O]) String() string { return c.Topic + "/" + c.Name }
+
+// Run checks the rule. It skips t when the case needs more than o gives.
+func (c Case[O]) Run(t testing.TB, o O) {
+	t.Helper()
+	t.Log(c.Rule)
+	if lack := c.Lack(o); lack != "" {
+		t.Skip("not checked: " + lack)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatalf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	c.Check(t, o)
+}
+
+// Run runs cases, which are in the order of their topics, as subtests topic/name.
+func Run[O any](t *testing.T, cases []Case[O], o O) {
+	t.Helper()
+	for len(cases) > 0 {
+		n := 1
+		for n < len(cases) && cases[n].Topic == cases[0].Topic {
+			n++
+		}
+		topic := cases[:n]
+		cases = cases[n:]
+		t.Run(topic[0].Topic, func(t *testing.T) {
+			for _, c := range topic {
+				t.Run(c.Name, func(t *testing.T) { c.Run(t, o) })
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A Tester is one case at work.
+type Tester struct {
+	testing.TB
+	Ctx      context.Context
+	Patience time.Duration // how long a call may take before it counts as blocked
+}
+
+// OK ends the case if err is not nil.
+func (t *Tester) OK(err error, what string, args ...any) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", fmt.Sprintf(what, args...), err)
+	}
+}
+
+// Is ends the case if err is not what was wanted.
+func (t *Tester) Is(err, want error, what string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("%s: got the error %v, want %q", fmt.Sprintf(what, args...), text(err), want)
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return "nil"
+	}
+	return fmt.Sprintf("%q", err)
+}
+
+// Same reports where got is not what was wanted.
+func (t *Tester) Same(want, got any, what string, args ...any) {
+	t.Helper()
+	if d := Diff(want, got); d != "" {
+		t.Errorf("%s%s", fmt.Sprintf(what, args...), d)
+	}
+}
+
+// Exactly returns vs. It ends the case if there are not n of them: what follows would look at those that are missing.
+func Exactly[V any](t testing.TB, n int, vs []V, what string) []V {
+	t.Helper()
+	if len(vs) != n {
+		t.Fatalf("%s: got %d, want %d", what, len(vs), n)
+	}
+	return vs
+}
+
+// Await returns what f returns. It is an error if f takes longer than the Tester's patience.
+func (t *Tester) Await(f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- Safely(f) }()
+	patience := time.NewTimer(t.Patience)
+	defer patience.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-patience.C:
+		return fmt.Errorf("blocked for %v", t.Patience)
+	}
+}
+
+// Within ends the case if f fails or takes too long. f runs in a goroutine of its own, so it returns its error instead of
+// failing.
+func (t *Tester) Within(what string, f func() error) {
+	t.Helper()
+	t.OK(t.Await(f), "%s", what)
+}
+
+// Together runs n functions at once and waits for all of them.
+func (t *Tester) Together(n int, f func(i int) error) {
+	t.Helper()
+	t.Within("several goroutines at once", func() error { return Together(n, f) })
+}
+
+// Together runs n functions at once and returns what they have returned.
+func Together(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = Safely(func() error { return f(i) }) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Safely returns a panic of f as an error, so that it ends the case and not the process.
+func Safely(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
