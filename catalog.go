@@ -13,7 +13,7 @@ import (
 var ErrCatalog = errors.New("not what a Catalog holds")
 
 // A Catalog is what a [Publisher] reads: the records of one or more sources and the log of their changes. Every Store
-// of package harvest is one.
+// of package harvest is one. Package publish/catalogtest checks an implementation against this contract.
 //
 // A Catalog is safe for concurrent use. Arguments and results are copied: what the caller
 // does later to either does not reach the Catalog.

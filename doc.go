@@ -28,7 +28,7 @@
 //   - harvest/dirsource: a directory as a Source
 //   - harvest/notify: WebSub subscriptions and pings that trigger a run
 //   - publish: what Publishers make, over HTTP or as files
-//   - harvest/storetest, harvest/sourcetest: suites that check anybody's Store or Source
+//   - harvest/storetest, harvest/sourcetest, publish/catalogtest: suites that check anybody's Store, Source or Catalog
 //   - examples/harvest: a program that brings a Store in step with URLs
 //   - examples/publish: a program that publishes a directory or a Store
 //   - examples/check: a program that checks documents against their specification

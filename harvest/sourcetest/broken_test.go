@@ -50,7 +50,8 @@ func (b broken) options() sourcetest.Options {
 	return o
 }
 
-// Each broken Source is caught by the cases that are there for it, and each case is there for one.
+// Each broken Source is caught by the cases that are there for it, and each case is there
+// for one.
 func TestBrokenSources(t *testing.T) {
 	var all []suite.Broken[sourcetest.Options]
 	for _, b := range allBroken() {

@@ -40,8 +40,9 @@ type Options struct {
 	Patience time.Duration
 }
 
-// A Case checks one rule that a Source keeps: Rule, in a sentence. Its Topic is "identity", "events", "checkpoint" and so on;
-// its Name is unique within the topic. String returns topic/name. Run checks the rule, and skips its test when the Source, or
+// A Case checks one rule that a Source keeps: Rule, in a sentence. Its Topic is
+// "identity", "events", "checkpoint" and so on; its Name is unique within the topic.
+// String returns topic/name. Run checks the rule, and skips its test when the Source, or
 // the Sites, have nothing that the rule is about.
 type Case = suite.Case[Options]
 
@@ -86,7 +87,8 @@ type rule struct {
 	check      func(t *tester)
 }
 
-// lack returns what is missing to check the rule: nothing but what each check itself finds out.
+// lack returns what is missing to check the rule: nothing but what each check itself
+// finds out.
 func (r rule) lack(Options) string { return "" }
 
 func (r rule) run(t testing.TB, o Options) {

@@ -47,13 +47,17 @@ func (b broken) options() storetest.Options {
 	}
 }
 
-// Each broken store is caught by the cases that are there for it, and each case is there for one.
+// Each broken store is caught by the cases that are there for it, and each case is there
+// for one.
 func TestBrokenStores(t *testing.T) {
 	var all []suite.Broken[storetest.Options]
 	for _, b := range allBroken() {
 		all = append(all, suite.Broken[storetest.Options]{Name: b.name, Caught: b.caught, Options: b.options})
 	}
-	suite.CatchAll(t, storetest.Cases(), all, *matrix)
+	cases := slices.DeleteFunc(storetest.Cases(), func(c storetest.Case) bool {
+		return c.Topic == "catalog" // catalogtest shows that these can fail
+	})
+	suite.CatchAll(t, cases, all, *matrix)
 }
 
 // What breaks nothing is caught by nothing: the recorder and the faulty store are not what fails.

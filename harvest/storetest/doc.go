@@ -17,7 +17,8 @@
 //   - Options.Reopen closes a Store and opens it again: what outlives a process.
 //   - Options.OpenClock opens a Store that reads a given clock: when claims expire, what happens when the clock steps back.
 //
-// Compact, Drop and Vacuum are checked if the Store is a [harvest.Maintainer].
+// Compact, Drop and Vacuum are checked if the Store is a [harvest.Maintainer]. The cases of package publish/catalogtest are
+// among those of this package.
 //
 // # How it looks at a Store
 //

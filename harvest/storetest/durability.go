@@ -180,7 +180,7 @@ func durabilityGenerations(t *tester) {
 	t.Same(before, s.contents([]string{"a", "b"}, nil), "after Reopen: ")
 	t.Same(third, s.head().Generation, "Head.Generation")
 	t.Same(old, s.changes(websync.Range{Generation: second}), "the second generation after Reopen: ")
-	s.noGeneration(first, "a generation that was dropped before Reopen")
+	t.NoGeneration(s, first, "a generation that was dropped before Reopen")
 	next := s.writer("a")
 	next.create("next")
 	s.checkLog()

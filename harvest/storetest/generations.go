@@ -222,12 +222,12 @@ func generationDrop(t *tester) {
 	w.drop(first)
 	t.Same(old, w.changes(websync.Range{Generation: first}), "the first generation, after Drop of what is before it: ")
 	w.drop(second)
-	w.noGeneration(first, "a dropped generation")
+	t.NoGeneration(w, first, "a dropped generation")
 	t.Same(5, len(w.changes(websync.Range{Generation: second})), "entries of the second generation")
 	w.drop(third)
 	w.drop(third)
-	w.noGeneration(first, "a dropped generation")
-	w.noGeneration(second, "a dropped generation")
+	t.NoGeneration(w, first, "a dropped generation")
+	t.NoGeneration(w, second, "a dropped generation")
 	t.Same(5, len(w.checkLog()), "entries of the newest generation")
 	t.Same(4, len(w.resources(websync.Range{})), "resources")
 	t.Same(5, len(w.records("a", "")), "records")
@@ -325,20 +325,21 @@ func (t *tester) halfDeleted() (w *writer, ids []string) {
 }
 
 func generationCompactInside(t *tester) {
-	for i, walk := range walks()[:3] { // Records, Resources, Changes
+	for i := range 3 { // Records, Resources, Changes
 		w, ids := t.halfDeleted()
+		walk := w.walks(nil)[i]
 		want := [][]string{ids, ids[600:], append(ids[:1200:1200], ids[:600]...)}[i]
 		n := 0
-		for id, err := range walk.ids(t.Ctx, w.store) {
-			t.OK(err, "%s", walk.name)
+		for id, err := range walk.IDs(t.Ctx) {
+			t.OK(err, "%s", walk.Name)
 			if n >= len(want) || id != want[n] {
-				t.Fatalf("%s after Compact inside its loop: %q in place %d", walk.name, id, n)
+				t.Fatalf("%s after Compact inside its loop: %q in place %d", walk.Name, id, n)
 			}
 			if n++; n == 10 {
 				w.compact()
 			}
 		}
-		t.Same(len(want), n, "number that %s yields", walk.name)
+		t.Same(len(want), n, "number that %s yields", walk.Name)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
 func iteratorCases() []rule {
@@ -32,46 +33,35 @@ func iteratorCases() []rule {
 	}
 }
 
-// A walk is one of the iterators, reduced to the ids it yields.
-type walk struct {
-	name string
-	ids  func(ctx context.Context, s *store) iter.Seq2[string, error]
-}
-
-func walks() []walk {
-	return []walk{
-		{"Records", func(ctx context.Context, s *store) iter.Seq2[string, error] {
-			return idsOf(s.Records(ctx, "a", ""), func(r harvest.Record) string { return r.Resource.ID })
+// walks returns the iterators, which are expected to yield want.
+func (s *store) walks(want []string) []suite.Walk {
+	record := func(r harvest.Record) string { return r.Resource.ID }
+	item := func(it websync.Item) string { return it.Resource.ID }
+	task := func(t harvest.Task) string { return t.Resource.ID }
+	ofA := websync.Range{Sources: []string{"a"}}
+	walks := []suite.Walk{
+		{Name: "Records", IDs: func(ctx context.Context) iter.Seq2[string, error] { return suite.IDs(s.Records(ctx, "a", ""), record) }},
+		{Name: "Resources", IDs: func(ctx context.Context) iter.Seq2[string, error] {
+			return suite.IDs(s.Resources(ctx, websync.Range{}), item)
 		}},
-		{"Resources", func(ctx context.Context, s *store) iter.Seq2[string, error] {
-			return idsOf(s.Resources(ctx, websync.Range{}), func(it websync.Item) string { return it.Resource.ID })
+		{Name: "Changes", IDs: func(ctx context.Context) iter.Seq2[string, error] {
+			return suite.IDs(s.Changes(ctx, websync.Range{}), item)
 		}},
-		{"Changes", func(ctx context.Context, s *store) iter.Seq2[string, error] {
-			return idsOf(s.Changes(ctx, websync.Range{}), func(it websync.Item) string { return it.Resource.ID })
-		}},
-		{"Resources of a source", func(ctx context.Context, s *store) iter.Seq2[string, error] {
-			return idsOf(s.Resources(ctx, websync.Range{Sources: []string{"a"}}), func(it websync.Item) string { return it.Resource.ID })
-		}},
-		{"Changes of a source", func(ctx context.Context, s *store) iter.Seq2[string, error] {
-			return idsOf(s.Changes(ctx, websync.Range{Sources: []string{"a"}}), func(it websync.Item) string { return it.Resource.ID })
-		}},
-		{"Tasks", func(ctx context.Context, s *store) iter.Seq2[string, error] {
-			return idsOf(s.Tasks(ctx, "a", ""), func(t harvest.Task) string { return t.Resource.ID })
-		}},
+		{Name: "Resources of a source", IDs: func(ctx context.Context) iter.Seq2[string, error] { return suite.IDs(s.Resources(ctx, ofA), item) }},
+		{Name: "Changes of a source", IDs: func(ctx context.Context) iter.Seq2[string, error] { return suite.IDs(s.Changes(ctx, ofA), item) }},
+		{Name: "Tasks", IDs: func(ctx context.Context) iter.Seq2[string, error] { return suite.IDs(s.Tasks(ctx, "a", ""), task) }},
 	}
-}
-
-func idsOf[V any](seq iter.Seq2[V, error], id func(V) string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		seq(func(v V, err error) bool { return yield(id(v), err) })
+	for i := range walks {
+		walks[i].Want = want
 	}
+	return walks
 }
 
 func iteratorEmpty(t *tester) {
 	s := t.open()
-	for _, walk := range walks() {
-		for id, err := range walk.ids(t.Ctx, s) {
-			t.Errorf("%s of an empty Store yields %q, %v", walk.name, id, err)
+	for _, walk := range s.walks(nil) {
+		for id, err := range walk.IDs(t.Ctx) {
+			t.Errorf("%s of an empty Store yields %q, %v", walk.Name, id, err)
 		}
 	}
 	t.Same(websync.Head{Generation: s.head().Generation}, s.head(), "Head of an empty Store")
@@ -122,8 +112,8 @@ func (w *writer) useAll(round string) error {
 	renewErr := w.Renew(ctx, w.c)
 	errs := []error{headErr, getErr, lookupErr, tasksErr, checkpointErr, dueErr, stateErr, swapErr, renewErr}
 	errs = append(errs, w.useBodies(), w.useClaim(round))
-	for _, walk := range walks() {
-		for _, err := range walk.ids(ctx, w.store) {
+	for _, walk := range w.walks(nil) {
+		for _, err := range walk.IDs(ctx) {
 			errs = append(errs, err)
 			break
 		}
@@ -154,132 +144,39 @@ func (w *writer) useClaim(name string) error {
 
 func iteratorInside(t *tester) {
 	w, ids := t.stocked(5)
-	for _, walk := range walks() {
-		n := 0
-		for id, err := range walk.ids(t.Ctx, w.store) {
-			t.OK(err, "%s", walk.name)
-			if n < len(ids) && id != ids[n] {
-				t.Fatalf("%s yields %q, want %q", walk.name, id, ids[n])
-			}
-			if n++; n > len(ids) {
-				break // what the loop itself has added
-			}
-			t.Within("all methods inside a loop of "+walk.name, func() error {
-				return w.useAll(fmt.Sprint(walk.name, n))
-			})
-		}
-		if n < len(ids) {
-			t.Errorf("%s yields %d, want at least %d", walk.name, n, len(ids))
-		}
-	}
+	t.Inside(w.walks(ids), w.useAll)
 }
 
 func iteratorPaused(t *tester) {
 	w, ids := t.stocked(5)
-	other := w.writer("b")
-	for _, walk := range walks() {
-		other.pause(walk, ids)
-	}
-}
-
-// pause stands still in a loop while w uses the Store, and then goes on with it.
-func (w *writer) pause(walk walk, ids []string) {
-	w.t.Helper()
-	next, stop := iter.Pull2(walk.ids(w.t.Ctx, w.store))
-	defer stop()
-	for n, want := range ids {
-		id, err, more := next()
-		w.t.OK(err, "%s", walk.name)
-		if !more || id != want {
-			w.t.Errorf("%s goes on with %q, want %q", walk.name, id, want)
-		}
-		if n == 0 {
-			w.t.Within("all methods, while a loop of "+walk.name+" stands still", func() error {
-				return w.useAll("paused " + walk.name)
-			})
-		}
-	}
+	t.Paused(w.walks(ids), w.writer("b").useAll)
 }
 
 func iteratorMany(t *tester) {
 	w, ids := t.stocked(3)
-	var dozens []walk
-	for range 8 {
-		dozens = append(dozens, walks()...)
-	}
-	t.Within("all methods inside dozens of loops", func() error { return w.nest(dozens, ids) })
-}
-
-// nest runs the loops inside one another, and uses the Store inside the innermost.
-func (w *writer) nest(loops []walk, ids []string) error {
-	if len(loops) == 0 {
-		return w.useAll("many")
-	}
-	n := 0
-	for id, err := range loops[0].ids(w.t.Ctx, w.store) {
-		if err == nil && n == 0 {
-			err = w.nest(loops[1:], ids)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", loops[0].name, err)
-		}
-		if n < len(ids) && id != ids[n] {
-			return fmt.Errorf("%s: got %q, want %q", loops[0].name, id, ids[n])
-		}
-		n++
-	}
-	if n < len(ids) {
-		return fmt.Errorf("%s ended after %d of %d", loops[0].name, n, len(ids))
-	}
-	return nil
+	t.Nested(w.walks(ids), w.useAll)
 }
 
 func iteratorBreak(t *tester) {
-	w, _ := t.stocked(5)
-	t.Within("to break off many loops", func() error {
-		for range 30 {
-			for _, walk := range walks() {
-				steps := 0
-				var err error
-				walk.ids(t.Ctx, w.store)(func(_ string, e error) bool {
-					steps++
-					err = e
-					return false
-				})
-				if err != nil || steps != 1 {
-					return fmt.Errorf("%s: %d steps of a loop that breaks off in its first, error %w", walk.name, steps, err)
-				}
-			}
-		}
-		return nil
-	})
-	t.Within("all methods after loops that were broken off", func() error { return w.useAll("break") })
+	w, ids := t.stocked(5)
+	t.BrokenOff(w.walks(ids), w.useAll)
 }
 
 func iteratorAgain(t *tester) {
 	w, ids := t.stocked(5)
-	for _, walk := range walks() {
-		for outer, err := range walk.ids(t.Ctx, w.store) {
-			t.OK(err, "%s", walk.name)
-			var inner []string
-			for id, err := range walk.ids(t.Ctx, w.store) {
-				t.OK(err, "%s", walk.name)
-				inner = append(inner, id)
-			}
-			t.Same(ids, inner, "%s inside itself, at %q", walk.name, outer)
-		}
-	}
+	t.TwiceAtOnce(w.walks(ids))
 }
 
 func iteratorWhileOthersCommit(t *tester) {
 	deleted := func(id string) bool { return strings.HasSuffix(id, "4") }
-	for _, walk := range []walk{walks()[0], walks()[1], walks()[5]} { // Records, Resources and Tasks
+	for _, i := range []int{0, 1, 5} { // Records, Resources and Tasks
 		w, ids := t.stocked(1300)
+		walk := w.walks(ids)[i]
 		want := slices.DeleteFunc(slices.Clone(ids), deleted)
 		var seen []string
 		n := 0
-		for id, err := range walk.ids(t.Ctx, w.store) {
-			t.OK(err, "%s", walk.name)
+		for id, err := range walk.IDs(t.Ctx) {
+			t.OK(err, "%s", walk.Name)
 			if n%250 == 100 {
 				w.disturb(ids[n-100 : min(n+300, len(ids))])
 			}
@@ -288,7 +185,7 @@ func iteratorWhileOthersCommit(t *tester) {
 				seen = append(seen, id)
 			}
 		}
-		t.Same(want, seen, "what %s yields of what is there throughout: ", walk.name)
+		t.Same(want, seen, "what %s yields of what is there throughout: ", walk.Name)
 	}
 }
 
@@ -337,13 +234,8 @@ func iteratorLogGrows(t *tester) {
 
 func iteratorLong(t *tester) {
 	w, ids := t.stocked(2300)
-	for _, walk := range walks() {
-		var seen []string
-		for id, err := range walk.ids(t.Ctx, w.store) {
-			t.OK(err, "%s", walk.name)
-			seen = append(seen, id)
-		}
-		t.Same(ids, seen, "%s: ", walk.name)
+	for _, walk := range w.walks(ids) {
+		t.Same(ids, suite.Collect(&t.Tester, walk.Name, walk.IDs(t.Ctx)), "%s: ", walk.Name)
 	}
 }
 
@@ -369,14 +261,15 @@ func iteratorFiltered(t *tester) {
 }
 
 func iteratorEnds(t *tester) {
-	for _, walk := range walks() {
+	for i := range 6 {
 		w, ids := t.stocked(5)
+		walk := w.walks(ids)[i]
 		var seen []string
-		for id, err := range walk.ids(t.Ctx, w.store) {
-			t.OK(err, "%s", walk.name)
+		for id, err := range walk.IDs(t.Ctx) {
+			t.OK(err, "%s", walk.Name)
 			seen = append(seen, id)
 			if len(seen) > 3*len(ids) {
-				t.Errorf("%s, whose loop commits in every step, does not end", walk.name)
+				t.Errorf("%s, whose loop commits in every step, does not end", walk.Name)
 				break
 			}
 			next := fmt.Sprint(id, " ", len(seen))
@@ -385,7 +278,7 @@ func iteratorEnds(t *tester) {
 			b.Tasks = []harvest.Task{task("a", next, now()), task("a", ids[len(ids)-1], now())}
 			w.apply(b)
 		}
-		t.Same(ids, seen, "what %s yields while its loop adds to it: ", walk.name)
+		t.Same(ids, seen, "what %s yields while its loop adds to it: ", walk.Name)
 	}
 }
 
@@ -401,28 +294,11 @@ func iteratorArguments(t *tester) {
 		sources := []string{"a"}
 		items := walk.items(t.Ctx, websync.Range{Sources: sources})
 		sources[0] = "b"
-		t.Same(ids, itemIDs(all(t, walk.name, items)), "%s, whose Range was changed by its owner: ", walk.name)
+		t.Same(ids, itemIDs(suite.Collect(&t.Tester, walk.name, items)), "%s, whose Range was changed by its owner: ", walk.name)
 	}
 }
 
 func iteratorContext(t *tester) {
-	w, _ := t.stocked(600)
-	for _, walk := range walks() {
-		ctx, cancel := context.WithCancel(t.Ctx)
-		var ended error
-		n := 0
-		for id, err := range walk.ids(ctx, w.store) {
-			if ended != nil {
-				t.Fatalf("%s yields %q after the error %v", walk.name, id, ended)
-			}
-			ended = err
-			n++
-			cancel()
-		}
-		cancel()
-		if ended == nil && n < 600 {
-			t.Errorf("%s ended after %d of 600 without an error", walk.name, n)
-		}
-	}
-	t.Within("all methods after loops whose context ended", func() error { return w.useAll("context") })
+	w, ids := t.stocked(600)
+	t.Cancelled(w.walks(ids), w.useAll)
 }

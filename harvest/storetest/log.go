@@ -31,30 +31,8 @@ func logCases() []rule {
 func (s *store) checkLog() []websync.Item {
 	s.t.Helper()
 	log := s.changes(websync.Range{})
-	for i, it := range log {
-		if want := websync.Seq(i + 1); it.Seq != want {
-			s.t.Fatalf("entry %d of the log has the number %d", want, it.Seq)
-		}
-		s.t.wholeMicroseconds(it.Time)
-		if i > 0 && !it.Time.After(log[i-1].Time) {
-			s.t.Fatalf("the time of entry %d, %v, is not after that of the one before, %v", it.Seq, it.Time, log[i-1].Time)
-		}
-	}
-	h := s.head()
-	want := websync.Head{Generation: h.Generation, Born: h.Born, Live: h.Live}
-	if n := len(log); n > 0 {
-		want.First, want.FirstTime = 1, log[0].Time
-		want.Last, want.LastTime = websync.Seq(n), log[n-1].Time
-	}
-	s.t.Same(want, h, "Head")
+	s.t.CheckLog(s.head(), log)
 	return log
-}
-
-func (t *tester) wholeMicroseconds(at time.Time) {
-	t.Helper()
-	if at.IsZero() || at.Location() != time.UTC || !at.Equal(at.Truncate(time.Microsecond)) {
-		t.Errorf("commit time %v: want whole microseconds in UTC", at)
-	}
 }
 
 func logDense(t *tester) {
@@ -339,18 +317,5 @@ func logUnknownGeneration(t *tester) {
 		t.Fatal("Head.Generation is 0, which means the newest")
 	}
 	t.Same([]string{uri1}, itemIDs(w.changes(websync.Range{Generation: g})), "Changes of the newest generation")
-	w.noGeneration(g+7, "an unknown generation")
-}
-
-// noGeneration checks that the Changes of a generation yield nothing but ErrNotFound.
-func (s *store) noGeneration(g uint64, what string) {
-	s.t.Helper()
-	var err error
-	for it, e := range s.Changes(s.t.Ctx, websync.Range{Generation: g}) {
-		if e == nil {
-			s.t.Fatalf("Changes of %s yields entry %d", what, it.Seq)
-		}
-		err = e
-	}
-	s.t.Is(err, websync.ErrNotFound, "Changes of %s", what)
+	t.NoGeneration(w, g+7, "an unknown generation")
 }

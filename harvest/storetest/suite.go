@@ -26,9 +26,10 @@ type Options struct {
 	Patience time.Duration
 }
 
-// A Case checks one rule that a Store keeps: Rule, in a sentence. Its Topic is "claim", "commit", "log" and so on; its Name is
-// unique within the topic. String returns topic/name. Run checks the rule on a new Store, and skips its test when the case
-// needs more than the Options give.
+// A Case checks one rule that a Store keeps: Rule, in a sentence. Its Topic is "claim",
+// "commit", "log" and so on; its Name is unique within the topic. String returns
+// topic/name. Run checks the rule on a new Store, and skips its test when the case needs
+// more than the Options give.
 type Case = suite.Case[Options]
 
 // Run checks the Store that o opens against every case. Each is a subtest, topic/name, and logs the rule it checks.
@@ -37,7 +38,8 @@ func Run(t *testing.T, o Options) {
 	suite.Run(t, Cases(), o)
 }
 
-// Cases returns all cases in the order in which Run runs them.
+// Cases returns all cases in the order in which Run runs them. The last topic, "catalog",
+// holds those of package catalogtest.
 func Cases() []Case {
 	var all []Case
 	for _, topic := range topics() {
@@ -45,7 +47,7 @@ func Cases() []Case {
 			all = append(all, Case{Topic: topic.name, Name: r.Name, Rule: r.Rule, Lack: r.lack, Check: r.run})
 		}
 	}
-	return all
+	return append(all, catalogCases()...)
 }
 
 type topic struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -152,12 +151,12 @@ func (s *store) get(source string, ids ...string) []websync.Item {
 
 func (s *store) records(source, after string) []harvest.Record {
 	s.t.Helper()
-	return all(s.t, "Records", s.Records(s.t.Ctx, source, after))
+	return suite.Collect(&s.t.Tester, "Records", s.Records(s.t.Ctx, source, after))
 }
 
 func (s *store) tasks(source, after string) []harvest.Task {
 	s.t.Helper()
-	return all(s.t, "Tasks", s.Tasks(s.t.Ctx, source, after))
+	return suite.Collect(&s.t.Tester, "Tasks", s.Tasks(s.t.Ctx, source, after))
 }
 
 func (s *store) lookupTasks(source string, ids ...string) []harvest.Task {
@@ -179,23 +178,12 @@ func (s *store) due(source string, now time.Time, n int) []harvest.Task {
 
 func (s *store) changes(r websync.Range) []websync.Item {
 	s.t.Helper()
-	return all(s.t, "Changes", s.Changes(s.t.Ctx, r))
+	return suite.Collect(&s.t.Tester, "Changes", s.Changes(s.t.Ctx, r))
 }
 
 func (s *store) resources(r websync.Range) []websync.Item {
 	s.t.Helper()
-	return all(s.t, "Resources", s.Resources(s.t.Ctx, r))
-}
-
-// all returns what seq yields.
-func all[V any](t *tester, what string, seq iter.Seq2[V, error]) []V {
-	t.Helper()
-	var vs []V
-	for v, err := range seq {
-		t.OK(err, "%s", what)
-		vs = append(vs, v)
-	}
-	return vs
+	return suite.Collect(&s.t.Tester, "Resources", s.Resources(s.t.Ctx, r))
 }
 
 func (s *store) state(key string) []byte {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Diff returns where got is not what was wanted, "" if it is. An empty slice and a nil one are the same, and so are a
-// key of a map that is missing and one with the zero value. Times are equal if they are the same instant in UTC.
+// Diff returns where got is not what was wanted, "" if it is. An empty slice and a nil
+// one are the same, and so are a key of a map that is missing and one with the zero
+// value. Times are equal if they are the same instant in UTC.
 func Diff(want, got any) string {
 	return diffAt("", reflect.ValueOf(want), reflect.ValueOf(got))
 }
@@ -79,7 +80,8 @@ func diffStruct(path string, want, got reflect.Value) string {
 	return ""
 }
 
-// opaque reports whether a struct has fields that nobody else sees. It is compared with ==.
+// opaque reports whether a struct has fields that nobody else sees. It is compared with
+// ==.
 func opaque(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if !t.Field(i).IsExported() {
@@ -156,8 +158,8 @@ func copyInto(dst, src reflect.Value) {
 	}
 }
 
-// Scribble changes all that can be reached from what p points to, through pointers, slices and maps, as a
-// careless owner may.
+// Scribble changes all that can be reached from what p points to, through pointers,
+// slices and maps, as a careless owner may.
 func Scribble(p any) { scribble(reflect.ValueOf(p).Elem()) }
 
 func scribble(v reflect.Value) {

@@ -9,8 +9,9 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Fill gives every exported field of what p points to, however deep, a value of its own, so that a store which forgets
-// one is found out, also a field that does not exist yet. Another n gives other values.
+// Fill gives every exported field of what p points to, however deep, a value of its own,
+// so that a store which forgets one is found out, also a field that does not exist yet.
+// Another n gives other values.
 func Fill(t testing.TB, n int, p any) {
 	t.Helper()
 	(&filler{t, n}).value(reflect.ValueOf(p).Elem())

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// A Recorder is a testing.TB that notes what a case says. Methods that no case may use are those of a nil TB.
+// A Recorder is a testing.TB that notes what a case says. Methods that no case may use
+// are those of a nil TB.
 type Recorder struct {
 	testing.TB
 	ctx context.Context

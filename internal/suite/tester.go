@@ -48,7 +48,8 @@ func (t *Tester) Same(want, got any, what string, args ...any) {
 	}
 }
 
-// Exactly returns vs. It ends the case if there are not n of them: what follows would look at those that are missing.
+// Exactly returns vs. It ends the case if there are not n of them: what follows would
+// look at those that are missing.
 func Exactly[V any](t testing.TB, n int, vs []V, what string) []V {
 	t.Helper()
 	if len(vs) != n {
@@ -57,7 +58,8 @@ func Exactly[V any](t testing.TB, n int, vs []V, what string) []V {
 	return vs
 }
 
-// Await returns what f returns. It is an error if f takes longer than the Tester's patience.
+// Await returns what f returns. It is an error if f takes longer than the Tester's
+// patience.
 func (t *Tester) Await(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- Safely(f) }()
@@ -71,8 +73,8 @@ func (t *Tester) Await(f func() error) error {
 	}
 }
 
-// Within ends the case if f fails or takes too long. f runs in a goroutine of its own, so it returns its error instead of
-// failing.
+// Within ends the case if f fails or takes too long. f runs in a goroutine of its own, so
+// it returns its error instead of failing.
 func (t *Tester) Within(what string, f func() error) {
 	t.Helper()
 	t.OK(t.Await(f), "%s", what)

@@ -1,0 +1,126 @@
+package catalogtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/websync-go/websync"
+)
+
+func bodyRules() []rule {
+	return []rule{
+		{Name: "keys", Rule: "The Key of a body is a sha-256, or zero if the bytes are not kept.", check: bodyKeys},
+		{Name: "content", Rule: "A body of a live resource is there, and its bytes are those of its Key.", check: bodyContent},
+		{Name: "superseded", Rule: "A body of the log that is no longer kept is ErrNotFound.", check: bodySuperseded},
+		{Name: "seek", Rule: "A body is read from any position.", check: bodySeek},
+		{Name: "unknown", Rule: "To open a body that is not there is ErrNotFound.", check: bodyUnknown},
+	}
+}
+
+// kept returns the first body of an item whose bytes are kept.
+func kept(it websync.Item) (websync.Body, bool) {
+	for _, b := range it.Bodies {
+		if !b.Key.IsZero() {
+			return b, true
+		}
+	}
+	return websync.Body{}, false
+}
+
+// keptBodies returns the bodies of items, each once. It skips the case if there are none.
+func (t *tester) keptBodies(items []websync.Item) (bodies []websync.Body) {
+	t.Helper()
+	seen := map[websync.Digest]bool{}
+	for _, it := range items {
+		for _, b := range it.Bodies {
+			if !b.Key.IsZero() && !seen[b.Key] {
+				seen[b.Key] = true
+				bodies = append(bodies, b)
+			}
+		}
+	}
+	if len(bodies) == 0 {
+		t.Skip("not checked: the Catalog keeps no body")
+	}
+	return bodies
+}
+
+// read returns the bytes of a body. Reading them all is an error if they are not those of its Key.
+func (t *tester) read(b websync.Body) ([]byte, error) {
+	r, err := t.Open(t.Ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err == nil && websync.SHA256(data) != b.Key {
+		err = fmt.Errorf("%d other bytes: %v", len(data), websync.SHA256(data))
+	}
+	return data, err
+}
+
+func bodyKeys(t *tester) {
+	for _, b := range t.keptBodies(append(t.log(websync.Range{}), t.live(websync.Range{})...)) {
+		if b.Key.Algorithm != "sha-256" || len(b.Key.Sum) != 32 {
+			t.Errorf("the Key of a body is %v, want a sha-256", b.Key)
+		}
+	}
+}
+
+func bodyContent(t *tester) {
+	for _, b := range t.keptBodies(t.live(websync.Range{})) {
+		_, err := t.read(b)
+		t.OK(err, "the body %v of a live resource", b.Key)
+	}
+}
+
+func bodySuperseded(t *tester) {
+	for _, b := range t.keptBodies(t.log(websync.Range{})) {
+		if _, err := t.read(b); err != nil {
+			t.Is(err, websync.ErrNotFound, "the body %v of the log", b.Key)
+		}
+	}
+}
+
+func bodySeek(t *tester) {
+	for _, b := range t.keptBodies(t.live(websync.Range{})) {
+		all, err := t.read(b)
+		t.OK(err, "the body %v", b.Key)
+		t.seek(b, all)
+	}
+}
+
+func (t *tester) seek(b websync.Body, all []byte) {
+	t.Helper()
+	r, err := t.Open(t.Ctx, b)
+	t.OK(err, "Open %v", b.Key)
+	defer r.Close()
+	size := int64(len(all))
+	for _, at := range []struct {
+		offset int64
+		whence int
+		want   int64
+	}{{0, io.SeekEnd, size}, {size / 2, io.SeekStart, size / 2}, {-size, io.SeekEnd, 0}, {size / 3, io.SeekCurrent, size / 3}} {
+		_, err := r.Seek(0, io.SeekStart)
+		t.OK(err, "Seek to the start")
+		pos, err := r.Seek(at.offset, at.whence)
+		t.OK(err, "Seek(%d, %d)", at.offset, at.whence)
+		t.Same(at.want, pos, "Seek(%d, %d)", at.offset, at.whence)
+		rest, err := io.ReadAll(r)
+		t.OK(err, "Read at %d", pos)
+		if !bytes.Equal(rest, all[at.want:]) {
+			t.Errorf("other bytes at %d of %d", at.want, size)
+		}
+	}
+}
+
+func bodyUnknown(t *tester) {
+	sum := websync.SHA256(nil).Sum
+	for _, it := range t.live(websync.Range{}) {
+		if b, ok := kept(it); ok {
+			sum = b.Key.Sum
+		}
+	}
+	t.UnknownBodies(t.Catalog, sum)
+}

@@ -1,0 +1,391 @@
+package catalogtest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/publish/catalogtest"
+)
+
+var matrix = flag.Bool("matrix", false, "run every case on every broken catalog and log which ones catch it")
+
+// A catalog is a Store with what some days have left in it.
+type catalog struct {
+	*memstore.Store
+	mu     sync.Mutex
+	claims map[string]*harvest.Claim
+}
+
+func filled(t testing.TB) *catalog {
+	c := &catalog{Store: memstore.New(), claims: map[string]*harvest.Claim{}}
+	for i := range 40 {
+		for _, err := range []error{
+			c.put("a", fmt.Sprint("a", i), websync.Created, fmt.Sprint("body of ", i)),
+			c.put("b", fmt.Sprint("b", i), websync.Created, "a body of many"),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := range 10 {
+		if err := errors.Join(c.put("a", fmt.Sprint("a", 3*i), websync.Updated, fmt.Sprint("newer ", i)),
+			c.put("b", fmt.Sprint("b", 2*i), websync.Deleted, "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Vacuum(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// put commits one change.
+func (c *catalog) put(source, id string, kind websync.ChangeKind, data string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx := context.Background()
+	held, err := c.Lookup(ctx, source, []string{id})
+	if err == nil && c.claims[source] == nil {
+		c.claims[source], err = c.Claim(ctx, "source/"+source, time.Hour)
+	}
+	if err != nil {
+		return err
+	}
+	item := websync.Item{Kind: kind, Resource: websync.Resource{ID: id, Title: "title", Links: []websync.Link{{Href: id}}}}
+	b := harvest.NewBatch(source)
+	if data != "" {
+		w, err := c.NewBody(ctx)
+		if err != nil {
+			return err
+		}
+		io.WriteString(w, data)
+		key, _, err := w.Finish()
+		if err != nil {
+			return err
+		}
+		item.Bodies = []websync.Body{{Name: "content", Key: key}}
+		b.Bodies = []harvest.BodyWriter{w}
+	}
+	b.Puts = []harvest.Change{{Base: held[0].Seq, Record: harvest.Record{Item: item}}}
+	_, err = c.Commit(ctx, c.claims[source], b)
+	return err
+}
+
+// A faulty is a catalog whose answers are spoilt.
+type faulty struct {
+	*catalog
+	head      func(h *websync.Head)
+	get       func(source string, ids []string, items []websync.Item) []websync.Item
+	items     func(items []websync.Item) []websync.Item // of Resources and Changes
+	resources func(r websync.Range, items []websync.Item) []websync.Item
+	changes   func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error)
+	open      func(b websync.Body) (io.ReadSeekCloser, error)
+	loop      func(yes func() bool) bool // around every step of every loop
+	growing   bool                       // loops see what comes
+	shares    bool                       // loops look at their caller's Range
+	quiet     bool                       // loops end without the error of their context
+	again     bool                       // loops go on after a break
+	once      *iterOnce
+}
+
+type iterOnce struct{ at int }
+
+func (f *faulty) Head(ctx context.Context) (websync.Head, error) {
+	h, err := f.catalog.Head(ctx)
+	if f.head != nil {
+		f.head(&h)
+	}
+	return h, err
+}
+
+func (f *faulty) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
+	items, err := f.catalog.Get(ctx, source, ids)
+	if f.get != nil {
+		items = f.get(source, ids, items)
+	}
+	return items, err
+}
+
+func (f *faulty) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return f.walk(ctx, r, func(r websync.Range) ([]websync.Item, error) {
+		items, err := collect(f.catalog.Resources(ctx, r))
+		if f.resources != nil {
+			items = f.resources(r, items)
+		}
+		return items, err
+	})
+}
+
+func (f *faulty) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return f.walk(ctx, r, func(r websync.Range) ([]websync.Item, error) {
+		items, err := collect(f.catalog.Changes(ctx, r))
+		if f.changes != nil {
+			items, err = f.changes(r, items, err)
+		}
+		return items, err
+	})
+}
+
+func collect(seq iter.Seq2[websync.Item, error]) (items []websync.Item, err error) {
+	for it, err := range seq {
+		if err != nil {
+			return items, err
+		}
+		items = append(items, it)
+	}
+	return items, nil
+}
+
+func (f *faulty) walk(ctx context.Context, r websync.Range, get func(websync.Range) ([]websync.Item, error)) iter.Seq2[websync.Item, error] {
+	if !f.shares {
+		r.Sources = slices.Clone(r.Sources)
+	}
+	return func(yield func(websync.Item, error) bool) {
+		if f.loop != nil {
+			inner := yield
+			yield = func(it websync.Item, err error) bool { return f.loop(func() bool { return inner(it, err) }) }
+		}
+		items, err := get(r)
+		if f.items != nil {
+			items = f.items(items)
+		}
+		at := new(int)
+		if f.once != nil {
+			at = &f.once.at
+			*at = 0
+		}
+		for ; *at < len(items); *at++ {
+			if ctx.Err() != nil && !f.quiet {
+				yield(websync.Item{}, ctx.Err())
+				return
+			}
+			if ctx.Err() != nil || !yield(items[*at], nil) && !f.again {
+				return
+			}
+			if f.growing {
+				items, err = get(r)
+			}
+		}
+		if err != nil {
+			yield(websync.Item{}, err)
+		}
+	}
+}
+
+func (f *faulty) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
+	if f.open != nil {
+		return f.open(b)
+	}
+	return f.catalog.Open(ctx, b)
+}
+
+func options(with func(f *faulty)) catalogtest.Options {
+	return catalogtest.Options{
+		Open: func(t testing.TB) websync.Catalog {
+			f := &faulty{catalog: filled(t)}
+			with(f)
+			return f
+		},
+		Change: func(c websync.Catalog, n int) error {
+			return c.(*faulty).put("a", fmt.Sprint("new ", n), websync.Created, "")
+		},
+		Patience: 300 * time.Millisecond,
+	}
+}
+
+// spoilt is for faults of the single item.
+func spoilt(f func(it *websync.Item)) func([]websync.Item) []websync.Item {
+	return func(items []websync.Item) []websync.Item {
+		for i := range items {
+			f(&items[i])
+		}
+		return items
+	}
+}
+
+type body struct{ *bytes.Reader }
+
+func (body) Close() error { return nil }
+
+func TestBrokenCatalogs(t *testing.T) {
+	var all []suite.Broken[catalogtest.Options]
+	for _, b := range []struct {
+		name, caught string
+		with         func(f *faulty)
+	}{
+		{"generation 0", "head/log", func(f *faulty) { f.head = func(h *websync.Head) { h.Generation = 0 } }},
+		{"numbers from 0", "head/log", func(f *faulty) {
+			f.items = spoilt(func(it *websync.Item) { it.Seq-- })
+		}},
+		{"times in milliseconds", "head/log", func(f *faulty) {
+			f.items = spoilt(func(it *websync.Item) { it.Time = it.Time.Truncate(time.Second) })
+		}},
+		{"times in local time", "head/log", func(f *faulty) {
+			f.items = spoilt(func(it *websync.Item) { it.Time = it.Time.In(time.FixedZone("", 3600)) })
+		}},
+		{"Head without a first", "head/log", func(f *faulty) { f.head = func(h *websync.Head) { h.First = 0 } }},
+		{"Live counts entries", "head/live", func(f *faulty) { f.head = func(h *websync.Head) { h.Live["b"] = 50 } }},
+		{"Born of Head is not kept", "head/born", func(f *faulty) { f.head = func(h *websync.Head) { h.Born = 1 } }},
+		{"entries without a source", "log/entries", func(f *faulty) {
+			f.items = spoilt(func(it *websync.Item) { it.Source = "" })
+		}},
+		{"Born is the number", "log/entries", func(f *faulty) { f.items = spoilt(func(it *websync.Item) { it.Born = it.Seq }) }},
+		{"Until is not reached", "log/range", func(f *faulty) {
+			f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+				if r.Until > 0 && len(items) > 0 {
+					items = items[:len(items)-1]
+				}
+				return items, err
+			}
+		}},
+		{"an unknown generation is empty", "log/generations", func(f *faulty) {
+			f.changes = func(_ websync.Range, items []websync.Item, _ error) ([]websync.Item, error) { return items, nil }
+		}},
+		{"Resources in the order of numbers", "resources/order", func(f *faulty) {
+			f.resources = func(_ websync.Range, items []websync.Item) []websync.Item {
+				slices.SortFunc(items, func(a, b websync.Item) int { return int(a.Seq) - int(b.Seq) })
+				return items
+			}
+		}},
+		{"Resources shows a deletion", "resources/order resources/log", func(f *faulty) {
+			f.resources = func(_ websync.Range, items []websync.Item) []websync.Item {
+				if len(items) > 0 {
+					items[len(items)-1].Kind = websync.Deleted
+				}
+				return items
+			}
+		}},
+		{"Resources loses one", "resources/log", func(f *faulty) {
+			f.resources = func(_ websync.Range, items []websync.Item) []websync.Item { return items[:max(0, len(items)-1)] }
+		}},
+		{"Resources does not look at After", "resources/range", func(f *faulty) {
+			f.resources = func(r websync.Range, items []websync.Item) []websync.Item {
+				r.After = 0
+				items, _ = collect(f.catalog.Resources(context.Background(), r))
+				return items
+			}
+		}},
+		{"Get leaves out what is unknown", "get/order", func(f *faulty) {
+			f.get = func(_ string, _ []string, items []websync.Item) []websync.Item {
+				return slices.DeleteFunc(items, func(it websync.Item) bool { return it.Resource.ID == "" })
+			}
+		}},
+		{"Get answers in its own order", "get/order", func(f *faulty) {
+			f.get = func(_ string, _ []string, items []websync.Item) []websync.Item {
+				slices.SortStableFunc(items, func(a, b websync.Item) int { return int(a.Seq) - int(b.Seq) })
+				return items
+			}
+		}},
+		{"Get does not know what was deleted", "get/log", func(f *faulty) {
+			f.get = func(_ string, _ []string, items []websync.Item) []websync.Item {
+				return spoilt(func(it *websync.Item) {
+					if it.Kind == websync.Deleted {
+						*it = websync.Item{}
+					}
+				})(items)
+			}
+		}},
+		{"Keys are md5", "bodies/keys", func(f *faulty) {
+			f.items = spoilt(func(it *websync.Item) {
+				for i := range it.Bodies {
+					it.Bodies[i].Key.Algorithm = "md5"
+				}
+			})
+		}},
+		{"bodies are other bytes", "bodies/content bodies/seek", func(f *faulty) {
+			f.open = func(websync.Body) (io.ReadSeekCloser, error) { return body{bytes.NewReader([]byte("other"))}, nil }
+		}},
+		{"a body that is gone is an error of its own", "bodies/superseded bodies/unknown", func(f *faulty) {
+			f.open = func(b websync.Body) (io.ReadSeekCloser, error) {
+				r, err := f.catalog.Open(context.Background(), b)
+				if err != nil {
+					err = errors.New("gone")
+				}
+				return r, err
+			}
+		}},
+		{"an unknown body is empty", "bodies/unknown", func(f *faulty) {
+			f.open = func(b websync.Body) (io.ReadSeekCloser, error) {
+				r, err := f.catalog.Open(context.Background(), b)
+				if err != nil {
+					return body{bytes.NewReader(nil)}, nil
+				}
+				return r, err
+			}
+		}},
+		{"bodies are read from the start only", "bodies/seek", func(f *faulty) {
+			f.open = func(b websync.Body) (io.ReadSeekCloser, error) {
+				r, err := f.catalog.Open(context.Background(), b)
+				return unseekable{r}, err
+			}
+		}},
+		{"holds a lock across a yield", "iterators/inside iterators/paused iterators/many", func(f *faulty) {
+			var mu sync.Mutex
+			f.loop = func(yes func() bool) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				return yes()
+			}
+		}},
+		{"goes on after a break", "iterators/break", func(f *faulty) { f.again = true }},
+		{"loops share a cursor", "iterators/again", func(f *faulty) { f.once = new(iterOnce) }},
+		{"ends without an error when its context ends", "iterators/context", func(f *faulty) { f.quiet = true }},
+		{"a loop looks at its Range when it begins", "iterators/arguments", func(f *faulty) { f.shares = true }},
+		{"hands out its own slices", "iterators/arguments", func(f *faulty) {
+			links := map[string][]websync.Link{}
+			f.items = spoilt(func(it *websync.Item) {
+				if links[it.Resource.ID] == nil {
+					links[it.Resource.ID] = it.Resource.Links
+				}
+				it.Resource.Links = links[it.Resource.ID]
+			})
+		}},
+		{"loops see what comes", "growth/ends", func(f *faulty) { f.growing = true }},
+		{"a change is not in the log", "growth/appends growth/at-once", func(f *faulty) {
+			f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+				return items[:min(len(items), 100)], err
+			}
+		}},
+	} {
+		all = append(all, suite.Broken[catalogtest.Options]{Name: b.name, Caught: b.caught,
+			Options: func() catalogtest.Options { return options(b.with) }})
+	}
+	suite.CatchAll(t, catalogtest.Cases(), all, *matrix)
+}
+
+type unseekable struct{ io.ReadSeekCloser }
+
+func (u unseekable) Seek(offset int64, whence int) (int64, error) {
+	return u.ReadSeekCloser.Seek(0, io.SeekStart)
+}
+
+func TestSoundCatalog(t *testing.T) {
+	o := options(func(*faulty) {})
+	o.Patience = 0
+	suite.Passes(t, catalogtest.Cases(), o)
+}
+
+func Example() {
+	_ = func(t *testing.T) { // func TestCatalog(t *testing.T)
+		catalogtest.Run(t, catalogtest.Options{
+			Open: func(t testing.TB) websync.Catalog { return filled(t) },
+			Change: func(c websync.Catalog, n int) error {
+				return c.(*catalog).put("a", fmt.Sprint("new ", n), websync.Created, "")
+			},
+		})
+	}
+}

@@ -1,0 +1,224 @@
+package catalogtest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/websync-go/websync"
+)
+
+func headRules() []rule {
+	return []rule{
+		{Name: "log", Rule: "The Generation is at least 1; First, Last and their times are those of the log; numbers are dense from 1, times strictly increasing whole microseconds in UTC.", check: headLog},
+		{Name: "live", Rule: "Live counts the live resources of each source.", check: headLive},
+		{Name: "born", Rule: "Born is the greatest Born given out.", check: headBorn},
+	}
+}
+
+func headLog(t *tester) { t.CheckLog(t.head(), t.log(websync.Range{})) }
+
+func headLive(t *tester) {
+	want := map[string]int64{}
+	live := t.live(websync.Range{})
+	for _, it := range live {
+		want[it.Source]++
+	}
+	h := t.head()
+	t.Same(want, h.Live, "Head.Live: ")
+	t.Same(int64(len(live)), h.Total(), "Head.Total")
+}
+
+func headBorn(t *tester) {
+	var born websync.Seq
+	for _, it := range t.log(websync.Range{}) {
+		born = max(born, it.Born)
+	}
+	if h := t.head(); h.Born < born {
+		t.Errorf("Head.Born is %d, and the log has an entry whose Born is %d", h.Born, born)
+	}
+}
+
+func logRules() []rule {
+	return []rule{
+		{Name: "entries", Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two ids share one.", check: logEntries},
+		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", check: logRange},
+		{Name: "generations", Rule: "The newest generation may be named; an unknown one is ErrNotFound.", check: logGenerations},
+	}
+}
+
+// A ref names a resource of a source.
+type ref struct{ source, id string }
+
+func refOf(it websync.Item) ref { return ref{it.Source, it.Resource.ID} }
+
+func logEntries(t *tester) {
+	born, owner := map[ref]websync.Seq{}, map[websync.Seq]ref{}
+	for _, it := range t.some(t.log(websync.Range{}), "entries of the log") {
+		r := refOf(it)
+		if it.Resource.ID == "" || it.Source == "" {
+			t.Errorf("entry %d: id %q, source %q", it.Seq, it.Resource.ID, it.Source)
+		}
+		if it.Kind > websync.Deleted {
+			t.Errorf("entry %d has the kind %v", it.Seq, it.Kind)
+		}
+		if it.Born == 0 {
+			if it.Kind != websync.Deleted {
+				t.Errorf("entry %d, %v, has no Born", it.Seq, it.Kind)
+			}
+			continue
+		}
+		if was, ok := born[r]; ok && was != it.Born {
+			t.Errorf("entry %d: Born of %q was %d and is %d", it.Seq, r.id, was, it.Born)
+		}
+		if other, ok := owner[it.Born]; ok && other != r {
+			t.Errorf("entry %d: Born %d is that of %q too", it.Seq, it.Born, other.id)
+		}
+		born[r], owner[it.Born] = it.Born, r
+	}
+}
+
+// ranges returns Ranges around what items have, and some that have nothing.
+func ranges(items []websync.Item, number func(websync.Item) websync.Seq) []websync.Range {
+	var sources []string
+	for _, it := range items {
+		if !slices.Contains(sources, it.Source) {
+			sources = append(sources, it.Source)
+		}
+	}
+	first, mid, last := number(items[0]), number(items[len(items)/2]), number(items[len(items)-1])
+	all := []websync.Range{
+		{}, {After: first}, {Until: first}, {After: first, Until: mid}, {After: mid}, {After: mid, Until: mid}, {After: last},
+		{After: mid + 1, Until: mid}, {After: 1 << 62}, {After: first, Until: 1 << 62}, {Sources: []string{"unknown source"}},
+		{Sources: sources}, {Sources: append([]string{"unknown source"}, sources...), After: first},
+	}
+	for _, s := range sources {
+		all = append(all, websync.Range{Sources: []string{s}}, websync.Range{Sources: []string{s, s}, After: first, Until: mid})
+	}
+	return all
+}
+
+// in returns what of items a Range asks for.
+func in(r websync.Range, items []websync.Item, number func(websync.Item) websync.Seq) (in []websync.Item) {
+	for _, it := range items {
+		n := number(it)
+		if n > r.After && (r.Until == 0 || n <= r.Until) && (len(r.Sources) == 0 || slices.Contains(r.Sources, it.Source)) {
+			in = append(in, it)
+		}
+	}
+	return in
+}
+
+func seq(it websync.Item) websync.Seq  { return it.Seq }
+func born(it websync.Item) websync.Seq { return it.Born }
+
+func logRange(t *tester) {
+	log := t.some(t.log(websync.Range{}), "entries of the log")
+	for _, r := range ranges(log, seq) {
+		t.Same(in(r, log, seq), t.log(r), "Changes of %+v: ", r)
+	}
+}
+
+func logGenerations(t *tester) {
+	h := t.head()
+	t.Same(t.log(websync.Range{}), t.log(websync.Range{Generation: h.Generation}), "Changes of the newest generation: ")
+	t.NoGeneration(t.Catalog, h.Generation+7, "an unknown generation")
+}
+
+func resourceRules() []rule {
+	return []rule{
+		{Name: "order", Rule: "Resources are live, in the order of Born, and each is there once.", check: resourceOrder},
+		{Name: "log", Rule: "Resources are those whose last entry of the log is no deletion, with its number, Born, time and kind.", check: resourceLog},
+		{Name: "range", Rule: "A Range of Resources yields those with After < Born <= Until of its sources.", check: resourceRange},
+	}
+}
+
+func resourceOrder(t *tester) {
+	var last websync.Seq
+	seen := map[ref]bool{}
+	for _, it := range t.some(t.live(websync.Range{}), "resources") {
+		if it.Born <= last {
+			t.Errorf("a resource whose Born is %d comes after one whose Born is %d", it.Born, last)
+		}
+		if it.Kind == websync.Deleted || it.Resource.ID == "" || seen[refOf(it)] {
+			t.Errorf("Resources yields %q of %q, %v, that was there before: %t", it.Resource.ID, it.Source, it.Kind, seen[refOf(it)])
+		}
+		last, seen[refOf(it)] = it.Born, true
+	}
+}
+
+// numbers is what of an item its entry in the log decides.
+func numbers(it websync.Item) string {
+	return fmt.Sprint(it.Seq, it.Born, it.Time.UTC(), it.Kind, it.Source, it.Resource.ID)
+}
+
+func resourceLog(t *tester) {
+	want := map[ref]string{}
+	for _, it := range t.some(t.log(websync.Range{}), "entries of the log") {
+		if it.Kind == websync.Deleted {
+			delete(want, refOf(it))
+		} else {
+			want[refOf(it)] = numbers(it)
+		}
+	}
+	got := map[ref]string{}
+	for _, it := range t.live(websync.Range{}) {
+		got[refOf(it)] = numbers(it)
+	}
+	for r := range got {
+		if want[r] == "" {
+			t.Errorf("Resources yields %q of %q, which the log has no live entry of", r.id, r.source)
+		}
+	}
+	for r, entry := range want {
+		if got[r] != entry {
+			t.Errorf("%q of %q: Resources yields %q, the log %q", r.id, r.source, got[r], entry)
+		}
+	}
+}
+
+func resourceRange(t *tester) {
+	live := t.some(t.live(websync.Range{}), "resources")
+	for _, r := range ranges(live, born) {
+		t.Same(in(r, live, born), t.live(r), "Resources of %+v: ", r)
+	}
+}
+
+func getRules() []rule {
+	return []rule{
+		{Name: "order", Rule: "Get answers in the order of ids, each time an id is asked, and with zero for an unknown one.", check: getOrder},
+		{Name: "log", Rule: "Get returns the last entry of an id, live or deleted, and of a live one what Resources yields.", check: getLog},
+	}
+}
+
+func getOrder(t *tester) {
+	items := t.some(t.live(websync.Range{}), "resources")
+	items = items[:min(20, len(items))]
+	for _, it := range items {
+		id := it.Resource.ID
+		got := t.get(it.Source, "unknown", id, "", "also unknown", id)
+		t.Same([]websync.Item{{}, it, {}, {}, it}, got, "Get of %q between unknown ids: ", id)
+		t.Same(make([]websync.Item, 1), t.get("unknown source", id), "Get of %q in an unknown source: ", id)
+	}
+	var ids []string
+	var want []websync.Item
+	for _, it := range slices.Backward(items) {
+		if it.Source == items[0].Source {
+			ids, want = append(ids, it.Resource.ID), append(want, it)
+		}
+	}
+	t.Same(want, t.get(items[0].Source, ids...), "Get in the reverse order: ")
+	t.get(items[0].Source)
+}
+
+func getLog(t *tester) {
+	last := map[ref]websync.Item{}
+	for _, it := range t.some(t.log(websync.Range{}), "entries of the log") {
+		last[refOf(it)] = it
+	}
+	for r, it := range last {
+		t.Same(numbers(it), numbers(t.get(r.source, r.id)[0]), "Get of %q, compared with its last entry", r.id)
+	}
+	for _, it := range t.live(websync.Range{}) {
+		t.Same(it, t.get(it.Source, it.Resource.ID)[0], "Get of %q, compared with Resources: ", it.Resource.ID)
+	}
+}

@@ -1,0 +1,162 @@
+package catalogtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/suite"
+)
+
+// Options say how to open the Catalog under test. Only Open is required.
+type Options struct {
+	// Open returns a Catalog that is filled. What it holds is released by t.Cleanup.
+	Open func(t testing.TB) websync.Catalog
+
+	// Change adds an entry to the log: a new resource, another one for each n. It may be called from any goroutine, one
+	// call at a time, and inside loops. If nil, the cases about a Catalog that grows are skipped.
+	Change func(c websync.Catalog, n int) error
+
+	// Patience is how long a call may take before it counts as blocked. If zero, it is 20 seconds.
+	Patience time.Duration
+}
+
+// A Case checks one rule that a Catalog keeps: Rule, in a sentence. Its Topic is "head", "log", "resources" and so on; its
+// Name is unique within the topic. String returns topic/name. Run checks the rule on a new Catalog, and skips its test when
+// the case needs more than the Options give.
+type Case = suite.Case[Options]
+
+// Run checks the Catalog that o opens against every case. Each is a subtest, topic/name, and logs the rule it checks.
+func Run(t *testing.T, o Options) {
+	t.Helper()
+	suite.Run(t, Cases(), o)
+}
+
+// Cases returns all cases in the order in which Run runs them.
+func Cases() []Case {
+	var all []Case
+	for _, topic := range []struct {
+		name  string
+		rules []rule
+	}{
+		{"head", headRules()},
+		{"log", logRules()},
+		{"resources", resourceRules()},
+		{"get", getRules()},
+		{"bodies", bodyRules()},
+		{"iterators", iteratorRules()},
+		{"growth", growthRules()},
+	} {
+		for _, r := range topic.rules {
+			all = append(all, Case{Topic: topic.name, Name: r.Name, Rule: r.Rule, Lack: r.lack, Check: r.run})
+		}
+	}
+	return all
+}
+
+// A rule is a Case on a tester.
+type rule struct {
+	Name, Rule string
+	grows      bool // it needs Options.Change
+	check      func(t *tester)
+}
+
+func (r rule) lack(o Options) string {
+	if r.grows && o.Change == nil {
+		return "Options.Change is not set"
+	}
+	return ""
+}
+
+func (r rule) run(t testing.TB, o Options) {
+	t.Helper()
+	if o.Open == nil {
+		t.Fatal("Options.Open is not set")
+	}
+	if o.Patience == 0 {
+		o.Patience = 20 * time.Second
+	}
+	c := o.Open(t)
+	if c == nil {
+		t.Fatal("there is no Catalog")
+	}
+	r.check(&tester{Tester: suite.Tester{TB: t, Ctx: t.Context(), Patience: o.Patience}, Catalog: c, options: o})
+}
+
+// A tester is one case at work, on a Catalog with the calls that a case does not expect to fail.
+type tester struct {
+	suite.Tester
+	websync.Catalog
+	options Options
+	changed int
+}
+
+func (t *tester) head() websync.Head {
+	t.Helper()
+	h, err := t.Head(t.Ctx)
+	t.OK(err, "Head")
+	return h
+}
+
+func (t *tester) log(r websync.Range) []websync.Item {
+	t.Helper()
+	return suite.Collect(&t.Tester, "Changes", t.Changes(t.Ctx, r))
+}
+
+func (t *tester) live(r websync.Range) []websync.Item {
+	t.Helper()
+	return suite.Collect(&t.Tester, "Resources", t.Resources(t.Ctx, r))
+}
+
+func (t *tester) get(source string, ids ...string) []websync.Item {
+	t.Helper()
+	items, err := t.Get(t.Ctx, source, ids)
+	t.OK(err, "Get in %q", source)
+	return suite.Exactly(t, len(ids), items, "items of Get")
+}
+
+// change adds an entry to the log.
+func (t *tester) change() error {
+	t.changed++
+	return t.options.Change(t.Catalog, t.changed)
+}
+
+// some returns items. It skips the case if there are none.
+func (t *tester) some(items []websync.Item, what string) []websync.Item {
+	t.Helper()
+	if len(items) == 0 {
+		t.Skipf("not checked: the Catalog has no %s", what)
+	}
+	return items
+}
+
+// use calls every method once, and Change if there is one.
+func (t *tester) use(string) error {
+	if t.options.Change != nil {
+		if err := t.change(); err != nil {
+			return err
+		}
+	}
+	if _, err := t.Head(t.Ctx); err != nil {
+		return err
+	}
+	if _, err := t.Get(t.Ctx, "a", []string{"https://example.com/unknown"}); err != nil {
+		return err
+	}
+	for _, err := range t.Changes(t.Ctx, websync.Range{}) {
+		if err != nil {
+			return err
+		}
+		break
+	}
+	for it, err := range t.Resources(t.Ctx, websync.Range{}) {
+		if err != nil {
+			return err
+		}
+		if b, ok := kept(it); ok {
+			_, err := t.read(b)
+			return err
+		}
+	}
+	return nil
+}
