@@ -29,7 +29,7 @@ var ErrCorrupt = errors.New("stored data is damaged")
 // Empty slices come back as nil. A field to be added takes the next bit and raises codecVersion, so that a program that
 // does not know it refuses the bytes rather than lose it.
 const (
-	codecVersion = 2
+	codecVersion = 3
 
 	codecItem   = 1 << 4
 	codecRecord = 2 << 4
@@ -70,7 +70,7 @@ func DecodeItem(b []byte, i *websync.Item) error {
 // AppendRecord appends the binary form of r to dst.
 func AppendRecord(dst []byte, r *Record) []byte {
 	dst = appendItem(append(dst, codecRecord|codecVersion), &r.Item)
-	dst = appendBits(dst, r.Stated != 0, len(r.Validators) > 0, r.Restated != nil)
+	dst = appendBits(dst, r.Stated != 0, len(r.Validators) > 0, r.Restated != nil, r.Early)
 	if r.Stated != 0 {
 		dst = binary.BigEndian.AppendUint64(dst, r.Stated)
 	}
@@ -88,7 +88,7 @@ func DecodeRecord(b []byte, r *Record) error {
 	d, err := newDecoder(b, codecRecord)
 	if err == nil {
 		d.item(&r.Item)
-		bits := d.bits(3)
+		bits := d.bits(4)
 		if bits.has(0) {
 			r.Stated = d.hash()
 		}
@@ -98,6 +98,7 @@ func DecodeRecord(b []byte, r *Record) error {
 		if bits.has(2) {
 			r.Restated = d.times()
 		}
+		r.Early = bits.has(3)
 		err = d.end()
 	}
 	if err != nil {

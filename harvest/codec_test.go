@@ -285,3 +285,15 @@ func BenchmarkCodec(b *testing.B) {
 		}
 	})
 }
+
+// TestCodecReadsEarlierVersions decodes what a version without the newest fields has written.
+func TestCodecReadsEarlierVersions(t *testing.T) {
+	rec := Record{Item: websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}, Stated: 7}
+	data := AppendRecord(nil, &rec)
+	for version := byte(1); version <= codecVersion; version++ {
+		data[0] = codecRecord | version
+		var got Record
+		require.NoError(t, DecodeRecord(data, &got))
+		require.Equal(t, rec, got)
+	}
+}

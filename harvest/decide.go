@@ -68,6 +68,9 @@ func (p *pipe) decide(s *slot) decision {
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
 	case s.rec.Live() && p.isUnchanged(s):
+		if s.ask = p.asksAgain(s); s.ask {
+			return p.obtain(s)
+		}
 		return decision{outcome: Unchanged}
 	case p.isSwept(s):
 		return decision{outcome: History}
@@ -195,7 +198,7 @@ func (r *run) wantsContent(ev *Event) bool {
 func (p *pipe) obtain(s *slot) decision {
 	next := s.record()
 	if b, ok := p.stillStated(s); ok {
-		next.Bodies, next.Validators = []websync.Body{b}, s.rec.Validators
+		next.Bodies, next.Validators, next.Early = []websync.Body{b}, s.rec.Validators, s.rec.Early && !s.ev.identifies()
 	} else if p.h.Bodies != SkipBodies && (p.getter != nil || s.ev.hasContent()) {
 		return decision{get: true}
 	}
@@ -242,10 +245,10 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !sameBytes || found || at.After(rec.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
 		return decision{outcome: Updated, change: &Change{Base: rec.Seq, Record: next}}
 	}
-	if was == now && rec.Stated == next.Stated && slices.Equal(rec.Validators, next.Validators) {
+	if was == now && rec.Stated == next.Stated && rec.Early == next.Early && slices.Equal(rec.Validators, next.Validators) {
 		return decision{outcome: Unchanged}
 	}
-	touched := Record{Item: rec.Item, Stated: next.Stated, Validators: next.Validators}
+	touched := Record{Item: rec.Item, Stated: next.Stated, Validators: next.Validators, Early: next.Early}
 	touched.restate(now)
 	return decision{outcome: Touched, change: &Change{Base: rec.Seq, Record: touched}, touch: true}
 }

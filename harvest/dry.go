@@ -168,7 +168,7 @@ func (r *run) considerAll(ctx context.Context) error {
 		return err
 	}
 	r.report.From, r.report.To, r.report.Complete = from, from, true
-	if r.h.Full || r.dry.audit {
+	if r.isFull() {
 		from = Checkpoint{}
 	}
 	if err := r.findTasks(ctx); err != nil {
@@ -222,8 +222,7 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 
 // consider tells what is decided about a slot.
 func (p *pipe) consider(ctx context.Context, s *slot, d decision) {
-	ask := d.get && s.rec.Live() && !p.lacks(s) &&
-		s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified() && !s.ev.At.After(s.rec.time())
+	ask := d.get && s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.time()) && (s.restates() || p.isUnchanged(s))
 	if ask && p.dry.audit {
 		d = decision{outcome: Unchanged}
 	}

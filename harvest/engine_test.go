@@ -34,6 +34,7 @@ type site struct {
 	requests []string // every one
 	bodies   int      // answers with a body
 	before   func(url string)
+	date     websync.Datetime // of all answers; zero: none states it
 }
 
 func newSite() *site { return &site{pages: map[string]string{}, failing: map[string]error{}} }
@@ -63,11 +64,19 @@ func (s *site) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respon
 		if s.terse {
 			v = harvest.Validator{}
 		}
-		return &harvest.Response{URL: req.URL, Status: 304, NotModified: true, Validator: v}, nil
+		return &harvest.Response{URL: req.URL, Status: 304, NotModified: true, Validator: v, Header: s.dated(map[string][]string{})}, nil
 	}
 	s.bodies++
-	header := map[string][]string{"Content-Type": {"text/plain"}}
+	header := s.dated(map[string][]string{"Content-Type": {"text/plain"}})
 	return &harvest.Response{URL: req.URL, Status: 200, Header: header, Validator: v, Body: io.NopCloser(strings.NewReader(page))}, nil
+}
+
+// dated adds the Date.
+func (s *site) dated(header map[string][]string) map[string][]string {
+	if !s.date.IsZero() {
+		header["Date"] = []string{s.date.UTC().Time().Format("Mon, 02 Jan 2006 15:04:05 GMT")}
+	}
+	return header
 }
 
 // reset forgets what was asked.

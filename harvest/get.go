@@ -47,6 +47,7 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 		next.Restated = &Times{At: next.At, Modified: s.ev.Resource.Modified}
 	}
 	s.complete(&next)
+	next.Early = isEarly(s, &next, job.obtained())
 	d := p.changeTo(s.rec, next, s.ev.At)
 	if d.change == nil {
 		job.discard() // the same bytes are held

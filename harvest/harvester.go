@@ -24,7 +24,8 @@ type Harvester struct {
 	Bodies BodyMode
 	// Full makes a pass from the beginning, in spite of the checkpoint.
 	Full bool
-	// Recheck asks conditionally for every body that seems unchanged, for publishers that change without stating it.
+	// Recheck asks conditionally for every body that seems unchanged, for publishers that change without stating it. The pass
+	// begins at the beginning, as with Full.
 	Recheck bool
 
 	// MaxDelete is the share of a source's records that one snapshot may delete, and ten complete snapshots in a row in sum,

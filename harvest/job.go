@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/websync-go/websync"
 )
@@ -32,6 +33,7 @@ type Job struct {
 	bodies     []websync.Body
 	writers    []BodyWriter
 	validators []Validator
+	asked      time.Time // by the server's clock, of the first answer; zero: not known
 }
 
 // Fetch gets one representation: politely, counted, within the budget of the run. When the server says what the
@@ -41,12 +43,23 @@ func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if at := dateOf(resp); j.asked.IsZero() {
+		j.asked = at
+	}
 	v := resp.Validator
 	if resp.NotModified && v.IsZero() {
 		v = req.Validator
 	}
 	j.remember(req.URL, v)
 	return resp, nil
+}
+
+// obtained returns when the bodies were obtained, as far as it is known by the publisher's clock.
+func (j *Job) obtained() time.Time {
+	if j.asked.IsZero() {
+		return j.run.clock()
+	}
+	return j.asked
 }
 
 func (j *Job) remember(url string, v Validator) {

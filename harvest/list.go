@@ -15,7 +15,7 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 		return err
 	}
 	r.report.From = from
-	if r.h.Full {
+	if r.isFull() {
 		from = Checkpoint{}
 	}
 	if err := r.findTasks(ctx); err != nil {
@@ -31,7 +31,7 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) error {
 	pass := &Run{
 		From:    from,
-		Full:    r.h.Full,
+		Full:    r.isFull(),
 		Fetcher: r.lists,
 		Report:  r.finding,
 		Expect:  func(total int64) { r.expect.Store(total) },

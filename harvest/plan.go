@@ -192,7 +192,7 @@ func (p *pipe) recognise(s *slot) bool {
 	}
 	same, again := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
 	s.shown = !again
-	return same && !again && !p.dry.audits()
+	return same && !again && !p.h.Recheck && !p.dry.audits()
 }
 
 // lookup fills in the records of slots, and the tasks that wait for their ids. What comes from a task that is not there any more

@@ -29,7 +29,8 @@ type run struct {
 	commits *committer
 	dry     *dryRun // nil: this run writes
 
-	hasTasks atomic.Bool // the source has tasks, or may have
+	hasTasks atomic.Bool  // the source has tasks, or may have
+	date     atomic.Int64 // the latest of the answers with lists, in seconds since 1970; 0: none has one
 
 	expect  atomic.Int64
 	getting atomic.Int64
@@ -68,8 +69,31 @@ func newRun(h *Harvester, src Source) (*run, error) {
 	return r, nil
 }
 
-// clock returns the present moment.
-func (r *run) clock() time.Time { return r.report.Started }
+// clock returns the present moment by the publisher's clock: the latest Date of the answers with lists. Where none has one it is
+// when the run started.
+func (r *run) clock() time.Time {
+	if date := r.date.Load(); date != 0 {
+		return time.Unix(date, 0)
+	}
+	return r.report.Started
+}
+
+// noteDate notes the Date of an answer with a list.
+func (r *run) noteDate(resp *Response) {
+	at := dateOf(resp)
+	for date := r.date.Load(); !at.IsZero() && at.Unix() > date && !r.date.CompareAndSwap(date, at.Unix()); {
+		date = r.date.Load()
+	}
+}
+
+// dateOf returns the Date of an answer; zero if it has none.
+func dateOf(resp *Response) time.Time {
+	d, _, err := websync.ParseDatetimeLenient(resp.header("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return d.UTC().Time()
+}
 
 // believed returns a time that is stated, or the zero Datetime if it can't be believed.
 func (r *run) believed(t websync.Datetime) websync.Datetime { return t }
@@ -223,6 +247,9 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	}
 	if c.run.hooks.Attempt != nil {
 		c.run.hooks.Attempt(Attempt{Source: c.run.key, URL: req.URL, List: c.list, Status: status, Duration: time.Since(began), Err: err})
+	}
+	if err == nil && c.list {
+		c.run.noteDate(resp)
 	}
 	if err == nil && !c.list && resp.Body != nil {
 		resp.Body = &countedBody{resp.Body, c.run.report}

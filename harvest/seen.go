@@ -129,9 +129,11 @@ func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bo
 
 // telling reports whether an event says enough for an equal one to mean equal bytes.
 func (e *Event) telling() bool {
-	if !e.Resource.Modified.IsZero() || e.Tag != "" || e.Resource.Content.Href == "" {
-		return true
-	}
+	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" || e.identifies()
+}
+
+// identifies reports whether an event has what is another for other bytes, whatever its time.
+func (e *Event) identifies() bool {
 	_, ok := e.Resource.Content.Digests.Strongest()
-	return ok
+	return ok || e.Tag != ""
 }

@@ -99,6 +99,9 @@ type Record struct {
 	Restated *Times
 	// Validators are what servers said of the representations, one for each URL.
 	Validators []Validator
+	// Early: the bodies were obtained before the period of the time that is stated was over, such as the day of a date. They may
+	// have changed since, at the same stated time, and are asked for once more.
+	Early bool
 }
 
 // Times are the times that a source states of a change.

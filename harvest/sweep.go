@@ -32,6 +32,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
+	now := p.clock()
 	tasks := p.taskCursor(ctx)
 	defer tasks.stop()
 	for rec, err := range p.records(ctx) {
@@ -46,7 +47,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 			return err
 		}
 		var state uint64
-		if rec.Stated != 0 && waiting == nil {
+		if rec.Stated != 0 && waiting == nil && !(rec.Early && isOver(rec.time(), now)) {
 			state = snap.table.stateOf(rec.Stated, rec.modified(), !p.hasNoContent(&rec))
 		}
 		snap.table.add(rec.Resource.ID, state)

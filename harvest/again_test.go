@@ -1,0 +1,176 @@
+package harvest_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// fetched is a Source that gets its list first.
+type fetched struct{ harvest.Source }
+
+func (f fetched) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		if _, err := run.Fetcher.Fetch(ctx, &harvest.Request{URL: f.Key()}); err != nil {
+			yield(harvest.Event{}, err)
+			return
+		}
+		for e, err := range f.Source.Events(ctx, run) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// at runs s when the clock of its server says so, and returns the report and what bodies were asked for.
+func (w *world) at(clock string, s harvest.Source) (*harvest.Report, []string) {
+	w.Helper()
+	d, err := websync.ParseDatetime(clock)
+	require.NoError(w, err)
+	w.site.date = d
+	w.site.set(src, "list")
+	w.site.reset()
+	_, err = w.h.Plan(w.Context(), fetched{s}, nil)
+	require.NoError(w, err)
+	w.site.reset()
+	r := w.run(fetched{s})
+	return r, w.site.requests[1:]
+}
+
+// TestObtainedTooEarly changes a page once more within the time that is stated of it.
+func TestObtainedTooEarly(t *testing.T) {
+	for _, test := range []struct{ stated, obtained, before, after string }{
+		{"2026-01-05", "2026-01-05T10:00:00Z", "2026-01-06T23:59:59Z", "2026-01-07T00:00:00Z"},
+		{"2026-01-05T10:00Z", "2026-01-05T10:00:30Z", "2026-01-05T10:01:30Z", "2026-01-05T10:02:00Z"},
+		{"2026-01-05T10:00:00Z", "2026-01-05T10:00:00Z", "2026-01-05T10:01:00Z", "2026-01-05T10:01:01Z"},
+		{"2026-01-05T10:00:00.5Z", "2026-01-05T10:00:00Z", "2026-01-05T10:01:00Z", "2026-01-05T10:01:01Z"},
+		{"2026-01", "2026-01-31T10:00:00Z", "2026-02-01T23:00:00Z", "2026-02-02T00:00:00Z"},
+	} {
+		for name, changes := range map[string]bool{"changed": true, "not changed": false} {
+			t.Run(test.stated+"/"+name, func(t *testing.T) {
+				w := newWorld(t)
+				w.page("a")
+				list := snapshot(put("a", date(t, test.stated)))
+				w.at(test.obtained, list)
+				if changes {
+					w.page("a", "changed")
+				}
+				r, asked := w.at(test.before, list)
+				require.Empty(t, asked, "it may still change")
+				require.EqualValues(t, 1, r.Unchanged)
+				r, asked = w.at(test.after, list)
+				require.Len(t, asked, 1)
+				if changes {
+					require.EqualValues(t, 1, r.Updated)
+					require.Equal(t, map[string]string{"a": "a changed"}, w.live())
+				} else {
+					require.Equal(t, 1, w.site.bodies, "the list; the page conditionally")
+					require.Len(t, w.log(), 1)
+				}
+				_, asked = w.at(test.after, list)
+				require.Empty(t, asked, "once")
+			})
+		}
+	}
+	t.Run("in time", func(t *testing.T) {
+		w := newWorld(t)
+		w.page("a")
+		list := snapshot(put("a", date(t, "2026-01-05")))
+		w.at("2026-01-07T00:00:00Z", list)
+		_, asked := w.at("2026-01-09T00:00:00Z", list)
+		require.Empty(t, asked)
+	})
+	t.Run("with a digest", func(t *testing.T) {
+		w := newWorld(t)
+		w.page("a")
+		e := put("a", date(t, "2026-01-05"))
+		e.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("a"))}
+		w.at("2026-01-05T00:00:00Z", snapshot(e))
+		_, asked := w.at("2026-01-09T00:00:00Z", snapshot(e))
+		require.Empty(t, asked)
+	})
+	t.Run("failed", func(t *testing.T) {
+		w := newWorld(t)
+		w.page("a")
+		list := snapshot(put("a", date(t, "2026-01-05")))
+		w.at("2026-01-05T00:00:00Z", list)
+		w.page("a", "changed")
+		w.site.failing[base+"a"] = harvest.ErrTemporary
+		r, _ := w.at("2026-01-09T00:00:00Z", list)
+		require.EqualValues(t, 1, r.Failed)
+		w.site.failing = map[string]error{}
+		w.at("2026-01-09T00:00:00Z", harvest.Of(src))
+		require.Equal(t, map[string]string{"a": "a changed"}, w.live())
+	})
+	t.Run("described anew meanwhile", func(t *testing.T) {
+		w := newWorld(t)
+		w.page("a")
+		w.at("2026-01-05T00:00:00Z", snapshot(put("a", date(t, "2026-01-05"))))
+		list := snapshot(titled("a", date(t, "2026-01-05"), "a title"))
+		w.at("2026-01-05T01:00:00Z", list)
+		_, asked := w.at("2026-01-09T00:00:00Z", list)
+		require.Len(t, asked, 1)
+	})
+}
+
+// TestLogStatesTheSameSecondAgain: it may be another change.
+func TestLogStatesTheSameSecondAgain(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	log := harvest.Of(src, put("a", date(t, "2026-01-05T10:00:00Z")))
+	w.at("2026-01-05T10:00:00Z", log)
+	w.page("a", "changed")
+	r, asked := w.at("2026-01-05T10:00:01Z", log)
+	require.Len(t, asked, 1)
+	require.EqualValues(t, 1, r.Updated)
+	r, asked = w.at("2026-01-05T10:02:00Z", log)
+	require.Len(t, asked, 1)
+	require.Zero(t, r.Updated)
+	_, asked = w.at("2026-01-05T10:02:00Z", log)
+	require.Empty(t, asked)
+	require.Len(t, w.log(), 2)
+}
+
+// TestRecheck asks for what seems unchanged.
+func TestRecheck(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "gone"} {
+		w.page(name)
+	}
+	digested := put("b", day(1))
+	digested.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("b"))}
+	for name, list := range map[string]harvest.Source{
+		"snapshot": snapshot(put("a", day(1)), digested, put("a", day(1))),
+		"log":      harvest.Of(src, put("a", day(1)), digested),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.h.Recheck = false
+			w.page("a")
+			w.run(list)
+			w.page("a", name)
+			w.h.Recheck = true
+			var told []string
+			r, err := w.h.Plan(t.Context(), list, decisions(&told))
+			require.NoError(t, err)
+			require.Contains(t, told, "unchanged a get")
+			require.Zero(t, r.Differences())
+			w.site.reset()
+			var from []harvest.Checkpoint
+			r = w.run(watching{list, &from})
+			require.EqualValues(t, 1, r.Updated)
+			require.Equal(t, 1, w.site.bodies)
+			require.ElementsMatch(t, []string{base + "a", base + "b"}, w.site.requests)
+			require.Equal(t, "a "+name, w.live()["a"])
+			require.True(t, from[0].IsZero(), "everything is listed")
+			n := len(w.log())
+			w.run(list)
+			require.Len(t, w.log(), n)
+		})
+	}
+}
