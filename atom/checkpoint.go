@@ -15,13 +15,13 @@ const (
 	maxValidator      = 512  // bytes of a header's value in it
 )
 
-// A checkpoint is how far a Source has told a feed's story.
+// A checkpoint is how far a Source has read a feed.
 type checkpoint struct {
 	ID      string `json:"id"`                // of the feed
 	Options string `json:"options"`           // fingerprint of the Source's
 	Archive string `json:"archive,omitempty"` // the newest archive document that is dealt with, and all before it
 
-	// Time is the greatest that was told, and Border stands for the ids of that time. If there are more than maxBorder, none is
+	// Time is the greatest that was yielded, and Border stands for the ids of that time. If there are more than maxBorder, none is
 	// kept: then nothing of that time counts as known.
 	Time   websync.Datetime `json:"time"`
 	Border []uint64         `json:"border,omitempty"`
@@ -55,8 +55,8 @@ func (c *checkpoint) settle(etag, lastModified string) {
 	}
 }
 
-// told notes that an item has been told.
-func (c *checkpoint) told(id []byte, at websync.Datetime) {
+// advance notes that an item has been yielded.
+func (c *checkpoint) advance(id []byte, at websync.Datetime) {
 	switch {
 	case at.IsZero() || at.Before(c.Time):
 		return
@@ -68,7 +68,7 @@ func (c *checkpoint) told(id []byte, at websync.Datetime) {
 	}
 }
 
-// knows reports whether an item was told before, as far as its time tells.
+// knows reports whether an item was yielded before, by its time.
 func (c *checkpoint) knows(id []byte, at websync.Datetime) bool {
 	switch {
 	case at.IsZero() || c.Time.IsZero():

@@ -31,9 +31,15 @@
 //
 //	report, err := h.Run(ctx, &atom.Source{URL: "https://example.org/feed.atom"})
 //
-// [All] yields the entries of a feed in their newest states, without a Store:
+// [All] iterates over the entries of a feed, archived and paged ones to their end, each in its newest state, without a
+// Store:
 //
 //	for entry, err := range atom.All(ctx, fetch.New(nil), "https://example.org/feed.atom") {
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(entry.ID, entry.Title.Value)
+//	}
 //
 // Package atom/anyfeed has a [Parser], anyfeed.Parse, for feeds that are not Atom.
 //

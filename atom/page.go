@@ -34,7 +34,7 @@ type page struct {
 	items      int
 	skipped    int
 
-	known  int                 // items that an earlier run has told
+	known  int                 // items that an earlier run has yielded
 	oldest [2]websync.Datetime // of the entries and of the tombstones
 }
 
@@ -204,7 +204,7 @@ type reading struct {
 	skipped int
 }
 
-// parse calls each for every item of a document that can be told; i counts all. What is wrong with the document is a *brokenPage.
+// parse calls each for every item of a document that can be yielded; i counts all. What is wrong with the document is a *brokenPage.
 func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, s *sighting) error) (reading, error) {
 	if p.foreign {
 		return w.parseForeign(p, report, each)

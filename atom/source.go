@@ -33,31 +33,33 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 //   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is gone. One with a link to
 //     another document of the feed (first, last, next, previous, current, prev-archive, next-archive), or that is an
 //     archive document, is a page and not the whole: it deletes nothing, and a finding says so.
-//   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to the oldest until one is met that
-//     an earlier run has dealt with, and then told from the oldest to the newest, the youngest state of each id only.
-//     Each document that is told moves the checkpoint.
-//   - A paged feed (next, RFC 5005 §3) is walked likewise, until a page is met that goes from the youngest entry to the
-//     oldest and has one that is older than what was told; pages in another order are all read, each time, and so are those of a
-//     feed that was none of pages the last time. They change while they are read, so a walk whose first page has changed
-//     meanwhile begins anew, a few times; if it changes again, that is a hole.
+//   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to the oldest, down to one that an
+//     earlier run has read, and then yielded from the oldest to the newest, the latest state of each id only. Each
+//     document that is yielded moves the checkpoint.
+//   - A paged feed (next, RFC 5005 §3) is walked likewise, down to a page that goes from the newest entry to the oldest
+//     and has one that is older than what was yielded before. Pages in another order are all read, each time, and so
+//     are those of a feed that had no pages the last time. Pages change while they are read, so a walk whose first
+//     page has changed meanwhile begins anew, a few times; if it changes again, that is a hole.
 //   - Any other feed is a window.
 //
 // If nothing in a feed is known from the last run, entries may have passed unseen in between: a finding says so.
 //
-// Times are instants, and compared exactly; a date without a time, or a time without seconds, which RFC 3339 does not
-// have, stands for all of its day or minute. Event.At is the instant, to the nanosecond, and Resource.Modified the time as
-// stated. Of two states of one id the one with the later time is the younger, and of two with one time, or of which one
-// states none, that in the newer document. In one document a tombstone is younger than an entry of the same time, and of two entries of one
-// time the first counts. So an entry wins over a tombstone of its own time if it was published again in a later document, and
-// otherwise the tombstone does.
+// Times are instants, and compared exactly. A date without a time, or a time without seconds, which RFC 3339 does not
+// have, stands for all of its day or minute. Event.At is the instant, to the nanosecond, and Resource.Modified the time
+// as stated. Of two states of one id the one with the later time is the newer, and of two with one time, or of which one
+// states none, that in the newer document. In one document a tombstone is newer than an entry of the same time, and of
+// two entries of one time the first counts. So an entry wins over a tombstone of its own time if it was published again
+// in a later document, and otherwise the tombstone does.
 //
-// A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as skipped, as do entries that can't
-// be read: the next Mark or SnapshotEnd says how many, and a subscription document with any is read again in each run. Inline content that can't be decoded fails as any body does.
+// A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as skipped, as do entries that
+// can't be read: the next Mark or SnapshotEnd says how many, and a subscription document with any is read again in each
+// run. Inline content that can't be decoded fails as any body does.
 //
-// A document of an archive, or a page, that can't be read, that belongs to another feed, that links back into the chain or
-// to two documents at once, or that its server redirects to another one of the chain, is a hole: a Problem. What is younger is told, but the checkpoint stays below the hole, and so does what the server said of the
-// subscription document: each run walks again until the document is back or AcceptGaps is set. If the archive has been
-// exchanged for another in mid-walk, the walk begins anew, a few times; one that was exchanged between two runs is read to its end.
+// A document of an archive, or a page, is a hole if it can't be read, belongs to another feed, links back into the chain
+// or to two documents at once, or if its server redirects to another one of the chain. A hole is a Problem. What is
+// newer is yielded, but the checkpoint stays before the hole, and so does what the server said of the subscription
+// document: each run walks again until the document is back or AcceptGaps is set. If the archive is exchanged for another
+// in mid-walk, the walk begins anew, a few times; one that was exchanged between two runs is read to its end.
 //
 // Departures of the documents go to [harvest.Run.Report].
 type Source struct {
@@ -68,7 +70,7 @@ type Source struct {
 	Name string
 
 	// FeedID, if set, is the atom:id that the feed must have. If it is not set, the first one that was met must stay: a
-	// feed that comes with another is a Problem, and nothing of it is told until FeedID accepts it.
+	// feed that comes with another is a Problem, and nothing of it is yielded until FeedID accepts it.
 	FeedID string
 
 	// Content selects what a resource's content is.
@@ -145,43 +147,41 @@ func (s *Source) walk(ctx context.Context, run *harvest.Run, yield func(outcome)
 	return err
 }
 
-// All returns an iterator over the entries of a feed, without a Store: url is that of the subscription document. An archived or
-// paged feed is read to its end, and each entry comes once, in its newest state, from the oldest document to the newest;
-// what a tombstone deletes does not come. Package fetch has the Fetcher for HTTP.
+// All returns an iterator over the entries of a feed, without a Store: url is that of the subscription document. An
+// archived or paged feed is read to its end, and each entry comes once, in its newest state, from the oldest document
+// to the newest. What a tombstone deletes does not come.
 //
-//	for entry, err := range atom.All(ctx, fetch.New(nil), "https://example.org/feed.atom") {
-//		if err != nil {
-//			return err
-//		}
-//		fmt.Println(entry.ID, entry.Updated, entry.Title.Value)
-//	}
+// The documents are read, into a temporary file, before the first entry comes. An error is the last thing yielded, with
+// an empty Entry: after the entries of the documents that could be read, if it is only some document or entry that could
+// not. Without an error the entries are all there are. The iterator can be ranged over again, which fetches all anew.
 //
-// The documents are read, into a temporary file, before the first entry comes. An error is the last thing yielded: after
-// the entries of the documents that could be read, if it is only some document or entry that could not. Without one, the
-// entries are all there are. Breaking off releases everything.
-//
-// A [Source] has settings, events and checkpoints, and a [Reader] reads a single document.
-func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[*Entry, error] {
-	return func(yield func(*Entry, error) bool) {
+// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from the specifications, see
+// [Source.All]; for a single document, [Reader.All].
+func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Entry, error] {
+	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
+}
+
+// All returns an iterator over the entries that a run from the beginning yields, without a Store, as the function All
+// does. Of run, only Fetcher is required. Dir is not used.
+func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		source, run := *s, run.WithDefaults()
+		source.Dir, run.From = "", harvest.Checkpoint{}
 		var missing []error
 		skipped, stopped := 0, false
-		source := &Source{URL: url}
-		err := source.walk(ctx, &harvest.Run{Fetcher: fetcher}, func(o outcome) bool {
+		err := source.walk(ctx, run, func(o outcome) bool {
 			if o.Kind == harvest.Problem {
 				missing = append(missing, o.Err)
 			}
 			skipped += o.Skipped
-			stopped = o.entry != nil && !yield(o.entry, nil)
+			stopped = o.entry != nil && !yield(*o.entry, nil)
 			return !stopped
 		})
-		if stopped {
-			return
-		}
 		if skipped > 0 {
-			missing = append(missing, named(url, fmt.Errorf("%d entries could not be read", skipped)))
+			missing = append(missing, named(s.URL, fmt.Errorf("%d entries can't be read, or may be lost in what is damaged", skipped)))
 		}
-		if err := errors.Join(append(missing, err)...); err != nil {
-			yield(nil, err)
+		if err := errors.Join(append(missing, err)...); err != nil && !stopped {
+			yield(Entry{}, err)
 		}
 	}
 }
@@ -192,7 +192,7 @@ type outcome struct {
 	entry *Entry
 }
 
-// options is a fingerprint of what decides what is told.
+// options is a fingerprint of what decides what is yielded.
 func (s *Source) options() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %t", s.URL, s.Content, s.ViaID))
 	return hex.EncodeToString(sum[:8])
@@ -217,9 +217,9 @@ type walk struct {
 	floor   websync.Datetime    // of the oldest entry of the pages before
 	rises   bool                // an item is younger than the one of its kind before it, or than floor
 	reached bool                // the archive document that the checkpoint names
-	now     time.Time           // by the server's clock; zero: it does not tell
+	now     time.Time           // by the server's clock; zero: not stated
 	pending int                 // bytes of inline content since the last Mark
-	done    bool                // all that was read has been told
+	done    bool                // all that was read has been yielded
 }
 
 // errStopped: the engine wants no more events.
@@ -574,7 +574,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// responseDate returns the server's clock; zero if it is not told.
+// responseDate returns the server's clock; zero if it is not stated.
 func responseDate(resp *harvest.Response) time.Time {
 	if dates := resp.Header["Date"]; len(dates) > 0 {
 		if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", dates[0]); err == nil {
@@ -584,7 +584,8 @@ func responseDate(resp *harvest.Response) time.Time {
 	return time.Time{}
 }
 
-// admit gives an item to each, unless it can't be told. What is skipped, or may delete nothing for want of a via, is counted.
+// admit gives an item to each, unless it can't be yielded. What is skipped, or may delete nothing for want of a via, is
+// counted.
 func (w *walk) admit(p *page, i int, s *sighting, report func(websync.Finding), each func(int, *sighting) error) (skipped int, err error) {
 	find := func(rule Rule, element, message string) {
 		if report != nil {
@@ -644,8 +645,8 @@ func (w *walk) tell(hole error) error {
 	return nil
 }
 
-// settle notes that all of the feed is told. That the first of several pages has not changed says something about the others only
-// if whatever comes next has its place on the first one.
+// settle notes that all of the feed is yielded. That the first of several pages has not changed says something about the
+// others only if whatever comes next has its place on the first one.
 func (w *walk) settle(head *page) {
 	paged := head.isPaged()
 	w.next.Ordered = paged && !w.rises
@@ -687,7 +688,7 @@ func (w *walk) tellPage(p *page) error {
 	var events []outcome
 	_, err := w.parse(p, nil, func(i int, s *sighting) error {
 		if !w.isAhead(s.at) {
-			w.next.told(s.id, s.at)
+			w.next.advance(s.id, s.at)
 		}
 		if !w.youths.isYoungest(p.n, i) {
 			return nil
@@ -718,7 +719,7 @@ func (w *walk) tellPage(p *page) error {
 	return nil
 }
 
-// isAhead reports whether a time is after the server's own: then it does not say how far the feed has been told.
+// isAhead reports whether a time is after the server's own: then it does not say how far the feed has been read.
 func (w *walk) isAhead(at websync.Datetime) bool {
 	return !w.now.IsZero() && at.Time().After(w.now)
 }

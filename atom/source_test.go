@@ -213,7 +213,7 @@ func TestAll(t *testing.T) {
 		"a hole": {docs: map[string]string{"feed": archiveDocs()["feed"], "3": archiveDocs()["3"]},
 			want: []string{"b", "f"}, err: "atom: " + www + "2: status 404"},
 		"skipped": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("a", 1), "<entry/>"), "2": feedOf("<entry/>")},
-			want: []string{"a"}, err: "atom: " + feedURL + ": 2 entries could not be read"},
+			want: []string{"a"}, err: "atom: " + feedURL + ": 2 entries can't be read"},
 		"no feed": {docs: map[string]string{"feed": "<html/>"}, err: "an HTML page, not an Atom document"},
 	}
 	for name, test := range tests {
@@ -225,6 +225,8 @@ func TestAll(t *testing.T) {
 				require.NoError(t, last, "an error is the last thing")
 				if last = err; err == nil {
 					got = append(got, entry.Title.Value)
+				} else {
+					assert.Zero(t, entry)
 				}
 			}
 			assert.Equal(t, test.want, got)
@@ -241,6 +243,25 @@ func TestAll(t *testing.T) {
 			assert.Zero(t, streams+spools)
 		})
 	}
+	t.Run("with settings", func(t *testing.T) {
+		s := &atom.Source{URL: feedURL, Dir: t.TempDir(), AcceptGaps: true}
+		docs := archiveDocs()
+		delete(docs, "1")
+		tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(docs)}, 2)
+		kept := files(t, s.Dir)
+		require.NotZero(t, kept)
+		var rules []string
+		run := &harvest.Run{Fetcher: &sourcetest.Fetcher{Site: siteOf(docs)}, Report: func(f websync.Finding) { rules = append(rules, f.Rule) },
+			From: tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs())).resume}
+		n := 0
+		for _, err := range s.All(t.Context(), run) {
+			require.NoError(t, err)
+			n++
+		}
+		assert.Equal(t, 3, n)
+		assert.Contains(t, rules, "atom-archive-gap")
+		assert.Equal(t, kept, files(t, s.Dir), "those of a harvest stay")
+	})
 	for _, err := range atom.All(t.Context(), nil, feedURL) {
 		assert.ErrorContains(t, err, "Fetcher is nil")
 	}
