@@ -15,8 +15,9 @@ type listing struct {
 	url       string
 	zipped    bool
 	index     bool
-	part      int    // that a urlset lists, from 0
-	id        string // of the partition
+	part      int         // that a urlset lists, from 0
+	size      websync.Seq // of the parts
+	id        string      // of the partition
 	stamp     stamp
 }
 
@@ -29,7 +30,9 @@ func (d *listing) document() *websync.Document {
 		doc.Type = "application/gzip"
 		doc.ETag += "-gzip"
 	}
-	if d.stamp.time != 0 {
+	if d.stamp.born != 0 {
+		doc.ETag += fmt.Sprintf("-born-%d", d.stamp.born)
+	} else if d.stamp.time != 0 {
 		doc.Modified = d.stamp.modified()
 	}
 	return doc
@@ -58,19 +61,20 @@ func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
 func (d *listing) writeIndex(ctx context.Context, out *Writer) error {
 	p := d.publisher
 	out.Kind = Index
-	id, stamps, err := p.snapshot(ctx)
+	t, err := p.snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	for k, s := range stamps {
-		filled, err := p.isFilled(ctx, id, k, s)
+	for k, s := range t.stamps {
+		part := listing{publisher: p, id: t.id, size: t.size, part: k, stamp: s}
+		filled, err := part.isFilled(ctx)
 		if err != nil {
 			return err
 		}
 		if !filled {
 			continue
 		}
-		e := Entry{Loc: p.site.origin + p.site.part(id, k+1) + p.partSuffix(), LastMod: websync.NewDatetime(s.modified())}
+		e := Entry{Loc: p.site.origin + p.site.part(t.id, k+1) + p.partSuffix(), LastMod: websync.NewDatetime(s.modified())}
 		if err := out.Write(&e); err != nil {
 			return err
 		}
@@ -80,21 +84,26 @@ func (d *listing) writeIndex(ctx context.Context, out *Writer) error {
 
 func (d *listing) writeList(ctx context.Context, out *Writer) error {
 	l := lister{listing: d, out: out, texts: make(map[string]string)}
-	if err := out.begin(); err != nil {
+	return l.writeAll(ctx)
+}
+
+// writeAll writes the entries of a part.
+func (l *lister) writeAll(ctx context.Context) error {
+	if err := l.out.begin(); err != nil {
 		return err
 	}
-	for item, err := range d.publisher.Catalog.Resources(ctx, d.publisher.rangeOf(d.part)) {
+	for item, err := range l.publisher.Catalog.Resources(ctx, l.publisher.rangeOf(l.size, l.part)) {
 		if err == nil {
 			err = item.Check()
 		}
 		if err != nil {
 			return catalogError(err)
 		}
-		if err := l.add(&item); err != nil {
+		if err := l.take(ctx, &item); err != nil {
 			return err
 		}
 	}
-	return nil
+	return l.drain(ctx)
 }
 
 // A lister writes the entries of a urlset.
@@ -106,6 +115,11 @@ type lister struct {
 
 	tree  treeReader
 	texts map[string]string // of the same few elements that come again and again
+
+	waiting      []websync.Item // until the targets of alternates are looked up
+	waitingBytes int
+	here         map[string][]string // the sources that have the target of an alternate as an id
+	silent       bool                // nothing is reported
 }
 
 const (
@@ -113,26 +127,31 @@ const (
 	maxTexts    = 1000
 )
 
-// add writes the entry of an item: without its extension elements, if they are not valid or take too much room, and not at
-// all, if there is no loc for it.
+// add writes the entry of an item: without the extension elements that are not valid, and not at all, if there is no loc for it.
 func (l *lister) add(item *websync.Item) error {
 	e := &l.entry
 	*e = Entry{Loc: l.loc(item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
 	if e.LastMod.IsZero() {
 		e.LastMod = websync.NewDatetime(item.Time)
 	}
-	l.addElements(item.Resource.Elements)
-	escaped := false
+	escaped, filtered := false, false
+	if hasLinks(item) && urlFault(e.Loc) != "" { // one of them should be the loc as it is written
+		e.Loc, escaped = escapeIRI(e.Loc), true
+	}
+	l.addElements(item)
 	for {
 		err := l.out.encode(e)
 		refused, _ := err.(*EntryError)
 		switch {
-		case err == nil && (len(e.Elements) == 0 || len(l.out.entry) <= l.share()):
+		case err == nil:
 			return l.put()
-		case err != nil && refused == nil:
+		case refused == nil:
 			return err
-		case len(e.Elements) > 0 && (err == nil || refused.Element != "loc"):
-			e.Elements = e.Elements[:0]
+		case refused.Element != "loc" && !filtered:
+			l.filter(item)
+			filtered = true
+		case refused.Element != "loc":
+			e.Elements = e.Elements[:0] // can't be: filter knows what encode does
 		case !escaped:
 			e.Loc, escaped = escapeIRI(e.Loc), true
 		default:
@@ -140,12 +159,6 @@ func (l *lister) add(item *websync.Item) error {
 			return nil
 		}
 	}
-}
-
-// share is how long an entry with extension elements can be.
-func (l *lister) share() int {
-	const around = 1 << 10 // more than what stands before and after the entries
-	return (MaxBytes - around) / int(l.publisher.site.size)
 }
 
 // put writes the entry that was encoded.
@@ -163,8 +176,7 @@ func (l *lister) put() error {
 
 // refuse reports that an item is not listed, unless that is known.
 func (l *lister) refuse(item *websync.Item, refused *EntryError) {
-	report := l.publisher.Report
-	if report == nil || item.Seq <= l.stamp.told {
+	if l.isTold(item) {
 		return
 	}
 	rule := ruleLocSyntax
@@ -174,13 +186,13 @@ func (l *lister) refuse(item *websync.Item, refused *EntryError) {
 	case errShort:
 		rule = ruleLocShort
 	}
-	report(rule.Finding(l.url, 0, 0, "loc", []byte(refused.Loc), "not listed: "+refused.Err.Error()))
+	l.publisher.Report(rule.Finding(l.url, 0, 0, "loc", []byte(refused.Loc), "not listed: "+refused.Err.Error()))
 }
 
 // loc returns the URL of an item, or an IRI, or what can't be one.
 func (l *lister) loc(item *websync.Item) string {
 	r := &item.Resource
-	if b, ok := item.Body(contentBody); ok && !b.Key.IsZero() {
+	if isKept(item) {
 		return l.publisher.site.locator.URL(item, contentBody)
 	}
 	if _, end := splitURL(r.Content.Href); end > 0 {
@@ -217,22 +229,25 @@ func escapeIRI(s string) string {
 }
 
 // addElements adds what search engines take. What is not a value of changefreq or priority is left out.
-func (l *lister) addElements(elements []websync.Element) {
+func (l *lister) addElements(item *websync.Item) {
 	e := &l.entry
-	for i := range elements {
-		switch x := &elements[i]; {
+	for i := range item.Resource.Elements {
+		switch x := &item.Resource.Elements[i]; {
 		case x.Space == Namespace && x.Local == "changefreq":
 			e.ChangeFreq, _ = parseChangeFreq([]byte(l.text(x)))
 		case x.Space == Namespace && x.Local == "priority":
 			e.Priority, _ = parsePriority([]byte(l.text(x)))
 		case x.Space == NewsNamespace && l.news >= maxNews:
+			l.leaveOut(item, &fault{ruleNewsCount, x.Local, "", "more than 1,000 news articles in one document"})
 		case isExtension(x):
-			e.Elements = append(e.Elements, *x)
+			e.Elements = append(e.Elements, l.relocated(item, x))
+		case extensionOf(x.Space) != nil:
+			l.leaveOut(item, &fault{ruleExtPlace, x.Local, "", "the extension has no such element in an entry"})
 		}
 	}
 }
 
-// isExtension tells whether x is one of the extension elements that belong into an entry.
+// isExtension reports whether x is one of the extension elements that belong into an entry.
 func isExtension(x *websync.Element) bool {
 	if known := extensionOf(x.Space); known != nil {
 		return x.Local == known.local

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -18,7 +19,8 @@ type partition struct {
 	id         string // stands for the generation and the settings, in URLs and ETags
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
-	size       websync.Seq // of a part
+	size       websync.Seq // of a part: smaller than asked for if a document would be too long
+	crowded    bool        // a part may be too long
 	last       websync.Seq // up to which the log is read
 	born       websync.Seq
 	touched    websync.Seq // the greatest number in stamps
@@ -31,9 +33,13 @@ type stamp struct {
 	time int64       // of that commit, in microseconds
 	told websync.Seq // up to which it was reported what can't be listed
 	rows rows
+
+	bytes int64       // that the entries have at most
+	links bool        // there are, or were, alternates
+	born  websync.Seq // if so, of the partition: where they lead depends on the ids that there are
 }
 
-// rows tells whether a part lists anything.
+// rows says whether a part lists anything.
 type rows uint8
 
 const (
@@ -45,16 +51,20 @@ const (
 // idLength is the length of an id.
 const idLength = 8
 
-// isSplit tells whether there are several parts, and an index.
+// isSplit reports whether there are several parts, and an index.
 func (t *partition) isSplit() bool { return t.born > t.size }
 
 func (t *partition) parts() int { return int((t.born + t.size - 1) / t.size) }
 
 func (t *partition) at(part int) stamp {
-	if part < len(t.stamps) {
-		return t.stamps[part]
+	if part >= len(t.stamps) {
+		return stamp{}
 	}
-	return stamp{}
+	s := t.stamps[part]
+	if s.links {
+		s.born = t.born
+	}
+	return s
 }
 
 // stampOf returns the state of a document. An index has none of its time: a new generation makes it another document
@@ -108,31 +118,95 @@ func catalogError(err error) error {
 func (p *Publisher) read(ctx context.Context, head websync.Head) error {
 	t := &p.known
 	if t.id == "" || t.generation != head.Generation || !t.first.Equal(head.FirstTime) || t.last > head.Last {
-		*t = partition{id: p.id(head), generation: head.Generation, first: head.FirstTime, size: p.site.size}
+		*t = p.partition(head, p.site.size)
 	}
+	for {
+		if err := p.readLog(ctx, t, head); err != nil {
+			return err
+		}
+		full, err := p.isFull(ctx, t)
+		if err != nil || !full {
+			return err
+		}
+		size := t.size / 2
+		for size > 1 && size >= head.Born { // one part of the same entries
+			size /= 2
+		}
+		*t = p.partition(head, size)
+	}
+}
+
+func (p *Publisher) partition(head websync.Head, size websync.Seq) partition {
+	return partition{id: p.id(head, size), generation: head.Generation, first: head.FirstTime, size: size}
+}
+
+// readLog notes what is new in the log.
+func (p *Publisher) readLog(ctx context.Context, t *partition, head websync.Head) error {
 	if t.last < head.Last {
 		r := websync.Range{Sources: p.site.sources, Generation: head.Generation, After: t.last, Until: head.Last}
 		for item, err := range p.Catalog.Changes(ctx, r) {
 			if err != nil {
 				return err
 			}
-			t.note(&item)
+			t.note(&item, p.bound(&item))
 		}
 	}
 	t.last, t.born = head.Last, head.Born
 	return nil
 }
 
+// fullPart is how long a part can get before all parts are made smaller. It leaves room, so that a part that is almost as
+// long is not measured after each change.
+const fullPart = MaxBytes / 10 * 9
+
+// bound returns how many bytes the entry of an item takes at most.
+func (p *Publisher) bound(item *websync.Item) int64 {
+	const around, link = 300, 200 // bytes of the elements themselves
+	r := &item.Resource
+	n := around + len("&amp;")*min(max(len(r.ID), len(r.Content.Href))+len(p.Base), maxLoc)
+	elements := 0
+	for i := range r.Elements {
+		switch x := &r.Elements[i]; {
+		case x.Space == XHTMLNamespace:
+			elements += 3*len(x.XML) + len(p.Base) + link
+		case isExtension(x):
+			elements += len(x.XML)
+		}
+	}
+	return int64(n + min(elements, maxElements))
+}
+
+// isFull reports whether a part is too long. It measures those of which that can't be ruled out.
+func (p *Publisher) isFull(ctx context.Context, t *partition) (bool, error) {
+	for k := 0; t.crowded && k < len(t.stamps); k++ {
+		s := &t.stamps[k]
+		if s.bytes <= MaxBytes {
+			continue
+		}
+		d := listing{publisher: p, part: k, size: t.size}
+		l := lister{listing: &d, out: NewWriter(io.Discard), texts: make(map[string]string), silent: true}
+		err := l.writeAll(ctx)
+		if err != nil && !errors.Is(err, errFull) {
+			return false, err
+		}
+		if s.bytes = l.out.Bytes(); t.size > 1 && (err != nil || s.bytes > fullPart) {
+			return true, nil
+		}
+	}
+	t.crowded = false
+	return false, nil
+}
+
 // id is a hash of all that decides, besides the numbers of the log, what documents hold.
-func (p *Publisher) id(head websync.Head) string {
+func (p *Publisher) id(head websync.Head, size websync.Seq) string {
 	l := &p.site
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %d %t %d %d %q", rendering, p.URL(), l.sources, l.size, p.Gzip,
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %d %t %d %d %q", rendering, p.URL(), l.sources, size, p.Gzip,
 		head.Generation, head.FirstTime.UnixMicro(), site.LocatorKey(l.locator)))
 	return hex.EncodeToString(sum[:idLength/2])
 }
 
 // note takes an entry of the log.
-func (t *partition) note(item *websync.Item) {
+func (t *partition) note(item *websync.Item, bytes int64) {
 	t.last = item.Seq
 	if item.Born == 0 {
 		return // a tombstone that was never anything else
@@ -146,23 +220,28 @@ func (t *partition) note(item *websync.Item) {
 	s.seq, s.time, s.rows = item.Seq, item.Time.UnixMicro(), some
 	if item.Kind == websync.Deleted {
 		s.rows = unknown
+		return
 	}
+	s.bytes += bytes
+	s.links = s.links || hasLinks(item)
+	t.crowded = t.crowded || s.bytes > MaxBytes
 }
 
 // rangeOf returns what a part lists.
-func (p *Publisher) rangeOf(part int) websync.Range {
-	after := websync.Seq(part) * p.site.size
-	return websync.Range{Sources: p.site.sources, After: after, Until: after + p.site.size}
+func (p *Publisher) rangeOf(size websync.Seq, part int) websync.Range {
+	after := websync.Seq(part) * size
+	return websync.Range{Sources: p.site.sources, After: after, Until: after + size}
 }
 
-// isFilled tells whether a part lists anything, for which it reads one row if the stamp doesn't tell. If a newer entry of the log
+// isFilled reports whether a part lists anything, for which it reads one row if the stamp doesn't tell. If a newer entry of the log
 // touches the part, what it tells may be so since then only.
-func (p *Publisher) isFilled(ctx context.Context, id string, part int, s stamp) (bool, error) {
+func (d *listing) isFilled(ctx context.Context) (bool, error) {
+	p, s := d.publisher, d.stamp
 	if s.rows != unknown {
 		return s.rows == some, nil
 	}
 	found := none
-	for _, err := range p.Catalog.Resources(ctx, p.rangeOf(part)) {
+	for _, err := range p.Catalog.Resources(ctx, p.rangeOf(d.size, d.part)) {
 		if err != nil {
 			return false, catalogError(err)
 		}
@@ -171,8 +250,8 @@ func (p *Publisher) isFilled(ctx context.Context, id string, part int, s stamp) 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := &p.known; t.id == id && t.at(part).seq == s.seq {
-		t.stamps[part].rows = found
+	if t := &p.known; t.id == d.id && t.at(d.part).seq == s.seq {
+		t.stamps[d.part].rows = found
 	}
 	return found == some, nil
 }
@@ -181,7 +260,7 @@ func (p *Publisher) isFilled(ctx context.Context, id string, part int, s stamp) 
 // If so, what it lacks has been reported.
 func (p *Publisher) settle(ctx context.Context, d *listing) error {
 	return p.current(ctx, func(t *partition) error {
-		if t.id != d.id || t.stampOf(d).seq != d.stamp.seq {
+		if now := t.stampOf(d); t.id != d.id || now.seq != d.stamp.seq || now.born != d.stamp.born {
 			return fmt.Errorf("sitemap: %s: %w", d.url, websync.ErrConflict)
 		}
 		if !d.index && d.part < len(t.stamps) {
@@ -191,11 +270,12 @@ func (p *Publisher) settle(ctx context.Context, d *listing) error {
 	})
 }
 
-// snapshot returns the id and the stamps of all parts.
-func (p *Publisher) snapshot(ctx context.Context) (id string, stamps []stamp, err error) {
+// snapshot returns a copy of the partition.
+func (p *Publisher) snapshot(ctx context.Context) (seen partition, err error) {
 	err = p.current(ctx, func(t *partition) error {
-		id, stamps = t.id, slices.Clone(t.stamps)
+		seen = *t
+		seen.stamps = slices.Clone(t.stamps)
 		return nil
 	})
-	return id, stamps, err
+	return seen, err
 }

@@ -31,15 +31,21 @@ import (
 // index lists the parts that are not empty, each with the time of its last commit.
 //
 // An ETag is made of the greatest number of the log that touches a document, so it is known without reading what the
-// document lists. For that a Publisher keeps some 32 bytes for each part; the first use reads the log of the generation
+// document lists. For that a Publisher keeps some 56 bytes for each part; the first use reads the log of the generation
 // once, later ones only what is new. That takes for granted that what the Catalog shows changes with its log only.
 //
 // Each live resource has an entry. Its loc is the URL that Locator gives to its body named "content", if that is kept, or else
 // the URL of its Content, or else its ID; an IRI is percent-encoded. Its lastmod is Modified as it is stated, or else the
 // time of the commit. Changefreq and priority, and the extension elements for images, videos, news and alternates, are
-// taken from its Elements as a [Source] leaves them; search engines refuse others. What would not be valid of them is left out:
-// all extension elements of an entry if one is not valid, or if the entry takes more than its share of the 50 MiB of a document,
-// and those for news after the first 1,000 articles of one.
+// taken from its Elements as a [Source] leaves them; search engines refuse others. An extension element that would not be valid
+// there is left out alone, with a finding: one of 1,001 images of a page or articles of a document, say, or alternates for
+// languages among which the page itself is missing.
+//
+// An alternate that is the ID of its resource leads to the loc of the entry, and one that is the ID of another resource of
+// the Catalog to where that is kept, if the entry's own content is kept: whoever keeps one is taken to keep the others. Then
+// an ETag depends on how many ids there are, too, and there is no Last-Modified.
+//
+// If a part would be longer than 50 MiB, all parts become smaller, at other URLs.
 //
 // A Catalog without resources gives a urlset without entries. Readers take it for what it is, though the schema demands one.
 //
@@ -66,6 +72,7 @@ type Publisher struct {
 	Locator websync.Locator
 
 	// PartSize is how many numbers of Born a part covers. 0 and negative: 10,000; above 50,000, the protocol's limit: 50,000.
+	// Where that makes a part longer than 50 MiB, it is halved until none is.
 	PartSize int
 
 	// Gzip makes the index list the compressed parts.
@@ -210,7 +217,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	id, n, _ := l.parsePart(name)
 	d := listing{publisher: p, url: l.origin + path, zipped: zipped}
 	err := p.current(ctx, func(t *partition) error {
-		d.id = t.id
+		d.id, d.size = t.id, t.size
 		switch {
 		case name == l.root:
 			d.index = t.isSplit()
@@ -288,7 +295,7 @@ func (p *Publisher) partSuffix() string {
 // nextPart returns the path of part k, empty if the part is, and whether there is such a part by now. First is the id of the partition
 // to which part 0 belonged.
 func (p *Publisher) nextPart(ctx context.Context, k int, first *string) (path string, more bool, err error) {
-	var s stamp
+	d := listing{publisher: p, part: k}
 	err = p.current(ctx, func(t *partition) error {
 		if k == 0 {
 			*first = t.id
@@ -296,13 +303,13 @@ func (p *Publisher) nextPart(ctx context.Context, k int, first *string) (path st
 		if t.id != *first {
 			return fmt.Errorf("sitemap: the log has another generation: %w", websync.ErrConflict)
 		}
-		s, more = t.at(k), t.isSplit() && k < t.parts()
+		d.id, d.size, d.stamp, more = t.id, t.size, t.at(k), t.isSplit() && k < t.parts()
 		return nil
 	})
 	if err != nil || !more {
 		return "", false, err
 	}
-	filled, err := p.isFilled(ctx, *first, k, s)
+	filled, err := d.isFilled(ctx)
 	if err != nil || !filled {
 		return "", true, err
 	}

@@ -514,6 +514,14 @@ func TestPublisherLocator(t *testing.T) {
 	assert.NotEqual(t, before.ETag, after.ETag)
 }
 
+// bigImage returns an element of n bytes and some more.
+func bigImage(t *testing.T, n int) websync.Element {
+	x, err := sitemap.Image{Loc: site + "/a.png"}.Element()
+	require.NoError(t, err)
+	x.XML = strings.Replace(x.XML, "><", ">"+strings.Repeat(" ", n)+"<", 1)
+	return x
+}
+
 func TestPublisherElements(t *testing.T) {
 	own := func(local, text string) websync.Element {
 		return websync.Element{Space: sitemap.Namespace, Local: local, XML: "<" + local + ` xmlns="` + sitemap.Namespace + `">` + text + "</" + local + ">"}
@@ -531,7 +539,10 @@ func TestPublisherElements(t *testing.T) {
 	self := element(sitemap.Alternate{Lang: "de", Href: site + "/page"})
 	other := element(sitemap.Alternate{Lang: "fr", Href: site + "/fr"})
 	foreign := websync.Element{Space: "http://www.openarchives.org/rs/terms/", Local: "md", XML: `<rs:md xmlns:rs="http://www.openarchives.org/rs/terms/"/>`}
-	big := element(sitemap.Image{Loc: site + "/a.png", Caption: strings.Repeat("x", 1000)})
+	again := element(sitemap.Alternate{Lang: "FR", Href: site + "/fr2"})
+	third := element(sitemap.Alternate{Lang: "it", Href: site + "/it"})
+	phone := element(sitemap.Alternate{Media: "print", Href: site + "/print"})
+	big := bigImage(t, 600_000)
 	broken := websync.Element{Space: sitemap.ImageNamespace, Local: "image", XML: "<image"}
 	nameless := websync.Element{Space: sitemap.ImageNamespace, Local: "loc", XML: `<loc xmlns="` + sitemap.ImageNamespace + `"/>`}
 	loc := websync.Element{Space: sitemap.ImageNamespace, Local: "image", XML: `<image xmlns="` + sitemap.ImageNamespace + `"><loc>no</loc></image>`}
@@ -546,20 +557,33 @@ func TestPublisherElements(t *testing.T) {
 		"not well-formed":         {[]websync.Element{{Space: sitemap.Namespace, Local: "priority", XML: "0.5"}}, sitemap.Entry{}},
 		"extensions":              {[]websync.Element{image, video, news, self, other}, sitemap.Entry{Elements: []websync.Element{image, video, news, self, other}}},
 		"foreign ones":            {[]websync.Element{foreign, image, nameless}, sitemap.Entry{Elements: []websync.Element{image}}},
-		"one that is not valid":   {[]websync.Element{image, loc, own("priority", "0.5")}, sitemap.Entry{Priority: 0.5}},
-		"one that is broken":      {[]websync.Element{image, broken}, sitemap.Entry{}},
-		"alternates of others":    {[]websync.Element{image, other}, sitemap.Entry{}},
-		"two articles":            {[]websync.Element{news, news}, sitemap.Entry{}},
-		"more than there is room": {[]websync.Element{big}, sitemap.Entry{}},
+		"one that is not valid":   {[]websync.Element{image, loc, own("priority", "0.5")}, sitemap.Entry{Priority: 0.5, Elements: []websync.Element{image}}},
+		"one that is broken":      {[]websync.Element{broken, image}, sitemap.Entry{Elements: []websync.Element{image}}},
+		"alternates of others":    {[]websync.Element{image, other, phone}, sitemap.Entry{Elements: []websync.Element{image, phone}}},
+		"one language twice":      {[]websync.Element{self, other, again, third}, sitemap.Entry{Elements: []websync.Element{self, other, third}}},
+		"two articles":            {[]websync.Element{news, news, image}, sitemap.Entry{Elements: []websync.Element{news, image}}},
+		"more than there is room": {[]websync.Element{big, big, image}, sitemap.Entry{Elements: []websync.Element{big, image}}},
+		"1,001 images":            {slices.Repeat([]websync.Element{image}, 1001), sitemap.Entry{Elements: slices.Repeat([]websync.Element{image}, 1000)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShelf(t)
 			s.put("a", websync.Resource{ID: site + "/page", Modified: datetime(t, "2026-01-01"), Elements: test.elements})
-			p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: sitemap.MaxEntries}
+			var found []websync.Finding
+			p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: sitemap.MaxEntries, Report: func(f websync.Finding) { found = append(found, f) }}
 			_, body := render(t, p, "/sitemap.xml")
 			requireFlawless(t, p.URL(), body)
 			got := read(t, body)
 			require.Len(t, got, 1)
+			missing := 0
+			for _, x := range test.elements {
+				if x.Space != sitemap.Namespace && x.Space != foreign.Space {
+					missing++
+				}
+			}
+			assert.Len(t, found, missing-len(got[0].Elements), "each that is left out is reported: %v", found)
+			for _, f := range found {
+				assert.Contains(t, f.Message, "left out of the entry of "+site+"/page: ")
+			}
 			test.want.Loc, test.want.LastMod = site+"/page", datetime(t, "2026-01-01")
 			got[0].Line, got[0].Column = 0, 0
 			assert.Equal(t, test.want, got[0])
@@ -579,47 +603,136 @@ func TestPublisherElements(t *testing.T) {
 	assert.Len(t, read(t, body), 1100)
 }
 
-// A part in which everything takes the room that it may take fits into a document.
-func TestPublisherFits(t *testing.T) {
-	const size, share = 1024, (sitemap.MaxBytes - 1024) / 1024
-	fill := func(n, length int) []byte { // with entries of this length, the line's end included
-		const around = len("<url><loc></loc><lastmod>2026-01-01</lastmod>") + len(site+"/10001") + len("</url>\n")
-		image := sitemap.Image{Loc: site + "/a.png", Caption: "x"}
-		one, err := image.Element()
-		require.NoError(t, err)
-		image.Caption += strings.Repeat("x", length-around-len(one.XML))
-		one, err = image.Element()
-		require.NoError(t, err)
-		batch := numbered(10_001, 10_000+n)
-		for i := range batch {
-			batch[i].Modified, batch[i].Elements = datetime(t, "2026-01-01"), []websync.Element{one}
-		}
-		s := newShelf(t)
-		s.put("a", batch...)
-		_, body := render(t, &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: size}, "/sitemap.xml")
-		return body
-	}
-	n := size
-	if race {
-		n /= 16
-	}
-	body := fill(n, share)
-	assert.Equal(t, n, bytes.Count(body, []byte("<image:image ")))
-	assert.Greater(t, len(body), n*share)
-	body = fill(n, share+1)
-	assert.Zero(t, bytes.Count(body, []byte("<image:image ")))
-	assert.Equal(t, n, bytes.Count(body, []byte("<loc>")))
-
+// Alternates lead to where their targets are kept: to the entry itself, and to other resources of whatever part and source.
+func TestPublisherAlternates(t *testing.T) {
+	const first = "https://first.example.org"
 	s := newShelf(t)
-	var long []websync.Resource
-	for i := range 5500 {
-		long = append(long, websync.Resource{ID: fmt.Sprintf("%s/?%d%s", site, i, strings.Repeat("&", 2000))})
+	links := func(hrefs ...string) (all []websync.Element) {
+		for i, href := range hrefs {
+			x, err := sitemap.Alternate{Lang: []string{"de", "fr", "it", "en"}[i], Href: href}.Element()
+			require.NoError(t, err)
+			all = append(all, x)
+		}
+		return all
 	}
-	s.put("a", long...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
-	doc, err := p.Document(t.Context(), "/sitemap.xml")
+	keep := func(source, path string, elements []websync.Element) {
+		data := []byte(path)
+		s.commit(source, [][]byte{data}, websync.Item{Resource: websync.Resource{ID: first + path, Elements: elements},
+			Bodies: []websync.Body{{Name: "content", Key: websync.SHA256(data)}}})
+	}
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 1, Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
+	hrefs := func(path string) (all []string) {
+		_, body := render(t, p, path)
+		if bytes.Contains(body, []byte("<loc>"+site)) { // what is listed where it is elsewhere is on another host
+			requireFlawless(t, site+path, body)
+		}
+		alternates, err := read(t, body)[0].Alternates()
+		require.NoError(t, err)
+		for _, a := range alternates {
+			all = append(all, strings.TrimPrefix(a.Href, site))
+		}
+		return all
+	}
+	const r = "/r/https=3A/=2Ffirst.example.org"
+	keep("a", "/de", links(first+"/de", first+"/fr", first+"/it", first+"/en"))
+	keep("a", "/fr", links(first+"/de", first+"/fr"))
+	s.put("a", websync.Resource{ID: first + "/bare", Elements: links(first+"/bare", first+"/fr")})
+	parts := paths(t, p)
+	assert.Equal(t, []string{r + "/de~content", r + "/fr~content", first + "/it", first + "/en"}, hrefs(parts[0]))
+	assert.Equal(t, []string{r + "/de~content", r + "/fr~content"}, hrefs(parts[1]))
+	assert.Equal(t, []string{first + "/bare", first + "/fr"}, hrefs(parts[2]), "whose content is not kept")
+
+	before, err := p.Document(t.Context(), parts[0])
 	require.NoError(t, err)
-	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), websync.ErrLimit)
+	assert.Zero(t, before.Modified)
+	keep("b", "/it", nil) // in another part and source
+	after, err := p.Document(t.Context(), parts[0])
+	require.NoError(t, err)
+	assert.NotEqual(t, before.ETag, after.ETag)
+	assert.ErrorIs(t, before.Write(t.Context(), io.Discard), websync.ErrConflict)
+	assert.Equal(t, r+"/it~content", hrefs(parts[0])[2])
+	keep("b", "/it", []websync.Element{})
+	again, err := p.Document(t.Context(), parts[0])
+	require.NoError(t, err)
+	assert.Equal(t, after.ETag, again.ETag, "no id is new")
+
+	p = &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 1, Sources: []string{"a"}}
+	assert.Equal(t, first+"/it", hrefs(paths(t, p)[0])[2], "it is not published")
+}
+
+// Of many alternates no more wait than memory can hold.
+func TestPublisherManyAlternates(t *testing.T) {
+	s := newShelf(t)
+	batch := numbered(1, 1200)
+	for i := range batch {
+		for lang, href := range map[string]string{"de": batch[i].ID, "fr": batch[(i+1)%len(batch)].ID} {
+			x, err := sitemap.Alternate{Lang: lang, Href: href}.Element()
+			require.NoError(t, err)
+			batch[i].Elements = append(batch[i].Elements, x)
+		}
+	}
+	batch[7].Elements = nil
+	s.put("a", batch...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	_, body := render(t, p, "/sitemap.xml")
+	requireFlawless(t, p.URL(), body)
+	got := read(t, body)
+	require.Len(t, got, len(batch))
+	for i := range got {
+		assert.Equal(t, batch[i].ID, got[i].Loc, "the order stays")
+	}
+}
+
+// A part that would be too long makes all parts smaller: no entry and no element is lost.
+func TestPublisherFits(t *testing.T) {
+	const n = 120
+	big := bigImage(t, 900_000)
+	batch := numbered(1, n)
+	for i := range batch {
+		batch[i].Elements = []websync.Element{big}
+	}
+	s := newShelf(t)
+	s.put("a", batch...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	all := paths(t, p)
+	require.Greater(t, len(all), 4)
+	assert.Equal(t, all, paths(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}), "another process cuts alike")
+	var got []string
+	for _, path := range all[:len(all)-2] {
+		_, body := render(t, p, path)
+		assert.LessOrEqual(t, len(body), sitemap.MaxBytes)
+		for _, e := range read(t, body) {
+			assert.Len(t, e.Elements, 1)
+			got = append(got, strings.TrimPrefix(e.Loc, site))
+		}
+	}
+	assert.Len(t, got, n)
+	_, index := render(t, p, "/sitemap.xml")
+	assert.Equal(t, all[:len(all)-2], locs(read(t, index)))
+
+	for i := range batch {
+		batch[i].Elements = nil
+	}
+	s.put("a", batch...)
+	_, body := render(t, p, "/sitemap.xml")
+	assert.Equal(t, all[:len(all)-2], locs(read(t, body)), "they stay small")
+}
+
+// Changes are not sizes: what was written often is not long.
+func TestPublisherMeasures(t *testing.T) {
+	s := newShelf(t)
+	big := bigImage(t, 900_000)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	for range 70 {
+		s.put("a", websync.Resource{ID: site + "/1", Elements: []websync.Element{big}}, websync.Resource{ID: site + "/2"})
+	}
+	assert.Equal(t, []string{"/sitemap.xml", "/robots.txt"}, paths(t, p))
+	_, body := render(t, p, "/sitemap.xml")
+	assert.Equal(t, []string{"/1", "/2"}, locs(read(t, body)))
+}
+
+// URLs that need many escapes make parts smaller, too.
+func TestPublisherFitsLongURLs(t *testing.T) {
 }
 
 // A meter is a Catalog that counts what is read, and that can fail.
