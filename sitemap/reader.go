@@ -67,6 +67,12 @@ type Reader struct {
 	// limit. More than the protocol's 50 MiB is a finding.
 	MaxBytes int64
 
+	// MaxValue limits the bytes of one value: a loc, an extension element. If zero, it is 8 MiB; if
+	// negative, there is no limit but MaxBytes. MaxDepth limits how deep elements stand one inside
+	// another. If zero, it is 256; if negative, there is no limit. What passes one of them is reported
+	// and left out, and counts in Skipped; a Strict Reader ends with websync.ErrLimit.
+	MaxValue, MaxDepth int
+
 	// Now, if set, makes a lastmod that lies more than a day after it a finding.
 	Now time.Time
 
@@ -113,7 +119,7 @@ func (r *Reader) Kind() Kind { return r.kind }
 // what was read over: an entry inside of another or of an unknown element, a second loc, text with markup where none
 // belongs. Such entries are read where that is possible, and counted all the same: that all were found can't be known.
 //
-// What passes a limit on one value, 8 MiB or 256 elements one inside another, counts, too, and a processing instruction that
+// What passes MaxValue or MaxDepth counts, too, and a processing instruction that
 // runs on to the end of another.
 func (r *Reader) Skipped() int {
 	if r.xml == nil {
@@ -175,7 +181,7 @@ var sitemapKind = document.Kind{Format: "sitemap", Name: "a sitemap", Else: "nei
 // begin finds out what the document is and reads to its first entry.
 func (r *Reader) begin() error {
 	r.base = newBase(r.Document)
-	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, Report: r.reportDocument, Strict: r.Strict}
+	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, Report: r.reportDocument, Strict: r.Strict, MaxDepth: r.MaxDepth}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}
@@ -206,7 +212,7 @@ func (r *Reader) beginXML() (err error) {
 		r.report(ruleElementName, line, column, name.Local, nil, "the element is named "+r.root)
 	}
 	r.space = name.Space
-	r.xml.Stop = r.stop
+	r.xml.Stop, r.xml.MaxValue = r.stop, r.MaxValue
 	if r.space != Namespace {
 		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), namespaceFault(r.space))
 	}

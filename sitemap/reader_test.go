@@ -227,6 +227,27 @@ func TestLimits(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 100, n)
 	})
+	t.Run("MaxValue and MaxDepth", func(t *testing.T) {
+		doc := "<urlset xmlns='" + sitemap.Namespace + "' xmlns:x='urn:x'><url><loc>https://www.example.com/1</loc><x:a><x:b><x:c>" + strings.Repeat("x", 300) + "</x:c></x:b></x:a></url>" +
+			"<url><loc>https://www.example.com/" + strings.Repeat("x", 300) + "</loc></url><url><loc>https://www.example.com/2</loc></url></urlset>"
+		for _, test := range []struct{ value, depth, entries, skipped int }{{0, 0, 3, 0}, {-1, -1, 3, 0}, {400, 5, 3, 0}, {300, 5, 2, 3}, {400, 4, 3, 1}} {
+			r := newReader([]byte(doc), nil)
+			r.MaxValue, r.MaxDepth = test.value, test.depth
+			found := rules(r)
+			n, err := read(r)
+			require.NoError(t, err)
+			assert.Equal(t, test.entries, n, "%+v", test)
+			assert.Equal(t, test.skipped, r.Skipped(), "%+v", test)
+			assert.GreaterOrEqual(t, len(*found), test.skipped)
+			r = newReader([]byte(doc), nil)
+			r.MaxValue, r.MaxDepth, r.Strict = test.value, test.depth, true
+			if _, err = read(r); test.skipped > 0 {
+				assert.ErrorIs(t, err, websync.ErrLimit, "%+v", test)
+			} else {
+				assert.NoError(t, err, "%+v", test)
+			}
+		}
+	})
 	t.Run("gzip bomb", func(t *testing.T) {
 		r := sitemap.NewReader(io.MultiReader(bytes.NewReader(gzipOf(append([]byte("<urlset>"), bytes.Repeat([]byte(" "), 8<<20)...)))))
 		r.MaxBytes = 1 << 20

@@ -31,7 +31,8 @@ import (
 //
 // Entries that can't be used or may be lost in what is damaged, see [Reader.Skipped], count as skipped, and so does
 // a text, or a robots.txt file, that may have been cut ([harvest.Response] MayBeCut). A loc that the set lists more than
-// once is yielded each time, and reported.
+// once is yielded each time, and reported. Damage that turns one URL into another
+// can't be seen.
 //
 // What lets the next run skip reading is in the checkpoint. If Complete is set, every document is read in full, unless
 // the root has no parts and its server says that it has not changed. Otherwise a part of an index is skipped when its

@@ -41,8 +41,10 @@ type Document struct {
 	// Report receives what does not stop reading.
 	Report func(d Departure, line, column int, value []byte, message string)
 
-	// Strict makes a Fault end reading.
-	Strict bool
+	// Strict makes a Fault end reading, and XML that is nested deeper than MaxDepth, which is as in
+	// xmlscan.Reader.
+	Strict   bool
+	MaxDepth int
 
 	*bufio.Reader
 	limited *counter

@@ -35,6 +35,7 @@ func (d *Document) XML() (*XML, error) {
 	}
 	x.start = &prologue{src: d}
 	x.Reader = xmlscan.NewReader(x.start)
+	x.MaxDepth = d.MaxDepth
 	if !d.Strict {
 		x.Recover = func(line, column int, message string) {
 			d.Report(Fault, line+x.above, column, nil, message)
