@@ -1,9 +1,11 @@
 package sourcetest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sourcetest"
 )
 
 func brokenIdentities() []broken {
@@ -88,6 +91,51 @@ func on(kind harvest.EventKind, change func(ev *harvest.Event)) func() breaker {
 
 func brokenEvents() []broken {
 	return []broken{
+		{name: "ids in lower case", caught: "events/id-case", with: each(func(m *model) {
+			m.alter = func(_ *walk, ev *harvest.Event) { ev.Resource.ID = strings.ToLower(ev.Resource.ID) }
+		})},
+		{name: "an older state after a newer", caught: "events/newest-last", with: each(func(m *model) {
+			m.all = func(w *walk) {
+				next := w.next
+				w.next = func(ev harvest.Event, err error) bool {
+					if !next(ev, err) {
+						return false
+					}
+					if ev.Kind != harvest.Put {
+						return true
+					}
+					ev.Resource.Modified, _ = websync.ParseDatetime("2025-12-31")
+					return next(ev, nil)
+				}
+				w.tellSnapshot()
+			}
+		})},
+		{name: "titles that depend on the checkpoint", caught: "events/described", log: true, with: each(func(m *model) {
+			m.alter = func(w *walk, ev *harvest.Event) {
+				if ev.Kind == harvest.Put && !w.run.From.IsZero() {
+					ev.Resource.Title = "new"
+				}
+			}
+		})},
+		{name: "titles that count the passes", caught: "events/same", with: func() breaker {
+			var n atomic.Int64
+			return func(m *model) {
+				m.all = func(w *walk) {
+					title := fmt.Sprint(n.Add(1))
+					m.alter = func(_ *walk, ev *harvest.Event) {
+						if ev.Kind == harvest.Put {
+							ev.Resource.Title = title
+						}
+					}
+					w.tellSnapshot()
+				}
+			}
+		}},
+		{name: "what can't be read is not counted", caught: "events/skipped", sites: skippingSites(), skips: []int{3},
+			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Skipped = 0 })},
+		{name: "what can't be read counts once for each page", caught: "events/skipped", sites: skippingSites(), skips: []int{3},
+			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Skipped = 2 })},
+
 		{name: "tells nothing", caught: "events/undisturbed", with: each(func(m *model) { m.all = func(*walk) {} })},
 		{name: "always a Problem", caught: "events/undisturbed interrupt/events",
 			with: each(func(m *model) {
@@ -263,5 +311,48 @@ func brokenBytes() []broken {
 		{name: "bytes of another digest", caught: "bytes/stated", log: true, with: on(harvest.Put, func(ev *harvest.Event) {
 			ev.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("other"))}
 		})},
+	}
+}
+
+// skippingSites have three entries that can't be read.
+func skippingSites() []sourcetest.Site {
+	return []sourcetest.Site{lists(map[string]string{
+		"root": "put /a 2026-01-01\npage /1\npage /2\n",
+		"1":    "bad one\nput /b 2026-01-02\nbad two\n",
+		"2":    "bad three\n",
+	})}
+}
+
+// A getterOf is a model that gets its bodies itself.
+type getterOf struct {
+	*model
+	get func(ctx context.Context, job *harvest.Job) error
+}
+
+func (g getterOf) Get(ctx context.Context, job *harvest.Job) error { return g.get(ctx, job) }
+
+func soundGet(ctx context.Context, job *harvest.Job) error { return getting{}.Get(ctx, job) }
+
+func brokenGetters() []broken {
+	return []broken{
+		{name: "an error is no body", caught: "get/failure", get: func(ctx context.Context, job *harvest.Job) error {
+			resp, err := job.Fetch(ctx, &harvest.Request{URL: job.Resource.ID})
+			if err != nil {
+				return nil
+			}
+			defer resp.Body.Close()
+			_, err = job.Keep(ctx, "page", job.Resource.Content, resp.Body)
+			return err
+		}},
+		{name: "half of a body is a body", caught: "get/failure", get: func(ctx context.Context, job *harvest.Job) error {
+			resp, err := job.Fetch(ctx, &harvest.Request{URL: job.Resource.ID})
+			if err != nil {
+				return err
+			}
+			defer resp.Body.Close()
+			data, _ := io.ReadAll(resp.Body)
+			_, err = job.Keep(ctx, "page", job.Resource.Content, bytes.NewReader(data))
+			return err
+		}},
 	}
 }

@@ -1,6 +1,7 @@
 package sourcetest_test
 
 import (
+	"context"
 	"flag"
 	"slices"
 	"testing"
@@ -16,8 +17,11 @@ var matrix = flag.Bool("matrix", false, "run every case on every broken source a
 // A broken is a Source with one fault, and the cases that are there to catch it.
 type broken struct {
 	name   string
-	caught string         // by these cases
-	log    bool           // it tells a log
+	caught string // by these cases
+	log    bool   // it tells a log
+	sites  []sourcetest.Site
+	get    func(ctx context.Context, job *harvest.Job) error // it is a Getter
+	skips  []int
 	with   func() breaker // once for all Sources of a case
 }
 
@@ -28,7 +32,7 @@ type breaker = func(m *model)
 func each(b breaker) func() breaker { return func() breaker { return b } }
 
 func allBroken() []broken {
-	return slices.Concat(brokenIdentities(), brokenEvents(), brokenBytes(), brokenCheckpoints(), brokenReleases(), brokenStops(),
+	return slices.Concat(brokenIdentities(), brokenEvents(), brokenGetters(), brokenBytes(), brokenCheckpoints(), brokenReleases(), brokenStops(),
 		brokenInterrupts(), brokenFailures())
 }
 
@@ -41,11 +45,18 @@ func (b broken) options() sourcetest.Options {
 	if b.log {
 		sites = logSites()
 	}
+	if b.sites != nil {
+		sites = b.sites
+	}
 	o := modelOptions(func() harvest.Source {
 		m := &model{url: base + "root", log: b.log}
 		breaks(m)
+		if b.get != nil {
+			return getterOf{m, b.get}
+		}
 		return m
 	}, sites)
+	o.Skipped = b.skips
 	o.Patience = 300 * time.Millisecond
 	return o
 }
@@ -63,8 +74,15 @@ func TestBrokenSources(t *testing.T) {
 // What breaks nothing is caught by nothing: the recorder and the model are not what fails.
 func TestSoundSource(t *testing.T) {
 	for _, log := range []bool{false, true} {
-		o := broken{log: log}.options()
+		o := broken{log: log, get: soundGet}.options()
 		o.Patience = 0
+		o.Skipped = make([]int, len(o.Sites))
 		suite.Passes(t, sourcetest.Cases(), o)
+	}
+	o := broken{sites: skippingSites(), skips: []int{3}}.options()
+	for _, c := range sourcetest.Cases() {
+		if c.String() == "events/skipped" {
+			suite.Passes(t, []sourcetest.Case{c}, o)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package sourcetest
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -13,6 +15,10 @@ func eventCases() []rule {
 		{Name: "undisturbed", Rule: "Undisturbed, a Source tells something, without an error and without a Problem.", check: eventUndisturbed},
 		{Name: "kinds", Rule: "An event has one of the kinds there are, and no fields but those of its kind.", check: eventKinds},
 		{Name: "ids", Rule: "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", check: eventIDs},
+		{Name: "id-case", Rule: "An id is kept as it is written: no letter changes its case.", check: eventIDCase},
+		{Name: "newest-last", Rule: "When an id comes twice in a pass, the second state is not older than the first.", check: eventNewestLast},
+		{Name: "described", Rule: "The same state of a resource is described in the same words, from whatever checkpoint the pass begins.", check: eventDescribed},
+		{Name: "skipped", Rule: "Entries that can't be read are counted, all of them, in Skipped.", check: eventSkipped},
 		{Name: "order", Rule: "Outside of snapshots, events come oldest first.", check: eventOrder},
 		{Name: "snapshots", Rule: "Each SnapshotStart has its SnapshotEnd, and none begins inside another, unless an error ends the pass.", check: eventSnapshots},
 		{Name: "resume", Rule: "No event carries Resume from SnapshotStart until its SnapshotEnd, nor from a Problem on. A Checkpoint has a Version.", check: eventResume},
@@ -128,6 +134,88 @@ func eventIDs(t *tester) {
 			if !known[id] {
 				t.Fatalf("%s: another pass tells of %.200q, which the first did not", stateName(state), id)
 			}
+		}
+	}
+}
+
+func eventIDCase(t *tester) {
+	for state := range t.states() {
+		var text strings.Builder
+		for _, doc := range t.options.Sites[state] {
+			text.WriteString(doc.Body + "\n")
+		}
+		written, folded := text.String(), strings.ToLower(text.String())
+		for _, id := range t.listen(pass{state: state}).ids() {
+			if !strings.Contains(written, id) && strings.Contains(folded, strings.ToLower(id)) {
+				t.Fatalf("%s: the documents have no id %.200q but in other letters", stateName(state), id)
+			}
+		}
+	}
+}
+
+// timeOf returns the time of the change that an event tells of, as far as it is stated.
+func timeOf(ev *harvest.Event) websync.Datetime {
+	if ev.At.IsZero() {
+		return ev.Resource.Modified
+	}
+	return ev.At
+}
+
+func eventNewestLast(t *tester) {
+	for _, l := range t.plain() {
+		last := map[string]websync.Datetime{}
+		for i, ev := range l.events {
+			at := timeOf(&ev)
+			if ev.Kind > harvest.Delete || at.IsZero() {
+				continue
+			}
+			id := ev.Resource.ID
+			if was, ok := last[id]; ok && at.Before(was) {
+				t.Fatalf("%s: event %d tells of %.200q at %v, after its state of %v", l.name, i+1, id, at, was)
+			}
+			last[id] = at
+		}
+	}
+}
+
+func eventDescribed(t *tester) {
+	var before harvest.Checkpoint
+	for state := range t.states() {
+		whole := t.listen(pass{state: state})
+		known := map[string]string{}
+		for _, ev := range whole.events {
+			known[stateOf(&ev)] = said(ev)
+		}
+		for _, from := range []harvest.Checkpoint{before, whole.resume(harvest.Checkpoint{})} {
+			if from.IsZero() {
+				continue
+			}
+			l := t.listen(pass{state: state, from: from})
+			for i, ev := range l.events {
+				want := known[stateOf(&ev)]
+				if got := said(ev); ev.Kind <= harvest.Delete && want != "" && got != want {
+					t.Fatalf("%s: event %d is %.300s, and from the beginning it is %.300s", l.name, i+1, got, want)
+				}
+			}
+		}
+		before = whole.resume(before)
+	}
+}
+
+// stateOf names one state of one resource.
+func stateOf(ev *harvest.Event) string { return fmt.Sprint(ev.Kind, ev.Resource.ID, " ", timeOf(ev)) }
+
+func eventSkipped(t *tester) {
+	if t.options.Skipped == nil {
+		t.Skip("not checked: Options.Skipped is not set")
+	}
+	for state, want := range t.options.Skipped {
+		got := 0
+		for _, ev := range t.listen(pass{state: state}).events {
+			got += int(ev.Skipped)
+		}
+		if got != want {
+			t.Errorf("%s: %d entries count as skipped, want %d", stateName(state), got, want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 //	put ID TIME TEXT      a resource that comes with its bytes
 //	delete ID TIME
 //	odd                   something to report
+//	bad                   an entry that can't be read
 //
 // As a snapshot it shows the puts of all pages. As a log it tells the pages one after the other, and remembers how much it
 // has told of which.
@@ -78,6 +79,7 @@ type walk struct {
 	next   func(harvest.Event, error) bool
 	from   note
 	broken bool // there was a Problem
+	bad    int  // entries that can't be read
 	n      int  // events
 	ended  bool // the snapshot was told to its end
 }
@@ -113,7 +115,7 @@ func (w *walk) tellSnapshot() {
 			return
 		}
 	}
-	end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: !w.broken, Options: "model"}
+	end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: !w.broken, Options: "model", Skipped: w.bad}
 	if !w.broken {
 		end.Resume = note{Page: "all"}.checkpoint()
 	}
@@ -239,6 +241,10 @@ func (w *walk) parse(url, text string) (lines []line, err error) {
 	w.run.Expect(int64(len(all) - 2))
 	for _, s := range all[1 : len(all)-1] {
 		f := append(strings.SplitN(s, " ", 4), "", "", "")
+		if f[0] == "bad" {
+			w.bad++
+			continue
+		}
 		if f[0] == "odd" {
 			w.run.Report(websync.Finding{Document: url, Rule: "odd", Message: "an odd line"})
 			continue
@@ -273,12 +279,12 @@ func snapshotSites() []sourcetest.Site {
 		lists(map[string]string{
 			"root": "put /a 2026-01-01\npage /1\npage /2\n",
 			"1":    "put /b 2026-01-02\nput /c 2026-01-01\nodd\n",
-			"2":    "put /d 2026-01-03\nput /e 2026-01-03 some text\n",
+			"2":    "put /d 2026-01-03\nput /e 2026-01-03 some text\nput /Upper 2026-01-01 the same text\n",
 		}),
 		lists(map[string]string{
 			"root": "put /a 2026-01-01\npage /1\npage /2\npage /3\n",
 			"1":    "put /b 2026-01-05\nodd\n",
-			"2":    "put /d 2026-01-03\nput /e 2026-01-05 other text\n",
+			"2":    "put /d 2026-01-03\nput /e 2026-01-05 other text\nput /Upper 2026-01-05 the same text\n",
 			"3":    "put /f 2026-01-05\nput /g 2026-01-06\n",
 		}),
 	}

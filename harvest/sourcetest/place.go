@@ -36,9 +36,10 @@ func (t *tester) place(states int) *place {
 
 // A disturbance is what happens to one run. The zero one is none.
 type disturbance struct {
-	full  bool
-	lists func(cancel context.CancelFunc) hook         // of the Source's requests
-	each  func(n int, cancel context.CancelFunc) error // after so many events; an error is where the run ends
+	full   bool
+	lists  func(cancel context.CancelFunc) hook         // of the Source's requests
+	bodies func(cancel context.CancelFunc) hook         // of those for bodies
+	each   func(n int, cancel context.CancelFunc) error // after so many events; an error is where the run ends
 }
 
 // errInterrupted ends a run.
@@ -88,6 +89,9 @@ func (p *place) run(state int, d disturbance) *result {
 		src.lists.Hook = d.lists(cancel)
 	}
 	bodies := &Fetcher{Site: site}
+	if d.bodies != nil {
+		bodies.Hook = d.bodies(cancel)
+	}
 	h := &harvest.Harvester{Store: p.store, Fetcher: bodies, Bodies: p.t.options.Bodies, Full: d.full, MaxDelete: -1, Attempts: -1}
 	r := new(result)
 	err := p.t.Await(func() error {
@@ -179,7 +183,6 @@ type record struct {
 	Resource   websync.Resource
 	Bodies     []websync.Body
 	Stated     uint64
-	Restated   *harvest.Times
 	Validators []harvest.Validator
 }
 
@@ -200,7 +203,10 @@ func (p *place) contents() *contents {
 	c := &contents{records: map[string]record{}, last: map[string]entry{}, tasks: map[string]task{}}
 	for r, err := range p.store.Records(p.t.Ctx, p.key, "") {
 		p.t.OK(err, "Store.Records")
-		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated, r.Restated, r.Validators}
+		if r.Restated != nil { // a record that was re-dated is one that had this date from the beginning
+			r.At, r.Resource.Modified = r.Restated.At, r.Restated.Modified
+		}
+		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated, r.Validators}
 	}
 	for e, err := range p.store.Changes(p.t.Ctx, websync.Range{Sources: []string{p.key}}) {
 		p.t.OK(err, "Store.Changes")

@@ -28,6 +28,10 @@ type Options struct {
 	// Bodies says what the engine does about the bodies. SkipBodies is for Sites that hold lists only.
 	Bodies harvest.BodyMode
 
+	// Skipped, if set, are how many entries of each state can't be read: a pass from the
+	// beginning must count as many.
+	Skipped []int
+
 	// Tolerates, if set, reports whether a failure of a document need not show: the Source can do without the document, or its
 	// format does not tell where it ends.
 	Tolerates func(url string, f Failure) bool
@@ -73,6 +77,7 @@ func topics() []topic {
 		{"identity", identityCases()},
 		{"events", eventCases()},
 		{"bytes", byteCases()},
+		{"get", getCases()},
 		{"checkpoint", checkpointCases()},
 		{"release", releaseCases()},
 		{"stop", stopCases()},
