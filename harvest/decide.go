@@ -35,6 +35,14 @@ func (r *Record) time() websync.Datetime {
 	return t.At
 }
 
+// shownTime returns the time of the change that a Catalog shows.
+func (r *Record) shownTime() websync.Datetime {
+	if r.At.IsZero() {
+		return r.Resource.Modified
+	}
+	return r.At
+}
+
 // restate makes t the times that the source stated last.
 func (r *Record) restate(t Times) {
 	r.Restated = &t
@@ -228,7 +236,8 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 
 // changeTo returns the change that leads from a record to the next state, which an event of the time at told: a put, or only a
 // touch, which keeps the Item as it is, if the bytes and the description are the same, Modified apart. Where no bytes are
-// got, another Modified is a change, and so are what a log tells of a later time and a Modified that is only for Get to find.
+// got, another Modified is a change, and so are what a log tells of a later time, a Modified that is only for Get to find, and a
+// time that takes the place of one in the future.
 func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !rec.Live() {
 		next.Kind = websync.Created
@@ -242,7 +251,8 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	}
 	sameBytes := sameBodies(rec.Bodies, next.Bodies) && (was.Modified == now.Modified || r.h.Bodies != SkipBodies)
 	found := r.getter != nil && now.Modified.IsZero() && next.Resource.Modified != rec.Resource.Modified
-	if !sameBytes || found || at.After(rec.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
+	corrected := r.isFuture(rec.shownTime()) && !r.isFuture(next.shownTime())
+	if !sameBytes || found || corrected || at.After(rec.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
 		return decision{outcome: Updated, change: &Change{Base: rec.Seq, Record: next}}
 	}
 	if was == now && rec.Stated == next.Stated && rec.Early == next.Early && slices.Equal(rec.Validators, next.Validators) {

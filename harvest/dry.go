@@ -209,7 +209,7 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 			return err
 		}
 		if t.Kind != TaskGet || t.Parked || t.Due.After(now) || p.dry.expected(t.Resource.ID) != nil ||
-			p.dry.swept != nil && p.dry.swept.ends(&t, p.id) {
+			p.dry.swept != nil && p.ends(p.dry.swept, &t) {
 			continue
 		}
 		s := &slot{ev: t.event(), task: &t}

@@ -148,6 +148,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	for _, s := range batch {
 		if s.task == nil {
 			p.report.event()
+			p.checkTime(s)
 		}
 		if s.ev.Kind == Put {
 			if p.snap == nil && s.task == nil {
@@ -176,6 +177,15 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 		}
 	}
 	return nil
+}
+
+// checkTime reports an event that lies in the future.
+func (p *pipe) checkTime(s *slot) {
+	if t := s.ev.time(); p.isFuture(t) {
+		p.finding(websync.Finding{Document: p.key, Rule: "future-time", Value: t.String(),
+			Message: fmt.Sprintf("%q is stated to have changed more than a day after %s, by the publisher's clock: its time is not used",
+				s.id(), p.clock().UTC().Format(time.RFC3339))})
+	}
 }
 
 // recognise reports whether a snapshot's table tells that the event says nothing new. What is shown again may by now be

@@ -95,8 +95,23 @@ func dateOf(resp *Response) time.Time {
 	return d.UTC().Time()
 }
 
-// believed returns a time that is stated, or the zero Datetime if it can't be believed.
-func (r *run) believed(t websync.Datetime) websync.Datetime { return t }
+// believed returns a time that is stated, or the zero Datetime if it lies in the future.
+func (r *run) believed(t websync.Datetime) websync.Datetime {
+	if r.isFuture(t) {
+		return websync.Datetime{}
+	}
+	return t
+}
+
+// isFuture reports whether a stated time is more than a day later than the publisher's clock. Where no answer has a Date only a
+// full pass knows, by our clock.
+func (r *run) isFuture(t websync.Datetime) bool {
+	now := r.date.Load()
+	if now == 0 && r.isFull() {
+		now = r.report.Started.Unix()
+	}
+	return now != 0 && !t.IsZero() && t.UTC().Time().Unix() > now+secondsPerDay
+}
 
 func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
 	if r.h.Bodies == VerifyBodies {

@@ -125,7 +125,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 // show it. Nor is it gone if a task that the snapshot leaves alone tells of a younger state.
 func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
 	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
-		(waiting == nil || waiting.Kind == TaskWithheld || w.snap.ends(waiting, w.id))
+		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
 }
 
 // eachGone calls f with every record that is gone, and with its task if it has one.
@@ -199,7 +199,7 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 		if err != nil {
 			return &storeError{err}
 		}
-		if !w.snap.ends(&t, w.id) {
+		if !w.ends(w.snap, &t) {
 			continue
 		}
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: t.Resource.ID, N: t.N})
@@ -212,11 +212,11 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 
 // ends reports whether a complete snapshot ends a task: another run than this one has stored it, the snapshot does not show
 // its id, and it does not tell of a change after the snapshot.
-func (s *snapshot) ends(t *Task, run [16]byte) bool {
-	if t.Kind != TaskGet || t.Run == run || s.table.seen(t.Resource.ID) {
+func (r *run) ends(s *snapshot, t *Task) bool {
+	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) {
 		return false
 	}
-	return !notBefore(t.time(), s.moment())
+	return !notBefore(r.believed(t.time()), s.moment())
 }
 
 func (w *sweeper) flushFull(ctx context.Context) error {
