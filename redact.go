@@ -10,10 +10,21 @@ var secretNames = [...]string{
 	"key", "token", "secret", "pass", "pwd", "sig", "auth", "credential", "session", "jwt",
 }
 
-// RedactURL returns a URL as errors, reports and logs show it: without user name and password, and with "xxxxx" for the
-// values of parameters that look like secrets by their names, in the query and in the fragment. It works on malformed URLs,
-// too, and returns a file name as it is.
+// RedactURL returns a URL as errors, reports and logs show it: without user name and
+// password, and with "xxxxx" for the values of parameters that look like secrets by their
+// names (token, key, signature, password and the like), in the query and in the fragment.
+// What is longer than 2,048 bytes is cut. It works on malformed URLs, too, and returns a file
+// name as it is.
 func RedactURL(raw string) string {
+	const longest = 2048
+	shown := redact(raw)
+	if len(shown) > longest {
+		shown = strings.ToValidUTF8(shown[:longest], "") + "…"
+	}
+	return shown
+}
+
+func redact(raw string) string {
 	rest, fragment, hasFragment := strings.Cut(raw, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	if scheme, after, ok := strings.Cut(rest, "//"); ok && (scheme == "" || strings.HasSuffix(scheme, ":")) {

@@ -1,6 +1,7 @@
 package websync_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,4 +33,7 @@ func TestRedactURL(t *testing.T) {
 	} {
 		assert.Equal(t, want, websync.RedactURL(url), url)
 	}
+	long := "https://h/" + strings.Repeat("x", 2037)
+	assert.Equal(t, long+"x", websync.RedactURL(long+"x"))
+	assert.Equal(t, long+"…", websync.RedactURL(long+"ü"))
 }

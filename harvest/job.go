@@ -187,7 +187,7 @@ func (j *Job) Content(ctx context.Context) error {
 		return err
 	}
 	defer resp.Body.Close()
-	if t := resp.header("Content-Type"); t != "" {
+	if t := resp.header("Content-Type"); t != "" && len(t) <= maxType {
 		link.Type = t
 	}
 	_, err = j.Keep(ctx, ContentName, link, resp.Body)
@@ -218,6 +218,9 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 	_, err = j.Keep(ctx, ContentName, link, r)
 	return err
 }
+
+// maxType is how long a Content-Type may be to be kept, in bytes: records are stored by the million.
+const maxType = 1024
 
 // mayReuse reports whether the held content can be what link describes, so that "not modified" is an answer.
 func (j *Job) mayReuse(link websync.Link) bool {

@@ -343,6 +343,11 @@ func escapeQuery(q string) string {
 	return q
 }
 
+// maxURL is how long a URL may be, in bytes: twice what RFC 9110 §4.1 wants everybody to understand.
+const maxURL = 16_000
+
+func urlLen(u *url.URL) int { return len(u.Host) + len(u.EscapedPath()) + len(u.RawQuery) }
+
 // maxHost is how long a host's name may be, in bytes. RFC 1035 §2.3.4 allows 255; other alphabets take more in a URL.
 const maxHost = 1000
 
@@ -352,6 +357,8 @@ func checkURL(u *url.URL) error {
 		return fmt.Errorf("scheme %q: only http and https are fetched", u.Scheme)
 	case u.Hostname() == "":
 		return errors.New("URL without a host")
+	case urlLen(u) > maxURL:
+		return fmt.Errorf("URL of %d bytes: at most %d are asked for", urlLen(u), maxURL)
 	case len(u.Host) > maxHost:
 		return fmt.Errorf("host name of %d bytes: at most %d are used", len(u.Host), maxHost)
 	case u.User != nil:

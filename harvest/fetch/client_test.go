@@ -184,6 +184,13 @@ func TestRedirects(t *testing.T) {
 		assert.NotErrorIs(t, err, harvest.ErrTemporary)
 	}
 	w.answers["http://example.org/file"] = reply(302, "", "Location: file:///etc/passwd")
+	w.answers["http://example.org/long"] = reply(302, "", "Location: /?"+strings.Repeat("x", 200_000))
+	w.answers["http://example.org/host"] = reply(302, "", "Location: http://"+strings.Repeat("x.", 600)+"/")
+	for _, path := range []string{"long", "host"} {
+		_, err := get(t.Context(), c, "http://example.org/"+path)
+		require.ErrorIs(t, err, harvest.ErrForbidden)
+		assert.Less(t, len(err.Error()), 3000)
+	}
 	w.answers["http://example.org/user"] = reply(302, "", "Location: http://u:hunter2@example.org/end")
 	for _, path := range []string{"file", "user"} {
 		_, err := get(t.Context(), c, "http://example.org/"+path)

@@ -23,6 +23,7 @@ func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 		DialContext:            dial,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
+		TLSHandshakeTimeout:    s.inactivity, // dialling goes on when its request has ended
 		MaxIdleConns:           concurrency,
 		MaxIdleConnsPerHost:    idle,
 		IdleConnTimeout:        90 * time.Second,
