@@ -13,8 +13,8 @@ var secretNames = [...]string{
 // RedactURL returns a URL as errors, reports and logs show it: without user name and
 // password, and with "xxxxx" for the values of parameters that look like secrets by their
 // names (token, key, signature, password and the like), in the query and in the fragment.
-// What is longer than 2,048 bytes is cut. It works on malformed URLs, too, and returns a file
-// name as it is.
+// What is longer than 2,048 bytes is cut. It works on malformed URLs, too, and returns a
+// file name as it is.
 func RedactURL(raw string) string {
 	const longest = 2048
 	shown := redact(raw)

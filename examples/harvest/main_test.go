@@ -437,6 +437,26 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// A publisher that changes a page without stating it is asked again with -recheck.
+func TestRecheck(t *testing.T) {
+	w := newWeb(t)
+	w.set("/a", text("old"))
+	w.set("/1.xml", text(strings.ReplaceAll(w.urlset("/a"), "</loc>", "</loc><lastmod>2020-01-01</lastmod>")))
+	store := storeFlag(t)
+	call(t, store, w.URL+"/1.xml").is(t, exitInStep)
+	w.set("/a", text("new"))
+	call(t, store, w.URL+"/1.xml").is(t, exitInStep)
+	assert.Equal(t, 1, w.asked["/a"])
+	a := call(t, store, "-recheck", w.URL+"/1.xml")
+	a.is(t, exitInStep)
+	assert.Equal(t, 2, w.asked["/a"])
+	assert.Contains(t, a.stdout, "updated    1")
+	a = call(t, store, "-recheck", w.URL+"/1.xml")
+	a.is(t, exitInStep)
+	assert.Equal(t, 3, w.asked["/a"])
+	assert.Contains(t, a.stdout, "fetched    0 bodies")
+}
+
 func TestHeld(t *testing.T) {
 	w := newWeb(t)
 	w.set("/sitemap.txt", text(w.URL+"/a\n"))

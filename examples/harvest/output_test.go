@@ -94,8 +94,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-// Secrets in URLs, of the command line and of what a source lists, are in no output, and control characters drive no
-// terminal.
+// Secrets in URLs, of the command line and of what a source lists, are in no output, and
+// control characters drive no terminal.
 func TestOutputIsHarmless(t *testing.T) {
 	w := newWeb(t)
 	evil := "\u009b31m\u202e"

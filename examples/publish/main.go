@@ -54,6 +54,18 @@ type program struct {
 
 // run is main without the process around it. It returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
+	out := cli.NewOutput(p.stdout)
+	p.stdout, p.stderr = out, cli.NewOutput(p.stderr)
+	code := p.command(ctx, args)
+	if err := out.Err(); err != nil {
+		fmt.Fprintf(p.stderr, "publish: standard output: %v\n", err)
+		return exitFailed
+	}
+	return code
+}
+
+// command does what the arguments say.
+func (p *program) command(ctx context.Context, args []string) int {
 	var err error
 	p.options, err = parseOptions(args)
 	var asked *cli.HelpRequest
@@ -182,7 +194,9 @@ func (p *program) serve(ctx context.Context) error {
 		go p.scanner.watch(ctx)
 	}
 	go func() { cancel(server.Serve(listener)) }()
-	fmt.Fprintln(p.stdout, entry)
+	if _, err := fmt.Fprintln(p.stdout, entry); err != nil {
+		return nil // run says why
+	}
 	<-ctx.Done()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err

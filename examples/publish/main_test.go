@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -281,3 +282,22 @@ func TestBaseOf(t *testing.T) {
 		assert.Equal(t, want, baseOf(addr), addr)
 	}
 }
+
+// What can't be written was not said, and no text drives a terminal.
+func TestOutput(t *testing.T) {
+	dir := directory(t, map[string]string{"a": "a"})
+	for _, args := range [][]string{{"-h"}, {"-dir", dir, "-out", t.TempDir()}, {"-dir", dir, "-addr", "localhost:0"}} {
+		var stderr bytes.Buffer
+		p := &program{stdout: full{}, stderr: &stderr}
+		assert.Equal(t, exitFailed, p.run(t.Context(), args))
+		assert.Contains(t, stderr.String(), "publish: standard output: no space")
+	}
+	got := call(t, "-\x1b[2J\u009b")
+	assert.Equal(t, exitFailed, got.code)
+	assert.Contains(t, got.stderr, `\u001b[2J\u009b`)
+	assert.NotContains(t, got.stderr, "\x1b")
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }

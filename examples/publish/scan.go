@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -54,7 +55,7 @@ func (s *scanner) tell(r *harvest.Report) {
 		if f.ID != "" {
 			f.Error = f.ID + ": " + f.Error
 		}
-		said += fmt.Sprintf("publish: %s\n", f.Error)
+		said += fmt.Sprintf("publish: %s\n", cli.OneLine(f.Error))
 	}
 	if said != s.said {
 		fmt.Fprint(s.out, said)

@@ -16,7 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// serveRaw answers each request with the same bytes and closes the connection. It returns the URL.
+// serveRaw answers each request with the same bytes and closes the connection. It returns
+// the URL.
 func serveRaw(t *testing.T, answer string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -37,7 +38,8 @@ func serveRaw(t *testing.T, answer string) string {
 	return "http://" + listener.Addr().String() + "/a"
 }
 
-// An answer that only the end of its connection ends may have been cut, and can't be recognised later.
+// An answer that only the end of its connection ends may have been cut, and can't be
+// recognised later.
 func TestMayBeCut(t *testing.T) {
 	const stated = "ETag: \"1\"\r\nLast-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\n"
 	zipped := zip(t, "hello")

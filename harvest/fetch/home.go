@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// homes are the addresses that the hosts of sources may have though they are not public. The user has named these
-// hosts, and may mean one of his own network; but who owns a name decides what it resolves to, and can change that
-// between two connections. So what a name may be is decided once: nothing but public, or the addresses that it has then.
+// homes are the addresses that the hosts of sources may have though they are not public.
+// The user has named these hosts, and may mean one of his own network; but who owns a
+// name decides what it resolves to, and can change that between two connections. So what
+// a name may be is decided once: nothing but public, or the addresses that it has then.
 // There is an entry for each name of a source, and none for what sources list.
 type homes struct {
 	mu sync.Mutex
@@ -20,7 +21,8 @@ type homes struct {
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// originHost is the key of the *host that a connection is for in the context of its dialling.
+// originHost is the key of the *host that a connection is for in the context of its
+// dialling.
 type originHost struct{}
 
 // dialHome connects to the host of a source.
@@ -46,8 +48,9 @@ func (c *Client) dialer(g *Guard) *net.Dialer {
 	return d
 }
 
-// home returns the networks that the host of a source may be in, besides the public ones: the address, if it is named by
-// one; loopback for localhost; for another name all its addresses of the first time, if none of them was public.
+// home returns the networks that the host of a source may be in, besides the public ones:
+// the address, if it is named by one; loopback for localhost; for another name all its
+// addresses of the first time, if none of them was public.
 func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return []netip.Prefix{single(addr)}, nil
@@ -94,8 +97,9 @@ func (c *Client) lookup(ctx context.Context, name string) ([]netip.Addr, error) 
 	return resolver.LookupNetIP(ctx, "ip", name)
 }
 
-// privateOnly returns the addresses as networks, or nil if one of them is public. One that is link-local is not
-// returned: services are there that tell a machine its secrets, and no name leads to them by right.
+// privateOnly returns the addresses as networks, or nil if one of them is public. One
+// that is link-local is not returned: services are there that tell a machine its secrets,
+// and no name leads to them by right.
 func privateOnly(addrs []netip.Addr) (private []netip.Prefix) {
 	for _, addr := range addrs {
 		if public.SafeAddr(addr.Unmap()) == nil {
@@ -114,7 +118,8 @@ func single(addr netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(addr, addr.BitLen())
 }
 
-// wasPublic reports whether the host had a public address when it was first asked as that of a source.
+// wasPublic reports whether the host had a public address when it was first asked as that
+// of a source.
 func (h *host) wasPublic() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -19,7 +19,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A nameServer answers for every name with the next of its answers, and with the last from then on.
+// A nameServer answers for every name with the next of its answers, and with the last
+// from then on.
 type nameServer struct {
 	mu      sync.Mutex
 	answers [][]string // addresses, for each lookup
@@ -78,7 +79,8 @@ func (s *nameServer) next() []string {
 	return answer
 }
 
-// The name of a source is its owner's to point anywhere at any time. What it resolves to first decides.
+// The name of a source is its owner's to point anywhere at any time. What it resolves to
+// first decides.
 func TestRebinding(t *testing.T) {
 	var asked atomic.Int32
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +133,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// A name that was public once stays so in the runs that follow: between two of them is time enough to change it.
+// A name that was public once stays so in the runs that follow: between two of them is
+// time enough to change it.
 func TestRebindingBetweenRuns(t *testing.T) {
 	var asked atomic.Int32
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

@@ -19,7 +19,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A host that takes a connection and says nothing, not even hello, does not keep it for ever.
+// A host that takes a connection and says nothing, not even hello, does not keep it for
+// ever.
 func TestHandshakeEnds(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -84,8 +85,8 @@ func TestEndlessHeaders(t *testing.T) {
 	}
 }
 
-// Credentials go to their origin, whatever redirects and names say: not to another port, scheme, name or case of them, and
-// not to what follows.
+// Credentials go to their origin, whatever redirects and names say: not to another port,
+// scheme, name or case of them, and not to what follows.
 func TestCredentialsStayAtTheirOrigin(t *testing.T) {
 	var leaked []string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,9 +17,10 @@ const (
 	keptRobots = 16 << 10 // bytes of a robots.txt; a longer one is read again after a restart
 )
 
-// kept lists the hosts of which the State keeps something, so that what is of no use any more can be deleted: a State
-// can't say what it holds. Two processes that share a State may each lose what the other has entered; it is entered
-// again when the host is asked again.
+// kept lists the hosts of which the State keeps something, so that what is of no use any
+// more can be deleted: a State can't say what it holds. Two processes that share a State
+// may each lose what the other has entered; it is entered again when the host is asked
+// again.
 type kept struct {
 	mu      sync.Mutex
 	hosts   map[string]int // by origin: the day on which it was asked last, counted from 1970; nil: not read yet
@@ -33,7 +34,8 @@ func (c *Client) keepOf(ctx context.Context, h *host, key string, value []byte) 
 	c.keep(ctx, key, value)
 }
 
-// enter notes that a host was asked today, and deletes what is kept of others for too long.
+// enter notes that a host was asked today, and deletes what is kept of others for too
+// long.
 func (c *Client) enter(ctx context.Context, h *host) {
 	if c.state == nil {
 		return
@@ -49,7 +51,8 @@ func (c *Client) enter(ctx context.Context, h *host) {
 	}
 }
 
-// enter notes that a host was asked today. It returns those that are no longer on the list.
+// enter notes that a host was asked today. It returns those that are no longer on the
+// list.
 func (k *kept) enter(origin string, load func() []byte) (gone []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,7 +74,8 @@ func (k *kept) enter(origin string, load func() []byte) (gone []string) {
 	return gone
 }
 
-// tidy takes the hosts off the list that were not asked for long, and if there are too many, an eighth of them.
+// tidy takes the hosts off the list that were not asked for long, and if there are too
+// many, an eighth of them.
 func (k *kept) tidy(today int) (gone []string) {
 	byAge := slices.SortedFunc(maps.Keys(k.hosts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(k.hosts[a], k.hosts[b]), cmp.Compare(a, b))
@@ -89,7 +93,8 @@ func (k *kept) tidy(today int) (gone []string) {
 	return gone
 }
 
-// value returns what the State is to hold of the list, nil if that has not changed since the last call.
+// value returns what the State is to hold of the list, nil if that has not changed since
+// the last call.
 func (k *kept) value() []byte {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// An Output is a program's standard output or error, which may be a terminal. What comes from strangers can't drive it:
-// control characters but line feeds and tabs are written as \uXXXX, which is what JSON takes, too, and bytes that are not
-// UTF-8 as \xXX. Each Write must hold whole characters.
+// An Output is a program's standard output or error, which may be a terminal. What comes
+// from strangers can't drive it: control characters but line feeds and tabs are written
+// as \uXXXX, which is what JSON takes, too, and bytes that are not UTF-8 as \xXX. Each
+// Write must hold whole characters.
 type Output struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -54,7 +55,8 @@ func OneLine(text string) string {
 	return escape(text, func(r rune) bool { return r == '\n' || r == '\t' || drivesTerminal(r) })
 }
 
-// drivesTerminal reports whether r is a control character, or one that changes the order in which others are seen.
+// drivesTerminal reports whether r is a control character, or one that changes the order
+// in which others are seen.
 func drivesTerminal(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -83,7 +85,8 @@ func escape(text string, odd func(rune) bool) string {
 	return b.String()
 }
 
-// Asked reports whether a flag without a value is among args, also if these can't be parsed.
+// Asked reports whether a flag without a value is among args, also if these can't be
+// parsed.
 func Asked(args []string, name string) bool {
 	asked := false
 	for _, arg := range args {
