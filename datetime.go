@@ -8,6 +8,8 @@ import (
 
 // A Datetime is a W3C datetime or an RFC 3339 timestamp with the precision and the zone it was stated in. It stands for
 // a period: "2024" for a year, "2024-02-29T12:00Z" for a minute. Two Datetimes are == exactly if their text is the same.
+// An instant is a period of a nanosecond: WithPrecision(Nanosecond) makes one of a Datetime, and Before and After then
+// compare it exactly with others.
 //
 // The zero value is "not stated"; its text is empty and it is before all others in the order of Compare.
 //

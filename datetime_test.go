@@ -386,6 +386,8 @@ func TestDatetimeOverlaps(t *testing.T) {
 		{"2024-02-29T12:00:00.123456789Z", "2024-02-29T12:00:00.123456789Z", "overlaps"},
 		{"2024-02-29T12:00:00.123456788Z", "2024-02-29T12:00:00.123456789Z", "before"},
 		{"9999", "9999-12-31T23:59:59.999999999Z", "overlaps"},
+		{"2024-02-29T12:00:00.000000000Z", "2024-02-29T13:00:00.900000000+01:00", "before"},
+		{"2024-02-29T12:00:00.000000000Z", "2024-02-29T13:00:00.000000000+01:00", "overlaps"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.a+" "+tt.relation+" "+tt.b, func(t *testing.T) {
@@ -524,6 +526,15 @@ func checkText(t *testing.T, s string) (websync.Datetime, bool) {
 		d.UTC(), d.WithPrecision(websync.Nanosecond), websync.NewDatetime(d.Time()),
 	} {
 		require.True(t, d.Time().Equal(same.Time()), "%q: %v", s, same)
+	}
+	for p := d.Precision(); p <= websync.Nanosecond; p++ {
+		finer := d.WithPrecision(p)
+		require.Equal(t, p, finer.Precision())
+		require.True(t, d.Time().Equal(finer.Time()), "%v, %v", d, finer)
+		again, err := websync.ParseDatetime(finer.String())
+		require.NoError(t, err)
+		require.True(t, again == finer, "%v, %v", finer, again)
+		require.True(t, finer.WithPrecision(d.Precision()) == d, "%v, %v", d, finer)
 	}
 	for p := websync.Year; p <= d.Precision(); p++ {
 		cut := d.WithPrecision(p)

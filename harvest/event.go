@@ -41,7 +41,8 @@ type Event struct {
 
 	// At is the time of the change by the publisher's word. Not stated: Resource.Modified stands for it. Of a
 	// SnapshotStart it is the moment that the snapshot describes: a record whose change is not before it is neither
-	// overwritten nor deleted by the snapshot.
+	// overwritten nor deleted by the snapshot. Times are compared as the periods that they stand for: a Source whose
+	// times are instants states them to the nanosecond.
 	At websync.Datetime
 
 	// Resource is what is known of the resource. Put needs at least its ID, Delete uses nothing else but Modified.
