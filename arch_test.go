@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	".":                   {},
 	"internal/xmlscan":    {},
 	"internal/document":   {".", "internal/xmlscan"},
+	"internal/endtoend":   {},
 	"internal/suite":      {"."},
 	"internal/site":       {"."},
 	"sitemap":             {".", "internal/...", "harvest"},
