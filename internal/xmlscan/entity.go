@@ -29,14 +29,16 @@ func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
 		return append(dst, c), n + 1, true
 	}
 	if !closed || !isName(name) {
-		return append(dst, '&'), 1, r.fault(at, "'&' starts no reference")
+		return append(dst, '&'), 1, r.misread(at, noReference)
 	}
-	ok := r.fault(at, "undefined entity "+string(name))
+	undefined := "undefined entity " + string(name)
 	if c := htmlEntities()[string(name)]; c != "" {
-		return append(dst, c...), n + 1, ok
+		return append(dst, c...), n + 1, r.fault(at, undefined)
 	}
-	return append(dst, src[:n+1]...), n + 1, ok
+	return append(dst, src[:n+1]...), n + 1, r.misread(at, undefined)
 }
+
+const noReference = "'&' starts no reference"
 
 func isName(b []byte) bool {
 	return isNCName(bytes.ReplaceAll(b, []byte(":"), []byte("_")))
@@ -70,7 +72,7 @@ func (r *Reader) charReference(dst, src []byte, at int) ([]byte, int, bool) {
 		n++
 	}
 	if n == 0 || n == len(digits) || digits[n] != ';' {
-		return append(dst, '&'), 1, r.fault(at, "'&' starts no reference")
+		return append(dst, '&'), 1, r.misread(at, noReference)
 	}
 	c, err := strconv.ParseInt(string(bytes.TrimLeft(digits[:n], "0")), base, 32)
 	n += len(src) - len(digits) + 1

@@ -129,7 +129,8 @@ func TestLosses(t *testing.T) {
 		doc  string
 		want xmlscan.Losses
 	}{
-		"nothing":                           {"<a b='&amp;'>&nbsp;&x; & ]]> é</a>", xmlscan.Losses{}},
+		"nothing":                           {"<a b='&amp;'>&nbsp; ]]> é</a>", xmlscan.Losses{}},
+		"references":                        {"<a b='&x;'>&am;p & &#x;</a>", xmlscan.Losses{References: 4}},
 		"characters":                        {"<a b='\xff'>\x01&#1;\ufffe\xff</a>", xmlscan.Losses{Characters: 5}},
 		"a section that runs on":            {"<a><t><![CDATA[x]></t></a><a><t><![CDATA[y]]></t></a>", xmlscan.Losses{Sections: 1}},
 		"a long section that runs on":       {"<a><t><![CDATA[x]></t>" + strings.Repeat("z", 500) + "</a><a><t><![CDATA[y]]></t></a>", xmlscan.Losses{Sections: 1}},

@@ -344,6 +344,7 @@ func (r *Reader) Depth() int {
 // Losses says what a Reader with Recover has left out so far, and where its document is in doubt.
 type Losses struct {
 	Characters int // that are left out, or replaced by U+FFFD
+	References int // that are left as they stand: to entities that are not known, or not closed
 	Cut        int // elements of which something is left out because it passes a limit
 
 	// Sections and Instructions count CDATA sections and processing instructions that look as if

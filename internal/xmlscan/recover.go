@@ -18,6 +18,12 @@ func (r *Reader) lose(at int, msg string) bool {
 	return r.fault(at, msg)
 }
 
+// misread handles a reference at buf[at] that is left as it stands.
+func (r *Reader) misread(at int, msg string) bool {
+	r.losses.References++
+	return r.fault(at, msg)
+}
+
 // note reports something that is no error.
 func (r *Reader) note(at int, msg string) {
 	if r.Recover != nil {
