@@ -78,6 +78,19 @@ func (r *Reader) trimLoc(text []byte) []byte {
 // isSpace reports whether a character is white space, or one without width.
 func isSpace(c rune) bool { return unicode.IsSpace(c) || c == 0x200b || c == 0xfeff }
 
+// takeDamagedLoc is takeLoc for a text in which something may have been read over since before.
+func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
+	now := r.xml.Losses()
+	if now.Characters != before.Characters {
+		r.lose(ruleLocSyntax, text, "characters inside that XML does not allow: nobody can tell which URL is meant")
+		return
+	}
+	if now.References != before.References {
+		r.doubt(ruleLocSyntax, r.line, r.column, "loc", text, "an & that is not written as &amp;: the URL may be another")
+	}
+	r.takeLoc(text)
+}
+
 // lose reports that the loc at hand can't be used.
 func (r *Reader) lose(rule Rule, value []byte, message string) {
 	element := ""
@@ -120,7 +133,7 @@ func httpHostFold(url []byte) int {
 const (
 	notURL uint8 = 1 << iota
 	notASCII
-	notOne // white space or markup: the text is more than one URL
+	notOne // white space, markup or a control character: the text is not one URL
 )
 
 var locBytes = func() (t [256]uint8) {
@@ -128,9 +141,9 @@ var locBytes = func() (t [256]uint8) {
 		switch {
 		case c >= utf8.RuneSelf:
 			t[c] = notASCII
-		case c <= ' ', c == '<', c == '>':
+		case c <= ' ', c == '<', c == '>', c == 0x7f:
 			t[c] = notURL | notOne
-		case c == 0x7f, strings.IndexByte(`"{}|\^`+"`", byte(c)) >= 0:
+		case strings.IndexByte(`"{}|\^`+"`", byte(c)) >= 0:
 			t[c] = notURL
 		}
 	}

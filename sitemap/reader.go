@@ -465,6 +465,7 @@ func (r *Reader) child(seen *fields) error {
 		r.checkAttrs(r.line, r.column)
 	}
 	r.parent = false
+	before := r.xml.Losses()
 	text, err := r.xml.ElementText()
 	if err == xmlscan.ErrStopped {
 		r.interrupted(ruleNesting, "an entry inside of "+local)
@@ -485,7 +486,7 @@ func (r *Reader) child(seen *fields) error {
 	*seen |= field
 	switch field {
 	case seenLoc:
-		r.takeLoc(text)
+		r.takeDamagedLoc(text, before)
 	case seenLastMod:
 		r.takeLastMod(text)
 	case seenChangeFreq:
