@@ -24,6 +24,7 @@ type page struct {
 	foreign    bool // not Atom
 	id         string
 	whole      bool              // fh:complete
+	archived   bool              // fh:archive
 	part       string            // why it is one of several documents all the same, if it is whole
 	prev, next string            // prev-archive and next
 	forks      map[string]string // relations of which there are two, with the second one
@@ -71,6 +72,7 @@ func (p *page) describe(r reading) {
 	p.foreign, p.size, p.skipped = r.foreign, r.size, r.skipped
 	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
 	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous")}
+	p.archived = r.feed.Archive
 	if p.whole = r.feed.Complete; p.whole {
 		p.part = p.whyPart(r.feed)
 	}

@@ -280,6 +280,9 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 	if fault := w.otherFeed(head); fault != nil {
 		return false, w.problem(fault)
 	}
+	if head.archived && head.final != head.url {
+		return false, w.problem(named(head.url, fmt.Errorf("redirected to %s, which is an archive document", head.final)))
+	}
 	w.next.ID = head.id
 	switch {
 	case head.whole && head.part == "":
@@ -383,6 +386,7 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 		limit = 50_000
 	}
 	w.asked = map[string]bool{head.url: true, head.final: true}
+	var redirected *page // the first one but head
 	for p := head; ; {
 		link, rel := p.next, "next"
 		if archive {
@@ -394,6 +398,9 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 		case archive && link != "" && link == w.from.Archive:
 			w.reached = true
 			return nil, nil
+		case archive && link == "" && w.from.Archive != "" && redirected != nil:
+			return named(redirected.url, fmt.Errorf("redirected to %s, and the archive ends without %s, which was read before",
+				redirected.final, w.from.Archive)), nil
 		case link == "", !archive && w.met(p):
 			return nil, nil
 		case w.asked[link]:
@@ -409,6 +416,9 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 			return nil, err
 		}
 		w.asked[p.final] = true
+		if redirected == nil && p.final != p.url {
+			redirected = p
+		}
 	}
 }
 

@@ -737,6 +737,44 @@ func TestSourceFeedID(t *testing.T) {
 	assert.Contains(t, got.events[0], "problem: ")
 }
 
+// TestSourceRedirects: what a server gives in the place of a document of the archive is not that document.
+func TestSourceRedirects(t *testing.T) {
+	source := &atom.Source{URL: feedURL}
+	first := tellAll(t, source, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	require.NoError(t, first.err)
+	docs := archiveDocs()
+	docs["feed"] = feedOf(prev("4"), entryOf("g", 71))
+	docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), entryOf("b", 61))
+	next := []string{"b@61", "f@62", "mark+", "g@71", "mark+"}
+
+	tests := map[string]struct {
+		path, text string
+		want       []string
+	}{
+		"nothing": {want: next},
+		"the feed to an archive document": {path: "feed", text: "-> 1",
+			want: []string{"problem: atom: feed: redirected to 1, which is an archive document"}},
+		"an archive document to the oldest": {path: "4", text: "-> 1",
+			want: []string{"problem: atom: 4: redirected to 1, and the archive ends without 3, which was read before"}},
+		"an archive document to where it has moved": {path: "4", text: "-> moved/4", want: next},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			docs := maps.Clone(docs)
+			docs["moved/4"] = docs["4"]
+			if test.path != "" {
+				docs[test.path] = test.text
+			}
+			got := tellAll(t, source, first.resume, siteOf(docs))
+			require.NoError(t, got.err)
+			require.GreaterOrEqual(t, len(got.events), len(test.want), got.events)
+			assert.Equal(t, test.want, got.events[:len(test.want)])
+			healed := tellAll(t, source, got.resume, siteOf(docs))
+			assert.Equal(t, strings.HasPrefix(test.want[0], "problem"), strings.HasPrefix(healed.events[0], "problem"), "as long as it lasts")
+		})
+	}
+}
+
 // TestSourceHoles: what is younger than a document that can't be read is told, and each run walks again.
 func TestSourceHoles(t *testing.T) {
 	with := func(path, text string) map[string]string {
