@@ -52,7 +52,8 @@ import (
 //   - A time of publication after that of the commit, elements without a namespace or not well-formed, those of RFC 5005 and 6721,
 //     other marks of a deletion (gd:deleted, sx:sync), and signatures, which no longer hold, are left out.
 //
-// An id that is no absolute IRI can't be an atom:id: such a resource is not listed.
+// An id that is no absolute IRI can't be an atom:id: such a resource is not listed. Nor is one that was harvested under an id
+// that is a URL of own resources: readers would take it for what the publisher says itself.
 //
 // An ETag is known without reading what a document lists. For that, a Publisher keeps 8 bytes for each archive document of the
 // newest generation. A document holds at most twice ArchiveSize entries in memory while it is written.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
 )
 
 // A listing is one document of a Publisher, in the state that its ETag names.
@@ -105,7 +106,7 @@ func (l *lister) writeChanges(ctx context.Context) error {
 		item := &items[i]
 		l.born = max(l.born, item.Born)
 		switch {
-		case seen[item.Resource.ID]:
+		case l.usurps(item), seen[item.Resource.ID]:
 			continue
 		case item.Kind != websync.Deleted:
 			live = append(live, item)
@@ -159,6 +160,9 @@ func (l *lister) writeLive(ctx context.Context) error {
 		if err != nil {
 			return catalogError(err)
 		}
+		if l.usurps(&item) {
+			continue
+		}
 		if items = append(items, &item); len(items) < batch {
 			continue
 		}
@@ -179,6 +183,19 @@ type lister struct {
 	here  map[string][]string // the sources that have a link's target as an id, in their order
 	buf   []websync.Link      // of the entry at hand
 }
+
+// usurps reports whether a stranger's item has the id of what is the publisher's own, whose entry or tombstone it would be for
+// a reader. It is not listed.
+func (l *lister) usurps(item *websync.Item) bool {
+	s := &l.publisher.site
+	if !site.Usurps(s.locator, s.origin, item) {
+		return false
+	}
+	l.refuse(item, &EntryError{Element: "id", Err: errUsurped})
+	return true
+}
+
+var errUsurped = errors.New("the id is a URL of the publisher's own, and its source is not own")
 
 // writeTombstone writes the tombstone of an id, unless there can have been no entry of it.
 func (l *lister) writeTombstone(item *websync.Item) error {

@@ -107,10 +107,14 @@ func pubNumbered(first, last int) (all []websync.Resource) {
 }
 
 func newPublisher(c websync.Catalog, size int) *atom.Publisher {
-	return &atom.Publisher{
-		Catalog: c, Base: pubSite + "/", Author: websync.Person{Name: "Office"}, ArchiveSize: size,
-		Locator: websync.PathLocator{Base: pubSite + "/", Own: []string{"laws"}},
-	}
+	return &atom.Publisher{Catalog: c, Base: pubSite + "/", Author: websync.Person{Name: "Office"}, ArchiveSize: size}
+}
+
+// ownPublisher returns a Publisher to which the source "laws" is own.
+func ownPublisher(c websync.Catalog, size int) *atom.Publisher {
+	p := newPublisher(c, size)
+	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"laws"}}
+	return p
 }
 
 // pubRender renders a document, whatever happens to the Catalog meanwhile.
@@ -223,7 +227,7 @@ func pubGazette(t *testing.T) *pubShelf {
 
 func TestPublisher(t *testing.T) {
 	s := pubGazette(t)
-	p := newPublisher(s, 3)
+	p := ownPublisher(s, 3)
 	p.Title, p.ID, p.Hubs = "Gazette", "tag:example.com,2026:gazette", []string{"https://hub.example.com/?a=1&b=2"}
 	all := pubPaths(t, p)
 	require.Len(t, all, 4)
@@ -253,7 +257,7 @@ func TestPublisher(t *testing.T) {
 	}, doc.Links)
 	assert.Equal(t, 3, requireChain(t, p).Documents)
 
-	whole := newPublisher(s, 3)
+	whole := ownPublisher(s, 3)
 	whole.Complete, whole.LegacyMD5 = true, true
 	doc, body = pubRender(t, whole, "/feed.atom")
 	goldenPublisher(t, "complete.xml", body)
@@ -522,8 +526,7 @@ func TestPublisherRefusesCatalogs(t *testing.T) {
 	assert.ErrorIs(t, err, websync.ErrCatalog)
 	assert.ErrorContains(t, err, "Head.Generation is 0")
 
-	p = newPublisher(s, 1)
-	assert.ErrorContains(t, p.Check(), `"`+pubSite+`/feed.atom"`, "the locator gives it to a body, too")
+	assert.ErrorContains(t, ownPublisher(s, 1).Check(), `"`+pubSite+`/feed.atom"`, "the locator gives it to a body, too")
 }
 
 type headCatalog struct{ websync.Catalog }
@@ -608,11 +611,42 @@ func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.E
 	s.put("a", more...)
 	s.commit(cmp.Or(item.Source, "a"), item)
 	p := newPublisher(s, 0)
+	if item.Source != "" {
+		p = ownPublisher(s, 0)
+	}
 	p.Report = func(f websync.Finding) { assert.Fail(t, f.String()) }
 	_, body := pubRender(t, p, "/feed.atom")
 	_, items := pubRead(t, p.URL(), body)
 	require.NotEmpty(t, items)
 	return items[0].Entry
+}
+
+// What was harvested is no entry, and no tombstone, of the publisher's own resources.
+func TestPublisherStrangers(t *testing.T) {
+	s := newPubShelf(t)
+	s.put("laws", websync.Resource{ID: pubSite + "/1", Title: "ours"})
+	s.put("feed", websync.Resource{ID: pubSite + "/1", Title: "theirs"}, websync.Resource{ID: pubFirst + "/2", Title: "theirs"})
+	s.put("feed", websync.Resource{ID: pubSite + "/never", Title: "theirs"}, websync.Resource{ID: pubSite + "/r/x", Title: "theirs"})
+	s.delete("feed", pubSite+"/1")
+	for _, complete := range []bool{false, true} {
+		found := 0
+		p := ownPublisher(s, 0)
+		p.Complete, p.Report = complete, func(f websync.Finding) {
+			assert.Contains(t, f.Message, "its source is not own")
+			found++
+		}
+		_, body := pubRender(t, p, "/feed.atom")
+		_, items := pubRead(t, p.URL(), body)
+		var got []string
+		for _, item := range items {
+			require.NotNil(t, item.Entry, "a tombstone of ours")
+			got = append(got, item.Entry.Title.Value+" "+item.Entry.ID)
+		}
+		assert.ElementsMatch(t, []string{"ours " + pubSite + "/1", "theirs " + pubFirst + "/2", "theirs " + pubSite + "/r/x"}, got)
+		assert.NotZero(t, found)
+	}
+	_, body := pubRender(t, newPublisher(s, 0), "/feed.atom") // nothing is own
+	assert.Contains(t, string(body), "deleted-entry")
 }
 
 func TestPublisherEntry(t *testing.T) {
@@ -663,7 +697,7 @@ func TestPublisherEntry(t *testing.T) {
 		s.commit("laws", kept(websync.Resource{ID: pubSite + "/1"}, websync.Link{Type: "text/html"}))
 		s.commit("a", kept(websync.Resource{ID: pubFirst + "/2", Links: related(pubSite + "/1")}, websync.Link{Type: "text/html"}))
 		s.commit("laws", kept(websync.Resource{ID: pubSite + "/3", Links: related(pubFirst + "/2")}, websync.Link{Type: "text/html"}))
-		_, body := pubRender(t, newPublisher(s, 0), "/feed.atom")
+		_, body := pubRender(t, ownPublisher(s, 0), "/feed.atom")
 		_, items := pubRead(t, pubSite+"/feed.atom", body)
 		assert.Equal(t, []string{"related " + here(pubFirst+"/2", "content")}, hrefs(items[0].Entry))
 		assert.Equal(t, []string{"related " + pubSite + "/1", "via " + pubFirst + "/2"}, hrefs(items[1].Entry))

@@ -262,6 +262,7 @@ func TestContentType(t *testing.T) {
 	for text, want := range map[string]string{
 		"": none, "text/html": "text/html", "text/html; charset=utf-8": "text/html; charset=utf-8", "html": none, "text/html;": "text/html;",
 		"text/html\r\nX: y": none, "text/html; x=\"\u00e9\"": none, "text/html; x=\"\x01\"": none, "text/html, image/png": none, "form-data": none,
+		"multipart/x-mixed-replace; boundary=x": none, "Multipart/X-Mixed-Replace": none, "multipart/related": "multipart/related",
 	} {
 		assert.Equal(t, want, contentType(text), text)
 	}

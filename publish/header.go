@@ -61,9 +61,11 @@ func (a *answer) cacheHeader(h http.Header) {
 	}
 }
 
-// contentType returns a media type that may be sent. What is none could be taken for anything.
+// contentType returns a media type that may be sent. What is none could be taken for anything, and the parts of a
+// multipart/x-mixed-replace would come with headers of their own, without the policy.
 func contentType(text string) string {
-	if _, _, err := mime.ParseMediaType(text); err != nil || !isPrintable(text) || !strings.Contains(text, "/") {
+	name, _, err := mime.ParseMediaType(text)
+	if err != nil || !isPrintable(text) || !strings.Contains(text, "/") || name == "multipart/x-mixed-replace" {
 		return "application/octet-stream"
 	}
 	return text

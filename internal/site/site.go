@@ -3,6 +3,7 @@ package site
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/websync-go/websync"
 )
@@ -27,4 +28,15 @@ func CheckLocator(l websync.Locator, pkg, origin, path string) error {
 	}
 	return fmt.Errorf("%s: Publisher.Locator has %q for the body %q of %.200q: its Reserved must know the paths of all Publishers",
 		pkg, origin+path, body, id)
+}
+
+// Usurps reports whether an item of a source that is not own has an id that is a URL of the publisher's own: one that the
+// Locator keeps for resources of own sources. origin is the scheme and the authority of the site.
+func Usurps(l websync.Locator, origin string, item *websync.Item) bool {
+	path, under := strings.CutPrefix(item.Resource.ID, origin)
+	if !under || l.Owns(item.Source) {
+		return false
+	}
+	id, _, found := l.Find(path)
+	return found && id == item.Resource.ID
 }
