@@ -92,8 +92,9 @@ func (l *lister) writeAll(ctx context.Context) error {
 	if err := l.out.begin(); err != nil {
 		return err
 	}
-	for item, err := range l.publisher.Catalog.Resources(ctx, l.publisher.rangeOf(l.size, l.part)) {
-		if err == nil {
+	var item websync.Item // one for all: a Locator is handed its address
+	for next, err := range l.publisher.Catalog.Resources(ctx, l.publisher.rangeOf(l.size, l.part)) {
+		if item = next; err == nil {
 			err = item.Check()
 		}
 		if err != nil {
