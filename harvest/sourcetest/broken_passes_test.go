@@ -333,10 +333,33 @@ func brokenFailures() []broken {
 			with: swallow(func(err error) bool { return errors.Is(err, harvest.ErrGone) })},
 		{name: "a login page is an empty page", caught: "failure/shown failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, websync.ErrNotDocument) })},
+		{name: "another page will do", caught: "failure/shown failure/deletes-nothing failure/heals",
+			with: swallow(func(err error) bool { return errors.Is(err, errMistaken) })},
+		{name: "what another page has is told of this one", caught: "failure/shown failure/deletes-nothing failure/heals", with: each(func(m *model) {
+			m.read = func(w *walk, url string) ([]line, error) {
+				text, err := fetchText(w.ctx, w.run, url)
+				if own, _, _ := strings.Cut(strings.TrimPrefix(text, "list "), "\n"); err == nil && strings.HasPrefix(own, base) {
+					return w.parse(own, text)
+				}
+				return w.check(url)
+			}
+		})},
+		{name: "a redirect to a page that was read is nothing new", caught: "failure/shown failure/deletes-nothing failure/heals", with: each(func(m *model) {
+			m.read = func(w *walk, url string) ([]line, error) {
+				resp, err := w.run.Fetcher.Fetch(w.ctx, &harvest.Request{URL: url, Spool: true})
+				if err == nil {
+					defer resp.Body.Close()
+					if resp.URL != url {
+						return nil, nil
+					}
+				}
+				return w.check(url)
+			}
+		})},
 		{name: "half a page is a page", caught: "failure/shown failure/deletes-nothing failure/heals", with: each(func(m *model) {
 			m.fetch = func(ctx context.Context, run *harvest.Run, url string) (string, error) {
 				text, err := fetchText(ctx, run, url)
-				if strings.HasPrefix(text, "list\n") && !strings.HasSuffix(text, "\nend\n") {
+				if strings.HasPrefix(text, "list ") && !strings.HasSuffix(text, "\nend\n") {
 					text = text[:strings.LastIndexByte(text, '\n')+1] + "end\n"
 				}
 				return text, err

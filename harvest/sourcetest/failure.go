@@ -44,6 +44,9 @@ func (t *tester) eachFailure(each func(f failed, l *tale)) {
 func failureNamed(t *tester) {
 	t.eachFailure(func(f failed, l *tale) {
 		final, _, _ := l.lists.Site.find(f.url, l.lists.Site.at(f.url))
+		if f.how == Redirected {
+			final = f.other
+		}
 		named := slices.ContainsFunc(l.troubles(), func(err error) bool { return names(err, f.url) || names(err, final) })
 		if l.troubled() && !named {
 			t.Fatalf("%s: the document is not named by %q", l.name, l.troubles())
@@ -147,6 +150,8 @@ type failed struct {
 	from  harvest.Checkpoint
 	url   string
 	how   Failure
+	site  Site
+	other string // URL of another document that the pass reads
 }
 
 func (f failed) String() string {
@@ -158,7 +163,7 @@ func (f failed) lists(context.CancelFunc) hook { return f.hook }
 // hook lets the document fail.
 func (f failed) hook(_ context.Context, _ int, req *harvest.Request, doc Document) (Document, error) {
 	if req.URL == f.url {
-		doc = f.how.of(doc)
+		doc = f.how.of(doc, f.site, f.other)
 	}
 	return doc, nil
 }
@@ -168,9 +173,12 @@ func (t *tester) tolerates(url string, how Failure) bool {
 	return t.options.Tolerates != nil && t.options.Tolerates(url, how)
 }
 
-// fails returns the failures of the documents that were read, but for those that need not show.
+// fails returns the failures of the documents that were read, but for those that need not
+// show. The first document may be elsewhere, or another one, from one day to the next: it
+// is not taken for another.
 func (t *tester) fails(ways []Failure, state int, from harvest.Checkpoint, read []Exchange) (all []failed) {
 	known := map[string]bool{}
+	others := others(read)
 	read = chosen(t, read)
 	for _, x := range read {
 		if x.Status != 200 && x.Status != 304 || known[x.URL] {
@@ -178,12 +186,28 @@ func (t *tester) fails(ways []Failure, state int, from harvest.Checkpoint, read 
 		}
 		known[x.URL] = true
 		for _, how := range ways {
-			if !t.tolerates(x.URL, how) {
-				all = append(all, failed{state, from, x.URL, how})
+			if other := others[x.URL]; !t.tolerates(x.URL, how) && (other != "" || how != Redirected && how != Mistaken) {
+				all = append(all, failed{state, from, x.URL, how, t.options.Sites[state], other})
 			}
 		}
 	}
 	return all
+}
+
+// others returns, for each document but the first, the one that was read before it: what
+// comes later in a chain nobody knows yet.
+func others(read []Exchange) map[string]string {
+	var urls []string
+	for _, x := range read {
+		if (x.Status == 200 || x.Status == 304) && !slices.Contains(urls, x.URL) {
+			urls = append(urls, x.URL)
+		}
+	}
+	others := map[string]string{}
+	for i, url := range urls[min(1, len(urls)):] {
+		others[url] = urls[i]
+	}
+	return others
 }
 
 // failing makes passes in each of which one document fails in one of the ways, in every state, from the beginning and from the

@@ -64,7 +64,7 @@ func (t *tester) afterEvents(events int, after func(n int) disturbance) (ways []
 
 func interruptDocuments(t *tester) {
 	t.resumed(func(r *result) []way {
-		return t.atDocuments(r, func(doc Document, _ context.CancelFunc) Document { return NoAnswer.of(doc) })
+		return t.atDocuments(r, func(doc Document, _ context.CancelFunc) Document { return NoAnswer.of(doc, nil, "") })
 	})
 }
 

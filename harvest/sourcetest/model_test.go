@@ -3,6 +3,7 @@ package sourcetest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -16,7 +17,8 @@ import (
 	"github.com/websync-go/websync/harvest/sourcetest"
 )
 
-// A model is a Source as simple as can be. It reads documents of lines, between "list" and "end":
+// A model is a Source as simple as can be. It reads documents of lines, between "list",
+// with its own URL, and "end":
 //
 //	page URL              another document
 //	put ID TIME           a resource at the URL ID
@@ -230,9 +232,15 @@ func fetchText(ctx context.Context, run *harvest.Run, url string) (string, error
 	return string(text), err
 }
 
+var errMistaken = errors.New("another document")
+
 func (w *walk) parse(url, text string) (lines []line, err error) {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if all[0] != "list" {
+	own, ok := strings.CutPrefix(all[0], "list ")
+	if ok && own != url {
+		return nil, fmt.Errorf("%s: it is %w: %s", url, errMistaken, own)
+	}
+	if !ok {
 		return nil, &websync.ParseError{Format: "list", Document: url, Err: websync.ErrNotDocument}
 	}
 	if all[len(all)-1] != "end" {
@@ -263,7 +271,7 @@ func lists(documents map[string]string) sourcetest.Site {
 	s := sourcetest.Site{}
 	for path, text := range documents {
 		text = strings.ReplaceAll(text, " /", " "+base)
-		s[base+path] = sourcetest.Document{Body: "list\n" + text + "end\n"}
+		s[base+path] = sourcetest.Document{Body: "list " + base + path + "\n" + text + "end\n"}
 		for l := range strings.Lines(text) {
 			f := strings.Fields(l)
 			if f[0] == "put" && len(f) == 3 && s[f[1]].Body < f[2] { // the youngest version

@@ -84,19 +84,23 @@ const (
 	Cut                        // status 200, and only the first half, as if it were all
 	Empty                      // status 200 without a byte
 	LoginPage                  // status 200 with an HTML page
+	Redirected                 // a redirect to another document that the pass reads
+	Mistaken                   // status 200 with the bytes of another document that the pass reads
 
 	numFailures
 )
 
-var failures = [numFailures]string{"404", "500", "no answer", "broken connection", "cut in half", "empty", "login page"}
+var failures = [numFailures]string{"404", "500", "no answer", "broken connection", "cut in half", "empty", "login page", "redirected to another document",
+	"another document's bytes"}
 
-var everyFailure = []Failure{NotThere, ServerError, NoAnswer, Broken, Cut, Empty, LoginPage}
+var everyFailure = []Failure{NotThere, ServerError, NoAnswer, Broken, Cut, Empty, LoginPage, Redirected, Mistaken}
 
 // String returns the failure in a few words.
 func (f Failure) String() string { return failures[f] }
 
-// of returns the answer that takes the place of a document.
-func (f Failure) of(d Document) Document {
+// of returns the answer that takes the place of a document. Other is where the site has
+// another one.
+func (f Failure) of(d Document, site Site, other string) Document {
 	half := Document{Body: d.Body[:len(d.Body)/2], Header: d.Header}
 	switch f {
 	case NotThere:
@@ -112,6 +116,10 @@ func (f Failure) of(d Document) Document {
 		return half
 	case Empty:
 		return Document{Header: d.Header}
+	case Redirected:
+		return Document{Location: other}
+	case Mistaken:
+		return site.at(other)
 	}
 	return Document{Body: loginPage, Header: map[string][]string{"Content-Type": {"text/html; charset=utf-8"}}}
 }

@@ -33,7 +33,7 @@ type Options struct {
 	Skipped []int
 
 	// Tolerates, if set, reports whether a failure of a document need not show: the Source can do without the document, or its
-	// format does not tell where it ends.
+	// format does not tell where it ends, or which document it is (Mistaken).
 	Tolerates func(url string, f Failure) bool
 
 	// Places is how many events, and how many documents, of one pass are chosen to interrupt it, or to fail, in one case; they
