@@ -100,6 +100,7 @@ func TestDoubtDeletesNothing(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, test.skipped, report.Skipped)
 			assert.Zero(t, report.Deleted)
+			assert.False(t, report.InStep())
 			head, err := store.Head(t.Context())
 			require.NoError(t, err)
 			assert.EqualValues(t, 40, head.Total())

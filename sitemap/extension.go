@@ -192,7 +192,7 @@ func checkDate(text string) string {
 	switch {
 	case err != nil:
 		return "not a W3C date: " + err.Error()
-	case hasSmallTZ([]byte(text)):
+	case hasSmallTZ(text):
 		return smallTZ
 	case d.Precision() < websync.Day:
 		return "not a full date"

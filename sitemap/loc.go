@@ -64,9 +64,14 @@ func (r *Reader) takeLoc(text []byte) {
 // trimLoc returns a loc without white space around it, which it reports.
 func (r *Reader) trimLoc(text []byte) []byte {
 	trimmed := xmlscan.Trim(text)
-	loc := bytes.TrimFunc(trimmed, isSpace)
+	if len(trimmed) == 0 {
+		return nil
+	}
+	loc := trimmed
+	if loc[0]|loc[len(loc)-1] >= utf8.RuneSelf {
+		loc = bytes.TrimFunc(loc, isSpace)
+	}
 	switch {
-	case len(loc) == 0:
 	case len(loc) < len(trimmed):
 		r.reportChild(ruleLocSyntax, text, "around loc, white space that XML doesn't know")
 	case len(trimmed) < len(text):

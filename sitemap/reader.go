@@ -537,7 +537,10 @@ func (r *Reader) takeLastMod(text []byte) {
 const smallTZ = "not a W3C date: T and Z are written in capitals"
 
 // hasSmallTZ reports whether a datetime has a small t or z, which RFC 3339 allows and W3C datetimes don't have.
-func hasSmallTZ(text []byte) bool { return bytes.ContainsAny(text, "tz") }
+func hasSmallTZ[T text](datetime T) bool {
+	const date = len("2006-01-02")
+	return len(datetime) > date && (datetime[date] == 't' || datetime[len(datetime)-1] == 'z')
+}
 
 // takeOddLastMod reads a lastmod that is not a W3C datetime.
 func (r *Reader) takeOddLastMod(text []byte) {
