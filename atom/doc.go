@@ -71,6 +71,7 @@
 //	12  info    atom-relative            a relative reference, and no absolute URL to resolve it against
 //	13  info    atom-person-extension    an extension of a person, which is left out
 //	14  info    atom-deleted-form        a deletion that is written as gd:deleted or sx:sync
+//	15  error   atom-nesting             an entry or a tombstone inside of another, or of an element that has none
 //	50  error   atom-feed-child          a feed without id, title or updated, or with one too many of an element
 //	51  error   atom-feed-author         a feed without an author, and entries without one
 //	52  warning atom-feed-self           a feed without a link to itself

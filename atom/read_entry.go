@@ -1,6 +1,9 @@
 package atom
 
 import (
+	"bytes"
+	"fmt"
+
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/xmlscan"
@@ -8,7 +11,6 @@ import (
 
 const (
 	maxKept  = 4 << 20 // bytes, roughly, of what one item, or the feed itself, can have any number of
-	maxValue = 8 << 20 // bytes of one value that child elements interrupt
 	perChild = 256     // bytes that a link, a person and so on take beside their text
 	maxRaw   = 1024    // bytes of a text that is kept because it could not be read
 )
@@ -45,6 +47,8 @@ const (
 		childAuthor | childContributor | childCategory | childLink
 	repeatedChildren = childAuthor | childContributor | childCategory | childLink
 )
+
+func (c children) has(child children) bool { return c&child != 0 }
 
 func childNamed(local string) children {
 	switch local {
@@ -127,14 +131,25 @@ func (r *Reader) hasRoom(kept int) bool {
 // entry reads an entry into r.view.
 func (r *Reader) entry(in inherited) error {
 	v := &r.view
+	err := r.entryChildren(in)
+	if err != nil && err != xmlscan.ErrStopped {
+		return err
+	}
+	if len(v.ID) == 0 {
+		r.report(ruleEntryChild, v.Line, v.Column, "entry", nil, "an entry without id: it is skipped")
+	}
+	if v.Deleted && v.Updated.IsZero() {
+		r.report(ruleTombstoneWhen, v.Line, v.Column, "entry", nil, "a deletion that does not say when")
+	}
+	return err
+}
+
+func (r *Reader) entryChildren(in inherited) error {
 	var seen children
 	for n := 0; ; n++ {
 		tag, err := r.nextTag()
-		if err != nil {
+		if err != nil || tag == xmlscan.End {
 			return err
-		}
-		if tag == xmlscan.End {
-			break
 		}
 		name := r.scan.Name()
 		child := children(0)
@@ -145,20 +160,16 @@ func (r *Reader) entry(in inherited) error {
 			return err
 		}
 	}
-	if len(v.ID) == 0 {
-		r.report(ruleEntryChild, v.Line, v.Column, "entry", nil, "an entry without id: it is skipped")
-	}
-	if v.Deleted && v.Updated.IsZero() {
-		r.report(ruleTombstoneWhen, v.Line, v.Column, "entry", nil, "a deletion that does not say when")
-	}
-	return nil
 }
 
 // entryChild reads a child of an entry.
 func (r *Reader) entryChild(name xmlscan.Name, child children, seen *children, in inherited) (err error) {
 	v := &r.view
-	if child&entryChildren == 0 {
+	switch {
+	case child&entryChildren == 0:
 		return r.extension(name)
+	case child == childID && seen.has(childID):
+		return r.secondID()
 	}
 	if !r.admits(child, seen, v.kept, &ruleEntryChild) {
 		return r.scan.Skip()
@@ -171,7 +182,7 @@ func (r *Reader) entryChild(name xmlscan.Name, child children, seen *children, i
 	}
 	switch child {
 	case childID:
-		v.ID, err = r.id()
+		v.ID, err = r.id("an id that is not one IRI")
 	case childTitle:
 		err = r.construct(&v.Title, in)
 	case childSummary:
@@ -254,6 +265,8 @@ func (r *Reader) extension(name xmlscan.Name) error {
 		r.reportChild(ruleUnknown, nil, "Atom has no such element here")
 	}
 	switch name {
+	case xmlscan.Name{Space: TombstoneNamespace, Local: "deleted-entry"}:
+		r.stops(name)
 	case xmlscan.Name{Space: GDataNamespace, Local: "deleted"}:
 		r.delete(GDataDeleted)
 		return r.scan.Skip()
@@ -278,17 +291,57 @@ func (r *Reader) capture(name xmlscan.Name) (err error) {
 		return r.scan.Skip()
 	}
 	from := len(v.buf)
-	if v.buf, err = r.scan.AppendElement(v.buf); err == nil {
+	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from {
 		v.Elements = append(v.Elements, ElementView{name.Space, name.Local, v.from(from)})
 	}
 	v.kept += perChild + len(v.buf) - from
 	return err
 }
 
-// id reads an IRI that is not resolved.
-func (r *Reader) id() ([]byte, error) {
+// id reads an IRI that is not resolved. What is none is reported, and empty.
+func (r *Reader) id(fault string) ([]byte, error) {
+	before := r.scan.Losses()
 	text, err := r.characters(&ruleValueElement, false)
-	return r.trimmed(text), err
+	if err != nil {
+		return nil, err
+	}
+	return r.usable(text, before, fault), nil
+}
+
+// usable returns an id or ref without white space around it. It is empty if that is no id: something was lost in it since before, or
+// it has in it what no IRI has, because markup is damaged there.
+func (r *Reader) usable(text []byte, before xmlscan.Losses, fault string) []byte {
+	id := r.trimmed(text)
+	if r.scan.Losses() != before || bytes.ContainsAny(id, "<>\r\n") || isTwo(id) {
+		r.reportChild(ruleID, text, fault)
+		return nil
+	}
+	return id
+}
+
+// isTwo reports whether what is said to be one IRI is two, with white space in between.
+func isTwo(id []byte) bool {
+	for i, c := range id {
+		if isSpace(c) && document.Scheme(id[i+1:]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// secondID reads an id beside that of an entry. If it is another, the entry may well be two.
+func (r *Reader) secondID() error {
+	v := &r.view
+	from := len(v.buf)
+	text, err := r.characters(&ruleValueElement, false)
+	other := xmlscan.Trim(text)
+	if message := "one too many: the first counts"; len(other) == 0 || bytes.Equal(other, v.ID) {
+		r.reportChild(ruleEntryChild, nil, message)
+	} else {
+		r.doubt(ruleEntryChild, r.line, r.column, "id", text, message)
+	}
+	v.buf = v.buf[:from]
+	return err
 }
 
 // trimmed returns an IRI without the white space around it, which it reports.
@@ -367,7 +420,7 @@ func (r *Reader) characters(rule *Rule, markup bool) ([]byte, error) {
 	v := &r.view
 	from, depth := len(v.buf), 0
 	for {
-		kind, err := r.scan.Next()
+		kind, err := r.next()
 		if err != nil {
 			return nil, err
 		}
@@ -394,13 +447,30 @@ func (r *Reader) characters(rule *Rule, markup bool) ([]byte, error) {
 	}
 }
 
-// fits tells whether n more bytes have room in the value that starts at from.
+// fits reports whether n more bytes have room in the value that starts at from.
 func (r *Reader) fits(from, n int) bool {
-	if len(r.view.buf)-from+n > maxValue {
-		r.reportInside(&ruleElementSize, "more than 8 MiB of one value: left out")
-		return false
+	limit := r.MaxValue
+	if limit == 0 {
+		limit = 8 << 20
 	}
-	return true
+	if r.inContent {
+		limit = r.maxContent()
+	}
+	if limit < 0 || len(r.view.buf)-from+n <= limit {
+		return true
+	}
+	if !r.unusable {
+		r.unusable = true
+		r.reportInside(&ruleElementSize, fmt.Sprintf("more than %d bytes of one value", limit))
+	}
+	return false
+}
+
+func (r *Reader) maxContent() int {
+	if r.MaxContent == 0 {
+		return 64 << 20
+	}
+	return r.MaxContent
 }
 
 // captureInside appends an element to the value that starts at from.

@@ -58,7 +58,7 @@ func (r *Reader) feedElement(f *Feed, name xmlscan.Name, kept int) (err error) {
 		return r.scan.Skip()
 	}
 	from := len(v.buf)
-	if v.buf, err = r.scan.AppendElement(v.buf); err == nil {
+	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from {
 		var k keeper
 		f.Elements = append(f.Elements, k.element(&ElementView{name.Space, name.Local, v.from(from)}))
 	}
@@ -70,7 +70,7 @@ func (r *Reader) feedValue(f *Feed, child children, in inherited) error {
 	var k keeper
 	switch child {
 	case childID:
-		id, err := r.id()
+		id, err := r.id("an id that is not one IRI: left out")
 		f.ID = k.text(id)
 		return err
 	case childTitle:

@@ -32,6 +32,7 @@ func (r *Reader) link(l *LinkView, in inherited) (ok bool, err error) {
 	}
 	r.reportChild(ruleHref, text, "a link with text instead of href")
 	l.Href = r.resolved(in.base, text)
+	r.checkUTF8(l.Href, "href")
 	return true, nil
 }
 
@@ -49,6 +50,7 @@ func (r *Reader) linkAttrs(l *LinkView, base, ref string) {
 			case "href", "src":
 				if a.Name.Local == ref {
 					l.Href = r.resolved(base, a.Value)
+					r.checkUTF8(l.Href, ref)
 				}
 			case "type":
 				l.Type = v.add(xmlscan.Trim(a.Value))
@@ -79,6 +81,14 @@ func (r *Reader) linkAttrs(l *LinkView, base, ref string) {
 	l.Attrs = v.attrs[attrs:len(v.attrs):len(v.attrs)]
 	if hash != nil || md5 != nil {
 		r.digests(l, hash, md5)
+	}
+}
+
+// checkUTF8 sees that a reference in which bytes were not UTF-8, or that has the replacement character, which no IRI has, is not used.
+func (r *Reader) checkUTF8(href []byte, attr string) {
+	if bytes.Contains(href, []byte("\uFFFD")) {
+		r.reportPart(ruleHref, attr, href, "a reference that is not UTF-8: what it stands in is skipped")
+		r.unusable = true
 	}
 }
 

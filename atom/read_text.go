@@ -58,7 +58,7 @@ func (r *Reader) div() ([]byte, error) {
 	inside := len(v.buf)
 	divs, others := 0, 0
 	for {
-		kind, err := r.scan.Next()
+		kind, err := r.next()
 		if err != nil {
 			return nil, err
 		}
@@ -99,12 +99,17 @@ func (r *Reader) content(in inherited) (err error) {
 	r.linkAttrs(&c.LinkView, in.with("", base).base, "src")
 	c.Rel, c.Title = nil, nil
 	c.Lang, c.Base = v.add([]byte(lang)), base
+	r.inContent, r.scan.MaxValue = true, r.maxContent()
+	defer func() { r.inContent, r.scan.MaxValue = false, r.MaxValue }()
 	if _, elsewhere := r.scan.Attr("", "src"); elsewhere {
 		return r.contentElsewhere(c)
 	}
 	form := r.contentForm(c)
 	switch {
 	case form == XHTML:
+		if base == "" && in.base != r.outside {
+			c.Base = in.base // what the div's references are relative to does not show in it
+		}
 		c.Value, err = r.div()
 	case form == HTML:
 		c.Value, err = r.characters(&ruleContentElement, true)
@@ -161,8 +166,12 @@ func (r *Reader) embedded(isXML bool) ([]byte, error) {
 	v := &r.view
 	from := len(v.buf)
 	end, elements := from, 0 // of the text
+	if isXML {
+		r.scan.Stop = func(xmlscan.Name) bool { return false } // it may well be an entry or a feed
+		defer func() { r.scan.Stop = r.stops }()
+	}
 	for {
-		kind, err := r.scan.Next()
+		kind, err := r.next()
 		if err != nil {
 			return nil, err
 		}

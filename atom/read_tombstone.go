@@ -12,7 +12,7 @@ func (r *Reader) tombstone(in inherited) error {
 		r.line, r.column = v.Line, v.Column
 	}
 	if ref, _ := r.scan.Attr("", "ref"); len(xmlscan.Trim(ref)) > 0 {
-		v.ID = v.add(r.trimmed(ref))
+		v.ID = v.add(r.usable(ref, r.before, "a ref that is not one IRI: the tombstone is skipped"))
 	} else {
 		r.reportChild(ruleTombstoneRef, nil, "a tombstone without ref: it is skipped")
 	}

@@ -41,6 +41,13 @@ type Reader struct {
 	// limit.
 	MaxBytes int64
 
+	// MaxContent limits the bytes of inline content, as the document has them. If zero, it is 64 MiB; if negative, there is
+	// no limit but MaxBytes. MaxValue does so for any other value: a text, an attribute, an extension. If zero, it is 8 MiB; if
+	// negative, there is no limit. MaxDepth limits how deep elements stand one inside another. If zero, it is 256; if negative,
+	// there is no limit. An entry or tombstone that passes one of them is reported and skipped, and costs no other.
+	MaxContent, MaxValue int
+	MaxDepth             int
+
 	// Now, if set, makes updated and when more than a day after it a finding.
 	Now time.Time
 
@@ -59,6 +66,12 @@ type Reader struct {
 	view               View
 	entries            int
 	skipped            int
+	cut                int  // what xml has cut in items that skipped counts
+	unusable           bool // what is read can't be used: a limit is passed, a reference is not UTF-8
+	inContent          bool
+	outside            string         // the base around the root element: the document's URL
+	ended              bool           // the root element is
+	before             xmlscan.Losses // the current tag
 	order              childOrder
 	updated, published lastDate
 	line               int // where the current child element starts, if anybody wants to know
@@ -78,8 +91,17 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 // Kind says what the document is. It is known after the first call of Feed, Next or NextView, also if that returned io.EOF.
 func (r *Reader) Kind() Kind { return r.kind }
 
-// Skipped returns how many items were left out so far: entries without an id, tombstones without a ref.
-func (r *Reader) Skipped() int { return r.skipped }
+// Skipped returns how many items were left out so far, because they have no usable id or ref, a link that is not UTF-8, or pass
+// a limit; and how often others may be lost in what was read over: an item inside of another or of an unknown element, a second
+// id, a CDATA section that runs on to the end of another. Items are read where that is possible, and counted all the same:
+// that all were found can't be known.
+func (r *Reader) Skipped() int {
+	if r.scan == nil {
+		return r.skipped
+	}
+	lost := r.scan.Losses()
+	return r.skipped + lost.Cut - r.cut + lost.Sections + lost.Instructions
+}
 
 // Feed returns the metadata of a feed document as far as it was read. Called before the first Next, it reads what stands
 // before the first item; an error is then returned by Next. What stands after items, which Atom allows, is there when Next
@@ -153,7 +175,7 @@ func (r *Reader) open() (err error) {
 	report := func(d document.Departure, line, column int, value []byte, message string) {
 		r.report(documentRules[d], line, column, "", value, message)
 	}
-	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict}
+	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}
@@ -161,6 +183,7 @@ func (r *Reader) open() (err error) {
 		return err
 	}
 	r.scan = r.xml.Reader
+	r.scan.MaxValue, r.scan.Stop = r.MaxValue, r.stops
 	line, column := r.xml.Position()
 	name := r.scan.Name()
 	if r.kind = kindOf(name); r.kind == 0 {
@@ -177,6 +200,7 @@ func (r *Reader) open() (err error) {
 	if document.Scheme(r.Document) > 1 { // a file name may start with a drive's letter
 		r.scope.base = r.Document
 	}
+	r.outside = r.scope.base
 	if r.kind == FeedDocument {
 		r.feed.Lang, r.feed.Base = r.stated(r.scope)
 		r.scope = r.scope.with(r.feed.Lang, r.feed.Base)
@@ -211,23 +235,19 @@ func isNearAtom(space string) bool {
 // advance reads metadata of the feed up to the next item, or to the end of the document.
 func (r *Reader) advance() error {
 	for !r.pending {
-		if r.kind != FeedDocument {
+		if r.ended {
 			return r.end()
 		}
 		tag, err := r.nextTag()
-		if err != nil {
-			return r.xml.Fail(err)
+		switch {
+		case err == nil && tag == xmlscan.End:
+			r.ended = r.scan.Depth() == 1
+		case err == nil && r.isFeedChild():
+			err = r.feedElementOrValue()
+		case err == nil:
+			err = r.scan.Skip() // the rest of what had an item inside
 		}
-		if tag == xmlscan.End {
-			return r.end()
-		}
-		name := r.scan.Name()
-		if r.own(name.Space) && name.Local == "entry" || isTombstone(name) {
-			r.pending = true
-			return nil
-		}
-		r.view.reset(0, 0)
-		if err := r.feedChild(&r.feed, &r.seen, r.scope, &r.kept); err != nil {
+		if r.pending = err == xmlscan.ErrStopped; err != nil && !r.pending {
 			return r.xml.Fail(err)
 		}
 		if r.fatal != nil {
@@ -236,6 +256,31 @@ func (r *Reader) advance() error {
 	}
 	return nil
 }
+
+// feedElementOrValue reads a child of the feed.
+func (r *Reader) feedElementOrValue() error {
+	r.view.reset(0, 0)
+	name := r.scan.Name()
+	if name.Local == "entry" || name.Local == "deleted-entry" {
+		r.doubt(ruleUnknown, r.line, r.column, name.Local, []byte(name.Space), "an item in a namespace that is not its own: it is skipped")
+	}
+	err := r.feedChild(&r.feed, &r.seen, r.scope, &r.kept)
+	if r.unusable {
+		r.unusable = false
+		r.skipped++
+	}
+	return err
+}
+
+// stops reports whether an element with this name, in which nobody expects an entry, is one. A tombstone there deletes nothing.
+func (r *Reader) stops(name xmlscan.Name) bool {
+	if isTombstone(name) {
+		r.doubt(ruleNesting, r.line, r.column, name.Local, nil, "a tombstone inside of an element that has none: it is not read as one")
+	}
+	return r.isEntry(name)
+}
+
+func (r *Reader) isEntry(name xmlscan.Name) bool { return name.Local == "entry" && r.own(name.Space) }
 
 func isTombstone(name xmlscan.Name) bool {
 	return name.Local == "deleted-entry" && name.Space == TombstoneNamespace
@@ -266,20 +311,35 @@ func (r *Reader) item() (ok bool, err error) {
 		err := fmt.Errorf("more than %d entries: %w", r.MaxEntries, websync.ErrLimit)
 		return false, r.doc.Fail(v.Line, v.Column, "", err)
 	}
+	if r.scan.Depth() > 1 && !r.isFeedChild() {
+		r.doubt(ruleNesting, v.Line, v.Column, r.scan.Name().Local, nil, "inside of an element that has no such child: what is around it may be lost")
+	}
 	in := r.scope.with(r.stated(r.scope))
 	v.Lang, v.Base = in.lang, in.base
-	if isTombstone(r.scan.Name()) {
+	cut := r.scan.Losses().Cut
+	if r.unusable = false; isTombstone(r.scan.Name()) {
 		err = r.tombstone(in)
 	} else {
 		err = r.entry(in)
 	}
-	if err != nil {
+	switch {
+	case err == xmlscan.ErrStopped:
+		r.pending = true
+	case err != nil:
 		return false, r.xml.Fail(err)
+	default:
+		r.ended = r.scan.Depth() == 1
 	}
-	if len(v.ID) == 0 {
+	if n := r.scan.Losses().Cut - cut; n > 0 {
+		r.cut += n
+		r.unusable = true
+		r.report(ruleElementSize, v.Line, v.Column, "", nil, "more than the limits of the Reader allow: it is skipped")
+	}
+	ok = len(v.ID) > 0 && !r.unusable
+	if r.unusable = false; !ok {
 		r.skipped++
 	}
-	return len(v.ID) > 0, r.fatal
+	return ok, r.fatal
 }
 
 // end is the end of a document that was read as a whole.
@@ -293,12 +353,31 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// nextTag is NextTag, and for those who want to know notes where the tag is. Errors are those of r.scan.
-func (r *Reader) nextTag() (xmlscan.Kind, error) {
+// nextTag is NextTag, and for those who want to know notes where the tag is. Errors are those of r.scan; at the Start of an entry
+// wherever it stands, and of a tombstone where it belongs, the error is xmlscan.ErrStopped.
+func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
+	r.before = r.scan.Losses()
 	if r.watched {
-		return r.watchedTag()
+		kind, err = r.watchedTag()
+	} else {
+		kind, err = r.scan.NextTag()
 	}
-	return r.scan.NextTag()
+	if kind == xmlscan.Start && (r.isEntry(r.scan.Name()) || r.isFeedChild() && isTombstone(r.scan.Name())) {
+		err = xmlscan.ErrStopped
+	}
+	return kind, err
+}
+
+// isFeedChild reports whether the current element stands where the items and the metadata of a feed do.
+func (r *Reader) isFeedChild() bool { return r.scan.Depth() == 2 && r.kind == FeedDocument }
+
+// next is Next of r.scan, but stops where nobody expects an entry.
+func (r *Reader) next() (xmlscan.Kind, error) {
+	kind, err := r.scan.Next()
+	if kind == xmlscan.Start && r.scan.Stop(r.scan.Name()) {
+		err = xmlscan.ErrStopped
+	}
+	return kind, err
 }
 
 // watchedTag is nextTag that reports text between the elements.
@@ -370,6 +449,12 @@ func (r *Reader) reportChild(rule Rule, value []byte, message string) {
 // reportPart reports on a part, an attribute for instance, of the current child element.
 func (r *Reader) reportPart(rule Rule, name string, value []byte, message string) {
 	r.report(rule, r.line, r.column, name, value, message)
+}
+
+// doubt counts what may have hidden an item as one that was skipped, and reports it.
+func (r *Reader) doubt(rule Rule, line, column int, element string, value []byte, message string) {
+	r.skipped++
+	r.report(rule, line, column, element, value, message)
 }
 
 func (r *Reader) report(rule Rule, line, column int, element string, value []byte, message string) {

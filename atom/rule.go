@@ -20,10 +20,11 @@ var (
 	ruleRelative    = websync.NewRule(12, "atom-relative", "RFC 4287 §2", websync.Info, "a relative reference, and no absolute URL to resolve it against")
 	rulePersonExt   = websync.NewRule(13, "atom-person-extension", "RFC 4287 §3.2", websync.Info, "an extension of a person, which is left out")
 	ruleForm        = websync.NewRule(14, "atom-deleted-form", "RFC 6721 §3", websync.Info, "a deletion that is written as gd:deleted or sx:sync")
+	ruleNesting     = websync.NewRule(15, "atom-nesting", "RFC 4287 §4.1", websync.Error, "an entry or a tombstone inside of another, or of an element that has none")
 )
 
 // readerRules are the rules above. A Reader reports some of the rules for Validate as well.
 var readerRules = []Rule{
 	ruleXML, ruleTruncated, ruleDocument, rulePrologue, ruleEncoding, ruleDoctype, ruleGzip,
-	ruleNamespace, ruleElementSize, ruleRelative, rulePersonExt, ruleForm,
+	ruleNamespace, ruleElementSize, ruleRelative, rulePersonExt, ruleForm, ruleNesting,
 }

@@ -39,9 +39,9 @@ type ValidateOptions struct {
 // A Summary is what a document was found to be.
 type Summary struct {
 	Kind       Kind
-	Entries    int   // with an id
-	Tombstones int   // with a ref
-	Skipped    int   // entries and tombstones without
+	Entries    int   // that a Reader gets
+	Tombstones int   // likewise
+	Skipped    int   // as Reader.Skipped
 	Bytes      int64 // uncompressed, as far as it was read
 
 	Errors, Warnings, Infos int // findings
@@ -77,6 +77,9 @@ func newValidator(o ValidateOptions) *validator {
 	}
 	return &validator{o: o}
 }
+
+// maxChecked is how much of one text is checked, roughly.
+const maxChecked = 64 << 20
 
 // A spot is a place in the document.
 type spot struct{ line, column int }
@@ -123,15 +126,64 @@ func (f *validateSource) Read(p []byte) (int, error) {
 func (v *validator) run(src io.Reader) (Summary, error) {
 	f := &validateSource{src: src}
 	doc := &document.Document{Kind: atomKind, URL: v.o.Document, Report: v.departure}
-	err := doc.Open(f, v.o.MaxBytes)
+	count := startCount(v.o)
+	err := doc.Open(io.TeeReader(f, count.to), v.o.MaxBytes)
 	if err == nil {
 		err = v.document(doc)
 	}
+	count.end(v)
 	v.sum.Bytes = doc.Size()
 	if err != nil && f.err == nil {
 		v.fatal(err)
 	}
 	return v.sum, err
+}
+
+// A count is a Reader of what a validator reads. It knows which entries and tombstones a Reader gets.
+type count struct {
+	to                           *io.PipeWriter
+	done                         chan struct{}
+	entries, tombstones, skipped int
+	nested                       []websync.Finding
+}
+
+func startCount(o ValidateOptions) *count {
+	from, to := io.Pipe()
+	c := &count{to: to, done: make(chan struct{})}
+	r := NewReader(from)
+	r.Document, r.MaxBytes = o.Document, o.MaxBytes
+	r.Report = func(f websync.Finding) {
+		if f.Rule == ruleNesting.Name && len(c.nested) < maxAuthorless {
+			c.nested = append(c.nested, f)
+		}
+	}
+	go func() {
+		defer close(c.done)
+		for {
+			v, err := r.NextView()
+			switch {
+			case err != nil:
+				c.skipped = r.Skipped()
+				io.Copy(io.Discard, from)
+				return
+			case v.Deleted:
+				c.tombstones++
+			default:
+				c.entries++
+			}
+		}
+	}()
+	return c
+}
+
+// end takes over what was counted.
+func (c *count) end(v *validator) {
+	c.to.Close()
+	<-c.done
+	v.sum.Entries, v.sum.Tombstones, v.sum.Skipped = c.entries, c.tombstones, c.skipped
+	for _, f := range c.nested {
+		v.reportLoss(ruleNesting, spot{f.Line, f.Column}, f.Element, nil, f.Message)
+	}
 }
 
 // departure reports on the bytes of the document and their XML.

@@ -270,7 +270,9 @@ func (v *validator) plain(element string, rule Rule) ([]byte, error) {
 		}
 		switch kind {
 		case xmlscan.Text:
-			v.buf = append(v.buf, v.r.Text()...)
+			if len(v.buf) < maxChecked {
+				v.buf = append(v.buf, v.r.Text()...)
+			}
 		case xmlscan.End:
 			return v.buf, nil
 		case xmlscan.Start:

@@ -182,11 +182,6 @@ func (v *validator) entry(feed *scope, at spot) error {
 		return err
 	}
 	v.startItem(false)
-	if len(s.id) > 0 {
-		v.sum.Entries++
-	} else {
-		v.sum.Skipped++
-	}
 	v.leave(s)
 	v.endEntry(s)
 	v.entryAuthor(feed, s)
@@ -276,11 +271,9 @@ func (v *validator) ref(s *scope) {
 		ref = v.trimmed(s.name, ref, s.at)
 	}
 	if len(ref) == 0 {
-		v.sum.Skipped++
 		v.reportLoss(ruleTombstoneRef, s.at, s.name, nil, "no ref")
 		return
 	}
-	v.sum.Tombstones++
 	s.id = append(s.id, ref...)
 	if fault := iriFault(ref); fault != "" {
 		v.report(ruleTombstoneRef, s.at, s.name, ref, "ref: "+fault)

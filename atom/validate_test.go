@@ -165,7 +165,7 @@ var validateCases = map[string]validateCase{
 	// Sources.
 	"a source that lacks all": wants(vEntry("<source/>"), "warning source-lacks 4 [source]", "warning source-lacks 4 [source]", "warning source-lacks 4 [source]"),
 	"a source with two ids":   wants(vEntry(atSource+"<id>urn:x:t</id></source>"), "error source-child 4 [id]"),
-	"an entry in a source":    wants(vEntry(atSource+"<entry/></source>"), "error unknown-element 4 [entry]"),
+	"an entry in a source":    wants(vEntry(atSource+"<entry/></source>"), "error unknown-element 4 [entry]", "error nesting 4 [entry]"),
 	"an archive in a source":  wants(vEntry(atSource + "<fh:archive/></source>")),
 	"two sources":             wants(vEntry(atSource+"</source>"+atSource+"</source>"), "error entry-child 4 [source]"),
 
@@ -308,7 +308,7 @@ var validateCases = map[string]validateCase{
 	"when in the future":      wants(vDead("ref='urn:1' when='2030-03-08T15:55:34Z'", ""), "warning date-future 3 [deleted-entry]"),
 	"two of a tombstone":      wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<at:by><name>A</name></at:by><at:by/><at:comment/><at:comment/>"), "error tombstone-child 3 [by]", "error person-child 3 [by]", "error tombstone-child 3 [comment]"),
 	"unknown of a tombstone":  wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<at:who/><title/><x xmlns='urn:x'/>"), "info tombstone-element 3 [who]", "info tombstone-element 3 [title]"),
-	"a tombstone in an entry": wants(vEntry("<at:deleted-entry/>"), "warning tombstone-place 4 [deleted-entry]"),
+	"a tombstone in an entry": wants(vEntry("<at:deleted-entry/>"), "warning tombstone-place 4 [deleted-entry]", "error nesting 4 [deleted-entry]"),
 	"a tombstone twice":       wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-01T00:00:00.0Z")), "error tombstone-twice 5 [deleted-entry]"),
 	"two tombstones":          wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-02T00:00:00Z")), "info tombstone-versions 5 [deleted-entry]"),
 	"dead and alive":          wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vItem("urn:1", "2025-01-01T00:00:00Z")), "info tombstone-live 5 [entry]"),
