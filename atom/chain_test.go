@@ -29,7 +29,7 @@ func (d chainDocument) String() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSuffix(validateRoot, "\n"))
 	if d.id == "" {
-		d.id = "urn:x:feed"
+		d.id = "urn:ex:feed"
 	}
 	b.WriteString("<id>" + d.id + "</id><title>T</title><updated>2025-06-01T00:00:00Z</updated>" + validateBy)
 	for rel, href := range map[string]string{"prev-archive": d.prev, "current": d.current, "next-archive": d.next} {
@@ -45,9 +45,9 @@ func (d chainDocument) String() string {
 		id, day, _ := strings.Cut(item, " ")
 		at := "2025-05-" + day + "T00:00:00Z"
 		if dead, ok := strings.CutPrefix(id, "-"); ok {
-			b.WriteString(vTomb("urn:x:"+dead, at))
+			b.WriteString(vTomb("urn:ex:"+dead, at))
 		} else {
-			b.WriteString(vItem("urn:x:"+id, at))
+			b.WriteString(vItem("urn:ex:"+id, at))
 		}
 	}
 	return b.String() + "</feed>"
@@ -98,7 +98,7 @@ var chainCases = map[string]chainCase{
 		want: []string{"warning chain-current /1"}, docs: 3, whole: true},
 	"another next": {change: func(s map[string]*chainDocument) { s["/1"].next = "/feed" },
 		want: []string{"warning chain-next /1"}, docs: 3, whole: true},
-	"another id": {change: func(s map[string]*chainDocument) { s["/1"].id = "urn:x:other" },
+	"another id": {change: func(s map[string]*chainDocument) { s["/1"].id = "urn:ex:other" },
 		want: []string{"warning chain-id /1"}, docs: 3, whole: true},
 	"another order": {change: func(s map[string]*chainDocument) { s["/1"].items = []string{"1 01", "2 05"} },
 		want: []string{"warning chain-order /1"}, docs: 3, whole: true},
@@ -174,7 +174,7 @@ func TestChainDigests(t *testing.T) {
 	}
 	base := digests(func(map[string]*chainDocument) {})
 	assert.Len(t, base, 2, "the subscription document has none")
-	assert.Equal(t, base, digests(func(s map[string]*chainDocument) { s["/1"].next, s["/2"].id = "", "urn:y" }))
+	assert.Equal(t, base, digests(func(s map[string]*chainDocument) { s["/1"].next, s["/2"].id = "", "urn:ex:y" }))
 	for name, change := range map[string]func(*chainDocument){
 		"another entry": func(d *chainDocument) { d.items = append(d.items, "8 02") },
 		"one less":      func(d *chainDocument) { d.items = d.items[1:] },
@@ -206,10 +206,10 @@ func TestChainDigests(t *testing.T) {
 
 func ExampleChainValidator_Walk() {
 	documents := map[string]string{
-		"https://example.org/feed": `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:x:feed</id><title>Laws</title>
+		"https://example.org/feed": `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:ex:feed</id><title>Laws</title>
 			<updated>2025-06-01T00:00:00Z</updated><author><name>Office</name></author>
 			<link rel="self" href="/feed"/><link rel="prev-archive" href="/1"/></feed>`,
-		"https://example.org/1": `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:x:feed</id><title>Laws</title>
+		"https://example.org/1": `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:ex:feed</id><title>Laws</title>
 			<updated>2025-05-01T00:00:00Z</updated><author><name>Office</name></author>
 			<link rel="self" href="/1"/><link rel="current" href="/feed"/></feed>`,
 	}

@@ -94,6 +94,7 @@
 //	75  warning atom-entry-twice         two entries of one id and time
 //	76  info    atom-entry-versions      two entries of one id
 //	77  info    atom-published           an entry that is updated before it is published
+//	79  warning atom-id-scheme           an id that is not as its scheme, tag or urn, demands: RFC 4151 §2.1, RFC 8141 §2, RFC 9562 §4
 //	80  error   atom-date                not an RFC 3339 date and time
 //	81  warning atom-date-future         a time more than a day ahead
 //	82  error   atom-space               white space in a date or an IRI

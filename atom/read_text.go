@@ -107,9 +107,6 @@ func (r *Reader) content(in inherited) (err error) {
 	form := r.contentForm(c)
 	switch {
 	case form == XHTML:
-		if base == "" && in.base != r.outside {
-			c.Base = in.base // what the div's references are relative to does not show in it
-		}
 		c.Value, err = r.div()
 	case form == HTML:
 		c.Value, err = r.characters(&ruleContentElement, true)

@@ -69,7 +69,6 @@ type Reader struct {
 	cut                int  // what xml has cut in items that skipped counts
 	unusable           bool // what is read can't be used: a limit is passed, a reference is not UTF-8
 	inContent          bool
-	outside            string         // the base around the root element: the document's URL
 	ended              bool           // the root element is
 	before             xmlscan.Losses // the current tag
 	order              childOrder
@@ -200,7 +199,6 @@ func (r *Reader) open() (err error) {
 	if document.Scheme(r.Document) > 1 { // a file name may start with a drive's letter
 		r.scope.base = r.Document
 	}
-	r.outside = r.scope.base
 	if r.kind == FeedDocument {
 		r.feed.Lang, r.feed.Base = r.stated(r.scope)
 		r.scope = r.scope.with(r.feed.Lang, r.feed.Base)

@@ -1,12 +1,16 @@
 package atom
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
+	"html"
+	"mime"
 	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -125,18 +129,65 @@ func (c *Content) resource() websync.Link {
 		l.Type = "text/html"
 	case xhtmlContent:
 		l.Type = "application/xhtml+xml"
+	case xmlContent, otherTextContent:
+		l.Type = inUTF8(c.Type)
 	}
 	return l
 }
 
+// inUTF8 returns a media type whose charset, if it states one, is that of the bytes: a Value is UTF-8, whatever the encoding
+// of the document.
+func inUTF8(mediaType string) string {
+	kind, params, err := mime.ParseMediaType(mediaType)
+	switch {
+	case err != nil && strings.Contains(strings.ToLower(mediaType), "charset"):
+		return essence(mediaType) + "; charset=utf-8"
+	case err != nil, params["charset"] == "", strings.EqualFold(params["charset"], "utf-8"):
+		return mediaType
+	}
+	params["charset"] = "utf-8"
+	return mime.FormatMediaType(kind, params)
+}
+
 // Bytes returns the bytes of inline content: the text, the HTML, the div, the XML, or what the Base64 stands for, in which white
-// space counts for nothing. Without inline content there are none.
+// space counts for nothing. A div gets an xml:base with c.Base, if that is set: what its references are relative to would be lost
+// otherwise. Without inline content there are none.
 func (c *Content) Bytes() ([]byte, error) {
-	if c.form() != base64Content {
+	switch form := c.form(); {
+	case form == xhtmlContent && c.Base != "":
+		return withBase([]byte(c.Value), c.Base), nil
+	case form != base64Content:
 		return []byte(c.Value), nil
 	}
 	text := strings.Join(strings.Fields(c.Value), "")
 	return base64.StdEncoding.DecodeString(text)
+}
+
+// contentBytes returns the bytes of inline content, whose div also gets the xml:base of the entry or its feed. Where the
+// document came from is none.
+func (e *Entry) contentBytes(document string) ([]byte, error) {
+	c := e.Content
+	if c.Base == "" && e.Base != document {
+		c.Base = e.Base
+	}
+	return c.Bytes()
+}
+
+// withBase returns an element with an xml:base, against which one of its own is resolved.
+func withBase(element []byte, base string) []byte {
+	const attr = ` xml:base="`
+	name, end := tagEnd(element, 1)
+	from, to := name, name
+	if at := bytes.Index(element[:end], []byte(attr)); at >= 0 {
+		own, _, _ := bytes.Cut(element[at+len(attr):end], []byte{'"'})
+		from, to = at, min(end, at+len(attr)+len(own)+1)
+		base = string(document.AppendResolved(nil, base, []byte(html.UnescapeString(string(own)))))
+	}
+	value, err := xmlscan.AppendAttr([]byte(attr), base)
+	if err != nil || end == 0 {
+		return element
+	}
+	return slices.Concat(element[:from], value, []byte{'"'}, element[to:])
 }
 
 // EntryOf returns an entry that says what r says. updated is its time, and author its author if r names none; the zero Datetime

@@ -472,3 +472,21 @@ func TestLengthOfContent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, content, item.Entry.Resource(nil).Content)
 }
+
+// TestContentBase: an inline div keeps what its references are relative to.
+func TestContentBase(t *testing.T) {
+	for name, test := range map[string]struct{ base, value, want string }{
+		"none":          {"", "<div>x</div>", "<div>x</div>"},
+		"one":           {"http://e/a?b&c", "<div>x</div>", `<div xml:base="http://e/a?b&amp;c">x</div>`},
+		"an empty div":  {"http://e/", "<div/>", `<div xml:base="http://e/"/>`},
+		"of its own":    {"http://e/a/", `<div class="x" xml:base="../b" id="y"/>`, `<div class="x" xml:base="http://e/b" id="y"/>`},
+		"inside":        {"http://e/", `<div><p xml:base="a"/></div>`, `<div xml:base="http://e/"><p xml:base="a"/></div>`},
+		"no element":    {"http://e/", "<div", "<div"},
+		"no characters": {"http://e/\x00", "<div/>", "<div/>"},
+	} {
+		c := atom.Content{Link: websync.Link{Type: atom.XHTML}, Value: test.value, Base: test.base}
+		got, err := c.Bytes()
+		require.NoError(t, err)
+		assert.Equal(t, test.want, string(got), name)
+	}
+}

@@ -757,7 +757,7 @@ func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (outcome, error) {
 	if !inline {
 		return ev, nil
 	}
-	data, err := e.Content.Bytes()
+	data, err := e.contentBytes(p.final)
 	if err != nil {
 		w.run.Report(ruleContentBase64.Finding(p.final, e.Line, e.Column, "content", nil, err.Error()))
 		data = []byte(e.Content.Value)

@@ -1179,6 +1179,21 @@ func TestSourceContext(t *testing.T) {
 	}
 }
 
+// TestSourceContentBase: a div keeps the xml:base of its entry or feed, and the URL of the document is none.
+func TestSourceContentBase(t *testing.T) {
+	doc := feedOf("", entryOf("a", 1, `<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">x</div></content>`))
+	for base, want := range map[string]string{
+		"":                `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`,
+		` xml:base="/z/"`: `<div xml:base="` + www + `z/" xmlns="http://www.w3.org/1999/xhtml">x</div>`,
+	} {
+		for _, element := range []string{"<feed", "<entry"} {
+			got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": strings.Replace(doc, element, element+base, 1)}))
+			require.NoError(t, got.err)
+			assert.Equal(t, want, got.bytes["a"], element+base)
+		}
+	}
+}
+
 // TestSourceContent: what is selected, and the bytes that came along.
 func TestSourceContent(t *testing.T) {
 	alternate, enclosure := linkTo("alternate", "page"), linkTo("enclosure", "file")
@@ -1208,6 +1223,17 @@ func TestSourceContent(t *testing.T) {
 		"HTML":                    {entry: inline(`type="html"`, "&lt;p>x"), inline: true, bytes: "<p>x", mime: "text/html"},
 		"XHTML": {entry: inline(`type="xhtml"`, `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`), inline: true,
 			bytes: `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`, mime: "application/xhtml+xml"},
+		"XHTML with a base": {entry: inline(`type="xhtml" xml:base="/b/c"`, `<x:div xmlns:x="http://www.w3.org/1999/xhtml"><x:a href="d"/></x:div>`), inline: true,
+			bytes: `<x:div xml:base="` + www + `b/c" xmlns:x="http://www.w3.org/1999/xhtml"><x:a href="d"/></x:div>`, mime: "application/xhtml+xml"},
+		"XHTML with a base of its own": {entry: inline(`type="xhtml" xml:base="/b/"`, `<div xmlns="http://www.w3.org/1999/xhtml" title="&gt;" xml:base="c/?d&amp;e">x</div>`), inline: true,
+			bytes: `<div xmlns="http://www.w3.org/1999/xhtml" title=">" xml:base="` + www + `b/c/?d&amp;e">x</div>`, mime: "application/xhtml+xml"},
+		"text in another charset": {entry: inline(`type="text/csv; header=present; charset=ISO-8859-1"`, "å"), inline: true,
+			bytes: "å", mime: "text/csv; charset=utf-8; header=present"},
+		"text in UTF-8": {entry: inline(`type="text/csv;charset=UTF-8"`, "å"), inline: true, bytes: "å", mime: "text/csv;charset=UTF-8"},
+		"XML in another charset": {entry: inline(`type="application/xml;charset=iso-8859-1"`, `<x xmlns="urn:x">å</x>`), inline: true,
+			bytes: `<x xmlns="urn:x">å</x>`, mime: "application/xml; charset=utf-8"},
+		"bytes in a charset": {entry: inline(`type="application/x;charset=iso-8859-1"`, "5Q=="), inline: true,
+			bytes: "\xe5", mime: "application/x;charset=iso-8859-1"},
 		"XML": {entry: inline(`type="application/rdf+xml"`, `<r:RDF xmlns:r="urn:r"/>`), inline: true,
 			bytes: `<r:RDF xmlns:r="urn:r"/>`, mime: "application/rdf+xml"},
 		"base64": {entry: inline(`type="application/pdf"`, "\n"+base64.StdEncoding.EncodeToString([]byte("%PDF\x00\xff"))+"\n"), inline: true,

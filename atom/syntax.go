@@ -121,6 +121,121 @@ func iriFault[T chars](s T) string {
 	return iriReferenceFault(s)
 }
 
+// idSchemeFault checks an absolute IRI by the rules of its scheme, where that is one that ids often have.
+func idSchemeFault[T chars](s T) string {
+	colon := schemeEnd(s)
+	if colon < 0 {
+		return ""
+	}
+	rest := s[colon+1:]
+	switch {
+	case equalFold(s[:colon], "tag"):
+		return tagFault(rest)
+	case equalFold(s[:colon], "urn"):
+		return urnFault(rest)
+	}
+	return ""
+}
+
+// tagFault checks what follows "tag:" (RFC 4151 §2.1): an authority, a comma, a date, a colon, and anything.
+func tagFault[T chars](s T) string {
+	comma := indexAny(s, ",")
+	if comma == len(s) {
+		return "a tag without a comma after its authority"
+	}
+	if !isTagAuthority(s[:comma]) {
+		return "a tag whose authority is neither a domain nor an e-mail address"
+	}
+	s = s[comma+1:]
+	colon := indexAny(s, ":")
+	if colon == len(s) {
+		return "a tag without a colon after its date"
+	}
+	if !isTagDate(s[:colon]) {
+		return "a tag whose date is not a year, a month or a day"
+	}
+	return ""
+}
+
+func isTagAuthority[T chars](s T) bool {
+	if at := indexAny(s, "@"); at < len(s) {
+		for i := range at {
+			if c := s[i]; !isAlpha(c) && !isDigit(c) && c != '-' && c != '.' && c != '_' {
+				return false
+			}
+		}
+		return at > 0 && isDomain(s[at+1:])
+	}
+	return isDomain(s)
+}
+
+// isDomain reports whether s is labels of letters, digits and hyphens, which neither start nor end one, with dots in between.
+func isDomain[T chars](s T) bool {
+	label := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isAlpha(c), isDigit(c):
+			label++
+		case c == '-' && label > 0:
+			label++
+		case c == '.' && label > 0 && s[i-1] != '-':
+			label = 0
+		default:
+			return false
+		}
+	}
+	return label > 0 && s[len(s)-1] != '-'
+}
+
+func isTagDate[T chars](s T) bool {
+	switch len(s) {
+	case len("2006"), len("2006-01"), len("2006-01-02"):
+	default:
+		return false
+	}
+	d, err := websync.ParseDatetime(string(s))
+	return err == nil && d.Precision() <= websync.Day
+}
+
+// urnFault checks what follows "urn:" (RFC 8141 §2): the identifier of a namespace, a colon, and what is not empty.
+func urnFault[T chars](s T) string {
+	colon := indexAny(s, ":")
+	nid := s[:colon]
+	valid := len(nid) >= 2 && len(nid) <= 32 && nid[0] != '-' && nid[len(nid)-1] != '-'
+	for i := range len(nid) {
+		valid = valid && (isAlpha(nid[i]) || isDigit(nid[i]) || nid[i] == '-')
+	}
+	switch {
+	case !valid:
+		return "a URN whose namespace is not 2 to 32 letters, digits and hyphens"
+	case colon == len(s):
+		return "a URN without a colon after its namespace"
+	}
+	nss := s[colon+1:]
+	nss = nss[:indexAny(nss, "?#")]
+	switch {
+	case len(nss) == 0 || nss[0] == '/':
+		return "a URN that names nothing in its namespace"
+	case equalFold(nid, "uuid") && !isUUID(nss):
+		return "a urn:uuid that is not a UUID"
+	}
+	return ""
+}
+
+// isUUID reports whether s is a UUID as text (RFC 9562 §4).
+func isUUID[T chars](s T) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		if hyphen != (s[i] == '-') || !hyphen && !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // iriReferenceFault checks an IRI, absolute or relative, perhaps empty (RFC 3987 §2.2).
 func iriReferenceFault[T chars](s T) string {
 	rest := s
@@ -135,7 +250,11 @@ func iriReferenceFault[T chars](s T) string {
 		if fault := authorityFault(rest[2:end]); fault != "" {
 			return fault
 		}
-		if colon >= 0 && isHTTP(s, colon) && (end == 2 || rest[2] == ':') {
+		host := rest[2:end]
+		if at := indexAny(host, "@"); at < len(host) {
+			host = host[at+1:]
+		}
+		if colon >= 0 && isHTTP(s, colon) && (len(host) == 0 || host[0] == ':') {
 			return "no host"
 		}
 		rest = rest[end:]

@@ -21,10 +21,10 @@ var syntaxTests = map[string]syntaxCases{
 		"ftp://ftp.is.co.za/rfc/rfc1808.txt", "http://www.ietf.org/rfc/rfc2396.txt", "ldap://[2001:db8::7]/c=GB?objectClass?one",
 		"mailto:John.Doe@example.com", "news:comp.infosystems.www.servers.unix", "tel:+1-816-555-1212", "telnet://192.0.2.16:80/",
 		"urn:oasis:names:specification:docbook:dtd:xml:4.1.2", "tag:example.org,2003:3.2397", "http://résumé.example.org/ä?ö#ü",
-		"http://example.org/%7Efoo/../a;b=c?d=e&f#g?/", "http://user:pw@example.org:8080", "x:", "file:///etc/hosts",
+		"http://example.org/%7Efoo/../a;b=c?d=e&f#g?/", "http://user:pw@example.org:8080", "http://:@host/", "http://@host/", "x:", "file:///etc/hosts",
 		"http://[::ffff:192.0.2.1]:8/", "http://[v1.a:b]/", "http://example.org/?\ue000", "http://例え.テスト/引き割り.html", "http://example.org/\U00020000",
 	}, []string{
-		"", "a", "/a", "a/b:c", "//example.org/", "1:a", ":a", "http:/example.org", "http:example.org", "http://", "https:///a", "http://:80/",
+		"", "a", "/a", "a/b:c", "//example.org/", "1:a", ":a", "http:/example.org", "http:example.org", "http://", "https:///a", "http://:80/", "http://@/", "http://:@/", "http://a:b@:80/",
 		"http://exa mple.org/", "http://example.org/a b", "http://example.org/<a>", "http://example.org/\"", "http://example.org/{a}",
 		"http://example.org/a|b", "http://example.org/a\\b", "http://example.org/^`", "http://example.org/%", "http://example.org/%4",
 		"http://example.org/%zz", "http://example.org:80a/", "http://[::1/", "http://[]/", "http://[192.0.2.1]/", "http://[fe80::1%25a]/", "http://[", "http://[::1]a/", "http://a[b]/", "http://example.org/[a]",
@@ -32,6 +32,15 @@ var syntaxTests = map[string]syntaxCases{
 	}},
 	"reference": {iriReferenceFault[string], []string{"", "a", "/a", "./a:b", "a/b:c", "?a:b", "#a:b", "//example.org/", "../a?b#c", "//[::1]", "ä"},
 		[]string{":a", "1:a", "a b", "é:b", "http:", "%", "a#b#c", "//a:b/"}},
+	"id of a scheme": {idSchemeFault[string], []string{
+		"tag:example.org,2024:1", "tag:a.b-c.example,2024-05-01:", "TAG:ann.b_c-d@example.org,2024-05:a:b,c?d", "tag:x,2024:", "urn:isbn:0451450523",
+		"URN:example:a/b?+c?=d#e", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "urn:UUID:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", "http://e/", "x:", "a",
+	}, []string{
+		"tag:", "tag:example.org", "tag:example.org:2024", "tag:example.org,2024", "tag:,2024:1", "tag:@example.org,2024:1", "tag:ann@,2024:1", "tag:-a,2024:1",
+		"tag:a-,2024:1", "tag:a..b,2024:1", "tag:a.,2024:1", "tag:a_b,2024:1", "tag:a,24:1", "tag:a,2024-5:1", "tag:a,2024-13:1", "tag:a,2024-05-32:1", "tag:a,2024-05-01T00:00:1",
+		"urn:", "urn:a", "urn:a:b", "urn:ab", "urn:ab:", "urn:ab:?=c", "urn:ab:#c", "urn:ab:/c", "urn:-ab:c", "urn:ab-:c", "urn:a.b:c", "urn:" + strings.Repeat("a", 33) + ":c",
+		"urn:uuid:1", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf", "urn:uuid:{f81d4fae-7dec-11d0-a765-00a0c91e6bf6}", "urn:uuid:g81d4fae-7dec-11d0-a765-00a0c91e6bf6", "urn:uuid:f81d4fae07dec011d00a765000a0c91e6bf6",
+	}},
 	"normal": {iriUnnormal[string], []string{
 		"http://example.org/", "http://example.org/%C3%A4?%2F", "urn:a%2Fb", "http://example.org:8080/", "http://example.org/a..b/.c/...",
 		"tag:Example.org,2000:A", "mailto:A@B", "file:///A", "http://User@example.org/A", "ftp://example.org", "https://example.org:80/",

@@ -432,8 +432,18 @@ func (v *validator) id(s *scope, text []byte, at spot) {
 		v.reportLoss(ruleID, at, "id", text, fault)
 	} else if fault != "" {
 		v.report(ruleID, at, "id", text, fault)
-	} else if fault := iriUnnormal(text); fault != "" {
-		v.report(ruleIDNormal, at, "id", text, fault)
+	} else {
+		v.idForm("id", text, at)
+	}
+}
+
+// idForm checks what an id, which is an absolute IRI, should be besides.
+func (v *validator) idForm(element string, id []byte, at spot) {
+	if fault := iriUnnormal(id); fault != "" {
+		v.report(ruleIDNormal, at, element, id, fault)
+	}
+	if fault := idSchemeFault(id); fault != "" {
+		v.report(ruleIDScheme, at, element, id, fault)
 	}
 }
 

@@ -277,6 +277,8 @@ func (v *validator) ref(s *scope) {
 	s.id = append(s.id, ref...)
 	if fault := iriFault(ref); fault != "" {
 		v.report(ruleTombstoneRef, s.at, s.name, ref, "ref: "+fault)
+	} else if fault := idSchemeFault(ref); fault != "" {
+		v.report(ruleIDScheme, s.at, s.name, ref, "ref: "+fault)
 	}
 }
 

@@ -46,6 +46,7 @@ var (
 
 // Of what is common to elements.
 var (
+	ruleIDScheme   = websync.NewRule(79, "atom-id-scheme", "RFC 4287 §4.2.6", websync.Warning, "an id that is not as its scheme, tag or urn, demands: RFC 4151 §2.1, RFC 8141 §2, RFC 9562 §4")
 	ruleDate       = websync.NewRule(80, "atom-date", "RFC 4287 §3.3", websync.Error, "not an RFC 3339 date and time")
 	ruleDateFuture = websync.NewRule(81, "atom-date-future", "RFC 4287 §3.3", websync.Warning, "a time more than a day ahead")
 	ruleSpace      = websync.NewRule(82, "atom-space", "RFC 4287 §2", websync.Error, "white space in a date or an IRI")
@@ -146,7 +147,7 @@ var validateRules = []Rule{
 	ruleTextBetween, ruleSignature, ruleUnknown, ruleUnknownAttr, ruleNoNamespace, ruleValueElement,
 	ruleEntryChild, ruleEntryAuthor, ruleEntryAlternate, ruleEntrySummary, ruleEntryText, ruleEntryTwice, ruleEntryVersions,
 	rulePublished,
-	ruleDate, ruleDateFuture, ruleSpace, ruleLang, ruleBase, ruleIRI, ruleID, ruleIDNormal, ruleCategory, ruleGenerator,
+	ruleIDScheme, ruleDate, ruleDateFuture, ruleSpace, ruleLang, ruleBase, ruleIRI, ruleID, ruleIDNormal, ruleCategory, ruleGenerator,
 	rulePersonChild, rulePersonName, ruleEmail, ruleTextType, ruleTextElement, ruleHTML, ruleXHTML, ruleXHTMLMarkup, ruleTerm,
 	ruleContentType, ruleContentSrc, ruleContentSrcType, ruleContentElement, ruleContentXML, ruleContentBase64,
 	ruleHref, ruleRel, ruleRelUnknown, ruleEnclosure, ruleLinkType, ruleHreflang, ruleLength, ruleHash, ruleHashForm,

@@ -25,9 +25,9 @@ import (
 const (
 	validateURL  = "https://example.org/feed"
 	validateRoot = `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0" xmlns:fh="http://purl.org/syndication/history/1.0" xmlns:le="http://purl.org/atompub/link-extensions/1.0" xmlns:h="http://www.w3.org/1999/xhtml">` + "\n"
-	validateMeta = `<id>urn:x:feed</id><title>T</title><updated>2025-06-01T00:00:00Z</updated><link rel="self" href="https://example.org/feed"/>`
+	validateMeta = `<id>urn:ex:feed</id><title>T</title><updated>2025-06-01T00:00:00Z</updated><link rel="self" href="https://example.org/feed"/>`
 	validateBy   = `<author><name>A</name></author>`
-	validateItem = `<id>urn:x:1</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>`
+	validateItem = `<id>urn:ex:1</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>`
 	validateLink = `<link href="https://example.org/1"/>`
 )
 
@@ -101,7 +101,7 @@ type validateCase struct {
 // wants is a case with findings.
 func wants(doc string, want ...string) validateCase { return validateCase{doc: doc, want: want} }
 
-const atSource = "<source><id>urn:x:s</id><title>S</title><updated>2025-01-01T00:00:00Z</updated>"
+const atSource = "<source><id>urn:ex:s</id><title>S</title><updated>2025-01-01T00:00:00Z</updated>"
 
 // validateCases has at least one document for every rule that Validate itself finds.
 var validateCases = map[string]validateCase{
@@ -131,25 +131,25 @@ var validateCases = map[string]validateCase{
 	// Feeds.
 	"an empty feed": wants("<feed xmlns='http://www.w3.org/2005/Atom'/>",
 		"error feed-child 1 [feed]", "error feed-child 1 [feed]", "error feed-child 1 [feed]", "warning feed-self 1 [feed]"),
-	"two of all": wants(vFeed("<id>urn:x:2</id>\n<title/>\n<updated>2025-01-01T00:00:00Z</updated>\n<subtitle/><subtitle/>\n<rights/><rights/>\n"+
+	"two of all": wants(vFeed("<id>urn:ex:2</id>\n<title/>\n<updated>2025-01-01T00:00:00Z</updated>\n<subtitle/><subtitle/>\n<rights/><rights/>\n"+
 		"<icon/><icon/>\n<logo/><logo/>\n<generator>G</generator><generator>G</generator>"),
 		"error feed-child 3 [id]", "error feed-child 4 [title]", "error feed-child 5 [updated]", "error feed-child 6 [subtitle]",
 		"error feed-child 7 [rights]", "error feed-child 8 [icon]", "error feed-child 9 [logo]", "error feed-child 10 [generator]"),
-	"three ids":    wants(vFeed("<id>urn:x:2</id><id>urn:x:3</id>"), "error feed-child 3 [id]"),
+	"three ids":    wants(vFeed("<id>urn:ex:2</id><id>urn:ex:3</id>"), "error feed-child 3 [id]"),
 	"many authors": wants(vFeed(validateBy + validateBy + "<contributor><name>C</name></contributor><contributor><name>C</name></contributor>")),
-	"no author": wants(validateRoot+validateMeta+vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:2", "2025-01-01T00:00:00Z")+"</feed>",
+	"no author": wants(validateRoot+validateMeta+vItem("urn:ex:1", "2025-01-01T00:00:00Z")+vItem("urn:ex:2", "2025-01-01T00:00:00Z")+"</feed>",
 		"error feed-author 1 [feed]"),
-	"no author of one entry": wants(validateRoot+validateMeta+vItem("urn:x:1", "2025-01-01T00:00:00Z")+
-		"\n<entry>"+validateBy+"<id>urn:x:2</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>"+validateLink+"</entry></feed>",
+	"no author of one entry": wants(validateRoot+validateMeta+vItem("urn:ex:1", "2025-01-01T00:00:00Z")+
+		"\n<entry>"+validateBy+"<id>urn:ex:2</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>"+validateLink+"</entry></feed>",
 		"error entry-author 3 [entry]"),
 	"an author of the source only": wants(validateRoot+validateMeta+"<entry>"+validateItem+validateLink+atSource+validateBy+"</source></entry></feed>",
 		"error feed-author 1 [feed]"),
-	"an author after the entries": wants(validateRoot+validateMeta+vItem("urn:x:1", "2025-01-01T00:00:00Z")+validateBy+"</feed>", "warning feed-order 3 [author]"),
+	"an author after the entries": wants(validateRoot+validateMeta+vItem("urn:ex:1", "2025-01-01T00:00:00Z")+validateBy+"</feed>", "warning feed-order 3 [author]"),
 	"no author and no entries":    wants(validateRoot + validateMeta + "</feed>"),
 	"no self":                     wants(strings.Replace(vEntry(""), `rel="self"`, `rel="via"`, 1), "warning feed-self 1 [feed]"),
-	"older than its entry":        wants(vFeed(vItem("urn:x:1", "2025-06-01T00:00:00.1Z")), "warning feed-updated 2 [updated]"),
-	"as old as its entry":         wants(vFeed(vItem("urn:x:1", "2025-06-01T02:00:00+02:00"))),
-	"a tombstone after an entry":  wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vTomb("urn:x:2", "2025-01-01T00:00:00Z")), "warning feed-order 5 [deleted-entry]"),
+	"older than its entry":        wants(vFeed(vItem("urn:ex:1", "2025-06-01T00:00:00.1Z")), "warning feed-updated 2 [updated]"),
+	"as old as its entry":         wants(vFeed(vItem("urn:ex:1", "2025-06-01T02:00:00+02:00"))),
+	"a tombstone after an entry":  wants(vFeed(vItem("urn:ex:1", "2025-01-01T00:00:00Z")+vTomb("urn:ex:2", "2025-01-01T00:00:00Z")), "warning feed-order 5 [deleted-entry]"),
 	"text between":                wants(vFeed("\n a <entry>b"+validateItem+validateLink+"</entry><author>c<name>A</name></author>"), "error text-between 4 []", "error text-between 4 []", "warning feed-order 4 [author]", "error text-between 4 []"),
 	"unknown elements": wants(vFeed("<tagline/>\n<entry>"+validateItem+validateLink+"<modified/></entry>"),
 		"error unknown-element 3 [tagline]", "error unknown-element 4 [modified]"),
@@ -164,14 +164,14 @@ var validateCases = map[string]validateCase{
 
 	// Sources.
 	"a source that lacks all": wants(vEntry("<source/>"), "warning source-lacks 4 [source]", "warning source-lacks 4 [source]", "warning source-lacks 4 [source]"),
-	"a source with two ids":   wants(vEntry(atSource+"<id>urn:x:t</id></source>"), "error source-child 4 [id]"),
+	"a source with two ids":   wants(vEntry(atSource+"<id>urn:ex:t</id></source>"), "error source-child 4 [id]"),
 	"an entry in a source":    wants(vEntry(atSource+"<entry/></source>"), "error unknown-element 4 [entry]", "error nesting 4 [entry]"),
 	"an archive in a source":  wants(vEntry(atSource + "<fh:archive/></source>")),
 	"two sources":             wants(vEntry(atSource+"</source>"+atSource+"</source>"), "error entry-child 4 [source]"),
 
 	// Entries.
 	"an entry without all": wants(vFeed("<entry/>"), "error entry-child 3 [entry]", "error entry-child 3 [entry]", "error entry-child 3 [entry]", "error entry-alternate 3 [entry]"),
-	"two of an entry": wants(vEntry("<id>urn:x:1</id>\n<title/>\n<updated>2025-01-01T00:00:00Z</updated>\n<summary>S</summary><summary>S</summary>\n"+
+	"two of an entry": wants(vEntry("<id>urn:ex:1</id>\n<title/>\n<updated>2025-01-01T00:00:00Z</updated>\n<summary>S</summary><summary>S</summary>\n"+
 		"<rights/><rights/>\n<content>C</content><content>C</content>\n<published>2025-01-01T00:00:00Z</published><published>2025-01-01T00:00:00Z</published>"),
 		"error entry-child 4 [id]", "error entry-child 5 [title]", "info entry-text 5 [title]", "error entry-child 6 [updated]",
 		"error entry-child 7 [summary]", "error entry-child 8 [rights]", "error entry-child 9 [content]", "error entry-child 10 [published]"),
@@ -183,14 +183,14 @@ var validateCases = map[string]validateCase{
 		"error entry-summary 4 [content]"),
 	"empty texts":       wants(vContent("<summary type='html'> </summary><content type='xhtml'><h:div/></content>"), "info entry-text 4 [summary]", "info entry-text 4 [content]"),
 	"an image in XHTML": wants(vContent("<content type='xhtml'><h:div><h:img src=''/></h:div></content>")),
-	"an entry twice":    wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:1", "2025-01-01T01:00:00+01:00")), "warning entry-twice 5 [entry]"),
-	"two versions":      wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:1", "2025-01-02T00:00:00Z")), "info entry-versions 5 [entry]"),
-	"two versions, and one twice": wants(vFeed(vItem("urn:x:1", "2025-01-01T00:00:00Z")+vItem("urn:x:1", "2025-01-02T00:00:00Z")+vItem("urn:x:1", "2025-01-01T00:00:00Z")),
+	"an entry twice":    wants(vFeed(vItem("urn:ex:1", "2025-01-01T00:00:00Z")+vItem("urn:ex:1", "2025-01-01T01:00:00+01:00")), "warning entry-twice 5 [entry]"),
+	"two versions":      wants(vFeed(vItem("urn:ex:1", "2025-01-01T00:00:00Z")+vItem("urn:ex:1", "2025-01-02T00:00:00Z")), "info entry-versions 5 [entry]"),
+	"two versions, and one twice": wants(vFeed(vItem("urn:ex:1", "2025-01-01T00:00:00Z")+vItem("urn:ex:1", "2025-01-02T00:00:00Z")+vItem("urn:ex:1", "2025-01-01T00:00:00Z")),
 		"info entry-versions 5 [entry]", "warning entry-twice 6 [entry]"),
 	"updated, then published": wants(vEntry("<published>2025-05-02T00:00:00Z</published>"), "info published 4 [published]"),
 
 	// Dates and IRIs.
-	"a date": wants(vFeed("<entry><id>urn:x:1</id><title>E</title><updated>2025-05-01</updated>"+validateLink+"</entry>"),
+	"a date": wants(vFeed("<entry><id>urn:ex:1</id><title>E</title><updated>2025-05-01</updated>"+validateLink+"</entry>"),
 		"error date 3 [updated]"),
 	"no seconds":          wants(vEntry("<published>2025-04-01T00:00Z</published>"), "error date 4 [published]"),
 	"small letters":       wants(vEntry("<published>2025-04-01t00:00:00z</published>"), "error date 4 [published]"),
@@ -201,7 +201,9 @@ var validateCases = map[string]validateCase{
 	"the future":          wants(vFeed("<updated>2025-07-02T00:00:01Z</updated>"), "error feed-child 3 [updated]", "warning date-future 3 [updated]"),
 	"the near future":     wants(strings.Replace(vFeed(""), "2025-06-01", "2025-07-02", 1)),
 	"space in a date":     wants(vEntry("<published> 2025-04-01T00:00:00Z </published>"), "error space 4 [published]"),
-	"space in an id":      wants(vFeed("<entry><id>\nurn:x:1\n</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>"+validateLink+"</entry>"), "error space 3 [id]"),
+	"space in an id":      wants(vFeed("<entry><id>\nurn:ex:1\n</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>"+validateLink+"</entry>"), "error space 3 [id]"),
+	"ids of a scheme":     wants(vFeed(vTomb("urn:1", "2025-05-01T00:00:00Z")+vItem("tag:example.org,2024", "2025-05-01T00:00:00Z")+vItem("urn:uuid:1", "2025-05-01T00:00:00Z")), "warning id-scheme 4 [deleted-entry]", "warning id-scheme 5 [id]", "warning id-scheme 6 [id]"),
+	"an entry in another": wants(vFeed("<entry>"+validateItem+validateLink+vItem("urn:ex:2", "2025-05-01T00:00:00Z")+"</entry>"), "error unknown-element 4 [entry]", "error nesting 4 [entry]"),
 	"space in a link":     wants(vFeed("<link rel='via' href=' x '/>"), "error space 3 [link]"),
 	"a language":          wants(vEntry("<rights xml:lang='en_GB'>x</rights>"), "error lang 4 [rights]"),
 	"no language":         wants(vEntry("<rights xml:lang=''>x</rights>")),
@@ -210,13 +212,13 @@ var validateCases = map[string]validateCase{
 	"a generator":         wants(vFeed("<generator uri='a b'/>"), "error iri 3 [generator]", "info generator 3 [generator]"),
 	"a relative id":       wants(vFeed(vItem("1", "2025-01-01T00:00:00Z")), "error id 4 [id]"),
 	"an empty id":         wants(vFeed(vItem("", "2025-01-01T00:00:00Z")), "error id 4 [id]"),
-	"an id of two words":  wants(vFeed(vItem("urn:a b", "2025-01-01T00:00:00Z")), "error id 4 [id]"),
+	"an id of two words":  wants(vFeed(vItem("urn:ex:a b", "2025-01-01T00:00:00Z")), "error id 4 [id]"),
 	"an id in capitals":   wants(vFeed(vItem("HTTP://example.org/", "2025-01-01T00:00:00Z")), "warning id-normal 4 [id]"),
-	"elements in values":  wants(vEntry("<published><b/>2025-04-01T00:00:00Z</published>\n<category term='x'><title/><x xmlns='urn:y'/></category><link rel='via' href=''><link/>x</link>"), "error value-element 4 [published]", "error value-element 5 [category]", "error value-element 5 [link]"),
-	"a category":          wants(vEntry("<category/><category term='x' scheme='y'/><category term='x' scheme='urn:y'/>"), "error category 4 [category]", "error category 4 [category]"),
+	"elements in values":  wants(vEntry("<published><b/>2025-04-01T00:00:00Z</published>\n<category term='x'><title/><x xmlns='urn:ex:y'/></category><link rel='via' href=''><link/>x</link>"), "error value-element 4 [published]", "error value-element 5 [category]", "error value-element 5 [link]"),
+	"a category":          wants(vEntry("<category/><category term='x' scheme='y'/><category term='x' scheme='urn:ex:y'/>"), "error category 4 [category]", "error category 4 [category]"),
 	"an empty term":       wants(vEntry("<category term=' '/>"), "info category-term 4 [category]"),
 	"a person":            wants(vEntry("<author/><author><name/><uri>x y</uri></author><author><name>A</name><name>B</name><email>x</email></author>"), "error person-child 4 [author]", "warning person-name 4 [name]", "error iri 4 [uri]", "error person-child 4 [name]", "error email 4 [email]"),
-	"a person's elements": wants(vEntry("<author><name>A</name><url/><url xmlns='urn:x'/></author>"), "error unknown-element 4 [url]"),
+	"a person's elements": wants(vEntry("<author><name>A</name><url/><url xmlns='urn:ex:x'/></author>"), "error unknown-element 4 [url]"),
 
 	// Texts.
 	"a type of text":            wants(vEntry("<rights type='text/plain'>x</rights><rights type=''/>"), "error text-type 4 [rights]", "error entry-child 4 [rights]", "error text-type 4 [rights]"),
@@ -234,7 +236,7 @@ var validateCases = map[string]validateCase{
 	"a type of content":     wants(vEntry("<content type='HTML'>x</content>"), "error content-type 4 [content]"),
 	"a composite type":      wants(vEntry("<content type='multipart/mixed'>x</content>"), "error content-type 4 [content]"),
 	"a composite type, src": wants(vEntry("<summary>S</summary><content src='' type='Message/rfc822'/>"), "error content-type 4 [content]"),
-	"src":                   wants(vEntry("<summary>S</summary><content src='a b' type='html'>x<y xmlns='urn:y'/></content>"), "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]"),
+	"src":                   wants(vEntry("<summary>S</summary><content src='a b' type='html'>x<y xmlns='urn:ex:y'/></content>"), "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]"),
 	"src without a type":    wants(vEntry("<summary>S</summary><content src=''> </content>"), "warning content-src-type 4 [content]"),
 	"elements in content":   wants(vEntry("<summary>S</summary><content><b/>x</content>"), "error content-element 4 [content]"),
 	"elements in text/plain": wants(vEntry("<content type='text/plain'><b/>x</content>"),
@@ -254,15 +256,15 @@ var validateCases = map[string]validateCase{
 	"no href":                   wants(vEntry("<link rel='via'/>"), "error link-href 4 [link]"),
 	"href":                      wants(vEntry("<link rel='via' href='https:/example.org'/><link rel='via' href='a:b:c'/><link rel='via' href='1:2'/>"), "error link-href 4 [link]", "error link-href 4 [link]"),
 	"rel":                       wants(vEntry("<link rel='' href=''/><link rel='a b' href=''/><link rel='a/b' href=''/>"), "error link-rel 4 [link]", "error link-rel 4 [link]", "error link-rel 4 [link]"),
-	"a relation":                wants(vEntry("<link rel='friend' href=''/><link rel='urn:friend' href=''/><link rel='http://www.iana.org/assignments/relation/next' href=''/>"), "warning link-relation 4 [link]"),
+	"a relation":                wants(vEntry("<link rel='friend' href=''/><link rel='urn:ex:friend' href=''/><link rel='http://www.iana.org/assignments/relation/next' href=''/>"), "warning link-relation 4 [link]"),
 	"an enclosure":              wants(vEntry("<link rel='enclosure' href=''/>"), "warning link-enclosure 4 [link]"),
 	"a type of a link":          wants(vEntry("<link rel='via' href='' type='html'/>"), "error link-type 4 [link]"),
 	"hreflang":                  wants(vEntry("<link rel='via' href='' hreflang=''/>"), "error link-hreflang 4 [link]"),
 	"length":                    wants(vEntry("<link rel='via' href='' length='-1'/><link rel='via' href='' length='1 kB'/><link rel='via' href='' length=''/>"), "error link-length 4 [link]", "error link-length 4 [link]", "error link-length 4 [link]"),
 	"two alternates":            wants(vEntry("<link href=''/>"), "error alternate 4 [link]"),
 	"alternates by type":        wants(vEntry("<link href='' type='text/html'/><link href='' hreflang='de'/><link href='' type='text/html' hreflang='de'/><link href='' rel='alternate' type='TEXT/html'/>"), "error alternate 4 [link]"),
-	"a feed's alternates, late": wants(vFeed("<link href='1'/>"+vItem("urn:x:1", "2025-01-01T00:00:00Z")+"<link href='2'/>"), "warning feed-order 4 [link]", "error alternate 4 [link]"),
-	"a tombstone's alternates":  wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<link href='1'/><link href='2'/>")),
+	"a feed's alternates, late": wants(vFeed("<link href='1'/>"+vItem("urn:ex:1", "2025-01-01T00:00:00Z")+"<link href='2'/>"), "warning feed-order 4 [link]", "error alternate 4 [link]"),
+	"a tombstone's alternates":  wants(vDead("ref='urn:ex:1' when='2025-01-01T00:00:00Z'", "<link href='1'/><link href='2'/>")),
 	"a feed's alternates":       wants(vFeed("<link href=''/><link href=''/>"), "error alternate 3 [link]"),
 	"hash":                      wants(vEntry("<link rel='via' href='' hash=''/><link rel='via' href='' hash='md5:12'/><link rel='via' href='' hash='abc'/>"), "error hash 4 [link]", "error hash 4 [link]", "error hash 4 [link]"),
 	"a hash in another form": wants(vEntry("<link rel='via' href='' hash='MD5:900150983CD24FB0D6963F7D28E17F72'/><link rel='via' href='' hash='md5:kAFQmDzST7DWlj99KOF/cg=='/>"+
@@ -303,21 +305,21 @@ var validateCases = map[string]validateCase{
 	// Tombstones.
 	"no ref":                  wants(vDead("when='2025-01-01T00:00:00Z'", ""), "error tombstone-ref 3 [deleted-entry]"),
 	"a relative ref":          wants(vDead("ref='1' when='2025-01-01T00:00:00Z'", ""), "error tombstone-ref 3 [deleted-entry]"),
-	"no when":                 wants(vDead("ref='urn:1'", ""), "error tombstone-when 3 [deleted-entry]"),
-	"when":                    wants(vDead("ref='urn:1' when='2010-03-08T15:55:34+0100'", ""), "error tombstone-when 3 [deleted-entry]"),
-	"when in the future":      wants(vDead("ref='urn:1' when='2030-03-08T15:55:34Z'", ""), "warning date-future 3 [deleted-entry]"),
-	"two of a tombstone":      wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<at:by><name>A</name></at:by><at:by/><at:comment/><at:comment/>"), "error tombstone-child 3 [by]", "error person-child 3 [by]", "error tombstone-child 3 [comment]"),
-	"unknown of a tombstone":  wants(vDead("ref='urn:1' when='2025-01-01T00:00:00Z'", "<at:who/><title/><x xmlns='urn:x'/>"), "info tombstone-element 3 [who]", "info tombstone-element 3 [title]"),
+	"no when":                 wants(vDead("ref='urn:ex:1'", ""), "error tombstone-when 3 [deleted-entry]"),
+	"when":                    wants(vDead("ref='urn:ex:1' when='2010-03-08T15:55:34+0100'", ""), "error tombstone-when 3 [deleted-entry]"),
+	"when in the future":      wants(vDead("ref='urn:ex:1' when='2030-03-08T15:55:34Z'", ""), "warning date-future 3 [deleted-entry]"),
+	"two of a tombstone":      wants(vDead("ref='urn:ex:1' when='2025-01-01T00:00:00Z'", "<at:by><name>A</name></at:by><at:by/><at:comment/><at:comment/>"), "error tombstone-child 3 [by]", "error person-child 3 [by]", "error tombstone-child 3 [comment]"),
+	"unknown of a tombstone":  wants(vDead("ref='urn:ex:1' when='2025-01-01T00:00:00Z'", "<at:who/><title/><x xmlns='urn:ex:x'/>"), "info tombstone-element 3 [who]", "info tombstone-element 3 [title]"),
 	"a tombstone in an entry": wants(vEntry("<at:deleted-entry/>"), "warning tombstone-place 4 [deleted-entry]", "error nesting 4 [deleted-entry]"),
-	"a tombstone twice":       wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-01T00:00:00.0Z")), "error tombstone-twice 5 [deleted-entry]"),
-	"two tombstones":          wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-02T00:00:00Z")), "info tombstone-versions 5 [deleted-entry]"),
-	"dead and alive":          wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vItem("urn:1", "2025-01-01T00:00:00Z")), "info tombstone-live 5 [entry]"),
-	"dead, alive and older": wants(vFeed(vItem("urn:1", "2025-01-01T00:00:00Z")+vItem("urn:1", "2025-01-03T00:00:00Z")+vTomb("urn:1", "2025-01-02T00:00:00Z")),
+	"a tombstone twice":       wants(vFeed(vTomb("urn:ex:1", "2025-01-01T00:00:00Z")+vTomb("urn:ex:1", "2025-01-01T00:00:00.0Z")), "error tombstone-twice 5 [deleted-entry]"),
+	"two tombstones":          wants(vFeed(vTomb("urn:ex:1", "2025-01-01T00:00:00Z")+vTomb("urn:ex:1", "2025-01-02T00:00:00Z")), "info tombstone-versions 5 [deleted-entry]"),
+	"dead and alive":          wants(vFeed(vTomb("urn:ex:1", "2025-01-01T00:00:00Z")+vItem("urn:ex:1", "2025-01-01T00:00:00Z")), "info tombstone-live 5 [entry]"),
+	"dead, alive and older": wants(vFeed(vItem("urn:ex:1", "2025-01-01T00:00:00Z")+vItem("urn:ex:1", "2025-01-03T00:00:00Z")+vTomb("urn:ex:1", "2025-01-02T00:00:00Z")),
 		"info entry-versions 5 [entry]", "warning feed-order 6 [deleted-entry]", "info tombstone-live 6 [deleted-entry]"),
-	"dead twice, alive between": wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-03T00:00:00Z")+vItem("urn:1", "2025-01-02T00:00:00Z")),
+	"dead twice, alive between": wants(vFeed(vTomb("urn:ex:1", "2025-01-01T00:00:00Z")+vTomb("urn:ex:1", "2025-01-03T00:00:00Z")+vItem("urn:ex:1", "2025-01-02T00:00:00Z")),
 		"info tombstone-versions 5 [deleted-entry]", "info tombstone-live 6 [entry]"),
-	"revived":                    wants(vFeed(vTomb("urn:1", "2025-01-01T00:00:00Z")+vItem("urn:1", "2025-01-01T00:00:00.000000001Z")), "info tombstone-revived 5 [entry]"),
-	"revived, then its death":    wants(vFeed(vItem("urn:1", "2025-01-02T00:00:00Z")+vTomb("urn:1", "2025-01-01T00:00:00Z")), "warning feed-order 5 [deleted-entry]", "info tombstone-revived 5 [deleted-entry]"),
+	"revived":                    wants(vFeed(vTomb("urn:ex:1", "2025-01-01T00:00:00Z")+vItem("urn:ex:1", "2025-01-01T00:00:00.000000001Z")), "info tombstone-revived 5 [entry]"),
+	"revived, then its death":    wants(vFeed(vItem("urn:ex:1", "2025-01-02T00:00:00Z")+vTomb("urn:ex:1", "2025-01-01T00:00:00Z")), "warning feed-order 5 [deleted-entry]", "info tombstone-revived 5 [deleted-entry]"),
 	"another form of a deletion": wants(vEntry("<gd:deleted xmlns:gd='http://schemas.google.com/g/2005'/>"), "info deleted-form 4 [deleted]"),
 }
 
@@ -404,7 +406,7 @@ func TestValidateSummary(t *testing.T) {
 	}, sum)
 
 	_, sum, err = vValidate(t, strings.Replace(vFeed("<link rel='next' href='?page=2' xml:base='b/'/>"+
-		vTomb("", "2025-01-01T00:00:00Z")+vTomb("urn:1", "2025-01-02T00:00:00Z")+vItem("urn:2", "2025-01-01T00:00:00Z")+vItem("", "2025-05-01T00:00:00Z")),
+		vTomb("", "2025-01-01T00:00:00Z")+vTomb("urn:ex:1", "2025-01-02T00:00:00Z")+vItem("urn:ex:2", "2025-01-01T00:00:00Z")+vItem("", "2025-05-01T00:00:00Z")),
 		"<feed", "<feed xml:base='/a/x'", 1), nil)
 	require.NoError(t, err)
 	assert.Equal(t, []int{1, 1, 2}, []int{sum.Entries, sum.Tombstones, sum.Skipped})
@@ -445,7 +447,7 @@ func TestValidateMissingAuthors(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString(validateRoot + validateMeta + "\n<entry>" + validateBy + validateItem + validateLink + "</entry>")
 	for i := range 150 {
-		doc.WriteString(vItem(fmt.Sprintf("urn:y:%d", i), "2025-01-01T00:00:00Z"))
+		doc.WriteString(vItem(fmt.Sprintf("urn:why:%d", i), "2025-01-01T00:00:00Z"))
 	}
 	doc.WriteString("</feed>")
 	var last string
@@ -464,10 +466,10 @@ var validateDamages = []string{
 	"<entry><id>%[1]s</id><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
 	"<entry><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
 	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><!-- %[2]d --></entry>",
-	"<entry><id>urn:y:0</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>urn:why:0</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
 	"<entry><id> %[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
 	"<entry><id>%[2]d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
-	"<entry><id>URN:y:%[2]d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
+	"<entry><id>URN:why:%[2]d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
 	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link rel='%[2]d'/></entry>",
 	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/><link href='%[2]d'/></entry>",
 	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d' length='-%[2]d'/></entry>",
@@ -497,9 +499,9 @@ var validateDamages = []string{
 func TestValidateBadEntries(t *testing.T) {
 	const entries, every = 10_000, 10
 	var doc strings.Builder
-	doc.WriteString(validateRoot + validateMeta + validateBy + "\n" + strings.TrimPrefix(vItem("urn:y:0", "2025-05-01T00:00:00Z"), "\n") + "\n")
+	doc.WriteString(validateRoot + validateMeta + validateBy + "\n" + strings.TrimPrefix(vItem("urn:why:0", "2025-05-01T00:00:00Z"), "\n") + "\n")
 	for i := range entries {
-		id := fmt.Sprintf("urn:x:%d", i)
+		id := fmt.Sprintf("urn:ex:%d", i)
 		if i%every != 7 {
 			doc.WriteString(strings.TrimPrefix(vItem(id, "2025-05-01T00:00:00Z"), "\n") + "\n")
 			continue
@@ -535,7 +537,7 @@ func (m *vMillion) Read(p []byte) (int, error) {
 			if m.again && id%2 == 0 {
 				id %= 100
 			}
-			m.rest = fmt.Appendf(m.rest[:0], "<entry><id>urn:x:%d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='https://example.org/%d'/></entry>\n", id, id)
+			m.rest = fmt.Appendf(m.rest[:0], "<entry><id>urn:ex:%d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='https://example.org/%d'/></entry>\n", id, id)
 		case m.i == m.n+1:
 			m.rest = append(m.rest[:0], "</feed>"...)
 		default:
