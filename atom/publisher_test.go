@@ -211,7 +211,7 @@ func pubGazette(t *testing.T) *pubShelf {
 			{Rel: "alternate", Href: page + ".xml", Type: "application/xml"}, {Rel: "related", Href: pubFirst + "/docs/b"},
 			{Rel: "related", Href: pubFirst + "/docs/unknown"},
 		},
-		Origin: &websync.Origin{ID: "urn:x:first", Title: "First", Updated: written(t, "2025-12-31T00:00:00Z"), Authors: []websync.Person{{Name: "First"}}},
+		Origin: &websync.Origin{ID: "urn:ex:first", Title: "First", Updated: written(t, "2025-12-31T00:00:00Z"), Authors: []websync.Person{{Name: "First"}}},
 	}
 	xml := pubKept("alternate application/xml", websync.Link{Href: page + ".xml", Type: "application/xml"})
 	relayed := websync.Resource{ID: pubFirst + "/docs/b", Links: []websync.Link{{Rel: "via", Href: "https://zero.example.net/b"}}}
@@ -220,8 +220,8 @@ func pubGazette(t *testing.T) *pubShelf {
 	s.commit("found", websync.Item{Resource: found, Bodies: []websync.Body{plain, xml}})
 	relayed.Links = append(relayed.Links, websync.Link{Rel: "related", Href: page})
 	s.commit("found", websync.Item{Kind: websync.Deleted, Resource: relayed})
-	s.put("found", websync.Resource{ID: "urn:x:mail"})
-	s.commit("found", websync.Item{Resource: websync.Resource{ID: "urn:x:mail"}, Bodies: []websync.Body{pubKept("content", websync.Link{Type: "message/rfc822"})}})
+	s.put("found", websync.Resource{ID: "urn:ex:mail"})
+	s.commit("found", websync.Item{Resource: websync.Resource{ID: "urn:ex:mail"}, Bodies: []websync.Body{pubKept("content", websync.Link{Type: "message/rfc822"})}})
 	return s
 }
 
@@ -377,7 +377,7 @@ func TestPublisherArchiveURL(t *testing.T) {
 	for name, change := range map[string]func(*atom.Publisher){
 		"size":    func(p *atom.Publisher) { p.ArchiveSize = 1 },
 		"title":   func(p *atom.Publisher) { p.Title = "Other" },
-		"id":      func(p *atom.Publisher) { p.ID = "urn:x:other" },
+		"id":      func(p *atom.Publisher) { p.ID = "urn:ex:other" },
 		"author":  func(p *atom.Publisher) { p.Author.URI = pubSite },
 		"sources": func(p *atom.Publisher) { p.Sources = []string{"a"} },
 		"md5":     func(p *atom.Publisher) { p.LegacyMD5 = true },
@@ -811,12 +811,12 @@ func TestPublisherEntry(t *testing.T) {
 		assert.True(t, e.Summary.IsZero())
 		e = pubEntry(t, kept(r, websync.Link{Type: "text/html"}))
 		assert.Equal(t, r.ID, e.Summary.Value)
-		r.Origin = &websync.Origin{ID: "urn:feed", Title: " "}
-		assert.Equal(t, "urn:feed", pubEntry(t, websync.Item{Resource: r}).Source.Title.Value)
+		r.Origin = &websync.Origin{ID: "urn:ex:feed", Title: " "}
+		assert.Equal(t, "urn:ex:feed", pubEntry(t, websync.Item{Resource: r}).Source.Title.Value)
 	})
 	t.Run("the source", func(t *testing.T) {
 		r := foreign()
-		whole := websync.Origin{ID: "urn:feed", Title: "Feed", Updated: written(t, "2025-01-01T00:00:00Z"), Self: pubFirst + "/feed"}
+		whole := websync.Origin{ID: "urn:ex:feed", Title: "Feed", Updated: written(t, "2025-01-01T00:00:00Z"), Self: pubFirst + "/feed"}
 		lacks := whole
 		lacks.Title, lacks.Updated = "", websync.Datetime{}
 		nameless := whole
@@ -829,7 +829,7 @@ func TestPublisherEntry(t *testing.T) {
 		assert.Equal(t, "Feed", source.Title.Value)
 		assert.Equal(t, whole.Updated, source.Updated)
 		source = published(lacks)
-		assert.Equal(t, "urn:feed", source.Title.Value)
+		assert.Equal(t, "urn:ex:feed", source.Title.Value)
 		assert.Equal(t, "2026-01-02T03:04:06Z", source.Updated.String(), "that of the commit")
 		r.Modified = written(t, "2025-05-01T00:00:00Z")
 		assert.Equal(t, r.Modified, published(lacks).Updated)

@@ -28,7 +28,7 @@ const (
 	bad     = "<urlset " + namespace + ">\n<url><loc>https://www.example.com/</loc><priority>2</priority></url>\n</urlset>"
 	lossy   = "<urlset " + namespace + ">\n<url><loc>https://www.example.com/</loc></url>\n<url/></urlset>"
 	warning = "<urlset " + namespace + "/>"
-	feed    = `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:f</id><title>F</title><updated>2025-01-01T00:00:00Z</updated>
+	feed    = `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:ex:f</id><title>F</title><updated>2025-01-01T00:00:00Z</updated>
 <author><name>A</name></author><link rel="self" href="https://www.example.com/f"/>%s</feed>`
 	badFeed = `<feed xmlns="http://www.w3.org/2005/Atom"/>`
 	rsMD    = "<urlset " + namespace + ` xmlns:rs="http://www.openarchives.org/rs/terms/"><rs:md capability="resourcelist"/><url><loc>https://www.example.com/</loc><rs:md hash="md5:1"/></url></urlset>`
