@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // ServeHTTP answers hubs. The last step of the path says which subscription is meant; what is before it doesn't matter.
@@ -73,7 +75,7 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	io.WriteString(w, query.Get("hub.challenge"))
 
-	log := s.log.With("uri", rec.Topic, "host", hostOf(rec.Hub))
+	log := s.log.With("uri", websync.RedactURL(rec.Topic), "host", hostOf(rec.Hub))
 	switch rec.Status {
 	case Active:
 		log.Info("notify: subscription confirmed", "expires", rec.Expires)
@@ -150,7 +152,7 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 	ok, err := genuine(rec.Secret, r.Header.Get("X-Hub-Signature"), body)
 	w.WriteHeader(http.StatusAccepted)
 
-	log := s.log.With("uri", rec.Topic, "host", hostOf(rec.Hub))
+	log := s.log.With("uri", websync.RedactURL(rec.Topic), "host", hostOf(rec.Hub))
 	switch {
 	case err != nil:
 		log.Warn("notify: notice not read", "error", err)
@@ -179,7 +181,7 @@ func (s *Subscriber) maxBody() int64 {
 
 func (s *Subscriber) tell(r *record) {
 	if !s.Notify(r.Topic) {
-		s.log.Warn("notify: nobody waits for the topic", "uri", r.Topic)
+		s.log.Warn("notify: nobody waits for the topic", "uri", websync.RedactURL(r.Topic))
 	}
 }
 

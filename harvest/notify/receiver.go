@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/websync-go/websync"
 )
 
 // A Receiver is the address to ping: a POST request names the URLs of lists or feeds that have changed, in the fields url
@@ -65,7 +67,7 @@ func (v *Receiver) notify(urls []string) (known bool) {
 	for _, u := range urls {
 		if v.Notify(u) {
 			known = true
-			logger(v.Log).Debug("notify: ping", "uri", u)
+			logger(v.Log).Debug("notify: ping", "uri", websync.RedactURL(u))
 		}
 	}
 	return known

@@ -1,8 +1,10 @@
 package notify
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -82,4 +84,18 @@ func TestReceiverOfAPingThatBreaksOff(t *testing.T) {
 	(&Receiver{Notify: seen.notify}).ServeHTTP(answer, httptest.NewRequest("POST", "/ping", body))
 	assert.Equal(t, http.StatusBadRequest, answer.Code)
 	assert.Empty(t, seen)
+}
+
+// What is secret in a URL is not logged.
+func TestReceiverLogsNoSecrets(t *testing.T) {
+	var log bytes.Buffer
+	v := &Receiver{
+		Notify: func(string) bool { return true },
+		Log:    slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	w := httptest.NewRecorder()
+	v.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/ping", strings.NewReader("https://h.example/feed?token=hunter2")))
+	assert.Equal(t, http.StatusAccepted, w.Code)
+	assert.Contains(t, log.String(), "token=xxxxx")
+	assert.NotContains(t, log.String(), "hunter2")
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"github.com/websync-go/websync"
 )
 
 const (
@@ -54,7 +56,7 @@ func (s *Subscriber) ask(ctx context.Context, r *record) {
 		return
 	}
 	mode := r.mode()
-	log := s.log.With("uri", r.Topic, "host", hostOf(r.Hub), "attempt", r.Attempts, "dur", time.Since(began))
+	log := s.log.With("uri", websync.RedactURL(r.Topic), "host", hostOf(r.Hub), "attempt", r.Attempts, "dur", time.Since(began))
 	if failed != nil {
 		log.Warn("notify: hub has not accepted", "mode", mode, "error", failed)
 	} else {
