@@ -111,7 +111,7 @@ func DecodeRecord(b []byte, r *Record) error {
 func AppendTask(dst []byte, t *Task) []byte {
 	dst = append(dst, codecTask|codecVersion)
 	dst = appendBits(dst, t.Source != "", t.Kind != 0, !t.At.IsZero(), t.Base != 0, t.Run != [16]byte{},
-		t.Attempts != 0, !t.Due.IsZero(), t.Parked, t.Error != "", t.N != 0, t.Tag != "")
+		t.Attempts != 0, !t.Due.IsZero(), t.Parked, t.Error != "", t.N != 0, t.Tag != "", t.Gone)
 	dst = appendResource(dst, &t.Resource)
 	dst = appendSome(dst, t.Source)
 	if t.Kind != 0 {
@@ -442,7 +442,7 @@ func (d *decoder) body(body *websync.Body) {
 }
 
 func (d *decoder) task(t *Task) {
-	b := d.bits(11)
+	b := d.bits(12)
 	d.resource(&t.Resource)
 	if b.has(0) {
 		t.Source = d.string()
@@ -465,7 +465,7 @@ func (d *decoder) task(t *Task) {
 	if b.has(6) {
 		t.Due = d.time()
 	}
-	t.Parked = b.has(7)
+	t.Parked, t.Gone = b.has(7), b.has(11)
 	if b.has(8) {
 		t.Error = d.string()
 	}

@@ -63,6 +63,8 @@ func (p *pipe) decide(s *slot) decision {
 	switch {
 	case s.ended, s.awaits() && p.isOlder(s, s.waiting.time(), s.waiting.Run == p.id) && !(means && s.shown):
 		return decision{outcome: History}
+	case means && p.rests(s):
+		return p.rest(s)
 	case means:
 		t := s.waiting
 		s.ev.At, s.ev.Tag, s.ev.Resource, s.stated = t.At, t.Tag, t.Resource, fingerprint(&t.Resource, t.Tag)

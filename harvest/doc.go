@@ -52,11 +52,17 @@
 //
 // # Failures
 //
-// A body that can't be got, whatever the reason, is a task; the record and the bodies that were there stay, also when the
-// server says that there is nothing. The next Run tries again, and later ones after waits that grow to a day. After
-// Harvester.Attempts the task is parked. A task is tried before its time, and a parked one again, when the source tells of
-// the resource, which one that lists everything does in every run. Bytes that came along with an event, and have no URL,
-// can't be tried again: they are a Problem.
+// A body that can't be got, whatever the reason, is a task; the record and the bodies that were there stay. The next Run tries again,
+// and later ones after waits that grow to a day. After Harvester.Attempts the task is parked. The wait holds, and a parked task stays
+// parked, however often the source lists the same: only when it states something else, or when Harvester.Recheck asks for
+// everything, is the resource tried before. Bytes that came along with an event, and have no URL, can't be tried again: they are a
+// Problem, and the run deletes nothing that a snapshot does not list.
+//
+// A resource whose last attempts were answered with [ErrGone] is gone by its server: it is counted apart, no longer asked for, and no
+// reason not to be in step. What was obtained before stays, unless Harvester.DeleteGone.
+//
+// A Store or a Fetcher that breaks its contract ends the run, or fails the resource, with an error that names it. A panic, also one of
+// another goroutine, goes on in the goroutine that called Run, when the claim is released.
 //
 // # Deletions
 //

@@ -3,6 +3,8 @@ package harvest
 import (
 	"context"
 	"errors"
+
+	"github.com/websync-go/websync"
 )
 
 // get is the third stage; several run side by side. It obtains the bodies of one slot after the other.
@@ -80,9 +82,15 @@ func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 		return nil
 	}
 	s.err, s.todo = err, p.retryTask(s, err)
-	s.outcome = Failed
-	if s.todo.Parked {
+	switch {
+	case s.todo.isGone() && p.h.DeleteGone && s.rec.Live() && p.mayDelete():
+		s.outcome, s.change = Deleted, &Change{Base: s.rec.Seq, Record: tombstone(s.rec, websync.Datetime{})}
+	case s.todo.isGone():
+		s.outcome = Gone
+	case s.todo.Parked:
 		s.outcome = Parked
+	default:
+		s.outcome = Failed
 	}
 	return nil
 }

@@ -99,8 +99,8 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	case tooMany(peak-left, peak):
 		return "share", fmt.Sprintf("%d records would be left of %d within %d complete listings, which takes away more than a share of %g",
 			left, peak, len(memory.Live)+1, share)
-	case w.h.MaxDeletes > 0 && gone+w.deletes > int64(w.h.MaxDeletes):
-		return "number", fmt.Sprintf("%d records would be deleted in this run, more than %d", gone+w.deletes, w.h.MaxDeletes)
+	case w.h.MaxDeletes > 0 && gone+w.deletes.Load() > int64(w.h.MaxDeletes):
+		return "number", fmt.Sprintf("%d records would be deleted in this run, more than %d", gone+w.deletes.Load(), w.h.MaxDeletes)
 	}
 	return "", ""
 }
@@ -108,13 +108,12 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 // hold turns the deletion that an event of a log states into a task when there were as many as MaxDeletes allows. One that was
 // withheld and is stated again stays withheld.
 func (p *pipe) hold(s *slot, d decision) decision {
-	if d.outcome != Deleted || p.h.MaxDeletes <= 0 {
+	if d.outcome != Deleted {
 		return d
 	}
 	t := s.waiting
-	again := t != nil && t.Kind == TaskWithheld && t.Base == s.rec.Seq && t.At == s.ev.time()
-	if !again && p.deletes < int64(p.h.MaxDeletes) {
-		p.deletes++
+	again := p.h.MaxDeletes > 0 && t != nil && t.Kind == TaskWithheld && t.Base == s.rec.Seq && t.At == s.ev.time()
+	if !again && p.mayDelete() {
 		return d
 	}
 	why := &Guard{"number", fmt.Sprintf("the source states more than %d deletions; only Approve carries out the others", p.h.MaxDeletes)}
@@ -122,6 +121,15 @@ func (p *pipe) hold(s *slot, d decision) decision {
 		p.withhold(why)
 	}
 	return decision{outcome: Withheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
+}
+
+// mayDelete reports whether this run may delete one more record outside of a sweep, and counts it.
+func (p *pipe) mayDelete() bool {
+	if n := p.deletes.Add(1); p.h.MaxDeletes <= 0 || n <= int64(p.h.MaxDeletes) {
+		return true
+	}
+	p.deletes.Add(-1)
+	return false
 }
 
 // withheldTask returns the task that deletes a record when it is approved.

@@ -39,10 +39,13 @@ type Harvester struct {
 	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries could not be read.
 	AcceptSkipped bool
 
-	// Attempts is how often a resource is tried, in as many runs, before its task is parked, until its source tells of it again.
-	// 0: 8; negative: without end. The second attempt is made by the next run, the others after about 1, 4, 16 … minutes, up to
-	// a day, or when the source tells of the resource.
+	// Attempts is how often a resource is tried, in as many runs, before its task is parked, until its source states something else
+	// of it. 0: 8; negative: without end. The second attempt is made by the next run, the others after about 1, 4, 16 … minutes,
+	// up to a day, however often the source lists the resource meanwhile. Recheck tries all at once.
 	Attempts int
+	// DeleteGone deletes records whose server says for good that there is nothing (ErrGone), though the source lists them. MaxDelete
+	// does not hold for these, MaxDeletes does. If false, what was obtained before stays.
+	DeleteGone bool
 	// Window is how many events are on their way at once. 0 and negative: 1024.
 	Window int
 	// Patience is how long, in all, listing waits for getting; after that what can't be got at once is stored as tasks. 0: 10 s;

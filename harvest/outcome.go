@@ -19,19 +19,22 @@ const (
 	Touched
 	// History: the Store has a younger state, or a later event of the same run replaces it.
 	History
-	// Deferred: a task is stored, to be done later in this run or by another.
+	// Deferred: a task is stored: to be done later in this run or by another, at its time. If the same failed as often as is
+	// allowed, only another event makes it due again.
 	Deferred
 	// Failed: the bodies could not be obtained; a task is stored.
 	Failed
-	// Parked: it failed as often as is allowed; the task waits for a new event.
+	// Parked: it failed as often as is allowed; the task waits for an event that states something else.
 	Parked
+	// Gone: the server says for good that there is nothing; a task keeps that in mind until the source states something else.
+	Gone
 	// Withheld: a deletion that the guard did not let pass; a task is stored.
 	Withheld
 
 	numOutcomes
 )
 
-var outcomes = [numOutcomes]string{"unchanged", "created", "updated", "deleted", "touched", "history", "deferred", "failed", "parked", "withheld"}
+var outcomes = [numOutcomes]string{"unchanged", "created", "updated", "deleted", "touched", "history", "deferred", "failed", "parked", "gone", "withheld"}
 
 // String returns the outcome in one lower-case word.
 func (o Outcome) String() string {

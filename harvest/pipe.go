@@ -22,6 +22,7 @@ type pipe struct {
 	queue    *queue
 	finished chan *slot
 	ledger   ledger
+	deletes  atomic.Int64 // outside of sweeps: carried out, or on their way
 
 	planner  // touched by plan alone
 	feedback // from commit to plan

@@ -23,7 +23,6 @@ type planner struct {
 	snap     *snapshot        // nil outside of one
 	broken   bool             // a Problem came: no later checkpoint counts
 	stuck    bool             // nor does one after bytes that came along and could not be read
-	deletes  int64            // that events of this run stated, and that are carried out
 }
 
 // plan is the second stage: it compares events with the Store, in batches, and sends each on its way.
@@ -284,7 +283,7 @@ func (p *pipe) settle(ctx context.Context) error {
 			p.gets--
 		}
 		if s.outcome == Deleted {
-			p.deletes--
+			p.deletes.Add(-1)
 		}
 		s.outcome, s.change, s.touch, s.bodies, s.todo, s.done, s.err = 0, nil, false, nil, nil, nil, nil
 	}

@@ -36,6 +36,7 @@ type Report struct {
 	History   int64 `json:"history"`
 	Deferred  int64 `json:"deferred"`
 	Failed    int64 `json:"failed"` // parked ones included
+	Gone      int64 `json:"gone"`   // by their server, which is not asked again
 	Withheld  int64 `json:"withheld"`
 
 	// Left counts what is left to do after the run.
@@ -69,6 +70,7 @@ type Report struct {
 type Left struct {
 	Waiting  int64     `json:"waiting"` // to be got, now or later
 	Parked   int64     `json:"parked"`
+	Gone     int64     `json:"gone"` // listed, but the server says for good that there is nothing; no reason not to be in step
 	Withheld int64     `json:"withheld"`
 	Next     time.Time `json:"next,omitzero"` // the earliest moment at which a waiting one is due
 }
@@ -135,6 +137,8 @@ func (r *Report) outcome(o Outcome, n int64) {
 		r.Deferred += n
 	case Failed, Parked:
 		r.Failed += n
+	case Gone:
+		r.Gone += n
 	case Withheld:
 		r.Withheld += n
 	}
@@ -143,7 +147,7 @@ func (r *Report) outcome(o Outcome, n int64) {
 func (r *Report) done() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.Created + r.Updated + r.Deleted + r.Touched + r.Unchanged + r.History + r.Failed
+	return r.Created + r.Updated + r.Deleted + r.Touched + r.Unchanged + r.History + r.Failed + r.Gone
 }
 
 func (r *Report) failure(f Failure) {
@@ -172,6 +176,8 @@ func (r *Report) countLeft(ctx context.Context, store Store) error {
 			return err
 		case t.Kind == TaskWithheld:
 			r.Left.Withheld++
+		case t.isGone():
+			r.Left.Gone++
 		case t.Parked:
 			r.Left.Parked++
 		default:

@@ -189,7 +189,8 @@ type Task struct {
 	Run      [16]byte         // the run that listed it
 	Attempts int              // so far
 	Due      time.Time        // not to be done before; Stores return whole microseconds UTC
-	Parked   bool             // given up until a new event
+	Parked   bool             // given up until an event states something else
+	Gone     bool             // the last attempt was answered with ErrGone; if Parked, so was the one before: for good
 	Error    string           // of the last attempt, or why a deletion is withheld
 
 	// N is set by the Store, another one each time the task is replaced. In a Batch, 0 replaces whatever task the id has;

@@ -14,6 +14,8 @@ type snapshot struct {
 	live  int64       // records when it began
 	table *seenTable
 
+	resting map[string]bool // listed ids whose tasks are left as they are
+
 	latest       websync.Datetime // of the times after its At that its entries state
 	note, before listingNote      // of this listing, and of the last one with the same At
 	noted        bool             // this listing's is to be kept
@@ -28,7 +30,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err != nil {
 		return &storeError{err}
 	}
-	snap := &snapshot{last: p.last(head), table: newSeenTable(head.Live[p.key])}
+	snap := &snapshot{last: p.last(head), table: newSeenTable(head.Live[p.key]), resting: map[string]bool{}}
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
@@ -213,7 +215,7 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 // ends reports whether a complete snapshot ends a task: another run than this one has stored it, the snapshot does not show
 // its id, and it does not tell of a change after the snapshot.
 func (r *run) ends(s *snapshot, t *Task) bool {
-	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) {
+	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.resting[t.Resource.ID] {
 		return false
 	}
 	return !notBefore(r.believed(t.time()), s.moment())

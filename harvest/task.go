@@ -50,16 +50,37 @@ func (c *taskCursor) find(id string) (*Task, error) {
 	return &c.at, nil
 }
 
-// attempts returns how often the same state of the slot's resource has been tried in vain.
-func (r *run) attempts(s *slot) int {
-	if s.task != nil {
-		return s.task.Attempts
+// earlier returns the task to get the same state of the slot's resource that there was before; the zero Task, if there was none.
+func (s *slot) earlier() Task {
+	switch {
+	case s.task != nil:
+		return *s.task
+	case s.meansTask():
+		return *s.waiting
 	}
-	if s.meansTask() {
-		return s.waiting.Attempts
-	}
-	return 0
+	return Task{}
 }
+
+// rests reports whether the task that an event means is left as it is: it is not its time yet, or it is given up. Only bytes that come
+// along, or Recheck, make it tried all the same.
+func (p *pipe) rests(s *slot) bool {
+	t := s.waiting
+	return !p.h.Recheck && s.ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
+}
+
+// rest leaves a task as it is. A snapshot does not end it: its id is listed.
+func (p *pipe) rest(s *slot) decision {
+	if p.snap != nil {
+		p.snap.resting[s.id()] = true
+	}
+	if s.waiting.isGone() {
+		return decision{outcome: Gone}
+	}
+	return decision{outcome: Deferred}
+}
+
+// isGone reports whether the server says for good that there is nothing to get.
+func (t *Task) isGone() bool { return t.Kind == TaskGet && t.Parked && t.Gone }
 
 // postpone leaves a slot to a later run, or to Work.
 func (p *pipe) postpone(s *slot) {
@@ -80,8 +101,9 @@ func (t *Task) event() Event { return Event{Kind: Put, At: t.At, Tag: t.Tag, Res
 
 // newTask returns the task that gets what s stands for. Its Base says against which record that was decided.
 func (r *run) newTask(s *slot) *Task {
+	was := s.earlier()
 	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Base: s.rec.Seq, Run: r.id,
-		Attempts: r.attempts(s)}
+		Attempts: was.Attempts, Gone: was.Gone}
 }
 
 // retryTask returns the task after another failure.
@@ -90,8 +112,10 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	if s.task != nil {
 		t.N, t.Run = s.task.N, s.task.Run // unless a later event has replaced it
 	}
+	before := t.Gone
 	if !errors.Is(err, ErrNotYet) {
 		t.Attempts++
+		t.Gone = errors.Is(err, ErrGone)
 	}
 	t.Error = err.Error()
 	t.Due = time.Now().Add(backoff(t.Attempts)).UTC().Truncate(time.Microsecond).Add(time.Microsecond)
@@ -103,6 +127,9 @@ func (r *run) retryTask(s *slot, err error) *Task {
 		limit = 8
 	}
 	t.Parked = limit > 0 && t.Attempts >= limit
+	if t.Parked && t.Attempts > 1 {
+		t.Gone = t.Gone && before
+	}
 	return t
 }
 

@@ -159,7 +159,7 @@ func (r *result) write(w io.Writer) {
 		n    int64
 	}{
 		{"created", r.Created}, {"updated", r.Updated}, {"deleted", r.Deleted}, {"touched", r.Touched},
-		{"unchanged", r.Unchanged}, {"failed", r.Failed}, {"withheld", r.Withheld},
+		{"unchanged", r.Unchanged}, {"failed", r.Failed}, {"gone", r.Gone}, {"withheld", r.Withheld},
 	} {
 		row(c.name, "%d", c.n)
 	}
@@ -269,7 +269,7 @@ func leftText(l harvest.Left) string {
 	for _, c := range []struct {
 		name string
 		n    int64
-	}{{"to get", l.Waiting}, {"parked", l.Parked}, {"deletions withheld", l.Withheld}} {
+	}{{"to get", l.Waiting}, {"parked", l.Parked}, {"gone by their server", l.Gone}, {"deletions withheld", l.Withheld}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.name))
 		}
