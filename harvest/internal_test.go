@@ -88,23 +88,35 @@ func TestStuckKeepsNoCheckpoints(t *testing.T) {
 }
 
 func TestSeenTable(t *testing.T) {
-	for _, sized := range []int64{0, 100, 5000} { // the count may be too small
+	require.False(t, func() bool {
+		table, room := newSeenTable(100), true
+		for i := range 5000 {
+			room = room && table.add(fmt.Sprint(i), 2)
+		}
+		return room
+	}(), "the count may be too small")
+	for _, sized := range []int64{4900, 5000, 50_000} {
 		table := newSeenTable(sized)
 		for i := range 5000 {
-			table.add(fmt.Sprint(i), uint64(i)*2+2)
+			require.True(t, table.add(fmt.Sprint(i), uint32(i)*2+2))
 		}
 		require.False(t, table.allSeen())
 		for i := range 5000 {
 			id := fmt.Sprint(i)
-			same, again := table.see(id, uint64(i)*2+2)
+			same, again := table.see(id, uint32(i)*2+2)
 			require.True(t, same)
 			require.False(t, again)
-			same, again = table.see(id, uint64(i)*2+4)
+			same, again = table.see(id, uint32(i)*2+4)
 			require.False(t, same)
 			require.True(t, again)
 			same, _ = table.see(id, 0)
 			require.False(t, same)
 			require.True(t, table.seen(id))
+			table.forget(id)
+			require.True(t, table.seen(id))
+			same, again = table.see(id, uint32(i)*2+2)
+			require.False(t, same)
+			require.True(t, again)
 		}
 		require.True(t, table.allSeen())
 		require.False(t, table.seen("5000"))
@@ -113,9 +125,9 @@ func TestSeenTable(t *testing.T) {
 	}
 }
 
-func TestSeenTableTakes24BytesARecord(t *testing.T) {
+func TestSeenTableTakes12BytesARecord(t *testing.T) {
 	table := newSeenTable(1_000_000)
-	require.LessOrEqual(t, len(table.slots)*16, 24_000_000)
+	require.LessOrEqual(t, len(table.slots)*8, 12_000_000)
 }
 
 func TestBackoffGrows(t *testing.T) {

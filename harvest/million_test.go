@@ -18,32 +18,37 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// millionEnv makes the test binary harvest a long listing into the SQLite store it names, and say what it took.
-const millionEnv = "WEBSYNC_MILLION_STORE"
-
-const million = 1_000_000
+// millionEnv makes the test binary harvest a long listing into the SQLite store it names, and say what it took. So many entries it has.
+const (
+	millionEnv        = "WEBSYNC_MILLION_STORE"
+	millionEntriesEnv = "WEBSYNC_MILLION_ENTRIES"
+)
 
 // harvestMillion prints the microseconds an entry and the peak of resident memory in bytes.
 func harvestMillion(file string) {
 	ctx := context.Background()
+	n, err := strconv.Atoi(os.Getenv(millionEntriesEnv))
+	if err != nil {
+		panic(err)
+	}
 	store, err := sqlitestore.Open(ctx, file, nil)
 	if err != nil {
 		panic(err)
 	}
 	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
 	began := time.Now()
-	report, err := h.Run(ctx, listing(million))
+	report, err := h.Run(ctx, listing(n))
 	if err != nil {
 		panic(err)
 	}
 	took := time.Since(began)
-	if report.Created+report.Unchanged != million {
+	if report.Created+report.Unchanged != int64(n) {
 		panic(fmt.Sprintf("%+v", report))
 	}
 	if err := store.Close(); err != nil {
 		panic(err)
 	}
-	fmt.Println(float64(took.Microseconds())/million, peakMemory())
+	fmt.Println(float64(took.Microseconds())/float64(n), peakMemory())
 }
 
 // peakMemory returns VmHWM in bytes, 0 where the system does not tell.
@@ -62,25 +67,28 @@ func peakMemory() int64 {
 	return 0
 }
 
-// BenchmarkMillion harvests a listing of a million entries, without bodies, into SQLite: first into an empty store, then again.
-// Each is a process of its own, so that the peak of its resident memory counts everything, SQLite's caches too.
+// BenchmarkMillion harvests listings of one and of three million entries, without bodies, into SQLite: first into an empty store,
+// then again. Each is a process of its own, so that the peak of its resident memory counts everything, SQLite's caches too. What an
+// entry takes of an unchanged listing is the difference between the two sizes.
 func BenchmarkMillion(b *testing.B) {
-	file := filepath.Join(b.TempDir(), "store.db")
-	for _, name := range []string{"new", "unchanged"} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				cmd := exec.CommandContext(b.Context(), os.Args[0])
-				cmd.Env = append(os.Environ(), millionEnv+"="+file)
-				cmd.Stderr = os.Stderr
-				out, err := cmd.Output()
-				require.NoError(b, err)
-				var perEntry float64
-				var peak int64
-				_, err = fmt.Sscan(string(out), &perEntry, &peak)
-				require.NoError(b, err)
-				b.ReportMetric(perEntry, "µs/entry")
-				b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
-			}
-		})
+	for _, n := range []int{1_000_000, 3_000_000} {
+		file := filepath.Join(b.TempDir(), "store.db")
+		for _, name := range []string{"new", "unchanged"} {
+			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
+				for b.Loop() {
+					cmd := exec.CommandContext(b.Context(), os.Args[0])
+					cmd.Env = append(os.Environ(), millionEnv+"="+file, fmt.Sprint(millionEntriesEnv, "=", n))
+					cmd.Stderr = os.Stderr
+					out, err := cmd.Output()
+					require.NoError(b, err)
+					var perEntry float64
+					var peak int64
+					_, err = fmt.Sscan(string(out), &perEntry, &peak)
+					require.NoError(b, err)
+					b.ReportMetric(perEntry, "µs/entry")
+					b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
+				}
+			})
+		}
 	}
 }

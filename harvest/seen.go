@@ -8,9 +8,10 @@ import (
 )
 
 // A seenTable holds, for each live record of a source, what a snapshot must say of it to be unchanged, and whether it has
-// been shown. It takes 16 bytes for a place and has 3/2 places for a record: 24 bytes a record. Ids are known by a
-// keyed hash of 64 bits: two ids that share one cost a look into the Store, or spare one of them a deletion; nothing
-// is lost or deleted because of it.
+// been shown. It takes 8 bytes for a place and has 4/3 places for a record, 11 bytes a record: the collector lets the heap grow to
+// twice of that. Ids are known by their place and 32 more bits of a keyed hash, which is another one each time. Two ids that share
+// both cost a look into the Store, or spare one of them a deletion until the next listing; nothing is deleted because of it.
+// Another state is taken for the same once in 2 billion times, until the next listing.
 type seenTable struct {
 	seed  maphash.Seed
 	slots []seenSlot
@@ -19,26 +20,31 @@ type seenTable struct {
 	fresh int64 // times that an id was shown that is not in it
 }
 
-type seenSlot struct {
-	id    uint64 // 0: free
-	state uint64 // lowest bit: seen
-}
+// A seenSlot is 32 bits of the hash of an id, 31 bits of a state, and a bit for seen. 0: free.
+type seenSlot uint64
 
-const seenBit = 1
+const (
+	seenBit   = 1
+	stateBits = 1<<32 - 1 // seenBit included
+)
 
 // newSeenTable returns a table for n records.
 func newSeenTable(n int64) *seenTable {
-	return &seenTable{seed: maphash.MakeSeed(), slots: make([]seenSlot, max(n, 16)*3/2)}
+	return &seenTable{seed: maphash.MakeSeed(), slots: make([]seenSlot, (min(max(n, 16), maxSeen)*4+2)/3)}
 }
 
-// find returns the place of id, or the free one where it belongs.
-func (t *seenTable) find(id string) (*seenSlot, uint64) {
-	h := max(1, maphash.String(t.seed, id))
+// maxSeen is how many records a table is made for at once, whatever a Store counts.
+const maxSeen = 1 << 30
+
+// find returns the place of id, or the free one where it belongs, and what the place holds of the id.
+func (t *seenTable) find(id string) (*seenSlot, seenSlot) {
+	h := maphash.String(t.seed, id)
+	tag := max(1, seenSlot(uint32(h))) << 32
 	i, _ := bits.Mul64(h, uint64(len(t.slots)))
 	for {
 		s := &t.slots[i]
-		if s.id == h || s.id == 0 {
-			return s, h
+		if *s == 0 || *s&^stateBits == tag {
+			return s, tag
 		}
 		if i++; i == uint64(len(t.slots)) {
 			i = 0
@@ -46,48 +52,31 @@ func (t *seenTable) find(id string) (*seenSlot, uint64) {
 	}
 }
 
-// add enters a record. State is what stateOf returns.
-func (t *seenTable) add(id string, state uint64) {
-	if t.count >= len(t.slots)*4/5 { // the count was kept low by somebody else's commits
-		t.grow()
-	}
-	s, h := t.find(id)
-	if s.id == 0 {
-		s.id = h
+// add enters a record. State is what stateOf returns. It reports whether there is room for it.
+func (t *seenTable) add(id string, state uint32) bool {
+	s, tag := t.find(id)
+	if *s == 0 {
+		if t.count >= len(t.slots)*4/5 {
+			return false
+		}
 		t.count++
 	}
-	s.state = state &^ seenBit
-}
-
-func (t *seenTable) grow() {
-	old := t.slots
-	t.slots = make([]seenSlot, len(old)*3/2)
-	for _, o := range old {
-		if o.id == 0 {
-			continue
-		}
-		i, _ := bits.Mul64(o.id, uint64(len(t.slots)))
-		for t.slots[i].id != 0 {
-			if i++; i == uint64(len(t.slots)) {
-				i = 0
-			}
-		}
-		t.slots[i] = o
-	}
+	*s = tag | seenSlot(state&^seenBit)
+	return true
 }
 
 // see notes that id was shown with this state. It reports whether that is the record's state, and whether the id had been
 // shown before.
-func (t *seenTable) see(id string, state uint64) (same, again bool) {
+func (t *seenTable) see(id string, state uint32) (same, again bool) {
 	s, _ := t.find(id)
-	if s.id == 0 {
+	if *s == 0 {
 		t.fresh++
 		return false, false
 	}
-	again = s.state&seenBit != 0
-	same = state != 0 && s.state|seenBit == state|seenBit
+	again = *s&seenBit != 0
+	same = state != 0 && uint32(*s)|seenBit == state|seenBit
 	if !again {
-		s.state |= seenBit
+		*s |= seenBit
 		t.shown++
 	}
 	return same, again
@@ -95,8 +84,8 @@ func (t *seenTable) see(id string, state uint64) (same, again bool) {
 
 // forget notes that a record is not as it was. What is shown of it next says something new.
 func (t *seenTable) forget(id string) {
-	if s, _ := t.find(id); s.id != 0 {
-		s.state &= seenBit
+	if s, tag := t.find(id); *s != 0 {
+		*s = tag | *s&seenBit
 	}
 }
 
@@ -106,25 +95,25 @@ func (t *seenTable) allSeen() bool { return t.shown == t.count }
 // seen reports whether id is in the table and was shown.
 func (t *seenTable) seen(id string) bool {
 	s, _ := t.find(id)
-	return s.id != 0 && s.state&seenBit != 0
+	return *s&seenBit != 0
 }
 
 // state returns a hash of what decides whether an event says nothing new; 0 if the event alone can't tell.
-func (t *seenTable) state(ev *Event, stated uint64, content bool) uint64 {
+func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	if !ev.telling() {
 		return 0
 	}
 	return t.stateOf(stated, ev.Resource.Modified, content)
 }
 
-// stateOf returns that hash for a record; content tells whether there is any.
-func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bool) uint64 {
+// stateOf returns that hash for a record, never 0 and without seenBit; content tells whether there is any.
+func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bool) uint32 {
 	h := maphash.Comparable(t.seed, struct {
 		stated   uint64
 		modified websync.Datetime
 		content  bool
 	}{stated, modified, content})
-	return max(2, h)
+	return max(2, uint32(h)&^seenBit)
 }
 
 // telling reports whether an event says enough for an equal one to mean equal bytes.

@@ -30,34 +30,47 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err != nil {
 		return &storeError{err}
 	}
-	snap := &snapshot{last: p.last(head), table: newSeenTable(head.Live[p.key]), resting: map[string]bool{}}
+	snap := &snapshot{last: p.last(head), resting: map[string]bool{}}
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
+	for size, filled := head.Live[p.key], false; !filled; size += 16 + size/2 { // somebody else's commits may have added more
+		if filled, err = p.fill(ctx, snap, size); err != nil {
+			return err
+		}
+	}
+	p.snap = snap
+	p.report.Snapshots++
+	return nil
+}
+
+// fill makes a table of about so many records. It reports whether all found room.
+func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
+	snap.table, snap.live = newSeenTable(size), 0
 	now := p.clock()
 	tasks := p.taskCursor(ctx)
 	defer tasks.stop()
 	for rec, err := range p.records(ctx) {
 		if err != nil {
-			return &storeError{err}
+			return false, &storeError{err}
 		}
 		if !rec.Live() {
 			continue
 		}
 		waiting, err := tasks.find(rec.Resource.ID)
 		if err != nil {
-			return err
+			return false, err
 		}
-		var state uint64
+		var state uint32
 		if rec.Stated != 0 && waiting == nil && !(rec.Early && isOver(rec.time(), now)) {
 			state = snap.table.stateOf(rec.Stated, rec.modified(), !p.hasNoContent(&rec))
 		}
-		snap.table.add(rec.Resource.ID, state)
+		if !snap.table.add(rec.Resource.ID, state) {
+			return false, nil
+		}
 		snap.live++
 	}
-	p.snap = snap
-	p.report.Snapshots++
-	return nil
+	return true, nil
 }
 
 // endSnapshot deletes what was not seen, if the snapshot was complete and the guard allows it. Its last batch carries the
