@@ -75,6 +75,21 @@
 // does a later snapshot that the guard lets pass. A list that the publisher has not changed since is not listed again, so other
 // settings alone change nothing: that needs Approve or Harvester.Full.
 //
+// # What nobody can notice
+//
+// Some answers are wrong and show no sign of it. Without digests nobody can notice them:
+//
+//   - a list as it was earlier, from a stale cache: entries added since seem to be gone, and of
+//     a complete list they are deleted, within the delete guard;
+//   - another URL, id or time in the place of the right one, where a byte of a list was damaged;
+//   - "not modified" for what was modified;
+//   - a login page with status 200, another resource's bytes, or an answer that ended early with
+//     its connection, in the place of a body for which neither length nor digest is stated;
+//   - a redirect from a document of an archive to an older one that no run has read.
+//
+// The next sound listing heals lists. A body stays wrong until its source states a change, or
+// until Harvester.Recheck asks for it.
+//
 // # Sets
 //
 // What a Publisher publishes is one source, or several without an id in common: [Disjoint] checks that. A [Union] makes one
