@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// A Seq is a number in a log of changes, or in the order of first appearances. The first is 1; 0 is before all.
+// A Seq is a number in a log of changes, or in the order of first appearances. The first
+// is 1; 0 is before all.
 type Seq uint64
 
-// A ChangeKind says what happened to a resource. Its text is the word that ResourceSync uses (Z39.99 §7).
+// A ChangeKind says what happened to a resource. Its text is the word that ResourceSync
+// uses (Z39.99 §7).
 type ChangeKind uint8
 
 const (
@@ -53,7 +55,8 @@ type Body struct {
 	Key  Digest // SHA-256 of the bytes, for [Catalog] Open; zero: the bytes were verified and not kept
 }
 
-// An Item is a record of a [Catalog], or an entry of its log. The zero Item stands for an unknown id.
+// An Item is a record of a [Catalog], or an entry of its log. The zero Item stands for an
+// unknown id.
 type Item struct {
 	Seq  Seq       // number in the log
 	Born Seq       // number of the id's first appearance

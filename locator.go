@@ -10,31 +10,40 @@ import (
 
 // A PathLocator is the default [Locator]. Everything it names lies under Base.
 //
-// Harvested resources choose their ids themselves: an id could be the URL of the site's robots.txt or of a script. So the
-// content of a resource keeps its id as its URL only if its source is among Own and the id is a URL under Base that every
-// client, server and file system leaves as it is:
+// Harvested resources choose their ids themselves: an id could be the URL of the site's
+// robots.txt or of a script. So the content of a resource keeps its id as its URL only if
+// its source is among Own and the id is a URL under Base that every client, server and
+// file system leaves as it is:
 //
-//   - no query and no fragment; escapes in upper case, and only of characters that need one;
-//   - no segment that, without its escapes, is empty (but for the last), is "." or "..", is longer than 255 bytes, is not
-//     UTF-8, or holds a control character, a slash or a backslash;
-//   - no segment that begins with a dot, but for ".well-known" as the first one below Base;
+//   - no query and no fragment; escapes in upper case, and only of characters that need
+//     one;
+//   - no segment that, without its escapes, is empty (but for the last), is "." or "..",
+//     is longer than 255 bytes, is not UTF-8, or holds a control character, a slash or a
+//     backslash;
+//   - no segment that begins with a dot, but for ".well-known" as the first one below
+//     Base;
 //   - nothing below Base + "r/", and nothing that is Reserved.
 //
-// Any other body has a URL that is made of the id and the body's name: Base, "r/", the escaped id, "~" and the escaped
-// name. Letters, digits, slashes and a few marks stand for themselves, so that such URLs can be read; every other byte is
-// "=" and two hexadecimal digits. They need no escaping of URLs, no directory among them is a file as well, no file has an
-// extension that says what to do with it, and no part of a path is longer than 200 bytes. On a file system that ignores case, ids that differ in case
-// only come to one file; Windows has no files for a few of them, such as ids with a segment "nul".
+// Any other body has a URL that is made of the id and the body's name: Base, "r/", the
+// escaped id, "~" and the escaped name. Letters, digits, slashes and a few marks stand
+// for themselves, so that such URLs can be read; every other byte is "=" and two
+// hexadecimal digits. They need no escaping of URLs, no directory among them is a file as
+// well, no file has an extension that says what to do with it, and no part of a path is
+// longer than 200 bytes. On a file system that ignores case, ids that differ in case only
+// come to one file; Windows has no files for a few of them, such as ids with a segment
+// "nul".
 type PathLocator struct {
-	// Base is the absolute URL that ids are compared with: scheme, host and a path that ends in a slash.
+	// Base is the absolute URL that ids are compared with: scheme, host and a path that
+	// ends in a slash.
 	Base string
 
-	// Own are the sources that are the publisher's own work: a directory of files, say. Only their resources keep their
-	// URLs. If empty, no source is own; what was harvested elsewhere should never be.
+	// Own are the sources that are the publisher's own work: a directory of files, say.
+	// Only their resources keep their URLs. If empty, no source is own; what was
+	// harvested elsewhere should never be.
 	Own []string
 
-	// Reserved, if set, reports whether a path is that of another document of the host. A resource with such an id does
-	// not keep its URL.
+	// Reserved, if set, reports whether a path is that of another document of the host. A
+	// resource with such an id does not keep its URL.
 	Reserved func(path string) bool
 }
 
@@ -77,7 +86,8 @@ func (l PathLocator) Find(path string) (id, body string, ok bool) {
 	return id, body, l.named(id, body) == l.Base+rest
 }
 
-// String returns the settings, but for Reserved: Publishers name documents by what they depend on.
+// String returns the settings, but for Reserved: Publishers name documents by what they
+// depend on.
 func (l PathLocator) String() string { return fmt.Sprintf("%q, own %q", l.Base, l.Own) }
 
 // named returns the URL of a body that does not keep the one of its resource.
@@ -108,7 +118,8 @@ func (l PathLocator) canKeep(id string) bool {
 	return l.Reserved == nil || !l.Reserved(l.root()+rest)
 }
 
-// isPlainPath reports whether the path s below Base is the only one for its file, and every server finds the file by it.
+// isPlainPath reports whether the path s below Base is the only one for its file, and
+// every server finds the file by it.
 func isPlainPath(s string) bool {
 	below, isWellKnown := strings.CutPrefix(s, wellKnown+"/")
 	if isWellKnown {
@@ -125,7 +136,8 @@ func isPlainPath(s string) bool {
 	return true
 }
 
-// isPlainSegment reports whether a segment is the canonical escape of the name of a file that is not hidden.
+// isPlainSegment reports whether a segment is the canonical escape of the name of a file
+// that is not hidden.
 func isPlainSegment(segment string) bool {
 	name, escaped := segment, 0
 	if strings.IndexByte(segment, '%') >= 0 {
@@ -171,8 +183,9 @@ func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// appendNamed appends s so that it can be a part of a path. The slashes and dots among kept stand for themselves where they
-// part something. A segment that becomes too long is broken by "=/", which stands for nothing.
+// appendNamed appends s so that it can be a part of a path. The slashes and dots among
+// kept stand for themselves where they part something. A segment that becomes too long is
+// broken by "=/", which stands for nothing.
 func appendNamed(b []byte, s, kept string) []byte {
 	const hex = "0123456789ABCDEF"
 	start := bytes.LastIndexByte(b, '/') + 1 // of the segment
@@ -196,7 +209,8 @@ func appendNamed(b []byte, s, kept string) []byte {
 	return b
 }
 
-// unescapeName undoes appendNamed. What it would not have written, it returns as anything.
+// unescapeName undoes appendNamed. What it would not have written, it returns as
+// anything.
 func unescapeName(s string) string {
 	if strings.IndexByte(s, '=') < 0 {
 		return s

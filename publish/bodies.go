@@ -14,13 +14,15 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Bodies returns a Publisher of the bodies of live records, at the URLs that locator gives them. Records are those of the
-// given sources; none given: those of all sources that have live records, own ones first, then in the order of their
-// names. If the bodies of several sources have one URL, that of the first source is at it.
+// Bodies returns a Publisher of the bodies of live records, at the URLs that locator
+// gives them. Records are those of the given sources; none given: those of all sources
+// that have live records, own ones first, then in the order of their names. If the bodies
+// of several sources have one URL, that of the first source is at it.
 //
-// A body has the type and the coding it was received with and is never compressed beyond that; its ETag is its digest.
-// Last-Modified is the time that its resource states, if it is stated to the second and is not after the commit, else
-// that of the commit. A body of a deleted record is [websync.ErrGone]; one that is not stored is not found.
+// A body has the type and the coding it was received with and is never compressed beyond
+// that; its ETag is its digest. Last-Modified is the time that its resource states, if it
+// is stated to the second and is not after the commit, else that of the commit. A body of
+// a deleted record is [websync.ErrGone]; one that is not stored is not found.
 func Bodies(catalog websync.Catalog, locator websync.Locator, sources ...string) websync.Publisher {
 	return &bodies{catalog, locator, sources}
 }

@@ -23,7 +23,8 @@ type Written struct {
 	Bytes     int64 `json:"bytes"`     // of the files that are new or different
 }
 
-// A RefusedError says which documents [WriteDir] could not write as files. It has written all others.
+// A RefusedError says which documents [WriteDir] could not write as files. It has written
+// all others.
 type RefusedError struct {
 	Total   int64     // how many
 	Refused []Refused // the first 100
@@ -46,28 +47,34 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// WriteDir writes the documents of Publishers, joined as by [Join], as files below dir: the bytes that a [Handler] would
-// serve, for any web server of static files. dir is made if it is not there.
+// WriteDir writes the documents of Publishers, joined as by [Join], as files below dir:
+// the bytes that a [Handler] would serve, for any web server of static files. dir is made
+// if it is not there.
 //
-// The file of a document is its path without escapes, which is where a server looks for it. A path that ends in a slash,
-// and one that is a directory of others too, is index.html in that directory; it stays there when the others cease. A path
-// that can be no file, or would be the file of another, is left out: then the error is a [*RefusedError], and all else is
-// written. On a file system that ignores case, or takes two forms of Unicode for one, paths that differ in nothing else come
-// to one file, and Windows has no files whose names end in a dot or a space, hold one of <>:"|?* or are those of devices:
-// write to another system, where the files are to be served as well.
+// The file of a document is its path without escapes, which is where a server looks for
+// it. A path that ends in a slash, and one that is a directory of others too, is
+// index.html in that directory; it stays there when the others cease. A path that can be
+// no file, or would be the file of another, is left out: then the error is a
+// [*RefusedError], and all else is written. On a file system that ignores case, or takes
+// two forms of Unicode for one, paths that differ in nothing else come to one file, and
+// Windows has no files whose names end in a dot or a space, hold one of <>:"|?* or are
+// those of devices: write to another system, where the files are to be served as well.
 //
-// A server of files adds no headers of its own accord. Below "r/" are the bodies of others, which may be pages with
-// scripts: have it send "Content-Security-Policy: sandbox" and "X-Content-Type-Options: nosniff" with these, as a [Handler]
-// does. Nor does it know media types and content codings, but by what a name ends in.
+// A server of files adds no headers of its own accord. Below "r/" are the bodies of
+// others, which may be pages with scripts: have it send "Content-Security-Policy:
+// sandbox" and "X-Content-Type-Options: nosniff" with these, as a [Handler] does. Nor
+// does it know media types and content codings, but by what a name ends in.
 //
-// Each file is replaced at once, when its bytes are on disk, and only if they are different. Files are written in the order
-// in which Documents names them, so that no file links to one that is not there, wherever the export stops. What an
-// earlier export has written and the Publishers no longer have is removed at the end. Anything else in dir is left alone:
-// a file in the way of a new document is an error, and symbolic links are not followed. What WriteDir has to remember is in
-// the directory .websync. Two exports into one directory must not run at the same time.
+// Each file is replaced at once, when its bytes are on disk, and only if they are
+// different. Files are written in the order in which Documents names them, so that no
+// file links to one that is not there, wherever the export stops. What an earlier export
+// has written and the Publishers no longer have is removed at the end. Anything else in
+// dir is left alone: a file in the way of a new document is an error, and symbolic links
+// are not followed. What WriteDir has to remember is in the directory .websync. Two
+// exports into one directory must not run at the same time.
 //
-// A Catalog may change meanwhile. Lists then may already link to bodies that were not there when the export began; the
-// next one writes those.
+// A Catalog may change meanwhile. Lists then may already link to bodies that were not
+// there when the export began; the next one writes those.
 func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) (Written, error) {
 	site := Join(publishers...)
 	if err := site.(Checker).Check(); err != nil {
@@ -88,7 +95,8 @@ func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) 
 	return e.done, errors.Join(err, t.root.Close())
 }
 
-// An export is one WriteDir. All lists of names are in sorters or in the manifest: there may be millions.
+// An export is one WriteDir. All lists of names are in sorters or in the manifest: there
+// may be millions.
 type export struct {
 	tree *tree
 	site websync.Publisher
@@ -123,7 +131,8 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.plan(ctx); err != nil {
 		return err
 	}
-	// From here on the new names are the export's own, even if it is cut off before it has written them.
+	// From here on the new names are the export's own, even if it is cut off before it
+	// has written them.
 	if err := e.tree.writeManifest(ctx, e.allNames()); err != nil {
 		return err
 	}
@@ -211,7 +220,8 @@ func (e *export) nest(plan iter.Seq2[[]string, error]) error {
 	return closeTo("")
 }
 
-// refuseSecond refuses the second of two paths that have the same file, unless they are the same.
+// refuseSecond refuses the second of two paths that have the same file, unless they are
+// the same.
 func (e *export) refuseSecond(first, second string) {
 	if first != second {
 		e.refuse(second, fmt.Sprintf("%.300q has the same file", first))
@@ -238,8 +248,8 @@ func (e *export) place(b branch) error {
 	return e.files.add(path.Join(b.name, indexFile), b.row[1], b.row[2])
 }
 
-// placeCeased makes room for a directory where there is the file of a document that is no more. It is removed at the end,
-// like the others.
+// placeCeased makes room for a directory where there is the file of a document that is no
+// more. It is removed at the end, like the others.
 func (e *export) placeCeased(name string) error {
 	info, err := e.tree.lstat(name)
 	if err != nil || info == nil || !info.Mode().IsRegular() {
@@ -312,7 +322,8 @@ func (e *export) planNames() iter.Seq2[string, error] {
 	}
 }
 
-// planned yields the rows of e.files that are documents, of those with one file the first.
+// planned yields the rows of e.files that are documents, of those with one file the
+// first.
 func (e *export) planned() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		last := ""
@@ -335,8 +346,8 @@ type listFile struct {
 	ready      bool // the new file is complete and differs from the old one
 }
 
-// write writes one document, but puts off those that are rendered until late. One that is no longer there is left for the
-// next export to remove.
+// write writes one document, but puts off those that are rendered until late. One that is
+// no longer there is left for the next export to remove.
 func (e *export) write(ctx context.Context, l *listFile, late bool) error {
 	for left := conflictAttempts; ; left-- {
 		doc, err := e.site.Document(ctx, l.path)
@@ -357,8 +368,9 @@ func (e *export) write(ctx context.Context, l *listFile, late bool) error {
 	}
 }
 
-// writeLists writes the documents that are rendered. What links to others is rendered before them and put in place after
-// them: when the Catalog changes meanwhile, an index never says of a part that it is younger than its file.
+// writeLists writes the documents that are rendered. What links to others is rendered
+// before them and put in place after them: when the Catalog changes meanwhile, an index
+// never says of a part that it is younger than its file.
 func (e *export) writeLists(ctx context.Context) error {
 	for i := range slices.Backward(e.lists) {
 		if err := errors.Join(ctx.Err(), e.write(ctx, &e.lists[i], true)); err != nil {
@@ -382,8 +394,9 @@ func inPath(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// writeDocument writes the bytes of one document, and puts those of one that is opened in place. It returns ErrConflict if
-// they changed meanwhile, unless this is the last attempt: they are valid then, too.
+// writeDocument writes the bytes of one document, and puts those of one that is opened in
+// place. It returns ErrConflict if they changed meanwhile, unless this is the last
+// attempt: they are valid then, too.
 func (e *export) writeDocument(ctx context.Context, l *listFile, doc *websync.Document, last bool) error {
 	if err := e.tree.mkdir(path.Dir(l.name), e.moveAside); err != nil {
 		return err
@@ -421,7 +434,8 @@ func (e *export) writeDocument(ctx context.Context, l *listFile, doc *websync.Do
 	return nil
 }
 
-// moveAside moves a file into the directory that takes its place. Between the two steps neither is there.
+// moveAside moves a file into the directory that takes its place. Between the two steps
+// neither is there.
 func (e *export) moveAside(name string) error {
 	if !e.aside.has(name) {
 		return fmt.Errorf("%s is in the way: no export has written it", name)

@@ -14,18 +14,20 @@ const private = ".websync"
 
 const indexFile = "index.html"
 
-// How long the name of a file can be for every server to open it below its own directory: most systems take 255 bytes in
-// one part of a path, and 4,096 in all.
+// How long the name of a file can be for every server to open it below its own directory:
+// most systems take 255 bytes in one part of a path, and 4,096 in all.
 const (
 	maxFileName = 255
 	maxFilePath = 3500
 )
 
-// fileName returns the name of the file of a path, below the directory of the export and with slashes, or the reason that
-// there is none. Different paths have different names, but for "/a/" and "/a/index.html".
+// fileName returns the name of the file of a path, below the directory of the export and
+// with slashes, or the reason that there is none. Different paths have different names,
+// but for "/a/" and "/a/index.html".
 //
-// A server of static files decodes a path, all of it, and opens the file of that name. So that is the name; and a path
-// that is not the one way to escape it would find, or hide, the file of another.
+// A server of static files decodes a path, all of it, and opens the file of that name. So
+// that is the name; and a path that is not the one way to escape it would find, or hide,
+// the file of another.
 func fileName(path string) (string, error) {
 	segments, ok := strings.CutPrefix(path, "/")
 	if !ok {
@@ -59,7 +61,8 @@ func fileName(path string) (string, error) {
 	return name, nil
 }
 
-// checkFileName returns why name can't be the name of one file on any system that has such names.
+// checkFileName returns why name can't be the name of one file on any system that has
+// such names.
 func checkFileName(name string) error {
 	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' || r == '\\' }
 	switch {

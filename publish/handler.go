@@ -10,12 +10,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Handler serves the documents of Publishers over HTTP. Set its fields before the first request and leave them alone
-// afterwards. It is safe for concurrent use.
+// A Handler serves the documents of Publishers over HTTP. Set its fields before the first
+// request and leave them alone afterwards. It is safe for concurrent use.
 //
-// The path of a request is taken as it was sent, escapes and all, and counts from the root of the host, for that is what
-// the documents' links do: a Handler can stand at any pattern of a [http.ServeMux], but not behind [http.StripPrefix].
-// If that is not "/", "/robots.txt" and "/.well-known/" are to lead to it as well. A query is ignored.
+// The path of a request is taken as it was sent, escapes and all, and counts from the
+// root of the host, for that is what the documents' links do: a Handler can stand at any
+// pattern of a [http.ServeMux], but not behind [http.StripPrefix]. If that is not "/",
+// "/robots.txt" and "/.well-known/" are to lead to it as well. A query is ignored.
 //
 // In the limits, zero means the default and a negative value means no limit.
 type Handler struct {
@@ -25,24 +26,28 @@ type Handler struct {
 	// Dir is the directory of the temporary files. Empty means [os.TempDir].
 	Dir string
 
-	// MemoryMax is how many bytes of short lists, up to 256 KiB, are kept in memory. Default 64 MiB.
+	// MemoryMax is how many bytes of short lists, up to 256 KiB, are kept in memory.
+	// Default 64 MiB.
 	MemoryMax int64
 
-	// SpoolMax is how many bytes of longer lists are kept in temporary files. Default 4 GiB. A list that is being
-	// rendered or read is there beyond the limit.
+	// SpoolMax is how many bytes of longer lists are kept in temporary files. Default 4
+	// GiB. A list that is being rendered or read is there beyond the limit.
 	SpoolMax int64
 
-	// Concurrency is how many lists are rendered or compressed at the same time. Default 4.
+	// Concurrency is how many lists are rendered or compressed at the same time. Default
+	// 4.
 	Concurrency int
 
-	// Trusted says that all documents are the publisher's own work. Otherwise they are sent with a Content-Security-Policy
-	// under which a page shows its pictures and styles, but runs no script, sends no form and is a stranger to its own host:
-	// a page that was harvested elsewhere must not act in the name of the site that relays it.
+	// Trusted says that all documents are the publisher's own work. Otherwise they are
+	// sent with a Content-Security-Policy under which a page shows its pictures and
+	// styles, but runs no script, sends no form and is a stranger to its own host: a page
+	// that was harvested elsewhere must not act in the name of the site that relays it.
 	Trusted bool
 
-	// Log gets what is answered with a status of 500 (error) or 503 (warning), and answers that broke off. Nil: silent.
-	// No error's text is sent to a client. What is wrong with the configuration, such as settings that a [Checker] refuses
-	// or a Catalog that breaks its contract, goes to [slog.Default] if Log is nil.
+	// Log gets what is answered with a status of 500 (error) or 503 (warning), and
+	// answers that broke off. Nil: silent. No error's text is sent to a client. What is
+	// wrong with the configuration, such as settings that a [Checker] refuses or a
+	// Catalog that breaks its contract, goes to [slog.Default] if Log is nil.
 	Log *slog.Logger
 
 	once  sync.Once
@@ -71,8 +76,8 @@ func (h *Handler) start() {
 	})
 }
 
-// Check returns what is wrong with the Publishers' settings. Until they are right, all requests are answered with a status
-// of 500.
+// Check returns what is wrong with the Publishers' settings. Until they are right, all
+// requests are answered with a status of 500.
 func (h *Handler) Check() error {
 	h.start()
 	return h.wrong
@@ -86,9 +91,9 @@ func (h *Handler) loud() *slog.Logger {
 	return h.Log
 }
 
-// Close lets go of all lists that are kept. Answers in progress are finished; the Handler stays usable. Where files that
-// are open cannot be removed, as on Windows, temporary files stay behind without it. The
-// error is always nil.
+// Close lets go of all lists that are kept. Answers in progress are finished; the Handler
+// stays usable. Where files that are open cannot be removed, as on Windows, temporary
+// files stay behind without it. The error is always nil.
 func (h *Handler) Close() error {
 	h.start()
 	h.cache.clear()
@@ -117,11 +122,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// conflictAttempts is how often a list is rendered while the Catalog moves on under it. The last of them counts.
+// conflictAttempts is how often a list is rendered while the Catalog moves on under it.
+// The last of them counts.
 const conflictAttempts = 4
 
-// serve answers one request. If it returns an error, nothing has been sent. The error is ErrConflict if the document
-// changed while it was rendered, unless this is the last attempt.
+// serve answers one request. If it returns an error, nothing has been sent. The error is
+// ErrConflict if the document changed while it was rendered, unless this is the last
+// attempt.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error {
 	path := r.URL.EscapedPath()
 	doc, err := h.site.Document(r.Context(), path)

@@ -61,8 +61,9 @@ func (a *answer) cacheHeader(h http.Header) {
 	}
 }
 
-// contentType returns a media type that may be sent. What is none could be taken for anything, and the parts of a
-// multipart/x-mixed-replace would come with headers of their own, without the policy.
+// contentType returns a media type that may be sent. What is none could be taken for
+// anything, and the parts of a multipart/x-mixed-replace would come with headers of their
+// own, without the policy.
 func contentType(text string) string {
 	name, _, err := mime.ParseMediaType(text)
 	if err != nil || !isPrintable(text) || !strings.Contains(text, "/") || name == "multipart/x-mixed-replace" {
@@ -120,7 +121,8 @@ func digestHeaders(h http.Header, ds websync.Digests) {
 	}
 }
 
-// formatLink returns a link as RFC 8288 §3 writes it, or nothing if it has no target or no relation that can be written.
+// formatLink returns a link as RFC 8288 §3 writes it, or nothing if it has no target or
+// no relation that can be written.
 func formatLink(l websync.Link) string {
 	if l.Href == "" || l.Rel == "" || !isPrintable(l.Rel) {
 		return ""
@@ -148,7 +150,8 @@ func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// escapeURI escapes what may not stand in a URI, and leaves its escapes and delimiters alone.
+// escapeURI escapes what may not stand in a URI, and leaves its escapes and delimiters
+// alone.
 func escapeURI(s string) string {
 	return escapeBytes(s, func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("<>\"\\^`{|}", c) < 0 })
 }

@@ -16,24 +16,29 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Checker is a [websync.Publisher] that can check its own settings. Check does no I/O. A [Handler], [WriteDir] and the
-// result of [Join] call it first.
+// A Checker is a [websync.Publisher] that can check its own settings. Check does no I/O.
+// A [Handler], [WriteDir] and the result of [Join] call it first.
 type Checker interface {
-	// Check returns what is wrong with the settings, so that no document can be published.
+	// Check returns what is wrong with the settings, so that no document can be
+	// published.
 	Check() error
 }
 
-// Join makes one Publisher of several that share a host. They are asked in their order: the first that knows a path has
-// it, and a path is gone if one says so and no other knows it.
+// Join makes one Publisher of several that share a host. They are asked in their order:
+// the first that knows a path has it, and a path is gone if one says so and no other
+// knows it.
 //
-// Two kinds of documents belong to the host and not to one Publisher. The lines of all that have a /robots.txt make one,
-// each Sitemap line once: first those of a file among [Bodies], then those of the others in their order. So do the lines of
-// plain texts of one name under /.well-known/ (RFC 8615), where no line stands twice. What is in a content coding, and under
-// /.well-known/ what is no plain text, can't be joined: if it comes first it is the document, else it is left out. Of each
-// text 512 KiB can be joined, about what crawlers read (RFC 9309 §2.5); more is [websync.ErrLimit].
+// Two kinds of documents belong to the host and not to one Publisher. The lines of all
+// that have a /robots.txt make one, each Sitemap line once: first those of a file among
+// [Bodies], then those of the others in their order. So do the lines of plain texts of
+// one name under /.well-known/ (RFC 8615), where no line stands twice. What is in a
+// content coding, and under /.well-known/ what is no plain text, can't be joined: if it
+// comes first it is the document, else it is left out. Of each text 512 KiB can be
+// joined, about what crawlers read (RFC 9309 §2.5); more is [websync.ErrLimit].
 //
-// Documents yields the paths of [Bodies] first, for the others link to them, then those of the others in their order,
-// and at last those that belong to the host; a path that several Publishers have, once.
+// Documents yields the paths of [Bodies] first, for the others link to them, then those
+// of the others in their order, and at last those that belong to the host; a path that
+// several Publishers have, once.
 func Join(publishers ...websync.Publisher) websync.Publisher {
 	var all joined
 	for _, p := range publishers {
@@ -174,7 +179,8 @@ func isMissing(err error) bool {
 	return errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone)
 }
 
-// isLines reports whether a document is lines of text. Of /robots.txt that is so whatever its type.
+// isLines reports whether a document is lines of text. Of /robots.txt that is so whatever
+// its type.
 func isLines(path string, d *websync.Document) bool {
 	name, _, _ := strings.Cut(d.Type, ";")
 	return d.Encoding == "" && (path == robotsPath || strings.EqualFold(strings.TrimSpace(name), "text/plain"))
@@ -219,8 +225,8 @@ func unionTag(docs []*websync.Document) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// isSitemapLine reports whether a line of robots.txt names a sitemap. Other lines belong to a group, and mean something
-// else in each (RFC 9309 §2.2.1).
+// isSitemapLine reports whether a line of robots.txt names a sitemap. Other lines belong
+// to a group, and mean something else in each (RFC 9309 §2.2.1).
 func isSitemapLine(line string) bool {
 	name, _, _ := strings.Cut(line, ":")
 	return strings.EqualFold(strings.TrimSpace(name), "sitemap")
@@ -252,7 +258,8 @@ func writeUnion(ctx context.Context, w io.Writer, docs []*websync.Document, once
 	return moved
 }
 
-// lines are a text that is to be joined with others. It has an end, for it is held in memory.
+// lines are a text that is to be joined with others. It has an end, for it is held in
+// memory.
 type lines struct{ text bytes.Buffer }
 
 // maxLines is how many bytes of one text can be joined with others.
@@ -266,7 +273,8 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// copyDocument writes the bytes of a document to w. As with Write, ErrConflict comes after the last byte.
+// copyDocument writes the bytes of a document to w. As with Write, ErrConflict comes
+// after the last byte.
 func copyDocument(ctx context.Context, w io.Writer, d *websync.Document) error {
 	if d.Write != nil {
 		return d.Write(ctx, w)

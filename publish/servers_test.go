@@ -27,7 +27,8 @@ var servedNames = []string{
 	"r", "r/x", "sitemap.xml", strings.Repeat("%D0%B6", 127), strings.Repeat("n", 255), strings.Repeat("long/", 200) + "x",
 }
 
-// filled returns a Catalog of bodies that each say which they are: own ones and a stranger's, of the same ids.
+// filled returns a Catalog of bodies that each say which they are: own ones and a
+// stranger's, of the same ids.
 func servedCatalog(t *testing.T) *memstore.Store {
 	store := memstore.New()
 	for _, source := range []string{"own", "stranger"} {
@@ -41,7 +42,8 @@ func servedCatalog(t *testing.T) *memstore.Store {
 	return store
 }
 
-// TestServersFindTheFiles: each document of an export is at the path of its URL, whoever serves the files.
+// TestServersFindTheFiles: each document of an export is at the path of its URL, whoever
+// serves the files.
 func TestServersFindTheFiles(t *testing.T) {
 	list := newSite()
 	list.list("/sitemap.xml", "application/xml", "the list")

@@ -20,7 +20,8 @@ var hostilePaths = []string{
 	"/x.php", "/sitemap.xml", "/feed.atom", "/r/", "/r/x~content", "/a/../robots.txt", "/%72obots.txt", "/%2Ehtaccess", "/R/x", "/mine",
 }
 
-// What was harvested has nothing outside of r/, neither live nor in files, whatever its ids are.
+// What was harvested has nothing outside of r/, neither live nor in files, whatever its
+// ids are.
 func TestStrangersHaveNoURLOfTheHost(t *testing.T) {
 	const base = "https://example.org"
 	store := memstore.New()

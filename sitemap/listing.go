@@ -128,7 +128,8 @@ const (
 	maxTexts    = 1000
 )
 
-// add writes the entry of an item: without the extension elements that are not valid, and not at all, if there is no loc for it.
+// add writes the entry of an item: without the extension elements that are not valid, and
+// not at all, if there is no loc for it.
 func (l *lister) add(item *websync.Item) error {
 	e := &l.entry
 	*e = Entry{Loc: l.loc(item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
@@ -202,8 +203,8 @@ func (l *lister) loc(item *websync.Item) string {
 	return r.ID
 }
 
-// escapeIRI percent-encodes the bytes that a URL can't have (RFC 3987 §3.1), and percent signs and brackets that mean
-// nothing where they are.
+// escapeIRI percent-encodes the bytes that a URL can't have (RFC 3987 §3.1), and percent
+// signs and brackets that mean nothing where they are.
 func escapeIRI(s string) string {
 	const hex = "0123456789ABCDEF"
 	_, end := splitURL(s)
@@ -229,7 +230,8 @@ func escapeIRI(s string) string {
 	return string(b)
 }
 
-// addElements adds what search engines take. What is not a value of changefreq or priority is left out.
+// addElements adds what search engines take. What is not a value of changefreq or
+// priority is left out.
 func (l *lister) addElements(item *websync.Item) {
 	e := &l.entry
 	for i := range item.Resource.Elements {
@@ -248,7 +250,8 @@ func (l *lister) addElements(item *websync.Item) {
 	}
 }
 
-// isExtension reports whether x is one of the extension elements that belong into an entry.
+// isExtension reports whether x is one of the extension elements that belong into an
+// entry.
 func isExtension(x *websync.Element) bool {
 	if known := extensionOf(x.Space); known != nil {
 		return x.Local == known.local

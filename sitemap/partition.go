@@ -67,8 +67,8 @@ func (t *partition) at(part int) stamp {
 	return s
 }
 
-// stampOf returns the state of a document. An index has none of its time: a new generation makes it another document
-// without a commit.
+// stampOf returns the state of a document. An index has none of its time: a new
+// generation makes it another document without a commit.
 func (t *partition) stampOf(d *listing) stamp {
 	if d.index {
 		return stamp{seq: t.touched}
@@ -106,7 +106,8 @@ func (p *Publisher) catchUp(ctx context.Context) error {
 	}
 }
 
-// catalogError keeps what a Catalog doesn't find from being taken for a document that isn't there.
+// catalogError keeps what a Catalog doesn't find from being taken for a document that
+// isn't there.
 func catalogError(err error) error {
 	if errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone) || errors.Is(err, websync.ErrConflict) {
 		return fmt.Errorf("sitemap: the catalog: %v", err)
@@ -155,8 +156,8 @@ func (p *Publisher) readLog(ctx context.Context, t *partition, head websync.Head
 	return nil
 }
 
-// fullPart is how long a part can get before all parts are made smaller. It leaves room, so that a part that is almost as
-// long is not measured after each change.
+// fullPart is how long a part can get before all parts are made smaller. It leaves room,
+// so that a part that is almost as long is not measured after each change.
 const fullPart = MaxBytes / 10 * 9
 
 // bound returns how many bytes the entry of an item takes at most.
@@ -176,7 +177,8 @@ func (p *Publisher) bound(item *websync.Item) int64 {
 	return int64(n + min(elements, maxElements))
 }
 
-// isFull reports whether a part is too long. It measures those of which that can't be ruled out.
+// isFull reports whether a part is too long. It measures those of which that can't be
+// ruled out.
 func (p *Publisher) isFull(ctx context.Context, t *partition) (bool, error) {
 	for k := 0; t.crowded && k < len(t.stamps); k++ {
 		s := &t.stamps[k]
@@ -233,8 +235,9 @@ func (p *Publisher) rangeOf(size websync.Seq, part int) websync.Range {
 	return websync.Range{Sources: p.site.sources, After: after, Until: after + size}
 }
 
-// isFilled reports whether a part lists anything, for which it reads one row if the stamp doesn't tell. If a newer entry of the log
-// touches the part, what it tells may be so since then only.
+// isFilled reports whether a part lists anything, for which it reads one row if the stamp
+// doesn't tell. If a newer entry of the log touches the part, what it tells may be so
+// since then only.
 func (d *listing) isFilled(ctx context.Context) (bool, error) {
 	p, s := d.publisher, d.stamp
 	if s.rows != unknown {
@@ -256,8 +259,8 @@ func (d *listing) isFilled(ctx context.Context) (bool, error) {
 	return found == some, nil
 }
 
-// settle is asked after the last byte of a document. It tells whether nothing has touched the document since it was asked for.
-// If so, what it lacks has been reported.
+// settle is asked after the last byte of a document. It tells whether nothing has touched
+// the document since it was asked for. If so, what it lacks has been reported.
 func (p *Publisher) settle(ctx context.Context, d *listing) error {
 	return p.current(ctx, func(t *partition) error {
 		if now := t.stampOf(d); t.id != d.id || now.seq != d.stamp.seq || now.born != d.stamp.born {

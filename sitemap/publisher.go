@@ -25,64 +25,77 @@ import (
 //	the same + ".gz"                 the same, compressed
 //	/robots.txt                      the Sitemap line
 //
-// A part lists what lies in a fixed range of Born: nothing moves from one part to another while a reader walks the index. Its URL
-// names the generation of the log and the settings that the ranges depend on; one that names others is [websync.ErrGone]
-// rather than a part with other members, which a reader of an older index would take for the one it is looking for. The
-// index lists the parts that are not empty, each with the time of its last commit.
+// A part lists what lies in a fixed range of Born: nothing moves from one part to another
+// while a reader walks the index. Its URL names the generation of the log and the
+// settings that the ranges depend on; one that names others is [websync.ErrGone] rather
+// than a part with other members, which a reader of an older index would take for the one
+// it is looking for. The index lists the parts that are not empty, each with the time of
+// its last commit.
 //
-// An ETag is made of the greatest number of the log that touches a document, so it is known without reading what the
-// document lists. For that a Publisher keeps some 56 bytes for each part; the first use reads the log of the generation
-// once, later ones only what is new. That takes for granted that what the Catalog shows changes with its log only.
+// An ETag is made of the greatest number of the log that touches a document, so it is
+// known without reading what the document lists. For that a Publisher keeps some 56 bytes
+// for each part; the first use reads the log of the generation once, later ones only what
+// is new. That takes for granted that what the Catalog shows changes with its log only.
 //
-// Each live resource has an entry. Its loc is the URL that Locator gives to its body named "content", if that is kept, or else
-// the URL of its Content, or else its ID; an IRI is percent-encoded. Its lastmod is Modified as it is stated, or else the
-// time of the commit. Changefreq and priority, and the extension elements for images, videos, news and alternates, are
-// taken from its Elements as a [Source] leaves them; search engines refuse others. An extension element that would not be valid
-// there is left out alone, with a finding: one of 1,001 images of a page or articles of a document, say, or alternates for
-// languages among which the page itself is missing.
+// Each live resource has an entry. Its loc is the URL that Locator gives to its body
+// named "content", if that is kept, or else the URL of its Content, or else its ID; an
+// IRI is percent-encoded. Its lastmod is Modified as it is stated, or else the time of
+// the commit. Changefreq and priority, and the extension elements for images, videos,
+// news and alternates, are taken from its Elements as a [Source] leaves them; search
+// engines refuse others. An extension element that would not be valid there is left out
+// alone, with a finding: one of 1,001 images of a page or articles of a document, say, or
+// alternates for languages among which the page itself is missing.
 //
-// An alternate that is the ID of its resource leads to the loc of the entry, and one that is the ID of another resource of
-// the Catalog to where that is kept, if the entry's own content is kept: whoever keeps one is taken to keep the others. Then
-// an ETag depends on how many ids there are, too, and there is no Last-Modified.
+// An alternate that is the ID of its resource leads to the loc of the entry, and one that
+// is the ID of another resource of the Catalog to where that is kept, if the entry's own
+// content is kept: whoever keeps one is taken to keep the others. Then an ETag depends on
+// how many ids there are, too, and there is no Last-Modified.
 //
 // If a part would be longer than 50 MiB, all parts become smaller, at other URLs.
 //
-// A Catalog without resources gives a urlset without entries. Readers take it for what it is, though the schema demands one.
+// A Catalog without resources gives a urlset without entries. Readers take it for what it
+// is, though the schema demands one.
 //
-// The Catalog decides which URLs are listed. The protocol wants them on the host of Base and below the directory of the
-// sitemap; those that bodies have by the default Locator are.
+// The Catalog decides which URLs are listed. The protocol wants them on the host of Base
+// and below the directory of the sitemap; those that bodies have by the default Locator
+// are.
 //
-// Set the fields before first use. A Publisher is safe for concurrent use; it must not be copied.
+// Set the fields before first use. A Publisher is safe for concurrent use; it must not be
+// copied.
 type Publisher struct {
 	// Catalog is what to publish. It is required.
 	Catalog websync.Catalog
 
-	// Base is the absolute URL under which the documents lie. It ends in a slash. It is required.
+	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
+	// required.
 	Base string
 
-	// Path is that of the root document, relative to Base. The default is "sitemap.xml". With different Paths several
-	// Publishers can share a Base.
+	// Path is that of the root document, relative to Base. The default is "sitemap.xml".
+	// With different Paths several Publishers can share a Base.
 	Path string
 
 	// Sources are the sources whose resources are listed. None: all.
 	Sources []string
 
-	// Locator gives bodies their URLs. It has to be the one with which they are served. Nil: a [websync.PathLocator] with Base
-	// and Reserved, to which no source is own.
+	// Locator gives bodies their URLs. It has to be the one with which they are served.
+	// Nil: a [websync.PathLocator] with Base and Reserved, to which no source is own.
 	Locator websync.Locator
 
-	// PartSize is how many numbers of Born a part covers. 0 and negative: 10,000; above 50,000, the protocol's limit: 50,000.
-	// Where that makes a part longer than 50 MiB, it is halved until none is.
+	// PartSize is how many numbers of Born a part covers. 0 and negative: 10,000; above
+	// 50,000, the protocol's limit: 50,000. Where that makes a part longer than 50 MiB,
+	// it is halved until none is.
 	PartSize int
 
 	// Gzip makes the index list the compressed parts.
 	Gzip bool
 
-	// NoRobots leaves out /robots.txt. Otherwise it holds one line that names the root document.
+	// NoRobots leaves out /robots.txt. Otherwise it holds one line that names the root
+	// document.
 	NoRobots bool
 
-	// Report, if set, receives a finding for each resource that can't be listed, when the part that it is missing in is written for
-	// the first time since the resource has changed. It may be called from several goroutines.
+	// Report, if set, receives a finding for each resource that can't be listed, when the
+	// part that it is missing in is written for the first time since the resource has
+	// changed. It may be called from several goroutines.
 	Report func(websync.Finding)
 
 	once sync.Once
@@ -99,7 +112,8 @@ const (
 	robotsPath      = "/robots.txt"
 	gzipSuffix      = ".gz"
 
-	// rendering is raised when the same items come to be written otherwise, for then they need other ETags.
+	// rendering is raised when the same items come to be written otherwise, for then they
+	// need other ETags.
 	rendering = 2
 )
 
@@ -141,7 +155,8 @@ func (p *Publisher) layout() *layout {
 	return &p.site
 }
 
-// Check returns what is wrong with the settings. What makes every document impossible, Document and Documents return, too.
+// Check returns what is wrong with the settings. What makes every document impossible,
+// Document and Documents return, too.
 func (p *Publisher) Check() error {
 	l := p.layout()
 	if l.err != nil {
@@ -192,9 +207,10 @@ func (p *Publisher) URL() string {
 	return l.origin + l.root
 }
 
-// Reserved reports whether a path, from the root of the host and escaped, can be that of one of the documents. It is what
-// PathLocator.Reserved wants. /robots.txt is not reserved: it belongs to the host, and package publish adds the lines to
-// those of the file that is there.
+// Reserved reports whether a path, from the root of the host and escaped, can be that of
+// one of the documents. It is what PathLocator.Reserved wants. /robots.txt is not
+// reserved: it belongs to the host, and package publish adds the lines to those of the
+// file that is there.
 func (p *Publisher) Reserved(path string) bool {
 	l := p.layout()
 	name := strings.TrimSuffix(path, gzipSuffix)
@@ -255,8 +271,9 @@ func (p *Publisher) robots() *websync.Document {
 	}
 }
 
-// Documents implements [websync.Publisher]: it yields the parts that are not empty, compressed if Gzip is set, then the root,
-// then /robots.txt. If the generation of the log changes meanwhile it ends in [websync.ErrConflict].
+// Documents implements [websync.Publisher]: it yields the parts that are not empty,
+// compressed if Gzip is set, then the root, then /robots.txt. If the generation of the
+// log changes meanwhile it ends in [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		l := p.layout()
@@ -292,8 +309,8 @@ func (p *Publisher) partSuffix() string {
 	return ""
 }
 
-// nextPart returns the path of part k, empty if the part is, and whether there is such a part by now. First is the id of the partition
-// to which part 0 belonged.
+// nextPart returns the path of part k, empty if the part is, and whether there is such a
+// part by now. First is the id of the partition to which part 0 belonged.
 func (p *Publisher) nextPart(ctx context.Context, k int, first *string) (path string, more bool, err error) {
 	d := listing{publisher: p, part: k}
 	err = p.current(ctx, func(t *partition) error {

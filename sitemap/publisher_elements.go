@@ -15,7 +15,8 @@ func hasLinks(item *websync.Item) bool {
 	return slices.ContainsFunc(item.Resource.Elements, func(x websync.Element) bool { return x.Space == XHTMLNamespace })
 }
 
-// isKept reports whether the content of an item is kept, so that its alternates lead to where they are kept.
+// isKept reports whether the content of an item is kept, so that its alternates lead to
+// where they are kept.
 func isKept(item *websync.Item) bool {
 	b, ok := item.Body(contentBody)
 	return ok && !b.Key.IsZero()
@@ -27,7 +28,8 @@ const (
 	maxWaitingBytes = 4 << 20
 )
 
-// take writes the entry of an item, or lets it wait until the targets of its alternates can be looked up with those of others.
+// take writes the entry of an item, or lets it wait until the targets of its alternates
+// can be looked up with those of others.
 func (l *lister) take(ctx context.Context, item *websync.Item) error {
 	if len(l.waiting) == 0 && !hasLinks(item) {
 		return l.add(item)
@@ -57,8 +59,9 @@ func (l *lister) drain(ctx context.Context) error {
 	return nil
 }
 
-// findTargets finds out which alternates of the items that wait are ids of the Catalog, and in which sources. What it finds
-// depends on the ids that the Catalog has given a Born only, not on what became of them: the ETag says how many there are.
+// findTargets finds out which alternates of the items that wait are ids of the Catalog,
+// and in which sources. What it finds depends on the ids that the Catalog has given a
+// Born only, not on what became of them: the ETag says how many there are.
 func (l *lister) findTargets(ctx context.Context) error {
 	var targets []string
 	l.here = make(map[string][]string)
@@ -122,8 +125,8 @@ func (l *lister) alternate(x *websync.Element) *node {
 
 func (n *node) href() string { return strings.TrimSpace(n.attr("href")) }
 
-// relocated returns an alternate that leads to where its target is listed, if that is known: to the entry itself, or to
-// another resource of the Catalog.
+// relocated returns an alternate that leads to where its target is listed, if that is
+// known: to the entry itself, or to another resource of the Catalog.
 func (l *lister) relocated(item *websync.Item, x *websync.Element) websync.Element {
 	n := l.alternate(x)
 	if n == nil {
@@ -150,7 +153,8 @@ func (l *lister) relocated(item *websync.Item, x *websync.Element) websync.Eleme
 	return moved
 }
 
-// filter takes out of the entry each extension element that it can't have, with a finding.
+// filter takes out of the entry each extension element that it can't have, with a
+// finding.
 func (l *lister) filter(item *websync.Item) {
 	e := &l.entry
 	all := e.Elements
@@ -202,7 +206,8 @@ func (l *lister) filter(item *websync.Item) {
 	})
 }
 
-// leaveOut reports an extension element that an entry is listed without, unless that is known.
+// leaveOut reports an extension element that an entry is listed without, unless that is
+// known.
 func (l *lister) leaveOut(item *websync.Item, wrong *fault) {
 	if l.isTold(item) {
 		return
@@ -210,7 +215,8 @@ func (l *lister) leaveOut(item *websync.Item, wrong *fault) {
 	l.publisher.Report(wrong.rule.Finding(l.url, 0, 0, wrong.element, []byte(wrong.value), "left out of the entry of "+l.entry.Loc+": "+wrong.message))
 }
 
-// isTold reports whether what is wrong with an item was reported, or nobody wants to know.
+// isTold reports whether what is wrong with an item was reported, or nobody wants to
+// know.
 func (l *lister) isTold(item *websync.Item) bool {
 	return l.silent || l.publisher.Report == nil || item.Seq <= l.stamp.told
 }

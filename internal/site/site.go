@@ -8,8 +8,9 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// LocatorKey returns a text that is another one when the locator gives other URLs, as far as that can be known: the URL
-// of one body, and the settings of a Locator that is a [fmt.Stringer].
+// LocatorKey returns a text that is another one when the locator gives other URLs, as far
+// as that can be known: the URL of one body, and the settings of a Locator that is a
+// [fmt.Stringer].
 func LocatorKey(l websync.Locator) string {
 	any := websync.Item{Resource: websync.Resource{ID: "urn:websync:any"}}
 	key := l.URL(&any, "content")
@@ -19,8 +20,8 @@ func LocatorKey(l websync.Locator) string {
 	return key
 }
 
-// CheckLocator returns an error of a package if a Locator gives the URL of a Publisher's document, origin and path, to a
-// body as well.
+// CheckLocator returns an error of a package if a Locator gives the URL of a Publisher's
+// document, origin and path, to a body as well.
 func CheckLocator(l websync.Locator, pkg, origin, path string) error {
 	id, body, found := l.Find(path)
 	if !found {
@@ -30,8 +31,9 @@ func CheckLocator(l websync.Locator, pkg, origin, path string) error {
 		pkg, origin+path, body, id)
 }
 
-// Usurps reports whether an item of a source that is not own has an id that is a URL of the publisher's own: one that the
-// Locator keeps for resources of own sources. origin is the scheme and the authority of the site.
+// Usurps reports whether an item of a source that is not own has an id that is a URL of
+// the publisher's own: one that the Locator keeps for resources of own sources. origin is
+// the scheme and the authority of the site.
 func Usurps(l websync.Locator, origin string, item *websync.Item) bool {
 	path, under := strings.CutPrefix(item.Resource.ID, origin)
 	if !under || l.Owns(item.Source) {
