@@ -30,15 +30,34 @@
 //
 // # Which event wins
 //
-// Events of one id are decided and committed in their order; those that have to wait while one is being got are carried out as
-// the last of them, and the others are history. In a log an event is history only if its time and the
-// record's are both stated and its own is earlier; without times the order decides. In a snapshot, different is enough,
-// unless the record changed after the moment that the snapshot describes. Of two times of different precision that
-// may be the same, the finer one is looked at and the coarser one changes nothing. A record that a snapshot swept keeps
-// its last Modified; a log event not later than that does not revive it. Equal bodies and an equal description with
-// another time only touch the record, unless a log tells of a later change: they leave no entry in the log, and what a
-// Catalog shows stays as it is. Where a source states neither a time nor a digest, a conditional request tells, and at last
-// the digest of the bytes.
+// Events of one id are decided and committed in their order. Those that arrive while their id is being fetched are coalesced into
+// the last of them; the others are history.
+//
+// In a log an event is history if its time and the record's are both stated and its own is earlier; without times the
+// order decides. Within one instant the last event of an id counts, so a log may repeat a whole instant. In a snapshot,
+// different is enough, unless the record changed after the moment that the snapshot describes and the snapshot does not state a
+// later time for it. Of an id that a snapshot lists twice the latest time wins, and of equal ones the last. For these two
+// rules up to 1024 events that state something else, and no later time, are held back: in a log until its time moves on, in
+// a snapshot until it ends.
+//
+// The moment that a snapshot describes is its At, or the latest time that its own entries state, if that is later. If the listing
+// changes and its At does not move, its moment is when it was last read before it changed. Both are findings.
+//
+// A description of the same moment that states less, such as no digest, no title or a coarser time, changes nothing, and what it
+// does not state stays as it is known. Of two times of different precision that may be the same, the finer one is looked at.
+// A later description replaces all: bodies that it no longer states are not kept.
+//
+// A record that a snapshot swept keeps its last Modified; a log event not later than that does not revive it. Equal bodies and an
+// equal description with another time only touch the record, unless a log states a later change: they leave no entry in the
+// log, and what a Catalog shows stays as it is.
+//
+// A stated time that is more than a day later than the Date of the answers with lists is a finding, and is not compared: a
+// later event corrects it. Without any Date only a full pass does this, by the local clock.
+//
+// Where a source states neither a time nor a digest, a conditional request decides, and at last the digest of the bytes. A body
+// that was obtained before its stated time was over, such as the day of a date or the second of a second, may have changed since
+// at the same stated time. It is asked for once more, conditionally, when a snapshot lists it after that time (a day later for
+// dates, a minute later for all others), or when a log states it again. Harvester.Recheck asks so for everything.
 //
 // # Rules for Sources
 //

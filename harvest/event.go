@@ -40,9 +40,10 @@ type Event struct {
 	Kind EventKind
 
 	// At is the time of the change by the publisher's word. Not stated: Resource.Modified stands for it. Of a
-	// SnapshotStart it is the moment that the snapshot describes: a record whose change is not before it is neither
-	// overwritten nor deleted by the snapshot. Times are compared as the periods that they stand for: a Source whose
-	// times are instants states them to the nanosecond.
+	// SnapshotStart it is the moment that the snapshot describes: a record whose change is not before it is not deleted by the
+	// snapshot, and is overwritten only by an entry that states a later time. An At before the times of the snapshot's own
+	// entries, or one that stays while the listing changes, is a finding and is not used.
+	// Times are compared as the periods that they stand for: a Source whose times are instants states them to the nanosecond.
 	At websync.Datetime
 
 	// Resource is what is known of the resource. Put needs at least its ID, Delete uses nothing else but Modified.
