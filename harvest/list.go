@@ -15,6 +15,9 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 		return err
 	}
 	r.report.From = from
+	if err := r.checkLog(ctx); err != nil {
+		return err
+	}
 	if r.isFull() {
 		from = Checkpoint{}
 	}
@@ -26,6 +29,22 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 		return r.walk(ctx, from, give)
 	})
 }
+
+// checkLog reports a log whose last entry lies ahead of the clock, which was wrong once, or is now.
+func (r *run) checkLog(ctx context.Context) error {
+	head, err := r.h.Store.Head(ctx)
+	if err != nil {
+		return &storeError{err}
+	}
+	if head.LastTime.After(r.report.Started.Add(maxLead)) {
+		r.report.LogAhead = head.LastTime
+		r.log.Warn("the store's log is ahead of the clock", "source", r.key, "last", head.LastTime)
+	}
+	return nil
+}
+
+// maxLead is how far clocks may differ without being reported.
+const maxLead = time.Minute
 
 // walk hands the Source's events to give, which waits while the window is full, and at a Mark until all is done.
 func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) error {

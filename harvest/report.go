@@ -58,6 +58,10 @@ type Report struct {
 	// Guard says why this run withheld deletions; nil if it didn't.
 	Guard *Guard `json:"guard,omitempty"`
 
+	// LogAhead is the time of the last entry of the Store's log when the run began, if that is more than a minute ahead of the
+	// clock: the clock is wrong, or was once. Until the clock gets there, new entries have times just after it.
+	LogAhead time.Time `json:"log_ahead,omitzero"`
+
 	// From and To are the checkpoints before and after.
 	From Checkpoint `json:"from"`
 	To   Checkpoint `json:"to"`

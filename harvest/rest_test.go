@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
 )
 
 var errBusy = fmt.Errorf("status 503: %w", harvest.ErrTemporary)
@@ -235,4 +236,21 @@ func TestGoneByItsServer(t *testing.T) {
 			require.EqualValues(t, 1, attempts(w, 20).Left.Waiting)
 		})
 	})
+}
+
+// TestLogAhead: the clock of a Store was once ahead.
+func TestLogAhead(t *testing.T) {
+	for lead, reported := range map[time.Duration]bool{-time.Hour: false, 10 * time.Second: false, 70 * 365 * 24 * time.Hour: true} {
+		now := time.Now().Add(lead)
+		store := memstore.New()
+		store.Now = func() time.Time { return now }
+		h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+		_, err := h.Run(t.Context(), harvest.Of(src, put("a", day(1))))
+		require.NoError(t, err)
+		now = time.Now()
+		r, err := h.Run(t.Context(), harvest.Of(src, put("a", day(2))))
+		require.NoError(t, err)
+		require.True(t, r.InStep())
+		require.Equal(t, reported, !r.LogAhead.IsZero(), lead)
+	}
 }

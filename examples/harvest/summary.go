@@ -176,6 +176,9 @@ func (r *result) write(w io.Writer) {
 	if r.Findings > 0 {
 		row("findings", "%s from the specification", count(r.Findings, "departure", "departures"))
 	}
+	if !r.LogAhead.IsZero() {
+		row("clock", "the store's log ends at %s, ahead of the clock", r.LogAhead.Format(time.DateTime+" MST"))
+	}
 	if r.Guard != nil {
 		row("guard", "deletions are withheld: %s", cli.OneLine(r.Guard.Message))
 	}
