@@ -156,7 +156,8 @@ func (f *faulty) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
 	return f.Store.NewBody(ctx)
 }
 
-// TestFaultyStore names the Store as the culprit, and ends.
+// TestFaultyStore names the Store as the culprit, and ends. How many ids the engine asks for at once depends on how far its
+// stages are: the faults and the errors are the same for one and for two.
 func TestFaultyStore(t *testing.T) {
 	fewer := func(records []harvest.Record) []harvest.Record { return records[:len(records)-1] }
 	two := harvest.Of(src, put("a", day(1)), put("b", day(1)))
@@ -175,12 +176,12 @@ func TestFaultyStore(t *testing.T) {
 		src    harvest.Source
 		want   string
 	}{
-		"too few records":   {nil, faulty{lookup: fewer}, two, "store: Lookup returned 1 answers for 2 ids"},
+		"too few records":   {nil, faulty{lookup: fewer}, two, "store: Lookup returned (0 answers for 1|1 answers for 2) ids"},
 		"no records":        {nil, faulty{lookup: func([]harvest.Record) []harvest.Record { return nil }}, two, "Lookup returned 0 answers"},
-		"too many records":  {nil, faulty{lookup: func(r []harvest.Record) []harvest.Record { return append(r, r...) }}, two, "Lookup returned 4 answers"},
-		"records for a log": {gone, faulty{lookup: func(r []harvest.Record) []harvest.Record { r[0], r[1] = r[1], r[0]; return r }}, two, "Lookup returned \"" + base + "b\" when asked for \"" + base + "a\""},
-		"too few tasks":     {waiting, faulty{tasks: func(t []harvest.Task) []harvest.Task { return t[:1] }}, two, "LookupTasks returned 1 answers for 2 ids"},
-		"other tasks":       {waiting, faulty{tasks: func(t []harvest.Task) []harvest.Task { t[0], t[1] = t[1], t[0]; return t }}, two, "LookupTasks returned"},
+		"too many records":  {nil, faulty{lookup: func(r []harvest.Record) []harvest.Record { return append(r, r...) }}, two, "Lookup returned (2 answers for 1|4 answers for 2) ids"},
+		"records for a log": {gone, faulty{lookup: func(r []harvest.Record) []harvest.Record { r[0].Resource.ID += "x"; return r }}, two, `Lookup returned "(.+)x" when asked for "(.+)"`},
+		"too few tasks":     {waiting, faulty{tasks: func(t []harvest.Task) []harvest.Task { return t[:len(t)-1] }}, two, "LookupTasks returned (0 answers for 1|1 answers for 2) ids"},
+		"other tasks":       {waiting, faulty{tasks: func(t []harvest.Task) []harvest.Task { t[0].Resource.ID += "x"; return t }}, two, `LookupTasks returned "(.+)x" when asked for "(.+)"`},
 		"a task due for ever": {waiting, faulty{due: func(t []harvest.Task) []harvest.Task {
 			if len(t) > 0 {
 				round = t
@@ -210,7 +211,8 @@ func TestFaultyStore(t *testing.T) {
 			store.Store = w.store
 			w.h.Store = &store
 			r, err := w.h.Run(t.Context(), test.src)
-			require.ErrorContains(t, err, test.want)
+			require.Error(t, err)
+			require.Regexp(t, test.want, err.Error())
 			require.ErrorContains(t, err, "store: ")
 			require.False(t, r.InStep())
 			require.Less(t, store.commits, 100)
