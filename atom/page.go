@@ -225,6 +225,7 @@ func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, s *
 func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *sighting) error) (got reading, err error) {
 	r := NewReader(w.file.page(p.span))
 	r.Document, r.MaxBytes, r.Report, r.Now = p.final, w.source.MaxBytes, report, w.now
+	r.MaxContent, r.MaxValue, r.MaxDepth = w.source.MaxContent, w.source.MaxValue, w.source.MaxDepth
 	var s sighting
 	for i := 0; ; i++ {
 		v, err := r.NextView()

@@ -52,8 +52,9 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 // in a later document, and otherwise the tombstone does.
 //
 // A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as skipped, as do entries that
-// can't be read: the next Mark or SnapshotEnd says how many, and a subscription document with any is read again in each
-// run. Inline content that can't be decoded fails as any body does.
+// can't be read: the next Mark or SnapshotEnd says how many. A subscription document with any is read again in each run;
+// those of a document that is not read again count in each run until a full pass. Inline content that can't be decoded
+// fails as any body does.
 //
 // A document of an archive, or a page, is a hole if it can't be read, belongs to another feed, links back into the chain
 // or to two documents at once, or if its server redirects to another one of the chain. A hole is a Problem. What is
@@ -100,6 +101,12 @@ type Source struct {
 
 	// MaxBytes limits each document, decompressed. 0: 1 GiB; negative: no limit.
 	MaxBytes int64
+
+	// MaxContent limits the inline content of an entry, MaxValue any other value in it, and
+	// MaxDepth how deep its elements are nested, as in [Reader]. An entry that passes one of them
+	// counts as skipped.
+	MaxContent, MaxValue int
+	MaxDepth             int
 }
 
 var (
@@ -216,6 +223,7 @@ type walk struct {
 	last    [2]websync.Datetime // times of the last entry and the last tombstone that have one
 	floor   websync.Datetime    // of the oldest entry of the pages before
 	rises   bool                // an item is younger than the one of its kind before it, or than floor
+	ended   bool                // the walk came to the end of the chain
 	reached bool                // the archive document that the checkpoint names
 	now     time.Time           // by the server's clock; zero: not stated
 	pending int                 // bytes of inline content since the last Mark
@@ -247,7 +255,7 @@ func (w *walk) begin() error {
 // forget removes what the walk has read so far.
 func (w *walk) forget() error {
 	err := errors.Join(w.youths.close(), w.file.close())
-	w.file.end, w.pages, w.asked = 0, nil, nil
+	w.file.end, w.pages, w.asked, w.ended = 0, nil, nil, false
 	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
 	return err
 }
@@ -275,7 +283,7 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 	}
 	if head == nil {
 		w.done = true
-		return false, w.mark(w.run.From, 0)
+		return false, w.mark(w.run.From, w.from.Skipped)
 	}
 	if fault := w.otherFeed(head); fault != nil {
 		return false, w.problem(fault)
@@ -320,7 +328,7 @@ func (w *walk) snapshot(head *page) error {
 	if err := w.tellPage(head); err != nil {
 		return err
 	}
-	w.done = true
+	w.done, w.next.Skipped = true, 0
 	w.keepValidator(head)
 	return w.yields(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: head.skipped,
 		Options: w.next.Options, Resume: w.resume()})
@@ -401,7 +409,10 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 		case archive && link == "" && w.from.Archive != "" && redirected != nil:
 			return named(redirected.url, fmt.Errorf("redirected to %s, and the archive ends without %s, which was read before",
 				redirected.final, w.from.Archive)), nil
-		case link == "", !archive && w.met(p):
+		case link == "":
+			w.ended = true
+			return nil, nil
+		case !archive && w.met(p):
 			return nil, nil
 		case w.asked[link]:
 			return named(p.url, fmt.Errorf("%s leads back to %s", rel, link)), nil
@@ -633,9 +644,19 @@ func (w *walk) tell(hole error) error {
 		return err
 	}
 	w.run.Expect(int64(w.youths.len()))
+	if w.ended { // all that was counted before is read again
+		w.next.Skipped = 0
+	}
+	before := w.next.Skipped
 	for _, p := range slices.Backward(w.pages) {
 		if err := w.tellPage(p); err != nil {
 			return err
+		}
+		skipped := p.skipped
+		if p == head {
+			skipped += before
+		} else {
+			w.next.Skipped += skipped
 		}
 		resume := harvest.Checkpoint{}
 		switch {
@@ -647,7 +668,7 @@ func (w *walk) tell(hole error) error {
 			w.next.Archive = p.url
 			resume = w.resume()
 		}
-		if err := w.mark(resume, p.skipped); err != nil {
+		if err := w.mark(resume, skipped); err != nil {
 			return err
 		}
 	}
