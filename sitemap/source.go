@@ -765,7 +765,7 @@ func hostName(rawURL string) string {
 
 // remember keeps what the next run has to know to skip a document.
 func (w *walk) remember(p *part) {
-	if w.source.Complete && p.url != w.source.URL {
+	if w.source.Complete && p.url != w.source.URL || p.skipped > 0 { // the next run reads it again, and counts them again
 		return
 	}
 	n := partNote{

@@ -761,6 +761,14 @@ func TestSourceUnchangedRoot(t *testing.T) {
 			complete: [2]bool{true, true}, body: urlset(root+"/1", ""),
 			want: []string{"snapshot start", root + "/1", "snapshot end, complete, 1 skipped, resume"},
 		},
+		"skipped entries, incomplete": {
+			body: urlset(root+"/1", ""),
+			want: []string{"snapshot start", root + "/1", "snapshot end, 1 skipped, resume"},
+		},
+		"skipped entries of an index, incomplete": {
+			body: []byte(index(site+"/a.xml", site+"/skips.xml")),
+			want: []string{"snapshot start", site + "/skips", "snapshot end, 1 skipped, resume"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -768,9 +776,10 @@ func TestSourceUnchangedRoot(t *testing.T) {
 				test.body = urlset(root + "/1")
 			}
 			w := &web{pages: map[string]*page{
-				root:             {body: string(test.body), etag: `"1"`, date: july},
-				site + "/a.xml":  {body: string(urlset(site + "/a")), etag: `"1"`, date: another},
-				site + "/no.xml": nil,
+				root:                {body: string(test.body), etag: `"1"`, date: july},
+				site + "/a.xml":     {body: string(urlset(site + "/a")), etag: `"1"`, date: another},
+				site + "/skips.xml": {body: string(urlset(site+"/skips", "")), etag: `"1"`, date: another},
+				site + "/no.xml":    nil,
 			}}
 			s := &sitemap.Source{URL: root, Complete: test.complete[0]}
 			got := listen(t, w, s, harvest.Checkpoint{}, 0)
