@@ -278,6 +278,7 @@ func TestFaultyFetcher(t *testing.T) {
 	}{
 		"no response": {nil, "returned neither a Response nor an error"},
 		"no body":     {&harvest.Response{Status: 200}, "returned a Response without a Body"},
+		"unasked":     {&harvest.Response{Status: 304, NotModified: true}, "returned NotModified for a Request without a Validator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

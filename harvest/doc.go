@@ -67,7 +67,8 @@
 // with the others, and gives no Resume past it and no Complete. The end of the context is no Problem: the Source yields it
 // as its error. A list document is read to its end and checked before its first event, and no connection, lock or cursor is
 // held across a yield. Bytes that come along with an event may be opened until the yield of the next Mark returns. At the
-// border of two runs a Source may tell again what it told before.
+// border of two runs a Source may tell again what it told before. A panic in a goroutine of a Source goes on in the one that
+// ranges over its Events.
 //
 // # Failures
 //

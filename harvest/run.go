@@ -256,6 +256,9 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if err == nil && resp.Body == nil && !resp.NotModified {
 		err = fmt.Errorf("the Fetcher, a %T, returned a Response without a Body", c.run.h.Fetcher)
 	}
+	if err == nil && resp.NotModified && req.Validator.IsZero() {
+		err = fmt.Errorf("the Fetcher, a %T, returned NotModified for a Request without a Validator", c.run.h.Fetcher)
+	}
 	status := statusOf(resp, err)
 	if status != 0 || !aborted(ctx, err) && !errors.Is(err, ErrNotYet) && !errors.Is(err, ErrForbidden) {
 		c.count(status)

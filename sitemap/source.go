@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -204,6 +206,21 @@ type part struct {
 	modified  string
 	unchanged bool
 	err       error
+	panicked  *fetchPanic
+}
+
+// A fetchPanic is a panic of the Fetcher or of run.Report in the background, in the goroutine that ranges over the Source.
+type fetchPanic struct {
+	value any
+	stack []byte
+}
+
+func (p *fetchPanic) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
+
+// Unwrap returns the value of the panic if that is an error.
+func (p *fetchPanic) Unwrap() error {
+	err, _ := p.value.(error)
+	return err
 }
 
 func (p *part) close() {
@@ -529,8 +546,14 @@ func (w *walk) list(ctx context.Context, next func() (*part, bool)) bool {
 	var ahead []chan *part
 	defer func() {
 		cancel()
+		var panicked *fetchPanic
 		for _, c := range ahead {
-			(<-c).close()
+			p := <-c
+			p.close()
+			panicked = cmp.Or(panicked, p.panicked)
+		}
+		if panicked != nil {
+			panic(panicked)
 		}
 	}()
 	fetchAhead := func() {
@@ -549,6 +572,10 @@ func (w *walk) list(ctx context.Context, next func() (*part, bool)) bool {
 		}
 		p := <-ahead[0]
 		ahead = ahead[1:]
+		if p.panicked != nil {
+			p.close()
+			panic(p.panicked)
+		}
 		w.open--
 		fetchAhead()
 		if !w.show(ctx, p) {
@@ -565,8 +592,15 @@ func (w *walk) start(ctx context.Context, p *part) chan *part {
 		return done
 	}
 	go func() {
+		p.panicked = &fetchPanic{value: "the Fetcher ended its goroutine"}
+		defer func() {
+			if v := recover(); v != nil {
+				p.panicked = &fetchPanic{v, debug.Stack()}
+			}
+			done <- p
+		}()
 		w.fetchAndCheck(ctx, p)
-		done <- p
+		p.panicked = nil
 	}()
 	return done
 }

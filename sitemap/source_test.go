@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -901,4 +902,54 @@ func TestAll(t *testing.T) {
 	assert.Equal(t, want[3:4], all(b, 0))
 	assert.Equal(t, []string{"sitemap: " + site + "/nothing: not there"}, all(site+"/nothing", 0))
 	assert.Equal(t, []string{"sitemap: Source.URL is empty"}, all("", 0))
+}
+
+// TestPanicInTheBackground panics, or ends its goroutine, where documents are fetched ahead: whoever ranges over the Source
+// meets it, and nothing is left behind.
+func TestPanicInTheBackground(t *testing.T) {
+	boom := errors.New("boom")
+	for name, stop := range map[string]func(){
+		"panic":  func() { panic(boom) },
+		"Goexit": runtime.Goexit,
+	} {
+		for _, at := range []string{site + "/1.xml", site + "/3.xml"} {
+			for _, ends := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s at %s, range ends: %v", name, at, ends), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						w := &web{pages: map[string]*page{
+							site + "/sitemap.xml": {body: index(site+"/1.xml", site+"/2.xml", site+"/3.xml")},
+							site + "/1.xml":       pages(site + "/a"),
+							site + "/2.xml":       pages(site + "/b"),
+						}}
+						f := stoppingFetcher(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+							if req.URL == at {
+								stop()
+							}
+							return w.Fetch(ctx, req)
+						})
+						defer func() {
+							v := recover()
+							err, ok := v.(error)
+							require.True(t, ok, "%v", v)
+							require.Equal(t, name == "panic", errors.Is(err, boom))
+							synctest.Wait()
+							require.Zero(t, w.open)
+							require.Zero(t, w.behind)
+						}()
+						for range sitemap.All(t.Context(), f, site+"/sitemap.xml") {
+							if ends {
+								break
+							}
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+type stoppingFetcher func(context.Context, *harvest.Request) (*harvest.Response, error)
+
+func (f stoppingFetcher) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	return f(ctx, req)
 }
