@@ -28,7 +28,7 @@ type page struct {
 	part       string            // why it is one of several documents all the same, if it is whole
 	prev, next string            // prev-archive and next
 	forks      map[string]string // relations of which there are two, with the second one
-	newer      []string          // what next-archive and previous say
+	newer      []string          // what next-archive, previous and prev say
 	authors    []websync.Person
 	lang, base string
 	size       int64 // decompressed
@@ -71,7 +71,7 @@ func (p *page) describe(r reading) {
 	p.id, p.authors, p.lang, p.base = r.feed.ID, r.feed.Authors, r.feed.Lang, r.feed.Base
 	p.foreign, p.size, p.skipped = r.foreign, r.size, r.skipped
 	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
-	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous")}
+	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous"), p.leadsTo(r.feed, "prev")}
 	p.archived = r.feed.Archive
 	if p.whole = r.feed.Complete; p.whole {
 		p.part = p.whyPart(r.feed)
@@ -171,6 +171,7 @@ type sighting struct {
 	entry   []byte           // the atom:id, or the ref
 	via     bool             // id is the target of a via link
 	at      websync.Datetime // as instant returns it
+	age     websync.Datetime // what makes it newer than another: at, unless that lies in the future
 	deleted bool
 	view    *View
 	own     Item // where there is no view
@@ -186,7 +187,7 @@ func (s *sighting) item() Item {
 
 // state returns the item's state, as item i of a document.
 func (s *sighting) state(p *page, i int) state {
-	return state{document: p.n, item: i, time: s.at, tombstone: s.deleted}
+	return state{document: p.n, item: i, time: s.age, tombstone: s.deleted}
 }
 
 // instant returns a time of Atom as the instant that it is (RFC 3339): to the nanosecond, so that it is compared exactly. What

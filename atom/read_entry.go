@@ -3,6 +3,7 @@ package atom
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
@@ -408,8 +409,11 @@ func exactDate(s []byte) (websync.Datetime, bool) {
 	return d, err == nil && d.Precision() >= websync.Second && s[len("2006-01-02")] == 'T' && s[len(s)-1] != 'z'
 }
 
+// isFuture reports whether a time lies so far ahead that it can't be right.
+func isFuture(d websync.Datetime, now time.Time) bool { return d.Time().After(now.AddDate(0, 0, 1)) }
+
 func (r *Reader) checkFuture(d websync.Datetime) {
-	if !r.Now.IsZero() && d.Time().After(r.Now.AddDate(0, 0, 1)) {
+	if !r.Now.IsZero() && isFuture(d, r.Now) {
 		r.reportChild(ruleDateFuture, nil, "more than a day ahead: "+d.String())
 	}
 }

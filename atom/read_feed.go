@@ -1,6 +1,8 @@
 package atom
 
 import (
+	"slices"
+
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -108,6 +110,10 @@ func (r *Reader) feedValue(f *Feed, child children, in inherited) error {
 	}
 	var l LinkView
 	ok, err := r.link(&l, in)
+	if !ok && err == nil && slices.Contains(pageRelations[:], string(l.Rel)) {
+		l.Href = r.resolved(in.base, nil) // as if href were empty: a document may be lost, and a Source must notice
+		ok = len(l.Href) > 0
+	}
 	if ok {
 		f.Links = append(f.Links, k.links(nil, []LinkView{l})...)
 	}

@@ -27,7 +27,7 @@ func (r *Reader) link(l *LinkView, in inherited) (ok bool, err error) {
 		return false, err
 	}
 	if len(xmlscan.Trim(text)) == 0 {
-		r.reportChild(ruleHref, nil, "a link without href: left out")
+		r.reportChild(ruleHref, nil, "a link without href")
 		return false, nil
 	}
 	r.reportChild(ruleHref, text, "a link with text instead of href")

@@ -31,7 +31,7 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 // What the subscription document says of itself decides how it is read:
 //
 //   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is gone. One with a link to
-//     another document of the feed (first, last, next, previous, current, prev-archive, next-archive), or that is an
+//     another document of the feed (first, last, next, previous or prev, current, prev-archive, next-archive), or that is an
 //     archive document, is a page and not the whole: it deletes nothing, and a finding says so.
 //   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to the oldest, down to one that an
 //     earlier run has read, and then yielded from the oldest to the newest, the latest state of each id only. Each
@@ -47,7 +47,7 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 // Times are instants, and compared exactly. A date without a time, or a time without seconds, which RFC 3339 does not
 // have, stands for all of its day or minute. Event.At is the instant, to the nanosecond, and Resource.Modified the time
 // as stated. Of two states of one id the one with the later time is the newer, and of two with one time, or of which one
-// states none, that in the newer document. In one document a tombstone is newer than an entry of the same time, and of
+// states none, or one more than a day after the server's own, that in the newer document. In one document a tombstone is newer than an entry of the same time, and of
 // two entries of one time the first counts. So an entry wins over a tombstone of its own time if it was published again
 // in a later document, and otherwise the tombstone does.
 //
@@ -627,6 +627,9 @@ func (w *walk) admit(p *page, i int, s *sighting, report func(websync.Finding), 
 	case s.deleted && w.source.ViaID && !s.via:
 		find(ruleTombstoneVia, "deleted-entry", "a deletion without via: a resource that is named by the via of its entry is not found")
 		skipped = 1
+	}
+	if s.age = s.at; !w.now.IsZero() && isFuture(s.at, w.now) {
+		s.age = websync.Datetime{} // it must not win over what corrects it
 	}
 	return skipped, each(i, s)
 }

@@ -840,6 +840,7 @@ func TestSourceHoles(t *testing.T) {
 		"an entry document":     {docs: with("2", `<entry xmlns="`+atom.Namespace+`"><id>urn:z</id></entry>`), hole: "atom: 2: a document of the kind entry, not a feed", want: younger},
 		"back to the feed":      {docs: with("3", feedOf(isArchive, prev("feed"), graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to " + "feed", want: younger},
 		"before itself":         {docs: with("3", feedOf(isArchive, prev("3"), graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},
+		"before nothing":        {docs: with("3", feedOf(isArchive, `<link rel="prev-archive"/>`, graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},
 		"too many documents":    {source: atom.Source{MaxDocuments: 2}, docs: archiveDocs(), hole: "atom: 3: more than 2 documents: ", want: younger},
 		"longer than is wanted": {source: atom.Source{MaxBytes: 900}, docs: with("2", feedOf(strings.Repeat(" ", 2000))), hole: "atom: 2: ", want: younger},
 		"of pages": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1))},
@@ -859,6 +860,8 @@ func TestSourceHoles(t *testing.T) {
 		"two pages after it": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), linkTo("next", "3"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(), "3": feedOf()},
 			hole: "atom: feed: two links next: to 2 and to 3", want: []string{"b@2", "c@3", "mark"}},
 		"next to itself": {docs: map[string]string{"feed": feedOf(linkTo("next", "feed"), entryOf("b", 2), entryOf("a", 1))},
+			hole: "atom: feed: next leads back to feed", want: []string{"a@1", "b@2", "mark"}},
+		"next to nothing": {docs: map[string]string{"feed": feedOf(`<link rel="next"/>`, entryOf("b", 2), entryOf("a", 1))},
 			hole: "atom: feed: next leads back to feed", want: []string{"a@1", "b@2", "mark"}},
 		"complete and next to itself": {docs: map[string]string{"feed": feedOf(isComplete, linkTo("next", "feed#2"), entryOf("b", 2), entryOf("a", 1))},
 			hole: "atom: feed: next leads back to feed", want: []string{"a@1", "b@2", "mark"}},
@@ -1386,7 +1389,7 @@ func TestSourceTombstoneWithoutVia(t *testing.T) {
 
 // TestSourceCompletePage: a page that calls itself complete deletes nothing.
 func TestSourceCompletePage(t *testing.T) {
-	for _, rel := range []string{"previous", "last", "first", "current", "next-archive"} {
+	for _, rel := range []string{"previous", "prev", "last", "first", "current", "next-archive"} {
 		docs := map[string]string{"feed": feedOf(isComplete, linkTo("self", "feed"), linkTo(rel, "2"), entryOf("a", 1))}
 		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
 		require.NoError(t, got.err)
@@ -1510,6 +1513,30 @@ func TestSourceFuture(t *testing.T) {
 		"2":    feedOf(entryOf("b", 2), entryOf("a", 1)),
 	}))
 	assert.Equal(t, []string{"feed", "2", "feed 304"}, next.asked)
+}
+
+// TestSourceFutureCorrected: nor does it win over a newer document, in which it is corrected.
+func TestSourceFutureCorrected(t *testing.T) {
+	const ahead = "2999-01-01T00:00:00Z"
+	tests := map[string]struct{ older, newer, want string }{
+		"entry":                 {entryAt("a", ahead), entryOf("a", 2), "a@2"},
+		"entry, then deleted":   {entryAt("a", ahead), graveOf("a", 2), "-a@2"},
+		"deleted, then back":    {graveAt("a", ahead), entryOf("a", 2), "a@2"},
+		"both of them":          {entryAt("a", "2998-01-01T00:00:00Z"), graveAt("a", "2997-01-01T00:00:00Z"), "-a@0"},
+		"only the newer one is": {entryOf("a", 2), entryAt("a", ahead), "a@0"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			site := siteOf(map[string]string{"feed": feedOf(prev("1"), test.newer), "1": feedOf(isArchive, test.older)})
+			for url, doc := range site {
+				doc.Header = map[string][]string{"Date": {"Thu, 01 Jan 2026 12:00:00 GMT"}}
+				site[url] = doc
+			}
+			got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, site)
+			require.NoError(t, got.err)
+			assert.Equal(t, []string{"mark+", test.want, "mark+"}, got.events)
+		})
+	}
 }
 
 // TestSourceSoon: no more does a time that is only a little ahead: what is published until then would seem to be known.

@@ -468,7 +468,7 @@ func (v *validator) date(rule Rule, element string, text []byte, at spot) websyn
 	if v.lastMiss != "" {
 		v.report(rule, at, element, text, v.lastMiss)
 	}
-	if !d.IsZero() && !v.o.Now.IsZero() && d.Time().After(v.o.Now.AddDate(0, 0, 1)) {
+	if !d.IsZero() && !v.o.Now.IsZero() && isFuture(d, v.o.Now) {
 		v.report(ruleDateFuture, at, element, text, "more than a day ahead")
 	}
 	return d

@@ -9,7 +9,7 @@ import (
 )
 
 // headRelations are those of a feed's links that a chain of documents, or its check, needs.
-var headRelations = [...]string{"self", "current", "next", "previous", "prev-archive", "next-archive", "first", "last"}
+var headRelations = [...]string{"self", "current", "next", "previous", "prev-archive", "next-archive", "first", "last", "prev"}
 
 const (
 	relSelf = iota
@@ -20,10 +20,11 @@ const (
 	relNextArchive
 	relFirst
 	relLast
+	relPrev // another name of previous (IANA)
 )
 
 // paging are the relations that tell of another document of the same feed.
-var paging = [...]int{relNext, relPrevious, relPrevArchive, relNextArchive}
+var paging = [...]int{relNext, relPrevious, relPrev, relPrevArchive, relNextArchive}
 
 // maxAuthorless is of how many entries without an author the place is kept.
 const maxAuthorless = 100

@@ -82,7 +82,7 @@ func (c *encoder) generator(g *Generator) {
 }
 
 // pageRelations are the relations between the documents of one feed (RFC 5005 §3, §4).
-var pageRelations = [...]string{"first", "last", "next", "previous", "prev-archive", "next-archive", "current"}
+var pageRelations = [...]string{"first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current"}
 
 // history refuses a feed whose links to its other documents contradict each other.
 func (c *encoder) history(f *Feed) {
