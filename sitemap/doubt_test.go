@@ -45,6 +45,8 @@ var doubts = map[string]struct {
 	"entries as text":                {"<url><loc>{1}</loc></url><![CDATA[<url><loc>{2}</loc></url>]]>&lt;url>&lt;loc>{3}&lt;/loc>&lt;/url>", "1", 1},
 	"a URL as text":                  {"<url><loc>{1}</loc></url>{2}<url><loc>{3}</loc></url>", "13", 1},
 	"two URLs in a loc":              {"<url><loc>{1} {2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
+	"two URLs, no-break space":       {"<url><loc>{1}\u00a0{2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
+	"two lines, line separator":      {"<url><loc>{1}\u2028x</loc></url><url><loc>{3}</loc></url>", "3", 1},
 	"two lines in a loc":             {"<url><loc>{1}\n{2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
 	"markup in a loc":                {"<url><loc>{1}&gt;</loc></url><url><loc>{2}&lt;</loc></url><url><loc>{3}</loc></url>", "3", 2},
 }

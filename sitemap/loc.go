@@ -49,6 +49,10 @@ func (r *Reader) takeLoc(text []byte) {
 		if faults&notURL != 0 {
 			r.reportChild(ruleLocSyntax, text, "a character that no URL has")
 		}
+		if faults&notASCII != 0 && isTwo(loc) {
+			r.lose(ruleLocSyntax, text, "white space inside, and another URL or line: nobody can tell which URL is meant")
+			return
+		}
 		if faults&notASCII != 0 && bytes.Contains(loc, []byte("\ufffd")) {
 			r.lose(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: nobody can tell which URL is meant")
 			return
@@ -82,6 +86,22 @@ func (r *Reader) trimLoc(text []byte) []byte {
 
 // isSpace reports whether a character is white space, or one without width.
 func isSpace(c rune) bool { return unicode.IsSpace(c) || c == 0x200b || c == 0xfeff }
+
+// isTwo reports whether a loc has in it a line break that ASCII doesn't have, or such white space
+// and another URL after it.
+func isTwo(loc []byte) bool {
+	for {
+		i := bytes.IndexFunc(loc, isSpace)
+		if i < 0 {
+			return false
+		}
+		c, n := utf8.DecodeRune(loc[i:])
+		loc = loc[i+n:]
+		if c == 0x85 || c == 0x2028 || c == 0x2029 || httpHost(loc) > 0 {
+			return true
+		}
+	}
+}
 
 // takeDamagedLoc is takeLoc for a text in which something may have been read over since before.
 func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
