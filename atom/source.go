@@ -315,7 +315,7 @@ func (w *walk) otherFeed(p *page) error {
 		want = w.next.ID
 	}
 	if want != "" && p.id != want {
-		return named(p.url, fmt.Errorf("the feed %.200q, not %.200q", p.id, want))
+		return named(p.url, fmt.Errorf("the feed %.200q, not %.200q", websync.RedactURL(p.id), websync.RedactURL(want)))
 	}
 	return nil
 }
@@ -785,7 +785,9 @@ func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (outcome, error) {
 	if err != nil {
 		w.run.Report(ruleContentBase64.Finding(p.final, e.Line, e.Column, "content", nil, err.Error()))
 		data = []byte(e.Content.Value)
-		ev.Open = func() (io.ReadCloser, error) { return nil, named(p.url, fmt.Errorf("content of %q: %w", id, err)) }
+		ev.Open = func() (io.ReadCloser, error) {
+			return nil, named(p.url, fmt.Errorf("content of %.200q: %w", websync.RedactURL(id), err))
+		}
 	} else {
 		ev.Open = harvest.Bytes(data)
 	}

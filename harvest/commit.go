@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Commit holds at most so many slots, about so many bytes of bodies, and waits for more no longer than this.
+// A Commit holds at most so many slots, about so many bytes of bodies and descriptions, and waits for more no longer than this.
 const (
 	commitSlots = 512
 	commitBytes = 4 << 20
@@ -161,6 +161,9 @@ type collection struct {
 
 func (c *collection) add(s *slot) {
 	c.slots = append(c.slots, s)
+	if s.change != nil {
+		c.bytes += int64(weight(&s.change.Record.Resource))
+	}
 	for _, w := range s.bodies {
 		if _, n, err := w.Finish(); err == nil {
 			c.bytes += n

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/websync-go/websync"
 )
 
 // Disjoint checks that no id is live in two of the sources, so that they can be published together as one set: of an id that
@@ -84,6 +86,7 @@ type Overlap struct {
 }
 
 // Error returns, for example, "harvest: an id is live in more than one source: "https://example.org/a" in one, two".
+// Secrets in URLs ([websync.RedactURL]) are left out.
 func (e *OverlapError) Error() string {
 	var b strings.Builder
 	b.WriteString("harvest: " + ErrOverlap.Error())
@@ -92,7 +95,13 @@ func (e *OverlapError) Error() string {
 		if i > 0 {
 			separator = "; "
 		}
-		fmt.Fprintf(&b, "%s%.200q in %s", separator, o.ID, strings.Join(o.Sources, ", "))
+		fmt.Fprintf(&b, "%s%.200q in", separator, websync.RedactURL(o.ID))
+		for i, source := range o.Sources {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(" " + websync.RedactURL(source))
+		}
 	}
 	return b.String()
 }

@@ -80,6 +80,8 @@ func TestOverlapErrorText(t *testing.T) {
 		{ID: base + "x", Sources: []string{"a", "c"}},
 		{ID: "\n" + strings.Repeat("y", 500), Sources: []string{"a", "b"}},
 	}}
+	secret := &harvest.OverlapError{Overlaps: []harvest.Overlap{{ID: base + "x?token=s3cret", Sources: []string{base + "?key=s3cret", "https://u:s3cret@example.org/"}}}}
+	assert.NotContains(t, secret.Error(), "s3cret")
 	want := `harvest: an id is live in more than one source: "https://example.org/x" in a, c; "\n` + strings.Repeat("y", 199) + `" in a, b`
 	assert.Equal(t, want, err.Error())
 }

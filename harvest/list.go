@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // list is the first stage: it walks the Source and feeds its events to the others.
@@ -46,7 +48,12 @@ func (r *run) checkLog(ctx context.Context) error {
 // maxLead is how far clocks may differ without being reported.
 const maxLead = time.Minute
 
-// walk hands the Source's events to give, which waits while the window is full, and at a Mark until all is done.
+// maxGiven is about how many bytes of descriptions are on their way at once, whatever the
+// window: an entry can say megabytes of itself.
+const maxGiven = 16 << 20
+
+// walk hands the Source's events to give, which waits while the window is full, and at a
+// Mark until all is done. After maxGiven bytes it gives a Mark of its own.
 func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) error {
 	pass := &Run{
 		From:    from,
@@ -57,9 +64,17 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 		Log:     r.log,
 	}
 	var n int64
+	given := 0
 	for ev, err := range r.src.Events(ctx, pass) {
 		if err != nil {
 			return &sourceError{err}
+		}
+		if given += weight(&ev.Resource); given > maxGiven {
+			n++
+			if err := give(newSlot(n, Event{Kind: Mark})); err != nil {
+				return err
+			}
+			given = weight(&ev.Resource)
 		}
 		n++
 		if err := give(newSlot(n, ev)); err != nil {
@@ -69,13 +84,35 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 	return nil
 }
 
+// weight returns about how many bytes of memory a description takes.
+func weight(r *websync.Resource) int {
+	const each = 256 // of a link, with its short strings
+	n := len(r.ID) + len(r.Title) + len(r.Summary) + len(r.Content.Href) + each*len(r.Links)
+	for i := range r.Links {
+		n += len(r.Links[i].Href) + len(r.Links[i].Title)
+		for _, a := range r.Links[i].Attrs {
+			n += len(a.Value)
+		}
+	}
+	for i := range r.Elements {
+		n += len(r.Elements[i].XML)
+	}
+	for i := range r.Authors {
+		n += len(r.Authors[i].Name) + len(r.Authors[i].URI)
+	}
+	if r.Origin != nil {
+		n += len(r.Origin.ID) + len(r.Origin.Title) + len(r.Origin.Self)
+	}
+	return n
+}
+
 // newSlot returns a slot for an event of a Source. An event that breaks the contract becomes a Problem.
 func newSlot(n int64, ev Event) *slot {
 	switch id := ev.Resource.ID; {
 	case ev.Kind > Problem:
 		ev = Event{Kind: Problem, Err: fmt.Errorf("the source yielded an %v", ev.Kind)}
 	case (ev.Kind == Put || ev.Kind == Delete) && (id == "" || len(id) > MaxID):
-		ev = Event{Kind: Problem, Err: fmt.Errorf("an id of %d bytes (%.60q…): 1 to %d can be stored", len(id), id, MaxID)}
+		ev = Event{Kind: Problem, Err: fmt.Errorf("an id of %d bytes (%.60q…): 1 to %d can be stored", len(id), websync.RedactURL(id), MaxID)}
 	case ev.Kind == Problem && ev.Err == nil:
 		ev.Err = errors.New("a problem that the source does not name")
 	}

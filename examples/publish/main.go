@@ -253,10 +253,19 @@ func (p *program) prepare(ctx context.Context) error {
 	p.sources = slices.Sorted(maps.Keys(head.Live))
 	for _, own := range p.own {
 		if !slices.Contains(p.sources, own) {
-			return fmt.Errorf("-own %q: the store holds no such source, but %q", own, p.sources)
+			return fmt.Errorf("-own %q: the store holds no such source, but %q", websync.RedactURL(own), redacted(p.sources))
 		}
 	}
 	return harvest.Disjoint(ctx, p.store, p.sources...)
+}
+
+// redacted returns the names of sources as they are shown.
+func redacted(sources []string) []string {
+	shown := make([]string, len(sources))
+	for i, source := range sources {
+		shown[i] = websync.RedactURL(source)
+	}
+	return shown
 }
 
 // publishers returns what serves the protocol's documents and the bodies, the URL that a reader begins with, and which paths

@@ -301,3 +301,23 @@ func TestOutput(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+// The names of sources are URLs, and may have secrets in them.
+func TestSourcesAreRedacted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.db")
+	store, err := sqlitestore.Open(context.Background(), file, nil)
+	require.NoError(t, err)
+	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+	for _, name := range []string{"https://a.example/feed?token=s3cret", "https://b.example/feed?key=s3cret"} {
+		ev := harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: "https://a.example/x?sig=s3cret"}}
+		_, err := h.Run(context.Background(), harvest.Of(name, ev))
+		require.NoError(t, err)
+	}
+	require.NoError(t, store.Close())
+	for _, more := range [][]string{nil, {"-own", "https://u:s3cret@c.example/"}} {
+		a := call(t, append([]string{"-store", "sqlite:" + file, "-out", t.TempDir()}, more...)...)
+		assert.Equal(t, exitFailed, a.code)
+		assert.Contains(t, a.stderr, "https://a.example/feed?token=xxxxx")
+		assert.NotContains(t, a.stdout+a.stderr, "s3cret")
+	}
+}

@@ -1,0 +1,56 @@
+package harvest_test
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// verbose is a Source of n resources, each with a description of each bytes. Most is how many were on their way at once.
+type verbose struct {
+	n, each   int
+	committed atomic.Int64
+	most      int64
+}
+
+func (v *verbose) Key() string { return "verbose" }
+
+func (v *verbose) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, error] {
+	summary := strings.Repeat("s", v.each)
+	return func(yield func(harvest.Event, error) bool) {
+		for i := range v.n {
+			v.most = max(v.most, int64(i)-v.committed.Load())
+			r := websync.Resource{ID: base + strconv.Itoa(i), Summary: summary}
+			if !yield(harvest.Event{Kind: harvest.Put, Resource: r}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// What is on its way is limited in bytes, too: a publisher can make each of a thousand entries megabytes long.
+func TestLongDescriptions(t *testing.T) {
+	src := &verbose{n: 24, each: 2 << 20}
+	largest := 0
+	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{
+		Commit: func(c harvest.Committed) {
+			src.committed.Add(int64(c.Puts))
+			largest = max(largest, c.Puts)
+		},
+	}}
+	report, err := h.Run(context.Background(), src)
+	require.NoError(t, err)
+	assert.EqualValues(t, src.n, report.Created)
+	assert.LessOrEqual(t, src.most, int64(8), "16 MiB are on their way")
+	assert.LessOrEqual(t, largest, 3, "4 MiB, and what exceeds them, are one Commit")
+}
