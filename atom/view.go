@@ -95,9 +95,6 @@ type ElementView struct {
 	XML          []byte
 }
 
-// IsZero reports whether there is no content, as in [Content].
-func (c *ContentView) IsZero() bool { return len(c.Type) == 0 && len(c.Href) == 0 && len(c.Value) == 0 }
-
 // reset makes v the view of an item that starts at line and column, keeping its memory.
 func (v *View) reset(line, column int) {
 	authors, contributors, categories := v.Authors[:0], v.Contributors[:0], v.Categories[:0]

@@ -79,7 +79,7 @@ func (b *Batch) checkConflicts(ids []string) error {
 	}
 	for _, id := range ids {
 		if !changed[id] {
-			return &storeError{fmt.Errorf("Commit returned a conflict %.200q that is in no Put or Touch of the batch", id)}
+			return &storeError{fmt.Errorf("a Commit returned a conflict %.200q that is in no Put or Touch of the batch", id)}
 		}
 	}
 	return nil

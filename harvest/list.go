@@ -142,7 +142,7 @@ func (r *run) work(ctx context.Context) error {
 				return err
 			}
 			if i := slices.IndexFunc(tasks, func(t Task) bool { return done[t.N] }); i >= 0 {
-				return &storeError{fmt.Errorf("Due returned task %d of %.200q again when it was done", tasks[i].N, tasks[i].Resource.ID)}
+				return &storeError{fmt.Errorf("a Due returned task %d of %.200q again when it was done", tasks[i].N, tasks[i].Resource.ID)}
 			}
 			clear(done)
 			r.hasTasks.Store(true)

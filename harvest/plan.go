@@ -314,7 +314,7 @@ func (p *pipe) meet(ctx context.Context, conflicted []*slot) error {
 			continue
 		}
 		if s.vain++; s.vain == maxVain {
-			return &storeError{fmt.Errorf("Commit returned a conflict for %.200q %d times although its record stays number %d",
+			return &storeError{fmt.Errorf("a Commit returned a conflict for %.200q %d times although its record stays number %d",
 				s.id(), s.vain, planned[i])}
 		}
 	}

@@ -200,15 +200,15 @@ func FuzzPieces(f *testing.F) {
 		if longReference.Match(doc) {
 			return // which is cut in two
 		}
-		read := func(src io.Reader, maxToken int) (string, error, xmlscan.Losses) {
+		read := func(src io.Reader, maxToken int) (string, xmlscan.Losses, error) {
 			r := xmlscan.NewReader(src)
 			r.MaxToken = maxToken
 			r.Recover = func(int, int, string) {}
 			got, err := traceJoined(r)
-			return got, err, r.Losses()
+			return got, r.Losses(), err
 		}
-		want, wantErr, wantLosses := read(bytes.NewReader(doc), 0)
-		got, err, losses := read(&splitReader{doc, n}, 100+int(n>>8%100))
+		want, wantLosses, wantErr := read(bytes.NewReader(doc), 0)
+		got, losses, err := read(&splitReader{doc, n}, 100+int(n>>8%100))
 		if losses.Cut > 0 || err != nil && strings.Contains(err.Error(), " over ") {
 			return
 		}

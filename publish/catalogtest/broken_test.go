@@ -273,9 +273,9 @@ func TestBrokenCatalogs(t *testing.T) {
 			f.resources = func(_ websync.Range, items []websync.Item) []websync.Item { return items[:max(0, len(items)-1)] }
 		}},
 		{"Resources does not look at After", "resources/range", func(f *faulty) {
-			f.resources = func(r websync.Range, items []websync.Item) []websync.Item {
+			f.resources = func(r websync.Range, _ []websync.Item) []websync.Item {
 				r.After = 0
-				items, _ = collect(f.catalog.Resources(context.Background(), r))
+				items, _ := collect(f.catalog.Resources(context.Background(), r))
 				return items
 			}
 		}},
@@ -377,6 +377,7 @@ func TestSoundCatalog(t *testing.T) {
 	o := options(func(*faulty) {})
 	o.Patience = 0
 	suite.Passes(t, catalogtest.Cases(), o)
+	catalogtest.Run(t, o)
 }
 
 func Example() {
