@@ -72,6 +72,25 @@ func TestPanic(t *testing.T) {
 			w.h.Hooks = &harvest.Hooks{Outcome: func(string, string, harvest.Outcome, error) { runtime.Goexit() }}
 			return snapshot(a, b)
 		},
+		"a hook of progress": func(w *world) harvest.Source {
+			w.site.before = func(string) { time.Sleep(time.Minute) }
+			w.h.Hooks = &harvest.Hooks{Progress: func(harvest.Progress) { panic(boom) }}
+			return snapshot(a, b)
+		},
+		"a hook of progress that ends its goroutine": func(w *world) harvest.Source {
+			w.site.before = func(string) { time.Sleep(time.Minute) }
+			w.h.Hooks = &harvest.Hooks{Progress: func(harvest.Progress) { runtime.Goexit() }}
+			return snapshot(a, b)
+		},
+		"Renew": func(w *world) harvest.Source {
+			w.site.before = func(string) { time.Sleep(time.Minute) }
+			w.h.Store = &faulty{Store: w.store, renew: func() { panic(boom) }}
+			return snapshot(a, b)
+		},
+		"the end of the run": func(w *world) harvest.Source {
+			w.h.Fetcher = unsaving{w.site, func() map[string][]byte { panic(boom) }}
+			return harvest.Of(src)
+		},
 		"the Store": func(w *world) harvest.Source {
 			w.h.Store = &faulty{Store: w.store, lookup: func([]harvest.Record) []harvest.Record { panic(boom) }}
 			return harvest.Of(src, a, b)
@@ -96,13 +115,21 @@ func TestPanic(t *testing.T) {
 				if ok {
 					require.True(t, errors.Is(err, boom) || err.Error() == "harvest: "+src+": a panic ended the run", "%v", err)
 				}
-				w.h.Store, w.h.Hooks, w.site.before = w.store, nil, nil
+				w.h.Store, w.h.Fetcher, w.h.Hooks, w.site.before = w.store, w.site, nil, nil
 				require.True(t, w.run(snapshot(a, b)).InStep())
 				require.Len(t, w.live(), 2)
 			})
 		})
 	}
 }
+
+// unsaving is a Fetcher that has something to keep.
+type unsaving struct {
+	harvest.Fetcher
+	unsaved func() map[string][]byte
+}
+
+func (k unsaving) Unsaved() map[string][]byte { return k.unsaved() }
 
 // faulty is a Store that changes answers.
 type faulty struct {
@@ -111,6 +138,7 @@ type faulty struct {
 	tasks   func([]harvest.Task) []harvest.Task
 	due     func([]harvest.Task) []harvest.Task
 	commit  func(*harvest.Batch) []string // conflicts instead of a Commit, if there are any
+	renew   func()
 	commits int
 	nothing bool // is what Claim and NewBody return
 }
@@ -135,6 +163,13 @@ func (f *faulty) LookupTasks(ctx context.Context, source string, ids []string) (
 func (f *faulty) Due(ctx context.Context, source string, now time.Time, n int) ([]harvest.Task, error) {
 	tasks, err := f.Store.Due(ctx, source, now, n)
 	return change(tasks, err, f.due)
+}
+
+func (f *faulty) Renew(ctx context.Context, c *harvest.Claim) error {
+	if f.renew != nil {
+		f.renew()
+	}
+	return f.Store.Renew(ctx, c)
 }
 
 func (f *faulty) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {

@@ -184,6 +184,19 @@ func TestBytesForAGetter(t *testing.T) {
 		require.True(t, w.run(getting{harvest.Of(src, e), content}).InStep())
 		require.Equal(t, map[string]string{"a": "a"}, w.live())
 	})
+	t.Run("Content that fails deletes nothing", func(t *testing.T) {
+		w := newWorld(t)
+		w.page("b")
+		w.page("c")
+		w.run(snapshot(put("b", day(1)), put("c", day(1))))
+		damaged := came(func() (io.ReadCloser, error) { return nil, errors.New("damaged") })
+		for range 2 { // no task makes it a resource without bytes
+			r := w.run(getting{snapshot(put("b", day(1)), damaged), content})
+			require.Contains(t, r.Problems[0].Error, "damaged")
+			require.False(t, r.InStep())
+			require.Len(t, w.live(), 2)
+		}
+	})
 	t.Run("Content without anything", func(t *testing.T) {
 		w := newWorld(t)
 		require.True(t, w.run(getting{harvest.Of(src, came(nil)), content}).InStep())
@@ -204,11 +217,10 @@ func TestBytesForAGetter(t *testing.T) {
 			_, err = job.Keep(ctx, "other", job.Resource.Content, r)
 			return err
 		}}
-		require.EqualValues(t, 1, w.run(source).Left.Waiting)
+		r := w.run(source)
+		require.Contains(t, r.Problems[0].Error, "not yet")
+		require.Empty(t, w.tasks(), "a task has no bytes")
 		fails = nil
-		r, err := w.h.Work(t.Context(), source)
-		require.NoError(t, err)
-		require.Contains(t, r.Failures[0].Error, websync.ErrNotFound.Error(), "a task has no bytes")
 		require.True(t, w.run(source).InStep())
 		rec := w.record("a")
 		body, ok := rec.Body("other")

@@ -76,7 +76,7 @@ func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 	case errors.Is(err, errBudget):
 		p.postpone(s)
 		return nil
-	case s.ev.Open != nil && p.getter == nil && s.ev.Resource.Content.Href == "":
+	case s.ev.Open != nil && s.ev.Resource.Content.Href == "":
 		s.outcome, s.err, s.stuck = Failed, err, true
 		p.problem(err) // no later run could get them but from the same document
 		return nil

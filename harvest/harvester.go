@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -45,6 +46,7 @@ type Harvester struct {
 	Attempts int
 	// DeleteGone deletes records whose server says for good that there is nothing (ErrGone), though the source lists them. MaxDelete
 	// does not hold for these, MaxDeletes does. If false, what was obtained before stays.
+	// Those that were counted as gone before it was set are deleted once Recheck has asked for them again.
 	DeleteGone bool
 	// Window is how many events are on their way at once. 0 and negative: 1024.
 	Window int
@@ -159,16 +161,32 @@ func (h *Harvester) begin(ctx context.Context, src Source, prefix string) (*run,
 	}
 	r.commits.claim = claim
 	ctx, r.cancel = context.WithCancelCause(ctx)
-	go r.keepClaim(ctx)
-	go r.tellProgress(ctx)
+	r.goBeside(ctx, r.keepClaim)
+	r.goBeside(ctx, r.tellProgress)
 	return r, ctx, nil
+}
+
+// goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in end.
+func (r *run) goBeside(ctx context.Context, f func(context.Context)) {
+	r.beside.Go(func() {
+		returned := false
+		defer func() {
+			if v := recover(); v != nil {
+				r.caught.CompareAndSwap(nil, &stagePanic{v, debug.Stack()})
+			}
+			if !returned {
+				r.cancel(errPanic)
+			}
+		}()
+		f(ctx)
+		returned = true
+	})
 }
 
 // keepClaim renews the claim until ctx ends, and ends ctx when the claim is lost.
 func (r *run) keepClaim(ctx context.Context) {
 	tick := time.NewTicker(r.h.ttl() / 3)
 	defer tick.Stop()
-	defer close(r.kept)
 	for {
 		select {
 		case <-ctx.Done():
@@ -192,21 +210,29 @@ func (r *run) end(ctx context.Context, err error) error {
 		err = cause
 	}
 	r.cancel(nil)
-	<-r.kept
-	<-r.told
-	ctx = context.WithoutCancel(ctx)
-	if e := r.commits.saveState(ctx); e != nil && err == nil {
-		err = e
-	}
-	err = errors.Join(err, r.report.countLeft(ctx, r.h.Store), r.h.Store.Release(ctx, r.commits.claim))
-	if to, e := r.h.Store.Checkpoint(ctx, r.key); e == nil {
-		r.report.To = to
-	}
+	r.beside.Wait()
+	err = r.release(context.WithoutCancel(ctx), err)
 	r.report.Ended = time.Now().UTC()
+	if v := r.caught.Load(); v != nil {
+		panic(v)
+	}
 	r.progress()
 	if err != nil {
 		r.report.Complete = false
 		return fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
 	}
 	return nil
+}
+
+// release keeps what the Fetcher wants kept, counts what is left, and releases the claim, also when one of these panics.
+func (r *run) release(ctx context.Context, err error) (joined error) {
+	defer func() { joined = errors.Join(joined, r.h.Store.Release(ctx, r.commits.claim)) }()
+	if e := r.commits.saveState(ctx); e != nil && err == nil {
+		err = e
+	}
+	err = errors.Join(err, r.report.countLeft(ctx, r.h.Store))
+	if to, e := r.h.Store.Checkpoint(ctx, r.key); e == nil {
+		r.report.To = to
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,13 +37,13 @@ type run struct {
 	getting atomic.Int64
 
 	cancel context.CancelCauseFunc
-	kept   chan struct{} // closed when the claim is no longer renewed
-	told   chan struct{} // closed when progress is no longer told
+	beside sync.WaitGroup // what goes on beside the stages: see goBeside
+	caught atomic.Pointer[stagePanic]
 }
 
 // newRun returns a run over src. The run has a report even if there is an error, which is for what the caller has to set.
 func newRun(h *Harvester, src Source) (*run, error) {
-	r := &run{h: h, src: src, id: NewBatch("").ID, log: h.Log, kept: make(chan struct{}), told: make(chan struct{})}
+	r := &run{h: h, src: src, id: NewBatch("").ID, log: h.Log}
 	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Requests: map[int]int64{}, Problems: []Failure{},
 		Failures: []Failure{}}
 	switch {
@@ -192,7 +193,6 @@ func (r *run) progress() {
 }
 
 func (r *run) tellProgress(ctx context.Context) {
-	defer close(r.told)
 	if r.hooks.Progress == nil {
 		return
 	}
