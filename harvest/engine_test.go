@@ -823,6 +823,28 @@ func TestNotModifiedWithoutValidators(t *testing.T) {
 	}
 }
 
+// A renaming Fetcher's answers of "not modified" have an ETag of their own.
+type renaming struct{ harvest.Fetcher }
+
+func (r renaming) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	resp, err := r.Fetcher.Fetch(ctx, req)
+	if err == nil && resp.NotModified {
+		resp.Validator.ETag = `"another"`
+	}
+	return resp, err
+}
+
+func TestNotModifiedKeepsValidator(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", websync.Datetime{})))
+	before := w.record("a").Validators
+	require.NotEmpty(t, before)
+	w.h.Fetcher = renaming{w.site}
+	require.EqualValues(t, 1, w.run(snapshot(put("a", websync.Datetime{}))).Unchanged)
+	require.Equal(t, before, w.record("a").Validators, "another ETag is that of other bytes")
+}
+
 func TestStatedDigestIsNotANotModified(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

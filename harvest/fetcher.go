@@ -57,7 +57,7 @@ type Response struct {
 	Status      int
 	NotModified bool // the Validator of the Request still holds; there is no body
 	Header      map[string][]string
-	Validator   Validator
+	Validator   Validator     // of Body; when NotModified, that of the Request stays
 	Body        io.ReadCloser // decompressed; nil when NotModified; ends in io.EOF only when it is whole, but see MayBeCut
 	Length      int64         // of Body as far as it is known, otherwise -1
 

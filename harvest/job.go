@@ -46,11 +46,7 @@ func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if at := dateOf(resp); j.asked.IsZero() {
 		j.asked = at
 	}
-	v := resp.Validator
-	if resp.NotModified && v.IsZero() {
-		v = req.Validator
-	}
-	j.remember(req.URL, v)
+	j.remember(req.URL, resp.Validator)
 	return resp, nil
 }
 

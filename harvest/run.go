@@ -259,6 +259,9 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if err == nil && resp.NotModified && req.Validator.IsZero() {
 		err = fmt.Errorf("the Fetcher, a %T, returned NotModified for a Request without a Validator", c.run.h.Fetcher)
 	}
+	if err == nil && resp.NotModified {
+		resp.Validator = req.Validator // that of the bytes which are held, whatever the answer has (RFC 9111 §4.3.4)
+	}
 	status := statusOf(resp, err)
 	if status != 0 || !aborted(ctx, err) && !errors.Is(err, ErrNotYet) && !errors.Is(err, ErrForbidden) {
 		c.count(status)
