@@ -33,8 +33,8 @@ import (
 //
 // Entries that can't be used or may be lost in what is damaged, see [Reader.Skipped], count as skipped, and so does
 // a text, or a robots.txt file, that may have been cut ([harvest.Response] MayBeCut). A loc that the set lists more than
-// once is yielded each time, and reported. Damage that turns one URL into another
-// can't be seen.
+// once is yielded each time, and reported. An index that is a part of another and lists itself may be the other one, served
+// in its place, and counts as skipped, too. Damage that turns one URL into another can't be seen.
 //
 // What lets the next run skip reading is in the checkpoint. If Complete is set, every document is read in full, unless
 // the root has no parts and its server says that it has not changed. Otherwise a part of an index is skipped when its
@@ -498,6 +498,9 @@ func (w *walk) part(index *part, v *View) *part {
 	key := canonical(p.url)
 	if w.asked[key] || index.within(key) {
 		w.run.Report(ruleRepeated.Finding(index.final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
+		if index.depth > 0 && canonical(index.url) == key {
+			w.skipped++ // the index around it, perhaps, served in its place
+		}
 		return nil
 	}
 	if by, ok := w.read[key]; ok {

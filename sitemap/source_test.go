@@ -309,6 +309,11 @@ func TestSourceSets(t *testing.T) {
 			want:  []string{a + "/1", full},
 			rules: []string{"sitemap-repeated"},
 		},
+		"an index in the place of its part": {
+			pages: map[string]*page{idx: {body: index(a, b)}, a: {body: index(a, b)}, b: pages(b + "/1")},
+			want:  []string{b + "/1", "snapshot end, complete, 1 skipped, resume"},
+			rules: []string{"sitemap-index-nested", "sitemap-repeated"},
+		},
 		"two indexes that list each other": {
 			pages: map[string]*page{idx: {body: index(b)}, b: {body: index(idx, a)}, a: pages(a + "/1")},
 			want:  []string{a + "/1", full},
