@@ -68,6 +68,7 @@ func (p *pipe) runJob(ctx context.Context, job *Job) error {
 // fail decides what becomes of a slot whose bodies could not be obtained: a task, to be done later.
 func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 	var store *storeError
+	var came *cameError
 	switch {
 	case aborted(ctx, err):
 		return context.Cause(ctx)
@@ -76,7 +77,7 @@ func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 	case errors.Is(err, errBudget):
 		p.postpone(s)
 		return nil
-	case s.ev.Open != nil && s.ev.Resource.Content.Href == "":
+	case errors.As(err, &came) && s.ev.Resource.Content.Href == "":
 		s.outcome, s.err, s.stuck = Failed, err, true
 		p.problem(err) // no later run could get them but from the same document
 		return nil

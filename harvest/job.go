@@ -200,8 +200,16 @@ func (j *Job) Came() (io.ReadCloser, error) {
 	if err == nil && r == nil {
 		err = errors.New("Event.Open returned neither bytes nor an error")
 	}
-	return r, err
+	if err != nil {
+		return nil, &cameError{err}
+	}
+	return r, nil
 }
+
+// A cameError is a failure of bytes that came along with an event.
+type cameError struct{ error }
+
+func (e *cameError) Unwrap() error { return e.error }
 
 var errNotCome = fmt.Errorf("bytes that came along with the event: %w", websync.ErrNotFound)
 
@@ -211,8 +219,10 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 		return err
 	}
 	defer r.Close()
-	_, err = j.Keep(ctx, ContentName, link, r)
-	return err
+	if _, err = j.Keep(ctx, ContentName, link, r); err != nil {
+		return &cameError{err}
+	}
+	return nil
 }
 
 // maxType is how long a Content-Type may be to be kept, in bytes: records are stored by the million.
