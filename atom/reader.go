@@ -259,8 +259,8 @@ func (r *Reader) advance() error {
 func (r *Reader) feedElementOrValue() error {
 	r.view.reset(0, 0)
 	name := r.scan.Name()
-	if name.Local == "entry" || name.Local == "deleted-entry" {
-		r.doubt(ruleUnknown, r.line, r.column, name.Local, []byte(name.Space), "an item in a namespace that is not its own: it is skipped")
+	if strings.EqualFold(name.Local, "entry") || strings.EqualFold(name.Local, "deleted-entry") {
+		r.doubt(ruleUnknown, r.line, r.column, name.Local, []byte(name.Space), "an item in a namespace that is not its own, or with capitals in its name: it is skipped")
 	}
 	err := r.feedChild(&r.feed, &r.seen, r.scope, &r.kept)
 	if r.unusable {

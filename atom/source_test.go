@@ -1398,6 +1398,17 @@ func TestSourceCompletePage(t *testing.T) {
 	}
 }
 
+// TestSourceForeignEntry: what may be an entry under another name withholds deletions.
+func TestSourceForeignEntry(t *testing.T) {
+	for _, foreign := range []string{`<entry xmlns="urn:x"><id>urn:b</id></entry>`, "<Entry><id>urn:b</id></Entry>", "<ENTRY><id>urn:b</id></ENTRY>"} {
+		docs := map[string]string{"feed": feedOf(isComplete, entryOf("a", 1), foreign)}
+		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+		require.NoError(t, got.err)
+		assert.Contains(t, got.rules(), "atom-unknown-element", foreign)
+		assert.Equal(t, []string{"snapshot start", "a@1", "snapshot end, complete, 1 skipped+"}, got.events, foreign)
+	}
+}
+
 // TestSourceInstants: two states a fraction of a second apart, of which the older one comes in a later run.
 func TestSourceInstants(t *testing.T) {
 	for _, older := range []string{graveAt("a", "2026-01-01T00:00:00Z"), strings.Replace(entryAt("a", "2026-01-01T00:00:00Z"), "<title>a", "<title>old", 1)} {
