@@ -310,12 +310,20 @@ func (r *Reader) id(fault string) ([]byte, error) {
 }
 
 // usable returns an id or ref without white space around it. It is empty if that is no id: something was lost in it since before, or
-// it has in it what no IRI has, because markup is damaged there.
+// it has in it what no IRI has, because markup is damaged there. Where another id may have been meant, it is in doubt.
 func (r *Reader) usable(text []byte, before xmlscan.Losses, fault string) []byte {
 	id := r.trimmed(text)
-	if r.scan.Losses() != before || bytes.ContainsAny(id, "<>\r\n") || isTwo(id) {
+	lost := r.scan.Losses()
+	raw := lost.References != before.References
+	lost.References = before.References
+	switch {
+	case lost != before, bytes.ContainsAny(id, "<>\r\n"), isTwo(id):
 		r.reportChild(ruleID, text, fault)
 		return nil
+	case raw:
+		r.doubt(ruleID, r.line, r.column, "", text, "an & that is not written as &amp;: another id may be meant")
+	case bytes.ContainsAny(id, " \t"):
+		r.doubt(ruleID, r.line, r.column, "", text, "white space inside: another id may be meant")
 	}
 	return id
 }

@@ -86,7 +86,7 @@ func undetectable(text string, d damage) bool {
 			if raw := cdata.ReplaceAllString(now, ""); strings.Contains(raw, "&") {
 				return false
 			}
-			return plain.MatchString(cdata.ReplaceAllString(now, "$1"))
+			return plain.MatchString(strings.TrimSpace(cdata.ReplaceAllString(now, "$1")))
 		}
 	}
 	return false
