@@ -16,8 +16,8 @@ import (
 
 const module = "github.com/websync-go/websync"
 
-// mayImport is the architecture: which packages of this module each package may import. A name that ends in /... stands for
-// all below it.
+// mayImport is the architecture: which packages of this module each package may import. A
+// name that ends in /... stands for all below it.
 var mayImport = map[string][]string{
 	".":                   {},
 	"internal/xmlscan":    {},

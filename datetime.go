@@ -6,15 +6,18 @@ import (
 	"time"
 )
 
-// A Datetime is a W3C datetime or an RFC 3339 timestamp with the precision and the zone it was stated in. It stands for
-// a period: "2024" for a year, "2024-02-29T12:00Z" for a minute. Two Datetimes are == exactly if their text is the same.
-// An instant is a period of a nanosecond: WithPrecision(Nanosecond) makes one of a Datetime, and Before and After then
-// compare it exactly with others.
+// A Datetime is a W3C datetime or an RFC 3339 timestamp with the precision and the zone
+// it was stated in. It stands for a period: "2024" for a year, "2024-02-29T12:00Z" for a
+// minute. Two Datetimes are == exactly if their text is the same. An instant is a period
+// of a nanosecond: WithPrecision(Nanosecond) makes one of a Datetime, and Before and
+// After then compare it exactly with others.
 //
-// The zero value is "not stated"; its text is empty and it is before all others in the order of Compare.
+// The zero value is "not stated"; its text is empty and it is before all others in the
+// order of Compare.
 //
-// Years reach from 1 to 9999, also in UTC. Dates without a time are taken in UTC. A leap second keeps its text, but its
-// instant is that of the second after it, since [time.Time] has no other.
+// Years reach from 1 to 9999, also in UTC. Dates without a time are taken in UTC. A leap
+// second keeps its text, but its instant is that of the second after it, since
+// [time.Time] has no other.
 type Datetime struct {
 	sec    int64 // start of the period: Unix time
 	nano   int32
@@ -30,8 +33,9 @@ const (
 	minusZero                    // the zone is -00:00: UTC, the local zone is not known (RFC 3339 §4.3)
 )
 
-// A Precision is the length of the period that a [Datetime] stands for. Precisions are ordered from coarse to fine;
-// between Second and Nanosecond there is one for each number of fraction digits.
+// A Precision is the length of the period that a [Datetime] stands for. Precisions are
+// ordered from coarse to fine; between Second and Nanosecond there is one for each number
+// of fraction digits.
 type Precision uint8
 
 const (
@@ -77,9 +81,10 @@ const (
 
 var powers = [...]int32{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
-// NewDatetime returns t with its offset and all of its precision, which is that of a second, or finer as far as the
-// last digit of the fraction that is not zero. Offsets are whole minutes: the seconds of an older local mean time are
-// cut off, the instant stays. The zero Time, and one outside the years 1 to 9999, gives the zero Datetime.
+// NewDatetime returns t with its offset and all of its precision, which is that of a
+// second, or finer as far as the last digit of the fraction that is not zero. Offsets are
+// whole minutes: the seconds of an older local mean time are cut off, the instant stays.
+// The zero Time, and one outside the years 1 to 9999, gives the zero Datetime.
 func NewDatetime(t time.Time) Datetime {
 	if t.IsZero() {
 		return Datetime{}
@@ -109,8 +114,8 @@ func (d Datetime) IsZero() bool { return d.prec == Unstated }
 // Precision returns how precisely d is stated.
 func (d Datetime) Precision() Precision { return d.prec }
 
-// Time returns the first instant of the period, in the zone as stated. A date without a time starts at midnight UTC.
-// The zero Datetime gives the zero Time.
+// Time returns the first instant of the period, in the zone as stated. A date without a
+// time starts at midnight UTC. The zero Datetime gives the zero Time.
 func (d Datetime) Time() time.Time {
 	if d.IsZero() {
 		return time.Time{}
@@ -140,8 +145,9 @@ func (d Datetime) End() time.Time {
 	}
 }
 
-// Compare returns -1, 0 or +1. It is a total order: by the first instant, then the coarser before the finer, then by
-// zone. It returns 0 exactly if d == e. The zero Datetime comes first.
+// Compare returns -1, 0 or +1. It is a total order: by the first instant, then the
+// coarser before the finer, then by zone. It returns 0 exactly if d == e. The zero
+// Datetime comes first.
 func (d Datetime) Compare(e Datetime) int {
 	if d.IsZero() || e.IsZero() {
 		return cmp.Compare(d.prec, e.prec)
@@ -155,8 +161,9 @@ func (d Datetime) Compare(e Datetime) int {
 	)
 }
 
-// Before reports whether the whole period of d lies before that of e. Of two Datetimes that are stated exactly one
-// holds: Before, After or Overlaps. If one is not stated, none does.
+// Before reports whether the whole period of d lies before that of e. Of two Datetimes
+// that are stated exactly one holds: Before, After or Overlaps. If one is not stated,
+// none does.
 func (d Datetime) Before(e Datetime) bool {
 	return !d.IsZero() && !e.IsZero() && !d.UTC().End().After(e.UTC().Time())
 }
@@ -164,8 +171,8 @@ func (d Datetime) Before(e Datetime) bool {
 // After reports whether the whole period of d lies after that of e.
 func (d Datetime) After(e Datetime) bool { return e.Before(d) }
 
-// Overlaps reports whether the periods of d and e have an instant in common, so that both can mean the same moment:
-// "2024-02-29" overlaps "2024-02-29T12:00:00Z".
+// Overlaps reports whether the periods of d and e have an instant in common, so that both
+// can mean the same moment: "2024-02-29" overlaps "2024-02-29T12:00:00Z".
 func (d Datetime) Overlaps(e Datetime) bool {
 	return !d.IsZero() && !e.IsZero() && !d.Before(e) && !e.Before(d)
 }
@@ -177,8 +184,9 @@ func (d Datetime) UTC() Datetime {
 	return d
 }
 
-// WithPrecision returns d stated to p. A coarser p cuts the text, so that the day of "2024-01-01T00:30+01:00" is
-// "2024-01-01"; a finer p states the first instant. The zero Datetime stays as it is; with p Unstated d becomes it.
+// WithPrecision returns d stated to p. A coarser p cuts the text, so that the day of
+// "2024-01-01T00:30+01:00" is "2024-01-01"; a finer p states the first instant. The zero
+// Datetime stays as it is; with p Unstated d becomes it.
 func (d Datetime) WithPrecision(p Precision) Datetime {
 	if d.IsZero() || p == Unstated {
 		return Datetime{}
@@ -207,7 +215,8 @@ func (d Datetime) WithPrecision(p Precision) Datetime {
 	return cut
 }
 
-// String returns the text that ParseDatetime has read, with T and Z in upper case. It is empty for the zero value.
+// String returns the text that ParseDatetime has read, with T and Z in upper case. It is
+// empty for the zero value.
 func (d Datetime) String() string {
 	var buf [len("2006-01-02T15:04:05.999999999+07:00")]byte
 	b, _ := d.AppendText(buf[:0])
@@ -244,7 +253,8 @@ func (d Datetime) AppendText(b []byte) ([]byte, error) {
 // MarshalText implements [encoding.TextMarshaler] with the form of String.
 func (d Datetime) MarshalText() ([]byte, error) { return d.AppendText(nil) }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It is as strict as ParseDatetime; empty text is the zero value.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It is as strict as ParseDatetime;
+// empty text is the zero value.
 func (d *Datetime) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*d = Datetime{}
@@ -258,7 +268,8 @@ func (d *Datetime) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A civil is a Datetime as its text shows it. The fields that prec leaves out are those of the first instant.
+// A civil is a Datetime as its text shows it. The fields that prec leaves out are those
+// of the first instant.
 type civil struct {
 	year, month, day     int
 	hour, minute, second int
@@ -285,7 +296,8 @@ func (d Datetime) civil() civil {
 	}
 }
 
-// days returns the number of days from 1970-01-01, in years that begin in March, so that leap days come last.
+// days returns the number of days from 1970-01-01, in years that begin in March, so that
+// leap days come last.
 func (c *civil) days() int64 {
 	y, m := c.year, c.month-3
 	if m < 0 {
@@ -295,7 +307,8 @@ func (c *civil) days() int64 {
 	return int64(365*y + y/4 - y/100 + y/400 + (153*m+2)/5 + c.day - 1 - until1970)
 }
 
-// datetime checks the fields, each alone and together. The year has four digits and the offset is checked before.
+// datetime checks the fields, each alone and together. The year has four digits and the
+// offset is checked before.
 func (c *civil) datetime() (Datetime, error) {
 	if c.year < 1 {
 		return Datetime{}, errYear

@@ -5,13 +5,15 @@ import (
 	"time"
 )
 
-// ParseDatetimeLenient reads what ParseDatetime reads and what is met in its place: white space around it, a space
-// instead of T, a time without a zone (read as UTC), without minutes or with a comma before the fraction, a zone
-// without a colon or by name, one digit for a month, day or hour, slashes for hyphens, a date with a zone, and the
-// dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3). A date that does not exist stays an error.
+// ParseDatetimeLenient reads what ParseDatetime reads and what is met in its place: white
+// space around it, a space instead of T, a time without a zone (read as UTC), without
+// minutes or with a comma before the fraction, a zone without a colon or by name, one
+// digit for a month, day or hour, slashes for hyphens, a date with a zone, and the dates
+// of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3). A date that does not exist stays an
+// error.
 //
-// Departure says in a few words what was forgiven, fit for the message of a [Finding]. It is empty exactly if
-// ParseDatetime reads s.
+// Departure says in a few words what was forgiven, fit for the message of a [Finding]. It
+// is empty exactly if ParseDatetime reads s.
 func ParseDatetimeLenient(s string) (d Datetime, departure string, err error) {
 	if d, err = ParseDatetime(s); err == nil {
 		return d, "", nil
@@ -89,7 +91,8 @@ func (l *lenientReader) iso() bool {
 	return ok
 }
 
-// mail reads all of l.rest as a date of HTTP (RFC 1123, RFC 850 or asctime) or of mail, with or without the weekday.
+// mail reads all of l.rest as a date of HTTP (RFC 1123, RFC 850 or asctime) or of mail,
+// with or without the weekday.
 func (l *lenientReader) mail() bool {
 	notes := join("; ", l.notes, "a date as in HTTP or mail") // one digit, say, is no departure there
 	if weekday, rest, ok := strings.Cut(l.rest, ","); ok && isWeekday(weekday) {
@@ -266,7 +269,8 @@ func isName(s, name string) bool {
 	return strings.EqualFold(s, name) || strings.EqualFold(s, name[:3])
 }
 
-// namedZone returns the hours east of UTC of a zone that RFC 822 knows, or a European one.
+// namedZone returns the hours east of UTC of a zone that RFC 822 knows, or a European
+// one.
 func namedZone(s string) (hours int, ok bool) {
 	switch strings.ToUpper(s) {
 	case "GMT", "UTC", "UT", "WET":

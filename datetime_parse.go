@@ -1,9 +1,11 @@
 package websync
 
-// ParseDatetime reads a datetime of the W3C note, from a year to a fraction of a second, or of RFC 3339, and nothing
-// else: a time needs a zone, and there is no white space. Digits of the fraction after the ninth are cut off.
+// ParseDatetime reads a datetime of the W3C note, from a year to a fraction of a second,
+// or of RFC 3339, and nothing else: a time needs a zone, and there is no white space.
+// Digits of the fraction after the ninth are cut off.
 //
-// The errors do not repeat s; they are meant for a [ParseError] or a [Finding], which say where it stands.
+// The errors do not repeat s; they are meant for a [ParseError] or a [Finding], which say
+// where it stands.
 func ParseDatetime(s string) (Datetime, error) {
 	c := civil{month: 1, day: 1}
 	if c.year = digits(s, 0, 4); c.year < 0 {

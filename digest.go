@@ -14,14 +14,16 @@ import (
 	"unicode"
 )
 
-// A Digest is the sum of some bytes under one algorithm. Digests can be compared with == and used as map keys.
-// The zero value is no digest.
+// A Digest is the sum of some bytes under one algorithm. Digests can be compared with ==
+// and used as map keys. The zero value is no digest.
 type Digest struct {
-	// Algorithm is the name in the IANA registry of hash function textual names, in lower case: "md5", "sha-1",
-	// "sha-256", "sha-512" are known. Any other algorithm is kept and printed, but never trusted.
+	// Algorithm is the name in the IANA registry of hash function textual names, in lower
+	// case: "md5", "sha-1", "sha-256", "sha-512" are known. Any other algorithm is kept
+	// and printed, but never trusted.
 	Algorithm string
 
-	// Sum holds the raw bytes of the sum; for an unknown algorithm the text as it was given.
+	// Sum holds the raw bytes of the sum; for an unknown algorithm the text as it was
+	// given.
 	Sum string
 }
 
@@ -47,7 +49,8 @@ func rank(algorithm string) int {
 	return -1
 }
 
-// canonical returns the name in lower case and without the liberties that people take: SHA256, sha_256.
+// canonical returns the name in lower case and without the liberties that people take:
+// SHA256, sha_256.
 func canonical(algorithm string) string {
 	name := strings.ToLower(algorithm)
 	if rank(name) >= 0 {
@@ -76,9 +79,9 @@ func SHA256(data []byte) Digest {
 	return Digest{"sha-256", string(sum[:])}
 }
 
-// ParseDigest reads one "algorithm:sum". The names of known algorithms may be written in any case and with an
-// underscore or nothing instead of the hyphen; their sums in hex or in base64. An algorithm that is not known keeps
-// the text of its sum.
+// ParseDigest reads one "algorithm:sum". The names of known algorithms may be written in
+// any case and with an underscore or nothing instead of the hyphen; their sums in hex or
+// in base64. An algorithm that is not known keeps the text of its sum.
 func ParseDigest(s string) (Digest, error) {
 	name, text, ok := strings.Cut(s, ":")
 	if !ok || name == "" || text == "" || strings.ContainsFunc(s, unicode.IsSpace) {
@@ -96,7 +99,8 @@ func ParseDigest(s string) (Digest, error) {
 	return d, nil
 }
 
-// decodeSum reads the hex or base64 form of a sum of size bytes. Their lengths differ for every known algorithm.
+// decodeSum reads the hex or base64 form of a sum of size bytes. Their lengths differ for
+// every known algorithm.
 func decodeSum(text string, size int) (string, bool) {
 	if len(text) == hex.EncodedLen(size) {
 		sum, err := hex.DecodeString(text)
@@ -113,7 +117,8 @@ func decodeSum(text string, size int) (string, bool) {
 // IsZero reports whether d is no digest.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// Known reports whether the bytes can be checked: the algorithm is known and the sum has its length.
+// Known reports whether the bytes can be checked: the algorithm is known and the sum has
+// its length.
 func (d Digest) Known() bool {
 	i := rank(d.Algorithm)
 	return i >= 0 && len(d.Sum) == algorithms[i].size
@@ -155,9 +160,9 @@ func (d *Digest) UnmarshalText(text []byte) error {
 // Digests are the digests of the same bytes under several algorithms.
 type Digests []Digest
 
-// ParseDigests reads digests separated by white space, as in the hash attribute of ResourceSync and of the Atom link
-// extensions: "md5:… sha-256:…". It returns those it can read even if there is an error; the error joins one for each
-// of the others.
+// ParseDigests reads digests separated by white space, as in the hash attribute of
+// ResourceSync and of the Atom link extensions: "md5:… sha-256:…". It returns those it
+// can read even if there is an error; the error joins one for each of the others.
 func ParseDigests(s string) (Digests, error) {
 	var (
 		ds   Digests
@@ -184,8 +189,8 @@ func (ds Digests) Get(algorithm string) (Digest, bool) {
 	return Digest{}, false
 }
 
-// Strongest returns the first digest of the strongest algorithm that is known: SHA-512, SHA-256, SHA-1, MD5.
-// Ok is false if none is known.
+// Strongest returns the first digest of the strongest algorithm that is known: SHA-512,
+// SHA-256, SHA-1, MD5. Ok is false if none is known.
 func (ds Digests) Strongest() (d Digest, ok bool) {
 	best := -1
 	for _, candidate := range ds {
@@ -211,7 +216,8 @@ func (ds Digests) String() string {
 // MarshalText implements [encoding.TextMarshaler] with the form of String.
 func (ds Digests) MarshalText() ([]byte, error) { return []byte(ds.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. As ParseDigests does, it keeps what it can read.
+// UnmarshalText implements [encoding.TextUnmarshaler]. As ParseDigests does, it keeps
+// what it can read.
 func (ds *Digests) UnmarshalText(text []byte) (err error) {
 	*ds, err = ParseDigests(string(text))
 	return err

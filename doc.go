@@ -1,5 +1,6 @@
-// Package websync holds the words that all packages of the SDK share, and this page is its map. The SDK keeps programs in
-// step with publishers on the web, and lets others keep in step with them, by the web's synchronisation protocols.
+// Package websync holds the words that all packages of the SDK share, and this page is
+// its map. The SDK keeps programs in step with publishers on the web, and lets others
+// keep in step with them, by the web's synchronisation protocols.
 //
 //	publishers on the web                                              readers on the web
 //	  sitemap      ─┐                                                ┌─ sitemap
@@ -12,11 +13,13 @@
 //
 // # The words
 //
-// A [Resource] is named by its URI and leads to its representations, each by a [Link] with a length and [Digests] that
-// [Link.Verify] checks while bytes stream. A [Datetime] keeps the precision it was stated in. An [Item] is a record of a
-// [Catalog], or an entry of its log of changes. A [Publisher] turns a Catalog into documents, each a [Document], and a
-// [Locator], by default a [PathLocator], gives bodies their URLs. A [Finding] is one departure of a document from a [Rule]
-// of its specification, a [ParseError] one that ends its reading.
+// A [Resource] is named by its URI and leads to its representations, each by a [Link]
+// with a length and [Digests] that [Link.Verify] checks while bytes stream. A [Datetime]
+// keeps the precision it was stated in. An [Item] is a record of a [Catalog], or an entry
+// of its log of changes. A [Publisher] turns a Catalog into documents, each a [Document],
+// and a [Locator], by default a [PathLocator], gives bodies their URLs. A [Finding] is
+// one departure of a document from a [Rule] of its specification, a [ParseError] one that
+// ends its reading.
 //
 // # The packages
 //
@@ -28,7 +31,8 @@
 //   - harvest/dirsource: a directory as a Source
 //   - harvest/notify: WebSub subscriptions and pings that trigger a run
 //   - publish: what Publishers make, over HTTP or as files
-//   - harvest/storetest, harvest/sourcetest, publish/catalogtest: suites that check anybody's Store, Source or Catalog
+//   - harvest/storetest, harvest/sourcetest, publish/catalogtest: suites that check
+//     anybody's Store, Source or Catalog
 //   - examples/harvest: a program that brings a Store in step with URLs
 //   - examples/publish: a program that publishes a directory or a Store
 //   - examples/check: a program that checks documents against their specification

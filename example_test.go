@@ -10,8 +10,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A link states the length and the digests of what it points to. Verify holds the bytes against them while they are
-// read.
+// A link states the length and the digests of what it points to. Verify holds the bytes
+// against them while they are read.
 func ExampleLink_Verify() {
 	digests, err := websync.ParseDigests("md5:96ab4e163f4ee03aaa4d1051aa51d204")
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 
 // The errors that all packages share, to be found with [errors.Is].
 var (
-	// ErrNotDocument: the bytes are not a document of the kind that was asked for, e.g. a login page.
+	// ErrNotDocument: the bytes are not a document of the kind that was asked for, e.g. a
+	// login page.
 	ErrNotDocument = errors.New("not a document of this kind")
 
 	// ErrTruncated: the document ends before it is complete.
@@ -19,7 +20,8 @@ var (
 	// ErrLimit: a limit on size, depth, entries, expansion or time was passed.
 	ErrLimit = errors.New("over the limit")
 
-	// ErrMismatch: bytes are not what their length or digest says. The error is a [*MismatchError].
+	// ErrMismatch: bytes are not what their length or digest says. The error is a
+	// [*MismatchError].
 	ErrMismatch = errors.New("not what was stated")
 
 	// ErrNotFound: there is nothing under this name.
@@ -70,7 +72,8 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("no such severity: %.40q", text)
 }
 
-// A Rule is one thing that a specification demands of its documents. Findings carry its name, section and severity.
+// A Rule is one thing that a specification demands of its documents. Findings carry its
+// name, section and severity.
 type Rule struct {
 	Number   int    // from 1; it never changes, and no number is used again
 	Name     string // what [Finding.Rule] holds
@@ -84,7 +87,8 @@ func NewRule(number int, name, section string, severity Severity, summary string
 	return Rule{Number: number, Name: name, Section: section, Severity: severity, Summary: summary}
 }
 
-// Finding returns a departure from the rule: what was found, and where. Of the value no more than 1,024 bytes are kept.
+// Finding returns a departure from the rule: what was found, and where. Of the value no
+// more than 1,024 bytes are kept.
 func (r Rule) Finding(document string, line, column int, element string, value []byte, message string) Finding {
 	const maxValue = 1024
 	return Finding{
@@ -106,8 +110,9 @@ type Finding struct {
 	Message  string   `json:"message"`
 }
 
-// String returns the finding as one line: document:line:column: severity: message (rule, section). What is not known is
-// left out. Secrets in the document's URL and in a value that is one ([RedactURL]) and control characters are not shown.
+// String returns the finding as one line: document:line:column: severity: message (rule,
+// section). What is not known is left out. Secrets in the document's URL and in a value
+// that is one ([RedactURL]) and control characters are not shown.
 func (f Finding) String() string {
 	var b strings.Builder
 	place := RedactURL(f.Document)
@@ -137,8 +142,9 @@ type ParseError struct {
 	Err      error
 }
 
-// Error returns, for example, "sitemap: line 12: lastmod: not a W3C date". What is not known is left out.
-// Secrets in the document's URL ([RedactURL]) and control characters are not shown.
+// Error returns, for example, "sitemap: line 12: lastmod: not a W3C date". What is not
+// known is left out. Secrets in the document's URL ([RedactURL]) and control characters
+// are not shown.
 func (e *ParseError) Error() string {
 	var place, cause string
 	if e.Line > 0 {

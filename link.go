@@ -9,8 +9,8 @@ import (
 // EmptyLength is the Length of a [Link] whose length is stated as zero.
 const EmptyLength = -1
 
-// A Link points to a representation or to another resource. It is what atom:link, rs:ln, rs:md with loc, and
-// atom:content with src have in common.
+// A Link points to a representation or to another resource. It is what atom:link, rs:ln,
+// rs:md with loc, and atom:content with src have in common.
 type Link struct {
 	Rel      string
 	Href     string
@@ -36,16 +36,18 @@ func (l Link) StatedLength() (int64, bool) {
 	return 0, false
 }
 
-// Verifiable reports whether the link says enough for Verify to check: a length, or a digest of a known algorithm.
+// Verifiable reports whether the link says enough for Verify to check: a length, or a
+// digest of a known algorithm.
 func (l Link) Verifiable() bool {
 	_, length := l.StatedLength()
 	_, digest := l.Digests.Strongest()
 	return length || digest
 }
 
-// Verify returns a reader that passes r through and checks it against the stated length and the strongest stated
-// digest. It ends in io.EOF only if both hold, else in a [*MismatchError], which is [ErrMismatch]. Bytes beyond the
-// stated length are not handed on. An error of r passes through as it is. If nothing can be checked Verify returns r.
+// Verify returns a reader that passes r through and checks it against the stated length
+// and the strongest stated digest. It ends in io.EOF only if both hold, else in a
+// [*MismatchError], which is [ErrMismatch]. Bytes beyond the stated length are not handed
+// on. An error of r passes through as it is. If nothing can be checked Verify returns r.
 //
 // Whoever keeps the bytes must read up to the io.EOF before showing them to anyone.
 func (l Link) Verify(r io.Reader) io.Reader {
@@ -126,7 +128,8 @@ func (v *verifier) check() error {
 	return io.EOF
 }
 
-// A MismatchError says that bytes are not what the link to them states. It is [ErrMismatch].
+// A MismatchError says that bytes are not what the link to them states. It is
+// [ErrMismatch].
 type MismatchError struct {
 	Href string
 	What string // "length" or the algorithm of the digest

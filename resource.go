@@ -1,10 +1,10 @@
 package websync
 
-// A Resource is what one entry of a sitemap, a feed or a Resource List says about one thing on the web.
-// Only ID is required.
+// A Resource is what one entry of a sitemap, a feed or a Resource List says about one
+// thing on the web. Only ID is required.
 type Resource struct {
-	// ID is the URI that names the resource: loc, atom:id or an ELI. Readers trim it and resolve it against the
-	// document; otherwise it is kept byte for byte.
+	// ID is the URI that names the resource: loc, atom:id or an ELI. Readers trim it and
+	// resolve it against the document; otherwise it is kept byte for byte.
 	ID string
 
 	Title   string
@@ -19,13 +19,16 @@ type Resource struct {
 	// Content is the primary representation. An empty Href means that it came inline.
 	Content Link
 
-	// Links are all other links: alternates, enclosures, mirrors, metadata, versions, collections, via.
+	// Links are all other links: alternates, enclosures, mirrors, metadata, versions,
+	// collections, via.
 	Links []Link
 
-	// Origin is the feed or source the entry first came from, if it was stated: what atom:source carries.
+	// Origin is the feed or source the entry first came from, if it was stated: what
+	// atom:source carries.
 	Origin *Origin
 
-	// Elements are what no field holds: changefreq, priority, category, rights, image, dct:title and so on.
+	// Elements are what no field holds: changefreq, priority, category, rights, image,
+	// dct:title and so on.
 	Elements []Element
 }
 
@@ -39,7 +42,8 @@ func (r *Resource) Link(rel string) (Link, bool) {
 	return Link{}, false
 }
 
-// Via returns the link to the resource at its first publisher. A resource without one is its publisher's own.
+// Via returns the link to the resource at its first publisher. A resource without one is
+// its publisher's own.
 func (r *Resource) Via() (Link, bool) { return r.Link("via") }
 
 // A Person is an author or contributor.
@@ -49,7 +53,8 @@ type Person struct {
 	URI   string
 }
 
-// An Origin describes the feed or source that a resource first came from (RFC 4287 §4.2.11).
+// An Origin describes the feed or source that a resource first came from (RFC 4287
+// §4.2.11).
 type Origin struct {
 	ID      string
 	Title   string

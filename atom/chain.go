@@ -14,8 +14,9 @@ import (
 
 const defaultDocuments = 100_000 // of a ChainValidator
 
-// A ChainValidator checks an archived feed (RFC 5005 §4): each of its documents, as [Validate] does, and what they say together.
-// It is given the subscription document and then, one after the other, the document that [ChainValidator.Next] names, or
+// A ChainValidator checks an archived feed (RFC 5005 §4): each of its documents, as
+// [Validate] does, and what they say together. It is given the subscription document and
+// then, one after the other, the document that [ChainValidator.Next] names, or
 // [ChainValidator.Walk] does that.
 //
 //	c := &atom.ChainValidator{Report: report}
@@ -29,11 +30,13 @@ const defaultDocuments = 100_000 // of a ChainValidator
 //		body.Close()
 //	}
 //
-// It needs memory as Validate does, for the entries and tombstones of all documents together, and for the URLs of the documents.
+// It needs memory as Validate does, for the entries and tombstones of all documents
+// together, and for the URLs of the documents.
 //
 // Set the fields before the first call. A ChainValidator is not safe for concurrent use.
 type ChainValidator struct {
-	// Report receives every finding: of the documents, and of the chain with the URL of the document that is at fault.
+	// Report receives every finding: of the documents, and of the chain with the URL of
+	// the document that is at fault.
 	Report func(websync.Finding)
 
 	// Now, Lenient and MaxBytes are as in [ValidateOptions], for each document.
@@ -44,8 +47,8 @@ type ChainValidator struct {
 	// MaxDocuments limits the documents. Zero means 100,000, negative no limit.
 	MaxDocuments int
 
-	// Seen are the digests of archive documents, by URL, as Digests returned them before. A document whose entries are
-	// others now is a finding.
+	// Seen are the digests of archive documents, by URL, as Digests returned them before.
+	// A document whose entries are others now is a finding.
 	Seen map[string]websync.Digest
 
 	sum      ChainSummary
@@ -66,23 +69,26 @@ type ChainSummary struct {
 	Bytes                        int64
 	Errors, Warnings, Infos      int
 
-	// Whole says that the chain was read to its end: to a document that states none before it.
+	// Whole says that the chain was read to its end: to a document that states none
+	// before it.
 	Whole bool
 }
 
 // Summary returns what was found so far.
 func (c *ChainValidator) Summary() ChainSummary { return c.sum }
 
-// Next returns the URL of the document that comes next, which is the one before in time; "" if there is none, or if what the last
-// document says of it can't be followed.
+// Next returns the URL of the document that comes next, which is the one before in time;
+// "" if there is none, or if what the last document says of it can't be followed.
 func (c *ChainValidator) Next() string { return c.next }
 
-// Digests returns the digests of the archive documents that were read, by URL: of what their entries and tombstones are, not of
-// the metadata around them, in which a link may be added later.
+// Digests returns the digests of the archive documents that were read, by URL: of what
+// their entries and tombstones are, not of the metadata around them, in which a link may
+// be added later.
 func (c *ChainValidator) Digests() map[string]websync.Digest { return maps.Clone(c.digests) }
 
-// Walk reads the whole chain from its subscription document on. It closes what open returns. There is a finding for a document
-// that can't be opened or read, and the walk ends there.
+// Walk reads the whole chain from its subscription document on. It closes what open
+// returns. There is a finding for a document that can't be opened or read, and the walk
+// ends there.
 func (c *ChainValidator) Walk(url string, open func(url string) (io.ReadCloser, error)) ChainSummary {
 	for ; url != ""; url = c.Next() {
 		body, err := open(url)
@@ -223,8 +229,8 @@ func (c *ChainValidator) report(rule Rule, url, element string, value []byte, me
 	}
 }
 
-// WriteDigests writes digests of documents as text: a line with the digest and the URL for each, in the order of the URLs. A URL
-// with a control character is left out.
+// WriteDigests writes digests of documents as text: a line with the digest and the URL
+// for each, in the order of the URLs. A URL with a control character is left out.
 func WriteDigests(w io.Writer, digests map[string]websync.Digest) error {
 	b := bufio.NewWriter(w)
 	for _, url := range slices.Sorted(maps.Keys(digests)) {

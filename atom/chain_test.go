@@ -15,8 +15,8 @@ import (
 	"github.com/websync-go/websync/atom"
 )
 
-// chainDocument is a document of an archived feed, of one line: its own URL is part of the site, and its entries have an id
-// and a day of May.
+// chainDocument is a document of an archived feed, of one line: its own URL is part of
+// the site, and its entries have an id and a day of May.
 type chainDocument struct {
 	prev, current, next string
 	self                string
@@ -163,7 +163,8 @@ func TestChainSummary(t *testing.T) {
 	assert.Equal(t, atom.ChainSummary{Documents: 3, Entries: 6, Tombstones: 1, Whole: true}, sum)
 }
 
-// TestChainDigests: they tell of the entries, whatever the feed says around them, and survive a round trip.
+// TestChainDigests: they tell of the entries, whatever the feed says around them, and
+// survive a round trip.
 func TestChainDigests(t *testing.T) {
 	digests := func(change func(map[string]*chainDocument)) map[string]websync.Digest {
 		site := chainSite()

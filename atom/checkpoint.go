@@ -21,15 +21,18 @@ type checkpoint struct {
 	Options string `json:"options"`           // fingerprint of the Source's
 	Archive string `json:"archive,omitempty"` // the newest archive document that is dealt with, and all before it
 
-	// Skipped counts what was skipped in the documents that are dealt with and not read again.
+	// Skipped counts what was skipped in the documents that are dealt with and not read
+	// again.
 	Skipped int `json:"skipped,omitempty"`
 
-	// Time is the greatest that was yielded, and Border stands for the ids of that time. If there are more than maxBorder, none is
-	// kept: then nothing of that time counts as known.
+	// Time is the greatest that was yielded, and Border stands for the ids of that time.
+	// If there are more than maxBorder, none is kept: then nothing of that time counts as
+	// known.
 	Time   websync.Datetime `json:"time"`
 	Border []uint64         `json:"border,omitempty"`
 
-	// Ordered says that all pages of a paged feed are dealt with, and that they went from the youngest item to the oldest.
+	// Ordered says that all pages of a paged feed are dealt with, and that they went from
+	// the youngest item to the oldest.
 	Ordered bool `json:"ordered,omitempty"`
 
 	// What the server said of the subscription document, if all of it is dealt with.

@@ -49,7 +49,8 @@ func Example() {
 	// here: https://example.org/act/9 2024-05-01 https://example.org/act/9.pdf 2048
 }
 
-// What departs from the specifications is read over, and reported to whoever wants to know.
+// What departs from the specifications is read over, and reported to whoever wants to
+// know.
 func ExampleReader_Report() {
 	r := atom.NewReader(strings.NewReader(exampleFeed))
 	r.Document = "https://example.org/feeds/acts.atom"

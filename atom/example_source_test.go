@@ -12,7 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest/sourcetest"
 )
 
-// exampleArchive is an archived feed without a network: a subscription document and one archive document.
+// exampleArchive is an archived feed without a network: a subscription document and one
+// archive document.
 var exampleArchive = sourcetest.Site{
 	"https://www.example.com/laws.atom": {ETag: `"2"`, Body: `<feed xmlns="http://www.w3.org/2005/Atom"
 			xmlns:at="http://purl.org/atompub/tombstones/1.0">
@@ -49,7 +50,8 @@ func ExampleAll() {
 	// tag:example.com,2026:1 2026-02-01T12:00:00Z On cats, amended
 }
 
-// An archived feed becomes records in a store: the youngest state of each entry. The second run asks for one document.
+// An archived feed becomes records in a store: the youngest state of each entry. The
+// second run asks for one document.
 func ExampleSource() {
 	ctx := context.Background()
 	store := memstore.New()
@@ -84,7 +86,8 @@ func ExampleSource() {
 	// 304 https://www.example.com/laws.atom
 }
 
-// A document of the archive is missing: what is younger is told, and no checkpoint, so that the next run asks again.
+// A document of the archive is missing: what is younger is told, and no checkpoint, so
+// that the next run asks again.
 func ExampleSource_hole() {
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{
 		"https://www.example.com/laws.atom": exampleArchive["https://www.example.com/laws.atom"],

@@ -33,10 +33,12 @@ func (k Kind) String() string {
 	return kinds[0]
 }
 
-// A Feed is the metadata of a feed document (RFC 4287 §4.1.1), or of the feed that an entry was copied from (atom:source,
-// §4.2.11). Its entries are not part of it: they are read and written one by one.
+// A Feed is the metadata of a feed document (RFC 4287 §4.1.1), or of the feed that an
+// entry was copied from (atom:source, §4.2.11). Its entries are not part of it: they are
+// read and written one by one.
 type Feed struct {
-	// ID is an IRI that names the feed. It is trimmed, otherwise byte for byte, and never resolved against anything.
+	// ID is an IRI that names the feed. It is trimmed, otherwise byte for byte, and never
+	// resolved against anything.
 	ID string
 
 	Title    Text
@@ -52,21 +54,23 @@ type Feed struct {
 	Generator    Generator
 	Icon, Logo   string // absolute
 
-	// Links are the feed's links in their order: self, alternate, hub, and those of RFC 5005: first, last, next, previous,
-	// prev-archive, next-archive, current. Href is absolute, and Rel is "alternate" where none is stated.
+	// Links are the feed's links in their order: self, alternate, hub, and those of RFC
+	// 5005: first, last, next, previous, prev-archive, next-archive, current. Href is
+	// absolute, and Rel is "alternate" where none is stated.
 	Links []websync.Link
 
 	// Complete says that the feed's entries are all there are (fh:complete, RFC 5005 §2).
 	Complete bool
 
-	// Archive says that the document is an archive document, which never changes again (fh:archive, RFC 5005 §4).
+	// Archive says that the document is an archive document, which never changes again
+	// (fh:archive, RFC 5005 §4).
 	Archive bool
 
 	// Elements are the elements of other namespaces, in their order.
 	Elements []websync.Element
 
-	// Skipped, of a feed that a [Parser] has made, is the number of items that it had to leave out. Readers do not set
-	// it, and Writers ignore it.
+	// Skipped, of a feed that a [Parser] has made, is the number of items that it had to
+	// leave out. Readers do not set it, and Writers ignore it.
 	Skipped int `json:"-"`
 
 	Lang string // BCP 47, as xml:lang of the feed states it
@@ -78,7 +82,8 @@ func (f *Feed) Link(rel string) (websync.Link, bool) { return findLink(f.Links, 
 
 // An Entry is one atom:entry (RFC 4287 §4.1.2).
 type Entry struct {
-	// ID is an IRI that names the entry. It is trimmed, otherwise byte for byte, and never resolved against anything.
+	// ID is an IRI that names the entry. It is trimmed, otherwise byte for byte, and
+	// never resolved against anything.
 	ID string
 
 	Title   Text
@@ -91,7 +96,8 @@ type Entry struct {
 
 	PublishedText string // likewise, of published
 
-	// Authors are those of the entry itself. Without any, those of Source count, and then those of the feed (§4.2.1).
+	// Authors are those of the entry itself. Without any, those of Source count, and then
+	// those of the feed (§4.2.1).
 	Authors      []websync.Person
 	Contributors []websync.Person
 	Categories   []Category
@@ -99,7 +105,8 @@ type Entry struct {
 	// Content is the content, or the link to it.
 	Content Content
 
-	// Links are the entry's links in their order. Href is absolute, and Rel is "alternate" where none is stated.
+	// Links are the entry's links in their order. Href is absolute, and Rel is
+	// "alternate" where none is stated.
 	Links []websync.Link
 
 	// Source is the feed that the entry was copied from, nil if that is not stated.
@@ -111,7 +118,8 @@ type Entry struct {
 	Lang string // BCP 47: xml:lang of the entry, or of the feed around it; "und" if the entry takes that back with an empty one
 	Base string // what relative references in the entry were, and in its texts are, resolved against
 
-	// Line and Column say where the entry starts, from 1; the column counts bytes of UTF-8. Writers ignore them.
+	// Line and Column say where the entry starts, from 1; the column counts bytes of
+	// UTF-8. Writers ignore them.
 	Line, Column int
 }
 

@@ -42,7 +42,8 @@ type page struct {
 // isPaged reports whether a subscription document is the first of several pages.
 func (p *page) isPaged() bool { return p.prev == "" && p.next != "" }
 
-// read checks a document, reports its departures and takes it among the pages. If it is broken, nothing of it is left.
+// read checks a document, reports its departures and takes it among the pages. If it is
+// broken, nothing of it is left.
 func (w *walk) read(p *page) error {
 	r, err := w.parse(p, w.run.Report, func(i int, s *sighting) error { return w.see(p, i, s) })
 	p.describe(r)
@@ -78,7 +79,8 @@ func (p *page) describe(r reading) {
 	}
 }
 
-// leadsTo returns the first link of a feed with a relation to another document. A second one that leads elsewhere is a fork.
+// leadsTo returns the first link of a feed with a relation to another document. A second
+// one that leads elsewhere is a fork.
 func (p *page) leadsTo(f *Feed, rel string) (first string) {
 	for _, l := range f.Links {
 		href, _, _ := strings.Cut(l.Href, "#")
@@ -96,8 +98,9 @@ func (p *page) leadsTo(f *Feed, rel string) (first string) {
 	return first
 }
 
-// whyPart returns what says that a feed that is marked as complete is one of several documents; "" if nothing does. A link to
-// itself does not, apart from next: it is nobody's next page.
+// whyPart returns what says that a feed that is marked as complete is one of several
+// documents; "" if nothing does. A link to itself does not, apart from next: it is
+// nobody's next page.
 func (p *page) whyPart(f *Feed) string {
 	if f.Archive {
 		return "archive"
@@ -113,8 +116,8 @@ func (p *page) whyPart(f *Feed) string {
 	return ""
 }
 
-// otherDocument returns what is wrong if the server redirects from one document of the walk to another: the one that was asked
-// for is not read then.
+// otherDocument returns what is wrong if the server redirects from one document of the
+// walk to another: the one that was asked for is not read then.
 func (w *walk) otherDocument(p *page) error {
 	if p.final != p.url && (w.asked[p.final] || p.final == w.from.Archive || slices.Contains(p.newer, p.url)) {
 		return named(p.url, fmt.Errorf("redirected to %s, which is another document of the feed", p.final))
@@ -190,8 +193,9 @@ func (s *sighting) state(p *page, i int) state {
 	return state{document: p.n, item: i, time: s.age, tombstone: s.deleted}
 }
 
-// instant returns a time of Atom as the instant that it is (RFC 3339): to the nanosecond, so that it is compared exactly. What
-// has no seconds is no time of RFC 3339, and stays the period that it is.
+// instant returns a time of Atom as the instant that it is (RFC 3339): to the nanosecond,
+// so that it is compared exactly. What has no seconds is no time of RFC 3339, and stays
+// the period that it is.
 func instant(d websync.Datetime) websync.Datetime {
 	if d.Precision() < websync.Second {
 		return d
@@ -207,7 +211,8 @@ type reading struct {
 	skipped int
 }
 
-// parse calls each for every item of a document that can be yielded; i counts all. What is wrong with the document is a *brokenPage.
+// parse calls each for every item of a document that can be yielded; i counts all. What
+// is wrong with the document is a *brokenPage.
 func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, s *sighting) error) (reading, error) {
 	if p.foreign {
 		return w.parseForeign(p, report, each)

@@ -64,9 +64,10 @@ func (s *scratch) close() error {
 	return err
 }
 
-// A docCache is the directory that keeps documents of an archive for the next walk, each in a file: a line of JSON, its
-// docHeader, and then the document. What is taken from it is read and checked as if it came from its server, so it may be
-// damaged, and others may empty it. The zero docCache keeps nothing.
+// A docCache is the directory that keeps documents of an archive for the next walk, each
+// in a file: a line of JSON, its docHeader, and then the document. What is taken from it
+// is read and checked as if it came from its server, so it may be damaged, and others may
+// empty it. The zero docCache keeps nothing.
 type docCache struct{ path string }
 
 // A docHeader is what is known of a kept document.
@@ -155,8 +156,9 @@ func (c docCache) take(url string, to *pageFile) (at span, head docHeader, ok bo
 	return at, head, err == nil && bytes.Equal(sum, head.Sum)
 }
 
-// doubt notes that a walk over what is kept ended at a hole, which one of the documents may be to blame for. A directory
-// is the note: it takes one call, which changes nothing the second time.
+// doubt notes that a walk over what is kept ended at a hole, which one of the documents
+// may be to blame for. A directory is the note: it takes one call, which changes nothing
+// the second time.
 func (c docCache) doubt() error {
 	if c.path == "" {
 		return nil

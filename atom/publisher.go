@@ -18,66 +18,85 @@ import (
 	"github.com/websync-go/websync/internal/site"
 )
 
-// A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with tombstones (RFC 6721), in these documents:
+// A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with
+// tombstones (RFC 6721), in these documents:
 //
 //	Base + "feed.atom"                 the subscription document
 //	Base + "feed-1-1f3a9c02-7.atom"    the archive documents, from 1, the oldest
 //
-// An archive document lists what happened in a fixed range of the numbers of the log. Once the log has passed its end it is there
-// for good: its bytes are made of log entries and settings only, and its URL names the generation of the log, the settings
-// and the commit at its end. One that names others is [websync.ErrGone] rather than a document with other entries. The
-// subscription document lists what happened after the last archive document but one, which it links to, so that it never
-// begins afresh and no number is in two documents of the chain. Closed documents link to the one before, to the subscription
-// document and to themselves, not to the one after.
+// An archive document lists what happened in a fixed range of the numbers of the log.
+// Once the log has passed its end it is there for good: its bytes are made of log entries
+// and settings only, and its URL names the generation of the log, the settings and the
+// commit at its end. One that names others is [websync.ErrGone] rather than a document
+// with other entries. The subscription document lists what happened after the last
+// archive document but one, which it links to, so that it never begins afresh and no
+// number is in two documents of the chain. Closed documents link to the one before, to
+// the subscription document and to themselves, not to the one after.
 //
-// When the log is compacted the subscription document changes to the chain of the new generation in one step. The archive documents
-// of an older generation answer until the Catalog drops it.
+// When the log is compacted the subscription document changes to the chain of the new
+// generation in one step. The archive documents of an older generation answer until the
+// Catalog drops it.
 //
-// Of the states of one id a document lists the youngest only: tombstones, then entries, the youngest first. Updated and when are
-// the times of the commits, which order the log, whatever the resource says; the feed's are those of the last commit
-// of its range. With Complete there is one document instead, which lists all live resources in the order of Born (RFC 5005 §2).
+// Of the states of one id a document lists the youngest only: tombstones, then entries,
+// the youngest first. Updated and when are the times of the commits, which order the log,
+// whatever the resource says; the feed's are those of the last commit of its range. With
+// Complete there is one document instead, which lists all live resources in the order of
+// Born (RFC 5005 §2).
 //
 // An entry says what [EntryOf] makes of the resource, with these differences:
 //
-//   - The body named "content", if it is kept, is the content, at the URL that Locator gives it and with its length and digests;
-//     of a composite media type it is an alternate link, since Atom has no such content (RFC 4287 §4.1.3.1). Other bodies that are
-//     kept are links, by default alternate. Content that is not kept is an alternate link to where it is.
-//   - A resource of a source that the Locator does not own was harvested. If it has no via link it gets one, to its id at its first publisher
-//     with what that stated of type, length, digests and time. Links that hold for the original only are left out: collection,
-//     canonical, duplicate, memento, timegate, timemap and patch.
-//   - A link to where a body that is kept came from leads to where it is here. So do, in an entry whose content is kept, links to
-//     the ids of other resources, for whoever keeps one is taken to keep the others.
-//   - An entry without authors of its own has the feed's, one with a blank title its id there, and one that needs a summary and has
-//     none its title. A source without a title has its id there, and one without a time that of the entry; one without an id is left out.
-//   - A time of publication after that of the commit, elements without a namespace or not well-formed, those of RFC 5005 and 6721,
-//     other marks of a deletion (gd:deleted, sx:sync), and signatures, which no longer hold, are left out.
+//   - The body named "content", if it is kept, is the content, at the URL that Locator
+//     gives it and with its length and digests; of a composite media type it is an
+//     alternate link, since Atom has no such content (RFC 4287 §4.1.3.1). Other bodies
+//     that are kept are links, by default alternate. Content that is not kept is an
+//     alternate link to where it is.
+//   - A resource of a source that the Locator does not own was harvested. If it has no
+//     via link it gets one, to its id at its first publisher with what that stated of
+//     type, length, digests and time. Links that hold for the original only are left out:
+//     collection, canonical, duplicate, memento, timegate, timemap and patch.
+//   - A link to where a body that is kept came from leads to where it is here. So do, in
+//     an entry whose content is kept, links to the ids of other resources, for whoever
+//     keeps one is taken to keep the others.
+//   - An entry without authors of its own has the feed's, one with a blank title its id
+//     there, and one that needs a summary and has none its title. A source without a
+//     title has its id there, and one without a time that of the entry; one without an id
+//     is left out.
+//   - A time of publication after that of the commit, elements without a namespace or not
+//     well-formed, those of RFC 5005 and 6721, other marks of a deletion (gd:deleted,
+//     sx:sync), and signatures, which no longer hold, are left out.
 //
-// An id that is no absolute IRI can't be an atom:id: such a resource is not listed. Nor is one that was harvested under an id
-// that is a URL of own resources: readers would take it for what the publisher says itself.
+// An id that is no absolute IRI can't be an atom:id: such a resource is not listed. Nor
+// is one that was harvested under an id that is a URL of own resources: readers would
+// take it for what the publisher says itself.
 //
-// An ETag is known without reading what a document lists. For that, a Publisher keeps 8 bytes for each archive document of the
-// newest generation. A document holds at most twice ArchiveSize entries in memory while it is written.
+// An ETag is known without reading what a document lists. For that, a Publisher keeps 8
+// bytes for each archive document of the newest generation. A document holds at most
+// twice ArchiveSize entries in memory while it is written.
 //
-// Set the fields before first use. A Publisher is safe for concurrent use; it must not be copied.
+// Set the fields before first use. A Publisher is safe for concurrent use; it must not be
+// copied.
 type Publisher struct {
 	// Catalog is what to publish. It is required.
 	Catalog websync.Catalog
 
-	// Base is the absolute URL under which the documents lie. It ends in a slash. It is required.
+	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
+	// required.
 	Base string
 
-	// Path is that of the subscription document, relative to Base. The default is "feed.atom". With different Paths several
-	// Publishers can share a Base.
+	// Path is that of the subscription document, relative to Base. The default is
+	// "feed.atom". With different Paths several Publishers can share a Base.
 	Path string
 
-	// Sources are the sources whose changes are listed; no two of them should have an id in common. None: all.
+	// Sources are the sources whose changes are listed; no two of them should have an id
+	// in common. None: all.
 	Sources []string
 
-	// Locator gives bodies their URLs. It has to be the one with which they are served. Nil: a [websync.PathLocator] with Base
-	// and Reserved, to which no source is own.
+	// Locator gives bodies their URLs. It has to be the one with which they are served.
+	// Nil: a [websync.PathLocator] with Base and Reserved, to which no source is own.
 	Locator websync.Locator
 
-	// ID is the feed's atom:id, an absolute IRI. The default is the URL of the subscription document.
+	// ID is the feed's atom:id, an absolute IRI. The default is the URL of the
+	// subscription document.
 	ID string
 
 	// Title is the feed's title. The default is its URL.
@@ -86,24 +105,29 @@ type Publisher struct {
 	// Author is the feed's author, and that of entries without one. Its Name is required.
 	Author websync.Person
 
-	// ArchiveSize is how many numbers of the log an archive document covers. 0 and negative: 1,000.
+	// ArchiveSize is how many numbers of the log an archive document covers. 0 and
+	// negative: 1,000.
 	ArchiveSize int
 
-	// Complete publishes one document of all live resources, without history: for small sets.
+	// Complete publishes one document of all live resources, without history: for small
+	// sets.
 	Complete bool
 
-	// MaxEntries limits a complete document, which is [websync.ErrLimit] beyond it. 0: 50,000; negative: no limit.
+	// MaxEntries limits a complete document, which is [websync.ErrLimit] beyond it. 0:
+	// 50,000; negative: no limit.
 	MaxEntries int
 
-	// LegacyMD5 states MD5 digests in le:md5 as well, for readers of the older drafts of the link extensions.
+	// LegacyMD5 states MD5 digests in le:md5 as well, for readers of the older drafts of
+	// the link extensions.
 	LegacyMD5 bool
 
-	// Hubs are the URLs of the WebSub hubs that are told of changes. They are in the subscription document and in its HTTP header
-	// (WebSub §4).
+	// Hubs are the URLs of the WebSub hubs that are told of changes. They are in the
+	// subscription document and in its HTTP header (WebSub §4).
 	Hubs []string
 
-	// Report, if set, receives a finding for each resource that can't be listed, when the document that it is missing in is
-	// written for the first time. It may be called from several goroutines.
+	// Report, if set, receives a finding for each resource that can't be listed, when the
+	// document that it is missing in is written for the first time. It may be called from
+	// several goroutines.
 	Report func(websync.Finding)
 
 	once sync.Once
@@ -120,7 +144,8 @@ const (
 	defaultMaxEntries  = 50_000
 	documentType       = feedType + "; charset=utf-8"
 
-	// rendering is raised when the same entries of the log come to be written otherwise, for then they need other URLs.
+	// rendering is raised when the same entries of the log come to be written otherwise,
+	// for then they need other URLs.
 	rendering = 2
 )
 
@@ -165,7 +190,8 @@ func (p *Publisher) layout() *layout {
 	return &p.site
 }
 
-// Check returns what is wrong with the settings. What makes every document impossible, Document and Documents return, too.
+// Check returns what is wrong with the settings. What makes every document impossible,
+// Document and Documents return, too.
 func (p *Publisher) Check() error {
 	l := p.layout()
 	if l.err != nil {
@@ -247,8 +273,8 @@ func (p *Publisher) URL() string {
 	return l.origin + l.root
 }
 
-// Reserved reports whether a path, from the root of the host and escaped, can be that of one of the documents. It is what
-// PathLocator.Reserved wants.
+// Reserved reports whether a path, from the root of the host and escaped, can be that of
+// one of the documents. It is what PathLocator.Reserved wants.
 func (p *Publisher) Reserved(path string) bool {
 	l := p.layout()
 	_, archive := l.parseArchive(path)
@@ -294,7 +320,8 @@ func (p *Publisher) checkTotal(head *websync.Head) error {
 	return nil
 }
 
-// archiveDocument returns an archive document, unless its path names what is not, or no longer, there.
+// archiveDocument returns an archive document, unless its path names what is not, or no
+// longer, there.
 func (p *Publisher) archiveDocument(ctx context.Context, path string) (*websync.Document, error) {
 	l := &p.site
 	a, _ := l.parseArchive(path)
@@ -325,9 +352,11 @@ func noDocument(path string, err error) error {
 	return fmt.Errorf("atom: %.200q: %w", path, err)
 }
 
-// Documents implements [websync.Publisher]: it yields the archive documents of the newest generation, the oldest first, then the
-// subscription document. The youngest of them is not linked to yet, so that files written in this order are whole even if
-// the log has moved on a little. If the generation of the log changes meanwhile it ends in [websync.ErrConflict].
+// Documents implements [websync.Publisher]: it yields the archive documents of the newest
+// generation, the oldest first, then the subscription document. The youngest of them is
+// not linked to yet, so that files written in this order are whole even if the log has
+// moved on a little. If the generation of the log changes meanwhile it ends in
+// [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		l := p.layout()
@@ -353,7 +382,8 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
-// nextArchive returns the path of archive document n, empty if it is not closed yet. Generation is that of document 1.
+// nextArchive returns the path of archive document n, empty if it is not closed yet.
+// Generation is that of document 1.
 func (p *Publisher) nextArchive(ctx context.Context, n websync.Seq, generation *uint64) (string, error) {
 	head, err := p.head(ctx)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// BenchmarkPublisher writes an archive document of 1,000 records in memory, one in twenty of them deleted: as the Publisher does, and
-// as a Writer does with the entries at hand. Rows is what reading the log costs alone; check asks for the subscription document.
+// BenchmarkPublisher writes an archive document of 1,000 records in memory, one in twenty
+// of them deleted: as the Publisher does, and as a Writer does with the entries at hand.
+// Rows is what reading the log costs alone; check asks for the subscription document.
 func BenchmarkPublisher(b *testing.B) {
 	const n = 1000
 	ctx := b.Context()

@@ -32,8 +32,9 @@ func (l *lister) entry(item *websync.Item) Entry {
 	return e
 }
 
-// wholeSource returns a source with all that one should have (RFC 4287 §4.2.11), nil if it does not say what it is. updated is
-// that of the entry, which its feed was updated with.
+// wholeSource returns a source with all that one should have (RFC 4287 §4.2.11), nil if
+// it does not say what it is. updated is that of the entry, which its feed was updated
+// with.
 func wholeSource(f *Feed, updated websync.Datetime) *Feed {
 	if f == nil || f.ID == "" {
 		return nil
@@ -47,7 +48,8 @@ func wholeSource(f *Feed, updated websync.Datetime) *Feed {
 
 func (t *Text) isBlank() bool { return strings.TrimSpace(t.Value) == "" }
 
-// isLeftOut tells whether an element means something else, or nothing, in an entry that was made anew.
+// isLeftOut tells whether an element means something else, or nothing, in an entry that
+// was made anew.
 func isLeftOut(x websync.Element) bool {
 	switch x.Space {
 	case "", HistoryNamespace, TombstoneNamespace, signatureNamespace:
@@ -88,8 +90,8 @@ func (l *lister) bodyLink(item *websync.Item, b *websync.Body) websync.Link {
 	return link
 }
 
-// links returns the links of an item: its own, as far as they hold here, then its other bodies, then a via link. They are good until
-// the next call.
+// links returns the links of an item: its own, as far as they hold here, then its other
+// bodies, then a via link. They are good until the next call.
 func (l *lister) links(item *websync.Item) []websync.Link {
 	r := &item.Resource
 	own := l.publisher.site.locator.Owns(item.Source)
@@ -154,10 +156,12 @@ func (l *lister) local(item *websync.Item, link websync.Link) websync.Link {
 
 func isVia(rel string) bool { return strings.TrimPrefix(rel, registered) == "via" }
 
-// resourceSyncTerms makes an IRI of the relations that ResourceSync defines itself (Z39.99 §6).
+// resourceSyncTerms makes an IRI of the relations that ResourceSync defines itself
+// (Z39.99 §6).
 const resourceSyncTerms = "http://www.openarchives.org/rs/terms/"
 
-// isOfOriginal tells whether a relation says something of a resource that does not hold for a copy of it.
+// isOfOriginal tells whether a relation says something of a resource that does not hold
+// for a copy of it.
 func isOfOriginal(rel string) bool {
 	rel = strings.TrimPrefix(strings.TrimPrefix(rel, registered), resourceSyncTerms)
 	switch rel {

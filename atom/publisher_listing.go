@@ -34,7 +34,8 @@ func (d *listing) document() *websync.Document {
 	return doc
 }
 
-// write is Document.Write. All but a complete document are made of the log alone, up to a number: nothing can change meanwhile.
+// write is Document.Write. All but a complete document are made of the log alone, up to a
+// number: nothing can change meanwhile.
 func (d *listing) write(ctx context.Context, w io.Writer) error {
 	p := d.publisher
 	f, err := d.feed(ctx)
@@ -140,7 +141,8 @@ func (l *lister) changes(ctx context.Context) (items []websync.Item, err error) 
 	return items, nil
 }
 
-// logError returns the error of a Catalog that was asked for what an archive document is made of, which may be gone since.
+// logError returns the error of a Catalog that was asked for what an archive document is
+// made of, which may be gone since.
 func (d *listing) logError(err error) error {
 	if d.archive && errors.Is(err, websync.ErrNotFound) {
 		return fmt.Errorf("atom: %s: %w", d.url, websync.ErrGone)
@@ -184,8 +186,8 @@ type lister struct {
 	buf   []websync.Link      // of the entry at hand
 }
 
-// usurps reports whether a stranger's item has the id of what is the publisher's own, whose entry or tombstone it would be for
-// a reader. It is not listed.
+// usurps reports whether a stranger's item has the id of what is the publisher's own,
+// whose entry or tombstone it would be for a reader. It is not listed.
 func (l *lister) usurps(item *websync.Item) bool {
 	s := &l.publisher.site
 	if !site.Usurps(s.locator, s.origin, item) {
@@ -197,7 +199,8 @@ func (l *lister) usurps(item *websync.Item) bool {
 
 var errUsurped = errors.New("the id is a URL of the publisher's own, and its source is not own")
 
-// writeTombstone writes the tombstone of an id, unless there can have been no entry of it.
+// writeTombstone writes the tombstone of an id, unless there can have been no entry of
+// it.
 func (l *lister) writeTombstone(item *websync.Item) error {
 	t := Tombstone{Ref: item.Resource.ID, When: websync.NewDatetime(item.Time)}
 	for _, via := range cleanLinks(item.Resource.Links) {
@@ -224,7 +227,8 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item) error 
 	return nil
 }
 
-// writeEntry writes the entry of an item: without the elements that can't be written, and not at all, if it has no id for Atom.
+// writeEntry writes the entry of an item: without the elements that can't be written, and
+// not at all, if it has no id for Atom.
 func (l *lister) writeEntry(item *websync.Item) error {
 	e := l.entry(item)
 	err := l.out.WriteEntry(&e)
@@ -254,8 +258,9 @@ func (l *lister) refuse(item *websync.Item, refused *EntryError) {
 
 // findTargets finds out which links of items lead to resources of the Catalog.
 //
-// What it finds must not depend on when it looks, or an archive document would not be the same for ever. So it asks in the sources of
-// the items only, not for bodies, and for those whose Born is not after the items': an id keeps its Born, so that holds for ever
+// What it finds must not depend on when it looks, or an archive document would not be the
+// same for ever. So it asks in the sources of the items only, not for bodies, and for
+// those whose Born is not after the items': an id keeps its Born, so that holds for ever
 // or never.
 func (l *lister) findTargets(ctx context.Context, items []*websync.Item) error {
 	const batch = 1000

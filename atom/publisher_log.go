@@ -12,8 +12,9 @@ import (
 	"github.com/websync-go/websync/internal/site"
 )
 
-// A stamp is a state of the log: all that documents depend on besides the settings. What a generation holds up to a number never
-// changes, and the time of the commit tells it from what another Catalog has under the same number.
+// A stamp is a state of the log: all that documents depend on besides the settings. What
+// a generation holds up to a number never changes, and the time of the commit tells it
+// from what another Catalog has under the same number.
 type stamp struct {
 	generation uint64
 	seq        websync.Seq
@@ -33,10 +34,12 @@ type logView struct {
 // idLength is the length of an id in the path of an archive document.
 const idLength = 8
 
-// epoch is when the feed of an empty log was updated: there is no better time that is the same for all who ask.
+// epoch is when the feed of an empty log was updated: there is no better time that is the
+// same for all who ask.
 var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
 
-// id is a hash of all that decides what a document holds: the settings, the state of the log, and more.
+// id is a hash of all that decides what a document holds: the settings, the state of the
+// log, and more.
 func (l *layout) id(s stamp, more ...string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %q %q", l.settings, s.generation, s.seq, s.time.UnixMicro(),
 		site.LocatorKey(l.locator), more))
@@ -62,8 +65,9 @@ func (p *Publisher) head(ctx context.Context) (websync.Head, error) {
 	return head, nil
 }
 
-// stampOf returns the state of the log at the end of an archive document, the zero stamp if the log did not come so far. The error
-// is that of the Catalog, ErrNotFound for a generation that was dropped.
+// stampOf returns the state of the log at the end of an archive document, the zero stamp
+// if the log did not come so far. The error is that of the Catalog, ErrNotFound for a
+// generation that was dropped.
 func (p *Publisher) stampOf(ctx context.Context, generation uint64, end websync.Seq) (stamp, error) {
 	if t := p.knownTime(generation, end); t != 0 {
 		return stamp{generation, end, time.UnixMicro(t).UTC()}, nil
@@ -103,7 +107,8 @@ func (p *Publisher) noteTime(generation uint64, end websync.Seq, micro int64) {
 	v.times[i] = micro
 }
 
-// archivePath returns the path of the archive document that ends at a number. The error is that of the Catalog.
+// archivePath returns the path of the archive document that ends at a number. The error
+// is that of the Catalog.
 func (p *Publisher) archivePath(ctx context.Context, generation uint64, end websync.Seq) (string, error) {
 	l := &p.site
 	s, err := p.stampOf(ctx, generation, end)
@@ -113,7 +118,8 @@ func (p *Publisher) archivePath(ctx context.Context, generation uint64, end webs
 	return l.archive(archiveName{generation, l.id(s), uint64(end / l.size)}), nil
 }
 
-// isTold tells whether it was reported that an entry of the log can't be listed, or needs not be, since its generation is an old one.
+// isTold tells whether it was reported that an entry of the log can't be listed, or needs
+// not be, since its generation is an old one.
 func (p *Publisher) isTold(generation uint64, seq websync.Seq) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,8 +127,8 @@ func (p *Publisher) isTold(generation uint64, seq websync.Seq) bool {
 	return v.generation != generation || v.toldAfter < seq && seq <= v.told
 }
 
-// tell notes that a document is written, and so all that it lacks reported. What is told is kept as one range: documents come
-// one after the other, in either order.
+// tell notes that a document is written, and so all that it lacks reported. What is told
+// is kept as one range: documents come one after the other, in either order.
 func (p *Publisher) tell(d *listing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +142,8 @@ func (p *Publisher) tell(d *listing) {
 	}
 }
 
-// catalogError keeps what a Catalog doesn't find from being taken for a document that isn't there.
+// catalogError keeps what a Catalog doesn't find from being taken for a document that
+// isn't there.
 func catalogError(err error) error {
 	if errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone) || errors.Is(err, websync.ErrConflict) {
 		return fmt.Errorf("atom: the catalog: %v", err)

@@ -59,7 +59,8 @@ func (m *pubModel) change(n int, remove, kept bool, related int) {
 	m.states[item.Resource.ID] = pubState{m.clock, !remove}
 }
 
-// walkChain reads the whole chain as a plain reader does, and returns the youngest state of each id.
+// walkChain reads the whole chain as a plain reader does, and returns the youngest state
+// of each id.
 func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[string]pubState, error) {
 	states := map[string]pubState{}
 	for url := p.URL(); url != ""; between() {
@@ -83,8 +84,9 @@ func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[strin
 	return states, nil
 }
 
-// TestPublisherModel: whatever happens to the Catalog, and whoever renders them, the same tag means the same bytes, an archive
-// document stays as it is until its generation is dropped, and a reader of the chain ends with what was there when it began.
+// TestPublisherModel: whatever happens to the Catalog, and whoever renders them, the same
+// tag means the same bytes, an archive document stays as it is until its generation is
+// dropped, and a reader of the chain ends with what was there when it began.
 func TestPublisherModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 3
@@ -195,7 +197,8 @@ func (h *pubHost) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Res
 	return resp, nil
 }
 
-// requireLive checks that a Store has what is live in the model, each state with its time, and the same bytes.
+// requireLive checks that a Store has what is live in the model, each state with its
+// time, and the same bytes.
 func requireLive(t *testing.T, m *pubModel, got *memstore.Store, bodies bool) {
 	t.Helper()
 	want, seen := map[string]string{}, map[string]string{}
@@ -216,7 +219,8 @@ func requireLive(t *testing.T, m *pubModel, got *memstore.Store, bodies bool) {
 	require.Equal(t, want, seen)
 }
 
-// TestPublisherRoundTrip: store, Publisher, Source, second store: the same ids, states and bytes, while the first goes on.
+// TestPublisherRoundTrip: store, Publisher, Source, second store: the same ids, states
+// and bytes, while the first goes on.
 func TestPublisherRoundTrip(t *testing.T) {
 	for _, bodies := range []bool{true, false} {
 		for seed := range uint64(3) {
@@ -265,7 +269,8 @@ func TestPublisherRoundTrip(t *testing.T) {
 	}
 }
 
-// A reader that is in the middle of a chain that is dropped learns that it is gone, and finds the new one.
+// A reader that is in the middle of a chain that is dropped learns that it is gone, and
+// finds the new one.
 func TestPublisherDropInWalk(t *testing.T) {
 	m := newPubModel(t)
 	for i := range 40 {

@@ -33,7 +33,8 @@ const (
 	pubFirst = "https://first.example.org"
 )
 
-// A pubShelf is a Store that is filled by hand. Each commit is a second later than the one before.
+// A pubShelf is a Store that is filled by hand. Each commit is a second later than the
+// one before.
 type pubShelf struct {
 	*memstore.Store
 	t interface {
@@ -50,7 +51,8 @@ func newPubShelf(t testing.TB) *pubShelf {
 	return s
 }
 
-// commit puts items in one source: each the state of its resource. A body whose Key is set has its name as bytes.
+// commit puts items in one source: each the state of its resource. A body whose Key is
+// set has its name as bytes.
 func (s *pubShelf) commit(source string, items ...websync.Item) {
 	s.t.Helper()
 	s.clock = s.clock.Add(time.Second)
@@ -182,7 +184,8 @@ func goldenPublisher(t *testing.T, name string, got []byte) {
 	assert.Equal(t, string(want), string(got), name)
 }
 
-// pubGazette fills a shelf with what has everything: laws of the publisher's own, and what was harvested elsewhere.
+// pubGazette fills a shelf with what has everything: laws of the publisher's own, and
+// what was harvested elsewhere.
 func pubGazette(t *testing.T) *pubShelf {
 	s := newPubShelf(t)
 	law := websync.Resource{
@@ -297,7 +300,8 @@ func TestPublisherEmptyState(t *testing.T) {
 	assert.Empty(t, items)
 }
 
-// The window of the subscription document begins at the last boundary but one, so that no entry is in two documents.
+// The window of the subscription document begins at the last boundary but one, so that no
+// entry is in two documents.
 func TestPublisherWindow(t *testing.T) {
 	s := newPubShelf(t)
 	p := newPublisher(s, 3)
@@ -318,7 +322,8 @@ func TestPublisherWindow(t *testing.T) {
 	}
 }
 
-// A document lists the youngest state of each id in its range, and others what came before and after.
+// A document lists the youngest state of each id in its range, and others what came
+// before and after.
 func TestPublisherYoungest(t *testing.T) {
 	s := newPubShelf(t)
 	all := pubNumbered(0, 4)
@@ -427,7 +432,8 @@ func TestPublisherArchiveURL(t *testing.T) {
 	}
 }
 
-// When the log is compacted the subscription document changes to a new chain. The old one stays until it is dropped.
+// When the log is compacted the subscription document changes to a new chain. The old one
+// stays until it is dropped.
 func TestPublisherCompact(t *testing.T) {
 	s := newPubShelf(t)
 	all := pubNumbered(1, 4)
@@ -880,7 +886,8 @@ func TestPublisherReport(t *testing.T) {
 	assert.Len(t, findings, 1)
 }
 
-// Each document is reported on once, in whatever order they are written, and those of an old generation are not.
+// Each document is reported on once, in whatever order they are written, and those of an
+// old generation are not.
 func TestPublisherReportOrder(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {2, 0, 1}, {1, 0, 2}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {

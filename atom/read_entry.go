@@ -89,7 +89,8 @@ func childNamed(local string) children {
 	return 0
 }
 
-// A childOrder is the first children of the last entry: those of the next one are often the same.
+// A childOrder is the first children of the last entry: those of the next one are often
+// the same.
 type childOrder [12]struct {
 	local string
 	child children
@@ -106,7 +107,8 @@ func (o *childOrder) childNamed(n int, local string) children {
 	return o[n].child
 }
 
-// admits tells whether the current child element counts: there is room for it, and it is not one too many.
+// admits tells whether the current child element counts: there is room for it, and it is
+// not one too many.
 func (r *Reader) admits(child children, seen *children, kept int, rule *Rule) bool {
 	switch {
 	case child&repeatedChildren != 0:
@@ -127,7 +129,8 @@ func (r *Reader) hasRoom(kept int) bool {
 	return true
 }
 
-// The methods below read the element whose Start is current. Their errors are those of r.scan.
+// The methods below read the element whose Start is current. Their errors are those of
+// r.scan.
 
 // entry reads an entry into r.view.
 func (r *Reader) entry(in inherited) error {
@@ -260,7 +263,8 @@ func (r *Reader) itemCategory(in inherited) error {
 	return err
 }
 
-// extension reads a child of an entry that has another namespace, or that Atom does not have there.
+// extension reads a child of an entry that has another namespace, or that Atom does not
+// have there.
 func (r *Reader) extension(name xmlscan.Name) error {
 	if r.own(name.Space) {
 		r.reportChild(ruleUnknown, nil, "Atom has no such element here")
@@ -309,8 +313,9 @@ func (r *Reader) id(fault string) ([]byte, error) {
 	return r.usable(text, before, fault), nil
 }
 
-// usable returns an id or ref without white space around it. It is empty if that is no id: something was lost in it since before, or
-// it has in it what no IRI has, because markup is damaged there. Where another id may have been meant, it is in doubt.
+// usable returns an id or ref without white space around it. It is empty if that is no
+// id: something was lost in it since before, or it has in it what no IRI has, because
+// markup is damaged there. Where another id may have been meant, it is in doubt.
 func (r *Reader) usable(text []byte, before xmlscan.Losses, fault string) []byte {
 	id := r.trimmed(text)
 	lost := r.scan.Losses()
@@ -338,7 +343,8 @@ func isTwo(id []byte) bool {
 	return false
 }
 
-// secondID reads an id beside that of an entry. If it is another, the entry may well be two.
+// secondID reads an id beside that of an entry. If it is another, the entry may well be
+// two.
 func (r *Reader) secondID() error {
 	v := &r.view
 	from := len(v.buf)
@@ -426,8 +432,8 @@ func (r *Reader) checkFuture(d websync.Datetime) {
 	}
 }
 
-// characters reads the text of an element into the view. Child elements, which break the rule, are kept as markup or taken for
-// their text.
+// characters reads the text of an element into the view. Child elements, which break the
+// rule, are kept as markup or taken for their text.
 func (r *Reader) characters(rule *Rule, markup bool) ([]byte, error) {
 	v := &r.view
 	from, depth := len(v.buf), 0

@@ -17,8 +17,9 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// FuzzReader: whatever the bytes, errors and findings have positions, items have an id and markup is whole, and neither the size
-// of the reads nor the kind of item asked for makes a difference.
+// FuzzReader: whatever the bytes, errors and findings have positions, items have an id
+// and markup is whole, and neither the size of the reads nor the kind of item asked for
+// makes a difference.
 func FuzzReader(f *testing.F) {
 	err := filepath.WalkDir("testdata/read", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, ".golden") {

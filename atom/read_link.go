@@ -36,7 +36,8 @@ func (r *Reader) link(l *LinkView, in inherited) (ok bool, err error) {
 	return true, nil
 }
 
-// linkAttrs reads the attributes of a link, or of content; ref is the name of the one that says where it leads.
+// linkAttrs reads the attributes of a link, or of content; ref is the name of the one
+// that says where it leads.
 func (r *Reader) linkAttrs(l *LinkView, base, ref string) {
 	v := &r.view
 	attrs := len(v.attrs)
@@ -84,7 +85,8 @@ func (r *Reader) linkAttrs(l *LinkView, base, ref string) {
 	}
 }
 
-// checkUTF8 sees that a reference in which bytes were not UTF-8, or that has the replacement character, which no IRI has, is not used.
+// checkUTF8 sees that a reference in which bytes were not UTF-8, or that has the
+// replacement character, which no IRI has, is not used.
 func (r *Reader) checkUTF8(href []byte, attr string) {
 	if bytes.Contains(href, []byte("\uFFFD")) {
 		r.reportPart(ruleHref, attr, href, "a reference that is not UTF-8: what it stands in is skipped")
@@ -152,8 +154,8 @@ func (v *View) addHex(name string, sum []byte) bool {
 	return true
 }
 
-// rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2), in which capitals make no difference
-// (RFC 8288 §2.1.1).
+// rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2),
+// in which capitals make no difference (RFC 8288 §2.1.1).
 func (r *Reader) rel(value []byte) []byte {
 	rel := xmlscan.Trim(value)
 	if len(rel) == 0 {
@@ -200,7 +202,8 @@ func (r *Reader) modified(value []byte) websync.Datetime {
 	return d
 }
 
-// category reads a category (RFC 4287 §4.2.2). Ok is false if it has no term, or an empty one.
+// category reads a category (RFC 4287 §4.2.2). Ok is false if it has no term, or an empty
+// one.
 func (r *Reader) category(c *CategoryView, in inherited) (ok bool, err error) {
 	v := &r.view
 	c.Lang, _ = r.stated(in)

@@ -35,7 +35,8 @@ func readerOf(data []byte, report func(websync.Finding)) *atom.Reader {
 	return r
 }
 
-// TestReaderGolden reads every file of testdata/read. What came out is in the file of the same name with .golden behind it.
+// TestReaderGolden reads every file of testdata/read. What came out is in the file of the
+// same name with .golden behind it.
 func TestReaderGolden(t *testing.T) {
 	err := filepath.WalkDir("testdata/read", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, ".golden") {
@@ -140,7 +141,8 @@ func stated(v any) any {
 
 const feedStart = `<feed xmlns="` + atom.Namespace + `" xmlns:at="` + atom.TombstoneNamespace + `"><id>urn:feed</id>` + "\n"
 
-// TestReaderOneBadEntry: of 20,000 entries 500 are damaged, each in another way. They cost nothing but findings.
+// TestReaderOneBadEntry: of 20,000 entries 500 are damaged, each in another way. They
+// cost nothing but findings.
 func TestReaderOneBadEntry(t *testing.T) {
 	damages := []string{
 		"<id>%s</id><updated>day %d</updated>",
@@ -185,7 +187,8 @@ func TestReaderOneBadEntry(t *testing.T) {
 	assert.Len(t, lines, bad, "one line with a finding for each damaged entry")
 }
 
-// TestReaderFeed: what stands before the first item is there before the first Next, what comes after it at the end.
+// TestReaderFeed: what stands before the first item is there before the first Next, what
+// comes after it at the end.
 func TestReaderFeed(t *testing.T) {
 	doc := feedStart + "<title>before</title><entry><id>urn:1</id></entry><logo>after.png</logo><at:deleted-entry ref='urn:2' when='2024-05-01T12:00:00Z'/></feed>"
 	r := readerOf([]byte(doc), nil)
@@ -207,7 +210,8 @@ func TestReaderFeed(t *testing.T) {
 	assert.Equal(t, io.EOF, err, "the end sticks")
 }
 
-// TestReaderDocument: relative references are resolved against a URL, and stay as they are against a file name.
+// TestReaderDocument: relative references are resolved against a URL, and stay as they
+// are against a file name.
 func TestReaderDocument(t *testing.T) {
 	for document, want := range map[string]string{
 		"http://example.org/a/b":  "http://example.org/a/x",
@@ -226,7 +230,8 @@ func TestReaderDocument(t *testing.T) {
 	}
 }
 
-// TestReaderFeedError: an error in the metadata comes out of Next, and is not an empty feed.
+// TestReaderFeedError: an error in the metadata comes out of Next, and is not an empty
+// feed.
 func TestReaderFeedError(t *testing.T) {
 	r := readerOf([]byte(feedStart+"<title>"), nil)
 	assert.Equal(t, "urn:feed", r.Feed().ID)
@@ -413,7 +418,8 @@ func idsOf(t *testing.T, r *atom.Reader) (ids []string) {
 	return ids
 }
 
-// TestReaderDoubt: what may have hidden an item counts as skipped, and what can be had is read.
+// TestReaderDoubt: what may have hidden an item counts as skipped, and what can be had is
+// read.
 func TestReaderDoubt(t *testing.T) {
 	const (
 		one   = "<entry><id>urn:1</id></entry>"
@@ -553,7 +559,8 @@ func TestReaderView(t *testing.T) {
 	}
 }
 
-// TestReaderAllocations: an owned entry is itself, one string, and a slice for each of authors, categories, links and digests; a view needs nothing.
+// TestReaderAllocations: an owned entry is itself, one string, and a slice for each of
+// authors, categories, links and digests; a view needs nothing.
 func TestReaderAllocations(t *testing.T) {
 	doc := writtenFeed(t)
 	const runs = 1000
@@ -570,7 +577,8 @@ func TestReaderAllocations(t *testing.T) {
 	assert.LessOrEqual(t, owned, 6.0)
 }
 
-// TestReaderMemory: reading views needs memory for one item, whatever the length of the document.
+// TestReaderMemory: reading views needs memory for one item, whatever the length of the
+// document.
 func TestReaderMemory(t *testing.T) {
 	r := readerOf(writtenFeed(t), nil)
 	var before, after runtime.MemStats
@@ -585,7 +593,8 @@ func TestReaderMemory(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(512<<10))
 }
 
-// A failingReader fails once with its error, then as if nothing had happened, as some Readers do.
+// A failingReader fails once with its error, then as if nothing had happened, as some
+// Readers do.
 type failingReader struct{ err error }
 
 func (f *failingReader) Read([]byte) (int, error) {
@@ -604,8 +613,8 @@ func gzipped(data string) []byte {
 	return b.Bytes()
 }
 
-// TestReaderCut: an error of the io.Reader is no end of the document, wherever it comes, and neither is a document that is cut
-// an empty one.
+// TestReaderCut: an error of the io.Reader is no end of the document, wherever it comes,
+// and neither is a document that is cut an empty one.
 func TestReaderCut(t *testing.T) {
 	broken := errors.New("connection reset")
 	for name, doc := range map[string][]byte{"plain": []byte(cutFeed), "gzip": gzipped(cutFeed)} {

@@ -118,7 +118,8 @@ func (r *Reader) content(in inherited) (err error) {
 	return err
 }
 
-// contentForm reads the type of inline content. It returns PlainText, HTML, XHTML, or "" for a media type.
+// contentForm reads the type of inline content. It returns PlainText, HTML, XHTML, or ""
+// for a media type.
 func (r *Reader) contentForm(c *ContentView) string {
 	if len(c.Type) == 0 {
 		c.Type = r.view.add([]byte(PlainText))
@@ -158,7 +159,8 @@ func (r *Reader) contentElsewhere(c *ContentView) error {
 	return err
 }
 
-// embedded reads content of a media type: one element if it is XML, else Base64, of which it leaves out the white space.
+// embedded reads content of a media type: one element if it is XML, else Base64, of which
+// it leaves out the white space.
 func (r *Reader) embedded(isXML bool) ([]byte, error) {
 	v := &r.view
 	from := len(v.buf)

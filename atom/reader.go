@@ -13,38 +13,45 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// A Reader streams the items of one feed document, entries and tombstones in the order of the document. An entry document and
-// a deleted-entry document are read as well, perhaps compressed with gzip. It holds one item at a time.
+// A Reader streams the items of one feed document, entries and tombstones in the order of
+// the document. An entry document and a deleted-entry document are read as well, perhaps
+// compressed with gzip. It holds one item at a time.
 //
-// It reads liberally: what departs from the specifications is reported and read over, and a bad entry costs none of its
-// neighbours. Only what is not Atom, is cut short, is not well-formed XML or passes a limit ends reading, with a
-// [*websync.ParseError] that wraps [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where one of them
-// is the reason. A feed that is valid and has no entries is no error.
+// It reads liberally: what departs from the specifications is reported and read over, and
+// a bad entry costs none of its neighbours. Only what is not Atom, is cut short, is not
+// well-formed XML or passes a limit ends reading, with a [*websync.ParseError] that wraps
+// [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where one of
+// them is the reason. A feed that is valid and has no entries is no error.
 //
 // Set the fields before the first call. A Reader is not safe for concurrent use.
 type Reader struct {
-	// Document is the URL or file name of the document. Findings and errors carry it. If it is an absolute URL, relative
-	// references are resolved against it where no xml:base says otherwise.
+	// Document is the URL or file name of the document. Findings and errors carry it. If
+	// it is an absolute URL, relative references are resolved against it where no
+	// xml:base says otherwise.
 	Document string
 
-	// Report receives each departure from the specifications that does not stop the Reader. If nil, they are dropped.
+	// Report receives each departure from the specifications that does not stop the
+	// Reader. If nil, they are dropped.
 	Report func(websync.Finding)
 
-	// Strict makes the first finding that is a warning or an error end reading with a *websync.ParseError.
+	// Strict makes the first finding that is a warning or an error end reading with a
+	// *websync.ParseError.
 	Strict bool
 
-	// MaxEntries ends reading with websync.ErrLimit when there are more items, tombstones included. Zero and negative mean
-	// no limit.
+	// MaxEntries ends reading with websync.ErrLimit when there are more items, tombstones
+	// included. Zero and negative mean no limit.
 	MaxEntries int
 
-	// MaxBytes ends reading with websync.ErrLimit when the document, decompressed, is longer. Zero means 1 GiB, negative no
-	// limit.
+	// MaxBytes ends reading with websync.ErrLimit when the document, decompressed, is
+	// longer. Zero means 1 GiB, negative no limit.
 	MaxBytes int64
 
-	// MaxContent limits the bytes of inline content, as the document has them. If zero, it is 64 MiB; if negative, there is
-	// no limit but MaxBytes. MaxValue does so for any other value: a text, an attribute, an extension. If zero, it is 8 MiB; if
-	// negative, there is no limit. MaxDepth limits how deep elements stand one inside another. If zero, it is 256; if negative,
-	// there is no limit. An entry or tombstone that passes one of them is reported and skipped, and costs no other.
+	// MaxContent limits the bytes of inline content, as the document has them. If zero,
+	// it is 64 MiB; if negative, there is no limit but MaxBytes. MaxValue does so for any
+	// other value: a text, an attribute, an extension. If zero, it is 8 MiB; if negative,
+	// there is no limit. MaxDepth limits how deep elements stand one inside another. If
+	// zero, it is 256; if negative, there is no limit. An entry or tombstone that passes
+	// one of them is reported and skipped, and costs no other.
 	MaxContent, MaxValue int
 	MaxDepth             int
 
@@ -87,13 +94,15 @@ type inherited struct{ lang, base string }
 // NewReader returns a Reader of the document in r.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 
-// Kind says what the document is. It is known after the first call of Feed, Next or NextView, also if that returned io.EOF.
+// Kind says what the document is. It is known after the first call of Feed, Next or
+// NextView, also if that returned io.EOF.
 func (r *Reader) Kind() Kind { return r.kind }
 
-// Skipped returns how many items were left out so far, because they have no usable id or ref, a link that is not UTF-8, or pass
-// a limit; and how often others may be lost in what was read over: an item inside of another or of an unknown element, a second
-// id, a CDATA section that runs on to the end of another. Items are read where that is possible, and counted all the same:
-// that all were found can't be known.
+// Skipped returns how many items were left out so far, because they have no usable id or
+// ref, a link that is not UTF-8, or pass a limit; and how often others may be lost in
+// what was read over: an item inside of another or of an unknown element, a second id, a
+// CDATA section that runs on to the end of another. Items are read where that is
+// possible, and counted all the same: that all were found can't be known.
 func (r *Reader) Skipped() int {
 	if r.scan == nil {
 		return r.skipped
@@ -102,15 +111,18 @@ func (r *Reader) Skipped() int {
 	return r.skipped + lost.Cut - r.cut + lost.Sections + lost.Instructions
 }
 
-// Feed returns the metadata of a feed document as far as it was read. Called before the first Next, it reads what stands
-// before the first item; an error is then returned by Next. What stands after items, which Atom allows, is there when Next
-// has returned io.EOF. Of other documents the Feed is empty. The Reader fills it on, so it must not be changed before the end.
+// Feed returns the metadata of a feed document as far as it was read. Called before the
+// first Next, it reads what stands before the first item; an error is then returned by
+// Next. What stands after items, which Atom allows, is there when Next has returned
+// io.EOF. Of other documents the Feed is empty. The Reader fills it on, so it must not be
+// changed before the end.
 func (r *Reader) Feed() *Feed {
 	r.begin()
 	return &r.feed
 }
 
-// All returns an iterator over the remaining items. It stops after the first error and can be ranged over once.
+// All returns an iterator over the remaining items. It stops after the first error and
+// can be ranged over once.
 func (r *Reader) All() iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for {
@@ -134,8 +146,9 @@ func (r *Reader) Next() (Item, error) {
 	return v.Clone(), nil
 }
 
-// NextView is like Next but returns a view, valid until the next call. It needs no memory of its own but for atom:source, and
-// for values of xml:lang and xml:base that change all the time.
+// NextView is like Next but returns a view, valid until the next call. It needs no memory
+// of its own but for atom:source, and for values of xml:lang and xml:base that change all
+// the time.
 func (r *Reader) NextView() (*View, error) {
 	r.begin()
 	if r.err == nil {
@@ -207,8 +220,8 @@ func (r *Reader) open() (err error) {
 	return r.fatal
 }
 
-// kindOf tells what a document with this root element is; 0: none of Atom's. A namespace that can only be meant as Atom's is
-// taken for it, and so is none.
+// kindOf tells what a document with this root element is; 0: none of Atom's. A namespace
+// that can only be meant as Atom's is taken for it, and so is none.
 func kindOf(name xmlscan.Name) Kind {
 	switch {
 	case name == xmlscan.Name{Space: TombstoneNamespace, Local: "deleted-entry"}:
@@ -223,7 +236,8 @@ func kindOf(name xmlscan.Name) Kind {
 	return 0
 }
 
-// isNearAtom tells whether a namespace is Atom's, or differs from it only in https, www, case, or a slash or "#" at its end.
+// isNearAtom tells whether a namespace is Atom's, or differs from it only in https, www,
+// case, or a slash or "#" at its end.
 func isNearAtom(space string) bool {
 	s := strings.TrimRight(strings.ToLower(strings.TrimSpace(space)), "/#")
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "http://")
@@ -270,7 +284,8 @@ func (r *Reader) feedElementOrValue() error {
 	return err
 }
 
-// stops reports whether an element with this name, in which nobody expects an entry, is one. A tombstone there deletes nothing.
+// stops reports whether an element with this name, in which nobody expects an entry, is
+// one. A tombstone there deletes nothing.
 func (r *Reader) stops(name xmlscan.Name) bool {
 	if isTombstone(name) {
 		r.doubt(ruleNesting, r.line, r.column, name.Local, nil, "a tombstone inside of an element that has none: it is not read as one")
@@ -351,8 +366,9 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// nextTag is NextTag, and for those who want to know notes where the tag is. Errors are those of r.scan; at the Start of an entry
-// wherever it stands, and of a tombstone where it belongs, the error is xmlscan.ErrStopped.
+// nextTag is NextTag, and for those who want to know notes where the tag is. Errors are
+// those of r.scan; at the Start of an entry wherever it stands, and of a tombstone where
+// it belongs, the error is xmlscan.ErrStopped.
 func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
 	r.before = r.scan.Losses()
 	if r.watched {
@@ -366,7 +382,8 @@ func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
 	return kind, err
 }
 
-// isFeedChild reports whether the current element stands where the items and the metadata of a feed do.
+// isFeedChild reports whether the current element stands where the items and the metadata
+// of a feed do.
 func (r *Reader) isFeedChild() bool { return r.scan.Depth() == 2 && r.kind == FeedDocument }
 
 // next is Next of r.scan, but stops where nobody expects an entry.
@@ -398,11 +415,12 @@ func (in inherited) with(lang, base string) inherited {
 	return in
 }
 
-// undetermined is the language of what takes back the language around it, with an empty xml:lang (XML 1.0 §2.12, RFC 5646 §4.1).
+// undetermined is the language of what takes back the language around it, with an empty
+// xml:lang (XML 1.0 §2.12, RFC 5646 §4.1).
 const undetermined = "und"
 
-// stated returns xml:lang of the element whose Start is current, and its xml:base, resolved against the one around it; empty if it
-// does not state them.
+// stated returns xml:lang of the element whose Start is current, and its xml:base,
+// resolved against the one around it; empty if it does not state them.
 func (r *Reader) stated(in inherited) (lang, base string) {
 	attrs := r.scan.Attrs()
 	for i := range attrs {

@@ -32,8 +32,8 @@ func writtenFeed(tb testing.TB) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkReader reads one feed of 10,000 entries: with Next, with NextView, with a Decoder of encoding/xml into structs, entry
-// by entry, and with gofeed's parser of Atom.
+// BenchmarkReader reads one feed of 10,000 entries: with Next, with NextView, with a
+// Decoder of encoding/xml into structs, entry by entry, and with gofeed's parser of Atom.
 func BenchmarkReader(b *testing.B) {
 	doc := writtenFeed(b)
 	run := func(name string, read func() (int, error)) {

@@ -14,14 +14,17 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// Resource returns what the entry says, as a resource. feed is the feed that it stands in; nil: none, or not known. The result
-// shares memory with e.
+// Resource returns what the entry says, as a resource. feed is the feed that it stands
+// in; nil: none, or not known. The result shares memory with e.
 //
-//   - Title and Summary are without markup. What that loses, and a Lang, is among the Elements: as the atom:title or atom:summary
-//     that was there. So are rights, contributors and categories. EntryOf takes them back.
-//   - Authors are those that count (RFC 4287 §4.2.1): the entry's, else its source's, else the feed's.
-//   - Content is what atom:content links to, with the length that a link to the same bytes states. Without src it has an empty Href and the media type of the bytes that Content.Bytes
-//     returns. Without atom:content it is the zero Link.
+//   - Title and Summary are without markup. What that loses, and a Lang, is among the
+//     Elements: as the atom:title or atom:summary that was there. So are rights,
+//     contributors and categories. EntryOf takes them back.
+//   - Authors are those that count (RFC 4287 §4.2.1): the entry's, else its source's,
+//     else the feed's.
+//   - Content is what atom:content links to, with the length that a link to the same
+//     bytes states. Without src it has an empty Href and the media type of the bytes that
+//     Content.Bytes returns. Without atom:content it is the zero Link.
 //   - Links are all links, alternates and enclosures among them. Origin is the source.
 func (e *Entry) Resource(feed *Feed) websync.Resource {
 	if feed == nil {
@@ -46,7 +49,8 @@ func (e *Entry) Resource(feed *Feed) websync.Resource {
 	return r
 }
 
-// kept returns the elements that hold what no other field of a Resource does. base is what the entry's texts are resolved against.
+// kept returns the elements that hold what no other field of a Resource does. base is
+// what the entry's texts are resolved against.
 func (e *Entry) kept(base string) []websync.Element {
 	k := elementKeeper{kept: slices.Clip(e.Elements)}
 	k.markup("title", e.Title, base)
@@ -102,8 +106,8 @@ func (k *elementKeeper) text(local string, t Text, base string) {
 	k.end(local)
 }
 
-// content returns the link of a resource's content. What it does not state of its length and digests, another link to the same
-// bytes may.
+// content returns the link of a resource's content. What it does not state of its length
+// and digests, another link to the same bytes may.
 func (e *Entry) content() websync.Link {
 	c := e.Content.resource()
 	for i := 0; i < len(e.Links) && c.Href != ""; i++ {
@@ -135,8 +139,8 @@ func (c *Content) resource() websync.Link {
 	return l
 }
 
-// inUTF8 returns a media type whose charset, if it states one, is that of the bytes: a Value is UTF-8, whatever the encoding
-// of the document.
+// inUTF8 returns a media type whose charset, if it states one, is that of the bytes: a
+// Value is UTF-8, whatever the encoding of the document.
 func inUTF8(mediaType string) string {
 	kind, params, err := mime.ParseMediaType(mediaType)
 	switch {
@@ -149,8 +153,9 @@ func inUTF8(mediaType string) string {
 	return mime.FormatMediaType(kind, params)
 }
 
-// Bytes returns the bytes of inline content: the text, the HTML, the div, the XML, or what the Base64 stands for, in which white
-// space counts for nothing. A div gets an xml:base with c.Base, if that is set: what its references are relative to would be lost
+// Bytes returns the bytes of inline content: the text, the HTML, the div, the XML, or
+// what the Base64 stands for, in which white space counts for nothing. A div gets an
+// xml:base with c.Base, if that is set: what its references are relative to would be lost
 // otherwise. Without inline content there are none.
 func (c *Content) Bytes() ([]byte, error) {
 	switch form := c.form(); {
@@ -163,8 +168,8 @@ func (c *Content) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// contentBytes returns the bytes of inline content, whose div also gets the xml:base of the entry or its feed. Where the
-// document came from is none.
+// contentBytes returns the bytes of inline content, whose div also gets the xml:base of
+// the entry or its feed. Where the document came from is none.
 func (e *Entry) contentBytes(document string) ([]byte, error) {
 	c := e.Content
 	if c.Base == "" && e.Base != document {
@@ -190,22 +195,29 @@ func withBase(element []byte, base string) []byte {
 	return slices.Concat(element[:from], value, []byte{'"'}, element[to:])
 }
 
-// EntryOf returns an entry that says what r says. updated is its time, and author its author if r names none; the zero Datetime
-// stands for r.Modified, the zero Person for none.
+// EntryOf returns an entry that says what r says. updated is its time, and author its
+// author if r names none; the zero Datetime stands for r.Modified, the zero Person for
+// none.
 //
-// A Writer takes the entry, whatever protocol r came by, as long as r.ID is an absolute IRI, there is a time and an author, and
-// r.Elements are well-formed:
+// A Writer takes the entry, whatever protocol r came by, as long as r.ID is an absolute
+// IRI, there is a time and an author, and r.Elements are well-formed:
 //
-//   - Without a title the title is the ID. Without a summary, where one is demanded, the summary is empty.
-//   - Content with an Href becomes atom:content, and a link that states its length, unless its Rel says that it is one of the links. Content that came inline is not
-//     in the entry, since r does not hold its bytes: a Content with their URL, given to EntryOf, links to them.
-//   - With neither content nor an alternate link, the ID is the alternate, or the content is empty if the ID is no URL.
+//   - Without a title the title is the ID. Without a summary, where one is demanded, the
+//     summary is empty.
+//   - Content with an Href becomes atom:content, and a link that states its length,
+//     unless its Rel says that it is one of the links. Content that came inline is not in
+//     the entry, since r does not hold its bytes: a Content with their URL, given to
+//     EntryOf, links to them.
+//   - With neither content nor an alternate link, the ID is the alternate, or the content
+//     is empty if the ID is no URL.
 //   - Of two alternates that Atom can't tell apart, the second is "related".
-//   - What Atom can't state is left out: a link without an absolute IRI, a type that is no media type, length and digests of
-//     bytes in a content coding, characters that XML does not have.
+//   - What Atom can't state is left out: a link without an absolute IRI, a type that is
+//     no media type, length and digests of bytes in a content coding, characters that XML
+//     does not have.
 //
-// The elements of Atom that [Entry.Resource] puts among the Elements are taken back: they win over Title and Summary. Other
-// elements of Atom are left out, and so are those of RFC 5005 and RFC 6721, which no entry has. The result shares memory with r.
+// The elements of Atom that [Entry.Resource] puts among the Elements are taken back: they
+// win over Title and Summary. Other elements of Atom are left out, and so are those of
+// RFC 5005 and RFC 6721, which no entry has. The result shares memory with r.
 func EntryOf(r *websync.Resource, updated websync.Datetime, author websync.Person) Entry {
 	return new(entryMaker).entry(r, updated, author)
 }
@@ -317,7 +329,8 @@ func (m *entryMaker) elements(e *Entry, elements []websync.Element) {
 	}
 }
 
-// isForeignElement tells whether an entry may have an element beside those that its fields state.
+// isForeignElement tells whether an entry may have an element beside those that its
+// fields state.
 func isForeignElement(x *websync.Element) bool {
 	return x.Space != Namespace && x.Space != HistoryNamespace && x.Space != TombstoneNamespace
 }

@@ -44,7 +44,8 @@ func plainMarkup(s string) string {
 	return strings.Join(strings.Fields(string(out)), " ")
 }
 
-// passMarkup returns where the markup at i ends, i if it is none, and whether it parts words.
+// passMarkup returns where the markup at i ends, i if it is none, and whether it parts
+// words.
 func passMarkup(text []byte, i int) (end int, space bool) {
 	rest := text[i+1:]
 	switch {
@@ -196,7 +197,8 @@ func cleanAttrs(attrs []websync.Attr) []websync.Attr {
 	return clean(attrs, func(c *encoder, a []websync.Attr) { c.attributes("", a) })
 }
 
-// clean returns all, if they can be written, or those of them that can be written behind the ones before.
+// clean returns all, if they can be written, or those of them that can be written behind
+// the ones before.
 func clean[S ~[]E, E any](all S, write func(*encoder, S)) S {
 	if len(all) == 0 || writable(all, write) {
 		return all

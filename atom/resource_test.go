@@ -101,7 +101,8 @@ func drawEntry(t *rapid.T) atom.Entry {
 	return e
 }
 
-// drawWritable draws an entry that a Writer takes: what it refuses is taken out, piece by piece.
+// drawWritable draws an entry that a Writer takes: what it refuses is taken out, piece by
+// piece.
 func drawWritable(t *rapid.T) atom.Entry {
 	e, fallback := drawEntry(t), leastEntry(t)
 	for range 100 {
@@ -176,7 +177,8 @@ func TestWriterRandom(t *testing.T) {
 	})
 }
 
-// alike is a document without white space, and with the short names of relations: what a Reader may change.
+// alike is a document without white space, and with the short names of relations: what a
+// Reader may change.
 func alike(doc []byte) string {
 	s := strings.Join(strings.Fields(strings.ReplaceAll(string(doc), "&#9;", "")), "")
 	return strings.ReplaceAll(strings.ReplaceAll(s, "&#13;", ""), "http://www.iana.org/assignments/relation/", "")
@@ -238,7 +240,8 @@ func sameEntry(t require.TestingT, want, got atom.Entry) {
 	require.Equal(t, want, got)
 }
 
-// TestResourceRoundTrip: what a Writer takes is the same after it was a resource, but for inline content.
+// TestResourceRoundTrip: what a Writer takes is the same after it was a resource, but for
+// inline content.
 func TestResourceRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawWritable(t)

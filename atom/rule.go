@@ -23,7 +23,8 @@ var (
 	ruleNesting     = websync.NewRule(15, "atom-nesting", "RFC 4287 §4.1", websync.Error, "an entry or a tombstone inside of another, or of an element that has none")
 )
 
-// readerRules are the rules above. A Reader reports some of the rules for Validate as well.
+// readerRules are the rules above. A Reader reports some of the rules for Validate as
+// well.
 var readerRules = []Rule{
 	ruleXML, ruleTruncated, ruleDocument, rulePrologue, ruleEncoding, ruleDoctype, ruleGzip,
 	ruleNamespace, ruleElementSize, ruleRelative, rulePersonExt, ruleForm, ruleNesting,

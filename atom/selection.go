@@ -6,7 +6,8 @@ import "github.com/websync-go/websync"
 type Selection uint8
 
 const (
-	// ContentOrAlternate is atom:content, inline or by its src; without one, the first alternate link.
+	// ContentOrAlternate is atom:content, inline or by its src; without one, the first
+	// alternate link.
 	ContentOrAlternate Selection = iota
 	// ContentOnly is atom:content. An entry without one is a description only.
 	ContentOnly
@@ -16,7 +17,8 @@ const (
 	Enclosure
 )
 
-// of returns the link that is selected, and whether it stands for the entry's inline content.
+// of returns the link that is selected, and whether it stands for the entry's inline
+// content.
 func (s Selection) of(e *Entry) (link websync.Link, inline bool) {
 	content := !e.Content.IsZero()
 	for _, rel := range s.links(content) {
@@ -27,7 +29,8 @@ func (s Selection) of(e *Entry) (link websync.Link, inline bool) {
 	return e.content(), content && e.Content.Href == ""
 }
 
-// links returns the relations of links that are selected before atom:content, in their order.
+// links returns the relations of links that are selected before atom:content, in their
+// order.
 func (s Selection) links(content bool) []string {
 	switch {
 	case s == Alternate, s == ContentOrAlternate && !content:

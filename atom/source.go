@@ -18,49 +18,61 @@ import (
 	"github.com/websync-go/websync/internal/document"
 )
 
-// A Parser reads a document that is not Atom; document is its URL. It returns what it says as a feed and its items, in their
-// order, and passes departures to report, which is never nil. An error that matches [websync.ErrNotDocument] says that it is none
-// that the Parser knows. The same bytes give the same items each time: a Source reads them more than once. Feed.Skipped says
-// how many items it had to leave out.
+// A Parser reads a document that is not Atom; document is its URL. It returns what it
+// says as a feed and its items, in their order, and passes departures to report, which is
+// never nil. An error that matches [websync.ErrNotDocument] says that it is none that the
+// Parser knows. The same bytes give the same items each time: a Source reads them more
+// than once. Feed.Skipped says how many items it had to leave out.
 type Parser func(src io.Reader, document string, report func(websync.Finding)) (*Feed, []Item, error)
 
-// A Source harvests one feed, from its subscription document on, as one set of resources. Each entry becomes a resource with
-// its atom:id as ID and atom:updated as the time of the change; each tombstone a deletion. What an entry carries inline is
-// kept without a request.
+// A Source harvests one feed, from its subscription document on, as one set of resources.
+// Each entry becomes a resource with its atom:id as ID and atom:updated as the time of
+// the change; each tombstone a deletion. What an entry carries inline is kept without a
+// request.
 //
 // What the subscription document says of itself decides how it is read:
 //
-//   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is gone. One with a link to
-//     another document of the feed (first, last, next, previous or prev, current, prev-archive, next-archive), or that is an
-//     archive document, is a page and not the whole: it deletes nothing, and a finding says so.
-//   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to the oldest, down to one that an
-//     earlier run has read, and then yielded from the oldest to the newest, the latest state of each id only. Each
-//     document that is yielded moves the checkpoint.
-//   - A paged feed (next, RFC 5005 §3) is walked likewise, down to a page that goes from the newest entry to the oldest
-//     and has one that is older than what was yielded before. Pages in another order are all read, each time, and so
-//     are those of a feed that had no pages the last time. Pages change while they are read, so a walk whose first
-//     page has changed meanwhile begins anew, a few times; if it changes again, that is a hole.
+//   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is
+//     gone. One with a link to another document of the feed (first, last, next, previous
+//     or prev, current, prev-archive, next-archive), or that is an archive document, is a
+//     page and not the whole: it deletes nothing, and a finding says so.
+//   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to
+//     the oldest, down to one that an earlier run has read, and then yielded from the
+//     oldest to the newest, the latest state of each id only. Each document that is
+//     yielded moves the checkpoint.
+//   - A paged feed (next, RFC 5005 §3) is walked likewise, down to a page that goes from
+//     the newest entry to the oldest and has one that is older than what was yielded
+//     before. Pages in another order are all read, each time, and so are those of a feed
+//     that had no pages the last time. Pages change while they are read, so a walk whose
+//     first page has changed meanwhile begins anew, a few times; if it changes again,
+//     that is a hole.
 //   - Any other feed is a window.
 //
-// If nothing in a feed is known from the last run, entries may have passed unseen in between: a finding says so.
+// If nothing in a feed is known from the last run, entries may have passed unseen in
+// between: a finding says so.
 //
-// Times are instants, and compared exactly. A date without a time, or a time without seconds, which RFC 3339 does not
-// have, stands for all of its day or minute. Event.At is the instant, to the nanosecond, and Resource.Modified the time
-// as stated. Of two states of one id the one with the later time is the newer, and of two with one time, or of which one
-// states none, or one more than a day after the server's own, that in the newer document. In one document a tombstone is newer than an entry of the same time, and of
-// two entries of one time the first counts. So an entry wins over a tombstone of its own time if it was published again
-// in a later document, and otherwise the tombstone does.
+// Times are instants, and compared exactly. A date without a time, or a time without
+// seconds, which RFC 3339 does not have, stands for all of its day or minute. Event.At is
+// the instant, to the nanosecond, and Resource.Modified the time as stated. Of two states
+// of one id the one with the later time is the newer, and of two with one time, or of
+// which one states none, or one more than a day after the server's own, that in the newer
+// document. In one document a tombstone is newer than an entry of the same time, and of
+// two entries of one time the first counts. So an entry wins over a tombstone of its own
+// time if it was published again in a later document, and otherwise the tombstone does.
 //
-// A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as skipped, as do entries that
-// can't be read: the next Mark or SnapshotEnd says how many. A subscription document with any is read again in each run;
-// those of a document that is not read again count in each run until a full pass. Inline content that can't be decoded
-// fails as any body does.
+// A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as
+// skipped, as do entries that can't be read: the next Mark or SnapshotEnd says how many.
+// A subscription document with any is read again in each run; those of a document that is
+// not read again count in each run until a full pass. Inline content that can't be
+// decoded fails as any body does.
 //
-// A document of an archive, or a page, is a hole if it can't be read, belongs to another feed, links back into the chain
-// or to two documents at once, or if its server redirects to another one of the chain. A hole is a Problem. What is
-// newer is yielded, but the checkpoint stays before the hole, and so does what the server said of the subscription
-// document: each run walks again until the document is back or AcceptGaps is set. If the archive is exchanged for another
-// in mid-walk, the walk begins anew, a few times; one that was exchanged between two runs is read to its end.
+// A document of an archive, or a page, is a hole if it can't be read, belongs to another
+// feed, links back into the chain or to two documents at once, or if its server redirects
+// to another one of the chain. A hole is a Problem. What is newer is yielded, but the
+// checkpoint stays before the hole, and so does what the server said of the subscription
+// document: each run walks again until the document is back or AcceptGaps is set. If the
+// archive is exchanged for another in mid-walk, the walk begins anew, a few times; one
+// that was exchanged between two runs is read to its end.
 //
 // Departures of the documents go to [harvest.Run.Report].
 type Source struct {
@@ -70,41 +82,47 @@ type Source struct {
 	// Name is the Source's key in a Store. The default is URL.
 	Name string
 
-	// FeedID, if set, is the atom:id that the feed must have. If it is not set, the first one that was met must stay: a
-	// feed that comes with another is a Problem, and nothing of it is yielded until FeedID accepts it.
+	// FeedID, if set, is the atom:id that the feed must have. If it is not set, the first
+	// one that was met must stay: a feed that comes with another is a Problem, and
+	// nothing of it is yielded until FeedID accepts it.
 	FeedID string
 
 	// Content selects what a resource's content is.
 	Content Selection
 
-	// ViaID makes the target of an entry's or a tombstone's via link, if it has one, the ID of the resource. IDs then
-	// survive any number of republications. A tombstone without via deletes the entry with its ref if one run reads
-	// both, and what has its ref as ID. It is a finding and counts as skipped, for an entry of an earlier run with a via
-	// is not found.
+	// ViaID makes the target of an entry's or a tombstone's via link, if it has one, the
+	// ID of the resource. IDs then survive any number of republications. A tombstone
+	// without via deletes the entry with its ref if one run reads both, and what has its
+	// ref as ID. It is a finding and counts as skipped, for an entry of an earlier run
+	// with a via is not found.
 	ViaID bool
 
-	// AcceptGaps takes what could be read of the feed for all there is. Each gap is a finding.
+	// AcceptGaps takes what could be read of the feed for all there is. Each gap is a
+	// finding.
 	AcceptGaps bool
 
-	// Dir is a directory that keeps the documents of an archive until all are yielded, so that a walk that was killed needs
-	// no second request for them. After one that ended at a hole they are asked for again, conditionally, in each run, for
-	// the hole may be the fault of any of them; a run with [harvest.Run.Full] uses none. Dir is made if need be, and several
-	// Sources may share it. If empty, documents are kept for one run.
+	// Dir is a directory that keeps the documents of an archive until all are yielded, so
+	// that a walk that was killed needs no second request for them. After one that ended
+	// at a hole they are asked for again, conditionally, in each run, for the hole may be
+	// the fault of any of them; a run with [harvest.Run.Full] uses none. Dir is made if
+	// need be, and several Sources may share it. If empty, documents are kept for one
+	// run.
 	Dir string
 
-	// Parser, if set, reads documents that are not Atom; anyfeed.Parse is one for RSS and JSON Feed. Atom that is damaged is not
-	// given to it.
+	// Parser, if set, reads documents that are not Atom; anyfeed.Parse is one for RSS and
+	// JSON Feed. Atom that is damaged is not given to it.
 	Parser Parser
 
-	// MaxDocuments limits the documents of one walk: what is beyond is a hole. 0: 50,000; negative: no limit.
+	// MaxDocuments limits the documents of one walk: what is beyond is a hole. 0: 50,000;
+	// negative: no limit.
 	MaxDocuments int
 
 	// MaxBytes limits each document, decompressed. 0: 1 GiB; negative: no limit.
 	MaxBytes int64
 
-	// MaxContent limits the inline content of an entry, MaxValue any other value in it, and
-	// MaxDepth how deep its elements are nested, as in [Reader]. An entry that passes one of them
-	// counts as skipped.
+	// MaxContent limits the inline content of an entry, MaxValue any other value in it,
+	// and MaxDepth how deep its elements are nested, as in [Reader]. An entry that passes
+	// one of them counts as skipped.
 	MaxContent, MaxValue int
 	MaxDepth             int
 }
@@ -154,22 +172,25 @@ func (s *Source) walk(ctx context.Context, run *harvest.Run, yield func(outcome)
 	return err
 }
 
-// All returns an iterator over the entries of a feed, without a Store: url is that of the subscription document. An
-// archived or paged feed is read to its end, and each entry comes once, in its newest state, from the oldest document
-// to the newest. What a tombstone deletes does not come.
+// All returns an iterator over the entries of a feed, without a Store: url is that of the
+// subscription document. An archived or paged feed is read to its end, and each entry
+// comes once, in its newest state, from the oldest document to the newest. What a
+// tombstone deletes does not come.
 //
-// The documents are read, into a temporary file, before the first entry comes. An error is the last thing yielded, with
-// an empty Entry: after the entries of the documents that could be read, if it is only some document or entry that could
-// not. Without an error the entries are all there are. The iterator can be ranged over again, which fetches all anew.
+// The documents are read, into a temporary file, before the first entry comes. An error
+// is the last thing yielded, with an empty Entry: after the entries of the documents that
+// could be read, if it is only some document or entry that could not. Without an error
+// the entries are all there are. The iterator can be ranged over again, which fetches all
+// anew.
 //
-// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from the specifications, see
-// [Source.All]; for a single document, [Reader.All].
+// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from
+// the specifications, see [Source.All]; for a single document, [Reader.All].
 func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Entry, error] {
 	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
 }
 
-// All returns an iterator over the entries that a run from the beginning yields, without a Store, as the function All
-// does. Of run, only Fetcher is required. Dir is not used.
+// All returns an iterator over the entries that a run from the beginning yields, without
+// a Store, as the function All does. Of run, only Fetcher is required. Dir is not used.
 func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		source, run := *s, run.WithDefaults()
@@ -274,7 +295,8 @@ func (w *walk) all(ctx context.Context) error {
 	}
 }
 
-// pass reads the feed once and tells it. It returns true if the feed was exchanged meanwhile and is to be read again.
+// pass reads the feed once and tells it. It returns true if the feed was exchanged
+// meanwhile and is to be read again.
 func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) {
 	w.youths = newYoungest()
 	head, err := w.head(ctx)
@@ -308,7 +330,8 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 	return false, w.tell(nil)
 }
 
-// otherFeed returns what is wrong if a document is of another feed than the one that is harvested.
+// otherFeed returns what is wrong if a document is of another feed than the one that is
+// harvested.
 func (w *walk) otherFeed(p *page) error {
 	want := w.source.FeedID
 	if want == "" {
@@ -378,16 +401,18 @@ func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool
 	return false, w.tell(hole)
 }
 
-// met reports whether what comes after a page of a paged feed is known: the pages go from the young to the old, far enough. A
-// tombstone does not tell how far, for the old ones may all stand on the first page.
+// met reports whether what comes after a page of a paged feed is known: the pages go from
+// the young to the old, far enough. A tombstone does not tell how far, for the old ones
+// may all stand on the first page.
 func (w *walk) met(p *page) bool {
 	return w.from.Ordered && !w.rises && p.oldest[0].Before(w.from.Time)
 }
 
 const changing = "the feed changes while its pages are read: entries may have moved out of sight"
 
-// follow walks on from head, over prev-archive or over next, until it meets what an earlier run has dealt with, or the chain ends.
-// A hole is why it could not; the error is for what ends the run.
+// follow walks on from head, over prev-archive or over next, until it meets what an
+// earlier run has dealt with, or the chain ends. A hole is why it could not; the error is
+// for what ends the run.
 func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err error) {
 	limit := w.source.MaxDocuments
 	if limit == 0 {
@@ -467,7 +492,8 @@ func (w *walk) head(ctx context.Context) (*page, error) {
 	return p, w.read(p)
 }
 
-// headAgain reads the subscription document once more, beside the first time; nil if it has not changed.
+// headAgain reads the subscription document once more, beside the first time; nil if it
+// has not changed.
 func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 	p := &page{url: head.url}
 	v := harvest.Validator{URL: p.url, ETag: head.etag, LastModified: head.lastModified}
@@ -482,9 +508,10 @@ func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 	return p, nil
 }
 
-// older reads a later document of a walk. One of an archive, which never changes, is not asked for if an earlier run has
-// read it, unless that run ended at a hole: then the publisher may have mended any of them. What is kept serves where the
-// server has nothing better.
+// older reads a later document of a walk. One of an archive, which never changes, is not
+// asked for if an earlier run has read it, unless that run ended at a hole: then the
+// publisher may have mended any of them. What is kept serves where the server has nothing
+// better.
 func (w *walk) older(ctx context.Context, url string, archive bool) (*page, error) {
 	var kept *page
 	if archive {
@@ -515,7 +542,8 @@ func (w *walk) older(ctx context.Context, url string, archive bool) (*page, erro
 	return p, w.cache.put(url, head, w.file.page(p.span))
 }
 
-// kept returns a document that an earlier run has read; nil if it has not, or none is left.
+// kept returns a document that an earlier run has read; nil if it has not, or none is
+// left.
 func (w *walk) kept(url string) *page {
 	at, head, ok := w.cache.take(url, &w.file)
 	if !ok {
@@ -524,7 +552,8 @@ func (w *walk) kept(url string) *page {
 	return &page{url: url, n: len(w.pages), span: at, final: head.Final, etag: head.ETag, lastModified: head.LastModified}
 }
 
-// A brokenPage is the error of one document that can't be had, or is not what it should be.
+// A brokenPage is the error of one document that can't be had, or is not what it should
+// be.
 type brokenPage struct{ err error }
 
 func (e *brokenPage) Error() string { return e.err.Error() }
@@ -605,8 +634,8 @@ func responseDate(resp *harvest.Response) time.Time {
 	return time.Time{}
 }
 
-// admit gives an item to each, unless it can't be yielded. What is skipped, or may delete nothing for want of a via, is
-// counted.
+// admit gives an item to each, unless it can't be yielded. What is skipped, or may delete
+// nothing for want of a via, is counted.
 func (w *walk) admit(p *page, i int, s *sighting, report func(websync.Finding), each func(int, *sighting) error) (skipped int, err error) {
 	find := func(rule Rule, element, message string) {
 		if report != nil {
@@ -634,7 +663,8 @@ func (w *walk) admit(p *page, i int, s *sighting, report func(websync.Finding), 
 	return skipped, each(i, s)
 }
 
-// tell tells the documents that were read, the oldest first. Each moves the checkpoint, if there is no hole.
+// tell tells the documents that were read, the oldest first. Each moves the checkpoint,
+// if there is no hole.
 func (w *walk) tell(hole error) error {
 	head := w.pages[0]
 	if hole != nil && w.source.AcceptGaps {
@@ -679,8 +709,9 @@ func (w *walk) tell(hole error) error {
 	return nil
 }
 
-// settle notes that all of the feed is yielded. That the first of several pages has not changed says something about the
-// others only if whatever comes next has its place on the first one.
+// settle notes that all of the feed is yielded. That the first of several pages has not
+// changed says something about the others only if whatever comes next has its place on
+// the first one.
 func (w *walk) settle(head *page) {
 	paged := head.isPaged()
 	w.next.Ordered = paged && !w.rises
@@ -690,8 +721,8 @@ func (w *walk) settle(head *page) {
 	}
 }
 
-// keepValidator notes what the server said of the subscription document. With skipped entries in it, the next run reads it
-// again, to say so again.
+// keepValidator notes what the server said of the subscription document. With skipped
+// entries in it, the next run reads it again, to say so again.
 func (w *walk) keepValidator(head *page) {
 	if head.skipped == 0 {
 		w.next.settle(head.etag, head.lastModified)
@@ -715,7 +746,8 @@ func (w *walk) resume() harvest.Checkpoint {
 	return harvest.Checkpoint{Version: checkpointVersion, Data: w.next.encode()}
 }
 
-// tellPage yields what is youngest in one document: in the order of time if the document is not long.
+// tellPage yields what is youngest in one document: in the order of time if the document
+// is not long.
 func (w *walk) tellPage(p *page) error {
 	const long = 4 << 20
 	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base} // what its entries inherit
@@ -753,7 +785,8 @@ func (w *walk) tellPage(p *page) error {
 	return nil
 }
 
-// isAhead reports whether a time is after the server's own: then it does not say how far the feed has been read.
+// isAhead reports whether a time is after the server's own: then it does not say how far
+// the feed has been read.
 func (w *walk) isAhead(at websync.Datetime) bool {
 	return !w.now.IsZero() && at.Time().After(w.now)
 }

@@ -25,7 +25,8 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// annalsEnv makes the test binary harvest the annals that it describes, and say what it took.
+// annalsEnv makes the test binary harvest the annals that it describes, and say what it
+// took.
 const annalsEnv = "WEBSYNC_ATOM_ANNALS"
 
 func TestMain(m *testing.M) {
@@ -36,8 +37,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Annals are an archived feed of many documents, which are written when they are asked for. Of its items one in five is an update
-// and one in twenty a deletion of something before; the last document is the subscription document.
+// Annals are an archived feed of many documents, which are written when they are asked
+// for. Of its items one in five is an update and one in twenty a deletion of something
+// before; the last document is the subscription document.
 type annals struct {
 	Documents, Items int // in all, and of each
 
@@ -56,7 +58,8 @@ func mix(n, salt int) int {
 	return int(x>>1 ^ x>>32)
 }
 
-// item returns what item k is about, by the number of its first item, and whether it deletes it.
+// item returns what item k is about, by the number of its first item, and whether it
+// deletes it.
 func (a *annals) item(k int) (id int, deleted bool) {
 	kind := mix(k, 1) % 100
 	if kind >= 25 || k == 0 {
@@ -67,7 +70,8 @@ func (a *annals) item(k int) (id int, deleted bool) {
 	return id, kind < 5
 }
 
-// replay returns the last item of each id, naively: 0 if it is none, k+1 if it is an entry, -k-1 if it is a tombstone.
+// replay returns the last item of each id, naively: 0 if it is none, k+1 if it is an
+// entry, -k-1 if it is a tombstone.
 func (a *annals) replay() (last []int, live int) {
 	last = make([]int, a.Documents*a.Items)
 	for k := range last {
@@ -197,7 +201,8 @@ func peakMemory() int64 {
 	return 0
 }
 
-// harvest harvests the annals in a process of its own. It returns false if that was killed.
+// harvest harvests the annals in a process of its own. It returns false if that was
+// killed.
 func (a *annals) harvest(tb testing.TB) (run annalsRun, ok bool) {
 	args, err := json.Marshal(a)
 	require.NoError(tb, err)
@@ -240,7 +245,8 @@ func (a *annals) compare(tb testing.TB) {
 	require.Equal(tb, live, known)
 }
 
-// TestSourceKilled: a process that is killed at any page of the walk, or while it tells, is followed by one that goes on.
+// TestSourceKilled: a process that is killed at any page of the walk, or while it tells,
+// is followed by one that goes on.
 func TestSourceKilled(t *testing.T) {
 	const documents, items = 12, 40
 	seed := rand.Uint64()
@@ -268,9 +274,10 @@ func TestSourceKilled(t *testing.T) {
 	}
 }
 
-// BenchmarkArchive harvests an archive of a million items in a thousand documents, a fifth of them updates and a twentieth
-// deletions, into SQLite; their bodies are tiny, verified and not kept. With -short it is a twentieth of that. Each run is a
-// process of its own, so that the peak of its resident memory counts everything.
+// BenchmarkArchive harvests an archive of a million items in a thousand documents, a
+// fifth of them updates and a twentieth deletions, into SQLite; their bodies are tiny,
+// verified and not kept. With -short it is a twentieth of that. Each run is a process of
+// its own, so that the peak of its resident memory counts everything.
 func BenchmarkArchive(b *testing.B) {
 	documents := 1000
 	if testing.Short() {

@@ -85,7 +85,8 @@ func (c *chronicle) roll(stays int) {
 	c.head = slices.Clone(c.head[:stays])
 }
 
-// begin begins a new chain with the documents cut anew, each of so many items, and perhaps ends the old one.
+// begin begins a new chain with the documents cut anew, each of so many items, and
+// perhaps ends the old one.
 func (c *chronicle) begin(items int, youngest, drop bool) {
 	if drop {
 		for path := range c.site {
@@ -121,7 +122,8 @@ func (c *chronicle) render() {
 	c.write("feed", append([]string{link}, c.items(c.head)...))
 }
 
-// renderPages puts the present state of each id on pages: from the youngest to the oldest, on each page tombstones first.
+// renderPages puts the present state of each id on pages: from the youngest to the
+// oldest, on each page tombstones first.
 func (c *chronicle) renderPages() {
 	all := slices.SortedFunc(maps.Values(c.replay()), func(a, b saying) int {
 		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.id, b.id))
@@ -178,8 +180,9 @@ func (s *saying) time() string {
 	return strings.TrimSuffix(text, "Z") + fmt.Sprintf(".%d%sZ", s.at%10, strings.Repeat("0", s.version%3))
 }
 
-// replay tells naively what state each id has after the whole history: document by document, from the oldest to the newest. In
-// each, tombstones come after entries, and what is written first comes last.
+// replay tells naively what state each id has after the whole history: document by
+// document, from the oldest to the newest. In each, tombstones come after entries, and
+// what is written first comes last.
 func (c *chronicle) replay() map[string]saying {
 	held := map[string]saying{}
 	for _, doc := range append(slices.Clone(c.closed), c.head) {
@@ -339,8 +342,9 @@ func (c *chronicle) settled(t *rapid.T, tb testing.TB, store harvest.Store, sour
 	return f
 }
 
-// TestSourceHistories: after any history of a feed, and any interruptions, the store holds what a naive replay of the documents
-// gives, and an undisturbed run asks for no page but those of the entries that are left. By default it makes 500 histories.
+// TestSourceHistories: after any history of a feed, and any interruptions, the store
+// holds what a naive replay of the documents gives, and an undisturbed run asks for no
+// page but those of the entries that are left. By default it makes 500 histories.
 func TestSourceHistories(t *testing.T) {
 	dirs := t.TempDir()
 	history := func(r *rapid.T) {

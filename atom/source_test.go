@@ -33,7 +33,8 @@ const (
 // moment returns the text of the time n seconds after a fixed one.
 func moment(n int) string { return fmt.Sprintf("2026-01-01T00:%02d:%02dZ", n/60, n%60) }
 
-// feedOf returns a feed document of the feed urn:feed: markup of its metadata and its items, one after the other.
+// feedOf returns a feed document of the feed urn:feed: markup of its metadata and its
+// items, one after the other.
 func feedOf(parts ...string) string {
 	return feedStart + "<title>f</title><updated>" + moment(0) + "</updated>\n" + strings.Join(parts, "\n") + "\n</feed>\n"
 }
@@ -73,8 +74,8 @@ const (
 	isArchive  = `<fh:archive xmlns:fh="` + atom.HistoryNamespace + `"/>`
 )
 
-// siteOf returns a site of documents by path, each with an ETag of what it is. One that begins with "-> " is a redirect to the path
-// after that.
+// siteOf returns a site of documents by path, each with an ETag of what it is. One that
+// begins with "-> " is a redirect to the path after that.
 func siteOf(documents map[string]string) sourcetest.Site {
 	s := sourcetest.Site{}
 	for path, text := range documents {
@@ -483,7 +484,8 @@ func TestSourceKinds(t *testing.T) {
 	}
 }
 
-// TestSourceFails: what can't be read as a feed ends the run, with an error that says what it is.
+// TestSourceFails: what can't be read as a feed ends the run, with an error that says
+// what it is.
 func TestSourceFails(t *testing.T) {
 	tests := map[string]struct {
 		document sourcetest.Document
@@ -749,8 +751,8 @@ func skippedBy(got *told) (sum int) {
 	return sum
 }
 
-// TestSourceSkippedStaysSo: what could not be read of an archive document counts in each run, though the document is not read
-// again, until a full pass finds it mended.
+// TestSourceSkippedStaysSo: what could not be read of an archive document counts in each
+// run, though the document is not read again, until a full pass finds it mended.
 func TestSourceSkippedStaysSo(t *testing.T) {
 	docs := archiveDocs()
 	docs["2"] = strings.Replace(docs["2"], "<id>urn:a</id>", "", 1)
@@ -778,7 +780,8 @@ func TestSourceLimitsOfEntries(t *testing.T) {
 	assert.Equal(t, []string{"b@2", "mark, 1 skipped+"}, got.events)
 }
 
-// TestSourceRedirects: what a server gives in the place of a document of the archive is not that document.
+// TestSourceRedirects: what a server gives in the place of a document of the archive is
+// not that document.
 func TestSourceRedirects(t *testing.T) {
 	source := &atom.Source{URL: feedURL}
 	first := tellAll(t, source, harvest.Checkpoint{}, siteOf(archiveDocs()))
@@ -816,7 +819,8 @@ func TestSourceRedirects(t *testing.T) {
 	}
 }
 
-// TestSourceHoles: what is younger than a document that can't be read is told, and each run walks again.
+// TestSourceHoles: what is younger than a document that can't be read is told, and each
+// run walks again.
 func TestSourceHoles(t *testing.T) {
 	with := func(path, text string) map[string]string {
 		docs := archiveDocs()
@@ -1006,8 +1010,9 @@ func TestSourceMoves(t *testing.T) {
 	})
 }
 
-// TestSourceResumes: a run that is broken off anywhere goes on after the last document that was told, and does not ask for older
-// ones; with a Dir it does not ask again for those that it has.
+// TestSourceResumes: a run that is broken off anywhere goes on after the last document
+// that was told, and does not ask for older ones; with a Dir it does not ask again for
+// those that it has.
 func TestSourceResumes(t *testing.T) {
 	whole := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	for _, keep := range []bool{false, true} {
@@ -1047,7 +1052,8 @@ func TestSourceResumes(t *testing.T) {
 	}
 }
 
-// TestSourceValidator: what the server says of the subscription document counts only when all of it has been told.
+// TestSourceValidator: what the server says of the subscription document counts only when
+// all of it has been told.
 func TestSourceValidator(t *testing.T) {
 	s := &atom.Source{URL: feedURL}
 	before := siteOf(map[string]string{"feed": feedOf(entryOf("b", 1))})
@@ -1063,7 +1069,8 @@ func TestSourceValidator(t *testing.T) {
 	assert.Less(t, len(got.resume.Data), 500)
 }
 
-// TestSourceRedirect: relative links are resolved against the URL at the end of redirects.
+// TestSourceRedirect: relative links are resolved against the URL at the end of
+// redirects.
 func TestSourceRedirect(t *testing.T) {
 	site := siteOf(map[string]string{
 		"new/feed": feedOf(`<link rel="prev-archive" href="1"/>`, entryOf("b", 2)),
@@ -1112,7 +1119,8 @@ func files(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// TestSourceDir: what is kept is checked as if it came from the server, and belongs to one Source.
+// TestSourceDir: what is kept is checked as if it came from the server, and belongs to
+// one Source.
 func TestSourceDir(t *testing.T) {
 	dir := t.TempDir()
 	s := &atom.Source{URL: feedURL, Dir: dir}
@@ -1155,7 +1163,8 @@ func TestSourceDir(t *testing.T) {
 	assert.Error(t, got.err)
 }
 
-// TestSourceDirMended: a document that is kept, and to blame for a hole, is mended by its publisher.
+// TestSourceDirMended: a document that is kept, and to blame for a hole, is mended by its
+// publisher.
 func TestSourceDirMended(t *testing.T) {
 	damages := map[string][2]string{
 		"before itself":         {"2", feedOf(isArchive, prev("2"), entryOf("d", 42), entryOf("a", 41))},
@@ -1223,7 +1232,8 @@ func TestSourceContext(t *testing.T) {
 	}
 }
 
-// TestSourceContentBase: a div keeps the xml:base of its entry or feed, and the URL of the document is none.
+// TestSourceContentBase: a div keeps the xml:base of its entry or feed, and the URL of
+// the document is none.
 func TestSourceContentBase(t *testing.T) {
 	doc := feedOf("", entryOf("a", 1, `<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">x</div></content>`))
 	for base, want := range map[string]string{
@@ -1308,7 +1318,8 @@ func TestSourceContent(t *testing.T) {
 	}
 }
 
-// TestSourceInlineChanges: inline content is compared, even where nothing else tells that it is another.
+// TestSourceInlineChanges: inline content is compared, even where nothing else tells that
+// it is another.
 func TestSourceInlineChanges(t *testing.T) {
 	store := memstore.New()
 	for i, text := range []string{"one", "two", "two"} {
@@ -1322,8 +1333,8 @@ func TestSourceInlineChanges(t *testing.T) {
 	}
 }
 
-// TestSourceContentDamaged: content that can't be decoded fails as any body does: what is held stays, title and all, until it is
-// whole again.
+// TestSourceContentDamaged: content that can't be decoded fails as any body does: what is
+// held stays, title and all, until it is whole again.
 func TestSourceContentDamaged(t *testing.T) {
 	store := memstore.New()
 	for _, run := range []struct {
@@ -1367,8 +1378,8 @@ func TestSourceContentWithdrawn(t *testing.T) {
 	}
 }
 
-// TestSourceTombstoneWithoutVia: a deletion of a resource that an earlier run has found by its via is not silently lost, and a full
-// pass carries it out.
+// TestSourceTombstoneWithoutVia: a deletion of a resource that an earlier run has found
+// by its via is not silently lost, and a full pass carries it out.
 func TestSourceTombstoneWithoutVia(t *testing.T) {
 	store := memstore.New()
 	source := &atom.Source{URL: feedURL, ViaID: true}
@@ -1409,7 +1420,8 @@ func TestSourceForeignEntry(t *testing.T) {
 	}
 }
 
-// TestSourceInstants: two states a fraction of a second apart, of which the older one comes in a later run.
+// TestSourceInstants: two states a fraction of a second apart, of which the older one
+// comes in a later run.
 func TestSourceInstants(t *testing.T) {
 	for _, older := range []string{graveAt("a", "2026-01-01T00:00:00Z"), strings.Replace(entryAt("a", "2026-01-01T00:00:00Z"), "<title>a", "<title>old", 1)} {
 		store := memstore.New()
@@ -1504,7 +1516,8 @@ func TestSourceParser(t *testing.T) {
 	assert.Equal(t, []string{"mark+"}, got.events)
 }
 
-// TestSourceFuture: a time far ahead of the server's clock does not hide what comes after it.
+// TestSourceFuture: a time far ahead of the server's clock does not hide what comes after
+// it.
 func TestSourceFuture(t *testing.T) {
 	ahead := `<entry><id>urn:z</id><updated>2099-01-01T00:00:00Z</updated></entry>`
 	dated := func(docs map[string]string) sourcetest.Site {
@@ -1526,7 +1539,8 @@ func TestSourceFuture(t *testing.T) {
 	assert.Equal(t, []string{"feed", "2", "feed 304"}, next.asked)
 }
 
-// TestSourceFutureCorrected: nor does it win over a newer document, in which it is corrected.
+// TestSourceFutureCorrected: nor does it win over a newer document, in which it is
+// corrected.
 func TestSourceFutureCorrected(t *testing.T) {
 	const ahead = "2999-01-01T00:00:00Z"
 	tests := map[string]struct{ older, newer, want string }{
@@ -1550,7 +1564,8 @@ func TestSourceFutureCorrected(t *testing.T) {
 	}
 }
 
-// TestSourceSoon: no more does a time that is only a little ahead: what is published until then would seem to be known.
+// TestSourceSoon: no more does a time that is only a little ahead: what is published
+// until then would seem to be known.
 func TestSourceSoon(t *testing.T) {
 	at := func(docs map[string]string, clock string) sourcetest.Site {
 		site := siteOf(docs)
@@ -1590,7 +1605,8 @@ func TestSourceFindings(t *testing.T) {
 	assert.Equal(t, 1, n)
 }
 
-// TestSourceBorder: entries of the time of the checkpoint are known by their ids, as long as these are not too many.
+// TestSourceBorder: entries of the time of the checkpoint are known by their ids, as long
+// as these are not too many.
 func TestSourceBorder(t *testing.T) {
 	for _, n := range []int{1, 1000, 1001} {
 		var parts []string
@@ -1614,7 +1630,8 @@ func headOf(t testing.TB, store harvest.Store) websync.Head {
 	return head
 }
 
-// contentsOf returns the live records of a source: the title of each, and its bytes if there are any.
+// contentsOf returns the live records of a source: the title of each, and its bytes if
+// there are any.
 func contentsOf(t testing.TB, store harvest.Store, key string) map[string]string {
 	all := map[string]string{}
 	for r, err := range store.Records(t.Context(), key, "") {

@@ -8,8 +8,9 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// chars are what the checks of this file take. None of them keeps its argument or needs memory. A check returns in a few words
-// what is wrong, fit for the message of a Finding or an error; "" if nothing is.
+// chars are what the checks of this file take. None of them keeps its argument or needs
+// memory. A check returns in a few words what is wrong, fit for the message of a Finding
+// or an error; "" if nothing is.
 type chars interface{ ~string | ~[]byte }
 
 func isAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -88,7 +89,8 @@ func indexAny[T chars](s T, set string) int {
 	return len(s)
 }
 
-// schemeEnd returns where the colon after the scheme of an IRI stands; -1 if there is none, which makes it a relative reference.
+// schemeEnd returns where the colon after the scheme of an IRI stands; -1 if there is
+// none, which makes it a relative reference.
 func schemeEnd[T chars](s T) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -121,7 +123,8 @@ func iriFault[T chars](s T) string {
 	return iriReferenceFault(s)
 }
 
-// idSchemeFault checks an absolute IRI by the rules of its scheme, where that is one that ids often have.
+// idSchemeFault checks an absolute IRI by the rules of its scheme, where that is one that
+// ids often have.
 func idSchemeFault[T chars](s T) string {
 	colon := schemeEnd(s)
 	if colon < 0 {
@@ -137,7 +140,8 @@ func idSchemeFault[T chars](s T) string {
 	return ""
 }
 
-// tagFault checks what follows "tag:" (RFC 4151 §2.1): an authority, a comma, a date, a colon, and anything.
+// tagFault checks what follows "tag:" (RFC 4151 §2.1): an authority, a comma, a date, a
+// colon, and anything.
 func tagFault[T chars](s T) string {
 	comma := indexAny(s, ",")
 	if comma == len(s) {
@@ -169,7 +173,8 @@ func isTagAuthority[T chars](s T) bool {
 	return isDomain(s)
 }
 
-// isDomain reports whether s is labels of letters, digits and hyphens, which neither start nor end one, with dots in between.
+// isDomain reports whether s is labels of letters, digits and hyphens, which neither
+// start nor end one, with dots in between.
 func isDomain[T chars](s T) bool {
 	label := 0
 	for i := range len(s) {
@@ -197,7 +202,8 @@ func isTagDate[T chars](s T) bool {
 	return err == nil && d.Precision() <= websync.Day
 }
 
-// urnFault checks what follows "urn:" (RFC 8141 §2): the identifier of a namespace, a colon, and what is not empty.
+// urnFault checks what follows "urn:" (RFC 8141 §2): the identifier of a namespace, a
+// colon, and what is not empty.
 func urnFault[T chars](s T) string {
 	colon := indexAny(s, ":")
 	nid := s[:colon]
@@ -315,8 +321,8 @@ func authorityFault[T chars](s T) string {
 	return ""
 }
 
-// iriCharFault checks the characters of a part of an IRI: those that may stand anywhere, percent-encoded ones, those of some
-// more classes, and, in a query, private ones.
+// iriCharFault checks the characters of a part of an IRI: those that may stand anywhere,
+// percent-encoded ones, those of some more classes, and, in a query, private ones.
 func iriCharFault[T chars](s T, also uint8, query bool) string {
 	also |= classIRI
 	for i := 0; i < len(s); i++ {
@@ -358,8 +364,8 @@ func isPrivate(r rune) bool {
 	return r >= 0xE000 && r < 0xF900 || r >= 0xF0000 && r&0xFFFF < 0xFFFE
 }
 
-// iriUnnormal says in what an IRI that has no fault is not normalised, as ids should be (RFC 4287 §4.2.6.1, RFC 3987 §5.3.2);
-// "" if it is.
+// iriUnnormal says in what an IRI that has no fault is not normalised, as ids should be
+// (RFC 4287 §4.2.6.1, RFC 3987 §5.3.2); "" if it is.
 func iriUnnormal[T chars](s T) string {
 	colon := schemeEnd(s)
 	for i := range max(colon, 0) {
@@ -462,7 +468,8 @@ func (t *langTag[T]) next() {
 	t.rest = t.rest[min(n+1, len(t.rest)):]
 }
 
-// take passes over the next subtag if it has from min to max characters and is of letters only, if that is asked for.
+// take passes over the next subtag if it has from min to max characters and is of letters
+// only, if that is asked for.
 func (t *langTag[T]) take(least, most int, letters bool) bool {
 	sub := t.peek()
 	if len(sub) < least || len(sub) > most {
@@ -477,7 +484,8 @@ func (t *langTag[T]) take(least, most int, letters bool) bool {
 	return true
 }
 
-// irregular are the tags that the grammar does not cover and that are valid all the same (RFC 5646 §2.2.8).
+// irregular are the tags that the grammar does not cover and that are valid all the same
+// (RFC 5646 §2.2.8).
 var irregular = [...]string{
 	"en-gb-oed", "i-ami", "i-bnn", "i-default", "i-enochian", "i-hak", "i-klingon", "i-lux", "i-mingo", "i-navajo", "i-pwn",
 	"i-tao", "i-tay", "i-tsu", "sgn-be-fr", "sgn-be-nl", "sgn-ch-de",
@@ -533,7 +541,8 @@ func (t *langTag[T]) language() {
 	}
 }
 
-// extensions passes over the extensions. It returns false if one has nothing but its letter.
+// extensions passes over the extensions. It returns false if one has nothing but its
+// letter.
 func (t *langTag[T]) extensions() bool {
 	for {
 		sub := t.peek()
@@ -638,7 +647,8 @@ func isXMLType[T chars](s T) bool {
 		equalFold(t, "application/xml-dtd")
 }
 
-// emailFault checks an address as mail has it: local@domain (RFC 5322 §3.4.1), with no name and no comment around it.
+// emailFault checks an address as mail has it: local@domain (RFC 5322 §3.4.1), with no
+// name and no comment around it.
 func emailFault[T chars](s T) string {
 	const fault = "not an e-mail address"
 	at := dotAtomEnd(s, 0)
@@ -661,8 +671,8 @@ func emailFault[T chars](s T) string {
 	return ""
 }
 
-// dotAtomEnd returns where the atoms with single dots between them end, that start at i; i if there are none. Letters outside
-// ASCII count as atext (RFC 6531 §3.3).
+// dotAtomEnd returns where the atoms with single dots between them end, that start at i;
+// i if there are none. Letters outside ASCII count as atext (RFC 6531 §3.3).
 func dotAtomEnd[T chars](s T, i int) int {
 	start := i
 	for i < len(s) {
@@ -677,8 +687,9 @@ func dotAtomEnd[T chars](s T, i int) int {
 	return i
 }
 
-// date3339 reads a date as Atom has it: RFC 3339, with a time, seconds, a zone, and the letters T and Z as capitals
-// (RFC 4287 §3.3). What is only a departure from that, and has a time all the same, is returned with its fault.
+// date3339 reads a date as Atom has it: RFC 3339, with a time, seconds, a zone, and the
+// letters T and Z as capitals (RFC 4287 §3.3). What is only a departure from that, and
+// has a time all the same, is returned with its fault.
 func date3339[T chars](s T) (d websync.Datetime, fault string) {
 	d, err := websync.ParseDatetime(string(s))
 	switch {
@@ -722,7 +733,8 @@ func isRelation[T chars](s T) bool {
 	return false
 }
 
-// relFault checks a link relation: a name without a colon or slash, or an IRI (RFC 4287 §4.2.7.2).
+// relFault checks a link relation: a name without a colon or slash, or an IRI (RFC 4287
+// §4.2.7.2).
 func relFault[T chars](s T) string {
 	switch {
 	case len(s) == 0:
@@ -748,13 +760,15 @@ func lengthFault[T chars](s T) string {
 	return ""
 }
 
-// digestSizes are the bytes of a digest, by the algorithms that the link extensions name (Atom Link Extensions 09 §3.2).
+// digestSizes are the bytes of a digest, by the algorithms that the link extensions name
+// (Atom Link Extensions 09 §3.2).
 var digestSizes = [...]struct {
 	name string
 	size int
 }{{"md5", 16}, {"sha-256", 32}, {"sha-1", 20}, {"sha-512", 64}, {"sha-384", 48}, {"sha-224", 28}, {"md2", 16}}
 
-// digestSize returns the bytes of an algorithm's digest; 0 if the link extensions do not name it.
+// digestSize returns the bytes of an algorithm's digest; 0 if the link extensions do not
+// name it.
 func digestSize[T chars](algorithm T) int {
 	for _, known := range digestSizes {
 		if equalFold(algorithm, known.name) {
@@ -794,8 +808,8 @@ func entityTagFault[T chars](s T) string {
 	return ""
 }
 
-// base64Fault checks Base64 (RFC 4648 §4) with white space around it and single line feeds between its lines
-// (RFC 4287 §4.1.3.3).
+// base64Fault checks Base64 (RFC 4648 §4) with white space around it and single line
+// feeds between its lines (RFC 4287 §4.1.3.3).
 func base64Fault[T chars](s T) string {
 	i, end := spaceEnd(s, 0), len(s)
 	for end > i && isSpace(s[end-1]) {

@@ -152,7 +152,8 @@ func TestSyntaxMemory(t *testing.T) {
 	}))
 }
 
-// FuzzSyntax: no check looks beyond its end, and an absolute IRI of ASCII that has no fault is a URL for net/url.
+// FuzzSyntax: no check looks beyond its end, and an absolute IRI of ASCII that has no
+// fault is a URL for net/url.
 func FuzzSyntax(f *testing.F) {
 	for _, test := range syntaxTests {
 		for _, s := range append(test.good, test.bad...) {

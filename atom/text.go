@@ -11,11 +11,13 @@ const (
 
 // A Text is a text construct (RFC 4287 §3.1). The zero Text is "not stated".
 type Text struct {
-	// Type is PlainText, HTML or XHTML. Writers take an empty one of a Text with a Value for PlainText.
+	// Type is PlainText, HTML or XHTML. Writers take an empty one of a Text with a Value
+	// for PlainText.
 	Type string
 
-	// Value is the text: plain, HTML as it is after XML's escapes are undone, or, of XHTML, the div element as XML that
-	// declares every prefix it uses. Readers leave out the white space around it.
+	// Value is the text: plain, HTML as it is after XML's escapes are undone, or, of
+	// XHTML, the div element as XML that declares every prefix it uses. Readers leave out
+	// the white space around it.
 	Value string
 
 	Lang string // BCP 47, where the element itself states it; "und" where it takes back the one around it
@@ -33,8 +35,8 @@ func (t Text) IsZero() bool { return t.Type == "" && t.Value == "" }
 //	Type is another media type     Value is base64, of which Readers leave out the white space
 //	Href is not empty (src)        the content is there; Type is a media type or not stated
 //
-// Of the Link, Href, Type, Lang, Digests, Modified and Attrs are used; Length is read, but not written, for only links have one. The
-// zero Content is "not stated".
+// Of the Link, Href, Type, Lang, Digests, Modified and Attrs are used; Length is read,
+// but not written, for only links have one. The zero Content is "not stated".
 type Content struct {
 	websync.Link
 

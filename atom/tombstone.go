@@ -24,7 +24,8 @@ type Tombstone struct {
 	Links   []websync.Link
 	Source  *Feed
 
-	// Elements are the elements of other namespaces, signatures among them, in their order.
+	// Elements are the elements of other namespaces, signatures among them, in their
+	// order.
 	Elements []websync.Element
 
 	Form TombstoneForm
@@ -32,7 +33,8 @@ type Tombstone struct {
 	Lang string // BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if the tombstone takes that back
 	Base string
 
-	// Line and Column say where the tombstone starts, from 1; the column counts bytes of UTF-8. Writers ignore them.
+	// Line and Column say where the tombstone starts, from 1; the column counts bytes of
+	// UTF-8. Writers ignore them.
 	Line, Column int
 }
 

@@ -15,21 +15,25 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use: what can't be known is not checked.
+// ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use:
+// what can't be known is not checked.
 type ValidateOptions struct {
 	// Document is the URL or file name of the document. Findings carry it.
 	Document string
 
-	// URL is where the document is published. Empty means Document, if that is a URL. Relative links are resolved against it.
+	// URL is where the document is published. Empty means Document, if that is a URL.
+	// Relative links are resolved against it.
 	URL string
 
-	// Report receives every finding, in the order of the document but for what only its end can tell.
+	// Report receives every finding, in the order of the document but for what only its
+	// end can tell.
 	Report func(websync.Finding)
 
 	// Now, if set, makes findings of times that lie more than a day after it.
 	Now time.Time
 
-	// Lenient makes every finding that costs no entry and no tombstone, because a [Reader] reads over it, at most a warning.
+	// Lenient makes every finding that costs no entry and no tombstone, because a
+	// [Reader] reads over it, at most a warning.
 	Lenient bool
 
 	// MaxBytes ends reading, as in Reader. Zero means 1 GiB, negative no limit.
@@ -49,24 +53,29 @@ type Summary struct {
 	ID      string           // of the feed or entry; ref of a tombstone
 	Updated websync.Datetime // of the feed or entry; when of a tombstone; the zero value if it can't be read
 
-	// The targets of the feed's first link of each relation, resolved, in a Feed Document.
+	// The targets of the feed's first link of each relation, resolved, in a Feed
+	// Document.
 	Self, Current, Next, PrevArchive, NextArchive string
 
 	Archive  bool // fh:archive
 	Complete bool // fh:complete
 
-	// Oldest and Youngest are the least and the greatest time of the entries and tombstones, updated and when.
+	// Oldest and Youngest are the least and the greatest time of the entries and
+	// tombstones, updated and when.
 	Oldest, Youngest websync.Datetime
 }
 
-// Validate reads one document, with all that a [Reader] takes, and reports every departure from RFC 4287, RFC 5005, RFC 6721 and
-// the drafts of the link extensions: see [Rules].
+// Validate reads one document, with all that a [Reader] takes, and reports every
+// departure from RFC 4287, RFC 5005, RFC 6721 and the drafts of the link extensions: see
+// [Rules].
 //
-// The error is that of the Reader: the document is none of Atom's, is cut short, damaged or too long. Then there is a finding
-// for it, too, unless src itself has failed. It is nil for a document that was read to its end, whatever the findings.
+// The error is that of the Reader: the document is none of Atom's, is cut short, damaged
+// or too long. Then there is a finding for it, too, unless src itself has failed. It is
+// nil for a document that was read to its end, whatever the findings.
 //
-// It needs memory for the longest text, and 32 to 96 bytes for each entry and tombstone, to find ids that are there twice; only
-// among the first four million of them is each compared, and of the alternate links of an element among the first 65,536.
+// It needs memory for the longest text, and 32 to 96 bytes for each entry and tombstone,
+// to find ids that are there twice; only among the first four million of them is each
+// compared, and of the alternate links of an element among the first 65,536.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	return newValidator(o).run(src)
 }
@@ -139,7 +148,8 @@ func (v *validator) run(src io.Reader) (Summary, error) {
 	return v.sum, err
 }
 
-// A count is a Reader of what a validator reads. It knows which entries and tombstones a Reader gets.
+// A count is a Reader of what a validator reads. It knows which entries and tombstones a
+// Reader gets.
 type count struct {
 	to                           *io.PipeWriter
 	done                         chan struct{}
@@ -263,7 +273,8 @@ func (v *validator) reportLoss(rule Rule, p spot, element string, value []byte, 
 	}
 }
 
-// name returns the name of the current element. Its namespace is Atom's if it is taken for that.
+// name returns the name of the current element. Its namespace is Atom's if it is taken
+// for that.
 func (v *validator) name() xmlscan.Name {
 	name := v.r.Name()
 	if name.Space == v.space {
@@ -278,7 +289,8 @@ func (v *validator) spot() spot {
 	return spot{line, column}
 }
 
-// next is Next of v.r, for those who also want to know what entries and tombstones consist of.
+// next is Next of v.r, for those who also want to know what entries and tombstones
+// consist of.
 func (v *validator) next() (xmlscan.Kind, error) {
 	kind, err := v.r.Next()
 	if v.inItem && v.sum256 != nil && err == nil {
@@ -300,7 +312,8 @@ func (v *validator) skip() error {
 	}
 }
 
-// startItem says whether what is read from now on, the current Start included, belongs to an entry or a tombstone.
+// startItem says whether what is read from now on, the current Start included, belongs to
+// an entry or a tombstone.
 func (v *validator) startItem(is bool) {
 	v.inItem = is
 	if is && v.sum256 != nil {
@@ -308,8 +321,8 @@ func (v *validator) startItem(is bool) {
 	}
 }
 
-// digest adds the current token to the digest of the entries and tombstones. White space between the elements of Atom, and
-// prefixes, make no difference.
+// digest adds the current token to the digest of the entries and tombstones. White space
+// between the elements of Atom, and prefixes, make no difference.
 func (v *validator) digest(kind xmlscan.Kind) {
 	b := append(v.small[:0], byte(kind))
 	add := func(parts ...string) {

@@ -150,7 +150,8 @@ func (v *validator) enter(m *elementModel, at spot) *scope {
 	return s
 }
 
-// leave closes the innermost scope and checks that nothing is missing. An entry without an id is lost.
+// leave closes the innermost scope and checks that nothing is missing. An entry without
+// an id is lost.
 func (v *validator) leave(s *scope) {
 	v.open--
 	for i := range s.model.children {
@@ -260,7 +261,8 @@ func (v *validator) value(s *scope, c *childModel, at spot) error {
 	return nil
 }
 
-// plain reads the text of an element that has no elements in it. The text is valid until the next call.
+// plain reads the text of an element that has no elements in it. The text is valid until
+// the next call.
 func (v *validator) plain(element string, rule Rule) ([]byte, error) {
 	v.buf = v.buf[:0]
 	for told := false; ; {
@@ -287,7 +289,8 @@ func (v *validator) plain(element string, rule Rule) ([]byte, error) {
 	}
 }
 
-// undefined reads the content of a link or category, which means nothing, but may not have elements of Atom.
+// undefined reads the content of a link or category, which means nothing, but may not
+// have elements of Atom.
 func (v *validator) undefined(element string) error {
 	for {
 		kind, err := v.next()
@@ -344,7 +347,8 @@ func (v *validator) foreign(s *scope, name xmlscan.Name, at spot) {
 	}
 }
 
-// attributes checks the attributes of the current element that have nothing to do with what it is.
+// attributes checks the attributes of the current element that have nothing to do with
+// what it is.
 func (v *validator) attributes(h holding, at spot) {
 	attrs := v.r.Attrs()
 	if len(attrs) == 0 {
@@ -391,7 +395,8 @@ func (v *validator) xmlAttribute(local string, a xmlscan.Attr, at spot) {
 	}
 }
 
-// attr returns an attribute without a namespace, and whether there is one. It is valid until the next token.
+// attr returns an attribute without a namespace, and whether there is one. It is valid
+// until the next token.
 func (v *validator) attr(local string) ([]byte, bool) { return v.r.Attr("", local) }
 
 // baseOf returns what relative references of the current element are resolved against.
@@ -412,7 +417,8 @@ func (v *validator) trimmed(element string, value []byte, at spot) []byte {
 	return trimmed
 }
 
-// reference checks an IRI, absolute or relative. attribute is empty if it is the element's text.
+// reference checks an IRI, absolute or relative. attribute is empty if it is the
+// element's text.
 func (v *validator) reference(rule Rule, element, attribute string, value []byte, at spot) {
 	if fault := iriReferenceFault(v.trimmed(element, value, at)); fault != "" {
 		if attribute != "" {

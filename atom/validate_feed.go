@@ -8,7 +8,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// headRelations are those of a feed's links that a chain of documents, or its check, needs.
+// headRelations are those of a feed's links that a chain of documents, or its check,
+// needs.
 var headRelations = [...]string{"self", "current", "next", "previous", "prev-archive", "next-archive", "first", "last", "prev"}
 
 const (
@@ -77,7 +78,8 @@ func (v *validator) endFeed(s *scope) {
 	v.history()
 }
 
-// missingAuthors reports the entries of a feed without an author: one finding for each if there are others, else one for all.
+// missingAuthors reports the entries of a feed without an author: one finding for each if
+// there are others, else one for all.
 func (v *validator) missingAuthors(s *scope) {
 	h := &v.head
 	if entries := s.has("entry"); h.authorsOut == 0 || h.authorsOut == entries {
@@ -159,7 +161,8 @@ func (v *validator) historyMark(s *scope, local string, at spot) error {
 	return nil
 }
 
-// headLink keeps a link of the feed itself. Only of those to a feed there may be no second one.
+// headLink keeps a link of the feed itself. Only of those to a feed there may be no
+// second one.
 func (v *validator) headLink(rel, href []byte, feed bool, at spot) {
 	i := slices.IndexFunc(headRelations[:], func(known string) bool { return equalFold(rel, known) })
 	if i < 0 {

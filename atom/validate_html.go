@@ -2,7 +2,8 @@ package atom
 
 import "bytes"
 
-// An htmlChecker looks at HTML in a text, as it could stand in a div. It is no parser: it finds tags that do not fit together.
+// An htmlChecker looks at HTML in a text, as it could stand in a div. It is no parser: it
+// finds tags that do not fit together.
 type htmlChecker struct{ open []htmlTag }
 
 // An htmlTag is the name of an open element, as the place of it in the text.
@@ -46,7 +47,8 @@ func (c *htmlChecker) markup(text []byte, at int) (end int, fault string) {
 	return 0, "a < that starts no tag"
 }
 
-// tagEnd returns where the name that starts at i ends, and the tag, just behind its '>'; 0 if it does not.
+// tagEnd returns where the name that starts at i ends, and the tag, just behind its '>';
+// 0 if it does not.
 func tagEnd(text []byte, i int) (name, end int) {
 	for name = i; name < len(text) && !isSpace(text[name]) && text[name] != '/' && text[name] != '>'; name++ {
 	}
@@ -89,7 +91,8 @@ func (c *htmlChecker) start(text []byte, i int) (end int, fault string) {
 	return end, ""
 }
 
-// isUnquotedSlash tells whether the slash at a tag's end belongs to a value without quotes: <a href=/x/>.
+// isUnquotedSlash tells whether the slash at a tag's end belongs to a value without
+// quotes: <a href=/x/>.
 func isUnquotedSlash(tag []byte) bool {
 	last := bytes.LastIndexAny(tag, " \t\r\n")
 	equals := bytes.IndexByte(tag[last+1:], '=')

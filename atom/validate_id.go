@@ -37,7 +37,8 @@ func (s *hashSet) add(h uint64) bool {
 	return true
 }
 
-// An idTable knows at which times an id was met, and where. Two ids with one hash are met once in two million full tables.
+// An idTable knows at which times an id was met, and where. Two ids with one hash are met
+// once in two million full tables.
 type idTable struct {
 	seed  maphash.Seed
 	slots []idSlot // a power of two of them; linear probing
@@ -79,7 +80,8 @@ func (t *idTable) hash(b []byte) uint64 {
 	return max(1, maphash.Bytes(t.seed, b))
 }
 
-// add keeps an entry or tombstone and calls met for each of the same id that came before, in no order.
+// add keeps an entry or tombstone and calls met for each of the same id that came before,
+// in no order.
 func (t *idTable) add(id []byte, at websync.Datetime, dead bool, where int, met func(now, before idSlot)) {
 	if t.slots == nil {
 		t.slots = make([]idSlot, 1024)

@@ -48,8 +48,8 @@ func (v *validator) link(s *scope, at spot) error {
 	return v.undefined("link")
 }
 
-// relation returns the relation of the current link, if it states one. A registered name is without the prefix that makes an
-// IRI of it.
+// relation returns the relation of the current link, if it states one. A registered name
+// is without the prefix that makes an IRI of it.
 func (v *validator) relation(at spot) (name []byte, stated bool) {
 	rel, ok := v.attr("rel")
 	if !ok {
@@ -78,12 +78,14 @@ func (v *validator) alternateHash(mediaType, hreflang []byte) uint64 {
 	return v.ids.hash(b)
 }
 
-// resolved returns a reference of the current element, which is the feed's, as an absolute IRI, if a base is known.
+// resolved returns a reference of the current element, which is the feed's, as an
+// absolute IRI, if a base is known.
 func (v *validator) resolved(href []byte) string {
 	return string(document.AppendResolved(nil, v.baseOf(v.head.base), bytes.TrimSpace(href)))
 }
 
-// isLinkExtension tells whether the older drafts of the link extensions have an attribute.
+// isLinkExtension tells whether the older drafts of the link extensions have an
+// attribute.
 func isLinkExtension(local string) bool {
 	switch local {
 	case "md5", "hash", "etag", "modified", "accessed", "media":
@@ -92,7 +94,8 @@ func isLinkExtension(local string) bool {
 	return false
 }
 
-// linkExtensions checks the attributes of link extensions: those of the last draft, and of older ones in their namespace.
+// linkExtensions checks the attributes of link extensions: those of the last draft, and
+// of older ones in their namespace.
 func (v *validator) linkExtensions(element string, at spot) {
 	var digests websync.Digests
 	for _, a := range v.r.Attrs() {

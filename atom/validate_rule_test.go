@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRules: every rule of the package is in the table, once, in the order of numbers that are its own.
+// TestRules: every rule of the package is in the table, once, in the order of numbers
+// that are its own.
 func TestRules(t *testing.T) {
 	declared := 0
 	for _, name := range []string{"rule.go", "validate_rule.go", "source_rule.go"} {

@@ -38,7 +38,8 @@ func vFeed(children string) string {
 	return validateRoot + validateMeta + validateBy + "\n" + children + "</feed>"
 }
 
-// vEntry is a feed whose only entry, in line 3, has the children, in line 4, after what it needs.
+// vEntry is a feed whose only entry, in line 3, has the children, in line 4, after what
+// it needs.
 func vEntry(children string) string {
 	return vFeed("<entry>" + validateItem + validateLink + "\n" + children + "</entry>")
 }
@@ -323,7 +324,8 @@ var validateCases = map[string]validateCase{
 	"another form of a deletion": wants(vEntry("<gd:deleted xmlns:gd='http://schemas.google.com/g/2005'/>"), "info deleted-form 4 [deleted]"),
 }
 
-// readerOnly are the rules of what a Reader does with a document, which is nothing that is wrong with it.
+// readerOnly are the rules of what a Reader does with a document, which is nothing that
+// is wrong with it.
 var readerOnly = []string{"atom-element-size", "atom-relative", "atom-person-extension"}
 
 func TestValidateRules(t *testing.T) {
@@ -341,7 +343,8 @@ func TestValidateRules(t *testing.T) {
 	}
 }
 
-// TestValidateEveryRule: every rule has a document that breaks it, and a severity that is the same everywhere.
+// TestValidateEveryRule: every rule has a document that breaks it, and a severity that is
+// the same everywhere.
 func TestValidateEveryRule(t *testing.T) {
 	broken := make(map[string]bool)
 	for _, c := range validateCases {
@@ -414,7 +417,8 @@ func TestValidateSummary(t *testing.T) {
 	assert.Equal(t, []websync.Datetime{date("2025-01-01T00:00:00Z"), date("2025-05-01T00:00:00Z")}, []websync.Datetime{sum.Oldest, sum.Youngest})
 }
 
-// TestValidateLenient: what a Reader reads over is a warning, what costs an entry or a tombstone is an error.
+// TestValidateLenient: what a Reader reads over is a warning, what costs an entry or a
+// tombstone is an error.
 func TestValidateLenient(t *testing.T) {
 	lenient := func(o *atom.ValidateOptions) { o.Lenient = true }
 	found, _, err := vValidate(t, vFeed("<entry/>\n<entry>"+validateItem+"</entry>"), lenient)
@@ -442,7 +446,8 @@ func TestValidateReadError(t *testing.T) {
 	assert.Zero(t, sum.Errors)
 }
 
-// TestValidateMissingAuthors: of many entries without an author the first are told, and how many there are.
+// TestValidateMissingAuthors: of many entries without an author the first are told, and
+// how many there are.
 func TestValidateMissingAuthors(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString(validateRoot + validateMeta + "\n<entry>" + validateBy + validateItem + validateLink + "</entry>")
@@ -458,7 +463,8 @@ func TestValidateMissingAuthors(t *testing.T) {
 	assert.Contains(t, last, "in 50 more")
 }
 
-// validateDamages are the ways in which an entry, and nothing beside it, can be damaged: %[1]s is its id, %[2]d its number.
+// validateDamages are the ways in which an entry, and nothing beside it, can be damaged:
+// %[1]s is its id, %[2]d its number.
 var validateDamages = []string{
 	"<entry><id>%[1]s</id><title>E</title><updated>day %[2]d</updated><link href='%[2]d'/></entry>",
 	"<entry><id>%[1]s</id><title>E</title><updated>2025-05-01T00:00:%[2]d</updated><link href='%[2]d'/></entry>",
@@ -494,8 +500,8 @@ var validateDamages = []string{
 	"<entry><id>%[1]s</id><title>E\x01%[2]d</title><updated>2025-05-01T00:00:00Z</updated><link href='%[2]d'/></entry>",
 }
 
-// TestValidateBadEntries: of 10,000 entries 1,000 are damaged, each in another way. Each is found, with its line, and the others
-// are good.
+// TestValidateBadEntries: of 10,000 entries 1,000 are damaged, each in another way. Each
+// is found, with its line, and the others are good.
 func TestValidateBadEntries(t *testing.T) {
 	const entries, every = 10_000, 10
 	var doc strings.Builder
@@ -520,7 +526,8 @@ func TestValidateBadEntries(t *testing.T) {
 	assert.Len(t, lines, entries/every)
 }
 
-// vMillion is a feed of n entries that needs no memory, or in which every second entry is one of the first hundred.
+// vMillion is a feed of n entries that needs no memory, or in which every second entry is
+// one of the first hundred.
 type vMillion struct {
 	n, i  int
 	again bool
@@ -550,7 +557,8 @@ func (m *vMillion) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestValidateMemory: it is what the documentation says, and an id that is there thousands of times costs no more.
+// TestValidateMemory: it is what the documentation says, and an id that is there
+// thousands of times costs no more.
 func TestValidateMemory(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()
@@ -571,7 +579,8 @@ func TestValidateMemory(t *testing.T) {
 	assert.Greater(t, sum.Warnings, n/3)
 }
 
-// TestValidateManyAlternates: of one element's alternates no more are compared than documented, however many types there are.
+// TestValidateManyAlternates: of one element's alternates no more are compared than
+// documented, however many types there are.
 func TestValidateManyAlternates(t *testing.T) {
 	const n = 1 << 16
 	var links strings.Builder

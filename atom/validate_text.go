@@ -180,7 +180,8 @@ func (v *validator) contentType(kind string, at spot) bool {
 	return fault == ""
 }
 
-// inlineContent reads content that is in the entry. It tells whether there is anything in it.
+// inlineContent reads content that is in the entry. It tells whether there is anything in
+// it.
 func (v *validator) inlineContent(s *scope, kind string, at spot) (full bool, err error) {
 	switch {
 	case kind == PlainText, kind == HTML, kind == XHTML:

@@ -6,12 +6,14 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A View is an [Item] whose bytes belong to the [Reader]: they are valid until the next call of NextView, Next or All, and so
-// are its slices. Strings may be kept. Clone makes all of it last.
+// A View is an [Item] whose bytes belong to the [Reader]: they are valid until the next
+// call of NextView, Next or All, and so are its slices. Strings may be kept. Clone makes
+// all of it last.
 //
 // Its fields are those of an [Entry], or of a [Tombstone] if Deleted is set.
 type View struct {
-	// Deleted says that the View is of a Tombstone: ID is then its Ref, Updated its When, and UpdatedText its WhenText.
+	// Deleted says that the View is of a Tombstone: ID is then its Ref, Updated its When,
+	// and UpdatedText its WhenText.
 	Deleted bool
 
 	ID            []byte
@@ -126,10 +128,12 @@ func (v *View) Clone() Item {
 	return Item{Entry: k.entry(v)}
 }
 
-// A keeper turns views into what can be kept. Of the text it makes one string, if it has grown to hold it.
+// A keeper turns views into what can be kept. Of the text it makes one string, if it has
+// grown to hold it.
 type keeper struct{ strings.Builder }
 
-// An entryBlock is an entry with room for what most entries have few of: one piece of memory instead of five.
+// An entryBlock is an entry with room for what most entries have few of: one piece of
+// memory instead of five.
 type entryBlock struct {
 	Entry
 	authors    [1]websync.Person
@@ -192,7 +196,8 @@ func (k *keeper) person(p *PersonView) websync.Person {
 	return websync.Person{Name: k.text(p.Name), Email: k.text(p.Email), URI: k.text(p.URI)}
 }
 
-// sliceOf returns a slice of n zeros: the first of room, if they are enough, else new ones.
+// sliceOf returns a slice of n zeros: the first of room, if they are enough, else new
+// ones.
 func sliceOf[T any](room []T, n int) []T {
 	switch {
 	case n == 0:

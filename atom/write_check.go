@@ -29,7 +29,8 @@ var plainBytes = func() (t [256]uint8) {
 	return t
 }()
 
-// isPlainURL tells whether s is an absolute IRI of the most common kind, which needs neither a closer look nor escapes.
+// isPlainURL tells whether s is an absolute IRI of the most common kind, which needs
+// neither a closer look nor escapes.
 func isPlainURL(s string) bool {
 	n := len("http://")
 	if len(s) <= n+1 || s[:4] != "http" {
@@ -54,7 +55,8 @@ func isPlainURL(s string) bool {
 	return all != 0
 }
 
-// isPlainType tells whether s is a media type of the most common kind, which needs neither a closer look nor escapes.
+// isPlainType tells whether s is a media type of the most common kind, which needs
+// neither a closer look nor escapes.
 func isPlainType(s string) bool {
 	slash := strings.IndexByte(s, '/')
 	if slash <= 0 || slash == len(s)-1 {
@@ -68,7 +70,8 @@ func isPlainType(s string) bool {
 	return true
 }
 
-// isPlainRel tells whether s is the name of a relation of the most common kind, which needs neither a closer look nor escapes.
+// isPlainRel tells whether s is the name of a relation of the most common kind, which
+// needs neither a closer look nor escapes.
 func isPlainRel(s string) bool {
 	for i := range len(s) {
 		if plainBytes[s[i]]&hostByte == 0 {
@@ -78,8 +81,8 @@ func isPlainRel(s string) bool {
 	return true
 }
 
-// appendDate appends d in the form that Atom and its schema have: a date with a time to the second or finer, and an offset of
-// at most 14 hours (RFC 4287 §3.3).
+// appendDate appends d in the form that Atom and its schema have: a date with a time to
+// the second or finer, and an offset of at most 14 hours (RFC 4287 §3.3).
 func appendDate(b []byte, d websync.Datetime) []byte {
 	if d.Precision() < websync.Second {
 		d = d.WithPrecision(websync.Second)

@@ -31,7 +31,8 @@ var (
 	errPrefix     = errors.New("a prefix that is taken, or none")
 )
 
-// An encoder appends elements to a buffer. Its methods go on after a refusal; what they then append is taken back by finish.
+// An encoder appends elements to a buffer. Its methods go on after a refusal; what they
+// then append is taken back by finish.
 type encoder struct {
 	b       []byte
 	from    int         // where the element at hand begins
@@ -290,17 +291,20 @@ func (c *encoder) div(element, xml string) {
 	c.b = append(c.b, xml...)
 }
 
-// Foreign markup is read inside of an element with this default namespace, which it must not inherit: it would be that of Atom.
+// Foreign markup is read inside of an element with this default namespace, which it must
+// not inherit: it would be that of Atom.
 const (
 	outerSpace = "about:blank"
 	outerStart = `<w xmlns="` + outerSpace + `">`
 	outerEnd   = "</w>"
 )
 
-// fragmentDepth is how deep foreign markup may be nested: what the Reader takes, less the elements around it.
+// fragmentDepth is how deep foreign markup may be nested: what the Reader takes, less the
+// elements around it.
 const fragmentDepth = 256 - 4
 
-// fragment returns the name of the one element that xml is, as it can stand in any document.
+// fragment returns the name of the one element that xml is, as it can stand in any
+// document.
 func (c *encoder) fragment(xml string) (xmlscan.Name, error) {
 	if len(xml) < 2 || xml[0] != '<' || xml[1] == '!' || xml[1] == '?' {
 		return xmlscan.Name{}, errNotElement

@@ -109,7 +109,8 @@ func other(value, outer string) string {
 	return value
 }
 
-// source appends the feed that an entry was copied from (RFC 4287 §4.2.11). lang and base are those around it.
+// source appends the feed that an entry was copied from (RFC 4287 §4.2.11). lang and base
+// are those around it.
 func (c *encoder) source(f *Feed, lang, base string) {
 	c.open("source")
 	c.within("source", other(f.Lang, lang), other(f.Base, base))
@@ -178,7 +179,8 @@ func (c *encoder) category(x *Category) {
 	c.b = append(c.b, "/>"...)
 }
 
-// An alternate is what no two alternates may have in common: type and hreflang in small letters.
+// An alternate is what no two alternates may have in common: type and hreflang in small
+// letters.
 type alternate struct{ mediaType, lang string }
 
 func alternateOf(l *websync.Link) alternate {
@@ -200,7 +202,8 @@ func (c *encoder) links(links []websync.Link) {
 	}
 }
 
-// alternates returns how many links are alternates, of which no two may have one type and hreflang (RFC 4287 §4.1.1, §4.1.2).
+// alternates returns how many links are alternates, of which no two may have one type and
+// hreflang (RFC 4287 §4.1.1, §4.1.2).
 func (c *encoder) alternates(links []websync.Link) (n int) {
 	for i := range links {
 		if !isAlternate(links[i].Rel) {
@@ -348,7 +351,8 @@ func (c *encoder) attributes(element string, attrs []websync.Attr) {
 	}
 }
 
-// foreign appends an attribute of another namespace, under the prefix from the root or one with a number.
+// foreign appends an attribute of another namespace, under the prefix from the root or
+// one with a number.
 func (c *encoder) foreign(element string, a *websync.Attr, n int) {
 	if !isForeign(a.Space) || !c.isName(a.Local) || a.Space == LinkExtNamespace && a.Local == "md5" {
 		c.refuse(element, sectionForeign, errAttrSpace)

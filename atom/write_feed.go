@@ -26,7 +26,8 @@ func (c *encoder) feed(f *Feed) {
 	c.elements(f.Elements, HistoryNamespace, TombstoneNamespace)
 }
 
-// marks appends the marks of RFC 5005. declaration is that of their namespace where the root does not have it.
+// marks appends the marks of RFC 5005. declaration is that of their namespace where the
+// root does not have it.
 func (c *encoder) marks(f *Feed, declaration string) {
 	mark := func(name string, is bool) {
 		if is {

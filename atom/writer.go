@@ -10,29 +10,36 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Writer writes one document that is valid by construction: it refuses each [Feed], [Entry] and [Tombstone] that RFC 4287,
-// RFC 5005, RFC 6721 or the drafts of the link extensions would refuse. The output depends on nothing but them and the fields.
+// A Writer writes one document that is valid by construction: it refuses each [Feed],
+// [Entry] and [Tombstone] that RFC 4287, RFC 5005, RFC 6721 or the drafts of the link
+// extensions would refuse. The output depends on nothing but them and the fields.
 //
-// A feed document is WriteFeed, then any number of WriteTombstone, then any number of WriteEntry, then Close. An entry
-// document is one WriteEntryDocument, a deleted-entry document one WriteTombstoneDocument.
+// A feed document is WriteFeed, then any number of WriteTombstone, then any number of
+// WriteEntry, then Close. An entry document is one WriteEntryDocument, a deleted-entry
+// document one WriteTombstoneDocument.
 //
-// What can't be written is an [*EntryError]. Nothing of it was written then, and the Writer goes on. An error of the io.Writer
-// sticks.
+// What can't be written is an [*EntryError]. Nothing of it was written then, and the
+// Writer goes on. An error of the io.Writer sticks.
 //
-// Atom demands full dates and times, so a Datetime without a time is written as midnight UTC of its first day, one without
-// seconds with them, a leap second as the one after it, and an offset above 14 hours in UTC. The Rel of a link without one is
-// "alternate". Line, Column, UpdatedText, WhenText, the Form of a tombstone and the Priority of a link mean nothing to a Writer.
+// Atom demands full dates and times, so a Datetime without a time is written as midnight
+// UTC of its first day, one without seconds with them, a leap second as the one after it,
+// and an offset above 14 hours in UTC. The Rel of a link without one is "alternate".
+// Line, Column, UpdatedText, WhenText, the Form of a tombstone and the Priority of a link
+// mean nothing to a Writer.
 //
-// Memory grows with the tombstones of the document, not with its entries. Two entries of one id are not noticed.
+// Memory grows with the tombstones of the document, not with its entries. Two entries of
+// one id are not noticed.
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// LegacyMD5 states the MD5 digest of links and content in le:md5 as well, for readers that know the older drafts of the link
-	// extensions only. Other digests, and MD5, are in hash in any case.
+	// LegacyMD5 states the MD5 digest of links and content in le:md5 as well, for readers
+	// that know the older drafts of the link extensions only. Other digests, and MD5, are
+	// in hash in any case.
 	LegacyMD5 bool
 
-	// Namespaces are declared on the root element, by prefix, and used for the attributes of links and content. Attributes of other
-	// namespaces declare theirs where they are. The prefixes "at", "fh", "le" and those like "ns1" are taken.
+	// Namespaces are declared on the root element, by prefix, and used for the attributes
+	// of links and content. Attributes of other namespaces declare theirs where they are.
+	// The prefixes "at", "fh", "le" and those like "ns1" are taken.
 	Namespaces map[string]string
 
 	dst   io.Writer
@@ -91,8 +98,9 @@ func (w *Writer) WriteFeed(f *Feed) error {
 	return nil
 }
 
-// WriteTombstone writes one tombstone. Tombstones come before entries, as all that is not an entry does (RFC 4287 §4.1.1). A
-// second one of the same ref and when is refused (RFC 6721 §3).
+// WriteTombstone writes one tombstone. Tombstones come before entries, as all that is not
+// an entry does (RFC 4287 §4.1.1). A second one of the same ref and when is refused (RFC
+// 6721 §3).
 func (w *Writer) WriteTombstone(t *Tombstone) error {
 	if w.state != inTombstones && w.state != inEntries {
 		return w.misplaced()
@@ -131,8 +139,9 @@ func (w *Writer) bury(t *Tombstone, grave int) {
 	w.graves[t.Ref] = len(w.deaths)
 }
 
-// WriteEntry writes one entry. If the feed has no author the entry needs one of its own (RFC 4287 §4.1.1). An entry whose
-// tombstone was written must be younger than that, or readers would ignore it (RFC 6721 §3).
+// WriteEntry writes one entry. If the feed has no author the entry needs one of its own
+// (RFC 4287 §4.1.1). An entry whose tombstone was written must be younger than that, or
+// readers would ignore it (RFC 6721 §3).
 func (w *Writer) WriteEntry(e *Entry) error {
 	if w.state != inTombstones && w.state != inEntries {
 		return w.misplaced()
@@ -151,7 +160,8 @@ func (w *Writer) WriteEntry(e *Entry) error {
 	return w.finish(e.ID, inEntries)
 }
 
-// Close ends a feed document. It does not close the io.Writer. Calls after the first return the same.
+// Close ends a feed document. It does not close the io.Writer. Calls after the first
+// return the same.
 func (w *Writer) Close() error {
 	if w.state == atRoot && w.err == nil {
 		return errNoFeed
@@ -164,7 +174,8 @@ func (w *Writer) Close() error {
 	return w.end()
 }
 
-// WriteEntryDocument writes a whole entry document (RFC 4287 §2). Its entry needs an author, or a source that has one.
+// WriteEntryDocument writes a whole entry document (RFC 4287 §2). Its entry needs an
+// author, or a source that has one.
 func (w *Writer) WriteEntryDocument(e *Entry) error {
 	if w.state != atRoot {
 		return w.misplaced()

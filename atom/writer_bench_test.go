@@ -16,7 +16,8 @@ import (
 
 const benchEntries = 10_000
 
-// benchFeed is what a publisher's program writes: metadata, and entries with all that is usual in them.
+// benchFeed is what a publisher's program writes: metadata, and entries with all that is
+// usual in them.
 func benchFeed() (atom.Feed, []atom.Entry) {
 	at := time.Date(2024, 3, 1, 7, 0, 0, 0, time.UTC)
 	feed := atom.Feed{
@@ -118,8 +119,8 @@ func encodedFeedOf(f *atom.Feed, entries []atom.Entry) *encodedFeed {
 	return x
 }
 
-// BenchmarkWriter writes one feed of 10,000 entries: with a Writer, and with an Encoder of encoding/xml from structs that are
-// ready.
+// BenchmarkWriter writes one feed of 10,000 entries: with a Writer, and with an Encoder
+// of encoding/xml from structs that are ready.
 func BenchmarkWriter(b *testing.B) {
 	feed, entries := benchFeed()
 	ready := encodedFeedOf(&feed, entries)

@@ -37,7 +37,8 @@ func readBack(t require.TestingT, doc []byte) (atom.Feed, []any) {
 	return *r.Feed(), items
 }
 
-// FuzzWriter: what a Writer takes is well-formed, valid, and comes back from a Reader; what it refuses leaves no trace.
+// FuzzWriter: what a Writer takes is well-formed, valid, and comes back from a Reader;
+// what it refuses leaves no trace.
 func FuzzWriter(f *testing.F) {
 	add := func(id, text, value, lang, base, href, rel, media, date, space, local, xml string, length int64) {
 		f.Add(id, text, value, lang, base, href, rel, media, date, space, local, xml, length)

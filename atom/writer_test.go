@@ -215,7 +215,8 @@ func TestWriterSourceMarks(t *testing.T) {
 	assert.Equal(t, e.Source, items[0].Entry.Source)
 }
 
-// TestWriterLanguage: what takes back the language around it does so after it was read and written.
+// TestWriterLanguage: what takes back the language around it does so after it was read
+// and written.
 func TestWriterLanguage(t *testing.T) {
 	const doc = `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:x:f</id><title xml:lang="">F</title>` +
 		`<updated>2025-01-01T00:00:00Z</updated><author><name>A</name></author>` +

@@ -8,9 +8,10 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A youngest finds, in the documents of a walk that are shown to it from the newest to the oldest, the youngest state of each
-// id. Of the ids it keeps 40 bits of hash and a place in a file, where the ids themselves are compared: at most 24 bytes
-// an id stay in memory, and two ids with one hash are still two.
+// A youngest finds, in the documents of a walk that are shown to it from the newest to
+// the oldest, the youngest state of each id. Of the ids it keeps 40 bits of hash and a
+// place in a file, where the ids themselves are compared: at most 24 bytes an id stay in
+// memory, and two ids with one hash are still two.
 type youngest struct {
 	scratch
 	hash     func(id []byte) uint64
@@ -34,9 +35,10 @@ type state struct {
 	tombstone      bool
 }
 
-// supersedes reports whether s, of the same or an older document than held and further down in it, is the younger state
-// nevertheless: by its time, or as the tombstone among states of one time in one document. Of two states of one time in two
-// documents the one in the newer document is the younger.
+// supersedes reports whether s, of the same or an older document than held and further
+// down in it, is the younger state nevertheless: by its time, or as the tombstone among
+// states of one time in one document. Of two states of one time in two documents the one
+// in the newer document is the younger.
 func (s state) supersedes(held state) bool {
 	if held.time.Before(s.time) {
 		return true
@@ -79,14 +81,16 @@ func (y *youngest) see(id []byte, s state) error {
 	return nil
 }
 
-// held returns the youngest state of an id as far as it has been seen; the zero state, which is no tombstone, if there is none.
+// held returns the youngest state of an id as far as it has been seen; the zero state,
+// which is no tombstone, if there is none.
 func (y *youngest) held(id []byte) (state, error) {
 	hash := y.hash(id)
 	held, _, err := y.find(&y.segments[hash>>56], uint32(hash), id)
 	return held, err
 }
 
-// isYoungest reports whether an item is the youngest state of its id, once all documents have been seen.
+// isYoungest reports whether an item is the youngest state of its id, once all documents
+// have been seen.
 func (y *youngest) isYoungest(document, item int) bool {
 	if document >= len(y.old) || item/64 >= len(y.old[document]) {
 		return true
@@ -161,8 +165,8 @@ func (s *segment) grow() {
 	}
 }
 
-// In the file each id has one record: document, item, the time's text with its length before it, a flag for tombstones, and
-// the id with its length before it.
+// In the file each id has one record: document, item, the time's text with its length
+// before it, a flag for tombstones, and the id with its length before it.
 const (
 	maxTimeText  = 39
 	recordHeader = 4 + 4 + 1 + maxTimeText + 1 + 4
@@ -229,7 +233,8 @@ func (y *youngest) read(at uint64, id []byte) (s state, same bool, err error) {
 	return s, true, nil
 }
 
-// record returns the n bytes at a place of the file, or what there is of them. A record is never part in the tail.
+// record returns the n bytes at a place of the file, or what there is of them. A record
+// is never part in the tail.
 func (y *youngest) record(at int64, n int) ([]byte, error) {
 	if at >= y.written {
 		b := y.tail[at-y.written:]

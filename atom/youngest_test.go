@@ -69,8 +69,8 @@ func TestYoungest(t *testing.T) {
 	}
 }
 
-// TestYoungestCollisions: ids of one hash, and ids whose hashes differ in their segment only, are kept apart; so are an id and
-// one that begins with it.
+// TestYoungestCollisions: ids of one hash, and ids whose hashes differ in their segment
+// only, are kept apart; so are an id and one that begins with it.
 func TestYoungestCollisions(t *testing.T) {
 	hashes := map[string]func([]byte) uint64{
 		"all the same":   func([]byte) uint64 { return 7<<56 | 9 },
@@ -98,7 +98,8 @@ func TestYoungestCollisions(t *testing.T) {
 	}
 }
 
-// TestYoungestModel compares with a map, over many documents and more ids than stay in memory before they are written.
+// TestYoungestModel compares with a map, over many documents and more ids than stay in
+// memory before they are written.
 func TestYoungestModel(t *testing.T) {
 	const documents, items, ids = 40, 500, 6000
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -127,7 +128,8 @@ func TestYoungestModel(t *testing.T) {
 	assert.Equal(t, len(held), y.len())
 }
 
-// TestYoungestMemory: at most 24 bytes an id, at whatever size. Growing makes room in one of 256 parts at a time.
+// TestYoungestMemory: at most 24 bytes an id, at whatever size. Growing makes room in one
+// of 256 parts at a time.
 func TestYoungestMemory(t *testing.T) {
 	y := newTestYoungest(t)
 	for n := 1; n <= 300_000; n++ {

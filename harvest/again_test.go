@@ -28,7 +28,8 @@ func (f fetched) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	}
 }
 
-// at runs s when the clock of its server says so, and returns the report and what bodies were asked for.
+// at runs s when the clock of its server says so, and returns the report and what bodies
+// were asked for.
 func (w *world) at(clock string, s harvest.Source) (*harvest.Report, []string) {
 	w.Helper()
 	d, err := websync.ParseDatetime(clock)

@@ -2,8 +2,9 @@ package harvest
 
 import "context"
 
-// Approve carries out the deletions of src that were withheld, each only if its record has not changed since, and accepts the
-// options under which the source was listed. It asks the source nothing. The Report counts what it deleted.
+// Approve carries out the deletions of src that were withheld, each only if its record
+// has not changed since, and accepts the options under which the source was listed. It
+// asks the source nothing. The Report counts what it deleted.
 func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
 		r.report.Complete = true
@@ -35,8 +36,8 @@ func (r *run) approve(ctx context.Context) error {
 	return r.approveTasks(ctx, tasks, memory)
 }
 
-// approveTasks deletes what some withheld tasks name. A record that has another number than the task has changed: it stays, and
-// the task ends.
+// approveTasks deletes what some withheld tasks name. A record that has another number
+// than the task has changed: it stays, and the task ends.
 func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory) error {
 	if len(tasks) == 0 {
 		return nil

@@ -33,7 +33,8 @@ const (
 	baselineConcurrency = 8
 )
 
-// serveEnv makes the test binary a server for the baseline, so that its work is not counted with the client's.
+// serveEnv makes the test binary a server for the baseline, so that its work is not
+// counted with the client's.
 const serveEnv = "WEBSYNC_BASELINE_SERVER"
 
 func TestMain(m *testing.M) {
@@ -70,7 +71,8 @@ func baselinePage(path string) []byte {
 	return bytes.Repeat([]byte(fmt.Sprintf("%-63s\n", path)), baselineBytes/64)
 }
 
-// startBaseline starts the server and returns the events that list its resources, each with its digest and length.
+// startBaseline starts the server and returns the events that list its resources, each
+// with its digest and length.
 func startBaseline(b *testing.B) (events []harvest.Event) {
 	cmd := exec.CommandContext(b.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), serveEnv+"=1")
@@ -95,8 +97,9 @@ func startBaseline(b *testing.B) (events []harvest.Event) {
 	return events
 }
 
-// BenchmarkBaseline sets the cost of harvesting beside that of merely getting the same resources from the same server, as
-// many at a time. What counts is cpu-µs/resource, the time that this process computes; the server is another process.
+// BenchmarkBaseline sets the cost of harvesting beside that of merely getting the same
+// resources from the same server, as many at a time. What counts is cpu-µs/resource, the
+// time that this process computes; the server is another process.
 func BenchmarkBaseline(b *testing.B) {
 	events := startBaseline(b)
 	each := func(b *testing.B, harvestAll func(b *testing.B)) {

@@ -13,9 +13,9 @@ import (
 // ErrCorrupt: bytes that a Store kept are not what it wrote.
 var ErrCorrupt = errors.New("stored data is damaged")
 
-// The codec is how all Stores keep items, records and tasks. The first byte says what follows (high half) and in which
-// version (low half). Then each struct is a uvarint of bits, one for each field that is not empty, and those fields, in
-// the order of the bits:
+// The codec is how all Stores keep items, records and tasks. The first byte says what
+// follows (high half) and in which version (low half). Then each struct is a uvarint of
+// bits, one for each field that is not empty, and those fields, in the order of the bits:
 //
 //	string     uvarint length, the bytes as they are
 //	reference  likewise, of a URL; length 0 stands for the id of the resource
@@ -26,8 +26,9 @@ var ErrCorrupt = errors.New("stored data is damaged")
 //	Digest     index in codecAlgorithms, or 0 and the algorithm as a string; the sum as a string
 //	Resource   its own bits and fields; it comes first, and its id first of all, for the sake of the references
 //
-// Empty slices come back as nil. A field to be added takes the next bit and raises codecVersion, so that a program that
-// does not know it refuses the bytes rather than lose it.
+// Empty slices come back as nil. A field to be added takes the next bit and raises
+// codecVersion, so that a program that does not know it refuses the bytes rather than
+// lose it.
 const (
 	codecVersion = 3
 
@@ -38,14 +39,15 @@ const (
 
 var codecAlgorithms = [...]string{"", "md5", "sha-1", "sha-256", "sha-512"}
 
-// AppendItem appends the binary form of i to dst. The binary forms of items, records and tasks are the same in all
-// Stores and stay readable by newer versions of this module.
+// AppendItem appends the binary form of i to dst. The binary forms of items, records and
+// tasks are the same in all Stores and stay readable by newer versions of this module.
 func AppendItem(dst []byte, i *websync.Item) []byte {
 	return appendItem(append(dst, codecItem|codecVersion), i)
 }
 
-// DecodeItem sets i from the binary form of an item, or from that of a record, whose other fields it does not look at. It
-// returns ErrNewer or ErrCorrupt, and then i is the zero Item. Nothing of b is kept.
+// DecodeItem sets i from the binary form of an item, or from that of a record, whose
+// other fields it does not look at. It returns ErrNewer or ErrCorrupt, and then i is the
+// zero Item. Nothing of b is kept.
 func DecodeItem(b []byte, i *websync.Item) error {
 	*i = websync.Item{}
 	record := len(b) > 0 && b[0]&^0xf == codecRecord
@@ -81,8 +83,8 @@ func AppendRecord(dst []byte, r *Record) []byte {
 	return dst
 }
 
-// DecodeRecord sets r from the binary form of a record. It returns ErrNewer or ErrCorrupt, and then r is the zero
-// Record. Nothing of b is kept.
+// DecodeRecord sets r from the binary form of a record. It returns ErrNewer or
+// ErrCorrupt, and then r is the zero Record. Nothing of b is kept.
 func DecodeRecord(b []byte, r *Record) error {
 	*r = Record{}
 	d, err := newDecoder(b, codecRecord)
@@ -129,8 +131,8 @@ func AppendTask(dst []byte, t *Task) []byte {
 	return appendSome(dst, t.Tag)
 }
 
-// DecodeTask sets t from the binary form of a task. It returns ErrNewer or ErrCorrupt, and then t is the zero Task.
-// Nothing of b is kept.
+// DecodeTask sets t from the binary form of a task. It returns ErrNewer or ErrCorrupt,
+// and then t is the zero Task. Nothing of b is kept.
 func DecodeTask(b []byte, t *Task) error {
 	*t = Task{}
 	d, err := newDecoder(b, codecTask)
@@ -354,7 +356,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-// A decoder takes values off the front of s. Its strings are parts of s. After an error it gives empty values.
+// A decoder takes values off the front of s. Its strings are parts of s. After an error
+// it gives empty values.
 type decoder struct {
 	s       string
 	id      string        // of the resource, for references
@@ -609,7 +612,8 @@ func (d *decoder) validator(v *Validator) {
 	}
 }
 
-// trusted is how many elements are allocated on the word of a count; more only as they come.
+// trusted is how many elements are allocated on the word of a count; more only as they
+// come.
 const trusted = 16
 
 func decodeSlice[T any](d *decoder, element func(*decoder, *T)) []T {

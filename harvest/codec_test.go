@@ -204,7 +204,8 @@ func TestCodecHostileLengths(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no input panics, and what can be read is written and read again as the same.
+// FuzzDecode: no input panics, and what can be read is written and read again as the
+// same.
 func FuzzDecode(f *testing.F) {
 	plain, full := plainRecord(), fullRecord()
 	f.Add(AppendRecord(nil, &plain))
@@ -286,7 +287,8 @@ func BenchmarkCodec(b *testing.B) {
 	})
 }
 
-// TestCodecReadsEarlierVersions decodes what a version without the newest fields has written.
+// TestCodecReadsEarlierVersions decodes what a version without the newest fields has
+// written.
 func TestCodecReadsEarlierVersions(t *testing.T) {
 	rec := Record{Item: websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}, Stated: 7}
 	data := AppendRecord(nil, &rec)

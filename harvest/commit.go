@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A Commit holds at most so many slots, about so many bytes of bodies and descriptions, and waits for more no longer than this.
+// A Commit holds at most so many slots, about so many bytes of bodies and descriptions,
+// and waits for more no longer than this.
 const (
 	commitSlots = 512
 	commitBytes = 4 << 20
@@ -30,7 +31,8 @@ func (c *committer) renew(ctx context.Context) error {
 	return c.run.h.Store.Renew(ctx, c.claim)
 }
 
-// apply commits a batch. An answer that was lost is asked for again: a batch is never applied twice.
+// apply commits a batch. An answer that was lost is asked for again: a batch is never
+// applied twice.
 func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, err error) {
 	if c.run.dry != nil {
 		return nil, nil
@@ -96,8 +98,8 @@ func (c *committer) collect() bool {
 	return len(c.unsaved) > 0
 }
 
-// applyRest commits a batch without what conflicts: records that somebody else has changed meanwhile. It returns the puts that were
-// applied.
+// applyRest commits a batch without what conflicts: records that somebody else has
+// changed meanwhile. It returns the puts that were applied.
 func (c *committer) applyRest(ctx context.Context, b *Batch) (applied []Change, err error) {
 	for !b.empty() {
 		conflicts, err := c.apply(ctx, b)
@@ -124,7 +126,8 @@ func (c *committer) saveState(ctx context.Context) error {
 	return err
 }
 
-// commit is the fourth stage: it collects finished slots and commits them together with the checkpoint that they cover.
+// commit is the fourth stage: it collects finished slots and commits them together with
+// the checkpoint that they cover.
 func (p *pipe) commit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx) // what has been got is committed, even if the run is told to stop
 	var c collection
@@ -173,7 +176,8 @@ func (c *collection) add(s *slot) {
 
 func (c *collection) full() bool { return len(c.slots) >= commitSlots || c.bytes >= commitBytes }
 
-// flush commits the collection. What conflicts goes back to plan, and the checkpoint stays below it.
+// flush commits the collection. What conflicts goes back to plan, and the checkpoint
+// stays below it.
 func (p *pipe) flush(ctx context.Context, c *collection) error {
 	slots := c.slots
 	var conflicted []*slot

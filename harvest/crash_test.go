@@ -20,7 +20,8 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// crashEnv makes the test binary one step of a history on SQLite. Its value is "file seed step".
+// crashEnv makes the test binary one step of a history on SQLite. Its value is "file seed
+// step".
 const crashEnv = "WEBSYNC_CRASH_STEP"
 
 var (
@@ -33,7 +34,8 @@ const (
 	crashResources = 200
 )
 
-// replay returns the publisher as it is after so many steps of the history with this seed.
+// replay returns the publisher as it is after so many steps of the history with this
+// seed.
 func replay(seed uint64, steps int) (*machine, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	m := newMachine()
@@ -55,8 +57,8 @@ func replay(seed uint64, steps int) (*machine, *rand.Rand) {
 	return m, rng
 }
 
-// crashStep harvests the publisher once, in one of its ways, and checks the store when the step is negative: then the history has
-// come to its end.
+// crashStep harvests the publisher once, in one of its ways, and checks the store when
+// the step is negative: then the history has come to its end.
 func crashStep(args string) {
 	var file string
 	var seed uint64
@@ -99,8 +101,9 @@ type panicking struct{}
 func (panicking) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (panicking) FailNow()                          { panic("failed") }
 
-// TestKills kills processes that harvest into SQLite, at random moments, one after the other on the same file, while the
-// publisher goes on changing, and then compares what the last one made of it with the publisher.
+// TestKills kills processes that harvest into SQLite, at random moments, one after the
+// other on the same file, while the publisher goes on changing, and then compares what
+// the last one made of it with the publisher.
 func TestKills(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
@@ -124,7 +127,8 @@ func TestKills(t *testing.T) {
 	t.Logf("%d of %d processes were killed before they had ended", killed, begun)
 }
 
-// runStep runs one step and kills it after so long; 0: it must come to its end. It reports whether it was killed.
+// runStep runs one step and kills it after so long; 0: it must come to its end. It
+// reports whether it was killed.
 func runStep(t *testing.T, args string, after time.Duration) (killed bool) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), crashEnv+"="+args)

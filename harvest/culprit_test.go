@@ -34,8 +34,8 @@ func (s hookedSource) Events(ctx context.Context, run *harvest.Run) iter.Seq2[ha
 	}
 }
 
-// TestPanic panics in every part that is not the engine's, and recovers above Run: the claim is free again, no goroutine is
-// left, and the next run goes on.
+// TestPanic panics in every part that is not the engine's, and recovers above Run: the
+// claim is free again, no goroutine is left, and the next run goes on.
 func TestPanic(t *testing.T) {
 	boom := errors.New("boom")
 	a, b := put("a", day(1)), put("b", day(1))
@@ -191,8 +191,9 @@ func (f *faulty) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
 	return f.Store.NewBody(ctx)
 }
 
-// TestFaultyStore names the Store as the culprit, and ends. How many ids the engine asks for at once depends on how far its
-// stages are: the faults and the errors are the same for one and for two.
+// TestFaultyStore names the Store as the culprit, and ends. How many ids the engine asks
+// for at once depends on how far its stages are: the faults and the errors are the same
+// for one and for two.
 func TestFaultyStore(t *testing.T) {
 	fewer := func(records []harvest.Record) []harvest.Record { return records[:len(records)-1] }
 	two := harvest.Of(src, put("a", day(1)), put("b", day(1)))
@@ -278,7 +279,8 @@ func (claimless) Claim(context.Context, string, time.Duration) (*harvest.Claim, 
 	return nil, nil
 }
 
-// A conflict that the Store does explain may come often: somebody else changes the record each time.
+// A conflict that the Store does explain may come often: somebody else changes the record
+// each time.
 func TestConflictsOfOthers(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

@@ -51,12 +51,14 @@ func (r *Record) restate(t Times) {
 	}
 }
 
-// decide compares an event with the record of its id, and with the task that waits for it. It stores nothing, and depends on
-// nothing else than its slot, the snapshot it belongs to and the Harvester's settings: a plan and the run that follows it decide
+// decide compares an event with the record of its id, and with the task that waits for
+// it. It stores nothing, and depends on nothing else than its slot, the snapshot it
+// belongs to and the Harvester's settings: a plan and the run that follows it decide
 // alike.
 //
-// A task to get stands for a change that came already: it is compared as the record is. An event that can mean the state that is
-// to be got is that change once more, with all that is known of it.
+// A task to get stands for a change that came already: it is compared as the record is.
+// An event that can mean the state that is to be got is that change once more, with all
+// that is known of it.
 func (p *pipe) decide(s *slot) decision {
 	s.ask = false
 	means := s.meansTask()
@@ -88,10 +90,11 @@ func (p *pipe) decide(s *slot) decision {
 	return p.obtain(s)
 }
 
-// isOlder reports whether the event is of an earlier state than what is known, by the times of both. In a log its time is
-// earlier; without times the order decides. In a snapshot different is enough, unless what is known came at the moment that the
-// snapshot describes or after it, and the event does not state a later time. What came since the snapshot began, and what it
-// lists twice, is judged as in a log.
+// isOlder reports whether the event is of an earlier state than what is known, by the
+// times of both. In a log its time is earlier; without times the order decides. In a
+// snapshot different is enough, unless what is known came at the moment that the snapshot
+// describes or after it, and the event does not state a later time. What came since the
+// snapshot began, and what it lists twice, is judged as in a log.
 func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 	known = p.believed(known)
 	t := p.timeOf(s)
@@ -101,8 +104,8 @@ func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 	return t.Before(known)
 }
 
-// isSwept reports whether a snapshot has swept the record, and the event is of a log and states no later time than was
-// stated before: it must not revive it.
+// isSwept reports whether a snapshot has swept the record, and the event is of a log and
+// states no later time than was stated before: it must not revive it.
 func (p *pipe) isSwept(s *slot) bool {
 	held, t := s.rec.stated(), p.timeOf(s)
 	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
@@ -129,8 +132,8 @@ func (s *slot) restates() bool {
 	return s.ev.Kind == Put && s.rec.Live() && s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified()
 }
 
-// meansTask reports whether a put can mean the state that is to be got: it describes the same, and states the same time or a
-// coarser one.
+// meansTask reports whether a put can mean the state that is to be got: it describes the
+// same, and states the same time or a coarser one.
 func (s *slot) meansTask() bool {
 	t := s.waiting
 	if s.ev.Kind != Put || !s.awaits() || s.ev.time().After(t.time()) {
@@ -143,7 +146,8 @@ func (s *slot) meansTask() bool {
 	return fingerprint(&t.Resource, t.Tag) == s.stated || !stated.IsZero() && s.ev.Tag == "" && s.ev.hasContent() && saysLess(&s.ev.Resource, &t.Resource)
 }
 
-// isCoarser reports whether d can mean the same moment as e, and is stated less precisely.
+// isCoarser reports whether d can mean the same moment as e, and is stated less
+// precisely.
 func isCoarser(d, e websync.Datetime) bool { return d.Precision() < e.Precision() && d.Overlaps(e) }
 
 // notBefore reports whether the time of a change is stated, and not before at.
@@ -164,14 +168,15 @@ func (p *pipe) isUnchanged(s *slot) bool {
 	return isCoarser(stated, held)
 }
 
-// isOfTheRecord reports whether an event states the moment that is stated of the record, or less precisely one that may be it.
+// isOfTheRecord reports whether an event states the moment that is stated of the record,
+// or less precisely one that may be it.
 func (s *slot) isOfTheRecord() bool {
 	stated, held := s.ev.Resource.Modified, s.rec.modified()
 	return !stated.IsZero() && (stated == held || isCoarser(stated, held)) && (s.shown || !s.ev.time().After(s.rec.time()))
 }
 
-// complete gives the next state of a record what the event does not state of the same moment, and was stated before. A tag
-// tells states apart that state the same moment.
+// complete gives the next state of a record what the event does not state of the same
+// moment, and was stated before. A tag tells states apart that state the same moment.
 func (s *slot) complete(next *Record) {
 	if !s.rec.Live() || s.ev.Tag != "" || !s.isOfTheRecord() {
 		return
@@ -182,14 +187,15 @@ func (s *slot) complete(next *Record) {
 	}
 }
 
-// lacks reports whether the record misses the bytes that its description points to, or that came along with the event.
+// lacks reports whether the record misses the bytes that its description points to, or
+// that came along with the event.
 func (p *pipe) lacks(s *slot) bool { return p.hasNoContent(s.rec) && s.ev.hasContent() }
 
 // hasContent reports whether there are bytes to be had.
 func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Open != nil }
 
-// hasNoContent reports whether a live record has no content, as far as the run would keep it. What a Getter keeps is its own
-// business.
+// hasNoContent reports whether a live record has no content, as far as the run would keep
+// it. What a Getter keeps is its own business.
 func (r *run) hasNoContent(rec *Record) bool {
 	if r.getter != nil || r.h.Bodies == SkipBodies {
 		return false
@@ -198,13 +204,15 @@ func (r *run) hasNoContent(rec *Record) bool {
 	return !ok || b.Key.IsZero() && r.h.Bodies == KeepBodies
 }
 
-// wantsContent is what hasNoContent must deny of a record that has all that the event tells of.
+// wantsContent is what hasNoContent must deny of a record that has all that the event
+// tells of.
 func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
 
-// obtain decides how a put that says something new is carried out: with a get, unless the bytes are those that are held. The
-// bodies that a new description no longer states are not kept.
+// obtain decides how a put that says something new is carried out: with a get, unless the
+// bytes are those that are held. The bodies that a new description no longer states are
+// not kept.
 func (p *pipe) obtain(s *slot) decision {
 	next := s.record()
 	if b, ok := p.stillStated(s); ok {
@@ -236,10 +244,11 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.shown || !s.ev.time().After(s.rec.time()))
 }
 
-// changeTo returns the change that leads from a record to the next state, which an event of the time at told: a put, or only a
-// touch, which keeps the Item as it is, if the bytes and the description are the same, Modified apart. Where no bytes are
-// got, another Modified is a change, and so are what a log tells of a later time, a Modified that is only for Get to find, and a
-// time that takes the place of one in the future.
+// changeTo returns the change that leads from a record to the next state, which an event
+// of the time at told: a put, or only a touch, which keeps the Item as it is, if the
+// bytes and the description are the same, Modified apart. Where no bytes are got, another
+// Modified is a change, and so are what a log tells of a later time, a Modified that is
+// only for Get to find, and a time that takes the place of one in the future.
 func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !rec.Live() {
 		next.Kind = websync.Created
@@ -265,7 +274,8 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	return decision{outcome: Touched, change: &Change{Base: rec.Seq, Record: touched}, touch: true}
 }
 
-// sameBodies reports whether two states have the same bytes under the same names and types, kept or not.
+// sameBodies reports whether two states have the same bytes under the same names and
+// types, kept or not.
 func sameBodies(a, b []websync.Body) bool {
 	return slices.EqualFunc(a, b, func(x, y websync.Body) bool {
 		d, ok := x.Link.Digests.Get(keyAlgorithm)
@@ -291,8 +301,9 @@ func decideDelete(ev *Event, rec *Record) decision {
 	return decision{outcome: Unchanged}
 }
 
-// tombstone returns the record of a resource that is gone: its description as it was, its last Modified included, no bodies.
-// Where it is not known since when, it keeps the last time that was stated.
+// tombstone returns the record of a resource that is gone: its description as it was, its
+// last Modified included, no bodies. Where it is not known since when, it keeps the last
+// time that was stated.
 func tombstone(rec *Record, at websync.Datetime) Record {
 	t := Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}}
 	t.Resource.Modified = rec.modified()

@@ -11,13 +11,15 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Disjoint checks that no id is live in two of the sources, so that they can be published together as one set: of an id that
-// two sources have, readers would see now one record and now the other. It returns nil or an [*OverlapError], which is
-// [ErrOverlap]; a [Union] makes one set of sources that overlap. Tombstones do not count, and a source named twice counts
-// once.
+// Disjoint checks that no id is live in two of the sources, so that they can be published
+// together as one set: of an id that two sources have, readers would see now one record
+// and now the other. It returns nil or an [*OverlapError], which is [ErrOverlap]; a
+// [Union] makes one set of sources that overlap. Tombstones do not count, and a source
+// named twice counts once.
 //
-// All records of the sources are read, side by side in the order of their ids, so the memory it takes does not depend on
-// their number. What is committed meanwhile may or may not be seen.
+// All records of the sources are read, side by side in the order of their ids, so the
+// memory it takes does not depend on their number. What is committed meanwhile may or may
+// not be seen.
 func Disjoint(ctx context.Context, store Store, sources ...string) error {
 	sources = distinct(sources)
 	if len(sources) < 2 {
@@ -85,8 +87,9 @@ type Overlap struct {
 	Sources []string // two or more, in the order in which they were given to Disjoint
 }
 
-// Error returns, for example, "harvest: an id is live in more than one source: "https://example.org/a" in one, two".
-// Secrets in URLs ([websync.RedactURL]) are left out.
+// Error returns, for example, "harvest: an id is live in more than one source:
+// "https://example.org/a" in one, two". Secrets in URLs ([websync.RedactURL]) are left
+// out.
 func (e *OverlapError) Error() string {
 	var b strings.Builder
 	b.WriteString("harvest: " + ErrOverlap.Error())

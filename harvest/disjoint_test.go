@@ -16,7 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// fill harvests each source's names, given as "a b c", into one store. A name with a minus is deleted again.
+// fill harvests each source's names, given as "a b c", into one store. A name with a
+// minus is deleted again.
 func fill(t require.TestingT, sources map[string]string) harvest.Store {
 	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies}
 	for source, names := range sources {
@@ -86,7 +87,8 @@ func TestOverlapErrorText(t *testing.T) {
 	assert.Equal(t, want, err.Error())
 }
 
-// openRecords counts the iterators that are under way, and fails in one source after some records.
+// openRecords counts the iterators that are under way, and fails in one source after some
+// records.
 type openRecords struct {
 	harvest.Store
 	open int

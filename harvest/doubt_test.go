@@ -90,7 +90,8 @@ func (c cut) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Eve
 	}
 }
 
-// TestSnapshotNotEnded yields listings that do not end as they should: nothing is deleted, and the run is not in step.
+// TestSnapshotNotEnded yields listings that do not end as they should: nothing is
+// deleted, and the run is not in step.
 func TestSnapshotNotEnded(t *testing.T) {
 	a, b := put("a", day(1)), put("b", day(1))
 	resume := harvest.Event{Kind: harvest.Mark, Resume: checkpoint("inside")}
@@ -230,7 +231,8 @@ func TestBytesForAGetter(t *testing.T) {
 	})
 }
 
-// TestOpenReturnsNothing: an Open without bytes and without an error is a Problem, not a panic.
+// TestOpenReturnsNothing: an Open without bytes and without an error is a Problem, not a
+// panic.
 func TestOpenReturnsNothing(t *testing.T) {
 	w := newWorld(t)
 	e := harvest.Event{Resource: websync.Resource{ID: base + "a"}, Open: func() (io.ReadCloser, error) { return nil, nil }}

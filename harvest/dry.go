@@ -16,8 +16,9 @@ import (
 // A Decision is what a run would do about one id.
 type Decision struct {
 	ID string
-	// Outcome to be expected. With Get, Updated may turn out as Touched or Unchanged once the bytes are known, and the get
-	// may fail; Unchanged means that the source states too little to know, so that the server is to be asked.
+	// Outcome to be expected. With Get, Updated may turn out as Touched or Unchanged once
+	// the bytes are known, and the get may fail; Unchanged means that the source states
+	// too little to know, so that the server is to be asked.
 	Outcome Outcome
 	// Get: the bodies are to be obtained first.
 	Get bool
@@ -27,19 +28,22 @@ type Decision struct {
 	Held *Record
 }
 
-// Plan tells what Run would do now, and writes nothing: it lists the source and decides with the same code about the same
-// records, but gets no bodies and takes no claim. Each, if not nil, is called for every decision in the order of the listing; what it
-// is given is valid during the call. The Report counts the outcomes to be expected.
+// Plan tells what Run would do now, and writes nothing: it lists the source and decides
+// with the same code about the same records, but gets no bodies and takes no claim. Each,
+// if not nil, is called for every decision in the order of the listing; what it is given
+// is valid during the call. The Report counts the outcomes to be expected.
 //
-// Events of one id are decided on what the earlier ones lead to, as far as they are among the last 65,536 changes.
+// Events of one id are decided on what the earlier ones lead to, as far as they are among
+// the last 65,536 changes.
 func (h *Harvester) Plan(ctx context.Context, src Source, each func(Decision)) (*Report, error) {
 	return h.dryRun(ctx, src, &dryRun{each: each})
 }
 
-// Audit compares everything and gets nothing: it makes a pass from the beginning, tells every difference between the source
-// and the Store as a Decision, and reads the bodies that the Store holds to see that they are still what they were; one that is
-// not is a Failure. What a source states neither a time nor a digest of is compared by its description alone.
-// [Report.Differences] counts. Each may be nil.
+// Audit compares everything and gets nothing: it makes a pass from the beginning, tells
+// every difference between the source and the Store as a Decision, and reads the bodies
+// that the Store holds to see that they are still what they were; one that is not is a
+// Failure. What a source states neither a time nor a digest of is compared by its
+// description alone. [Report.Differences] counts. Each may be nil.
 func (h *Harvester) Audit(ctx context.Context, src Source, each func(Decision)) (*Report, error) {
 	return h.dryRun(ctx, src, &dryRun{each: each, audit: true})
 }
@@ -98,7 +102,8 @@ func (r *run) last(head websync.Head) websync.Seq {
 	return head.Last
 }
 
-// records yields the source's records in byte order of the id; to a dry run, as earlier events leave them.
+// records yields the source's records in byte order of the id; to a dry run, as earlier
+// events leave them.
 func (r *run) records(ctx context.Context) iter.Seq2[Record, error] {
 	stored := r.h.Store.Records(ctx, r.key, "")
 	if r.dry == nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// decisions collects what a plan tells, the last for each id: "outcome name", with "get" where bytes are needed.
+// decisions collects what a plan tells, the last for each id: "outcome name", with "get"
+// where bytes are needed.
 func decisions(into *[]string) func(harvest.Decision) {
 	return func(d harvest.Decision) {
 		text := d.Outcome.String() + " " + strings.TrimPrefix(d.ID, base)
@@ -108,7 +109,8 @@ func TestPlanWritesNothing(t *testing.T) {
 	require.Equal(t, before, files(t, dir))
 }
 
-// files returns the digests of the files below dir, but for the index that readers of a SQLite log share in memory.
+// files returns the digests of the files below dir, but for the index that readers of a
+// SQLite log share in memory.
 func files(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -219,7 +221,8 @@ func TestApproveAcceptsNewOptions(t *testing.T) {
 	require.EqualValues(t, 1, w.run(with("some", "a")).Deleted)
 }
 
-// TestApproveKeepsTheGuardOfOptions approves what was withheld for another reason, and then changes the options.
+// TestApproveKeepsTheGuardOfOptions approves what was withheld for another reason, and
+// then changes the options.
 func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
 	w := newWorld(t)
 	with := func(options string, n int) harvest.Source {
@@ -257,7 +260,8 @@ func counts(r *harvest.Report) map[string]int64 {
 		"history": r.History, "withheld": r.Withheld, "problems": int64(len(r.Problems))}
 }
 
-// TestPlanDecidesAsRun plans and then runs what tells changes and lists everything in one pass.
+// TestPlanDecidesAsRun plans and then runs what tells changes and lists everything in one
+// pass.
 func TestPlanDecidesAsRun(t *testing.T) {
 	none := websync.Datetime{}
 	start := func(at websync.Datetime) harvest.Event { return harvest.Event{Kind: harvest.SnapshotStart, At: at} }
@@ -335,7 +339,8 @@ func TestPlanOfABrokenSource(t *testing.T) {
 	require.Zero(t, r.Created)
 }
 
-// TestAuditOfWhatATaskWaitsFor audits a record that is what the list says, whatever was told between.
+// TestAuditOfWhatATaskWaitsFor audits a record that is what the list says, whatever was
+// told between.
 func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

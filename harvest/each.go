@@ -10,14 +10,16 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Each hands every change of the log that consumer has not seen to fn, oldest first, and returns when it has come to the end. The
-// consumer's cursor is kept in the Store, so the next Each goes on there. When fn fails, Each stops before that change
-// and returns the error.
+// Each hands every change of the log that consumer has not seen to fn, oldest first, and
+// returns when it has come to the end. The consumer's cursor is kept in the Store, so the
+// next Each goes on there. When fn fails, Each stops before that change and returns the
+// error.
 //
-// A change is handed over at least once: after a crash the last few, up to 100, may come again. Of changes that were
-// compacted away before the consumer came to them it sees the youngest state of each id. Of a change that a later one has
-// replaced the bodies may be gone: store.Open is then websync.ErrNotFound, and the later change is still to come. One
-// process at a time may serve a consumer; a second one gets websync.ErrConflict.
+// A change is handed over at least once: after a crash the last few, up to 100, may come
+// again. Of changes that were compacted away before the consumer came to them it sees the
+// youngest state of each id. Of a change that a later one has replaced the bodies may be
+// gone: store.Open is then websync.ErrNotFound, and the later change is still to come.
+// One process at a time may serve a consumer; a second one gets websync.ErrConflict.
 func Each(ctx context.Context, store Store, consumer string, fn func(websync.Item) error) error {
 	e := &follower{store: store, key: "harvest/each/" + consumer}
 	if err := e.load(ctx); err != nil {
@@ -38,7 +40,8 @@ type follower struct {
 	since int // changes since then
 }
 
-// A cursor is where a consumer is: behind this number of this generation. The time leads into a newer generation.
+// A cursor is where a consumer is: behind this number of this generation. The time leads
+// into a newer generation.
 type cursor struct {
 	Generation uint64      `json:"generation"`
 	Seq        websync.Seq `json:"seq"`
@@ -93,7 +96,8 @@ func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) erro
 // errDropped: the cursor's generation is no longer there.
 var errDropped = fmt.Errorf("its generation of the log was dropped: %w", websync.ErrNotFound)
 
-// read hands over the rest of the cursor's generation. What a newer generation repeats is passed over by its time.
+// read hands over the rest of the cursor's generation. What a newer generation repeats is
+// passed over by its time.
 func (f *follower) read(ctx context.Context, fn func(websync.Item) error) error {
 	for item, err := range f.store.Changes(ctx, websync.Range{Generation: f.at.Generation, After: f.at.Seq}) {
 		if errors.Is(err, websync.ErrNotFound) {

@@ -23,7 +23,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// site is a Fetcher without a network: pages by URL, with ETags that change with the bytes.
+// site is a Fetcher without a network: pages by URL, with ETags that change with the
+// bytes.
 type site struct {
 	mu       sync.Mutex
 	pages    map[string]string
@@ -313,7 +314,8 @@ func TestLog(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a", "b": "b", "c": "c"}, w.live())
 }
 
-// TestDeletionToldAgain meets a put and a deletion of one moment once more, as at the border of two runs.
+// TestDeletionToldAgain meets a put and a deletion of one moment once more, as at the
+// border of two runs.
 func TestDeletionToldAgain(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -380,8 +382,8 @@ func TestSweptKeepsTheTimeOfItsLastChange(t *testing.T) {
 	}
 }
 
-// TestDeletedAndShownInOneSnapshot puts a resource again in the state that it had before it was deleted: of one moment the last
-// event counts.
+// TestDeletedAndShownInOneSnapshot puts a resource again in the state that it had before
+// it was deleted: of one moment the last event counts.
 func TestDeletedAndShownInOneSnapshot(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -395,7 +397,8 @@ func TestDeletedAndShownInOneSnapshot(t *testing.T) {
 	require.EqualValues(t, []int64{1, 1}, []int64{r.Deleted, r.Created})
 }
 
-// TestUntimedDeletionComesFirst tells a deletion without a time, and then an older change, while a younger one is got.
+// TestUntimedDeletionComesFirst tells a deletion without a time, and then an older
+// change, while a younger one is got.
 func TestUntimedDeletionComesFirst(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -890,7 +893,8 @@ func TestBytesThatCameAlong(t *testing.T) {
 	})
 }
 
-// marking yields a put and then a Mark, and checks that the put is committed when the Mark's yield returns.
+// marking yields a put and then a Mark, and checks that the put is committed when the
+// Mark's yield returns.
 type marking struct {
 	*world
 	committed []bool
@@ -1261,8 +1265,8 @@ func (f *failing) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch
 	return nil, errors.Join(errCut, harvest.ErrFenced)
 }
 
-// TestCutAnywhere stops a run at each of its commits, before and after it is applied, and compares what the next run makes of
-// it with a run that was never stopped.
+// TestCutAnywhere stops a run at each of its commits, before and after it is applied, and
+// compares what the next run makes of it with a run that was never stopped.
 func TestCutAnywhere(t *testing.T) {
 	prepare := func(w *world) (first, second harvest.Source) {
 		var one, two []harvest.Event
@@ -1343,7 +1347,8 @@ func TestBodyModes(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
 }
 
-// TestBytesThatComeAlongAreKeptLater lists inline content when it is not to be kept, and then when it is.
+// TestBytesThatComeAlongAreKeptLater lists inline content when it is not to be kept, and
+// then when it is.
 func TestBytesThatComeAlongAreKeptLater(t *testing.T) {
 	inline := put("a", day(1))
 	inline.Resource.Content.Href, inline.Open = "", harvest.Bytes([]byte("inline"))

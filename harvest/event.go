@@ -15,13 +15,16 @@ const (
 	Put EventKind = iota
 	// Delete: the resource with this id is gone.
 	Delete
-	// SnapshotStart opens a listing of everything there is. Its At is the moment the listing describes.
+	// SnapshotStart opens a listing of everything there is. Its At is the moment the
+	// listing describes.
 	SnapshotStart
 	// SnapshotEnd closes it.
 	SnapshotEnd
-	// Mark is a point of rest: the engine finishes what came before it, and so may the Source.
+	// Mark is a point of rest: the engine finishes what came before it, and so may the
+	// Source.
 	Mark
-	// Problem: a document could not be read or may have been missed. Err says which and why.
+	// Problem: a document could not be read or may have been missed. Err says which and
+	// why.
 	Problem
 )
 
@@ -39,38 +42,47 @@ func (k EventKind) String() string {
 type Event struct {
 	Kind EventKind
 
-	// At is the time of the change by the publisher's word. Not stated: Resource.Modified stands for it. Of a
-	// SnapshotStart it is the moment that the snapshot describes: a record whose change is not before it is not deleted by the
-	// snapshot, and is overwritten only by an entry that states a later time. An At before the times of the snapshot's own
-	// entries, or one that stays while the listing changes, is a finding and is not used.
-	// Times are compared as the periods that they stand for: a Source whose times are instants states them to the nanosecond.
+	// At is the time of the change by the publisher's word. Not stated: Resource.Modified
+	// stands for it. Of a SnapshotStart it is the moment that the snapshot describes: a
+	// record whose change is not before it is not deleted by the snapshot, and is
+	// overwritten only by an entry that states a later time. An At before the times of
+	// the snapshot's own entries, or one that stays while the listing changes, is a
+	// finding and is not used. Times are compared as the periods that they stand for: a
+	// Source whose times are instants states them to the nanosecond.
 	At websync.Datetime
 
-	// Resource is what is known of the resource. Put needs at least its ID, Delete uses nothing else but Modified.
+	// Resource is what is known of the resource. Put needs at least its ID, Delete uses
+	// nothing else but Modified.
 	Resource websync.Resource
 
-	// Tag, of a Put, tells states of the resource apart that its description doesn't: a version, a file's size and inode. It
-	// is compared with that of the last time, and goes nowhere else.
+	// Tag, of a Put, tells states of the resource apart that its description doesn't: a
+	// version, a file's size and inode. It is compared with that of the last time, and
+	// goes nowhere else.
 	Tag string
 
-	// Open returns the bytes of Resource.Content that came along with the event: a dump's member, inline content. It may
-	// be called until the yield of the next Mark returns. Nil: they are fetched from Resource.Content.Href; if that is empty, too,
-	// and the Source is no Getter, the resource is kept without a body. A Getter has them from Job.Came or Job.Content.
+	// Open returns the bytes of Resource.Content that came along with the event: a dump's
+	// member, inline content. It may be called until the yield of the next Mark returns.
+	// Nil: they are fetched from Resource.Content.Href; if that is empty, too, and the
+	// Source is no Getter, the resource is kept without a body. A Getter has them from
+	// Job.Came or Job.Content.
 	Open func() (io.ReadCloser, error)
 
-	// Resume, if set, says that this and all earlier events are covered by it: a later run that starts from this
-	// Checkpoint misses nothing. It is not allowed between SnapshotStart and SnapshotEnd, nor after a Problem.
+	// Resume, if set, says that this and all earlier events are covered by it: a later
+	// run that starts from this Checkpoint misses nothing. It is not allowed between
+	// SnapshotStart and SnapshotEnd, nor after a Problem.
 	Resume Checkpoint
 
 	// Complete, of a SnapshotEnd: what was not shown since SnapshotStart is gone.
 	Complete bool
 
-	// Skipped, of a SnapshotEnd or a Mark: how many entries could not be read, or may be hidden in what was read over,
-	// since the last event that counted them. More than none withholds deletions, and the run is not in step.
+	// Skipped, of a SnapshotEnd or a Mark: how many entries could not be read, or may be
+	// hidden in what was read over, since the last event that counted them. More than
+	// none withholds deletions, and the run is not in step.
 	Skipped int
 
-	// Options, of a SnapshotEnd, is a fingerprint of the Source's options that decide what it shows. When it differs
-	// from that of the last complete snapshot, deletions are withheld: the publisher did not take those records away.
+	// Options, of a SnapshotEnd, is a fingerprint of the Source's options that decide
+	// what it shows. When it differs from that of the last complete snapshot, deletions
+	// are withheld: the publisher did not take those records away.
 	Options string
 
 	// Err, of a Problem, names the document and what was wrong with it.
@@ -85,8 +97,9 @@ func (e *Event) time() websync.Datetime {
 	return e.At
 }
 
-// A Checkpoint is a Source's own note of how far it has told its story, opaque to everybody else. The zero value means
-// from the beginning. A Source that meets a Checkpoint it can't read, for instance of another Version, makes a full pass.
+// A Checkpoint is a Source's own note of how far it has told its story, opaque to
+// everybody else. The zero value means from the beginning. A Source that meets a
+// Checkpoint it can't read, for instance of another Version, makes a full pass.
 type Checkpoint struct {
 	Version int    `json:"version"` // of the format of Data; 1 or more
 	Data    []byte `json:"data"`    // kept as it is

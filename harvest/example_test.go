@@ -12,7 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// acts is a Source of two resources whose bytes come along. A Source on the web is in the package of its protocol.
+// acts is a Source of two resources whose bytes come along. A Source on the web is in the
+// package of its protocol.
 var acts = harvest.Of("https://law.example/acts",
 	harvest.Event{Kind: harvest.SnapshotStart},
 	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.Bytes([]byte("Be it enacted"))},
@@ -20,7 +21,8 @@ var acts = harvest.Of("https://law.example/acts",
 	harvest.Event{Kind: harvest.SnapshotEnd, Complete: true},
 )
 
-// A Store is brought in step with a source as often as one likes: the second run finds nothing to do.
+// A Store is brought in step with a source as often as one likes: the second run finds
+// nothing to do.
 func ExampleHarvester_Run() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New()}
@@ -66,7 +68,8 @@ func ExampleHarvester_Plan() {
 	// 2 differences
 }
 
-// Each feeds what changes to something else, a search index for instance, and remembers how far it came.
+// Each feeds what changes to something else, a search index for instance, and remembers
+// how far it came.
 func ExampleEach() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New(), Concurrency: 1}

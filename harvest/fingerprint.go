@@ -8,13 +8,14 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A description is a resource in one unambiguous form, to be compared by hash. The form stays the same from release to
-// release: a new one makes every record look changed once.
+// A description is a resource in one unambiguous form, to be compared by hash. The form
+// stays the same from release to release: a new one makes every record look changed once.
 type description []byte
 
 var descriptions = sync.Pool{New: func() any { d := make(description, 0, 512); return &d }}
 
-// fingerprint returns a hash, never 0, of the description of r, Modified apart, and of an event's tag.
+// fingerprint returns a hash, never 0, of the description of r, Modified apart, and of an
+// event's tag.
 func fingerprint(r *websync.Resource, tag string) uint64 {
 	p := descriptions.Get().(*description)
 	d := (*p)[:0]

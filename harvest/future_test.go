@@ -9,7 +9,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// TestFutureIsCorrected lists an entry that is dated in the future, and then as its publisher has corrected it.
+// TestFutureIsCorrected lists an entry that is dated in the future, and then as its
+// publisher has corrected it.
 func TestFutureIsCorrected(t *testing.T) {
 	future := date(t, "2999-01-01T00:00:00Z")
 	log := func(events ...harvest.Event) harvest.Source { return harvest.Of(src, events...) }

@@ -7,7 +7,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// get is the third stage; several run side by side. It obtains the bodies of one slot after the other.
+// get is the third stage; several run side by side. It obtains the bodies of one slot
+// after the other.
 func (p *pipe) get(ctx context.Context) error {
 	for {
 		s := p.queue.pop(ctx)
@@ -65,7 +66,8 @@ func (p *pipe) runJob(ctx context.Context, job *Job) error {
 	return job.Content(ctx)
 }
 
-// fail decides what becomes of a slot whose bodies could not be obtained: a task, to be done later.
+// fail decides what becomes of a slot whose bodies could not be obtained: a task, to be
+// done later.
 func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 	var store *storeError
 	var came *cameError

@@ -9,13 +9,16 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A guardMemory is what the complete snapshots of a source leave for the guard of the next one. It moves with their commits.
+// A guardMemory is what the complete snapshots of a source leave for the guard of the
+// next one. It moves with their commits.
 type guardMemory struct {
-	// Options are those of the last snapshot whose absences were believed. Nil: there was none.
+	// Options are those of the last snapshot whose absences were believed. Nil: there was
+	// none.
 	Options *string `json:"options,omitempty"`
 	// Withheld are those of a later one whose absences were not.
 	Withheld *string `json:"withheld,omitempty"`
-	// Live counts the records at the beginning of each of the last snapshots whose absences were believed.
+	// Live counts the records at the beginning of each of the last snapshots whose
+	// absences were believed.
 	Live []int64 `json:"live,omitempty"`
 }
 
@@ -40,7 +43,8 @@ func (m *guardMemory) state(source string) map[string][]byte {
 	return map[string][]byte{guardKey(source): data}
 }
 
-// believe notes a snapshot whose absences are believed, and how many records there were when it began.
+// believe notes a snapshot whose absences are believed, and how many records there were
+// when it began.
 func (m *guardMemory) believe(options string, live int64) {
 	m.Options, m.Withheld = &options, nil
 	m.Live = append(m.Live, live)
@@ -70,8 +74,8 @@ func (w *sweeper) guard(gone int64, memory guardMemory) *Guard {
 	return &Guard{rule, why + "; Approve carries the deletions out, or a later listing in full that the guard lets pass"}
 }
 
-// doubt returns the rule that deletions break, and how. The share is also that of what the last snapshots took away in sum, less
-// what was added meanwhile.
+// doubt returns the rule that deletions break, and how. The share is also that of what
+// the last snapshots took away in sum, less what was added meanwhile.
 func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	share, few := w.h.MaxDelete, int64(0)
 	if share == 0 {
@@ -105,8 +109,8 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	return "", ""
 }
 
-// hold turns the deletion that an event of a log states into a task when there were as many as MaxDeletes allows. One that was
-// withheld and is stated again stays withheld.
+// hold turns the deletion that an event of a log states into a task when there were as
+// many as MaxDeletes allows. One that was withheld and is stated again stays withheld.
 func (p *pipe) hold(s *slot, d decision) decision {
 	if d.outcome != Deleted {
 		return d
@@ -123,7 +127,8 @@ func (p *pipe) hold(s *slot, d decision) decision {
 	return decision{outcome: Withheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
 }
 
-// mayDelete reports whether this run may delete one more record outside of a sweep, and counts it.
+// mayDelete reports whether this run may delete one more record outside of a sweep, and
+// counts it.
 func (p *pipe) mayDelete() bool {
 	if n := p.deletes.Add(1); p.h.MaxDeletes <= 0 || n <= int64(p.h.MaxDeletes) {
 		return true

@@ -127,7 +127,8 @@ func TestGuardOfOptions(t *testing.T) {
 	}
 }
 
-// TestBytesThatFailSweepNothing lists bytes that can't be read, and have no URL, in a snapshot without some records.
+// TestBytesThatFailSweepNothing lists bytes that can't be read, and have no URL, in a
+// snapshot without some records.
 func TestBytesThatFailSweepNothing(t *testing.T) {
 	for name, open := range map[string]func() (io.ReadCloser, error){
 		"not opened": func() (io.ReadCloser, error) { return nil, errors.New("damaged") },

@@ -11,51 +11,60 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Harvester brings a Store in step with Sources. Its fields are not changed while it is in use; its methods may be
-// called at the same time for different sources.
+// A Harvester brings a Store in step with Sources. Its fields are not changed while it is
+// in use; its methods may be called at the same time for different sources.
 type Harvester struct {
 	// Store is required.
 	Store Store
-	// Fetcher gets documents and bodies. Nil: only Sources that need none can be harvested.
+	// Fetcher gets documents and bodies. Nil: only Sources that need none can be
+	// harvested.
 	Fetcher Fetcher
 
-	// Concurrency is how many resources are got at once. 0 and negative: 8. The Fetcher's politeness holds besides.
+	// Concurrency is how many resources are got at once. 0 and negative: 8. The Fetcher's
+	// politeness holds besides.
 	Concurrency int
 	// Bodies says what becomes of the bytes. The zero value keeps them.
 	Bodies BodyMode
 	// Full makes a pass from the beginning, in spite of the checkpoint.
 	Full bool
-	// Recheck asks conditionally for every body that seems unchanged, for publishers that change without stating it. The pass
-	// begins at the beginning, as with Full.
+	// Recheck asks conditionally for every body that seems unchanged, for publishers that
+	// change without stating it. The pass begins at the beginning, as with Full.
 	Recheck bool
 
-	// MaxDelete is the share of a source's records that one snapshot may delete, and ten complete snapshots in a row in sum,
-	// less what was added meanwhile. If there are more to delete, all are withheld. 0: 0.5 of more than ten, and of ten or
-	// fewer any number, but not all; negative: no limit.
+	// MaxDelete is the share of a source's records that one snapshot may delete, and ten
+	// complete snapshots in a row in sum, less what was added meanwhile. If there are
+	// more to delete, all are withheld. 0: 0.5 of more than ten, and of ten or fewer any
+	// number, but not all; negative: no limit.
 	MaxDelete float64
-	// MaxDeletes is how many records one run may delete, whatever their share. Of the deletions that a log states the first
-	// MaxDeletes are carried out and the others withheld; what a snapshot does not list is withheld as a whole. 0 or
-	// negative: no limit.
+	// MaxDeletes is how many records one run may delete, whatever their share. Of the
+	// deletions that a log states the first MaxDeletes are carried out and the others
+	// withheld; what a snapshot does not list is withheld as a whole. 0 or negative: no
+	// limit.
 	MaxDeletes int
-	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries could not be read.
+	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries
+	// could not be read.
 	AcceptSkipped bool
 
-	// Attempts is how often a resource is tried, in as many runs, before its task is parked, until its source states something else
-	// of it. 0: 8; negative: without end. The second attempt is made by the next run, the others after about 1, 4, 16 … minutes,
-	// up to a day, however often the source lists the resource meanwhile. Recheck tries all at once.
+	// Attempts is how often a resource is tried, in as many runs, before its task is
+	// parked, until its source states something else of it. 0: 8; negative: without end.
+	// The second attempt is made by the next run, the others after about 1, 4, 16 …
+	// minutes, up to a day, however often the source lists the resource meanwhile.
+	// Recheck tries all at once.
 	Attempts int
-	// DeleteGone deletes records whose server says for good that there is nothing (ErrGone), though the source lists them. MaxDelete
-	// does not hold for these, MaxDeletes does. If false, what was obtained before stays.
-	// Those that were counted as gone before it was set are deleted once Recheck has asked for them again.
+	// DeleteGone deletes records whose server says for good that there is nothing
+	// (ErrGone), though the source lists them. MaxDelete does not hold for these,
+	// MaxDeletes does. If false, what was obtained before stays. Those that were counted
+	// as gone before it was set are deleted once Recheck has asked for them again.
 	DeleteGone bool
 	// Window is how many events are on their way at once. 0 and negative: 1024.
 	Window int
-	// Patience is how long, in all, listing waits for getting; after that what can't be got at once is stored as tasks. 0: 10 s;
-	// negative: without end.
+	// Patience is how long, in all, listing waits for getting; after that what can't be
+	// got at once is stored as tasks. 0: 10 s; negative: without end.
 	Patience time.Duration
 	// Budget cuts getting short; listing goes on.
 	Budget Budget
-	// TTL is how long a claim stands after this process has died, unless the Store knows better. 0 and negative: one minute.
+	// TTL is how long a claim stands after this process has died, unless the Store knows
+	// better. 0 and negative: one minute.
 	TTL time.Duration
 
 	// Hooks may be nil.
@@ -76,16 +85,19 @@ const (
 	SkipBodies
 )
 
-// A Budget limits what a run spends on bodies. 0 means no limit. What is left is stored as tasks.
+// A Budget limits what a run spends on bodies. 0 means no limit. What is left is stored
+// as tasks.
 type Budget struct {
 	Time     time.Duration
 	Requests int64
 	Bytes    int64 // checked between bodies
 }
 
-// Run brings the Store in step with src: it lists what changed, gets the bodies, and carries out the tasks that are due.
-// The Report is never nil. The error is for what ends a run: the source could not be read, the Store failed, the claim is
-// held by another or lost, the context ended. What was committed before stays, and the next run goes on from there.
+// Run brings the Store in step with src: it lists what changed, gets the bodies, and
+// carries out the tasks that are due. The Report is never nil. The error is for what ends
+// a run: the source could not be read, the Store failed, the claim is held by another or
+// lost, the context ended. What was committed before stays, and the next run goes on from
+// there.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, h.patience()); err != nil {
@@ -95,14 +107,16 @@ func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 	})
 }
 
-// List is the first half of Run: it lists what changed and stores everything that must be got as tasks, for Work to do,
-// perhaps in another process. Only bytes that come along with the listing are kept at once.
+// List is the first half of Run: it lists what changed and stores everything that must be
+// got as tasks, for Work to do, perhaps in another process. Only bytes that come along
+// with the listing are kept at once.
 func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error { return r.list(ctx, deferAll) })
 }
 
-// Work is the second half: it gets what the tasks of src name that are due now, and commits it. It returns when none is left
-// that is due. It may run beside List, and before it.
+// Work is the second half: it gets what the tasks of src name that are due now, and
+// commits it. It returns when none is left that is due. It may run beside List, and
+// before it.
 func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, "work/", func(ctx context.Context, r *run) error {
 		r.report.Complete = true
@@ -127,8 +141,8 @@ func (h *Harvester) ttl() time.Duration {
 	return h.TTL
 }
 
-// claimed calls f while it holds the claim of the source under a name with this prefix. A panic of f, which may be one of the Source,
-// goes on when the claim is released.
+// claimed calls f while it holds the claim of the source under a name with this prefix. A
+// panic of f, which may be one of the Source, goes on when the claim is released.
 func (h *Harvester) claimed(ctx context.Context, src Source, prefix string, f func(context.Context, *run) error) (*Report, error) {
 	r, ctx, err := h.begin(ctx, src, prefix)
 	if err != nil {
@@ -145,7 +159,8 @@ func (h *Harvester) claimed(ctx context.Context, src Source, prefix string, f fu
 	return r.report, r.end(ctx, err)
 }
 
-// begin claims the source under a name with this prefix, and returns a run whose context ends when the claim is lost.
+// begin claims the source under a name with this prefix, and returns a run whose context
+// ends when the claim is lost.
 func (h *Harvester) begin(ctx context.Context, src Source, prefix string) (*run, context.Context, error) {
 	r, err := newRun(h, src)
 	if err != nil {
@@ -166,7 +181,8 @@ func (h *Harvester) begin(ctx context.Context, src Source, prefix string) (*run,
 	return r, ctx, nil
 }
 
-// goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in end.
+// goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in
+// end.
 func (r *run) goBeside(ctx context.Context, f func(context.Context)) {
 	r.beside.Go(func() {
 		returned := false
@@ -204,7 +220,8 @@ func (r *run) keepClaim(ctx context.Context) {
 	}
 }
 
-// end releases what begin took and completes the report. What a cancelled run still has to say is said.
+// end releases what begin took and completes the report. What a cancelled run still has
+// to say is said.
 func (r *run) end(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
@@ -224,7 +241,8 @@ func (r *run) end(ctx context.Context, err error) error {
 	return nil
 }
 
-// release keeps what the Fetcher wants kept, counts what is left, and releases the claim, also when one of these panics.
+// release keeps what the Fetcher wants kept, counts what is left, and releases the claim,
+// also when one of these panics.
 func (r *run) release(ctx context.Context, err error) (joined error) {
 	defer func() { joined = errors.Join(joined, r.h.Store.Release(ctx, r.commits.claim)) }()
 	if e := r.commits.saveState(ctx); e != nil && err == nil {

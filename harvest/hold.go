@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// maxHeld is how many slots are held back at once. Of more, the first one is decided as if nothing else came of its id.
+// maxHeld is how many slots are held back at once. Of more, the first one is decided as
+// if nothing else came of its id.
 const maxHeld = 1024
 
-// holdBack lets a slot wait for what else comes of its id, and reports whether it does. It waits when it says something else
-// than what is known, and its time does not show that to be later: a snapshot that lists an id twice may go on to say
-// what is known, and so may a log that repeats an instant. The latest counts, and at one time the last.
+// holdBack lets a slot wait for what else comes of its id, and reports whether it does.
+// It waits when it says something else than what is known, and its time does not show
+// that to be later: a snapshot that lists an id twice may go on to say what is known, and
+// so may a log that repeats an instant. The latest counts, and at one time the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot, d decision) bool {
 	if s.task != nil || s.alone || s.ask || d.outcome == Unchanged && d.change == nil && !d.get || s.restates() {
 		return false
@@ -47,15 +49,16 @@ func (p *pipe) letGo(s *slot) {
 	p.inflight++
 }
 
-// releaseBefore decides about the slots of a log that were held back in an instant before that of s.
+// releaseBefore decides about the slots of a log that were held back in an instant before
+// that of s.
 func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
 	for p.snap == nil && len(p.held) > 0 && p.timeOf(p.held[0]).Before(p.timeOf(s)) {
 		p.release(ctx)
 	}
 }
 
-// drain decides about all slots that are held back. Control is the event that nothing may be held back behind, nil at the
-// end of the listing.
+// drain decides about all slots that are held back. Control is the event that nothing may
+// be held back behind, nil at the end of the listing.
 func (p *pipe) drain(ctx context.Context, control *slot) {
 	if control != nil && control.ev.Kind == SnapshotEnd && p.snap != nil {
 		p.conclude(&control.ev)
@@ -65,7 +68,8 @@ func (p *pipe) drain(ctx context.Context, control *slot) {
 	}
 }
 
-// replace returns which of two slots of one id stands for both: the later one, unless its time is earlier. First is held back.
+// replace returns which of two slots of one id stands for both: the later one, unless its
+// time is earlier. First is held back.
 func (p *pipe) replace(first, s *slot) *slot {
 	p.letGo(first)
 	s.shown = s.ev.Kind == Put && (s.shown || first.shown)

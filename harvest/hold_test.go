@@ -59,7 +59,8 @@ func TestLogRepeatsAnInstant(t *testing.T) {
 	}
 }
 
-// TestCheckpointWaitsForWhatIsHeldBack: the last state of an instant is committed before a checkpoint passes it.
+// TestCheckpointWaitsForWhatIsHeldBack: the last state of an instant is committed before
+// a checkpoint passes it.
 func TestCheckpointWaitsForWhatIsHeldBack(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -73,7 +74,8 @@ func TestCheckpointWaitsForWhatIsHeldBack(t *testing.T) {
 	require.Equal(t, "3", w.checkpoint())
 }
 
-// TestListedTwice lists an id twice in one snapshot, with different times or words, near to each other and far apart.
+// TestListedTwice lists an id twice in one snapshot, with different times or words, near
+// to each other and far apart.
 func TestListedTwice(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, second harvest.Event

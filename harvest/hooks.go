@@ -6,12 +6,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Hooks are called while a run goes on. Any of them may be nil. They are called from several goroutines and hold up the
-// engine while they run.
+// Hooks are called while a run goes on. Any of them may be nil. They are called from
+// several goroutines and hold up the engine while they run.
 type Hooks struct {
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
-	// Outcome is called for every event once it is known what becomes of it. Err says why an attempt failed or a deletion is withheld.
+	// Outcome is called for every event once it is known what becomes of it. Err says why
+	// an attempt failed or a deletion is withheld.
 	Outcome func(source, id string, o Outcome, err error)
 	// Attempt is called after each request to the Fetcher, for lists and bodies alike.
 	Attempt func(Attempt)

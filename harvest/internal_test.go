@@ -71,7 +71,8 @@ func TestLedger(t *testing.T) {
 	})
 }
 
-// TestStuckKeepsNoCheckpoints tells a log that goes on after bytes that could not be read.
+// TestStuckKeepsNoCheckpoints tells a log that goes on after bytes that could not be
+// read.
 func TestStuckKeepsNoCheckpoints(t *testing.T) {
 	p := (&run{h: &Harvester{}}).newPipe(-1)
 	stuck := &slot{n: 1, stuck: true}

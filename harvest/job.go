@@ -22,8 +22,9 @@ const ContentName = "content"
 type Job struct {
 	// Resource is the resource as it was announced. Get may change it, apart from its ID.
 	Resource websync.Resource
-	// Tag is that of the event that announced it. A Get that obtains a later state than that changes it to what the event of
-	// this state has. Otherwise the record would be taken for what it is not when the announced state comes back.
+	// Tag is that of the event that announced it. A Get that obtains a later state than
+	// that changes it to what the event of this state has. Otherwise the record would be
+	// taken for what it is not when the announced state comes back.
 	Tag string
 	// Held is what the Store holds of it; nil if nothing or a tombstone.
 	Held *Record
@@ -36,8 +37,9 @@ type Job struct {
 	asked      time.Time // by the server's clock, of the first answer; zero: not known
 }
 
-// Fetch gets one representation: politely, counted, within the budget of the run. When the server says what the
-// representation can be recognised by, that is kept with the record.
+// Fetch gets one representation: politely, counted, within the budget of the run. When
+// the server says what the representation can be recognised by, that is kept with the
+// record.
 func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	resp, err := j.run.bodies.Fetch(ctx, req)
 	if err != nil {
@@ -50,7 +52,8 @@ func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	return resp, nil
 }
 
-// obtained returns when the bodies were obtained, as far as it is known by the publisher's clock.
+// obtained returns when the bodies were obtained, as far as it is known by the
+// publisher's clock.
 func (j *Job) obtained() time.Time {
 	if j.asked.IsZero() {
 		return j.run.clock()
@@ -66,9 +69,10 @@ func (j *Job) remember(url string, v Validator) {
 	}
 }
 
-// Keep reads r to its end and keeps the bytes as the body with the given name. They are verified against link's length and
-// strongest digest; what does not match is an error that matches websync.ErrMismatch, and nothing is kept. The Body's Link is
-// link with the length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil.
+// Keep reads r to its end and keeps the bytes as the body with the given name. They are
+// verified against link's length and strongest digest; what does not match is an error
+// that matches websync.ErrMismatch, and nothing is kept. The Body's Link is link with the
+// length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil.
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
 	w, err := j.run.newBody(ctx)
 	if err != nil {
@@ -87,8 +91,8 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	return body, nil
 }
 
-// keep copies r to w and verifies the bytes. The key of a body is its SHA-256: where that is the strongest digest stated, it
-// need not be computed twice.
+// keep copies r to w and verifies the bytes. The key of a body is its SHA-256: where that
+// is the strongest digest stated, it need not be computed twice.
 func keep(w BodyWriter, link websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
 	stated, _ := link.Digests.Strongest()
 	if stated.Algorithm == keyAlgorithm {
@@ -124,7 +128,8 @@ func received(link websync.Link, key websync.Digest, size int64) websync.Link {
 	return link
 }
 
-// Reuse keeps the body that the Store holds under name, as after a Response that is NotModified.
+// Reuse keeps the body that the Store holds under name, as after a Response that is
+// NotModified.
 func (j *Job) Reuse(name string) (websync.Body, error) {
 	if j.Held != nil {
 		if b, ok := j.Held.Body(name); ok {
@@ -157,8 +162,9 @@ func (j *Job) discard() {
 	j.writers = nil
 }
 
-// Content does what the engine does for a Source that is no Getter: it keeps the bytes that came along with the event, as the
-// body with the name ContentName; if there are none, or they fail, it fetches Resource.Content.Href, conditionally where the Store
+// Content does what the engine does for a Source that is no Getter: it keeps the bytes
+// that came along with the event, as the body with the name ContentName; if there are
+// none, or they fail, it fetches Resource.Content.Href, conditionally where the Store
 // holds what is described. If that is empty, too, it keeps nothing.
 func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
@@ -190,8 +196,9 @@ func (j *Job) Content(ctx context.Context) error {
 	return err
 }
 
-// Came opens the bytes of Resource.Content that came along with the event. The caller closes them. If there are none the error is
-// websync.ErrNotFound: none came, or a task is carried out that an earlier run stored.
+// Came opens the bytes of Resource.Content that came along with the event. The caller
+// closes them. If there are none the error is websync.ErrNotFound: none came, or a task
+// is carried out that an earlier run stored.
 func (j *Job) Came() (io.ReadCloser, error) {
 	if j.open == nil {
 		return nil, errNotCome
@@ -225,10 +232,12 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 	return nil
 }
 
-// maxType is how long a Content-Type may be to be kept, in bytes: records are stored by the million.
+// maxType is how long a Content-Type may be to be kept, in bytes: records are stored by
+// the million.
 const maxType = 1024
 
-// mayReuse reports whether the held content can be what link describes, so that "not modified" is an answer.
+// mayReuse reports whether the held content can be what link describes, so that "not
+// modified" is an answer.
 func (j *Job) mayReuse(link websync.Link) bool {
 	if j.Held == nil {
 		return false
@@ -257,7 +266,8 @@ func (r *Response) header(name string) string {
 	return ""
 }
 
-// A storeError is a failure of the Store, which ends the run, unlike a failure of one resource.
+// A storeError is a failure of the Store, which ends the run, unlike a failure of one
+// resource.
 type storeError struct{ err error }
 
 func (e *storeError) Error() string { return "store: " + e.err.Error() }

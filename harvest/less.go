@@ -7,8 +7,9 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// saysLess reports whether all that r states, its times apart, is what known states, too: a description of the same moment that
-// states less is not another one. Whether there is content at all is not for this to judge.
+// saysLess reports whether all that r states, its times apart, is what known states, too:
+// a description of the same moment that states less is not another one. Whether there is
+// content at all is not for this to judge.
 func saysLess(r, known *websync.Resource) bool {
 	return emptyOr(r.Title, known.Title) && emptyOr(r.Summary, known.Summary) && emptyOr(r.Lang, known.Lang) &&
 		emptyOr(r.Published, known.Published) && linkSaysLess(&r.Content, &known.Content) &&
@@ -32,7 +33,8 @@ func linkSaysLess(l, known *websync.Link) bool {
 
 func emptyOr[T comparable](v, known T) bool { return v == *new(T) || v == known }
 
-// supplement gives r what it lacks of a description of the same moment. Of the bytes nothing is taken over unless they are the same.
+// supplement gives r what it lacks of a description of the same moment. Of the bytes
+// nothing is taken over unless they are the same.
 func supplement(r, known *websync.Resource, sameBytes bool) {
 	fillEmpty(&r.Title, known.Title)
 	fillEmpty(&r.Summary, known.Summary)

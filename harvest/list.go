@@ -32,7 +32,8 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 	})
 }
 
-// checkLog reports a log whose last entry lies ahead of the clock, which was wrong once, or is now.
+// checkLog reports a log whose last entry lies ahead of the clock, which was wrong once,
+// or is now.
 func (r *run) checkLog(ctx context.Context) error {
 	head, err := r.h.Store.Head(ctx)
 	if err != nil {
@@ -106,7 +107,8 @@ func weight(r *websync.Resource) int {
 	return n
 }
 
-// newSlot returns a slot for an event of a Source. An event that breaks the contract becomes a Problem.
+// newSlot returns a slot for an event of a Source. An event that breaks the contract
+// becomes a Problem.
 func newSlot(n int64, ev Event) *slot {
 	switch id := ev.Resource.ID; {
 	case ev.Kind > Problem:
@@ -130,7 +132,8 @@ type sourceError struct{ err error }
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
 
-// work feeds the tasks that are due to the other stages, until none is left that was due when the run began.
+// work feeds the tasks that are due to the other stages, until none is left that was due
+// when the run began.
 func (r *run) work(ctx context.Context) error {
 	due := r.report.Started.Truncate(time.Microsecond)
 	return r.pipe(ctx, -1, func(give func(*slot) error) error {

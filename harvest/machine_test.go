@@ -21,8 +21,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// A machine is a publisher whose resources change at random, a store that follows it under random trouble, and a naive
-// model of what may be in the store.
+// A machine is a publisher whose resources change at random, a store that follows it
+// under random trouble, and a naive model of what may be in the store.
 type machine struct {
 	store harvest.Store
 	site  *site
@@ -54,8 +54,9 @@ func newMachine() *machine {
 	return m
 }
 
-// stamp returns the present moment in one of the precisions that publishers use, or nothing. A publisher who changes a
-// resource again within the time that he stated before can't be followed; this one doesn't.
+// stamp returns the present moment in one of the precisions that publishers use, or
+// nothing. A publisher who changes a resource again within the time that he stated before
+// can't be followed; this one doesn't.
 func (m *machine) stamp(t *rapid.T, name string) websync.Datetime {
 	again := m.texts[name] != nil
 	m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 3600, 86400}).Draw(t, "step")) * time.Second)
@@ -321,7 +322,8 @@ func (m *machine) read(t require.TestingT, b websync.Body) string {
 	return string(data)
 }
 
-// settle harvests without trouble until nothing is left, and compares the store with the site.
+// settle harvests without trouble until nothing is left, and compares the store with the
+// site.
 func (m *machine) settle(t *rapid.T) {
 	h := m.harvester()
 	h.MaxDelete = -1
@@ -397,7 +399,8 @@ func (m *machine) note(done map[string]harvest.Outcome, id string, o harvest.Out
 	}
 }
 
-// agree asserts that a run did what was planned, as far as it can be known without the bytes.
+// agree asserts that a run did what was planned, as far as it can be known without the
+// bytes.
 func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harvest.Outcome) {
 	for id, o := range done {
 		d, ok := planned[id]

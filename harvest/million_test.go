@@ -18,13 +18,15 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// millionEnv makes the test binary harvest a long listing into the SQLite store it names, and say what it took. So many entries it has.
+// millionEnv makes the test binary harvest a long listing into the SQLite store it names,
+// and say what it took. So many entries it has.
 const (
 	millionEnv        = "WEBSYNC_MILLION_STORE"
 	millionEntriesEnv = "WEBSYNC_MILLION_ENTRIES"
 )
 
-// harvestMillion prints the microseconds an entry and the peak of resident memory in bytes.
+// harvestMillion prints the microseconds an entry and the peak of resident memory in
+// bytes.
 func harvestMillion(file string) {
 	ctx := context.Background()
 	n, err := strconv.Atoi(os.Getenv(millionEntriesEnv))
@@ -67,8 +69,9 @@ func peakMemory() int64 {
 	return 0
 }
 
-// BenchmarkMillion harvests listings of one and of three million entries, without bodies, into SQLite: first into an empty store,
-// then again. Each is a process of its own, so that the peak of its resident memory counts everything, SQLite's caches too. What an
+// BenchmarkMillion harvests listings of one and of three million entries, without bodies,
+// into SQLite: first into an empty store, then again. Each is a process of its own, so
+// that the peak of its resident memory counts everything, SQLite's caches too. What an
 // entry takes of an unchanged listing is the difference between the two sizes.
 func BenchmarkMillion(b *testing.B) {
 	for _, n := range []int{1_000_000, 3_000_000} {

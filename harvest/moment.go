@@ -9,16 +9,18 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// The moment that a snapshot describes is the At of its SnapshotStart, or the latest time that its own entries state, if that
-// is later. A publisher may state an At that never moves. When such a listing changes nevertheless, it describes at least the
-// moment at which it was last read before it changed.
+// The moment that a snapshot describes is the At of its SnapshotStart, or the latest time
+// that its own entries state, if that is later. A publisher may state an At that never
+// moves. When such a listing changes nevertheless, it describes at least the moment at
+// which it was last read before it changed.
 
 // A listingNote is what is kept of the last complete snapshot that states an At.
 type listingNote struct {
 	At   websync.Datetime `json:"at"`
 	Sum  uint64           `json:"sum"`  // over what was listed, in whatever order
 	Read websync.Datetime `json:"read"` // when
-	// Since is when the listing was last read before it changed and stated the same At as before. Not stated: it never did.
+	// Since is when the listing was last read before it changed and stated the same At as
+	// before. Not stated: it never did.
 	Since websync.Datetime `json:"since,omitzero"`
 }
 

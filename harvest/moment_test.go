@@ -26,7 +26,8 @@ func (w *world) findings(rule string) *int {
 	return &n
 }
 
-// TestSnapshotStatesALaterTime lists a later state of what has changed after the moment of the listing.
+// TestSnapshotStatesALaterTime lists a later state of what has changed after the moment
+// of the listing.
 func TestSnapshotStatesALaterTime(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -39,7 +40,8 @@ func TestSnapshotStatesALaterTime(t *testing.T) {
 	w.steady(list)
 }
 
-// TestSnapshotOlderThanItsEntries: its At is not used, neither for what it lists nor for what it doesn't.
+// TestSnapshotOlderThanItsEntries: its At is not used, neither for what it lists nor for
+// what it doesn't.
 func TestSnapshotOlderThanItsEntries(t *testing.T) {
 	for name, reversed := range map[string]bool{"the latest last": false, "the latest first": true} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +70,8 @@ func TestSnapshotOlderThanItsEntries(t *testing.T) {
 	}
 }
 
-// TestSnapshotWhoseMomentNeverMoves changes a listing that always describes the same moment.
+// TestSnapshotWhoseMomentNeverMoves changes a listing that always describes the same
+// moment.
 func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
 	w := newWorld(t)
 	for _, page := range []string{"a", "b", "c"} {

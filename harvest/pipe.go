@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// A pipe joins the stages for one pass. Slots go from the feed to plan, from plan to get or straight to commit, and
-// back to plan when they are settled, since a later event of the same id may wait there.
+// A pipe joins the stages for one pass. Slots go from the feed to plan, from plan to get
+// or straight to commit, and back to plan when they are settled, since a later event of
+// the same id may wait there.
 //
-// There are never more than window slots in flight, and those that were held back; the channel to commit holds them all: no
-// stage ever waits for one that may wait for it.
+// There are never more than window slots in flight, and those that were held back; the
+// channel to commit holds them all: no stage ever waits for one that may wait for it.
 type pipe struct {
 	*run
 	window   int
@@ -55,9 +56,10 @@ func (f *feedback) take() (settled, conflicted []*slot) {
 	return settled, conflicted
 }
 
-// pipe runs the stages on what feed gives, until all of it is finished. When feed fails, what it gave before is finished
-// nevertheless. When a stage fails or ctx ends, what has been got is still committed. A panic of feed, or of a stage, goes on in the
-// caller's goroutine when all stages have ended.
+// pipe runs the stages on what feed gives, until all of it is finished. When feed fails,
+// what it gave before is finished nevertheless. When a stage fails or ctx ends, what has
+// been got is still committed. A panic of feed, or of a stage, goes on in the caller's
+// goroutine when all stages have ended.
 func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give func(*slot) error) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -106,7 +108,8 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give f
 	return err
 }
 
-// errPanic ends a run in which the Source, the Store or a hook panicked, or ended its goroutine.
+// errPanic ends a run in which the Source, the Store or a hook panicked, or ended its
+// goroutine.
 var errPanic = errors.New("a panic ended the run")
 
 // A stagePanic is a panic of a stage, in the goroutine of the method that was called.

@@ -25,7 +25,8 @@ type planner struct {
 	stuck    bool             // nor does one after bytes that came along and could not be read
 }
 
-// plan is the second stage: it compares events with the Store, in batches, and sends each on its way.
+// plan is the second stage: it compares events with the Store, in batches, and sends each
+// on its way.
 func (p *pipe) plan(ctx context.Context) error {
 	defer p.queue.close()
 	var control *slot // that waits until nothing is in flight
@@ -83,7 +84,8 @@ func (p *pipe) endListing() {
 	}
 }
 
-// room returns how many events can be taken: while there is patience, no more than could be got soon.
+// room returns how many events can be taken: while there is patience, no more than could
+// be got soon.
 func (p *pipe) room() int {
 	room := min(planBatch, p.window-p.inflight)
 	if p.patience != 0 {
@@ -92,7 +94,8 @@ func (p *pipe) room() int {
 	return room
 }
 
-// tire returns a timer for the patience that is left when listing waits for getting, and when the wait began.
+// tire returns a timer for the patience that is left when listing waits for getting, and
+// when the wait began.
 func (p *pipe) tire(waiting bool) (began time.Time, timer <-chan time.Time) {
 	if !waiting || p.gets == 0 || p.patience <= 0 {
 		return time.Time{}, nil
@@ -116,8 +119,8 @@ func (p *pipe) withdraw() {
 	}
 }
 
-// gather takes a batch of events, beginning with first, and plans them. It returns the event that ends it, if that one
-// must wait until nothing is in flight.
+// gather takes a batch of events, beginning with first, and plans them. It returns the
+// event that ends it, if that one must wait until nothing is in flight.
 func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err error) {
 	batch := make([]*slot, 0, p.room())
 	for s, ok := first, true; ; {
@@ -187,8 +190,8 @@ func (p *pipe) checkTime(s *slot) {
 	}
 }
 
-// recognise reports whether a snapshot's table tells that the event says nothing new. What is shown again may by now be
-// another than the table knows.
+// recognise reports whether a snapshot's table tells that the event says nothing new.
+// What is shown again may by now be another than the table knows.
 func (p *pipe) recognise(s *slot) bool {
 	if p.snap == nil {
 		return false
@@ -204,8 +207,9 @@ func (p *pipe) recognise(s *slot) bool {
 	return same && !again && !p.h.Recheck && !p.dry.audits()
 }
 
-// lookup fills in the records of slots, and the tasks that wait for their ids. What comes from a task that is not there any more
-// is done with: it was ended, or replaced, by what was told after it.
+// lookup fills in the records of slots, and the tasks that wait for their ids. What comes
+// from a task that is not there any more is done with: it was ended, or replaced, by what
+// was told after it.
 func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if len(slots) == 0 {
 		return nil
@@ -239,7 +243,8 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	return nil
 }
 
-// place decides about a slot, or lets it wait behind the one of its id that is on its way.
+// place decides about a slot, or lets it wait behind the one of its id that is on its
+// way.
 func (p *pipe) place(ctx context.Context, s *slot) {
 	if s.task == nil {
 		p.releaseBefore(ctx, s)
@@ -258,7 +263,8 @@ func (p *pipe) place(ctx context.Context, s *slot) {
 	p.dispatch(ctx, s)
 }
 
-// resume notes the checkpoint that came with a slot. Inside a snapshot and after a Problem there can be none.
+// resume notes the checkpoint that came with a slot. Inside a snapshot and after a
+// Problem there can be none.
 func (p *pipe) resume(s *slot) {
 	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken && !p.stuck {
 		p.ledger.resume(s.n, s.ev.Resume)
@@ -300,7 +306,8 @@ func (p *pipe) settle(ctx context.Context) error {
 	return nil
 }
 
-// meet looks up what slots conflicted with. If nothing has changed, time and again, the Store is at fault.
+// meet looks up what slots conflicted with. If nothing has changed, time and again, the
+// Store is at fault.
 func (p *pipe) meet(ctx context.Context, conflicted []*slot) error {
 	planned := make([]websync.Seq, len(conflicted))
 	for i, s := range conflicted {
@@ -335,8 +342,9 @@ func (p *pipe) free(s *slot) {
 	}
 }
 
-// youngest returns the event of those that waited which the others lead to: the last one that is not older than an earlier
-// one. The others are history. One without a time counts before what comes after it with a time: that waits on.
+// youngest returns the event of those that waited which the others lead to: the last one
+// that is not older than an earlier one. The others are history. One without a time
+// counts before what comes after it with a time: that waits on.
 func (p *pipe) youngest(waited []*slot) *slot {
 	if len(waited) == 0 {
 		return nil
@@ -398,7 +406,8 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	p.finished <- s
 }
 
-// endsTask reports whether an event that changes nothing ends a task: what was told before is not so any more.
+// endsTask reports whether an event that changes nothing ends a task: what was told
+// before is not so any more.
 func (p *pipe) endsTask(s *slot, d decision) bool { return d.outcome == Unchanged && s.waiting != nil }
 
 // ref names the task that is done with when the slot is.

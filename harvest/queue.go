@@ -61,7 +61,8 @@ func (q *queue) pop(ctx context.Context) *slot {
 	}
 }
 
-// withdraw takes back the slots that wait and can be done later: those whose bytes did not come along.
+// withdraw takes back the slots that wait and can be done later: those whose bytes did
+// not come along.
 func (q *queue) withdraw() (taken []*slot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -15,19 +15,21 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
 
-	// Complete: the source was listed to its end and every document of it was read. A run of Work lists nothing and is complete.
+	// Complete: the source was listed to its end and every document of it was read. A run
+	// of Work lists nothing and is complete.
 	Complete bool `json:"complete"`
 	// Snapshots counts the listings of everything there is that the source gave.
 	Snapshots int `json:"snapshots"`
 	// Events counts puts and deletions that the source told.
 	Events int64 `json:"events"`
-	// Skipped counts the entries that could not be read, or may be hidden in what was read over. AcceptSkipped is that of the
-	// Harvester: the run may be in step all the same.
+	// Skipped counts the entries that could not be read, or may be hidden in what was
+	// read over. AcceptSkipped is that of the Harvester: the run may be in step all the
+	// same.
 	Skipped       int  `json:"skipped"`
 	AcceptSkipped bool `json:"accept_skipped"`
 
-	// What became of the events, and of the tasks that were carried out. What was deferred and done in the same run counts
-	// for what was done.
+	// What became of the events, and of the tasks that were carried out. What was
+	// deferred and done in the same run counts for what was done.
 	Created   int64 `json:"created"`
 	Updated   int64 `json:"updated"`
 	Deleted   int64 `json:"deleted"`
@@ -42,8 +44,8 @@ type Report struct {
 	// Left counts what is left to do after the run.
 	Left Left `json:"left"`
 
-	// Requests by status, of lists and bodies; 0 stands for no answer. Fetched counts bodies that were received,
-	// Bytes their bytes.
+	// Requests by status, of lists and bodies; 0 stands for no answer. Fetched counts
+	// bodies that were received, Bytes their bytes.
 	Requests map[int]int64 `json:"requests"`
 	Fetched  int64         `json:"fetched"`
 	Bytes    int64         `json:"bytes"`
@@ -52,14 +54,16 @@ type Report struct {
 	BudgetSpent bool `json:"budget_spent"`
 	// Findings counts departures of documents from their specifications.
 	Findings int64 `json:"findings"`
-	// Problems are the first documents that could not be read, Failures the first resources, up to 20 of each.
+	// Problems are the first documents that could not be read, Failures the first
+	// resources, up to 20 of each.
 	Problems []Failure `json:"problems"`
 	Failures []Failure `json:"failures"`
 	// Guard says why this run withheld deletions; nil if it didn't.
 	Guard *Guard `json:"guard,omitempty"`
 
-	// LogAhead is the time of the last entry of the Store's log when the run began, if that is more than a minute ahead of the
-	// clock: the clock is wrong, or was once. Until the clock gets there, new entries have times just after it.
+	// LogAhead is the time of the last entry of the Store's log when the run began, if
+	// that is more than a minute ahead of the clock: the clock is wrong, or was once.
+	// Until the clock gets there, new entries have times just after it.
 	LogAhead time.Time `json:"log_ahead,omitzero"`
 
 	// From and To are the checkpoints before and after.
@@ -81,8 +85,9 @@ type Left struct {
 
 // A Guard says why deletions are withheld.
 type Guard struct {
-	// Rule is "skipped" (entries of the listing could not be read), "options" (the source shows other things than before),
-	// "share" (Harvester.MaxDelete) or "number" (Harvester.MaxDeletes).
+	// Rule is "skipped" (entries of the listing could not be read), "options" (the source
+	// shows other things than before), "share" (Harvester.MaxDelete) or "number"
+	// (Harvester.MaxDeletes).
 	Rule string `json:"rule"`
 	// Message gives the numbers, and says what carries the deletions out.
 	Message string `json:"message"`
@@ -103,13 +108,14 @@ type Failure struct {
 
 const maxFailures = 20
 
-// InStep reports whether nothing is left: the listing was complete, no entry of it was skipped, or that is accepted, and no
-// task waits, is parked or withheld.
+// InStep reports whether nothing is left: the listing was complete, no entry of it was
+// skipped, or that is accepted, and no task waits, is parked or withheld.
 func (r *Report) InStep() bool {
 	return r.Listed() && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
 }
 
-// Listed reports whether the source was listed to its end, and no entry was skipped, or that is accepted.
+// Listed reports whether the source was listed to its end, and no entry was skipped, or
+// that is accepted.
 func (r *Report) Listed() bool { return r.Complete && r.readAll() }
 
 // readAll reports whether no entry was skipped so far, or that is accepted.
@@ -194,7 +200,8 @@ func (r *Report) countLeft(ctx context.Context, store Store) error {
 	return nil
 }
 
-// urlOf returns, without secrets, the URL that err names by a method RequestURL() string or as a ParseError's document, else the given one.
+// urlOf returns, without secrets, the URL that err names by a method RequestURL() string
+// or as a ParseError's document, else the given one.
 func urlOf(err error, url string) string {
 	var request interface{ RequestURL() string }
 	if errors.As(err, &request) {

@@ -14,7 +14,8 @@ import (
 
 var errBusy = fmt.Errorf("status 503: %w", harvest.ErrTemporary)
 
-// TestWaitHolds lists resources that failed again and again, in full and in a log: they are not asked for before their time.
+// TestWaitHolds lists resources that failed again and again, in full and in a log: they
+// are not asked for before their time.
 func TestWaitHolds(t *testing.T) {
 	lists := map[string]func(...harvest.Event) harvest.Source{
 		"snapshot": snapshot,
@@ -103,7 +104,8 @@ func TestRecheckTriesWhatRests(t *testing.T) {
 	require.True(t, w.run(both).InStep())
 }
 
-// TestSweptWhileItRests: a snapshot that does not list what waits ends the task, one that does keeps it.
+// TestSweptWhileItRests: a snapshot that does not list what waits ends the task, one that
+// does keeps it.
 func TestSweptWhileItRests(t *testing.T) {
 	w := newWorld(t)
 	w.page("b")

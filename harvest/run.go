@@ -13,7 +13,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A run is one pass over one source. Its files follow the five stages: list.go, plan.go, get.go, commit.go, sweep.go.
+// A run is one pass over one source. Its files follow the five stages: list.go, plan.go,
+// get.go, commit.go, sweep.go.
 type run struct {
 	h      *Harvester
 	src    Source
@@ -41,7 +42,8 @@ type run struct {
 	caught atomic.Pointer[stagePanic]
 }
 
-// newRun returns a run over src. The run has a report even if there is an error, which is for what the caller has to set.
+// newRun returns a run over src. The run has a report even if there is an error, which is
+// for what the caller has to set.
 func newRun(h *Harvester, src Source) (*run, error) {
 	r := &run{h: h, src: src, id: NewBatch("").ID, log: h.Log}
 	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Requests: map[int]int64{}, Problems: []Failure{},
@@ -70,8 +72,8 @@ func newRun(h *Harvester, src Source) (*run, error) {
 	return r, nil
 }
 
-// clock returns the present moment by the publisher's clock: the latest Date of the answers with lists. Where none has one it is
-// when the run started.
+// clock returns the present moment by the publisher's clock: the latest Date of the
+// answers with lists. Where none has one it is when the run started.
 func (r *run) clock() time.Time {
 	if date := r.date.Load(); date != 0 {
 		return time.Unix(date, 0)
@@ -104,8 +106,8 @@ func (r *run) believed(t websync.Datetime) websync.Datetime {
 	return t
 }
 
-// isFuture reports whether a stated time is more than a day later than the publisher's clock. Where no answer has a Date only a
-// full pass knows, by our clock.
+// isFuture reports whether a stated time is more than a day later than the publisher's
+// clock. Where no answer has a Date only a full pass knows, by our clock.
 func (r *run) isFuture(t websync.Datetime) bool {
 	now := r.date.Load()
 	if now == 0 && r.isFull() {
@@ -137,7 +139,8 @@ func (r *run) tasksOf(ctx context.Context, ids []string) ([]Task, error) {
 	return answered("LookupTasks", ids, tasks, func(t *Task) string { return t.Resource.ID }, err)
 }
 
-// answered returns what a method of the Store answered for ids, or an error if that can't be the answer.
+// answered returns what a method of the Store answered for ids, or an error if that can't
+// be the answer.
 func answered[T any](method string, ids []string, answers []T, id func(*T) string, err error) ([]T, error) {
 	if err == nil && len(answers) != len(ids) {
 		err = fmt.Errorf("%s returned %d answers for %d ids", method, len(answers), len(ids))
@@ -291,7 +294,8 @@ func (c *counted) count(status int) {
 	}
 }
 
-// statusOf returns the status of an answer, 0 if there was none. An error tells it by a method StatusCode() int.
+// statusOf returns the status of an answer, 0 if there was none. An error tells it by a
+// method StatusCode() int.
 func statusOf(resp *Response, err error) int {
 	if err == nil {
 		return resp.Status

@@ -7,11 +7,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A seenTable holds, for each live record of a source, what a snapshot must say of it to be unchanged, and whether it has
-// been shown. It takes 8 bytes for a place and has 4/3 places for a record, 11 bytes a record: the collector lets the heap grow to
-// twice of that. Ids are known by their place and 32 more bits of a keyed hash, which is another one each time. Two ids that share
-// both cost a look into the Store, or spare one of them a deletion until the next listing; nothing is deleted because of it.
-// Another state is taken for the same once in 2 billion times, until the next listing.
+// A seenTable holds, for each live record of a source, what a snapshot must say of it to
+// be unchanged, and whether it has been shown. It takes 8 bytes for a place and has 4/3
+// places for a record, 11 bytes a record: the collector lets the heap grow to twice of
+// that. Ids are known by their place and 32 more bits of a keyed hash, which is another
+// one each time. Two ids that share both cost a look into the Store, or spare one of them
+// a deletion until the next listing; nothing is deleted because of it. Another state is
+// taken for the same once in 2 billion times, until the next listing.
 type seenTable struct {
 	seed  maphash.Seed
 	slots []seenSlot
@@ -20,7 +22,8 @@ type seenTable struct {
 	fresh int64 // times that an id was shown that is not in it
 }
 
-// A seenSlot is 32 bits of the hash of an id, 31 bits of a state, and a bit for seen. 0: free.
+// A seenSlot is 32 bits of the hash of an id, 31 bits of a state, and a bit for seen. 0:
+// free.
 type seenSlot uint64
 
 const (
@@ -36,7 +39,8 @@ func newSeenTable(n int64) *seenTable {
 // maxSeen is how many records a table is made for at once, whatever a Store counts.
 const maxSeen = 1 << 30
 
-// find returns the place of id, or the free one where it belongs, and what the place holds of the id.
+// find returns the place of id, or the free one where it belongs, and what the place
+// holds of the id.
 func (t *seenTable) find(id string) (*seenSlot, seenSlot) {
 	h := maphash.String(t.seed, id)
 	tag := max(1, seenSlot(uint32(h))) << 32
@@ -52,7 +56,8 @@ func (t *seenTable) find(id string) (*seenSlot, seenSlot) {
 	}
 }
 
-// add enters a record. State is what stateOf returns. It reports whether there is room for it.
+// add enters a record. State is what stateOf returns. It reports whether there is room
+// for it.
 func (t *seenTable) add(id string, state uint32) bool {
 	s, tag := t.find(id)
 	if *s == 0 {
@@ -65,8 +70,8 @@ func (t *seenTable) add(id string, state uint32) bool {
 	return true
 }
 
-// see notes that id was shown with this state. It reports whether that is the record's state, and whether the id had been
-// shown before.
+// see notes that id was shown with this state. It reports whether that is the record's
+// state, and whether the id had been shown before.
 func (t *seenTable) see(id string, state uint32) (same, again bool) {
 	s, _ := t.find(id)
 	if *s == 0 {
@@ -82,7 +87,8 @@ func (t *seenTable) see(id string, state uint32) (same, again bool) {
 	return same, again
 }
 
-// forget notes that a record is not as it was. What is shown of it next says something new.
+// forget notes that a record is not as it was. What is shown of it next says something
+// new.
 func (t *seenTable) forget(id string) {
 	if s, tag := t.find(id); *s != 0 {
 		*s = tag | *s&seenBit
@@ -98,7 +104,8 @@ func (t *seenTable) seen(id string) bool {
 	return *s&seenBit != 0
 }
 
-// state returns a hash of what decides whether an event says nothing new; 0 if the event alone can't tell.
+// state returns a hash of what decides whether an event says nothing new; 0 if the event
+// alone can't tell.
 func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	if !ev.telling() {
 		return 0
@@ -106,7 +113,8 @@ func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	return t.stateOf(stated, ev.Resource.Modified, content)
 }
 
-// stateOf returns that hash for a record, never 0 and without seenBit; content tells whether there is any.
+// stateOf returns that hash for a record, never 0 and without seenBit; content tells
+// whether there is any.
 func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bool) uint32 {
 	h := maphash.Comparable(t.seed, struct {
 		stated   uint64
@@ -121,7 +129,8 @@ func (e *Event) telling() bool {
 	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" || e.identifies()
 }
 
-// identifies reports whether an event has what is another for other bytes, whatever its time.
+// identifies reports whether an event has what is another for other bytes, whatever its
+// time.
 func (e *Event) identifies() bool {
 	_, ok := e.Resource.Content.Digests.Strongest()
 	return ok || e.Tag != ""

@@ -2,7 +2,8 @@ package harvest
 
 import "sync"
 
-// A slot is one event on its way through the stages. Each field is written by one stage and read by later ones.
+// A slot is one event on its way through the stages. Each field is written by one stage
+// and read by later ones.
 type slot struct {
 	n    int64 // place in the listing, from 1
 	ev   Event
@@ -47,8 +48,8 @@ func (s *slot) recycle() {
 	slots.Put(s)
 }
 
-// A ledger keeps the slots that are on their way in the order of the listing, and so knows which checkpoint is covered:
-// the last one with nothing unfinished before it.
+// A ledger keeps the slots that are on their way in the order of the listing, and so
+// knows which checkpoint is covered: the last one with nothing unfinished before it.
 type ledger struct {
 	mu          sync.Mutex
 	first, last *slot
@@ -90,8 +91,8 @@ func (l *ledger) leave(s *slot) {
 	s.prev, s.next = nil, nil
 }
 
-// resume notes a checkpoint, the slots up to its place having entered. Of checkpoints with nothing unfinished between them
-// the last one is enough.
+// resume notes a checkpoint, the slots up to its place having entered. Of checkpoints
+// with nothing unfinished between them the last one is enough.
 func (l *ledger) resume(n int64, at Checkpoint) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +105,8 @@ func (l *ledger) resume(n int64, at Checkpoint) {
 	l.resumes = append(l.resumes, resume{n, at})
 }
 
-// covered returns the last checkpoint before which every slot is finished or in the batch that is being made, if there is one.
+// covered returns the last checkpoint before which every slot is finished or in the batch
+// that is being made, if there is one.
 func (l *ledger) covered() (found resume, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

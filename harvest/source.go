@@ -11,65 +11,75 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Source is one set of resources somewhere: one sitemap, one feed, one Capability List, one directory. It turns the
-// publisher's documents into events. The package documentation lists the rules that Sources keep.
+// A Source is one set of resources somewhere: one sitemap, one feed, one Capability List,
+// one directory. It turns the publisher's documents into events. The package
+// documentation lists the rules that Sources keep.
 type Source interface {
-	// Key is the source's stable identity in a Store. It is given by the user and defaults to the URL.
+	// Key is the source's stable identity in a Store. It is given by the user and
+	// defaults to the URL.
 	Key() string
 
-	// Events tells what there is or what changed since run.From, oldest first. A yielded error is the last thing
-	// yielded: nothing more can come. When ctx ends so does the pass, with the context's error. No connection, lock or cursor is
-	// held while yield runs; it may block for days.
+	// Events tells what there is or what changed since run.From, oldest first. A yielded
+	// error is the last thing yielded: nothing more can come. When ctx ends so does the
+	// pass, with the context's error. No connection, lock or cursor is held while yield
+	// runs; it may block for days.
 	Events(ctx context.Context, run *Run) iter.Seq2[Event, error]
 }
 
-// A Getter is a Source that obtains the bodies of a resource itself: several representations, a choice of formats, a
-// second level of documents, a patch, bytes without a URL. The engine calls Get from several goroutines.
+// A Getter is a Source that obtains the bodies of a resource itself: several
+// representations, a choice of formats, a second level of documents, a patch, bytes
+// without a URL. The engine calls Get from several goroutines.
 type Getter interface {
 	Source
 
-	// Get obtains what job.Resource stands for and hands it to job.Keep or job.Reuse. What it kept becomes visible, all
-	// at once, only if it returns nil; if it kept nothing the resource has no bodies. It may change job.Resource, apart
-	// from its ID, as the bytes teach it. Bytes that came along with the event are had from job.Came; job.Content does what
-	// the engine does for a Source that is no Getter.
+	// Get obtains what job.Resource stands for and hands it to job.Keep or job.Reuse.
+	// What it kept becomes visible, all at once, only if it returns nil; if it kept
+	// nothing the resource has no bodies. It may change job.Resource, apart from its ID,
+	// as the bytes teach it. Bytes that came along with the event are had from job.Came;
+	// job.Content does what the engine does for a Source that is no Getter.
 	//
-	// An error makes the resource a task, for a later run to try again. One that matches ErrNotYet does not count as an
-	// attempt, and one that RetryAfter understands says how long to wait.
+	// An error makes the resource a task, for a later run to try again. One that matches
+	// ErrNotYet does not count as an attempt, and one that RetryAfter understands says
+	// how long to wait.
 	Get(ctx context.Context, job *Job) error
 }
 
-// A Rooted is a Source that knows the URL its user gave for it. The address of that URL's host is allowed even when it
-// is private. Without Root a Source's Key serves, if it is a URL.
+// A Rooted is a Source that knows the URL its user gave for it. The address of that URL's
+// host is allowed even when it is private. Without Root a Source's Key serves, if it is a
+// URL.
 type Rooted interface {
 	Root() string
 }
 
-// A Run is what the engine gives a Source for one pass. The engine sets every field; a program that calls Events itself may
-// leave any of them zero, so a Source takes its Run from WithDefaults.
+// A Run is what the engine gives a Source for one pass. The engine sets every field; a
+// program that calls Events itself may leave any of them zero, so a Source takes its Run
+// from WithDefaults.
 type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
 
-	// Full says that the user wants a pass from the beginning: From is zero, and nothing that earlier runs kept is used.
+	// Full says that the user wants a pass from the beginning: From is zero, and nothing
+	// that earlier runs kept is used.
 	Full bool
 
 	// Fetcher gets documents, politely and counted. If nil, every Fetch is an error.
 	Fetcher Fetcher
 
-	// Report receives departures of the documents from their specifications. It may be called from several goroutines. If
-	// nil, they are dropped.
+	// Report receives departures of the documents from their specifications. It may be
+	// called from several goroutines. If nil, they are dropped.
 	Report func(websync.Finding)
 
-	// Expect is called with the number of events to come in all, as soon as that is known or known better. If nil, nobody
-	// asks for it.
+	// Expect is called with the number of events to come in all, as soon as that is known
+	// or known better. If nil, nobody asks for it.
 	Expect func(total int64)
 
 	// Log receives what a Source logs. If nil, nothing is logged.
 	Log *slog.Logger
 }
 
-// WithDefaults returns a copy of r in which no field is nil: what is missing is replaced by what does nothing, a missing
-// Fetcher by one whose Fetch is always an error. A nil r is a zero Run.
+// WithDefaults returns a copy of r in which no field is nil: what is missing is replaced
+// by what does nothing, a missing Fetcher by one whose Fetch is always an error. A nil r
+// is a zero Run.
 func (r *Run) WithDefaults() *Run {
 	var run Run
 	if r != nil {
@@ -95,8 +105,8 @@ type noFetcher struct{ err error }
 
 func (f noFetcher) Fetch(context.Context, *Request) (*Response, error) { return nil, f.err }
 
-// Of returns a Source that tells the given events each time it is asked, whatever the checkpoint. It serves tests, and
-// it fills a Store by hand.
+// Of returns a Source that tells the given events each time it is asked, whatever the
+// checkpoint. It serves tests, and it fills a Store by hand.
 func Of(key string, events ...Event) Source { return &fixed{key, events} }
 
 type fixed struct {

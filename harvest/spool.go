@@ -7,19 +7,22 @@ import (
 	"os"
 )
 
-// SpoolMemory is how many bytes of a Spool stay in memory by default; what is longer goes to a temporary file.
+// SpoolMemory is how many bytes of a Spool stay in memory by default; what is longer goes
+// to a temporary file.
 const SpoolMemory = 1 << 20
 
-// A Spool holds a stream that was read to its end, in memory or, when it is long, in a temporary file. It can be read
-// many times. Close removes the file; it may be called again.
+// A Spool holds a stream that was read to its end, in memory or, when it is long, in a
+// temporary file. It can be read many times. Close removes the file; it may be called
+// again.
 type Spool struct {
 	io.ReadSeeker
 	size int64
 	file *os.File
 }
 
-// ReadSpool reads r to its end. More than memory bytes go to a temporary file; 0 means SpoolMemory, negative means that
-// everything stays in memory. If r fails, so does ReadSpool, and nothing is left behind.
+// ReadSpool reads r to its end. More than memory bytes go to a temporary file; 0 means
+// SpoolMemory, negative means that everything stays in memory. If r fails, so does
+// ReadSpool, and nothing is left behind.
 func ReadSpool(r io.Reader, memory int64) (*Spool, error) {
 	if memory == 0 {
 		memory = SpoolMemory

@@ -11,9 +11,10 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Store keeps, for each source, the current record of every id and the work still to do, and over all sources an
-// append-only log of changes. Package storetest checks an implementation against this contract. All methods may be
-// called from several goroutines.
+// A Store keeps, for each source, the current record of every id and the work still to
+// do, and over all sources an append-only log of changes. Package storetest checks an
+// implementation against this contract. All methods may be called from several
+// goroutines.
 //
 // Every Store is a [websync.Catalog]: Get, Resources, Changes and Open read what Commit
 // wrote, and no iterator holds a lock, transaction, connection or cursor across a yield,
@@ -29,9 +30,10 @@ import (
 // Times that a Store returns are UTC in whole microseconds; of those that it is given
 // (Task.Due) what is finer is cut off.
 //
-// The numbers of the log are dense, 1, 2, 3 … within a generation, in the order in which readers see them. Commit times
-// are whole microseconds UTC and strictly increasing over the log, whatever the clock does: max(clock, last + 1 µs).
-// Born numbers are dense too, and stay with their id. An id is any string of bytes up to [MaxID].
+// The numbers of the log are dense, 1, 2, 3 … within a generation, in the order in which
+// readers see them. Commit times are whole microseconds UTC and strictly increasing over
+// the log, whatever the clock does: max(clock, last + 1 µs). Born numbers are dense too,
+// and stay with their id. An id is any string of bytes up to [MaxID].
 type Store interface {
 	websync.Catalog
 	websync.State
@@ -44,33 +46,42 @@ type Store interface {
 	//
 	// A nil Claim is ErrFenced in every method that takes one.
 	Claim(ctx context.Context, name string, ttl time.Duration) (*Claim, error)
-	// Renew extends the claim by its ttl from now. ErrFenced: somebody else holds the name.
+	// Renew extends the claim by its ttl from now. ErrFenced: somebody else holds the
+	// name.
 	Renew(ctx context.Context, c *Claim) error
-	// Release gives the claim up; the next holder need not wait. It is no error when the claim is lost already.
+	// Release gives the claim up; the next holder need not wait. It is no error when the
+	// claim is lost already.
 	Release(ctx context.Context, c *Claim) error
 
-	// Commit applies the batch, all or nothing, durably. ErrFenced: (Epoch, N) of the claim is not the newest. When a
-	// Put or Touch does not meet the record it was planned against (its Base), or the task that it carries out, nothing is
-	// applied and the ids of all such are returned as conflicts, without an error. A success advances c.N. A Batch whose ID is that of the last
-	// one that was applied under this name is not applied again, and answered with success.
+	// Commit applies the batch, all or nothing, durably. ErrFenced: (Epoch, N) of the
+	// claim is not the newest. When a Put or Touch does not meet the record it was
+	// planned against (its Base), or the task that it carries out, nothing is applied and
+	// the ids of all such are returned as conflicts, without an error. A success advances
+	// c.N. A Batch whose ID is that of the last one that was applied under this name is
+	// not applied again, and answered with success.
 	Commit(ctx context.Context, c *Claim, b *Batch) (conflicts []string, err error)
 
 	// Checkpoint returns the source's checkpoint, zero if there is none.
 	Checkpoint(ctx context.Context, source string) (Checkpoint, error)
-	// Lookup returns the records of ids, in their order; the zero Record for an unknown one.
+	// Lookup returns the records of ids, in their order; the zero Record for an unknown
+	// one.
 	Lookup(ctx context.Context, source string, ids []string) ([]Record, error)
-	// Records yields the source's records, tombstones included, whose id is greater than after, in byte order of the id.
+	// Records yields the source's records, tombstones included, whose id is greater than
+	// after, in byte order of the id.
 	Records(ctx context.Context, source, after string) iter.Seq2[Record, error]
 
-	// Due returns at most n tasks of the source to be done at the moment now: of kind TaskGet, not parked, with a Due not after it;
-	// earliest Due first.
+	// Due returns at most n tasks of the source to be done at the moment now: of kind
+	// TaskGet, not parked, with a Due not after it; earliest Due first.
 	Due(ctx context.Context, source string, now time.Time, n int) ([]Task, error)
-	// LookupTasks returns the tasks of ids, of every kind, in their order; the zero Task for an id that has none.
+	// LookupTasks returns the tasks of ids, of every kind, in their order; the zero Task
+	// for an id that has none.
 	LookupTasks(ctx context.Context, source string, ids []string) ([]Task, error)
-	// Tasks yields all tasks of the source, of every kind, whose id is greater than after, in byte order of the id.
+	// Tasks yields all tasks of the source, of every kind, whose id is greater than
+	// after, in byte order of the id.
 	Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error]
 
-	// NewBody returns a writer for one body. Small ones may wait in memory for their Commit, large ones go to a file first.
+	// NewBody returns a writer for one body. Small ones may wait in memory for their
+	// Commit, large ones go to a file first.
 	NewBody(ctx context.Context) (BodyWriter, error)
 }
 
@@ -86,21 +97,24 @@ type Claim struct {
 	Expires time.Time // by the Store's clock
 }
 
-// A Record is what a Store holds of one id: its youngest state, or its tombstone (Kind is Deleted). A tombstone of an id
-// that was never there has no number: Seq and Born are 0.
+// A Record is what a Store holds of one id: its youngest state, or its tombstone (Kind is
+// Deleted). A tombstone of an id that was never there has no number: Seq and Born are 0.
 type Record struct {
 	websync.Item
 
-	// Stated is a fingerprint of the description as its source stated it, its times apart. 0: none.
+	// Stated is a fingerprint of the description as its source stated it, its times
+	// apart. 0: none.
 	Stated uint64
-	// Restated are the times that the source stated last, if it has stated the same again with other times, or if Get found
-	// another Modified than was stated. Of a tombstone for which no time is stated, its Modified is the last time stated before.
-	// Nil: they are those of the Item.
+	// Restated are the times that the source stated last, if it has stated the same again
+	// with other times, or if Get found another Modified than was stated. Of a tombstone
+	// for which no time is stated, its Modified is the last time stated before. Nil: they
+	// are those of the Item.
 	Restated *Times
 	// Validators are what servers said of the representations, one for each URL.
 	Validators []Validator
-	// Early: the bodies were obtained before the period of the time that is stated was over, such as the day of a date. They may
-	// have changed since, at the same stated time, and are asked for once more.
+	// Early: the bodies were obtained before the period of the time that is stated was
+	// over, such as the day of a date. They may have changed since, at the same stated
+	// time, and are asked for once more.
 	Early bool
 }
 
@@ -110,13 +124,15 @@ type Times struct {
 	Modified websync.Datetime
 }
 
-// Known reports whether r is the record of an id, live or deleted, rather than the zero Record.
+// Known reports whether r is the record of an id, live or deleted, rather than the zero
+// Record.
 func (r *Record) Known() bool { return r.Resource.ID != "" }
 
 // Live reports whether r is a record that is not a tombstone.
 func (r *Record) Live() bool { return r.Known() && r.Kind != websync.Deleted }
 
-// Validator returns what the server last said of the representation at url. A nil Record has none.
+// Validator returns what the server last said of the representation at url. A nil Record
+// has none.
 func (r *Record) Validator(url string) Validator {
 	if r == nil {
 		return Validator{}
@@ -150,20 +166,25 @@ func NewBatch(source string) *Batch {
 	return b
 }
 
-// A Change is a new state of one record. A Batch holds at most one of each id, in Puts or in Touches.
+// A Change is a new state of one record. A Batch holds at most one of each id, in Puts or
+// in Touches.
 //
-// What a Catalog shows is a function of its log, and Publishers count on that: of a live record, or of a tombstone with a
-// number, a Touch repeats the Item. Stores need not check it.
+// What a Catalog shows is a function of its log, and Publishers count on that: of a live
+// record, or of a tombstone with a number, a Touch repeats the Item. Stores need not
+// check it.
 //
-// Of a Put the Store sets Seq, Born (kept, if the id has one), Time and Source. Of a Touch it keeps those and Kind; a Touch
-// of an unknown id leaves a tombstone without a number, and its Kind must be Deleted. A Touch of a tombstone without a
-// number replaces it. Bodies whose Key is set must be in Batch.Bodies or in the Store already: otherwise ErrNoBody.
+// Of a Put the Store sets Seq, Born (kept, if the id has one), Time and Source. Of a
+// Touch it keeps those and Kind; a Touch of an unknown id leaves a tombstone without a
+// number, and its Kind must be Deleted. A Touch of a tombstone without a number replaces
+// it. Bodies whose Key is set must be in Batch.Bodies or in the Store already: otherwise
+// ErrNoBody.
 type Change struct {
-	// Base is the Seq of the record when the change was planned, 0 if there was none. If it is another when the batch is
-	// applied, the change is a conflict.
+	// Base is the Seq of the record when the change was planned, 0 if there was none. If
+	// it is another when the batch is applied, the change is a conflict.
 	Base websync.Seq
-	// Task is the N of the task that the change carries out. If the id has none with this N when the batch is applied, before
-	// its Done, the change is a conflict: something was told since. 0: it comes from no task.
+	// Task is the N of the task that the change carries out. If the id has none with this
+	// N when the batch is applied, before its Done, the change is a conflict: something
+	// was told since. 0: it comes from no task.
 	Task   uint64
 	Record Record
 }
@@ -193,36 +214,42 @@ type Task struct {
 	Gone     bool             // the last attempt was answered with ErrGone; if Parked, so was the one before: for good
 	Error    string           // of the last attempt, or why a deletion is withheld
 
-	// N is set by the Store, another one each time the task is replaced. In a Batch, 0 replaces whatever task the id has;
-	// otherwise only the task with this N is replaced, and if there is none the Task is dropped.
+	// N is set by the Store, another one each time the task is replaced. In a Batch, 0
+	// replaces whatever task the id has; otherwise only the task with this N is replaced,
+	// and if there is none the Task is dropped.
 	N uint64
 }
 
-// A TaskRef names a task that is done. It is ignored when there is none, or one with another N.
+// A TaskRef names a task that is done. It is ignored when there is none, or one with
+// another N.
 type TaskRef struct {
 	ID string
 	N  uint64 // 0: whichever there is
 }
 
-// A BodyWriter takes the bytes of one body. Finish and Discard may not run at the same time as Write.
+// A BodyWriter takes the bytes of one body. Finish and Discard may not run at the same
+// time as Write.
 type BodyWriter interface {
 	io.Writer
-	// Finish ends writing and returns the content address, a sha-256 digest, and the size. It may be called again.
+	// Finish ends writing and returns the content address, a sha-256 digest, and the
+	// size. It may be called again.
 	Finish() (key websync.Digest, size int64, err error)
-	// Discard releases the bytes unless a Commit has taken them. It may be called at any time, and again.
+	// Discard releases the bytes unless a Commit has taken them. It may be called at any
+	// time, and again.
 	Discard() error
 }
 
 // A Maintainer is a Store that can be tidied. It is optional.
 type Maintainer interface {
-	// Compact writes a new generation of the log beside the old one: the youngest state of every id, tombstones included,
-	// with their commit times, renumbered. All standing claims end (their next Commit is ErrFenced), and tasks follow their
-	// record. The old generation stays readable by Changes until Drop.
+	// Compact writes a new generation of the log beside the old one: the youngest state
+	// of every id, tombstones included, with their commit times, renumbered. All standing
+	// claims end (their next Commit is ErrFenced), and tasks follow their record. The old
+	// generation stays readable by Changes until Drop.
 	Compact(ctx context.Context) (generation uint64, err error)
 	// Drop removes all generations before the given one.
 	Drop(ctx context.Context, before uint64) error
-	// Vacuum removes the bodies that no current record names and that have lain so for at least grace: since the last
-	// record ceased to name them. It is safe beside commits.
+	// Vacuum removes the bodies that no current record names and that have lain so for at
+	// least grace: since the last record ceased to name them. It is safe beside commits.
 	Vacuum(ctx context.Context, grace time.Duration) (removed int, err error)
 }
 
@@ -234,7 +261,8 @@ var (
 	ErrFenced = errors.New("claim lost to another holder")
 	// ErrNoBody: a Batch names a body that is neither in it nor in the Store.
 	ErrNoBody = errors.New("no such body in the store")
-	// ErrBatch: the Batch breaks a rule of its own: an id twice, an id that is empty or too long.
+	// ErrBatch: the Batch breaks a rule of its own: an id twice, an id that is empty or
+	// too long.
 	ErrBatch = errors.New("not a valid batch")
 	// ErrNewer: the Store was written by a newer version of this module.
 	ErrNewer = errors.New("written by a newer version")

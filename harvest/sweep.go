@@ -8,7 +8,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A snapshot is a listing of everything there is, between its SnapshotStart and its SnapshotEnd.
+// A snapshot is a listing of everything there is, between its SnapshotStart and its
+// SnapshotEnd.
 type snapshot struct {
 	last  websync.Seq // of the log when it began: records with a greater number are new
 	live  int64       // records when it began
@@ -73,8 +74,8 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 	return true, nil
 }
 
-// endSnapshot deletes what was not seen, if the snapshot was complete and the guard allows it. Its last batch carries the
-// snapshot's checkpoint.
+// endSnapshot deletes what was not seen, if the snapshot was complete and the guard
+// allows it. Its last batch carries the snapshot's checkpoint.
 func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	snap := p.snap
 	if snap == nil {
@@ -97,7 +98,8 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	return w.flush(ctx)
 }
 
-// A sweeper is the fifth stage: it carries out, or withholds, what a complete snapshot says is gone.
+// A sweeper is the fifth stage: it carries out, or withholds, what a complete snapshot
+// says is gone.
 type sweeper struct {
 	*pipe
 	snap  *snapshot
@@ -136,8 +138,9 @@ func (w *sweeper) sweep(ctx context.Context) error {
 	return nil
 }
 
-// isGone reports whether a record was there before the snapshot, and the snapshot, which speaks of a later moment, does not
-// show it. Nor is it gone if a task that the snapshot leaves alone tells of a younger state.
+// isGone reports whether a record was there before the snapshot, and the snapshot, which
+// speaks of a later moment, does not show it. Nor is it gone if a task that the snapshot
+// leaves alone tells of a younger state.
 func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
 	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
@@ -204,8 +207,9 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 	w.dry.tell(Decision{ID: id, Outcome: Withheld, Held: rec})
 }
 
-// sweepTasks ends the tasks to get what is no longer listed: those that an earlier run stored and no record stands for. The guard
-// is not asked: what was not got yet is told again by the next listing that shows it.
+// sweepTasks ends the tasks to get what is no longer listed: those that an earlier run
+// stored and no record stands for. The guard is not asked: what was not got yet is told
+// again by the next listing that shows it.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
 	if w.dry != nil {
 		w.dry.swept = w.snap
@@ -225,8 +229,9 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 	return nil
 }
 
-// ends reports whether a complete snapshot ends a task: another run than this one has stored it, the snapshot does not show
-// its id, and it does not tell of a change after the snapshot.
+// ends reports whether a complete snapshot ends a task: another run than this one has
+// stored it, the snapshot does not show its id, and it does not tell of a change after
+// the snapshot.
 func (r *run) ends(s *snapshot, t *Task) bool {
 	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.resting[t.Resource.ID] {
 		return false

@@ -10,7 +10,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// findTasks notes whether the source has any tasks. Where there are none, nobody looks for them.
+// findTasks notes whether the source has any tasks. Where there are none, nobody looks
+// for them.
 func (r *run) findTasks(ctx context.Context) error {
 	for _, err := range r.h.Store.Tasks(ctx, r.key, "") {
 		if err != nil {
@@ -50,7 +51,8 @@ func (c *taskCursor) find(id string) (*Task, error) {
 	return &c.at, nil
 }
 
-// earlier returns the task to get the same state of the slot's resource that there was before; the zero Task, if there was none.
+// earlier returns the task to get the same state of the slot's resource that there was
+// before; the zero Task, if there was none.
 func (s *slot) earlier() Task {
 	switch {
 	case s.task != nil:
@@ -61,8 +63,9 @@ func (s *slot) earlier() Task {
 	return Task{}
 }
 
-// rests reports whether the task that an event means is left as it is: it is not its time yet, or it is given up. Only bytes that come
-// along, or Recheck, make it tried all the same.
+// rests reports whether the task that an event means is left as it is: it is not its time
+// yet, or it is given up. Only bytes that come along, or Recheck, make it tried all the
+// same.
 func (p *pipe) rests(s *slot) bool {
 	t := s.waiting
 	return !p.h.Recheck && s.ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
@@ -99,7 +102,8 @@ func (t *Task) time() websync.Datetime {
 // event returns the event that a task stands for.
 func (t *Task) event() Event { return Event{Kind: Put, At: t.At, Tag: t.Tag, Resource: t.Resource} }
 
-// newTask returns the task that gets what s stands for. Its Base says against which record that was decided.
+// newTask returns the task that gets what s stands for. Its Base says against which
+// record that was decided.
 func (r *run) newTask(s *slot) *Task {
 	was := s.earlier()
 	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Base: s.rec.Seq, Run: r.id,
@@ -133,8 +137,9 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	return t
 }
 
-// backoff returns how long to wait after so many failures in a row. The first is tried again in the next run, whenever that
-// is; then come about 1, 4, 16, 64 minutes and so on, up to a day.
+// backoff returns how long to wait after so many failures in a row. The first is tried
+// again in the next run, whenever that is; then come about 1, 4, 16, 64 minutes and so
+// on, up to a day.
 func backoff(attempts int) time.Duration {
 	if attempts <= 1 {
 		return 0

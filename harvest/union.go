@@ -13,23 +13,28 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Union is a Source that makes one set of several that may have ids in common: a record for each id that is live in any of
-// the members. A Harvester keeps it in a Store, from where it is published like every other source. That may be the Store of
-// the members; a Union must not be a member of itself.
+// A Union is a Source that makes one set of several that may have ids in common: a record
+// for each id that is live in any of the members. A Harvester keeps it in a Store, from
+// where it is published like every other source. That may be the Store of the members; a
+// Union must not be a member of itself.
 //
-// Of an id that several members have live, the first of them speaks: its description and its bodies are the record, and the
-// others' are not looked at. When it deletes the id, the next one speaks; the id is gone when no member has it any more.
+// Of an id that several members have live, the first of them speaks: its description and
+// its bodies are the record, and the others' are not looked at. When it deletes the id,
+// the next one speaks; the id is gone when no member has it any more.
 //
-// The first run lists all members, in a snapshot. Later ones read their logs and tell of each id that changed what the
-// members say of it now. Its events state no times, since those of several publishers, or of several Stores, do not tell which
-// state is the present one: the order decides. So clocks need not agree, and the record of an id may become one with an older
-// Modified. Only Get brings the Modified: a Harvester that skips bodies keeps none.
+// The first run lists all members, in a snapshot. Later ones read their logs and tell of
+// each id that changed what the members say of it now. Its events state no times, since
+// those of several publishers, or of several Stores, do not tell which state is the
+// present one: the order decides. So clocks need not agree, and the record of an id may
+// become one with an older Modified. Only Get brings the Modified: a Harvester that skips
+// bodies keeps none.
 //
-// Members are listed anew when their list has changed, or when a log does not go on where it was left: its Store was
-// compacted, restored or replaced. What only a member had that was taken off the list is withheld until Harvester.Approve.
+// Members are listed anew when their list has changed, or when a log does not go on where
+// it was left: its Store was compacted, restored or replaced. What only a member had that
+// was taken off the list is withheld until Harvester.Approve.
 //
-// Bodies are copied from the member's Catalog and verified. A body that the member does not keep, since its bytes were only
-// verified, is not in the union either.
+// Bodies are copied from the member's Catalog and verified. A body that the member does
+// not keep, since its bytes were only verified, is not in the union either.
 type Union struct {
 	// Name is the Key. Required.
 	Name string
@@ -37,7 +42,8 @@ type Union struct {
 	Members []Member
 }
 
-// A Member is one of the sets of a Union: one source of a Catalog. Both fields are required.
+// A Member is one of the sets of a Union: one source of a Catalog. Both fields are
+// required.
 type Member struct {
 	Catalog websync.Catalog
 	Source  string
@@ -58,9 +64,10 @@ func (u *Union) Events(ctx context.Context, run *Run) iter.Seq2[Event, error] {
 	}
 }
 
-// Get obtains the bodies from the member that speaks for the resource now, and its description as it is now: if it has
-// changed since it was told, its log will tell that again. If no member has the resource any more, the error is
-// websync.ErrNotFound, and a log will tell that it is gone.
+// Get obtains the bodies from the member that speaks for the resource now, and its
+// description as it is now: if it has changed since it was told, its log will tell that
+// again. If no member has the resource any more, the error is websync.ErrNotFound, and a
+// log will tell that it is gone.
 func (u *Union) Get(ctx context.Context, job *Job) error {
 	said, err := ask(ctx, u.Members, []string{job.Resource.ID})
 	if err != nil {
@@ -117,7 +124,8 @@ func (u *Union) check() error {
 	return nil
 }
 
-// options is a fingerprint of what decides which ids are shown: the members, in whatever order.
+// options is a fingerprint of what decides which ids are shown: the members, in whatever
+// order.
 func (u *Union) options() string {
 	var sources []string
 	for _, m := range u.Members {
@@ -167,8 +175,9 @@ func (u *Union) put(said answers, speaker, id int) Event {
 	return ev
 }
 
-// tag names the states of the records that make a member speak: its own, and those of the members before it, which have the
-// id no more, or never had. They come back only when the list of members does.
+// tag names the states of the records that make a member speak: its own, and those of the
+// members before it, which have the id no more, or never had. They come back only when
+// the list of members does.
 func (u *Union) tag(said answers, speaker, id int) string {
 	var d description
 	for i := range said[:speaker+1] {

@@ -19,7 +19,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// libraries are members of a union whose records change at random, and a store that follows them under random trouble.
+// libraries are members of a union whose records change at random, and a store that
+// follows them under random trouble.
 type libraries struct {
 	all    []*library
 	listed []*library    // the members now, in their order
@@ -85,7 +86,8 @@ func (l *libraries) tidy(t *rapid.T) func() {
 	}
 }
 
-// union returns the Union of the members, whose Catalogs count what is opened and let happen what is due.
+// union returns the Union of the members, whose Catalogs count what is opened and let
+// happen what is due.
 func (l *libraries) union() *harvest.Union {
 	u := union(l.listed...)
 	for i := range u.Members {
@@ -142,7 +144,8 @@ func (l *libraries) run(t *rapid.T) {
 	}
 }
 
-// settle follows the members without trouble until nothing is left, and compares the target with them.
+// settle follows the members without trouble until nothing is left, and compares the
+// target with them.
 func (l *libraries) settle(t *rapid.T) {
 	h := &harvest.Harvester{Store: l.target, MaxDelete: -1}
 	for range 2 {
@@ -179,7 +182,8 @@ func (l *libraries) naive(t *rapid.T) map[string]string {
 	return all
 }
 
-// live returns the live records of a source in one line each. Of records that are otherwise the same, Modified may differ.
+// live returns the live records of a source in one line each. Of records that are
+// otherwise the same, Modified may differ.
 func (l *libraries) live(t *rapid.T, store harvest.Store, source string) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(context.Background(), websync.Range{Sources: []string{source}}) {
@@ -194,7 +198,8 @@ func (l *libraries) live(t *rapid.T, store harvest.Store, source string) map[str
 	return all
 }
 
-// TestRandomUnions checks that a store follows what members there are, whatever happens to them, to their list and to the runs.
+// TestRandomUnions checks that a store follows what members there are, whatever happens
+// to them, to their list and to the runs.
 func TestRandomUnions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLibraries(t)

@@ -8,8 +8,9 @@ type merged[T any] struct {
 	value T
 }
 
-// merge yields what several sequences in the same order yield, in that order; of equal values that of the earlier sequence
-// comes first. It holds one value of each. The first error ends it; its from says whose it is.
+// merge yields what several sequences in the same order yield, in that order; of equal
+// values that of the earlier sequence comes first. It holds one value of each. The first
+// error ends it; its from says whose it is.
 func merge[T any](sequences []iter.Seq2[T, error], compare func(a, b T) int) iter.Seq2[merged[T], error] {
 	return func(yield func(merged[T], error) bool) {
 		type puller struct {

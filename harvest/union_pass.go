@@ -10,10 +10,12 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A unionPoint is how far a Union has told its members, in their order: what its Checkpoint holds.
+// A unionPoint is how far a Union has told its members, in their order: what its
+// Checkpoint holds.
 type unionPoint []unionCursor
 
-// A unionCursor is behind an entry of a member's log: of whatever source, so it may stand at the log's end.
+// A unionCursor is behind an entry of a member's log: of whatever source, so it may stand
+// at the log's end.
 type unionCursor struct {
 	Source string `json:"source"`
 	cursor
@@ -130,7 +132,8 @@ func (p *unionPass) goesOn(ctx context.Context, heads []websync.Head) (bool, err
 	return true, nil
 }
 
-// isIn reports whether the log has the cursor's entry. A Store that was restored or replaced has another there, or none.
+// isIn reports whether the log has the cursor's entry. A Store that was restored or
+// replaced has another there, or none.
 func (c *unionCursor) isIn(ctx context.Context, log websync.Catalog) (bool, error) {
 	if c.Seq == 0 {
 		return true, nil
@@ -144,8 +147,9 @@ func (c *unionCursor) isIn(ctx context.Context, log websync.Catalog) (bool, erro
 	return false, nil
 }
 
-// list tells everything there is. Heads are where the logs stood before. The point is given up first: if the listing is cut
-// short and the list of members then goes back to what it was, their logs would not tell what is to be taken back.
+// list tells everything there is. Heads are where the logs stood before. The point is
+// given up first: if the listing is cut short and the list of members then goes back to
+// what it was, their logs would not tell what is to be taken back.
 func (p *unionPass) list(ctx context.Context, heads []websync.Head) error {
 	if err := p.tell(Event{Kind: Mark, Resume: unionPoint(nil).checkpoint()}); err != nil {
 		return err
@@ -168,8 +172,9 @@ func (p *unionPass) list(ctx context.Context, heads []websync.Head) error {
 	return p.endList(ctx)
 }
 
-// endList tells what changed while the members were listed: an id that went from one to the other may have been in none when
-// it was listed. Otherwise it would be taken for gone.
+// endList tells what changed while the members were listed: an id that went from one to
+// the other may have been in none when it was listed. Otherwise it would be taken for
+// gone.
 func (p *unionPass) endList(ctx context.Context) error {
 	heads, err := p.heads(ctx)
 	if err != nil {
@@ -239,7 +244,8 @@ type unionEntry struct {
 	at     time.Time
 }
 
-// follow tells what the members' logs say between the point and heads, and moves the point there.
+// follow tells what the members' logs say between the point and heads, and moves the
+// point there.
 func (p *unionPass) follow(ctx context.Context, heads []websync.Head) error {
 	logs := make([]iter.Seq2[websync.Item, error], len(p.Members))
 	for i, h := range heads {
@@ -275,8 +281,9 @@ func (p *unionPass) log(ctx context.Context, i int, until websync.Seq) iter.Seq2
 	return m.Catalog.Changes(ctx, websync.Range{Sources: []string{m.Source}, Generation: at.Generation, After: at.Seq, Until: until})
 }
 
-// tellBatch tells what is now of the ids of some entries. An entry says nothing when its member has a younger one of the id,
-// which is still to be read, or when a member before it speaks, whose own entry is told, or was.
+// tellBatch tells what is now of the ids of some entries. An entry says nothing when its
+// member has a younger one of the id, which is still to be read, or when a member before
+// it speaks, whose own entry is told, or was.
 func (p *unionPass) tellBatch(ctx context.Context, batch []unionEntry) error {
 	ids := make([]string, len(batch))
 	for n := range batch {

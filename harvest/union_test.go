@@ -63,7 +63,8 @@ func union(members ...*library) *harvest.Union {
 	return u
 }
 
-// opens is a Catalog that counts the bodies opened, and calls before each of its methods, if there is one.
+// opens is a Catalog that counts the bodies opened, and calls before each of its methods,
+// if there is one.
 type opens struct {
 	websync.Catalog
 	mu     sync.Mutex
@@ -335,7 +336,8 @@ func TestUnionMembersChange(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "b", "y": "b", "z": "c"}, w.live())
 }
 
-// TestUnionOfAnotherStore puts another Store with the same source in the place of a member, longer than the first one.
+// TestUnionOfAnotherStore puts another Store with the same source in the place of a
+// member, longer than the first one.
 func TestUnionOfAnotherStore(t *testing.T) {
 	for name, more := range map[string]int{"shorter": 0, "as long": 1, "longer": 5} {
 		t.Run(name, func(t *testing.T) {
@@ -353,7 +355,8 @@ func TestUnionOfAnotherStore(t *testing.T) {
 	}
 }
 
-// TestUnionTimeToCome takes away, in a snapshot, what was modified in the future, and publishes it again.
+// TestUnionTimeToCome takes away, in a snapshot, what was modified in the future, and
+// publishes it again.
 func TestUnionTimeToCome(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	w.h.MaxDelete = -1
@@ -369,7 +372,8 @@ func TestUnionTimeToCome(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "2"}, w.live())
 }
 
-// TestUnionClocks has a member whose clock is years ahead of the others' speak first, and one whose clock is behind.
+// TestUnionClocks has a member whose clock is years ahead of the others' speak first, and
+// one whose clock is behind.
 func TestUnionClocks(t *testing.T) {
 	for name, skew := range map[string][2]int{"first ahead": {3, 0}, "second ahead": {0, 3}, "first behind": {-3, 0}, "second behind": {0, -3}} {
 		t.Run(name, func(t *testing.T) {
@@ -407,7 +411,8 @@ func TestUnionClocks(t *testing.T) {
 	}
 }
 
-// TestUnionWanderer moves an id from the second member to the first while they are listed, after the first was.
+// TestUnionWanderer moves an id from the second member to the first while they are
+// listed, after the first was.
 func TestUnionWanderer(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "y", "a", day(1))
@@ -438,7 +443,8 @@ func TestUnionWanderer(t *testing.T) {
 	assert.Len(t, w.log(), n)
 }
 
-// TestUnionLeap moves an id to the first member after that was asked for it, and before the second is.
+// TestUnionLeap moves an id to the first member after that was asked for it, and before
+// the second is.
 func TestUnionLeap(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
@@ -668,8 +674,8 @@ func TestUnionOvertaken(t *testing.T) {
 	assert.Empty(t, w.tasks())
 }
 
-// TestUnionStateComesBack gets a later state than the one that was told, which is the present one again when the union looks
-// the next time.
+// TestUnionStateComesBack gets a later state than the one that was told, which is the
+// present one again when the union looks the next time.
 func TestUnionStateComesBack(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
@@ -702,7 +708,8 @@ func TestUnionIncomplete(t *testing.T) {
 	}
 }
 
-// TestUnionConformance builds the members of each state anew, under a clock that makes them the same each time.
+// TestUnionConformance builds the members of each state anew, under a clock that makes
+// them the same each time.
 func TestUnionConformance(t *testing.T) {
 	history := []func(a, b *library){
 		func(a, b *library) {
@@ -776,7 +783,8 @@ func ExampleUnion() {
 	// https://law.example/act/3 Act 3 <nil>
 }
 
-// A task that is done when other members are listed gets what those say, and does not pass for what it was stored for.
+// A task that is done when other members are listed gets what those say, and does not
+// pass for what it was stored for.
 func TestUnionTaskOfOtherMembers(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "x", "of a", day(1))
@@ -792,7 +800,8 @@ func TestUnionTaskOfOtherMembers(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "of b"}, w.live())
 }
 
-// What was listed of other members before the listing was cut short is gone when the members are again those of before.
+// What was listed of other members before the listing was cut short is gone when the
+// members are again those of before.
 func TestUnionListingOfOtherMembersCutShort(t *testing.T) {
 	strays := 0
 	for cut := range 6 {

@@ -12,7 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A task stands for the youngest state that was told: what comes after it is compared with that, too.
+// A task stands for the youngest state that was told: what comes after it is compared
+// with that, too.
 func TestEventMeetsTask(t *testing.T) {
 	titled := func(name string, modified websync.Datetime, title string) harvest.Event {
 		ev := put(name, modified)
@@ -63,7 +64,8 @@ func TestEventMeetsTask(t *testing.T) {
 	}
 }
 
-// TestEventThatMeansTheTask lists a state that a task waits for once more, in words that fit the record as well.
+// TestEventThatMeansTheTask lists a state that a task waits for once more, in words that
+// fit the record as well.
 func TestEventThatMeansTheTask(t *testing.T) {
 	at := func(ev harvest.Event, at websync.Datetime) harvest.Event {
 		ev.At = at
@@ -104,7 +106,8 @@ func TestEventThatMeansTheTask(t *testing.T) {
 	}
 }
 
-// TestShownTwiceAndFailed shows a resource again, as it was before, when the get of what was shown first has failed.
+// TestShownTwiceAndFailed shows a resource again, as it was before, when the get of what
+// was shown first has failed.
 func TestShownTwiceAndFailed(t *testing.T) {
 	w := newWorld(t)
 	w.site.failing[base+"a"] = harvest.ErrTemporary
@@ -171,7 +174,8 @@ func TestListedAgainInVain(t *testing.T) {
 	require.True(t, w.tasks()[0].Parked, "the same state has failed twice")
 }
 
-// TestListingWithoutWhatWaits: an entry that could not be read may be what waits. What is only guarded ends the task.
+// TestListingWithoutWhatWaits: an entry that could not be read may be what waits. What is
+// only guarded ends the task.
 func TestListingWithoutWhatWaits(t *testing.T) {
 	list := func(skipped, n int, also ...harvest.Event) harvest.Source {
 		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
@@ -202,7 +206,8 @@ func TestListingWithoutWhatWaits(t *testing.T) {
 	}
 }
 
-// A deletion that is listed while a task of its id is got, by another process, is not undone by that.
+// A deletion that is listed while a task of its id is got, by another process, is not
+// undone by that.
 func TestDeletedWhileItIsGot(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		w := newWorld(t)

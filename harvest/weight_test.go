@@ -16,7 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// verbose is a Source of n resources, each with a description of each bytes. Most is how many were on their way at once.
+// verbose is a Source of n resources, each with a description of each bytes. Most is how
+// many were on their way at once.
 type verbose struct {
 	n, each   int
 	committed atomic.Int64
@@ -38,7 +39,8 @@ func (v *verbose) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event,
 	}
 }
 
-// What is on its way is limited in bytes, too: a publisher can make each of a thousand entries megabytes long.
+// What is on its way is limited in bytes, too: a publisher can make each of a thousand
+// entries megabytes long.
 func TestLongDescriptions(t *testing.T) {
 	src := &verbose{n: 24, each: 2 << 20}
 	largest := 0

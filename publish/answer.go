@@ -34,15 +34,16 @@ func newAnswer(h *Handler, r *http.Request, path string, doc *websync.Document) 
 	return a
 }
 
-// Of documents that are opened, only those between these lengths are compressed: a short one gains nothing, and a long one
-// would have to be compressed to its end before its first byte can be sent.
+// Of documents that are opened, only those between these lengths are compressed: a short
+// one gains nothing, and a long one would have to be compressed to its end before its
+// first byte can be sent.
 const (
 	gzipMin = 1 << 10
 	gzipMax = 16 << 20
 )
 
-// decided reports whether the preconditions can be checked before the document is opened: the tag is known, and so is
-// the coding, or it does not matter.
+// decided reports whether the preconditions can be checked before the document is opened:
+// the tag is known, and so is the coding, or it does not matter.
 func (a *answer) decided() bool {
 	coding := a.doc.Write != nil || !a.gzip || a.onlyNoneMatch(a.r.Header)
 	return a.tag != "" && coding
@@ -50,7 +51,8 @@ func (a *answer) decided() bool {
 
 func (a *answer) precondition() int { return a.check(a.r.Header, time.Now()) }
 
-// open obtains the bytes. It returns ErrConflict if they changed meanwhile, unless this is the last attempt.
+// open obtains the bytes. It returns ErrConflict if they changed meanwhile, unless this
+// is the last attempt.
 func (a *answer) open(last bool) error {
 	if a.doc.Write == nil {
 		return a.openDocument()
@@ -74,7 +76,8 @@ func (a *answer) open(last bool) error {
 	return a.use(s)
 }
 
-// use makes s the content, and its bytes the tag if there is no other. It takes over the reference.
+// use makes s the content, and its bytes the tag if there is no other. It takes over the
+// reference.
 func (a *answer) use(s *spool) (err error) {
 	r := s.reader()
 	if a.tag == "" {
@@ -87,8 +90,8 @@ func (a *answer) use(s *spool) (err error) {
 	return nil
 }
 
-// headOnly reports whether a HEAD can be answered without the bytes, because they would have to be rendered. If they are
-// there they become the content.
+// headOnly reports whether a HEAD can be answered without the bytes, because they would
+// have to be rendered. If they are there they become the content.
 func (a *answer) headOnly() bool {
 	if a.r.Method != http.MethodHead || a.tag == "" {
 		return false
@@ -132,7 +135,8 @@ func (h *Handler) turn(write func(context.Context, io.Writer) error) func(contex
 	}
 }
 
-// compressed returns a function that writes the gzip form of a spool, and gives the spool back.
+// compressed returns a function that writes the gzip form of a spool, and gives the spool
+// back.
 func (h *Handler) compressed(get func(context.Context) (*spool, error)) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, w io.Writer) error {
 		s, err := get(ctx)
@@ -231,8 +235,9 @@ func (a *answer) sendHead(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// send answers with the content, or a range of it. If it cannot send all that it promised, it breaks the connection: a
-// plain return would look complete to some readers. If it returns an error, nothing has been sent.
+// send answers with the content, or a range of it. If it cannot send all that it
+// promised, it breaks the connection: a plain return would look complete to some readers.
+// If it returns an error, nothing has been sent.
 func (a *answer) send(w http.ResponseWriter) error {
 	first, length, status := int64(0), a.size, http.StatusOK
 	if a.r.Method == http.MethodGet && a.ifRange(a.r.Header, time.Now()) {

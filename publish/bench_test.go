@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// BenchmarkHandler serves a list of 5 MB over loopback. The peers are a http.ServeContent of the same bytes from memory,
-// and the bare rendering.
+// BenchmarkHandler serves a list of 5 MB over loopback. The peers are a http.ServeContent
+// of the same bytes from memory, and the bare rendering.
 func BenchmarkHandler(b *testing.B) {
 	line := "<url><loc>https://example.org/eli/lov/2024/00000000</loc><lastmod>2024-02-29T12:00:00Z</lastmod></url>\n"
 	text := strings.Repeat(line, 5_000_000/len(line))

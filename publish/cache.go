@@ -22,8 +22,9 @@ type key struct {
 	tag string
 }
 
-// A cache keeps the youngest state of lists, those that were read last, within its limits. Readers refer to spools: what
-// the cache drops is there until they have finished.
+// A cache keeps the youngest state of lists, those that were read last, within its
+// limits. Readers refer to spools: what the cache drops is there until they have
+// finished.
 type cache struct {
 	memoryMax, fileMax int64
 	create             func() (*os.File, error)
@@ -77,8 +78,9 @@ func (c *cache) find(k key) *spool {
 	return s
 }
 
-// get returns the spool of k with a reference for the caller. If it is not kept it is rendered: once for all who ask
-// meanwhile, and to its end unless they all give up. A spool that moved is not kept.
+// get returns the spool of k with a reference for the caller. If it is not kept it is
+// rendered: once for all who ask meanwhile, and to its end unless they all give up. A
+// spool that moved is not kept.
 func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.Writer) error) (*spool, error) {
 	c.mu.Lock()
 	if s := c.find(k); s != nil {

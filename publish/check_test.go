@@ -89,7 +89,8 @@ func (k keyed) Get(ctx context.Context, source string, ids []string) ([]websync.
 	return items, err
 }
 
-// A Catalog that breaks its contract is a fault of the program, which nobody should have to guess.
+// A Catalog that breaks its contract is a fault of the program, which nobody should have
+// to guess.
 func TestHandlerReportsABrokenCatalog(t *testing.T) {
 	log := captureDefault(t)
 	store := catalog(t, map[string]string{"https://example.org/a": "a"})

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// acceptsGzip reports whether gzip is acceptable and liked no less than no coding at all (RFC 9110 §12.5.3). If neither
-// is acceptable, the answer has no coding: it is of more use than none.
+// acceptsGzip reports whether gzip is acceptable and liked no less than no coding at all
+// (RFC 9110 §12.5.3). If neither is acceptable, the answer has no coding: it is of more
+// use than none.
 func acceptsGzip(values []string) bool {
 	gzip, identity, others := -1.0, -1.0, -1.0 // -1: not listed
 	for item := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -51,7 +52,8 @@ var textTypes = []string{
 	"application/rtf", "application/trig", "application/x-ndjson", "application/xml", "application/xml-dtd", "application/yaml",
 }
 
-// compressible reports whether bytes of a media type are text, which compression makes shorter.
+// compressible reports whether bytes of a media type are text, which compression makes
+// shorter.
 func compressible(mediaType string) bool {
 	name, _, _ := strings.Cut(mediaType, ";")
 	name = strings.ToLower(strings.TrimSpace(name))

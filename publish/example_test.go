@@ -78,7 +78,8 @@ func ExampleHandler() {
 	// Not Found
 }
 
-// The same as files, for a web server that knows nothing of websync. What has not changed is left as it is.
+// The same as files, for a web server that knows nothing of websync. What has not changed
+// is left as it is.
 func ExampleWriteDir() {
 	ctx := context.Background()
 	store, err := filled(ctx)

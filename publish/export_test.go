@@ -40,7 +40,8 @@ func files(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-// files sets the documents of a site to these, each a text at its path. The last one lists the others, a path a line.
+// files sets the documents of a site to these, each a text at its path. The last one
+// lists the others, a path a line.
 func (s *site) files(texts map[string]string) {
 	s.mu.Lock()
 	s.docs, s.order = make(map[string]func() (*websync.Document, error)), nil
@@ -83,7 +84,8 @@ func TestWriteDir(t *testing.T) {
 	}
 	assert.Equal(t, Written{Written: 15, Bytes: bytes}, got)
 
-	// What does not change is not touched, what ceased is removed, what is not the export's own stays.
+	// What does not change is not touched, what ceased is removed, what is not the
+	// export's own stays.
 	before, err := os.Stat(filepath.Join(dir, "same"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b", "own"), []byte("own"), 0o600))
@@ -117,7 +119,8 @@ func TestWriteDir(t *testing.T) {
 	assert.Equal(t, map[string]string{"b/own": "own"}, files(t, dir))
 }
 
-// Every kind of difference between the old bytes and the new, across the borders of buffers.
+// Every kind of difference between the old bytes and the new, across the borders of
+// buffers.
 func TestWriteDirCompares(t *testing.T) {
 	dir := t.TempDir()
 	s := newSite()
@@ -296,7 +299,8 @@ func TestWriteDirFails(t *testing.T) {
 	}
 }
 
-// A symbolic link that takes the place of a file or a directory is replaced or refused, and what it points to stays.
+// A symbolic link that takes the place of a file or a directory is replaced or refused,
+// and what it points to stays.
 func TestWriteDirFollowsNoLinks(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(outside, "b"), []byte("outside"), 0o600))
@@ -369,8 +373,8 @@ func TestWriteDirOfMovingDocuments(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// TestWriteDirOfAnIndexThatMoves exports an index and its part while the Catalog changes with every look: the index may be
-// behind the part, but must not be ahead of it.
+// TestWriteDirOfAnIndexThatMoves exports an index and its part while the Catalog changes
+// with every look: the index may be behind the part, but must not be ahead of it.
 func TestWriteDirOfAnIndexThatMoves(t *testing.T) {
 	state := 0
 	look := func(_ context.Context, w io.Writer) error {
@@ -430,7 +434,8 @@ func TestWriteDirLeavesNoNewFiles(t *testing.T) {
 	}
 }
 
-// crash runs an export that ends before its n-th step, as a kill would end it. It reports whether it came so far.
+// crash runs an export that ends before its n-th step, as a kill would end it. It reports
+// whether it came so far.
 func crash(t testing.TB, dir string, n int, publishers ...websync.Publisher) (crashed bool) {
 	tree, err := openTree(dir)
 	require.NoError(t, err)
@@ -485,8 +490,8 @@ func TestACrashLeavesNoDanglingLink(t *testing.T) {
 	}
 }
 
-// Files that become directories, those of documents that stay and those of others that cease: wherever the export is cut
-// off, the next one comes to the same end.
+// Files that become directories, those of documents that stay and those of others that
+// cease: wherever the export is cut off, the next one comes to the same end.
 func TestFilesBecomeDirectories(t *testing.T) {
 	s := newSite()
 	for n := 0; ; n++ {
@@ -508,8 +513,8 @@ func TestFilesBecomeDirectories(t *testing.T) {
 	}
 }
 
-// Any sets of documents one after the other, each export cut off anywhere a few times: in the end there is one file for
-// each document, and what others put there.
+// Any sets of documents one after the other, each export cut off anywhere a few times: in
+// the end there is one file for each document, and what others put there.
 func TestExportsOfRandomSites(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 0))

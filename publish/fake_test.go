@@ -164,7 +164,8 @@ func newHandler(t testing.TB, publishers ...websync.Publisher) *Handler {
 	return h
 }
 
-// fieldsOf returns the fields of an answer that are wanted, "" for those that must not be there.
+// fieldsOf returns the fields of an answer that are wanted, "" for those that must not be
+// there.
 func fieldsOf(h http.Header, want map[string]string) map[string]string {
 	got := make(map[string]string)
 	for name := range maps.Keys(want) {

@@ -378,7 +378,8 @@ func TestARenderingNobodyWaitsForIsCancelled(t *testing.T) {
 	})
 }
 
-// Only so many lists are rendered at the same time, also when a compressed one waits for the plain one.
+// Only so many lists are rendered at the same time, also when a compressed one waits for
+// the plain one.
 func TestConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite()
@@ -703,7 +704,8 @@ func TestHandlerInAServeMux(t *testing.T) {
 	assert.Equal(t, 404, get(mux, "GET", "/a.xml").Code)
 }
 
-// What is sent raw reaches Publishers as it is, and nothing but their documents comes back.
+// What is sent raw reaches Publishers as it is, and nothing but their documents comes
+// back.
 func TestRawPaths(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/secret", []byte("secret"), 0o600))

@@ -116,7 +116,8 @@ func TestRobotsLines(t *testing.T) {
 	assert.Equal(t, "coded", get(newHandler(t, b, a), "GET", "/robots.txt").Body.String())
 }
 
-// The user's own robots.txt is kept, and the Sitemap lines of lists follow it. Nobody else's robots.txt counts.
+// The user's own robots.txt is kept, and the Sitemap lines of lists follow it. Nobody
+// else's robots.txt counts.
 func TestOwnRobots(t *testing.T) {
 	store := memstore.New()
 	robots := websync.Item{Resource: websync.Resource{ID: "https://example.org/robots.txt", Content: websync.Link{Type: "application/octet-stream"}}}

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// The manifest lists the files that exports have written, or were about to write, in the order of a sorter: what is
-// not in it is never removed.
+// The manifest lists the files that exports have written, or were about to write, in the
+// order of a sorter: what is not in it is never removed.
 const (
 	manifestFile   = private + "/manifest"
 	manifestHeader = "websync export 1"
@@ -94,7 +94,8 @@ type pair struct {
 	row   []string // of the plan; nil: not in it
 }
 
-// merge yields the names of two lists in their common order. The rows of a plan may have names in common, too.
+// merge yields the names of two lists in their common order. The rows of a plan may have
+// names in common, too.
 func merge(old iter.Seq2[string, error], plan iter.Seq2[[]string, error]) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
 		next, stop := iter.Pull2(old)

@@ -17,45 +17,52 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Pinger tells others that there is something new to read. Set its fields before the first call and leave them alone
-// afterwards. It is safe for concurrent use.
+// A Pinger tells others that there is something new to read. Set its fields before the
+// first call and leave them alone afterwards. It is safe for concurrent use.
 //
 //	pinger := &publish.Pinger{Topics: []string{"https://example.org/sitemap.xml"}, Subscribers: subscribers}
 //	go pinger.Run(ctx)
 //	… after each commit: pinger.Notify()
 //
-// A notice has no content: whoever gets it reads the topics. So notices that come while one is being delivered make one
-// more, and those that come while a delivery is repeated none. Every address has its own turn: one that is slow or does not
-// answer holds up no other.
+// A notice has no content: whoever gets it reads the topics. So notices that come while
+// one is being delivered make one more, and those that come while a delivery is repeated
+// none. Every address has its own turn: one that is slow or does not answer holds up no
+// other.
 //
-// An answer of 2xx is a delivery. After no answer, or one of 408, 425, 429 and 5xx, the delivery is repeated: after 1, 2, 4 …
-// seconds, at most an hour, less a random part of up to a half, and not before the time that Retry-After names. Any other
-// answer ends it until the next notice.
+// An answer of 2xx is a delivery. After no answer, or one of 408, 425, 429 and 5xx, the
+// delivery is repeated: after 1, 2, 4 … seconds, at most an hour, less a random part of
+// up to a half, and not before the time that Retry-After names. Any other answer ends it
+// until the next notice.
 type Pinger struct {
-	// Topics are the URLs of the documents that a reader begins with. Each has its own request.
+	// Topics are the URLs of the documents that a reader begins with. Each has its own
+	// request.
 	Topics []string
 
-	// Subscribers are URLs to which a form (application/x-www-form-urlencoded) is posted. Its fields url and feed both hold
-	// the topic.
+	// Subscribers are URLs to which a form (application/x-www-form-urlencoded) is posted.
+	// Its fields url and feed both hold the topic.
 	Subscribers []string
 
-	// Hubs are URLs of WebSub hubs. The form has hub.mode=publish, and the topic as hub.url and as hub.topic: what publishers
-	// tell a hub is left to the two of them (WebSub §6), and this is what hubs understand.
+	// Hubs are URLs of WebSub hubs. The form has hub.mode=publish, and the topic as
+	// hub.url and as hub.topic: what publishers tell a hub is left to the two of them
+	// (WebSub §6), and this is what hubs understand.
 	Hubs []string
 
-	// Client makes the requests. Nil means one of the Pinger's own, in which a request may take 30 seconds. Redirects are
-	// followed within a host only, and only those that keep the method (307, 308), unless the Client has a CheckRedirect.
+	// Client makes the requests. Nil means one of the Pinger's own, in which a request
+	// may take 30 seconds. Redirects are followed within a host only, and only those that
+	// keep the method (307, 308), unless the Client has a CheckRedirect.
 	Client *http.Client
 
-	// Attempts is how often a notice is sent to one address before it is dropped. Zero means 15, which takes two to three
-	// hours; negative means no limit.
+	// Attempts is how often a notice is sent to one address before it is dropped. Zero
+	// means 15, which takes two to three hours; negative means no limit.
 	Attempts int
 
-	// State, if set, remembers which deliveries are open, under keys that begin with "publish/ping/". After a run that was
-	// cut off, or ended while a delivery was open, the next begins with a notice.
+	// State, if set, remembers which deliveries are open, under keys that begin with
+	// "publish/ping/". After a run that was cut off, or ended while a delivery was open,
+	// the next begins with a notice.
 	State websync.State
 
-	// Log gets deliveries (debug), repetitions (info) and what was dropped (warning). Nil: silent.
+	// Log gets deliveries (debug), repetitions (info) and what was dropped (warning).
+	// Nil: silent.
 	Log *slog.Logger
 
 	once    sync.Once
@@ -123,7 +130,8 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Notify says that there is something new. It never waits, so it can be called where a commit is reported.
+// Notify says that there is something new. It never waits, so it can be called where a
+// commit is reported.
 func (p *Pinger) Notify() {
 	p.start()
 	for _, t := range p.targets {
@@ -138,7 +146,8 @@ func (t *target) notify() {
 	}
 }
 
-// Run delivers notices until ctx ends, and returns the cause. Call it once. Notices from before are delivered, too.
+// Run delivers notices until ctx ends, and returns the cause. Call it once. Notices from
+// before are delivered, too.
 func (p *Pinger) Run(ctx context.Context) error {
 	p.start()
 	defer p.client.CloseIdleConnections()
@@ -167,7 +176,8 @@ func (p *Pinger) serve(ctx context.Context, t *target) {
 	}
 }
 
-// deliver sends one notice until it has arrived or is dropped, or ctx ends: then the notice is still there.
+// deliver sends one notice until it has arrived or is dropped, or ctx ends: then the
+// notice is still there.
 func (p *Pinger) deliver(ctx context.Context, t *target) {
 	for attempt := 1; ; attempt++ {
 		began := time.Now()
@@ -271,8 +281,9 @@ func (t *target) key() string {
 	return "publish/ping/" + digestTag(websync.SHA256([]byte(t.url+"\n"+t.form)))
 }
 
-// wasOpen reports whether a delivery was open at the end of the run before, and marks the one that begins: only its proper
-// end takes the mark away, so what a kill cuts off is not forgotten.
+// wasOpen reports whether a delivery was open at the end of the run before, and marks the
+// one that begins: only its proper end takes the mark away, so what a kill cuts off is
+// not forgotten.
 func (p *Pinger) wasOpen(ctx context.Context, t *target) bool {
 	if p.State == nil {
 		return false

@@ -22,7 +22,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// A web answers requests to hosts, in their order, and remembers when they came. The last answer is given again.
+// A web answers requests to hosts, in their order, and remembers when they came. The last
+// answer is given again.
 type web struct {
 	mu      sync.Mutex
 	began   time.Time
@@ -245,7 +246,8 @@ func TestPingerRemembers(t *testing.T) {
 	})
 }
 
-// A notice that cannot be delivered while Run ends is not lost, and Notify waits for nobody.
+// A notice that cannot be delivered while Run ends is not lost, and Notify waits for
+// nobody.
 func TestPingerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(map[string][]reply{"a": {{status: 200, takes: 24 * time.Hour}}})

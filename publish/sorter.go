@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// A sorter sorts any number of rows. What does not fit into memory is kept in temporary files. A row is some fields,
-// which hold no control characters; the order is that of the first field in which a slash comes before all else, so that a
-// directory is followed by what is in it.
+// A sorter sorts any number of rows. What does not fit into memory is kept in temporary
+// files. A row is some fields, which hold no control characters; the order is that of the
+// first field in which a slash comes before all else, so that a directory is followed by
+// what is in it.
 type sorter struct {
 	rows  []string
 	bytes int

@@ -54,7 +54,8 @@ func (r *spoolReader) Close() error {
 	return nil
 }
 
-// createTemp creates a temporary file. Where the system allows it, the file has no name any more and goes with the process.
+// createTemp creates a temporary file. Where the system allows it, the file has no name
+// any more and goes with the process.
 func createTemp(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "websync-publish-")
 	if err != nil {
@@ -72,7 +73,8 @@ func closeTemp(f *os.File) error {
 	return err
 }
 
-// render calls write and keeps what it writes. The caller holds the one reference to the result.
+// render calls write and keeps what it writes. The caller holds the one reference to the
+// result.
 func (c *cache) render(ctx context.Context, write func(context.Context, io.Writer) error) (_ *spool, err error) {
 	w := &spoolWriter{ctx: ctx, create: c.create}
 	done := false

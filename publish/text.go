@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Text returns a Publisher of one plain text in UTF-8, for example lines of /robots.txt that [Join] adds to those of the
-// other Publishers.
+// Text returns a Publisher of one plain text in UTF-8, for example lines of /robots.txt
+// that [Join] adds to those of the other Publishers.
 func Text(path, text string) websync.Publisher {
 	return &fixedText{path, text, websync.SHA256([]byte(text))}
 }

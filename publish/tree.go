@@ -12,7 +12,8 @@ import (
 	"syscall"
 )
 
-// A tree is the directory of an export. Nothing outside of it is touched, and symbolic links in it are not followed.
+// A tree is the directory of an export. Nothing outside of it is touched, and symbolic
+// links in it are not followed.
 type tree struct {
 	root *os.Root
 	step func(op, name string) error // for tests: called before anything is changed
@@ -66,7 +67,8 @@ func (t *tree) rename(from, to string) error {
 	return t.sync(path.Dir(to))
 }
 
-// mkdir makes the directory and those above it. If a file is in the way, it asks inTheWay to move it.
+// mkdir makes the directory and those above it. If a file is in the way, it asks inTheWay
+// to move it.
 func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 	if dir == "." || dir == t.made {
 		return nil
@@ -100,7 +102,8 @@ func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 	return nil
 }
 
-// remove removes a file, if it is there, and the directories above it that are empty then.
+// remove removes a file, if it is there, and the directories above it that are empty
+// then.
 func (t *tree) remove(name string) (removed bool, err error) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := t.lstat(dir); err != nil || info == nil || !info.IsDir() {
@@ -123,7 +126,8 @@ func (t *tree) remove(name string) (removed bool, err error) {
 	return true, t.sync(dir)
 }
 
-// sync makes the entries of a directory last. Systems that cannot do it see no harm in that.
+// sync makes the entries of a directory last. Systems that cannot do it see no harm in
+// that.
 func (t *tree) sync(dir string) error {
 	d, err := t.root.Open(dir)
 	if err != nil {
@@ -136,8 +140,8 @@ func (t *tree) sync(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// A fileWriter replaces a file by what is written to it, unless that is the same. It compares while it can and begins a
-// new file at the first difference.
+// A fileWriter replaces a file by what is written to it, unless that is the same. It
+// compares while it can and begins a new file at the first difference.
 type fileWriter struct {
 	tree *tree
 	name string

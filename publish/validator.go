@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// A validator is what the conditions of a request are compared with (RFC 9110 §8.8 and §13).
+// A validator is what the conditions of a request are compared with (RFC 9110 §8.8 and
+// §13).
 type validator struct {
 	tag      string // opaque, of the bytes as they are; empty: not known
 	modified time.Time
@@ -45,8 +46,8 @@ func (v *validator) etag() string {
 	return `"` + v.tag + `"`
 }
 
-// changed returns the time of the last change in whole seconds, rounded up: rounded down it would also fit a version that
-// was replaced within that second.
+// changed returns the time of the last change in whole seconds, rounded up: rounded down
+// it would also fit a version that was replaced within that second.
 func (v *validator) changed() time.Time {
 	if t := v.modified.Truncate(time.Second); t.Before(v.modified) {
 		return t.Add(time.Second)
@@ -54,7 +55,8 @@ func (v *validator) changed() time.Time {
 	return v.modified
 }
 
-// lastModified returns the time for the field Last-Modified. It is zero until that time has come (RFC 9110 §8.8.2.1).
+// lastModified returns the time for the field Last-Modified. It is zero until that time
+// has come (RFC 9110 §8.8.2.1).
 func (v *validator) lastModified(now time.Time) time.Time {
 	if t := v.changed(); !t.After(now) {
 		return t
@@ -62,8 +64,8 @@ func (v *validator) lastModified(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// check evaluates the conditions in their order (RFC 9110 §13.2.2) and returns the status of the answer: 412, 304, or 0
-// if they hold.
+// check evaluates the conditions in their order (RFC 9110 §13.2.2) and returns the status
+// of the answer: 412, 304, or 0 if they hold.
 func (v *validator) check(h http.Header, now time.Time) int {
 	if match := h.Values("If-Match"); len(match) > 0 {
 		if !anyTag(match, func(tag string, weak bool) bool { return tag == "*" || !weak && tag == v.etag() }) {
@@ -90,7 +92,8 @@ func (v *validator) onlyNoneMatch(h http.Header) bool {
 	return h.Get("If-None-Match") != "" && h.Get("If-Match") == "" && h.Get("If-Unmodified-Since") == ""
 }
 
-// has reports whether tag, weak or not, is that of one of the two forms. The answer then names this one.
+// has reports whether tag, weak or not, is that of one of the two forms. The answer then
+// names this one.
 func (v *validator) has(tag string, _ bool) bool {
 	switch {
 	case tag == "*":
@@ -102,8 +105,8 @@ func (v *validator) has(tag string, _ bool) bool {
 	return false
 }
 
-// ifRange reports whether the reader's part belongs to the bytes that would be sent (RFC 9110 §13.1.5). A date says
-// nothing about the coding.
+// ifRange reports whether the reader's part belongs to the bytes that would be sent (RFC
+// 9110 §13.1.5). A date says nothing about the coding.
 func (v *validator) ifRange(h http.Header, now time.Time) bool {
 	cond := h.Get("If-Range")
 	if cond == "" {
@@ -148,8 +151,9 @@ func anyTag(values []string, ok func(tag string, weak bool) bool) bool {
 	}
 }
 
-// rangeOf returns the part of size bytes that a request asks for, and the status of the answer: 200, 206 or 416
-// (RFC 9110 §14.2). Other units must be ignored; several ranges, and what is none, may be. Of no bytes there is no part.
+// rangeOf returns the part of size bytes that a request asks for, and the status of the
+// answer: 200, 206 or 416 (RFC 9110 §14.2). Other units must be ignored; several ranges,
+// and what is none, may be. Of no bytes there is no part.
 func rangeOf(h http.Header, size int64) (first, length int64, status int) {
 	values := h.Values("Range")
 	if len(values) != 1 || size == 0 {

@@ -6,16 +6,18 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// An Alternate is an <xhtml:link rel="alternate"> of an [Entry]: its page in another language, or for another medium.
-// The alternates of a page for languages include the page itself.
+// An Alternate is an <xhtml:link rel="alternate"> of an [Entry]: its page in another
+// language, or for another medium. The alternates of a page for languages include the
+// page itself.
 type Alternate struct {
 	Lang  string // hreflang: a language, perhaps with a script and a region, e.g. "de-CH", or "x-default"
 	Href  string // absolute URL; required
 	Media string // a media query, e.g. "only screen and (max-width: 640px)"
 }
 
-// Alternates returns the alternates of e: those for languages and those for media. It returns those that can be read even if
-// there is an error, which joins an [*EntryError] for each of the others. Links of other relations are left out.
+// Alternates returns the alternates of e: those for languages and those for media. It
+// returns those that can be read even if there is an error, which joins an [*EntryError]
+// for each of the others. Links of other relations are left out.
 func (e *Entry) Alternates() ([]Alternate, error) {
 	all, err := extensionsOf(e, XHTMLNamespace, "link", func(n *node) (Alternate, error) {
 		if !n.isAlternate() {
@@ -36,8 +38,8 @@ func (e *Entry) Alternates() ([]Alternate, error) {
 	return kept, err
 }
 
-// Element returns the alternate as an extension element, for [Entry] Elements. It refuses with an [*EntryError] what the
-// rules call an error.
+// Element returns the alternate as an extension element, for [Entry] Elements. It refuses
+// with an [*EntryError] what the rules call an error.
 func (a Alternate) Element() (websync.Element, error) {
 	m := newMarkup("xhtml", XHTMLNamespace, "link")
 	m.attr("rel", "alternate")

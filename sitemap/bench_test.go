@@ -30,7 +30,8 @@ func benchDocument() []byte {
 	return b.Bytes()
 }
 
-// BenchmarkReader reads one document of 50,000 entries: with Next, with NextView, and with encoding/xml into structs.
+// BenchmarkReader reads one document of 50,000 entries: with Next, with NextView, and
+// with encoding/xml into structs.
 func BenchmarkReader(b *testing.B) {
 	doc := benchDocument()
 	run := func(name string, read func() (int, error)) {

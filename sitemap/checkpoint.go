@@ -14,7 +14,8 @@ const (
 	maxNote           = 512    // bytes of one text in it
 )
 
-// A checkpoint is what lets the next run skip reading: what was known of each document when it was last shown in full.
+// A checkpoint is what lets the next run skip reading: what was known of each document
+// when it was last shown in full.
 type checkpoint struct {
 	options string // fingerprint of the Source's options
 	whole   bool   // the snapshot was complete and nothing was skipped
@@ -47,7 +48,8 @@ func (c *checkpoint) remember(url string, n partNote) {
 	}
 }
 
-// encode writes the parts in the order of their keys, so that equal checkpoints have equal bytes.
+// encode writes the parts in the order of their keys, so that equal checkpoints have
+// equal bytes.
 func (c *checkpoint) encode() []byte {
 	b := []byte{flag(c.whole)}
 	b = appendString(b, c.options)

@@ -14,8 +14,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// doubts are parts of documents whose structure is damaged: {1}, {2} and {3} are URLs. What can be
-// read of them is read, and what may be lost is counted as skipped.
+// doubts are parts of documents whose structure is damaged: {1}, {2} and {3} are URLs.
+// What can be read of them is read, and what may be lost is counted as skipped.
 var doubts = map[string]struct {
 	doc     string
 	read    string // which URLs are read, in this order
@@ -78,7 +78,8 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// TestDoubtDeletesNothing: a Complete sitemap of 40 pages is damaged and then lists fewer of them.
+// TestDoubtDeletesNothing: a Complete sitemap of 40 pages is damaged and then lists fewer
+// of them.
 func TestDoubtDeletesNothing(t *testing.T) {
 	const url = site + "/sitemap.xml"
 	var all []string

@@ -26,36 +26,39 @@ const (
 // ZeroPriority is the Priority of an [Entry] whose priority is stated as 0.0.
 const ZeroPriority = -1
 
-// An Entry is one <url> of a urlset, one <sitemap> of an index, or one line of a text sitemap.
+// An Entry is one <url> of a urlset, one <sitemap> of an index, or one line of a text
+// sitemap.
 type Entry struct {
-	// Loc is the URL: trimmed, made absolute with [Reader.Document] if it is relative, otherwise byte for byte.
+	// Loc is the URL: trimmed, made absolute with [Reader.Document] if it is relative,
+	// otherwise byte for byte.
 	Loc string
 
 	LastMod websync.Datetime
 
-	// LastModText is the text of lastmod where it is not a W3C datetime, otherwise empty. LastMod is then what it can
-	// only mean, or not stated.
+	// LastModText is the text of lastmod where it is not a W3C datetime, otherwise empty.
+	// LastMod is then what it can only mean, or not stated.
 	LastModText string
 
 	ChangeFreq ChangeFreq
 
-	// Priority is from 0 to 1. 0: not stated; ZeroPriority (-1): stated as 0.0. Readers take 0.5 for one that is not
-	// stated.
+	// Priority is from 0 to 1. 0: not stated; ZeroPriority (-1): stated as 0.0. Readers
+	// take 0.5 for one that is not stated.
 	Priority float32
 
-	// Elements are the extension elements, in their order: images, videos, news, xhtml:link, rs:md and so on, and those
-	// that the protocol does not know.
+	// Elements are the extension elements, in their order: images, videos, news,
+	// xhtml:link, rs:md and so on, and those that the protocol does not know.
 	Elements []websync.Element
 
-	// Line and Column say where the entry starts, from 1, in the decompressed document; the column counts bytes of UTF-8.
+	// Line and Column say where the entry starts, from 1, in the decompressed document;
+	// the column counts bytes of UTF-8.
 	Line, Column int
 }
 
 // StatedPriority returns the priority, and whether it is stated.
 func (e *Entry) StatedPriority() (float32, bool) { return statedPriority(e.Priority) }
 
-// A View is an [Entry] whose bytes belong to the [Reader]: they are valid until the next call of NextView, Next or All.
-// Clone makes it last.
+// A View is an [Entry] whose bytes belong to the [Reader]: they are valid until the next
+// call of NextView, Next or All. Clone makes it last.
 type View struct {
 	Loc          []byte
 	LastMod      websync.Datetime
@@ -73,7 +76,8 @@ type View struct {
 	pieces []piece
 }
 
-// An ElementView is a [websync.Element] whose XML belongs to the Reader. Space and Local may be kept.
+// An ElementView is a [websync.Element] whose XML belongs to the Reader. Space and Local
+// may be kept.
 type ElementView struct {
 	Space string
 	Local string
@@ -147,7 +151,8 @@ func (v *View) finish() {
 	}
 }
 
-// parseChangeFreq returns "" for a text that is none of the values. Exact is false if only the case of letters differs.
+// parseChangeFreq returns "" for a text that is none of the values. Exact is false if
+// only the case of letters differs.
 func parseChangeFreq(text []byte) (f ChangeFreq, exact bool) {
 	switch string(text) {
 	case "always":

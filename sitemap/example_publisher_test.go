@@ -11,7 +11,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A Publisher is usually given to package publish, which serves its documents or writes them to files. This shows them.
+// A Publisher is usually given to package publish, which serves its documents or writes
+// them to files. This shows them.
 func ExamplePublisher() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New()}

@@ -26,7 +26,8 @@ func (d documents) Fetch(_ context.Context, req *harvest.Request) (*harvest.Resp
 	return &harvest.Response{URL: req.URL, Status: 200, Body: body, Length: body.Size()}, nil
 }
 
-// A Source is usually given to a harvest.Harvester. This shows the events that it tells it.
+// A Source is usually given to a harvest.Harvester. This shows the events that it tells
+// it.
 func ExampleSource() {
 	web := documents{
 		"https://www.example.com/robots.txt": "User-agent: *\nSitemap: /sitemap.xml\nSitemap: /old.txt\n",

@@ -19,7 +19,8 @@ const example = `<?xml version="1.0" encoding="UTF-8"?>
   <url><loc>https://www.example.com/news?a=1&amp;b=2</loc><priority>high</priority></url>
 </urlset>`
 
-// All entries of a site, whatever its sitemap is made of. A document that can't be read costs no more than an error.
+// All entries of a site, whatever its sitemap is made of. A document that can't be read
+// costs no more than an error.
 func Example() {
 	// In a program: fetcher := fetch.New(nil), of package harvest/fetch.
 	fetcher := documents{

@@ -136,7 +136,8 @@ func (x *extension) checkChild(c *node, spec *childSpec, found func(fault)) {
 	}
 }
 
-// checkNode returns the first error of an extension element; nil if it has none, or is of no known extension.
+// checkNode returns the first error of an extension element; nil if it has none, or is of
+// no known extension.
 func checkNode(n *node) (err error) {
 	found := func(f fault) {
 		if f.rule.Severity == websync.Error && err == nil {
@@ -155,7 +156,8 @@ func checkNode(n *node) (err error) {
 	return err
 }
 
-// nearExtension tells whether a namespace can only be meant as that of an extension, and as which.
+// nearExtension tells whether a namespace can only be meant as that of an extension, and
+// as which.
 func nearExtension(space string) (near bool, right string) {
 	if !strings.Contains(space, "google.com/schemas/sitemap-") {
 		if space != XHTMLNamespace && strings.EqualFold(strings.TrimRight(strings.Replace(space, "https:", "http:", 1), "/"), XHTMLNamespace) {
@@ -260,8 +262,9 @@ func letters(s string, least, most int) bool {
 	return least <= len(s) && len(s) <= most
 }
 
-// extensionsOf reads the elements of an entry that are one of local in space. Read returns the value of one.
-// It returns those that can be read even if there is an error, which joins one for each of the others.
+// extensionsOf reads the elements of an entry that are one of local in space. Read
+// returns the value of one. It returns those that can be read even if there is an error,
+// which joins one for each of the others.
 func extensionsOf[T any](e *Entry, space, local string, read func(*node) (T, error)) (all []T, err error) {
 	var t treeReader
 	var errs []error

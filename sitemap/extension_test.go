@@ -89,7 +89,8 @@ func TestExtensions(t *testing.T) {
 	lint(t, "sitemap.xsd", doc)
 }
 
-// TestExtensionsOfThird: prefixes, other namespaces inside, and what has no field are no obstacle.
+// TestExtensionsOfThird: prefixes, other namespaces inside, and what has no field are no
+// obstacle.
 func TestExtensionsOfThird(t *testing.T) {
 	e := sitemap.Entry{Elements: []websync.Element{
 		{Space: sitemap.ImageNamespace, Local: "image", XML: `<image xmlns="` + sitemap.ImageNamespace + `" xmlns:o="urn:o"><o:loc>x</o:loc><!-- --><loc> https://www.example.com/1.png
@@ -190,7 +191,8 @@ func TestExtensionsRefused(t *testing.T) {
 	require.NoError(t, element(video))
 }
 
-// TestExtensionDates: dates are written as the schemas have them, and children in their order.
+// TestExtensionDates: dates are written as the schemas have them, and children in their
+// order.
 func TestExtensionDates(t *testing.T) {
 	article, err := sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025-06"), Title: "T",
 		Access: "Subscription", Genres: "Blog, OpEd,Satire", Keywords: "k", StockTickers: "NASDAQ:A, BOM:B_1"}.Element()

@@ -4,7 +4,8 @@ import "github.com/websync-go/websync"
 
 const maxImages = 1000 // of one page
 
-// An Image is an <image:image> of an [Entry]: a picture that its page shows. It may lie on another host.
+// An Image is an <image:image> of an [Entry]: a picture that its page shows. It may lie
+// on another host.
 type Image struct {
 	Loc string // required
 
@@ -26,8 +27,8 @@ var imageExtension = &extension{
 	},
 }
 
-// Images returns the images of e. It returns those that can be read even if there is an error, which joins an
-// [*EntryError] for each of the others.
+// Images returns the images of e. It returns those that can be read even if there is an
+// error, which joins an [*EntryError] for each of the others.
 func (e *Entry) Images() ([]Image, error) {
 	return extensionsOf(e, ImageNamespace, "image", func(n *node) (Image, error) {
 		var v values
@@ -41,8 +42,8 @@ func (e *Entry) Images() ([]Image, error) {
 	})
 }
 
-// Element returns the image as an extension element, for [Entry] Elements. It refuses with an [*EntryError] what the rules
-// call an error.
+// Element returns the image as an extension element, for [Entry] Elements. It refuses
+// with an [*EntryError] what the rules call an error.
 func (i Image) Element() (websync.Element, error) {
 	m := newMarkup("image", ImageNamespace, "image")
 	m.open()

@@ -16,7 +16,8 @@ const (
 	minLoc = 12   // the schema refuses a shorter one
 )
 
-// takeLoc reads the text of a loc into r.view, which stays without one if the text is not usable.
+// takeLoc reads the text of a loc into r.view, which stays without one if the text is not
+// usable.
 func (r *Reader) takeLoc(text []byte) {
 	loc := r.trimLoc(text)
 	if len(loc) == 0 {
@@ -87,8 +88,8 @@ func (r *Reader) trimLoc(text []byte) []byte {
 // isSpace reports whether a character is white space, or one without width.
 func isSpace(c rune) bool { return unicode.IsSpace(c) || c == 0x200b || c == 0xfeff }
 
-// isTwo reports whether a loc has in it a line break that ASCII doesn't have, or such white space
-// and another URL after it.
+// isTwo reports whether a loc has in it a line break that ASCII doesn't have, or such
+// white space and another URL after it.
 func isTwo(loc []byte) bool {
 	for {
 		i := bytes.IndexFunc(loc, isSpace)
@@ -103,7 +104,8 @@ func isTwo(loc []byte) bool {
 	}
 }
 
-// takeDamagedLoc is takeLoc for a text in which something may have been read over since before.
+// takeDamagedLoc is takeLoc for a text in which something may have been read over since
+// before.
 func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
 	now := r.xml.Losses()
 	if now.Characters != before.Characters {

@@ -2,8 +2,9 @@ package sitemap
 
 import "hash/maphash"
 
-// A locSet knows which locs were added to it. It keeps 32 bits of the hash of each, for the first
-// 700,000: one is taken for another in one of about 500 sets of that size. The zero locSet is empty.
+// A locSet knows which locs were added to it. It keeps 32 bits of the hash of each, for
+// the first 700,000: one is taken for another in one of about 500 sets of that size. The
+// zero locSet is empty.
 type locSet struct {
 	seed   maphash.Seed
 	tables [][]uint32 // the last one is being filled; 0: a free slot

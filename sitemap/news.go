@@ -50,8 +50,8 @@ const (
 
 var checkNewsLanguage = checkPattern(`[a-z]{2,3}|zh-cn|zh-tw`, "not a language code of ISO 639 in lower case, zh-cn or zh-tw")
 
-// News returns the news articles of e, which can only be one. It returns those that can be read even if there is an error,
-// which joins an [*EntryError] for each of the others.
+// News returns the news articles of e, which can only be one. It returns those that can
+// be read even if there is an error, which joins an [*EntryError] for each of the others.
 func (e *Entry) News() ([]News, error) {
 	return extensionsOf(e, NewsNamespace, "news", func(n *node) (News, error) {
 		var v values
@@ -70,8 +70,8 @@ func (e *Entry) News() ([]News, error) {
 	})
 }
 
-// Element returns the article as an extension element, for [Entry] Elements. It refuses with an [*EntryError] what the
-// rules call an error.
+// Element returns the article as an extension element, for [Entry] Elements. It refuses
+// with an [*EntryError] what the rules call an error.
 func (n News) Element() (websync.Element, error) {
 	m := newMarkup("news", NewsNamespace, "news")
 	m.open()

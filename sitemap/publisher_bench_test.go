@@ -17,8 +17,9 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// BenchmarkPublisher writes one part of records in memory: as the Publisher does, as a Writer does with entries at hand, and
-// as bytes at hand into a file. Check asks for a document whose state is known.
+// BenchmarkPublisher writes one part of records in memory: as the Publisher does, as a
+// Writer does with entries at hand, and as bytes at hand into a file. Check asks for a
+// document whose state is known.
 func BenchmarkPublisher(b *testing.B) {
 	for _, n := range []int{10_000, sitemap.MaxEntries} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmarkPart(b, n) })
@@ -107,7 +108,8 @@ func benchmarkPart(b *testing.B, n int) {
 	})
 }
 
-// BenchmarkPublisherStart reads the log of 50,000 entries, as the first Document of a process does.
+// BenchmarkPublisherStart reads the log of 50,000 entries, as the first Document of a
+// process does.
 func BenchmarkPublisherStart(b *testing.B) {
 	s := memstore.New()
 	claim, err := s.Claim(b.Context(), "source/a", time.Hour)

@@ -25,8 +25,9 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// TestPublisherTags: the same tag means the same bytes, whatever happens to the Catalog and whoever renders them, and the
-// tag of a part stays as it is until the log has an entry of the part.
+// TestPublisherTags: the same tag means the same bytes, whatever happens to the Catalog
+// and whoever renders them, and the tag of a part stays as it is until the log has an
+// entry of the part.
 func TestPublisherTags(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 4
@@ -146,7 +147,8 @@ func walkSet(t require.TestingT, p *sitemap.Publisher, between func()) (seen map
 	return seen, nil
 }
 
-// A reader that walks the set while 10,000 records change misses none that was there throughout.
+// A reader that walks the set while 10,000 records change misses none that was there
+// throughout.
 func TestPublisherWalk(t *testing.T) {
 	const steady, changes = 1000, 10_000
 	s := newShelf(t)
@@ -283,7 +285,8 @@ func (f siteFiles) source() harvest.Source {
 	return harvest.Of("site", append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true})...)
 }
 
-// requireSame checks that what is in one Store, and no more unless more is allowed, is in the other.
+// requireSame checks that what is in one Store, and no more unless more is allowed, is in
+// the other.
 func requireSame(t *testing.T, want, got *memstore.Store, more bool) {
 	t.Helper()
 	type state struct{ modified, text string }
@@ -313,7 +316,8 @@ func requireSame(t *testing.T, want, got *memstore.Store, more bool) {
 	require.Equal(t, first, second)
 }
 
-// TestPublisherRoundTrip: store, Publisher, Source, second store: the same ids, bytes and times, again and again.
+// TestPublisherRoundTrip: store, Publisher, Source, second store: the same ids, bytes and
+// times, again and again.
 func TestPublisherRoundTrip(t *testing.T) {
 	for _, complete := range []bool{true, false} {
 		t.Run(fmt.Sprintf("complete %t", complete), func(t *testing.T) {

@@ -23,7 +23,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A shelf is a Store that is filled by hand. Each commit is a second later than the one before.
+// A shelf is a Store that is filled by hand. Each commit is a second later than the one
+// before.
 type shelf struct {
 	*memstore.Store
 	t interface {
@@ -133,7 +134,8 @@ func locs(entries []sitemap.Entry) (all []string) {
 	return all
 }
 
-// requireFlawless checks that Validate finds nothing in a document of p, and that the schema has it.
+// requireFlawless checks that Validate finds nothing in a document of p, and that the
+// schema has it.
 func requireFlawless(t *testing.T, url string, doc []byte) {
 	t.Helper()
 	sum, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Document: url, Report: func(f websync.Finding) {
@@ -603,7 +605,8 @@ func TestPublisherElements(t *testing.T) {
 	assert.Len(t, read(t, body), 1100)
 }
 
-// Alternates lead to where their targets are kept: to the entry itself, and to other resources of whatever part and source.
+// Alternates lead to where their targets are kept: to the entry itself, and to other
+// resources of whatever part and source.
 func TestPublisherAlternates(t *testing.T) {
 	const first = "https://first.example.org"
 	s := newShelf(t)
@@ -994,7 +997,8 @@ func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
 	}
 }
 
-// A log that was replaced by another, with the same generation and numbers, is another one.
+// A log that was replaced by another, with the same generation and numbers, is another
+// one.
 func TestPublisherOfAnotherLog(t *testing.T) {
 	tags := map[string]bool{}
 	for i := range 3 {
@@ -1031,7 +1035,8 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 	}
 }
 
-// dropping is a Catalog whose generation is compacted and dropped between Head and the first entry.
+// dropping is a Catalog whose generation is compacted and dropped between Head and the
+// first entry.
 type dropping struct {
 	*shelf
 	left int

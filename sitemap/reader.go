@@ -39,38 +39,45 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// A Reader streams the entries of one document: a <urlset>, a <sitemapindex> or a list of URLs in plain text, each perhaps
-// compressed with gzip. What it is, the content tells. It holds one entry at a time.
+// A Reader streams the entries of one document: a <urlset>, a <sitemapindex> or a list of
+// URLs in plain text, each perhaps compressed with gzip. What it is, the content tells.
+// It holds one entry at a time.
 //
-// It reads liberally: what departs from the protocol is reported and read over, and a bad entry costs none of its
-// neighbours. Only what is not a sitemap, is cut short, is not well-formed XML or passes a limit ends reading, with a
-// [*websync.ParseError] that wraps [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where one of them
-// is the reason. A document that is valid and has no entries is no error.
+// It reads liberally: what departs from the protocol is reported and read over, and a bad
+// entry costs none of its neighbours. Only what is not a sitemap, is cut short, is not
+// well-formed XML or passes a limit ends reading, with a [*websync.ParseError] that wraps
+// [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where one of
+// them is the reason. A document that is valid and has no entries is no error.
 //
 // Set the fields before the first call.
 type Reader struct {
-	// Document is the URL or file name of the document. Findings and errors carry it. If it is a URL, relative locs are
-	// resolved against it.
+	// Document is the URL or file name of the document. Findings and errors carry it. If
+	// it is a URL, relative locs are resolved against it.
 	Document string
 
-	// Report receives each departure from the protocol that does not stop the Reader. If nil, they are dropped.
+	// Report receives each departure from the protocol that does not stop the Reader. If
+	// nil, they are dropped.
 	Report func(websync.Finding)
 
-	// Strict makes the first finding that is a warning or an error end reading with a *websync.ParseError.
+	// Strict makes the first finding that is a warning or an error end reading with a
+	// *websync.ParseError.
 	Strict bool
 
-	// MaxEntries ends reading with websync.ErrLimit when there are more. Zero and negative mean no limit: more than the
-	// protocol's 50,000 is then a finding, like any other departure.
+	// MaxEntries ends reading with websync.ErrLimit when there are more. Zero and
+	// negative mean no limit: more than the protocol's 50,000 is then a finding, like any
+	// other departure.
 	MaxEntries int
 
-	// MaxBytes ends reading with websync.ErrLimit when the document, decompressed, is longer. Zero means 1 GiB, negative no
-	// limit. More than the protocol's 50 MiB is a finding.
+	// MaxBytes ends reading with websync.ErrLimit when the document, decompressed, is
+	// longer. Zero means 1 GiB, negative no limit. More than the protocol's 50 MiB is a
+	// finding.
 	MaxBytes int64
 
-	// MaxValue limits the bytes of one value: a loc, an extension element. If zero, it is 8 MiB; if
-	// negative, there is no limit but MaxBytes. MaxDepth limits how deep elements stand one inside
-	// another. If zero, it is 256; if negative, there is no limit. What passes one of them is reported
-	// and left out, and counts in Skipped; a Strict Reader ends with websync.ErrLimit.
+	// MaxValue limits the bytes of one value: a loc, an extension element. If zero, it is
+	// 8 MiB; if negative, there is no limit but MaxBytes. MaxDepth limits how deep
+	// elements stand one inside another. If zero, it is 256; if negative, there is no
+	// limit. What passes one of them is reported and left out, and counts in Skipped; a
+	// Strict Reader ends with websync.ErrLimit.
 	MaxValue, MaxDepth int
 
 	// Now, if set, makes a lastmod that lies more than a day after it a finding.
@@ -109,15 +116,18 @@ type place struct{ line, column int }
 // NewReader returns a Reader of the document in r.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 
-// Kind says what the document is. It is known after the first call of Next or NextView, also if that returned io.EOF.
+// Kind says what the document is. It is known after the first call of Next or NextView,
+// also if that returned io.EOF.
 //
-// A document is an Index if its root element or its first entry says so: to take an index for pages would be a silent loss,
-// and the opposite is not silent.
+// A document is an Index if its root element or its first entry says so: to take an index
+// for pages would be a silent loss, and the opposite is not silent.
 func (r *Reader) Kind() Kind { return r.kind }
 
-// Skipped returns how many entries were left out so far because they have no usable loc, and how often others may be lost in
-// what was read over: an entry inside of another or of an unknown element, a second loc, text with markup where none
-// belongs. Such entries are read where that is possible, and counted all the same: that all were found can't be known.
+// Skipped returns how many entries were left out so far because they have no usable loc,
+// and how often others may be lost in what was read over: an entry inside of another or
+// of an unknown element, a second loc, text with markup where none belongs. Such entries
+// are read where that is possible, and counted all the same: that all were found can't be
+// known.
 //
 // What passes MaxValue or MaxDepth counts, too, and a processing instruction that
 // runs on to the end of another.
@@ -129,11 +139,12 @@ func (r *Reader) Skipped() int {
 	return r.skipped + lost.Cut + lost.Instructions // of sections, the text is looked at
 }
 
-// Elements returns the extension elements of the root element itself that were read so far: rs:md and rs:ln, for instance,
-// before the first entry.
+// Elements returns the extension elements of the root element itself that were read so
+// far: rs:md and rs:ln, for instance, before the first entry.
 func (r *Reader) Elements() []websync.Element { return r.elements }
 
-// All returns an iterator over the remaining entries. It stops after the first error and can be ranged over once.
+// All returns an iterator over the remaining entries. It stops after the first error and
+// can be ranged over once.
 func (r *Reader) All() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
@@ -157,7 +168,8 @@ func (r *Reader) Next() (Entry, error) {
 	return v.Clone(), nil
 }
 
-// NextView is like Next but returns a view, valid until the next call, which needs no memory of its own.
+// NextView is like Next but returns a view, valid until the next call, which needs no
+// memory of its own.
 func (r *Reader) NextView() (*View, error) {
 	if r.err == nil && r.doc == nil {
 		r.err = r.begin()
@@ -233,7 +245,8 @@ func (r *Reader) reportDocument(d document.Departure, line, column int, value []
 	r.report(documentRules[d], line, column, "", value, message)
 }
 
-// checkAttrs reports the attributes of the current element; those that say where a schema is are none of its own.
+// checkAttrs reports the attributes of the current element; those that say where a schema
+// is are none of its own.
 func (r *Reader) checkAttrs(line, column int) {
 	for _, a := range r.xml.Attrs() {
 		switch a.Name.Space {
@@ -314,8 +327,8 @@ func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	})
 }
 
-// entryName returns "url", "sitemap" or "loc" if an element with this name starts an entry wherever it stands, but for
-// the first loc of an entry; otherwise it is empty.
+// entryName returns "url", "sitemap" or "loc" if an element with this name starts an
+// entry wherever it stands, but for the first loc of an entry; otherwise it is empty.
 func (r *Reader) entryName(name xmlscan.Name) string {
 	local := name.Local
 	if len(local) != len("url") && len(local) != len("sitemap") {
@@ -329,7 +342,8 @@ func (r *Reader) entryName(name xmlscan.Name) string {
 	return ""
 }
 
-// own tells whether a namespace means the protocol's, as far as this document is concerned.
+// own tells whether a namespace means the protocol's, as far as this document is
+// concerned.
 func (r *Reader) own(space string) bool {
 	return space == r.space || space == Namespace || space == "" || isNear(space)
 }
@@ -340,16 +354,16 @@ func (r *Reader) stop(name xmlscan.Name) bool {
 	return r.entryName(name) != ""
 }
 
-// interrupted reports that the current element starts an entry where the protocol has none: what was read before, or what
-// comes after, may have been an entry, too.
+// interrupted reports that the current element starts an entry where the protocol has
+// none: what was read before, or what comes after, may have been an entry, too.
 func (r *Reader) interrupted(rule Rule, message string) {
 	line, column := r.xml.Position()
 	r.tag = xmlscan.Start
 	r.doubt(rule, line, column, r.xml.Name().Local, nil, message)
 }
 
-// entry reads one entry into r.view: the element whose start is current or, if that is a loc, it and what follows it. It returns
-// false if the entry has no usable loc.
+// entry reads one entry into r.view: the element whose start is current or, if that is a
+// loc, it and what follows it. It returns false if the entry has no usable loc.
 func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	r.view.reset(line, column)
 	if err := r.count(); err != nil {
@@ -407,7 +421,8 @@ func (r *Reader) checkEntryName(name string, line, column int) {
 	}
 }
 
-// checkNamespace reports an element without the namespace of the others: once for a document whose root has it wrong, too.
+// checkNamespace reports an element without the namespace of the others: once for a
+// document whose root has it wrong, too.
 func (r *Reader) checkNamespace(name xmlscan.Name, line, column int) {
 	if name.Space != r.space && name.Space != Namespace && (!r.spaced || r.space == Namespace) {
 		r.spaced = true
@@ -426,8 +441,9 @@ const (
 	seenExtension
 )
 
-// child reads one child element of an entry. Errors are those of r.xml; xmlscan.ErrStopped means that the current element
-// starts another entry, and has been reported.
+// child reads one child element of an entry. Errors are those of r.xml;
+// xmlscan.ErrStopped means that the current element starts another entry, and has been
+// reported.
 func (r *Reader) child(seen *fields) error {
 	if r.Report != nil || r.Strict {
 		r.line, r.column = r.xml.Position()
@@ -536,7 +552,8 @@ func (r *Reader) takeLastMod(text []byte) {
 
 const smallTZ = "not a W3C date: T and Z are written in capitals"
 
-// hasSmallTZ reports whether a datetime has a small t or z, which RFC 3339 allows and W3C datetimes don't have.
+// hasSmallTZ reports whether a datetime has a small t or z, which RFC 3339 allows and W3C
+// datetimes don't have.
 func hasSmallTZ[T text](datetime T) bool {
 	const date = len("2006-01-02")
 	return len(datetime) > date && (datetime[date] == 't' || datetime[len(datetime)-1] == 'z')
@@ -600,7 +617,8 @@ func (r *Reader) takePriority(text []byte) {
 	r.reportChild(rulePriority, text, "not a number from 0.0 to 1.0")
 }
 
-// notInIndex reports the current element if this is an index, where only loc and lastmod belong.
+// notInIndex reports the current element if this is an index, where only loc and lastmod
+// belong.
 func (r *Reader) notInIndex() {
 	if r.kind == Index {
 		r.reportChild(ruleNotInIndex, nil, "an index has only loc and lastmod")
@@ -633,7 +651,8 @@ func (r *Reader) capture() error {
 	return nil
 }
 
-// append appends the text of the current element to dst, and looks for entries in it. Errors are those of child.
+// append appends the text of the current element to dst, and looks for entries in it.
+// Errors are those of child.
 func (r *Reader) append(dst []byte, line, column int) ([]byte, error) {
 	local := r.xml.Name().Local
 	b, err := r.xml.AppendElement(dst)
@@ -648,8 +667,8 @@ func (r *Reader) append(dst []byte, line, column int) ([]byte, error) {
 
 const textWithEntry = "the end tag of an entry is text here: entries may be lost in it"
 
-// hasEntry reports whether a text has the end tag of an entry in it, as a CDATA section has
-// that does not end where it should. End tags begin with mark.
+// hasEntry reports whether a text has the end tag of an entry in it, as a CDATA section
+// has that does not end where it should. End tags begin with mark.
 func hasEntry(text []byte, mark string) bool {
 	for {
 		_, rest, ok := bytes.Cut(text, []byte(mark))
@@ -668,7 +687,8 @@ func hasEntry(text []byte, mark string) bool {
 	}
 }
 
-// elsewhere reads an element that is neither an entry nor in one. It keeps a child of the root.
+// elsewhere reads an element that is neither an entry nor in one. It keeps a child of the
+// root.
 func (r *Reader) elsewhere(line, column int) error {
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)

@@ -33,7 +33,8 @@ func newReader(data []byte, report func(websync.Finding)) *sitemap.Reader {
 	return r
 }
 
-// TestGolden reads every file of testdata. What came out is in the file of the same name with .golden behind it.
+// TestGolden reads every file of testdata. What came out is in the file of the same name
+// with .golden behind it.
 func TestGolden(t *testing.T) {
 	err := filepath.WalkDir("testdata", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -112,7 +113,8 @@ func transcript(data []byte) string {
 	return b.String()
 }
 
-// TestOneBadEntry: of 45,000 entries 1,000 are damaged, each in another way. They cost nothing but findings.
+// TestOneBadEntry: of 45,000 entries 1,000 are damaged, each in another way. They cost
+// nothing but findings.
 func TestOneBadEntry(t *testing.T) {
 	damages := []string{
 		"<loc>%s</loc><priority>high-%d</priority>",
@@ -390,7 +392,8 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// TestTruncated: a document that is cut anywhere is an error, and never an empty document.
+// TestTruncated: a document that is cut anywhere is an error, and never an empty
+// document.
 func TestTruncated(t *testing.T) {
 	for name, doc := range map[string][]byte{
 		"urlset": bytes.TrimSpace(urlset("https://www.example.com/1", "https://www.example.com/2")),

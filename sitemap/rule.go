@@ -5,8 +5,8 @@ import "github.com/websync-go/websync"
 // A Rule is one thing that is demanded of a sitemap.
 type Rule = websync.Rule
 
-// The headings of https://www.sitemaps.org/protocol.html and https://www.sitemaps.org/faq.html, and those who have
-// defined the extensions.
+// The headings of https://www.sitemaps.org/protocol.html and
+// https://www.sitemaps.org/faq.html, and those who have defined the extensions.
 const (
 	sectionTags     = "sitemaps.org, XML tag definitions"
 	sectionEscaping = "sitemaps.org, Entity escaping"

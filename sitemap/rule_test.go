@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRules: every rule of the package is in the table, once, in the order of numbers that are its own.
+// TestRules: every rule of the package is in the table, once, in the order of numbers
+// that are its own.
 func TestRules(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "rule.go", nil, 0)
 	require.NoError(t, err)

@@ -8,8 +8,9 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A SetWriter writes any number of entries into as many documents as they need: each as full as the protocol allows, in the
-// order of the entries. WriteIndex then writes the index that lists them.
+// A SetWriter writes any number of entries into as many documents as they need: each as
+// full as the protocol allows, in the order of the entries. WriteIndex then writes the
+// index that lists them.
 //
 // Set the fields before the first call. A SetWriter is not safe for concurrent use.
 type SetWriter struct {
@@ -39,14 +40,15 @@ type Part struct {
 	LastMod websync.Datetime // the greatest of its entries
 }
 
-// NewSetWriter returns a SetWriter that asks create for a place to write each part to, numbered from 1, when there is
-// something to write. It closes them.
+// NewSetWriter returns a SetWriter that asks create for a place to write each part to,
+// numbered from 1, when there is something to write. It closes them.
 func NewSetWriter(create func(part int) (io.WriteCloser, error)) *SetWriter {
 	return &SetWriter{create: create}
 }
 
-// Write writes one entry, as [Writer] does. An entry that no valid document can hold, or that is too long for an empty one,
-// is an error after which the SetWriter goes on. Errors of create, and of what it returned, stick.
+// Write writes one entry, as [Writer] does. An entry that no valid document can hold, or
+// that is too long for an empty one, is an error after which the SetWriter goes on.
+// Errors of create, and of what it returned, stick.
 func (s *SetWriter) Write(e *Entry) error {
 	if s.err == nil && s.closed {
 		s.err = errClosed
@@ -109,8 +111,8 @@ func (s *SetWriter) closePart() {
 	}
 }
 
-// Close ends the last part. Without an entry it writes one part that has none, so that there is something to find.
-// After an error it still closes what is open.
+// Close ends the last part. Without an entry it writes one part that has none, so that
+// there is something to find. After an error it still closes what is open.
 func (s *SetWriter) Close() error {
 	if s.closed {
 		return nil
@@ -129,8 +131,9 @@ func (s *SetWriter) Close() error {
 // Parts returns the parts that are complete: after Close, all.
 func (s *SetWriter) Parts() []Part { return append([]Part(nil), s.parts...) }
 
-// WriteIndex writes an index of the complete parts to dst, each with the greatest lastmod of its entries. URL says where a
-// part will be found. More than 50,000 parts, or an index that gets too long, is an error that matches [websync.ErrLimit].
+// WriteIndex writes an index of the complete parts to dst, each with the greatest lastmod
+// of its entries. URL says where a part will be found. More than 50,000 parts, or an
+// index that gets too long, is an error that matches [websync.ErrLimit].
 //
 // For an index with extension elements, use a [Writer] of Kind Index, and Parts.
 func (s *SetWriter) WriteIndex(dst io.Writer, url func(part int) string) error {

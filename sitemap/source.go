@@ -22,51 +22,61 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// A Source harvests one sitemap: a urlset, a text sitemap, an index with all that it lists, or what the Sitemap lines of a
-// robots.txt file name, as one set. Each entry becomes a resource with its loc as ID and content, its lastmod as
-// Modified, and changefreq, priority and the extension elements as Elements.
+// A Source harvests one sitemap: a urlset, a text sitemap, an index with all that it
+// lists, or what the Sitemap lines of a robots.txt file name, as one set. Each entry
+// becomes a resource with its loc as ID and content, its lastmod as Modified, and
+// changefreq, priority and the extension elements as Elements.
 //
-// A run yields one snapshot. Documents are fetched ahead and checked to their end, and shown in the order in which they
-// are listed; each is read once. One that can't be read is a Problem, yields nothing, and the others go on. If that is
-// the root, the run ends with its error. One that redirects to another document of the set is a Problem, too: what it
-// would list is not known.
+// A run yields one snapshot. Documents are fetched ahead and checked to their end, and
+// shown in the order in which they are listed; each is read once. One that can't be read
+// is a Problem, yields nothing, and the others go on. If that is the root, the run ends
+// with its error. One that redirects to another document of the set is a Problem, too:
+// what it would list is not known.
 //
-// Entries that can't be used or may be lost in what is damaged, see [Reader.Skipped], count as skipped, and so does
-// a text, or a robots.txt file, that may have been cut ([harvest.Response] MayBeCut). A loc that the set lists more than
-// once is yielded each time, and reported. An index that is a part of another and lists itself may be the other one, served
-// in its place, and counts as skipped, too. Damage that turns one URL into another can't be seen.
+// Entries that can't be used or may be lost in what is damaged, see [Reader.Skipped],
+// count as skipped, and so does a text, or a robots.txt file, that may have been cut
+// ([harvest.Response] MayBeCut). A loc that the set lists more than once is yielded each
+// time, and reported. An index that is a part of another and lists itself may be the
+// other one, served in its place, and counts as skipped, too. Damage that turns one URL
+// into another can't be seen.
 //
-// What lets the next run skip reading is in the checkpoint. If Complete is set, every document is read in full, unless
-// the root has no parts and its server says that it has not changed. Otherwise a part of an index is skipped when its
-// lastmod in the index is the known one and lay well before the moment when the part was read, or when its server says
-// that it has not changed.
+// What lets the next run skip reading is in the checkpoint. If Complete is set, every
+// document is read in full, unless the root has no parts and its server says that it has
+// not changed. Otherwise a part of an index is skipped when its lastmod in the index is
+// the known one and lay well before the moment when the part was read, or when its server
+// says that it has not changed.
 //
 // Departures of the documents go to [harvest.Run.Report].
 type Source struct {
-	// URL is that of a sitemap of any kind, or of a robots.txt file, which is known by its path. It is required.
+	// URL is that of a sitemap of any kind, or of a robots.txt file, which is known by
+	// its path. It is required.
 	URL string
 
 	// Name is the Source's key in a Store. The default is URL.
 	Name string
 
-	// Complete says that the sitemap lists everything there is: what it no longer lists is gone.
+	// Complete says that the sitemap lists everything there is: what it no longer lists
+	// is gone.
 	Complete bool
 
-	// SameHost skips entries, and sitemaps of an index, on another host than the sitemap that lists them, as the protocol
-	// demands, and counts them as skipped. By default they are shown, with one finding for each document.
+	// SameHost skips entries, and sitemaps of an index, on another host than the sitemap
+	// that lists them, as the protocol demands, and counts them as skipped. By default
+	// they are shown, with one finding for each document.
 	SameHost bool
 
-	// Include, if set, chooses the entries to show by their loc. The others don't count as skipped.
+	// Include, if set, chooses the entries to show by their loc. The others don't count
+	// as skipped.
 	Include func(loc string) bool
 
-	// IncludeKey names the choice that Include makes. When it changes everything is read anew, and what is no longer
-	// shown is not taken for deleted without a word.
+	// IncludeKey names the choice that Include makes. When it changes everything is read
+	// anew, and what is no longer shown is not taken for deleted without a word.
 	IncludeKey string
 
 	// Parallel is how many documents are fetched ahead. 0 and negative: 4.
 	Parallel int
 
-	// MaxDepth limits how many indexes may stand one inside another; the protocol allows one. 0: 3; negative: no limit.
+	// MaxDepth limits how many indexes may stand one inside another; the protocol allows
+	// one. 0: 3; negative: no limit.
 	MaxDepth int
 
 	// MaxDocuments limits the documents of one run. 0: 50,000; negative: no limit.
@@ -105,8 +115,8 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	}
 }
 
-// All returns an iterator over the entries that a run from the beginning yields, without a Store, as
-// the function All does. Of run, only Fetcher is required.
+// All returns an iterator over the entries that a run from the beginning yields, without
+// a Store, as the function All does. Of run, only Fetcher is required.
 func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		w := newWalk(s, run)
@@ -127,16 +137,18 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 	}
 }
 
-// All returns an iterator over the entries of a whole site: of the sitemap at url, of any kind, with
-// all documents that it lists, or of those that the Sitemap lines of a robots.txt file name. The
-// entries come in the order in which they are listed. Line and Column are those in their document.
+// All returns an iterator over the entries of a whole site: of the sitemap at url, of any
+// kind, with all documents that it lists, or of those that the Sitemap lines of a
+// robots.txt file name. The entries come in the order in which they are listed. Line and
+// Column are those in their document.
 //
-// A yielded error comes with an empty Entry. It names a document that can't be read, and the others
-// follow; if entries can't be read, one error for all of them comes last. If the document at url can't
-// be read, its error is all there is. The iterator can be ranged over again, which fetches all anew.
+// A yielded error comes with an empty Entry. It names a document that can't be read, and
+// the others follow; if entries can't be read, one error for all of them comes last. If
+// the document at url can't be read, its error is all there is. The iterator can be
+// ranged over again, which fetches all anew.
 //
-// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from the
-// protocol, see [Source.All].
+// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from
+// the protocol, see [Source.All].
 func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Entry, error] {
 	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
 }
@@ -209,7 +221,8 @@ type part struct {
 	panicked  *fetchPanic
 }
 
-// A fetchPanic is a panic of the Fetcher or of run.Report in the background, in the goroutine that ranges over the Source.
+// A fetchPanic is a panic of the Fetcher or of run.Report in the background, in the
+// goroutine that ranges over the Source.
 type fetchPanic struct {
 	value any
 	stack []byte
@@ -230,7 +243,8 @@ func (p *part) close() {
 	}
 }
 
-// readCheckpoint returns an empty one if that of the run can't be read or belongs to other options.
+// readCheckpoint returns an empty one if that of the run can't be read or belongs to
+// other options.
 func (w *walk) readCheckpoint() *checkpoint {
 	if w.run.From.Version == checkpointVersion {
 		if c, ok := decodeCheckpoint(w.run.From.Data); ok && c.options == w.next.options {
@@ -332,8 +346,8 @@ func (w *walk) robots(ctx context.Context) {
 	w.snapshot(func() bool { return w.list(ctx, list) })
 }
 
-// show yields the entries of a document that was read, or of all the documents that it lists. It returns false when
-// nothing more may be yielded.
+// show yields the entries of a document that was read, or of all the documents that it
+// lists. It returns false when nothing more may be yielded.
 func (w *walk) show(ctx context.Context, p *part) bool {
 	defer p.close()
 	switch {
@@ -357,7 +371,8 @@ func (w *walk) show(ctx context.Context, p *part) bool {
 	return w.index(ctx, p)
 }
 
-// redirected returns an error if p redirects to another document of the set: what p itself would list was not read.
+// redirected returns an error if p redirects to another document of the set: what p
+// itself would list was not read.
 func (w *walk) redirected(p *part) error {
 	final := canonical(p.final)
 	if p.final == "" {
@@ -380,7 +395,8 @@ func (w *walk) problem(err error) bool {
 	return w.yield(harvest.Event{Kind: harvest.Problem, Err: err}, nil)
 }
 
-// leaf yields the entries of a document that lists pages. It has been checked: what fails now is reading the spool.
+// leaf yields the entries of a document that lists pages. It has been checked: what fails
+// now is reading the spool.
 func (w *walk) leaf(p *part) bool {
 	w.leaves++
 	w.shown += p.entries
@@ -529,7 +545,8 @@ func (w *walk) part(index *part, v *View) *part {
 	return p
 }
 
-// within reports whether a document is p or one of the indexes around it, under the URL after redirects.
+// within reports whether a document is p or one of the indexes around it, under the URL
+// after redirects.
 func (p *part) within(key string) bool {
 	for ; p != nil; p = p.index {
 		if canonical(p.final) == key {
@@ -539,7 +556,8 @@ func (p *part) within(key string) bool {
 	return false
 }
 
-// list shows documents in their order, while the next ones are fetched. It returns false when nothing more may be yielded.
+// list shows documents in their order, while the next ones are fetched. It returns false
+// when nothing more may be yielded.
 func (w *walk) list(ctx context.Context, next func() (*part, bool)) bool {
 	parallel := w.source.Parallel
 	if parallel <= 0 {
@@ -608,7 +626,8 @@ func (w *walk) start(ctx context.Context, p *part) chan *part {
 	return done
 }
 
-// fetchAndCheck gets a document and reads it to its end. Afterwards p has one of unchanged, err and spool.
+// fetchAndCheck gets a document and reads it to its end. Afterwards p has one of
+// unchanged, err and spool.
 func (w *walk) fetchAndCheck(ctx context.Context, p *part) {
 	limit := w.source.MaxBytes
 	if limit == 0 {
@@ -760,7 +779,8 @@ func (f *first) report(w *walk, p *part, rule Rule, what string) {
 	}
 }
 
-// sameHost tells whether an entry is on the host of its sitemap, under the name before or after redirects.
+// sameHost tells whether an entry is on the host of its sitemap, under the name before or
+// after redirects.
 func (p *part) sameHost(loc []byte) bool {
 	from := httpHost(loc)
 	if from == 0 {
@@ -784,7 +804,8 @@ func (p *part) sameHost(loc []byte) bool {
 	return false
 }
 
-// hostName returns the host of a URL in lower case, with its port if that is not the scheme's own.
+// hostName returns the host of a URL in lower case, with its port if that is not the
+// scheme's own.
 func hostName(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -822,8 +843,9 @@ func (w *walk) remember(p *part) {
 	w.next.remember(p.url, n)
 }
 
-// settled tells whether a document that was read at a moment of its server's clock can't change any more and still have
-// this lastmod. A day may end a day later than in UTC for its publisher, and two clocks are never the same.
+// settled tells whether a document that was read at a moment of its server's clock can't
+// change any more and still have this lastmod. A day may end a day later than in UTC for
+// its publisher, and two clocks are never the same.
 func settled(lastMod websync.Datetime, read time.Time) bool {
 	if lastMod.IsZero() || read.IsZero() {
 		return false

@@ -130,7 +130,8 @@ func (t *tale) rules() []string {
 	return slices.Compact(rules)
 }
 
-// listen runs a Source and checks what every Source has to keep. After stop events it breaks off, if stop is positive.
+// listen runs a Source and checks what every Source has to keep. After stop events it
+// breaks off, if stop is positive.
 func listen(t *testing.T, w *web, s *sitemap.Source, from harvest.Checkpoint, stop int) *tale {
 	t.Helper()
 	return listenContext(t, t.Context(), w, s, from, stop)
@@ -254,7 +255,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestSourceOrder: documents are fetched ahead, at most Parallel of them, and shown as they are listed.
+// TestSourceOrder: documents are fetched ahead, at most Parallel of them, and shown as
+// they are listed.
 func TestSourceOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{pages: map[string]*page{}}
@@ -519,7 +521,8 @@ func TestSourceRobots(t *testing.T) {
 	})
 }
 
-// TestSourceBreak: wherever the engine breaks off or the context ends, nothing is left open.
+// TestSourceBreak: wherever the engine breaks off or the context ends, nothing is left
+// open.
 func TestSourceBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{pages: map[string]*page{site + "/robots.txt": {body: "Sitemap: /index.xml\nSitemap: /last.xml"}, site + "/last.xml": pages(site + "/last")}}
@@ -703,7 +706,8 @@ func TestSourceSkips(t *testing.T) {
 	}
 }
 
-// TestSourceSettles: a part whose day was over when the server was asked again need not be asked a third time.
+// TestSourceSettles: a part whose day was over when the server was asked again need not
+// be asked a third time.
 func TestSourceSettles(t *testing.T) {
 	const a, idx = site + "/a.xml", site + "/index.xml"
 	w := &web{pages: map[string]*page{idx: {body: index(a + " 2025-06-01")}, a: {body: string(urlset(a + "/1")), etag: `"1"`, date: june}}}
@@ -717,7 +721,8 @@ func TestSourceSettles(t *testing.T) {
 	assert.Equal(t, second.resume, third.resume)
 }
 
-// TestSourceRemembersLittle: a Source that reads everything in full need not remember the parts of an index.
+// TestSourceRemembersLittle: a Source that reads everything in full need not remember the
+// parts of an index.
 func TestSourceRemembersLittle(t *testing.T) {
 	w := &web{pages: map[string]*page{}}
 	var children []string
@@ -806,7 +811,8 @@ func TestSourceUnchangedRoot(t *testing.T) {
 	}
 }
 
-// TestSourceOptions: the fingerprint changes with what decides which entries are shown, and with nothing else.
+// TestSourceOptions: the fingerprint changes with what decides which entries are shown,
+// and with nothing else.
 func TestSourceOptions(t *testing.T) {
 	w := &web{pages: map[string]*page{site + "/1.xml": pages(), site + "/2.xml": pages()}}
 	options := func(s sitemap.Source) string {
@@ -859,7 +865,8 @@ func TestSourceSpools(t *testing.T) {
 	assert.Equal(t, 1, n)
 }
 
-// TestSourceWithoutSettings: a run needs no more than a Fetcher, and what is missing is named.
+// TestSourceWithoutSettings: a run needs no more than a Fetcher, and what is missing is
+// named.
 func TestSourceWithoutSettings(t *testing.T) {
 	failure := func(s *sitemap.Source, run *harvest.Run) (last error) {
 		for _, err := range s.Events(t.Context(), run) {
@@ -909,8 +916,8 @@ func TestAll(t *testing.T) {
 	assert.Equal(t, []string{"sitemap: Source.URL is empty"}, all("", 0))
 }
 
-// TestPanicInTheBackground panics, or ends its goroutine, where documents are fetched ahead: whoever ranges over the Source
-// meets it, and nothing is left behind.
+// TestPanicInTheBackground panics, or ends its goroutine, where documents are fetched
+// ahead: whoever ranges over the Source meets it, and nothing is left behind.
 func TestPanicInTheBackground(t *testing.T) {
 	boom := errors.New("boom")
 	for name, stop := range map[string]func(){

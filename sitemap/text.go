@@ -10,7 +10,8 @@ import (
 	"github.com/websync-go/websync/internal/document"
 )
 
-// maxLine limits the lines of text sitemaps and robots.txt files. A longer one is passed over.
+// maxLine limits the lines of text sitemaps and robots.txt files. A longer one is passed
+// over.
 const maxLine = 64 << 10
 
 // A lines reads a text line by line. A line ends with LF, CRLF or CR.
@@ -25,8 +26,8 @@ func newLines(src io.Reader) *lines {
 	return &lines{src: bufio.NewReaderSize(src, maxLine)}
 }
 
-// next returns the next line without its end, as a view. Of a line over maxLine it returns the beginning, and long.
-// At the end of the text the error is io.EOF.
+// next returns the next line without its end, as a view. Of a line over maxLine it
+// returns the beginning, and long. At the end of the text the error is io.EOF.
 func (l *lines) next() (line []byte, long bool, err error) {
 	l.line = l.line[:0]
 	l.n++
@@ -66,7 +67,8 @@ func (l *lines) next() (line []byte, long bool, err error) {
 	}
 }
 
-// isText tells whether a document is a text sitemap: its first line that is neither blank nor a comment is a URL.
+// isText tells whether a document is a text sitemap: its first line that is neither blank
+// nor a comment is a URL.
 func isText(head []byte) bool {
 	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)), func(c rune) bool { return c == '\n' || c == '\r' }) {
 		line = bytes.TrimSpace(line)

@@ -17,7 +17,8 @@ type node struct {
 	children     []node
 }
 
-// maxDepth is how deep an extension element may be nested: what the Reader takes, less the root and the entry.
+// maxDepth is how deep an extension element may be nested: what the Reader takes, less
+// the root and the entry.
 const maxDepth = 256 - 2
 
 // A treeReader reads extension elements into trees. The zero treeReader is ready.
@@ -26,7 +27,8 @@ type treeReader struct {
 	src bytes.Reader
 }
 
-// read reads one element. Its text must be an element and nothing else, as [websync.Element] demands.
+// read reads one element. Its text must be an element and nothing else, as
+// [websync.Element] demands.
 func (t *treeReader) read(element []byte) (node, error) {
 	if t.xml == nil {
 		t.xml = xmlscan.NewReader(nil)

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// A text is a URL as a document or a program has it. The functions on it allocate nothing.
+// A text is a URL as a document or a program has it. The functions on it allocate
+// nothing.
 type text interface{ ~string | []byte }
 
-// splitURL returns where the host of an absolute HTTP URL starts and where its authority ends; 0, 0 if it is none.
+// splitURL returns where the host of an absolute HTTP URL starts and where its authority
+// ends; 0, 0 if it is none.
 func splitURL[T text](s T) (host, end int) {
 	n := len("http://")
 	if len(s) > 4 && s[4]|0x20 == 's' {
@@ -43,7 +45,8 @@ func hasFold[T text](s T, prefix string) bool {
 	return true
 }
 
-// urlFault tells what prevents s from being an absolute HTTP URL of RFC 3986; nothing: "".
+// urlFault tells what prevents s from being an absolute HTTP URL of RFC 3986; nothing:
+// "".
 func urlFault[T text](s T) string {
 	host, end := splitURL(s)
 	if end == 0 {
@@ -126,7 +129,8 @@ func isUser[T text](s T) bool {
 	return true
 }
 
-// emptyPort tells whether the host of an absolute HTTP URL is followed by a colon and nothing else.
+// emptyPort tells whether the host of an absolute HTTP URL is followed by a colon and
+// nothing else.
 func emptyPort[T text](s T) bool {
 	_, end := splitURL(s)
 	return s[end-1] == ':'
@@ -136,10 +140,12 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }
 
-// An origin is a scheme, a host and a port, in lower case and without the port that goes without saying.
+// An origin is a scheme, a host and a port, in lower case and without the port that goes
+// without saying.
 type origin string
 
-// originOf returns the origin of an absolute HTTP URL, and where its path starts; "" if it is none.
+// originOf returns the origin of an absolute HTTP URL, and where its path starts; "" if
+// it is none.
 func originOf(url string) (o origin, path int) {
 	host, end := splitURL(url)
 	if end == 0 {
@@ -160,8 +166,9 @@ func (o origin) split() (scheme, host string) {
 	return scheme, host
 }
 
-// canonical returns what is the same for all spellings of an HTTP URL that RFC 3986 §6.2.2 and §6.2.3 call equivalent,
-// without the fragment. Other URLs are returned as they are.
+// canonical returns what is the same for all spellings of an HTTP URL that RFC 3986
+// §6.2.2 and §6.2.3 call equivalent, without the fragment. Other URLs are returned as
+// they are.
 func canonical(url string) string {
 	o, end := originOf(url)
 	if o == "" {
@@ -175,8 +182,8 @@ func canonical(url string) string {
 	return string(o) + pathOf(plain(path), 0) + plain(query)
 }
 
-// plain returns s with the same percent-encoding for the same characters: letters, digits and "-._~" stand for
-// themselves, and the digits of the others are in capitals.
+// plain returns s with the same percent-encoding for the same characters: letters, digits
+// and "-._~" stand for themselves, and the digits of the others are in capitals.
 func plain(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s

@@ -18,34 +18,39 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use: what can't be known is not checked.
+// ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use:
+// what can't be known is not checked.
 type ValidateOptions struct {
 	// Document is the URL or file name of the document. Findings carry it.
 	Document string
 
-	// URL is where the document is published. Empty means Document, if that is a URL. Without it, entries are compared with
-	// the host of the first one.
+	// URL is where the document is published. Empty means Document, if that is a URL.
+	// Without it, entries are compared with the host of the first one.
 	URL string
 
-	// Aliases are other URLs under which a robots.txt may name the document: the one before a redirect, and those of the
-	// indexes that list it.
+	// Aliases are other URLs under which a robots.txt may name the document: the one
+	// before a redirect, and those of the indexes that list it.
 	Aliases []string
 
 	// Report receives every finding.
 	Report func(websync.Finding)
 
-	// Now, if set, makes findings of dates that lie more than a day after it, and of news articles that are too old.
+	// Now, if set, makes findings of dates that lie more than a day after it, and of news
+	// articles that are too old.
 	Now time.Time
 
-	// Robots returns the Sitemap lines of the robots.txt of an origin, e.g. "https://www.example.org". It is asked once for
-	// each origin, other than the document's, of which the document lists pages, up to 100 of them: the robots.txt has to name
-	// the document. If nil, entries on other hosts are errors.
+	// Robots returns the Sitemap lines of the robots.txt of an origin, e.g.
+	// "https://www.example.org". It is asked once for each origin, other than the
+	// document's, of which the document lists pages, up to 100 of them: the robots.txt
+	// has to name the document. If nil, entries on other hosts are errors.
 	Robots func(origin string) ([]string, error)
 
-	// Child returns the Kind of a document that an index lists; 0: not known. If nil, indexes inside an index stay unseen.
+	// Child returns the Kind of a document that an index lists; 0: not known. If nil,
+	// indexes inside an index stay unseen.
 	Child func(loc string) Kind
 
-	// Lenient makes every finding that costs no entry, because a [Reader] reads over it, at most a warning.
+	// Lenient makes every finding that costs no entry, because a [Reader] reads over it,
+	// at most a warning.
 	Lenient bool
 
 	// MaxBytes ends reading, as in Reader. Zero means 1 GiB, negative no limit.
@@ -62,14 +67,16 @@ type Summary struct {
 	Errors, Warnings, Infos int // findings
 }
 
-// Validate reads one document, with all that a [Reader] takes, and reports every departure from the protocol, its schema and
-// the rules of the extensions for images, videos, news and languages: see [Rules].
+// Validate reads one document, with all that a [Reader] takes, and reports every
+// departure from the protocol, its schema and the rules of the extensions for images,
+// videos, news and languages: see [Rules].
 //
-// The error is that of the Reader: the document is not a sitemap, is cut short, damaged or too long. Then there is a finding for
-// it, too, unless src itself has failed. It is nil for a document that was read to its end, whatever the findings.
+// The error is that of the Reader: the document is not a sitemap, is cut short, damaged
+// or too long. Then there is a finding for it, too, unless src itself has failed. It is
+// nil for a document that was read to its end, whatever the findings.
 //
-// It needs memory for one entry, and about 40 bytes for each loc, to find those listed twice; only with the first million of
-// them is each compared.
+// It needs memory for one entry, and about 40 bytes for each loc, to find those listed
+// twice; only with the first million of them is each compared.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	v := &validator{o: o, source: &source{src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
 	if v.o.URL == "" {
@@ -210,7 +217,8 @@ func (v *validator) fatal(err error) {
 	v.r.reportLoss(rule, parse.Line, parse.Column, parse.Element, nil, parse.Err.Error())
 }
 
-// rootElements checks the extension elements outside of entries that have been read since it was last called.
+// rootElements checks the extension elements outside of entries that have been read since
+// it was last called.
 func (v *validator) rootElements() {
 	for ; v.roots < len(v.r.elements); v.roots++ {
 		x := v.r.elements[v.roots]

@@ -27,7 +27,8 @@ const (
 	page1    = "<loc>https://www.example.com/maps/1</loc>"
 )
 
-// inEntry is a document whose only entry, in line 2, has a loc and then the given children.
+// inEntry is a document whose only entry, in line 2, has a loc and then the given
+// children.
 func inEntry(children string) string { return open + "<url>" + page1 + children + "</url></urlset>" }
 
 func inLoc(loc string) string { return open + "<url><loc>" + loc + "</loc></url></urlset>" }
@@ -336,7 +337,8 @@ func TestValidateCrossSubmits(t *testing.T) {
 	})
 }
 
-// TestValidateLimits: what is at the protocol's limits is valid, what is above is an error.
+// TestValidateLimits: what is at the protocol's limits is valid, what is above is an
+// error.
 func TestValidateLimits(t *testing.T) {
 	many := func(n int) string {
 		locs := make([]string, n)
@@ -370,7 +372,8 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// TestValidateLenient: what a Reader reads over is a warning, what costs an entry is an error.
+// TestValidateLenient: what a Reader reads over is a warning, what costs an entry is an
+// error.
 func TestValidateLenient(t *testing.T) {
 	doc := open + "<url><loc>/relative</loc><priority>high</priority></url>\n" + // kept
 		"<url><loc/></url>\n<url/>\n<url><loc>https://</loc></url>\n" + // lost
@@ -401,7 +404,8 @@ func TestValidateReadError(t *testing.T) {
 	assert.Zero(t, sum.Errors)
 }
 
-// damages are the ways in which an entry can be damaged without losing its neighbours: %[1]s is its URL, %[2]d its number.
+// damages are the ways in which an entry can be damaged without losing its neighbours:
+// %[1]s is its URL, %[2]d its number.
 var damages = []string{
 	"<url><loc>%[1]s</loc><priority>high-%[2]d</priority></url>",
 	"<url><loc>%[1]s</loc><priority>%[2]d,5</priority></url>",
@@ -455,8 +459,8 @@ var damages = []string{
 	"<url><i:image><i:loc>https://www.example.com/%[2]d.png</i:loc></i:image><loc>%[1]s</loc></url>",
 }
 
-// TestOneBadEntryIsFound: of 45,000 entries 900 are damaged, each in another way. Each is found, with its place, and the
-// others are good.
+// TestOneBadEntryIsFound: of 45,000 entries 900 are damaged, each in another way. Each is
+// found, with its place, and the others are good.
 func TestOneBadEntryIsFound(t *testing.T) {
 	const entries, bad = 45_000, 900
 	lost, second, doubtful := 0, 0, 0
@@ -530,8 +534,8 @@ func (m *million) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestMillion: reading a document of 1,000,000 entries needs no more memory at its end than at its start; validating needs what
-// the documentation says.
+// TestMillion: reading a document of 1,000,000 entries needs no more memory at its end
+// than at its start; validating needs what the documentation says.
 func TestMillion(t *testing.T) {
 	n := 1_000_000
 	if race {
@@ -594,7 +598,8 @@ func (r *atEnd) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestValidateBomb: a document that unpacks to far more than it is ends at the limit, with a finding and its place.
+// TestValidateBomb: a document that unpacks to far more than it is ends at the limit,
+// with a finding and its place.
 func TestValidateBomb(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

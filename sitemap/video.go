@@ -11,9 +11,9 @@ import (
 
 const maxDuration = 28_800 * time.Second
 
-// A Video is a <video:video> of an [Entry]: a video on its page. Required are Thumbnail, Title, Description, and Content or
-// Player. Elements that Google no longer uses (price, category, gallery_loc and others) have no field; they are in the
-// entry's Elements.
+// A Video is a <video:video> of an [Entry]: a video on its page. Required are Thumbnail,
+// Title, Description, and Content or Player. Elements that Google no longer uses (price,
+// category, gallery_loc and others) have no field; they are in the entry's Elements.
 type Video struct {
 	Thumbnail   string // URL of a picture
 	Title       string // at most 100 characters
@@ -48,8 +48,8 @@ const (
 	No  Answer = "no"
 )
 
-// A VideoLimit says where a video can be seen: only at one of Of if Allow is set, or else anywhere but there.
-// Without Of there is no limit.
+// A VideoLimit says where a video can be seen: only at one of Of if Allow is set, or else
+// anywhere but there. Without Of there is no limit.
 type VideoLimit struct {
 	Allow bool
 	Of    []string
@@ -146,8 +146,8 @@ func isCountry(word string) bool { return letters(word, 2, 2) && word == strings
 
 func isPlatform(word string) bool { return word == "web" || word == "mobile" || word == "tv" }
 
-// Videos returns the videos of e. It returns those that can be read even if there is an error, which joins an
-// [*EntryError] for each of the others.
+// Videos returns the videos of e. It returns those that can be read even if there is an
+// error, which joins an [*EntryError] for each of the others.
 func (e *Entry) Videos() ([]Video, error) {
 	return extensionsOf(e, VideoNamespace, "video", func(n *node) (Video, error) {
 		var v values
@@ -216,8 +216,8 @@ func limitOf(c *node) VideoLimit {
 	return l
 }
 
-// Element returns the video as an extension element, for [Entry] Elements. It refuses with an [*EntryError] what the rules
-// call an error.
+// Element returns the video as an extension element, for [Entry] Elements. It refuses
+// with an [*EntryError] what the rules call an error.
 func (v Video) Element() (websync.Element, error) {
 	m := newMarkup("video", VideoNamespace, "video")
 	m.open()

@@ -19,9 +19,10 @@ import (
 // MaxBytes is how long the protocol allows one document to be, uncompressed.
 const MaxBytes = 50 << 20
 
-// A Writer writes one <urlset> or <sitemapindex> that is valid by construction: it refuses each [Entry] that the protocol,
-// its schema or the rules of an extension would refuse, and every entry that does not fit. The output depends on nothing but
-// the entries and the fields.
+// A Writer writes one <urlset> or <sitemapindex> that is valid by construction: it
+// refuses each [Entry] that the protocol, its schema or the rules of an extension would
+// refuse, and every entry that does not fit. The output depends on nothing but the
+// entries and the fields.
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
@@ -31,11 +32,13 @@ type Writer struct {
 	// Gzip compresses the document.
 	Gzip bool
 
-	// Elements are extension elements of the document itself. They come before the entries.
+	// Elements are extension elements of the document itself. They come before the
+	// entries.
 	Elements []websync.Element
 
-	// MaxEntries and MaxBytes limit the document; the bytes are those of the uncompressed document, to its end. Zero means
-	// the protocol's limits, 50,000 and 52,428,800, and so does everything above them or below zero.
+	// MaxEntries and MaxBytes limit the document; the bytes are those of the uncompressed
+	// document, to its end. Zero means the protocol's limits, 50,000 and 52,428,800, and
+	// so does everything above them or below zero.
 	MaxEntries int
 	MaxBytes   int64
 
@@ -70,7 +73,8 @@ func (w *Writer) reset(dst io.Writer) {
 // Entries returns how many entries were written.
 func (w *Writer) Entries() int { return w.entries }
 
-// Bytes returns the length of what was written so far, uncompressed; after Close, that of the document.
+// Bytes returns the length of what was written so far, uncompressed; after Close, that of
+// the document.
 func (w *Writer) Bytes() int64 { return w.size }
 
 // LastMod returns the greatest LastMod that was written.
@@ -80,12 +84,13 @@ var errClosed = errors.New("sitemap: write after Close")
 
 // Write writes one entry. Line, Column and LastModText mean nothing to it.
 //
-// An entry that no valid document can hold is an [*EntryError]. One for which this document has no room left is an error
-// that matches [websync.ErrLimit]. After both nothing of it was written, and the Writer goes on. An error of the io.Writer
-// sticks.
+// An entry that no valid document can hold is an [*EntryError]. One for which this
+// document has no room left is an error that matches [websync.ErrLimit]. After both
+// nothing of it was written, and the Writer goes on. An error of the io.Writer sticks.
 //
-// The schema has full dates and full times only, so some are written otherwise: a year or a month is written as its
-// first day, a time without seconds with them, a leap second as the one after it, an offset above 14 hours in UTC.
+// The schema has full dates and full times only, so some are written otherwise: a year or
+// a month is written as its first day, a time without seconds with them, a leap second as
+// the one after it, an offset above 14 hours in UTC.
 func (w *Writer) Write(e *Entry) error {
 	if w.err == nil {
 		w.err = w.begin()
@@ -202,8 +207,9 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// Close ends the document. It does not close the io.Writer. Calls after the first return the same. A document without entries
-// is written, too: it says that there is nothing, which Validate calls worth a warning, and which the schema does not know.
+// Close ends the document. It does not close the io.Writer. Calls after the first return
+// the same. A document without entries is written, too: it says that there is nothing,
+// which Validate calls worth a warning, and which the schema does not know.
 func (w *Writer) Close() error {
 	if w.err == errClosed {
 		return nil
@@ -229,14 +235,16 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// An EntryError says why an [Entry] or an extension element can't be written, or an extension element not be read.
+// An EntryError says why an [Entry] or an extension element can't be written, or an
+// extension element not be read.
 type EntryError struct {
 	Loc     string // empty: not known
 	Element string // local name
 	Err     error
 }
 
-// Error returns, for example, "sitemap: https://www.example.com/: priority: not a number from 0.0 to 1.0".
+// Error returns, for example, "sitemap: https://www.example.com/: priority: not a number
+// from 0.0 to 1.0".
 func (e *EntryError) Error() string {
 	var b strings.Builder
 	b.WriteString("sitemap: ")
@@ -338,7 +346,8 @@ func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, element stri
 
 var changeFreqs = []ChangeFreq{Always, Hourly, Daily, Weekly, Monthly, Yearly, Never}
 
-// leastPriority is the smallest that is written, but for zero: schema processors limit the digits of a decimal.
+// leastPriority is the smallest that is written, but for zero: schema processors limit
+// the digits of a decimal.
 const leastPriority = 1e-6
 
 func appendPriority(b []byte, p float32) []byte {
@@ -353,7 +362,8 @@ func appendPriority(b []byte, p float32) []byte {
 	return b
 }
 
-// schemaDate returns d in a form that the schema has: a full date, or a time with seconds and an offset of at most 14 hours.
+// schemaDate returns d in a form that the schema has: a full date, or a time with seconds
+// and an offset of at most 14 hours.
 func schemaDate(d websync.Datetime) websync.Datetime {
 	switch p := d.Precision(); {
 	case p == websync.Unstated:

@@ -15,7 +15,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// FuzzWriter: what a Writer takes, Validate accepts and a Reader gives back; what it refuses leaves no trace.
+// FuzzWriter: what a Writer takes, Validate accepts and a Reader gives back; what it
+// refuses leaves no trace.
 func FuzzWriter(f *testing.F) {
 	f.Add("https://www.example.com/?a=1&b=2", "2025-02-03T04:05:06.789+02:00", "weekly", float32(0.3), "urn:x", "a", "<a xmlns='urn:x'>text</a>", false)
 	f.Add("http://[::1]:8080/a", "2025", "", float32(-1), sitemap.ImageNamespace, "image",
@@ -69,8 +70,9 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// FuzzValidate: whatever the bytes, Validate says of each finding where it is, finds what the Reader finds and the same
-// whatever the size of the reads, and ends as the Reader does.
+// FuzzValidate: whatever the bytes, Validate says of each finding where it is, finds what
+// the Reader finds and the same whatever the size of the reads, and ends as the Reader
+// does.
 func FuzzValidate(f *testing.F) {
 	seeds(f, "protocol", "field", "not-a-sitemap", "damaged", "encoding", "text", "writer")
 	f.Add([]byte(inEntry("<i:image/><v:video/><n:news/><x:link rel='alternate' hreflang='de' href='x'/>")))

@@ -47,10 +47,12 @@ func golden(t *testing.T, path string, got []byte) {
 	assert.Equal(t, string(want), string(got))
 }
 
-// schemasEnv names the directory with the protocol's published schemas, which are not part of this repository.
+// schemasEnv names the directory with the protocol's published schemas, which are not
+// part of this repository.
 const schemasEnv = "WEBSYNC_SCHEMAS"
 
-// lint checks a document against a schema of the protocol, if that and xmllint are there to do it.
+// lint checks a document against a schema of the protocol, if that and xmllint are there
+// to do it.
 func lint(t *testing.T, schema string, doc []byte) {
 	t.Helper()
 	schemas := os.Getenv(schemasEnv)
@@ -69,7 +71,8 @@ func lint(t *testing.T, schema string, doc []byte) {
 	assert.NoError(t, err, string(out))
 }
 
-// requireValid checks that Validate finds nothing in a document but what only its caller can know, and advice on URLs.
+// requireValid checks that Validate finds nothing in a document but what only its caller
+// can know, and advice on URLs.
 func requireValid(t testing.TB, doc []byte) {
 	t.Helper()
 	_, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Report: func(f websync.Finding) {
@@ -314,7 +317,8 @@ func (p *parts) create(part int) (io.WriteCloser, error) {
 
 func partURL(part int) string { return fmt.Sprintf("https://www.example.com/part-%d.xml", part) }
 
-// TestSetWriter: parts are full to the entry, and to the byte, before the next one begins.
+// TestSetWriter: parts are full to the entry, and to the byte, before the next one
+// begins.
 func TestSetWriter(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		t.Run(fmt.Sprintf("entries, gzip %v", zip), func(t *testing.T) {
@@ -467,8 +471,8 @@ func TestWriterAllocations(t *testing.T) {
 	}))
 }
 
-// BenchmarkWriter writes one document of 50,000 entries with all four elements: with a Writer, and with an Encoder of
-// encoding/xml.
+// BenchmarkWriter writes one document of 50,000 entries with all four elements: with a
+// Writer, and with an Encoder of encoding/xml.
 func BenchmarkWriter(b *testing.B) {
 	entries, err := readAll(sitemap.NewReader(bytes.NewReader(benchDocument())))
 	require.NoError(b, err)
@@ -520,7 +524,8 @@ func BenchmarkWriter(b *testing.B) {
 	})
 }
 
-// BenchmarkValidate checks the document of BenchmarkReader, whose encoding/xml figure is what to compare with.
+// BenchmarkValidate checks the document of BenchmarkReader, whose encoding/xml figure is
+// what to compare with.
 func BenchmarkValidate(b *testing.B) {
 	doc := benchDocument()
 	b.SetBytes(int64(len(doc)))

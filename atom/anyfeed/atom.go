@@ -59,7 +59,8 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 	p.add(e)
 }
 
-// atomContent sets the content. Base64 is left out: gofeed does not tell whether it has decoded it.
+// atomContent sets the content. Base64 is left out: gofeed does not tell whether it has
+// decoded it.
 func (p *parser) atomContent(e *atom.Entry, typ string, c *gofeed.Content) {
 	if c == nil {
 		return
@@ -86,8 +87,8 @@ func isXML(media string) bool {
 	return strings.HasSuffix(media, "/xml") || strings.HasSuffix(media, "+xml")
 }
 
-// textType returns the type of a text, of Atom 1.0 or 0.3, as it is once gofeed has read it. It is empty for other media types,
-// which a content may have.
+// textType returns the type of a text, of Atom 1.0 or 0.3, as it is once gofeed has read
+// it. It is empty for other media types, which a content may have.
 func textType(typ, mode string) string {
 	typ = strings.ToLower(typ)
 	switch {

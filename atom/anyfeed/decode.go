@@ -19,8 +19,9 @@ var (
 	reference   = regexp.MustCompile(`&#(?:[0-9]+|x[0-9a-fA-F]+);`)
 )
 
-// utf8 returns a document in UTF-8. What stands before the first character becomes white space, and so does the XML declaration,
-// which names the encoding that the document had. Lines stay what they were.
+// utf8 returns a document in UTF-8. What stands before the first character becomes white
+// space, and so does the XML declaration, which names the encoding that the document had.
+// Lines stay what they were.
 func (p *parser) utf8(data []byte) []byte {
 	data, wide := narrow(data)
 	data = bytes.TrimPrefix(data, []byte(document.ByteOrderMark))
@@ -65,7 +66,8 @@ func narrow(data []byte) (text []byte, wide bool) {
 	return text, true
 }
 
-// prologue finds the XML declaration near the start of a document, and the encoding that it names.
+// prologue finds the XML declaration near the start of a document, and the encoding that
+// it names.
 func prologue(data []byte) (start, end int, label string) {
 	const far = 4 << 10
 	head := data[:min(len(data), far)]

@@ -14,7 +14,8 @@ import (
 	"github.com/websync-go/websync/atom"
 )
 
-// json reads a JSON Feed. Its items are decoded one by one, so that one that can't be read costs none of its neighbours.
+// json reads a JSON Feed. Its items are decoded one by one, so that one that can't be
+// read costs none of its neighbours.
 func (p *parser) json(data []byte) error {
 	if err := p.countJSON(data); err != nil {
 		return err
@@ -88,7 +89,8 @@ func (p *parser) badJSON(data []byte, err error) error {
 	return p.doc.Fail(1+bytes.Count(before, []byte("\n")), 0, "", err)
 }
 
-// member decodes a member of an object. ok is false if there is none, or one of another type.
+// member decodes a member of an object. ok is false if there is none, or one of another
+// type.
 func member[T any](members map[string]json.RawMessage, name string) (value T, ok bool) {
 	raw, ok := members[name]
 	return value, ok && string(raw) != "null" && json.Unmarshal(raw, &value) == nil

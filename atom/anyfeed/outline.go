@@ -47,9 +47,10 @@ type notes struct {
 	deleted      bool              // a deletion in the form of an entry
 }
 
-// An outline is made in a first pass over a document. It keeps the limits, tells what the document is, and notes what gofeed does
-// not tell. It also takes out of the document what gofeed would resolve otherwise than RFC 3986 says, and could be made to
-// resolve without end: xml:base.
+// An outline is made in a first pass over a document. It keeps the limits, tells what the
+// document is, and notes what gofeed does not tell. It also takes out of the document
+// what gofeed would resolve otherwise than RFC 3986 says, and could be made to resolve
+// without end: xml:base.
 type outline struct {
 	p    *parser
 	dec  *xml.Decoder
@@ -87,10 +88,12 @@ type frame struct {
 	open         bool // in outline.open
 }
 
-// errStray: an end tag without a start tag, which would close all around it, was taken out.
+// errStray: an end tag without a start tag, which would close all around it, was taken
+// out.
 var errStray = errors.New("an end tag without a start tag")
 
-// outline reads a document up to the end of its root element. It repairs it, and reads it again, a few times.
+// outline reads a document up to the end of its root element. It repairs it, and reads it
+// again, a few times.
 func (p *parser) outline(data []byte) (*outline, error) {
 	const repairs = 16
 	for range repairs {
@@ -230,13 +233,15 @@ var (
 	spaceName = regexp.MustCompile(`(\sxmln)s(\s*=)`)
 )
 
-// A disguise is a tag in which names of attributes come to mean nothing. Their length stays.
+// A disguise is a tag in which names of attributes come to mean nothing. Their length
+// stays.
 type disguise struct {
 	from, to int64
 	name     *regexp.Regexp
 }
 
-// hide disguises attributes of the tag that starts at from, once the document needs no more repair.
+// hide disguises attributes of the tag that starts at from, once the document needs no
+// more repair.
 func (o *outline) hide(from int64, name *regexp.Regexp) {
 	o.hidden = append(o.hidden, disguise{from, o.dec.InputOffset(), name})
 }
@@ -257,7 +262,8 @@ func (o *outline) begin(f *frame, t xml.StartElement, from int64) error {
 	case "rss", "rdf":
 		o.spaces = rssSpaces
 		if def, ok := attribute(t, "", "xmlns"); ok && def == f.space && !slices.Contains(rssSpaces, def) {
-			// A namespace that RSS does not have, on the root, must not make its elements foreign.
+			// A namespace that RSS does not have, on the root, must not make its elements
+			// foreign.
 			o.spaces = append(slices.Clone(rssSpaces), def)
 			o.hide(from, spaceName)
 		}
@@ -356,8 +362,8 @@ func (o *outline) end(from int64) error {
 	return nil
 }
 
-// isStray reports whether nothing that is open has the name of an end tag. The decoder makes up end tags that are missing: those
-// are empty.
+// isStray reports whether nothing that is open has the name of an end tag. The decoder
+// makes up end tags that are missing: those are empty.
 func (o *outline) isStray(tag []byte) bool {
 	name, ok := bytes.CutPrefix(tag, []byte("</"))
 	if !ok {
@@ -368,7 +374,8 @@ func (o *outline) isStray(tag []byte) bool {
 	return !o.within(local)
 }
 
-// check tells of what was read to its end whether it is a feed, and what of it gofeed passes over.
+// check tells of what was read to its end whether it is a feed, and what of it gofeed
+// passes over.
 func (o *outline) check() error {
 	switch isAtom := o.isAtom(); {
 	case len(o.items) == 0 && len(o.outside) == 0 && o.astray > 0:

@@ -13,7 +13,8 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// The limits on a document, which is read as a whole. Beyond them there is an error that matches [websync.ErrLimit].
+// The limits on a document, which is read as a whole. Beyond them there is an error that
+// matches [websync.ErrLimit].
 const (
 	MaxBytes   = 64 << 20  // uncompressed; relative references may grow by as much when they are resolved
 	MaxEntries = 50_000    // items or entries
@@ -25,14 +26,16 @@ const (
 
 var _ atom.Parser = Parse
 
-// Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and closes nothing. What it is, its content
-// tells. document, a URL or file name, is what relative references are resolved against if nothing in the feed says otherwise; it
-// is in every error and finding. report receives what does not stop reading, first of all that the document was read tolerantly; it
-// may be nil.
+// Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and
+// closes nothing. What it is, its content tells. document, a URL or file name, is what
+// relative references are resolved against if nothing in the feed says otherwise; it is
+// in every error and finding. report receives what does not stop reading, first of all
+// that the document was read tolerantly; it may be nil.
 //
-// The items are entries, never tombstones, in the order of the document; Feed.Skipped is the number of those that are left out,
-// tombstones among them. An error is a [*websync.ParseError], and then there is
-// neither a feed nor an item. It matches [websync.ErrNotDocument] if the document is not a feed of these formats,
+// The items are entries, never tombstones, in the order of the document; Feed.Skipped is
+// the number of those that are left out, tombstones among them. An error is a
+// [*websync.ParseError], and then there is neither a feed nor an item. It matches
+// [websync.ErrNotDocument] if the document is not a feed of these formats,
 // [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is too large.
 func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
 	p := newParser(document, report)
@@ -177,7 +180,8 @@ func (p *parser) resolve(base, ref string) string {
 // url resolves a reference of what is being made.
 func (p *parser) url(ref string) string { return p.resolve(p.at.base, ref) }
 
-// date reads the first of the texts that is not empty. text is what is kept of one that is not RFC 3339.
+// date reads the first of the texts that is not empty. text is what is kept of one that
+// is not RFC 3339.
 func (p *parser) date(element string, texts ...string) (d websync.Datetime, text string) {
 	text = first(texts...)
 	if text == "" {
@@ -208,8 +212,8 @@ func (p *parser) link(links *[]websync.Link, l websync.Link) {
 	*links = append(*links, l)
 }
 
-// feedLink is link for the feed's own links. Those to other documents of a feed are left out, since what is lost of such a feed
-// makes a walk over them unsafe.
+// feedLink is link for the feed's own links. Those to other documents of a feed are left
+// out, since what is lost of such a feed makes a walk over them unsafe.
 func (p *parser) feedLink(l websync.Link) {
 	switch strings.TrimPrefix(strings.TrimSpace(l.Rel), registered) {
 	case "first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current":

@@ -111,7 +111,8 @@ func rssPeople(x ext.Extensions, named string) (people []websync.Person) {
 	return people
 }
 
-// parsePerson reads a name and an address in the forms "address (name)", "name (address)" and "name <address>", or one of both.
+// parsePerson reads a name and an address in the forms "address (name)", "name (address)"
+// and "name <address>", or one of both.
 func parsePerson(s string) websync.Person {
 	s = strings.TrimSpace(s)
 	before, inside := s, ""

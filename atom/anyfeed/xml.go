@@ -24,7 +24,8 @@ func (p *parser) xml(data []byte) error {
 	return translate(p, o, new(rss.Parser).Parse, items, p.rss)
 }
 
-// translate has gofeed parse a document, and tells what it finds. The outline must be of the same entries.
+// translate has gofeed parse a document, and tells what it finds. The outline must be of
+// the same entries.
 func translate[F any](p *parser, o *outline, parse func(io.Reader) (*F, error), count func(*F) int, tell func(*outline, *F)) error {
 	var f *F
 	err := guard(func() (err error) {

@@ -8,7 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// validateFeed checks an Atom document; of an archived feed at a URL, the whole chain of its documents.
+// validateFeed checks an Atom document; of an archived feed at a URL, the whole chain of
+// its documents.
 func (p *program) validateFeed(ctx context.Context, in *input) (report, error) {
 	src, err := in.start()
 	if err != nil {
@@ -34,7 +35,8 @@ func (p *program) validateChain(ctx context.Context, in *input) (report, error) 
 			src, err := in.start()
 			return io.NopCloser(src), err
 		}
-		// What a feed links to may be hostile: an address that is not public is asked only if it is on the host of the feed.
+		// What a feed links to may be hostile: an address that is not public is asked
+		// only if it is on the host of the feed.
 		resp, err := p.client.Fetch(ctx, &harvest.Request{URL: url, Root: in.name, Spool: true})
 		if err != nil {
 			return nil, err

@@ -188,7 +188,8 @@ func (p *program) kindOf(index *input, loc string) sitemap.Kind {
 	return 0
 }
 
-// relate tells each URL which of the named indexes list it: a robots.txt may name these instead.
+// relate tells each URL which of the named indexes list it: a robots.txt may name these
+// instead.
 func (p *program) relate() {
 	for _, index := range p.inputs {
 		if index.kind != sitemap.Index || index.url == "" || len(p.inputs) == 1 {

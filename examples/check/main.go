@@ -1,4 +1,5 @@
-// Check tells what is wrong with sitemaps and Atom documents: one finding a line, then one line a file. Run it with -h for its flags.
+// Check tells what is wrong with sitemaps and Atom documents: one finding a line, then
+// one line a file. Run it with -h for its flags.
 package main
 
 import (
@@ -179,7 +180,8 @@ func (p *program) sitemapsOf(ctx context.Context, in *input, origin string) ([]s
 const maxRobots = 1 << 20
 
 func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]string, error) {
-	// What a sitemap lists may be hostile: an address that is not public is asked only if the user has named it.
+	// What a sitemap lists may be hostile: an address that is not public is asked only if
+	// the user has named it.
 	req := &harvest.Request{URL: origin + "/robots.txt", Root: in.name, MaxBytes: maxRobots, Spool: true}
 	for _, other := range p.inputs {
 		if other.named(origin) {

@@ -51,8 +51,9 @@ func (p *program) demonstrate(ctx context.Context) int {
 	return p.finish(ctx, results, code)
 }
 
-// demonstrationClient makes the client one for a site of our own: nobody minds how fast it is asked, and what fails is not
-// asked again in the same run, so that there is something to see.
+// demonstrationClient makes the client one for a site of our own: nobody minds how fast
+// it is asked, and what fails is not asked again in the same run, so that there is
+// something to see.
 func (p *program) demonstrationClient() {
 	if p.rate == 0 {
 		p.client.Rate = -1

@@ -22,7 +22,8 @@ import (
 const (
 	// indexName is the list of what was exported, in the root of the export.
 	indexName = "INDEX"
-	// pendingName is the list of what an export that has not ended may have written. No body has such a name.
+	// pendingName is the list of what an export that has not ended may have written. No
+	// body has such a name.
 	pendingName = ".websync-pending"
 )
 
@@ -41,8 +42,8 @@ func (r *exportResult) write(w io.Writer) {
 		r.Dir, count(r.Bodies, "body", "bodies"), bytesText(r.Bytes), r.Written, r.Unchanged, r.Removed)
 }
 
-// An exporter writes the live bodies of sources to files. It never leaves its root, whatever URIs and links in the file
-// system say.
+// An exporter writes the live bodies of sources to files. It never leaves its root,
+// whatever URIs and links in the file system say.
 type exporter struct {
 	store   harvest.Store
 	sources []string
@@ -83,8 +84,8 @@ type liveBody struct {
 	body       websync.Body
 }
 
-// bodies yields all live bodies by id, and those of one id in the order of the sources. What several sources hold alike
-// comes once.
+// bodies yields all live bodies by id, and those of one id in the order of the sources.
+// What several sources hold alike comes once.
 func (e *exporter) bodies(ctx context.Context) iter.Seq2[liveBody, error] {
 	return func(yield func(liveBody, error) bool) {
 		var last string
@@ -152,7 +153,8 @@ func (e *exporter) records(ctx context.Context) iter.Seq2[harvest.Record, error]
 	}
 }
 
-// plan finds out which directories there will be, and then which files. A file that no export has written is in the way.
+// plan finds out which directories there will be, and then which files. A file that no
+// export has written is in the way.
 func (e *exporter) plan(ctx context.Context) error {
 	own := map[uint64]bool{}
 	for name, err := range e.exported() {
@@ -183,8 +185,8 @@ func (e *exporter) plan(ctx context.Context) error {
 	return nil
 }
 
-// exported yields the names of the files that earlier exports have written, one that did not end included. A list that some
-// other program wrote is refused.
+// exported yields the names of the files that earlier exports have written, one that did
+// not end included. A list that some other program wrote is refused.
 func (e *exporter) exported() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, list := range []string{indexName, pendingName} {
@@ -217,7 +219,8 @@ func (e *exporter) exported() iter.Seq2[string, error] {
 	}
 }
 
-// tidy removes the files of earlier exports that will not be written again, and what an interrupted one left behind.
+// tidy removes the files of earlier exports that will not be written again, and what an
+// interrupted one left behind.
 func (e *exporter) tidy() error {
 	left, err := fs.Glob(e.root.FS(), tempPattern)
 	if err != nil {
@@ -342,8 +345,8 @@ func (e *exporter) replace(name string, write func(io.Writer) error) (err error)
 	return e.root.Rename(temp, name)
 }
 
-// A namer gives each body a file of its own. It knows files and directories by a hash of their path without regard to
-// case, as some file systems have it.
+// A namer gives each body a file of its own. It knows files and directories by a hash of
+// their path without regard to case, as some file systems have it.
 type namer struct {
 	seed  maphash.Seed
 	dirs  map[uint64]bool // that there will be
@@ -366,7 +369,8 @@ func (n *namer) reserve(name string) {
 	}
 }
 
-// assign returns the file of a body. The same bodies in the same order get the same files.
+// assign returns the file of a body. The same bodies in the same order get the same
+// files.
 func (n *namer) assign(b *liveBody) string {
 	name := filePath(b)
 	for salt := 0; ; salt++ {

@@ -174,8 +174,8 @@ func TestExportAgain(t *testing.T) {
 	assert.Len(t, files(t, dir), 4)
 }
 
-// What somebody else has put into the directory is not replaced, and then nothing is written. What an export wrote that was
-// interrupted is its own.
+// What somebody else has put into the directory is not replaced, and then nothing is
+// written. What an export wrote that was interrupted is its own.
 func TestExportReplacesItsOwnOnly(t *testing.T) {
 	store := hold(t, map[string][]string{"s": {"http://h/a", "http://h/b", "http://h/c"}})
 	for name, foreign := range map[string]func(string) error{

@@ -18,8 +18,9 @@ const (
 	keptPart   = 80   // bytes of a name that is too long
 )
 
-// filePath returns the path below the root for a body: its host, the path of its URL, its query. A URI without a host goes
-// to "other". It is a valid, relative path on all systems, with no name that means something to one of them.
+// filePath returns the path below the root for a body: its host, the path of its URL, its
+// query. A URI without a host goes to "other". It is a valid, relative path on all
+// systems, with no name that means something to one of them.
 func filePath(b *liveBody) string {
 	u, err := url.Parse(b.body.Link.Href)
 	if err != nil || u.Host == "" {
@@ -94,7 +95,8 @@ func segment(s string) string {
 	return name
 }
 
-// shortened returns the beginning of a name, a hash, and the ending if it looks like a file's.
+// shortened returns the beginning of a name, a hash, and the ending if it looks like a
+// file's.
 func shortened(name string) string {
 	ext := path.Ext(name)
 	if len(ext) > 10 || strings.ContainsAny(ext, "%~") {
@@ -117,7 +119,8 @@ func reserved(name string) bool {
 	return (name[:3] == "COM" || name[:3] == "LPT") && name[3] >= '0' && name[3] <= '9'
 }
 
-// escapeURI returns a URI without white space, control characters and bytes that are not UTF-8.
+// escapeURI returns a URI without white space, control characters and bytes that are not
+// UTF-8.
 func escapeURI(uri string) string {
 	odd := func(r rune) bool { return r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if strings.IndexFunc(uri, odd) < 0 {

@@ -29,8 +29,9 @@ var (
 	killSeed = flag.Uint64("killseed", 0, "seed of TestKill; 0: another one each time")
 )
 
-// A killSite has two states: many small resources, and the same with a part gone, a part edited, some new and some that
-// fail. It can be told to call a function when it has answered so many requests.
+// A killSite has two states: many small resources, and the same with a part gone, a part
+// edited, some new and some that fail. It can be told to call a function when it has
+// answered so many requests.
 type killSite struct {
 	size   int
 	second atomic.Bool
@@ -82,8 +83,8 @@ func (s *killSite) edition(i int) int {
 	return 1
 }
 
-// TestKill kills the command at random moments of a harvest, runs it again, and compares the store with that of a run that
-// was left alone.
+// TestKill kills the command at random moments of a harvest, runs it again, and compares
+// the store with that of a run that was left alone.
 func TestKill(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("-kills=0")
@@ -152,7 +153,8 @@ func harvestIn(t *testing.T, dir, url string, phase int) {
 	require.Equal(t, []int{exitInStep, exitLeft}[phase], cmd.ProcessState.ExitCode(), "%s", out)
 }
 
-// kill begins a harvest and kills it after so many requests and a while. It reports whether that was in time.
+// kill begins a harvest and kills it after so many requests and a while. It reports
+// whether that was in time.
 func (s *killSite) kill(t *testing.T, dir, url string, at int64, wait time.Duration) bool {
 	t.Helper()
 	cmd := command(killArgs(url)...)
@@ -189,8 +191,9 @@ func copyDir(t *testing.T, from string) string {
 	return dir
 }
 
-// contents returns all that must not depend on what happened on the way: records and bodies, tasks, and the last log entry
-// of each id; without numbers and times of the store.
+// contents returns all that must not depend on what happened on the way: records and
+// bodies, tasks, and the last log entry of each id; without numbers and times of the
+// store.
 func contents(t *testing.T, dir, source string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -223,7 +226,8 @@ func contents(t *testing.T, dir, source string) string {
 	return b.String()
 }
 
-// describe returns an item without numbers and times of the store; with its bytes, if there is a store.
+// describe returns an item without numbers and times of the store; with its bytes, if
+// there is a store.
 func describe(ctx context.Context, t *testing.T, store harvest.Store, item websync.Item) string {
 	bodies := item.Bodies
 	item.Seq, item.Born, item.Time, item.Bodies = 0, 0, time.Time{}, nil

@@ -1,5 +1,6 @@
-// Harvest brings a store in step with sitemaps, feeds and directories, and says what it did. Without a URL it shows itself on
-// a demonstration site. Run it with -h for its flags.
+// Harvest brings a store in step with sitemaps, feeds and directories, and says what it
+// did. Without a URL it shows itself on a demonstration site. Run it with -h for its
+// flags.
 package main
 
 import (
@@ -57,7 +58,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// command does what the arguments say, and with -json says what came of it, whatever that is.
+// command does what the arguments say, and with -json says what came of it, whatever that
+// is.
 func (p *program) command(ctx context.Context, args []string) (code int) {
 	var err error
 	p.options, err = parseOptions(args)
@@ -126,7 +128,8 @@ func (r readOnly) State(ctx context.Context, key string) ([]byte, error) {
 
 func (readOnly) Swap(context.Context, string, []byte, []byte) error { return nil }
 
-// newClient returns the one client that all sources share: it keeps the hosts' gates and robots.txt files in the store.
+// newClient returns the one client that all sources share: it keeps the hosts' gates and
+// robots.txt files in the store.
 func (p *program) newClient() *fetch.Client {
 	var state websync.State = p.store
 	if p.dry() {
@@ -186,7 +189,8 @@ func (p *program) harvestAll(ctx context.Context) int {
 	return p.finish(ctx, results, code)
 }
 
-// harvest runs the first of sources, which have one URL, that can read its document. What ends the run early is told at once.
+// harvest runs the first of sources, which have one URL, that can read its document. What
+// ends the run early is told at once.
 func (p *program) harvest(ctx context.Context, h *harvest.Harvester, sources ...harvest.Source) *result {
 	r := p.carryOut(ctx, h, sources[0])
 	for _, src := range sources[1:] {
@@ -228,7 +232,8 @@ func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harves
 	return newResult(ctx, report, err, p.lasts())
 }
 
-// finish exports, and enters the results into the summary. It returns the exit code, given that of the runs.
+// finish exports, and enters the results into the summary. It returns the exit code,
+// given that of the runs.
 func (p *program) finish(ctx context.Context, results []*result, code int) int {
 	p.summary.Reports = results
 	if ctx.Err() != nil {

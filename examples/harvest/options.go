@@ -148,7 +148,8 @@ func (o *options) check(urls []string) error {
 // dry reports whether nothing is to be written.
 func (o *options) dry() bool { return o.plan || o.audit }
 
-// deleteLimit maps the flag to Harvester.MaxDelete, where 0 stands for the default, which lets ten or fewer go.
+// deleteLimit maps the flag to Harvester.MaxDelete, where 0 stands for the default, which
+// lets ten or fewer go.
 func (o *options) deleteLimit() float64 {
 	switch o.maxDelete {
 	case 0:

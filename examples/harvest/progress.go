@@ -21,13 +21,15 @@ const (
 	maxTold       = 10 // findings, problems and failures of each run that are told at once
 )
 
-// isTerminal reports whether f is a terminal, or another device on which a live line does no harm.
+// isTerminal reports whether f is a terminal, or another device on which a live line does
+// no harm.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// progress tells how runs are going: on a terminal in one live line, elsewhere in a line now and then.
+// progress tells how runs are going: on a terminal in one live line, elsewhere in a line
+// now and then.
 type progress struct {
 	w    *cli.Output
 	live bool

@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// A site is the demonstration site: pages and files on loopback, an index of four sitemaps, one of them compressed and one
-// plain text without dates, a robots.txt; and conditional requests.
+// A site is the demonstration site: pages and files on loopback, an index of four
+// sitemaps, one of them compressed and one plain text without dates, a robots.txt; and
+// conditional requests.
 type site struct {
 	url    string
 	server *http.Server

@@ -84,7 +84,8 @@ func looksLikeFeed(raw string) bool {
 	return strings.Contains(lower, "atom") || strings.Contains(lower, "feed")
 }
 
-// advice returns what a user can do about an error, if there is more to say than the error does.
+// advice returns what a user can do about an error, if there is more to say than the
+// error does.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, harvest.ErrHeld):

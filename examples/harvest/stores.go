@@ -4,7 +4,8 @@ import "github.com/websync-go/websync/examples/internal/cli"
 
 const defaultStore = "sqlite:websync.db"
 
-// storeSpec returns the store to use, and what to do when it is closed. The demonstration has one of its own.
+// storeSpec returns the store to use, and what to do when it is closed. The demonstration
+// has one of its own.
 func (p *program) storeSpec() (_ cli.Store, remove func(), err error) {
 	name := p.storeFlag
 	if name == "" && len(p.urls) == 0 {

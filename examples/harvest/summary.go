@@ -57,7 +57,8 @@ type plannedJSON struct {
 	Get     bool   `json:"get"`
 }
 
-// decisions tells what a plan decides, but for what changes nothing: as lines at once, or kept for the JSON object.
+// decisions tells what a plan decides, but for what changes nothing: as lines at once, or
+// kept for the JSON object.
 type decisions struct {
 	w    io.Writer
 	json bool
@@ -130,7 +131,8 @@ func (r *result) code() int {
 	return exitInStep
 }
 
-// differs reports whether a plan or an audit found a difference. A plan may find some and yet end well.
+// differs reports whether a plan or an audit found a difference. A plan may find some and
+// yet end well.
 func (r *result) differs() bool { return r.dry && r.Differences() > 0 }
 
 // sourcesOf names each source once.

@@ -1,5 +1,5 @@
-// Publish serves a directory or a store by a synchronisation protocol, or writes it as static files. Run it with -h for its
-// flags.
+// Publish serves a directory or a store by a synchronisation protocol, or writes it as
+// static files. Run it with -h for its flags.
 package main
 
 import (
@@ -156,8 +156,8 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 	return exitDone, nil
 }
 
-// holdsAny reports whether there is anything in a directory: an earlier export, from which files that can't be read now must not
-// vanish as if they were deleted.
+// holdsAny reports whether there is anything in a directory: an earlier export, from
+// which files that can't be read now must not vanish as if they were deleted.
 func holdsAny(dir string) bool {
 	entries, _ := os.ReadDir(dir)
 	return len(entries) > 0
@@ -268,8 +268,8 @@ func redacted(sources []string) []string {
 	return shown
 }
 
-// publishers returns what serves the protocol's documents and the bodies, the URL that a reader begins with, and which paths
-// are those of the protocol.
+// publishers returns what serves the protocol's documents and the bodies, the URL that a
+// reader begins with, and which paths are those of the protocol.
 func (p *program) publishers() (_ []websync.Publisher, entry string, isList func(path string) bool) {
 	var list protocol
 	locator := websync.PathLocator{Base: p.base, Own: p.own, Reserved: func(path string) bool { return list.Reserved(path) }}

@@ -130,7 +130,8 @@ func TestWritesFiles(t *testing.T) {
 	assert.Contains(t, call(t, args...).stderr, "0 written, 4 unchanged")
 }
 
-// TestKeepsTheCatalogue publishes a directory whose catalogue is kept: a second program reads no file again.
+// TestKeepsTheCatalogue publishes a directory whose catalogue is kept: a second program
+// reads no file again.
 func TestKeepsTheCatalogue(t *testing.T) {
 	dir := directory(t, map[string]string{"a.txt": "one"})
 	store := "sqlite:" + filepath.Join(t.TempDir(), "store.db")
@@ -174,8 +175,8 @@ func TestServesAStore(t *testing.T) {
 	assert.Contains(t, a.stderr, `"urn:a" in one, two`)
 }
 
-// What a feed harvested into a store calls itself is no URL of the site; what -own names keeps its URLs. What has no file
-// is reported, and all else is written.
+// What a feed harvested into a store calls itself is no URL of the site; what -own names
+// keeps its URLs. What has no file is reported, and all else is written.
 func TestOwnSources(t *testing.T) {
 	const base = "https://www.example.org/"
 	file := filepath.Join(t.TempDir(), "store.db")

@@ -25,7 +25,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// millionEnv makes the test binary publish the SQLite store it names, and say what it took.
+// millionEnv makes the test binary publish the SQLite store it names, and say what it
+// took.
 const millionEnv = "WEBSYNC_PUBLISH_STORE"
 
 func TestMain(m *testing.M) {
@@ -190,9 +191,10 @@ func peakMemory() int64 {
 	return 0
 }
 
-// BenchmarkMillion publishes an SQLite store of a million records, 50,000 with -short, as a sitemap: the parts through a Handler,
-// in a process of its own, so that the peak of its resident memory counts everything. The peer writes as many bytes from
-// memory to a file.
+// BenchmarkMillion publishes an SQLite store of a million records, 50,000 with -short, as
+// a sitemap: the parts through a Handler, in a process of its own, so that the peak of
+// its resident memory counts everything. The peer writes as many bytes from memory to a
+// file.
 func BenchmarkMillion(b *testing.B) {
 	n := 1_000_000
 	if testing.Short() {

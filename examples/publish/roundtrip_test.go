@@ -80,7 +80,8 @@ func (f *folder) change() {
 	}
 }
 
-// contents returns what a store holds: the time and the digest of the bytes, which are read, by the name of each resource.
+// contents returns what a store holds: the time and the digest of the bytes, which are
+// read, by the name of each resource.
 func contents(t *testing.T, store harvest.Store, name func(*websync.Item) string) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(t.Context(), websync.Range{}) {
@@ -97,7 +98,8 @@ func contents(t *testing.T, store harvest.Store, name func(*websync.Item) string
 	return all
 }
 
-// TestRoundTrip takes a directory that changes over a store, its sitemap and HTTP into a second store.
+// TestRoundTrip takes a directory that changes over a store, its sitemap and HTTP into a
+// second store.
 func TestRoundTrip(t *testing.T) {
 	f := &folder{t: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(1, 2)), files: map[string]string{}}
 	for range 200 {

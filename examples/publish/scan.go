@@ -63,8 +63,9 @@ func (s *scanner) tell(r *harvest.Report) {
 	s.said = said
 }
 
-// watch scans now and then until the context ends. A directory that takes long to look at is left alone ten times as long; that
-// the scan before took long says nothing, for it read all files.
+// watch scans now and then until the context ends. A directory that takes long to look at
+// is left alone ten times as long; that the scan before took long says nothing, for it
+// read all files.
 func (s *scanner) watch(ctx context.Context) {
 	for wait := s.every; ; {
 		select {
@@ -79,7 +80,8 @@ func (s *scanner) watch(ctx context.Context) {
 	}
 }
 
-// refresh scans before a list is served, if that is quickly done and has not just been done.
+// refresh scans before a list is served, if that is quickly done and has not just been
+// done.
 func (s *scanner) refresh(ctx context.Context) {
 	const quick = 500 * time.Millisecond
 	s.mu.Lock()

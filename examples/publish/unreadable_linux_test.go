@@ -13,7 +13,8 @@ func TestExportOfWhatCannotBeRead(t *testing.T) {
 	out, fresh := t.TempDir(), t.TempDir()
 	require.Equal(t, exitDone, call(t, "-dir", dir, "-out", out).code)
 
-	// Files of no length that have content: they seem to change whenever they are read, even by root.
+	// Files of no length that have content: they seem to change whenever they are read,
+	// even by root.
 	unreadable := "/proc/sys/kernel/random"
 	a := call(t, "-dir", unreadable, "-out", out)
 	assert.Equal(t, exitMissing, a.code)

@@ -17,7 +17,8 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// scanned is how many files the benchmarks walk over; the environment may set another number.
+// scanned is how many files the benchmarks walk over; the environment may set another
+// number.
 const scannedEnv = "WEBSYNC_SCAN_FILES"
 
 func scanned() int {
@@ -27,7 +28,8 @@ func scanned() int {
 	return 100_000
 }
 
-// fill makes n files of a few bytes, so many in a directory, in memory if the system has a place there.
+// fill makes n files of a few bytes, so many in a directory, in memory if the system has
+// a place there.
 func fill(b *testing.B, n, each int) *tree {
 	parent := "/dev/shm"
 	if _, err := os.Stat(parent); err != nil {
@@ -63,7 +65,8 @@ func peakMemory() float64 {
 	return 0
 }
 
-// BenchmarkScan walks over a tree in which nothing has changed: the Source alone, and with the engine.
+// BenchmarkScan walks over a tree in which nothing has changed: the Source alone, and
+// with the engine.
 func BenchmarkScan(b *testing.B) {
 	n := scanned()
 	for _, each := range []int{100, n} {

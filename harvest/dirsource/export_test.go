@@ -24,7 +24,8 @@ func Matches(text, path string) (bool, error) {
 	return err == nil && p.matches(strings.Split(path, "/")), err
 }
 
-// Faulty returns what a walk tells of a directory whose names can be read, but which fails when it is asked about any of them.
+// Faulty returns what a walk tells of a directory whose names can be read, but which
+// fails when it is asked about any of them.
 func (s *Source) Faulty(ctx context.Context) (told []harvest.Event, err error) {
 	at, err := os.OpenRoot(s.Dir)
 	if err != nil {

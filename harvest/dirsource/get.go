@@ -17,8 +17,8 @@ import (
 // reads is how often a file is read before it is taken for one that never keeps still.
 const reads = 3
 
-// A ChangedError says that a file changed each time while it was read. It is [harvest.ErrNotYet]: the next run tries
-// again, and that does not count as an attempt.
+// A ChangedError says that a file changed each time while it was read. It is
+// [harvest.ErrNotYet]: the next run tries again, and that does not count as an attempt.
 type ChangedError struct {
 	Path string // of the file
 }
@@ -34,9 +34,11 @@ func (e *ChangedError) Is(target error) bool { return target == harvest.ErrNotYe
 // errChanged: this time.
 var errChanged = errors.New("changed while it was read")
 
-// Get implements [harvest.Getter]: it reads the file and keeps its bytes as [harvest.ContentName]. The time stated is that of the
-// file when it was read. If the bytes are others than those held and the time does not tell, being the same or less than a
-// second before, it is the time held and a microsecond: readers that go by it see the change.
+// Get implements [harvest.Getter]: it reads the file and keeps its bytes as
+// [harvest.ContentName]. The time stated is that of the file when it was read. If the
+// bytes are others than those held and the time does not tell, being the same or less
+// than a second before, it is the time held and a microsecond: readers that go by it see
+// the change.
 func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
 	path, ok := s.path(job.Resource.ID)
 	if !ok {
@@ -83,7 +85,8 @@ func (s *Source) read(ctx context.Context, job *harvest.Job, path string) error 
 	return nil
 }
 
-// steady returns a reader of the file that ends in errChanged if it changed since it was opened.
+// steady returns a reader of the file that ends in errChanged if it changed since it was
+// opened.
 func (f *file) steady(ctx context.Context) io.Reader {
 	left := f.info.Size()
 	return reader(func(p []byte) (int, error) {

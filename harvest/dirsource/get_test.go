@@ -18,7 +18,8 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// A meddler is a Store that calls f when a body is about to be written: the file is open by then.
+// A meddler is a Store that calls f when a body is about to be written: the file is open
+// by then.
 type meddler struct {
 	harvest.Store
 	f func()
@@ -108,7 +109,8 @@ func TestVanishedBeforeItIsRead(t *testing.T) {
 	assert.Equal(t, map[string]string{"b": "b"}, x.live())
 }
 
-// What takes the place of a file, or of a directory above it, after it was seen is not followed.
+// What takes the place of a file, or of a directory above it, after it was seen is not
+// followed.
 func TestLinkInPlaceOfAFile(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -193,7 +195,8 @@ func TestMD5(t *testing.T) {
 	assert.Empty(t, x.read)
 }
 
-// Bytes that changed without the time of the file telling it get a later time all the same.
+// Bytes that changed without the time of the file telling it get a later time all the
+// same.
 func TestModifiedMoves(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	x.src.Ahead(0)

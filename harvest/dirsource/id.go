@@ -19,12 +19,14 @@ func appendEscaped(b []byte, name string) []byte {
 	return b
 }
 
-// isPlain reports whether c stands for itself in an element of a path (RFC 3986 §3.3, pchar).
+// isPlain reports whether c stands for itself in an element of a path (RFC 3986 §3.3,
+// pchar).
 func isPlain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }
 
-// path returns the path below Dir that an id stands for. Ok is false if no file has this id.
+// path returns the path below Dir that an id stands for. Ok is false if no file has this
+// id.
 func (s *Source) path(id string) (path string, ok bool) {
 	rest, ok := strings.CutPrefix(id, s.Base)
 	if !ok {

@@ -7,5 +7,6 @@ import (
 	"time"
 )
 
-// identity returns what stands for the number and the time of change, which this system does not tell.
+// identity returns what stands for the number and the time of change, which this system
+// does not tell.
 func identity(info os.FileInfo) (inode uint64, changed time.Time) { return 0, info.ModTime() }

@@ -4,5 +4,6 @@ package dirsource
 
 import "syscall"
 
-// nonblock keeps the opening of a pipe that takes the place of a file from waiting for a writer.
+// nonblock keeps the opening of a pipe that takes the place of a file from waiting for a
+// writer.
 const nonblock = syscall.O_NONBLOCK

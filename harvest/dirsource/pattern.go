@@ -15,9 +15,11 @@ type pattern []string
 // anything is the element that stands for any number of path elements.
 const anything = "**"
 
-// PatternOf returns the pattern that matches one file or directory only: name, as the system knows it, below dir. With it a program
-// that writes below the directory it reads can exclude its own files. For dir itself, which no pattern matches, it is "/", and
-// empty for what is not below dir. Links on the way to either are followed, and what is not there yet is no error.
+// PatternOf returns the pattern that matches one file or directory only: name, as the
+// system knows it, below dir. With it a program that writes below the directory it reads
+// can exclude its own files. For dir itself, which no pattern matches, it is "/", and
+// empty for what is not below dir. Links on the way to either are followed, and what is
+// not there yet is no error.
 func PatternOf(dir, name string) (string, error) {
 	top, err := resolve(dir)
 	if err != nil {
@@ -69,8 +71,9 @@ func parsePattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// matches reports whether the pattern matches a path. If an element that does not match comes after **, that one takes one path
-// element more; going back to an earlier ** finds nothing new.
+// matches reports whether the pattern matches a path. If an element that does not match
+// comes after **, that one takes one path element more; going back to an earlier ** finds
+// nothing new.
 func (p pattern) matches(elements []string) bool {
 	i, back, from := 0, -1, 0
 	for j := 0; j < len(elements); {

@@ -20,7 +20,8 @@ type model struct {
 	files map[string]string
 }
 
-// name returns the path of a file, now and then an odd one. Few names and directories make that they meet.
+// name returns the path of a file, now and then an odd one. Few names and directories
+// make that they meet.
 func (m *model) name(t *rapid.T) string {
 	element := rapid.SampledFrom([]string{"a", "b", "c", "d e", "%41", "\xff\xfe", "ö\n", "r"})
 	return strings.Join(rapid.SliceOfN(element, 1, 3).Draw(t, "path"), "/")
@@ -126,7 +127,8 @@ func (m *model) check(t *rapid.T) {
 	require.Equal(t, log, m.log())
 }
 
-// Whatever is done to a tree, the Store holds what is in it, and what stays as it is is not read.
+// Whatever is done to a tree, the Store holds what is in it, and what stays as it is is
+// not read.
 func TestRandomChanges(t *testing.T) {
 	top := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

@@ -60,7 +60,8 @@ func TestFileAndDirectoryTradePlaces(t *testing.T) {
 	assert.Equal(t, map[string]string{"a/c": "below", "b": "file"}, x.live())
 }
 
-// oddNames are names that a file may have where any bytes but two are allowed, and what becomes of them.
+// oddNames are names that a file may have where any bytes but two are allowed, and what
+// becomes of them.
 var oddNames = map[string]string{
 	"a b":                    "a%20b",
 	"100%":                   "100%25",

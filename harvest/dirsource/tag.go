@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// raceTime is how long after a change another one may leave the same times: the coarsest clock of a file system that is in use
-// counts two seconds.
+// raceTime is how long after a change another one may leave the same times: the coarsest
+// clock of a file system that is in use counts two seconds.
 const raceTime = 2 * time.Second
 
-// tag tells states of a file apart. One that was changed just before it was looked at has a tag that never comes again, so that
-// the next run reads it once more.
+// tag tells states of a file apart. One that was changed just before it was looked at has
+// a tag that never comes again, so that the next run reads it once more.
 func (s *Source) tag(info os.FileInfo, now time.Time) string {
 	b := appendState(make([]byte, 0, 64), info)
 	_, changed := identity(info)

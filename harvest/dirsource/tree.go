@@ -14,7 +14,8 @@ var (
 	errReplaced = errors.New("replaced by another directory in the meantime")
 )
 
-// enter opens the directory at a path below Dir without following a link. If top is given, Dir must be that directory.
+// enter opens the directory at a path below Dir without following a link. If top is
+// given, Dir must be that directory.
 func (s *Source) enter(dir string, top os.FileInfo) (*os.Root, error) {
 	at, err := os.OpenRoot(s.Dir)
 	if err != nil {
@@ -39,8 +40,8 @@ func (s *Source) enter(dir string, top os.FileInfo) (*os.Root, error) {
 	return at, nil
 }
 
-// step opens a directory in at. An [os.Root] follows links that stay inside of it; that what was opened is what was seen
-// before excludes them.
+// step opens a directory in at. An [os.Root] follows links that stay inside of it; that
+// what was opened is what was seen before excludes them.
 func step(at *os.Root, name string) (*os.Root, error) {
 	info, err := at.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {

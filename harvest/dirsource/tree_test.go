@@ -40,7 +40,8 @@ type tree struct {
 	findings []websync.Finding
 }
 
-// newTree returns a tree whose Source believes that all files have been at rest for an hour.
+// newTree returns a tree whose Source believes that all files have been at rest for an
+// hour.
 func newTree(t tb, dir string) *tree {
 	x := &tree{tb: t, dir: dir, store: memstore.New(), src: &dirsource.Source{Dir: dir, Base: base}}
 	x.src.Ahead(time.Hour)

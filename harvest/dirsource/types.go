@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// typeByExtension returns the media type of files whose name ends in ext, "" if it is not known. The table is the same on every
-// system. Text has no charset parameter: the name does not tell it.
+// typeByExtension returns the media type of files whose name ends in ext, "" if it is not
+// known. The table is the same on every system. Text has no charset parameter: the name
+// does not tell it.
 func typeByExtension(ext string) string {
 	switch ext {
 	case ".html", ".htm":
@@ -165,7 +166,8 @@ var markup = [...]struct{ start, mediaType string }{
 	{"<svg", "image/svg+xml"},
 }
 
-// typeByContent returns the media type that the first bytes of a file tell, at least sniffed of them if there are as many.
+// typeByContent returns the media type that the first bytes of a file tell, at least
+// sniffed of them if there are as many.
 func typeByContent(head []byte) string {
 	for _, m := range magic {
 		if bytes.HasPrefix(head, []byte(m.start)) {
@@ -191,7 +193,8 @@ func typeByContent(head []byte) string {
 	return "text/plain" // what follows may be anything that has ASCII in it
 }
 
-// isText reports whether b is UTF-8 without control characters that texts don't have. If it is cut, its last character may be.
+// isText reports whether b is UTF-8 without control characters that texts don't have. If
+// it is cut, its last character may be.
 func isText(b []byte, cut bool) bool {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)

@@ -15,8 +15,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// unprivileged takes from this goroutine, until the end of the test, the privilege of reading what it is forbidden to read.
-// Modes of files mean nothing to root otherwise.
+// unprivileged takes from this goroutine, until the end of the test, the privilege of
+// reading what it is forbidden to read. Modes of files mean nothing to root otherwise.
 func unprivileged(t *testing.T) {
 	const version3, override, readSearch = 0x20080522, 1, 2 // capabilities(7)
 	type set [3]uint32                                      // effective, permitted, inheritable

@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// checkpointVersion is that of checkpoints that hold, in decimal, how many files there were. It serves to tell what to expect: a
-// walk always shows everything.
+// checkpointVersion is that of checkpoints that hold, in decimal, how many files there
+// were. It serves to tell what to expect: a walk always shows everything.
 const checkpointVersion = 1
 
 // A walk is one run over a tree.
@@ -92,7 +92,8 @@ func (w *walk) problem(err error) bool {
 	return w.yield(harvest.Event{Kind: harvest.Problem, Err: err}, nil)
 }
 
-// directory shows what is below a directory. It returns false when nothing more may be yielded.
+// directory shows what is below a directory. It returns false when nothing more may be
+// yielded.
 func (w *walk) directory(ctx context.Context, dir, id string) bool {
 	l, err := w.list(ctx, dir)
 	switch {
@@ -108,7 +109,8 @@ func (w *walk) directory(ctx context.Context, dir, id string) bool {
 	return w.show(ctx, l, id)
 }
 
-// show yields the files of a listing, whose ids begin with id, and what is below its directories.
+// show yields the files of a listing, whose ids begin with id, and what is below its
+// directories.
 func (w *walk) show(ctx context.Context, l *listing, id string) bool {
 	for {
 		e, err := l.next()

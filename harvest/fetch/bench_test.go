@@ -16,8 +16,9 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 )
 
-// BenchmarkFetch gets bodies of 1 KiB from a server on loopback, four at a time. The peer is a plain net/http loop.
-// cpu-ns/op counts the server's share, which is the same for both.
+// BenchmarkFetch gets bodies of 1 KiB from a server on loopback, four at a time. The peer
+// is a plain net/http loop. cpu-ns/op counts the server's share, which is the same for
+// both.
 func BenchmarkFetch(b *testing.B) {
 	body := bytes.Repeat([]byte("0123456789abcdef"), 64)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

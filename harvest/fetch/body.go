@@ -15,12 +15,14 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// errCoding: the body is in a content coding that it was not asked for in, or not in the one it is said to be.
+// errCoding: the body is in a content coding that it was not asked for in, or not in the
+// one it is said to be.
 var errCoding = errors.New("content coding")
 
 var errBehindGzip = fmt.Errorf("%w: bytes that are not gzip behind those that are", errCoding)
 
-// A body is what a caller reads: decoded, limited, and whole if it ends in io.EOF and the Response has no MayBeCut.
+// A body is what a caller reads: decoded, limited, and whole if it ends in io.EOF and the
+// Response has no MayBeCut.
 type body struct {
 	transfer
 	length int64 // -1: not known
@@ -64,8 +66,8 @@ func newBody(x *exchange, k *call) (*body, error) {
 	return b, nil
 }
 
-// wireLimit returns how many bytes may come for a body of at most so many: what can't be made shorter becomes a little
-// longer in gzip.
+// wireLimit returns how many bytes may come for a body of at most so many: what can't be
+// made shorter becomes a little longer in gzip.
 func wireLimit(most int64) int64 {
 	if most > math.MaxInt64/2 {
 		return math.MaxInt64
@@ -73,8 +75,9 @@ func wireLimit(most int64) int64 {
 	return most + most/8 + 1<<10
 }
 
-// gzipped reports whether the body came in gzip. Other codings were not asked for, and a body that can't be read must
-// not pass for one; words that are no codings are met and mean nothing.
+// gzipped reports whether the body came in gzip. Other codings were not asked for, and a
+// body that can't be read must not pass for one; words that are no codings are met and
+// mean nothing.
 func gzipped(h http.Header) (bool, error) {
 	switch coding := strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")); coding {
 	case "", "identity":
@@ -185,8 +188,8 @@ func (u *unzipper) Read(p []byte) (n int, err error) {
 	return n, notGzip(err)
 }
 
-// begin reads the header of the first member, or of the next. Bytes behind the last that are none are not a member that
-// was cut off.
+// begin reads the header of the first member, or of the next. Bytes behind the last that
+// are none are not a member that was cut off.
 func (u *unzipper) begin() error {
 	if u.any {
 		magic, err := u.in.Peek(2)

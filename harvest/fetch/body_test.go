@@ -132,7 +132,8 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
-// What comes over the wire is limited, too, where it becomes nothing: deflate has blocks without bytes, gzip members.
+// What comes over the wire is limited, too, where it becomes nothing: deflate has blocks
+// without bytes, gzip members.
 func TestMaxBytesOnTheWire(t *testing.T) {
 	header := zip(t, "")[:10]
 	const emptyBlock = "\x00\x00\x00\xff\xff"
@@ -174,7 +175,8 @@ func TestMaxBytesOnTheWire(t *testing.T) {
 	}
 }
 
-// Bytes that can't be made shorter become longer in gzip: they are no more than the limit all the same.
+// Bytes that can't be made shorter become longer in gzip: they are no more than the limit
+// all the same.
 func TestMaxBytesOfNoise(t *testing.T) {
 	for _, size := range []int{0, 1, 1000, 100_000} {
 		noise := make([]byte, size)
@@ -312,7 +314,8 @@ func TestCloseDuringRead(t *testing.T) {
 	})
 }
 
-// Connections are used again: after bodies, after errors, and by as many calls as run at the same time.
+// Connections are used again: after bodies, after errors, and by as many calls as run at
+// the same time.
 func TestConnectionsAreReused(t *testing.T) {
 	var mu sync.Mutex
 	opened := map[string]bool{}

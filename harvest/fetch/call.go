@@ -15,7 +15,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A call is one Fetch on its way: the request made ready, and what is left of its patience.
+// A call is one Fetch on its way: the request made ready, and what is left of its
+// patience.
 type call struct {
 	c        *Client
 	req      *harvest.Request
@@ -85,8 +86,8 @@ func (k *call) repeat(ctx context.Context, use func(*harvest.Response) error) (*
 	}
 }
 
-// again waits for the next attempt after one that failed. If there is none, it returns why: err, or that the caller has
-// ended it.
+// again waits for the next attempt after one that failed. If there is none, it returns
+// why: err, or that the caller has ended it.
 func (k *call) again(ctx context.Context, err error) error {
 	if k.attempt >= k.c.set.attempts || !retried(err) {
 		return err
@@ -143,7 +144,8 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 			return nil, &Error{URL: x.name(), Kind: harvest.ErrTemporary, Err: errUnasked}
 		}
 		resp.NotModified, resp.Length = true, 0
-		// Another ETag is that of another representation, whose bytes nobody has (RFC 9111 §4.3.4).
+		// Another ETag is that of another representation, whose bytes nobody has (RFC
+		// 9111 §4.3.4).
 		resp.Validator = k.req.Validator
 		resp.Validator.URL = k.req.URL
 		return resp, nil
@@ -164,8 +166,8 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 	return nil, err
 }
 
-// send makes one request for u. It has passed all that may forbid it, and it holds its place at the host until the
-// exchange ends.
+// send makes one request for u. It has passed all that may forbid it, and it holds its
+// place at the host until the exchange ends.
 func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	if err := k.check(u); err != nil {
 		return nil, err
@@ -242,8 +244,9 @@ var (
 	acceptIdentity = []string{"identity"}
 )
 
-// condition adds the Request's Validator to the header. An ETag names one representation; a date does not, and so it is
-// used only where the redirects lead to the same path: another document that is older would pass for unchanged.
+// condition adds the Request's Validator to the header. An ETag names one representation;
+// a date does not, and so it is used only where the redirects lead to the same path:
+// another document that is older would pass for unchanged.
 func (k *call) condition(h http.Header, u *url.URL) bool {
 	v := k.req.Validator
 	if v.IsZero() || v.URL != "" && v.URL != k.req.URL || !sendable(v.ETag, v.LastModified) {
@@ -273,8 +276,9 @@ func validator(url string, h http.Header) harvest.Validator {
 	return v
 }
 
-// settled reports whether a Last-Modified lies in an earlier second than its answer. Within the same second the
-// representation could have changed again, and would pass for unchanged ever after (RFC 9110 §8.8.2.2).
+// settled reports whether a Last-Modified lies in an earlier second than its answer.
+// Within the same second the representation could have changed again, and would pass for
+// unchanged ever after (RFC 9110 §8.8.2.2).
 func settled(modified time.Time, date string) bool {
 	answered, err := http.ParseTime(date)
 	return err != nil || modified.Before(answered)
@@ -290,8 +294,8 @@ func sendable(values ...string) bool {
 	return true
 }
 
-// ownHeader reports whether a header is the Client's own: credentials, which are bound to origins, and what decides how
-// the answer is read.
+// ownHeader reports whether a header is the Client's own: credentials, which are bound to
+// origins, and what decides how the answer is read.
 func ownHeader(name string) bool {
 	switch strings.ToLower(name) {
 	case "authorization", "cookie", "proxy-authorization", // Client.Authorize
@@ -303,7 +307,8 @@ func ownHeader(name string) bool {
 	return false
 }
 
-// parseURL returns a URL as it is sent: without fragment and with escapes where the query needs them.
+// parseURL returns a URL as it is sent: without fragment and with escapes where the query
+// needs them.
 func parseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
@@ -322,7 +327,8 @@ func tidy(u *url.URL) *url.URL {
 	return u
 }
 
-// escapeQuery escapes what net/url leaves as it is in a query: white space, controls, quotes and raw UTF-8.
+// escapeQuery escapes what net/url leaves as it is in a query: white space, controls,
+// quotes and raw UTF-8.
 func escapeQuery(q string) string {
 	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' }
 	for i := range len(q) {
@@ -343,12 +349,14 @@ func escapeQuery(q string) string {
 	return q
 }
 
-// maxURL is how long a URL may be, in bytes: twice what RFC 9110 §4.1 wants everybody to understand.
+// maxURL is how long a URL may be, in bytes: twice what RFC 9110 §4.1 wants everybody to
+// understand.
 const maxURL = 16_000
 
 func urlLen(u *url.URL) int { return len(u.Host) + len(u.EscapedPath()) + len(u.RawQuery) }
 
-// maxHost is how long a host's name may be, in bytes. RFC 1035 §2.3.4 allows 255; other alphabets take more in a URL.
+// maxHost is how long a host's name may be, in bytes. RFC 1035 §2.3.4 allows 255; other
+// alphabets take more in a URL.
 const maxHost = 1000
 
 func checkURL(u *url.URL) error {

@@ -18,21 +18,22 @@ const (
 	homepage = "https://github.com/websync-go/websync"
 )
 
-// A Client gets representations over HTTP. Make it with [New], set its fields before the first Fetch, and leave them
-// alone afterwards. It is used by any number of goroutines.
+// A Client gets representations over HTTP. Make it with [New], set its fields before the
+// first Fetch, and leave them alone afterwards. It is used by any number of goroutines.
 //
 // In the limits, zero means the default and a negative value means no limit.
 type Client struct {
-	// UserAgent names the program. Its first word, up to a slash, is what robots.txt knows it by; with "Mozilla/5.0
-	// (compatible; Name/1.0 …" it is that name.
-	// Empty means "websync/" and the version, with the address of the project.
+	// UserAgent names the program. Its first word, up to a slash, is what robots.txt
+	// knows it by; with "Mozilla/5.0 (compatible; Name/1.0 …" it is that name. Empty
+	// means "websync/" and the version, with the address of the project.
 	UserAgent string
 
-	// Contact is where the operator of a host can complain: a URL or a mail address. It becomes part of the User-Agent;
-	// a mail address is also sent in From.
+	// Contact is where the operator of a host can complain: a URL or a mail address. It
+	// becomes part of the User-Agent; a mail address is also sent in From.
 	Contact string
 
-	// Rate is how many requests a host gets in a second; 0.2 means one in five seconds. Default 5.
+	// Rate is how many requests a host gets in a second; 0.2 means one in five seconds.
+	// Default 5.
 	Rate float64
 
 	// PerHost is how many transfers from one host run at the same time. Default 4.
@@ -41,59 +42,70 @@ type Client struct {
 	// Concurrency is how many transfers run at the same time in all. Default 32.
 	Concurrency int
 
-	// Attempts is how often a request is made before its failure is final; requests for the rest of a body that broke off
-	// count. Default 4. A negative value means once.
+	// Attempts is how often a request is made before its failure is final; requests for
+	// the rest of a body that broke off count. Default 4. A negative value means once.
 	Attempts int
 
-	// MaxBytes limits a body after decompression where the Request does not. Default 1 GiB. What comes over the wire for
-	// it may be longer by an eighth and 1 KiB.
+	// MaxBytes limits a body after decompression where the Request does not. Default 1
+	// GiB. What comes over the wire for it may be longer by an eighth and 1 KiB.
 	MaxBytes int64
 
-	// MaxExpansion limits how many times longer than its gzip form a body may be, once it is longer than 10 MiB. Default 200.
+	// MaxExpansion limits how many times longer than its gzip form a body may be, once it
+	// is longer than 10 MiB. Default 200.
 	MaxExpansion int64
 
-	// MaxRedirects is how many redirects are followed for one request. Default 10. A negative value means none.
+	// MaxRedirects is how many redirects are followed for one request. Default 10. A
+	// negative value means none.
 	MaxRedirects int
 
-	// Inactivity ends an attempt in which no byte comes for so long. It covers connecting, too. Default 30 seconds.
+	// Inactivity ends an attempt in which no byte comes for so long. It covers
+	// connecting, too. Default 30 seconds.
 	Inactivity time.Duration
 
-	// MinSpeed ends an attempt whose body brings fewer bytes in a minute: a host must not hold a place, which there is a
-	// limited number of, with a byte now and then. Only the time counts in which bytes are waited for. Default 8 KiB.
+	// MinSpeed ends an attempt whose body brings fewer bytes in a minute: a host must not
+	// hold a place, which there is a limited number of, with a byte now and then. Only
+	// the time counts in which bytes are waited for. Default 8 KiB.
 	MinSpeed int64
 
-	// Timeout ends a request that takes so long from its start to the end of its body. Waiting for the host's turn, and
-	// before a body is resumed, does not count. Default 30 minutes.
+	// Timeout ends a request that takes so long from its start to the end of its body.
+	// Waiting for the host's turn, and before a body is resumed, does not count. Default
+	// 30 minutes.
 	Timeout time.Duration
 
-	// MaxWait is how long one Fetch waits in all: for its turn at a host, and between attempts, those for the rest of a body
-	// included. What would have to wait longer is an error that says when to come back. Default 5 minutes.
+	// MaxWait is how long one Fetch waits in all: for its turn at a host, and between
+	// attempts, those for the rest of a body included. What would have to wait longer is
+	// an error that says when to come back. Default 5 minutes.
 	MaxWait time.Duration
 
-	// MaxRetryAfter is the longest Retry-After that is obeyed; what is longer is taken as this. Default 24 hours.
+	// MaxRetryAfter is the longest Retry-After that is obeyed; what is longer is taken as
+	// this. Default 24 hours.
 	MaxRetryAfter time.Duration
 
-	// AllowPrivate allows addresses that are not public for all hosts and at any time, not only for that of the source
-	// and as it had them first.
+	// AllowPrivate allows addresses that are not public for all hosts and at any time,
+	// not only for that of the source and as it had them first.
 	AllowPrivate bool
 
-	// IgnoreRobots makes the Client neither read nor obey robots.txt. For hosts whose owner agrees.
+	// IgnoreRobots makes the Client neither read nor obey robots.txt. For hosts whose
+	// owner agrees.
 	IgnoreRobots bool
 
-	// Transport, if set, makes the requests: for a proxy, client certificates, other roots of trust. Redirects, time-outs,
-	// compression and politeness stay the Client's. Addresses are then checked only where a URL gives one as digits: put
+	// Transport, if set, makes the requests: for a proxy, client certificates, other
+	// roots of trust. Redirects, time-outs, compression and politeness stay the Client's.
+	// Addresses are then checked only where a URL gives one as digits: put
 	// [Guard.Control] into its dialer.
 	Transport http.RoundTripper
 
-	// OnWait is called when a Fetch, or the reader of a body that is resumed, begins to wait until the given moment for its
-	// turn at a host or for its next attempt.
+	// OnWait is called when a Fetch, or the reader of a body that is resumed, begins to
+	// wait until the given moment for its turn at a host or for its next attempt.
 	OnWait func(host string, until time.Time)
 
-	// OnAttempt is called once for every request that was made, those for redirects and robots.txt included, when its
-	// transfer has ended. It may be called from several goroutines.
+	// OnAttempt is called once for every request that was made, those for redirects and
+	// robots.txt included, when its transfer has ended. It may be called from several
+	// goroutines.
 	OnAttempt func(Attempt)
 
-	// Log gets every request (debug) and every host that is closed for a while (info). Nil: silent.
+	// Log gets every request (debug) and every host that is closed for a while (info).
+	// Nil: silent.
 	Log *slog.Logger
 
 	state   websync.State
@@ -126,15 +138,17 @@ type Attempt struct {
 	Err      error // why the answer or the body did not come, nil if they did whatever the status
 }
 
-// New returns a Client with the recommended settings. Closed hosts and robots.txt are kept in state, under keys that
-// begin with "fetch/"; if it is nil, in memory only. New does no I/O, and a Client has no goroutines of its own.
+// New returns a Client with the recommended settings. Closed hosts and robots.txt are
+// kept in state, under keys that begin with "fetch/"; if it is nil, in memory only. New
+// does no I/O, and a Client has no goroutines of its own.
 func New(state websync.State) *Client { return &Client{state: state} }
 
-// Fetch gets one representation, as [harvest.Fetcher] says. The transfer counts against the limits of concurrency until
-// the body is closed or read to its end.
+// Fetch gets one representation, as [harvest.Fetcher] says. The transfer counts against
+// the limits of concurrency until the body is closed or read to its end.
 //
-// Request.Header must not hold credentials or what the Client sets itself. If it holds Accept-Encoding, the body is
-// delivered in the coding in which it came, which Response.Header names.
+// Request.Header must not hold credentials or what the Client sets itself. If it holds
+// Accept-Encoding, the body is delivered in the coding in which it came, which
+// Response.Header names.
 func (c *Client) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 	k, err := c.newCall(req)
 	if err != nil {
@@ -143,7 +157,8 @@ func (c *Client) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Resp
 	return k.run(ctx)
 }
 
-// CloseIdleConnections closes connections that wait for another request. The Client stays usable.
+// CloseIdleConnections closes connections that wait for another request. The Client stays
+// usable.
 func (c *Client) CloseIdleConnections() {
 	c.start()
 	for _, t := range []http.RoundTripper{c.set.transport, c.set.home} {

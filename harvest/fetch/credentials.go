@@ -23,9 +23,10 @@ func (g *grants) of(origin string) func(*http.Request) error {
 	return g.m[origin]
 }
 
-// Authorize has sign add credentials to every request to origin, for example "https://example.org": to that scheme, name
-// and port and no other, whatever redirects say. It is called for each request just before it is made, from several
-// goroutines, and must not touch anything but the header. A nil sign takes the credentials away.
+// Authorize has sign add credentials to every request to origin, for example
+// "https://example.org": to that scheme, name and port and no other, whatever redirects
+// say. It is called for each request just before it is made, from several goroutines, and
+// must not touch anything but the header. A nil sign takes the credentials away.
 func (c *Client) Authorize(origin string, sign func(*http.Request) error) error {
 	u, err := url.Parse(origin)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A StatusError is an answer that is not a success. It matches [harvest.ErrGone] (404, 410), [harvest.ErrForbidden]
-// (401, 402, 403, 407, 451) and [harvest.ErrTemporary] (202, 408, 421, 425, 429 and all of 5xx but 501 and 505).
+// A StatusError is an answer that is not a success. It matches [harvest.ErrGone] (404,
+// 410), [harvest.ErrForbidden] (401, 402, 403, 407, 451) and [harvest.ErrTemporary] (202,
+// 408, 421, 425, 429 and all of 5xx but 501 and 505).
 type StatusError struct {
 	URL     string // that gave the answer, without secrets
 	Code    int
@@ -58,9 +59,10 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// An Error says why a request was not made or has no good answer. Where the host was not asked at all, because it is
-// closed for longer or has a longer queue than [Client] MaxWait allows, it matches [harvest.ErrNotYet] and
-// [harvest.ErrTemporary], and RetryAt is the moment to come back.
+// An Error says why a request was not made or has no good answer. Where the host was not
+// asked at all, because it is closed for longer or has a longer queue than [Client]
+// MaxWait allows, it matches [harvest.ErrNotYet] and [harvest.ErrTemporary], and RetryAt
+// is the moment to come back.
 type Error struct {
 	URL     string    // without secrets
 	Kind    error     // harvest.ErrForbidden, harvest.ErrTemporary, or nil: neither

@@ -16,7 +16,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// An exchange is one request and its answer. It holds a place at its host until end is called.
+// An exchange is one request and its answer. It holds a place at its host until end is
+// called.
 type exchange struct {
 	k           *call
 	h           *host
@@ -90,8 +91,8 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 	return x, nil
 }
 
-// closeDelimited reports whether nothing but the end of the connection ends the body (RFC 9112 §6.3, rule 8): one that
-// breaks looks like any other.
+// closeDelimited reports whether nothing but the end of the connection ends the body (RFC
+// 9112 §6.3, rule 8): one that breaks looks like any other.
 func (x *exchange) closeDelimited() bool {
 	r := x.resp
 	return r.ContentLength < 0 && r.ProtoMajor < 2 && !slices.Contains(r.TransferEncoding, "chunked") && !r.Uncompressed
@@ -147,7 +148,8 @@ func (x *exchange) failure(err error) error {
 	return transferError(x.name(), err)
 }
 
-// discard ends an exchange whose body is of no interest. A short body is read, so that its connection can be used again.
+// discard ends an exchange whose body is of no interest. A short body is read, so that
+// its connection can be used again.
 func (x *exchange) discard() {
 	const short, soon = 64 << 10, 2 * time.Second
 	if x.resp.ContentLength <= short {

@@ -18,7 +18,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A web answers requests without a network. Paths that it doesn't know, robots.txt too, are 404.
+// A web answers requests without a network. Paths that it doesn't know, robots.txt too,
+// are 404.
 type web struct {
 	mu      sync.Mutex
 	answers map[string]func(*http.Request) (*http.Response, error) // by URL
@@ -170,7 +171,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// client returns a Client on the web, without robots.txt, whose backoff is always the ceiling.
+// client returns a Client on the web, without robots.txt, whose backoff is always the
+// ceiling.
 func (w *web) client() *Client {
 	return &Client{
 		Transport: w, IgnoreRobots: true, Rate: -1,

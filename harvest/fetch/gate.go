@@ -13,7 +13,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// hostBudget is how many bytes are kept about hosts, by estimate. Beyond it, idle ones are forgotten.
+// hostBudget is how many bytes are kept about hosts, by estimate. Beyond it, idle ones
+// are forgotten.
 const hostBudget = 32 << 20
 
 // hosts are those that the Client has to do with. The zero value is ready.
@@ -23,7 +24,8 @@ type hosts struct {
 	size int // estimated bytes
 }
 
-// A host is a gate that requests pass, and the robots.txt behind it. Origin, slots and turn don't change.
+// A host is a gate that requests pass, and the robots.txt behind it. Origin, slots and
+// turn don't change.
 type host struct {
 	c      *Client
 	origin string
@@ -72,7 +74,8 @@ func (hs *hosts) leave(h *host) {
 	hs.mu.Unlock()
 }
 
-// resize notes what h takes and forgets idle hosts while all take too much. It wants hs.mu.
+// resize notes what h takes and forgets idle hosts while all take too much. It wants
+// hs.mu.
 func (hs *hosts) resize(h *host, size int) {
 	hs.size += size - h.size
 	h.size = size
@@ -111,13 +114,15 @@ func newHost(c *Client, origin string) *host {
 	return h
 }
 
-// setInterval sets the time between two requests. It wants h.mu, once h is known to others.
+// setInterval sets the time between two requests. It wants h.mu, once h is known to
+// others.
 func (h *host) setInterval(d time.Duration) {
 	h.interval = d
 	h.pace.SetLimit(rate.Every(d))
 }
 
-// enter waits until a request may be sent to the host, and takes its place there and among all. It is given back by exit.
+// enter waits until a request may be sent to the host, and takes its place there and
+// among all. It is given back by exit.
 func (h *host) enter(ctx context.Context, k *call) (err error) {
 	ahead := h.queue.Add(1) - 1
 	defer h.queue.Add(-1)
@@ -139,8 +144,8 @@ func (h *host) enter(ctx context.Context, k *call) (err error) {
 	return nil
 }
 
-// depart waits for the moment at which the next request may be sent. A place among all is taken only then: whoever waits
-// for a slow host must not hold up the others.
+// depart waits for the moment at which the next request may be sent. A place among all is
+// taken only then: whoever waits for a slow host must not hold up the others.
 func (h *host) depart(ctx context.Context, k *call) error {
 	for {
 		if wait := h.wait(time.Now()); wait > 0 {
@@ -201,7 +206,8 @@ func (h *host) launch(now time.Time) bool {
 	return !now.Before(h.until) && (h.interval == 0 || h.pace.AllowN(now, 1))
 }
 
-// heed learns from an answer to a request that was sent at the given moment: its status and Retry-After.
+// heed learns from an answer to a request that was sent at the given moment: its status
+// and Retry-After.
 func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
 	h.mu.Lock()
 	busy := status == 429 || status == 503
@@ -231,7 +237,8 @@ func (h *host) notYet(k *call, at time.Time) error {
 	}
 }
 
-// sleep waits for d, which must not be longer than the call's patience, and takes it off that.
+// sleep waits for d, which must not be longer than the call's patience, and takes it off
+// that.
 func (k *call) sleep(ctx context.Context, host string, d time.Duration) error {
 	until := time.Now().Add(d)
 	if k.c.OnWait != nil {

@@ -211,7 +211,8 @@ func TestClosedBeforePlace(t *testing.T) {
 	})
 }
 
-// The answers to one volley count once: four transfers that end in 503 don't make the wait eight times as long.
+// The answers to one volley count once: four transfers that end in 503 don't make the
+// wait eight times as long.
 func TestVolleyCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -226,8 +227,8 @@ func TestVolleyCountsOnce(t *testing.T) {
 	})
 }
 
-// A host that refuses again and again is asked less and less, whatever it says of the time to come back: the longer of
-// the two waits counts.
+// A host that refuses again and again is asked less and less, whatever it says of the
+// time to come back: the longer of the two waits counts.
 func TestRefusalsGrow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		header []string

@@ -13,8 +13,8 @@ import (
 // errRedirect: the redirects of an answer lead nowhere. The error is final.
 var errRedirect = errors.New("redirect")
 
-// follow sends the request and follows redirects until an answer is none. Each hop passes everything that a first
-// request does.
+// follow sends the request and follows redirects until an answer is none. Each hop passes
+// everything that a first request does.
 func (k *call) follow(ctx context.Context) (*exchange, error) {
 	u := k.url
 	var seen []string

@@ -21,12 +21,13 @@ const (
 	clockDoubt  = time.Minute // a Last-Modified that is older than its answer by so much is a strong validator
 )
 
-// errChanged: the rest of a body can't be had, because what the server has now is another one, or all of it.
+// errChanged: the rest of a body can't be had, because what the server has now is another
+// one, or all of it.
 var errChanged = errors.New("can't be resumed")
 
-// A transfer reads a body as it comes over the wire, in its content coding. If the connection breaks, and the server has
-// said what it takes to notice a change, the rest is asked for (RFC 9110 §14): what is read is one representation, or an
-// error.
+// A transfer reads a body as it comes over the wire, in its content coding. If the
+// connection breaks, and the server has said what it takes to notice a change, the rest
+// is asked for (RFC 9110 §14): what is read is one representation, or an error.
 type transfer struct {
 	k        *call
 	x        *exchange // the one that the bytes come from
@@ -54,9 +55,9 @@ func (t *transfer) open(k *call, x *exchange, most int64) {
 	}
 }
 
-// rangeValidator returns what may stand in If-Range (RFC 9110 §13.1.5): a strong ETag or, if there is no ETag at all, a
-// Last-Modified that nothing can have followed within its second. It is empty if there is neither, or if the server says
-// that it has no ranges.
+// rangeValidator returns what may stand in If-Range (RFC 9110 §13.1.5): a strong ETag or,
+// if there is no ETag at all, a Last-Modified that nothing can have followed within its
+// second. It is empty if there is neither, or if the server says that it has no ranges.
 func rangeValidator(h http.Header) string {
 	if strings.EqualFold(strings.TrimSpace(h.Get("Accept-Ranges")), "none") {
 		return ""
@@ -101,7 +102,8 @@ func (t *transfer) Read(p []byte) (int, error) {
 	}
 }
 
-// resume has the missing bytes come from another exchange, after err. If that can't be, it returns why.
+// resume has the missing bytes come from another exchange, after err. If that can't be,
+// it returns why.
 func (t *transfer) resume(err error) error {
 	cause := t.x.failure(err)
 	if t.ifRange == "" || t.k.whole || t.got < resumeFloor || t.got == t.total {
@@ -158,8 +160,9 @@ func (t *transfer) rest(ctx context.Context) (*exchange, error) {
 	return nil, err
 }
 
-// join returns an error unless resp holds what follows the bytes that were read, of the same representation (RFC 9110
-// §15.3.7.3). Last-Modified and Content-Encoding may be missing there.
+// join returns an error unless resp holds what follows the bytes that were read, of the
+// same representation (RFC 9110 §15.3.7.3). Last-Modified and Content-Encoding may be
+// missing there.
 func (t *transfer) join(resp *http.Response) error {
 	h := resp.Header
 	r, ok := contentRange(h.Get("Content-Range"))

@@ -91,7 +91,8 @@ func noise(n int, seed uint64) string {
 	return string(b)
 }
 
-// Wherever a body breaks off, and however it comes, what is read is the whole, and no byte comes twice.
+// Wherever a body breaks off, and however it comes, what is read is the whole, and no
+// byte comes twice.
 func TestResume(t *testing.T) {
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -143,7 +144,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeAnswers is the table of what may happen where a body of 200,000 bytes breaks off after 100,000.
+// TestResumeAnswers is the table of what may happen where a body of 200,000 bytes breaks
+// off after 100,000.
 func TestResumeAnswers(t *testing.T) {
 	const size, cut = 200_000, 100_000
 	text := noise(size, 1)
@@ -300,7 +302,8 @@ func TestResumeRequest(t *testing.T) {
 	})
 }
 
-// All requests for a body count as its attempts, with the waits between them, and MaxWait holds for all together.
+// All requests for a body count as its attempts, with the waits between them, and MaxWait
+// holds for all together.
 func TestResumeAttempts(t *testing.T) {
 	for _, tt := range []struct {
 		attempts int
@@ -371,7 +374,8 @@ func TestResumeRefused(t *testing.T) {
 	}
 }
 
-// The host was asked, so an end of the attempts because it is closed meanwhile is no harvest.ErrNotYet.
+// The host was asked, so an end of the attempts because it is closed meanwhile is no
+// harvest.ErrNotYet.
 func TestClosedBetweenAttempts(t *testing.T) {
 	for _, spool := range []bool{false, true} {
 		for name, first := range map[string]func(*http.Request) (*http.Response, error){
@@ -474,7 +478,8 @@ func TestResumeLimits(t *testing.T) {
 	})
 }
 
-// Parts that don't fit, whatever their server says of them, are found out by gzip, and asked for again as a whole.
+// Parts that don't fit, whatever their server says of them, are found out by gzip, and
+// asked for again as a whole.
 func TestResumeMisfit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := noise(200_000, 1)
@@ -500,7 +505,8 @@ func TestResumeMisfit(t *testing.T) {
 	})
 }
 
-// The rest waits for its turn like everybody, holds no place meanwhile, and robots.txt is heard again.
+// The rest waits for its turn like everybody, holds no place meanwhile, and robots.txt is
+// heard again.
 func TestResumeIsPolite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}

@@ -16,7 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// The waits between attempts: full jitter, which is a random time below base, 2 base, 4 base …
+// The waits between attempts: full jitter, which is a random time below base, 2 base, 4
+// base …
 const (
 	backoffBase = time.Second
 	backoffCap  = time.Minute
@@ -60,7 +61,8 @@ func retried(err error) bool {
 	return errors.Is(err, harvest.ErrTemporary)
 }
 
-// later returns the error of an attempt that failed, when the next is not made because the host is not to be asked yet.
+// later returns the error of an attempt that failed, when the next is not made because
+// the host is not to be asked yet.
 func later(failed, notYet error) error {
 	at, _ := harvest.RetryAfter(notYet)
 	switch e := failed.(type) {
@@ -124,8 +126,9 @@ func cutOff(err error) error {
 	return fmt.Errorf("%w: %w", websync.ErrTruncated, err)
 }
 
-// retryAfter returns the moment that a Retry-After header names (RFC 9110 §10.2.3): so many seconds from now, or as long
-// from now as its date is after the answer's own. Never more than longest from now; zero if there is none.
+// retryAfter returns the moment that a Retry-After header names (RFC 9110 §10.2.3): so
+// many seconds from now, or as long from now as its date is after the answer's own. Never
+// more than longest from now; zero if there is none.
 func retryAfter(h http.Header, now time.Time, longest time.Duration) time.Time {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
@@ -146,7 +149,8 @@ func retryAfter(h http.Header, now time.Time, longest time.Duration) time.Time {
 	return now.Add(min(max(wait, 0), longest))
 }
 
-// seconds reads a number of seconds; a fraction, which the specification doesn't know, is allowed.
+// seconds reads a number of seconds; a fraction, which the specification doesn't know, is
+// allowed.
 func seconds(text string) (time.Duration, bool) {
 	const most = float64(100 * 365 * 24 * time.Hour / time.Second)
 	if strings.Trim(text, "0123456789.") != "" {

@@ -191,7 +191,8 @@ func TestTotalTimeout(t *testing.T) {
 	})
 }
 
-// A body that drips ends its attempt after a minute, and gives its place back. A reader who takes long is not the host.
+// A body that drips ends its attempt after a minute, and gives its place back. A reader
+// who takes long is not the host.
 func TestMinSpeed(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -30,7 +30,8 @@ var update = flag.Bool("update", false, "write the golden files")
 
 const retryTable = "testdata/retries.md"
 
-// A retryCase is a row of the table: what happens to one Fetch, of which the body is read to its end.
+// A retryCase is a row of the table: what happens to one Fetch, of which the body is read
+// to its end.
 type retryCase struct {
 	name   string
 	answer func() answer // of http://example.org/, in a new run; nil: 404
@@ -47,8 +48,9 @@ type retryResult struct {
 	next     time.Duration // after the end; negative: not said
 }
 
-// TestRetryTable records what is tried again, when, and for how long. The waits are random below 1, 2, 4 … seconds: each
-// case is made with the shortest and with the longest.
+// TestRetryTable records what is tried again, when, and for how long. The waits are
+// random below 1, 2, 4 … seconds: each case is made with the shortest and with the
+// longest.
 func TestRetryTable(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprint(&b, retryHead)
@@ -178,7 +180,8 @@ func kinds(err error) string {
 	return cmp.Or(strings.Join(names, ", "), "none of these")
 }
 
-// statusCases makes one case of all codes with which the same happens, and names it by them.
+// statusCases makes one case of all codes with which the same happens, and names it by
+// them.
 func statusCases(t *testing.T) []retryCase {
 	codes := map[string][]int{}
 	for code := 200; code < 600; code++ {

@@ -14,9 +14,11 @@ const (
 	crawlDelayCap = time.Minute // what is longer counts as this
 )
 
-// Robots is what a robots.txt (RFC 9309) says to one user agent. The zero Robots allows everything.
+// Robots is what a robots.txt (RFC 9309) says to one user agent. The zero Robots allows
+// everything.
 type Robots struct {
-	// CrawlDelay is the shortest time between two requests, not more than a minute. 0: not stated.
+	// CrawlDelay is the shortest time between two requests, not more than a minute. 0:
+	// not stated.
 	CrawlDelay time.Duration
 	// Sitemaps are the values of the Sitemap lines, as they are.
 	Sitemaps []string
@@ -31,8 +33,8 @@ type Rule struct {
 	Path  string // as written
 }
 
-// String returns the rule as a line, for example "Disallow: /private". Control characters are not shown, nor what is
-// beyond 100 bytes.
+// String returns the rule as a line, for example "Disallow: /private". Control characters
+// are not shown, nor what is beyond 100 bytes.
 func (r Rule) String() string {
 	path := fmt.Sprintf("%.100q", r.Path)
 	path = strings.ReplaceAll(path[1:len(path)-1], `\"`, `"`)
@@ -50,8 +52,8 @@ type pattern struct {
 	size  int      // octets: the rule with the most wins
 }
 
-// ParseRobots reads a robots.txt as the user agent with the given product token does. There are no errors: what can't be
-// understood is skipped. It reads the first 500 KiB.
+// ParseRobots reads a robots.txt as the user agent with the given product token does.
+// There are no errors: what can't be understood is skipped. It reads the first 500 KiB.
 func ParseRobots(text []byte, token string) *Robots {
 	p := robotsParser{token: token, own: &Robots{}, others: &Robots{}}
 	if len(text) > robotsBytes {
@@ -76,7 +78,8 @@ func ParseRobots(text []byte, token string) *Robots {
 	return p.others
 }
 
-// A robotsParser reads line by line. Groups for the same user agent are one (RFC 9309 §2.2.1).
+// A robotsParser reads line by line. Groups for the same user agent are one (RFC 9309
+// §2.2.1).
 type robotsParser struct {
 	token    string
 	own      *Robots // of the groups that name the token
@@ -142,8 +145,8 @@ func (p *robotsParser) rule(r Rule) {
 	p.groups(func(g *Robots) { g.rules = append(g.rules, newPattern(r)) })
 }
 
-// delay reads a Crawl-delay. It is another record (RFC 9309 §2.2.4): it ends nothing, and it holds for all agents of its
-// group, those that follow it, too.
+// delay reads a Crawl-delay. It is another record (RFC 9309 §2.2.4): it ends nothing, and
+// it holds for all agents of its group, those that follow it, too.
 func (p *robotsParser) delay(value string) {
 	if d, ok := seconds(value); ok {
 		p.gap = max(p.gap, min(d, crawlDelayCap))
@@ -167,8 +170,9 @@ func productToken(agent string) string {
 	return agent
 }
 
-// agentToken returns the product token of who sends the User-Agent header: its first name. Where that is the one that all
-// browsers have, the name that follows "compatible" is meant.
+// agentToken returns the product token of who sends the User-Agent header: its first
+// name. Where that is the one that all browsers have, the name that follows "compatible"
+// is meant.
 func agentToken(agent string) string {
 	token := productToken(agent)
 	if !strings.EqualFold(token, "Mozilla") {
@@ -196,8 +200,9 @@ func newPattern(r Rule) pattern {
 	return p
 }
 
-// Allowed reports whether u may be fetched, and the rule that says so; none, if no rule matches. Only path and query of u
-// count. The longest match decides, and between equals Allow (RFC 9309 §2.2.2).
+// Allowed reports whether u may be fetched, and the rule that says so; none, if no rule
+// matches. Only path and query of u count. The longest match decides, and between equals
+// Allow (RFC 9309 §2.2.2).
 func (r *Robots) Allowed(u *url.URL) (bool, Rule) {
 	target := u.EscapedPath()
 	if target == "" {
@@ -223,7 +228,8 @@ func (r *Robots) Allowed(u *url.URL) (bool, Rule) {
 	return best.Allow, best.Rule
 }
 
-// matches reports whether the pattern stands at the beginning of target, or for all of it.
+// matches reports whether the pattern stands at the beginning of target, or for all of
+// it.
 func (p *pattern) matches(target string) bool {
 	rest, ok := strings.CutPrefix(target, p.parts[0])
 	if !ok {
@@ -246,10 +252,11 @@ func (p *pattern) matches(target string) bool {
 	return strings.Contains(rest, p.parts[last])
 }
 
-// canonical makes paths and queries that mean the same the same string, which is the path to match of RFC 9309 §2.2.2:
-// octets that are not reserved stand for themselves, and all others are percent-encoded. Only the delimiters that do their
-// work stay: slash, the first question mark, and in the query what separates its parameters. inQuery says that s belongs
-// to a query, or, as a result, that it ends in one.
+// canonical makes paths and queries that mean the same the same string, which is the path
+// to match of RFC 9309 §2.2.2: octets that are not reserved stand for themselves, and all
+// others are percent-encoded. Only the delimiters that do their work stay: slash, the
+// first question mark, and in the query what separates its parameters. inQuery says that
+// s belongs to a query, or, as a result, that it ends in one.
 func canonical(s string, inQuery bool) (string, bool) {
 	plain := 0
 	for plain < len(s) && stays(s[plain], inQuery) {

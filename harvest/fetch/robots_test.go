@@ -19,8 +19,9 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// TestRobots is a table of the rules and the examples of RFC 9309. In a case, each line after the file is a target and what
-// is expected of it: "+" allowed, "-" forbidden. Other agents than websync stand before their target.
+// TestRobots is a table of the rules and the examples of RFC 9309. In a case, each line
+// after the file is a target and what is expected of it: "+" allowed, "-" forbidden.
+// Other agents than websync stand before their target.
 func TestRobots(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -586,8 +587,8 @@ func TestRobotsAnswers(t *testing.T) {
 	}
 }
 
-// §2.3.1.4: while robots.txt can't be reached nothing is fetched, it is asked for again every minute and then less often,
-// and after thirty days it forbids nothing.
+// §2.3.1.4: while robots.txt can't be reached nothing is fetched, it is asked for again
+// every minute and then less often, and after thirty days it forbids nothing.
 func TestRobotsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -621,7 +622,8 @@ func TestRobotsUnreachable(t *testing.T) {
 	})
 }
 
-// §2.4: rules are kept for a day, asked for again conditionally, and stay in force while the host can't be reached.
+// §2.4: rules are kept for a day, asked for again conditionally, and stay in force while
+// the host can't be reached.
 func TestRobotsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

@@ -41,8 +41,8 @@ type robotsNote struct {
 	Modified    string    `json:"modified,omitempty"`
 }
 
-// Robots returns the rules of the host of rawURL, from memory if they were read in the last 24 hours. The host may have
-// a private address.
+// Robots returns the rules of the host of rawURL, from memory if they were read in the
+// last 24 hours. The host may have a private address.
 func (c *Client) Robots(ctx context.Context, rawURL string) (*Robots, error) {
 	k, err := c.newCall(&harvest.Request{URL: rawURL, Root: rawURL})
 	if err != nil {
@@ -99,7 +99,8 @@ func (k *call) rules(ctx context.Context, h *host) (*Robots, error) {
 	return r.unread(k, h, err)
 }
 
-// lost notes that robots.txt can't be reached. The longer this lasts, the more seldom it is asked for.
+// lost notes that robots.txt can't be reached. The longer this lasts, the more seldom it
+// is asked for.
 func (r *robotsCache) lost(err error) {
 	now := time.Now()
 	if r.Unreachable.IsZero() {
@@ -111,7 +112,8 @@ func (r *robotsCache) lost(err error) {
 	}
 }
 
-// unread answers for a robots.txt that can't be reached: the old rules, or nothing is allowed.
+// unread answers for a robots.txt that can't be reached: the old rules, or nothing is
+// allowed.
 func (r *robotsCache) unread(k *call, h *host, why error) (*Robots, error) {
 	switch {
 	case r.rules != nil:
@@ -164,8 +166,9 @@ func (k *call) readRobots(ctx context.Context, h *host) error {
 	return nil
 }
 
-// unavailable reports whether err says that there is no robots.txt (RFC 9309 §2.3.1.2 and §2.3.1.3). What may pass, as 429,
-// doesn't say so: it is treated as unreachable, which asks less of the host.
+// unavailable reports whether err says that there is no robots.txt (RFC 9309 §2.3.1.2 and
+// §2.3.1.3). What may pass, as 429, doesn't say so: it is treated as unreachable, which
+// asks less of the host.
 func unavailable(err error) bool {
 	if errors.Is(err, errRedirect) {
 		return !errors.Is(err, harvest.ErrForbidden)
@@ -198,7 +201,8 @@ func (h *host) obey(r *Robots) {
 	}
 }
 
-// keepRobots notes robots.txt for the State, unless it is long, and what it takes of memory.
+// keepRobots notes robots.txt for the State, unless it is long, and what it takes of
+// memory.
 func (h *host) keepRobots(ctx context.Context) {
 	note := h.robots.robotsNote
 	h.c.hosts.mu.Lock()

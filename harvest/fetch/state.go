@@ -20,7 +20,8 @@ const (
 func hostKey(origin string) string   { return "fetch/host/" + origin }
 func robotsKey(origin string) string { return "fetch/robots/" + origin }
 
-// A hostNote is what a State keeps of a host. That there is one means that the host was asked before.
+// A hostNote is what a State keeps of a host. That there is one means that the host was
+// asked before.
 type hostNote struct {
 	Until    time.Time `json:"until,omitzero"`
 	Refusals int       `json:"refusals,omitempty"`
@@ -49,7 +50,8 @@ func (c *Client) Unsaved() map[string][]byte {
 	return m
 }
 
-// keep has a value ride in the next Commit, where nil deletes it. If nobody takes them, they are written from here.
+// keep has a value ride in the next Commit, where nil deletes it. If nobody takes them,
+// they are written from here.
 func (c *Client) keep(ctx context.Context, key string, value []byte) {
 	if c.state == nil {
 		return
@@ -69,7 +71,8 @@ func (c *Client) keep(ctx context.Context, key string, value []byte) {
 	}
 }
 
-// write sets a value in the State now. A value that can't be written is lost, which costs politeness and nothing else.
+// write sets a value in the State now. A value that can't be written is lost, which costs
+// politeness and nothing else.
 func (c *Client) write(ctx context.Context, key string, value []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
 	defer cancel()
@@ -103,8 +106,8 @@ func (h *host) save(ctx context.Context) {
 	}
 }
 
-// restore reads what the State knows of a host, and waits one interval if it knows it: how long ago the last request
-// was can't be told.
+// restore reads what the State knows of a host, and waits one interval if it knows it:
+// how long ago the last request was can't be told.
 func (h *host) restore(ctx context.Context) {
 	if h.c.state == nil {
 		return

@@ -48,7 +48,8 @@ func TestStateOfHost(t *testing.T) {
 	})
 }
 
-// A known host waits one interval after a start, an unknown one doesn't. Crawl-delay is part of what is known.
+// A known host waits one interval after a start, an unknown one doesn't. Crawl-delay is
+// part of what is known.
 func TestStateOfInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -72,8 +73,8 @@ func TestStateOfInterval(t *testing.T) {
 	})
 }
 
-// How long robots.txt was out of reach is known after a restart, when it will be asked for again is not: whoever starts
-// anew has a reason.
+// How long robots.txt was out of reach is known after a restart, when it will be asked
+// for again is not: whoever starts anew has a reason.
 func TestStateOfUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -133,7 +134,8 @@ func TestUnsavedIsBounded(t *testing.T) {
 	assert.Len(t, s.m, 100)
 }
 
-// What is kept of hosts goes away when they are not asked any more, and that of many strange ones has a limit.
+// What is kept of hosts goes away when they are not asked any more, and that of many
+// strange ones has a limit.
 func TestStateGoesAway(t *testing.T) {
 	t.Run("long ago", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -205,7 +207,8 @@ func TestStateGoesAway(t *testing.T) {
 	})
 }
 
-// A robots.txt that is too long to be kept is read again after a restart, not taken for none.
+// A robots.txt that is too long to be kept is read again after a restart, not taken for
+// none.
 func TestStateOfLongRobots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

@@ -11,8 +11,8 @@ import (
 // A dialFunc is what [net.Dialer] DialContext is.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// newTransport returns a Transport with bounded buffers that keeps as many connections as may be in use. Redirects,
-// time-outs and compression are not its business.
+// newTransport returns a Transport with bounded buffers that keeps as many connections as
+// may be in use. Redirects, time-outs and compression are not its business.
 func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 	idle := s.perHost
 	if idle == 0 {

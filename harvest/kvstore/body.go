@@ -155,7 +155,8 @@ func (w *bodyWriter) Discard() error {
 	return w.removeChunks(context.WithoutCancel(w.ctx))
 }
 
-// release is called when the bytes are in the store: those of w, or the same from elsewhere.
+// release is called when the bytes are in the store: those of w, or the same from
+// elsewhere.
 func (w *bodyWriter) release(ctx context.Context) {
 	w.mu.Lock()
 	gone := w.discarded || w.released
@@ -217,7 +218,8 @@ func (s *Store) isWriting(t token) bool {
 	return ok
 }
 
-// removeChunks removes what no body has taken, in several Updates. The first makes sure that none will.
+// removeChunks removes what no body has taken, in several Updates. The first makes sure
+// that none will.
 func (s *Store) removeChunks(ctx context.Context, t token) error {
 	for more := true; more; {
 		err := s.update(ctx, func(w *writer) error {
@@ -246,8 +248,9 @@ func (s *Store) removeChunks(ctx context.Context, t token) error {
 	return nil
 }
 
-// Open implements [websync.Catalog]. The context serves all reading of the body. A long body is read in pieces as they
-// are asked for: one that Vacuum removes meanwhile ends in [websync.ErrNotFound].
+// Open implements [websync.Catalog]. The context serves all reading of the body. A long
+// body is read in pieces as they are asked for: one that Vacuum removes meanwhile ends in
+// [websync.ErrNotFound].
 func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
 	k, ok := sumOf(b.Key)
 	if !ok {

@@ -392,7 +392,8 @@ func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) erro
 	return c.setBody(bk, k, before, &v)
 }
 
-// setBody writes v in place of before, if that is not nil, and keeps the list of bodies that no record names.
+// setBody writes v in place of before, if that is not nil, and keeps the list of bodies
+// that no record names.
 func (c *commit) setBody(bk key, k sum, before, v *body) error {
 	unused := func(v *body) key { return newKey(unusedKey).time(micro(v.since)).bytes(k[:]) }
 	if before != nil && before.refs <= 0 {

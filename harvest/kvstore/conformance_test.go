@@ -61,9 +61,9 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, options(func(t testing.TB) kvstore.DB { return &strictDB{t: t, db: memstore.NewDB()} }))
 }
 
-// A strictDB shows what a Store must not rely on: values are destroyed when the function has returned, each Update is run
-// twice, and a Scan does not show what the same Tx has written. It fails the test when a Store asks for what the contract
-// does not give.
+// A strictDB shows what a Store must not rely on: values are destroyed when the function
+// has returned, each Update is run twice, and a Scan does not show what the same Tx has
+// written. It fails the test when a Store asks for what the contract does not give.
 type strictDB struct {
 	t  testing.TB
 	db *memstore.DB

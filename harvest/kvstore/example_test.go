@@ -13,7 +13,8 @@ import (
 	"github.com/websync-go/websync/harvest/kvstore"
 )
 
-// A sortedMap is about the least that can be a kvstore.DB: a map, locked as a whole, and copied for each Update.
+// A sortedMap is about the least that can be a kvstore.DB: a map, locked as a whole, and
+// copied for each Update.
 type sortedMap struct {
 	mu     sync.RWMutex
 	values map[string][]byte

@@ -31,8 +31,9 @@ import (
 //	c name                claim: see type claim
 //	S key                 value of State
 //
-// A record's number is that of the generation written beside it. When the log has been compacted numbers of the generation
-// before are looked up under m, until all records are rewritten: so the switch to the new generation is small.
+// A record's number is that of the generation written beside it. When the log has been
+// compacted numbers of the generation before are looked up under m, until all records are
+// rewritten: so the switch to the new generation is small.
 const (
 	headKey       = 'h'
 	generationKey = 'g'

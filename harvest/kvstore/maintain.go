@@ -11,14 +11,16 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// Compact implements [harvest.Maintainer]. It works in many small Updates beside commits. The last of them copies what is
-// left, ends the claims and makes the new generation the newest; if the call ends before it, nothing has changed, and what
-// it has written is removed by the next. Then records and tasks are given their new numbers; if the call ends before that
-// is done, readers translate them, and the next call goes on.
+// Compact implements [harvest.Maintainer]. It works in many small Updates beside commits.
+// The last of them copies what is left, ends the claims and makes the new generation the
+// newest; if the call ends before it, nothing has changed, and what it has written is
+// removed by the next. Then records and tasks are given their new numbers; if the call
+// ends before that is done, readers translate them, and the next call goes on.
 //
-// What changes while it runs appears in the new generation as in the old, with the entry before the change as well; a
-// Touch of what has been copied already changes the record only. When another process begins to compact the same DB, the
-// earlier call ends with [harvest.ErrHeld].
+// What changes while it runs appears in the new generation as in the old, with the entry
+// before the change as well; a Touch of what has been copied already changes the record
+// only. When another process begins to compact the same DB, the earlier call ends with
+// [harvest.ErrHeld].
 func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
@@ -75,7 +77,8 @@ func (w *writer) compaction(t token) (c compaction, err error) {
 	return c, err
 }
 
-// compact copies the next pages of the log. If those were the last ones it switches to the new generation and returns it.
+// compact copies the next pages of the log. If those were the last ones it switches to
+// the new generation and returns it.
 func (w *writer) compact(t token, pages int) (generation uint64, err error) {
 	c, err := w.compaction(t)
 	if err != nil {
@@ -101,7 +104,8 @@ func (w *writer) compact(t token, pages int) (generation uint64, err error) {
 	return 0, w.put(newKey(compactionKey), &c)
 }
 
-// copyEntry copies the entry c.from unless it is superseded, in the state that the record has now: it may have been touched.
+// copyEntry copies the entry c.from unless it is superseded, in the state that the record
+// has now: it may have been touched.
 func (w *writer) copyEntry(c *compaction, value []byte) error {
 	var o owned
 	var item websync.Item
@@ -249,7 +253,8 @@ func (s *Store) Drop(ctx context.Context, before uint64) error {
 	return s.remove(ctx, newKey(logKey), limit(logKey, before), nil)
 }
 
-// remove deletes from <= key < to in several Updates. Guard, if not nil, is asked in each.
+// remove deletes from <= key < to in several Updates. Guard, if not nil, is asked in
+// each.
 func (s *Store) remove(ctx context.Context, from, to key, guard func(*writer) error) error {
 	for from != nil {
 		var next key
@@ -279,8 +284,8 @@ func (s *Store) remove(ctx context.Context, from, to key, guard func(*writer) er
 	return nil
 }
 
-// Vacuum implements [harvest.Maintainer]. Bodies that no Commit has taken, left by a process that has ended, are removed
-// too but not counted.
+// Vacuum implements [harvest.Maintainer]. Bodies that no Commit has taken, left by a
+// process that has ended, are removed too but not counted.
 func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, err error) {
 	limit := s.now() - grace.Microseconds()
 	from := newKey(unusedKey)
@@ -311,7 +316,8 @@ func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, e
 	return removed, s.vacuumPending(ctx, limit)
 }
 
-// vacuum removes one body that no record names. Chunks are left as those of a body that was never committed.
+// vacuum removes one body that no record names. Chunks are left as those of a body that
+// was never committed.
 func (w *writer) vacuum(unused key) error {
 	k := unused[1+8:]
 	bk := newKey(bodyKey).bytes(k)

@@ -20,7 +20,8 @@ const (
 	pageScan  = 8192 // entries that a filter drops included
 )
 
-// pages yields what next returns, page by page, until there is no more. The page may be used again.
+// pages yields what next returns, page by page, until there is no more. The page may be
+// used again.
 func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for {
@@ -44,7 +45,8 @@ func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, err
 // A pair is a key and its value.
 type pair struct{ key, value []byte }
 
-// scan returns a page of what lies in from <= key < to and is wanted, and where to go on: nil if there is no more.
+// scan returns a page of what lies in from <= key < to and is wanted, and where to go on:
+// nil if there is no more.
 func (r *reader) scan(from, to key, wanted func(pair) bool) (page []pair, next key, err error) {
 	size, seen := 0, 0
 	var last []byte
@@ -275,7 +277,8 @@ func (w *walk) begin(last websync.Seq) {
 	}
 }
 
-// pages yields what read, which is given the range that is left, returns: the numbers it has read up to.
+// pages yields what read, which is given the range that is left, returns: the numbers it
+// has read up to.
 func (s *Store) walk(ctx context.Context, rng websync.Range, read func(*reader, *walk) (next websync.Seq, err error)) iter.Seq2[websync.Item, error] {
 	rng.Sources = slices.Clone(rng.Sources)
 	return func(yield func(websync.Item, error) bool) {
@@ -351,7 +354,8 @@ func (s *Store) Changes(ctx context.Context, rng websync.Range) iter.Seq2[websyn
 	})
 }
 
-// lastOf sets the generation if it is not named and returns the greatest number of the log.
+// lastOf sets the generation if it is not named and returns the greatest number of the
+// log.
 func (r *reader) lastOf(rng *websync.Range) (websync.Seq, error) {
 	if rng.Generation == 0 {
 		rng.Generation = r.head.generation
@@ -371,12 +375,14 @@ func (r *reader) lastOf(rng *websync.Range) (websync.Seq, error) {
 	return last, p.end()
 }
 
-// numberOf returns the number that a key of the log or of the order of first appearances ends with.
+// numberOf returns the number that a key of the log or of the order of first appearances
+// ends with.
 func numberOf(k []byte) websync.Seq {
 	return websync.Seq(binary.BigEndian.Uint64(k[len(k)-8:]))
 }
 
-// inRange returns a page of the entries that w wants, and the number up to which all are read.
+// inRange returns a page of the entries that w wants, and the number up to which all are
+// read.
 func (r *reader) inRange(w *walk, from func(after websync.Seq) key) ([]pair, websync.Seq, error) {
 	f, err := r.filter(w.rng.Sources)
 	if err != nil || f.nothing() || w.rng.After >= w.rng.Until {

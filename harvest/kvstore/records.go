@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A stored is a record, or a task with its Base, as it is kept: a number and the generation that it belongs to, and the
-// bytes of the codec.
+// A stored is a record, or a task with its Base, as it is kept: a number and the
+// generation that it belongs to, and the bytes of the codec.
 type stored struct {
 	generation uint64
 	seq        websync.Seq
@@ -37,7 +37,8 @@ func (r *reader) stored(k key) (v stored, err error) {
 	return v, err
 }
 
-// gone is the number of an entry that the newest generation does not have. No entry will ever have it.
+// gone is the number of an entry that the newest generation does not have. No entry will
+// ever have it.
 const gone = websync.Seq(1<<63 - 1)
 
 // renumber gives v its number in the newest generation.
@@ -106,7 +107,8 @@ func (w *writer) setRecord(n uint32, rec harvest.Record) error {
 	return w.set(newKey(recordKey).source(n).text(rec.Resource.ID), w.scratch)
 }
 
-// setTask replaces the task of its id: whatever there is, or only the one with the task's N.
+// setTask replaces the task of its id: whatever there is, or only the one with the task's
+// N.
 func (w *writer) setTask(n uint32, t harvest.Task) error {
 	old, err := w.deleteTask(n, harvest.TaskRef{ID: t.Resource.ID, N: t.N})
 	if err != nil || t.N != 0 && old == 0 {

@@ -15,7 +15,8 @@ type Store struct {
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
 
-	// ChunkSize is how many bytes of a body are written in one Update, and how many wait in memory before. 0 and negative: 128 KiB.
+	// ChunkSize is how many bytes of a body are written in one Update, and how many wait
+	// in memory before. 0 and negative: 128 KiB.
 	ChunkSize int
 
 	db DB
@@ -31,7 +32,8 @@ var (
 	_ harvest.Maintainer = (*Store)(nil)
 )
 
-// New returns a Store on db. Several Stores, in several processes if the DB allows it, may use one DB at the same time.
+// New returns a Store on db. Several Stores, in several processes if the DB allows it,
+// may use one DB at the same time.
 func New(db DB) *Store { return &Store{db: db} }
 
 // now returns microseconds since 1970.
@@ -153,7 +155,8 @@ func (s *Store) update(ctx context.Context, fn func(*writer) error) error {
 	})
 }
 
-// set copies key and value, so that the caller may use both again. An empty value deletes.
+// set copies key and value, so that the caller may use both again. An empty value
+// deletes.
 func (w *writer) set(k key, value []byte) error {
 	if len(value) == 0 {
 		return w.tx.Delete(bytes.Clone(k))

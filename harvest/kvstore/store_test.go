@@ -25,8 +25,8 @@ import (
 
 var ctx = context.Background()
 
-// A hookDB counts, and calls before with the number of each Update, and inside with each key that an Update gets. If before
-// returns an error the Update fails.
+// A hookDB counts, and calls before with the number of each Update, and inside with each
+// key that an Update gets. If before returns an error the Update fails.
 type hookDB struct {
 	kvstore.DB
 	updates    atomic.Int64 // they may begin side by side
@@ -298,7 +298,8 @@ func TestCommitIsLinear(t *testing.T) {
 	assert.LessOrEqual(t, (many-few)/500, 8, "calls for each record with a body")
 }
 
-// Chunks of a process that has ended stay until Vacuum's grace is over; those that are being written stay at all times.
+// Chunks of a process that has ended stay until Vacuum's grace is over; those that are
+// being written stay at all times.
 func TestCrashedBody(t *testing.T) {
 	db := memstore.NewDB()
 	now := time.Unix(1e9, 0)
@@ -372,7 +373,8 @@ func TestSameBodyTwice(t *testing.T) {
 	assert.Zero(t, kvstore.Keys(ctx, db, 'P'))
 }
 
-// Discard removes the chunks, also when it comes in the middle of a commit, which then has the body or is refused.
+// Discard removes the chunks, also when it comes in the middle of a commit, which then
+// has the body or is refused.
 func TestDiscard(t *testing.T) {
 	db := memstore.NewDB()
 	h := &hookDB{DB: db}
@@ -449,7 +451,8 @@ func TestHalfRemoved(t *testing.T) {
 	inspect(t, db)
 }
 
-// Grace counts from when the last record let the body go, or from when its bytes came again.
+// Grace counts from when the last record let the body go, or from when its bytes came
+// again.
 func TestGrace(t *testing.T) {
 	db := memstore.NewDB()
 	now := time.Unix(1e9, 0)
@@ -566,7 +569,8 @@ func state(t testing.TB, s *kvstore.Store) (seen []string) {
 	return append(seen, fmt.Sprint(head.Live, head.Born))
 }
 
-// worn has n ids, of which every third has a superseded entry and every fifth a withheld deletion.
+// worn has n ids, of which every third has a superseded entry and every fifth a withheld
+// deletion.
 func worn(t testing.TB, s *kvstore.Store, n int) {
 	c := claim(t, s)
 	for from := 0; from < n; from += 100 {
@@ -590,7 +594,8 @@ func worn(t testing.TB, s *kvstore.Store, n int) {
 	require.NoError(t, s.Release(ctx, c))
 }
 
-// A Compact that ends anywhere changes nothing that a reader sees, and the next one finishes the work.
+// A Compact that ends anywhere changes nothing that a reader sees, and the next one
+// finishes the work.
 func TestCompactInterrupted(t *testing.T) {
 	stop := errors.New("stop")
 	for n := 1; ; n++ {
@@ -637,7 +642,8 @@ func TestCompactInterrupted(t *testing.T) {
 	}
 }
 
-// Commits between the steps of a Compact are all there afterwards, with every entry of theirs.
+// Commits between the steps of a Compact are all there afterwards, with every entry of
+// theirs.
 func TestCompactBetweenCommits(t *testing.T) {
 	db := memstore.NewDB()
 	s := kvstore.New(db)
@@ -701,7 +707,8 @@ func TestCompactTwice(t *testing.T) {
 	}
 }
 
-// One that begins takes the place of the one that is at work, even if it does not get far.
+// One that begins takes the place of the one that is at work, even if it does not get
+// far.
 func TestCompactTakenOver(t *testing.T) {
 	db := memstore.NewDB()
 	s := kvstore.New(db)

@@ -8,7 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest/kvstore"
 )
 
-// A DB is an ordered map in memory. Two Stores on one DB are like two processes on one database.
+// A DB is an ordered map in memory. Two Stores on one DB are like two processes on one
+// database.
 type DB struct {
 	root   atomic.Pointer[node]
 	update sync.Mutex

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// An edit is the number of an Update. A node belongs to the one that made it, which alone may change it; any other copies
-// it first. So a root that has been published never changes.
+// An edit is the number of an Update. A node belongs to the one that made it, which alone
+// may change it; any other copies it first. So a root that has been published never
+// changes.
 type edit uint64
 
 // A node of a B+ tree. Entries lie in the leaves.
@@ -120,8 +121,8 @@ func (n *node) set(key, value []byte, e edit) (left, right *node) {
 	return n, n.split(i, e)
 }
 
-// split cuts a node that is too large in two. When its last key has just been added, at index last, the keys probably come
-// in their order, and the first node stays full.
+// split cuts a node that is too large in two. When its last key has just been added, at
+// index last, the keys probably come in their order, and the first node stays full.
 func (n *node) split(last int, e edit) *node {
 	if len(n.keys) <= maxKeys {
 		return nil

@@ -23,8 +23,8 @@ func contents(r kvstore.Reader, from, to string) (all []string) {
 	return all
 }
 
-// check looks at the shape of the tree: keys in order and between those of the parents, no node too large, all leaves at
-// one depth.
+// check looks at the shape of the tree: keys in order and between those of the parents,
+// no node too large, all leaves at one depth.
 func check(t *testing.T, n *node, low, high []byte) (depth int) {
 	t.Helper()
 	require.LessOrEqual(t, len(n.keys), maxKeys)
@@ -49,7 +49,8 @@ func check(t *testing.T, n *node, low, high []byte) (depth int) {
 	return depth + 1
 }
 
-// The tree does what a plain map does, whatever the order of keys, and older states stay as they were.
+// The tree does what a plain map does, whatever the order of keys, and older states stay
+// as they were.
 func TestTreeAgainstMap(t *testing.T) {
 	ctx := context.Background()
 	for name, next := range map[string]func(r *rand.Rand, i int) string{
@@ -124,7 +125,8 @@ func TestTreeAgainstMap(t *testing.T) {
 	}
 }
 
-// A queue that is filled at one end and emptied at the other does not leave empty nodes behind.
+// A queue that is filled at one end and emptied at the other does not leave empty nodes
+// behind.
 func TestTreeQueue(t *testing.T) {
 	db := NewDB()
 	for i := range 20_000 {

@@ -21,15 +21,17 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// ServeHTTP answers hubs. The last step of the path says which subscription is meant; what is before it doesn't matter.
+// ServeHTTP answers hubs. The last step of the path says which subscription is meant;
+// what is before it doesn't matter.
 //
-// GET (WebSub §5.2, §5.3): the challenge of a request that was made, for the same topic, is sent back; a denial is noted.
-// Anything else is 404.
+// GET (WebSub §5.2, §5.3): the challenge of a request that was made, for the same topic,
+// is sent back; a denial is noted. Anything else is 404.
 //
-// POST (WebSub §7): 202 for a notice, genuine or not; 410 when there is no such subscription. Genuine is what the
-// secret of the subscription has signed in X-Hub-Signature by sha1, sha256, sha384 or sha512. HMAC needs no collision
-// resistance, which is all that SHA-1 has lost, and many hubs know nothing else. Where there is no secret, because the hub
-// is asked over http, the callback alone has to do.
+// POST (WebSub §7): 202 for a notice, genuine or not; 410 when there is no such
+// subscription. Genuine is what the secret of the subscription has signed in
+// X-Hub-Signature by sha1, sha256, sha384 or sha512. HMAC needs no collision resistance,
+// which is all that SHA-1 has lost, and many hubs know nothing else. Where there is no
+// secret, because the hub is asked over http, the callback alone has to do.
 //
 // 503: the State could not be read; 405: another method.
 func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +52,8 @@ func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// verify answers a hub that asks whether a request was made, or says that the subscription is denied.
+// verify answers a hub that asks whether a request was made, or says that the
+// subscription is denied.
 func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string) {
 	query := r.URL.Query()
 	var (
@@ -90,7 +93,8 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string
 	}
 }
 
-// changeByToken lets f change the record that the token belongs to. F is not called if there is none.
+// changeByToken lets f change the record that the token belongs to. F is not called if
+// there is none.
 func (s *Subscriber) changeByToken(ctx context.Context, token string, f func(*record)) error {
 	id, ok := find(token)
 	if !ok {
@@ -104,7 +108,8 @@ func (s *Subscriber) changeByToken(ctx context.Context, token string, f func(*re
 	})
 }
 
-// agree enters into r what a hub says of it, and reports whether it answers what was asked.
+// agree enters into r what a hub says of it, and reports whether it answers what was
+// asked.
 func (s *Subscriber) agree(r *record, query url.Values) bool {
 	mode, challenged := query.Get("hub.mode"), query.Get("hub.challenge") != ""
 	switch {
@@ -124,7 +129,8 @@ func (s *Subscriber) agree(r *record, query url.Values) bool {
 	return true
 }
 
-// granted returns the lease that a hub states; what was asked for, if it states none (a hub must); a year at most.
+// granted returns the lease that a hub states; what was asked for, if it states none (a
+// hub must); a year at most.
 func (s *Subscriber) granted(seconds string) time.Duration {
 	const longest = 365 * 24 * time.Hour
 	n, err := strconv.ParseUint(seconds, 10, 64)

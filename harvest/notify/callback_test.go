@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// confirmed calls f with a Subscriber that has one active subscription, and the form by which it was asked for.
+// confirmed calls f with a Subscriber that has one active subscription, and the form by
+// which it was asked for.
 func confirmed(t *testing.T, f func(*fixture, url.Values)) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newFixture(t)

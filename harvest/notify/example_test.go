@@ -19,7 +19,8 @@ import (
 	"github.com/websync-go/websync/publish"
 )
 
-// acts is a Source of one resource whose bytes come along. A Source on the web is in the package of its protocol.
+// acts is a Source of one resource whose bytes come along. A Source on the web is in the
+// package of its protocol.
 var acts = harvest.Of("https://law.example/feed.atom",
 	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.Bytes([]byte("Be it enacted"))},
 )
@@ -100,7 +101,8 @@ func ExampleSubscriber() {
 	// active 240h0m0s <nil>
 }
 
-// A hub in an inner network needs a Client that may go there, and to no other address that is not public.
+// A hub in an inner network needs a Client that may go there, and to no other address
+// that is not public.
 func ExampleSubscriber_innerNetwork() {
 	guard := &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: guard.Control}

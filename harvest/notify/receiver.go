@@ -12,8 +12,9 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Receiver is the address to ping: a POST request names the URLs of lists or feeds that have changed, in the fields url
-// and feed of a form or of the query, or as lines of text. It is answered with
+// A Receiver is the address to ping: a POST request names the URLs of lists or feeds that
+// have changed, in the fields url and feed of a form or of the query, or as lines of
+// text. It is answered with
 //
 //	202  at least one of the URLs is on the list, and its source will run
 //	400  there is no URL
@@ -21,10 +22,11 @@ import (
 //	405  not a POST
 //	413  more than 64 KiB
 //
-// Nothing is fetched but what is on the list, so anybody may be let ping. Its fields are not changed while it is in use.
+// Nothing is fetched but what is on the list, so anybody may be let ping. Its fields are
+// not changed while it is in use.
 type Receiver struct {
-	// Notify is told each URL and reports whether it is on the list: the method of a Runner. It must return at once. Nil:
-	// none is.
+	// Notify is told each URL and reports whether it is on the list: the method of a
+	// Runner. It must return at once. Nil: none is.
 	Notify func(url string) bool
 
 	// Log gets pings that are on the list (debug). Nil: silent.

@@ -39,7 +39,8 @@ func (s *Subscriber) newClient() *http.Client {
 	return &client
 }
 
-// keepsMethod lets a redirect pass that leads to another hub (WebSub §5.1), and doesn't show the secret on the way.
+// keepsMethod lets a redirect pass that leads to another hub (WebSub §5.1), and doesn't
+// show the secret on the way.
 func keepsMethod(r *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > 3 || r.Method != first.Method || first.URL.Scheme == "https" && r.URL.Scheme != "https" {

@@ -10,28 +10,31 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A Runner runs sources when there are notices for them. Set its fields before the first call and leave them alone
-// afterwards. It is safe for concurrent use.
+// A Runner runs sources when there are notices for them. Set its fields before the first
+// call and leave them alone afterwards. It is safe for concurrent use.
 //
-// A source runs once at a time. Notices that come meanwhile, or before it may run again, make one more run. Notices are not
-// stored: after a restart, Every makes up for those that were open.
+// A source runs once at a time. Notices that come meanwhile, or before it may run again,
+// make one more run. Notices are not stored: after a restart, Every makes up for those
+// that were open.
 //
-// A run that ends in an error is repeated after 1, 2, 4 and 8 minutes, less a random part of up to a half. A run that leaves
-// tasks for later is followed by another one when the first of them is due.
+// A run that ends in an error is repeated after 1, 2, 4 and 8 minutes, less a random part
+// of up to a half. A run that leaves tasks for later is followed by another one when the
+// first of them is due.
 type Runner struct {
-	// Harvest runs a source: the method Run or List of a harvest.Harvester, or a function around it. Required.
+	// Harvest runs a source: the method Run or List of a harvest.Harvester, or a function
+	// around it. Required.
 	Harvest func(ctx context.Context, src harvest.Source) (*harvest.Report, error)
 
-	// Sources are what may run, by the URL that notices name, byte for byte. Several URLs may stand for one source, which
-	// is known by its Key.
+	// Sources are what may run, by the URL that notices name, byte for byte. Several URLs
+	// may stand for one source, which is known by its Key.
 	Sources map[string]harvest.Source
 
-	// Every is how long after a run a source runs again without a notice. If set, all sources also run when Run begins.
-	// 0 or negative: they run after notices only.
+	// Every is how long after a run a source runs again without a notice. If set, all
+	// sources also run when Run begins. 0 or negative: they run after notices only.
 	Every time.Duration
 
-	// Interval is the time from the end of a run of a source to the beginning of the next, however many notices there
-	// are. 0: 10 seconds; negative: none.
+	// Interval is the time from the end of a run of a source to the beginning of the
+	// next, however many notices there are. 0: 10 seconds; negative: none.
 	Interval time.Duration
 
 	// Concurrency is how many sources run at once. 0: 4; negative: no limit.
@@ -84,8 +87,8 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// Notify says that there is something new at url, and reports whether a source has that URL. It never waits. It is what the
-// fields Notify of Receiver and Subscriber ask for.
+// Notify says that there is something new at url, and reports whether a source has that
+// URL. It never waits. It is what the fields Notify of Receiver and Subscriber ask for.
 func (r *Runner) Notify(url string) bool {
 	r.start()
 	t := r.named[url]
@@ -104,7 +107,8 @@ func raise(notice chan struct{}) {
 	}
 }
 
-// Run runs sources until ctx ends, and returns the cause once all runs have ended. Call it once. Notices from before count, too.
+// Run runs sources until ctx ends, and returns the cause once all runs have ended. Call
+// it once. Notices from before count, too.
 func (r *Runner) Run(ctx context.Context) error {
 	r.start()
 	var all sync.WaitGroup

@@ -14,44 +14,51 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Subscriber gets notices from WebSub hubs. It is the http.Handler of its callbacks and, while Run runs, the one that asks
-// hubs for subscriptions and renews them. Set its fields before the first call and leave them alone afterwards. It is
-// safe for concurrent use.
+// A Subscriber gets notices from WebSub hubs. It is the http.Handler of its callbacks
+// and, while Run runs, the one that asks hubs for subscriptions and renews them. Set its
+// fields before the first call and leave them alone afterwards. It is safe for concurrent
+// use.
 //
-// Each subscription has a callback of its own that can't be guessed, and at a hub of https a secret with which the hub signs
-// its notices. Both stay through renewals, so that no notice is lost in between; a lease that ran out brings new ones.
-// When a subscription is confirmed, and was not active before, its source runs as after a notice: what changed before is not
-// missed.
+// Each subscription has a callback of its own that can't be guessed, and at a hub of
+// https a secret with which the hub signs its notices. Both stay through renewals, so
+// that no notice is lost in between; a lease that ran out brings new ones. When a
+// subscription is confirmed, and was not active before, its source runs as after a
+// notice: what changed before is not missed.
 type Subscriber struct {
-	// Callback is the URL under which hubs reach this handler, http or https, without a query. The callbacks are right below
-	// it: "https://my.example/websub/" and a token each. Required.
+	// Callback is the URL under which hubs reach this handler, http or https, without a
+	// query. The callbacks are right below it: "https://my.example/websub/" and a token
+	// each. Required.
 	Callback string
 
-	// State keeps the subscriptions with their secrets, under keys that begin with "notify/websub/". Required. The
-	// handlers of several processes may share it; all other methods are for one of them.
+	// State keeps the subscriptions with their secrets, under keys that begin with
+	// "notify/websub/". Required. The handlers of several processes may share it; all
+	// other methods are for one of them.
 	State websync.State
 
-	// Notify is told the topic of a notice, and reports whether anybody waits for it: the method of a Runner. It must return
-	// at once. Required.
+	// Notify is told the topic of a notice, and reports whether anybody waits for it: the
+	// method of a Runner. It must return at once. Required.
 	Notify func(topic string) bool
 
-	// Lease is how long a subscription should last, in whole seconds. The hub decides. 0: 10 days; negative: not stated.
+	// Lease is how long a subscription should last, in whole seconds. The hub decides. 0:
+	// 10 days; negative: not stated.
 	Lease time.Duration
 
-	// MaxBody is how many bytes of a notice are read to check its signature. A notice that is longer is dropped. 0: 64 MiB;
-	// negative: no limit.
+	// MaxBody is how many bytes of a notice are read to check its signature. A notice
+	// that is longer is dropped. 0: 64 MiB; negative: no limit.
 	MaxBody int64
 
-	// Client makes the requests to hubs. Redirects are followed only if they keep the method (307, 308), unless it has
-	// a CheckRedirect. Whatever it is, a request may take 30 seconds.
+	// Client makes the requests to hubs. Redirects are followed only if they keep the
+	// method (307, 308), unless it has a CheckRedirect. Whatever it is, a request may
+	// take 30 seconds.
 	//
-	// The URL of a hub is the word of a stranger. Nil means a Client of the Subscriber's own, which refuses connections to
-	// addresses that are not public and knows no proxy. Another one should have a guard, too: that of package harvest/fetch
-	// fits into a net.Dialer.
+	// The URL of a hub is the word of a stranger. Nil means a Client of the Subscriber's
+	// own, which refuses connections to addresses that are not public and knows no proxy.
+	// Another one should have a guard, too: that of package harvest/fetch fits into a
+	// net.Dialer.
 	Client *http.Client
 
-	// Log gets notices (debug), what became of subscriptions (info), and what failed or was not genuine (warning).
-	// Nil: silent.
+	// Log gets notices (debug), what became of subscriptions (info), and what failed or
+	// was not genuine (warning). Nil: silent.
 	Log *slog.Logger
 
 	mu     sync.Mutex // held while the index changes
@@ -73,11 +80,13 @@ func (s *Subscriber) start() {
 	})
 }
 
-// Subscribe wants notices of topic, the URL that a feed links to as self, from hub. It stores the wish and returns; Run sends
-// the request until the hub has confirmed, and renews it until Unsubscribe.
+// Subscribe wants notices of topic, the URL that a feed links to as self, from hub. It
+// stores the wish and returns; Run sends the request until the hub has confirmed, and
+// renews it until Unsubscribe.
 //
-// A topic has one hub: another one takes the place of the first, whose next notice is answered with 410. If topic is at hub
-// already, nothing happens, even if the hub has denied it: to ask again, Unsubscribe first.
+// A topic has one hub: another one takes the place of the first, whose next notice is
+// answered with 410. If topic is at hub already, nothing happens, even if the hub has
+// denied it: to ask again, Unsubscribe first.
 func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
 	s.start()
 	if err := errors.Join(s.check(), checkURL("topic", topic), checkURL("hub", hub)); err != nil {
@@ -98,8 +107,9 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
 	return wrap(err)
 }
 
-// Unsubscribe wants no more notices of topic. From now on they are answered with 410. It stores the wish and returns; Run
-// tells the hub until it has confirmed, or the lease ends. It is no error if there is no subscription.
+// Unsubscribe wants no more notices of topic. From now on they are answered with 410. It
+// stores the wish and returns; Run tells the hub until it has confirmed, or the lease
+// ends. It is no error if there is no subscription.
 func (s *Subscriber) Unsubscribe(ctx context.Context, topic string) error {
 	s.start()
 	if err := s.check(); err != nil {
@@ -168,9 +178,10 @@ func wrap(err error) error {
 	return err
 }
 
-// Run asks hubs for what is subscribed to, renews leases when four fifths or a little less of them are over, and repeats what
-// fails after 1, 2, 4 … minutes, at most six hours, less a random part of up to a half. It ends when ctx does, and returns
-// the cause. Subscriptions of runs before go on. Call it once.
+// Run asks hubs for what is subscribed to, renews leases when four fifths or a little
+// less of them are over, and repeats what fails after 1, 2, 4 … minutes, at most six
+// hours, less a random part of up to a half. It ends when ctx does, and returns the
+// cause. Subscriptions of runs before go on. Call it once.
 func (s *Subscriber) Run(ctx context.Context) error {
 	s.start()
 	if err := s.check(); err != nil {
@@ -240,7 +251,8 @@ func (s *Subscriber) advance(ctx context.Context, topic string, all *sync.WaitGr
 	return r, nil
 }
 
-// begin enters an attempt, so that no other makes it at the same time, and reports whether it is still due.
+// begin enters an attempt, so that no other makes it at the same time, and reports
+// whether it is still due.
 func (s *Subscriber) begin(ctx context.Context, topic string) (rec *record, began bool, err error) {
 	err = s.change(ctx, idOf(topic), func(r *record) *record {
 		if began = r != nil && !r.over(now()) && r.due(now()); began {

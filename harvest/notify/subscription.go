@@ -20,7 +20,8 @@ import (
 type Status string
 
 const (
-	// Pending: asked for, or to be asked for, and not confirmed yet; or its lease has run out.
+	// Pending: asked for, or to be asked for, and not confirmed yet; or its lease has run
+	// out.
 	Pending Status = "pending"
 	// Active: confirmed, and the lease lasts.
 	Active Status = "active"
@@ -41,10 +42,12 @@ type Subscription struct {
 	// Expires is when the lease ends. Zero: none was confirmed.
 	Expires time.Time `json:"expires,omitzero"`
 
-	// Next is when the hub is asked next: to confirm, to renew, or to end. Zero: not at all.
+	// Next is when the hub is asked next: to confirm, to renew, or to end. Zero: not at
+	// all.
 	Next time.Time `json:"next,omitzero"`
 
-	// Error says what was wrong with the last request to the hub, or why the hub has denied the subscription.
+	// Error says what was wrong with the last request to the hub, or why the hub has
+	// denied the subscription.
 	Error string `json:"error,omitempty"`
 }
 
@@ -70,8 +73,8 @@ func idOf(topic string) string {
 // now is the time in the form that a State keeps.
 func now() time.Time { return time.Now().UTC() }
 
-// newRecord returns a subscription to be asked for at once. Its callback can't be guessed. It has a secret if the request
-// is encrypted (WebSub §5.1).
+// newRecord returns a subscription to be asked for at once. Its callback can't be
+// guessed. It has a secret if the request is encrypted (WebSub §5.1).
 func newRecord(topic, hub string, now time.Time) *record {
 	r := &record{
 		Subscription: Subscription{Topic: topic, Hub: hub, Status: Pending, Next: now},
@@ -93,8 +96,8 @@ func (r *record) confirm(now time.Time, lease time.Duration) {
 	r.Next = now.Add(max(renew, time.Minute))
 }
 
-// begin enters an attempt to reach the hub. A lease that has run out is not renewed: what is asked for is a new
-// subscription, with a callback and a secret of its own.
+// begin enters an attempt to reach the hub. A lease that has run out is not renewed: what
+// is asked for is a new subscription, with a callback and a secret of its own.
 func (r *record) begin(now time.Time) {
 	if r.Status == Active && !now.Before(r.Expires) {
 		attempts := r.Attempts
@@ -113,8 +116,8 @@ func (r *record) over(now time.Time) bool {
 // due reports whether the hub is to be asked.
 func (r *record) due(now time.Time) bool { return r.Status != Denied && !now.Before(r.Next) }
 
-// change sets the record of id to what f makes of it, all at once. F gets nil if there is none; what it returns may be nil,
-// too. It may be called more than once.
+// change sets the record of id to what f makes of it, all at once. F gets nil if there is
+// none; what it returns may be nil, too. It may be called more than once.
 func (s *Subscriber) change(ctx context.Context, id string, f func(*record) *record) error {
 	return s.swap(ctx, prefix+id, func(old []byte) ([]byte, error) {
 		r := f(parseRecord(old))

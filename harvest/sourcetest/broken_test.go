@@ -71,7 +71,8 @@ func TestBrokenSources(t *testing.T) {
 	suite.CatchAll(t, sourcetest.Cases(), all, *matrix)
 }
 
-// What breaks nothing is caught by nothing: the recorder and the model are not what fails.
+// What breaks nothing is caught by nothing: the recorder and the model are not what
+// fails.
 func TestSoundSource(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		o := broken{log: log, get: soundGet}.options()

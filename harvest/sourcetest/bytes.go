@@ -32,8 +32,9 @@ func byteOpen(t *tester) {
 	})
 }
 
-// eachOpen walks the plain passes and reads the bytes of every event that has some, at once. It calls again at every Mark, and
-// after the pass, with those that must still be there, by the index of their event.
+// eachOpen walks the plain passes and reads the bytes of every event that has some, at
+// once. It calls again at every Mark, and after the pass, with those that must still be
+// there, by the index of their event.
 func (t *tester) eachOpen(again func(l *tale, open map[int][]byte, now int) error) {
 	t.Helper()
 	any := false
@@ -74,7 +75,8 @@ func readAll(ev *harvest.Event) ([]byte, error) {
 	return data, errors.Join(err, r.Close())
 }
 
-// openAgain reads the bytes of an event twice, the second time while the first is under way.
+// openAgain reads the bytes of an event twice, the second time while the first is under
+// way.
 func openAgain(ev *harvest.Event, want []byte) error {
 	first, err := ev.Open()
 	if err != nil {

@@ -17,7 +17,8 @@ func checkpointCases() []rule {
 	}
 }
 
-// checkpoint returns the one that a pass over a state gives. It skips the case if there is none.
+// checkpoint returns the one that a pass over a state gives. It skips the case if there
+// is none.
 func (t *tester) checkpoint(state int) harvest.Checkpoint {
 	t.Helper()
 	at := t.listen(pass{state: state}).resume(harvest.Checkpoint{})

@@ -1,9 +1,10 @@
-// Package sourcetest checks a [harvest.Source] against the rules that the engine relies on. It needs the standard library and
-// packages websync and harvest only.
+// Package sourcetest checks a [harvest.Source] against the rules that the engine relies
+// on. It needs the standard library and packages websync and harvest only.
 //
 // # Checking a Source
 //
-// A test gives [Run] a Source, the states of a publisher as documents by URL, and a Store:
+// A test gives [Run] a Source, the states of a publisher as documents by URL, and a
+// Store:
 //
 //	func TestConformance(t *testing.T) {
 //		sourcetest.Run(t, sourcetest.Options{
@@ -13,8 +14,9 @@
 //		})
 //	}
 //
-// Every case is a subtest and logs the rule it checks; [Cases] lists them. A case that has nothing to check, for instance because
-// the Source gives no checkpoint, is skipped and says so.
+// Every case is a subtest and logs the rule it checks; [Cases] lists them. A case that
+// has nothing to check, for instance because the Source gives no checkpoint, is skipped
+// and says so.
 //
 // # What is checked
 //
@@ -30,14 +32,16 @@
 // that fails, and entries that can't be read must be counted as far as Options.Skipped
 // says how many there are.
 //
-// The Sites should hold what is interesting about the format: several documents, entries that come, change and go, deletions. The
-// documents of a state are found by URL, so redirects, validators and status codes can be stated. An undisturbed pass must be
-// without a Problem. Bodies that are not in the Site are answered with 404, and their tasks compared.
+// The Sites should hold what is interesting about the format: several documents, entries
+// that come, change and go, deletions. The documents of a state are found by URL, so
+// redirects, validators and status codes can be stated. An undisturbed pass must be
+// without a Problem. Bodies that are not in the Site are answered with 404, and their
+// tasks compared.
 //
 // # The Fetcher
 //
-// A [Fetcher] serves a [Site] without a network, and is of use in other tests, too: it answers conditional requests, keeps a log,
-// and knows what was not closed.
+// A [Fetcher] serves a [Site] without a network, and is of use in other tests, too: it
+// answers conditional requests, keeps a log, and knows what was not closed.
 //
 // # Not checked
 //

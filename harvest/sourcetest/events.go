@@ -30,7 +30,8 @@ func eventCases() []rule {
 	}
 }
 
-// plain returns passes over each state: from the beginning, from its own checkpoint, and from that of the state before.
+// plain returns passes over each state: from the beginning, from its own checkpoint, and
+// from that of the state before.
 func (t *tester) plain() (all []*tale) {
 	t.Helper()
 	var before harvest.Checkpoint
@@ -330,7 +331,8 @@ func eventSame(t *tester) {
 	}
 }
 
-// slowly lets every other document come so late that the one after it passes, beginning with the one at first.
+// slowly lets every other document come so late that the one after it passes, beginning
+// with the one at first.
 func slowly(read []Exchange, first int) hook {
 	slow := map[string]bool{}
 	for i, x := range read {

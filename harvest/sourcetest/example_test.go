@@ -11,7 +11,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// The whole test of a Source. What is in the second state of the site is harvested after the first.
+// The whole test of a Source. What is in the second state of the site is harvested after
+// the first.
 func Example() {
 	TestConformance := func(t *testing.T) { sourcetest.Run(t, textOptions()) }
 

@@ -54,7 +54,8 @@ func failureNamed(t *tester) {
 	})
 }
 
-// names reports whether an error names a document, in its text or by the method RequestURL.
+// names reports whether an error names a document, in its text or by the method
+// RequestURL.
 func names(err error, url string) bool {
 	var request interface{ RequestURL() string }
 	return strings.Contains(err.Error(), url) || errors.As(err, &request) && request.RequestURL() == url
@@ -105,8 +106,8 @@ func failureDeletesNothing(t *tester) {
 	}
 }
 
-// deletesNothing lets a document fail in a full pass over what was harvested before. Told are the ids of deletions that the
-// publisher tells.
+// deletesNothing lets a document fail in a full pass over what was harvested before. Told
+// are the ids of deletions that the publisher tells.
 func (t *tester) deletesNothing(f failed, told map[string]bool) {
 	t.Helper()
 	p := t.place(f.state + 1)
@@ -210,8 +211,8 @@ func others(read []Exchange) map[string]string {
 	return others
 }
 
-// failing makes passes in each of which one document fails in one of the ways, in every state, from the beginning and from the
-// checkpoint of the state before.
+// failing makes passes in each of which one document fails in one of the ways, in every
+// state, from the beginning and from the checkpoint of the state before.
 func (t *tester) failing(ways []Failure, each func(f failed, l *tale)) {
 	t.Helper()
 	starts := []harvest.Checkpoint{{}}

@@ -13,15 +13,17 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A Fetcher serves a Site without a network. It answers as package fetch does: with status errors that match
-// [harvest.ErrGone] and its like, "not modified" to conditional requests, spools, and errors for bodies that are too
-// long or break off. It keeps a log and knows what was not closed. It may be used by many goroutines at once.
+// A Fetcher serves a Site without a network. It answers as package fetch does: with
+// status errors that match [harvest.ErrGone] and its like, "not modified" to conditional
+// requests, spools, and errors for bodies that are too long or break off. It keeps a log
+// and knows what was not closed. It may be used by many goroutines at once.
 type Fetcher struct {
 	// Site is what it serves. It is not changed while the Fetcher is in use.
 	Site Site
 
-	// Hook, if set, is called with each request, counted from 1, and with what the Site has at its URL, redirects not
-	// followed. What it returns is served instead. It may wait.
+	// Hook, if set, is called with each request, counted from 1, and with what the Site
+	// has at its URL, redirects not followed. What it returns is served instead. It may
+	// wait.
 	Hook func(ctx context.Context, n int, req *harvest.Request, doc Document) (Document, error)
 
 	mu        sync.Mutex
@@ -32,7 +34,8 @@ type Fetcher struct {
 
 var _ harvest.Fetcher = (*Fetcher)(nil)
 
-// An Exchange is one request and the status of its answer: 200, 304 and so on; 0 while there is none.
+// An Exchange is one request and the status of its answer: 200, 304 and so on; 0 while
+// there is none.
 type Exchange struct {
 	URL    string
 	Status int
@@ -45,7 +48,8 @@ func (f *Fetcher) Exchanges() []Exchange {
 	return slices.Clone(f.exchanges)
 }
 
-// Open returns how many bodies are not closed: streams, which in a network would hold a connection, and spools.
+// Open returns how many bodies are not closed: streams, which in a network would hold a
+// connection, and spools.
 func (f *Fetcher) Open() (streams, spools int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -177,8 +181,8 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// A spooled is a spool that was given out. Closing a Spool takes its reader away: it is open as long as it has the one that it
-// was given here.
+// A spooled is a spool that was given out. Closing a Spool takes its reader away: it is
+// open as long as it has the one that it was given here.
 type spooled struct {
 	*harvest.Spool
 	reader *watched
@@ -203,7 +207,8 @@ var (
 	errRedirects = errors.New("too many redirects")
 )
 
-// An answerError is an answer that is not a success. It says of itself what errors of package fetch say.
+// An answerError is an answer that is not a success. It says of itself what errors of
+// package fetch say.
 type answerError struct {
 	url    string
 	status int // 0: none

@@ -24,8 +24,8 @@ type way struct {
 	disturbance
 }
 
-// resumed disturbs one run in every state in every given way, takes it up again and compares with undisturbed runs. It skips the
-// case if there are no ways.
+// resumed disturbs one run in every state in every given way, takes it up again and
+// compares with undisturbed runs. It skips the case if there are no ways.
 func (t *tester) resumed(ways func(r *result) []way) {
 	t.Helper()
 	base := t.baseline()

@@ -126,7 +126,8 @@ func (l *tale) walk(ctx context.Context, p pass) (fault error) {
 	return fault
 }
 
-// note takes down something that the Source does, and that it must not do when the pass is over.
+// note takes down something that the Source does, and that it must not do when the pass
+// is over.
 func (l *tale) note(what string, f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,7 +174,8 @@ func (l *tale) snapshotComplete() bool {
 	return slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Complete })
 }
 
-// goroutines returns the stacks of those that the pass has started and that are still there.
+// goroutines returns the stacks of those that the pass has started and that are still
+// there.
 func (l *tale) goroutines() (stacks []string) {
 	var all bytes.Buffer
 	pprof.Lookup("goroutine").WriteTo(&all, 1)
@@ -186,7 +188,8 @@ func (l *tale) goroutines() (stacks []string) {
 	return stacks
 }
 
-// released ends the case if a pass that is over has left something behind, after it has come to rest.
+// released ends the case if a pass that is over has left something behind, after it has
+// come to rest.
 func (t *tester) released(l *tale) {
 	t.Helper()
 	var left []string

@@ -27,8 +27,8 @@ import (
 //	odd                   something to report
 //	bad                   an entry that can't be read
 //
-// As a snapshot it shows the puts of all pages. As a log it tells the pages one after the other, and remembers how much it
-// has told of which.
+// As a snapshot it shows the puts of all pages. As a log it tells the pages one after the
+// other, and remembers how much it has told of which.
 type model struct {
 	url string
 	log bool
@@ -266,7 +266,8 @@ var _ harvest.Source = (*model)(nil)
 
 const base = "https://example.com/"
 
-// lists returns a Site of documents by path, and the pages at the ids that come without bytes.
+// lists returns a Site of documents by path, and the pages at the ids that come without
+// bytes.
 func lists(documents map[string]string) sourcetest.Site {
 	s := sourcetest.Site{}
 	for path, text := range documents {
@@ -323,7 +324,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// A Source that reads from elsewhere than its Fetcher is moved on by Enter; one without documents has less to be checked.
+// A Source that reads from elsewhere than its Fetcher is moved on by Enter; one without
+// documents has less to be checked.
 func TestEnter(t *testing.T) {
 	var mu sync.Mutex
 	state := 0

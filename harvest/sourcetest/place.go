@@ -116,8 +116,8 @@ func (p *place) undisturbed(state int) *result {
 	return r
 }
 
-// A probe stands between the engine and the Source under test. The Source's requests do not go through the engine, so they can
-// be told from those for bodies.
+// A probe stands between the engine and the Source under test. The Source's requests do
+// not go through the engine, so they can be told from those for bodies.
 type probe struct {
 	harvest.Source
 	d      disturbance
@@ -169,7 +169,8 @@ func (p *probe) pass(yield func(harvest.Event, error) bool, ev harvest.Event, er
 	return true
 }
 
-// contents are what a run leaves in a Store, without what depends on when it ran: numbers, times, attempts.
+// contents are what a run leaves in a Store, without what depends on when it ran:
+// numbers, times, attempts.
 type contents struct {
 	records map[string]record
 	last    map[string]entry // of the log
@@ -186,7 +187,8 @@ type record struct {
 	Validators []harvest.Validator
 }
 
-// An entry is without times: several changes of one id in a run may leave the first or the last of them in the log.
+// An entry is without times: several changes of one id in a run may leave the first or
+// the last of them in the log.
 type entry struct {
 	Deleted  bool
 	Resource websync.Resource
@@ -258,7 +260,8 @@ func (c *contents) live() map[string]record {
 	return only(c.records, func(_ string, r record) bool { return !r.Deleted })
 }
 
-// lacks returns what of the live records that are wanted is not there or another; "" if nothing is. There may be more.
+// lacks returns what of the live records that are wanted is not there or another; "" if
+// nothing is. There may be more.
 func (p *place) lacks(want map[string]record) string {
 	p.t.Helper()
 	got := only(p.contents().live(), func(id string, _ record) bool { _, ok := want[id]; return ok })

@@ -35,8 +35,8 @@ func releaseBreak(t *tester) {
 	})
 }
 
-// eachStart calls f for every state, from the beginning and from the checkpoint of the state before, with how many events a pass
-// gives.
+// eachStart calls f for every state, from the beginning and from the checkpoint of the
+// state before, with how many events a pass gives.
 func (t *tester) eachStart(f func(state int, from harvest.Checkpoint, events int)) {
 	t.Helper()
 	var before harvest.Checkpoint
@@ -63,8 +63,9 @@ func releasePending(t *tester) {
 	})
 }
 
-// A pending request waits. When an event comes meanwhile, the pass is left, and the request ends with its context; when none comes,
-// because the Source waits, too, it is answered.
+// A pending request waits. When an event comes meanwhile, the pass is left, and the
+// request ends with its context; when none comes, because the Source waits, too, it is
+// answered.
 type pending struct {
 	k       int
 	begun   chan struct{} // closed when the request is there

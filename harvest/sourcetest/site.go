@@ -5,7 +5,8 @@ import (
 	"net/url"
 )
 
-// A Site is what a publisher serves at one moment: documents by URL. What is not in it is answered with 404.
+// A Site is what a publisher serves at one moment: documents by URL. What is not in it is
+// answered with 404.
 type Site map[string]Document
 
 // A Document is what a Site has at one URL.
@@ -19,7 +20,8 @@ type Document struct {
 	// Header of the answer, by canonical names: Content-Type, Date and so on.
 	Header map[string][]string
 
-	// ETag, with its quotes, and LastModified are sent along and make conditional requests possible. Empty: not sent.
+	// ETag, with its quotes, and LastModified are sent along and make conditional
+	// requests possible. Empty: not sent.
 	ETag, LastModified string
 
 	// Location, if set, is the URL that is answered instead; it may be relative.
@@ -32,7 +34,8 @@ type Document struct {
 	Err error
 }
 
-// find follows redirects from address and returns the URL at the end of them, and what is there.
+// find follows redirects from address and returns the URL at the end of them, and what is
+// there.
 func (s Site) find(address string, doc Document) (string, Document, error) {
 	for range 10 {
 		if doc.Location == "" {

@@ -50,7 +50,8 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// site returns a Site of documents by path, each with an ETag that says what is in it, and of pages.
+// site returns a Site of documents by path, each with an ETag that says what is in it,
+// and of pages.
 func site(date string, documents map[string]string, pages ...string) sourcetest.Site {
 	s := sourcetest.Site{}
 	for path, text := range documents {
@@ -93,7 +94,8 @@ func indexSites() []sourcetest.Site {
 	return []sourcetest.Site{site(monday, one, pages...), site(friday, two, later...), site(saturday, three, append(later, "c/3@1", "d/3@1")...)}
 }
 
-// oddSites have an index inside an index, damaged entries, an entry of another host, and a document that is listed twice.
+// oddSites have an index inside an index, damaged entries, an entry of another host, and
+// a document that is listed twice.
 func oddSites() []sourcetest.Site {
 	one := map[string]string{
 		"sitemap.xml": index("a.xml", "more.xml", "a.xml"),

@@ -8,39 +8,48 @@ import (
 	"github.com/websync-go/websync/internal/suite"
 )
 
-// Options say which Source to check, and over which documents. Source, Sites and Store are required.
+// Options say which Source to check, and over which documents. Source, Sites and Store
+// are required.
 type Options struct {
 	// Source returns a new Source, with the same configuration each time.
 	Source func() harvest.Source
 
-	// Sites are states of the publisher, oldest first. With two or more, that which is harvested from one state to the
-	// next is checked too. They hold the documents that the Source reads and the bodies that its events point to.
-	// Undisturbed, every state is read without an error and without a Problem.
+	// Sites are states of the publisher, oldest first. With two or more, that which is
+	// harvested from one state to the next is checked too. They hold the documents that
+	// the Source reads and the bodies that its events point to. Undisturbed, every state
+	// is read without an error and without a Problem.
 	Sites []Site
 
-	// Store returns a new, empty Store, for instance that of package memstore. What it holds is released by t.Cleanup.
+	// Store returns a new, empty Store, for instance that of package memstore. What it
+	// holds is released by t.Cleanup.
 	Store func(t testing.TB) harvest.Store
 
-	// Enter, if set, brings the publisher into a state, counted from 0, before it is read; also back into an earlier one. It is for a Source that reads from
-	// elsewhere than its Fetcher, a directory for instance. Sites then tells, by its length, how many states there are.
+	// Enter, if set, brings the publisher into a state, counted from 0, before it is
+	// read; also back into an earlier one. It is for a Source that reads from elsewhere
+	// than its Fetcher, a directory for instance. Sites then tells, by its length, how
+	// many states there are.
 	Enter func(t testing.TB, state int)
 
-	// Bodies says what the engine does about the bodies. SkipBodies is for Sites that hold lists only.
+	// Bodies says what the engine does about the bodies. SkipBodies is for Sites that
+	// hold lists only.
 	Bodies harvest.BodyMode
 
 	// Skipped, if set, are how many entries of each state can't be read: a pass from the
 	// beginning must count as many.
 	Skipped []int
 
-	// Tolerates, if set, reports whether a failure of a document need not show: the Source can do without the document, or its
-	// format does not tell where it ends, or which document it is (Mistaken).
+	// Tolerates, if set, reports whether a failure of a document need not show: the
+	// Source can do without the document, or its format does not tell where it ends, or
+	// which document it is (Mistaken).
 	Tolerates func(url string, f Failure) bool
 
-	// Places is how many events, and how many documents, of one pass are chosen to interrupt it, or to fail, in one case; they
-	// are spread evenly. 0: 60; negative: all.
+	// Places is how many events, and how many documents, of one pass are chosen to
+	// interrupt it, or to fail, in one case; they are spread evenly. 0: 60; negative:
+	// all.
 	Places int
 
-	// Patience is how long a pass, or what has to come to its end after one, may take. Zero means 20 seconds.
+	// Patience is how long a pass, or what has to come to its end after one, may take.
+	// Zero means 20 seconds.
 	Patience time.Duration
 }
 
@@ -50,7 +59,8 @@ type Options struct {
 // the Sites, have nothing that the rule is about.
 type Case = suite.Case[Options]
 
-// Run checks the Source that o makes against every case. Each is a subtest, topic/name, and logs the rule it checks.
+// Run checks the Source that o makes against every case. Each is a subtest, topic/name,
+// and logs the rule it checks.
 func Run(t *testing.T, o Options) {
 	t.Helper()
 	suite.Run(t, Cases(), o)

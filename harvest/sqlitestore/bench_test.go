@@ -36,7 +36,8 @@ func typical(i int, key websync.Digest) harvest.Change {
 	}}
 }
 
-// fill commits the changes from to up to in batches of 512, with bodies of size bytes if size is not 0.
+// fill commits the changes from to up to in batches of 512, with bodies of size bytes if
+// size is not 0.
 func fill(t testing.TB, s *sqlitestore.Store, from, to, size int) {
 	ctx := t.Context()
 	claim, err := s.Claim(ctx, "source/s", time.Hour)
@@ -73,7 +74,8 @@ func create(t testing.TB) (*sqlitestore.Store, string) {
 	return s, file
 }
 
-// measure starts the measurement, and what it returns reports it: time on the clock is mostly that of the disk.
+// measure starts the measurement, and what it returns reports it: time on the clock is
+// mostly that of the disk.
 func measure(b *testing.B) func() {
 	b.ReportAllocs()
 	start := cpu()

@@ -20,14 +20,16 @@ import (
 
 const sha256Name = "sha-256"
 
-// A body is written to memory, and to a temporary file once it is too long for the database. Its file gets its final
-// name inside the transaction of the Commit that names it, so nobody who holds the writing lock meets a file under
-// way; what a crash leaves under a final name without a row, Vacuum takes away.
+// A body is written to memory, and to a temporary file once it is too long for the
+// database. Its file gets its final name inside the transaction of the Commit that names
+// it, so nobody who holds the writing lock meets a file under way; what a crash leaves
+// under a final name without a row, Vacuum takes away.
 
 // bodyDir returns the directory of bodies that are files.
 func (s *Store) bodyDir() string { return s.file + ".bodies" }
 
-// tempDir returns the directory of files that no Commit has taken yet. Their names begin with the owner's id and a dot.
+// tempDir returns the directory of files that no Commit has taken yet. Their names begin
+// with the owner's id and a dot.
 func (s *Store) tempDir() string { return filepath.Join(s.bodyDir(), "tmp") }
 
 func (s *Store) bodyPath(sum []byte) string {
@@ -52,7 +54,8 @@ func makeDir(dir string) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// NewBody implements [harvest.Store]. Up to Options.InlineBody bytes wait in memory for their Commit, more in a file.
+// NewBody implements [harvest.Store]. Up to Options.InlineBody bytes wait in memory for
+// their Commit, more in a file.
 func (s *Store) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap(err)
@@ -184,7 +187,8 @@ func (w *bodyWriter) Discard() error {
 	return wrap(err)
 }
 
-// place gives the body to a Commit under way: it returns the bytes, or moves the file to its final name.
+// place gives the body to a Commit under way: it returns the bytes, or moves the file to
+// its final name.
 func (w *bodyWriter) place() ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -336,7 +336,8 @@ func TestVacuumLeftovers(t *testing.T) {
 	assert.ElementsMatch(t, []string{b.bodyPath([]byte(named.Sum)), waiting.path, alien, young}, b.files())
 }
 
-// A small body of one Store and a file of another are the same body when their limits differ.
+// A small body of one Store and a file of another are the same body when their limits
+// differ.
 func TestBodyLimitsDiffer(t *testing.T) {
 	b := newBench(t)
 	all, err := Open(t.Context(), b.file, &Options{InlineBody: -1})

@@ -7,8 +7,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// Claim implements [harvest.Store]. The claim of a Store that was closed, or whose process ended in whatever way, need
-// not expire to be taken over.
+// Claim implements [harvest.Store]. The claim of a Store that was closed, or whose
+// process ended in whatever way, need not expire to be taken over.
 func (s *Store) Claim(ctx context.Context, name string, ttl time.Duration) (*harvest.Claim, error) {
 	claim := &harvest.Claim{Name: name, TTL: ttl}
 	err := s.write(ctx, func(c *conn) error { return s.claim(c, claim) })

@@ -14,7 +14,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// Commit implements [harvest.Store]. Everything is one transaction, which is on the disk when Commit returns.
+// Commit implements [harvest.Store]. Everything is one transaction, which is on the disk
+// when Commit returns.
 func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) (conflicts []string, err error) {
 	if c == nil {
 		return nil, wrap(harvest.ErrFenced)
@@ -33,7 +34,8 @@ func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 	return nil, nil
 }
 
-// A commit is one Batch on its way into the database. Whatever can be done before the lock is taken, prepare does.
+// A commit is one Batch on its way into the database. Whatever can be done before the
+// lock is taken, prepare does.
 type commit struct {
 	s     *Store
 	claim *harvest.Claim
@@ -227,7 +229,8 @@ func (t *commit) apply(ctx context.Context, c *conn) (err error) {
 	return nil
 }
 
-// fence finds out whether the claim is the newest, and whether the batch was applied before.
+// fence finds out whether the claim is the newest, and whether the batch was applied
+// before.
 func (t *commit) fence() error {
 	row, err := t.one("SELECT epoch, n, held, batch FROM claims WHERE name = ?", bytesOf(t.claim.Name))
 	if err != nil {
@@ -277,7 +280,8 @@ func (t *commit) begin() (err error) {
 // oneTaskN finds the task with this N.
 const oneTaskN = "SELECT 1 FROM tasks WHERE source = ? AND id = ? AND n = ?"
 
-// match compares the batch with the records it was planned against, and with the tasks that it carries out.
+// match compares the batch with the records it was planned against, and with the tasks
+// that it carries out.
 func (t *commit) match() (bad error) {
 	for i := range t.changes {
 		c := &t.changes[i]

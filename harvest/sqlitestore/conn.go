@@ -13,8 +13,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// busyTimeout is how long SQLite itself waits for a lock. It does not look at contexts, so it is short; Store.patiently
-// repeats the statement.
+// busyTimeout is how long SQLite itself waits for a lock. It does not look at contexts,
+// so it is short; Store.patiently repeats the statement.
 const busyTimeout = 200 * time.Millisecond
 
 const (
@@ -24,8 +24,9 @@ const (
 	sqlRollback   = "ROLLBACK"
 )
 
-// A conn is one connection and its prepared statements. It is used by one goroutine at a time. It calls the driver
-// itself: database/sql would add about as much again to each of the many short statements.
+// A conn is one connection and its prepared statements. It is used by one goroutine at a
+// time. It calls the driver itself: database/sql would add about as much again to each of
+// the many short statements.
 type conn struct {
 	driver.Conn
 	stmts map[string]driver.Stmt
@@ -74,14 +75,15 @@ func (c *conn) bind(args []any) []driver.NamedValue {
 	return c.args
 }
 
-// exec runs a statement for its effect. Args are int64, []byte or nil. It can't be interrupted: the driver would start a
-// goroutine for each statement.
+// exec runs a statement for its effect. Args are int64, []byte or nil. It can't be
+// interrupted: the driver would start a goroutine for each statement.
 func (c *conn) exec(sql string, args ...any) error {
 	_, err := c.execContext(context.Background(), sql, args...)
 	return err
 }
 
-// execContext runs a statement until it ends or ctx does, and returns the number of rows it changed.
+// execContext runs a statement until it ends or ctx does, and returns the number of rows
+// it changed.
 func (c *conn) execContext(ctx context.Context, sql string, args ...any) (int64, error) {
 	s, err := c.stmt(sql)
 	if err != nil {
@@ -94,7 +96,8 @@ func (c *conn) execContext(ctx context.Context, sql string, args ...any) (int64,
 	return res.RowsAffected()
 }
 
-// query calls each with the rows of the result until it returns false. Row is valid during the call, blobs in it longer.
+// query calls each with the rows of the result until it returns false. Row is valid
+// during the call, blobs in it longer.
 func (c *conn) query(each func(row []driver.Value) (bool, error), sql string, args ...any) (err error) {
 	rows, err := c.start(sql, args)
 	if err != nil {
@@ -114,7 +117,8 @@ func (c *conn) query(each func(row []driver.Value) (bool, error), sql string, ar
 	}
 }
 
-// one returns the first row of the result, nil if there is none. The row is valid until the next call of one.
+// one returns the first row of the result, nil if there is none. The row is valid until
+// the next call of one.
 func (c *conn) one(sql string, args ...any) (row []driver.Value, err error) {
 	rows, err := c.start(sql, args)
 	if err != nil {

@@ -26,7 +26,8 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// childFile is the environment variable that makes the test binary the process to be killed.
+// childFile is the environment variable that makes the test binary the process to be
+// killed.
 const childFile = "SQLITESTORE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -64,7 +65,8 @@ func commitForever(ctx context.Context, file string) error {
 	}
 }
 
-// nextBatch creates some ids with bodies, small and large, and writes an old one anew. The titles are the numbers.
+// nextBatch creates some ids with bodies, small and large, and writes an old one anew.
+// The titles are the numbers.
 func nextBatch(ctx context.Context, s *sqlitestore.Store, head websync.Head) (*harvest.Batch, error) {
 	b := harvest.NewBatch("k")
 	put := func(id string, base websync.Seq) error {
@@ -104,7 +106,8 @@ func nextBatch(ctx context.Context, s *sqlitestore.Store, head websync.Head) (*h
 	return b, nil
 }
 
-// killed runs the child, kills it at some moment, and returns the last number it was told.
+// killed runs the child, kills it at some moment, and returns the last number it was
+// told.
 func killed(t *testing.T, file string) (acknowledged int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -29,7 +29,8 @@ func (s *Store) maintain(ctx context.Context, f func(*conn) error) (err error) {
 	return f(c)
 }
 
-// Compact implements [harvest.Maintainer]. It is one transaction: others that want to write wait until it ends.
+// Compact implements [harvest.Maintainer]. It is one transaction: others that want to
+// write wait until it ends.
 func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 	err = s.maintain(ctx, func(c *conn) error {
 		return s.writeOn(ctx, c, func(c *conn) error {
@@ -107,11 +108,12 @@ func (s *Store) Drop(ctx context.Context, before uint64) error {
 	return wrap(err)
 }
 
-// Vacuum implements [harvest.Maintainer]. It also removes the temporary files of processes that are no more. The database
-// file does not get shorter: what is free is used again.
+// Vacuum implements [harvest.Maintainer]. It also removes the temporary files of
+// processes that are no more. The database file does not get shorter: what is free is
+// used again.
 //
-// Vacuum lists the bodies that current records name, then removes the others. A Commit that names a body in the meantime
-// marks it, and a marked body stays.
+// Vacuum lists the bodies that current records name, then removes the others. A Commit
+// that names a body in the meantime marks it, and a marked body stays.
 func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, err error) {
 	err = s.maintain(ctx, func(c *conn) error {
 		v := vacuum{s: s, conn: c, ctx: ctx, before: s.now().Add(-grace).UnixMicro()}
@@ -156,7 +158,8 @@ func (v *vacuum) begin() error {
 	})
 }
 
-// listNamed fills a temporary table with the keys of all bodies that current records name.
+// listNamed fills a temporary table with the keys of all bodies that current records
+// name.
 func (v *vacuum) listNamed() error {
 	err := v.exec("CREATE TEMP TABLE named (key BLOB PRIMARY KEY) WITHOUT ROWID")
 	source, id := int64(0), []byte{}
@@ -179,7 +182,8 @@ func (v *vacuum) listNamed() error {
 	return err
 }
 
-// inTransaction runs f in a transaction that reads the database and may write temporary tables.
+// inTransaction runs f in a transaction that reads the database and may write temporary
+// tables.
 func (v *vacuum) inTransaction(f func() error) error {
 	if err := v.exec(sqlBeginRead); err != nil {
 		return err
@@ -217,8 +221,8 @@ func (v *vacuum) removeRows() error {
 	}
 }
 
-// removeBodies removes those of keys that no Commit has named meanwhile. It runs inside a writing transaction, so that
-// none can while the files go.
+// removeBodies removes those of keys that no Commit has named meanwhile. It runs inside a
+// writing transaction, so that none can while the files go.
 func (v *vacuum) removeBodies(keys [][]byte) (n int, err error) {
 	for _, key := range keys {
 		row, err := v.one("SELECT blob FROM bodies WHERE key = ? AND used <= ? AND mark < ?", key, v.before, v.mark)
@@ -246,7 +250,8 @@ func (v *vacuum) removeBodies(keys [][]byte) (n int, err error) {
 	return n, nil
 }
 
-// removeFiles removes what crashes have left: temporary files, and files that no row stands for.
+// removeFiles removes what crashes have left: temporary files, and files that no row
+// stands for.
 func (v *vacuum) removeFiles() error {
 	if err := v.files(v.s.tempDir(), v.removeTemps); err != nil {
 		return err
@@ -296,7 +301,8 @@ func (v *vacuum) files(dir string, f func(names []string) error) error {
 	}
 }
 
-// staleAfter is the age at which a temporary file goes when nobody can tell whether its owner is alive.
+// staleAfter is the age at which a temporary file goes when nobody can tell whether its
+// owner is alive.
 const staleAfter = 24 * time.Hour
 
 func (v *vacuum) removeTemps(names []string) error {
@@ -314,8 +320,8 @@ func (v *vacuum) removeTemps(names []string) error {
 	return nil
 }
 
-// removeOrphans removes the files that have no row. The second look is inside a writing transaction: no Commit is between
-// naming its files and writing its rows.
+// removeOrphans removes the files that have no row. The second look is inside a writing
+// transaction: no Commit is between naming its files and writing its rows.
 func (v *vacuum) removeOrphans(dir string, names []string) error {
 	orphans, err := v.orphans(dir, names)
 	if err != nil || len(orphans) == 0 {

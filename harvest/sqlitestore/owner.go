@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// An owner is what tells others that this Store is alive: a file of its own that it keeps locked. When the process ends,
-// however it ends, the lock goes, and whoever can lock the file knows that its owner is dead. Where there are no such
-// locks the owner has no file, and only time tells.
+// An owner is what tells others that this Store is alive: a file of its own that it keeps
+// locked. When the process ends, however it ends, the lock goes, and whoever can lock the
+// file knows that its owner is dead. Where there are no such locks the owner has no file,
+// and only time tells.
 type owner struct {
 	id   string
 	dir  string
@@ -70,7 +71,8 @@ func (o *owner) inPlace() bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// key returns what a claim of this owner bears: nil if nobody can find out whether it is alive.
+// key returns what a claim of this owner bears: nil if nobody can find out whether it is
+// alive.
 func (o *owner) key() []byte {
 	if o.file == nil {
 		return nil
@@ -78,7 +80,8 @@ func (o *owner) key() []byte {
 	return []byte(o.id)
 }
 
-// dead reports whether the owner of that id has ended for certain, and if so removes its file.
+// dead reports whether the owner of that id has ended for certain, and if so removes its
+// file.
 func (o *owner) dead(id string) bool {
 	if o.file == nil || id == "" || strings.HasPrefix(id, unlocked) || filepath.Base(id) != id {
 		return false

@@ -13,8 +13,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// Iterators read one page after the other, each in a transaction of its own that has ended when the first of it is
-// yielded. A page ends at either limit.
+// Iterators read one page after the other, each in a transaction of its own that has
+// ended when the first of it is yielded. A page ends at either limit.
 const (
 	pageRows  = 500
 	pageBytes = 1 << 20
@@ -33,7 +33,8 @@ func (p *page[T]) add(item T, data []byte) bool {
 	return len(p.items) < pageRows && p.bytes < pageBytes
 }
 
-// paged yields what the function that start returns adds to its pages, until it adds nothing.
+// paged yields what the function that start returns adds to its pages, until it adds
+// nothing.
 func paged[T any](ctx context.Context, s *Store, start func() func(*conn, *page[T]) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var p page[T]
@@ -151,7 +152,8 @@ func (s *Store) each(ctx context.Context, statement, source string, ids []string
 	})
 }
 
-// recordColumns are what decodeItem and decodeRecord take, taskColumns what decodeTask takes.
+// recordColumns are what decodeItem and decodeRecord take, taskColumns what decodeTask
+// takes.
 const (
 	recordColumns = "data, seq, born, time, kind"
 	taskColumns   = "data, n, base"
@@ -312,8 +314,8 @@ type rangeQuery struct {
 	where               string // further condition, beginning with AND
 }
 
-// sql returns the statement for all sources, for one, or for several. It takes the limits of the key, the number of rows
-// and the source or a JSON array of sources.
+// sql returns the statement for all sources, for one, or for several. It takes the limits
+// of the key, the number of rows and the source or a JSON array of sources.
 func (q *rangeQuery) sql(sources int) string {
 	from, which := q.table, ""
 	switch {
@@ -327,7 +329,8 @@ func (q *rangeQuery) sql(sources int) string {
 		q.columns, from, q.key, which, q.where)
 }
 
-// queryRange calls each with the rows after < key <= until of the sources, all if there are none, in the order of the key.
+// queryRange calls each with the rows after < key <= until of the sources, all if there
+// are none, in the order of the key.
 func (s *Store) queryRange(c *conn, q *rangeQuery, sources []string, after, until int64,
 	each func(row []driver.Value, source string) (bool, error)) error {
 	args := []any{after, until, int64(pageRows)}

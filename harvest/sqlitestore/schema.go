@@ -14,10 +14,12 @@ import (
 // applicationID marks the file as ours, in the header of the database: "wsyn".
 const applicationID = 0x7773796e
 
-// schema holds the steps that bring a database from version i to version i+1. A step that was released never changes.
+// schema holds the steps that bring a database from version i to version i+1. A step that
+// was released never changes.
 //
-// Times are microseconds since 1970. Columns beside data hold what is decided in the transaction, and win over what data
-// says. Ids, keys and names are blobs: they compare by bytes and need not be UTF-8.
+// Times are microseconds since 1970. Columns beside data hold what is decided in the
+// transaction, and win over what data says. Ids, keys and names are blobs: they compare
+// by bytes and need not be UTF-8.
 var schema = []string{`
 CREATE TABLE counters (
 	id         INTEGER PRIMARY KEY CHECK (id = 1),
@@ -143,8 +145,8 @@ func (s *Store) checkFile(ctx context.Context) error {
 	return nil
 }
 
-// currentVersion returns the version of the schema at one moment. Another process may be about to set it up, or to mend it
-// after a crash.
+// currentVersion returns the version of the schema at one moment. Another process may be
+// about to set it up, or to mend it after a crash.
 func (s *Store) currentVersion(ctx context.Context, c *conn, known int) (v int, err error) {
 	err = s.patiently(ctx, func() error {
 		if err := c.exec(sqlBeginRead); err != nil {
@@ -157,8 +159,8 @@ func (s *Store) currentVersion(ctx context.Context, c *conn, known int) (v int, 
 	return v, err
 }
 
-// version returns the version of the schema: 0 for an empty database. A database that must be left alone is errForeign,
-// or harvest.ErrNewer when its version is not known.
+// version returns the version of the schema: 0 for an empty database. A database that
+// must be left alone is errForeign, or harvest.ErrNewer when its version is not known.
 func version(c *conn, known int) (int, error) {
 	id, err := c.number("PRAGMA application_id")
 	if err != nil {
@@ -175,7 +177,8 @@ func version(c *conn, known int) (int, error) {
 	return 0, err
 }
 
-// schemaVersion is asked in every writing transaction: another process may have brought the schema up to date.
+// schemaVersion is asked in every writing transaction: another process may have brought
+// the schema up to date.
 func schemaVersion(c *conn, known int) (int, error) {
 	v, err := c.number("PRAGMA user_version")
 	if err == nil && v > int64(known) {
@@ -184,7 +187,8 @@ func schemaVersion(c *conn, known int) (int, error) {
 	return int(v), err
 }
 
-// setUp creates the schema or brings it up to date, one transaction for each step, and turns on the write-ahead log.
+// setUp creates the schema or brings it up to date, one transaction for each step, and
+// turns on the write-ahead log.
 func (s *Store) setUp(ctx context.Context, c *conn, steps []string) error {
 	v, err := s.currentVersion(ctx, c, len(steps))
 	if err != nil {

@@ -18,17 +18,17 @@ import (
 
 // Options of a Store. The zero value is the recommended setting.
 type Options struct {
-	// InlineBody is the greatest size in bytes of a body that is kept in the database and waits in memory for its
-	// Commit. Longer ones become files. 0 means 16 KiB; negative means no limit: then there are no files, and no body
-	// may be longer than a gigabyte.
+	// InlineBody is the greatest size in bytes of a body that is kept in the database and
+	// waits in memory for its Commit. Longer ones become files. 0 means 16 KiB; negative
+	// means no limit: then there are no files, and no body may be longer than a gigabyte.
 	InlineBody int
 
-	// Cache is the memory in bytes for pages of the database: half of it for the writing connection, the rest for the
-	// reading ones. 0 and negative mean 16 MiB.
+	// Cache is the memory in bytes for pages of the database: half of it for the writing
+	// connection, the rest for the reading ones. 0 and negative mean 16 MiB.
 	Cache int
 
-	// Wait is how long a call waits for a transaction of another process. 0 means a minute; negative means as long as
-	// its context lasts.
+	// Wait is how long a call waits for a transaction of another process. 0 means a
+	// minute; negative means as long as its context lasts.
 	Wait time.Duration
 
 	// Now is the clock. If nil, it is time.Now.
@@ -43,7 +43,8 @@ const (
 	readers = 4 // connections
 )
 
-// A Store keeps everything in one SQLite file, and long bodies beside it. It is safe for concurrent use.
+// A Store keeps everything in one SQLite file, and long bodies beside it. It is safe for
+// concurrent use.
 type Store struct {
 	file   string // absolute, without symbolic links
 	inline int    // negative: no limit
@@ -72,10 +73,12 @@ var (
 	_ harvest.Maintainer = (*Store)(nil)
 )
 
-// Open opens the Store in file, or creates it. A file that something else wrote is refused and left as it is; one that a
-// newer version wrote is [harvest.ErrNewer]; one of an older version is brought up to date. A nil o means the zero Options.
+// Open opens the Store in file, or creates it. A file that something else wrote is
+// refused and left as it is; one that a newer version wrote is [harvest.ErrNewer]; one of
+// an older version is brought up to date. A nil o means the zero Options.
 //
-// Any number of Stores on one host may have the same file open, in this process and in others.
+// Any number of Stores on one host may have the same file open, in this process and in
+// others.
 func Open(ctx context.Context, file string, o *Options) (*Store, error) {
 	s, err := open(ctx, file, o)
 	if err != nil {
@@ -154,8 +157,8 @@ func (s *Store) openWriter(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// connect returns a connection with a cache of so many bytes. The settings make SQLite read the schema, so it may have to
-// wait: the last to close the database locks it.
+// connect returns a connection with a cache of so many bytes. The settings make SQLite
+// read the schema, so it may have to wait: the last to close the database locks it.
 func (s *Store) connect(ctx context.Context, mode string, cache int, pragmas ...string) (c *conn, err error) {
 	dsn := s.dsn(mode, cache, pragmas)
 	err = s.patiently(ctx, func() error {
@@ -189,8 +192,8 @@ func (s *Store) dsn(mode string, cache int, pragmas []string) string {
 	return dsn
 }
 
-// Close ends the claims that were made through s, and closes the file. It waits for calls that are under way.
-// It may be called again.
+// Close ends the claims that were made through s, and closes the file. It waits for calls
+// that are under way. It may be called again.
 func (s *Store) Close() error { return wrap(s.closeErr()) }
 
 func (s *Store) close() error {
@@ -230,7 +233,8 @@ func (s *Store) write(ctx context.Context, f func(*conn) error) error {
 	return s.writeOn(ctx, s.writer, f)
 }
 
-// writeOn runs f in a writing transaction of c. If f returns nil it is committed, whatever becomes of ctx.
+// writeOn runs f in a writing transaction of c. If f returns nil it is committed,
+// whatever becomes of ctx.
 func (s *Store) writeOn(ctx context.Context, c *conn, f func(*conn) error) error {
 	if err := s.acquire(ctx, s.writing); err != nil {
 		return err
@@ -278,7 +282,8 @@ func (s *Store) patiently(ctx context.Context, f func() error) error {
 	}
 }
 
-// read runs f in a transaction of a reading connection, so that all f sees is of one moment.
+// read runs f in a transaction of a reading connection, so that all f sees is of one
+// moment.
 func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	if err := s.acquire(ctx, s.reading); err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While another process writes, a call waits as long as the Options and its context allow. Reading goes on.
+// While another process writes, a call waits as long as the Options and its context
+// allow. Reading goes on.
 func TestWait(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	other := reopen(t, file)

@@ -473,7 +473,8 @@ func brokenCommits() []broken {
 	}
 }
 
-// outside is how long a broken store takes from its look at what is there to its transaction.
+// outside is how long a broken store takes from its look at what is there to its
+// transaction.
 const outside = 200 * time.Microsecond
 
 func brokenRaces() []broken {

@@ -274,7 +274,8 @@ func (f *faulty) writers(finish func(w *bodyWriter) error, discard func(w *bodyW
 	}
 }
 
-// countBodies makes Vacuum count what Puts and Touches take and let go of the keys that a record names.
+// countBodies makes Vacuum count what Puts and Touches take and let go of the keys that a
+// record names.
 func (f *faulty) countBodies(take, let func(keys []websync.Digest) []websync.Digest) {
 	counts := map[websync.Digest]int{}
 	keysOf := func(bodies []websync.Body) (keys []websync.Digest) {

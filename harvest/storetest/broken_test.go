@@ -60,7 +60,8 @@ func TestBrokenStores(t *testing.T) {
 	suite.CatchAll(t, cases, all, *matrix)
 }
 
-// What breaks nothing is caught by nothing: the recorder and the faulty store are not what fails.
+// What breaks nothing is caught by nothing: the recorder and the faulty store are not
+// what fails.
 func TestSoundStore(t *testing.T) {
 	o := (broken{}).options()
 	o.Patience = 0

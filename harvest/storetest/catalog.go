@@ -30,7 +30,8 @@ func catalogCases() (all []Case) {
 	return all
 }
 
-// openFilled returns a writer to a Store with two sources, resources that came, changed and went, and bodies.
+// openFilled returns a writer to a Store with two sources, resources that came, changed
+// and went, and bodies.
 func (o Options) openFilled(tb testing.TB) *writer {
 	tb.Helper()
 	t := &tester{suite.Tester{TB: tb, Ctx: tb.Context(), Patience: 20 * time.Second}, o}

@@ -80,7 +80,8 @@ func claimReleased(t *tester) {
 	s.commit(b, harvest.NewBatch("a"))
 }
 
-// refused checks that a Commit under c is fenced and leaves nothing. It also brings conflicts: fencing comes first.
+// refused checks that a Commit under c is fenced and leaves nothing. It also brings
+// conflicts: fencing comes first.
 func (s *store) refused(c *harvest.Claim, what string) {
 	s.t.Helper()
 	source := c.Name[len("source/"):]
@@ -112,7 +113,8 @@ func claimReleaseLost(t *tester) {
 	t.OK(s.Release(t.Ctx, &never), "Release a claim that never was")
 }
 
-// expiring returns a Store, a claim in it and a function that waits until the claim has expired.
+// expiring returns a Store, a claim in it and a function that waits until the claim has
+// expired.
 func (t *tester) expiring() (s *store, c *harvest.Claim, expire func()) {
 	t.Helper()
 	if t.options.OpenClock != nil {

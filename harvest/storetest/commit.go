@@ -40,7 +40,8 @@ const (
 	uri5 = "https://example.com/5"
 )
 
-// conflicting returns a writer and a batch in which uri1 to uri4 do not meet their records, and uri5 does.
+// conflicting returns a writer and a batch in which uri1 to uri4 do not meet their
+// records, and uri5 does.
 func (t *tester) conflicting() (*writer, *harvest.Batch) {
 	t.Helper()
 	w := t.open().writer("a")
@@ -120,7 +121,8 @@ func pattern(n int, seed uint64) []byte {
 	return b
 }
 
-// failing returns a writer with a record and a task, and a batch that would change all of it.
+// failing returns a writer with a record and a task, and a batch that would change all of
+// it.
 func (t *tester) failing() (*writer, *harvest.Batch) {
 	t.Helper()
 	w := t.open().writer("a")
@@ -135,7 +137,8 @@ func (t *tester) failing() (*writer, *harvest.Batch) {
 	return w, b
 }
 
-// refuses checks that b fails and leaves nothing, and that it is applied by the same claim once repair has mended it.
+// refuses checks that b fails and leaves nothing, and that it is applied by the same
+// claim once repair has mended it.
 func (w *writer) refuses(b *harvest.Batch, want error, repair func()) {
 	w.t.Helper()
 	before := w.contents([]string{"a"}, []string{"key"})
@@ -249,7 +252,8 @@ func commitAtOnce(t *tester) {
 	})
 }
 
-// watchThrees reads until done, and wants to see three records of the same title and a log of whole threes.
+// watchThrees reads until done, and wants to see three records of the same title and a
+// log of whole threes.
 func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 	for {
 		select {

@@ -1,35 +1,41 @@
-// Package storetest checks a [harvest.Store] against the contract that package harvest gives. It is for whoever writes
-// one. It uses the standard library only, so a Store's module takes on nothing by importing it in a test.
+// Package storetest checks a [harvest.Store] against the contract that package harvest
+// gives. It is for whoever writes one. It uses the standard library only, so a Store's
+// module takes on nothing by importing it in a test.
 //
 // # Use
 //
-// A test of the Store calls [Run] with a function that opens a new, empty one. Each rule of the contract is a [Case], a
-// subtest topic/name that logs the rule in one sentence, so
+// A test of the Store calls [Run] with a function that opens a new, empty one. Each rule
+// of the contract is a [Case], a subtest topic/name that logs the rule in one sentence,
+// so
 //
 //	go test -run TestConformance/claim -v
 //
-// shows the rules about claims and which of them the Store keeps. [Cases] lists them all, and each can be run alone.
+// shows the rules about claims and which of them the Store keeps. [Cases] lists them all,
+// and each can be run alone.
 //
 // # What else it can check
 //
 // Two more functions open more of the cases; without them these are skipped:
 //
 //   - Options.Reopen closes a Store and opens it again: what outlives a process.
-//   - Options.OpenClock opens a Store that reads a given clock: when claims expire, what happens when the clock steps back.
+//   - Options.OpenClock opens a Store that reads a given clock: when claims expire, what
+//     happens when the clock steps back.
 //
-// Compact, Drop and Vacuum are checked if the Store is a [harvest.Maintainer]. The cases of package publish/catalogtest are
-// among those of this package.
+// Compact, Drop and Vacuum are checked if the Store is a [harvest.Maintainer]. The cases
+// of package publish/catalogtest are among those of this package.
 //
 // # How it looks at a Store
 //
-// A Store is seen through its methods only. Failures half-way through a Commit are brought about from outside: a body
-// that is missing in the last Put, an id that is not allowed in the last Task, a conflict, a context that ends after so
-// many looks at it. What a Commit that failed has left is then looked for everywhere. Where the contract leaves a choice
-// any answer passes.
+// A Store is seen through its methods only. Failures half-way through a Commit are
+// brought about from outside: a body that is missing in the last Put, an id that is not
+// allowed in the last Task, a conflict, a context that ends after so many looks at it.
+// What a Commit that failed has left is then looked for everywhere. Where the contract
+// leaves a choice any answer passes.
 //
 // A call that does not come back counts as blocked after Options.Patience.
 //
 // # What it does not check
 //
-// That a Commit outlives a power cut or kill -9, how fast the Store is, and that memory stays flat.
+// That a Commit outlives a power cut or kill -9, how fast the Store is, and that memory
+// stays flat.
 package storetest

@@ -62,7 +62,8 @@ func (s *store) vacuum(grace time.Duration) int {
 	return n
 }
 
-// worn returns writers to two sources whose log has entries to leave out, a tombstone, and a tombstone without a number.
+// worn returns writers to two sources whose log has entries to leave out, a tombstone,
+// and a tombstone without a number.
 func (t *tester) worn() (a, b *writer) {
 	t.Helper()
 	s := t.open()
@@ -273,7 +274,8 @@ func generationTasks(t *tester) {
 		task.Kind, task.Base = harvest.TaskWithheld, base
 		return task
 	}
-	// uri1 has number 5 and gets 2, uri2 has 6 and gets 3, uri3 has 3 and gets 1; uri4 has 8 and gets 5.
+	// uri1 has number 5 and gets 2, uri2 has 6 and gets 3, uri3 has 3 and gets 1; uri4
+	// has 8 and gets 5.
 	w.addTasks(task(uri1, 5), task(uri2, 2), task(uri3, 1), task(uri4, 5), task("unknown", 9))
 	before := w.tasks("a", "")
 	w.compact()
@@ -309,7 +311,8 @@ func generationTimesGoOn(t *tester) {
 	}
 }
 
-// halfDeleted returns a writer to a Store of 1,200 ids, of which the first half is deleted.
+// halfDeleted returns a writer to a Store of 1,200 ids, of which the first half is
+// deleted.
 func (t *tester) halfDeleted() (w *writer, ids []string) {
 	t.Helper()
 	s := t.open()
@@ -383,7 +386,8 @@ func generationCompactBesideCommits(t *tester) {
 	t.Same(int64(succeeded), s.head().Total(), "live records")
 }
 
-// commitOn creates one id after the other, claiming again whenever it is fenced, until done.
+// commitOn creates one id after the other, claiming again whenever it is fenced, until
+// done.
 func (s *store) commitOn(done *atomic.Bool) (succeeded int, err error) {
 	c, err := s.Claim(s.t.Ctx, "source/a", time.Hour)
 	for err == nil && (succeeded < 5 || !done.Load()) {

@@ -19,7 +19,8 @@ func idCases() []rule {
 	}
 }
 
-// oddIDs returns ids that some encoding, collation or path would take for one another, or would spoil.
+// oddIDs returns ids that some encoding, collation or path would take for one another, or
+// would spoil.
 func oddIDs() []string {
 	return []string{
 		"https://example.com", "https://example.com/", "https://example.com//",
@@ -95,7 +96,8 @@ func idLongest(t *tester) {
 	t.Same(ids[1:3], itemIDs(w.resources(websync.Range{})), "Resources")
 }
 
-// refusesID checks that id is ErrBatch in every place of a Batch, and that nothing of the Batch is left.
+// refusesID checks that id is ErrBatch in every place of a Batch, and that nothing of the
+// Batch is left.
 func refusesID(t *tester, id string) {
 	w := t.open().writer("a")
 	w.create(uri1)

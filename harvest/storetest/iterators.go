@@ -68,7 +68,8 @@ func iteratorEmpty(t *tester) {
 	t.Same(0, len(s.due("a", now(), 10)), "due tasks of an empty Store")
 }
 
-// stocked returns a writer to a Store with n ids, each with a task, and a body of the first.
+// stocked returns a writer to a Store with n ids, each with a task, and a body of the
+// first.
 func (t *tester) stocked(n int) (*writer, []string) {
 	t.Helper()
 	w := t.open().writer("a")
@@ -189,8 +190,8 @@ func iteratorWhileOthersCommit(t *tester) {
 	}
 }
 
-// disturb deletes every id that ends in 4, updates those in 5, touches those in 6, and adds one. Their tasks are done, put
-// off and left.
+// disturb deletes every id that ends in 4, updates those in 5, touches those in 6, and
+// adds one. Their tasks are done, put off and left.
 func (w *writer) disturb(ids []string) {
 	w.t.Helper()
 	b := w.batch()

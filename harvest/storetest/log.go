@@ -27,7 +27,8 @@ func logCases() []rule {
 	}
 }
 
-// checkLog checks what holds for every log: dense numbers, strictly increasing times, and a Head that fits.
+// checkLog checks what holds for every log: dense numbers, strictly increasing times, and
+// a Head that fits.
 func (s *store) checkLog() []websync.Item {
 	s.t.Helper()
 	log := s.changes(websync.Range{})
@@ -105,7 +106,8 @@ func logTail(t *tester) {
 	t.Within("to follow the log", func() error { return <-tail })
 }
 
-// follow reads the log as it grows, up to number last, and wants every number once and in order.
+// follow reads the log as it grows, up to number last, and wants every number once and in
+// order.
 func (s *store) follow(last websync.Seq) error {
 	var seen websync.Seq
 	for give := time.Now().Add(s.t.Patience); seen < last; {

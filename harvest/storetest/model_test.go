@@ -16,7 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A model is the simplest Store that keeps the contract: maps under a mutex. It proves that the suite can be passed.
+// A model is the simplest Store that keeps the contract: maps under a mutex. It proves
+// that the suite can be passed.
 type model struct {
 	mu    sync.Mutex
 	now   func() time.Time
@@ -449,7 +450,8 @@ func (m *model) Compact(context.Context) (uint64, error) {
 	return m.newest, nil
 }
 
-// follow returns the new number for a task's Base; 0, which no numbered record has, if it was not that of the record.
+// follow returns the new number for a task's Base; 0, which no numbered record has, if it
+// was not that of the record.
 func follow(base, old, new websync.Seq) websync.Seq {
 	if base == old {
 		return new

@@ -19,8 +19,8 @@ func raceCases() []rule {
 	}
 }
 
-// raceRounds is how often two are set against each other: what is looked at outside of the transaction is in time most
-// of the time.
+// raceRounds is how often two are set against each other: what is looked at outside of
+// the transaction is in time most of the time.
 const raceRounds = 250
 
 // race runs one and other at once. Who starts first changes with each round.
@@ -92,7 +92,8 @@ func raceBase(t *tester) {
 	suite.Exactly(t, raceRounds, w.checkLog(), "entries of the log")
 }
 
-// takeovers runs f once for each round with a claim that has expired. F returns the next claim.
+// takeovers runs f once for each round with a claim that has expired. F returns the next
+// claim.
 func (t *tester) takeovers(f func(s *store, round int, c *harvest.Claim) *harvest.Claim) *store {
 	t.Helper()
 	now := newClock()

@@ -9,20 +9,21 @@ import (
 	"github.com/websync-go/websync/internal/suite"
 )
 
-// Options say how to open the Store under test. Only Open is required; without one of the others the cases that need it
-// are skipped.
+// Options say how to open the Store under test. Only Open is required; without one of the
+// others the cases that need it are skipped.
 type Options struct {
 	// Open returns a new, empty Store. What it holds is released by t.Cleanup.
 	Open func(t testing.TB) harvest.Store
 
-	// Reopen closes s, which Open returned, and opens the same Store again, as another process would. It is for a Store
-	// that outlives its process.
+	// Reopen closes s, which Open returned, and opens the same Store again, as another
+	// process would. It is for a Store that outlives its process.
 	Reopen func(t testing.TB, s harvest.Store) harvest.Store
 
 	// OpenClock is Open for a Store that asks now for the time.
 	OpenClock func(t testing.TB, now func() time.Time) harvest.Store
 
-	// Patience is how long a call may take before it counts as blocked. Zero means 20 seconds.
+	// Patience is how long a call may take before it counts as blocked. Zero means 20
+	// seconds.
 	Patience time.Duration
 }
 
@@ -32,7 +33,8 @@ type Options struct {
 // more than the Options give.
 type Case = suite.Case[Options]
 
-// Run checks the Store that o opens against every case. Each is a subtest, topic/name, and logs the rule it checks.
+// Run checks the Store that o opens against every case. Each is a subtest, topic/name,
+// and logs the rule it checks.
 func Run(t *testing.T, o Options) {
 	t.Helper()
 	suite.Run(t, Cases(), o)

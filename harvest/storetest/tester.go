@@ -244,7 +244,8 @@ func (s *store) holds(data []byte) {
 	}
 }
 
-// A writer commits to one source. It works on what the Store holds, so its Bases are right.
+// A writer commits to one source. It works on what the Store holds, so its Bases are
+// right.
 type writer struct {
 	*store
 	source string
@@ -308,7 +309,8 @@ func (w *writer) addTasks(tasks ...harvest.Task) {
 	w.apply(b)
 }
 
-// createMany creates n ids in a few batches and returns them in byte order, which is the order of Born too.
+// createMany creates n ids in a few batches and returns them in byte order, which is the
+// order of Born too.
 func (w *writer) createMany(n int) []string {
 	w.t.Helper()
 	ids := make([]string, n)

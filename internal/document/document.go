@@ -22,7 +22,8 @@ type Kind struct {
 	Else   string // what a document is called of which nothing is known: "not XML"
 }
 
-// A Departure is something about the bytes of a document, or about its XML, that does not stop reading.
+// A Departure is something about the bytes of a document, or about its XML, that does not
+// stop reading.
 type Departure uint8
 
 const (
@@ -41,8 +42,8 @@ type Document struct {
 	// Report receives what does not stop reading.
 	Report func(d Departure, line, column int, value []byte, message string)
 
-	// Strict makes a Fault end reading, and XML that is nested deeper than MaxDepth, which is as in
-	// xmlscan.Reader.
+	// Strict makes a Fault end reading, and XML that is nested deeper than MaxDepth,
+	// which is as in xmlscan.Reader.
 	Strict   bool
 	MaxDepth int
 
@@ -50,8 +51,9 @@ type Document struct {
 	limited *counter
 }
 
-// Open opens src. It finds out by content whether it is compressed with gzip; some servers compress twice, so it looks twice.
-// Of what remains it reads maxBytes at most: zero means DefaultBytes, negative no limit.
+// Open opens src. It finds out by content whether it is compressed with gzip; some
+// servers compress twice, so it looks twice. Of what remains it reads maxBytes at most:
+// zero means DefaultBytes, negative no limit.
 func (d *Document) Open(src io.Reader, maxBytes int64) error {
 	d.limited = new(counter)
 	d.Reader = bufio.NewReader(d.limited)
@@ -82,8 +84,8 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 	return nil
 }
 
-// Head returns the first bytes of the document; fewer than 4 KiB only if there are no more. An error that prevents more comes
-// again when they are read.
+// Head returns the first bytes of the document; fewer than 4 KiB only if there are no
+// more. An error that prevents more comes again when they are read.
 func (d *Document) Head() []byte {
 	head, _ := d.Peek(headSize)
 	return head
@@ -124,7 +126,8 @@ func (e *notDocument) Error() string { return e.what + ", not " + e.name }
 
 func (e *notDocument) Unwrap() error { return websync.ErrNotDocument }
 
-// Fail returns err with its place in the document. An unexpected end is [websync.ErrTruncated].
+// Fail returns err with its place in the document. An unexpected end is
+// [websync.ErrTruncated].
 func (d *Document) Fail(line, column int, element string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, websync.ErrTruncated) {
 		err = fmt.Errorf("%w: %w", websync.ErrTruncated, err)
@@ -165,7 +168,8 @@ func trimStart(b []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte(ByteOrderMark)), " \t\r\n")
 }
 
-// isUTF16 tells whether a document starts as UTF-16 does, with a byte-order mark or with '<' or white space.
+// isUTF16 tells whether a document starts as UTF-16 does, with a byte-order mark or with
+// '<' or white space.
 func isUTF16(head []byte) bool {
 	if len(head) < 2 {
 		return false

@@ -14,7 +14,8 @@ func isGzip(b *bufio.Reader) bool {
 	return string(magic) == "\x1f\x8b"
 }
 
-// A gunzip reads a gzip file of one or more members. Unlike gzip.Reader it forgives other bytes after the last one.
+// A gunzip reads a gzip file of one or more members. Unlike gzip.Reader it forgives other
+// bytes after the last one.
 type gunzip struct {
 	src  *bufio.Reader
 	z    *gzip.Reader

@@ -5,8 +5,9 @@ import (
 	"io"
 )
 
-// A prologue passes on what it reads and notes, up to the root element, what an XML reader does not tell: the declared
-// encoding and a DOCTYPE. It takes UTF-16 for ASCII with zeros in between.
+// A prologue passes on what it reads and notes, up to the root element, what an XML
+// reader does not tell: the declared encoding and a DOCTYPE. It takes UTF-16 for ASCII
+// with zeros in between.
 type prologue struct {
 	src     io.Reader
 	wide    bool  // UTF-16

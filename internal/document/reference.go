@@ -2,7 +2,8 @@ package document
 
 import "bytes"
 
-// Scheme returns the length of the scheme that an absolute URI starts with; 0 if ref is not absolute (RFC 3986 §3.1).
+// Scheme returns the length of the scheme that an absolute URI starts with; 0 if ref is
+// not absolute (RFC 3986 §3.1).
 func Scheme[T string | []byte](ref T) int {
 	for i := range len(ref) {
 		switch c := ref[i]; {
@@ -17,8 +18,9 @@ func Scheme[T string | []byte](ref T) int {
 	return 0
 }
 
-// AppendResolved appends ref, resolved against base, to dst (RFC 3986 §5.2). It looks at nothing but the structure: IRIs, and what
-// no URI can have, come through byte for byte. What is absolute stays as it is, and so does ref if base is not absolute.
+// AppendResolved appends ref, resolved against base, to dst (RFC 3986 §5.2). It looks at
+// nothing but the structure: IRIs, and what no URI can have, come through byte for byte.
+// What is absolute stays as it is, and so does ref if base is not absolute.
 func AppendResolved(dst []byte, base string, ref []byte) []byte {
 	n := Scheme(base)
 	if n == 0 || Scheme(ref) > 0 {
@@ -56,7 +58,8 @@ func AppendResolved(dst []byte, base string, ref []byte) []byte {
 	return appendClean(dst, from, ref)
 }
 
-// appendClean appends ref, whose path goes on with dst[from:], and removes the segments "." and ".." (RFC 3986 §5.2.4).
+// appendClean appends ref, whose path goes on with dst[from:], and removes the segments
+// "." and ".." (RFC 3986 §5.2.4).
 func appendClean(dst []byte, from int, ref []byte) []byte {
 	path := cut(ref, "?#")
 	dst = append(dst, ref[:path]...)

@@ -72,7 +72,8 @@ func TestAppendResolved(t *testing.T) {
 	assert.Equal(t, "x http://a/g", string(document.AppendResolved([]byte("x "), "http://a/b", []byte("g"))))
 }
 
-// FuzzAppendResolved: the same as the algorithm of the RFC, wherever the base has a path that starts with a slash, or an authority.
+// FuzzAppendResolved: the same as the algorithm of the RFC, wherever the base has a path
+// that starts with a slash, or an authority.
 func FuzzAppendResolved(f *testing.F) {
 	f.Add("http://a/b/c/d;p?q", "../g?x#y")
 	f.Add("https://example.org", "a/./b/../c")

@@ -19,8 +19,8 @@ type XML struct {
 	above int // lines before the XML declaration
 }
 
-// XML reads the start of the document, up to the root element, which is then the current token. A line before the XML
-// declaration is passed over.
+// XML reads the start of the document, up to the root element, which is then the current
+// token. A line before the XML declaration is passed over.
 func (d *Document) XML() (*XML, error) {
 	head := bytes.Clone(d.Head())
 	x := &XML{doc: d}
@@ -52,7 +52,8 @@ func (d *Document) XML() (*XML, error) {
 	return nil, x.Fail(err)
 }
 
-// CheckPrologue reports what stands before the root element and what not every reader takes.
+// CheckPrologue reports what stands before the root element and what not every reader
+// takes.
 func (x *XML) CheckPrologue() {
 	p := x.start
 	switch label := p.encoding(); {
@@ -72,7 +73,8 @@ func (x *XML) Position() (line, column int) {
 	return line + x.above, column
 }
 
-// NextTagAndText is NextTag, but tells of text that is not only white space, and where it starts.
+// NextTagAndText is NextTag, but tells of text that is not only white space, and where it
+// starts.
 func (x *XML) NextTagAndText(found func(line, column int, text []byte)) (xmlscan.Kind, error) {
 	for {
 		kind, err := x.NextTagOrText()
@@ -93,7 +95,8 @@ func (x *XML) NextTagAndText(found func(line, column int, text []byte)) (xmlscan
 	}
 }
 
-// End reads what follows the root element. Without an error, the document was well-formed to its last byte.
+// End reads what follows the root element. Without an error, the document was well-formed
+// to its last byte.
 func (x *XML) End() error {
 	if _, err := x.Next(); err != io.EOF {
 		return x.Fail(err)
@@ -101,7 +104,8 @@ func (x *XML) End() error {
 	return nil
 }
 
-// Fail gives an error of x its place in the document. One of a limit is [websync.ErrLimit].
+// Fail gives an error of x its place in the document. One of a limit is
+// [websync.ErrLimit].
 func (x *XML) Fail(err error) error {
 	var syntax *xmlscan.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -73,8 +73,9 @@ var (
 	plain = regexp.MustCompile(`^[!-;=?-~]+$`) // what a URL, an id or a time may consist of, or be taken for
 )
 
-// undetectable reports whether a damage leaves a document that says something else, without a trace: another URL or
-// another time in the place of the one that was there. Only a digest of the document can help then.
+// undetectable reports whether a damage leaves a document that says something else,
+// without a trace: another URL or another time in the place of the one that was there.
+// Only a digest of the document can help then.
 func undetectable(text string, d damage) bool {
 	for _, m := range value.FindAllStringSubmatchIndex(text, -1) {
 		for g := 2; g < len(m); g += 2 {
@@ -92,8 +93,9 @@ func undetectable(text string, d damage) bool {
 	return false
 }
 
-// TestDamage harvests sites that list a hundred resources, damages one document in one place and harvests again. No
-// record is ever deleted that the undamaged documents list; and once the damage is gone, nothing is missing.
+// TestDamage harvests sites that list a hundred resources, damages one document in one
+// place and harvests again. No record is ever deleted that the undamaged documents list;
+// and once the damage is gone, nothing is missing.
 func TestDamage(t *testing.T) {
 	var sites []*site
 	for _, shape := range shapes {

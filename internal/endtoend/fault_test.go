@@ -103,7 +103,8 @@ const (
 	never   // the answer is sound, but not the right one, or an older one
 )
 
-// faults are the ways in which a server fails, at the same URL for as long as a run goes on.
+// faults are the ways in which a server fails, at the same URL for as long as a run goes
+// on.
 var faults = []struct {
 	name    string
 	noticed int
@@ -276,7 +277,8 @@ func (s *server) serve(now *site, at string, fault func(*exchange)) {
 	s.site, s.at, s.fault, s.asked = now, at, fault, nil
 }
 
-// client returns a Fetcher that reaches the server under every name and makes each request once.
+// client returns a Fetcher that reaches the server under every name and makes each
+// request once.
 func (s *server) client(t *testing.T, addr string) *fetch.Client {
 	var dialer net.Dialer
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -288,8 +290,9 @@ func (s *server) client(t *testing.T, addr string) *fetch.Client {
 	return c
 }
 
-// TestFaults harvests a site, then its next edition from a server that fails at one URL, then from a sound one. In
-// between nothing is deleted that is still there, and a run that says it is in step is; in the end all is as it should be.
+// TestFaults harvests a site, then its next edition from a server that fails at one URL,
+// then from a sound one. In between nothing is deleted that is still there, and a run
+// that says it is in step is; in the end all is as it should be.
 func TestFaults(t *testing.T) {
 	first := edition{end: 30, part: 10}
 	next := edition{end: 33, gone: []int{3, 17}, changed: []int{5, 28}, part: 10}

@@ -23,7 +23,8 @@ import (
 
 const origin = "http://example.org"
 
-// A site is what one publisher serves: documents and bodies by path, and the set of resources that they list.
+// A site is what one publisher serves: documents and bodies by path, and the set of
+// resources that they list.
 type site struct {
 	name  string
 	files map[string]string
@@ -79,8 +80,8 @@ func (s *site) with(path, text string) *site {
 	return &c
 }
 
-// An edition chooses what a site lists: the resources up to end, without those in gone, with the bodies of those
-// in changed rewritten.
+// An edition chooses what a site lists: the resources up to end, without those in gone,
+// with the bodies of those in changed rewritten.
 type edition struct {
 	end           int
 	gone, changed []int
@@ -134,7 +135,8 @@ func (s *site) add(path, text string) {
 func openSitemap(url string) harvest.Source { return &sitemap.Source{URL: url, Complete: true} }
 func openAtom(url string) harvest.Source    { return &atom.Source{URL: url} }
 
-// urlset writes entries in the forms that sitemaps have: comments, CDATA, entities, extensions, instructions.
+// urlset writes entries in the forms that sitemaps have: comments, CDATA, entities,
+// extensions, instructions.
 func urlset(e edition, numbers []int) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- a sitemap - of documents -->\n")
@@ -196,7 +198,8 @@ func textSitemap(e edition) *site {
 	return s
 }
 
-// feed writes a document of a feed: the head that is given, the entries, and a tombstone for each that is gone.
+// feed writes a document of a feed: the head that is given, the entries, and a tombstone
+// for each that is gone.
 func feed(e edition, self, head string, numbers []int) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<!-- a feed - of documents -->\n")
@@ -233,7 +236,8 @@ func completeFeed(e edition) *site {
 	return s
 }
 
-// archivedFeed lists everything in its archive documents; tombstones and what was changed stand in the subscription document, too.
+// archivedFeed lists everything in its archive documents; tombstones and what was changed
+// stand in the subscription document, too.
 func archivedFeed(e edition) *site {
 	s := newSite("archived feed", e, openAtom)
 	old := edition{end: e.end}
@@ -273,7 +277,8 @@ func asArchive(catalog websync.Catalog) (string, websync.Publisher) {
 	return "/feed.atom", publish.Join(p, publish.Bodies(catalog, bodies))
 }
 
-// published returns two editions of a site as we publish them ourselves, from a Store that harvested both.
+// published returns two editions of a site as we publish them ourselves, from a Store
+// that harvested both.
 func published(t *testing.T, name string, open func(string) harvest.Source, as func(websync.Catalog) (string, websync.Publisher), before, after edition) (*site, *site) {
 	store := memstore.New()
 	root, publisher := as(store)
@@ -320,7 +325,8 @@ func textOf(t *testing.T, doc *websync.Document) string {
 	return text.String()
 }
 
-// live returns the ids that a store holds of a site, with their bodies; with an empty text where bodies are not kept.
+// live returns the ids that a store holds of a site, with their bodies; with an empty
+// text where bodies are not kept.
 func live(t testing.TB, store harvest.Store, key string) map[string]string {
 	all := map[string]string{}
 	for rec, err := range store.Records(t.Context(), key, "") {

@@ -53,7 +53,8 @@ func (t *Tester) Inside(walks []Walk, use func(round string) error) {
 	}
 }
 
-// Paused calls use while each loop stands still after its first step, and then goes on with it.
+// Paused calls use while each loop stands still after its first step, and then goes on
+// with it.
 func (t *Tester) Paused(walks []Walk, use func(round string) error) {
 	t.Helper()
 	for _, walk := range walks {
@@ -77,7 +78,8 @@ func (t *Tester) pause(walk Walk, use func(round string) error) {
 	}
 }
 
-// Nested runs the loops inside one another, eight times over, and calls use inside the innermost.
+// Nested runs the loops inside one another, eight times over, and calls use inside the
+// innermost.
 func (t *Tester) Nested(walks []Walk, use func(round string) error) {
 	t.Helper()
 	var dozens []Walk

@@ -9,7 +9,8 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// BenchmarkTokens reads every token of a document and counts elements, attributes and text.
+// BenchmarkTokens reads every token of a document and counts elements, attributes and
+// text.
 func BenchmarkTokens(b *testing.B) {
 	libxml2 := buildSAXParser(b.TempDir())
 	for _, d := range documents() {
@@ -66,7 +67,8 @@ func countLocs(r *xmlscan.Reader) (n int, err error) {
 	}
 }
 
-// BenchmarkWriter writes the same entries with all peers; bytes are those of the document that websync writes.
+// BenchmarkWriter writes the same entries with all peers; bytes are those of the document
+// that websync writes.
 func BenchmarkWriter(b *testing.B) {
 	for _, d := range documents() {
 		size := int64(len(d.bytes()))

@@ -1,9 +1,11 @@
 package xmlscan
 
-// AppendElement reads the element whose Start is current up to its End, which becomes the current token, and appends it to dst as text that
-// stands for itself in any document: each prefix that its names use is declared in it (and xmlns="" if it needs no default namespace).
-// Comments and processing instructions are dropped. Prefixes that occur only inside values and inherited xml: attributes are not carried along.
-// The text can be MaxValue bytes long: nothing is appended of a longer one.
+// AppendElement reads the element whose Start is current up to its End, which becomes the
+// current token, and appends it to dst as text that stands for itself in any document:
+// each prefix that its names use is declared in it (and xmlns="" if it needs no default
+// namespace). Comments and processing instructions are dropped. Prefixes that occur only
+// inside values and inherited xml: attributes are not carried along. The text can be
+// MaxValue bytes long: nothing is appended of a longer one.
 func (r *Reader) AppendElement(dst []byte) ([]byte, error) {
 	r.captures++
 	c := capture{r: r, dst: dst, depth: len(r.stack), from: len(dst)}

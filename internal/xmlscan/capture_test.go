@@ -79,8 +79,8 @@ func TestAppendElementRecovered(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestAppendElementWithManyOuterPrefixes: what is declared is found in constant time, and declared once although the
-// names were forgotten in between.
+// TestAppendElementWithManyOuterPrefixes: what is declared is found in constant time, and
+// declared once although the names were forgotten in between.
 func TestAppendElementWithManyOuterPrefixes(t *testing.T) {
 	const levels, each = 200, 200
 	var b, use strings.Builder

@@ -1,7 +1,8 @@
-// Package xmlscan reads and writes XML 1.0 (fifth edition) with Namespaces in XML 1.0 (third edition), as a stream,
-// checked in full and without allocating for each token.
+// Package xmlscan reads and writes XML 1.0 (fifth edition) with Namespaces in XML 1.0
+// (third edition), as a stream, checked in full and without allocating for each token.
 //
-// Reading. A [Reader] is pulled token by token and gives views into its own buffer, valid until the next call:
+// Reading. A [Reader] is pulled token by token and gives views into its own buffer, valid
+// until the next call:
 //
 //	r := xmlscan.NewReader(src)
 //	for {
@@ -19,8 +20,9 @@
 //		}
 //	}
 //
-// Protocol readers rather walk by element: [Reader.NextTag] passes over text, and after a Start exactly one of
-// [Reader.Skip], [Reader.ElementText] and [Reader.AppendElement] takes the whole element, up to and including its End:
+// Protocol readers rather walk by element: [Reader.NextTag] passes over text, and after a
+// Start exactly one of [Reader.Skip], [Reader.ElementText] and [Reader.AppendElement]
+// takes the whole element, up to and including its End:
 //
 //	for {
 //		kind, err := r.NextTag()
@@ -36,18 +38,23 @@
 //		}
 //	}
 //
-// What is not well-formed ends reading with a [SyntaxError]; input that is empty, cut short, not XML at all or over
-// a limit can be told apart by the sentinel errors. Entity declarations are refused, never expanded. With
-// [Reader.Recover] set, faults in characters and references are reported and read over, and what passes a limit is left
-// out; [Reader.Losses] counts what that costs. Faults of structure are never read over, and a "--" inside of a comment is
-// one: where the end of a comment is damaged, it runs on to the end of another.
+// What is not well-formed ends reading with a [SyntaxError]; input that is empty, cut
+// short, not XML at all or over a limit can be told apart by the sentinel errors. Entity
+// declarations are refused, never expanded. With [Reader.Recover] set, faults in
+// characters and references are reported and read over, and what passes a limit is left
+// out; [Reader.Losses] counts what that costs. Faults of structure are never read over,
+// and a "--" inside of a comment is one: where the end of a comment is damaged, it runs
+// on to the end of another.
 //
-// Writing. A [Writer] appends to one buffer and flushes it to an io.Writer. It never produces what a Reader would refuse:
-// names, characters, prefixes and nesting are checked, and the first error sticks.
+// Writing. A [Writer] appends to one buffer and flushes it to an io.Writer. It never
+// produces what a Reader would refuse: names, characters, prefixes and nesting are
+// checked, and the first error sticks.
 //
-// The inside of a DOCTYPE is passed over, not checked: that its declarations are well-formed is not known. It is looked
-// through for entity declarations, and for its end.
+// The inside of a DOCTYPE is passed over, not checked: that its declarations are
+// well-formed is not known. It is looked through for entity declarations, and for its
+// end.
 //
-// Not supported: validation, external entities, default attribute values and attribute types from a DOCTYPE (every attribute
-// is normalised as CDATA), XML 1.1, and encodings of more than one byte a character other than UTF-8 and UTF-16.
+// Not supported: validation, external entities, default attribute values and attribute
+// types from a DOCTYPE (every attribute is normalised as CDATA), XML 1.1, and encodings
+// of more than one byte a character other than UTF-8 and UTF-16.
 package xmlscan

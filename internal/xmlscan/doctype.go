@@ -2,8 +2,8 @@ package xmlscan
 
 import "bytes"
 
-// doctype passes over a document type declaration, and refuses one that declares entities. It returns false after an error and if
-// the buffer ends first.
+// doctype passes over a document type declaration, and refuses one that declares
+// entities. It returns false after an error and if the buffer ends first.
 func (r *Reader) doctype() bool {
 	if r.err != nil {
 		return false
@@ -31,7 +31,8 @@ func (r *Reader) doctype() bool {
 	return true
 }
 
-// A doctypeScanner finds the end of a DOCTYPE. Its methods return false if the buffer ends first, or else set fault.
+// A doctypeScanner finds the end of a DOCTYPE. Its methods return false if the buffer
+// ends first, or else set fault.
 type doctypeScanner struct {
 	b      []byte
 	p      int

@@ -44,7 +44,8 @@ func sitemapDoc(n int) []byte      { return sitemapOf(n).bytes() }
 func resourceListDoc(n int) []byte { return resourceListOf(n).bytes() }
 func atomDoc(n int) []byte         { return atomOf(n).bytes() }
 
-// encodeDocument writes a document with the Encoder of encoding/xml. Prefixes are part of the names: it would declare them at each use.
+// encodeDocument writes a document with the Encoder of encoding/xml. Prefixes are part of
+// the names: it would declare them at each use.
 func encodeDocument[T any](enc *xml.Encoder, root xml.StartElement, entry string, entries []T, head ...any) error {
 	enc.Indent("", "  ")
 	if err := enc.EncodeToken(xml.ProcInst{Target: "xml", Inst: []byte(`version="1.0" encoding="UTF-8"`)}); err != nil {

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// encodingState is what is known of the encoding. The byte-order mark is believed first, then the bytes, then the declaration.
+// encodingState is what is known of the encoding. The byte-order mark is believed first,
+// then the bytes, then the declaration.
 type encodingState struct {
 	known  bool   // the first bytes have been looked at
 	marked bool   // there was a byte-order mark
@@ -29,7 +30,8 @@ func (e *encodingState) name() string {
 
 const byteOrderMark = "\uFEFF"
 
-// begin reads up to the end of the XML declaration, if there is one. It returns false after an error and if the buffer ends first.
+// begin reads up to the end of the XML declaration, if there is one. It returns false
+// after an error and if the buffer ends first.
 func (r *Reader) begin() bool {
 	if !r.enc.known {
 		r.maxDepth = orDefault(r.MaxDepth, 256)
@@ -124,7 +126,8 @@ func (r *Reader) declaration(b []byte) bool {
 	return r.consume(len("<?xml")+len(b)+len("?>")) && (label == "" || r.declared(label, at))
 }
 
-// parseDeclaration returns the declared encoding, as far as b can be read, and whether b is right.
+// parseDeclaration returns the declared encoding, as far as b can be read, and whether b
+// is right.
 func parseDeclaration(b []byte) (encoding string, ok bool) {
 	version, b, _ := pseudoAttr(b, "version")
 	label, b, hasLabel := pseudoAttr(b, "encoding")
@@ -166,7 +169,8 @@ func isEncodingName(s string) bool {
 	return s != ""
 }
 
-// declared compares the declared encoding with what the bytes have shown, and starts to decode if they leave it open.
+// declared compares the declared encoding with what the bytes have shown, and starts to
+// decode if they leave it open.
 func (r *Reader) declared(label string, at int) bool {
 	id := encodingID(label)
 	wide := strings.HasPrefix(id, "utf16") || strings.HasPrefix(id, "utf32") || strings.HasPrefix(id, "ucs") || strings.HasPrefix(id, "iso10646ucs")
@@ -266,11 +270,13 @@ func charmapOf(id string) *charmap.Charmap {
 	return nil
 }
 
-// notUTF8 is what the decoders give for input that they cannot decode: a byte that the scanner will find fault with, in its place.
-// (The decoders of x/text give U+FFFD, which a document may well contain.)
+// notUTF8 is what the decoders give for input that they cannot decode: a byte that the
+// scanner will find fault with, in its place. (The decoders of x/text give U+FFFD, which
+// a document may well contain.)
 const notUTF8 = 0xFF
 
-// A decoder decodes some of src into dst, which has room for at least one character; at the end it takes all of src.
+// A decoder decodes some of src into dst, which has room for at least one character; at
+// the end it takes all of src.
 type decoder func(dst, src []byte, atEOF bool) (nDst, nSrc int)
 
 // transcode decodes the unread input and all that follows.

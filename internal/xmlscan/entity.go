@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// reference decodes the reference that src, at buf[at], starts with, and returns the bytes it took.
+// reference decodes the reference that src, at buf[at], starts with, and returns the
+// bytes it took.
 func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
 	if len(src) >= 5 { // by far the most frequent
 		switch {
@@ -97,7 +98,8 @@ func isChar(c rune) bool {
 	return 0xE000 <= c && c <= 0xFFFD || 0x10000 <= c && c <= 0x10FFFF
 }
 
-// htmlEntities returns the characters of the entities of HTML 4.01 §24 other than those of XML.
+// htmlEntities returns the characters of the entities of HTML 4.01 §24 other than those
+// of XML.
 var htmlEntities = sync.OnceValue(func() map[string]string {
 	m := make(map[string]string)
 	for entity := range strings.SplitSeq(htmlEntityList, ";") {

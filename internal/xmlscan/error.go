@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// The reasons inside a [SyntaxError] that callers tell apart with errors.Is, and ErrStopped.
+// The reasons inside a [SyntaxError] that callers tell apart with errors.Is, and
+// ErrStopped.
 var (
 	// ErrEmpty means that the input has no bytes, or only white space.
 	ErrEmpty = errors.New("empty input")
@@ -14,20 +15,23 @@ var (
 	// ErrNotXML means that the first character which is not white space is not '<'.
 	ErrNotXML = errors.New("not XML")
 
-	// ErrTruncated means that the input ended inside the document. It unwraps to io.ErrUnexpectedEOF.
+	// ErrTruncated means that the input ended inside the document. It unwraps to
+	// io.ErrUnexpectedEOF.
 	ErrTruncated = fmt.Errorf("input ended inside the document: %w", io.ErrUnexpectedEOF)
 
 	// ErrLimit means that one of the Reader's limits was passed.
 	ErrLimit = errors.New("limit passed")
 
-	// ErrStopped means that Reader.Stop returned true. It does not end reading, and is not in
-	// a SyntaxError.
+	// ErrStopped means that Reader.Stop returned true. It does not end reading, and is
+	// not in a SyntaxError.
 	ErrStopped = errors.New("stopped at an element")
 
-	// ErrEntity means that the DOCTYPE declares an entity, which is refused whatever its kind.
+	// ErrEntity means that the DOCTYPE declares an entity, which is refused whatever its
+	// kind.
 	ErrEntity = errors.New("entity declarations are refused")
 
-	// ErrEncoding means that the declared character encoding is not known, or not supported.
+	// ErrEncoding means that the declared character encoding is not known, or not
+	// supported.
 	ErrEncoding = errors.New("unsupported encoding")
 )
 

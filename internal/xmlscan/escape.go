@@ -6,11 +6,13 @@ import (
 	"unsafe"
 )
 
-// AppendText appends s to dst, escaped as text. A character that XML cannot carry is an error; dst is then returned as it was. What
-// lies between the length and the capacity of the result may have been written to.
+// AppendText appends s to dst, escaped as text. A character that XML cannot carry is an
+// error; dst is then returned as it was. What lies between the length and the capacity of
+// the result may have been written to.
 func AppendText(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inText) }
 
-// AppendAttr appends s to dst, escaped as the value of an attribute in double quotes. All else is as for AppendText.
+// AppendAttr appends s to dst, escaped as the value of an attribute in double quotes. All
+// else is as for AppendText.
 func AppendAttr(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inValue) }
 
 // view returns the bytes of s, which must not be changed.

@@ -1,6 +1,7 @@
 package xmlscan
 
-// Interned returns how many names r remembers, and the bytes of these and of the namespaces.
+// Interned returns how many names r remembers, and the bytes of these and of the
+// namespaces.
 func Interned(r *Reader) (names, bytes int) { return len(r.byRaw), r.size }
 
 // Remembered is Interned for a Writer.
@@ -15,7 +16,8 @@ func Reachable(r *Reader) int {
 	return len(seen)
 }
 
-// Moved reads r to the end. It returns how many bytes each call of more left to be moved and scanned again, and those copied to a larger buffer.
+// Moved reads r to the end. It returns how many bytes each call of more left to be moved
+// and scanned again, and those copied to a larger buffer.
 func Moved(r *Reader) (n int, err error) {
 	for {
 		if r.token() != 0 {
@@ -40,8 +42,9 @@ func Held(r *Reader) int { return cap(r.buf) + cap(r.joined) + cap(r.scrap) + ca
 // ValidUTF8 is a scanner that looks at several bytes at a time.
 var ValidUTF8 = validUTF8
 
-// Plain and PlainUTF8 return how far b can be read up to a character of a text, or of an attribute value in such quotes, that needs a
-// closer look. Copied appends as much as Plain says to dst.
+// Plain and PlainUTF8 return how far b can be read up to a character of a text, or of an
+// attribute value in such quotes, that needs a closer look. Copied appends as much as
+// Plain says to dst.
 func Plain(b []byte, quote byte) int     { return stopsOf(quote).plain(b) }
 func PlainUTF8(b []byte, quote byte) int { return stopsOf(quote).plainUTF8(b) }
 

@@ -96,7 +96,8 @@ func requireChars(t *testing.T, b []byte) {
 	}
 }
 
-// splitReader gives data in pieces whose sizes a number determines, with empty reads and EOF beside data now and then.
+// splitReader gives data in pieces whose sizes a number determines, with empty reads and
+// EOF beside data now and then.
 type splitReader struct {
 	data []byte
 	n    uint64
@@ -124,7 +125,8 @@ func readAll(src io.Reader, recover bool) string {
 	return fmt.Sprintf("%s\n%s%v", tokens, faults.String(), err)
 }
 
-// FuzzSplit: however the input is cut into reads, the tokens, faults and errors are the same.
+// FuzzSplit: however the input is cut into reads, the tokens, faults and errors are the
+// same.
 func FuzzSplit(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
@@ -133,7 +135,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// FuzzAgainstEncodingXML: the same tokens as encoding/xml, or an error of both, but for what is known to be wrong there.
+// FuzzAgainstEncodingXML: the same tokens as encoding/xml, or an error of both, but for
+// what is known to be wrong there.
 func FuzzAgainstEncodingXML(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, _ uint64) {
@@ -220,7 +223,8 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// FuzzRoundTrip: what is read, written and read again is the same; so is what is captured.
+// FuzzRoundTrip: what is read, written and read again is the same; so is what is
+// captured.
 func FuzzRoundTrip(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
@@ -288,7 +292,8 @@ func rewrite(t *testing.T, dst io.Writer, r *xmlscan.Reader) {
 	}
 }
 
-// FuzzCapture: any element inside a document, taken out as text, says the same as in its place.
+// FuzzCapture: any element inside a document, taken out as text, says the same as in its
+// place.
 func FuzzCapture(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
@@ -380,7 +385,8 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// FuzzNextTag: NextTag gives what Next gives but for the text, in the same places, with the same error.
+// FuzzNextTag: NextTag gives what Next gives but for the text, in the same places, with
+// the same error.
 func FuzzNextTag(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {

@@ -15,7 +15,8 @@ const (
 // errSize stands for the end of the source at MaxSize.
 var errSize = errors.New("document over the limit")
 
-// An input is the buffer over the source. buf[pos:end] is unread; at least padding zero bytes follow. Only Reader.more moves it.
+// An input is the buffer over the source. buf[pos:end] is unread; at least padding zero
+// bytes follow. Only Reader.more moves it.
 type input struct {
 	src    io.Reader
 	srcErr error // what src ended with
@@ -49,8 +50,9 @@ func (in *input) reset(src io.Reader) {
 	*in = input{src: src, buf: buf}
 }
 
-// more reads more input behind the unread bytes, at least as many as these are: so a token that is scanned from its start after
-// each call costs linear time. When it was called once more than there is input, it sets r.err.
+// more reads more input behind the unread bytes, at least as many as these are: so a
+// token that is scanned from its start after each call costs linear time. When it was
+// called once more than there is input, it sets r.err.
 func (r *Reader) more() {
 	unread := r.end - r.pos
 	switch {
@@ -129,7 +131,8 @@ func (r *Reader) ended() {
 	}
 }
 
-// fail sets r.err to a SyntaxError at buf[at]. It returns false, for the caller to return.
+// fail sets r.err to a SyntaxError at buf[at]. It returns false, for the caller to
+// return.
 func (r *Reader) fail(at int, reason error, format string, args ...any) bool {
 	pos := r.place(at)
 	r.mode = modeFailed

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A long is a token that does not fit into MaxToken, or is nested too deep. It is passed over, or
-// its text given in pieces, as far as the buffer goes, and so never has to be there as a whole.
+// A long is a token that does not fit into MaxToken, or is nested too deep. It is passed
+// over, or its text given in pieces, as far as the buffer goes, and so never has to be
+// there as a whole.
 type long struct {
 	kind  longKind
 	after mode // what comes behind it
@@ -28,12 +29,12 @@ const (
 	longDeepText // a CDATA section in what is nested too deep
 )
 
-// overlap is how much of a long token stays in the buffer, so that nothing looked for in it
-// is cut in two. No token is a long one that is not longer than that.
+// overlap is how much of a long token stays in the buffer, so that nothing looked for in
+// it is cut in two. No token is a long one that is not longer than that.
 const overlap = 64
 
-// beginLong makes a long of the token at hand, of which more than MaxToken is in the buffer. It
-// returns false if that can't be.
+// beginLong makes a long of the token at hand, of which more than MaxToken is in the
+// buffer. It returns false if that can't be.
 func (r *Reader) beginLong() bool {
 	b := r.buf[r.pos:r.end]
 	switch {
@@ -81,8 +82,8 @@ func (r *Reader) passLong() Kind {
 	return r.token()
 }
 
-// passRest passes over the rest of a long token. It returns false after an error and if the
-// buffer ends first.
+// passRest passes over the rest of a long token. It returns false after an error and if
+// the buffer ends first.
 func (r *Reader) passRest() bool {
 	switch r.long.kind {
 	case longTag:
@@ -261,8 +262,8 @@ func (r *Reader) cut(at int, format string, limit int) bool {
 	return r.fault(at, fmt.Sprintf(format, limit))
 }
 
-// passDeep passes over what is nested too deep. There, tags are counted, but names are not
-// compared: they would take memory for each level.
+// passDeep passes over what is nested too deep. There, tags are counted, but names are
+// not compared: they would take memory for each level.
 func (r *Reader) passDeep() Kind {
 	for r.deep > 0 {
 		b := r.buf[r.pos:r.end]
@@ -334,7 +335,8 @@ var cdataStart = []byte("<![CDATA[")
 
 func hasPI(b []byte) bool { return bytes.Contains(b, []byte("<?")) }
 
-// hasEndTag reports whether b holds what looks like the end tag of the element that is open.
+// hasEndTag reports whether b holds what looks like the end tag of the element that is
+// open.
 func (r *Reader) hasEndTag(b []byte) bool {
 	name := r.stack[len(r.stack)-1].name.raw
 	for {
@@ -348,9 +350,9 @@ func (r *Reader) hasEndTag(b []byte) bool {
 	}
 }
 
-// runsOn counts a CDATA section that holds the end tag of its element and then another CDATA
-// section, or a processing instruction that holds another one. It is well-formed, but more
-// likely the end of the first was damaged.
+// runsOn counts a CDATA section that holds the end tag of its element and then another
+// CDATA section, or a processing instruction that holds another one. It is well-formed,
+// but more likely the end of the first was damaged.
 func (r *Reader) runsOn(count *int) {
 	*count++
 	r.note(r.pos, "what runs on over the start of another of its kind: what is in between is not seen")

@@ -193,7 +193,8 @@ func (letters) Read(p []byte) (int, error) {
 
 var longReference = regexp.MustCompile(`&[^;<]{50}`)
 
-// FuzzPieces: a small MaxToken gives the same tokens in pieces, or cuts something and says so.
+// FuzzPieces: a small MaxToken gives the same tokens in pieces, or cuts something and
+// says so.
 func FuzzPieces(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {

@@ -16,7 +16,8 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// trace reads a whole document and prints its tokens: <{space}local {space}attr="value">, "text", </>.
+// trace reads a whole document and prints its tokens: <{space}local {space}attr="value">,
+// "text", </>.
 func trace(r *xmlscan.Reader) (string, error) {
 	var b strings.Builder
 	for {
@@ -55,7 +56,8 @@ func braced(n xmlscan.Name) string {
 	return "{" + n.Space + "}" + n.Local
 }
 
-// encodingXMLAccepts tells whether encoding/xml reads the document to its end without an error.
+// encodingXMLAccepts tells whether encoding/xml reads the document to its end without an
+// error.
 func encodingXMLAccepts(doc string) bool {
 	d := xml.NewDecoder(strings.NewReader(doc))
 	for {
@@ -87,7 +89,8 @@ func utf16doc(s string, lo, hi int) string {
 
 func nested(n int) string { return strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }
 
-// The rejected half of the matrix. peer is encoding/xml's recorded answer; wherever it accepts, it is wrong.
+// The rejected half of the matrix. peer is encoding/xml's recorded answer; wherever it
+// accepts, it is wrong.
 var rejected = []struct {
 	name      string
 	doc       string
@@ -368,7 +371,8 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// traceEncodingXML is trace for encoding/xml: text joined, comments, PIs, directives and namespace declarations left out.
+// traceEncodingXML is trace for encoding/xml: text joined, comments, PIs, directives and
+// namespace declarations left out.
 func traceEncodingXML(doc []byte) (string, error) {
 	var b strings.Builder
 	var text []byte

@@ -35,8 +35,9 @@ func (q *qname) leads(b []byte) bool {
 	return (binary.LittleEndian.Uint64(b)^binary.LittleEndian.Uint64(q.tag[1:]))<<((64-n*8)&63) == 0
 }
 
-// names holds all names that a document has used so far, checked once. Documents repeat themselves, so a name is first compared with
-// the one that followed its predecessor last time, then looked up in a small cache, then in the map.
+// names holds all names that a document has used so far, checked once. Documents repeat
+// themselves, so a name is first compared with the one that followed its predecessor last
+// time, then looked up in a small cache, then in the map.
 type names struct {
 	byRaw    map[string]*qname
 	cache    [256]*qname
@@ -51,7 +52,8 @@ type names struct {
 	binds    []binding
 }
 
-// reset takes back all declarations. The names stay: the next document may well be of the same kind.
+// reset takes back all declarations. The names stay: the next document may well be of the
+// same kind.
 func (t *names) reset() {
 	t.unbind(0)
 	if t.byRaw == nil {
@@ -63,7 +65,8 @@ func (t *names) reset() {
 	}
 }
 
-// forget drops the names, prefixes and URIs that are not in use. Names of open elements live on in the stack.
+// forget drops the names, prefixes and URIs that are not in use. Names of open elements
+// live on in the stack.
 func (t *names) forget() {
 	for _, q := range t.byRaw {
 		q.next = nil // or each open element would hold on to all names of its time
@@ -88,7 +91,8 @@ func (t *names) forget() {
 	}
 }
 
-// readName reads the name at buf[p] and returns it with the offset behind it. It returns nil after an error and if the buffer ends first.
+// readName reads the name at buf[p] and returns it with the offset behind it. It returns
+// nil after an error and if the buffer ends first.
 func (r *Reader) readName(p int) (*qname, int) {
 	if q := r.last.next; q != nil {
 		n := p + len(q.raw)
@@ -189,7 +193,8 @@ func isNCName(b []byte) bool {
 	return true
 }
 
-// isNameRune tells whether a character outside ASCII can stand in a name, or start one: productions [4] and [4a].
+// isNameRune tells whether a character outside ASCII can stand in a name, or start one:
+// productions [4] and [4a].
 func isNameRune(c rune, start bool) bool {
 	for _, r := range nameStartRanges {
 		if c <= r[1] {

@@ -5,7 +5,8 @@ const (
 	xmlnsURI = "http://www.w3.org/2000/xmlns/"
 )
 
-// A prefix carries its present namespace itself, so that resolving a name needs no search.
+// A prefix carries its present namespace itself, so that resolving a name needs no
+// search.
 type prefix struct {
 	name  string
 	uri   string // empty: not bound
@@ -70,7 +71,8 @@ func (t *names) unbind(n int) {
 	t.binds = t.binds[:n]
 }
 
-// undeclared handles a name whose prefix is not bound. Its namespace is then the prefix, if that is let pass.
+// undeclared handles a name whose prefix is not bound. Its namespace is then the prefix,
+// if that is let pass.
 func (r *Reader) undeclared(q *qname, at int) (space string, ok bool) {
 	return q.prefix.name, r.fault(at, "prefix "+q.prefix.name+" is not declared")
 }

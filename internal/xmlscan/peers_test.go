@@ -23,8 +23,8 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// The counts of a document are what every peer that reads it must have seen. Namespace declarations are no attributes, and text is
-// in bytes.
+// The counts of a document are what every peer that reads it must have seen. Namespace
+// declarations are no attributes, and text is in bytes.
 type counts struct{ elements, attrs, text int }
 
 // The readers are the peers that read.
@@ -56,7 +56,8 @@ func countTokens(doc []byte) (n counts, err error) {
 	}
 }
 
-// countEncodingXML reads what encoding/xml checks: duplicate attributes, unbound prefixes, two roots and empty input pass.
+// countEncodingXML reads what encoding/xml checks: duplicate attributes, unbound
+// prefixes, two roots and empty input pass.
 func countEncodingXML(doc []byte) (n counts, err error) {
 	dec := xml.NewDecoder(bytes.NewReader(doc))
 	depth := 0
@@ -87,8 +88,8 @@ func countEncodingXML(doc []byte) (n counts, err error) {
 	}
 }
 
-// countTree reads the whole document into memory. etree stands on the Decoder of encoding/xml and lets pass what that does; it
-// resolves no names.
+// countTree reads the whole document into memory. etree stands on the Decoder of
+// encoding/xml and lets pass what that does; it resolves no names.
 func countTree(doc []byte) (n counts, err error) {
 	d := etree.NewDocument()
 	if err := d.ReadFromBytes(doc); err != nil {
@@ -115,8 +116,8 @@ func (n *counts) addElement(e *etree.Element) {
 	}
 }
 
-// countLexer only splits: the lexer checks no tags, names, characters, attributes or namespaces, and decodes nothing. It needs the
-// document in one piece.
+// countLexer only splits: the lexer checks no tags, names, characters, attributes or
+// namespaces, and decodes nothing. It needs the document in one piece.
 func countLexer(doc []byte) (n counts, err error) {
 	l := lexer.NewLexer(parse.NewInputBytes(doc))
 	inPI := false
@@ -142,7 +143,8 @@ func countLexer(doc []byte) (n counts, err error) {
 	}
 }
 
-// A call is one that a Writer gets. Peers without an encoder of structs are told of a document by its calls.
+// A call is one that a Writer gets. Peers without an encoder of structs are told of a
+// document by its calls.
 type call struct {
 	kind        xmlscan.Kind // zero for an attribute
 	name, value string
@@ -185,7 +187,8 @@ var writers = []struct {
 	{"xmlwriter", writeXMLWriter},
 }
 
-// writeTree builds a tree and writes it. etree checks no names and prefixes, replaces bad characters and leaves carriage returns.
+// writeTree builds a tree and writes it. etree checks no names and prefixes, replaces bad
+// characters and leaves carriage returns.
 func writeTree(dst io.Writer, calls []call) error {
 	d := etree.NewDocument()
 	d.CreateProcInst("xml", `version="1.0" encoding="UTF-8"`)
@@ -207,8 +210,8 @@ func writeTree(dst io.Writer, calls []call) error {
 	return err
 }
 
-// writeXMLWriter writes what xmlwriter checks: names, but no prefixes and duplicate attributes. It replaces bad characters and leaves
-// carriage returns.
+// writeXMLWriter writes what xmlwriter checks: names, but no prefixes and duplicate
+// attributes. It replaces bad characters and leaves carriage returns.
 func writeXMLWriter(dst io.Writer, calls []call) error {
 	w := xmlwriter.Open(dst, xmlwriter.WithIndentString("  "))
 	err := w.StartDoc(xmlwriter.Doc{})
@@ -233,7 +236,8 @@ func writeXMLWriter(dst io.Writer, calls []call) error {
 	return w.EndAllFlush()
 }
 
-// A saxParser is the C program that reads with libxml2. The others read a stream; it has the document in memory.
+// A saxParser is the C program that reads with libxml2. The others read a stream; it has
+// the document in memory.
 type saxParser struct {
 	dir string
 	err error // there is no compiler or no libxml2
@@ -258,7 +262,8 @@ func buildSAXParser(dir string) saxParser {
 
 func (p saxParser) program() string { return filepath.Join(p.dir, "sax") }
 
-// read parses a document so many times. It returns the seconds that this took, start and reading of the file not included.
+// read parses a document so many times. It returns the seconds that this took, start and
+// reading of the file not included.
 func (p saxParser) read(doc []byte, times int) (seconds float64, n counts, err error) {
 	file := filepath.Join(p.dir, "doc.xml")
 	if err := os.WriteFile(file, doc, 0o600); err != nil {
@@ -272,7 +277,8 @@ func (p saxParser) read(doc []byte, times int) (seconds float64, n counts, err e
 	return seconds, n, err
 }
 
-// benchmark reports the time that the program took by its own clock in place of the benchmark's.
+// benchmark reports the time that the program took by its own clock in place of the
+// benchmark's.
 func (p saxParser) benchmark(b *testing.B, doc []byte) {
 	if p.err != nil {
 		b.Skip(p.err)

@@ -28,57 +28,65 @@ func (k Kind) String() string {
 	return "None"
 }
 
-// A Name is a resolved name. Space is the namespace's URI, empty for none; it is never a prefix.
+// A Name is a resolved name. Space is the namespace's URI, empty for none; it is never a
+// prefix.
 type Name struct{ Space, Local string }
 
-// An Attr is one attribute of a start tag; namespace declarations are not among them. Value is normalised as XML 1.0 §3.3.3
-// says and valid until the next call that reads.
+// An Attr is one attribute of a start tag; namespace declarations are not among them.
+// Value is normalised as XML 1.0 §3.3.3 says and valid until the next call that reads.
 type Attr struct {
 	Name  Name
 	Value []byte
 }
 
-// A Reader reads one XML document. It holds one token at a time, and memory for the longest.
+// A Reader reads one XML document. It holds one token at a time, and memory for the
+// longest.
 //
-// Set the fields before the first call that reads. A Reader is not safe for concurrent use.
+// Set the fields before the first call that reads. A Reader is not safe for concurrent
+// use.
 type Reader struct {
 	// MaxDepth limits the nesting of elements. Zero means 256; negative means no limit.
 	MaxDepth int
 
-	// MaxToken limits the bytes of a tag with its attributes, of a DOCTYPE, and of one Text: a longer run
-	// of text comes in several. Comments and processing instructions may be of any length.
-	// Zero means 8 MiB; negative means no limit.
+	// MaxToken limits the bytes of a tag with its attributes, of a DOCTYPE, and of one
+	// Text: a longer run of text comes in several. Comments and processing instructions
+	// may be of any length. Zero means 8 MiB; negative means no limit.
 	MaxToken int
 
-	// MaxValue limits the bytes that ElementText and AppendElement return, and may be changed at any
-	// time. Zero means 8 MiB; negative means no limit.
+	// MaxValue limits the bytes that ElementText and AppendElement return, and may be
+	// changed at any time. Zero means 8 MiB; negative means no limit.
 	MaxValue int
 
 	// MaxSize limits the bytes of the document in UTF-8. Zero and negative mean no limit.
 	MaxSize int64
 
-	// MaxAttrs limits the attributes of one element, namespace declarations included. Zero means 256; negative means no limit.
+	// MaxAttrs limits the attributes of one element, namespace declarations included.
+	// Zero means 256; negative means no limit.
 	MaxAttrs int
 
-	// Recover, if set, makes the Reader go on after a fault that does not touch the structure, and receives each.
-	// What is lost by that, Losses counts.
+	// Recover, if set, makes the Reader go on after a fault that does not touch the
+	// structure, and receives each. What is lost by that, Losses counts.
 	//
-	//   - A '&' that starts no reference, and a reference to an unknown entity, stay as they are; HTML 4 entities are decoded.
+	//   - A '&' that starts no reference, and a reference to an unknown entity, stay as
+	//     they are; HTML 4 entities are decoded.
 	//   - A character that XML forbids, raw or by reference, is left out.
 	//   - Bytes that are not the document's encoding become U+FFFD.
 	//   - "]]>" in text is kept.
 	//   - A prefix that is not declared stands for itself: Name.Space is the prefix.
-	//   - White space before the XML declaration, a faulty or repeated XML declaration and a second byte-order mark are skipped.
-	//   - What passes MaxToken, MaxAttrs, MaxValue or MaxDepth is left out: the attributes of a tag, the text
-	//     or the element that is asked for, or the elements that are nested too deep.
+	//   - White space before the XML declaration, a faulty or repeated XML declaration
+	//     and a second byte-order mark are skipped.
+	//   - What passes MaxToken, MaxAttrs, MaxValue or MaxDepth is left out: the
+	//     attributes of a tag, the text or the element that is asked for, or the elements
+	//     that are nested too deep.
 	//
-	// Notes on an encoding declaration that contradicts the bytes, and on elements that ElementText skips, are received too;
-	// these are no errors when Recover is nil. Positions are as in SyntaxError. The Reader must not be used inside the call.
+	// Notes on an encoding declaration that contradicts the bytes, and on elements that
+	// ElementText skips, are received too; these are no errors when Recover is nil.
+	// Positions are as in SyntaxError. The Reader must not be used inside the call.
 	Recover func(line, column int, msg string)
 
 	// Stop, if set, is asked about each element inside of one that Skip, ElementText or
-	// AppendElement reads. Where it returns true, they return ErrStopped, and the Start of that
-	// element is the current token. It must not use the Reader.
+	// AppendElement reads. Where it returns true, they return ErrStopped, and the Start
+	// of that element is the current token. It must not use the Reader.
 	Stop func(Name) bool
 
 	maxDepth, maxToken, maxAttrs int // the limits above with their defaults
@@ -134,14 +142,16 @@ const (
 	modeFailed              // after an error
 )
 
-// NewReader returns a Reader of the document in src, whose encoding it finds out by itself.
+// NewReader returns a Reader of the document in src, whose encoding it finds out by
+// itself.
 func NewReader(src io.Reader) *Reader {
 	r := new(Reader)
 	r.Reset(src)
 	return r
 }
 
-// Reset makes r read another document from src with the same settings, keeping its memory.
+// Reset makes r read another document from src with the same settings, keeping its
+// memory.
 func (r *Reader) Reset(src io.Reader) {
 	r.input.reset(src)
 	r.names.reset()
@@ -168,8 +178,9 @@ func orDefault(limit, def int) int {
 	return limit
 }
 
-// Next advances to the next token. Comments, processing instructions and a DOCTYPE without entity declarations are checked and
-// passed over. At the end of the document the error is io.EOF; what is not well-formed gives a *SyntaxError; an error of the
+// Next advances to the next token. Comments, processing instructions and a DOCTYPE
+// without entity declarations are checked and passed over. At the end of the document the
+// error is io.EOF; what is not well-formed gives a *SyntaxError; an error of the
 // underlying io.Reader is wrapped. Errors stick.
 func (r *Reader) Next() (Kind, error) {
 	for {
@@ -204,8 +215,9 @@ func (r *Reader) NextTagOrText() (Kind, error) {
 	return r.Next()
 }
 
-// Skip reads to the end of the innermost open element (the one whose Start is current, if one is); its End becomes the current token.
-// After an End, that is the element around the one that ended.
+// Skip reads to the end of the innermost open element (the one whose Start is current, if
+// one is); its End becomes the current token. After an End, that is the element around
+// the one that ended.
 func (r *Reader) Skip() error {
 	depth := len(r.stack)
 	for {
@@ -225,8 +237,10 @@ func (r *Reader) Skip() error {
 // stops reports whether Stop wants to have the current Start.
 func (r *Reader) stops() bool { return r.Stop != nil && r.Stop(r.Name()) }
 
-// ElementText reads the element whose Start is current up to its End, which becomes the current token, and returns its text as a view
-// valid until the next call that reads. White space is kept (see [Trim]). Child elements are skipped with their text, with a note to Recover.
+// ElementText reads the element whose Start is current up to its End, which becomes the
+// current token, and returns its text as a view valid until the next call that reads.
+// White space is kept (see [Trim]). Child elements are skipped with their text, with a
+// note to Recover.
 func (r *Reader) ElementText() ([]byte, error) {
 	k, err := r.Next()
 	if k == End || err != nil {
@@ -306,7 +320,8 @@ func (r *Reader) current() *frame {
 	return &r.stack[:n][n-1] // an element that has just ended still lies behind the stack
 }
 
-// Attrs returns the attributes of the current Start in the order of the document, as a view valid until the next call that reads.
+// Attrs returns the attributes of the current Start in the order of the document, as a
+// view valid until the next call that reads.
 func (r *Reader) Attrs() []Attr {
 	if r.kind != Start {
 		return nil
@@ -314,8 +329,8 @@ func (r *Reader) Attrs() []Attr {
 	return r.attrs
 }
 
-// Attr returns the value of one attribute of the current Start, as a view valid until the next call that reads.
-// Most attributes are in no namespace: their space is empty.
+// Attr returns the value of one attribute of the current Start, as a view valid until the
+// next call that reads. Most attributes are in no namespace: their space is empty.
 func (r *Reader) Attr(space, local string) (value []byte, ok bool) {
 	for i, a := range r.Attrs() {
 		if a.Name.Local == local && a.Name.Space == space {
@@ -325,7 +340,8 @@ func (r *Reader) Attr(space, local string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Text returns the current Text with references and line ends decoded, as a view valid until the next call that reads.
+// Text returns the current Text with references and line ends decoded, as a view valid
+// until the next call that reads.
 func (r *Reader) Text() []byte {
 	if r.kind != Text {
 		return nil
@@ -333,7 +349,8 @@ func (r *Reader) Text() []byte {
 	return r.text
 }
 
-// Depth returns the number of open elements, the one that a current Start or End belongs to included: 1 at both tags of the root.
+// Depth returns the number of open elements, the one that a current Start or End belongs
+// to included: 1 at both tags of the root.
 func (r *Reader) Depth() int {
 	if r.kind == End {
 		return len(r.stack) + 1
@@ -341,28 +358,31 @@ func (r *Reader) Depth() int {
 	return len(r.stack)
 }
 
-// Losses says what a Reader with Recover has left out so far, and where its document is in doubt.
+// Losses says what a Reader with Recover has left out so far, and where its document is
+// in doubt.
 type Losses struct {
 	Characters int // that are left out, or replaced by U+FFFD
 	References int // that are left as they stand: to entities that are not known, or not closed
 	Cut        int // elements of which something is left out because it passes a limit
 
-	// Sections and Instructions count CDATA sections and processing instructions that look as if
-	// the end of one was damaged, so that it runs on to the end of another and hides all that is
-	// in between.
+	// Sections and Instructions count CDATA sections and processing instructions that
+	// look as if the end of one was damaged, so that it runs on to the end of another and
+	// hides all that is in between.
 	Sections, Instructions int
 }
 
-// Losses returns what was lost up to the current token. Two results that are equal say that
-// nothing was lost in between.
+// Losses returns what was lost up to the current token. Two results that are equal say
+// that nothing was lost in between.
 func (r *Reader) Losses() Losses { return r.losses }
 
-// Position returns where the current token starts: line and column count from 1, the column in bytes of the document in UTF-8.
+// Position returns where the current token starts: line and column count from 1, the
+// column in bytes of the document in UTF-8.
 func (r *Reader) Position() (line, column int) {
 	return r.tokenPosition()
 }
 
-// Trim returns b without the white space of XML (space, tab, line feed, carriage return) around it.
+// Trim returns b without the white space of XML (space, tab, line feed, carriage return)
+// around it.
 func Trim(b []byte) []byte {
 	for len(b) > 0 && isSpace(b[0]) {
 		b = b[1:]
@@ -373,8 +393,9 @@ func Trim(b []byte) []byte {
 	return b
 }
 
-// token reads one token from the buffer, which it never moves. Zero means an error, which is then in r.err, or that the buffer holds
-// only the beginning of a token: the caller gets more and calls again, and nothing has happened.
+// token reads one token from the buffer, which it never moves. Zero means an error, which
+// is then in r.err, or that the buffer holds only the beginning of a token: the caller
+// gets more and calls again, and nothing has happened.
 func (r *Reader) token() Kind {
 	if r.mode != modeContent {
 		return r.special()
@@ -454,7 +475,8 @@ func (r *Reader) strayText() Kind {
 	return 0
 }
 
-// starts tells whether s stands at r.pos. If the buffer ends too early to tell, short is true.
+// starts tells whether s stands at r.pos. If the buffer ends too early to tell, short is
+// true.
 func (r *Reader) starts(s string) (yes, short bool) {
 	b := r.buf[r.pos:r.end]
 	if len(b) < len(s) {
@@ -481,8 +503,8 @@ func (r *Reader) pi() bool {
 	return true
 }
 
-// piTarget checks the target of the processing instruction that b, at hand, starts with. It
-// returns the length of that start, or 0 after an error and if there is no end to it.
+// piTarget checks the target of the processing instruction that b, at hand, starts with.
+// It returns the length of that start, or 0 after an error and if there is no end to it.
 func (r *Reader) piTarget(b []byte) int {
 	target := b[2 : 2+nameLen(b[2:])]
 	n := 2 + len(target)

@@ -48,7 +48,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// A position that is asked for late, after the buffer has moved on, is still that of the current token.
+// A position that is asked for late, after the buffer has moved on, is still that of the
+// current token.
 func TestPositionOfLongRun(t *testing.T) {
 	piece := strings.Repeat("x", 20_000) + "\n<!-- -->"
 	r := xmlscan.NewReader(iotest.HalfReader(strings.NewReader("<a>\n <b>" + strings.Repeat(piece, 10) + "</b></a>")))
@@ -389,7 +390,8 @@ type chunkReader struct {
 
 func (c chunkReader) Read(p []byte) (int, error) { return c.src.Read(p[:min(len(p), c.size)]) }
 
-// A long token in small reads costs linear time: the reader asks for more only when there is twice as much.
+// A long token in small reads costs linear time: the reader asks for more only when there
+// is twice as much.
 func TestLongTokensAreLinear(t *testing.T) {
 	long := strings.Repeat("long enough ", 100_000)
 	for _, c := range []struct{ name, doc string }{
@@ -430,7 +432,8 @@ func TestAlikeNames(t *testing.T) {
 	}
 }
 
-// TestStop: an element that Stop wants ends what would have read over it, and reading goes on from its Start.
+// TestStop: an element that Stop wants ends what would have read over it, and reading
+// goes on from its Start.
 func TestStop(t *testing.T) {
 	reads := map[string]func(*xmlscan.Reader) error{
 		"Skip":          (*xmlscan.Reader).Skip,
@@ -461,8 +464,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestDecodedInTightBuffers: a document is complete however little room the buffer has left
-// when the next character is decoded.
+// TestDecodedInTightBuffers: a document is complete however little room the buffer has
+// left when the next character is decoded.
 func TestDecodedInTightBuffers(t *testing.T) {
 	encodings := map[string]func(string) string{
 		"ISO-8859-1": func(s string) string { return "<?xml version='1.0' encoding='ISO-8859-1'?>" + s },

@@ -2,8 +2,9 @@ package xmlscan
 
 import "fmt"
 
-// fault handles a fault at buf[at] that does not touch the structure. It reports whether reading goes on.
-// It may be called only when the token is in the buffer as a whole: a token is scanned again when it was cut short.
+// fault handles a fault at buf[at] that does not touch the structure. It reports whether
+// reading goes on. It may be called only when the token is in the buffer as a whole: a
+// token is scanned again when it was cut short.
 func (r *Reader) fault(at int, msg string) bool {
 	if r.Recover == nil {
 		return r.fail(at, nil, "%s", msg)

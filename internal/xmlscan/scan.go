@@ -46,15 +46,17 @@ func indentation(b []byte) int {
 	return bits.TrailingZeros64(binary.LittleEndian.Uint64(b)^' '*low) >> 3
 }
 
-// The scanners below look at eight bytes at a time: in x-low, x^(c*low)-low and so on the top bit of a byte is set if the byte is
-// below a value or equals one. A borrow can set further bits, but only above a byte that is rightly found, and the lowest counts.
-// Two characters that differ in one bit are looked for at once.
+// The scanners below look at eight bytes at a time: in x-low, x^(c*low)-low and so on the
+// top bit of a byte is set if the byte is below a value or equals one. A borrow can set
+// further bits, but only above a byte that is rightly found, and the lowest counts. Two
+// characters that differ in one bit are looked for at once.
 const (
 	low  = 0x0101010101010101
 	high = 0x8080808080808080
 )
 
-// Stops are three characters that end a scan: pair, the same without bit, and single. Control characters and bytes outside ASCII do too.
+// Stops are three characters that end a scan: pair, the same without bit, and single.
+// Control characters and bytes outside ASCII do too.
 type stops struct{ bit, pair, single uint64 }
 
 var (
@@ -71,7 +73,8 @@ func valueStops(quote byte) stops {
 	return singleStops
 }
 
-// in returns the top bits of the bytes of x that are stops, control characters or outside ASCII.
+// in returns the top bits of the bytes of x that are stops, control characters or outside
+// ASCII.
 func (s stops) in(x uint64) uint64 { return (s.ascii(x) | x) & high }
 
 // ascii is in for ASCII; the top bits of other bytes, and all lower bits, mean nothing.
@@ -144,7 +147,8 @@ func (s stops) plainUTF8(b []byte) int {
 	return i + bits.TrailingZeros64(s.ascii(x)&^x&high)>>3
 }
 
-// lastWord returns the bytes of b from i on, less than eight, as a word. What lacks is zero, a control character.
+// lastWord returns the bytes of b from i on, less than eight, as a word. What lacks is
+// zero, a control character.
 func lastWord(b []byte, i int) uint64 {
 	n := len(b)
 	switch {
@@ -181,7 +185,8 @@ func validUTF8(b []byte) bool {
 	return true
 }
 
-// cleanText tells whether text with bytes outside ASCII needs no decoding. text has no '<'.
+// cleanText tells whether text with bytes outside ASCII needs no decoding. text has no
+// '<'.
 func cleanText(text []byte) bool {
 	for i := 0; ; i++ {
 		i += textStops.plainUTF8(text[i:])

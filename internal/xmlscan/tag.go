@@ -131,8 +131,9 @@ func (r *Reader) close() Kind {
 	return End
 }
 
-// scanAttrs finds the attributes of a tag, from the byte behind its name, and returns the offset of what ends it: '>', '/' or a
-// wrong character. It returns -1 after an error and if the buffer ends first, and tooManyAttrs.
+// scanAttrs finds the attributes of a tag, from the byte behind its name, and returns the
+// offset of what ends it: '>', '/' or a wrong character. It returns -1 after an error and
+// if the buffer ends first, and tooManyAttrs.
 func (r *Reader) scanAttrs(p int) int {
 	r.serial++
 	for {
@@ -205,7 +206,8 @@ func (r *Reader) scanAttr(at int) int {
 	return to + 1
 }
 
-// skipSpace returns the offset of the next byte from p on that is not white space, or -1 if the buffer ends first.
+// skipSpace returns the offset of the next byte from p on that is not white space, or -1
+// if the buffer ends first.
 func (r *Reader) skipSpace(p int) int {
 	for isSpace(r.buf[p]) {
 		p++
@@ -216,7 +218,8 @@ func (r *Reader) skipSpace(p int) int {
 	return p
 }
 
-// scanValue returns where the attribute value that starts at p ends, and whether it must be decoded or looked at again.
+// scanValue returns where the attribute value that starts at p ends, and whether it must
+// be decoded or looked at again.
 func (r *Reader) scanValue(p int, quote byte) (to int, decode bool) {
 	to = p + valueStops(quote).plain(r.buf[p:])
 	if r.buf[to] == quote {
@@ -235,7 +238,8 @@ func (r *Reader) scanValue(p int, quote byte) (to int, decode bool) {
 	return to, !cleanValue(r.buf[special:to])
 }
 
-// cookAttrs decodes values, declares namespaces, and leaves the resolved attributes in r.attrs.
+// cookAttrs decodes values, declares namespaces, and leaves the resolved attributes in
+// r.attrs.
 func (r *Reader) cookAttrs() bool {
 	r.values = r.values[:0]
 	n, prefixed := 0, 0
@@ -264,7 +268,8 @@ func (r *Reader) cookAttrs() bool {
 	return prefixed == 0 || r.resolveAttrs(prefixed)
 }
 
-// resolveAttrs gives prefixed attributes their namespaces, and finds those that are one attribute under two prefixes.
+// resolveAttrs gives prefixed attributes their namespaces, and finds those that are one
+// attribute under two prefixes.
 func (r *Reader) resolveAttrs(prefixed int) bool {
 	var seen map[Name]bool
 	if prefixed > 16 {

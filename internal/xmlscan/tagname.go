@@ -2,7 +2,8 @@ package xmlscan
 
 import "unsafe"
 
-// name checks a name as of Namespaces in XML 1.0 §4. If it is none, there is an error, and the result is nil.
+// name checks a name as of Namespaces in XML 1.0 §4. If it is none, there is an error,
+// and the result is nil.
 func (w *Writer) name(name string) *qname {
 	if q := w.last.next; q != nil && same(q.raw, name) {
 		w.last = q
@@ -11,7 +12,8 @@ func (w *Writer) name(name string) *qname {
 	return w.findName(name)
 }
 
-// same tells whether two strings lie in the same place: the names that a program writes again and again do.
+// same tells whether two strings lie in the same place: the names that a program writes
+// again and again do.
 func same(a, b string) bool { return unsafe.StringData(a) == unsafe.StringData(b) && len(a) == len(b) }
 
 func (w *Writer) findName(name string) *qname {

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// passIndentation passes over white space that ends at a tag: a run of text that nobody wants.
+// passIndentation passes over white space that ends at a tag: a run of text that nobody
+// wants.
 func (r *Reader) passIndentation() {
 	i := r.indentationEnd()
 	if tag := r.buf[i] == '<' && i+1 < r.end && r.buf[i+1] != '!' && r.buf[i+1] != '?'; tag && i-r.pos <= r.maxToken {
@@ -84,8 +85,9 @@ func (r *Reader) decodeRun(p int) (k Kind) {
 	return Text
 }
 
-// run reads text, CDATA sections, comments and processing instructions up to the next tag and joins the text. It may be
-// called again for one run, when the buffer ended or so much was joined as one Text can be.
+// run reads text, CDATA sections, comments and processing instructions up to the next tag
+// and joins the text. It may be called again for one run, when the buffer ended or so
+// much was joined as one Text can be.
 func (r *Reader) run() Kind {
 	r.beginRun()
 	for {
@@ -169,7 +171,8 @@ func (r *Reader) textPiece() bool {
 	return true
 }
 
-// cdata adds a CDATA section to the run. Nothing else that starts with "<!" can stand here.
+// cdata adds a CDATA section to the run. Nothing else that starts with "<!" can stand
+// here.
 func (r *Reader) cdata() bool {
 	if r.err != nil {
 		return false
@@ -200,8 +203,8 @@ func (r *Reader) cdata() bool {
 	return true
 }
 
-// join adds a piece, buf[at:], to the run. It returns false after an error and if there is no
-// room for the piece any more.
+// join adds a piece, buf[at:], to the run. It returns false after an error and if there
+// is no room for the piece any more.
 func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
 	if len(r.joined) > 0 && len(r.joined)+len(piece) > r.maxToken {
 		r.spilled = true
@@ -226,8 +229,9 @@ const (
 	inValue
 )
 
-// decode appends src, which starts at buf[at], to dst: characters checked, line ends as §2.11 says, references replaced unless
-// in CDATA, and in attribute values white space as §3.3.3 says.
+// decode appends src, which starts at buf[at], to dst: characters checked, line ends as
+// §2.11 says, references replaced unless in CDATA, and in attribute values white space as
+// §3.3.3 says.
 func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 	for i := 0; i < len(src); {
 		n := textStops.plain(src[i:])
@@ -270,7 +274,8 @@ func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 // lineEnd is what a line end becomes.
 var lineEnd = [...]byte{inText: '\n', inCDATA: '\n', inValue: ' '}
 
-// characters decodes the run of characters that src, at buf[at], starts with, up to what needs a closer look.
+// characters decodes the run of characters that src, at buf[at], starts with, up to what
+// needs a closer look.
 func (r *Reader) characters(dst, src []byte, at int) ([]byte, int, bool) {
 	run := src[:textStops.plainUTF8(src)]
 	if validUTF8(run) {

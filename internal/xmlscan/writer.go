@@ -11,7 +11,8 @@ import (
 // flushSize is how much a Writer gathers before it writes.
 const flushSize = 32 << 10
 
-// A Writer writes one XML document in UTF-8. Calls after an error do nothing; Flush, Close and Err return the first error.
+// A Writer writes one XML document in UTF-8. Calls after an error do nothing; Flush,
+// Close and Err return the first error.
 //
 //	w := xmlscan.NewWriter(dst)
 //	w.Declaration()
@@ -21,9 +22,11 @@ const flushSize = 32 << 10
 //	w.End()
 //	err := w.Close()
 //
-// Names are written as given, prefix and all; a prefix must have been declared by an Attr "xmlns:…" of the element or one around it.
+// Names are written as given, prefix and all; a prefix must have been declared by an Attr
+// "xmlns:…" of the element or one around it.
 type Writer struct {
-	// Indent puts each element on a line of its own, two spaces for each level. Elements that hold text stay as they are.
+	// Indent puts each element on a line of its own, two spaces for each level. Elements
+	// that hold text stay as they are.
 	Indent bool
 
 	dst   io.Writer
@@ -103,7 +106,8 @@ func (w *Writer) Start(name string) {
 	w.state = inTag
 }
 
-// content ends an open start tag and prepares for an element. It tells whether there is no error.
+// content ends an open start tag and prepares for an element. It tells whether there is
+// no error.
 func (w *Writer) content() bool {
 	return w.state == inContent && len(w.buf) < flushSize || w.prepare()
 }
@@ -122,7 +126,8 @@ func (w *Writer) prepare() bool {
 	return w.state != failed
 }
 
-// line returns w.buf with the beginning of a new line for an element, where that changes no text.
+// line returns w.buf with the beginning of a new line for an element, where that changes
+// no text.
 func (w *Writer) line() []byte {
 	if w.lines {
 		return appendLine(w.buf, len(w.stack))
@@ -235,7 +240,8 @@ func (w *Writer) Text(s string) {
 	w.buf = w.escape(w.buf, s, inText)
 }
 
-// End closes the innermost open element; one without content becomes an empty-element tag.
+// End closes the innermost open element; one without content becomes an empty-element
+// tag.
 func (w *Writer) End() {
 	n := len(w.stack) - 1
 	if n < 0 {
@@ -287,7 +293,8 @@ func (w *Writer) Element(name, text string) {
 	w.buf = q.appendEndTag(b)
 }
 
-// Raw writes xml, one element that declares every prefix it uses (as [Reader.AppendElement] gives it), as it is after checking it.
+// Raw writes xml, one element that declares every prefix it uses (as
+// [Reader.AppendElement] gives it), as it is after checking it.
 func (w *Writer) Raw(xml string) {
 	if err := w.checkFragment(xml); err != nil {
 		w.fail("raw element: %w", err)
@@ -348,7 +355,8 @@ func (w *Writer) setErr(err error) {
 // Err returns the first error.
 func (w *Writer) Err() error { return w.err }
 
-// Flush hands what is buffered to the io.Writer. After an error it hands over nothing more.
+// Flush hands what is buffered to the io.Writer. After an error it hands over nothing
+// more.
 func (w *Writer) Flush() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return w.err
@@ -364,7 +372,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close checks that the document is complete, ends its last line and flushes it. It does not close the io.Writer.
+// Close checks that the document is complete, ends its last line and flushes it. It does
+// not close the io.Writer.
 func (w *Writer) Close() error {
 	switch {
 	case len(w.stack) > 0:

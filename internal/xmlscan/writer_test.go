@@ -267,7 +267,8 @@ func TestLongDocument(t *testing.T) {
 	assert.Equal(t, 10_001, n)
 }
 
-// Names of any length and number, at any depth, come out as they are and are checked each time.
+// Names of any length and number, at any depth, come out as they are and are checked each
+// time.
 func TestWriterNames(t *testing.T) {
 	var names []string
 	for n := 1; n < 70; n++ {

@@ -47,7 +47,8 @@ func (t *tester) keptBodies(items []websync.Item) (bodies []websync.Body) {
 	return bodies
 }
 
-// read returns the bytes of a body. Reading them all is an error if they are not those of its Key.
+// read returns the bytes of a body. Reading them all is an error if they are not those of
+// its Key.
 func (t *tester) read(b websync.Body) ([]byte, error) {
 	r, err := t.Open(t.Ctx, b)
 	if err != nil {

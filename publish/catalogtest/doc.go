@@ -1,5 +1,6 @@
-// Package catalogtest checks a [websync.Catalog] against the contract that package websync gives. It is for whoever lets a
-// Publisher read something else than a Store of this module. It uses the standard library only.
+// Package catalogtest checks a [websync.Catalog] against the contract that package
+// websync gives. It is for whoever lets a Publisher read something else than a Store of
+// this module. It uses the standard library only.
 //
 //	func TestCatalog(t *testing.T) {
 //		catalogtest.Run(t, catalogtest.Options{
@@ -8,11 +9,13 @@
 //		})
 //	}
 //
-// Open fills the Catalog: two sources at least, resources that came, changed and went, and bodies. The more there is, the more
-// is checked; a case that finds nothing to look at is skipped and says what it lacks.
+// Open fills the Catalog: two sources at least, resources that came, changed and went,
+// and bodies. The more there is, the more is checked; a case that finds nothing to look
+// at is skipped and says what it lacks.
 //
-// Each rule of the contract is a [Case], a subtest topic/name that logs the rule in one sentence. [Cases] lists them all.
-// Package storetest runs them too, so a Store that passes storetest need not be checked here again.
+// Each rule of the contract is a [Case], a subtest topic/name that logs the rule in one
+// sentence. [Cases] lists them all. Package storetest runs them too, so a Store that
+// passes storetest need not be checked here again.
 //
 // Not checked: how fast a Catalog is, and that its memory stays flat.
 package catalogtest

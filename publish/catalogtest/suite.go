@@ -13,20 +13,24 @@ type Options struct {
 	// Open returns a Catalog that is filled. What it holds is released by t.Cleanup.
 	Open func(t testing.TB) websync.Catalog
 
-	// Change adds an entry to the log: a new resource, another one for each n. It may be called from any goroutine, one
-	// call at a time, and inside loops. If nil, the cases about a Catalog that grows are skipped.
+	// Change adds an entry to the log: a new resource, another one for each n. It may be
+	// called from any goroutine, one call at a time, and inside loops. If nil, the cases
+	// about a Catalog that grows are skipped.
 	Change func(c websync.Catalog, n int) error
 
-	// Patience is how long a call may take before it counts as blocked. If zero, it is 20 seconds.
+	// Patience is how long a call may take before it counts as blocked. If zero, it is 20
+	// seconds.
 	Patience time.Duration
 }
 
-// A Case checks one rule that a Catalog keeps: Rule, in a sentence. Its Topic is "head", "log", "resources" and so on; its
-// Name is unique within the topic. String returns topic/name. Run checks the rule on a new Catalog, and skips its test when
-// the case needs more than the Options give.
+// A Case checks one rule that a Catalog keeps: Rule, in a sentence. Its Topic is "head",
+// "log", "resources" and so on; its Name is unique within the topic. String returns
+// topic/name. Run checks the rule on a new Catalog, and skips its test when the case
+// needs more than the Options give.
 type Case = suite.Case[Options]
 
-// Run checks the Catalog that o opens against every case. Each is a subtest, topic/name, and logs the rule it checks.
+// Run checks the Catalog that o opens against every case. Each is a subtest, topic/name,
+// and logs the rule it checks.
 func Run(t *testing.T, o Options) {
 	t.Helper()
 	suite.Run(t, Cases(), o)
@@ -83,7 +87,8 @@ func (r rule) run(t testing.TB, o Options) {
 	r.check(&tester{Tester: suite.Tester{TB: t, Ctx: t.Context(), Patience: o.Patience}, Catalog: c, options: o})
 }
 
-// A tester is one case at work, on a Catalog with the calls that a case does not expect to fail.
+// A tester is one case at work, on a Catalog with the calls that a case does not expect
+// to fail.
 type tester struct {
 	suite.Tester
 	websync.Catalog

@@ -1,4 +1,5 @@
-// Package cli holds what the example programs have in common: how they take flags, explain themselves and name stores.
+// Package cli holds what the example programs have in common: how they take flags,
+// explain themselves and name stores.
 package cli
 
 import (
@@ -30,8 +31,8 @@ type HelpRequest struct{ Text string }
 
 func (*HelpRequest) Error() string { return "help" }
 
-// Parse takes flags before, between and after the names, which check may refuse. Its error is one for the user to read, or a
-// *HelpRequest.
+// Parse takes flags before, between and after the names, which check may refuse. Its
+// error is one for the user to read, or a *HelpRequest.
 func (l *Line) Parse(args []string, check func(names []string) error) error {
 	names, err := l.parseAll(args)
 	if errors.Is(err, flag.ErrHelp) {

@@ -6,8 +6,9 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// OwnFiles returns the patterns of what a program itself writes below a directory that it reads: an export, empty if there is none,
-// and the files of the store, whose names begin with that of its first. Without them the next run would read its own files. The
+// OwnFiles returns the patterns of what a program itself writes below a directory that it
+// reads: an export, empty if there is none, and the files of the store, whose names begin
+// with that of its first. Without them the next run would read its own files. The
 // directory itself can't be the export: its files would be overwritten.
 func OwnFiles(dir, export string, s Store) (patterns []string, err error) {
 	if export != "" {

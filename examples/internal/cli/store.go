@@ -53,7 +53,8 @@ func (s Store) Exists() bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// Open opens the store. When nothing is to be written, a file that is not there is an empty store, and stays away.
+// Open opens the store. When nothing is to be written, a file that is not there is an
+// empty store, and stays away.
 func (s Store) Open(ctx context.Context, dry bool) (harvest.Store, func() error, error) {
 	if s.Kind == "mem" || dry && !s.Exists() {
 		return memstore.New(), func() error { return nil }, nil
