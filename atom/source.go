@@ -140,6 +140,14 @@ func (s *Source) Key() string {
 	return s.URL
 }
 
+// Check reports what is wrong with the settings.
+func (s *Source) Check() error {
+	if s.URL == "" {
+		return errors.New("atom: Source.URL is empty")
+	}
+	return nil
+}
+
 // Root returns URL.
 func (s *Source) Root() string { return s.URL }
 
@@ -155,8 +163,8 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 
 // walk hands all that a run yields to yield, until that returns false.
 func (s *Source) walk(ctx context.Context, run *harvest.Run, yield func(outcome) bool) error {
-	if s.URL == "" {
-		return errors.New("atom: Source.URL is empty")
+	if err := s.Check(); err != nil {
+		return err
 	}
 	w := &walk{source: s, run: run.WithDefaults(), yield: yield, cache: newDocCache(s.Dir, s.Key())}
 	err := w.begin()

@@ -99,6 +99,8 @@ func TestMissingSettings(t *testing.T) {
 			}{
 				{&harvest.Harvester{}, harvest.Of(src), "harvest: Harvester.Store is nil"},
 				{h, nil, "harvest: the Source is nil"},
+				{h, &sitemap.Source{}, "sitemap: Source.URL is empty"},
+				{h, &atom.Source{}, "atom: Source.URL is empty"},
 				{h, harvest.Of(""), "harvest: the Key of the Source, a *harvest.fixed, is empty"},
 			} {
 				r, err := call(missing.h, missing.src)

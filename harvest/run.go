@@ -53,6 +53,13 @@ func newRun(h *Harvester, src Source) (*run, error) {
 		return r, errors.New("harvest: Harvester.Store is nil")
 	case src == nil:
 		return r, errors.New("harvest: the Source is nil")
+	}
+	if c, ok := src.(Checker); ok {
+		if err := c.Check(); err != nil {
+			return r, err
+		}
+	}
+	switch {
 	case src.Key() == "":
 		return r, fmt.Errorf("harvest: the Key of the Source, a %T, is empty", src)
 	}

@@ -51,6 +51,12 @@ type Rooted interface {
 	Root() string
 }
 
+// A Checker is a Source that knows what is wrong with its settings. The engine asks before it
+// does anything else.
+type Checker interface {
+	Check() error
+}
+
 // A Run is what the engine gives a Source for one pass. The engine sets every field; a
 // program that calls Events itself may leave any of them zero, so a Source takes its Run
 // from WithDefaults.

@@ -28,6 +28,7 @@ var doubts = map[string]struct {
 	"a url in a url, before its loc": {"<url><url><loc>{2}</loc></url><loc>{1}</loc><priority>0.1</priority></url><url><loc>{3}</loc></url>", "213", 3},
 	"a url in a url, and its rest":   {"<url><loc>{1}</loc><url><loc>{2}</loc></url><lastmod>2025-01-01</lastmod></url><url><loc>{3}</loc></url>", "123", 1},
 	"urls in an unknown element":     {"<group><url><loc>{1}</loc></url><url><loc>{2}</loc></url></group><url><loc>{3}</loc></url>", "123", 1},
+	"a url in a foreign namespace":   {"<url xmlns='urn:x'><loc>{1}</loc></url><url><loc>{2}</loc></url><url><loc>{3}</loc></url>", "23", 1},
 	"urls in a foreign element":      {"<x:g xmlns:x='urn:x'><x:h><url><loc>{1}</loc></url></x:h></x:g><url><loc>{2}</loc></url><url><loc>{3}</loc></url>", "123", 1},
 	"a url in an extension":          {"<url><loc>{1}</loc><x:g xmlns:x='urn:x'><url><loc>{2}</loc></url></x:g></url><url><loc>{3}</loc></url>", "123", 1},
 	"a loc in an unknown element":    {"<url><group><loc>{1}</loc></group></url><url><loc>{2}</loc></url><url><loc>{3}</loc></url>", "123", 2},

@@ -692,8 +692,11 @@ func hasEntry(text []byte, mark string) bool {
 func (r *Reader) elsewhere(line, column int) error {
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)
-	if own {
+	switch {
+	case own:
 		r.report(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
+	case top && (name.Local == "url" || name.Local == "sitemap"):
+		r.doubt(ruleNamespace, line, column, name.Local, []byte(name.Space), "an entry in a namespace that is not the sitemap's: it is not read")
 	}
 	b, err := r.append(nil, line, column)
 	switch {

@@ -99,6 +99,14 @@ func (s *Source) Key() string {
 	return s.URL
 }
 
+// Check reports what is wrong with the settings.
+func (s *Source) Check() error {
+	if s.URL == "" {
+		return errors.New("sitemap: Source.URL is empty")
+	}
+	return nil
+}
+
 // Root returns URL.
 func (s *Source) Root() string { return s.URL }
 
@@ -255,8 +263,8 @@ func (w *walk) readCheckpoint() *checkpoint {
 }
 
 func (w *walk) all(ctx context.Context) {
-	if w.source.URL == "" {
-		w.yield(harvest.Event{}, errors.New("sitemap: Source.URL is empty"))
+	if err := w.source.Check(); err != nil {
+		w.yield(harvest.Event{}, err)
 		return
 	}
 	if isRobots(w.source.URL) {
