@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	damages    = flag.Int("damages", 2000, "how many documents TestDamage damages")
+	damages    = flag.Int("damages", 500, "how many documents TestDamage damages")
 	damageSeed = flag.Uint64("damage-seed", 1, "the first seed of TestDamage")
 )
 
