@@ -74,7 +74,11 @@ func peakMemory() int64 {
 // that the peak of its resident memory counts everything, SQLite's caches too. What an
 // entry takes of an unchanged listing is the difference between the two sizes.
 func BenchmarkMillion(b *testing.B) {
-	for _, n := range []int{1_000_000, 3_000_000} {
+	sizes := []int{1_000_000, 3_000_000}
+	if testing.Short() {
+		sizes = []int{100_000}
+	}
+	for _, n := range sizes {
 		file := filepath.Join(b.TempDir(), "store.db")
 		for _, name := range []string{"new", "unchanged"} {
 			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
