@@ -9,7 +9,7 @@ import (
 // A Datetime is a W3C datetime or an RFC 3339 timestamp with the precision and the zone
 // it was stated in. It stands for a period: "2024" for a year, "2024-02-29T12:00Z" for a
 // minute. Two Datetimes are == exactly if their text is the same. An instant is a period
-// of a nanosecond: WithPrecision(Nanosecond) makes one of a Datetime, and Before and
+// of a nanosecond: WithPrecision(PrecisionNanosecond) makes one of a Datetime, and Before and
 // After then compare it exactly with others.
 //
 // The zero value is "not stated"; its text is empty and it is before all others in the
@@ -34,21 +34,21 @@ const (
 )
 
 // A Precision is the length of the period that a [Datetime] stands for. Precisions are
-// ordered from coarse to fine; between Second and Nanosecond there is one for each number
+// ordered from coarse to fine; between PrecisionSecond and PrecisionNanosecond there is one for each number
 // of fraction digits.
 type Precision uint8
 
 const (
-	Unstated Precision = iota // of the zero Datetime
-	Year
-	Month
-	Day
-	Minute
-	Second
+	PrecisionUnstated Precision = iota // of the zero Datetime
+	PrecisionYear
+	PrecisionMonth
+	PrecisionDay
+	PrecisionMinute
+	PrecisionSecond
 
-	Millisecond = Second + 3
-	Microsecond = Second + 6
-	Nanosecond  = Second + 9
+	PrecisionMillisecond = PrecisionSecond + 3
+	PrecisionMicrosecond = PrecisionSecond + 6
+	PrecisionNanosecond  = PrecisionSecond + 9
 )
 
 var precisions = [...]string{
@@ -59,10 +59,10 @@ var precisions = [...]string{
 }
 
 // String returns the length of the period, e.g. "day" or "10 milliseconds".
-func (p Precision) String() string { return precisions[min(p, Nanosecond)] }
+func (p Precision) String() string { return precisions[min(p, PrecisionNanosecond)] }
 
 // digits returns the number of fraction digits.
-func (p Precision) digits() int { return max(int(p)-int(Second), 0) }
+func (p Precision) digits() int { return max(int(p)-int(PrecisionSecond), 0) }
 
 var (
 	errSyntax   = errors.New("not a W3C date")
@@ -94,7 +94,7 @@ func NewDatetime(t time.Time) Datetime {
 	if offset <= -24*60 || offset >= 24*60 {
 		offset = 0
 	}
-	d := Datetime{sec: t.Unix(), nano: int32(t.Nanosecond()), offset: int16(offset), prec: Second}
+	d := Datetime{sec: t.Unix(), nano: int32(t.Nanosecond()), offset: int16(offset), prec: PrecisionSecond}
 	for d.nano%powers[9-d.prec.digits()] != 0 {
 		d.prec++
 	}
@@ -106,10 +106,10 @@ func NewDatetime(t time.Time) Datetime {
 
 // DateOf returns the day that t's own calendar shows, which is not always the day in UTC.
 // A zero Time, and one outside the years 1 to 9999, gives the zero Datetime.
-func DateOf(t time.Time) Datetime { return NewDatetime(t).WithPrecision(Day) }
+func DateOf(t time.Time) Datetime { return NewDatetime(t).WithPrecision(PrecisionDay) }
 
 // IsZero reports whether d is not stated.
-func (d Datetime) IsZero() bool { return d.prec == Unstated }
+func (d Datetime) IsZero() bool { return d.prec == PrecisionUnstated }
 
 // Precision returns how precisely d is stated.
 func (d Datetime) Precision() Precision { return d.prec }
@@ -130,15 +130,15 @@ func (d Datetime) Time() time.Time {
 // End returns the first instant after the period. The zero Datetime gives the zero Time.
 func (d Datetime) End() time.Time {
 	switch t := d.Time(); d.prec {
-	case Unstated:
+	case PrecisionUnstated:
 		return t
-	case Year:
+	case PrecisionYear:
 		return t.AddDate(1, 0, 0)
-	case Month:
+	case PrecisionMonth:
 		return t.AddDate(0, 1, 0)
-	case Day:
+	case PrecisionDay:
 		return t.AddDate(0, 0, 1)
-	case Minute:
+	case PrecisionMinute:
 		return t.Add(time.Minute)
 	default:
 		return t.Add(time.Duration(powers[9-d.prec.digits()]))
@@ -188,25 +188,25 @@ func (d Datetime) UTC() Datetime {
 // "2024-01-01T00:30+01:00" is "2024-01-01"; a finer p states the first instant. The zero
 // Datetime stays as it is; with p Unstated d becomes it.
 func (d Datetime) WithPrecision(p Precision) Datetime {
-	if d.IsZero() || p == Unstated {
+	if d.IsZero() || p == PrecisionUnstated {
 		return Datetime{}
 	}
-	if p = min(p, Nanosecond); p >= d.prec {
+	if p = min(p, PrecisionNanosecond); p >= d.prec {
 		d.prec = p
 		return d
 	}
 	c := d.civil()
 	c.prec = p
-	if p < Day {
+	if p < PrecisionDay {
 		c.day = 1
 	}
-	if p < Month {
+	if p < PrecisionMonth {
 		c.month = 1
 	}
-	if p < Minute {
+	if p < PrecisionMinute {
 		c.hour, c.minute, c.offset, c.flags = 0, 0, 0, 0
 	}
-	if p < Second {
+	if p < PrecisionSecond {
 		c.second = 0
 	}
 	unit := int(powers[9-p.digits()])
@@ -230,18 +230,18 @@ func (d Datetime) AppendText(b []byte) ([]byte, error) {
 	}
 	c := d.civil()
 	b = appendDigits(b, c.year, 4)
-	if d.prec >= Month {
+	if d.prec >= PrecisionMonth {
 		b = appendDigits(append(b, '-'), c.month, 2)
 	}
-	if d.prec >= Day {
+	if d.prec >= PrecisionDay {
 		b = appendDigits(append(b, '-'), c.day, 2)
 	}
-	if d.prec < Minute {
+	if d.prec < PrecisionMinute {
 		return b, nil
 	}
 	b = appendDigits(append(b, 'T'), c.hour, 2)
 	b = appendDigits(append(b, ':'), c.minute, 2)
-	if d.prec >= Second {
+	if d.prec >= PrecisionSecond {
 		b = appendDigits(append(b, ':'), c.second, 2)
 	}
 	if n := d.prec.digits(); n > 0 {

@@ -62,7 +62,7 @@ func (l *lenientReader) iso() bool {
 	if !l.skip(hyphen) || !l.field(&l.month) || !l.skip(hyphen) || !l.field(&l.day) {
 		return false
 	}
-	l.prec = Day
+	l.prec = PrecisionDay
 
 	if l.rest == "" {
 		return true
@@ -124,7 +124,7 @@ func (l *lenientReader) mail() bool {
 	if len(f) > 5 || !l.mailDate(day, month, year) {
 		return false
 	}
-	l.prec = Day
+	l.prec = PrecisionDay
 	if l.rest = clock; clock != "" {
 		if !l.time() || l.rest != "" {
 			return false
@@ -163,7 +163,7 @@ func (l *lenientReader) time() bool {
 	if !l.field(&l.hour) {
 		return false
 	}
-	l.prec = Minute
+	l.prec = PrecisionMinute
 	if !l.skip(':') {
 		l.forgive("a time without minutes")
 		return true
@@ -177,7 +177,7 @@ func (l *lenientReader) time() bool {
 	if !l.field(&l.second) {
 		return false
 	}
-	l.prec = Second
+	l.prec = PrecisionSecond
 	comma := l.skip(',')
 	if comma {
 		l.forgive("a comma before the fraction")

@@ -12,21 +12,21 @@ func ParseDatetime(s string) (Datetime, error) {
 		return Datetime{}, errSyntax
 	}
 	if len(s) == len("2006") {
-		c.prec = Year
+		c.prec = PrecisionYear
 		return c.datetime()
 	}
 	if c.month = digits(s, 5, 2); c.month < 0 || s[4] != '-' {
 		return Datetime{}, errSyntax
 	}
 	if len(s) == len("2006-01") {
-		c.prec = Month
+		c.prec = PrecisionMonth
 		return c.datetime()
 	}
 	if c.day = digits(s, 8, 2); c.day < 0 || s[7] != '-' {
 		return Datetime{}, errSyntax
 	}
 	if len(s) == len("2006-01-02") {
-		c.prec = Day
+		c.prec = PrecisionDay
 		return c.datetime()
 	}
 	if s[10]|0x20 != 't' {
@@ -48,7 +48,7 @@ func (c *civil) clock(s string) (rest string, ok bool) {
 	if c.hour < 0 || c.minute < 0 || s[2] != ':' {
 		return s, false
 	}
-	c.prec = Minute
+	c.prec = PrecisionMinute
 	s = s[5:]
 	if s == "" || s[0] != ':' {
 		return s, true
@@ -56,7 +56,7 @@ func (c *civil) clock(s string) (rest string, ok bool) {
 	if c.second = digits(s, 1, 2); c.second < 0 {
 		return s, false
 	}
-	c.prec = Second
+	c.prec = PrecisionSecond
 	s = s[3:]
 	if s == "" || s[0] != '.' {
 		return s, true
@@ -68,7 +68,7 @@ func (c *civil) clock(s string) (rest string, ok bool) {
 func (c *civil) fraction(s string) (rest string, ok bool) {
 	n := 0
 	for n < len(s) && s[n]-'0' <= 9 {
-		if c.prec < Nanosecond {
+		if c.prec < PrecisionNanosecond {
 			c.nano = c.nano*10 + int(s[n]-'0')
 			c.prec++
 		}

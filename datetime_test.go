@@ -28,31 +28,31 @@ func TestParseDatetime(t *testing.T) {
 		precision  websync.Precision
 		start, end string // RFC 3339
 	}{
-		{"2024", websync.Year, "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"},
-		{"0001", websync.Year, "0001-01-01T00:00:00Z", "0002-01-01T00:00:00Z"},
-		{"2024-02", websync.Month, "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"},
-		{"2024-12", websync.Month, "2024-12-01T00:00:00Z", "2025-01-01T00:00:00Z"},
-		{"2024-02-29", websync.Day, "2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"},
-		{"2000-02-29", websync.Day, "2000-02-29T00:00:00Z", "2000-03-01T00:00:00Z"},
-		{"2024-02-29T12:34Z", websync.Minute, "2024-02-29T12:34:00Z", "2024-02-29T12:35:00Z"},
-		{"2024-02-29T12:34+01:00", websync.Minute, "2024-02-29T12:34:00+01:00", "2024-02-29T12:35:00+01:00"},
-		{"2024-02-29T12:34:56Z", websync.Second, "2024-02-29T12:34:56Z", "2024-02-29T12:34:57Z"},
-		{"2024-02-29T12:34:56-03:30", websync.Second, "2024-02-29T12:34:56-03:30", "2024-02-29T12:34:57-03:30"},
-		{"2024-02-29T12:34:56+23:59", websync.Second, "2024-02-29T12:34:56+23:59", "2024-02-29T12:34:57+23:59"},
-		{"2024-02-29T12:34:56+00:00", websync.Second, "2024-02-29T12:34:56Z", "2024-02-29T12:34:57Z"},
-		{"2024-02-29T12:34:56-00:00", websync.Second, "2024-02-29T12:34:56Z", "2024-02-29T12:34:57Z"},
-		{"2024-02-29T12:34:56.7Z", websync.Second + 1, "2024-02-29T12:34:56.7Z", "2024-02-29T12:34:56.8Z"},
-		{"2024-02-29T12:34:56.70Z", websync.Second + 2, "2024-02-29T12:34:56.7Z", "2024-02-29T12:34:56.71Z"},
-		{"2024-02-29T12:34:56.000Z", websync.Millisecond, "2024-02-29T12:34:56Z", "2024-02-29T12:34:56.001Z"},
-		{"2024-02-29T12:34:56.000001Z", websync.Microsecond, "2024-02-29T12:34:56.000001Z", "2024-02-29T12:34:56.000002Z"},
-		{"2024-02-29T23:59:59.999999999Z", websync.Nanosecond, "2024-02-29T23:59:59.999999999Z", "2024-03-01T00:00:00Z"},
-		{"1969-12-31T23:59:59.5Z", websync.Second + 1, "1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.6Z"},
-		{"2016-12-31T23:59:60Z", websync.Second, "2017-01-01T00:00:00Z", "2017-01-01T00:00:01Z"},
-		{"1990-12-31T15:59:60-08:00", websync.Second, "1990-12-31T16:00:00-08:00", "1990-12-31T16:00:01-08:00"},
-		{"2015-07-01T01:59:60.25+02:00", websync.Second + 2, "2015-07-01T02:00:00.25+02:00", "2015-07-01T02:00:00.26+02:00"},
-		{"0001-01-01T00:00:00Z", websync.Second, "0001-01-01T00:00:00Z", "0001-01-01T00:00:01Z"},
-		{"9999-12-31T23:59:59.999999999Z", websync.Nanosecond, "9999-12-31T23:59:59.999999999Z", ""},
-		{"9999", websync.Year, "9999-01-01T00:00:00Z", ""},
+		{"2024", websync.PrecisionYear, "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"},
+		{"0001", websync.PrecisionYear, "0001-01-01T00:00:00Z", "0002-01-01T00:00:00Z"},
+		{"2024-02", websync.PrecisionMonth, "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"},
+		{"2024-12", websync.PrecisionMonth, "2024-12-01T00:00:00Z", "2025-01-01T00:00:00Z"},
+		{"2024-02-29", websync.PrecisionDay, "2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"},
+		{"2000-02-29", websync.PrecisionDay, "2000-02-29T00:00:00Z", "2000-03-01T00:00:00Z"},
+		{"2024-02-29T12:34Z", websync.PrecisionMinute, "2024-02-29T12:34:00Z", "2024-02-29T12:35:00Z"},
+		{"2024-02-29T12:34+01:00", websync.PrecisionMinute, "2024-02-29T12:34:00+01:00", "2024-02-29T12:35:00+01:00"},
+		{"2024-02-29T12:34:56Z", websync.PrecisionSecond, "2024-02-29T12:34:56Z", "2024-02-29T12:34:57Z"},
+		{"2024-02-29T12:34:56-03:30", websync.PrecisionSecond, "2024-02-29T12:34:56-03:30", "2024-02-29T12:34:57-03:30"},
+		{"2024-02-29T12:34:56+23:59", websync.PrecisionSecond, "2024-02-29T12:34:56+23:59", "2024-02-29T12:34:57+23:59"},
+		{"2024-02-29T12:34:56+00:00", websync.PrecisionSecond, "2024-02-29T12:34:56Z", "2024-02-29T12:34:57Z"},
+		{"2024-02-29T12:34:56-00:00", websync.PrecisionSecond, "2024-02-29T12:34:56Z", "2024-02-29T12:34:57Z"},
+		{"2024-02-29T12:34:56.7Z", websync.PrecisionSecond + 1, "2024-02-29T12:34:56.7Z", "2024-02-29T12:34:56.8Z"},
+		{"2024-02-29T12:34:56.70Z", websync.PrecisionSecond + 2, "2024-02-29T12:34:56.7Z", "2024-02-29T12:34:56.71Z"},
+		{"2024-02-29T12:34:56.000Z", websync.PrecisionMillisecond, "2024-02-29T12:34:56Z", "2024-02-29T12:34:56.001Z"},
+		{"2024-02-29T12:34:56.000001Z", websync.PrecisionMicrosecond, "2024-02-29T12:34:56.000001Z", "2024-02-29T12:34:56.000002Z"},
+		{"2024-02-29T23:59:59.999999999Z", websync.PrecisionNanosecond, "2024-02-29T23:59:59.999999999Z", "2024-03-01T00:00:00Z"},
+		{"1969-12-31T23:59:59.5Z", websync.PrecisionSecond + 1, "1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.6Z"},
+		{"2016-12-31T23:59:60Z", websync.PrecisionSecond, "2017-01-01T00:00:00Z", "2017-01-01T00:00:01Z"},
+		{"1990-12-31T15:59:60-08:00", websync.PrecisionSecond, "1990-12-31T16:00:00-08:00", "1990-12-31T16:00:01-08:00"},
+		{"2015-07-01T01:59:60.25+02:00", websync.PrecisionSecond + 2, "2015-07-01T02:00:00.25+02:00", "2015-07-01T02:00:00.26+02:00"},
+		{"0001-01-01T00:00:00Z", websync.PrecisionSecond, "0001-01-01T00:00:00Z", "0001-01-01T00:00:01Z"},
+		{"9999-12-31T23:59:59.999999999Z", websync.PrecisionNanosecond, "9999-12-31T23:59:59.999999999Z", ""},
+		{"9999", websync.PrecisionYear, "9999-01-01T00:00:00Z", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
@@ -303,13 +303,13 @@ func TestDatetimeZero(t *testing.T) {
 	var zero websync.Datetime
 	some := parse(t, "0001")
 	assert.True(t, zero.IsZero())
-	assert.Equal(t, websync.Unstated, zero.Precision())
+	assert.Equal(t, websync.PrecisionUnstated, zero.Precision())
 	assert.Empty(t, zero.String())
 	assert.True(t, zero.Time().IsZero())
 	assert.True(t, zero.End().IsZero())
 	assert.Zero(t, zero.UTC())
-	assert.Zero(t, zero.WithPrecision(websync.Day))
-	assert.Zero(t, some.WithPrecision(websync.Unstated))
+	assert.Zero(t, zero.WithPrecision(websync.PrecisionDay))
+	assert.Zero(t, some.WithPrecision(websync.PrecisionUnstated))
 	assert.Equal(t, 0, zero.Compare(zero))
 	assert.Equal(t, -1, zero.Compare(some))
 	assert.Equal(t, 1, some.Compare(zero))
@@ -423,24 +423,24 @@ func TestDatetimeWithPrecision(t *testing.T) {
 		precision websync.Precision
 		want      string
 	}{
-		{"2024", websync.Month, "2024-01"},
-		{"2024", websync.Day, "2024-01-01"},
-		{"2024-02", websync.Minute, "2024-02-01T00:00Z"},
-		{"2024-02-29", websync.Second, "2024-02-29T00:00:00Z"},
-		{"2024-02-29", websync.Millisecond, "2024-02-29T00:00:00.000Z"},
-		{"2024-02-29", websync.Nanosecond + 1, "2024-02-29T00:00:00.000000000Z"},
-		{"2024-02-29T12:34+01:00", websync.Second, "2024-02-29T12:34:00+01:00"},
-		{"2024-02-29T00:34+01:00", websync.Day, "2024-02-29"},
-		{"2024-02-29T12:34:56.789Z", websync.Year, "2024"},
-		{"2024-02-29T12:34:56.789Z", websync.Month, "2024-02"},
-		{"2024-02-29T12:34:56.789-00:00", websync.Minute, "2024-02-29T12:34-00:00"},
-		{"2024-02-29T12:34:56.789-03:30", websync.Second, "2024-02-29T12:34:56-03:30"},
-		{"2024-02-29T12:34:56.789Z", websync.Second + 1, "2024-02-29T12:34:56.7Z"},
-		{"2024-02-29T12:34:56.789Z", websync.Millisecond, "2024-02-29T12:34:56.789Z"},
-		{"2016-12-31T23:59:60.5Z", websync.Second, "2016-12-31T23:59:60Z"},
-		{"2016-12-31T23:59:60.5Z", websync.Minute, "2016-12-31T23:59Z"},
-		{"0001-01-01T23:59:59-23:59", websync.Year, "0001"},
-		{"9999-12-31T23:59:59+23:59", websync.Day, "9999-12-31"},
+		{"2024", websync.PrecisionMonth, "2024-01"},
+		{"2024", websync.PrecisionDay, "2024-01-01"},
+		{"2024-02", websync.PrecisionMinute, "2024-02-01T00:00Z"},
+		{"2024-02-29", websync.PrecisionSecond, "2024-02-29T00:00:00Z"},
+		{"2024-02-29", websync.PrecisionMillisecond, "2024-02-29T00:00:00.000Z"},
+		{"2024-02-29", websync.PrecisionNanosecond + 1, "2024-02-29T00:00:00.000000000Z"},
+		{"2024-02-29T12:34+01:00", websync.PrecisionSecond, "2024-02-29T12:34:00+01:00"},
+		{"2024-02-29T00:34+01:00", websync.PrecisionDay, "2024-02-29"},
+		{"2024-02-29T12:34:56.789Z", websync.PrecisionYear, "2024"},
+		{"2024-02-29T12:34:56.789Z", websync.PrecisionMonth, "2024-02"},
+		{"2024-02-29T12:34:56.789-00:00", websync.PrecisionMinute, "2024-02-29T12:34-00:00"},
+		{"2024-02-29T12:34:56.789-03:30", websync.PrecisionSecond, "2024-02-29T12:34:56-03:30"},
+		{"2024-02-29T12:34:56.789Z", websync.PrecisionSecond + 1, "2024-02-29T12:34:56.7Z"},
+		{"2024-02-29T12:34:56.789Z", websync.PrecisionMillisecond, "2024-02-29T12:34:56.789Z"},
+		{"2016-12-31T23:59:60.5Z", websync.PrecisionSecond, "2016-12-31T23:59:60Z"},
+		{"2016-12-31T23:59:60.5Z", websync.PrecisionMinute, "2016-12-31T23:59Z"},
+		{"0001-01-01T23:59:59-23:59", websync.PrecisionYear, "0001"},
+		{"9999-12-31T23:59:59+23:59", websync.PrecisionDay, "9999-12-31"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in+" to "+tt.precision.String(), func(t *testing.T) {
@@ -479,12 +479,12 @@ func TestDatetimeText(t *testing.T) {
 }
 
 func TestPrecisionString(t *testing.T) {
-	assert.Equal(t, "unstated", websync.Unstated.String())
-	assert.Equal(t, "second", websync.Second.String())
-	assert.Equal(t, "100 milliseconds", (websync.Second + 1).String())
-	assert.Equal(t, "millisecond", websync.Millisecond.String())
-	assert.Equal(t, "microsecond", websync.Microsecond.String())
-	assert.Equal(t, "nanosecond", websync.Nanosecond.String())
+	assert.Equal(t, "unstated", websync.PrecisionUnstated.String())
+	assert.Equal(t, "second", websync.PrecisionSecond.String())
+	assert.Equal(t, "100 milliseconds", (websync.PrecisionSecond + 1).String())
+	assert.Equal(t, "millisecond", websync.PrecisionMillisecond.String())
+	assert.Equal(t, "microsecond", websync.PrecisionMicrosecond.String())
+	assert.Equal(t, "nanosecond", websync.PrecisionNanosecond.String())
 }
 
 func FuzzDatetime(f *testing.F) {
@@ -518,16 +518,16 @@ func checkText(t *testing.T, s string) (websync.Datetime, bool) {
 	again, err := websync.ParseDatetime(d.String())
 	require.NoError(t, err)
 	require.True(t, d == again, "%q: %v, %v", s, d, again)
-	if d.Precision() < websync.Nanosecond || len(s) == len(d.String()) {
+	if d.Precision() < websync.PrecisionNanosecond || len(s) == len(d.String()) {
 		require.Equal(t, strings.ToUpper(s), d.String())
 	}
 	require.True(t, d.Time().Before(d.End()), s)
 	for _, same := range []websync.Datetime{
-		d.UTC(), d.WithPrecision(websync.Nanosecond), websync.NewDatetime(d.Time()),
+		d.UTC(), d.WithPrecision(websync.PrecisionNanosecond), websync.NewDatetime(d.Time()),
 	} {
 		require.True(t, d.Time().Equal(same.Time()), "%q: %v", s, same)
 	}
-	for p := d.Precision(); p <= websync.Nanosecond; p++ {
+	for p := d.Precision(); p <= websync.PrecisionNanosecond; p++ {
 		finer := d.WithPrecision(p)
 		require.Equal(t, p, finer.Precision())
 		require.True(t, d.Time().Equal(finer.Time()), "%v, %v", d, finer)
@@ -536,7 +536,7 @@ func checkText(t *testing.T, s string) (websync.Datetime, bool) {
 		require.True(t, again == finer, "%v, %v", finer, again)
 		require.True(t, finer.WithPrecision(d.Precision()) == d, "%v, %v", d, finer)
 	}
-	for p := websync.Year; p <= d.Precision(); p++ {
+	for p := websync.PrecisionYear; p <= d.Precision(); p++ {
 		cut := d.WithPrecision(p)
 		require.Equal(t, p, cut.Precision())
 		require.True(t, strings.HasPrefix(d.String(), withoutZone(cut)), "%v, %v", d, cut)
@@ -546,7 +546,7 @@ func checkText(t *testing.T, s string) (websync.Datetime, bool) {
 
 func withoutZone(d websync.Datetime) string {
 	s := d.String()
-	if d.Precision() < websync.Minute {
+	if d.Precision() < websync.PrecisionMinute {
 		return s
 	}
 	if utc, ok := strings.CutSuffix(s, "Z"); ok {

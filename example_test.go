@@ -100,7 +100,7 @@ func ExampleParseDigests() {
 func ExampleFinding() {
 	fmt.Println(websync.Finding{
 		Document: "https://example.com/sitemap.xml", Rule: "lastmod-format", Section: "lastmod",
-		Severity: websync.Error, Line: 12, Column: 5, Element: "lastmod", Value: "soon", Message: "not a W3C date",
+		Severity: websync.SeverityError, Line: 12, Column: 5, Element: "lastmod", Value: "soon", Message: "not a W3C date",
 	})
 	// Output:
 	// https://example.com/sitemap.xml:12:5: error: not a W3C date: "soon" (lastmod-format, lastmod)

@@ -38,34 +38,34 @@ var (
 type Severity int8
 
 const (
-	Info    Severity = iota - 1 // allowed, but worth knowing
-	Warning                     // against advice, or a departure that readers forgive; the zero value
-	Error                       // against a rule of the specification
+	SeverityInfo    Severity = iota - 1 // allowed, but worth knowing
+	SeverityWarning                     // against advice, or a departure that readers forgive; the zero value
+	SeverityError                       // against a rule of the specification
 )
 
 var severities = [...]string{"info", "warning", "error"}
 
 // String returns "info", "warning" or "error".
 func (s Severity) String() string {
-	if s < Info || s > Error {
+	if s < SeverityInfo || s > SeverityError {
 		return fmt.Sprintf("Severity(%d)", int8(s))
 	}
-	return severities[s-Info]
+	return severities[s-SeverityInfo]
 }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (s Severity) MarshalText() ([]byte, error) {
-	if s < Info || s > Error {
+	if s < SeverityInfo || s > SeverityError {
 		return nil, fmt.Errorf("no such severity: %d", int8(s))
 	}
-	return []byte(severities[s-Info]), nil
+	return []byte(severities[s-SeverityInfo]), nil
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (s *Severity) UnmarshalText(text []byte) error {
 	for i, name := range severities {
 		if string(text) == name {
-			*s = Severity(i) + Info
+			*s = Severity(i) + SeverityInfo
 			return nil
 		}
 	}
@@ -75,16 +75,10 @@ func (s *Severity) UnmarshalText(text []byte) error {
 // A Rule is one thing that a specification demands of its documents. Findings carry its
 // name, section and severity.
 type Rule struct {
-	Number   int    // from 1; it never changes, and no number is used again
 	Name     string // what [Finding.Rule] holds
 	Section  string // where it is demanded
 	Severity Severity
 	Summary  string // what is wrong, in one line
-}
-
-// NewRule returns a Rule, for tables of them.
-func NewRule(number int, name, section string, severity Severity, summary string) Rule {
-	return Rule{Number: number, Name: name, Section: section, Severity: severity, Summary: summary}
 }
 
 // Finding returns a departure from the rule: what was found, and where. Of the value no

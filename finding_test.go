@@ -19,13 +19,13 @@ func TestFindingString(t *testing.T) {
 	}{
 		{"all", websync.Finding{
 			Document: "https://example.com/sitemap.xml", Rule: "lastmod-format", Section: "lastmod",
-			Severity: websync.Error, Line: 12, Column: 5, Element: "lastmod", Value: "soon", Message: "not a W3C date",
+			Severity: websync.SeverityError, Line: 12, Column: 5, Element: "lastmod", Value: "soon", Message: "not a W3C date",
 		}, `https://example.com/sitemap.xml:12:5: error: not a W3C date: "soon" (lastmod-format, lastmod)`},
 		{"no column", websync.Finding{
 			Document: "a.xml", Rule: "feed-author", Section: "RFC 4287 §4.1.1", Line: 12, Message: "no author",
 		}, "a.xml:12: warning: no author (feed-author, RFC 4287 §4.1.1)"},
 		{"no line", websync.Finding{
-			Document: "a.xml", Rule: "feed-author", Severity: websync.Info, Column: 5, Message: "no author",
+			Document: "a.xml", Rule: "feed-author", Severity: websync.SeverityInfo, Column: 5, Message: "no author",
 		}, "a.xml: info: no author (feed-author)"},
 		{"no document", websync.Finding{Line: 12, Column: 5, Section: "§4", Message: "no author"},
 			"12:5: warning: no author (§4)"},
@@ -44,7 +44,7 @@ func TestFindingString(t *testing.T) {
 
 func TestFindingJSON(t *testing.T) {
 	in := websync.Finding{
-		Document: "a.xml", Rule: "lastmod-format", Section: "lastmod", Severity: websync.Error,
+		Document: "a.xml", Rule: "lastmod-format", Section: "lastmod", Severity: websync.SeverityError,
 		Line: 12, Column: 5, Element: "lastmod", Value: "soon", Message: "not a W3C date",
 	}
 	text, err := json.Marshal(in)
@@ -62,10 +62,10 @@ func TestFindingJSON(t *testing.T) {
 }
 
 func TestSeverity(t *testing.T) {
-	assert.Less(t, websync.Info, websync.Warning)
-	assert.Less(t, websync.Warning, websync.Error)
-	assert.Zero(t, websync.Warning)
-	for _, s := range []websync.Severity{websync.Info, websync.Warning, websync.Error} {
+	assert.Less(t, websync.SeverityInfo, websync.SeverityWarning)
+	assert.Less(t, websync.SeverityWarning, websync.SeverityError)
+	assert.Zero(t, websync.SeverityWarning)
+	for _, s := range []websync.Severity{websync.SeverityInfo, websync.SeverityWarning, websync.SeverityError} {
 		text, err := s.MarshalText()
 		require.NoError(t, err)
 		assert.Equal(t, s.String(), string(text))
@@ -78,9 +78,9 @@ func TestSeverity(t *testing.T) {
 		assert.Error(t, err)
 		assert.Contains(t, s.String(), "Severity(")
 	}
-	s := websync.Error
+	s := websync.SeverityError
 	assert.EqualError(t, s.UnmarshalText([]byte("fatal")), `no such severity: "fatal"`)
-	assert.Equal(t, websync.Error, s)
+	assert.Equal(t, websync.SeverityError, s)
 }
 
 func TestParseError(t *testing.T) {

@@ -217,9 +217,9 @@ func isAt(link, url, self string) bool {
 
 func (c *ChainValidator) report(rule Rule, url, element string, value []byte, message string) {
 	switch rule.Severity {
-	case websync.Error:
+	case websync.SeverityError:
 		c.sum.Errors++
-	case websync.Warning:
+	case websync.SeverityWarning:
 		c.sum.Warnings++
 	default:
 		c.sum.Infos++

@@ -197,10 +197,10 @@ func (s *sighting) state(p *page, i int) state {
 // so that it is compared exactly. What has no seconds is no time of RFC 3339, and stays
 // the period that it is.
 func instant(d websync.Datetime) websync.Datetime {
-	if d.Precision() < websync.Second {
+	if d.Precision() < websync.PrecisionSecond {
 		return d
 	}
-	return d.WithPrecision(websync.Nanosecond)
+	return d.WithPrecision(websync.PrecisionNanosecond)
 }
 
 // A reading is what parse has learned of a document.

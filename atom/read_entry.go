@@ -420,7 +420,7 @@ func (r *Reader) date(last *lastDate) (d websync.Datetime, text []byte, err erro
 // exactDate is date3339 for dates without a fault.
 func exactDate(s []byte) (websync.Datetime, bool) {
 	d, err := websync.ParseDatetime(string(s))
-	return d, err == nil && d.Precision() >= websync.Second && s[len("2006-01-02")] == 'T' && s[len(s)-1] != 'z'
+	return d, err == nil && d.Precision() >= websync.PrecisionSecond && s[len("2006-01-02")] == 'T' && s[len(s)-1] != 'z'
 }
 
 // isFuture reports whether a time lies so far ahead that it can't be right.

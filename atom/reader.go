@@ -474,7 +474,7 @@ func (r *Reader) doubt(rule Rule, line, column int, element string, value []byte
 }
 
 func (r *Reader) report(rule Rule, line, column int, element string, value []byte, message string) {
-	if r.Strict && rule.Severity > websync.Info && r.fatal == nil {
+	if r.Strict && rule.Severity > websync.SeverityInfo && r.fatal == nil {
 		r.fatal = &websync.ParseError{
 			Format: "atom", Document: r.Document, Line: line, Column: column, Element: element,
 			Err: errors.New(message),

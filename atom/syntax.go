@@ -199,7 +199,7 @@ func isTagDate[T chars](s T) bool {
 		return false
 	}
 	d, err := websync.ParseDatetime(string(s))
-	return err == nil && d.Precision() <= websync.Day
+	return err == nil && d.Precision() <= websync.PrecisionDay
 }
 
 // urnFault checks what follows "urn:" (RFC 8141 §2): the identifier of a namespace, a
@@ -699,9 +699,9 @@ func date3339[T chars](s T) (d websync.Datetime, fault string) {
 			return websync.Datetime{}, "not an RFC 3339 date: " + err.Error()
 		}
 		return d, "not an RFC 3339 date: " + fault
-	case d.Precision() <= websync.Day:
+	case d.Precision() <= websync.PrecisionDay:
 		return d, "a date without a time"
-	case d.Precision() < websync.Second:
+	case d.Precision() < websync.PrecisionSecond:
 		return d, "a time without seconds"
 	case indexAny(s, "tz") < len(s):
 		return d, "a small t or z"

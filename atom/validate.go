@@ -252,8 +252,8 @@ func (v *validator) fatal(err error) {
 
 // report reports on an element that starts at p.
 func (v *validator) report(rule Rule, p spot, element string, value []byte, message string) {
-	if v.o.Lenient && rule.Severity == websync.Error {
-		rule.Severity = websync.Warning
+	if v.o.Lenient && rule.Severity == websync.SeverityError {
+		rule.Severity = websync.SeverityWarning
 	}
 	v.reportLoss(rule, p, element, value, message)
 }
@@ -261,9 +261,9 @@ func (v *validator) report(rule Rule, p spot, element string, value []byte, mess
 // reportLoss is report for what costs an entry, a tombstone or the rest of the document.
 func (v *validator) reportLoss(rule Rule, p spot, element string, value []byte, message string) {
 	switch rule.Severity {
-	case websync.Error:
+	case websync.SeverityError:
 		v.sum.Errors++
-	case websync.Warning:
+	case websync.SeverityWarning:
 		v.sum.Warnings++
 	default:
 		v.sum.Infos++

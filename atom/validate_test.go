@@ -88,7 +88,7 @@ func vValidate(t testing.TB, doc string, change func(*atom.ValidateOptions)) (fo
 		found = append(found, fmt.Sprintf("%v %s %d [%s]", f.Severity, strings.TrimPrefix(f.Rule, "atom-"), f.Line, f.Element))
 	}
 	sum, err = atom.Validate(strings.NewReader(doc), o)
-	assert.Equal(t, []int{counts[websync.Error], counts[websync.Warning], counts[websync.Info]}, []int{sum.Errors, sum.Warnings, sum.Infos})
+	assert.Equal(t, []int{counts[websync.SeverityError], counts[websync.SeverityWarning], counts[websync.SeverityInfo]}, []int{sum.Errors, sum.Warnings, sum.Infos})
 	return found, sum, err
 }
 
@@ -328,6 +328,9 @@ var validateCases = map[string]validateCase{
 // is wrong with it.
 var readerOnly = []string{"atom-element-size", "atom-relative", "atom-person-extension"}
 
+// notOfDocuments are the rules of a Source, which no single document shows.
+var notOfDocuments = []string{"atom-window-gap", "atom-archive-gap", "atom-pages-changed", "atom-tombstone-via"}
+
 func TestValidateRules(t *testing.T) {
 	for name, c := range validateCases {
 		t.Run(name, func(t *testing.T) {
@@ -362,7 +365,7 @@ func TestValidateEveryRule(t *testing.T) {
 		}
 	}
 	for _, r := range atom.Rules() {
-		if r.Number >= 200 || slices.Contains(readerOnly, r.Name) {
+		if slices.Contains(notOfDocuments, r.Name) || slices.Contains(readerOnly, r.Name) {
 			continue // of a Source, a Reader
 		}
 		assert.True(t, broken[r.Severity.String()+" "+r.Name], r.Name)

@@ -84,8 +84,8 @@ func isPlainRel(s string) bool {
 // appendDate appends d in the form that Atom and its schema have: a date with a time to
 // the second or finer, and an offset of at most 14 hours (RFC 4287 §3.3).
 func appendDate(b []byte, d websync.Datetime) []byte {
-	if d.Precision() < websync.Second {
-		d = d.WithPrecision(websync.Second)
+	if d.Precision() < websync.PrecisionSecond {
+		d = d.WithPrecision(websync.PrecisionSecond)
 	}
 	from := len(b)
 	b, _ = d.AppendText(b)

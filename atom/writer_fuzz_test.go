@@ -14,7 +14,7 @@ import (
 // requireNoErrors checks that Validate finds no error in a document.
 func requireNoErrors(t require.TestingT, doc []byte) {
 	_, err := atom.Validate(bytes.NewReader(doc), atom.ValidateOptions{Report: func(f websync.Finding) {
-		require.Less(t, f.Severity, websync.Error, "%v\n%s", f, doc)
+		require.Less(t, f.Severity, websync.SeverityError, "%v\n%s", f, doc)
 	}})
 	require.NoError(t, err)
 }
@@ -22,7 +22,7 @@ func requireNoErrors(t require.TestingT, doc []byte) {
 // readBack reads a document without a finding.
 func readBack(t require.TestingT, doc []byte) (atom.Feed, []any) {
 	r := atom.NewReader(bytes.NewReader(doc))
-	r.Report = func(f websync.Finding) { require.LessOrEqual(t, f.Severity, websync.Info, "%v\n%s", f, doc) }
+	r.Report = func(f websync.Finding) { require.LessOrEqual(t, f.Severity, websync.SeverityInfo, "%v\n%s", f, doc) }
 	var items []any
 	for item, err := range r.All() {
 		require.NoError(t, err, string(doc))

@@ -11,7 +11,7 @@ import (
 // UTC for its publisher, and two clocks are never the same.
 func isOver(d websync.Datetime, now time.Time) bool {
 	slack := time.Minute
-	if d.Precision() <= websync.Day {
+	if d.Precision() <= websync.PrecisionDay {
 		slack = 24 * time.Hour
 	}
 	return !d.UTC().End().Add(slack).After(now)

@@ -335,13 +335,13 @@ const secondsPerDay = 24 * 60 * 60
 
 func appendDatetime(dst []byte, d websync.Datetime) []byte {
 	switch d.Precision() {
-	case websync.Unstated:
+	case websync.PrecisionUnstated:
 		return dst
-	case websync.Second:
+	case websync.PrecisionSecond:
 		if t := d.Time(); websync.NewDatetime(t.UTC()) == d {
 			return binary.AppendVarint(append(dst, 1), t.Unix())
 		}
-	case websync.Day:
+	case websync.PrecisionDay:
 		if t := d.Time(); !t.IsZero() {
 			return binary.AppendVarint(append(dst, 2), t.Unix()/secondsPerDay)
 		}

@@ -26,7 +26,7 @@ func TestTheSameStateInOtherWords(t *testing.T) {
 	digested.Resource.Content.Length, digested.Resource.Content.Type = 1, "text/plain"
 	both := digested
 	both.Resource.Title = "a title"
-	coarse := put("a", at.WithPrecision(websync.Day))
+	coarse := put("a", at.WithPrecision(websync.PrecisionDay))
 	untimed := digested
 	untimed.Resource.Modified = websync.Datetime{}
 	for name, test := range map[string]struct {

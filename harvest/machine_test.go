@@ -70,7 +70,7 @@ func (m *machine) stamp(t *rapid.T, name string) websync.Datetime {
 	now := websync.NewDatetime(m.now)
 	switch precision {
 	case "day":
-		return now.WithPrecision(websync.Day)
+		return now.WithPrecision(websync.PrecisionDay)
 	case "none":
 		return websync.Datetime{}
 	}

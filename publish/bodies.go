@@ -105,7 +105,7 @@ func (b *bodies) document(item *websync.Item, body websync.Body) *websync.Docume
 // modified returns the time of an item for Last-Modified.
 func modified(item *websync.Item) time.Time {
 	stated := item.Resource.Modified
-	if stated.Precision() >= websync.Second && !stated.Time().After(item.Time) {
+	if stated.Precision() >= websync.PrecisionSecond && !stated.Time().After(item.Time) {
 		return stated.Time()
 	}
 	return item.Time

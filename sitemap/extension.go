@@ -140,7 +140,7 @@ func (x *extension) checkChild(c *node, spec *childSpec, found func(fault)) {
 // no known extension.
 func checkNode(n *node) (err error) {
 	found := func(f fault) {
-		if f.rule.Severity == websync.Error && err == nil {
+		if f.rule.Severity == websync.SeverityError && err == nil {
 			err = &f
 		}
 	}
@@ -196,7 +196,7 @@ func checkDate(text string) string {
 		return "not a W3C date: " + err.Error()
 	case hasSmallTZ(text):
 		return smallTZ
-	case d.Precision() < websync.Day:
+	case d.Precision() < websync.PrecisionDay:
 		return "not a full date"
 	}
 	return ""

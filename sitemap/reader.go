@@ -766,7 +766,7 @@ func (r *Reader) reportChild(rule Rule, value []byte, message string) {
 // report reports what costs no entry.
 func (r *Reader) report(rule Rule, line, column int, element string, value []byte, message string) {
 	if r.lenient {
-		rule.Severity = min(rule.Severity, websync.Warning)
+		rule.Severity = min(rule.Severity, websync.SeverityWarning)
 	}
 	r.reportLoss(rule, line, column, element, value, message)
 }
@@ -779,7 +779,7 @@ func (r *Reader) doubt(rule Rule, line, column int, element string, value []byte
 
 // reportLoss reports why an entry, or the rest of a document, can't be read.
 func (r *Reader) reportLoss(rule Rule, line, column int, element string, value []byte, message string) {
-	if r.Strict && rule.Severity > websync.Info && r.fatal == nil {
+	if r.Strict && rule.Severity > websync.SeverityInfo && r.fatal == nil {
 		r.fatal = &websync.ParseError{
 			Format: "sitemap", Document: r.Document, Line: line, Column: column, Element: element,
 			Err: errors.New(message),

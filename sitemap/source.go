@@ -859,7 +859,7 @@ func settled(lastMod websync.Datetime, read time.Time) bool {
 		return false
 	}
 	slack := time.Minute
-	if lastMod.Precision() <= websync.Day {
+	if lastMod.Precision() <= websync.PrecisionDay {
 		slack = 24 * time.Hour
 	}
 	return !lastMod.End().Add(slack).After(read)

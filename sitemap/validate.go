@@ -131,9 +131,9 @@ func (s *source) Read(p []byte) (int, error) {
 func (v *validator) count(f websync.Finding) {
 	f.Document = v.o.Document
 	switch f.Severity {
-	case websync.Error:
+	case websync.SeverityError:
 		v.sum.Errors++
-	case websync.Warning:
+	case websync.SeverityWarning:
 		v.sum.Warnings++
 	default:
 		v.sum.Infos++

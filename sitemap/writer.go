@@ -366,14 +366,14 @@ func appendPriority(b []byte, p float32) []byte {
 // and an offset of at most 14 hours.
 func schemaDate(d websync.Datetime) websync.Datetime {
 	switch p := d.Precision(); {
-	case p == websync.Unstated:
+	case p == websync.PrecisionUnstated:
 		return d
-	case p < websync.Day:
-		return d.WithPrecision(websync.Day)
-	case p == websync.Day:
+	case p < websync.PrecisionDay:
+		return d.WithPrecision(websync.PrecisionDay)
+	case p == websync.PrecisionDay:
 		return d
-	case p < websync.Second:
-		d = d.WithPrecision(websync.Second)
+	case p < websync.PrecisionSecond:
+		d = d.WithPrecision(websync.PrecisionSecond)
 	}
 	const most = 14 * 60 * 60
 	if _, offset := d.Time().Zone(); offset < -most || offset > most {

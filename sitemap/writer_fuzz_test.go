@@ -90,7 +90,7 @@ func FuzzValidate(f *testing.F) {
 			require.True(t, ok, f)
 			require.Equal(t, r.Section, f.Section)
 			require.Equal(t, r.Severity, f.Severity)
-			if f.Severity == websync.Error {
+			if f.Severity == websync.SeverityError {
 				errs++
 			}
 			switch f.Rule {

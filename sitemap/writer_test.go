@@ -80,7 +80,7 @@ func requireValid(t testing.TB, doc []byte) {
 		case "sitemap-host", "sitemap-index-site", "sitemap-loc-duplicate", "sitemap-loc-fragment", "sitemap-loc-user", "sitemap-empty":
 			return
 		}
-		if f.Severity > websync.Info {
+		if f.Severity > websync.SeverityInfo {
 			t.Errorf("%v", f)
 		}
 	}})

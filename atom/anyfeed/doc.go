@@ -72,14 +72,7 @@
 //
 // # Rules
 //
-// Every finding names one of these rules, which [Rules] returns.
-//
-//	301 info    anyfeed-tolerant   a document that is not Atom, or not sound, and was read tolerantly
-//	302 error   anyfeed-id         an entry without anything that could be its id, which is left out
-//	303 warning anyfeed-date       a date that can't be read
-//	304 warning anyfeed-left-out   something that is stated and can't be kept
-//	305 warning anyfeed-bytes      bytes that the encoding does not have, or characters that XML does not have, which are replaced
-//	306 warning anyfeed-gzip       bytes after the compressed data, or compressed twice
+// Every finding names one of the rules that [Rules] returns.
 //
 // Not supported: CDF, RSS in namespaces of its own making on inner elements, feeds inside
 // of HTML pages, validation and writing.

@@ -192,7 +192,7 @@ func (p *parser) date(element string, texts ...string) (d websync.Datetime, text
 		p.find(ruleDate, element, text, "not a date")
 		return d, text
 	}
-	if departure == "" && d.Precision() >= websync.Second {
+	if departure == "" && d.Precision() >= websync.PrecisionSecond {
 		text = ""
 	}
 	return d, text

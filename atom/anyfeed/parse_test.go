@@ -377,13 +377,3 @@ func TestManyDeclarations(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, r.Items, 300)
 }
-
-func TestRules(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
-	require.NoError(t, err)
-	for i, r := range anyfeed.Rules() {
-		assert.Equal(t, 301+i, r.Number)
-		assert.Contains(t, string(doc), r.Name)
-		assert.Contains(t, string(doc), r.Summary)
-	}
-}

@@ -151,7 +151,7 @@ func (w *walk) skip(name string, length int) {
 	w.run.Report(websync.Finding{
 		Document: w.source.Dir,
 		Rule:     "id-length",
-		Severity: websync.Error,
+		Severity: websync.SeverityError,
 		Value:    name,
 		Message:  fmt.Sprintf("an id of %d bytes, more than the %d that every store takes: skipped", length, harvest.MaxID),
 	})

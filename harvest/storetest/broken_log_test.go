@@ -399,7 +399,7 @@ func brokenRecords() []broken {
 			}},
 		{name: "Datetimes of tasks in milliseconds", caught: "records/datetimes",
 			with: func(f *faulty) {
-				f.task = func(t *harvest.Task) { t.At = t.At.WithPrecision(min(t.At.Precision(), websync.Millisecond)) }
+				f.task = func(t *harvest.Task) { t.At = t.At.WithPrecision(min(t.At.Precision(), websync.PrecisionMillisecond)) }
 			}},
 		{name: "texts of 64 KiB", caught: "records/long-text",
 			with: func(f *faulty) {

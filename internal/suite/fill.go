@@ -79,5 +79,5 @@ func (f *filler) fields(v reflect.Value) {
 // datetime returns another one, and another precision, each time.
 func (f *filler) datetime() websync.Datetime {
 	d := websync.NewDatetime(time.Unix(1_600_000_000+int64(f.n)*90061, 123_456_789).In(time.FixedZone("", 5*3600+1800)))
-	return d.WithPrecision(websync.Precision(1 + f.n%int(websync.Nanosecond)))
+	return d.WithPrecision(websync.Precision(1 + f.n%int(websync.PrecisionNanosecond)))
 }

@@ -1,0 +1,126 @@
+package sitemap
+
+import (
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/rule"
+)
+
+// A Rule is one thing that is demanded of a sitemap.
+type Rule = websync.Rule
+
+var rules = rule.NewTable("sitemap")
+
+// The headings of https://www.sitemaps.org/protocol.html and
+// https://www.sitemaps.org/faq.html, and those who have defined the extensions.
+const (
+	sectionTags     = "sitemaps.org, XML tag definitions"
+	sectionEscaping = "sitemaps.org, Entity escaping"
+	sectionIndex    = "sitemaps.org, Using Sitemap index files"
+	sectionFormats  = "sitemaps.org, Other Sitemap formats"
+	sectionLocation = "sitemaps.org, Sitemap file location"
+	sectionCross    = "sitemaps.org, Sitemaps & Cross Submits"
+	sectionSchema   = "sitemaps.org, Validating your Sitemap"
+	sectionExtend   = "sitemaps.org, Extending the Sitemaps protocol"
+	sectionRobots   = "sitemaps.org, Specifying the Sitemap location in your robots.txt file"
+
+	sectionImage    = "Google, Image sitemaps"
+	sectionVideo    = "Google, Video sitemaps"
+	sectionNews     = "Google, News sitemaps"
+	sectionHreflang = "Google, Localized versions of your page"
+)
+
+// Of the bytes and the XML.
+var (
+	ruleXML       = rules.Error("xml", "XML 1.0", "a fault of the XML")
+	ruleTruncated = rules.Error("truncated", "XML 1.0", "the document ends too early")
+	ruleDocument  = rules.Error("document", sectionTags, "something that is not a sitemap, or that can't be read")
+	rulePrologue  = rules.Error("prologue", "XML 1.0 §2.8", "a line before the XML declaration")
+	ruleEncoding  = rules.Error("encoding", sectionFormats, "another encoding than UTF-8")
+	ruleDoctype   = rules.Error("doctype", sectionTags, "a DOCTYPE")
+	ruleGzip      = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
+	ruleSize      = rules.Error("size", sectionIndex, "more than 50 MiB (52,428,800 bytes) uncompressed")
+)
+
+// Of the elements.
+var (
+	ruleNamespace   = rules.Error("namespace", sectionTags, "another namespace than http://www.sitemaps.org/schemas/sitemap/0.9")
+	ruleRoot        = rules.Error("root", sectionTags, "a urlset that holds sitemap elements")
+	ruleEntry       = rules.Error("entry", sectionTags, "a url in an index, a sitemap among urls")
+	ruleEmpty       = rules.Warning("empty", sectionTags, "no entries")
+	ruleEntries     = rules.Error("entries", sectionIndex, "more than 50,000 entries")
+	ruleUnknown     = rules.Error("unknown-element", sectionExtend, "an element that the protocol does not have")
+	ruleElementName = rules.Error("element-name", sectionTags, "a name in the wrong case")
+	ruleDuplicate   = rules.Error("duplicate-element", sectionTags, "loc, lastmod, changefreq or priority twice")
+	ruleOrder       = rules.Error("element-order", sectionSchema, "elements in another order than loc, lastmod, changefreq, priority, extensions")
+	ruleElementSize = rules.Error("element-size", sectionExtend, "more extension elements than are kept")
+	ruleText        = rules.Error("text", sectionSchema, "text between the elements")
+	ruleAttribute   = rules.Error("attribute", sectionSchema, "an attribute that the protocol does not have")
+	ruleForeignAttr = rules.Info("foreign-attribute", sectionExtend, "an attribute of another namespace")
+	ruleNotInIndex  = rules.Error("index-element", sectionIndex, "changefreq, priority or an extension for pages in an index")
+	ruleNesting     = rules.Error("nesting", sectionSchema, "an entry in another place than directly below the root")
+)
+
+// Of loc.
+var (
+	ruleLocMissing  = rules.Error("loc-missing", sectionTags, "no loc, or an empty one: the entry is skipped")
+	ruleLocSpace    = rules.Info("loc-space", sectionTags, "white space around loc")
+	ruleLocRelative = rules.Error("loc-relative", sectionTags, "a relative URL")
+	ruleLocLength   = rules.Error("loc-length", sectionTags, "2,048 characters or more")
+	ruleLocShort    = rules.Warning("loc-short", sectionSchema, "fewer than 12 characters, which the schema refuses")
+	ruleLocSyntax   = rules.Error("loc-syntax", sectionTags, "not an HTTP URL as RFC 3986 defines it")
+	ruleLocEscape   = rules.Error("loc-escape", sectionEscaping, "characters outside ASCII that are not percent-encoded")
+	ruleLocFragment = rules.Warning("loc-fragment", "RFC 3986 §3.5", "a fragment, which names no page of its own")
+	ruleLocUser     = rules.Warning("loc-user", "RFC 3986 §3.2.1", "a user name or password in the URL")
+	ruleLocTwice    = rules.Warning("loc-duplicate", sectionTags, "a loc that is listed twice")
+)
+
+// Of the other values.
+var (
+	ruleLastMod       = rules.Error("lastmod", sectionTags, "not a W3C datetime")
+	ruleLastModFuture = rules.Warning("lastmod-future", sectionTags, "more than a day ahead")
+	ruleLastModSchema = rules.Info("lastmod-schema", sectionSchema, "a W3C datetime that the schema refuses: neither a full date nor a full time")
+	ruleChangeFreq    = rules.Error("changefreq", sectionTags, "not one of the seven values")
+	rulePriority      = rules.Error("priority", sectionTags, "not a number from 0.0 to 1.0")
+	ruleTextLine      = rules.Error("text-line", sectionFormats, "a line of a text sitemap that is not one URL")
+)
+
+// Of the place of a document, and of a set of documents.
+var (
+	ruleHost     = rules.Error("host", sectionLocation, "an entry on another host, port or scheme than the sitemap")
+	ruleLocation = rules.Error("location", sectionLocation, "an entry that is not below the directory of the sitemap")
+	ruleCross    = rules.Error("cross-submit", sectionCross, "an entry on another host whose robots.txt does not name the sitemap")
+	ruleSite     = rules.Error("index-site", sectionIndex, "an index that lists a sitemap of another site")
+	ruleNested   = rules.Error("index-nested", sectionIndex, "an index inside an index")
+	ruleRepeated = rules.Error("repeated", sectionIndex, "a document that is listed twice, or that lists itself")
+	ruleRobots   = rules.Error("robots", sectionRobots, "a Sitemap line with a relative URL")
+	ruleCut      = rules.Warning("cut", "RFC 9112 §8", "a text that may have been cut: only the end of the connection ended it")
+)
+
+// Of the extensions.
+var (
+	ruleExtNamespace  = rules.Error("extension-namespace", sectionExtend, "a namespace that is almost the one of an extension")
+	ruleExtPlace      = rules.Error("extension-place", sectionExtend, "an extension element outside of its parent")
+	ruleExtUnknown    = rules.Warning("extension-element", sectionExtend, "an element that the extension does not have")
+	ruleExtDeprecated = rules.Info("extension-deprecated", sectionExtend, "an element that is no longer used")
+
+	ruleImageChild = rules.Error("image-child", sectionImage, "an image without its loc, or with one too many of an element")
+	ruleImageValue = rules.Error("image-value", sectionImage, "a value that an image can't have")
+	ruleImageCount = rules.Error("image-count", sectionImage, "more than 1,000 images of one page")
+
+	ruleVideoChild  = rules.Error("video-child", sectionVideo, "a video that lacks a required element, or with one too many")
+	ruleVideoValue  = rules.Error("video-value", sectionVideo, "a value that a video can't have")
+	ruleVideoLength = rules.Error("video-length", sectionVideo, "a text of a video that is too long")
+
+	ruleNewsChild = rules.Error("news-child", sectionNews, "a news article that lacks a required element, or with one too many")
+	ruleNewsValue = rules.Error("news-value", sectionNews, "a value that a news article can't have")
+	ruleNewsTwice = rules.Error("news-repeated", sectionNews, "two news elements of one page")
+	ruleNewsCount = rules.Error("news-count", sectionNews, "more than 1,000 news articles in one document")
+	ruleNewsAge   = rules.Warning("news-age", sectionNews, "a news article of more than two days ago")
+
+	ruleLangValue = rules.Error("hreflang-value", sectionHreflang, "an alternate without a language code, or without an absolute URL")
+	ruleLangTwice = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
+	ruleLangSelf  = rules.Error("hreflang-self", sectionHreflang, "alternates of which none is the page itself")
+)
+
+// Rules returns every rule, in the order of the package's sources.
+func Rules() []Rule { return rules.All() }
