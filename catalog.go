@@ -9,34 +9,33 @@ import (
 	"time"
 )
 
-// ErrCatalog: a [Catalog] breaks its contract. That is a fault of the program, not of its
-// data.
+// ErrCatalog reports that a [Catalog] breaks its contract: a fault of the program, not of
+// its data.
 var ErrCatalog = errors.New("not what a Catalog holds")
 
 // A Catalog is what a [Publisher] reads: the records of one or more sources and the log
 // of their changes. Every Store of package harvest is one. Package publish/catalogtest
 // checks an implementation against this contract.
 //
-// A Catalog is safe for concurrent use. Arguments and results are copied: what the caller
-// does later to either does not reach the Catalog.
+// A Catalog is safe for concurrent use. It copies its arguments and results, so that the
+// caller may change either afterwards.
 //
-// No lock, connection or transaction is held across a yield: any method may be called
-// inside the loop, and the loop may take days. An iterator yields at most one error, as
-// the last thing. It ends at the head that was there when it began: Resources yields no
-// Born, and Changes no Seq, that was given out since. So a loop that adds to the Catalog
-// in each step comes to its end.
+// An iterator holds no lock, connection or transaction while it yields: the loop may call
+// any method, and may take days. An iterator yields at most one error, as its last value.
+// It ends at the head that was current when it began: Resources yields no Born, and
+// Changes no Seq, that was assigned later. So a loop that adds to the Catalog in each
+// step ends.
 //
-// Publishers make URLs, ETags and links of the numbers and keys of a Catalog. So the
+// Publishers derive URLs, ETags and links from the numbers and keys of a Catalog. So the
 // first generation is 1, Seq and Born are at least 1, and the Key of a body is zero or a
-// SHA-256. A Publisher refuses others with [ErrCatalog]. Package publish/catalogtest
-// checks anybody's Catalog.
+// SHA-256. A Publisher refuses other values with [ErrCatalog].
 type Catalog interface {
-	// Head returns where the log stands. It counts nothing, so it is cheap enough to ask
+	// Head returns the state of the log. It counts nothing, so a Publisher can call it
 	// before every answer.
 	Head(ctx context.Context) (Head, error)
 
 	// Get returns the records of ids in one source, live or deleted. The result has the
-	// length and order of ids; an unknown id gives the zero [Item].
+	// length and order of ids; the result for an unknown id is the zero [Item].
 	Get(ctx context.Context, source string, ids []string) ([]Item, error)
 
 	// Resources yields the live records in the order of Born. r limits the sources and,
@@ -45,45 +44,45 @@ type Catalog interface {
 
 	// Changes yields the log in the order of Seq: every put and every deletion,
 	// superseded ones too. r limits the generation, the sources and, by After and Until,
-	// Seq. An unknown generation is [ErrNotFound].
+	// Seq. It yields [ErrNotFound] for an unknown generation.
 	Changes(ctx context.Context, r Range) iter.Seq2[Item, error]
 
-	// Open opens the bytes of a body. The caller closes them. A body that is no longer
-	// kept is [ErrNotFound].
+	// Open opens the bytes of a body; the caller closes them. It returns [ErrNotFound]
+	// for a body that the Catalog no longer keeps.
 	Open(ctx context.Context, b Body) (io.ReadSeekCloser, error)
 }
 
-// A Head tells where a log stands: what ETags, indexes and the times of a list are made
-// of.
+// A Head is the state of a log. Publishers derive ETags, indexes and the times of lists
+// from it.
 type Head struct {
-	Generation uint64 // the newest; the first is 1
+	Generation uint64 // the latest; the first is 1
 
-	// First and Last are the smallest and the greatest number of the newest generation;
-	// both are 0 when it is empty.
+	// First and Last are the smallest and the greatest number of the latest generation;
+	// both are 0 if it is empty.
 	First, Last Seq
 	// FirstTime and LastTime are the times of these two entries, whole microseconds UTC.
-	// Times never go back: a LastTime that lies ahead of the clock comes from a clock
-	// that was once ahead. Later entries go on from it, a microsecond apart, until the
-	// clock has caught up.
+	// Times never go back. If LastTime is ahead of the clock, the clock was once ahead;
+	// the times of later entries continue from LastTime, a microsecond apart, until the
+	// clock passes them.
 	FirstTime, LastTime time.Time
 
-	Born Seq              // the greatest Born given out
+	Born Seq              // the greatest Born assigned
 	Live map[string]int64 // live records by source
 }
 
-// Check returns [ErrCatalog] with the reason if no Catalog can be in the state h.
+// Check returns [ErrCatalog] with the reason if h breaks the contract of [Catalog].
 func (h Head) Check() error {
 	switch {
 	case h.Generation == 0:
-		return fmt.Errorf("%w: Head.Generation is 0, the first is 1", ErrCatalog)
+		return fmt.Errorf("%w: Head.Generation is 0; the first generation is 1", ErrCatalog)
 	case h.First > h.Last || (h.First == 0) != (h.Last == 0):
-		return fmt.Errorf("%w: Head.First is %d and Head.Last is %d", ErrCatalog, h.First, h.Last)
+		return fmt.Errorf("%w: Head.First is %d and Head.Last is %d; both are 0 in an empty log, otherwise First is at most Last", ErrCatalog, h.First, h.Last)
 	}
 	return nil
 }
 
-// Total returns the number of live records of the given sources, each named once; of all
-// sources if none is given.
+// Total returns the number of live records of the given sources, or of all sources if
+// none is given. No source may be given twice.
 func (h Head) Total(sources ...string) int64 {
 	var n int64
 	if len(sources) == 0 {
@@ -98,13 +97,13 @@ func (h Head) Total(sources ...string) int64 {
 	return n
 }
 
-// A Range says which items to read: those with After < n <= Until. The zero Range is all
-// of them.
+// A Range selects items by number: those with After < n <= Until. The zero Range selects
+// all.
 type Range struct {
-	Sources    []string // none: all
-	Generation uint64   // of the log, for Changes only; 0: the newest
+	Sources    []string // if empty, all
+	Generation uint64   // of the log, for Changes only; if zero, the latest
 	After      Seq
-	Until      Seq // 0: no end
+	Until      Seq // if zero, there is no end
 }
 
 // A State holds small named values. It is safe for concurrent use. An empty value and no
@@ -114,8 +113,8 @@ type State interface {
 	// result.
 	State(ctx context.Context, key string) ([]byte, error)
 
-	// Swap sets the value of key to new if it is old, or else returns [ErrConflict] and
-	// changes nothing. A nil old creates the value, a nil new deletes it. The arguments
-	// are not kept.
+	// Swap sets the value of key to new if the value is old. Otherwise it changes nothing
+	// and returns [ErrConflict]. If old is nil, Swap creates the value; if new is nil, it
+	// deletes the value. It does not keep its arguments.
 	Swap(ctx context.Context, key string, old, new []byte) error
 }

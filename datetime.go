@@ -9,15 +9,15 @@ import (
 // A Datetime is a W3C datetime or an RFC 3339 timestamp with the precision and the zone
 // it was stated in. It stands for a period: "2024" for a year, "2024-02-29T12:00Z" for a
 // minute. Two Datetimes are == exactly if their text is the same. An instant is a period
-// of a nanosecond: WithPrecision(PrecisionNanosecond) makes one of a Datetime, and Before and
-// After then compare it exactly with others.
+// of a nanosecond: WithPrecision(PrecisionNanosecond) makes one of a Datetime, and Before
+// and After then compare it exactly with others.
 //
-// The zero value is "not stated"; its text is empty and it is before all others in the
-// order of Compare.
+// The zero value means "not stated". Its text is empty, and Compare sorts it before all
+// others.
 //
-// Years reach from 1 to 9999, also in UTC. Dates without a time are taken in UTC. A leap
-// second keeps its text, but its instant is that of the second after it, since
-// [time.Time] has no other.
+// Years range from 1 to 9999, also in UTC. Dates without a time are in UTC. A leap second
+// keeps its text, but its instant is that of the second after it, because [time.Time]
+// cannot represent it.
 type Datetime struct {
 	sec    int64 // start of the period: Unix time
 	nano   int32
@@ -26,16 +26,16 @@ type Datetime struct {
 	flags  uint8
 }
 
-// What the other fields of a Datetime do not tell.
+// The flags of a Datetime.
 const (
-	leapSecond uint8 = 1 << iota // sec is that of the second after it
+	leapSecond uint8 = 1 << iota // the text is second 60; sec is that of the second after it
 	plusZero                     // the zone is +00:00, not Z
-	minusZero                    // the zone is -00:00: UTC, the local zone is not known (RFC 3339 §4.3)
+	minusZero                    // the zone is -00:00: UTC, local zone unknown (RFC 3339 §4.3)
 )
 
 // A Precision is the length of the period that a [Datetime] stands for. Precisions are
-// ordered from coarse to fine; between PrecisionSecond and PrecisionNanosecond there is one for each number
-// of fraction digits.
+// ordered from coarse to fine. Between PrecisionSecond and PrecisionNanosecond there is
+// one for each number of fraction digits.
 type Precision uint8
 
 const (
@@ -81,10 +81,10 @@ const (
 
 var powers = [...]int32{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
-// NewDatetime returns t with its offset and all of its precision, which is that of a
-// second, or finer as far as the last digit of the fraction that is not zero. Offsets are
-// whole minutes: the seconds of an older local mean time are cut off, the instant stays.
-// The zero Time, and one outside the years 1 to 9999, gives the zero Datetime.
+// NewDatetime returns t with its offset and its precision: a second, or as many digits of
+// the fraction as are needed. Offsets are whole minutes: NewDatetime cuts off the seconds
+// of an old local mean time and keeps the instant. It returns the zero Datetime for the
+// zero Time and for years outside 1 to 9999.
 func NewDatetime(t time.Time) Datetime {
 	if t.IsZero() {
 		return Datetime{}
@@ -104,18 +104,18 @@ func NewDatetime(t time.Time) Datetime {
 	return d
 }
 
-// DateOf returns the day that t's own calendar shows, which is not always the day in UTC.
-// A zero Time, and one outside the years 1 to 9999, gives the zero Datetime.
+// DateOf returns the date of t in its own zone, which may differ from the date in UTC. It
+// returns the zero Datetime for the zero Time and for years outside 1 to 9999.
 func DateOf(t time.Time) Datetime { return NewDatetime(t).WithPrecision(PrecisionDay) }
 
 // IsZero reports whether d is not stated.
 func (d Datetime) IsZero() bool { return d.prec == PrecisionUnstated }
 
-// Precision returns how precisely d is stated.
+// Precision returns the precision in which d is stated.
 func (d Datetime) Precision() Precision { return d.prec }
 
 // Time returns the first instant of the period, in the zone as stated. A date without a
-// time starts at midnight UTC. The zero Datetime gives the zero Time.
+// time starts at midnight UTC. Time returns the zero Time for the zero Datetime.
 func (d Datetime) Time() time.Time {
 	if d.IsZero() {
 		return time.Time{}
@@ -127,7 +127,7 @@ func (d Datetime) Time() time.Time {
 	return t.In(time.FixedZone("", int(d.offset)*60))
 }
 
-// End returns the first instant after the period. The zero Datetime gives the zero Time.
+// End returns the first instant after the period, or the zero Time for the zero Datetime.
 func (d Datetime) End() time.Time {
 	switch t := d.Time(); d.prec {
 	case PrecisionUnstated:
@@ -145,9 +145,9 @@ func (d Datetime) End() time.Time {
 	}
 }
 
-// Compare returns -1, 0 or +1. It is a total order: by the first instant, then the
-// coarser before the finer, then by zone. It returns 0 exactly if d == e. The zero
-// Datetime comes first.
+// Compare returns -1, 0 or +1 in a total order: by the first instant, then the coarser
+// before the finer, then by zone. It returns 0 exactly if d == e. The zero Datetime comes
+// first.
 func (d Datetime) Compare(e Datetime) int {
 	if d.IsZero() || e.IsZero() {
 		return cmp.Compare(d.prec, e.prec)
@@ -161,9 +161,9 @@ func (d Datetime) Compare(e Datetime) int {
 	)
 }
 
-// Before reports whether the whole period of d lies before that of e. Of two Datetimes
-// that are stated exactly one holds: Before, After or Overlaps. If one is not stated,
-// none does.
+// Before reports whether the whole period of d lies before that of e. For two stated
+// Datetimes exactly one of Before, After and Overlaps is true; if one is not stated, none
+// is.
 func (d Datetime) Before(e Datetime) bool {
 	return !d.IsZero() && !e.IsZero() && !d.UTC().End().After(e.UTC().Time())
 }
@@ -177,16 +177,16 @@ func (d Datetime) Overlaps(e Datetime) bool {
 	return !d.IsZero() && !e.IsZero() && !d.Before(e) && !e.Before(d)
 }
 
-// UTC returns the same period stated in Z. A date without a time is returned as it is.
+// UTC returns the same period stated in Z. It returns a date without a time unchanged.
 func (d Datetime) UTC() Datetime {
 	d.offset = 0
 	d.flags &= leapSecond
 	return d
 }
 
-// WithPrecision returns d stated to p. A coarser p cuts the text, so that the day of
-// "2024-01-01T00:30+01:00" is "2024-01-01"; a finer p states the first instant. The zero
-// Datetime stays as it is; with p Unstated d becomes it.
+// WithPrecision returns d with the precision p. A coarser p cuts the text: the day of
+// "2024-01-01T00:30+01:00" is "2024-01-01". A finer p states the first instant.
+// WithPrecision returns the zero Datetime if d is zero or p is PrecisionUnstated.
 func (d Datetime) WithPrecision(p Precision) Datetime {
 	if d.IsZero() || p == PrecisionUnstated {
 		return Datetime{}
@@ -211,12 +211,12 @@ func (d Datetime) WithPrecision(p Precision) Datetime {
 	}
 	unit := int(powers[9-p.digits()])
 	c.nano -= c.nano % unit
-	cut, _ := c.datetime() // a part of a valid Datetime is valid
+	cut, _ := c.datetime() // what is cut from a valid Datetime is valid
 	return cut
 }
 
-// String returns the text that ParseDatetime has read, with T and Z in upper case. It is
-// empty for the zero value.
+// String returns the text that ParseDatetime reads, with T and Z in upper case, or "" for
+// the zero value.
 func (d Datetime) String() string {
 	var buf [len("2006-01-02T15:04:05.999999999+07:00")]byte
 	b, _ := d.AppendText(buf[:0])
@@ -268,8 +268,8 @@ func (d *Datetime) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A civil is a Datetime as its text shows it. The fields that prec leaves out are those
-// of the first instant.
+// A civil is a Datetime by the fields of its text. The fields that prec leaves out are
+// those of the first instant.
 type civil struct {
 	year, month, day     int
 	hour, minute, second int
@@ -307,8 +307,8 @@ func (c *civil) days() int64 {
 	return int64(365*y + y/4 - y/100 + y/400 + (153*m+2)/5 + c.day - 1 - until1970)
 }
 
-// datetime checks the fields, each alone and together. The year has four digits and the
-// offset is checked before.
+// datetime checks the fields, each alone and together. The caller has checked that the
+// year has four digits, and the offset.
 func (c *civil) datetime() (Datetime, error) {
 	if c.year < 1 {
 		return Datetime{}, errYear
@@ -361,7 +361,7 @@ func (c *civil) appendZone(b []byte) []byte {
 	return appendDigits(append(b, ':'), offset%60, 2)
 }
 
-// appendDigits appends v with n decimal digits; it has no more.
+// appendDigits appends v, which has at most n decimal digits, with n of them.
 func appendDigits(b []byte, v, n int) []byte {
 	b = append(b, "000000000"[:n]...)
 	for i := len(b) - 1; v > 0; i-- {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// ParseDatetimeLenient reads what ParseDatetime reads and what is met in its place: white
-// space around it, a space instead of T, a time without a zone (read as UTC), without
-// minutes or with a comma before the fraction, a zone without a colon or by name, one
-// digit for a month, day or hour, slashes for hyphens, a date with a zone, and the dates
-// of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3). A date that does not exist stays an
-// error.
+// ParseDatetimeLenient reads what ParseDatetime reads, and what publishers write instead:
+// white space around it, a space instead of T, a time without a zone (read as UTC),
+// without minutes or with a comma before the fraction, a zone without a colon or by name,
+// one digit for a month, day or hour, slashes for hyphens, a date with a zone, and the
+// dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3). A date that does not exist is
+// an error.
 //
-// Departure says in a few words what was forgiven, fit for the message of a [Finding]. It
+// Departure names the departures that were accepted, for the message of a [Finding]. It
 // is empty exactly if ParseDatetime reads s.
 func ParseDatetimeLenient(s string) (d Datetime, departure string, err error) {
 	if d, err = ParseDatetime(s); err == nil {
@@ -38,7 +38,8 @@ func ParseDatetimeLenient(s string) (d Datetime, departure string, err error) {
 	return Datetime{}, "", err
 }
 
-// A lenientReader reads a civil off the front of rest and notes what it forgives.
+// A lenientReader reads a civil off the front of rest and notes the departures that it
+// accepts.
 type lenientReader struct {
 	civil
 	rest  string
@@ -94,7 +95,7 @@ func (l *lenientReader) iso() bool {
 // mail reads all of l.rest as a date of HTTP (RFC 1123, RFC 850 or asctime) or of mail,
 // with or without the weekday.
 func (l *lenientReader) mail() bool {
-	notes := join("; ", l.notes, "a date as in HTTP or mail") // one digit, say, is no departure there
+	notes := join("; ", l.notes, "a date as in HTTP or mail") // where one digit, for example, is right
 	if weekday, rest, ok := strings.Cut(l.rest, ","); ok && isWeekday(weekday) {
 		l.rest = rest
 	}
@@ -192,7 +193,7 @@ func (l *lenientReader) time() bool {
 
 const noZoneNote = "no time zone, read as UTC"
 
-// anyZone reads all of l.rest. The note says how it departs from Z, +hh:mm and -hh:mm.
+// anyZone reads all of l.rest. The note names a departure from Z, +hh:mm and -hh:mm.
 func (l *lenientReader) anyZone() (note string, ok bool) {
 	s := l.rest
 	if s == "" {
@@ -269,8 +270,7 @@ func isName(s, name string) bool {
 	return strings.EqualFold(s, name) || strings.EqualFold(s, name[:3])
 }
 
-// namedZone returns the hours east of UTC of a zone that RFC 822 knows, or a European
-// one.
+// namedZone returns the hours east of UTC of a zone of RFC 822 or of Europe.
 func namedZone(s string) (hours int, ok bool) {
 	switch strings.ToUpper(s) {
 	case "GMT", "UTC", "UT", "WET":

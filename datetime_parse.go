@@ -1,11 +1,11 @@
 package websync
 
 // ParseDatetime reads a datetime of the W3C note, from a year to a fraction of a second,
-// or of RFC 3339, and nothing else: a time needs a zone, and there is no white space.
-// Digits of the fraction after the ninth are cut off.
+// or of RFC 3339. It accepts nothing else: a time needs a zone, and white space is an
+// error. It cuts off the digits of the fraction after the ninth.
 //
-// The errors do not repeat s; they are meant for a [ParseError] or a [Finding], which say
-// where it stands.
+// The errors do not repeat s: they are meant for a [ParseError] or a [Finding], which
+// hold the value and its position.
 func ParseDatetime(s string) (Datetime, error) {
 	c := civil{month: 1, day: 1}
 	if c.year = digits(s, 0, 4); c.year < 0 {
@@ -64,7 +64,7 @@ func (c *civil) clock(s string) (rest string, ok bool) {
 	return c.fraction(s[1:])
 }
 
-// fraction reads at least one digit off the front of s and keeps nine.
+// fraction reads at least one digit off the front of s and keeps at most nine.
 func (c *civil) fraction(s string) (rest string, ok bool) {
 	n := 0
 	for n < len(s) && s[n]-'0' <= 9 {

@@ -18,12 +18,11 @@ import (
 // and used as map keys. The zero value is no digest.
 type Digest struct {
 	// Algorithm is the name in the IANA registry of hash function textual names, in lower
-	// case: "md5", "sha-1", "sha-256", "sha-512" are known. Any other algorithm is kept
-	// and printed, but never trusted.
+	// case. The known algorithms are "md5", "sha-1", "sha-256" and "sha-512". Any other
+	// one is kept and printed, but never trusted.
 	Algorithm string
 
-	// Sum holds the raw bytes of the sum; for an unknown algorithm the text as it was
-	// given.
+	// Sum holds the raw bytes of the sum, or its text if the algorithm is unknown.
 	Sum string
 }
 
@@ -49,8 +48,8 @@ func rank(algorithm string) int {
 	return -1
 }
 
-// canonical returns the name in lower case and without the liberties that people take:
-// SHA256, sha_256.
+// canonical returns the registered name of an algorithm that may be written SHA256 or
+// sha_256. Other names it returns in lower case.
 func canonical(algorithm string) string {
 	name := strings.ToLower(algorithm)
 	if rank(name) >= 0 {
@@ -64,7 +63,7 @@ func canonical(algorithm string) string {
 	return name
 }
 
-// NewHash returns a new hash of the algorithm. It knows the same names as ParseDigest.
+// NewHash returns a new hash of the algorithm. It accepts the same names as ParseDigest.
 func NewHash(algorithm string) (hash.Hash, bool) {
 	i := rank(canonical(algorithm))
 	if i < 0 {
@@ -79,13 +78,13 @@ func SHA256(data []byte) Digest {
 	return Digest{"sha-256", string(sum[:])}
 }
 
-// ParseDigest reads one "algorithm:sum". The names of known algorithms may be written in
-// any case and with an underscore or nothing instead of the hyphen; their sums in hex or
-// in base64. An algorithm that is not known keeps the text of its sum.
+// ParseDigest reads one "algorithm:sum". The name of a known algorithm may be in any case
+// and have an underscore, or nothing, instead of the hyphen; its sum may be in hex or in
+// base64. ParseDigest keeps the text of the sum of an unknown algorithm.
 func ParseDigest(s string) (Digest, error) {
 	name, text, ok := strings.Cut(s, ":")
 	if !ok || name == "" || text == "" || strings.ContainsFunc(s, unicode.IsSpace) {
-		return Digest{}, fmt.Errorf("not a digest: %.80q", s)
+		return Digest{}, fmt.Errorf("digest %.80q is not algorithm:sum", s)
 	}
 	d := Digest{Algorithm: canonical(name)}
 	i := rank(d.Algorithm)
@@ -94,7 +93,7 @@ func ParseDigest(s string) (Digest, error) {
 		return d, nil
 	}
 	if d.Sum, ok = decodeSum(text, algorithms[i].size); !ok {
-		return Digest{}, fmt.Errorf("not a %s digest: %.160q", d.Algorithm, text)
+		return Digest{}, fmt.Errorf("%.160q is not a %s digest of %d bytes in hex or base64", text, d.Algorithm, algorithms[i].size)
 	}
 	return d, nil
 }
@@ -114,7 +113,7 @@ func decodeSum(text string, size int) (string, bool) {
 	return string(sum), err == nil && len(sum) == size
 }
 
-// IsZero reports whether d is no digest.
+// IsZero reports whether d is the zero value.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 // Known reports whether the bytes can be checked: the algorithm is known and the sum has
@@ -161,8 +160,8 @@ func (d *Digest) UnmarshalText(text []byte) error {
 type Digests []Digest
 
 // ParseDigests reads digests separated by white space, as in the hash attribute of
-// ResourceSync and of the Atom link extensions: "md5:… sha-256:…". It returns those it
-// can read even if there is an error; the error joins one for each of the others.
+// ResourceSync and of the Atom link extensions: "md5:… sha-256:…". It returns every
+// digest that it can read, and an error that joins the errors of the others.
 func ParseDigests(s string) (Digests, error) {
 	var (
 		ds   Digests
@@ -179,7 +178,7 @@ func ParseDigests(s string) (Digests, error) {
 	return ds, errors.Join(errs...)
 }
 
-// Get returns the first digest of the algorithm, which is given by its canonical name.
+// Get returns the first digest of an algorithm, by the algorithm's registered name.
 func (ds Digests) Get(algorithm string) (Digest, bool) {
 	for _, d := range ds {
 		if d.Algorithm == algorithm {
@@ -216,8 +215,8 @@ func (ds Digests) String() string {
 // MarshalText implements [encoding.TextMarshaler] with the form of String.
 func (ds Digests) MarshalText() ([]byte, error) { return []byte(ds.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. As ParseDigests does, it keeps
-// what it can read.
+// UnmarshalText implements [encoding.TextUnmarshaler]. Like ParseDigests it keeps every
+// digest that it can read.
 func (ds *Digests) UnmarshalText(text []byte) (err error) {
 	*ds, err = ParseDigests(string(text))
 	return err

@@ -78,16 +78,16 @@ func TestParseDigestBase64(t *testing.T) {
 
 func TestParseDigestErrors(t *testing.T) {
 	tests := []struct{ in, want string }{
-		{"", `not a digest: ""`},
-		{"md5", `not a digest: "md5"`},
-		{"md5:", `not a digest: "md5:"`},
-		{":" + sums["md5"], `not a digest: ":5d41402abc4b2a76b9719d911017c592"`},
-		{"crc32:a b", `not a digest: "crc32:a b"`},
-		{"crc32:a\u00a0b", `not a digest: "crc32:a\u00a0b"`},
-		{"MD5:5d41", `not a md5 digest: "5d41"`},
-		{"md5:zz41402abc4b2a76b9719d911017c592", `not a md5 digest: "zz41402abc4b2a76b9719d911017c592"`},
-		{"sha-256:" + sums["md5"], `not a sha-256 digest: "5d41402abc4b2a76b9719d911017c592"`},
-		{"sha1:qvTGHdzF6KLavt4PO0gs2a6pQ0", `not a sha-1 digest: "qvTGHdzF6KLavt4PO0gs2a6pQ0"`},
+		{"", `digest "" is not algorithm:sum`},
+		{"md5", `digest "md5" is not algorithm:sum`},
+		{"md5:", `digest "md5:" is not algorithm:sum`},
+		{":" + sums["md5"], `digest ":5d41402abc4b2a76b9719d911017c592" is not algorithm:sum`},
+		{"crc32:a b", `digest "crc32:a b" is not algorithm:sum`},
+		{"crc32:a\u00a0b", `digest "crc32:a\u00a0b" is not algorithm:sum`},
+		{"MD5:5d41", `"5d41" is not a md5 digest of 16 bytes in hex or base64`},
+		{"md5:zz41402abc4b2a76b9719d911017c592", `"zz41402abc4b2a76b9719d911017c592" is not a md5 digest of 16 bytes in hex or base64`},
+		{"sha-256:" + sums["md5"], `"5d41402abc4b2a76b9719d911017c592" is not a sha-256 digest of 32 bytes in hex or base64`},
+		{"sha1:qvTGHdzF6KLavt4PO0gs2a6pQ0", `"qvTGHdzF6KLavt4PO0gs2a6pQ0" is not a sha-1 digest of 20 bytes in hex or base64`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestParseDigests(t *testing.T) {
 	in := "\n md5:" + sums["md5"] + "\t bad  crc32:1 sha256:123 sha-256:" + sums["sha-256"]
 	want := websync.Digests{digest("md5"), {Algorithm: "crc32", Sum: "1"}, digest("sha-256")}
 	ds, err := websync.ParseDigests(in)
-	assert.EqualError(t, err, "not a digest: \"bad\"\nnot a sha-256 digest: \"123\"")
+	assert.EqualError(t, err, "digest \"bad\" is not algorithm:sum\n\"123\" is not a sha-256 digest of 32 bytes in hex or base64")
 	assert.Equal(t, want, ds)
 	assert.Equal(t, "md5:"+sums["md5"]+" crc32:1 sha-256:"+sums["sha-256"], ds.String())
 
@@ -186,10 +186,10 @@ func TestDigestText(t *testing.T) {
 	assert.True(t, out.Key.IsZero())
 
 	d := digest("md5")
-	assert.EqualError(t, d.UnmarshalText([]byte("md5")), `not a digest: "md5"`)
+	assert.EqualError(t, d.UnmarshalText([]byte("md5")), `digest "md5" is not algorithm:sum`)
 	assert.Equal(t, digest("md5"), d)
 	var ds websync.Digests
-	assert.EqualError(t, ds.UnmarshalText([]byte("md5 crc32:1")), `not a digest: "md5"`)
+	assert.EqualError(t, ds.UnmarshalText([]byte("md5 crc32:1")), `digest "md5" is not algorithm:sum`)
 	assert.Len(t, ds, 1)
 }
 

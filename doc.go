@@ -1,6 +1,6 @@
-// Package websync holds the words that all packages of the SDK share, and this page is
-// its map. The SDK keeps programs in step with publishers on the web, and lets others
-// keep in step with them, by the web's synchronisation protocols.
+// Package websync defines the types that all packages of the SDK share. Its documentation
+// is the map of the SDK. The SDK keeps programs in step with publishers on the web, and
+// lets others keep in step with them, by the web's synchronisation protocols.
 //
 //	publishers on the web                                              readers on the web
 //	  sitemap      ─┐                                                ┌─ sitemap
@@ -11,15 +11,15 @@
 //	  rinfo        ─┤             PostgreSQL, yours    and a log     └─ rinfo
 //	  a directory  ─┘
 //
-// # The words
+// # The types
 //
-// A [Resource] is named by its URI and leads to its representations, each by a [Link]
-// with a length and [Digests] that [Link.Verify] checks while bytes stream. A [Datetime]
-// keeps the precision it was stated in. An [Item] is a record of a [Catalog], or an entry
-// of its log of changes. A [Publisher] turns a Catalog into documents, each a [Document],
-// and a [Locator], by default a [PathLocator], gives bodies their URLs. A [Finding] is
-// one departure of a document from a [Rule] of its specification, a [ParseError] one that
-// ends its reading.
+// A URI names a [Resource]. Each [Link] of a resource leads to one representation and
+// states its length and [Digests], which [Link.Verify] checks while the bytes stream. A
+// [Datetime] keeps the precision in which it was stated. An [Item] is a record of a
+// [Catalog], or an entry of its log of changes. A [Publisher] turns a Catalog into
+// documents, each a [Document]. A [Locator], by default a [PathLocator], gives bodies
+// their URLs. A [Finding] is one departure of a document from a [Rule] of its
+// specification; a [ParseError] is an error that ends the reading of a document.
 //
 // # The packages
 //
@@ -37,7 +37,7 @@
 //   - examples/publish: a program that publishes a directory or a Store
 //   - examples/check: a program that checks documents against their specification
 //
-// README.md tells what else is planned and what works today.
+// README.md lists what works today and what is planned.
 //
 // This package uses the standard library only and does no I/O of its own.
 package websync

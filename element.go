@@ -7,8 +7,8 @@ type Attr struct {
 	Value string // unescaped
 }
 
-// An Element is foreign markup as text. It is one well-formed element that declares every
-// prefix it uses, so it can be written into any document as it stands.
+// An Element is foreign markup as text: one well-formed element that declares every
+// prefix it uses, so that a writer can copy it into any document unchanged.
 type Element struct {
 	Space string // namespace URI of the element
 	Local string

@@ -93,7 +93,7 @@ func ExampleParseDigests() {
 	fmt.Println(digests.Strongest())
 	// Output:
 	// sha-1:da39a3ee5e6b4b0d3255bfef95601890afd80709 crc32:0
-	// not a sha-256 digest: "oops"
+	// "oops" is not a sha-256 digest of 32 bytes in hex or base64
 	// sha-1:da39a3ee5e6b4b0d3255bfef95601890afd80709 true
 }
 

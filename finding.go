@@ -10,37 +10,37 @@ import (
 
 // The errors that all packages share, to be found with [errors.Is].
 var (
-	// ErrNotDocument: the bytes are not a document of the kind that was asked for, e.g. a
-	// login page.
+	// ErrNotDocument: the bytes are not a document of the expected kind, e.g. a login
+	// page.
 	ErrNotDocument = errors.New("not a document of this kind")
 
 	// ErrTruncated: the document ends before it is complete.
 	ErrTruncated = errors.New("document ends too early")
 
-	// ErrLimit: a limit on size, depth, entries, expansion or time was passed.
+	// ErrLimit: a limit on size, depth, entries, expansion or time was exceeded.
 	ErrLimit = errors.New("over the limit")
 
-	// ErrMismatch: bytes are not what their length or digest says. The error is a
+	// ErrMismatch: bytes do not have the stated length or digest. The error is a
 	// [*MismatchError].
 	ErrMismatch = errors.New("not what was stated")
 
-	// ErrNotFound: there is nothing under this name.
+	// ErrNotFound: nothing has this name.
 	ErrNotFound = errors.New("not found")
 
-	// ErrGone: there was something under this name, and it will not come back.
+	// ErrGone: what had this name was removed for good.
 	ErrGone = errors.New("gone")
 
-	// ErrConflict: the value is no longer the one the caller has seen.
+	// ErrConflict: the value changed since the caller read it.
 	ErrConflict = errors.New("changed in the meantime")
 )
 
-// A Severity says how much a [Finding] weighs. Severities are ordered.
+// A Severity is the weight of a [Finding]. Severities are ordered.
 type Severity int8
 
 const (
 	SeverityInfo    Severity = iota - 1 // allowed, but worth knowing
-	SeverityWarning                     // against advice, or a departure that readers forgive; the zero value
-	SeverityError                       // against a rule of the specification
+	SeverityWarning                     // against advice, or a departure that readers accept; the zero value
+	SeverityError                       // against a requirement of the specification
 )
 
 var severities = [...]string{"info", "warning", "error"}
@@ -56,7 +56,7 @@ func (s Severity) String() string {
 // MarshalText implements [encoding.TextMarshaler].
 func (s Severity) MarshalText() ([]byte, error) {
 	if s < SeverityInfo || s > SeverityError {
-		return nil, fmt.Errorf("no such severity: %d", int8(s))
+		return nil, fmt.Errorf("severity %d is not SeverityInfo, SeverityWarning or SeverityError", int8(s))
 	}
 	return []byte(severities[s-SeverityInfo]), nil
 }
@@ -69,20 +69,20 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no such severity: %.40q", text)
+	return fmt.Errorf(`severity %.40q is not "info", "warning" or "error"`, text)
 }
 
-// A Rule is one thing that a specification demands of its documents. Findings carry its
-// name, section and severity.
+// A Rule is one requirement of a specification. Findings carry its name, section and
+// severity.
 type Rule struct {
-	Name     string // what [Finding.Rule] holds
-	Section  string // where it is demanded
+	Name     string // the value of [Finding.Rule]
+	Section  string // of the specification
 	Severity Severity
-	Summary  string // what is wrong, in one line
+	Summary  string // of the departure, in one line
 }
 
-// Finding returns a departure from the rule: what was found, and where. Of the value no
-// more than 1,024 bytes are kept.
+// Finding returns a departure from the rule at a position of a document. It keeps the
+// first 1,024 bytes of value.
 func (r Rule) Finding(document string, line, column int, element string, value []byte, message string) Finding {
 	const maxValue = 1024
 	return Finding{
@@ -97,26 +97,26 @@ type Finding struct {
 	Rule     string   `json:"rule"`            // short, stable name of the rule, e.g. "lastmod-format"
 	Section  string   `json:"section"`         // of the specification, e.g. "RFC 5005 §4"
 	Severity Severity `json:"severity"`        // as text
-	Line     int      `json:"line"`            // from 1; 0: not known
-	Column   int      `json:"column"`          // in bytes, from 1; 0: not known
+	Line     int      `json:"line"`            // from 1; zero if not known
+	Column   int      `json:"column"`          // in bytes, from 1; zero if not known
 	Element  string   `json:"element"`         // local name
-	Value    string   `json:"value,omitempty"` // the text that was found, as it was
+	Value    string   `json:"value,omitempty"` // the text in the document, unchanged
 	Message  string   `json:"message"`
 }
 
 // String returns the finding as one line: document:line:column: severity: message (rule,
-// section). What is not known is left out. Secrets in the document's URL and in a value
-// that is one ([RedactURL]) and control characters are not shown.
+// section). It leaves out what is not known, secrets in the document's URL and in a value
+// that is a URL ([RedactURL]), and control characters.
 func (f Finding) String() string {
 	var b strings.Builder
-	place := RedactURL(f.Document)
+	position := RedactURL(f.Document)
 	if f.Line > 0 {
-		place = join(":", place, strconv.Itoa(f.Line))
+		position = join(":", position, strconv.Itoa(f.Line))
 		if f.Column > 0 {
-			place = join(":", place, strconv.Itoa(f.Column))
+			position = join(":", position, strconv.Itoa(f.Column))
 		}
 	}
-	b.WriteString(join(": ", place, f.Severity.String(), f.Message))
+	b.WriteString(join(": ", position, f.Severity.String(), f.Message))
 	if f.Value != "" {
 		fmt.Fprintf(&b, ": %.80q", RedactURL(f.Value))
 	}
@@ -126,31 +126,30 @@ func (f Finding) String() string {
 	return oneLine(b.String())
 }
 
-// A ParseError is an error of a reader with its place in the document.
+// A ParseError is an error of a reader with its position in the document.
 type ParseError struct {
 	Format   string // "sitemap", "atom", …: the package that reads it
 	Document string // URL or file name; may be empty
-	Line     int    // from 1; 0: not known
-	Column   int    // in bytes, from 1; 0: not known
+	Line     int    // from 1; zero if not known
+	Column   int    // in bytes, from 1; zero if not known
 	Element  string // local name; may be empty
 	Err      error
 }
 
-// Error returns, for example, "sitemap: line 12: lastmod: not a W3C date". What is not
-// known is left out. Secrets in the document's URL ([RedactURL]) and control characters
-// are not shown.
+// Error returns, for example, "sitemap: line 12: lastmod: not a W3C date". It leaves out
+// what is not known, secrets in the document's URL ([RedactURL]) and control characters.
 func (e *ParseError) Error() string {
-	var place, cause string
+	var position, cause string
 	if e.Line > 0 {
-		place = "line " + strconv.Itoa(e.Line)
+		position = "line " + strconv.Itoa(e.Line)
 		if e.Column > 0 {
-			place += ", column " + strconv.Itoa(e.Column)
+			position += ", column " + strconv.Itoa(e.Column)
 		}
 	}
 	if e.Err != nil {
 		cause = e.Err.Error()
 	}
-	return oneLine(join(": ", e.Format, RedactURL(e.Document), place, e.Element, cause))
+	return oneLine(join(": ", e.Format, RedactURL(e.Document), position, e.Element, cause))
 }
 
 // Unwrap returns e.Err.

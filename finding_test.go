@@ -79,7 +79,7 @@ func TestSeverity(t *testing.T) {
 		assert.Contains(t, s.String(), "Severity(")
 	}
 	s := websync.SeverityError
-	assert.EqualError(t, s.UnmarshalText([]byte("fatal")), `no such severity: "fatal"`)
+	assert.EqualError(t, s.UnmarshalText([]byte("fatal")), `severity "fatal" is not "info", "warning" or "error"`)
 	assert.Equal(t, websync.SeverityError, s)
 }
 

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A Seq is a number in a log of changes, or in the order of first appearances. The first
-// is 1; 0 is before all.
+// A Seq numbers the entries of a log of changes, or ids in the order of their first
+// appearance. The first is 1; 0 is before all.
 type Seq uint64
 
-// A ChangeKind says what happened to a resource. Its text is the word that ResourceSync
-// uses (Z39.99 §7).
+// A ChangeKind is what happened to a resource. Its text is the value that ResourceSync
+// defines (Z39.99 §7).
 type ChangeKind uint8
 
 const (
@@ -32,12 +32,12 @@ func (k ChangeKind) String() string {
 // MarshalText implements [encoding.TextMarshaler].
 func (k ChangeKind) MarshalText() ([]byte, error) {
 	if int(k) >= len(changeKinds) {
-		return nil, fmt.Errorf("no such change: %d", uint8(k))
+		return nil, fmt.Errorf("ChangeKind %d is not Updated, Created or Deleted", uint8(k))
 	}
 	return []byte(changeKinds[k]), nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It takes the three words only.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It accepts the three values only.
 func (k *ChangeKind) UnmarshalText(text []byte) error {
 	for i, name := range changeKinds {
 		if string(text) == name {
@@ -45,7 +45,7 @@ func (k *ChangeKind) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no such change: %.40q", text)
+	return fmt.Errorf(`change %.40q is not "updated", "created" or "deleted"`, text)
 }
 
 // A Body is one stored representation of a resource.
@@ -69,11 +69,11 @@ type Item struct {
 	Bodies   []Body
 }
 
-// Check returns [ErrCatalog] with the reason if no Catalog can hold the item.
+// Check returns [ErrCatalog] with the reason if i breaks the contract of [Catalog].
 func (i *Item) Check() error {
 	for _, b := range i.Bodies {
 		if !b.Key.IsZero() && (b.Key.Algorithm != "sha-256" || !b.Key.Known()) {
-			return fmt.Errorf("%w: body %q of %.200q has the key %q, which is no SHA-256", ErrCatalog, b.Name, i.Resource.ID, b.Key)
+			return fmt.Errorf("%w: body %q of %.200q has the key %q, which is not a SHA-256", ErrCatalog, b.Name, i.Resource.ID, b.Key)
 		}
 	}
 	return nil

@@ -24,9 +24,9 @@ func TestChangeKind(t *testing.T) {
 	}
 	assert.Equal(t, "ChangeKind(3)", websync.ChangeKind(3).String())
 	_, err := websync.ChangeKind(3).MarshalText()
-	assert.EqualError(t, err, "no such change: 3")
+	assert.EqualError(t, err, "ChangeKind 3 is not Updated, Created or Deleted")
 	kind := websync.Deleted
-	assert.EqualError(t, kind.UnmarshalText([]byte("moved")), `no such change: "moved"`)
+	assert.EqualError(t, kind.UnmarshalText([]byte("moved")), `change "moved" is not "updated", "created" or "deleted"`)
 	assert.Equal(t, websync.Deleted, kind)
 }
 

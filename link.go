@@ -18,14 +18,14 @@ type Link struct {
 	Lang     string // BCP 47
 	Title    string
 	Encoding string   // content coding of the bytes that Length and Digests describe
-	Length   int64    // in bytes; 0: not stated; EmptyLength: stated as zero
+	Length   int64    // in bytes; zero if not stated, EmptyLength if stated as zero
 	Digests  Digests  // of the bytes
 	Modified Datetime // of the target
-	Priority int      // among links of one Rel: 1 is highest, 999,999 lowest; 0: not stated (Z39.99 §7)
+	Priority int      // among links of one Rel: 1 is highest, 999,999 lowest, zero not stated (Z39.99 §7)
 	Attrs    []Attr   // attributes of other namespaces, e.g. dct:isFormatOf, verbatim
 }
 
-// StatedLength returns the length in bytes, and whether it is stated.
+// StatedLength returns the length in bytes and reports whether it is stated.
 func (l Link) StatedLength() (int64, bool) {
 	switch {
 	case l.Length > 0:
@@ -36,8 +36,8 @@ func (l Link) StatedLength() (int64, bool) {
 	return 0, false
 }
 
-// Verifiable reports whether the link says enough for Verify to check: a length, or a
-// digest of a known algorithm.
+// Verifiable reports whether Verify can check something: whether the link states a
+// length, or a digest of a known algorithm.
 func (l Link) Verifiable() bool {
 	_, length := l.StatedLength()
 	_, digest := l.Digests.Strongest()
@@ -45,11 +45,11 @@ func (l Link) Verifiable() bool {
 }
 
 // Verify returns a reader that passes r through and checks it against the stated length
-// and the strongest stated digest. It ends in io.EOF only if both hold, else in a
-// [*MismatchError], which is [ErrMismatch]. Bytes beyond the stated length are not handed
-// on. An error of r passes through as it is. If nothing can be checked Verify returns r.
+// and the strongest stated digest. It ends in io.EOF only if both match, otherwise in a
+// [*MismatchError], which is [ErrMismatch]. It does not pass on bytes beyond the stated
+// length. It returns errors of r unchanged. If nothing can be checked, Verify returns r.
 //
-// Whoever keeps the bytes must read up to the io.EOF before showing them to anyone.
+// A caller that keeps the bytes must not publish them before it has read the io.EOF.
 func (l Link) Verify(r io.Reader) io.Reader {
 	length, hasLength := l.StatedLength()
 	digest, hasDigest := l.Digests.Strongest()
@@ -69,11 +69,11 @@ func (l Link) Verify(r io.Reader) io.Reader {
 type verifier struct {
 	r      io.Reader
 	href   string
-	length int64 // -1: not stated
+	length int64 // negative if not stated
 	digest Digest
-	hash   hash.Hash // nil: no digest
-	n      int64     // bytes so far
-	err    error     // sticks
+	hash   hash.Hash // nil if there is no digest
+	n      int64     // bytes read
+	err    error     // returned by every later Read
 }
 
 func (v *verifier) Read(p []byte) (int, error) {
@@ -113,7 +113,7 @@ func (v *verifier) readEnd() error {
 	return err
 }
 
-// check is asked at the end of r. It returns io.EOF or a *MismatchError.
+// check compares at the end of r. It returns io.EOF or a *MismatchError.
 func (v *verifier) check() error {
 	if v.length >= 0 && v.n != v.length {
 		want, got := strconv.FormatInt(v.length, 10), strconv.FormatInt(v.n, 10)
@@ -128,7 +128,7 @@ func (v *verifier) check() error {
 	return io.EOF
 }
 
-// A MismatchError says that bytes are not what the link to them states. It is
+// A MismatchError reports bytes that are not what the link to them states. It is
 // [ErrMismatch].
 type MismatchError struct {
 	Href string
@@ -137,8 +137,8 @@ type MismatchError struct {
 	Got  string // found: likewise, or "more" for bytes beyond the stated length
 }
 
-// Error returns, for example, "https://example.com/a: length: want 120, got 118".
-// Passwords in the URL are not shown.
+// Error returns, for example, "https://example.com/a: length: want 120, got 118". It
+// leaves secrets of the URL out ([RedactURL]).
 func (e *MismatchError) Error() string {
 	return oneLine(join(": ", RedactURL(e.Href), e.What, "want "+e.Want+", got "+e.Got))
 }

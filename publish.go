@@ -10,17 +10,16 @@ import (
 // A Document is one answer of a [Publisher]. Exactly one of Write and Open is set.
 type Document struct {
 	Type     string    // media type
-	Encoding string    // content coding of the bytes, e.g. "gzip"; empty: none
-	ETag     string    // opaque, without quotes, the same for the same bytes; empty: to be made from the bytes
-	Modified time.Time // zero: not known
+	Encoding string    // content coding of the bytes, e.g. "gzip"; empty if there is none
+	ETag     string    // opaque, without quotes, the same for the same bytes; if empty, the server derives one from the bytes
+	Modified time.Time // zero if not known
 	Final    bool      // the document never changes again
-	Digests  Digests   // of the bytes, as far as they are known without reading them
+	Digests  Digests   // of the bytes, if known without reading them
 	Links    []Link    // for the HTTP Link header
 
-	// Write writes a list. It may be called more than once. After an error what was
-	// written is worthless, with one exception: [ErrConflict] after the last byte says
-	// that the [Catalog] changed while it was read. The bytes are then a whole document,
-	// but perhaps not the one that ETag and Modified describe.
+	// Write writes a list. It may be called more than once. On error discard the output,
+	// except for [ErrConflict]: the [Catalog] changed while Write read it, and the
+	// document is complete but may not match ETag and Modified.
 	Write func(ctx context.Context, w io.Writer) error
 
 	// Open opens a package or a body. The caller closes it.
@@ -31,35 +30,34 @@ type Document struct {
 // implement it; package publish serves it over HTTP or writes it to files. It is safe for
 // concurrent use.
 type Publisher interface {
-	// Document returns the document at path: that of its URL from the root of the host,
-	// with the slash it starts with, escaped as it is there, without a query. An unknown
-	// one is [ErrNotFound], one that was there and will not come back is [ErrGone].
-	// Nothing is rendered before Write or Open is called, and a document whose ETag is
-	// known costs no reading of what it lists.
+	// Document returns the document at path. The path is that of the document's URL: it
+	// begins with a slash, is escaped as in the URL, and has no query. Document returns
+	// [ErrNotFound] for an unknown path and [ErrGone] for a removed one. It renders
+	// nothing before Write or Open is called, and reads nothing of what a document lists
+	// if it knows the ETag.
 	Document(ctx context.Context, path string) (*Document, error)
 
-	// Documents yields the path of every document, for a static export: leaves before
-	// what links to them, so that files written in this order never link to one that is
-	// missing. An error is the last thing yielded.
+	// Documents yields the path of every document, for a static export. A document comes
+	// after those it links to, so that files written in this order never link to a
+	// missing file. An error is the last value that it yields.
 	Documents(ctx context.Context) iter.Seq2[string, error]
 }
 
-// A Locator gives every body its URL and finds it again. One Locator is shared by all
-// Publishers of a site and by the handler of the bodies. It is safe for concurrent use,
-// and it does no I/O. [PathLocator] is the default one.
+// A Locator maps bodies to URLs, and URLs back to bodies. All Publishers of a site and
+// the handler of the bodies share one Locator. It is safe for concurrent use and does no
+// I/O. [PathLocator] is the default.
 //
-// Who writes a Locator decides what strangers can put on the host. An id says nothing of
-// who chose it; only the source does.
+// A Locator decides which paths of the host a stranger can take. An id does not tell who
+// chose it; only the source does.
 type Locator interface {
-	// URL returns the absolute URL of the body with the given name of an item, of which
-	// it uses the Source and the id. Different bodies of one source have different URLs.
+	// URL returns the absolute URL of the body with the given name of an item. It uses
+	// the item's Source and id only. Different bodies of one source have different URLs.
 	URL(item *Item, body string) string
 
 	// Find returns the id and the name of the body whose URL has this path, from the root
-	// of the host and escaped as it is there. It does not know whether there is such a
-	// body, or of which source: the caller gets the items with this id, and takes the one
-	// for which URL returns the path. Ok is false for a path that is in no URL that URL
-	// returns.
+	// of the host and escaped as in the URL. It does not know whether such a body exists,
+	// or in which source: the caller gets the items with this id and uses the one for
+	// which URL returns the path. Ok is false if URL never returns this path.
 	Find(path string) (id, body string, ok bool)
 
 	// Owns reports whether the resources of a source are the publisher's own work. Those

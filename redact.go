@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// secretNames are parts of the names of parameters whose values are not shown.
+// secretNames are parts of the names of parameters whose values are secret.
 var secretNames = [...]string{
 	"key", "token", "secret", "pass", "pwd", "sig", "auth", "credential", "session", "jwt",
 }
 
-// RedactURL returns a URL as errors, reports and logs show it: without user name and
-// password, and with "xxxxx" for the values of parameters that look like secrets by their
-// names (token, key, signature, password and the like), in the query and in the fragment.
-// What is longer than 2,048 bytes is cut. It works on malformed URLs, too, and returns a
-// file name as it is.
+// RedactURL returns a URL as errors, reports and logs print it. It removes the user name
+// and the password, and replaces the values of parameters whose names look like secrets
+// (token, key, signature, password and the like) by "xxxxx", in the query and in the
+// fragment. It cuts the result after 2,048 bytes. It accepts malformed URLs, and returns
+// a file name unchanged.
 func RedactURL(raw string) string {
 	const longest = 2048
 	shown := redact(raw)

@@ -1,10 +1,10 @@
 package websync
 
-// A Resource is what one entry of a sitemap, a feed or a Resource List says about one
-// thing on the web. Only ID is required.
+// A Resource is the description of one thing on the web by an entry of a sitemap, a feed
+// or a Resource List. Only ID is required.
 type Resource struct {
 	// ID is the URI that names the resource: loc, atom:id or an ELI. Readers trim it and
-	// resolve it against the document; otherwise it is kept byte for byte.
+	// resolve it against the document; otherwise they keep it byte for byte.
 	ID string
 
 	Title   string
@@ -16,19 +16,19 @@ type Resource struct {
 	Modified  Datetime
 	Published Datetime
 
-	// Content is the primary representation. An empty Href means that it came inline.
+	// Content is the primary representation. If its Href is empty, it came inline.
 	Content Link
 
 	// Links are all other links: alternates, enclosures, mirrors, metadata, versions,
 	// collections, via.
 	Links []Link
 
-	// Origin is the feed or source the entry first came from, if it was stated: what
-	// atom:source carries.
+	// Origin is the feed or source that the entry first came from, as atom:source states
+	// it. It is nil if none is stated.
 	Origin *Origin
 
-	// Elements are what no field holds: changefreq, priority, category, rights, image,
-	// dct:title and so on.
+	// Elements hold the rest: changefreq, priority, category, rights, image, dct:title
+	// and so on.
 	Elements []Element
 }
 
@@ -42,8 +42,8 @@ func (r *Resource) Link(rel string) (Link, bool) {
 	return Link{}, false
 }
 
-// Via returns the link to the resource at its first publisher. A resource without one is
-// its publisher's own.
+// Via returns the link to the resource at its first publisher. A resource without such a
+// link is the publisher's own.
 func (r *Resource) Via() (Link, bool) { return r.Link("via") }
 
 // A Person is an author or contributor.
