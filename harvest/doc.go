@@ -150,5 +150,5 @@
 // Protocols are in packages of their own (sitemap, atom), a directory as a Source is in
 // harvest/dirsource, HTTP is in harvest/fetch, stores are in harvest/memstore,
 // harvest/sqlitestore and, on any ordered key-value store, harvest/kvstore. Package
-// harvest itself does no I/O but for the temporary files of a [Spool].
+// harvest itself does no I/O but for temporary files.
 package harvest

@@ -53,8 +53,8 @@ type Request struct {
 	// MaxBytes limits the body, after decompression. 0: the Fetcher's default; negative:
 	// none. More is ErrLimit.
 	MaxBytes int64
-	// Spool reads the whole body before Fetch returns, into memory or a temporary file:
-	// Response.Body is then a *Spool.
+	// Spool reads the whole body before Fetch returns, into memory or a temporary file.
+	// Response.Body is then an io.ReadSeekCloser.
 	Spool bool
 }
 

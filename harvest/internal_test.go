@@ -2,9 +2,7 @@ package harvest
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -172,30 +170,4 @@ func TestFingerprintSeesEverything(t *testing.T) {
 	}
 	full.ID, full.Modified = "another", websync.NewDatetime(time.Unix(1e9, 0))
 	require.Equal(t, was, fingerprint(&full, ""), "neither the id nor Modified counts")
-}
-
-func TestSpool(t *testing.T) {
-	for _, size := range []int{0, 1, 9, 10, 11, 100} {
-		for _, memory := range []int64{10, 0, -1} {
-			text := strings.Repeat("x", size)
-			s, err := ReadSpool(strings.NewReader(text), memory)
-			require.NoError(t, err)
-			require.EqualValues(t, size, s.Size())
-			for range 2 {
-				got := readAll(t, s)
-				require.Equal(t, text, got)
-				_, err = s.Seek(0, 0)
-				require.NoError(t, err)
-			}
-			require.NoError(t, s.Close())
-			require.NoError(t, s.Close())
-			require.Empty(t, readAll(t, s))
-		}
-	}
-}
-
-func readAll(t *testing.T, r io.Reader) string {
-	data, err := io.ReadAll(r)
-	require.NoError(t, err)
-	return string(data)
 }

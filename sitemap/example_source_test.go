@@ -8,6 +8,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -19,7 +20,7 @@ func (d documents) Fetch(_ context.Context, req *harvest.Request) (*harvest.Resp
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", req.URL, harvest.ErrGone)
 	}
-	body, err := harvest.ReadSpool(strings.NewReader(text), 0)
+	body, err := spool.Read(strings.NewReader(text), 0)
 	if err != nil {
 		return nil, err
 	}

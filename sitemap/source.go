@@ -19,6 +19,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -682,12 +683,12 @@ func (w *walk) fetch(ctx context.Context, p *part, maxBytes int64) {
 // spooled returns the body of a response as one that can be read again.
 func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
 	if body == nil {
-		return harvest.ReadSpool(bytes.NewReader(nil), 0)
+		return spool.Read(bytes.NewReader(nil), 0)
 	}
 	if s, ok := body.(io.ReadSeekCloser); ok {
 		return s, nil
 	}
-	s, err := harvest.ReadSpool(body, 0)
+	s, err := spool.Read(body, 0)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, err
 	}

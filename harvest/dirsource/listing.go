@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 const (
@@ -34,7 +34,7 @@ func (e *entry) isDir() bool { return e.tag == "" }
 type listing struct {
 	dir   string // path below Dir
 	fault error  // why some of the entries may be missing
-	spool *harvest.Spool
+	spool *spool.Spool
 	r     *bufio.Reader
 	buf   []byte
 }
@@ -100,7 +100,7 @@ type lister struct {
 
 // listing reads all names.
 func (l *lister) listing(ctx context.Context) (*listing, error) {
-	spool, err := harvest.ReadSpool(reader(func(p []byte) (int, error) { return l.read(ctx, p) }), spoolMemory)
+	spool, err := spool.Read(reader(func(p []byte) (int, error) { return l.read(ctx, p) }), spoolMemory)
 	if err != nil {
 		return nil, named(l.source.file(l.dir), err)
 	}

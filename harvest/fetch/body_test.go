@@ -22,6 +22,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 func zip(t testing.TB, text string) string {
@@ -282,7 +283,7 @@ func TestSpool(t *testing.T) {
 	c := &Client{IgnoreRobots: true, Rate: -1, jitter: func(time.Duration) time.Duration { return 0 }}
 	resp, err := c.Fetch(t.Context(), &harvest.Request{URL: srv.URL, Root: srv.URL, Spool: true})
 	require.NoError(t, err)
-	spool, ok := resp.Body.(*harvest.Spool)
+	spool, ok := resp.Body.(*spool.Spool)
 	require.True(t, ok)
 	assert.Equal(t, int64(len(text)), spool.Size())
 	assert.Equal(t, int64(len(text)), resp.Length)

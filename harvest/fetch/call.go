@@ -13,6 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 // A call is one Fetch on its way: the request made ready, and what is left of its
@@ -60,7 +61,7 @@ func (c *Client) newCall(req *harvest.Request) (*call, error) {
 // run makes attempts until one succeeds, its failure is final, or patience ends.
 func (k *call) run(ctx context.Context) (*harvest.Response, error) {
 	if k.req.Spool {
-		return k.repeat(ctx, spool)
+		return k.repeat(ctx, spoolBody)
 	}
 	return k.repeat(ctx, func(*harvest.Response) error { return nil })
 }
@@ -116,13 +117,13 @@ func (k *call) try(ctx context.Context) (*harvest.Response, error) {
 	return k.answer(x)
 }
 
-// spool reads the body to its end.
-func spool(resp *harvest.Response) error {
+// spoolBody reads the body to its end.
+func spoolBody(resp *harvest.Response) error {
 	if resp.NotModified {
 		return nil
 	}
 	defer resp.Body.Close()
-	s, err := harvest.ReadSpool(resp.Body, 0)
+	s, err := spool.Read(resp.Body, 0)
 	if err != nil {
 		if _, ok := errors.AsType[*Error](err); !ok { // no room for it
 			err = &Error{URL: websync.RedactURL(resp.URL), Err: err}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 // A Fetcher serves a Site without a network. It answers as package fetch does: with
@@ -142,7 +143,7 @@ func (f *Fetcher) body(resp *harvest.Response, req *harvest.Request, doc *Docume
 		s.end = fmt.Errorf("body: %w", websync.ErrLimit)
 	}
 	if req.Spool {
-		spool, err := harvest.ReadSpool(s, 0)
+		spool, err := spool.Read(s, 0)
 		if err != nil {
 			return err
 		}
@@ -184,13 +185,13 @@ func (s *stream) Close() error {
 // A spooled is a spool that was given out. Closing a Spool takes its reader away: it is
 // open as long as it has the one that it was given here.
 type spooled struct {
-	*harvest.Spool
+	*spool.Spool
 	reader *watched
 }
 
 type watched struct{ io.ReadSeeker }
 
-func (f *Fetcher) watch(s *harvest.Spool) *harvest.Spool {
+func (f *Fetcher) watch(s *spool.Spool) *spool.Spool {
 	w := &watched{s.ReadSeeker}
 	s.ReadSeeker = w
 	f.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 func TestFetcherStatus(t *testing.T) {
@@ -78,7 +79,7 @@ func TestFetcherBodies(t *testing.T) {
 			return "", err
 		}
 		defer resp.Body.Close()
-		_, is := resp.Body.(*harvest.Spool)
+		_, is := resp.Body.(io.Seeker)
 		assert.Equal(t, spool, is)
 		data, err := io.ReadAll(resp.Body)
 		return string(data), err
@@ -97,7 +98,7 @@ func TestFetcherBodies(t *testing.T) {
 }
 
 func TestFetcherOpen(t *testing.T) {
-	f := &sourcetest.Fetcher{Site: sourcetest.Site{base: {Body: strings.Repeat("long ", harvest.SpoolMemory)}}}
+	f := &sourcetest.Fetcher{Site: sourcetest.Site{base: {Body: strings.Repeat("long ", spool.Memory)}}}
 	for _, spool := range []bool{false, true} {
 		resp, err := f.Fetch(t.Context(), &harvest.Request{URL: base, Spool: spool})
 		require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -47,7 +48,7 @@ func (s *site) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response
 	}
 	var body io.ReadCloser = io.NopCloser(strings.NewReader(text))
 	if req.Spool {
-		spool, err := harvest.ReadSpool(body, 0)
+		spool, err := spool.Read(body, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,6 @@
-package harvest
+// Package spool reads streams to their end and holds them in memory or in a temporary
+// file.
+package spool
 
 import (
 	"bytes"
@@ -7,25 +9,25 @@ import (
 	"os"
 )
 
-// SpoolMemory is how many bytes of a Spool stay in memory by default; what is longer goes
-// to a temporary file.
-const SpoolMemory = 1 << 20
+// Memory is how many bytes of a Spool stay in memory by default. A longer stream goes to a
+// temporary file.
+const Memory = 1 << 20
 
-// A Spool holds a stream that was read to its end, in memory or, when it is long, in a
+// A Spool holds a stream that was read to its end, in memory or, if it is long, in a
 // temporary file. It can be read many times. Close removes the file; it may be called
-// again.
+// more than once.
 type Spool struct {
 	io.ReadSeeker
 	size int64
 	file *os.File
 }
 
-// ReadSpool reads r to its end. More than memory bytes go to a temporary file; 0 means
-// SpoolMemory, negative means that everything stays in memory. If r fails, so does
-// ReadSpool, and nothing is left behind.
-func ReadSpool(r io.Reader, memory int64) (*Spool, error) {
+// Read reads r to its end. A stream of more than memory bytes goes to a temporary file. If
+// memory is zero, it is [Memory]; if negative, every stream stays in memory. If r fails,
+// Read returns its error and leaves no file.
+func Read(r io.Reader, memory int64) (*Spool, error) {
 	if memory == 0 {
-		memory = SpoolMemory
+		memory = Memory
 	}
 	var head bytes.Buffer
 	limited := r
@@ -38,10 +40,10 @@ func ReadSpool(r io.Reader, memory int64) (*Spool, error) {
 	if memory < 0 || int64(head.Len()) < memory {
 		return &Spool{ReadSeeker: bytes.NewReader(head.Bytes()), size: int64(head.Len())}, nil
 	}
-	return spoolToFile(&head, r)
+	return toFile(&head, r)
 }
 
-func spoolToFile(head *bytes.Buffer, rest io.Reader) (_ *Spool, err error) {
+func toFile(head *bytes.Buffer, rest io.Reader) (_ *Spool, err error) {
 	f, err := os.CreateTemp("", "websync-spool-")
 	if err != nil {
 		return nil, err
@@ -60,7 +62,7 @@ func spoolToFile(head *bytes.Buffer, rest io.Reader) (_ *Spool, err error) {
 	return s, err
 }
 
-// Size returns the number of bytes held.
+// Size returns the number of bytes that s holds.
 func (s *Spool) Size() int64 { return s.size }
 
 // Close releases the memory or the file.
