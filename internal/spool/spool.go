@@ -4,9 +4,7 @@ package spool
 
 import (
 	"bytes"
-	"errors"
 	"io"
-	"os"
 )
 
 // Memory is how many bytes of a Spool stay in memory by default. A longer stream goes to a
@@ -19,7 +17,7 @@ const Memory = 1 << 20
 type Spool struct {
 	io.ReadSeeker
 	size int64
-	file *os.File
+	file File
 }
 
 // Read reads r to its end. A stream of more than memory bytes goes to a temporary file. If
@@ -43,23 +41,15 @@ func Read(r io.Reader, memory int64) (*Spool, error) {
 	return toFile(&head, r)
 }
 
-func toFile(head *bytes.Buffer, rest io.Reader) (_ *Spool, err error) {
-	f, err := os.CreateTemp("", "websync-spool-")
+func toFile(head *bytes.Buffer, rest io.Reader) (*Spool, error) {
+	s := new(Spool)
+	span, err := s.file.Append(io.MultiReader(head, rest))
 	if err != nil {
+		s.file.Close()
 		return nil, err
 	}
-	s := &Spool{ReadSeeker: f, file: f}
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
-	os.Remove(f.Name()) // where the system allows it, the file goes with the process
-	if s.size, err = io.Copy(f, io.MultiReader(head, rest)); err != nil {
-		return nil, err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return s, err
+	s.ReadSeeker, s.size = s.file.Section(span), span.Size
+	return s, nil
 }
 
 // Size returns the number of bytes that s holds.
@@ -67,16 +57,6 @@ func (s *Spool) Size() int64 { return s.size }
 
 // Close releases the memory or the file.
 func (s *Spool) Close() error {
-	if s.file == nil {
-		s.ReadSeeker = bytes.NewReader(nil)
-		return nil
-	}
-	f := s.file
-	s.file = nil
 	s.ReadSeeker = bytes.NewReader(nil)
-	err := f.Close()
-	if rm := os.Remove(f.Name()); rm != nil && !errors.Is(rm, os.ErrNotExist) {
-		err = errors.Join(err, rm)
-	}
-	return err
+	return s.file.Close()
 }
