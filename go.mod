@@ -4,11 +4,8 @@ go 1.26.0
 
 require (
 	code.dny.dev/ssrf v0.3.0
-	github.com/beevik/etree v1.8.1
 	github.com/mmcdole/gofeed v1.4.2
-	github.com/shabbyrobe/xmlwriter v0.0.0-20200208144257-9fca06d00ffa
 	github.com/stretchr/testify v1.12.1
-	github.com/tdewolff/parse/v2 v2.8.20
 	golang.org/x/net v0.62.0
 	golang.org/x/text v0.43.0
 	golang.org/x/time v0.16.0

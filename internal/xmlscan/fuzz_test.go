@@ -28,9 +28,9 @@ func addCorpus(f *testing.F) {
 	for _, c := range accepted {
 		add(c.doc)
 	}
-	add(string(sitemapDoc(2)))
-	add(string(resourceListDoc(2)))
-	add(string(atomDoc(2)))
+	for _, doc := range samples(2) {
+		add(string(doc))
+	}
 }
 
 // FuzzReader: no panic; errors have positions; limits hold; tokens balance.

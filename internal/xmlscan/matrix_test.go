@@ -16,6 +16,29 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
+const (
+	sitemapNS = "http://www.sitemaps.org/schemas/sitemap/0.9"
+	rsNS      = "http://www.openarchives.org/rs/terms/"
+	atomNS    = "http://www.w3.org/2005/Atom"
+)
+
+// samples returns documents of n entries: a sitemap, a Resource List and an Atom feed.
+func samples(n int) (docs [][]byte) {
+	for _, s := range []struct{ root, entry string }{
+		{`urlset xmlns="` + sitemapNS + `"`, "<url>\n  <loc>https://example.org/%d?a=b&amp;c=d</loc>\n  <lastmod>2024-01-02T13:00:00Z</lastmod>\n</url>\n"},
+		{`urlset xmlns="` + sitemapNS + `" xmlns:rs="` + rsNS + `"`,
+			"<url><loc>https://example.org/%d</loc><rs:md hash=\"md5:%[1]032x\" length=\"3\"/><rs:ln rel='up' href=\"?a&amp;b\"/></url>\n"},
+		{`feed xmlns="` + atomNS + `"`, "<entry><id>tag:example.org,2024:%d</id><title>ändring &lt;%[1]d&gt; &#8364;</title><link href=\"/a\" rel=\"up\"/></entry>\n"},
+	} {
+		b := []byte(xml.Header + "<" + s.root + ">\n")
+		for i := range n {
+			b = fmt.Appendf(b, s.entry, i)
+		}
+		docs = append(docs, append(b, "</"+strings.Fields(s.root)[0]+">\n"...))
+	}
+	return docs
+}
+
 // trace reads a whole document and prints its tokens: <{space}local {space}attr="value">,
 // "text", </>.
 func trace(r *xmlscan.Reader) (string, error) {

@@ -1,4 +1,4 @@
-package xmlscan_test
+package peers
 
 import (
 	"bytes"
@@ -39,10 +39,6 @@ func (d document) bytes() []byte {
 	}
 	return b.Bytes()
 }
-
-func sitemapDoc(n int) []byte      { return sitemapOf(n).bytes() }
-func resourceListDoc(n int) []byte { return resourceListOf(n).bytes() }
-func atomDoc(n int) []byte         { return atomOf(n).bytes() }
 
 // encodeDocument writes a document with the Encoder of encoding/xml. Prefixes are part of
 // the names: it would declare them at each use.

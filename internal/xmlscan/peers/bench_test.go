@@ -1,4 +1,4 @@
-package xmlscan_test
+package peers
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func BenchmarkTokens(b *testing.B) {
 
 // BenchmarkElements reads a sitemap as a protocol reader does.
 func BenchmarkElements(b *testing.B) {
-	doc := sitemapDoc(benchEntries)
+	doc := sitemapOf(benchEntries).bytes()
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
 	for b.Loop() {
