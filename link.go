@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// EmptyLength is the Length of a [Link] whose length is stated as zero.
-const EmptyLength = -1
+// StatedZero is the value of a number that a document states as zero, wherever 0 stands
+// for "not stated".
+const StatedZero = -1
 
 // A Link points to a representation or to another resource. It is what atom:link, rs:ln,
 // rs:md with loc, and atom:content with src have in common.
@@ -18,7 +19,7 @@ type Link struct {
 	Lang     string // BCP 47
 	Title    string
 	Encoding string   // content coding of the bytes that Length and Digests describe
-	Length   int64    // in bytes; zero if not stated, EmptyLength if stated as zero
+	Length   int64    // in bytes; zero if not stated, StatedZero if stated as zero
 	Digests  Digests  // of the bytes
 	Modified Datetime // of the target
 	Priority int      // among links of one Rel: 1 is highest, 999,999 lowest, zero not stated (Z39.99 §7)
@@ -30,7 +31,7 @@ func (l Link) StatedLength() (int64, bool) {
 	switch {
 	case l.Length > 0:
 		return l.Length, true
-	case l.Length == EmptyLength:
+	case l.Length == StatedZero:
 		return 0, true
 	}
 	return 0, false

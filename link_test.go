@@ -20,7 +20,7 @@ func TestStatedLength(t *testing.T) {
 		stated       bool
 	}{
 		{0, 0, false},
-		{websync.EmptyLength, 0, true},
+		{websync.StatedZero, 0, true},
 		{5, 5, true},
 		{-2, 0, false},
 	}
@@ -50,12 +50,12 @@ func TestLinkVerify(t *testing.T) {
 		{"length", websync.Link{Length: 5}, "hello", "hello", nil},
 		{"digest", websync.Link{Digests: websync.Digests{digest("md5")}}, "hello", "hello", nil},
 		{"both", websync.Link{Length: 5, Digests: websync.Digests{digest("sha-512")}}, "hello", "hello", nil},
-		{"empty", websync.Link{Length: websync.EmptyLength}, "", "", nil},
+		{"empty", websync.Link{Length: websync.StatedZero}, "", "", nil},
 		{"empty with digest", websync.Link{Digests: websync.Digests{websync.SHA256(nil)}}, "", "", nil},
 		{"short", websync.Link{Length: 6}, "hello", "hello", mismatch("length", "6", "5")},
 		{"nothing", websync.Link{Length: 6}, "", "", mismatch("length", "6", "0")},
 		{"long", websync.Link{Length: 4}, "hello", "hell", mismatch("length", "4", "more")},
-		{"not empty", websync.Link{Length: websync.EmptyLength}, "hello", "", mismatch("length", "0", "more")},
+		{"not empty", websync.Link{Length: websync.StatedZero}, "hello", "", mismatch("length", "0", "more")},
 		{
 			"long with the right digest of all", websync.Link{Length: 4, Digests: websync.Digests{digest("md5")}},
 			"hello", "hell", mismatch("length", "4", "more"),

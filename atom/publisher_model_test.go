@@ -181,7 +181,7 @@ func (h *pubHost) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Res
 	}
 	doc, err := h.Document(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", harvest.ErrGone, err)
+		return nil, fmt.Errorf("%w: %w", websync.ErrGone, err)
 	}
 	tag := `"` + doc.ETag + `"`
 	if req.Validator.ETag == tag {

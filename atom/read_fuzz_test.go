@@ -101,7 +101,7 @@ func requireWhole(t *testing.T, item atom.Item) {
 		texts(e.Title, e.Summary, e.Rights, atom.Text{Type: e.Content.Type, Value: e.Content.Value})
 		for _, l := range e.Links {
 			require.NotEmpty(t, l.Rel)
-			require.GreaterOrEqual(t, l.Length, int64(websync.EmptyLength))
+			require.GreaterOrEqual(t, l.Length, int64(websync.StatedZero))
 		}
 	} else {
 		require.Positive(t, item.Tombstone.Line)

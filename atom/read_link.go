@@ -187,7 +187,7 @@ func (r *Reader) length(value []byte) (n int64) {
 		n = n*10 + int64(c-'0')
 	}
 	if n == 0 {
-		return websync.EmptyLength
+		return websync.StatedZero
 	}
 	return n
 }

@@ -177,7 +177,7 @@ func cleanLink(l websync.Link) (_ websync.Link, ok bool) {
 		l.Lang = ""
 	}
 	l.Title = cleanText(l.Title)
-	if l.Length < websync.EmptyLength {
+	if l.Length < websync.StatedZero {
 		l.Length = 0
 	}
 	if l.Encoding != "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
@@ -134,7 +135,7 @@ func (a *annals) Fetch(_ context.Context, req *harvest.Request) (*harvest.Respon
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(path, "annals/"))
 	if err != nil || n < 0 || n >= a.Documents {
-		return nil, fmt.Errorf("%s: %w", req.URL, harvest.ErrGone)
+		return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
 	}
 	return answer(a.page(n))
 }

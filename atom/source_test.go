@@ -492,7 +492,7 @@ func TestSourceFails(t *testing.T) {
 		want     string
 		is       error
 	}{
-		"not there":             {sourcetest.Document{Status: 404}, "atom: " + feedURL + ": status 404", harvest.ErrGone},
+		"not there":             {sourcetest.Document{Status: 404}, "atom: " + feedURL + ": status 404", websync.ErrGone},
 		"a login page":          {sourcetest.Document{Body: "<!DOCTYPE html><html><body>Log in</body></html>"}, "an HTML page, not an Atom document", websync.ErrNotDocument},
 		"nothing":               {sourcetest.Document{}, "not an Atom document", websync.ErrNotDocument},
 		"cut short":             {sourcetest.Document{Body: cut(feedOf(entryOf("a", 1)))}, feedURL, websync.ErrTruncated},

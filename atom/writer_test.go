@@ -90,7 +90,7 @@ func fullEntry(t require.TestingT) atom.Entry {
 		}},
 		Links: []websync.Link{
 			{Href: "https://www.example.com/lag/1974:152", Type: "text/html", Lang: "sv", Title: "Lagen\tpå webben"},
-			{Rel: "alternate", Href: "https://www.example.com/lag/1974:152.rdf", Type: "application/rdf+xml", Length: websync.EmptyLength, Priority: 3},
+			{Rel: "alternate", Href: "https://www.example.com/lag/1974:152.rdf", Type: "application/rdf+xml", Length: websync.StatedZero, Priority: 3},
 			{Rel: "http://purl.org/dc/terms/isPartOf", Href: "https://www.example.com/sfs"},
 			{Rel: "via", Href: "urn:lex:se:riksdag:lag:1974;152", Modified: written(t, "2024"), Lang: "sv-SE"},
 		},

@@ -60,7 +60,7 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory
 	}
 	applied, err := r.commits.applyRest(ctx, b)
 	for _, c := range applied {
-		r.outcome(c.Record.Resource.ID, Deleted, nil)
+		r.outcome(c.Record.Resource.ID, OutcomeDeleted, nil)
 	}
 	return err
 }

@@ -223,7 +223,7 @@ func (p *pipe) settleOne(s *slot) {
 		p.ledger.leave(s)
 	}
 	if s.task != nil && s.task.Run == p.id {
-		p.report.outcome(Deferred, -1)
+		p.report.outcome(OutcomeDeferred, -1)
 	}
 	p.outcome(s.id(), s.outcome, s.err)
 	if s.todo != nil && s.err != nil {

@@ -64,7 +64,7 @@ func (p *pipe) decide(s *slot) decision {
 	means := s.meansTask()
 	switch {
 	case s.ended, s.awaits() && p.isOlder(s, s.waiting.time(), s.waiting.Run == p.id) && !(means && s.shown):
-		return decision{outcome: History}
+		return decision{outcome: OutcomeHistory}
 	case means && p.rests(s):
 		return p.rest(s)
 	case means:
@@ -76,16 +76,16 @@ func (p *pipe) decide(s *slot) decision {
 		s.ask = true // decided when the task was stored
 		return p.obtain(s)
 	case p.isOlder(s, s.rec.time(), p.snap == nil || s.rec.Seq > p.snap.last):
-		return decision{outcome: History}
+		return decision{outcome: OutcomeHistory}
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
 	case s.rec.Live() && p.isUnchanged(s):
 		if s.ask = p.asksAgain(s); s.ask {
 			return p.obtain(s)
 		}
-		return decision{outcome: Unchanged}
+		return decision{outcome: OutcomeUnchanged}
 	case p.isSwept(s):
-		return decision{outcome: History}
+		return decision{outcome: OutcomeHistory}
 	}
 	return p.obtain(s)
 }
@@ -252,7 +252,7 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !rec.Live() {
 		next.Kind = websync.Created
-		return decision{outcome: Created, change: &Change{Base: rec.Seq, Record: next}}
+		return decision{outcome: OutcomeCreated, change: &Change{Base: rec.Seq, Record: next}}
 	}
 	next.Kind = websync.Updated
 	was, now := rec.stated(), next.stated()
@@ -264,14 +264,14 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	found := r.getter != nil && now.Modified.IsZero() && next.Resource.Modified != rec.Resource.Modified
 	corrected := r.isFuture(rec.shownTime()) && !r.isFuture(next.shownTime())
 	if !sameBytes || found || corrected || at.After(rec.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
-		return decision{outcome: Updated, change: &Change{Base: rec.Seq, Record: next}}
+		return decision{outcome: OutcomeUpdated, change: &Change{Base: rec.Seq, Record: next}}
 	}
 	if was == now && rec.Stated == next.Stated && rec.Early == next.Early && slices.Equal(rec.Validators, next.Validators) {
-		return decision{outcome: Unchanged}
+		return decision{outcome: OutcomeUnchanged}
 	}
 	touched := Record{Item: rec.Item, Stated: next.Stated, Validators: next.Validators, Early: next.Early}
 	touched.restate(now)
-	return decision{outcome: Touched, change: &Change{Base: rec.Seq, Record: touched}, touch: true}
+	return decision{outcome: OutcomeTouched, change: &Change{Base: rec.Seq, Record: touched}, touch: true}
 }
 
 // sameBodies reports whether two states have the same bytes under the same names and
@@ -290,15 +290,15 @@ func decideDelete(ev *Event, rec *Record) decision {
 	switch {
 	case !rec.Known():
 		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}}, at)
-		return decision{outcome: Unchanged, change: &Change{Record: next}, touch: true}
+		return decision{outcome: OutcomeUnchanged, change: &Change{Record: next}, touch: true}
 	case rec.Live():
-		return decision{outcome: Deleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
+		return decision{outcome: OutcomeDeleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
 	case at.After(rec.time()):
 		later := Record{Item: rec.Item}
 		later.restate(Times{At: at, Modified: rec.modified()})
-		return decision{outcome: Unchanged, change: &Change{Base: rec.Seq, Record: later}, touch: true}
+		return decision{outcome: OutcomeUnchanged, change: &Change{Base: rec.Seq, Record: later}, touch: true}
 	}
-	return decision{outcome: Unchanged}
+	return decision{outcome: OutcomeUnchanged}
 }
 
 // tombstone returns the record of a resource that is gone: its description as it was, its

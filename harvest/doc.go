@@ -94,7 +94,7 @@
 // Bytes that came along with an event, and have no URL, can't be tried again: they are a
 // Problem, and the run deletes nothing that a snapshot does not list.
 //
-// A resource whose last attempts were answered with [ErrGone] is gone by its server: it
+// A resource whose last attempts were answered with [websync.ErrGone] is gone by its server: it
 // is counted apart, no longer asked for, and no reason not to be in step. What was
 // obtained before stays, unless Harvester.DeleteGone.
 //

@@ -229,7 +229,7 @@ func (p *pipe) considerTasks(ctx context.Context) error {
 func (p *pipe) consider(ctx context.Context, s *slot, d decision) {
 	ask := d.get && s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.time()) && (s.restates() || p.isUnchanged(s))
 	if ask && p.dry.audit {
-		d = decision{outcome: Unchanged}
+		d = decision{outcome: OutcomeUnchanged}
 	}
 	told := Decision{ID: s.id(), Outcome: d.outcome, Get: d.get}
 	if s.rec.Known() {
@@ -240,9 +240,9 @@ func (p *pipe) consider(ctx context.Context, s *slot, d decision) {
 	}
 	switch {
 	case d.get && !ask:
-		told.Outcome = Updated
+		told.Outcome = OutcomeUpdated
 		if !s.rec.Live() {
-			told.Outcome = Created
+			told.Outcome = OutcomeCreated
 		}
 		p.dry.put(obtained(s))
 	case d.change != nil && !d.touch:
@@ -253,9 +253,9 @@ func (p *pipe) consider(ctx context.Context, s *slot, d decision) {
 		p.dry.touch(*s.rec)
 	}
 	var err error
-	if told.Outcome == Unchanged && p.dry.audit {
+	if told.Outcome == OutcomeUnchanged && p.dry.audit {
 		if err = p.auditBodies(ctx, s.rec); err != nil {
-			told.Outcome = Failed
+			told.Outcome = OutcomeFailed
 			p.report.failure(Failure{Source: p.key, ID: s.id(), Error: err.Error()})
 		}
 	}

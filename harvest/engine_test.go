@@ -55,7 +55,7 @@ func (s *site) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respon
 	}
 	page, ok := s.pages[req.URL]
 	if !ok {
-		return nil, harvest.ErrGone
+		return nil, websync.ErrGone
 	}
 	v := harvest.Validator{URL: req.URL, ETag: fmt.Sprintf("%q", websync.SHA256([]byte(page)).String())}
 	if s.noETag {
@@ -762,7 +762,7 @@ func TestOverflowBecomesTasks(t *testing.T) {
 	}
 	deferred := 0
 	w.h.Hooks = &harvest.Hooks{Outcome: func(_, _ string, o harvest.Outcome, _ error) {
-		if o == harvest.Deferred {
+		if o == harvest.OutcomeDeferred {
 			deferred++
 		}
 	}}

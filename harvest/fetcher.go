@@ -85,17 +85,15 @@ type Validator struct {
 // IsZero reports whether v can't make a request conditional.
 func (v Validator) IsZero() bool { return v.ETag == "" && v.LastModified == "" }
 
-// Kinds of failure that decide what comes next. Errors of a Fetcher match them with
-// errors.Is.
+// These errors, and [websync.ErrGone] for a URL at which the server has nothing (404,
+// 410), decide what the engine does next. Errors of a Fetcher match them with errors.Is.
 var (
-	// ErrGone: the server says there is nothing at this URL (404, 410).
-	ErrGone = errors.New("not there")
 	// ErrForbidden: the request was not made or not allowed: robots.txt, the address
 	// guard, credentials.
 	ErrForbidden = errors.New("not allowed")
-	// ErrTemporary: trying again later may well succeed.
+	// ErrTemporary: a later attempt may succeed.
 	ErrTemporary = errors.New("temporary")
-	// ErrNotYet: nothing was asked, because the host is not to be asked yet. It does not
+	// ErrNotYet: no request was made, because the host may not be asked yet. It does not
 	// count as an attempt.
 	ErrNotYet = errors.New("host is not to be asked yet")
 )

@@ -80,20 +80,20 @@ func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 		p.postpone(s)
 		return nil
 	case errors.As(err, &came) && s.ev.Resource.Content.Href == "":
-		s.outcome, s.err, s.stuck = Failed, err, true
+		s.outcome, s.err, s.stuck = OutcomeFailed, err, true
 		p.problem(err) // no later run could get them but from the same document
 		return nil
 	}
 	s.err, s.todo = err, p.retryTask(s, err)
 	switch {
 	case s.todo.isGone() && p.h.DeleteGone && s.rec.Live() && p.mayDelete():
-		s.outcome, s.change = Deleted, &Change{Base: s.rec.Seq, Record: tombstone(s.rec, websync.Datetime{})}
+		s.outcome, s.change = OutcomeDeleted, &Change{Base: s.rec.Seq, Record: tombstone(s.rec, websync.Datetime{})}
 	case s.todo.isGone():
-		s.outcome = Gone
+		s.outcome = OutcomeGone
 	case s.todo.Parked:
-		s.outcome = Parked
+		s.outcome = OutcomeParked
 	default:
-		s.outcome = Failed
+		s.outcome = OutcomeFailed
 	}
 	return nil
 }

@@ -60,18 +60,18 @@ func (m *guardMemory) accept() {
 }
 
 // withhold reports why deletions are withheld.
-func (r *run) withhold(why *Guard) {
+func (r *run) withhold(why *GuardError) {
 	r.report.Guard = why
 	r.log.Warn("deletions withheld", "source", r.key, "why", why)
 }
 
 // guard returns why deletions are withheld, nil if they are not.
-func (w *sweeper) guard(gone int64, memory guardMemory) *Guard {
+func (w *sweeper) guard(gone int64, memory guardMemory) *GuardError {
 	rule, why := w.doubt(gone, memory)
 	if rule == "" {
 		return nil
 	}
-	return &Guard{rule, why + "; Approve carries the deletions out, or a later listing in full that the guard lets pass"}
+	return &GuardError{rule, why + "; Approve carries the deletions out, or a later listing in full that the guard lets pass"}
 }
 
 // doubt returns the rule that deletions break, and how. The share is also that of what
@@ -112,7 +112,7 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 // hold turns the deletion that an event of a log states into a task when there were as
 // many as MaxDeletes allows. One that was withheld and is stated again stays withheld.
 func (p *pipe) hold(s *slot, d decision) decision {
-	if d.outcome != Deleted {
+	if d.outcome != OutcomeDeleted {
 		return d
 	}
 	t := s.waiting
@@ -120,11 +120,11 @@ func (p *pipe) hold(s *slot, d decision) decision {
 	if !again && p.mayDelete() {
 		return d
 	}
-	why := &Guard{"number", fmt.Sprintf("the source states more than %d deletions; only Approve carries out the others", p.h.MaxDeletes)}
+	why := &GuardError{"number", fmt.Sprintf("the source states more than %d deletions; only Approve carries out the others", p.h.MaxDeletes)}
 	if p.report.Guard == nil {
 		p.withhold(why)
 	}
-	return decision{outcome: Withheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
+	return decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
 }
 
 // mayDelete reports whether this run may delete one more record outside of a sweep, and
@@ -138,6 +138,6 @@ func (p *pipe) mayDelete() bool {
 }
 
 // withheldTask returns the task that deletes a record when it is approved.
-func (r *run) withheldTask(rec *Record, at websync.Datetime, why *Guard) *Task {
+func (r *run) withheldTask(rec *Record, at websync.Datetime, why *GuardError) *Task {
 	return &Task{Source: r.key, Kind: TaskWithheld, Resource: rec.Resource, At: at, Base: rec.Seq, Run: r.id, Error: why.Message}
 }

@@ -185,7 +185,7 @@ func TestMaxDeletesOfALog(t *testing.T) {
 		require.EqualValues(t, 15, r.Withheld)
 		require.EqualValues(t, 15, r.Left.Withheld)
 		require.Empty(t, r.Failures)
-		require.Equal(t, &harvest.Guard{Rule: "number",
+		require.Equal(t, &harvest.GuardError{Rule: "number",
 			Message: "the source states more than 5 deletions; only Approve carries out the others"}, r.Guard)
 		require.False(t, r.InStep())
 		for range 3 {

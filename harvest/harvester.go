@@ -52,7 +52,7 @@ type Harvester struct {
 	// Recheck tries all at once.
 	Attempts int
 	// DeleteGone deletes records whose server says for good that there is nothing
-	// (ErrGone), though the source lists them. MaxDelete does not hold for these,
+	// (websync.ErrGone), though the source lists them. MaxDelete does not hold for these,
 	// MaxDeletes does. If false, what was obtained before stays. Those that were counted
 	// as gone before it was set are deleted once Recheck has asked for them again.
 	DeleteGone bool

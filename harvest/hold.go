@@ -14,13 +14,13 @@ const maxHeld = 1024
 // that to be later: a snapshot that lists an id twice may go on to say what is known, and
 // so may a log that repeats an instant. The latest counts, and at one time the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot, d decision) bool {
-	if s.task != nil || s.alone || s.ask || d.outcome == Unchanged && d.change == nil && !d.get || s.restates() {
+	if s.task != nil || s.alone || s.ask || d.outcome == OutcomeUnchanged && d.change == nil && !d.get || s.restates() {
 		return false
 	}
 	known := p.believed(s.known())
 	held := s.rec.Known() && !p.timeOf(s).After(known)
 	if !s.shown {
-		held = d.outcome != History && p.timeOf(s).Overlaps(known)
+		held = d.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
 	}
 	if !held {
 		return false
@@ -85,5 +85,5 @@ func (p *pipe) replace(first, s *slot) *slot {
 func (p *pipe) overtaken(s *slot) {
 	p.ledger.leave(s)
 	p.inflight--
-	p.outcome(s.id(), History, nil)
+	p.outcome(s.id(), OutcomeHistory, nil)
 }

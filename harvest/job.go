@@ -119,7 +119,7 @@ func hex(d websync.Digest) string { return fmt.Sprintf("%x", d.Sum) }
 func received(link websync.Link, key websync.Digest, size int64) websync.Link {
 	link.Length = size
 	if size == 0 {
-		link.Length = websync.EmptyLength
+		link.Length = websync.StatedZero
 	}
 	link.Digests = slices.Clone(link.Digests)
 	if _, ok := link.Digests.Get(key.Algorithm); !ok {

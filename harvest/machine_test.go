@@ -380,7 +380,7 @@ func (m *machine) plan(t *rapid.T, h *harvest.Harvester, s harvest.Source) map[s
 	m.site.reset()
 	planned := map[string]harvest.Decision{}
 	_, err := h.Plan(context.Background(), s, func(d harvest.Decision) {
-		if old, ok := planned[d.ID]; !ok || old.Outcome == harvest.Unchanged {
+		if old, ok := planned[d.ID]; !ok || old.Outcome == harvest.OutcomeUnchanged {
 			planned[d.ID] = harvest.Decision{Outcome: d.Outcome, Get: d.Get}
 		}
 	})
@@ -394,7 +394,7 @@ func (m *machine) plan(t *rapid.T, h *harvest.Harvester, s harvest.Source) map[s
 func (m *machine) note(done map[string]harvest.Outcome, id string, o harvest.Outcome) {
 	m.site.mu.Lock()
 	defer m.site.mu.Unlock()
-	if old, ok := done[id]; !ok || old == harvest.Unchanged || old == harvest.Deferred {
+	if old, ok := done[id]; !ok || old == harvest.OutcomeUnchanged || old == harvest.OutcomeDeferred {
 		done[id] = o
 	}
 }
@@ -405,12 +405,12 @@ func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harv
 	for id, o := range done {
 		d, ok := planned[id]
 		if !ok {
-			d.Outcome = harvest.Unchanged // not told, since a snapshot's table knew it
+			d.Outcome = harvest.OutcomeUnchanged // not told, since a snapshot's table knew it
 		}
 		switch {
 		case d.Outcome == o:
-		case d.Get && d.Outcome != harvest.Created: // updated, touched or unchanged, as the bytes say
-			require.Contains(t, []harvest.Outcome{harvest.Updated, harvest.Touched, harvest.Unchanged}, o, id)
+		case d.Get && d.Outcome != harvest.OutcomeCreated: // updated, touched or unchanged, as the bytes say
+			require.Contains(t, []harvest.Outcome{harvest.OutcomeUpdated, harvest.OutcomeTouched, harvest.OutcomeUnchanged}, o, id)
 		default:
 			require.Equal(t, d.Outcome, o, id)
 		}

@@ -2,39 +2,36 @@ package harvest
 
 import "fmt"
 
-// An Outcome says what becomes of an event.
+// An Outcome is the result of an event.
 type Outcome uint8
 
 const (
-	// Unchanged: the Store has it already.
-	Unchanged Outcome = iota
-	// Created: the id was not there before.
-	Created
-	// Updated: there was another state of it.
-	Updated
-	// Deleted: it was there and is gone.
-	Deleted
-	// Touched: the same bytes and description, listed with another time or served with
-	// another validator; no entry in the log, and nothing of what a Catalog shows
-	// changes.
-	Touched
-	// History: the Store has a younger state, or a later event of the same run replaces
-	// it.
-	History
-	// Deferred: a task is stored: to be done later in this run or by another, at its
-	// time. If the same failed as often as is allowed, only another event makes it due
-	// again.
-	Deferred
-	// Failed: the bodies could not be obtained; a task is stored.
-	Failed
-	// Parked: it failed as often as is allowed; the task waits for an event that states
+	// OutcomeUnchanged: the Store already has this state.
+	OutcomeUnchanged Outcome = iota
+	// OutcomeCreated: the id is new, or was deleted before.
+	OutcomeCreated
+	// OutcomeUpdated: the record has a new state.
+	OutcomeUpdated
+	// OutcomeDeleted: the record became a tombstone.
+	OutcomeDeleted
+	// OutcomeTouched: the bytes and the description are the same; the time that the source
+	// states or the validators of the server are new. The log has no new entry.
+	OutcomeTouched
+	// OutcomeHistory: the Store has a later state, or the run has a later event of the id.
+	OutcomeHistory
+	// OutcomeDeferred: a task is stored, for this run or a later one. After the last
+	// attempt only another event makes it due again.
+	OutcomeDeferred
+	// OutcomeFailed: the bodies could not be fetched; a task is stored.
+	OutcomeFailed
+	// OutcomeParked: the last attempt failed; the task waits for an event that states
 	// something else.
-	Parked
-	// Gone: the server says for good that there is nothing; a task keeps that in mind
-	// until the source states something else.
-	Gone
-	// Withheld: a deletion that the guard did not let pass; a task is stored.
-	Withheld
+	OutcomeParked
+	// OutcomeGone: the last two attempts were answered with [websync.ErrGone]; a task
+	// remembers that until the source states something else.
+	OutcomeGone
+	// OutcomeWithheld: the guard did not allow a deletion; a task is stored.
+	OutcomeWithheld
 
 	numOutcomes
 )

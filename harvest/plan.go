@@ -173,7 +173,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 				p.resume(s)
 			}
 		} else {
-			p.outcome(s.id(), Unchanged, nil)
+			p.outcome(s.id(), OutcomeUnchanged, nil)
 			p.resume(s)
 			s.recycle()
 		}
@@ -288,7 +288,7 @@ func (p *pipe) settle(ctx context.Context) error {
 			s.queued = false
 			p.gets--
 		}
-		if s.outcome == Deleted {
+		if s.outcome == OutcomeDeleted {
 			p.deletes.Add(-1)
 		}
 		s.outcome, s.change, s.touch, s.bodies, s.todo, s.done, s.err = 0, nil, false, nil, nil, nil, nil
@@ -408,7 +408,9 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 
 // endsTask reports whether an event that changes nothing ends a task: what was told
 // before is not so any more.
-func (p *pipe) endsTask(s *slot, d decision) bool { return d.outcome == Unchanged && s.waiting != nil }
+func (p *pipe) endsTask(s *slot, d decision) bool {
+	return d.outcome == OutcomeUnchanged && s.waiting != nil
+}
 
 // ref names the task that is done with when the slot is.
 func (s *slot) ref() *TaskRef {

@@ -59,7 +59,7 @@ type Report struct {
 	Problems []Failure `json:"problems"`
 	Failures []Failure `json:"failures"`
 	// Guard says why this run withheld deletions; nil if it didn't.
-	Guard *Guard `json:"guard,omitempty"`
+	Guard *GuardError `json:"guard,omitempty"`
 
 	// LogAhead is the time of the last entry of the Store's log when the run began, if
 	// that is more than a minute ahead of the clock: the clock is wrong, or was once.
@@ -83,8 +83,8 @@ type Left struct {
 	Next     time.Time `json:"next,omitzero"` // the earliest moment at which a waiting one is due
 }
 
-// A Guard says why deletions are withheld.
-type Guard struct {
+// A GuardError says why deletions are withheld.
+type GuardError struct {
 	// Rule is "skipped" (entries of the listing could not be read), "options" (the source
 	// shows other things than before), "share" (Harvester.MaxDelete) or "number"
 	// (Harvester.MaxDeletes).
@@ -94,7 +94,7 @@ type Guard struct {
 }
 
 // Error returns the message.
-func (g *Guard) Error() string { return g.Message }
+func (g *GuardError) Error() string { return g.Message }
 
 // A Failure is something that went wrong with one document or resource.
 type Failure struct {
@@ -131,25 +131,25 @@ func (r *Report) outcome(o Outcome, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch o {
-	case Created:
+	case OutcomeCreated:
 		r.Created += n
-	case Updated:
+	case OutcomeUpdated:
 		r.Updated += n
-	case Deleted:
+	case OutcomeDeleted:
 		r.Deleted += n
-	case Touched:
+	case OutcomeTouched:
 		r.Touched += n
-	case Unchanged:
+	case OutcomeUnchanged:
 		r.Unchanged += n
-	case History:
+	case OutcomeHistory:
 		r.History += n
-	case Deferred:
+	case OutcomeDeferred:
 		r.Deferred += n
-	case Failed, Parked:
+	case OutcomeFailed, OutcomeParked:
 		r.Failed += n
-	case Gone:
+	case OutcomeGone:
 		r.Gone += n
-	case Withheld:
+	case OutcomeWithheld:
 		r.Withheld += n
 	}
 }

@@ -211,7 +211,7 @@ type Task struct {
 	Attempts int              // so far
 	Due      time.Time        // not to be done before; Stores return whole microseconds UTC
 	Parked   bool             // given up until an event states something else
-	Gone     bool             // the last attempt was answered with ErrGone; if Parked, so was the one before: for good
+	Gone     bool             // the last attempt was answered with websync.ErrGone; if Parked, so was the one before: for good
 	Error    string           // of the last attempt, or why a deletion is withheld
 
 	// N is set by the Store, another one each time the task is replaced. In a Batch, 0

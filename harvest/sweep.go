@@ -104,7 +104,7 @@ type sweeper struct {
 	*pipe
 	snap  *snapshot
 	end   *Event
-	why   *Guard // deletions are withheld; nil: they are carried out
+	why   *GuardError // deletions are withheld; nil: they are carried out
 	batch *Batch
 }
 
@@ -194,7 +194,7 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: next})
 		w.dry.put(next)
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
-		w.dry.tell(Decision{ID: id, Outcome: Deleted, Held: rec})
+		w.dry.tell(Decision{ID: id, Outcome: OutcomeDeleted, Held: rec})
 		return
 	}
 	if waiting == nil || waiting.Kind != TaskWithheld || waiting.Base != rec.Seq {
@@ -203,8 +203,8 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 	if waiting != nil {
 		w.dry.touch(*rec)
 	}
-	w.outcome(id, Withheld, w.why)
-	w.dry.tell(Decision{ID: id, Outcome: Withheld, Held: rec})
+	w.outcome(id, OutcomeWithheld, w.why)
+	w.dry.tell(Decision{ID: id, Outcome: OutcomeWithheld, Held: rec})
 }
 
 // sweepTasks ends the tasks to get what is no longer listed: those that an earlier run
@@ -250,7 +250,7 @@ func (w *sweeper) flushFull(ctx context.Context) error {
 func (w *sweeper) flush(ctx context.Context) error {
 	applied, err := w.commits.applyRest(ctx, w.batch)
 	for _, c := range applied {
-		w.outcome(c.Record.Resource.ID, Deleted, nil)
+		w.outcome(c.Record.Resource.ID, OutcomeDeleted, nil)
 	}
 	w.batch = NewBatch(w.key)
 	return err

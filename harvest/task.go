@@ -77,9 +77,9 @@ func (p *pipe) rest(s *slot) decision {
 		p.snap.resting[s.id()] = true
 	}
 	if s.waiting.isGone() {
-		return decision{outcome: Gone}
+		return decision{outcome: OutcomeGone}
 	}
-	return decision{outcome: Deferred}
+	return decision{outcome: OutcomeDeferred}
 }
 
 // isGone reports whether the server says for good that there is nothing to get.
@@ -87,7 +87,7 @@ func (t *Task) isGone() bool { return t.Kind == TaskGet && t.Parked && t.Gone }
 
 // postpone leaves a slot to a later run, or to Work.
 func (p *pipe) postpone(s *slot) {
-	s.outcome = Deferred
+	s.outcome = OutcomeDeferred
 	if s.task == nil {
 		s.todo = p.newTask(s)
 	}
@@ -119,7 +119,7 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	before := t.Gone
 	if !errors.Is(err, ErrNotYet) {
 		t.Attempts++
-		t.Gone = errors.Is(err, ErrGone)
+		t.Gone = errors.Is(err, websync.ErrGone)
 	}
 	t.Error = err.Error()
 	t.Due = time.Now().Add(backoff(t.Attempts)).UTC().Truncate(time.Microsecond).Add(time.Microsecond)

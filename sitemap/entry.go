@@ -23,9 +23,6 @@ const (
 	Never   ChangeFreq = "never"
 )
 
-// ZeroPriority is the Priority of an [Entry] whose priority is stated as 0.0.
-const ZeroPriority = -1
-
 // An Entry is one <url> of a urlset, one <sitemap> of an index, or one line of a text
 // sitemap.
 type Entry struct {
@@ -41,8 +38,8 @@ type Entry struct {
 
 	ChangeFreq ChangeFreq
 
-	// Priority is from 0 to 1. 0: not stated; ZeroPriority (-1): stated as 0.0. Readers
-	// take 0.5 for one that is not stated.
+	// Priority is from 0 to 1. If it is not stated it is 0, and readers assume 0.5; if it
+	// is stated as 0.0 it is websync.StatedZero.
 	Priority float32
 
 	// Elements are the extension elements, in their order: images, videos, news,
@@ -97,7 +94,7 @@ type piece struct {
 func (v *View) StatedPriority() (float32, bool) { return statedPriority(v.Priority) }
 
 func statedPriority(p float32) (float32, bool) {
-	if p == ZeroPriority {
+	if p == websync.StatedZero {
 		return 0, true
 	}
 	return p, p != 0
@@ -205,7 +202,7 @@ func parsePriority(text []byte) (p float32, ok bool) {
 		return 0, false
 	}
 	if f == 0 {
-		return ZeroPriority, true
+		return websync.StatedZero, true
 	}
 	return float32(f), true
 }

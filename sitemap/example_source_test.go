@@ -18,7 +18,7 @@ type documents map[string]string
 func (d documents) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
 	text, ok := d[req.URL]
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", req.URL, harvest.ErrGone)
+		return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
 	}
 	body, err := spool.Read(strings.NewReader(text), 0)
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleSource() {
 	// snapshot start
 	// put https://www.example.com/
 	// put https://www.example.com/news?a=1&b=2
-	// problem sitemap: https://www.example.com/lost.xml: not there
+	// problem sitemap: https://www.example.com/lost.xml: gone
 	// put https://www.example.com/old
 	// snapshot end complete: false
 }

@@ -43,7 +43,7 @@ func Example() {
 	// Output:
 	// https://www.example.com/
 	// https://www.example.com/news?a=1&b=2
-	// error: sitemap: https://www.example.com/lost.xml: not there
+	// error: sitemap: https://www.example.com/lost.xml: gone
 	// https://www.example.com/old
 }
 

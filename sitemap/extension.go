@@ -317,7 +317,7 @@ func (v *values) date(n *node, local string) websync.Datetime {
 	return d
 }
 
-// whole reads a whole number, of which 0 means "not stated" and -1 zero.
+// whole reads a whole number: 0 if it is not stated, websync.StatedZero if it is zero.
 func (v *values) whole(n *node, local string) int64 {
 	c := n.child(local)
 	if c.text == "" {
@@ -329,7 +329,7 @@ func (v *values) whole(n *node, local string) int64 {
 		return 0
 	}
 	if i == 0 {
-		return -1
+		return websync.StatedZero
 	}
 	return i
 }

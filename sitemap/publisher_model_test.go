@@ -247,7 +247,7 @@ func (h *host) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respon
 	}
 	doc, err := h.Document(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", harvest.ErrGone, err)
+		return nil, fmt.Errorf("%w: %w", websync.ErrGone, err)
 	}
 	tag := `"` + doc.ETag + `"`
 	if req.Validator.ETag == tag {

@@ -554,7 +554,7 @@ func TestPublisherElements(t *testing.T) {
 		want     sitemap.Entry
 	}{
 		"those of the protocol":   {[]websync.Element{own("changefreq", " weekly "), own("priority", "0.30")}, sitemap.Entry{ChangeFreq: sitemap.Weekly, Priority: 0.3}},
-		"stated as zero":          {[]websync.Element{own("priority", "0")}, sitemap.Entry{Priority: sitemap.ZeroPriority}},
+		"stated as zero":          {[]websync.Element{own("priority", "0")}, sitemap.Entry{Priority: websync.StatedZero}},
 		"no values":               {[]websync.Element{own("changefreq", "often"), own("priority", "2"), own("lastmod", "soon")}, sitemap.Entry{}},
 		"not well-formed":         {[]websync.Element{{Space: sitemap.Namespace, Local: "priority", XML: "0.5"}}, sitemap.Entry{}},
 		"extensions":              {[]websync.Element{image, video, news, self, other}, sitemap.Entry{Elements: []websync.Element{image, video, news, self, other}}},

@@ -61,7 +61,7 @@ func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respons
 		p = w.pages[url]
 	}
 	if p == nil {
-		return nil, fmt.Errorf("%s: %w", url, harvest.ErrGone)
+		return nil, fmt.Errorf("%s: %w", url, websync.ErrGone)
 	}
 	select {
 	case <-ctx.Done():
@@ -466,7 +466,7 @@ func TestSourceRootCannotBeRead(t *testing.T) {
 		page *page
 		want error
 	}{
-		"gone":           {nil, harvest.ErrGone},
+		"gone":           {nil, websync.ErrGone},
 		"busy":           {&page{err: harvest.ErrTemporary}, harvest.ErrTemporary},
 		"a login page":   {&page{body: "<!doctype html><html><body>Sign in"}, websync.ErrNotDocument},
 		"nothing":        {&page{}, websync.ErrNotDocument},
@@ -517,7 +517,7 @@ func TestSourceRobots(t *testing.T) {
 	})
 	t.Run("gone", func(t *testing.T) {
 		got := listen(t, &web{}, &sitemap.Source{URL: robots, Complete: true}, harvest.Checkpoint{}, 0)
-		require.ErrorIs(t, got.err, harvest.ErrGone)
+		require.ErrorIs(t, got.err, websync.ErrGone)
 	})
 }
 
@@ -904,7 +904,7 @@ func TestAll(t *testing.T) {
 		return got
 	}
 	want := []string{
-		a + "/1 2025-01-01 2", a + "/2  3", "sitemap: " + site + "/lost.xml: not there", b + "/1  1",
+		a + "/1 2025-01-01 2", a + "/2  3", "sitemap: " + site + "/lost.xml: gone", b + "/1  1",
 		"sitemap: " + site + "/robots.txt: 1 entries can't be read, or may be lost in what is damaged",
 	}
 	for stop := range len(want) {

@@ -169,12 +169,12 @@ func (m *markup) finish(space, local string) (websync.Element, error) {
 	return websync.Element{Space: space, Local: local, XML: string(m.b)}, nil
 }
 
-// number writes a number of which the zero value means "not stated" and -1 zero.
+// number writes a number: nothing for 0, and 0 for websync.StatedZero.
 func number[T int | int64](n T) string {
 	switch n {
 	case 0:
 		return ""
-	case -1:
+	case websync.StatedZero:
 		return "0"
 	}
 	return strconv.FormatInt(int64(n), 10)

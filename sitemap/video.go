@@ -24,8 +24,8 @@ type Video struct {
 	Duration  time.Duration // whole seconds, from 1 second to 8 hours; 0: not stated
 	Expires   websync.Datetime
 	Published websync.Datetime
-	Rating    float32  // from 0 to 5; 0: not stated; -1: stated as 0
-	Views     int64    // 0: not stated; -1: stated as 0
+	Rating    float32  // from 0 to 5; zero if not stated, websync.StatedZero if stated as zero
+	Views     int64    // zero if not stated, websync.StatedZero if stated as zero
 	Tags      []string // at most 32
 
 	FamilyFriendly       Answer
@@ -193,7 +193,7 @@ func (v *values) rating(n *node) float32 {
 		v.fail(c, "not a number from 0.0 to 5.0")
 	}
 	if f == 0 {
-		return -1
+		return websync.StatedZero
 	}
 	return float32(f)
 }
@@ -231,7 +231,7 @@ func (v Video) Element() (websync.Element, error) {
 	}
 	m.element("expiration_date", schemaDate(v.Expires).String())
 	switch {
-	case v.Rating == -1:
+	case v.Rating == websync.StatedZero:
 		m.element("rating", "0.0")
 	case v.Rating != 0:
 		m.element("rating", strconv.FormatFloat(float64(v.Rating), 'f', -1, 32))

@@ -93,7 +93,7 @@ func TestWriter(t *testing.T) {
 	entries := []sitemap.Entry{
 		{Loc: "https://www.example.com/"},
 		{Loc: "HTTP://www.example.com:8080/a;b/%C3%BC?q='1'&amp;x=2&y#z", LastMod: datetime(t, "2025-02-03"), ChangeFreq: sitemap.Weekly, Priority: 0.3},
-		{Loc: "https://[2001:db8::1]/", LastMod: datetime(t, "2025-02-03T04:05:06.789+02:00"), Priority: sitemap.ZeroPriority, Elements: []websync.Element{md}},
+		{Loc: "https://[2001:db8::1]/", LastMod: datetime(t, "2025-02-03T04:05:06.789+02:00"), Priority: websync.StatedZero, Elements: []websync.Element{md}},
 		{Loc: "https://www.example.com/year", LastMod: datetime(t, "2025"), Priority: 1},
 		{Loc: "https://www.example.com/month", LastMod: datetime(t, "2025-02"), Priority: 1e-30},
 		{Loc: "https://www.example.com/minute", LastMod: datetime(t, "2025-02-03T04:05Z"), Priority: math.SmallestNonzeroFloat32},

@@ -189,7 +189,7 @@ func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]
 		}
 	}
 	resp, err := p.client.Fetch(ctx, req)
-	if errors.Is(err, harvest.ErrGone) {
+	if errors.Is(err, websync.ErrGone) {
 		return nil, nil
 	}
 	if err != nil {

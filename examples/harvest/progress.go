@@ -50,7 +50,7 @@ func (p *progress) hooks() *harvest.Hooks {
 		Finding:  func(source string, f websync.Finding) { p.tell("finding", named(f.String(), source)) },
 		Problem:  func(source string, err error) { p.tell("problem", named(err.Error(), source)) },
 		Outcome: func(source, id string, o harvest.Outcome, err error) {
-			if o == harvest.Failed || o == harvest.Parked {
+			if o == harvest.OutcomeFailed || o == harvest.OutcomeParked {
 				p.tell(o.String(), websync.RedactURL(source)+": "+named(err.Error(), id))
 			}
 		},

@@ -67,11 +67,11 @@ type decisions struct {
 
 func (d *decisions) add(decision harvest.Decision) {
 	name := decision.Outcome.String()
-	if decision.Outcome == harvest.Unchanged && decision.Get {
+	if decision.Outcome == harvest.OutcomeUnchanged && decision.Get {
 		name = "ask"
 	}
 	switch {
-	case name == harvest.Unchanged.String() || name == harvest.History.String():
+	case name == harvest.OutcomeUnchanged.String() || name == harvest.OutcomeHistory.String():
 	case d.json:
 		d.kept = append(d.kept, plannedJSON{name, decision.ID, decision.Get})
 	default:

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -252,7 +253,7 @@ func TestCredentials(t *testing.T) {
 func TestStatusKinds(t *testing.T) {
 	for code, want := range map[int]error{
 		202: harvest.ErrTemporary, 204: nil, 206: nil, 300: nil, 400: nil, 401: harvest.ErrForbidden, 403: harvest.ErrForbidden,
-		404: harvest.ErrGone, 405: nil, 408: harvest.ErrTemporary, 410: harvest.ErrGone, 425: harvest.ErrTemporary,
+		404: websync.ErrGone, 405: nil, 408: harvest.ErrTemporary, 410: websync.ErrGone, 425: harvest.ErrTemporary,
 		429: harvest.ErrTemporary, 451: harvest.ErrForbidden, 500: harvest.ErrTemporary, 501: nil, 503: harvest.ErrTemporary,
 		505: nil, 520: harvest.ErrTemporary,
 	} {
@@ -265,7 +266,7 @@ func TestStatusKinds(t *testing.T) {
 			assert.Equal(t, code, status.Code)
 			assert.Equal(t, code, status.StatusCode())
 			assert.Equal(t, "http://example.org/", status.RequestURL())
-			for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, harvest.ErrGone} {
+			for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, websync.ErrGone} {
 				assert.Equal(t, kind == want, errors.Is(err, kind), "%d is %v", code, kind)
 			}
 		})

@@ -43,7 +43,7 @@
 // comes over the wire, in gzip or not.
 //
 // Other errors are final: [*StatusError] for an answer that is not a success, [*Error]
-// for everything else. They match harvest.ErrGone (404 and 410), harvest.ErrForbidden or
+// for everything else. They match websync.ErrGone (404 and 410), harvest.ErrForbidden or
 // harvest.ErrTemporary, and [websync.ErrLimit] or [websync.ErrTruncated] where that is
 // the reason. URLs in errors and logs are without user name, password and the values of
 // query parameters that look like secrets.

@@ -10,7 +10,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A StatusError is an answer that is not a success. It matches [harvest.ErrGone] (404,
+// A StatusError is an answer that is not a success. It matches [websync.ErrGone] (404,
 // 410), [harvest.ErrForbidden] (401, 402, 403, 407, 451) and [harvest.ErrTemporary] (202,
 // 408, 421, 425, 429 and all of 5xx but 501 and 505).
 type StatusError struct {
@@ -40,7 +40,7 @@ func (e *StatusError) RetryAfter() time.Time { return e.RetryAt }
 // Is lets errors.Is match the errors of package harvest.
 func (e *StatusError) Is(target error) bool {
 	switch target {
-	case harvest.ErrGone:
+	case websync.ErrGone:
 		return e.Code == http.StatusNotFound || e.Code == http.StatusGone
 	case harvest.ErrForbidden:
 		switch e.Code {

@@ -260,7 +260,7 @@ func TestResumeAnswers(t *testing.T) {
 						require.ErrorIs(t, err, failure)
 						require.ErrorIs(t, err, websync.ErrTruncated)
 						require.ErrorIs(t, err, harvest.ErrTemporary)
-						require.NotErrorIs(t, err, harvest.ErrGone)
+						require.NotErrorIs(t, err, websync.ErrGone)
 						assert.Equal(t, 1, strings.Count(err.Error(), "fetch: "), err.Error())
 						assert.True(t, strings.HasPrefix(text, got), "nothing wrong was delivered")
 					}
@@ -361,7 +361,7 @@ func TestResumeRefused(t *testing.T) {
 				_, err = read(resp)
 				require.ErrorIs(t, err, websync.ErrTruncated)
 				require.ErrorContains(t, err, tt.text)
-				for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, harvest.ErrGone} {
+				for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, websync.ErrGone} {
 					assert.Equal(t, kind == tt.kind, errors.Is(err, kind), "%v is %v", err, kind)
 				}
 				at, ok := harvest.RetryAfter(err)

@@ -170,7 +170,7 @@ func kinds(err error) string {
 		err  error
 		name string
 	}{
-		{harvest.ErrGone, "ErrGone"}, {harvest.ErrForbidden, "ErrForbidden"}, {harvest.ErrTemporary, "ErrTemporary"},
+		{websync.ErrGone, "ErrGone"}, {harvest.ErrForbidden, "ErrForbidden"}, {harvest.ErrTemporary, "ErrTemporary"},
 		{harvest.ErrNotYet, "ErrNotYet"}, {websync.ErrTruncated, "ErrTruncated"}, {websync.ErrLimit, "ErrLimit"},
 	} {
 		if errors.Is(err, k.err) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
@@ -370,7 +371,7 @@ func TestRobotsName(t *testing.T) {
 		_, err := get(t.Context(), c, "http://example.org/a")
 		require.ErrorIs(t, err, harvest.ErrForbidden, agent)
 		_, err = get(t.Context(), c, "http://example.org/b")
-		require.ErrorIs(t, err, harvest.ErrGone, agent)
+		require.ErrorIs(t, err, websync.ErrGone, agent)
 		assert.Contains(t, w.seen[0].Header.Get("User-Agent"), want, "§2.2.1: the name is part of the header")
 	}
 }
@@ -516,7 +517,7 @@ func TestForbidden(t *testing.T) {
 func mustFail404(t *testing.T, c *Client, url string) {
 	t.Helper()
 	_, err := get(t.Context(), c, url)
-	require.ErrorIs(t, err, harvest.ErrGone)
+	require.ErrorIs(t, err, websync.ErrGone)
 }
 
 // What an answer for robots.txt means (RFC 9309 §2.3.1).

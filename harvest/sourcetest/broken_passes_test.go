@@ -330,7 +330,7 @@ func brokenFailures() []broken {
 		{name: "a 500 is an empty page", caught: "failure/shown failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, harvest.ErrTemporary) })},
 		{name: "a 404 is an empty page", caught: "failure/shown failure/deletes-nothing failure/heals",
-			with: swallow(func(err error) bool { return errors.Is(err, harvest.ErrGone) })},
+			with: swallow(func(err error) bool { return errors.Is(err, websync.ErrGone) })},
 		{name: "a login page is an empty page", caught: "failure/shown failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, websync.ErrNotDocument) })},
 		{name: "another page will do", caught: "failure/shown failure/deletes-nothing failure/heals",

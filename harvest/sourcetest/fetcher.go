@@ -15,7 +15,7 @@ import (
 )
 
 // A Fetcher serves a Site without a network. It answers as package fetch does: with
-// status errors that match [harvest.ErrGone] and its like, "not modified" to conditional
+// status errors that match [websync.ErrGone] and its like, "not modified" to conditional
 // requests, spools, and errors for bodies that are too long or break off. It keeps a log
 // and knows what was not closed. It may be used by many goroutines at once.
 type Fetcher struct {
@@ -223,7 +223,7 @@ func (e *answerError) RequestURL() string { return e.url }
 
 func (e *answerError) Is(target error) bool {
 	switch target {
-	case harvest.ErrGone:
+	case websync.ErrGone:
 		return e.status == 404 || e.status == 410
 	case harvest.ErrForbidden:
 		return e.status == 401 || e.status == 403

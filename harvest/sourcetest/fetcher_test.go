@@ -21,13 +21,13 @@ func TestFetcherStatus(t *testing.T) {
 		status int
 		is     error
 	}{
-		{404, harvest.ErrGone}, {410, harvest.ErrGone}, {403, harvest.ErrForbidden}, {401, harvest.ErrForbidden},
+		{404, websync.ErrGone}, {410, websync.ErrGone}, {403, harvest.ErrForbidden}, {401, harvest.ErrForbidden},
 		{500, harvest.ErrTemporary}, {503, harvest.ErrTemporary}, {429, harvest.ErrTemporary}, {400, nil},
 	} {
 		f := &sourcetest.Fetcher{Site: sourcetest.Site{base: {Status: c.status, Body: "an error page"}}}
 		_, err := f.Fetch(t.Context(), &harvest.Request{URL: base})
 		require.Error(t, err, c.status)
-		for _, kind := range []error{harvest.ErrGone, harvest.ErrForbidden, harvest.ErrTemporary} {
+		for _, kind := range []error{websync.ErrGone, harvest.ErrForbidden, harvest.ErrTemporary} {
 			assert.Equal(t, kind == c.is, errors.Is(err, kind), "%d %v", c.status, kind)
 		}
 		var told interface {

@@ -365,7 +365,7 @@ func recordExtremes(t *tester) {
 	r.Resource.ID = uri1
 	r.Resource.Content = websync.Link{Length: math.MaxInt64, Priority: math.MaxInt32}
 	r.Resource.Links = []websync.Link{
-		{Length: websync.EmptyLength, Priority: math.MinInt32},
+		{Length: websync.StatedZero, Priority: math.MinInt32},
 		{Length: math.MinInt64, Digests: websync.Digests{{Algorithm: "blake3", Sum: "not:hex \xff"}, {Algorithm: "md5"}}},
 	}
 	r.Resource.Origin = &websync.Origin{Title: "only a title"}

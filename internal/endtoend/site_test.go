@@ -38,7 +38,7 @@ type site struct {
 func (s *site) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
 	text, ok := s.files[strings.TrimPrefix(req.URL, origin)]
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", req.URL, harvest.ErrGone)
+		return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
 	}
 	header := map[string][]string{"Date": {"Sun, 01 Nov 2026 12:00:00 GMT"}}
 	resp := &harvest.Response{URL: req.URL, Status: 200, Header: header, Validator: harvest.Validator{ETag: etag(text)}}
