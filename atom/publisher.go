@@ -16,6 +16,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with
@@ -212,7 +213,7 @@ func (p *Publisher) root(name string) (string, error) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
 		strings.HasSuffix(u.Host, ":") || !strings.HasSuffix(p.Base, "/"):
 		return "", fmt.Errorf("atom: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", p.Base)
-	case iriFault(whole) != "" || u.String() != whole || u.EscapedPath() != path.Clean(u.EscapedPath()) || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+	case syntax.IRIFault(whole) != "" || u.String() != whole || u.EscapedPath() != path.Clean(u.EscapedPath()) || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", fmt.Errorf("atom: Publisher.Base and Path make %.200q, which is not the URL of a document", whole)
 	}
 	return u.EscapedPath(), nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // entry returns the entry of an item.
@@ -71,10 +72,10 @@ func (l *lister) content(item *websync.Item) websync.Link {
 		return c
 	}
 	c := l.bodyLink(item, &b)
-	if mediaTypeFault(c.Type) != "" {
+	if syntax.MediaTypeFault(c.Type) != "" {
 		c.Type = "application/octet-stream"
 	}
-	if c.Rel = ""; isCompositeType(c.Type) {
+	if c.Rel = ""; syntax.IsComposite(c.Type) {
 		c.Rel = "alternate"
 	}
 	return c

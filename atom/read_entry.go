@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -336,7 +336,7 @@ func (r *Reader) usable(text []byte, before xmlscan.Losses, fault string) []byte
 // isTwo reports whether what is said to be one IRI is two, with white space in between.
 func isTwo(id []byte) bool {
 	for i, c := range id {
-		if isSpace(c) && document.Scheme(id[i+1:]) > 0 {
+		if syntax.IsSpace(c) && syntax.Scheme(id[i+1:]) > 0 {
 			return true
 		}
 	}
@@ -379,14 +379,14 @@ func (r *Reader) reference(in inherited) ([]byte, error) {
 func (r *Reader) resolved(base string, ref []byte) []byte {
 	v := &r.view
 	ref = r.trimmed(ref)
-	if document.Scheme(ref) > 0 {
+	if syntax.Scheme(ref) > 0 {
 		return v.add(ref)
 	}
 	if base == "" {
 		r.reportChild(ruleRelative, ref, "a relative reference, and nothing to resolve it against")
 	}
 	from := len(v.buf)
-	v.buf = document.AppendResolved(v.buf, base, ref)
+	v.buf = syntax.AppendResolved(v.buf, base, ref)
 	return v.from(from)
 }
 

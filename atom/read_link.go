@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -166,7 +167,7 @@ func (r *Reader) rel(value []byte) []byte {
 		rel = rel[len(registered):]
 	}
 	kept := r.view.add(rel)
-	if schemeEnd(kept) < 0 {
+	if syntax.Scheme(kept) == 0 {
 		for i, c := range kept {
 			if c >= 'A' && c <= 'Z' {
 				kept[i] = c | 0x20
@@ -179,7 +180,7 @@ func (r *Reader) rel(value []byte) []byte {
 // length reads a number of bytes as websync.Link has it.
 func (r *Reader) length(value []byte) (n int64) {
 	digits := xmlscan.Trim(value)
-	if fault := lengthFault(digits); fault != "" {
+	if fault := syntax.LengthFault(digits); fault != "" {
 		r.reportPart(ruleLength, "length", value, fault)
 		return 0
 	}

@@ -3,6 +3,7 @@ package atom
 import (
 	"bytes"
 
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -35,11 +36,11 @@ func (r *Reader) textType(stated []byte) string {
 		return XHTML
 	}
 	r.reportChild(ruleTextType, stated, "the type of a text is text, html or xhtml")
-	t := essence(xmlscan.Trim(stated))
+	t := syntax.Essence(xmlscan.Trim(stated))
 	switch {
-	case equalFold(t, HTML), equalFold(t, "text/html"):
+	case syntax.EqualFold(t, HTML), syntax.EqualFold(t, "text/html"):
 		return HTML
-	case equalFold(t, XHTML), equalFold(t, "application/xhtml+xml"):
+	case syntax.EqualFold(t, XHTML), syntax.EqualFold(t, "application/xhtml+xml"):
 		return XHTML
 	}
 	return PlainText
@@ -110,10 +111,10 @@ func (r *Reader) content(in inherited) (err error) {
 		c.Value, err = r.div()
 	case form == HTML:
 		c.Value, err = r.characters(&ruleContentElement, true)
-	case form == PlainText, isTextType(c.Type) && !isXMLType(c.Type):
+	case form == PlainText, syntax.IsText(c.Type) && !syntax.IsXML(c.Type):
 		c.Value, err = r.characters(&ruleContentElement, false)
 	default:
-		c.Value, err = r.embedded(isXMLType(c.Type))
+		c.Value, err = r.embedded(syntax.IsXML(c.Type))
 	}
 	return err
 }
@@ -128,7 +129,7 @@ func (r *Reader) contentForm(c *ContentView) string {
 		if string(c.Type) == form {
 			return form
 		}
-		if equalFold(c.Type, form) {
+		if syntax.EqualFold(c.Type, form) {
 			r.reportChild(ruleContentType, c.Type, "the type is written in small letters")
 			c.Type = r.view.add([]byte(form))
 			return form
@@ -141,11 +142,11 @@ func (r *Reader) contentForm(c *ContentView) string {
 func (r *Reader) contentElsewhere(c *ContentView) error {
 	media := ""
 	switch {
-	case equalFold(c.Type, PlainText):
+	case syntax.EqualFold(c.Type, PlainText):
 		media = "text/plain"
-	case equalFold(c.Type, HTML):
+	case syntax.EqualFold(c.Type, HTML):
 		media = "text/html"
-	case equalFold(c.Type, XHTML):
+	case syntax.EqualFold(c.Type, XHTML):
 		media = "application/xhtml+xml"
 	}
 	if media != "" {
@@ -215,7 +216,7 @@ func dropSpace(b []byte) []byte {
 	}
 	kept := b[:0]
 	for _, c := range b {
-		if !isSpace(c) {
+		if !syntax.IsSpace(c) {
 			kept = append(kept, c)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -209,7 +210,7 @@ func (r *Reader) open() (err error) {
 	case r.space != Namespace:
 		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), "the namespace is not "+Namespace)
 	}
-	if document.Scheme(r.Document) > 1 { // a file name may start with a drive's letter
+	if syntax.Scheme(r.Document) > 1 { // a file name may start with a drive's letter
 		r.scope.base = r.Document
 	}
 	if r.kind == FeedDocument {
@@ -434,7 +435,7 @@ func (r *Reader) stated(in inherited) (lang, base string) {
 				lang = undetermined
 			}
 		case "base":
-			r.scratch = document.AppendResolved(r.scratch[:0], in.base, xmlscan.Trim(a.Value))
+			r.scratch = syntax.AppendResolved(r.scratch[:0], in.base, xmlscan.Trim(a.Value))
 			base = r.intern(r.scratch)
 		}
 	}

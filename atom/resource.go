@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -95,10 +95,10 @@ func (k *elementKeeper) markup(local string, t Text, base string) {
 }
 
 func (k *elementKeeper) text(local string, t Text, base string) {
-	if t.Base = cmp.Or(t.Base, base); t.Type == PlainText || t.Type == "" || iriFault(t.Base) != "" {
+	if t.Base = cmp.Or(t.Base, base); t.Type == PlainText || t.Type == "" || syntax.IRIFault(t.Base) != "" {
 		t.Base = ""
 	}
-	if languageFault(t.Lang) != "" {
+	if syntax.LanguageFault(t.Lang) != "" {
 		t.Lang = ""
 	}
 	k.begin()
@@ -145,7 +145,7 @@ func inUTF8(mediaType string) string {
 	kind, params, err := mime.ParseMediaType(mediaType)
 	switch {
 	case err != nil && strings.Contains(strings.ToLower(mediaType), "charset"):
-		return essence(mediaType) + "; charset=utf-8"
+		return syntax.Essence(mediaType) + "; charset=utf-8"
 	case err != nil, params["charset"] == "", strings.EqualFold(params["charset"], "utf-8"):
 		return mediaType
 	}
@@ -186,7 +186,7 @@ func withBase(element []byte, base string) []byte {
 	if at := bytes.Index(element[:end], []byte(attr)); at >= 0 {
 		own, _, _ := bytes.Cut(element[at+len(attr):end], []byte{'"'})
 		from, to = at, min(end, at+len(attr)+len(own)+1)
-		base = string(document.AppendResolved(nil, base, []byte(html.UnescapeString(string(own)))))
+		base = string(syntax.AppendResolved(nil, base, []byte(html.UnescapeString(string(own)))))
 	}
 	value, err := xmlscan.AppendAttr([]byte(attr), base)
 	if err != nil || end == 0 {
@@ -233,7 +233,7 @@ func (m *entryMaker) entry(r *websync.Resource, updated websync.Datetime, author
 	if updated.IsZero() {
 		e.Updated = r.Modified
 	}
-	if languageFault(e.Lang) != "" {
+	if syntax.LanguageFault(e.Lang) != "" {
 		e.Lang = ""
 	}
 	if e.Authors = cleanPeople(r.Authors); len(e.Authors) == 0 {
@@ -261,7 +261,7 @@ func (e *Entry) represent(r *websync.Resource) {
 	}
 	isPage := func(l websync.Link) bool { return isAlternate(l.Rel) }
 	if e.Content.IsZero() && !slices.ContainsFunc(e.Links, isPage) {
-		if colon := schemeEnd(e.ID); colon >= 0 && isHTTP(e.ID, colon) && iriFault(e.ID) == "" {
+		if syntax.IsHTTP(e.ID) && syntax.IRIFault(e.ID) == "" {
 			e.Links = append(e.Links, websync.Link{Rel: "alternate", Href: e.ID})
 		} else {
 			e.Content.Type = PlainText
@@ -275,7 +275,7 @@ func (e *Entry) represent(r *websync.Resource) {
 // addContent states the link to the content as what it is.
 func (e *Entry) addContent(l websync.Link) {
 	if l.Rel == "" {
-		if isCompositeType(l.Type) {
+		if syntax.IsComposite(l.Type) {
 			l.Type = ""
 		}
 		l.Title = ""
@@ -296,13 +296,13 @@ func (e *Entry) addContent(l websync.Link) {
 
 func sourceOf(o *websync.Origin) *Feed {
 	f := &Feed{Updated: o.Updated, Authors: cleanPeople(o.Authors)}
-	if iriFault(o.ID) == "" {
+	if syntax.IRIFault(o.ID) == "" {
 		f.ID = o.ID
 	}
 	if title := cleanText(o.Title); title != "" {
 		f.Title = Text{Type: PlainText, Value: title}
 	}
-	if iriFault(o.Self) == "" {
+	if syntax.IRIFault(o.Self) == "" {
 		f.Links = []websync.Link{{Rel: "self", Href: o.Self}}
 	}
 	return f

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // plain returns the text without markup.
@@ -55,10 +56,10 @@ func passMarkup(text []byte, i int) (end int, space bool) {
 		return passUntil(text, i+4, "-->"), false
 	case rest[0] == '!' || rest[0] == '?':
 		return passUntil(text, i+2, ">"), false
-	case rest[0] == '/' && len(rest) > 1 && isAlpha(rest[1]):
+	case rest[0] == '/' && len(rest) > 1 && syntax.IsAlpha(rest[1]):
 		name, end := tagEnd(text, i+2)
 		return max(end, i), !isPhrase(text[i+2 : name])
-	case !isAlpha(rest[0]):
+	case !syntax.IsAlpha(rest[0]):
 		return i, false
 	}
 	n, end := tagEnd(text, i+1)
@@ -93,9 +94,9 @@ func isPhrase(name []byte) bool {
 // cleanText returns s without what XML can't carry.
 func cleanText(s string) string {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' && !isSpace(c) || c >= utf8.RuneSelf {
+		if c := s[i]; c < ' ' && !syntax.IsSpace(c) || c >= utf8.RuneSelf {
 			return strings.Map(func(r rune) rune {
-				if r < ' ' && !isSpace(byte(r)) || r == 0xFFFE || r == 0xFFFF {
+				if r < ' ' && !syntax.IsSpace(byte(r)) || r == 0xFFFE || r == 0xFFFF {
 					return -1
 				}
 				return r
@@ -110,10 +111,10 @@ func cleanPeople(people []websync.Person) []websync.Person {
 	var clean []websync.Person
 	for _, p := range people {
 		p.Name = firstText(p.Name, p.Email, p.URI)
-		if emailFault(p.Email) != "" || cleanText(p.Email) != p.Email {
+		if syntax.EmailFault(p.Email) != "" || cleanText(p.Email) != p.Email {
 			p.Email = ""
 		}
-		if iriFault(p.URI) != "" {
+		if syntax.IRIFault(p.URI) != "" {
 			p.URI = ""
 		}
 		if p.Name != "" {
@@ -167,13 +168,13 @@ func tellApart(links []websync.Link) {
 
 // cleanLink returns what Atom can state of a link. Ok is false if that is nothing.
 func cleanLink(l websync.Link) (_ websync.Link, ok bool) {
-	if iriFault(l.Href) != "" || l.Rel != "" && relFault(l.Rel) != "" {
+	if syntax.IRIFault(l.Href) != "" || l.Rel != "" && syntax.RelationFault(l.Rel) != "" {
 		return l, false
 	}
-	if mediaTypeFault(l.Type) != "" {
+	if syntax.MediaTypeFault(l.Type) != "" {
 		l.Type = ""
 	}
-	if languageFault(l.Lang) != "" {
+	if syntax.LanguageFault(l.Lang) != "" {
 		l.Lang = ""
 	}
 	l.Title = cleanText(l.Title)

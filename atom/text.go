@@ -1,6 +1,9 @@
 package atom
 
-import "github.com/websync-go/websync"
+import (
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
+)
 
 // The types of a [Text], and of a [Content] beside media types.
 const (
@@ -49,3 +52,25 @@ type Content struct {
 
 // IsZero reports whether there is no content. Empty content that is stated has a Type.
 func (c *Content) IsZero() bool { return c.Type == "" && c.Href == "" && c.Value == "" }
+
+// date3339 reads a date as Atom has it: RFC 3339, with a time, seconds, a zone, and the
+// letters T and Z as capitals (RFC 4287 §3.3). What is only a departure from that, and
+// has a time all the same, is returned with its fault.
+func date3339[T syntax.Text](s T) (d websync.Datetime, fault string) {
+	d, err := websync.ParseDatetime(string(s))
+	switch {
+	case err != nil:
+		d, fault, err = websync.ParseDatetimeLenient(string(s))
+		if err != nil {
+			return websync.Datetime{}, "not an RFC 3339 date: " + err.Error()
+		}
+		return d, "not an RFC 3339 date: " + fault
+	case d.Precision() <= websync.PrecisionDay:
+		return d, "a date without a time"
+	case d.Precision() < websync.PrecisionSecond:
+		return d, "a time without seconds"
+	case syntax.IndexAny(s, "tz") < len(s):
+		return d, "a small t or z"
+	}
+	return d, ""
+}

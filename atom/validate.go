@@ -12,6 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -81,7 +82,7 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 }
 
 func newValidator(o ValidateOptions) *validator {
-	if o.URL == "" && schemeEnd(o.Document) > 1 {
+	if o.URL == "" && syntax.Scheme(o.Document) > 1 {
 		o.URL = o.Document
 	}
 	return &validator{o: o}

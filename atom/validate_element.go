@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -254,7 +254,7 @@ func (v *validator) value(s *scope, c *childModel, at spot) error {
 			v.report(rulePersonName, at, c.local, nil, "an empty name")
 		}
 	case holdsEmail:
-		if fault := emailFault(text); fault != "" {
+		if fault := syntax.EmailFault(text); fault != "" {
 			v.report(ruleEmail, at, c.local, text, fault)
 		}
 	}
@@ -385,11 +385,11 @@ next:
 func (v *validator) xmlAttribute(local string, a xmlscan.Attr, at spot) {
 	switch a.Name.Local {
 	case "lang":
-		if fault := languageFault(a.Value); fault != "" && len(a.Value) > 0 { // empty: not known (XML 1.0 §2.12)
+		if fault := syntax.LanguageFault(a.Value); fault != "" && len(a.Value) > 0 { // empty: not known (XML 1.0 §2.12)
 			v.report(ruleLang, at, local, a.Value, fault)
 		}
 	case "base":
-		if fault := iriReferenceFault(a.Value); fault != "" {
+		if fault := syntax.ReferenceFault(a.Value); fault != "" {
 			v.report(ruleBase, at, local, a.Value, fault)
 		}
 	}
@@ -405,7 +405,7 @@ func (v *validator) baseOf(outer string) string {
 	if !ok {
 		return outer
 	}
-	return string(document.AppendResolved(nil, outer, base))
+	return string(syntax.AppendResolved(nil, outer, base))
 }
 
 // trimmed returns a value without the white space around it, and reports that.
@@ -420,7 +420,7 @@ func (v *validator) trimmed(element string, value []byte, at spot) []byte {
 // reference checks an IRI, absolute or relative. attribute is empty if it is the
 // element's text.
 func (v *validator) reference(rule Rule, element, attribute string, value []byte, at spot) {
-	if fault := iriReferenceFault(v.trimmed(element, value, at)); fault != "" {
+	if fault := syntax.ReferenceFault(v.trimmed(element, value, at)); fault != "" {
 		if attribute != "" {
 			fault = attribute + ": " + fault
 		}
@@ -434,7 +434,7 @@ func (v *validator) id(s *scope, text []byte, at spot) {
 	if s.has("id") == 1 {
 		s.id = append(s.id, text...)
 	}
-	if fault := iriFault(text); len(text) == 0 {
+	if fault := syntax.IRIFault(text); len(text) == 0 {
 		v.reportLoss(ruleID, at, "id", text, fault)
 	} else if fault != "" {
 		v.report(ruleID, at, "id", text, fault)
@@ -445,10 +445,10 @@ func (v *validator) id(s *scope, text []byte, at spot) {
 
 // idForm checks what an id, which is an absolute IRI, should be besides.
 func (v *validator) idForm(element string, id []byte, at spot) {
-	if fault := iriUnnormal(id); fault != "" {
+	if fault := syntax.NormalFault(id); fault != "" {
 		v.report(ruleIDNormal, at, element, id, fault)
 	}
-	if fault := idSchemeFault(id); fault != "" {
+	if fault := syntax.SchemeFault(id); fault != "" {
 		v.report(ruleIDScheme, at, element, id, fault)
 	}
 }
@@ -497,7 +497,7 @@ func (v *validator) category(at spot) error {
 		v.report(ruleTerm, at, "category", term, "an empty term")
 	}
 	if scheme, ok := v.attr("scheme"); ok {
-		if fault := iriFault(v.trimmed("category", scheme, at)); fault != "" {
+		if fault := syntax.IRIFault(v.trimmed("category", scheme, at)); fault != "" {
 			v.report(ruleCategory, at, "category", scheme, "scheme: "+fault)
 		}
 	}

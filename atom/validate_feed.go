@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // headRelations are those of a feed's links that a chain of documents, or its check,
@@ -164,7 +165,7 @@ func (v *validator) historyMark(s *scope, local string, at spot) error {
 // headLink keeps a link of the feed itself. Only of those to a feed there may be no
 // second one.
 func (v *validator) headLink(rel, href []byte, feed bool, at spot) {
-	i := slices.IndexFunc(headRelations[:], func(known string) bool { return equalFold(rel, known) })
+	i := slices.IndexFunc(headRelations[:], func(known string) bool { return syntax.EqualFold(rel, known) })
 	if i < 0 {
 		return
 	}
@@ -279,9 +280,9 @@ func (v *validator) ref(s *scope) {
 		return
 	}
 	s.id = append(s.id, ref...)
-	if fault := iriFault(ref); fault != "" {
+	if fault := syntax.IRIFault(ref); fault != "" {
 		v.report(ruleTombstoneRef, s.at, s.name, ref, "ref: "+fault)
-	} else if fault := idSchemeFault(ref); fault != "" {
+	} else if fault := syntax.SchemeFault(ref); fault != "" {
 		v.report(ruleIDScheme, s.at, s.name, ref, "ref: "+fault)
 	}
 }

@@ -1,6 +1,10 @@
 package atom
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/websync-go/websync/internal/syntax"
+)
 
 // An htmlChecker looks at HTML in a text, as it could stand in a div. It is no parser: it
 // finds tags that do not fit together.
@@ -37,11 +41,11 @@ func (c *htmlChecker) markup(text []byte, at int) (end int, fault string) {
 			return 0, "a comment without an end"
 		}
 		return at + 1 + 3 + n + 3, ""
-	case len(rest) > 0 && isAlpha(rest[0]):
+	case len(rest) > 0 && syntax.IsAlpha(rest[0]):
 		return c.start(text, at+1)
-	case len(rest) > 1 && rest[0] == '/' && isAlpha(rest[1]):
+	case len(rest) > 1 && rest[0] == '/' && syntax.IsAlpha(rest[1]):
 		return c.endTag(text, at+2)
-	case len(rest) > 0 && (isAlpha(rest[0]|0x20) || rest[0] == '!' || rest[0] == '?' || rest[0] == '/'):
+	case len(rest) > 0 && (syntax.IsAlpha(rest[0]|0x20) || rest[0] == '!' || rest[0] == '?' || rest[0] == '/'):
 		return 0, "a declaration or an instruction"
 	}
 	return 0, "a < that starts no tag"
@@ -50,7 +54,7 @@ func (c *htmlChecker) markup(text []byte, at int) (end int, fault string) {
 // tagEnd returns where the name that starts at i ends, and the tag, just behind its '>';
 // 0 if it does not.
 func tagEnd(text []byte, i int) (name, end int) {
-	for name = i; name < len(text) && !isSpace(text[name]) && text[name] != '/' && text[name] != '>'; name++ {
+	for name = i; name < len(text) && !syntax.IsSpace(text[name]) && text[name] != '/' && text[name] != '>'; name++ {
 	}
 	var quote byte
 	for end = name; end < len(text); end++ {
@@ -146,7 +150,7 @@ func (c *htmlChecker) atEnd(text []byte) string {
 // inForeign tells whether the place is inside of SVG or MathML, or begins it.
 func (c *htmlChecker) inForeign(text []byte) bool {
 	for _, t := range c.open {
-		if name := text[t.start:t.end]; equalFold(name, "svg") || equalFold(name, "math") {
+		if name := text[t.start:t.end]; syntax.EqualFold(name, "svg") || syntax.EqualFold(name, "math") {
 			return true
 		}
 	}
@@ -156,7 +160,7 @@ func (c *htmlChecker) inForeign(text []byte) bool {
 // isOneOf tells whether a name, in any case, is one of some.
 func isOneOf(name []byte, names ...string) bool {
 	for _, n := range names {
-		if equalFold(name, n) {
+		if syntax.EqualFold(name, n) {
 			return true
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 const feedType = "application/atom+xml"
@@ -21,28 +21,28 @@ func (v *validator) link(s *scope, at spot) error {
 	}
 	rel, stated := v.relation(at)
 	mediaType, typed := v.attr("type")
-	if fault := mediaTypeFault(mediaType); typed && fault != "" {
+	if fault := syntax.MediaTypeFault(mediaType); typed && fault != "" {
 		report(ruleLinkType, mediaType, fault)
 	}
 	hreflang, ok := v.attr("hreflang")
-	if fault := languageFault(hreflang); ok && fault != "" {
+	if fault := syntax.LanguageFault(hreflang); ok && fault != "" {
 		report(ruleHreflang, hreflang, fault)
 	}
 	length, ok := v.attr("length")
-	if fault := lengthFault(length); ok && fault != "" {
+	if fault := syntax.LengthFault(length); ok && fault != "" {
 		report(ruleLength, length, fault)
 	}
-	if !ok && equalFold(rel, "enclosure") {
+	if !ok && syntax.EqualFold(rel, "enclosure") {
 		report(ruleEnclosure, nil, "no length")
 	}
-	if !stated || equalFold(rel, "alternate") {
+	if !stated || syntax.EqualFold(rel, "alternate") {
 		s.alternate = true
 		if s.model != &tombstoneModel && !s.alternates.add(v.alternateHash(mediaType, hreflang)) {
 			report(ruleAlternate, href, "another alternate has the same type and hreflang")
 		}
 	}
 	if s.model == &feedModel {
-		v.headLink(rel, href, !typed || equalFold(essence(mediaType), feedType), at)
+		v.headLink(rel, href, !typed || syntax.EqualFold(syntax.Essence(mediaType), feedType), at)
 	}
 	v.linkExtensions("link", at)
 	return v.undefined("link")
@@ -56,9 +56,9 @@ func (v *validator) relation(at spot) (name []byte, stated bool) {
 		return nil, false
 	}
 	name = bytes.TrimPrefix(rel, []byte(registered))
-	if fault := relFault(rel); fault != "" {
+	if fault := syntax.RelationFault(rel); fault != "" {
 		v.report(ruleRel, at, "link", rel, fault)
-	} else if schemeEnd(name) < 0 && !isRelation(name) {
+	} else if syntax.Scheme(name) == 0 && !syntax.IsRelation(name) {
 		v.report(ruleRelUnknown, at, "link", rel, "not a registered name; others are IRIs")
 	}
 	return name, true
@@ -81,7 +81,7 @@ func (v *validator) alternateHash(mediaType, hreflang []byte) uint64 {
 // resolved returns a reference of the current element, which is the feed's, as an
 // absolute IRI, if a base is known.
 func (v *validator) resolved(href []byte) string {
-	return string(document.AppendResolved(nil, v.baseOf(v.head.base), bytes.TrimSpace(href)))
+	return string(syntax.AppendResolved(nil, v.baseOf(v.head.base), bytes.TrimSpace(href)))
 }
 
 // isLinkExtension tells whether the older drafts of the link extensions have an
@@ -106,7 +106,7 @@ func (v *validator) linkExtensions(element string, at spot) {
 		case "hash":
 			digests = v.hash(digests, element, a.Value, at)
 		case "etag":
-			if fault := entityTagFault(a.Value); fault != "" {
+			if fault := syntax.EntityTagFault(a.Value); fault != "" {
 				v.report(ruleETag, at, element, a.Value, fault)
 			}
 		case "modified", "accessed":
@@ -130,11 +130,11 @@ func (v *validator) hash(digests websync.Digests, element string, value []byte, 
 	n := 0
 	for field := range strings.FieldsSeq(string(value)) {
 		n++
-		if fault := digestFault(field); fault != "" {
+		if fault := syntax.DigestFault(field); fault != "" {
 			v.report(ruleHash, at, element, []byte(field), fault)
 			continue
 		}
-		if name, _, _ := strings.Cut(field, ":"); digestSize(name) == 0 {
+		if name, _, _ := strings.Cut(field, ":"); syntax.DigestSize(name) == 0 {
 			v.report(ruleHashForm, at, element, []byte(field), "an algorithm that the link extensions do not name")
 		}
 		if d, err := websync.ParseDigest(field); err == nil {

@@ -1,6 +1,7 @@
 package atom
 
 import (
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -170,8 +171,8 @@ func (v *validator) contentSrc(kind string, typed bool, at spot) error {
 
 // contentType checks a media type. It returns false if it is none.
 func (v *validator) contentType(kind string, at spot) bool {
-	fault := mediaTypeFault(kind)
-	if fault == "" && isCompositeType(kind) {
+	fault := syntax.MediaTypeFault(kind)
+	if fault == "" && syntax.IsComposite(kind) {
 		fault = "a composite media type"
 	}
 	if fault != "" {
@@ -188,15 +189,15 @@ func (v *validator) inlineContent(s *scope, kind string, at spot) (full bool, er
 		return v.text(kind, "content", ruleContentElement, at)
 	case !v.contentType(kind, at):
 		return true, v.skip()
-	case isXMLType(kind):
+	case syntax.IsXML(kind):
 		return v.xmlContent(kind, at)
 	}
 	text, err := v.plain("content", ruleContentElement)
-	if err != nil || isTextType(kind) {
+	if err != nil || syntax.IsText(kind) {
 		return !isBlank(text), err
 	}
 	s.binary = true
-	if fault := base64Fault(text); fault != "" {
+	if fault := syntax.Base64Fault(text); fault != "" {
 		v.report(ruleContentBase64, at, "content", nil, fault)
 	}
 	return !isBlank(text), nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // What a byte can be of.
@@ -18,7 +19,7 @@ var plainBytes = func() (t [256]uint8) {
 	for i := range t {
 		c := byte(i)
 		switch {
-		case isAlpha(c), isDigit(c), c == '-', c == '.':
+		case syntax.IsAlpha(c), syntax.IsDigit(c), c == '-', c == '.':
 			t[c] = hostByte | pathByte | typeByte
 		case c == '+':
 			t[c] = pathByte | typeByte

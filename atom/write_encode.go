@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -103,7 +104,7 @@ func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {
 
 // isGenerated tells whether a prefix could be one that attribute makes up.
 func isGenerated(prefix string) bool {
-	return len(prefix) > 2 && prefix[:2] == "ns" && isDigit(prefix[2])
+	return len(prefix) > 2 && prefix[:2] == "ns" && syntax.IsDigit(prefix[2])
 }
 
 // isForeign tells whether attributes may have a namespace.
@@ -114,7 +115,7 @@ func isForeign(space string) bool {
 // isName tells whether s is a name without a colon.
 func (c *encoder) isName(s string) bool {
 	for i := range len(s) {
-		if ch := s[i]; !isAlpha(ch) && ch != '_' && (i == 0 || !isDigit(ch) && ch != '-' && ch != '.') {
+		if ch := s[i]; !syntax.IsAlpha(ch) && ch != '_' && (i == 0 || !syntax.IsDigit(ch) && ch != '-' && ch != '.') {
 			if ch < utf8.RuneSelf {
 				return false
 			}
@@ -185,7 +186,7 @@ func (c *encoder) iriAttr(element, name string, r *Rule, s string) {
 		c.plain(name, s)
 		return
 	}
-	c.check(element, r, iriFault(s))
+	c.check(element, r, syntax.IRIFault(s))
 	c.attr(element, name, s)
 }
 
@@ -194,8 +195,8 @@ func (c *encoder) langAttr(element, name string, r *Rule, s string) {
 	if s == "" {
 		return
 	}
-	if len(s) != 2 || !isAlpha(s[0]) || !isAlpha(s[1]) {
-		c.check(element, r, languageFault(s))
+	if len(s) != 2 || !syntax.IsAlpha(s[0]) || !syntax.IsAlpha(s[1]) {
+		c.check(element, r, syntax.LanguageFault(s))
 	}
 	c.attr(element, name, s)
 }
@@ -206,7 +207,7 @@ func (c *encoder) typeAttr(element string, r *Rule, s string) {
 		c.plain(` type="`, s)
 		return
 	}
-	c.check(element, r, mediaTypeFault(s))
+	c.check(element, r, syntax.MediaTypeFault(s))
 	c.attr(element, ` type="`, s)
 }
 
@@ -229,7 +230,7 @@ func (c *encoder) iri(name string, r *Rule, s string) {
 	if isPlainURL(s) {
 		c.b = append(c.b, s...)
 	} else {
-		c.check(name, r, iriFault(s))
+		c.check(name, r, syntax.IRIFault(s))
 		c.value(name, s)
 	}
 	c.close(name)

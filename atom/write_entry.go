@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 var (
@@ -146,7 +147,7 @@ func (c *encoder) person(name string, p *websync.Person) {
 	c.margin = margin
 	if p.Email != "" {
 		if p.Email != c.email {
-			c.check(name, &ruleEmail, emailFault(p.Email))
+			c.check(name, &ruleEmail, syntax.EmailFault(p.Email))
 		}
 		c.b = append(c.b, "<email>"...)
 		c.value(name, p.Email)
@@ -252,7 +253,7 @@ func (c *encoder) link(l *websync.Link) {
 	if rel := cmp.Or(l.Rel, "alternate"); isPlainRel(rel) {
 		c.plain(` rel="`, rel)
 	} else {
-		c.check(name, &ruleRel, relFault(rel))
+		c.check(name, &ruleRel, syntax.RelationFault(rel))
 		c.attr(name, ` rel="`, rel)
 	}
 	c.iriAttr(name, ` href="`, &ruleHref, l.Href)
@@ -313,7 +314,7 @@ func (c *encoder) hash(element string, digests websync.Digests) {
 		if parsed, err := websync.ParseDigest(text); err != nil || parsed != d {
 			c.breaks(element, &ruleHash)
 		}
-		c.check(element, &ruleHash, digestFault(text))
+		c.check(element, &ruleHash, syntax.DigestFault(text))
 		c.value(element, text)
 	}
 	c.b = append(c.b, '"')
@@ -405,9 +406,9 @@ func (c *Content) form() contentForm {
 		return htmlContent
 	case c.Type == XHTML:
 		return xhtmlContent
-	case isXMLType(c.Type):
+	case syntax.IsXML(c.Type):
 		return xmlContent
-	case isTextType(c.Type):
+	case syntax.IsText(c.Type):
 		return otherTextContent
 	}
 	return base64Content
@@ -426,7 +427,7 @@ func (c *encoder) content(x *Content) contentForm {
 		c.plain(` type="`, x.Type)
 	case form != textContent && x.Type != "":
 		c.typeAttr(name, &ruleContentType, x.Type)
-		if isCompositeType(x.Type) {
+		if syntax.IsComposite(x.Type) {
 			c.breaks(name, &ruleContentType)
 		}
 	}
@@ -463,7 +464,7 @@ func (c *encoder) inline(value string, form contentForm) {
 		}
 		c.b = append(c.b, value...)
 	case base64Content:
-		c.check(name, &ruleContentBase64, base64Fault(value))
+		c.check(name, &ruleContentBase64, syntax.Base64Fault(value))
 		c.b = append(c.b, value...)
 	default:
 		c.value(name, value)

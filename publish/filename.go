@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // An export keeps what it needs in this directory.
@@ -36,7 +38,7 @@ func fileName(path string) (string, error) {
 	var names []string
 	for segment := range strings.SplitSeq(segments, "/") {
 		name, err := url.PathUnescape(segment)
-		if err != nil || escapeBytes(name, standsForItself) != segment {
+		if err != nil || syntax.Escape(name, syntax.Segment.Has) != segment {
 			return "", fmt.Errorf("%.200q is not escaped as a server expects it", segment)
 		}
 		names = append(names, name)
@@ -76,9 +78,4 @@ func checkFileName(name string) error {
 		return fmt.Errorf("%q holds a control character, a slash or a backslash", name)
 	}
 	return nil
-}
-
-// standsForItself reports whether c stands for itself in a segment (RFC 3986 §3.3).
-func standsForItself(c byte) bool {
-	return isAlphanumeric(c) || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }

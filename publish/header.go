@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // The policies of documents.
@@ -128,7 +129,7 @@ func formatLink(l websync.Link) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("<" + escapeURI(l.Href) + ">; rel=" + quoted(l.Rel))
+	b.WriteString("<" + syntax.Escape(l.Href, syntax.URI.Has) + ">; rel=" + quoted(l.Rel))
 	if l.Type != "" && isPrintable(l.Type) {
 		b.WriteString("; type=" + quoted(l.Type))
 	}
@@ -140,7 +141,7 @@ func formatLink(l websync.Link) string {
 	case isPrintable(l.Title):
 		b.WriteString("; title=" + quoted(l.Title))
 	default:
-		b.WriteString("; title*=UTF-8''" + escapeBytes(strings.ToValidUTF8(l.Title, "\uFFFD"), isAlphanumeric))
+		b.WriteString("; title*=UTF-8''" + syntax.Escape(strings.ToValidUTF8(l.Title, "\uFFFD"), syntax.Alnum.Has))
 	}
 	return b.String()
 }
@@ -148,28 +149,4 @@ func formatLink(l websync.Link) string {
 // quoted returns a quoted-string (RFC 9110 §5.6.4) of printable text.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-}
-
-// escapeURI escapes what may not stand in a URI, and leaves its escapes and delimiters
-// alone.
-func escapeURI(s string) string {
-	return escapeBytes(s, func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("<>\"\\^`{|}", c) < 0 })
-}
-
-// escapeBytes escapes the bytes that are not plain with a percent sign.
-func escapeBytes(s string, plain func(byte) bool) string {
-	const digits = "0123456789ABCDEF"
-	b := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if c := s[i]; plain(c) {
-			b = append(b, c)
-		} else {
-			b = append(b, '%', digits[c>>4], digits[c&15])
-		}
-	}
-	return string(b)
-}
-
-func isAlphanumeric(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // The namespaces of the extensions that the package knows.
@@ -179,7 +180,7 @@ func nearExtension(space string) (near bool, right string) {
 // The checks of values return what is wrong.
 
 func checkURL(text string) string {
-	if fault := urlFault(text); fault != "" {
+	if fault := syntax.URLFault(text); fault != "" {
 		return fault
 	}
 	if utf8.RuneCountInString(text) >= maxLoc {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A listing is one document of a Publisher, in the state that its ETag names.
@@ -137,8 +138,8 @@ func (l *lister) add(item *websync.Item) error {
 		e.LastMod = websync.NewDatetime(item.Time)
 	}
 	escaped, filtered := false, false
-	if hasLinks(item) && urlFault(e.Loc) != "" { // one of them should be the loc as it is written
-		e.Loc, escaped = escapeIRI(e.Loc), true
+	if hasLinks(item) && syntax.URLFault(e.Loc) != "" { // one of them should be the loc as it is written
+		e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 	}
 	l.addElements(item)
 	for {
@@ -155,7 +156,7 @@ func (l *lister) add(item *websync.Item) error {
 		case refused.Element != "loc":
 			e.Elements = e.Elements[:0] // can't be: filter knows what encode does
 		case !escaped:
-			e.Loc, escaped = escapeIRI(e.Loc), true
+			e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 		default:
 			l.refuse(item, refused)
 			return nil
@@ -197,37 +198,10 @@ func (l *lister) loc(item *websync.Item) string {
 	if isKept(item) {
 		return l.publisher.site.locator.URL(item, contentBody)
 	}
-	if _, end := splitURL(r.Content.Href); end > 0 {
+	if _, end := syntax.SplitHTTP(r.Content.Href); end > 0 {
 		return r.Content.Href
 	}
 	return r.ID
-}
-
-// escapeIRI percent-encodes the bytes that a URL can't have (RFC 3987 §3.1), and percent
-// signs and brackets that mean nothing where they are.
-func escapeIRI(s string) string {
-	const hex = "0123456789ABCDEF"
-	_, end := splitURL(s)
-	fragment := false
-	b := make([]byte, 0, len(s)+len(s)/2)
-	for i := range len(s) {
-		c := s[i]
-		escape := locBytes[c] != 0
-		switch c {
-		case '%':
-			escape = len(s) < i+3 || !isHex(s[i+1]) || !isHex(s[i+2])
-		case '[', ']':
-			escape = i >= end
-		case '#':
-			escape, fragment = fragment, true
-		}
-		if escape {
-			b = append(b, '%', hex[c>>4], hex[c&15])
-		} else {
-			b = append(b, c)
-		}
-	}
-	return string(b)
 }
 
 // addElements adds what search engines take. What is not a value of changefreq or

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -28,7 +28,7 @@ func (r *Reader) takeLoc(text []byte) {
 		r.lose(ruleLocSyntax, text, "an element inside of loc: nobody can tell which URL is meant")
 		return
 	}
-	if httpHost(loc) == 0 {
+	if syntax.HTTPHost(loc) == 0 {
 		absolute, rule, message := r.base.resolve(loc)
 		if absolute == nil {
 			r.lose(rule, text, message)
@@ -42,23 +42,23 @@ func (r *Reader) takeLoc(text []byte) {
 	if len(loc) >= maxLoc && utf8.RuneCount(loc) >= maxLoc {
 		r.reportChild(ruleLocLength, text, "2,048 characters or more")
 	}
-	if faults := locFaults(loc); faults != 0 {
-		if faults&notOne != 0 {
+	if faults := syntax.URLFlaws(loc); faults != 0 {
+		if faults&syntax.NotOne != 0 {
 			r.lose(ruleLocSyntax, text, "white space or markup inside: nobody can tell which URL is meant")
 			return
 		}
-		if faults&notURL != 0 {
+		if faults&syntax.NotURL != 0 {
 			r.reportChild(ruleLocSyntax, text, "a character that no URL has")
 		}
-		if faults&notASCII != 0 && isTwo(loc) {
+		if faults&syntax.NotASCII != 0 && isTwo(loc) {
 			r.lose(ruleLocSyntax, text, "white space inside, and another URL or line: nobody can tell which URL is meant")
 			return
 		}
-		if faults&notASCII != 0 && bytes.Contains(loc, []byte("\ufffd")) {
+		if faults&syntax.NotASCII != 0 && bytes.Contains(loc, []byte("\ufffd")) {
 			r.lose(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: nobody can tell which URL is meant")
 			return
 		}
-		if faults&notASCII != 0 {
+		if faults&syntax.NotASCII != 0 {
 			r.reportChild(ruleLocEscape, text, "characters outside ASCII that are not percent-encoded")
 		}
 	}
@@ -98,7 +98,7 @@ func isTwo(loc []byte) bool {
 		}
 		c, n := utf8.DecodeRune(loc[i:])
 		loc = loc[i+n:]
-		if c == 0x85 || c == 0x2028 || c == 0x2029 || httpHost(loc) > 0 {
+		if c == 0x85 || c == 0x2028 || c == 0x2029 || syntax.HTTPHost(loc) > 0 {
 			return true
 		}
 	}
@@ -127,71 +127,11 @@ func (r *Reader) lose(rule Rule, value []byte, message string) {
 	r.reportLoss(rule, r.line, r.column, element, value, message)
 }
 
-// httpHost returns where the host of an absolute HTTP URL starts; 0 if url is none.
-func httpHost(url []byte) int {
-	n := len("http://")
-	if len(url) <= n {
-		return 0
-	}
-	if string(url[:n]) != "http://" {
-		if string(url[:n]) != "https:/" || url[n] != '/' {
-			return httpHostFold(url)
-		}
-		n++
-	}
-	if n == len(url) || url[n] == '/' {
-		return 0
-	}
-	return n
-}
-
-// httpHostFold is httpHost for schemes with capitals.
-func httpHostFold(url []byte) int {
-	for _, scheme := range []string{"http://", "https://"} {
-		n := len(scheme)
-		if len(url) > n && strings.EqualFold(string(url[:n]), scheme) && url[n] != '/' {
-			return n
-		}
-	}
-	return 0
-}
-
-// What is wrong with a byte of a URL.
-const (
-	notURL uint8 = 1 << iota
-	notASCII
-	notOne // white space, markup or a control character: the text is not one URL
-)
-
-var locBytes = func() (t [256]uint8) {
-	for c := range t {
-		switch {
-		case c >= utf8.RuneSelf:
-			t[c] = notASCII
-		case c <= ' ', c == '<', c == '>', c == 0x7f:
-			t[c] = notURL | notOne
-		case strings.IndexByte(`"{}|\^`+"`", byte(c)) >= 0:
-			t[c] = notURL
-		}
-	}
-	return t
-}()
-
-func locFaults(loc []byte) (faults uint8) {
-	for ; len(loc) >= 4; loc = loc[4:] {
-		faults |= locBytes[loc[0]] | locBytes[loc[1]] | locBytes[loc[2]] | locBytes[loc[3]]
-	}
-	for _, c := range loc {
-		faults |= locBytes[c]
-	}
-	return faults
-}
-
 // A base is the absolute HTTP URL that relative locs are resolved against; empty if the document has none.
 type base string
 
 func newBase(document string) base {
-	if _, end := splitURL(document); end == 0 {
+	if _, end := syntax.SplitHTTP(document); end == 0 {
 		return ""
 	}
 	return base(document)
@@ -199,7 +139,7 @@ func newBase(document string) base {
 
 // resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if it can't be used.
 func (b base) resolve(loc []byte) (absolute []byte, _ Rule, message string) {
-	if n := document.Scheme(loc); n > 0 {
+	if n := syntax.Scheme(loc); n > 0 {
 		scheme := string(loc[:n])
 		switch http := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"); {
 		case http && len(bytes.Trim(loc[n+1:], "/")) == 0:
@@ -212,12 +152,12 @@ func (b base) resolve(loc []byte) (absolute []byte, _ Rule, message string) {
 	if b == "" {
 		return loc, ruleLocRelative, "a relative URL, and nothing to resolve it against"
 	}
-	start, end := splitURL(b)
+	start, end := syntax.SplitHTTP(b)
 	host := b[start:end]
 	if len(loc) >= len(host) && string(loc[:len(host)]) == string(host) && (len(loc) == len(host) || loc[len(host)] == '/') {
 		return append([]byte(b[:start]), loc...), ruleLocRelative, "a URL without its scheme"
 	}
-	absolute = document.AppendResolved(nil, string(b), loc)
+	absolute = syntax.AppendResolved(nil, string(b), loc)
 	if _, err := url.Parse(string(absolute)); err != nil {
 		return nil, ruleLocRelative, "a relative URL that can't be resolved"
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 func TestLocSet(t *testing.T) {
@@ -34,7 +36,7 @@ func TestCanonical(t *testing.T) {
 		"https://www.example.com/a/b%7ec?x=%c3%a9#fragment",
 		"https://www.example.com/x/../%61/./b~c?x=%C3%A9",
 	} {
-		assert.Equal(t, "https://www.example.com/a/b~c?x=%C3%A9", canonical(url))
+		assert.Equal(t, "https://www.example.com/a/b~c?x=%C3%A9", syntax.Canonical(url))
 	}
 	for in, want := range map[string]string{
 		"http://example.com":         "http://example.com/",
@@ -44,6 +46,6 @@ func TestCanonical(t *testing.T) {
 		"ftp://example.com/A":        "ftp://example.com/A",
 		"":                           "",
 	} {
-		assert.Equal(t, want, canonical(in), in)
+		assert.Equal(t, want, syntax.Canonical(in), in)
 	}
 }

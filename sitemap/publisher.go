@@ -16,6 +16,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Publisher publishes a [websync.Catalog] as a sitemap, with these documents:
@@ -136,7 +137,7 @@ func (p *Publisher) layout() *layout {
 			name = "sitemap.xml"
 		}
 		l.err = p.check(name)
-		_, end := splitURL(p.Base)
+		_, end := syntax.SplitHTTP(p.Base)
 		l.origin, l.root = p.Base[:end], p.Base[end:]+name
 		l.ext = path.Ext(name)
 		l.stem = strings.TrimSuffix(l.root, l.ext)
@@ -167,16 +168,16 @@ func (p *Publisher) Check() error {
 
 // check returns what is wrong with the settings, of which the Locator comes last.
 func (p *Publisher) check(name string) error {
-	host, end := splitURL(p.Base)
+	host, end := syntax.SplitHTTP(p.Base)
 	whole := p.Base + name
 	switch {
 	case p.Catalog == nil:
 		return errors.New("sitemap: Publisher.Catalog is nil")
 	case end > 0 && strings.Contains(p.Base[host:end], "@"):
 		return errors.New("sitemap: Publisher.Base must not hold a user or a password")
-	case end == 0 || !strings.HasSuffix(p.Base[end:], "/") || emptyPort(p.Base):
+	case end == 0 || !strings.HasSuffix(p.Base[end:], "/") || syntax.HasEmptyPort(p.Base):
 		return fmt.Errorf("sitemap: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", p.Base)
-	case urlFault(whole) != "" || strings.ContainsAny(whole, "?#"):
+	case syntax.URLFault(whole) != "" || strings.ContainsAny(whole, "?#"):
 		return fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which is not the URL of a document", whole)
 	case path.Clean(whole[end:]) != whole[end:] || whole[end:] == robotsPath || strings.HasSuffix(name, gzipSuffix):
 		return fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must be a clean URL, not /robots.txt, without \".gz\"", whole)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -554,7 +555,7 @@ const smallTZ = "not a W3C date: T and Z are written in capitals"
 
 // hasSmallTZ reports whether a datetime has a small t or z, which RFC 3339 allows and W3C
 // datetimes don't have.
-func hasSmallTZ[T text](datetime T) bool {
+func hasSmallTZ[T syntax.Text](datetime T) bool {
 	const date = len("2006-01-02")
 	return len(datetime) > date && (datetime[date] == 't' || datetime[len(datetime)-1] == 'z')
 }

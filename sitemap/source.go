@@ -20,6 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -276,7 +277,7 @@ func (w *walk) all(ctx context.Context) {
 	if !w.source.Complete || w.from.whole {
 		root.known = w.from.parts[keyOf(root.url)]
 	}
-	w.asked[canonical(root.url)] = true
+	w.asked[syntax.Canonical(root.url)] = true
 	w.documents++
 	w.fetchAndCheck(ctx, root)
 	defer root.close()
@@ -336,7 +337,7 @@ func (w *walk) robots(ctx context.Context) {
 			loc := []byte(urls[0])
 			urls = urls[1:]
 			w.open--
-			if httpHost(loc) == 0 {
+			if syntax.HTTPHost(loc) == 0 {
 				absolute, _, message := base.resolve(loc)
 				w.run.Report(ruleRobots.Finding(file.final, 0, 0, "", loc, message))
 				if absolute == nil {
@@ -383,12 +384,12 @@ func (w *walk) show(ctx context.Context, p *part) bool {
 // redirected returns an error if p redirects to another document of the set: what p
 // itself would list was not read.
 func (w *walk) redirected(p *part) error {
-	final := canonical(p.final)
+	final := syntax.Canonical(p.final)
 	if p.final == "" {
 		return nil
 	}
 	_, read := w.read[final]
-	if final != canonical(p.url) && (read || w.asked[final]) {
+	if final != syntax.Canonical(p.url) && (read || w.asked[final]) {
 		return named(p.url, errRedirect(p.final))
 	}
 	w.read[final] = p.url
@@ -520,10 +521,10 @@ func (w *walk) index(ctx context.Context, p *part) bool {
 // part returns the document that an entry of an index names; nil if it is not to be read.
 func (w *walk) part(index *part, v *View) *part {
 	p := &part{url: string(v.Loc), index: index, vouched: index.vouched}
-	key := canonical(p.url)
+	key := syntax.Canonical(p.url)
 	if w.asked[key] || index.within(key) {
 		w.run.Report(ruleRepeated.Finding(index.final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
-		if index.depth > 0 && canonical(index.url) == key {
+		if index.depth > 0 && syntax.Canonical(index.url) == key {
 			w.skipped++ // the index around it, perhaps, served in its place
 		}
 		return nil
@@ -558,7 +559,7 @@ func (w *walk) part(index *part, v *View) *part {
 // after redirects.
 func (p *part) within(key string) bool {
 	for ; p != nil; p = p.index {
-		if canonical(p.final) == key {
+		if syntax.Canonical(p.final) == key {
 			return true
 		}
 	}
@@ -791,7 +792,7 @@ func (f *first) report(w *walk, p *part, rule Rule, what string) {
 // sameHost tells whether an entry is on the host of its sitemap, under the name before or
 // after redirects.
 func (p *part) sameHost(loc []byte) bool {
-	from := httpHost(loc)
+	from := syntax.HTTPHost(loc)
 	if from == 0 {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // maxLine limits the lines of text sitemaps and robots.txt files. A longer one is passed
@@ -73,7 +74,7 @@ func isText(head []byte) bool {
 	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)), func(c rune) bool { return c == '\n' || c == '\r' }) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && line[0] != '#' {
-			return httpHost(line) > 0
+			return syntax.HTTPHost(line) > 0
 		}
 	}
 	return false
@@ -133,7 +134,7 @@ func lineFault(url []byte, long bool) string {
 		return "a line over 64 KiB"
 	case !utf8.Valid(url):
 		return "a line that is not UTF-8"
-	case httpHost(url) == 0:
+	case syntax.HTTPHost(url) == 0:
 		return "a line that is not an absolute URL"
 	case bytes.ContainsAny(url, " \t\v\f"):
 		return "white space inside the line: one URL a line, nothing else"

@@ -9,13 +9,13 @@ import (
 	"hash/maphash"
 	"io"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use:
@@ -102,10 +102,10 @@ type validator struct {
 	sum    Summary
 	tree   treeReader
 
-	home   origin // of the document, or of its first entry
-	known  bool   // home is the document's
-	dir    string // of the document's path, with a slash at its end
-	robots map[origin]string
+	home   syntax.Origin // of the document, or of its first entry
+	known  bool          // home is the document's
+	dir    string        // of the document's path, with a slash at its end
+	robots map[syntax.Origin]string
 
 	seed maphash.Seed
 	seen map[uint64]int // the line of each loc; two locs with one hash are met once in 10 million full documents
@@ -153,33 +153,13 @@ func (v *validator) report(rule Rule, p place, element string, value []byte, mes
 
 // place finds out where entries may lie.
 func (v *validator) place() {
-	home, at := originOf(v.o.URL)
+	home, at := syntax.OriginOf(v.o.URL)
 	if home == "" {
 		return
 	}
 	v.home, v.known = home, true
-	p := pathOf(v.o.URL, at)
+	p := syntax.PathOf(v.o.URL, at)
 	v.dir = p[:strings.LastIndexByte(p, '/')+1]
-}
-
-// pathOf returns the path of a URL whose authority ends at the given byte, without dots.
-func pathOf(url string, at int) string {
-	p := url[at:]
-	if end := strings.IndexAny(p, "?#"); end >= 0 {
-		p = p[:end]
-	}
-	if p == "" {
-		return "/"
-	}
-	if !strings.Contains(p, "/.") && !strings.Contains(p, "/%2") {
-		return p
-	}
-	p = strings.NewReplacer("%2e", ".", "%2E", ".").Replace(p)
-	clean := path.Clean(p)
-	if clean != "/" && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/.") || strings.HasSuffix(p, "/..")) {
-		clean += "/"
-	}
-	return clean
 }
 
 func (v *validator) run() error {
@@ -257,12 +237,12 @@ func (v *validator) loc(e *View) {
 	if first := v.seenBefore(loc, e.at.line); first > 0 {
 		report(ruleLocTwice, fmt.Sprintf("listed before, in line %d", first))
 	}
-	host, end := splitURL(loc)
+	host, end := syntax.SplitHTTP(loc)
 	if end == 0 {
 		return // the Reader has said so
 	}
-	if locFaults(loc) == 0 {
-		if message := urlFault(loc); message != "" {
+	if syntax.URLFlaws(loc) == 0 {
+		if message := syntax.URLFault(loc); message != "" {
 			report(ruleLocSyntax, message)
 		}
 	}
@@ -299,12 +279,12 @@ func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
 	if home := string(v.home); len(loc) > len(home) && end == len(home) && string(loc[:end]) == home && (v.dir == "/" || !v.known) {
 		return
 	}
-	there, _ := originOf(string(loc))
+	there, _ := syntax.OriginOf(string(loc))
 	switch {
 	case v.home == "":
 		v.home = there
 	case there == v.home:
-		if p := pathOf(string(loc), end); v.known && !strings.HasPrefix(p, v.dir) {
+		if p := syntax.PathOf(string(loc), end); v.known && !strings.HasPrefix(p, v.dir) {
 			report(ruleLocation, "not below "+v.dir+", where the sitemap lies")
 		}
 	case !v.known:
@@ -319,9 +299,9 @@ func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
 }
 
 // difference says in what an origin is not v.home.
-func (v *validator) difference(there origin) string {
-	scheme, host := v.home.split()
-	otherScheme, otherHost := there.split()
+func (v *validator) difference(there syntax.Origin) string {
+	scheme, host := v.home.Split()
+	otherScheme, otherHost := there.Split()
 	switch {
 	case host == otherHost:
 		return "another scheme"
@@ -339,7 +319,7 @@ func hostname(host string) string {
 const maxOrigins = 100 // whose robots.txt are asked for
 
 // crossSubmit says why a document may not list pages of another origin; "" if it may.
-func (v *validator) crossSubmit(there origin) string {
+func (v *validator) crossSubmit(there syntax.Origin) string {
 	if message, ok := v.robots[there]; ok {
 		return message
 	}
@@ -347,7 +327,7 @@ func (v *validator) crossSubmit(there origin) string {
 		return "too many hosts to ask each for its robots.txt"
 	}
 	if v.robots == nil {
-		v.robots = make(map[origin]string)
+		v.robots = make(map[syntax.Origin]string)
 	}
 	message := "the robots.txt there does not name the sitemap"
 	named, err := v.o.Robots(string(there))
@@ -363,13 +343,13 @@ func (v *validator) crossSubmit(there origin) string {
 
 // isDocument reports whether a URL is one of the document.
 func (v *validator) isDocument(url string) bool {
-	url = canonical(url)
-	return url == canonical(v.o.URL) || slices.ContainsFunc(v.o.Aliases, func(alias string) bool { return url == canonical(alias) })
+	url = syntax.Canonical(url)
+	return url == syntax.Canonical(v.o.URL) || slices.ContainsFunc(v.o.Aliases, func(alias string) bool { return url == syntax.Canonical(alias) })
 }
 
 // child checks what an index lists.
 func (v *validator) child(loc string, report func(Rule, string)) {
-	there, _ := originOf(loc)
+	there, _ := syntax.OriginOf(loc)
 	switch {
 	case v.home == "":
 		v.home = there

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -298,10 +299,10 @@ var (
 
 // append appends the children of an entry. If it fails, it names the element.
 func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, element string, err error) {
-	switch message := urlFault(e.Loc); {
+	switch message := syntax.URLFault(e.Loc); {
 	case message != "":
 		return b, "loc", errors.New(message)
-	case emptyPort(e.Loc):
+	case syntax.HasEmptyPort(e.Loc):
 		return b, "loc", errEmptyPort
 	case len(e.Loc) < minLoc:
 		return b, "loc", errShort

@@ -10,6 +10,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -172,7 +173,7 @@ func (p *parser) resolve(base, ref string) string {
 	if ref == "" || p.grown > MaxBytes {
 		return ref
 	}
-	abs := document.AppendResolved(nil, base, []byte(ref))
+	abs := syntax.AppendResolved(nil, base, []byte(ref))
 	p.grown += max(0, len(abs)-len(ref))
 	return string(abs)
 }
@@ -235,7 +236,7 @@ func category(categories *[]atom.Category, term, scheme, label string) {
 	if term = strings.TrimSpace(term); term == "" {
 		return
 	}
-	if scheme = strings.TrimSpace(scheme); document.Scheme(scheme) == 0 {
+	if scheme = strings.TrimSpace(scheme); syntax.Scheme(scheme) == 0 {
 		scheme = ""
 	}
 	*categories = append(*categories, atom.Category{Term: term, Scheme: scheme, Label: strings.TrimSpace(label)})

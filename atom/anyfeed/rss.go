@@ -8,7 +8,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 func (p *parser) rss(o *outline, f *rss.Feed) {
@@ -87,7 +87,7 @@ func (p *parser) rssLinks(e *atom.Entry, i *rss.Item) {
 }
 
 func isWeb(ref string) bool {
-	scheme := strings.ToLower(ref[:document.Scheme(ref)])
+	scheme := strings.ToLower(ref[:syntax.Scheme(ref)])
 	return scheme == "http" || scheme == "https"
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // checkpointVersion is that of checkpoints that hold, in decimal, how many files there
@@ -130,7 +131,7 @@ func (w *walk) show(ctx context.Context, l *listing, id string) bool {
 
 func (w *walk) entry(ctx context.Context, dir, id string, e *entry) bool {
 	name := e.name
-	id = string(appendEscaped(append(make([]byte, 0, len(id)+len(name)+8), id...), name))
+	id = string(syntax.AppendEscaped(append(make([]byte, 0, len(id)+len(name)+8), id...), name, syntax.Segment.Has))
 	if e.isDir() {
 		id += "/"
 	}

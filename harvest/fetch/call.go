@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A call is one Fetch on its way: the request made ready, and what is left of its
@@ -331,23 +332,7 @@ func tidy(u *url.URL) *url.URL {
 // escapeQuery escapes what net/url leaves as it is in a query: white space, controls,
 // quotes and raw UTF-8.
 func escapeQuery(q string) string {
-	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' }
-	for i := range len(q) {
-		if plain(q[i]) {
-			continue
-		}
-		var b strings.Builder
-		b.WriteString(q[:i])
-		for ; i < len(q); i++ {
-			if plain(q[i]) {
-				b.WriteByte(q[i])
-			} else {
-				fmt.Fprintf(&b, "%%%02X", q[i])
-			}
-		}
-		return b.String()
-	}
-	return q
+	return syntax.Escape(q, func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' })
 }
 
 // maxURL is how long a URL may be, in bytes: twice what RFC 9110 §4.1 wants everybody to

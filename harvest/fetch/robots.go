@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 const (
@@ -274,16 +275,14 @@ func canonical(s string, inQuery bool) (string, bool) {
 			b = append(b, c)
 			continue
 		}
-		if c == '%' && i+2 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				c = byte(n)
-				i += 2
-			}
+		if octet, ok := syntax.Escaped(s, i); ok {
+			c = octet
+			i += 2
 		}
-		if unreserved(c) {
+		if syntax.Unreserved.Has(c) {
 			b = append(b, c)
 		} else {
-			b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
+			b = syntax.AppendEscape(b, c)
 		}
 	}
 	return string(b), inQuery
@@ -292,12 +291,7 @@ func canonical(s string, inQuery bool) (string, bool) {
 // stays reports whether an octet that is not percent-encoded stays as it is.
 func stays(c byte, inQuery bool) bool {
 	if inQuery {
-		return unreserved(c) || c == '=' || c == '&'
+		return syntax.Unreserved.Has(c) || c == '=' || c == '&'
 	}
-	return unreserved(c) || c == '/' || c == '?'
-}
-
-// unreserved is the set of this name of RFC 3986 §2.3.
-func unreserved(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
+	return syntax.Unreserved.Has(c) || c == '/' || c == '?'
 }

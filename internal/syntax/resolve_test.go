@@ -1,4 +1,4 @@
-package document_test
+package syntax_test
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
-func resolve(base, ref string) string { return string(document.AppendResolved(nil, base, []byte(ref))) }
+func resolve(base, ref string) string { return string(syntax.AppendResolved(nil, base, []byte(ref))) }
 
 // TestAppendResolved: the first are those of RFC 3986 §5.4.
 func TestAppendResolved(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAppendResolved(t *testing.T) {
 	for _, test := range tests {
 		assert.Equal(t, test.want, resolve(test.base, test.ref), "%s against %s", test.ref, test.base)
 	}
-	assert.Equal(t, "x http://a/g", string(document.AppendResolved([]byte("x "), "http://a/b", []byte("g"))))
+	assert.Equal(t, "x http://a/g", string(syntax.AppendResolved([]byte("x "), "http://a/b", []byte("g"))))
 }
 
 // FuzzAppendResolved: the same as the algorithm of the RFC, wherever the base has a path
@@ -81,8 +81,8 @@ func FuzzAppendResolved(f *testing.F) {
 	f.Add("s://e", "..//b/../c")
 	f.Fuzz(func(t *testing.T, base, ref string) {
 		got := resolve(base, ref)
-		n := document.Scheme(base)
-		if n == 0 || document.Scheme(ref) > 0 {
+		n := syntax.Scheme(base)
+		if n == 0 || syntax.Scheme(ref) > 0 {
 			assert.Equal(t, ref, got)
 			return
 		}

@@ -1,48 +1,26 @@
-package document
-
-import "bytes"
-
-// Scheme returns the length of the scheme that an absolute URI starts with; 0 if ref is
-// not absolute (RFC 3986 §3.1).
-func Scheme[T string | []byte](ref T) int {
-	for i := range len(ref) {
-		switch c := ref[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
-		case i > 0 && c == ':':
-			return i
-		default:
-			return 0
-		}
-	}
-	return 0
-}
+package syntax
 
 // AppendResolved appends ref, resolved against base, to dst (RFC 3986 §5.2). It looks at
-// nothing but the structure: IRIs, and what no URI can have, come through byte for byte.
-// What is absolute stays as it is, and so does ref if base is not absolute.
+// the structure only: IRIs, and what no URI can have, come through byte for byte. An
+// absolute ref stays as it is, and so does any ref if base is not absolute.
 func AppendResolved(dst []byte, base string, ref []byte) []byte {
 	n := Scheme(base)
 	if n == 0 || Scheme(ref) > 0 {
 		return append(dst, ref...)
 	}
-	rest := base[n+1:]
-	authority := 0 // its length, slashes included
-	if len(rest) >= 2 && rest[:2] == "//" {
-		authority = 2 + cut(rest[2:], "/?#")
-	}
+	authority := authorityEnd(base[n+1:])
 	root := n + 1 + authority
-	path := root + cut(base[root:], "?#")
+	path := root + IndexAny(base[root:], "?#")
 	switch {
 	case len(ref) == 0 || ref[0] == '#':
-		dst = append(dst, base[:root+cut(base[root:], "#")]...)
+		dst = append(dst, base[:root+IndexAny(base[root:], "#")]...)
 		return append(dst, ref...)
 	case ref[0] == '?':
 		dst = append(dst, base[:path]...)
 		return append(dst, ref...)
-	case bytes.HasPrefix(ref, []byte("//")):
+	case authorityEnd(ref) > 0:
 		dst = append(dst, base[:n+1]...)
-		root = 2 + cut(ref[2:], "/?#")
+		root = authorityEnd(ref)
 		dst = append(dst, ref[:root]...)
 		return appendClean(dst, len(dst), ref[root:])
 	}
@@ -61,7 +39,7 @@ func AppendResolved(dst []byte, base string, ref []byte) []byte {
 // appendClean appends ref, whose path goes on with dst[from:], and removes the segments
 // "." and ".." (RFC 3986 §5.2.4).
 func appendClean(dst []byte, from int, ref []byte) []byte {
-	path := cut(ref, "?#")
+	path := IndexAny(ref, "?#")
 	dst = append(dst, ref[:path]...)
 	if from < len(dst) && dst[from] == '/' {
 		dst = removeDots(dst, from)
@@ -69,7 +47,7 @@ func appendClean(dst []byte, from int, ref []byte) []byte {
 	return append(dst, ref[path:]...)
 }
 
-// removeDots cleans the path dst[from:], which starts with a slash, in its place.
+// removeDots cleans the path dst[from:], which starts with a slash, in place.
 func removeDots(dst []byte, from int) []byte {
 	out := from
 	for i := from; i < len(dst); {
@@ -94,20 +72,8 @@ func removeDots(dst []byte, from int) []byte {
 	return dst[:out]
 }
 
-// cut returns how far s goes before the first byte of chars.
-func cut[T string | []byte](s T, chars string) int {
-	for i := range len(s) {
-		for j := range len(chars) {
-			if s[i] == chars[j] {
-				return i
-			}
-		}
-	}
-	return len(s)
-}
-
-// lastSlash returns where the last slash of s is, or -1.
-func lastSlash[T string | []byte](s T) int {
+// lastSlash returns the position of the last slash of s; -1 if there is none.
+func lastSlash[T Text](s T) int {
 	i := len(s) - 1
 	for i >= 0 && s[i] != '/' {
 		i--

@@ -1,0 +1,103 @@
+package syntax
+
+// A langTag is what is left of a language tag while it is read.
+type langTag[T Text] struct{ rest T }
+
+// peek returns the next subtag.
+func (t *langTag[T]) peek() T { return t.rest[:IndexAny(t.rest, "-")] }
+
+// next passes over the next subtag.
+func (t *langTag[T]) next() {
+	n := len(t.peek())
+	t.rest = t.rest[min(n+1, len(t.rest)):]
+}
+
+// take passes over the next subtag if it has from min to max characters and is of letters
+// only, if that is asked for.
+func (t *langTag[T]) take(least, most int, letters bool) bool {
+	sub := t.peek()
+	if len(sub) < least || len(sub) > most {
+		return false
+	}
+	for i := range len(sub) {
+		if !IsAlpha(sub[i]) && (letters || !IsDigit(sub[i])) {
+			return false
+		}
+	}
+	t.next()
+	return true
+}
+
+// irregular are the tags that the grammar does not cover and that are valid all the same
+// (RFC 5646 §2.2.8).
+var irregular = [...]string{
+	"en-gb-oed", "i-ami", "i-bnn", "i-default", "i-enochian", "i-hak", "i-klingon", "i-lux", "i-mingo", "i-navajo", "i-pwn",
+	"i-tao", "i-tay", "i-tsu", "sgn-be-fr", "sgn-be-nl", "sgn-ch-de",
+}
+
+// LanguageFault checks that a language tag is well-formed (RFC 5646 §2.1).
+func LanguageFault[T Text](s T) string {
+	const fault = "not a language tag"
+	for _, known := range irregular {
+		if EqualFold(s, known) {
+			return ""
+		}
+	}
+	if len(s) == 0 || s[len(s)-1] == '-' {
+		return fault
+	}
+	t := langTag[T]{s}
+	if sub := t.peek(); !EqualFold(sub, "x") {
+		t.language()
+		if len(t.rest) == len(s) || !t.extensions() {
+			return fault
+		}
+	}
+	if EqualFold(t.peek(), "x") && len(t.peek()) < len(t.rest) {
+		for t.next(); t.take(1, 8, false); {
+		}
+	}
+	if len(t.rest) > 0 {
+		return fault
+	}
+	return ""
+}
+
+// language passes over language, script, region and variants.
+func (t *langTag[T]) language() {
+	switch n := len(t.peek()); {
+	case n < 2 || !t.take(2, 8, true):
+		return
+	case n <= 3:
+		for range 3 {
+			t.take(3, 3, true)
+		}
+	}
+	t.take(4, 4, true)
+	if region := t.peek(); len(region) == 2 || len(region) == 3 && IsDigit(region[0]) && IsDigit(region[1]) && IsDigit(region[2]) {
+		t.take(2, 3, len(region) == 2)
+	}
+	for {
+		sub := t.peek()
+		if len(sub) < 4 || len(sub) == 4 && !IsDigit(sub[0]) || !t.take(4, 8, false) {
+			return
+		}
+	}
+}
+
+// extensions passes over the extensions. It returns false if one has nothing but its
+// letter.
+func (t *langTag[T]) extensions() bool {
+	for {
+		sub := t.peek()
+		if len(sub) != 1 || EqualFold(sub, "x") || !IsAlpha(sub[0]) && !IsDigit(sub[0]) {
+			return true
+		}
+		t.next()
+		if !t.take(2, 8, false) {
+			return false
+		}
+		for t.take(2, 8, false) {
+		}
+	}
+}

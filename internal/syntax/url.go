@@ -1,0 +1,200 @@
+package syntax
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// HTTPHost returns the position of the host in an absolute HTTP URL; 0 if s is none.
+func HTTPHost[T Text](s T) int {
+	n := len("http://")
+	if len(s) > 4 && s[4]|0x20 == 's' {
+		n++
+	}
+	if len(s) <= n || s[n-1] != '/' || s[n-2] != '/' || s[n-3] != ':' || s[n] == '/' || !hasPrefixFold(s, "http") {
+		return 0
+	}
+	return n
+}
+
+// SplitHTTP returns where the host of an absolute HTTP URL begins, after which user
+// information may come first, and where its authority ends; 0, 0 if s is none.
+func SplitHTTP[T Text](s T) (host, end int) {
+	host = HTTPHost(s)
+	if host == 0 || s[host] == '?' || s[host] == '#' {
+		return 0, 0
+	}
+	for end = host; end < len(s) && s[end] != '/' && s[end] != '?' && s[end] != '#'; end++ {
+	}
+	return host, end
+}
+
+// URLFault checks an absolute HTTP URL (RFC 3986 §3, RFC 9110 §4.2). Clients refuse a port
+// above 65535, and escapes of ASCII in a host; so it does, too.
+func URLFault[T Text](s T) string {
+	host, end := SplitHTTP(s)
+	if end == 0 {
+		return "not an absolute HTTP URL"
+	}
+	if fault := authorityFault(s[host:end], 0); fault != "" {
+		return fault
+	}
+	if fault := hostFault(hostPort(s[host:end])); fault != "" {
+		return fault
+	}
+	return tailFault(s[end:], 0)
+}
+
+// hostFault checks what clients ask of host:port besides its grammar.
+func hostFault[T Text](s T) string {
+	colon := len(s)
+	for colon > 0 && s[colon-1] != ':' && s[colon-1] != ']' {
+		colon--
+	}
+	name, port := s, s[len(s):]
+	if colon > 0 && s[colon-1] == ':' {
+		name, port = s[:colon-1], s[colon:]
+	}
+	if len(name) == 0 {
+		return "no host"
+	}
+	n := 0
+	for i := range len(port) {
+		if n = n*10 + int(port[i]-'0'); n > 65535 {
+			return "a port above 65535"
+		}
+	}
+	for i := range len(name) {
+		if c, ok := Escaped(name, i); ok && c < utf8.RuneSelf {
+			return "an ASCII character of the host that is percent-encoded"
+		}
+	}
+	if EqualFold(name[:min(2, len(name))], "[v") {
+		return "no IP address in the brackets"
+	}
+	return ""
+}
+
+// HasEmptyPort reports whether the host of an absolute HTTP URL is followed by a colon and
+// no port.
+func HasEmptyPort[T Text](s T) bool {
+	_, end := SplitHTTP(s)
+	return s[end-1] == ':'
+}
+
+// Flaws are what is wrong with the bytes of a URL, wherever they are.
+type Flaws uint8
+
+const (
+	NotURL   Flaws = 1 << iota // ASCII that no URL has
+	NotASCII                   // outside ASCII
+	NotOne                     // white space, markup or a control character: the text is not one URL
+)
+
+var flaws = func() (t [256]Flaws) {
+	for i := range t {
+		switch c := byte(i); {
+		case c >= utf8.RuneSelf:
+			t[c] = NotASCII
+		case c <= ' ', c == '<', c == '>', c == 0x7f:
+			t[c] = NotURL | NotOne
+		case !URI.Has(c):
+			t[c] = NotURL
+		}
+	}
+	return t
+}()
+
+// URLFlaws returns the flaws of all bytes of s. It is fast: it knows no structure.
+func URLFlaws[T Text](s T) (found Flaws) {
+	for ; len(s) >= 4; s = s[4:] {
+		found |= flaws[s[0]] | flaws[s[1]] | flaws[s[2]] | flaws[s[3]]
+	}
+	for i := range len(s) {
+		found |= flaws[s[i]]
+	}
+	return found
+}
+
+// EscapeURL percent-encodes the bytes of an IRI that an HTTP URL can't have (RFC 3987
+// §3.1), and percent signs, brackets and number signs that mean nothing where they are.
+func EscapeURL(s string) string {
+	_, end := SplitHTTP(s)
+	fragment := false
+	b := make([]byte, 0, len(s)+len(s)/2)
+	for i := range len(s) {
+		c := s[i]
+		plain := URI.Has(c)
+		switch c {
+		case '%':
+			_, plain = Escaped(s, i)
+		case '[', ']':
+			plain = i < end
+		case '#':
+			plain, fragment = !fragment, true
+		}
+		if plain {
+			b = append(b, c)
+		} else {
+			b = AppendEscape(b, c)
+		}
+	}
+	return string(b)
+}
+
+// An Origin is a scheme, a host and a port, in lower case and without the scheme's default
+// port.
+type Origin string
+
+// OriginOf returns the origin of an absolute HTTP URL, and the position of its path; "" if
+// url is none.
+func OriginOf(url string) (o Origin, path int) {
+	host, end := SplitHTTP(url)
+	if end == 0 {
+		return "", 0
+	}
+	authority := strings.ToLower(url[host:end])
+	authority = authority[strings.LastIndexByte(authority, '@')+1:]
+	scheme, port := "http://", ":80"
+	if host == len("https://") {
+		scheme, port = "https://", ":443"
+	}
+	return Origin(scheme + strings.TrimSuffix(strings.TrimSuffix(authority, port), ":")), end
+}
+
+// Split returns the scheme and the rest of an origin.
+func (o Origin) Split() (scheme, host string) {
+	scheme, host, _ = strings.Cut(string(o), "://")
+	return scheme, host
+}
+
+// Canonical returns what is the same for all spellings of an HTTP URL that RFC 3986
+// §6.2.2 and §6.2.3 call equivalent, without the fragment. It returns other URLs as they
+// are.
+func Canonical(url string) string {
+	o, end := OriginOf(url)
+	if o == "" {
+		return url
+	}
+	rest, _, _ := strings.Cut(url[end:], "#")
+	query := ""
+	if i := strings.IndexByte(rest, '?'); i >= 0 {
+		query = rest[i:]
+	}
+	return string(o) + normalEscapes(PathOf(rest, 0)) + normalEscapes(query)
+}
+
+// PathOf returns the path of a URL whose authority ends at the given byte, without dot
+// segments; "/" if it is empty.
+func PathOf(url string, end int) string {
+	p := url[end:]
+	p = p[:IndexAny(p, "?#")]
+	if p == "" {
+		return "/"
+	}
+	if !strings.Contains(p, "/.") && !strings.Contains(p, "/%2") {
+		return p
+	}
+	p = strings.NewReplacer("%2e", ".", "%2E", ".").Replace(p)
+	return string(removeDots([]byte(p), 0))
+}
