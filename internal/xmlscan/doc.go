@@ -1,5 +1,6 @@
-// Package xmlscan reads and writes XML 1.0 (fifth edition) with Namespaces in XML 1.0
-// (third edition), as a stream, checked in full and without allocating for each token.
+// Package xmlscan reads XML 1.0 (fifth edition) with Namespaces in XML 1.0 (third edition)
+// as a stream, checks it in full, and allocates nothing per token. It escapes text for
+// those who write XML.
 //
 // Reading. A [Reader] is pulled token by token and gives views into its own buffer, valid
 // until the next call:
@@ -46,9 +47,9 @@
 // and a "--" inside of a comment is one: where the end of a comment is damaged, it runs
 // on to the end of another.
 //
-// Writing. A [Writer] appends to one buffer and flushes it to an io.Writer. It never
-// produces what a Reader would refuse: names, characters, prefixes and nesting are
-// checked, and the first error sticks.
+// Writing. [AppendText] and [AppendAttr] escape values and refuse characters that XML
+// can't carry. [Reader.AppendElement] copies an element of a document so that it can stand
+// in any other.
 //
 // The inside of a DOCTYPE is passed over, not checked: that its declarations are
 // well-formed is not known. It is looked through for entity declarations, and for its

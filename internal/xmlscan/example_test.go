@@ -3,7 +3,6 @@ package xmlscan_test
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/websync-go/websync/internal/xmlscan"
@@ -59,26 +58,4 @@ func ExampleReader_AppendElement() {
 	text, err := r.AppendElement(nil)
 	fmt.Printf("%s %v\n", text, err)
 	// Output: <dc:rights xmlns:dc="http://purl.org/dc/terms/">CC0</dc:rights> <nil>
-}
-
-func ExampleWriter() {
-	w := xmlscan.NewWriter(os.Stdout)
-	w.Indent = true
-	w.Declaration()
-	w.Start("urlset")
-	w.Attr("xmlns", "http://www.sitemaps.org/schemas/sitemap/0.9")
-	w.Start("url")
-	w.Element("loc", "https://example.org/?a=1&b=2")
-	w.End()
-	w.End()
-	if err := w.Close(); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// <?xml version="1.0" encoding="UTF-8"?>
-	// <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-	//   <url>
-	//     <loc>https://example.org/?a=1&amp;b=2</loc>
-	//   </url>
-	// </urlset>
 }

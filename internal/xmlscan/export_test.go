@@ -4,9 +4,6 @@ package xmlscan
 // namespaces.
 func Interned(r *Reader) (names, bytes int) { return len(r.byRaw), r.size }
 
-// Remembered is Interned for a Writer.
-func Remembered(w *Writer) (names, bytes int) { return len(w.byRaw), w.size }
-
 // Reachable returns how many names hang on the root's.
 func Reachable(r *Reader) int {
 	seen := make(map[*qname]bool)

@@ -481,3 +481,19 @@ func TestDecodedInTightBuffers(t *testing.T) {
 		})
 	}
 }
+
+func TestLongDocument(t *testing.T) {
+	r := newReader("<a>" + strings.Repeat("<b>"+strings.Repeat("text ", 20)+"</b>", 10_000) + "</a>")
+	n := 0
+	for {
+		k, err := r.NextTag()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		if k == xmlscan.Start {
+			n++
+		}
+	}
+	assert.Equal(t, 10_001, n)
+}

@@ -2,7 +2,6 @@ package peers
 
 import (
 	"bytes"
-	"encoding/xml"
 	"io"
 	"testing"
 
@@ -63,31 +62,6 @@ func countLocs(r *xmlscan.Reader) (n int, err error) {
 		}
 		if r.Name() == loc && len(text) > 0 {
 			n++
-		}
-	}
-}
-
-// BenchmarkWriter writes the same entries with all peers; bytes are those of the document
-// that websync writes.
-func BenchmarkWriter(b *testing.B) {
-	for _, d := range documents() {
-		size := int64(len(d.bytes()))
-		run := func(name string, write func() error) {
-			b.Run(d.name+"/"+name, func(b *testing.B) {
-				b.SetBytes(size)
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := write(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-		run("websync", func() error { return d.write(xmlscan.NewWriter(io.Discard)) })
-		run("encoding-xml", func() error { return d.encode(xml.NewEncoder(io.Discard)) })
-		calls := d.calls()
-		for _, p := range writers {
-			run(p.name, func() error { return p.write(io.Discard, calls) })
 		}
 	}
 }

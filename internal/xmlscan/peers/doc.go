@@ -1,5 +1,5 @@
-// Package peers compares package xmlscan with other readers and writers of XML, on the
-// same documents. It is a module of its own, so that nobody who imports websync gets its
+// Package peers compares package xmlscan with other readers of XML, on the same
+// documents. It is a module of its own, so that nobody who imports websync gets its
 // dependencies:
 //
 //	go test -C internal/xmlscan/peers -run '^$' -bench . -cpu 1

@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/beevik/etree v1.8.1
-	github.com/shabbyrobe/xmlwriter v0.0.0-20200208144257-9fca06d00ffa
 	github.com/stretchr/testify v1.12.1
 	github.com/tdewolff/parse/v2 v2.8.20
 	github.com/websync-go/websync v0.0.0

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/beevik/etree"
-	"github.com/shabbyrobe/xmlwriter"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/tdewolff/parse/v2"
@@ -143,107 +142,6 @@ func countLexer(doc []byte) (n counts, err error) {
 	}
 }
 
-// A call is one that a Writer gets. Peers without an encoder of structs write a document
-// by its calls.
-type call struct {
-	kind        xmlscan.Kind // zero for an attribute
-	name, value string
-}
-
-// calls returns the document as calls, without white space between elements.
-func (d document) calls() []call {
-	calls, err := callsOf(d.bytes())
-	if err != nil {
-		panic(err)
-	}
-	all := []call{calls[0]}
-	for _, ns := range d.declares {
-		all = append(all, call{0, ns[0], ns[1]})
-	}
-	return append(all, calls[1:]...)
-}
-
-// callsOf reads a document as the calls that write it, without namespace declarations.
-func callsOf(doc []byte) (calls []call, err error) {
-	prefixes := map[string]string{rsNS: "rs:", linksNS: "le:"}
-	r := xmlscan.NewReader(bytes.NewReader(doc))
-	for {
-		k, err := r.Next()
-		if err == io.EOF {
-			return calls, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		text := string(r.Text())
-		if k == xmlscan.Text && strings.TrimSpace(text) == "" {
-			continue
-		}
-		calls = append(calls, call{k, prefixes[r.Name().Space] + r.Name().Local, text})
-		for _, a := range r.Attrs() {
-			calls = append(calls, call{0, prefixes[a.Name.Space] + a.Name.Local, string(a.Value)})
-		}
-	}
-}
-
-// The writers are the peers that write calls.
-var writers = []struct {
-	name  string
-	write func(dst io.Writer, calls []call) error
-}{
-	{"etree", writeTree},
-	{"xmlwriter", writeXMLWriter},
-}
-
-// writeTree builds a tree and writes it. etree checks no names and prefixes, replaces bad
-// characters and leaves carriage returns.
-func writeTree(dst io.Writer, calls []call) error {
-	d := etree.NewDocument()
-	d.CreateProcInst("xml", `version="1.0" encoding="UTF-8"`)
-	e := &d.Element
-	for _, c := range calls {
-		switch c.kind {
-		case xmlscan.Start:
-			e = e.CreateElement(c.name)
-		case xmlscan.End:
-			e = e.Parent()
-		case xmlscan.Text:
-			e.CreateText(c.value)
-		default:
-			e.CreateAttr(c.name, c.value)
-		}
-	}
-	d.Indent(2)
-	_, err := d.WriteTo(dst)
-	return err
-}
-
-// writeXMLWriter writes what xmlwriter checks: names, but no prefixes and duplicate
-// attributes. It replaces bad characters and leaves carriage returns.
-func writeXMLWriter(dst io.Writer, calls []call) error {
-	w := xmlwriter.Open(dst, xmlwriter.WithIndentString("  "))
-	err := w.StartDoc(xmlwriter.Doc{})
-	for _, c := range calls {
-		if err != nil {
-			return err
-		}
-		switch c.kind {
-		case xmlscan.Start:
-			err = w.StartElem(xmlwriter.Elem{Name: c.name})
-		case xmlscan.End:
-			err = w.EndElem()
-		case xmlscan.Text:
-			err = w.WriteText(c.value)
-		default:
-			err = w.WriteAttr(xmlwriter.Attr{Name: c.name, Value: c.value})
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return w.EndAllFlush()
-}
-
 // A saxParser is the C program that reads with libxml2. The others read a stream; it has
 // the document in memory.
 type saxParser struct {
@@ -312,21 +210,6 @@ func TestPeers(t *testing.T) {
 					got.text = want.text
 				}
 				assert.Equal(t, want, got, p.name)
-			}
-			calls, err := callsOf(d.bytes())
-			require.NoError(t, err)
-			var b bytes.Buffer
-			same := func(writer string) {
-				got, err := callsOf(b.Bytes())
-				require.NoError(t, err, writer)
-				assert.Equal(t, calls, got, writer)
-				b.Reset()
-			}
-			require.NoError(t, d.encode(xml.NewEncoder(&b)))
-			same("encoding/xml")
-			for _, p := range writers {
-				require.NoError(t, p.write(&b, d.calls()), p.name)
-				same(p.name)
 			}
 		})
 	}
