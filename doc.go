@@ -28,6 +28,7 @@
 //   - harvest: events, the engine, what Sources, Stores and Fetchers are
 //   - harvest/fetch: the Fetcher for HTTP
 //   - harvest/memstore, harvest/sqlitestore, harvest/kvstore: Stores
+//   - harvest/union: one Source of several
 //   - harvest/dirsource: a directory as a Source
 //   - harvest/notify: WebSub subscriptions and pings that trigger a run
 //   - publish: what Publishers make, over HTTP or as files

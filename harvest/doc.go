@@ -137,7 +137,7 @@
 // # Sets
 //
 // What a Publisher publishes is one source, or several without an id in common:
-// [Disjoint] checks that. A [Union] makes one source of several that have.
+// package union checks that, and makes one source of several that have.
 //
 // # Looking first
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -20,13 +21,14 @@ import (
 func TestZeroRun(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("a"), 0o600))
-	member := newLibrary("member")
-	member.put(t, "a", "a", day(1))
+	w := newWorld(t)
+	w.page("a")
+	w.run(snapshot(put("a", day(1))))
 	sources := map[string]harvest.Source{
 		"sitemap": &sitemap.Source{URL: base + "sitemap.xml"},
 		"atom":    &atom.Source{URL: base + "feed.atom"},
 		"dir":     &dirsource.Source{Dir: dir, Base: base},
-		"union":   union(member),
+		"union":   &union.Source{Name: "union", Members: []union.Member{{Catalog: w.store, Source: src}}},
 		"of":      harvest.Of(src, put("a", day(1))),
 	}
 	site := newSite()

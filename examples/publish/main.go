@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
+	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -256,7 +257,7 @@ func (p *program) prepare(ctx context.Context) error {
 			return fmt.Errorf("-own %q: the store holds no such source, but %q", websync.RedactURL(own), redacted(p.sources))
 		}
 	}
-	return harvest.Disjoint(ctx, p.store, p.sources...)
+	return union.Disjoint(ctx, p.store, p.sources...)
 }
 
 // redacted returns the names of sources as they are shown.

@@ -1,4 +1,4 @@
-package harvest_test
+package union_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/union"
 )
 
 // libraries are members of a union whose records change at random, and a store that
@@ -25,7 +26,6 @@ type libraries struct {
 	all    []*library
 	listed []*library    // the members now, in their order
 	target harvest.Store // of the union, and perhaps of members
-	held   *machine      // the target
 
 	mu     sync.Mutex
 	calls  int
@@ -40,7 +40,6 @@ func newLibraries(t *rapid.T) *libraries {
 		s.(*memstore.Store).Now = func() time.Time { return time.Now().Add(ahead) }
 	}
 	l := &libraries{target: rapid.SampledFrom(append(stores, memstore.New())).Draw(t, "target")}
-	l.held = &machine{store: l.target}
 	for _, name := range []string{"a", "b", "c"} {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		l.all = append(l.all, &library{rapid.SampledFrom(stores).Draw(t, "store of "+name), name, &now})
@@ -86,10 +85,10 @@ func (l *libraries) tidy(t *rapid.T) func() {
 	}
 }
 
-// union returns the Union of the members, whose Catalogs count what is opened and let
+// source returns the union of the members, whose Catalogs count what is opened and let
 // happen what is due.
-func (l *libraries) union() *harvest.Union {
-	u := union(l.listed...)
+func (l *libraries) source() *union.Source {
+	u := unionOf(l.listed...)
 	for i := range u.Members {
 		watch(u, i).before = l.call
 	}
@@ -137,7 +136,7 @@ func (l *libraries) run(t *rapid.T) {
 		h.Store = &failing{Store: l.target, left: n, after: rapid.Bool().Draw(t, "after it")}
 	}
 	once := rapid.SampledFrom([]func(context.Context, harvest.Source) (*harvest.Report, error){h.Run, h.Run, h.List, h.Work, h.Approve}).Draw(t, "what")
-	_, err := once(ctx, l.union())
+	_, err := once(ctx, l.source())
 	l.during = nil
 	if err != nil && !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) && !errors.Is(err, harvest.ErrFenced) {
 		require.ErrorIs(t, err, websync.ErrNotFound, "a generation that was dropped")
@@ -149,27 +148,27 @@ func (l *libraries) run(t *rapid.T) {
 func (l *libraries) settle(t *rapid.T) {
 	h := &harvest.Harvester{Store: l.target, MaxDelete: -1}
 	for range 2 {
-		_, err := h.Run(context.Background(), l.union())
+		_, err := h.Run(context.Background(), l.source())
 		require.NoError(t, err)
-		l.held.makeDue(t)
+		makeDue(t, l.target)
 	}
-	_, err := h.Approve(context.Background(), l.union())
+	_, err := h.Approve(context.Background(), l.source())
 	require.NoError(t, err)
-	r, err := h.Run(context.Background(), l.union())
+	r, err := h.Run(context.Background(), l.source())
 	require.NoError(t, err)
 	require.True(t, r.InStep(), "%+v", r)
 	require.Equal(t, l.naive(t), l.live(t, l.target, src))
 
-	entries, opened := len(l.held.entries(t)), l.opened
+	before, opened := len(entries(t, l.target)), l.opened
 	for range 2 {
-		r, err = h.Run(context.Background(), l.union())
+		r, err = h.Run(context.Background(), l.source())
 		require.NoError(t, err)
 		require.Zero(t, r.Events)
 	}
 	h.Full = true
-	_, err = h.Run(context.Background(), l.union())
+	_, err = h.Run(context.Background(), l.source())
 	require.NoError(t, err)
-	require.Len(t, l.held.entries(t), entries, "doing it again changes nothing")
+	require.Len(t, entries(t, l.target), before, "doing it again changes nothing")
 	require.Equal(t, opened, l.opened, "and reads no body")
 }
 
@@ -191,7 +190,7 @@ func (l *libraries) live(t *rapid.T, store harvest.Store, source string) map[str
 		var line strings.Builder
 		fmt.Fprintf(&line, "%q %v %s", item.Resource.Title, item.Resource.Modified, item.Resource.Content.Href)
 		for _, b := range item.Bodies {
-			fmt.Fprintf(&line, " %s: %q", b.Name, (&machine{store: store}).read(t, b))
+			fmt.Fprintf(&line, " %s: %q", b.Name, read(t, store, b))
 		}
 		all[item.Resource.ID] = line.String()
 	}

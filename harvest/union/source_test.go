@@ -1,4 +1,4 @@
-package harvest_test
+package union_test
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/harvest/union"
 )
 
 // A library is a member of a union: a source in a Store, filled by hand.
@@ -32,7 +33,7 @@ func newLibrary(source string) *library {
 	return &library{memstore.New(), source, &now}
 }
 
-func (l *library) member() harvest.Member { return harvest.Member{Catalog: l.Store, Source: l.source} }
+func (l *library) member() union.Member { return union.Member{Catalog: l.Store, Source: l.source} }
 
 // beside returns another member in the same Store.
 func (l *library) beside(source string) *library { return &library{l.Store, source, l.now} }
@@ -54,9 +55,9 @@ func (l *library) put(t require.TestingT, name, text string, modified websync.Da
 
 func (l *library) del(t require.TestingT, name string) { l.harvest(t, del(name, websync.Datetime{})) }
 
-// union returns a Union of members under the key that worlds use.
-func union(members ...*library) *harvest.Union {
-	u := &harvest.Union{Name: src}
+// unionOf returns the union of members under the key that worlds use.
+func unionOf(members ...*library) *union.Source {
+	u := &union.Source{Name: src}
 	for _, m := range members {
 		u.Members = append(u.Members, m.member())
 	}
@@ -128,7 +129,7 @@ func (o *opens) each(method string, items iter.Seq2[websync.Item, error]) iter.S
 }
 
 // watch puts an opens before the Catalog of a member.
-func watch(u *harvest.Union, member int) *opens {
+func watch(u *union.Source, member int) *opens {
 	o := &opens{Catalog: u.Members[member].Catalog}
 	u.Members[member].Catalog = o
 	return o
@@ -139,7 +140,7 @@ func compact(t require.TestingT, s harvest.Store) {
 	require.NoError(t, err)
 }
 
-func TestUnionFirstSpeaks(t *testing.T) {
+func TestFirstWins(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "x", "x of a", day(1))
 	b.put(t, "x", "x of b", day(5))
@@ -147,7 +148,7 @@ func TestUnionFirstSpeaks(t *testing.T) {
 	b.put(t, "z", "z of b", day(1))
 	a.put(t, "z", "z of a", websync.Datetime{})
 	a.del(t, "z")
-	r := w.run(union(a, b))
+	r := w.run(unionOf(a, b))
 	assert.True(t, r.InStep())
 	assert.EqualValues(t, 1, r.Snapshots)
 	assert.Equal(t, map[string]string{"x": "x of a", "y": "y of b", "z": "z of b"}, w.live())
@@ -155,12 +156,12 @@ func TestUnionFirstSpeaks(t *testing.T) {
 	assert.Equal(t, base+"x", w.record("x").Resource.Content.Href)
 
 	w = newWorld(t)
-	w.run(union(b, a))
+	w.run(unionOf(b, a))
 	assert.Equal(t, map[string]string{"x": "x of b", "y": "y of b", "z": "z of b"}, w.live())
 }
 
-// TestUnionFollows tells a union what happened, one step after the other.
-func TestUnionFollows(t *testing.T) {
+// TestFollows tells a union what happened, one step after the other.
+func TestFollows(t *testing.T) {
 	a, b := newLibrary("a"), newLibrary("b")
 	future := date(t, "2199-01-01T00:00:00Z")
 	steps := []struct {
@@ -193,7 +194,7 @@ func TestUnionFollows(t *testing.T) {
 	for _, step := range steps {
 		before := len(w.log())
 		step.happens()
-		r := w.run(union(a, b))
+		r := w.run(unionOf(a, b))
 		require.True(t, r.InStep(), step.name)
 		require.Equal(t, step.live, w.live(), step.name)
 		require.ElementsMatch(t, step.log, w.log()[before:], step.name)
@@ -211,13 +212,13 @@ func TestUnionFollows(t *testing.T) {
 	}
 }
 
-func TestUnionTwice(t *testing.T) {
+func TestDoingItTwice(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	for i := range 600 { // more than are asked for at once
 		a.put(t, fmt.Sprint(i), "of a", day(1))
 		b.put(t, fmt.Sprint(i+300), "of b", day(1))
 	}
-	u := union(a, b)
+	u := unionOf(a, b)
 	of := []*opens{watch(u, 0), watch(u, 1)}
 	w.run(u)
 	require.Len(t, w.live(), 900)
@@ -251,7 +252,7 @@ func TestUnionTwice(t *testing.T) {
 	assert.Len(t, w.live(), 900)
 }
 
-func TestUnionInTheSameStore(t *testing.T) {
+func TestInTheSameStore(t *testing.T) {
 	w := newWorld(t)
 	a := &library{Store: w.store, source: "a", now: new(time.Time)}
 	*a.now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -267,22 +268,22 @@ func TestUnionInTheSameStore(t *testing.T) {
 	a.put(t, "x", "a1", day(1))
 	b.put(t, "x", "b1", day(1))
 	b.put(t, "y", "b1", day(1))
-	w.run(union(a, b))
+	w.run(unionOf(a, b))
 	require.Equal(t, map[string]string{"x": "a1", "y": "b1"}, live())
 	a.del(t, "x")
 	b.put(t, "y", "b2", day(1))
-	r := w.run(union(a, b))
+	r := w.run(unionOf(a, b))
 	require.Zero(t, r.Snapshots)
 	require.Equal(t, map[string]string{"x": "b1", "y": "b2"}, live())
 	for range 2 {
-		r = w.run(union(a, b))
+		r = w.run(unionOf(a, b))
 		require.Zero(t, r.Events, "what the union itself wrote is none of its business")
 	}
 	require.Equal(t, r.From, r.To)
 	compact(t, w.store)
 	n := 5 // a x and b x in the last state, b y, x and y of the union
 	require.Len(t, w.log(), n)
-	require.EqualValues(t, 1, w.run(union(a, b)).Snapshots)
+	require.EqualValues(t, 1, w.run(unionOf(a, b)).Snapshots)
 	require.Len(t, w.log(), n)
 }
 
@@ -297,91 +298,91 @@ func (w *world) text(b websync.Body) string {
 	return string(data)
 }
 
-func TestUnionMembersChange(t *testing.T) {
+func TestMembersChange(t *testing.T) {
 	w, a, b, c := newWorld(t), newLibrary("a"), newLibrary("b"), newLibrary("c")
 	a.put(t, "x", "a", day(2))
 	b.put(t, "x", "b", day(1))
 	a.put(t, "y", "a", day(1))
 	c.put(t, "z", "c", day(1))
-	w.run(union(a, b))
+	w.run(unionOf(a, b))
 
-	r := w.run(union(b, a))
+	r := w.run(unionOf(b, a))
 	assert.EqualValues(t, 1, r.Snapshots)
 	assert.True(t, r.InStep(), "another order")
 	assert.Equal(t, map[string]string{"x": "b", "y": "a"}, w.live())
 
 	a.put(t, "gone", "a", day(1))
-	w.run(union(b, a))
+	w.run(unionOf(b, a))
 	a.del(t, "gone")
-	assert.True(t, w.run(union(a, b)).InStep(), "the order does not decide what there is")
+	assert.True(t, w.run(unionOf(a, b)).InStep(), "the order does not decide what there is")
 	assert.Equal(t, map[string]string{"x": "a", "y": "a"}, w.live())
-	w.run(union(b, a))
+	w.run(unionOf(b, a))
 
-	r = w.run(union(b, a, c))
+	r = w.run(unionOf(b, a, c))
 	assert.True(t, r.InStep(), "one more")
 	assert.Equal(t, map[string]string{"x": "b", "y": "a", "z": "c"}, w.live())
 
-	r = w.run(union(b, c))
+	r = w.run(unionOf(b, c))
 	assert.EqualValues(t, 1, r.Withheld, "one less")
 	assert.Equal(t, "options", r.Guard.Rule)
 	assert.Equal(t, map[string]string{"x": "b", "y": "a", "z": "c"}, w.live())
-	r, err := w.h.Approve(t.Context(), union(b, c))
+	r, err := w.h.Approve(t.Context(), unionOf(b, c))
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, r.Deleted)
 	assert.Equal(t, map[string]string{"x": "b", "z": "c"}, w.live())
 	b.put(t, "y", "b", day(1))
-	r = w.run(union(b, c))
+	r = w.run(unionOf(b, c))
 	assert.Zero(t, r.Snapshots)
 	assert.True(t, r.InStep())
 	assert.Equal(t, map[string]string{"x": "b", "y": "b", "z": "c"}, w.live())
 }
 
-// TestUnionOfAnotherStore puts another Store with the same source in the place of a
+// TestAnotherStore puts another Store with the same source in the place of a
 // member, longer than the first one.
-func TestUnionOfAnotherStore(t *testing.T) {
+func TestAnotherStore(t *testing.T) {
 	for name, more := range map[string]int{"shorter": 0, "as long": 1, "longer": 5} {
 		t.Run(name, func(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("a")
 			a.put(t, "x", "old", day(1))
 			a.put(t, "y", "old", day(1))
-			w.run(union(a))
+			w.run(unionOf(a))
 			for range more + 1 {
 				b.put(t, "y", fmt.Sprint("new ", len(w.log())), day(1))
 			}
-			r := w.run(union(b))
+			r := w.run(unionOf(b))
 			assert.EqualValues(t, 1, r.Snapshots)
 			assert.Equal(t, map[string]string{"y": "new 2"}, w.live())
 		})
 	}
 }
 
-// TestUnionTimeToCome takes away, in a snapshot, what was modified in the future, and
+// TestTimesInTheFuture takes away, in a snapshot, what was modified in the future, and
 // publishes it again.
-func TestUnionTimeToCome(t *testing.T) {
+func TestTimesInTheFuture(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	w.h.MaxDelete = -1
 	a.put(t, "x", "1", date(t, "2199-01-01"))
-	w.run(union(a))
+	w.run(unionOf(a))
 	a.del(t, "x")
 	compact(t, a.Store)
-	w.run(union(a))
+	w.run(unionOf(a))
 	assert.Empty(t, w.live())
 	a.put(t, "x", "2", day(1))
-	r := w.run(union(a))
+	r := w.run(unionOf(a))
 	assert.Zero(t, r.Snapshots)
 	assert.Equal(t, map[string]string{"x": "2"}, w.live())
 }
 
-// TestUnionClocks has a member whose clock is years ahead of the others' speak first, and
+// TestClocks has a member whose clock is years ahead of the others' speak first, and
 // one whose clock is behind.
-func TestUnionClocks(t *testing.T) {
+func TestClocks(t *testing.T) {
 	for name, skew := range map[string][2]int{"first ahead": {3, 0}, "second ahead": {0, 3}, "first behind": {-3, 0}, "second behind": {0, -3}} {
 		t.Run(name, func(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 			for i, l := range []*library{a, b} {
 				l.Store.(*memstore.Store).Now = func() time.Time { return time.Now().AddDate(skew[i], 0, 0) }
 			}
-			u := union(a, b)
+			u := unionOf(a, b)
 			w.run(u)
 			check := func(snapshots int, want string) {
 				t.Helper()
@@ -411,15 +412,15 @@ func TestUnionClocks(t *testing.T) {
 	}
 }
 
-// TestUnionWanderer moves an id from the second member to the first while they are
+// TestWanderer moves an id from the second member to the first while they are
 // listed, after the first was.
-func TestUnionWanderer(t *testing.T) {
+func TestWanderer(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "y", "a", day(1))
 	b.put(t, "x", "b", day(1))
 	b.put(t, "z", "b", day(1))
-	w.run(union(a, b))
-	u := union(a, b)
+	w.run(unionOf(a, b))
+	u := unionOf(a, b)
 	moved := false
 	watch(u, 1).before = func(method string) error {
 		if method == "Resources" && !moved {
@@ -443,14 +444,14 @@ func TestUnionWanderer(t *testing.T) {
 	assert.Len(t, w.log(), n)
 }
 
-// TestUnionLeap moves an id to the first member after that was asked for it, and before
+// TestLeap moves an id to the first member after that was asked for it, and before
 // the second is.
-func TestUnionLeap(t *testing.T) {
+func TestLeap(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
-	w.run(union(a, b))
+	w.run(unionOf(a, b))
 	b.put(t, "x", "b2", day(1))
-	u := union(a, b)
+	u := unionOf(a, b)
 	moved := false
 	watch(u, 1).before = func(method string) error {
 		if method == "Get" && !moved {
@@ -467,11 +468,11 @@ func TestUnionLeap(t *testing.T) {
 	assert.Equal(t, []string{"created x", "updated x"}, w.log(), "it was there all the time")
 }
 
-func TestUnionCompactedWhileListed(t *testing.T) {
+func TestCompactedWhileListed(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "x", "a", day(1))
 	b.put(t, "y", "b", day(1))
-	u := union(a, b)
+	u := unionOf(a, b)
 	o := watch(u, 1)
 	o.before = func(method string) error {
 		if method == "Resources" {
@@ -489,7 +490,7 @@ func TestUnionCompactedWhileListed(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "a", "y": "b"}, w.live())
 }
 
-func TestUnionWithoutBytes(t *testing.T) {
+func TestWithoutBytes(t *testing.T) {
 	for name, mode := range map[string]harvest.BodyMode{"verified": harvest.VerifyBodies, "skipped": harvest.SkipBodies} {
 		t.Run(name, func(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
@@ -499,7 +500,7 @@ func TestUnionWithoutBytes(t *testing.T) {
 			require.NoError(t, err)
 			b.put(t, "x", "b", day(1))
 			for range 2 {
-				assert.True(t, w.run(union(a, b)).InStep())
+				assert.True(t, w.run(unionOf(a, b)).InStep())
 			}
 			assert.Equal(t, map[string]string{"x": "-"}, w.live())
 			assert.Equal(t, e.Resource, w.record("x").Resource)
@@ -511,20 +512,20 @@ func TestUnionWithoutBytes(t *testing.T) {
 		a.put(t, "x", "a", day(1))
 		w.h.Bodies = harvest.SkipBodies
 		for range 2 {
-			assert.True(t, w.run(union(a)).InStep())
+			assert.True(t, w.run(unionOf(a)).InStep())
 		}
 		assert.Equal(t, map[string]string{"x": "-"}, w.live())
 		assert.Len(t, w.log(), 1)
 	})
 }
 
-func TestUnionOfSeveralBodies(t *testing.T) {
+func TestOfSeveralBodies(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	source := &severalBodies{texts: []string{"one", "two", ""}}
 	_, err := (&harvest.Harvester{Store: a.Store}).Run(t.Context(), source)
 	require.NoError(t, err)
 	a.source = source.Key()
-	u := union(a)
+	u := unionOf(a)
 	o := watch(u, 0)
 	w.run(u)
 	want, err := a.Get(t.Context(), a.source, []string{base + "x"})
@@ -561,16 +562,16 @@ func (s *severalBodies) Get(ctx context.Context, job *harvest.Job) error {
 	return nil
 }
 
-// TestUnionTrouble has a member fail, in one place after the other.
-func TestUnionTrouble(t *testing.T) {
+// TestTrouble has a member fail, in one place after the other.
+func TestTrouble(t *testing.T) {
 	for _, method := range []string{"Head", "Get", "Resources", "Changes"} {
 		t.Run(method, func(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 			a.put(t, "x", "a", day(1))
 			b.put(t, "x", "b", day(1))
-			w.run(union(a, b))
+			w.run(unionOf(a, b))
 			a.put(t, "y", "a", day(1))
-			u := union(a, b)
+			u := unionOf(a, b)
 			fail := watch(u, 0)
 			fail.before = func(m string) error {
 				if m == method {
@@ -590,13 +591,13 @@ func TestUnionTrouble(t *testing.T) {
 	}
 }
 
-// TestUnionBodyTrouble has a body that can't be read, or is not what it was.
-func TestUnionBodyTrouble(t *testing.T) {
+// TestBodyTrouble has a body that can't be read, or is not what it was.
+func TestBodyTrouble(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	a.put(t, "x", "1", day(1))
-	w.run(union(a))
+	w.run(unionOf(a))
 	a.put(t, "x", "2", day(2))
-	u := union(a)
+	u := unionOf(a)
 	o := watch(u, 0)
 	o.before = func(method string) error {
 		if method == "Open" {
@@ -612,24 +613,9 @@ func TestUnionBodyTrouble(t *testing.T) {
 	r = w.run(u)
 	assert.Contains(t, r.Failures[0].Error, "sha-256")
 	assert.Equal(t, map[string]string{"x": "1"}, w.live())
-	w.makeDue()
-	assert.True(t, w.run(union(a)).InStep())
+	makeDue(w, w.store)
+	assert.True(t, w.run(unionOf(a)).InStep())
 	assert.Equal(t, map[string]string{"x": "2"}, w.live())
-}
-
-// makeDue lets the time pass that failed tasks wait.
-func (w *world) makeDue() {
-	w.Helper()
-	claim, err := w.store.Claim(w.Context(), "test", time.Minute)
-	require.NoError(w, err)
-	b := harvest.NewBatch(src)
-	for _, task := range w.tasks() {
-		task.Due = time.Time{}
-		b.Tasks = append(b.Tasks, task)
-	}
-	_, err = w.store.Commit(w.Context(), claim, b)
-	require.NoError(w, err)
-	require.NoError(w, w.store.Release(w.Context(), claim))
 }
 
 // forger is a Catalog that opens other bytes than it has, and states no digest of them.
@@ -654,52 +640,52 @@ type forged struct{ *strings.Reader }
 
 func (forged) Close() error { return nil }
 
-// TestUnionOvertaken deletes, or changes, what was told before its bodies are got.
-func TestUnionOvertaken(t *testing.T) {
+// TestOvertaken deletes, or changes, what was told before its bodies are got.
+func TestOvertaken(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	a.put(t, "x", "1", day(1))
 	a.put(t, "y", "1", day(1))
-	r, err := w.h.List(t.Context(), union(a))
+	r, err := w.h.List(t.Context(), unionOf(a))
 	require.NoError(t, err)
 	require.EqualValues(t, 2, r.Deferred)
 	a.del(t, "x")
 	a.put(t, "y", "2", day(1))
-	r, err = w.h.Work(t.Context(), union(a))
+	r, err = w.h.Work(t.Context(), unionOf(a))
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, r.Failed)
 	assert.Contains(t, r.Failures[0].Error, "no member")
 	assert.Equal(t, map[string]string{"y": "2"}, w.live(), "as it is now")
-	assert.True(t, w.run(union(a)).InStep())
+	assert.True(t, w.run(unionOf(a)).InStep())
 	assert.Equal(t, map[string]string{"y": "2"}, w.live())
 	assert.Empty(t, w.tasks())
 }
 
-// TestUnionStateComesBack gets a later state than the one that was told, which is the
+// TestStateComesBack gets a later state than the one that was told, which is the
 // present one again when the union looks the next time.
-func TestUnionStateComesBack(t *testing.T) {
+func TestStateComesBack(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
-	_, err := w.h.List(t.Context(), union(a, b))
+	_, err := w.h.List(t.Context(), unionOf(a, b))
 	require.NoError(t, err)
 	a.put(t, "x", "a", day(1))
-	_, err = w.h.Work(t.Context(), union(a, b))
+	_, err = w.h.Work(t.Context(), unionOf(a, b))
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"x": "a"}, w.live())
 	a.del(t, "x")
-	assert.True(t, w.run(union(a, b)).InStep())
+	assert.True(t, w.run(unionOf(a, b)).InStep())
 	assert.Equal(t, map[string]string{"x": "b"}, w.live())
 }
 
-func TestUnionIncomplete(t *testing.T) {
+func TestIncomplete(t *testing.T) {
 	a := newLibrary("a")
 	for name, test := range map[string]struct {
-		union *harvest.Union
+		union *union.Source
 		want  string
 	}{
-		"no name":    {&harvest.Union{Members: []harvest.Member{a.member()}}, "the Key of the Source, a *harvest.Union, is empty"},
-		"no members": {&harvest.Union{Name: src}, "no members"},
-		"no catalog": {&harvest.Union{Name: src, Members: []harvest.Member{a.member(), {Source: "b"}}}, "member 2"},
-		"no source":  {&harvest.Union{Name: src, Members: []harvest.Member{{Catalog: a.Store}}}, "member 1"},
+		"no name":    {&union.Source{Members: []union.Member{a.member()}}, "the Key of the Source, a *union.Source, is empty"},
+		"no members": {&union.Source{Name: src}, "Source.Members is empty"},
+		"no catalog": {&union.Source{Name: src, Members: []union.Member{a.member(), {Source: "b"}}}, "Source.Members[1] must have"},
+		"no source":  {&union.Source{Name: src, Members: []union.Member{{Catalog: a.Store}}}, "Source.Members[0] must have"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := (&harvest.Harvester{Store: memstore.New()}).Run(t.Context(), test.union)
@@ -708,9 +694,9 @@ func TestUnionIncomplete(t *testing.T) {
 	}
 }
 
-// TestUnionConformance builds the members of each state anew, under a clock that makes
+// TestConformance builds the members of each state anew, under a clock that makes
 // them the same each time.
-func TestUnionConformance(t *testing.T) {
+func TestConformance(t *testing.T) {
 	history := []func(a, b *library){
 		func(a, b *library) {
 			for i := range 5 {
@@ -737,7 +723,7 @@ func TestUnionConformance(t *testing.T) {
 	var members [2]library // in the present state
 	sourcetest.Run(t, sourcetest.Options{
 		Source: func() harvest.Source {
-			return &harvest.Union{Name: src, Members: []harvest.Member{{Catalog: &members[0], Source: "a"}, {Catalog: &members[1], Source: "b"}}}
+			return &union.Source{Name: src, Members: []union.Member{{Catalog: &members[0], Source: "a"}, {Catalog: &members[1], Source: "b"}}}
 		},
 		Sites: make([]sourcetest.Site, len(history)),
 		Store: func(testing.TB) harvest.Store { return memstore.New() },
@@ -755,20 +741,20 @@ func TestUnionConformance(t *testing.T) {
 }
 
 // A union makes one set of two that have ids in common.
-func ExampleUnion() {
+func ExampleSource() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New()}
 	act := func(n int, title string) harvest.Event {
 		return harvest.Event{Resource: websync.Resource{ID: fmt.Sprint("https://law.example/act/", n), Title: title}}
 	}
-	union := &harvest.Union{Name: "all acts", Members: []harvest.Member{
+	all := &union.Source{Name: "all acts", Members: []union.Member{
 		{Catalog: h.Store, Source: "gazette"}, // takes precedence
 		{Catalog: h.Store, Source: "archive"},
 	}}
 	for _, source := range []harvest.Source{
 		harvest.Of("archive", act(1, "Act 1, scanned"), act(2, "Act 2, scanned")),
 		harvest.Of("gazette", act(2, "Act 2"), act(3, "Act 3")),
-		union,
+		all,
 	} {
 		if _, err := h.Run(ctx, source); err != nil {
 			fmt.Println(err)
@@ -785,38 +771,38 @@ func ExampleUnion() {
 
 // A task that is done when other members are listed gets what those say, and does not
 // pass for what it was stored for.
-func TestUnionTaskOfOtherMembers(t *testing.T) {
+func TestTaskOfOtherMembers(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "x", "of a", day(1))
 	b.put(t, "x", "of b", day(1))
-	w.run(union(a))
-	_, err := w.h.List(context.Background(), union(b))
+	w.run(unionOf(a))
+	_, err := w.h.List(context.Background(), unionOf(b))
 	require.NoError(t, err)
 	require.Len(t, w.tasks(), 1)
-	w.run(union(a)) // does the task, too
+	w.run(unionOf(a)) // does the task, too
 	require.Empty(t, w.tasks())
 	require.Equal(t, map[string]string{"x": "of a"}, w.live())
-	w.run(union(b))
+	w.run(unionOf(b))
 	assert.Equal(t, map[string]string{"x": "of b"}, w.live())
 }
 
 // What was listed of other members before the listing was cut short is gone when the
 // members are again those of before.
-func TestUnionListingOfOtherMembersCutShort(t *testing.T) {
+func TestListingOfOtherMembersCutShort(t *testing.T) {
 	strays := 0
 	for cut := range 6 {
 		w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 		a.put(t, "x", "of a", day(1))
 		b.put(t, "y", "of b", day(1))
-		w.run(union(a))
+		w.run(unionOf(a))
 		w.h.Store = &failing{Store: w.store, left: cut / 2, after: cut%2 == 1}
-		_, err := w.h.Run(t.Context(), union(a, b))
+		_, err := w.h.Run(t.Context(), unionOf(a, b))
 		if err != nil && w.record("y").Seq > 0 {
 			strays++
 		}
 		w.h.Store = w.store
-		w.run(union(a))
-		_, err = w.h.Approve(t.Context(), union(a)) // where it was not cut short
+		w.run(unionOf(a))
+		_, err = w.h.Approve(t.Context(), unionOf(a)) // where it was not cut short
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"x": "of a"}, w.live(), "cut %d", cut)
 	}

@@ -1,16 +1,16 @@
-package harvest
+package union
 
 import "iter"
 
-// A merged value says which of the sequences it comes from.
+// A merged value knows which of the sequences it comes from.
 type merged[T any] struct {
 	from  int
 	value T
 }
 
-// merge yields what several sequences in the same order yield, in that order; of equal
-// values that of the earlier sequence comes first. It holds one value of each. The first
-// error ends it; its from says whose it is.
+// merge yields the values of several sorted sequences in order; of equal values, that of
+// the earlier sequence comes first. It holds one value of each. The first error ends it;
+// from is then the sequence that failed.
 func merge[T any](sequences []iter.Seq2[T, error], compare func(a, b T) int) iter.Seq2[merged[T], error] {
 	return func(yield func(merged[T], error) bool) {
 		type puller struct {

@@ -1,39 +1,38 @@
-package harvest
+package union
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 )
 
 // Disjoint checks that no id is live in two of the sources, so that they can be published
-// together as one set: of an id that two sources have, readers would see now one record
-// and now the other. It returns nil or an [*OverlapError], which is [ErrOverlap]; a
-// [Union] makes one set of sources that overlap. Tombstones do not count, and a source
-// named twice counts once.
+// together as one set: readers would see the records of such an id in turn. It returns
+// nil or an [*OverlapError]; a [Source] makes one set of sources that overlap. Tombstones
+// do not count, and a source that is named twice counts once.
 //
-// All records of the sources are read, side by side in the order of their ids, so the
-// memory it takes does not depend on their number. What is committed meanwhile may or may
-// not be seen.
-func Disjoint(ctx context.Context, store Store, sources ...string) error {
+// Disjoint reads all records of the sources, side by side in the order of their ids: the
+// memory that it takes does not depend on their number. It may or may not see what is
+// committed meanwhile.
+func Disjoint(ctx context.Context, store harvest.Store, sources ...string) error {
 	sources = distinct(sources)
 	if len(sources) < 2 {
 		return nil
 	}
-	records := make([]iter.Seq2[Record, error], len(sources))
+	records := make([]iter.Seq2[harvest.Record, error], len(sources))
 	for i, source := range sources {
 		records[i] = store.Records(ctx, source, "")
 	}
 	var found []Overlap
-	var last merged[Record] // live
+	var last merged[harvest.Record] // live
 	for rec, err := range merge(records, byID) {
 		if err != nil {
-			return fmt.Errorf("harvest: %s: %w", sources[rec.from], err)
+			return fmt.Errorf("union: %s: %w", sources[rec.from], err)
 		}
 		if !rec.value.Live() {
 			continue
@@ -60,7 +59,7 @@ func Disjoint(ctx context.Context, store Store, sources ...string) error {
 // maxOverlaps is how many ids an OverlapError names.
 const maxOverlaps = 5
 
-func byID(a, b Record) int { return strings.Compare(a.Resource.ID, b.Resource.ID) }
+func byID(a, b harvest.Record) int { return strings.Compare(a.Resource.ID, b.Resource.ID) }
 
 // distinct returns the strings in their order, each once.
 func distinct(all []string) (once []string) {
@@ -72,10 +71,7 @@ func distinct(all []string) (once []string) {
 	return once
 }
 
-// ErrOverlap: sources that were to be disjoint have an id in common.
-var ErrOverlap = errors.New("an id is live in more than one source")
-
-// An OverlapError names ids that several sources have. It is [ErrOverlap].
+// An OverlapError names ids that are live in several sources.
 type OverlapError struct {
 	// Overlaps are the first ids, up to 5, in byte order.
 	Overlaps []Overlap
@@ -87,12 +83,12 @@ type Overlap struct {
 	Sources []string // two or more, in the order in which they were given to Disjoint
 }
 
-// Error returns, for example, "harvest: an id is live in more than one source:
-// "https://example.org/a" in one, two". Secrets in URLs ([websync.RedactURL]) are left
-// out.
+// Error returns, for example, "union: an id is live in more than one source:
+// "https://example.org/a" in one, two". It leaves out secrets in URLs, as
+// [websync.RedactURL] does.
 func (e *OverlapError) Error() string {
 	var b strings.Builder
-	b.WriteString("harvest: " + ErrOverlap.Error())
+	b.WriteString("union: an id is live in more than one source")
 	for i, o := range e.Overlaps {
 		separator := ": "
 		if i > 0 {
@@ -108,6 +104,3 @@ func (e *OverlapError) Error() string {
 	}
 	return b.String()
 }
-
-// Is lets [errors.Is] match ErrOverlap.
-func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }

@@ -1,4 +1,4 @@
-package harvest_test
+package union_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/union"
 )
 
 // fill harvests each source's names, given as "a b c", into one store. A name with a
@@ -39,7 +40,7 @@ func TestDisjoint(t *testing.T) {
 	for name, test := range map[string]struct {
 		sources map[string]string
 		asked   []string
-		want    []harvest.Overlap
+		want    []union.Overlap
 	}{
 		"none":              {},
 		"one":               {sources: map[string]string{"a": "x y"}, asked: []string{"a"}},
@@ -48,42 +49,41 @@ func TestDisjoint(t *testing.T) {
 		"named twice":       {sources: map[string]string{"a": "x y"}, asked: []string{"a", "a"}},
 		"not asked for":     {sources: map[string]string{"a": "x", "b": "y", "c": "x"}, asked: []string{"a", "b"}},
 		"tombstone":         {sources: map[string]string{"a": "x -y", "b": "-x y"}, asked: []string{"a", "b"}},
-		"tombstone between": {sources: map[string]string{"a": "x", "b": "-x", "c": "x"}, asked: []string{"a", "b", "c"}, want: []harvest.Overlap{{ID: base + "x", Sources: []string{"a", "c"}}}},
-		"two":               {sources: map[string]string{"a": "u x", "b": "v x", "c": "w"}, asked: []string{"c", "b", "a"}, want: []harvest.Overlap{{ID: base + "x", Sources: []string{"b", "a"}}}},
-		"three":             {sources: map[string]string{"a": "x y", "b": "x", "c": "x y"}, asked: []string{"a", "b", "c"}, want: []harvest.Overlap{{ID: base + "x", Sources: []string{"a", "b", "c"}}, {ID: base + "y", Sources: []string{"a", "c"}}}},
+		"tombstone between": {sources: map[string]string{"a": "x", "b": "-x", "c": "x"}, asked: []string{"a", "b", "c"}, want: []union.Overlap{{ID: base + "x", Sources: []string{"a", "c"}}}},
+		"two":               {sources: map[string]string{"a": "u x", "b": "v x", "c": "w"}, asked: []string{"c", "b", "a"}, want: []union.Overlap{{ID: base + "x", Sources: []string{"b", "a"}}}},
+		"three":             {sources: map[string]string{"a": "x y", "b": "x", "c": "x y"}, asked: []string{"a", "b", "c"}, want: []union.Overlap{{ID: base + "x", Sources: []string{"a", "b", "c"}}, {ID: base + "y", Sources: []string{"a", "c"}}}},
 		"the first":         {sources: map[string]string{"a": many, "b": many}, asked: []string{"a", "b"}, want: overlaps("n1", "n2", "n3", "n4", "n5")},
 		"of the first all":  {sources: map[string]string{"a": "n1 n2 n3 n4 n5", "b": "n1 n2 n3 n4 n5"}, asked: []string{"a", "b"}, want: overlaps("n1", "n2", "n3", "n4", "n5")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := harvest.Disjoint(t.Context(), fill(t, test.sources), test.asked...)
+			err := union.Disjoint(t.Context(), fill(t, test.sources), test.asked...)
 			if test.want == nil {
 				require.NoError(t, err)
 				return
 			}
-			var overlap *harvest.OverlapError
+			var overlap *union.OverlapError
 			require.ErrorAs(t, err, &overlap)
-			require.ErrorIs(t, err, harvest.ErrOverlap)
 			assert.Equal(t, test.want, overlap.Overlaps)
 		})
 	}
 }
 
 // overlaps are names that a and b have.
-func overlaps(names ...string) (all []harvest.Overlap) {
+func overlaps(names ...string) (all []union.Overlap) {
 	for _, name := range names {
-		all = append(all, harvest.Overlap{ID: base + name, Sources: []string{"a", "b"}})
+		all = append(all, union.Overlap{ID: base + name, Sources: []string{"a", "b"}})
 	}
 	return all
 }
 
 func TestOverlapErrorText(t *testing.T) {
-	err := &harvest.OverlapError{Overlaps: []harvest.Overlap{
+	err := &union.OverlapError{Overlaps: []union.Overlap{
 		{ID: base + "x", Sources: []string{"a", "c"}},
 		{ID: "\n" + strings.Repeat("y", 500), Sources: []string{"a", "b"}},
 	}}
-	secret := &harvest.OverlapError{Overlaps: []harvest.Overlap{{ID: base + "x?token=s3cret", Sources: []string{base + "?key=s3cret", "https://u:s3cret@example.org/"}}}}
+	secret := &union.OverlapError{Overlaps: []union.Overlap{{ID: base + "x?token=s3cret", Sources: []string{base + "?key=s3cret", "https://u:s3cret@example.org/"}}}}
 	assert.NotContains(t, secret.Error(), "s3cret")
-	want := `harvest: an id is live in more than one source: "https://example.org/x" in a, c; "\n` + strings.Repeat("y", 199) + `" in a, b`
+	want := `union: an id is live in more than one source: "https://example.org/x" in a, c; "\n` + strings.Repeat("y", 199) + `" in a, b`
 	assert.Equal(t, want, err.Error())
 }
 
@@ -114,20 +114,21 @@ func (o *openRecords) Records(ctx context.Context, source, after string) iter.Se
 
 func TestDisjointReleases(t *testing.T) {
 	store := &openRecords{Store: fill(t, map[string]string{"a": "n1 n2 n3 n4 n5 n6 n7 n8 n9", "b": "n1 n2 n3 n4 n5 n6 n7 n8 n9", "c": "x"})}
-	require.ErrorIs(t, harvest.Disjoint(t.Context(), store, "a", "b", "c"), harvest.ErrOverlap)
+	var overlap *union.OverlapError
+	require.ErrorAs(t, union.Disjoint(t.Context(), store, "a", "b", "c"), &overlap)
 	assert.Zero(t, store.open, "stopped when there is enough to tell")
 	assert.Less(t, store.most, 16)
 
 	for _, fail := range []string{"a", "b"} {
 		store.fail = fail
-		err := harvest.Disjoint(t.Context(), store, "a", "b")
+		err := union.Disjoint(t.Context(), store, "a", "b")
 		require.ErrorIs(t, err, errCut)
-		assert.ErrorContains(t, err, "harvest: "+fail+": ")
+		assert.ErrorContains(t, err, "union: "+fail+": ")
 		assert.Zero(t, store.open)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, harvest.Disjoint(ctx, store.Store, "a", "c"), context.Canceled)
+	require.ErrorIs(t, union.Disjoint(ctx, store.Store, "a", "c"), context.Canceled)
 }
 
 // Sources that have an id in common can't be published as one set.
@@ -143,15 +144,13 @@ func ExampleDisjoint() {
 			fmt.Println(err)
 		}
 	}
-	fmt.Println(harvest.Disjoint(ctx, h.Store, "laws", "cases"))
+	fmt.Println(union.Disjoint(ctx, h.Store, "laws", "cases"))
 
-	err := harvest.Disjoint(ctx, h.Store, "laws", "cases", "archive")
-	if overlap, ok := errors.AsType[*harvest.OverlapError](err); ok {
+	err := union.Disjoint(ctx, h.Store, "laws", "cases", "archive")
+	if overlap, ok := errors.AsType[*union.OverlapError](err); ok {
 		fmt.Println(overlap.Overlaps[0].ID, "is in", overlap.Overlaps[0].Sources)
 	}
-	fmt.Println(errors.Is(err, harvest.ErrOverlap))
 	// Output:
 	// <nil>
 	// urn:1 is in [laws archive]
-	// true
 }

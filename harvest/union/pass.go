@@ -1,0 +1,327 @@
+package union
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// A position is how far each member was read, in their order. A Checkpoint holds it.
+type position []cursor
+
+// A cursor is behind an entry of a member's log. The entry may be of any source, so the
+// cursor may stand at the end of the log.
+type cursor struct {
+	Source     string      `json:"source"`
+	Generation uint64      `json:"generation"`
+	Seq        websync.Seq `json:"seq"`
+	Time       time.Time   `json:"time"`
+}
+
+const positionVersion = 1
+
+func (p position) checkpoint() harvest.Checkpoint {
+	data, _ := json.Marshal(p) // numbers, times of a log and strings
+	return harvest.Checkpoint{Version: positionVersion, Data: data}
+}
+
+// readPosition returns the empty position if c cannot be read.
+func readPosition(c harvest.Checkpoint) (p position) {
+	if c.Version != positionVersion || json.Unmarshal(c.Data, &p) != nil {
+		return nil
+	}
+	return p
+}
+
+// errStopped ends a pass whose consumer has stopped.
+var errStopped = errors.New("the pass was stopped")
+
+var errCompacted = errors.New("a member was compacted while it was listed")
+
+// batchSize is how many ids are looked up at once.
+const batchSize = 256
+
+// A pass is one walk over the members of a Source.
+type pass struct {
+	*Source
+	run     *harvest.Run
+	yield   func(harvest.Event, error) bool
+	at      position
+	listing bool // inside a snapshot
+}
+
+func (p *pass) emit(ev harvest.Event) error {
+	if !p.yield(ev, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+func (p *pass) walk(ctx context.Context) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	heads, err := p.heads(ctx)
+	if err != nil {
+		return err
+	}
+	p.at = readPosition(p.run.From)
+	continues, err := p.continues(ctx, heads)
+	if err != nil {
+		return err
+	}
+	if !continues {
+		return p.list(ctx, heads)
+	}
+	if p.isAt(heads) {
+		return nil
+	}
+	if err := p.follow(ctx, heads); err != nil {
+		return err
+	}
+	return p.emit(harvest.Event{Kind: harvest.Mark, Resume: p.at.checkpoint()})
+}
+
+// heads returns where the members' logs end.
+func (p *pass) heads(ctx context.Context) ([]websync.Head, error) {
+	heads := make([]websync.Head, len(p.Members))
+	for i := range p.Members {
+		var err error
+		if heads[i], err = p.Members[i].Catalog.Head(ctx); err != nil {
+			return nil, p.Members[i].failed(err)
+		}
+	}
+	return heads, nil
+}
+
+// moveTo makes heads the position.
+func (p *pass) moveTo(heads []websync.Head) {
+	p.at = make(position, len(heads))
+	for i, h := range heads {
+		p.at[i] = cursor{p.Members[i].Source, h.Generation, h.Last, h.LastTime}
+	}
+}
+
+func (p *pass) isAt(heads []websync.Head) bool {
+	for i, h := range heads {
+		if p.at[i].Seq != h.Last {
+			return false
+		}
+	}
+	return true
+}
+
+// continues reports whether the position is one of these members and their logs continue
+// from it.
+func (p *pass) continues(ctx context.Context, heads []websync.Head) (bool, error) {
+	if len(p.at) != len(heads) {
+		return false, nil
+	}
+	for i, h := range heads {
+		m, c := &p.Members[i], &p.at[i]
+		if c.Source != m.Source || c.Generation != h.Generation {
+			return false, nil
+		}
+		ok, err := c.isIn(ctx, m.Catalog)
+		if err != nil {
+			return false, m.failed(err)
+		}
+		if !ok {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// isIn reports whether the log has the cursor's entry. A Store that was restored or
+// replaced has another entry there, or none.
+func (c *cursor) isIn(ctx context.Context, log websync.Catalog) (bool, error) {
+	if c.Seq == 0 {
+		return true, nil
+	}
+	for item, err := range log.Changes(ctx, websync.Range{Generation: c.Generation, After: c.Seq - 1, Until: c.Seq}) {
+		if err != nil {
+			return false, err
+		}
+		return item.Seq == c.Seq && item.Time.Equal(c.Time), nil
+	}
+	return false, nil
+}
+
+// list yields everything there is. Heads are the ends of the logs before. The position is
+// given up first: if the listing is cut short and the list of members then returns to
+// what it was, the logs would not contain what must be taken back.
+func (p *pass) list(ctx context.Context, heads []websync.Head) error {
+	if err := p.emit(harvest.Event{Kind: harvest.Mark, Resume: position(nil).checkpoint()}); err != nil {
+		return err
+	}
+	var total int64
+	for i, h := range heads {
+		total += h.Live[p.Members[i].Source]
+	}
+	p.run.Expect(total)
+	p.listing = true
+	p.moveTo(heads)
+	if err := p.emit(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
+		return err
+	}
+	for i := range p.Members {
+		if err := p.listMember(ctx, i); err != nil {
+			return err
+		}
+	}
+	return p.endList(ctx)
+}
+
+// endList yields what changed while the members were listed, and ends the snapshot. An id
+// that moved from one member to another may have been in neither when it was listed;
+// without its change the snapshot would delete it.
+func (p *pass) endList(ctx context.Context) error {
+	heads, err := p.heads(ctx)
+	if err != nil {
+		return err
+	}
+	continues, err := p.continues(ctx, heads)
+	if err != nil {
+		return err
+	}
+	if !continues {
+		if err := p.emit(harvest.Event{Kind: harvest.Problem, Err: errCompacted}); err != nil {
+			return err
+		}
+		return p.emit(harvest.Event{Kind: harvest.SnapshotEnd})
+	}
+	if err := p.follow(ctx, heads); err != nil {
+		return err
+	}
+	return p.emit(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: p.options(), Resume: p.at.checkpoint()})
+}
+
+// listMember yields the records with which a member wins.
+func (p *pass) listMember(ctx context.Context, i int) error {
+	m := &p.Members[i]
+	batch := make([]websync.Item, 0, batchSize)
+	for item, err := range m.Catalog.Resources(ctx, websync.Range{Sources: []string{m.Source}}) {
+		if err != nil {
+			return m.failed(err)
+		}
+		if batch = append(batch, item); len(batch) < batchSize {
+			continue
+		}
+		if err := p.listBatch(ctx, i, batch); err != nil {
+			return err
+		}
+		batch = batch[:0]
+	}
+	return p.listBatch(ctx, i, batch)
+}
+
+// listBatch yields those of a member's records that no member before it has live.
+func (p *pass) listBatch(ctx context.Context, i int, batch []websync.Item) error {
+	ids := make([]string, len(batch))
+	for n := range batch {
+		ids[n] = batch[n].Resource.ID
+	}
+	all, err := lookup(ctx, p.Members[:i], ids)
+	if err != nil {
+		return err
+	}
+	all = append(all, batch)
+	for n := range batch {
+		if all.winner(n) < i {
+			continue
+		}
+		if err := p.emit(p.put(all, i, n)); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// An entry is one of a member's log.
+type entry struct {
+	member int
+	id     string
+	at     time.Time
+}
+
+// follow yields what the members' logs have between the position and heads, and moves the
+// position there.
+func (p *pass) follow(ctx context.Context, heads []websync.Head) error {
+	logs := make([]iter.Seq2[websync.Item, error], len(p.Members))
+	for i, h := range heads {
+		logs[i] = p.log(ctx, i, h.Last)
+	}
+	batch := make([]entry, 0, batchSize)
+	for m, err := range merge(logs, byTime) {
+		if err != nil {
+			return p.Members[m.from].failed(err)
+		}
+		item := &m.value
+		batch = append(batch, entry{m.from, item.Resource.ID, item.Time})
+		at := &p.at[m.from]
+		at.Seq, at.Time = item.Seq, item.Time
+		if len(batch) < batchSize {
+			continue
+		}
+		if err := p.followBatch(ctx, batch); err != nil {
+			return err
+		}
+		batch = batch[:0]
+	}
+	p.moveTo(heads)
+	return p.followBatch(ctx, batch)
+}
+
+func byTime(a, b websync.Item) int { return a.Time.Compare(b.Time) }
+
+// log returns what a member's log has between the position and an entry.
+func (p *pass) log(ctx context.Context, i int, until websync.Seq) iter.Seq2[websync.Item, error] {
+	m, at := &p.Members[i], &p.at[i]
+	if at.Seq == until {
+		return func(func(websync.Item, error) bool) {}
+	}
+	return m.Catalog.Changes(ctx, websync.Range{Sources: []string{m.Source}, Generation: at.Generation, After: at.Seq, Until: until})
+}
+
+// followBatch yields the present state of the ids of some entries. An entry is passed
+// over if its member has a later one of the id, which is still to be read, or if a member
+// before it wins, whose own entry is yielded.
+func (p *pass) followBatch(ctx context.Context, batch []entry) error {
+	ids := make([]string, len(batch))
+	for n := range batch {
+		ids[n] = batch[n].id
+	}
+	all, err := lookup(ctx, p.Members, ids)
+	if err != nil {
+		return err
+	}
+	var events []harvest.Event
+	done := map[string]bool{}
+	for n, e := range batch {
+		winner := all.winner(n)
+		if e.member > winner || done[e.id] || all[e.member][n].Time.After(e.at) {
+			continue
+		}
+		done[e.id] = true
+		if winner < len(all) {
+			events = append(events, p.put(all, winner, n))
+		} else {
+			events = append(events, harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: e.id}})
+		}
+	}
+	if len(events) > 0 && !p.listing {
+		events[len(events)-1].Resume = p.at.checkpoint()
+	}
+	for _, ev := range events {
+		if err := p.emit(ev); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
