@@ -113,7 +113,7 @@ func DecodeRecord(b []byte, r *Record) error {
 func AppendTask(dst []byte, t *Task) []byte {
 	dst = append(dst, codecTask|codecVersion)
 	dst = appendBits(dst, t.Source != "", t.Kind != 0, !t.At.IsZero(), t.Base != 0, t.Run != [16]byte{},
-		t.Attempts != 0, !t.Due.IsZero(), t.Parked, t.Error != "", t.N != 0, t.Tag != "", t.Gone)
+		t.Attempts != 0, !t.Due.IsZero(), t.Parked, t.Error != "", t.N != 0, t.Tag != "", t.Gone, len(t.Hint) > 0)
 	dst = appendResource(dst, &t.Resource)
 	dst = appendSome(dst, t.Source)
 	if t.Kind != 0 {
@@ -128,7 +128,8 @@ func AppendTask(dst []byte, t *Task) []byte {
 	dst = appendTime(dst, t.Due)
 	dst = appendSome(dst, t.Error)
 	dst = appendUint(dst, t.N)
-	return appendSome(dst, t.Tag)
+	dst = appendSome(dst, t.Tag)
+	return appendSome(dst, string(t.Hint))
 }
 
 // DecodeTask sets t from the binary form of a task. It returns ErrNewer or ErrCorrupt,
@@ -445,7 +446,7 @@ func (d *decoder) body(body *websync.Body) {
 }
 
 func (d *decoder) task(t *Task) {
-	b := d.bits(12)
+	b := d.bits(13)
 	d.resource(&t.Resource)
 	if b.has(0) {
 		t.Source = d.string()
@@ -477,6 +478,9 @@ func (d *decoder) task(t *Task) {
 	}
 	if b.has(10) {
 		t.Tag = d.string()
+	}
+	if b.has(12) {
+		t.Hint = []byte(d.string())
 	}
 }
 

@@ -60,6 +60,14 @@ type Event struct {
 	// goes nowhere else.
 	Tag string
 
+	// Hint, of a Put, is what the Source wants its Getter to know about the resource
+	// besides its description: a patch, mirrors, its position in a package. It reaches
+	// Job.Hint, through the Task if the get is deferred, also in a later run. It has at
+	// most 64 KiB; an event with a longer one is a Problem. It is no part of the state: a
+	// Hint that differs makes nothing new, and one may be lost, so a Get works without
+	// it. That of a later event of the same id, also an empty one, replaces it.
+	Hint []byte
+
 	// Open returns the bytes of Resource.Content that came along with the event: a dump's
 	// member, inline content. It may be called until the yield of the next Mark returns.
 	// Nil: they are fetched from Resource.Content.Href; if that is empty, too, and the

@@ -29,7 +29,7 @@ func (p *pipe) get(ctx context.Context) error {
 
 // obtainBodies decides what becomes of a slot. The error is for what ends the run.
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
-	job := &Job{Resource: s.ev.Resource, Tag: s.ev.Tag, run: p.run, open: s.ev.Open}
+	job := &Job{Resource: s.ev.Resource, Tag: s.ev.Tag, Hint: s.ev.Hint, run: p.run, open: s.ev.Open}
 	if s.rec.Live() {
 		job.Held = s.rec
 	}
@@ -92,6 +92,8 @@ func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 		s.outcome = OutcomeGone
 	case s.todo.Parked:
 		s.outcome = OutcomeParked
+	case errors.Is(err, ErrNotYet):
+		s.outcome = OutcomeDeferred
 	default:
 		s.outcome = OutcomeFailed
 	}

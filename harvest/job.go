@@ -26,6 +26,8 @@ type Job struct {
 	// that changes it to what the event of this state has. Otherwise the record would be
 	// taken for what it is not when the announced state comes back.
 	Tag string
+	// Hint is that of the last event of the id. It may be out of date.
+	Hint []byte
 	// Held is what the Store holds of it; nil if nothing or a tombstone.
 	Held *Record
 
@@ -139,6 +141,39 @@ func (j *Job) Reuse(name string) (websync.Body, error) {
 	}
 	return websync.Body{}, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
 }
+
+// ReuseAll keeps all bodies that the Store holds and that were not kept or reused in this
+// job, with what servers said of them: nothing is new. It returns websync.ErrNotFound if
+// the Store holds no live record.
+func (j *Job) ReuseAll() error {
+	if j.Held == nil {
+		return fmt.Errorf("bodies of %.200q: %w", j.Resource.ID, websync.ErrNotFound)
+	}
+	for _, b := range j.Held.Bodies {
+		if !slices.ContainsFunc(j.bodies, func(kept websync.Body) bool { return kept.Name == b.Name }) {
+			j.bodies = append(j.bodies, b)
+		}
+	}
+	for _, v := range j.Held.Validators {
+		if !slices.ContainsFunc(j.validators, func(known Validator) bool { return known.URL == v.URL }) {
+			j.validators = append(j.validators, v)
+		}
+	}
+	return nil
+}
+
+// NotYet returns the error of a Get that is to be tried later, not before at. If at is
+// zero, the next run tries again. Why becomes the text of the error.
+func (j *Job) NotYet(at time.Time, why string) error { return &notYetError{at, why} }
+
+type notYetError struct {
+	at  time.Time
+	why string
+}
+
+func (e *notYetError) Error() string         { return e.why }
+func (e *notYetError) RetryAfter() time.Time { return e.at }
+func (e *notYetError) Is(target error) bool  { return target == ErrNotYet }
 
 // Open opens the body that the Store holds under name.
 func (j *Job) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {

@@ -70,12 +70,12 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 		if err != nil {
 			return &sourceError{err}
 		}
-		if given += weight(&ev.Resource); given > maxGiven {
+		if given += weight(&ev.Resource) + len(ev.Hint); given > maxGiven {
 			n++
 			if err := give(newSlot(n, Event{Kind: Mark})); err != nil {
 				return err
 			}
-			given = weight(&ev.Resource)
+			given = weight(&ev.Resource) + len(ev.Hint)
 		}
 		n++
 		if err := give(newSlot(n, ev)); err != nil {
@@ -84,6 +84,9 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 	}
 	return nil
 }
+
+// maxHint is how long an Event.Hint may be, in bytes: tasks are stored by the million.
+const maxHint = 64 << 10
 
 // weight returns about how many bytes of memory a description takes.
 func weight(r *websync.Resource) int {
@@ -115,6 +118,8 @@ func newSlot(n int64, ev Event) *slot {
 		ev = Event{Kind: Problem, Err: fmt.Errorf("the source yielded an %v", ev.Kind)}
 	case (ev.Kind == Put || ev.Kind == Delete) && (id == "" || len(id) > MaxID):
 		ev = Event{Kind: Problem, Err: fmt.Errorf("an id of %d bytes (%.60q…): 1 to %d can be stored", len(id), websync.RedactURL(id), MaxID)}
+	case ev.Kind == Put && len(ev.Hint) > maxHint:
+		ev = Event{Kind: Problem, Err: fmt.Errorf("the Hint of %.200q has %d bytes: at most %d can be stored", websync.RedactURL(id), len(ev.Hint), maxHint)}
 	case ev.Kind == Problem && ev.Err == nil:
 		ev.Err = errors.New("a problem that the source does not name")
 	}

@@ -32,15 +32,26 @@ type Source interface {
 type Getter interface {
 	Source
 
-	// Get obtains what job.Resource stands for and hands it to job.Keep or job.Reuse.
-	// What it kept becomes visible, all at once, only if it returns nil; if it kept
-	// nothing the resource has no bodies. It may change job.Resource, apart from its ID,
-	// as the bytes teach it. Bytes that came along with the event are had from job.Came;
-	// job.Content does what the engine does for a Source that is no Getter.
+	// Get obtains the bodies of job.Resource and hands them to job.Keep or job.Reuse.
+	// job.Came opens the bytes that came along with the event; job.Content does what the
+	// engine does for a Source that is no Getter. Get may change job.Resource, apart from
+	// its ID, according to the bytes. It returns one of five answers:
 	//
-	// An error makes the resource a task, for a later run to try again. One that matches
-	// ErrNotYet does not count as an attempt, and one that RetryAfter understands says
-	// how long to wait.
+	//   - nil: the resource has the bodies that were kept or reused, and no others. They
+	//     become visible all at once.
+	//   - nil after job.ReuseAll: nothing is new. The resource keeps the bodies that the
+	//     Store holds.
+	//   - An error that matches websync.ErrGone: nothing is there any more. Its text is the
+	//     evidence, for example fmt.Errorf("the index of %s omits it: %w", package,
+	//     websync.ErrGone). It counts as a failed attempt. When the last two of
+	//     Harvester.Attempts say so the resource is gone: it is counted in Left.Gone, no
+	//     longer asked for, and deleted if Harvester.DeleteGone is set.
+	//   - An error that matches ErrNotYet, for example that of job.NotYet: try later. It is
+	//     no failed attempt, and never parks the task. The next run tries again, or the
+	//     first one after the moment that RetryAfter finds in the error.
+	//   - Any other error: the attempt failed. The record and the bodies that were there
+	//     stay, and a task is stored to try again, not before the moment that RetryAfter
+	//     finds in the error. After Harvester.Attempts the task is parked.
 	Get(ctx context.Context, job *Job) error
 }
 

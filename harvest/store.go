@@ -206,6 +206,7 @@ type Task struct {
 	Resource websync.Resource
 	At       websync.Datetime // of the event
 	Tag      string           // of the event
+	Hint     []byte           // of the event, or of a later one that means the same
 	Base     websync.Seq      // TaskWithheld: the record's number; another one means that the record has changed since
 	Run      [16]byte         // the run that listed it
 	Attempts int              // so far

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -71,15 +72,21 @@ func (p *pipe) rests(s *slot) bool {
 	return !p.h.Recheck && s.ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
 }
 
-// rest leaves a task as it is. A snapshot does not end it: its id is listed.
+// rest leaves a task as it is, but for its hint. A snapshot does not end it: its id is listed.
 func (p *pipe) rest(s *slot) decision {
 	if p.snap != nil {
 		p.snap.resting[s.id()] = true
 	}
+	d := decision{outcome: OutcomeDeferred}
 	if s.waiting.isGone() {
-		return decision{outcome: OutcomeGone}
+		d.outcome = OutcomeGone
 	}
-	return decision{outcome: OutcomeDeferred}
+	if !bytes.Equal(s.waiting.Hint, s.ev.Hint) {
+		hinted := *s.waiting
+		hinted.Hint = s.ev.Hint
+		d.todo = &hinted
+	}
+	return d
 }
 
 // isGone reports whether the server says for good that there is nothing to get.
@@ -100,13 +107,15 @@ func (t *Task) time() websync.Datetime {
 }
 
 // event returns the event that a task stands for.
-func (t *Task) event() Event { return Event{Kind: Put, At: t.At, Tag: t.Tag, Resource: t.Resource} }
+func (t *Task) event() Event {
+	return Event{Kind: Put, At: t.At, Tag: t.Tag, Hint: t.Hint, Resource: t.Resource}
+}
 
 // newTask returns the task that gets what s stands for. Its Base says against which
 // record that was decided.
 func (r *run) newTask(s *slot) *Task {
 	was := s.earlier()
-	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Base: s.rec.Seq, Run: r.id,
+	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Hint: s.ev.Hint, Base: s.rec.Seq, Run: r.id,
 		Attempts: was.Attempts, Gone: was.Gone}
 }
 
@@ -116,25 +125,35 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	if s.task != nil {
 		t.N, t.Run = s.task.N, s.task.Run // unless a later event has replaced it
 	}
-	before := t.Gone
-	if !errors.Is(err, ErrNotYet) {
-		t.Attempts++
-		t.Gone = errors.Is(err, websync.ErrGone)
-	}
 	t.Error = err.Error()
-	t.Due = time.Now().Add(backoff(t.Attempts)).UTC().Truncate(time.Microsecond).Add(time.Microsecond)
+	var wait time.Duration
+	if errors.Is(err, ErrNotYet) {
+		t.Parked = s.earlier().Parked
+	} else {
+		r.countAttempt(t, errors.Is(err, websync.ErrGone))
+		wait = backoff(t.Attempts)
+	}
+	t.Due = time.Now().Add(wait).UTC().Truncate(time.Microsecond).Add(time.Microsecond)
 	if after, ok := RetryAfter(err); ok && after.After(t.Due) {
 		t.Due = after.UTC().Truncate(time.Microsecond)
 	}
+	return t
+}
+
+// countAttempt counts a failed attempt. The last one parks the task, for good if that and
+// the one before found that the resource is gone.
+func (r *run) countAttempt(t *Task, gone bool) {
+	before := t.Gone
+	t.Attempts++
+	t.Gone = gone
 	limit := r.h.Attempts
 	if limit == 0 {
 		limit = 8
 	}
 	t.Parked = limit > 0 && t.Attempts >= limit
 	if t.Parked && t.Attempts > 1 {
-		t.Gone = t.Gone && before
+		t.Gone = gone && before
 	}
-	return t
 }
 
 // backoff returns how long to wait after so many failures in a row. The first is tried

@@ -1,0 +1,202 @@
+package harvest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// answer returns a Getter over events whose Get returns the same answer each time.
+func answer(get func(*harvest.Job) error, events ...harvest.Event) harvest.Source {
+	return getting{harvest.Of(src, events...), func(_ context.Context, job *harvest.Job) error { return get(job) }}
+}
+
+func TestGetAnswersGone(t *testing.T) {
+	for _, deletes := range []bool{false, true} {
+		w := newWorld(t)
+		w.page("a")
+		w.h.Attempts, w.h.DeleteGone = 2, deletes
+		w.run(getting{harvest.Of(src, put("a", day(1))), content})
+		gone := answer(func(*harvest.Job) error { return fmt.Errorf("the index omits it: %w", websync.ErrGone) }, put("a", day(2)))
+		r := w.run(gone)
+		require.EqualValues(t, 1, r.Failed)
+		require.False(t, r.InStep(), "one answer is not enough")
+		r = w.run(gone)
+		require.True(t, r.InStep())
+		require.EqualValues(t, 1, r.Left.Gone)
+		require.Equal(t, "the index omits it: gone", w.tasks()[0].Error, "the evidence")
+		if deletes {
+			require.EqualValues(t, 1, r.Deleted)
+			require.Empty(t, w.live())
+		} else {
+			require.EqualValues(t, 1, r.Gone)
+			require.Equal(t, map[string]string{"a": "a"}, w.live())
+		}
+	}
+}
+
+func TestGetAnswersNothingNew(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	reuse := func(job *harvest.Job) error { return job.ReuseAll() }
+	r := w.run(answer(reuse, put("a", day(1))))
+	require.EqualValues(t, 1, r.Failed, "there is nothing to reuse")
+	require.Contains(t, r.Failures[0].Error, "not found")
+
+	two := func(job *harvest.Job) error {
+		for _, name := range []string{"content", "graph"} {
+			resp, err := job.Fetch(t.Context(), &harvest.Request{URL: base + "a"})
+			if err != nil {
+				return err
+			}
+			if _, err := job.Keep(t.Context(), name, websync.Link{}, resp.Body); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	require.True(t, w.run(answer(two, put("a", day(2)))).InStep())
+	before := w.record("a")
+	require.Len(t, before.Bodies, 2)
+	require.Len(t, before.Validators, 1)
+
+	w.site.reset()
+	r = w.run(answer(reuse, put("a", day(3))))
+	require.EqualValues(t, 1, r.Updated, "a log states a later change")
+	require.True(t, r.InStep())
+	require.Empty(t, w.site.requests)
+	after := w.record("a")
+	require.Equal(t, before.Bodies, after.Bodies)
+	require.Equal(t, before.Validators, after.Validators)
+
+	one := func(job *harvest.Job) error {
+		_, err := job.Keep(t.Context(), "graph", websync.Link{}, strings.NewReader("new"))
+		return errors.Join(err, job.ReuseAll())
+	}
+	require.EqualValues(t, 1, w.run(answer(one, put("a", day(4)))).Updated)
+	content, _ := before.Body("content")
+	after = w.record("a")
+	kept, _ := after.Body("content")
+	require.Equal(t, content, kept)
+	require.Len(t, after.Bodies, 2)
+	graph, _ := after.Body("graph")
+	require.Equal(t, websync.SHA256([]byte("new")), graph.Key, "what was kept stays")
+}
+
+func TestGetAnswersNotYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.h.Attempts = 2
+		at := time.Now().Add(time.Hour).UTC()
+		calls := 0
+		notYet := answer(func(job *harvest.Job) error {
+			calls++
+			return job.NotYet(at, "published at noon")
+		}, put("a", day(1)))
+		run := func(s harvest.Source) *harvest.Report {
+			time.Sleep(time.Millisecond) // what failed is due a moment later
+			return w.run(s)
+		}
+		failing := answer(func(job *harvest.Job) error { return errors.New("broken") }, put("a", day(1)))
+		run(failing)
+		r := run(notYet)
+		require.EqualValues(t, 1, r.Deferred)
+		require.Zero(t, r.Failed)
+		require.Equal(t, "published at noon", r.Failures[0].Error)
+		task := w.tasks()[0]
+		require.Equal(t, 1, task.Attempts, "not counted")
+		require.Equal(t, at, task.Due)
+		require.False(t, task.Parked)
+
+		run(notYet)
+		require.Equal(t, 1, calls, "it is not due")
+		time.Sleep(time.Hour + time.Second)
+		at = time.Time{}
+		run(notYet)
+		require.Equal(t, 2, calls)
+		require.False(t, w.tasks()[0].Parked)
+		run(notYet)
+		require.Equal(t, 3, calls, "without a time the next run tries again")
+
+		run(failing)
+		require.True(t, w.tasks()[0].Parked, "the second failed attempt")
+		w.h.Recheck = true
+		run(notYet)
+		require.Equal(t, 4, calls)
+		require.True(t, w.tasks()[0].Parked, "what was parked stays parked")
+
+		w.h.Recheck, w.h.Attempts = false, 1
+		other := put("b", day(1))
+		run(answer(func(job *harvest.Job) error { return job.NotYet(at, "later") }, other))
+		require.False(t, w.tasks()[1].Parked)
+	})
+}
+
+// hinted returns a put with a hint.
+func hinted(name string, modified websync.Datetime, hint string) harvest.Event {
+	ev := put(name, modified)
+	ev.Hint = []byte(hint)
+	return ev
+}
+
+// TestHint has a hint travel to the Getter, directly and through a task that another run
+// carries out.
+func TestHint(t *testing.T) {
+	w := newWorld(t)
+	w.page("a")
+	var got []string
+	source := func(events ...harvest.Event) harvest.Source {
+		return getting{harvest.Of(src, events...), func(ctx context.Context, job *harvest.Job) error {
+			got = append(got, string(job.Hint))
+			return job.Content(ctx)
+		}}
+	}
+	hints := func() []string {
+		defer func() { got = nil }()
+		return got
+	}
+	restart := func() { w.h = harvest.Harvester{Store: w.store, Fetcher: w.site} }
+	w.run(source(hinted("a", day(1), "one")))
+	require.Equal(t, []string{"one"}, hints())
+	require.EqualValues(t, 1, w.run(source(hinted("a", day(1), "other"))).Unchanged, "a hint is no part of the state")
+
+	_, err := w.h.List(t.Context(), source(hinted("a", day(2), "two")))
+	require.NoError(t, err)
+	restart()
+	_, err = w.h.List(t.Context(), source(hinted("a", day(2), "again")))
+	require.NoError(t, err)
+	w.site.failing[base+"a"] = later{time.Now().Add(time.Hour)}
+	restart()
+	_, err = w.h.Work(t.Context(), source())
+	require.NoError(t, err)
+	require.Equal(t, []string{"again"}, hints(), "the later event counts")
+	require.Equal(t, "again", string(w.tasks()[0].Hint), "a failure keeps it")
+
+	before := w.tasks()[0]
+	restart()
+	w.run(source(hinted("a", day(2), "later")))
+	require.Empty(t, hints(), "the task waits")
+	after := w.tasks()[0]
+	require.Equal(t, "later", string(after.Hint))
+	after.Hint, after.N = before.Hint, before.N
+	require.Equal(t, before, after, "nothing else of the task changes")
+	w.run(source(put("a", day(2))))
+	require.Empty(t, w.tasks()[0].Hint, "none replaces it, too")
+	require.EqualValues(t, 1, w.run(source(put("a", day(2)))).Deferred)
+
+	r := w.run(source(hinted("b", day(1), strings.Repeat("x", 64<<10+1))))
+	require.Len(t, r.Problems, 1)
+	require.Contains(t, r.Problems[0].Error, "65537 bytes")
+	w.page("b")
+	require.Empty(t, w.run(source(hinted("b", day(1), strings.Repeat("x", 64<<10)))).Problems)
+	require.Len(t, hints()[0], 64<<10)
+}
