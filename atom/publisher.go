@@ -3,20 +3,15 @@ package atom
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"net/url"
-	"path"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/chain"
 	"github.com/websync-go/websync/internal/site"
-	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with
@@ -132,10 +127,9 @@ type Publisher struct {
 	Report func(websync.Finding)
 
 	once sync.Once
-	site layout
-
-	mu  sync.Mutex
-	log logView
+	site *site.Site
+	log  chain.Chain
+	feed Feed // what all documents have in common
 }
 
 var _ websync.Publisher = (*Publisher)(nil)
@@ -150,78 +144,34 @@ const (
 	rendering = 2
 )
 
-// A layout is what the fields of a Publisher say.
-type layout struct {
-	err       error
-	origin    string // scheme and authority: what stands before every path
-	root      string // path
-	stem, ext string // of the paths of archive documents
-	size      websync.Seq
-	sources   []string
-	locator   websync.Locator
-	feed      Feed   // what all documents have in common
-	settings  string // all that decides, besides the log and the locator, what archive documents hold
-}
-
-func (p *Publisher) layout() *layout {
+// open returns what the fields come to.
+func (p *Publisher) open() *site.Site {
 	p.once.Do(func() {
-		l := &p.site
-		name := cmp.Or(strings.TrimPrefix(p.Path, "/"), "feed.atom")
-		if l.root, l.err = p.root(name); l.err != nil {
-			return
+		p.site = site.New(site.Settings{
+			Package: "atom", Catalog: p.Catalog, Base: p.Base, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "feed.atom"),
+			Sources: p.Sources, Locator: p.Locator, Reserved: p.Reserved,
+		})
+		size := p.ArchiveSize
+		if size <= 0 {
+			size = defaultArchiveSize
 		}
-		l.origin = strings.TrimSuffix(p.Base+name, l.root)
-		l.ext = path.Ext(name)
-		l.stem = strings.TrimSuffix(l.root, l.ext)
-		if l.size = websync.Seq(p.ArchiveSize); p.ArchiveSize <= 0 {
-			l.size = defaultArchiveSize
+		url := p.site.URL()
+		p.feed = Feed{
+			ID: cmp.Or(p.ID, url), Title: Text{Type: PlainText, Value: cmp.Or(p.Title, url)}, Authors: []websync.Person{p.Author},
 		}
-		l.sources = slices.Compact(slices.Sorted(slices.Values(p.Sources)))
-		if l.locator = p.Locator; l.locator == nil {
-			l.locator = websync.PathLocator{Base: p.Base, Reserved: p.Reserved}
+		p.log.Site, p.log.Size = p.site, websync.Seq(size)
+		p.log.Settings = fmt.Sprintf("%d %q %q %q %q %q %q %d %t %t", rendering, p.Base, p.site.Root, p.feed.ID, p.feed.Title.Value,
+			p.Author, p.site.Sources, size, p.LegacyMD5, p.Complete)
+		if p.site.Err == nil {
+			p.site.Err = p.checkFeed()
 		}
-		whole := l.origin + l.root
-		l.feed = Feed{
-			ID: cmp.Or(p.ID, whole), Title: Text{Type: PlainText, Value: cmp.Or(p.Title, whole)}, Authors: []websync.Person{p.Author},
-		}
-		l.settings = fmt.Sprintf("%d %q %q %q %q %q %q %d %t %t", rendering, p.Base, l.root, l.feed.ID, l.feed.Title.Value, p.Author,
-			l.sources, l.size, p.LegacyMD5, p.Complete)
-		l.err = p.trial()
 	})
-	return &p.site
+	return p.site
 }
 
-// Check returns what is wrong with the settings. What makes every document impossible,
-// Document and Documents return, too.
-func (p *Publisher) Check() error {
-	l := p.layout()
-	if l.err != nil {
-		return l.err
-	}
-	return site.CheckLocator(l.locator, "atom", l.origin, l.root)
-}
-
-// root returns the path of the subscription document, if the Publisher can be there.
-func (p *Publisher) root(name string) (string, error) {
-	whole := p.Base + name
-	u, err := url.Parse(whole)
-	switch {
-	case p.Catalog == nil:
-		return "", errors.New("atom: Publisher.Catalog is nil")
-	case err == nil && u.User != nil:
-		return "", errors.New("atom: Publisher.Base must not hold a user or a password")
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
-		strings.HasSuffix(u.Host, ":") || !strings.HasSuffix(p.Base, "/"):
-		return "", fmt.Errorf("atom: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", p.Base)
-	case syntax.IRIFault(whole) != "" || u.String() != whole || u.EscapedPath() != path.Clean(u.EscapedPath()) || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", fmt.Errorf("atom: Publisher.Base and Path make %.200q, which is not the URL of a document", whole)
-	}
-	return u.EscapedPath(), nil
-}
-
-// trial returns why no feed with these settings can be written.
-func (p *Publisher) trial() error {
-	f := p.site.feed
+// checkFeed returns why no feed with these settings can be written.
+func (p *Publisher) checkFeed() error {
+	f := p.feed
 	f.Updated, f.Links = epoch, p.headLinks()
 	if err := NewWriter(io.Discard).WriteFeed(&f); err != nil {
 		return fmt.Errorf("atom: the settings of Publisher make no valid feed: %w", err)
@@ -231,7 +181,7 @@ func (p *Publisher) trial() error {
 
 // headLinks returns the links of the subscription document that its HTTP header has, too.
 func (p *Publisher) headLinks() []websync.Link {
-	links := []websync.Link{selfLink(p.site.origin + p.site.root)}
+	links := []websync.Link{selfLink(p.site.URL())}
 	for _, hub := range p.Hubs {
 		links = append(links, websync.Link{Rel: "hub", Href: hub})
 	}
@@ -242,66 +192,36 @@ func selfLink(url string) websync.Link {
 	return websync.Link{Rel: "self", Href: url, Type: feedType}
 }
 
-// An archiveName is what the path of an archive document says.
-type archiveName struct {
-	generation uint64
-	id         string
-	n          uint64 // from 1
-}
-
-// archive returns the path of an archive document.
-func (l *layout) archive(a archiveName) string {
-	return l.stem + "-" + strconv.FormatUint(a.generation, 10) + "-" + a.id + "-" + strconv.FormatUint(a.n, 10) + l.ext
-}
-
-// parseArchive is the inverse of archive.
-func (l *layout) parseArchive(path string) (a archiveName, ok bool) {
-	rest, begins := strings.CutPrefix(path, l.stem+"-")
-	rest, ends := strings.CutSuffix(rest, l.ext)
-	parts := strings.Split(rest, "-")
-	if !begins || !ends || len(parts) != 3 || len(parts[1]) != idLength || strings.Trim(parts[1], "0123456789abcdef") != "" {
-		return a, false
-	}
-	generation, errGeneration := strconv.ParseUint(parts[0], 10, 64)
-	n, errNumber := strconv.ParseUint(parts[2], 10, 64)
-	a = archiveName{generation, parts[1], n}
-	return a, errGeneration == nil && errNumber == nil && generation > 0 && n > 0 && l.archive(a) == path
-}
+// Check returns what is wrong with the settings. What makes every document impossible,
+// Document and Documents return, too.
+func (p *Publisher) Check() error { return p.open().Check() }
 
 // URL returns the URL of the subscription document.
-func (p *Publisher) URL() string {
-	l := p.layout()
-	return l.origin + l.root
-}
+func (p *Publisher) URL() string { return p.open().URL() }
 
 // Reserved reports whether a path, from the root of the host and escaped, can be that of
 // one of the documents. It is what PathLocator.Reserved wants.
 func (p *Publisher) Reserved(path string) bool {
-	l := p.layout()
-	_, archive := l.parseArchive(path)
-	return path == l.root || archive && !p.Complete
+	s := p.open()
+	return path == s.Root || !p.Complete && p.log.IsClosed(path)
 }
 
 // Document implements [websync.Publisher].
 func (p *Publisher) Document(ctx context.Context, path string) (*websync.Document, error) {
-	l := p.layout()
+	s := p.open()
+	d := archive{publisher: p, url: s.Origin + path}
+	var err error
 	switch {
-	case l.err != nil:
-		return nil, l.err
+	case s.Err != nil:
+		err = s.Err
 	case !p.Reserved(path):
-		return nil, noDocument(path, websync.ErrNotFound)
-	case path != l.root:
-		return p.archiveDocument(ctx, path)
-	}
-	head, err := p.head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d := listing{publisher: p, url: l.origin + path, stamp: stamp{head.Generation, head.Last, head.LastTime}, born: head.Born}
-	if p.Complete {
-		err = p.checkTotal(&head)
-	} else if closed := head.Last / l.size; closed > 1 {
-		d.after = (closed - 1) * l.size
+		err = s.DocumentError(path, websync.ErrNotFound)
+	case path != s.Root:
+		d.Document, err = p.log.Closed(ctx, path)
+	case p.Complete:
+		d.Document, err = p.whole(ctx)
+	default:
+		d.Document, err = p.log.Open(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -309,99 +229,29 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	return d.document(), nil
 }
 
-// checkTotal refuses a complete document that is too long.
-func (p *Publisher) checkTotal(head *websync.Head) error {
+// whole returns the complete document, unless it is too long.
+func (p *Publisher) whole(ctx context.Context) (chain.Document, error) {
+	d, head, err := p.log.Whole(ctx)
 	limit := int64(p.MaxEntries)
 	if limit == 0 {
 		limit = defaultMaxEntries
 	}
-	if total := head.Total(p.site.sources...); limit > 0 && total > limit {
-		return fmt.Errorf("atom: a complete feed of %d resources: %w", total, websync.ErrLimit)
+	if total := head.Total(p.site.Sources...); err == nil && limit > 0 && total > limit {
+		err = fmt.Errorf("atom: a complete feed of %d resources: %w", total, websync.ErrLimit)
 	}
-	return nil
-}
-
-// archiveDocument returns an archive document, unless its path names what is not, or no
-// longer, there.
-func (p *Publisher) archiveDocument(ctx context.Context, path string) (*websync.Document, error) {
-	l := &p.site
-	a, _ := l.parseArchive(path)
-	head, err := p.head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	const most = 1<<63 - 1
-	if a.generation > head.Generation || a.n > most/uint64(l.size) {
-		return nil, noDocument(path, websync.ErrNotFound)
-	}
-	s, err := p.stampOf(ctx, a.generation, websync.Seq(a.n)*l.size)
-	switch {
-	case errors.Is(err, websync.ErrNotFound):
-		return nil, noDocument(path, websync.ErrGone)
-	case err != nil:
-		return nil, catalogError(err)
-	case s.seq == 0:
-		return nil, noDocument(path, websync.ErrNotFound)
-	case a.id != l.id(s):
-		return nil, noDocument(path, websync.ErrGone)
-	}
-	d := listing{publisher: p, url: l.origin + path, stamp: s, after: s.seq - l.size, archive: true}
-	return d.document(), nil
-}
-
-func noDocument(path string, err error) error {
-	return fmt.Errorf("atom: %.200q: %w", path, err)
+	return d, err
 }
 
 // Documents implements [websync.Publisher]: it yields the archive documents of the newest
-// generation, the oldest first, then the subscription document. The youngest of them is
-// not linked to yet, so that files written in this order are whole even if the log has
-// moved on a little. If the generation of the log changes meanwhile it ends in
+// generation, the oldest first, then the subscription document. The latest archive
+// document has no link to it yet, so that files written in this order are whole even if
+// the log has moved on a little. If the generation of the log changes meanwhile it ends in
 // [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		l := p.layout()
-		if l.err != nil {
-			yield("", l.err)
-			return
-		}
-		generation := uint64(0)
-		for n := websync.Seq(1); !p.Complete; n++ {
-			name, err := p.nextArchive(ctx, n, &generation)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			if name == "" {
-				break
-			}
-			if !yield(name, nil) {
-				return
-			}
-		}
-		yield(l.root, nil)
+	s := p.open()
+	closed := p.log.Numbered(ctx)
+	if p.Complete {
+		closed = func(uint64) (string, bool, error) { return "", false, nil }
 	}
-}
-
-// nextArchive returns the path of archive document n, empty if it is not closed yet.
-// Generation is that of document 1.
-func (p *Publisher) nextArchive(ctx context.Context, n websync.Seq, generation *uint64) (string, error) {
-	head, err := p.head(ctx)
-	if err != nil {
-		return "", err
-	}
-	if n == 1 {
-		*generation = head.Generation
-	}
-	if head.Generation != *generation {
-		return "", fmt.Errorf("atom: the log has another generation: %w", websync.ErrConflict)
-	}
-	if n > head.Last/p.site.size {
-		return "", nil
-	}
-	name, err := p.archivePath(ctx, *generation, n*p.site.size)
-	if err != nil {
-		return "", catalogError(err)
-	}
-	return name, nil
+	return s.Documents(closed, s.Root)
 }

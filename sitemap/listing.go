@@ -2,11 +2,15 @@ package sitemap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/parts"
+	"github.com/websync-go/websync/internal/republish"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -15,40 +19,28 @@ type listing struct {
 	publisher *Publisher
 	url       string
 	zipped    bool
-	index     bool
-	part      int         // that a urlset lists, from 0
-	size      websync.Seq // of the parts
-	id        string      // of the partition
-	stamp     stamp
+	part      parts.Part
 }
 
 func (d *listing) document() *websync.Document {
-	doc := &websync.Document{Type: "application/xml", ETag: fmt.Sprintf("%s-%d", d.id, d.stamp.seq), Write: d.write}
-	if d.index {
-		doc.ETag += "-index"
-	}
+	doc := &websync.Document{Type: "application/xml", ETag: d.part.ETag(""), Write: d.write}
 	if d.zipped {
-		doc.Type = "application/gzip"
-		doc.ETag += "-gzip"
+		doc.Type, doc.ETag = "application/gzip", d.part.ETag("-gzip")
 	}
-	if d.stamp.born != 0 {
-		doc.ETag += fmt.Sprintf("-born-%d", d.stamp.born)
-	} else if d.stamp.time != 0 {
-		doc.Modified = d.stamp.modified()
+	if !d.part.DependsOnIDs() {
+		doc.Modified = d.part.Modified()
 	}
 	return doc
 }
-
-func (s stamp) modified() time.Time { return time.UnixMicro(s.time).UTC() }
 
 // write is Document.Write.
 func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
 	out := NewWriter(w)
 	out.Gzip = d.zipped
-	if d.index {
+	if d.part.Index {
 		err = d.writeIndex(ctx, out)
 	} else {
-		err = d.writeList(ctx, out)
+		err = newLister(d, out).writeAll(ctx)
 	}
 	if err == nil {
 		err = out.Close()
@@ -56,26 +48,18 @@ func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return d.publisher.settle(ctx, d)
+	return d.part.Finish(ctx)
 }
 
 func (d *listing) writeIndex(ctx context.Context, out *Writer) error {
 	p := d.publisher
 	out.Kind = Index
-	t, err := p.snapshot(ctx)
+	listed, err := p.list.Listed(ctx)
 	if err != nil {
 		return err
 	}
-	for k, s := range t.stamps {
-		part := listing{publisher: p, id: t.id, size: t.size, part: k, stamp: s}
-		filled, err := part.isFilled(ctx)
-		if err != nil {
-			return err
-		}
-		if !filled {
-			continue
-		}
-		e := Entry{Loc: p.site.origin + p.site.part(t.id, k+1) + p.partSuffix(), LastMod: websync.NewDatetime(s.modified())}
+	for _, part := range listed {
+		e := Entry{Loc: p.site.Origin + part.Path + p.partSuffix(), LastMod: websync.NewDatetime(part.Modified())}
 		if err := out.Write(&e); err != nil {
 			return err
 		}
@@ -83,9 +67,33 @@ func (d *listing) writeIndex(ctx context.Context, out *Writer) error {
 	return nil
 }
 
-func (d *listing) writeList(ctx context.Context, out *Writer) error {
-	l := lister{listing: d, out: out, texts: make(map[string]string)}
-	return l.writeAll(ctx)
+// bound returns how many bytes the entry of an item takes at most, and whether it has
+// alternates, whose targets depend on the ids that there are.
+func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
+	const around, link = 300, 200 // bytes of the elements themselves
+	r := &item.Resource
+	n := around + len("&amp;")*min(max(len(r.ID), len(r.Content.Href))+len(p.Base), maxLoc)
+	elements := 0
+	for i := range r.Elements {
+		switch x := &r.Elements[i]; {
+		case x.Space == XHTMLNamespace:
+			elements += 3*len(x.XML) + len(p.Base) + link
+		case isExtension(x):
+			elements += len(x.XML)
+		}
+	}
+	return int64(n + min(elements, maxElements)), hasAlternates(item)
+}
+
+// measure returns the length of a part, or MaxBytes if it is longer.
+func (p *Publisher) measure(ctx context.Context, part *parts.Part) (int64, error) {
+	l := newLister(&listing{publisher: p, part: *part}, NewWriter(io.Discard))
+	l.silent = true
+	err := l.writeAll(ctx)
+	if errors.Is(err, errFull) {
+		return MaxBytes, nil
+	}
+	return l.out.Bytes(), err
 }
 
 // writeAll writes the entries of a part.
@@ -94,12 +102,12 @@ func (l *lister) writeAll(ctx context.Context) error {
 		return err
 	}
 	var item websync.Item // one for all: a Locator is handed its address
-	for next, err := range l.publisher.Catalog.Resources(ctx, l.publisher.rangeOf(l.size, l.part)) {
+	for next, err := range l.publisher.Catalog.Resources(ctx, l.part.Range()) {
 		if item = next; err == nil {
 			err = item.Check()
 		}
 		if err != nil {
-			return catalogError(err)
+			return l.publisher.site.CatalogError(err)
 		}
 		if err := l.take(ctx, &item); err != nil {
 			return err
@@ -111,23 +119,24 @@ func (l *lister) writeAll(ctx context.Context) error {
 // A lister writes the entries of a urlset.
 type lister struct {
 	*listing
-	out   *Writer
-	entry Entry
-	news  int // articles so far
+	out    *Writer
+	linker republish.Linker
+	entry  Entry
+	news   int // articles so far
 
 	tree  treeReader
 	texts map[string]string // of the same few elements that come again and again
 
 	waiting      []websync.Item // until the targets of alternates are looked up
 	waitingBytes int
-	here         map[string][]string // the sources that have the target of an alternate as an id
-	silent       bool                // nothing is reported
+	silent       bool // nothing is reported
 }
 
-const (
-	contentBody = "content" // the name of the body that a loc leads to
-	maxTexts    = 1000
-)
+const maxTexts = 1000
+
+func newLister(d *listing, out *Writer) *lister {
+	return &lister{listing: d, out: out, linker: republish.Linker{Site: d.publisher.site}, texts: make(map[string]string)}
+}
 
 // add writes the entry of an item: without the extension elements that are not valid, and
 // not at all, if there is no loc for it.
@@ -138,7 +147,7 @@ func (l *lister) add(item *websync.Item) error {
 		e.LastMod = websync.NewDatetime(item.Time)
 	}
 	escaped, filtered := false, false
-	if hasLinks(item) && syntax.URLFault(e.Loc) != "" { // one of them should be the loc as it is written
+	if hasAlternates(item) && syntax.URLFault(e.Loc) != "" { // one of them should be the loc as it is written
 		e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 	}
 	l.addElements(item)
@@ -179,7 +188,7 @@ func (l *lister) put() error {
 
 // refuse reports that an item is not listed, unless that is known.
 func (l *lister) refuse(item *websync.Item, refused *EntryError) {
-	if l.isTold(item) {
+	if l.isReported(item) {
 		return
 	}
 	rule := ruleLocSyntax
@@ -195,8 +204,8 @@ func (l *lister) refuse(item *websync.Item, refused *EntryError) {
 // loc returns the URL of an item, or an IRI, or what can't be one.
 func (l *lister) loc(item *websync.Item) string {
 	r := &item.Resource
-	if isKept(item) {
-		return l.publisher.site.locator.URL(item, contentBody)
+	if _, kept := republish.KeptContent(item); kept {
+		return l.publisher.site.Locator.URL(item, republish.Content)
 	}
 	if _, end := syntax.SplitHTTP(r.Content.Href); end > 0 {
 		return r.Content.Href
@@ -246,4 +255,166 @@ func (l *lister) text(x *websync.Element) string {
 		l.texts[x.XML] = text
 	}
 	return text
+}
+
+// hasAlternates reports whether an item has links that may be alternates.
+func hasAlternates(item *websync.Item) bool {
+	return slices.ContainsFunc(item.Resource.Elements, func(x websync.Element) bool { return x.Space == XHTMLNamespace })
+}
+
+// How much waits until the targets of alternates are looked up.
+const (
+	maxWaiting      = 500
+	maxWaitingBytes = 4 << 20
+)
+
+// take writes the entry of an item, or lets it wait until the targets of its alternates
+// can be looked up with those of others.
+func (l *lister) take(ctx context.Context, item *websync.Item) error {
+	if len(l.waiting) == 0 && !hasAlternates(item) {
+		return l.add(item)
+	}
+	l.waiting = append(l.waiting, *item)
+	for i := range item.Resource.Elements {
+		l.waitingBytes += len(item.Resource.Elements[i].XML)
+	}
+	if len(l.waiting) < maxWaiting && l.waitingBytes < maxWaitingBytes {
+		return nil
+	}
+	return l.drain(ctx)
+}
+
+// drain writes the entries that wait.
+func (l *lister) drain(ctx context.Context) error {
+	if err := l.findTargets(ctx); err != nil {
+		return err
+	}
+	for i := range l.waiting {
+		if err := l.add(&l.waiting[i]); err != nil {
+			return err
+		}
+	}
+	clear(l.waiting)
+	l.waiting, l.waitingBytes = l.waiting[:0], 0
+	return nil
+}
+
+// findTargets finds out which alternates of the items that wait are ids of the Catalog.
+func (l *lister) findTargets(ctx context.Context) error {
+	l.linker.Forget()
+	for i := range l.waiting {
+		item := &l.waiting[i]
+		if _, kept := republish.KeptContent(item); !kept {
+			continue
+		}
+		for j := range item.Resource.Elements {
+			if n := l.alternate(&item.Resource.Elements[j]); n != nil && n.href() != item.Resource.ID {
+				l.linker.Want(n.href())
+			}
+		}
+	}
+	return l.linker.Find(ctx, nil, 0)
+}
+
+// alternate returns the node of an element that is an alternate, or nil.
+func (l *lister) alternate(x *websync.Element) *node {
+	if x.Space != XHTMLNamespace {
+		return nil
+	}
+	n, err := l.tree.read([]byte(x.XML))
+	if err != nil || !n.isAlternate() {
+		return nil
+	}
+	return &n
+}
+
+func (n *node) href() string { return strings.TrimSpace(n.attr("href")) }
+
+// relocated returns an alternate that leads to where its target is listed, if that is
+// known: to the entry itself, or to another resource of the Catalog.
+func (l *lister) relocated(item *websync.Item, x *websync.Element) websync.Element {
+	n := l.alternate(x)
+	if n == nil {
+		return *x
+	}
+	to, found := l.linker.Local(item, n.href())
+	if n.href() == item.Resource.ID {
+		to, found = l.entry.Loc, true
+	}
+	if !found || to == n.href() {
+		return *x
+	}
+	moved, err := Alternate{Lang: n.attr("hreflang"), Href: to, Media: n.attr("media")}.Element()
+	if err != nil {
+		return *x // which filter finds
+	}
+	return moved
+}
+
+// filter takes out of the entry each extension element that it can't have, with a
+// finding.
+func (l *lister) filter(item *websync.Item) {
+	e := &l.entry
+	all := e.Elements
+	e.Elements = all[:0]
+	set := alternateSet{loc: e.Loc}
+	size, images, news := 0, 0, 0
+	for _, x := range all {
+		n, err := l.out.check.read(x)
+		known := extensionOf(x.Space)
+		var wrong *fault
+		switch {
+		case errors.As(err, &wrong):
+		case err != nil:
+			wrong = &fault{ruleExtUnknown, x.Local, "", err.Error()}
+		case size+len(x.XML) > maxElements:
+			wrong = &fault{ruleElementSize, x.Local, "", "more than 1 MiB of extension elements in one entry"}
+		case known == imageExtension && images == maxImages:
+			wrong = &fault{ruleImageCount, x.Local, "", "more than 1,000 images of one page"}
+		case known == newsExtension && news == 1:
+			wrong = &fault{ruleNewsTwice, x.Local, "", "two news elements of one page"}
+		case n.isAlternate() && set.langs[strings.ToLower(n.attr("hreflang"))]:
+			wrong = &fault{ruleLangTwice, x.Local, n.attr("hreflang"), "two alternates for one language"}
+		}
+		if wrong != nil {
+			l.leaveOut(item, wrong)
+			continue
+		}
+		size += len(x.XML)
+		switch {
+		case known == imageExtension:
+			images++
+		case known == newsExtension:
+			news++
+		case n.isAlternate():
+			set.add(n)
+		}
+		e.Elements = append(e.Elements, x)
+	}
+	if len(set.langs) == 0 || set.self {
+		return
+	}
+	e.Elements = slices.DeleteFunc(e.Elements, func(x websync.Element) bool {
+		n := l.alternate(&x)
+		if n == nil || n.attr("hreflang") == "" {
+			return false
+		}
+		l.leaveOut(item, &fault{ruleLangSelf, x.Local, n.href(), "none of the alternates is the page itself"})
+		return true
+	})
+}
+
+// leaveOut reports an extension element that an entry is listed without, unless that is
+// known.
+func (l *lister) leaveOut(item *websync.Item, wrong *fault) {
+	if l.isReported(item) {
+		return
+	}
+	l.publisher.Report(wrong.rule.Finding(l.url, 0, 0, wrong.element, []byte(wrong.value), "left out of the entry of "+l.entry.Loc+": "+wrong.message))
+}
+
+// isReported reports whether what is wrong with an item was reported, or nobody wants to
+// know.
+func (l *lister) isReported(item *websync.Item) bool {
+	return l.silent || l.publisher.Report == nil || l.part.IsReported(item.Seq)
 }

@@ -1,22 +1,16 @@
 package sitemap
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"path"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/parts"
 	"github.com/websync-go/websync/internal/site"
-	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Publisher publishes a [websync.Catalog] as a sitemap, with these documents:
@@ -100,17 +94,14 @@ type Publisher struct {
 	Report func(websync.Finding)
 
 	once sync.Once
-	site layout
-
-	mu    sync.Mutex
-	known partition
+	site *site.Site
+	list parts.List
 }
 
 var _ websync.Publisher = (*Publisher)(nil)
 
 const (
 	defaultPartSize = 10_000
-	robotsPath      = "/robots.txt"
 	gzipSuffix      = ".gz"
 
 	// rendering is raised when the same items come to be written otherwise, for then they
@@ -118,188 +109,91 @@ const (
 	rendering = 2
 )
 
-// A layout is what the fields of a Publisher say.
-type layout struct {
-	err       error
-	origin    string // scheme and authority: what stands before every path
-	root      string // path
-	stem, ext string // of the paths of parts
-	size      websync.Seq
-	sources   []string
-	locator   websync.Locator
+// open returns what the fields come to.
+func (p *Publisher) open() *site.Site {
+	p.once.Do(func() {
+		p.site = site.New(site.Settings{
+			Package: "sitemap", Catalog: p.Catalog, Base: p.Base, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "sitemap.xml"),
+			Sources: p.Sources, Locator: p.Locator, Reserved: p.Reserved,
+		})
+		if root := p.site.Root; p.site.Err == nil && (root == site.RobotsPath || strings.HasSuffix(root, gzipSuffix)) {
+			p.site.Err = fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"", p.site.URL())
+		}
+		size := min(p.PartSize, MaxEntries)
+		if size <= 0 {
+			size = defaultPartSize
+		}
+		p.list.Site, p.list.Size, p.list.Settings = p.site, websync.Seq(size), p.settings
+		p.list.MaxBytes, p.list.Bound, p.list.Measure = MaxBytes, p.bound, p.measure
+	})
+	return p.site
 }
 
-func (p *Publisher) layout() *layout {
-	p.once.Do(func() {
-		l := &p.site
-		name := strings.TrimPrefix(p.Path, "/")
-		if name == "" {
-			name = "sitemap.xml"
-		}
-		l.err = p.check(name)
-		_, end := syntax.SplitHTTP(p.Base)
-		l.origin, l.root = p.Base[:end], p.Base[end:]+name
-		l.ext = path.Ext(name)
-		l.stem = strings.TrimSuffix(l.root, l.ext)
-		l.size = websync.Seq(p.PartSize)
-		switch {
-		case p.PartSize <= 0:
-			l.size = defaultPartSize
-		case p.PartSize > MaxEntries:
-			l.size = MaxEntries
-		}
-		l.sources = slices.Compact(slices.Sorted(slices.Values(p.Sources)))
-		if l.locator = p.Locator; l.locator == nil {
-			l.locator = websync.PathLocator{Base: p.Base, Reserved: p.Reserved}
-		}
-	})
-	return &p.site
+// settings returns all that decides, besides the Catalog and the Locator, what documents
+// with parts of a size hold.
+func (p *Publisher) settings(size websync.Seq) string {
+	return fmt.Sprintf("%d %q %q %d %t", rendering, p.site.URL(), p.site.Sources, size, p.Gzip)
 }
 
 // Check returns what is wrong with the settings. What makes every document impossible,
 // Document and Documents return, too.
-func (p *Publisher) Check() error {
-	l := p.layout()
-	if l.err != nil {
-		return l.err
-	}
-	return site.CheckLocator(l.locator, "sitemap", l.origin, l.root)
-}
-
-// check returns what is wrong with the settings, of which the Locator comes last.
-func (p *Publisher) check(name string) error {
-	host, end := syntax.SplitHTTP(p.Base)
-	whole := p.Base + name
-	switch {
-	case p.Catalog == nil:
-		return errors.New("sitemap: Publisher.Catalog is nil")
-	case end > 0 && strings.Contains(p.Base[host:end], "@"):
-		return errors.New("sitemap: Publisher.Base must not hold a user or a password")
-	case end == 0 || !strings.HasSuffix(p.Base[end:], "/") || syntax.HasEmptyPort(p.Base):
-		return fmt.Errorf("sitemap: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", p.Base)
-	case syntax.URLFault(whole) != "" || strings.ContainsAny(whole, "?#"):
-		return fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which is not the URL of a document", whole)
-	case path.Clean(whole[end:]) != whole[end:] || whole[end:] == robotsPath || strings.HasSuffix(name, gzipSuffix):
-		return fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must be a clean URL, not /robots.txt, without \".gz\"", whole)
-	}
-	return nil
-}
-
-// part returns the path of a part, which is numbered from 1.
-func (l *layout) part(id string, n int) string {
-	return l.stem + "-" + id + "-" + strconv.Itoa(n) + l.ext
-}
-
-// parsePart is the inverse of part.
-func (l *layout) parsePart(path string) (id string, n uint64, ok bool) {
-	rest, begins := strings.CutPrefix(path, l.stem+"-")
-	rest, ends := strings.CutSuffix(rest, l.ext)
-	id, number, _ := strings.Cut(rest, "-")
-	if !begins || !ends || len(id) != idLength || strings.Trim(id, "0123456789abcdef") != "" {
-		return "", 0, false
-	}
-	n, err := strconv.ParseUint(number, 10, 64)
-	return id, n, err == nil && n > 0 && strconv.FormatUint(n, 10) == number
-}
+func (p *Publisher) Check() error { return p.open().Check() }
 
 // URL returns the URL of the root document.
-func (p *Publisher) URL() string {
-	l := p.layout()
-	return l.origin + l.root
-}
+func (p *Publisher) URL() string { return p.open().URL() }
 
 // Reserved reports whether a path, from the root of the host and escaped, can be that of
 // one of the documents. It is what PathLocator.Reserved wants. /robots.txt is not
 // reserved: it belongs to the host, and package publish adds the lines to those of the
 // file that is there.
 func (p *Publisher) Reserved(path string) bool {
-	l := p.layout()
+	s := p.open()
 	name := strings.TrimSuffix(path, gzipSuffix)
-	_, _, part := l.parsePart(name)
-	return part || name == l.root
+	return name == s.Root || p.list.IsPart(name)
 }
 
 // Document implements [websync.Publisher].
 func (p *Publisher) Document(ctx context.Context, path string) (*websync.Document, error) {
-	l := p.layout()
+	s := p.open()
 	switch {
-	case l.err != nil:
-		return nil, l.err
-	case path == robotsPath && !p.NoRobots:
-		return p.robots(), nil
+	case s.Err != nil:
+		return nil, s.Err
+	case path == site.RobotsPath && !p.NoRobots:
+		return s.Robots(), nil
 	case !p.Reserved(path):
-		return nil, noDocument(path, websync.ErrNotFound)
+		return nil, s.DocumentError(path, websync.ErrNotFound)
 	}
 	name, zipped := strings.CutSuffix(path, gzipSuffix)
-	id, n, _ := l.parsePart(name)
-	d := listing{publisher: p, url: l.origin + path, zipped: zipped}
-	err := p.current(ctx, func(t *partition) error {
-		d.id, d.size = t.id, t.size
-		switch {
-		case name == l.root:
-			d.index = t.isSplit()
-		case id != t.id:
-			return noDocument(path, websync.ErrGone)
-		case !t.isSplit() || n > uint64(t.parts()):
-			return noDocument(path, websync.ErrNotFound)
-		default:
-			d.part = int(n - 1)
-		}
-		d.stamp = t.stampOf(&d)
-		return nil
-	})
+	d := listing{publisher: p, url: s.Origin + path, zipped: zipped}
+	var err error
+	if name == s.Root {
+		d.part, err = p.list.Root(ctx)
+	} else {
+		d.part, err = p.list.Part(ctx, name)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return d.document(), nil
 }
 
-func noDocument(path string, err error) error {
-	return fmt.Errorf("sitemap: %.200q: %w", path, err)
-}
-
-// robots returns the robots.txt, whose ETag is a digest.
-func (p *Publisher) robots() *websync.Document {
-	text := "Sitemap: " + p.URL() + "\n"
-	sum := sha256.Sum256([]byte(text))
-	return &websync.Document{
-		Type: "text/plain; charset=utf-8",
-		ETag: hex.EncodeToString(sum[:8]),
-		Write: func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, text)
-			return err
-		},
-	}
-}
-
 // Documents implements [websync.Publisher]: it yields the parts that are not empty,
 // compressed if Gzip is set, then the root, then /robots.txt. If the generation of the
 // log changes meanwhile it ends in [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		l := p.layout()
-		if l.err != nil {
-			yield("", l.err)
-			return
-		}
-		suffix, first := p.partSuffix(), ""
-		for k := 0; ; k++ {
-			name, more, err := p.nextPart(ctx, k, &first)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			if !more {
-				break
-			}
-			if name != "" && !yield(name+suffix, nil) {
-				return
-			}
-		}
-		if yield(l.root, nil) && !p.NoRobots {
-			yield(robotsPath, nil)
-		}
+	s := p.open()
+	rest := []string{s.Root, site.RobotsPath}
+	if p.NoRobots {
+		rest = rest[:1]
 	}
+	part := p.list.Numbered(ctx)
+	return s.Documents(func(n uint64) (string, bool, error) {
+		path, more, err := part(n)
+		if path != "" {
+			path += p.partSuffix()
+		}
+		return path, more, err
+	}, rest...)
 }
 
 // partSuffix is what the paths of the parts end in, as far as the index is concerned.
@@ -308,28 +202,4 @@ func (p *Publisher) partSuffix() string {
 		return gzipSuffix
 	}
 	return ""
-}
-
-// nextPart returns the path of part k, empty if the part is, and whether there is such a
-// part by now. First is the id of the partition to which part 0 belonged.
-func (p *Publisher) nextPart(ctx context.Context, k int, first *string) (path string, more bool, err error) {
-	d := listing{publisher: p, part: k}
-	err = p.current(ctx, func(t *partition) error {
-		if k == 0 {
-			*first = t.id
-		}
-		if t.id != *first {
-			return fmt.Errorf("sitemap: the log has another generation: %w", websync.ErrConflict)
-		}
-		d.id, d.size, d.stamp, more = t.id, t.size, t.at(k), t.isSplit() && k < t.parts()
-		return nil
-	})
-	if err != nil || !more {
-		return "", false, err
-	}
-	filled, err := d.isFilled(ctx)
-	if err != nil || !filled {
-		return "", true, err
-	}
-	return p.site.part(*first, k+1), true, nil
 }

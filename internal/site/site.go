@@ -1,44 +1,232 @@
-// Package site holds what the Publishers of all protocols do in the same way.
+// Package site holds what the Publishers of all protocols do in the same way: check their
+// settings, give their documents paths, ask the Catalog where its log stands, and name
+// what went wrong.
 package site
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
-// LocatorKey returns a text that is another one when the locator gives other URLs, as far
-// as that can be known: the URL of one body, and the settings of a Locator that is a
+// Settings are the fields that the Publishers of all protocols have in common, under the
+// names that they have there.
+type Settings struct {
+	Package  string // of the Publisher, for errors
+	Catalog  websync.Catalog
+	Base     string
+	Path     string // of the root document
+	Sources  []string
+	Locator  websync.Locator
+	Reserved func(path string) bool // the Publisher's method
+}
+
+// A Site is where a Publisher publishes what. It is safe for concurrent use.
+type Site struct {
+	// Err is what is wrong with the settings. A Site with an Err answers URL and
+	// ParseNumbered, and nothing else.
+	Err error
+
+	Catalog websync.Catalog
+	Sources []string // sorted, each once; none: all
+	Locator websync.Locator
+	Origin  string // scheme and authority: what stands before every path
+	Root    string // the path of the root document
+
+	pkg       string
+	stem, ext string // of the paths of numbered documents
+}
+
+// New returns the Site of a Publisher with these settings.
+func New(s Settings) *Site {
+	name := strings.TrimPrefix(s.Path, "/")
+	host, end := syntax.SplitHTTP(s.Base)
+	l := &Site{
+		Catalog: s.Catalog, Sources: slices.Compact(slices.Sorted(slices.Values(s.Sources))), Locator: s.Locator,
+		Origin: s.Base[:end], Root: s.Base[end:] + name, pkg: s.Package,
+	}
+	if l.Locator == nil {
+		l.Locator = websync.PathLocator{Base: s.Base, Reserved: s.Reserved}
+	}
+	l.ext = path.Ext(name)
+	l.stem = strings.TrimSuffix(l.Root, l.ext)
+	url := l.URL()
+	switch {
+	case s.Catalog == nil:
+		l.Err = fmt.Errorf("%s: Publisher.Catalog is nil", s.Package)
+	case strings.Contains(s.Base[host:end], "@"):
+		l.Err = fmt.Errorf("%s: Publisher.Base must not hold a user or a password", s.Package)
+	case !strings.HasSuffix(s.Base[end:], "/") || end == 0 || syntax.HasEmptyPort(s.Base):
+		l.Err = fmt.Errorf("%s: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", s.Package, s.Base)
+	case syntax.URLFault(url) != "":
+		l.Err = fmt.Errorf("%s: Publisher.Base and Path make %.200q, which must be a URL: %s", s.Package, url, syntax.URLFault(url))
+	case strings.ContainsAny(url, "?#") || path.Clean(l.Root) != l.Root:
+		l.Err = fmt.Errorf("%s: Publisher.Base and Path make %.200q, which must be the clean URL of a document, without query and fragment", s.Package, url)
+	}
+	return l
+}
+
+// URL returns the URL of the root document.
+func (s *Site) URL() string { return s.Origin + s.Root }
+
+// Numbered returns the path of the document n of a list: that of the root document with
+// the id of the list and n before its extension. n counts from 1.
+func (s *Site) Numbered(id string, n uint64) string {
+	return s.stem + "-" + id + "-" + strconv.FormatUint(n, 10) + s.ext
+}
+
+// ParseNumbered is the inverse of Numbered.
+func (s *Site) ParseNumbered(path string) (id string, n uint64, ok bool) {
+	rest, begins := strings.CutPrefix(path, s.stem+"-")
+	rest, ends := strings.CutSuffix(rest, s.ext)
+	dash := strings.LastIndexByte(rest, '-')
+	if !begins || !ends || dash < 0 {
+		return "", 0, false
+	}
+	id = rest[:dash]
+	n, err := strconv.ParseUint(rest[dash+1:], 10, 64)
+	return id, n, err == nil && n > 0 && s.Numbered(id, n) == path
+}
+
+const hashLength = 8
+
+// Hash returns eight hexadecimal digits that stand for all that a document depends on.
+func Hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:hashLength/2])
+}
+
+// IsHash reports whether s can be a result of Hash.
+func IsHash(s string) bool {
+	return len(s) == hashLength && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// LocatorKey returns a text that changes when the Locator gives other URLs, as far as
+// that can be known: the URL of one body, and the settings of a Locator that is a
 // [fmt.Stringer].
-func LocatorKey(l websync.Locator) string {
+func (s *Site) LocatorKey() string {
 	any := websync.Item{Resource: websync.Resource{ID: "urn:websync:any"}}
-	key := l.URL(&any, "content")
-	if s, ok := l.(fmt.Stringer); ok {
-		key += " " + s.String()
+	key := s.Locator.URL(&any, "content")
+	if named, ok := s.Locator.(fmt.Stringer); ok {
+		key += " " + named.String()
 	}
 	return key
 }
 
-// CheckLocator returns an error of a package if a Locator gives the URL of a Publisher's
-// document, origin and path, to a body as well.
-func CheckLocator(l websync.Locator, pkg, origin, path string) error {
-	id, body, found := l.Find(path)
+// Check returns Err, or an error if the Locator gives the URL of the root document to a
+// body as well.
+func (s *Site) Check() error {
+	if s.Err != nil {
+		return s.Err
+	}
+	id, body, found := s.Locator.Find(s.Root)
 	if !found {
 		return nil
 	}
 	return fmt.Errorf("%s: Publisher.Locator has %q for the body %q of %.200q: its Reserved must know the paths of all Publishers",
-		pkg, origin+path, body, id)
+		s.pkg, s.URL(), body, id)
 }
 
-// Usurps reports whether an item of a source that is not own has an id that is a URL of
-// the publisher's own: one that the Locator keeps for resources of own sources. origin is
-// the scheme and the authority of the site.
-func Usurps(l websync.Locator, origin string, item *websync.Item) bool {
-	path, under := strings.CutPrefix(item.Resource.ID, origin)
-	if !under || l.Owns(item.Source) {
+// Impersonates reports whether an item of a source that is not own has an id that is a
+// URL of the publisher's own: one that the Locator keeps for resources of own sources.
+// Readers would take it for what the publisher states, so it is not listed.
+func (s *Site) Impersonates(item *websync.Item) bool {
+	path, under := strings.CutPrefix(item.Resource.ID, s.Origin)
+	if !under || s.Locator.Owns(item.Source) {
 		return false
 	}
-	id, _, found := l.Find(path)
+	id, _, found := s.Locator.Find(path)
 	return found && id == item.Resource.ID
+}
+
+// Head returns where the log of the Catalog stands.
+func (s *Site) Head(ctx context.Context) (websync.Head, error) {
+	head, err := s.Catalog.Head(ctx)
+	if err == nil {
+		err = head.Check()
+	}
+	if err != nil {
+		return head, s.CatalogError(err)
+	}
+	return head, nil
+}
+
+// CatalogError returns an error of the Catalog as one of the Publisher. What a Catalog
+// does not find must not look like a document that does not exist, so it is no longer
+// ErrNotFound, ErrGone or ErrConflict.
+func (s *Site) CatalogError(err error) error {
+	if errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone) || errors.Is(err, websync.ErrConflict) {
+		return fmt.Errorf("%s: the catalog: %v", s.pkg, err)
+	}
+	return fmt.Errorf("%s: the catalog: %w", s.pkg, err)
+}
+
+// DocumentError returns err as the error of the document at a path.
+func (s *Site) DocumentError(path string, err error) error {
+	return fmt.Errorf("%s: %.200q: %w", s.pkg, path, err)
+}
+
+// NewGeneration returns the error of a walk over documents whose generation of the log is
+// no longer the newest.
+func (s *Site) NewGeneration() error {
+	return fmt.Errorf("%s: the log has a new generation: %w", s.pkg, websync.ErrConflict)
+}
+
+// Documents yields the paths of numbered documents, then rest, as Publisher.Documents
+// does. numbered returns the path of document n, counted from 1: empty if the document
+// lists nothing; more is false if there is no document n.
+func (s *Site) Documents(numbered func(n uint64) (path string, more bool, err error), rest ...string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if s.Err != nil {
+			yield("", s.Err)
+			return
+		}
+		for n := uint64(1); ; n++ {
+			path, more, err := numbered(n)
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if !more {
+				break
+			}
+			if path != "" && !yield(path, nil) {
+				return
+			}
+		}
+		for _, path := range rest {
+			if !yield(path, nil) {
+				return
+			}
+		}
+	}
+}
+
+// RobotsPath is the path of robots.txt.
+const RobotsPath = "/robots.txt"
+
+// Robots returns a robots.txt whose only line names the root document as a sitemap. Its
+// ETag is a digest.
+func (s *Site) Robots() *websync.Document {
+	text := "Sitemap: " + s.URL() + "\n"
+	sum := sha256.Sum256([]byte(text))
+	return &websync.Document{
+		Type: "text/plain; charset=utf-8",
+		ETag: hex.EncodeToString(sum[:8]),
+		Write: func(_ context.Context, w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		},
+	}
 }

@@ -1,0 +1,279 @@
+package atom
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+// An archive is one document of a Publisher, in the state that its ETag names: an archive
+// document, or the subscription document.
+type archive struct {
+	chain.Document
+	publisher *Publisher
+	url       string
+}
+
+// epoch is when the feed of an empty log was updated: there is no better time that is the
+// same for all who ask.
+var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
+
+func (d *archive) document() *websync.Document {
+	p := d.publisher
+	doc := &websync.Document{Type: documentType, Modified: d.Time, Final: d.Closed, Write: d.write}
+	if d.Closed {
+		doc.ETag = d.ETag()
+		doc.Links = []websync.Link{selfLink(d.url), {Rel: "current", Href: p.URL(), Type: feedType}}
+	} else {
+		doc.ETag = d.ETag(p.Hubs...)
+		doc.Links = p.headLinks()
+	}
+	return doc
+}
+
+// write is Document.Write. All but a complete document are made of the log alone, up to a
+// number: nothing can change meanwhile.
+func (d *archive) write(ctx context.Context, w io.Writer) error {
+	p := d.publisher
+	f, err := d.feed(ctx)
+	if err != nil {
+		return err
+	}
+	l := lister{archive: d, out: NewWriter(w), linker: republish.Linker{Site: p.site}}
+	l.out.LegacyMD5 = p.LegacyMD5
+	if err := l.out.WriteFeed(f); err != nil {
+		return err
+	}
+	if p.Complete {
+		err = l.writeLive(ctx)
+	} else {
+		err = l.writeChanges(ctx)
+	}
+	if err == nil {
+		err = l.out.Close()
+	}
+	if err == nil && p.Complete {
+		err = d.CheckUnchanged(ctx)
+	}
+	if err == nil {
+		d.SetReported()
+	}
+	return err
+}
+
+// feed returns the metadata.
+func (d *archive) feed(ctx context.Context) (*Feed, error) {
+	p := d.publisher
+	f := p.feed
+	f.Updated, f.Complete, f.Archive = websync.NewDatetime(d.Time), p.Complete, d.Closed
+	if f.Updated.IsZero() {
+		f.Updated = epoch
+	}
+	f.Links = d.document().Links
+	before, err := d.Previous(ctx)
+	if before != "" {
+		f.Links = append(f.Links, websync.Link{Rel: "prev-archive", Href: p.site.Origin + before, Type: feedType})
+	}
+	return &f, err
+}
+
+// A lister writes the entries of a document.
+type lister struct {
+	*archive
+	out    *Writer
+	maker  entryMaker
+	linker republish.Linker
+}
+
+// writeChanges writes the latest state of each id in the range of the document.
+func (l *lister) writeChanges(ctx context.Context) error {
+	latest, born, err := l.Latest(ctx, l.impersonates)
+	if err != nil {
+		return err
+	}
+	live := latest[:0]
+	for _, item := range latest {
+		if item.Kind != websync.Deleted {
+			live = append(live, item)
+		} else if err := l.writeTombstone(item); err != nil {
+			return err
+		}
+	}
+	return l.writeEntries(ctx, live, born)
+}
+
+// writeLive writes all live resources.
+func (l *lister) writeLive(ctx context.Context) error {
+	const batch = 500
+	p := l.publisher
+	var items []*websync.Item
+	for item, err := range p.Catalog.Resources(ctx, websync.Range{Sources: p.site.Sources}) {
+		if err == nil {
+			err = item.Check()
+		}
+		if err != nil {
+			return p.site.CatalogError(err)
+		}
+		if l.impersonates(&item) {
+			continue
+		}
+		if items = append(items, &item); len(items) < batch {
+			continue
+		}
+		if err := l.writeEntries(ctx, items, l.Born); err != nil {
+			return err
+		}
+		items = items[:0]
+	}
+	return l.writeEntries(ctx, items, l.Born)
+}
+
+// impersonates reports whether an item of another publisher has the id of a resource of
+// this one, whose entry or tombstone it would be for a reader. It is not listed.
+func (l *lister) impersonates(item *websync.Item) bool {
+	if !l.publisher.site.Impersonates(item) {
+		return false
+	}
+	l.refuse(item, &EntryError{Element: "id", Err: errOwnURL})
+	return true
+}
+
+var errOwnURL = errors.New("the id is a URL of the publisher's own, and its source is not own")
+
+// writeTombstone writes the tombstone of an id, unless there can have been no entry of
+// it.
+func (l *lister) writeTombstone(item *websync.Item) error {
+	t := Tombstone{Ref: item.Resource.ID, When: websync.NewDatetime(item.Time)}
+	for _, via := range cleanLinks(item.Resource.Links) {
+		if republish.IsVia(via.Rel) {
+			t.Links = append(t.Links, via)
+		}
+	}
+	err := l.out.WriteTombstone(&t)
+	if _, refused := err.(*EntryError); refused {
+		return nil
+	}
+	return err
+}
+
+func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born websync.Seq) error {
+	if err := l.linker.FindLinks(ctx, items, born); err != nil {
+		return err
+	}
+	for _, item := range items {
+		if err := l.writeEntry(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeEntry writes the entry of an item: without the elements that can't be written, and
+// not at all, if it has no id for Atom.
+func (l *lister) writeEntry(item *websync.Item) error {
+	e := l.entry(item)
+	err := l.out.WriteEntry(&e)
+	if _, refused := err.(*EntryError); refused && len(e.Elements) > 0 {
+		e.Elements = clean(e.Elements, func(c *encoder, x []websync.Element) { c.elements(x) })
+		err = l.out.WriteEntry(&e)
+	}
+	if refused, ok := err.(*EntryError); ok {
+		l.refuse(item, refused)
+		return nil
+	}
+	return err
+}
+
+// refuse reports that an item is not listed, unless that is known.
+func (l *lister) refuse(item *websync.Item, refused *EntryError) {
+	p := l.publisher
+	if p.Report == nil || l.IsReported(item.Seq) {
+		return
+	}
+	rule := ruleEntryChild
+	if refused.Element == "id" {
+		rule = ruleID
+	}
+	p.Report(rule.Finding(l.url, 0, 0, refused.Element, []byte(item.Resource.ID), "not listed: "+refused.Err.Error()))
+}
+
+// entry returns the entry of an item.
+func (l *lister) entry(item *websync.Item) Entry {
+	r := item.Resource
+	r.Content, r.Links = l.content(item), l.linker.Links(item)
+	if r.Published.Time().After(item.Time) {
+		r.Published = websync.Datetime{}
+	}
+	if slices.ContainsFunc(r.Elements, isLeftOut) {
+		r.Elements = slices.DeleteFunc(slices.Clone(r.Elements), isLeftOut)
+	}
+	e := l.maker.entry(&r, websync.NewDatetime(item.Time), websync.Person{})
+	e.Source = wholeSource(e.Source, cmp.Or(r.Modified, e.Updated))
+	if e.Title.isBlank() {
+		e.Title = Text{Type: PlainText, Value: r.ID}
+	}
+	if e.Summary.isBlank() {
+		e.Summary = Text{}
+		if e.Content.Href != "" {
+			e.Summary = e.Title // one is demanded, and should not be blank
+		}
+	}
+	return e
+}
+
+// wholeSource returns a source with all that one should have (RFC 4287 §4.2.11), nil if
+// it does not say what it is. updated is that of the entry, which its feed was updated
+// with.
+func wholeSource(f *Feed, updated websync.Datetime) *Feed {
+	if f == nil || f.ID == "" {
+		return nil
+	}
+	if f.Title.isBlank() {
+		f.Title = Text{Type: PlainText, Value: f.ID}
+	}
+	f.Updated = cmp.Or(f.Updated, updated)
+	return f
+}
+
+func (t *Text) isBlank() bool { return strings.TrimSpace(t.Value) == "" }
+
+// isLeftOut reports whether an element means something else, or nothing, in an entry that
+// was made anew.
+func isLeftOut(x websync.Element) bool {
+	switch x.Space {
+	case "", HistoryNamespace, TombstoneNamespace, signatureNamespace:
+		return true
+	case GDataNamespace:
+		return x.Local == "deleted"
+	case FeedSyncNamespace:
+		return x.Local == "sync"
+	}
+	return false
+}
+
+// content returns the link to the content: where it is kept, or an alternate.
+func (l *lister) content(item *websync.Item) websync.Link {
+	b, kept := republish.KeptContent(item)
+	if !kept {
+		c := item.Resource.Content
+		c.Rel = cmp.Or(c.Rel, "alternate")
+		return c
+	}
+	c := l.linker.Body(item, &b)
+	if syntax.MediaTypeFault(c.Type) != "" {
+		c.Type = "application/octet-stream"
+	}
+	if c.Rel = ""; syntax.IsComposite(c.Type) {
+		c.Rel = "alternate"
+	}
+	return c
+}

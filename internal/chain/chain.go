@@ -1,0 +1,319 @@
+// Package chain cuts the log of a Catalog into documents: closed ones, each of a fixed
+// range of its numbers, and an open one at its end. Archived feeds and Change Lists are
+// such chains. A chain knows what its documents list and what they are called; how they
+// are written is up to a Publisher.
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
+)
+
+// A Chain is the log of one Catalog in documents. It keeps 8 bytes for each closed
+// document of the newest generation. It is safe for concurrent use; it must not be
+// copied.
+type Chain struct {
+	// Site has the Catalog and the Sources.
+	Site *site.Site
+
+	// Size is how many numbers of the log a closed document covers.
+	Size websync.Seq
+
+	// Settings stand for all that decides, besides the log and the Locator, what closed
+	// documents hold. Other Settings give them other paths.
+	Settings string
+
+	mu   sync.Mutex
+	view view
+}
+
+// A view is what a Chain knows of the newest generation of the log.
+type view struct {
+	generation uint64
+	first      time.Time   // of the generation: another log can have the same number
+	last       websync.Seq // when it was looked at
+	times      []int64     // of the commits at the ends of closed documents, in microseconds; 0: not known
+
+	reportedAfter, reported websync.Seq // a range of numbers; what can't be listed of them was reported
+}
+
+// A Document is one document of a Chain, in the state that its ETag names: the entries of
+// the log with After < Seq <= Last.
+type Document struct {
+	Generation  uint64
+	After, Last websync.Seq
+	Time        time.Time   // of the commit Last; zero if Last is 0
+	Born        websync.Seq // the greatest in that state; 0: not known yet
+	Closed      bool        // the document never changes again
+
+	chain *Chain
+}
+
+// head returns where the log stands, and forgets what is known of another one.
+func (c *Chain) head(ctx context.Context) (websync.Head, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	head, err := c.Site.Head(ctx)
+	if err != nil {
+		return head, err
+	}
+	v := &c.view
+	if v.generation != head.Generation || !v.first.Equal(head.FirstTime) || v.last > head.Last {
+		*v = view{generation: head.Generation, first: head.FirstTime}
+	}
+	v.last = head.Last
+	return head, nil
+}
+
+// Whole returns the document of the whole log, with the Head that it ends at.
+func (c *Chain) Whole(ctx context.Context) (Document, websync.Head, error) {
+	head, err := c.head(ctx)
+	d := Document{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, chain: c}
+	return d, head, err
+}
+
+// Open returns the open document. It begins after the last closed document but one, so
+// that it never begins afresh.
+func (c *Chain) Open(ctx context.Context) (Document, error) {
+	d, head, err := c.Whole(ctx)
+	if closed := head.Last / c.Size; closed > 1 {
+		d.After = (closed - 1) * c.Size
+	}
+	return d, err
+}
+
+// A name is what the path of a closed document states.
+type name struct {
+	generation uint64
+	id         string
+	n          uint64
+}
+
+// parse returns what a path states.
+func (c *Chain) parse(path string) (a name, ok bool) {
+	id, n, ok := c.Site.ParseNumbered(path)
+	generation, id, _ := strings.Cut(id, "-")
+	a = name{id: id, n: n}
+	var err error
+	a.generation, err = strconv.ParseUint(generation, 10, 64)
+	return a, ok && err == nil && a.generation > 0 && strconv.FormatUint(a.generation, 10) == generation && site.IsHash(id)
+}
+
+// IsClosed reports whether a path can be that of a closed document.
+func (c *Chain) IsClosed(path string) bool {
+	_, ok := c.parse(path)
+	return ok
+}
+
+// Closed returns the closed document at a path. The error is ErrNotFound if there is
+// none yet, and ErrGone if the log or the settings are no longer those of the path.
+func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
+	a, _ := c.parse(path)
+	head, err := c.head(ctx)
+	if err != nil {
+		return Document{}, err
+	}
+	const most = 1<<63 - 1
+	if a.generation > head.Generation || a.n > most/uint64(c.Size) {
+		return Document{}, c.Site.DocumentError(path, websync.ErrNotFound)
+	}
+	d, err := c.document(ctx, a.generation, a.n)
+	switch {
+	case errors.Is(err, websync.ErrNotFound):
+		return d, c.Site.DocumentError(path, websync.ErrGone)
+	case err != nil:
+		return d, c.Site.CatalogError(err)
+	case d.Last == 0:
+		return d, c.Site.DocumentError(path, websync.ErrNotFound)
+	case a.id != d.ID():
+		return d, c.Site.DocumentError(path, websync.ErrGone)
+	}
+	return d, nil
+}
+
+// document returns closed document n; its Last is 0 if the log did not come so far. The
+// error is that of the Catalog, ErrNotFound for a generation that was dropped.
+func (c *Chain) document(ctx context.Context, generation, n uint64) (Document, error) {
+	end := websync.Seq(n) * c.Size
+	d := Document{Generation: generation, After: end - c.Size, Last: end, Closed: true, chain: c}
+	if t := c.knownTime(generation, end); t != 0 {
+		d.Time = time.UnixMicro(t).UTC()
+		return d, nil
+	}
+	for item, err := range c.Site.Catalog.Changes(ctx, websync.Range{Generation: generation, After: end - 1, Until: end}) {
+		if err != nil {
+			return d, err
+		}
+		c.noteTime(generation, end, item.Time.UnixMicro())
+		d.Time = item.Time
+		return d, nil
+	}
+	return Document{}, nil
+}
+
+// knownTime returns the time of a commit in microseconds; 0 if it is not known.
+func (c *Chain) knownTime(generation uint64, end websync.Seq) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := int(end/c.Size) - 1
+	if c.view.generation != generation || i >= len(c.view.times) {
+		return 0
+	}
+	return c.view.times[i]
+}
+
+func (c *Chain) noteTime(generation uint64, end websync.Seq, micro int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := &c.view
+	if v.generation != generation || end > v.last {
+		return
+	}
+	i := int(end/c.Size) - 1
+	if missing := i + 1 - len(v.times); missing > 0 {
+		v.times = append(v.times, make([]int64, missing)...)
+	}
+	v.times[i] = micro
+}
+
+// Numbered returns what Site.Documents asks for: the paths of the closed documents of the
+// newest generation.
+func (c *Chain) Numbered(ctx context.Context) func(n uint64) (path string, more bool, err error) {
+	generation := uint64(0)
+	return func(n uint64) (string, bool, error) {
+		head, err := c.head(ctx)
+		if n == 1 {
+			generation = head.Generation
+		}
+		switch {
+		case err != nil:
+			return "", false, err
+		case head.Generation != generation:
+			return "", false, c.Site.NewGeneration()
+		case n > uint64(head.Last/c.Size):
+			return "", false, nil
+		}
+		d, err := c.document(ctx, generation, n)
+		if err != nil {
+			return "", false, c.Site.CatalogError(err)
+		}
+		return d.path(), true, nil
+	}
+}
+
+// ID returns a hash of all that decides what the document holds: the settings, the state
+// of the log, and more. What a generation holds up to a number never changes, and the
+// time of the commit tells it from what another Catalog has under the same number.
+func (d *Document) ID(more ...string) string {
+	c := d.chain
+	return site.Hash(fmt.Appendf(nil, "%s %d %d %d %q %q", c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))
+}
+
+// ETag returns the ETag of a document that also depends on more.
+func (d *Document) ETag(more ...string) string { return fmt.Sprintf("%s-%d", d.ID(more...), d.Last) }
+
+// path returns the path of a closed document.
+func (d *Document) path() string {
+	return d.chain.Site.Numbered(strconv.FormatUint(d.Generation, 10)+"-"+d.ID(), uint64(d.Last/d.chain.Size))
+}
+
+// Previous returns the path of the closed document that ends where this one begins; empty
+// if there is none.
+func (d *Document) Previous(ctx context.Context) (string, error) {
+	if d.After == 0 {
+		return "", nil
+	}
+	before, err := d.chain.document(ctx, d.Generation, uint64(d.After/d.chain.Size))
+	if err != nil {
+		return "", d.error(err)
+	}
+	return before.path(), nil
+}
+
+// error returns an error of the Catalog. What a closed document is made of may have been
+// dropped since it was asked for.
+func (d *Document) error(err error) error {
+	if d.Closed && errors.Is(err, websync.ErrNotFound) {
+		return d.chain.Site.DocumentError(d.path(), websync.ErrGone)
+	}
+	return d.chain.Site.CatalogError(err)
+}
+
+// Latest returns the latest entry of each id in the range of the document, the latest
+// first, and the greatest Born that the document knows of. What skip reports true for
+// counts as if it were not there.
+func (d *Document) Latest(ctx context.Context, skip func(*websync.Item) bool) (latest []*websync.Item, born websync.Seq, err error) {
+	if d.Last == 0 {
+		return nil, 0, nil // and not a range without an end
+	}
+	s := d.chain.Site
+	const most = 2000
+	born = d.Born
+	items := make([]websync.Item, 0, min(d.Last-d.After, most))
+	for item, err := range s.Catalog.Changes(ctx, websync.Range{Sources: s.Sources, Generation: d.Generation, After: d.After, Until: d.Last}) {
+		if err == nil {
+			err = item.Check()
+		}
+		if err != nil {
+			return nil, 0, d.error(err)
+		}
+		born = max(born, item.Born)
+		items = append(items, item)
+	}
+	latest = make([]*websync.Item, 0, len(items))
+	seen := make(map[string]bool, len(items))
+	for i := len(items) - 1; i >= 0; i-- {
+		if item := &items[i]; !skip(item) && !seen[item.Resource.ID] {
+			seen[item.Resource.ID] = true
+			latest = append(latest, item)
+		}
+	}
+	return latest, born, nil
+}
+
+// CheckUnchanged returns ErrConflict if the log has changed since the document was asked
+// for.
+func (d *Document) CheckUnchanged(ctx context.Context) error {
+	head, err := d.chain.head(ctx)
+	if err != nil {
+		return err
+	}
+	if head.Generation != d.Generation || head.Last != d.Last || !head.LastTime.Equal(d.Time) {
+		return d.chain.Site.DocumentError(d.chain.Site.Root, websync.ErrConflict)
+	}
+	return nil
+}
+
+// IsReported reports whether a document with the entry seq was written before, so that
+// what can't be listed of it was reported. Entries of an older generation need no report.
+func (d *Document) IsReported(seq websync.Seq) bool {
+	c := d.chain
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := &c.view
+	return v.generation != d.Generation || v.reportedAfter < seq && seq <= v.reported
+}
+
+// SetReported notes that the document is written. One range is kept of all that was
+// reported: documents are written one after the other, in either order.
+func (d *Document) SetReported() {
+	c := d.chain
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := &c.view
+	switch {
+	case v.generation != d.Generation:
+	case v.reported == 0:
+		v.reportedAfter, v.reported = d.After, d.Last
+	case d.After <= v.reported && v.reportedAfter <= d.Last:
+		v.reportedAfter, v.reported = min(v.reportedAfter, d.After), max(v.reported, d.Last)
+	}
+}

@@ -1,0 +1,399 @@
+// Package parts cuts the live resources of a Catalog into parts, each of a fixed range of
+// Born, and an index of them. Sitemaps and Resource Lists are such lists. A list knows
+// what its parts list, what they are called and when they change; how they are written is
+// up to a Publisher.
+package parts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
+)
+
+// A List is the live resources of one Catalog in parts. It keeps some 56 bytes for each.
+// The first use reads the log of the newest generation once, later ones only what is new.
+// This assumes that every change of what the Catalog lists has a log entry.
+//
+// A List is safe for concurrent use; it must not be copied.
+type List struct {
+	// Site has the Catalog and the Sources.
+	Site *site.Site
+
+	// Size is how many numbers of Born a part covers, unless a part becomes too long.
+	Size websync.Seq
+
+	// Settings returns what decides, besides the Catalog and the Locator, what parts of a
+	// size hold. Other settings give them other paths.
+	Settings func(size websync.Seq) string
+
+	// MaxBytes limits a part: when one would be longer, all parts become smaller.
+	MaxBytes int64
+
+	// Bound returns the most bytes that an item takes in a part, and whether its links
+	// depend on which other ids there are.
+	Bound func(item *websync.Item) (bytes int64, links bool)
+
+	// Measure returns the length of a part, or at least MaxBytes if it is longer. It must
+	// not call methods of the List.
+	Measure func(ctx context.Context, p *Part) (int64, error)
+
+	mu    sync.Mutex
+	known partition
+}
+
+// A partition is what a List knows of the parts of one generation of the log.
+type partition struct {
+	id         string // stands for the generation and the settings, in paths and ETags
+	generation uint64
+	first      time.Time   // of the generation: another log can have the same number
+	size       websync.Seq // of a part: smaller than asked for if one would be too long
+	crowded    bool        // a part may be too long
+	last       websync.Seq // up to which the log is read
+	born       websync.Seq
+	touched    websync.Seq // the greatest number in stamps
+	stamps     []stamp     // by part; those after the last were never touched
+}
+
+// A stamp is what is known of a part without reading what it lists.
+type stamp struct {
+	seq      websync.Seq // the greatest number that touches it
+	time     int64       // of that commit, in microseconds
+	reported websync.Seq // up to which it was reported what can't be listed
+	rows     rows
+
+	bytes int64       // the most that its items take
+	links bool        // there are, or were, links that depend on other ids
+	born  websync.Seq // if so, of the partition
+}
+
+// rows states whether a part lists anything.
+type rows uint8
+
+const (
+	none rows = iota
+	some
+	unknown // its last entry is a deletion
+)
+
+// A Part is one document of a List, in the state that its ETag names: a part, all
+// resources if there is one part only, or the index.
+type Part struct {
+	Path  string
+	Index bool // the document is the index
+
+	list  *List
+	id    string
+	size  websync.Seq
+	n     int // from 0
+	stamp stamp
+}
+
+func (t *partition) isSplit() bool { return t.born > t.size }
+
+func (t *partition) parts() int { return int((t.born + t.size - 1) / t.size) }
+
+// at returns the state of a part.
+func (t *partition) at(n int) stamp {
+	if n >= len(t.stamps) {
+		return stamp{}
+	}
+	s := t.stamps[n]
+	if s.links {
+		s.born = t.born
+	}
+	return s
+}
+
+// stampOf returns the state of a document. That of an index has no time: a new generation
+// changes the index without a commit.
+func (t *partition) stampOf(p *Part) stamp {
+	if p.Index {
+		return stamp{seq: t.touched}
+	}
+	return t.at(p.n)
+}
+
+func (l *List) part(t *partition, n int) Part {
+	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
+}
+
+// current hands the partition, brought up to date, to see, which has it for itself.
+func (l *List) current(ctx context.Context, see func(*partition) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.catchUp(ctx); err != nil {
+		return err
+	}
+	return see(&l.known)
+}
+
+// catchUp reads what is new in the log.
+func (l *List) catchUp(ctx context.Context) error {
+	for dropped := uint64(0); ; {
+		head, err := l.Site.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if err = l.read(ctx, head); err == nil {
+			return nil
+		}
+		if !errors.Is(err, websync.ErrNotFound) || head.Generation == dropped {
+			return l.Site.CatalogError(err)
+		}
+		dropped = head.Generation // after Head: there is a newer one
+	}
+}
+
+// read brings l.known to head. What was read before an error is not read again.
+func (l *List) read(ctx context.Context, head websync.Head) error {
+	t := &l.known
+	if t.id == "" || t.generation != head.Generation || !t.first.Equal(head.FirstTime) || t.last > head.Last {
+		*t = l.partition(head, l.Size)
+	}
+	for {
+		if err := l.readLog(ctx, t, head); err != nil {
+			return err
+		}
+		full, err := l.isFull(ctx, t)
+		if err != nil || !full {
+			return err
+		}
+		size := t.size / 2
+		for size > 1 && size >= head.Born { // one part of the same resources
+			size /= 2
+		}
+		*t = l.partition(head, size)
+	}
+}
+
+func (l *List) partition(head websync.Head, size websync.Seq) partition {
+	id := site.Hash(fmt.Appendf(nil, "%s %d %d %q", l.Settings(size), head.Generation, head.FirstTime.UnixMicro(), l.Site.LocatorKey()))
+	return partition{id: id, generation: head.Generation, first: head.FirstTime, size: size}
+}
+
+// readLog notes what is new in the log.
+func (l *List) readLog(ctx context.Context, t *partition, head websync.Head) error {
+	if t.last < head.Last {
+		r := websync.Range{Sources: l.Site.Sources, Generation: head.Generation, After: t.last, Until: head.Last}
+		var item websync.Item // one for all: Bound is handed its address
+		for next, err := range l.Site.Catalog.Changes(ctx, r) {
+			if err != nil {
+				return err
+			}
+			item = next
+			l.note(t, &item)
+		}
+	}
+	t.last, t.born = head.Last, head.Born
+	return nil
+}
+
+// note takes an entry of the log.
+func (l *List) note(t *partition, item *websync.Item) {
+	t.last = item.Seq
+	if item.Born == 0 {
+		return // a tombstone that was never anything else
+	}
+	t.touched = item.Seq
+	n := int((item.Born - 1) / t.size)
+	if missing := n + 1 - len(t.stamps); missing > 0 {
+		t.stamps = append(t.stamps, make([]stamp, missing)...)
+	}
+	s := &t.stamps[n]
+	s.seq, s.time, s.rows = item.Seq, item.Time.UnixMicro(), some
+	if item.Kind == websync.Deleted {
+		s.rows = unknown
+		return
+	}
+	bytes, links := l.Bound(item)
+	s.bytes += bytes
+	s.links = s.links || links
+	t.crowded = t.crowded || s.bytes > l.MaxBytes
+}
+
+// isFull reports whether a part is too long. It measures those of which that can't be
+// ruled out. A part is full before it has MaxBytes, so that one that is almost as long is
+// not measured after each change.
+func (l *List) isFull(ctx context.Context, t *partition) (bool, error) {
+	for n := 0; t.crowded && n < len(t.stamps); n++ {
+		s := &t.stamps[n]
+		if s.bytes <= l.MaxBytes {
+			continue
+		}
+		p := l.part(t, n)
+		bytes, err := l.Measure(ctx, &p)
+		if err != nil {
+			return false, err
+		}
+		if s.bytes = bytes; t.size > 1 && bytes > l.MaxBytes/10*9 {
+			return true, nil
+		}
+	}
+	t.crowded = false
+	return false, nil
+}
+
+// IsPart reports whether a path can be that of a part.
+func (l *List) IsPart(path string) bool {
+	id, _, ok := l.Site.ParseNumbered(path)
+	return ok && site.IsHash(id)
+}
+
+// Root returns the root document: the index, or the only part.
+func (l *List) Root(ctx context.Context) (p Part, err error) {
+	err = l.current(ctx, func(t *partition) error {
+		p = l.part(t, 0)
+		p.Path, p.Index = l.Site.Root, t.isSplit()
+		p.stamp = t.stampOf(&p)
+		return nil
+	})
+	return p, err
+}
+
+// Part returns the part at a path. The error is ErrNotFound if there is none, and ErrGone
+// if the log or the settings are no longer those of the path.
+func (l *List) Part(ctx context.Context, path string) (p Part, err error) {
+	id, n, _ := l.Site.ParseNumbered(path)
+	err = l.current(ctx, func(t *partition) error {
+		switch {
+		case id != t.id:
+			return l.Site.DocumentError(path, websync.ErrGone)
+		case !t.isSplit() || n > uint64(t.parts()):
+			return l.Site.DocumentError(path, websync.ErrNotFound)
+		}
+		p = l.part(t, int(n-1))
+		return nil
+	})
+	return p, err
+}
+
+// Listed returns the parts that the index lists: those that are not empty.
+func (l *List) Listed(ctx context.Context) (listed []Part, err error) {
+	var all []Part
+	err = l.current(ctx, func(t *partition) error {
+		for n := range t.stamps {
+			all = append(all, l.part(t, n))
+		}
+		return nil
+	})
+	for i := range all {
+		filled, err := all[i].isFilled(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if filled {
+			listed = append(listed, all[i])
+		}
+	}
+	return listed, err
+}
+
+// Numbered returns what Site.Documents asks for: the paths of the parts, if there are
+// several, without those that are empty.
+func (l *List) Numbered(ctx context.Context) func(n uint64) (path string, more bool, err error) {
+	first := "" // the id of the partition to which part 1 belonged
+	return func(n uint64) (string, bool, error) {
+		var p Part
+		more := false
+		err := l.current(ctx, func(t *partition) error {
+			if n == 1 {
+				first = t.id
+			}
+			if t.id != first {
+				return l.Site.NewGeneration()
+			}
+			p, more = l.part(t, int(n-1)), t.isSplit() && n <= uint64(t.parts())
+			return nil
+		})
+		if err != nil || !more {
+			return "", false, err
+		}
+		filled, err := p.isFilled(ctx)
+		if err != nil || !filled {
+			return "", true, err
+		}
+		return p.Path, true, nil
+	}
+}
+
+// ETag returns the ETag of the document: of the greatest number that touches it, and of
+// the greatest Born if its links depend on other ids.
+func (p *Part) ETag(more string) string {
+	tag := fmt.Sprintf("%s-%d", p.id, p.stamp.seq)
+	if p.Index {
+		tag += "-index"
+	}
+	tag += more
+	if p.stamp.born != 0 {
+		tag += fmt.Sprintf("-born-%d", p.stamp.born)
+	}
+	return tag
+}
+
+// Modified returns the time of the last commit that touches a part; zero if there is
+// none.
+func (p *Part) Modified() time.Time {
+	if p.stamp.time == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(p.stamp.time).UTC()
+}
+
+// DependsOnIDs reports whether the document can change without a commit that touches it:
+// when there are more ids.
+func (p *Part) DependsOnIDs() bool { return p.stamp.born != 0 }
+
+// Range returns what a part lists.
+func (p *Part) Range() websync.Range {
+	after := websync.Seq(p.n) * p.size
+	return websync.Range{Sources: p.list.Site.Sources, After: after, Until: after + p.size}
+}
+
+// isFilled reports whether a part lists anything. It reads one item if its stamp does not
+// state that, and notes the answer, unless a newer entry of the log touches the part: the
+// answer may hold since then only.
+func (p *Part) isFilled(ctx context.Context) (bool, error) {
+	l, s := p.list, p.stamp
+	if s.rows != unknown {
+		return s.rows == some, nil
+	}
+	found := none
+	for _, err := range l.Site.Catalog.Resources(ctx, p.Range()) {
+		if err != nil {
+			return false, l.Site.CatalogError(err)
+		}
+		found = some
+		break
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := &l.known; t.id == p.id && t.at(p.n).seq == s.seq {
+		t.stamps[p.n].rows = found
+	}
+	return found == some, nil
+}
+
+// IsReported reports whether the part was written since the entry seq of the log, so that
+// what can't be listed of it was reported.
+func (p *Part) IsReported(seq websync.Seq) bool { return seq <= p.stamp.reported }
+
+// Finish is called after the last byte of a document. It returns ErrConflict if anything
+// has touched the document since it was asked for. If not, what can't be listed has been
+// reported.
+func (p *Part) Finish(ctx context.Context) error {
+	l := p.list
+	return l.current(ctx, func(t *partition) error {
+		if now := t.stampOf(p); t.id != p.id || now.seq != p.stamp.seq || now.born != p.stamp.born {
+			return l.Site.DocumentError(p.Path, websync.ErrConflict)
+		}
+		if !p.Index && p.n < len(t.stamps) {
+			t.stamps[p.n].reported = p.stamp.seq
+		}
+		return nil
+	})
+}

@@ -1,0 +1,221 @@
+// Package republish finds what a document here states of a resource: of its own, and of
+// one that was harvested from another publisher. Bytes that are kept are linked to where
+// they are kept, a harvested resource has a link to where it came from, and links that
+// hold for the original only are left out.
+package republish
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
+)
+
+// Content is the name of the body that is the primary representation of a resource.
+const Content = "content"
+
+// A Linker makes the links of resources. It keeps its memory from one to the next, and is
+// not safe for concurrent use.
+type Linker struct {
+	// Site has the Catalog and the Locator.
+	Site *site.Site
+
+	wanted  []string            // targets to look up
+	sources map[string][]string // by target: the sources that have it as an id
+	links   []websync.Link      // of the last call
+}
+
+// IsKept reports whether the bytes of a body are kept here.
+func IsKept(b *websync.Body) bool { return !b.Key.IsZero() }
+
+// KeptContent returns the content of an item if its bytes are kept here.
+func KeptContent(item *websync.Item) (websync.Body, bool) {
+	b, ok := item.Body(Content)
+	return b, ok && IsKept(&b)
+}
+
+// Forget drops all targets.
+func (l *Linker) Forget() {
+	l.wanted = l.wanted[:0]
+	l.sources = make(map[string][]string)
+}
+
+// Want adds the target of a link to those that Find looks up.
+func (l *Linker) Want(target string) {
+	if _, asked := l.sources[target]; !asked {
+		l.sources[target] = nil
+		l.wanted = append(l.wanted, target)
+	}
+}
+
+// Find finds out which of the wanted targets are ids that the Catalog has in sources; nil
+// stands for the sources of the Site, or all that have live resources. An id with a Born
+// above born does not count; 0 is no limit.
+//
+// An id keeps its Born when its resource is deleted. So what Find finds changes with the
+// greatest Born only, and with a limit it never changes.
+func (l *Linker) Find(ctx context.Context, sources []string, born websync.Seq) error {
+	const batch = 1000
+	if len(l.wanted) == 0 {
+		return nil
+	}
+	if sources == nil {
+		sources = l.Site.Sources
+	}
+	if len(sources) == 0 {
+		head, err := l.Site.Head(ctx)
+		if err != nil {
+			return err
+		}
+		sources = slices.Sorted(maps.Keys(head.Live))
+	}
+	for _, source := range sources {
+		for ids := range slices.Chunk(l.wanted, batch) {
+			found, err := l.Site.Catalog.Get(ctx, source, ids)
+			if err != nil {
+				return l.Site.CatalogError(err)
+			}
+			for i := range found {
+				if b := found[i].Born; b > 0 && (born == 0 || b <= born) {
+					l.sources[ids[i]] = append(l.sources[ids[i]], source)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// FindLinks finds out which links of items lead to resources that the Catalog has in the
+// sources of these items, up to a Born: what a closed document can state for good.
+func (l *Linker) FindLinks(ctx context.Context, items []*websync.Item, born websync.Seq) error {
+	l.Forget()
+	var sources []string
+	for _, item := range items {
+		if _, kept := KeptContent(item); !kept {
+			continue
+		}
+		if len(sources) == 0 || sources[len(sources)-1] != item.Source {
+			sources = append(sources, item.Source)
+		}
+		for i := range item.Resource.Links {
+			l.Want(item.Resource.Links[i].Href)
+		}
+	}
+	slices.Sort(sources)
+	return l.Find(ctx, slices.Compact(sources), born)
+}
+
+// Local returns the URL at which the target of a link of item is kept, if it is an id of
+// the Catalog and the content of item is kept: who keeps one is taken to keep the others.
+func (l *Linker) Local(item *websync.Item, target string) (url string, ok bool) {
+	sources := l.sources[target]
+	if len(sources) == 0 {
+		return "", false
+	}
+	if _, kept := KeptContent(item); !kept {
+		return "", false
+	}
+	other := websync.Item{Source: sources[0], Resource: websync.Resource{ID: target}}
+	if slices.Contains(sources, item.Source) {
+		other.Source = item.Source
+	}
+	return l.Site.Locator.URL(&other, Content), true
+}
+
+// Body returns a link to a body that is kept, with its digest.
+func (l *Linker) Body(item *websync.Item, b *websync.Body) websync.Link {
+	link := b.Link
+	link.Href = l.Site.Locator.URL(item, b.Name)
+	if _, stated := link.Digests.Get(b.Key.Algorithm); !stated {
+		link.Digests = append(slices.Clip(link.Digests), b.Key)
+	}
+	return link
+}
+
+// Links returns the links of an item: its own, as far as they hold here, then its bodies
+// other than the content, then a via link if the item was harvested and has none. They
+// are valid until the next call.
+func (l *Linker) Links(item *websync.Item) []websync.Link {
+	own := l.Site.Locator.Owns(item.Source)
+	links := l.links[:0]
+	needsVia := !own
+	for _, link := range item.Resource.Links {
+		switch {
+		case IsVia(link.Rel):
+			needsVia = false
+			links = append(links, link)
+		case own || !isOfOriginal(link.Rel):
+			links = append(links, l.relocated(item, link))
+		}
+	}
+	for i := range item.Bodies {
+		if b := &item.Bodies[i]; b.Name != Content && IsKept(b) {
+			links = addBody(links, l.Body(item, b))
+		}
+	}
+	if needsVia {
+		links = append(links, via(&item.Resource))
+	}
+	l.links = links
+	return links
+}
+
+// addBody adds a link to a body, unless there is one.
+func addBody(links []websync.Link, body websync.Link) []websync.Link {
+	if slices.ContainsFunc(links, func(other websync.Link) bool { return other.Href == body.Href }) {
+		return links
+	}
+	return append(links, body)
+}
+
+// via returns the link to a resource at its first publisher, with what that stated.
+func via(r *websync.Resource) websync.Link {
+	c := &r.Content
+	return websync.Link{Rel: "via", Href: r.ID, Type: c.Type, Encoding: c.Encoding, Length: c.Length,
+		Digests: c.Digests, Modified: r.Modified}
+}
+
+// relocated returns a link that leads to where its target is kept, if it is.
+func (l *Linker) relocated(item *websync.Item, link websync.Link) websync.Link {
+	for i := range item.Bodies {
+		b := &item.Bodies[i]
+		if !IsKept(b) || b.Link.Href == "" || b.Link.Href != link.Href {
+			continue
+		}
+		here := l.Body(item, b)
+		here.Rel, here.Title, here.Attrs = link.Rel, link.Title, link.Attrs
+		here.Type, here.Lang = cmp.Or(here.Type, link.Type), cmp.Or(here.Lang, link.Lang)
+		return here
+	}
+	if url, ok := l.Local(item, link.Href); ok {
+		link.Href = url
+	}
+	return link
+}
+
+const (
+	// registered makes an IRI of the registered name of a relation (RFC 4287 §4.2.7.2).
+	registered = "http://www.iana.org/assignments/relation/"
+
+	// resourceSyncTerms makes an IRI of the relations that ResourceSync defines itself
+	// (Z39.99 §6).
+	resourceSyncTerms = "http://www.openarchives.org/rs/terms/"
+)
+
+// IsVia reports whether a relation is via.
+func IsVia(rel string) bool { return strings.TrimPrefix(rel, registered) == "via" }
+
+// isOfOriginal reports whether a relation states something of a resource that does not
+// hold for a copy of it.
+func isOfOriginal(rel string) bool {
+	rel = strings.TrimPrefix(strings.TrimPrefix(rel, registered), resourceSyncTerms)
+	switch rel {
+	case "collection", "canonical", "duplicate", "memento", "timegate", "timemap", "patch":
+		return true
+	}
+	return false
+}
