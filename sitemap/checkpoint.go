@@ -3,23 +3,24 @@ package sitemap
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"maps"
 	"slices"
+
+	"github.com/websync-go/websync/internal/docfetch"
 )
 
 const (
-	checkpointVersion = 1
-	maxParts          = 20_000 // that a checkpoint remembers: about 2 MB
-	maxNote           = 512    // bytes of one text in it
+	checkpointVersion = 2
+	maxNotes          = 8 << 20 // bytes of the notes in a checkpoint: about 80,000 parts
 )
 
 // A checkpoint is what lets the next run skip reading: what was known of each document
-// when it was last shown in full.
+// when it was last yielded in full.
 type checkpoint struct {
 	options string // fingerprint of the Source's options
 	whole   bool   // the snapshot was complete and nothing was skipped
 	parts   map[partKey]partNote
+	size    int // of the parts, in bytes
 }
 
 // A partKey stands for the URL of a document.
@@ -32,91 +33,60 @@ func keyOf(url string) partKey {
 
 // A partNote is what is known of a document that lists pages.
 type partNote struct {
-	lastMod      string // in the index; empty if it was none, or no W3C datetime
-	settled      bool   // the period of lastMod was over when the document was read
-	etag         string
-	lastModified string // the header
+	lastMod string // in the index, if every later change must carry a later one; else empty
+	docfetch.Validators
 }
 
 // remember notes a part unless there are too many.
 func (c *checkpoint) remember(url string, n partNote) {
-	if len(n.etag) > maxNote || len(n.lastModified) > maxNote {
-		n.etag, n.lastModified = "", ""
-	}
-	if len(c.parts) < maxParts {
+	n.Validators = n.Kept()
+	size := len(partKey{}) + len(n.lastMod) + len(n.ETag) + len(n.LastModified)
+	if c.size+size <= maxNotes {
+		c.size += size
 		c.parts[keyOf(url)] = n
 	}
 }
 
-// encode writes the parts in the order of their keys, so that equal checkpoints have
-// equal bytes.
-func (c *checkpoint) encode() []byte {
-	b := []byte{flag(c.whole)}
-	b = appendString(b, c.options)
-	b = binary.AppendUvarint(b, uint64(len(c.parts)))
+// columns is a checkpoint in JSON. The parts are in the order of their keys, so equal
+// checkpoints have equal bytes; each column is a list of its own, which is short and
+// quick to read.
+type columns struct {
+	Options      string   `json:"options"`
+	Whole        bool     `json:"whole,omitempty"`
+	Keys         []byte   `json:"keys,omitempty"` // one after the other
+	LastMod      []string `json:"lastmod,omitempty"`
+	ETag         []string `json:"etag,omitempty"`
+	LastModified []string `json:"modified,omitempty"`
+}
+
+func (c *checkpoint) columns() *columns {
+	n := len(c.parts)
+	to := &columns{
+		Options: c.options, Whole: c.whole, Keys: make([]byte, 0, n*len(partKey{})),
+		LastMod: make([]string, 0, n), ETag: make([]string, 0, n), LastModified: make([]string, 0, n),
+	}
 	compare := func(a, b partKey) int { return bytes.Compare(a[:], b[:]) }
 	for _, key := range slices.SortedFunc(maps.Keys(c.parts), compare) {
-		n := c.parts[key]
-		b = append(b, key[:]...)
-		b = append(b, flag(n.settled))
-		b = appendString(b, n.lastMod)
-		b = appendString(b, n.etag)
-		b = appendString(b, n.lastModified)
+		note := c.parts[key]
+		to.Keys = append(to.Keys, key[:]...)
+		to.LastMod = append(to.LastMod, note.lastMod)
+		to.ETag = append(to.ETag, note.ETag)
+		to.LastModified = append(to.LastModified, note.LastModified)
 	}
-	return b
+	return to
 }
 
-func flag(set bool) byte {
-	if set {
-		return 1
+// checkpoint returns false if the columns do not have one length.
+func (from *columns) checkpoint() (*checkpoint, bool) {
+	n := len(from.LastMod)
+	c := &checkpoint{options: from.Options, whole: from.Whole, parts: make(map[partKey]partNote, n)}
+	if len(from.Keys) != n*len(partKey{}) || len(from.ETag) != n || len(from.LastModified) != n {
+		return nil, false
 	}
-	return 0
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// decodeCheckpoint returns false if data is not what encode writes.
-func decodeCheckpoint(data []byte) (_ *checkpoint, ok bool) {
-	d := decoder{data: data}
-	c := &checkpoint{whole: d.flag(), options: d.string(), parts: make(map[partKey]partNote)}
-	for n := d.uvarint(); n > 0 && !d.failed; n-- {
-		var key partKey
-		copy(key[:], d.bytes(uint64(len(key))))
-		c.parts[key] = partNote{settled: d.flag(), lastMod: d.string(), etag: d.string(), lastModified: d.string()}
+	i := 0
+	for key := range slices.Chunk(from.Keys, len(partKey{})) {
+		c.parts[partKey(key)] = partNote{from.LastMod[i], docfetch.Validators{ETag: from.ETag[i], LastModified: from.LastModified[i]}}
+		i++
 	}
-	return c, !d.failed && len(d.data) == 0
+	return c, true
 }
-
-type decoder struct {
-	data   []byte
-	failed bool
-}
-
-func (d *decoder) bytes(n uint64) []byte {
-	if n > uint64(len(d.data)) {
-		d.failed, d.data = true, nil
-		return nil
-	}
-	b := d.data[:n]
-	d.data = d.data[n:]
-	return b
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.data)
-	if n <= 0 {
-		d.failed = true
-		return 0
-	}
-	d.data = d.data[n:]
-	return v
-}
-
-func (d *decoder) flag() bool {
-	b := d.bytes(1)
-	return len(b) == 1 && b[0] == 1
-}
-
-func (d *decoder) string() string { return string(d.bytes(d.uvarint())) }

@@ -1,56 +1,114 @@
 package sitemap
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/internal/docfetch"
 )
+
+func encode(c *checkpoint) []byte {
+	return docfetch.Checkpoint(checkpointVersion, c.columns()).Data
+}
+
+func decode(data []byte) (*checkpoint, bool) {
+	var read columns
+	if json.Unmarshal(data, &read) != nil {
+		return nil, false
+	}
+	return read.checkpoint()
+}
 
 func TestCheckpoint(t *testing.T) {
 	c := &checkpoint{options: "o", whole: true, parts: make(map[partKey]partNote)}
-	c.remember("https://www.example.com/a.xml", partNote{lastMod: "2025-06-01", settled: true, etag: `W/"1"`, lastModified: "Sun, 01 Jun 2025 12:00:00 GMT"})
+	c.remember("https://www.example.com/a.xml", partNote{"2025-06-01", docfetch.Validators{ETag: `W/"1"`, LastModified: "Sun, 01 Jun 2025 12:00:00 GMT"}})
 	c.remember("https://www.example.com/b.xml", partNote{})
-	data := c.encode()
-	assert.Equal(t, data, c.encode(), "the same bytes each time")
+	data := encode(c)
+	assert.Equal(t, data, encode(c), "the same bytes each time")
 
-	got, ok := decodeCheckpoint(data)
+	got, ok := decode(data)
 	require.True(t, ok)
-	assert.Equal(t, c, got)
+	assert.Equal(t, c.options, got.options)
+	assert.Equal(t, c.whole, got.whole)
+	assert.Equal(t, c.parts, got.parts)
 
 	for n := range data {
-		_, ok := decodeCheckpoint(data[:n])
+		_, ok := decode(data[:n])
 		assert.False(t, ok, "cut to %d bytes", n)
 	}
-	_, ok = decodeCheckpoint(append(data, 0))
+	_, ok = decode(append(data, 0))
 	assert.False(t, ok, "with a byte more")
+	for name, broken := range map[string]columns{
+		"a key more":      {Keys: make([]byte, 16)},
+		"part of a key":   {Keys: make([]byte, 15), LastMod: []string{""}, ETag: []string{""}, LastModified: []string{""}},
+		"an ETag less":    {Keys: make([]byte, 16), LastMod: []string{""}, LastModified: []string{""}},
+		"a date too many": {Keys: make([]byte, 16), LastMod: []string{""}, ETag: []string{""}, LastModified: []string{"", ""}},
+	} {
+		_, ok := broken.checkpoint()
+		assert.False(t, ok, name)
+	}
 }
 
+// TestCheckpointIsBounded: an index of the greatest length is remembered, and hostile
+// headers do not make it longer.
 func TestCheckpointIsBounded(t *testing.T) {
+	fill := func(etag func(i int) string) *checkpoint {
+		c := &checkpoint{parts: make(map[partKey]partNote)}
+		for i := range 2 * docfetch.DefaultDocuments {
+			c.remember(fmt.Sprint("https://www.example.com/", i), partNote{
+				"2025-06-01T12:00:00.123456789+00:00", docfetch.Validators{ETag: etag(i), LastModified: "Sun, 01 Jun 2025 12:00:00 GMT"},
+			})
+		}
+		return c
+	}
+	usual := fill(func(i int) string { return fmt.Sprintf(`"%032x"`, i) })
+	assert.GreaterOrEqual(t, len(usual.parts), docfetch.DefaultDocuments)
+	assert.Less(t, len(encode(usual)), 11<<20)
+	long := fill(func(i int) string { return strings.Repeat("e", 512+i%2) })
+	assert.Less(t, len(encode(long)), 11<<20)
+	for _, n := range long.parts {
+		assert.Equal(t, n.ETag == "", n.LastModified == "", "both validators or none")
+	}
+}
+
+func BenchmarkCheckpoint(b *testing.B) {
 	c := &checkpoint{parts: make(map[partKey]partNote)}
-	for i := range maxParts + 10 {
+	for i := range docfetch.DefaultDocuments {
 		c.remember(fmt.Sprint("https://www.example.com/", i), partNote{
-			lastMod: "2025-06-01T12:00:00.123456789+00:00", etag: strings.Repeat("e", maxNote+i%2), lastModified: "Sun, 01 Jun 2025 12:00:00 GMT",
+			"2025-06-01T12:00:00Z", docfetch.Validators{ETag: fmt.Sprintf(`"%016x"`, i), LastModified: "Sun, 01 Jun 2025 12:00:00 GMT"},
 		})
 	}
-	assert.Len(t, c.parts, maxParts)
-	for _, n := range c.parts {
-		assert.LessOrEqual(t, len(n.etag), maxNote)
-		assert.Equal(t, n.etag == "", n.lastModified == "", "both validators or none")
-	}
+	data := encode(c)
+	b.Run("write", func(b *testing.B) {
+		for b.Loop() {
+			encode(c)
+		}
+		b.ReportMetric(float64(len(data)), "bytes")
+	})
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, ok := decode(data); !ok {
+				b.Fatal("can't be read")
+			}
+		}
+	})
 }
 
 func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte{})
-	f.Add((&checkpoint{options: "o", parts: map[partKey]partNote{{1}: {etag: "e"}}}).encode())
+	f.Add([]byte("{}"))
+	f.Add(encode(&checkpoint{options: "o", parts: map[partKey]partNote{{1}: {Validators: docfetch.Validators{ETag: "e"}}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, ok := decodeCheckpoint(data)
+		c, ok := decode(data)
 		if !ok {
 			return
 		}
-		again, ok := decodeCheckpoint(c.encode())
+		again, ok := decode(encode(c))
 		require.True(t, ok)
 		require.Equal(t, c, again)
 	})

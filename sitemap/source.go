@@ -4,22 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net/url"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -114,36 +110,45 @@ func (s *Source) Root() string { return s.URL }
 
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
-	return func(yield func(harvest.Event, error) bool) {
-		w := newWalk(s, run)
-		w.from = w.readCheckpoint()
-		w.yield = yield
-		w.put = func(v *View) bool {
-			return yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}, nil)
+	return s.events(ctx, run, func(w *walk, v *View) error {
+		return w.Yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(v)})
+	})
+}
+
+// events is Events, but for the entries, which it hands to put.
+func (s *Source) events(ctx context.Context, run *harvest.Run, put func(*walk, *View) error) iter.Seq2[harvest.Event, error] {
+	pass := docfetch.Pass{Format: "sitemap", Accept: "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
+	return pass.Events(run, func(p *docfetch.Pass) error {
+		if err := s.Check(); err != nil {
+			return err
 		}
-		w.all(ctx)
-	}
+		return newWalk(s, p, put).all(ctx)
+	})
 }
 
 // All returns an iterator over the entries that a run from the beginning yields, without
 // a Store, as the function All does. Of run, only Fetcher is required.
 func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		w := newWalk(s, run)
-		w.yield = func(e harvest.Event, err error) bool {
-			switch {
-			case err != nil:
-			case e.Kind == harvest.Problem:
-				err = e.Err
-			case e.Skipped > 0:
-				err = named(s.URL, fmt.Errorf("%d entries can't be read, or may be lost in what is damaged", e.Skipped))
-			default:
-				return true
+		run := run.WithDefaults()
+		run.From = harvest.Checkpoint{}
+		events := s.events(ctx, run, func(_ *walk, v *View) error {
+			if !yield(v.Clone(), nil) {
+				return docfetch.ErrStopped
 			}
-			return yield(Entry{}, err)
+			return nil
+		})
+		for ev, err := range events {
+			switch {
+			case ev.Kind == harvest.Problem:
+				err = ev.Err
+			case ev.Skipped > 0:
+				err = docfetch.Skipped("sitemap", s.URL, ev.Skipped)
+			}
+			if err != nil && !yield(Entry{}, err) {
+				return
+			}
 		}
-		w.put = func(v *View) bool { return yield(v.Clone(), nil) }
-		w.all(ctx)
 	}
 }
 
@@ -163,146 +168,99 @@ func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Ent
 	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
 }
 
-// options is a fingerprint of what decides which entries are shown.
+// options is a fingerprint of what decides which entries are yielded.
 func (s *Source) options() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.IncludeKey))
-	return hex.EncodeToString(sum[:8])
+	return docfetch.Fingerprint("%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.IncludeKey)
 }
 
 // A walk is one run over the documents of a Source.
 type walk struct {
+	*docfetch.Pass
 	source *Source
-	run    *harvest.Run
-	yield  func(harvest.Event, error) bool
-	put    func(*View) bool // yields an entry
+	put    func(*walk, *View) error // yields an entry
 
 	from *checkpoint // empty if there is none that can be used
 	next checkpoint
 
-	asked      map[string]bool   // documents that are listed; keys are canonical URLs
-	read       map[string]string // under which URL each document was asked for; the keys are those after redirects
-	listed     locSet
-	documents  int
-	incomplete bool // there was a Problem
-	skipped    int
+	set       docfetch.Set
+	listed    locSet
+	documents int
+	skipped   int
 
-	shown  int64 // entries of the documents shown so far
-	leaves int64 // how many these are
-	open   int64 // documents that are listed and not yet shown
+	yielded int64 // entries of the documents yielded so far
+	leaves  int64 // how many these are
+	open    int64 // documents that are listed and not yet yielded
 
 	freqs map[ChangeFreq]websync.Element // the same few come again and again
 	prios map[float32]websync.Element
 }
 
-func newWalk(s *Source, run *harvest.Run) *walk {
-	return &walk{
+func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, *View) error) *walk {
+	w := &walk{
+		Pass:   pass,
 		source: s,
-		run:    run.WithDefaults(),
+		put:    put,
 		from:   new(checkpoint),
 		next:   checkpoint{options: s.options(), parts: make(map[partKey]partNote)},
-		asked:  make(map[string]bool),
-		read:   make(map[string]string),
 		freqs:  make(map[ChangeFreq]websync.Element),
 		prios:  make(map[float32]websync.Element),
 	}
+	var read columns
+	if docfetch.ReadCheckpoint(pass.From, checkpointVersion, &read) && read.Options == w.next.options {
+		if c, ok := read.checkpoint(); ok {
+			w.from = c
+		}
+	}
+	return w
 }
 
 // A part is one document of the set.
 type part struct {
-	url     string
+	docfetch.Document
 	index   *part            // that lists it; nil for the root
 	lastMod websync.Datetime // in the index, if it is a W3C datetime
 	depth   int              // indexes around it
 	known   partNote         // from the checkpoint
 
-	final     string // URL after redirects; empty if it was not asked for
-	mayBeCut  bool
-	vouched   []string // hosts whose robots.txt lists the set: entries on them are in their place
-	hosts     []string // where its entries belong
-	spool     io.ReadSeekCloser
+	vouched   []string // hosts whose robots.txt lists the set: it may have entries on them
+	hosts     []string // where it may have entries
 	kind      Kind
 	entries   int64
 	skipped   int
-	date      time.Time // of the response
-	etag      string
-	modified  string
 	unchanged bool
 	err       error
-	panicked  *fetchPanic
 }
 
-// A fetchPanic is a panic of the Fetcher or of run.Report in the background, in the
-// goroutine that ranges over the Source.
-type fetchPanic struct {
-	value any
-	stack []byte
-}
-
-func (p *fetchPanic) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
-
-// Unwrap returns the value of the panic if that is an error.
-func (p *fetchPanic) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
-}
-
-func (p *part) close() {
-	if p.spool != nil {
-		p.spool.Close()
-		p.spool = nil
+func (w *walk) all(ctx context.Context) error {
+	root := &part{Document: docfetch.Document{URL: w.source.URL}}
+	if isRobots(root.URL) {
+		return w.robots(ctx, root)
 	}
-}
-
-// readCheckpoint returns an empty one if that of the run can't be read or belongs to
-// other options.
-func (w *walk) readCheckpoint() *checkpoint {
-	if w.run.From.Version == checkpointVersion {
-		if c, ok := decodeCheckpoint(w.run.From.Data); ok && c.options == w.next.options {
-			return c
-		}
-	}
-	return new(checkpoint)
-}
-
-func (w *walk) all(ctx context.Context) {
-	if err := w.source.Check(); err != nil {
-		w.yield(harvest.Event{}, err)
-		return
-	}
-	if isRobots(w.source.URL) {
-		w.robots(ctx)
-		return
-	}
-	root := &part{url: w.source.URL}
 	if !w.source.Complete || w.from.whole {
-		root.known = w.from.parts[keyOf(root.url)]
+		root.known = w.from.parts[keyOf(root.URL)]
 	}
-	w.asked[syntax.Canonical(root.url)] = true
+	w.set.Ask(docfetch.KeyOf(root.URL))
 	w.documents++
-	w.fetchAndCheck(ctx, root)
-	defer root.close()
+	w.getAndCheck(ctx, root)
+	defer root.Close()
 	switch {
 	case root.err != nil:
-		w.yield(harvest.Event{}, root.err)
+		return root.err
 	case root.unchanged:
-		w.yield(harvest.Event{Kind: harvest.Mark, Resume: w.run.From}, nil)
-	default:
-		w.snapshot(func() bool { return w.show(ctx, root) })
+		return w.Mark(w.From, 0)
 	}
+	return w.snapshot(func() error { return w.document(ctx, root) })
 }
 
-// snapshot yields what show yields as a snapshot.
-func (w *walk) snapshot(show func() bool) {
-	if !w.yield(harvest.Event{Kind: harvest.SnapshotStart}, nil) || !show() {
-		return
-	}
-	end := harvest.Event{Kind: harvest.SnapshotEnd, Skipped: w.skipped, Options: w.next.options}
-	if !w.incomplete {
-		end.Complete = w.source.Complete
-		w.next.whole = end.Complete && w.skipped == 0
-		end.Resume = harvest.Checkpoint{Version: checkpointVersion, Data: w.next.encode()}
-	}
-	w.yield(end, nil)
+// snapshot yields what list yields as a snapshot.
+func (w *walk) snapshot(list func() error) error {
+	return w.Snapshot(list, func() harvest.Event {
+		w.next.whole = w.source.Complete && !w.Incomplete() && w.skipped == 0
+		return harvest.Event{
+			Complete: w.source.Complete, Skipped: w.skipped, Options: w.next.options,
+			Resume: docfetch.Checkpoint(checkpointVersion, w.next.columns()),
+		}
+	})
 }
 
 func isRobots(rawURL string) bool {
@@ -310,69 +268,68 @@ func isRobots(rawURL string) bool {
 	return err == nil && u.Path == "/robots.txt"
 }
 
-// robots shows all sitemaps that a robots.txt file names.
-func (w *walk) robots(ctx context.Context) {
+// robots yields the entries of all sitemaps that a robots.txt file names.
+func (w *walk) robots(ctx context.Context, file *part) error {
 	const maxFile = 1 << 20
-	file := &part{url: w.source.URL}
-	w.fetch(ctx, file, maxFile)
-	defer file.close()
-	var urls []string
-	if file.err == nil {
-		var err error
-		if urls, err = Sitemaps(file.spool); err != nil {
-			file.err = named(file.url, err)
-		} else if len(urls) == 0 {
-			file.err = named(file.url, sitemapKind.Not("a robots.txt file without Sitemap lines"))
-		}
-	}
+	w.get(ctx, file, maxFile)
+	defer file.Close()
 	if file.err != nil {
-		w.yield(harvest.Event{}, file.err)
-		return
+		return file.err
+	}
+	urls, err := Sitemaps(file.Body)
+	if err == nil && len(urls) == 0 {
+		err = sitemapKind.Not("a robots.txt file without Sitemap lines")
+	}
+	if err != nil {
+		return w.Named(file.URL, err)
 	}
 	w.skipped += w.cut(file)
-	base := newBase(file.final)
+	base := newBase(file.Final)
 	file.vouched = file.hosts
-	list := func() (*part, bool) {
-		for len(urls) > 0 {
-			loc := []byte(urls[0])
-			urls = urls[1:]
-			w.open--
-			if syntax.HTTPHost(loc) == 0 {
-				absolute, _, message := base.resolve(loc)
-				w.run.Report(ruleRobots.Finding(file.final, 0, 0, "", loc, message))
-				if absolute == nil {
-					w.skipped++
-					continue
-				}
-				loc = absolute
-			}
-			if p := w.part(file, &View{Loc: loc}); p != nil {
-				return p, true
-			}
-		}
-		return nil, false
-	}
 	w.open += int64(len(urls))
-	w.snapshot(func() bool { return w.list(ctx, list) })
+	return w.snapshot(func() error {
+		return w.list(ctx, func() (*part, bool) {
+			for len(urls) > 0 {
+				loc := []byte(urls[0])
+				urls = urls[1:]
+				w.open--
+				if syntax.HTTPHost(loc) == 0 {
+					absolute, _, message := base.resolve(loc)
+					w.Report(ruleRobots.Finding(file.Final, 0, 0, "", loc, message))
+					if absolute == nil {
+						w.skipped++
+						continue
+					}
+					loc = absolute
+				}
+				if p := w.part(file, &View{Loc: loc}); p != nil {
+					return p, true
+				}
+			}
+			return nil, false
+		})
+	})
 }
 
-// show yields the entries of a document that was read, or of all the documents that it
-// lists. It returns false when nothing more may be yielded.
-func (w *walk) show(ctx context.Context, p *part) bool {
-	defer p.close()
+// document yields the entries of a document that was read, or of all the documents that
+// it lists.
+func (w *walk) document(ctx context.Context, p *part) error {
+	defer p.Close()
 	switch {
 	case ctx.Err() != nil:
-		w.yield(harvest.Event{}, ctx.Err())
-		return false
+		return ctx.Err()
 	case p.err != nil:
-		return w.problem(p.err)
+		return w.Problem(p.err)
 	}
-	if err := w.redirected(p); err != nil {
-		return w.problem(err)
+	if p.Final != "" {
+		if err := w.set.CheckRedirect(&p.Document); err != nil {
+			return w.Problem(w.Named(p.URL, err))
+		}
+		w.set.Read(&p.Document)
 	}
 	if p.unchanged {
 		w.remember(p)
-		return true
+		return nil
 	}
 	w.skipped += p.skipped
 	if p.kind != Index {
@@ -381,46 +338,22 @@ func (w *walk) show(ctx context.Context, p *part) bool {
 	return w.index(ctx, p)
 }
 
-// redirected returns an error if p redirects to another document of the set: what p
-// itself would list was not read.
-func (w *walk) redirected(p *part) error {
-	final := syntax.Canonical(p.final)
-	if p.final == "" {
-		return nil
-	}
-	_, read := w.read[final]
-	if final != syntax.Canonical(p.url) && (read || w.asked[final]) {
-		return named(p.url, errRedirect(p.final))
-	}
-	w.read[final] = p.url
-	return nil
-}
-
-func errRedirect(to string) error {
-	return fmt.Errorf("redirects to %s, which is another document of the set: its own entries are not known", to)
-}
-
-func (w *walk) problem(err error) bool {
-	w.incomplete = true
-	return w.yield(harvest.Event{Kind: harvest.Problem, Err: err}, nil)
-}
-
 // leaf yields the entries of a document that lists pages. It has been checked: what fails
-// now is reading the spool.
-func (w *walk) leaf(p *part) bool {
+// now is reading the temporary file.
+func (w *walk) leaf(p *part) error {
 	w.leaves++
-	w.shown += p.entries
-	w.run.Expect(w.shown + w.shown*w.open/w.leaves)
+	w.yielded += p.entries
+	w.Expect(w.yielded + w.yielded*w.open/w.leaves)
 	var again first
 	for r := w.reader(p); ; {
 		v, err := r.NextView()
 		if err == io.EOF {
 			again.report(w, p, ruleLocTwice, "are listed before, here or in another document of the set")
 			w.remember(p)
-			return true
+			return nil
 		}
 		if err != nil {
-			return w.problem(err)
+			return w.Problem(err)
 		}
 		if !w.usable(p, v) || w.source.Include != nil && !w.source.Include(string(v.Loc)) {
 			continue
@@ -428,13 +361,13 @@ func (w *walk) leaf(p *part) bool {
 		if w.listed.add(v.Loc) {
 			again.add(v)
 		}
-		if !w.put(v) {
-			return false
+		if err := w.put(w, v); err != nil {
+			return err
 		}
 	}
 }
 
-// usable tells whether an entry of p can be shown; otherwise it is skipped.
+// usable reports whether an entry of p can be yielded; otherwise it is skipped.
 func (w *walk) usable(p *part, v *View) bool {
 	return len(v.Loc) <= harvest.MaxID && (!w.source.SameHost || p.sameHost(v.Loc))
 }
@@ -482,18 +415,15 @@ func element(local, text string) websync.Element {
 	return websync.Element{Space: Namespace, Local: local, XML: string(b) + "</" + local + ">"}
 }
 
-// index shows what a document lists.
-func (w *walk) index(ctx context.Context, p *part) bool {
-	maxDepth := w.source.MaxDepth
-	if maxDepth == 0 {
-		maxDepth = 3
-	}
+// index yields the entries of the documents that an index lists.
+func (w *walk) index(ctx context.Context, p *part) error {
+	maxDepth := cmp.Or(w.source.MaxDepth, 3)
 	if maxDepth > 0 && p.depth >= maxDepth {
 		err := fmt.Errorf("more than %d indexes, one inside another: %w", maxDepth, websync.ErrLimit)
-		return w.problem(named(p.url, err))
+		return w.Problem(w.Named(p.URL, err))
 	}
 	if p.depth > 0 {
-		w.run.Report(ruleNested.Finding(p.final, 0, 0, "sitemapindex", nil, "an index inside an index"))
+		w.Report(ruleNested.Finding(p.Final, 0, 0, "sitemapindex", nil, "an index inside an index"))
 	}
 	r := w.reader(p)
 	w.open += p.entries
@@ -504,7 +434,7 @@ func (w *walk) index(ctx context.Context, p *part) bool {
 				return nil, false
 			}
 			if err != nil {
-				return &part{url: p.url, err: err}, true
+				return &part{err: err}, true
 			}
 			w.open--
 			if !w.usable(p, v) {
@@ -520,204 +450,89 @@ func (w *walk) index(ctx context.Context, p *part) bool {
 
 // part returns the document that an entry of an index names; nil if it is not to be read.
 func (w *walk) part(index *part, v *View) *part {
-	p := &part{url: string(v.Loc), index: index, vouched: index.vouched}
-	key := syntax.Canonical(p.url)
-	if w.asked[key] || index.within(key) {
-		w.run.Report(ruleRepeated.Finding(index.final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
-		if index.depth > 0 && syntax.Canonical(index.url) == key {
+	p := &part{Document: docfetch.Document{URL: string(v.Loc)}, index: index, vouched: index.vouched}
+	key := docfetch.KeyOf(p.URL)
+	if w.set.Asked(key) || index.within(key) {
+		w.Report(ruleRepeated.Finding(index.Final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
+		if index.depth > 0 && docfetch.KeyOf(index.URL) == key {
 			w.skipped++ // the index around it, perhaps, served in its place
 		}
 		return nil
 	}
-	if by, ok := w.read[key]; ok {
-		p.err = named(by, errRedirect(p.url))
+	if other := w.set.ReadAs(key); other != "" {
+		p.err = w.Named(other, docfetch.RedirectError(p.URL))
 	}
-	maxDocuments := w.source.MaxDocuments
-	if maxDocuments == 0 {
-		maxDocuments = 50_000
-	}
+	maxDocuments := cmp.Or(w.source.MaxDocuments, docfetch.DefaultDocuments)
 	if maxDocuments > 0 && w.documents >= maxDocuments {
 		if w.documents > maxDocuments {
-			return nil // has been told
+			return nil // the Problem was yielded before
 		}
-		p.err = named(index.url, fmt.Errorf("more than %d documents: %w", maxDocuments, websync.ErrLimit))
+		p.err = w.Named(index.URL, fmt.Errorf("more than %d documents: %w", maxDocuments, websync.ErrLimit))
 	}
-	w.asked[key] = true
+	w.set.Ask(key)
 	w.documents++
 	w.open++
 	if len(v.LastModText) == 0 {
 		p.lastMod = v.LastMod
 	}
 	if !w.source.Complete {
-		p.known = w.from.parts[keyOf(p.url)]
-		p.unchanged = p.known.settled && p.known.lastMod == p.lastMod.String()
+		p.known = w.from.parts[keyOf(p.URL)]
+		p.unchanged = p.known.lastMod != "" && p.known.lastMod == p.lastMod.String()
 	}
 	return p
 }
 
-// within reports whether a document is p or one of the indexes around it, under the URL
-// after redirects.
-func (p *part) within(key string) bool {
+// within reports whether a URL is that of p or of one of the indexes around it, after
+// redirects.
+func (p *part) within(key docfetch.Key) bool {
 	for ; p != nil; p = p.index {
-		if syntax.Canonical(p.final) == key {
+		if docfetch.KeyOf(p.Final) == key {
 			return true
 		}
 	}
 	return false
 }
 
-// list shows documents in their order, while the next ones are fetched. It returns false
-// when nothing more may be yielded.
-func (w *walk) list(ctx context.Context, next func() (*part, bool)) bool {
-	parallel := w.source.Parallel
-	if parallel <= 0 {
-		parallel = 4
+// list yields the entries of documents in their order, while the next ones are fetched.
+func (w *walk) list(ctx context.Context, next func() (*part, bool)) error {
+	ahead := docfetch.Ahead[*part]{
+		Parallel: w.source.Parallel,
+		Next:     next,
+		Ready:    func(p *part) bool { return p.err != nil || p.unchanged },
+		Get:      w.getAndCheck,
+		Close:    func(p *part) { p.Close() },
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var ahead []chan *part
-	defer func() {
-		cancel()
-		var panicked *fetchPanic
-		for _, c := range ahead {
-			p := <-c
-			p.close()
-			panicked = cmp.Or(panicked, p.panicked)
-		}
-		if panicked != nil {
-			panic(panicked)
-		}
-	}()
-	fetchAhead := func() {
-		for len(ahead) < parallel {
-			p, ok := next()
-			if !ok {
-				return
-			}
-			ahead = append(ahead, w.start(ctx, p))
-		}
-	}
-	for {
-		fetchAhead()
-		if len(ahead) == 0 {
-			return true
-		}
-		p := <-ahead[0]
-		ahead = ahead[1:]
-		if p.panicked != nil {
-			p.close()
-			panic(p.panicked)
-		}
+	for p := range ahead.All(ctx) {
 		w.open--
-		fetchAhead()
-		if !w.show(ctx, p) {
-			return false
+		if err := w.document(ctx, p); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// start reads p in the background, unless that isn't needed.
-func (w *walk) start(ctx context.Context, p *part) chan *part {
-	done := make(chan *part, 1)
-	if p.err != nil || p.unchanged {
-		done <- p
-		return done
-	}
-	go func() {
-		p.panicked = &fetchPanic{value: "the Fetcher ended its goroutine"}
-		defer func() {
-			if v := recover(); v != nil {
-				p.panicked = &fetchPanic{v, debug.Stack()}
-			}
-			done <- p
-		}()
-		w.fetchAndCheck(ctx, p)
-		p.panicked = nil
-	}()
-	return done
-}
-
-// fetchAndCheck gets a document and reads it to its end. Afterwards p has one of
-// unchanged, err and spool.
-func (w *walk) fetchAndCheck(ctx context.Context, p *part) {
-	limit := w.source.MaxBytes
-	if limit == 0 {
-		limit = document.DefaultBytes
-	}
-	w.fetch(ctx, p, limit)
+// getAndCheck gets a document and reads it to its end. Afterwards p has one of unchanged,
+// err and Body.
+func (w *walk) getAndCheck(ctx context.Context, p *part) {
+	w.get(ctx, p, w.source.MaxBytes)
 	if p.err != nil || p.unchanged {
 		return
 	}
 	if p.err = w.check(p); p.err != nil {
-		p.close()
+		p.Close()
 	}
 }
 
-// fetch gets a document to its end.
-func (w *walk) fetch(ctx context.Context, p *part, maxBytes int64) {
-	resp, err := w.run.Fetcher.Fetch(ctx, &harvest.Request{
-		URL:       p.url,
-		Accept:    "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5",
-		Validator: harvest.Validator{URL: p.url, ETag: p.known.etag, LastModified: p.known.lastModified},
-		MaxBytes:  maxBytes,
-		Spool:     true,
-	})
-	if err != nil {
-		p.err = fmt.Errorf("sitemap: %w", err) // which names the URL
-		return
-	}
-	p.date = responseDate(resp)
-	p.etag, p.modified = resp.Validator.ETag, resp.Validator.LastModified
-	p.mayBeCut = resp.MayBeCut
-	if p.final = resp.URL; p.final == "" {
-		p.final = p.url
-	}
-	if resp.NotModified {
-		p.unchanged = true
-		return
-	}
-	p.hosts = append([]string{hostName(p.url), hostName(p.final)}, p.vouched...)
-	if p.spool, err = spooled(resp.Body); err != nil {
-		p.err = named(p.url, err)
-	}
-}
-
-// spooled returns the body of a response as one that can be read again.
-func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
-	if body == nil {
-		return spool.Read(bytes.NewReader(nil), 0)
-	}
-	if s, ok := body.(io.ReadSeekCloser); ok {
-		return s, nil
-	}
-	s, err := spool.Read(body, 0)
-	if err = errors.Join(err, body.Close()); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// responseDate returns the server's clock; zero if it is not told.
-func responseDate(resp *harvest.Response) time.Time {
-	if dates := resp.Header["Date"]; len(dates) > 0 {
-		if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", dates[0]); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
-}
-
-// named makes sure that an error names the document.
-func named(url string, err error) error {
-	var parse *websync.ParseError
-	if errors.As(err, &parse) {
-		return err
-	}
-	return &websync.ParseError{Format: "sitemap", Document: url, Err: err}
+// get gets a document to its end.
+func (w *walk) get(ctx context.Context, p *part, maxBytes int64) {
+	p.err = w.Get(ctx, &p.Document, p.known.Validators, maxBytes)
+	p.unchanged = p.NotModified
+	p.hosts = append([]string{hostName(p.URL), hostName(p.Final)}, p.vouched...)
 }
 
 func (w *walk) reader(p *part) *Reader {
-	r := NewReader(p.spool)
-	r.Document = p.final
+	r := NewReader(p.Body)
+	r.Document = p.Final
 	r.MaxBytes = w.source.MaxBytes
 	return r
 }
@@ -725,8 +540,8 @@ func (w *walk) reader(p *part) *Reader {
 // check reads a document to its end, reports its departures and rewinds it.
 func (w *walk) check(p *part) error {
 	r := w.reader(p)
-	r.Report = w.run.Report
-	r.Now = p.date
+	r.Report = w.Report
+	r.Now = p.Date
 	var off first
 	for {
 		v, err := r.NextView()
@@ -741,7 +556,7 @@ func (w *walk) check(p *part) error {
 			off.add(v)
 		}
 		if len(v.Loc) > harvest.MaxID {
-			w.run.Report(ruleLocLength.Finding(p.final, v.Line, v.Column, "loc", v.Loc, "longer than any store takes: skipped"))
+			w.Report(ruleLocLength.Finding(p.Final, v.Line, v.Column, "loc", v.Loc, "longer than any store takes: skipped"))
 		}
 		if !w.usable(p, v) {
 			p.skipped++
@@ -753,18 +568,18 @@ func (w *walk) check(p *part) error {
 		p.skipped += w.cut(p)
 	}
 	off.report(w, p, ruleHost, "are on another host")
-	if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
-		return named(p.url, err)
+	if _, err := p.Body.Seek(0, io.SeekStart); err != nil {
+		return w.Named(p.URL, err)
 	}
 	return nil
 }
 
 // cut returns 1, and reports it, if the text of p may lack its end.
 func (w *walk) cut(p *part) int {
-	if !p.mayBeCut {
+	if !p.MayBeCut {
 		return 0
 	}
-	w.run.Report(ruleCut.Finding(p.final, 0, 0, "", nil, "only the end of the connection ended this text: there may have been more"))
+	w.Report(ruleCut.Finding(p.Final, 0, 0, "", nil, "only the end of the connection ended this text: there may have been more"))
 	return 1
 }
 
@@ -785,11 +600,11 @@ func (f *first) add(v *View) {
 func (f *first) report(w *walk, p *part, rule Rule, what string) {
 	if f.n > 0 {
 		message := fmt.Sprintf("%d of %d entries %s", f.n, p.entries, what)
-		w.run.Report(rule.Finding(p.final, f.line, f.column, "loc", f.loc, message))
+		w.Report(rule.Finding(p.Final, f.line, f.column, "loc", f.loc, message))
 	}
 }
 
-// sameHost tells whether an entry is on the host of its sitemap, under the name before or
+// sameHost reports whether an entry is on the host of its sitemap, under the name before or
 // after redirects.
 func (p *part) sameHost(loc []byte) bool {
 	from := syntax.HTTPHost(loc)
@@ -833,29 +648,27 @@ func hostName(rawURL string) string {
 
 // remember keeps what the next run has to know to skip a document.
 func (w *walk) remember(p *part) {
-	if w.source.Complete && p.url != w.source.URL || p.skipped > 0 { // the next run reads it again, and counts them again
+	if w.source.Complete && p.URL != w.source.URL || p.skipped > 0 { // the next run reads it again, and counts them again
 		return
 	}
-	n := partNote{
-		lastMod:      p.lastMod.String(),
-		settled:      settled(p.lastMod, p.date),
-		etag:         p.etag,
-		lastModified: p.modified,
+	n := partNote{Validators: p.Validators}
+	if settled(p.lastMod, p.Date) {
+		n.lastMod = p.lastMod.String()
 	}
 	if p.unchanged {
-		if p.date.IsZero() {
-			n.settled = p.known.settled && p.known.lastMod == n.lastMod
+		if p.Date.IsZero() && p.known.lastMod == p.lastMod.String() {
+			n.lastMod = p.known.lastMod
 		}
-		if n.etag == "" && n.lastModified == "" {
-			n.etag, n.lastModified = p.known.etag, p.known.lastModified
+		if n.Validators.IsZero() {
+			n.Validators = p.known.Validators
 		}
 	}
-	w.next.remember(p.url, n)
+	w.next.remember(p.URL, n)
 }
 
-// settled tells whether a document that was read at a moment of its server's clock can't
-// change any more and still have this lastmod. A day may end a day later than in UTC for
-// its publisher, and two clocks are never the same.
+// settled reports whether any later change of a document, which was read at a moment of
+// its server's clock, must carry a newer lastmod. A day may end a day later than in UTC
+// for its publisher, and two clocks are never the same.
 func settled(lastMod websync.Datetime, read time.Time) bool {
 	if lastMod.IsZero() || read.IsZero() {
 		return false

@@ -400,7 +400,7 @@ func TestSourceSets(t *testing.T) {
 				site + "/not-listed.xml": pages(site + "/z"),
 			},
 			want: []string{
-				"problem: sitemap: " + site + "/gone.xml: not there",
+				"problem: sitemap: " + site + "/gone.xml: gone",
 				a + "/1",
 				"problem: sitemap: " + site + "/busy.xml: temporary",
 				"problem: sitemap: " + site + "/login.xml: line 1, column 1: an HTML page, not a sitemap",
@@ -912,7 +912,7 @@ func TestAll(t *testing.T) {
 	}
 	assert.Equal(t, want, all(site+"/robots.txt", 0))
 	assert.Equal(t, want[3:4], all(b, 0))
-	assert.Equal(t, []string{"sitemap: " + site + "/nothing: not there"}, all(site+"/nothing", 0))
+	assert.Equal(t, []string{"sitemap: " + site + "/nothing: gone"}, all(site+"/nothing", 0))
 	assert.Equal(t, []string{"sitemap: Source.URL is empty"}, all("", 0))
 }
 

@@ -1,0 +1,132 @@
+package docfetch
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/spool"
+)
+
+// DefaultDocuments is how many documents a Source reads in a run if nothing else is set.
+const DefaultDocuments = 50_000
+
+// A Document is one document of a set, as its server sent it.
+type Document struct {
+	URL         string    // that is asked for
+	Final       string    // after redirects; empty until there is an answer
+	Validators            // of the answer
+	Date        time.Time // of the answer, by the server's clock; zero if it is not stated
+	MayBeCut    bool      // as in harvest.Response
+	NotModified bool
+	Body        io.ReadSeekCloser // nil if there is none
+}
+
+// Validators are what a server said about a document, to ask later whether it has
+// changed.
+type Validators struct {
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"modified,omitempty"`
+}
+
+// IsZero reports whether v can't make a request conditional.
+func (v Validators) IsZero() bool { return v == Validators{} }
+
+// Kept returns v as a checkpoint keeps it: zero if one of them is long, or is not UTF-8,
+// which JSON can't hold.
+func (v Validators) Kept() Validators {
+	const most = 512 // bytes
+	for _, s := range []string{v.ETag, v.LastModified} {
+		if len(s) > most || !utf8.ValidString(s) {
+			return Validators{}
+		}
+	}
+	return v
+}
+
+// An Error is what is wrong with one document: the others can be read.
+type Error struct{ Err error }
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// IsOfDocument reports whether err is an [*Error].
+func IsOfDocument(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
+}
+
+// Get gets a document to its end, into memory or a temporary file. The request is
+// conditional if known is not zero. If maxBytes is zero, it is 1 GiB; if negative, there
+// is no limit. The error is an [*Error], or that of ctx. The caller closes d.
+func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes int64) error {
+	resp, err := p.Fetcher.Fetch(ctx, &harvest.Request{
+		URL:       d.URL,
+		Accept:    p.Accept,
+		Validator: harvest.Validator{URL: d.URL, ETag: known.ETag, LastModified: known.LastModified},
+		MaxBytes:  cmp.Or(maxBytes, document.DefaultBytes),
+		Spool:     true,
+	})
+	if ended := ctx.Err(); ended != nil {
+		if err == nil && resp.Body != nil {
+			resp.Body.Close()
+		}
+		return ended
+	}
+	if err != nil {
+		return &Error{fmt.Errorf("%s: %w", p.Format, err)} // which names the URL
+	}
+	d.Final = cmp.Or(resp.URL, d.URL)
+	d.Validators = Validators{resp.Validator.ETag, resp.Validator.LastModified}
+	d.Date = date(resp)
+	d.MayBeCut = resp.MayBeCut
+	if d.NotModified = resp.NotModified; d.NotModified {
+		return nil
+	}
+	if d.Body, err = spooled(resp.Body); err != nil {
+		return &Error{p.Named(d.URL, err)}
+	}
+	return nil
+}
+
+// Close closes the body.
+func (d *Document) Close() error {
+	if d.Body == nil {
+		return nil
+	}
+	body := d.Body
+	d.Body = nil
+	return body.Close()
+}
+
+// spooled returns the body of a response as one that can be read again.
+func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
+	if body == nil {
+		return spool.Read(bytes.NewReader(nil), 0)
+	}
+	if s, ok := body.(io.ReadSeekCloser); ok {
+		return s, nil
+	}
+	s, err := spool.Read(body, 0)
+	if err = errors.Join(err, body.Close()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// date returns the time of the server's clock; zero if it is not stated.
+func date(resp *harvest.Response) time.Time {
+	if dates := resp.Header["Date"]; len(dates) > 0 {
+		if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", dates[0]); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,94 @@
+package docfetch
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// A Pass is one run of a Source.
+type Pass struct {
+	*harvest.Run
+	Format string // of errors: the name of the Source's package
+	Accept string // header of requests
+
+	yield      func(harvest.Event, error) bool
+	stopped    bool
+	incomplete bool
+}
+
+// ErrStopped is the error of a Pass whose iterator was left: nothing more may be yielded.
+var ErrStopped = errors.New("stopped")
+
+// Events returns the iterator of a Source. It calls walk with what p says and what run
+// holds, and yields the error of walk last.
+func (p Pass) Events(run *harvest.Run, walk func(*Pass) error) iter.Seq2[harvest.Event, error] {
+	return func(yield func(harvest.Event, error) bool) {
+		pass := p
+		pass.Run, pass.yield = run.WithDefaults(), yield
+		if err := walk(&pass); err != nil && !pass.stopped && !errors.Is(err, ErrStopped) {
+			yield(harvest.Event{}, err)
+		}
+	}
+}
+
+// Yield yields an event. After a Problem no event has a Resume, and no snapshot is
+// Complete.
+func (p *Pass) Yield(ev harvest.Event) error {
+	if p.incomplete {
+		ev.Resume, ev.Complete = harvest.Checkpoint{}, false
+	}
+	if !p.yield(ev, nil) {
+		p.stopped = true
+		return ErrStopped
+	}
+	return nil
+}
+
+// Problem yields a Problem.
+func (p *Pass) Problem(err error) error {
+	p.incomplete = true
+	return p.Yield(harvest.Event{Kind: harvest.Problem, Err: err})
+}
+
+// Incomplete reports whether there was a Problem.
+func (p *Pass) Incomplete() bool { return p.incomplete }
+
+// Mark yields a Mark.
+func (p *Pass) Mark(resume harvest.Checkpoint, skipped int) error {
+	return p.Yield(harvest.Event{Kind: harvest.Mark, Resume: resume, Skipped: skipped})
+}
+
+// Snapshot yields the events of list as a snapshot; end returns its last event.
+func (p *Pass) Snapshot(list func() error, end func() harvest.Event) error {
+	if err := p.Yield(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
+		return err
+	}
+	if err := list(); err != nil {
+		return err
+	}
+	ev := end()
+	ev.Kind = harvest.SnapshotEnd
+	return p.Yield(ev)
+}
+
+// Named returns err with the URL of its document, unless it has one already.
+func (p *Pass) Named(url string, err error) error { return Named(p.Format, url, err) }
+
+// Named returns err, of a document of a format, with the URL of the document, unless it
+// has one already.
+func Named(format, url string, err error) error {
+	var parse *websync.ParseError
+	if errors.As(err, &parse) && parse.Document != "" {
+		return err
+	}
+	return &websync.ParseError{Format: format, Document: url, Err: err}
+}
+
+// Skipped returns the error that entries of the set at url were skipped.
+func Skipped(format, url string, entries int) error {
+	return Named(format, url, fmt.Errorf("%d entries can't be read, or may be lost in what is damaged", entries))
+}
