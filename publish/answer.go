@@ -78,7 +78,7 @@ func (a *answer) open(last bool) error {
 
 // use makes s the content, and its bytes the tag if there is no other. It takes over the
 // reference.
-func (a *answer) use(s *spool) (err error) {
+func (a *answer) use(s *rendering) (err error) {
 	r := s.reader()
 	if a.tag == "" {
 		if a.tag, err = sumTag(r); err != nil {
@@ -106,10 +106,12 @@ func (a *answer) headOnly() bool {
 func (a *answer) key(gzip bool) key { return key{slot{a.path, gzip}, a.tag} }
 
 // list returns the bytes of a list in the chosen coding.
-func (a *answer) list() (*spool, error) {
+func (a *answer) list() (*rendering, error) {
 	ctx, h := a.r.Context(), a.h
 	if a.tag != "" {
-		get := func(ctx context.Context) (*spool, error) { return h.cache.get(ctx, a.key(false), h.turn(a.doc.Write)) }
+		get := func(ctx context.Context) (*rendering, error) {
+			return h.cache.get(ctx, a.key(false), h.turn(a.doc.Write))
+		}
 		if !a.gzip {
 			return get(ctx)
 		}
@@ -120,7 +122,7 @@ func (a *answer) list() (*spool, error) {
 	if err != nil || !a.gzip {
 		return plain, err
 	}
-	return h.cache.render(ctx, h.compressed(func(context.Context) (*spool, error) { return plain, nil }))
+	return h.cache.render(ctx, h.compressed(func(context.Context) (*rendering, error) { return plain, nil }))
 }
 
 // turn returns write made to wait for its turn.
@@ -137,7 +139,7 @@ func (h *Handler) turn(write func(context.Context, io.Writer) error) func(contex
 
 // compressed returns a function that writes the gzip form of a spool, and gives the spool
 // back.
-func (h *Handler) compressed(get func(context.Context) (*spool, error)) func(context.Context, io.Writer) error {
+func (h *Handler) compressed(get func(context.Context) (*rendering, error)) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, w io.Writer) error {
 		s, err := get(ctx)
 		if err != nil {

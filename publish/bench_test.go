@@ -2,10 +2,12 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -70,4 +72,33 @@ func BenchmarkHandler(b *testing.B) {
 			write(b.Context(), io.Discard)
 		}
 	})
+}
+
+// BenchmarkPlan decides which of a million documents becomes which file, with as many
+// files of an earlier export.
+func BenchmarkPlan(b *testing.B) {
+	n := 1_000_000
+	if testing.Short() {
+		n /= 100
+	}
+	tree, err := openTree(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer tree.root.Close()
+	var before, after runtime.MemStats
+	for b.Loop() {
+		e := &export{tree: tree, site: numbered(n)}
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		err := errors.Join(tree.mkdir(private, nil), e.makePlan(b.Context()))
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		err = errors.Join(err, e.writeManifest(b.Context(), true), e.plan.lines.Close())
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/document")
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n), "B/document")
 }

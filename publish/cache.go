@@ -39,7 +39,7 @@ type cache struct {
 
 type entry struct {
 	key
-	*spool
+	*rendering
 }
 
 // A flight is a rendering in progress.
@@ -47,7 +47,7 @@ type flight struct {
 	cancel  context.CancelFunc
 	waiting int // how many want it; nobody: it is cancelled
 	done    chan struct{}
-	spool   *spool // with a reference for each of those who wait
+	spool   *rendering // with a reference for each of those who wait
 	err     error
 }
 
@@ -61,19 +61,19 @@ func newCache(dir string, memoryMax, fileMax int64) *cache {
 }
 
 // held returns the spool of k with a reference for the caller, or nil if it is not kept.
-func (c *cache) held(k key) *spool {
+func (c *cache) held(k key) *rendering {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.find(k)
 }
 
-func (c *cache) find(k key) *spool {
+func (c *cache) find(k key) *rendering {
 	e := c.kept[k.slot]
 	if e == nil || e.Value.(*entry).key != k {
 		return nil
 	}
 	c.recent.MoveToFront(e)
-	s := e.Value.(*entry).spool
+	s := e.Value.(*entry).rendering
 	s.refs.Add(1)
 	return s
 }
@@ -81,7 +81,7 @@ func (c *cache) find(k key) *spool {
 // get returns the spool of k with a reference for the caller. If it is not kept it is
 // rendered: once for all who ask meanwhile, and to its end unless they all give up. A
 // spool that moved is not kept.
-func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.Writer) error) (*spool, error) {
+func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.Writer) error) (*rendering, error) {
 	c.mu.Lock()
 	if s := c.find(k); s != nil {
 		c.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *cache) leave(f *flight, k key) {
 
 func (c *cache) fly(ctx context.Context, f *flight, k key, write func(context.Context, io.Writer) error) {
 	var (
-		s   *spool
+		s   *rendering
 		err = fmt.Errorf("publish: the rendering of %s ended its goroutine", k.path)
 	)
 	defer func() {
@@ -142,7 +142,7 @@ func (c *cache) fly(ctx context.Context, f *flight, k key, write func(context.Co
 }
 
 // land hands the result of a flight to those who wait for it.
-func (c *cache) land(f *flight, k key, s *spool, err error) {
+func (c *cache) land(f *flight, k key, s *rendering, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.flights[k] == f {
@@ -159,7 +159,7 @@ func (c *cache) land(f *flight, k key, s *spool, err error) {
 }
 
 // keep puts s in front, and drops what it replaces and what is beyond the limits.
-func (c *cache) keep(k key, s *spool) {
+func (c *cache) keep(k key, s *rendering) {
 	c.drop(c.kept[k.slot])
 	s.refs.Add(1)
 	c.kept[k.slot] = c.recent.PushFront(&entry{k, s})
@@ -173,7 +173,7 @@ func (c *cache) keep(k key, s *spool) {
 	}
 }
 
-func (c *cache) count(s *spool, n int64) {
+func (c *cache) count(s *rendering, n int64) {
 	if s.file == nil {
 		c.memory += n
 	} else {
@@ -187,7 +187,7 @@ func (c *cache) drop(e *list.Element) {
 	}
 	kept := c.recent.Remove(e).(*entry)
 	delete(c.kept, kept.slot)
-	c.count(kept.spool, -kept.size)
+	c.count(kept.rendering, -kept.size)
 	kept.release()
 }
 

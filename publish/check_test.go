@@ -96,5 +96,5 @@ func TestHandlerReportsABrokenCatalog(t *testing.T) {
 	store := catalog(t, map[string]string{"https://example.org/a": "a"})
 	h := newHandler(t, Bodies(keyed{store}, locator))
 	require.Equal(t, 500, get(h, "GET", "/a").Code)
-	assert.Contains(t, log.String(), "which is no SHA-256")
+	assert.Contains(t, log.String(), "which is not a SHA-256")
 }

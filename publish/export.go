@@ -2,12 +2,10 @@ package publish
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -95,32 +93,27 @@ func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) 
 	return e.done, errors.Join(err, t.root.Close())
 }
 
-// An export is one WriteDir. All lists of names are in sorters or in the manifest: there
-// may be millions.
+// An export is one WriteDir.
 type export struct {
 	tree *tree
 	site websync.Publisher
+	plan plan
 	done Written
 
 	lists []listFile // to be written after the documents that are opened, in the order of Documents
-
-	files sorter // name, path, number of the path in Documents; no path: a file that moved aside
-	order sorter // number, name, path
-	aside hashes // files that become directories
 
 	refused RefusedError
 }
 
 // refuse notes that a document can't be written.
-func (e *export) refuse(path, reason string) {
+func (e *export) refuse(path, format string, args ...any) {
 	if e.refused.Total++; len(e.refused.Refused) < maxRefused {
-		e.refused.Refused = append(e.refused.Refused, Refused{path, reason})
+		e.refused.Refused = append(e.refused.Refused, Refused{path, fmt.Sprintf(format, args...)})
 	}
 }
 
 func (e *export) run(ctx context.Context) error {
-	defer e.files.close()
-	defer e.order.close()
+	defer e.plan.lines.Close()
 	if err := e.tree.mkdir(private, e.moveAside); err != nil {
 		return err
 	}
@@ -128,20 +121,17 @@ func (e *export) run(ctx context.Context) error {
 		return err
 	}
 	defer e.tree.removeNew() // they may fill a disk; what is left all the same, the next export removes
-	if err := e.plan(ctx); err != nil {
+	if err := e.makePlan(ctx); err != nil {
 		return err
 	}
 	// From here on the new names are the export's own, even if it is cut off before it
 	// has written them.
-	if err := e.tree.writeManifest(ctx, e.allNames()); err != nil {
+	if err := e.writeManifest(ctx, true); err != nil {
 		return err
 	}
-	for row, err := range e.order.sorted() {
+	for f, err := range e.plan.files(ctx) {
 		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = e.write(ctx, &listFile{name: row[1], path: row[2]}, false)
+			err = e.write(ctx, &listFile{name: f.name, path: f.path}, false)
 		}
 		if err != nil {
 			return err
@@ -153,190 +143,155 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.removeCeased(ctx); err != nil {
 		return err
 	}
-	return e.tree.writeManifest(ctx, e.planNames())
+	return e.writeManifest(ctx, false)
 }
 
-// plan finds out which document becomes which file.
-func (e *export) plan(ctx context.Context) error {
-	var paths sorter // name, path, number
-	defer paths.close()
-	n := 0
+// makePlan finds out which document becomes which file.
+func (e *export) makePlan(ctx context.Context) error {
+	for name, err := range e.tree.readManifest() {
+		if err != nil {
+			return err
+		}
+		e.plan.add(planEntry{hash: hashOf(name), state: old})
+	}
+	e.plan.sort()
+	if err := e.addDocuments(ctx); err != nil {
+		return err
+	}
+	if err := e.plan.markDirectories(ctx, e.tree.readManifest()); err != nil {
+		return err
+	}
+	if err := e.plan.move(ctx); err != nil {
+		return err
+	}
+	return e.decide(ctx)
+}
+
+// addDocuments enters the documents into the plan.
+func (e *export) addDocuments(ctx context.Context) error {
+	w := bufio.NewWriterSize(io.NewOffsetWriter(&e.plan.lines, 0), 64<<10)
+	at := int64(1)
 	for p, err := range e.site.Documents(ctx) {
 		if err != nil {
 			return err
 		}
 		name, err := fileName(p)
 		if err != nil {
-			e.refuse(p, err.Error())
+			e.refuse(p, "%s", err)
 			continue
 		}
-		if err := paths.add(name, p, fmt.Sprintf("%016d", n)); err != nil {
+		if known := e.plan.find(name); known == nil {
+			e.plan.add(planEntry{hash: hashOf(name), doc: at})
+		} else if known.doc == 0 {
+			known.doc = at
+		}
+		n, _ := w.WriteString(p + "\x00" + name + "\n")
+		at += int64(n)
+	}
+	e.plan.sort()
+	return w.Flush()
+}
+
+// decide refuses the documents that can have no file, and compares the files of the
+// others with what is there.
+func (e *export) decide(ctx context.Context) error {
+	for d, err := range e.plan.documents(ctx) {
+		if err != nil {
 			return err
 		}
-		n++
-	}
-	if err := e.nest(paths.sorted()); err != nil {
-		return err
-	}
-	e.aside.sort()
-	return e.check()
-}
-
-// A branch is a name, with what was found below it.
-type branch struct {
-	pair
-	below, planned bool // any other name; one of the plan
-}
-
-// nest decides which names are directories, and fills e.files.
-func (e *export) nest(plan iter.Seq2[[]string, error]) error {
-	var open []branch // each below the one before
-	closeTo := func(name string) error {
-		for len(open) > 0 && !under(name, open[len(open)-1].name) {
-			if err := e.place(open[len(open)-1]); err != nil {
+		known := e.plan.find(d.name)
+		if known.doc != d.at {
+			first, err := e.plan.path(known.doc)
+			if err != nil {
 				return err
 			}
-			open = open[:len(open)-1]
+			if first != d.path { // else it is listed twice
+				e.refuse(d.path, "%.300q has the same file", first)
+			}
+			continue
 		}
-		return nil
-	}
-	for p, err := range merge(e.tree.readManifest(), plan) {
+		if known.state&aboveNew != 0 && strings.HasSuffix(d.path, "/") {
+			e.refuse(d.path, "its file %.300q is a directory of other paths", d.name)
+			continue
+		}
+		file := known
+		if known.state&moved != 0 {
+			d.name = path.Join(d.name, indexFile)
+			file = e.plan.find(d.name)
+		}
+		if above := e.plan.fileAbove(d.name); above != nil {
+			first, err := e.plan.path(above.doc)
+			if err != nil {
+				return err
+			}
+			e.refuse(d.path, "%.300q has a file where it needs a directory", first)
+			continue
+		}
+		info, err := e.tree.lstat(d.name)
 		if err != nil {
 			return err
 		}
-		if len(open) > 0 && open[len(open)-1].name == p.name {
-			e.refuseSecond(open[len(open)-1].row[1], p.row[1])
-			continue
+		if info != nil && file.state&old == 0 {
+			return fmt.Errorf("%s is in the way of %s: no export has written it", d.name, d.path)
 		}
-		if err := closeTo(p.name); err != nil {
-			return err
-		}
-		for i := range open {
-			open[i].below = true
-			open[i].planned = open[i].planned || p.row != nil
-		}
-		open = append(open, branch{pair: p})
-	}
-	return closeTo("")
-}
-
-// refuseSecond refuses the second of two paths that have the same file, unless they are
-// the same.
-func (e *export) refuseSecond(first, second string) {
-	if first != second {
-		e.refuse(second, fmt.Sprintf("%.300q has the same file", first))
-	}
-}
-
-// place adds the file of a branch to e.files.
-func (e *export) place(b branch) error {
-	isIndex := b.row != nil && strings.HasSuffix(b.row[1], "/")
-	if isIndex && b.planned {
-		e.refuse(b.row[1], fmt.Sprintf("its file %.300q is a directory of other paths", b.name))
-	}
-	switch {
-	case (b.row == nil || isIndex) && b.planned:
-		return e.placeCeased(b.name)
-	case b.row == nil:
-		return nil
-	case !b.below || isIndex:
-		return e.files.add(b.name, b.row[1], b.row[2])
-	}
-	if b.inOld {
-		e.aside.add(b.name)
-	}
-	return e.files.add(path.Join(b.name, indexFile), b.row[1], b.row[2])
-}
-
-// placeCeased makes room for a directory where there is the file of a document that is no
-// more. It is removed at the end, like the others.
-func (e *export) placeCeased(name string) error {
-	info, err := e.tree.lstat(name)
-	if err != nil || info == nil || !info.Mode().IsRegular() {
-		return err
-	}
-	e.aside.add(name)
-	return e.files.add(path.Join(name, indexFile), "", "")
-}
-
-// check compares the files with each other and with what is there, and fills e.order.
-func (e *export) check() error {
-	var last pair
-	for p, err := range merge(e.tree.readManifest(), e.files.sorted()) {
-		if err != nil {
-			return err
-		}
-		if p.row == nil || p.row[1] == "" {
-			continue
-		}
-		if last.row != nil && p.name == last.name {
-			e.refuseSecond(last.row[1], p.row[1])
-			continue
-		}
-		if last.row != nil && under(p.name, last.name) {
-			e.refuse(p.row[1], fmt.Sprintf("%.300q has a file where it needs a directory", last.row[1]))
-			continue
-		}
-		info, err := e.tree.lstat(p.name)
-		if err != nil {
-			return err
-		}
-		if info != nil && !p.inOld {
-			return fmt.Errorf("%s is in the way of %s: no export has written it", p.name, p.row[1])
-		}
-		if err := e.order.add(p.row[2], p.name, p.row[1]); err != nil {
-			return err
-		}
-		last = p
+		file.state |= kept
 	}
 	return nil
 }
 
-// allNames yields the names in the manifest and those to come.
-func (e *export) allNames() iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		last := ""
-		for p, err := range merge(e.tree.readManifest(), e.files.sorted()) {
-			if p.name == last && err == nil {
-				continue // a file moves aside to where another will be
-			}
-			if last = p.name; !yield(p.name, err) {
-				return
-			}
+// writeManifest writes the names of the documents' files into the manifest, before them
+// those that are in it if withOld.
+func (e *export) writeManifest(ctx context.Context, withOld bool) error {
+	w, err := e.tree.newWriter(manifestFile, 0)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	b := bufio.NewWriterSize(w, 64<<10)
+	b.WriteString(manifestHeader + "\n")
+	if withOld {
+		if err := e.writeOldNames(b); err != nil {
+			return err
 		}
 	}
+	for f, err := range e.plan.files(ctx) {
+		if err != nil {
+			return err
+		}
+		if !withOld || f.state&old == 0 {
+			b.WriteString(f.name + "\n")
+		}
+	}
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	unchanged, err := w.finish()
+	if err != nil || unchanged {
+		return err
+	}
+	return e.tree.place(manifestFile, 0)
 }
 
-// planNames yields the names of the documents.
-func (e *export) planNames() iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for row, err := range e.planned() {
-			if err != nil {
-				yield("", err)
-				return
-			}
-			if !yield(row[0], nil) {
-				return
-			}
+// writeOldNames writes the names in the manifest. A file of one that is a directory of
+// new files, and no document's, moves into that directory; it is removed at the end.
+func (e *export) writeOldNames(b *bufio.Writer) error {
+	for name, err := range e.tree.readManifest() {
+		if err != nil {
+			return err
+		}
+		b.WriteString(name + "\n")
+		if known := e.plan.find(name); known == nil || known.state&(aboveNew|kept|moved) != aboveNew {
+			continue
+		}
+		info, err := e.tree.lstat(name)
+		if err != nil {
+			return err
+		}
+		if info != nil && info.Mode().IsRegular() {
+			b.WriteString(path.Join(name, indexFile) + "\n")
 		}
 	}
-}
-
-// planned yields the rows of e.files that are documents, of those with one file the
-// first.
-func (e *export) planned() iter.Seq2[[]string, error] {
-	return func(yield func([]string, error) bool) {
-		last := ""
-		for row, err := range e.files.sorted() {
-			if err == nil && (row[1] == "" || row[0] == last) {
-				continue
-			}
-			if !yield(row, err) {
-				return
-			}
-			last = row[0]
-		}
-	}
+	return nil
 }
 
 // A listFile is a document that is rendered, and its file.
@@ -437,7 +392,7 @@ func (e *export) writeDocument(ctx context.Context, l *listFile, doc *websync.Do
 // moveAside moves a file into the directory that takes its place. Between the two steps
 // neither is there.
 func (e *export) moveAside(name string) error {
-	if !e.aside.has(name) {
+	if known := e.plan.find(name); known == nil || known.state&(old|kept) != old {
 		return fmt.Errorf("%s is in the way: no export has written it", name)
 	}
 	aside := path.Join(private, "aside")
@@ -452,17 +407,17 @@ func (e *export) moveAside(name string) error {
 
 // removeCeased removes the files in the manifest that are no document's.
 func (e *export) removeCeased(ctx context.Context) error {
-	for p, err := range merge(e.tree.readManifest(), e.planned()) {
+	for name, err := range e.tree.readManifest() {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		if p.row != nil {
+		if known := e.plan.find(name); known != nil && known.state&kept != 0 {
 			continue
 		}
-		removed, err := e.tree.remove(p.name)
+		removed, err := e.tree.remove(name)
 		if err != nil {
 			return err
 		}
@@ -471,24 +426,4 @@ func (e *export) removeCeased(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// hashes is a set of names, 16 bytes each. Fill it, sort it, ask it.
-type hashes [][16]byte
-
-func hashOf(name string) (h [16]byte) {
-	sum := sha256.Sum256([]byte(name))
-	copy(h[:], sum[:])
-	return h
-}
-
-func compareHashes(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }
-
-func (h *hashes) add(name string) { *h = append(*h, hashOf(name)) }
-
-func (h hashes) sort() { slices.SortFunc(h, compareHashes) }
-
-func (h hashes) has(name string) bool {
-	_, found := slices.BinarySearchFunc(h, hashOf(name), compareHashes)
-	return found
 }

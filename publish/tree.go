@@ -1,12 +1,15 @@
 package publish
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -245,6 +248,48 @@ func (w *fileWriter) close() {
 	for _, f := range []*os.File{w.old, w.new} {
 		if f != nil {
 			f.Close()
+		}
+	}
+}
+
+// The manifest lists the files that exports have written, or were about to write. WriteDir
+// never replaces or removes a file that is not in it.
+const (
+	manifestFile   = private + "/manifest"
+	manifestHeader = "websync export 1"
+)
+
+// readManifest yields the names in the manifest; none if there is none.
+func (t *tree) readManifest() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		f, err := t.open(manifestFile)
+		if f == nil {
+			if err != nil {
+				yield("", err)
+			}
+			return
+		}
+		defer f.Close()
+		r := bufio.NewReaderSize(f, 64<<10)
+		for header := true; ; header = false {
+			line, err := r.ReadString('\n')
+			if err == io.EOF && line == "" && !header {
+				return
+			}
+			line, whole := strings.CutSuffix(line, "\n")
+			switch {
+			case err != nil && err != io.EOF:
+			case !whole || header && line != manifestHeader || !header && !filepath.IsLocal(line):
+				err = errors.New(manifestFile + " is damaged")
+			default:
+				err = nil
+			}
+			if header && err == nil {
+				continue
+			}
+			if !yield(line, err) || err != nil {
+				return
+			}
 		}
 	}
 }

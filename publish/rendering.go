@@ -19,8 +19,8 @@ var errSpool = errors.New("publish: temporary file")
 // spoolMemory is how many bytes a spool holds in memory. A longer one is a file.
 const spoolMemory = 256 << 10
 
-// A spool holds the bytes of a list. It is there as long as somebody refers to it.
-type spool struct {
+// A rendering holds the bytes of a list. It is there as long as somebody refers to it.
+type rendering struct {
 	bytes io.ReaderAt
 	size  int64
 	file  *os.File // nil: in memory
@@ -29,24 +29,24 @@ type spool struct {
 }
 
 // release gives up a reference.
-func (s *spool) release() {
+func (s *rendering) release() {
 	if s.refs.Add(-1) == 0 && s.file != nil {
 		closeTemp(s.file)
 	}
 }
 
 // reader returns a reader that takes over a reference, and gives it up when it is closed.
-func (s *spool) reader() io.ReadSeekCloser {
-	return &spoolReader{SectionReader: io.NewSectionReader(s.bytes, 0, s.size), spool: s}
+func (s *rendering) reader() io.ReadSeekCloser {
+	return &renderingReader{SectionReader: io.NewSectionReader(s.bytes, 0, s.size), spool: s}
 }
 
-type spoolReader struct {
+type renderingReader struct {
 	*io.SectionReader
-	spool  *spool
+	spool  *rendering
 	closed bool
 }
 
-func (r *spoolReader) Close() error {
+func (r *renderingReader) Close() error {
 	if !r.closed {
 		r.closed = true
 		r.spool.release()
@@ -75,8 +75,8 @@ func closeTemp(f *os.File) error {
 
 // render calls write and keeps what it writes. The caller holds the one reference to the
 // result.
-func (c *cache) render(ctx context.Context, write func(context.Context, io.Writer) error) (_ *spool, err error) {
-	w := &spoolWriter{ctx: ctx, create: c.create}
+func (c *cache) render(ctx context.Context, write func(context.Context, io.Writer) error) (_ *rendering, err error) {
+	w := &renderingWriter{ctx: ctx, create: c.create}
 	done := false
 	defer func() {
 		if !done && w.file != nil {
@@ -96,11 +96,11 @@ func (c *cache) render(ctx context.Context, write func(context.Context, io.Write
 		return nil, err
 	}
 	done = true
-	return w.spool(moved), nil
+	return w.rendering(moved), nil
 }
 
-// A spoolWriter fills a spool. Its error sticks.
-type spoolWriter struct {
+// A renderingWriter fills a rendering. Its error sticks.
+type renderingWriter struct {
 	ctx    context.Context
 	create func() (*os.File, error)
 	memory bytes.Buffer
@@ -109,7 +109,7 @@ type spoolWriter struct {
 	err    error
 }
 
-func (w *spoolWriter) Write(p []byte) (int, error) {
+func (w *renderingWriter) Write(p []byte) (int, error) {
 	if w.err == nil {
 		w.err = w.ctx.Err()
 	}
@@ -127,7 +127,7 @@ func (w *spoolWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (w *spoolWriter) toFile(p []byte) (err error) {
+func (w *renderingWriter) toFile(p []byte) (err error) {
 	if w.file == nil {
 		if w.file, err = w.create(); err != nil {
 			return err
@@ -142,8 +142,8 @@ func (w *spoolWriter) toFile(p []byte) (err error) {
 	return err
 }
 
-func (w *spoolWriter) spool(moved bool) *spool {
-	s := &spool{size: w.size, file: w.file, moved: moved}
+func (w *renderingWriter) rendering(moved bool) *rendering {
+	s := &rendering{size: w.size, file: w.file, moved: moved}
 	s.refs.Store(1)
 	if w.file != nil {
 		s.bytes = w.file
