@@ -73,17 +73,16 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 // feed returns the metadata.
 func (d *archive) feed(ctx context.Context) (*Feed, error) {
 	p := d.publisher
-	f := p.feed
-	f.Updated, f.Complete, f.Archive = websync.NewDatetime(d.Time), p.Complete, d.Closed
-	if f.Updated.IsZero() {
-		f.Updated = epoch
+	f := p.newFeed()
+	if !d.Time.IsZero() {
+		f.Updated = websync.NewDatetime(d.Time)
 	}
-	f.Links = d.document().Links
+	f.Complete, f.Archive, f.Links = p.Complete, d.Closed, d.document().Links
 	before, err := d.Previous(ctx)
 	if before != "" {
 		f.Links = append(f.Links, websync.Link{Rel: "prev-archive", Href: p.site.Origin + before, Type: feedType})
 	}
-	return &f, err
+	return p.profiled(f), err
 }
 
 // A lister writes the entries of a document.
@@ -92,23 +91,30 @@ type lister struct {
 	out    *Writer
 	maker  entryMaker
 	linker republish.Linker
+	made   Entry // one for all: Publisher.Item is handed its address
 }
 
-// writeChanges writes the latest state of each id in the range of the document.
+// writeChanges writes the latest state of each id in the range of the document: the
+// tombstones first, as Atom demands.
 func (l *lister) writeChanges(ctx context.Context) error {
 	latest, born, err := l.Latest(ctx, l.impersonates)
 	if err != nil {
 		return err
 	}
-	live := latest[:0]
+	entries := latest[:0]
 	for _, item := range latest {
-		if item.Kind != websync.Deleted {
-			live = append(live, item)
-		} else if err := l.writeTombstone(item); err != nil {
-			return err
+		if item.Kind == websync.Deleted {
+			as := l.profiled(item, Item{Tombstone: tombstoneOf(item)})
+			if as.Entry == nil {
+				if err := l.writeTombstone(as.Tombstone); err != nil {
+					return err
+				}
+				continue
+			}
 		}
+		entries = append(entries, item)
 	}
-	return l.writeEntries(ctx, live, born)
+	return l.writeEntries(ctx, entries, born)
 }
 
 // writeLive writes all live resources.
@@ -149,16 +155,44 @@ func (l *lister) impersonates(item *websync.Item) bool {
 
 var errOwnURL = errors.New("the id is a URL of the publisher's own, and its source is not own")
 
-// writeTombstone writes the tombstone of an id, unless there can have been no entry of
-// it.
-func (l *lister) writeTombstone(item *websync.Item) error {
-	t := Tombstone{Ref: item.Resource.ID, When: websync.NewDatetime(item.Time)}
+// profiled returns what a document lists for an item, as the Profile wants it.
+func (l *lister) profiled(item *websync.Item, as Item) Item {
+	p := l.publisher
+	if p.Item == nil {
+		return as
+	}
+	wasEntry := as.Entry != nil
+	err := p.Item(item, &as)
+	if err == nil && wasEntry && as.Tombstone != nil {
+		err = errNoTombstone
+	}
+	if err != nil {
+		l.refuse(item, &EntryError{Element: "entry", Err: err})
+		return Item{}
+	}
+	return as
+}
+
+var errNoTombstone = errors.New("Publisher.Item has replaced an Entry by a Tombstone")
+
+// tombstoneOf returns the tombstone of an item.
+func tombstoneOf(item *websync.Item) *Tombstone {
+	t := &Tombstone{Ref: item.Resource.ID, When: websync.NewDatetime(item.Time)}
 	for _, via := range cleanLinks(item.Resource.Links) {
 		if republish.IsVia(via.Rel) {
 			t.Links = append(t.Links, via)
 		}
 	}
-	err := l.out.WriteTombstone(&t)
+	return t
+}
+
+// writeTombstone writes a tombstone, if there is one, unless there can have been no entry
+// of its id.
+func (l *lister) writeTombstone(t *Tombstone) error {
+	if t == nil {
+		return nil
+	}
+	err := l.out.WriteTombstone(t)
 	if _, refused := err.(*EntryError); refused {
 		return nil
 	}
@@ -180,11 +214,21 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born w
 // writeEntry writes the entry of an item: without the elements that can't be written, and
 // not at all, if it has no id for Atom.
 func (l *lister) writeEntry(item *websync.Item) error {
-	e := l.entry(item)
-	err := l.out.WriteEntry(&e)
+	var as Item
+	if item.Kind == websync.Deleted {
+		as.Tombstone = tombstoneOf(item)
+	} else {
+		l.made = l.entry(item)
+		as.Entry = &l.made
+	}
+	e := l.profiled(item, as).Entry
+	if e == nil {
+		return nil
+	}
+	err := l.out.WriteEntry(e)
 	if _, refused := err.(*EntryError); refused && len(e.Elements) > 0 {
 		e.Elements = clean(e.Elements, func(c *encoder, x []websync.Element) { c.elements(x) })
-		err = l.out.WriteEntry(&e)
+		err = l.out.WriteEntry(e)
 	}
 	if refused, ok := err.(*EntryError); ok {
 		l.refuse(item, refused)

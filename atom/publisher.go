@@ -3,6 +3,7 @@ package atom
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -121,6 +122,21 @@ type Publisher struct {
 	// subscription document and in its HTTP header (WebSub §4).
 	Hubs []string
 
+	// Profile names the profile of Atom that Feed and Item make, with its version. It is
+	// required with either of them, and their result must depend on it and on their
+	// arguments only: another Profile gives archive documents other URLs.
+	Profile string
+
+	// Feed, if set, changes the metadata of a document before they are written: it adds
+	// elements, say.
+	Feed func(f *Feed)
+
+	// Item, if set, changes what a document lists for an item of the Catalog: the Entry
+	// of a live one, the Tombstone of a deleted one. It may replace a Tombstone by an
+	// Entry, but not an Entry by a Tombstone. An Item without either is not listed, nor
+	// is one for which it returns an error, which is reported.
+	Item func(item *websync.Item, as *Item) error
+
 	// Report, if set, receives a finding for each resource that can't be listed, when the
 	// document that it is missing in is written for the first time. It may be called from
 	// several goroutines.
@@ -129,7 +145,6 @@ type Publisher struct {
 	once sync.Once
 	site *site.Site
 	log  chain.Chain
-	feed Feed // what all documents have in common
 }
 
 var _ websync.Publisher = (*Publisher)(nil)
@@ -155,13 +170,13 @@ func (p *Publisher) open() *site.Site {
 		if size <= 0 {
 			size = defaultArchiveSize
 		}
-		url := p.site.URL()
-		p.feed = Feed{
-			ID: cmp.Or(p.ID, url), Title: Text{Type: PlainText, Value: cmp.Or(p.Title, url)}, Authors: []websync.Person{p.Author},
-		}
+		f := p.newFeed()
 		p.log.Site, p.log.Size = p.site, websync.Seq(size)
-		p.log.Settings = fmt.Sprintf("%d %q %q %q %q %q %q %d %t %t", rendering, p.Base, p.site.Root, p.feed.ID, p.feed.Title.Value,
+		p.log.Settings = fmt.Sprintf("%d %q %q %q %q %q %q %d %t %t", rendering, p.Base, p.site.Root, f.ID, f.Title.Value,
 			p.Author, p.site.Sources, size, p.LegacyMD5, p.Complete)
+		if p.Profile != "" {
+			p.log.Settings += fmt.Sprintf(" %q", p.Profile)
+		}
 		if p.site.Err == nil {
 			p.site.Err = p.checkFeed()
 		}
@@ -169,14 +184,32 @@ func (p *Publisher) open() *site.Site {
 	return p.site
 }
 
+// newFeed returns what the metadata of all documents have in common.
+func (p *Publisher) newFeed() *Feed {
+	url := p.site.URL()
+	return &Feed{
+		ID: cmp.Or(p.ID, url), Title: Text{Type: PlainText, Value: cmp.Or(p.Title, url)}, Authors: []websync.Person{p.Author},
+		Updated: epoch, Links: p.headLinks(),
+	}
+}
+
 // checkFeed returns why no feed with these settings can be written.
 func (p *Publisher) checkFeed() error {
-	f := p.feed
-	f.Updated, f.Links = epoch, p.headLinks()
-	if err := NewWriter(io.Discard).WriteFeed(&f); err != nil {
+	if p.Profile == "" && (p.Feed != nil || p.Item != nil) {
+		return errors.New("atom: Publisher.Profile must name what Publisher.Feed and Item make")
+	}
+	if err := NewWriter(io.Discard).WriteFeed(p.profiled(p.newFeed())); err != nil {
 		return fmt.Errorf("atom: the settings of Publisher make no valid feed: %w", err)
 	}
 	return nil
+}
+
+// profiled returns f as the Profile wants it.
+func (p *Publisher) profiled(f *Feed) *Feed {
+	if p.Feed != nil {
+		p.Feed(f)
+	}
+	return f
 }
 
 // headLinks returns the links of the subscription document that its HTTP header has, too.

@@ -1,0 +1,114 @@
+package atom_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+)
+
+const pubRecords = "https://records.example.org/ns"
+
+// asRecord makes what a small profile wants: every entry has representations as alternate
+// links and no content, drafts are not listed, a record without a title is an error, and
+// a deletion is an entry with empty content.
+func asRecord(item *websync.Item, as *atom.Item) error {
+	if t := as.Tombstone; t != nil {
+		*as = atom.Item{Entry: &atom.Entry{
+			ID: t.Ref, Updated: t.When, Title: atom.Text{Type: atom.PlainText, Value: "deleted"}, Content: atom.Content{Link: websync.Link{Type: atom.PlainText}},
+		}}
+		return nil
+	}
+	switch e := as.Entry; {
+	case item.Resource.Title == "":
+		return errors.New("a record has a title")
+	case item.Resource.Title == "Draft":
+		as.Entry = nil
+	case item.Resource.Title == "Gone":
+		*as = atom.Item{Tombstone: &atom.Tombstone{Ref: e.ID, When: e.Updated}}
+	case e.Content.Href != "":
+		link := e.Content.Link
+		link.Rel = "alternate"
+		e.Links = []websync.Link{link}
+		e.Content, e.Summary = atom.Content{}, atom.Text{}
+	}
+	return nil
+}
+
+func recordPublisher(c websync.Catalog) *atom.Publisher {
+	p := newPublisher(c, 4)
+	p.Profile, p.Item = "records 1", asRecord
+	p.Feed = func(f *atom.Feed) {
+		f.Elements = append(f.Elements, websync.Element{Space: pubRecords, Local: "set", XML: `<set xmlns="` + pubRecords + `"/>`})
+	}
+	return p
+}
+
+func TestPublisherProfile(t *testing.T) {
+	s := newPubShelf(t)
+	id := func(name string) string { return pubSite + "/" + name }
+	record := websync.Resource{ID: id("a"), Title: "A", Content: websync.Link{Href: id("a"), Type: "text/html"}}
+	s.commit("x", websync.Item{Resource: record, Bodies: []websync.Body{pubKept("content", record.Content)}})
+	s.put("x", websync.Resource{ID: id("b"), Title: "Draft"}, websync.Resource{ID: id("c")}, websync.Resource{ID: id("d"), Title: "Gone"})
+	s.put("x", websync.Resource{ID: id("e"), Title: "E"})
+	s.delete("x", id("b"))
+
+	var reported []string
+	p := recordPublisher(s)
+	p.Report = func(f websync.Finding) { reported = append(reported, f.Value+" "+f.Message) }
+	paths := pubPaths(t, p)
+	require.Len(t, paths, 2)
+	for i, want := range [][]string{{"A"}, {"deleted", "E", "A"}} {
+		_, doc := pubRender(t, p, paths[i])
+		r := atom.NewReader(bytes.NewReader(doc))
+		var titles []string
+		var last *atom.Entry
+		for item, err := range r.All() {
+			require.NoError(t, err)
+			last = item.Entry
+			require.NotNil(t, last)
+			titles = append(titles, last.Title.Value)
+		}
+		assert.Equal(t, want, titles)
+		assert.Equal(t, "set", r.Feed().Elements[0].Local)
+		assert.Empty(t, last.Content.Href)
+		assert.Equal(t, []string{pubSite + "/r/https=3A/=2Fwww.example.com/a~content"}, hrefs(last.Links))
+	}
+	assert.Equal(t, []string{
+		id("d") + " not listed: Publisher.Item has replaced an Entry by a Tombstone", id("c") + " not listed: a record has a title",
+	}, reported)
+
+	assert.NotEqual(t, pubPaths(t, newPublisher(s, 4))[0], paths[0], "a profile gives archive documents URLs of their own")
+	other := recordPublisher(s)
+	other.Profile = "records 2"
+	assert.NotEqual(t, pubPaths(t, other)[0], paths[0])
+}
+
+func hrefs(links []websync.Link) (all []string) {
+	for _, l := range links {
+		all = append(all, l.Href)
+	}
+	return slices.Compact(all)
+}
+
+func TestPublisherProfileCheck(t *testing.T) {
+	p := recordPublisher(newPubShelf(t))
+	assert.NoError(t, p.Check())
+	for name, break_ := range map[string]func(p *atom.Publisher){
+		"no Profile, Item": func(p *atom.Publisher) { p.Profile, p.Feed = "", nil },
+		"no Profile, Feed": func(p *atom.Publisher) { p.Profile, p.Item = "", nil },
+		"no valid feed":    func(p *atom.Publisher) { p.Feed = func(f *atom.Feed) { f.ID = "x y" } },
+	} {
+		p := recordPublisher(newPubShelf(t))
+		break_(p)
+		assert.Error(t, p.Check(), name)
+		_, err := p.Document(t.Context(), "/feed.atom")
+		assert.Error(t, err, name)
+	}
+}
