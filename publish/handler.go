@@ -137,7 +137,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error
 	}
 	a := newAnswer(h, r, path, doc)
 	if a.decided() {
-		if status := a.precondition(); status != 0 {
+		if status := a.precondition(); status != http.StatusOK {
 			a.sendStatus(w, status)
 			return nil
 		}
@@ -149,7 +149,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error
 		defer a.content.Close()
 	}
 	switch status := a.precondition(); {
-	case status != 0:
+	case status != http.StatusOK:
 		a.sendStatus(w, status)
 	case a.content == nil:
 		a.sendHead(w)

@@ -64,45 +64,54 @@ func (v *validator) lastModified(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// check evaluates the conditions in their order (RFC 9110 §13.2.2) and returns the status
-// of the answer: 412, 304, or 0 if they hold.
+// check evaluates the conditions of a request and returns the status of the answer: 412,
+// 304, or 200 if they hold. If-None-Match may name either form; the answer then names that
+// one.
 func (v *validator) check(h http.Header, now time.Time) int {
-	if match := h.Values("If-Match"); len(match) > 0 {
-		if !anyTag(match, func(tag string, weak bool) bool { return tag == "*" || !weak && tag == v.etag() }) {
-			return http.StatusPreconditionFailed
-		}
-	} else if t, ok := date(h, "If-Unmodified-Since"); ok && v.changed().After(t) {
-		return http.StatusPreconditionFailed
+	own, other := v.etag(), ""
+	if v.vary && h.Get("If-None-Match") != "" {
+		other = (&validator{tag: v.tag, gzip: !v.gzip}).etag()
 	}
-	if none := h.Values("If-None-Match"); len(none) > 0 {
-		if v.tag != "" && anyTag(none, v.has) {
-			return http.StatusNotModified
-		}
-		return 0
+	status := v.evaluate(h, own, now)
+	if status == http.StatusOK && other != "" && v.evaluate(h, other, now) == http.StatusNotModified {
+		own, status = other, http.StatusNotModified
 	}
-	last := v.lastModified(now)
-	if t, ok := date(h, "If-Modified-Since"); ok && !last.IsZero() && !last.After(t) {
-		return http.StatusNotModified
+	if status == http.StatusNotModified {
+		v.matched = own
 	}
-	return 0
+	return status
 }
+
+// evaluate has net/http evaluate the conditions in their order (RFC 9110 §13.2.2) with this
+// tag. It reads only the first line of each field.
+func (v *validator) evaluate(h http.Header, tag string, now time.Time) int {
+	conditions := make(http.Header)
+	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-None-Match", "If-Modified-Since"} {
+		if values := h.Values(name); len(values) > 0 {
+			conditions.Set(name, strings.Join(values, ","))
+		}
+	}
+	if v.lastModified(now).IsZero() {
+		conditions.Del("If-Modified-Since")
+	}
+	w := statusWriter{header: http.Header{"Content-Type": nil, "Etag": {tag}}}
+	http.ServeContent(&w, &http.Request{Method: http.MethodGet, Header: conditions}, "", v.changed(), strings.NewReader(""))
+	return w.status
+}
+
+// A statusWriter is an [http.ResponseWriter] that keeps the status only.
+type statusWriter struct {
+	header http.Header
+	status int
+}
+
+func (w *statusWriter) Header() http.Header         { return w.header }
+func (w *statusWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (w *statusWriter) WriteHeader(status int)      { w.status = status }
 
 // onlyNoneMatch reports whether check needs no more than to know the tag.
 func (v *validator) onlyNoneMatch(h http.Header) bool {
 	return h.Get("If-None-Match") != "" && h.Get("If-Match") == "" && h.Get("If-Unmodified-Since") == ""
-}
-
-// has reports whether tag, weak or not, is that of one of the two forms. The answer then
-// names this one.
-func (v *validator) has(tag string, _ bool) bool {
-	switch {
-	case tag == "*":
-		return true
-	case tag == `"`+v.tag+`"`, v.vary && tag == `"`+v.tag+gzipSuffix+`"`:
-		v.matched = tag
-		return true
-	}
-	return false
 }
 
 // ifRange reports whether the reader's part belongs to the bytes that would be sent (RFC
@@ -118,42 +127,10 @@ func (v *validator) ifRange(h http.Header, now time.Time) bool {
 	return cond == v.etag()
 }
 
-// date reads a field that is one date. What is not a date is as if it were not there.
-func date(h http.Header, name string) (time.Time, bool) {
-	values := h.Values(name)
-	if len(values) != 1 {
-		return time.Time{}, false
-	}
-	t, err := http.ParseTime(values[0])
-	return t, err == nil
-}
-
-// anyTag reports whether ok holds for one of the entity tags in a list, or for "*".
-func anyTag(values []string, ok func(tag string, weak bool) bool) bool {
-	list := strings.Join(values, ",")
-	for {
-		list = strings.TrimLeft(list, " \t,")
-		if list == "*" {
-			return ok("*", false)
-		}
-		rest, weak := strings.CutPrefix(list, "W/")
-		if !strings.HasPrefix(rest, `"`) {
-			return false
-		}
-		end := strings.IndexByte(rest[1:], '"')
-		if end < 0 {
-			return false
-		}
-		if ok(rest[:end+2], weak) {
-			return true
-		}
-		list = rest[end+2:]
-	}
-}
-
 // rangeOf returns the part of size bytes that a request asks for, and the status of the
-// answer: 200, 206 or 416 (RFC 9110 §14.2). Other units must be ignored; several ranges,
-// and what is none, may be. Of no bytes there is no part.
+// answer: 200, 206 or 416 (RFC 9110 §14.2). A request for other units must be answered in
+// full, which [http.ServeContent] refuses; one for several ranges, or for what is no range,
+// may be. An empty document has no part.
 func rangeOf(h http.Header, size int64) (first, length int64, status int) {
 	values := h.Values("Range")
 	if len(values) != 1 || size == 0 {
