@@ -641,3 +641,27 @@ func TestEveryDay(t *testing.T) {
 		}
 	}
 }
+
+func TestDatetimeIsOver(t *testing.T) {
+	for _, test := range []struct {
+		d, now string
+		want   bool
+	}{
+		{"2024-02-29", "2024-03-01T23:59:59Z", false},
+		{"2024-02-29", "2024-03-02T00:00:00Z", true},
+		{"2024-02", "2024-03-01T23:59:59Z", false},
+		{"2024-02", "2024-03-02T00:00:00Z", true},
+		{"2024-02-29T12:00Z", "2024-02-29T12:01:59Z", false},
+		{"2024-02-29T12:00Z", "2024-02-29T12:02:00Z", true},
+		{"2024-02-29T12:00:00+02:00", "2024-02-29T10:01:00Z", false},
+		{"2024-02-29T12:00:00+02:00", "2024-02-29T10:01:01Z", true},
+		{"", "2024-02-29T10:01:01Z", false},
+	} {
+		var d websync.Datetime
+		if test.d != "" {
+			d = parse(t, test.d)
+		}
+		assert.Equal(t, test.want, d.IsOver(parse(t, test.now).Time()), "%s at %s", test.d, test.now)
+	}
+	assert.False(t, parse(t, "2024").IsOver(time.Time{}))
+}

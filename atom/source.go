@@ -129,7 +129,6 @@ type Source struct {
 
 var (
 	_ harvest.Source = (*Source)(nil)
-	_ harvest.Rooted = (*Source)(nil)
 )
 
 // Key returns Name, or URL if there is none.

@@ -89,7 +89,7 @@ func (b *Batch) checkConflicts(ids []string) error {
 
 // collect takes what the Fetcher wants kept, and reports whether there is anything.
 func (c *committer) collect() bool {
-	if k, ok := c.run.h.Fetcher.(Keeper); ok {
+	if k, ok := c.run.h.Fetcher.(interface{ Unsaved() map[string][]byte }); ok {
 		if c.unsaved == nil {
 			c.unsaved = map[string][]byte{}
 		}

@@ -752,7 +752,8 @@ func TestIDs(t *testing.T) {
 
 func TestOverflowBecomesTasks(t *testing.T) {
 	w := newWorld(t)
-	w.h.Window, w.h.Concurrency, w.h.Patience = 4, 1, time.Millisecond
+	w.h.Window, w.h.Concurrency = 4, 1
+	w.h.SetPatience(time.Millisecond)
 	w.site.before = func(string) { time.Sleep(2 * time.Millisecond) }
 	var events []harvest.Event
 	for i := range 50 {

@@ -7,30 +7,20 @@ import (
 	"time"
 )
 
-// A Fetcher gets documents and bodies for Sources and the engine: package fetch has the
-// one for HTTP. It is used by many goroutines at once.
+// A Fetcher gets documents and bodies for Sources and the engine; package fetch has the
+// one for HTTP. Several goroutines use it at the same time.
+//
+// A Fetcher may have two more methods. Unsaved() map[string][]byte returns the values, by
+// State key, that changed since its last call, such as robots.txt and the gates of hosts:
+// the engine calls it before each Commit and adds them to the Batch. Waiting()
+// map[string]time.Time returns the hosts that the Fetcher waits for now, and until when;
+// the zero Time if that is not known.
 type Fetcher interface {
-	// Fetch gets one representation, waiting as long as politeness demands. A Response is
-	// returned for success and for "not modified"; every other answer is an error, which
+	// Fetch gets one representation. It waits as long as politeness demands. It returns a
+	// Response for success and for "not modified"; every other answer is an error, which
 	// names the URL without its secrets. The caller closes Response.Body. Fetch never
 	// keeps a validator.
 	Fetch(ctx context.Context, req *Request) (*Response, error)
-}
-
-// A Keeper is a Fetcher that wants small values kept: gates of hosts, robots.txt. The
-// engine takes what has changed before each Commit and lets it ride in the Batch.
-type Keeper interface {
-	Fetcher
-	// Unsaved returns the values that changed since the last call, by State key.
-	Unsaved() map[string][]byte
-}
-
-// A Waiter is a Fetcher that can tell which hosts it waits for right now.
-type Waiter interface {
-	Fetcher
-	// Waiting returns the hosts, and until when each wait lasts; the zero Time, if that
-	// is not known.
-	Waiting() map[string]time.Time
 }
 
 // A Request asks for one representation.

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,6 @@ type Harvester struct {
 	DeleteGone bool
 	// Window is how many events are on their way at once. 0 and negative: 1024.
 	Window int
-	// Patience is how long, in all, listing waits for getting; after that what can't be
-	// got at once is stored as tasks. 0: 10 s; negative: without end.
-	Patience time.Duration
 	// Budget cuts getting short; listing goes on.
 	Budget Budget
 	// TTL is how long a claim stands after this process has died, unless the Store knows
@@ -71,6 +69,11 @@ type Harvester struct {
 	Hooks *Hooks
 	// Log may be nil: silent.
 	Log *slog.Logger
+
+	// patience is how long, in all, listing waits for getting; then what cannot be got at
+	// once is stored as tasks. If zero, it is 10 seconds; if negative, listing waits
+	// without limit. Tests set it.
+	patience time.Duration
 }
 
 // A BodyMode says what becomes of the bytes of bodies.
@@ -100,7 +103,7 @@ type Budget struct {
 // there.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
-		if err := r.list(ctx, h.patience()); err != nil {
+		if err := r.list(ctx, cmp.Or(h.patience, 10*time.Second)); err != nil {
 			return err
 		}
 		return r.work(ctx)
@@ -126,13 +129,6 @@ func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
 
 // deferAll is the patience of List.
 const deferAll = time.Duration(0)
-
-func (h *Harvester) patience() time.Duration {
-	if h.Patience == 0 {
-		return 10 * time.Second
-	}
-	return h.Patience
-}
 
 func (h *Harvester) ttl() time.Duration {
 	if h.TTL <= 0 {

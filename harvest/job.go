@@ -351,7 +351,7 @@ func (s *sink) Discard() error { return nil }
 
 // rootOf returns the URL that the user gave for src, "" if there is none.
 func rootOf(src Source) string {
-	if r, ok := src.(Rooted); ok {
+	if r, ok := src.(interface{ Root() string }); ok {
 		return r.Root()
 	}
 	if u, err := url.Parse(src.Key()); err == nil && u.Host != "" {

@@ -7,73 +7,65 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// saysLess reports whether all that r states, its times apart, is what known states, too:
-// a description of the same moment that states less is not another one. Whether there is
-// content at all is not for this to judge.
+// saysLess reports whether known states all that r states, times apart: a description of
+// the same moment that states less is not a different one. It does not ask whether r has
+// content.
 func saysLess(r, known *websync.Resource) bool {
-	return emptyOr(r.Title, known.Title) && emptyOr(r.Summary, known.Summary) && emptyOr(r.Lang, known.Lang) &&
-		emptyOr(r.Published, known.Published) && linkSaysLess(&r.Content, &known.Content) &&
-		(len(r.Authors) == 0 || slices.Equal(r.Authors, known.Authors)) &&
-		(len(r.Links) == 0 || slices.EqualFunc(r.Links, known.Links, func(a, b websync.Link) bool { return linkSaysLess(&a, &b) })) &&
-		(len(r.Elements) == 0 || slices.Equal(r.Elements, known.Elements)) &&
-		(r.Origin == nil || reflect.DeepEqual(r.Origin, known.Origin))
+	c := *r
+	return supplement(&c, known, true)
 }
 
-func linkSaysLess(l, known *websync.Link) bool {
-	for _, d := range l.Digests {
-		if !slices.Contains(known.Digests, d) {
-			return false
-		}
-	}
-	return l.Href == known.Href && emptyOr(l.Rel, known.Rel) && emptyOr(l.Type, known.Type) && emptyOr(l.Lang, known.Lang) &&
-		emptyOr(l.Title, known.Title) && emptyOr(l.Encoding, known.Encoding) && emptyOr(l.Length, known.Length) &&
-		emptyOr(l.Modified, known.Modified) && emptyOr(l.Priority, known.Priority) &&
-		(len(l.Attrs) == 0 || slices.Equal(l.Attrs, known.Attrs))
+// supplement gives r what it lacks of a known description of the same moment, and reports
+// whether r stated nothing else. The content is left as it is unless the bytes are the
+// same.
+func supplement(r, known *websync.Resource, sameBytes bool) bool {
+	return all(fillEmpty(&r.Title, known.Title), fillEmpty(&r.Summary, known.Summary), fillEmpty(&r.Lang, known.Lang),
+		fillEmpty(&r.Published, known.Published),
+		sameBytes && supplementLink(&r.Content, &known.Content),
+		fillSlice(&r.Authors, known.Authors, slices.Equal),
+		fillSlice(&r.Links, known.Links, linksSayLess),
+		fillSlice(&r.Elements, known.Elements, slices.Equal),
+		fillEmpty(&r.Origin, known.Origin) || reflect.DeepEqual(r.Origin, known.Origin))
 }
 
-func emptyOr[T comparable](v, known T) bool { return v == *new(T) || v == known }
-
-// supplement gives r what it lacks of a description of the same moment. Of the bytes
-// nothing is taken over unless they are the same.
-func supplement(r, known *websync.Resource, sameBytes bool) {
-	fillEmpty(&r.Title, known.Title)
-	fillEmpty(&r.Summary, known.Summary)
-	fillEmpty(&r.Lang, known.Lang)
-	fillEmpty(&r.Published, known.Published)
-	fillEmpty(&r.Origin, known.Origin)
-	fillSlice(&r.Authors, known.Authors)
-	fillSlice(&r.Links, known.Links)
-	fillSlice(&r.Elements, known.Elements)
-	if sameBytes && r.Content.Href == known.Content.Href {
-		fillLink(&r.Content, &known.Content)
-	}
+// supplementLink does the same for links to the same URL.
+func supplementLink(l, known *websync.Link) bool {
+	return l.Href == known.Href && all(fillEmpty(&l.Rel, known.Rel), fillEmpty(&l.Type, known.Type), fillEmpty(&l.Lang, known.Lang),
+		fillEmpty(&l.Title, known.Title), fillEmpty(&l.Encoding, known.Encoding), fillEmpty(&l.Length, known.Length),
+		fillEmpty(&l.Modified, known.Modified), fillEmpty(&l.Priority, known.Priority),
+		fillSlice(&l.Attrs, known.Attrs, slices.Equal), fillDigests(l, known))
 }
 
-func fillLink(l, known *websync.Link) {
-	fillEmpty(&l.Type, known.Type)
-	fillEmpty(&l.Lang, known.Lang)
-	fillEmpty(&l.Title, known.Title)
-	fillEmpty(&l.Encoding, known.Encoding)
-	fillEmpty(&l.Length, known.Length)
-	fillEmpty(&l.Modified, known.Modified)
-	fillEmpty(&l.Priority, known.Priority)
-	fillSlice(&l.Attrs, known.Attrs)
-	l.Digests = slices.Clone(l.Digests)
+func linksSayLess(links, known []websync.Link) bool {
+	return slices.EqualFunc(links, known, func(l, known websync.Link) bool { return supplementLink(&l, &known) })
+}
+
+// fillDigests adds the known digests of other algorithms.
+func fillDigests(l, known *websync.Link) bool {
+	less := !slices.ContainsFunc(l.Digests, func(d websync.Digest) bool { return !slices.Contains(known.Digests, d) })
+	l.Digests = slices.Clip(l.Digests)
 	for _, d := range known.Digests {
 		if _, ok := l.Digests.Get(d.Algorithm); !ok {
 			l.Digests = append(l.Digests, d)
 		}
 	}
+	return less
 }
 
-func fillEmpty[T comparable](v *T, known T) {
+// fillEmpty sets *v to known if it is empty, and reports whether they are equal then.
+func fillEmpty[T comparable](v *T, known T) bool {
 	if *v == *new(T) {
 		*v = known
 	}
+	return *v == known
 }
 
-func fillSlice[T any](v *[]T, known []T) {
+// fillSlice does the same for slices.
+func fillSlice[S ~[]T, T any](v *S, known S, equal func(v, known S) bool) bool {
 	if len(*v) == 0 {
 		*v = known
 	}
+	return equal(*v, known)
 }
+
+func all(conditions ...bool) bool { return !slices.Contains(conditions, false) }

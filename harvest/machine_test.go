@@ -212,7 +212,7 @@ func (m *machine) harvest(t *rapid.T) {
 	h.MaxDeletes = rapid.SampledFrom([]int{0, 0, 1}).Draw(t, "max deletes")
 	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
 	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
-	h.Patience = rapid.SampledFrom([]time.Duration{0, time.Nanosecond, -1}).Draw(t, "patience")
+	h.SetPatience(rapid.SampledFrom([]time.Duration{0, time.Nanosecond, -1}).Draw(t, "patience"))
 	h.Budget.Requests = rapid.SampledFrom([]int64{0, 0, 0, 2}).Draw(t, "budget")
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

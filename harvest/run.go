@@ -54,7 +54,7 @@ func newRun(h *Harvester, src Source) (*run, error) {
 	case src == nil:
 		return r, errors.New("harvest: the Source is nil")
 	}
-	if c, ok := src.(Checker); ok {
+	if c, ok := src.(interface{ Check() error }); ok {
 		if err := c.Check(); err != nil {
 			return r, err
 		}
@@ -196,7 +196,7 @@ func (r *run) progress() {
 	p := Progress{Source: r.key, Started: r.report.Started, Listed: r.report.Events, Bytes: r.report.Bytes}
 	r.report.mu.Unlock()
 	p.Total, p.Getting, p.Done = r.expect.Load(), r.getting.Load(), r.report.done()
-	if w, ok := r.h.Fetcher.(Waiter); ok {
+	if w, ok := r.h.Fetcher.(interface{ Waiting() map[string]time.Time }); ok {
 		p.Waiting = w.Waiting()
 	}
 	r.hooks.Progress(p)

@@ -11,9 +11,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Source is one set of resources somewhere: one sitemap, one feed, one Capability List,
-// one directory. It turns the publisher's documents into events. The package
-// documentation lists the rules that Sources keep.
+// A Source is one set of resources: one sitemap, one feed, one Capability List, one
+// directory. It turns the publisher's documents into events. The package documentation
+// lists the rules that Sources keep.
+//
+// A Source may have two more methods. Check() error returns what is wrong with its
+// settings; the engine calls it first. Root() string returns the URL that the user gave,
+// whose host may have a private address; without it the Key is that URL, if it is one.
 type Source interface {
 	// Key is the source's stable identity in a Store. It is given by the user and
 	// defaults to the URL.
@@ -53,19 +57,6 @@ type Getter interface {
 	//     stay, and a task is stored to try again, not before the moment that RetryAfter
 	//     finds in the error. After Harvester.Attempts the task is parked.
 	Get(ctx context.Context, job *Job) error
-}
-
-// A Rooted is a Source that knows the URL its user gave for it. The address of that URL's
-// host is allowed even when it is private. Without Root a Source's Key serves, if it is a
-// URL.
-type Rooted interface {
-	Root() string
-}
-
-// A Checker is a Source that knows what is wrong with its settings. The engine asks before it
-// does anything else.
-type Checker interface {
-	Check() error
 }
 
 // A Run is what the engine gives a Source for one pass. The engine sets every field; a

@@ -63,7 +63,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 			return false, err
 		}
 		var state uint32
-		if rec.Stated != 0 && waiting == nil && !(rec.Early && isOver(rec.time(), now)) {
+		if rec.Stated != 0 && waiting == nil && !(rec.Early && rec.time().IsOver(now)) {
 			state = snap.table.stateOf(rec.Stated, rec.modified(), !p.hasNoContent(&rec))
 		}
 		if !snap.table.add(rec.Resource.ID, state) {

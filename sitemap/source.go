@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -86,7 +85,6 @@ type Source struct {
 
 var (
 	_ harvest.Source = (*Source)(nil)
-	_ harvest.Rooted = (*Source)(nil)
 )
 
 // Key returns Name, or URL if there is none.
@@ -652,7 +650,7 @@ func (w *walk) remember(p *part) {
 		return
 	}
 	n := partNote{Validators: p.Validators}
-	if settled(p.lastMod, p.Date) {
+	if p.lastMod.IsOver(p.Date) {
 		n.lastMod = p.lastMod.String()
 	}
 	if p.unchanged {
@@ -664,18 +662,4 @@ func (w *walk) remember(p *part) {
 		}
 	}
 	w.next.remember(p.URL, n)
-}
-
-// settled reports whether any later change of a document, which was read at a moment of
-// its server's clock, must carry a newer lastmod. A day may end a day later than in UTC
-// for its publisher, and two clocks are never the same.
-func settled(lastMod websync.Datetime, read time.Time) bool {
-	if lastMod.IsZero() || read.IsZero() {
-		return false
-	}
-	slack := time.Minute
-	if lastMod.Precision() <= websync.PrecisionDay {
-		slack = 24 * time.Hour
-	}
-	return !lastMod.End().Add(slack).After(read)
 }

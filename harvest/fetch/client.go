@@ -124,7 +124,6 @@ type Client struct {
 
 var (
 	_ harvest.Fetcher = (*Client)(nil)
-	_ harvest.Keeper  = (*Client)(nil)
 )
 
 // An Attempt is one request that was made.

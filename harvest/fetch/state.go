@@ -35,7 +35,7 @@ type unsaved struct {
 	size int
 }
 
-// Unsaved implements [harvest.Keeper].
+// Unsaved is an optional method of a [harvest.Fetcher].
 func (c *Client) Unsaved() map[string][]byte {
 	c.unsaved.mu.Lock()
 	defer c.unsaved.mu.Unlock()

@@ -130,7 +130,6 @@ func (l *libraries) run(t *rapid.T) {
 	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
 	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
 	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
-	h.Patience = rapid.SampledFrom([]time.Duration{0, time.Nanosecond, -1}).Draw(t, "patience")
 	h.Full = rapid.IntRange(0, 7).Draw(t, "full") == 0
 	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
 		h.Store = &failing{Store: l.target, left: n, after: rapid.Bool().Draw(t, "after it")}
