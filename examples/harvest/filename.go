@@ -56,8 +56,8 @@ func filePath(b *liveBody) string {
 		segments[i] = segment(s)
 	}
 	host = segment(host)
-	if strings.EqualFold(host, indexName) {
-		host = "_" + host
+	if strings.EqualFold(host, indexName) || strings.EqualFold(host, ".websync") {
+		host = "_" + host // the export has these itself
 	}
 	name := host + "/" + path.Join(segments...)
 	if len(name) > maxPath {

@@ -23,9 +23,9 @@ const afterText = `What -export writes: each live body of the sources named beco
 index.html there; a query becomes part of the name; a port follows the host after "_". Bytes that a file system may not
 take are written as %XX; long names are cut and end in a hash; what would collide gets "~" and a hash. DIR/INDEX has one
 line for each body, in the order of the URIs: digest, URI, length in bytes and file below DIR, separated by tabs. Control
-characters and white space in a URI are then written as %XX. A later export leaves unchanged files alone, and removes
-those that its INDEX named and that are gone. A file that no export has written is not replaced: the export ends before it
-writes anything.
+characters and white space in a URI are then written as %XX. A later export leaves unchanged files alone, and removes those
+of bodies that are gone; DIR/.websync lists the files that exports have written. Any other file is not replaced: the export
+ends before it writes anything.
 
 What -plan and -audit write: a line for each decision but those that change nothing: what would be done (created, updated,
 deleted, withheld; failed for stored bytes that are damaged; ask: the source states neither a time nor a digest, so the

@@ -50,7 +50,7 @@ func TestJSONAlways(t *testing.T) {
 		"not a URL":          {"-json gopher://x/", "http://"},
 		"no store":           {"-json -store sqlite:" + noStore + " " + w.URL, "store"},
 		"no place for it":    {"-json -store sqlite:" + noStore + "/x " + w.URL, "store"},
-		"export":             {"-json -store mem -export " + dir + "/export " + w.URL + "/1.xml", "choose another directory"},
+		"export":             {"-json -store mem -export " + dir + "/export " + w.URL + "/1.xml", "no export has written it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := call(t, strings.Fields(test.args)...)
