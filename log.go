@@ -1,0 +1,184 @@
+package websync
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Log is a [Catalog] in memory, for a program that has what it publishes elsewhere: in
+// a table of a database, in files, in code. The program appends an entry for each change,
+// in the same order after each start.
+//
+// The bytes of bodies stay where they are: Open finds none. A type that embeds a Log and
+// has the bytes opens them itself.
+//
+// The zero Log is empty and ready to use. It is safe for concurrent use; it must not be
+// copied.
+type Log struct {
+	mu      sync.RWMutex
+	entries []Item        // by Seq
+	latest  []Seq         // by Born: the latest entry of the id
+	born    map[logID]Seq // of each id
+	live    map[string]int64
+}
+
+type logID struct{ source, id string }
+
+var _ Catalog = (*Log)(nil)
+
+// Append adds entries to the end of the log. It sets their Seq and Born, and makes their
+// Time later than that of the entry before; a zero Time is now. An entry whose Kind is
+// Deleted needs no more than a Source and the ID of its Resource.
+func (l *Log) Append(entries ...Item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.born == nil {
+		l.born, l.live = make(map[logID]Seq), make(map[string]int64)
+	}
+	for _, e := range entries {
+		l.append(e.clone())
+	}
+}
+
+func (l *Log) append(e Item) {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	e.Time = e.Time.UTC().Truncate(time.Microsecond)
+	if n := len(l.entries); n > 0 && !e.Time.After(l.entries[n-1].Time) {
+		e.Time = l.entries[n-1].Time.Add(time.Microsecond)
+	}
+	e.Seq = Seq(len(l.entries) + 1)
+	id := logID{e.Source, e.Resource.ID}
+	if e.Born = l.born[id]; e.Born == 0 {
+		l.latest = append(l.latest, e.Seq)
+		e.Born = Seq(len(l.latest))
+		l.born[id] = e.Born
+	} else if l.at(l.latest[e.Born-1]).Kind != Deleted {
+		l.live[e.Source]--
+	}
+	if e.Kind != Deleted {
+		l.live[e.Source]++
+	}
+	l.latest[e.Born-1] = e.Seq
+	l.entries = append(l.entries, e)
+}
+
+func (l *Log) at(n Seq) *Item { return &l.entries[n-1] }
+
+// Head implements [Catalog].
+func (l *Log) Head(context.Context) (Head, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	h := Head{Generation: 1, Last: Seq(len(l.entries)), Born: Seq(len(l.latest)), Live: make(map[string]int64)}
+	if h.Last > 0 {
+		h.First, h.FirstTime, h.LastTime = 1, l.entries[0].Time, l.at(h.Last).Time
+	}
+	for source, n := range l.live {
+		if n > 0 {
+			h.Live[source] = n
+		}
+	}
+	return h, nil
+}
+
+// Get implements [Catalog].
+func (l *Log) Get(_ context.Context, source string, ids []string) ([]Item, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	found := make([]Item, len(ids))
+	for i, id := range ids {
+		if born := l.born[logID{source, id}]; born > 0 {
+			found[i] = l.at(l.latest[born-1]).clone()
+		}
+	}
+	return found, nil
+}
+
+// Resources implements [Catalog].
+func (l *Log) Resources(ctx context.Context, r Range) iter.Seq2[Item, error] {
+	r.Generation = 0
+	return l.walk(ctx, r, func() Seq { return Seq(len(l.latest)) }, func(born Seq) *Item {
+		if e := l.at(l.latest[born-1]); e.Kind != Deleted {
+			return e
+		}
+		return nil
+	})
+}
+
+// Changes implements [Catalog].
+func (l *Log) Changes(ctx context.Context, r Range) iter.Seq2[Item, error] {
+	return l.walk(ctx, r, func() Seq { return Seq(len(l.entries)) }, l.at)
+}
+
+// walk yields what a Range asks for. last returns the greatest number, and at what has a
+// number, nil for nothing; both are called with the lock held.
+func (l *Log) walk(ctx context.Context, r Range, last func() Seq, at func(n Seq) *Item) iter.Seq2[Item, error] {
+	r.Sources = slices.Clone(r.Sources)
+	next := func(n Seq) (e Item, ok bool) {
+		l.mu.RLock()
+		defer l.mu.RUnlock()
+		if found := at(n); found != nil && (len(r.Sources) == 0 || slices.Contains(r.Sources, found.Source)) {
+			return found.clone(), true
+		}
+		return e, false
+	}
+	return func(yield func(Item, error) bool) {
+		if r.Generation > 1 {
+			yield(Item{}, fmt.Errorf("websync: generation %d of a Log, which has one: %w", r.Generation, ErrNotFound))
+			return
+		}
+		l.mu.RLock()
+		end := last()
+		l.mu.RUnlock()
+		if r.Until > 0 {
+			end = min(end, r.Until)
+		}
+		for n := r.After; n < end; {
+			if err := ctx.Err(); err != nil {
+				yield(Item{}, err)
+				return
+			}
+			n++
+			if e, ok := next(n); ok && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Open implements [Catalog]: it returns ErrNotFound.
+func (l *Log) Open(_ context.Context, b Body) (io.ReadSeekCloser, error) {
+	return nil, fmt.Errorf("websync: the body %q: a Log holds no bytes: %w", b.Name, ErrNotFound)
+}
+
+// clone returns a copy that shares nothing with i.
+func (i *Item) clone() Item {
+	c := *i
+	r := &c.Resource
+	r.Authors, r.Elements, r.Content = slices.Clone(r.Authors), slices.Clone(r.Elements), r.Content.clone()
+	r.Links = slices.Clone(r.Links)
+	for n := range r.Links {
+		r.Links[n] = r.Links[n].clone()
+	}
+	if r.Origin != nil {
+		o := *r.Origin
+		o.Authors = slices.Clone(o.Authors)
+		r.Origin = &o
+	}
+	c.Bodies = slices.Clone(c.Bodies)
+	for n := range c.Bodies {
+		c.Bodies[n].Link = c.Bodies[n].Link.clone()
+	}
+	return c
+}
+
+func (l Link) clone() Link {
+	l.Digests, l.Attrs = slices.Clone(l.Digests), slices.Clone(l.Attrs)
+	return l
+}
