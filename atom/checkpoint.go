@@ -3,16 +3,15 @@ package atom
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"slices"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/docfetch"
 )
 
 const (
 	checkpointVersion = 1
 	maxBorder         = 1000 // ids that a checkpoint knows
-	maxValidator      = 512  // bytes of a header's value in it
 )
 
 // A checkpoint is how far a Source has read a feed.
@@ -32,33 +31,19 @@ type checkpoint struct {
 	Border []uint64         `json:"border,omitempty"`
 
 	// Ordered says that all pages of a paged feed are dealt with, and that they went from
-	// the youngest item to the oldest.
+	// the latest item to the oldest.
 	Ordered bool `json:"ordered,omitempty"`
 
 	// What the server said of the subscription document, if all of it is dealt with.
-	ETag         string `json:"etag,omitempty"`
-	LastModified string `json:"modified,omitempty"`
+	docfetch.Validators
 }
 
-func (c *checkpoint) encode() []byte {
-	kept := *c
-	if len(kept.Border) > maxBorder {
-		kept.Border = nil
+// bounded returns what is kept of c.
+func (c checkpoint) bounded() checkpoint {
+	if len(c.Border) > maxBorder {
+		c.Border = nil
 	}
-	b, _ := json.Marshal(kept) // strings, numbers and a time: nothing that can fail
-	return b
-}
-
-func decodeCheckpoint(data []byte) (c checkpoint, ok bool) {
-	return c, json.Unmarshal(data, &c) == nil
-}
-
-// settle notes what the server said of a subscription document that is dealt with.
-func (c *checkpoint) settle(etag, lastModified string) {
-	c.ETag, c.LastModified = "", ""
-	if len(etag) <= maxValidator && len(lastModified) <= maxValidator {
-		c.ETag, c.LastModified = etag, lastModified
-	}
+	return c
 }
 
 // advance notes that an item has been yielded.

@@ -248,7 +248,7 @@ func TestPublisherRoundTrip(t *testing.T) {
 					}
 				}
 				out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
-				source := &atom.Source{URL: p.URL(), Content: atom.ContentOnly}
+				source := &atom.Source{URL: p.URL(), Content: []string{"content"}}
 				for round := range 6 {
 					for range []int{0, 300, 1, 25, 400, 60}[round] {
 						change()

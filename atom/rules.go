@@ -171,5 +171,6 @@ var (
 	ruleGap          = rules.Warning("window-gap", "RFC 5005 §1", "a window of entries that begins after those of the last run")
 	ruleHole         = rules.Warning("archive-gap", "RFC 5005 §4", "a document that can't be read, and a gap that the user accepts")
 	rulePages        = rules.Warning("pages-changed", "RFC 5005 §3", "a paged feed that changes while it is read, and a gap that the user accepts")
+	ruleProfile      = rules.Error("profile", "RFC 4287 §6", "an item that the profile of the feed does not allow")
 	ruleTombstoneVia = rules.Warning("tombstone-via", "RFC 6721 §3", "a tombstone without via, where the targets of via links are the ids")
 )

@@ -4,18 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/docfetch"
 )
 
 // A Parser reads a document that is not Atom; document is its URL. It returns what it
@@ -87,8 +84,11 @@ type Source struct {
 	// nothing of it is yielded until FeedID accepts it.
 	FeedID string
 
-	// Content selects what a resource's content is.
-	Content Selection
+	// Content is what the content of a resource may be, the first of them that the entry
+	// has: "content" is atom:content, inline or by its src, anything else the first link
+	// with that relation. If nil, it is {"content", "alternate"}. An entry without any is
+	// a description only.
+	Content []string
 
 	// ViaID makes the target of an entry's or a tombstone's via link, if it has one, the
 	// ID of the resource. IDs then survive any number of republications. A tombstone
@@ -113,11 +113,34 @@ type Source struct {
 	// JSON Feed. Atom that is damaged is not given to it.
 	Parser Parser
 
-	// MaxDocuments limits the documents of one walk: what is beyond is a hole. 0: 50,000;
-	// negative: no limit.
+	// Feed and Item are for the packages of profiles of Atom.
+	//
+	// Feed, if set, is called with what a document says of the feed. It may change that:
+	// a link that it removes is not followed. If it returns an error, the document is a
+	// Problem, and nothing of it is yielded.
+	//
+	// Item, if set, is called with each item of a document before it is compared with
+	// others. It may change it: give an entry another ID, leave out links, make it the
+	// tombstone that the profile means. An item without entry and tombstone is left out
+	// and does not count as skipped. If Item returns an error, that is a finding, and the
+	// item counts as skipped. Item is called more than once for an item, and must do the
+	// same each time.
+	//
+	// For what becomes of a resource, a profile changes the events of Events; what a
+	// resource has besides its content, it gets as a [harvest.Getter].
+	Feed func(feed *Feed) error
+	Item func(item *Item) error
+
+	// Profile names what Feed and Item do. When it changes everything is read anew, and
+	// what is no longer yielded is not deleted without approval.
+	Profile string
+
+	// MaxDocuments limits the documents of one walk: what is beyond is a hole. If zero,
+	// it is 50,000; if negative, there is no limit.
 	MaxDocuments int
 
-	// MaxBytes limits each document, decompressed. 0: 1 GiB; negative: no limit.
+	// MaxBytes limits each document, decompressed. If zero, it is 1 GiB; if negative,
+	// there is no limit.
 	MaxBytes int64
 
 	// MaxContent limits the inline content of an entry, MaxValue any other value in it,
@@ -152,31 +175,19 @@ func (s *Source) Root() string { return s.URL }
 
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
-	return func(yield func(harvest.Event, error) bool) {
-		err := s.walk(ctx, run, func(o outcome) bool { return yield(o.Event, nil) })
-		if err != nil {
-			yield(harvest.Event{}, err)
-		}
-	}
+	return s.events(ctx, run, nil)
 }
 
-// walk hands all that a run yields to yield, until that returns false.
-func (s *Source) walk(ctx context.Context, run *harvest.Run, yield func(outcome) bool) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	w := &walk{source: s, run: run.WithDefaults(), yield: yield, cache: newDocCache(s.Dir, s.Key())}
-	err := w.begin()
-	if err == nil {
-		err = errors.Join(w.all(ctx), w.forget())
-	}
-	if w.done {
-		err = errors.Join(err, w.cache.empty())
-	}
-	if errors.Is(err, errStopped) {
-		return nil
-	}
-	return err
+// events is Events, but for the entries, which each takes if it is set.
+func (s *Source) events(ctx context.Context, run *harvest.Run, each func(*Entry) error) iter.Seq2[harvest.Event, error] {
+	pass := docfetch.Pass{Format: "atom", Accept: "application/atom+xml, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.5"}
+	return pass.Events(run, func(p *docfetch.Pass) error {
+		if err := s.Check(); err != nil {
+			return err
+		}
+		w := &walk{Pass: p, source: s, each: each, cache: docfetch.NewCache(s.Dir, s.Key())}
+		return w.run(ctx)
+	})
 }
 
 // All returns an iterator over the entries of a feed, without a Store: url is that of the
@@ -202,23 +213,105 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 	return func(yield func(Entry, error) bool) {
 		source, run := *s, run.WithDefaults()
 		source.Dir, run.From = "", harvest.Checkpoint{}
-		var missing []error
 		skipped, stopped := 0, false
-		err := source.walk(ctx, run, func(o outcome) bool {
-			if o.Kind == harvest.Problem {
-				missing = append(missing, o.Err)
+		events := source.events(ctx, run, func(e *Entry) error {
+			if stopped = !yield(*e, nil); stopped {
+				return docfetch.ErrStopped
 			}
-			skipped += o.Skipped
-			stopped = o.entry != nil && !yield(*o.entry, nil)
-			return !stopped
+			return nil
 		})
-		if skipped > 0 {
-			missing = append(missing, named(s.URL, fmt.Errorf("%d entries can't be read, or may be lost in what is damaged", skipped)))
+		var missing []error
+		for ev, err := range events {
+			if err = cmp.Or(err, ev.Err); err != nil {
+				missing = append(missing, err)
+			}
+			skipped += ev.Skipped
 		}
-		if err := errors.Join(append(missing, err)...); err != nil && !stopped {
+		if skipped > 0 {
+			missing = append(missing, docfetch.Skipped("atom", s.URL, skipped))
+		}
+		if err := errors.Join(missing...); err != nil && !stopped {
 			yield(Entry{}, err)
 		}
 	}
+}
+
+// options is a fingerprint of what decides what is yielded.
+func (s *Source) options() string {
+	return docfetch.Fingerprint("%q %q %t %q", s.URL, s.Content, s.ViaID, s.Profile)
+}
+
+// content returns what is the content of an entry, and whether that is inline.
+func (s *Source) content(e *Entry) (link websync.Link, inline bool) {
+	choice := s.Content
+	if choice == nil {
+		choice = []string{"content", "alternate"}
+	}
+	for _, rel := range choice {
+		if rel == "content" && !e.Content.IsZero() {
+			return e.content(), e.Content.Href == ""
+		}
+		if l, ok := e.Link(rel); ok {
+			return l, false
+		}
+	}
+	return websync.Link{}, false
+}
+
+// admit gives an item to each, unless it can't be yielded. It counts what is skipped, and
+// a tombstone that may delete nothing for want of a via.
+func (w *walk) admit(p *page, i int, c *candidate, report func(websync.Finding), each func(int, *candidate) error) (skipped int, err error) {
+	find := func(rule Rule, element, message string) {
+		if report != nil {
+			report(rule.Finding(p.Final, 0, 0, element, c.entry, message))
+		}
+	}
+	if c.view == nil {
+		if fault := c.take(w.source); fault != nil {
+			find(ruleProfile, "", fault.Error())
+			return 1, nil
+		}
+	}
+	switch {
+	case c.isNothing():
+		return 0, nil
+	case len(c.id) == 0:
+		return 1, nil
+	case len(c.id) > harvest.MaxID:
+		find(ruleElementSize, "id", "longer than any store takes: skipped")
+		return 1, nil
+	case c.deleted && c.at.IsZero():
+		if !c.read {
+			find(ruleTombstoneWhen, "deleted-entry", "a deletion that does not say when: skipped")
+		}
+		return 1, nil
+	case c.deleted && w.source.ViaID && !c.via:
+		find(ruleTombstoneVia, "deleted-entry", "a deletion without via: a resource that is named by the via of its entry is not found")
+		skipped = 1
+	}
+	if c.age = c.at; !w.now.IsZero() && isFuture(c.at, w.now) {
+		c.age = websync.Datetime{} // it must not win over what corrects it
+	}
+	return skipped, each(i, c)
+}
+
+// snapshot yields a complete feed.
+func (w *walk) snapshot(head *page) error {
+	list := func() error {
+		if err := w.yieldPage(head); err != nil || w.inline.Size() == 0 {
+			return err
+		}
+		return w.mark(false, 0)
+	}
+	return w.Snapshot(list, func() harvest.Event {
+		w.done, w.next.Skipped = true, 0
+		w.keepValidators(head)
+		return harvest.Event{Complete: true, Skipped: head.skipped, Options: w.next.Options, Resume: w.resume()}
+	})
+}
+
+func (w *walk) resume() harvest.Checkpoint {
+	return docfetch.Checkpoint(checkpointVersion, w.next.bounded())
 }
 
 // An outcome is an event of a walk, with the entry that it was made of, if there is one.
@@ -227,546 +320,20 @@ type outcome struct {
 	entry *Entry
 }
 
-// options is a fingerprint of what decides what is yielded.
-func (s *Source) options() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %t", s.URL, s.Content, s.ViaID))
-	return hex.EncodeToString(sum[:8])
-}
-
-// A walk is one run over the documents of a feed.
-type walk struct {
-	source *Source
-	run    *harvest.Run
-	yield  func(outcome) bool
-
-	from checkpoint
-	next checkpoint
-
-	file    pageFile // the documents
-	cache   docCache
-	recheck bool    // the server is asked for what the cache has, too
-	pages   []*page // those that are in youths, the newest first
-	youths  *youngest
-	asked   map[string]bool     // URLs of documents, also those that they redirect to
-	last    [2]websync.Datetime // times of the last entry and the last tombstone that have one
-	floor   websync.Datetime    // of the oldest entry of the pages before
-	rises   bool                // an item is younger than the one of its kind before it, or than floor
-	ended   bool                // the walk came to the end of the chain
-	reached bool                // the archive document that the checkpoint names
-	now     time.Time           // by the server's clock; zero: not stated
-	pending int                 // bytes of inline content since the last Mark
-	done    bool                // all that was read has been yielded
-}
-
-// errStopped: the engine wants no more events.
-var errStopped = errors.New("stopped")
-
-// begin takes over what earlier runs have left.
-func (w *walk) begin() error {
-	options := w.source.options()
-	if w.run.From.Version == checkpointVersion {
-		c, ok := decodeCheckpoint(w.run.From.Data)
-		if id := w.source.FeedID; ok && c.Options == options && (id == "" || id == c.ID) {
-			w.from = c
-		}
-	}
-	w.next = w.from
-	w.next.Options, w.next.Ordered = options, false
-	w.next.settle("", "")
-	w.recheck = w.cache.inDoubt()
-	if w.run.Full {
-		return w.cache.empty()
-	}
-	return nil
-}
-
-// forget removes what the walk has read so far.
-func (w *walk) forget() error {
-	err := errors.Join(w.youths.close(), w.file.close())
-	w.file.end, w.pages, w.asked, w.ended = 0, nil, nil, false
-	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
-	return err
-}
-
-// all tells the feed. The error is for what ends the run.
-func (w *walk) all(ctx context.Context) error {
-	const most = 3 // passes, if the feed is exchanged while it is read
-	for n := 1; ; n++ {
-		again, err := w.pass(ctx, n < most)
-		if err != nil || !again {
-			return err
-		}
-		if err := w.forget(); err != nil {
-			return err
-		}
-	}
-}
-
-// pass reads the feed once and tells it. It returns true if the feed was exchanged
-// meanwhile and is to be read again.
-func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) {
-	w.youths = newYoungest()
-	head, err := w.head(ctx)
-	if err != nil {
-		return false, err
-	}
-	if head == nil {
-		w.done = true
-		return false, w.mark(w.run.From, w.from.Skipped)
-	}
-	if fault := w.otherFeed(head); fault != nil {
-		return false, w.problem(fault)
-	}
-	if head.archived && head.final != head.url {
-		return false, w.problem(named(head.url, fmt.Errorf("redirected to %s, which is an archive document", head.final)))
-	}
-	w.next.ID = head.id
-	switch {
-	case head.whole && head.part == "":
-		return false, w.snapshot(head)
-	case head.whole:
-		w.run.Report(ruleCompletePaged.Finding(head.url, 0, 0, "complete", nil,
-			"a complete feed with "+head.part+": it is read as one of several documents, and deletes nothing"))
-	}
-	switch {
-	case head.prev != "":
-		return w.archive(ctx, head, mayAgain)
-	case head.isPaged():
-		return w.paged(ctx, head, mayAgain)
-	}
-	return false, w.tell(nil)
-}
-
-// otherFeed returns what is wrong if a document is of another feed than the one that is
-// harvested.
-func (w *walk) otherFeed(p *page) error {
-	want := w.source.FeedID
-	if want == "" {
-		want = w.next.ID
-	}
-	if want != "" && p.id != want {
-		return named(p.url, fmt.Errorf("the feed %.200q, not %.200q", websync.RedactURL(p.id), websync.RedactURL(want)))
-	}
-	return nil
-}
-
-// snapshot tells a complete feed.
-func (w *walk) snapshot(head *page) error {
-	if err := w.yields(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
-		return err
-	}
-	if err := w.tellPage(head); err != nil {
-		return err
-	}
-	w.done, w.next.Skipped = true, 0
-	w.keepValidator(head)
-	return w.yields(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: head.skipped,
-		Options: w.next.Options, Resume: w.resume()})
-}
-
-// archive walks an archived feed and tells it.
-func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
-	hole, err := w.follow(ctx, head, true)
-	if err != nil {
-		return false, err
-	}
-	if hole != nil && mayAgain {
-		now, err := w.headAgain(ctx, head)
-		if err != nil && !isBroken(err) {
-			return false, err
-		}
-		if now != nil && now.prev != head.prev {
-			return true, nil
-		}
-	}
-	return false, w.tell(hole)
-}
-
-// paged walks a paged feed and tells it.
-func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
-	if w.met(head) {
-		return false, w.tell(nil)
-	}
-	hole, err := w.follow(ctx, head, false)
-	if err != nil {
-		return false, err
-	}
-	changed, err := w.hasChanged(ctx, head)
-	switch {
-	case err != nil && !isBroken(err):
-		return false, err
-	case changed && mayAgain:
-		return true, nil
-	case changed && w.source.AcceptGaps:
-		w.run.Report(rulePages.Finding(head.url, 0, 0, "feed", nil, changing))
-	case changed:
-		err = named(head.url, errors.New(changing))
-	}
-	if hole == nil {
-		hole = err
-	}
-	return false, w.tell(hole)
-}
-
-// met reports whether what comes after a page of a paged feed is known: the pages go from
-// the young to the old, far enough. A tombstone does not tell how far, for the old ones
-// may all stand on the first page.
-func (w *walk) met(p *page) bool {
-	return w.from.Ordered && !w.rises && p.oldest[0].Before(w.from.Time)
-}
-
-const changing = "the feed changes while its pages are read: entries may have moved out of sight"
-
-// follow walks on from head, over prev-archive or over next, until it meets what an
-// earlier run has dealt with, or the chain ends. A hole is why it could not; the error is
-// for what ends the run.
-func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err error) {
-	limit := w.source.MaxDocuments
-	if limit == 0 {
-		limit = 50_000
-	}
-	w.asked = map[string]bool{head.url: true, head.final: true}
-	var redirected *page // the first one but head
-	for p := head; ; {
-		link, rel := p.next, "next"
-		if archive {
-			link, rel = p.prev, "prev-archive"
-		}
-		switch {
-		case p.forks[rel] != "":
-			return named(p.url, fmt.Errorf("two links %s: to %s and to %s", rel, link, p.forks[rel])), nil
-		case archive && link != "" && link == w.from.Archive:
-			w.reached = true
-			return nil, nil
-		case archive && link == "" && w.from.Archive != "" && redirected != nil:
-			return named(redirected.url, fmt.Errorf("redirected to %s, and the archive ends without %s, which was read before",
-				redirected.final, w.from.Archive)), nil
-		case link == "":
-			w.ended = true
-			return nil, nil
-		case !archive && w.met(p):
-			return nil, nil
-		case w.asked[link]:
-			return named(p.url, fmt.Errorf("%s leads back to %s", rel, link)), nil
-		case limit > 0 && len(w.pages) >= limit:
-			return named(p.url, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit)), nil
-		}
-		w.asked[link] = true
-		if p, err = w.older(ctx, link, archive); isBroken(err) {
-			return err, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		w.asked[p.final] = true
-		if redirected == nil && p.final != p.url {
-			redirected = p
-		}
-	}
-}
-
-// hasChanged reports whether the subscription document now has other items.
-func (w *walk) hasChanged(ctx context.Context, head *page) (bool, error) {
-	now, err := w.headAgain(ctx, head)
-	if now == nil || err != nil {
-		return false, err
-	}
-	before, err := w.sum(head)
-	if err != nil {
-		return false, err
-	}
-	after, err := w.sum(now)
-	return before != after, err
-}
-
-// sum returns a digest of the items of a document.
-func (w *walk) sum(p *page) (sum [sha256.Size]byte, err error) {
-	h := sha256.New()
-	_, err = w.parse(p, nil, func(_ int, s *sighting) error {
-		_, err := fmt.Fprintf(h, "%q %v %t\n", s.id, s.at, s.deleted)
-		return err
-	})
-	return [sha256.Size]byte(h.Sum(nil)), err
-}
-
-// head reads the subscription document; nil if it has not changed since the last run.
-func (w *walk) head(ctx context.Context) (*page, error) {
-	p := &page{url: w.source.URL}
-	v := harvest.Validator{URL: p.url, ETag: w.from.ETag, LastModified: w.from.LastModified}
-	if unchanged, err := w.fetch(ctx, p, v); unchanged || err != nil {
-		return nil, err
-	}
-	return p, w.read(p)
-}
-
-// headAgain reads the subscription document once more, beside the first time; nil if it
-// has not changed.
-func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
-	p := &page{url: head.url}
-	v := harvest.Validator{URL: p.url, ETag: head.etag, LastModified: head.lastModified}
-	if unchanged, err := w.fetch(ctx, p, v); unchanged || err != nil {
-		return nil, err
-	}
-	r, err := w.parse(p, nil, func(int, *sighting) error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	p.describe(r)
-	return p, nil
-}
-
-// older reads a later document of a walk. One of an archive, which never changes, is not
-// asked for if an earlier run has read it, unless that run ended at a hole: then the
-// publisher may have mended any of them. What is kept serves where the server has nothing
-// better.
-func (w *walk) older(ctx context.Context, url string, archive bool) (*page, error) {
-	var kept *page
-	if archive {
-		kept = w.kept(url)
-	}
-	if kept != nil && !w.recheck {
-		if err := w.read(kept); !isBroken(err) {
-			return kept, err
-		}
-		kept = nil
-	}
-	p := &page{url: url, n: len(w.pages)}
-	var v harvest.Validator
-	if kept != nil {
-		v = harvest.Validator{URL: url, ETag: kept.etag, LastModified: kept.lastModified}
-	}
-	unchanged, err := w.fetch(ctx, p, v)
-	if err == nil && !unchanged {
-		err = w.read(p)
-	}
-	switch {
-	case kept != nil && (unchanged || isBroken(err)):
-		return kept, w.read(kept)
-	case err != nil || !archive:
-		return p, err
-	}
-	head := docHeader{Final: p.final, ETag: p.etag, LastModified: p.lastModified}
-	return p, w.cache.put(url, head, w.file.page(p.span))
-}
-
-// kept returns a document that an earlier run has read; nil if it has not, or none is
-// left.
-func (w *walk) kept(url string) *page {
-	at, head, ok := w.cache.take(url, &w.file)
-	if !ok {
-		return nil
-	}
-	return &page{url: url, n: len(w.pages), span: at, final: head.Final, etag: head.ETag, lastModified: head.LastModified}
-}
-
-// A brokenPage is the error of one document that can't be had, or is not what it should
-// be.
-type brokenPage struct{ err error }
-
-func (e *brokenPage) Error() string { return e.err.Error() }
-func (e *brokenPage) Unwrap() error { return e.err }
-
-func isBroken(err error) bool {
-	var broken *brokenPage
-	return errors.As(err, &broken)
-}
-
-// fetch gets a document to its end. An error that is the document's is a *brokenPage.
-func (w *walk) fetch(ctx context.Context, p *page, v harvest.Validator) (unchanged bool, err error) {
-	limit := w.source.MaxBytes
-	if limit == 0 {
-		limit = document.DefaultBytes
-	}
-	resp, err := w.run.Fetcher.Fetch(ctx, &harvest.Request{
-		URL:       p.url,
-		Accept:    "application/atom+xml, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.5",
-		Validator: v,
-		MaxBytes:  limit,
-		Spool:     true,
-	})
-	switch {
-	case ctx.Err() != nil:
-		if err == nil && resp.Body != nil {
-			resp.Body.Close()
-		}
-		return false, ctx.Err()
-	case err != nil:
-		return false, &brokenPage{fmt.Errorf("atom: %w", err)} // which names the URL
-	case resp.NotModified:
-		return true, nil
-	}
-	p.etag, p.lastModified = resp.Validator.ETag, resp.Validator.LastModified
-	p.final = cmp.Or(resp.URL, p.url)
-	if p.n == 0 {
-		w.now = responseDate(resp)
-	}
-	return false, w.keep(p, resp.Body)
-}
-
-// keep copies the body of a response into the walk's file and closes it.
-func (w *walk) keep(p *page, body io.ReadCloser) (err error) {
-	if body == nil {
-		body = io.NopCloser(bytes.NewReader(nil))
-	}
-	src := &failing{src: body}
-	p.span, err = w.file.add(src)
-	err = errors.Join(err, body.Close())
-	if src.err != nil {
-		return &brokenPage{named(p.url, src.err)}
-	}
-	return err
-}
-
-// A failing reader remembers the error of its source.
-type failing struct {
-	src io.Reader
-	err error
-}
-
-func (f *failing) Read(p []byte) (int, error) {
-	n, err := f.src.Read(p)
-	if err != io.EOF {
-		f.err = err
-	}
-	return n, err
-}
-
-// responseDate returns the server's clock; zero if it is not stated.
-func responseDate(resp *harvest.Response) time.Time {
-	if dates := resp.Header["Date"]; len(dates) > 0 {
-		if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", dates[0]); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
-}
-
-// admit gives an item to each, unless it can't be yielded. What is skipped, or may delete
-// nothing for want of a via, is counted.
-func (w *walk) admit(p *page, i int, s *sighting, report func(websync.Finding), each func(int, *sighting) error) (skipped int, err error) {
-	find := func(rule Rule, element, message string) {
-		if report != nil {
-			report(rule.Finding(p.final, 0, 0, element, s.entry, message))
-		}
-	}
-	switch {
-	case len(s.id) == 0:
-		return 1, nil
-	case len(s.id) > harvest.MaxID:
-		find(ruleElementSize, "id", "longer than any store takes: skipped")
-		return 1, nil
-	case s.deleted && s.at.IsZero():
-		if s.view == nil { // a Reader has reported it
-			find(ruleTombstoneWhen, "deleted-entry", "a deletion that does not say when: skipped")
-		}
-		return 1, nil
-	case s.deleted && w.source.ViaID && !s.via:
-		find(ruleTombstoneVia, "deleted-entry", "a deletion without via: a resource that is named by the via of its entry is not found")
-		skipped = 1
-	}
-	if s.age = s.at; !w.now.IsZero() && isFuture(s.at, w.now) {
-		s.age = websync.Datetime{} // it must not win over what corrects it
-	}
-	return skipped, each(i, s)
-}
-
-// tell tells the documents that were read, the oldest first. Each moves the checkpoint,
-// if there is no hole.
-func (w *walk) tell(hole error) error {
-	head := w.pages[0]
-	if hole != nil && w.source.AcceptGaps {
-		w.run.Report(ruleHole.Finding(head.url, 0, 0, "", nil, "a gap that is accepted: "+hole.Error()))
-		hole = nil
-	}
-	if hole == nil {
-		w.checkGap(head)
-	} else if err := errors.Join(w.cache.doubt(), w.problem(hole)); err != nil {
-		return err
-	}
-	w.run.Expect(int64(w.youths.len()))
-	if w.ended { // all that was counted before is read again
-		w.next.Skipped = 0
-	}
-	before := w.next.Skipped
-	for _, p := range slices.Backward(w.pages) {
-		if err := w.tellPage(p); err != nil {
-			return err
-		}
-		skipped := p.skipped
-		if p == head {
-			skipped += before
-		} else {
-			w.next.Skipped += skipped
-		}
-		resume := harvest.Checkpoint{}
-		switch {
-		case hole != nil:
-		case p == head:
-			w.settle(head)
-			resume = w.resume()
-		case head.prev != "":
-			w.next.Archive = p.url
-			resume = w.resume()
-		}
-		if err := w.mark(resume, skipped); err != nil {
-			return err
-		}
-	}
-	w.done = hole == nil
-	return nil
-}
-
-// settle notes that all of the feed is yielded. That the first of several pages has not
-// changed says something about the others only if whatever comes next has its place on
-// the first one.
-func (w *walk) settle(head *page) {
-	paged := head.isPaged()
-	w.next.Ordered = paged && !w.rises
-	goesDown := head.oldest[0].Before(w.next.Time) || head.oldest[1].Before(w.next.Time)
-	if !paged || w.next.Ordered && goesDown {
-		w.keepValidator(head)
-	}
-}
-
-// keepValidator notes what the server said of the subscription document. With skipped
-// entries in it, the next run reads it again, to say so again.
-func (w *walk) keepValidator(head *page) {
-	if head.skipped == 0 {
-		w.next.settle(head.etag, head.lastModified)
-	}
-}
-
-// checkGap reports that entries may have passed unseen between two runs.
-func (w *walk) checkGap(head *page) {
-	items, known := 0, 0
-	for _, p := range w.pages {
-		items += p.items
-		known += p.known
-	}
-	if !w.reached && known == 0 && items > 0 && !w.from.Time.IsZero() {
-		w.run.Report(ruleGap.Finding(head.url, 0, 0, "feed", nil,
-			"nothing in the feed is as old as what was read the last time, at "+websync.NewDatetime(w.from.Time.Time()).String()+": entries in between may be lost"))
-	}
-}
-
-func (w *walk) resume() harvest.Checkpoint {
-	return harvest.Checkpoint{Version: checkpointVersion, Data: w.next.encode()}
-}
-
-// tellPage yields what is youngest in one document: in the order of time if the document
-// is not long.
-func (w *walk) tellPage(p *page) error {
+// yieldPage yields what is the latest in one document: in the order of time if the
+// document is not long.
+func (w *walk) yieldPage(p *page) error {
 	const long = 4 << 20
 	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base} // what its entries inherit
 	var events []outcome
-	_, err := w.parse(p, nil, func(i int, s *sighting) error {
-		if !w.isAhead(s.at) {
-			w.next.advance(s.id, s.at)
+	_, err := w.parse(p, nil, func(i int, c *candidate) error {
+		if !w.isAhead(c.at) {
+			w.next.advance(c.id, c.at)
 		}
-		if !w.youths.isYoungest(p.n, i) {
+		if !w.latest.has(p.n, i) {
 			return nil
 		}
-		ev, err := w.event(p, feed, i, s)
+		ev, err := w.event(p, feed, i, c)
 		if err != nil {
 			return err
 		}
@@ -779,13 +346,9 @@ func (w *walk) tellPage(p *page) error {
 	if err != nil {
 		return err
 	}
-	order := make([]int, len(events))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Or(events[i].At.Compare(events[j].At), cmp.Compare(i, j)) })
-	for _, i := range order {
-		if err := w.give(events[i]); err != nil {
+	slices.SortStableFunc(events, func(a, b outcome) int { return a.At.Compare(b.At) })
+	for _, ev := range events {
+		if err := w.give(ev); err != nil {
 			return err
 		}
 	}
@@ -799,42 +362,54 @@ func (w *walk) isAhead(at websync.Datetime) bool {
 }
 
 // event returns the event that item i of a document is.
-func (w *walk) event(p *page, feed *Feed, i int, s *sighting) (outcome, error) {
-	id := string(s.id)
-	if s.via && !s.deleted {
-		held, err := w.youths.held(s.entry)
+func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (outcome, error) {
+	id := string(c.id)
+	if c.via && !c.deleted {
+		held, err := w.latest.held(c.entry)
 		if err != nil {
 			return outcome{}, err
 		}
-		if held.tombstone && !s.state(p, i).supersedes(held) { // one without via: it is known by its ref
+		if held.tombstone && !c.state(p, i).supersedes(held) { // one without via: it is known by its ref
 			return deletion(id, held.time, held.time), nil
 		}
 	}
-	item := s.item()
+	item := c.item()
 	if t := item.Tombstone; t != nil {
-		return deletion(id, s.at, t.When), nil
+		return deletion(id, c.at, t.When), nil
 	}
 	e := item.Entry
-	ev := outcome{harvest.Event{Kind: harvest.Put, At: s.at, Resource: e.Resource(feed)}, e}
-	link, inline := w.source.Content.of(e)
+	ev := outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(feed)}, e}
+	link, inline := w.source.content(e)
 	ev.Resource.ID, ev.Resource.Content = id, link
 	if !inline {
 		return ev, nil
 	}
-	data, err := e.contentBytes(p.final)
+	data, err := e.contentBytes(p.Final)
 	if err != nil {
-		w.run.Report(ruleContentBase64.Finding(p.final, e.Line, e.Column, "content", nil, err.Error()))
+		w.Report(ruleContentBase64.Finding(p.Final, e.Line, e.Column, "content", nil, err.Error()))
 		data = []byte(e.Content.Value)
 		ev.Open = func() (io.ReadCloser, error) {
-			return nil, named(p.url, fmt.Errorf("content of %.200q: %w", websync.RedactURL(id), err))
+			return nil, w.Named(p.URL, fmt.Errorf("content of %.200q: %w", websync.RedactURL(id), err))
 		}
-	} else {
-		ev.Open = harvest.Bytes(data)
+	} else if w.each == nil {
+		if ev.Open, err = w.inlineBytes(data); err != nil {
+			return outcome{}, err
+		}
 	}
-	sum := sha256.Sum256(data)
-	ev.Tag = hex.EncodeToString(sum[:8]) // content may become another though nothing else does
-	w.pending += len(data)
+	ev.Tag = docfetch.Fingerprint("%s", data) // content may become another though nothing else does
 	return ev, nil
+}
+
+// inlineBytes returns what opens inline content until the next Mark. What is long goes to
+// a file.
+func (w *walk) inlineBytes(data []byte) (func() (io.ReadCloser, error), error) {
+	const long = 64 << 10
+	w.pending += len(data)
+	if len(data) <= long {
+		return harvest.Bytes(data), nil
+	}
+	span, err := w.inline.Append(bytes.NewReader(data))
+	return func() (io.ReadCloser, error) { return io.NopCloser(w.inline.Section(span)), nil }, err
 }
 
 func deletion(id string, at, when websync.Datetime) outcome {
@@ -842,13 +417,14 @@ func deletion(id string, at, when websync.Datetime) outcome {
 }
 
 func (w *walk) give(o outcome) error {
-	if !w.yield(o) {
-		return errStopped
+	switch {
+	case w.each == nil:
+		return w.Yield(o.Event)
+	case o.entry == nil:
+		return nil
 	}
-	return nil
+	return w.each(o.entry)
 }
-
-func (w *walk) yields(ev harvest.Event) error { return w.give(outcome{Event: ev}) }
 
 // giveLong lets the engine finish what it has whenever much inline content is under way.
 func (w *walk) giveLong(ev outcome) error {
@@ -856,23 +432,16 @@ func (w *walk) giveLong(ev outcome) error {
 	if err := w.give(ev); err != nil || w.pending < much {
 		return err
 	}
-	return w.mark(harvest.Checkpoint{}, 0)
+	return w.mark(false, 0)
 }
 
-func (w *walk) mark(resume harvest.Checkpoint, skipped int) error {
-	w.pending = 0
-	return w.yields(harvest.Event{Kind: harvest.Mark, Resume: resume, Skipped: skipped})
-}
-
-func (w *walk) problem(err error) error {
-	return w.yields(harvest.Event{Kind: harvest.Problem, Err: err})
-}
-
-// named gives an error the URL of its document.
-func named(url string, err error) error {
-	var parse *websync.ParseError
-	if errors.As(err, &parse) && parse.Document != "" {
-		return err
+// mark yields a Mark; resumes says that the checkpoint moves.
+func (w *walk) mark(resumes bool, skipped int) error {
+	var resume harvest.Checkpoint
+	if resumes {
+		resume = w.resume()
 	}
-	return &websync.ParseError{Format: "atom", Document: url, Err: err}
+	err := w.Mark(resume, skipped)
+	w.pending = 0
+	return errors.Join(err, w.inline.Close())
 }

@@ -329,7 +329,7 @@ var validateCases = map[string]validateCase{
 var readerOnly = []string{"atom-element-size", "atom-relative", "atom-person-extension"}
 
 // notOfDocuments are the rules of a Source, which no single document shows.
-var notOfDocuments = []string{"atom-window-gap", "atom-archive-gap", "atom-pages-changed", "atom-tombstone-via"}
+var notOfDocuments = []string{"atom-window-gap", "atom-archive-gap", "atom-pages-changed", "atom-tombstone-via", "atom-profile"}
 
 func TestValidateRules(t *testing.T) {
 	for name, c := range validateCases {

@@ -1,0 +1,762 @@
+package atom
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/spool"
+)
+
+// A walk is one run over the documents of a feed. It reads them from the newest to the
+// oldest, and then yields what is the latest in each, from the oldest to the newest.
+type walk struct {
+	*docfetch.Pass
+	source *Source
+	each   func(*Entry) error // if set, takes the entries in the place of events
+
+	from checkpoint
+	next checkpoint
+
+	file    spool.File // the documents
+	cache   docfetch.Cache
+	recheck bool    // the server is asked for what the cache has, too
+	pages   []*page // those that are in latest, the newest first
+	latest  *latest
+	set     docfetch.Set
+	last    [2]websync.Datetime // times of the last entry and the last tombstone that have one
+	floor   websync.Datetime    // of the oldest entry of the pages before
+	rises   bool                // an item is later than the one of its kind before it, or than floor
+	ended   bool                // the walk came to the end of the chain
+	reached bool                // the archive document that the checkpoint names
+	now     time.Time           // by the server's clock; zero: not stated
+	done    bool                // all that was read has been yielded
+
+	inline  spool.File // long inline content of the entries since the last Mark
+	pending int        // bytes of all inline content since then
+}
+
+// A page is one document of a walk.
+type page struct {
+	docfetch.Document
+	n    int        // in the walk, from 0, the subscription document
+	span spool.Span // in walk.file
+
+	foreign    bool // not Atom
+	id         string
+	whole      bool              // fh:complete
+	archived   bool              // fh:archive
+	part       string            // why it is one of several documents all the same, if it is whole
+	prev, next string            // prev-archive and next
+	forks      map[string]string // relations of which there are two, with the second one
+	newer      []string          // what next-archive, previous and prev say
+	authors    []websync.Person
+	lang, base string
+	fault      error // Source.Feed refuses it
+	size       int64 // decompressed
+	items      int
+	skipped    int
+
+	known  int                 // items that an earlier run has yielded
+	oldest [2]websync.Datetime // of the entries and of the tombstones
+}
+
+func newPage(url string, n int) *page {
+	return &page{Document: docfetch.Document{URL: url}, n: n}
+}
+
+// isPaged reports whether a subscription document is the first of several pages.
+func (p *page) isPaged() bool { return p.prev == "" && p.next != "" }
+
+// run yields the feed, and leaves nothing behind.
+func (w *walk) run(ctx context.Context) error {
+	err := w.begin()
+	if err == nil {
+		err = errors.Join(w.all(ctx), w.forget())
+	}
+	if w.inline.Size() > 0 && !errors.Is(err, docfetch.ErrStopped) {
+		err = errors.Join(err, w.mark(false, 0)) // what came along is not to be had afterwards
+	}
+	err = errors.Join(err, w.inline.Close())
+	if w.done {
+		err = errors.Join(err, w.cache.Empty())
+	}
+	return err
+}
+
+// begin takes over what earlier runs have left.
+func (w *walk) begin() error {
+	options := w.source.options()
+	var c checkpoint
+	id := w.source.FeedID
+	if docfetch.ReadCheckpoint(w.From, checkpointVersion, &c) && c.Options == options && (id == "" || id == c.ID) {
+		w.from = c
+	}
+	w.next = w.from
+	w.next.Options, w.next.Ordered, w.next.Validators = options, false, docfetch.Validators{}
+	w.recheck = w.cache.InDoubt()
+	if w.Full {
+		return w.cache.Empty()
+	}
+	return nil
+}
+
+// forget removes what the walk has read so far.
+func (w *walk) forget() error {
+	err := errors.Join(w.latest.close(), w.file.Close())
+	w.pages, w.set, w.ended = nil, docfetch.Set{}, false
+	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
+	return err
+}
+
+// all yields the feed. The error is for what ends the run.
+func (w *walk) all(ctx context.Context) error {
+	const most = 3 // passes, if the feed is exchanged while it is read
+	for n := 1; ; n++ {
+		again, err := w.pass(ctx, n < most)
+		if err != nil || !again {
+			return err
+		}
+		if err := w.forget(); err != nil {
+			return err
+		}
+	}
+}
+
+// pass reads the feed once and yields it. It returns true if the feed was exchanged
+// meanwhile and is to be read again.
+func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) {
+	w.latest = newLatest()
+	head, err := w.head(ctx)
+	if err != nil {
+		return false, err
+	}
+	if head == nil {
+		w.done = true
+		return false, w.Mark(w.From, w.from.Skipped)
+	}
+	if fault := cmp.Or(head.fault, w.otherFeed(head)); fault != nil {
+		return false, w.Problem(fault)
+	}
+	if head.archived && head.Final != head.URL {
+		return false, w.Problem(w.Named(head.URL, fmt.Errorf("redirects to %s, which is an archive document", head.Final)))
+	}
+	w.next.ID = head.id
+	switch {
+	case head.whole && head.part == "":
+		return false, w.snapshot(head)
+	case head.whole:
+		w.Report(ruleCompletePaged.Finding(head.URL, 0, 0, "complete", nil,
+			"a complete feed with "+head.part+": it is read as one of several documents, and deletes nothing"))
+	}
+	switch {
+	case head.prev != "":
+		return w.archive(ctx, head, mayAgain)
+	case head.isPaged():
+		return w.paged(ctx, head, mayAgain)
+	}
+	return false, w.yieldPages(nil)
+}
+
+// otherFeed returns what is wrong if a document is of another feed than the one that is
+// harvested.
+func (w *walk) otherFeed(p *page) error {
+	want := cmp.Or(w.source.FeedID, w.next.ID)
+	if want != "" && p.id != want {
+		return w.Named(p.URL, fmt.Errorf("the feed %.200q, not %.200q", websync.RedactURL(p.id), websync.RedactURL(want)))
+	}
+	return nil
+}
+
+// archive walks an archived feed and yields it.
+func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
+	hole, err := w.follow(ctx, head, true)
+	if err != nil {
+		return false, err
+	}
+	if hole != nil && mayAgain {
+		now, err := w.headAgain(ctx, head)
+		if err != nil && !docfetch.IsOfDocument(err) {
+			return false, err
+		}
+		if now != nil && now.prev != head.prev {
+			return true, nil
+		}
+	}
+	return false, w.yieldPages(hole)
+}
+
+// paged walks a paged feed and yields it.
+func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
+	if w.isKnownAfter(head) {
+		return false, w.yieldPages(nil)
+	}
+	hole, err := w.follow(ctx, head, false)
+	if err != nil {
+		return false, err
+	}
+	changed, err := w.hasChanged(ctx, head)
+	switch {
+	case err != nil && !docfetch.IsOfDocument(err):
+		return false, err
+	case changed && mayAgain:
+		return true, nil
+	case changed && w.source.AcceptGaps:
+		w.Report(rulePages.Finding(head.URL, 0, 0, "feed", nil, changing))
+	case changed:
+		err = w.Named(head.URL, errors.New(changing))
+	}
+	if hole == nil {
+		hole = err
+	}
+	return false, w.yieldPages(hole)
+}
+
+const changing = "the feed changes while its pages are read: entries may have moved out of sight"
+
+// isKnownAfter reports whether what comes after a page of a paged feed is known: the
+// pages go from the latest to the oldest, far enough. A tombstone does not say how far,
+// for the old ones may all be on the first page.
+func (w *walk) isKnownAfter(p *page) bool {
+	return w.from.Ordered && !w.rises && p.oldest[0].Before(w.from.Time)
+}
+
+// follow walks on from head, over prev-archive or over next, until it comes to what an
+// earlier run has dealt with, or the chain ends. A hole is why it could not; the error is
+// for what ends the run.
+func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err error) {
+	limit := cmp.Or(w.source.MaxDocuments, docfetch.DefaultDocuments)
+	w.set.Ask(docfetch.KeyOf(head.URL))
+	w.set.Read(&head.Document)
+	var redirected *page // the first one but head
+	for p := head; ; {
+		link, rel := p.next, "next"
+		if archive {
+			link, rel = p.prev, "prev-archive"
+		}
+		key := docfetch.KeyOf(link)
+		switch {
+		case p.forks[rel] != "":
+			return w.Named(p.URL, fmt.Errorf("two links %s: to %s and to %s", rel, link, p.forks[rel])), nil
+		case archive && link != "" && link == w.from.Archive:
+			w.reached = true
+			return nil, nil
+		case archive && link == "" && w.from.Archive != "" && redirected != nil:
+			return w.Named(redirected.URL, fmt.Errorf("redirects to %s, and the archive ends without %s, which was read before",
+				redirected.Final, w.from.Archive)), nil
+		case link == "":
+			w.ended = true
+			return nil, nil
+		case !archive && w.isKnownAfter(p):
+			return nil, nil
+		case w.set.Asked(key) || w.set.ReadAs(key) != "":
+			return w.Named(p.URL, fmt.Errorf("%s leads back to %s", rel, link)), nil
+		case limit > 0 && len(w.pages) >= limit:
+			return w.Named(p.URL, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit)), nil
+		}
+		w.set.Ask(key)
+		if p, err = w.older(ctx, link, archive); docfetch.IsOfDocument(err) {
+			return err, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.set.Read(&p.Document)
+		if redirected == nil && p.Final != p.URL {
+			redirected = p
+		}
+	}
+}
+
+// hasChanged reports whether the subscription document now has other items.
+func (w *walk) hasChanged(ctx context.Context, head *page) (bool, error) {
+	now, err := w.headAgain(ctx, head)
+	if now == nil || err != nil {
+		return false, err
+	}
+	before, err := w.sum(head)
+	if err != nil {
+		return false, err
+	}
+	after, err := w.sum(now)
+	return before != after, err
+}
+
+// sum returns a digest of the items of a document.
+func (w *walk) sum(p *page) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	_, err = w.parse(p, nil, func(_ int, c *candidate) error {
+		_, err := fmt.Fprintf(h, "%q %v %t\n", c.id, c.at, c.deleted)
+		return err
+	})
+	return [sha256.Size]byte(h.Sum(nil)), err
+}
+
+// head reads the subscription document; nil if it has not changed since the last run.
+func (w *walk) head(ctx context.Context) (*page, error) {
+	p := newPage(w.source.URL, 0)
+	if err := w.get(ctx, p, w.from.Validators); p.NotModified || err != nil {
+		return nil, err
+	}
+	return p, w.read(p)
+}
+
+// headAgain reads the subscription document once more, beside the first time; nil if it
+// has not changed.
+func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
+	p := newPage(head.URL, 0)
+	if err := w.get(ctx, p, head.Validators); p.NotModified || err != nil {
+		return nil, err
+	}
+	r, err := w.parse(p, nil, func(int, *candidate) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	w.describe(p, r)
+	return p, nil
+}
+
+// older reads a later document of a walk. One of an archive, which never changes, is not
+// asked for if an earlier run has read it, unless that run ended at a hole: then the
+// publisher may have mended any of them. What is kept serves where the server has nothing
+// better.
+func (w *walk) older(ctx context.Context, url string, archive bool) (*page, error) {
+	var kept *page
+	if archive {
+		kept = w.kept(url)
+	}
+	if kept != nil && !w.recheck {
+		if err := w.read(kept); !docfetch.IsOfDocument(err) {
+			return kept, err
+		}
+		kept = nil
+	}
+	p := newPage(url, len(w.pages))
+	var known docfetch.Validators
+	if kept != nil {
+		known = kept.Validators
+	}
+	err := w.get(ctx, p, known)
+	if err == nil && !p.NotModified {
+		err = w.read(p)
+	}
+	switch {
+	case kept != nil && (p.NotModified || docfetch.IsOfDocument(err)):
+		return kept, w.read(kept)
+	case err != nil || !archive:
+		return p, err
+	}
+	return p, w.cache.Put(&p.Document, w.file.Section(p.span))
+}
+
+// kept returns a document that an earlier run has read; nil if it has not, or none is
+// left.
+func (w *walk) kept(url string) *page {
+	doc, span, ok := w.cache.Take(url, &w.file)
+	if !ok {
+		return nil
+	}
+	return &page{Document: doc, n: len(w.pages), span: span}
+}
+
+// get gets a document into the walk's file. An error that is the document's is a
+// *docfetch.Error.
+func (w *walk) get(ctx context.Context, p *page, known docfetch.Validators) (err error) {
+	if err := w.Get(ctx, &p.Document, known, w.source.MaxBytes); err != nil || p.NotModified {
+		return err
+	}
+	if p.n == 0 {
+		w.now = p.Date
+	}
+	p.span, err = w.file.Append(p.Body)
+	return errors.Join(err, p.Close())
+}
+
+// read checks a document, reports its departures and takes it among the pages. If it is
+// broken, nothing of it is left.
+func (w *walk) read(p *page) error {
+	r, err := w.parse(p, w.Report, func(i int, c *candidate) error { return w.add(p, i, c) })
+	w.describe(p, r)
+	if err == nil && p.n > 0 {
+		if fault := cmp.Or(p.fault, w.otherFeed(p), w.otherDocument(p)); fault != nil {
+			err = &docfetch.Error{Err: fault}
+		}
+	}
+	switch {
+	case err == nil:
+		w.pages = append(w.pages, p)
+		w.floor = earlier(w.floor, p.oldest[0])
+	case p.items > 0 && docfetch.IsOfDocument(err):
+		if fault := w.addAgain(); fault != nil {
+			return fault
+		}
+	}
+	return err
+}
+
+// describe takes over what was read.
+func (w *walk) describe(p *page, r reading) {
+	if r.feed == nil {
+		return
+	}
+	if w.source.Feed != nil {
+		if err := w.source.Feed(r.feed); err != nil {
+			p.fault = w.Named(p.URL, err)
+		}
+	}
+	p.id, p.authors, p.lang, p.base = r.feed.ID, r.feed.Authors, r.feed.Lang, r.feed.Base
+	p.foreign, p.size, p.skipped = r.foreign, r.size, r.skipped
+	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
+	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous"), p.leadsTo(r.feed, "prev")}
+	p.archived = r.feed.Archive
+	if p.whole = r.feed.Complete; p.whole {
+		p.part = p.whyPart(r.feed)
+	}
+}
+
+// leadsTo returns the first link of a feed with a relation to another document. A second
+// one that leads elsewhere is a fork.
+func (p *page) leadsTo(f *Feed, rel string) (first string) {
+	for _, l := range f.Links {
+		href, _, _ := strings.Cut(l.Href, "#")
+		switch {
+		case l.Rel != rel || href == "":
+		case first == "":
+			first = href
+		case href != first:
+			if p.forks == nil {
+				p.forks = make(map[string]string)
+			}
+			p.forks[rel] = href
+		}
+	}
+	return first
+}
+
+// whyPart returns what says that a feed that is marked as complete is one of several
+// documents; "" if nothing does. A link to itself does not, apart from next: it is
+// nobody's next page.
+func (p *page) whyPart(f *Feed) string {
+	if f.Archive {
+		return "archive"
+	}
+	self := p.leadsTo(f, "self")
+	for _, rel := range headRelations {
+		href := p.leadsTo(f, rel)
+		isSelf := href == self || href == p.URL || href == p.Final
+		if rel != "self" && href != "" && (!isSelf || rel == "next") {
+			return rel
+		}
+	}
+	return ""
+}
+
+// otherDocument returns what is wrong if the server redirects from one document of the
+// feed to another: the one that was asked for is not read then.
+func (w *walk) otherDocument(p *page) error {
+	err := w.set.CheckRedirect(&p.Document)
+	if p.Final != p.URL && (p.Final == w.from.Archive || slices.Contains(p.newer, p.URL)) {
+		err = docfetch.RedirectError(p.Final)
+	}
+	if err != nil {
+		return w.Named(p.URL, err)
+	}
+	return nil
+}
+
+// add adds an item of a document to the table of the latest states.
+func (w *walk) add(p *page, i int, c *candidate) error {
+	p.items++
+	kind := 0
+	if c.deleted {
+		kind = 1
+	}
+	if !c.at.IsZero() {
+		w.rises = w.rises || w.last[kind].Before(c.at) || w.floor.Before(c.at)
+		w.last[kind] = c.at
+		p.oldest[kind] = earlier(p.oldest[kind], c.at)
+	}
+	if w.from.knows(c.id, c.at) {
+		p.known++
+	}
+	return w.latest.add(c.id, c.state(p, i))
+}
+
+// earlier returns the earlier of two times; b if a is not stated.
+func earlier(a, b websync.Datetime) websync.Datetime {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// addAgain makes the table anew, without a document that turned out to be broken.
+func (w *walk) addAgain() error {
+	if err := w.latest.close(); err != nil {
+		return err
+	}
+	w.latest = newLatest()
+	for _, p := range w.pages {
+		_, err := w.parse(p, nil, func(i int, c *candidate) error {
+			return w.latest.add(c.id, c.state(p, i))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A candidate is an item that can be yielded, valid until the next one.
+type candidate struct {
+	id      []byte           // of the resource
+	entry   []byte           // the atom:id, or the ref
+	via     bool             // id is the target of a via link
+	at      websync.Datetime // as instant returns it
+	age     websync.Datetime // what makes it later than another: at, unless that lies in the future
+	deleted bool
+	read    bool  // by a Reader, which has reported what is wrong with it
+	view    *View // where nothing needs the item in memory of its own
+	own     Item  // elsewhere
+}
+
+// item returns the item in memory of its own.
+func (c *candidate) item() Item {
+	if c.view != nil {
+		return c.view.Clone()
+	}
+	return c.own
+}
+
+// state returns the item's state, as item i of a document.
+func (c *candidate) state(p *page, i int) state {
+	return state{document: p.n, item: i, time: c.age, tombstone: c.deleted}
+}
+
+// instant returns a time of Atom as the instant that it is (RFC 3339): to the nanosecond,
+// so that it is compared exactly. What has no seconds is no time of RFC 3339, and stays
+// the period that it is.
+func instant(d websync.Datetime) websync.Datetime {
+	if d.Precision() < websync.PrecisionSecond {
+		return d
+	}
+	return d.WithPrecision(websync.PrecisionNanosecond)
+}
+
+// A reading is what parse has learned of a document.
+type reading struct {
+	feed    *Feed
+	foreign bool
+	size    int64
+	skipped int
+}
+
+// parse calls each for every item of a document that can be yielded; i counts all. What
+// is wrong with the document is a *docfetch.Error.
+func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, c *candidate) error) (reading, error) {
+	if p.foreign {
+		return w.parseForeign(p, report, each)
+	}
+	r, err := w.parseAtom(p, report, each)
+	if w.source.Parser == nil || !docfetch.IsOfDocument(err) || r.feed != nil || !errors.Is(err, websync.ErrNotDocument) {
+		return r, err
+	}
+	foreign, otherErr := w.parseForeign(p, report, each)
+	if errors.Is(otherErr, websync.ErrNotDocument) {
+		return r, err
+	}
+	return foreign, otherErr
+}
+
+func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *candidate) error) (got reading, err error) {
+	r := NewReader(w.file.Section(p.span))
+	r.Document, r.MaxBytes, r.Report, r.Now = p.Final, w.source.MaxBytes, report, w.now
+	r.MaxContent, r.MaxValue, r.MaxDepth = w.source.MaxContent, w.source.MaxValue, w.source.MaxDepth
+	var c candidate
+	for i := 0; ; i++ {
+		v, err := r.NextView()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return got, &docfetch.Error{Err: err}
+		}
+		if r.Kind() != FeedDocument {
+			break
+		}
+		if w.source.Item != nil {
+			c = candidate{own: v.Clone(), read: true}
+		} else {
+			c = candidate{id: v.ID, entry: v.ID, at: instant(v.Updated), deleted: v.Deleted, read: true, view: v}
+			c.follow(w.source, viewVia(v))
+		}
+		skipped, err := w.admit(p, i, &c, report, each)
+		if got.skipped += skipped; err != nil {
+			return got, err
+		}
+	}
+	got.feed, got.size = r.Feed(), r.doc.Size()
+	got.skipped += r.Skipped()
+	if r.Kind() != FeedDocument {
+		what := document.Kind{Name: "a feed"}.Not("a document of the kind " + r.Kind().String())
+		return got, &docfetch.Error{Err: w.Named(p.URL, what)}
+	}
+	return got, nil
+}
+
+func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int, *candidate) error) (reading, error) {
+	found := report
+	if found == nil {
+		found = func(websync.Finding) {}
+	}
+	feed, items, err := w.source.Parser(w.file.Section(p.span), p.Final, found)
+	if err != nil {
+		return reading{}, &docfetch.Error{Err: w.Named(p.URL, err)}
+	}
+	got := reading{feed: feed, foreign: true, size: p.span.Size}
+	if feed == nil {
+		got.feed = new(Feed)
+	}
+	got.skipped = got.feed.Skipped
+	for i, item := range items {
+		skipped, err := w.admit(p, i, &candidate{own: item}, report, each)
+		if got.skipped += skipped; err != nil {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// isNothing reports whether a candidate is an item without entry and tombstone.
+func (c *candidate) isNothing() bool {
+	return c.view == nil && c.own.Entry == nil && c.own.Tombstone == nil
+}
+
+// take makes a candidate of its own item, with what Source.Item does to it. The error is
+// that of Source.Item.
+func (c *candidate) take(s *Source) error {
+	if s.Item != nil && !c.isNothing() {
+		c.entry = []byte(c.own.ID())
+		if err := s.Item(&c.own); err != nil {
+			return err
+		}
+	}
+	if c.isNothing() {
+		return nil
+	}
+	id := []byte(c.own.ID())
+	c.id, c.entry, c.at, c.deleted = id, id, instant(c.own.Time()), c.own.Tombstone != nil
+	c.follow(s, []byte(itemVia(c.own)))
+	return nil
+}
+
+// follow makes the target of a via link the id, if the Source has ViaID.
+func (c *candidate) follow(s *Source, via []byte) {
+	if s.ViaID && len(via) > 0 {
+		c.id, c.via = via, true
+	}
+}
+
+// viewVia returns the target of the first via link.
+func viewVia(v *View) []byte {
+	for i := range v.Links {
+		if l := &v.Links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
+			return l.Href
+		}
+	}
+	return nil
+}
+
+// itemVia is viewVia for an item.
+func itemVia(item Item) string {
+	links := []websync.Link(nil)
+	if item.Tombstone != nil {
+		links = item.Tombstone.Links
+	} else {
+		links = item.Entry.Links
+	}
+	via, _ := findLink(links, "via")
+	return via.Href
+}
+
+// yieldPages yields the documents that were read, the oldest first. Each moves the
+// checkpoint, if there is no hole.
+func (w *walk) yieldPages(hole error) error {
+	head := w.pages[0]
+	if hole != nil && w.source.AcceptGaps {
+		w.Report(ruleHole.Finding(head.URL, 0, 0, "", nil, "a gap that is accepted: "+hole.Error()))
+		hole = nil
+	}
+	if hole == nil {
+		w.checkGap(head)
+	} else if err := errors.Join(w.cache.Doubt(), w.Problem(hole)); err != nil {
+		return err
+	}
+	w.Expect(int64(w.latest.len()))
+	if w.ended { // all that was counted before is read again
+		w.next.Skipped = 0
+	}
+	before := w.next.Skipped
+	for _, p := range slices.Backward(w.pages) {
+		if err := w.yieldPage(p); err != nil {
+			return err
+		}
+		skipped := p.skipped
+		if p == head {
+			skipped += before
+			w.keepHead(head)
+		} else {
+			w.next.Skipped += skipped
+			if head.prev != "" {
+				w.next.Archive = p.URL
+			}
+		}
+		if err := w.mark(p == head || head.prev != "", skipped); err != nil {
+			return err
+		}
+	}
+	w.done = hole == nil
+	return nil
+}
+
+// keepHead notes that all of the feed is yielded. That the first of several pages has not
+// changed says something about the others only if whatever comes next appears on the
+// first one.
+func (w *walk) keepHead(head *page) {
+	paged := head.isPaged()
+	w.next.Ordered = paged && !w.rises
+	goesDown := head.oldest[0].Before(w.next.Time) || head.oldest[1].Before(w.next.Time)
+	if !paged || w.next.Ordered && goesDown {
+		w.keepValidators(head)
+	}
+}
+
+// keepValidators notes what the server said of the subscription document. With skipped
+// entries in it, the next run reads it again, to say so again.
+func (w *walk) keepValidators(head *page) {
+	if head.skipped == 0 {
+		w.next.Validators = head.Kept()
+	}
+}
+
+// checkGap reports that entries may have passed unseen between two runs.
+func (w *walk) checkGap(head *page) {
+	items, known := 0, 0
+	for _, p := range w.pages {
+		items += p.items
+		known += p.known
+	}
+	if !w.reached && known == 0 && items > 0 && !w.from.Time.IsZero() {
+		w.Report(ruleGap.Finding(head.URL, 0, 0, "feed", nil,
+			"nothing in the feed is as old as what was read the last time, at "+websync.NewDatetime(w.from.Time.Time()).String()+": entries in between may be lost"))
+	}
+}

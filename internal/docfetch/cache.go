@@ -1,0 +1,142 @@
+package docfetch
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/websync-go/websync/internal/spool"
+)
+
+// A Cache is a directory that keeps documents, which never change, for the next run of a
+// Source, each in a file: a line of JSON, its header, and then the document. What is
+// taken from it is read and checked as if it came from its server, so it may be damaged,
+// and others may empty it. The zero Cache keeps nothing.
+type Cache struct{ path string }
+
+// A header is what is known of a document in a Cache.
+type header struct {
+	Final string `json:"url"` // after redirects
+	Validators
+	Sum []byte `json:"sha256"` // of the document
+}
+
+// NewCache returns the Cache below dir of the source with a key; an empty dir means none.
+func NewCache(dir, key string) Cache {
+	if dir == "" {
+		return Cache{}
+	}
+	return Cache{filepath.Join(dir, nameOf(key))}
+}
+
+// nameOf returns the file name that stands for a URL or a key.
+func nameOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Put keeps a document, whose bytes are body's.
+func (c Cache) Put(d *Document, body io.ReadSeeker) (err error) {
+	if c.path == "" {
+		return nil
+	}
+	head := header{Final: d.Final, Validators: d.Validators}
+	if head.Sum, err = sumOf(body); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.path, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(c.path, "new-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if err = json.NewEncoder(f).Encode(head); err == nil {
+		_, err = io.Copy(f, body)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(c.path, nameOf(d.URL)))
+}
+
+// sumOf returns the digest of a document, and goes back to its beginning.
+func sumOf(body io.ReadSeeker) ([]byte, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, body); err != nil {
+		return nil, err
+	}
+	_, err := body.Seek(0, io.SeekStart)
+	return h.Sum(nil), err
+}
+
+// Take appends the bytes of the document at url to a file, and reports whether it is
+// there and whole.
+func (c Cache) Take(url string, to *spool.File) (d Document, at spool.Span, ok bool) {
+	if c.path == "" {
+		return Document{}, spool.Span{}, false
+	}
+	f, err := os.Open(filepath.Join(c.path, nameOf(url)))
+	if err != nil {
+		return Document{}, spool.Span{}, false
+	}
+	defer f.Close()
+	var head header
+	b := bufio.NewReader(f)
+	line, err := b.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &head)
+	}
+	if err == nil {
+		at, err = to.Append(b)
+	}
+	if err != nil {
+		return Document{}, spool.Span{}, false
+	}
+	sum, err := sumOf(to.Section(at))
+	return Document{URL: url, Final: head.Final, Validators: head.Validators}, at, err == nil && bytes.Equal(sum, head.Sum)
+}
+
+// Doubt notes that one of the documents may be wrong. A directory is the note: it takes
+// one call, which changes nothing the second time.
+func (c Cache) Doubt() error {
+	if c.path == "" {
+		return nil
+	}
+	err := os.Mkdir(filepath.Join(c.path, doubtName), 0o700)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // noted, or nothing is kept
+		return nil
+	}
+	return err
+}
+
+// InDoubt reports whether Doubt was called since c was empty.
+func (c Cache) InDoubt() bool {
+	if c.path == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(c.path, doubtName))
+	return err == nil
+}
+
+const doubtName = "doubt"
+
+// Empty removes all documents.
+func (c Cache) Empty() error {
+	if c.path == "" {
+		return nil
+	}
+	return os.RemoveAll(c.path)
+}
