@@ -83,7 +83,7 @@ func TestSoundSource(t *testing.T) {
 	o := broken{sites: skippingSites(), skips: []int{3}}.options()
 	for _, c := range sourcetest.Cases() {
 		if c.String() == "events/skipped" {
-			suite.Passes(t, []sourcetest.Case{c}, o)
+			suite.Passes(t, []suite.Case[sourcetest.Options]{c}, o)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 func byteCases() []rule {
 	return []rule{
-		{Name: "open", Rule: "Bytes that come along with an event can be opened again and by several at once, until the yield of the next Mark returns, or after the pass if there is none.", check: byteOpen},
-		{Name: "stated", Rule: "Bytes that come along have the length and the digests that the event states.", check: byteStated},
+		{Name: "open", Rule: "Bytes that come along with an event can be opened again and by several at once, until the yield of the next Mark returns, or after the pass if there is none.", Check: byteOpen},
+		{Name: "stated", Rule: "Bytes that come along have the length and the digests that the event states.", Check: byteStated},
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 
 func checkpointCases() []rule {
 	return []rule{
-		{Name: "unreadable", Rule: "A Source that meets a checkpoint that it can't read, or of another Version, makes a full pass.", check: checkpointUnreadable},
-		{Name: "damaged", Rule: "A checkpoint with a part missing is no error, whatever it is taken for.", check: checkpointDamaged},
-		{Name: "finds-all", Rule: "A run from the checkpoint of an earlier state finds everything that a pass from the beginning finds.", check: checkpointFindsAll},
-		{Name: "unchanged", Rule: "Harvesting what has not changed changes nothing in the Store, and asks for no more than the time before.", check: checkpointUnchanged},
+		{Name: "unreadable", Rule: "A Source that meets a checkpoint that it can't read, or of another Version, makes a full pass.", Check: checkpointUnreadable},
+		{Name: "damaged", Rule: "A checkpoint with a part missing is no error, whatever it is taken for.", Check: checkpointDamaged},
+		{Name: "finds-all", Rule: "A run from the checkpoint of an earlier state finds everything that a pass from the beginning finds.", Check: checkpointFindsAll},
+		{Name: "unchanged", Rule: "Harvesting what has not changed changes nothing in the Store, and asks for no more than the time before.", Check: checkpointUnchanged},
 	}
 }
 

@@ -14,8 +14,7 @@
 //		})
 //	}
 //
-// Every case is a subtest and logs the rule it checks; [Cases] lists them. A case that
-// has nothing to check, for instance because the Source gives no checkpoint, is skipped
+// Every case is a subtest and logs the rule it checks. A case that has nothing to check, for instance because the Source gives no checkpoint, is skipped
 // and says so.
 //
 // # What is checked

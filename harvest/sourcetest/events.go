@@ -12,21 +12,21 @@ import (
 
 func eventCases() []rule {
 	return []rule{
-		{Name: "undisturbed", Rule: "Undisturbed, a Source tells something, without an error and without a Problem.", check: eventUndisturbed},
-		{Name: "kinds", Rule: "An event has one of the kinds there are, and no fields but those of its kind.", check: eventKinds},
-		{Name: "ids", Rule: "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", check: eventIDs},
-		{Name: "id-case", Rule: "An id is kept as it is written: no letter changes its case.", check: eventIDCase},
-		{Name: "newest-last", Rule: "When an id comes twice in a pass, the second state is not older than the first.", check: eventNewestLast},
-		{Name: "described", Rule: "The same state of a resource is described in the same words, from whatever checkpoint the pass begins.", check: eventDescribed},
-		{Name: "skipped", Rule: "Entries that can't be read are counted, all of them, in Skipped.", check: eventSkipped},
-		{Name: "order", Rule: "Outside of snapshots, events come oldest first.", check: eventOrder},
-		{Name: "snapshots", Rule: "Each SnapshotStart has its SnapshotEnd, and none begins inside another, unless an error ends the pass.", check: eventSnapshots},
-		{Name: "resume", Rule: "No event carries Resume from SnapshotStart until its SnapshotEnd, nor from a Problem on. A Checkpoint has a Version.", check: eventResume},
-		{Name: "complete", Rule: "After a Problem no snapshot ends Complete.", check: eventComplete},
-		{Name: "error-last", Rule: "An error is the last thing that is yielded.", check: eventErrorLast},
-		{Name: "same", Rule: "The same documents give the same events in the same order, however long each takes to come.", check: eventSame},
-		{Name: "kept", Rule: "What an event holds does not change after it was told: the engine keeps it.", check: eventKept},
-		{Name: "told", Rule: "A finding names its document and its rule, and says what it is; Expect is never given a negative number.", check: eventTold},
+		{Name: "undisturbed", Rule: "Undisturbed, a Source tells something, without an error and without a Problem.", Check: eventUndisturbed},
+		{Name: "kinds", Rule: "An event has one of the kinds there are, and no fields but those of its kind.", Check: eventKinds},
+		{Name: "ids", Rule: "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", Check: eventIDs},
+		{Name: "id-case", Rule: "An id is kept as it is written: no letter changes its case.", Check: eventIDCase},
+		{Name: "newest-last", Rule: "When an id comes twice in a pass, the second state is not older than the first.", Check: eventNewestLast},
+		{Name: "described", Rule: "The same state of a resource is described in the same words, from whatever checkpoint the pass begins.", Check: eventDescribed},
+		{Name: "skipped", Rule: "Entries that can't be read are counted, all of them, in Skipped.", Check: eventSkipped},
+		{Name: "order", Rule: "Outside of snapshots, events come oldest first.", Check: eventOrder},
+		{Name: "snapshots", Rule: "Each SnapshotStart has its SnapshotEnd, and none begins inside another, unless an error ends the pass.", Check: eventSnapshots},
+		{Name: "resume", Rule: "No event carries Resume from SnapshotStart until its SnapshotEnd, nor from a Problem on. A Checkpoint has a Version.", Check: eventResume},
+		{Name: "complete", Rule: "After a Problem no snapshot ends Complete.", Check: eventComplete},
+		{Name: "error-last", Rule: "An error is the last thing that is yielded.", Check: eventErrorLast},
+		{Name: "same", Rule: "The same documents give the same events in the same order, however long each takes to come.", Check: eventSame},
+		{Name: "kept", Rule: "What an event holds does not change after it was told: the engine keeps it.", Check: eventKept},
+		{Name: "told", Rule: "A finding names its document and its rule, and says what it is; Expect is never given a negative number.", Check: eventTold},
 	}
 }
 

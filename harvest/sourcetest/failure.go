@@ -12,11 +12,11 @@ import (
 
 func failureCases() []rule {
 	return []rule{
-		{Name: "shown", Rule: "A document that fails, in whatever way, shows as a Problem or as the error of the pass, never as a collection without it; no snapshot is Complete.", check: failureShown},
-		{Name: "named", Rule: "The Problem, or the error, that tells of a failed document names it.", check: failureNamed},
-		{Name: "nothing-of-it", Rule: "Of a document that fails nothing is told: it is read to its end and checked before its first event.", check: failureNothingOfIt},
-		{Name: "deletes-nothing", Rule: "A document that fails deletes nothing, and the run is not complete.", check: failureDeletesNothing},
-		{Name: "heals", Rule: "When the document is back, the next run is complete and leaves what an undisturbed one does.", check: failureHeals},
+		{Name: "shown", Rule: "A document that fails, in whatever way, shows as a Problem or as the error of the pass, never as a collection without it; no snapshot is Complete.", Check: failureShown},
+		{Name: "named", Rule: "The Problem, or the error, that tells of a failed document names it.", Check: failureNamed},
+		{Name: "nothing-of-it", Rule: "Of a document that fails nothing is told: it is read to its end and checked before its first event.", Check: failureNothingOfIt},
+		{Name: "deletes-nothing", Rule: "A document that fails deletes nothing, and the run is not complete.", Check: failureDeletesNothing},
+		{Name: "heals", Rule: "When the document is back, the next run is complete and leaves what an undisturbed one does.", Check: failureHeals},
 	}
 }
 

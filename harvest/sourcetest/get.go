@@ -11,7 +11,7 @@ import (
 
 func getCases() []rule {
 	return []rule{
-		{Name: "failure", Rule: "When an answer that a Getter needs fails or breaks off, nothing is kept: the record is as it was, and the task stays.", check: getFailure},
+		{Name: "failure", Rule: "When an answer that a Getter needs fails or breaks off, nothing is kept: the record is as it was, and the task stays.", Check: getFailure},
 	}
 }
 

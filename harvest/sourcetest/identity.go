@@ -11,10 +11,10 @@ import (
 
 func identityCases() []rule {
 	return []rule{
-		{Name: "key", Rule: "Key is not empty and stays the same: for another Source of the same configuration, and before, during and after a pass.", check: identityKey},
-		{Name: "again", Rule: "Events of one Source can be walked again, also after a break, and tells the same.", check: identityAgain},
-		{Name: "at-once", Rule: "Two Sources of the same configuration can be walked at the same time; each tells the same.", check: identityAtOnce},
-		{Name: "inside", Rule: "Inside the loop over one Source another can be walked: no lock is held across a yield.", check: identityInside},
+		{Name: "key", Rule: "Key is not empty and stays the same: for another Source of the same configuration, and before, during and after a pass.", Check: identityKey},
+		{Name: "again", Rule: "Events of one Source can be walked again, also after a break, and tells the same.", Check: identityAgain},
+		{Name: "at-once", Rule: "Two Sources of the same configuration can be walked at the same time; each tells the same.", Check: identityAtOnce},
+		{Name: "inside", Rule: "Inside the loop over one Source another can be walked: no lock is held across a yield.", Check: identityInside},
 	}
 }
 

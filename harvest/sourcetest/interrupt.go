@@ -9,12 +9,12 @@ import (
 
 func interruptCases() []rule {
 	return []rule{
-		{Name: "events", Rule: "A run that ends after any event, all before it stored, and is taken up again, leaves what an undisturbed one does.", check: interruptEvents},
-		{Name: "context", Rule: "A run whose context ends after any event, and is taken up again, leaves what an undisturbed one does.", check: interruptContext},
-		{Name: "documents", Rule: "A run in which any request for a document fails, and the next one, leave what an undisturbed one does.", check: interruptDocuments},
-		{Name: "documents-context", Rule: "A run whose context ends at any request for a document, and is taken up again, leaves what an undisturbed one does.", check: interruptDocumentsContext},
-		{Name: "again", Rule: "Runs that are interrupted again and again, each a little later, leave what an undisturbed one does in the end.", check: interruptAgain},
-		{Name: "moved-on", Rule: "When the publisher moves on before an interrupted run is taken up, the next one finds all that is there then, or says that it is not complete.", check: interruptMovedOn},
+		{Name: "events", Rule: "A run that ends after any event, all before it stored, and is taken up again, leaves what an undisturbed one does.", Check: interruptEvents},
+		{Name: "context", Rule: "A run whose context ends after any event, and is taken up again, leaves what an undisturbed one does.", Check: interruptContext},
+		{Name: "documents", Rule: "A run in which any request for a document fails, and the next one, leave what an undisturbed one does.", Check: interruptDocuments},
+		{Name: "documents-context", Rule: "A run whose context ends at any request for a document, and is taken up again, leaves what an undisturbed one does.", Check: interruptDocumentsContext},
+		{Name: "again", Rule: "Runs that are interrupted again and again, each a little later, leave what an undisturbed one does in the end.", Check: interruptAgain},
+		{Name: "moved-on", Rule: "When the publisher moves on before an interrupted run is taken up, the next one finds all that is there then, or says that it is not complete.", Check: interruptMovedOn},
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 
 func releaseCases() []rule {
 	return []rule{
-		{Name: "end", Rule: "After a pass no body or spool is open, no goroutine is left, and the Source is silent.", check: releaseEnd},
-		{Name: "break", Rule: "After a break, whatever the event, no body or spool is open, no goroutine is left, and the Source is silent.", check: releaseBreak},
-		{Name: "pending", Rule: "A break gives up the requests that are under way: nobody waits for their answers.", check: releasePending},
-		{Name: "failure", Rule: "After a pass in which a document failed, no body or spool is open, no goroutine is left, and the Source is silent.", check: releaseFailure},
-		{Name: "yield", Rule: "While yield runs, which may take days, no body is open but spools: the Source holds no connection.", check: releaseYield},
+		{Name: "end", Rule: "After a pass no body or spool is open, no goroutine is left, and the Source is silent.", Check: releaseEnd},
+		{Name: "break", Rule: "After a break, whatever the event, no body or spool is open, no goroutine is left, and the Source is silent.", Check: releaseBreak},
+		{Name: "pending", Rule: "A break gives up the requests that are under way: nobody waits for their answers.", Check: releasePending},
+		{Name: "failure", Rule: "After a pass in which a document failed, no body or spool is open, no goroutine is left, and the Source is silent.", Check: releaseFailure},
+		{Name: "yield", Rule: "While yield runs, which may take days, no body is open but spools: the Source holds no connection.", Check: releaseYield},
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 
 func stopCases() []rule {
 	return []rule{
-		{Name: "before", Rule: "When the context has ended before it begins, a pass yields the context's error or, if it needs nobody, the whole tale.", check: stopBefore},
-		{Name: "during", Rule: "When the context ends after an event, the pass ends with its error or tells the rest rightly; no document is called a Problem. All is released.", check: stopDuring},
-		{Name: "waiting", Rule: "When the context ends while a document is waited for, the pass ends, with the context's error.", check: stopWaiting},
+		{Name: "before", Rule: "When the context has ended before it begins, a pass yields the context's error or, if it needs nobody, the whole tale.", Check: stopBefore},
+		{Name: "during", Rule: "When the context ends after an event, the pass ends with its error or tells the rest rightly; no document is called a Problem. All is released.", Check: stopDuring},
+		{Name: "waiting", Rule: "When the context ends while a document is waited for, the pass ends, with the context's error.", Check: stopWaiting},
 	}
 }
 

@@ -48,74 +48,44 @@ type Options struct {
 	// all.
 	Places int
 
-	// Patience is how long a pass, or what has to come to its end after one, may take.
-	// Zero means 20 seconds.
+	// Patience is how long a pass, or what has to come to its end after one, may take. If
+	// zero, it is 20 seconds.
 	Patience time.Duration
 }
 
-// A Case checks one rule that a Source keeps: Rule, in a sentence. Its Topic is
-// "identity", "events", "checkpoint" and so on; its Name is unique within the topic.
-// String returns topic/name. Run checks the rule, and skips its test when the Source, or
-// the Sites, have nothing that the rule is about.
-type Case = suite.Case[Options]
-
-// Run checks the Source that o makes against every case. Each is a subtest, topic/name,
-// and logs the rule it checks.
+// Run checks the Source that o makes against every rule. Each is a subtest, topic/name,
+// and logs the rule in one sentence.
 func Run(t *testing.T, o Options) {
 	t.Helper()
-	suite.Run(t, Cases(), o)
+	suite.Run(t, cases(), o)
 }
 
-// Cases returns all cases in the order in which Run runs them.
-func Cases() []Case {
-	var all []Case
-	for _, topic := range topics() {
-		for _, r := range topic.rules {
-			all = append(all, Case{Topic: topic.name, Name: r.Name, Rule: r.Rule, Lack: r.lack, Check: r.run})
-		}
-	}
-	return all
+type (
+	rule  = suite.Rule[Options, *tester]
+	topic = suite.Topic[Options, *tester]
+)
+
+func cases() []suite.Case[Options] {
+	return suite.Cases(newTester,
+		topic{Name: "identity", Rules: identityCases()},
+		topic{Name: "events", Rules: eventCases()},
+		topic{Name: "bytes", Rules: byteCases()},
+		topic{Name: "get", Rules: getCases()},
+		topic{Name: "checkpoint", Rules: checkpointCases()},
+		topic{Name: "release", Rules: releaseCases()},
+		topic{Name: "stop", Rules: stopCases()},
+		topic{Name: "interrupt", Rules: interruptCases()},
+		topic{Name: "failure", Rules: failureCases()},
+	)
 }
 
-type topic struct {
-	name  string
-	rules []rule
-}
-
-func topics() []topic {
-	return []topic{
-		{"identity", identityCases()},
-		{"events", eventCases()},
-		{"bytes", byteCases()},
-		{"get", getCases()},
-		{"checkpoint", checkpointCases()},
-		{"release", releaseCases()},
-		{"stop", stopCases()},
-		{"interrupt", interruptCases()},
-		{"failure", failureCases()},
-	}
-}
-
-// A rule is a Case on a tester.
-type rule struct {
-	Name, Rule string
-	check      func(t *tester)
-}
-
-// lack returns what is missing to check the rule: nothing but what each check itself
-// finds out.
-func (r rule) lack(Options) string { return "" }
-
-func (r rule) run(t testing.TB, o Options) {
+func newTester(t testing.TB, o Options) *tester {
 	t.Helper()
 	if o.Source == nil || o.Store == nil || len(o.Sites) == 0 {
 		t.Fatal("Options need Source, Store and at least one of Sites")
 	}
-	if o.Patience == 0 {
-		o.Patience = 20 * time.Second
-	}
 	if o.Places == 0 {
 		o.Places = 60
 	}
-	r.check(&tester{suite.Tester{TB: t, Ctx: t.Context(), Patience: o.Patience}, o, -1})
+	return &tester{suite.NewTester(t, o.Patience), o, -1}
 }

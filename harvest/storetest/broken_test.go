@@ -54,10 +54,7 @@ func TestBrokenStores(t *testing.T) {
 	for _, b := range allBroken() {
 		all = append(all, suite.Broken[storetest.Options]{Name: b.name, Caught: b.caught, Options: b.options})
 	}
-	cases := slices.DeleteFunc(storetest.Cases(), func(c storetest.Case) bool {
-		return c.Topic == "catalog" // catalogtest shows that these can fail
-	})
-	suite.CatchAll(t, cases, all, *matrix)
+	suite.CatchAll(t, storetest.Cases(), all, *matrix)
 }
 
 // What breaks nothing is caught by nothing: the recorder and the faulty store are not

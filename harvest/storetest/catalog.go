@@ -3,39 +3,26 @@ package storetest
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/suite"
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 
-// catalogCases are those of package catalogtest: every Store is a Catalog.
-func catalogCases() (all []Case) {
-	for _, c := range catalogtest.Cases() {
-		all = append(all, Case{
-			Topic: "catalog", Name: c.Topic + "-" + c.Name, Rule: c.Rule,
-			Lack: func(Options) string { return "" },
-			Check: func(t testing.TB, o Options) {
-				t.Helper()
-				c.Check(t, catalogtest.Options{
-					Open:     func(t testing.TB) websync.Catalog { return o.openFilled(t) },
-					Change:   func(c websync.Catalog, n int) error { return c.(*writer).putOne(n) },
-					Patience: o.Patience,
-				})
-			},
-		})
+// catalog returns the options of package catalogtest: every Store is a Catalog.
+func (o Options) catalog() catalogtest.Options {
+	return catalogtest.Options{
+		Open:     func(t testing.TB) websync.Catalog { return o.openFilled(t) },
+		Change:   func(c websync.Catalog, n int) error { return c.(*writer).putOne(n) },
+		Patience: o.Patience,
 	}
-	return all
 }
 
 // openFilled returns a writer to a Store with two sources, resources that came, changed
 // and went, and bodies.
 func (o Options) openFilled(tb testing.TB) *writer {
 	tb.Helper()
-	t := &tester{suite.Tester{TB: tb, Ctx: tb.Context(), Patience: 20 * time.Second}, o}
-	a := t.open().writer("a")
+	a := newTester(tb, o).open().writer("a")
 	b := a.writer("b")
 	for i, id := range []string{uri1, uri2, uri3, uri4, uri5} {
 		a.keep(id, pattern(10_000*i, uint64(i)))

@@ -15,20 +15,20 @@ import (
 
 func commitCases() []rule {
 	return []rule{
-		{Name: "conflicts", Rule: "When a Base does not fit nothing is applied, and all ids that do not fit are named without an error.", check: commitConflicts},
-		{Name: "repair", Rule: "A Batch with conflicts is not remembered: it can be repaired and sent again, with its bodies.", check: commitRepair},
-		{Name: "half-way-body", Rule: "A body that is missing in the last Put leaves nothing of the whole Batch.", check: commitHalfWayBody},
-		{Name: "half-way-id", Rule: "An id that is not allowed in the last Task leaves nothing of the whole Batch.", check: commitHalfWayID},
-		{Name: "half-way-context", Rule: "Wherever its context ends, a Batch is applied whole or not at all, and can be sent again.", check: commitHalfWayContext},
-		{Name: "at-once", Rule: "A reader sees all of a Batch or nothing of it.", check: commitAtOnce},
-		{Name: "twice", Rule: "An id twice among Puts and Touches is ErrBatch.", check: commitTwice},
-		{Name: "put-and-task", Rule: "A record and a task may have the same id in one Batch.", check: commitPutAndTask},
-		{Name: "zero-id", Rule: "A Batch without an ID is not taken for a repetition on a new name.", check: commitZeroID},
-		{Name: "checkpoint", Rule: "The checkpoint is zero at first, is kept with its version, stays where a Batch has none, and can be reset.", check: commitCheckpoint},
-		{Name: "large-checkpoint", Rule: "A checkpoint of a megabyte comes back.", check: commitLargeCheckpoint},
-		{Name: "large", Rule: "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", check: commitLarge},
-		{Name: "sources", Rule: "Sources share the log and nothing else.", check: commitSources},
-		{Name: "arguments", Rule: "What the caller does later to its arguments and to results does not reach the Store.", check: commitArguments},
+		{Name: "conflicts", Rule: "When a Base does not fit nothing is applied, and all ids that do not fit are named without an error.", Check: commitConflicts},
+		{Name: "repair", Rule: "A Batch with conflicts is not remembered: it can be repaired and sent again, with its bodies.", Check: commitRepair},
+		{Name: "half-way-body", Rule: "A body that is missing in the last Put leaves nothing of the whole Batch.", Check: commitHalfWayBody},
+		{Name: "half-way-id", Rule: "An id that is not allowed in the last Task leaves nothing of the whole Batch.", Check: commitHalfWayID},
+		{Name: "half-way-context", Rule: "Wherever its context ends, a Batch is applied whole or not at all, and can be sent again.", Check: commitHalfWayContext},
+		{Name: "at-once", Rule: "A reader sees all of a Batch or nothing of it.", Check: commitAtOnce},
+		{Name: "twice", Rule: "An id twice among Puts and Touches is ErrBatch.", Check: commitTwice},
+		{Name: "put-and-task", Rule: "A record and a task may have the same id in one Batch.", Check: commitPutAndTask},
+		{Name: "zero-id", Rule: "A Batch without an ID is not taken for a repetition on a new name.", Check: commitZeroID},
+		{Name: "checkpoint", Rule: "The checkpoint is zero at first, is kept with its version, stays where a Batch has none, and can be reset.", Check: commitCheckpoint},
+		{Name: "large-checkpoint", Rule: "A checkpoint of a megabyte comes back.", Check: commitLargeCheckpoint},
+		{Name: "large", Rule: "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", Check: commitLarge},
+		{Name: "sources", Rule: "Sources share the log and nothing else.", Check: commitSources},
+		{Name: "arguments", Rule: "What the caller does later to its arguments and to results does not reach the Store.", Check: commitArguments},
 	}
 }
 

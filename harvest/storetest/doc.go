@@ -5,13 +5,11 @@
 // # Use
 //
 // A test of the Store calls [Run] with a function that opens a new, empty one. Each rule
-// of the contract is a [Case], a subtest topic/name that logs the rule in one sentence,
-// so
+// of the contract is a subtest topic/name that logs the rule in one sentence, so
 //
 //	go test -run TestConformance/claim -v
 //
-// shows the rules about claims and which of them the Store keeps. [Cases] lists them all,
-// and each can be run alone.
+// lists the rules about claims and which of them the Store keeps.
 //
 // # What else it can check
 //

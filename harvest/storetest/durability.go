@@ -11,14 +11,14 @@ import (
 
 func durabilityCases() []rule {
 	return []rule{
-		{Name: "everything", Rule: "Records, log, tasks, checkpoints, State and Head are the same after Reopen.", needs: aReopen, check: durabilityEverything},
-		{Name: "bodies", Rule: "Bodies are there after Reopen, also beside one that never got its Commit.", needs: aReopen, check: durabilityBodies},
-		{Name: "counters", Rule: "Numbers, Born and times go on after Reopen, and numbers of tasks do not come again.", needs: aReopen, check: durabilityCounters},
-		{Name: "claims", Rule: "After Reopen who lost a claim is still fenced, and the next Epoch is higher.", needs: aReopen, check: durabilityClaims},
-		{Name: "repeat", Rule: "A Batch that was applied before Reopen is answered with success and changes nothing.", needs: aReopen, check: durabilityRepeat},
-		{Name: "base", Rule: "Bases are compared after Reopen as before.", needs: aReopen, check: durabilityBase},
-		{Name: "generations", Rule: "Generations are the same after Reopen, dropped ones stay dropped.", needs: aReopen, check: durabilityGenerations},
-		{Name: "failed", Rule: "Nothing of a Batch that failed appears after Reopen.", needs: aReopen, check: durabilityFailed},
+		{Name: "everything", Rule: "Records, log, tasks, checkpoints, State and Head are the same after Reopen.", Lack: aReopen, Check: durabilityEverything},
+		{Name: "bodies", Rule: "Bodies are there after Reopen, also beside one that never got its Commit.", Lack: aReopen, Check: durabilityBodies},
+		{Name: "counters", Rule: "Numbers, Born and times go on after Reopen, and numbers of tasks do not come again.", Lack: aReopen, Check: durabilityCounters},
+		{Name: "claims", Rule: "After Reopen who lost a claim is still fenced, and the next Epoch is higher.", Lack: aReopen, Check: durabilityClaims},
+		{Name: "repeat", Rule: "A Batch that was applied before Reopen is answered with success and changes nothing.", Lack: aReopen, Check: durabilityRepeat},
+		{Name: "base", Rule: "Bases are compared after Reopen as before.", Lack: aReopen, Check: durabilityBase},
+		{Name: "generations", Rule: "Generations are the same after Reopen, dropped ones stay dropped.", Lack: aReopen, Check: durabilityGenerations},
+		{Name: "failed", Rule: "Nothing of a Batch that failed appears after Reopen.", Lack: aReopen, Check: durabilityFailed},
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 
 func idCases() []rule {
 	return []rule{
-		{Name: "odd", Rule: "An id is any string of bytes; no two different ones are the same.", check: idOdd},
-		{Name: "longest", Rule: "Ids of MaxID bytes are taken, also when only the last byte differs.", check: idLongest},
-		{Name: "too-long", Rule: "An id over MaxID bytes is ErrBatch, wherever it stands.", check: idTooLong},
-		{Name: "empty", Rule: "An empty id is ErrBatch, wherever it stands.", check: idEmpty},
-		{Name: "two-sources", Rule: "The same id in two sources is two records.", check: idTwoSources},
-		{Name: "odd-sources", Rule: "Sources whose keys are odd, or begin with one another, do not mix.", check: idOddSources},
+		{Name: "odd", Rule: "An id is any string of bytes; no two different ones are the same.", Check: idOdd},
+		{Name: "longest", Rule: "Ids of MaxID bytes are taken, also when only the last byte differs.", Check: idLongest},
+		{Name: "too-long", Rule: "An id over MaxID bytes is ErrBatch, wherever it stands.", Check: idTooLong},
+		{Name: "empty", Rule: "An empty id is ErrBatch, wherever it stands.", Check: idEmpty},
+		{Name: "two-sources", Rule: "The same id in two sources is two records.", Check: idTwoSources},
+		{Name: "odd-sources", Rule: "Sources whose keys are odd, or begin with one another, do not mix.", Check: idOddSources},
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 
 func logCases() []rule {
 	return []rule{
-		{Name: "dense", Rule: "Numbers are 1, 2, 3 … over all sources, in the order of the Commits and of the Puts in each.", check: logDense},
-		{Name: "concurrent", Rule: "Under concurrent Commits of several sources numbers stay dense and times strictly increasing.", check: logConcurrent},
-		{Name: "tail", Rule: "Who has seen a number never finds a smaller one later.", check: logTail},
-		{Name: "times", Rule: "The time of an entry is max(clock, last + 1 µs), also within a Batch.", needs: aClock, check: logTimes},
-		{Name: "clock-back", Rule: "A clock that steps back does not take the log back.", needs: aClock, check: logClockBack},
-		{Name: "whole-microseconds", Rule: "Commit times are whole microseconds in UTC, strictly increasing, and the same in records and log.", check: logWholeMicroseconds},
-		{Name: "born", Rule: "Born numbers are dense, and an id keeps its own through deletion and return.", check: logBorn},
-		{Name: "superseded", Rule: "Every Put and deletion stays in the log, each as the description was at that change.", check: logSuperseded},
-		{Name: "touch", Rule: "A Touch leaves no entry and changes none.", check: logTouch},
-		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", check: logRange},
-		{Name: "long", Rule: "A log of many pages is whole and in order, for all sources and for each.", check: logLong},
-		{Name: "unknown-generation", Rule: "The Changes of an unknown generation are ErrNotFound.", check: logUnknownGeneration},
+		{Name: "dense", Rule: "Numbers are 1, 2, 3 … over all sources, in the order of the Commits and of the Puts in each.", Check: logDense},
+		{Name: "concurrent", Rule: "Under concurrent Commits of several sources numbers stay dense and times strictly increasing.", Check: logConcurrent},
+		{Name: "tail", Rule: "Who has seen a number never finds a smaller one later.", Check: logTail},
+		{Name: "times", Rule: "The time of an entry is max(clock, last + 1 µs), also within a Batch.", Lack: aClock, Check: logTimes},
+		{Name: "clock-back", Rule: "A clock that steps back does not take the log back.", Lack: aClock, Check: logClockBack},
+		{Name: "whole-microseconds", Rule: "Commit times are whole microseconds in UTC, strictly increasing, and the same in records and log.", Check: logWholeMicroseconds},
+		{Name: "born", Rule: "Born numbers are dense, and an id keeps its own through deletion and return.", Check: logBorn},
+		{Name: "superseded", Rule: "Every Put and deletion stays in the log, each as the description was at that change.", Check: logSuperseded},
+		{Name: "touch", Rule: "A Touch leaves no entry and changes none.", Check: logTouch},
+		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", Check: logRange},
+		{Name: "long", Rule: "A log of many pages is whole and in order, for all sources and for each.", Check: logLong},
+		{Name: "unknown-generation", Rule: "The Changes of an unknown generation are ErrNotFound.", Check: logUnknownGeneration},
 	}
 }
 

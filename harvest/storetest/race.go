@@ -12,10 +12,10 @@ import (
 
 func raceCases() []rule {
 	return []rule{
-		{Name: "commit-commit", Rule: "Of two Commits at once with the same Epoch and N one is applied, and the other is ErrFenced.", check: raceCommitCommit},
-		{Name: "base", Rule: "Of two holders who change one record at once from the same Base one has a conflict.", check: raceBase},
-		{Name: "commit-claim", Rule: "A Commit at the moment of a takeover is applied before it or ErrFenced, never after it.", needs: aClock, check: raceCommitClaim},
-		{Name: "renew-claim", Rule: "At the moment of a takeover the old holder renews its claim or the new one gets it, never both.", needs: aClock, check: raceRenewClaim},
+		{Name: "commit-commit", Rule: "Of two Commits at once with the same Epoch and N one is applied, and the other is ErrFenced.", Check: raceCommitCommit},
+		{Name: "base", Rule: "Of two holders who change one record at once from the same Base one has a conflict.", Check: raceBase},
+		{Name: "commit-claim", Rule: "A Commit at the moment of a takeover is applied before it or ErrFenced, never after it.", Lack: aClock, Check: raceCommitClaim},
+		{Name: "renew-claim", Rule: "At the moment of a takeover the old holder renews its claim or the new one gets it, never both.", Lack: aClock, Check: raceRenewClaim},
 	}
 }
 

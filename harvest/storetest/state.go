@@ -10,13 +10,13 @@ import (
 
 func stateCases() []rule {
 	return []rule{
-		{Name: "missing", Rule: "A key without a value is nil.", check: stateMissing},
-		{Name: "swap", Rule: "Swap creates, replaces and deletes; with another old value it is ErrConflict and changes nothing.", check: stateSwap},
-		{Name: "empty", Rule: "An empty value and no value are the same.", check: stateEmpty},
-		{Name: "keys", Rule: "Keys are any bytes, and each has its own value.", check: stateKeys},
-		{Name: "one-winner", Rule: "Of several Swaps at once from the same old value one succeeds.", check: stateOneWinner},
-		{Name: "batch", Rule: "A Batch sets and deletes values whatever they are, together with the rest or not at all.", check: stateBatch},
-		{Name: "arguments", Rule: "Neither the arguments nor the result are shared with the Store.", check: stateArguments},
+		{Name: "missing", Rule: "A key without a value is nil.", Check: stateMissing},
+		{Name: "swap", Rule: "Swap creates, replaces and deletes; with another old value it is ErrConflict and changes nothing.", Check: stateSwap},
+		{Name: "empty", Rule: "An empty value and no value are the same.", Check: stateEmpty},
+		{Name: "keys", Rule: "Keys are any bytes, and each has its own value.", Check: stateKeys},
+		{Name: "one-winner", Rule: "Of several Swaps at once from the same old value one succeeds.", Check: stateOneWinner},
+		{Name: "batch", Rule: "A Batch sets and deletes values whatever they are, together with the rest or not at all.", Check: stateBatch},
+		{Name: "arguments", Rule: "Neither the arguments nor the result are shared with the Store.", Check: stateArguments},
 	}
 }
 

@@ -12,22 +12,22 @@ import (
 
 func taskCases() []rule {
 	return []rule{
-		{Name: "every-field", Rule: "Every field of a Task comes back, from Tasks and from Due.", check: taskEveryField},
-		{Name: "times", Rule: "Due comes back in UTC, in whole microseconds: what is finer is cut off; zero stays zero.", check: taskTimes},
-		{Name: "replace", Rule: "A Task replaces the one of its id, and gets another N each time.", check: taskReplace},
-		{Name: "done", Rule: "Done removes the task with this N, or whichever there is when N is 0; a wrong N is ignored.", check: taskDone},
-		{Name: "done-before-tasks", Rule: "Done is applied before Tasks.", check: taskDoneBeforeTasks},
-		{Name: "replace-only", Rule: "A task with an N replaces only the task with this N, and is dropped if there is none.", check: taskReplaceOnly},
-		{Name: "n-never-again", Rule: "A task that comes after one that was done has another N.", check: taskNNeverAgain},
-		{Name: "due", Rule: "Due returns at most n tasks to get whose Due is not after now, earliest first.", check: taskDue},
-		{Name: "not-due", Rule: "Parked tasks and withheld deletions are never due; Tasks yields them.", check: taskNotDue},
-		{Name: "due-replaced", Rule: "A task that is put off, parked or done is no longer due at its old time.", check: taskDueReplaced},
-		{Name: "order", Rule: "Tasks yields ids greater than after in byte order.", check: taskOrder},
-		{Name: "long", Rule: "Tasks of many pages are whole and in order.", check: taskLong},
-		{Name: "long-text", Rule: "A Task's Error of 4 KiB and its long description come back.", check: taskLongText},
-		{Name: "carried-out", Rule: "A change that carries out a task is a conflict if the id has none with this N.", check: taskCarriedOut},
-		{Name: "lookup", Rule: "LookupTasks answers in the order of ids, each time an id is asked, with zero for one that has no task, and with every kind.", check: taskLookup},
-		{Name: "source", Rule: "Tasks belong to the Batch's source.", check: taskSource},
+		{Name: "every-field", Rule: "Every field of a Task comes back, from Tasks and from Due.", Check: taskEveryField},
+		{Name: "times", Rule: "Due comes back in UTC, in whole microseconds: what is finer is cut off; zero stays zero.", Check: taskTimes},
+		{Name: "replace", Rule: "A Task replaces the one of its id, and gets another N each time.", Check: taskReplace},
+		{Name: "done", Rule: "Done removes the task with this N, or whichever there is when N is 0; a wrong N is ignored.", Check: taskDone},
+		{Name: "done-before-tasks", Rule: "Done is applied before Tasks.", Check: taskDoneBeforeTasks},
+		{Name: "replace-only", Rule: "A task with an N replaces only the task with this N, and is dropped if there is none.", Check: taskReplaceOnly},
+		{Name: "n-never-again", Rule: "A task that comes after one that was done has another N.", Check: taskNNeverAgain},
+		{Name: "due", Rule: "Due returns at most n tasks to get whose Due is not after now, earliest first.", Check: taskDue},
+		{Name: "not-due", Rule: "Parked tasks and withheld deletions are never due; Tasks yields them.", Check: taskNotDue},
+		{Name: "due-replaced", Rule: "A task that is put off, parked or done is no longer due at its old time.", Check: taskDueReplaced},
+		{Name: "order", Rule: "Tasks yields ids greater than after in byte order.", Check: taskOrder},
+		{Name: "long", Rule: "Tasks of many pages are whole and in order.", Check: taskLong},
+		{Name: "long-text", Rule: "A Task's Error of 4 KiB and its long description come back.", Check: taskLongText},
+		{Name: "carried-out", Rule: "A change that carries out a task is a conflict if the id has none with this N.", Check: taskCarriedOut},
+		{Name: "lookup", Rule: "LookupTasks answers in the order of ids, each time an id is asked, with zero for one that has no task, and with every kind.", Check: taskLookup},
+		{Name: "source", Rule: "Tasks belong to the Batch's source.", Check: taskSource},
 	}
 }
 

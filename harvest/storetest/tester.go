@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -19,6 +20,8 @@ type tester struct {
 	suite.Tester
 	options Options
 }
+
+func newTester(t testing.TB, o Options) *tester { return &tester{suite.NewTester(t, o.Patience), o} }
 
 // open returns a new Store.
 func (t *tester) open() *store {

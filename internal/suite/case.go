@@ -11,10 +11,37 @@ type Case[O any] struct {
 	Name  string // unique within its topic
 	Rule  string // in a sentence
 
-	// Lack returns what o lacks to check the rule, "" if nothing.
+	// Lack returns what o lacks to check the rule, "" if nothing. If nil, it lacks nothing.
 	Lack func(o O) string
 	// Check checks the rule. What breaks it is an error of t.
 	Check func(t testing.TB, o O)
+}
+
+// A Rule is a Case without its topic whose check works with a T.
+type Rule[O, T any] struct {
+	Name, Rule string
+	Lack       func(o O) string // as in Case
+	Check      func(t T)
+}
+
+// A Topic is the rules about one thing.
+type Topic[O, T any] struct {
+	Name  string
+	Rules []Rule[O, T]
+}
+
+// Cases returns the cases of topics. Begin returns what the check of a case works with.
+func Cases[O, T any](begin func(t testing.TB, o O) T, topics ...Topic[O, T]) (all []Case[O]) {
+	for _, topic := range topics {
+		for _, r := range topic.Rules {
+			check := func(t testing.TB, o O) {
+				t.Helper()
+				r.Check(begin(t, o))
+			}
+			all = append(all, Case[O]{Topic: topic.Name, Name: r.Name, Rule: r.Rule, Lack: r.Lack, Check: check})
+		}
+	}
+	return all
 }
 
 // String returns topic/name.
@@ -24,8 +51,10 @@ func (c Case[O]) String() string { return c.Topic + "/" + c.Name }
 func (c Case[O]) Run(t testing.TB, o O) {
 	t.Helper()
 	t.Log(c.Rule)
-	if lack := c.Lack(o); lack != "" {
-		t.Skip("not checked: " + lack)
+	if c.Lack != nil {
+		if lack := c.Lack(o); lack != "" {
+			t.Skip("not checked: " + lack)
+		}
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -17,6 +17,14 @@ type Tester struct {
 	Patience time.Duration // how long a call may take before it counts as blocked
 }
 
+// NewTester returns a Tester. If patience is zero, it is 20 seconds.
+func NewTester(t testing.TB, patience time.Duration) Tester {
+	if patience == 0 {
+		patience = 20 * time.Second
+	}
+	return Tester{TB: t, Ctx: t.Context(), Patience: patience}
+}
+
 // OK ends the case if err is not nil.
 func (t *Tester) OK(err error, what string, args ...any) {
 	t.Helper()

@@ -13,9 +13,9 @@
 // and bodies. The more there is, the more is checked; a case that finds nothing to look
 // at is skipped and says what it lacks.
 //
-// Each rule of the contract is a [Case], a subtest topic/name that logs the rule in one
-// sentence. [Cases] lists them all. Package storetest runs them too, so a Store that
-// passes storetest need not be checked here again.
+// Each rule of the contract is a subtest topic/name that logs the rule in one sentence.
+// Package storetest runs them too, so a Store that passes storetest need not be checked
+// here again.
 //
 // Not checked: how fast a Catalog is, and that its memory stays flat.
 package catalogtest

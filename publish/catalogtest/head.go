@@ -9,9 +9,9 @@ import (
 
 func headRules() []rule {
 	return []rule{
-		{Name: "log", Rule: "The Generation is at least 1; First, Last and their times are those of the log; numbers are dense from 1, times strictly increasing whole microseconds in UTC.", check: headLog},
-		{Name: "live", Rule: "Live counts the live resources of each source.", check: headLive},
-		{Name: "born", Rule: "Born is the greatest Born given out.", check: headBorn},
+		{Name: "log", Rule: "The Generation is at least 1; First, Last and their times are those of the log; numbers are dense from 1, times strictly increasing whole microseconds in UTC.", Check: headLog},
+		{Name: "live", Rule: "Live counts the live resources of each source.", Check: headLive},
+		{Name: "born", Rule: "Born is the greatest Born given out.", Check: headBorn},
 	}
 }
 
@@ -40,9 +40,9 @@ func headBorn(t *tester) {
 
 func logRules() []rule {
 	return []rule{
-		{Name: "entries", Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two ids share one.", check: logEntries},
-		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", check: logRange},
-		{Name: "generations", Rule: "The newest generation may be named; an unknown one is ErrNotFound.", check: logGenerations},
+		{Name: "entries", Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two ids share one.", Check: logEntries},
+		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", Check: logRange},
+		{Name: "generations", Rule: "The newest generation may be named; an unknown one is ErrNotFound.", Check: logGenerations},
 	}
 }
 
@@ -126,9 +126,9 @@ func logGenerations(t *tester) {
 
 func resourceRules() []rule {
 	return []rule{
-		{Name: "order", Rule: "Resources are live, in the order of Born, and each is there once.", check: resourceOrder},
-		{Name: "log", Rule: "Resources are those whose last entry of the log is no deletion, with its number, Born, time and kind.", check: resourceLog},
-		{Name: "range", Rule: "A Range of Resources yields those with After < Born <= Until of its sources.", check: resourceRange},
+		{Name: "order", Rule: "Resources are live, in the order of Born, and each is there once.", Check: resourceOrder},
+		{Name: "log", Rule: "Resources are those whose last entry of the log is no deletion, with its number, Born, time and kind.", Check: resourceLog},
+		{Name: "range", Rule: "A Range of Resources yields those with After < Born <= Until of its sources.", Check: resourceRange},
 	}
 }
 
@@ -185,8 +185,8 @@ func resourceRange(t *tester) {
 
 func getRules() []rule {
 	return []rule{
-		{Name: "order", Rule: "Get answers in the order of ids, each time an id is asked, and with zero for an unknown one.", check: getOrder},
-		{Name: "log", Rule: "Get returns the last entry of an id, live or deleted, and of a live one what Resources yields.", check: getLog},
+		{Name: "order", Rule: "Get answers in the order of ids, each time an id is asked, and with zero for an unknown one.", Check: getOrder},
+		{Name: "log", Rule: "Get returns the last entry of an id, live or deleted, and of a live one what Resources yields.", Check: getLog},
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 
 func iteratorRules() []rule {
 	return []rule{
-		{Name: "inside", Rule: "Any method may be called inside the loop.", check: func(t *tester) { t.Inside(t.stocked(), t.use) }},
-		{Name: "paused", Rule: "A loop that stands still holds up nobody.", check: func(t *tester) { t.Paused(t.stocked(), t.use) }},
-		{Name: "many", Rule: "Dozens of loops that stand still hold no connection: everything else goes on.", check: func(t *tester) { t.Nested(t.stocked(), t.use) }},
-		{Name: "break", Rule: "To break off a loop releases everything.", check: func(t *tester) { t.BrokenOff(t.stocked(), t.use) }},
-		{Name: "again", Rule: "Two loops at once do not disturb each other, and each yields the same.", check: func(t *tester) { t.TwiceAtOnce(t.stocked()) }},
-		{Name: "context", Rule: "When its context ends an iterator comes to an end; an error is the last thing it yields.", check: func(t *tester) { t.Cancelled(t.stocked(), t.use) }},
-		{Name: "arguments", Rule: "Arguments and results are copied: their owner may change them.", check: iteratorArguments},
+		{Name: "inside", Rule: "Any method may be called inside the loop.", Check: func(t *tester) { t.Inside(t.stocked(), t.use) }},
+		{Name: "paused", Rule: "A loop that stands still holds up nobody.", Check: func(t *tester) { t.Paused(t.stocked(), t.use) }},
+		{Name: "many", Rule: "Dozens of loops that stand still hold no connection: everything else goes on.", Check: func(t *tester) { t.Nested(t.stocked(), t.use) }},
+		{Name: "break", Rule: "To break off a loop releases everything.", Check: func(t *tester) { t.BrokenOff(t.stocked(), t.use) }},
+		{Name: "again", Rule: "Two loops at once do not disturb each other, and each yields the same.", Check: func(t *tester) { t.TwiceAtOnce(t.stocked()) }},
+		{Name: "context", Rule: "When its context ends an iterator comes to an end; an error is the last thing it yields.", Check: func(t *tester) { t.Cancelled(t.stocked(), t.use) }},
+		{Name: "arguments", Rule: "Arguments and results are copied: their owner may change them.", Check: iteratorArguments},
 	}
 }
 
@@ -80,9 +80,9 @@ func iteratorArguments(t *tester) {
 
 func growthRules() []rule {
 	return []rule{
-		{Name: "appends", Rule: "A change moves Head and appends to the log; what was there stays.", grows: true, check: growthAppends},
-		{Name: "ends", Rule: "A loop that adds to the Catalog ends at the head that was there when it began.", grows: true, check: growthEnds},
-		{Name: "at-once", Rule: "While the log grows every reader sees dense numbers, up to the Head that it has seen.", grows: true, check: growthAtOnce},
+		{Name: "appends", Rule: "A change moves Head and appends to the log; what was there stays.", Lack: aChange, Check: growthAppends},
+		{Name: "ends", Rule: "A loop that adds to the Catalog ends at the head that was there when it began.", Lack: aChange, Check: growthEnds},
+		{Name: "at-once", Rule: "While the log grows every reader sees dense numbers, up to the Head that it has seen.", Lack: aChange, Check: growthAtOnce},
 	}
 }
 

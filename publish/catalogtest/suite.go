@@ -23,68 +23,47 @@ type Options struct {
 	Patience time.Duration
 }
 
-// A Case checks one rule that a Catalog keeps: Rule, in a sentence. Its Topic is "head",
-// "log", "resources" and so on; its Name is unique within the topic. String returns
-// topic/name. Run checks the rule on a new Catalog, and skips its test when the case
-// needs more than the Options give.
-type Case = suite.Case[Options]
-
-// Run checks the Catalog that o opens against every case. Each is a subtest, topic/name,
-// and logs the rule it checks.
+// Run checks the Catalog that o opens against every rule. Each is a subtest, topic/name,
+// and logs the rule in one sentence.
 func Run(t *testing.T, o Options) {
 	t.Helper()
-	suite.Run(t, Cases(), o)
+	suite.Run(t, cases(), o)
 }
 
-// Cases returns all cases in the order in which Run runs them.
-func Cases() []Case {
-	var all []Case
-	for _, topic := range []struct {
-		name  string
-		rules []rule
-	}{
-		{"head", headRules()},
-		{"log", logRules()},
-		{"resources", resourceRules()},
-		{"get", getRules()},
-		{"bodies", bodyRules()},
-		{"iterators", iteratorRules()},
-		{"growth", growthRules()},
-	} {
-		for _, r := range topic.rules {
-			all = append(all, Case{Topic: topic.name, Name: r.Name, Rule: r.Rule, Lack: r.lack, Check: r.run})
-		}
-	}
-	return all
+type (
+	rule  = suite.Rule[Options, *tester]
+	topic = suite.Topic[Options, *tester]
+)
+
+func cases() []suite.Case[Options] {
+	return suite.Cases(newTester,
+		topic{Name: "head", Rules: headRules()},
+		topic{Name: "log", Rules: logRules()},
+		topic{Name: "resources", Rules: resourceRules()},
+		topic{Name: "get", Rules: getRules()},
+		topic{Name: "bodies", Rules: bodyRules()},
+		topic{Name: "iterators", Rules: iteratorRules()},
+		topic{Name: "growth", Rules: growthRules()},
+	)
 }
 
-// A rule is a Case on a tester.
-type rule struct {
-	Name, Rule string
-	grows      bool // it needs Options.Change
-	check      func(t *tester)
-}
-
-func (r rule) lack(o Options) string {
-	if r.grows && o.Change == nil {
+func aChange(o Options) string {
+	if o.Change == nil {
 		return "Options.Change is not set"
 	}
 	return ""
 }
 
-func (r rule) run(t testing.TB, o Options) {
+func newTester(t testing.TB, o Options) *tester {
 	t.Helper()
 	if o.Open == nil {
 		t.Fatal("Options.Open is not set")
-	}
-	if o.Patience == 0 {
-		o.Patience = 20 * time.Second
 	}
 	c := o.Open(t)
 	if c == nil {
 		t.Fatal("there is no Catalog")
 	}
-	r.check(&tester{Tester: suite.Tester{TB: t, Ctx: t.Context(), Patience: o.Patience}, Catalog: c, options: o})
+	return &tester{Tester: suite.NewTester(t, o.Patience), Catalog: c, options: o}
 }
 
 // A tester is one case at work, on a Catalog with the calls that a case does not expect

@@ -1,0 +1,3 @@
+package sourcetest
+
+var Cases = cases
