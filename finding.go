@@ -155,6 +155,28 @@ func (e *ParseError) Error() string {
 // Unwrap returns e.Err.
 func (e *ParseError) Unwrap() error { return e.Err }
 
+// An EntryError is why a writer refuses an entry, or an element of one.
+type EntryError struct {
+	Format  string // "sitemap", "atom", …: the package that writes it
+	ID      string // loc or id of the entry; may be empty
+	Element string // local name; may be empty
+	Section string // of the specification that forbids it, e.g. "RFC 4287 §4.2.15"; may be empty
+	Err     error
+}
+
+// Error returns, for example, "atom: urn:example:1: updated: missing (RFC 4287 §4.1.2)".
+func (e *EntryError) Error() string {
+	id := strings.Trim(strconv.Quote(e.ID[:min(len(e.ID), 200)]), `"`)
+	text := join(": ", e.Format, id, e.Element, e.Err.Error())
+	if e.Section != "" {
+		text += " (" + e.Section + ")"
+	}
+	return text
+}
+
+// Unwrap returns e.Err.
+func (e *EntryError) Unwrap() error { return e.Err }
+
 // join joins the parts that are not empty.
 func join(sep string, parts ...string) string {
 	var b strings.Builder

@@ -1,9 +1,12 @@
 package sitemap
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/element"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // An Alternate is an <xhtml:link rel="alternate"> of an [Entry]: its page in another
@@ -16,46 +19,55 @@ type Alternate struct {
 }
 
 // Alternates returns the alternates of e: those for languages and those for media. It
-// returns those that can be read even if there is an error, which joins an [*EntryError]
-// for each of the others. Links of other relations are left out.
-func (e *Entry) Alternates() ([]Alternate, error) {
-	all, err := extensionsOf(e, XHTMLNamespace, "link", func(n *node) (Alternate, error) {
-		if !n.isAlternate() {
-			return Alternate{}, nil
+// returns those that can be read even if there is an error, which joins a
+// [*websync.EntryError] for each of the others. Links of other relations are left out.
+func (e *Entry) Alternates() (all []Alternate, err error) {
+	var errs []error
+	for i := range e.Elements {
+		x := &e.Elements[i]
+		if x.Space != XHTMLNamespace || x.Local != "link" {
+			continue
 		}
-		a := Alternate{n.attr("hreflang"), strings.TrimSpace(n.attr("href")), n.attr("media")}
-		if a.Href == "" {
-			return a, &fault{message: "no href"}
+		n, err := element.Parse(x)
+		if err == nil && !isAlternate(n) {
+			continue
 		}
-		return a, nil
-	})
-	kept := all[:0]
-	for _, a := range all {
-		if a.Href != "" {
-			kept = append(kept, a)
+		if err == nil && href(n) == "" {
+			err = errors.New("no href")
 		}
+		if err != nil {
+			errs = append(errs, &websync.EntryError{Format: "sitemap", ID: e.Loc, Element: x.Local, Err: err})
+			continue
+		}
+		all = append(all, Alternate{n.Attr("hreflang"), href(n), n.Attr("media")})
 	}
-	return kept, err
+	return all, errors.Join(errs...)
 }
 
 // Element returns the alternate as an extension element, for [Entry] Elements. It refuses
-// with an [*EntryError] what the rules call an error.
+// with a [*websync.EntryError] what the rules call an error.
 func (a Alternate) Element() (websync.Element, error) {
-	m := newMarkup("xhtml", XHTMLNamespace, "link")
-	m.attr("rel", "alternate")
-	m.attr("hreflang", a.Lang)
-	m.attr("media", a.Media)
-	m.attr("href", a.Href)
-	m.b = append(m.b, "/>"...)
-	return m.finish(XHTMLNamespace, "link")
+	m := element.New("xhtml", XHTMLNamespace, "link")
+	m.Attr("rel", "alternate")
+	m.Attr("hreflang", a.Lang)
+	m.Attr("media", a.Media)
+	m.Attr("href", a.Href)
+	x, err := m.Element()
+	if err != nil {
+		return x, &websync.EntryError{Format: "sitemap", Element: "link", Err: err}
+	}
+	if _, wrong := extensions(nil).refusal(&x); wrong != nil {
+		return websync.Element{}, refused("", &x, wrong)
+	}
+	return x, nil
 }
 
-// isAlternate tells whether n is an xhtml:link with the relation alternate.
-func (n *node) isAlternate() bool {
-	if n.space != XHTMLNamespace || n.local != "link" {
+// isAlternate reports whether n is an xhtml:link with the relation alternate.
+func isAlternate(n *element.Node) bool {
+	if n.Space != XHTMLNamespace || n.Local != "link" {
 		return false
 	}
-	for rel := range strings.FieldsSeq(n.attr("rel")) {
+	for rel := range strings.FieldsSeq(n.Attr("rel")) {
 		if strings.EqualFold(rel, "alternate") {
 			return true
 		}
@@ -63,30 +75,88 @@ func (n *node) isAlternate() bool {
 	return false
 }
 
-// checkAlternate tells what is wrong with an alternate by itself.
-func (n *node) checkAlternate(found func(fault)) {
-	if message := checkURL(n.attr("href")); message != "" {
-		found(fault{ruleLangValue, n.local, n.attr("href"), "href: " + message})
+func href(n *element.Node) string { return strings.TrimSpace(n.Attr("href")) }
+
+// checkAlternate reports what is wrong with an alternate by itself.
+func checkAlternate(n *element.Node, report func(websync.Finding)) {
+	found := func(value, message string) {
+		report(ruleLangValue.Finding("", 0, 0, n.Local, []byte(value), message))
 	}
-	switch lang := n.attr("hreflang"); {
-	case lang == "" && n.attr("media") == "":
-		found(fault{ruleLangValue, n.local, "", "an alternate without hreflang"})
+	to := n.Attr("href")
+	fault := syntax.URLFault(to)
+	if fault == "" && len(to) >= maxLoc {
+		fault = "2,048 characters or more"
+	}
+	if fault != "" {
+		found(to, "href: "+fault)
+	}
+	switch lang := n.Attr("hreflang"); {
+	case lang == "" && n.Attr("media") == "":
+		found("", "an alternate without hreflang")
 	case lang != "" && !isHreflang(lang):
-		found(fault{ruleLangValue, n.local, lang, "hreflang is not a language of two letters, perhaps with a script and a region, or x-default"})
+		found(lang, "hreflang is not a language of two letters, perhaps with a script and a region, or x-default")
 	}
 }
 
-// isHreflang checks what Google takes: ISO 639-1, ISO 15924, ISO 3166-1.
+// isHreflang reports whether Google takes s: codes of ISO 639-1, ISO 15924, ISO 3166-1.
 func isHreflang(s string) bool {
 	if strings.EqualFold(s, "x-default") {
 		return true
 	}
 	lang, rest, more := strings.Cut(s, "-")
-	if !letters(lang, 2, 2) {
+	if !isLetters(lang, 2) {
 		return false
 	}
-	if script, region, two := strings.Cut(rest, "-"); more && letters(script, 4, 4) {
+	if script, region, two := strings.Cut(rest, "-"); more && isLetters(script, 4) {
 		rest, more = region, two
 	}
-	return !more || letters(rest, 2, 2)
+	return !more || isLetters(rest, 2)
+}
+
+// isLetters reports whether s is n letters of ASCII.
+func isLetters(s string, n int) bool {
+	for i := range len(s) {
+		if !syntax.IsAlpha(s[i]) {
+			return false
+		}
+	}
+	return len(s) == n
+}
+
+// An alternateSet is the alternates of one page for languages.
+type alternateSet struct {
+	loc   string
+	langs map[string]bool
+	self  bool
+	twice []string
+}
+
+func (s *alternateSet) has(n *element.Node) bool { return s.langs[strings.ToLower(n.Attr("hreflang"))] }
+
+func (s *alternateSet) add(n *element.Node) {
+	lang := strings.ToLower(n.Attr("hreflang"))
+	if lang == "" {
+		return
+	}
+	if s.langs == nil {
+		s.langs = make(map[string]bool)
+	}
+	if s.langs[lang] {
+		s.twice = append(s.twice, lang)
+	}
+	s.langs[lang] = true
+	s.self = s.self || href(n) == s.loc
+}
+
+// lacksSelf reports whether there are alternates for languages, but the page itself is
+// not among them.
+func (s *alternateSet) lacksSelf() bool { return len(s.langs) > 0 && !s.self }
+
+func (s *alternateSet) check(report func(websync.Finding)) {
+	for _, lang := range s.twice {
+		report(ruleLangTwice.Finding("", 0, 0, "link", []byte(lang), "two alternates for one language"))
+	}
+	if s.lacksSelf() {
+		report(ruleLangSelf.Finding("", 0, 0, "link", []byte(s.loc), "none of the alternates is the page itself"))
+	}
 }

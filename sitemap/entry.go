@@ -62,7 +62,6 @@ type View struct {
 	LastModText  []byte
 	ChangeFreq   ChangeFreq
 	Priority     float32
-	Elements     []ElementView
 	Line, Column int
 
 	buf    []byte // holds what the views above show
@@ -71,14 +70,6 @@ type View struct {
 	modAt  place // of lastmod
 	text   span
 	pieces []piece
-}
-
-// An ElementView is a [websync.Element] whose XML belongs to the Reader. Space and Local
-// may be kept.
-type ElementView struct {
-	Space string
-	Local string
-	XML   []byte
 }
 
 // A span is a piece of View.buf, which moves while it grows.
@@ -99,6 +90,9 @@ func statedPriority(p float32) (float32, bool) {
 	}
 	return p, p != 0
 }
+
+// Elements returns the extension elements, in memory of their own.
+func (v *View) Elements() []websync.Element { return v.Clone().Elements }
 
 // Clone returns the entry in memory of its own: one string for all of its text.
 func (v *View) Clone() Entry { return v.clone(0) }
@@ -126,7 +120,6 @@ func (v *View) clone(room int) Entry {
 
 func (v *View) reset(line, column int) {
 	v.Loc, v.LastMod, v.LastModText, v.ChangeFreq, v.Priority = nil, websync.Datetime{}, nil, "", 0
-	v.Elements = v.Elements[:0]
 	v.Line, v.Column = line, column
 	v.buf, v.pieces, v.loc, v.text = v.buf[:0], v.pieces[:0], span{}, span{}
 }
@@ -143,9 +136,6 @@ func (v *View) bytes(s span) []byte { return v.buf[s.from:s.to:s.to] }
 // finish sets the views, when the buffer no longer moves.
 func (v *View) finish() {
 	v.Loc, v.LastModText = v.bytes(v.loc), v.bytes(v.text)
-	for _, p := range v.pieces {
-		v.Elements = append(v.Elements, ElementView{p.space, p.local, v.bytes(p.span)})
-	}
 }
 
 // parseChangeFreq returns "" for a text that is none of the values. Exact is false if

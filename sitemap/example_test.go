@@ -192,18 +192,3 @@ func ExampleValidate() {
 	// 4:8 error sitemap-location: not below /catalogue/, where the sitemap lies
 	// 3 entries, 2 errors, 1 warnings <nil>
 }
-
-func ExampleEntry_Images() {
-	image, err := sitemap.Image{Loc: "https://cdn.example.org/a.png?size=1&x=2"}.Element()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	e := sitemap.Entry{Loc: "https://www.example.com/", Elements: []websync.Element{image}} // to be written, or as it was read
-	fmt.Println(image.XML)
-	images, err := e.Images()
-	fmt.Println(images[0].Loc, err)
-	// Output:
-	// <image:image xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><image:loc>https://cdn.example.org/a.png?size=1&amp;x=2</image:loc></image:image>
-	// https://cdn.example.org/a.png?size=1&x=2 <nil>
-}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/sitemap"
+	"github.com/websync-go/websync/sitemap/google"
 )
 
 func datetime(t testing.TB, s string) websync.Datetime {
@@ -20,29 +21,29 @@ func datetime(t testing.TB, s string) websync.Datetime {
 }
 
 // fullVideo has a value in every field.
-func fullVideo(t testing.TB) sitemap.Video {
-	return sitemap.Video{
+func fullVideo(t testing.TB) google.Video {
+	return google.Video{
 		Thumbnail: "https://www.example.com/t.png?a=1&b=2", Title: `"Fish" & <chips>`, Description: "Grüße\nto\tall",
 		Content: "https://cdn.example.org/v.mp4", Player: "https://www.example.com/player?v=1",
 		Duration: 90 * time.Minute, Expires: datetime(t, "2030-01-01T00:00:00+01:00"), Published: datetime(t, "2025-06-01"),
 		Rating: 4.2, Views: 12345, Tags: []string{"a b", "c"},
-		FamilyFriendly: sitemap.Yes, RequiresSubscription: sitemap.No, Live: sitemap.No,
-		Countries: sitemap.VideoLimit{Allow: true, Of: []string{"DE", "FR"}}, Platforms: sitemap.VideoLimit{Of: []string{"tv"}},
+		FamilyFriendly: google.Yes, RequiresSubscription: google.No, Live: google.No,
+		Countries: google.Limit{Allow: true, Of: []string{"DE", "FR"}}, Platforms: google.Limit{Of: []string{"tv"}},
 		Uploader: "Me & Co", UploaderInfo: "https://www.example.com/?a&b'",
 	}
 }
 
 // TestExtensions: what is written is read again, through a document.
 func TestExtensions(t *testing.T) {
-	minimal := sitemap.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p"}
+	minimal := google.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p"}
 	zeros := minimal
 	zeros.Rating, zeros.Views = -1, -1
-	images := []sitemap.Image{
+	images := []google.Image{
 		{Loc: "https://cdn.example.org/1.png"},
 		{Loc: "https://cdn.example.org/2.png?a&b", Caption: "<c>", GeoLocation: "Limerick, Ireland", Title: "t", License: "https://www.example.com/l"},
 	}
-	videos := []sitemap.Video{minimal, zeros, fullVideo(t)}
-	articles := []sitemap.News{{
+	videos := []google.Video{minimal, zeros, fullVideo(t)}
+	articles := []google.News{{
 		Publication: "The Times & more", Language: "zh-cn", Published: datetime(t, "2025-12-31T10:00:00Z"), Title: "T",
 		Access: "Registration", Genres: "Blog", Keywords: "a, b", StockTickers: "NASDAQ:A",
 	}}
@@ -73,13 +74,13 @@ func TestExtensions(t *testing.T) {
 	got, err := newReader(doc, func(f websync.Finding) { t.Error(f) }).Next()
 	require.NoError(t, err)
 
-	gotImages, err := got.Images()
+	gotImages, err := google.Images(&got)
 	require.NoError(t, err)
 	assert.Equal(t, images, gotImages)
-	gotVideos, err := got.Videos()
+	gotVideos, err := google.Videos(&got)
 	require.NoError(t, err)
 	assert.Equal(t, videos, gotVideos)
-	gotNews, err := got.News()
+	gotNews, err := google.Articles(&got)
 	require.NoError(t, err)
 	assert.Equal(t, articles, gotNews)
 	gotAlternates, err := got.Alternates()
@@ -93,14 +94,14 @@ func TestExtensions(t *testing.T) {
 // obstacle.
 func TestExtensionsOfThird(t *testing.T) {
 	e := sitemap.Entry{Elements: []websync.Element{
-		{Space: sitemap.ImageNamespace, Local: "image", XML: `<image xmlns="` + sitemap.ImageNamespace + `" xmlns:o="urn:o"><o:loc>x</o:loc><!-- --><loc> https://www.example.com/1.png
+		{Space: google.ImageNamespace, Local: "image", XML: `<image xmlns="` + google.ImageNamespace + `" xmlns:o="urn:o"><o:loc>x</o:loc><!-- --><loc> https://www.example.com/1.png
  </loc></image>`},
 		{Space: "urn:o", Local: "image", XML: `<image xmlns="urn:o"/>`},
 	}}
-	images, err := e.Images()
+	images, err := google.Images(&e)
 	require.NoError(t, err)
-	assert.Equal(t, []sitemap.Image{{Loc: "https://www.example.com/1.png"}}, images)
-	videos, err := e.Videos()
+	assert.Equal(t, []google.Image{{Loc: "https://www.example.com/1.png"}}, images)
+	videos, err := google.Videos(&e)
 	require.NoError(t, err)
 	assert.Empty(t, videos)
 }
@@ -121,20 +122,20 @@ func TestExtensionErrors(t *testing.T) {
 		joined, ok := err.(interface{ Unwrap() []error })
 		require.True(t, ok)
 		assert.Len(t, joined.Unwrap(), errs)
-		var entry *sitemap.EntryError
+		var entry *websync.EntryError
 		require.ErrorAs(t, err, &entry)
-		assert.Equal(t, "https://www.example.com/maps/1", entry.Loc)
+		assert.Equal(t, "https://www.example.com/maps/1", entry.ID)
 		assert.Equal(t, 1, n)
 	}
-	images, err := e.Images()
+	images, err := google.Images(&e)
 	check(len(images), 1, err, "sitemap: https://www.example.com/maps/1: image: no loc")
-	videos, err := e.Videos()
+	videos, err := google.Videos(&e)
 	check(len(videos), 7, err, "rating: not a number from 0.0 to 5.0")
 	assert.ErrorContains(t, err, "duration: not a whole number")
 	assert.ErrorContains(t, err, "duration: more than 8 hours")
 	assert.ErrorContains(t, err, "video: no thumbnail_loc")
-	assert.Equal(t, sitemap.Yes, videos[0].Live)
-	articles, err := e.News()
+	assert.Equal(t, google.Yes, videos[0].Live)
+	articles, err := google.Articles(&e)
 	check(len(articles), 1, err, "publication_date")
 	assert.Equal(t, "2025-12-31T10:00Z", articles[0].Published.String(), "what a date can only mean")
 	links2, err := e.Alternates()
@@ -144,8 +145,8 @@ func TestExtensionErrors(t *testing.T) {
 
 // TestExtensionsRefused: nothing is written that Validate calls an error.
 func TestExtensionsRefused(t *testing.T) {
-	video := sitemap.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p"}
-	change := func(f func(*sitemap.Video)) sitemap.Video { v := video; f(&v); return v }
+	video := google.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p"}
+	change := func(f func(*google.Video)) google.Video { v := video; f(&v); return v }
 	element := func(x interface {
 		Element() (websync.Element, error)
 	}) error {
@@ -155,37 +156,37 @@ func TestExtensionsRefused(t *testing.T) {
 	for i, x := range []interface {
 		Element() (websync.Element, error)
 	}{
-		sitemap.Image{},
-		sitemap.Image{Loc: "/relative"},
-		sitemap.Image{Loc: "https://www.example.com/", Caption: "\x00"},
-		change(func(v *sitemap.Video) { v.Title = "" }),
-		change(func(v *sitemap.Video) { v.Player = "" }),
-		change(func(v *sitemap.Video) { v.Title = strings.Repeat("x", 101) }),
-		change(func(v *sitemap.Video) { v.Duration = 9 * time.Hour }),
-		change(func(v *sitemap.Video) { v.Duration = time.Millisecond }),
-		change(func(v *sitemap.Video) { v.Rating = 6 }),
-		change(func(v *sitemap.Video) { v.Views = -2 }),
-		change(func(v *sitemap.Video) { v.Live = "perhaps" }),
-		change(func(v *sitemap.Video) {
+		google.Image{},
+		google.Image{Loc: "/relative"},
+		google.Image{Loc: "https://www.example.com/", Caption: "\x00"},
+		change(func(v *google.Video) { v.Title = "" }),
+		change(func(v *google.Video) { v.Player = "" }),
+		change(func(v *google.Video) { v.Title = strings.Repeat("x", 101) }),
+		change(func(v *google.Video) { v.Duration = 9 * time.Hour }),
+		change(func(v *google.Video) { v.Duration = time.Millisecond }),
+		change(func(v *google.Video) { v.Rating = 6 }),
+		change(func(v *google.Video) { v.Views = -2 }),
+		change(func(v *google.Video) { v.Live = "perhaps" }),
+		change(func(v *google.Video) {
 			v.Tags = make([]string, 33)
 			for i := range v.Tags {
 				v.Tags[i] = "t"
 			}
 		}),
-		change(func(v *sitemap.Video) { v.Countries.Of = []string{"Germany"} }),
-		sitemap.News{},
-		sitemap.News{Publication: "P", Language: "english", Published: datetime(t, "2025"), Title: "T"},
-		sitemap.News{Publication: "P", Language: "EN", Published: datetime(t, "2025"), Title: "T"},
-		sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", Access: "Free"},
-		sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", Genres: "Blog; Satire"},
-		sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", StockTickers: "A"},
-		change(func(v *sitemap.Video) { v.Countries.Of = []string{"de"} }),
+		change(func(v *google.Video) { v.Countries.Of = []string{"Germany"} }),
+		google.News{},
+		google.News{Publication: "P", Language: "english", Published: datetime(t, "2025"), Title: "T"},
+		google.News{Publication: "P", Language: "EN", Published: datetime(t, "2025"), Title: "T"},
+		google.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", Access: "Free"},
+		google.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", Genres: "Blog; Satire"},
+		google.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T", StockTickers: "A"},
+		change(func(v *google.Video) { v.Countries.Of = []string{"de"} }),
 		sitemap.Alternate{Lang: "de"},
 		sitemap.Alternate{Lang: "german", Href: "https://www.example.com/"},
 		sitemap.Alternate{Href: "https://www.example.com/"},
 	} {
 		err := element(x)
-		var entry *sitemap.EntryError
+		var entry *websync.EntryError
 		assert.ErrorAs(t, err, &entry, fmt.Sprint(i))
 	}
 	require.NoError(t, element(video))
@@ -194,13 +195,13 @@ func TestExtensionsRefused(t *testing.T) {
 // TestExtensionDates: dates are written as the schemas have them, and children in their
 // order.
 func TestExtensionDates(t *testing.T) {
-	article, err := sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025-06"), Title: "T",
+	article, err := google.News{Publication: "P", Language: "en", Published: datetime(t, "2025-06"), Title: "T",
 		Access: "Subscription", Genres: "Blog, OpEd,Satire", Keywords: "k", StockTickers: "NASDAQ:A, BOM:B_1"}.Element()
 	require.NoError(t, err)
-	assert.Equal(t, `<news:news xmlns:news="`+sitemap.NewsNamespace+`"><news:publication><news:name>P</news:name><news:language>en</news:language></news:publication>`+
+	assert.Equal(t, `<news:news xmlns:news="`+google.NewsNamespace+`"><news:publication><news:name>P</news:name><news:language>en</news:language></news:publication>`+
 		`<news:access>Subscription</news:access><news:genres>Blog, OpEd,Satire</news:genres><news:publication_date>2025-06-01</news:publication_date>`+
 		`<news:title>T</news:title><news:keywords>k</news:keywords><news:stock_tickers>NASDAQ:A, BOM:B_1</news:stock_tickers></news:news>`, article.XML)
-	v := sitemap.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p",
+	v := google.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p",
 		Expires: datetime(t, "2030"), Published: datetime(t, "2016-12-31T23:59:59+23:00")}
 	x, err := v.Element()
 	require.NoError(t, err)

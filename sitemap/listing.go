@@ -1,14 +1,15 @@
 package sitemap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/parts"
 	"github.com/websync-go/websync/internal/republish"
 	"github.com/websync-go/websync/internal/syntax"
@@ -78,7 +79,7 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 		switch x := &r.Elements[i]; {
 		case x.Space == XHTMLNamespace:
 			elements += 3*len(x.XML) + len(p.Base) + link
-		case isExtension(x):
+		case extensions(p.Extensions).belongs(x.Space, x.Local):
 			elements += len(x.XML)
 		}
 	}
@@ -122,9 +123,9 @@ type lister struct {
 	out    *Writer
 	linker republish.Linker
 	entry  Entry
-	news   int // articles so far
+	exts   extensions
+	count  []int // of the elements of each extension so far
 
-	tree  treeReader
 	texts map[string]string // of the same few elements that come again and again
 
 	waiting      []websync.Item // until the targets of alternates are looked up
@@ -135,7 +136,12 @@ type lister struct {
 const maxTexts = 1000
 
 func newLister(d *listing, out *Writer) *lister {
-	return &lister{listing: d, out: out, linker: republish.Linker{Site: d.publisher.site}, texts: make(map[string]string)}
+	exts := d.publisher.Extensions
+	out.Extensions = exts
+	return &lister{
+		listing: d, out: out, linker: republish.Linker{Site: d.publisher.site}, exts: exts, count: make([]int, len(exts)),
+		texts: make(map[string]string),
+	}
 }
 
 // add writes the entry of an item: without the extension elements that are not valid, and
@@ -153,7 +159,7 @@ func (l *lister) add(item *websync.Item) error {
 	l.addElements(item)
 	for {
 		err := l.out.encode(e)
-		refused, _ := err.(*EntryError)
+		refused, _ := err.(*websync.EntryError)
 		switch {
 		case err == nil:
 			return l.put()
@@ -179,15 +185,15 @@ func (l *lister) put() error {
 		return fmt.Errorf("sitemap: %s: the part needs a smaller PartSize: %w", l.url, errFull)
 	}
 	for i := range l.entry.Elements {
-		if l.entry.Elements[i].Space == NewsNamespace {
-			l.news++
+		if known := l.exts.of(l.entry.Elements[i].Space); known >= 0 {
+			l.count[known]++
 		}
 	}
 	return l.out.put()
 }
 
 // refuse reports that an item is not listed, unless that is known.
-func (l *lister) refuse(item *websync.Item, refused *EntryError) {
+func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 	if l.isReported(item) {
 		return
 	}
@@ -198,7 +204,7 @@ func (l *lister) refuse(item *websync.Item, refused *EntryError) {
 	case errShort:
 		rule = ruleLocShort
 	}
-	l.publisher.Report(rule.Finding(l.url, 0, 0, "loc", []byte(refused.Loc), "not listed: "+refused.Err.Error()))
+	l.publisher.Report(rule.Finding(l.url, 0, 0, "loc", []byte(refused.ID), "not listed: "+refused.Err.Error()))
 }
 
 // loc returns the URL of an item, or an IRI, or what can't be one.
@@ -223,23 +229,20 @@ func (l *lister) addElements(item *websync.Item) {
 			e.ChangeFreq, _ = parseChangeFreq([]byte(l.text(x)))
 		case x.Space == Namespace && x.Local == "priority":
 			e.Priority, _ = parsePriority([]byte(l.text(x)))
-		case x.Space == NewsNamespace && l.news >= maxNews:
-			l.leaveOut(item, &fault{ruleNewsCount, x.Local, "", "more than 1,000 news articles in one document"})
-		case isExtension(x):
+		case l.isFull(x.Space):
+			l.leaveOut(item, x, l.exts[l.exts.of(x.Space)].DocumentRule, "", "")
+		case l.exts.belongs(x.Space, x.Local):
 			e.Elements = append(e.Elements, l.relocated(item, x))
-		case extensionOf(x.Space) != nil:
-			l.leaveOut(item, &fault{ruleExtPlace, x.Local, "", "the extension has no such element in an entry"})
+		case l.exts.of(x.Space) >= 0:
+			l.leaveOut(item, x, ruleExtPlace, "", "the extension has no such element in an entry")
 		}
 	}
 }
 
-// isExtension reports whether x is one of the extension elements that belong into an
-// entry.
-func isExtension(x *websync.Element) bool {
-	if known := extensionOf(x.Space); known != nil {
-		return x.Local == known.local
-	}
-	return x.Space == XHTMLNamespace && x.Local == "link"
+// isFull reports whether the document can have no more elements of a namespace.
+func (l *lister) isFull(space string) bool {
+	i := l.exts.of(space)
+	return i >= 0 && l.exts[i].PerDocument > 0 && l.count[i] >= l.exts[i].PerDocument
 }
 
 // text returns the text of an element of the protocol.
@@ -248,8 +251,8 @@ func (l *lister) text(x *websync.Element) string {
 	if ok {
 		return text
 	}
-	if n, err := l.tree.read([]byte(x.XML)); err == nil {
-		text = n.text
+	if n, err := element.Parse(x); err == nil {
+		text = n.Text
 	}
 	if len(l.texts) < maxTexts {
 		l.texts[x.XML] = text
@@ -308,43 +311,41 @@ func (l *lister) findTargets(ctx context.Context) error {
 			continue
 		}
 		for j := range item.Resource.Elements {
-			if n := l.alternate(&item.Resource.Elements[j]); n != nil && n.href() != item.Resource.ID {
-				l.linker.Want(n.href())
+			if n := alternate(&item.Resource.Elements[j]); n != nil && href(n) != item.Resource.ID {
+				l.linker.Want(href(n))
 			}
 		}
 	}
 	return l.linker.Find(ctx, nil, 0)
 }
 
-// alternate returns the node of an element that is an alternate, or nil.
-func (l *lister) alternate(x *websync.Element) *node {
+// alternate returns the Node of an element that is an alternate, or nil.
+func alternate(x *websync.Element) *element.Node {
 	if x.Space != XHTMLNamespace {
 		return nil
 	}
-	n, err := l.tree.read([]byte(x.XML))
-	if err != nil || !n.isAlternate() {
+	n, err := element.Parse(x)
+	if err != nil || !isAlternate(n) {
 		return nil
 	}
-	return &n
+	return n
 }
-
-func (n *node) href() string { return strings.TrimSpace(n.attr("href")) }
 
 // relocated returns an alternate that leads to where its target is listed, if that is
 // known: to the entry itself, or to another resource of the Catalog.
 func (l *lister) relocated(item *websync.Item, x *websync.Element) websync.Element {
-	n := l.alternate(x)
+	n := alternate(x)
 	if n == nil {
 		return *x
 	}
-	to, found := l.linker.Local(item, n.href())
-	if n.href() == item.Resource.ID {
+	to, found := l.linker.Local(item, href(n))
+	if href(n) == item.Resource.ID {
 		to, found = l.entry.Loc, true
 	}
-	if !found || to == n.href() {
+	if !found || to == href(n) {
 		return *x
 	}
-	moved, err := Alternate{Lang: n.attr("hreflang"), Href: to, Media: n.attr("media")}.Element()
+	moved, err := Alternate{Lang: n.Attr("hreflang"), Href: to, Media: n.Attr("media")}.Element()
 	if err != nil {
 		return *x // which filter finds
 	}
@@ -358,59 +359,59 @@ func (l *lister) filter(item *websync.Item) {
 	all := e.Elements
 	e.Elements = all[:0]
 	set := alternateSet{loc: e.Loc}
-	size, images, news := 0, 0, 0
-	for _, x := range all {
-		n, err := l.out.check.read(x)
-		known := extensionOf(x.Space)
-		var wrong *fault
+	size, count := 0, make([]int, len(l.exts))
+	for i := range all {
+		x := all[i]
+		n, wrong := l.exts.refusal(&x)
+		known := l.exts.of(x.Space)
 		switch {
-		case errors.As(err, &wrong):
-		case err != nil:
-			wrong = &fault{ruleExtUnknown, x.Local, "", err.Error()}
-		case size+len(x.XML) > maxElements:
-			wrong = &fault{ruleElementSize, x.Local, "", "more than 1 MiB of extension elements in one entry"}
-		case known == imageExtension && images == maxImages:
-			wrong = &fault{ruleImageCount, x.Local, "", "more than 1,000 images of one page"}
-		case known == newsExtension && news == 1:
-			wrong = &fault{ruleNewsTwice, x.Local, "", "two news elements of one page"}
-		case n.isAlternate() && set.langs[strings.ToLower(n.attr("hreflang"))]:
-			wrong = &fault{ruleLangTwice, x.Local, n.attr("hreflang"), "two alternates for one language"}
-		}
-		if wrong != nil {
-			l.leaveOut(item, wrong)
+		case wrong != nil:
+			l.leaveOutFor(item, *wrong)
 			continue
-		}
-		size += len(x.XML)
-		switch {
-		case known == imageExtension:
-			images++
-		case known == newsExtension:
-			news++
-		case n.isAlternate():
+		case size+len(x.XML) > maxElements:
+			l.leaveOut(item, &x, ruleElementSize, "", "more than 1 MiB of extension elements in one entry")
+			continue
+		case known >= 0 && l.exts[known].PerEntry > 0 && count[known] == l.exts[known].PerEntry:
+			l.leaveOut(item, &x, l.exts[known].EntryRule, "", "")
+			continue
+		case n != nil && set.has(n):
+			l.leaveOut(item, &x, ruleLangTwice, n.Attr("hreflang"), "two alternates for one language")
+			continue
+		case known >= 0:
+			count[known]++
+		case n != nil:
 			set.add(n)
 		}
+		size += len(x.XML)
 		e.Elements = append(e.Elements, x)
 	}
-	if len(set.langs) == 0 || set.self {
+	if !set.lacksSelf() {
 		return
 	}
 	e.Elements = slices.DeleteFunc(e.Elements, func(x websync.Element) bool {
-		n := l.alternate(&x)
-		if n == nil || n.attr("hreflang") == "" {
+		n := alternate(&x)
+		if n == nil || n.Attr("hreflang") == "" {
 			return false
 		}
-		l.leaveOut(item, &fault{ruleLangSelf, x.Local, n.href(), "none of the alternates is the page itself"})
+		l.leaveOut(item, &x, ruleLangSelf, href(n), "none of the alternates is the page itself")
 		return true
 	})
 }
 
-// leaveOut reports an extension element that an entry is listed without, unless that is
-// known.
-func (l *lister) leaveOut(item *websync.Item, wrong *fault) {
+// leaveOut reports an extension element that an entry is listed without. If message is
+// empty, it is the rule's summary.
+func (l *lister) leaveOut(item *websync.Item, x *websync.Element, rule Rule, value, message string) {
+	l.leaveOutFor(item, rule.Finding("", 0, 0, x.Local, []byte(value), cmp.Or(message, rule.Summary)))
+}
+
+// leaveOutFor reports what an extension element is left out for, unless that was
+// reported.
+func (l *lister) leaveOutFor(item *websync.Item, wrong websync.Finding) {
 	if l.isReported(item) {
 		return
 	}
-	l.publisher.Report(wrong.rule.Finding(l.url, 0, 0, wrong.element, []byte(wrong.value), "left out of the entry of "+l.entry.Loc+": "+wrong.message))
+	wrong.Document, wrong.Message = l.url, "left out of the entry of "+l.entry.Loc+": "+wrong.Message
+	l.publisher.Report(wrong)
 }
 
 // isReported reports whether what is wrong with an item was reported, or nobody wants to

@@ -35,8 +35,8 @@ import (
 // Each live resource has an entry. Its loc is the URL that Locator gives to its body
 // named "content", if that is kept, or else the URL of its Content, or else its ID; an
 // IRI is percent-encoded. Its lastmod is Modified as it is stated, or else the time of
-// the commit. Changefreq and priority, and the extension elements for images, videos,
-// news and alternates, are taken from its Elements as a [Source] leaves them; search
+// the commit. Changefreq, priority, alternates and the elements of Extensions are taken
+// from its Elements as a [Source] leaves them; search
 // engines refuse others. An extension element that would not be valid there is left out
 // alone, with a finding: one of 1,001 images of a page or articles of a document, say, or
 // alternates for languages among which the page itself is missing.
@@ -88,6 +88,10 @@ type Publisher struct {
 	// document.
 	NoRobots bool
 
+	// Extensions are the extensions whose elements are listed, beside alternates: those of
+	// package sitemap/google, say.
+	Extensions []Extension
+
 	// Report, if set, receives a finding for each resource that can't be listed, when the
 	// part that it is missing in is written for the first time since the resource has
 	// changed. It may be called from several goroutines.
@@ -132,7 +136,11 @@ func (p *Publisher) open() *site.Site {
 // settings returns all that decides, besides the Catalog and the Locator, what documents
 // with parts of a size hold.
 func (p *Publisher) settings(size websync.Seq) string {
-	return fmt.Sprintf("%d %q %q %d %t", rendering, p.site.URL(), p.site.Sources, size, p.Gzip)
+	s := fmt.Sprintf("%d %q %q %d %t", rendering, p.site.URL(), p.site.Sources, size, p.Gzip)
+	for _, x := range p.Extensions {
+		s += " " + x.Space
+	}
+	return s
 }
 
 // Check returns what is wrong with the settings. What makes every document impossible,

@@ -21,6 +21,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/sitemap"
+	"github.com/websync-go/websync/sitemap/google"
 )
 
 // A shelf is a Store that is filled by hand. Each commit is a second later than the one
@@ -138,7 +139,7 @@ func locs(entries []sitemap.Entry) (all []string) {
 // schema has it.
 func requireFlawless(t *testing.T, url string, doc []byte) {
 	t.Helper()
-	sum, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Document: url, Report: func(f websync.Finding) {
+	sum, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Extensions: google.Extensions(), Document: url, Report: func(f websync.Finding) {
 		assert.Fail(t, f.String())
 	}})
 	require.NoError(t, err)
@@ -441,7 +442,7 @@ func TestPublisherLoc(t *testing.T) {
 		}
 	}
 	var found []string
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", Report: func(f websync.Finding) {
+	p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", Report: func(f websync.Finding) {
 		assert.Equal(t, site+"/sitemap.xml", f.Document)
 		assert.Equal(t, "loc", f.Element)
 		assert.NotEmpty(t, f.Value)
@@ -518,7 +519,7 @@ func TestPublisherLocator(t *testing.T) {
 
 // bigImage returns an element of n bytes and some more.
 func bigImage(t *testing.T, n int) websync.Element {
-	x, err := sitemap.Image{Loc: site + "/a.png"}.Element()
+	x, err := google.Image{Loc: site + "/a.png"}.Element()
 	require.NoError(t, err)
 	x.XML = strings.Replace(x.XML, "><", ">"+strings.Repeat(" ", n)+"<", 1)
 	return x
@@ -535,9 +536,9 @@ func TestPublisherElements(t *testing.T) {
 		require.NoError(t, err)
 		return e
 	}
-	image := element(sitemap.Image{Loc: site + "/a.png"})
-	video := element(sitemap.Video{Thumbnail: site + "/t.png", Title: "T", Description: "D", Content: site + "/v.mp4"})
-	news := element(sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2026-01-01"), Title: "T"})
+	image := element(google.Image{Loc: site + "/a.png"})
+	video := element(google.Video{Thumbnail: site + "/t.png", Title: "T", Description: "D", Content: site + "/v.mp4"})
+	news := element(google.News{Publication: "P", Language: "en", Published: datetime(t, "2026-01-01"), Title: "T"})
 	self := element(sitemap.Alternate{Lang: "de", Href: site + "/page"})
 	other := element(sitemap.Alternate{Lang: "fr", Href: site + "/fr"})
 	foreign := websync.Element{Space: "http://www.openarchives.org/rs/terms/", Local: "md", XML: `<rs:md xmlns:rs="http://www.openarchives.org/rs/terms/"/>`}
@@ -545,9 +546,9 @@ func TestPublisherElements(t *testing.T) {
 	third := element(sitemap.Alternate{Lang: "it", Href: site + "/it"})
 	phone := element(sitemap.Alternate{Media: "print", Href: site + "/print"})
 	big := bigImage(t, 600_000)
-	broken := websync.Element{Space: sitemap.ImageNamespace, Local: "image", XML: "<image"}
-	nameless := websync.Element{Space: sitemap.ImageNamespace, Local: "loc", XML: `<loc xmlns="` + sitemap.ImageNamespace + `"/>`}
-	loc := websync.Element{Space: sitemap.ImageNamespace, Local: "image", XML: `<image xmlns="` + sitemap.ImageNamespace + `"><loc>no</loc></image>`}
+	broken := websync.Element{Space: google.ImageNamespace, Local: "image", XML: "<image"}
+	nameless := websync.Element{Space: google.ImageNamespace, Local: "loc", XML: `<loc xmlns="` + google.ImageNamespace + `"/>`}
+	loc := websync.Element{Space: google.ImageNamespace, Local: "image", XML: `<image xmlns="` + google.ImageNamespace + `"><loc>no</loc></image>`}
 
 	for name, test := range map[string]struct {
 		elements []websync.Element
@@ -571,7 +572,7 @@ func TestPublisherElements(t *testing.T) {
 			s := newShelf(t)
 			s.put("a", websync.Resource{ID: site + "/page", Modified: datetime(t, "2026-01-01"), Elements: test.elements})
 			var found []websync.Finding
-			p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: sitemap.MaxEntries, Report: func(f websync.Finding) { found = append(found, f) }}
+			p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: sitemap.MaxEntries, Report: func(f websync.Finding) { found = append(found, f) }}
 			_, body := render(t, p, "/sitemap.xml")
 			requireFlawless(t, p.URL(), body)
 			got := read(t, body)
@@ -598,7 +599,7 @@ func TestPublisherElements(t *testing.T) {
 		articles[i].Elements = []websync.Element{news}
 	}
 	s.put("a", articles...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
 	assert.Equal(t, 1000, bytes.Count(body, []byte("<news:news ")))
@@ -623,7 +624,7 @@ func TestPublisherAlternates(t *testing.T) {
 		s.commit(source, [][]byte{data}, websync.Item{Resource: websync.Resource{ID: first + path, Elements: elements},
 			Bodies: []websync.Body{{Name: "content", Key: websync.SHA256(data)}}})
 	}
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 1, Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
+	p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: 1, Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
 	hrefs := func(path string) (all []string) {
 		_, body := render(t, p, path)
 		if bytes.Contains(body, []byte("<loc>"+site)) { // what is listed where it is elsewhere is on another host
@@ -659,7 +660,7 @@ func TestPublisherAlternates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, after.ETag, again.ETag, "no id is new")
 
-	p = &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 1, Sources: []string{"a"}}
+	p = &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/", PartSize: 1, Sources: []string{"a"}}
 	assert.Equal(t, first+"/it", hrefs(paths(t, p)[0])[2], "it is not published")
 }
 
@@ -676,7 +677,7 @@ func TestPublisherManyAlternates(t *testing.T) {
 	}
 	batch[7].Elements = nil
 	s.put("a", batch...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
 	got := read(t, body)
@@ -696,10 +697,10 @@ func TestPublisherFits(t *testing.T) {
 	}
 	s := newShelf(t)
 	s.put("a", batch...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
 	all := paths(t, p)
 	require.Greater(t, len(all), 4)
-	assert.Equal(t, all, paths(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}), "another process cuts alike")
+	assert.Equal(t, all, paths(t, &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}), "another process cuts alike")
 	var got []string
 	for _, path := range all[:len(all)-2] {
 		_, body := render(t, p, path)

@@ -23,9 +23,6 @@ const (
 	sectionExtend   = "sitemaps.org, Extending the Sitemaps protocol"
 	sectionRobots   = "sitemaps.org, Specifying the Sitemap location in your robots.txt file"
 
-	sectionImage    = "Google, Image sitemaps"
-	sectionVideo    = "Google, Video sitemaps"
-	sectionNews     = "Google, News sitemaps"
 	sectionHreflang = "Google, Localized versions of your page"
 )
 
@@ -98,28 +95,12 @@ var (
 
 // Of the extensions.
 var (
-	ruleExtNamespace  = rules.Error("extension-namespace", sectionExtend, "a namespace that is almost the one of an extension")
-	ruleExtPlace      = rules.Error("extension-place", sectionExtend, "an extension element outside of its parent")
-	ruleExtUnknown    = rules.Warning("extension-element", sectionExtend, "an element that the extension does not have")
-	ruleExtDeprecated = rules.Info("extension-deprecated", sectionExtend, "an element that is no longer used")
-
-	ruleImageChild = rules.Error("image-child", sectionImage, "an image without its loc, or with one too many of an element")
-	ruleImageValue = rules.Error("image-value", sectionImage, "a value that an image can't have")
-	ruleImageCount = rules.Error("image-count", sectionImage, "more than 1,000 images of one page")
-
-	ruleVideoChild  = rules.Error("video-child", sectionVideo, "a video that lacks a required element, or with one too many")
-	ruleVideoValue  = rules.Error("video-value", sectionVideo, "a value that a video can't have")
-	ruleVideoLength = rules.Error("video-length", sectionVideo, "a text of a video that is too long")
-
-	ruleNewsChild = rules.Error("news-child", sectionNews, "a news article that lacks a required element, or with one too many")
-	ruleNewsValue = rules.Error("news-value", sectionNews, "a value that a news article can't have")
-	ruleNewsTwice = rules.Error("news-repeated", sectionNews, "two news elements of one page")
-	ruleNewsCount = rules.Error("news-count", sectionNews, "more than 1,000 news articles in one document")
-	ruleNewsAge   = rules.Warning("news-age", sectionNews, "a news article of more than two days ago")
-
-	ruleLangValue = rules.Error("hreflang-value", sectionHreflang, "an alternate without a language code, or without an absolute URL")
-	ruleLangTwice = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
-	ruleLangSelf  = rules.Error("hreflang-self", sectionHreflang, "alternates of which none is the page itself")
+	ruleExtNamespace = rules.Error("extension-namespace", sectionExtend, "a namespace that is almost the one of an extension")
+	ruleExtPlace     = rules.Error("extension-place", sectionExtend, "an extension element outside of its parent")
+	ruleExtUnknown   = rules.Warning("extension-element", sectionExtend, "an element that the extension does not have")
+	ruleLangValue    = rules.Error("hreflang-value", sectionHreflang, "an alternate without a language code, or without an absolute URL")
+	ruleLangTwice    = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
+	ruleLangSelf     = rules.Error("hreflang-self", sectionHreflang, "alternates of which none is the page itself")
 )
 
 // Rules returns every rule, in the order of the package's sources.

@@ -20,6 +20,9 @@ type SetWriter struct {
 	// Elements are extension elements of each document itself.
 	Elements []websync.Element
 
+	// Extensions are the extensions whose elements are checked, as in [Writer].
+	Extensions []Extension
+
 	// MaxEntries and MaxBytes limit each document, as in [Writer].
 	MaxEntries int
 	MaxBytes   int64
@@ -85,7 +88,7 @@ func (s *SetWriter) alone() bool {
 }
 
 func (s *SetWriter) settle() {
-	s.w.Gzip, s.w.Elements, s.w.MaxEntries, s.w.MaxBytes = s.Gzip, s.Elements, s.MaxEntries, s.MaxBytes
+	s.w.Gzip, s.w.Elements, s.w.Extensions, s.w.MaxEntries, s.w.MaxBytes = s.Gzip, s.Elements, s.Extensions, s.MaxEntries, s.MaxBytes
 }
 
 // open begins the next part.

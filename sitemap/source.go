@@ -15,8 +15,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/syntax"
-	"github.com/websync-go/websync/internal/xmlscan"
 )
 
 // A Source harvests one sitemap: a urlset, a text sitemap, an index with all that it
@@ -383,7 +383,7 @@ func (w *walk) resource(v *View) websync.Resource {
 	if e.ChangeFreq != "" {
 		x, ok := w.freqs[e.ChangeFreq]
 		if !ok {
-			x = element("changefreq", string(e.ChangeFreq))
+			x = protocolElement("changefreq", string(e.ChangeFreq))
 			w.freqs[e.ChangeFreq] = x
 		}
 		e.Elements = append(e.Elements, x)
@@ -392,7 +392,7 @@ func (w *walk) resource(v *View) websync.Resource {
 		const maxPrios = 1000
 		x, ok := w.prios[p]
 		if !ok {
-			x = element("priority", strconv.FormatFloat(float64(p), 'f', -1, 32))
+			x = protocolElement("priority", strconv.FormatFloat(float64(p), 'f', -1, 32))
 			if len(w.prios) < maxPrios {
 				w.prios[p] = x
 			}
@@ -401,16 +401,15 @@ func (w *walk) resource(v *View) websync.Resource {
 	}
 	if unread {
 		// Nobody can tell what it means, but everybody when it becomes another.
-		e.Elements = append(e.Elements, element("lastmod", e.LastModText))
+		e.Elements = append(e.Elements, protocolElement("lastmod", e.LastModText))
 	}
 	return websync.Resource{ID: e.Loc, Modified: e.LastMod, Content: websync.Link{Href: e.Loc}, Elements: e.Elements}
 }
 
-// element returns an element of the protocol that holds text.
-func element(local, text string) websync.Element {
-	b := []byte("<" + local + ` xmlns="` + Namespace + `">`)
-	b, _ = xmlscan.AppendText(b, strings.ToValidUTF8(text, "\ufffd")) // from XML: it has no character that XML lacks
-	return websync.Element{Space: Namespace, Local: local, XML: string(b) + "</" + local + ">"}
+// protocolElement returns an element of the protocol that holds text.
+func protocolElement(local, text string) websync.Element {
+	x, _ := element.Text(Namespace, local, strings.ToValidUTF8(text, "\ufffd")) // from XML: it has no character that XML lacks
+	return x
 }
 
 // index yields the entries of the documents that an index lists.

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -49,6 +50,10 @@ type ValidateOptions struct {
 	// indexes inside an index stay unseen.
 	Child func(loc string) Kind
 
+	// Extensions are the extensions whose elements are checked, beside alternates: those
+	// of package sitemap/google, say. Elements of others are taken as they are.
+	Extensions []Extension
+
 	// Lenient makes every finding that costs no entry, because a [Reader] reads over it,
 	// at most a warning.
 	Lenient bool
@@ -78,13 +83,14 @@ type Summary struct {
 // It needs memory for one entry, and about 40 bytes for each loc, to find those listed
 // twice; only with the first million of them is each compared.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
-	v := &validator{o: o, source: &source{src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
+	v := &validator{o: o, exts: o.Extensions, source: &source{src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
 	if v.o.URL == "" {
 		v.o.URL = o.Document
 	}
 	v.r = NewReader(v.source)
 	v.r.Document, v.r.Now, v.r.MaxBytes, v.r.lenient = v.o.URL, o.Now, o.MaxBytes, o.Lenient
 	v.r.Report = v.count
+	v.inEntry, v.inDocument = make([]int, len(o.Extensions)), make([]int, len(o.Extensions))
 	v.place()
 	err := v.run()
 	v.sum.Kind, v.sum.Skipped = v.r.Kind(), v.r.Skipped()
@@ -100,7 +106,7 @@ type validator struct {
 	r      *Reader
 	source *source
 	sum    Summary
-	tree   treeReader
+	exts   extensions
 
 	home   syntax.Origin // of the document, or of its first entry
 	known  bool          // home is the document's
@@ -108,10 +114,10 @@ type validator struct {
 	robots map[syntax.Origin]string
 
 	seed maphash.Seed
-	seen map[uint64]int // the line of each loc; two locs with one hash are met once in 10 million full documents
+	seen map[uint64]int // the line of each loc; two locs share a hash once in 10 million full documents
 
-	news  int
-	roots int // how many of r.elements were checked
+	inEntry, inDocument []int // how many elements of each extension there are
+	roots               int   // how many of r.elements were checked
 }
 
 // A source keeps the error of an io.Reader, which is none of the document.
@@ -149,6 +155,12 @@ func (v *validator) report(rule Rule, p place, element string, value []byte, mes
 		element = ""
 	}
 	v.r.report(rule, p.line, p.column, element, value, message)
+}
+
+// found reports a finding on an element that starts at p.
+func (v *validator) found(p place, f websync.Finding) {
+	rule := Rule{Name: f.Rule, Section: f.Section, Severity: f.Severity}
+	v.report(rule, p, f.Element, []byte(f.Value), f.Message)
 }
 
 // place finds out where entries may lie.
@@ -203,7 +215,7 @@ func (v *validator) rootElements() {
 	for ; v.roots < len(v.r.elements); v.roots++ {
 		x := v.r.elements[v.roots]
 		p := v.r.places[v.roots]
-		if extensionOf(x.Space) != nil || x.Space == XHTMLNamespace && x.Local == "link" {
+		if v.exts.of(x.Space) >= 0 || x.Space == XHTMLNamespace && x.Local == "link" {
 			v.report(ruleExtPlace, p, x.Local, nil, "an extension of an entry outside of entries")
 		}
 		v.nearNamespace(x.Space, x.Local, p)
@@ -211,16 +223,16 @@ func (v *validator) rootElements() {
 }
 
 func (v *validator) nearNamespace(space, local string, p place) (near bool) {
-	near, right := nearExtension(space)
-	if near {
+	right := v.exts.near(space)
+	if right != "" {
 		v.report(ruleExtNamespace, p, local, []byte(space), "the namespace is not "+right)
 	}
-	return near
+	return right != ""
 }
 
 func (v *validator) entry(e *View) {
 	v.loc(e)
-	if d := e.LastMod; !d.IsZero() && len(e.LastModText) == 0 && schemaDate(d) != d {
+	if d := e.LastMod; !d.IsZero() && len(e.LastModText) == 0 && document.SchemaDate(d) != d {
 		v.report(ruleLastModSchema, e.modAt, "lastmod", []byte(d.String()), "the schema takes full dates and full times only")
 	}
 	if len(e.pieces) > 0 {
@@ -368,88 +380,40 @@ func (v *validator) child(loc string, report func(Rule, string)) {
 
 func (v *validator) extensions(e *View) {
 	set := alternateSet{loc: string(e.Loc)}
-	images, news := 0, 0
-	for _, x := range e.pieces {
-		found := func(f fault) { v.report(f.rule, x.place, f.element, []byte(f.value), f.message) }
-		if v.nearNamespace(x.space, x.local, x.place) {
-			continue
-		}
-		known := extensionOf(x.space)
-		if known == nil && x.space != XHTMLNamespace {
+	last := place{} // of the last alternate
+	clear(v.inEntry)
+	for _, p := range e.pieces {
+		found := func(f websync.Finding) { v.found(p.place, f) }
+		i := v.exts.of(p.space)
+		if v.nearNamespace(p.space, p.local, p.place) || i < 0 && p.space != XHTMLNamespace {
 			continue
 		}
 		if v.r.Kind() == Index {
-			v.report(ruleNotInIndex, x.place, x.local, nil, "an index has only loc and lastmod")
+			v.report(ruleNotInIndex, p.place, p.local, nil, "an index has only loc and lastmod")
 		}
-		n, err := v.tree.read(e.bytes(x.span))
-		if err != nil {
-			continue // not met: the Reader has written it
-		}
-		if known == nil {
-			if n.isAlternate() {
-				n.checkAlternate(found)
-				set.add(&n)
-				set.last = x.place
-			}
-			continue
-		}
-		known.check(&n, found)
+		x := websync.Element{Space: p.space, Local: p.local, XML: string(e.bytes(p.span))}
+		alternate, err := v.exts.check(&x, v.o.Now, found)
 		switch {
-		case n.local != known.local:
-		case known == imageExtension:
-			if images++; images == maxImages+1 {
-				found(fault{rule: ruleImageCount, element: n.local, message: "more than 1,000 images of one page"})
-			}
-		case known == newsExtension:
-			if news++; news == 2 {
-				found(fault{rule: ruleNewsTwice, element: n.local, message: "two news elements of one page"})
-			}
-			v.article(&n, found)
+		case err != nil: // can't be: the Reader has written it
+		case alternate != nil:
+			set.add(alternate)
+			last = p.place
+		case i >= 0 && p.local == v.exts[i].Local:
+			v.tally(i, p)
 		}
 	}
-	set.check(func(f fault) { v.report(f.rule, set.last, f.element, []byte(f.value), f.message) })
+	set.check(func(f websync.Finding) { v.found(last, f) })
 }
 
-// article checks a news element as one of many.
-func (v *validator) article(n *node, found func(fault)) {
-	if v.news++; v.news == maxNews+1 {
-		found(fault{rule: ruleNewsCount, element: n.local, message: "more than 1,000 news articles in one document"})
+// tally counts an element of an extension.
+func (v *validator) tally(i int, p piece) {
+	x := &v.exts[i]
+	v.inEntry[i]++
+	v.inDocument[i]++
+	if x.PerEntry > 0 && v.inEntry[i] == x.PerEntry+1 {
+		v.report(x.EntryRule, p.place, p.local, nil, x.EntryRule.Summary)
 	}
-	text := n.child("publication_date").text
-	if d, err := websync.ParseDatetime(text); err == nil && !v.o.Now.IsZero() && d.End().Before(v.o.Now.Add(-maxNewsAge)) {
-		found(fault{ruleNewsAge, "publication_date", text, "more than two days ago"})
-	}
-}
-
-// An alternateSet is the alternates of one page for languages.
-type alternateSet struct {
-	loc   string
-	langs map[string]bool
-	self  bool
-	twice []string
-	last  place
-}
-
-func (s *alternateSet) add(n *node) {
-	lang := strings.ToLower(n.attr("hreflang"))
-	if lang == "" {
-		return
-	}
-	if s.langs == nil {
-		s.langs = make(map[string]bool)
-	}
-	if s.langs[lang] {
-		s.twice = append(s.twice, lang)
-	}
-	s.langs[lang] = true
-	s.self = s.self || strings.TrimSpace(n.attr("href")) == s.loc
-}
-
-func (s *alternateSet) check(found func(fault)) {
-	for _, lang := range s.twice {
-		found(fault{ruleLangTwice, "link", lang, "two alternates for one language"})
-	}
-	if len(s.langs) > 0 && !s.self {
-		found(fault{ruleLangSelf, "link", s.loc, "none of the alternates is the page itself"})
+	if x.PerDocument > 0 && v.inDocument[i] == x.PerDocument+1 {
+		v.report(x.DocumentRule, p.place, p.local, nil, x.DocumentRule.Summary)
 	}
 }

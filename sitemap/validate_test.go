@@ -17,6 +17,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/sitemap"
+	"github.com/websync-go/websync/sitemap/google"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -54,7 +55,7 @@ func alternates(links ...string) string {
 
 // validate returns the findings as "severity rule line:column [element] value".
 func validate(t testing.TB, doc string, change func(*sitemap.ValidateOptions)) (found []string, sum sitemap.Summary, err error) {
-	o := sitemap.ValidateOptions{Document: documentURL, Now: now}
+	o := sitemap.ValidateOptions{Extensions: google.Extensions(), Document: documentURL, Now: now}
 	if change != nil {
 		change(&o)
 	}
@@ -275,7 +276,7 @@ func TestValidateRules(t *testing.T) {
 			assert.Equal(t, []int{count["error"], count["warning"], count["info"]}, []int{sum.Errors, sum.Warnings, sum.Infos})
 		})
 	}
-	for _, r := range sitemap.Rules() {
+	for _, r := range append(sitemap.Rules(), google.Rules()...) {
 		assert.True(t, covered[r.Name], "no case for %s", r.Name)
 	}
 }
@@ -489,7 +490,7 @@ func TestOneBadEntryIsFound(t *testing.T) {
 
 	findings := 0
 	lines := make(map[int]bool)
-	sum, err := sitemap.Validate(&doc, sitemap.ValidateOptions{Document: documentURL, Now: now, Report: func(f websync.Finding) {
+	sum, err := sitemap.Validate(&doc, sitemap.ValidateOptions{Extensions: google.Extensions(), Document: documentURL, Now: now, Report: func(f websync.Finding) {
 		findings++
 		assert.Positive(t, f.Column, f)
 		lines[f.Line] = true

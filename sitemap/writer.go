@@ -8,11 +8,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -36,6 +34,11 @@ type Writer struct {
 	// Elements are extension elements of the document itself. They come before the
 	// entries.
 	Elements []websync.Element
+
+	// Extensions are the extensions whose elements are checked, beside alternates: those
+	// of package sitemap/google, say. Elements of other namespaces only have to be
+	// well-formed.
+	Extensions []Extension
 
 	// MaxEntries and MaxBytes limit the document; the bytes are those of the uncompressed
 	// document, to its end. Zero means the protocol's limits, 50,000 and 52,428,800, and
@@ -85,7 +88,7 @@ var errClosed = errors.New("sitemap: write after Close")
 
 // Write writes one entry. Line, Column and LastModText mean nothing to it.
 //
-// An entry that no valid document can hold is an [*EntryError]. One for which this
+// An entry that no valid document can hold is a [*websync.EntryError]. One for which this
 // document has no room left is an error that matches [websync.ErrLimit]. After both
 // nothing of it was written, and the Writer goes on. An error of the io.Writer sticks.
 //
@@ -121,10 +124,11 @@ func (w *Writer) begin() error {
 		w.buf = make([]byte, 0, writeSize+writeSize/4)
 	}
 	w.buf = append(w.buf, xmlHeading+"<"+w.root()+` xmlns="`+Namespace+"\">\n"...)
-	for _, x := range w.Elements {
-		b, err := w.check.appendElement(w.buf, x, 0)
+	w.check.exts, w.check.count = w.Extensions, make([]int, len(w.Extensions))
+	for i := range w.Elements {
+		b, err := w.check.appendElement(w.buf, &w.Elements[i])
 		if err != nil {
-			return &EntryError{Element: x.Local, Err: err}
+			return err
 		}
 		w.buf = append(b, '\n')
 	}
@@ -236,31 +240,6 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// An EntryError says why an [Entry] or an extension element can't be written, or an
-// extension element not be read.
-type EntryError struct {
-	Loc     string // empty: not known
-	Element string // local name
-	Err     error
-}
-
-// Error returns, for example, "sitemap: https://www.example.com/: priority: not a number
-// from 0.0 to 1.0".
-func (e *EntryError) Error() string {
-	var b strings.Builder
-	b.WriteString("sitemap: ")
-	if e.Loc != "" {
-		fmt.Fprintf(&b, "%s: ", strings.Trim(strconv.Quote(e.Loc[:min(len(e.Loc), 200)]), `"`))
-	}
-	if inner := (*fault)(nil); e.Element != "" && !(errors.As(e.Err, &inner) && inner.element == e.Element) {
-		b.WriteString(e.Element + ": ")
-	}
-	return b.String() + e.Err.Error()
-}
-
-// Unwrap returns e.Err.
-func (e *EntryError) Unwrap() error { return e.Err }
-
 // encode writes e into w.entry.
 func (w *Writer) encode(e *Entry) error {
 	b := w.entry[:0]
@@ -271,9 +250,9 @@ func (w *Writer) encode(e *Entry) error {
 	b = append(b, '<')
 	b = append(b, name...)
 	b = append(b, '>')
-	b, element, err := w.check.append(b, e, w.Kind == Index)
+	b, err := w.check.append(b, e, w.Kind == Index)
 	if err != nil {
-		return &EntryError{Loc: e.Loc, Element: element, Err: err}
+		return err
 	}
 	b = append(b, "</"...)
 	b = append(b, name...)
@@ -284,7 +263,8 @@ func (w *Writer) encode(e *Entry) error {
 
 // A checker appends what is in an entry, if it is valid.
 type checker struct {
-	tree    treeReader
+	exts    extensions
+	count   []int            // of the elements of each extension in the entry
 	lastMod websync.Datetime // as written
 }
 
@@ -297,37 +277,27 @@ var (
 	errInIndex   = errors.New("an index has only loc and lastmod")
 )
 
-// append appends the children of an entry. If it fails, it names the element.
-func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, element string, err error) {
-	switch message := syntax.URLFault(e.Loc); {
-	case message != "":
-		return b, "loc", errors.New(message)
-	case syntax.HasEmptyPort(e.Loc):
-		return b, "loc", errEmptyPort
-	case len(e.Loc) < minLoc:
-		return b, "loc", errShort
-	case len(e.Loc) >= maxLoc:
-		return b, "loc", errLong
+// append appends the children of an entry.
+func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, err error) {
+	if err := locFault(e.Loc); err != nil {
+		return b, c.refuse(e.Loc, "loc", err)
 	}
 	b = append(b, "<loc>"...)
 	if b, err = xmlscan.AppendText(b, e.Loc); err != nil {
-		return b, "loc", err
+		return b, c.refuse(e.Loc, "loc", err)
 	}
 	b = append(b, "</loc>"...)
-	if c.lastMod = schemaDate(e.LastMod); !c.lastMod.IsZero() {
+	if c.lastMod = e.LastMod; !c.lastMod.IsZero() {
 		b = append(b, "<lastmod>"...)
-		b, _ = c.lastMod.AppendText(b)
+		b, c.lastMod = document.AppendSchemaDate(b, e.LastMod)
 		b = append(b, "</lastmod>"...)
 	}
-	if index && e.ChangeFreq != "" {
-		return b, "changefreq", errInIndex
-	}
-	if index && e.Priority != 0 {
-		return b, "priority", errInIndex
-	}
 	if e.ChangeFreq != "" {
-		if !slices.Contains(changeFreqs, e.ChangeFreq) {
-			return b, "changefreq", errFreq
+		switch {
+		case index:
+			return b, c.refuse(e.Loc, "changefreq", errInIndex)
+		case !slices.Contains(changeFreqs, e.ChangeFreq):
+			return b, c.refuse(e.Loc, "changefreq", errFreq)
 		}
 		b = append(b, "<changefreq>"...)
 		b = append(b, e.ChangeFreq...)
@@ -335,14 +305,35 @@ func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, element stri
 	}
 	if e.Priority != 0 {
 		p, _ := e.StatedPriority()
-		if !(p >= 0 && p <= 1) {
-			return b, "priority", errPriority
+		switch {
+		case index:
+			return b, c.refuse(e.Loc, "priority", errInIndex)
+		case !(p >= 0 && p <= 1):
+			return b, c.refuse(e.Loc, "priority", errPriority)
 		}
 		b = append(b, "<priority>"...)
 		b = appendPriority(b, p)
 		b = append(b, "</priority>"...)
 	}
+	if len(e.Elements) == 0 {
+		return b, nil
+	}
 	return c.appendElements(b, e, index)
+}
+
+// locFault returns why a loc can't be written; nil if it can.
+func locFault(loc string) error {
+	switch message := syntax.URLFault(loc); {
+	case message != "":
+		return errors.New(message)
+	case syntax.HasEmptyPort(loc):
+		return errEmptyPort
+	case len(loc) < minLoc:
+		return errShort
+	case len(loc) >= maxLoc:
+		return errLong
+	}
+	return nil
 }
 
 var changeFreqs = []ChangeFreq{Always, Hourly, Daily, Weekly, Monthly, Yearly, Never}
@@ -363,108 +354,59 @@ func appendPriority(b []byte, p float32) []byte {
 	return b
 }
 
-// schemaDate returns d in a form that the schema has: a full date, or a time with seconds
-// and an offset of at most 14 hours.
-func schemaDate(d websync.Datetime) websync.Datetime {
-	switch p := d.Precision(); {
-	case p == websync.PrecisionUnstated:
-		return d
-	case p < websync.PrecisionDay:
-		return d.WithPrecision(websync.PrecisionDay)
-	case p == websync.PrecisionDay:
-		return d
-	case p < websync.PrecisionSecond:
-		d = d.WithPrecision(websync.PrecisionSecond)
-	}
-	const most = 14 * 60 * 60
-	if _, offset := d.Time().Zone(); offset < -most || offset > most {
-		d = d.UTC()
-	}
-	if isLeap(d) {
-		return websync.NewDatetime(d.Time().Truncate(time.Second))
-	}
-	return d
-}
-
-// isLeap tells whether d is in a leap second, whose text has the second 60.
-func isLeap(d websync.Datetime) bool {
-	if d.Time().Second() != 0 {
-		return false
-	}
-	var buf [64]byte
-	text, _ := d.AppendText(buf[:0])
-	return len(text) > 19 && string(text[17:19]) == "60"
-}
-
 // appendElements appends the extension elements of an entry.
-func (c *checker) appendElements(b []byte, e *Entry, index bool) (_ []byte, element string, err error) {
+func (c *checker) appendElements(b []byte, e *Entry, index bool) (_ []byte, err error) {
 	from := len(b)
 	set := alternateSet{loc: e.Loc}
-	images, news := 0, 0
-	for _, x := range e.Elements {
-		known := extensionOf(x.Space)
-		if index && known != nil {
-			return b, x.Local, errInIndex
+	clear(c.count)
+	for i := range e.Elements {
+		x := &e.Elements[i]
+		known := c.exts.of(x.Space)
+		if index && known >= 0 {
+			return b, c.refuse(e.Loc, x.Local, errInIndex)
 		}
-		switch known {
-		case imageExtension:
-			images++
-		case newsExtension:
-			news++
+		alternate, wrong := c.exts.refusal(x)
+		if wrong != nil {
+			return b, refused(e.Loc, x, wrong)
 		}
-		n, err := c.read(x)
-		if err != nil {
-			return b, x.Local, err
+		if alternate != nil {
+			set.add(alternate)
 		}
-		if n.isAlternate() {
-			set.add(n)
+		if known >= 0 {
+			c.count[known]++
 		}
 		b = append(b, x.XML...)
 		if len(b)-from > maxElements {
-			return b, x.Local, errors.New(ruleElementSize.Summary)
+			return b, c.refuse(e.Loc, x.Local, errors.New(ruleElementSize.Summary))
 		}
 	}
-	switch {
-	case images > maxImages:
-		return b, "image", errors.New(ruleImageCount.Summary)
-	case news > 1:
-		return b, "news", errors.New(ruleNewsTwice.Summary)
+	for i, n := range c.count {
+		if x := &c.exts[i]; x.PerEntry > 0 && n > x.PerEntry {
+			return b, c.refuse(e.Loc, x.Local, errors.New(x.EntryRule.Summary))
+		}
 	}
-	err = nil
-	set.check(func(f fault) {
+	set.check(func(f websync.Finding) {
 		if err == nil {
-			err = &f
+			err = c.refuse(e.Loc, "link", errors.New(f.Message))
 		}
 	})
-	return b, "link", err
+	return b, err
 }
 
 // appendElement appends one extension element of a document.
-func (c *checker) appendElement(b []byte, x websync.Element, from int) ([]byte, error) {
-	if extensionOf(x.Space) != nil || x.Space == XHTMLNamespace {
-		return b, errors.New(ruleExtPlace.Summary)
+func (c *checker) appendElement(b []byte, x *websync.Element) ([]byte, error) {
+	if c.exts.of(x.Space) >= 0 || x.Space == XHTMLNamespace {
+		return b, c.refuse("", x.Local, errors.New(ruleExtPlace.Summary))
 	}
-	if _, err := c.read(x); err != nil {
-		return b, err
+	if _, wrong := c.exts.refusal(x); wrong != nil {
+		return b, refused("", x, wrong)
 	}
-	if b = append(b, x.XML...); len(b)-from > maxElements {
-		return b, errors.New(ruleElementSize.Summary)
+	if b = append(b, x.XML...); len(b) > maxElements {
+		return b, c.refuse("", x.Local, errors.New(ruleElementSize.Summary))
 	}
 	return b, nil
 }
 
-// read reads an extension element that is to be written, if it is valid.
-func (c *checker) read(x websync.Element) (*node, error) {
-	n, err := c.tree.read([]byte(x.XML))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("raw element: %w", err)
-	case n.space != x.Space || n.local != x.Local:
-		return nil, fmt.Errorf("raw element: its name is {%s}%s", n.space, n.local)
-	case n.space == "" || n.space == Namespace || isNear(n.space):
-		return nil, errors.New("an extension has a namespace of its own")
-	case !utf8.ValidString(x.XML):
-		return nil, errNotElement
-	}
-	return &n, checkNode(&n)
+func (c *checker) refuse(loc, element string, err error) error {
+	return &websync.EntryError{Format: "sitemap", ID: loc, Element: element, Err: err}
 }

@@ -13,17 +13,18 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/sitemap"
+	"github.com/websync-go/websync/sitemap/google"
 )
 
 // FuzzWriter: what a Writer takes, Validate accepts and a Reader gives back; what it
 // refuses leaves no trace.
 func FuzzWriter(f *testing.F) {
 	f.Add("https://www.example.com/?a=1&b=2", "2025-02-03T04:05:06.789+02:00", "weekly", float32(0.3), "urn:x", "a", "<a xmlns='urn:x'>text</a>", false)
-	f.Add("http://[::1]:8080/a", "2025", "", float32(-1), sitemap.ImageNamespace, "image",
-		"<image xmlns='"+sitemap.ImageNamespace+"'><loc>https://www.example.com/i.png</loc></image>", true)
+	f.Add("http://[::1]:8080/a", "2025", "", float32(-1), google.ImageNamespace, "image",
+		"<image xmlns='"+google.ImageNamespace+"'><loc>https://www.example.com/i.png</loc></image>", true)
 	f.Add("https://www.example.com/", "2016-12-31T23:59:60Z", "", float32(1e-20), sitemap.XHTMLNamespace, "link",
 		"<link xmlns='"+sitemap.XHTMLNamespace+"' rel='alternate' hreflang='de' href='https://www.example.com/'/>", false)
-	f.Add("https://www.example.com/", "", "", float32(2), sitemap.NewsNamespace, "news", news, true)
+	f.Add("https://www.example.com/", "", "", float32(2), google.NewsNamespace, "news", news, true)
 	f.Fuzz(func(t *testing.T, loc, lastMod, changeFreq string, priority float32, space, local, xml string, index bool) {
 		e := sitemap.Entry{Loc: loc, ChangeFreq: sitemap.ChangeFreq(changeFreq), Priority: priority}
 		e.LastMod, _ = websync.ParseDatetime(lastMod)
@@ -33,6 +34,7 @@ func FuzzWriter(f *testing.F) {
 		good := sitemap.Entry{Loc: "https://www.example.com/good"}
 		var b bytes.Buffer
 		w := sitemap.NewWriter(&b)
+		w.Extensions = google.Extensions()
 		if index {
 			w.Kind = sitemap.Index
 		}
@@ -45,7 +47,7 @@ func FuzzWriter(f *testing.F) {
 		require.NoError(t, readErr)
 		require.Equal(t, "https://www.example.com/good", got[len(got)-1].Loc)
 		if err != nil {
-			var entry *sitemap.EntryError
+			var entry *websync.EntryError
 			require.ErrorAs(t, err, &entry)
 			require.Len(t, got, 1)
 			return
@@ -77,12 +79,12 @@ func FuzzValidate(f *testing.F) {
 	seeds(f, "protocol", "field", "not-a-sitemap", "damaged", "encoding", "text", "writer")
 	f.Add([]byte(inEntry("<i:image/><v:video/><n:news/><x:link rel='alternate' hreflang='de' href='x'/>")))
 	rules := make(map[string]sitemap.Rule)
-	for _, r := range sitemap.Rules() {
+	for _, r := range append(sitemap.Rules(), google.Rules()...) {
 		rules[r.Name] = r
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var findings []websync.Finding
-		o := sitemap.ValidateOptions{Document: documentURL, MaxBytes: 1 << 20, Now: now, Report: func(f websync.Finding) { findings = append(findings, f) }}
+		o := sitemap.ValidateOptions{Extensions: google.Extensions(), Document: documentURL, MaxBytes: 1 << 20, Now: now, Report: func(f websync.Finding) { findings = append(findings, f) }}
 		sum, err := sitemap.Validate(bytes.NewReader(data), o)
 		errs := 0
 		for _, f := range findings {
@@ -155,7 +157,7 @@ func FuzzURL(f *testing.F) {
 			require.True(t, strings.EqualFold(parsed.Scheme, "http") || strings.EqualFold(parsed.Scheme, "https"))
 			return
 		}
-		var entry *sitemap.EntryError
+		var entry *websync.EntryError
 		require.True(t, errors.As(err, &entry))
 	})
 }

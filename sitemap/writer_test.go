@@ -20,6 +20,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/sitemap"
+	"github.com/websync-go/websync/sitemap/google"
 )
 
 // write writes one document with the settings of w.
@@ -27,6 +28,7 @@ func write(t testing.TB, w *sitemap.Writer, entries ...sitemap.Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	to := sitemap.NewWriter(&b)
+	to.Extensions = google.Extensions()
 	to.Kind, to.Gzip, to.Elements = w.Kind, w.Gzip, w.Elements
 	for _, e := range entries {
 		require.NoError(t, to.Write(&e))
@@ -75,7 +77,7 @@ func lint(t *testing.T, schema string, doc []byte) {
 // can know, and advice on URLs.
 func requireValid(t testing.TB, doc []byte) {
 	t.Helper()
-	_, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Report: func(f websync.Finding) {
+	_, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Extensions: google.Extensions(), Report: func(f websync.Finding) {
 		switch f.Rule {
 		case "sitemap-host", "sitemap-index-site", "sitemap-loc-duplicate", "sitemap-loc-fragment", "sitemap-loc-user", "sitemap-empty":
 			return
@@ -144,7 +146,7 @@ func TestWriter(t *testing.T) {
 	assert.Equal(t, zipped, write(t, &sitemap.Writer{Kind: sitemap.Index, Gzip: true}, list...), "the same bytes each time")
 
 	empty := write(t, new(sitemap.Writer))
-	sum, err := sitemap.Validate(bytes.NewReader(empty), sitemap.ValidateOptions{})
+	sum, err := sitemap.Validate(bytes.NewReader(empty), sitemap.ValidateOptions{Extensions: google.Extensions()})
 	require.NoError(t, err)
 	assert.Equal(t, sitemap.Summary{Kind: sitemap.URLSet, Bytes: int64(len(empty)), Warnings: 1}, sum)
 }
@@ -156,7 +158,7 @@ func TestWriterRefuses(t *testing.T) {
 		return sitemap.Entry{Loc: good.Loc, Elements: []websync.Element{{Space: space, Local: local, XML: xml}}}
 	}
 	image := func(n int) (e sitemap.Entry) {
-		x, err := sitemap.Image{Loc: "https://www.example.com/i.png"}.Element()
+		x, err := google.Image{Loc: "https://www.example.com/i.png"}.Element()
 		require.NoError(t, err)
 		e.Loc = good.Loc
 		for range n {
@@ -164,7 +166,7 @@ func TestWriterRefuses(t *testing.T) {
 		}
 		return e
 	}
-	article, err := sitemap.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T"}.Element()
+	article, err := google.News{Publication: "P", Language: "en", Published: datetime(t, "2025"), Title: "T"}.Element()
 	require.NoError(t, err)
 	alternate, err := sitemap.Alternate{Lang: "de", Href: "https://www.example.com/de"}.Element()
 	require.NoError(t, err)
@@ -202,8 +204,8 @@ func TestWriterRefuses(t *testing.T) {
 		"no namespace":       {raw("", "a", "<a/>"), "namespace of its own"},
 		"the own namespace":  {raw(sitemap.Namespace, "priority", "<priority xmlns='"+sitemap.Namespace+"'>0.5</priority>"), "namespace of its own"},
 		"too long":           {raw("urn:x", "a", "<a xmlns='urn:x'>"+strings.Repeat("x", 1<<20)+"</a>"), "more extension elements than are kept"},
-		"a bad image":        {raw(sitemap.ImageNamespace, "image", "<image xmlns='"+sitemap.ImageNamespace+"'/>"), "image: no loc"},
-		"almost an image":    {raw(sitemap.ImageNamespace+"/", "image", "<image xmlns='"+sitemap.ImageNamespace+"/'/>"), "the namespace is"},
+		"a bad image":        {raw(google.ImageNamespace, "image", "<image xmlns='"+google.ImageNamespace+"'/>"), "image: no loc"},
+		"almost an image":    {raw(google.ImageNamespace+"/", "image", "<image xmlns='"+google.ImageNamespace+"/'/>"), "the namespace is"},
 		"1,001 images":       {image(1001), "more than 1,000 images"},
 		"two news":           {sitemap.Entry{Loc: good.Loc, Elements: []websync.Element{article, article}}, "two news elements"},
 		"not the page":       {sitemap.Entry{Loc: good.Loc, Elements: []websync.Element{alternate}}, "none of the alternates is the page itself"},
@@ -212,11 +214,12 @@ func TestWriterRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			w := sitemap.NewWriter(&b)
+			w.Extensions = google.Extensions()
 			err := w.Write(&test.entry)
 			require.ErrorContains(t, err, test.want)
-			var entry *sitemap.EntryError
+			var entry *websync.EntryError
 			require.ErrorAs(t, err, &entry)
-			assert.Equal(t, test.entry.Loc, entry.Loc)
+			assert.Equal(t, test.entry.Loc, entry.ID)
 			require.NoError(t, w.Write(&good))
 			require.NoError(t, w.Close())
 			assert.Equal(t, string(write(t, new(sitemap.Writer), good)), b.String())
@@ -224,6 +227,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 	t.Run("an index", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
+		w.Extensions = google.Extensions()
 		w.Kind = sitemap.Index
 		assert.ErrorContains(t, w.Write(&sitemap.Entry{Loc: good.Loc, Priority: 0.5}), "priority: an index has only loc and lastmod")
 		assert.ErrorContains(t, w.Write(&sitemap.Entry{Loc: good.Loc, ChangeFreq: sitemap.Daily}), "changefreq: an index has only")
@@ -233,20 +237,28 @@ func TestWriterRefuses(t *testing.T) {
 	})
 	t.Run("an extension of an entry around the entries", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
+		w.Extensions = google.Extensions()
 		w.Elements = image(1).Elements
 		assert.ErrorContains(t, w.Write(&good), "image: an extension element outside of its parent")
 	})
 	t.Run("a kind that has no Writer", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
+		w.Extensions = google.Extensions()
 		w.Kind = sitemap.Text
 		assert.ErrorContains(t, w.Write(&good), "no Writer for text")
 	})
 	t.Run("after Close", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
+		w.Extensions = google.Extensions()
 		require.NoError(t, w.Close())
 		assert.Error(t, w.Write(&good))
 	})
-	assert.NoError(t, func() error { w := sitemap.NewWriter(io.Discard); e := image(1000); return w.Write(&e) }(), "1,000 images")
+	assert.NoError(t, func() error {
+		w := sitemap.NewWriter(io.Discard)
+		w.Extensions = google.Extensions()
+		e := image(1000)
+		return w.Write(&e)
+	}(), "1,000 images")
 }
 
 // TestWriterBroken: an error of the io.Writer is returned, and again.
@@ -379,6 +391,7 @@ func TestSetWriter(t *testing.T) {
 			require.NoError(t, s.Close())
 			assert.Len(t, p.docs, 1+int(less))
 			w := sitemap.NewWriter(io.Discard)
+			w.Extensions = google.Extensions()
 			w.MaxBytes = size - less
 			require.NoError(t, w.Write(&first))
 			err := w.Write(&second)
@@ -420,7 +433,7 @@ func TestSetWriter(t *testing.T) {
 	t.Run("a bad entry", func(t *testing.T) {
 		p := new(parts)
 		s := sitemap.NewSetWriter(p.create)
-		var entry *sitemap.EntryError
+		var entry *websync.EntryError
 		require.ErrorAs(t, s.Write(&sitemap.Entry{Loc: "x"}), &entry)
 		assert.Zero(t, p.open, "nothing to write, nothing is created")
 		require.NoError(t, s.Close())
@@ -462,6 +475,7 @@ func (f *brokenFile) Close() error {
 // TestWriterAllocations: an entry without extensions needs no memory of its own.
 func TestWriterAllocations(t *testing.T) {
 	w := sitemap.NewWriter(io.Discard)
+	w.Extensions = google.Extensions()
 	e := sitemap.Entry{Loc: "https://www.example.com/?a=1&b=2", LastMod: datetime(t, "2025-02-03T04:05:06Z"), ChangeFreq: sitemap.Weekly, Priority: 0.5}
 	require.NoError(t, w.Write(&e))
 	assert.Zero(t, testing.AllocsPerRun(10_000, func() {
@@ -531,7 +545,7 @@ func BenchmarkValidate(b *testing.B) {
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
 	for b.Loop() {
-		sum, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Document: "https://www.example.com/sitemap.xml", Now: now})
+		sum, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Extensions: google.Extensions(), Document: "https://www.example.com/sitemap.xml", Now: now})
 		if err != nil || sum.Entries != benchEntries || sum.Errors+sum.Warnings > 0 {
 			b.Fatal(sum, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/sitemap"
+	"github.com/websync-go/websync/sitemap/google"
 )
 
 // Exit codes, of which the worst of all files counts.
@@ -149,13 +150,14 @@ func (p *program) validate(ctx context.Context, in *input) (report, error) {
 		return report{}, err
 	}
 	o := sitemap.ValidateOptions{
-		Document: in.name,
-		URL:      in.url,
-		Aliases:  in.aliases,
-		Report:   p.tell,
-		Now:      p.now,
-		Child:    func(loc string) sitemap.Kind { return p.kindOf(in, loc) },
-		Lenient:  p.lenient,
+		Document:   in.name,
+		URL:        in.url,
+		Aliases:    in.aliases,
+		Report:     p.tell,
+		Now:        p.now,
+		Child:      func(loc string) sitemap.Kind { return p.kindOf(in, loc) },
+		Extensions: google.Extensions(),
+		Lenient:    p.lenient,
 	}
 	if in.url != "" {
 		o.Robots = func(origin string) ([]string, error) { return p.sitemapsOf(ctx, in, origin) }

@@ -27,6 +27,7 @@ import (
 	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/sitemap"
+	"github.com/websync-go/websync/sitemap/google"
 )
 
 const (
@@ -276,7 +277,9 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 	locator := websync.PathLocator{Base: p.base, Own: p.own, Reserved: func(path string) bool { return list.Reserved(path) }}
 	switch p.protocol {
 	case "sitemap":
-		list = &sitemap.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report}
+		list = &sitemap.Publisher{
+			Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Extensions: google.Extensions(), Report: p.report,
+		}
 	case "atom":
 		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
 			Title: p.base, Author: websync.Person{Name: p.author()}}

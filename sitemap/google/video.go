@@ -1,4 +1,4 @@
-package sitemap
+package google
 
 import (
 	"math"
@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/element"
+	"github.com/websync-go/websync/sitemap"
 )
 
 const maxDuration = 28_800 * time.Second
 
-// A Video is a <video:video> of an [Entry]: a video on its page. Required are Thumbnail,
+// A Video is a <video:video> of a [sitemap.Entry]: a video on its page. Required are Thumbnail,
 // Title, Description, and Content or Player. Elements that Google no longer uses (price,
 // category, gallery_loc and others) have no field; they are in the entry's Elements.
 type Video struct {
@@ -32,8 +35,8 @@ type Video struct {
 	RequiresSubscription Answer
 	Live                 Answer
 
-	Countries VideoLimit // where it can be seen: codes of ISO 3166, e.g. "DE"
-	Platforms VideoLimit // on what it can be seen: "web", "mobile", "tv"
+	Countries Limit // where it can be seen: codes of ISO 3166, e.g. "DE"
+	Platforms Limit // on what it can be seen: "web", "mobile", "tv"
 
 	Uploader     string // at most 255 characters
 	UploaderInfo string // URL, on the host of the page
@@ -48,15 +51,16 @@ const (
 	No  Answer = "no"
 )
 
-// A VideoLimit says where a video can be seen: only at one of Of if Allow is set, or else
+// A Limit says where a video can be seen: only at one of Of if Allow is set, or else
 // anywhere but there. Without Of there is no limit.
-type VideoLimit struct {
+type Limit struct {
 	Allow bool
 	Of    []string
 }
 
-var videoExtension = &extension{
+var videoFormat = format{
 	space: VideoNamespace, local: "video", child: ruleVideoChild, value: ruleVideoValue, length: ruleVideoLength,
+	also: checkVideo,
 	children: []childSpec{
 		{name: "thumbnail_loc", required: true, check: checkURL},
 		{name: "title", required: true, chars: 100},
@@ -98,8 +102,8 @@ func checkRating(text string) string {
 	return ""
 }
 
-func checkRelationship(n *node) string {
-	if r := n.attr("relationship"); r != "allow" && r != "deny" {
+func checkRelationship(n *element.Node) string {
+	if r := n.Attr("relationship"); r != "allow" && r != "deny" {
 		return "the attribute relationship is neither allow nor deny"
 	}
 	return ""
@@ -115,7 +119,7 @@ func checkPrice(text string) string {
 var checkCurrency = checkPattern(`[A-Z]{3}`, "not a currency of ISO 4217")
 
 // checkPriceKind checks the attributes of a price; there may be none.
-func checkPriceKind(n *node) string {
+func checkPriceKind(n *element.Node) string {
 	for _, a := range []struct {
 		name  string
 		check func(string) string
@@ -124,7 +128,7 @@ func checkPriceKind(n *node) string {
 		{"type", checkOneOf("rent", "RENT", "purchase", "PURCHASE")},
 		{"resolution", checkOneOf("hd", "HD", "sd", "SD")},
 	} {
-		if value := n.attr(a.name); value != "" {
+		if value := n.Attr(a.name); value != "" {
 			if message := a.check(value); message != "" {
 				return a.name + ": " + message
 			}
@@ -133,8 +137,8 @@ func checkPriceKind(n *node) string {
 	return ""
 }
 
-func checkUploader(n *node) string {
-	if info := n.attr("info"); info != "" {
+func checkUploader(n *element.Node) string {
+	if info := n.Attr("info"); info != "" {
 		if message := checkURL(info); message != "" {
 			return "info: " + message
 		}
@@ -142,21 +146,22 @@ func checkUploader(n *node) string {
 	return ""
 }
 
-func isCountry(word string) bool { return letters(word, 2, 2) && word == strings.ToUpper(word) }
+func isCountry(word string) bool {
+	return len(word) == 2 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
 
 func isPlatform(word string) bool { return word == "web" || word == "mobile" || word == "tv" }
 
-// Videos returns the videos of e. It returns those that can be read even if there is an
-// error, which joins an [*EntryError] for each of the others.
-func (e *Entry) Videos() ([]Video, error) {
-	return extensionsOf(e, VideoNamespace, "video", func(n *node) (Video, error) {
-		var v values
+// Videos returns the videos of e. It returns those that can be read even if there is an error,
+// which joins a [*websync.EntryError] for each of the others.
+func Videos(e *sitemap.Entry) ([]Video, error) {
+	return read(e, &videoFormat, func(v *values, n *element.Node) Video {
 		video := Video{
 			Thumbnail:            v.required(n, "thumbnail_loc"),
 			Title:                v.required(n, "title"),
 			Description:          v.required(n, "description"),
-			Content:              n.child("content_loc").text,
-			Player:               n.child("player_loc").text,
+			Content:              n.Child("content_loc").Text,
+			Player:               n.Child("player_loc").Text,
 			Expires:              v.date(n, "expiration_date"),
 			Published:            v.date(n, "publication_date"),
 			Rating:               v.rating(n),
@@ -164,31 +169,31 @@ func (e *Entry) Videos() ([]Video, error) {
 			FamilyFriendly:       v.answer(n, "family_friendly"),
 			RequiresSubscription: v.answer(n, "requires_subscription"),
 			Live:                 v.answer(n, "live"),
-			Countries:            limitOf(n.child("restriction")),
-			Platforms:            limitOf(n.child("platform")),
-			Uploader:             n.child("uploader").text,
-			UploaderInfo:         n.child("uploader").attr("info"),
+			Countries:            limitOf(n.Child("restriction")),
+			Platforms:            limitOf(n.Child("platform")),
+			Uploader:             n.Child("uploader").Text,
+			UploaderInfo:         n.Child("uploader").Attr("info"),
 		}
 		if seconds := v.whole(n, "duration"); seconds > int64(maxDuration/time.Second) {
-			v.fail(n.child("duration"), "more than 8 hours")
+			v.fail(n.Child("duration"), "more than 8 hours")
 		} else if seconds > 0 {
 			video.Duration = time.Duration(seconds) * time.Second
 		}
-		for _, c := range n.children {
-			if c.local == "tag" && c.space == n.space && c.text != "" {
-				video.Tags = append(video.Tags, c.text)
+		for _, c := range n.Children {
+			if c.Local == "tag" && c.Space == n.Space && c.Text != "" {
+				video.Tags = append(video.Tags, c.Text)
 			}
 		}
-		return video, v.err
+		return video
 	})
 }
 
-func (v *values) rating(n *node) float32 {
-	c := n.child("rating")
-	if c.text == "" {
+func (v *values) rating(n *element.Node) float32 {
+	c := n.Child("rating")
+	if c.Text == "" {
 		return 0
 	}
-	f, ok := parseDecimal(c.text, 5)
+	f, ok := parseDecimal(c.Text, 5)
 	if !ok {
 		v.fail(c, "not a number from 0.0 to 5.0")
 	}
@@ -198,72 +203,70 @@ func (v *values) rating(n *node) float32 {
 	return float32(f)
 }
 
-func (v *values) answer(n *node, local string) Answer {
-	c := n.child(local)
-	a := Answer(strings.ToLower(c.text))
+func (v *values) answer(n *element.Node, local string) Answer {
+	c := n.Child(local)
+	a := Answer(strings.ToLower(c.Text))
 	if a != Yes && a != No && a != "" {
 		v.fail(c, "neither yes nor no")
 	}
 	return a
 }
 
-func limitOf(c *node) VideoLimit {
-	l := VideoLimit{Of: strings.Fields(c.text)}
+func limitOf(c *element.Node) Limit {
+	l := Limit{Of: strings.Fields(c.Text)}
 	if len(l.Of) == 0 {
-		return VideoLimit{}
+		return Limit{}
 	}
-	l.Allow = c.attr("relationship") == "allow"
+	l.Allow = c.Attr("relationship") == "allow"
 	return l
 }
 
-// Element returns the video as an extension element, for [Entry] Elements. It refuses
-// with an [*EntryError] what the rules call an error.
+// Element returns the video for [sitemap.Entry] Elements. What breaks a rule that is an error,
+// it refuses with a [*websync.EntryError].
 func (v Video) Element() (websync.Element, error) {
-	m := newMarkup("video", VideoNamespace, "video")
-	m.open()
-	m.element("thumbnail_loc", v.Thumbnail)
-	m.element("title", v.Title)
-	m.element("description", v.Description)
-	m.element("content_loc", v.Content)
-	m.element("player_loc", v.Player)
+	m := element.New("video", VideoNamespace, "video")
+	m.Child("thumbnail_loc", v.Thumbnail)
+	m.Child("title", v.Title)
+	m.Child("description", v.Description)
+	m.Child("content_loc", v.Content)
+	m.Child("player_loc", v.Player)
 	if v.Duration != 0 {
-		m.element("duration", strconv.FormatInt(int64(v.Duration/time.Second), 10))
+		m.Child("duration", strconv.FormatInt(int64(v.Duration/time.Second), 10))
 	}
-	m.element("expiration_date", schemaDate(v.Expires).String())
+	m.Child("expiration_date", document.SchemaDate(v.Expires).String())
 	switch {
 	case v.Rating == websync.StatedZero:
-		m.element("rating", "0.0")
+		m.Child("rating", "0.0")
 	case v.Rating != 0:
-		m.element("rating", strconv.FormatFloat(float64(v.Rating), 'f', -1, 32))
+		m.Child("rating", strconv.FormatFloat(float64(v.Rating), 'f', -1, 32))
 	}
-	m.element("view_count", number(v.Views))
-	m.element("publication_date", schemaDate(v.Published).String())
+	m.Child("view_count", number(v.Views))
+	m.Child("publication_date", document.SchemaDate(v.Published).String())
 	for _, tag := range v.Tags {
-		m.element("tag", tag)
+		m.Child("tag", tag)
 	}
-	m.element("family_friendly", string(v.FamilyFriendly))
-	m.limit("restriction", v.Countries)
-	m.element("requires_subscription", string(v.RequiresSubscription))
+	m.Child("family_friendly", string(v.FamilyFriendly))
+	limit(m, "restriction", v.Countries)
+	m.Child("requires_subscription", string(v.RequiresSubscription))
 	if v.Uploader != "" {
-		m.begin("uploader")
-		m.attr("info", v.UploaderInfo)
-		m.end("uploader", v.Uploader)
+		m.Start("uploader")
+		m.Attr("info", v.UploaderInfo)
+		m.End(v.Uploader)
 	}
-	m.limit("platform", v.Platforms)
-	m.element("live", string(v.Live))
-	m.close("video")
-	return m.finish(VideoNamespace, "video")
+	limit(m, "platform", v.Platforms)
+	m.Child("live", string(v.Live))
+	return videoFormat.build(m)
 }
 
-func (m *markup) limit(local string, l VideoLimit) {
+func limit(m *element.Builder, local string, l Limit) {
 	if len(l.Of) == 0 {
 		return
 	}
-	m.begin(local)
+	m.Start(local)
 	if l.Allow {
-		m.attr("relationship", "allow")
+		m.Attr("relationship", "allow")
 	} else {
-		m.attr("relationship", "deny")
+		m.Attr("relationship", "deny")
 	}
-	m.end(local, strings.Join(l.Of, " "))
+	m.End(strings.Join(l.Of, " "))
 }

@@ -1,10 +1,13 @@
-package sitemap
+package google
 
 import (
 	"math"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/element"
+	"github.com/websync-go/websync/sitemap"
 )
 
 const (
@@ -12,7 +15,7 @@ const (
 	maxNewsAge = 48 * time.Hour
 )
 
-// News is the <news:news> of an [Entry]: its page is an article of a newspaper.
+// News is the <news:news> of a [sitemap.Entry]: its page is an article of a newspaper.
 type News struct {
 	Publication string           // the name of the newspaper; required
 	Language    string           // of the newspaper: a code of ISO 639 in lower case, or "zh-cn", "zh-tw"; required
@@ -26,8 +29,9 @@ type News struct {
 	StockTickers string
 }
 
-var newsExtension = &extension{
+var newsFormat = format{
 	space: NewsNamespace, local: "news", child: ruleNewsChild, value: ruleNewsValue, length: ruleNewsValue,
+	also: checkAge,
 	children: []childSpec{
 		{name: "publication", required: true, children: []childSpec{
 			{name: "name", required: true},
@@ -50,42 +54,39 @@ const (
 
 var checkNewsLanguage = checkPattern(`[a-z]{2,3}|zh-cn|zh-tw`, "not a language code of ISO 639 in lower case, zh-cn or zh-tw")
 
-// News returns the news articles of e, which can only be one. It returns those that can
-// be read even if there is an error, which joins an [*EntryError] for each of the others.
-func (e *Entry) News() ([]News, error) {
-	return extensionsOf(e, NewsNamespace, "news", func(n *node) (News, error) {
-		var v values
-		publication := n.child("publication")
+// Articles returns the news articles of e, of which there can only be one. It returns those
+// that can be read even if there is an error, which joins a [*websync.EntryError] for each
+// of the others.
+func Articles(e *sitemap.Entry) ([]News, error) {
+	return read(e, &newsFormat, func(v *values, n *element.Node) News {
+		publication := n.Child("publication")
 		v.required(n, "publication_date")
 		return News{
 			Publication:  v.required(publication, "name"),
 			Language:     v.required(publication, "language"),
 			Published:    v.date(n, "publication_date"),
 			Title:        v.required(n, "title"),
-			Access:       n.child("access").text,
-			Genres:       n.child("genres").text,
-			Keywords:     n.child("keywords").text,
-			StockTickers: n.child("stock_tickers").text,
-		}, v.err
+			Access:       n.Child("access").Text,
+			Genres:       n.Child("genres").Text,
+			Keywords:     n.Child("keywords").Text,
+			StockTickers: n.Child("stock_tickers").Text,
+		}
 	})
 }
 
-// Element returns the article as an extension element, for [Entry] Elements. It refuses
-// with an [*EntryError] what the rules call an error.
+// Element returns the article for [sitemap.Entry] Elements. What breaks a rule that is an error,
+// it refuses with a [*websync.EntryError].
 func (n News) Element() (websync.Element, error) {
-	m := newMarkup("news", NewsNamespace, "news")
-	m.open()
-	m.begin("publication")
-	m.open()
-	m.element("name", n.Publication)
-	m.element("language", n.Language)
-	m.close("publication")
-	m.element("access", n.Access)
-	m.element("genres", n.Genres)
-	m.element("publication_date", schemaDate(n.Published).String())
-	m.element("title", n.Title)
-	m.element("keywords", n.Keywords)
-	m.element("stock_tickers", n.StockTickers)
-	m.close("news")
-	return m.finish(NewsNamespace, "news")
+	m := element.New("news", NewsNamespace, "news")
+	m.Start("publication")
+	m.Child("name", n.Publication)
+	m.Child("language", n.Language)
+	m.End("")
+	m.Child("access", n.Access)
+	m.Child("genres", n.Genres)
+	m.Child("publication_date", document.SchemaDate(n.Published).String())
+	m.Child("title", n.Title)
+	m.Child("keywords", n.Keywords)
+	m.Child("stock_tickers", n.StockTickers)
+	return newsFormat.build(m)
 }
