@@ -13,10 +13,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-const (
-	version  = "0.1"
-	homepage = "https://github.com/websync-go/websync"
-)
+const homepage = "https://github.com/websync-go/websync"
 
 // A Client gets representations over HTTP. Make it with [New], set its fields before the
 // first Fetch, and leave them alone afterwards. It is used by any number of goroutines.

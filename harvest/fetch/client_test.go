@@ -41,15 +41,15 @@ func TestFetch(t *testing.T) {
 	assert.Equal(t, "text/xml", h.Get("Accept"))
 	assert.Equal(t, "gzip", h.Get("Accept-Encoding"))
 	assert.Equal(t, "1", h.Get("X-More"))
-	assert.Equal(t, "websync/0.1 (+https://github.com/websync-go/websync)", h.Get("User-Agent"))
+	assert.Equal(t, "websync/"+websync.Version+" (+https://github.com/websync-go/websync)", h.Get("User-Agent"))
 	assert.NotContains(t, h, "Referer")
 	assert.NotContains(t, h, "If-None-Match")
 }
 
 func TestUserAgent(t *testing.T) {
 	for _, tt := range []struct{ agent, contact, want, from string }{
-		{"", "ops@example.org", "websync/0.1 (ops@example.org; +https://github.com/websync-go/websync)", "ops@example.org"},
-		{"", "https://example.org/bot", "websync/0.1 (https://example.org/bot; +https://github.com/websync-go/websync)", ""},
+		{"", "ops@example.org", "websync/" + websync.Version + " (ops@example.org; +https://github.com/websync-go/websync)", "ops@example.org"},
+		{"", "https://example.org/bot", "websync/" + websync.Version + " (https://example.org/bot; +https://github.com/websync-go/websync)", ""},
 		{"Lawbot/2 (x)", "", "Lawbot/2 (x)", ""},
 		{"Lawbot/2", "https://example.org/@bot", "Lawbot/2 (https://example.org/@bot)", ""},
 	} {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // A dialFunc is what [net.Dialer] DialContext is.
@@ -40,9 +42,9 @@ func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 func agentHeaders(agent, contact string) (userAgent, from []string) {
 	switch {
 	case agent == "" && contact == "":
-		agent = "websync/" + version + " (+" + homepage + ")"
+		agent = "websync/" + websync.Version + " (+" + homepage + ")"
 	case agent == "":
-		agent = "websync/" + version + " (" + contact + "; +" + homepage + ")"
+		agent = "websync/" + websync.Version + " (" + contact + "; +" + homepage + ")"
 	case contact != "":
 		agent += " (" + contact + ")"
 	}

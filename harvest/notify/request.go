@@ -127,7 +127,7 @@ func (s *Subscriber) post(ctx context.Context, r *record) (wait time.Duration, e
 		return 0, errors.New("not a URL to post to")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("User-Agent", "websync/0.1 (+https://github.com/websync-go/websync)")
+	req.Header.Set("User-Agent", "websync/"+websync.Version+" (+https://github.com/websync-go/websync)")
 	resp, err := s.client.Do(req)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
