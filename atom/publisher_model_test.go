@@ -19,6 +19,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -161,7 +162,7 @@ func TestPublisherModel(t *testing.T) {
 // A pubHost is a Fetcher of what a Publisher publishes, and of the bodies.
 type pubHost struct {
 	*atom.Publisher
-	store   *memstore.Store
+	store   *kvstore.Store
 	locator websync.PathLocator
 	meet    func() // is called before each answer
 }
@@ -199,7 +200,7 @@ func (h *pubHost) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Res
 
 // requireLive checks that a Store has what is live in the model, each state with its
 // time, and the same bytes.
-func requireLive(t *testing.T, m *pubModel, got *memstore.Store, bodies bool) {
+func requireLive(t *testing.T, m *pubModel, got *kvstore.Store, bodies bool) {
 	t.Helper()
 	want, seen := map[string]string{}, map[string]string{}
 	for id, state := range m.states {

@@ -23,6 +23,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -36,7 +37,7 @@ const (
 // A pubShelf is a Store that is filled by hand. Each commit is a second later than the
 // one before.
 type pubShelf struct {
-	*memstore.Store
+	*kvstore.Store
 	t interface {
 		require.TestingT
 		Helper()

@@ -120,7 +120,7 @@ func (r *run) isFuture(t websync.Datetime) bool {
 	if now == 0 && r.isFull() {
 		now = r.report.Started.Unix()
 	}
-	return now != 0 && !t.IsZero() && t.UTC().Time().Unix() > now+secondsPerDay
+	return now != 0 && !t.IsZero() && t.UTC().Time().Unix() > now+24*60*60
 }
 
 func (r *run) newBody(ctx context.Context) (BodyWriter, error) {

@@ -267,4 +267,6 @@ var (
 	ErrBatch = errors.New("not a valid batch")
 	// ErrNewer: the Store was written by a newer version of this module.
 	ErrNewer = errors.New("written by a newer version")
+	// ErrCorrupt: what the Store kept is not what it wrote.
+	ErrCorrupt = errors.New("stored data is damaged")
 )

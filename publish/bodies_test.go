@@ -13,6 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -23,7 +24,7 @@ func own(id string) *websync.Item {
 }
 
 // catalog returns a Store with one body for each id, put in the order of the ids.
-func catalog(t testing.TB, texts map[string]string) *memstore.Store {
+func catalog(t testing.TB, texts map[string]string) *kvstore.Store {
 	store := memstore.New()
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
 		put(t, store, "a", websync.Item{Resource: websync.Resource{ID: id}}, map[string]string{"content": texts[id]})

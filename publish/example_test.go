@@ -12,12 +12,13 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/publish"
 )
 
 // filled returns a Store that holds one page.
-func filled(ctx context.Context) (*memstore.Store, error) {
+func filled(ctx context.Context) (*kvstore.Store, error) {
 	store := memstore.New()
 	page, err := store.NewBody(ctx)
 	if err != nil {

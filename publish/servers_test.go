@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -29,7 +30,7 @@ var servedNames = []string{
 
 // filled returns a Catalog of bodies that each say which they are: own ones and a
 // stranger's, of the same ids.
-func servedCatalog(t *testing.T) *memstore.Store {
+func servedCatalog(t *testing.T) *kvstore.Store {
 	store := memstore.New()
 	for _, source := range []string{"own", "stranger"} {
 		for _, name := range servedNames {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -226,7 +227,7 @@ func TestPublisherWalk(t *testing.T) {
 // A host is a Fetcher of what a Publisher publishes, and of the bodies.
 type host struct {
 	*sitemap.Publisher
-	store   *memstore.Store
+	store   *kvstore.Store
 	locator websync.PathLocator
 	now     time.Time
 	mu      sync.Mutex
@@ -287,10 +288,10 @@ func (f siteFiles) source() harvest.Source {
 
 // requireSame checks that what is in one Store, and no more unless more is allowed, is in
 // the other.
-func requireSame(t *testing.T, want, got *memstore.Store, more bool) {
+func requireSame(t *testing.T, want, got *kvstore.Store, more bool) {
 	t.Helper()
 	type state struct{ modified, text string }
-	states := func(s *memstore.Store, own bool) map[string]state {
+	states := func(s *kvstore.Store, own bool) map[string]state {
 		all := map[string]state{}
 		for item, err := range s.Resources(t.Context(), websync.Range{}) {
 			require.NoError(t, err)

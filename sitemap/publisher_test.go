@@ -19,6 +19,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
@@ -27,7 +28,7 @@ import (
 // A shelf is a Store that is filled by hand. Each commit is a second later than the one
 // before.
 type shelf struct {
-	*memstore.Store
+	*kvstore.Store
 	t interface {
 		require.TestingT
 		Helper()

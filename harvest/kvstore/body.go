@@ -10,6 +10,8 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"math"
+	"strings"
 	"sync"
 
 	"github.com/websync-go/websync"
@@ -18,9 +20,13 @@ import (
 
 const defaultChunkSize = 128 << 10
 
+// chunkSize returns how many bytes of a body wait in memory.
 func (s *Store) chunkSize() int {
-	if s.ChunkSize > 0 {
+	switch {
+	case s.ChunkSize > 0:
 		return s.ChunkSize
+	case s.ChunkSize < 0:
+		return math.MaxInt
 	}
 	return defaultChunkSize
 }
@@ -30,50 +36,58 @@ func (s *Store) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &bodyWriter{s: s, ctx: ctx, chunk: s.chunkSize(), hash: sha256.New()}, nil
+	return &bodyWriter{s: s, ctx: ctx, hash: sha256.New()}, nil
 }
 
-// A bodyWriter holds at most one chunk. What is longer lies under its token.
+// A bodyWriter holds a short body in memory. A longer one is a blob, which its Commit
+// names.
 type bodyWriter struct {
-	s     *Store
-	ctx   context.Context
-	chunk int // size
-	hash  hash.Hash
+	s    *Store
+	ctx  context.Context
+	hash hash.Hash
 
-	mu        sync.Mutex // what follows may be asked for by Discard at any time
-	buf       []byte
-	size      int64
-	token     token
-	chunks    uint64 // written under token
-	key       websync.Digest
+	mu     sync.Mutex // what follows may be asked for by Discard at any time
+	buf    []byte
+	size   int64
+	name   string         // of the blob; "": the body is in buf
+	blob   io.WriteCloser // nil: there is none, or it is closed
+	cancel context.CancelFunc
+	key    websync.Digest
+	err    error // sticks
+
 	finished  bool
-	released  bool // after a Commit
+	taking    bool // a Commit under way has it
+	doubt     bool // a Commit may have taken it
+	released  bool // a Commit has taken it, or the same bytes from elsewhere
 	discarded bool
-	err       error
 }
 
-var errFinished = errors.New("the body is finished")
+var (
+	errFinished = errors.New("the body is finished")
+	errRemoved  = fmt.Errorf("%w: the body was removed", websync.ErrNotFound)
+	errSeek     = errors.New("seek before the start")
+)
 
 func (w *bodyWriter) Write(p []byte) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(p) > 0 {
-		if err := w.writable(); err != nil {
-			return n, err
-		}
-		if len(w.buf) == w.chunk {
-			if w.err = w.flush(); w.err != nil {
-				return n, w.err
-			}
-		}
-		part := p[:min(len(p), w.chunk-len(w.buf))]
-		w.hash.Write(part)
-		w.buf = append(w.buf, part...)
-		w.size += int64(len(part))
-		n += len(part)
-		p = p[len(part):]
+	if err := w.writable(); err != nil {
+		return 0, err
 	}
-	return n, nil
+	if w.name == "" && w.size+int64(len(p)) > int64(w.s.chunkSize()) {
+		if w.err = w.spill(); w.err != nil {
+			return 0, w.err
+		}
+	}
+	if w.name == "" {
+		w.buf = append(w.buf, p...)
+		n = len(p)
+	} else {
+		n, w.err = w.blob.Write(p)
+	}
+	w.hash.Write(p[:n])
+	w.size += int64(n)
+	return n, w.err
 }
 
 func (w *bodyWriter) writable() error {
@@ -88,35 +102,23 @@ func (w *bodyWriter) writable() error {
 	return nil
 }
 
-// flush writes the buffer as the next chunk.
-func (w *bodyWriter) flush() error {
-	first := w.chunks == 0
-	if first {
-		rand.Read(w.token[:])
-		w.s.writingNow(w.token, true)
+// spill moves what is in memory to a blob.
+func (w *bodyWriter) spill() (err error) {
+	name := strings.ToLower(rand.Text())
+	if owner := w.s.owner(); owner != "" {
+		name += "." + owner
 	}
-	err := w.s.update(w.ctx, func(tx *writer) error {
-		pk := newKey(pendingKey).bytes(w.token[:])
-		var p pending
-		ok, err := tx.get(pk, &p)
-		if err != nil {
-			return err
-		}
-		if !first && (!ok || p.dead) {
-			return fmt.Errorf("%w: its chunks were removed", harvest.ErrNoBody)
-		}
-		p = pending{since: w.s.now(), chunks: w.chunks + 1}
-		if err := tx.put(pk, &p); err != nil {
-			return err
-		}
-		return tx.tx.Set(newKey(chunkKey).bytes(w.token[:]).number(w.chunks), w.buf)
-	})
-	if err != nil {
+	var ctx context.Context
+	ctx, w.cancel = context.WithCancel(w.ctx)
+	w.s.writingNow(name, true)
+	if w.blob, err = w.s.blobs().CreateBlob(ctx, name); err != nil {
+		w.s.writingNow(name, false)
 		return err
 	}
-	w.chunks++
-	w.buf = make([]byte, 0, w.chunk) // the DB may have kept the other
-	return nil
+	w.name = name
+	_, err = w.blob.Write(w.buf)
+	w.buf = nil
+	return err
 }
 
 func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
@@ -126,11 +128,12 @@ func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
 		if err := w.writable(); err != nil {
 			return websync.Digest{}, 0, err
 		}
-		if w.chunks > 0 {
-			if w.err = w.flush(); w.err != nil {
+		if w.blob != nil {
+			w.err = w.blob.Close()
+			w.blob = nil
+			if w.err != nil {
 				return websync.Digest{}, 0, w.err
 			}
-			w.buf = nil
 		}
 		w.key = websync.Digest{Algorithm: "sha-256", Sum: string(w.hash.Sum(nil))}
 		w.finished = true
@@ -143,39 +146,66 @@ func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
 
 func (w *bodyWriter) Discard() error {
 	w.mu.Lock()
-	gone := w.discarded || w.released
-	if !gone {
-		w.discarded = true
-		w.buf = nil
-	}
+	remove := !w.discarded && !w.released && !w.taking // else left sees to it
+	w.discarded = true
 	w.mu.Unlock() // a Commit may wait for it
-	if gone {
+	if !remove {
 		return nil
 	}
-	return w.removeChunks(context.WithoutCancel(w.ctx))
+	return w.remove()
 }
 
-// release is called when the bytes are in the store: those of w, or the same from
-// elsewhere.
-func (w *bodyWriter) release(ctx context.Context) {
+// take gives the body to a Commit under way.
+func (w *bodyWriter) take() error {
 	w.mu.Lock()
-	gone := w.discarded || w.released
-	if !gone {
-		w.released = true
+	defer w.mu.Unlock()
+	if w.released || w.discarded && !w.taking {
+		return fmt.Errorf("%w: it was removed before its commit", harvest.ErrNoBody)
+	}
+	w.taking = true
+	return nil
+}
+
+// left ends a Commit. After a success the bytes are in the store: those of w, if used, or
+// the same from elsewhere.
+func (w *bodyWriter) left(success, used, doubt bool) {
+	w.mu.Lock()
+	over := w.released || w.discarded && !w.taking
+	w.doubt = w.doubt || w.taking && doubt
+	w.taking = false
+	w.released = w.released || success
+	remove := !over && !used && (success || w.discarded)
+	w.mu.Unlock()
+	if remove {
+		w.remove() // if that fails it is left to Vacuum
+	} else if used {
+		w.s.writingNow(w.name, false)
+	}
+	if w.released {
 		w.buf = nil
 	}
-	w.mu.Unlock()
-	if !gone {
-		w.removeChunks(ctx) // if that fails they are left to Vacuum
-	}
 }
 
-func (w *bodyWriter) removeChunks(ctx context.Context) error {
-	if w.chunks == 0 {
+// remove removes the bytes, unless a Commit may have taken them: then it leaves them to
+// Vacuum. It is called once.
+func (w *bodyWriter) remove() error {
+	w.mu.Lock()
+	w.buf = nil
+	blob := w.blob
+	w.blob = nil
+	w.mu.Unlock()
+	if w.name == "" {
 		return nil
 	}
-	w.s.writingNow(w.token, false)
-	return w.s.removeChunks(ctx, w.token)
+	w.cancel()
+	if blob != nil {
+		blob.Close()
+	}
+	defer w.s.writingNow(w.name, false)
+	if w.doubt {
+		return nil
+	}
+	return w.s.blobs().RemoveBlob(context.WithoutCancel(w.ctx), w.name)
 }
 
 // finish finishes the bodies of a batch, which are returned by key: one of each.
@@ -197,88 +227,88 @@ func (s *Store) finish(writers []harvest.BodyWriter) (map[sum]*bodyWriter, error
 	return bodies, nil
 }
 
-// writingNow keeps Vacuum off the chunks of a body that this process writes.
-func (s *Store) writingNow(t token, on bool) {
+// blobs returns those of the DB, or chunks.
+func (s *Store) blobs() Blobs {
+	if b, ok := s.db.(Blobs); ok {
+		return b
+	}
+	return chunks{s}
+}
+
+// owner returns the owner's name, "" if the DB knows none.
+func (s *Store) owner() string {
+	if o, ok := s.db.(Owners); ok {
+		return o.Owner()
+	}
+	return ""
+}
+
+func (s *Store) dead(owner string) bool {
+	o, ok := s.db.(Owners)
+	return ok && owner != "" && o.Dead(owner)
+}
+
+// writingNow keeps Vacuum off a blob that this process writes.
+func (s *Store) writingNow(name string, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !on {
-		delete(s.writing, t)
+		delete(s.writing, name)
 		return
 	}
 	if s.writing == nil {
-		s.writing = map[token]struct{}{}
+		s.writing = map[string]struct{}{}
 	}
-	s.writing[t] = struct{}{}
+	s.writing[name] = struct{}{}
 }
 
-func (s *Store) isWriting(t token) bool {
+func (s *Store) isWriting(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.writing[t]
+	_, ok := s.writing[name]
 	return ok
 }
 
-// removeChunks removes what no body has taken, in several Updates. The first makes sure
-// that none will.
-func (s *Store) removeChunks(ctx context.Context, t token) error {
-	for more := true; more; {
-		err := s.update(ctx, func(w *writer) error {
-			more = false
-			pk := newKey(pendingKey).bytes(t[:])
-			var p pending
-			if ok, err := w.get(pk, &p); err != nil || !ok {
-				return err
-			}
-			for range min(p.chunks, pageItems) {
-				p.chunks--
-				if err := w.delete(newKey(chunkKey).bytes(t[:]).number(p.chunks)); err != nil {
-					return err
-				}
-			}
-			if p.chunks == 0 {
-				return w.delete(pk)
-			}
-			p.dead, more = true, true
-			return w.put(pk, &p)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Open implements [websync.Catalog]. The context serves all reading of the body. A long
-// body is read in pieces as they are asked for: one that Vacuum removes meanwhile ends in
-// [websync.ErrNotFound].
+// body may be read in pieces as they are asked for: one that Vacuum removes meanwhile
+// ends in [websync.ErrNotFound].
 func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
 	k, ok := sumOf(b.Key)
 	if !ok {
 		return nil, notFound(b)
 	}
-	var v body
-	var data []byte
-	err := s.view(ctx, func(r *reader) error {
-		there, err := r.get(newKey(bodyKey).bytes(k[:]), &v)
-		if err == nil && !there {
-			err = notFound(b)
-		}
-		if err != nil || v.chunk > 0 {
+	for before := ""; ; {
+		var v body
+		var data []byte
+		err := s.view(ctx, func(r *reader) error {
+			there, err := r.get(newKey(bodyKey).bytes(k[:]), &v)
+			if err == nil && !there {
+				err = notFound(b)
+			}
+			if err != nil || v.blob != "" {
+				return err
+			}
+			data, err = r.Get(newKey(dataKey).number(v.n))
+			data = bytes.Clone(data)
 			return err
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case v.blob == "" && int64(len(data)) != v.size:
+			return nil, harvest.ErrCorrupt
+		case v.blob == "":
+			return smallBody{bytes.NewReader(data)}, nil
 		}
-		data, err = r.Get(newKey(dataKey).bytes(k[:]))
-		data = bytes.Clone(data)
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case v.chunk > 0:
-		return &bodyReader{s: s, ctx: ctx, body: v, loaded: -1}, nil
-	case int64(len(data)) != v.size:
-		return nil, harvest.ErrCorrupt
+		r, err := s.blobs().OpenBlob(ctx, v.blob)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return r, err
+		}
+		if v.blob == before {
+			return nil, notFound(b)
+		}
+		before = v.blob // perhaps it was removed and came again meanwhile
 	}
-	return smallBody{bytes.NewReader(data)}, nil
 }
 
 func notFound(b websync.Body) error { return fmt.Errorf("%w: body %v", websync.ErrNotFound, b.Key) }
@@ -286,78 +316,3 @@ func notFound(b websync.Body) error { return fmt.Errorf("%w: body %v", websync.E
 type smallBody struct{ *bytes.Reader }
 
 func (smallBody) Close() error { return nil }
-
-// A bodyReader holds one chunk.
-type bodyReader struct {
-	s      *Store
-	ctx    context.Context
-	body   body
-	at     int64
-	loaded int64 // index of chunk; negative: none
-	chunk  []byte
-	closed bool
-}
-
-func (r *bodyReader) Read(p []byte) (int, error) {
-	switch {
-	case r.closed:
-		return 0, fs.ErrClosed
-	case len(p) == 0:
-		return 0, nil
-	case r.at >= r.body.size:
-		return 0, io.EOF
-	}
-	if i := r.at / r.body.chunk; i != r.loaded {
-		if err := r.load(i); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(p, r.chunk[r.at-r.loaded*r.body.chunk:])
-	r.at += int64(n)
-	return n, nil
-}
-
-func (r *bodyReader) load(i int64) error {
-	r.loaded = -1
-	err := r.s.view(r.ctx, func(db *reader) error {
-		b, err := db.Get(newKey(chunkKey).bytes(r.body.token[:]).number(uint64(i)))
-		if err == nil && b == nil {
-			err = fmt.Errorf("%w: the body was removed", websync.ErrNotFound)
-		}
-		r.chunk = append(r.chunk[:0], b...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if int64(len(r.chunk)) != min(r.body.chunk, r.body.size-i*r.body.chunk) {
-		return harvest.ErrCorrupt
-	}
-	r.loaded = i
-	return nil
-}
-
-var errSeek = errors.New("seek before the start")
-
-func (r *bodyReader) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += r.at
-	case io.SeekEnd:
-		offset += r.body.size
-	}
-	switch {
-	case r.closed:
-		return 0, fs.ErrClosed
-	case offset < 0:
-		return 0, errSeek
-	}
-	r.at = offset
-	return offset, nil
-}
-
-func (r *bodyReader) Close() error {
-	r.closed = true
-	r.chunk = nil
-	return nil
-}

@@ -21,10 +21,11 @@ func (s *Store) Claim(ctx context.Context, name string, ttl time.Duration) (*har
 			return err
 		}
 		now := s.now()
-		if c.stands(now) {
+		if c.stands(now) && !s.dead(c.owner) {
 			return harvest.ErrHeld
 		}
 		c.epoch++
+		c.owner = s.owner()
 		c.ttl = ttl.Microseconds()
 		c.expires = now + c.ttl
 		return w.put(k, &c)

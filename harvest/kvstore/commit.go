@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -25,10 +27,17 @@ func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 		return nil, err
 	}
 	var done commit
+	ran := false
 	err = s.update(ctx, func(w *writer) error {
-		done = commit{writer: w, now: s.now(), batch: b, bodies: bodies}
-		return done.run(c)
+		done = commit{writer: w, s: s, ctx: ctx, now: s.now(), batch: b, bodies: bodies}
+		err := done.run(c)
+		ran = err == nil
+		return err
 	})
+	for _, bw := range b.Bodies {
+		w := bw.(*bodyWriter)
+		w.left(err == nil, err == nil && done.used[w], ran)
+	}
 	if len(done.conflicts) > 0 {
 		return done.conflicts, nil
 	}
@@ -36,9 +45,6 @@ func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 		return nil, err
 	}
 	c.N = done.claim.n
-	for _, w := range b.Bodies {
-		w.(*bodyWriter).release(ctx)
-	}
 	return nil, nil
 }
 
@@ -78,9 +84,12 @@ func checkID(id string) error {
 // A commit is one Update.
 type commit struct {
 	*writer
+	s      *Store
+	ctx    context.Context
 	now    int64
 	batch  *harvest.Batch
 	bodies map[sum]*bodyWriter
+	used   map[*bodyWriter]bool
 
 	claim     claim
 	source    source
@@ -371,15 +380,18 @@ func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) erro
 	var before *body
 	if there {
 		before = new(v)
+		if there, err = c.isThere(&v, named || from != nil); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !there && from != nil:
-		if v, err = c.store(k, from); err != nil {
+		if err = c.store(&v, from); err != nil {
 			return err
 		}
 	case !there && named:
 		return fmt.Errorf("%w: sha-256:%x", harvest.ErrNoBody, k)
-	case !there:
+	case !there && before == nil:
 		return nil
 	}
 	v.refs += delta
@@ -390,6 +402,23 @@ func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) erro
 		return nil
 	}
 	return c.setBody(bk, k, before, &v)
+}
+
+// isThere looks for the blob of a body that is to be named, unless the DB itself keeps it:
+// somebody may have removed the file.
+func (c *commit) isThere(v *body, named bool) (bool, error) {
+	blobs, ok := c.s.db.(Blobs)
+	if v.blob == "" || !named || !ok {
+		return true, nil
+	}
+	r, err := blobs.OpenBlob(c.ctx, v.blob)
+	if err == nil {
+		return true, r.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return false, err
 }
 
 // setBody writes v in place of before, if that is not nil, and keeps the list of bodies
@@ -409,26 +438,51 @@ func (c *commit) setBody(bk key, k sum, before, v *body) error {
 	return c.put(bk, v)
 }
 
-// store makes what from has written a body.
-func (c *commit) store(k sum, from *bodyWriter) (v body, err error) {
-	from.mu.Lock()
-	defer from.mu.Unlock()
-	v = body{since: c.now, size: from.size}
-	if from.discarded || from.released {
-		return v, fmt.Errorf("%w: it was removed before its commit", harvest.ErrNoBody)
+// store makes what from has written the bytes of v.
+func (c *commit) store(v *body, from *bodyWriter) error {
+	if err := from.take(); err != nil {
+		return err
 	}
-	if from.chunks == 0 {
-		return v, c.set(newKey(dataKey).bytes(k[:]), from.buf)
+	if c.used == nil {
+		c.used = map[*bodyWriter]bool{}
 	}
-	v.chunk, v.token = int64(from.chunk), from.token
-	pk := newKey(pendingKey).bytes(v.token[:])
-	var p pending
-	ok, err := c.get(pk, &p)
-	switch {
-	case err != nil:
-		return v, err
-	case !ok || p.dead:
-		return v, fmt.Errorf("%w: its chunks were removed before its commit", harvest.ErrNoBody)
+	c.used[from] = true
+	if v.blob != "" { // it is lost
+		if err := c.delete(blobKeyOf(takenKey, v.blob)); err != nil {
+			return err
+		}
 	}
-	return v, c.delete(pk)
+	v.since, v.size, v.blob, v.n = c.now, from.size, from.name, 0
+	if v.blob == "" {
+		c.head.bodies++
+		v.n = c.head.bodies
+		if v.size == 0 {
+			return nil
+		}
+		return c.tx.Set(newKey(dataKey).number(v.n), from.buf)
+	}
+	if err := c.checkBlob(from); err != nil {
+		return err
+	}
+	return c.set(blobKeyOf(takenKey, v.blob), present)
+}
+
+// checkBlob returns ErrNoBody if Vacuum has removed the blob, or has begun to.
+func (c *commit) checkBlob(from *bodyWriter) error {
+	dead, err := c.Get(blobKeyOf(deadKey, from.name))
+	if err != nil {
+		return err
+	}
+	there := false
+	if _, ok := c.s.db.(Blobs); ok {
+		there, err = c.isThere(&body{blob: from.name}, true)
+	} else {
+		var b blob
+		there, err = c.get(blobKeyOf(blobKey, from.name), &b)
+		there = there && b.size == from.size
+	}
+	if err == nil && (dead != nil || !there) {
+		err = fmt.Errorf("%w: it was removed before its commit", harvest.ErrNoBody)
+	}
+	return err
 }

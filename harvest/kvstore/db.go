@@ -1,12 +1,18 @@
 package kvstore
 
-import "context"
+import (
+	"context"
+	"io"
+	"time"
+)
 
 // A DB is an ordered key-value store. It is used by many goroutines at once.
 //
 // Keys are up to 5 kB long (an id may have 4 kB) and compare byte by byte; neither keys
 // nor values are empty. Values are as large as a resource's description, or as
 // [Store].ChunkSize.
+//
+// A DB may implement [Blobs] and [Owners] besides, and its Readers [Prefetcher].
 type DB interface {
 	// View calls fn with a Reader that shows one state of the store throughout, and
 	// returns fn's error. It may run beside an Update, and many at a time.
@@ -41,4 +47,44 @@ type Tx interface {
 	Set(key, value []byte) error
 	// Delete removes key; it is no error when there is none.
 	Delete(key []byte) error
+}
+
+// A Prefetcher is a Reader that reads many keys at once more cheaply than one by one,
+// such as one whose every Get is a round trip to a server.
+type Prefetcher interface {
+	// Prefetch reads keys, known and unknown. Get returns what it has read from memory.
+	// It is called before most Gets, with all keys that the next step needs. The caller
+	// does not change keys afterwards.
+	Prefetch(keys [][]byte) error
+}
+
+// Blobs are what a DB may have for long bodies: files, or an object store. Where there are
+// none, long bodies are kept in pieces under keys of the DB.
+//
+// Blobs are not part of an Update. Each has a name of its own that is never used again,
+// of at most 64 letters, digits and full stops, and counts from the Update on that names
+// it. All methods may be called from several goroutines and inside an Update.
+type Blobs interface {
+	// CreateBlob returns a writer for a new blob. Once its Close has returned nil the
+	// blob can be opened, and is durable when the next Update returns. If ctx has ended
+	// before Close, the bytes are not needed, and RemoveBlob follows.
+	CreateBlob(ctx context.Context, name string) (io.WriteCloser, error)
+	// OpenBlob returns a reader of a blob. The error is [io/fs.ErrNotExist] if there is
+	// none.
+	OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, error)
+	// RemoveBlob removes a blob; it is no error when there is none.
+	RemoveBlob(ctx context.Context, name string) error
+	// ListBlobs calls fn with each blob, complete or not, and the time of its last write,
+	// until fn returns false. Those that come and go meanwhile may be left out.
+	ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error
+}
+
+// Owners are what a DB may know of the processes that use it. Then the claims of a
+// process that has died end at once rather than with their time.
+type Owners interface {
+	// Owner returns the name of this opening of the DB, of at most 30 letters and digits;
+	// "" if others can't find out whether it has ended.
+	Owner() string
+	// Dead reports whether it is certain that the owner of that name has ended.
+	Dead(owner string) bool
 }

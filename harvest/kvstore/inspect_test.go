@@ -14,7 +14,8 @@ import (
 // tests, which are in another package.
 func Inspect(ctx context.Context, db DB) (faults []string, err error) {
 	err = db.View(ctx, func(r Reader) error {
-		in := &inspection{reader: reader{Reader: r}, keys: map[byte][]pair{}}
+		_, external := db.(Blobs)
+		in := &inspection{reader: reader{Reader: r}, keys: map[byte][]pair{}, chunked: !external}
 		err := r.Scan([]byte{0}, []byte{0xff}, func(k, v []byte) bool {
 			in.keys[k[0]] = append(in.keys[k[0]], pair{k, v})
 			return true
@@ -48,10 +49,11 @@ func Keys(ctx context.Context, db DB, letter byte) (n int) {
 
 type inspection struct {
 	reader
-	keys   map[byte][]pair
-	faults []string
-	refs   map[sum]int64
-	live   map[uint32]int64 // by source
+	keys    map[byte][]pair
+	chunked bool // blobs are in the DB
+	faults  []string
+	refs    map[sum]int64
+	live    map[uint32]int64 // by source
 
 	youngest map[string]websync.Seq // number of each record, by source and id
 }
@@ -75,7 +77,7 @@ func (in *inspection) has(k key) bool {
 
 func (in *inspection) kinds() {
 	for kind := range in.keys {
-		if !bytes.ContainsRune([]byte("hgsnprblmktqBDCPZcS"), rune(kind)) {
+		if !bytes.ContainsRune([]byte("hgsnprblmktqBDFXPCZcS"), rune(kind)) {
 			in.fault("a key of kind %q", kind)
 		}
 	}
@@ -164,7 +166,7 @@ func (in *inspection) log() {
 		var o owned
 		var item websync.Item
 		in.must(o.parse(p.value), "entry %d", seq)
-		in.must(harvest.DecodeItem(o.rest, &item), "entry %d", seq)
+		in.must(decodeItem(o.rest, &item), "entry %d", seq)
 		if generation == in.head.generation {
 			youngest[string(p.value[:4])+item.Resource.ID] = seq
 		}
@@ -213,7 +215,7 @@ func (in *inspection) tasks() {
 }
 
 func (in *inspection) bodies() {
-	unused, data, chunks := 0, 0, uint64(0)
+	unused, data, taken, chunks := 0, 0, 0, uint64(0)
 	for _, p := range in.keys[bodyKey] {
 		k := sum(p.key[1:])
 		var v body
@@ -228,34 +230,43 @@ func (in *inspection) bodies() {
 		if in.has(newKey(unusedKey).time(micro(v.since)).bytes(k[:])) != (v.refs == 0) {
 			in.fault("body %x: %d records: not as listed", k[:4], v.refs)
 		}
-		if v.chunk == 0 && v.size > 0 {
+		inline := v.blob == "" && v.size > 0
+		if inline {
 			data++
 		}
-		if in.has(newKey(dataKey).bytes(k[:])) != (v.chunk == 0 && v.size > 0) {
+		if in.has(newKey(dataKey).number(v.n)) != inline {
 			in.fault("body %x: its bytes", k[:4])
 		}
-		chunks += v.chunks()
-		in.chunks(v.token, v.chunks())
+		if v.blob == "" {
+			continue
+		}
+		taken++
+		if !in.has(blobKeyOf(takenKey, v.blob)) || in.has(blobKeyOf(deadKey, v.blob)) {
+			in.fault("body %x: its blob is not marked as taken", k[:4])
+		}
+		var b blob
+		ok, err := in.get(blobKeyOf(blobKey, v.blob), &b)
+		in.must(err, "blob %s", v.blob)
+		if in.chunked && (!ok || b.size != v.size) {
+			in.fault("body %x: its blob has %d bytes", k[:4], b.size)
+		}
 	}
 	for k := range in.refs {
 		in.fault("body %x is not there", k[:4])
 	}
-	for _, p := range in.keys[pendingKey] {
-		var v pending
-		in.must(v.parse(p.value), "pending")
-		chunks += v.chunks
-		in.chunks(token(p.key[1:]), v.chunks)
-	}
-	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || chunks != uint64(len(in.keys[chunkKey])) {
-		in.fault("unused %d of %d, data %d of %d, chunks %d of %d", unused, len(in.keys[unusedKey]), data, len(in.keys[dataKey]),
-			chunks, len(in.keys[chunkKey]))
-	}
-}
-
-func (in *inspection) chunks(t token, n uint64) {
-	for i := range n {
-		if !in.has(newKey(chunkKey).bytes(t[:]).number(i)) {
-			in.fault("chunk %d of %x", i, t[:4])
+	for _, p := range in.keys[blobKey] {
+		var b blob
+		in.must(b.parse(p.value), "blob %s", p.key[1:])
+		chunks += b.chunks()
+		for i := range b.chunks() {
+			if !in.has(blobKeyOf(chunkKey, string(p.key[1:])).number(i)) {
+				in.fault("chunk %d of %s", i, p.key[1:])
+			}
 		}
+	}
+	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || taken != len(in.keys[takenKey]) ||
+		chunks != uint64(len(in.keys[chunkKey])) {
+		in.fault("unused %d of %d, data %d of %d, taken %d of %d, chunks %d of %d", unused, len(in.keys[unusedKey]),
+			data, len(in.keys[dataKey]), taken, len(in.keys[takenKey]), chunks, len(in.keys[chunkKey]))
 	}
 }

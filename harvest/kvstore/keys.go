@@ -8,7 +8,7 @@ import (
 
 // The layout. A key is a letter and what follows; numbers are big-endian so that their
 // order is that of the bytes. Uvarints stand in values only. n is the number of a source
-// (4 bytes), gen a generation, sum a sha-256 (32 bytes), token 16 random bytes. Its
+// (4 bytes), gen a generation, sum a sha-256 (32 bytes), blob the name of a blob. Its
 // version is written as the first byte of the values of head, source, claim and body.
 //
 //	h                     head: see type head
@@ -24,9 +24,11 @@ import (
 //	t n id                task: uvarint gen of its Base, task without Source
 //	q n due id            1, for a task that may fall due; due in microseconds
 //	B sum                 body: see type body
-//	D sum                 the bytes of a body of one chunk
-//	C token chunk         a chunk of a longer one
-//	P token               chunks that no body has taken yet: see type pending
+//	D n                   the bytes of a body that is no blob; those of one commit lie together
+//	F blob                1, for a blob that a body names
+//	X blob                1, for a blob that no body may name any more; it is to be removed
+//	P blob                a blob in chunks: see type blob
+//	C blob chunk          a chunk of it
 //	Z time sum            1, for a body that no record names since then
 //	c name                claim: see type claim
 //	S key                 value of State
@@ -49,8 +51,10 @@ const (
 	dueKey        = 'q'
 	bodyKey       = 'B'
 	dataKey       = 'D'
+	takenKey      = 'F'
+	deadKey       = 'X'
+	blobKey       = 'P'
 	chunkKey      = 'C'
-	pendingKey    = 'P'
 	unusedKey     = 'Z'
 	claimKey      = 'c'
 	stateKey      = 'S'

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -112,14 +114,14 @@ func (w *writer) copyEntry(c *compaction, value []byte) error {
 	if err := o.parse(value); err != nil {
 		return err
 	}
-	if err := harvest.DecodeItem(o.rest, &item); err != nil {
+	if err := decodeItem(o.rest, &item); err != nil {
 		return err
 	}
 	var v stored
 	if _, err := w.get(newKey(recordKey).source(o.n).text(item.Resource.ID), &v); err != nil || v.seq != c.from {
 		return err
 	}
-	if err := harvest.DecodeItem(v.data, &item); err != nil {
+	if err := decodeItem(v.data, &item); err != nil {
 		return err
 	}
 	c.to++
@@ -284,7 +286,7 @@ func (s *Store) remove(ctx context.Context, from, to key, guard func(*writer) er
 	return nil
 }
 
-// Vacuum implements [harvest.Maintainer]. Bodies that no Commit has taken, left by a
+// Vacuum implements [harvest.Maintainer]. Blobs that no Commit has taken, left by a
 // process that has ended, are removed too but not counted.
 func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, err error) {
 	limit := s.now() - grace.Microseconds()
@@ -313,11 +315,13 @@ func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, e
 		removed += n
 		from = next
 	}
-	return removed, s.vacuumPending(ctx, limit)
+	if err := s.markOrphans(ctx, micro(limit)); err != nil {
+		return removed, err
+	}
+	return removed, s.removeDead(ctx)
 }
 
-// vacuum removes one body that no record names. Chunks are left as those of a body that
-// was never committed.
+// vacuum removes one body that no record names.
 func (w *writer) vacuum(unused key) error {
 	k := unused[1+8:]
 	bk := newKey(bodyKey).bytes(k)
@@ -332,46 +336,93 @@ func (w *writer) vacuum(unused key) error {
 	if err := w.delete(bk); err != nil {
 		return err
 	}
-	if v.chunk == 0 {
-		return w.delete(newKey(dataKey).bytes(k))
+	if v.blob == "" {
+		return w.delete(newKey(dataKey).number(v.n))
 	}
-	return w.put(newKey(pendingKey).bytes(v.token[:]), &pending{since: v.since, chunks: v.chunks(), dead: true})
+	if err := w.delete(blobKeyOf(takenKey, v.blob)); err != nil {
+		return err
+	}
+	return w.set(blobKeyOf(deadKey, v.blob), present)
 }
 
-// vacuumPending removes chunks that nobody writes any more.
-func (s *Store) vacuumPending(ctx context.Context, limit int64) error {
-	from := newKey(pendingKey)
-	to := from.end()
-	for from != nil {
-		var old []token
-		var next key
-		err := s.view(ctx, func(r *reader) error {
-			found, after, err := r.scan(from, to, nil)
-			old, next = nil, after
-			if err != nil {
-				return err
-			}
-			for _, f := range found {
-				var p pending
-				if err := p.parse(f.value); err != nil {
+// markOrphans marks the blobs that no body names and nobody writes any more. It is all
+// that keeps a late Commit from naming one that is being removed.
+func (s *Store) markOrphans(ctx context.Context, limit time.Time) error {
+	var names []string
+	var markErr error
+	mark := func() bool {
+		markErr = s.update(ctx, func(w *writer) error {
+			for _, name := range names {
+				if taken, err := w.Get(blobKeyOf(takenKey, name)); err != nil {
 					return err
+				} else if taken != nil {
+					continue
 				}
-				t := token(f.key[1:])
-				if p.since <= limit && !s.isWriting(t) {
-					old = append(old, t)
+				if err := w.set(blobKeyOf(deadKey, name), present); err != nil {
+					return err
 				}
 			}
 			return nil
 		})
+		names = names[:0]
+		return markErr == nil
+	}
+	err := s.blobs().ListBlobs(ctx, func(name string, modified time.Time) bool {
+		if s.isAbandoned(name, modified, limit) {
+			names = append(names, name)
+		}
+		return len(names) < pageItems || mark()
+	})
+	if err == nil && markErr == nil && len(names) > 0 {
+		mark()
+	}
+	return errors.Join(err, markErr)
+}
+
+// isAbandoned reports whether nobody writes the blob any more.
+func (s *Store) isAbandoned(name string, modified, limit time.Time) bool {
+	_, owner, _ := strings.Cut(name, ".")
+	switch {
+	case s.isWriting(name):
+		return false
+	case owner == "":
+		return !modified.After(limit)
+	}
+	return owner == s.owner() || s.dead(owner)
+}
+
+// removeDead removes what is marked.
+func (s *Store) removeDead(ctx context.Context) error {
+	from := newKey(deadKey)
+	to := from.end()
+	for from != nil {
+		var names []string
+		err := s.view(ctx, func(r *reader) error {
+			found, next, err := r.scan(from, to, nil)
+			from, names = next, nil
+			for _, p := range found {
+				names = append(names, string(p.key[1:]))
+			}
+			return err
+		})
+		for _, name := range names {
+			if err == nil {
+				err = s.blobs().RemoveBlob(ctx, name)
+			}
+		}
+		if err == nil && len(names) > 0 {
+			err = s.update(ctx, func(w *writer) error {
+				for _, name := range names {
+					if err := w.delete(blobKeyOf(deadKey, name)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
 		if err != nil {
 			return err
 		}
-		for _, t := range old {
-			if err := s.removeChunks(ctx, t); err != nil {
-				return err
-			}
-		}
-		from = next
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (v *stored) record(source string, rec *harvest.Record) error {
 		*rec = harvest.Record{}
 		return nil
 	}
-	if err := harvest.DecodeRecord(v.data, rec); err != nil {
+	if err := decodeRecord(v.data, rec); err != nil {
 		return err
 	}
 	rec.Seq, rec.Source = v.seq, source
@@ -78,7 +78,7 @@ func (v *stored) item(source string, item *websync.Item) error {
 		*item = websync.Item{}
 		return nil
 	}
-	if err := harvest.DecodeItem(v.data, item); err != nil {
+	if err := decodeItem(v.data, item); err != nil {
 		return err
 	}
 	item.Seq, item.Source = v.seq, source
@@ -90,7 +90,7 @@ func (v *stored) task(source string, t *harvest.Task) error {
 		*t = harvest.Task{}
 		return nil
 	}
-	if err := harvest.DecodeTask(v.data, t); err != nil {
+	if err := decodeTask(v.data, t); err != nil {
 		return err
 	}
 	t.Base, t.Source = v.seq, source
@@ -103,7 +103,7 @@ func (w *writer) setRecord(n uint32, rec harvest.Record) error {
 	rec.Seq, rec.Source = 0, ""
 	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
 	w.scratch = binary.AppendUvarint(w.scratch, uint64(seq))
-	w.scratch = harvest.AppendRecord(w.scratch, &rec)
+	w.scratch = appendRecord(w.scratch, &rec)
 	return w.set(newKey(recordKey).source(n).text(rec.Resource.ID), w.scratch)
 }
 
@@ -123,7 +123,7 @@ func (w *writer) setTask(n uint32, t harvest.Task) error {
 	t.Base, t.Source = 0, ""
 	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
 	w.scratch = binary.AppendUvarint(w.scratch, uint64(base))
-	w.scratch = harvest.AppendTask(w.scratch, &t)
+	w.scratch = appendTask(w.scratch, &t)
 	if err := w.set(taskKeyOf(n, t.Resource.ID), w.scratch); err != nil || !mayFallDue(&t) {
 		return err
 	}
@@ -167,7 +167,7 @@ func dueKeyOf(n uint32, t *harvest.Task) key {
 func (w *writer) setEntry(generation uint64, seq websync.Seq, n uint32, item websync.Item) error {
 	item.Seq, item.Source = 0, ""
 	w.scratch = binary.BigEndian.AppendUint32(w.scratch[:0], n)
-	w.scratch = harvest.AppendItem(w.scratch, &item)
+	w.scratch = appendItem(w.scratch, &item)
 	return w.set(entryKey(generation, seq), w.scratch)
 }
 

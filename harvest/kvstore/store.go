@@ -15,14 +15,16 @@ type Store struct {
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
 
-	// ChunkSize is how many bytes of a body are written in one Update, and how many wait
-	// in memory before. 0 and negative: 128 KiB.
+	// ChunkSize limits the bytes of a body that wait in memory and are part of its
+	// Commit. A longer body becomes one of the DB's [Blobs], or is written in pieces of
+	// this size where there are none. If zero, it is 128 KiB; if negative, there is no
+	// limit.
 	ChunkSize int
 
 	db DB
 
 	mu      sync.Mutex
-	writing map[token]struct{} // chunks of bodies that this process still writes
+	writing map[string]struct{} // blobs that this process still writes
 
 	compacting sync.Mutex
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// layoutVersion is the first byte of the values that every operation reads. Version 2
-// added the ttl of claims.
-const layoutVersion = 2
+// layoutVersion is the first byte of the values that every operation reads. Version 3
+// has fingerprints of another form in its records, which can't be made from the old ones.
+const layoutVersion = 3
 
 // Times in values and in the structs below are microseconds since 1970.
 
@@ -25,6 +25,7 @@ type head struct {
 	born       websync.Seq // the greatest given out
 	sources    uint32      // likewise
 	tasks      uint64      // likewise
+	bodies     uint64      // likewise
 	rewriting  bool        // some records and tasks have numbers of the generation before
 }
 
@@ -41,6 +42,7 @@ func (h *head) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(h.born))
 	b = binary.AppendUvarint(b, uint64(h.sources))
 	b = binary.AppendUvarint(b, h.tasks)
+	b = binary.AppendUvarint(b, h.bodies)
 	return appendBool(b, h.rewriting)
 }
 
@@ -49,7 +51,7 @@ func (h *head) parse(b []byte) error {
 	p.version()
 	*h = head{
 		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
-		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), rewriting: p.bool(),
+		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
 	}
 	return p.end()
 }
@@ -77,13 +79,14 @@ type claim struct {
 	epoch, n uint64
 	expires  int64
 	batch    [16]byte // the last one applied; zero: none, or one without an ID
-	ttl      int64    // microseconds; 0: not known
+	ttl      int64    // microseconds
+	owner    string   // who made it; "": not known
 }
 
 // stands reports whether the claim keeps others out. One that has more than twice its ttl
 // before it was made by a clock that was ahead.
 func (c *claim) stands(now int64) bool {
-	return c.epoch > 0 && now < c.expires && (c.ttl <= 0 || c.expires-now <= 2*c.ttl)
+	return c.epoch > 0 && now < c.expires && c.expires-now <= 2*c.ttl
 }
 
 func (c *claim) append(b []byte) []byte {
@@ -91,17 +94,17 @@ func (c *claim) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, c.n)
 	b = binary.AppendVarint(b, c.expires)
 	b = append(b, c.batch[:]...)
-	return binary.AppendVarint(b, c.ttl)
+	b = binary.AppendVarint(b, c.ttl)
+	return append(b, c.owner...)
 }
 
 func (c *claim) parse(b []byte) error {
 	p := parse(b)
-	version := p.version()
+	p.version()
 	*c = claim{epoch: p.uint(), n: p.uint(), expires: p.int()}
 	copy(c.batch[:], p.take(16))
-	if version >= 2 {
-		c.ttl = p.int()
-	}
+	c.ttl = p.int()
+	c.owner = string(p.rest())
 	return p.end()
 }
 
@@ -112,59 +115,26 @@ type body struct {
 	refs  int64 // by current records
 	since int64 // it has lain: when it was stored, or when the last record let it go
 	size  int64
-	chunk int64 // size of all chunks but the last; 0: the bytes are under D, or there are none
-	token token // of the chunks
+	n     uint64 // of its bytes, unless it is a blob
+	blob  string // the name of its blob; "": it is none
 }
 
 func (v *body) append(b []byte) []byte {
 	b = binary.AppendVarint(append(b, layoutVersion), v.refs)
 	b = binary.AppendVarint(b, v.since)
 	b = binary.AppendVarint(b, v.size)
-	b = binary.AppendVarint(b, v.chunk)
-	if v.chunk > 0 {
-		b = append(b, v.token[:]...)
-	}
-	return b
+	b = binary.AppendUvarint(b, v.n)
+	return append(b, v.blob...)
 }
 
 func (v *body) parse(b []byte) error {
 	p := parse(b)
 	p.version()
-	*v = body{refs: p.int(), since: p.int(), size: p.int(), chunk: p.int()}
-	if v.chunk > 0 {
-		copy(v.token[:], p.take(16))
-	}
+	*v = body{refs: p.int(), since: p.int(), size: p.int(), n: p.uint(), blob: string(p.rest())}
 	return p.end()
 }
 
-// chunks returns how many there are.
-func (v *body) chunks() uint64 {
-	if v.chunk == 0 {
-		return 0
-	}
-	return uint64((v.size + v.chunk - 1) / v.chunk)
-}
-
-// A pending is a row of chunks that no body has taken.
-type pending struct {
-	since  int64 // the last write
-	chunks uint64
-	dead   bool // being removed: no Commit may take it
-}
-
-func (v *pending) append(b []byte) []byte {
-	b = binary.AppendVarint(b, v.since)
-	b = binary.AppendUvarint(b, v.chunks)
-	return appendBool(b, v.dead)
-}
-
-func (v *pending) parse(b []byte) error {
-	p := parse(b)
-	*v = pending{p.int(), p.uint(), p.bool()}
-	return p.end()
-}
-
-// A compaction tells how far a new generation is written.
+// A compaction is how far a new generation is written.
 type compaction struct {
 	token               token       // of the call
 	from, to            websync.Seq // the last entry read, the last one written
@@ -227,15 +197,22 @@ func (p *parser) take(n int) []byte {
 	return b
 }
 
-func (p *parser) version() byte {
-	v := p.take(1)[0]
-	switch {
+// rest takes all that is left.
+func (p *parser) rest() []byte {
+	b := p.b
+	p.b = nil
+	return b
+}
+
+func (p *parser) version() {
+	switch v := p.take(1)[0]; {
 	case v > layoutVersion:
-		p.fail(fmt.Errorf("%w: layout %d", harvest.ErrNewer, v))
+		p.fail(fmt.Errorf("%w: its layout is %d, this one knows %d", harvest.ErrNewer, v, layoutVersion))
 	case v == 0:
 		p.fail(harvest.ErrCorrupt)
+	case v < layoutVersion:
+		p.fail(fmt.Errorf("kvstore: the DB has layout %d of an older version, this one reads layout %d: harvest again into an empty DB", v, layoutVersion))
 	}
-	return v
 }
 
 func (p *parser) uint() uint64 {

@@ -5,14 +5,15 @@
 //	…
 //	defer store.Close()
 //
+// It is package kvstore on one SQLite table.
+//
 // # Files
 //
 // With a Store named FILE there are
 //
 //   - FILE, the database, and while it is open FILE-wal and FILE-shm, which belong to it;
 //   - FILE.bodies, a directory with the bodies that are longer than [Options.InlineBody].
-//     Each file is named by the sha-256 sum of its content. Shorter bodies are in the
-//     database;
+//     The database knows which file is which. Shorter bodies are in the database;
 //   - FILE.owners, a directory with one small locked file for each open Store. It is gone
 //     when all are closed.
 //
@@ -23,7 +24,7 @@
 //
 // When Commit returns its Batch is on the disk: neither a killed process nor a power cut
 // takes it back. A process that is killed in the middle leaves nothing of its Batch but
-// temporary files, which Vacuum removes.
+// files that no record names, which Vacuum removes.
 //
 // # Sharing
 //
@@ -37,7 +38,7 @@
 // # Memory
 //
 // A Store takes about Options.Cache (16 MiB) of memory however large the file is.
-// Iterators hold a page of up to 500 items; bodies stream, except that short ones wait in
+// Iterators hold a page of up to 256 items; bodies stream, except that short ones wait in
 // memory for their Commit.
 //
 // # Maintenance
@@ -45,7 +46,7 @@
 // Nothing in the log is ever removed by itself. Compact writes a generation of the log
 // without superseded entries, Drop removes older generations, Vacuum removes bodies that
 // no record names any more. None of them makes the database file shorter: free space is
-// used again.
+// used again. They work in many short transactions, beside commits.
 //
 // To make a copy while the Store is in use, run "VACUUM INTO 'copy.db'" with any SQLite
 // tool first and copy FILE.bodies to copy.db.bodies after that, with no Vacuum in
@@ -53,7 +54,7 @@
 //
 // # Versions
 //
-// Open brings a file of an older version of this package up to date, in steps that are
-// each a transaction. It refuses a newer one with [harvest.ErrNewer], and a file that
-// something else wrote; both stay as they are.
+// Open refuses a file that a newer version of this package wrote with
+// [harvest.ErrNewer], a file of an older version, whose sources are to be harvested again
+// into a new file, and a file that something else wrote. All of them stay as they are.
 package sqlitestore

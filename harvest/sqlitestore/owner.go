@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -32,7 +33,7 @@ func newOwner(dir string) (*owner, error) {
 }
 
 func tryOwner(dir string) (*owner, error) {
-	o := &owner{id: random(), dir: dir}
+	o := &owner{id: strings.ToLower(rand.Text()), dir: dir}
 	if !canLock {
 		o.id = unlocked + o.id
 		return o, nil
@@ -71,13 +72,13 @@ func (o *owner) inPlace() bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// key returns what a claim of this owner bears: nil if nobody can find out whether it is
+// key returns what a claim of this owner bears: "" if nobody can find out whether it is
 // alive.
-func (o *owner) key() []byte {
+func (o *owner) key() string {
 	if o.file == nil {
-		return nil
+		return ""
 	}
-	return []byte(o.id)
+	return o.id
 }
 
 // dead reports whether the owner of that id has ended for certain, and if so removes its
@@ -98,9 +99,6 @@ func (o *owner) dead(id string) bool {
 	o.discard(f)
 	return true
 }
-
-// canTell reports whether dead can find out about that owner.
-func (o *owner) canTell(id string) bool { return o.file != nil && !strings.HasPrefix(id, unlocked) }
 
 // sweep removes the files of dead owners.
 func (o *owner) sweep() {

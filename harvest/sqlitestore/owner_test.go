@@ -55,37 +55,38 @@ func TestOwnerFileOfTheDead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	s := reopen(t, file)
 	left := filepath.Join(file+".owners", "left")
-	claimed := func(owner any, err error) {
-		t.Helper()
-		require.NoError(t, s.writer.exec(
-			"REPLACE INTO claims (name, epoch, n, held, expires, owner) VALUES (?, 7, 3, 1, ?, ?)",
-			[]byte("source/s"), time.Now().Add(time.Hour).UnixMicro(), owner))
-		c, got := s.Claim(t.Context(), "source/s", time.Hour)
-		require.ErrorIs(t, got, err)
-		if err == nil {
-			assert.Equal(t, uint64(8), c.Epoch)
-			assert.Equal(t, uint64(3), c.N)
-		}
-	}
-	claimed(nil, harvest.ErrHeld) // only time tells
-	claimed([]byte(unlocked+"x"), harvest.ErrHeld)
-	claimed([]byte("../store.db"), harvest.ErrHeld)
-	claimed([]byte("gone"), nil)
-
 	require.NoError(t, os.WriteFile(left, nil, 0o600))
 	f, err := os.Open(left)
 	require.NoError(t, err)
 	locked, err := tryLock(f)
 	require.NoError(t, err)
 	require.True(t, locked)
-	claimed([]byte("left"), harvest.ErrHeld)
+	assert.False(t, s.db.Dead(""), "only time tells")
+	assert.False(t, s.db.Dead("../store.db"))
+	assert.False(t, s.db.Dead("left"))
+	assert.True(t, s.db.Dead("gone"))
 	require.NoError(t, f.Close())
-	claimed([]byte("left"), nil)
+	assert.True(t, s.db.Dead("left"))
 	assert.NoFileExists(t, left)
 
 	require.NoError(t, os.WriteFile(left, nil, 0o600))
 	reopen(t, file)
 	assert.NoFileExists(t, left, "Open cleans up")
+}
+
+// Without locks a claim stands until its time is over, and so does that of an owner who
+// has none.
+func TestOwnerWithoutLocks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.db")
+	one, two := reopen(t, file), reopen(t, file)
+	held := one.db.owner.file
+	one.db.owner.file = nil
+	_, err := one.Claim(t.Context(), "source/s", time.Hour)
+	require.NoError(t, err)
+	one.db.owner.file = held
+	require.NoError(t, one.Close())
+	_, err = two.Claim(t.Context(), "source/s", time.Hour)
+	assert.ErrorIs(t, err, harvest.ErrHeld)
 }
 
 func TestOpenAndCloseAtOnce(t *testing.T) {
@@ -98,8 +99,8 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 				if !assert.NoError(t, err) {
 					return
 				}
-				if s.owner.file != nil {
-					assert.True(t, s.owner.inPlace(), "another took the file of a living owner")
+				if s.db.owner.file != nil {
+					assert.True(t, s.db.owner.inPlace(), "another took the file of a living owner")
 				}
 				assert.NoError(t, s.Close())
 			}

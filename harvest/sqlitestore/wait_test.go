@@ -22,7 +22,7 @@ func TestWait(t *testing.T) {
 		return s
 	}
 	brief, patient := open(time.Millisecond), open(-1)
-	require.NoError(t, other.writer.exec(sqlBeginWrite))
+	require.NoError(t, other.db.writer.run(other.db.writer.beginWrite))
 
 	err := brief.Swap(t.Context(), "k", nil, []byte("v"))
 	assert.True(t, busy(err), err)
@@ -34,6 +34,6 @@ func TestWait(t *testing.T) {
 
 	done := make(chan error)
 	go func() { done <- patient.Swap(t.Context(), "k", nil, []byte("v")) }()
-	require.NoError(t, other.writer.exec(sqlRollback))
+	require.NoError(t, other.db.writer.end())
 	assert.NoError(t, <-done)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/union"
 )
@@ -37,7 +38,7 @@ func newLibraries(t *rapid.T) *libraries {
 	stores := []harvest.Store{memstore.New(), memstore.New()}
 	for i, s := range stores {
 		ahead := rapid.SampledFrom([]time.Duration{0, 0, time.Hour, -time.Hour}).Draw(t, fmt.Sprint("clock ", i))
-		s.(*memstore.Store).Now = func() time.Time { return time.Now().Add(ahead) }
+		s.(*kvstore.Store).Now = func() time.Time { return time.Now().Add(ahead) }
 	}
 	l := &libraries{target: rapid.SampledFrom(append(stores, memstore.New())).Draw(t, "target")}
 	for _, name := range []string{"a", "b", "c"} {
@@ -68,7 +69,7 @@ func (l *libraries) change(t *rapid.T) func() {
 
 // tidy draws a compaction of one of the stores.
 func (l *libraries) tidy(t *rapid.T) func() {
-	store := rapid.SampledFrom(l.all).Draw(t, "store to tidy").Store.(*memstore.Store)
+	store := rapid.SampledFrom(l.all).Draw(t, "store to tidy").Store.(*kvstore.Store)
 	drop := rapid.Bool().Draw(t, "drop")
 	return func() {
 		ctx := context.Background()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/harvest/union"
@@ -380,7 +381,7 @@ func TestClocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 			for i, l := range []*library{a, b} {
-				l.Store.(*memstore.Store).Now = func() time.Time { return time.Now().AddDate(skew[i], 0, 0) }
+				l.Store.(*kvstore.Store).Now = func() time.Time { return time.Now().AddDate(skew[i], 0, 0) }
 			}
 			u := unionOf(a, b)
 			w.run(u)
@@ -731,7 +732,7 @@ func TestConformance(t *testing.T) {
 			now := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 			for i, source := range []string{"a", "b"} {
 				members[i] = *newLibrary(source)
-				members[i].Store.(*memstore.Store).Now = func() time.Time { now = now.Add(time.Millisecond); return now }
+				members[i].Store.(*kvstore.Store).Now = func() time.Time { now = now.Add(time.Millisecond); return now }
 			}
 			for _, happens := range history[:state+1] {
 				happens(&members[0], &members[1])

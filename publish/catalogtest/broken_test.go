@@ -15,6 +15,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/suite"
 	"github.com/websync-go/websync/publish/catalogtest"
@@ -24,7 +25,7 @@ var matrix = flag.Bool("matrix", false, "run every case on every broken catalog 
 
 // A catalog is a Store with what some days have left in it.
 type catalog struct {
-	*memstore.Store
+	*kvstore.Store
 	mu     sync.Mutex
 	claims map[string]*harvest.Claim
 }

@@ -1,4 +1,4 @@
-package harvest
+package kvstore
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 )
 
 func date(s string) websync.Datetime {
@@ -23,11 +24,11 @@ func date(s string) websync.Datetime {
 }
 
 // plainRecord is what a sitemap makes.
-func plainRecord() Record {
+func plainRecord() harvest.Record {
 	id := "https://example.com/eli/lov/2024/1234"
 	link := websync.Link{Href: id, Type: "text/html; charset=utf-8", Length: 48211,
 		Digests: websync.Digests{websync.SHA256([]byte(id))}}
-	return Record{
+	return harvest.Record{
 		Item: websync.Item{
 			Seq: 120_345, Born: 99_876, Time: time.UnixMicro(1732190000123456).UTC(), Source: "https://example.com/sitemap.xml",
 			Kind: websync.Created, At: date("2024-11-21T11:00:00Z"),
@@ -36,13 +37,13 @@ func plainRecord() Record {
 			Bodies: []websync.Body{{Name: "content", Link: link, Key: websync.SHA256([]byte("x"))}},
 		},
 		Stated:     0x1234567890abcdef,
-		Validators: []Validator{{URL: id, ETag: `W/"abc-123"`, LastModified: "Thu, 21 Nov 2024 11:00:00 GMT"}},
+		Validators: []harvest.Validator{{URL: id, ETag: `W/"abc-123"`, LastModified: "Thu, 21 Nov 2024 11:00:00 GMT"}},
 	}
 }
 
 // fullRecord has something in every field.
-func fullRecord() Record {
-	var r Record
+func fullRecord() harvest.Record {
+	var r harvest.Record
 	n := 0
 	fill(reflect.ValueOf(&r).Elem(), &n)
 	return r
@@ -92,17 +93,17 @@ func fill(v reflect.Value, n *int) {
 
 func TestCodecRoundTrip(t *testing.T) {
 	plain, full := plainRecord(), fullRecord()
-	cases := map[string]Record{"plain": plain, "full": full, "zero": {}}
+	cases := map[string]harvest.Record{"plain": plain, "full": full, "zero": {}}
 	for name, text := range map[string]string{
 		"year": "2024", "month": "2024-02", "day": "2024-02-29", "old day": "0001-01-01", "last day": "9999-12-31",
 		"minute": "2024-02-29T12:00Z", "second": "2024-02-29T12:00:00Z", "old second": "0001-01-01T00:00:00Z",
 		"plus zero": "2024-02-29T12:00:00+00:00", "minus zero": "2024-02-29T12:00:00-00:00", "zone": "2024-02-29T12:00:00+05:45",
 		"leap second": "2016-12-31T23:59:60Z", "tenth": "2024-02-29T12:00:00.0Z", "nanosecond": "2024-02-29T12:00:00.123456789-11:30",
 	} {
-		cases["date, "+name] = Record{Item: websync.Item{At: date(text)}}
+		cases["date, "+name] = harvest.Record{Item: websync.Item{At: date(text)}}
 	}
 	long := plain
-	long.Resource.ID = strings.Repeat("\xff%2F/\x00", 900)[:MaxID]
+	long.Resource.ID = strings.Repeat("\xff%2F/\x00", 900)[:harvest.MaxID]
 	cases["long id"] = long
 	other := plain
 	other.Bodies = []websync.Body{{Name: "graph", Key: websync.Digest{Algorithm: "blake3", Sum: "x"}}, {}}
@@ -111,29 +112,29 @@ func TestCodecRoundTrip(t *testing.T) {
 
 	for name, want := range cases {
 		t.Run(name, func(t *testing.T) {
-			b := AppendRecord([]byte("before"), &want)
+			b := appendRecord([]byte("before"), &want)
 			require.Equal(t, "before", string(b[:6]))
-			var got Record
-			require.NoError(t, DecodeRecord(b[6:], &got))
+			var got harvest.Record
+			require.NoError(t, decodeRecord(b[6:], &got))
 			assert.Equal(t, want, got)
 
 			var item websync.Item
-			require.NoError(t, DecodeItem(b[6:], &item), "the item of a record")
+			require.NoError(t, decodeItem(b[6:], &item), "the item of a record")
 			assert.Equal(t, want.Item, item)
-			require.NoError(t, DecodeItem(AppendItem(nil, &want.Item), &item))
+			require.NoError(t, decodeItem(appendItem(nil, &want.Item), &item))
 			assert.Equal(t, want.Item, item)
 		})
 	}
 }
 
 func TestCodecTask(t *testing.T) {
-	var full Task
+	var full harvest.Task
 	n := 0
 	fill(reflect.ValueOf(&full).Elem(), &n)
-	for name, want := range map[string]Task{"full": full, "zero": {}} {
+	for name, want := range map[string]harvest.Task{"full": full, "zero": {}} {
 		t.Run(name, func(t *testing.T) {
-			var got Task
-			require.NoError(t, DecodeTask(AppendTask(nil, &want), &got))
+			var got harvest.Task
+			require.NoError(t, decodeTask(appendTask(nil, &want), &got))
 			assert.Equal(t, want, got)
 		})
 	}
@@ -142,9 +143,9 @@ func TestCodecTask(t *testing.T) {
 // What shares bytes must not share slices.
 func TestCodecAliases(t *testing.T) {
 	want := plainRecord()
-	b := AppendRecord(nil, &want)
-	var got Record
-	require.NoError(t, DecodeRecord(b, &got))
+	b := appendRecord(nil, &want)
+	var got harvest.Record
+	require.NoError(t, decodeRecord(b, &got))
 	got.Bodies[0].Link.Digests[0].Algorithm = "changed"
 	assert.Equal(t, "sha-256", got.Resource.Content.Digests[0].Algorithm)
 	clear(b)
@@ -155,36 +156,36 @@ func TestCodecSize(t *testing.T) {
 	r := plainRecord()
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
-	b := AppendRecord(nil, &r)
+	b := appendRecord(nil, &r)
 	t.Logf("%d bytes, as JSON %d", len(b), len(text))
 	assert.Less(t, len(b), 310)
 }
 
 func TestCodecRefuses(t *testing.T) {
-	r, task := plainRecord(), Task{Resource: websync.Resource{ID: "a"}, Error: "b"}
+	r, task := plainRecord(), harvest.Task{Resource: websync.Resource{ID: "a"}, Error: "b"}
 	for name, c := range map[string]struct {
 		good   []byte
 		decode func([]byte) error
 	}{
-		"record": {AppendRecord(nil, &r), func(b []byte) error { return DecodeRecord(b, new(Record)) }},
-		"item":   {AppendItem(nil, &r.Item), func(b []byte) error { return DecodeItem(b, new(websync.Item)) }},
-		"task":   {AppendTask(nil, &task), func(b []byte) error { return DecodeTask(b, new(Task)) }},
+		"record": {appendRecord(nil, &r), func(b []byte) error { return decodeRecord(b, new(harvest.Record)) }},
+		"item":   {appendItem(nil, &r.Item), func(b []byte) error { return decodeItem(b, new(websync.Item)) }},
+		"task":   {appendTask(nil, &task), func(b []byte) error { return decodeTask(b, new(harvest.Task)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, c.decode(c.good))
 			for n := range c.good {
-				require.ErrorIs(t, c.decode(c.good[:n]), ErrCorrupt, "cut after %d bytes", n)
+				require.ErrorIs(t, c.decode(c.good[:n]), harvest.ErrCorrupt, "cut after %d bytes", n)
 			}
-			assert.ErrorIs(t, c.decode(append(c.good[:len(c.good):len(c.good)], 0)), ErrCorrupt, "a byte too many")
+			assert.ErrorIs(t, c.decode(append(c.good[:len(c.good):len(c.good)], 0)), harvest.ErrCorrupt, "a byte too many")
 			newer := append([]byte{c.good[0] + 1}, c.good[1:]...)
-			assert.ErrorIs(t, c.decode(newer), ErrNewer)
-			assert.ErrorIs(t, c.decode([]byte{0x81, 0}), ErrCorrupt, "something else")
+			assert.ErrorIs(t, c.decode(newer), harvest.ErrNewer)
+			assert.ErrorIs(t, c.decode([]byte{0x81, 0}), harvest.ErrCorrupt, "something else")
 		})
 	}
 	r.Source = "a"
 	got := r
-	assert.ErrorIs(t, DecodeRecord([]byte{codecRecord | codecVersion, 0xff}, &got), ErrCorrupt)
-	assert.Equal(t, Record{}, got)
+	assert.ErrorIs(t, decodeRecord([]byte{codecRecord | codecVersion, 0xff}, &got), harvest.ErrCorrupt)
+	assert.Equal(t, harvest.Record{}, got)
 }
 
 // A length or count that lies costs nothing.
@@ -197,7 +198,7 @@ func TestCodecHostileLengths(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 100 {
-			require.ErrorIs(t, DecodeItem(b, new(websync.Item)), ErrCorrupt)
+			require.ErrorIs(t, decodeItem(b, new(websync.Item)), harvest.ErrCorrupt)
 		}
 		runtime.ReadMemStats(&after)
 		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100*20_000))
@@ -208,24 +209,24 @@ func TestCodecHostileLengths(t *testing.T) {
 // same.
 func FuzzDecode(f *testing.F) {
 	plain, full := plainRecord(), fullRecord()
-	f.Add(AppendRecord(nil, &plain))
-	f.Add(AppendRecord(nil, &full))
-	f.Add(AppendItem(nil, &full.Item))
-	f.Add(AppendTask(nil, &Task{Resource: full.Resource, Due: full.Time, Error: "x", Base: 7}))
+	f.Add(appendRecord(nil, &plain))
+	f.Add(appendRecord(nil, &full))
+	f.Add(appendItem(nil, &full.Item))
+	f.Add(appendTask(nil, &harvest.Task{Resource: full.Resource, Due: full.Time, Error: "x", Base: 7}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var r, r2 Record
-		if DecodeRecord(b, &r) == nil {
-			require.NoError(t, DecodeRecord(AppendRecord(nil, &r), &r2))
+		var r, r2 harvest.Record
+		if decodeRecord(b, &r) == nil {
+			require.NoError(t, decodeRecord(appendRecord(nil, &r), &r2))
 			require.Equal(t, r, r2)
 		}
 		var i, i2 websync.Item
-		if DecodeItem(b, &i) == nil {
-			require.NoError(t, DecodeItem(AppendItem(nil, &i), &i2))
+		if decodeItem(b, &i) == nil {
+			require.NoError(t, decodeItem(appendItem(nil, &i), &i2))
 			require.Equal(t, i, i2)
 		}
-		var k, k2 Task
-		if DecodeTask(b, &k) == nil {
-			require.NoError(t, DecodeTask(AppendTask(nil, &k), &k2))
+		var k, k2 harvest.Task
+		if decodeTask(b, &k) == nil {
+			require.NoError(t, decodeTask(appendTask(nil, &k), &k2))
 			require.Equal(t, k, k2)
 		}
 	})
@@ -237,35 +238,35 @@ func FuzzStrings(f *testing.F) {
 	f.Add("\xff\x00", "", "\x00", int64(-1), ^uint64(0))
 	f.Fuzz(func(t *testing.T, id, href, s string, length int64, n uint64) {
 		link := websync.Link{Href: href, Type: s, Length: length, Digests: websync.Digests{{Algorithm: s, Sum: href}}}
-		want := Record{
+		want := harvest.Record{
 			Item: websync.Item{Source: s, Seq: websync.Seq(n), Resource: websync.Resource{ID: id, Title: s, Links: []websync.Link{link}},
 				Bodies: []websync.Body{{Name: s, Link: link}}},
-			Stated: n, Validators: []Validator{{URL: href, ETag: s}},
+			Stated: n, Validators: []harvest.Validator{{URL: href, ETag: s}},
 		}
-		var got Record
-		require.NoError(t, DecodeRecord(AppendRecord(nil, &want), &got))
+		var got harvest.Record
+		require.NoError(t, decodeRecord(appendRecord(nil, &want), &got))
 		require.Equal(t, want, got)
 	})
 }
 
 func BenchmarkCodec(b *testing.B) {
 	r := plainRecord()
-	encoded := AppendRecord(nil, &r)
+	encoded := appendRecord(nil, &r)
 	text, _ := json.Marshal(r)
 	b.Run("append", func(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(encoded)))
 		dst := make([]byte, 0, 512)
 		for b.Loop() {
-			dst = AppendRecord(dst[:0], &r)
+			dst = appendRecord(dst[:0], &r)
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(encoded)))
-		var got Record
+		var got harvest.Record
 		for b.Loop() {
-			if err := DecodeRecord(encoded, &got); err != nil {
+			if err := decodeRecord(encoded, &got); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -281,7 +282,7 @@ func BenchmarkCodec(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {
-			var got Record
+			var got harvest.Record
 			json.Unmarshal(text, &got)
 		}
 	})
@@ -290,12 +291,12 @@ func BenchmarkCodec(b *testing.B) {
 // TestCodecReadsEarlierVersions decodes what a version without the newest fields has
 // written.
 func TestCodecReadsEarlierVersions(t *testing.T) {
-	rec := Record{Item: websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}, Stated: 7}
-	data := AppendRecord(nil, &rec)
+	rec := harvest.Record{Item: websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}, Stated: 7}
+	data := appendRecord(nil, &rec)
 	for version := byte(1); version <= codecVersion; version++ {
 		data[0] = codecRecord | version
-		var got Record
-		require.NoError(t, DecodeRecord(data, &got))
+		var got harvest.Record
+		require.NoError(t, decodeRecord(data, &got))
 		require.Equal(t, rec, got)
 	}
 }

@@ -1,0 +1,106 @@
+package kvstore
+
+import (
+	"fmt"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/codec"
+)
+
+// Items, records and tasks are written as package codec says, after a byte: what follows
+// (high half) and in which version (low half).
+const (
+	codecVersion = 3
+
+	codecItem   = 1 << 4
+	codecRecord = 2 << 4
+	codecTask   = 3 << 4
+)
+
+func appendItem(dst []byte, i *websync.Item) []byte {
+	return codec.Append(append(dst, codecItem|codecVersion), i, (*codec.Coder).Item)
+}
+
+func appendRecord(dst []byte, r *harvest.Record) []byte {
+	return codec.Append(append(dst, codecRecord|codecVersion), r, visitRecord)
+}
+
+func appendTask(dst []byte, t *harvest.Task) []byte {
+	return codec.Append(append(dst, codecTask|codecVersion), t, visitTask)
+}
+
+// decodeItem takes the item of a record as well.
+func decodeItem(b []byte, i *websync.Item) error {
+	if len(b) > 0 && b[0]&^0xf == codecRecord {
+		return decode(b, codecRecord, i, visitItemOnly)
+	}
+	return decode(b, codecItem, i, (*codec.Coder).Item)
+}
+
+func decodeRecord(b []byte, r *harvest.Record) error { return decode(b, codecRecord, r, visitRecord) }
+
+func decodeTask(b []byte, t *harvest.Task) error { return decode(b, codecTask, t, visitTask) }
+
+// decode returns ErrNewer or ErrCorrupt, and then v is the zero value.
+func decode[T any](b []byte, what byte, v *T, visit func(*codec.Coder, *T)) error {
+	*v = *new(T)
+	switch {
+	case len(b) == 0 || b[0]&^0xf != what || b[0]&0xf == 0:
+		return harvest.ErrCorrupt
+	case b[0]&0xf > codecVersion:
+		return fmt.Errorf("%w: format %d", harvest.ErrNewer, b[0]&0xf)
+	case !codec.Decode(b[1:], v, visit):
+		return harvest.ErrCorrupt
+	}
+	return nil
+}
+
+func visitItemOnly(c *codec.Coder, i *websync.Item) {
+	c.Item(i)
+	c.Rest()
+}
+
+func visitRecord(c *codec.Coder, r *harvest.Record) {
+	c.Item(&r.Item)
+	outer := c.Begin()
+	c.Hash(&r.Stated)
+	codec.Slice(c, &r.Validators, visitValidator)
+	codec.Pointer(c, &r.Restated, visitTimes)
+	c.Bool(&r.Early)
+	c.End(outer)
+}
+
+func visitValidator(c *codec.Coder, v *harvest.Validator) {
+	outer := c.Begin()
+	c.Reference(&v.URL)
+	c.String(&v.ETag)
+	c.String(&v.LastModified)
+	c.End(outer)
+}
+
+func visitTimes(c *codec.Coder, t *harvest.Times) {
+	outer := c.Begin()
+	c.Datetime(&t.At)
+	c.Datetime(&t.Modified)
+	c.End(outer)
+}
+
+func visitTask(c *codec.Coder, t *harvest.Task) {
+	outer := c.Begin()
+	c.Resource(&t.Resource)
+	c.String(&t.Source)
+	codec.Byte(c, &t.Kind)
+	c.Datetime(&t.At)
+	codec.Uint(c, &t.Base)
+	c.Token(&t.Run)
+	codec.Int(c, &t.Attempts)
+	c.Time(&t.Due)
+	c.Bool(&t.Parked)
+	c.String(&t.Error)
+	codec.Uint(c, &t.N)
+	c.String(&t.Tag)
+	c.Bool(&t.Gone)
+	c.Bytes(&t.Hint)
+	c.End(outer)
+}

@@ -1,0 +1,166 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/websync-go/websync/harvest/kvstore"
+)
+
+var _ kvstore.Blobs = (*db)(nil)
+
+// blobDir returns the directory of bodies that are files. They lie in directories that
+// are named by the first two letters of their names.
+func (d *db) blobDir() string { return d.file + ".bodies" }
+
+func (d *db) blobPath(name string) string { return filepath.Join(d.blobDir(), name[:2], name[2:]) }
+
+// makeDir makes a directory that outlives a power cut.
+func makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o777)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeDir(filepath.Dir(dir)); err == nil {
+			err = os.Mkdir(dir, 0o777)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+// CreateBlob implements [kvstore.Blobs]. The file has its final name from the start: it
+// counts from the Commit on that names it.
+func (d *db) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
+	path := d.blobPath(name)
+	if err := makeDir(filepath.Dir(path)); err != nil {
+		return nil, wrap(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	return &blobWriter{f, d, ctx}, nil
+}
+
+type blobWriter struct {
+	*os.File
+	d   *db
+	ctx context.Context
+}
+
+// Close makes the bytes durable. The next Update does so with the name.
+func (w *blobWriter) Close() error {
+	if w.ctx.Err() != nil {
+		return w.File.Close()
+	}
+	err := errors.Join(w.File.Sync(), w.File.Close())
+	w.d.unsyncedDir(filepath.Dir(w.Name()))
+	return wrap(err)
+}
+
+// syncDirs makes the names of new files durable.
+func (d *db) syncDirs() error {
+	d.mu.Lock()
+	dirs := d.unsynced
+	if len(dirs) > 0 {
+		d.unsynced = map[string]bool{}
+	}
+	d.mu.Unlock()
+	var err error
+	for dir := range dirs {
+		if err == nil {
+			err = syncDir(dir)
+		}
+		if err != nil { // the next Update tries again
+			d.unsyncedDir(dir)
+		}
+	}
+	return err
+}
+
+func (d *db) unsyncedDir(dir string) {
+	d.mu.Lock()
+	d.unsynced[dir] = true
+	d.mu.Unlock()
+}
+
+// OpenBlob implements [kvstore.Blobs].
+func (d *db) OpenBlob(_ context.Context, name string) (io.ReadSeekCloser, error) {
+	f, err := os.Open(d.blobPath(name))
+	if err != nil {
+		return nil, wrap(err)
+	}
+	return f, nil
+}
+
+// RemoveBlob implements [kvstore.Blobs].
+func (d *db) RemoveBlob(_ context.Context, name string) error {
+	err := os.Remove(d.blobPath(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return wrap(err)
+}
+
+// staleAfter is the age at which a file may be taken for one that nobody writes any more
+// when its name does not say who does.
+const staleAfter = 24 * time.Hour
+
+// blobName is what kvstore gives: letters of base 32, and perhaps the owner's.
+var blobName = regexp.MustCompile(`^[a-z2-7]{26}(\.[a-z2-7]{26})?$`)
+
+// ListBlobs implements [kvstore.Blobs]. Files of other names are left alone.
+func (d *db) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
+	more := true
+	err := files(d.blobDir(), func(dir string) bool {
+		if len(dir) != 2 {
+			return true // it is not ours
+		}
+		err := files(filepath.Join(d.blobDir(), dir), func(file string) bool {
+			info, err := os.Stat(d.blobPath(dir + file))
+			if err != nil || !blobName.MatchString(dir+file) || d.owner.key() == "" && time.Since(info.ModTime()) < staleAfter {
+				return true
+			}
+			more = ctx.Err() == nil && fn(dir+file, info.ModTime())
+			return more
+		})
+		return more && err == nil
+	})
+	return wrap(errors.Join(err, ctx.Err()))
+}
+
+// files calls fn with the names in dir until it returns false.
+func files(dir string, fn func(name string) bool) error {
+	d, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		names, err := d.Readdirnames(200)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if !fn(name) {
+				return nil
+			}
+		}
+	}
+}

@@ -1,0 +1,318 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/websync-go/websync/harvest/kvstore"
+)
+
+// readers is the number of connections that read.
+const readers = 4
+
+// busyTimeout is how long SQLite itself waits for a lock. It does not look at contexts,
+// so it is short; db.patiently repeats the statement.
+const busyTimeout = 200 * time.Millisecond
+
+// A db is the ordered key-value store that kvstore works on: one table in one file.
+type db struct {
+	file  string // absolute, without symbolic links
+	cache int
+	wait  time.Duration
+
+	owner *owner
+
+	writing chan struct{} // holds a token while writer is in use
+	writer  *conn
+	reading chan struct{} // holds a token for each reader in use
+	mu      sync.Mutex
+	idle    []*conn // readers not in use
+	// unsynced are directories with new files whose names may not be durable.
+	unsynced map[string]bool
+
+	closed    chan struct{}
+	closeOnce func() error
+}
+
+var (
+	_ kvstore.DB     = (*db)(nil)
+	_ kvstore.Owners = (*db)(nil)
+)
+
+// View implements [kvstore.DB].
+func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
+	if err := d.acquire(ctx, d.reading); err != nil {
+		return wrap(err)
+	}
+	defer func() { <-d.reading }()
+	c, err := d.reader(ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	if err = wrap(c.run(c.begin)); err == nil {
+		err = fn(c)
+	}
+	if end := c.end(); end != nil {
+		return errors.Join(err, wrap(end), c.Close()) // it may be in any state
+	}
+	d.mu.Lock()
+	d.idle = append(d.idle, c)
+	d.mu.Unlock()
+	return err
+}
+
+// Update implements [kvstore.DB]. What it has written is on the disk when it returns.
+func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
+	if err := d.acquire(ctx, d.writing); err != nil {
+		return wrap(err)
+	}
+	defer func() { <-d.writing }()
+	c := d.writer
+	if err := d.patiently(ctx, func() error { return c.run(c.beginWrite) }); err != nil {
+		return wrap(err)
+	}
+	err := fn(c)
+	if err == nil {
+		err = wrap(d.syncDirs())
+	}
+	if err == nil {
+		err = wrap(c.run(c.commit))
+	}
+	if err != nil {
+		c.end() // no error of interest: SQLite may have done it already
+	}
+	c.arena = c.arena[:0]
+	return err
+}
+
+// patiently repeats f while another process has the database locked.
+func (d *db) patiently(ctx context.Context, f func() error) error {
+	start := time.Now()
+	for {
+		err := f()
+		if !busy(err) || d.wait > 0 && time.Since(start) > d.wait {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond): // SQLite has waited itself, except where it sees a deadlock coming
+		}
+	}
+}
+
+func busy(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy }
+
+// acquire takes a token of sem.
+func (d *db) acquire(ctx context.Context, sem chan struct{}) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-d.closed:
+		return os.ErrClosed
+	default:
+	}
+	select {
+	case sem <- struct{}{}:
+		return nil
+	case <-d.closed:
+		return os.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d *db) reader(ctx context.Context) (*conn, error) {
+	d.mu.Lock()
+	if n := len(d.idle); n > 0 {
+		c := d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		d.mu.Unlock()
+		return c, nil
+	}
+	d.mu.Unlock()
+	c, err := d.connect(ctx, sqlite.OpenReadWrite, d.cache/2/readers, "query_only = on")
+	if err != nil {
+		return nil, err
+	}
+	if err = c.prepare(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (d *db) close() error {
+	close(d.closed)
+	d.writing <- struct{}{} // for good
+	for range readers {
+		d.reading <- struct{}{}
+	}
+	var errs []error
+	for _, c := range d.idle {
+		errs = append(errs, c.Close())
+	}
+	errs = append(errs, d.writer.Close(), d.owner.close())
+	return errors.Join(errs...)
+}
+
+// Owner implements [kvstore.Owners].
+func (d *db) Owner() string { return d.owner.key() }
+
+// Dead implements [kvstore.Owners].
+func (d *db) Dead(owner string) bool { return d.owner.dead(owner) }
+
+// A conn is one connection with its prepared statements. In a transaction it is a
+// [kvstore.Tx].
+type conn struct {
+	*sqlite.Conn
+	begin, beginWrite, commit, rollback *sqlite.Stmt
+	get, scan, set, remove              *sqlite.Stmt
+
+	arena []byte // what Get and Scan have returned in this transaction
+}
+
+// connect returns a connection with a cache of so many bytes. The settings make SQLite
+// read the schema, so it may have to wait: the last to close the database locks it.
+func (d *db) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, pragmas ...string) (c *conn, err error) {
+	err = d.patiently(ctx, func() error {
+		opened, err := sqlite.OpenConn(d.file, mode)
+		if err != nil {
+			return err
+		}
+		c = &conn{Conn: opened}
+		c.SetBusyTimeout(busyTimeout)
+		for _, pragma := range append([]string{
+			fmt.Sprintf("cache_size = -%d", max(cache>>10, 64)), // KiB
+			"synchronous = full",
+			"fullfsync = on", // macOS: an fsync reaches the disk
+			"checkpoint_fullfsync = on",
+			"temp_store = file",
+			"mmap_size = 0",
+			"wal_autocheckpoint = 4000", // pages: 16 MB; pages that are written again and again are copied less often
+			fmt.Sprintf("journal_size_limit = %d", 64<<20),
+			"trusted_schema = off",
+		}, pragmas...) {
+			if _, err := c.pragma(pragma); err != nil {
+				return errors.Join(err, c.Close())
+			}
+		}
+		return nil
+	})
+	return c, err
+}
+
+// pragma returns the answer, "" if there is none.
+func (c *conn) pragma(pragma string) (answer string, err error) {
+	return c.ask("PRAGMA " + pragma)
+}
+
+// ask runs any one statement and returns the first column of the first row as text.
+func (c *conn) ask(sql string) (answer string, err error) {
+	s, _, err := c.PrepareTransient(sql)
+	if err != nil {
+		return "", err
+	}
+	defer s.Finalize()
+	row, err := s.Step()
+	if row {
+		answer = s.ColumnText(0)
+	}
+	for row && err == nil {
+		row, err = s.Step()
+	}
+	return answer, err
+}
+
+func (c *conn) prepare() (err error) {
+	for _, p := range []struct {
+		to  **sqlite.Stmt
+		sql string
+	}{
+		{&c.begin, "BEGIN"},
+		{&c.beginWrite, "BEGIN IMMEDIATE"},
+		{&c.commit, "COMMIT"},
+		{&c.rollback, "ROLLBACK"},
+		{&c.get, sqlGet},
+		{&c.scan, sqlScan},
+		{&c.set, sqlSet},
+		{&c.remove, sqlDelete},
+	} {
+		if *p.to, err = c.Prepare(p.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	sqlGet    = "SELECT value FROM kv WHERE key = ?"
+	sqlScan   = "SELECT key, value FROM kv WHERE key >= ? AND key < ? ORDER BY key"
+	sqlSet    = "INSERT INTO kv (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+	sqlDelete = "DELETE FROM kv WHERE key = ?"
+)
+
+// run runs a statement that has no rows.
+func (c *conn) run(s *sqlite.Stmt) error {
+	_, err := s.Step()
+	return errors.Join(err, s.Reset())
+}
+
+// end undoes the transaction.
+func (c *conn) end() error {
+	c.arena = c.arena[:0]
+	return c.run(c.rollback)
+}
+
+// column returns a copy of a column that is valid until the transaction ends.
+func (c *conn) column(s *sqlite.Stmt, i int) []byte {
+	n := s.ColumnLen(i)
+	if cap(c.arena)-len(c.arena) < n {
+		c.arena = make([]byte, 0, max(n, 64<<10))
+	}
+	at := len(c.arena)
+	c.arena = c.arena[:at+n]
+	b := c.arena[at : at+n : at+n]
+	s.ColumnBytes(i, b)
+	return b
+}
+
+// Get implements [kvstore.Reader].
+func (c *conn) Get(key []byte) (value []byte, err error) {
+	c.get.BindBytes(1, key)
+	row, err := c.get.Step()
+	if row {
+		value = c.column(c.get, 0)
+	}
+	return value, wrap(errors.Join(err, c.get.Reset()))
+}
+
+// Scan implements [kvstore.Reader].
+func (c *conn) Scan(from, to []byte, fn func(key, value []byte) bool) error {
+	c.scan.BindBytes(1, from)
+	c.scan.BindBytes(2, to)
+	row, err := c.scan.Step()
+	for row && err == nil && fn(c.column(c.scan, 0), c.column(c.scan, 1)) {
+		row, err = c.scan.Step()
+	}
+	return wrap(errors.Join(err, c.scan.Reset()))
+}
+
+// Set implements [kvstore.Tx].
+func (c *conn) Set(key, value []byte) error {
+	c.set.BindBytes(1, key)
+	c.set.BindBytes(2, value)
+	return wrap(c.run(c.set))
+}
+
+// Delete implements [kvstore.Tx].
+func (c *conn) Delete(key []byte) error {
+	c.remove.BindBytes(1, key)
+	return wrap(c.run(c.remove))
+}
