@@ -34,7 +34,8 @@ type machine struct {
 	deleted  map[string]bool // ids that somebody may have taken for gone
 	untimed  map[string]bool // ids that were published without a time
 	versions int
-	stale    []state // what the site was before each harvest
+	stale    []state  // what the site was before each harvest
+	listed   []*state // those of stale that were listed
 }
 
 // A state is a copy of the site at one moment.
@@ -257,9 +258,11 @@ func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
 	case "stale":
 		s := &snapshotSource{machine: m, complete: rapid.Bool().Draw(t, "complete"), fail: fail}
 		s.copy = &m.stale[rapid.IntRange(0, len(m.stale)-1).Draw(t, "copy")]
+		unmoved := slices.ContainsFunc(m.listed, func(c *state) bool { return c.at == s.copy.at && !maps.Equal(c.pages, s.copy.pages) })
+		m.listed = append(m.listed, s.copy)
 		for name := range m.texts {
-			if s.copy.pages[name] == nil && m.untimed[name] {
-				m.deleted[name] = true // a stale copy and no times: nobody can know
+			if s.copy.pages[name] == nil && (m.untimed[name] || unmoved) {
+				m.deleted[name] = true // a stale copy, and no times, or an At that has not moved: nobody can know
 			}
 		}
 		h.Run(ctx, s)
