@@ -34,9 +34,6 @@ func (c *committer) renew(ctx context.Context) error {
 // apply commits a batch. An answer that was lost is asked for again: a batch is never
 // applied twice.
 func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, err error) {
-	if c.run.dry != nil {
-		return nil, nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.collect() {
@@ -208,7 +205,7 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 		conflicted = append(conflicted, out...)
 	}
 	for _, s := range slots {
-		p.settleOne(s)
+		p.settleOne(ctx, s)
 	}
 	*c = collection{}
 	if len(slots)+len(conflicted) > 0 {
@@ -218,14 +215,14 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 }
 
 // settleOne reports a slot that is committed.
-func (p *pipe) settleOne(s *slot) {
+func (p *pipe) settleOne(ctx context.Context, s *slot) {
 	if !s.stuck {
 		p.ledger.leave(s)
 	}
 	if s.task != nil && s.task.Run == p.id {
 		p.report.outcome(OutcomeDeferred, -1)
 	}
-	p.outcome(s.id(), s.outcome, s.err)
+	p.outcomeOf(ctx, s)
 	if s.todo != nil && s.err != nil {
 		p.report.failure(Failure{Source: p.key, ID: s.id(), URL: urlOf(s.err, s.ev.Resource.Content.Href),
 			Attempt: s.todo.Attempts, Next: s.todo.Due, Error: s.err.Error()})

@@ -368,8 +368,8 @@ func (p *pipe) youngest(waited []*slot) *slot {
 
 // dispatch sends a slot on its way, according to what is decided.
 func (p *pipe) dispatch(ctx context.Context, s *slot) {
-	if earlier := p.dry.expected(s.id()); earlier != nil {
-		s.rec, s.waiting = earlier, nil
+	if p.dry != nil {
+		p.dry.store.latest(s)
 	}
 	d := p.decide(s)
 	if p.holdBack(ctx, s, d) {
@@ -377,8 +377,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	}
 	d = p.hold(s, d)
 	if p.dry != nil {
-		p.consider(ctx, s, d)
-		return
+		d = p.foresee(s, d)
 	}
 	s.outcome = d.outcome
 	switch {
@@ -387,14 +386,14 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		return
 	case d.todo != nil:
 		s.todo = d.todo
-		p.finished <- s
+		p.finish(ctx, s)
 		return
 	case d.change != nil:
 		s.change, s.touch = d.change, d.touch
 	case s.task == nil && !p.endsTask(s, d):
 		p.ledger.leave(s)
 		p.free(s)
-		p.outcome(s.id(), s.outcome, nil)
+		p.outcomeOf(ctx, s)
 		if next := p.youngest(s.later); next != nil {
 			p.flying[s.id()] = next
 			next.rec, next.waiting = s.rec, s.waiting
@@ -403,7 +402,24 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		return
 	}
 	s.done = s.ref()
+	p.finish(ctx, s)
+}
+
+// finish hands a slot to commit.
+func (p *pipe) finish(ctx context.Context, s *slot) {
+	if p.dry != nil {
+		p.dry.finish(ctx, p, s)
+		return
+	}
 	p.finished <- s
+}
+
+// outcomeOf reports what becomes of a slot.
+func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
+	if p.dry != nil {
+		p.dry.done(ctx, p, s)
+	}
+	p.outcome(s.id(), s.outcome, s.err)
 }
 
 // endsTask reports whether an event that changes nothing ends a task: what was told

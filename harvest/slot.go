@@ -20,6 +20,7 @@ type slot struct {
 	alone   bool    // it was held back, and nothing else came
 	ended   bool    // the task that it comes from is not there any more: something younger was told
 	queued  bool    // for get
+	get     bool    // a plan: the run would get its bodies
 	vain    int     // conflicts that the record does not explain
 	later   []*slot // events of the same id that came meanwhile, oldest first
 

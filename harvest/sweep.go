@@ -31,7 +31,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err != nil {
 		return &storeError{err}
 	}
-	snap := &snapshot{last: p.last(head), resting: map[string]bool{}}
+	snap := &snapshot{last: head.Last, resting: map[string]bool{}}
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 	now := p.clock()
 	tasks := p.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range p.records(ctx) {
+	for rec, err := range p.h.Store.Records(ctx, p.key, "") {
 		if err != nil {
 			return false, &storeError{err}
 		}
@@ -150,7 +150,7 @@ func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
 func (w *sweeper) eachGone(ctx context.Context, f func(rec *Record, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range w.records(ctx) {
+	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
 		if err != nil {
 			return &storeError{err}
 		}
@@ -192,16 +192,12 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 	if w.why == nil {
 		next := tombstone(rec, w.snap.moment())
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: next})
-		w.dry.put(next)
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
 		w.dry.tell(Decision{ID: id, Outcome: OutcomeDeleted, Held: rec})
 		return
 	}
 	if waiting == nil || waiting.Kind != TaskWithheld || waiting.Base != rec.Seq {
 		w.batch.Tasks = append(w.batch.Tasks, *w.withheldTask(rec, w.snap.moment(), w.why))
-	}
-	if waiting != nil {
-		w.dry.touch(*rec)
 	}
 	w.outcome(id, OutcomeWithheld, w.why)
 	w.dry.tell(Decision{ID: id, Outcome: OutcomeWithheld, Held: rec})
@@ -212,7 +208,9 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 // again by the next listing that shows it.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
 	if w.dry != nil {
-		w.dry.swept = w.snap
+		snap := w.snap
+		w.dry.store.ended = func(t *Task) bool { return w.ends(snap, t) }
+		return nil
 	}
 	for t, err := range w.h.Store.Tasks(ctx, w.key, "") {
 		if err != nil {
