@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"maps"
@@ -16,8 +17,12 @@ import (
 
 // Bodies returns a Publisher of the bodies of live records, at the URLs that locator
 // gives them. Records are those of the given sources; none given: those of all sources
-// that have live records, own ones first, then in the order of their names. If the bodies
-// of several sources have one URL, that of the first source is at it.
+// that have live records.
+//
+// Sources that are published together should have no id in common. If the bodies of
+// several have one URL nevertheless, that of an own source is at it: nobody can take the
+// URL away by listing the id. Bodies of other sources are at it if they are equal; if
+// not, the document is an error that names id and sources.
 //
 // A body has the type and the coding it was received with and is never compressed beyond
 // that; its ETag is its digest. Last-Modified is the time that its resource states, if it
@@ -44,36 +49,53 @@ func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, 
 		return nil, err
 	}
 	missing := websync.ErrNotFound
+	var found websync.Item
+	var kept websync.Body
 	for _, source := range sources {
 		items, err := b.catalog.Get(ctx, source, []string{id})
 		if err != nil {
 			return nil, err
 		}
-		item := &items[0]
+		item := items[0]
 		if err := item.Check(); err != nil {
 			return nil, err
 		}
-		if item.Seq == 0 || urlPath(b.locator.URL(item, name)) != path {
+		if item.Seq == 0 || urlPath(b.locator.URL(&item, name)) != path {
 			continue // with this id, a resource of this source has another URL
 		}
 		if item.Kind == websync.Deleted {
 			missing = websync.ErrGone
 			continue
 		}
-		if body, ok := item.Body(name); ok && !body.Key.IsZero() {
-			return b.document(item, body), nil
+		body, ok := item.Body(name)
+		switch {
+		case !ok || body.Key.IsZero():
+		case kept.Key.IsZero():
+			found, kept = item, body
+		case kept.Key != body.Key:
+			return nil, fmt.Errorf("publish: %.200q has the URL of two bodies, those of the sources %q and %q: sources that are published together must have no common id",
+				websync.RedactURL(id), websync.RedactURL(found.Source), websync.RedactURL(source))
+		}
+		if !kept.Key.IsZero() && b.locator.Owns(source) {
+			break
 		}
 	}
-	return nil, missing
+	if kept.Key.IsZero() {
+		return nil, missing
+	}
+	return b.document(&found, kept), nil
 }
 
-// asked returns the sources to look into.
+// asked returns the sources to look into, own ones first.
 func (b *bodies) asked(ctx context.Context) ([]string, error) {
-	if len(b.sources) > 0 {
-		return b.sources, nil
+	sources := slices.Clone(b.sources)
+	if len(sources) == 0 {
+		head, err := b.catalog.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sources = slices.Sorted(maps.Keys(head.Live))
 	}
-	head, err := b.catalog.Head(ctx)
-	sources := slices.Sorted(maps.Keys(head.Live))
 	foreign := func(s string) int {
 		if b.locator.Owns(s) {
 			return 0
@@ -81,7 +103,7 @@ func (b *bodies) asked(ctx context.Context) ([]string, error) {
 		return 1
 	}
 	slices.SortStableFunc(sources, func(x, y string) int { return foreign(x) - foreign(y) })
-	return sources, err
+	return sources, nil
 }
 
 func (b *bodies) document(item *websync.Item, body websync.Body) *websync.Document {
