@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -53,10 +54,14 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 	if err := l.out.WriteFeed(f); err != nil {
 		return err
 	}
+	l.overlap = republish.Overlap{Site: p.site, Report: l.reportOverlap}
 	if p.Complete {
 		err = l.writeLive(ctx)
 	} else {
 		err = l.writeChanges(ctx)
+	}
+	if err == nil {
+		err = l.overlap.Flush(ctx)
 	}
 	if err == nil {
 		err = l.out.Close()
@@ -88,10 +93,11 @@ func (d *archive) feed(ctx context.Context) (*Feed, error) {
 // A lister writes the entries of a document.
 type lister struct {
 	*archive
-	out    *Writer
-	maker  entryMaker
-	linker republish.Linker
-	made   Entry // one for all: Publisher.Item is handed its address
+	out     *Writer
+	maker   entryMaker
+	linker  republish.Linker
+	overlap republish.Overlap
+	made    Entry // one for all: Publisher.Item is handed its address
 }
 
 // writeChanges writes the latest state of each id in the range of the document: the
@@ -207,6 +213,12 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born w
 		if err := l.writeEntry(item); err != nil {
 			return err
 		}
+		if l.isReported(item) {
+			continue
+		}
+		if err := l.overlap.Add(ctx, item); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -237,17 +249,32 @@ func (l *lister) writeEntry(item *websync.Item) error {
 	return err
 }
 
+// isReported reports whether what is wrong with an item was reported, or nobody wants to
+// know.
+func (l *lister) isReported(item *websync.Item) bool {
+	return l.publisher.Report == nil || l.IsReported(item.Seq)
+}
+
 // refuse reports that an item is not listed, unless that is known.
 func (l *lister) refuse(item *websync.Item, refused *EntryError) {
-	p := l.publisher
-	if p.Report == nil || l.IsReported(item.Seq) {
+	if l.isReported(item) {
 		return
 	}
 	rule := ruleEntryChild
 	if refused.Element == "id" {
 		rule = ruleID
 	}
-	p.Report(rule.Finding(l.url, 0, 0, refused.Element, []byte(item.Resource.ID), "not listed: "+refused.Err.Error()))
+	l.report(rule, refused.Element, item, "not listed: "+refused.Err.Error())
+}
+
+// reportOverlap reports that two sources have one id.
+func (l *lister) reportOverlap(item *websync.Item, first string) {
+	l.report(ruleEntryTwice, "id", item, fmt.Sprintf("the source %q lists it, and %q had it first: Publisher.Sources must have no common id",
+		websync.RedactURL(item.Source), websync.RedactURL(first)))
+}
+
+func (l *lister) report(r websync.Rule, element string, item *websync.Item, message string) {
+	l.publisher.Report(r.Finding(l.url, 0, 0, element, []byte(item.Resource.ID), message))
 }
 
 // entry returns the entry of an item.

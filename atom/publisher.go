@@ -22,25 +22,25 @@ import (
 //	Base + "feed-1-1f3a9c02-7.atom"    the archive documents, from 1, the oldest
 //
 // An archive document lists what happened in a fixed range of the numbers of the log.
-// Once the log has passed its end it is there for good: its bytes are made of log entries
-// and settings only, and its URL names the generation of the log, the settings and the
-// commit at its end. One that names others is [websync.ErrGone] rather than a document
-// with other entries. The subscription document lists what happened after the last
-// archive document but one, which it links to, so that it never begins afresh and no
-// number is in two documents of the chain. Closed documents link to the one before, to
-// the subscription document and to themselves, not to the one after.
+// Once the log has passed the end of the range, the document never changes: its bytes
+// depend on log entries and settings only, and its URL names the generation of the log,
+// the settings and the commit at its end. Document returns [websync.ErrGone] for a path
+// that names others. The subscription document begins after the last archive document but
+// one, so it is never empty of recent changes, and no number is in two documents of the
+// chain. Archive documents link to the one before, to the subscription document and to
+// themselves, not to the one after.
 //
-// When the log is compacted the subscription document changes to the chain of the new
-// generation in one step. The archive documents of an older generation answer until the
-// Catalog drops it.
+// When the log is compacted, the subscription document switches to the chain of the new
+// generation in one step. The archive documents of an older generation stay available
+// until the Catalog drops it.
 //
-// Of the states of one id a document lists the youngest only: tombstones, then entries,
-// the youngest first. Updated and when are the times of the commits, which order the log,
-// whatever the resource says; the feed's are those of the last commit of its range. With
-// Complete there is one document instead, which lists all live resources in the order of
-// Born (RFC 5005 §2).
+// A document lists the latest state of each id only: tombstones, then entries, the latest
+// first. Updated and when are the times of the commits, which order the log, whatever the
+// resource states; the feed's are those of the last commit of its range. With Complete
+// there is one document instead, which lists all live resources in the order of Born (RFC
+// 5005 §2).
 //
-// An entry says what [EntryOf] makes of the resource, with these differences:
+// An entry is what [EntryOf] makes of the resource, with these differences:
 //
 //   - The body named "content", if it is kept, is the content, at the URL that Locator
 //     gives it and with its length and digests; of a composite media type it is an
@@ -48,25 +48,24 @@ import (
 //     that are kept are links, by default alternate. Content that is not kept is an
 //     alternate link to where it is.
 //   - A resource of a source that the Locator does not own was harvested. If it has no
-//     via link it gets one, to its id at its first publisher with what that stated of
-//     type, length, digests and time. Links that hold for the original only are left out:
+//     via link it gets one, to its id at its first publisher with the type, length,
+//     digests and time stated there. Links that hold for the original only are left out:
 //     collection, canonical, duplicate, memento, timegate, timemap and patch.
-//   - A link to where a body that is kept came from leads to where it is here. So do, in
-//     an entry whose content is kept, links to the ids of other resources, for whoever
-//     keeps one is taken to keep the others.
-//   - An entry without authors of its own has the feed's, one with a blank title its id
-//     there, and one that needs a summary and has none its title. A source without a
-//     title has its id there, and one without a time that of the entry; one without an id
-//     is left out.
+//   - A link to where a body that is kept came from leads to where it is here. In an
+//     entry whose content is kept, so do links to the ids of other resources.
+//   - An entry without authors has the feed's. One with a blank title has its id there,
+//     and one that needs a summary and has none its title. A source without a title has
+//     its id there, and one without a time that of the entry; one without an id is left
+//     out.
 //   - A time of publication after that of the commit, elements without a namespace or not
 //     well-formed, those of RFC 5005 and 6721, other marks of a deletion (gd:deleted,
 //     sx:sync), and signatures, which no longer hold, are left out.
 //
-// An id that is no absolute IRI can't be an atom:id: such a resource is not listed. Nor
-// is one that was harvested under an id that is a URL of own resources: readers would
-// take it for what the publisher says itself.
+// A resource whose id is no absolute IRI can't be listed. One that was harvested under an
+// id that is a URL of own resources is not listed either: readers would take it for the
+// publisher's own.
 //
-// An ETag is known without reading what a document lists. For that, a Publisher keeps 8
+// A Publisher knows an ETag without reading what the document lists. For that it keeps 8
 // bytes for each archive document of the newest generation. A document holds at most
 // twice ArchiveSize entries in memory while it is written.
 //
@@ -80,45 +79,46 @@ type Publisher struct {
 	// required.
 	Base string
 
-	// Path is that of the subscription document, relative to Base. The default is
+	// Path is that of the subscription document, relative to Base. If empty, it is
 	// "feed.atom". With different Paths several Publishers can share a Base.
 	Path string
 
-	// Sources are the sources whose changes are listed; no two of them should have an id
-	// in common. None: all.
+	// Sources are the sources whose changes are listed; if empty, all. No two of them
+	// should have an id in common: readers would see its resources in turn.
 	Sources []string
 
-	// Locator gives bodies their URLs. It has to be the one with which they are served.
-	// Nil: a [websync.PathLocator] with Base and Reserved, to which no source is own.
+	// Locator gives bodies their URLs. It must be the one with which they are served. If
+	// nil, it is a [websync.PathLocator] with Base and Reserved, to which no source is
+	// own.
 	Locator websync.Locator
 
-	// ID is the feed's atom:id, an absolute IRI. The default is the URL of the
+	// ID is the feed's atom:id, an absolute IRI. If empty, it is the URL of the
 	// subscription document.
 	ID string
 
-	// Title is the feed's title. The default is its URL.
+	// Title is the feed's title. If empty, it is the URL of the subscription document.
 	Title string
 
 	// Author is the feed's author, and that of entries without one. Its Name is required.
 	Author websync.Person
 
-	// ArchiveSize is how many numbers of the log an archive document covers. 0 and
-	// negative: 1,000.
+	// ArchiveSize is how many numbers of the log an archive document covers. If zero or
+	// negative, it is 1,000.
 	ArchiveSize int
 
 	// Complete publishes one document of all live resources, without history: for small
 	// sets.
 	Complete bool
 
-	// MaxEntries limits a complete document, which is [websync.ErrLimit] beyond it. 0:
-	// 50,000; negative: no limit.
+	// MaxEntries limits a complete document, which is [websync.ErrLimit] beyond it. If
+	// zero, it is 50,000; if negative, there is no limit.
 	MaxEntries int
 
 	// LegacyMD5 states MD5 digests in le:md5 as well, for readers of the older drafts of
 	// the link extensions.
 	LegacyMD5 bool
 
-	// Hubs are the URLs of the WebSub hubs that are told of changes. They are in the
+	// Hubs are the URLs of the WebSub hubs that are notified of changes. They are in the
 	// subscription document and in its HTTP header (WebSub §4).
 	Hubs []string
 
@@ -137,9 +137,9 @@ type Publisher struct {
 	// is one for which it returns an error, which is reported.
 	Item func(item *websync.Item, as *Item) error
 
-	// Report, if set, receives a finding for each resource that can't be listed, when the
-	// document that it is missing in is written for the first time. It may be called from
-	// several goroutines.
+	// Report, if set, receives a finding for each resource that can't be listed, and for
+	// each whose id another source had first, when a document of its range is written for
+	// the first time. It may be called from several goroutines.
 	Report func(websync.Finding)
 
 	once sync.Once
@@ -225,8 +225,8 @@ func selfLink(url string) websync.Link {
 	return websync.Link{Rel: "self", Href: url, Type: feedType}
 }
 
-// Check returns what is wrong with the settings. What makes every document impossible,
-// Document and Documents return, too.
+// Check returns what is wrong with the settings. Document and Documents return the same
+// error, unless it concerns the Locator.
 func (p *Publisher) Check() error { return p.open().Check() }
 
 // URL returns the URL of the subscription document.

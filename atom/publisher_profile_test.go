@@ -112,3 +112,20 @@ func TestPublisherProfileCheck(t *testing.T) {
 		assert.Error(t, err, name)
 	}
 }
+
+func TestPublisherReportsACommonID(t *testing.T) {
+	s := newPubShelf(t)
+	s.put("b", websync.Resource{ID: "urn:x:1"}, websync.Resource{ID: "urn:x:2"})
+	s.delete("b", "urn:x:2")
+	p := newPublisher(s, 100)
+	var reported []string
+	p.Report = func(f websync.Finding) { reported = append(reported, f.Value+" "+f.Message) }
+	pubRender(t, p, "/feed.atom")
+	s.put("a", websync.Resource{ID: "urn:x:1"}, websync.Resource{ID: "urn:x:2"})
+	assert.Empty(t, reported)
+	want := []string{`urn:x:1 the source "a" lists it, and "b" had it first: Publisher.Sources must have no common id`}
+	for range 2 {
+		pubRender(t, p, "/feed.atom")
+		assert.Equal(t, want, reported)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"maps"
@@ -20,9 +19,8 @@ import (
 // that have live records.
 //
 // Sources that are published together should have no id in common. If the bodies of
-// several have one URL nevertheless, that of an own source is at it: nobody can take the
-// URL away by listing the id. Bodies of other sources are at it if they are equal; if
-// not, the document is an error that names id and sources.
+// several have one URL nevertheless, that of an own source is at it, or else that of the
+// source that had the id first: nobody takes a URL away from another by listing its id.
 //
 // A body has the type and the coding it was received with and is never compressed beyond
 // that; its ETag is its digest. Last-Modified is the time that its resource states, if it
@@ -68,13 +66,8 @@ func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, 
 			continue
 		}
 		body, ok := item.Body(name)
-		switch {
-		case !ok || body.Key.IsZero():
-		case kept.Key.IsZero():
+		if ok && !body.Key.IsZero() && (kept.Key.IsZero() || item.Born < found.Born) {
 			found, kept = item, body
-		case kept.Key != body.Key:
-			return nil, fmt.Errorf("publish: %.200q has the URL of two bodies, those of the sources %q and %q: sources that are published together must have no common id",
-				websync.RedactURL(id), websync.RedactURL(found.Source), websync.RedactURL(source))
 		}
 		if !kept.Key.IsZero() && b.locator.Owns(source) {
 			break

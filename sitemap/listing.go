@@ -113,6 +113,15 @@ func (l *lister) writeAll(ctx context.Context) error {
 		if err := l.take(ctx, &item); err != nil {
 			return err
 		}
+		if l.isReported(&item) {
+			continue
+		}
+		if err := l.overlap.Add(ctx, &item); err != nil {
+			return err
+		}
+	}
+	if err := l.overlap.Flush(ctx); err != nil {
+		return err
 	}
 	return l.drain(ctx)
 }
@@ -120,11 +129,12 @@ func (l *lister) writeAll(ctx context.Context) error {
 // A lister writes the entries of a urlset.
 type lister struct {
 	*listing
-	out    *Writer
-	linker republish.Linker
-	entry  Entry
-	exts   extensions
-	count  []int // of the elements of each extension so far
+	out     *Writer
+	linker  republish.Linker
+	overlap republish.Overlap
+	entry   Entry
+	exts    extensions
+	count   []int // of the elements of each extension so far
 
 	texts map[string]string // of the same few elements that come again and again
 
@@ -136,12 +146,13 @@ type lister struct {
 const maxTexts = 1000
 
 func newLister(d *listing, out *Writer) *lister {
-	exts := d.publisher.Extensions
+	s, exts := d.publisher.site, d.publisher.Extensions
 	out.Extensions = exts
-	return &lister{
-		listing: d, out: out, linker: republish.Linker{Site: d.publisher.site}, exts: exts, count: make([]int, len(exts)),
-		texts: make(map[string]string),
+	l := &lister{
+		listing: d, out: out, linker: republish.Linker{Site: s}, exts: exts, count: make([]int, len(exts)), texts: make(map[string]string),
 	}
+	l.overlap = republish.Overlap{Site: s, Report: l.reportOverlap}
+	return l
 }
 
 // add writes the entry of an item: without the extension elements that are not valid, and
@@ -205,6 +216,13 @@ func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 		rule = ruleLocShort
 	}
 	l.publisher.Report(rule.Finding(l.url, 0, 0, "loc", []byte(refused.ID), "not listed: "+refused.Err.Error()))
+}
+
+// reportOverlap reports that two sources have one id.
+func (l *lister) reportOverlap(item *websync.Item, first string) {
+	l.publisher.Report(ruleLocTwice.Finding(l.url, 0, 0, "loc", []byte(item.Resource.ID),
+		fmt.Sprintf("the source %q lists it, and %q had it first: Publisher.Sources must have no common id",
+			websync.RedactURL(item.Source), websync.RedactURL(first))))
 }
 
 // loc returns the URL of an item, or an IRI, or what can't be one.

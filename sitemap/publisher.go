@@ -20,17 +20,17 @@ import (
 //	the same + ".gz"                 the same, compressed
 //	/robots.txt                      the Sitemap line
 //
-// A part lists what lies in a fixed range of Born: nothing moves from one part to another
-// while a reader walks the index. Its URL names the generation of the log and the
-// settings that the ranges depend on; one that names others is [websync.ErrGone] rather
-// than a part with other members, which a reader of an older index would take for the one
-// it is looking for. The index lists the parts that are not empty, each with the time of
-// its last commit.
+// A part lists a fixed range of Born: nothing moves from one part to another while a
+// reader walks the index. Its URL names the generation of the log and the settings that
+// the ranges depend on. Document returns [websync.ErrGone] for a path that names others,
+// rather than a part with other members, which a reader of an older index would mistake
+// for the one it looks for. The index lists the parts that are not empty, each with the
+// time of its last commit.
 //
-// An ETag is made of the greatest number of the log that touches a document, so it is
+// An ETag depends on the greatest number of the log that touches a document, so it is
 // known without reading what the document lists. For that a Publisher keeps some 56 bytes
 // for each part; the first use reads the log of the generation once, later ones only what
-// is new. That takes for granted that what the Catalog shows changes with its log only.
+// is new. This assumes that every change of what the Catalog lists has a log entry.
 //
 // Each live resource has an entry. Its loc is the URL that Locator gives to its body
 // named "content", if that is kept, or else the URL of its Content, or else its ID; an
@@ -41,19 +41,18 @@ import (
 // alone, with a finding: one of 1,001 images of a page or articles of a document, say, or
 // alternates for languages among which the page itself is missing.
 //
-// An alternate that is the ID of its resource leads to the loc of the entry, and one that
-// is the ID of another resource of the Catalog to where that is kept, if the entry's own
-// content is kept: whoever keeps one is taken to keep the others. Then an ETag depends on
-// how many ids there are, too, and there is no Last-Modified.
+// An alternate that is the ID of its resource leads to the loc of the entry. One that is
+// the ID of another resource of the Catalog leads to where that is kept, if the entry's
+// own content is kept. Then an ETag depends on how many ids there are, too, and there is
+// no Last-Modified.
 //
 // If a part would be longer than 50 MiB, all parts become smaller, at other URLs.
 //
-// A Catalog without resources gives a urlset without entries. Readers take it for what it
-// is, though the schema demands one.
+// A Catalog without resources gives a urlset without entries. The schema demands one, but
+// readers accept none.
 //
-// The Catalog decides which URLs are listed. The protocol wants them on the host of Base
-// and below the directory of the sitemap; those that bodies have by the default Locator
-// are.
+// The protocol wants URLs on the host of Base and below the directory of the sitemap. The
+// Catalog decides which are listed; those that bodies have by the default Locator comply.
 //
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
@@ -65,26 +64,28 @@ type Publisher struct {
 	// required.
 	Base string
 
-	// Path is that of the root document, relative to Base. The default is "sitemap.xml".
+	// Path is that of the root document, relative to Base. If empty, it is "sitemap.xml".
 	// With different Paths several Publishers can share a Base.
 	Path string
 
-	// Sources are the sources whose resources are listed. None: all.
+	// Sources are the sources whose resources are listed; if empty, all. No two of them
+	// should have an id in common: it would be listed twice.
 	Sources []string
 
-	// Locator gives bodies their URLs. It has to be the one with which they are served.
-	// Nil: a [websync.PathLocator] with Base and Reserved, to which no source is own.
+	// Locator gives bodies their URLs. It must be the one with which they are served. If
+	// nil, it is a [websync.PathLocator] with Base and Reserved, to which no source is
+	// own.
 	Locator websync.Locator
 
-	// PartSize is how many numbers of Born a part covers. 0 and negative: 10,000; above
-	// 50,000, the protocol's limit: 50,000. Where that makes a part longer than 50 MiB,
-	// it is halved until none is.
+	// PartSize is how many numbers of Born a part covers. If zero or negative, it is
+	// 10,000; above 50,000, the protocol's limit, it is 50,000. While a part is longer
+	// than 50 MiB, the size is halved.
 	PartSize int
 
 	// Gzip makes the index list the compressed parts.
 	Gzip bool
 
-	// NoRobots leaves out /robots.txt. Otherwise it holds one line that names the root
+	// NoRobots leaves out /robots.txt, which otherwise holds one line that names the root
 	// document.
 	NoRobots bool
 
@@ -92,9 +93,9 @@ type Publisher struct {
 	// package sitemap/google, say.
 	Extensions []Extension
 
-	// Report, if set, receives a finding for each resource that can't be listed, when the
-	// part that it is missing in is written for the first time since the resource has
-	// changed. It may be called from several goroutines.
+	// Report, if set, receives a finding for each resource that can't be listed, and for
+	// each whose id another source had first, when its part is written for the first time
+	// since the resource has changed. It may be called from several goroutines.
 	Report func(websync.Finding)
 
 	once sync.Once
@@ -143,8 +144,8 @@ func (p *Publisher) settings(size websync.Seq) string {
 	return s
 }
 
-// Check returns what is wrong with the settings. What makes every document impossible,
-// Document and Documents return, too.
+// Check returns what is wrong with the settings. Document and Documents return the same
+// error, unless it concerns the Locator.
 func (p *Publisher) Check() error { return p.open().Check() }
 
 // URL returns the URL of the root document.

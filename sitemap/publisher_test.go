@@ -1084,3 +1084,19 @@ func TestPublisherAtOnce(t *testing.T) {
 	all.Wait()
 	assert.True(t, slices.Contains(paths(t, p), "/robots.txt"))
 }
+
+func TestPublisherReportsACommonID(t *testing.T) {
+	s := newShelf(t)
+	s.put("b", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
+	s.delete("b", site+"/2")
+	var reported []string
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", Report: func(f websync.Finding) { reported = append(reported, f.Value+" "+f.Message) }}
+	render(t, p, "/sitemap.xml")
+	s.put("a", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
+	assert.Empty(t, reported)
+	want := []string{site + `/1 the source "a" lists it, and "b" had it first: Publisher.Sources must have no common id`}
+	for range 2 {
+		render(t, p, "/sitemap.xml")
+		assert.Equal(t, want, reported)
+	}
+}

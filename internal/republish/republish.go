@@ -64,14 +64,10 @@ func (l *Linker) Find(ctx context.Context, sources []string, born websync.Seq) e
 		return nil
 	}
 	if sources == nil {
-		sources = l.Site.Sources
-	}
-	if len(sources) == 0 {
-		head, err := l.Site.Head(ctx)
-		if err != nil {
+		var err error
+		if sources, err = siteSources(ctx, l.Site); err != nil {
 			return err
 		}
-		sources = slices.Sorted(maps.Keys(head.Live))
 	}
 	for _, source := range sources {
 		for ids := range slices.Chunk(l.wanted, batch) {
@@ -87,6 +83,15 @@ func (l *Linker) Find(ctx context.Context, sources []string, born websync.Seq) e
 		}
 	}
 	return nil
+}
+
+// siteSources returns the sources of a Site, or all that have live resources.
+func siteSources(ctx context.Context, s *site.Site) ([]string, error) {
+	if len(s.Sources) > 0 {
+		return s.Sources, nil
+	}
+	head, err := s.Head(ctx)
+	return slices.Sorted(maps.Keys(head.Live)), err
 }
 
 // FindLinks finds out which links of items lead to resources that the Catalog has in the

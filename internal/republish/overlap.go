@@ -1,0 +1,68 @@
+package republish
+
+import (
+	"context"
+	"slices"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/site"
+)
+
+// An Overlap finds the items whose id another source of a Site had first. Readers would
+// see the resources of such an id in turn, and their bodies have one URL. It keeps a few
+// hundred items at a time, and costs nothing if the Site has one source.
+type Overlap struct {
+	Site *site.Site
+
+	// Report receives an item, of which only Source, Born, Seq and the ID are set, and
+	// the source that had its id first.
+	Report func(item *websync.Item, first string)
+
+	known   bool // sources is set
+	sources []string
+	waiting []websync.Item
+}
+
+// Add looks at an item, at the latest when Flush is called.
+func (o *Overlap) Add(ctx context.Context, item *websync.Item) error {
+	const batch = 500
+	if !o.known {
+		var err error
+		if o.sources, err = siteSources(ctx, o.Site); err != nil {
+			return err
+		}
+		o.known = true
+	}
+	if len(o.sources) < 2 {
+		return nil
+	}
+	o.waiting = append(o.waiting, websync.Item{
+		Source: item.Source, Born: item.Born, Seq: item.Seq, Resource: websync.Resource{ID: item.Resource.ID},
+	})
+	if len(o.waiting) < batch {
+		return nil
+	}
+	return o.Flush(ctx)
+}
+
+// Flush looks at all items that were added.
+func (o *Overlap) Flush(ctx context.Context) error {
+	for _, source := range o.sources {
+		others := slices.DeleteFunc(slices.Clone(o.waiting), func(item websync.Item) bool { return item.Source == source })
+		ids := make([]string, len(others))
+		for i := range others {
+			ids[i] = others[i].Resource.ID
+		}
+		found, err := o.Site.Catalog.Get(ctx, source, ids)
+		if err != nil {
+			return o.Site.CatalogError(err)
+		}
+		for i := range found {
+			if f := &found[i]; f.Seq > 0 && f.Kind != websync.Deleted && f.Born < others[i].Born {
+				o.Report(&others[i], source)
+			}
+		}
+	}
+	o.waiting = o.waiting[:0]
+	return nil
+}
