@@ -6,7 +6,7 @@ import "context"
 // has not changed since, and accepts the options under which the source was listed. It
 // asks the source nothing. The Report counts what it deleted.
 func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
+	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		r.report.Complete = true
 		return r.approve(ctx)
 	})

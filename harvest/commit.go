@@ -219,6 +219,7 @@ func (p *pipe) settleOne(ctx context.Context, s *slot) {
 	if !s.stuck {
 		p.ledger.leave(s)
 	}
+	p.worker.note(s, true)
 	if s.task != nil && s.task.Run == p.id {
 		p.report.outcome(OutcomeDeferred, -1)
 	}

@@ -19,6 +19,7 @@ func (p *pipe) get(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		err := p.obtainBodies(ctx, s)
+		p.worker.note(s, false)
 		p.getting.Add(-1) // before the slot is sent: commit waits as long as there is more to come
 		if err != nil {
 			return err

@@ -102,11 +102,11 @@ type Budget struct {
 // lost, the context ended. What was committed before stays, and the next run goes on from
 // there.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
+	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, cmp.Or(h.patience, 10*time.Second)); err != nil {
 			return err
 		}
-		return r.work(ctx)
+		return r.workBeside(ctx)
 	})
 }
 
@@ -114,14 +114,16 @@ func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 // got as tasks, for Work to do, perhaps in another process. Only bytes that come along
 // with the listing are kept at once.
 func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error { return r.list(ctx, deferAll) })
+	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error { return r.list(ctx, deferAll) })
 }
 
-// Work is the second half: it gets what the tasks of src name that are due now, and
-// commits it. It returns when none is left that is due. It may run beside List, and
-// before it.
+// Work is the second half of Run: it gets what the tasks of src name that are due now, and
+// commits it. It may run beside List and before it, and several processes may run it at
+// the same time: they share the tasks, and none is carried out twice at once. Work returns
+// when no task is left that is due and that no other has in hand. What a process had in
+// hand that died is free again for the others when its claim ends: see TTL.
 func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, "work/", func(ctx context.Context, r *run) error {
+	return h.claimed(ctx, src, (*run).claimWork, func(ctx context.Context, r *run) error {
 		r.report.Complete = true
 		return r.work(ctx)
 	})
@@ -137,10 +139,10 @@ func (h *Harvester) ttl() time.Duration {
 	return h.TTL
 }
 
-// claimed calls f while it holds the claim of the source under a name with this prefix. A
-// panic of f, which may be one of the Source, goes on when the claim is released.
-func (h *Harvester) claimed(ctx context.Context, src Source, prefix string, f func(context.Context, *run) error) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, prefix)
+// claimed calls f while it holds a claim. A panic of f, which may be one of the Source,
+// goes on when the claim is released.
+func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f func(context.Context, *run) error) (*Report, error) {
+	r, ctx, err := h.begin(ctx, src, claim)
 	if err != nil {
 		return r.report, err
 	}
@@ -155,26 +157,33 @@ func (h *Harvester) claimed(ctx context.Context, src Source, prefix string, f fu
 	return r.report, r.end(ctx, err)
 }
 
-// begin claims the source under a name with this prefix, and returns a run whose context
-// ends when the claim is lost.
-func (h *Harvester) begin(ctx context.Context, src Source, prefix string) (*run, context.Context, error) {
+// A claimFunc makes the claim that a run commits under.
+type claimFunc func(*run, context.Context) (*Claim, error)
+
+// begin makes a claim, and returns a run whose context ends when the claim is lost.
+func (h *Harvester) begin(ctx context.Context, src Source, claim claimFunc) (*run, context.Context, error) {
 	r, err := newRun(h, src)
 	if err != nil {
 		return r, ctx, err
 	}
-	name := prefix + r.key
-	claim, err := h.Store.Claim(ctx, name, h.ttl())
+	if r.commits.claim, err = claim(r, ctx); err != nil {
+		return r, ctx, fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
+	}
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	r.goBeside(ctx, func(ctx context.Context) { r.keepClaim(ctx, r.commits.renew) })
+	r.goBeside(ctx, r.tellProgress)
+	return r, ctx, nil
+}
+
+// claimSource makes the claim under which the source is listed.
+func (r *run) claimSource(ctx context.Context) (*Claim, error) { return r.claim(ctx, "source/"+r.key) }
+
+func (r *run) claim(ctx context.Context, name string) (*Claim, error) {
+	claim, err := r.h.Store.Claim(ctx, name, r.h.ttl())
 	if err == nil && claim == nil {
 		err = errors.New("store: Claim returned neither a claim nor an error")
 	}
-	if err != nil {
-		return r, ctx, fmt.Errorf("harvest: %s: %w", name, err)
-	}
-	r.commits.claim = claim
-	ctx, r.cancel = context.WithCancelCause(ctx)
-	r.goBeside(ctx, r.keepClaim)
-	r.goBeside(ctx, r.tellProgress)
-	return r, ctx, nil
+	return claim, err
 }
 
 // goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in
@@ -195,8 +204,8 @@ func (r *run) goBeside(ctx context.Context, f func(context.Context)) {
 	})
 }
 
-// keepClaim renews the claim until ctx ends, and ends ctx when the claim is lost.
-func (r *run) keepClaim(ctx context.Context) {
+// keepClaim renews a claim until ctx ends, and ends ctx when the claim is lost.
+func (r *run) keepClaim(ctx context.Context, renew func(context.Context) error) {
 	tick := time.NewTicker(r.h.ttl() / 3)
 	defer tick.Stop()
 	for {
@@ -205,7 +214,7 @@ func (r *run) keepClaim(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		err := r.commits.renew(ctx)
+		err := renew(ctx)
 		if errors.Is(err, ErrFenced) {
 			r.cancel(err)
 			return
@@ -240,7 +249,12 @@ func (r *run) end(ctx context.Context, err error) error {
 // release keeps what the Fetcher wants kept, counts what is left, and releases the claim,
 // also when one of these panics.
 func (r *run) release(ctx context.Context, err error) (joined error) {
-	defer func() { joined = errors.Join(joined, r.h.Store.Release(ctx, r.commits.claim)) }()
+	defer func() {
+		if r.workClaim != nil {
+			joined = errors.Join(joined, r.h.Store.Release(ctx, r.workClaim))
+		}
+		joined = errors.Join(joined, r.h.Store.Release(ctx, r.commits.claim))
+	}()
 	if e := r.commits.saveState(ctx); e != nil && err == nil {
 		err = e
 	}

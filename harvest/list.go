@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -27,7 +26,7 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 		return err
 	}
 	r.report.Complete = true
-	return r.pipe(ctx, patience, func(give func(*slot) error) error {
+	return r.pipe(ctx, patience, func(ctx context.Context, give func(*slot) error) error {
 		return r.walk(ctx, from, give)
 	})
 }
@@ -136,40 +135,6 @@ type sourceError struct{ err error }
 
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
-
-// work feeds the tasks that are due to the other stages, until none is left that was due
-// when the run began.
-func (r *run) work(ctx context.Context) error {
-	due := r.report.Started.Truncate(time.Microsecond)
-	return r.pipe(ctx, -1, func(give func(*slot) error) error {
-		var n int64
-		done := map[uint64]bool{} // in the round before
-		for !r.spent() {
-			tasks, err := r.h.Store.Due(ctx, r.key, due, r.window())
-			if err != nil || len(tasks) == 0 {
-				return err
-			}
-			if i := slices.IndexFunc(tasks, func(t Task) bool { return done[t.N] }); i >= 0 {
-				return &storeError{fmt.Errorf("a Due returned task %d of %.200q again when it was done", tasks[i].N, tasks[i].Resource.ID)}
-			}
-			clear(done)
-			r.hasTasks.Store(true)
-			for i := range tasks {
-				t := &tasks[i]
-				done[t.N] = true
-				n++
-				if err := give(&slot{n: n, ev: t.event(), task: t}); err != nil {
-					return err
-				}
-			}
-			n++
-			if err := give(newSlot(n, Event{Kind: Mark})); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
 
 func (r *run) window() int {
 	if r.h.Window > 0 {

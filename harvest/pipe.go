@@ -60,7 +60,7 @@ func (f *feedback) take() (settled, conflicted []*slot) {
 // what it gave before is finished nevertheless. When a stage fails or ctx ends, what has
 // been got is still committed. A panic of feed, or of a stage, goes on in the caller's
 // goroutine when all stages have ended.
-func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give func(*slot) error) error) error {
+func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(ctx context.Context, give func(*slot) error) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := r.newPipe(patience)
@@ -97,7 +97,7 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(give f
 			close(p.finished)
 			commit.Wait()
 		}()
-		err = feed(func(s *slot) error { return p.give(ctx, s) })
+		err = feed(ctx, func(s *slot) error { return p.give(ctx, s) })
 	}()
 	if v := caught.Load(); v != nil {
 		panic(v)

@@ -28,8 +28,10 @@ type run struct {
 	lists  Fetcher // for the Source
 	bodies Fetcher // for jobs
 
-	commits *committer
-	dry     *dryRun // nil: this run writes
+	commits   *committer
+	worker    *worker // nil: no tasks are taken
+	workClaim *Claim  // of the worker, if it is another than that of the commits
+	dry       *dryRun // nil: this run writes
 
 	hasTasks atomic.Bool  // the source has tasks, or may have
 	date     atomic.Int64 // the latest of the answers with lists, in seconds since 1970; 0: none has one

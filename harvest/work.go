@@ -1,0 +1,338 @@
+package harvest
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// Several workers share the tasks of one source. Each holds a claim of its own, and a
+// value of the State lists under the claim's number the tasks that the worker has in hand.
+// A worker takes tasks that no other has in hand, with compare-and-swap. The tasks of a
+// worker whose claim no longer stands are free again. If the value is lost, some tasks are
+// carried out twice: the second Commit is a conflict.
+
+// maxWorkers limits how many workers share the tasks of one source.
+const maxWorkers = 1000
+
+// workName names the claim of worker n.
+func workName(source string, n int) string { return fmt.Sprintf("work/%d/%s", n, source) }
+
+// workKey names the State value that lists what the workers of a source have in hand.
+func workKey(source string) string { return "harvest/work/" + source }
+
+// handList holds what each worker has in hand: 8 bytes of each task's id.
+type handList map[int][]byte
+
+func parseHandList(value []byte) handList {
+	list := handList{}
+	if json.Unmarshal(value, &list) != nil || list == nil {
+		list = handList{} // lost
+	}
+	return list
+}
+
+func (l handList) bytes() []byte {
+	if len(l) == 0 {
+		return nil
+	}
+	value, _ := json.Marshal(l)
+	return value
+}
+
+// addTo adds the tasks on the list to set.
+func (l handList) addTo(set map[uint64]bool) {
+	for _, hashes := range l {
+		for ; len(hashes) >= 8; hashes = hashes[8:] {
+			set[binary.BigEndian.Uint64(hashes)] = true
+		}
+	}
+}
+
+// taskHash stands for the id of a task.
+func taskHash(id string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return h.Sum64()
+}
+
+// A worker takes tasks for one run.
+type worker struct {
+	run    *run
+	number int       // of its claim
+	due    time.Time // when the run began
+
+	limit int       // of tasks that wait for get, or are there
+	taken time.Time // when tasks were taken last
+
+	mu      sync.Mutex
+	inHand  map[uint64]bool // by taskHash; false: the bodies are obtained, and a Commit is to come
+	open    int             // those of them that are true
+	done    map[uint64]bool // by Task.N: carried out since tasks were taken last
+	changed chan struct{}   // holds a token after each change
+}
+
+// claimWork claims the first number that no other worker of the source has.
+func (r *run) claimWork(ctx context.Context) (*Claim, error) {
+	for n := range maxWorkers {
+		claim, err := r.claim(ctx, workName(r.key, n))
+		if errors.Is(err, ErrHeld) {
+			continue
+		}
+		if err == nil {
+			few := min(4*r.concurrency(), r.window())
+			r.worker = &worker{run: r, number: n, limit: few, inHand: map[uint64]bool{}, done: map[uint64]bool{}, changed: make(chan struct{}, 1)}
+		}
+		return claim, err
+	}
+	return nil, fmt.Errorf("%d workers share the tasks: %w", maxWorkers, ErrHeld)
+}
+
+// workBeside is work under a claim of its own, beside that of the source. If no task is
+// due there is nothing to claim.
+func (r *run) workBeside(ctx context.Context) error {
+	tasks, err := r.h.Store.Due(ctx, r.key, r.dueNow(), 1)
+	if err != nil || len(tasks) == 0 {
+		return err
+	}
+	if r.workClaim, err = r.claimWork(ctx); err != nil {
+		return err
+	}
+	r.goBeside(ctx, func(ctx context.Context) {
+		r.keepClaim(ctx, func(ctx context.Context) error { return r.h.Store.Renew(ctx, r.workClaim) })
+	})
+	return r.work(ctx)
+}
+
+// dueNow returns the moment up to which tasks are due.
+func (r *run) dueNow() time.Time { return r.report.Started.Truncate(time.Microsecond) }
+
+// work feeds the tasks that are due to the other stages, until none is left that was due
+// when the run began and that no other worker has in hand.
+func (r *run) work(ctx context.Context) error {
+	w := r.worker
+	r.hasTasks.Store(true)
+	err := r.pipe(ctx, -1, func(ctx context.Context, give func(*slot) error) error {
+		var n int64
+		for !r.spent() {
+			if err := w.waitForRoom(ctx); err != nil {
+				return err
+			}
+			tasks, err := w.take(ctx)
+			if err != nil {
+				return err
+			}
+			for i := range tasks {
+				n++
+				if err := give(&slot{n: n, ev: tasks[i].event(), task: &tasks[i]}); err != nil {
+					return err
+				}
+			}
+			if len(tasks) > 0 {
+				continue
+			}
+			if w.isIdle() {
+				return nil
+			}
+			n++
+			if err := give(newSlot(n, Event{Kind: Mark})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if e := w.leave(context.WithoutCancel(ctx)); e != nil {
+		r.log.Warn("list of tasks in hand not cleared", "source", r.key, "err", e)
+	}
+	return err
+}
+
+// waitForRoom waits until half of the limit is free.
+func (w *worker) waitForRoom(ctx context.Context) error {
+	for {
+		w.mu.Lock()
+		half := w.limit / 2
+		room := w.open <= half && len(w.inHand) <= w.run.window()-w.limit+half
+		w.mu.Unlock()
+		if room {
+			return nil
+		}
+		select {
+		case <-w.changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// adapt sets the limit to about as many tasks as are carried out in a second: where each
+// takes long, the others are left to other workers.
+func (w *worker) adapt() {
+	switch since := time.Since(w.taken); {
+	case w.taken.IsZero():
+	case since < time.Second:
+		w.limit = min(2*w.limit, w.run.window())
+	case since > 10*time.Second:
+		w.limit = max(w.limit/2, min(4*w.run.concurrency(), w.run.window()))
+	}
+	w.taken = time.Now()
+}
+
+// take returns tasks that are due, and that no worker has in hand.
+func (w *worker) take(ctx context.Context) ([]Task, error) {
+	r := w.run
+	w.adapt()
+	for {
+		saved, err := r.h.Store.State(ctx, workKey(r.key))
+		if err != nil {
+			return nil, &storeError{err}
+		}
+		others := parseHandList(saved)
+		delete(others, w.number)
+		w.mu.Lock()
+		mine, done, n := w.hashes(), w.done, w.limit-w.open
+		w.done = map[uint64]bool{}
+		w.mu.Unlock()
+		tasks, err := w.find(ctx, others, mine, done, n)
+		if err != nil || len(tasks) == 0 {
+			return nil, err
+		}
+		for i := range tasks {
+			mine = binary.BigEndian.AppendUint64(mine, taskHash(tasks[i].Resource.ID))
+		}
+		others[w.number] = mine
+		err = r.h.Store.Swap(ctx, workKey(r.key), saved, others.bytes())
+		if errors.Is(err, websync.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return nil, &storeError{err}
+		}
+		w.add(tasks)
+		return tasks, nil
+	}
+}
+
+// find returns at most n tasks that are due and that nobody has in hand. If there are none
+// it takes those workers off the list of others whose claims no longer stand.
+func (w *worker) find(ctx context.Context, others handList, mine []byte, done map[uint64]bool, n int) ([]Task, error) {
+	r := w.run
+	for {
+		inHand := map[uint64]bool{}
+		handList{w.number: mine}.addTo(inHand)
+		others.addTo(inHand)
+		tasks, err := r.h.Store.Due(ctx, r.key, r.dueNow(), n+len(inHand))
+		if err != nil {
+			return nil, &storeError{err}
+		}
+		var free []Task
+		for i := range tasks {
+			switch t := &tasks[i]; {
+			case inHand[taskHash(t.Resource.ID)]:
+			case done[t.N]:
+				return nil, &storeError{fmt.Errorf("a Due returned task %d of %.200q again when it was done", t.N, t.Resource.ID)}
+			case len(free) < n:
+				free = append(free, *t)
+			}
+		}
+		if len(free) > 0 {
+			return free, nil
+		}
+		if dropped, err := w.dropDead(ctx, others); err != nil || !dropped {
+			return nil, err
+		}
+	}
+}
+
+// dropDead takes the workers off a list whose claims no longer stand, and reports whether
+// there were any.
+func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, err error) {
+	for n := range others {
+		claim, err := w.run.claim(ctx, workName(w.run.key, n))
+		if errors.Is(err, ErrHeld) {
+			continue
+		}
+		if err == nil {
+			err = w.run.h.Store.Release(ctx, claim)
+		}
+		if err != nil {
+			return false, &storeError{err}
+		}
+		delete(others, n)
+		dropped = true
+	}
+	return dropped, nil
+}
+
+// leave takes the worker off the list.
+func (w *worker) leave(ctx context.Context) error {
+	for {
+		saved, err := w.run.h.Store.State(ctx, workKey(w.run.key))
+		if err != nil {
+			return err
+		}
+		list := parseHandList(saved)
+		if _, ok := list[w.number]; !ok {
+			return nil
+		}
+		delete(list, w.number)
+		if err := w.run.h.Store.Swap(ctx, workKey(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
+			return err
+		}
+	}
+}
+
+func (w *worker) hashes() []byte {
+	var b []byte
+	for hash := range w.inHand {
+		b = binary.BigEndian.AppendUint64(b, hash)
+	}
+	return b
+}
+
+func (w *worker) add(tasks []Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range tasks {
+		w.inHand[taskHash(tasks[i].Resource.ID)] = true
+	}
+	w.open += len(tasks)
+}
+
+func (w *worker) isIdle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.inHand) == 0
+}
+
+// note notes that the bodies of a slot were obtained or, if it is committed, that its task
+// is no longer in hand.
+func (w *worker) note(s *slot, committed bool) {
+	if w == nil || s.task == nil {
+		return
+	}
+	hash := taskHash(s.id())
+	w.mu.Lock()
+	if w.inHand[hash] {
+		w.inHand[hash] = false
+		w.open--
+	}
+	if committed {
+		delete(w.inHand, hash)
+		if s.todo != nil || s.done != nil { // rather than left to a later run
+			w.done[s.task.N] = true
+		}
+	}
+	w.mu.Unlock()
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}

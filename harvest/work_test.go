@@ -1,0 +1,275 @@
+package harvest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+)
+
+// counter counts the requests of several workers by URL.
+type counter struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+// workerFetcher is the Fetcher of one worker.
+type workerFetcher struct {
+	*counter
+	site  *site
+	first func() // called for the first request
+	each  func() // called for every request
+	once  sync.Once
+	total atomic.Int64
+}
+
+func (f *workerFetcher) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	f.mu.Lock()
+	f.n[req.URL]++
+	f.mu.Unlock()
+	f.total.Add(1)
+	if f.first != nil {
+		f.once.Do(f.first)
+	}
+	if f.each != nil {
+		f.each()
+	}
+	return f.site.Fetch(ctx, req)
+}
+
+// tasked lists n pages in a store, for workers to get.
+func tasked(t *testing.T, store harvest.Store, n int) *world {
+	w := &world{T: t, site: newSite(), store: store}
+	w.h.Store, w.h.Fetcher = store, w.site
+	var events []harvest.Event
+	for i := range n {
+		name := fmt.Sprintf("p%03d", i)
+		w.page(name)
+		events = append(events, put(name, day(1)))
+	}
+	_, err := w.h.List(t.Context(), snapshot(events...))
+	require.NoError(t, err)
+	require.Len(t, w.tasks(), n)
+	return w
+}
+
+// openWorkFile returns a function that opens the same file each time, as another process
+// would.
+func openWorkFile(t *testing.T) func() *sqlitestore.Store {
+	name := filepath.Join(t.TempDir(), "store.db")
+	return func() *sqlitestore.Store {
+		store, err := sqlitestore.Open(t.Context(), name, nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { store.Close() })
+		return store
+	}
+}
+
+// TestWorkersShare has several workers carry out the tasks of one source. No request is
+// answered before each worker has made one.
+func TestWorkersShare(t *testing.T) {
+	const workers, n = 4, 200
+	shared := memstore.New()
+	sqlite := openWorkFile(t)
+	for name, open := range map[string]func() harvest.Store{
+		"memstore":    func() harvest.Store { return shared },
+		"sqlitestore": func() harvest.Store { return sqlite() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := tasked(t, open(), n)
+			count := &counter{n: map[string]int{}}
+			var started, ended sync.WaitGroup
+			started.Add(workers)
+			reports := make([]*harvest.Report, workers)
+			for i := range workers {
+				f := &workerFetcher{counter: count, site: w.site, first: func() {
+					started.Done()
+					started.Wait()
+				}}
+				h := harvest.Harvester{Store: open(), Fetcher: f, Concurrency: 2}
+				ended.Go(func() {
+					var err error
+					// One of them is a Run, which works after it has listed nothing.
+					if i == 0 {
+						reports[i], err = h.Run(t.Context(), harvest.Of(src))
+					} else {
+						reports[i], err = h.Work(t.Context(), harvest.Of(src))
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			ended.Wait()
+			var created int64
+			for _, r := range reports {
+				require.NotZero(t, r.Created)
+				created += r.Created
+			}
+			require.EqualValues(t, n, created)
+			require.Len(t, count.n, n)
+			for url, times := range count.n {
+				require.Equal(t, 1, times, url)
+			}
+			require.Len(t, w.live(), n)
+			require.Empty(t, w.tasks())
+			value, err := w.store.State(t.Context(), "harvest/work/"+src)
+			require.NoError(t, err)
+			require.Empty(t, value, "nobody has anything in hand")
+		})
+	}
+}
+
+// mortal is the Store of a process that may be killed.
+type mortal struct {
+	harvest.Store
+	dead atomic.Bool
+}
+
+var errDead = errors.New("the process is dead")
+
+func (m *mortal) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+	if m.dead.Load() {
+		return nil, errDead
+	}
+	return m.Store.Commit(ctx, c, b)
+}
+
+func (m *mortal) Renew(ctx context.Context, c *harvest.Claim) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Store.Renew(ctx, c)
+}
+
+func (m *mortal) Release(ctx context.Context, c *harvest.Claim) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Store.Release(ctx, c)
+}
+
+func (m *mortal) Swap(ctx context.Context, key string, old, new []byte) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Store.Swap(ctx, key, old, new)
+}
+
+// die has a worker take tasks, get some of them, and be killed with the others in hand.
+func (w *world) die(store harvest.Store, count *counter) {
+	ctx, cancel := context.WithCancel(w.Context())
+	m := &mortal{Store: store}
+	f := &workerFetcher{counter: count, site: w.site}
+	f.each = func() {
+		if f.total.Load() == 5 {
+			m.dead.Store(true)
+			cancel()
+		}
+	}
+	h := harvest.Harvester{Store: m, Fetcher: f, Concurrency: 2}
+	_, err := h.Work(ctx, harvest.Of(src))
+	require.Error(w, err)
+}
+
+// TestDeadWorker takes over what a worker had in hand that was killed, when its claim
+// ends.
+func TestDeadWorker(t *testing.T) {
+	const n = 50
+	setUp := func(t *testing.T) (*world, *counter) {
+		w := tasked(t, memstore.New(), n)
+		count := &counter{n: map[string]int{}}
+		w.die(w.store, count)
+		return w, count
+	}
+	check := func(t *testing.T, w *world, count *counter) {
+		require.Len(t, w.live(), n)
+		require.Empty(t, w.tasks())
+		twice := 0
+		for _, times := range count.n {
+			require.LessOrEqual(t, times, 2)
+			twice += times - 1
+		}
+		require.LessOrEqual(t, twice, 8, "only what it had in hand")
+		value, err := w.store.State(t.Context(), "harvest/work/"+src)
+		require.NoError(t, err)
+		require.Empty(t, value)
+	}
+	t.Run("a later run", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, count := setUp(t)
+			h := harvest.Harvester{Store: w.store, Fetcher: &workerFetcher{counter: count, site: w.site}}
+			r, err := h.Work(t.Context(), harvest.Of(src))
+			require.NoError(t, err)
+			require.NotZero(t, r.Created)
+			require.NotZero(t, r.Left.Waiting, "the claim stands")
+			require.LessOrEqual(t, r.Left.Waiting, int64(8))
+			for url, times := range count.n {
+				require.Equal(t, 1, times, url)
+			}
+			time.Sleep(time.Minute + time.Second)
+			_, err = h.Run(t.Context(), harvest.Of(src))
+			require.NoError(t, err)
+			check(t, w, count)
+		})
+	})
+	t.Run("one that goes on", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, count := setUp(t)
+			f := &workerFetcher{counter: count, site: w.site, each: func() { time.Sleep(10 * time.Second) }}
+			h := harvest.Harvester{Store: w.store, Fetcher: f, Concurrency: 2}
+			_, err := h.Work(t.Context(), harvest.Of(src))
+			require.NoError(t, err)
+			check(t, w, count)
+		})
+	})
+	t.Run("sqlitestore", func(t *testing.T) {
+		open := openWorkFile(t)
+		w := tasked(t, open(), n)
+		count := &counter{n: map[string]int{}}
+		store := open()
+		w.die(store, count)
+		require.NoError(t, store.Close())
+		h := harvest.Harvester{Store: w.store, Fetcher: &workerFetcher{counter: count, site: w.site}}
+		_, err := h.Work(t.Context(), harvest.Of(src))
+		require.NoError(t, err)
+		check(t, w, count)
+	})
+}
+
+// TestWorkStateLost works without the list of what others have in hand: a task that is
+// carried out twice is a conflict, and nothing else.
+func TestWorkStateLost(t *testing.T) {
+	w := tasked(t, memstore.New(), 40)
+	other := harvest.Harvester{Store: w.store, Fetcher: w.site}
+	var once sync.Once
+	f := &workerFetcher{counter: &counter{n: map[string]int{}}, site: w.site, each: func() {
+		once.Do(func() {
+			key := "harvest/work/" + src
+			held, err := w.store.State(t.Context(), key)
+			require.NoError(t, err)
+			require.NotEmpty(t, held)
+			require.NoError(t, w.store.Swap(t.Context(), key, held, []byte("nonsense")))
+			_, err = other.Work(t.Context(), harvest.Of(src))
+			require.NoError(t, err)
+		})
+	}}
+	h := harvest.Harvester{Store: w.store, Fetcher: f, Concurrency: 1}
+	r, err := h.Work(t.Context(), harvest.Of(src))
+	require.NoError(t, err)
+	require.NotZero(t, r.History)
+	require.Len(t, w.live(), 40)
+	require.Len(t, w.log(), 40)
+	require.Empty(t, w.tasks())
+}
