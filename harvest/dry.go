@@ -77,11 +77,12 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 		hooks.Commit = nil
 		over.Hooks = &hooks
 	}
-	report, err := over.claimed(ctx, src, "source/", func(ctx context.Context, r *run) error {
+	report, err := over.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		r.dry = dry
 		if err := r.list(ctx, -1); err != nil {
 			return err
 		}
+		r.worker = newWorker(r, 0)
 		return r.work(ctx)
 	})
 	if report.Source != "" {

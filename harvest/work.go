@@ -66,8 +66,7 @@ func taskHash(id string) uint64 {
 // A worker takes tasks for one run.
 type worker struct {
 	run    *run
-	number int       // of its claim
-	due    time.Time // when the run began
+	number int // of its claim
 
 	limit int       // of tasks that wait for get, or are there
 	taken time.Time // when tasks were taken last
@@ -79,6 +78,11 @@ type worker struct {
 	changed chan struct{}   // holds a token after each change
 }
 
+func newWorker(r *run, number int) *worker {
+	few := min(4*r.concurrency(), r.window())
+	return &worker{run: r, number: number, limit: few, inHand: map[uint64]bool{}, done: map[uint64]bool{}, changed: make(chan struct{}, 1)}
+}
+
 // claimWork claims the first number that no other worker of the source has.
 func (r *run) claimWork(ctx context.Context) (*Claim, error) {
 	for n := range maxWorkers {
@@ -86,10 +90,7 @@ func (r *run) claimWork(ctx context.Context) (*Claim, error) {
 		if errors.Is(err, ErrHeld) {
 			continue
 		}
-		if err == nil {
-			few := min(4*r.concurrency(), r.window())
-			r.worker = &worker{run: r, number: n, limit: few, inHand: map[uint64]bool{}, done: map[uint64]bool{}, changed: make(chan struct{}, 1)}
-		}
+		r.worker = newWorker(r, n)
 		return claim, err
 	}
 	return nil, fmt.Errorf("%d workers share the tasks: %w", maxWorkers, ErrHeld)
@@ -148,6 +149,9 @@ func (r *run) work(ctx context.Context) error {
 		}
 		return nil
 	})
+	if r.dry != nil {
+		return err
+	}
 	if e := w.leave(context.WithoutCancel(ctx)); e != nil {
 		r.log.Warn("list of tasks in hand not cleared", "source", r.key, "err", e)
 	}
@@ -189,6 +193,9 @@ func (w *worker) adapt() {
 func (w *worker) take(ctx context.Context) ([]Task, error) {
 	r := w.run
 	w.adapt()
+	if r.dry != nil {
+		return r.h.Store.Due(ctx, r.key, r.dueNow(), w.limit) // each once, whoever has it in hand
+	}
 	for {
 		saved, err := r.h.Store.State(ctx, workKey(r.key))
 		if err != nil {
