@@ -325,7 +325,7 @@ type outcome struct {
 func (w *walk) yieldPage(p *page) error {
 	const long = 4 << 20
 	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base} // what its entries inherit
-	var events []outcome
+	var events []*outcome
 	_, err := w.parse(p, nil, func(i int, c *candidate) error {
 		if !w.isAhead(c.at) {
 			w.next.advance(c.id, c.at)
@@ -346,7 +346,7 @@ func (w *walk) yieldPage(p *page) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(events, func(a, b outcome) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(events, func(a, b *outcome) int { return a.At.Compare(b.At) })
 	for _, ev := range events {
 		if err := w.give(ev); err != nil {
 			return err
@@ -362,12 +362,12 @@ func (w *walk) isAhead(at websync.Datetime) bool {
 }
 
 // event returns the event that item i of a document is.
-func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (outcome, error) {
+func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error) {
 	id := string(c.id)
 	if c.via && !c.deleted {
 		held, err := w.latest.held(c.entry)
 		if err != nil {
-			return outcome{}, err
+			return nil, err
 		}
 		if held.tombstone && !c.state(p, i).supersedes(held) { // one without via: it is known by its ref
 			return deletion(id, held.time, held.time), nil
@@ -378,7 +378,7 @@ func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (outcome, error) 
 		return deletion(id, c.at, t.When), nil
 	}
 	e := item.Entry
-	ev := outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(feed)}, e}
+	ev := &outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(feed)}, e}
 	link, inline := w.source.content(e)
 	ev.Resource.ID, ev.Resource.Content = id, link
 	if !inline {
@@ -393,7 +393,7 @@ func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (outcome, error) 
 		}
 	} else if w.each == nil {
 		if ev.Open, err = w.inlineBytes(data); err != nil {
-			return outcome{}, err
+			return nil, err
 		}
 	}
 	ev.Tag = docfetch.Fingerprint("%s", data) // content may become another though nothing else does
@@ -412,11 +412,11 @@ func (w *walk) inlineBytes(data []byte) (func() (io.ReadCloser, error), error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(w.inline.Section(span)), nil }, err
 }
 
-func deletion(id string, at, when websync.Datetime) outcome {
-	return outcome{Event: harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: id, Modified: when}}}
+func deletion(id string, at, when websync.Datetime) *outcome {
+	return &outcome{Event: harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: id, Modified: when}}}
 }
 
-func (w *walk) give(o outcome) error {
+func (w *walk) give(o *outcome) error {
 	switch {
 	case w.each == nil:
 		return w.Yield(o.Event)
@@ -427,7 +427,7 @@ func (w *walk) give(o outcome) error {
 }
 
 // giveLong lets the engine finish what it has whenever much inline content is under way.
-func (w *walk) giveLong(ev outcome) error {
+func (w *walk) giveLong(ev *outcome) error {
 	const much = 8 << 20
 	if err := w.give(ev); err != nil || w.pending < much {
 		return err

@@ -597,7 +597,9 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 			c = candidate{own: v.Clone(), read: true}
 		} else {
 			c = candidate{id: v.ID, entry: v.ID, at: instant(v.Updated), deleted: v.Deleted, read: true, view: v}
-			c.follow(w.source, viewVia(v))
+			if w.source.ViaID {
+				c.follow(viewVia(v))
+			}
 		}
 		skipped, err := w.admit(p, i, &c, report, each)
 		if got.skipped += skipped; err != nil {
@@ -655,13 +657,15 @@ func (c *candidate) take(s *Source) error {
 	}
 	id := []byte(c.own.ID())
 	c.id, c.entry, c.at, c.deleted = id, id, instant(c.own.Time()), c.own.Tombstone != nil
-	c.follow(s, []byte(itemVia(c.own)))
+	if s.ViaID {
+		c.follow([]byte(itemVia(c.own)))
+	}
 	return nil
 }
 
-// follow makes the target of a via link the id, if the Source has ViaID.
-func (c *candidate) follow(s *Source, via []byte) {
-	if s.ViaID && len(via) > 0 {
+// follow makes the target of a via link the id.
+func (c *candidate) follow(via []byte) {
+	if len(via) > 0 {
 		c.id, c.via = via, true
 	}
 }
