@@ -155,7 +155,7 @@ func (l *lister) impersonates(item *websync.Item) bool {
 	if !l.publisher.site.Impersonates(item) {
 		return false
 	}
-	l.refuse(item, &EntryError{Element: "id", Err: errOwnURL})
+	l.refuse(item, &websync.EntryError{Format: "atom", Element: "id", Err: errOwnURL})
 	return true
 }
 
@@ -173,7 +173,7 @@ func (l *lister) profiled(item *websync.Item, as Item) Item {
 		err = errNoTombstone
 	}
 	if err != nil {
-		l.refuse(item, &EntryError{Element: "entry", Err: err})
+		l.refuse(item, &websync.EntryError{Format: "atom", Element: "entry", Err: err})
 		return Item{}
 	}
 	return as
@@ -199,7 +199,7 @@ func (l *lister) writeTombstone(t *Tombstone) error {
 		return nil
 	}
 	err := l.out.WriteTombstone(t)
-	if _, refused := err.(*EntryError); refused {
+	if _, refused := err.(*websync.EntryError); refused {
 		return nil
 	}
 	return err
@@ -238,11 +238,11 @@ func (l *lister) writeEntry(item *websync.Item) error {
 		return nil
 	}
 	err := l.out.WriteEntry(e)
-	if _, refused := err.(*EntryError); refused && len(e.Elements) > 0 {
+	if _, refused := err.(*websync.EntryError); refused && len(e.Elements) > 0 {
 		e.Elements = clean(e.Elements, func(c *encoder, x []websync.Element) { c.elements(x) })
 		err = l.out.WriteEntry(e)
 	}
-	if refused, ok := err.(*EntryError); ok {
+	if refused, ok := err.(*websync.EntryError); ok {
 		l.refuse(item, refused)
 		return nil
 	}
@@ -256,7 +256,7 @@ func (l *lister) isReported(item *websync.Item) bool {
 }
 
 // refuse reports that an item is not listed, unless that is known.
-func (l *lister) refuse(item *websync.Item, refused *EntryError) {
+func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 	if l.isReported(item) {
 		return
 	}

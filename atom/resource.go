@@ -76,7 +76,7 @@ type elementKeeper struct {
 }
 
 func (k *elementKeeper) begin() {
-	k.enc = encoder{b: k.enc.b[:0], space: ` xmlns="` + Namespace + `"`, xml: k.enc.xml}
+	k.enc = encoder{b: k.enc.b[:0], space: ` xmlns="` + Namespace + `"`}
 }
 
 func (k *elementKeeper) end(local string) {

@@ -112,7 +112,7 @@ func drawWritable(t *rapid.T) atom.Entry {
 		if err == nil {
 			return e
 		}
-		refused := (*atom.EntryError)(nil)
+		refused := (*websync.EntryError)(nil)
 		require.ErrorAs(t, err, &refused)
 		switch refused.Element {
 		case "id":

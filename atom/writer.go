@@ -2,12 +2,10 @@ package atom
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Writer writes one document that is valid by construction: it refuses each [Feed],
@@ -18,7 +16,7 @@ import (
 // WriteEntry, then Close. An entry document is one WriteEntryDocument, a deleted-entry
 // document one WriteTombstoneDocument.
 //
-// What can't be written is an [*EntryError]. Nothing of it was written then, and the
+// What can't be written is a [*websync.EntryError]. Nothing of it was written then, and the
 // Writer goes on. An error of the io.Writer sticks.
 //
 // Atom demands full dates and times, so a Datetime without a time is written as midnight
@@ -67,11 +65,6 @@ type death struct {
 	when  websync.Datetime
 	older int // of the same ref, as an index in deaths, from 1; 0: none
 }
-
-const (
-	flushAt    = 32 << 10 // how much is gathered before it is written
-	xmlHeading = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-)
 
 // NewWriter returns a Writer to dst.
 func NewWriter(dst io.Writer) *Writer { return &Writer{dst: dst} }
@@ -213,7 +206,7 @@ func (w *Writer) misplaced() error {
 // begin begins a document.
 func (w *Writer) begin() *encoder {
 	c := &w.enc
-	c.b = append(c.b[:0], xmlHeading[:len(xmlHeading)-1]...) // each element begins its line
+	c.b = append(c.b[:0], document.XMLHeading[:len(document.XMLHeading)-1]...) // each element begins its line
 	c.start()
 	c.declare(w.Namespaces, w.LegacyMD5)
 	return c
@@ -228,7 +221,7 @@ func (w *Writer) finish(id string, next writerState) error {
 		return err
 	}
 	w.state = next
-	if len(w.enc.b) >= flushAt {
+	if len(w.enc.b) >= document.FlushSize {
 		w.err = w.flush()
 	}
 	return w.err
@@ -249,36 +242,7 @@ func (w *Writer) end() error {
 	return w.err
 }
 
-func (w *Writer) flush() error {
-	n, err := w.dst.Write(w.enc.b)
-	if err == nil && n < len(w.enc.b) {
-		err = io.ErrShortWrite
-	}
-	w.enc.b = w.enc.b[:0]
-	if err != nil {
-		return fmt.Errorf("atom: %w", err)
-	}
-	return nil
+func (w *Writer) flush() (err error) {
+	w.enc.b, err = document.Flush("atom", w.dst, w.enc.b)
+	return err
 }
-
-// An EntryError says why a [Feed], an [Entry] or a [Tombstone] can't be written.
-type EntryError struct {
-	ID      string // of the feed or the entry; empty: it has none
-	Element string // local name
-	Section string // of the specification that demands otherwise, e.g. "RFC 4287 §4.2.15"
-	Err     error
-}
-
-// Error returns, for example, "atom: urn:example:1: updated: missing (RFC 4287 §4.1.2)".
-func (e *EntryError) Error() string {
-	var b strings.Builder
-	b.WriteString("atom: ")
-	if e.ID != "" {
-		fmt.Fprintf(&b, "%s: ", strings.Trim(strconv.Quote(e.ID[:min(len(e.ID), 200)]), `"`))
-	}
-	fmt.Fprintf(&b, "%s: %v (%s)", e.Element, e.Err, e.Section)
-	return b.String()
-}
-
-// Unwrap returns e.Err.
-func (e *EntryError) Unwrap() error { return e.Err }

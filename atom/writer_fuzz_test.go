@@ -104,7 +104,7 @@ func FuzzWriter(f *testing.F) {
 			if err := writeItem(w, try); err == nil {
 				taken++
 			} else {
-				refused := (*atom.EntryError)(nil)
+				refused := (*websync.EntryError)(nil)
 				require.ErrorAs(t, err, &refused)
 			}
 		}

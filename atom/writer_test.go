@@ -265,7 +265,7 @@ type refusal[T any] struct {
 
 func requireRefusal(t *testing.T, err error, id, element, section string) {
 	t.Helper()
-	var refused *atom.EntryError
+	var refused *websync.EntryError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, []string{id, element, section}, []string{refused.ID, refused.Element, refused.Section}, err)
 	assert.Equal(t, refused.Err, errors.Unwrap(err))

@@ -60,11 +60,6 @@ type Writer struct {
 	check checker
 }
 
-const (
-	writeSize  = 32 << 10 // how much is gathered before it is written
-	xmlHeading = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-)
-
 // NewWriter returns a Writer to dst.
 func NewWriter(dst io.Writer) *Writer { return &Writer{dst: dst} }
 
@@ -121,9 +116,9 @@ func (w *Writer) begin() error {
 	}
 	w.begun = true
 	if w.buf == nil {
-		w.buf = make([]byte, 0, writeSize+writeSize/4)
+		w.buf = make([]byte, 0, document.FlushSize+document.FlushSize/4)
 	}
-	w.buf = append(w.buf, xmlHeading+"<"+w.root()+` xmlns="`+Namespace+"\">\n"...)
+	w.buf = append(w.buf, document.XMLHeading+"<"+w.root()+` xmlns="`+Namespace+"\">\n"...)
 	w.check.exts, w.check.count = w.Extensions, make([]int, len(w.Extensions))
 	for i := range w.Elements {
 		b, err := w.check.appendElement(w.buf, &w.Elements[i])
@@ -190,26 +185,19 @@ func (w *Writer) put() error {
 	if w.check.lastMod.Compare(w.lastMod) > 0 {
 		w.lastMod = w.check.lastMod
 	}
-	if len(w.buf) >= writeSize {
+	if len(w.buf) >= document.FlushSize {
 		w.err = w.flush()
 	}
 	return w.err
 }
 
-func (w *Writer) flush() error {
+func (w *Writer) flush() (err error) {
 	dst := w.dst
 	if w.Gzip {
 		dst = w.zip
 	}
-	n, err := dst.Write(w.buf)
-	if err == nil && n < len(w.buf) {
-		err = io.ErrShortWrite
-	}
-	w.buf = w.buf[:0]
-	if err != nil {
-		return fmt.Errorf("sitemap: %w", err)
-	}
-	return nil
+	w.buf, err = document.Flush("sitemap", dst, w.buf)
+	return err
 }
 
 // Close ends the document. It does not close the io.Writer. Calls after the first return

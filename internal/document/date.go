@@ -21,7 +21,7 @@ func AppendSchemaDate(b []byte, d websync.Datetime) ([]byte, websync.Datetime) {
 	}
 	from := len(b)
 	b, _ = d.AppendText(b)
-	if len(b)-from <= len("2006-01-02") {
+	if len(b)-from <= len("2006-01-02T15:04:05") {
 		return b, d
 	}
 	if text := b[from:]; text[len(text)-1] != 'Z' && string(text[len(text)-5:]) > "14:00" {

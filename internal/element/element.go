@@ -150,7 +150,7 @@ func (p *parser) next() (err error) {
 // isEnd reports whether the current token ends the element.
 func (p *parser) isEnd() bool { return p.kind == xmlscan.End && p.xml.Depth() == 2 }
 
-// close checks that nothing but white space follows the element.
+// close checks that nothing follows the element.
 func (p *parser) close() error {
 	for {
 		switch kind, err := p.xml.Next(); {
@@ -158,7 +158,7 @@ func (p *parser) close() error {
 			return nil
 		case err != nil:
 			return err
-		case kind == xmlscan.Start, kind == xmlscan.Text && len(xmlscan.Trim(p.xml.Text())) > 0:
+		case kind != xmlscan.End:
 			return errNotElement
 		}
 	}

@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 		"an element":        {`<a xmlns="urn:x"/>`, ""},
 		"a prefix":          {`<p:a xmlns:p="urn:x" p:b="c"><p:d>e</p:d></p:a>`, ""},
 		"no namespace":      {`<a xmlns="urn:x"><b xmlns=""/></a>`, ""},
-		"white space after": {"<a xmlns='urn:x'/>\n", ""},
+		"white space after": {"<a xmlns='urn:x'/>\n", "not one element"},
 		"deep":              {deep(252), ""},
 		"nothing":           {"", "not one element"},
 		"text":              {"a", "not one element"},

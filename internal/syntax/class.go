@@ -70,6 +70,16 @@ var classes = func() (t [256]Class) {
 // Has reports whether the byte c is in the set.
 func (class Class) Has(c byte) bool { return classes[c]&class != 0 }
 
+// isAll reports whether s has only characters of a class.
+func isAll[T Text](s T, class Class) bool {
+	for i := range len(s) {
+		if !class.Has(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // IsAlpha reports whether c is a letter of ASCII.
 func IsAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 

@@ -113,6 +113,9 @@ func authorityFault[T Text](s T, ucs Class) string {
 // tailFault checks path?query#fragment. Others are the characters outside ASCII that may
 // be in it: classUCS and classPrivate in an IRI, none in a URI.
 func tailFault[T Text](s T, others Class) string {
+	if isAll(s, pathChars|classQuestion) {
+		return ""
+	}
 	path := IndexAny(s, "?#")
 	if fault := charFault(s[:path], pathChars|others&classUCS); fault != "" {
 		return fault

@@ -36,11 +36,13 @@ func URLFault[T Text](s T) string {
 	if end == 0 {
 		return "not an absolute HTTP URL"
 	}
-	if fault := authorityFault(s[host:end], 0); fault != "" {
-		return fault
-	}
-	if fault := hostFault(hostPort(s[host:end])); fault != "" {
-		return fault
+	if authority := s[host:end]; !isAll(authority, hostChars) {
+		if fault := authorityFault(authority, 0); fault != "" {
+			return fault
+		}
+		if fault := hostFault(hostPort(authority)); fault != "" {
+			return fault
+		}
 	}
 	return tailFault(s[end:], 0)
 }
