@@ -8,14 +8,16 @@ import (
 	"mime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// Resource returns what the entry says, as a resource. feed is the feed that it stands
-// in; nil: none, or not known. The result shares memory with e.
+// Resource returns the resource that the entry describes. feed is the feed that it is in;
+// nil if there is none or it is not known. The result shares memory with e.
 //
 //   - Title and Summary are without markup. What that loses, and a Lang, is among the
 //     Elements: as the atom:title or atom:summary that was there. So are rights,
@@ -86,7 +88,7 @@ func (k *elementKeeper) end(local string) {
 	k.kept = append(k.kept, websync.Element{Space: Namespace, Local: local, XML: string(k.enc.b)})
 }
 
-// markup keeps a text of which a plain string does not tell all.
+// markup keeps a text that a plain string does not hold in full.
 func (k *elementKeeper) markup(local string, t Text, base string) {
 	if t.IsZero() || t.Lang == "" && t.Value != "" && (t.Type == PlainText || t.Type == "") {
 		return
@@ -195,9 +197,8 @@ func withBase(element []byte, base string) []byte {
 	return slices.Concat(element[:from], value, []byte{'"'}, element[to:])
 }
 
-// EntryOf returns an entry that says what r says. updated is its time, and author its
-// author if r names none; the zero Datetime stands for r.Modified, the zero Person for
-// none.
+// EntryOf returns an entry that describes r. updated is its time; if zero, it is
+// r.Modified. author is its author if r names none and author is not zero.
 //
 // A Writer takes the entry, whatever protocol r came by, as long as r.ID is an absolute
 // IRI, there is a time and an author, and r.Elements are well-formed:
@@ -329,7 +330,7 @@ func (m *entryMaker) elements(e *Entry, elements []websync.Element) {
 	}
 }
 
-// isForeignElement tells whether an entry may have an element beside those that its
+// isForeignElement reports whether an entry may have an element beside those that its
 // fields state.
 func isForeignElement(x *websync.Element) bool {
 	return x.Space != Namespace && x.Space != HistoryNamespace && x.Space != TombstoneNamespace
@@ -337,6 +338,48 @@ func isForeignElement(x *websync.Element) bool {
 
 // element reads an element of Atom, if it is one that Resource makes.
 func (m *entryMaker) element(e *Entry, x *websync.Element) {
+	switch x.Local {
+	case "title":
+		m.text(&e.Title, x)
+	case "summary":
+		m.text(&e.Summary, x)
+	case "rights":
+		m.text(&e.Rights, x)
+	case "contributor":
+		if p := parsed(x, personOf); p.Name != "" && writable(&p, func(c *encoder, p *websync.Person) { c.person("", p) }) {
+			e.Contributors = append(e.Contributors, p)
+		}
+	case "category":
+		if c := parsed(x, categoryOf); writable(&c, func(w *encoder, c *Category) { w.category(c) }) {
+			e.Categories = append(e.Categories, c)
+		}
+	}
+}
+
+// parsed returns what make makes of an element, zero if that is not well-formed.
+func parsed[T any](x *websync.Element, make func(*element.Node) T) (t T) {
+	if n, err := element.Parse(x); err == nil {
+		t = make(n)
+	}
+	return t
+}
+
+func personOf(n *element.Node) websync.Person {
+	return websync.Person{Name: n.Child("name").Text, URI: n.Child("uri").Text, Email: n.Child("email").Text}
+}
+
+func categoryOf(n *element.Node) Category {
+	c := Category{Term: n.Attr("term"), Scheme: n.Attr("scheme"), Label: n.Attr("label")}
+	for _, a := range n.Attrs {
+		if a.Space == xmlNamespace && a.Local == "lang" {
+			c.Lang = a.Value
+		}
+	}
+	return c
+}
+
+// text reads a text construct, with the XML of its div.
+func (m *entryMaker) text(t *Text, x *websync.Element) {
 	if m.xml == nil {
 		m.xml = xmlscan.NewReader(nil)
 	}
@@ -345,31 +388,6 @@ func (m *entryMaker) element(e *Entry, x *websync.Element) {
 	if _, err := m.xml.NextTag(); err != nil || m.xml.Name() != (xmlscan.Name{Space: Namespace, Local: x.Local}) {
 		return
 	}
-	switch x.Local {
-	case "title":
-		m.text(&e.Title)
-	case "summary":
-		m.text(&e.Summary)
-	case "rights":
-		m.text(&e.Rights)
-	case "contributor":
-		if p, ok := m.person(); ok && writable(&p, func(c *encoder, p *websync.Person) { c.person("", p) }) {
-			e.Contributors = append(e.Contributors, p)
-		}
-	case "category":
-		c := Category{m.attr("", "term"), m.attr("", "scheme"), m.attr("", "label"), m.attr(xmlNamespace, "lang")}
-		if writable(&c, func(w *encoder, c *Category) { w.category(c) }) {
-			e.Categories = append(e.Categories, c)
-		}
-	}
-}
-
-func (m *entryMaker) attr(space, local string) string {
-	value, _ := m.xml.Attr(space, local)
-	return string(value)
-}
-
-func (m *entryMaker) text(t *Text) {
 	read := Text{Type: cmp.Or(m.attr("", "type"), PlainText), Lang: m.attr(xmlNamespace, "lang"), Base: m.attr(xmlNamespace, "base")}
 	var value []byte
 	var err error
@@ -384,27 +402,206 @@ func (m *entryMaker) text(t *Text) {
 	}
 }
 
-func (m *entryMaker) person() (p websync.Person, ok bool) {
-	for {
-		kind, err := m.xml.NextTag()
-		if err != nil {
-			return p, false
+func (m *entryMaker) attr(space, local string) string {
+	value, _ := m.xml.Attr(space, local)
+	return string(value)
+}
+
+// plain returns the text without markup.
+func (t *Text) plain() string {
+	if t.Type == HTML || t.Type == XHTML {
+		return plainMarkup(t.Value)
+	}
+	return t.Value
+}
+
+// plainMarkup returns the text of HTML or XHTML, with single spaces.
+func plainMarkup(s string) string {
+	if !strings.ContainsAny(s, "<&") {
+		return strings.Join(strings.Fields(s), " ")
+	}
+	text, out := []byte(s), make([]byte, 0, len(s))
+	for i := 0; i < len(text); {
+		at := strings.IndexByte(s[i:], '<')
+		if at < 0 {
+			at = len(s) - i
 		}
-		if kind == xmlscan.End {
-			return p, p.Name != ""
-		}
-		name := m.xml.Name().Local
-		value, err := m.xml.ElementText()
-		if err != nil {
-			return p, false
-		}
-		switch name {
-		case "name":
-			p.Name = string(value)
-		case "uri":
-			p.URI = string(value)
-		case "email":
-			p.Email = string(value)
+		out = append(out, html.UnescapeString(s[i:i+at])...)
+		if i += at; i < len(s) {
+			end, space := passMarkup(text, i)
+			switch {
+			case end == i:
+				out, end = append(out, '<'), i+1
+			case space:
+				out = append(out, ' ')
+			}
+			i = end
 		}
 	}
+	return strings.Join(strings.Fields(string(out)), " ")
+}
+
+// passMarkup returns where the markup at i ends, i if it is none, and whether it parts
+// words.
+func passMarkup(text []byte, i int) (end int, space bool) {
+	rest := text[i+1:]
+	switch {
+	case len(rest) == 0:
+		return i, false
+	case bytes.HasPrefix(rest, []byte("!--")):
+		return passUntil(text, i+4, "-->"), false
+	case rest[0] == '!' || rest[0] == '?':
+		return passUntil(text, i+2, ">"), false
+	case rest[0] == '/' && len(rest) > 1 && syntax.IsAlpha(rest[1]):
+		name, end := tagEnd(text, i+2)
+		return max(end, i), !isPhrase(text[i+2 : name])
+	case !syntax.IsAlpha(rest[0]):
+		return i, false
+	}
+	n, end := tagEnd(text, i+1)
+	if end == 0 {
+		return i, false
+	}
+	name := text[i+1 : n]
+	if isOneOf(name, "script", "style", "template") && text[end-2] != '/' {
+		if end, fault := new(htmlChecker).raw(text, name, end); fault == "" {
+			return end, true
+		}
+		return len(text), true
+	}
+	return end, !isPhrase(name)
+}
+
+// passUntil returns where what ends markup ends itself, or the end of the text.
+func passUntil(text []byte, i int, end string) int {
+	at := bytes.Index(text[min(i, len(text)):], []byte(end))
+	if at < 0 {
+		return len(text)
+	}
+	return i + at + len(end)
+}
+
+// isPhrase reports whether an element can stand within a word.
+func isPhrase(name []byte) bool {
+	return isOneOf(name, "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
+		"mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr")
+}
+
+// cleanText returns s without what XML can't carry.
+func cleanText(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' && !syntax.IsSpace(c) || c >= utf8.RuneSelf {
+			return strings.Map(func(r rune) rune {
+				if r < ' ' && !syntax.IsSpace(byte(r)) || r == 0xFFFE || r == 0xFFFF {
+					return -1
+				}
+				return r
+			}, strings.ToValidUTF8(s, "\uFFFD"))
+		}
+	}
+	return s
+}
+
+// cleanPeople returns those who have a name, or what can stand for it.
+func cleanPeople(people []websync.Person) []websync.Person {
+	var clean []websync.Person
+	for _, p := range people {
+		p.Name = firstText(p.Name, p.Email, p.URI)
+		if syntax.EmailFault(p.Email) != "" || cleanText(p.Email) != p.Email {
+			p.Email = ""
+		}
+		if syntax.IRIFault(p.URI) != "" {
+			p.URI = ""
+		}
+		if p.Name != "" {
+			clean = append(clean, p)
+		}
+	}
+	return clean
+}
+
+// firstText returns the first of some texts that is not blank, "" if all are.
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text = cleanText(text); strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// cleanLinks returns the links that Atom can state.
+func cleanLinks(links []websync.Link) []websync.Link {
+	if len(links) == 0 {
+		return nil
+	}
+	clean := make([]websync.Link, 0, len(links)+1)
+	for _, l := range links {
+		if l, ok := cleanLink(l); ok {
+			l.Rel = cmp.Or(l.Rel, "alternate")
+			clean = append(clean, l)
+		}
+	}
+	tellApart(clean)
+	return clean
+}
+
+// tellApart makes all alternates "related" that Atom can't tell from an earlier one.
+func tellApart(links []websync.Link) {
+	seen := make(map[alternate]bool)
+	for i := range links {
+		l := &links[i]
+		if !isAlternate(l.Rel) {
+			continue
+		}
+		if key := alternateOf(l); seen[key] {
+			l.Rel = "related"
+		} else {
+			seen[key] = true
+		}
+	}
+}
+
+// cleanLink returns what Atom can state of a link. Ok is false if that is nothing.
+func cleanLink(l websync.Link) (_ websync.Link, ok bool) {
+	if syntax.IRIFault(l.Href) != "" || l.Rel != "" && syntax.RelationFault(l.Rel) != "" {
+		return l, false
+	}
+	if syntax.MediaTypeFault(l.Type) != "" {
+		l.Type = ""
+	}
+	if syntax.LanguageFault(l.Lang) != "" {
+		l.Lang = ""
+	}
+	l.Title = cleanText(l.Title)
+	if l.Length < websync.StatedZero {
+		l.Length = 0
+	}
+	if l.Encoding != "" {
+		l.Encoding, l.Length, l.Digests = "", 0, nil
+	}
+	l.Digests = clean(l.Digests, func(c *encoder, d websync.Digests) { c.hash("", d) })
+	l.Attrs = clean(l.Attrs, func(c *encoder, a []websync.Attr) { c.attributes("", a) })
+	return l, true
+}
+
+// clean returns all, if they can be written, or those of them that can be written behind
+// the ones before.
+func clean[S ~[]E, E any](all S, write func(*encoder, S)) S {
+	if len(all) == 0 || writable(all, write) {
+		return all
+	}
+	var some S
+	for _, one := range all {
+		if more := append(some, one); writable(more, write) {
+			some = more
+		}
+	}
+	return some
+}
+
+func writable[S any](s S, write func(*encoder, S)) bool {
+	var c encoder
+	write(&c, s)
+	return c.refused == nil
 }
