@@ -63,7 +63,7 @@ func (w *chunkWriter) flush() error {
 			return err
 		}
 		return tx.tx.Set(blobKeyOf(chunkKey, w.name).number(w.blob.chunks()), w.buf)
-	})
+	}, blobKeyOf(blobKey, w.name))
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s chunks) RemoveBlob(ctx context.Context, name string) error {
 			}
 			b.size = int64(n) * b.chunk
 			return w.put(k, &b)
-		})
+		}, k)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (s chunks) OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, e
 			err = fs.ErrNotExist
 		}
 		return err
-	})
+	}, blobKeyOf(blobKey, name))
 	if err != nil {
 		return nil, err
 	}
@@ -197,14 +197,15 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 
 func (r *chunkReader) load(i int64) error {
 	r.loaded = -1
+	k := blobKeyOf(chunkKey, r.name).number(uint64(i))
 	err := r.s.view(r.ctx, func(db *reader) error {
-		b, err := db.Get(blobKeyOf(chunkKey, r.name).number(uint64(i)))
+		b, err := db.Get(k)
 		if err == nil && b == nil {
 			err = errRemoved
 		}
 		r.chunk = append(r.chunk[:0], b...)
 		return err
-	})
+	}, k)
 	if err != nil {
 		return err
 	}

@@ -291,7 +291,7 @@ func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, er
 			data, err = r.Get(newKey(dataKey).number(v.n))
 			data = bytes.Clone(data)
 			return err
-		})
+		}, newKey(bodyKey).bytes(k[:]))
 		switch {
 		case err != nil:
 			return nil, err

@@ -14,8 +14,8 @@ const over = math.MinInt64
 // Claim implements [harvest.Store].
 func (s *Store) Claim(ctx context.Context, name string, ttl time.Duration) (*harvest.Claim, error) {
 	var c claim
+	k := newKey(claimKey).text(name)
 	err := s.update(ctx, func(w *writer) error {
-		k := newKey(claimKey).text(name)
 		c = claim{}
 		if _, err := w.get(k, &c); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (s *Store) Claim(ctx context.Context, name string, ttl time.Duration) (*har
 		c.ttl = ttl.Microseconds()
 		c.expires = now + c.ttl
 		return w.put(k, &c)
-	})
+	}, k)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +42,7 @@ func (s *Store) Renew(ctx context.Context, c *harvest.Claim) error {
 		return harvest.ErrFenced
 	}
 	var expires int64
+	k := newKey(claimKey).text(c.Name)
 	err := s.update(ctx, func(w *writer) error {
 		held, err := w.held(c)
 		if err != nil {
@@ -50,8 +51,8 @@ func (s *Store) Renew(ctx context.Context, c *harvest.Claim) error {
 		held.ttl = c.TTL.Microseconds()
 		expires = s.now() + held.ttl
 		held.expires = expires
-		return w.put(newKey(claimKey).text(c.Name), &held)
-	})
+		return w.put(k, &held)
+	}, k)
 	if err == nil {
 		c.Expires = micro(expires)
 	}
@@ -63,6 +64,7 @@ func (s *Store) Release(ctx context.Context, c *harvest.Claim) error {
 	if c == nil {
 		return harvest.ErrFenced
 	}
+	k := newKey(claimKey).text(c.Name)
 	return s.update(ctx, func(w *writer) error {
 		held, err := w.held(c)
 		if err == harvest.ErrFenced {
@@ -71,8 +73,8 @@ func (s *Store) Release(ctx context.Context, c *harvest.Claim) error {
 		if err != nil {
 			return err
 		}
-		return w.endClaim(newKey(claimKey).text(c.Name), held)
-	})
+		return w.endClaim(k, held)
+	}, k)
 }
 
 // endClaim fences whoever holds c and lets the next one in.

@@ -33,7 +33,7 @@ func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 		err := done.run(c)
 		ran = err == nil
 		return err
-	})
+	}, newKey(claimKey).text(c.Name), newKey(sourceKey).text(b.Source))
 	for _, bw := range b.Bodies {
 		w := bw.(*bodyWriter)
 		w.left(err == nil, err == nil && done.used[w], ran)
@@ -167,8 +167,33 @@ func (c *commit) newSource() error {
 	return c.set(newKey(nameKey).source(c.source.n), []byte(c.batch.Source))
 }
 
+// prefetchChanges prefetches all records and tasks of the batch.
+func (c *commit) prefetchChanges() error {
+	n := c.source.n
+	return c.prefetchStored(func(add func(key)) {
+		for _, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
+			for i := range changes {
+				id := changes[i].Record.Resource.ID
+				add(newKey(recordKey).source(n).text(id))
+				if changes[i].Task != 0 {
+					add(taskKeyOf(n, id))
+				}
+			}
+		}
+		for _, ref := range c.batch.Done {
+			add(taskKeyOf(n, ref.ID))
+		}
+		for i := range c.batch.Tasks {
+			add(taskKeyOf(n, c.batch.Tasks[i].Resource.ID))
+		}
+	})
+}
+
 // read looks up what the changes were planned against.
 func (c *commit) read() error {
+	if err := c.prefetchChanges(); err != nil {
+		return err
+	}
 	c.olds = make([]old, 0, len(c.batch.Puts)+len(c.batch.Touches))
 	k := newKey(recordKey)
 	for _, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
@@ -357,12 +382,27 @@ func (c *commit) bindBodies() error {
 		used[k] += 0
 	}
 	order := slices.SortedFunc(maps.Keys(used), func(a, b sum) int { return bytes.Compare(a[:], b[:]) })
+	if err := c.prefetchBodies(order); err != nil {
+		return err
+	}
 	for _, k := range order {
 		if err := c.bindBody(k, c.bodies[k], named[k] > 0, used[k]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *commit) prefetchBodies(sums []sum) error {
+	return c.prefetch(func(add func(key)) {
+		for _, k := range sums {
+			add(newKey(bodyKey).bytes(k[:]))
+			if from := c.bodies[k]; from != nil && from.name != "" {
+				add(blobKeyOf(deadKey, from.name))
+				add(blobKeyOf(blobKey, from.name))
+			}
+		}
+	})
 }
 
 func noBody(rec *harvest.Record, b websync.Body) error {

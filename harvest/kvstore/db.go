@@ -52,8 +52,9 @@ type Tx interface {
 // A Prefetcher is a Reader that reads many keys at once more cheaply than one by one,
 // such as one whose every Get is a round trip to a server.
 type Prefetcher interface {
-	// Prefetch reads keys, known and unknown. Get returns what it has read from memory.
-	// It is called before most Gets, with all keys that the next step needs. The caller
+	// Prefetch reads keys, known and unknown, and from then on Get returns what it has
+	// read, or what the same Tx has written since, from memory. It is called before most
+	// Gets, with all keys that the next step needs, and not while a Scan runs. The caller
 	// does not change keys afterwards.
 	Prefetch(keys [][]byte) error
 }

@@ -21,7 +21,7 @@ func Inspect(ctx context.Context, db DB) (faults []string, err error) {
 			return true
 		})
 		if err == nil {
-			err = in.open()
+			err = in.open(nil)
 		}
 		if err != nil {
 			return err

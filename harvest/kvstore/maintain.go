@@ -39,7 +39,7 @@ func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 		err := s.update(ctx, func(w *writer) (err error) {
 			generation, err = w.compact(t, pages)
 			return err
-		})
+		}, newKey(compactionKey))
 		if err != nil {
 			return 0, err
 		}
@@ -92,6 +92,9 @@ func (w *writer) compact(t token, pages int) (generation uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
+		if err := w.prefetchRecords(found); err != nil {
+			return 0, err
+		}
 		for _, p := range found {
 			c.from = numberOf(p.key)
 			if err := w.copyEntry(&c, p.value); err != nil {
@@ -104,6 +107,19 @@ func (w *writer) compact(t token, pages int) (generation uint64, err error) {
 		}
 	}
 	return 0, w.put(newKey(compactionKey), &c)
+}
+
+// prefetchRecords prefetches the records of entries of the log.
+func (w *writer) prefetchRecords(found []pair) error {
+	return w.prefetch(func(add func(key)) {
+		for _, p := range found {
+			var o owned
+			var item websync.Item
+			if o.parse(p.value) == nil && decodeItem(o.rest, &item) == nil { // else copyEntry reports it
+				add(newKey(recordKey).source(o.n).text(item.Resource.ID))
+			}
+		}
+	})
 }
 
 // copyEntry copies the entry c.from unless it is superseded, in the state that the record
@@ -208,6 +224,9 @@ func (s *Store) rewriteAll(ctx context.Context, kind byte) error {
 		err := s.update(ctx, func(w *writer) error {
 			found, after, err := w.scan(from, to, nil)
 			next = after
+			if err == nil {
+				err = w.prefetchNumbers(found)
+			}
 			if err != nil {
 				return err
 			}
@@ -298,6 +317,13 @@ func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, e
 		err := s.update(ctx, func(w *writer) error {
 			found, after, err := w.scan(from, to, nil)
 			n, next = 0, after
+			if err == nil {
+				err = w.prefetch(func(add func(key)) {
+					for _, p := range found {
+						add(newKey(bodyKey).bytes(p.key[1+8:]))
+					}
+				})
+			}
 			if err != nil {
 				return err
 			}
@@ -352,6 +378,14 @@ func (s *Store) markOrphans(ctx context.Context, limit time.Time) error {
 	var markErr error
 	mark := func() bool {
 		markErr = s.update(ctx, func(w *writer) error {
+			err := w.prefetch(func(add func(key)) {
+				for _, name := range names {
+					add(blobKeyOf(takenKey, name))
+				}
+			})
+			if err != nil {
+				return err
+			}
 			for _, name := range names {
 				if taken, err := w.Get(blobKeyOf(takenKey, name)); err != nil {
 					return err

@@ -107,7 +107,7 @@ func (s *Store) Checkpoint(ctx context.Context, source string) (c harvest.Checkp
 		c.Version = int(p.int())
 		c.Data = bytes.Clone(p.b)
 		return p.err
-	})
+	}, newKey(sourceKey).text(source))
 	return c, err
 }
 
@@ -139,6 +139,14 @@ func (s *Store) lookup(ctx context.Context, kind byte, source string, ids []stri
 		if err != nil || !ok {
 			return err
 		}
+		err = r.prefetchStored(func(add func(key)) {
+			for _, id := range ids {
+				add(newKey(kind).source(src.n).text(id))
+			}
+		})
+		if err != nil {
+			return err
+		}
 		k := newKey(kind)
 		for i, id := range ids {
 			k = k.of(kind).source(src.n).text(id)
@@ -151,7 +159,7 @@ func (s *Store) lookup(ctx context.Context, kind byte, source string, ids []stri
 			}
 		}
 		return nil
-	})
+	}, newKey(sourceKey).text(source))
 }
 
 // Records implements [harvest.Store].
@@ -198,6 +206,9 @@ func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
 				if err != nil {
 					return err
 				}
+				if err := r.prefetchNumbers(found); err != nil {
+					return err
+				}
 				for _, p := range found {
 					var v stored
 					if err := v.parse(p.value); err != nil {
@@ -216,7 +227,7 @@ func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
 				}
 				more, from = next != nil, next
 				return nil
-			})
+			}, newKey(sourceKey).text(source))
 			return page, more, err
 		})(yield)
 	}
@@ -243,6 +254,14 @@ func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (t
 		if err != nil {
 			return err
 		}
+		err = r.prefetchStored(func(add func(key)) {
+			for _, id := range ids {
+				add(newKey(taskKey).source(src.n).bytes(id))
+			}
+		})
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
 			v, err := r.stored(newKey(taskKey).source(src.n).bytes(id))
 			if err != nil {
@@ -255,7 +274,7 @@ func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (t
 			tasks = append(tasks, t)
 		}
 		return nil
-	})
+	}, newKey(sourceKey).text(source))
 	return tasks, err
 }
 
@@ -306,6 +325,9 @@ func (s *Store) Resources(ctx context.Context, rng websync.Range) iter.Seq2[webs
 		if err != nil {
 			return 0, err
 		}
+		if err := r.prefetchOwned(found, true); err != nil {
+			return 0, err
+		}
 		size := 0
 		for _, p := range found {
 			var o owned
@@ -337,6 +359,9 @@ func (s *Store) Changes(ctx context.Context, rng websync.Range) iter.Seq2[websyn
 		w.begin(last)
 		from := func(after websync.Seq) key { return entryKey(w.rng.Generation, after+1) }
 		found, last, err := r.inRange(w, from)
+		if err == nil {
+			err = r.prefetchOwned(found, false)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -407,4 +432,40 @@ func (r *reader) addItem(w *walk, n uint32, v *stored) error {
 	}
 	w.page = append(w.page, websync.Item{})
 	return v.item(name, &w.page[len(w.page)-1])
+}
+
+// prefetchOwned prefetches the names of the sources that found has entries of, and their
+// records if found is part of the order of first appearances.
+func (r *reader) prefetchOwned(found []pair, records bool) error {
+	return r.prefetchStored(func(add func(key)) {
+		seen := map[uint32]bool{}
+		for _, p := range found {
+			var o owned
+			if o.parse(p.value) != nil {
+				continue // it is reported when it is read
+			}
+			if !seen[o.n] && !r.knows(o.n) {
+				seen[o.n] = true
+				add(newKey(nameKey).source(o.n))
+			}
+			if records {
+				add(newKey(recordKey).source(o.n).bytes(o.rest))
+			}
+		}
+	})
+}
+
+// prefetchNumbers prefetches the new numbers of the records or tasks that were found.
+func (r *reader) prefetchNumbers(found []pair) error {
+	if !r.head.rewriting {
+		return nil
+	}
+	return r.prefetch(func(add func(key)) {
+		for _, p := range found {
+			var v stored
+			if v.parse(p.value) == nil && v.isOld(&r.head) {
+				add(v.renumberKey(&r.head))
+			}
+		}
+	})
 }

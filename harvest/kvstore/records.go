@@ -43,22 +43,27 @@ const gone = websync.Seq(1<<63 - 1)
 
 // renumber gives v its number in the newest generation.
 func (r *reader) renumber(v *stored) error {
-	if v.generation == r.head.generation || v.data == nil {
-		return nil
+	if v.isOld(&r.head) {
+		b, err := r.Get(v.renumberKey(&r.head))
+		if err != nil {
+			return err
+		}
+		v.seq = gone
+		if len(b) == 8 {
+			v.seq = websync.Seq(binary.BigEndian.Uint64(b))
+		}
 	}
 	v.generation = r.head.generation
-	if v.seq == 0 || v.seq == gone {
-		return nil
-	}
-	b, err := r.Get(newKey(renumberKey).number(r.head.generation).number(uint64(v.seq)))
-	if err != nil {
-		return err
-	}
-	v.seq = gone
-	if len(b) == 8 {
-		v.seq = websync.Seq(binary.BigEndian.Uint64(b))
-	}
 	return nil
+}
+
+// isOld reports whether v has a number of the generation before.
+func (v *stored) isOld(h *head) bool {
+	return v.generation != h.generation && v.data != nil && v.seq != 0 && v.seq != gone
+}
+
+func (v *stored) renumberKey(h *head) key {
+	return newKey(renumberKey).number(h.generation).number(uint64(v.seq))
 }
 
 func (v *stored) record(source string, rec *harvest.Record) error {
@@ -197,6 +202,14 @@ type filter struct {
 
 func (r *reader) filter(names []string) (f filter, err error) {
 	f.all = len(names) == 0
+	err = r.prefetch(func(add func(key)) {
+		for _, name := range names {
+			add(newKey(sourceKey).text(name))
+		}
+	})
+	if err != nil {
+		return f, err
+	}
 	for _, name := range names {
 		src, ok, err := r.source(name)
 		if err != nil {

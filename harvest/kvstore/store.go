@@ -50,18 +50,19 @@ func micro(t int64) time.Time { return time.UnixMicro(t).UTC() }
 
 // State implements [websync.State].
 func (s *Store) State(ctx context.Context, key string) (value []byte, err error) {
+	k := newKey(stateKey).text(key)
 	err = s.view(ctx, func(r *reader) error {
-		value, err = r.Get(newKey(stateKey).text(key))
+		value, err = r.Get(k)
 		value = bytes.Clone(value)
 		return err
-	})
+	}, k)
 	return value, err
 }
 
 // Swap implements [websync.State].
 func (s *Store) Swap(ctx context.Context, key string, old, new []byte) error {
+	k := newKey(stateKey).text(key)
 	return s.update(ctx, func(w *writer) error {
-		k := newKey(stateKey).text(key)
 		held, err := w.Get(k)
 		if err != nil {
 			return err
@@ -70,7 +71,7 @@ func (s *Store) Swap(ctx context.Context, key string, old, new []byte) error {
 			return websync.ErrConflict
 		}
 		return w.set(k, new)
-	})
+	}, k)
 }
 
 // A reader is a Reader that knows the head.
@@ -80,22 +81,74 @@ type reader struct {
 	names map[uint32]string // of sources, as far as they have been asked for
 }
 
-func (s *Store) view(ctx context.Context, fn func(*reader) error) error {
+// view calls fn in a View. Keys are what it reads first.
+func (s *Store) view(ctx context.Context, fn func(*reader) error, keys ...key) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return s.db.View(ctx, func(db Reader) error {
 		r := &reader{Reader: db}
-		if err := r.open(); err != nil {
+		if err := r.open(keys); err != nil {
 			return err
 		}
 		return fn(r)
 	})
 }
 
-func (r *reader) open() error {
+func (r *reader) open(keys []key) error {
+	hk := newKey(headKey)
+	err := r.prefetch(func(add func(key)) {
+		add(hk)
+		for _, k := range keys {
+			add(k)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	r.head = newHead()
-	_, err := r.get(newKey(headKey), &r.head)
+	_, err = r.get(hk, &r.head)
+	return err
+}
+
+// prefetch reads the keys that list adds, if the DB can do so at once.
+func (r *reader) prefetch(list func(add func(key))) error {
+	p, ok := r.Reader.(Prefetcher)
+	if !ok {
+		return nil
+	}
+	var keys [][]byte
+	list(func(k key) { keys = append(keys, k) })
+	if len(keys) == 0 {
+		return nil
+	}
+	return p.Prefetch(keys)
+}
+
+// prefetchStored is prefetch of records and tasks among others. Those with a number of the
+// generation before need another key each.
+func (r *reader) prefetchStored(list func(add func(key))) error {
+	err := r.prefetch(list)
+	if err != nil || !r.head.rewriting {
+		return err
+	}
+	var badErr error
+	err = r.prefetch(func(add func(key)) {
+		list(func(k key) {
+			var v stored
+			if k[0] != recordKey && k[0] != taskKey {
+				return
+			}
+			if _, err := r.get(k, &v); err != nil {
+				badErr = err
+			} else if v.isOld(&r.head) {
+				add(v.renumberKey(&r.head))
+			}
+		})
+	})
+	if badErr != nil {
+		return badErr
+	}
 	return err
 }
 
@@ -112,6 +165,12 @@ func (r *reader) get(k key, v interface{ parse([]byte) error }) (bool, error) {
 func (r *reader) source(name string) (src source, ok bool, err error) {
 	ok, err = r.get(newKey(sourceKey).text(name), &src)
 	return src, ok, err
+}
+
+// knows reports whether the name of a source has been asked for.
+func (r *reader) knows(n uint32) bool {
+	_, ok := r.names[n]
+	return ok
 }
 
 // name returns the name of a source.
@@ -137,13 +196,14 @@ type writer struct {
 	scratch []byte
 }
 
-func (s *Store) update(ctx context.Context, fn func(*writer) error) error {
+// update calls fn in an Update. Keys are what it reads first.
+func (s *Store) update(ctx context.Context, fn func(*writer) error, keys ...key) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return s.db.Update(ctx, func(tx Tx) error {
 		w := &writer{reader: reader{Reader: tx}, tx: tx}
-		if err := w.open(); err != nil {
+		if err := w.open(keys); err != nil {
 			return err
 		}
 		before := w.head

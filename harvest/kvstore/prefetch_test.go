@@ -1,0 +1,198 @@
+package kvstore_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/storetest"
+)
+
+// A remoteDB counts the round trips that its reads would be if it were a server.
+type remoteDB struct {
+	*memstore.DB
+	trips int
+}
+
+func (d *remoteDB) View(ctx context.Context, fn func(kvstore.Reader) error) error {
+	return d.DB.View(ctx, func(r kvstore.Reader) error { return fn(&remoteTx{d: d, Reader: r}) })
+}
+
+func (d *remoteDB) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
+	return d.DB.Update(ctx, func(tx kvstore.Tx) error { return fn(&remoteTx{d: d, Reader: tx, tx: tx}) })
+}
+
+// A remoteTx remembers what it has prefetched.
+type remoteTx struct {
+	kvstore.Reader
+	d     *remoteDB
+	tx    kvstore.Tx
+	known map[string][]byte
+}
+
+func (t *remoteTx) remember(key, value []byte) {
+	if t.known == nil {
+		t.known = map[string][]byte{}
+	}
+	t.known[string(key)] = value
+}
+
+func (t *remoteTx) Prefetch(keys [][]byte) error {
+	t.d.trips++
+	for _, k := range keys {
+		v, err := t.Reader.Get(k)
+		if err != nil {
+			return err
+		}
+		t.remember(k, v)
+	}
+	return nil
+}
+
+func (t *remoteTx) Get(key []byte) ([]byte, error) {
+	if v, ok := t.known[string(key)]; ok {
+		return v, nil
+	}
+	t.d.trips++
+	return t.Reader.Get(key)
+}
+
+func (t *remoteTx) Scan(from, to []byte, fn func(key, value []byte) bool) error {
+	t.d.trips++
+	return t.Reader.Scan(from, to, fn)
+}
+
+func (t *remoteTx) Set(key, value []byte) error {
+	t.remember(key, value)
+	return t.tx.Set(key, value)
+}
+
+func (t *remoteTx) Delete(key []byte) error {
+	t.remember(key, nil)
+	return t.tx.Delete(key)
+}
+
+func TestConformanceOfPrefetcher(t *testing.T) {
+	storetest.Run(t, options(func(t testing.TB) kvstore.DB { return &remoteDB{DB: memstore.NewDB()} }))
+}
+
+// However large a batch or a page is, its reads are few round trips.
+func TestRoundTrips(t *testing.T) {
+	const n = 100
+	db := &remoteDB{DB: memstore.NewDB()}
+	s := small(db)
+	c := claim(t, s)
+	trips := func(what string, most int, do func()) {
+		t.Helper()
+		db.trips = 0
+		do()
+		assert.LessOrEqual(t, db.trips, most, what)
+		assert.Positive(t, db.trips, what)
+	}
+	ids := make([]string, n)
+	base := make([]websync.Seq, n)
+	commitAll := func(kind websync.ChangeKind) {
+		b := harvest.NewBatch("a")
+		for i := range ids {
+			ids[i] = fmt.Sprintf("%03d", i)
+			w, key := write(t, s, noise(uint64(i), 50))
+			b.Bodies = append(b.Bodies, w)
+			p := withBodies(put(ids[i], base[i], kind), key)
+			b.Puts = append(b.Puts, p)
+			b.Tasks = append(b.Tasks, harvest.Task{Source: "a", Resource: websync.Resource{ID: ids[i]}})
+		}
+		commit(t, s, c, b)
+		recs, err := s.Lookup(ctx, "a", ids)
+		require.NoError(t, err)
+		for i := range recs {
+			base[i] = recs[i].Seq
+		}
+	}
+	lookup := func() {
+		_, err := s.Lookup(ctx, "a", ids)
+		require.NoError(t, err)
+		_, err = s.LookupTasks(ctx, "a", ids)
+		require.NoError(t, err)
+	}
+	trips("a first commit and a lookup", 3+2, func() { commitAll(websync.Created) })
+	trips("another commit and a lookup", 3+2, func() { commitAll(websync.Updated) })
+	trips("two lookups", 2+2, lookup)
+	trips("Due", 3, func() {
+		due, err := s.Due(ctx, "a", time.Now(), n)
+		require.NoError(t, err)
+		require.Len(t, due, n)
+	})
+	walk := func(rng websync.Range) (seen int) {
+		for _, err := range s.Resources(ctx, rng) {
+			require.NoError(t, err)
+			seen++
+		}
+		for _, err := range s.Changes(ctx, rng) {
+			require.NoError(t, err)
+		}
+		return seen
+	}
+	trips("Resources and Changes", 3+3, func() { require.Equal(t, n, walk(websync.Range{})) })
+	trips("of one source", 4+4, func() { require.Equal(t, n, walk(websync.Range{Sources: []string{"a"}})) })
+	trips("Vacuum", 10, func() {
+		removed, err := s.Vacuum(ctx, -time.Hour)
+		require.NoError(t, err)
+		require.Zero(t, removed)
+	})
+	trips("Compact", 30, func() {
+		_, err := s.Compact(ctx)
+		require.NoError(t, err)
+	})
+}
+
+// Between the switch to a new generation and the last rewritten record numbers take one
+// round trip more.
+func TestRoundTripsWhileRewriting(t *testing.T) {
+	ids := make([]string, 100)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%03d", i)
+	}
+	var lookups, walks []int
+	for after := 1; ; after++ {
+		db := &remoteDB{DB: memstore.NewDB()}
+		s := small(db)
+		c := claim(t, s)
+		for _, base := range []websync.Seq{0, 1} {
+			b := harvest.NewBatch("a")
+			for i, id := range ids {
+				b.Puts = append(b.Puts, put(id, base*websync.Seq(i+1), websync.Created))
+			}
+			commit(t, s, c, b)
+		}
+		h := &hookDB{DB: db}
+		h.before = func(n int) error {
+			if n > after {
+				return context.Canceled
+			}
+			return nil
+		}
+		if _, err := small(h).Compact(ctx); err == nil {
+			break
+		}
+		db.trips = 0
+		_, err := s.Lookup(ctx, "a", ids)
+		require.NoError(t, err)
+		lookups = append(lookups, db.trips)
+		db.trips = 0
+		for _, err := range s.Records(ctx, "a", "") {
+			require.NoError(t, err)
+		}
+		walks = append(walks, db.trips)
+	}
+	assert.Equal(t, 3, slices.Max(lookups))
+	assert.Equal(t, 3, slices.Max(walks))
+}
