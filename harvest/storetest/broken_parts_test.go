@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"bytes"
 	"cmp"
+	"compress/flate"
 	"context"
 	"io"
 	"maps"
@@ -770,6 +771,8 @@ func brokenIDs() []broken {
 			with: func(f *faulty) { f.ids(func(id string) string { return strings.ReplaceAll(id, "%2f", "%2F") }) }},
 		{name: "ids of 2 kB", caught: "ids/longest",
 			with: func(f *faulty) { f.ids(func(id string) string { return id[:min(2049, len(id))] }) }},
+		{name: "ids that compress to 2 kB", caught: "ids/long",
+			with: func(f *faulty) { f.ids(func(id string) string { return id[:min(compressible(id), len(id))] }) }},
 		{name: "ids are unchecked", caught: "ids/too-long ids/empty commit/half-way-id",
 			with: uncheckedIDs},
 		{name: "one record for all sources", caught: "ids/two-sources commit/sources",
@@ -801,4 +804,17 @@ func brokenIDs() []broken {
 				}
 			}},
 	}
+}
+
+// compressible returns how many bytes of id an index would hold that compresses its keys
+// and takes 2 kB of the outcome: all, if that is enough.
+func compressible(id string) int {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.BestSpeed)
+	io.WriteString(w, id)
+	w.Close()
+	if b.Len() > 2048 {
+		return 2048
+	}
+	return len(id)
 }

@@ -12,6 +12,7 @@ func idCases() []rule {
 	return []rule{
 		{Name: "odd", Rule: "An id is any string of bytes; no two different ones are the same.", Check: idOdd},
 		{Name: "longest", Rule: "Ids of MaxID bytes are taken, also when only the last byte differs.", Check: idLongest},
+		{Name: "long", Rule: "Long ids that no compression makes shorter are taken, also when they begin alike.", Check: idLong},
 		{Name: "too-long", Rule: "An id over MaxID bytes is ErrBatch, wherever it stands.", Check: idTooLong},
 		{Name: "empty", Rule: "An empty id is ErrBatch, wherever it stands.", Check: idEmpty},
 		{Name: "two-sources", Rule: "The same id in two sources is two records.", Check: idTwoSources},
@@ -94,6 +95,43 @@ func idLongest(t *tester) {
 	t.Same(2, len(w.due("a", now(), 10)), "tasks that are due")
 	w.delete(ids[0])
 	t.Same(ids[1:3], itemIDs(w.resources(websync.Range{})), "Resources")
+}
+
+// idLong uses ids as long as what indexes of databases can hold, and longer. They differ
+// behind 2,500 bytes only.
+func idLong(t *tester) {
+	w := t.open().writer("a")
+	noise := func(size int, seed uint64) string { return string(pattern(size, seed)) }
+	prefix := noise(2500, 1)
+	var ids []string
+	for i, size := range []int{2700, 3000, harvest.MaxID, 2700, 3000, harvest.MaxID} {
+		ids = append(ids, prefix+noise(size-len(prefix), uint64(2+i)))
+	}
+	b := w.batch()
+	for _, id := range ids {
+		b.Puts = append(b.Puts, change(id, 0, websync.Created, "title of "+id))
+		b.Tasks = append(b.Tasks, task("a", id, now()))
+	}
+	w.apply(b)
+	want := sorted(ids)
+	for i, r := range w.lookup("a", ids...) {
+		t.Same("title of "+ids[i], r.Resource.Title, "title of an id of %d bytes", len(ids[i]))
+	}
+	t.Same(want, recordIDs(w.records("a", "")), "Records")
+	t.Same(want[3:], recordIDs(w.records("a", want[2])), "Records after a long id")
+	t.Same(want, taskIDs(w.tasks("a", "")), "Tasks")
+	t.Same(len(ids), len(w.due("a", now(), 10)), "tasks that are due")
+	for i, id := range ids {
+		if i%2 == 0 {
+			w.update(id, "updated")
+			w.done(harvest.TaskRef{ID: id})
+		} else {
+			w.delete(id)
+		}
+	}
+	t.Same([]string{ids[0], ids[2], ids[4]}, itemIDs(w.resources(websync.Range{})), "Resources")
+	t.Same(sorted([]string{ids[1], ids[3], ids[5]}), taskIDs(w.tasks("a", "")), "tasks that are left")
+	w.checkLog()
 }
 
 // refusesID checks that id is ErrBatch in every place of a Batch, and that nothing of the
