@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"internal/chain":      {".", "internal/site", "internal/syntax"},
 	"internal/republish":  {".", "internal/site", "internal/syntax"},
 	"internal/suite":      {".", "harvest"},
+	"internal/testkit":    {".", "harvest"},
 	"sitemap":             {".", "internal/...", "harvest"},
 	"sitemap/google":      {".", "internal/...", "sitemap"},
 	"atom":                {".", "internal/...", "harvest"},

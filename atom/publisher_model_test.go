@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +20,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/publish"
 )
 
 // A pubState is the state of an id: when it was put or deleted.
@@ -159,45 +160,6 @@ func TestPublisherModel(t *testing.T) {
 	})
 }
 
-// A pubHost is a Fetcher of what a Publisher publishes, and of the bodies.
-type pubHost struct {
-	*atom.Publisher
-	store   *kvstore.Store
-	locator websync.PathLocator
-	meet    func() // is called before each answer
-}
-
-func (h *pubHost) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	h.meet()
-	path := strings.TrimPrefix(req.URL, pubSite)
-	resp := &harvest.Response{URL: req.URL, Status: 200, Length: -1}
-	if id, name, ok := h.locator.Find(path); ok && !h.Reserved(path) {
-		items, err := h.store.Get(ctx, "a", []string{id})
-		if err != nil {
-			return nil, err
-		}
-		body, _ := items[0].Body(name)
-		resp.Body, err = h.store.Open(ctx, body)
-		return resp, err
-	}
-	doc, err := h.Document(ctx, path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", websync.ErrGone, err)
-	}
-	tag := `"` + doc.ETag + `"`
-	if req.Validator.ETag == tag {
-		resp.NotModified = true
-		return resp, nil
-	}
-	resp.Validator = harvest.Validator{URL: req.URL, ETag: tag}
-	var b bytes.Buffer
-	if err := doc.Write(ctx, &b); err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(&b)
-	return resp, nil
-}
-
 // requireLive checks that a Store has what is live in the model, each state with its
 // time, and the same bytes.
 func requireLive(t *testing.T, m *pubModel, got *kvstore.Store, bodies bool) {
@@ -241,13 +203,12 @@ func TestPublisherRoundTrip(t *testing.T) {
 						}
 					}
 				}
-				web := &pubHost{Publisher: p, store: m.Store, locator: websync.PathLocator{Base: p.Base, Own: []string{"a"}, Reserved: p.Reserved}}
-				p.Locator = web.locator
-				web.meet = func() {
+				p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"a"}, Reserved: p.Reserved}
+				web := &testkit.Mirror{Publisher: publish.Join(p, publish.Bodies(m.Store, p.Locator)), Before: func() {
 					if busy {
 						change()
 					}
-				}
+				}}
 				out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
 				source := &atom.Source{URL: p.URL(), Content: []string{"content"}}
 				for round := range 6 {

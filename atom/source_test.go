@@ -23,6 +23,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 const (
@@ -511,14 +512,6 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// A bare Fetcher ignores that documents are to be spooled.
-type bare struct{ err error }
-
-func (b bare) Fetch(context.Context, *harvest.Request) (*harvest.Response, error) {
-	r := io.MultiReader(strings.NewReader(feedOf(entryOf("a", 1))), iotest.ErrReader(b.err))
-	return &harvest.Response{Body: io.NopCloser(r)}, nil
-}
-
 // quietRun returns a run from the beginning that nobody listens to.
 func quietRun(f harvest.Fetcher) *harvest.Run {
 	return &harvest.Run{Fetcher: f, Report: func(websync.Finding) {}, Expect: func(int64) {}, Log: slog.New(slog.DiscardHandler)}
@@ -527,7 +520,11 @@ func quietRun(f harvest.Fetcher) *harvest.Run {
 // TestSourceUnspooled: the connection breaks while the Source reads it.
 func TestSourceUnspooled(t *testing.T) {
 	lost := errors.New("lost")
-	for ev, err := range (&atom.Source{URL: feedURL}).Events(t.Context(), quietRun(bare{lost})) {
+	unspooled := testkit.FetchFunc(func(context.Context, *harvest.Request) (*harvest.Response, error) {
+		r := io.MultiReader(strings.NewReader(feedOf(entryOf("a", 1))), iotest.ErrReader(lost))
+		return &harvest.Response{Body: io.NopCloser(r)}, nil
+	})
+	for ev, err := range (&atom.Source{URL: feedURL}).Events(t.Context(), quietRun(unspooled)) {
 		require.ErrorIs(t, err, lost, ev.Kind)
 		assert.ErrorContains(t, err, feedURL)
 	}

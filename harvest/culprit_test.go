@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // A hookedSource calls a function before each event.
@@ -319,19 +320,13 @@ func TestFaultyFetcher(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.h.Fetcher = fetcher(func(*harvest.Request) (*harvest.Response, error) { return test.resp, nil })
+			w.h.Fetcher = testkit.FetchFunc(func(context.Context, *harvest.Request) (*harvest.Response, error) { return test.resp, nil })
 			r := w.run(harvest.Of(src, put("a", day(1))))
-			require.Contains(t, r.Failures[0].Error, "the Fetcher, a harvest_test.fetcher, "+test.want)
+			require.Contains(t, r.Failures[0].Error, "the Fetcher, a testkit.FetchFunc, "+test.want)
 			r = w.run(reading{})
 			require.Contains(t, r.Problems[0].Error, test.want)
 		})
 	}
-}
-
-type fetcher func(*harvest.Request) (*harvest.Response, error)
-
-func (f fetcher) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
-	return f(req)
 }
 
 // reading is a Source that fetches a document.

@@ -21,6 +21,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // site is a Fetcher without a network: pages by URL, with ETags that change with the
@@ -827,24 +828,19 @@ func TestNotModifiedWithoutValidators(t *testing.T) {
 	}
 }
 
-// A renaming Fetcher's answers of "not modified" have an ETag of their own.
-type renaming struct{ harvest.Fetcher }
-
-func (r renaming) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	resp, err := r.Fetcher.Fetch(ctx, req)
-	if err == nil && resp.NotModified {
-		resp.Validator.ETag = `"another"`
-	}
-	return resp, err
-}
-
 func TestNotModifiedKeepsValidator(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.run(snapshot(put("a", websync.Datetime{})))
 	before := w.record("a").Validators
 	require.NotEmpty(t, before)
-	w.h.Fetcher = renaming{w.site}
+	w.h.Fetcher = testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+		resp, err := w.site.Fetch(ctx, req)
+		if err == nil && resp.NotModified {
+			resp.Validator.ETag = `"another"` // answers of "not modified" have an ETag of their own
+		}
+		return resp, err
+	})
 	require.EqualValues(t, 1, w.run(snapshot(put("a", websync.Datetime{}))).Unchanged)
 	require.Equal(t, before, w.record("a").Validators, "another ETag is that of other bytes")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -86,7 +87,7 @@ func TestExtensions(t *testing.T) {
 	gotAlternates, err := got.Alternates()
 	require.NoError(t, err)
 	assert.Equal(t, alternates, gotAlternates)
-	golden(t, "testdata/writer/extensions.xml", doc)
+	testkit.Golden(t, "testdata/writer/extensions.xml", doc)
 	lint(t, "sitemap.xsd", doc)
 }
 

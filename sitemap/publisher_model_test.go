@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +22,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -224,49 +225,6 @@ func TestPublisherWalk(t *testing.T) {
 	}
 }
 
-// A host is a Fetcher of what a Publisher publishes, and of the bodies.
-type host struct {
-	*sitemap.Publisher
-	store   *kvstore.Store
-	locator websync.PathLocator
-	now     time.Time
-	mu      sync.Mutex
-	got     map[string]int // answers with a body, by path
-}
-
-func (h *host) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	path := strings.TrimPrefix(req.URL, site)
-	resp := &harvest.Response{URL: req.URL, Status: 200, Header: map[string][]string{"Date": {h.now.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")}}, Length: -1}
-	if id, name, ok := h.locator.Find(path); ok && !h.Reserved(path) {
-		items, err := h.store.Get(ctx, "site", []string{id})
-		if err != nil {
-			return nil, err
-		}
-		body, _ := items[0].Body(name)
-		resp.Body, err = h.store.Open(ctx, body)
-		return resp, err
-	}
-	doc, err := h.Document(ctx, path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", websync.ErrGone, err)
-	}
-	tag := `"` + doc.ETag + `"`
-	if req.Validator.ETag == tag {
-		resp.NotModified = true
-		return resp, nil
-	}
-	h.mu.Lock()
-	h.got[path]++
-	h.mu.Unlock()
-	resp.Validator = harvest.Validator{URL: req.URL, ETag: tag}
-	var b bytes.Buffer
-	if err := doc.Write(ctx, &b); err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(&b)
-	return resp, nil
-}
-
 // siteFiles are what is put into the first Store, by id.
 type siteFiles map[string]siteFile
 
@@ -327,12 +285,12 @@ func TestPublisherRoundTrip(t *testing.T) {
 			now := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)
 			first, second := memstore.New(), memstore.New()
 			first.Now = func() time.Time { return now }
-			web := &host{store: first, got: map[string]int{}, Publisher: &sitemap.Publisher{Catalog: first, Base: site + "/docs/", PartSize: 50}}
-			web.locator = websync.PathLocator{Base: site + "/docs/", Own: []string{"site"}, Reserved: web.Reserved}
-			web.Locator = web.locator
+			p := &sitemap.Publisher{Catalog: first, Base: site + "/docs/", PartSize: 50}
+			p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"site"}, Reserved: p.Reserved}
+			web := &testkit.Mirror{Publisher: publish.Join(p, publish.Bodies(first, p.Locator))}
 			in := &harvest.Harvester{Store: first, MaxDelete: -1}
 			out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
-			source := &sitemap.Source{URL: web.URL(), Complete: complete}
+			source := &sitemap.Source{URL: p.URL(), Complete: complete}
 
 			files := siteFiles{}
 			n := 0
@@ -374,14 +332,14 @@ func TestPublisherRoundTrip(t *testing.T) {
 					_, err := first.Compact(ctx)
 					require.NoError(t, err)
 				}
-				clear(web.got)
-				web.now = now.Add(24 * time.Hour)
+				web.Lists()
+				web.Date = now.Add(24 * time.Hour).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
 				report, err = out.Run(ctx, source)
 				require.NoError(t, err)
 				require.True(t, report.InStep(), "%v %v", report.Failures, report.Problems)
 				requireSame(t, first, second, !complete)
 				if !complete && changes <= 3 {
-					require.LessOrEqual(t, len(web.got), 1+changes, "the index, and the parts that have changed")
+					require.LessOrEqual(t, web.Lists(), 1+changes, "the index, and the parts that have changed")
 				}
 			}
 		})

@@ -21,6 +21,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -164,7 +165,7 @@ func TestPublisher(t *testing.T) {
 	s.delete("b", site+"/deleted")
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
 	doc, body := render(t, p, "/sitemap.xml")
-	golden(t, "testdata/publisher/urlset.xml", body)
+	testkit.Golden(t, "testdata/publisher/urlset.xml", body)
 	requireFlawless(t, p.URL(), body)
 	assert.Equal(t, "application/xml", doc.Type)
 	assert.Empty(t, doc.Encoding)

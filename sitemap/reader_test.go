@@ -3,7 +3,6 @@ package sitemap_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,10 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const documentURL = "https://www.example.com/maps/sitemap.xml"
 
@@ -49,14 +47,7 @@ func TestGolden(t *testing.T) {
 		t.Run(strings.TrimPrefix(filepath.ToSlash(path), "testdata/"), func(t *testing.T) {
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
-			got := transcript(data)
-			golden := path + ".golden"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got)
+			testkit.Golden(t, path+".golden", []byte(transcript(data)))
 		})
 		return nil
 	})

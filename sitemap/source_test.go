@@ -20,6 +20,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -839,21 +840,18 @@ func TestSourceOptions(t *testing.T) {
 // plainBody is a body that can't be read twice.
 type plainBody struct{ io.ReadCloser }
 
-type plainFetcher struct{ *web }
-
-func (f plainFetcher) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	resp, err := f.web.Fetch(ctx, req)
-	if err == nil && resp.Body != nil {
-		resp.Body = plainBody{resp.Body}
-	}
-	return resp, err
-}
-
 // TestSourceSpools: a Fetcher that does not spool is no harm.
 func TestSourceSpools(t *testing.T) {
 	w := &web{pages: map[string]*page{site + "/1.xml": pages(site + "/1")}}
 	s := &sitemap.Source{URL: site + "/1.xml"}
-	run := &harvest.Run{Fetcher: plainFetcher{w}, Report: func(websync.Finding) {}, Expect: func(int64) {}, Log: slog.New(slog.DiscardHandler)}
+	plain := testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+		resp, err := w.Fetch(ctx, req)
+		if err == nil && resp.Body != nil {
+			resp.Body = plainBody{resp.Body}
+		}
+		return resp, err
+	})
+	run := &harvest.Run{Fetcher: plain, Report: func(websync.Finding) {}, Expect: func(int64) {}, Log: slog.New(slog.DiscardHandler)}
 	n := 0
 	for ev, err := range s.Events(t.Context(), run) {
 		require.NoError(t, err)
@@ -933,7 +931,7 @@ func TestPanicInTheBackground(t *testing.T) {
 							site + "/1.xml":       pages(site + "/a"),
 							site + "/2.xml":       pages(site + "/b"),
 						}}
-						f := stoppingFetcher(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+						f := testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 							if req.URL == at {
 								stop()
 							}
@@ -958,10 +956,4 @@ func TestPanicInTheBackground(t *testing.T) {
 			}
 		}
 	}
-}
-
-type stoppingFetcher func(context.Context, *harvest.Request) (*harvest.Response, error)
-
-func (f stoppingFetcher) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	return f(ctx, req)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -36,17 +37,6 @@ func write(t testing.TB, w *sitemap.Writer, entries ...sitemap.Entry) []byte {
 	require.NoError(t, to.Close())
 	require.NoError(t, to.Close(), "twice")
 	return b.Bytes()
-}
-
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got))
 }
 
 // schemasEnv names the directory with the protocol's published schemas, which are not
@@ -103,7 +93,7 @@ func TestWriter(t *testing.T) {
 		{Loc: "https://www.example.com/offset", LastMod: datetime(t, "2025-02-03T04:05:06+15:00")},
 	}
 	doc := write(t, &sitemap.Writer{Elements: []websync.Element{md}}, entries...)
-	golden(t, "testdata/writer/urlset.xml", doc)
+	testkit.Golden(t, "testdata/writer/urlset.xml", doc)
 	requireValid(t, doc)
 	lint(t, "sitemap.xsd", doc)
 
@@ -133,7 +123,7 @@ func TestWriter(t *testing.T) {
 
 	list := []sitemap.Entry{{Loc: "https://www.example.com/1.xml", LastMod: datetime(t, "2025-02-03")}, {Loc: "https://www.example.com/2.xml"}}
 	doc = write(t, &sitemap.Writer{Kind: sitemap.Index}, list...)
-	golden(t, "testdata/writer/sitemapindex.xml", doc)
+	testkit.Golden(t, "testdata/writer/sitemapindex.xml", doc)
 	requireValid(t, doc)
 	lint(t, "siteindex.xsd", doc)
 

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,9 +21,8 @@ import (
 	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const testURL = "https://example.org/gazette/feed"
 
@@ -53,13 +51,7 @@ func TestGolden(t *testing.T) {
 			require.NoError(t, err)
 			got, err := json.MarshalIndent(brief(t, r), "", "  ")
 			require.NoError(t, err)
-			golden := file + ".golden"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), string(got)+"\n")
+			testkit.Golden(t, file+".golden", append(got, '\n'))
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -19,14 +18,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/testkit"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const retryTable = "testdata/retries.md"
 
@@ -68,13 +65,7 @@ func TestRetryTable(t *testing.T) {
 	section("Body", bodyCases())
 	section("Not asked", refusedCases())
 
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o777))
-		require.NoError(t, os.WriteFile(retryTable, []byte(b.String()), 0o666))
-	}
-	want, err := os.ReadFile(retryTable)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), b.String(), "if this is meant to change: go test -run TestRetryTable -update")
+	testkit.Golden(t, retryTable, []byte(b.String()))
 }
 
 const retryHead = `# What is tried again, when, and for how long

@@ -17,13 +17,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/testkit"
 )
-
-type fetcher func(context.Context, *harvest.Request) (*harvest.Response, error)
-
-func (f fetcher) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	return f(ctx, req)
-}
 
 func TestGet(t *testing.T) {
 	const url = "https://www.example.com/list.xml"
@@ -46,7 +41,7 @@ func TestGet(t *testing.T) {
 		"at the closing": {resp: &harvest.Response{Body: closing{strings.NewReader("x"), boom}}, want: "test: " + url + ": boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &Pass{Format: "test", Accept: "text/plain", Run: &harvest.Run{Fetcher: fetcher(func(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
+			p := &Pass{Format: "test", Accept: "text/plain", Run: &harvest.Run{Fetcher: testkit.FetchFunc(func(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
 				assert.Equal(t, &harvest.Request{
 					URL: url, Accept: "text/plain", MaxBytes: 1 << 30, Spool: true,
 					Validator: harvest.Validator{URL: url, ETag: `"1"`, LastModified: "then"},
@@ -83,7 +78,7 @@ func TestGet(t *testing.T) {
 	t.Run("the context ends", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		body := &watched{Reader: strings.NewReader("x")}
-		p := &Pass{Run: &harvest.Run{Fetcher: fetcher(func(context.Context, *harvest.Request) (*harvest.Response, error) {
+		p := &Pass{Run: &harvest.Run{Fetcher: testkit.FetchFunc(func(context.Context, *harvest.Request) (*harvest.Response, error) {
 			cancel()
 			return &harvest.Response{Body: body}, nil
 		})}}
