@@ -113,7 +113,7 @@ func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
 		return
 	}
 	if now.References != before.References {
-		r.doubt(ruleLocSyntax, r.line, r.column, "loc", text, "an & that is not written as &amp;: the URL may be another")
+		r.reports.Doubt(ruleLocSyntax, r.line, r.column, "loc", text, "an & that is not written as &amp;: the URL may be another")
 	}
 	r.takeLoc(text)
 }
@@ -124,7 +124,7 @@ func (r *Reader) lose(rule Rule, value []byte, message string) {
 	if r.xml != nil {
 		element = "loc"
 	}
-	r.reportLoss(rule, r.line, r.column, element, value, message)
+	r.reports.Loss(rule, r.line, r.column, element, value, message)
 }
 
 // A base is the absolute HTTP URL that relative locs are resolved against; empty if the document has none.

@@ -2,7 +2,6 @@ package sitemap
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -85,6 +84,7 @@ type Reader struct {
 	Now time.Time
 
 	src      io.Reader
+	reports  document.Reports
 	doc      *document.Document
 	xml      *document.XML
 	lines    *lines
@@ -95,19 +95,16 @@ type Reader struct {
 	inner    string       // the namespace of the entry at hand
 	tag      xmlscan.Kind // the current token, if it is still to be handled: the start of an entry, the end of the root
 	parent   bool         // there was an element inside of the one that was read last
-	lenient  bool         // for Validate: a finding that costs no entry is at most a warning
 	view     View
 	elements []websync.Element
 	places   []place // of elements, where they start
 	size     int     // of elements
 	entries  int
-	skipped  int
 	base     base
 	line     int    // where the current element of an entry, or the line of a text, starts,
 	column   int    // if anybody wants to know
 	lastText []byte // the last lastmod that was read
 	lastMod  websync.Datetime
-	fatal    error // a finding of a strict Reader
 	err      error // sticks
 }
 
@@ -134,10 +131,10 @@ func (r *Reader) Kind() Kind { return r.kind }
 // runs on to the end of another.
 func (r *Reader) Skipped() int {
 	if r.xml == nil {
-		return r.skipped
+		return r.reports.Skipped
 	}
 	lost := r.xml.Losses()
-	return r.skipped + lost.Cut + lost.Instructions // of sections, the text is looked at
+	return r.reports.Skipped + lost.Cut + lost.Instructions // of sections, the text is looked at
 }
 
 // Elements returns the extension elements of the root element itself that were read so
@@ -194,6 +191,7 @@ var sitemapKind = document.Kind{Format: "sitemap", Name: "a sitemap", Else: "nei
 // begin finds out what the document is and reads to its first entry.
 func (r *Reader) begin() error {
 	r.base = newBase(r.Document)
+	r.reports.Format, r.reports.Document, r.reports.To, r.reports.Strict = "sitemap", r.Document, r.Report, r.Strict
 	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, Report: r.reportDocument, Strict: r.Strict, MaxDepth: r.MaxDepth}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
@@ -201,7 +199,7 @@ func (r *Reader) begin() error {
 	if head := r.doc.Head(); !document.StartsAsXML(head) && isText(head) {
 		r.kind = Text
 		r.lines = newLines(r.doc)
-		return r.fatal
+		return r.reports.Fatal
 	}
 	return r.beginXML()
 }
@@ -222,15 +220,15 @@ func (r *Reader) beginXML() (err error) {
 	}
 	r.xml.CheckPrologue()
 	if name.Local != r.root {
-		r.report(ruleElementName, line, column, name.Local, nil, "the element is named "+r.root)
+		r.reports.Add(ruleElementName, line, column, name.Local, nil, "the element is named "+r.root)
 	}
 	r.space = name.Space
 	r.xml.Stop, r.xml.MaxValue = r.stop, r.MaxValue
 	if r.space != Namespace {
-		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), namespaceFault(r.space))
+		r.reports.Add(ruleNamespace, line, column, name.Local, []byte(r.space), namespaceFault(r.space))
 	}
 	r.checkAttrs(line, column)
-	return r.fatal
+	return r.reports.Fatal
 }
 
 // documentRules are those that a document's departures break.
@@ -243,7 +241,7 @@ var documentRules = [...]Rule{
 }
 
 func (r *Reader) reportDocument(d document.Departure, line, column int, value []byte, message string) {
-	r.report(documentRules[d], line, column, "", value, message)
+	r.reports.Add(documentRules[d], line, column, "", value, message)
 }
 
 // checkAttrs reports the attributes of the current element; those that say where a schema
@@ -253,11 +251,11 @@ func (r *Reader) checkAttrs(line, column int) {
 		switch a.Name.Space {
 		case "http://www.w3.org/2001/XMLSchema-instance":
 		case "http://www.w3.org/XML/1998/namespace":
-			r.report(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten("xml:"+a.Name.Local))
+			r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten("xml:"+a.Name.Local))
 		case "":
-			r.report(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten(a.Name.Local))
+			r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten(a.Name.Local))
 		default:
-			r.report(ruleForeignAttr, line, column, r.xml.Name().Local, a.Value, "the attribute "+shorten(a.Name.Local)+" of another namespace")
+			r.reports.Add(ruleForeignAttr, line, column, r.xml.Name().Local, a.Value, "the attribute "+shorten(a.Name.Local)+" of another namespace")
 		}
 	}
 }
@@ -321,10 +319,10 @@ func (r *Reader) nextElement() error {
 func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	return r.xml.NextTagAndText(func(line, column int, text []byte) {
 		if bytes.IndexByte(text, '<') >= 0 || bytes.Contains(text, []byte("://")) {
-			r.doubt(ruleText, line, column, "", text, "text between the elements that may have been an entry")
+			r.reports.Doubt(ruleText, line, column, "", text, "text between the elements that may have been an entry")
 			return
 		}
-		r.report(ruleText, line, column, "", text, "text between the elements")
+		r.reports.Add(ruleText, line, column, "", text, "text between the elements")
 	})
 }
 
@@ -360,7 +358,7 @@ func (r *Reader) stop(name xmlscan.Name) bool {
 func (r *Reader) interrupted(rule Rule, message string) {
 	line, column := r.xml.Position()
 	r.tag = xmlscan.Start
-	r.doubt(rule, line, column, r.xml.Name().Local, nil, message)
+	r.reports.Doubt(rule, line, column, r.xml.Name().Local, nil, message)
 }
 
 // entry reads one entry into r.view: the element whose start is current or, if that is a
@@ -395,12 +393,12 @@ func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	}
 	if r.view.loc == (span{}) {
 		if seen&seenLoc == 0 {
-			r.reportLoss(ruleLocMissing, line, column, name, nil, "an entry without loc")
+			r.reports.Loss(ruleLocMissing, line, column, name, nil, "an entry without loc")
 		}
-		r.skipped++
+		r.reports.Skipped++
 	}
 	r.view.finish()
-	return r.view.loc != span{}, r.fatal
+	return r.view.loc != span{}, r.reports.Fatal
 }
 
 // checkEntryName compares the entry's element with what the root promises.
@@ -408,7 +406,7 @@ func (r *Reader) checkEntryName(name string, line, column int) {
 	full := r.xml.Name()
 	r.inner = full.Space
 	if full.Local != name {
-		r.report(ruleElementName, line, column, full.Local, nil, "the element is named "+name)
+		r.reports.Add(ruleElementName, line, column, full.Local, nil, "the element is named "+name)
 	}
 	r.checkNamespace(full, line, column)
 	r.checkAttrs(line, column)
@@ -416,9 +414,9 @@ func (r *Reader) checkEntryName(name string, line, column int) {
 	case (name == "sitemap") == (r.kind == Index):
 	case r.entries == 1 && r.kind == URLSet:
 		r.kind = Index
-		r.report(ruleRoot, line, column, r.root, nil, "a urlset of sitemap elements: an index was meant")
+		r.reports.Add(ruleRoot, line, column, r.root, nil, "a urlset of sitemap elements: an index was meant")
 	default:
-		r.report(ruleEntry, line, column, name, nil, "a "+name+" element in a "+r.kind.String())
+		r.reports.Add(ruleEntry, line, column, name, nil, "a "+name+" element in a "+r.kind.String())
 	}
 }
 
@@ -427,7 +425,7 @@ func (r *Reader) checkEntryName(name string, line, column int) {
 func (r *Reader) checkNamespace(name xmlscan.Name, line, column int) {
 	if name.Space != r.space && name.Space != Namespace && (!r.spaced || r.space == Namespace) {
 		r.spaced = true
-		r.report(ruleNamespace, line, column, name.Local, []byte(name.Space), namespaceFault(name.Space))
+		r.reports.Add(ruleNamespace, line, column, name.Local, []byte(name.Space), namespaceFault(name.Space))
 	}
 }
 
@@ -491,7 +489,7 @@ func (r *Reader) child(seen *fields) error {
 		return err
 	}
 	if field != seenLoc && bytes.IndexByte(text, '<') >= 0 && hasEntry(text, "</") {
-		r.doubt(ruleNesting, r.line, r.column, name.Local, nil, textWithEntry)
+		r.reports.Doubt(ruleNesting, r.line, r.column, name.Local, nil, textWithEntry)
 	}
 	if *seen&field != 0 {
 		r.reportChild(ruleDuplicate, text, "twice in one entry: the first counts")
@@ -661,7 +659,7 @@ func (r *Reader) append(dst []byte, line, column int) ([]byte, error) {
 	case err == xmlscan.ErrStopped:
 		r.interrupted(ruleNesting, "an entry inside of "+shorten(local))
 	case err == nil && hasEntry(b[len(dst):], "&lt;/"):
-		r.doubt(ruleNesting, line, column, local, nil, textWithEntry)
+		r.reports.Doubt(ruleNesting, line, column, local, nil, textWithEntry)
 	}
 	return b, err
 }
@@ -695,29 +693,29 @@ func (r *Reader) elsewhere(line, column int) error {
 	own := r.own(name.Space)
 	switch {
 	case own:
-		r.report(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
+		r.reports.Add(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
 	case top && (name.Local == "url" || name.Local == "sitemap"):
-		r.doubt(ruleNamespace, line, column, name.Local, []byte(name.Space), "an entry in a namespace that is not the sitemap's: it is not read")
+		r.reports.Doubt(ruleNamespace, line, column, name.Local, []byte(name.Space), "an entry in a namespace that is not the sitemap's: it is not read")
 	}
 	b, err := r.append(nil, line, column)
 	switch {
 	case err == xmlscan.ErrStopped:
-		return r.fatal
+		return r.reports.Fatal
 	case err != nil:
 		return r.xml.Fail(err)
 	case !top, len(b) == 0:
-		return r.fatal
+		return r.reports.Fatal
 	case r.size > maxElements:
-		r.report(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")
-		return r.fatal
+		r.reports.Add(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")
+		return r.reports.Fatal
 	}
 	if r.entries > 0 && !own {
-		r.report(ruleOrder, line, column, name.Local, nil, "an extension of the whole document after an entry: the schema has it before")
+		r.reports.Add(ruleOrder, line, column, name.Local, nil, "an extension of the whole document after an entry: the schema has it before")
 	}
 	r.size += len(b) + 64
 	r.places = append(r.places, place{line, column})
 	r.elements = append(r.elements, websync.Element{Space: name.Space, Local: name.Local, XML: string(b)})
-	return r.fatal
+	return r.reports.Fatal
 }
 
 // count counts an entry that begins.
@@ -728,7 +726,7 @@ func (r *Reader) count() error {
 		return r.doc.Fail(r.view.Line, r.view.Column, "", err)
 	}
 	if r.entries == MaxEntries+1 {
-		r.report(ruleEntries, r.view.Line, r.view.Column, "", nil, "more than 50,000 entries")
+		r.reports.Add(ruleEntries, r.view.Line, r.view.Column, "", nil, "more than 50,000 entries")
 	}
 	return nil
 }
@@ -744,13 +742,13 @@ func (r *Reader) endXML() error {
 // end is the end of a document that was read as a whole.
 func (r *Reader) end() error {
 	if r.doc.Size() > MaxBytes {
-		r.report(ruleSize, 0, 0, "", nil, "more than 50 MiB uncompressed")
+		r.reports.Add(ruleSize, 0, 0, "", nil, "more than 50 MiB uncompressed")
 	}
 	if r.entries == 0 {
-		r.report(ruleEmpty, 0, 0, "", nil, "no entries")
+		r.reports.Add(ruleEmpty, 0, 0, "", nil, "no entries")
 	}
-	if r.fatal != nil {
-		return r.fatal
+	if r.reports.Fatal != nil {
+		return r.reports.Fatal
 	}
 	return io.EOF
 }
@@ -761,32 +759,5 @@ func (r *Reader) reportChild(rule Rule, value []byte, message string) {
 	if r.xml != nil {
 		element = r.xml.Name().Local
 	}
-	r.report(rule, r.line, r.column, element, value, message)
-}
-
-// report reports what costs no entry.
-func (r *Reader) report(rule Rule, line, column int, element string, value []byte, message string) {
-	if r.lenient {
-		rule.Severity = min(rule.Severity, websync.SeverityWarning)
-	}
-	r.reportLoss(rule, line, column, element, value, message)
-}
-
-// doubt counts what may have hidden an entry as one that was skipped, and reports it.
-func (r *Reader) doubt(rule Rule, line, column int, element string, value []byte, message string) {
-	r.skipped++
-	r.reportLoss(rule, line, column, element, value, message)
-}
-
-// reportLoss reports why an entry, or the rest of a document, can't be read.
-func (r *Reader) reportLoss(rule Rule, line, column int, element string, value []byte, message string) {
-	if r.Strict && rule.Severity > websync.SeverityInfo && r.fatal == nil {
-		r.fatal = &websync.ParseError{
-			Format: "sitemap", Document: r.Document, Line: line, Column: column, Element: element,
-			Err: errors.New(message),
-		}
-	}
-	if r.Report != nil {
-		r.Report(rule.Finding(r.Document, line, column, element, value, message))
-	}
+	r.reports.Add(rule, r.line, r.column, element, value, message)
 }

@@ -83,8 +83,8 @@ func isText(head []byte) bool {
 // nextLine reads one entry of a text sitemap.
 func (r *Reader) nextLine() error {
 	for {
-		if r.fatal != nil {
-			return r.fatal
+		if r.reports.Fatal != nil {
+			return r.reports.Fatal
 		}
 		line, long, err := r.lines.next()
 		if err == io.EOF {
@@ -111,8 +111,8 @@ func (r *Reader) nextLine() error {
 			return err
 		}
 		if wrong := lineFault(url, long); wrong != "" {
-			r.skipped++
-			r.reportLoss(ruleTextLine, r.line, r.column, "", url, wrong)
+			r.reports.Skipped++
+			r.reports.Loss(ruleTextLine, r.line, r.column, "", url, wrong)
 			continue
 		}
 		if len(url) != len(line) {
@@ -120,11 +120,11 @@ func (r *Reader) nextLine() error {
 		}
 		r.takeLoc(url)
 		if r.view.loc == (span{}) {
-			r.skipped++
+			r.reports.Skipped++
 			continue
 		}
 		r.view.finish()
-		return r.fatal
+		return r.reports.Fatal
 	}
 }
 

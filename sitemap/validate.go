@@ -2,9 +2,6 @@ package sitemap
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -83,12 +80,12 @@ type Summary struct {
 // It needs memory for one entry, and about 40 bytes for each loc, to find those listed
 // twice; only with the first million of them is each compared.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
-	v := &validator{o: o, exts: o.Extensions, source: &source{src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
+	v := &validator{o: o, exts: o.Extensions, source: document.Source{Src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
 	if v.o.URL == "" {
 		v.o.URL = o.Document
 	}
-	v.r = NewReader(v.source)
-	v.r.Document, v.r.Now, v.r.MaxBytes, v.r.lenient = v.o.URL, o.Now, o.MaxBytes, o.Lenient
+	v.r = NewReader(&v.source)
+	v.r.Document, v.r.Now, v.r.MaxBytes, v.r.reports.Lenient = v.o.URL, o.Now, o.MaxBytes, o.Lenient
 	v.r.Report = v.count
 	v.inEntry, v.inDocument = make([]int, len(o.Extensions)), make([]int, len(o.Extensions))
 	v.place()
@@ -104,7 +101,7 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 type validator struct {
 	o      ValidateOptions
 	r      *Reader
-	source *source
+	source document.Source
 	sum    Summary
 	exts   extensions
 
@@ -118,20 +115,6 @@ type validator struct {
 
 	inEntry, inDocument []int // how many elements of each extension there are
 	roots               int   // how many of r.elements were checked
-}
-
-// A source keeps the error of an io.Reader, which is none of the document.
-type source struct {
-	src io.Reader
-	err error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.src.Read(p)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		s.err = err
-	}
-	return n, err
 }
 
 func (v *validator) count(f websync.Finding) {
@@ -154,7 +137,7 @@ func (v *validator) report(rule Rule, p place, element string, value []byte, mes
 	if v.r.lines != nil {
 		element = ""
 	}
-	v.r.report(rule, p.line, p.column, element, value, message)
+	v.r.reports.Add(rule, p.line, p.column, element, value, message)
 }
 
 // found reports a finding on an element that starts at p.
@@ -192,21 +175,10 @@ func (v *validator) run() error {
 
 // fatal reports why reading has ended.
 func (v *validator) fatal(err error) {
-	var parse *websync.ParseError
-	if v.source.err != nil || !errors.As(err, &parse) {
-		return
+	if parse, rule, ok := v.source.Blame(err, ruleTruncated, ruleDocument, ruleXML); ok {
+		parse.Document = v.o.Document
+		v.r.reports.Loss(rule, parse.Line, parse.Column, parse.Element, nil, parse.Err.Error())
 	}
-	parse.Document = v.o.Document
-	rule := ruleXML
-	var corrupt flate.CorruptInputError
-	switch {
-	case errors.Is(err, websync.ErrTruncated):
-		rule = ruleTruncated
-	case errors.Is(err, websync.ErrNotDocument), errors.Is(err, websync.ErrLimit), errors.Is(err, gzip.ErrHeader),
-		errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		rule = ruleDocument
-	}
-	v.r.reportLoss(rule, parse.Line, parse.Column, parse.Element, nil, parse.Err.Error())
 }
 
 // rootElements checks the extension elements outside of entries that have been read since

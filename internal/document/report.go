@@ -1,0 +1,90 @@
+package document
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"io"
+
+	"github.com/websync-go/websync"
+)
+
+// Reports passes on what a reader finds in a document.
+type Reports struct {
+	Format   string // of errors: the package that reads it
+	Document string // URL or file name
+
+	// To receives each finding. If nil, they are dropped.
+	To func(websync.Finding)
+
+	// Strict makes the first finding that is a warning or an error Fatal.
+	Strict bool
+
+	// Lenient makes a finding that costs no entry at most a warning.
+	Lenient bool
+
+	// Skipped counts the entries that were skipped, or may have been.
+	Skipped int
+
+	// Fatal is the finding that ends reading, as a *websync.ParseError.
+	Fatal error
+}
+
+// Add reports what costs no entry.
+func (r *Reports) Add(rule websync.Rule, line, column int, element string, value []byte, message string) {
+	if r.Lenient {
+		rule.Severity = min(rule.Severity, websync.SeverityWarning)
+	}
+	r.Loss(rule, line, column, element, value, message)
+}
+
+// Doubt counts what may have hidden an entry as one that was skipped, and reports it.
+func (r *Reports) Doubt(rule websync.Rule, line, column int, element string, value []byte, message string) {
+	r.Skipped++
+	r.Loss(rule, line, column, element, value, message)
+}
+
+// Loss reports why an entry, or the rest of a document, can't be read.
+func (r *Reports) Loss(rule websync.Rule, line, column int, element string, value []byte, message string) {
+	if r.Strict && rule.Severity > websync.SeverityInfo && r.Fatal == nil {
+		r.Fatal = &websync.ParseError{
+			Format: r.Format, Document: r.Document, Line: line, Column: column, Element: element,
+			Err: errors.New(message),
+		}
+	}
+	if r.To != nil {
+		r.To(rule.Finding(r.Document, line, column, element, value, message))
+	}
+}
+
+// A Source reads a document, and tells its errors from those of the document.
+type Source struct {
+	Src io.Reader
+	err error // of Src
+}
+
+// Read implements [io.Reader].
+func (s *Source) Read(p []byte) (int, error) {
+	n, err := s.Src.Read(p)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// Blame returns the error that ended reading, and the rule that the document breaks: one
+// of those that are passed. Ok is false if the document is not to blame.
+func (s *Source) Blame(err error, truncated, unreadable, malformed websync.Rule) (parse *websync.ParseError, rule websync.Rule, ok bool) {
+	if s.err != nil || !errors.As(err, &parse) {
+		return nil, rule, false
+	}
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, websync.ErrTruncated):
+		return parse, truncated, true
+	case errors.Is(err, websync.ErrNotDocument), errors.Is(err, websync.ErrLimit), errors.Is(err, gzip.ErrHeader),
+		errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return parse, unreadable, true
+	}
+	return parse, malformed, true
+}
