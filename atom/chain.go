@@ -1,11 +1,12 @@
 package atom
 
 import (
-	"bufio"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,9 +48,10 @@ type ChainValidator struct {
 	// MaxDocuments limits the documents. Zero means 100,000, negative no limit.
 	MaxDocuments int
 
-	// Seen are the digests of archive documents, by URL, as Digests returned them before.
-	// A document whose entries are others now is a finding.
-	Seen map[string]websync.Digest
+	// Archived holds the digests of archive documents, by URL, that ArchiveDigests
+	// returned for an earlier walk. A document with other entries now is a finding. If
+	// nil, documents are not compared.
+	Archived map[string]websync.Digest
 
 	sum      ChainSummary
 	urls     []string       // of the documents, in their order
@@ -81,10 +83,10 @@ func (c *ChainValidator) Summary() ChainSummary { return c.sum }
 // "" if there is none, or if what the last document says of it can't be followed.
 func (c *ChainValidator) Next() string { return c.next }
 
-// Digests returns the digests of the archive documents that were read, by URL: of what
-// their entries and tombstones are, not of the metadata around them, in which a link may
-// be added later.
-func (c *ChainValidator) Digests() map[string]websync.Digest { return maps.Clone(c.digests) }
+// ArchiveDigests returns the digests of the archive documents that were read, by URL: of
+// their entries and tombstones, not of the metadata around them, in which a link may be
+// added later.
+func (c *ChainValidator) ArchiveDigests() map[string]websync.Digest { return maps.Clone(c.digests) }
 
 // Walk reads the whole chain from its subscription document on. It closes what open
 // returns. There is a finding for a document that can't be opened or read, and the walk
@@ -116,10 +118,13 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 		c.numbers, c.digests = make(map[string]int), make(map[string]websync.Digest)
 	}
 	c.numbers[url] = len(c.urls)
-	v := newValidator(ValidateOptions{Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes})
-	v.wantDigest()
-	v.item = func(id []byte, at websync.Datetime, dead bool, p spot) { c.item(v, id, at, dead, p) }
-	sum, err := v.run(src)
+	check := newChecker(src, ValidateOptions{Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes})
+	content := sha256.New()
+	check.each = func(v *View, at position, tombstone bool) {
+		appendDigest(content, v)
+		c.item(check, v, at, tombstone)
+	}
+	sum, err := check.run()
 	c.sum.Entries += sum.Entries
 	c.sum.Tombstones += sum.Tombstones
 	c.sum.Skipped += sum.Skipped
@@ -134,22 +139,37 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 		c.report(ruleChainKind, url, sum.Kind.String(), nil, "the root element is "+sum.Kind.String())
 	default:
 		c.sum.Documents++
-		c.compare(url, sum, v.entriesDigest())
+		c.compare(url, sum, websync.Digest{Algorithm: "sha-256", Sum: string(content.Sum(nil))})
 		c.follow(url, sum)
 	}
 	return sum, err
 }
 
 // item looks for an entry or tombstone in the documents before.
-func (c *ChainValidator) item(v *validator, id []byte, at websync.Datetime, dead bool, p spot) {
+func (c *ChainValidator) item(check *checker, v *View, at position, tombstone bool) {
+	if len(v.ID) == 0 {
+		return
+	}
 	document := uint32(len(c.urls))
-	told := false
-	c.ids.add(id, at, dead, len(c.urls), func(now, before idSlot) {
-		if !told && before.where != document && now.same(before) {
-			told = true
-			v.report(ruleChainTwice, p, "", id, "as it is in "+c.urls[before.where-1])
+	reported := false
+	c.ids.add(v.ID, v.Updated, tombstone, len(c.urls), func(now, before idSlot) {
+		if !reported && before.where != document && now.same(before) {
+			reported = true
+			check.r.report(ruleChainTwice, at, "", v.ID, "it is in "+c.urls[before.where-1]+", too")
 		}
 	})
+}
+
+// appendDigest adds what an item says to a digest. Prefixes and white space between
+// elements make no difference, nor does its position.
+func appendDigest(h hash.Hash, v *View) {
+	item := v.Clone()
+	if item.Entry != nil {
+		item.Entry.Line, item.Entry.Column = 0, 0
+	} else {
+		item.Tombstone.Line, item.Tombstone.Column = 0, 0
+	}
+	json.NewEncoder(h).Encode(item) // neither has an error
 }
 
 // compare checks a document against those before.
@@ -185,8 +205,8 @@ func (c *ChainValidator) compare(url string, sum Summary, digest websync.Digest)
 	if !c.youngest.IsZero() && sum.Youngest.Time().After(c.youngest.Time()) {
 		report(ruleChainOrder, "feed", sum.Youngest.String(), "the document after it ends at "+c.youngest.String())
 	}
-	if seen, ok := c.Seen[url]; ok && seen != digest {
-		report(ruleChainChanged, "feed", "", "its entries are not those that were seen before")
+	if seen, ok := c.Archived[url]; ok && seen != digest {
+		report(ruleChainChanged, "feed", "", "the entries of an archive document must not change, but its digest was "+seen.String())
 	}
 	c.digests[url] = digest
 }
@@ -227,35 +247,4 @@ func (c *ChainValidator) report(rule Rule, url, element string, value []byte, me
 	if c.Report != nil {
 		c.Report(rule.Finding(url, 0, 0, element, value, message))
 	}
-}
-
-// WriteDigests writes digests of documents as text: a line with the digest and the URL
-// for each, in the order of the URLs. A URL with a control character is left out.
-func WriteDigests(w io.Writer, digests map[string]websync.Digest) error {
-	b := bufio.NewWriter(w)
-	for _, url := range slices.Sorted(maps.Keys(digests)) {
-		if url != "" && !strings.ContainsFunc(url, func(r rune) bool { return r < ' ' }) {
-			fmt.Fprintf(b, "%s %s\n", digests[url], url)
-		}
-	}
-	return b.Flush()
-}
-
-// ReadDigests reads what WriteDigests has written.
-func ReadDigests(r io.Reader) (map[string]websync.Digest, error) {
-	digests := make(map[string]websync.Digest)
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 16<<20) // twice the longest URL of a document
-	for n := 1; lines.Scan(); n++ {
-		sum, url, ok := strings.Cut(lines.Text(), " ")
-		d, err := websync.ParseDigest(sum)
-		if !ok || err != nil || url == "" {
-			return nil, fmt.Errorf("atom: line %d: neither a digest nor a URL", n)
-		}
-		digests[url] = d
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("atom: %w", err)
-	}
-	return digests, nil
 }

@@ -15,8 +15,7 @@
 // Relative references are resolved, against xml:base and the document's URL, but never an
 // id. Digests are those of the attribute hash, or else of the older le:md5. Elements of
 // other namespaces are kept, and attributes of other namespaces that links and content
-// have. Deletions that are written as gd:deleted or sx:sync, as met in the wild, are
-// tombstones of another [TombstoneForm].
+// have. A deletion that is written as gd:deleted or sx:sync is a [Tombstone], too.
 //
 // [Entry.Resource] makes an entry the resource that package harvest stores, and [EntryOf]
 // goes back.

@@ -501,12 +501,12 @@ func TestReaderStrict(t *testing.T) {
 			feedStart + "<entry><id>urn:1</id><updated>2024-05-01</updated></entry></feed>",
 			"atom: " + readURL + ": line 2, column 22: updated: a date without a time",
 		},
-		"in the metadata": {feedStart + "<title type='x'/></feed>", "line 2, column 1: title: the type of a text is text, html or xhtml"},
-		"before the end":  {feedStart + "<title type='x'/><title>", "line 2, column 1: title: the type of a text is text, html or xhtml"},
-		"the root":        {"<feed/>", "line 1, column 1: feed: the namespace is not " + atom.Namespace},
+		"in the metadata": {feedStart + "<title type='x'/></feed>", "line 2, column 1: title: type must be text, html or xhtml"},
+		"before the end":  {feedStart + "<title type='x'/><title>", "line 2, column 1: title: type must be text, html or xhtml"},
+		"the root":        {"<feed/>", "line 1, column 1: feed: the namespace must be " + atom.Namespace},
 		"an ampersand":    {feedStart + "<title>a & b</title></feed>", "line 2, column 10"},
-		"a skipped entry": {feedStart + "<entry/></feed>", "line 2, column 1: entry: an entry without id"},
-		"a tombstone":     {feedStart + "<at:deleted-entry/></feed>", "deleted-entry: a tombstone without ref"},
+		"a skipped entry": {feedStart + "<entry/></feed>", "line 2, column 1: entry: an entry must have an id"},
+		"a tombstone":     {feedStart + "<at:deleted-entry/></feed>", "deleted-entry: a tombstone must have a ref"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -545,14 +545,7 @@ func TestReaderView(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, want[i].ID(), string(v.ID))
 			assert.Equal(t, want[i].Tombstone != nil, v.Deleted)
-			if e := want[i].Entry; e != nil {
-				assert.Equal(t, e.Title.Value, string(v.Title.Value))
-				assert.Equal(t, e.Content.Value, string(v.Content.Value))
-				require.Len(t, v.Links, len(e.Links))
-				for j, l := range v.Links {
-					assert.Equal(t, e.Links[j].Href, string(l.Href))
-				}
-			}
+			assert.Equal(t, want[i].Time(), v.Updated)
 			clones = append(clones, v.Clone())
 		}
 		assert.Equal(t, want, clones)

@@ -59,35 +59,39 @@ type Reader struct {
 	// Now, if set, makes updated and when more than a day after it a finding.
 	Now time.Time
 
+	check   *checker // the further questions of Validate; nil: there are none
+	lenient bool     // for Validate: a finding that costs no item is at most a warning
+
 	src                io.Reader
 	doc                *document.Document
 	xml                *document.XML
 	scan               *xmlscan.Reader // of xml
 	kind               Kind
 	space              string // the namespace that is taken for Atom's
-	watched            bool   // somebody wants to know where things are
+	watched            bool   // positions are of use: findings are reported
 	pending            bool   // the current Start is that of an item
 	feed               Feed
-	scope              inherited // of the feed
-	seen               children  // of the feed
-	kept               int       // about the size of feed
+	root               scope // of the feed
 	view               View
 	entries            int
 	skipped            int
 	cut                int  // what xml has cut in items that skipped counts
 	unusable           bool // what is read can't be used: a limit is passed, a reference is not UTF-8
+	mixed              bool // the last text had elements in it
 	inContent          bool
 	ended              bool           // the root element is
 	before             xmlscan.Losses // the current tag
 	order              childOrder
 	updated, published lastDate
-	line               int // where the current child element starts, if anybody wants to know
-	column             int
+	at                 position          // where the current child element starts, if watched
 	strings            map[string]string // that are the same in many entries
 	scratch            []byte
 	fatal              error // a finding of a strict Reader
 	err                error // sticks
 }
+
+// A position is where something starts in a document.
+type position struct{ line, column int }
 
 // An inherited is what elements hand down to those inside them.
 type inherited struct{ lang, base string }
@@ -186,7 +190,7 @@ var documentRules = [...]Rule{
 func (r *Reader) open() (err error) {
 	r.watched = r.Report != nil || r.Strict
 	report := func(d document.Departure, line, column int, value []byte, message string) {
-		r.report(documentRules[d], line, column, "", value, message)
+		r.report(documentRules[d], position{line, column}, "", value, message)
 	}
 	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
@@ -197,31 +201,32 @@ func (r *Reader) open() (err error) {
 	}
 	r.scan = r.xml.Reader
 	r.scan.MaxValue, r.scan.Stop = r.MaxValue, r.stops
-	line, column := r.xml.Position()
-	name := r.scan.Name()
+	at, name := r.position(), r.scan.Name()
 	if r.kind = kindOf(name); r.kind == 0 {
-		return r.doc.Fail(line, column, name.Local, r.doc.Not(document.WhatRoot(name)))
+		return r.doc.Fail(at.line, at.column, name.Local, r.doc.Not(document.WhatRoot(name)))
 	}
 	r.xml.CheckPrologue()
-	r.space = name.Space
-	switch {
-	case r.kind == TombstoneDocument:
+	if r.space = name.Space; r.kind == TombstoneDocument {
 		r.space = Namespace
-	case r.space != Namespace:
-		r.report(ruleNamespace, line, column, name.Local, []byte(r.space), "the namespace is not "+Namespace)
+	}
+	if r.space != Namespace {
+		r.report(ruleNamespace, at, name.Local, []byte(r.space), "the namespace must be "+Namespace)
 	}
 	if syntax.Scheme(r.Document) > 1 { // a file name may start with a drive's letter
-		r.scope.base = r.Document
+		r.root.base = r.Document
 	}
 	if r.kind == FeedDocument {
-		r.feed.Lang, r.feed.Base = r.stated(r.scope)
-		r.scope = r.scope.with(r.feed.Lang, r.feed.Base)
+		r.feed.Lang, r.feed.Base = r.stated(r.root.inherited)
+		r.root = r.scopeOf(&feedModel, at, r.root.inherited)
+		if r.check != nil {
+			r.check.attributes(0, at)
+		}
 	}
 	r.pending = r.kind != FeedDocument
 	return r.fatal
 }
 
-// kindOf tells what a document with this root element is; 0: none of Atom's. A namespace
+// kindOf returns what a document with this root element is; 0: none of Atom's. A namespace
 // that can only be meant as Atom's is taken for it, and so is none.
 func kindOf(name xmlscan.Name) Kind {
 	switch {
@@ -237,7 +242,7 @@ func kindOf(name xmlscan.Name) Kind {
 	return 0
 }
 
-// isNearAtom tells whether a namespace is Atom's, or differs from it only in https, www,
+// isNearAtom reports whether a namespace is Atom's, or differs from it only in https, www,
 // case, or a slash or "#" at its end.
 func isNearAtom(space string) bool {
 	s := strings.TrimRight(strings.ToLower(strings.TrimSpace(space)), "/#")
@@ -256,7 +261,7 @@ func (r *Reader) advance() error {
 		case err == nil && tag == xmlscan.End:
 			r.ended = r.scan.Depth() == 1
 		case err == nil && r.isFeedChild():
-			err = r.feedElementOrValue()
+			err = r.metadata()
 		case err == nil:
 			err = r.scan.Skip() // the rest of what had an item inside
 		}
@@ -270,14 +275,10 @@ func (r *Reader) advance() error {
 	return nil
 }
 
-// feedElementOrValue reads a child of the feed.
-func (r *Reader) feedElementOrValue() error {
-	r.view.reset(0, 0)
-	name := r.scan.Name()
-	if strings.EqualFold(name.Local, "entry") || strings.EqualFold(name.Local, "deleted-entry") {
-		r.doubt(ruleUnknown, r.line, r.column, name.Local, []byte(name.Space), "an item in a namespace that is not its own, or with capitals in its name: it is skipped")
-	}
-	err := r.feedChild(&r.feed, &r.seen, r.scope, &r.kept)
+// metadata reads a child of the feed that is no item.
+func (r *Reader) metadata() error {
+	r.view.reset(position{})
+	err := r.feedChild(&r.feed, &r.root)
 	if r.unusable {
 		r.unusable = false
 		r.skipped++
@@ -289,7 +290,7 @@ func (r *Reader) feedElementOrValue() error {
 // one. A tombstone there deletes nothing.
 func (r *Reader) stops(name xmlscan.Name) bool {
 	if isTombstone(name) {
-		r.doubt(ruleNesting, r.line, r.column, name.Local, nil, "a tombstone inside of an element that has none: it is not read as one")
+		r.doubt(ruleNesting, r.at, name.Local, nil, "a tombstone inside another element is not read: it must be a child of the feed")
 	}
 	return r.isEntry(name)
 }
@@ -300,7 +301,7 @@ func isTombstone(name xmlscan.Name) bool {
 	return name.Local == "deleted-entry" && name.Space == TombstoneNamespace
 }
 
-// own tells whether a namespace is Atom's, as far as this document is concerned.
+// own reports whether a namespace is Atom's, as far as this document is concerned.
 func (r *Reader) own(space string) bool { return space == r.space || space == Namespace }
 
 // nextItem reads the next item that can be used into r.view.
@@ -318,23 +319,31 @@ func (r *Reader) nextItem() error {
 
 // item reads the item whose Start is current. It returns false if it can't be used.
 func (r *Reader) item() (ok bool, err error) {
-	v := &r.view
-	v.reset(r.xml.Position())
+	v, at := &r.view, r.position()
+	v.reset(at)
 	r.entries++
 	if r.MaxEntries > 0 && r.entries > r.MaxEntries {
 		err := fmt.Errorf("more than %d entries: %w", r.MaxEntries, websync.ErrLimit)
 		return false, r.doc.Fail(v.Line, v.Column, "", err)
 	}
 	if r.scan.Depth() > 1 && !r.isFeedChild() {
-		r.doubt(ruleNesting, v.Line, v.Column, r.scan.Name().Local, nil, "inside of an element that has no such child: what is around it may be lost")
+		r.doubt(ruleNesting, at, r.scan.Name().Local, nil, "an entry inside another element: entries around it may be lost")
 	}
-	in := r.scope.with(r.stated(r.scope))
-	v.Lang, v.Base = in.lang, in.base
+	m := &entryModel
+	if isTombstone(r.scan.Name()) {
+		m = &tombstoneModel
+	}
+	s := r.scopeOf(m, at, r.root.inherited)
+	v.lang, v.base = s.lang, s.base
 	cut := r.scan.Losses().Cut
-	if r.unusable = false; isTombstone(r.scan.Name()) {
-		err = r.tombstone(in)
+	r.unusable = false
+	if r.check != nil {
+		r.check.startItem(&s)
+	}
+	if m == &tombstoneModel {
+		err = r.tombstone(&s)
 	} else {
-		err = r.entry(in)
+		err = r.entry(&s)
 	}
 	switch {
 	case err == xmlscan.ErrStopped:
@@ -344,10 +353,13 @@ func (r *Reader) item() (ok bool, err error) {
 	default:
 		r.ended = r.scan.Depth() == 1
 	}
+	if r.check != nil {
+		r.check.endItem(&s, !r.pending)
+	}
 	if n := r.scan.Losses().Cut - cut; n > 0 {
 		r.cut += n
 		r.unusable = true
-		r.report(ruleElementSize, v.Line, v.Column, "", nil, "more than the limits of the Reader allow: it is skipped")
+		r.loss(ruleElementSize, at, "", nil, "over a limit of the Reader: the item is skipped")
 	}
 	ok = len(v.ID) > 0 && !r.unusable
 	if r.unusable = false; !ok {
@@ -358,6 +370,9 @@ func (r *Reader) item() (ok bool, err error) {
 
 // end is the end of a document that was read as a whole.
 func (r *Reader) end() error {
+	if r.check != nil && r.kind == FeedDocument {
+		r.check.endFeed(&r.root)
+	}
 	if err := r.xml.End(); err != nil {
 		return err
 	}
@@ -367,7 +382,7 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// nextTag is NextTag, and for those who want to know notes where the tag is. Errors are
+// nextTag is NextTag. If the Reader is watched, it sets r.at. Errors are
 // those of r.scan; at the Start of an entry wherever it stands, and of a tombstone where
 // it belongs, the error is xmlscan.ErrStopped.
 func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
@@ -399,10 +414,16 @@ func (r *Reader) next() (xmlscan.Kind, error) {
 // watchedTag is nextTag that reports text between the elements.
 func (r *Reader) watchedTag() (xmlscan.Kind, error) {
 	kind, err := r.xml.NextTagAndText(func(line, column int, text []byte) {
-		r.report(ruleTextBetween, line, column, "", text, "text between the elements")
+		r.report(ruleTextBetween, position{line, column}, "", text, "only white space may stand between elements")
 	})
-	r.line, r.column = r.xml.Position()
+	r.at = r.position()
 	return kind, err
+}
+
+// position returns where the current token starts.
+func (r *Reader) position() position {
+	line, column := r.xml.Position()
+	return position{line, column}
 }
 
 // with returns what an element hands down that states lang and base.
@@ -460,28 +481,37 @@ func (r *Reader) intern(b []byte) string {
 
 // reportChild reports on the current child element.
 func (r *Reader) reportChild(rule Rule, value []byte, message string) {
-	r.reportPart(rule, r.scan.Name().Local, value, message)
+	r.report(rule, r.at, r.scan.Name().Local, value, message)
 }
 
-// reportPart reports on a part, an attribute for instance, of the current child element.
-func (r *Reader) reportPart(rule Rule, name string, value []byte, message string) {
-	r.report(rule, r.line, r.column, name, value, message)
+// reportAttr reports on an attribute of the current child element.
+func (r *Reader) reportAttr(rule Rule, attr string, value []byte, fault string) {
+	r.reportChild(rule, value, attr+": "+fault)
+}
+
+// report reports what costs no item.
+func (r *Reader) report(rule Rule, at position, element string, value []byte, message string) {
+	if r.lenient {
+		rule.Severity = min(rule.Severity, websync.SeverityWarning)
+	}
+	r.loss(rule, at, element, value, message)
 }
 
 // doubt counts what may have hidden an item as one that was skipped, and reports it.
-func (r *Reader) doubt(rule Rule, line, column int, element string, value []byte, message string) {
+func (r *Reader) doubt(rule Rule, at position, element string, value []byte, message string) {
 	r.skipped++
-	r.report(rule, line, column, element, value, message)
+	r.loss(rule, at, element, value, message)
 }
 
-func (r *Reader) report(rule Rule, line, column int, element string, value []byte, message string) {
+// loss reports what costs an item, or the rest of the document.
+func (r *Reader) loss(rule Rule, at position, element string, value []byte, message string) {
 	if r.Strict && rule.Severity > websync.SeverityInfo && r.fatal == nil {
 		r.fatal = &websync.ParseError{
-			Format: "atom", Document: r.Document, Line: line, Column: column, Element: element,
+			Format: "atom", Document: r.Document, Line: at.line, Column: at.column, Element: element,
 			Err: errors.New(message),
 		}
 	}
 	if r.Report != nil {
-		r.Report(rule.Finding(r.Document, line, column, element, value, message))
+		r.Report(rule.Finding(r.Document, at.line, at.column, element, value, message))
 	}
 }

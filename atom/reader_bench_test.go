@@ -66,7 +66,7 @@ func BenchmarkReader(b *testing.B) {
 			if err == io.EOF {
 				return n, nil
 			}
-			if err != nil || len(v.ID) == 0 || v.Updated.IsZero() || len(v.Content.Digests) != 1 || len(v.Links) != 2 {
+			if err != nil || len(v.ID) == 0 || v.Updated.IsZero() {
 				return n, err
 			}
 			n++

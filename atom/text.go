@@ -1,76 +1,265 @@
 package atom
 
 import (
-	"github.com/websync-go/websync"
+	"bytes"
+	"fmt"
+
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// The types of a [Text], and of a [Content] beside media types.
-const (
-	PlainText = "text"
-	HTML      = "html"
-	XHTML     = "xhtml"
-)
-
-// A Text is a text construct (RFC 4287 §3.1). The zero Text is "not stated".
-type Text struct {
-	// Type is PlainText, HTML or XHTML. Writers take an empty one of a Text with a Value
-	// for PlainText.
-	Type string
-
-	// Value is the text: plain, HTML as it is after XML's escapes are undone, or, of
-	// XHTML, the div element as XML that declares every prefix it uses. Readers leave out
-	// the white space around it.
-	Value string
-
-	Lang string // BCP 47, where the element itself states it; "und" where it takes back the one around it
-	Base string // where the element itself states xml:base, resolved
-}
-
-// IsZero reports whether the text is not stated. An empty text that is stated has a Type.
-func (t Text) IsZero() bool { return t.Type == "" && t.Value == "" }
-
-// A Content is atom:content (RFC 4287 §4.1.3), in one of five forms:
-//
-//	Type PlainText, HTML, XHTML    Value is as in a Text
-//	Type is an XML media type      Value is one element as XML that declares every prefix it uses
-//	Type is text/…                 Value is the text
-//	Type is another media type     Value is base64, of which Readers leave out the white space
-//	Href is not empty (src)        the content is there; Type is a media type or not stated
-//
-// Of the Link, Href, Type, Lang, Digests, Modified and Attrs are used; Length is read,
-// but not written, for only links have one. The zero Content is "not stated".
-type Content struct {
-	websync.Link
-
-	// Value is the content if it is inline.
-	Value string
-
-	// Base is xml:base where the element itself states it, resolved.
-	Base string
-}
-
-// IsZero reports whether there is no content. Empty content that is stated has a Type.
-func (c *Content) IsZero() bool { return c.Type == "" && c.Href == "" && c.Value == "" }
-
-// date3339 reads a date as Atom has it: RFC 3339, with a time, seconds, a zone, and the
-// letters T and Z as capitals (RFC 4287 §3.3). What is only a departure from that, and
-// has a time all the same, is returned with its fault.
-func date3339[T syntax.Text](s T) (d websync.Datetime, fault string) {
-	d, err := websync.ParseDatetime(string(s))
-	switch {
-	case err != nil:
-		d, fault, err = websync.ParseDatetimeLenient(string(s))
-		if err != nil {
-			return websync.Datetime{}, "not an RFC 3339 date: " + err.Error()
+// construct reads a text construct (RFC 4287 §3.1).
+func (r *Reader) construct(t *textView, s *scope) (err error) {
+	valid := true
+	t.Type = PlainText
+	if len(r.scan.Attrs()) > 0 {
+		t.Lang, t.Base = r.stated(s.inherited)
+		if stated, ok := r.scan.Attr("", "type"); ok {
+			t.Type, valid = r.textType(stated)
 		}
-		return d, "not an RFC 3339 date: " + fault
-	case d.Precision() <= websync.PrecisionDay:
-		return d, "a date without a time"
-	case d.Precision() < websync.PrecisionSecond:
-		return d, "a time without seconds"
-	case syntax.IndexAny(s, "tz") < len(s):
-		return d, "a small t or z"
 	}
-	return d, ""
+	if t.Type == XHTML {
+		t.Value, err = r.div()
+	} else {
+		var text []byte
+		text, err = r.characters(&ruleTextElement, t.Type == HTML)
+		t.Value = xmlscan.Trim(text)
+	}
+	if r.check != nil && valid && err == nil {
+		r.check.construct(s, t)
+	}
+	return err
+}
+
+// textType reads the type of a text construct. Some publishers write a media type, which
+// is not valid.
+func (r *Reader) textType(stated []byte) (form string, valid bool) {
+	for _, form := range [...]string{PlainText, HTML, XHTML} {
+		if string(stated) == form {
+			return form, true
+		}
+	}
+	r.reportChild(ruleTextType, stated, "type must be text, html or xhtml")
+	t := syntax.Essence(xmlscan.Trim(stated))
+	switch {
+	case syntax.EqualFold(t, HTML), syntax.EqualFold(t, "text/html"):
+		return HTML, false
+	case syntax.EqualFold(t, XHTML), syntax.EqualFold(t, "application/xhtml+xml"):
+		return XHTML, false
+	}
+	return PlainText, false
+}
+
+const (
+	divStart = `<div xmlns="` + xhtmlNamespace + `">`
+	divEnd   = `</div>`
+)
+
+// div reads what should be one div of XHTML. What is not, it puts into one.
+func (r *Reader) div() ([]byte, error) {
+	v := &r.view
+	local := r.scan.Name().Local
+	from := len(v.buf)
+	v.buf = append(v.buf, divStart...)
+	inside := len(v.buf)
+	divs, faults := 0, 0
+	fault := func(at position, value, message string) {
+		if faults++; faults == 1 {
+			r.report(ruleXHTML, at, local, []byte(value), message)
+		}
+	}
+	for {
+		kind, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if kind == xmlscan.End {
+			break
+		}
+		if kind == xmlscan.Text {
+			if text := r.scan.Text(); len(xmlscan.Trim(text)) > 0 && r.fits(from, len(text)) {
+				fault(r.position(), string(xmlscan.Trim(text)), "xhtml must be one div, with no text beside it")
+				if v.buf, err = xmlscan.AppendText(v.buf, string(text)); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		name := r.scan.Name()
+		isDiv := name == xmlscan.Name{Space: xhtmlNamespace, Local: "div"}
+		if isDiv {
+			divs++
+		}
+		if !isDiv || divs > 1 {
+			fault(r.position(), name.Local, "xhtml must be one div of XHTML, with no element beside it")
+		}
+		stop := r.scan.Stop
+		if isDiv && r.check != nil {
+			r.scan.Stop = r.check.inDiv(local)
+		}
+		err = r.captureInside(from)
+		r.scan.Stop = stop
+		if err != nil {
+			return nil, err
+		}
+	}
+	if divs == 1 && faults == 0 {
+		return v.from(inside), nil
+	}
+	if divs == 0 {
+		fault(r.at, "", "xhtml must be one div")
+	}
+	v.buf = append(v.buf, divEnd...)
+	return v.from(from), nil
+}
+
+// inlineOrElsewhere reads the content of an entry (RFC 4287 §4.1.3).
+func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
+	c := &r.view.content
+	lang, base := r.stated(s.inherited)
+	r.linkAttrs(&c.linkView, s.with("", base).base, false)
+	c.Lang, c.Base = r.view.add([]byte(lang)), base
+	r.inContent, r.scan.MaxValue = true, r.maxContent()
+	defer func() { r.inContent, r.scan.MaxValue = false, r.MaxValue }()
+	if _, elsewhere := r.scan.Attr("", "src"); elsewhere {
+		return r.contentElsewhere(c)
+	}
+	return r.inline(c)
+}
+
+// inline reads content that is in the entry.
+func (r *Reader) inline(c *contentView) (err error) {
+	form, valid := r.contentForm(c)
+	switch {
+	case form == XHTML:
+		c.Value, err = r.div()
+	case form == HTML:
+		c.Value, err = r.characters(&ruleContentElement, true)
+	case form == PlainText, syntax.IsText(c.Type) && !syntax.IsXML(c.Type):
+		c.Value, err = r.characters(&ruleContentElement, false)
+	default:
+		c.Value, err = r.embedded(syntax.IsXML(c.Type), valid)
+	}
+	if r.check != nil && valid && err == nil {
+		r.check.content(c, form)
+	}
+	return err
+}
+
+// contentForm reads the type of inline content. It returns PlainText, HTML, XHTML, or ""
+// for a media type.
+func (r *Reader) contentForm(c *contentView) (form string, valid bool) {
+	stated, ok := r.scan.Attr("", "type")
+	if len(c.Type) == 0 {
+		c.Type = r.view.add([]byte(PlainText))
+	}
+	for _, form := range [...]string{PlainText, HTML, XHTML} {
+		if !syntax.EqualFold(c.Type, form) {
+			continue
+		}
+		valid := string(c.Type) == form && (r.check == nil || !ok || string(stated) == form)
+		if !valid {
+			r.reportChild(ruleContentType, stated, "type must be text, html, xhtml or a media type")
+			c.Type = r.view.add([]byte(form))
+		}
+		return form, valid
+	}
+	return "", r.check == nil || r.check.contentType(stated)
+}
+
+// contentElsewhere reads the type of content with src, and that there is nothing inside.
+func (r *Reader) contentElsewhere(c *contentView) error {
+	media := ""
+	switch {
+	case syntax.EqualFold(c.Type, PlainText):
+		media = "text/plain"
+	case syntax.EqualFold(c.Type, HTML):
+		media = "text/html"
+	case syntax.EqualFold(c.Type, XHTML):
+		media = "application/xhtml+xml"
+	}
+	if media != "" {
+		r.reportChild(ruleContentSrc, c.Type, "type must be a media type if the content has src")
+		c.Type = r.view.add([]byte(media))
+	}
+	if r.check != nil {
+		r.check.contentElsewhere(media == "")
+	}
+	text, err := r.characters(&ruleContentSrc, false)
+	if len(xmlscan.Trim(text)) > 0 {
+		r.reportChild(ruleContentSrc, text, "content must be empty if it has src")
+	}
+	return err
+}
+
+// embedded reads content of a media type: one element if it is XML, else Base64, of which
+// it leaves out the white space.
+func (r *Reader) embedded(isXML, valid bool) ([]byte, error) {
+	v := &r.view
+	from := len(v.buf)
+	end, elements := from, 0 // of the text
+	if isXML {
+		r.scan.Stop = func(xmlscan.Name) bool { return false } // it may well be an entry or a feed
+		defer func() { r.scan.Stop = r.stops }()
+	}
+	for {
+		kind, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if kind == xmlscan.End {
+			break
+		}
+		if kind == xmlscan.Text {
+			if text := r.scan.Text(); elements == 0 && r.fits(from, len(text)) {
+				v.buf = append(v.buf, text...)
+				end = len(v.buf)
+			}
+			continue
+		}
+		if elements++; elements == 1 {
+			if !isXML {
+				r.reportMixed(&ruleContentElement)
+			}
+			v.buf, err = r.scan.AppendElement(v.buf)
+		} else {
+			err = r.scan.Skip()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	raw, element := v.buf[from:end], v.from(end)
+	text := xmlscan.Trim(raw)
+	switch {
+	case elements == 0 && isXML:
+		r.reportChild(ruleContentXML, nil, "content of an XML type must be one element: there is none")
+		return text, nil
+	case !isXML:
+		if r.check != nil && valid {
+			r.check.base64(raw)
+		}
+		if elements == 0 {
+			return dropSpace(text), nil
+		}
+	case elements > 1:
+		r.reportChild(ruleContentXML, nil, fmt.Sprintf("content of an XML type must be one element: there are %d, and the first counts", elements))
+	case len(text) > 0:
+		r.reportChild(ruleContentXML, text, "content of an XML type must be one element, with no text beside it")
+	}
+	return element, nil
+}
+
+// dropSpace removes white space in place.
+func dropSpace(b []byte) []byte {
+	if !bytes.ContainsAny(b, " \t\r\n") {
+		return b
+	}
+	kept := b[:0]
+	for _, c := range b {
+		if !syntax.IsSpace(c) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
 }

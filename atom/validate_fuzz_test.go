@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -86,21 +85,5 @@ func FuzzValidate(f *testing.F) {
 				require.NoError(t, err)
 			}
 		}
-	})
-}
-
-// FuzzDigests: what is read is written as it is read again.
-func FuzzDigests(f *testing.F) {
-	f.Add("sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad https://example.org/1\ncrc:1 a b\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		digests, err := atom.ReadDigests(strings.NewReader(text))
-		if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' }) {
-			return
-		}
-		var b strings.Builder
-		require.NoError(t, atom.WriteDigests(&b, digests))
-		again, err := atom.ReadDigests(strings.NewReader(b.String()))
-		require.NoError(t, err)
-		require.Equal(t, digests, again)
 	})
 }

@@ -166,9 +166,10 @@ var validateCases = map[string]validateCase{
 	// Sources.
 	"a source that lacks all": wants(vEntry("<source/>"), "warning source-lacks 4 [source]", "warning source-lacks 4 [source]", "warning source-lacks 4 [source]"),
 	"a source with two ids":   wants(vEntry(atSource+"<id>urn:ex:t</id></source>"), "error source-child 4 [id]"),
-	"an entry in a source":    wants(vEntry(atSource+"<entry/></source>"), "error unknown-element 4 [entry]", "error nesting 4 [entry]"),
-	"an archive in a source":  wants(vEntry(atSource + "<fh:archive/></source>")),
-	"two sources":             wants(vEntry(atSource+"</source>"+atSource+"</source>"), "error entry-child 4 [source]"),
+	"an entry in a source": wants(vEntry(atSource+"<entry/></source>"), "error nesting 4 [entry]",
+		"error entry-child 4 [entry]", "error entry-child 4 [entry]", "error entry-child 4 [entry]", "error entry-alternate 4 [entry]"),
+	"an archive in a source": wants(vEntry(atSource + "<fh:archive/></source>")),
+	"two sources":            wants(vEntry(atSource+"</source>"+atSource+"</source>"), "error entry-child 4 [source]"),
 
 	// Entries.
 	"an entry without all": wants(vFeed("<entry/>"), "error entry-child 3 [entry]", "error entry-child 3 [entry]", "error entry-child 3 [entry]", "error entry-alternate 3 [entry]"),
@@ -204,7 +205,7 @@ var validateCases = map[string]validateCase{
 	"space in a date":     wants(vEntry("<published> 2025-04-01T00:00:00Z </published>"), "error space 4 [published]"),
 	"space in an id":      wants(vFeed("<entry><id>\nurn:ex:1\n</id><title>E</title><updated>2025-05-01T00:00:00Z</updated>"+validateLink+"</entry>"), "error space 3 [id]"),
 	"ids of a scheme":     wants(vFeed(vTomb("urn:1", "2025-05-01T00:00:00Z")+vItem("tag:example.org,2024", "2025-05-01T00:00:00Z")+vItem("urn:uuid:1", "2025-05-01T00:00:00Z")), "warning id-scheme 4 [deleted-entry]", "warning id-scheme 5 [id]", "warning id-scheme 6 [id]"),
-	"an entry in another": wants(vFeed("<entry>"+validateItem+validateLink+vItem("urn:ex:2", "2025-05-01T00:00:00Z")+"</entry>"), "error unknown-element 4 [entry]", "error nesting 4 [entry]"),
+	"an entry in another": wants(vFeed("<entry>"+validateItem+validateLink+vItem("urn:ex:2", "2025-05-01T00:00:00Z")+"</entry>"), "error nesting 4 [entry]"),
 	"space in a link":     wants(vFeed("<link rel='via' href=' x '/>"), "error space 3 [link]"),
 	"a language":          wants(vEntry("<rights xml:lang='en_GB'>x</rights>"), "error lang 4 [rights]"),
 	"no language":         wants(vEntry("<rights xml:lang=''>x</rights>")),
@@ -634,7 +635,7 @@ func ExampleValidate() {
 	fmt.Println(sum.Kind, sum.Entries, sum.Errors, err)
 	// Output:
 	// feed.xml:4:3: error: a date without a time: "2025-06-01" (atom-date, RFC 4287 §3.3)
-	// feed.xml:6:3: error: neither content nor an alternate link (atom-entry-alternate, RFC 4287 §4.1.2)
-	// feed.xml:1:1: error: no author, and 1 of 1 entries have none of their own (atom-feed-author, RFC 4287 §4.1.1)
+	// feed.xml:6:3: error: an entry without content must have an alternate link (atom-entry-alternate, RFC 4287 §4.1.2)
+	// feed.xml:1:1: error: a feed must have an author, or each entry: 1 of 1 entries have none (atom-feed-author, RFC 4287 §4.1.1)
 	// feed 1 3 <nil>
 }

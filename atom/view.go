@@ -7,104 +7,98 @@ import (
 )
 
 // A View is an [Item] whose bytes belong to the [Reader]: they are valid until the next
-// call of NextView, Next or All, and so are its slices. Strings may be kept. Clone makes
-// all of it last.
-//
-// Its fields are those of an [Entry], or of a [Tombstone] if Deleted is set.
+// call of NextView, Next or All. Clone copies the whole item.
 type View struct {
-	// Deleted says that the View is of a Tombstone: ID is then its Ref, Updated its When,
-	// and UpdatedText its WhenText.
+	// Deleted reports that the View is of a Tombstone: ID is then its Ref, and Updated its
+	// When.
 	Deleted bool
 
-	ID            []byte
-	Updated       websync.Datetime
-	UpdatedText   []byte
-	Published     websync.Datetime
-	PublishedText []byte
+	ID      []byte
+	Updated websync.Datetime
 
-	Title, Summary, Rights TextView
-	Authors, Contributors  []PersonView
-	Categories             []CategoryView
-	Content                ContentView
-	Links                  []LinkView
-	Source                 *Feed // needs memory of its own, and may be kept
-	Elements               []ElementView
+	Line, Column int // where the item starts, from 1
 
-	// Form, By and Comment are of a Tombstone.
-	Form    TombstoneForm
-	By      PersonView
-	Comment TextView
+	updatedText   []byte
+	published     websync.Datetime
+	publishedText []byte
 
-	Lang, Base   string
-	Line, Column int
+	title, summary, rights textView
+	authors, contributors  []personView
+	categories             []categoryView
+	content                contentView
+	links                  []linkView
+	source                 *Feed // needs memory of its own
+	elements               []elementView
 
-	buf     []byte // holds what the views above show; an older one lives on where it had to grow
-	digests []DigestView
-	attrs   []AttrView
-	kept    int // about the size of what there can be any number of
+	by      personView // of a Tombstone, like comment
+	comment textView
+
+	lang, base string
+
+	buf     []byte // holds the bytes of all views; an older one lives on where it had to grow
+	digests []digestView
+	attrs   []attrView
 }
 
-// A TextView is a [Text] whose Value belongs to the Reader.
-type TextView struct {
+// The types below are those without View in their names, with bytes of the Reader.
+
+type textView struct {
 	Type       string
 	Value      []byte
 	Lang, Base string
 }
 
-// A PersonView is a [websync.Person] whose bytes belong to the Reader.
-type PersonView struct{ Name, Email, URI []byte }
+type personView struct{ Name, Email, URI []byte }
 
-func (p *PersonView) isZero() bool { return len(p.Name) == 0 && len(p.Email) == 0 && len(p.URI) == 0 }
+func (p *personView) isZero() bool { return len(p.Name) == 0 && len(p.Email) == 0 && len(p.URI) == 0 }
 
-// A CategoryView is a [Category] whose bytes belong to the Reader.
-type CategoryView struct {
+type categoryView struct {
 	Term, Scheme, Label []byte
 	Lang                string
 }
 
-// A LinkView is a [websync.Link] whose bytes and slices belong to the Reader.
-type LinkView struct {
+type linkView struct {
 	Rel, Href, Type, Lang, Title []byte
 
 	Length   int64
-	Digests  []DigestView
+	Digests  []digestView
 	Modified websync.Datetime
-	Attrs    []AttrView
+	Attrs    []attrView
 }
 
-// A DigestView is a [websync.Digest] whose Sum belongs to the Reader.
-type DigestView struct {
+type digestView struct {
 	Algorithm string
 	Sum       []byte
 }
 
-// An AttrView is a [websync.Attr] whose Value belongs to the Reader.
-type AttrView struct {
+func (d digestView) digest() websync.Digest {
+	return websync.Digest{Algorithm: d.Algorithm, Sum: string(d.Sum)}
+}
+
+type attrView struct {
 	Space, Local string
 	Value        []byte
 }
 
-// A ContentView is a [Content] whose bytes and slices belong to the Reader.
-type ContentView struct {
-	LinkView
+type contentView struct {
+	linkView
 	Value []byte
 	Base  string
 }
 
-// An ElementView is a [websync.Element] whose XML belongs to the Reader.
-type ElementView struct {
+type elementView struct {
 	Space, Local string
 	XML          []byte
 }
 
-// reset makes v the view of an item that starts at line and column, keeping its memory.
-func (v *View) reset(line, column int) {
-	authors, contributors, categories := v.Authors[:0], v.Contributors[:0], v.Categories[:0]
-	links, elements := v.Links[:0], v.Elements[:0]
+// reset makes v the view of an item that starts at p, keeping its memory.
+func (v *View) reset(p position) {
+	authors, contributors, categories := v.authors[:0], v.contributors[:0], v.categories[:0]
+	links, elements := v.links[:0], v.elements[:0]
 	buf, digests, attrs := v.buf[:0], v.digests[:0], v.attrs[:0]
 	*v = View{}
-	v.Line, v.Column = line, column
-	v.Authors, v.Contributors, v.Categories, v.Links, v.Elements = authors, contributors, categories, links, elements
+	v.Line, v.Column = p.line, p.column
+	v.authors, v.contributors, v.categories, v.links, v.elements = authors, contributors, categories, links, elements
 	v.buf, v.digests, v.attrs = buf, digests, attrs
 }
 
@@ -146,20 +140,20 @@ func (k *keeper) entry(v *View) *Entry {
 	block := new(entryBlock)
 	e := &block.Entry
 	e.ID = k.text(v.ID)
-	k.construct(&e.Title, &v.Title)
-	k.construct(&e.Summary, &v.Summary)
-	k.construct(&e.Rights, &v.Rights)
-	e.Updated, e.UpdatedText = v.Updated, k.text(v.UpdatedText)
-	e.Published, e.PublishedText = v.Published, k.text(v.PublishedText)
-	e.Authors = k.persons(block.authors[:], v.Authors)
-	e.Contributors = k.persons(nil, v.Contributors)
-	e.Categories = k.categories(block.categories[:], v.Categories)
-	k.link(&e.Content.Link, &v.Content.LinkView, block.digests[:])
-	e.Content.Value, e.Content.Base = k.text(v.Content.Value), v.Content.Base
-	e.Links = k.links(block.links[:], v.Links)
-	e.Source = v.Source
-	e.Elements = k.elements(v.Elements)
-	e.Lang, e.Base = v.Lang, v.Base
+	k.construct(&e.Title, &v.title)
+	k.construct(&e.Summary, &v.summary)
+	k.construct(&e.Rights, &v.rights)
+	e.Updated, e.UpdatedText = v.Updated, k.text(v.updatedText)
+	e.Published, e.PublishedText = v.published, k.text(v.publishedText)
+	e.Authors = k.persons(block.authors[:], v.authors)
+	e.Contributors = k.persons(nil, v.contributors)
+	e.Categories = k.categories(block.categories[:], v.categories)
+	k.link(&e.Content.Link, &v.content.linkView, block.digests[:])
+	e.Content.Value, e.Content.Base = k.text(v.content.Value), v.content.Base
+	e.Links = k.links(block.links[:], v.links)
+	e.Source = v.source
+	e.Elements = k.elements(v.elements)
+	e.Lang, e.Base = v.lang, v.base
 	e.Line, e.Column = v.Line, v.Column
 	return e
 }
@@ -167,14 +161,13 @@ func (k *keeper) entry(v *View) *Entry {
 func (k *keeper) tombstone(v *View) *Tombstone {
 	t := new(Tombstone)
 	t.Ref = k.text(v.ID)
-	t.When, t.WhenText = v.Updated, k.text(v.UpdatedText)
-	t.By = k.person(&v.By)
-	k.construct(&t.Comment, &v.Comment)
-	t.Links = k.links(nil, v.Links)
-	t.Source = v.Source
-	t.Elements = k.elements(v.Elements)
-	t.Form = v.Form
-	t.Lang, t.Base = v.Lang, v.Base
+	t.When, t.WhenText = v.Updated, k.text(v.updatedText)
+	t.By = k.person(&v.by)
+	k.construct(&t.Comment, &v.comment)
+	t.Links = k.links(nil, v.links)
+	t.Source = v.source
+	t.Elements = k.elements(v.elements)
+	t.Lang, t.Base = v.lang, v.base
 	t.Line, t.Column = v.Line, v.Column
 	return t
 }
@@ -188,11 +181,11 @@ func (k *keeper) text(b []byte) string {
 	return k.String()[n:]
 }
 
-func (k *keeper) construct(kept *Text, t *TextView) {
+func (k *keeper) construct(kept *Text, t *textView) {
 	kept.Type, kept.Value, kept.Lang, kept.Base = t.Type, k.text(t.Value), t.Lang, t.Base
 }
 
-func (k *keeper) person(p *PersonView) websync.Person {
+func (k *keeper) person(p *personView) websync.Person {
 	return websync.Person{Name: k.text(p.Name), Email: k.text(p.Email), URI: k.text(p.URI)}
 }
 
@@ -208,7 +201,7 @@ func sliceOf[T any](room []T, n int) []T {
 	return make([]T, n)
 }
 
-func (k *keeper) persons(room []websync.Person, views []PersonView) []websync.Person {
+func (k *keeper) persons(room []websync.Person, views []personView) []websync.Person {
 	all := sliceOf(room, len(views))
 	for i := range views {
 		all[i] = k.person(&views[i])
@@ -216,7 +209,7 @@ func (k *keeper) persons(room []websync.Person, views []PersonView) []websync.Pe
 	return all
 }
 
-func (k *keeper) categories(room []Category, views []CategoryView) []Category {
+func (k *keeper) categories(room []Category, views []categoryView) []Category {
 	all := sliceOf(room, len(views))
 	for i := range views {
 		all[i] = k.category(&views[i])
@@ -224,11 +217,11 @@ func (k *keeper) categories(room []Category, views []CategoryView) []Category {
 	return all
 }
 
-func (k *keeper) category(c *CategoryView) Category {
+func (k *keeper) category(c *categoryView) Category {
 	return Category{Term: k.text(c.Term), Scheme: k.text(c.Scheme), Label: k.text(c.Label), Lang: c.Lang}
 }
 
-func (k *keeper) links(room []websync.Link, views []LinkView) []websync.Link {
+func (k *keeper) links(room []websync.Link, views []linkView) []websync.Link {
 	all := sliceOf(room, len(views))
 	for i := range views {
 		k.link(&all[i], &views[i], nil)
@@ -236,7 +229,7 @@ func (k *keeper) links(room []websync.Link, views []LinkView) []websync.Link {
 	return all
 }
 
-func (k *keeper) link(kept *websync.Link, l *LinkView, room []websync.Digest) {
+func (k *keeper) link(kept *websync.Link, l *linkView, room []websync.Digest) {
 	kept.Rel, kept.Href, kept.Type = k.text(l.Rel), k.text(l.Href), k.text(l.Type)
 	kept.Lang, kept.Title = k.text(l.Lang), k.text(l.Title)
 	kept.Length, kept.Modified = l.Length, l.Modified
@@ -250,7 +243,7 @@ func (k *keeper) link(kept *websync.Link, l *LinkView, room []websync.Digest) {
 	}
 }
 
-func (k *keeper) elements(views []ElementView) []websync.Element {
+func (k *keeper) elements(views []elementView) []websync.Element {
 	all := sliceOf[websync.Element](nil, len(views))
 	for i := range views {
 		all[i] = k.element(&views[i])
@@ -258,6 +251,6 @@ func (k *keeper) elements(views []ElementView) []websync.Element {
 	return all
 }
 
-func (k *keeper) element(e *ElementView) websync.Element {
+func (k *keeper) element(e *elementView) websync.Element {
 	return websync.Element{Space: e.Space, Local: e.Local, XML: k.text(e.XML)}
 }

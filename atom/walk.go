@@ -672,8 +672,8 @@ func (c *candidate) follow(via []byte) {
 
 // viewVia returns the target of the first via link.
 func viewVia(v *View) []byte {
-	for i := range v.Links {
-		if l := &v.Links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
+	for i := range v.links {
+		if l := &v.links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
 			return l.Href
 		}
 	}

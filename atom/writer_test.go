@@ -106,8 +106,8 @@ func fullTombstone(t require.TestingT) atom.Tombstone {
 	return atom.Tombstone{
 		Ref: "https://www.example.com/lag/1", When: written(t, "2024-05-02T03:04:05Z"), Lang: "en", Base: "https://www.example.com/",
 		By: websync.Person{Name: "The editor", Email: "editor@example.com"}, Comment: plainText("Published by mistake"),
-		Links:  []websync.Link{{Rel: "via", Href: "https://source.example/1"}},
-		Source: &atom.Feed{ID: "urn:example:source"}, Form: atom.GDataDeleted,
+		Links:    []websync.Link{{Rel: "via", Href: "https://source.example/1"}},
+		Source:   &atom.Feed{ID: "urn:example:source"},
 		Elements: []websync.Element{{Space: "urn:x", Local: "a", XML: "<a xmlns='urn:x'/>"}},
 	}
 }

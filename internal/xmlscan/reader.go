@@ -314,6 +314,16 @@ func (r *Reader) Name() Name {
 	return Name{}
 }
 
+// Parent returns the resolved name of the element that the current Start is a child of;
+// the zero Name if that is the root.
+func (r *Reader) Parent() Name {
+	if n := r.Depth() - 1; r.kind == Start && n > 0 {
+		f := &r.stack[n-1]
+		return Name{f.space, f.name.local}
+	}
+	return Name{}
+}
+
 // current returns the element of the current Start or End.
 func (r *Reader) current() *frame {
 	n := r.Depth()

@@ -253,6 +253,16 @@ func TestSkip(t *testing.T) {
 	assert.Equal(t, io.EOF, err)
 }
 
+func TestParent(t *testing.T) {
+	r := newReader("<a xmlns='urn:a'><b/></a>")
+	nextStart(t, r, "a")
+	assert.Zero(t, r.Parent())
+	nextStart(t, r, "b")
+	assert.Equal(t, xmlscan.Name{Space: "urn:a", Local: "a"}, r.Parent())
+	require.NoError(t, r.Skip())
+	assert.Zero(t, r.Parent(), "an End has none")
+}
+
 func TestElementText(t *testing.T) {
 	cases := []struct{ doc, want string }{
 		{"<b>text</b>", "text"},

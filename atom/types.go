@@ -14,6 +14,8 @@ const (
 	xmlNamespace       = "http://www.w3.org/XML/1998/namespace"        // xml:base, xml:lang
 )
 
+const feedType = "application/atom+xml"
+
 // A Kind says what a document is.
 type Kind uint8
 
@@ -148,4 +150,99 @@ type Generator struct {
 	Name    string
 	URI     string
 	Version string
+}
+
+// The types of a [Text], and of a [Content] beside media types.
+const (
+	PlainText = "text"
+	HTML      = "html"
+	XHTML     = "xhtml"
+)
+
+// A Text is a text construct (RFC 4287 §3.1). The zero Text is "not stated".
+type Text struct {
+	// Type is PlainText, HTML or XHTML. Writers take an empty one of a Text with a Value
+	// for PlainText.
+	Type string
+
+	// Value is the text: plain, HTML as it is after XML's escapes are undone, or, of
+	// XHTML, the div element as XML that declares every prefix it uses. Readers leave out
+	// the white space around it.
+	Value string
+
+	Lang string // BCP 47, where the element itself states it; "und" where it takes back the one around it
+	Base string // where the element itself states xml:base, resolved
+}
+
+// IsZero reports whether the text is not stated. An empty text that is stated has a Type.
+func (t Text) IsZero() bool { return t.Type == "" && t.Value == "" }
+
+// A Content is atom:content (RFC 4287 §4.1.3), in one of five forms:
+//
+//	Type PlainText, HTML, XHTML    Value is as in a Text
+//	Type is an XML media type      Value is one element as XML that declares every prefix it uses
+//	Type is text/…                 Value is the text
+//	Type is another media type     Value is base64, of which Readers leave out the white space
+//	Href is not empty (src)        the content is there; Type is a media type or not stated
+//
+// Of the Link, Href, Type, Lang, Digests, Modified and Attrs are used; Length is read,
+// but not written, for only links have one. The zero Content is "not stated".
+type Content struct {
+	websync.Link
+
+	// Value is the content if it is inline.
+	Value string
+
+	// Base is xml:base where the element itself states it, resolved.
+	Base string
+}
+
+// IsZero reports whether there is no content. Empty content that is stated has a Type.
+func (c *Content) IsZero() bool { return c.Type == "" && c.Href == "" && c.Value == "" }
+
+// A Tombstone says that an entry is gone (RFC 6721).
+type Tombstone struct {
+	// Ref is the id of the entry: trimmed, otherwise byte for byte.
+	Ref string
+
+	When     websync.Datetime
+	WhenText string // the text of when where it is not RFC 3339, otherwise empty
+
+	By      websync.Person // zero: not stated
+	Comment Text
+	Links   []websync.Link
+	Source  *Feed
+
+	// Elements are the elements of other namespaces, signatures among them, in their
+	// order.
+	Elements []websync.Element
+
+	Lang string // BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if the tombstone takes that back
+	Base string
+
+	// Line and Column say where the tombstone starts, from 1; the column counts bytes of
+	// UTF-8. Writers ignore them.
+	Line, Column int
+}
+
+// An Item is what a feed lists: an entry or a tombstone. One of the two is set.
+type Item struct {
+	Entry     *Entry
+	Tombstone *Tombstone
+}
+
+// ID returns the id of the entry that is there or gone.
+func (i Item) ID() string {
+	if i.Tombstone != nil {
+		return i.Tombstone.Ref
+	}
+	return i.Entry.ID
+}
+
+// Time returns updated of an entry, when of a tombstone.
+func (i Item) Time() websync.Datetime {
+	if i.Tombstone != nil {
+		return i.Tombstone.When
+	}
+	return i.Entry.Updated
 }

@@ -1,0 +1,915 @@
+package atom
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+const (
+	maxKept  = 4 << 20 // bytes, roughly, of what one item, or the feed itself, can have any number of
+	perChild = 256     // bytes that a link, a person and so on take beside their text
+	maxRaw   = 1024    // bytes of a text that is kept because it could not be read
+)
+
+// A children is a set of child elements.
+type children uint32
+
+const (
+	childID children = 1 << iota
+	childTitle
+	childUpdated
+	childSubtitle
+	childSummary
+	childRights
+	childPublished
+	childContent
+	childSource
+	childGenerator
+	childIcon
+	childLogo
+	childAuthor
+	childContributor
+	childCategory
+	childLink
+	childName
+	childURI
+	childEmail
+	childBy
+	childComment
+	childComplete
+	childArchive
+	childTombstone
+
+	repeatedChildren = childAuthor | childContributor | childCategory | childLink
+	historyMarks     = childComplete | childArchive
+	metadataChildren = childID | childTitle | childSubtitle | childRights | childUpdated | childGenerator | childIcon | childLogo |
+		historyMarks | repeatedChildren
+)
+
+func (c children) has(child children) bool { return c&child != 0 }
+
+// A model is what Atom says of an element that holds others.
+type model struct {
+	children, required children
+	surplus, lacks     *Rule // one too many of an element; none of a required one
+}
+
+var (
+	feedModel   = model{metadataChildren, childID | childTitle | childUpdated, &ruleFeedChild, &ruleFeedChild}
+	sourceModel = model{metadataChildren, childID | childTitle | childUpdated, &ruleSourceChild, &ruleSourceLacks}
+	entryModel  = model{childID | childTitle | childSummary | childRights | childUpdated | childPublished | childContent | childSource | repeatedChildren,
+		childID | childTitle | childUpdated, &ruleEntryChild, &ruleEntryChild}
+	tombstoneModel = model{childBy | childComment | childLink | childSource, 0, &ruleTombstoneChild, nil}
+	personModel    = model{childName | childURI | childEmail, childName, &rulePersonChild, &rulePersonChild}
+)
+
+// A scope is an open element that holds others.
+type scope struct {
+	*model
+	name string // local
+	at   position
+	inherited
+	seen, twice children // twice: of which there is one too many
+	kept        int      // about the size of what there can be any number of
+}
+
+// scopeOf returns the scope of the element whose Start is current.
+func (r *Reader) scopeOf(m *model, at position, in inherited) scope {
+	return scope{model: m, name: r.scan.Name().Local, at: at, inherited: in.with(r.stated(in))}
+}
+
+// childOf returns which child of s has this name; 0 if s has no such child.
+func (r *Reader) childOf(s *scope, name xmlscan.Name) (child children) {
+	switch {
+	case r.own(name.Space):
+		child = childNamed(name.Local)
+	case name.Space == HistoryNamespace && name.Local == "complete":
+		child = childComplete
+	case name.Space == HistoryNamespace && name.Local == "archive":
+		child = childArchive
+	case name.Space == TombstoneNamespace && name.Local == "by":
+		child = childBy
+	case name.Space == TombstoneNamespace && name.Local == "comment":
+		child = childComment
+	}
+	return child & s.children
+}
+
+func childNamed(local string) children {
+	switch local {
+	case "id":
+		return childID
+	case "title":
+		return childTitle
+	case "subtitle":
+		return childSubtitle
+	case "summary":
+		return childSummary
+	case "rights":
+		return childRights
+	case "updated":
+		return childUpdated
+	case "published":
+		return childPublished
+	case "content":
+		return childContent
+	case "source":
+		return childSource
+	case "generator":
+		return childGenerator
+	case "icon":
+		return childIcon
+	case "logo":
+		return childLogo
+	case "author":
+		return childAuthor
+	case "contributor":
+		return childContributor
+	case "category":
+		return childCategory
+	case "link":
+		return childLink
+	case "name":
+		return childName
+	case "uri":
+		return childURI
+	case "email":
+		return childEmail
+	}
+	return 0
+}
+
+// A childOrder is the first children of the last entry: those of the next one are often
+// the same.
+type childOrder [12]struct {
+	local string
+	child children
+}
+
+// childNamed is childNamed for child n of an entry.
+func (o *childOrder) childNamed(n int, local string) children {
+	if n >= len(o) {
+		return childNamed(local)
+	}
+	if o[n].local != local {
+		o[n].local, o[n].child = local, childNamed(local)
+	}
+	return o[n].child
+}
+
+// admits reports whether the current element, a child of s, counts: there is room for it,
+// and it is not one too many.
+func (r *Reader) admits(s *scope, child children) bool {
+	surplus := s.seen & child &^ (repeatedChildren | historyMarks)
+	s.seen |= child
+	return surplus == 0 && s.kept <= maxKept && r.check == nil || r.admitsOdd(s, child, surplus != 0)
+}
+
+// admitsOdd is admits where there is something to report, or may be.
+func (r *Reader) admitsOdd(s *scope, child children, surplus bool) bool {
+	ok := !surplus
+	if surplus {
+		r.reportSurplus(s, child)
+	}
+	if child&repeatedChildren != 0 {
+		ok = r.hasRoom(s.kept)
+	}
+	if r.check != nil {
+		r.check.child(s, child)
+	}
+	return ok
+}
+
+// reportSurplus reports that the current child is one too many. Validate reports that
+// once for all of its name.
+func (r *Reader) reportSurplus(s *scope, child children) {
+	if r.watched && (r.check == nil || s.twice&child == 0) {
+		s.twice |= child
+		r.reportChild(*s.surplus, nil, fmt.Sprintf("%s must have at most one %s: the first counts", s.name, r.scan.Name().Local))
+	}
+}
+
+// hasRoom reports whether one more element can be kept. For Validate, none has to be.
+func (r *Reader) hasRoom(kept int) bool {
+	if kept <= maxKept {
+		return true
+	}
+	if r.check == nil {
+		r.reportChild(ruleElementSize, nil, "more than 4 MiB of links, elements and the like: the others are left out")
+	}
+	return false
+}
+
+// discard passes over a child that does not count. Validate asks about it all the same,
+// so it is read then, and what was read is dropped.
+func (r *Reader) discard(read func() error) error {
+	if r.check == nil {
+		return r.scan.Skip()
+	}
+	view := r.view
+	err := read()
+	r.view = view
+	return err
+}
+
+// foreign reports a child of s that has no meaning there.
+func (r *Reader) foreign(s *scope, name xmlscan.Name) {
+	if r.watched && r.own(name.Space) && s.model != &tombstoneModel {
+		r.reportChild(ruleUnknown, nil, fmt.Sprintf("%s has no element %.100q", s.name, name.Local))
+	} else if r.check != nil {
+		r.check.foreign(s, name)
+	}
+}
+
+// The methods below read the element whose Start is current. Their errors are those of
+// r.scan.
+
+// source reads the feed that an item was copied from (RFC 4287 §4.2.11).
+func (r *Reader) source(in inherited) (*Feed, error) {
+	f := new(Feed)
+	f.Lang, f.Base = r.stated(in)
+	s := r.scopeOf(&sourceModel, r.at, in)
+	for {
+		tag, err := r.nextTag()
+		if err == nil && tag == xmlscan.End {
+			if r.check != nil {
+				r.check.endSource(&s)
+			}
+			return f, nil
+		}
+		if err != nil {
+			return f, err
+		}
+		if err := r.feedChild(f, &s); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// feedChild reads a child of a feed or source into f, in memory of its own.
+func (r *Reader) feedChild(f *Feed, s *scope) (err error) {
+	v := &r.view
+	buf, digests, attrs := len(v.buf), len(v.digests), len(v.attrs)
+	name := r.scan.Name()
+	switch child := r.childOf(s, name); {
+	case child == 0:
+		err = r.feedElement(f, s, name)
+	case r.admits(s, child):
+		err = r.feedValue(f, s, child)
+	default:
+		err = r.discard(func() error { return r.feedValue(new(Feed), s, child) })
+	}
+	s.kept += perChild + len(v.buf) - buf
+	v.buf, v.digests, v.attrs = v.buf[:buf], v.digests[:digests], v.attrs[:attrs]
+	return err
+}
+
+// feedElement keeps an extension of a feed.
+func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
+	v := &r.view
+	isItem := s.model == &feedModel && (strings.EqualFold(name.Local, "entry") || strings.EqualFold(name.Local, "deleted-entry"))
+	if isItem {
+		r.doubt(ruleUnknown, r.at, name.Local, []byte(name.Space), "an item must be named entry or deleted-entry, in its own namespace: this one is skipped")
+	}
+	if !isItem || !r.own(name.Space) {
+		r.foreign(s, name)
+	}
+	if !r.hasRoom(s.kept) {
+		return r.scan.Skip()
+	}
+	from := len(v.buf)
+	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from {
+		var k keeper
+		f.Elements = append(f.Elements, k.element(&elementView{name.Space, name.Local, v.from(from)}))
+	}
+	return err
+}
+
+// feedValue reads a child that Atom has.
+func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
+	var k keeper
+	switch child {
+	case childComplete:
+		return r.historyMark(&f.Complete, s)
+	case childArchive:
+		return r.historyMark(&f.Archive, s)
+	case childID:
+		id, err := r.id()
+		f.ID = k.text(id)
+		return err
+	case childTitle:
+		return r.feedText(&f.Title, s)
+	case childSubtitle:
+		return r.feedText(&f.Subtitle, s)
+	case childRights:
+		return r.feedText(&f.Rights, s)
+	case childUpdated:
+		d, text, err := r.date(&r.updated)
+		r.checkFuture(d, nil)
+		f.Updated, f.UpdatedText = d, k.text(text)
+		return err
+	case childGenerator:
+		return r.generator(&f.Generator, s.inherited)
+	case childIcon:
+		icon, err := r.reference(s.inherited)
+		f.Icon = k.text(icon)
+		return err
+	case childLogo:
+		logo, err := r.reference(s.inherited)
+		f.Logo = k.text(logo)
+		return err
+	case childAuthor:
+		return r.feedPerson(&f.Authors, s.inherited)
+	case childContributor:
+		return r.feedPerson(&f.Contributors, s.inherited)
+	case childCategory:
+		var c categoryView
+		ok, err := r.category(&c, s.inherited)
+		if ok {
+			f.Categories = append(f.Categories, k.category(&c))
+		}
+		return err
+	}
+	var l linkView
+	ok, err := r.link(&l, s)
+	if !ok && err == nil && slices.Contains(pageRelations[:], string(l.Rel)) {
+		l.Href = r.resolved(s.base, nil) // as if href were empty: a document may be lost, and a Source must notice
+		ok = len(l.Href) > 0
+	}
+	if ok {
+		f.Links = append(f.Links, k.links(nil, []linkView{l})...)
+	}
+	return err
+}
+
+// historyMark reads fh:complete or fh:archive (RFC 5005 §2, §4).
+func (r *Reader) historyMark(mark *bool, s *scope) error {
+	*mark = true
+	if r.check == nil {
+		return r.scan.Skip()
+	}
+	from := len(r.view.buf)
+	text, err := r.characters(&ruleHistoryElement, false)
+	if err == nil {
+		r.check.historyMark(s, text)
+	}
+	r.view.buf = r.view.buf[:from]
+	return err
+}
+
+func (r *Reader) feedPerson(all *[]websync.Person, in inherited) error {
+	var p personView
+	var k keeper
+	err := r.person(&p, in)
+	if !p.isZero() {
+		*all = append(*all, k.person(&p))
+	}
+	return err
+}
+
+func (r *Reader) feedText(kept *Text, s *scope) error {
+	var t textView
+	var k keeper
+	err := r.construct(&t, s)
+	k.construct(kept, &t)
+	return err
+}
+
+// generator reads what made the feed (RFC 4287 §4.2.4).
+func (r *Reader) generator(g *Generator, in inherited) error {
+	var k keeper
+	in = in.with(r.stated(in))
+	if uri, ok := r.scan.Attr("", "uri"); ok {
+		g.URI = k.text(r.resolved(in.base, uri))
+		if r.check != nil {
+			r.checkReference(&ruleIRI, "uri", uri)
+		}
+	}
+	version, _ := r.scan.Attr("", "version")
+	g.Version = k.text(version)
+	name, err := r.value()
+	if g.Name = k.text(name); g.Name == "" && err == nil && r.check != nil {
+		r.reportChild(ruleGenerator, nil, "a generator should have a name")
+	}
+	return err
+}
+
+// entry reads an entry into r.view.
+func (r *Reader) entry(s *scope) error {
+	v := &r.view
+	err := r.entryChildren(s)
+	if err != nil && err != xmlscan.ErrStopped {
+		return err
+	}
+	if len(v.ID) == 0 && (err != nil || !s.seen.has(childID)) {
+		r.loss(ruleEntryChild, s.at, "entry", nil, "an entry must have an id: this one is skipped")
+	}
+	if v.Deleted && v.Updated.IsZero() && r.check == nil { // Validate says what is wrong with updated
+		r.report(ruleTombstoneWhen, s.at, "entry", nil, "a deletion must have the time of it, in updated")
+	}
+	return err
+}
+
+func (r *Reader) entryChildren(s *scope) error {
+	for n := 0; ; n++ {
+		tag, err := r.nextTag()
+		if err != nil || tag == xmlscan.End {
+			return err
+		}
+		name := r.scan.Name()
+		child := children(0)
+		if r.own(name.Space) {
+			child = r.order.childNamed(n, name.Local) & entryModel.children
+		}
+		if err := r.entryChild(s, name, child); err != nil {
+			return err
+		}
+	}
+}
+
+// entryChild reads a child of an entry.
+func (r *Reader) entryChild(s *scope, name xmlscan.Name, child children) error {
+	switch {
+	case child == 0:
+		return r.extension(s, name)
+	case child == childID && s.seen.has(childID):
+		return r.secondID(s)
+	case !r.admits(s, child):
+		return r.discard(func() error { return r.entryValue(s, child) })
+	}
+	before := len(r.view.buf)
+	err := r.entryValue(s, child)
+	if child&repeatedChildren != 0 {
+		s.kept += perChild + len(r.view.buf) - before
+	}
+	return err
+}
+
+// entryValue reads a child of an entry that Atom has.
+func (r *Reader) entryValue(s *scope, child children) (err error) {
+	v := &r.view
+	switch child {
+	case childID:
+		v.ID, err = r.id()
+	case childTitle:
+		err = r.construct(&v.title, s)
+	case childSummary:
+		err = r.construct(&v.summary, s)
+	case childRights:
+		err = r.construct(&v.rights, s)
+	case childUpdated:
+		v.Updated, v.updatedText, err = r.date(&r.updated)
+		r.checkFuture(v.Updated, nil)
+	case childPublished:
+		v.published, v.publishedText, err = r.date(&r.published)
+		if r.check != nil {
+			r.checkFuture(v.published, nil)
+		}
+	case childContent:
+		err = r.inlineOrElsewhere(s)
+	case childSource:
+		v.source, err = r.source(s.inherited)
+	case childAuthor:
+		err = r.itemPerson(&v.authors, s.inherited)
+	case childContributor:
+		err = r.itemPerson(&v.contributors, s.inherited)
+	case childCategory:
+		err = r.itemCategory(s.inherited)
+	case childLink:
+		err = r.itemLink(s)
+	}
+	return err
+}
+
+// extend makes a slice longer by one zero, and returns it.
+func extend[T any](s *[]T) *T {
+	n := len(*s)
+	if n == cap(*s) {
+		*s = append(*s, *new(T))
+		return &(*s)[n]
+	}
+	*s = (*s)[:n+1]
+	last := &(*s)[n]
+	*last = *new(T)
+	return last
+}
+
+// itemPerson reads an author or contributor of an entry.
+func (r *Reader) itemPerson(all *[]personView, in inherited) error {
+	p := extend(all)
+	err := r.person(p, in)
+	if p.isZero() {
+		*all = (*all)[:len(*all)-1]
+	}
+	return err
+}
+
+// itemLink reads a link of an item.
+func (r *Reader) itemLink(s *scope) error {
+	v := &r.view
+	ok, err := r.link(extend(&v.links), s)
+	if !ok {
+		v.links = v.links[:len(v.links)-1]
+	}
+	return err
+}
+
+// itemCategory reads a category of an entry.
+func (r *Reader) itemCategory(in inherited) error {
+	v := &r.view
+	ok, err := r.category(extend(&v.categories), in)
+	if !ok {
+		v.categories = v.categories[:len(v.categories)-1]
+	}
+	return err
+}
+
+// tombstone reads an at:deleted-entry into r.view (RFC 6721 §3).
+func (r *Reader) tombstone(s *scope) error {
+	v := &r.view
+	v.Deleted = true
+	if r.watched {
+		r.at = s.at
+	}
+	if ref, _ := r.scan.Attr("", "ref"); len(xmlscan.Trim(ref)) > 0 {
+		v.ID = v.add(r.usable(&ruleTombstoneRef, ref, r.before))
+	} else {
+		r.loss(ruleTombstoneRef, s.at, s.name, nil, "a tombstone must have a ref: this one is skipped")
+	}
+	r.when()
+	for {
+		tag, err := r.nextTag()
+		if err != nil || tag == xmlscan.End {
+			return err
+		}
+		name := r.scan.Name()
+		switch child := r.childOf(s, name); {
+		case child == 0:
+			r.foreign(s, name)
+			err = r.capture(s, name)
+		case r.admits(s, child):
+			err = r.tombstoneValue(s, child)
+		default:
+			err = r.discard(func() error { return r.tombstoneValue(s, child) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// when reads the time of a deletion.
+func (r *Reader) when() {
+	v := &r.view
+	when, ok := r.scan.Attr("", "when")
+	if !ok {
+		r.reportChild(ruleTombstoneWhen, nil, "a tombstone must have the time of the deletion, in when")
+		return
+	}
+	var text []byte
+	v.Updated, text = r.attrDate(&ruleTombstoneWhen, "when", when)
+	v.updatedText = v.add(text)
+	r.checkFuture(v.Updated, when)
+}
+
+func (r *Reader) tombstoneValue(s *scope, child children) (err error) {
+	v := &r.view
+	switch child {
+	case childBy:
+		return r.person(&v.by, s.inherited)
+	case childComment:
+		return r.construct(&v.comment, s)
+	case childSource:
+		v.source, err = r.source(s.inherited)
+		return err
+	}
+	before := len(v.buf)
+	err = r.itemLink(s)
+	s.kept += perChild + len(v.buf) - before
+	return err
+}
+
+// extension reads a child of an entry that has another namespace, or that Atom does not
+// have there.
+func (r *Reader) extension(s *scope, name xmlscan.Name) error {
+	r.foreign(s, name)
+	switch name {
+	case xmlscan.Name{Space: TombstoneNamespace, Local: "deleted-entry"}:
+		r.stops(name)
+	case xmlscan.Name{Space: GDataNamespace, Local: "deleted"}:
+		r.markDeleted()
+		return r.scan.Skip()
+	case xmlscan.Name{Space: FeedSyncNamespace, Local: "sync"}:
+		if deleted, _ := r.scan.Attr("", "deleted"); string(deleted) == "true" || string(deleted) == "1" {
+			r.markDeleted()
+		}
+	}
+	return r.capture(s, name)
+}
+
+// markDeleted makes the entry at hand a tombstone.
+func (r *Reader) markDeleted() {
+	r.reportChild(ruleForm, nil, "a deletion that is not written as at:deleted-entry (RFC 6721)")
+	r.view.Deleted = true
+}
+
+// capture keeps an element as it is.
+func (r *Reader) capture(s *scope, name xmlscan.Name) (err error) {
+	v := &r.view
+	if !r.hasRoom(s.kept) {
+		return r.scan.Skip()
+	}
+	from := len(v.buf)
+	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from {
+		v.elements = append(v.elements, elementView{name.Space, name.Local, v.from(from)})
+	}
+	s.kept += perChild + len(v.buf) - from
+	return err
+}
+
+// id reads an IRI that is not resolved. One that can't be used is reported, and empty.
+func (r *Reader) id() ([]byte, error) {
+	before := r.scan.Losses()
+	text, err := r.characters(&ruleValueElement, false)
+	if err != nil {
+		return nil, err
+	}
+	return r.usable(&ruleID, text, before), nil
+}
+
+// usable returns an id or ref without white space around it. It is empty if that is no
+// id: something was lost in it since before, or it has in it what no IRI has, because
+// markup is damaged there. Where another id may have been meant, it is in doubt.
+func (r *Reader) usable(rule *Rule, text []byte, before xmlscan.Losses) []byte {
+	id := r.trimmed(text)
+	lost := r.scan.Losses()
+	raw := lost.References != before.References
+	lost.References = before.References
+	switch {
+	case len(id) == 0:
+		r.loss(*rule, r.at, r.scan.Name().Local, text, "an empty id")
+		return nil
+	case lost != before, bytes.ContainsAny(id, "<>\r\n"), isTwo(id):
+		r.loss(*rule, r.at, r.scan.Name().Local, text, "an id must be one IRI: this one is not used")
+		return nil
+	case raw:
+		r.doubt(*rule, r.at, r.scan.Name().Local, text, "an & must be written as &amp;: another id may be meant")
+	case bytes.ContainsAny(id, " \t"):
+		r.doubt(*rule, r.at, r.scan.Name().Local, text, "an id must have no white space inside: another id may be meant")
+	case r.check != nil:
+		r.check.id(rule, id)
+	}
+	return id
+}
+
+// isTwo reports whether what should be one IRI is two, with white space in between.
+func isTwo(id []byte) bool {
+	for i, c := range id {
+		if syntax.IsSpace(c) && syntax.Scheme(id[i+1:]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// secondID reads an id beside that of an entry. If it is another, the entry may well be
+// two.
+func (r *Reader) secondID(s *scope) error {
+	v := &r.view
+	if r.check != nil {
+		r.check.child(s, childID)
+	}
+	from := len(v.buf)
+	text, err := r.characters(&ruleValueElement, false)
+	if err != nil {
+		return err
+	}
+	other := xmlscan.Trim(text)
+	if len(other) == 0 || bytes.Equal(other, v.ID) {
+		r.reportSurplus(s, childID)
+	} else {
+		s.twice |= childID
+		r.doubt(ruleEntryChild, r.at, "id", text, "an entry must have one id only: this may be another entry")
+	}
+	if r.check != nil {
+		r.check.id(&ruleID, other)
+	}
+	v.buf = v.buf[:from]
+	return nil
+}
+
+// trimmed returns a value without the white space around it, which it reports.
+func (r *Reader) trimmed(text []byte) []byte {
+	value := xmlscan.Trim(text)
+	if len(value) != len(text) {
+		r.reportChild(ruleSpace, text, "an IRI or a date must have no white space around it")
+	}
+	return value
+}
+
+// reference reads an IRI that may be relative.
+func (r *Reader) reference(in inherited) ([]byte, error) {
+	in = in.with(r.stated(in))
+	text, err := r.characters(&ruleValueElement, false)
+	if err == nil && r.check != nil {
+		r.checkReference(&ruleIRI, "", text)
+	}
+	return r.resolved(in.base, text), err
+}
+
+// checkReference asks, for Validate, whether a reference is one. Attr is empty for the
+// text of an element.
+func (r *Reader) checkReference(rule *Rule, attr string, ref []byte) {
+	fault := syntax.ReferenceFault(xmlscan.Trim(ref))
+	switch {
+	case fault == "":
+	case attr == "":
+		r.reportChild(*rule, ref, fault)
+	default:
+		r.reportAttr(*rule, attr, ref, fault)
+	}
+}
+
+// resolved appends an IRI to the view, resolved against base.
+func (r *Reader) resolved(base string, ref []byte) []byte {
+	v := &r.view
+	ref = r.trimmed(ref)
+	if syntax.Scheme(ref) > 0 {
+		return v.add(ref)
+	}
+	if base == "" && r.check == nil {
+		r.reportChild(ruleRelative, ref, "a relative reference, but neither the document nor xml:base has a URL to resolve it against")
+	}
+	from := len(v.buf)
+	v.buf = syntax.AppendResolved(v.buf, base, ref)
+	return v.from(from)
+}
+
+// A lastDate is a date that was read, and its text: the next one is often the same.
+type lastDate struct {
+	text []byte
+	date websync.Datetime
+}
+
+// date reads a date. Text is what was there if that is not RFC 3339.
+func (r *Reader) date(last *lastDate) (d websync.Datetime, text []byte, err error) {
+	from := len(r.view.buf)
+	raw, err := r.characters(&ruleValueElement, false)
+	if err != nil {
+		return d, nil, err
+	}
+	d, ok := last.date, len(raw) > 0 && string(raw) == string(last.text)
+	if !ok {
+		d, ok = exactDate(raw)
+	}
+	if !ok {
+		d, fault := date3339(r.trimmed(raw))
+		if fault != "" {
+			r.reportChild(ruleDate, raw, fault)
+		}
+		return d, raw[:min(len(raw), maxRaw)], nil
+	}
+	last.text, last.date = append(last.text[:0], raw...), d
+	r.view.buf = r.view.buf[:from]
+	return d, nil, nil
+}
+
+// attrDate reads a date of an attribute. Text is what was there if that is not RFC 3339.
+func (r *Reader) attrDate(rule *Rule, attr string, value []byte) (d websync.Datetime, text []byte) {
+	d, ok := exactDate(value)
+	if ok {
+		return d, nil
+	}
+	d, fault := date3339(r.trimmed(value))
+	if fault != "" {
+		r.reportAttr(*rule, attr, value, fault)
+	}
+	return d, value[:min(len(value), maxRaw)]
+}
+
+// date3339 reads a date as Atom has it: RFC 3339, with a time, seconds, a zone, and the
+// letters T and Z as capitals (RFC 4287 §3.3). What is only a departure from that, and
+// has a time all the same, is returned with its fault.
+func date3339[T syntax.Text](s T) (d websync.Datetime, fault string) {
+	d, err := websync.ParseDatetime(string(s))
+	switch {
+	case err != nil:
+		d, fault, err = websync.ParseDatetimeLenient(string(s))
+		if err != nil {
+			return websync.Datetime{}, "not an RFC 3339 date: " + err.Error()
+		}
+		return d, "not an RFC 3339 date: " + fault
+	case d.Precision() <= websync.PrecisionDay:
+		return d, "a date without a time"
+	case d.Precision() < websync.PrecisionSecond:
+		return d, "a time without seconds"
+	case syntax.IndexAny(s, "tz") < len(s):
+		return d, "a small t or z"
+	}
+	return d, ""
+}
+
+// exactDate is date3339 for dates without a fault.
+func exactDate(s []byte) (websync.Datetime, bool) {
+	d, err := websync.ParseDatetime(string(s))
+	return d, err == nil && d.Precision() >= websync.PrecisionSecond && s[len("2006-01-02")] == 'T' && s[len(s)-1] != 'z'
+}
+
+// isFuture reports whether a time lies so far ahead that it can't be right.
+func isFuture(d websync.Datetime, now time.Time) bool { return d.Time().After(now.AddDate(0, 0, 1)) }
+
+func (r *Reader) checkFuture(d websync.Datetime, value []byte) {
+	if !r.Now.IsZero() && !d.IsZero() && isFuture(d, r.Now) {
+		if value == nil {
+			value = []byte(d.String())
+		}
+		r.reportChild(ruleDateFuture, value, "more than a day ahead of the clock")
+	}
+}
+
+// characters reads the text of an element into the view. Child elements, which break the
+// rule, are kept as markup or taken for their text.
+func (r *Reader) characters(rule *Rule, markup bool) ([]byte, error) {
+	v := &r.view
+	from, depth := len(v.buf), 0
+	r.mixed = false
+	for {
+		kind, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case kind == xmlscan.Text:
+			if text := r.scan.Text(); r.fits(from, len(text)) {
+				v.buf = append(v.buf, text...)
+			}
+		case kind == xmlscan.End && depth == 0:
+			return v.from(from), nil
+		case kind == xmlscan.End:
+			depth--
+		default:
+			if !r.mixed {
+				r.reportMixed(rule)
+			}
+			r.mixed = true
+			if markup {
+				err = r.captureInside(from)
+			} else {
+				depth++
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// reportMixed reports that the current element is inside a text.
+func (r *Reader) reportMixed(rule *Rule) {
+	if r.watched {
+		local := r.scan.Parent().Local
+		r.report(*rule, r.position(), local, []byte(r.scan.Name().Local), local+" must hold text only, no elements")
+	}
+}
+
+// fits reports whether n more bytes have room in the value that starts at from.
+func (r *Reader) fits(from, n int) bool {
+	limit := r.MaxValue
+	if limit == 0 {
+		limit = 8 << 20
+	}
+	if r.inContent {
+		limit = r.maxContent()
+	}
+	if limit < 0 || len(r.view.buf)-from+n <= limit {
+		return true
+	}
+	if !r.unusable {
+		r.unusable = true
+		r.loss(ruleElementSize, r.position(), r.scan.Name().Local, nil, fmt.Sprintf("more than %d bytes in one value", limit))
+	}
+	return false
+}
+
+func (r *Reader) maxContent() int {
+	if r.MaxContent == 0 {
+		return 64 << 20
+	}
+	return r.MaxContent
+}
+
+// captureInside appends an element to the value that starts at from.
+func (r *Reader) captureInside(from int) (err error) {
+	if !r.fits(from, 0) {
+		return r.scan.Skip()
+	}
+	r.view.buf, err = r.scan.AppendElement(r.view.buf)
+	return err
+}

@@ -1,0 +1,353 @@
+package atom
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+const maxDigests = 64 // of one link
+
+// link reads a link (RFC 4287 §4.2.7). Ok is false if it leads nowhere.
+func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
+	in := s.with(r.stated(s.inherited))
+	r.linkAttrs(l, in.base, true)
+	if len(l.Rel) == 0 {
+		l.Rel = r.view.add([]byte("alternate"))
+	}
+	if r.check != nil {
+		r.check.link(s, l)
+	}
+	if _, ok := r.scan.Attr("", "href"); ok {
+		if r.check != nil {
+			return true, r.skipUndefined()
+		}
+		return true, r.scan.Skip()
+	}
+	text, err := r.characters(&ruleValueElement, false)
+	if err != nil {
+		return false, err
+	}
+	if len(xmlscan.Trim(text)) == 0 {
+		r.reportChild(ruleHref, nil, "a link must have an href: this one is left out")
+		return false, nil
+	}
+	r.reportChild(ruleHref, text, "a link must have its IRI in href, not in its text")
+	l.Href = r.target(&ruleHref, in.base, "href", text)
+	return true, nil
+}
+
+// skipUndefined passes, for Validate, over the content of a link or category, to which
+// Atom gives no meaning.
+func (r *Reader) skipUndefined() error {
+	local := r.scan.Name().Local
+	for {
+		kind, err := r.next()
+		if err != nil || kind == xmlscan.End {
+			return err
+		}
+		if kind != xmlscan.Start {
+			continue
+		}
+		if name := r.scan.Name(); r.own(name.Space) {
+			r.report(ruleValueElement, r.position(), local, []byte(name.Local), local+" must hold no element of Atom")
+		}
+		if err := r.scan.Skip(); err != nil {
+			return err
+		}
+	}
+}
+
+// linkAttrs reads the attributes of a link, or of content.
+func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
+	v := &r.view
+	attrs := len(v.attrs)
+	var hash, md5 []byte
+	all := r.scan.Attrs()
+	for i := range all {
+		a := &all[i]
+		switch a.Name.Space {
+		case "":
+			switch a.Name.Local {
+			case "href":
+				if isLink {
+					l.Href = r.target(&ruleHref, base, "href", a.Value)
+				}
+			case "src":
+				if !isLink {
+					l.Href = r.target(&ruleContentSrc, base, "src", a.Value)
+				}
+			case "type":
+				l.Type = v.add(xmlscan.Trim(a.Value))
+			case "rel":
+				if isLink {
+					l.Rel = r.rel(a.Value)
+				}
+			case "hreflang":
+				if isLink {
+					l.Lang = v.add(xmlscan.Trim(a.Value))
+				}
+			case "title":
+				if isLink {
+					l.Title = v.add(a.Value)
+				}
+			case "length":
+				l.Length = r.length(a.Value, isLink)
+			case "hash":
+				hash = a.Value
+			case "modified":
+				l.Modified, _ = r.attrDate(&ruleLinkModified, "modified", a.Value)
+			}
+		case xmlNamespace:
+		case LinkExtNamespace:
+			if a.Name.Local == "md5" {
+				md5 = xmlscan.Trim(a.Value)
+				continue
+			}
+			fallthrough
+		default:
+			v.attrs = append(v.attrs, attrView{a.Name.Space, a.Name.Local, v.add(a.Value)})
+		}
+	}
+	l.Attrs = v.attrs[attrs:len(v.attrs):len(v.attrs)]
+	if hash != nil || md5 != nil {
+		r.digests(l, hash, md5)
+	}
+	if r.check != nil {
+		r.check.linkExtensions(l)
+	}
+}
+
+// target reads where a link, or content with src, leads. A reference in which bytes were
+// not UTF-8, or with the replacement character, which no IRI has, can't be used.
+func (r *Reader) target(rule *Rule, base, attr string, ref []byte) []byte {
+	href := r.resolved(base, ref)
+	if bytes.Contains(href, []byte("\uFFFD")) {
+		r.unusable = true
+		r.loss(*rule, r.at, r.scan.Name().Local, href, attr+" must be UTF-8: what it belongs to is skipped")
+	} else if r.check != nil {
+		r.checkReference(rule, attr, ref)
+	}
+	return href
+}
+
+// digests reads hash, and le:md5 if that gives nothing.
+func (r *Reader) digests(l *linkView, hash, md5 []byte) {
+	v := &r.view
+	from := len(v.digests)
+	for field := range bytes.FieldsSeq(hash) {
+		if len(v.digests)-from == maxDigests {
+			r.reportChild(ruleHash, nil, fmt.Sprintf("more than %d digests: the others are left out", maxDigests))
+			break
+		}
+		added := v.addDigest(field)
+		if !added || r.check != nil {
+			r.checkDigest(field, added)
+		}
+		if added && r.check != nil {
+			r.check.conflict(from)
+		}
+	}
+	if found := len(v.digests); md5 != nil && (found == from || r.check != nil) {
+		switch added := v.addHex("md5", md5) || v.addDigest(slices.Concat([]byte("md5:"), md5)); {
+		case !added:
+			r.reportChild(ruleMD5, md5, "le:md5 must be an MD5 digest in hex")
+		case found > from:
+			r.check.conflict(from)
+			v.digests = v.digests[:found]
+		}
+	}
+	l.Digests = v.digests[from:len(v.digests):len(v.digests)]
+}
+
+// checkDigest reports what is wrong with one "algorithm:sum".
+func (r *Reader) checkDigest(field []byte, usable bool) {
+	fault := syntax.DigestFault(field)
+	if fault == "" && !usable {
+		fault = "not an algorithm, a colon and a digest"
+	}
+	if fault != "" {
+		r.reportAttr(ruleHash, "hash", field, fault)
+	} else if name, _, _ := bytes.Cut(field, []byte(":")); syntax.DigestSize(name) == 0 {
+		r.reportAttr(ruleHashForm, "hash", field, "the link extensions do not name this algorithm")
+	}
+}
+
+// addDigest adds one "algorithm:sum". It returns false if that is none.
+func (v *View) addDigest(field []byte) bool {
+	if name, sum, _ := bytes.Cut(field, []byte(":")); v.addHex(string(name), sum) {
+		return true
+	}
+	d, err := websync.ParseDigest(string(field))
+	if err != nil {
+		return false
+	}
+	v.digests = append(v.digests, digestView{d.Algorithm, v.add([]byte(d.Sum))})
+	return true
+}
+
+// addHex adds a digest that is written as it should be.
+func (v *View) addHex(name string, sum []byte) bool {
+	algorithm, size := "", 0
+	switch name {
+	case "md5":
+		algorithm, size = "md5", 16
+	case "sha-1":
+		algorithm, size = "sha-1", 20
+	case "sha-256":
+		algorithm, size = "sha-256", 32
+	case "sha-512":
+		algorithm, size = "sha-512", 64
+	}
+	if size == 0 || len(sum) != hex.EncodedLen(size) {
+		return false
+	}
+	from := len(v.buf)
+	v.buf = slices.Grow(v.buf, size)[:from+size]
+	if _, err := hex.Decode(v.buf[from:], sum); err != nil {
+		v.buf = v.buf[:from]
+		return false
+	}
+	v.digests = append(v.digests, digestView{algorithm, v.from(from)})
+	return true
+}
+
+// rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2),
+// in which capitals make no difference (RFC 8288 §2.1.1).
+func (r *Reader) rel(value []byte) []byte {
+	rel := xmlscan.Trim(value)
+	if len(rel) == 0 {
+		r.reportChild(ruleRel, value, "rel must not be empty: this one is taken for alternate")
+		return nil
+	}
+	if len(rel) > len(registered) && strings.HasPrefix(string(rel[:len(registered)]), registered) {
+		rel = rel[len(registered):]
+	}
+	kept := r.view.add(rel)
+	if syntax.Scheme(kept) == 0 {
+		for i, c := range kept {
+			if c >= 'A' && c <= 'Z' {
+				kept[i] = c | 0x20
+			}
+		}
+	}
+	return kept
+}
+
+// length reads a number of bytes as websync.Link has it. Only links have one, so that
+// nothing is reported of content.
+func (r *Reader) length(value []byte, isLink bool) (n int64) {
+	digits := xmlscan.Trim(value)
+	fault := syntax.LengthFault(digits)
+	if isLink && (fault != "" || r.check != nil && len(digits) < len(value)) {
+		r.reportChild(ruleLength, value, "length must be a number of bytes, in digits")
+	}
+	if fault != "" {
+		return 0
+	}
+	for _, c := range digits {
+		n = n*10 + int64(c-'0')
+	}
+	if n == 0 {
+		return websync.StatedZero
+	}
+	return n
+}
+
+// category reads a category (RFC 4287 §4.2.2). Ok is false if it has no term, or an empty
+// one.
+func (r *Reader) category(c *categoryView, in inherited) (ok bool, err error) {
+	v := &r.view
+	c.Lang, _ = r.stated(in)
+	for _, a := range r.scan.Attrs() {
+		if a.Name.Space != "" {
+			continue
+		}
+		switch a.Name.Local {
+		case "term":
+			c.Term = v.add(xmlscan.Trim(a.Value))
+		case "scheme":
+			c.Scheme = v.add(r.trimmed(a.Value))
+			if r.check != nil {
+				r.check.scheme(c.Scheme)
+			}
+		case "label":
+			c.Label = v.add(a.Value)
+		}
+	}
+	if len(c.Term) == 0 {
+		if _, stated := r.scan.Attr("", "term"); stated {
+			r.reportChild(ruleTerm, nil, "a category should have a term that is not empty: this one is left out")
+		} else {
+			r.reportChild(ruleCategory, nil, "a category must have a term: this one is left out")
+		}
+	}
+	if r.check != nil {
+		return len(c.Term) > 0, r.skipUndefined()
+	}
+	return len(c.Term) > 0, r.scan.Skip()
+}
+
+// person reads an author, a contributor, or who has deleted something (RFC 4287 §3.2).
+func (r *Reader) person(p *personView, in inherited) error {
+	s := r.scopeOf(&personModel, r.at, in)
+	for {
+		tag, err := r.nextTag()
+		if err != nil {
+			return err
+		}
+		if tag == xmlscan.End {
+			break
+		}
+		name := r.scan.Name()
+		switch child := r.childOf(&s, name); {
+		case child == 0:
+			r.foreign(&s, name)
+			if r.check == nil && !r.own(name.Space) {
+				r.reportChild(rulePersonExt, nil, "an extension of a person is left out")
+			}
+			err = r.scan.Skip()
+		case r.admits(&s, child):
+			err = r.personValue(p, &s, child)
+		default:
+			err = r.discard(func() error { return r.personValue(new(personView), &s, child) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.check == nil && p.isZero() || r.check != nil && !s.seen.has(childName) {
+		r.report(rulePersonChild, s.at, s.name, nil, s.name+" must have a name")
+	}
+	return nil
+}
+
+func (r *Reader) personValue(p *personView, s *scope, child children) (err error) {
+	switch child {
+	case childURI:
+		p.URI, err = r.reference(s.inherited)
+	case childName:
+		if p.Name, err = r.value(); err == nil && len(p.Name) == 0 && r.check != nil {
+			r.reportChild(rulePersonName, nil, "a name should not be empty")
+		}
+	case childEmail:
+		var text []byte
+		text, err = r.characters(&ruleValueElement, false)
+		if p.Email = xmlscan.Trim(text); err == nil && r.check != nil {
+			r.check.email(text)
+		}
+	}
+	return err
+}
+
+// value reads a text that has no white space around it.
+func (r *Reader) value() ([]byte, error) {
+	text, err := r.characters(&ruleValueElement, false)
+	return xmlscan.Trim(text), err
+}
