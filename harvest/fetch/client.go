@@ -134,8 +134,8 @@ type Attempt struct {
 	Err      error // why the answer or the body did not come, nil if they did whatever the status
 }
 
-// New returns a Client with the recommended settings. Closed hosts and robots.txt are
-// kept in state, under keys that begin with "fetch/"; if it is nil, in memory only. New
+// New returns a Client with the recommended settings. The gates of hosts and robots.txt
+// are kept in state, under keys that begin with "fetch/"; if it is nil, in memory only. New
 // does no I/O, and a Client has no goroutines of its own.
 func New(state websync.State) *Client { return &Client{state: state} }
 

@@ -21,7 +21,13 @@
 // nothing is fetched from the host for 30 days. It is then asked for after a minute at
 // first, later every hour.
 //
-// With a [websync.State] all this survives a restart, but for a robots.txt of more than
+// With a [websync.State] processes share one gate for each host: together they keep its
+// interval and its Retry-After, as far as their clocks agree. Every request moves the gate
+// on with compare-and-swap. Where the interval is shorter than 50 ms a process reserves
+// half a second instead, and a host without an interval is looked up as often. The limits
+// of concurrency are those of one process.
+//
+// With a State all this survives a restart, too, but for a robots.txt of more than
 // 16 KiB, which is then read again. What the State holds of a host is deleted 30 days
 // after the host was asked last, and there are at most 4,096 hosts of which it holds
 // anything.

@@ -45,6 +45,11 @@ type host struct {
 	closed   time.Time // when until was set last
 	refusals int       // 429 and 503 in a row
 	public   bool      // it had a public address when it was first asked as that of a source
+	free     time.Time // no process that shares the State sends before
+	own      time.Time // but this one may, until then: see reserve
+
+	sharing sync.Mutex // held while the State is asked or told about the host
+	noted   []byte     // what the State has, as far as is known; under sharing
 
 	robots robotsCache
 }
@@ -160,7 +165,7 @@ func (h *host) depart(ctx context.Context, k *call) error {
 		if err := k.take(ctx, h, h.c.set.slots); err != nil {
 			return err
 		}
-		if h.launch(time.Now()) {
+		if h.launch(ctx, time.Now()) {
 			return nil
 		}
 		give(h.c.set.slots)
@@ -184,6 +189,9 @@ func (h *host) wait(now time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	wait := max(h.until.Sub(now), 0)
+	if !now.Before(h.own) {
+		wait = max(wait, h.free.Sub(now))
+	}
 	if h.interval == 0 {
 		return wait
 	}
@@ -200,10 +208,13 @@ func (h *host) next() time.Time {
 }
 
 // launch takes the permission to send one request now, if there is one.
-func (h *host) launch(now time.Time) bool {
+func (h *host) launch(ctx context.Context, now time.Time) bool {
+	if h.wait(now) > 0 || !h.reserve(ctx, now) {
+		return false
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return !now.Before(h.until) && (h.interval == 0 || h.pace.AllowN(now, 1))
+	return h.interval == 0 || h.pace.AllowN(now, 1)
 }
 
 // heed learns from an answer to a request that was sent at the given moment: its status

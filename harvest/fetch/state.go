@@ -12,18 +12,23 @@ import (
 )
 
 const (
-	atOnce       = 10 * time.Second // waits from this on are written without waiting for a Commit
-	unsavedLimit = 1 << 20          // bytes that wait for one
+	unsavedLimit = 1 << 20 // bytes that wait for a Commit
 	stateTimeout = 10 * time.Second
+
+	// A host whose interval is shorter than quick is not reserved for each request, but
+	// for a stretch of time in which a process sends several.
+	quick   = 50 * time.Millisecond
+	stretch = 500 * time.Millisecond
 )
 
 func hostKey(origin string) string   { return "fetch/host/" + origin }
 func robotsKey(origin string) string { return "fetch/robots/" + origin }
 
-// A hostNote is what a State keeps of a host. That there is one means that the host was
-// asked before.
+// A hostNote is what a State keeps of a host: the gate that all processes pass which
+// share the State. It is changed with compare-and-swap.
 type hostNote struct {
-	Until    time.Time `json:"until,omitzero"`
+	Next     time.Time `json:"next,omitzero"`  // nobody sends before
+	Until    time.Time `json:"until,omitzero"` // likewise, by the host's own word
 	Refusals int       `json:"refusals,omitempty"`
 	Public   bool      `json:"public,omitempty"`
 }
@@ -88,49 +93,123 @@ func (c *Client) write(ctx context.Context, key string, value []byte) {
 	}
 }
 
-// save notes the gate of a host, at once if it is closed for long.
+// reserve moves the shared gate on for a request that is sent now. It reports whether the
+// request may be sent: no other process was faster, or has closed the host. Where requests
+// follow each other quickly it reserves a stretch of time for this process. A host without
+// an interval is only looked at as often, for what closes it.
+func (h *host) reserve(ctx context.Context, now time.Time) bool {
+	h.mu.Lock()
+	interval, owns := h.interval, now.Before(h.own)
+	h.mu.Unlock()
+	if h.c.state == nil || owns {
+		return true
+	}
+	h.sharing.Lock()
+	defer h.sharing.Unlock()
+	var next, own time.Time
+	switch {
+	case interval == 0:
+		if h.look(ctx); h.wait(now) > 0 {
+			return false
+		}
+		own = now.Add(stretch)
+	case interval < quick:
+		next, own = now.Add(stretch), now.Add(stretch-interval)
+	default:
+		next = now.Add(interval)
+	}
+	if interval > 0 && errors.Is(h.note(ctx, next), websync.ErrConflict) && h.look(ctx) {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.free, h.own = next, own
+	return true
+}
+
+// save notes the gate of a host in the State.
 func (h *host) save(ctx context.Context) {
 	if h.c.state == nil {
 		return
 	}
-	h.mu.Lock()
-	note := hostNote{Until: h.until.UTC(), Refusals: h.refusals, Public: h.public}
-	h.mu.Unlock()
-	value, err := json.Marshal(note)
-	if err != nil {
-		return
-	}
-	h.c.keepOf(ctx, h, hostKey(h.origin), value) // also if it is written now: an older value may be on its way
-	if time.Until(note.Until) > atOnce {
-		h.c.write(ctx, hostKey(h.origin), value)
+	h.sharing.Lock()
+	defer h.sharing.Unlock()
+	for range 5 {
+		h.mu.Lock()
+		next := h.free
+		h.mu.Unlock()
+		if !errors.Is(h.note(ctx, next), websync.ErrConflict) || !h.look(ctx) {
+			return
+		}
 	}
 }
 
-// restore reads what the State knows of a host, and waits one interval if it knows it:
-// how long ago the last request was can't be told.
-func (h *host) restore(ctx context.Context) {
-	if h.c.state == nil {
-		return
-	}
+// note writes the gate of a host, unless another process has changed it: then the error
+// matches websync.ErrConflict. Another failure costs politeness and nothing else. It wants
+// h.sharing.
+func (h *host) note(ctx context.Context, next time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
 	defer cancel()
-	h.restoreRobots(ctx)
+	h.mu.Lock()
+	note := hostNote{Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Public: h.public}
+	h.mu.Unlock()
+	value, err := json.Marshal(note)
+	if err == nil && !bytes.Equal(value, h.noted) {
+		err = h.c.state.Swap(ctx, hostKey(h.origin), h.noted, value)
+	}
+	switch {
+	case err == nil:
+		h.noted = value
+	case !errors.Is(err, websync.ErrConflict):
+		h.c.set.log.WarnContext(ctx, "state not written", "host", h.origin, "err", err)
+	}
+	return err
+}
+
+// look learns what other processes have noted of a host, and reports whether there is
+// anything new. No note of a strange clock closes the host for ever. It wants h.sharing.
+func (h *host) look(ctx context.Context) (changed bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
+	defer cancel()
 	value, err := h.c.state.State(ctx, hostKey(h.origin))
 	if err != nil {
 		h.c.set.log.WarnContext(ctx, "state not read", "host", h.origin, "err", err)
 	}
+	if err != nil || bytes.Equal(value, h.noted) {
+		return false
+	}
+	h.noted = value
 	var note hostNote
 	if json.Unmarshal(value, &note) != nil {
-		h.save(ctx)
-		return
+		return true
 	}
-	h.c.enter(ctx, h)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
-	h.refusals, h.public = max(note.Refusals, 0), note.Public
-	h.until = now.Add(min(note.Until.Sub(now), h.c.set.maxRetryAfter)) // no note of a strange clock closes it for ever
-	h.pace.AllowN(now, 1)
+	if until := now.Add(min(note.Until.Sub(now), h.c.set.maxRetryAfter)); until.After(h.until) {
+		h.until = until
+	}
+	h.refusals, h.public = max(h.refusals, note.Refusals), h.public || note.Public
+	h.free, h.own = note.Next, time.Time{}
+	if latest := now.Add(max(h.interval, crawlDelayCap)); h.free.After(latest) {
+		h.free = latest
+	}
+	return true
+}
+
+// restore reads what the State knows of a host. If that does not say when the next request
+// may be sent, it waits one interval.
+func (h *host) restore(ctx context.Context) {
+	if h.c.state == nil {
+		return
+	}
+	h.sharing.Lock()
+	defer h.sharing.Unlock()
+	h.restoreRobots(ctx)
+	h.c.enter(ctx, h)
+	if h.look(ctx) && h.free.IsZero() {
+		h.pace.AllowN(time.Now(), 1)
+	}
 }
 
 func (h *host) restoreRobots(ctx context.Context) {

@@ -1,0 +1,151 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+)
+
+// processes returns Clients that share a State, as several processes do.
+func (w *web) processes(n int, rate float64, s websync.State) []*Client {
+	all := make([]*Client, n)
+	for i := range all {
+		all[i] = w.client()
+		all[i].state, all[i].Rate, all[i].MaxWait = s, rate, time.Hour
+	}
+	return all
+}
+
+// TestProcessesShareAnInterval has several processes ask one host: together they keep its
+// interval, and waste little time. Where intervals are short that may be what is left of
+// a stretch that one of them has reserved.
+func TestProcessesShareAnInterval(t *testing.T) {
+	const requests = 20 // of each process
+	for name, test := range map[string]struct {
+		rate  float64
+		delay string // in robots.txt
+		gap   float64
+		waste float64 // seconds
+	}{
+		"one a second":     {1, "", 1, 0},
+		"five a second":    {5, "", 0.2, 0},
+		"a hundred":        {100, "", 0.01, 1},
+		"one in a minute":  {1. / 60, "", 60, 0},
+		"by robots.txt":    {-1, "Crawl-delay: 10", 10, 0},
+		"twenty-one":       {21, "", 1. / 21, 1},
+		"without interval": {-1, "", 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers[robotsURL] = reply(200, "User-agent: *\n"+test.delay)
+				clients := w.processes(3, test.rate, new(memState))
+				for i := range len(clients) * requests {
+					w.answers[fmt.Sprintf("http://example.org/%d", i)] = reply(200, "x")
+				}
+				var group sync.WaitGroup
+				for i, c := range clients {
+					c.IgnoreRobots = test.delay == ""
+					for k := range requests {
+						url := fmt.Sprintf("http://example.org/%d", i*requests+k)
+						group.Go(func() {
+							_, err := get(t.Context(), c, url)
+							assert.NoError(t, err)
+						})
+					}
+				}
+				group.Wait()
+				var at []float64
+				for _, r := range w.seen {
+					if r.URL != robotsURL {
+						at = append(at, r.At.Seconds())
+					}
+				}
+				slices.Sort(at)
+				require.Len(t, at, 3*requests)
+				for i := range at[1:] {
+					require.GreaterOrEqual(t, at[i+1]-at[i], test.gap-1e-6)
+				}
+				whole := at[len(at)-1] - at[0]
+				assert.LessOrEqual(t, whole, test.gap*float64(len(at)-1)+test.waste+1e-6)
+			})
+		})
+	}
+}
+
+// TestProcessesShareRetryAfter has one process be told to go away: the others stay away,
+// too.
+func TestProcessesShareRetryAfter(t *testing.T) {
+	for name, rate := range map[string]float64{"an interval": 1, "short intervals": 100, "no interval": -1} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb()
+				w.answers["http://example.org/a"] = reply(200, "x")
+				w.answers["http://example.org/b"] = then(reply(503, "", "Retry-After: 7"), reply(200, "x"))
+				s := new(memState)
+				clients := w.processes(2, rate, s)
+				mustGet(t, clients[0], "http://example.org/a")
+				clients[1].Attempts = 1
+				_, err := get(t.Context(), clients[1], "http://example.org/b")
+				require.Error(t, err)
+				closed := w.times("http://example.org/b")[0]
+				time.Sleep(stretch)
+				mustGet(t, clients[0], "http://example.org/a")
+				require.GreaterOrEqual(t, w.times("http://example.org/a")[1], closed+7)
+			})
+		})
+	}
+}
+
+// TestProcessDies loses a process that had the host for itself: the others wait for no
+// more than its share.
+func TestProcessDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/a"] = reply(200, "x")
+		clients := w.processes(2, 0.1, new(memState))
+		mustGet(t, clients[0], "http://example.org/a")
+		mustGet(t, clients[1], "http://example.org/a")
+		sameTimes(t, []float64{0, 10}, w.times("http://example.org/a"))
+	})
+}
+
+// jammed is a State whose Swap is always a conflict.
+type jammed struct{ memState }
+
+func (*jammed) Swap(context.Context, string, []byte, []byte) error { return websync.ErrConflict }
+
+// TestJammedState harvests all the same, as politely as one process can.
+func TestJammedState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/a"] = then(reply(200, "x"), reply(503, "", "Retry-After: 7"), reply(200, "x"))
+		c := w.processes(1, 1, new(jammed))[0]
+		for range 3 {
+			mustGet(t, c, "http://example.org/a")
+		}
+		sameTimes(t, []float64{0, 1, 8, 9}, w.times("http://example.org/a"))
+	})
+}
+
+// TestStrangeClock finds a note of a process whose clock is years ahead.
+func TestStrangeClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/a"] = reply(200, "x")
+		s := &memState{m: map[string][]byte{hostKey("http://example.org"): []byte(`{"next":"2999-01-01T00:00:00Z"}`)}}
+		c := w.processes(1, 1, s)[0]
+		mustGet(t, c, "http://example.org/a")
+		mustGet(t, c, "http://example.org/a")
+		sameTimes(t, []float64{60, 61}, w.times("http://example.org/a"))
+	})
+}
