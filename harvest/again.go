@@ -7,7 +7,7 @@ import (
 // isEarly reports whether bodies that were obtained at a moment may change again and
 // still be stated to have changed at the same time.
 func isEarly(s *slot, next *Record, obtained time.Time) bool {
-	t := next.time()
+	t := next.Stated.time()
 	return !s.ev.identifies() && !t.IsZero() && !t.IsOver(obtained)
 }
 
@@ -18,7 +18,7 @@ func (p *pipe) asksAgain(s *slot) bool {
 	if p.h.Bodies == SkipBodies || p.getter == nil && !s.ev.hasContent() {
 		return false
 	}
-	early := s.rec.Early && !s.ev.identifies() && (p.snap == nil || s.rec.time().IsOver(p.clock()))
+	early := s.rec.Early && !s.ev.identifies() && (p.snap == nil || s.rec.Stated.time().IsOver(p.clock()))
 	return early || p.h.Recheck && (p.snap == nil || s.shown)
 }
 

@@ -15,40 +15,12 @@ type decision struct {
 	todo    *Task // to be stored instead
 }
 
-// stated returns the times that the source stated last.
-func (r *Record) stated() Times {
-	if r.Restated != nil {
-		return *r.Restated
-	}
-	return Times{At: r.At, Modified: r.Resource.Modified}
-}
-
-// modified returns the Modified that the source stated last.
-func (r *Record) modified() websync.Datetime { return r.stated().Modified }
-
-// time returns the time that the source stated last of the change that led to the record.
-func (r *Record) time() websync.Datetime {
-	t := r.stated()
-	if t.At.IsZero() {
-		return t.Modified
-	}
-	return t.At
-}
-
 // shownTime returns the time of the change that a Catalog shows.
 func (r *Record) shownTime() websync.Datetime {
 	if r.At.IsZero() {
 		return r.Resource.Modified
 	}
 	return r.At
-}
-
-// restate makes t the times that the source stated last.
-func (r *Record) restate(t Times) {
-	r.Restated = &t
-	if t == (Times{At: r.At, Modified: r.Resource.Modified}) {
-		r.Restated = nil
-	}
 }
 
 // decide compares an event with the record of its id, and with the task that waits for
@@ -75,7 +47,7 @@ func (p *pipe) decide(s *slot) decision {
 	case s.task != nil && s.task.Base == s.rec.Seq:
 		s.ask = true // decided when the task was stored
 		return p.obtain(s)
-	case p.isOlder(s, s.rec.time(), p.snap == nil || s.rec.Seq > p.snap.last):
+	case p.isOlder(s, s.rec.Stated.time(), p.snap == nil || s.rec.Seq > p.snap.last):
 		return decision{outcome: OutcomeHistory}
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
@@ -107,7 +79,7 @@ func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 // isSwept reports whether a snapshot has swept the record, and the event is of a log and
 // states no later time than was stated before: it must not revive it.
 func (p *pipe) isSwept(s *slot) bool {
-	held, t := s.rec.stated(), p.timeOf(s)
+	held, t := &s.rec.Stated, p.timeOf(s)
 	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
 	modified := p.believed(held.Modified)
 	return swept && !s.shown && !t.IsZero() && !modified.IsZero() && !t.After(modified)
@@ -124,12 +96,12 @@ func (s *slot) known() websync.Datetime {
 	if s.awaits() {
 		return s.waiting.time()
 	}
-	return s.rec.time()
+	return s.rec.Stated.time()
 }
 
 // restates reports whether a put says of a live record what was said of it last.
 func (s *slot) restates() bool {
-	return s.ev.Kind == Put && s.rec.Live() && s.stated == s.rec.Stated && s.ev.Resource.Modified == s.rec.modified()
+	return s.ev.Kind == Put && s.rec.Live() && s.stated == s.rec.Stated.Hash && s.ev.Resource.Modified == s.rec.Stated.Modified
 }
 
 // meansTask reports whether a put can mean the state that is to be got: it describes the
@@ -157,13 +129,13 @@ func notBefore(t, at websync.Datetime) bool {
 
 // isUnchanged reports whether the record has what the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
-	stated, held := s.ev.Resource.Modified, s.rec.modified()
-	known := s.stated == s.rec.Stated || s.isOfTheRecord() && s.ev.Tag == "" && saysLess(&s.ev.Resource, &s.rec.Resource)
+	stated, held := s.ev.Resource.Modified, s.rec.Stated.Modified
+	known := s.stated == s.rec.Stated.Hash || s.isOfTheRecord() && s.ev.Tag == "" && saysLess(&s.ev.Resource, &s.rec.Resource)
 	if !known || p.hasNoContent(s.rec) == p.wantsContent(&s.ev) {
 		return false
 	}
 	if stated == held || stated.IsZero() {
-		return s.ev.telling() && (s.shown || !s.ev.time().After(s.rec.time()))
+		return s.ev.telling() && (s.shown || !s.ev.time().After(s.rec.Stated.time()))
 	}
 	return isCoarser(stated, held)
 }
@@ -171,8 +143,8 @@ func (p *pipe) isUnchanged(s *slot) bool {
 // isOfTheRecord reports whether an event states the moment that is stated of the record,
 // or less precisely one that may be it.
 func (s *slot) isOfTheRecord() bool {
-	stated, held := s.ev.Resource.Modified, s.rec.modified()
-	return !stated.IsZero() && (stated == held || isCoarser(stated, held)) && (s.shown || !s.ev.time().After(s.rec.time()))
+	stated, held := s.ev.Resource.Modified, s.rec.Stated.Modified
+	return !stated.IsZero() && (stated == held || isCoarser(stated, held)) && (s.shown || !s.ev.time().After(s.rec.Stated.time()))
 }
 
 // complete gives the next state of a record what the event does not state of the same
@@ -182,8 +154,9 @@ func (s *slot) complete(next *Record) {
 		return
 	}
 	supplement(&next.Resource, &s.rec.Resource, sameBodies(s.rec.Bodies, next.Bodies))
-	if s.ev.Resource.Modified != s.rec.modified() {
-		next.At, next.Resource.Modified, next.Restated = s.rec.At, s.rec.Resource.Modified, s.rec.Restated
+	if s.ev.Resource.Modified != s.rec.Stated.Modified {
+		next.At, next.Resource.Modified = s.rec.At, s.rec.Resource.Modified
+		next.Stated.At, next.Stated.Modified = s.rec.Stated.At, s.rec.Stated.Modified
 	}
 }
 
@@ -226,7 +199,8 @@ func (p *pipe) obtain(s *slot) decision {
 
 // record returns the record that the event leads to, without bodies.
 func (s *slot) record() Record {
-	return Record{Item: websync.Item{At: s.ev.time(), Resource: s.ev.Resource}, Stated: s.stated}
+	at := s.ev.time()
+	return Record{Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: Stated{s.stated, at, s.ev.Resource.Modified}}
 }
 
 // stillStated returns the content that is held, if the event states the same bytes.
@@ -240,8 +214,8 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	if _, ok := content.Digests.Strongest(); ok {
 		return b, true // it is among those of the bytes that are held
 	}
-	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.modified()
-	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.shown || !s.ev.time().After(s.rec.time()))
+	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.Stated.Modified
+	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.shown || !s.ev.time().After(s.rec.Stated.time()))
 }
 
 // changeTo returns the change that leads from a record to the next state, which an event
@@ -255,22 +229,20 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 		return decision{outcome: OutcomeCreated, change: &Change{Base: rec.Seq, Record: next}}
 	}
 	next.Kind = websync.Updated
-	was, now := rec.stated(), next.stated()
+	was, now := &rec.Stated, &next.Stated
 	if now.At.IsZero() {
-		now.At, next.At = was.At, was.At
-		next.restate(now)
+		next.At, now.At = was.At, was.At
 	}
 	sameBytes := sameBodies(rec.Bodies, next.Bodies) && (was.Modified == now.Modified || r.h.Bodies != SkipBodies)
 	found := r.getter != nil && now.Modified.IsZero() && next.Resource.Modified != rec.Resource.Modified
 	corrected := r.isFuture(rec.shownTime()) && !r.isFuture(next.shownTime())
-	if !sameBytes || found || corrected || at.After(rec.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
+	if !sameBytes || found || corrected || at.After(rec.Stated.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
 		return decision{outcome: OutcomeUpdated, change: &Change{Base: rec.Seq, Record: next}}
 	}
-	if was == now && rec.Stated == next.Stated && rec.Early == next.Early && slices.Equal(rec.Validators, next.Validators) {
+	if *was == *now && rec.Early == next.Early && slices.Equal(rec.Validators, next.Validators) {
 		return decision{outcome: OutcomeUnchanged}
 	}
-	touched := Record{Item: rec.Item, Stated: next.Stated, Validators: next.Validators, Early: next.Early}
-	touched.restate(now)
+	touched := Record{Item: rec.Item, Stated: *now, Validators: next.Validators, Early: next.Early}
 	return decision{outcome: OutcomeTouched, change: &Change{Base: rec.Seq, Record: touched}, touch: true}
 }
 
@@ -289,13 +261,12 @@ func decideDelete(ev *Event, rec *Record) decision {
 	at := ev.time()
 	switch {
 	case !rec.Known():
-		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}}, at)
+		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}, Stated: Stated{Modified: ev.Resource.Modified}}, at)
 		return decision{outcome: OutcomeUnchanged, change: &Change{Record: next}, touch: true}
 	case rec.Live():
 		return decision{outcome: OutcomeDeleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
-	case at.After(rec.time()):
-		later := Record{Item: rec.Item}
-		later.restate(Times{At: at, Modified: rec.modified()})
+	case at.After(rec.Stated.time()):
+		later := Record{Item: rec.Item, Stated: Stated{At: at, Modified: rec.Stated.Modified}}
 		return decision{outcome: OutcomeUnchanged, change: &Change{Base: rec.Seq, Record: later}, touch: true}
 	}
 	return decision{outcome: OutcomeUnchanged}
@@ -305,10 +276,10 @@ func decideDelete(ev *Event, rec *Record) decision {
 // last Modified included, no bodies. Where it is not known since when, it keeps the last
 // time that was stated.
 func tombstone(rec *Record, at websync.Datetime) Record {
-	t := Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}}
-	t.Resource.Modified = rec.modified()
-	if last := rec.time(); at.IsZero() && (t.Resource.Modified.IsZero() || last.After(t.Resource.Modified)) {
-		t.restate(Times{Modified: last})
+	t := Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}, Stated: Stated{At: at, Modified: rec.Stated.Modified}}
+	t.Resource.Modified = rec.Stated.Modified
+	if last := rec.Stated.time(); at.IsZero() && (t.Resource.Modified.IsZero() || last.After(t.Resource.Modified)) {
+		t.Stated.Modified = last
 	}
 	return t
 }

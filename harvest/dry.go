@@ -99,7 +99,7 @@ func (p *pipe) foresee(s *slot, d decision) decision {
 	}
 	s.get = true
 	switch {
-	case s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.time()) && (s.restates() || p.isUnchanged(s)):
+	case s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.Stated.time()) && (s.restates() || p.isUnchanged(s)):
 		s.get = !p.dry.audit
 		return decision{outcome: OutcomeUnchanged}
 	case s.rec.Live():
@@ -110,9 +110,9 @@ func (p *pipe) foresee(s *slot, d decision) decision {
 
 // obtained returns the record that a get leads to, as far as it can be known.
 func obtained(s *slot) Record {
-	key := websync.Digest{Algorithm: keyAlgorithm}
-	bodies := []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: key}}
-	return Record{Item: websync.Item{At: s.ev.time(), Resource: s.ev.Resource, Bodies: bodies}, Stated: s.stated}
+	rec := s.record()
+	rec.Bodies = []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
+	return rec
 }
 
 // finish carries out in the overlay what is decided about a slot, before the next slot is

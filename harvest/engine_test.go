@@ -264,7 +264,7 @@ func TestUpdateAndTouch(t *testing.T) {
 	require.EqualValues(t, 1, r.Touched)
 	require.ElementsMatch(t, []string{"created a", "created b", "updated a"}, w.log())
 	require.Equal(t, day(1), w.record("b").Resource.Modified, "what is shown is what the log says")
-	require.Equal(t, day(2), w.record("b").Restated.Modified)
+	require.Equal(t, day(2), w.record("b").Stated.Modified)
 	w.site.reset()
 	require.EqualValues(t, 2, w.run(snapshot(put("a", day(2)), put("b", day(2)))).Unchanged)
 	require.Empty(t, w.site.requests)

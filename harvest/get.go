@@ -44,12 +44,10 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	}
 	next := s.record()
 	if job.Tag != s.ev.Tag {
-		next.Stated = fingerprint(&s.ev.Resource, job.Tag)
+		next.Stated.Hash = fingerprint(&s.ev.Resource, job.Tag)
 	}
 	next.Validators, next.Bodies = job.validators, job.bodies
-	if next.Resource = job.Resource; next.Resource.Modified != s.ev.Resource.Modified {
-		next.Restated = &Times{At: next.At, Modified: s.ev.Resource.Modified}
-	}
+	next.Resource = job.Resource
 	s.complete(&next)
 	next.Early = isEarly(s, &next, job.obtained())
 	d := p.changeTo(s.rec, next, s.ev.At)

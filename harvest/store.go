@@ -102,14 +102,9 @@ type Claim struct {
 type Record struct {
 	websync.Item
 
-	// Stated is a fingerprint of the description as its source stated it, its times
-	// apart. 0: none.
-	Stated uint64
-	// Restated are the times that the source stated last, if it has stated the same again
-	// with other times, or if Get found another Modified than was stated. Of a tombstone
-	// for which no time is stated, its Modified is the last time stated before. Nil: they
-	// are those of the Item.
-	Restated *Times
+	// Stated is what the source stated last. Its times differ from those of the Item if the
+	// source has stated the same again with other times, or if Get found another Modified.
+	Stated Stated
 	// Validators are what servers said of the representations, one for each URL.
 	Validators []Validator
 	// Early: the bodies were obtained before the period of the time that is stated was
@@ -118,10 +113,22 @@ type Record struct {
 	Early bool
 }
 
-// Times are the times that a source states of a change.
-type Times struct {
-	At       websync.Datetime
-	Modified websync.Datetime
+// Stated is what a source states of a resource, as far as it is compared with what the
+// source states next.
+type Stated struct {
+	// Hash is a fingerprint of the description, times apart. 0: none.
+	Hash uint64
+	// At and Modified are the times of the event and of the resource. Of a tombstone
+	// without a time, Modified is the last time that was stated before.
+	At, Modified websync.Datetime
+}
+
+// time returns the time of the change as far as it is stated.
+func (s *Stated) time() websync.Datetime {
+	if s.At.IsZero() {
+		return s.Modified
+	}
+	return s.At
 }
 
 // Known reports whether r is the record of an id, live or deleted, rather than the zero

@@ -63,8 +63,8 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 			return false, err
 		}
 		var state uint32
-		if rec.Stated != 0 && waiting == nil && !(rec.Early && rec.time().IsOver(now)) {
-			state = snap.table.stateOf(rec.Stated, rec.modified(), !p.hasNoContent(&rec))
+		if rec.Stated.Hash != 0 && waiting == nil && !(rec.Early && rec.Stated.time().IsOver(now)) {
+			state = snap.table.stateOf(rec.Stated.Hash, rec.Stated.Modified, !p.hasNoContent(&rec))
 		}
 		if !snap.table.add(rec.Resource.ID, state) {
 			return false, nil
@@ -142,7 +142,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 // speaks of a later moment, does not show it. Nor is it gone if a task that the snapshot
 // leaves alone tells of a younger state.
 func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
+	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
 }
 

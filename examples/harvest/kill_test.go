@@ -203,7 +203,7 @@ func contents(t *testing.T, dir, source string) string {
 	var b strings.Builder
 	for rec, err := range store.Records(ctx, source, "") {
 		require.NoError(t, err)
-		fmt.Fprintf(&b, "record %s stated=%x validators=%v\n", describe(ctx, t, store, rec.Item), rec.Stated, rec.Validators)
+		fmt.Fprintf(&b, "record %s stated=%x validators=%v\n", describe(ctx, t, store, rec.Item), rec.Stated.Hash, rec.Validators)
 	}
 	for task, err := range store.Tasks(ctx, source, "") {
 		require.NoError(t, err)

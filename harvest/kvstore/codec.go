@@ -64,9 +64,9 @@ func visitItemOnly(c *codec.Coder, i *websync.Item) {
 func visitRecord(c *codec.Coder, r *harvest.Record) {
 	c.Item(&r.Item)
 	outer := c.Begin()
-	c.Hash(&r.Stated)
+	c.Hash(&r.Stated.Hash)
 	codec.Slice(c, &r.Validators, visitValidator)
-	codec.Pointer(c, &r.Restated, visitTimes)
+	visitStatedTimes(c, r)
 	c.Bool(&r.Early)
 	c.End(outer)
 }
@@ -79,11 +79,18 @@ func visitValidator(c *codec.Coder, v *harvest.Validator) {
 	c.End(outer)
 }
 
-func visitTimes(c *codec.Coder, t *harvest.Times) {
-	outer := c.Begin()
-	c.Datetime(&t.At)
-	c.Datetime(&t.Modified)
-	c.End(outer)
+// visitStatedTimes leaves out times that are those of the item.
+func visitStatedTimes(c *codec.Coder, r *harvest.Record) {
+	at, modified := &r.Stated.At, &r.Stated.Modified
+	switch {
+	case c.Has(*at != r.At || *modified != r.Resource.Modified):
+		outer := c.Begin()
+		c.Datetime(at)
+		c.Datetime(modified)
+		c.End(outer)
+	case c.Reading():
+		*at, *modified = r.At, r.Resource.Modified
+	}
 }
 
 func visitTask(c *codec.Coder, t *harvest.Task) {

@@ -36,7 +36,7 @@ func plainRecord() harvest.Record {
 				Elements: []websync.Element{{Local: "changefreq", XML: "<changefreq>daily</changefreq>"}}},
 			Bodies: []websync.Body{{Name: "content", Link: link, Key: websync.SHA256([]byte("x"))}},
 		},
-		Stated:     0x1234567890abcdef,
+		Stated:     harvest.Stated{Hash: 0x1234567890abcdef},
 		Validators: []harvest.Validator{{URL: id, ETag: `W/"abc-123"`, LastModified: "Thu, 21 Nov 2024 11:00:00 GMT"}},
 	}
 }
@@ -241,7 +241,7 @@ func FuzzStrings(f *testing.F) {
 		want := harvest.Record{
 			Item: websync.Item{Source: s, Seq: websync.Seq(n), Resource: websync.Resource{ID: id, Title: s, Links: []websync.Link{link}},
 				Bodies: []websync.Body{{Name: s, Link: link}}},
-			Stated: n, Validators: []harvest.Validator{{URL: href, ETag: s}},
+			Stated: harvest.Stated{Hash: n}, Validators: []harvest.Validator{{URL: href, ETag: s}},
 		}
 		var got harvest.Record
 		require.NoError(t, decodeRecord(appendRecord(nil, &want), &got))
@@ -291,7 +291,7 @@ func BenchmarkCodec(b *testing.B) {
 // TestCodecReadsEarlierVersions decodes what a version without the newest fields has
 // written.
 func TestCodecReadsEarlierVersions(t *testing.T) {
-	rec := harvest.Record{Item: websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}, Stated: 7}
+	rec := harvest.Record{Item: websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}, Stated: harvest.Stated{Hash: 7}}
 	data := appendRecord(nil, &rec)
 	for version := byte(1); version <= codecVersion; version++ {
 		data[0] = codecRecord | version

@@ -24,7 +24,7 @@ func change(i int) harvest.Change {
 				Elements: []websync.Element{{Local: "changefreq", XML: "<changefreq>daily</changefreq>"}}},
 			Bodies: []websync.Body{{Name: "content", Link: link}},
 		},
-		Stated:     uint64(i),
+		Stated:     harvest.Stated{Hash: uint64(i)},
 		Validators: []harvest.Validator{{URL: id, ETag: `W/"abc-123"`, LastModified: "Thu, 21 Nov 2024 11:00:00 GMT"}},
 	}}
 }

@@ -205,10 +205,8 @@ func (p *place) contents() *contents {
 	c := &contents{records: map[string]record{}, last: map[string]entry{}, tasks: map[string]task{}}
 	for r, err := range p.store.Records(p.t.Ctx, p.key, "") {
 		p.t.OK(err, "Store.Records")
-		if r.Restated != nil { // a record that was re-dated is one that had this date from the beginning
-			r.At, r.Resource.Modified = r.Restated.At, r.Restated.Modified
-		}
-		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated, r.Validators}
+		r.At, r.Resource.Modified = r.Stated.At, r.Stated.Modified // a record that was re-dated is one that had this date from the beginning
+		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated.Hash, r.Validators}
 	}
 	for e, err := range p.store.Changes(p.t.Ctx, websync.Range{Sources: []string{p.key}}) {
 		p.t.OK(err, "Store.Changes")

@@ -31,7 +31,7 @@ func typical(i int, key websync.Digest) harvest.Change {
 			},
 			Bodies: []websync.Body{{Name: "content", Link: link, Key: key}},
 		},
-		Stated:     uint64(i),
+		Stated:     harvest.Stated{Hash: uint64(i)},
 		Validators: []harvest.Validator{{URL: id(i), ETag: fmt.Sprintf(`"%x"`, i), LastModified: "Sun, 06 Nov 1994 08:49:37 GMT"}},
 	}}
 }

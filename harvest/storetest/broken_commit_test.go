@@ -449,7 +449,7 @@ func brokenCommits() []broken {
 				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {
 					for _, c := range b.Puts {
 						r := f.model.records[b.Source][c.Record.Resource.ID]
-						r.Restated = c.Record.Restated
+						r.Resource.Origin = c.Record.Resource.Origin
 						f.model.records[b.Source][c.Record.Resource.ID] = r
 					}
 				}

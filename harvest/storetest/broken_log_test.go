@@ -392,7 +392,7 @@ func brokenRecords() []broken {
 				}
 			}},
 		{name: "Stated has 63 bits", caught: "records/extremes",
-			with: func(f *faulty) { f.record = func(r *harvest.Record) { r.Stated &^= 1 << 63 } }},
+			with: func(f *faulty) { f.record = func(r *harvest.Record) { r.Stated.Hash &^= 1 << 63 } }},
 		{name: "Datetimes in UTC", caught: "records/datetimes",
 			with: func(f *faulty) {
 				f.record = func(r *harvest.Record) { r.Resource.Modified = r.Resource.Modified.UTC() }

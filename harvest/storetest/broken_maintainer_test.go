@@ -94,11 +94,13 @@ func brokenGenerations() []broken {
 				})
 			}},
 		{name: "Compact loses Stated", caught: "generations/compact-keeps",
-			with: func(f *faulty) { f.compactLoses(func(r *harvest.Record) { r.Stated = 0 }) }},
+			with: func(f *faulty) { f.compactLoses(func(r *harvest.Record) { r.Stated.Hash = 0 }) }},
 		{name: "Compact loses Validators", caught: "generations/compact-keeps",
 			with: func(f *faulty) { f.compactLoses(func(r *harvest.Record) { r.Validators = nil }) }},
-		{name: "Compact loses Restated", caught: "generations/compact-keeps",
-			with: func(f *faulty) { f.compactLoses(func(r *harvest.Record) { r.Restated = nil }) }},
+		{name: "Compact loses the stated times", caught: "generations/compact-keeps",
+			with: func(f *faulty) {
+				f.compactLoses(func(r *harvest.Record) { r.Stated.At, r.Stated.Modified = websync.Datetime{}, websync.Datetime{} })
+			}},
 		{name: "Compact loses a field that is new", caught: "generations/compact-keeps",
 			with: func(f *faulty) {
 				f.compactLoses(func(r *harvest.Record) {

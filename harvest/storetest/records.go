@@ -361,7 +361,7 @@ func recordEveryField(t *tester) {
 
 func recordExtremes(t *tester) {
 	w := t.open().writer("a")
-	r := harvest.Record{Stated: math.MaxUint64}
+	r := harvest.Record{Stated: harvest.Stated{Hash: math.MaxUint64}}
 	r.Resource.ID = uri1
 	r.Resource.Content = websync.Link{Length: math.MaxInt64, Priority: math.MaxInt32}
 	r.Resource.Links = []websync.Link{
@@ -373,7 +373,7 @@ func recordExtremes(t *tester) {
 	got := w.record("a", uri1)
 	r.Seq, r.Born, r.Time, r.Source = 1, 1, got.Time, "a"
 	t.Same(r, got, "the record: ")
-	r.Stated = 1 << 63
+	r.Stated.Hash = 1 << 63
 	w.touch(harvest.Change{Base: 1, Record: r})
 	t.Same(r, w.record("a", uri1), "the record: ")
 }

@@ -70,6 +70,9 @@ func Decode[T any](b []byte, v *T, visit func(*Coder, *T)) bool {
 	return ok
 }
 
+// Reading reports whether c sets the values that it is given.
+func (c *Coder) Reading() bool { return c.reading }
+
 func (c *Coder) fail() {
 	c.failed = true
 	c.in = ""
