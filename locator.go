@@ -3,6 +3,7 @@ package websync
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,10 +11,10 @@ import (
 
 // A PathLocator is the default [Locator]. Everything it names lies under Base.
 //
-// Harvested resources choose their ids themselves: an id could be the URL of the site's
-// robots.txt or of a script. So the content of a resource keeps its id as its URL only if
-// its source is among Own and the id is a URL under Base that every client, server and
-// file system leaves as it is:
+// Other publishers choose the ids of harvested resources: an id could be the URL of the
+// site's robots.txt or of a script. So the content of a resource keeps its id as its URL
+// only if its source is among Own and the id is a URL under Base that every client,
+// server and file system leaves as it is:
 //
 //   - no query and no fragment; escapes in upper case, and only of characters that need
 //     one;
@@ -28,10 +29,9 @@ import (
 // escaped id, "~" and the escaped name. Letters, digits, slashes and a few marks stand
 // for themselves, so that such URLs can be read; every other byte is "=" and two
 // hexadecimal digits. They need no escaping of URLs, no directory among them is a file as
-// well, no file has an extension that says what to do with it, and no part of a path is
+// well, no file has an extension that a server acts on, and no part of a path is
 // longer than 200 bytes. On a file system that ignores case, ids that differ in case only
-// come to one file; Windows has no files for a few of them, such as ids with a segment
-// "nul".
+// share a file; Windows has no files for a few ids, such as those with a segment "nul".
 type PathLocator struct {
 	// Base is the absolute URL that ids are compared with: scheme, host and a path that
 	// ends in a slash.
@@ -139,40 +139,26 @@ func isPlainPath(s string) bool {
 // isPlainSegment reports whether a segment is the canonical escape of the name of a file
 // that is not hidden.
 func isPlainSegment(segment string) bool {
-	name, escaped := segment, 0
-	if strings.IndexByte(segment, '%') >= 0 {
-		b := make([]byte, 0, len(segment))
-		for i := 0; i < len(segment); i++ {
-			c := segment[i]
-			if c == '%' {
-				if i+2 >= len(segment) || !isUpperHex(segment[i+1]) || !isUpperHex(segment[i+2]) {
-					return false
-				}
-				if c = unhex(segment[i+1])<<4 | unhex(segment[i+2]); standsForItself(c) {
-					return false
-				}
-				i += 2
-				escaped++
-			}
-			b = append(b, c)
-		}
-		name = string(b)
-	}
-	if name == "" || name[0] == '.' || len(name) > maxName || !utf8.ValidString(name) {
+	name, err := url.PathUnescape(segment)
+	if err != nil || name == "" || name[0] == '.' || len(name) > maxName || !utf8.ValidString(name) {
 		return false
 	}
 	for i := range len(name) {
 		switch c := name[i]; {
 		case c < ' ', c == 0x7f, c == '/', c == '\\':
 			return false
-		case !standsForItself(c):
-			escaped--
+		case standsForItself(c) && segment[0] == c:
+			segment = segment[1:]
+		case !standsForItself(c) && strings.HasPrefix(segment, string([]byte{'%', upperHex[c>>4], upperHex[c&15]})):
+			segment = segment[3:]
+		default:
+			return false
 		}
 	}
-	return escaped == 0
+	return true
 }
 
-func isUpperHex(c byte) bool { return '0' <= c && c <= '9' || 'A' <= c && c <= 'F' }
+const upperHex = "0123456789ABCDEF"
 
 // standsForItself reports whether c needs no escape in a segment (RFC 3986 §3.3).
 func standsForItself(c byte) bool {
@@ -187,7 +173,6 @@ func isAlphanumeric(c byte) bool {
 // kept stand for themselves where they part something. A segment that becomes too long is
 // broken by "=/", which stands for nothing.
 func appendNamed(b []byte, s, kept string) []byte {
-	const hex = "0123456789ABCDEF"
 	start := bytes.LastIndexByte(b, '/') + 1 // of the segment
 	for i := range len(s) {
 		if len(b)-start > maxSegment-len("=00=") {
@@ -203,7 +188,7 @@ func appendNamed(b []byte, s, kept string) []byte {
 		case isAlphanumeric(c), strings.IndexByte("-_,+@", c) >= 0, c == '.' && parts && len(b) > start && s[i+1] != '/':
 			b = append(b, c)
 		default:
-			b = append(b, '=', hex[c>>4], hex[c&15])
+			b = append(b, '=', upperHex[c>>4], upperHex[c&15])
 		}
 	}
 	return b

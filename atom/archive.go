@@ -301,9 +301,8 @@ func (l *lister) entry(item *websync.Item) Entry {
 	return e
 }
 
-// wholeSource returns a source with all that one should have (RFC 4287 §4.2.11), nil if
-// it does not say what it is. updated is that of the entry, which its feed was updated
-// with.
+// wholeSource returns a source with all that it should have (RFC 4287 §4.2.11), nil if it
+// has no id. updated is the time of the entry, which its feed was updated with.
 func wholeSource(f *Feed, updated websync.Datetime) *Feed {
 	if f == nil || f.ID == "" {
 		return nil

@@ -154,12 +154,12 @@ const (
 	defaultMaxEntries  = 50_000
 	documentType       = feedType + "; charset=utf-8"
 
-	// rendering is raised when the same entries of the log come to be written otherwise,
-	// for then they need other URLs.
+	// rendering is raised when the same entries of the log are written differently from
+	// before: their documents then need other URLs.
 	rendering = 2
 )
 
-// open returns what the fields come to.
+// open prepares the fields at first use.
 func (p *Publisher) open() *site.Site {
 	p.once.Do(func() {
 		p.site = site.New(site.Settings{

@@ -30,9 +30,9 @@ type pubState struct {
 	live bool
 }
 
-// A pubModel is a shelf and what should be in it.
+// A pubModel is a Store and what should be in it.
 type pubModel struct {
-	*pubShelf
+	*pubStore
 	states map[string]pubState
 }
 
@@ -40,7 +40,7 @@ func newPubModel(t interface {
 	require.TestingT
 	Helper()
 }) *pubModel {
-	s := &pubShelf{Store: memstore.New(), t: t, ctx: context.Background(), clock: time.Unix(1_700_000_000, 0).UTC()}
+	s := &pubStore{Store: memstore.New(), t: t, ctx: context.Background(), clock: time.Unix(1_700_000_000, 0).UTC()}
 	s.Store.Now = func() time.Time { return s.clock }
 	return &pubModel{s, map[string]pubState{}}
 }
@@ -61,7 +61,7 @@ func (m *pubModel) change(n int, remove, kept bool, related int) {
 	m.states[item.Resource.ID] = pubState{m.clock, !remove}
 }
 
-// walkChain reads the whole chain as a plain reader does, and returns the youngest state
+// walkChain reads the whole chain as a plain reader does, and returns the latest state
 // of each id.
 func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[string]pubState, error) {
 	states := map[string]pubState{}

@@ -51,7 +51,7 @@ func recordPublisher(c websync.Catalog) *atom.Publisher {
 }
 
 func TestPublisherProfile(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	id := func(name string) string { return pubSite + "/" + name }
 	record := websync.Resource{ID: id("a"), Title: "A", Content: websync.Link{Href: id("a"), Type: "text/html"}}
 	s.commit("x", websync.Item{Resource: record, Bodies: []websync.Body{pubKept("content", record.Content)}})
@@ -98,14 +98,14 @@ func hrefs(links []websync.Link) (all []string) {
 }
 
 func TestPublisherProfileCheck(t *testing.T) {
-	p := recordPublisher(newPubShelf(t))
+	p := recordPublisher(newPubStore(t))
 	assert.NoError(t, p.Check())
 	for name, break_ := range map[string]func(p *atom.Publisher){
 		"no Profile, Item": func(p *atom.Publisher) { p.Profile, p.Feed = "", nil },
 		"no Profile, Feed": func(p *atom.Publisher) { p.Profile, p.Item = "", nil },
 		"no valid feed":    func(p *atom.Publisher) { p.Feed = func(f *atom.Feed) { f.ID = "x y" } },
 	} {
-		p := recordPublisher(newPubShelf(t))
+		p := recordPublisher(newPubStore(t))
 		break_(p)
 		assert.Error(t, p.Check(), name)
 		_, err := p.Document(t.Context(), "/feed.atom")
@@ -114,7 +114,7 @@ func TestPublisherProfileCheck(t *testing.T) {
 }
 
 func TestPublisherReportsACommonID(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	s.put("b", websync.Resource{ID: "urn:x:1"}, websync.Resource{ID: "urn:x:2"})
 	s.delete("b", "urn:x:2")
 	p := newPublisher(s, 100)

@@ -34,9 +34,9 @@ const (
 	pubFirst = "https://first.example.org"
 )
 
-// A pubShelf is a Store that is filled by hand. Each commit is a second later than the
+// A pubStore is a Store that is filled by hand. Each commit is a second later than the
 // one before.
-type pubShelf struct {
+type pubStore struct {
 	*kvstore.Store
 	t interface {
 		require.TestingT
@@ -46,15 +46,15 @@ type pubShelf struct {
 	clock time.Time
 }
 
-func newPubShelf(t testing.TB) *pubShelf {
-	s := &pubShelf{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+func newPubStore(t testing.TB) *pubStore {
+	s := &pubStore{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	s.Store.Now = func() time.Time { return s.clock }
 	return s
 }
 
 // commit puts items in one source: each the state of its resource. A body whose Key is
 // set has its name as bytes.
-func (s *pubShelf) commit(source string, items ...websync.Item) {
+func (s *pubStore) commit(source string, items ...websync.Item) {
 	s.t.Helper()
 	s.clock = s.clock.Add(time.Second)
 	claim, err := s.Claim(s.ctx, "source/"+source, time.Hour)
@@ -80,14 +80,14 @@ func (s *pubShelf) commit(source string, items ...websync.Item) {
 	require.Empty(s.t, conflicts)
 }
 
-func (s *pubShelf) put(source string, resources ...websync.Resource) {
+func (s *pubStore) put(source string, resources ...websync.Resource) {
 	s.t.Helper()
 	for _, r := range resources {
 		s.commit(source, websync.Item{Resource: r})
 	}
 }
 
-func (s *pubShelf) delete(source string, ids ...string) {
+func (s *pubStore) delete(source string, ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
 		s.commit(source, websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: id}})
@@ -185,10 +185,10 @@ func goldenPublisher(t *testing.T, name string, got []byte) {
 	assert.Equal(t, string(want), string(got), name)
 }
 
-// pubGazette fills a shelf with what has everything: laws of the publisher's own, and
+// pubGazette fills a Store with what has everything: laws of the publisher's own, and
 // what was harvested elsewhere.
-func pubGazette(t *testing.T) *pubShelf {
-	s := newPubShelf(t)
+func pubGazette(t *testing.T) *pubStore {
+	s := newPubStore(t)
 	law := websync.Resource{
 		ID: pubSite + "/2026/1", Title: "Law 1", Summary: "On laws", Lang: "en", Published: written(t, "2026-01-01"),
 		Modified: written(t, "2026-01-01T12:00:00+01:00"), Authors: []websync.Person{{Name: "Parliament", URI: pubSite + "/parliament"}},
@@ -290,7 +290,7 @@ func TestPublisherWithoutResources(t *testing.T) {
 
 // A document that is asked for while the log is empty stays empty.
 func TestPublisherEmptyState(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	p := newPublisher(s, 0)
 	doc, err := p.Document(t.Context(), "/feed.atom")
 	require.NoError(t, err)
@@ -304,7 +304,7 @@ func TestPublisherEmptyState(t *testing.T) {
 // The window of the subscription document begins at the last boundary but one, so that no
 // entry is in two documents.
 func TestPublisherWindow(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	p := newPublisher(s, 3)
 	for last, want := range []struct {
 		first     int // in the subscription document
@@ -323,10 +323,10 @@ func TestPublisherWindow(t *testing.T) {
 	}
 }
 
-// A document lists the youngest state of each id in its range, and others what came
+// A document lists the latest state of each id in its range, and others what came
 // before and after.
-func TestPublisherYoungest(t *testing.T) {
-	s := newPubShelf(t)
+func TestPublisherLatest(t *testing.T) {
+	s := newPubStore(t)
 	all := pubNumbered(0, 4)
 	s.put("a", all[1], all[2], all[1], all[3])
 	s.delete("a", all[2].ID, all[3].ID)
@@ -344,7 +344,7 @@ func TestPublisherYoungest(t *testing.T) {
 }
 
 func TestPublisherSources(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	all := pubNumbered(0, 5)
 	s.put("a", all[1])
 	s.put("b", all[2], all[3])
@@ -375,7 +375,7 @@ func TestPublisherSources(t *testing.T) {
 
 // What decides the bytes is in the URL.
 func TestPublisherArchiveURL(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	s.put("a", pubNumbered(1, 4)...)
 	path := pubPaths(t, newPublisher(s, 2))[0]
 	assert.Regexp(t, `^/feed-1-[0-9a-f]{8}-1\.atom$`, path)
@@ -404,7 +404,7 @@ func TestPublisherArchiveURL(t *testing.T) {
 		})
 	}
 	t.Run("another store", func(t *testing.T) {
-		other := newPubShelf(t)
+		other := newPubStore(t)
 		other.clock = other.clock.Add(time.Hour)
 		other.put("a", pubNumbered(1, 4)...)
 		_, err := newPublisher(other, 2).Document(t.Context(), path)
@@ -436,7 +436,7 @@ func TestPublisherArchiveURL(t *testing.T) {
 // When the log is compacted the subscription document changes to a new chain. The old one
 // stays until it is dropped.
 func TestPublisherCompact(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	all := pubNumbered(1, 4)
 	s.put("a", all...)
 	s.put("a", all...)
@@ -482,7 +482,7 @@ func TestPublisherCompact(t *testing.T) {
 }
 
 func TestPublisherDocumentsConflict(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	s.put("a", pubNumbered(1, 4)...)
 	n := 0
 	for path, err := range newPublisher(s, 2).Documents(t.Context()) {
@@ -498,9 +498,9 @@ func TestPublisherDocumentsConflict(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
-// A complete document is what it says, or says that it is not.
+// A complete document is the one of its ETag, or an error.
 func TestPublisherCompleteConflict(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	s.put("a", pubNumbered(1, 600)...)
 	s.delete("a", pubSite+"/7")
 	p := newPublisher(s, 0)
@@ -517,7 +517,7 @@ func TestPublisherCompleteConflict(t *testing.T) {
 
 // What a Catalog must not be: it would make links that lead nowhere.
 func TestPublisherRefusesCatalogs(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	body := pubKept("content", websync.Link{})
 	body.Key.Algorithm = "sha-512"
 	s.put("a", websync.Resource{ID: pubSite + "/1"})
@@ -614,7 +614,7 @@ func TestPublisherSettings(t *testing.T) {
 
 // pubEntry publishes one item and returns its entry.
 func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.Entry {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	s.put("a", more...)
 	s.commit(cmp.Or(item.Source, "a"), item)
 	p := newPublisher(s, 0)
@@ -630,7 +630,7 @@ func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.E
 
 // What was harvested is no entry, and no tombstone, of the publisher's own resources.
 func TestPublisherStrangers(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	s.put("laws", websync.Resource{ID: pubSite + "/1", Title: "ours"})
 	s.put("feed", websync.Resource{ID: pubSite + "/1", Title: "theirs"}, websync.Resource{ID: pubFirst + "/2", Title: "theirs"})
 	s.put("feed", websync.Resource{ID: pubSite + "/never", Title: "theirs"}, websync.Resource{ID: pubSite + "/r/x", Title: "theirs"})
@@ -699,7 +699,7 @@ func TestPublisherEntry(t *testing.T) {
 		assert.Equal(t, []string{"via " + pubSite + "/robots.txt"}, hrefs(e))
 	})
 	t.Run("links between sources", func(t *testing.T) {
-		s := newPubShelf(t)
+		s := newPubStore(t)
 		related := func(id string) []websync.Link { return []websync.Link{{Rel: "related", Href: id}} }
 		s.commit("laws", kept(websync.Resource{ID: pubSite + "/1"}, websync.Link{Type: "text/html"}))
 		s.commit("a", kept(websync.Resource{ID: pubFirst + "/2", Links: related(pubSite + "/1")}, websync.Link{Type: "text/html"}))
@@ -770,7 +770,7 @@ func TestPublisherEntry(t *testing.T) {
 		e = pubEntry(t, websync.Item{Resource: foreign(websync.Link{Rel: "related", Href: other.ID})}, other)
 		assert.Contains(t, hrefs(e), "related "+other.ID, "nothing is kept")
 
-		s := newPubShelf(t)
+		s := newPubStore(t)
 		s.put("a", other)
 		s.commit("a", kept(foreign(websync.Link{Rel: "related", Href: other.ID}), websync.Link{Type: "text/html"}))
 		s.put("a", websync.Resource{ID: pubFirst + "/2", Links: []websync.Link{{Rel: "related", Href: other.ID}}})
@@ -846,7 +846,7 @@ func TestPublisherEntry(t *testing.T) {
 
 // What has no id for Atom is left out, and reported once.
 func TestPublisherReport(t *testing.T) {
-	s := newPubShelf(t)
+	s := newPubStore(t)
 	bad := websync.Resource{ID: "not an IRI"}
 	s.put("a", append(pubNumbered(1, 2), bad)...)
 	s.put("a", pubNumbered(4, 6)...)
@@ -892,7 +892,7 @@ func TestPublisherReport(t *testing.T) {
 func TestPublisherReportOrder(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {2, 0, 1}, {1, 0, 2}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
-			s := newPubShelf(t)
+			s := newPubStore(t)
 			all := pubNumbered(1, 6)
 			all[3].ID = "not an IRI"
 			s.put("a", all...)
@@ -913,7 +913,7 @@ func TestPublisherReportOrder(t *testing.T) {
 	}
 }
 
-// A badCatalog fails where it is told to.
+// A badCatalog fails in the method that it is given.
 type badCatalog struct {
 	websync.Catalog
 	head, get, changes, resources error

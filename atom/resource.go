@@ -206,7 +206,7 @@ func withBase(element []byte, base string) []byte {
 //   - Without a title the title is the ID. Without a summary, where one is demanded, the
 //     summary is empty.
 //   - Content with an Href becomes atom:content, and a link that states its length,
-//     unless its Rel says that it is one of the links. Content that came inline is not in
+//     unless its Rel makes it one of the links. Content that came inline is not in
 //     the entry, since r does not hold its bytes: a Content with their URL, given to
 //     EntryOf, links to them.
 //   - With neither content nor an alternate link, the ID is the alternate, or the content

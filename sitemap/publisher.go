@@ -109,12 +109,12 @@ const (
 	defaultPartSize = 10_000
 	gzipSuffix      = ".gz"
 
-	// rendering is raised when the same items come to be written otherwise, for then they
-	// need other ETags.
+	// rendering is raised when the same items are written differently from before: their
+	// documents then need other ETags.
 	rendering = 2
 )
 
-// open returns what the fields come to.
+// open prepares the fields at first use.
 func (p *Publisher) open() *site.Site {
 	p.once.Do(func() {
 		p.site = site.New(site.Settings{

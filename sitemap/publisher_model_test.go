@@ -33,7 +33,7 @@ import (
 func TestPublisherTags(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 4
-		s := &shelf{Store: memstore.New(), t: t, ctx: context.Background(), clock: time.Unix(1_700_000_000, 0)}
+		s := &testStore{Store: memstore.New(), t: t, ctx: context.Background(), clock: time.Unix(1_700_000_000, 0)}
 		s.Store.Now = func() time.Time { return s.clock }
 		publisher := func() *sitemap.Publisher { return &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: size} }
 		p := publisher()
@@ -153,7 +153,7 @@ func walkSet(t require.TestingT, p *sitemap.Publisher, between func()) (seen map
 // throughout.
 func TestPublisherWalk(t *testing.T) {
 	const steady, changes = 1000, 10_000
-	s := newShelf(t)
+	s := newTestStore(t)
 	for i := 0; i < 3*steady; i += 500 {
 		s.put("a", numbered(i+1, i+500)...)
 	}

@@ -26,9 +26,9 @@ import (
 	"github.com/websync-go/websync/sitemap/google"
 )
 
-// A shelf is a Store that is filled by hand. Each commit is a second later than the one
+// A testStore is a Store that is filled by hand. Each commit is a second later than the one
 // before.
-type shelf struct {
+type testStore struct {
 	*kvstore.Store
 	t interface {
 		require.TestingT
@@ -38,14 +38,14 @@ type shelf struct {
 	clock time.Time
 }
 
-func newShelf(t testing.TB) *shelf {
-	s := &shelf{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+func newTestStore(t testing.TB) *testStore {
+	s := &testStore{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	s.Store.Now = func() time.Time { return s.clock }
 	return s
 }
 
 // commit puts items in one source: each the state of its resource.
-func (s *shelf) commit(source string, bodies [][]byte, items ...websync.Item) {
+func (s *testStore) commit(source string, bodies [][]byte, items ...websync.Item) {
 	s.t.Helper()
 	s.clock = s.clock.Add(time.Second)
 	claim, err := s.Claim(s.ctx, "source/"+source, time.Hour)
@@ -68,7 +68,7 @@ func (s *shelf) commit(source string, bodies [][]byte, items ...websync.Item) {
 	require.Empty(s.t, conflicts)
 }
 
-func (s *shelf) put(source string, resources ...websync.Resource) {
+func (s *testStore) put(source string, resources ...websync.Resource) {
 	s.t.Helper()
 	var items []websync.Item
 	for _, r := range resources {
@@ -77,7 +77,7 @@ func (s *shelf) put(source string, resources ...websync.Resource) {
 	s.commit(source, nil, items...)
 }
 
-func (s *shelf) delete(source string, ids ...string) {
+func (s *testStore) delete(source string, ids ...string) {
 	s.t.Helper()
 	var items []websync.Item
 	for _, id := range ids {
@@ -153,7 +153,7 @@ func requireFlawless(t *testing.T, url string, doc []byte) {
 }
 
 func TestPublisher(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a",
 		websync.Resource{ID: site + "/stated", Modified: datetime(t, "2025-12-24"), Elements: []websync.Element{
 			{Space: sitemap.Namespace, Local: "changefreq", XML: `<changefreq xmlns="` + sitemap.Namespace + `">daily</changefreq>`},
@@ -194,7 +194,7 @@ func TestPublisherWithoutResources(t *testing.T) {
 }
 
 func TestPublisherParts(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 3)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/docs/", Path: "maps/all.xml", PartSize: 3}
 	_, body := render(t, p, "/docs/maps/all.xml")
@@ -267,7 +267,7 @@ func TestPublisherParts(t *testing.T) {
 
 // Sources that are not published advance the numbers of Born, and nothing else.
 func TestPublisherOfOneSourceAmongMany(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 2)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 2, Sources: []string{"a", "a"}}
 	list, _ := render(t, p, "/sitemap.xml")
@@ -342,15 +342,15 @@ func TestPublisherSettings(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotContains(t, doc.ETag, "index", size)
 	}
-	p := &sitemap.Publisher{Catalog: newShelf(t), Base: site + "/", Path: "sitemap", PartSize: 1}
-	p.Catalog.(*shelf).put("a", numbered(1, 2)...)
+	p := &sitemap.Publisher{Catalog: newTestStore(t), Base: site + "/", Path: "sitemap", PartSize: 1}
+	p.Catalog.(*testStore).put("a", numbered(1, 2)...)
 	_, body := render(t, p, paths(t, p)[1])
 	assert.Equal(t, []string{"/2"}, locs(read(t, body)), "a Path without an extension")
 }
 
 // What a Catalog must not be: it would make links that lead nowhere.
 func TestPublisherRefusesCatalogs(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.keep(site + "/a")
 	p := &sitemap.Publisher{Catalog: md5Catalog{s}, Base: site + "/"}
 	require.NoError(t, p.Check())
@@ -433,7 +433,7 @@ func TestPublisherLoc(t *testing.T) {
 		{"no port", "https://a.example:/", "", "", "sitemap-loc-syntax"},
 		{"too short", "http://a/b", "", "", "sitemap-loc-short"},
 	}
-	s := newShelf(t)
+	s := newTestStore(t)
 	var want, rules []string
 	for _, test := range tests {
 		s.put("a", websync.Resource{ID: test.id, Content: websync.Link{Href: test.href}})
@@ -472,7 +472,7 @@ func TestPublisherLoc(t *testing.T) {
 }
 
 // keep commits resources whose content is kept: their ID.
-func (s *shelf) keep(ids ...string) {
+func (s *testStore) keep(ids ...string) {
 	s.t.Helper()
 	var items []websync.Item
 	var bodies [][]byte
@@ -494,7 +494,7 @@ func (upper) Find(string) (id, body string, found bool) { return "", "", false }
 func (upper) Owns(string) bool                          { return false }
 
 func TestPublisherLocator(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.keep(site+"/a", "urn:x:1", site+"/sitemap.xml", site+"/robots.txt", site+"/sitemap-00000000-1.xml.gz")
 	s.commit("b", nil, websync.Item{Resource: websync.Resource{ID: site + "/verified", Content: websync.Link{Href: site + "/other"}},
 		Bodies: []websync.Body{{Name: "content"}}})
@@ -571,7 +571,7 @@ func TestPublisherElements(t *testing.T) {
 		"1,001 images":            {slices.Repeat([]websync.Element{image}, 1001), sitemap.Entry{Elements: slices.Repeat([]websync.Element{image}, 1000)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newShelf(t)
+			s := newTestStore(t)
 			s.put("a", websync.Resource{ID: site + "/page", Modified: datetime(t, "2026-01-01"), Elements: test.elements})
 			var found []websync.Finding
 			p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: sitemap.MaxEntries, Report: func(f websync.Finding) { found = append(found, f) }}
@@ -595,7 +595,7 @@ func TestPublisherElements(t *testing.T) {
 		})
 	}
 
-	s := newShelf(t)
+	s := newTestStore(t)
 	articles := numbered(1, 1100)
 	for i := range articles {
 		articles[i].Elements = []websync.Element{news}
@@ -612,7 +612,7 @@ func TestPublisherElements(t *testing.T) {
 // resources of whatever part and source.
 func TestPublisherAlternates(t *testing.T) {
 	const first = "https://first.example.org"
-	s := newShelf(t)
+	s := newTestStore(t)
 	links := func(hrefs ...string) (all []websync.Element) {
 		for i, href := range hrefs {
 			x, err := sitemap.Alternate{Lang: []string{"de", "fr", "it", "en"}[i], Href: href}.Element()
@@ -668,7 +668,7 @@ func TestPublisherAlternates(t *testing.T) {
 
 // Of many alternates no more wait than memory can hold.
 func TestPublisherManyAlternates(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	batch := numbered(1, 1200)
 	for i := range batch {
 		for lang, href := range map[string]string{"de": batch[i].ID, "fr": batch[(i+1)%len(batch)].ID} {
@@ -697,7 +697,7 @@ func TestPublisherFits(t *testing.T) {
 	for i := range batch {
 		batch[i].Elements = []websync.Element{big}
 	}
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", batch...)
 	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
 	all := paths(t, p)
@@ -726,7 +726,7 @@ func TestPublisherFits(t *testing.T) {
 
 // Changes are not sizes: what was written often is not long.
 func TestPublisherMeasures(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	big := bigImage(t, 900_000)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
 	for range 70 {
@@ -793,14 +793,14 @@ func (m *meter) count(all iter.Seq2[websync.Item, error], what string, n *int) i
 func (m *meter) reset() { m.heads, m.entries, m.rows = 0, 0, 0 }
 
 func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 100)...)
 	m := &meter{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	all := paths(t, p)
 	require.Len(t, all, 12)
 	assert.Equal(t, 100, m.entries)
-	assert.Zero(t, m.rows, "the log tells which parts are empty, as long as nothing was deleted last")
+	assert.Zero(t, m.rows, "the log states which parts are empty, unless the last change was a deletion")
 
 	m.reset()
 	for _, path := range all {
@@ -828,7 +828,7 @@ func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
 }
 
 func TestPublisherFailures(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 20)...)
 	broken := errors.New("broken")
 	m := &meter{Catalog: s}
@@ -896,7 +896,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // A document that changes while it is written is written to its end all the same.
 func TestPublisherConflict(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 20)...)
 	m := &meter{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
@@ -937,7 +937,7 @@ func TestPublisherConflict(t *testing.T) {
 
 // The log of another generation can have the same numbers.
 func TestPublisherConflictOfGenerations(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 20)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
 	for i := range 3 {
@@ -951,7 +951,7 @@ func TestPublisherConflictOfGenerations(t *testing.T) {
 
 // That a part lists something is not remembered when it has been emptied since.
 func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 20)...)
 	m := &meter{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
@@ -972,7 +972,7 @@ func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
 }
 
 func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 20)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
 	var got []string
@@ -1005,7 +1005,7 @@ func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
 func TestPublisherOfAnotherLog(t *testing.T) {
 	tags := map[string]bool{}
 	for i := range 3 {
-		s := newShelf(t)
+		s := newTestStore(t)
 		s.clock = s.clock.Add(time.Duration(i) * time.Hour)
 		s.put("a", numbered(i, i)...)
 		doc, _ := render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml")
@@ -1013,7 +1013,7 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 	}
 	assert.Len(t, tags, 3)
 
-	now, later := newShelf(t), newShelf(t)
+	now, later := newTestStore(t), newTestStore(t)
 	now.put("a", numbered(1, 1)...)
 	now.put("a", numbered(2, 2)...)
 	later.put("a", numbered(3, 3)...)
@@ -1025,8 +1025,8 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 	assert.Equal(t, []string{"/3"}, locs(read(t, body)))
 	assert.Equal(t, later.clock, doc.Modified)
 
-	first := newShelf(t)
-	for _, next := range []*shelf{newShelf(t), first, first} { // without an entry, then longer
+	first := newTestStore(t)
+	for _, next := range []*testStore{newTestStore(t), first, first} { // without an entry, then longer
 		next.clock = next.clock.Add(time.Hour)
 		m.Catalog = next
 		got, err := p.Document(t.Context(), "/sitemap.xml")
@@ -1041,7 +1041,7 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 // dropping is a Catalog whose generation is compacted and dropped between Head and the
 // first entry.
 type dropping struct {
-	*shelf
+	*testStore
 	left int
 }
 
@@ -1052,11 +1052,11 @@ func (d *dropping) Changes(ctx context.Context, r websync.Range) iter.Seq2[websy
 		require.NoError(d.t, err)
 		require.NoError(d.t, d.Drop(ctx, next))
 	}
-	return d.shelf.Changes(ctx, r)
+	return d.testStore.Changes(ctx, r)
 }
 
 func TestPublisherOfADroppedGeneration(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 3)...)
 	p := &sitemap.Publisher{Catalog: &dropping{s, 3}, Base: site + "/"}
 	_, body := render(t, p, "/sitemap.xml")
@@ -1065,7 +1065,7 @@ func TestPublisherOfADroppedGeneration(t *testing.T) {
 
 // TestPublisherAtOnce is for the race detector.
 func TestPublisherAtOnce(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("a", numbered(1, 30)...)
 	s.put("a", websync.Resource{ID: "urn:x"})
 	p := &sitemap.Publisher{Catalog: s.Store, Base: site + "/", PartSize: 10, Report: func(websync.Finding) {}}
@@ -1087,7 +1087,7 @@ func TestPublisherAtOnce(t *testing.T) {
 }
 
 func TestPublisherReportsACommonID(t *testing.T) {
-	s := newShelf(t)
+	s := newTestStore(t)
 	s.put("b", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
 	s.delete("b", site+"/2")
 	var reported []string

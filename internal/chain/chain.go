@@ -139,7 +139,7 @@ func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 	return d, nil
 }
 
-// document returns closed document n; its Last is 0 if the log did not come so far. The
+// document returns closed document n; its Last is 0 if the log has not reached its end. The
 // error is that of the Catalog, ErrNotFound for a generation that was dropped.
 func (c *Chain) document(ctx context.Context, generation, n uint64) (Document, error) {
 	end := websync.Seq(n) * c.Size
@@ -211,7 +211,8 @@ func (c *Chain) Numbered(ctx context.Context) func(n uint64) (path string, more 
 
 // ID returns a hash of all that decides what the document holds: the settings, the state
 // of the log, and more. What a generation holds up to a number never changes, and the
-// time of the commit tells it from what another Catalog has under the same number.
+// time of the commit distinguishes it from what another Catalog has under the same
+// number.
 func (d *Document) ID(more ...string) string {
 	c := d.chain
 	return site.Hash(fmt.Appendf(nil, "%s %d %d %d %q %q", c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))

@@ -262,7 +262,7 @@ func TestBrokenCatalogs(t *testing.T) {
 				return items
 			}
 		}},
-		{"Resources shows a deletion", "resources/order resources/log", func(f *faulty) {
+		{"Resources yields a deletion", "resources/order resources/log", func(f *faulty) {
 			f.resources = func(_ websync.Range, items []websync.Item) []websync.Item {
 				if len(items) > 0 {
 					items[len(items)-1].Kind = websync.Deleted

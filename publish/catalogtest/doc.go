@@ -11,7 +11,7 @@
 //
 // Open fills the Catalog: two sources at least, resources that came, changed and went,
 // and bodies. The more there is, the more is checked; a case that finds nothing to look
-// at is skipped and says what it lacks.
+// at is skipped and names what it lacks.
 //
 // Each rule of the contract is a subtest topic/name that logs the rule in one sentence.
 // Package storetest runs them too, so a Store that passes storetest need not be checked

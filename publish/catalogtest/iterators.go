@@ -16,7 +16,7 @@ func iteratorRules() []rule {
 		{Name: "many", Rule: "Dozens of loops that stand still hold no connection: everything else goes on.", Check: func(t *tester) { t.Nested(t.stocked(), t.use) }},
 		{Name: "break", Rule: "To break off a loop releases everything.", Check: func(t *tester) { t.BrokenOff(t.stocked(), t.use) }},
 		{Name: "again", Rule: "Two loops at once do not disturb each other, and each yields the same.", Check: func(t *tester) { t.TwiceAtOnce(t.stocked()) }},
-		{Name: "context", Rule: "When its context ends an iterator comes to an end; an error is the last thing it yields.", Check: func(t *tester) { t.Cancelled(t.stocked(), t.use) }},
+		{Name: "context", Rule: "When its context ends an iterator ends; an error is the last thing it yields.", Check: func(t *tester) { t.Cancelled(t.stocked(), t.use) }},
 		{Name: "arguments", Rule: "Arguments and results are copied: their owner may change them.", Check: iteratorArguments},
 	}
 }

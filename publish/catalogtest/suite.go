@@ -8,7 +8,7 @@ import (
 	"github.com/websync-go/websync/internal/suite"
 )
 
-// Options say how to open the Catalog under test. Only Open is required.
+// Options describe the Catalog under test. Only Open is required.
 type Options struct {
 	// Open returns a Catalog that is filled. What it holds is released by t.Cleanup.
 	Open func(t testing.TB) websync.Catalog
