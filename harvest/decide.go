@@ -1,7 +1,9 @@
 package harvest
 
 import (
+	"reflect"
 	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 )
@@ -283,3 +285,87 @@ func tombstone(rec *Record, at websync.Datetime) Record {
 	}
 	return t
 }
+
+// isEarly reports whether bodies that were obtained at a moment may change again and
+// still be stated to have changed at the same time.
+func isEarly(s *slot, next *Record, obtained time.Time) bool {
+	t := next.Stated.time()
+	return !s.ev.identifies() && !t.IsZero() && !t.IsOver(obtained)
+}
+
+// asksAgain reports whether the bytes of what seems unchanged are to be asked for: all
+// when rechecking, and those that were obtained too early, once their time is over or a
+// log states it once more.
+func (p *pipe) asksAgain(s *slot) bool {
+	if p.h.Bodies == SkipBodies || p.getter == nil && !s.ev.hasContent() {
+		return false
+	}
+	early := s.rec.Early && !s.ev.identifies() && (p.snap == nil || s.rec.Stated.time().IsOver(p.clock()))
+	return early || p.h.Recheck && (p.snap == nil || s.shown)
+}
+
+// isFull reports whether the run lists from the beginning.
+func (r *run) isFull() bool { return r.h.Full || r.h.Recheck || r.dry.audits() }
+
+// saysLess reports whether known states all that r states, times apart: a description of
+// the same moment that states less is not a different one. It does not ask whether r has
+// content.
+func saysLess(r, known *websync.Resource) bool {
+	c := *r
+	return supplement(&c, known, true)
+}
+
+// supplement gives r what it lacks of a known description of the same moment, and reports
+// whether r stated nothing else. The content is left as it is unless the bytes are the
+// same.
+func supplement(r, known *websync.Resource, sameBytes bool) bool {
+	return all(fillEmpty(&r.Title, known.Title), fillEmpty(&r.Summary, known.Summary), fillEmpty(&r.Lang, known.Lang),
+		fillEmpty(&r.Published, known.Published),
+		sameBytes && supplementLink(&r.Content, &known.Content),
+		fillSlice(&r.Authors, known.Authors, slices.Equal),
+		fillSlice(&r.Links, known.Links, linksSayLess),
+		fillSlice(&r.Elements, known.Elements, slices.Equal),
+		fillEmpty(&r.Origin, known.Origin) || reflect.DeepEqual(r.Origin, known.Origin))
+}
+
+// supplementLink does the same for links to the same URL.
+func supplementLink(l, known *websync.Link) bool {
+	return l.Href == known.Href && all(fillEmpty(&l.Rel, known.Rel), fillEmpty(&l.Type, known.Type), fillEmpty(&l.Lang, known.Lang),
+		fillEmpty(&l.Title, known.Title), fillEmpty(&l.Encoding, known.Encoding), fillEmpty(&l.Length, known.Length),
+		fillEmpty(&l.Modified, known.Modified), fillEmpty(&l.Priority, known.Priority),
+		fillSlice(&l.Attrs, known.Attrs, slices.Equal), fillDigests(l, known))
+}
+
+func linksSayLess(links, known []websync.Link) bool {
+	return slices.EqualFunc(links, known, func(l, known websync.Link) bool { return supplementLink(&l, &known) })
+}
+
+// fillDigests adds the known digests of other algorithms.
+func fillDigests(l, known *websync.Link) bool {
+	less := !slices.ContainsFunc(l.Digests, func(d websync.Digest) bool { return !slices.Contains(known.Digests, d) })
+	l.Digests = slices.Clip(l.Digests)
+	for _, d := range known.Digests {
+		if _, ok := l.Digests.Get(d.Algorithm); !ok {
+			l.Digests = append(l.Digests, d)
+		}
+	}
+	return less
+}
+
+// fillEmpty sets *v to known if it is empty, and reports whether they are equal then.
+func fillEmpty[T comparable](v *T, known T) bool {
+	if *v == *new(T) {
+		*v = known
+	}
+	return *v == known
+}
+
+// fillSlice does the same for slices.
+func fillSlice[S ~[]T, T any](v *S, known S, equal func(v, known S) bool) bool {
+	if len(*v) == 0 {
+		*v = known
+	}
+	return equal(*v, known)
+}
+
+func all(conditions ...bool) bool { return !slices.Contains(conditions, false) }
