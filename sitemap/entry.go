@@ -9,10 +9,10 @@ import (
 // Namespace is the XML namespace of sitemaps.org's version 0.9.
 const Namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-// A ChangeFreq says how often a page is likely to change. The empty one is "not stated".
+// A ChangeFreq is how often a page is likely to change; empty if that is not stated.
 type ChangeFreq string
 
-// The values that the protocol knows.
+// The values of a ChangeFreq.
 const (
 	Always  ChangeFreq = "always"
 	Hourly  ChangeFreq = "hourly"
@@ -32,22 +32,22 @@ type Entry struct {
 
 	LastMod websync.Datetime
 
-	// LastModText is the text of lastmod where it is not a W3C datetime, otherwise empty.
-	// LastMod is then what it can only mean, or not stated.
+	// LastModText is the text of a lastmod that is not a W3C datetime, otherwise empty.
+	// LastMod is then its only possible meaning, or zero.
 	LastModText string
 
 	ChangeFreq ChangeFreq
 
-	// Priority is from 0 to 1. If it is not stated it is 0, and readers assume 0.5; if it
-	// is stated as 0.0 it is websync.StatedZero.
+	// Priority is from 0 to 1. If it is not stated, it is 0, and readers assume 0.5. If it
+	// is stated as 0.0, it is websync.StatedZero.
 	Priority float32
 
 	// Elements are the extension elements, in their order: images, videos, news,
-	// xhtml:link, rs:md and so on, and those that the protocol does not know.
+	// xhtml:link, rs:md and so on, and elements that the protocol does not have.
 	Elements []websync.Element
 
-	// Line and Column say where the entry starts, from 1, in the decompressed document;
-	// the column counts bytes of UTF-8.
+	// Line and Column are the position of the entry in the decompressed document, from 1.
+	// Column counts bytes of UTF-8.
 	Line, Column int
 }
 
@@ -55,7 +55,7 @@ type Entry struct {
 func (e *Entry) StatedPriority() (float32, bool) { return statedPriority(e.Priority) }
 
 // A View is an [Entry] whose bytes belong to the [Reader]: they are valid until the next
-// call of NextView, Next or All. Clone makes it last.
+// call of NextView, Next or All. Clone returns a copy without that limit.
 type View struct {
 	Loc          []byte
 	LastMod      websync.Datetime
@@ -64,10 +64,10 @@ type View struct {
 	Priority     float32
 	Line, Column int
 
-	buf    []byte // holds what the views above show
+	buf    []byte // holds the bytes of the fields above
 	loc    span
-	at     place // of loc
-	modAt  place // of lastmod
+	at     position // of loc
+	modAt  position // of lastmod
 	text   span
 	pieces []piece
 }
@@ -78,7 +78,7 @@ type span struct{ from, to int }
 type piece struct {
 	space, local string
 	span
-	place
+	position
 }
 
 // StatedPriority returns the priority, and whether it is stated.
@@ -133,7 +133,7 @@ func (v *View) add(text []byte) span {
 
 func (v *View) bytes(s span) []byte { return v.buf[s.from:s.to:s.to] }
 
-// finish sets the views, when the buffer no longer moves.
+// finish sets the views: the buffer no longer moves.
 func (v *View) finish() {
 	v.Loc, v.LastModText = v.bytes(v.loc), v.bytes(v.text)
 }

@@ -189,6 +189,6 @@ func ExampleValidate() {
 	// Output:
 	// 3:37 error sitemap-element-order: after an element that it has to precede
 	// 3:37 warning sitemap-loc-duplicate: listed before, in line 2
-	// 4:8 error sitemap-location: not below /catalogue/, where the sitemap lies
+	// 4:8 error sitemap-location: not below /catalogue/, the directory of the sitemap
 	// 3 entries, 2 errors, 1 warnings <nil>
 }

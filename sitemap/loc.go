@@ -16,8 +16,7 @@ const (
 	minLoc = 12   // the schema refuses a shorter one
 )
 
-// takeLoc reads the text of a loc into r.view, which stays without one if the text is not
-// usable.
+// takeLoc reads the text of a loc into r.view, unless the text is not usable.
 func (r *Reader) takeLoc(text []byte) {
 	loc := r.trimLoc(text)
 	if len(loc) == 0 {
@@ -25,7 +24,7 @@ func (r *Reader) takeLoc(text []byte) {
 		return
 	}
 	if r.parent {
-		r.lose(ruleLocSyntax, text, "an element inside of loc: nobody can tell which URL is meant")
+		r.lose(ruleLocSyntax, text, "an element inside of loc: it is unclear which URL is meant")
 		return
 	}
 	if syntax.HTTPHost(loc) == 0 {
@@ -44,18 +43,18 @@ func (r *Reader) takeLoc(text []byte) {
 	}
 	if faults := syntax.URLFlaws(loc); faults != 0 {
 		if faults&syntax.NotOne != 0 {
-			r.lose(ruleLocSyntax, text, "white space or markup inside: nobody can tell which URL is meant")
+			r.lose(ruleLocSyntax, text, "white space or markup inside: it is unclear which URL is meant")
 			return
 		}
 		if faults&syntax.NotURL != 0 {
 			r.reportChild(ruleLocSyntax, text, "a character that no URL has")
 		}
 		if faults&syntax.NotASCII != 0 && isTwo(loc) {
-			r.lose(ruleLocSyntax, text, "white space inside, and another URL or line: nobody can tell which URL is meant")
+			r.lose(ruleLocSyntax, text, "white space inside, and another URL or line: it is unclear which URL is meant")
 			return
 		}
 		if faults&syntax.NotASCII != 0 && bytes.Contains(loc, []byte("\ufffd")) {
-			r.lose(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: nobody can tell which URL is meant")
+			r.lose(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: it is unclear which URL is meant")
 			return
 		}
 		if faults&syntax.NotASCII != 0 {
@@ -63,7 +62,7 @@ func (r *Reader) takeLoc(text []byte) {
 		}
 	}
 	r.view.loc = r.view.add(loc)
-	r.view.at = place{r.line, r.column}
+	r.view.at = position{r.line, r.column}
 }
 
 // trimLoc returns a loc without white space around it, which it reports.
@@ -78,7 +77,7 @@ func (r *Reader) trimLoc(text []byte) []byte {
 	}
 	switch {
 	case len(loc) < len(trimmed):
-		r.reportChild(ruleLocSyntax, text, "around loc, white space that XML doesn't know")
+		r.reportChild(ruleLocSyntax, text, "around loc, white space that XML does not have")
 	case len(trimmed) < len(text):
 		r.reportChild(ruleLocSpace, text, "white space around loc")
 	}
@@ -88,8 +87,8 @@ func (r *Reader) trimLoc(text []byte) []byte {
 // isSpace reports whether a character is white space, or one without width.
 func isSpace(c rune) bool { return unicode.IsSpace(c) || c == 0x200b || c == 0xfeff }
 
-// isTwo reports whether a loc has in it a line break that ASCII doesn't have, or such
-// white space and another URL after it.
+// isTwo reports whether a loc holds a line break outside ASCII, or white space outside
+// ASCII and another URL after it.
 func isTwo(loc []byte) bool {
 	for {
 		i := bytes.IndexFunc(loc, isSpace)
@@ -104,12 +103,12 @@ func isTwo(loc []byte) bool {
 	}
 }
 
-// takeDamagedLoc is takeLoc for a text in which something may have been read over since
-// before.
+// takeDamagedLoc is takeLoc for a text in which the XML reader may have read over faults
+// since before.
 func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
 	now := r.xml.Losses()
 	if now.Characters != before.Characters {
-		r.lose(ruleLocSyntax, text, "characters inside that XML does not allow: nobody can tell which URL is meant")
+		r.lose(ruleLocSyntax, text, "characters inside that XML does not allow: it is unclear which URL is meant")
 		return
 	}
 	if now.References != before.References {
@@ -118,7 +117,7 @@ func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
 	r.takeLoc(text)
 }
 
-// lose reports that the loc at hand can't be used.
+// lose reports that the current loc can't be used.
 func (r *Reader) lose(rule Rule, value []byte, message string) {
 	element := ""
 	if r.xml != nil {
@@ -127,7 +126,8 @@ func (r *Reader) lose(rule Rule, value []byte, message string) {
 	r.reports.Loss(rule, r.line, r.column, element, value, message)
 }
 
-// A base is the absolute HTTP URL that relative locs are resolved against; empty if the document has none.
+// A base is the absolute HTTP URL that relative locs are resolved against; empty if there
+// is none.
 type base string
 
 func newBase(document string) base {
@@ -137,7 +137,8 @@ func newBase(document string) base {
 	return base(document)
 }
 
-// resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if it can't be used.
+// resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if the loc
+// can't be used.
 func (b base) resolve(loc []byte) (absolute []byte, _ Rule, message string) {
 	if n := syntax.Scheme(loc); n > 0 {
 		scheme := string(loc[:n])

@@ -17,7 +17,7 @@ import (
 // MaxEntries is how many entries the protocol allows in one document.
 const MaxEntries = 50_000
 
-// A Kind says what a document is.
+// A Kind is what a document lists.
 type Kind uint8
 
 const (
@@ -40,14 +40,15 @@ func (k Kind) String() string {
 }
 
 // A Reader streams the entries of one document: a <urlset>, a <sitemapindex> or a list of
-// URLs in plain text, each perhaps compressed with gzip. What it is, the content tells.
+// URLs in plain text. It recognises the format, and compression with gzip, by the content.
 // It holds one entry at a time.
 //
-// It reads liberally: what departs from the protocol is reported and read over, and a bad
-// entry costs none of its neighbours. Only what is not a sitemap, is cut short, is not
-// well-formed XML or passes a limit ends reading, with a [*websync.ParseError] that wraps
-// [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where one of
-// them is the reason. A document that is valid and has no entries is no error.
+// It reads liberally: it reports and reads over departures from the protocol, and a bad
+// entry costs none of its neighbours. Reading ends early only if the document is not a
+// sitemap, is cut short, is not well-formed XML or passes a limit. The error is then a
+// [*websync.ParseError], which wraps [websync.ErrNotDocument], [websync.ErrTruncated] or
+// [websync.ErrLimit] where one of them is the reason. A valid document without entries is
+// no error.
 //
 // Set the fields before the first call.
 type Reader struct {
@@ -63,82 +64,80 @@ type Reader struct {
 	// *websync.ParseError.
 	Strict bool
 
-	// MaxEntries ends reading with websync.ErrLimit when there are more. Zero and
-	// negative mean no limit: more than the protocol's 50,000 is then a finding, like any
-	// other departure.
+	// MaxEntries limits the entries; more are websync.ErrLimit. If zero or negative,
+	// there is no limit, and more than the protocol's 50,000 are a finding.
 	MaxEntries int
 
-	// MaxBytes ends reading with websync.ErrLimit when the document, decompressed, is
-	// longer. Zero means 1 GiB, negative no limit. More than the protocol's 50 MiB is a
-	// finding.
+	// MaxBytes limits the bytes of the document, decompressed; more are websync.ErrLimit.
+	// If zero, it is 1 GiB; if negative, there is no limit. More than the protocol's 50 MiB
+	// are a finding.
 	MaxBytes int64
 
 	// MaxValue limits the bytes of one value: a loc, an extension element. If zero, it is
 	// 8 MiB; if negative, there is no limit but MaxBytes. MaxDepth limits how deep
-	// elements stand one inside another. If zero, it is 256; if negative, there is no
-	// limit. What passes one of them is reported and left out, and counts in Skipped; a
-	// Strict Reader ends with websync.ErrLimit.
+	// elements are nested. If zero, it is 256; if negative, there is no limit. What passes
+	// one of them is reported, left out and counted in Skipped; a Strict Reader ends with
+	// websync.ErrLimit.
 	MaxValue, MaxDepth int
 
-	// Now, if set, makes a lastmod that lies more than a day after it a finding.
+	// Now, if set, makes a lastmod more than a day after it a finding.
 	Now time.Time
 
-	src      io.Reader
-	reports  document.Reports
-	doc      *document.Document
-	xml      *document.XML
-	lines    *lines
-	kind     Kind
-	root     string       // the XML root's local name
-	space    string       // and its namespace
-	spaced   bool         // another namespace of an element has been reported
-	inner    string       // the namespace of the entry at hand
-	tag      xmlscan.Kind // the current token, if it is still to be handled: the start of an entry, the end of the root
-	parent   bool         // there was an element inside of the one that was read last
-	view     View
-	elements []websync.Element
-	places   []place // of elements, where they start
-	size     int     // of elements
-	entries  int
-	base     base
-	line     int    // where the current element of an entry, or the line of a text, starts,
-	column   int    // if anybody wants to know
-	lastText []byte // the last lastmod that was read
-	lastMod  websync.Datetime
-	err      error // sticks
+	src       io.Reader
+	reports   document.Reports
+	doc       *document.Document
+	xml       *document.XML
+	lines     *lines
+	kind      Kind
+	root      string       // the XML root's local name
+	space     string       // and its namespace
+	spaced    bool         // another namespace of an element has been reported
+	inner     string       // the namespace of the entry at hand
+	tag       xmlscan.Kind // the current token, if it is still to be handled: the start of an entry, the end of the root
+	parent    bool         // the element that was read last had an element inside
+	view      View
+	elements  []websync.Element
+	positions []position // of elements, where they start
+	size      int        // of elements
+	entries   int
+	base      base
+	line      int    // where the current element of an entry, or the line of a text, starts;
+	column    int    // known only if findings are reported
+	lastText  []byte // the last lastmod that was read
+	lastMod   websync.Datetime
+	err       error // sticks
 }
 
-// A place is where something starts in a document.
-type place struct{ line, column int }
+// A position is where something starts in a document.
+type position struct{ line, column int }
 
 // NewReader returns a Reader of the document in r.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 
-// Kind says what the document is. It is known after the first call of Next or NextView,
-// also if that returned io.EOF.
+// Kind returns what the document is. It is known after the first call of Next or NextView,
+// even if that returned io.EOF.
 //
-// A document is an Index if its root element or its first entry says so: to take an index
-// for pages would be a silent loss, and the opposite is not silent.
+// A document is an Index if its root element or its first entry is that of an index:
+// mistaking an index for pages loses data silently; the reverse is visible.
 func (r *Reader) Kind() Kind { return r.kind }
 
 // Skipped returns how many entries were left out so far because they have no usable loc,
-// and how often others may be lost in what was read over: an entry inside of another or
-// of an unknown element, a second loc, text with markup where none belongs. Such entries
-// are read where that is possible, and counted all the same: that all were found can't be
-// known.
+// plus how often others may have been lost: an entry inside another or inside an unknown
+// element, a second loc, text with markup where none belongs. The Reader reads such
+// entries where it can, and still counts them, because there may be more.
 //
-// What passes MaxValue or MaxDepth counts, too, and a processing instruction that
+// What passes MaxValue or MaxDepth counts, too, and so does a processing instruction that
 // runs on to the end of another.
 func (r *Reader) Skipped() int {
 	if r.xml == nil {
 		return r.reports.Skipped
 	}
 	lost := r.xml.Losses()
-	return r.reports.Skipped + lost.Cut + lost.Instructions // of sections, the text is looked at
+	return r.reports.Skipped + lost.Cut + lost.Instructions // the text of sections is checked
 }
 
 // Elements returns the extension elements of the root element itself that were read so
-// far: rs:md and rs:ln, for instance, before the first entry.
+// far, for example rs:md and rs:ln.
 func (r *Reader) Elements() []websync.Element { return r.elements }
 
 // All returns an iterator over the remaining entries. It stops after the first error and
@@ -166,8 +165,8 @@ func (r *Reader) Next() (Entry, error) {
 	return v.Clone(), nil
 }
 
-// NextView is like Next but returns a view, valid until the next call, which needs no
-// memory of its own.
+// NextView is like Next but returns a view, which is valid until the next call and
+// allocates nothing.
 func (r *Reader) NextView() (*View, error) {
 	if r.err == nil && r.doc == nil {
 		r.err = r.begin()
@@ -185,10 +184,10 @@ func (r *Reader) NextView() (*View, error) {
 	return &r.view, nil
 }
 
-// sitemapKind is what a Reader asks for.
+// sitemapKind is what a Reader expects.
 var sitemapKind = document.Kind{Format: "sitemap", Name: "a sitemap", Else: "neither XML nor a list of URLs"}
 
-// begin finds out what the document is and reads to its first entry.
+// begin recognises the document and reads to its root element.
 func (r *Reader) begin() error {
 	r.base = newBase(r.Document)
 	r.reports.Format, r.reports.Document, r.reports.To, r.reports.Strict = "sitemap", r.Document, r.Report, r.Strict
@@ -231,7 +230,7 @@ func (r *Reader) beginXML() (err error) {
 	return r.reports.Fatal
 }
 
-// documentRules are those that a document's departures break.
+// documentRules are the rules that departures break.
 var documentRules = [...]Rule{
 	document.Compression: ruleGzip,
 	document.Preamble:    rulePrologue,
@@ -244,8 +243,8 @@ func (r *Reader) reportDocument(d document.Departure, line, column int, value []
 	r.reports.Add(documentRules[d], line, column, "", value, message)
 }
 
-// checkAttrs reports the attributes of the current element; those that say where a schema
-// is are none of its own.
+// checkAttrs reports the attributes of the current element, but for those that name its
+// schema.
 func (r *Reader) checkAttrs(line, column int) {
 	for _, a := range r.xml.Attrs() {
 		switch a.Name.Space {
@@ -263,7 +262,7 @@ func (r *Reader) checkAttrs(line, column int) {
 // shorten limits a name that a message quotes.
 func shorten(name string) string { return fmt.Sprintf("%.100q", name) }
 
-// namespaceFault says how a namespace differs from the protocol's.
+// namespaceFault returns how a namespace differs from the protocol's.
 func namespaceFault(space string) string {
 	const fault = "the namespace is not " + Namespace
 	switch rest, https := strings.CutPrefix(space, "https:"); {
@@ -277,7 +276,7 @@ func namespaceFault(space string) string {
 	return fault
 }
 
-// isNear tells whether a namespace can only be meant as the protocol's.
+// isNear reports whether a namespace can only be meant as the protocol's.
 func isNear(space string) bool {
 	return strings.Contains(strings.ToLower(space), "sitemaps.org/schemas/sitemap") ||
 		strings.HasPrefix(space, "http://www.google.com/schemas/sitemap/")
@@ -315,7 +314,7 @@ func (r *Reader) nextElement() error {
 	}
 }
 
-// nextTag returns the next tag. It reports text that stands between the elements.
+// nextTag returns the next tag. It reports text between the elements.
 func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	return r.xml.NextTagAndText(func(line, column int, text []byte) {
 		if bytes.IndexByte(text, '<') >= 0 || bytes.Contains(text, []byte("://")) {
@@ -326,8 +325,8 @@ func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	})
 }
 
-// entryName returns "url", "sitemap" or "loc" if an element with this name starts an
-// entry wherever it stands, but for the first loc of an entry; otherwise it is empty.
+// entryName returns "url", "sitemap" or "loc" if an element with this name starts an entry,
+// which it does everywhere but as the first loc of an entry; otherwise "".
 func (r *Reader) entryName(name xmlscan.Name) string {
 	local := name.Local
 	if len(local) != len("url") && len(local) != len("sitemap") {
@@ -341,20 +340,19 @@ func (r *Reader) entryName(name xmlscan.Name) string {
 	return ""
 }
 
-// own tells whether a namespace means the protocol's, as far as this document is
-// concerned.
+// own reports whether a namespace stands for the protocol's in this document.
 func (r *Reader) own(space string) bool {
 	return space == r.space || space == Namespace || space == "" || isNear(space)
 }
 
-// stop tells the XML reader to stop at an entry inside of an element that it reads over.
+// stop makes the XML reader stop at an entry inside an element that it reads over.
 func (r *Reader) stop(name xmlscan.Name) bool {
 	r.parent = true
 	return r.entryName(name) != ""
 }
 
-// interrupted reports that the current element starts an entry where the protocol has
-// none: what was read before, or what comes after, may have been an entry, too.
+// interrupted reports that the current element starts an entry where the protocol allows
+// none: what is before or after it may be an entry, too.
 func (r *Reader) interrupted(rule Rule, message string) {
 	line, column := r.xml.Position()
 	r.tag = xmlscan.Start
@@ -401,7 +399,7 @@ func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	return r.view.loc != span{}, r.reports.Fatal
 }
 
-// checkEntryName compares the entry's element with what the root promises.
+// checkEntryName compares the entry's element with the root.
 func (r *Reader) checkEntryName(name string, line, column int) {
 	full := r.xml.Name()
 	r.inner = full.Space
@@ -420,8 +418,8 @@ func (r *Reader) checkEntryName(name string, line, column int) {
 	}
 }
 
-// checkNamespace reports an element without the namespace of the others: once for a
-// document whose root has it wrong, too.
+// checkNamespace reports an element whose namespace is neither the root's nor the
+// protocol's: only once if the root's is wrong.
 func (r *Reader) checkNamespace(name xmlscan.Name, line, column int) {
 	if name.Space != r.space && name.Space != Namespace && (!r.spaced || r.space == Namespace) {
 		r.spaced = true
@@ -429,7 +427,7 @@ func (r *Reader) checkNamespace(name xmlscan.Name, line, column int) {
 	}
 }
 
-// fields are the elements that an entry can have once.
+// A fields is a set of the elements that an entry can have once.
 type fields uint8
 
 const (
@@ -528,7 +526,7 @@ func fieldNamed(local string) fields {
 
 func (r *Reader) takeLastMod(text []byte) {
 	v := &r.view
-	v.modAt = place{r.line, r.column}
+	v.modAt = position{r.line, r.column}
 	if len(r.lastText) > 0 && string(text) == string(r.lastText) {
 		v.LastMod = r.lastMod
 	} else {
@@ -616,21 +614,21 @@ func (r *Reader) takePriority(text []byte) {
 	r.reportChild(rulePriority, text, "not a number from 0.0 to 1.0")
 }
 
-// notInIndex reports the current element if this is an index, where only loc and lastmod
-// belong.
+// notInIndex reports the current element if the document is an index, whose entries have
+// only loc and lastmod.
 func (r *Reader) notInIndex() {
 	if r.kind == Index {
 		r.reportChild(ruleNotInIndex, nil, "an index has only loc and lastmod")
 	}
 }
 
-// maxValue limits a text of lastmod that is kept.
+// maxValue limits the bytes of LastModText.
 const maxValue = 1024
 
 // maxElements limits the bytes of extension elements of one entry, and of the root.
 const maxElements = 1 << 20
 
-// capture keeps the current element of an entry. Errors are those of child.
+// capture keeps the current element of an entry. Its errors are those of child.
 func (r *Reader) capture() error {
 	v := &r.view
 	name, from := r.xml.Name(), len(v.buf)
@@ -646,12 +644,12 @@ func (r *Reader) capture() error {
 		r.reportChild(ruleElementSize, nil, "more than 1 MiB of extension elements in one entry: left out")
 		return nil
 	}
-	v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}, place{r.line, r.column}})
+	v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}, position{r.line, r.column}})
 	return nil
 }
 
-// append appends the text of the current element to dst, and looks for entries in it.
-// Errors are those of child.
+// append appends the current element to dst, and looks for entries in it. Its errors are
+// those of child.
 func (r *Reader) append(dst []byte, line, column int) ([]byte, error) {
 	local := r.xml.Name().Local
 	b, err := r.xml.AppendElement(dst)
@@ -666,8 +664,8 @@ func (r *Reader) append(dst []byte, line, column int) ([]byte, error) {
 
 const textWithEntry = "the end tag of an entry is text here: entries may be lost in it"
 
-// hasEntry reports whether a text has the end tag of an entry in it, as a CDATA section
-// has that does not end where it should. End tags begin with mark.
+// hasEntry reports whether a text holds the end tag of an entry, as a CDATA section does
+// that ends too late. End tags begin with mark.
 func hasEntry(text []byte, mark string) bool {
 	for {
 		_, rest, ok := bytes.Cut(text, []byte(mark))
@@ -686,8 +684,8 @@ func hasEntry(text []byte, mark string) bool {
 	}
 }
 
-// elsewhere reads an element that is neither an entry nor in one. It keeps a child of the
-// root.
+// elsewhere reads an element that is neither an entry nor part of one. It keeps children of
+// the root.
 func (r *Reader) elsewhere(line, column int) error {
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)
@@ -713,12 +711,12 @@ func (r *Reader) elsewhere(line, column int) error {
 		r.reports.Add(ruleOrder, line, column, name.Local, nil, "an extension of the whole document after an entry: the schema has it before")
 	}
 	r.size += len(b) + 64
-	r.places = append(r.places, place{line, column})
+	r.positions = append(r.positions, position{line, column})
 	r.elements = append(r.elements, websync.Element{Space: name.Space, Local: name.Local, XML: string(b)})
 	return r.reports.Fatal
 }
 
-// count counts an entry that begins.
+// count counts the entry that starts.
 func (r *Reader) count() error {
 	r.entries++
 	if r.MaxEntries > 0 && r.entries > r.MaxEntries {
@@ -739,7 +737,7 @@ func (r *Reader) endXML() error {
 	return r.end()
 }
 
-// end is the end of a document that was read as a whole.
+// end reports on a document that was read to its end.
 func (r *Reader) end() error {
 	if r.doc.Size() > MaxBytes {
 		r.reports.Add(ruleSize, 0, 0, "", nil, "more than 50 MiB uncompressed")

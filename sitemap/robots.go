@@ -7,13 +7,13 @@ import (
 	"github.com/websync-go/websync/internal/document"
 )
 
-// Sitemaps returns the URLs that the Sitemap lines of a robots.txt file name, each once
-// and in their order. They are returned as they stand, which may be relative. A line's
-// name may be in any case; everything from a "#" is a comment. The lines belong to no
-// group of the file (RFC 9309 §2.2.4).
+// Sitemaps returns the values of the Sitemap lines of a robots.txt file, each once and in
+// their order. They are returned as written, and may be relative. The name of a line may
+// be in any case, and a comment starts with "#". The lines belong to no group of the file
+// (RFC 9309 §2.2.4).
 //
-// Robots.txt files are bounded in practice (RFC 9309 §2.5 asks readers for 500 KiB):
-// limit r if it can't be trusted.
+// Sitemaps reads r to its end. Limit it if it can't be trusted; RFC 9309 §2.5 demands that
+// readers take 500 KiB.
 func Sitemaps(r io.Reader) ([]string, error) {
 	const maxURL = 8 << 10
 	var (

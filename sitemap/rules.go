@@ -5,13 +5,13 @@ import (
 	"github.com/websync-go/websync/internal/rule"
 )
 
-// A Rule is one thing that is demanded of a sitemap.
+// A Rule is one requirement on a sitemap.
 type Rule = websync.Rule
 
 var rules = rule.NewTable("sitemap")
 
 // The headings of https://www.sitemaps.org/protocol.html and
-// https://www.sitemaps.org/faq.html, and those who have defined the extensions.
+// https://www.sitemaps.org/faq.html, and the extension for alternates.
 const (
 	sectionTags     = "sitemaps.org, XML tag definitions"
 	sectionEscaping = "sitemaps.org, Entity escaping"
@@ -28,11 +28,11 @@ const (
 
 // Of the bytes and the XML.
 var (
-	ruleXML       = rules.Error("xml", "XML 1.0", "a fault of the XML")
+	ruleXML       = rules.Error("xml", "XML 1.0", "XML that is not well-formed")
 	ruleTruncated = rules.Error("truncated", "XML 1.0", "the document ends too early")
-	ruleDocument  = rules.Error("document", sectionTags, "something that is not a sitemap, or that can't be read")
+	ruleDocument  = rules.Error("document", sectionTags, "a document that is not a sitemap, or that can't be read")
 	rulePrologue  = rules.Error("prologue", "XML 1.0 §2.8", "a line before the XML declaration")
-	ruleEncoding  = rules.Error("encoding", sectionFormats, "another encoding than UTF-8")
+	ruleEncoding  = rules.Error("encoding", sectionFormats, "an encoding other than UTF-8")
 	ruleDoctype   = rules.Error("doctype", sectionTags, "a DOCTYPE")
 	ruleGzip      = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
 	ruleSize      = rules.Error("size", sectionIndex, "more than 50 MiB (52,428,800 bytes) uncompressed")
@@ -40,7 +40,7 @@ var (
 
 // Of the elements.
 var (
-	ruleNamespace   = rules.Error("namespace", sectionTags, "another namespace than http://www.sitemaps.org/schemas/sitemap/0.9")
+	ruleNamespace   = rules.Error("namespace", sectionTags, "a namespace other than http://www.sitemaps.org/schemas/sitemap/0.9")
 	ruleRoot        = rules.Error("root", sectionTags, "a urlset that holds sitemap elements")
 	ruleEntry       = rules.Error("entry", sectionTags, "a url in an index, a sitemap among urls")
 	ruleEmpty       = rules.Warning("empty", sectionTags, "no entries")
@@ -48,13 +48,13 @@ var (
 	ruleUnknown     = rules.Error("unknown-element", sectionExtend, "an element that the protocol does not have")
 	ruleElementName = rules.Error("element-name", sectionTags, "a name in the wrong case")
 	ruleDuplicate   = rules.Error("duplicate-element", sectionTags, "loc, lastmod, changefreq or priority twice")
-	ruleOrder       = rules.Error("element-order", sectionSchema, "elements in another order than loc, lastmod, changefreq, priority, extensions")
+	ruleOrder       = rules.Error("element-order", sectionSchema, "elements in an order other than loc, lastmod, changefreq, priority, extensions")
 	ruleElementSize = rules.Error("element-size", sectionExtend, "more extension elements than are kept")
 	ruleText        = rules.Error("text", sectionSchema, "text between the elements")
 	ruleAttribute   = rules.Error("attribute", sectionSchema, "an attribute that the protocol does not have")
 	ruleForeignAttr = rules.Info("foreign-attribute", sectionExtend, "an attribute of another namespace")
 	ruleNotInIndex  = rules.Error("index-element", sectionIndex, "changefreq, priority or an extension for pages in an index")
-	ruleNesting     = rules.Error("nesting", sectionSchema, "an entry in another place than directly below the root")
+	ruleNesting     = rules.Error("nesting", sectionSchema, "an entry that is not directly below the root")
 )
 
 // Of loc.
@@ -81,7 +81,7 @@ var (
 	ruleTextLine      = rules.Error("text-line", sectionFormats, "a line of a text sitemap that is not one URL")
 )
 
-// Of the place of a document, and of a set of documents.
+// Of the location of a document, and of a set of documents.
 var (
 	ruleHost     = rules.Error("host", sectionLocation, "an entry on another host, port or scheme than the sitemap")
 	ruleLocation = rules.Error("location", sectionLocation, "an entry that is not below the directory of the sitemap")
@@ -90,17 +90,17 @@ var (
 	ruleNested   = rules.Error("index-nested", sectionIndex, "an index inside an index")
 	ruleRepeated = rules.Error("repeated", sectionIndex, "a document that is listed twice, or that lists itself")
 	ruleRobots   = rules.Error("robots", sectionRobots, "a Sitemap line with a relative URL")
-	ruleCut      = rules.Warning("cut", "RFC 9112 §8", "a text that may have been cut: only the end of the connection ended it")
+	ruleCut      = rules.Warning("cut", "RFC 9112 §8", "a text that may have been cut off: only the closed connection ended it")
 )
 
 // Of the extensions.
 var (
 	ruleExtNamespace = rules.Error("extension-namespace", sectionExtend, "a namespace that is almost the one of an extension")
-	ruleExtPlace     = rules.Error("extension-place", sectionExtend, "an extension element outside of its parent")
+	ruleExtPlace     = rules.Error("extension-place", sectionExtend, "an extension element outside the element it belongs in")
 	ruleExtUnknown   = rules.Warning("extension-element", sectionExtend, "an element that the extension does not have")
 	ruleLangValue    = rules.Error("hreflang-value", sectionHreflang, "an alternate without a language code, or without an absolute URL")
 	ruleLangTwice    = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
-	ruleLangSelf     = rules.Error("hreflang-self", sectionHreflang, "alternates of which none is the page itself")
+	ruleLangSelf     = rules.Error("hreflang-self", sectionHreflang, "alternates that do not list the page itself")
 )
 
 // Rules returns every rule, in the order of the package's sources.

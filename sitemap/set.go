@@ -14,7 +14,7 @@ import (
 //
 // Set the fields before the first call. A SetWriter is not safe for concurrent use.
 type SetWriter struct {
-	// Gzip compresses the documents and the index.
+	// Gzip compresses the documents and the index with gzip.
 	Gzip bool
 
 	// Elements are extension elements of each document itself.
@@ -43,8 +43,8 @@ type Part struct {
 	LastMod websync.Datetime // the greatest of its entries
 }
 
-// NewSetWriter returns a SetWriter that asks create for a place to write each part to,
-// numbered from 1, when there is something to write. It closes them.
+// NewSetWriter returns a SetWriter that writes each part to what create returns. It calls
+// create with the number of the part, from 1, and closes the part when it is full.
 func NewSetWriter(create func(part int) (io.WriteCloser, error)) *SetWriter {
 	return &SetWriter{create: create}
 }
@@ -57,7 +57,7 @@ func (s *SetWriter) Write(e *Entry) error {
 		s.err = errClosed
 	}
 	if s.err == nil && s.file == nil {
-		s.settle()
+		s.setUp()
 	}
 	if s.err != nil {
 		return s.err
@@ -82,12 +82,12 @@ func (s *SetWriter) Write(e *Entry) error {
 	return s.err
 }
 
-// alone tells whether the entry at hand is too long even for an empty document.
+// alone reports whether the current entry is too long even for an empty document.
 func (s *SetWriter) alone() bool {
 	return s.w.begun && s.w.empty+int64(len(s.w.entry)+len(s.w.footer())) > s.w.maxBytes()
 }
 
-func (s *SetWriter) settle() {
+func (s *SetWriter) setUp() {
 	s.w.Gzip, s.w.Elements, s.w.Extensions, s.w.MaxEntries, s.w.MaxBytes = s.Gzip, s.Elements, s.Extensions, s.MaxEntries, s.MaxBytes
 }
 
@@ -114,15 +114,15 @@ func (s *SetWriter) closePart() {
 	}
 }
 
-// Close ends the last part. Without an entry it writes one part that has none, so that
-// there is something to find. After an error it still closes what is open.
+// Close ends the last part. If there was no entry, it writes one part without entries.
+// After an error it still closes the open part.
 func (s *SetWriter) Close() error {
 	if s.closed {
 		return nil
 	}
 	s.closed = true
 	if s.err == nil && s.file == nil && len(s.parts) == 0 {
-		s.settle()
+		s.setUp()
 		s.err = s.open()
 	}
 	if s.file != nil {
@@ -135,8 +135,8 @@ func (s *SetWriter) Close() error {
 func (s *SetWriter) Parts() []Part { return append([]Part(nil), s.parts...) }
 
 // WriteIndex writes an index of the complete parts to dst, each with the greatest lastmod
-// of its entries. URL says where a part will be found. More than 50,000 parts, or an
-// index that gets too long, is an error that matches [websync.ErrLimit].
+// of its entries. url returns the URL of a part. More than 50,000 parts, or an index that
+// gets too long, are an error that matches [websync.ErrLimit].
 //
 // For an index with extension elements, use a [Writer] of Kind Index, and Parts.
 func (s *SetWriter) WriteIndex(dst io.Writer, url func(part int) string) error {

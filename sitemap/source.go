@@ -34,7 +34,7 @@ import (
 // count as skipped, and so does a text, or a robots.txt file, that may have been cut
 // ([harvest.Response] MayBeCut). A loc that the set lists more than once is yielded each
 // time, and reported. An index that is a part of another and lists itself may be the
-// other one, served in its place, and counts as skipped, too. Damage that turns one URL
+// other one, served in its position, and counts as skipped, too. Damage that turns one URL
 // into another can't be seen.
 //
 // What lets the next run skip reading is in the checkpoint. If Complete is set, every
@@ -452,7 +452,7 @@ func (w *walk) part(index *part, v *View) *part {
 	if w.set.Asked(key) || index.within(key) {
 		w.Report(ruleRepeated.Finding(index.Final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
 		if index.depth > 0 && docfetch.KeyOf(index.URL) == key {
-			w.skipped++ // the index around it, perhaps, served in its place
+			w.skipped++ // the index around it, perhaps, served in its position
 		}
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// maxLine limits the lines of text sitemaps and robots.txt files. A longer one is passed
+// maxLine limits the lines of text sitemaps and robots.txt files. Longer lines are passed
 // over.
 const maxLine = 64 << 10
 
@@ -68,7 +68,7 @@ func (l *lines) next() (line []byte, long bool, err error) {
 	}
 }
 
-// isText tells whether a document is a text sitemap: its first line that is neither blank
+// isText reports whether a document is a text sitemap: its first line that is neither blank
 // nor a comment is a URL.
 func isText(head []byte) bool {
 	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)), func(c rune) bool { return c == '\n' || c == '\r' }) {

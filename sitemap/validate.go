@@ -16,69 +16,70 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use:
-// what can't be known is not checked.
+// ValidateOptions are the settings of [Validate]. The zero value is usable; checks that
+// need a missing field are skipped.
 type ValidateOptions struct {
 	// Document is the URL or file name of the document. Findings carry it.
 	Document string
 
-	// URL is where the document is published. Empty means Document, if that is a URL.
-	// Without it, entries are compared with the host of the first one.
+	// URL is where the document is published. If empty, it is Document, if that is a URL.
+	// Without a URL, entries are compared with the host of the first one.
 	URL string
 
-	// Aliases are other URLs under which a robots.txt may name the document: the one
-	// before a redirect, and those of the indexes that list it.
+	// Aliases are other URLs by which a robots.txt may name the document: the one before a
+	// redirect, and those of the indexes that list it.
 	Aliases []string
 
 	// Report receives every finding.
 	Report func(websync.Finding)
 
-	// Now, if set, makes findings of dates that lie more than a day after it, and of news
-	// articles that are too old.
+	// Now, if set, makes dates more than a day after it findings, and lets Extensions
+	// report what is too old.
 	Now time.Time
 
-	// Robots returns the Sitemap lines of the robots.txt of an origin, e.g.
-	// "https://www.example.org". It is asked once for each origin, other than the
-	// document's, of which the document lists pages, up to 100 of them: the robots.txt
-	// has to name the document. If nil, entries on other hosts are errors.
+	// Robots returns the Sitemap lines of the robots.txt of an origin, for example
+	// "https://www.example.org". Pages of other origins are allowed if the robots.txt of
+	// theirs names the document. Robots is called once for each of the first 100 other
+	// origins. If nil, entries on other hosts are errors.
 	Robots func(origin string) ([]string, error)
 
-	// Child returns the Kind of a document that an index lists; 0: not known. If nil,
-	// indexes inside an index stay unseen.
+	// Child returns the Kind of a document that an index lists; 0 if it is not known. If
+	// nil, an index inside an index is not reported.
 	Child func(loc string) Kind
 
 	// Extensions are the extensions whose elements are checked, beside alternates: those
 	// of package sitemap/google, say. Elements of others are taken as they are.
 	Extensions []Extension
 
-	// Lenient makes every finding that costs no entry, because a [Reader] reads over it,
-	// at most a warning.
+	// Lenient makes a finding at most a warning if it costs no entry, because a [Reader]
+	// reads over it.
 	Lenient bool
 
-	// MaxBytes ends reading, as in Reader. Zero means 1 GiB, negative no limit.
+	// MaxBytes limits the bytes of the document, as in Reader. If zero, it is 1 GiB; if
+	// negative, there is no limit.
 	MaxBytes int64
 }
 
-// A Summary is what a document was found to be.
+// A Summary is what Validate has counted.
 type Summary struct {
 	Kind    Kind
-	Entries int   // those that can be used
-	Skipped int   // those that can't
+	Entries int   // usable ones
+	Skipped int   // as Reader.Skipped
 	Bytes   int64 // uncompressed, as far as it was read
 
 	Errors, Warnings, Infos int // findings
 }
 
-// Validate reads one document, with all that a [Reader] takes, and reports every
-// departure from the protocol, its schema and the rules of the extensions for images,
-// videos, news and languages: see [Rules].
+// Validate reads one document as a [Reader] does, and reports every departure from the
+// protocol, its schema, the rules for alternates and those of ValidateOptions.Extensions:
+// see [Rules].
 //
 // The error is that of the Reader: the document is not a sitemap, is cut short, damaged
-// or too long. Then there is a finding for it, too, unless src itself has failed. It is
-// nil for a document that was read to its end, whatever the findings.
+// or too long. It is reported as a finding, too, unless src itself has failed. The error
+// is nil for a document that was read to its end, whatever the findings.
 //
-// It needs memory for one entry, and about 40 bytes for each loc, to find those listed
-// twice; only with the first million of them is each compared.
+// Validate needs memory for one entry, and about 40 bytes for each loc to find duplicates;
+// it compares each loc with the first million of them.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	v := &validator{o: o, exts: o.Extensions, source: document.Source{Src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
 	if v.o.URL == "" {
@@ -88,7 +89,7 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	v.r.Document, v.r.Now, v.r.MaxBytes, v.r.reports.Lenient = v.o.URL, o.Now, o.MaxBytes, o.Lenient
 	v.r.Report = v.count
 	v.inEntry, v.inDocument = make([]int, len(o.Extensions)), make([]int, len(o.Extensions))
-	v.place()
+	v.locate()
 	err := v.run()
 	v.sum.Kind, v.sum.Skipped = v.r.Kind(), v.r.Skipped()
 	if v.r.doc != nil {
@@ -114,7 +115,7 @@ type validator struct {
 	seen map[uint64]int // the line of each loc; two locs share a hash once in 10 million full documents
 
 	inEntry, inDocument []int // how many elements of each extension there are
-	roots               int   // how many of r.elements were checked
+	roots               int   // how many of r.elements are checked
 }
 
 func (v *validator) count(f websync.Finding) {
@@ -133,7 +134,7 @@ func (v *validator) count(f websync.Finding) {
 }
 
 // report reports on an element that starts at p.
-func (v *validator) report(rule Rule, p place, element string, value []byte, message string) {
+func (v *validator) report(rule Rule, p position, element string, value []byte, message string) {
 	if v.r.lines != nil {
 		element = ""
 	}
@@ -141,13 +142,13 @@ func (v *validator) report(rule Rule, p place, element string, value []byte, mes
 }
 
 // found reports a finding on an element that starts at p.
-func (v *validator) found(p place, f websync.Finding) {
+func (v *validator) found(p position, f websync.Finding) {
 	rule := Rule{Name: f.Rule, Section: f.Section, Severity: f.Severity}
 	v.report(rule, p, f.Element, []byte(f.Value), f.Message)
 }
 
-// place finds out where entries may lie.
-func (v *validator) place() {
+// locate finds the origin and directory that entries may be in.
+func (v *validator) locate() {
 	home, at := syntax.OriginOf(v.o.URL)
 	if home == "" {
 		return
@@ -181,12 +182,12 @@ func (v *validator) fatal(err error) {
 	}
 }
 
-// rootElements checks the extension elements outside of entries that have been read since
-// it was last called.
+// rootElements checks the extension elements outside entries that were read since the
+// last call.
 func (v *validator) rootElements() {
 	for ; v.roots < len(v.r.elements); v.roots++ {
 		x := v.r.elements[v.roots]
-		p := v.r.places[v.roots]
+		p := v.r.positions[v.roots]
 		if v.exts.of(x.Space) >= 0 || x.Space == XHTMLNamespace && x.Local == "link" {
 			v.report(ruleExtPlace, p, x.Local, nil, "an extension of an entry outside of entries")
 		}
@@ -194,7 +195,7 @@ func (v *validator) rootElements() {
 	}
 }
 
-func (v *validator) nearNamespace(space, local string, p place) (near bool) {
+func (v *validator) nearNamespace(space, local string, p position) (near bool) {
 	right := v.exts.near(space)
 	if right != "" {
 		v.report(ruleExtNamespace, p, local, []byte(space), "the namespace is not "+right)
@@ -223,7 +224,7 @@ func (v *validator) loc(e *View) {
 	}
 	host, end := syntax.SplitHTTP(loc)
 	if end == 0 {
-		return // the Reader has said so
+		return // the Reader has reported it
 	}
 	if syntax.URLFlaws(loc) == 0 {
 		if message := syntax.URLFault(loc); message != "" {
@@ -257,7 +258,7 @@ func (v *validator) seenBefore(loc []byte, line int) int {
 	return 0
 }
 
-// location checks that a page lies where the document may list it.
+// location checks that the document may list a page.
 func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
 	// Most entries are on the document's own host, spelled as it is.
 	if home := string(v.home); len(loc) > len(home) && end == len(home) && string(loc[:end]) == home && (v.dir == "/" || !v.known) {
@@ -269,7 +270,7 @@ func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
 		v.home = there
 	case there == v.home:
 		if p := syntax.PathOf(string(loc), end); v.known && !strings.HasPrefix(p, v.dir) {
-			report(ruleLocation, "not below "+v.dir+", where the sitemap lies")
+			report(ruleLocation, "not below "+v.dir+", the directory of the sitemap")
 		}
 	case !v.known:
 		report(ruleHost, v.difference(there)+" than the first entry")
@@ -282,7 +283,7 @@ func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
 	}
 }
 
-// difference says in what an origin is not v.home.
+// difference returns how an origin differs from v.home.
 func (v *validator) difference(there syntax.Origin) string {
 	scheme, host := v.home.Split()
 	otherScheme, otherHost := there.Split()
@@ -300,15 +301,15 @@ func hostname(host string) string {
 	return u.Hostname()
 }
 
-const maxOrigins = 100 // whose robots.txt are asked for
+const maxOrigins = 100 // whose robots.txt is read
 
-// crossSubmit says why a document may not list pages of another origin; "" if it may.
+// crossSubmit returns why the document may not list pages of another origin; "" if it may.
 func (v *validator) crossSubmit(there syntax.Origin) string {
 	if message, ok := v.robots[there]; ok {
 		return message
 	}
 	if len(v.robots) >= maxOrigins {
-		return "too many hosts to ask each for its robots.txt"
+		return "too many hosts to read the robots.txt of each"
 	}
 	if v.robots == nil {
 		v.robots = make(map[syntax.Origin]string)
@@ -331,7 +332,7 @@ func (v *validator) isDocument(url string) bool {
 	return url == syntax.Canonical(v.o.URL) || slices.ContainsFunc(v.o.Aliases, func(alias string) bool { return url == syntax.Canonical(alias) })
 }
 
-// child checks what an index lists.
+// child checks an entry of an index.
 func (v *validator) child(loc string, report func(Rule, string)) {
 	there, _ := syntax.OriginOf(loc)
 	switch {
@@ -352,24 +353,24 @@ func (v *validator) child(loc string, report func(Rule, string)) {
 
 func (v *validator) extensions(e *View) {
 	set := alternateSet{loc: string(e.Loc)}
-	last := place{} // of the last alternate
+	last := position{} // of the last alternate
 	clear(v.inEntry)
 	for _, p := range e.pieces {
-		found := func(f websync.Finding) { v.found(p.place, f) }
+		found := func(f websync.Finding) { v.found(p.position, f) }
 		i := v.exts.of(p.space)
-		if v.nearNamespace(p.space, p.local, p.place) || i < 0 && p.space != XHTMLNamespace {
+		if v.nearNamespace(p.space, p.local, p.position) || i < 0 && p.space != XHTMLNamespace {
 			continue
 		}
 		if v.r.Kind() == Index {
-			v.report(ruleNotInIndex, p.place, p.local, nil, "an index has only loc and lastmod")
+			v.report(ruleNotInIndex, p.position, p.local, nil, "an index has only loc and lastmod")
 		}
 		x := websync.Element{Space: p.space, Local: p.local, XML: string(e.bytes(p.span))}
 		alternate, err := v.exts.check(&x, v.o.Now, found)
 		switch {
-		case err != nil: // can't be: the Reader has written it
+		case err != nil: // impossible: the Reader wrote it
 		case alternate != nil:
 			set.add(alternate)
-			last = p.place
+			last = p.position
 		case i >= 0 && p.local == v.exts[i].Local:
 			v.tally(i, p)
 		}
@@ -383,9 +384,9 @@ func (v *validator) tally(i int, p piece) {
 	v.inEntry[i]++
 	v.inDocument[i]++
 	if x.PerEntry > 0 && v.inEntry[i] == x.PerEntry+1 {
-		v.report(x.EntryRule, p.place, p.local, nil, x.EntryRule.Summary)
+		v.report(x.EntryRule, p.position, p.local, nil, x.EntryRule.Summary)
 	}
 	if x.PerDocument > 0 && v.inDocument[i] == x.PerDocument+1 {
-		v.report(x.DocumentRule, p.place, p.local, nil, x.DocumentRule.Summary)
+		v.report(x.DocumentRule, p.position, p.local, nil, x.DocumentRule.Summary)
 	}
 }

@@ -19,16 +19,16 @@ import (
 const MaxBytes = 50 << 20
 
 // A Writer writes one <urlset> or <sitemapindex> that is valid by construction: it
-// refuses each [Entry] that the protocol, its schema or the rules of an extension would
-// refuse, and every entry that does not fit. The output depends on nothing but the
+// refuses each [Entry] that breaks the protocol, its schema, the rules for alternates or
+// those of Extensions, and each one that does not fit. The output depends only on the
 // entries and the fields.
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// Kind is what is written: URLSet, which the zero Kind means, too, or Index.
+	// Kind is what is written: URLSet or Index. If zero, it is URLSet.
 	Kind Kind
 
-	// Gzip compresses the document.
+	// Gzip compresses the document with gzip.
 	Gzip bool
 
 	// Elements are extension elements of the document itself. They come before the
@@ -40,9 +40,9 @@ type Writer struct {
 	// well-formed.
 	Extensions []Extension
 
-	// MaxEntries and MaxBytes limit the document; the bytes are those of the uncompressed
-	// document, to its end. Zero means the protocol's limits, 50,000 and 52,428,800, and
-	// so does everything above them or below zero.
+	// MaxEntries and MaxBytes limit the document; the bytes are those of the whole
+	// document, uncompressed. If zero, negative or above them, they are the protocol's
+	// limits: 50,000 and 52,428,800.
 	MaxEntries int
 	MaxBytes   int64
 
@@ -81,11 +81,11 @@ func (w *Writer) LastMod() websync.Datetime { return w.lastMod }
 
 var errClosed = errors.New("sitemap: write after Close")
 
-// Write writes one entry. Line, Column and LastModText mean nothing to it.
+// Write writes one entry. It ignores Line, Column and LastModText.
 //
-// An entry that no valid document can hold is a [*websync.EntryError]. One for which this
-// document has no room left is an error that matches [websync.ErrLimit]. After both
-// nothing of it was written, and the Writer goes on. An error of the io.Writer sticks.
+// For an entry that no valid document can hold, Write returns a [*websync.EntryError]; for
+// one that does not fit into this document, an error that matches [websync.ErrLimit]. In
+// both cases it writes nothing, and the Writer can go on. An error of the io.Writer sticks.
 //
 // The schema has full dates and full times only, so some are written otherwise: a year or
 // a month is written as its first day, a time without seconds with them, a leap second as
@@ -172,7 +172,7 @@ func (w *Writer) maxEntries() int {
 
 var errFull = fmt.Errorf("sitemap: the document is full: %w", websync.ErrLimit)
 
-// fits tells whether there is room for w.entry.
+// fits reports whether there is room for w.entry.
 func (w *Writer) fits() bool {
 	return w.entries < w.maxEntries() && w.size+int64(len(w.entry)+len(w.footer())) <= w.maxBytes()
 }
@@ -201,8 +201,8 @@ func (w *Writer) flush() (err error) {
 }
 
 // Close ends the document. It does not close the io.Writer. Calls after the first return
-// the same. A document without entries is written, too: it says that there is nothing,
-// which Validate calls worth a warning, and which the schema does not know.
+// the same. Close also writes a document without entries, which the schema does not allow
+// and Validate warns of.
 func (w *Writer) Close() error {
 	if w.err == errClosed {
 		return nil
@@ -249,7 +249,7 @@ func (w *Writer) encode(e *Entry) error {
 	return nil
 }
 
-// A checker appends what is in an entry, if it is valid.
+// A checker appends the children of valid entries.
 type checker struct {
 	exts    extensions
 	count   []int            // of the elements of each extension in the entry
@@ -326,7 +326,7 @@ func locFault(loc string) error {
 
 var changeFreqs = []ChangeFreq{Always, Hourly, Daily, Weekly, Monthly, Yearly, Never}
 
-// leastPriority is the smallest that is written, but for zero: schema processors limit
+// leastPriority is the least priority above zero that is written: schema processors limit
 // the digits of a decimal.
 const leastPriority = 1e-6
 

@@ -229,7 +229,7 @@ func TestWriterRefuses(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
 		w.Extensions = google.Extensions()
 		w.Elements = image(1).Elements
-		assert.ErrorContains(t, w.Write(&good), "image: an extension element outside of its parent")
+		assert.ErrorContains(t, w.Write(&good), "image: an extension element outside the element it belongs in")
 	})
 	t.Run("a kind that has no Writer", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
