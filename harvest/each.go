@@ -20,6 +20,8 @@ import (
 // youngest state of each id. Of a change that a later one has replaced the bodies may be
 // gone: store.Open is then websync.ErrNotFound, and the later change is still to come.
 // One process at a time may serve a consumer; a second one gets websync.ErrConflict.
+//
+// WaitLog waits for more changes.
 func Each(ctx context.Context, store Store, consumer string, fn func(websync.Item) error) error {
 	e := &follower{store: store, key: "harvest/each/" + consumer}
 	if err := e.load(ctx); err != nil {

@@ -45,6 +45,9 @@ func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 		return nil, err
 	}
 	c.N = done.claim.n
+	if len(b.Puts) > 0 {
+		s.logChanged()
+	}
 	return nil, nil
 }
 

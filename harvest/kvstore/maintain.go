@@ -44,6 +44,7 @@ func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 			return 0, err
 		}
 	}
+	s.logChanged()
 	return generation, s.rewrite(ctx)
 }
 

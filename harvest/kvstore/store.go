@@ -25,6 +25,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	writing map[string]struct{} // blobs that this process still writes
+	changed chan struct{}       // closed when the log changes; nil: nobody waits
 
 	compacting sync.Mutex
 }
@@ -44,6 +45,27 @@ func (s *Store) now() int64 {
 		return s.Now().UnixMicro()
 	}
 	return time.Now().UnixMicro()
+}
+
+// LogChanged returns a channel that is closed after the next change of the log by this
+// Store: see [harvest.WaitLog].
+func (s *Store) LogChanged() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
+}
+
+// logChanged wakes those who wait for a change of the log.
+func (s *Store) logChanged() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
 }
 
 func micro(t int64) time.Time { return time.UnixMicro(t).UTC() }
