@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"harvest/pgstore":     {".", "harvest", "harvest/kvstore"},
 	"harvest/storetest":   {".", "harvest", "internal/suite", "publish/catalogtest"},
 	"harvest/sourcetest":  {".", "harvest", "internal/spool", "internal/suite"},
-	"harvest/dirsource":   {".", "harvest", "internal/spool", "internal/syntax"},
+	"harvest/dirsource":   {".", "harvest", "internal/docfetch", "internal/spool", "internal/syntax"},
 	"harvest/notify":      {".", "harvest"},
 	"harvest/discover":    {"..."},
 	"publish":             {".", "internal/spool", "internal/syntax"},

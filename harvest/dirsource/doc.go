@@ -7,7 +7,7 @@
 //	report, err := h.Run(ctx, src)
 //
 // Each regular file is a resource. Its id is Base and its path below Dir, its time that
-// of the file, its media type told by its name or else by its first bytes. A run lists
+// of the file, its media type known by its name or else by its first bytes. A run lists
 // the whole tree as one snapshot: what is no longer there is deleted, a file under
 // another name is another resource. The second run reads no file that stayed as it is.
 //
@@ -23,7 +23,7 @@
 // # Changes
 //
 // A file is read again when its size, its time or its inode is another than the last
-// time, or the time at which the system last changed any of these, where it tells one:
+// time, or the time at which the system last changed any of these, where it has one:
 // that catches an edit that sets the old time again. The digest of the bytes decides
 // whether there is a change. A file that was changed less than two seconds before the
 // walk came by may change again without a trace, and is read once more by the next run;
@@ -36,7 +36,7 @@
 // # Deletions
 //
 // A directory that can't be read, a file that can't be looked at and a Dir that is
-// replaced during the walk are Problems: the run shows the rest and deletes nothing. A
+// replaced during the walk are Problems: the run lists the rest and deletes nothing. A
 // Dir that does not exist is an error. An empty directory is an empty collection, also
 // where a file system should be mounted: [harvest.Harvester] has limits on deletions for
 // that. Other Include, Exclude, Hidden or Base withhold deletions until they are
@@ -45,13 +45,13 @@
 // # Memory
 //
 // It does not grow with the tree. A directory is read to its end before its first file is
-// shown, and what was seen of it goes to a temporary file when it is long. No directory
-// stays open while events are taken. The names of a directory are shown in sorted runs,
+// yielded, and what was seen of it goes to a temporary file if it is long. No directory
+// stays open while events are taken. The names of a directory are yielded in sorted runs,
 // those of up to 1,024 files in one.
 //
 // # Not here
 //
 // Symbolic links are not followed, and neither they nor devices, sockets and pipes are
-// shown. Empty directories leave no trace. Nothing watches the tree: run the harvest
+// listed. Empty directories leave no trace. Nothing watches the tree: run the harvest
 // again.
 package dirsource

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/docfetch"
 )
 
 // Ahead sets the clock of a Source by how much it is ahead.
@@ -37,12 +38,20 @@ func (s *Source) Faulty(ctx context.Context) (told []harvest.Event, err error) {
 	}
 	defer names.Close()
 	at.Close()
-	w := &walk{source: s, yield: func(ev harvest.Event, _ error) bool { told = append(told, ev); return true }}
-	l, err := (&lister{walk: w, at: at, names: names}).listing(ctx)
-	if err != nil {
-		return nil, err
+	pass := docfetch.Pass{Format: "dirsource"}
+	for ev, err := range pass.Events(nil, func(p *docfetch.Pass) error {
+		w := &walk{Pass: p, source: s}
+		l, err := (&lister{walk: w, at: at, names: names}).listing(ctx)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return w.entries(ctx, l, s.Base)
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		told = append(told, ev)
 	}
-	defer l.Close()
-	w.show(ctx, l, s.Base)
 	return told, nil
 }

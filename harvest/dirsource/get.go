@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
-// reads is how often a file is read before it is taken for one that never keeps still.
+// reads is how often a file is read before it counts as one that never keeps still.
 const reads = 3
 
 // A ChangedError says that a file changed each time while it was read. It is
@@ -36,7 +38,7 @@ var errChanged = errors.New("changed while it was read")
 
 // Get implements [harvest.Getter]: it reads the file and keeps its bytes as
 // [harvest.ContentName]. The time stated is that of the file when it was read. If the
-// bytes are others than those held and the time does not tell, being the same or less
+// bytes are others than those held and the time does not say so, being the same or less
 // than a second before, it is the time held and a microsecond: readers that go by it see
 // the change.
 func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
@@ -107,15 +109,48 @@ func modified(file websync.Datetime, held *harvest.Record, body websync.Body) we
 	if held == nil || held.Resource.Modified.IsZero() || file.IsZero() {
 		return file
 	}
-	shown := held.Resource.Modified
-	ahead := shown.Time().Sub(file.Time())
+	stated := held.Resource.Modified
+	ahead := stated.Time().Sub(file.Time())
 	was, ok := held.Body(harvest.ContentName)
 	if !ok || ahead < 0 || ahead >= time.Second {
 		return file
 	}
 	before, _ := was.Link.Digests.Get("sha-256")
 	if now, _ := body.Link.Digests.Get("sha-256"); now == before {
-		return shown
+		return stated
 	}
-	return websync.NewDatetime(shown.Time().Add(time.Microsecond))
+	return websync.NewDatetime(stated.Time().Add(time.Microsecond))
+}
+
+// raceTime is how long after a change another one may leave the same times: the coarsest
+// clock of a file system that is in use counts two seconds.
+const raceTime = 2 * time.Second
+
+// tag tells states of a file apart. One that was changed just before it was looked at has
+// a tag that never comes again, so that the next run reads it once more.
+func (s *Source) tag(info os.FileInfo, now time.Time) string {
+	b := appendState(make([]byte, 0, 64), info)
+	_, changed := identity(info)
+	if now.Sub(changed) < raceTime {
+		b = appendTime(append(b, " at"...), now)
+	}
+	if s.MD5 {
+		b = append(b, " md5"...) // an unchanged file is read for it, too
+	}
+	return string(b)
+}
+
+// appendState appends all by which a file is known to have changed without reading it.
+func appendState(b []byte, info os.FileInfo) []byte {
+	inode, changed := identity(info)
+	b = strconv.AppendInt(b, info.Size(), 10)
+	b = appendTime(b, info.ModTime())
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, inode, 10)
+	return appendTime(b, changed)
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	b = strconv.AppendInt(append(b, ' '), t.Unix(), 10)
+	return strconv.AppendInt(append(b, '.'), int64(t.Nanosecond()), 10)
 }

@@ -8,5 +8,5 @@ import (
 )
 
 // identity returns what stands for the number and the time of change, which this system
-// does not tell.
+// does not have.
 func identity(info os.FileInfo) (inode uint64, changed time.Time) { return 0, info.ModTime() }

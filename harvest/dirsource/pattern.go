@@ -100,7 +100,7 @@ func (p pattern) matches(elements []string) bool {
 	return i == len(p)
 }
 
-// A filter chooses what a walk shows.
+// A filter chooses what a walk lists.
 type filter struct {
 	include, exclude []pattern
 	hidden           bool
@@ -134,7 +134,7 @@ func (f *filter) excludes(file, name string) bool {
 	return !f.hidden && name[0] == '.' || matchesAny(f.exclude, file)
 }
 
-// includes reports whether a file is among those to be shown.
+// includes reports whether a file is among those to be listed.
 func (f *filter) includes(file string) bool {
 	return len(f.include) == 0 || matchesAny(f.include, file)
 }

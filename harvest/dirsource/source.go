@@ -2,18 +2,19 @@ package dirsource
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
 	"net/url"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Source harvests the regular files below a directory as one set. A run yields one
@@ -31,7 +32,7 @@ type Source struct {
 	// Name is the Source's key in a Store. The default is Base.
 	Name string
 
-	// Include, if not empty, chooses the files to show: those whose path below Dir
+	// Include, if not empty, chooses the files to list: those whose path below Dir
 	// matches one of the patterns.
 	//
 	// A pattern is made of elements with slashes between them. The element ** stands for
@@ -47,7 +48,7 @@ type Source struct {
 	// below Dir itself finds the pattern of what it writes with [PatternOf].
 	Exclude []string
 
-	// Hidden shows files and directories whose names begin with a dot, too.
+	// Hidden lists files and directories whose names begin with a dot, too.
 	Hidden bool
 
 	// Types are media types by extension, in lower case and with its dot, such as ".ttl".
@@ -74,31 +75,27 @@ func (s *Source) Key() string {
 
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
-	return func(yield func(harvest.Event, error) bool) {
-		w := &walk{source: s, run: run.WithDefaults(), yield: yield}
-		if err := w.all(ctx); err != nil {
-			yield(harvest.Event{}, err)
-		}
-	}
+	return docfetch.Pass{Format: "dirsource"}.Events(run, func(p *docfetch.Pass) error {
+		return (&walk{Pass: p, source: s}).all(ctx)
+	})
 }
 
 // check returns what is wrong with the fields that are required.
 func (s *Source) check() error {
 	if s.Dir == "" {
-		return errors.New("dirsource: there is no Dir")
+		return errors.New("dirsource: Source.Dir is empty")
 	}
 	u, err := url.Parse(s.Base)
 	if err != nil || u.Scheme == "" || !strings.HasPrefix(u.Path, "/") || !strings.HasSuffix(s.Base, "/") ||
 		strings.ContainsAny(s.Base, "?#") {
-		return fmt.Errorf("dirsource: Base %.200q is not an absolute URL that ends in a slash", s.Base)
+		return fmt.Errorf("dirsource: Source.Base %.200q must be an absolute URL ending in \"/\", without query or fragment", s.Base)
 	}
 	return nil
 }
 
-// options is a fingerprint of what decides which files are shown, and under which ids.
+// options is a fingerprint of what decides which files are listed, and under which ids.
 func (s *Source) options() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t", s.Base, s.Include, s.Exclude, s.Hidden))
-	return hex.EncodeToString(sum[:8])
+	return docfetch.Fingerprint("%q %q %q %t", s.Base, s.Include, s.Exclude, s.Hidden)
 }
 
 func (s *Source) clock() time.Time {
@@ -108,8 +105,7 @@ func (s *Source) clock() time.Time {
 	return time.Now()
 }
 
-// typeByName returns the media type that the extension of a name tells, "" if it tells
-// none.
+// typeByName returns the media type of the extension of a name; "" if it is not known.
 func (s *Source) typeByName(name string) string {
 	ext := strings.ToLower(path.Ext(name))
 	if t, ok := s.Types[ext]; ok {
@@ -118,7 +114,30 @@ func (s *Source) typeByName(name string) string {
 	return typeByExtension(ext)
 }
 
-// resource returns what can be told of a file without reading it.
+// resource returns what is known of a file without reading it.
 func (s *Source) resource(id string, e *entry) websync.Resource {
 	return websync.Resource{ID: id, Modified: e.modified, Content: websync.Link{Type: s.typeByName(e.name)}}
+}
+
+// path returns the path below Dir that an id stands for. Ok is false if no file has this
+// id.
+func (s *Source) path(id string) (path string, ok bool) {
+	rest, ok := strings.CutPrefix(id, s.Base)
+	if !ok {
+		return "", false
+	}
+	var elements []string
+	for escaped := range strings.SplitSeq(rest, "/") {
+		name, err := url.PathUnescape(escaped)
+		if err != nil || !isName(name) || syntax.Escape(name, syntax.Segment.Has) != escaped {
+			return "", false
+		}
+		elements = append(elements, name)
+	}
+	return strings.Join(elements, "/"), true
+}
+
+// isName reports whether a directory can hold something of this name.
+func isName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00"+string(filepath.Separator))
 }

@@ -261,13 +261,13 @@ func TestUsage(t *testing.T) {
 		src  dirsource.Source
 		want string
 	}{
-		{"no Dir", dirsource.Source{Base: base}, "there is no Dir"},
+		{"no Dir", dirsource.Source{Base: base}, "Source.Dir is empty"},
 		{"no Base", dirsource.Source{Dir: dir}, `Base "" is not`},
-		{"Base without a slash", dirsource.Source{Dir: dir, Base: "https://law.example"}, "is not an absolute URL"},
-		{"Base of a file", dirsource.Source{Dir: dir, Base: base + "laws"}, "is not an absolute URL"},
-		{"relative Base", dirsource.Source{Dir: dir, Base: "/laws/"}, "is not an absolute URL"},
-		{"opaque Base", dirsource.Source{Dir: dir, Base: "urn:x/"}, "is not an absolute URL"},
-		{"Base with a query", dirsource.Source{Dir: dir, Base: base + "?x/"}, "is not an absolute URL"},
+		{"Base without a slash", dirsource.Source{Dir: dir, Base: "https://law.example"}, "must be an absolute URL"},
+		{"Base of a file", dirsource.Source{Dir: dir, Base: base + "laws"}, "must be an absolute URL"},
+		{"relative Base", dirsource.Source{Dir: dir, Base: "/laws/"}, "must be an absolute URL"},
+		{"opaque Base", dirsource.Source{Dir: dir, Base: "urn:x/"}, "must be an absolute URL"},
+		{"Base with a query", dirsource.Source{Dir: dir, Base: base + "?x/"}, "must be an absolute URL"},
 		{"malformed pattern", dirsource.Source{Dir: dir, Base: base, Include: []string{"*", "a[/b"}}, `Include: "a[/b": syntax error`},
 		{"pattern of a directory", dirsource.Source{Dir: dir, Base: base, Exclude: []string{"tmp/"}}, `Exclude: "tmp/": an element that is empty`},
 		{"Dir that is a file", dirsource.Source{Dir: filepath.Join(dir, "file"), Base: base}, "not a directory"},

@@ -8,7 +8,7 @@ import (
 
 // typeByExtension returns the media type of files whose name ends in ext, "" if it is not
 // known. The table is the same on every system. Text has no charset parameter: the name
-// does not tell it.
+// does not say which.
 func typeByExtension(ext string) string {
 	switch ext {
 	case ".html", ".htm":
@@ -137,7 +137,7 @@ func typeByExtension(ext string) string {
 	return ""
 }
 
-// sniffed is how many bytes from its beginning tell what a file is.
+// sniffed is how many bytes from its beginning decide what a file is.
 const sniffed = 512
 
 // magic are beginnings of files that are no text.
@@ -158,7 +158,7 @@ var magic = [...]struct{ start, mediaType string }{
 	{"\x00asm", "application/wasm"},
 }
 
-// markup are beginnings of texts, in lower case, that tell what kind of text it is.
+// markup are beginnings of texts, in lower case, by which their kind is known.
 var markup = [...]struct{ start, mediaType string }{
 	{"<?xml", "application/xml"},
 	{"<!doctype html", "text/html"},
@@ -166,7 +166,7 @@ var markup = [...]struct{ start, mediaType string }{
 	{"<svg", "image/svg+xml"},
 }
 
-// typeByContent returns the media type that the first bytes of a file tell, at least
+// typeByContent returns the media type of the first bytes of a file, at least
 // sniffed of them if there are as many.
 func typeByContent(head []byte) string {
 	for _, m := range magic {

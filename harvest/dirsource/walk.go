@@ -1,36 +1,40 @@
 package dirsource
 
 import (
+	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"strconv"
+	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// checkpointVersion is that of checkpoints that hold, in decimal, how many files there
-// were. It serves to tell what to expect: a walk always shows everything.
+// checkpointVersion is that of checkpoints that hold the number of files, which says what
+// to expect: a walk always yields everything.
 const checkpointVersion = 1
 
 // A walk is one run over a tree.
 type walk struct {
+	*docfetch.Pass
 	source *Source
-	run    *harvest.Run
-	yield  func(harvest.Event, error) bool
 
-	filter     filter
-	top        os.FileInfo // of Dir, when the walk began
-	incomplete bool        // there was a Problem
-	skipped    int
-	files      int64
+	filter  filter
+	top     os.FileInfo // of Dir, when the walk began
+	skipped int
+	files   int64
 }
 
-// all yields the snapshot. An error is for the caller to yield.
+// all yields the snapshot.
 func (w *walk) all(ctx context.Context) (err error) {
 	s := w.source
 	if err := s.check(); err != nil {
@@ -50,32 +54,23 @@ func (w *walk) all(ctx context.Context) (err error) {
 		return err
 	}
 	defer root.Close()
-	if n, ok := w.expected(); ok {
-		w.run.Expect(n)
+	var expected int64
+	if docfetch.ReadCheckpoint(w.From, checkpointVersion, &expected) && expected >= 0 {
+		w.Expect(expected)
 	}
-	if !w.yield(harvest.Event{Kind: harvest.SnapshotStart}, nil) || !w.show(ctx, root, s.Base) {
+	tree := func() error {
+		if err := w.entries(ctx, root, s.Base); err != nil {
+			return err
+		}
+		if err := w.stillThere(); err != nil {
+			return w.Problem(err)
+		}
 		return nil
 	}
-	if err := w.stillThere(); err != nil && !w.problem(err) {
-		return nil
-	}
-	w.run.Expect(w.files)
-	end := harvest.Event{Kind: harvest.SnapshotEnd, Skipped: w.skipped, Options: s.options()}
-	if !w.incomplete {
-		end.Complete = true
-		end.Resume = harvest.Checkpoint{Version: checkpointVersion, Data: strconv.AppendInt(nil, w.files, 10)}
-	}
-	w.yield(end, nil)
-	return nil
-}
-
-// expected returns how many files there were the last time.
-func (w *walk) expected() (int64, bool) {
-	if w.run.From.Version != checkpointVersion {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(w.run.From.Data), 10, 64)
-	return n, err == nil && n >= 0
+	return w.Snapshot(tree, func() harvest.Event {
+		w.Expect(w.files)
+		return harvest.Event{Complete: true, Skipped: w.skipped, Options: s.options(), Resume: docfetch.Checkpoint(checkpointVersion, w.files)}
+	})
 }
 
 // stillThere returns an error if Dir is no longer the directory at which the walk began.
@@ -88,48 +83,43 @@ func (w *walk) stillThere() error {
 	return nil
 }
 
-func (w *walk) problem(err error) bool {
-	w.incomplete = true
-	return w.yield(harvest.Event{Kind: harvest.Problem, Err: err}, nil)
-}
-
-// directory shows what is below a directory. It returns false when nothing more may be
-// yielded.
-func (w *walk) directory(ctx context.Context, dir, id string) bool {
+// directory yields what is below a directory.
+func (w *walk) directory(ctx context.Context, dir, id string) error {
 	l, err := w.list(ctx, dir)
 	switch {
 	case errors.Is(err, errVanished):
-		return true
+		return nil
 	case err != nil && ctx.Err() != nil:
-		w.yield(harvest.Event{}, ctx.Err())
-		return false
+		return ctx.Err()
 	case err != nil:
-		return w.problem(err)
+		return w.Problem(err)
 	}
 	defer l.Close()
-	return w.show(ctx, l, id)
+	return w.entries(ctx, l, id)
 }
 
-// show yields the files of a listing, whose ids begin with id, and what is below its
+// entries yields the files of a listing, whose ids begin with id, and what is below its
 // directories.
-func (w *walk) show(ctx context.Context, l *listing, id string) bool {
+func (w *walk) entries(ctx context.Context, l *listing, id string) error {
 	for {
 		e, err := l.next()
 		switch {
+		case err == io.EOF && l.fault == nil:
+			return nil
 		case err == io.EOF:
-			return l.fault == nil || w.problem(l.fault)
+			return w.Problem(l.fault)
 		case err != nil:
-			return w.problem(named(w.source.file(l.dir), err))
+			return w.Problem(named(w.source.file(l.dir), err))
 		case ctx.Err() != nil:
-			w.yield(harvest.Event{}, ctx.Err())
-			return false
-		case !w.entry(ctx, l.dir, id, &e):
-			return false
+			return ctx.Err()
+		}
+		if err := w.entry(ctx, l.dir, id, &e); err != nil {
+			return err
 		}
 	}
 }
 
-func (w *walk) entry(ctx context.Context, dir, id string, e *entry) bool {
+func (w *walk) entry(ctx context.Context, dir, id string, e *entry) error {
 	name := e.name
 	id = string(syntax.AppendEscaped(append(make([]byte, 0, len(id)+len(name)+8), id...), name, syntax.Segment.Has))
 	if e.isDir() {
@@ -138,18 +128,18 @@ func (w *walk) entry(ctx context.Context, dir, id string, e *entry) bool {
 	switch {
 	case len(id) > harvest.MaxID:
 		w.skip(join(dir, name), len(id))
-		return true
+		return nil
 	case e.isDir():
 		return w.directory(ctx, join(dir, name), id)
 	}
 	w.files++
-	return w.yield(harvest.Event{Kind: harvest.Put, Resource: w.source.resource(id, e), Tag: e.tag}, nil)
+	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: w.source.resource(id, e), Tag: e.tag})
 }
 
 // skip reports a file, or a directory with all that is in it, whose id no store takes.
 func (w *walk) skip(name string, length int) {
 	w.skipped++
-	w.run.Report(websync.Finding{
+	w.Report(websync.Finding{
 		Document: w.source.Dir,
 		Rule:     "id-length",
 		Severity: websync.SeverityError,
@@ -165,3 +155,166 @@ func join(dir, name string) string {
 	}
 	return dir + "/" + name
 }
+
+const (
+	chunk       = 1024     // names that are read at a time
+	spoolMemory = 64 << 10 // bytes of a listing; one is held for each directory on the way down
+)
+
+// An entry is what a walk has seen of a file or a directory.
+type entry struct {
+	name     string
+	modified websync.Datetime
+	tag      string // of a file
+}
+
+func (e *entry) isDir() bool { return e.tag == "" }
+
+// A listing holds the entries of one directory: the directory itself is closed.
+type listing struct {
+	dir   string // path below Dir
+	fault error  // why some of the entries may be missing
+	spool *spool.Spool
+	r     *bufio.Reader
+	buf   []byte
+}
+
+// list reads a directory to its end.
+func (w *walk) list(ctx context.Context, dir string) (*listing, error) {
+	at, err := w.source.enter(dir, w.top)
+	if err != nil {
+		return nil, named(w.source.file(dir), err)
+	}
+	defer at.Close()
+	names, err := at.Open(".")
+	if err != nil {
+		return nil, named(w.source.file(dir), err)
+	}
+	defer names.Close()
+	return (&lister{walk: w, dir: dir, at: at, names: names}).listing(ctx)
+}
+
+// Close releases the listing.
+func (l *listing) Close() error { return l.spool.Close() }
+
+// next returns the next entry, or io.EOF.
+func (l *listing) next() (e entry, err error) {
+	micros, err := binary.ReadVarint(l.r)
+	if err != nil {
+		return e, err // io.EOF at the end only: a listing is whole
+	}
+	name, err1 := l.text()
+	tag, err2 := l.text()
+	return entry{name, timeOf(micros), tag}, errors.Join(err1, err2)
+}
+
+// timeOf returns a time of the file system, to the microsecond, in UTC.
+func timeOf(micros int64) websync.Datetime { return websync.NewDatetime(time.UnixMicro(micros).UTC()) }
+
+func (l *listing) text() (string, error) {
+	n, err := binary.ReadUvarint(l.r)
+	if err != nil {
+		return "", io.ErrUnexpectedEOF
+	}
+	l.buf = slices.Grow(l.buf[:0], int(n))[:n]
+	_, err = io.ReadFull(l.r, l.buf)
+	return string(l.buf), err
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// A lister looks at what a directory holds, and writes it as the bytes of a listing.
+type lister struct {
+	*walk
+	dir    string
+	at     *os.Root
+	names  *os.File
+	ready  []byte // entries to be handed on
+	rest   []byte // the part of ready that is left
+	ended  bool
+	first  error // of an entry
+	faults int
+}
+
+// listing reads all names.
+func (l *lister) listing(ctx context.Context) (*listing, error) {
+	spool, err := spool.Read(reader(func(p []byte) (int, error) { return l.read(ctx, p) }), spoolMemory)
+	if err != nil {
+		return nil, named(l.source.file(l.dir), err)
+	}
+	return &listing{dir: l.dir, fault: l.fault(), spool: spool, r: bufio.NewReaderSize(spool, 1024)}, nil
+}
+
+func (l *lister) fault() error {
+	if l.faults > 1 {
+		return fmt.Errorf("%w, and %d more in this directory", l.first, l.faults-1)
+	}
+	return l.first
+}
+
+func (l *lister) blame(name string, err error) {
+	if l.faults++; l.first == nil {
+		l.first = named(l.source.file(join(l.dir, name)), err)
+	}
+}
+
+func (l *lister) read(ctx context.Context, p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		if l.ended {
+			return 0, io.EOF
+		}
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		l.more()
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// more reads and looks at the next names.
+func (l *lister) more() {
+	names, err := l.names.Readdirnames(chunk)
+	if l.ended = err != nil; l.ended && err != io.EOF {
+		l.blame("", err)
+	}
+	slices.Sort(names)
+	now := l.source.clock() // before the look: what changes later is younger
+	l.ready = l.ready[:0]
+	for _, name := range names {
+		l.look(name, now)
+	}
+	l.rest = l.ready
+}
+
+func (l *lister) look(name string, now time.Time) {
+	file := join(l.dir, name)
+	if l.filter.excludes(file, name) {
+		return
+	}
+	info, err := l.at.Lstat(name)
+	var tag string
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		l.blame(name, err)
+		return
+	case info.IsDir():
+	case info.Mode().IsRegular() && l.filter.includes(file):
+		tag = l.source.tag(info, now)
+	default:
+		return
+	}
+	l.ready = binary.AppendVarint(l.ready, info.ModTime().UnixMicro())
+	l.ready = appendText(l.ready, name)
+	l.ready = appendText(l.ready, tag)
+}
+
+// A reader is an io.Reader by a function.
+type reader func(p []byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
