@@ -642,7 +642,7 @@ func TestPlanOfManyDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	const n, nameLength = 300_000, 82
+	const n, nameLength = 100_000, 82
 	dir := t.TempDir()
 	var most uint64
 	measure := func() {
