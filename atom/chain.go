@@ -40,12 +40,15 @@ type ChainValidator struct {
 	// the document that is at fault.
 	Report func(websync.Finding)
 
-	// Now, Lenient and MaxBytes are as in [ValidateOptions], for each document.
+	// Now, Lenient, MaxBytes, Item and Feed are as in [ValidateOptions], for each document.
 	Now      time.Time
 	Lenient  bool
 	MaxBytes int64
+	Item     func(item *Item, report ReportFunc)
+	Feed     func(feed *Feed, report ReportFunc)
 
-	// MaxDocuments limits the documents. Zero means 100,000, negative no limit.
+	// MaxDocuments limits the documents. If zero, it is 100,000; if negative, there is no
+	// limit.
 	MaxDocuments int
 
 	// Archived holds the digests of archive documents, by URL, that ArchiveDigests
@@ -53,15 +56,15 @@ type ChainValidator struct {
 	// nil, documents are not compared.
 	Archived map[string]websync.Digest
 
-	sum      ChainSummary
-	urls     []string       // of the documents, in their order
-	numbers  map[string]int // of URLs, from 1
-	digests  map[string]websync.Digest
-	ids      idTable
-	first    Summary // of the subscription document
-	last     Summary // of the document before
-	youngest websync.Datetime
-	next     string
+	sum     ChainSummary
+	urls    []string       // of the documents, in their order
+	numbers map[string]int // of URLs, from 1
+	digests map[string]websync.Digest
+	ids     idTable
+	first   Summary // of the subscription document
+	last    Summary // of the document before
+	latest  websync.Datetime
+	next    string
 }
 
 // A ChainSummary is what the documents of an archived feed were found to be.
@@ -118,11 +121,11 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 		c.numbers, c.digests = make(map[string]int), make(map[string]websync.Digest)
 	}
 	c.numbers[url] = len(c.urls)
-	check := newChecker(src, ValidateOptions{Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes})
+	check := newChecker(src, ValidateOptions{Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes, Item: c.Item, Feed: c.Feed})
 	content := sha256.New()
-	check.each = func(v *View, at position, tombstone bool) {
+	check.each = func(v *View) {
 		appendDigest(content, v)
-		c.item(check, v, at, tombstone)
+		c.item(check, v)
 	}
 	sum, err := check.run()
 	c.sum.Entries += sum.Entries
@@ -146,16 +149,13 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 }
 
 // item looks for an entry or tombstone in the documents before.
-func (c *ChainValidator) item(check *checker, v *View, at position, tombstone bool) {
-	if len(v.ID) == 0 {
-		return
-	}
+func (c *ChainValidator) item(check *checker, v *View) {
 	document := uint32(len(c.urls))
 	reported := false
-	c.ids.add(v.ID, v.Updated, tombstone, len(c.urls), func(now, before idSlot) {
+	c.ids.add(v.ID, v.Updated, v.Deleted, len(c.urls), func(now, before idSlot) {
 		if !reported && before.where != document && now.same(before) {
 			reported = true
-			check.r.report(ruleChainTwice, at, "", v.ID, "it is in "+c.urls[before.where-1]+", too")
+			check.r.report(ruleChainTwice, position{v.Line, v.Column}, "", v.ID, "it is in "+c.urls[before.where-1]+", too")
 		}
 	})
 }
@@ -177,8 +177,8 @@ func (c *ChainValidator) compare(url string, sum Summary, digest websync.Digest)
 	report := func(rule Rule, element, value, message string) { c.report(rule, url, element, []byte(value), message) }
 	defer func() {
 		c.last = sum
-		if !sum.Youngest.IsZero() {
-			c.youngest = sum.Youngest
+		if !sum.Latest.IsZero() {
+			c.latest = sum.Latest
 		}
 	}()
 	if c.sum.Documents == 1 {
@@ -202,8 +202,8 @@ func (c *ChainValidator) compare(url string, sum Summary, digest websync.Digest)
 	if sum.ID != c.first.ID {
 		report(ruleChainID, "id", sum.ID, "the subscription document has the id "+c.first.ID)
 	}
-	if !c.youngest.IsZero() && sum.Youngest.Time().After(c.youngest.Time()) {
-		report(ruleChainOrder, "feed", sum.Youngest.String(), "the document after it ends at "+c.youngest.String())
+	if !c.latest.IsZero() && sum.Latest.Time().After(c.latest.Time()) {
+		report(ruleChainOrder, "feed", sum.Latest.String(), "the document after it ends at "+c.latest.String())
 	}
 	if seen, ok := c.Archived[url]; ok && seen != digest {
 		report(ruleChainChanged, "feed", "", "the entries of an archive document must not change, but its digest was "+seen.String())

@@ -98,9 +98,6 @@ func (c *checker) endItem(s *scope, whole bool) {
 		c.sum.ID, c.sum.Updated = string(v.ID), v.Updated
 	}
 	c.compare(v, s)
-	if c.each != nil {
-		c.each(v, s.at, s.model == &tombstoneModel)
-	}
 }
 
 func (c *checker) endEntry(s *scope) {
@@ -165,6 +162,9 @@ func (c *checker) endFeed(s *scope) {
 		c.missingAuthors(s)
 	}
 	c.history()
+	if c.o.Feed != nil {
+		c.o.Feed(f, c.reportAt(s.at, s.name))
+	}
 }
 
 // missingAuthors reports the entries of a feed without an author: one finding for each if
@@ -266,11 +266,11 @@ func (c *checker) feedLink(l *linkView, isFeed bool) {
 func (c *checker) compare(v *View, s *scope) {
 	at := v.Updated
 	if t := at.Time(); !at.IsZero() {
-		if c.sum.Oldest.IsZero() || t.Before(c.sum.Oldest.Time()) {
-			c.sum.Oldest = at
+		if c.sum.Earliest.IsZero() || t.Before(c.sum.Earliest.Time()) {
+			c.sum.Earliest = at
 		}
-		if c.sum.Youngest.IsZero() || t.After(c.sum.Youngest.Time()) {
-			c.sum.Youngest = at
+		if c.sum.Latest.IsZero() || t.After(c.sum.Latest.Time()) {
+			c.sum.Latest = at
 		}
 	}
 	if len(v.ID) == 0 || c.r.kind != FeedDocument {

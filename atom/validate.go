@@ -1,6 +1,7 @@
 package atom
 
 import (
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
@@ -11,30 +12,44 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// ValidateOptions say what [Validate] knows besides the bytes. The zero value is of use:
-// what can't be known is not checked.
+// ValidateOptions say what [Validate] knows besides the bytes. The zero value is usable;
+// checks that need a missing field are skipped.
 type ValidateOptions struct {
 	// Document is the URL or file name of the document. Findings carry it.
 	Document string
 
-	// URL is where the document is published. Empty means Document, if that is a URL.
-	// Relative links are resolved against it.
+	// URL is where the document is published; relative links are resolved against it. If
+	// empty, it is Document, if that is a URL.
 	URL string
 
-	// Report receives every finding, in the order of the document but for what only its
-	// end can tell.
+	// Report receives every finding, in the order of the document; what only the end of an
+	// element or of the document can decide comes there.
 	Report func(websync.Finding)
 
-	// Now, if set, makes findings of times that lie more than a day after it.
+	// Now, if set, makes findings of times more than a day after it.
 	Now time.Time
 
-	// Lenient makes every finding that costs no entry and no tombstone, because a
-	// [Reader] reads over it, at most a warning.
+	// Lenient makes every finding at most a warning that costs no entry and no tombstone,
+	// because a [Reader] reads over it.
 	Lenient bool
 
-	// MaxBytes ends reading, as in Reader. Zero means 1 GiB, negative no limit.
+	// MaxBytes limits the document, decompressed, as in Reader. If zero, it is 1 GiB; if
+	// negative, there is no limit.
 	MaxBytes int64
+
+	// Item and Feed are for profiles of Atom, which demand more of its documents. Item, if
+	// set, is called with each item that a Reader returns. Feed, if set, is called at the
+	// end of a Feed Document, when all of its metadata are read. What they report is a
+	// Finding with the position of the item or feed; it counts in the Summary, and Lenient
+	// applies.
+	Item func(item *Item, report ReportFunc)
+	Feed func(feed *Feed, report ReportFunc)
 }
+
+// A ReportFunc reports that an item, or a feed, departs from a rule: the local name of the
+// element that is at fault, its value, if one was found, and what is wrong. If element is
+// empty, it is that of the item or feed.
+type ReportFunc func(rule Rule, element, value, message string)
 
 // A Summary is what a document was found to be.
 type Summary struct {
@@ -56,9 +71,9 @@ type Summary struct {
 	Archive  bool // fh:archive
 	Complete bool // fh:complete
 
-	// Oldest and Youngest are the least and the greatest time of the entries and
-	// tombstones, updated and when.
-	Oldest, Youngest websync.Datetime
+	// Earliest and Latest are the first and the last time of the entries and tombstones,
+	// updated and when.
+	Earliest, Latest websync.Datetime
 }
 
 // Validate reads one document, with all that a [Reader] takes, and reports every
@@ -89,8 +104,7 @@ type checker struct {
 	ids   idTable
 	small []byte // scratch space
 
-	// For a chain of documents: is called at the end of each item.
-	each func(v *View, at position, tombstone bool)
+	each func(v *View) // is called with each item, if set
 }
 
 func newChecker(src io.Reader, o ValidateOptions) *checker {
@@ -121,14 +135,30 @@ func (s *sourceError) Read(p []byte) (int, error) {
 func (c *checker) run() (Summary, error) {
 	for {
 		v, err := c.r.NextView()
-		switch {
-		case err != nil:
+		if err != nil {
 			return c.end(err)
-		case v.Deleted:
+		}
+		name := "entry"
+		if v.Deleted {
+			name = "deleted-entry"
 			c.sum.Tombstones++
-		default:
+		} else {
 			c.sum.Entries++
 		}
+		if c.each != nil {
+			c.each(v)
+		}
+		if c.o.Item != nil {
+			item := v.Clone()
+			c.o.Item(&item, c.reportAt(position{v.Line, v.Column}, name))
+		}
+	}
+}
+
+// reportAt returns what a profile reports by.
+func (c *checker) reportAt(at position, name string) ReportFunc {
+	return func(rule Rule, element, value, message string) {
+		c.r.report(rule, at, cmp.Or(element, name), []byte(value), message)
 	}
 }
 

@@ -409,7 +409,7 @@ func TestValidateSummary(t *testing.T) {
 		ID: "tag:example.org,2024:laws", Updated: date("2025-05-01T00:00:00Z"),
 		Self: "https://example.org/archive/2", Current: "https://example.org/feed",
 		PrevArchive: "https://example.org/archive/1", NextArchive: "https://example.org/feed", Archive: true,
-		Oldest: date("2025-05-01T00:00:00Z"), Youngest: date("2025-05-01T00:00:00Z"),
+		Earliest: date("2025-05-01T00:00:00Z"), Latest: date("2025-05-01T00:00:00Z"),
 	}, sum)
 
 	_, sum, err = vValidate(t, strings.Replace(vFeed("<link rel='next' href='?page=2' xml:base='b/'/>"+
@@ -418,7 +418,7 @@ func TestValidateSummary(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int{1, 1, 2}, []int{sum.Entries, sum.Tombstones, sum.Skipped})
 	assert.Equal(t, "https://example.org/a/b/?page=2", sum.Next)
-	assert.Equal(t, []websync.Datetime{date("2025-01-01T00:00:00Z"), date("2025-05-01T00:00:00Z")}, []websync.Datetime{sum.Oldest, sum.Youngest})
+	assert.Equal(t, []websync.Datetime{date("2025-01-01T00:00:00Z"), date("2025-05-01T00:00:00Z")}, []websync.Datetime{sum.Earliest, sum.Latest})
 }
 
 // TestValidateLenient: what a Reader reads over is a warning, what costs an entry or a
@@ -614,6 +614,87 @@ func BenchmarkValidate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestValidateProfile: a profile is asked about each item that can be read and, at the
+// end, about the feed. Its findings have the position of the item, and count.
+func TestValidateProfile(t *testing.T) {
+	rule := websync.Rule{Name: "profile-rule", Section: "Profile §1", Severity: websync.SeverityError}
+	doc := vFeed(vTomb("urn:ex:1", "2025-05-01T00:00:00Z")+"\n<entry/>"+vItem("urn:ex:2", "2025-05-01T00:00:00Z")) + "\n"
+	for _, lenient := range []bool{false, true} {
+		var asked []string
+		found, sum, err := vValidate(t, doc, func(o *atom.ValidateOptions) {
+			o.Lenient = lenient
+			o.Item = func(item *atom.Item, report atom.ReportFunc) {
+				asked = append(asked, item.ID())
+				report(rule, "", item.ID(), "an item")
+			}
+			o.Feed = func(f *atom.Feed, report atom.ReportFunc) {
+				asked = append(asked, f.ID)
+				report(rule, "link", "", "the feed")
+			}
+		})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"urn:ex:1", "urn:ex:2", "urn:ex:feed"}, asked)
+		severity := "error"
+		if lenient {
+			severity = "warning"
+		}
+		found = slices.DeleteFunc(found, func(f string) bool { return !strings.Contains(f, "profile") })
+		assert.Equal(t, []string{severity + " profile-rule 4 [deleted-entry]", severity + " profile-rule 6 [entry]", severity + " profile-rule 1 [link]"}, found)
+		assert.Equal(t, []int{1, 1, 1}, []int{sum.Entries, sum.Tombstones, sum.Skipped})
+	}
+
+	var chain atom.ChainValidator
+	items, feeds := 0, 0
+	chain.Item = func(*atom.Item, atom.ReportFunc) { items++ }
+	chain.Feed = func(_ *atom.Feed, report atom.ReportFunc) { feeds++; report(rule, "", "", "the feed") }
+	assert.Equal(t, 3, chain.Walk(chainHost+"/feed", chainOpen(chainSite())).Errors)
+	assert.Equal(t, []int{7, 3}, []int{items, feeds})
+}
+
+// A profile of Atom has rules of its own, which are asked beside those of Atom.
+func ExampleValidate_profile() {
+	const section = "Acts in Atom 1.0 §2"
+	scheme := websync.Rule{Name: "acts-feed-id", Section: section, Severity: websync.SeverityError}
+	act := websync.Rule{Name: "acts-entry-act", Section: section, Severity: websync.SeverityError}
+
+	o := atom.ValidateOptions{
+		Document: "acts.xml",
+		Report:   func(f websync.Finding) { fmt.Println(f) },
+		Feed: func(feed *atom.Feed, report atom.ReportFunc) {
+			if !strings.HasPrefix(feed.ID, "tag:") {
+				report(scheme, "id", feed.ID, "the id of a feed must be a tag URI")
+			}
+		},
+		Item: func(item *atom.Item, report atom.ReportFunc) {
+			if item.Entry == nil {
+				return // a tombstone
+			}
+			if l, _ := item.Entry.Link("alternate"); l.Type != "application/rdf+xml" {
+				report(act, "link", l.Type, "an entry must have an alternate link to RDF")
+			}
+		},
+	}
+	feed := `<feed xmlns="http://www.w3.org/2005/Atom">
+  <id>urn:example:acts</id>
+  <title>Acts</title>
+  <updated>2025-06-01T00:00:00Z</updated>
+  <author><name>Parliament</name></author>
+  <link rel="self" href="https://example.org/acts"/>
+  <entry>
+    <id>https://example.org/acts/1</id>
+    <title>Act 1</title>
+    <updated>2025-06-01T00:00:00Z</updated>
+    <link href="https://example.org/acts/1.html" type="text/html"/>
+  </entry>
+</feed>`
+	sum, err := atom.Validate(strings.NewReader(feed), o)
+	fmt.Println(sum.Errors, err)
+	// Output:
+	// acts.xml:7:3: error: an entry must have an alternate link to RDF: "text/html" (acts-entry-act, Acts in Atom 1.0 §2)
+	// acts.xml:1:1: error: the id of a feed must be a tag URI: "urn:example:acts" (acts-feed-id, Acts in Atom 1.0 §2)
+	// 2 <nil>
 }
 
 func ExampleValidate() {
