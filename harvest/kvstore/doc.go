@@ -3,7 +3,7 @@
 // Whoever has one writes a driver: a [DB] with View and Update around Get, Set, Delete
 // and Scan. All the rest, the records, the log, the tasks, the bodies and the claims, is
 // done here. Package memstore is a driver on an ordered map in memory, package
-// sqlitestore one on a table of SQLite, and the example below one on a sorted map.
+// sqlitestore one on SQLite, and the example below one on a sorted map.
 //
 //	store := kvstore.New(db)
 //

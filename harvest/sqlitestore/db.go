@@ -20,7 +20,7 @@ const readers = 4
 // so it is short; db.patiently repeats the statement.
 const busyTimeout = 200 * time.Millisecond
 
-// A db is the ordered key-value store that kvstore works on: one table in one file.
+// A db is the ordered key-value store that kvstore works on.
 type db struct {
 	file  string // absolute, without symbolic links
 	cache int
@@ -173,7 +173,8 @@ func (d *db) Dead(owner string) bool { return d.owner.dead(owner) }
 type conn struct {
 	*sqlite.Conn
 	begin, beginWrite, commit, rollback *sqlite.Stmt
-	get, scan, set, remove              *sqlite.Stmt
+	get, getLong, scan                  *sqlite.Stmt
+	set, setLong, remove                *sqlite.Stmt
 
 	arena []byte // what Get and Scan have returned in this transaction
 }
@@ -240,8 +241,10 @@ func (c *conn) prepare() (err error) {
 		{&c.commit, "COMMIT"},
 		{&c.rollback, "ROLLBACK"},
 		{&c.get, sqlGet},
+		{&c.getLong, sqlGetLong},
 		{&c.scan, sqlScan},
 		{&c.set, sqlSet},
+		{&c.setLong, sqlSetLong},
 		{&c.remove, sqlDelete},
 	} {
 		if *p.to, err = c.Prepare(p.sql); err != nil {
@@ -252,10 +255,12 @@ func (c *conn) prepare() (err error) {
 }
 
 const (
-	sqlGet    = "SELECT value FROM kv WHERE key = ?"
-	sqlScan   = "SELECT key, value FROM kv WHERE key >= ? AND key < ? ORDER BY key"
-	sqlSet    = "INSERT INTO kv (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
-	sqlDelete = "DELETE FROM kv WHERE key = ?"
+	sqlGet     = "SELECT value, long FROM kv WHERE key = ?"
+	sqlGetLong = "SELECT value FROM long WHERE n = ?"
+	sqlScan    = "SELECT key, value, long FROM kv WHERE key >= ? AND key < ? ORDER BY key"
+	sqlSet     = "INSERT INTO kv (key, value, long) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, long = excluded.long"
+	sqlSetLong = "INSERT INTO long (value) VALUES (?)"
+	sqlDelete  = "DELETE FROM kv WHERE key = ?"
 )
 
 // run runs a statement that has no rows.
@@ -288,9 +293,23 @@ func (c *conn) Get(key []byte) (value []byte, err error) {
 	c.get.BindBytes(1, key)
 	row, err := c.get.Step()
 	if row {
-		value = c.column(c.get, 0)
+		value, err = c.value(c.get, 0)
 	}
 	return value, wrap(errors.Join(err, c.get.Reset()))
+}
+
+// value returns the value in columns i and i+1.
+func (c *conn) value(s *sqlite.Stmt, i int) (value []byte, err error) {
+	long := s.ColumnInt64(i + 1)
+	if long == 0 {
+		return c.column(s, i), nil
+	}
+	c.getLong.BindInt64(1, long)
+	row, err := c.getLong.Step()
+	if row {
+		value = c.column(c.getLong, 0)
+	}
+	return value, errors.Join(err, c.getLong.Reset())
 }
 
 // Scan implements [kvstore.Reader].
@@ -298,7 +317,12 @@ func (c *conn) Scan(from, to []byte, fn func(key, value []byte) bool) error {
 	c.scan.BindBytes(1, from)
 	c.scan.BindBytes(2, to)
 	row, err := c.scan.Step()
-	for row && err == nil && fn(c.column(c.scan, 0), c.column(c.scan, 1)) {
+	for row && err == nil {
+		var value []byte
+		key := c.column(c.scan, 0)
+		if value, err = c.value(c.scan, 1); err != nil || !fn(key, value) {
+			break
+		}
 		row, err = c.scan.Step()
 	}
 	return wrap(errors.Join(err, c.scan.Reset()))
@@ -307,7 +331,17 @@ func (c *conn) Scan(from, to []byte, fn func(key, value []byte) bool) error {
 // Set implements [kvstore.Tx].
 func (c *conn) Set(key, value []byte) error {
 	c.set.BindBytes(1, key)
-	c.set.BindBytes(2, value)
+	if len(value) < longValue {
+		c.set.BindBytes(2, value)
+		c.set.BindNull(3)
+		return wrap(c.run(c.set))
+	}
+	c.setLong.BindBytes(1, value)
+	if err := c.run(c.setLong); err != nil {
+		return wrap(err)
+	}
+	c.set.BindNull(2)
+	c.set.BindInt64(3, c.LastInsertRowID())
 	return wrap(c.run(c.set))
 }
 

@@ -5,7 +5,7 @@
 //	…
 //	defer store.Close()
 //
-// It is package kvstore on one SQLite table.
+// It is package kvstore on tables of SQLite.
 //
 // # Files
 //

@@ -20,9 +20,18 @@ const applicationID = 0x7773796e
 // schemaVersion is the one below. Versions 1 and 2 had a table for each kind of thing.
 const schemaVersion = 3
 
-// schema is all that SQLite needs to know. What is in the table is kvstore's affair, and
-// has a version of its own.
-const schema = "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID"
+// schema is all that SQLite needs to know. What is in the tables is kvstore's affair, and
+// has a version of its own. A value that would take most of a page is in a table without
+// an order, so that those of a commit lie together, whatever their keys.
+var schema = [...]string{
+	"CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB, long INTEGER) STRICT, WITHOUT ROWID",
+	"CREATE TABLE long (n INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT",
+	"CREATE TRIGGER kv_update AFTER UPDATE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",
+	"CREATE TRIGGER kv_delete AFTER DELETE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",
+}
+
+// longValue is the size in bytes from which on a value is long.
+const longValue = 1000
 
 // headerSize is the length of the header of every SQLite database.
 const headerSize = 100
@@ -139,8 +148,8 @@ func (c *conn) create() error {
 		return err
 	}
 	is, err := c.isSetUp()
-	for _, sql := range [...]string{schema, fmt.Sprintf("PRAGMA application_id = %d", applicationID),
-		fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)} {
+	for _, sql := range append(schema[:], fmt.Sprintf("PRAGMA application_id = %d", applicationID),
+		fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)) {
 		if err == nil && !is {
 			_, err = c.ask(sql)
 		}

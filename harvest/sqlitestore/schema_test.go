@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
 )
 
 func open(t *testing.T, file string) *conn {
@@ -168,14 +170,14 @@ func TestOpenAtOnce(t *testing.T) {
 // Every statement finds its rows by the key and in order.
 func TestQueryPlans(t *testing.T) {
 	s := reopen(t, filepath.Join(t.TempDir(), "store.db"))
-	for _, sql := range []string{sqlGet, sqlScan, sqlDelete} {
+	for _, sql := range []string{sqlGet, sqlGetLong, sqlScan, sqlDelete} {
 		plan, err := s.db.writer.Prepare("EXPLAIN QUERY PLAN " + sql)
 		require.NoError(t, err)
 		rows := 0
 		for row, err := plan.Step(); row; row, err = plan.Step() {
 			require.NoError(t, err)
 			rows++
-			assert.Contains(t, plan.ColumnText(3), "SEARCH kv USING PRIMARY KEY", sql)
+			assert.Regexp(t, "^SEARCH (kv|long) USING (INTEGER )?PRIMARY KEY", plan.ColumnText(3), sql)
 		}
 		assert.Equal(t, 1, rows, sql)
 	}
@@ -227,4 +229,39 @@ func TestOpenNamesWhatIsMissing(t *testing.T) {
 	_, err := Open(t.Context(), filepath.Join(dir, "store.db"), nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, dir)
+}
+
+// A value that is replaced or deleted leaves nothing in the table of long values.
+func TestLongValues(t *testing.T) {
+	s := reopen(t, filepath.Join(t.TempDir(), "store.db"))
+	value := func(size int) []byte { return bytes.Repeat([]byte{'v'}, size) }
+	for _, size := range []int{longValue - 1, longValue, 5000, 1, 6000, 7000} {
+		require.NoError(t, s.db.Update(t.Context(), func(tx kvstore.Tx) error {
+			require.NoError(t, tx.Set([]byte("a"), value(size)))
+			require.NoError(t, tx.Set([]byte("b"), value(size+1)))
+			got, err := tx.Get([]byte("a"))
+			require.Equal(t, value(size), got)
+			return err
+		}))
+		require.NoError(t, s.db.View(t.Context(), func(r kvstore.Reader) error {
+			var sizes []int
+			err := r.Scan([]byte("a"), []byte("c"), func(_, v []byte) bool {
+				sizes = append(sizes, len(v))
+				return true
+			})
+			require.Equal(t, []int{size, size + 1}, sizes)
+			return err
+		}))
+	}
+	count := func() string {
+		n, err := s.db.writer.ask("SELECT count(*) FROM long")
+		require.NoError(t, err)
+		return n
+	}
+	assert.Equal(t, "2", count())
+	require.NoError(t, s.db.Update(t.Context(), func(tx kvstore.Tx) error {
+		require.NoError(t, tx.Delete([]byte("a")))
+		return tx.Set([]byte("b"), value(1))
+	}))
+	assert.Equal(t, "0", count())
 }
