@@ -125,7 +125,7 @@ func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 	if a.generation > head.Generation || a.n > most/uint64(c.Size) {
 		return Document{}, c.Site.DocumentError(path, websync.ErrNotFound)
 	}
-	d, err := c.document(ctx, a.generation, a.n)
+	d, err := c.At(ctx, a.generation, a.n)
 	switch {
 	case errors.Is(err, websync.ErrNotFound):
 		return d, c.Site.DocumentError(path, websync.ErrGone)
@@ -139,9 +139,10 @@ func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 	return d, nil
 }
 
-// document returns closed document n; its Last is 0 if the log has not reached its end. The
-// error is that of the Catalog, ErrNotFound for a generation that was dropped.
-func (c *Chain) document(ctx context.Context, generation, n uint64) (Document, error) {
+// At returns closed document n of a generation, counted from 1; its Last is 0 if the log
+// has not reached its end. The error is that of the Catalog, ErrNotFound for a generation
+// that was dropped.
+func (c *Chain) At(ctx context.Context, generation, n uint64) (Document, error) {
 	end := websync.Seq(n) * c.Size
 	d := Document{Generation: generation, After: end - c.Size, Last: end, Closed: true, chain: c}
 	if t := c.knownTime(generation, end); t != 0 {
@@ -201,11 +202,11 @@ func (c *Chain) Numbered(ctx context.Context) func(n uint64) (path string, more 
 		case n > uint64(head.Last/c.Size):
 			return "", false, nil
 		}
-		d, err := c.document(ctx, generation, n)
+		d, err := c.At(ctx, generation, n)
 		if err != nil {
 			return "", false, c.Site.CatalogError(err)
 		}
-		return d.path(), true, nil
+		return d.Path(), true, nil
 	}
 }
 
@@ -221,8 +222,8 @@ func (d *Document) ID(more ...string) string {
 // ETag returns the ETag of a document that also depends on more.
 func (d *Document) ETag(more ...string) string { return fmt.Sprintf("%s-%d", d.ID(more...), d.Last) }
 
-// path returns the path of a closed document.
-func (d *Document) path() string {
+// Path returns the path of a closed document.
+func (d *Document) Path() string {
 	return d.chain.Site.Numbered(strconv.FormatUint(d.Generation, 10)+"-"+d.ID(), uint64(d.Last/d.chain.Size))
 }
 
@@ -232,18 +233,18 @@ func (d *Document) Previous(ctx context.Context) (string, error) {
 	if d.After == 0 {
 		return "", nil
 	}
-	before, err := d.chain.document(ctx, d.Generation, uint64(d.After/d.chain.Size))
+	before, err := d.chain.At(ctx, d.Generation, uint64(d.After/d.chain.Size))
 	if err != nil {
 		return "", d.error(err)
 	}
-	return before.path(), nil
+	return before.Path(), nil
 }
 
 // error returns an error of the Catalog. What a closed document is made of may have been
 // dropped since it was asked for.
 func (d *Document) error(err error) error {
 	if d.Closed && errors.Is(err, websync.ErrNotFound) {
-		return d.chain.Site.DocumentError(d.path(), websync.ErrGone)
+		return d.chain.Site.DocumentError(d.Path(), websync.ErrGone)
 	}
 	return d.chain.Site.CatalogError(err)
 }

@@ -1,0 +1,122 @@
+package chain_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/internal/site"
+)
+
+// newChain returns a chain of three numbers a document over log, as a Publisher of change
+// lists in plain text has it.
+func newChain(log websync.Catalog, settings string) *chain.Chain {
+	s := site.New(site.Settings{Package: "text", Catalog: log, Base: "https://example.org/", Path: "changes.txt"})
+	return &chain.Chain{Site: s, Size: 3, Settings: settings}
+}
+
+// write returns the latest state of each id: those that were deleted with a minus.
+func write(t *testing.T, d chain.Document) (ids []string) {
+	items, _, err := d.Latest(t.Context(), func(item *websync.Item) bool { return item.Source == "hidden" })
+	require.NoError(t, err)
+	for _, item := range items {
+		mark := ""
+		if item.Kind == websync.Deleted {
+			mark = "-"
+		}
+		ids = append(ids, mark+item.Resource.ID)
+	}
+	return ids
+}
+
+func change(id string) websync.Item {
+	return websync.Item{Source: "a", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Resource: websync.Resource{ID: id}}
+}
+
+func TestChain(t *testing.T) {
+	ctx := t.Context()
+	log := new(websync.Log)
+	c := newChain(log, "1")
+	open, err := c.Open(ctx)
+	require.NoError(t, err)
+	assert.Empty(t, write(t, open))
+
+	hidden, gone := change("a"), change("b")
+	hidden.Source, gone.Kind = "hidden", websync.Deleted
+	log.Append(change("a"), change("b"), change("a"))
+	log.Append(gone, hidden, change("c"), change("d"))
+
+	var paths []string
+	for path, err := range c.Site.Documents(c.Numbered(ctx), c.Site.Root) {
+		require.NoError(t, err)
+		paths = append(paths, path)
+	}
+	require.Len(t, paths, 3)
+	want := [][]string{{"a", "b"}, {"c", "-b"}}
+	for i, path := range paths[:2] {
+		assert.True(t, c.IsClosed(path))
+		d, err := c.Closed(ctx, path)
+		require.NoError(t, err)
+		assert.Equal(t, want[i], write(t, d))
+		assert.Equal(t, path, d.Path())
+		previous, err := d.Previous(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"", paths[0]}[i], previous)
+	}
+	open, err = c.Open(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"d", "c", "-b"}, write(t, open), "after the last closed document but one")
+	previous, err := open.Previous(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, paths[0], previous)
+
+	for path, want := range map[string]error{
+		fmt.Sprintf("/changes-1-%08d-1.txt", 0):      websync.ErrGone,
+		fmt.Sprintf("/changes-2-%08d-1.txt", 0):      websync.ErrNotFound,
+		c.Site.Numbered(fmt.Sprintf("1-%08d", 0), 3): websync.ErrNotFound,
+	} {
+		assert.True(t, c.IsClosed(path), path)
+		_, err := c.Closed(ctx, path)
+		assert.ErrorIs(t, err, want, path)
+	}
+	_, err = newChain(log, "2").Closed(ctx, paths[0])
+	assert.ErrorIs(t, err, websync.ErrGone, "other settings")
+	for _, path := range []string{"/changes.txt", "/changes-1-0-1.txt", "/changes-01-00000000-1.txt", "/changes-1-00000000-0.txt", "/changes-00000000-1.txt"} {
+		assert.False(t, c.IsClosed(path), path)
+	}
+}
+
+func TestReported(t *testing.T) {
+	log := new(websync.Log)
+	c := newChain(log, "1")
+	for i := range 10 {
+		log.Append(change(fmt.Sprint(i)))
+	}
+	at := func(n uint64) chain.Document {
+		d, err := c.At(context.Background(), 1, n)
+		require.NoError(t, err)
+		return d
+	}
+	_, err := c.Open(t.Context())
+	require.NoError(t, err)
+	for _, n := range []uint64{2, 1, 3} { // in either order, each beside the range before
+		d := at(n)
+		assert.False(t, d.IsReported(d.Last), n)
+		d.SetReported()
+		assert.True(t, d.IsReported(d.Last) && d.IsReported(d.After+1), n)
+	}
+	d := at(1)
+	assert.False(t, d.IsReported(10))
+
+	whole, _, err := c.Whole(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, whole.CheckUnchanged(t.Context()))
+	log.Append(change("x"))
+	assert.ErrorIs(t, whole.CheckUnchanged(t.Context()), websync.ErrConflict)
+}
