@@ -262,7 +262,7 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{"no Dir", dirsource.Source{Base: base}, "Source.Dir is empty"},
-		{"no Base", dirsource.Source{Dir: dir}, `Base "" is not`},
+		{"no Base", dirsource.Source{Dir: dir}, `Source.Base ""`},
 		{"Base without a slash", dirsource.Source{Dir: dir, Base: "https://law.example"}, "must be an absolute URL"},
 		{"Base of a file", dirsource.Source{Dir: dir, Base: base + "laws"}, "must be an absolute URL"},
 		{"relative Base", dirsource.Source{Dir: dir, Base: "/laws/"}, "must be an absolute URL"},
