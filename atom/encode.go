@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// The sections that no rule is of.
+// The sections of faults that no rule covers.
 const (
 	sectionForeign = "RFC 4287 §6"
 	sectionXML     = "XML 1.0 §2.2"
@@ -32,8 +32,8 @@ var (
 	errPrefix    = errors.New("a prefix that is taken, or none")
 )
 
-// An encoder appends elements to a buffer. Its methods go on after a refusal; what they
-// then append is taken back by finish.
+// An encoder appends elements to a buffer. Its methods go on after a refusal; finish then
+// takes back what they appended.
 type encoder struct {
 	b       []byte
 	from    int                 // where the element at hand begins
@@ -85,7 +85,7 @@ func (c *encoder) check(element string, r *Rule, fault string) {
 
 func localName(name string) string { return name[strings.IndexByte(name, ':')+1:] }
 
-// declare readies the namespaces of a document.
+// declare prepares the namespaces of a document.
 func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {
 	c.lang, c.base, c.legacyMD5, c.prefixes = "", "", legacyMD5, c.prefixes[:0]
 	for _, prefix := range slices.Sorted(maps.Keys(namespaces)) {
@@ -100,17 +100,17 @@ func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {
 	}
 }
 
-// isGenerated tells whether a prefix could be one that attribute makes up.
+// isGenerated reports whether a prefix could be one that attribute makes up.
 func isGenerated(prefix string) bool {
 	return len(prefix) > 2 && prefix[:2] == "ns" && syntax.IsDigit(prefix[2])
 }
 
-// isForeign tells whether attributes may have a namespace.
+// isForeign reports whether attributes may have a namespace.
 func isForeign(space string) bool {
 	return space != "" && space != Namespace && space != xmlNamespace && space != "http://www.w3.org/2000/xmlns/"
 }
 
-// isName tells whether s is a name without a colon.
+// isName reports whether s is a name without a colon.
 func (c *encoder) isName(s string) bool {
 	for i := range len(s) {
 		if ch := s[i]; !syntax.IsAlpha(ch) && ch != '_' && (i == 0 || !syntax.IsDigit(ch) && ch != '-' && ch != '.') {
@@ -178,7 +178,7 @@ func (c *encoder) plain(name, value string) {
 	c.b = append(c.b, '"')
 }
 
-// iriAttr appends an attribute that is an absolute IRI.
+// iriAttr appends an attribute whose value is an absolute IRI.
 func (c *encoder) iriAttr(element, name string, r *Rule, s string) {
 	if isPlainURL(s) {
 		c.plain(name, s)
@@ -589,7 +589,7 @@ func alternateOf(l *websync.Link) alternate {
 // registered makes an IRI of the registered name of a relation (RFC 4287 §4.2.7.2).
 const registered = "http://www.iana.org/assignments/relation/"
 
-// isAlternate tells whether a relation is that of an alternate (RFC 4287 §4.2.7.2).
+// isAlternate reports whether a relation is that of an alternate (RFC 4287 §4.2.7.2).
 func isAlternate(rel string) bool {
 	return rel == "alternate" || rel == "" || strings.TrimPrefix(rel, registered) == "alternate"
 }
@@ -618,7 +618,7 @@ func (c *encoder) alternates(links []websync.Link) (n int) {
 	return n
 }
 
-// unlike refuses an alternate that can't be told from an earlier one.
+// unlike refuses an alternate with the type and language of an earlier one.
 func (c *encoder) unlike(l *websync.Link, earlier []websync.Link) {
 	for i := range earlier {
 		m := &earlier[i]
@@ -791,7 +791,7 @@ const (
 	srcContent
 )
 
-// form tells which form the content has.
+// form returns which form the content has.
 func (c *Content) form() contentForm {
 	switch {
 	case c.IsZero():
@@ -891,8 +891,8 @@ var plainBytes = func() (t [256]uint8) {
 	return t
 }()
 
-// isPlainURL tells whether s is an absolute IRI of the most common kind, which needs
-// neither a closer look nor escapes.
+// isPlainURL reports whether s is an absolute IRI of the most common kind, which needs
+// neither a check nor escapes.
 func isPlainURL(s string) bool {
 	n := len("http://")
 	if len(s) <= n+1 || s[:4] != "http" {
@@ -917,8 +917,8 @@ func isPlainURL(s string) bool {
 	return all != 0
 }
 
-// isPlainType tells whether s is a media type of the most common kind, which needs
-// neither a closer look nor escapes.
+// isPlainType reports whether s is a media type of the most common kind, which needs
+// neither a check nor escapes.
 func isPlainType(s string) bool {
 	slash := strings.IndexByte(s, '/')
 	if slash <= 0 || slash == len(s)-1 {
@@ -932,8 +932,8 @@ func isPlainType(s string) bool {
 	return true
 }
 
-// isPlainRel tells whether s is the name of a relation of the most common kind, which
-// needs neither a closer look nor escapes.
+// isPlainRel reports whether s is the name of a relation of the most common kind, which
+// needs neither a check nor escapes.
 func isPlainRel(s string) bool {
 	for i := range len(s) {
 		if plainBytes[s[i]]&hostByte == 0 {

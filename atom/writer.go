@@ -9,35 +9,34 @@ import (
 )
 
 // A Writer writes one document that is valid by construction: it refuses each [Feed],
-// [Entry] and [Tombstone] that RFC 4287, RFC 5005, RFC 6721 or the drafts of the link
-// extensions would refuse. The output depends on nothing but them and the fields.
+// [Entry] and [Tombstone] that breaks RFC 4287, RFC 5005, RFC 6721 or the drafts of the
+// link extensions. The output depends only on them and the fields.
 //
-// A feed document is WriteFeed, then any number of WriteTombstone, then any number of
-// WriteEntry, then Close. An entry document is one WriteEntryDocument, a deleted-entry
-// document one WriteTombstoneDocument.
+// For a feed document, call WriteFeed once, WriteTombstone and then WriteEntry any number
+// of times, and Close. WriteEntryDocument writes a whole entry document, and
+// WriteTombstoneDocument a whole deleted-entry document.
 //
-// What can't be written is a [*websync.EntryError]. Nothing of it was written then, and the
-// Writer goes on. An error of the io.Writer sticks.
+// For what can't be written, the methods return a [*websync.EntryError]. They write nothing
+// of it, and the Writer can go on. An error of the io.Writer sticks.
 //
 // Atom demands full dates and times, so a Datetime without a time is written as midnight
 // UTC of its first day, one without seconds with them, a leap second as the one after it,
 // and an offset above 14 hours in UTC. The Rel of a link without one is "alternate".
-// Line, Column, UpdatedText, WhenText, the Form of a tombstone and the Priority of a link
-// mean nothing to a Writer.
+// A Writer ignores Line, Column, UpdatedText, WhenText, the Form of a tombstone and the
+// Priority of a link.
 //
-// Memory grows with the tombstones of the document, not with its entries. Two entries of
-// one id are not noticed.
+// Memory grows with the tombstones of the document, not with its entries. A Writer does not
+// notice two entries with one id.
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// LegacyMD5 states the MD5 digest of links and content in le:md5 as well, for readers
-	// that know the older drafts of the link extensions only. Other digests, and MD5, are
-	// in hash in any case.
+	// LegacyMD5 writes the MD5 digest of links and content in le:md5, too, for readers that
+	// know only the older drafts of the link extensions. All digests are in hash anyway.
 	LegacyMD5 bool
 
 	// Namespaces are declared on the root element, by prefix, and used for the attributes
 	// of links and content. Attributes of other namespaces declare theirs where they are.
-	// The prefixes "at", "fh", "le" and those like "ns1" are taken.
+	// The prefixes "at", "fh", "le" and those like "ns1" are reserved.
 	Namespaces map[string]string
 
 	dst   io.Writer
@@ -46,11 +45,11 @@ type Writer struct {
 	enc   encoder
 
 	authors bool           // the feed has some
-	graves  map[string]int // by ref: the youngest tombstone, as an index in deaths, from 1
-	deaths  []death
+	latest  map[string]int // by ref: the latest tombstone, as an index in times, from 1
+	times   []tombstoneTime
 }
 
-// A writerState tells what may be written next.
+// A writerState is what may be written next.
 type writerState uint8
 
 const (
@@ -60,10 +59,10 @@ const (
 	afterDocument
 )
 
-// A death is the time of one tombstone.
-type death struct {
+// A tombstoneTime is the time of one tombstone.
+type tombstoneTime struct {
 	when  websync.Datetime
-	older int // of the same ref, as an index in deaths, from 1; 0: none
+	older int // of the same ref, as an index in times, from 1; 0: none
 }
 
 // NewWriter returns a Writer to dst.
@@ -91,9 +90,9 @@ func (w *Writer) WriteFeed(f *Feed) error {
 	return nil
 }
 
-// WriteTombstone writes one tombstone. Tombstones come before entries, as all that is not
-// an entry does (RFC 4287 §4.1.1). A second one of the same ref and when is refused (RFC
-// 6721 §3).
+// WriteTombstone writes one tombstone. Tombstones come before entries, like everything that
+// is not an entry (RFC 4287 §4.1.1). It refuses a second tombstone with the same ref and
+// when (RFC 6721 §3).
 func (w *Writer) WriteTombstone(t *Tombstone) error {
 	if w.state != inTombstones && w.state != inEntries {
 		return w.misplaced()
@@ -104,37 +103,37 @@ func (w *Writer) WriteTombstone(t *Tombstone) error {
 		c.refuse("deleted-entry", ruleFeedOrder.Section, errAfter)
 	}
 	c.tombstone(t, "")
-	grave := w.graves[t.Ref]
-	for i := grave; i > 0; i = w.deaths[i-1].older {
-		if w.deaths[i-1].when.Time().Equal(t.When.Time()) {
+	latest := w.latest[t.Ref]
+	for i := latest; i > 0; i = w.times[i-1].older {
+		if w.times[i-1].when.Time().Equal(t.When.Time()) {
 			c.breaks("deleted-entry", &ruleTombstoneTwice)
 		}
 	}
 	if err := w.finish(t.Ref, inTombstones); err != nil {
 		return err
 	}
-	w.bury(t, grave)
+	w.remember(t, latest)
 	return nil
 }
 
-// bury remembers a tombstone. grave is that of the youngest of its ref so far.
-func (w *Writer) bury(t *Tombstone, grave int) {
-	if w.graves == nil {
-		w.graves = make(map[string]int)
+// remember keeps the time of a tombstone. latest is the index of the latest one with its
+// ref so far.
+func (w *Writer) remember(t *Tombstone, latest int) {
+	if w.latest == nil {
+		w.latest = make(map[string]int)
 	}
-	if grave > 0 && w.deaths[grave-1].when.Time().After(t.When.Time()) {
-		youngest := &w.deaths[grave-1]
-		w.deaths = append(w.deaths, death{t.When, youngest.older})
-		w.deaths[grave-1].older = len(w.deaths)
+	if latest > 0 && w.times[latest-1].when.Time().After(t.When.Time()) {
+		w.times = append(w.times, tombstoneTime{t.When, w.times[latest-1].older})
+		w.times[latest-1].older = len(w.times)
 		return
 	}
-	w.deaths = append(w.deaths, death{t.When, grave})
-	w.graves[t.Ref] = len(w.deaths)
+	w.times = append(w.times, tombstoneTime{t.When, latest})
+	w.latest[t.Ref] = len(w.times)
 }
 
-// WriteEntry writes one entry. If the feed has no author the entry needs one of its own
-// (RFC 4287 §4.1.1). An entry whose tombstone was written must be younger than that, or
-// readers would ignore it (RFC 6721 §3).
+// WriteEntry writes one entry. If the feed has no author, the entry needs one (RFC 4287
+// §4.1.1). If a tombstone for it was written, the entry must be newer, or readers would
+// ignore it (RFC 6721 §3).
 func (w *Writer) WriteEntry(e *Entry) error {
 	if w.state != inTombstones && w.state != inEntries {
 		return w.misplaced()
@@ -145,8 +144,8 @@ func (w *Writer) WriteEntry(e *Entry) error {
 	if !w.authors && len(e.Authors) == 0 {
 		c.breaks("author", &ruleFeedAuthor)
 	}
-	if len(w.graves) > 0 {
-		if i := w.graves[e.ID]; i > 0 && !e.Updated.Time().After(w.deaths[i-1].when.Time()) {
+	if len(w.latest) > 0 {
+		if i := w.latest[e.ID]; i > 0 && !e.Updated.Time().After(w.times[i-1].when.Time()) {
 			c.breaks("updated", &ruleTombstoneLive)
 		}
 	}
@@ -190,7 +189,7 @@ func (w *Writer) WriteTombstoneDocument(t *Tombstone) error {
 	return w.document(t.Ref)
 }
 
-// misplaced says why something can't be written now.
+// misplaced returns why something can't be written now.
 func (w *Writer) misplaced() error {
 	switch {
 	case w.err != nil:
@@ -212,7 +211,7 @@ func (w *Writer) begin() *encoder {
 	return c
 }
 
-// finish ends what was begun: it is kept, or taken back with the reason.
+// finish keeps what was encoded since start, or takes it back and returns the reason.
 func (w *Writer) finish(id string, next writerState) error {
 	if w.err != nil {
 		return w.err

@@ -1,4 +1,5 @@
-// Package document opens what the protocols call documents. It undoes compression, keeps
-// to a limit, tells what is no document of the kind that is asked for, and reads the rest
-// as XML, with the name of the document and a place in every error.
+// Package document holds what readers, validators and writers of all XML formats have in
+// common. It opens documents: it decompresses them, keeps to a limit, refuses what is not
+// of the expected kind, and reads the rest as XML, with the name of the document and the
+// position in every error. It passes on findings. And it writes dates and bytes.
 package document

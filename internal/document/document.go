@@ -13,17 +13,16 @@ import (
 // DefaultBytes is the limit on a document if none is set.
 const DefaultBytes = 1 << 30
 
-const headSize = 4 << 10 // how much of a document is looked at to tell what it is
+const headSize = 4 << 10 // how much of a document is examined to recognise it
 
-// A Kind says what is asked for.
+// A Kind is what a document is expected to be.
 type Kind struct {
 	Format string // of errors: the package that reads it
 	Name   string // with an article: "a sitemap"
-	Else   string // what a document is called of which nothing is known: "not XML"
+	Else   string // the name of a document that is not recognised: "not XML"
 }
 
-// A Departure is something about the bytes of a document, or about its XML, that does not
-// stop reading.
+// A Departure is a fault in the bytes or the XML of a document that does not stop reading.
 type Departure uint8
 
 const (
@@ -39,7 +38,7 @@ type Document struct {
 	Kind
 	URL string // of errors: URL or file name
 
-	// Report receives what does not stop reading.
+	// Report receives each Departure. It is required.
 	Report func(d Departure, line, column int, value []byte, message string)
 
 	// Strict makes a Fault end reading, and XML that is nested deeper than MaxDepth,
@@ -51,9 +50,9 @@ type Document struct {
 	limited *counter
 }
 
-// Open opens src. It finds out by content whether it is compressed with gzip; some
-// servers compress twice, so it looks twice. Of what remains it reads maxBytes at most:
-// zero means DefaultBytes, negative no limit.
+// Open opens src, and decompresses it if it is gzip by its content; some servers compress
+// twice, so it looks twice. maxBytes limits what remains. If zero, it is DefaultBytes; if
+// negative, there is no limit.
 func (d *Document) Open(src io.Reader, maxBytes int64) error {
 	d.limited = new(counter)
 	d.Reader = bufio.NewReader(d.limited)
@@ -84,14 +83,14 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 	return nil
 }
 
-// Head returns the first bytes of the document; fewer than 4 KiB only if there are no
-// more. An error that prevents more comes again when they are read.
+// Head returns the first 4 KiB of the document, or all of a shorter one. An error of src
+// comes again when the bytes are read.
 func (d *Document) Head() []byte {
 	head, _ := d.Peek(headSize)
 	return head
 }
 
-// Size returns how many bytes were read so far; for a document that was not opened, 0.
+// Size returns how many bytes were read so far; 0 for a document that was not opened.
 func (d *Document) Size() int64 {
 	if d.limited == nil {
 		return 0
@@ -105,7 +104,7 @@ func StartsAsXML(head []byte) bool {
 	return isUTF16(head) || len(start) == 0 || start[0] == '<'
 }
 
-// NotThis returns the error of a document that does not even start as it should.
+// NotThis returns the error of a document whose start is not that of the expected kind.
 func (d *Document) NotThis(head []byte) error {
 	if err := d.limited.err; err != nil && err != io.EOF {
 		return d.Fail(0, 0, "", err) // not all of the start was seen
@@ -117,7 +116,7 @@ func (d *Document) NotThis(head []byte) error {
 	return d.Fail(1, 1, "", d.Not(what))
 }
 
-// Not returns the error that the document is something else: what has an article.
+// Not returns the error that the document is something else. what has an article.
 func (k Kind) Not(what string) error { return &notDocument{what, k.Name} }
 
 type notDocument struct{ what, name string }
@@ -126,7 +125,7 @@ func (e *notDocument) Error() string { return e.what + ", not " + e.name }
 
 func (e *notDocument) Unwrap() error { return websync.ErrNotDocument }
 
-// Fail returns err with its place in the document. An unexpected end is
+// Fail returns err with its position in the document. An unexpected end is
 // [websync.ErrTruncated].
 func (d *Document) Fail(line, column int, element string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, websync.ErrTruncated) {
@@ -148,7 +147,7 @@ func (c *counter) Read(p []byte) (int, error) {
 		return 0, c.err
 	}
 	if c.max >= 0 && int64(len(p)) > c.max-c.n+1 {
-		p = p[:c.max-c.n+1] // one byte more tells whether there is more
+		p = p[:c.max-c.n+1] // one more byte shows whether the limit is passed
 	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
@@ -168,7 +167,7 @@ func trimStart(b []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte(ByteOrderMark)), " \t\r\n")
 }
 
-// isUTF16 tells whether a document starts as UTF-16 does, with a byte-order mark or with
+// isUTF16 reports whether a document starts as UTF-16 does, with a byte-order mark or with
 // '<' or white space.
 func isUTF16(head []byte) bool {
 	if len(head) < 2 {
@@ -178,7 +177,8 @@ func isUTF16(head []byte) bool {
 	return a == 0xff && b == 0xfe || a == 0xfe && b == 0xff || (a == 0) != (b == 0)
 }
 
-// looksLike says what a document is by its start. It is empty if nothing tells.
+// looksLike returns what a document is by its start, with an article; "" if it does not
+// recognise it.
 func looksLike(head []byte) string {
 	start := bytes.ToLower(trimStart(head))
 	has := func(prefixes ...string) bool {

@@ -5,24 +5,24 @@ import (
 	"io"
 )
 
-// A prologue passes on what it reads and notes, up to the root element, what an XML
-// reader does not tell: the declared encoding and a DOCTYPE. It takes UTF-16 for ASCII
-// with zeros in between.
+// A prologue passes on what it reads. Up to the root element it notes what an XML reader
+// does not report: the declared encoding and a DOCTYPE. It reads UTF-16 as ASCII with
+// zeros in between.
 type prologue struct {
 	src     io.Reader
-	wide    bool  // UTF-16
-	doctype place // zero: none
+	wide    bool     // UTF-16
+	doctype position // zero: none
 
 	declaration []byte // the first bytes of the first processing instruction
 	declared    bool   // it is over
 
 	tail  []byte // the last bytes since state has changed, at most three
 	state prologueState
-	place
+	position
 }
 
-// A place is where something starts in a document.
-type place struct{ line, column int }
+// A position is where something starts in a document.
+type position struct{ line, column int }
 
 type prologueState uint8
 
@@ -95,7 +95,7 @@ func (p *prologue) markup(c byte) {
 	case string(p.tail) == "!--":
 		p.enter(inComment)
 	case string(p.tail) == "!D":
-		p.doctype = place{p.line, p.column - len("<!")}
+		p.doctype = position{p.line, p.column - len("<!")}
 		p.enter(pastProlog)
 	default:
 		p.enter(pastProlog)

@@ -57,7 +57,7 @@ func (r *Reports) Loss(rule websync.Rule, line, column int, element string, valu
 	}
 }
 
-// A Source reads a document, and tells its errors from those of the document.
+// A Source reads the bytes of a document, and remembers whether that failed.
 type Source struct {
 	Src io.Reader
 	err error // of Src

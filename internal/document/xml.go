@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// An XML reads a document as XML. Its places are those in the document.
+// An XML reads a document as XML. Its positions are those in the document.
 type XML struct {
 	*xmlscan.Reader
 	doc   *Document
@@ -52,8 +52,7 @@ func (d *Document) XML() (*XML, error) {
 	return nil, x.Fail(err)
 }
 
-// CheckPrologue reports what stands before the root element and what not every reader
-// takes.
+// CheckPrologue reports an encoding and a DOCTYPE that not every reader takes.
 func (x *XML) CheckPrologue() {
 	p := x.start
 	switch label := p.encoding(); {
@@ -67,14 +66,14 @@ func (x *XML) CheckPrologue() {
 	}
 }
 
-// Position returns the place of the current token.
+// Position returns the position of the current token.
 func (x *XML) Position() (line, column int) {
 	line, column = x.Reader.Position()
 	return line + x.above, column
 }
 
-// NextTagAndText is NextTag, but tells of text that is not only white space, and where it
-// starts.
+// NextTagAndText is NextTag, but passes text that is not only white space to found, with
+// its position.
 func (x *XML) NextTagAndText(found func(line, column int, text []byte)) (xmlscan.Kind, error) {
 	for {
 		kind, err := x.NextTagOrText()
@@ -104,7 +103,7 @@ func (x *XML) End() error {
 	return nil
 }
 
-// Fail gives an error of x its place in the document. One of a limit is
+// Fail returns an error of x with its position in the document. A passed limit is
 // [websync.ErrLimit].
 func (x *XML) Fail(err error) error {
 	var syntax *xmlscan.SyntaxError
@@ -130,7 +129,7 @@ const (
 	atom03 = "http://purl.org/atom/ns#"
 )
 
-// WhatRoot says, with an article, what a document is by its root element.
+// WhatRoot returns what a document is by its root element, with an article.
 func WhatRoot(name xmlscan.Name) string {
 	switch name.Local {
 	case "rss":

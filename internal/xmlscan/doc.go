@@ -40,7 +40,7 @@
 //	}
 //
 // What is not well-formed ends reading with a [SyntaxError]; input that is empty, cut
-// short, not XML at all or over a limit can be told apart by the sentinel errors. Entity
+// short, not XML at all or over a limit is distinguished by the sentinel errors. Entity
 // declarations are refused, never expanded. With [Reader.Recover] set, faults in
 // characters and references are reported and read over, and what passes a limit is left
 // out; [Reader.Losses] counts what that costs. Faults of structure are never read over,

@@ -87,7 +87,7 @@ func isDigit(c byte, base int) bool {
 	return '0' <= c && c <= '9' || base == 16 && ('a' <= c && c <= 'f' || 'A' <= c && c <= 'F')
 }
 
-// isChar tells whether c is a character of XML: production [2].
+// isChar reports whether c is a character of XML: production [2].
 func isChar(c rune) bool {
 	switch {
 	case c < ' ':

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// The reasons inside a [SyntaxError] that callers tell apart with errors.Is, and
+// The reasons inside a [SyntaxError] that callers distinguish with errors.Is, and
 // ErrStopped.
 var (
 	// ErrEmpty means that the input has no bytes, or only white space.

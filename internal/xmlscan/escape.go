@@ -7,7 +7,7 @@ import (
 )
 
 // AppendText appends s to dst, escaped as text. A character that XML cannot carry is an
-// error; dst is then returned as it was. What lies between the length and the capacity of
+// error; dst is then returned as it was. What is between the length and the capacity of
 // the result may have been written to.
 func AppendText(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inText) }
 

@@ -25,20 +25,20 @@ type input struct {
 	end    int
 	base   int64 // bytes of the document before buf
 
-	tok    int    // start of the current token; negative if it is not in buf any more, then
-	tokPos place  // is its position
-	origin marker // the beginning of buf
-	near   marker // the last position of a token that was asked for
-	ahead  marker // the last other position
+	tok    int      // start of the current token; negative if it is not in buf any more, then
+	tokPos position // is its position
+	origin marker   // the beginning of buf
+	near   marker   // the last position of a token that was asked for
+	ahead  marker   // the last other position
 }
 
-// A place is a line and a column, both counted from 0.
-type place struct{ line, col int }
+// A position is a line and a column, both from 0.
+type position struct{ line, col int }
 
-// A marker is the place of buf[off].
+// A marker is the position of buf[off].
 type marker struct {
 	off int
-	place
+	position
 }
 
 func (in *input) reset(src io.Reader) {
@@ -82,9 +82,9 @@ func (r *Reader) slide() {
 		return
 	}
 	if r.tok >= 0 && r.tok < n {
-		r.tokPos = r.place(r.tok)
+		r.tokPos = r.position(r.tok)
 	}
-	r.origin = marker{0, r.place(n)}
+	r.origin = marker{0, r.position(n)}
 	r.near, r.ahead = r.origin, r.origin
 	r.tok -= n
 	r.base += int64(n)
@@ -134,19 +134,19 @@ func (r *Reader) ended() {
 // fail sets r.err to a SyntaxError at buf[at]. It returns false, for the caller to
 // return.
 func (r *Reader) fail(at int, reason error, format string, args ...any) bool {
-	pos := r.place(at)
+	pos := r.position(at)
 	r.mode = modeFailed
 	r.err = &SyntaxError{Line: pos.line + 1, Column: pos.col + 1, Msg: fmt.Sprintf(format, args...), Err: reason}
 	return false
 }
 
-// place returns the place of buf[at].
-func (in *input) place(at int) place {
+// position returns the position of buf[at].
+func (in *input) position(at int) position {
 	in.ahead = in.marker(at)
-	return in.ahead.place
+	return in.ahead.position
 }
 
-// marker counts from the last known place on.
+// marker counts from the last known position on.
 func (in *input) marker(at int) marker {
 	m := in.origin
 	for _, known := range [...]marker{in.near, in.ahead} {
@@ -169,7 +169,7 @@ func (in *input) tokenPosition() (line, column int) {
 	p := in.tokPos
 	if in.tok >= 0 {
 		in.near = in.marker(in.tok)
-		p = in.near.place
+		p = in.near.position
 	}
 	return p.line + 1, p.col + 1
 }

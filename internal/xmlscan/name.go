@@ -26,7 +26,7 @@ type qname struct {
 
 const tagSize = 32 // two machine registers: copied without a call
 
-// leads tells whether b starts with q.raw. b has that many bytes and at least eight.
+// leads reports whether b starts with q.raw. b has that many bytes and at least eight.
 func (q *qname) leads(b []byte) bool {
 	n := len(q.raw)
 	if n > 8 {
@@ -170,7 +170,7 @@ func (t *names) intern(raw []byte) *qname {
 	return q
 }
 
-// isNCName tells whether b is a name without a colon, by XML 1.0 fifth edition §2.3.
+// isNCName reports whether b is a name without a colon, by XML 1.0 fifth edition §2.3.
 func isNCName(b []byte) bool {
 	if len(b) == 0 || class[b[0]]&nameStart == 0 {
 		return false
@@ -193,7 +193,7 @@ func isNCName(b []byte) bool {
 	return true
 }
 
-// isNameRune tells whether a character outside ASCII can stand in a name, or start one:
+// isNameRune reports whether a character outside ASCII can stand in a name, or start one:
 // productions [4] and [4a].
 func isNameRune(c rune, start bool) bool {
 	for _, r := range nameStartRanges {

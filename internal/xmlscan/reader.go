@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// A Kind tells what a token is.
+// A Kind is the kind of a token.
 type Kind uint8
 
 const (
@@ -127,7 +127,7 @@ type frame struct {
 	binds int // the number of bindings outside the element
 }
 
-// A mode tells what may come next. In modeContent the bytes decide.
+// A mode is what may come next. In modeContent the bytes decide.
 type mode uint8
 
 const (
@@ -327,7 +327,7 @@ func (r *Reader) Parent() Name {
 // current returns the element of the current Start or End.
 func (r *Reader) current() *frame {
 	n := r.Depth()
-	return &r.stack[:n][n-1] // an element that has just ended still lies behind the stack
+	return &r.stack[:n][n-1] // an element that has just ended is still behind the stack
 }
 
 // Attrs returns the attributes of the current Start in the order of the document, as a
@@ -442,7 +442,7 @@ func (r *Reader) special() Kind {
 	return r.outside()
 }
 
-// outside reads what stands before and after the root element.
+// outside reads what comes before and after the root element.
 func (r *Reader) outside() Kind {
 	for {
 		for isSpace(r.buf[r.pos]) {
@@ -485,7 +485,7 @@ func (r *Reader) strayText() Kind {
 	return 0
 }
 
-// starts tells whether s stands at r.pos. If the buffer ends too early to tell, short is
+// starts reports whether s is at r.pos. If the buffer ends too early to tell, short is
 // true.
 func (r *Reader) starts(s string) (yes, short bool) {
 	b := r.buf[r.pos:r.end]

@@ -19,7 +19,7 @@ func (r *Reader) lose(at int, msg string) bool {
 	return r.fault(at, msg)
 }
 
-// misread handles a reference at buf[at] that is left as it stands.
+// misread handles a reference at buf[at] that is left as it is.
 func (r *Reader) misread(at int, msg string) bool {
 	r.losses.References++
 	return r.fault(at, msg)
@@ -28,7 +28,7 @@ func (r *Reader) misread(at int, msg string) bool {
 // note reports something that is no error.
 func (r *Reader) note(at int, msg string) {
 	if r.Recover != nil {
-		p := r.place(at)
+		p := r.position(at)
 		r.Recover(p.line+1, p.col+1, msg)
 	}
 }

@@ -160,7 +160,7 @@ func lastWord(b []byte, i int) uint64 {
 	return uint64(b[0]) | uint64(b[n/2])<<((n/2*8)&63) | uint64(b[n-1])<<((n*8-8)&63)
 }
 
-// validUTF8 tells whether b is UTF-8 without U+FFFE and U+FFFF, which XML forbids.
+// validUTF8 reports whether b is UTF-8 without U+FFFE and U+FFFF, which XML forbids.
 func validUTF8(b []byte) bool {
 	for i := 0; i < len(b); {
 		if i+8 <= len(b) {
@@ -185,7 +185,7 @@ func validUTF8(b []byte) bool {
 	return true
 }
 
-// cleanText tells whether text with bytes outside ASCII needs no decoding. text has no
+// cleanText reports whether text with bytes outside ASCII needs no decoding. text has no
 // '<'.
 func cleanText(text []byte) bool {
 	for i := 0; ; i++ {
@@ -202,7 +202,7 @@ func cleanText(text []byte) bool {
 	}
 }
 
-// cleanValue tells whether an attribute value with bytes outside ASCII needs no decoding.
+// cleanValue reports whether an attribute value with bytes outside ASCII needs no decoding.
 func cleanValue(v []byte) bool {
 	for i := 0; ; i++ {
 		i += textStops.plainUTF8(v[i:])

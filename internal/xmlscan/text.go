@@ -214,13 +214,13 @@ func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
 	return ok
 }
 
-// checkChars checks what stands in a comment or processing instruction.
+// checkChars checks the content of a comment or processing instruction.
 func (r *Reader) checkChars(b []byte, at int) (ok bool) {
 	r.scrap, ok = r.decode(r.scrap[:0], b, at, inCDATA)
 	return ok
 }
 
-// where tells by which rules characters are decoded.
+// A where is the rules by which characters are decoded.
 type where uint8
 
 const (
