@@ -110,6 +110,42 @@ func brokenEvents() []broken {
 				w.tellSnapshot()
 			}
 		})},
+		{name: "every state of an instant", caught: "events/instant", with: each(func(m *model) {
+			m.all = func(w *walk) {
+				next := w.next
+				w.next = func(ev harvest.Event, err error) bool {
+					if ev.Kind == harvest.Put {
+						earlier := ev
+						earlier.Resource.Title = "earlier"
+						if !next(earlier, err) {
+							return false
+						}
+					}
+					return next(ev, err)
+				}
+				w.tellSnapshot()
+			}
+		})},
+		{name: "an instant twice in a log", caught: "events/instant", log: true, with: each(func(m *model) {
+			m.alter = func(w *walk, ev *harvest.Event) {
+				if ev.Kind == harvest.Put && !ev.Resume.IsZero() && w.n > 1 {
+					ev.Resource.ID, ev.Resource.Modified = base+"a", websync.Datetime{}
+					ev.At, _ = websync.ParseDatetime("2026-01-09")
+				}
+			}
+		})},
+		{name: "a baseline without the log's position", caught: "events/baseline", log: true, with: each(func(m *model) {
+			m.all = func(w *walk) {
+				next := w.next
+				w.next = func(ev harvest.Event, err error) bool {
+					if ev.Kind == harvest.Mark && w.from == (note{}) {
+						ev.Resume = harvest.Checkpoint{}
+					}
+					return next(ev, err)
+				}
+				w.tellBaseline()
+			}
+		})},
 		{name: "titles that depend on the checkpoint", caught: "events/described", log: true, with: each(func(m *model) {
 			m.alter = func(w *walk, ev *harvest.Event) {
 				if ev.Kind == harvest.Put && !w.run.From.IsZero() {

@@ -17,6 +17,8 @@ func eventCases() []rule {
 		{Name: "ids", Rule: "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", Check: eventIDs},
 		{Name: "id-case", Rule: "An id is kept as it is written: no letter changes its case.", Check: eventIDCase},
 		{Name: "newest-last", Rule: "When an id comes twice in a pass, the second state is not older than the first.", Check: eventNewestLast},
+		{Name: "instant", Rule: "Of an id's states at one instant, a Source yields only the last: an id comes once at each time, and once without a time in a snapshot.", Check: eventInstant},
+		{Name: "baseline", Rule: "A Source that also has a log begins its first pass with a Mark that carries the log's position, before the snapshot.", Check: eventBaseline},
 		{Name: "described", Rule: "The same state of a resource is described in the same words, from whatever checkpoint the pass begins.", Check: eventDescribed},
 		{Name: "skipped", Rule: "Entries that can't be read are counted, all of them, in Skipped.", Check: eventSkipped},
 		{Name: "order", Rule: "Outside of snapshots, events come oldest first.", Check: eventOrder},
@@ -176,6 +178,55 @@ func eventNewestLast(t *tester) {
 			}
 			last[id] = at
 		}
+	}
+}
+
+func eventInstant(t *tester) {
+	for _, l := range t.plain() {
+		inside, seen := false, map[string]int{}
+		for i, ev := range l.events {
+			switch at := timeOf(&ev); {
+			case ev.Kind == harvest.SnapshotStart, ev.Kind == harvest.SnapshotEnd:
+				inside = ev.Kind == harvest.SnapshotStart
+				clear(seen)
+			case ev.Kind > harvest.Delete, at.IsZero() && !inside:
+			default:
+				key := fmt.Sprint(ev.Resource.ID, " ", at)
+				if n, ok := seen[key]; ok {
+					t.Fatalf("%s: events %d and %d are both of %.200q at %q", l.name, n, i+1, ev.Resource.ID, at)
+				}
+				seen[key] = i + 1
+			}
+		}
+	}
+}
+
+func eventBaseline(t *tester) {
+	first := t.listen(pass{state: 0})
+	from, started := first.resume(harvest.Checkpoint{}), false
+	for _, ev := range first.events {
+		if started = ev.Kind == harvest.SnapshotStart; started || !ev.Resume.IsZero() {
+			break
+		}
+	}
+	if !started {
+		return // there is no snapshot, or something comes before it
+	}
+	for state := range t.states() {
+		if from.IsZero() {
+			return
+		}
+		l := t.listen(pass{state: state, from: from})
+		inside := false
+		for i, ev := range l.events {
+			switch {
+			case ev.Kind == harvest.SnapshotStart, ev.Kind == harvest.SnapshotEnd:
+				inside = ev.Kind == harvest.SnapshotStart
+			case ev.Kind <= harvest.Delete && !inside:
+				t.Fatalf("%s: event %d is of a log, and %s begins with the snapshot: what changes until it ends may be lost", l.name, i+1, first.name)
+			}
+		}
+		from = l.resume(from)
 	}
 }
 

@@ -47,6 +47,7 @@ type line struct{ word, id, at, text string }
 type note struct {
 	Page string // the last page
 	Told int    // lines of it
+	Open bool   `json:",omitempty"` // the baseline is still to come
 }
 
 func (m *model) Key() string {
@@ -173,12 +174,52 @@ func (w *walk) tellLog() {
 func (w *walk) tell(page string, lines []line, told int) bool {
 	for i, l := range lines[told:] {
 		ev := l.event()
-		ev.Resume = note{page, told + i + 1}.checkpoint()
+		ev.Resume = note{Page: page, Told: told + i + 1}.checkpoint()
 		if !w.yield(ev) {
 			return false
 		}
 	}
-	return w.yield(harvest.Event{Kind: harvest.Mark, Resume: note{page, len(lines)}.checkpoint()})
+	return w.yield(harvest.Event{Kind: harvest.Mark, Resume: note{Page: page, Told: len(lines)}.checkpoint()})
+}
+
+// tellBaseline tells a snapshot of what the log leads to, and later the log. The snapshot
+// covers the log up to where it was before.
+func (w *walk) tellBaseline() {
+	if w.from != (note{}) && !w.from.Open {
+		w.tellLog()
+		return
+	}
+	root, err := w.document(w.url)
+	at, live := w.from, map[string]line{}
+	var ids []string
+	for _, p := range root {
+		var lines []line
+		if lines, err = w.document(p.id); err != nil {
+			break
+		}
+		for _, l := range lines {
+			if live[l.id] = l; !slices.Contains(ids, l.id) {
+				ids = append(ids, l.id)
+			}
+		}
+		if !w.from.Open {
+			at = note{Page: p.id, Told: len(lines), Open: true}
+		}
+	}
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	going := w.yield(harvest.Event{Kind: harvest.Mark, Resume: at.checkpoint()}) && w.yield(harvest.Event{Kind: harvest.SnapshotStart})
+	for _, id := range ids {
+		if l := live[id]; l.word == "put" {
+			going = going && w.yield(l.event())
+		}
+	}
+	at.Open = false
+	if going {
+		w.yield(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: "model", Resume: at.checkpoint()})
+	}
 }
 
 func (n note) checkpoint() harvest.Checkpoint {
@@ -320,6 +361,10 @@ func TestModel(t *testing.T) {
 	})
 	t.Run("log", func(t *testing.T) {
 		source := func() harvest.Source { return &model{url: base + "root", log: true} }
+		sourcetest.Run(t, modelOptions(source, logSites()))
+	})
+	t.Run("baseline", func(t *testing.T) {
+		source := func() harvest.Source { return &model{url: base + "root", all: (*walk).tellBaseline} }
 		sourcetest.Run(t, modelOptions(source, logSites()))
 	})
 }
