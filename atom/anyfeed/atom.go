@@ -7,6 +7,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/element"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 func (p *parser) atom(o *outline, f *gofeed.Feed) {
@@ -59,8 +61,7 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 	p.add(e)
 }
 
-// atomContent sets the content. Base64 is left out: gofeed does not tell whether it has
-// decoded it.
+// atomContent sets the content. Base64 is left out: gofeed may have decoded it or not.
 func (p *parser) atomContent(e *atom.Entry, typ string, c *gofeed.Content) {
 	if c == nil {
 		return
@@ -72,7 +73,7 @@ func (p *parser) atomContent(e *atom.Entry, typ string, c *gofeed.Content) {
 	switch media := strings.ToLower(strings.TrimSpace(c.Type)); {
 	case typ != "":
 		e.Content.Type = typ
-	case strings.HasPrefix(media, "text/"), isXML(media) && isElement(c.Value):
+	case syntax.IsText(media), syntax.IsXML(media) && isElement(c.Value):
 		e.Content.Type = media
 	default:
 		p.find(ruleLeftOut, "content", media, "content that can't be kept is left out")
@@ -81,10 +82,10 @@ func (p *parser) atomContent(e *atom.Entry, typ string, c *gofeed.Content) {
 	e.Content.Value = c.Value
 }
 
-func isXML(media string) bool {
-	media, _, _ = strings.Cut(media, ";")
-	media = strings.TrimSpace(media)
-	return strings.HasSuffix(media, "/xml") || strings.HasSuffix(media, "+xml")
+// isElement reports whether s is one element that stands for itself.
+func isElement(s string) bool {
+	_, err := element.Name(s)
+	return err == nil
 }
 
 // textType returns the type of a text, of Atom 1.0 or 0.3, as it is once gofeed has read

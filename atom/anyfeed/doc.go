@@ -4,8 +4,8 @@
 //
 // # Reading
 //
-// [Parse] gives a document as a feed and items of package atom. What the document is, and
-// whether it is compressed, its content tells. Each entry says what its item says:
+// [Parse] gives a document as a feed and items of package atom. It finds out by the content
+// what the document is and whether it is compressed. Each entry says what its item says:
 //
 //	            RSS                                  JSON Feed                    Atom
 //	ID          guid, rdf:about, link                id, url                      id, alternate link
@@ -52,8 +52,8 @@
 //
 // # What is lost
 //
-// These are in such documents and not in the result. A finding tells of those marked with
-// *.
+// These are in such documents and not in the result. Those marked with * are
+// reported.
 //
 //   - links to other documents of a feed: archives, pages, next_url; fh:complete and
 //     fh:archive. Since tombstones are lost, to walk over them would be unsafe

@@ -76,7 +76,7 @@ func (p *parser) countJSON(data []byte) error {
 	}
 }
 
-// badJSON gives an error of the decoder its place.
+// badJSON returns an error of the decoder with its position.
 func (p *parser) badJSON(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -37,7 +37,7 @@ var atomNames = []string{"id", "title", "link", "author", "updated", "modified"}
 // texts are the elements whose content is taken as it is, markup included.
 var texts = []string{"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "info", "description", "encoded"}
 
-// notes are what gofeed does not tell of a feed or an entry.
+// notes are what gofeed does not say of a feed or an entry.
 type notes struct {
 	line, column int
 	base         string // what references are resolved against
@@ -47,10 +47,10 @@ type notes struct {
 	deleted      bool              // a deletion in the form of an entry
 }
 
-// An outline is made in a first pass over a document. It keeps the limits, tells what the
-// document is, and notes what gofeed does not tell. It also takes out of the document
-// what gofeed would resolve otherwise than RFC 3986 says, and could be made to resolve
-// without end: xml:base.
+// An outline is made in a first pass over a document. It keeps the limits, finds
+// out what the document is, and notes what gofeed does not say. It also takes xml:base
+// out of the document, which gofeed would resolve otherwise than RFC 3986 says, and could
+// be made to resolve without end.
 type outline struct {
 	p    *parser
 	dec  *xml.Decoder
@@ -152,7 +152,7 @@ func (o *outline) read() error {
 	}
 }
 
-// syntax gives an error of the decoder its place.
+// syntax returns an error of the decoder with its position.
 func (o *outline) syntax(err error) error {
 	line, column := o.dec.InputPos()
 	var syntax *xml.SyntaxError
@@ -374,8 +374,8 @@ func (o *outline) isStray(tag []byte) bool {
 	return !o.within(local)
 }
 
-// check tells of what was read to its end whether it is a feed, and what of it gofeed
-// passes over.
+// check returns an error if what was read to its end is no feed, and reports what of it
+// gofeed passes over.
 func (o *outline) check() error {
 	switch isAtom := o.isAtom(); {
 	case len(o.items) == 0 && len(o.outside) == 0 && o.astray > 0:

@@ -7,11 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	gofeed "github.com/mmcdole/gofeed/atom"
+	"github.com/mmcdole/gofeed/rss"
+
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/rule"
 	"github.com/websync-go/websync/internal/syntax"
-	"github.com/websync-go/websync/internal/xmlscan"
 )
 
 // The limits on a document, which is read as a whole. Beyond them there is an error that
@@ -25,10 +28,24 @@ const (
 	maxBase    = 4 << 10   // bytes of an xml:base, resolved
 )
 
+var rules = rule.NewTable("anyfeed")
+
+var (
+	ruleTolerant = rules.Info("tolerant", "RFC 4287 §2", "a document that is not Atom, or not sound, and was read tolerantly")
+	ruleID       = rules.Error("id", "RFC 4287 §4.2.6", "an entry without anything that could be its id, which is left out")
+	ruleDate     = rules.Warning("date", "RFC 4287 §3.3", "a date that can't be read")
+	ruleLeftOut  = rules.Warning("left-out", "RFC 4287 §4", "something that is stated and can't be kept")
+	ruleBytes    = rules.Warning("bytes", "XML 1.0 §2.2", "bytes that the encoding does not have, or characters that XML does not have, which are replaced")
+	ruleGzip     = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
+)
+
+// Rules returns every rule, in the order of the source.
+func Rules() []websync.Rule { return rules.All() }
+
 var _ atom.Parser = Parse
 
 // Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and
-// closes nothing. What it is, its content tells. document, a URL or file name, is what
+// closes nothing. It finds out by the content which it is. document, a URL or file name, is what
 // relative references are resolved against if nothing in the feed says otherwise; it is
 // in every error and finding. report receives what does not stop reading, first of all
 // that the document was read tolerantly; it may be nil.
@@ -106,7 +123,7 @@ func (p *parser) open(src io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// fail returns err with the place of what is being made.
+// fail returns err with the position of what is being made.
 func (p *parser) fail(element string, err error) error {
 	return p.doc.Fail(p.at.line, p.at.column, element, err)
 }
@@ -144,7 +161,7 @@ func (p *parser) entry(at notes) *atom.Entry {
 	return e
 }
 
-// add adds an entry, unless nothing tells it from others.
+// add adds an entry, unless it has nothing by which it differs from others.
 func (p *parser) add(e *atom.Entry) {
 	if e.ID == "" {
 		p.skipped++
@@ -155,6 +172,38 @@ func (p *parser) add(e *atom.Entry) {
 		e.Updated, e.UpdatedText = e.Published, e.PublishedText
 	}
 	p.items = append(p.items, atom.Item{Entry: e})
+}
+
+// xml reads a feed of a format that is XML.
+func (p *parser) xml(data []byte) error {
+	o, err := p.outline(data)
+	if err != nil {
+		return err
+	}
+	if o.isAtom() {
+		entries := func(f *gofeed.Feed) int { return len(f.Entries) }
+		return translate(p, o, new(gofeed.Parser).Parse, entries, p.atom)
+	}
+	items := func(f *rss.Feed) int { return len(f.Items) }
+	return translate(p, o, new(rss.Parser).Parse, items, p.rss)
+}
+
+// translate has gofeed parse a document, and passes the result to take. The outline must
+// be of the same entries.
+func translate[F any](p *parser, o *outline, parse func(io.Reader) (*F, error), count func(*F) int, take func(*outline, *F)) error {
+	var f *F
+	err := guard(func() (err error) {
+		f, err = parse(bytes.NewReader(o.data))
+		return err
+	})
+	if err == nil && count(f) != len(o.items) {
+		err = fmt.Errorf("gofeed finds %d entries instead of %d", count(f), len(o.items))
+	}
+	if err != nil {
+		return p.doc.Fail(0, 0, "", err)
+	}
+	take(o, f)
+	return nil
 }
 
 // guard calls a library and makes an error of a panic.
@@ -264,17 +313,4 @@ func first(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// isElement reports whether s is one element that stands for itself.
-func isElement(s string) bool {
-	r := xmlscan.NewReader(strings.NewReader(s))
-	if _, err := r.NextTag(); err != nil {
-		return false
-	}
-	if err := r.Skip(); err != nil {
-		return false
-	}
-	_, err := r.Next()
-	return err == io.EOF
 }

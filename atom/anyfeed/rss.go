@@ -76,7 +76,7 @@ func (p *parser) rssLinks(e *atom.Entry, i *rss.Item) {
 		p.link(&e.Links, l)
 	}
 	if _, ok := e.Link("alternate"); !ok && i.GUID != nil && strings.EqualFold(i.GUID.IsPermalink, "true") {
-		if href := first(i.GUID.Value); isWeb(href) {
+		if href := first(i.GUID.Value); syntax.IsHTTP(href) {
 			p.link(&e.Links, websync.Link{Href: href})
 		}
 	}
@@ -84,11 +84,6 @@ func (p *parser) rssLinks(e *atom.Entry, i *rss.Item) {
 		p.link(&e.Links, websync.Link{Rel: "enclosure", Href: x.URL, Type: x.Type, Length: length(x.Length)})
 	}
 	p.link(&e.Links, websync.Link{Rel: "replies", Href: i.Comments})
-}
-
-func isWeb(ref string) bool {
-	scheme := strings.ToLower(ref[:syntax.Scheme(ref)])
-	return scheme == "http" || scheme == "https"
 }
 
 func atomLinks(x ext.Extensions) (links []websync.Link) {
@@ -141,3 +136,14 @@ func rssCategories(x ext.Extensions, stated []*rss.Category) (categories []atom.
 	}
 	return categories
 }
+
+// values returns the texts of the extension elements of one name.
+func values(x ext.Extensions, prefix, local string) (texts []string) {
+	for _, e := range x[prefix][local] {
+		texts = append(texts, e.Value)
+	}
+	return texts
+}
+
+// value returns the first text that is not empty.
+func value(x ext.Extensions, prefix, local string) string { return first(values(x, prefix, local)...) }
