@@ -112,6 +112,7 @@ func TestReported(t *testing.T) {
 		assert.True(t, d.IsReported(d.Last) && d.IsReported(d.After+1), n)
 	}
 	d := at(1)
+	assert.True(t, d.IsReported(1) && d.IsReported(9), "all three")
 	assert.False(t, d.IsReported(10))
 
 	whole, _, err := c.Whole(t.Context())
