@@ -55,6 +55,12 @@
 // documents that never change again, with tombstones, digests and lengths; or a complete
 // feed. Package publish serves it.
 //
+// # Profiles
+//
+// A profile is a protocol that demands more of Atom. The fields Feed and Item of a Source
+// and of a Publisher change what is read and what is written; Profile names them, so that
+// documents and positions of another profile are not taken for its own.
+//
 // # Not supported
 //
 // Signatures are kept and not verified. The W3C's and others' extensions (threading,
