@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -21,9 +20,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/testkit"
 )
-
-var updateReader = flag.Bool("update-reader", false, "write the golden files of the Reader")
 
 const readURL = "https://www.example.com/feeds/feed.atom"
 
@@ -46,13 +44,7 @@ func TestReaderGolden(t *testing.T) {
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
 			got := readTranscript(t, data)
-			golden := path + ".golden"
-			if *updateReader {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got)
+			testkit.Golden(t, path+".golden", []byte(got))
 		})
 		return nil
 	})

@@ -1,7 +1,6 @@
 package atom
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -59,10 +58,10 @@ type Reader struct {
 	// Now, if set, makes updated and when more than a day after it a finding.
 	Now time.Time
 
-	check   *checker // the further questions of Validate; nil: there are none
-	lenient bool     // for Validate: a finding that costs no item is at most a warning
+	check *checker // the further questions of Validate; nil: there are none
 
 	src                io.Reader
+	reports            document.Reports
 	doc                *document.Document
 	xml                *document.XML
 	scan               *xmlscan.Reader // of xml
@@ -74,7 +73,6 @@ type Reader struct {
 	root               scope // of the feed
 	view               View
 	entries            int
-	skipped            int
 	cut                int  // what xml has cut in items that skipped counts
 	unusable           bool // what is read can't be used: a limit is passed, a reference is not UTF-8
 	mixed              bool // the last text had elements in it
@@ -86,7 +84,6 @@ type Reader struct {
 	at                 position          // where the current child element starts, if watched
 	strings            map[string]string // that are the same in many entries
 	scratch            []byte
-	fatal              error // a finding of a strict Reader
 	err                error // sticks
 }
 
@@ -110,10 +107,10 @@ func (r *Reader) Kind() Kind { return r.kind }
 // possible, and counted all the same: that all were found can't be known.
 func (r *Reader) Skipped() int {
 	if r.scan == nil {
-		return r.skipped
+		return r.reports.Skipped
 	}
 	lost := r.scan.Losses()
-	return r.skipped + lost.Cut - r.cut + lost.Sections + lost.Instructions
+	return r.reports.Skipped + lost.Cut - r.cut + lost.Sections + lost.Instructions
 }
 
 // Feed returns the metadata of a feed document as far as it was read. Called before the
@@ -189,8 +186,9 @@ var documentRules = [...]Rule{
 // open finds out what the document is.
 func (r *Reader) open() (err error) {
 	r.watched = r.Report != nil || r.Strict
+	r.reports.Format, r.reports.Document, r.reports.To, r.reports.Strict = "atom", r.Document, r.Report, r.Strict
 	report := func(d document.Departure, line, column int, value []byte, message string) {
-		r.report(documentRules[d], position{line, column}, "", value, message)
+		r.reports.Add(documentRules[d], line, column, "", value, message)
 	}
 	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
@@ -223,7 +221,7 @@ func (r *Reader) open() (err error) {
 		}
 	}
 	r.pending = r.kind != FeedDocument
-	return r.fatal
+	return r.reports.Fatal
 }
 
 // kindOf returns what a document with this root element is; 0: none of Atom's. A namespace
@@ -268,8 +266,8 @@ func (r *Reader) advance() error {
 		if r.pending = err == xmlscan.ErrStopped; err != nil && !r.pending {
 			return r.xml.Fail(err)
 		}
-		if r.fatal != nil {
-			return r.fatal
+		if r.reports.Fatal != nil {
+			return r.reports.Fatal
 		}
 	}
 	return nil
@@ -281,7 +279,7 @@ func (r *Reader) metadata() error {
 	err := r.feedChild(&r.feed, &r.root)
 	if r.unusable {
 		r.unusable = false
-		r.skipped++
+		r.reports.Skipped++
 	}
 	return err
 }
@@ -363,9 +361,9 @@ func (r *Reader) item() (ok bool, err error) {
 	}
 	ok = len(v.ID) > 0 && !r.unusable
 	if r.unusable = false; !ok {
-		r.skipped++
+		r.reports.Skipped++
 	}
-	return ok, r.fatal
+	return ok, r.reports.Fatal
 }
 
 // end is the end of a document that was read as a whole.
@@ -376,8 +374,8 @@ func (r *Reader) end() error {
 	if err := r.xml.End(); err != nil {
 		return err
 	}
-	if r.fatal != nil {
-		return r.fatal
+	if r.reports.Fatal != nil {
+		return r.reports.Fatal
 	}
 	return io.EOF
 }
@@ -414,7 +412,7 @@ func (r *Reader) next() (xmlscan.Kind, error) {
 // watchedTag is nextTag that reports text between the elements.
 func (r *Reader) watchedTag() (xmlscan.Kind, error) {
 	kind, err := r.xml.NextTagAndText(func(line, column int, text []byte) {
-		r.report(ruleTextBetween, position{line, column}, "", text, "only white space may stand between elements")
+		r.reports.Add(ruleTextBetween, line, column, "", text, "only white space may stand between elements")
 	})
 	r.at = r.position()
 	return kind, err
@@ -491,27 +489,15 @@ func (r *Reader) reportAttr(rule Rule, attr string, value []byte, fault string) 
 
 // report reports what costs no item.
 func (r *Reader) report(rule Rule, at position, element string, value []byte, message string) {
-	if r.lenient {
-		rule.Severity = min(rule.Severity, websync.SeverityWarning)
-	}
-	r.loss(rule, at, element, value, message)
+	r.reports.Add(rule, at.line, at.column, element, value, message)
 }
 
 // doubt counts what may have hidden an item as one that was skipped, and reports it.
 func (r *Reader) doubt(rule Rule, at position, element string, value []byte, message string) {
-	r.skipped++
-	r.loss(rule, at, element, value, message)
+	r.reports.Doubt(rule, at.line, at.column, element, value, message)
 }
 
 // loss reports what costs an item, or the rest of the document.
 func (r *Reader) loss(rule Rule, at position, element string, value []byte, message string) {
-	if r.Strict && rule.Severity > websync.SeverityInfo && r.fatal == nil {
-		r.fatal = &websync.ParseError{
-			Format: "atom", Document: r.Document, Line: at.line, Column: at.column, Element: element,
-			Err: errors.New(message),
-		}
-	}
-	if r.Report != nil {
-		r.Report(rule.Finding(r.Document, at.line, at.column, element, value, message))
-	}
+	r.reports.Loss(rule, at.line, at.column, element, value, message)
 }

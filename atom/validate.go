@@ -2,13 +2,12 @@ package atom
 
 import (
 	"cmp"
-	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"io"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -95,7 +94,7 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 type checker struct {
 	r   *Reader
 	o   ValidateOptions
-	src sourceError
+	src document.Source
 	sum Summary
 
 	head  feedFacts
@@ -111,25 +110,11 @@ func newChecker(src io.Reader, o ValidateOptions) *checker {
 	if o.URL == "" && syntax.Scheme(o.Document) > 1 {
 		o.URL = o.Document
 	}
-	c := &checker{o: o, src: sourceError{src: src}}
+	c := &checker{o: o, src: document.Source{Src: src}}
 	c.r = NewReader(&c.src)
 	c.r.Document, c.r.Now, c.r.MaxBytes = o.URL, o.Now, o.MaxBytes
-	c.r.Report, c.r.lenient, c.r.check = c.count, o.Lenient, c
+	c.r.Report, c.r.reports.Lenient, c.r.check = c.count, o.Lenient, c
 	return c
-}
-
-// A sourceError keeps the error of an io.Reader, which is none of the document.
-type sourceError struct {
-	src io.Reader
-	err error
-}
-
-func (s *sourceError) Read(p []byte) (int, error) {
-	n, err := s.src.Read(p)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		s.err = err
-	}
-	return n, err
 }
 
 func (c *checker) run() (Summary, error) {
@@ -166,36 +151,18 @@ func (c *checker) end(err error) (Summary, error) {
 	if err == io.EOF {
 		err = nil
 	}
-	if err != nil {
-		c.fatal(err)
+	var failed *websync.ParseError
+	if errors.As(err, &failed) {
+		failed.Document = c.o.Document
+	}
+	if parse, rule, ok := c.src.Blame(err, ruleTruncated, ruleDocument, ruleXML); ok {
+		c.r.reports.Loss(rule, parse.Line, parse.Column, parse.Element, nil, parse.Err.Error())
 	}
 	c.sum.Kind, c.sum.Skipped = c.r.Kind(), c.r.Skipped()
 	if c.r.doc != nil {
 		c.sum.Bytes = c.r.doc.Size()
 	}
 	return c.sum, err
-}
-
-// fatal reports why reading has ended.
-func (c *checker) fatal(err error) {
-	var parse *websync.ParseError
-	if !errors.As(err, &parse) {
-		return
-	}
-	parse.Document = c.o.Document
-	if c.src.err != nil {
-		return
-	}
-	rule := ruleXML
-	var corrupt flate.CorruptInputError
-	switch {
-	case errors.Is(err, websync.ErrTruncated):
-		rule = ruleTruncated
-	case errors.Is(err, websync.ErrNotDocument), errors.Is(err, websync.ErrLimit), errors.Is(err, gzip.ErrHeader),
-		errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		rule = ruleDocument
-	}
-	c.r.loss(rule, position{parse.Line, parse.Column}, parse.Element, nil, parse.Err.Error())
 }
 
 // count passes a finding on.
