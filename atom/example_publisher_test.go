@@ -27,7 +27,7 @@ func ExamplePublisher() {
 			Resource: websync.Resource{
 				ID: "https://www.example.com/" + name, Title: title, Summary: "A page", Content: websync.Link{Type: "text/plain"},
 			},
-			Open: harvest.Bytes([]byte("the page " + name)),
+			Open: harvest.OpenBytes([]byte("the page " + name)),
 		}
 	}
 	for _, event := range []harvest.Event{

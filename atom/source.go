@@ -406,7 +406,7 @@ func (w *walk) inlineBytes(data []byte) (func() (io.ReadCloser, error), error) {
 	const long = 64 << 10
 	w.pending += len(data)
 	if len(data) <= long {
-		return harvest.Bytes(data), nil
+		return harvest.OpenBytes(data), nil
 	}
 	span, err := w.inline.Append(bytes.NewReader(data))
 	return func() (io.ReadCloser, error) { return io.NopCloser(w.inline.Section(span)), nil }, err

@@ -165,7 +165,7 @@ func TestBytesForAGetter(t *testing.T) {
 	}
 	t.Run("Content", func(t *testing.T) {
 		w := newWorld(t)
-		r := w.run(getting{harvest.Of(src, came(harvest.Bytes([]byte("bytes")))), content})
+		r := w.run(getting{harvest.Of(src, came(harvest.OpenBytes([]byte("bytes")))), content})
 		require.True(t, r.InStep())
 		require.Equal(t, map[string]string{"a": "bytes"}, w.live())
 	})
@@ -206,7 +206,7 @@ func TestBytesForAGetter(t *testing.T) {
 	t.Run("Came", func(t *testing.T) {
 		w := newWorld(t)
 		fails := errors.New("not yet")
-		source := getting{harvest.Of(src, came(harvest.Bytes([]byte("bytes")))), func(ctx context.Context, job *harvest.Job) error {
+		source := getting{harvest.Of(src, came(harvest.OpenBytes([]byte("bytes")))), func(ctx context.Context, job *harvest.Job) error {
 			r, err := job.Came()
 			if fails != nil {
 				return errors.Join(fails, err, r.Close())

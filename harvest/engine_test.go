@@ -786,7 +786,7 @@ func TestListThenWork(t *testing.T) {
 		events = append(events, put(name, day(1)))
 	}
 	came := put("along", day(1))
-	came.Open, came.Resource.Content.Href = harvest.Bytes([]byte("came along")), ""
+	came.Open, came.Resource.Content.Href = harvest.OpenBytes([]byte("came along")), ""
 	r, err := w.h.List(t.Context(), snapshot(append(events, came)...))
 	require.NoError(t, err)
 	require.EqualValues(t, n, r.Deferred)
@@ -860,7 +860,7 @@ func TestStatedDigestIsNotANotModified(t *testing.T) {
 func TestBytesThatCameAlong(t *testing.T) {
 	along := func(text, stated string) harvest.Event {
 		e := put("a", day(1))
-		e.Open = harvest.Bytes([]byte(text))
+		e.Open = harvest.OpenBytes([]byte(text))
 		e.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte(stated))}
 		return e
 	}
@@ -1348,7 +1348,7 @@ func TestBodyModes(t *testing.T) {
 // then when it is.
 func TestBytesThatComeAlongAreKeptLater(t *testing.T) {
 	inline := put("a", day(1))
-	inline.Resource.Content.Href, inline.Open = "", harvest.Bytes([]byte("inline"))
+	inline.Resource.Content.Href, inline.Open = "", harvest.OpenBytes([]byte("inline"))
 	for _, list := range []harvest.Source{snapshot(inline), harvest.Of(src, inline)} {
 		for _, mode := range []harvest.BodyMode{harvest.SkipBodies, harvest.VerifyBodies} {
 			w := newWorld(t)
@@ -1409,8 +1409,8 @@ func TestHooks(t *testing.T) {
 	w.h.Hooks = &harvest.Hooks{
 		Progress: func(p harvest.Progress) { count("progress") },
 		Outcome:  func(_, id string, o harvest.Outcome, _ error) { count(o.String()) },
-		Attempt:  func(a harvest.Attempt) { count(fmt.Sprint("attempt ", a.Status)) },
-		Commit:   func(harvest.Committed) { count("commit") },
+		Attempt:  func(a harvest.AttemptInfo) { count(fmt.Sprint("attempt ", a.Status)) },
+		Commit:   func(harvest.CommitInfo) { count("commit") },
 		Problem:  func(string, error) { count("problem") },
 	}
 	w.run(harvest.Of(src, put("a", day(1)), harvest.Event{Kind: harvest.Problem, Err: errors.New("x")}))

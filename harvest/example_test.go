@@ -16,8 +16,8 @@ import (
 // package of its protocol.
 var acts = harvest.Of("https://law.example/acts",
 	harvest.Event{Kind: harvest.SnapshotStart},
-	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.Bytes([]byte("Be it enacted"))},
-	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/2"}, Open: harvest.Bytes([]byte("Be it repealed"))},
+	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.OpenBytes([]byte("Be it enacted"))},
+	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/2"}, Open: harvest.OpenBytes([]byte("Be it repealed"))},
 	harvest.Event{Kind: harvest.SnapshotEnd, Complete: true},
 )
 

@@ -43,7 +43,7 @@ type Report struct {
 	Withheld  int64 `json:"withheld"`
 
 	// Left counts what is left to do after the run.
-	Left Left `json:"left"`
+	Left TaskCounts `json:"left"`
 
 	// Requests by status, of lists and bodies; 0 stands for no answer. Fetched counts
 	// bodies that were received, Bytes their bytes.
@@ -75,8 +75,8 @@ type Report struct {
 	bodyRequests int64
 }
 
-// Left counts the tasks of a source.
-type Left struct {
+// TaskCounts counts the tasks of a source.
+type TaskCounts struct {
 	Waiting  int64     `json:"waiting"` // to be got, now or later
 	Parked   int64     `json:"parked"`
 	Gone     int64     `json:"gone"` // listed, but the server says for good that there is nothing; no reason not to be in step
@@ -180,7 +180,7 @@ func (r *Report) problem(f Failure) {
 
 // countLeft fills Left from the Store.
 func (r *Report) countLeft(ctx context.Context, store Store) error {
-	r.Left = Left{}
+	r.Left = TaskCounts{}
 	for t, err := range store.Tasks(ctx, r.Source, "") {
 		switch {
 		case err != nil:
@@ -271,9 +271,9 @@ type Hooks struct {
 	// an attempt failed or a deletion is withheld.
 	Outcome func(source, id string, o Outcome, err error)
 	// Attempt is called after each request to the Fetcher, for lists and bodies alike.
-	Attempt func(Attempt)
+	Attempt func(AttemptInfo)
 	// Commit is called after each Commit that succeeded.
-	Commit func(Committed)
+	Commit func(CommitInfo)
 	// Finding is called for each departure of a document from its specification.
 	Finding func(source string, f websync.Finding)
 	// Problem is called for each document that could not be read or may have been missed.
@@ -309,8 +309,8 @@ func (p Progress) ETA(now time.Time) time.Duration {
 	return time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
 }
 
-// An Attempt is one request that the engine or a Source made.
-type Attempt struct {
+// An AttemptInfo is one request that the engine or a Source made.
+type AttemptInfo struct {
 	Source   string
 	URL      string
 	List     bool // a document of the Source, rather than a body
@@ -319,8 +319,8 @@ type Attempt struct {
 	Err      error
 }
 
-// A Committed tells of one Commit.
-type Committed struct {
+// A CommitInfo tells of one Commit.
+type CommitInfo struct {
 	Source                     string
 	Puts, Touches, Tasks, Done int
 	Checkpoint                 bool // it moved

@@ -279,7 +279,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 		c.count(status)
 	}
 	if c.run.hooks.Attempt != nil {
-		c.run.hooks.Attempt(Attempt{Source: c.run.key, URL: req.URL, List: c.list, Status: status, Duration: time.Since(began), Err: err})
+		c.run.hooks.Attempt(AttemptInfo{Source: c.run.key, URL: req.URL, List: c.list, Status: status, Duration: time.Since(began), Err: err})
 	}
 	if err == nil && c.list {
 		c.run.noteDate(resp)

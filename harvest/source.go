@@ -136,7 +136,7 @@ func (f *fixed) Events(ctx context.Context, _ *Run) iter.Seq2[Event, error] {
 
 var _ Source = (*fixed)(nil)
 
-// Bytes returns an Event.Open for bytes in memory.
-func Bytes(b []byte) func() (io.ReadCloser, error) {
+// OpenBytes returns an Event.Open for bytes in memory.
+func OpenBytes(b []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }

@@ -12,7 +12,7 @@ import (
 // withContent returns a put with inline content, without returns one that states none.
 func withContent(title, text string, modified websync.Datetime) harvest.Event {
 	e := without(title, modified)
-	e.Resource.Content.Type, e.Open = "text/plain", harvest.Bytes([]byte(text))
+	e.Resource.Content.Type, e.Open = "text/plain", harvest.OpenBytes([]byte(text))
 	e.Tag = websync.SHA256([]byte(text)).String()
 	return e
 }

@@ -126,12 +126,12 @@ func ExamplePinger() {
 	defer cancel()
 	go pinger.Run(ctx)
 
-	hooks := harvest.Hooks{Commit: func(c harvest.Committed) {
+	hooks := harvest.Hooks{Commit: func(c harvest.CommitInfo) {
 		if c.Puts > 0 {
 			pinger.Notify()
 		}
 	}}
-	hooks.Commit(harvest.Committed{Puts: 1}) // which the engine does
+	hooks.Commit(harvest.CommitInfo{Puts: 1}) // which the engine does
 	fmt.Println(<-told)
 	// Output:
 	// https://example.org/sitemap.xml

@@ -20,7 +20,7 @@ func ExamplePublisher() {
 	page := func(name string) harvest.Event {
 		return harvest.Event{
 			Resource: websync.Resource{ID: "https://www.example.com/" + name, Modified: modified},
-			Open:     harvest.Bytes([]byte("the page " + name)),
+			Open:     harvest.OpenBytes([]byte("the page " + name)),
 		}
 	}
 	if _, err := h.Run(ctx, harvest.Of("pages", page("news"), page("old%20news"))); err != nil {

@@ -238,7 +238,7 @@ func (f siteFiles) source() harvest.Source {
 	for _, id := range slices.Sorted(maps.Keys(f)) {
 		events = append(events, harvest.Event{
 			Resource: websync.Resource{ID: id, Modified: f[id].modified, Content: websync.Link{Digests: websync.Digests{websync.SHA256([]byte(f[id].text))}}},
-			Open:     harvest.Bytes([]byte(f[id].text)),
+			Open:     harvest.OpenBytes([]byte(f[id].text)),
 		})
 	}
 	return harvest.Of("site", append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true})...)

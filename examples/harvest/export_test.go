@@ -26,7 +26,7 @@ func hold(t *testing.T, sources map[string][]string) harvest.Store {
 	for source, ids := range sources {
 		var events []harvest.Event
 		for _, id := range ids {
-			events = append(events, harvest.Event{Resource: websync.Resource{ID: id}, Open: harvest.Bytes([]byte(id))})
+			events = append(events, harvest.Event{Resource: websync.Resource{ID: id}, Open: harvest.OpenBytes([]byte(id))})
 		}
 		report, err := h.Run(t.Context(), harvest.Of(source, events...))
 		require.NoError(t, err)
@@ -249,7 +249,7 @@ func TestExportOfAStoreThatChanges(t *testing.T) {
 	store := hold(t, map[string][]string{"s": {"http://h/a", "http://h/b"}})
 	h := &harvest.Harvester{Store: store}
 	changing := changeAt{store, websync.SHA256([]byte("http://h/a")), func() {
-		event := harvest.Event{Resource: websync.Resource{ID: "http://h/b", Title: "new"}, Open: harvest.Bytes([]byte("new"))}
+		event := harvest.Event{Resource: websync.Resource{ID: "http://h/b", Title: "new"}, Open: harvest.OpenBytes([]byte("new"))}
 		_, err := h.Run(t.Context(), harvest.Of("s", event))
 		require.NoError(t, err)
 	}}

@@ -542,8 +542,8 @@ func TestText(t *testing.T) {
 	}
 	assert.Equal(t, "0", requestsText(nil))
 	assert.Equal(t, "3: 1 without an answer, 2 with status 200", requestsText(map[int]int64{0: 1, 200: 2}))
-	assert.Equal(t, "nothing", leftText(harvest.Left{}))
-	assert.Equal(t, "2 to get, 1 parked, 3 deletions withheld", leftText(harvest.Left{Waiting: 2, Parked: 1, Withheld: 3}))
+	assert.Equal(t, "nothing", leftText(harvest.TaskCounts{}))
+	assert.Equal(t, "2 to get, 1 parked, 3 deletions withheld", leftText(harvest.TaskCounts{Waiting: 2, Parked: 1, Withheld: 3}))
 	assert.Equal(t, "a: b", named("b", "a"))
 	assert.Equal(t, "x: a: b", named("x: a: b", "a"))
 }

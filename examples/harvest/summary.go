@@ -266,8 +266,8 @@ func (r *result) took() time.Duration {
 	return d.Round(time.Second)
 }
 
-func leftText(l harvest.Left) string {
-	if l == (harvest.Left{}) {
+func leftText(l harvest.TaskCounts) string {
+	if l == (harvest.TaskCounts{}) {
 		return "nothing"
 	}
 	var parts []string

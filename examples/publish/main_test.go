@@ -147,7 +147,7 @@ func TestServesAStore(t *testing.T) {
 	require.NoError(t, err)
 	h := &harvest.Harvester{Store: store}
 	put := func(id, content string) harvest.Event {
-		return harvest.Event{Resource: websync.Resource{ID: id, Content: websync.Link{Type: "text/plain"}}, Open: harvest.Bytes([]byte(content))}
+		return harvest.Event{Resource: websync.Resource{ID: id, Content: websync.Link{Type: "text/plain"}}, Open: harvest.OpenBytes([]byte(content))}
 	}
 	_, err = h.Run(t.Context(), harvest.Of("one", put("urn:a", "first"), put("https://example.com/b?c", "second")))
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestOwnSources(t *testing.T) {
 	} {
 		var events []harvest.Event
 		for _, path := range paths {
-			events = append(events, harvest.Event{Resource: websync.Resource{ID: base + path}, Open: harvest.Bytes([]byte(source + " " + path))})
+			events = append(events, harvest.Event{Resource: websync.Resource{ID: base + path}, Open: harvest.OpenBytes([]byte(source + " " + path))})
 		}
 		_, err := h.Run(t.Context(), harvest.Of(source, events...))
 		require.NoError(t, err)

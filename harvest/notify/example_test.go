@@ -22,7 +22,7 @@ import (
 // acts is a Source of one resource whose bytes come along. A Source on the web is in the
 // package of its protocol.
 var acts = harvest.Of("https://law.example/feed.atom",
-	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.Bytes([]byte("Be it enacted"))},
+	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.OpenBytes([]byte("Be it enacted"))},
 )
 
 // A publisher pings, and its source runs.

@@ -180,7 +180,7 @@ func TestWhatARunLeavesForLaterIsDoneThen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				seen := &runs{report: &harvest.Report{Left: harvest.Left{Waiting: 1, Next: time.Now().Add(tt.due)}}}
+				seen := &runs{report: &harvest.Report{Left: harvest.TaskCounts{Waiting: 1, Next: time.Now().Add(tt.due)}}}
 				r := newRunner(seen)
 				r.Every = time.Hour
 				during(t, r.Run, func() {

@@ -235,7 +235,7 @@ func (l line) event() harvest.Event {
 		ev.Kind = harvest.Delete
 		return ev
 	case l.text != "":
-		ev.Open = harvest.Bytes([]byte(l.text))
+		ev.Open = harvest.OpenBytes([]byte(l.text))
 		ev.Resource.Content = websync.Link{Length: int64(len(l.text)), Digests: websync.Digests{websync.SHA256([]byte(l.text))}}
 	default:
 		ev.Resource.Content.Href = l.id
@@ -380,7 +380,7 @@ func TestEnter(t *testing.T) {
 		defer mu.Unlock()
 		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
 		for _, id := range ids[state] {
-			events = append(events, harvest.Event{Resource: websync.Resource{ID: id}, Open: harvest.Bytes([]byte(id))})
+			events = append(events, harvest.Event{Resource: websync.Resource{ID: id}, Open: harvest.OpenBytes([]byte(id))})
 		}
 		return harvest.Of("memory", append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true})...)
 	}

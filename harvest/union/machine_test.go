@@ -63,7 +63,7 @@ func (l *libraries) change(t *rapid.T) func() {
 	}
 	e := put(name, rapid.SampledFrom([]websync.Datetime{{}, day(1), day(2), websync.DateOf(time.Now().AddDate(9, 0, 0))}).Draw(t, "modified"))
 	e.Resource.Title = rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "title")
-	e.Open = harvest.Bytes([]byte(rapid.SampledFrom([]string{"", "bytes", "other bytes"}).Draw(t, "text")))
+	e.Open = harvest.OpenBytes([]byte(rapid.SampledFrom([]string{"", "bytes", "other bytes"}).Draw(t, "text")))
 	return func() { at.harvest(panicking{}, e) }
 }
 

@@ -50,7 +50,7 @@ func (l *library) harvest(t require.TestingT, e harvest.Event) {
 // put publishes a text under a name.
 func (l *library) put(t require.TestingT, name, text string, modified websync.Datetime) {
 	e := put(name, modified)
-	e.Open = harvest.Bytes([]byte(text))
+	e.Open = harvest.OpenBytes([]byte(text))
 	l.harvest(t, e)
 }
 
@@ -240,7 +240,7 @@ func TestDoingItTwice(t *testing.T) {
 	compact(t, a.Store)
 	again("compacted", 1)
 	commits := 0
-	w.h.Hooks = &harvest.Hooks{Commit: func(harvest.Committed) { commits++ }}
+	w.h.Hooks = &harvest.Hooks{Commit: func(harvest.CommitInfo) { commits++ }}
 	again("and as before", 0)
 	assert.Zero(t, commits, "nothing to say")
 	for i := range 600 {
@@ -496,7 +496,7 @@ func TestWithoutBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 			e := put("x", day(1))
-			e.Open = harvest.Bytes([]byte("only looked at"))
+			e.Open = harvest.OpenBytes([]byte("only looked at"))
 			_, err := (&harvest.Harvester{Store: a.Store, Bodies: mode}).Run(t.Context(), harvest.Of("a", e))
 			require.NoError(t, err)
 			b.put(t, "x", "b", day(1))
