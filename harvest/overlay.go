@@ -13,26 +13,30 @@ import (
 )
 
 // An overlay is a Store over another one, which it never changes: it reads through, and
-// remembers what was committed to it, up to about maxPlanned records and tasks. One run
-// uses it.
+// remembers what was committed to it for about the last maxPlanned ids. One run uses it.
 type overlay struct {
 	Store
 
 	mu      sync.Mutex
-	last    websync.Seq        // the greatest number; numbers given here are greater than those below
-	records map[string]*Record // committed here
-	tasks   map[string]*Task   // likewise; nil: the id has no task any more
-	state   map[string][]byte  // likewise
+	last    websync.Seq // the greatest number; it is greater than all numbers below
+	changed map[string]change
+	state   map[string][]byte
 	ended   func(t *Task) bool // reports whether a sweep ended a task below; may be nil
 	due     string             // Due has returned the tasks up to this id
 }
 
-// maxPlanned is how many records and tasks an overlay remembers. When there are more, it
-// forgets them all.
+// A change is what was committed of one id.
+type change struct {
+	record *Record // nil: none; the one below holds
+	task   *Task
+	noTask bool // the task was ended
+}
+
+// maxPlanned is how many ids an overlay remembers. When there are more, it forgets all.
 const maxPlanned = 1 << 16
 
 func newOverlay(below Store) *overlay {
-	return &overlay{Store: below, last: 1 << 62, records: map[string]*Record{}, tasks: map[string]*Task{}, state: map[string][]byte{}}
+	return &overlay{Store: below, last: 1 << 62, changed: map[string]change{}, state: map[string][]byte{}}
 }
 
 var errOverlay = errors.New("a plan writes nothing")
@@ -51,23 +55,27 @@ func (o *overlay) Swap(context.Context, string, []byte, []byte) error { return e
 func (o *overlay) Commit(_ context.Context, _ *Claim, b *Batch) (conflicts []string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.records)+len(o.tasks) >= maxPlanned {
-		clear(o.records)
-		clear(o.tasks)
+	if len(o.changed) >= maxPlanned {
+		clear(o.changed)
 	}
-	for _, c := range b.Puts {
+	set := func(id string, f func(c *change)) {
+		c := o.changed[id]
+		f(&c)
+		o.changed[id] = c
+	}
+	for _, put := range b.Puts {
 		o.last++
-		c.Record.Seq = o.last
-		o.records[c.Record.Resource.ID] = &c.Record
+		put.Record.Seq = o.last
+		set(put.Record.Resource.ID, func(c *change) { c.record = &put.Record })
 	}
-	for _, c := range b.Touches {
-		o.records[c.Record.Resource.ID] = &c.Record
+	for _, touch := range b.Touches {
+		set(touch.Record.Resource.ID, func(c *change) { c.record = &touch.Record })
 	}
-	for _, t := range b.Done {
-		o.tasks[t.ID] = nil
+	for _, done := range b.Done {
+		set(done.ID, func(c *change) { c.task, c.noTask = nil, true })
 	}
 	for _, t := range b.Tasks {
-		o.tasks[t.Resource.ID] = &t
+		set(t.Resource.ID, func(c *change) { c.task, c.noTask = &t, false })
 	}
 	maps.Copy(o.state, b.State)
 	return nil, nil
@@ -91,18 +99,24 @@ func (o *overlay) State(ctx context.Context, key string) ([]byte, error) {
 	return o.Store.State(ctx, key)
 }
 
-func (o *overlay) record(id string) (*Record, bool) {
+func (o *overlay) of(id string) (c change, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	rec, ok := o.records[id]
-	return rec, ok
+	c, ok = o.changed[id]
+	return c, ok
 }
 
+// record returns the record that was committed of id, and reports whether there is one.
+func (o *overlay) record(id string) (*Record, bool) {
+	c, _ := o.of(id)
+	return c.record, c.record != nil
+}
+
+// task returns the task that was committed of id, and reports whether there is one, or
+// the id has none any more.
 func (o *overlay) task(id string) (*Task, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	t, ok := o.tasks[id]
-	return t, ok
+	c, _ := o.of(id)
+	return c.task, c.task != nil || c.noTask
 }
 
 // latest brings what was looked up for a slot up to date.
@@ -117,51 +131,41 @@ func (o *overlay) latest(s *slot) {
 
 func (o *overlay) Lookup(ctx context.Context, source string, ids []string) ([]Record, error) {
 	records, err := o.Store.Lookup(ctx, source, ids)
-	if err == nil && len(records) == len(ids) {
-		over(records, ids, o.record)
+	for i := range records[:min(len(records), len(ids))] {
+		if rec, ok := o.record(ids[i]); ok {
+			records[i] = *rec
+		}
 	}
 	return records, err
 }
 
 func (o *overlay) LookupTasks(ctx context.Context, source string, ids []string) ([]Task, error) {
 	tasks, err := o.Store.LookupTasks(ctx, source, ids)
-	for i := range tasks {
-		if o.ended != nil && o.ended(&tasks[i]) {
+	for i := range tasks[:min(len(tasks), len(ids))] {
+		switch t, ok := o.task(ids[i]); {
+		case t != nil:
+			tasks[i] = *t
+		case ok || o.ended != nil && o.ended(&tasks[i]):
 			tasks[i] = Task{}
 		}
-	}
-	if err == nil && len(tasks) == len(ids) {
-		over(tasks, ids, o.task)
 	}
 	return tasks, err
 }
 
-// over replaces the values of ids that were written here.
-func over[T any](values []T, ids []string, written func(id string) (*T, bool)) {
-	for i, id := range ids {
-		switch v, ok := written(id); {
-		case v != nil:
-			values[i] = *v
-		case ok:
-			values[i] = *new(T)
-		}
-	}
-}
-
 func (o *overlay) Records(ctx context.Context, source, after string) iter.Seq2[Record, error] {
-	o.mu.Lock()
-	ids := slices.Collect(maps.Keys(o.records))
-	o.mu.Unlock()
-	id := func(r *Record) string { return r.Resource.ID }
-	return mergeWritten(o.Store.Records(ctx, source, after), id, after, ids, o.record)
+	return merge(o.Store.Records(ctx, source, after), func(r *Record) string { return r.Resource.ID }, o.ids(after), o.record)
 }
 
 func (o *overlay) Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error] {
+	return merge(o.below(ctx, source, after), func(t *Task) string { return t.Resource.ID }, o.ids(after), o.task)
+}
+
+// ids returns the ids of which something was committed, in byte order.
+func (o *overlay) ids(after string) []string {
 	o.mu.Lock()
-	ids := slices.Collect(maps.Keys(o.tasks))
-	o.mu.Unlock()
-	id := func(t *Task) string { return t.Resource.ID }
-	return mergeWritten(o.below(ctx, source, after), id, after, ids, o.task)
+	defer o.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(o.changed))
+	return slices.DeleteFunc(ids, func(id string) bool { return id <= after })
 }
 
 // below yields the tasks of the Store below that no sweep has ended.
@@ -178,54 +182,58 @@ func (o *overlay) below(ctx context.Context, source, after string) iter.Seq2[Tas
 	}
 }
 
-// mergeWritten puts the values of ids that were written here among those below. Written
-// returns nil and true for what was removed.
-func mergeWritten[T any](below iter.Seq2[T, error], idOf func(*T) string, after string, ids []string, written func(id string) (*T, bool)) iter.Seq2[T, error] {
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id <= after })
-	slices.Sort(ids)
+// merge yields the values below and, in the order of their ids, those that were committed
+// of ids. Committed reports whether it knows an id; it returns nil if there is no value.
+func merge[T any](below iter.Seq2[T, error], idOf func(*T) string, ids []string, committed func(id string) (*T, bool)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ids := ids
-		next := func() bool {
-			v, _ := written(ids[0])
-			ids = ids[1:]
-			return v == nil || yield(*v, nil)
+		// next yields the committed values of ids before one, or of all.
+		next := func(before *string) bool {
+			for len(ids) > 0 && (before == nil || ids[0] < *before) {
+				v, _ := committed(ids[0])
+				ids = ids[1:]
+				if v != nil && !yield(*v, nil) {
+					return false
+				}
+			}
+			return true
 		}
 		for value, err := range below {
+			if err != nil {
+				yield(value, err)
+				return
+			}
 			id := idOf(&value)
-			for err == nil && len(ids) > 0 && ids[0] < id {
-				if !next() {
-					return
-				}
+			if !next(&id) {
+				return
 			}
-			if v, ok := written(id); ok && err == nil {
-				if len(ids) > 0 && ids[0] == id {
-					ids = ids[1:]
-				}
-				if v == nil {
-					continue
-				}
+			if len(ids) > 0 && ids[0] == id {
+				ids = ids[1:]
+			}
+			v, ok := committed(id)
+			switch {
+			case v != nil:
 				value = *v
+			case ok:
+				continue
 			}
-			if !yield(value, err) || err != nil {
+			if !yield(value, nil) {
 				return
 			}
 		}
-		for len(ids) > 0 && next() {
-		}
+		next(nil)
 	}
 }
 
-// Due goes through the tasks below once, in the order of their ids: a task that it has
-// returned is carried out.
+// Due passes through the tasks below once, in the order of their ids: the run carries out
+// each task that it returns.
 func (o *overlay) Due(ctx context.Context, source string, now time.Time, n int) (due []Task, err error) {
 	for t, err := range o.below(ctx, source, o.due) {
 		if err != nil {
 			return nil, err
 		}
 		o.due = t.Resource.ID
-		_, changed := o.record(o.due)
-		_, replaced := o.task(o.due)
-		if t.Kind != TaskGet || t.Parked || t.Due.After(now) || changed || replaced {
+		if _, changed := o.of(o.due); changed || t.Kind != TaskGet || t.Parked || t.Due.After(now) {
 			continue
 		}
 		if due = append(due, t); len(due) == n {
