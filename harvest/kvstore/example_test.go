@@ -55,7 +55,7 @@ func Example() {
 	store := kvstore.New(&sortedMap{values: tx{}})
 	h := &harvest.Harvester{Store: store, Concurrency: 1}
 	report, err := h.Run(context.Background(), harvest.Of("demo",
-		harvest.Event{Resource: websync.Resource{ID: "https://example.com/a"}, Open: harvest.Bytes([]byte("Hello."))},
+		harvest.Event{Resource: websync.Resource{ID: "https://example.com/a"}, Open: harvest.OpenBytes([]byte("Hello."))},
 	))
 	fmt.Println(report.Created, err)
 	for item, err := range store.Changes(context.Background(), websync.Range{}) {
