@@ -15,7 +15,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// An answer is what one request gets: a document, in one of its two codings.
+// An answer is the response to one request: a document in one of its two codings.
 type answer struct {
 	h    *Handler
 	r    *http.Request
@@ -43,7 +43,7 @@ const (
 )
 
 // decided reports whether the preconditions can be checked before the document is opened:
-// the tag is known, and so is the coding, or it does not matter.
+// the tag is known, and the coding is known or does not matter.
 func (a *answer) decided() bool {
 	coding := a.doc.Write != nil || !a.gzip || a.onlyNoneMatch(a.r.Header)
 	return a.tag != "" && coding
@@ -69,15 +69,15 @@ func (a *answer) open(last bool) error {
 			s.release()
 			return websync.ErrConflict
 		}
-		// What the document says of its state does not hold for these bytes.
+		// The document's tag and time belong to another state than these bytes.
 		a.doc = &websync.Document{Type: a.doc.Type, Links: a.doc.Links}
 		a.tag, a.modified = "", time.Time{}
 	}
 	return a.use(s)
 }
 
-// use makes s the content, and its bytes the tag if there is no other. It takes over the
-// reference.
+// use makes s the content, and makes a tag from its bytes if there is none. It takes over
+// the reference.
 func (a *answer) use(s *rendering) (err error) {
 	r := s.reader()
 	if a.tag == "" {
@@ -117,7 +117,7 @@ func (a *answer) list() (*rendering, error) {
 		}
 		return h.cache.get(ctx, a.key(true), h.compressed(get))
 	}
-	// Without a tag nobody can tell whether two renderings are of the same state.
+	// Without a tag, two renderings of the same state can't be recognised.
 	plain, err := h.cache.render(ctx, h.turn(a.doc.Write))
 	if err != nil || !a.gzip {
 		return plain, err
@@ -137,8 +137,7 @@ func (h *Handler) turn(write func(context.Context, io.Writer) error) func(contex
 	}
 }
 
-// compressed returns a function that writes the gzip form of a spool, and gives the spool
-// back.
+// compressed returns a function that writes the gzip form of a rendering and releases it.
 func (h *Handler) compressed(get func(context.Context) (*rendering, error)) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, w io.Writer) error {
 		s, err := get(ctx)
@@ -237,9 +236,9 @@ func (a *answer) sendHead(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// send answers with the content, or a range of it. If it cannot send all that it
-// promised, it breaks the connection: a plain return would look complete to some readers.
-// If it returns an error, nothing has been sent.
+// send answers with the content, or a range of it. If it can't send as much as
+// Content-Length states, it aborts the connection: a plain return would look complete to
+// some readers. If it returns an error, nothing has been sent.
 func (a *answer) send(w http.ResponseWriter) error {
 	first, length, status := int64(0), a.size, http.StatusOK
 	if a.r.Method == http.MethodGet && a.ifRange(a.r.Header, time.Now()) {

@@ -22,9 +22,8 @@ type key struct {
 	tag string
 }
 
-// A cache keeps the youngest state of lists, those that were read last, within its
-// limits. Readers refer to spools: what the cache drops is there until they have
-// finished.
+// A cache keeps the latest state of the lists that were read last, within its limits. A
+// rendering that it drops stays until its readers have finished.
 type cache struct {
 	memoryMax, fileMax int64
 	create             func() (*os.File, error)
@@ -45,7 +44,7 @@ type entry struct {
 // A flight is a rendering in progress.
 type flight struct {
 	cancel  context.CancelFunc
-	waiting int // how many want it; nobody: it is cancelled
+	waiting int // how many callers wait for it; with none it is cancelled
 	done    chan struct{}
 	spool   *rendering // with a reference for each of those who wait
 	err     error
@@ -60,7 +59,8 @@ func newCache(dir string, memoryMax, fileMax int64) *cache {
 	}
 }
 
-// held returns the spool of k with a reference for the caller, or nil if it is not kept.
+// held returns the rendering of k with a reference for the caller, or nil if it is not
+// kept.
 func (c *cache) held(k key) *rendering {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,9 +78,9 @@ func (c *cache) find(k key) *rendering {
 	return s
 }
 
-// get returns the spool of k with a reference for the caller. If it is not kept it is
-// rendered: once for all who ask meanwhile, and to its end unless they all give up. A
-// spool that moved is not kept.
+// get returns the rendering of k with a reference for the caller. If it is not kept, it is
+// rendered, once for all callers that ask meanwhile. If they all give up, the rendering is
+// cancelled. A rendering that moved is not kept.
 func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.Writer) error) (*rendering, error) {
 	c.mu.Lock()
 	if s := c.find(k); s != nil {

@@ -11,8 +11,8 @@
 //		publish.Text("/robots.txt", "User-agent: *\nDisallow: /private/\n"),
 //	}})
 //
-// What the Publishers of a site and Bodies share is the Locator, which gives bodies their
-// URLs. It reserves the paths of all lists, so that no body gets one of them:
+// The Publishers of a site and Bodies share a Locator, which gives bodies their URLs. It
+// reserves the paths of all lists, so that no body gets one of them:
 //
 //	list := &sitemap.Publisher{Catalog: store, Base: base}
 //	feed := &atom.Publisher{Catalog: store, Base: base, Author: author}
@@ -23,8 +23,8 @@
 //
 // # Strangers
 //
-// What was harvested is as hostile as its publisher: it chooses its ids, its media types
-// and its bytes. Only resources of the sources that the Locator owns have URLs that they
+// Harvested resources are as hostile as their publisher, who chooses their ids, media
+// types and bytes. Only resources of the sources that the Locator owns have URLs that they
 // choose; all others are at URLs made by the Locator, below "r/" by default. A source is
 // own only if nobody else writes it: a directory, say. /robots.txt and what is below
 // /.well-known/ speak for the whole host, so that only an own source can have documents
@@ -43,8 +43,7 @@
 // # Files
 //
 // [WriteDir] writes the same bytes as files below a directory. It can be stopped anywhere
-// without leaving a link to a file that is not there, and what an index says of its parts
-// is never ahead of them.
+// without leaving a link to a missing file, and an index is never newer than its parts.
 //
 // # Publishers
 //
@@ -53,7 +52,7 @@
 //
 // # Notices
 //
-// A [Pinger] tells subscribers and hubs that there is something new.
+// A [Pinger] notifies subscribers and hubs that there is something new.
 //
 // # Not supported
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Written says what a WriteDir did.
+// Written counts what a WriteDir did.
 type Written struct {
 	Written   int64 `json:"written"`   // files that are new or different
 	Unchanged int64 `json:"unchanged"` // files that were left as they are
@@ -21,7 +21,7 @@ type Written struct {
 	Bytes     int64 `json:"bytes"`     // of the files that are new or different
 }
 
-// A RefusedError says which documents [WriteDir] could not write as files. It has written
+// A RefusedError lists documents that [WriteDir] could not write as files. It has written
 // all others.
 type RefusedError struct {
 	Total   int64     // how many
@@ -58,21 +58,21 @@ func (e *RefusedError) Error() string {
 // Windows has no files whose names end in a dot or a space, hold one of <>:"|?* or are
 // those of devices: write to another system, where the files are to be served as well.
 //
-// A server of files adds no headers of its own accord. Below "r/" are the bodies of
-// others, which may be pages with scripts: have it send "Content-Security-Policy:
-// sandbox" and "X-Content-Type-Options: nosniff" with these, as a [Handler] does. Nor
-// does it know media types and content codings, but by what a name ends in.
+// A server of files adds no headers by itself. Below "r/" are the bodies of others, which
+// may be pages with scripts: configure it to send "Content-Security-Policy: sandbox" and
+// "X-Content-Type-Options: nosniff" with these, as a [Handler] does. It knows media types
+// and content codings only from the end of a name.
 //
-// Each file is replaced at once, when its bytes are on disk, and only if they are
-// different. Files are written in the order in which Documents names them, so that no
-// file links to one that is not there, wherever the export stops. What an earlier export
-// has written and the Publishers no longer have is removed at the end. Anything else in
-// dir is left alone: a file in the way of a new document is an error, and symbolic links
-// are not followed. What WriteDir has to remember is in the directory .websync. Two
-// exports into one directory must not run at the same time.
+// Each file is replaced atomically, when its bytes are on disk, and only if they are
+// different. Files are written in the order of Documents, so no file links to a missing
+// one, wherever the export stops. Files of an earlier export that the Publishers no longer
+// have are removed at the end. Any other file in dir is left alone: a file in the way of a
+// new document is an error, and symbolic links are not followed. WriteDir keeps its own
+// files in the directory .websync. Two exports into one directory must not run at the same
+// time. In memory, an export holds 24 bytes for each document.
 //
-// A Catalog may change meanwhile. Lists then may already link to bodies that were not
-// there when the export began; the next one writes those.
+// If the Catalog changes meanwhile, lists may link to bodies that were not there when the
+// export began; the next export writes those.
 func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) (Written, error) {
 	site := Join(publishers...)
 	if err := site.(Checker).Check(); err != nil {
@@ -323,9 +323,9 @@ func (e *export) write(ctx context.Context, l *listFile, late bool) error {
 	}
 }
 
-// writeLists writes the documents that are rendered. What links to others is rendered
-// before them and put in place after them: when the Catalog changes meanwhile, an index
-// never says of a part that it is younger than its file.
+// writeLists writes the documents that are rendered. A document that links to others is
+// rendered before them and put in place after them: if the Catalog changes meanwhile, an
+// index is never newer than its parts.
 func (e *export) writeLists(ctx context.Context) error {
 	for i := range slices.Backward(e.lists) {
 		if err := errors.Join(ctx.Err(), e.write(ctx, &e.lists[i], true)); err != nil {

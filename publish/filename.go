@@ -16,8 +16,8 @@ const private = ".websync"
 
 const indexFile = "index.html"
 
-// How long the name of a file can be for every server to open it below its own directory:
-// most systems take 255 bytes in one part of a path, and 4,096 in all.
+// The longest names that every server can open below its own directory: most systems allow
+// 255 bytes in one part of a path, and 4,096 in all.
 const (
 	maxFileName = 255
 	maxFilePath = 3500
@@ -27,9 +27,8 @@ const (
 // with slashes, or the reason that there is none. Different paths have different names,
 // but for "/a/" and "/a/index.html".
 //
-// A server of static files decodes a path, all of it, and opens the file of that name. So
-// that is the name; and a path that is not the one way to escape it would find, or hide,
-// the file of another.
+// A server of static files decodes the whole path and opens the file of that name. A path
+// that escapes the name in another way would find, or hide, the file of another path.
 func fileName(path string) (string, error) {
 	segments, ok := strings.CutPrefix(path, "/")
 	if !ok {

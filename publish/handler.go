@@ -17,37 +17,36 @@ import (
 // root of the host, for that is what the documents' links do: a Handler can stand at any
 // pattern of a [http.ServeMux], but not behind [http.StripPrefix]. If that is not "/",
 // "/robots.txt" and "/.well-known/" are to lead to it as well. A query is ignored.
-//
-// In the limits, zero means the default and a negative value means no limit.
 type Handler struct {
 	// Publishers are asked as by [Join].
 	Publishers []websync.Publisher
 
-	// Dir is the directory of the temporary files. Empty means [os.TempDir].
+	// Dir is the directory of the temporary files. If empty, it is [os.TempDir].
 	Dir string
 
-	// MemoryMax is how many bytes of short lists, up to 256 KiB, are kept in memory.
-	// Default 64 MiB.
+	// MemoryMax limits the bytes of short lists, up to 256 KiB each, that are kept in
+	// memory. If zero, it is 64 MiB; if negative, there is no limit.
 	MemoryMax int64
 
-	// SpoolMax is how many bytes of longer lists are kept in temporary files. Default 4
-	// GiB. A list that is being rendered or read is there beyond the limit.
+	// SpoolMax limits the bytes of longer lists that are kept in temporary files. If
+	// zero, it is 4 GiB; if negative, there is no limit. A list that is being rendered or
+	// read does not count.
 	SpoolMax int64
 
-	// Concurrency is how many lists are rendered or compressed at the same time. Default
-	// 4.
+	// Concurrency limits how many lists are rendered or compressed at the same time. If
+	// zero, it is 4; if negative, there is no limit.
 	Concurrency int
 
-	// Trusted says that all documents are the publisher's own work. Otherwise they are
-	// sent with a Content-Security-Policy under which a page shows its pictures and
-	// styles, but runs no script, sends no form and is a stranger to its own host: a page
+	// Trusted declares that all documents are the publisher's own work. If false, they
+	// are sent with a Content-Security-Policy under which a page displays its pictures
+	// and styles, but runs no script, sends no form and has no access to its host: a page
 	// that was harvested elsewhere must not act in the name of the site that relays it.
 	Trusted bool
 
-	// Log gets what is answered with a status of 500 (error) or 503 (warning), and
-	// answers that broke off. Nil: silent. No error's text is sent to a client. What is
-	// wrong with the configuration, such as settings that a [Checker] refuses or a
-	// Catalog that breaks its contract, goes to [slog.Default] if Log is nil.
+	// Log gets requests that are answered with a status of 500 (error) or 503 (warning),
+	// and answers that broke off. If nil, they are not logged, but for errors of the
+	// configuration, such as settings that a [Checker] refuses or a Catalog that breaks
+	// its contract: these go to [slog.Default]. No error's text is sent to a client.
 	Log *slog.Logger
 
 	once  sync.Once
@@ -76,8 +75,8 @@ func (h *Handler) start() {
 	})
 }
 
-// Check returns what is wrong with the Publishers' settings. Until they are right, all
-// requests are answered with a status of 500.
+// Check checks the Publishers' settings. As long as it returns an error, all requests are
+// answered with a status of 500.
 func (h *Handler) Check() error {
 	h.start()
 	return h.wrong
@@ -91,9 +90,9 @@ func (h *Handler) loud() *slog.Logger {
 	return h.Log
 }
 
-// Close lets go of all lists that are kept. Answers in progress are finished; the Handler
-// stays usable. Where files that are open cannot be removed, as on Windows, temporary
-// files stay behind without it. The error is always nil.
+// Close releases all lists that are kept. Answers in progress are finished, and the
+// Handler stays usable. On systems that can't remove open files, such as Windows, it
+// removes the temporary files. The error is always nil.
 func (h *Handler) Close() error {
 	h.start()
 	h.cache.clear()
@@ -122,8 +121,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// conflictAttempts is how often a list is rendered while the Catalog moves on under it.
-// The last of them counts.
+// conflictAttempts is how often a list is rendered at most while the Catalog changes. The
+// last rendering counts.
 const conflictAttempts = 4
 
 // serve answers one request. If it returns an error, nothing has been sent. The error is
@@ -164,7 +163,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	level, status := slog.LevelError, http.StatusInternalServerError
 	switch {
 	case r.Context().Err() != nil:
-		level, status = slog.LevelDebug, http.StatusServiceUnavailable // nobody is there any more
+		level, status = slog.LevelDebug, http.StatusServiceUnavailable // the client has gone away
 	case errors.Is(err, websync.ErrNotFound):
 		level, status = slog.LevelDebug, http.StatusNotFound
 	case errors.Is(err, websync.ErrGone):
@@ -187,7 +186,7 @@ func refuse(w http.ResponseWriter, status int) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// acquire waits for a turn to render. The result gives it back.
+// acquire waits for a turn to render. The caller ends the turn with release.
 func (h *Handler) acquire(ctx context.Context) (release func(), err error) {
 	if h.slots == nil {
 		return func() {}, nil
@@ -203,7 +202,7 @@ func (h *Handler) acquire(ctx context.Context) (release func(), err error) {
 // noLimit is what a limit of -1 comes to.
 const noLimit = 1<<63 - 1
 
-// limit returns the value of a field: zero means std, negative means none.
+// limit returns the limit that a field states: zero stands for std, negative for none.
 func limit(v, std int64) int64 {
 	switch {
 	case v == 0:

@@ -19,14 +19,13 @@ import (
 // A Checker is a [websync.Publisher] that can check its own settings. Check does no I/O.
 // A [Handler], [WriteDir] and the result of [Join] call it first.
 type Checker interface {
-	// Check returns what is wrong with the settings, so that no document can be
-	// published.
+	// Check returns an error if the settings allow no document to be published.
 	Check() error
 }
 
-// Join makes one Publisher of several that share a host. They are asked in their order:
-// the first that knows a path has it, and a path is gone if one says so and no other
-// knows it.
+// Join makes one Publisher of several that share a host. They are asked in their order, and
+// the first that knows a path has it. A path is gone if one Publisher returns
+// [websync.ErrGone] and no other knows it.
 //
 // Two kinds of documents belong to the host and not to one Publisher. The lines of all
 // that have a /robots.txt make one, each Sitemap line once: first those of a file among
@@ -188,7 +187,7 @@ func isLines(path string, d *websync.Document) bool {
 
 // union returns the document of all lines of docs.
 func union(path string, docs []*websync.Document) *websync.Document {
-	doc := &websync.Document{Type: "text/plain; charset=utf-8", ETag: unionTag(docs), Modified: youngest(docs)}
+	doc := &websync.Document{Type: "text/plain; charset=utf-8", ETag: unionTag(docs), Modified: latest(docs)}
 	for _, d := range docs {
 		doc.Links = append(doc.Links, d.Links...)
 	}
@@ -200,8 +199,8 @@ func union(path string, docs []*websync.Document) *websync.Document {
 	return doc
 }
 
-// youngest returns the time of the last change; zero if one is not known.
-func youngest(docs []*websync.Document) (t time.Time) {
+// latest returns the time of the last change, or zero if one of the times is not known.
+func latest(docs []*websync.Document) (t time.Time) {
 	for _, d := range docs {
 		if d.Modified.IsZero() {
 			return time.Time{}
@@ -258,8 +257,7 @@ func writeUnion(ctx context.Context, w io.Writer, docs []*websync.Document, once
 	return moved
 }
 
-// lines are a text that is to be joined with others. It has an end, for it is held in
-// memory.
+// lines is a text that is joined with others. It is limited, because it is held in memory.
 type lines struct{ text bytes.Buffer }
 
 // maxLines is how many bytes of one text can be joined with others.

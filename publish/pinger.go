@@ -17,17 +17,16 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Pinger tells others that there is something new to read. Set its fields before the
-// first call and leave them alone afterwards. It is safe for concurrent use.
+// A Pinger notifies others that there is something new to read. Set its fields before the
+// first call and do not change them afterwards. It is safe for concurrent use.
 //
 //	pinger := &publish.Pinger{Topics: []string{"https://example.org/sitemap.xml"}, Subscribers: subscribers}
 //	go pinger.Run(ctx)
 //	… after each commit: pinger.Notify()
 //
-// A notice has no content: whoever gets it reads the topics. So notices that come while
-// one is being delivered make one more, and those that come while a delivery is repeated
-// none. Every address has its own turn: one that is slow or does not answer holds up no
-// other.
+// A notice has no content: its receiver reads the topics. So notices that come while one
+// is being delivered are coalesced into one more, and notices that come while a delivery
+// is repeated into that. A slow address delays no other.
 //
 // An answer of 2xx is a delivery. After no answer, or one of 408, 425, 429 and 5xx, the
 // delivery is repeated: after 1, 2, 4 … seconds, at most an hour, less a random part of
@@ -43,17 +42,17 @@ type Pinger struct {
 	Subscribers []string
 
 	// Hubs are URLs of WebSub hubs. The form has hub.mode=publish, and the topic as
-	// hub.url and as hub.topic: what publishers tell a hub is left to the two of them
-	// (WebSub §6), and this is what hubs understand.
+	// hub.url and as hub.topic: WebSub §6 leaves the form to publishers and hubs, and
+	// hubs understand this one.
 	Hubs []string
 
-	// Client makes the requests. Nil means one of the Pinger's own, in which a request
-	// may take 30 seconds. Redirects are followed within a host only, and only those that
+	// Client makes the requests. If nil, it is a client of the Pinger's own, in which a
+	// request may take 30 seconds. Redirects are followed within a host only, and only those that
 	// keep the method (307, 308), unless the Client has a CheckRedirect.
 	Client *http.Client
 
-	// Attempts is how often a notice is sent to one address before it is dropped. Zero
-	// means 15, which takes two to three hours; negative means no limit.
+	// Attempts limits how often a notice is sent to one address before it is dropped. If
+	// zero, it is 15, which takes two to three hours; if negative, there is no limit.
 	Attempts int
 
 	// State, if set, remembers which deliveries are open, under keys that begin with
@@ -62,7 +61,7 @@ type Pinger struct {
 	State websync.State
 
 	// Log gets deliveries (debug), repetitions (info) and what was dropped (warning).
-	// Nil: silent.
+	// If nil, they are not logged.
 	Log *slog.Logger
 
 	once    sync.Once
@@ -208,7 +207,7 @@ func (p *Pinger) deliver(ctx context.Context, t *target) {
 			return
 		}
 		select {
-		case <-t.notice: // the next attempt tells of it, too
+		case <-t.notice: // the next attempt covers it
 		default:
 		}
 	}

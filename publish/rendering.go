@@ -13,13 +13,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// errSpool: there is no room for a list, in the directory of the temporary files.
+// errSpool: a temporary file could not be written.
 var errSpool = errors.New("publish: temporary file")
 
-// spoolMemory is how many bytes a spool holds in memory. A longer one is a file.
+// spoolMemory is how many bytes a rendering holds in memory. A longer one is a file.
 const spoolMemory = 256 << 10
 
-// A rendering holds the bytes of a list. It is there as long as somebody refers to it.
+// A rendering holds the bytes of a list until its last reference is released.
 type rendering struct {
 	bytes io.ReaderAt
 	size  int64
@@ -28,14 +28,14 @@ type rendering struct {
 	refs  atomic.Int32
 }
 
-// release gives up a reference.
+// release releases a reference.
 func (s *rendering) release() {
 	if s.refs.Add(-1) == 0 && s.file != nil {
 		closeTemp(s.file)
 	}
 }
 
-// reader returns a reader that takes over a reference, and gives it up when it is closed.
+// reader returns a reader that takes over a reference. Close releases it.
 func (s *rendering) reader() io.ReadSeekCloser {
 	return &renderingReader{SectionReader: io.NewSectionReader(s.bytes, 0, s.size), spool: s}
 }
@@ -54,8 +54,8 @@ func (r *renderingReader) Close() error {
 	return nil
 }
 
-// createTemp creates a temporary file. Where the system allows it, the file has no name
-// any more and goes with the process.
+// createTemp creates a temporary file. Its name is removed at once where the system allows
+// that, so the file does not outlive the process.
 func createTemp(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "websync-publish-")
 	if err != nil {

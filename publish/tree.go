@@ -20,7 +20,7 @@ import (
 type tree struct {
 	root *os.Root
 	step func(op, name string) error // for tests: called before anything is changed
-	made string                      // the directory that was looked at last
+	made string                      // the directory that mkdir made or found last
 }
 
 func openTree(dir string) (*tree, error) {
@@ -59,7 +59,7 @@ func (t *tree) create(name string) (*os.File, error) {
 	return t.root.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
 }
 
-// rename moves a file to where it is seen, for good.
+// rename moves a file and flushes its new directory to disk.
 func (t *tree) rename(from, to string) error {
 	if err := t.step("rename", to); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (t *tree) rename(from, to string) error {
 	return t.sync(path.Dir(to))
 }
 
-// mkdir makes the directory and those above it. If a file is in the way, it asks inTheWay
+// mkdir makes the directory and those above it. If a file is in the way, it calls inTheWay
 // to move it.
 func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 	if dir == "." || dir == t.made {
@@ -129,8 +129,7 @@ func (t *tree) remove(name string) (removed bool, err error) {
 	return true, t.sync(dir)
 }
 
-// sync makes the entries of a directory last. Systems that cannot do it see no harm in
-// that.
+// sync flushes a directory to disk. A system that can't do that is no error.
 func (t *tree) sync(dir string) error {
 	d, err := t.root.Open(dir)
 	if err != nil {

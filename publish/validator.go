@@ -109,7 +109,7 @@ func (w *statusWriter) Header() http.Header         { return w.header }
 func (w *statusWriter) Write(p []byte) (int, error) { return len(p), nil }
 func (w *statusWriter) WriteHeader(status int)      { w.status = status }
 
-// onlyNoneMatch reports whether check needs no more than to know the tag.
+// onlyNoneMatch reports whether check needs to know the tag only.
 func (v *validator) onlyNoneMatch(h http.Header) bool {
 	return h.Get("If-None-Match") != "" && h.Get("If-Match") == "" && h.Get("If-Unmodified-Since") == ""
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// demonstrate harvests a site of its own, several times, and tells what each run did.
+// demonstrate harvests a site of its own, several times, and reports what each run did.
 func (p *program) demonstrate(ctx context.Context) int {
 	site, err := newSite()
 	if err != nil {
@@ -21,7 +21,7 @@ func (p *program) demonstrate(ctx context.Context) int {
 	if p.json {
 		say = io.Discard
 	} else {
-		p.progress.w = cli.NewOutput(io.Discard) // the story tells it
+		p.progress.w = cli.NewOutput(io.Discard) // the story reports it
 	}
 	p.demonstrationClient()
 	src := &sitemap.Source{URL: site.url + "/sitemap.xml", Complete: true}
@@ -61,7 +61,7 @@ func (p *program) demonstrationClient() {
 	p.client.Attempts = -1
 }
 
-// story tells a report in a few lines.
+// story describes a report in a few lines.
 func (r *result) story() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "   %d listed: %s.\n", r.Events, r.changesText())
@@ -99,7 +99,7 @@ func (r *result) changesText() string {
 	return strings.Join(parts, ", ")
 }
 
-// requestsStory tells requests in half a sentence.
+// requestsStory describes requests in half a sentence.
 func requestsStory(byStatus map[int]int64) string {
 	var total int64
 	for _, n := range byStatus {

@@ -58,8 +58,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// command does what the arguments say, and with -json says what came of it, whatever that
-// is.
+// command carries out the arguments. With -json it writes the summary, whatever happened.
 func (p *program) command(ctx context.Context, args []string) (code int) {
 	var err error
 	p.options, err = parseOptions(args)
@@ -189,8 +188,8 @@ func (p *program) harvestAll(ctx context.Context) int {
 	return p.finish(ctx, results, code)
 }
 
-// harvest runs the first of sources, which have one URL, that can read its document. What
-// ends the run early is told at once.
+// harvest runs the first of sources, which have one URL, that can read its document. An
+// error that ends the run early is written at once.
 func (p *program) harvest(ctx context.Context, h *harvest.Harvester, sources ...harvest.Source) *result {
 	r := p.carryOut(ctx, h, sources[0])
 	for _, src := range sources[1:] {
@@ -207,18 +206,18 @@ func (p *program) harvest(ctx context.Context, h *harvest.Harvester, sources ...
 	return r
 }
 
-// carryOut does with one source what the flags say.
+// carryOut carries out the flags for one source.
 func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harvest.Source) *result {
 	defer p.progress.end()
 	switch {
 	case p.plan:
-		told := &decisions{w: p.out, json: p.json}
-		report, err := h.Plan(ctx, src, told.add)
-		return newResult(ctx, report, err, p.lasts()).planned(told, report.Withheld)
+		made := &decisions{w: p.out, json: p.json}
+		report, err := h.Plan(ctx, src, made.add)
+		return newResult(ctx, report, err, p.lasts()).planned(made, report.Withheld)
 	case p.audit:
-		told := &decisions{w: p.out, json: p.json}
-		report, err := h.Audit(ctx, src, told.add)
-		return newResult(ctx, report, err, p.lasts()).planned(told, report.Differences())
+		made := &decisions{w: p.out, json: p.json}
+		report, err := h.Audit(ctx, src, made.add)
+		return newResult(ctx, report, err, p.lasts()).planned(made, report.Differences())
 	case p.approve:
 		approved, err := h.Approve(ctx, src)
 		if err != nil {

@@ -516,7 +516,7 @@ func TestProgressLines(t *testing.T) {
 	p := newProgress(cli.NewOutput(&out), false)
 	p.update(at)
 	assert.Empty(t, out.String(), "the first line comes later")
-	p.told = now.Add(-time.Minute)
+	p.wrote = now.Add(-time.Minute)
 	at.Waiting = map[string]time.Time{"http://slow.example": now.Add(time.Minute), "http://full.example": {}}
 	p.update(at)
 	assert.Regexp(t, `^s: 20 of 100 \(20%\), 2/s, 40s left, 3 to get, waiting for http://full\.example, waiting for http://slow\.example (1m0s|59s)\n$`, out.String())
@@ -526,14 +526,14 @@ func TestProgressLines(t *testing.T) {
 	at.Source = strings.Repeat("long", 100)
 	at.Waiting = map[string]time.Time{"http://" + strings.Repeat("long", 100): now.Add(time.Minute)}
 	p.update(at)
-	for range maxTold + 3 {
-		p.tell("finding", "text")
+	for range maxLines + 3 {
+		p.note("finding", "text")
 	}
 	p.end()
 	lines := strings.Split(out.String(), "\n")
-	assert.Len(t, lines, maxTold+2)
+	assert.Len(t, lines, maxLines+2)
 	assert.LessOrEqual(t, len(lines[0]), 2*len("\r\x1b[K")+liveWidth+len("finding: text"))
-	assert.Contains(t, lines[maxTold], "not shown")
+	assert.Contains(t, lines[maxLines], "not shown")
 }
 
 func TestText(t *testing.T) {

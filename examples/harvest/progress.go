@@ -18,7 +18,7 @@ const (
 	plainInterval = 10 * time.Second // between lines of progress that stay
 	liveWidth     = 79
 	eraseLine     = "\r\x1b[K"
-	maxTold       = 10 // findings, problems and failures of each run that are told at once
+	maxLines      = 10 // findings, problems and failures of each run that are written at once
 )
 
 // isTerminal reports whether f is a terminal, or another device on which a live line does
@@ -28,30 +28,30 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// progress tells how runs are going: on a terminal in one live line, elsewhere in a line
+// progress reports how runs are going: on a terminal in one live line, elsewhere in a line
 // now and then.
 type progress struct {
 	w    *cli.Output
 	live bool
 
 	mu    sync.Mutex
-	shown bool // the live line is on the screen
-	told  time.Time
-	lines map[string]int // told at once, by kind
+	drawn bool // the live line is on the screen
+	wrote time.Time
+	lines map[string]int // written at once, by kind
 }
 
 func newProgress(w *cli.Output, live bool) *progress {
-	return &progress{w: w, live: live, told: time.Now(), lines: map[string]int{}}
+	return &progress{w: w, live: live, wrote: time.Now(), lines: map[string]int{}}
 }
 
 func (p *progress) hooks() *harvest.Hooks {
 	return &harvest.Hooks{
 		Progress: p.update,
-		Finding:  func(source string, f websync.Finding) { p.tell("finding", named(f.String(), source)) },
-		Problem:  func(source string, err error) { p.tell("problem", named(err.Error(), source)) },
+		Finding:  func(source string, f websync.Finding) { p.note("finding", named(f.String(), source)) },
+		Problem:  func(source string, err error) { p.note("problem", named(err.Error(), source)) },
 		Outcome: func(source, id string, o harvest.Outcome, err error) {
 			if o == harvest.OutcomeFailed || o == harvest.OutcomeParked {
-				p.tell(o.String(), websync.RedactURL(source)+": "+named(err.Error(), id))
+				p.note(o.String(), websync.RedactURL(source)+": "+named(err.Error(), id))
 			}
 		},
 	}
@@ -68,10 +68,10 @@ func (p *progress) update(now harvest.Progress) {
 		}
 		p.w.Control(eraseLine)
 		fmt.Fprint(p.w, line)
-		p.shown = true
-	case time.Since(p.told) >= plainInterval:
+		p.drawn = true
+	case time.Since(p.wrote) >= plainInterval:
 		fmt.Fprintf(p.w, "%s: %s\n", cli.OneLine(websync.RedactURL(now.Source)), p.line(now))
-		p.told = time.Now()
+		p.wrote = time.Now()
 	}
 }
 
@@ -99,16 +99,16 @@ func (p *progress) line(at harvest.Progress) string {
 	return cli.OneLine(strings.Join(parts, ", "))
 }
 
-// tell writes a line that stays, unless there were many of its kind.
-func (p *progress) tell(kind, text string) {
+// note writes a line that stays, unless there were many of its kind.
+func (p *progress) note(kind, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lines[kind]++
 	switch n := p.lines[kind]; {
-	case n <= maxTold:
+	case n <= maxLines:
 		p.erase()
 		fmt.Fprintf(p.w, "%s: %s\n", kind, cli.OneLine(text))
-	case n == maxTold+1:
+	case n == maxLines+1:
 		p.erase()
 		fmt.Fprintf(p.w, "%s: further ones of this run are not shown here\n", kind)
 	}
@@ -123,8 +123,8 @@ func (p *progress) end() {
 }
 
 func (p *progress) erase() {
-	if p.shown {
+	if p.drawn {
 		p.w.Control(eraseLine)
-		p.shown = false
+		p.drawn = false
 	}
 }

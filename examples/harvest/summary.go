@@ -57,7 +57,7 @@ type plannedJSON struct {
 	Get     bool   `json:"get"`
 }
 
-// decisions tells what a plan decides, but for what changes nothing: as lines at once, or
+// decisions writes what a plan decides, but for what changes nothing: as lines at once, or
 // kept for the JSON object.
 type decisions struct {
 	w    io.Writer
@@ -80,8 +80,8 @@ func (d *decisions) add(decision harvest.Decision) {
 }
 
 // planned makes r the result of a run that wrote nothing.
-func (r *result) planned(told *decisions, differ int64) *result {
-	r.Decisions, r.dry, r.differ = told.kept, true, differ
+func (r *result) planned(made *decisions, differ int64) *result {
+	r.Decisions, r.dry, r.differ = made.kept, true, differ
 	return r
 }
 

@@ -261,13 +261,13 @@ func (p *program) prepare(ctx context.Context) error {
 	return union.Disjoint(ctx, p.store, p.sources...)
 }
 
-// redacted returns the names of sources as they are shown.
+// redacted returns the names of sources without secrets.
 func redacted(sources []string) []string {
-	shown := make([]string, len(sources))
+	names := make([]string, len(sources))
 	for i, source := range sources {
-		shown[i] = websync.RedactURL(source)
+		names[i] = websync.RedactURL(source)
 	}
-	return shown
+	return names
 }
 
 // publishers returns what serves the protocol's documents and the bodies, the URL that a

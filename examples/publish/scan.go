@@ -40,13 +40,13 @@ func (s *scanner) scanLocked(ctx context.Context) error {
 	s.took = s.ended.Sub(began)
 	s.inStep = err == nil && report.InStep()
 	if err == nil {
-		s.tell(report)
+		s.report(report)
 	}
 	return err
 }
 
-// tell says what changed and what could not be read; the same complaint once.
-func (s *scanner) tell(r *harvest.Report) {
+// report writes what changed and what could not be read, the same complaint once.
+func (s *scanner) report(r *harvest.Report) {
 	if r.Created+r.Updated+r.Deleted > 0 {
 		fmt.Fprintf(s.out, "publish: files: %d created, %d updated, %d deleted\n", r.Created, r.Updated, r.Deleted)
 	}
