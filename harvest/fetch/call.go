@@ -126,8 +126,8 @@ func spoolBody(resp *harvest.Response) error {
 	defer resp.Body.Close()
 	s, err := spool.Read(resp.Body, 0)
 	if err != nil {
-		if _, ok := errors.AsType[*Error](err); !ok { // no room for it
-			err = &Error{URL: websync.RedactURL(resp.URL), Err: err}
+		if _, ok := errors.AsType[*RequestError](err); !ok { // no room for it
+			err = &RequestError{URL: websync.RedactURL(resp.URL), Err: err}
 		}
 		return err
 	}
@@ -143,7 +143,7 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 	case http.StatusNotModified:
 		x.end(nil)
 		if !x.conditional {
-			return nil, &Error{URL: x.name(), Kind: harvest.ErrTemporary, Err: errUnasked}
+			return nil, &RequestError{URL: x.name(), Kind: harvest.ErrTemporary, Err: errUnasked}
 		}
 		resp.NotModified, resp.Length = true, 0
 		// Another ETag is that of another representation, whose bytes nobody has (RFC
@@ -195,7 +195,7 @@ func (k *call) check(u *url.URL) error {
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !k.private(originOf(u)) {
 		if err := new(Guard).Check(addr); err != nil {
-			return &Error{URL: websync.RedactURL(u.String()), Kind: harvest.ErrForbidden, Err: err}
+			return &RequestError{URL: websync.RedactURL(u.String()), Kind: harvest.ErrForbidden, Err: err}
 		}
 	}
 	return nil
@@ -314,7 +314,7 @@ func ownHeader(name string) bool {
 func parseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
-		return nil, &Error{URL: websync.RedactURL(raw), Err: errors.Unwrap(err)} // url.Error shows the URL as it is
+		return nil, &RequestError{URL: websync.RedactURL(raw), Err: errors.Unwrap(err)} // url.Error shows the URL as it is
 	}
 	if err := checkURL(u); err != nil {
 		return nil, refused(raw, "%w", err)

@@ -48,7 +48,7 @@
 // [harvest.ErrTemporary] and [websync.ErrTruncated]. What is resumed is the body as it
 // comes over the wire, in gzip or not.
 //
-// Other errors are final: [*StatusError] for an answer that is not a success, [*Error]
+// Other errors are final: [*StatusError] for an answer that is not a success, [*RequestError]
 // for everything else. They match websync.ErrGone (404 and 410), harvest.ErrForbidden or
 // harvest.ErrTemporary, and [websync.ErrLimit] or [websync.ErrTruncated] where that is
 // the reason. URLs in errors and logs are without user name, password and the values of

@@ -59,11 +59,11 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// An Error says why a request was not made or has no good answer. Where the host was not
+// A RequestError says why a request was not made or failed. Where the host was not
 // asked at all, because it is closed for longer or has a longer queue than [Client]
 // MaxWait allows, it matches [harvest.ErrNotYet] and [harvest.ErrTemporary], and RetryAt
 // is the moment to come back.
-type Error struct {
+type RequestError struct {
 	URL     string    // without secrets
 	Kind    error     // harvest.ErrForbidden, harvest.ErrTemporary, or nil: neither
 	RetryAt time.Time // when it may be tried again; zero: not known
@@ -71,16 +71,16 @@ type Error struct {
 }
 
 // Error returns, for example, "fetch: https://example.org/a: no byte for 30s".
-func (e *Error) Error() string { return "fetch: " + e.URL + ": " + e.Err.Error() }
+func (e *RequestError) Error() string { return "fetch: " + e.URL + ": " + e.Err.Error() }
 
 // RequestURL returns e.URL.
-func (e *Error) RequestURL() string { return e.URL }
+func (e *RequestError) RequestURL() string { return e.URL }
 
 // RetryAfter returns e.RetryAt.
-func (e *Error) RetryAfter() time.Time { return e.RetryAt }
+func (e *RequestError) RetryAfter() time.Time { return e.RetryAt }
 
 // Unwrap returns e.Kind and e.Err.
-func (e *Error) Unwrap() []error {
+func (e *RequestError) Unwrap() []error {
 	if e.Kind == nil {
 		return []error{e.Err}
 	}
@@ -88,6 +88,6 @@ func (e *Error) Unwrap() []error {
 }
 
 // refused returns the error of a request that is not made.
-func refused(url, format string, args ...any) *Error {
-	return &Error{URL: websync.RedactURL(url), Kind: harvest.ErrForbidden, Err: fmt.Errorf(format, args...)}
+func refused(url, format string, args ...any) *RequestError {
+	return &RequestError{URL: websync.RedactURL(url), Kind: harvest.ErrForbidden, Err: fmt.Errorf(format, args...)}
 }

@@ -136,7 +136,7 @@ func (x *exchange) Read(p []byte) (int, error) {
 // failure returns the Error for what went wrong on the wire.
 func (x *exchange) failure(err error) error {
 	if x.outer.Err() != nil {
-		return &Error{URL: x.name(), Err: context.Cause(x.outer)}
+		return &RequestError{URL: x.name(), Err: context.Cause(x.outer)}
 	}
 	if late, ok := context.Cause(x.ctx).(*timeoutError); ok {
 		short := errors.Is(err, websync.ErrTruncated)

@@ -242,7 +242,7 @@ func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
 }
 
 func (h *host) notYet(k *call, at time.Time) error {
-	return &Error{
+	return &RequestError{
 		URL: websync.RedactURL(k.url.String()), Kind: harvest.ErrTemporary, RetryAt: at,
 		Err: fmt.Errorf("%w: %s, not before %s", harvest.ErrNotYet, h.origin, at.UTC().Format(time.RFC3339)),
 	}
@@ -301,5 +301,5 @@ func give(sem chan struct{}) {
 }
 
 func (k *call) cancelled(ctx context.Context) error {
-	return &Error{URL: websync.RedactURL(k.url.String()), Err: context.Cause(ctx)}
+	return &RequestError{URL: websync.RedactURL(k.url.String()), Err: context.Cause(ctx)}
 }

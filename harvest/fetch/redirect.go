@@ -65,5 +65,5 @@ func (x *exchange) location() string {
 }
 
 func (x *exchange) badRedirect(format string, args ...any) error {
-	return &Error{URL: x.name(), Err: fmt.Errorf("%w %s", errRedirect, fmt.Sprintf(format, args...))}
+	return &RequestError{URL: x.name(), Err: fmt.Errorf("%w %s", errRedirect, fmt.Sprintf(format, args...))}
 }

@@ -213,11 +213,11 @@ func octets(text string) int64 {
 
 // broken returns the error of a body that stays without its end.
 func (t *transfer) broken(cause error) error {
-	e, ok := errors.AsType[*Error](cause)
+	e, ok := errors.AsType[*RequestError](cause)
 	if errors.Is(cause, websync.ErrTruncated) || ok && e.Kind == nil { // the caller has ended it
 		return cause
 	}
-	b := &Error{URL: t.x.name(), Kind: harvest.ErrTemporary}
+	b := &RequestError{URL: t.x.name(), Kind: harvest.ErrTemporary}
 	b.RetryAt, _ = harvest.RetryAfter(cause)
 	if errors.Is(cause, harvest.ErrForbidden) {
 		b.Kind = harvest.ErrForbidden
@@ -231,11 +231,11 @@ func (t *transfer) broken(cause error) error {
 
 // failure returns the Error for a body that can't be read.
 func (t *transfer) failure(err error) error {
-	if _, ok := errors.AsType[*Error](err); ok {
+	if _, ok := errors.AsType[*RequestError](err); ok {
 		return err
 	}
 	err = t.x.failure(err)
-	if e, ok := err.(*Error); ok && t.resumed && errors.Is(err, errCoding) {
+	if e, ok := err.(*RequestError); ok && t.resumed && errors.Is(err, errCoding) {
 		e.Kind = harvest.ErrTemporary // the parts don't fit, whatever the server says
 	}
 	return err
@@ -246,7 +246,7 @@ func (t *transfer) context() (context.Context, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
-		return nil, &Error{URL: t.x.name(), Err: errClosed}
+		return nil, &RequestError{URL: t.x.name(), Err: errClosed}
 	}
 	if t.outer == nil {
 		t.outer, t.stop = context.WithCancelCause(t.x.outer)

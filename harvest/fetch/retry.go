@@ -68,8 +68,8 @@ func later(failed, notYet error) error {
 	switch e := failed.(type) {
 	case *StatusError:
 		return &StatusError{URL: e.URL, Code: e.Code, RetryAt: at}
-	case *Error:
-		return &Error{URL: e.URL, Kind: e.Kind, RetryAt: at, Err: e.Err}
+	case *RequestError:
+		return &RequestError{URL: e.URL, Kind: e.Kind, RetryAt: at, Err: e.Err}
 	}
 	return failed
 }
@@ -102,8 +102,8 @@ func (e *timeoutError) Timeout() bool   { return true }
 func (e *timeoutError) Temporary() bool { return true }
 
 // transferError makes an Error of what went wrong between the Client and a host.
-func transferError(url string, err error) *Error {
-	e := &Error{URL: url, Kind: harvest.ErrTemporary, Err: err}
+func transferError(url string, err error) *RequestError {
+	e := &RequestError{URL: url, Kind: harvest.ErrTemporary, Err: err}
 	var (
 		cert   *tls.CertificateVerificationError
 		record tls.RecordHeaderError

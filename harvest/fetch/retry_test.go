@@ -29,7 +29,7 @@ func TestCauses(t *testing.T) {
 		c.Attempts = 1
 		_, err := get(t.Context(), c, "http://example.org/")
 		require.ErrorIs(t, err, cause)
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*RequestError](err)
 		require.True(t, ok)
 		assert.Equal(t, "http://example.org/", e.RequestURL())
 	}

@@ -15,28 +15,23 @@ const (
 	crawlDelayCap = time.Minute // what is longer counts as this
 )
 
-// Robots is what a robots.txt (RFC 9309) says to one user agent. The zero Robots allows
-// everything.
-type Robots struct {
-	// CrawlDelay is the shortest time between two requests, not more than a minute. 0:
-	// not stated.
-	CrawlDelay time.Duration
-	// Sitemaps are the values of the Sitemap lines, as they are.
-	Sitemaps []string
-
-	rules []pattern
+// robotsRules are the rules of a robots.txt (RFC 9309) for one user agent. The zero value
+// allows everything.
+type robotsRules struct {
+	CrawlDelay time.Duration // between two requests, at most a minute; 0: not stated
+	rules      []pattern
 }
 
-// A Rule is one line of a robots.txt.
-type Rule struct {
+// A robotsRule is a line of a robots.txt.
+type robotsRule struct {
 	Line  int // from 1; 0: no rule
 	Allow bool
 	Path  string // as written
 }
 
-// String returns the rule as a line, for example "Disallow: /private". Control characters
-// are not shown, nor what is beyond 100 bytes.
-func (r Rule) String() string {
+// String returns the rule as a line, for example "Disallow: /private". It escapes
+// control characters and cuts the path after 100 bytes.
+func (r robotsRule) String() string {
 	path := fmt.Sprintf("%.100q", r.Path)
 	path = strings.ReplaceAll(path[1:len(path)-1], `\"`, `"`)
 	if r.Allow {
@@ -45,18 +40,18 @@ func (r Rule) String() string {
 	return "Disallow: " + path
 }
 
-// A pattern is a Rule made ready for comparison.
+// A pattern is a robotsRule prepared for comparison.
 type pattern struct {
-	Rule
+	robotsRule
 	parts []string // what stands between the asterisks
 	end   bool     // nothing may follow
 	size  int      // octets: the rule with the most wins
 }
 
-// ParseRobots reads a robots.txt as the user agent with the given product token does.
+// parseRobots reads a robots.txt as the user agent with the given product token does.
 // There are no errors: what can't be understood is skipped. It reads the first 500 KiB.
-func ParseRobots(text []byte, token string) *Robots {
-	p := robotsParser{token: token, own: &Robots{}, others: &Robots{}}
+func parseRobots(text []byte, token string) *robotsRules {
+	p := robotsParser{token: token, own: &robotsRules{}, others: &robotsRules{}}
 	if len(text) > robotsBytes {
 		text = text[:bytes.LastIndexAny(text[:robotsBytes+1], "\r\n")+1] // a rule cut short would mean another thing
 	}
@@ -75,18 +70,16 @@ func ParseRobots(text []byte, token string) *Robots {
 	if p.named {
 		p.others = p.own
 	}
-	p.others.Sitemaps = p.sitemaps
 	return p.others
 }
 
 // A robotsParser reads line by line. Groups for the same user agent are one (RFC 9309
 // §2.2.1).
 type robotsParser struct {
-	token    string
-	own      *Robots // of the groups that name the token
-	others   *Robots // of the groups for *
-	named    bool    // there is a group that names the token
-	sitemaps []string
+	token  string
+	own    *robotsRules // of the groups that name the token
+	others *robotsRules // of the groups for *
+	named  bool         // there is a group that names the token
 
 	agents           bool          // the group at hand has no rules yet: another User-agent line belongs to it
 	forUs, forOthers bool          // what it is for
@@ -104,15 +97,11 @@ func (p *robotsParser) line(n int, text string) {
 	case "user-agent":
 		p.agent(value)
 	case "allow":
-		p.rule(Rule{n, true, value})
+		p.rule(robotsRule{n, true, value})
 	case "disallow":
-		p.rule(Rule{n, false, value})
+		p.rule(robotsRule{n, false, value})
 	case "crawl-delay":
 		p.delay(value)
-	case "sitemap":
-		if value != "" {
-			p.sitemaps = append(p.sitemaps, value)
-		}
 	}
 }
 
@@ -129,7 +118,7 @@ func (p *robotsParser) agent(value string) {
 }
 
 // groups calls f for what the group at hand is for.
-func (p *robotsParser) groups(f func(*Robots)) {
+func (p *robotsParser) groups(f func(*robotsRules)) {
 	if p.forUs {
 		f(p.own)
 	}
@@ -138,12 +127,12 @@ func (p *robotsParser) groups(f func(*Robots)) {
 	}
 }
 
-func (p *robotsParser) rule(r Rule) {
+func (p *robotsParser) rule(r robotsRule) {
 	p.agents = false
 	if r.Path == "" {
 		return // "Disallow:" forbids nothing
 	}
-	p.groups(func(g *Robots) { g.rules = append(g.rules, newPattern(r)) })
+	p.groups(func(g *robotsRules) { g.rules = append(g.rules, newPattern(r)) })
 }
 
 // delay reads a Crawl-delay. It is another record (RFC 9309 §2.2.4): it ends nothing, and
@@ -156,7 +145,7 @@ func (p *robotsParser) delay(value string) {
 }
 
 func (p *robotsParser) pace() {
-	p.groups(func(g *Robots) { g.CrawlDelay = max(g.CrawlDelay, p.gap) })
+	p.groups(func(g *robotsRules) { g.CrawlDelay = max(g.CrawlDelay, p.gap) })
 }
 
 // productToken returns the name at the beginning of a user agent (RFC 9309 §2.2.1).
@@ -186,9 +175,9 @@ func agentToken(agent string) string {
 	return token
 }
 
-func newPattern(r Rule) pattern {
+func newPattern(r robotsRule) pattern {
 	path, end := strings.CutSuffix(r.Path, "$")
-	p := pattern{Rule: r, end: end, size: strings.Count(r.Path, "*")}
+	p := pattern{robotsRule: r, end: end, size: strings.Count(r.Path, "*")}
 	if end {
 		p.size++
 	}
@@ -204,29 +193,29 @@ func newPattern(r Rule) pattern {
 // Allowed reports whether u may be fetched, and the rule that says so; none, if no rule
 // matches. Only path and query of u count. The longest match decides, and between equals
 // Allow (RFC 9309 §2.2.2).
-func (r *Robots) Allowed(u *url.URL) (bool, Rule) {
+func (r *robotsRules) Allowed(u *url.URL) (bool, robotsRule) {
 	target := u.EscapedPath()
 	if target == "" {
 		target = "/"
 	}
 	if target == "/robots.txt" {
-		return true, Rule{}
+		return true, robotsRule{}
 	}
 	if len(r.rules) == 0 {
-		return true, Rule{}
+		return true, robotsRule{}
 	}
 	if u.RawQuery != "" || u.ForceQuery {
 		target += "?" + u.RawQuery
 	}
 	target, _ = canonical(target, false)
-	best := &pattern{Rule: Rule{Allow: true}, size: -1}
+	best := &pattern{robotsRule: robotsRule{Allow: true}, size: -1}
 	for i := range r.rules {
 		p := &r.rules[i]
 		if (p.size > best.size || p.size == best.size && p.Allow && !best.Allow) && p.matches(target) {
 			best = p
 		}
 	}
-	return best.Allow, best.Rule
+	return best.Allow, best.robotsRule
 }
 
 // matches reports whether the pattern stands at the beginning of target, or for all of

@@ -27,7 +27,7 @@ var errRobots = errors.New("robots.txt")
 type robotsCache struct {
 	turn chan struct{} // held by the call that looks after it; guards all below
 	robotsNote
-	rules *Robots // nil: not known
+	rules *robotsRules // nil: not known
 	again time.Time
 	err   error // why it is unreachable
 }
@@ -39,21 +39,6 @@ type robotsNote struct {
 	Unreachable time.Time `json:"unreachable,omitzero"` // since
 	ETag        string    `json:"etag,omitempty"`
 	Modified    string    `json:"modified,omitempty"`
-}
-
-// Robots returns the rules of the host of rawURL, from memory if they were read in the
-// last 24 hours. The host may have a private address.
-func (c *Client) Robots(ctx context.Context, rawURL string) (*Robots, error) {
-	k, err := c.newCall(&harvest.Request{URL: rawURL, Root: rawURL})
-	if err != nil {
-		return nil, err
-	}
-	if err := k.check(k.url); err != nil {
-		return nil, err
-	}
-	h := c.hosts.use(ctx, c, originOf(k.url))
-	defer c.hosts.leave(h)
-	return k.rules(ctx, h)
 }
 
 // permitted returns an error if robots.txt forbids u.
@@ -69,7 +54,7 @@ func (k *call) permitted(ctx context.Context, h *host, u *url.URL) error {
 }
 
 // rules returns the host's rules, read again if they are old.
-func (k *call) rules(ctx context.Context, h *host) (*Robots, error) {
+func (k *call) rules(ctx context.Context, h *host) (*robotsRules, error) {
 	r := &h.robots
 	if err := k.take(ctx, h, r.turn); err != nil {
 		return nil, err
@@ -89,7 +74,7 @@ func (k *call) rules(ctx context.Context, h *host) (*Robots, error) {
 	case ctx.Err() != nil, errors.Is(err, harvest.ErrNotYet):
 		return nil, err
 	case errors.Is(err, harvest.ErrForbidden): // which may be so for this call only
-		return nil, &Error{
+		return nil, &RequestError{
 			URL: websync.RedactURL(k.url.String()), Kind: harvest.ErrForbidden,
 			Err: fmt.Errorf("%w of %s: %w", errRobots, h.origin, err),
 		}
@@ -114,14 +99,14 @@ func (r *robotsCache) lost(err error) {
 
 // unread answers for a robots.txt that can't be reached: the old rules, or nothing is
 // allowed.
-func (r *robotsCache) unread(k *call, h *host, why error) (*Robots, error) {
+func (r *robotsCache) unread(k *call, h *host, why error) (*robotsRules, error) {
 	switch {
 	case r.rules != nil:
 		return r.rules, nil
 	case time.Since(r.Unreachable) > robotsGrace:
-		return &Robots{}, nil
+		return &robotsRules{}, nil
 	}
-	e := &Error{
+	e := &RequestError{
 		URL: websync.RedactURL(k.url.String()), RetryAt: r.again,
 		Err: fmt.Errorf("%w of %s can't be reached, and nothing is fetched without: %w", errRobots, h.origin, why),
 	}
@@ -160,7 +145,7 @@ func (k *call) readRobots(ctx context.Context, h *host) error {
 		return err
 	}
 	r.robotsNote = robotsNote{Text: text, Checked: time.Now().UTC(), ETag: resp.Validator.ETag, Modified: resp.Validator.LastModified}
-	r.rules = ParseRobots(text, k.c.set.token)
+	r.rules = parseRobots(text, k.c.set.token)
 	h.obey(r.rules)
 	h.keepRobots(ctx)
 	return nil
@@ -192,7 +177,7 @@ func (k *call) robotsText(ctx context.Context) ([]byte, *harvest.Response, error
 }
 
 // obey makes the host's interval at least as long as robots.txt wants it.
-func (h *host) obey(r *Robots) {
+func (h *host) obey(r *robotsRules) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if d := max(h.c.set.interval, r.CrawlDelay); d != h.interval && !h.c.IgnoreRobots {

@@ -217,6 +217,6 @@ func (h *host) restoreRobots(ctx context.Context) {
 	if err != nil || json.Unmarshal(value, &h.robots.robotsNote) != nil || h.robots.Checked.IsZero() {
 		return
 	}
-	h.robots.rules = ParseRobots(h.robots.Text, h.c.set.token)
+	h.robots.rules = parseRobots(h.robots.Text, h.c.set.token)
 	h.obey(h.robots.rules)
 }
