@@ -35,7 +35,11 @@ func (d *archive) document() *websync.Document {
 		doc.ETag = d.ETag()
 		doc.Links = []websync.Link{selfLink(d.url), {Rel: "current", Href: p.URL(), Type: feedType}}
 	} else {
-		doc.ETag = d.ETag(p.Hubs...)
+		depends := p.Hubs
+		if p.History > 0 {
+			depends = append(slices.Clip(depends), p.History.String())
+		}
+		doc.ETag = d.ETag(depends...)
 		doc.Links = p.headLinks()
 	}
 	return doc

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/chain"
@@ -67,7 +68,7 @@ import (
 //
 // A Publisher knows an ETag without reading what the document lists. For that it keeps 8
 // bytes for each archive document of the newest generation. A document holds at most
-// twice ArchiveSize entries in memory while it is written.
+// twice ArchiveSize entries in memory while it is written, or those of History.
 //
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
@@ -105,6 +106,11 @@ type Publisher struct {
 	// ArchiveSize is how many numbers of the log an archive document covers. If zero or
 	// negative, it is 1,000.
 	ArchiveSize int
+
+	// History is the time before the last commit in which all that happened is in the
+	// subscription document, for readers that know no archive documents. If zero or
+	// negative, the document begins after the last archive document but one.
+	History time.Duration
 
 	// Complete publishes one document of all live resources, without history: for small
 	// sets.
@@ -254,7 +260,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	case p.Complete:
 		d.Document, err = p.whole(ctx)
 	default:
-		d.Document, err = p.log.Open(ctx)
+		d.Document, err = p.log.Open(ctx, p.History)
 	}
 	if err != nil {
 		return nil, err

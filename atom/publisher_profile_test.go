@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -128,4 +129,22 @@ func TestPublisherReportsACommonID(t *testing.T) {
 		pubRender(t, p, "/feed.atom")
 		assert.Equal(t, want, reported)
 	}
+}
+
+func TestPublisherHistory(t *testing.T) {
+	s := newPubStore(t) // a commit is a second after the one before
+	s.put("x", pubNumbered(1, 11)...)
+	p := newPublisher(s, 2)
+	short, _ := pubRender(t, p, "/feed.atom")
+	archives := pubPaths(t, p)
+	p = newPublisher(s, 2)
+	p.History = 5 * time.Second
+	doc, body := pubRender(t, p, "/feed.atom")
+	feed, items := pubRead(t, p.URL(), body)
+	assert.Equal(t, []string{"/11", "/10", "/9", "/8", "/7", "/6", "/5"}, pubList(items))
+	previous, _ := feed.Link("prev-archive")
+	assert.Equal(t, pubSite+archives[1], previous.Href)
+	assert.Equal(t, archives, pubPaths(t, p), "archive documents stay the same")
+	assert.NotEqual(t, short.ETag, doc.ETag)
+	requireChain(t, p)
 }

@@ -81,13 +81,25 @@ func (c *Chain) Whole(ctx context.Context) (Document, websync.Head, error) {
 }
 
 // Open returns the open document. It begins after the last closed document but one, so
-// that it never begins afresh.
-func (c *Chain) Open(ctx context.Context) (Document, error) {
+// that it never begins afresh, or after an earlier one, so that it has all that happened
+// in the time history before the last commit.
+func (c *Chain) Open(ctx context.Context, history time.Duration) (Document, error) {
 	d, head, err := c.Whole(ctx)
-	if closed := head.Last / c.Size; closed > 1 {
-		d.After = (closed - 1) * c.Size
+	if err != nil || head.Last < 2*c.Size {
+		return d, err
 	}
-	return d, err
+	n := uint64(head.Last/c.Size) - 1
+	for ; n > 0 && history > 0; n-- {
+		before, err := c.At(ctx, head.Generation, n)
+		if err != nil {
+			return d, c.Site.CatalogError(err)
+		}
+		if before.Time.Before(head.LastTime.Add(-history)) {
+			break
+		}
+	}
+	d.After = websync.Seq(n) * c.Size
+	return d, nil
 }
 
 // A name is what the path of a closed document states.

@@ -43,7 +43,7 @@ func TestChain(t *testing.T) {
 	ctx := t.Context()
 	log := new(websync.Log)
 	c := newChain(log, "1")
-	open, err := c.Open(ctx)
+	open, err := c.Open(ctx, 0)
 	require.NoError(t, err)
 	assert.Empty(t, write(t, open))
 
@@ -69,7 +69,7 @@ func TestChain(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{"", paths[0]}[i], previous)
 	}
-	open, err = c.Open(ctx)
+	open, err = c.Open(ctx, 0)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"d", "c", "-b"}, write(t, open), "after the last closed document but one")
 	previous, err := open.Previous(ctx)
@@ -103,7 +103,7 @@ func TestReported(t *testing.T) {
 		require.NoError(t, err)
 		return d
 	}
-	_, err := c.Open(t.Context())
+	_, err := c.Open(t.Context(), 0)
 	require.NoError(t, err)
 	for _, n := range []uint64{2, 1, 3} { // in either order, each beside the range before
 		d := at(n)
@@ -120,4 +120,20 @@ func TestReported(t *testing.T) {
 	require.NoError(t, whole.CheckUnchanged(t.Context()))
 	log.Append(change("x"))
 	assert.ErrorIs(t, whole.CheckUnchanged(t.Context()), websync.ErrConflict)
+}
+
+func TestHistory(t *testing.T) {
+	log := new(websync.Log)
+	c := newChain(log, "1")
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for day := range 14 { // documents end on days 2, 5, 8 and 11
+		item := change(fmt.Sprint(day))
+		item.Time = start.AddDate(0, 0, day)
+		log.Append(item)
+	}
+	for days, want := range map[int]websync.Seq{0: 9, 4: 9, 5: 6, 7: 6, 8: 3, 10: 3, 11: 0, 1000: 0} {
+		d, err := c.Open(t.Context(), time.Duration(days)*24*time.Hour)
+		require.NoError(t, err)
+		assert.Equal(t, want, d.After, "%d days", days)
+	}
 }
