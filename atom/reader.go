@@ -125,19 +125,7 @@ func (r *Reader) Feed() *Feed {
 
 // All returns an iterator over the remaining items. It stops after the first error and
 // can be ranged over once.
-func (r *Reader) All() iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
-		for {
-			item, err := r.Next()
-			if err == io.EOF {
-				return
-			}
-			if !yield(item, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+func (r *Reader) All() iter.Seq2[Item, error] { return document.All(r.Next) }
 
 // Next returns the next item, or io.EOF at the end of the document. Errors stick.
 func (r *Reader) Next() (Item, error) {

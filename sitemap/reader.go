@@ -142,19 +142,7 @@ func (r *Reader) Elements() []websync.Element { return r.elements }
 
 // All returns an iterator over the remaining entries. It stops after the first error and
 // can be ranged over once.
-func (r *Reader) All() iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for {
-			e, err := r.Next()
-			if err == io.EOF {
-				return
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+func (r *Reader) All() iter.Seq2[Entry, error] { return document.All(r.Next) }
 
 // Next returns the next entry, or io.EOF at the end of the document. Errors stick.
 func (r *Reader) Next() (Entry, error) {

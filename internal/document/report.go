@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"iter"
 
 	"github.com/websync-go/websync"
 )
@@ -72,11 +73,12 @@ func (s *Source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Blame returns the error that ended reading, and the rule that the document breaks: one
-// of those that are passed. Ok is false if the document is not to blame.
+// Blame returns the ParseError that ended reading, and the rule that the document breaks:
+// one of those that are passed. Ok is false if the document is not to blame. Without a
+// ParseError, parse is nil.
 func (s *Source) Blame(err error, truncated, unreadable, malformed websync.Rule) (parse *websync.ParseError, rule websync.Rule, ok bool) {
-	if s.err != nil || !errors.As(err, &parse) {
-		return nil, rule, false
+	if !errors.As(err, &parse) || s.err != nil {
+		return parse, rule, false
 	}
 	var corrupt flate.CorruptInputError
 	switch {
@@ -87,4 +89,16 @@ func (s *Source) Blame(err error, truncated, unreadable, malformed websync.Rule)
 		return parse, unreadable, true
 	}
 	return parse, malformed, true
+}
+
+// All returns an iterator over what next returns, up to io.EOF or the first error.
+func All[T any](next func() (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for {
+			v, err := next()
+			if err == io.EOF || !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
 }
