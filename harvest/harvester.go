@@ -12,62 +12,64 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Harvester brings a Store in step with Sources. Its fields are not changed while it is
-// in use; its methods may be called at the same time for different sources.
+// A Harvester brings a Store in step with Sources. Its fields must not change while it is
+// in use. Its methods may be called at the same time for different sources.
 type Harvester struct {
 	// Store is required.
 	Store Store
-	// Fetcher gets documents and bodies. Nil: only Sources that need none can be
+	// Fetcher gets documents and bodies. If nil, only Sources that need none can be
 	// harvested.
 	Fetcher Fetcher
 
-	// Concurrency is how many resources are got at once. 0 and negative: 8. The Fetcher's
-	// politeness holds besides.
+	// Concurrency is how many resources are got at once, as far as the Fetcher's politeness
+	// allows. If zero or negative, it is 8.
 	Concurrency int
-	// Bodies says what becomes of the bytes. The zero value keeps them.
+	// Bodies is what the run does with the bytes. If zero, it keeps them.
 	Bodies BodyMode
-	// Full makes a pass from the beginning, in spite of the checkpoint.
+	// Full ignores the checkpoint: the source is listed from the beginning.
 	Full bool
 	// Recheck asks conditionally for every body that seems unchanged, for publishers that
-	// change without stating it. The pass begins at the beginning, as with Full.
+	// do not state their changes. The source is listed from the beginning, as with Full.
 	Recheck bool
 
-	// MaxDelete is the share of a source's records that one snapshot may delete, and ten
-	// complete snapshots in a row in sum, less what was added meanwhile. If there are
-	// more to delete, all are withheld. 0: 0.5 of more than ten, and of ten or fewer any
-	// number, but not all; negative: no limit.
+	// MaxDelete limits the share of a source's records that one snapshot may delete, and
+	// that ten complete snapshots in a row may delete in sum, less what was added meanwhile.
+	// If a snapshot would delete more, all its deletions are withheld. If zero, it is 0.5
+	// of more than ten records, and of ten or fewer any number but not all; if negative,
+	// there is no limit.
 	MaxDelete float64
-	// MaxDeletes is how many records one run may delete, whatever their share. Of the
-	// deletions that a log states the first MaxDeletes are carried out and the others
-	// withheld; what a snapshot does not list is withheld as a whole. 0 or negative: no
+	// MaxDeletes limits how many records one run may delete, whatever their share. Of the
+	// deletions that a log states, the first MaxDeletes are carried out and the others
+	// withheld; of those of a snapshot, all are withheld. If zero or negative, there is no
 	// limit.
 	MaxDeletes int
 	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries
 	// could not be read.
 	AcceptSkipped bool
 
-	// Attempts is how often a resource is tried, in as many runs, before its task is
-	// parked, until its source states something else of it. 0: 8; negative: without end.
-	// The second attempt is made by the next run, the others after about 1, 4, 16 …
-	// minutes, up to a day, however often the source lists the resource meanwhile.
+	// Attempts limits how often a resource is tried, in as many runs, before its task is
+	// parked until its source states something else. If zero, it is 8; if negative, there
+	// is no limit. The next run makes the second attempt; the others follow after about 1,
+	// 4, 16 … minutes, up to a day, however often the source lists the resource meanwhile.
 	// Recheck tries all at once.
 	Attempts int
-	// DeleteGone deletes records whose server says for good that there is nothing
-	// (websync.ErrGone), though the source lists them. MaxDelete does not hold for these,
-	// MaxDeletes does. If false, what was obtained before stays. Those that were counted
-	// as gone before it was set are deleted once Recheck has asked for them again.
+	// DeleteGone deletes records that their server has removed (see OutcomeGone) although
+	// the source lists them. MaxDelete does not limit this, MaxDeletes does. If false, the
+	// records stay. Records that were gone before it was set are deleted after Recheck has
+	// asked for them again.
 	DeleteGone bool
-	// Window is how many events are on their way at once. 0 and negative: 1024.
+	// Window limits how many events are on their way at once. If zero or negative, it is
+	// 1024.
 	Window int
-	// Budget cuts getting short; listing goes on.
+	// Budget limits getting; listing continues when it is spent.
 	Budget Budget
 	// TTL is how long a claim stands after this process has died, unless the Store knows
-	// better. 0 and negative: one minute.
+	// that it has. If zero or negative, it is one minute.
 	TTL time.Duration
 
 	// Hooks may be nil.
 	Hooks *Hooks
-	// Log may be nil: silent.
+	// Log may be nil; then nothing is logged.
 	Log *slog.Logger
 
 	// patience is how long, in all, listing waits for getting; then what cannot be got at
@@ -76,7 +78,7 @@ type Harvester struct {
 	patience time.Duration
 }
 
-// A BodyMode says what becomes of the bytes of bodies.
+// A BodyMode is what a run does with the bytes of bodies.
 type BodyMode uint8
 
 const (
@@ -88,8 +90,8 @@ const (
 	SkipBodies
 )
 
-// A Budget limits what a run spends on bodies. 0 means no limit. What is left is stored
-// as tasks.
+// A Budget limits what a run spends on bodies. In each field zero means no limit. What is
+// left when it is spent is stored as tasks.
 type Budget struct {
 	Time     time.Duration
 	Requests int64

@@ -10,7 +10,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Report says what a run did. Its JSON form is stable: names are added, never changed.
+// A Report is the result of a run. Its JSON form is stable: names are added, never changed.
 type Report struct {
 	Source  string    `json:"source"`
 	Started time.Time `json:"started"`
@@ -19,18 +19,18 @@ type Report struct {
 	// Complete: the source was listed to its end and every document of it was read. A run
 	// of Work lists nothing and is complete.
 	Complete bool `json:"complete"`
-	// Snapshots counts the listings of everything there is that the source gave.
+	// Snapshots counts the listings of everything there is.
 	Snapshots int `json:"snapshots"`
-	// Events counts puts and deletions that the source told.
+	// Events counts the puts and deletions that the source yielded.
 	Events int64 `json:"events"`
-	// Skipped counts the entries that could not be read, or may be hidden in what was
-	// read over. AcceptSkipped is that of the Harvester: the run may be in step all the
-	// same.
+	// Skipped counts the entries that could not be read, or may be hidden in a part that
+	// could not. AcceptSkipped is that of the Harvester: if set, the run may be in step
+	// nevertheless.
 	Skipped       int  `json:"skipped"`
 	AcceptSkipped bool `json:"accept_skipped"`
 
-	// What became of the events, and of the tasks that were carried out. What was
-	// deferred and done in the same run counts for what was done.
+	// These count the outcomes of events, and of tasks that were carried out. An event
+	// that was deferred and carried out in the same run counts once, as the latter.
 	Created   int64 `json:"created"`
 	Updated   int64 `json:"updated"`
 	Deleted   int64 `json:"deleted"`
@@ -39,19 +39,19 @@ type Report struct {
 	History   int64 `json:"history"`
 	Deferred  int64 `json:"deferred"`
 	Failed    int64 `json:"failed"` // parked ones included
-	Gone      int64 `json:"gone"`   // by their server, which is not asked again
+	Gone      int64 `json:"gone"`   // removed by their server, which is not asked again
 	Withheld  int64 `json:"withheld"`
 
-	// Left counts what is left to do after the run.
+	// Left counts the tasks after the run.
 	Left TaskCounts `json:"left"`
 
-	// Requests by status, of lists and bodies; 0 stands for no answer. Fetched counts
-	// bodies that were received, Bytes their bytes.
+	// Requests counts requests for lists and bodies by status; 0 stands for no answer.
+	// Fetched counts the bodies that were received, Bytes their bytes.
 	Requests map[int]int64 `json:"requests"`
 	Fetched  int64         `json:"fetched"`
 	Bytes    int64         `json:"bytes"`
 
-	// BudgetSpent: a limit of the Budget cut getting short.
+	// BudgetSpent: the run stopped getting bodies at a limit of the Budget.
 	BudgetSpent bool `json:"budget_spent"`
 	// Findings counts departures of documents from their specifications.
 	Findings int64 `json:"findings"`
@@ -59,7 +59,7 @@ type Report struct {
 	// resources, up to 20 of each.
 	Problems []Failure `json:"problems"`
 	Failures []Failure `json:"failures"`
-	// Guard says why this run withheld deletions; nil if it didn't.
+	// Guard is the reason why this run withheld deletions; nil if it withheld none.
 	Guard *GuardError `json:"guard,omitempty"`
 
 	// LogAhead is the time of the last entry of the Store's log when the run began, if
@@ -84,13 +84,13 @@ type TaskCounts struct {
 	Next     time.Time `json:"next,omitzero"` // the earliest moment at which a waiting one is due
 }
 
-// A GuardError says why deletions are withheld.
+// A GuardError is the reason why deletions are withheld.
 type GuardError struct {
-	// Rule is "skipped" (entries of the listing could not be read), "options" (the source
-	// shows other things than before), "share" (Harvester.MaxDelete) or "number"
+	// Rule is "skipped" (entries of the listing could not be read), "options" (the options
+	// of the source have changed), "share" (Harvester.MaxDelete) or "number"
 	// (Harvester.MaxDeletes).
 	Rule string `json:"rule"`
-	// Message gives the numbers, and says what carries the deletions out.
+	// Message has the numbers, and what carries the deletions out.
 	Message string `json:"message"`
 }
 
@@ -267,8 +267,8 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 type Hooks struct {
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
-	// Outcome is called for every event once it is known what becomes of it. Err says why
-	// an attempt failed or a deletion is withheld.
+	// Outcome is called for every event when its outcome is known. Err is the reason if an
+	// attempt failed or a deletion is withheld.
 	Outcome func(source, id string, o Outcome, err error)
 	// Attempt is called after each request to the Fetcher, for lists and bodies alike.
 	Attempt func(AttemptInfo)
@@ -280,7 +280,7 @@ type Hooks struct {
 	Problem func(source string, err error)
 }
 
-// Progress tells how far a run is.
+// Progress is how far a run has come.
 type Progress struct {
 	Source  string
 	Started time.Time
@@ -300,7 +300,7 @@ func (p Progress) Rate(now time.Time) float64 {
 	return 0
 }
 
-// ETA returns how long the rest takes at this rate; 0: not known.
+// ETA returns how long the rest takes at the rate so far; 0 if that is not known.
 func (p Progress) ETA(now time.Time) time.Duration {
 	rate := p.Rate(now)
 	if p.Total <= p.Done || rate == 0 {
