@@ -16,7 +16,7 @@ import (
 const defaultDocuments = 100_000 // of a ChainValidator
 
 // A ChainValidator checks an archived feed (RFC 5005 §4): each of its documents, as
-// [Validate] does, and what they say together. It is given the subscription document and
+// [Validate] does, and whether they fit together. It is given the subscription document and
 // then, one after the other, the document that [ChainValidator.Next] names, or
 // [ChainValidator.Walk] does that.
 //
@@ -36,8 +36,8 @@ const defaultDocuments = 100_000 // of a ChainValidator
 //
 // Set the fields before the first call. A ChainValidator is not safe for concurrent use.
 type ChainValidator struct {
-	// Report receives every finding: of the documents, and of the chain with the URL of
-	// the document that is at fault.
+	// Report receives every finding: those of the documents, and those of the chain, with
+	// the URL of the document that is at fault.
 	Report func(websync.Finding)
 
 	// Now, Lenient, MaxBytes, Item and Feed are as in [ValidateOptions], for each document.
@@ -67,23 +67,23 @@ type ChainValidator struct {
 	next    string
 }
 
-// A ChainSummary is what the documents of an archived feed were found to be.
+// A ChainSummary sums up the documents of an archived feed.
 type ChainSummary struct {
 	Documents                    int // that could be read
 	Entries, Tombstones, Skipped int
 	Bytes                        int64
 	Errors, Warnings, Infos      int
 
-	// Whole says that the chain was read to its end: to a document that states none
-	// before it.
+	// Whole reports that the chain was read to its end: to a document without
+	// prev-archive.
 	Whole bool
 }
 
 // Summary returns what was found so far.
 func (c *ChainValidator) Summary() ChainSummary { return c.sum }
 
-// Next returns the URL of the document that comes next, which is the one before in time;
-// "" if there is none, or if what the last document says of it can't be followed.
+// Next returns the URL of the document that comes next, which is the one before in time.
+// It is empty if there is none, or if prev-archive of the last document can't be followed.
 func (c *ChainValidator) Next() string { return c.next }
 
 // ArchiveDigests returns the digests of the archive documents that were read, by URL: of
@@ -107,7 +107,7 @@ func (c *ChainValidator) Walk(url string, open func(url string) (io.ReadCloser, 
 	return c.Summary()
 }
 
-// Missing reports that a document of the chain can't be had.
+// Missing reports that a document of the chain can't be read.
 func (c *ChainValidator) Missing(url string, cause error) {
 	c.next, c.sum.Whole = "", false
 	c.report(ruleChainMissing, url, "", nil, cause.Error())
@@ -160,7 +160,7 @@ func (c *ChainValidator) item(check *checker, v *View) {
 	})
 }
 
-// appendDigest adds what an item says to a digest. Prefixes and white space between
+// appendDigest adds an item to a digest. Prefixes and white space between
 // elements make no difference, nor does its position.
 func appendDigest(h hash.Hash, v *View) {
 	item := v.Clone()
@@ -229,7 +229,7 @@ func (c *ChainValidator) follow(url string, sum Summary) {
 	}
 }
 
-// isAt tells whether a link points to a document.
+// isAt reports whether a link leads to a document.
 func isAt(link, url, self string) bool {
 	link, _, _ = strings.Cut(link, "#")
 	return link == url || link == self

@@ -5,10 +5,10 @@
 //
 // # Reading
 //
-// A [Reader] streams a feed, an entry or a tombstone document, compressed or not: what
-// the feed says of itself, then entries and tombstones one at a time, in their order. It
-// is liberal: each departure that reading meets is a [websync.Finding] for Reader.Report,
-// and an entry without an id costs none of its neighbours. Something that is not Atom, a
+// A [Reader] streams a feed, an entry or a tombstone document, compressed or not: its
+// metadata, then entries and tombstones one at a time, in their order. It is liberal:
+// each departure from the specifications is a [websync.Finding] for Reader.Report, and an
+// entry without an id costs none of its neighbours. Something that is not Atom, a
 // document that is cut short or damaged, and a feed without entries are three outcomes.
 // [Reader.NextView] reads without allocating.
 //
@@ -28,7 +28,8 @@
 // # Validating
 //
 // [Validate] reads one document and reports each departure from the specifications, a
-// [ChainValidator] all documents of an archived feed and what they say together.
+// [ChainValidator] all documents of an archived feed, and whether they fit together. A
+// profile of Atom adds its own questions to both.
 //
 // # Harvesting
 //

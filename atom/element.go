@@ -55,7 +55,7 @@ const (
 
 func (c children) has(child children) bool { return c&child != 0 }
 
-// A model is what Atom says of an element that holds others.
+// A model is what Atom demands of an element that holds others.
 type model struct {
 	children, required children
 	surplus, lacks     *Rule // one too many of an element; none of a required one
@@ -411,7 +411,7 @@ func (r *Reader) entry(s *scope) error {
 	if len(v.ID) == 0 && (err != nil || !s.seen.has(childID)) {
 		r.loss(ruleEntryChild, s.at, "entry", nil, "an entry must have an id: this one is skipped")
 	}
-	if v.Deleted && v.Updated.IsZero() && r.check == nil { // Validate says what is wrong with updated
+	if v.Deleted && v.Updated.IsZero() && r.check == nil { // Validate reports on updated itself
 		r.report(ruleTombstoneWhen, s.at, "entry", nil, "a deletion must have the time of it, in updated")
 	}
 	return err
@@ -614,7 +614,7 @@ func (r *Reader) extension(s *scope, name xmlscan.Name) error {
 	return r.capture(s, name)
 }
 
-// markDeleted makes the entry at hand a tombstone.
+// markDeleted makes the current entry a tombstone.
 func (r *Reader) markDeleted() {
 	r.reportChild(ruleForm, nil, "a deletion that is not written as at:deleted-entry (RFC 6721)")
 	r.view.Deleted = true

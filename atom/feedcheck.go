@@ -290,7 +290,7 @@ func (c *checker) compare(v *View, s *scope) {
 	}
 }
 
-// comparedWith returns what is to be said of two entries or tombstones of one id.
+// comparedWith returns the rule that two entries or tombstones of one id break.
 func comparedWith(a, b idSlot) *Rule {
 	switch {
 	case a.dead() && b.dead() && a.same(b):
@@ -341,7 +341,7 @@ func (s *hashSet) add(h uint64) bool {
 	return true
 }
 
-// An idTable knows at which times an id was met, and where. Two ids with one hash are met
+// An idTable holds the times of each id, and where it stands. Two ids share a hash
 // once in two million full tables.
 type idTable struct {
 	seed  maphash.Seed
@@ -349,7 +349,7 @@ type idTable struct {
 	n     int
 }
 
-// An idSlot is an entry or a tombstone that was met: 24 bytes.
+// An idSlot is an entry or a tombstone in 24 bytes.
 type idSlot struct {
 	hash  uint64 // 0: the slot is empty
 	sec   int64  // Unix time
@@ -368,12 +368,12 @@ const (
 func (s idSlot) dead() bool  { return s.nano&slotDead != 0 }
 func (s idSlot) timed() bool { return s.nano&slotTimed != 0 }
 
-// after tells whether s is younger than o, both of them with a time.
+// after reports whether s is newer than o. Both have a time.
 func (s idSlot) after(o idSlot) bool {
 	return s.sec > o.sec || s.sec == o.sec && s.nano&(slotTimed-1) > o.nano&(slotTimed-1)
 }
 
-// same tells whether s and o are of one kind and one time.
+// same reports whether s and o are of one kind and one time.
 func (s idSlot) same(o idSlot) bool { return s.sec == o.sec && s.nano == o.nano && s.timed() }
 
 // hash returns the hash of an id, or of anything else, which is never 0.
@@ -384,9 +384,9 @@ func (t *idTable) hash(b []byte) uint64 {
 	return max(1, maphash.Bytes(t.seed, b))
 }
 
-// add keeps an entry or tombstone and calls met for each of the same id that came before,
+// add keeps an entry or tombstone and calls found for each earlier one of the same id,
 // in no order.
-func (t *idTable) add(id []byte, at websync.Datetime, dead bool, where int, met func(now, before idSlot)) {
+func (t *idTable) add(id []byte, at websync.Datetime, dead bool, where int, found func(now, before idSlot)) {
 	if t.slots == nil {
 		t.slots = make([]idSlot, 1024)
 	}
@@ -402,7 +402,7 @@ func (t *idTable) add(id []byte, at websync.Datetime, dead bool, where int, met 
 	for ; t.slots[i].hash != 0; i = (i + 1) & mask {
 		if t.slots[i].hash == now.hash {
 			versions++
-			met(now, t.slots[i])
+			found(now, t.slots[i])
 		}
 	}
 	if versions == maxVersions || t.n == maxIDs {

@@ -17,11 +17,11 @@ import (
 // the document. An entry document and a deleted-entry document are read as well, perhaps
 // compressed with gzip. It holds one item at a time.
 //
-// It reads liberally: what departs from the specifications is reported and read over, and
-// a bad entry costs none of its neighbours. Only what is not Atom, is cut short, is not
-// well-formed XML or passes a limit ends reading, with a [*websync.ParseError] that wraps
-// [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where one of
-// them is the reason. A feed that is valid and has no entries is no error.
+// It reads liberally: it reports and reads over departures from the specifications, and a
+// bad entry costs none of its neighbours. Reading ends with a [*websync.ParseError] only
+// if the document is not Atom, is cut short, is not well-formed XML or passes a limit. The
+// error wraps [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where
+// one of them is the reason. A valid feed without entries is no error.
 //
 // Set the fields before the first call. A Reader is not safe for concurrent use.
 type Reader struct {
@@ -38,24 +38,24 @@ type Reader struct {
 	// *websync.ParseError.
 	Strict bool
 
-	// MaxEntries ends reading with websync.ErrLimit when there are more items, tombstones
-	// included. Zero and negative mean no limit.
+	// MaxEntries limits the items, tombstones included; more of them end reading with
+	// websync.ErrLimit. If zero or negative, there is no limit.
 	MaxEntries int
 
-	// MaxBytes ends reading with websync.ErrLimit when the document, decompressed, is
-	// longer. Zero means 1 GiB, negative no limit.
+	// MaxBytes limits the document, decompressed; more bytes end reading with
+	// websync.ErrLimit. If zero, it is 1 GiB; if negative, there is no limit.
 	MaxBytes int64
 
 	// MaxContent limits the bytes of inline content, as the document has them. If zero,
-	// it is 64 MiB; if negative, there is no limit but MaxBytes. MaxValue does so for any
-	// other value: a text, an attribute, an extension. If zero, it is 8 MiB; if negative,
-	// there is no limit. MaxDepth limits how deep elements stand one inside another. If
-	// zero, it is 256; if negative, there is no limit. An entry or tombstone that passes
-	// one of them is reported and skipped, and costs no other.
+	// it is 64 MiB; if negative, there is no limit but MaxBytes. MaxValue limits the bytes
+	// of any other value: a text, an attribute, an extension. If zero, it is 8 MiB; if
+	// negative, there is no limit. MaxDepth limits how deep elements are nested. If zero,
+	// it is 256; if negative, there is no limit. An entry or tombstone that passes one of
+	// them is reported and skipped.
 	MaxContent, MaxValue int
 	MaxDepth             int
 
-	// Now, if set, makes updated and when more than a day after it a finding.
+	// Now, if set, makes a finding of an updated or a when more than a day after it.
 	Now time.Time
 
 	check *checker // the further questions of Validate; nil: there are none
@@ -66,25 +66,25 @@ type Reader struct {
 	xml                *document.XML
 	scan               *xmlscan.Reader // of xml
 	kind               Kind
-	space              string // the namespace that is taken for Atom's
+	space              string // the namespace that stands for Atom's
 	watched            bool   // positions are of use: findings are reported
 	pending            bool   // the current Start is that of an item
 	feed               Feed
 	root               scope // of the feed
 	view               View
 	entries            int
-	cut                int  // what xml has cut in items that skipped counts
+	cut                int  // losses of scan in items that reports.Skipped counts already
 	unusable           bool // what is read can't be used: a limit is passed, a reference is not UTF-8
 	mixed              bool // the last text had elements in it
 	inContent          bool
-	ended              bool           // the root element is
-	before             xmlscan.Losses // the current tag
+	ended              bool           // the root element has ended
+	before             xmlscan.Losses // those before the current tag
 	order              childOrder
 	updated, published lastDate
 	at                 position          // where the current child element starts, if watched
-	strings            map[string]string // that are the same in many entries
+	strings            map[string]string // for intern
 	scratch            []byte
-	err                error // sticks
+	err                error // of the last call; it stays
 }
 
 // A position is where something starts in a document.
@@ -96,15 +96,15 @@ type inherited struct{ lang, base string }
 // NewReader returns a Reader of the document in r.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 
-// Kind says what the document is. It is known after the first call of Feed, Next or
-// NextView, also if that returned io.EOF.
+// Kind returns what the document is. It is known after the first call of Feed, Next or
+// NextView, even if that returned io.EOF.
 func (r *Reader) Kind() Kind { return r.kind }
 
 // Skipped returns how many items were left out so far, because they have no usable id or
-// ref, a link that is not UTF-8, or pass a limit; and how often others may be lost in
-// what was read over: an item inside of another or of an unknown element, a second id, a
-// CDATA section that runs on to the end of another. Items are read where that is
-// possible, and counted all the same: that all were found can't be known.
+// ref, have a link that is not UTF-8, or pass a limit; and how often others may be lost in
+// what was read over: an item inside another or inside an unknown element, a second id, a
+// CDATA section that runs on to the end of another. Such items are read where that is
+// possible, and counted nevertheless, because others may be hidden beside them.
 func (r *Reader) Skipped() int {
 	if r.scan == nil {
 		return r.reports.Skipped
@@ -114,9 +114,9 @@ func (r *Reader) Skipped() int {
 }
 
 // Feed returns the metadata of a feed document as far as it was read. Called before the
-// first Next, it reads what stands before the first item; an error is then returned by
-// Next. What stands after items, which Atom allows, is there when Next has returned
-// io.EOF. Of other documents the Feed is empty. The Reader fills it on, so it must not be
+// first Next, it reads the metadata before the first item; Next returns an error from that.
+// Metadata after items, which Atom allows, is there when Next has returned io.EOF. For
+// other documents the Feed is empty. The Reader goes on to fill it, so it must not be
 // changed before the end.
 func (r *Reader) Feed() *Feed {
 	r.begin()
@@ -212,8 +212,8 @@ func (r *Reader) open() (err error) {
 	return r.reports.Fatal
 }
 
-// kindOf returns what a document with this root element is; 0: none of Atom's. A namespace
-// that can only be meant as Atom's is taken for it, and so is none.
+// kindOf returns what a document with this root element is; 0 if it is not Atom. No
+// namespace, and one that can only be meant as Atom's, stand for Atom's.
 func kindOf(name xmlscan.Name) Kind {
 	switch {
 	case name == xmlscan.Name{Space: TombstoneNamespace, Local: "deleted-entry"}:
@@ -249,7 +249,7 @@ func (r *Reader) advance() error {
 		case err == nil && r.isFeedChild():
 			err = r.metadata()
 		case err == nil:
-			err = r.scan.Skip() // the rest of what had an item inside
+			err = r.scan.Skip() // the rest of an element that had an item inside
 		}
 		if r.pending = err == xmlscan.ErrStopped; err != nil && !r.pending {
 			return r.xml.Fail(err)
@@ -272,8 +272,8 @@ func (r *Reader) metadata() error {
 	return err
 }
 
-// stops reports whether an element with this name, in which nobody expects an entry, is
-// one. A tombstone there deletes nothing.
+// stops reports whether an element inside another, with this name, is an entry. A
+// tombstone there deletes nothing.
 func (r *Reader) stops(name xmlscan.Name) bool {
 	if isTombstone(name) {
 		r.doubt(ruleNesting, r.at, name.Local, nil, "a tombstone inside another element is not read: it must be a child of the feed")
@@ -287,7 +287,7 @@ func isTombstone(name xmlscan.Name) bool {
 	return name.Local == "deleted-entry" && name.Space == TombstoneNamespace
 }
 
-// own reports whether a namespace is Atom's, as far as this document is concerned.
+// own reports whether a namespace stands for Atom's in this document.
 func (r *Reader) own(space string) bool { return space == r.space || space == Namespace }
 
 // nextItem reads the next item that can be used into r.view.
@@ -388,7 +388,7 @@ func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
 // of a feed do.
 func (r *Reader) isFeedChild() bool { return r.scan.Depth() == 2 && r.kind == FeedDocument }
 
-// next is Next of r.scan, but stops where nobody expects an entry.
+// next is Next of r.scan, but stops at an entry.
 func (r *Reader) next() (xmlscan.Kind, error) {
 	kind, err := r.scan.Next()
 	if kind == xmlscan.Start && r.scan.Stop(r.scan.Name()) {

@@ -264,16 +264,16 @@ func dropSpace(b []byte) []byte {
 	return kept
 }
 
-// An htmlChecker looks at HTML in a text, as it could stand in a div. It is no parser: it
-// finds tags that do not fit together.
+// An htmlChecker checks HTML in a text, which must be valid inside a div. It is no
+// parser: it finds tags that do not match.
 type htmlChecker struct{ open []htmlTag }
 
-// An htmlTag is the name of an open element, as the place of it in the text.
+// An htmlTag is the name of an open element, as positions in the text.
 type htmlTag struct{ start, end int }
 
 const maxHTMLDepth = 512
 
-// fault says what the first departure is; "" if there is none.
+// fault returns the first departure; "" if there is none.
 func (c *htmlChecker) fault(text []byte) string {
 	c.open = c.open[:0]
 	for i := 0; ; {
@@ -353,7 +353,7 @@ func (c *htmlChecker) start(text []byte, i int) (end int, fault string) {
 	return end, ""
 }
 
-// isUnquotedSlash tells whether the slash at a tag's end belongs to a value without
+// isUnquotedSlash reports whether the slash at a tag's end belongs to a value without
 // quotes: <a href=/x/>.
 func isUnquotedSlash(tag []byte) bool {
 	last := bytes.LastIndexAny(tag, " \t\r\n")
@@ -405,7 +405,7 @@ func (c *htmlChecker) atEnd(text []byte) string {
 	return ""
 }
 
-// inForeign tells whether the place is inside of SVG or MathML, or begins it.
+// inForeign reports whether an element of SVG or MathML is open.
 func (c *htmlChecker) inForeign(text []byte) bool {
 	for _, t := range c.open {
 		if name := text[t.start:t.end]; syntax.EqualFold(name, "svg") || syntax.EqualFold(name, "math") {
@@ -415,7 +415,7 @@ func (c *htmlChecker) inForeign(text []byte) bool {
 	return false
 }
 
-// isOneOf tells whether a name, in any case, is one of some.
+// isOneOf reports whether a name, in any case, is one of names.
 func isOneOf(name []byte, names ...string) bool {
 	for _, n := range names {
 		if syntax.EqualFold(name, n) {
@@ -425,7 +425,7 @@ func isOneOf(name []byte, names ...string) bool {
 	return false
 }
 
-// isOutsideDiv tells whether an element can't stand in a div.
+// isOutsideDiv reports whether an element can't stand in a div.
 func isOutsideDiv(name []byte) bool {
 	return isOneOf(name, "html", "head", "body", "title", "base", "frame", "frameset", "noframes")
 }

@@ -8,15 +8,15 @@ const (
 	HistoryNamespace   = "http://purl.org/syndication/history/1.0"     // RFC 5005
 	TombstoneNamespace = "http://purl.org/atompub/tombstones/1.0"      // RFC 6721
 	LinkExtNamespace   = "http://purl.org/atompub/link-extensions/1.0" // link extensions: le:md5
-	GDataNamespace     = "http://schemas.google.com/g/2005"            // gd:deleted, met in the wild
-	FeedSyncNamespace  = "http://feedsync.org/2007/feedsync"           // sx:sync deleted, met in the wild
+	GDataNamespace     = "http://schemas.google.com/g/2005"            // gd:deleted, as some feeds have it
+	FeedSyncNamespace  = "http://feedsync.org/2007/feedsync"           // sx:sync deleted, as some feeds have it
 	xhtmlNamespace     = "http://www.w3.org/1999/xhtml"                // of the div of an xhtml text
 	xmlNamespace       = "http://www.w3.org/XML/1998/namespace"        // xml:base, xml:lang
 )
 
 const feedType = "application/atom+xml"
 
-// A Kind says what a document is.
+// A Kind is what a document is.
 type Kind uint8
 
 const (
@@ -61,18 +61,19 @@ type Feed struct {
 	// absolute, and Rel is "alternate" where none is stated.
 	Links []websync.Link
 
-	// Complete says that the feed's entries are all there are (fh:complete, RFC 5005 §2).
+	// Complete reports that the feed lists all entries that exist (fh:complete, RFC 5005
+	// §2).
 	Complete bool
 
-	// Archive says that the document is an archive document, which never changes again
+	// Archive reports that the document is an archive document, which never changes again
 	// (fh:archive, RFC 5005 §4).
 	Archive bool
 
 	// Elements are the elements of other namespaces, in their order.
 	Elements []websync.Element
 
-	// Skipped, of a feed that a [Parser] has made, is the number of items that it had to
-	// leave out. Readers do not set it, and Writers ignore it.
+	// Skipped is how many items a [Parser] left out. Readers do not set it, and Writers
+	// ignore it.
 	Skipped int `json:"-"`
 
 	Lang string // BCP 47, as xml:lang of the feed states it
@@ -120,7 +121,7 @@ type Entry struct {
 	Lang string // BCP 47: xml:lang of the entry, or of the feed around it; "und" if the entry takes that back with an empty one
 	Base string // what relative references in the entry were, and in its texts are, resolved against
 
-	// Line and Column say where the entry starts, from 1; the column counts bytes of
+	// Line and Column are where the entry starts, from 1; the column counts bytes of
 	// UTF-8. Writers ignore them.
 	Line, Column int
 }
@@ -170,7 +171,7 @@ type Text struct {
 	// the white space around it.
 	Value string
 
-	Lang string // BCP 47, where the element itself states it; "und" where it takes back the one around it
+	Lang string // BCP 47, where the element itself states it; "und" where an empty xml:lang takes back the one around it
 	Base string // where the element itself states xml:base, resolved
 }
 
@@ -200,7 +201,7 @@ type Content struct {
 // IsZero reports whether there is no content. Empty content that is stated has a Type.
 func (c *Content) IsZero() bool { return c.Type == "" && c.Href == "" && c.Value == "" }
 
-// A Tombstone says that an entry is gone (RFC 6721).
+// A Tombstone is the deletion of an entry (RFC 6721).
 type Tombstone struct {
 	// Ref is the id of the entry: trimmed, otherwise byte for byte.
 	Ref string
@@ -220,7 +221,7 @@ type Tombstone struct {
 	Lang string // BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if the tombstone takes that back
 	Base string
 
-	// Line and Column say where the tombstone starts, from 1; the column counts bytes of
+	// Line and Column are where the tombstone starts, from 1; the column counts bytes of
 	// UTF-8. Writers ignore them.
 	Line, Column int
 }

@@ -50,10 +50,10 @@ type ValidateOptions struct {
 // empty, it is that of the item or feed.
 type ReportFunc func(rule Rule, element, value, message string)
 
-// A Summary is what a document was found to be.
+// A Summary sums up a document.
 type Summary struct {
 	Kind       Kind
-	Entries    int   // that a Reader gets
+	Entries    int   // that a Reader returns
 	Tombstones int   // likewise
 	Skipped    int   // as Reader.Skipped
 	Bytes      int64 // uncompressed, as far as it was read
@@ -79,18 +79,19 @@ type Summary struct {
 // departure from RFC 4287, RFC 5005, RFC 6721 and the drafts of the link extensions: see
 // [Rules].
 //
-// The error is that of the Reader: the document is none of Atom's, is cut short, damaged
-// or too long. Then there is a finding for it, too, unless src itself has failed. It is
-// nil for a document that was read to its end, whatever the findings.
+// The error is that of the Reader: the document is not Atom, is cut short, damaged or too
+// long. There is a finding for it, too, unless src itself has failed. The error is nil for
+// a document that was read to its end, whatever the findings.
 //
 // It needs memory for one item, as a Reader does, and 32 to 96 bytes for each entry and
-// tombstone, to find ids that are there twice; only among the first four million of them
-// is each compared, and of the alternate links of an element among the first 65,536.
+// tombstone, to find duplicate ids. It compares each with the first four million of them,
+// and each alternate link of an element with the first 65,536.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	return newChecker(src, o).run()
 }
 
-// A checker asks what Validate asks beside a Reader, which calls it where it reads.
+// A checker asks the questions of Validate that a Reader does not ask. The Reader calls
+// it while it reads.
 type checker struct {
 	r   *Reader
 	o   ValidateOptions

@@ -35,7 +35,7 @@ type View struct {
 
 	lang, base string
 
-	buf     []byte // holds the bytes of all views; an older one lives on where it had to grow
+	buf     []byte // holds the bytes of all views; after it grew, older views use the old one
 	digests []digestView
 	attrs   []attrView
 }
