@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -29,10 +27,8 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, client: fetch.New(nil), now: time.Now()}
-	os.Exit(p.run(ctx, os.Args[1:]))
+	cli.Main(p.run)
 }
 
 // A program is one run of the command.

@@ -122,7 +122,7 @@ func TestExitCodes(t *testing.T) {
 		"no file":               {code: 2, stderr: "check: no file to check\n" + usageText},
 		"no such flag":          {args: []string{"-x", "good.xml"}, code: 2, stderr: usageText},
 		"no such spec":          {args: []string{"-spec", "html", "good.xml"}, code: 2, stderr: `-spec "html": not one of auto, sitemap, atom`},
-		"a spec yet to come":    {args: []string{"-spec", "eli", "atom.xml"}, code: 2, stderr: "check: this version can't check -spec eli yet"},
+		"a spec yet to come":    {args: []string{"-spec", "eli", "atom.xml"}, code: 2, stderr: "check: this version does not have -spec eli yet"},
 		"standard input, twice": {args: []string{"-", "-"}, code: 2, stderr: "standard input can be checked once only"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/websync-go/websync/examples/internal/cli"
@@ -39,7 +38,7 @@ type options struct {
 	names   []string
 }
 
-var specs = []string{"auto", "sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}
+var specs = append([]string{"auto", "sitemap", "atom"}, cli.Planned...)
 
 func parseOptions(args []string) (options, error) {
 	var o options
@@ -50,10 +49,7 @@ func parseOptions(args []string) (options, error) {
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	if slices.Contains([]string{"resourcesync", "eli", "atompmh", "rinfo"}, o.spec) {
-		return o, fmt.Errorf("this version can't check -spec %s yet; -h names what it can", o.spec)
-	}
-	return o, nil
+	return o, cli.Available("spec", o.spec)
 }
 
 // check reports the first value that means nothing, and keeps the names.

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
@@ -28,10 +26,8 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	p := &program{stdout: os.Stdout, stderr: os.Stderr, live: isTerminal(os.Stderr)}
-	os.Exit(p.run(ctx, os.Args[1:]))
+	cli.Main(p.run)
 }
 
 // A program is one run of the command.

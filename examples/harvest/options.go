@@ -92,22 +92,13 @@ func parseOptions(args []string) (options, error) {
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	later := []string{"resourcesync", "eli", "atompmh", "rinfo"}
-	for _, missing := range []struct {
-		name string
-		set  bool
-	}{
-		{"-protocol " + o.protocol, slices.Contains(later, o.protocol)},
-		{"-store postgres", strings.HasPrefix(o.storeFlag, "postgres:")},
-	} {
-		if missing.set {
-			return o, fmt.Errorf("this version does not have %s yet; -h names what it has", missing.name)
-		}
+	if strings.HasPrefix(o.storeFlag, "postgres:") {
+		return o, errors.New("this version does not have -store postgres yet; -h names what it has")
 	}
-	return o, nil
+	return o, cli.Available("protocol", o.protocol)
 }
 
-var protocols = []string{"auto", "sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo", "dir"}
+var protocols = slices.Concat([]string{"auto", "sitemap", "atom"}, cli.Planned, []string{"dir"})
 
 // check reports the first value that means nothing, and keeps the URLs.
 func (o *options) check(urls []string) error {

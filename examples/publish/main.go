@@ -13,10 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -37,10 +35,8 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	p := &program{stdout: os.Stdout, stderr: os.Stderr}
-	os.Exit(p.run(ctx, os.Args[1:]))
+	cli.Main(p.run)
 }
 
 // A program is one run of the command.

@@ -49,7 +49,7 @@ type options struct {
 	own      []string
 }
 
-var protocols = []string{"sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}
+var protocols = append([]string{"sitemap", "atom"}, cli.Planned...)
 
 const defaultAddr = "localhost:8080"
 
@@ -70,13 +70,10 @@ func parseOptions(args []string) (options, error) {
 	if err := l.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	if o.protocol != "sitemap" && o.protocol != "atom" {
-		return o, fmt.Errorf("this version does not have -protocol %s yet", o.protocol)
-	}
 	if strings.HasPrefix(o.store, "postgres:") {
-		return o, errors.New("this version does not have -store postgres yet")
+		return o, errors.New("this version does not have -store postgres yet; -h names what it has")
 	}
-	return o, nil
+	return o, cli.Available("protocol", o.protocol)
 }
 
 // check reports the first value that means nothing.
