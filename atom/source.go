@@ -76,7 +76,7 @@ type Source struct {
 	// URL is that of the subscription document. It is required.
 	URL string
 
-	// Name is the Source's key in a Store. The default is URL.
+	// Name is the Source's key in a Store. If empty, it is URL.
 	Name string
 
 	// FeedID, if set, is the atom:id that the feed must have. If it is not set, the first
@@ -150,25 +150,13 @@ type Source struct {
 	MaxDepth             int
 }
 
-var (
-	_ harvest.Source = (*Source)(nil)
-)
+var _ harvest.Source = (*Source)(nil)
 
 // Key returns Name, or URL if there is none.
-func (s *Source) Key() string {
-	if s.Name != "" {
-		return s.Name
-	}
-	return s.URL
-}
+func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 
 // Check reports what is wrong with the settings.
-func (s *Source) Check() error {
-	if s.URL == "" {
-		return errors.New("atom: Source.URL is empty")
-	}
-	return nil
-}
+func (s *Source) Check() error { return docfetch.CheckURL("atom", s.URL) }
 
 // Root returns URL.
 func (s *Source) Root() string { return s.URL }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -25,10 +24,10 @@ import (
 // changefreq, priority and the extension elements as Elements.
 //
 // A run yields one snapshot. Documents are fetched ahead and checked to their end, and
-// shown in the order in which they are listed; each is read once. One that can't be read
-// is a Problem, yields nothing, and the others go on. If that is the root, the run ends
-// with its error. One that redirects to another document of the set is a Problem, too:
-// what it would list is not known.
+// their entries are yielded in the order in which the documents are listed; each is read
+// once. One that can't be read is a Problem, yields nothing, and the others go on. If
+// that is the root, the run ends with its error. One that redirects to another document
+// of the set is a Problem, too: what it would list is not known.
 //
 // Entries that can't be used or may be lost in what is damaged, see [Reader.Skipped],
 // count as skipped, and so does a text, or a robots.txt file, that may have been cut
@@ -49,62 +48,46 @@ type Source struct {
 	// its path. It is required.
 	URL string
 
-	// Name is the Source's key in a Store. The default is URL.
+	// Name is the Source's key in a Store. If empty, it is URL.
 	Name string
 
 	// Complete says that the sitemap lists everything there is: what it no longer lists
-	// is gone.
+	// is deleted.
 	Complete bool
 
 	// SameHost skips entries, and sitemaps of an index, on another host than the sitemap
 	// that lists them, as the protocol demands, and counts them as skipped. By default
-	// they are shown, with one finding for each document.
+	// they are yielded, with one finding for each document.
 	SameHost bool
 
-	// Include, if set, chooses the entries to show by their loc. The others don't count
+	// Include, if set, chooses the entries to yield by their loc. The others don't count
 	// as skipped.
 	Include func(loc string) bool
 
 	// IncludeKey names the choice that Include makes. When it changes everything is read
-	// anew, and what is no longer shown is not taken for deleted without a word.
+	// anew, and what is no longer yielded is not deleted without approval.
 	IncludeKey string
 
-	// Parallel is how many documents are fetched ahead. 0 and negative: 4.
+	// Parallel is how many documents are fetched ahead. If zero or negative, it is 4.
 	Parallel int
 
-	// MaxDepth limits how many indexes may stand one inside another; the protocol allows
-	// one. 0: 3; negative: no limit.
+	// MaxDepth limits how many indexes may be one inside another; the protocol allows
+	// one. If zero, it is 3; if negative, there is no limit.
 	MaxDepth int
 
-	// MaxDocuments limits the documents of one run. 0: 50,000; negative: no limit.
+	// MaxDocuments limits the documents of one run. If zero, it is 50,000; if negative,
+	// there is no limit.
 	MaxDocuments int
 
-	// MaxBytes limits each document, decompressed. 0: 1 GiB; negative: no limit.
+	// MaxBytes limits each document, decompressed. If zero, it is 1 GiB; if negative,
+	// there is no limit.
 	MaxBytes int64
 }
 
-var (
-	_ harvest.Source = (*Source)(nil)
-)
+var _ harvest.Source = (*Source)(nil)
 
 // Key returns Name, or URL if there is none.
-func (s *Source) Key() string {
-	if s.Name != "" {
-		return s.Name
-	}
-	return s.URL
-}
-
-// Check reports what is wrong with the settings.
-func (s *Source) Check() error {
-	if s.URL == "" {
-		return errors.New("sitemap: Source.URL is empty")
-	}
-	return nil
-}
-
-// Root returns URL.
-func (s *Source) Root() string { return s.URL }
+func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
@@ -165,6 +148,12 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Entry, error] {
 	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
 }
+
+// Check reports what is wrong with the settings.
+func (s *Source) Check() error { return docfetch.CheckURL("sitemap", s.URL) }
+
+// Root returns URL.
+func (s *Source) Root() string { return s.URL }
 
 // options is a fingerprint of what decides which entries are yielded.
 func (s *Source) options() string {

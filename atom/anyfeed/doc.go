@@ -4,8 +4,9 @@
 //
 // # Reading
 //
-// [Parse] gives a document as a feed and items of package atom. It finds out by the content
-// what the document is and whether it is compressed. Each entry says what its item says:
+// [Parse] gives a document as a feed and items of package atom. It finds out by the
+// content what the document is and whether it is compressed. Each entry says what its
+// item says:
 //
 //	            RSS                                  JSON Feed                    Atom
 //	ID          guid, rdf:about, link                id, url                      id, alternate link

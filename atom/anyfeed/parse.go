@@ -45,10 +45,10 @@ func Rules() []websync.Rule { return rules.All() }
 var _ atom.Parser = Parse
 
 // Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and
-// closes nothing. It finds out by the content which it is. document, a URL or file name, is what
-// relative references are resolved against if nothing in the feed says otherwise; it is
-// in every error and finding. report receives what does not stop reading, first of all
-// that the document was read tolerantly; it may be nil.
+// closes nothing. It finds out by the content which it is. document, a URL or file name,
+// is what relative references are resolved against if nothing in the feed says otherwise;
+// it is in every error and finding. report receives what does not stop reading, first of
+// all that the document was read tolerantly; it may be nil.
 //
 // The items are entries, never tombstones, in the order of the document; Feed.Skipped is
 // the number of those that are left out, tombstones among them. An error is a

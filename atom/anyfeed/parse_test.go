@@ -369,3 +369,30 @@ func TestManyDeclarations(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, r.Items, 300)
 }
+
+// TestRules: every rule is broken by one of the documents, and every finding names one.
+func TestRules(t *testing.T) {
+	broken := map[string]bool{}
+	report := func(f websync.Finding) { broken[f.Rule] = true }
+	files, err := filepath.Glob("testdata/*.*")
+	require.NoError(t, err)
+	documents := []string{"<rss><channel><item/></channel></rss>", "<rss><channel><item><guid>1</guid><pubDate>x</pubDate></item></channel></rss>\x00"}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	z.Write([]byte("<rss><channel><title>\x01</title></channel></rss>"))
+	require.NoError(t, z.Close())
+	documents = append(documents, zipped.String()+"more")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		documents = append(documents, string(data))
+	}
+	for _, document := range documents {
+		anyfeed.Parse(strings.NewReader(document), testURL, report)
+	}
+	for _, r := range anyfeed.Rules() {
+		assert.True(t, broken[r.Name], r.Name)
+		delete(broken, r.Name)
+	}
+	assert.Empty(t, broken)
+}

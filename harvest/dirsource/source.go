@@ -1,6 +1,7 @@
 package dirsource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type Source struct {
 	// a query or a fragment, and with a slash at its end. It is required.
 	Base string
 
-	// Name is the Source's key in a Store. The default is Base.
+	// Name is the Source's key in a Store. If empty, it is Base.
 	Name string
 
 	// Include, if not empty, chooses the files to list: those whose path below Dir
@@ -67,10 +68,7 @@ var _ harvest.Getter = (*Source)(nil)
 
 // Key returns Name, or Base if there is none.
 func (s *Source) Key() string {
-	if s.Name != "" {
-		return s.Name
-	}
-	return s.Base
+	return cmp.Or(s.Name, s.Base)
 }
 
 // Events implements [harvest.Source].

@@ -75,6 +75,14 @@ func (p *Pass) Snapshot(list func() error, end func() harvest.Event) error {
 	return p.Yield(ev)
 }
 
+// CheckURL returns an error if a Source of a package has no URL.
+func CheckURL(format, url string) error {
+	if url == "" {
+		return fmt.Errorf("%s: Source.URL is empty", format)
+	}
+	return nil
+}
+
 // Named returns err with the URL of its document, unless it has one already.
 func (p *Pass) Named(url string, err error) error { return Named(p.Format, url, err) }
 
