@@ -16,8 +16,8 @@ import (
 const defaultDocuments = 100_000 // of a ChainValidator
 
 // A ChainValidator checks an archived feed (RFC 5005 §4): each of its documents, as
-// [Validate] does, and whether they fit together. It is given the subscription document and
-// then, one after the other, the document that [ChainValidator.Next] names, or
+// [Validate] does, and whether they fit together. It is given the subscription document
+// and then, one after the other, the document that [ChainValidator.Next] names, or
 // [ChainValidator.Walk] does that.
 //
 //	c := &atom.ChainValidator{Report: report}
@@ -40,7 +40,8 @@ type ChainValidator struct {
 	// the URL of the document that is at fault.
 	Report func(websync.Finding)
 
-	// Now, Lenient, MaxBytes, Item and Feed are as in [ValidateOptions], for each document.
+	// Now, Lenient, MaxBytes, Item and Feed are as in [ValidateOptions], for each
+	// document.
 	Now      time.Time
 	Lenient  bool
 	MaxBytes int64
@@ -83,7 +84,8 @@ type ChainSummary struct {
 func (c *ChainValidator) Summary() ChainSummary { return c.sum }
 
 // Next returns the URL of the document that comes next, which is the one before in time.
-// It is empty if there is none, or if prev-archive of the last document can't be followed.
+// It is empty if there is none, or if prev-archive of the last document can't be
+// followed.
 func (c *ChainValidator) Next() string { return c.next }
 
 // ArchiveDigests returns the digests of the archive documents that were read, by URL: of

@@ -19,9 +19,9 @@ import (
 //
 // It reads liberally: it reports and reads over departures from the specifications, and a
 // bad entry costs none of its neighbours. Reading ends with a [*websync.ParseError] only
-// if the document is not Atom, is cut short, is not well-formed XML or passes a limit. The
-// error wraps [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit] where
-// one of them is the reason. A valid feed without entries is no error.
+// if the document is not Atom, is cut short, is not well-formed XML or passes a limit.
+// The error wraps [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit]
+// where one of them is the reason. A valid feed without entries is no error.
 //
 // Set the fields before the first call. A Reader is not safe for concurrent use.
 type Reader struct {
@@ -47,11 +47,11 @@ type Reader struct {
 	MaxBytes int64
 
 	// MaxContent limits the bytes of inline content, as the document has them. If zero,
-	// it is 64 MiB; if negative, there is no limit but MaxBytes. MaxValue limits the bytes
-	// of any other value: a text, an attribute, an extension. If zero, it is 8 MiB; if
-	// negative, there is no limit. MaxDepth limits how deep elements are nested. If zero,
-	// it is 256; if negative, there is no limit. An entry or tombstone that passes one of
-	// them is reported and skipped.
+	// it is 64 MiB; if negative, there is no limit but MaxBytes. MaxValue limits the
+	// bytes of any other value: a text, an attribute, an extension. If zero, it is 8 MiB;
+	// if negative, there is no limit. MaxDepth limits how deep elements are nested. If
+	// zero, it is 256; if negative, there is no limit. An entry or tombstone that passes
+	// one of them is reported and skipped.
 	MaxContent, MaxValue int
 	MaxDepth             int
 
@@ -101,10 +101,10 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 func (r *Reader) Kind() Kind { return r.kind }
 
 // Skipped returns how many items were left out so far, because they have no usable id or
-// ref, have a link that is not UTF-8, or pass a limit; and how often others may be lost in
-// what was read over: an item inside another or inside an unknown element, a second id, a
-// CDATA section that runs on to the end of another. Such items are read where that is
-// possible, and counted nevertheless, because others may be hidden beside them.
+// ref, have a link that is not UTF-8, or pass a limit; and how often others may be lost
+// in what was read over: an item inside another or inside an unknown element, a second
+// id, a CDATA section that runs on to the end of another. Such items are read where that
+// is possible, and counted nevertheless, because others may be hidden beside them.
 func (r *Reader) Skipped() int {
 	if r.scan == nil {
 		return r.reports.Skipped
@@ -114,9 +114,9 @@ func (r *Reader) Skipped() int {
 }
 
 // Feed returns the metadata of a feed document as far as it was read. Called before the
-// first Next, it reads the metadata before the first item; Next returns an error from that.
-// Metadata after items, which Atom allows, is there when Next has returned io.EOF. For
-// other documents the Feed is empty. The Reader goes on to fill it, so it must not be
+// first Next, it reads the metadata before the first item; Next returns an error from
+// that. Metadata after items, which Atom allows, is there when Next has returned io.EOF.
+// For other documents the Feed is empty. The Reader goes on to fill it, so it must not be
 // changed before the end.
 func (r *Reader) Feed() *Feed {
 	r.begin()
@@ -228,8 +228,8 @@ func kindOf(name xmlscan.Name) Kind {
 	return 0
 }
 
-// isNearAtom reports whether a namespace is Atom's, or differs from it only in https, www,
-// case, or a slash or "#" at its end.
+// isNearAtom reports whether a namespace is Atom's, or differs from it only in https,
+// www, case, or a slash or "#" at its end.
 func isNearAtom(space string) bool {
 	s := strings.TrimRight(strings.ToLower(strings.TrimSpace(space)), "/#")
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "http://")

@@ -21,8 +21,8 @@ type ValidateOptions struct {
 	// empty, it is Document, if that is a URL.
 	URL string
 
-	// Report receives every finding, in the order of the document; what only the end of an
-	// element or of the document can decide comes there.
+	// Report receives every finding, in the order of the document; what only the end of
+	// an element or of the document can decide comes there.
 	Report func(websync.Finding)
 
 	// Now, if set, makes findings of times more than a day after it.
@@ -36,18 +36,18 @@ type ValidateOptions struct {
 	// negative, there is no limit.
 	MaxBytes int64
 
-	// Item and Feed are for profiles of Atom, which demand more of its documents. Item, if
-	// set, is called with each item that a Reader returns. Feed, if set, is called at the
-	// end of a Feed Document, when all of its metadata are read. What they report is a
-	// Finding with the position of the item or feed; it counts in the Summary, and Lenient
-	// applies.
+	// Item and Feed are for profiles of Atom, which demand more of its documents. Item,
+	// if set, is called with each item that a Reader returns. Feed, if set, is called at
+	// the end of a Feed Document, when all of its metadata are read. What they report is
+	// a Finding with the position of the item or feed; it counts in the Summary, and
+	// Lenient applies.
 	Item func(item *Item, report ReportFunc)
 	Feed func(feed *Feed, report ReportFunc)
 }
 
-// A ReportFunc reports that an item, or a feed, departs from a rule: the local name of the
-// element that is at fault, its value, if one was found, and what is wrong. If element is
-// empty, it is that of the item or feed.
+// A ReportFunc reports that an item, or a feed, departs from a rule: the local name of
+// the element that is at fault, its value, if one was found, and what is wrong. If
+// element is empty, it is that of the item or feed.
 type ReportFunc func(rule Rule, element, value, message string)
 
 // A Summary sums up a document.
@@ -80,8 +80,8 @@ type Summary struct {
 // [Rules].
 //
 // The error is that of the Reader: the document is not Atom, is cut short, damaged or too
-// long. There is a finding for it, too, unless src itself has failed. The error is nil for
-// a document that was read to its end, whatever the findings.
+// long. There is a finding for it, too, unless src itself has failed. The error is nil
+// for a document that was read to its end, whatever the findings.
 //
 // It needs memory for one item, as a Reader does, and 32 to 96 bytes for each entry and
 // tombstone, to find duplicate ids. It compares each with the first four million of them,

@@ -9,8 +9,8 @@ import (
 // A View is an [Item] whose bytes belong to the [Reader]: they are valid until the next
 // call of NextView, Next or All. Clone copies the whole item.
 type View struct {
-	// Deleted reports that the View is of a Tombstone: ID is then its Ref, and Updated its
-	// When.
+	// Deleted reports that the View is of a Tombstone: ID is then its Ref, and Updated
+	// its When.
 	Deleted bool
 
 	ID      []byte
