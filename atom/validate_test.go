@@ -450,7 +450,7 @@ func TestValidateReadError(t *testing.T) {
 	assert.Zero(t, sum.Errors)
 }
 
-// TestValidateMissingAuthors: of many entries without an author the first are told, and
+// TestValidateMissingAuthors: of many entries without an author the first are reported, and
 // how many there are.
 func TestValidateMissingAuthors(t *testing.T) {
 	var doc strings.Builder

@@ -23,13 +23,13 @@ func (p *program) validateFeed(ctx context.Context, in *input) (report, error) {
 	if src, err = in.start(); err != nil {
 		return report{}, err
 	}
-	o.Report = p.tell
+	o.Report = p.finding
 	sum, err = atom.Validate(src, o)
 	return report{Kind: sum.Kind.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, err
 }
 
 func (p *program) validateChain(ctx context.Context, in *input) (report, error) {
-	chain := &atom.ChainValidator{Report: p.tell, Now: p.now, Lenient: p.lenient}
+	chain := &atom.ChainValidator{Report: p.finding, Now: p.now, Lenient: p.lenient}
 	sum := chain.Walk(in.url, func(url string) (io.ReadCloser, error) {
 		if url == in.url {
 			src, err := in.start()

@@ -139,10 +139,10 @@ func (in *input) look(spec string) error {
 	_, err = r.NextView()
 	in.kind = r.Kind()
 	in.feed = spec == "auto" && errors.Is(err, websync.ErrNotDocument) && in.isAtom()
-	return nil // what is wrong with it, Validate tells
+	return nil // Validate reports what is wrong with it
 }
 
-// isAtom tells whether the root element is one of Atom's.
+// isAtom reports whether the root element is one of Atom's.
 func (in *input) isAtom() bool {
 	src, err := in.start()
 	if err != nil {
@@ -160,13 +160,13 @@ func (in *input) isAtom() bool {
 	return slices.Contains([]string{atom.Namespace, atom.TombstoneNamespace}, x.Name().Space)
 }
 
-// named tells whether the user has named a URL of this origin.
+// named reports whether the user has named a URL of this origin.
 func (in *input) named(origin string) bool {
 	u, err := url.Parse(in.name)
 	return in.url != "" && err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, origin)
 }
 
-// is tells whether the input is the document under loc, as one listed by the given index.
+// is reports whether the input is the document under loc, as one listed by the given index.
 func (in *input) is(index *input, loc string) bool {
 	if in.url != "" {
 		return loc == in.url || loc == in.name
@@ -188,7 +188,7 @@ func (p *program) kindOf(index *input, loc string) sitemap.Kind {
 	return 0
 }
 
-// relate tells each URL which of the named indexes list it: a robots.txt may name these
+// relate gives each URL the named indexes that list it: a robots.txt may name these
 // instead.
 func (p *program) relate() {
 	for _, index := range p.inputs {
@@ -201,7 +201,7 @@ func (p *program) relate() {
 		}
 		for e, err := range sitemap.NewReader(src).All() {
 			if err != nil {
-				break // Validate tells
+				break // Validate reports it
 			}
 			for _, in := range p.inputs {
 				if in != index && in.url != "" && in.is(index, e.Loc) {

@@ -1,4 +1,4 @@
-// Check tells what is wrong with sitemaps and Atom documents: one finding a line, then
+// Check reports what is wrong with sitemaps and Atom documents: one finding a line, then
 // one line a file. Run it with -h for its flags.
 package main
 
@@ -23,7 +23,7 @@ import (
 const (
 	exitGood     = 0
 	exitFindings = 1 // a finding is an error
-	exitUnread   = 2 // usage, or a file could not be read as the kind it was said to be
+	exitUnread   = 2 // usage, or a file could not be read as the kind that -spec names
 )
 
 func main() {
@@ -44,7 +44,7 @@ type program struct {
 	robots      map[string]robots // by origin
 }
 
-// A robots is what the robots.txt of one origin said.
+// A robots is the robots.txt of one origin.
 type robots struct {
 	sitemaps []string
 	err      error
@@ -133,8 +133,8 @@ func (p *program) check(ctx context.Context, in *input) int {
 	return code
 }
 
-// tell prints a finding, without secrets.
-func (p *program) tell(f websync.Finding) {
+// finding prints a finding, without secrets.
+func (p *program) finding(f websync.Finding) {
 	f.Document, f.Value = websync.RedactURL(f.Document), websync.RedactURL(f.Value)
 	p.print(f, f.String())
 }
@@ -149,7 +149,7 @@ func (p *program) validate(ctx context.Context, in *input) (report, error) {
 		Document:   in.name,
 		URL:        in.url,
 		Aliases:    in.aliases,
-		Report:     p.tell,
+		Report:     p.finding,
 		Now:        p.now,
 		Child:      func(loc string) sitemap.Kind { return p.kindOf(in, loc) },
 		Extensions: google.Extensions(),

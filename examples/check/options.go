@@ -9,7 +9,7 @@ import (
 
 const usage = "usage: check [flags] FILE|URL..."
 
-const aboutText = `Check tells what is wrong with each FILE or URL, and "-" is standard input: a sitemap, an index of sitemaps, a sitemap in
+const aboutText = `Check reports what is wrong with each FILE or URL, and "-" is standard input: a sitemap, an index of sitemaps, a sitemap in
 plain text, an Atom feed, entry or tombstone, compressed with gzip or not. It checks what is named, and nothing that is
 listed there; but of an archived feed that is named by its URL, all documents of the archive.
 `
@@ -24,10 +24,10 @@ known where it lies: what it lists has to lie below that, or on a host whose rob
 known whether all that it lists is on one host. An index that lists an index is a finding if both are named: as URLs, or
 as files in one directory.
 
-With -lenient what readers survive is at most a warning: errors are left only where an entry is lost.
+With -lenient a finding is an error only where readers lose an entry, and otherwise at most a warning.
 
 Exit status: 0 no finding is an error; 1 a finding is an error; 2 usage, or a file could not be read, to its end, as the
-kind it was said to be, or standard output not be written. Several files: the worst.
+kind that -spec names, or standard output could not be written. Several files: the worst.
 `
 
 // options are the command line.
@@ -44,7 +44,7 @@ func parseOptions(args []string) (options, error) {
 	var o options
 	fs := cli.New("check", usage, aboutText, afterText)
 	fs.StringVar(&o.spec, "spec", "auto", "`what` the files are said to be: auto, by the root element, sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
-	fs.BoolVar(&o.lenient, "lenient", false, "what readers survive without losing an entry is at most a warning")
+	fs.BoolVar(&o.lenient, "lenient", false, "a finding that costs readers no entry is at most a warning")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object a line")
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err

@@ -51,7 +51,7 @@ func TestReaderGolden(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// readTranscript tells all that a Reader says of a document.
+// readTranscript returns all that a Reader makes of a document.
 func readTranscript(t *testing.T, data []byte) string {
 	var b strings.Builder
 	r := readerOf(data, func(f websync.Finding) {
