@@ -205,17 +205,17 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 		conflicted = append(conflicted, out...)
 	}
 	for _, s := range slots {
-		p.settleOne(ctx, s)
+		p.retire(ctx, s)
 	}
 	*c = collection{}
 	if len(slots)+len(conflicted) > 0 {
-		p.tell(slots, conflicted)
+		p.put(slots, conflicted)
 	}
 	return nil
 }
 
-// settleOne reports a slot that is committed.
-func (p *pipe) settleOne(ctx context.Context, s *slot) {
+// retire reports a slot that is committed.
+func (p *pipe) retire(ctx context.Context, s *slot) {
 	if !s.stuck {
 		p.ledger.leave(s)
 	}

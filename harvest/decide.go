@@ -8,7 +8,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A decision says what to do about one event. Neither get nor a change: nothing.
+// A decision is what to do about one event: nothing if it has neither get, change nor todo.
 type decision struct {
 	outcome Outcome
 	get     bool    // the bodies are needed before the change is known
@@ -17,8 +17,8 @@ type decision struct {
 	todo    *Task // to be stored instead
 }
 
-// shownTime returns the time of the change that a Catalog shows.
-func (r *Record) shownTime() websync.Datetime {
+// publicTime returns the time of the change that a Catalog has.
+func (r *Record) publicTime() websync.Datetime {
 	if r.At.IsZero() {
 		return r.Resource.Modified
 	}
@@ -37,14 +37,14 @@ func (p *pipe) decide(s *slot) decision {
 	s.ask = false
 	means := s.meansTask()
 	switch {
-	case s.ended, s.awaits() && p.isOlder(s, s.waiting.time(), s.waiting.Run == p.id) && !(means && s.shown):
+	case s.ended, s.awaits() && p.isOlder(s, s.waiting.time(), s.waiting.Run == p.id) && !(means && s.listed):
 		return decision{outcome: OutcomeHistory}
 	case means && p.rests(s):
 		return p.rest(s)
 	case means:
 		t := s.waiting
 		s.ev.At, s.ev.Tag, s.ev.Resource, s.stated = t.At, t.Tag, t.Resource, fingerprint(&t.Resource, t.Tag)
-		s.ask, s.shown = true, false
+		s.ask, s.listed = true, false
 		return p.obtain(s)
 	case s.task != nil && s.task.Base == s.rec.Seq:
 		s.ask = true // decided when the task was stored
@@ -72,7 +72,7 @@ func (p *pipe) decide(s *slot) decision {
 func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 	known = p.believed(known)
 	t := p.timeOf(s)
-	if s.shown && !isNew {
+	if s.listed && !isNew {
 		return notBefore(known, p.snap.moment()) && !t.After(known)
 	}
 	return t.Before(known)
@@ -84,7 +84,7 @@ func (p *pipe) isSwept(s *slot) bool {
 	held, t := &s.rec.Stated, p.timeOf(s)
 	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
 	modified := p.believed(held.Modified)
-	return swept && !s.shown && !t.IsZero() && !modified.IsZero() && !t.After(modified)
+	return swept && !s.listed && !t.IsZero() && !modified.IsZero() && !t.After(modified)
 }
 
 // timeOf returns the time of a slot's event, as far as it can be believed.
@@ -101,7 +101,7 @@ func (s *slot) known() websync.Datetime {
 	return s.rec.Stated.time()
 }
 
-// restates reports whether a put says of a live record what was said of it last.
+// restates reports whether a put states of a live record what was stated of it last.
 func (s *slot) restates() bool {
 	return s.ev.Kind == Put && s.rec.Live() && s.stated == s.rec.Stated.Hash && s.ev.Resource.Modified == s.rec.Stated.Modified
 }
@@ -137,7 +137,7 @@ func (p *pipe) isUnchanged(s *slot) bool {
 		return false
 	}
 	if stated == held || stated.IsZero() {
-		return s.ev.telling() && (s.shown || !s.ev.time().After(s.rec.Stated.time()))
+		return s.ev.isConclusive() && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
 	}
 	return isCoarser(stated, held)
 }
@@ -146,7 +146,7 @@ func (p *pipe) isUnchanged(s *slot) bool {
 // or less precisely one that may be it.
 func (s *slot) isOfTheRecord() bool {
 	stated, held := s.ev.Resource.Modified, s.rec.Stated.Modified
-	return !stated.IsZero() && (stated == held || isCoarser(stated, held)) && (s.shown || !s.ev.time().After(s.rec.Stated.time()))
+	return !stated.IsZero() && (stated == held || isCoarser(stated, held)) && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
 }
 
 // complete gives the next state of a record what the event does not state of the same
@@ -185,7 +185,7 @@ func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
 
-// obtain decides how a put that says something new is carried out: with a get, unless the
+// obtain decides how a put that states something new is carried out: with a get, unless the
 // bytes are those that are held. The bodies that a new description no longer states are
 // not kept.
 func (p *pipe) obtain(s *slot) decision {
@@ -217,11 +217,11 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 		return b, true // it is among those of the bytes that are held
 	}
 	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.Stated.Modified
-	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.shown || !s.ev.time().After(s.rec.Stated.time()))
+	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
 }
 
 // changeTo returns the change that leads from a record to the next state, which an event
-// of the time at told: a put, or only a touch, which keeps the Item as it is, if the
+// of the time at has: a put, or only a touch, which keeps the Item as it is, if the
 // bytes and the description are the same, Modified apart. Where no bytes are got, another
 // Modified is a change, and so are what a log tells of a later time, a Modified that is
 // only for Get to find, and a time that takes the place of one in the future.
@@ -237,7 +237,7 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	}
 	sameBytes := sameBodies(rec.Bodies, next.Bodies) && (was.Modified == now.Modified || r.h.Bodies != SkipBodies)
 	found := r.getter != nil && now.Modified.IsZero() && next.Resource.Modified != rec.Resource.Modified
-	corrected := r.isFuture(rec.shownTime()) && !r.isFuture(next.shownTime())
+	corrected := r.isFuture(rec.publicTime()) && !r.isFuture(next.publicTime())
 	if !sameBytes || found || corrected || at.After(rec.Stated.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
 		return decision{outcome: OutcomeUpdated, change: &Change{Base: rec.Seq, Record: next}}
 	}
@@ -301,7 +301,7 @@ func (p *pipe) asksAgain(s *slot) bool {
 		return false
 	}
 	early := s.rec.Early && !s.ev.identifies() && (p.snap == nil || s.rec.Stated.time().IsOver(p.clock()))
-	return early || p.h.Recheck && (p.snap == nil || s.shown)
+	return early || p.h.Recheck && (p.snap == nil || s.listed)
 }
 
 // isFull reports whether the run lists from the beginning.

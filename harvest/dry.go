@@ -119,7 +119,7 @@ func obtained(s *slot) Record {
 // looked at.
 func (d *dryRun) finish(ctx context.Context, p *pipe, s *slot) {
 	p.commits.apply(ctx, p.batch([]*slot{s})) // it neither fails nor conflicts
-	p.settleOne(ctx, s)
+	p.retire(ctx, s)
 	p.free(s)
 }
 

@@ -17,7 +17,7 @@ import (
 //
 // A change is handed over at least once: after a crash the last few, up to 100, may come
 // again. Of changes that were compacted away before the consumer came to them it sees the
-// youngest state of each id. Of a change that a later one has replaced the bodies may be
+// latest state of each id. Of a change that a later one has replaced the bodies may be
 // gone: store.Open is then websync.ErrNotFound, and the later change is still to come.
 // One process at a time may serve a consumer; a second one gets websync.ErrConflict.
 //

@@ -80,7 +80,7 @@ type Event struct {
 	// SnapshotStart and SnapshotEnd, nor after a Problem.
 	Resume Checkpoint
 
-	// Complete, of a SnapshotEnd: what was not shown since SnapshotStart is gone.
+	// Complete, of a SnapshotEnd: what was not listed since SnapshotStart is gone.
 	Complete bool
 
 	// Skipped, of a SnapshotEnd or a Mark: how many entries could not be read, or may be

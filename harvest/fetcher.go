@@ -58,13 +58,13 @@ type Response struct {
 	Body        io.ReadCloser // decompressed; nil when NotModified; ends in io.EOF only when it is whole, but see MayBeCut
 	Length      int64         // of Body as far as it is known, otherwise -1
 
-	// MayBeCut says that only the end of the connection ended the answer: it had neither
+	// MayBeCut: only the end of the connection ended the answer, which had neither
 	// a length nor chunks. A body that was cut looks whole then. Such an answer has no
 	// Validator.
 	MayBeCut bool
 }
 
-// A Validator is what a server said about one representation, to ask later whether it
+// A Validator is what a server sent with one representation, to ask later whether it
 // still holds.
 type Validator struct {
 	URL          string // of the request that it answers

@@ -75,8 +75,8 @@ func TestStuckKeepsNoCheckpoints(t *testing.T) {
 	p := (&run{h: &Harvester{}}).newPipe(-1)
 	stuck := &slot{n: 1, stuck: true}
 	p.ledger.enter(stuck)
-	p.tell([]*slot{stuck}, nil)
-	require.NoError(t, p.settle(t.Context()))
+	p.put([]*slot{stuck}, nil)
+	require.NoError(t, p.takeBack(t.Context()))
 	for n := range int64(1000) {
 		s := &slot{n: 2 + n, ev: Event{Resume: Checkpoint{Version: 1}}}
 		p.ledger.enter(s)

@@ -11,7 +11,7 @@ import (
 )
 
 // A pipe joins the stages for one pass. Slots go from the feed to plan, from plan to get
-// or straight to commit, and back to plan when they are settled, since a later event of
+// or straight to commit, and back to plan when they are committed: a later event of
 // the same id may wait there.
 //
 // There are never more than window slots in flight, and those that were held back; the
@@ -29,17 +29,17 @@ type pipe struct {
 	feedback // from commit to plan
 }
 
-// feedback is what commit tells plan.
+// feedback is what commit hands back to plan.
 type feedback struct {
 	mu         sync.Mutex
-	settled    []*slot // committed
+	committed  []*slot // committed
 	conflicted []*slot // planned against a record that has changed since
 	wake       chan struct{}
 }
 
-func (f *feedback) tell(settled, conflicted []*slot) {
+func (f *feedback) put(committed, conflicted []*slot) {
 	f.mu.Lock()
-	f.settled = append(f.settled, settled...)
+	f.committed = append(f.committed, committed...)
 	f.conflicted = append(f.conflicted, conflicted...)
 	f.mu.Unlock()
 	select {
@@ -48,12 +48,12 @@ func (f *feedback) tell(settled, conflicted []*slot) {
 	}
 }
 
-func (f *feedback) take() (settled, conflicted []*slot) {
+func (f *feedback) take() (committed, conflicted []*slot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	settled, conflicted = f.settled, f.conflicted
-	f.settled, f.conflicted = nil, nil
-	return settled, conflicted
+	committed, conflicted = f.committed, f.conflicted
+	f.committed, f.conflicted = nil, nil
+	return committed, conflicted
 }
 
 // pipe runs the stages on what feed gives, until all of it is finished. When feed fails,
@@ -163,7 +163,7 @@ func (p *pipe) give(ctx context.Context, s *slot) error {
 	}
 }
 
-// aborted reports whether err only says that the run was told to stop.
+// aborted reports whether err only means that the run was stopped.
 func aborted(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }

@@ -17,7 +17,7 @@ const planBatch = 256
 type planner struct {
 	flying   map[string]*slot // by id: the slot on its way; others of the id wait in its later
 	held     []*slot          // back, the first one for the longest time; they are in flying
-	inflight int              // slots that are not settled, waiting ones included and those held back apart
+	inflight int              // slots that are not finished: those that wait, but not those that are held back
 	gets     int              // those of them that were queued for get
 	maxGets  int              // so many may be; the rest of the window is for what needs no get
 	patience time.Duration    // left; negative: without end
@@ -33,7 +33,7 @@ func (p *pipe) plan(ctx context.Context) error {
 	var control *slot // that waits until nothing is in flight
 	ended := false
 	for {
-		if err := p.settle(ctx); err != nil {
+		if err := p.takeBack(ctx); err != nil {
 			return err
 		}
 		if control != nil || ended {
@@ -155,7 +155,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 		}
 		if s.ev.Kind == Put {
 			if p.snap == nil && s.task == nil {
-				s.ev.At = s.ev.time() // a log tells changes, and when they were
+				s.ev.At = s.ev.time() // an event of a log is a change, and this is its time
 			}
 			s.stated = fingerprint(&s.ev.Resource, s.ev.Tag)
 		}
@@ -191,8 +191,8 @@ func (p *pipe) checkTime(s *slot) {
 	}
 }
 
-// recognise reports whether a snapshot's table tells that the event says nothing new.
-// What is shown again may by now be another than the table knows.
+// recognise reports whether the event, by the snapshot's table, states nothing new.
+// An id that is listed again may have changed since the table was filled.
 func (p *pipe) recognise(s *slot) bool {
 	if p.snap == nil {
 		return false
@@ -204,13 +204,13 @@ func (p *pipe) recognise(s *slot) bool {
 		return false
 	}
 	same, again := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
-	s.shown = !again
+	s.listed = !again
 	return same && !again && !p.h.Recheck && !p.dry.audits()
 }
 
 // lookup fills in the records of slots, and the tasks that wait for their ids. What comes
 // from a task that is not there any more is done with: it was ended, or replaced, by what
-// was told after it.
+// came after it.
 func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if len(slots) == 0 {
 		return nil
@@ -272,14 +272,14 @@ func (p *pipe) resume(s *slot) {
 	}
 }
 
-// settle takes back what was committed and plans what waited for it.
-func (p *pipe) settle(ctx context.Context) error {
-	settled, conflicted := p.take()
+// takeBack takes back what was committed and plans what waited for it.
+func (p *pipe) takeBack(ctx context.Context) error {
+	committed, conflicted := p.take()
 	var waiting []*slot
-	for _, s := range settled {
+	for _, s := range committed {
 		p.stuck = p.stuck || s.stuck
 		p.free(s)
-		if next := p.youngest(s.later); next != nil {
+		if next := p.lastOf(s.later); next != nil {
 			p.flying[s.id()] = next
 			waiting = append(waiting, next)
 		}
@@ -343,10 +343,10 @@ func (p *pipe) free(s *slot) {
 	}
 }
 
-// youngest returns the event of those that waited which the others lead to: the last one
+// lastOf returns the event of those that waited which the others lead to: the last one
 // that is not older than an earlier one. The others are history. One without a time
 // counts before what comes after it with a time: that waits on.
-func (p *pipe) youngest(waited []*slot) *slot {
+func (p *pipe) lastOf(waited []*slot) *slot {
 	if len(waited) == 0 {
 		return nil
 	}
@@ -395,7 +395,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		p.ledger.leave(s)
 		p.free(s)
 		p.outcomeOf(ctx, s)
-		if next := p.youngest(s.later); next != nil {
+		if next := p.lastOf(s.later); next != nil {
 			p.flying[s.id()] = next
 			next.rec, next.waiting = s.rec, s.waiting
 			p.dispatch(ctx, next)
@@ -423,7 +423,7 @@ func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 	p.outcome(s.id(), s.outcome, s.err)
 }
 
-// endsTask reports whether an event that changes nothing ends a task: what was told
+// endsTask reports whether an event that changes nothing ends a task: what came
 // before is not so any more.
 func (p *pipe) endsTask(s *slot, d decision) bool {
 	return d.outcome == OutcomeUnchanged && s.waiting != nil
@@ -474,7 +474,7 @@ func (p *pipe) control(ctx context.Context, s *slot) error {
 const maxHeld = 1024
 
 // holdBack lets a slot wait for what else comes of its id, and reports whether it does.
-// It waits when it says something else than what is known, and its time does not show
+// It waits if it states something else than is known, and its time does not prove
 // that to be later: a snapshot that lists an id twice may go on to say what is known, and
 // so may a log that repeats an instant. The latest counts, and at one time the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot, d decision) bool {
@@ -483,7 +483,7 @@ func (p *pipe) holdBack(ctx context.Context, s *slot, d decision) bool {
 	}
 	known := p.believed(s.known())
 	held := s.rec.Known() && !p.timeOf(s).After(known)
-	if !s.shown {
+	if !s.listed {
 		held = d.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
 	}
 	if !held {
@@ -536,7 +536,7 @@ func (p *pipe) drain(ctx context.Context, control *slot) {
 // time is earlier. First is held back.
 func (p *pipe) replace(first, s *slot) *slot {
 	p.letGo(first)
-	s.shown = s.ev.Kind == Put && (s.shown || first.shown)
+	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
 	win, lost := s, first
 	if p.timeOf(s).Before(p.timeOf(first)) {
 		win, lost = first, s

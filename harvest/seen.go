@@ -7,19 +7,19 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A seenTable holds, for each live record of a source, what a snapshot must say of it to
-// be unchanged, and whether it has been shown. It takes 8 bytes for a place and has 4/3
+// A seenTable holds, for each live record of a source, what a snapshot must state of it to
+// be unchanged, and whether it has been listed. It takes 8 bytes for a place and has 4/3
 // places for a record, 11 bytes a record: the collector lets the heap grow to twice of
 // that. Ids are known by their place and 32 more bits of a keyed hash, which is another
 // one each time. Two ids that share both cost a look into the Store, or spare one of them
 // a deletion until the next listing; nothing is deleted because of it. Another state is
 // taken for the same once in 2 billion times, until the next listing.
 type seenTable struct {
-	seed  maphash.Seed
-	slots []seenSlot
-	count int   // of records
-	shown int   // of those that have been seen
-	fresh int64 // times that an id was shown that is not in it
+	seed   maphash.Seed
+	slots  []seenSlot
+	count  int   // of records
+	listed int   // of those that have been seen
+	fresh  int64 // times that an id was listed that is not in it
 }
 
 // A seenSlot is 32 bits of the hash of an id, 31 bits of a state, and a bit for seen. 0:
@@ -70,8 +70,8 @@ func (t *seenTable) add(id string, state uint32) bool {
 	return true
 }
 
-// see notes that id was shown with this state. It reports whether that is the record's
-// state, and whether the id had been shown before.
+// see notes that id was listed with this state. It reports whether that is the record's
+// state, and whether the id had been listed before.
 func (t *seenTable) see(id string, state uint32) (same, again bool) {
 	s, _ := t.find(id)
 	if *s == 0 {
@@ -82,12 +82,12 @@ func (t *seenTable) see(id string, state uint32) (same, again bool) {
 	same = state != 0 && uint32(*s)|seenBit == state|seenBit
 	if !again {
 		*s |= seenBit
-		t.shown++
+		t.listed++
 	}
 	return same, again
 }
 
-// forget notes that a record is not as it was. What is shown of it next says something
+// forget notes that a record is not as it was. What is listed of it next states something
 // new.
 func (t *seenTable) forget(id string) {
 	if s, tag := t.find(id); *s != 0 {
@@ -95,25 +95,25 @@ func (t *seenTable) forget(id string) {
 	}
 }
 
-// allSeen reports whether every record was shown.
-func (t *seenTable) allSeen() bool { return t.shown == t.count }
+// allSeen reports whether every record was listed.
+func (t *seenTable) allSeen() bool { return t.listed == t.count }
 
-// seen reports whether id is in the table and was shown.
+// seen reports whether id is in the table and was listed.
 func (t *seenTable) seen(id string) bool {
 	s, _ := t.find(id)
 	return *s&seenBit != 0
 }
 
-// state returns a hash of what decides whether an event says nothing new; 0 if the event
-// alone can't tell.
+// state returns a hash of what decides whether an event states nothing new; 0 if the event
+// alone does not decide.
 func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
-	if !ev.telling() {
+	if !ev.isConclusive() {
 		return 0
 	}
 	return t.stateOf(stated, ev.Resource.Modified, content)
 }
 
-// stateOf returns that hash for a record, never 0 and without seenBit; content tells
+// stateOf returns that hash for a record, never 0 and without seenBit; content reports
 // whether there is any.
 func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bool) uint32 {
 	h := maphash.Comparable(t.seed, struct {
@@ -124,8 +124,8 @@ func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bo
 	return max(2, uint32(h)&^seenBit)
 }
 
-// telling reports whether an event says enough for an equal one to mean equal bytes.
-func (e *Event) telling() bool {
+// isConclusive reports whether an equal event means equal bytes.
+func (e *Event) isConclusive() bool {
 	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" || e.identifies()
 }
 

@@ -12,13 +12,13 @@ type slot struct {
 
 	// plan
 	stated  uint64  // fingerprint of the description
-	shown   bool    // part of a snapshot, and shown for the first time in it
+	listed  bool    // part of a snapshot, and listed for the first time in it
 	rec     *Record // that it was planned against
 	waiting *Task   // of the id, as the Store has it; nil: there is none, or the slot comes from a task
 	ask     bool    // the bytes are to be asked for, whatever is held
 	held    bool    // back, until it is known whether anything else comes of its id
 	alone   bool    // it was held back, and nothing else came
-	ended   bool    // the task that it comes from is not there any more: something younger was told
+	ended   bool    // the task that it comes from is not there any more: a later event ended it
 	queued  bool    // for get
 	get     bool    // a plan: the run would get its bodies
 	vain    int     // conflicts that the record does not explain
@@ -43,7 +43,7 @@ func (s *slot) id() string { return s.ev.Resource.ID }
 
 var slots = sync.Pool{New: func() any { return new(slot) }}
 
-// recycle gives back a slot that said nothing new. In a long listing most of them don't.
+// recycle reuses a slot that stated nothing new: most slots of a long listing.
 func (s *slot) recycle() {
 	*s = slot{}
 	slots.Put(s)
@@ -63,7 +63,7 @@ type resume struct {
 	at Checkpoint
 }
 
-// enter adds the youngest slot.
+// enter adds the latest slot.
 func (l *ledger) enter(s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

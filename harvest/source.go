@@ -23,7 +23,7 @@ type Source interface {
 	// defaults to the URL.
 	Key() string
 
-	// Events tells what there is or what changed since run.From, oldest first. A yielded
+	// Events yields what there is or what changed since run.From, oldest first. A yielded
 	// error is the last thing yielded: nothing more can come. When ctx ends so does the
 	// pass, with the context's error. No connection, lock or cursor is held while yield
 	// runs; it may block for days.
@@ -66,7 +66,7 @@ type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
 
-	// Full says that the user wants a pass from the beginning: From is zero, and nothing
+	// Full: the user wants a pass from the beginning. From is zero, and nothing
 	// that earlier runs kept is used.
 	Full bool
 
@@ -113,7 +113,7 @@ type noFetcher struct{ err error }
 
 func (f noFetcher) Fetch(context.Context, *Request) (*Response, error) { return nil, f.err }
 
-// Of returns a Source that tells the given events each time it is asked, whatever the
+// Of returns a Source that yields the given events in each pass, whatever the
 // checkpoint. It serves tests, and it fills a Store by hand.
 func Of(key string, events ...Event) Source { return &fixed{key, events} }
 

@@ -102,7 +102,7 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 }
 
 // A sweeper is the fifth stage: it carries out, or withholds, what a complete snapshot
-// says is gone.
+// does not list.
 type sweeper struct {
 	*pipe
 	snap  *snapshot
@@ -143,7 +143,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 
 // isGone reports whether a record was there before the snapshot, and the snapshot, which
 // speaks of a later moment, does not show it. Nor is it gone if a task that the snapshot
-// leaves alone tells of a younger state.
+// leaves alone has a later state.
 func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
 	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
@@ -207,8 +207,8 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 }
 
 // sweepTasks ends the tasks to get what is no longer listed: those that an earlier run
-// stored and no record stands for. The guard is not asked: what was not got yet is told
-// again by the next listing that shows it.
+// stored and no record stands for. The guard is not asked: the next listing that has the
+// resource makes it a task again.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
 	if w.dry != nil {
 		snap := w.snap
@@ -231,7 +231,7 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 }
 
 // ends reports whether a complete snapshot ends a task: another run than this one has
-// stored it, the snapshot does not show its id, and it does not tell of a change after
+// stored it, the snapshot does not list its id, and its change is not after
 // the snapshot.
 func (r *run) ends(s *snapshot, t *Task) bool {
 	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.resting[t.Resource.ID] {
@@ -290,7 +290,7 @@ type listingNote struct {
 // listingKey names the state that keeps a source's listingNote.
 func listingKey(source string) string { return "harvest/listing/" + source }
 
-// describes notes which moment the snapshot says that it describes.
+// describes notes the moment that the snapshot describes by its own word.
 func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) error {
 	if s.note.At = at; at.IsZero() {
 		return nil

@@ -126,6 +126,7 @@ func (r *run) work(ctx context.Context) error {
 			if err := w.waitForRoom(ctx); err != nil {
 				return err
 			}
+			idle := w.isIdle() // before it looks: a task that is carried out meanwhile is looked for again
 			tasks, err := w.take(ctx)
 			if err != nil {
 				return err
@@ -139,7 +140,7 @@ func (r *run) work(ctx context.Context) error {
 			if len(tasks) > 0 {
 				continue
 			}
-			if w.isIdle() {
+			if idle {
 				return nil
 			}
 			n++
