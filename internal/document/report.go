@@ -74,11 +74,10 @@ func (s *Source) Read(p []byte) (int, error) {
 }
 
 // Blame returns the ParseError that ended reading, and the rule that the document breaks:
-// one of those that are passed. Ok is false if the document is not to blame. Without a
-// ParseError, parse is nil.
+// one of those that are passed. Ok is false if the document is not to blame.
 func (s *Source) Blame(err error, truncated, unreadable, malformed websync.Rule) (parse *websync.ParseError, rule websync.Rule, ok bool) {
-	if !errors.As(err, &parse) || s.err != nil {
-		return parse, rule, false
+	if s.err != nil || !errors.As(err, &parse) {
+		return nil, rule, false
 	}
 	var corrupt flate.CorruptInputError
 	switch {
