@@ -168,8 +168,8 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 	return nil, err
 }
 
-// send makes one request for u. It has passed all that may forbid it, and it holds its
-// place at the host until the exchange ends.
+// send makes one request for u. It has passed all that may forbid it, and it counts
+// against the limits of its host until the exchange ends.
 func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	if err := k.check(u); err != nil {
 		return nil, err
@@ -272,16 +272,16 @@ func validator(url string, h http.Header) harvest.Validator {
 		v.ETag = ""
 	}
 	modified, err := http.ParseTime(v.LastModified)
-	if err != nil || len(v.LastModified) > long || !settled(modified, h.Get("Date")) {
+	if err != nil || len(v.LastModified) > long || !isPast(modified, h.Get("Date")) {
 		v.LastModified = ""
 	}
 	return v
 }
 
-// settled reports whether a Last-Modified lies in an earlier second than its answer.
+// isPast reports whether a Last-Modified lies in an earlier second than its answer.
 // Within the same second the representation could have changed again, and would pass for
 // unchanged ever after (RFC 9110 §8.8.2.2).
-func settled(modified time.Time, date string) bool {
+func isPast(modified time.Time, date string) bool {
 	answered, err := http.ParseTime(date)
 	return err != nil || modified.Before(answered)
 }

@@ -18,7 +18,7 @@ const homepage = "https://github.com/websync-go/websync"
 // A Client gets representations over HTTP. Make it with [New], set its fields before the
 // first Fetch, and leave them alone afterwards. It is used by any number of goroutines.
 //
-// In the limits, zero means the default and a negative value means no limit.
+// A limit that is zero has its default; one that is negative does not limit.
 type Client struct {
 	// UserAgent names the program. Its first word, up to a slash, is what robots.txt
 	// knows it by; with "Mozilla/5.0 (compatible; Name/1.0 …" it is that name. Empty
@@ -26,56 +26,60 @@ type Client struct {
 	UserAgent string
 
 	// Contact is where the operator of a host can complain: a URL or a mail address. It
-	// becomes part of the User-Agent; a mail address is also sent in From.
+	// becomes part of the User-Agent. A mail address is also sent in From.
 	Contact string
 
-	// Rate is how many requests a host gets in a second; 0.2 means one in five seconds.
-	// Default 5.
+	// Rate limits the requests to a host in a second; 0.2 is one in five seconds. If
+	// zero, it is 5; if negative, there is no limit.
 	Rate float64
 
-	// PerHost is how many transfers from one host run at the same time. Default 4.
+	// PerHost limits the transfers from one host at the same time. If zero, it is 4; if
+	// negative, there is no limit.
 	PerHost int
 
-	// Concurrency is how many transfers run at the same time in all. Default 32.
+	// Concurrency limits all transfers at the same time. If zero, it is 32; if negative,
+	// there is no limit.
 	Concurrency int
 
 	// Attempts is how often a request is made before its failure is final; requests for
-	// the rest of a body that broke off count. Default 4. A negative value means once.
+	// the rest of a body that broke off count. If zero, it is 4; if negative, it is 1.
 	Attempts int
 
-	// MaxBytes limits a body after decompression where the Request does not. Default 1
-	// GiB. What comes over the wire for it may be longer by an eighth and 1 KiB.
+	// MaxBytes limits a body after decompression where the Request does not. If zero, it
+	// is 1 GiB; if negative, there is no limit. The transfer may have an eighth and 1 KiB
+	// more.
 	MaxBytes int64
 
 	// MaxExpansion limits how many times longer than its gzip form a body may be, once it
-	// is longer than 10 MiB. Default 200.
+	// is longer than 10 MiB. If zero, it is 200; if negative, there is no limit.
 	MaxExpansion int64
 
-	// MaxRedirects is how many redirects are followed for one request. Default 10. A
-	// negative value means none.
+	// MaxRedirects limits the redirects of one request. If zero, it is 10; if negative,
+	// no redirect is followed.
 	MaxRedirects int
 
-	// Inactivity ends an attempt in which no byte comes for so long. It covers
-	// connecting, too. Default 30 seconds.
+	// Inactivity ends an attempt in which no byte comes for so long, connecting included.
+	// If zero, it is 30 seconds; if negative, there is no limit.
 	Inactivity time.Duration
 
 	// MinSpeed ends an attempt whose body brings fewer bytes in a minute: a host must not
-	// hold a place, which there is a limited number of, with a byte now and then. Only
-	// the time counts in which bytes are waited for. Default 8 KiB.
+	// keep a transfer open with a byte now and then. Only the time spent waiting for
+	// bytes counts. If zero, it is 8 KiB; if negative, there is no limit.
 	MinSpeed int64
 
 	// Timeout ends a request that takes so long from its start to the end of its body.
-	// Waiting for the host's turn, and before a body is resumed, does not count. Default
-	// 30 minutes.
+	// Waiting for the host's turn, and before a body is resumed, does not count. If zero,
+	// it is 30 minutes; if negative, there is no limit.
 	Timeout time.Duration
 
-	// MaxWait is how long one Fetch waits in all: for its turn at a host, and between
-	// attempts, those for the rest of a body included. What would have to wait longer is
-	// an error that says when to come back. Default 5 minutes.
+	// MaxWait limits how long one Fetch waits in all: for its turn at a host, and between
+	// attempts, those for the rest of a body included. A Fetch that would wait longer
+	// fails with an error that says when to come back. If zero, it is 5 minutes; if
+	// negative, there is no limit.
 	MaxWait time.Duration
 
-	// MaxRetryAfter is the longest Retry-After that is obeyed; what is longer is taken as
-	// this. Default 24 hours.
+	// MaxRetryAfter limits a Retry-After: a longer one counts as this. If zero, it is 24
+	// hours; if negative, it is 100 years.
 	MaxRetryAfter time.Duration
 
 	// AllowPrivate allows addresses that are not public for all hosts and at any time,
@@ -101,8 +105,8 @@ type Client struct {
 	// goroutines.
 	OnAttempt func(Attempt)
 
-	// Log gets every request (debug) and every host that is closed for a while (info).
-	// Nil: silent.
+	// Log receives every request (debug) and every host that is closed for a while
+	// (info). If nil, nothing is logged.
 	Log *slog.Logger
 
 	state   websync.State
@@ -135,8 +139,8 @@ type Attempt struct {
 }
 
 // New returns a Client with the recommended settings. The gates of hosts and robots.txt
-// are kept in state, under keys that begin with "fetch/"; if it is nil, in memory only. New
-// does no I/O, and a Client has no goroutines of its own.
+// are kept in state, under keys that begin with "fetch/"; if it is nil, in memory only.
+// New does no I/O, and a Client has no goroutines of its own.
 func New(state websync.State) *Client { return &Client{state: state} }
 
 // Fetch gets one representation, as [harvest.Fetcher] says. The transfer counts against

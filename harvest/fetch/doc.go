@@ -11,8 +11,8 @@
 // Retry-After closes the host for everybody until that moment, a 429 or 503 at least for
 // a while that grows from answer to answer. A Fetch that would have to wait longer than 5
 // minutes fails at once, with an error that matches [harvest.ErrNotYet] and
-// [harvest.ErrTemporary] and says when to come back. [Client.Waiting] tells which hosts
-// are waited for.
+// [harvest.ErrTemporary] and says when to come back. [Client.Waiting] returns the hosts
+// that are waited for.
 //
 // robots.txt is read as RFC 9309 says, kept for 24 hours and then asked for again with a
 // conditional request. What it forbids is an error that matches [harvest.ErrForbidden]. A
@@ -22,10 +22,10 @@
 // first, later every hour.
 //
 // With a [websync.State] processes share one gate for each host: together they keep its
-// interval and its Retry-After, as far as their clocks agree. Every request moves the gate
-// on with compare-and-swap. Where the interval is shorter than 50 ms a process reserves
-// half a second instead, and a host without an interval is looked up as often. The limits
-// of concurrency are those of one process.
+// interval and its Retry-After, as far as their clocks agree. Every request moves the
+// gate on with compare-and-swap. Where the interval is shorter than 50 ms a process
+// reserves half a second instead, and a host without an interval is looked up as often.
+// The limits of concurrency are those of one process.
 //
 // With a State all this survives a restart, too, but for a robots.txt of more than
 // 16 KiB, which is then read again. What the State holds of a host is deleted 30 days
@@ -48,11 +48,11 @@
 // [harvest.ErrTemporary] and [websync.ErrTruncated]. What is resumed is the body as it
 // comes over the wire, in gzip or not.
 //
-// Other errors are final: [*StatusError] for an answer that is not a success, [*RequestError]
-// for everything else. They match websync.ErrGone (404 and 410), harvest.ErrForbidden or
-// harvest.ErrTemporary, and [websync.ErrLimit] or [websync.ErrTruncated] where that is
-// the reason. URLs in errors and logs are without user name, password and the values of
-// query parameters that look like secrets.
+// Other errors are final: [*StatusError] for an answer that is not a success,
+// [*RequestError] for everything else. They match websync.ErrGone (404 and 410),
+// harvest.ErrForbidden or harvest.ErrTemporary, and [websync.ErrLimit] or
+// [websync.ErrTruncated] where that is the reason. URLs in errors and logs are without
+// user name, password and the values of query parameters that look like secrets.
 //
 // # Limits
 //
@@ -63,11 +63,11 @@
 // them. At most 10 redirects are followed.
 //
 // A body that ends early doesn't end in io.EOF, with one exception: an answer of HTTP/1.0
-// or 1.1 that has neither a Content-Length nor chunks ends where its connection does, and
-// if that breaks in order, nobody can tell. Its Response has MayBeCut and no Validator,
-// so that no later answer of "not modified" confirms half of a representation. What the
-// source states of it, a length or a digest, is verified as ever, and a body in gzip has
-// an end of its own.
+// or 1.1 that has neither a Content-Length nor chunks ends where its connection does: a
+// connection that is closed early goes unnoticed. Its Response has MayBeCut and no
+// Validator, so that no later answer of "not modified" confirms half of a representation.
+// What the source states of it, a length or a digest, is verified as ever, and a body in
+// gzip has an end of its own.
 //
 // # Trust
 //

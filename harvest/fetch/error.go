@@ -16,7 +16,7 @@ import (
 type StatusError struct {
 	URL     string // that gave the answer, without secrets
 	Code    int
-	RetryAt time.Time // by Retry-After; zero: not said
+	RetryAt time.Time // by Retry-After; zero: not stated
 }
 
 // Error returns, for example, "fetch: https://example.org/a: 404 Not Found".

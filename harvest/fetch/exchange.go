@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// An exchange is one request and its answer. It holds a place at its host until end is
-// called.
+// An exchange is one request and its answer. It counts against the limits of its host
+// until end is called.
 type exchange struct {
 	k           *call
 	h           *host
@@ -179,7 +179,7 @@ func (x *exchange) leave() {
 	x.k.c.hosts.leave(x.h)
 }
 
-// report tells who wants to know.
+// report calls OnAttempt and logs.
 func (x *exchange) report(err error) {
 	c := x.k.c
 	logged := c.set.log.Enabled(x.outer, slog.LevelDebug)
@@ -202,5 +202,5 @@ func (x *exchange) report(err error) {
 	}
 }
 
-// name returns the URL as it is shown.
+// name returns the URL without secrets.
 func (x *exchange) name() string { return websync.RedactURL(x.url.String()) }

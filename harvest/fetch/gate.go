@@ -48,7 +48,7 @@ type host struct {
 	free     time.Time // no process that shares the State sends before
 	own      time.Time // but this one may, until then: see reserve
 
-	sharing sync.Mutex // held while the State is asked or told about the host
+	sharing sync.Mutex // held while the State is read or written for the host
 	noted   []byte     // what the State has, as far as is known; under sharing
 
 	robots robotsCache
@@ -126,8 +126,8 @@ func (h *host) setInterval(d time.Duration) {
 	h.pace.SetLimit(rate.Every(d))
 }
 
-// enter waits until a request may be sent to the host, and takes its place there and
-// among all. It is given back by exit.
+// enter waits until a request may be sent to the host, and counts it against
+// the limits of the host and of all. Exit gives both back.
 func (h *host) enter(ctx context.Context, k *call) (err error) {
 	ahead := h.queue.Add(1) - 1
 	defer h.queue.Add(-1)
@@ -149,8 +149,8 @@ func (h *host) enter(ctx context.Context, k *call) (err error) {
 	return nil
 }
 
-// depart waits for the moment at which the next request may be sent. A place among all is
-// taken only then: whoever waits for a slow host must not hold up the others.
+// depart waits for the moment at which the next request may be sent. It counts against
+// the limit of all only then: whoever waits for a slow host must not hold up the others.
 func (h *host) depart(ctx context.Context, k *call) error {
 	for {
 		if wait := h.wait(time.Now()); wait > 0 {
@@ -267,7 +267,7 @@ func (k *call) sleep(ctx context.Context, host string, d time.Duration) error {
 	}
 }
 
-// take takes a place in a semaphore as long as patience lasts.
+// take acquires a semaphore as long as patience lasts.
 func (k *call) take(ctx context.Context, h *host, sem chan struct{}) error {
 	if sem == nil {
 		return nil
@@ -293,7 +293,7 @@ func (k *call) take(ctx context.Context, h *host, sem chan struct{}) error {
 	}
 }
 
-// give gives a place in a semaphore back.
+// give releases a semaphore.
 func give(sem chan struct{}) {
 	if sem != nil {
 		<-sem

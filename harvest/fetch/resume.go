@@ -26,7 +26,7 @@ const (
 var errChanged = errors.New("can't be resumed")
 
 // A transfer reads a body as it comes over the wire, in its content coding. If the
-// connection breaks, and the server has said what it takes to notice a change, the rest
+// connection breaks, and the server has sent what it takes to notice a change, the rest
 // is asked for (RFC 9110 §14): what is read is one representation, or an error.
 type transfer struct {
 	k        *call
@@ -186,7 +186,7 @@ func (t *transfer) join(resp *http.Response) error {
 // A byteRange is what a Content-Range says of bytes.
 type byteRange struct {
 	first, last int64
-	total       int64 // -1: not said
+	total       int64 // -1: not stated
 }
 
 // contentRange reads a Content-Range (RFC 9110 §14.4) of a range that was satisfied.

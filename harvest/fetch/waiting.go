@@ -21,9 +21,9 @@ type wait struct {
 }
 
 // Waiting returns the hosts, named by scheme, name and port, for which some Fetch has
-// been waiting for longer than a second: for its turn, for a place, or for its next
-// attempt. With each comes the moment until which that lasts, the earliest if several
-// wait; the zero Time, if nobody knows. It may be called at any time and from any
+// been waiting for longer than a second: for its turn, for a free transfer, or for its
+// next attempt. With each comes the moment until which that lasts, the earliest if
+// several wait; the zero Time, if nobody knows. It may be called at any time and from any
 // goroutine.
 func (c *Client) Waiting() map[string]time.Time {
 	c.waits.mu.Lock()
@@ -45,8 +45,8 @@ func (c *Client) Waiting() map[string]time.Time {
 	return hosts
 }
 
-// wait notes that k waits for a host until then, as a function tells, and returns what
-// ends that.
+// wait notes that k waits for a host until the moment that a function returns, and
+// returns what ends that.
 func (k *call) wait(host string, until func() time.Time) (done func()) {
 	now := time.Now()
 	if k.since.IsZero() {
