@@ -80,7 +80,10 @@
 // of the context is no Problem: the Source yields it as its error. A Source reads a list
 // document to its end and checks it before the first event, and holds no connection, lock
 // or cursor across a yield. Bytes that come with an event may be opened until the yield
-// of the next Mark returns. A run may repeat the last events of the previous one. If a
+// of the next Mark returns. A run may repeat the last events of the previous one. Of
+// several states of an id at one instant a Source yields only the last. A first pass over
+// a source that also has a log begins with a Mark that carries the log's position, before
+// the snapshot: what changes meanwhile is then in the log. If a
 // goroutine of a Source panics, the goroutine that ranges over its Events panics with the
 // same value.
 //

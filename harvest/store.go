@@ -38,11 +38,12 @@ type Store interface {
 	websync.Catalog
 	websync.State
 
-	// Claim makes the caller the holder of name ("source/" and the key) for ttl. While
-	// another holder's claim stands it returns ErrHeld. An expired claim, or one whose
-	// holder is known to be dead, is taken over with a higher Epoch. So is one that has
-	// more than twice its ttl left: it was made while the clock was ahead, and must not
-	// hold the name until the clock is there again.
+	// Claim makes the caller the holder of name for ttl: "source/" and the key of what is
+	// listed, "work/", a number, "/" and the key for each that carries out its tasks.
+	// While another holder's claim stands it returns ErrHeld. An expired claim, or one
+	// whose holder is known to be dead, is taken over with a higher Epoch. So is one that
+	// has more than twice its ttl left: it was made while the clock was ahead, and must
+	// not hold the name until the clock is there again.
 	//
 	// A nil Claim is ErrFenced in every method that takes one.
 	Claim(ctx context.Context, name string, ttl time.Duration) (*Claim, error)
@@ -102,8 +103,9 @@ type Claim struct {
 type Record struct {
 	websync.Item
 
-	// Stated is what the source stated last. Its times differ from those of the Item if the
-	// source has stated the same again with other times, or if Get found another Modified.
+	// Stated is what the source stated last. Its times differ from those of the Item if
+	// the source has stated the same again with other times, or if Get found another
+	// Modified.
 	Stated Stated
 	// Validators are what servers said of the representations, one for each URL.
 	Validators []Validator

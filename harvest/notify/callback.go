@@ -89,7 +89,7 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string
 		raise(s.wake)
 	}
 	if begun {
-		s.tell(rec)
+		s.report(rec)
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 		log.Warn("notify: notice without a valid signature")
 	default:
 		log.Debug("notify: notice")
-		s.tell(rec)
+		s.report(rec)
 	}
 }
 
@@ -185,7 +185,7 @@ func (s *Subscriber) maxBody() int64 {
 	return s.MaxBody
 }
 
-func (s *Subscriber) tell(r *record) {
+func (s *Subscriber) report(r *record) {
 	if !s.Notify(r.Topic) {
 		s.log.Warn("notify: nobody waits for the topic", "uri", websync.RedactURL(r.Topic))
 	}

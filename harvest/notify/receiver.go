@@ -25,7 +25,7 @@ import (
 // Nothing is fetched but what is on the list, so anybody may be let ping. Its fields are
 // not changed while it is in use.
 type Receiver struct {
-	// Notify is told each URL and reports whether it is on the list: the method of a
+	// Notify receives each URL and reports whether it is on the list: the method of a
 	// Runner. It must return at once. Nil: none is.
 	Notify func(url string) bool
 

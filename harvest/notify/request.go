@@ -136,14 +136,14 @@ func (s *Subscriber) post(ctx context.Context, r *record) (wait time.Duration, e
 		return 0, err
 	}
 	defer resp.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason))
+	reason, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason))
 	io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
 	if resp.StatusCode/100 == 2 {
 		return 0, nil
 	}
 	err = fmt.Errorf("status %d", resp.StatusCode)
-	if len(said) > 0 {
-		err = fmt.Errorf("status %d: %q", resp.StatusCode, said)
+	if len(reason) > 0 {
+		err = fmt.Errorf("status %d: %q", resp.StatusCode, reason)
 	}
 	return retryAfter(resp.Header, time.Now()), err
 }

@@ -35,8 +35,8 @@ type Subscriber struct {
 	// other methods are for one of them.
 	State websync.State
 
-	// Notify is told the topic of a notice, and reports whether anybody waits for it: the
-	// method of a Runner. It must return at once. Required.
+	// Notify receives the topic of a notice, and reports whether anybody waits for it:
+	// the method of a Runner. It must return at once. Required.
 	Notify func(topic string) bool
 
 	// Lease is how long a subscription should last, in whole seconds. The hub decides. 0:
@@ -84,7 +84,7 @@ func (s *Subscriber) start() {
 // stores the wish and returns; Run sends the request until the hub has confirmed, and
 // renews it until Unsubscribe.
 //
-// A topic has one hub: another one takes the place of the first, whose next notice is
+// A topic has one hub: another one replaces the first, whose next notice is
 // answered with 410. If topic is at hub already, nothing happens, even if the hub has
 // denied it: to ask again, Unsubscribe first.
 func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
@@ -108,7 +108,7 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
 }
 
 // Unsubscribe wants no more notices of topic. From now on they are answered with 410. It
-// stores the wish and returns; Run tells the hub until it has confirmed, or the lease
+// stores the request and returns; Run asks the hub until it has confirmed, or the lease
 // ends. It is no error if there is no subscription.
 func (s *Subscriber) Unsubscribe(ctx context.Context, topic string) error {
 	s.start()

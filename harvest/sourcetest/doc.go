@@ -14,22 +14,22 @@
 //		})
 //	}
 //
-// Every case is a subtest and logs the rule it checks. A case that has nothing to check, for instance because the Source gives no checkpoint, is skipped
-// and says so.
+// Every case is a subtest and logs the rule it checks. A case that has nothing to check,
+// for instance because the Source gives no checkpoint, is skipped and says so.
 //
 // # What is checked
 //
-// Undisturbed runs tell what has to be in the Store after each state of the publisher.
+// Undisturbed runs establish what the Store must hold after each state of the publisher.
 // Then runs are interrupted after every event and at every document, by an error and by
 // the context, and taken up again by a new Source: the Store must be the same. Documents
 // are lost, refused, broken off, cut short, emptied, and replaced with a login page or
-// another document: that must show, must delete nothing, and must heal. Passes without
-// the engine are broken off after every event and stopped by their context: nothing may
-// stay open, no goroutine be left, nothing be asked afterwards. The events themselves,
-// their checkpoints and the bytes that come with them are checked against the rules that
-// the documentation of package harvest lists. A Getter must keep nothing of an answer
-// that fails, and entries that can't be read must be counted as far as Options.Skipped
-// says how many there are.
+// another document: a run must report that, delete nothing, and heal later. Passes
+// without the engine are broken off after every event and stopped by their context:
+// nothing may stay open, no goroutine be left, nothing be asked afterwards. The events
+// themselves, their checkpoints and the bytes that come with them are checked against the
+// rules that the documentation of package harvest lists. A Getter must keep nothing of an
+// answer that fails, and entries that can't be read must be counted as far as
+// Options.Skipped says how many there are.
 //
 // The Sites should hold what is interesting about the format: several documents, entries
 // that come, change and go, deletions. The documents of a state are found by URL, so

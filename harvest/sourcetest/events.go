@@ -12,7 +12,7 @@ import (
 
 func eventCases() []rule {
 	return []rule{
-		{Name: "undisturbed", Rule: "Undisturbed, a Source tells something, without an error and without a Problem.", Check: eventUndisturbed},
+		{Name: "undisturbed", Rule: "Undisturbed, a Source yields a Put, without an error and without a Problem.", Check: eventUndisturbed},
 		{Name: "kinds", Rule: "An event has one of the kinds there are, and no fields but those of its kind.", Check: eventKinds},
 		{Name: "ids", Rule: "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", Check: eventIDs},
 		{Name: "id-case", Rule: "An id is kept as it is written: no letter changes its case.", Check: eventIDCase},
@@ -27,7 +27,7 @@ func eventCases() []rule {
 		{Name: "complete", Rule: "After a Problem no snapshot ends Complete.", Check: eventComplete},
 		{Name: "error-last", Rule: "An error is the last thing that is yielded.", Check: eventErrorLast},
 		{Name: "same", Rule: "The same documents give the same events in the same order, however long each takes to come.", Check: eventSame},
-		{Name: "kept", Rule: "What an event holds does not change after it was told: the engine keeps it.", Check: eventKept},
+		{Name: "kept", Rule: "What an event holds does not change after the yield: the engine keeps it.", Check: eventKept},
 		{Name: "told", Rule: "A finding names its document and its rule, and says what it is; Expect is never given a negative number.", Check: eventTold},
 	}
 }
@@ -135,7 +135,7 @@ func eventIDs(t *tester) {
 		}
 		for _, id := range t.listen(pass{state: state}).ids() {
 			if !known[id] {
-				t.Fatalf("%s: another pass tells of %.200q, which the first did not", stateName(state), id)
+				t.Fatalf("%s: another pass has %.200q, which the first does not", stateName(state), id)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func eventIDCase(t *tester) {
 	}
 }
 
-// timeOf returns the time of the change that an event tells of, as far as it is stated.
+// timeOf returns the time of the change of an event, as far as it is stated.
 func timeOf(ev *harvest.Event) websync.Datetime {
 	if ev.At.IsZero() {
 		return ev.Resource.Modified
@@ -174,7 +174,7 @@ func eventNewestLast(t *tester) {
 			}
 			id := ev.Resource.ID
 			if was, ok := last[id]; ok && at.Before(was) {
-				t.Fatalf("%s: event %d tells of %.200q at %v, after its state of %v", l.name, i+1, id, at, was)
+				t.Fatalf("%s: event %d is of %.200q at %v, after its state of %v", l.name, i+1, id, at, was)
 			}
 			last[id] = at
 		}

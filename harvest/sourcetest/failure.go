@@ -13,8 +13,8 @@ import (
 func failureCases() []rule {
 	return []rule{
 		{Name: "shown", Rule: "A document that fails, in whatever way, shows as a Problem or as the error of the pass, never as a collection without it; no snapshot is Complete.", Check: failureShown},
-		{Name: "named", Rule: "The Problem, or the error, that tells of a failed document names it.", Check: failureNamed},
-		{Name: "nothing-of-it", Rule: "Of a document that fails nothing is told: it is read to its end and checked before its first event.", Check: failureNothingOfIt},
+		{Name: "named", Rule: "The Problem, or the error, for a failed document names it.", Check: failureNamed},
+		{Name: "nothing-of-it", Rule: "Nothing of a document that fails is yielded: it is read to its end and checked before its first event.", Check: failureNothingOfIt},
 		{Name: "deletes-nothing", Rule: "A document that fails deletes nothing, and the run is not complete.", Check: failureDeletesNothing},
 		{Name: "heals", Rule: "When the document is back, the next run is complete and leaves what an undisturbed one does.", Check: failureHeals},
 	}
@@ -74,7 +74,7 @@ func failureNothingOfIt(t *tester) {
 				continue
 			}
 			if want[said(ev)]--; want[said(ev)] < 0 {
-				t.Fatalf("%s: it tells %.300s", l.name, said(ev))
+				t.Fatalf("%s: it yields %.300s", l.name, said(ev))
 			}
 		}
 	})
@@ -107,7 +107,7 @@ func failureDeletesNothing(t *tester) {
 }
 
 // deletesNothing lets a document fail in a full pass over what was harvested before. Told
-// are the ids of deletions that the publisher tells.
+// are the ids of deletions that the publisher states.
 func (t *tester) deletesNothing(f failed, told map[string]bool) {
 	t.Helper()
 	p := t.place(f.state + 1)

@@ -12,8 +12,8 @@ import (
 func identityCases() []rule {
 	return []rule{
 		{Name: "key", Rule: "Key is not empty and stays the same: for another Source of the same configuration, and before, during and after a pass.", Check: identityKey},
-		{Name: "again", Rule: "Events of one Source can be walked again, also after a break, and tells the same.", Check: identityAgain},
-		{Name: "at-once", Rule: "Two Sources of the same configuration can be walked at the same time; each tells the same.", Check: identityAtOnce},
+		{Name: "again", Rule: "Events of one Source can be ranged over again, also after a break, and yields the same.", Check: identityAgain},
+		{Name: "at-once", Rule: "Two Sources of the same configuration can be ranged over at the same time; each yields the same.", Check: identityAtOnce},
 		{Name: "inside", Rule: "Inside the loop over one Source another can be walked: no lock is held across a yield.", Check: identityInside},
 	}
 }

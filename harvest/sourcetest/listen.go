@@ -35,7 +35,7 @@ var errBreak = errors.New("break")
 
 type hook = func(ctx context.Context, n int, req *harvest.Request, doc Document) (Document, error)
 
-// A tale is what a Source told in one pass, and what it did besides.
+// A tale is what a Source yielded in one pass, and what it did besides.
 type tale struct {
 	name   string
 	events []harvest.Event
@@ -50,7 +50,7 @@ type tale struct {
 	after    []string // what it yielded after an error
 	findings []websync.Finding
 	totals   []int64
-	texts    []string // the events as they were told
+	texts    []string // the events as they were yielded
 }
 
 var passes atomic.Int64
@@ -98,7 +98,7 @@ func (l *tale) walk(ctx context.Context, p pass) (fault error) {
 		From:    harvest.Checkpoint{Version: p.from.Version, Data: bytes.Clone(p.from.Data)},
 		Fetcher: l,
 		Report:  func(f websync.Finding) { l.note("reports a finding", func() { l.findings = append(l.findings, f) }) },
-		Expect:  func(n int64) { l.note("tells how much to expect", func() { l.totals = append(l.totals, n) }) },
+		Expect:  func(n int64) { l.note("calls Expect", func() { l.totals = append(l.totals, n) }) },
 		Log:     slog.New(slog.DiscardHandler),
 	}
 	defer l.note("", func() { l.over = true })
@@ -106,7 +106,7 @@ func (l *tale) walk(ctx context.Context, p pass) (fault error) {
 	p.source.Events(ctx, run)(func(ev harvest.Event, err error) bool {
 		switch {
 		case broken:
-			l.note("", func() { l.late = append(l.late, "yields when it was told to stop") })
+			l.note("", func() { l.late = append(l.late, "yields after a break") })
 			return false
 		case l.err != nil:
 			l.after = append(l.after, describe(&ev, err))

@@ -45,7 +45,7 @@ type disturbance struct {
 // errInterrupted ends a run.
 var errInterrupted = errors.New("interrupted")
 
-// stopAfter ends a run when so many events were told and stored.
+// stopAfter ends a run after so many events were yielded and stored.
 func stopAfter(events int) disturbance {
 	return disturbance{each: func(n int, _ context.CancelFunc) error {
 		if n == events {
@@ -55,7 +55,7 @@ func stopAfter(events int) disturbance {
 	}}
 }
 
-// cancelAfter ends a run by its context when so many events were told.
+// cancelAfter ends a run by its context after so many events.
 func cancelAfter(events int) disturbance {
 	return disturbance{each: func(n int, cancel context.CancelFunc) error {
 		if n == events {
@@ -117,7 +117,7 @@ func (p *place) undisturbed(state int) *result {
 }
 
 // A probe stands between the engine and the Source under test. The Source's requests do
-// not go through the engine, so they can be told from those for bodies.
+// not go through the engine, so they differ from those for bodies.
 type probe struct {
 	harvest.Source
 	d      disturbance

@@ -11,7 +11,7 @@ import (
 func stopCases() []rule {
 	return []rule{
 		{Name: "before", Rule: "When the context has ended before it begins, a pass yields the context's error or, if it needs nobody, the whole tale.", Check: stopBefore},
-		{Name: "during", Rule: "When the context ends after an event, the pass ends with its error or tells the rest rightly; no document is called a Problem. All is released.", Check: stopDuring},
+		{Name: "during", Rule: "When the context ends after an event, the pass ends with its error or yields the rest as ever; no document is called a Problem. All is released.", Check: stopDuring},
 		{Name: "waiting", Rule: "When the context ends while a document is waited for, the pass ends, with the context's error.", Check: stopWaiting},
 	}
 }

@@ -26,26 +26,26 @@ type Options struct {
 
 	// Enter, if set, brings the publisher into a state, counted from 0, before it is
 	// read; also back into an earlier one. It is for a Source that reads from elsewhere
-	// than its Fetcher, a directory for instance. Sites then tells, by its length, how
-	// many states there are.
+	// than its Fetcher, a directory for instance. The length of Sites is then
+	// the number of states.
 	Enter func(t testing.TB, state int)
 
 	// Bodies says what the engine does about the bodies. SkipBodies is for Sites that
 	// hold lists only.
 	Bodies harvest.BodyMode
 
-	// Skipped, if set, are how many entries of each state can't be read: a pass from the
+	// Skipped, if set, is how many entries of each state can't be read: a pass from the
 	// beginning must count as many.
 	Skipped []int
 
 	// Tolerates, if set, reports whether a failure of a document need not show: the
-	// Source can do without the document, or its format does not tell where it ends, or
-	// which document it is (Mistaken).
+	// Source can do without the document, or its format has neither an end nor
+	// the name of the document (Mistaken).
 	Tolerates func(url string, f Failure) bool
 
 	// Places is how many events, and how many documents, of one pass are chosen to
-	// interrupt it, or to fail, in one case; they are spread evenly. 0: 60; negative:
-	// all.
+	// interrupt it, or to fail, in one case; they are spread evenly. If zero, it is 60;
+	// if negative, there is no limit.
 	Places int
 
 	// Patience is how long a pass, or what has to come to its end after one, may take. If
