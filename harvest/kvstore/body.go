@@ -130,6 +130,7 @@ func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
 		}
 		if w.blob != nil {
 			w.err = w.blob.Close()
+			w.cancel()
 			w.blob = nil
 			if w.err != nil {
 				return websync.Digest{}, 0, w.err

@@ -55,7 +55,7 @@ type inspection struct {
 	refs    map[sum]int64
 	live    map[uint32]int64 // by source
 
-	youngest map[string]websync.Seq // number of each record, by source and id
+	latest map[string]websync.Seq // number of each record, by source and id
 }
 
 func (in *inspection) fault(format string, args ...any) {
@@ -87,7 +87,7 @@ func (in *inspection) kinds() {
 }
 
 func (in *inspection) records() {
-	in.refs, in.live, in.youngest = map[sum]int64{}, map[uint32]int64{}, map[string]websync.Seq{}
+	in.refs, in.live, in.latest = map[sum]int64{}, map[uint32]int64{}, map[string]websync.Seq{}
 	live := 0
 	for _, p := range in.keys[recordKey] {
 		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
@@ -110,7 +110,7 @@ func (in *inspection) records() {
 			in.live[n]++
 		}
 		in.live[n] += 0
-		in.youngest[string(p.key[1:])] = rec.Seq
+		in.latest[string(p.key[1:])] = rec.Seq
 		if in.has(newKey(bornKey).number(uint64(rec.Born))) != rec.Live() {
 			in.fault("record %q, live %v: born %d", id, rec.Live(), rec.Born)
 		}
@@ -146,7 +146,7 @@ func (in *inspection) sources() {
 
 func (in *inspection) log() {
 	last := map[uint64]websync.Seq{}
-	youngest := map[string]websync.Seq{}
+	latest := map[string]websync.Seq{}
 	var time int64
 	for _, p := range in.keys[logKey] {
 		generation, seq := binary.BigEndian.Uint64(p.key[1:]), numberOf(p.key)
@@ -168,16 +168,16 @@ func (in *inspection) log() {
 		in.must(o.parse(p.value), "entry %d", seq)
 		in.must(decodeItem(o.rest, &item), "entry %d", seq)
 		if generation == in.head.generation {
-			youngest[string(p.value[:4])+item.Resource.ID] = seq
+			latest[string(p.value[:4])+item.Resource.ID] = seq
 		}
 		if t := item.Time.UnixMicro(); t <= time || t > in.head.clock {
 			in.fault("generation %d: entry %d: time %d after %d, the last is %d", generation, seq, t, time, in.head.clock)
 		}
 		time = item.Time.UnixMicro()
 	}
-	for id, seq := range youngest {
-		if in.youngest[id] != seq {
-			in.fault("record %q: number %d, the youngest entry is %d", id, in.youngest[id], seq)
+	for id, seq := range latest {
+		if in.latest[id] != seq {
+			in.fault("record %q: number %d, the latest entry is %d", id, in.latest[id], seq)
 		}
 	}
 	for _, p := range in.keys[generationKey] {

@@ -261,7 +261,7 @@ func TestDamaged(t *testing.T) {
 
 // A layout or a record of a newer version is refused.
 func TestNewer(t *testing.T) {
-	for _, kind := range "hscB" {
+	for _, kind := range "hscBP" {
 		_, db := filled(t)
 		for _, k := range allKeys(db) {
 			if k[0] == byte(kind) {
@@ -273,6 +273,28 @@ func TestNewer(t *testing.T) {
 		}
 		errs := use(small(db))
 		assert.ErrorIs(t, errors.Join(errs...), harvest.ErrNewer, "%c", kind)
+	}
+}
+
+// A layout of an older version is refused with the way out.
+func TestOlder(t *testing.T) {
+	for _, kind := range "hscBP" {
+		_, db := filled(t)
+		for _, k := range allKeys(db) {
+			if k[0] == byte(kind) {
+				db.Update(ctx, func(tx kvstore.Tx) error {
+					v, _ := tx.Get([]byte(k))
+					return tx.Set([]byte(k), append([]byte{v[0] - 1}, v[1:]...))
+				})
+			}
+		}
+		before := allKeys(db)
+		err := errors.Join(use(small(db))...)
+		assert.ErrorContains(t, err, "harvest again into an empty DB", "%c", kind)
+		if kind == 'h' {
+			assert.NotErrorIs(t, err, harvest.ErrCorrupt)
+			assert.Equal(t, before, allKeys(db))
+		}
 	}
 }
 
@@ -557,7 +579,7 @@ func state(t testing.TB, s *kvstore.Store) (seen []string) {
 	for r, err := range s.Records(ctx, "a", "") {
 		require.NoError(t, err)
 		it := last[r.Resource.ID]
-		require.Equal(t, r.Seq, it.Seq, "the youngest entry of %s", r.Resource.ID)
+		require.Equal(t, r.Seq, it.Seq, "the latest entry of %s", r.Resource.ID)
 		seen = append(seen, fmt.Sprint(r.Resource.ID, r.Kind, r.Born, r.Time.UnixMicro(), it.Kind, it.Time.UnixMicro()))
 	}
 	for task, err := range s.Tasks(ctx, "a", "") {

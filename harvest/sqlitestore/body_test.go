@@ -352,7 +352,6 @@ func (d *stepDB) RemoveBlob(ctx context.Context, name string) error {
 func TestVacuumLeftovers(t *testing.T) {
 	b := newBench(t)
 	named := b.put("1", large('n'))
-	kept := b.files()
 	waiting, key := b.body(large('w'))
 	name := func(owner string) string {
 		path := b.db.blobPath(strings.Repeat("a", 26) + owner)
@@ -360,7 +359,7 @@ func TestVacuumLeftovers(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
 		return path
 	}
-	kept = append(b.files(), name(" not ours"), name("."+b.db.owner.id+"x"))
+	kept := append(b.files(), name(" not ours"), name("."+b.db.owner.id+"x"))
 	name("." + strings.Repeat("d", 26)) // its owner is dead
 	nobody := name("")
 	require.NoError(t, os.Chtimes(nobody, time.Time{}, b.time().Add(-time.Minute)))

@@ -106,8 +106,8 @@ func nextBatch(ctx context.Context, s *sqlitestore.Store, head websync.Head) (*h
 	return b, nil
 }
 
-// killed runs the child, kills it at some moment, and returns the last number it was
-// told.
+// killed runs the child, kills it at some moment, and returns the last number that it
+// printed.
 func killed(t *testing.T, file string) (acknowledged int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

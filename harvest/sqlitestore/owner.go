@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// An owner is what tells others that this Store is alive: a file of its own that it keeps
-// locked. When the process ends, however it ends, the lock goes, and whoever can lock the
-// file knows that its owner is dead. Where there are no such locks the owner has no file,
-// and only time tells.
+// An owner shows others that this Store is alive: a file of its own that it keeps locked.
+// When the process ends, however it ends, the lock goes, and whoever can lock the file
+// knows that its owner is dead. Where there are no such locks the owner has no file, and
+// its claims end with their time.
 type owner struct {
 	id   string
 	dir  string

@@ -61,7 +61,7 @@ func TestOwnerFileOfTheDead(t *testing.T) {
 	locked, err := tryLock(f)
 	require.NoError(t, err)
 	require.True(t, locked)
-	assert.False(t, s.db.Dead(""), "only time tells")
+	assert.False(t, s.db.Dead(""), "nobody is named")
 	assert.False(t, s.db.Dead("../store.db"))
 	assert.False(t, s.db.Dead("left"))
 	assert.True(t, s.db.Dead("gone"))
