@@ -28,6 +28,7 @@ func TestFile(t *testing.T) {
 	require.EqualValues(t, 3, f.Size())
 	two, err := f.Append(strings.NewReader("two"))
 	require.NoError(t, err)
+	require.EqualValues(t, 6, f.Size())
 	_, err = f.WriteAt([]byte("X"), 1)
 	require.NoError(t, err)
 	require.Equal(t, "two", readAll(t, f.Section(two)))
