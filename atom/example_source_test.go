@@ -50,7 +50,7 @@ func ExampleAll() {
 	// tag:example.com,2026:1 2026-02-01T12:00:00Z On cats, amended
 }
 
-// An archived feed becomes records in a store: the youngest state of each entry. The
+// An archived feed becomes records in a store: the latest state of each entry. The
 // second run asks for one document.
 func ExampleSource() {
 	ctx := context.Background()
@@ -86,7 +86,7 @@ func ExampleSource() {
 	// 304 https://www.example.com/laws.atom
 }
 
-// A document of the archive is missing: what is younger is told, and no checkpoint, so
+// A document of the archive is missing: what is newer is yielded, and no checkpoint, so
 // that the next run asks again.
 func ExampleSource_hole() {
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{

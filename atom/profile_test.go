@@ -143,7 +143,7 @@ func TestProfile(t *testing.T) {
 			want: []string{"a@1", "mark+"},
 		},
 		"an item that is refused": {
-			docs: map[string]string{"feed": feedOf(graveOf("b", 2), recordOf("a", 1, "a"))},
+			docs: map[string]string{"feed": feedOf(tombstoneOf("b", 2), recordOf("a", 1, "a"))},
 			want: []string{"a@1", "mark, 1 skipped+"},
 		},
 		"a feed that is refused": {
@@ -158,7 +158,7 @@ func TestProfile(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newRecords()
-			got := tellAll(t, &s.Source, harvest.Checkpoint{}, siteOf(test.docs))
+			got := runAll(t, &s.Source, harvest.Checkpoint{}, siteOf(test.docs))
 			require.NoError(t, got.err)
 			assert.Equal(t, test.want, got.events)
 			assert.Equal(t, name == "an item that is refused", slices.Contains(got.rules(), "atom-profile"))
@@ -167,10 +167,10 @@ func TestProfile(t *testing.T) {
 	t.Run("another profile", func(t *testing.T) {
 		site := siteOf(map[string]string{"feed": feedOf(recordOf("a", 1, "a"))})
 		s := newRecords()
-		first := tellAll(t, &s.Source, harvest.Checkpoint{}, site)
-		assert.Equal(t, []string{"feed 304"}, tellAll(t, &s.Source, first.resume, site).asked)
+		first := runAll(t, &s.Source, harvest.Checkpoint{}, site)
+		assert.Equal(t, []string{"feed 304"}, runAll(t, &s.Source, first.resume, site).asked)
 		s.Profile = "records/2"
-		assert.Equal(t, []string{"a@1", "mark+"}, tellAll(t, &s.Source, first.resume, site).events)
+		assert.Equal(t, []string{"a@1", "mark+"}, runAll(t, &s.Source, first.resume, site).events)
 	})
 	t.Run("all entries", func(t *testing.T) {
 		f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": feedOf(recordOf("b", 2), recordOf("a", 1, "a"))})}

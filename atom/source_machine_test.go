@@ -157,7 +157,7 @@ func (c *chronicle) items(all []saying) (parts []string) {
 	for _, s := range all {
 		page := fmt.Sprintf("page/%d", s.version)
 		if s.deleted {
-			parts = append(parts, graveAt(s.id, s.time()))
+			parts = append(parts, tombstoneAt(s.id, s.time()))
 			continue
 		}
 		content := linkTo("alternate", page)

@@ -33,8 +33,8 @@ func withPages(states ...map[string]string) (sites []sourcetest.Site) {
 func windowStates() []sourcetest.Site {
 	return withPages(
 		map[string]string{"feed": feedOf(pageOf("b", 2), pageOf("a", 1))},
-		map[string]string{"feed": feedOf(graveOf("b", 5), inlineOf("f", 4, "x"), pageOf("c", 3), pageOf("a", 1))},
-		map[string]string{"feed": feedOf(pageOf("b", 7), graveOf("e", 6), inlineOf("f", 6, "y"))},
+		map[string]string{"feed": feedOf(tombstoneOf("b", 5), inlineOf("f", 4, "x"), pageOf("c", 3), pageOf("a", 1))},
+		map[string]string{"feed": feedOf(pageOf("b", 7), tombstoneOf("e", 6), inlineOf("f", 6, "y"))},
 	)
 }
 
@@ -49,16 +49,16 @@ func completeStates() []sourcetest.Site {
 func archiveStates() []sourcetest.Site {
 	one := map[string]string{
 		"feed": feedOf(prev("2"), inlineOf("f", 22, "x"), pageOf("a", 21)),
-		"2":    feedOf(isArchive, prev("1"), graveOf("b", 12), pageOf("c", 11)),
+		"2":    feedOf(isArchive, prev("1"), tombstoneOf("b", 12), pageOf("c", 11)),
 		"1":    feedOf(isArchive, pageOf("b", 3), pageOf("a", 2), pageOf("d", 1)),
 	}
 	two := maps.Clone(one)
-	two["4"] = feedOf(isArchive, prev("3"), pageOf("e", 42), graveOf("c", 41))
+	two["4"] = feedOf(isArchive, prev("3"), pageOf("e", 42), tombstoneOf("c", 41))
 	two["3"] = feedOf(isArchive, prev("2"), pageOf("b", 31), inlineOf("f", 22, "x"), pageOf("a", 21))
-	two["feed"] = feedOf(prev("4"), graveOf("a", 52), inlineOf("f", 51, "y"))
-	three := map[string]string{ // another chain, with the youngest state of each
+	two["feed"] = feedOf(prev("4"), tombstoneOf("a", 52), inlineOf("f", 51, "y"))
+	three := map[string]string{ // another chain, with the latest state of each
 		"feed":  feedOf(prev("new/2"), pageOf("a", 61), inlineOf("f", 51, "y")),
-		"new/2": feedOf(isArchive, prev("new/1"), graveOf("a", 52), pageOf("e", 42), graveOf("c", 41)),
+		"new/2": feedOf(isArchive, prev("new/1"), tombstoneOf("a", 52), pageOf("e", 42), tombstoneOf("c", 41)),
 		"new/1": feedOf(isArchive, pageOf("b", 31), pageOf("d", 1)),
 	}
 	return withPages(one, two, three)
@@ -69,12 +69,12 @@ func pagedStates() []sourcetest.Site {
 	return withPages(
 		map[string]string{
 			"feed": feedOf(next("2"), pageOf("d", 6), pageOf("c", 5)),
-			"2":    feedOf(next("3"), inlineOf("f", 4, "x"), graveOf("b", 3)),
+			"2":    feedOf(next("3"), inlineOf("f", 4, "x"), tombstoneOf("b", 3)),
 			"3":    feedOf(pageOf("b", 2), pageOf("a", 1)),
 		},
 		map[string]string{
 			"feed": feedOf(next("2"), pageOf("b", 12), inlineOf("f", 11, "y")),
-			"2":    feedOf(next("3"), graveOf("c", 10), pageOf("d", 6)),
+			"2":    feedOf(next("3"), tombstoneOf("c", 10), pageOf("d", 6)),
 			"3":    feedOf(pageOf("a", 1)),
 		},
 	)

@@ -49,16 +49,16 @@ func entryOf(id string, at int, more ...string) string {
 	return "<entry><id>urn:" + id + "</id><title>" + id + "</title>" + updated + strings.Join(more, "") + "</entry>"
 }
 
-func graveOf(id string, at int, more ...string) string {
+func tombstoneOf(id string, at int, more ...string) string {
 	return `<at:deleted-entry ref="urn:` + id + `" when="` + moment(at) + `">` + strings.Join(more, "") + "</at:deleted-entry>"
 }
 
-// entryAt and graveAt return an entry and a tombstone of a time as it is written.
+// entryAt and tombstoneAt return an entry and a tombstone of a time as it is written.
 func entryAt(id, at string) string {
 	return "<entry><id>urn:" + id + "</id><title>" + id + "</title><updated>" + at + "</updated></entry>"
 }
 
-func graveAt(id, at string) string {
+func tombstoneAt(id, at string) string {
 	return `<at:deleted-entry ref="urn:` + id + `" when="` + at + `"/>`
 }
 
@@ -110,13 +110,13 @@ func (t *told) rules() []string {
 	return slices.Compact(rules)
 }
 
-// tellAll runs a Source over a site.
-func tellAll(t testing.TB, s *atom.Source, from harvest.Checkpoint, site sourcetest.Site) *told {
-	return tellWith(t, t.Context(), s, from, &sourcetest.Fetcher{Site: site}, 0)
+// runAll runs a Source over a site.
+func runAll(t testing.TB, s *atom.Source, from harvest.Checkpoint, site sourcetest.Site) *told {
+	return runWith(t, t.Context(), s, from, &sourcetest.Fetcher{Site: site}, 0)
 }
 
-// tellWith runs a Source; after stop events it breaks off, if stop is positive.
-func tellWith(t testing.TB, ctx context.Context, s *atom.Source, from harvest.Checkpoint, f *sourcetest.Fetcher, stop int) *told {
+// runWith runs a Source; after stop events it breaks off, if stop is positive.
+func runWith(t testing.TB, ctx context.Context, s *atom.Source, from harvest.Checkpoint, f *sourcetest.Fetcher, stop int) *told {
 	t.Helper()
 	got := &told{puts: map[string]harvest.Event{}, bytes: map[string]string{}, resume: from}
 	run := &harvest.Run{
@@ -197,7 +197,7 @@ func TestSourceIdentity(t *testing.T) {
 // TestSourceWithoutURL names the setting that is missing.
 func TestSourceWithoutURL(t *testing.T) {
 	for _, s := range []*atom.Source{{}, {Name: "laws"}} {
-		got := tellAll(t, s, harvest.Checkpoint{}, nil)
+		got := runAll(t, s, harvest.Checkpoint{}, nil)
 		assert.EqualError(t, got.err, "atom: Source.URL is empty")
 		assert.Empty(t, got.asked)
 	}
@@ -249,12 +249,12 @@ func TestAll(t *testing.T) {
 		s := &atom.Source{URL: feedURL, Dir: t.TempDir(), AcceptGaps: true}
 		docs := archiveDocs()
 		delete(docs, "1")
-		tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(docs)}, 2)
+		runWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(docs)}, 2)
 		kept := files(t, s.Dir)
 		require.NotZero(t, kept)
 		var rules []string
 		run := &harvest.Run{Fetcher: &sourcetest.Fetcher{Site: siteOf(docs)}, Report: func(f websync.Finding) { rules = append(rules, f.Rule) },
-			From: tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs())).resume}
+			From: runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs())).resume}
 		n := 0
 		for _, err := range s.All(t.Context(), run) {
 			require.NoError(t, err)
@@ -276,7 +276,7 @@ func TestAll(t *testing.T) {
 func archiveDocs() map[string]string {
 	return map[string]string{
 		"feed": feedOf(prev("3"), entryOf("f", 62), entryOf("b", 61)),
-		"3":    feedOf(isArchive, prev("2"), graveOf("d", 52), graveOf("c", 51)),
+		"3":    feedOf(isArchive, prev("2"), tombstoneOf("d", 52), tombstoneOf("c", 51)),
 		"2":    feedOf(isArchive, prev("1"), entryOf("d", 42), entryOf("a", 41)),
 		"1":    feedOf(isArchive, entryOf("e", 34), entryOf("c", 33), entryOf("b", 32), entryOf("a", 31)),
 	}
@@ -293,7 +293,7 @@ func TestSourceKinds(t *testing.T) {
 		rules  []string
 	}{
 		"a window": {
-			docs:  map[string]string{"feed": feedOf(entryOf("b", 2), entryOf("a", 1), graveOf("c", 3))},
+			docs:  map[string]string{"feed": feedOf(entryOf("b", 2), entryOf("a", 1), tombstoneOf("c", 3))},
 			want:  []string{"a@1", "b@2", "-c@3", "mark+"},
 			asked: []string{"feed"},
 		},
@@ -314,7 +314,7 @@ func TestSourceKinds(t *testing.T) {
 			asked: []string{"feed"},
 		},
 		"complete, with pages: a log": {
-			docs:  map[string]string{"feed": feedOf(isComplete, linkTo("next", "2"), entryOf("b", 3), graveOf("c", 2)), "2": feedOf(entryOf("a", 1))},
+			docs:  map[string]string{"feed": feedOf(isComplete, linkTo("next", "2"), entryOf("b", 3), tombstoneOf("c", 2)), "2": feedOf(entryOf("a", 1))},
 			want:  []string{"a@1", "mark", "-c@2", "b@3", "mark+"},
 			asked: []string{"feed", "2", "feed 304"},
 		},
@@ -323,7 +323,7 @@ func TestSourceKinds(t *testing.T) {
 			want:  []string{"a@1", "mark+", "b@2", "mark+"},
 			asked: []string{"feed", "2"},
 		},
-		"an archive, the youngest of each only": {
+		"an archive, the latest of each only": {
 			docs:  archiveDocs(),
 			want:  []string{"e@34", "mark+", "a@41", "mark+", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"},
 			asked: []string{"feed", "3", "2", "1"},
@@ -335,7 +335,7 @@ func TestSourceKinds(t *testing.T) {
 		},
 		"pages": {
 			docs: map[string]string{
-				"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), graveOf("c", 3)),
+				"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), tombstoneOf("c", 3)),
 				"2":    feedOf(linkTo("next", "3"), entryOf("c", 2)),
 				"3":    feedOf(entryOf("a", 1)),
 			},
@@ -362,7 +362,7 @@ func TestSourceKinds(t *testing.T) {
 		"tombstones alone, and nothing": {
 			docs: map[string]string{
 				"feed": feedOf(prev("2")),
-				"2":    feedOf(isArchive, prev("1"), graveOf("a", 2)),
+				"2":    feedOf(isArchive, prev("1"), tombstoneOf("a", 2)),
 				"1":    feedOf(isArchive, entryOf("a", 1)),
 			},
 			want:  []string{"mark+", "-a@2", "mark+", "mark+"},
@@ -371,14 +371,14 @@ func TestSourceKinds(t *testing.T) {
 		"deleted, published again": {
 			docs: map[string]string{
 				"feed": feedOf(prev("2"), entryOf("a", 2), entryOf("b", 5)),
-				"2":    feedOf(isArchive, prev("1"), graveOf("a", 2), graveOf("b", 4)),
+				"2":    feedOf(isArchive, prev("1"), tombstoneOf("a", 2), tombstoneOf("b", 4)),
 				"1":    feedOf(isArchive, entryOf("a", 1), entryOf("b", 1)),
 			},
 			want:  []string{"mark+", "mark+", "a@2", "b@5", "mark+"},
 			asked: []string{"feed", "2", "1"},
 		},
 		"tombstones without a time": {
-			docs: map[string]string{"feed": feedOf(prev("1"), entryOf("a", 1), `<at:deleted-entry ref="urn:a"/>`, strings.Replace(graveOf("b", 1), moment(1), "soon", 1)),
+			docs: map[string]string{"feed": feedOf(prev("1"), entryOf("a", 1), `<at:deleted-entry ref="urn:a"/>`, strings.Replace(tombstoneOf("b", 1), moment(1), "soon", 1)),
 				"1": feedOf(isArchive, entryOf("b", 1), `<entry xmlns:gd="`+atom.GDataNamespace+`"><id>urn:b</id><gd:deleted/></entry>`)},
 			want:  []string{"b@1", "mark, 1 skipped+", "a@1", "mark, 2 skipped+"},
 			asked: []string{"feed", "1"},
@@ -391,20 +391,20 @@ func TestSourceKinds(t *testing.T) {
 			asked: []string{"feed", "2", "3", "feed 304"},
 		},
 		"instants": {
-			docs: map[string]string{"feed": feedOf(prev("1"), graveAt("a", "2026-01-01T00:00:00Z"), entryAt("b", "2026-01-01T00:00:00Z"),
-				entryAt("c", "2026-01-01T00:00:00Z"), entryAt("c", "2026-01-01T01:00:00.000001+01:00"), graveAt("d", "2026-01-01T00:00:00.00Z"), entryAt("d", "2026-01-01T00:00:00Z")),
-				"1": feedOf(isArchive, entryAt("a", "2026-01-01T00:00:00.9Z"), graveAt("b", "2026-01-01T00:00:00.1Z"))},
+			docs: map[string]string{"feed": feedOf(prev("1"), tombstoneAt("a", "2026-01-01T00:00:00Z"), entryAt("b", "2026-01-01T00:00:00Z"),
+				entryAt("c", "2026-01-01T00:00:00Z"), entryAt("c", "2026-01-01T01:00:00.000001+01:00"), tombstoneAt("d", "2026-01-01T00:00:00.00Z"), entryAt("d", "2026-01-01T00:00:00Z")),
+				"1": feedOf(isArchive, entryAt("a", "2026-01-01T00:00:00.9Z"), tombstoneAt("b", "2026-01-01T00:00:00.1Z"))},
 			want:  []string{"-b@0", "a@0", "mark+", "-d@0", "c@0", "mark+"},
 			asked: []string{"feed", "1"},
 		},
 		"a date without a time is a day": {
 			docs: map[string]string{"feed": feedOf(prev("1"), entryAt("a", "2026-01-01")),
-				"1": feedOf(isArchive, graveAt("a", "2026-01-01T12:00:00Z"))},
+				"1": feedOf(isArchive, tombstoneAt("a", "2026-01-01T12:00:00Z"))},
 			want:  []string{"mark+", "a@0", "mark+"},
 			asked: []string{"feed", "1"},
 		},
 		"one time in one document: the tombstone": {
-			docs:  map[string]string{"feed": feedOf(graveOf("a", 2), entryOf("a", 2), entryOf("b", 2), graveOf("b", 2))},
+			docs:  map[string]string{"feed": feedOf(tombstoneOf("a", 2), entryOf("a", 2), entryOf("b", 2), tombstoneOf("b", 2))},
 			want:  []string{"-a@2", "-b@2", "mark+"},
 			asked: []string{"feed"},
 		},
@@ -428,15 +428,15 @@ func TestSourceKinds(t *testing.T) {
 		"the via is the id": {
 			source: atom.Source{ViaID: true},
 			docs: map[string]string{"feed": feedOf(
-				entryOf("a", 1, linkTo("via", "first/a")), graveOf("b", 2, linkTo("via", "first/b")), entryOf("c", 3))},
+				entryOf("a", 1, linkTo("via", "first/a")), tombstoneOf("b", 2, linkTo("via", "first/b")), entryOf("c", 3))},
 			want:  []string{www + "first/a@1", "-" + www + "first/b@2", "c@3", "mark+"},
 			asked: []string{"feed"},
 		},
 		"the via is the id, and a tombstone has none": {
 			source: atom.Source{ViaID: true},
-			docs: map[string]string{"feed": feedOf(prev("2"), entryOf("a", 6, linkTo("via", "first/c")), graveOf("b", 4)),
-				"2": feedOf(isArchive, prev("1"), graveOf("a", 3), graveOf("z", 3), entryOf("d", 3)),
-				"1": feedOf(isArchive, entryOf("a", 1, linkTo("via", "first/a")), entryOf("b", 1, linkTo("via", "first/b")), graveOf("d", 0, linkTo("via", "first/d")))},
+			docs: map[string]string{"feed": feedOf(prev("2"), entryOf("a", 6, linkTo("via", "first/c")), tombstoneOf("b", 4)),
+				"2": feedOf(isArchive, prev("1"), tombstoneOf("a", 3), tombstoneOf("z", 3), entryOf("d", 3)),
+				"1": feedOf(isArchive, entryOf("a", 1, linkTo("via", "first/a")), entryOf("b", 1, linkTo("via", "first/b")), tombstoneOf("d", 0, linkTo("via", "first/d")))},
 			want: []string{"-" + www + "first/d@0", "-" + www + "first/a@3", "-" + www + "first/b@4", "mark+",
 				"-a@3", "-z@3", "d@3", "mark, 2 skipped+", "-b@4", www + "first/c@6", "mark, 1 skipped+"},
 			asked: []string{"feed", "2", "1"},
@@ -451,7 +451,7 @@ func TestSourceKinds(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.source.URL = feedURL
-			got := tellAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
+			got := runAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
 			require.NoError(t, got.err)
 			assert.Equal(t, test.want, got.events)
 			assert.Equal(t, test.asked, got.asked)
@@ -471,7 +471,7 @@ func TestSourceKinds(t *testing.T) {
 				assert.EqualValues(t, events, got.expect)
 			}
 
-			again := tellAll(t, &test.source, got.resume, siteOf(test.docs))
+			again := runAll(t, &test.source, got.resume, siteOf(test.docs))
 			require.NoError(t, again.err)
 			if last := got.events[len(got.events)-1]; strings.Contains(last, "skipped") {
 				assert.Equal(t, "feed", again.asked[0], "what is skipped is so in each run")
@@ -504,7 +504,7 @@ func TestSourceFails(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := tellAll(t, &atom.Source{URL: feedURL, MaxBytes: 4000}, harvest.Checkpoint{}, sourcetest.Site{feedURL: test.document})
+			got := runAll(t, &atom.Source{URL: feedURL, MaxBytes: 4000}, harvest.Checkpoint{}, sourcetest.Site{feedURL: test.document})
 			require.ErrorIs(t, got.err, test.is)
 			assert.ErrorContains(t, got.err, test.want)
 			assert.Empty(t, got.events)
@@ -564,8 +564,8 @@ func TestSourceNext(t *testing.T) {
 			then: func() map[string]string {
 				docs := archiveDocs()
 				docs["5"] = feedOf(isArchive, prev("4"), entryOf("g", 82))
-				docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), graveOf("b", 72))
-				docs["feed"] = feedOf(prev("5"), graveOf("e", 91))
+				docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), tombstoneOf("b", 72))
+				docs["feed"] = feedOf(prev("5"), tombstoneOf("e", 91))
 				return docs
 			}(),
 			want: []string{"f@62", "-b@72", "mark+", "g@82", "mark+", "-e@91", "mark+"}, asked: []string{"feed", "5", "4"},
@@ -612,7 +612,7 @@ func TestSourceNext(t *testing.T) {
 		},
 		"tombstones stand before the entries": {
 			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
-			then: map[string]string{"feed": feedOf(linkTo("next", "2"), graveOf("a", 3), entryOf("c", 4), entryOf("d", 1)),
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), tombstoneOf("a", 3), entryOf("c", 4), entryOf("d", 1)),
 				"2": feedOf(entryOf("e", 1))},
 			want: []string{"d@1", "-a@3", "c@4", "mark+"}, asked: []string{"feed"},
 		},
@@ -665,15 +665,15 @@ func TestSourceNext(t *testing.T) {
 			want:  []string{"b@2", "mark", "c@3", "d@4", "mark+"}, asked: []string{"feed", "2", "feed 304"},
 		},
 		"old tombstones on the first page do not end the walk": {
-			first: map[string]string{"feed": feedOf(linkTo("next", "2"), graveOf("x", 2), entryOf("d", 4)), "2": feedOf(entryOf("a", 1))},
-			then: map[string]string{"feed": feedOf(linkTo("next", "2"), graveOf("y", 9), graveOf("x", 2), entryOf("h", 8), entryOf("g", 7)),
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), tombstoneOf("x", 2), entryOf("d", 4)), "2": feedOf(entryOf("a", 1))},
+			then: map[string]string{"feed": feedOf(linkTo("next", "2"), tombstoneOf("y", 9), tombstoneOf("x", 2), entryOf("h", 8), entryOf("g", 7)),
 				"2": feedOf(linkTo("next", "3"), entryOf("f", 6), entryOf("e", 5)), "3": feedOf(linkTo("next", "4"), entryOf("d", 4), entryOf("c", 3)), "4": feedOf(entryOf("a", 1))},
 			want: []string{"c@3", "d@4", "mark", "e@5", "f@6", "mark", "-x@2", "g@7", "h@8", "-y@9", "mark+"}, asked: []string{"feed", "2", "3", "feed 304"},
 		},
 		"tombstones on the last page": {
-			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), entryOf("c", 3)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1)), "3": feedOf(graveOf("x", 2))},
+			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("d", 4), entryOf("c", 3)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1)), "3": feedOf(tombstoneOf("x", 2))},
 			then: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("e", 5), entryOf("c", 3)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1)),
-				"3": feedOf(graveOf("d", 6), graveOf("x", 2))},
+				"3": feedOf(tombstoneOf("d", 6), tombstoneOf("x", 2))},
 			want: []string{"-x@2", "-d@6", "mark", "a@1", "mark", "c@3", "e@5", "mark+"}, asked: []string{"feed", "2", "3", "feed 304"},
 		},
 		"an entry without a time does not hide the order of the others": {
@@ -708,11 +708,11 @@ func TestSourceNext(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(test.first))
+			got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(test.first))
 			require.NoError(t, got.err)
 			require.NotZero(t, got.resume)
 			test.source.URL = feedURL
-			next := tellAll(t, &test.source, got.resume, siteOf(test.then))
+			next := runAll(t, &test.source, got.resume, siteOf(test.then))
 			require.NoError(t, next.err)
 			assert.Equal(t, test.want, next.events)
 			assert.Equal(t, test.asked, next.asked)
@@ -726,12 +726,12 @@ func TestSourceNext(t *testing.T) {
 // TestSourceFeedID: the feed is not the one that is wanted from the first.
 func TestSourceFeedID(t *testing.T) {
 	site := siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))})
-	got := tellAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, harvest.Checkpoint{}, site)
+	got := runAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, harvest.Checkpoint{}, site)
 	require.NoError(t, got.err)
 	assert.Equal(t, []string{`problem: atom: feed: the feed "urn:feed", not "urn:other"`}, got.events)
-	got = tellAll(t, &atom.Source{URL: feedURL, FeedID: "urn:feed"}, harvest.Checkpoint{}, site)
+	got = runAll(t, &atom.Source{URL: feedURL, FeedID: "urn:feed"}, harvest.Checkpoint{}, site)
 	assert.Equal(t, []string{"a@1", "mark+"}, got.events)
-	got = tellAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, got.resume, site)
+	got = runAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, got.resume, site)
 	assert.Equal(t, []string{"feed"}, got.asked, "not modified is no answer")
 	assert.Contains(t, got.events[0], "problem: ")
 }
@@ -753,27 +753,27 @@ func skippedBy(got *told) (sum int) {
 func TestSourceSkippedStaysSo(t *testing.T) {
 	docs := archiveDocs()
 	docs["2"] = strings.Replace(docs["2"], "<id>urn:a</id>", "", 1)
-	first := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+	first := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
 	assert.Equal(t, 1, skippedBy(first))
-	again := tellAll(t, &atom.Source{URL: feedURL}, first.resume, siteOf(docs))
+	again := runAll(t, &atom.Source{URL: feedURL}, first.resume, siteOf(docs))
 	assert.Equal(t, []string{"feed 304"}, again.asked)
 	assert.Equal(t, 1, skippedBy(again))
 
 	docs["feed"] = feedOf(prev("4"), entryOf("g", 71))
 	docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), entryOf("b", 61), "<entry/>")
-	next := tellAll(t, &atom.Source{URL: feedURL}, again.resume, siteOf(docs))
+	next := runAll(t, &atom.Source{URL: feedURL}, again.resume, siteOf(docs))
 	assert.Equal(t, []string{"feed", "4"}, next.asked)
 	assert.Equal(t, 2, skippedBy(next), "the new one and the old one")
-	assert.Equal(t, 2, skippedBy(tellAll(t, &atom.Source{URL: feedURL}, next.resume, siteOf(docs))))
+	assert.Equal(t, 2, skippedBy(runAll(t, &atom.Source{URL: feedURL}, next.resume, siteOf(docs))))
 
 	docs["2"], docs["4"] = archiveDocs()["2"], feedOf(isArchive, prev("3"), entryOf("f", 62), entryOf("b", 61))
-	assert.Zero(t, skippedBy(tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))))
+	assert.Zero(t, skippedBy(runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))))
 }
 
 // An entry that is longer than the Source allows counts as skipped.
 func TestSourceLimitsOfEntries(t *testing.T) {
 	docs := map[string]string{"feed": feedOf(entryOf("a", 1, "<content>"+strings.Repeat("x", 100)+"</content>"), entryOf("b", 2))}
-	got := tellAll(t, &atom.Source{URL: feedURL, MaxContent: 50}, harvest.Checkpoint{}, siteOf(docs))
+	got := runAll(t, &atom.Source{URL: feedURL, MaxContent: 50}, harvest.Checkpoint{}, siteOf(docs))
 	assert.Equal(t, []string{"b@2", "mark, 1 skipped+"}, got.events)
 }
 
@@ -781,7 +781,7 @@ func TestSourceLimitsOfEntries(t *testing.T) {
 // not that document.
 func TestSourceRedirects(t *testing.T) {
 	source := &atom.Source{URL: feedURL}
-	first := tellAll(t, source, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	first := runAll(t, source, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	require.NoError(t, first.err)
 	docs := archiveDocs()
 	docs["feed"] = feedOf(prev("4"), entryOf("g", 71))
@@ -806,11 +806,11 @@ func TestSourceRedirects(t *testing.T) {
 			if test.path != "" {
 				docs[test.path] = test.text
 			}
-			got := tellAll(t, source, first.resume, siteOf(docs))
+			got := runAll(t, source, first.resume, siteOf(docs))
 			require.NoError(t, got.err)
 			require.GreaterOrEqual(t, len(got.events), len(test.want), got.events)
 			assert.Equal(t, test.want, got.events[:len(test.want)])
-			healed := tellAll(t, source, got.resume, siteOf(docs))
+			healed := runAll(t, source, got.resume, siteOf(docs))
 			assert.Equal(t, strings.HasPrefix(test.want[0], "problem"), strings.HasPrefix(healed.events[0], "problem"), "as long as it lasts")
 		})
 	}
@@ -839,14 +839,14 @@ func TestSourceHoles(t *testing.T) {
 		"cut short":             {docs: with("2", cut(archiveDocs()["2"])), hole: "atom: 2: ", want: younger},
 		"of another feed":       {docs: with("2", strings.Replace(archiveDocs()["2"], "urn:feed", "urn:other", 1)), hole: `atom: 2: the feed "urn:other", not "urn:feed"`, want: younger},
 		"an entry document":     {docs: with("2", `<entry xmlns="`+atom.Namespace+`"><id>urn:z</id></entry>`), hole: "atom: 2: a document of the kind entry, not a feed", want: younger},
-		"back to the feed":      {docs: with("3", feedOf(isArchive, prev("feed"), graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to " + "feed", want: younger},
-		"before itself":         {docs: with("3", feedOf(isArchive, prev("3"), graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},
-		"before nothing":        {docs: with("3", feedOf(isArchive, `<link rel="prev-archive"/>`, graveOf("c", 51), graveOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},
+		"back to the feed":      {docs: with("3", feedOf(isArchive, prev("feed"), tombstoneOf("c", 51), tombstoneOf("d", 52))), hole: "atom: 3: prev-archive leads back to " + "feed", want: younger},
+		"before itself":         {docs: with("3", feedOf(isArchive, prev("3"), tombstoneOf("c", 51), tombstoneOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},
+		"before nothing":        {docs: with("3", feedOf(isArchive, `<link rel="prev-archive"/>`, tombstoneOf("c", 51), tombstoneOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},
 		"too many documents":    {source: atom.Source{MaxDocuments: 2}, docs: archiveDocs(), hole: "atom: 3: more than 2 documents: ", want: younger},
 		"longer than is wanted": {source: atom.Source{MaxBytes: 900}, docs: with("2", feedOf(strings.Repeat(" ", 2000))), hole: "atom: 2: ", want: younger},
 		"of pages": {docs: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf(linkTo("next", "3"), entryOf("a", 1))},
 			hole: "atom: 3: status 404", want: []string{"a@1", "mark", "b@2", "c@3", "mark"}},
-		"two documents before it": {docs: with("3", feedOf(isArchive, prev("2"), prev("2"), prev("1"), graveOf("c", 51), graveOf("d", 52))),
+		"two documents before it": {docs: with("3", feedOf(isArchive, prev("2"), prev("2"), prev("1"), tombstoneOf("c", 51), tombstoneOf("d", 52))),
 			hole: "atom: 3: two links prev-archive: to 2 and to 1", want: younger},
 		"redirected to the feed":      {docs: with("2", "-> feed"), hole: "atom: 2: redirects to feed, which is another document of the set", want: younger},
 		"redirected to one before it": {docs: with("2", "-> 3"), hole: "atom: 2: redirects to 3, which is another document of the set", want: younger},
@@ -872,7 +872,7 @@ func TestSourceHoles(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.source.URL = feedURL
-			got := tellAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
+			got := runAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
 			require.NoError(t, got.err)
 			require.True(t, strings.HasPrefix(got.events[0], "problem: "+test.hole), got.events[0])
 			assert.Equal(t, test.want, got.events[1:])
@@ -880,7 +880,7 @@ func TestSourceHoles(t *testing.T) {
 			assert.NotContains(t, got.rules(), "atom-archive-gap")
 
 			test.source.AcceptGaps = true
-			got = tellAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
+			got = runAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
 			require.NoError(t, got.err)
 			var told []string
 			for _, ev := range got.events {
@@ -889,18 +889,18 @@ func TestSourceHoles(t *testing.T) {
 			assert.Equal(t, test.want, told)
 			assert.NotZero(t, got.resume)
 			assert.Contains(t, got.rules(), "atom-archive-gap")
-			again := tellAll(t, &test.source, got.resume, siteOf(test.docs))
+			again := runAll(t, &test.source, got.resume, siteOf(test.docs))
 			assert.Equal(t, []string{"feed 304"}, again.asked)
 		})
 	}
 	t.Run("the document is back", func(t *testing.T) {
 		s := &atom.Source{URL: feedURL}
 		first := map[string]string{"feed": feedOf(prev("1"), entryOf("b", 61)), "1": archiveDocs()["1"]}
-		got := tellAll(t, s, harvest.Checkpoint{}, siteOf(first))
+		got := runAll(t, s, harvest.Checkpoint{}, siteOf(first))
 		require.NoError(t, got.err)
-		lost := tellAll(t, s, got.resume, siteOf(with("2", "")))
+		lost := runAll(t, s, got.resume, siteOf(with("2", "")))
 		assert.Equal(t, got.resume, lost.resume, "the checkpoint and the validator stay")
-		back := tellAll(t, s, lost.resume, siteOf(archiveDocs()))
+		back := runAll(t, s, lost.resume, siteOf(archiveDocs()))
 		assert.Equal(t, []string{"a@41", "mark+", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"}, back.events)
 		assert.Equal(t, []string{"feed", "3", "2"}, back.asked)
 	})
@@ -910,7 +910,7 @@ func TestSourceHoles(t *testing.T) {
 func TestSourceMoves(t *testing.T) {
 	moved := siteOf(map[string]string{
 		"feed":  feedOf(prev("new/2"), entryOf("f", 62), entryOf("b", 61)),
-		"new/2": feedOf(isArchive, prev("new/1"), graveOf("d", 52), graveOf("c", 51), entryOf("a", 41)),
+		"new/2": feedOf(isArchive, prev("new/1"), tombstoneOf("d", 52), tombstoneOf("c", 51), entryOf("a", 41)),
 		"new/1": feedOf(isArchive, entryOf("e", 34)),
 	})
 	switching := func(at int, to sourcetest.Site) *sourcetest.Fetcher {
@@ -927,20 +927,20 @@ func TestSourceMoves(t *testing.T) {
 	}
 	for at := 2; at <= 4; at++ {
 		t.Run(fmt.Sprintf("before request %d", at), func(t *testing.T) {
-			got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(at, moved), 0)
+			got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(at, moved), 0)
 			require.NoError(t, got.err)
 			assert.Equal(t, []string{"e@34", "mark+", "a@41", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"}, got.events)
 			assert.Equal(t, []string{"feed", "feed", "new/2", "new/1"}, got.asked[len(got.asked)-4:])
 		})
 	}
 	t.Run("the head is gone as well", func(t *testing.T) {
-		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(3, nil), 0)
+		got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(3, nil), 0)
 		require.NoError(t, got.err)
 		assert.Equal(t, "problem: atom: 2: status 410", got.events[0])
 	})
 	t.Run("the head is broken", func(t *testing.T) {
 		broken := sourcetest.Site{feedURL: {Body: "<html/>"}}
-		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(3, broken), 0)
+		got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, switching(3, broken), 0)
 		require.NoError(t, got.err)
 		assert.Equal(t, "problem: atom: 2: status 410", got.events[0])
 	})
@@ -952,7 +952,7 @@ func TestSourceMoves(t *testing.T) {
 				}
 				return doc, nil
 			}}
-		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"problem: atom: gone/7: status 404", "a@1", "mark"}, got.events)
 	})
@@ -965,11 +965,11 @@ func TestSourceMoves(t *testing.T) {
 			}
 			return doc, nil
 		}}
-		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"a@1", "mark", "c@3", "b@4", "mark+"}, got.events)
 		assert.Equal(t, []string{"feed", "2", "feed", "feed", "2", "feed 304"}, got.asked)
-		assert.Equal(t, []string{"feed 304"}, tellAll(t, &atom.Source{URL: feedURL}, got.resume, is).asked)
+		assert.Equal(t, []string{"feed 304"}, runAll(t, &atom.Source{URL: feedURL}, got.resume, is).asked)
 	})
 	changing := func(body func(n int) string) *sourcetest.Fetcher {
 		return &sourcetest.Fetcher{Site: siteOf(map[string]string{"2": feedOf(entryOf("a", 1))}),
@@ -982,11 +982,11 @@ func TestSourceMoves(t *testing.T) {
 	}
 	t.Run("pages, all the time", func(t *testing.T) {
 		body := func(n int) string { return feedOf(linkTo("next", "2"), entryOf("b", 10+n)) }
-		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, changing(body), 0)
+		got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, changing(body), 0)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"problem: atom: feed: the feed changes while its pages are read: entries may have moved out of sight",
 			"a@1", "mark", "b@17", "mark"}, got.events)
-		got = tellWith(t, t.Context(), &atom.Source{URL: feedURL, AcceptGaps: true}, harvest.Checkpoint{}, changing(body), 0)
+		got = runWith(t, t.Context(), &atom.Source{URL: feedURL, AcceptGaps: true}, harvest.Checkpoint{}, changing(body), 0)
 		assert.Equal(t, []string{"a@1", "mark", "b@17", "mark+"}, got.events)
 		assert.Contains(t, got.rules(), "atom-pages-changed")
 	})
@@ -994,13 +994,13 @@ func TestSourceMoves(t *testing.T) {
 		body := func(n int) string {
 			return feedOf(linkTo("next", "2"), entryOf("b", 10), fmt.Sprintf("<!-- made in %d ms -->", n))
 		}
-		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, changing(body), 0)
+		got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, changing(body), 0)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"a@1", "mark", "b@10", "mark+"}, got.events)
 	})
 	t.Run("the first page is gone", func(t *testing.T) {
 		f := changing(func(n int) string { return feedOf(linkTo("next", "2"), entryOf("b", 10))[len("<")*(n-1):] })
-		got := tellWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		got := runWith(t, t.Context(), &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
 		require.NoError(t, got.err)
 		assert.Contains(t, got.events[0], "problem: atom: feed: ")
 		assert.Zero(t, got.resume)
@@ -1011,7 +1011,7 @@ func TestSourceMoves(t *testing.T) {
 // that was told, and does not ask for older ones; with a Dir it does not ask again for
 // those that it has.
 func TestSourceResumes(t *testing.T) {
-	whole := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	whole := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	for _, keep := range []bool{false, true} {
 		for n := 1; n < len(whole.events); n++ {
 			t.Run(fmt.Sprintf("keep %t, after event %d", keep, n), func(t *testing.T) {
@@ -1019,12 +1019,12 @@ func TestSourceResumes(t *testing.T) {
 				if keep {
 					s.Dir = filepath.Join(t.TempDir(), "pages")
 				}
-				first := tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, n)
+				first := runWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, n)
 				require.NoError(t, first.err)
 				if keep {
 					assert.Equal(t, 3, files(t, s.Dir))
 				}
-				then := tellAll(t, s, first.resume, siteOf(archiveDocs()))
+				then := runAll(t, s, first.resume, siteOf(archiveDocs()))
 				require.NoError(t, then.err)
 				settled := 0 // documents of the archive
 				for _, ev := range first.events {
@@ -1054,15 +1054,15 @@ func TestSourceResumes(t *testing.T) {
 func TestSourceValidator(t *testing.T) {
 	s := &atom.Source{URL: feedURL}
 	before := siteOf(map[string]string{"feed": feedOf(entryOf("b", 1))})
-	first := tellAll(t, s, harvest.Checkpoint{}, before)
+	first := runAll(t, s, harvest.Checkpoint{}, before)
 	require.Equal(t, []string{"b@1", "mark+"}, first.events)
-	part := tellWith(t, t.Context(), s, first.resume, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, 2)
+	part := runWith(t, t.Context(), s, first.resume, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, 2)
 	require.Equal(t, []string{"e@34", "mark+"}, part.events)
 	for from, want := range map[*told]string{first: "feed 304", part: "feed"} {
-		assert.Equal(t, []string{want}, tellAll(t, s, from.resume, before).asked)
+		assert.Equal(t, []string{want}, runAll(t, s, from.resume, before).asked)
 	}
 	long := sourcetest.Site{feedURL: {Body: feedOf(), ETag: `"` + strings.Repeat("x", 1000) + `"`}}
-	got := tellAll(t, s, harvest.Checkpoint{}, long)
+	got := runAll(t, s, harvest.Checkpoint{}, long)
 	assert.Less(t, len(got.resume.Data), 500)
 }
 
@@ -1079,8 +1079,8 @@ func TestSourceRedirect(t *testing.T) {
 	site[www+"old/0"] = sourcetest.Document{Location: "/moved/0"}
 	for _, dir := range []string{"", t.TempDir()} {
 		s := &atom.Source{URL: feedURL, Dir: dir}
-		tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: site}, 1)
-		got := tellAll(t, s, harvest.Checkpoint{}, site)
+		runWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: site}, 1)
+		got := runAll(t, s, harvest.Checkpoint{}, site)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"mark+", "mark+", "a@1", "mark+", "b@2", "mark+"}, got.events)
 	}
@@ -1094,7 +1094,7 @@ func TestSourceRedirectToItself(t *testing.T) {
 	} {
 		site := siteOf(map[string]string{"new/feed": feedOf(`<link rel="`+rel+`" href=""/>`, entryOf("a", 1))})
 		site[feedURL] = sourcetest.Document{Location: "/new/feed"}
-		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, site)
+		got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, site)
 		require.NoError(t, got.err)
 		assert.Equal(t, want, got.events, rel)
 		assert.Equal(t, "feed", got.asked[0])
@@ -1125,12 +1125,12 @@ func TestSourceDir(t *testing.T) {
 	broken := siteOf(archiveDocs())
 	broken[www+"1"] = sourcetest.Document{Status: 500}
 	for _, s := range []*atom.Source{s, other} {
-		got := tellAll(t, s, harvest.Checkpoint{}, broken)
+		got := runAll(t, s, harvest.Checkpoint{}, broken)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"feed", "3", "2", "1 500", "feed 304"}, got.asked)
 	}
 	require.Equal(t, 4, files(t, dir))
-	again := tellAll(t, s, harvest.Checkpoint{}, broken)
+	again := runAll(t, s, harvest.Checkpoint{}, broken)
 	assert.Equal(t, []string{"feed", "3 304", "2 304", "1 500", "feed 304"}, again.asked, "below a hole, conditionally")
 	require.Equal(t, 4, files(t, dir))
 
@@ -1143,20 +1143,20 @@ func TestSourceDir(t *testing.T) {
 			return err
 		})
 		require.NoError(t, err)
-		got := tellAll(t, s, harvest.Checkpoint{}, broken)
+		got := runAll(t, s, harvest.Checkpoint{}, broken)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"feed", "3", "2", "1 500", "feed 304"}, got.asked, text)
 		assert.Equal(t, append([]string{"problem: atom: 1: status 500"}, "a@41", "mark", "-c@51", "-d@52", "mark", "b@61", "f@62", "mark"), got.events)
 	}
-	done := tellAll(t, s, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	done := runAll(t, s, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	require.NoError(t, done.err)
 	assert.Equal(t, 2, files(t, dir), "those of the other Source")
-	tellAll(t, other, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	runAll(t, other, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	assert.Zero(t, files(t, dir))
 
 	blocked := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
-	got := tellAll(t, &atom.Source{URL: feedURL, Dir: blocked}, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	got := runAll(t, &atom.Source{URL: feedURL, Dir: blocked}, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	assert.Error(t, got.err)
 }
 
@@ -1166,23 +1166,23 @@ func TestSourceDirMended(t *testing.T) {
 	damages := map[string][2]string{
 		"before itself":         {"2", feedOf(isArchive, prev("2"), entryOf("d", 42), entryOf("a", 41))},
 		"back":                  {"2", feedOf(isArchive, prev("3"), entryOf("d", 42), entryOf("a", 41))},
-		"to nowhere":            {"3", feedOf(isArchive, prev("nowhere"), graveOf("d", 52), graveOf("c", 51))},
-		"two before it":         {"3", feedOf(isArchive, prev("nowhere"), prev("2"), graveOf("d", 52), graveOf("c", 51))},
+		"to nowhere":            {"3", feedOf(isArchive, prev("nowhere"), tombstoneOf("d", 52), tombstoneOf("c", 51))},
+		"two before it":         {"3", feedOf(isArchive, prev("nowhere"), prev("2"), tombstoneOf("d", 52), tombstoneOf("c", 51))},
 		"redirected to another": {"2", "-> 3"},
 	}
-	whole := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
+	whole := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			s := &atom.Source{URL: feedURL, Dir: t.TempDir()}
 			docs := archiveDocs()
 			docs[damage[0]] = damage[1]
 			for range 2 {
-				got := tellAll(t, s, harvest.Checkpoint{}, siteOf(docs))
+				got := runAll(t, s, harvest.Checkpoint{}, siteOf(docs))
 				require.NoError(t, got.err)
 				assert.Contains(t, got.events[0], "problem: ")
 				assert.Zero(t, got.resume)
 			}
-			got := tellAll(t, s, harvest.Checkpoint{}, siteOf(archiveDocs()))
+			got := runAll(t, s, harvest.Checkpoint{}, siteOf(archiveDocs()))
 			require.NoError(t, got.err)
 			assert.Equal(t, whole.events, got.events)
 			assert.Zero(t, files(t, s.Dir))
@@ -1192,17 +1192,17 @@ func TestSourceDirMended(t *testing.T) {
 		s := &atom.Source{URL: feedURL, Dir: t.TempDir()}
 		site := siteOf(archiveDocs())
 		site[www+"1"] = sourcetest.Document{Status: 500}
-		tellAll(t, s, harvest.Checkpoint{}, site)
+		runAll(t, s, harvest.Checkpoint{}, site)
 		site = siteOf(archiveDocs())
 		site[www+"3"], site[www+"2"] = sourcetest.Document{Status: 500}, sourcetest.Document{Body: cut(archiveDocs()["2"])}
-		got := tellAll(t, s, harvest.Checkpoint{}, site)
+		got := runAll(t, s, harvest.Checkpoint{}, site)
 		require.NoError(t, got.err)
 		assert.Equal(t, whole.events, got.events)
 		assert.Equal(t, []string{"feed", "3 500", "2", "1"}, got.asked)
 	})
 	t.Run("a full pass uses nothing that is kept", func(t *testing.T) {
 		s := &atom.Source{URL: feedURL, Dir: t.TempDir()}
-		tellWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, 1)
+		runWith(t, t.Context(), s, harvest.Checkpoint{}, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, 1)
 		require.Equal(t, 3, files(t, s.Dir))
 		f := &sourcetest.Fetcher{Site: siteOf(archiveDocs())}
 		for _, err := range s.Events(t.Context(), &harvest.Run{Full: true, Fetcher: f}) {
@@ -1223,7 +1223,7 @@ func TestSourceContext(t *testing.T) {
 				}
 				return doc, nil
 			}}
-		got := tellWith(t, ctx, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
+		got := runWith(t, ctx, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, f, 0)
 		assert.ErrorIs(t, got.err, context.Canceled)
 		assert.Empty(t, got.events)
 	}
@@ -1238,7 +1238,7 @@ func TestSourceContentBase(t *testing.T) {
 		` xml:base="/z/"`: `<div xml:base="` + www + `z/" xmlns="http://www.w3.org/1999/xhtml">x</div>`,
 	} {
 		for _, element := range []string{"<feed", "<entry"} {
-			got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": strings.Replace(doc, element, element+base, 1)}))
+			got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": strings.Replace(doc, element, element+base, 1)}))
 			require.NoError(t, got.err)
 			assert.Equal(t, want, got.bytes["a"], element+base)
 		}
@@ -1297,7 +1297,7 @@ func TestSourceContent(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			site := siteOf(map[string]string{"feed": feedOf("<author><name>A</name></author>", entryOf("a", 1, test.entry))})
-			got := tellAll(t, &atom.Source{URL: feedURL, Content: test.content}, harvest.Checkpoint{}, site)
+			got := runAll(t, &atom.Source{URL: feedURL, Content: test.content}, harvest.Checkpoint{}, site)
 			require.NoError(t, got.err)
 			ev := got.puts["a"]
 			href := test.href
@@ -1385,7 +1385,7 @@ func TestSourceTombstoneWithoutVia(t *testing.T) {
 	source := &atom.Source{URL: feedURL, ViaID: true}
 	first := map[string]string{"feed": feedOf(prev("1")), "1": feedOf(isArchive, entryOf("a", 1, linkTo("via", "first/a")), entryOf("b", 1))}
 	then := maps.Clone(first)
-	then["feed"] = feedOf(prev("1"), graveOf("a", 2))
+	then["feed"] = feedOf(prev("1"), tombstoneOf("a", 2))
 	for i, docs := range []map[string]string{first, then, then, then} {
 		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: siteOf(docs)}, Full: i == 3}
 		report, err := h.Run(t.Context(), source)
@@ -1402,7 +1402,7 @@ func TestSourceTombstoneWithoutVia(t *testing.T) {
 func TestSourceCompletePage(t *testing.T) {
 	for _, rel := range []string{"previous", "prev", "last", "first", "current", "next-archive"} {
 		docs := map[string]string{"feed": feedOf(isComplete, linkTo("self", "feed"), linkTo(rel, "2"), entryOf("a", 1))}
-		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+		got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"a@1", "mark+"}, got.events, rel)
 		assert.Contains(t, got.rules(), "atom-complete-paged", rel)
@@ -1413,7 +1413,7 @@ func TestSourceCompletePage(t *testing.T) {
 func TestSourceForeignEntry(t *testing.T) {
 	for _, foreign := range []string{`<entry xmlns="urn:x"><id>urn:b</id></entry>`, "<Entry><id>urn:b</id></Entry>", "<ENTRY><id>urn:b</id></ENTRY>"} {
 		docs := map[string]string{"feed": feedOf(isComplete, entryOf("a", 1), foreign)}
-		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+		got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
 		require.NoError(t, got.err)
 		assert.Contains(t, got.rules(), "atom-unknown-element", foreign)
 		assert.Equal(t, []string{"snapshot start", "a@1", "snapshot end, complete, 1 skipped+"}, got.events, foreign)
@@ -1423,7 +1423,7 @@ func TestSourceForeignEntry(t *testing.T) {
 // TestSourceInstants: two states a fraction of a second apart, of which the older one
 // comes in a later run.
 func TestSourceInstants(t *testing.T) {
-	for _, older := range []string{graveAt("a", "2026-01-01T00:00:00Z"), strings.Replace(entryAt("a", "2026-01-01T00:00:00Z"), "<title>a", "<title>old", 1)} {
+	for _, older := range []string{tombstoneAt("a", "2026-01-01T00:00:00Z"), strings.Replace(entryAt("a", "2026-01-01T00:00:00Z"), "<title>a", "<title>old", 1)} {
 		store := memstore.New()
 		for _, items := range []string{entryAt("a", "2026-01-01T00:00:00.9Z"), older} {
 			site := siteOf(map[string]string{"feed": feedOf(items)})
@@ -1446,7 +1446,7 @@ func TestSourceMarks(t *testing.T) {
 		for i := range 20 {
 			parts = append(parts, entryOf(fmt.Sprint(i), 1+i, "<content>"+strings.Repeat("x", 1<<20)+"</content>"))
 		}
-		got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(parts...)}))
+		got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(parts...)}))
 		require.NoError(t, got.err)
 		marks := 0
 		for i, ev := range got.events[:len(got.events)-1] {
@@ -1495,27 +1495,27 @@ func TestSourceParser(t *testing.T) {
 	}
 	s := &atom.Source{URL: feedURL, Parser: parse}
 	site := siteOf(map[string]string{"feed": "lines\na\nb\nnone\n-c\n-?d", "2": "lines\nbroken"})
-	got := tellAll(t, s, harvest.Checkpoint{}, site)
+	got := runAll(t, s, harvest.Checkpoint{}, site)
 	require.NoError(t, got.err)
 	assert.Equal(t, []string{"problem: atom: 2: broken line", "-c@6", "b@8", "a@9", "mark, 2 skipped"}, got.events)
 	assert.Equal(t, []string{"atom-tombstone-when", "lines"}, got.rules())
 	assert.Len(t, got.findings, 3, "those of each document once")
-	got = tellAll(t, &atom.Source{URL: feedURL, Parser: parse, ViaID: true}, harvest.Checkpoint{}, site)
+	got = runAll(t, &atom.Source{URL: feedURL, Parser: parse, ViaID: true}, harvest.Checkpoint{}, site)
 	assert.Equal(t, []string{"-via:c@6", "via:b@8", "via:a@9", "mark, 2 skipped"}, got.events[1:])
 
-	atomic := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))}))
+	atomic := runAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))}))
 	assert.Equal(t, []string{"a@1", "mark+"}, atomic.events)
-	page := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": "<html><body/></html>"}))
+	page := runAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": "<html><body/></html>"}))
 	assert.ErrorContains(t, page.err, "an HTML page, not an Atom document")
-	entry := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"><id>urn:a</id></entry>`}))
+	entry := runAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"><id>urn:a</id></entry>`}))
 	assert.ErrorContains(t, entry.err, "a document of the kind entry, not a feed")
 	anything := func(io.Reader, string, func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
 		return new(atom.Feed), []atom.Item{{Entry: &atom.Entry{ID: "urn:x"}}}, nil
 	}
-	entry = tellAll(t, &atom.Source{URL: feedURL, Parser: anything}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"/>`}))
+	entry = runAll(t, &atom.Source{URL: feedURL, Parser: anything}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"/>`}))
 	assert.ErrorContains(t, entry.err, "a document of the kind entry, not a feed", "that is Atom")
 	nothing := func(io.Reader, string, func(websync.Finding)) (*atom.Feed, []atom.Item, error) { return nil, nil, nil }
-	got = tellAll(t, &atom.Source{URL: feedURL, Parser: nothing}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": "?"}))
+	got = runAll(t, &atom.Source{URL: feedURL, Parser: nothing}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": "?"}))
 	require.NoError(t, got.err)
 	assert.Equal(t, []string{"mark+"}, got.events)
 }
@@ -1533,10 +1533,10 @@ func TestSourceFuture(t *testing.T) {
 		return site
 	}
 	s := &atom.Source{URL: feedURL}
-	got := tellAll(t, s, harvest.Checkpoint{}, dated(map[string]string{"feed": feedOf(linkTo("next", "2"), ahead), "2": feedOf(entryOf("a", 1))}))
+	got := runAll(t, s, harvest.Checkpoint{}, dated(map[string]string{"feed": feedOf(linkTo("next", "2"), ahead), "2": feedOf(entryOf("a", 1))}))
 	require.NoError(t, got.err)
 	assert.Contains(t, got.rules(), "atom-date-future")
-	next := tellAll(t, s, got.resume, dated(map[string]string{
+	next := runAll(t, s, got.resume, dated(map[string]string{
 		"feed": feedOf(linkTo("next", "2"), ahead, entryOf("c", 3)),
 		"2":    feedOf(entryOf("b", 2), entryOf("a", 1)),
 	}))
@@ -1549,9 +1549,9 @@ func TestSourceFutureCorrected(t *testing.T) {
 	const ahead = "2999-01-01T00:00:00Z"
 	tests := map[string]struct{ older, newer, want string }{
 		"entry":                 {entryAt("a", ahead), entryOf("a", 2), "a@2"},
-		"entry, then deleted":   {entryAt("a", ahead), graveOf("a", 2), "-a@2"},
-		"deleted, then back":    {graveAt("a", ahead), entryOf("a", 2), "a@2"},
-		"both of them":          {entryAt("a", "2998-01-01T00:00:00Z"), graveAt("a", "2997-01-01T00:00:00Z"), "-a@0"},
+		"entry, then deleted":   {entryAt("a", ahead), tombstoneOf("a", 2), "-a@2"},
+		"deleted, then back":    {tombstoneAt("a", ahead), entryOf("a", 2), "a@2"},
+		"both of them":          {entryAt("a", "2998-01-01T00:00:00Z"), tombstoneAt("a", "2997-01-01T00:00:00Z"), "-a@0"},
 		"only the newer one is": {entryOf("a", 2), entryAt("a", ahead), "a@0"},
 	}
 	for name, test := range tests {
@@ -1561,7 +1561,7 @@ func TestSourceFutureCorrected(t *testing.T) {
 				doc.Header = map[string][]string{"Date": {"Thu, 01 Jan 2026 12:00:00 GMT"}}
 				site[url] = doc
 			}
-			got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, site)
+			got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, site)
 			require.NoError(t, got.err)
 			assert.Equal(t, []string{"mark+", test.want, "mark+"}, got.events)
 		})
@@ -1581,9 +1581,9 @@ func TestSourceSoon(t *testing.T) {
 	}
 	s := &atom.Source{URL: feedURL}
 	first := at(map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("soon", 600), entryOf("c", 60)), "2": feedOf(entryOf("a", 1))}, "00:02:00")
-	got := tellAll(t, s, harvest.Checkpoint{}, first)
+	got := runAll(t, s, harvest.Checkpoint{}, first)
 	require.NoError(t, got.err)
-	next := tellAll(t, s, got.resume, at(map[string]string{
+	next := runAll(t, s, got.resume, at(map[string]string{
 		"feed": feedOf(linkTo("next", "2"), entryOf("soon", 600), entryOf("f", 240)),
 		"2":    feedOf(linkTo("next", "3"), entryOf("e", 200), entryOf("d", 180)),
 		"3":    feedOf(linkTo("next", "4"), entryOf("c", 60), entryOf("b", 30)),
@@ -1598,7 +1598,7 @@ func TestSourceSoon(t *testing.T) {
 func TestSourceFindings(t *testing.T) {
 	docs := archiveDocs()
 	docs["2"] = strings.Replace(docs["2"], moment(42), "2026-01-01", 1)
-	got := tellAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+	got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
 	n := 0
 	for _, f := range got.findings {
 		if f.Rule == "atom-date" {
@@ -1618,12 +1618,12 @@ func TestSourceBorder(t *testing.T) {
 			parts = append(parts, entryOf(fmt.Sprint(i), 1))
 		}
 		s := &atom.Source{URL: feedURL}
-		got := tellAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(parts...)}))
+		got := runAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": feedOf(parts...)}))
 		require.NoError(t, got.err)
 		assert.Less(t, len(got.resume.Data), 30_000)
-		same := tellAll(t, s, got.resume, siteOf(map[string]string{"feed": feedOf(entryOf("x", 2), entryOf("0", 1))}))
+		same := runAll(t, s, got.resume, siteOf(map[string]string{"feed": feedOf(entryOf("x", 2), entryOf("0", 1))}))
 		assert.Equal(t, n > 1000, slices.Contains(same.rules(), "atom-window-gap"))
-		other := tellAll(t, s, got.resume, siteOf(map[string]string{"feed": feedOf(entryOf("x", 2), entryOf("y", 1))}))
+		other := runAll(t, s, got.resume, siteOf(map[string]string{"feed": feedOf(entryOf("x", 2), entryOf("y", 1))}))
 		assert.Contains(t, other.rules(), "atom-window-gap")
 	}
 }
