@@ -220,11 +220,11 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
 }
 
-// changeTo returns the change that leads from a record to the next state, which an event
-// of the time at has: a put, or only a touch, which keeps the Item as it is, if the
-// bytes and the description are the same, Modified apart. Where no bytes are got, another
-// Modified is a change, and so are what a log tells of a later time, a Modified that is
-// only for Get to find, and a time that takes the place of one in the future.
+// changeTo returns the change from a record to the next state, by an event of the time at:
+// a put, or only a touch, which keeps the Item as it is, if the bytes and the description
+// are the same, Modified apart. Another Modified is a change if no bytes are got, and so
+// are a later time in a log, a Modified that only Get can find, and a time that replaces
+// one in the future.
 func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !rec.Live() {
 		next.Kind = websync.Created
