@@ -78,7 +78,7 @@ type Reader struct {
 	mixed              bool // the last text had elements in it
 	inContent          bool
 	ended              bool           // the root element has ended
-	before             xmlscan.Losses // those before the current tag
+	before             xmlscan.Losses // those before the last tag that advance read
 	order              childOrder
 	updated, published lastDate
 	at                 position          // where the current child element starts, if watched
@@ -242,6 +242,7 @@ func (r *Reader) advance() error {
 		if r.ended {
 			return r.end()
 		}
+		r.before = r.scan.Losses()
 		tag, err := r.nextTag()
 		switch {
 		case err == nil && tag == xmlscan.End:
@@ -372,7 +373,6 @@ func (r *Reader) end() error {
 // those of r.scan; at the Start of an entry wherever it stands, and of a tombstone where
 // it belongs, the error is xmlscan.ErrStopped.
 func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
-	r.before = r.scan.Losses()
 	if r.watched {
 		kind, err = r.watchedTag()
 	} else {
