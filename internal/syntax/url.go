@@ -8,10 +8,16 @@ import (
 // HTTPHost returns the position of the host in an absolute HTTP URL; 0 if s is none.
 func HTTPHost[T Text](s T) int {
 	n := len("http://")
-	if len(s) > 4 && s[4]|0x20 == 's' {
+	if len(s) <= n {
+		return 0
+	}
+	if s[4]|0x20 == 's' {
 		n++
 	}
-	if len(s) <= n || s[n-1] != '/' || s[n-2] != '/' || s[n-3] != ':' || s[n] == '/' || !hasPrefixFold(s, "http") {
+	if string(s[:4]) != "http" && !hasPrefixFold(s, "http") {
+		return 0
+	}
+	if len(s) <= n || s[n-1] != '/' || s[n-2] != '/' || s[n-3] != ':' || s[n] == '/' {
 		return 0
 	}
 	return n
