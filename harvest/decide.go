@@ -8,7 +8,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A decision is what to do about one event: nothing if it has neither get, change nor todo.
+// A decision is what to do about one event: nothing if it has neither get, change nor
+// todo.
 type decision struct {
 	outcome Outcome
 	get     bool    // the bodies are needed before the change is known
@@ -185,9 +186,9 @@ func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
 
-// obtain decides how a put that states something new is carried out: with a get, unless the
-// bytes are those that are held. The bodies that a new description no longer states are
-// not kept.
+// obtain decides how a put that states something new is carried out: with a get, unless
+// the bytes are those that are held. The bodies that a new description no longer states
+// are not kept.
 func (p *pipe) obtain(s *slot) decision {
 	next := s.record()
 	if b, ok := p.stillStated(s); ok {
@@ -220,11 +221,11 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
 }
 
-// changeTo returns the change from a record to the next state, by an event of the time at:
-// a put, or only a touch, which keeps the Item as it is, if the bytes and the description
-// are the same, Modified apart. Another Modified is a change if no bytes are got, and so
-// are a later time in a log, a Modified that only Get can find, and a time that replaces
-// one in the future.
+// changeTo returns the change from a record to the next state, by an event of the time
+// at: a put, or only a touch, which keeps the Item as it is, if the bytes and the
+// description are the same, Modified apart. Another Modified is a change if no bytes are
+// got, and so are a later time in a log, a Modified that only Get can find, and a time
+// that replaces one in the future.
 func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !rec.Live() {
 		next.Kind = websync.Created

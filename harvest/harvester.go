@@ -119,11 +119,11 @@ func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error { return r.list(ctx, deferAll) })
 }
 
-// Work is the second half of Run: it gets what the tasks of src name that are due now, and
-// commits it. It may run beside List and before it, and several processes may run it at
-// the same time: they share the tasks, and none is carried out twice at once. Work returns
-// when no task is left that is due and that no other has in hand. What a process had in
-// hand that died is free again for the others when its claim ends: see TTL.
+// Work is the second half of Run: it gets what the tasks of src name that are due now,
+// and commits it. It may run beside List and before it, and several processes may run it
+// at the same time: they share the tasks, and none is carried out twice at once. Work
+// returns when no task is left that is due and that no other has in hand. What a process
+// had in hand that died is free again for the others when its claim ends: see TTL.
 func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimWork, func(ctx context.Context, r *run) error {
 		r.report.Complete = true

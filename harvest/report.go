@@ -10,7 +10,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Report is the result of a run. Its JSON form is stable: names are added, never changed.
+// A Report is the result of a run. Its JSON form is stable: names are added, never
+// changed.
 type Report struct {
 	Source  string    `json:"source"`
 	Started time.Time `json:"started"`

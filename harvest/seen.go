@@ -7,13 +7,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A seenTable holds, for each live record of a source, what a snapshot must state of it to
-// be unchanged, and whether it has been listed. It takes 8 bytes for a place and has 4/3
-// places for a record, 11 bytes a record: the collector lets the heap grow to twice of
-// that. Ids are known by their place and 32 more bits of a keyed hash, which is another
-// one each time. Two ids that share both cost a look into the Store, or spare one of them
-// a deletion until the next listing; nothing is deleted because of it. Another state is
-// taken for the same once in 2 billion times, until the next listing.
+// A seenTable holds, for each live record of a source, what a snapshot must state of it
+// to be unchanged, and whether it has been listed. It takes 8 bytes for a place and has
+// 4/3 places for a record, 11 bytes a record: the collector lets the heap grow to twice
+// of that. Ids are known by their place and 32 more bits of a keyed hash, which is
+// another one each time. Two ids that share both cost a look into the Store, or spare one
+// of them a deletion until the next listing; nothing is deleted because of it. Another
+// state is taken for the same once in 2 billion times, until the next listing.
 type seenTable struct {
 	seed   maphash.Seed
 	slots  []seenSlot
@@ -104,8 +104,8 @@ func (t *seenTable) seen(id string) bool {
 	return *s&seenBit != 0
 }
 
-// state returns a hash of what decides whether an event states nothing new; 0 if the event
-// alone does not decide.
+// state returns a hash of what decides whether an event states nothing new; 0 if the
+// event alone does not decide.
 func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	if !ev.isConclusive() {
 		return 0
