@@ -3,7 +3,9 @@ package atom
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/syntax"
@@ -360,3 +362,424 @@ func (c *checker) conflict(from int) {
 
 // isBlank reports whether text is only white space.
 func isBlank(text []byte) bool { return len(xmlscan.Trim(text)) == 0 }
+
+// headRelations are the relations of a feed's links that matter for a chain of documents,
+// or for its check.
+var headRelations = [...]string{"self", "current", "next", "previous", "prev-archive", "next-archive", "first", "last", "prev"}
+
+const (
+	relSelf = iota
+	relCurrent
+	relNext
+	relPrevious
+	relPrevArchive
+	relNextArchive
+	relFirst
+	relLast
+	relPrev // another name of previous (IANA)
+)
+
+// paging are the relations to another document of the same feed.
+var paging = [...]int{relNext, relPrevious, relPrev, relPrevArchive, relNextArchive}
+
+// maxAuthorless limits the entries without an author of which the position is kept.
+const maxAuthorless = 100
+
+// A feedFacts is what only the end of a feed can judge.
+type feedFacts struct {
+	links [len(headRelations)]struct {
+		href   string
+		at     position
+		stated bool
+	}
+	complete, archive position
+	updated           position
+	alternates        hashSet
+
+	entries    int
+	latest     websync.Datetime // of the entries
+	latestAt   position
+	authorless []position // entries without an author of their own or of their source
+	authorsOut int        // how many there are
+	ownless    int        // entries without an author of their own
+}
+
+// An itemFacts is what only the end of an item can judge.
+type itemFacts struct {
+	published, content position
+	elsewhere, binary  bool // content with src, content in Base64
+	alternate          bool // there is an alternate link
+	sourceAuthor       bool // its source has an author
+
+	alternates, sourceAlternates hashSet
+}
+
+// startItem begins with an entry or a tombstone.
+func (c *checker) startItem(s *scope) {
+	c.item = itemFacts{alternates: c.item.alternates.emptied(), sourceAlternates: c.item.sourceAlternates}
+	if s.model == &tombstoneModel {
+		if c.r.isFeedChild() {
+			c.feedOrder(s.name, s.at)
+		}
+		c.attributes(childTombstone, s.at)
+		return
+	}
+	c.head.entries++
+	c.attributes(0, s.at)
+}
+
+// feedOrder asks whether a child of the feed that is no entry stands before the entries.
+func (c *checker) feedOrder(local string, at position) {
+	if c.head.entries > 0 {
+		c.r.report(ruleFeedOrder, at, local, nil, local+" should stand before the entries")
+	}
+}
+
+// endItem judges an item. It is not whole if another was found inside it.
+func (c *checker) endItem(s *scope, whole bool) {
+	v := &c.r.view
+	isEntry := s.model == &entryModel
+	if isEntry && whole {
+		c.lacking(s, childTitle|childUpdated)
+		c.endEntry(s)
+	}
+	if isEntry {
+		c.entryAuthor(s)
+		if c.head.latest.IsZero() || v.Updated.Time().After(c.head.latest.Time()) {
+			c.head.latest, c.head.latestAt = v.Updated, s.at
+		}
+	}
+	if c.r.kind != FeedDocument && c.r.entries == 1 {
+		c.sum.ID, c.sum.Updated = string(v.ID), v.Updated
+	}
+	c.compare(v, s)
+}
+
+func (c *checker) endEntry(s *scope) {
+	v, i := &c.r.view, &c.item
+	if !s.seen.has(childContent) && !i.alternate {
+		c.r.report(ruleEntryAlternate, s.at, s.name, nil, "an entry without content must have an alternate link")
+	}
+	if !s.seen.has(childSummary) && i.elsewhere {
+		c.r.report(ruleEntrySummary, i.content, "content", nil, "an entry whose content has src must have a summary")
+	} else if !s.seen.has(childSummary) && i.binary {
+		c.r.report(ruleEntrySummary, i.content, "content", nil, "an entry whose content is in Base64 must have a summary")
+	}
+	if !v.published.IsZero() && !v.Updated.IsZero() && v.published.Time().After(v.Updated.Time()) {
+		c.r.report(rulePublished, i.published, "published", []byte(v.published.String()), "later than updated")
+	}
+}
+
+// entryAuthor asks whether somebody is the author of an entry.
+func (c *checker) entryAuthor(s *scope) {
+	if s.seen.has(childAuthor) {
+		return
+	}
+	if c.r.kind != FeedDocument {
+		if !c.item.sourceAuthor {
+			c.r.report(ruleEntryAuthor, s.at, s.name, nil, "an entry must have an author, or its source")
+		}
+		return
+	}
+	h := &c.head
+	h.ownless++
+	if c.item.sourceAuthor {
+		return
+	}
+	h.authorsOut++
+	if !c.r.root.seen.has(childAuthor) && len(h.authorless) < maxAuthorless {
+		h.authorless = append(h.authorless, s.at)
+	}
+}
+
+// endSource judges the source of an item.
+func (c *checker) endSource(s *scope) {
+	c.item.sourceAuthor = s.seen.has(childAuthor)
+	c.item.sourceAlternates = c.item.sourceAlternates.emptied()
+	c.lacking(s, s.required)
+}
+
+// endFeed judges a feed document.
+func (c *checker) endFeed(s *scope) {
+	h, f := &c.head, &c.r.feed
+	c.lacking(s, s.required)
+	c.sum.ID, c.sum.Updated = f.ID, f.Updated
+	c.sum.Self, c.sum.Current, c.sum.Next = h.links[relSelf].href, h.links[relCurrent].href, h.links[relNext].href
+	c.sum.PrevArchive, c.sum.NextArchive = h.links[relPrevArchive].href, h.links[relNextArchive].href
+	c.sum.Complete, c.sum.Archive = f.Complete, f.Archive
+	if !h.links[relSelf].stated {
+		c.r.report(ruleFeedSelf, s.at, s.name, nil, "a feed should have a link self")
+	}
+	if !f.Updated.IsZero() && f.Updated.Time().Before(h.latest.Time()) {
+		c.r.report(ruleFeedUpdated, h.updated, "updated", []byte(f.Updated.String()), fmt.Sprintf("should not be older than the entry in line %d", h.latestAt.line))
+	}
+	if !s.seen.has(childAuthor) {
+		c.missingAuthors(s)
+	}
+	c.history()
+	if c.o.Feed != nil {
+		c.o.Feed(f, c.reportAt(s.at, s.name))
+	}
+}
+
+// missingAuthors reports the entries of a feed without an author: one finding for each if
+// there are others, else one for all.
+func (c *checker) missingAuthors(s *scope) {
+	h := &c.head
+	if h.authorsOut == 0 || h.authorsOut == h.entries {
+		if h.ownless > 0 {
+			c.r.report(ruleFeedAuthor, s.at, s.name, nil, fmt.Sprintf("a feed must have an author, or each entry: %d of %d entries have none", h.ownless, h.entries))
+		}
+		return
+	}
+	for i, at := range h.authorless {
+		message := "an entry must have an author if its feed has none"
+		if more := h.authorsOut - maxAuthorless; i == maxAuthorless-1 && more > 0 {
+			message += fmt.Sprintf("; so it is in %d more entries", more)
+		}
+		c.r.report(ruleEntryAuthor, at, "entry", nil, message)
+	}
+}
+
+// isSelf reports whether a URL is the document's own.
+func (c *checker) isSelf(url string) bool {
+	url, _, _ = strings.Cut(url, "#")
+	return url != "" && (url == c.head.links[relSelf].href || url == c.o.URL)
+}
+
+// history asks what a feed says of its other documents.
+func (c *checker) history() {
+	h := &c.head
+	complete, archive := h.complete != position{}, h.archive != position{}
+	for _, rel := range paging {
+		link := &h.links[rel]
+		if c.isSelf(link.href) {
+			c.r.report(rulePagingSelf, link.at, "link", []byte(link.href), headRelations[rel]+" must be another document")
+		}
+		if complete && link.stated {
+			c.r.report(ruleCompletePaged, h.complete, "complete", nil, "a complete feed should have no link "+headRelations[rel])
+		}
+	}
+	current, known := &h.links[relCurrent], c.o.URL != "" || h.links[relSelf].href != ""
+	for _, rel := range [...]int{relFirst, relLast, relCurrent} {
+		if link := &h.links[rel]; complete && !archive && known && link.stated && !c.isSelf(link.href) {
+			c.r.report(ruleCompletePaged, h.complete, "complete", []byte(link.href), "a complete feed should be one document, but "+headRelations[rel]+" is another")
+		}
+	}
+	switch {
+	case complete && archive:
+		c.r.report(ruleCompletePaged, h.complete, "complete", nil, "a complete feed should be no archive document")
+	case archive && !current.stated:
+		c.r.report(ruleArchiveCurrent, h.archive, "archive", nil, "an archive document should have a link current")
+	case archive && c.isSelf(current.href):
+		c.r.report(ruleArchiveSelf, h.archive, "archive", nil, "an archive document must have another document as its current")
+	case archive:
+	case h.links[relNextArchive].stated:
+		c.r.report(ruleArchiveMark, h.links[relNextArchive].at, "link", nil, "a document with next-archive should have fh:archive")
+	case h.links[relPrevArchive].stated && current.stated && known && !c.isSelf(current.href):
+		c.r.report(ruleArchiveMark, current.at, "link", []byte(current.href), "a document whose current is another should have fh:archive")
+	}
+}
+
+// historyMark asks about fh:complete or fh:archive.
+func (c *checker) historyMark(s *scope, text []byte) {
+	local := c.r.scan.Name().Local
+	if !isBlank(text) {
+		c.r.reportChild(ruleHistoryElement, text, local+" must be empty")
+	}
+	if s.model != &feedModel {
+		return // in a source, a copy
+	}
+	mark := &c.head.complete
+	if local == "archive" {
+		mark = &c.head.archive
+	}
+	if *mark != (position{}) {
+		c.r.reportChild(ruleHistoryElement, nil, "a feed must have at most one "+local)
+		return
+	}
+	*mark = c.r.at
+}
+
+// feedLink keeps a link of the feed itself. Only of those to a feed there may be no
+// second one.
+func (c *checker) feedLink(l *linkView, isFeed bool) {
+	i := slices.Index(headRelations[:], string(l.Rel))
+	if i < 0 {
+		return
+	}
+	link := &c.head.links[i]
+	switch {
+	case !link.stated:
+		link.href, link.at, link.stated = string(l.Href), c.r.at, true
+	case isFeed && i != relSelf && link.href != string(l.Href):
+		c.r.reportChild(rulePagingTwice, l.Href, "a feed must have at most one link "+headRelations[i])
+	}
+}
+
+// compare keeps an item, and compares it with those before.
+func (c *checker) compare(v *View, s *scope) {
+	at := v.Updated
+	if t := at.Time(); !at.IsZero() {
+		if c.sum.Earliest.IsZero() || t.Before(c.sum.Earliest.Time()) {
+			c.sum.Earliest = at
+		}
+		if c.sum.Latest.IsZero() || t.After(c.sum.Latest.Time()) {
+			c.sum.Latest = at
+		}
+	}
+	if len(v.ID) == 0 || c.r.kind != FeedDocument {
+		return
+	}
+	var found *Rule
+	var line uint32
+	c.ids.add(v.ID, at, s.model == &tombstoneModel, s.at.line, func(now, before idSlot) {
+		rule := comparedWith(now, before)
+		if found == nil || rule.Severity > found.Severity || rule.Severity == found.Severity && rule == &ruleTombstoneLive {
+			found, line = rule, before.where
+		}
+	})
+	if found != nil {
+		c.r.report(*found, s.at, s.name, v.ID, fmt.Sprintf("%s: the other is in line %d", found.Summary, line))
+	}
+}
+
+// comparedWith returns the rule that two entries or tombstones of one id break.
+func comparedWith(a, b idSlot) *Rule {
+	switch {
+	case a.dead() && b.dead() && a.same(b):
+		return &ruleTombstoneTwice
+	case a.dead() && b.dead():
+		return &ruleTombstoneVersions
+	case !a.dead() && !b.dead() && a.same(b):
+		return &ruleEntryTwice
+	case !a.dead() && !b.dead():
+		return &ruleEntryVersions
+	case b.dead():
+		a, b = b, a
+	}
+	if a.timed() && b.timed() && b.after(a) {
+		return &ruleTombstoneRevived
+	}
+	return &ruleTombstoneLive
+}
+
+// A hashSet is a set of things by their hash: the first maxSet of them.
+type hashSet map[uint64]struct{}
+
+const (
+	maxSet  = 1 << 16
+	keptSet = 1024 // a set that was larger is not used again, since emptying it costs as much as filling it
+)
+
+// emptied returns an empty set.
+func (s hashSet) emptied() hashSet {
+	if len(s) > keptSet {
+		return nil
+	}
+	clear(s)
+	return s
+}
+
+// add adds a hash. It returns false if it was there.
+func (s *hashSet) add(h uint64) bool {
+	if *s == nil {
+		*s = make(hashSet)
+	}
+	if _, ok := (*s)[h]; ok {
+		return false
+	}
+	if len(*s) < maxSet {
+		(*s)[h] = struct{}{}
+	}
+	return true
+}
+
+// An idTable holds the times of each id, and where it stands. Two ids share a hash
+// once in two million full tables.
+type idTable struct {
+	seed  maphash.Seed
+	slots []idSlot // a power of two of them; linear probing
+	n     int
+}
+
+// An idSlot is an entry or a tombstone in 24 bytes.
+type idSlot struct {
+	hash  uint64 // 0: the slot is empty
+	sec   int64  // Unix time
+	nano  uint32 // and flags
+	where uint32 // line, or number of the document
+}
+
+const (
+	slotDead  = 1 << 31 // a tombstone
+	slotTimed = 1 << 30 // its time is known
+
+	maxIDs      = 4 << 20 // kept in a table
+	maxVersions = 16      // of one id, kept in a table
+)
+
+func (s idSlot) dead() bool  { return s.nano&slotDead != 0 }
+func (s idSlot) timed() bool { return s.nano&slotTimed != 0 }
+
+// after reports whether s is newer than o. Both have a time.
+func (s idSlot) after(o idSlot) bool {
+	return s.sec > o.sec || s.sec == o.sec && s.nano&(slotTimed-1) > o.nano&(slotTimed-1)
+}
+
+// same reports whether s and o are of one kind and one time.
+func (s idSlot) same(o idSlot) bool { return s.sec == o.sec && s.nano == o.nano && s.timed() }
+
+// hash returns the hash of an id, or of anything else, which is never 0.
+func (t *idTable) hash(b []byte) uint64 {
+	if t.seed == (maphash.Seed{}) {
+		t.seed = maphash.MakeSeed()
+	}
+	return max(1, maphash.Bytes(t.seed, b))
+}
+
+// add keeps an entry or tombstone and calls found for each earlier one of the same id,
+// in no order.
+func (t *idTable) add(id []byte, at websync.Datetime, dead bool, where int, found func(now, before idSlot)) {
+	if t.slots == nil {
+		t.slots = make([]idSlot, 1024)
+	}
+	now := idSlot{hash: t.hash(id), where: uint32(where)}
+	if !at.IsZero() {
+		now.sec, now.nano = at.Time().Unix(), uint32(at.Time().Nanosecond())|slotTimed
+	}
+	if dead {
+		now.nano |= slotDead
+	}
+	mask := uint64(len(t.slots) - 1)
+	i, versions := now.hash&mask, 0
+	for ; t.slots[i].hash != 0; i = (i + 1) & mask {
+		if t.slots[i].hash == now.hash {
+			versions++
+			found(now, t.slots[i])
+		}
+	}
+	if versions == maxVersions || t.n == maxIDs {
+		return
+	}
+	t.slots[i] = now
+	if t.n++; 4*t.n > 3*len(t.slots) {
+		t.grow()
+	}
+}
+
+func (t *idTable) grow() {
+	old := t.slots
+	t.slots = make([]idSlot, 2*len(old))
+	mask := uint64(len(t.slots) - 1)
+	for _, s := range old {
+		if s.hash == 0 {
+			continue
+		}
+		i := s.hash & mask
+		for t.slots[i].hash != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
+	}
+}
