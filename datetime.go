@@ -177,10 +177,10 @@ func (d Datetime) Overlaps(e Datetime) bool {
 	return !d.IsZero() && !e.IsZero() && !d.Before(e) && !e.Before(d)
 }
 
-// IsOver reports whether the period of d was over at a moment of its publisher's clock, so
-// that any later change has a later Datetime. It allows a minute for clocks that differ
-// and, if d is a date or coarser, a day for the publisher's time zone. The period of the
-// zero Datetime is never over.
+// IsOver reports whether the period of d was over at a moment of its publisher's clock,
+// so that any later change has a later Datetime. It allows a minute for clocks that
+// differ and, if d is a date or coarser, a day for the publisher's time zone. The period
+// of the zero Datetime is never over.
 func (d Datetime) IsOver(now time.Time) bool {
 	slack := time.Minute
 	if d.prec <= PrecisionDay {

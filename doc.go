@@ -17,9 +17,10 @@
 // states its length and [Digests], which [Link.Verify] checks while the bytes stream. A
 // [Datetime] keeps the precision in which it was stated. An [Item] is a record of a
 // [Catalog], or an entry of its log of changes; a [Log] is a Catalog in memory. A
-// [Publisher] turns a Catalog into documents, each a [Document]. A [Locator], by default a [PathLocator], gives bodies
-// their URLs. A [Finding] is one departure of a document from a [Rule] of its
-// specification; a [ParseError] is an error that ends the reading of a document.
+// [Publisher] turns a Catalog into documents, each a [Document]. A [Locator], by default
+// a [PathLocator], gives bodies their URLs. A [Finding] is one departure of a document
+// from a [Rule] of its specification; a [ParseError] is an error that ends the reading of
+// a document.
 //
 // # The packages
 //

@@ -29,9 +29,9 @@ import (
 // escaped id, "~" and the escaped name. Letters, digits, slashes and a few marks stand
 // for themselves, so that such URLs can be read; every other byte is "=" and two
 // hexadecimal digits. They need no escaping of URLs, no directory among them is a file as
-// well, no file has an extension that a server acts on, and no part of a path is
-// longer than 200 bytes. On a file system that ignores case, ids that differ in case only
-// share a file; Windows has no files for a few ids, such as those with a segment "nul".
+// well, no file has an extension that a server acts on, and no part of a path is longer
+// than 200 bytes. On a file system that ignores case, ids that differ in case only share
+// a file; Windows has no files for a few ids, such as those with a segment "nul".
 type PathLocator struct {
 	// Base is the absolute URL that ids are compared with: scheme, host and a path that
 	// ends in a slash.

@@ -162,8 +162,8 @@ func (c *ChainValidator) item(check *checker, v *View) {
 	})
 }
 
-// appendDigest adds an item to a digest. Prefixes and white space between
-// elements make no difference, nor does its position.
+// appendDigest adds an item to a digest. Prefixes and white space between elements make
+// no difference, nor does its position.
 func appendDigest(h hash.Hash, v *View) {
 	item := v.Clone()
 	if item.Entry != nil {

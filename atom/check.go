@@ -695,8 +695,8 @@ func (s *hashSet) add(h uint64) bool {
 	return true
 }
 
-// An idTable holds the times of each id, and where it stands. Two ids share a hash
-// once in two million full tables.
+// An idTable holds the times of each id, and where it stands. Two ids share a hash once
+// in two million full tables.
 type idTable struct {
 	seed  maphash.Seed
 	slots []idSlot // a power of two of them; linear probing
@@ -738,8 +738,8 @@ func (t *idTable) hash(b []byte) uint64 {
 	return max(1, maphash.Bytes(t.seed, b))
 }
 
-// add keeps an entry or tombstone and calls found for each earlier one of the same id,
-// in no order.
+// add keeps an entry or tombstone and calls found for each earlier one of the same id, in
+// no order.
 func (t *idTable) add(id []byte, at websync.Datetime, dead bool, where int, found func(now, before idSlot)) {
 	if t.slots == nil {
 		t.slots = make([]idSlot, 1024)

@@ -72,6 +72,6 @@
 //
 // # Rules
 //
-// Every finding names one of the rules that [Rules] returns, with the section that demands
-// it.
+// Every finding names one of the rules that [Rules] returns, with the section that
+// demands it.
 package atom

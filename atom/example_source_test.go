@@ -50,8 +50,8 @@ func ExampleAll() {
 	// tag:example.com,2026:1 2026-02-01T12:00:00Z On cats, amended
 }
 
-// An archived feed becomes records in a store: the latest state of each entry. The
-// second run asks for one document.
+// An archived feed becomes records in a store: the latest state of each entry. The second
+// run asks for one document.
 func ExampleSource() {
 	ctx := context.Background()
 	store := memstore.New()

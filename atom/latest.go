@@ -232,8 +232,8 @@ func (l *latest) read(offset uint64, id []byte) (s state, same bool, err error) 
 	return s, true, nil
 }
 
-// record returns n bytes from an offset, or what there is of them. A record is never
-// part in the tail.
+// record returns n bytes from an offset, or what there is of them. A record is never part
+// in the tail.
 func (l *latest) record(offset int64, n int) ([]byte, error) {
 	if offset >= l.written {
 		b := l.tail[offset-l.written:]

@@ -284,8 +284,8 @@ func (p *Publisher) whole(ctx context.Context) (chain.Document, error) {
 // Documents implements [websync.Publisher]: it yields the archive documents of the newest
 // generation, the oldest first, then the subscription document. The latest archive
 // document has no link to it yet, so that files written in this order are whole even if
-// the log has moved on a little. If the generation of the log changes meanwhile it ends in
-// [websync.ErrConflict].
+// the log has moved on a little. If the generation of the log changes meanwhile it ends
+// in [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
 	closed := p.log.Numbered(ctx)

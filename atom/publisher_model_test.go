@@ -61,8 +61,8 @@ func (m *pubModel) change(n int, remove, kept bool, related int) {
 	m.states[item.Resource.ID] = pubState{m.clock, !remove}
 }
 
-// walkChain reads the whole chain as a plain reader does, and returns the latest state
-// of each id.
+// walkChain reads the whole chain as a plain reader does, and returns the latest state of
+// each id.
 func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[string]pubState, error) {
 	states := map[string]pubState{}
 	for url := p.URL(); url != ""; between() {

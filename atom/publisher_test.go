@@ -323,8 +323,8 @@ func TestPublisherWindow(t *testing.T) {
 	}
 }
 
-// A document lists the latest state of each id in its range, and others what came
-// before and after.
+// A document lists the latest state of each id in its range, and others what came before
+// and after.
 func TestPublisherLatest(t *testing.T) {
 	s := newPubStore(t)
 	all := pubNumbered(0, 4)

@@ -369,9 +369,9 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// nextTag is NextTag. If the Reader is watched, it sets r.at. Errors are
-// those of r.scan; at the Start of an entry wherever it stands, and of a tombstone where
-// it belongs, the error is xmlscan.ErrStopped.
+// nextTag is NextTag. If the Reader is watched, it sets r.at. Errors are those of r.scan;
+// at the Start of an entry wherever it stands, and of a tombstone where it belongs, the
+// error is xmlscan.ErrStopped.
 func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
 	if r.watched {
 		kind, err = r.watchedTag()

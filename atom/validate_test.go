@@ -450,8 +450,8 @@ func TestValidateReadError(t *testing.T) {
 	assert.Zero(t, sum.Errors)
 }
 
-// TestValidateMissingAuthors: of many entries without an author the first are reported, and
-// how many there are.
+// TestValidateMissingAuthors: of many entries without an author the first are reported,
+// and how many there are.
 func TestValidateMissingAuthors(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString(validateRoot + validateMeta + "\n<entry>" + validateBy + validateItem + validateLink + "</entry>")

@@ -16,22 +16,23 @@ import (
 // of times, and Close. WriteEntryDocument writes a whole entry document, and
 // WriteTombstoneDocument a whole deleted-entry document.
 //
-// For what can't be written, the methods return a [*websync.EntryError]. They write nothing
-// of it, and the Writer can go on. An error of the io.Writer sticks.
+// For what can't be written, the methods return a [*websync.EntryError]. They write
+// nothing of it, and the Writer can go on. An error of the io.Writer sticks.
 //
 // Atom demands full dates and times, so a Datetime without a time is written as midnight
 // UTC of its first day, one without seconds with them, a leap second as the one after it,
-// and an offset above 14 hours in UTC. The Rel of a link without one is "alternate".
-// A Writer ignores Line, Column, UpdatedText, WhenText, the Form of a tombstone and the
+// and an offset above 14 hours in UTC. The Rel of a link without one is "alternate". A
+// Writer ignores Line, Column, UpdatedText, WhenText, the Form of a tombstone and the
 // Priority of a link.
 //
-// Memory grows with the tombstones of the document, not with its entries. A Writer does not
-// notice two entries with one id.
+// Memory grows with the tombstones of the document, not with its entries. A Writer does
+// not notice two entries with one id.
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// LegacyMD5 writes the MD5 digest of links and content in le:md5, too, for readers that
-	// know only the older drafts of the link extensions. All digests are in hash anyway.
+	// LegacyMD5 writes the MD5 digest of links and content in le:md5, too, for readers
+	// that know only the older drafts of the link extensions. All digests are in hash
+	// anyway.
 	LegacyMD5 bool
 
 	// Namespaces are declared on the root element, by prefix, and used for the attributes
@@ -90,9 +91,9 @@ func (w *Writer) WriteFeed(f *Feed) error {
 	return nil
 }
 
-// WriteTombstone writes one tombstone. Tombstones come before entries, like everything that
-// is not an entry (RFC 4287 §4.1.1). It refuses a second tombstone with the same ref and
-// when (RFC 6721 §3).
+// WriteTombstone writes one tombstone. Tombstones come before entries, like everything
+// that is not an entry (RFC 4287 §4.1.1). It refuses a second tombstone with the same ref
+// and when (RFC 6721 §3).
 func (w *Writer) WriteTombstone(t *Tombstone) error {
 	if w.state != inTombstones && w.state != inEntries {
 		return w.misplaced()

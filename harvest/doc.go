@@ -83,9 +83,8 @@
 // of the next Mark returns. A run may repeat the last events of the previous one. Of
 // several states of an id at one instant a Source yields only the last. A first pass over
 // a source that also has a log begins with a Mark that carries the log's position, before
-// the snapshot: what changes meanwhile is then in the log. If a
-// goroutine of a Source panics, the goroutine that ranges over its Events panics with the
-// same value.
+// the snapshot: what changes meanwhile is then in the log. If a goroutine of a Source
+// panics, the goroutine that ranges over its Events panics with the same value.
 //
 // # Failures
 //

@@ -58,8 +58,8 @@ type Response struct {
 	Body        io.ReadCloser // decompressed; nil when NotModified; ends in io.EOF only when it is whole, but see MayBeCut
 	Length      int64         // of Body as far as it is known, otherwise -1
 
-	// MayBeCut: only the end of the connection ended the answer, which had neither
-	// a length nor chunks. A body that was cut looks whole then. Such an answer has no
+	// MayBeCut: only the end of the connection ended the answer, which had neither a
+	// length nor chunks. A body that was cut looks whole then. Such an answer has no
 	// Validator.
 	MayBeCut bool
 }

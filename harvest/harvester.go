@@ -21,8 +21,8 @@ type Harvester struct {
 	// harvested.
 	Fetcher Fetcher
 
-	// Concurrency is how many resources are got at once, as far as the Fetcher's politeness
-	// allows. If zero or negative, it is 8.
+	// Concurrency is how many resources are got at once, as far as the Fetcher's
+	// politeness allows. If zero or negative, it is 8.
 	Concurrency int
 	// Bodies is what the run does with the bytes. If zero, it keeps them.
 	Bodies BodyMode
@@ -33,15 +33,15 @@ type Harvester struct {
 	Recheck bool
 
 	// MaxDelete limits the share of a source's records that one snapshot may delete, and
-	// that ten complete snapshots in a row may delete in sum, less what was added meanwhile.
-	// If a snapshot would delete more, all its deletions are withheld. If zero, it is 0.5
-	// of more than ten records, and of ten or fewer any number but not all; if negative,
-	// there is no limit.
+	// that ten complete snapshots in a row may delete in sum, less what was added
+	// meanwhile. If a snapshot would delete more, all its deletions are withheld. If
+	// zero, it is 0.5 of more than ten records, and of ten or fewer any number but not
+	// all; if negative, there is no limit.
 	MaxDelete float64
 	// MaxDeletes limits how many records one run may delete, whatever their share. Of the
 	// deletions that a log states, the first MaxDeletes are carried out and the others
-	// withheld; of those of a snapshot, all are withheld. If zero or negative, there is no
-	// limit.
+	// withheld; of those of a snapshot, all are withheld. If zero or negative, there is
+	// no limit.
 	MaxDeletes int
 	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries
 	// could not be read.
@@ -49,14 +49,14 @@ type Harvester struct {
 
 	// Attempts limits how often a resource is tried, in as many runs, before its task is
 	// parked until its source states something else. If zero, it is 8; if negative, there
-	// is no limit. The next run makes the second attempt; the others follow after about 1,
-	// 4, 16 … minutes, up to a day, however often the source lists the resource meanwhile.
-	// Recheck tries all at once.
+	// is no limit. The next run makes the second attempt; the others follow after about
+	// 1, 4, 16 … minutes, up to a day, however often the source lists the resource
+	// meanwhile. Recheck tries all at once.
 	Attempts int
 	// DeleteGone deletes records that their server has removed (see OutcomeGone) although
-	// the source lists them. MaxDelete does not limit this, MaxDeletes does. If false, the
-	// records stay. Records that were gone before it was set are deleted after Recheck has
-	// asked for them again.
+	// the source lists them. MaxDelete does not limit this, MaxDeletes does. If false,
+	// the records stay. Records that were gone before it was set are deleted after
+	// Recheck has asked for them again.
 	DeleteGone bool
 	// Window limits how many events are on their way at once. If zero or negative, it is
 	// 1024.

@@ -11,8 +11,8 @@ import (
 )
 
 // A pipe joins the stages for one pass. Slots go from the feed to plan, from plan to get
-// or straight to commit, and back to plan when they are committed: a later event of
-// the same id may wait there.
+// or straight to commit, and back to plan when they are committed: a later event of the
+// same id may wait there.
 //
 // There are never more than window slots in flight, and those that were held back; the
 // channel to commit holds them all: no stage ever waits for one that may wait for it.

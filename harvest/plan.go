@@ -191,8 +191,8 @@ func (p *pipe) checkTime(s *slot) {
 	}
 }
 
-// recognise reports whether the event, by the snapshot's table, states nothing new.
-// An id that is listed again may have changed since the table was filled.
+// recognise reports whether the event, by the snapshot's table, states nothing new. An id
+// that is listed again may have changed since the table was filled.
 func (p *pipe) recognise(s *slot) bool {
 	if p.snap == nil {
 		return false
@@ -423,8 +423,8 @@ func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 	p.outcome(s.id(), s.outcome, s.err)
 }
 
-// endsTask reports whether an event that changes nothing ends a task: what came
-// before is not so any more.
+// endsTask reports whether an event that changes nothing ends a task: what came before is
+// not so any more.
 func (p *pipe) endsTask(s *slot, d decision) bool {
 	return d.outcome == OutcomeUnchanged && s.waiting != nil
 }
@@ -474,9 +474,9 @@ func (p *pipe) control(ctx context.Context, s *slot) error {
 const maxHeld = 1024
 
 // holdBack lets a slot wait for what else comes of its id, and reports whether it does.
-// It waits if it states something else than is known, and its time does not prove
-// that to be later: a snapshot that lists an id twice may go on to say what is known, and
-// so may a log that repeats an instant. The latest counts, and at one time the last.
+// It waits if it states something else than is known, and its time does not prove that to
+// be later: a snapshot that lists an id twice may go on to say what is known, and so may
+// a log that repeats an instant. The latest counts, and at one time the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot, d decision) bool {
 	if s.task != nil || s.alone || s.ask || d.outcome == OutcomeUnchanged && d.change == nil && !d.get || s.restates() {
 		return false

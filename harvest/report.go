@@ -87,8 +87,8 @@ type TaskCounts struct {
 
 // A GuardError is the reason why deletions are withheld.
 type GuardError struct {
-	// Rule is "skipped" (entries of the listing could not be read), "options" (the options
-	// of the source have changed), "share" (Harvester.MaxDelete) or "number"
+	// Rule is "skipped" (entries of the listing could not be read), "options" (the
+	// options of the source have changed), "share" (Harvester.MaxDelete) or "number"
 	// (Harvester.MaxDeletes).
 	Rule string `json:"rule"`
 	// Message has the numbers, and what carries the deletions out.
@@ -228,10 +228,11 @@ const (
 	OutcomeUpdated
 	// OutcomeDeleted: the record became a tombstone.
 	OutcomeDeleted
-	// OutcomeTouched: the bytes and the description are the same; the time that the source
-	// states or the validators of the server are new. The log has no new entry.
+	// OutcomeTouched: the bytes and the description are the same; the time that the
+	// source states or the validators of the server are new. The log has no new entry.
 	OutcomeTouched
-	// OutcomeHistory: the Store has a later state, or the run has a later event of the id.
+	// OutcomeHistory: the Store has a later state, or the run has a later event of the
+	// id.
 	OutcomeHistory
 	// OutcomeDeferred: a task is stored, for this run or a later one. After the last
 	// attempt only another event makes it due again.
@@ -268,8 +269,8 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 type Hooks struct {
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
-	// Outcome is called for every event when its outcome is known. Err is the reason if an
-	// attempt failed or a deletion is withheld.
+	// Outcome is called for every event when its outcome is known. Err is the reason if
+	// an attempt failed or a deletion is withheld.
 	Outcome func(source, id string, o Outcome, err error)
 	// Attempt is called after each request to the Fetcher, for lists and bodies alike.
 	Attempt func(AttemptInfo)

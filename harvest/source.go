@@ -66,8 +66,8 @@ type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
 
-	// Full: the user wants a pass from the beginning. From is zero, and nothing
-	// that earlier runs kept is used.
+	// Full: the user wants a pass from the beginning. From is zero, and nothing that
+	// earlier runs kept is used.
 	Full bool
 
 	// Fetcher gets documents, politely and counted. If nil, every Fetch is an error.
@@ -113,8 +113,8 @@ type noFetcher struct{ err error }
 
 func (f noFetcher) Fetch(context.Context, *Request) (*Response, error) { return nil, f.err }
 
-// Of returns a Source that yields the given events in each pass, whatever the
-// checkpoint. It serves tests, and it fills a Store by hand.
+// Of returns a Source that yields the given events in each pass, whatever the checkpoint.
+// It serves tests, and it fills a Store by hand.
 func Of(key string, events ...Event) Source { return &fixed{key, events} }
 
 type fixed struct {

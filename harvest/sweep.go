@@ -231,8 +231,7 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 }
 
 // ends reports whether a complete snapshot ends a task: another run than this one has
-// stored it, the snapshot does not list its id, and its change is not after
-// the snapshot.
+// stored it, the snapshot does not list its id, and its change is not after the snapshot.
 func (r *run) ends(s *snapshot, t *Task) bool {
 	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.resting[t.Resource.ID] {
 		return false

@@ -71,7 +71,8 @@ func (p *pipe) rests(s *slot) bool {
 	return !p.h.Recheck && s.ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
 }
 
-// rest leaves a task as it is, but for its hint. A snapshot does not end it: its id is listed.
+// rest leaves a task as it is, but for its hint. A snapshot does not end it: its id is
+// listed.
 func (p *pipe) rest(s *slot) decision {
 	if p.snap != nil {
 		p.snap.resting[s.id()] = true

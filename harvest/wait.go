@@ -10,11 +10,11 @@ import (
 // pollLog is how often WaitLog looks at a Head.
 const pollLog = time.Second
 
-// WaitLog waits until the log of a Catalog has entries after those of a Head that was read
-// before, or has a new generation, and returns the present Head. It looks once a second.
-// A Store may have a method LogChanged() <-chan struct{}, which returns a channel that is
-// closed after the next change of the log that the Store knows of: then WaitLog looks at
-// once. The Stores of package kvstore know of the commits of their own process.
+// WaitLog waits until the log of a Catalog has entries after those of a Head that was
+// read before, or has a new generation, and returns the present Head. It looks once a
+// second. A Store may have a method LogChanged() <-chan struct{}, which returns a channel
+// that is closed after the next change of the log that the Store knows of: then WaitLog
+// looks at once. The Stores of package kvstore know of the commits of their own process.
 //
 // A program that follows the log reads the Head first, so that nothing is missed:
 //

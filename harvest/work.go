@@ -14,10 +14,10 @@ import (
 )
 
 // Several workers share the tasks of one source. Each holds a claim of its own, and a
-// value of the State lists under the claim's number the tasks that the worker has in hand.
-// A worker takes tasks that no other has in hand, with compare-and-swap. The tasks of a
-// worker whose claim no longer stands are free again. If the value is lost, some tasks are
-// carried out twice: the second Commit is a conflict.
+// value of the State lists under the claim's number the tasks that the worker has in
+// hand. A worker takes tasks that no other has in hand, with compare-and-swap. The tasks
+// of a worker whose claim no longer stands are free again. If the value is lost, some
+// tasks are carried out twice: the second Commit is a conflict.
 
 // maxWorkers limits how many workers share the tasks of one source.
 const maxWorkers = 1000
@@ -228,8 +228,8 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 	}
 }
 
-// find returns at most n tasks that are due and that nobody has in hand. If there are none
-// it takes those workers off the list of others whose claims no longer stand.
+// find returns at most n tasks that are due and that nobody has in hand. If there are
+// none it takes those workers off the list of others whose claims no longer stand.
 func (w *worker) find(ctx context.Context, others handList, mine []byte, done map[uint64]bool, n int) ([]Task, error) {
 	r := w.run
 	for {
@@ -320,8 +320,8 @@ func (w *worker) isIdle() bool {
 	return len(w.inHand) == 0
 }
 
-// note notes that the bodies of a slot were obtained or, if it is committed, that its task
-// is no longer in hand.
+// note notes that the bodies of a slot were obtained or, if it is committed, that its
+// task is no longer in hand.
 func (w *worker) note(s *slot, committed bool) {
 	if w == nil || s.task == nil {
 		return

@@ -78,9 +78,9 @@ func (c *cache) find(k key) *rendering {
 	return s
 }
 
-// get returns the rendering of k with a reference for the caller. If it is not kept, it is
-// rendered, once for all callers that ask meanwhile. If they all give up, the rendering is
-// cancelled. A rendering that moved is not kept.
+// get returns the rendering of k with a reference for the caller. If it is not kept, it
+// is rendered, once for all callers that ask meanwhile. If they all give up, the
+// rendering is cancelled. A rendering that moved is not kept.
 func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.Writer) error) (*rendering, error) {
 	c.mu.Lock()
 	if s := c.find(k); s != nil {

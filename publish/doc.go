@@ -24,11 +24,11 @@
 // # Strangers
 //
 // Harvested resources are as hostile as their publisher, who chooses their ids, media
-// types and bytes. Only resources of the sources that the Locator owns have URLs that they
-// choose; all others are at URLs made by the Locator, below "r/" by default. A source is
-// own only if nobody else writes it: a directory, say. /robots.txt and what is below
-// /.well-known/ speak for the whole host, so that only an own source can have documents
-// there.
+// types and bytes. Only resources of the sources that the Locator owns have URLs that
+// they choose; all others are at URLs made by the Locator, below "r/" by default. A
+// source is own only if nobody else writes it: a directory, say. /robots.txt and what is
+// below /.well-known/ speak for the whole host, so that only an own source can have
+// documents there.
 //
 // A [Handler] sends bodies with a Content-Security-Policy that makes a page a stranger to
 // its host: it runs no script and reads none of the host's cookies. Files of [WriteDir]

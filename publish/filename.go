@@ -16,8 +16,8 @@ const private = ".websync"
 
 const indexFile = "index.html"
 
-// The longest names that every server can open below its own directory: most systems allow
-// 255 bytes in one part of a path, and 4,096 in all.
+// The longest names that every server can open below its own directory: most systems
+// allow 255 bytes in one part of a path, and 4,096 in all.
 const (
 	maxFileName = 255
 	maxFilePath = 3500

@@ -23,8 +23,8 @@ type Checker interface {
 	Check() error
 }
 
-// Join makes one Publisher of several that share a host. They are asked in their order, and
-// the first that knows a path has it. A path is gone if one Publisher returns
+// Join makes one Publisher of several that share a host. They are asked in their order,
+// and the first that knows a path has it. A path is gone if one Publisher returns
 // [websync.ErrGone] and no other knows it.
 //
 // Two kinds of documents belong to the host and not to one Publisher. The lines of all
@@ -257,7 +257,8 @@ func writeUnion(ctx context.Context, w io.Writer, docs []*websync.Document, once
 	return moved
 }
 
-// lines is a text that is joined with others. It is limited, because it is held in memory.
+// lines is a text that is joined with others. It is limited, because it is held in
+// memory.
 type lines struct{ text bytes.Buffer }
 
 // maxLines is how many bytes of one text can be joined with others.

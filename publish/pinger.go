@@ -47,8 +47,8 @@ type Pinger struct {
 	Hubs []string
 
 	// Client makes the requests. If nil, it is a client of the Pinger's own, in which a
-	// request may take 30 seconds. Redirects are followed within a host only, and only those that
-	// keep the method (307, 308), unless the Client has a CheckRedirect.
+	// request may take 30 seconds. Redirects are followed within a host only, and only
+	// those that keep the method (307, 308), unless the Client has a CheckRedirect.
 	Client *http.Client
 
 	// Attempts limits how often a notice is sent to one address before it is dropped. If
@@ -60,8 +60,8 @@ type Pinger struct {
 	// the next begins with a notice.
 	State websync.State
 
-	// Log gets deliveries (debug), repetitions (info) and what was dropped (warning).
-	// If nil, they are not logged.
+	// Log gets deliveries (debug), repetitions (info) and what was dropped (warning). If
+	// nil, they are not logged.
 	Log *slog.Logger
 
 	once    sync.Once

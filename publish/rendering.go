@@ -54,8 +54,8 @@ func (r *renderingReader) Close() error {
 	return nil
 }
 
-// createTemp creates a temporary file. Its name is removed at once where the system allows
-// that, so the file does not outlive the process.
+// createTemp creates a temporary file. Its name is removed at once where the system
+// allows that, so the file does not outlive the process.
 func createTemp(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "websync-publish-")
 	if err != nil {

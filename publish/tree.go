@@ -70,8 +70,8 @@ func (t *tree) rename(from, to string) error {
 	return t.sync(path.Dir(to))
 }
 
-// mkdir makes the directory and those above it. If a file is in the way, it calls inTheWay
-// to move it.
+// mkdir makes the directory and those above it. If a file is in the way, it calls
+// inTheWay to move it.
 func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 	if dir == "." || dir == t.made {
 		return nil
@@ -251,8 +251,8 @@ func (w *fileWriter) close() {
 	}
 }
 
-// The manifest lists the files that exports have written, or were about to write. WriteDir
-// never replaces or removes a file that is not in it.
+// The manifest lists the files that exports have written, or were about to write.
+// WriteDir never replaces or removes a file that is not in it.
 const (
 	manifestFile   = private + "/manifest"
 	manifestHeader = "websync export 1"

@@ -65,8 +65,8 @@ func (v *validator) lastModified(now time.Time) time.Time {
 }
 
 // check evaluates the conditions of a request and returns the status of the answer: 412,
-// 304, or 200 if they hold. If-None-Match may name either form; the answer then names that
-// one.
+// 304, or 200 if they hold. If-None-Match may name either form; the answer then names
+// that one.
 func (v *validator) check(h http.Header, now time.Time) int {
 	own, other := v.etag(), ""
 	if v.vary && h.Get("If-None-Match") != "" {
@@ -82,8 +82,8 @@ func (v *validator) check(h http.Header, now time.Time) int {
 	return status
 }
 
-// evaluate has net/http evaluate the conditions in their order (RFC 9110 §13.2.2) with this
-// tag. It reads only the first line of each field.
+// evaluate has net/http evaluate the conditions in their order (RFC 9110 §13.2.2) with
+// this tag. It reads only the first line of each field.
 func (v *validator) evaluate(h http.Header, tag string, now time.Time) int {
 	conditions := make(http.Header)
 	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-None-Match", "If-Modified-Since"} {
@@ -129,8 +129,8 @@ func (v *validator) ifRange(h http.Header, now time.Time) bool {
 
 // rangeOf returns the part of size bytes that a request asks for, and the status of the
 // answer: 200, 206 or 416 (RFC 9110 §14.2). A request for other units must be answered in
-// full, which [http.ServeContent] refuses; one for several ranges, or for what is no range,
-// may be. An empty document has no part.
+// full, which [http.ServeContent] refuses; one for several ranges, or for what is no
+// range, may be. An empty document has no part.
 func rangeOf(h http.Header, size int64) (first, length int64, status int) {
 	values := h.Values("Range")
 	if len(values) != 1 || size == 0 {

@@ -38,8 +38,8 @@ type Entry struct {
 
 	ChangeFreq ChangeFreq
 
-	// Priority is from 0 to 1. If it is not stated, it is 0, and readers assume 0.5. If it
-	// is stated as 0.0, it is websync.StatedZero.
+	// Priority is from 0 to 1. If it is not stated, it is 0, and readers assume 0.5. If
+	// it is stated as 0.0, it is websync.StatedZero.
 	Priority float32
 
 	// Elements are the extension elements, in their order: images, videos, news,

@@ -13,16 +13,16 @@ import (
 // XHTMLNamespace is the namespace of the links that alternates are.
 const XHTMLNamespace = "http://www.w3.org/1999/xhtml"
 
-// An Extension is an element of another namespace that entries of a urlset can have. Those
-// for images, videos and news are in package sitemap/google.
+// An Extension is an element of another namespace that entries of a urlset can have.
+// Those for images, videos and news are in package sitemap/google.
 type Extension struct {
 	// Space and Local are the name of the element.
 	Space, Local string
 
 	// Check reports each departure of one such element from its specification. The
 	// element is well-formed. Now is ValidateOptions.Now, the zero Time for writers.
-	// Document, Line and Column of the findings are filled in by the caller. Check must be
-	// safe for concurrent use.
+	// Document, Line and Column of the findings are filled in by the caller. Check must
+	// be safe for concurrent use.
 	Check func(x *websync.Element, now time.Time, report func(websync.Finding))
 
 	// PerEntry and PerDocument limit how many such elements there can be, and EntryRule
@@ -72,8 +72,9 @@ func (all extensions) belongs(space, local string) bool {
 	return space == XHTMLNamespace && local == "link"
 }
 
-// check reports what is wrong with an element by itself. It returns an alternate as a Node.
-// The error says that the element is not well-formed, which check does not always notice.
+// check reports what is wrong with an element by itself. It returns an alternate as a
+// Node. The error says that the element is not well-formed, which check does not always
+// notice.
 func (all extensions) check(x *websync.Element, now time.Time, report func(websync.Finding)) (alternate *element.Node, err error) {
 	switch i := all.of(x.Space); {
 	case i >= 0 && x.Local != all[i].Local:

@@ -137,8 +137,8 @@ func newBase(document string) base {
 	return base(document)
 }
 
-// resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if the loc
-// can't be used.
+// resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if the
+// loc can't be used.
 func (b base) resolve(loc []byte) (absolute []byte, _ Rule, message string) {
 	if n := syntax.Scheme(loc); n > 0 {
 		scheme := string(loc[:n])

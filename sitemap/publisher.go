@@ -36,10 +36,10 @@ import (
 // named "content", if that is kept, or else the URL of its Content, or else its ID; an
 // IRI is percent-encoded. Its lastmod is Modified as it is stated, or else the time of
 // the commit. Changefreq, priority, alternates and the elements of Extensions are taken
-// from its Elements as a [Source] leaves them; search
-// engines refuse others. An extension element that would not be valid there is left out
-// alone, with a finding: one of 1,001 images of a page or articles of a document, say, or
-// alternates for languages among which the page itself is missing.
+// from its Elements as a [Source] leaves them; search engines refuse others. An extension
+// element that would not be valid there is left out alone, with a finding: one of 1,001
+// images of a page or articles of a document, say, or alternates for languages among
+// which the page itself is missing.
 //
 // An alternate that is the ID of its resource leads to the loc of the entry. One that is
 // the ID of another resource of the Catalog leads to where that is kept, if the entry's
@@ -89,8 +89,8 @@ type Publisher struct {
 	// document.
 	NoRobots bool
 
-	// Extensions are the extensions whose elements are listed, beside alternates: those of
-	// package sitemap/google, say.
+	// Extensions are the extensions whose elements are listed, beside alternates: those
+	// of package sitemap/google, say.
 	Extensions []Extension
 
 	// Report, if set, receives a finding for each resource that can't be listed, and for

@@ -26,8 +26,8 @@ import (
 	"github.com/websync-go/websync/sitemap/google"
 )
 
-// A testStore is a Store that is filled by hand. Each commit is a second later than the one
-// before.
+// A testStore is a Store that is filled by hand. Each commit is a second later than the
+// one before.
 type testStore struct {
 	*kvstore.Store
 	t interface {

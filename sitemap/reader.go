@@ -40,8 +40,8 @@ func (k Kind) String() string {
 }
 
 // A Reader streams the entries of one document: a <urlset>, a <sitemapindex> or a list of
-// URLs in plain text. It recognises the format, and compression with gzip, by the content.
-// It holds one entry at a time.
+// URLs in plain text. It recognises the format, and compression with gzip, by the
+// content. It holds one entry at a time.
 //
 // It reads liberally: it reports and reads over departures from the protocol, and a bad
 // entry costs none of its neighbours. Reading ends early only if the document is not a
@@ -69,15 +69,15 @@ type Reader struct {
 	MaxEntries int
 
 	// MaxBytes limits the bytes of the document, decompressed; more are websync.ErrLimit.
-	// If zero, it is 1 GiB; if negative, there is no limit. More than the protocol's 50 MiB
-	// are a finding.
+	// If zero, it is 1 GiB; if negative, there is no limit. More than the protocol's 50
+	// MiB are a finding.
 	MaxBytes int64
 
 	// MaxValue limits the bytes of one value: a loc, an extension element. If zero, it is
 	// 8 MiB; if negative, there is no limit but MaxBytes. MaxDepth limits how deep
-	// elements are nested. If zero, it is 256; if negative, there is no limit. What passes
-	// one of them is reported, left out and counted in Skipped; a Strict Reader ends with
-	// websync.ErrLimit.
+	// elements are nested. If zero, it is 256; if negative, there is no limit. What
+	// passes one of them is reported, left out and counted in Skipped; a Strict Reader
+	// ends with websync.ErrLimit.
 	MaxValue, MaxDepth int
 
 	// Now, if set, makes a lastmod more than a day after it a finding.
@@ -114,8 +114,8 @@ type position struct{ line, column int }
 // NewReader returns a Reader of the document in r.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 
-// Kind returns what the document is. It is known after the first call of Next or NextView,
-// even if that returned io.EOF.
+// Kind returns what the document is. It is known after the first call of Next or
+// NextView, even if that returned io.EOF.
 //
 // A document is an Index if its root element or its first entry is that of an index:
 // mistaking an index for pages loses data silently; the reverse is visible.
@@ -313,8 +313,8 @@ func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	})
 }
 
-// entryName returns "url", "sitemap" or "loc" if an element with this name starts an entry,
-// which it does everywhere but as the first loc of an entry; otherwise "".
+// entryName returns "url", "sitemap" or "loc" if an element with this name starts an
+// entry, which it does everywhere but as the first loc of an entry; otherwise "".
 func (r *Reader) entryName(name xmlscan.Name) string {
 	local := name.Local
 	if len(local) != len("url") && len(local) != len("sitemap") {
@@ -672,8 +672,8 @@ func hasEntry(text []byte, mark string) bool {
 	}
 }
 
-// elsewhere reads an element that is neither an entry nor part of one. It keeps children of
-// the root.
+// elsewhere reads an element that is neither an entry nor part of one. It keeps children
+// of the root.
 func (r *Reader) elsewhere(line, column int) error {
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)

@@ -12,8 +12,8 @@ import (
 // be in any case, and a comment starts with "#". The lines belong to no group of the file
 // (RFC 9309 §2.2.4).
 //
-// Sitemaps reads r to its end. Limit it if it can't be trusted; RFC 9309 §2.5 demands that
-// readers take 500 KiB.
+// Sitemaps reads r to its end. Limit it if it can't be trusted; RFC 9309 §2.5 demands
+// that readers take 500 KiB.
 func Sitemaps(r io.Reader) ([]string, error) {
 	const maxURL = 8 << 10
 	var (

@@ -33,8 +33,8 @@ import (
 // count as skipped, and so does a text, or a robots.txt file, that may have been cut
 // ([harvest.Response] MayBeCut). A loc that the set lists more than once is yielded each
 // time, and reported. An index that is a part of another and lists itself may be the
-// other one, served in its position, and counts as skipped, too. Damage that turns one URL
-// into another can't be seen.
+// other one, served in its position, and counts as skipped, too. Damage that turns one
+// URL into another can't be seen.
 //
 // What lets the next run skip reading is in the checkpoint. If Complete is set, every
 // document is read in full, unless the root has no parts and its server says that it has
@@ -590,8 +590,8 @@ func (f *first) report(w *walk, p *part, rule Rule, what string) {
 	}
 }
 
-// sameHost reports whether an entry is on the host of its sitemap, under the name before or
-// after redirects.
+// sameHost reports whether an entry is on the host of its sitemap, under the name before
+// or after redirects.
 func (p *part) sameHost(loc []byte) bool {
 	from := syntax.HTTPHost(loc)
 	if from == 0 {

@@ -68,8 +68,8 @@ func (l *lines) next() (line []byte, long bool, err error) {
 	}
 }
 
-// isText reports whether a document is a text sitemap: its first line that is neither blank
-// nor a comment is a URL.
+// isText reports whether a document is a text sitemap: its first line that is neither
+// blank nor a comment is a URL.
 func isText(head []byte) bool {
 	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)), func(c rune) bool { return c == '\n' || c == '\r' }) {
 		line = bytes.TrimSpace(line)

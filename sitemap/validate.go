@@ -26,8 +26,8 @@ type ValidateOptions struct {
 	// Without a URL, entries are compared with the host of the first one.
 	URL string
 
-	// Aliases are other URLs by which a robots.txt may name the document: the one before a
-	// redirect, and those of the indexes that list it.
+	// Aliases are other URLs by which a robots.txt may name the document: the one before
+	// a redirect, and those of the indexes that list it.
 	Aliases []string
 
 	// Report receives every finding.
@@ -78,8 +78,8 @@ type Summary struct {
 // or too long. It is reported as a finding, too, unless src itself has failed. The error
 // is nil for a document that was read to its end, whatever the findings.
 //
-// Validate needs memory for one entry, and about 40 bytes for each loc to find duplicates;
-// it compares each loc with the first million of them.
+// Validate needs memory for one entry, and about 40 bytes for each loc to find
+// duplicates; it compares each loc with the first million of them.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	v := &validator{o: o, exts: o.Extensions, source: document.Source{Src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
 	if v.o.URL == "" {
@@ -303,7 +303,8 @@ func hostname(host string) string {
 
 const maxOrigins = 100 // whose robots.txt is read
 
-// crossSubmit returns why the document may not list pages of another origin; "" if it may.
+// crossSubmit returns why the document may not list pages of another origin; "" if it
+// may.
 func (v *validator) crossSubmit(there syntax.Origin) string {
 	if message, ok := v.robots[there]; ok {
 		return message

@@ -83,9 +83,10 @@ var errClosed = errors.New("sitemap: write after Close")
 
 // Write writes one entry. It ignores Line, Column and LastModText.
 //
-// For an entry that no valid document can hold, Write returns a [*websync.EntryError]; for
-// one that does not fit into this document, an error that matches [websync.ErrLimit]. In
-// both cases it writes nothing, and the Writer can go on. An error of the io.Writer sticks.
+// For an entry that no valid document can hold, Write returns a [*websync.EntryError];
+// for one that does not fit into this document, an error that matches [websync.ErrLimit].
+// In both cases it writes nothing, and the Writer can go on. An error of the io.Writer
+// sticks.
 //
 // The schema has full dates and full times only, so some are written otherwise: a year or
 // a month is written as its first day, a time without seconds with them, a leap second as

@@ -53,8 +53,7 @@
 //
 // # What is lost
 //
-// These are in such documents and not in the result. Those marked with * are
-// reported.
+// These are in such documents and not in the result. Those marked with * are reported.
 //
 //   - links to other documents of a feed: archives, pages, next_url; fh:complete and
 //     fh:archive. Since tombstones are lost, to walk over them would be unsafe

@@ -47,10 +47,10 @@ type notes struct {
 	deleted      bool              // a deletion in the form of an entry
 }
 
-// An outline is made in a first pass over a document. It keeps the limits, finds
-// out what the document is, and notes what gofeed does not say. It also takes xml:base
-// out of the document, which gofeed would resolve otherwise than RFC 3986 says, and could
-// be made to resolve without end.
+// An outline is made in a first pass over a document. It keeps the limits, finds out what
+// the document is, and notes what gofeed does not say. It also takes xml:base out of the
+// document, which gofeed would resolve otherwise than RFC 3986 says, and could be made to
+// resolve without end.
 type outline struct {
 	p    *parser
 	dec  *xml.Decoder

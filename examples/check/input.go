@@ -166,7 +166,8 @@ func (in *input) named(origin string) bool {
 	return in.url != "" && err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, origin)
 }
 
-// is reports whether the input is the document under loc, as one listed by the given index.
+// is reports whether the input is the document under loc, as one listed by the given
+// index.
 func (in *input) is(index *input, loc string) bool {
 	if in.url != "" {
 		return loc == in.url || loc == in.name

@@ -60,9 +60,10 @@ func export(ctx context.Context, store harvest.Store, dir string, sources []stri
 	return r, nil
 }
 
-// An exporter is a Publisher of the live bodies of sources, each at its host and path, and
-// of their INDEX. It gives each body a file of its own, and knows files and directories by
-// a hash of their path without regard to case, as some file systems have it.
+// An exporter is a Publisher of the live bodies of sources, each at its host and path,
+// and of their INDEX. It gives each body a file of its own, and knows files and
+// directories by a hash of their path without regard to case, as some file systems have
+// it.
 type exporter struct {
 	store   harvest.Store
 	sources []string
@@ -116,8 +117,8 @@ func (e *exporter) Documents(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
-// Document implements [websync.Publisher]. A body whose record has changed since Documents
-// is not found: the next export writes it.
+// Document implements [websync.Publisher]. A body whose record has changed since
+// Documents is not found: the next export writes it.
 func (e *exporter) Document(ctx context.Context, path string) (*websync.Document, error) {
 	if path == "/"+indexName {
 		return &websync.Document{Type: "text/tab-separated-values", Write: e.writeIndex}, nil
@@ -152,8 +153,8 @@ func (e *exporter) open(b websync.Body) func(context.Context) (io.ReadSeekCloser
 	}
 }
 
-// writeIndex writes a line for each body that Documents has named. A file whose name was a
-// directory before is index.html in that.
+// writeIndex writes a line for each body that Documents has named. A file whose name was
+// a directory before is index.html in that.
 func (e *exporter) writeIndex(ctx context.Context, w io.Writer) error {
 	e.result.Bodies, e.result.Bytes = 0, 0
 	index := bufio.NewWriter(w)

@@ -28,8 +28,8 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// progress reports how runs are going: on a terminal in one live line, elsewhere in a line
-// now and then.
+// progress reports how runs are going: on a terminal in one live line, elsewhere in a
+// line now and then.
 type progress struct {
 	w    *cli.Output
 	live bool

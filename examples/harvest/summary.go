@@ -57,8 +57,8 @@ type plannedJSON struct {
 	Get     bool   `json:"get"`
 }
 
-// decisions writes what a plan decides, but for what changes nothing: as lines at once, or
-// kept for the JSON object.
+// decisions writes what a plan decides, but for what changes nothing: as lines at once,
+// or kept for the JSON object.
 type decisions struct {
 	w    io.Writer
 	json bool

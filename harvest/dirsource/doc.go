@@ -23,12 +23,12 @@
 // # Changes
 //
 // A file is read again when its size, its time or its inode is another than the last
-// time, or the time at which the system last changed any of these, where it has one:
-// that catches an edit that sets the old time again. The digest of the bytes decides
-// whether there is a change. A file that was changed less than two seconds before the
-// walk came by may change again without a trace, and is read once more by the next run;
-// until then a Plan or an Audit counts it as a difference. This takes a clock that agrees
-// with that of the file system.
+// time, or the time at which the system last changed any of these, where it has one: that
+// catches an edit that sets the old time again. The digest of the bytes decides whether
+// there is a change. A file that was changed less than two seconds before the walk came
+// by may change again without a trace, and is read once more by the next run; until then
+// a Plan or an Audit counts it as a difference. This takes a clock that agrees with that
+// of the file system.
 //
 // A file that changes while it is read is read again. If it never keeps still, the get
 // fails with a [ChangedError] and is tried again in the next run.

@@ -126,8 +126,9 @@ func modified(file websync.Datetime, held *harvest.Record, body websync.Body) we
 // clock of a file system that is in use counts two seconds.
 const raceTime = 2 * time.Second
 
-// tag returns what differs between states of a file. One that was changed just before it was looked at has
-// a tag that never comes again, so that the next run reads it once more.
+// tag returns what differs between states of a file. One that was changed just before it
+// was looked at has a tag that never comes again, so that the next run reads it once
+// more.
 func (s *Source) tag(info os.FileInfo, now time.Time) string {
 	b := appendState(make([]byte, 0, 64), info)
 	_, changed := identity(info)

@@ -166,8 +166,8 @@ var markup = [...]struct{ start, mediaType string }{
 	{"<svg", "image/svg+xml"},
 }
 
-// typeByContent returns the media type of the first bytes of a file, at least
-// sniffed of them if there are as many.
+// typeByContent returns the media type of the first bytes of a file, at least sniffed of
+// them if there are as many.
 func typeByContent(head []byte) string {
 	for _, m := range magic {
 		if bytes.HasPrefix(head, []byte(m.start)) {

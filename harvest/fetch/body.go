@@ -76,8 +76,8 @@ func wireLimit(most int64) int64 {
 }
 
 // gzipped reports whether the body came in gzip. Other codings were not asked for, and a
-// body that can't be read must not pass for one; words that are no codings occur and
-// mean nothing.
+// body that can't be read must not pass for one; words that are no codings occur and mean
+// nothing.
 func gzipped(h http.Header) (bool, error) {
 	switch coding := strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")); coding {
 	case "", "identity":

@@ -27,10 +27,9 @@
 // reserves half a second instead, and a host without an interval is looked up as often.
 // The limits of concurrency are those of one process.
 //
-// With a State all this survives a restart, too, but for a robots.txt of more than
-// 16 KiB, which is then read again. What the State holds of a host is deleted 30 days
-// after the host was asked last, and there are at most 4,096 hosts of which it holds
-// anything.
+// With a State all this survives a restart, too, but for a robots.txt of more than 16
+// KiB, which is then read again. What the State holds of a host is deleted 30 days after
+// the host was asked last, and there are at most 4,096 hosts of which it holds anything.
 //
 // # Failures
 //

@@ -126,8 +126,8 @@ func (h *host) setInterval(d time.Duration) {
 	h.pace.SetLimit(rate.Every(d))
 }
 
-// enter waits until a request may be sent to the host, and counts it against
-// the limits of the host and of all. Exit gives both back.
+// enter waits until a request may be sent to the host, and counts it against the limits
+// of the host and of all. Exit gives both back.
 func (h *host) enter(ctx context.Context, k *call) (err error) {
 	ahead := h.queue.Add(1) - 1
 	defer h.queue.Add(-1)

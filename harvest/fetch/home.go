@@ -98,8 +98,8 @@ func (c *Client) lookup(ctx context.Context, name string) ([]netip.Addr, error) 
 }
 
 // privateOnly returns the addresses as networks, or nil if one of them is public. One
-// that is link-local is not returned: services there give a machine its secrets,
-// and no name leads to them by right.
+// that is link-local is not returned: services there give a machine its secrets, and no
+// name leads to them by right.
 func privateOnly(addrs []netip.Addr) (private []netip.Prefix) {
 	for _, addr := range addrs {
 		if public.SafeAddr(addr.Unmap()) == nil {

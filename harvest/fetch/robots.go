@@ -29,8 +29,8 @@ type robotsRule struct {
 	Path  string // as written
 }
 
-// String returns the rule as a line, for example "Disallow: /private". It escapes
-// control characters and cuts the path after 100 bytes.
+// String returns the rule as a line, for example "Disallow: /private". It escapes control
+// characters and cuts the path after 100 bytes.
 func (r robotsRule) String() string {
 	path := fmt.Sprintf("%.100q", r.Path)
 	path = strings.ReplaceAll(path[1:len(path)-1], `\"`, `"`)

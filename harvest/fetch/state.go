@@ -94,9 +94,9 @@ func (c *Client) write(ctx context.Context, key string, value []byte) {
 }
 
 // reserve moves the shared gate on for a request that is sent now. It reports whether the
-// request may be sent: no other process was faster, or has closed the host. Where requests
-// follow each other quickly it reserves a stretch of time for this process. A host without
-// an interval is only looked at as often, for what closes it.
+// request may be sent: no other process was faster, or has closed the host. Where
+// requests follow each other quickly it reserves a stretch of time for this process. A
+// host without an interval is only looked at as often, for what closes it.
 func (h *host) reserve(ctx context.Context, now time.Time) bool {
 	h.mu.Lock()
 	interval, owns := h.interval, now.Before(h.own)
@@ -145,8 +145,8 @@ func (h *host) save(ctx context.Context) {
 }
 
 // note writes the gate of a host, unless another process has changed it: then the error
-// matches websync.ErrConflict. Another failure costs politeness and nothing else. It wants
-// h.sharing.
+// matches websync.ErrConflict. Another failure costs politeness and nothing else. It
+// wants h.sharing.
 func (h *host) note(ctx context.Context, next time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
 	defer cancel()
@@ -197,8 +197,8 @@ func (h *host) look(ctx context.Context) (changed bool) {
 	return true
 }
 
-// restore reads what the State knows of a host. If that does not say when the next request
-// may be sent, it waits one interval.
+// restore reads what the State knows of a host. If that does not say when the next
+// request may be sent, it waits one interval.
 func (h *host) restore(ctx context.Context) {
 	if h.c.state == nil {
 		return

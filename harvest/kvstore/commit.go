@@ -447,8 +447,8 @@ func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) erro
 	return c.setBody(bk, k, before, &v)
 }
 
-// isThere looks for the blob of a body that is to be named, unless the DB itself keeps it:
-// somebody may have removed the file.
+// isThere looks for the blob of a body that is to be named, unless the DB itself keeps
+// it: somebody may have removed the file.
 func (c *commit) isThere(v *body, named bool) (bool, error) {
 	blobs, ok := c.s.db.(Blobs)
 	if v.blob == "" || !named || !ok {

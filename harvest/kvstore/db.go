@@ -59,8 +59,8 @@ type Prefetcher interface {
 	Prefetch(keys [][]byte) error
 }
 
-// Blobs are what a DB may have for long bodies: files, or an object store. Where there are
-// none, long bodies are kept in pieces under keys of the DB.
+// Blobs are what a DB may have for long bodies: files, or an object store. Where there
+// are none, long bodies are kept in pieces under keys of the DB.
 //
 // Blobs are not part of an Update. Each has a name of its own that is never used again,
 // of at most 64 letters, digits and full stops, and counts from the Update on that names

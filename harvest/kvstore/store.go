@@ -147,8 +147,8 @@ func (r *reader) prefetch(list func(add func(key))) error {
 	return p.Prefetch(keys)
 }
 
-// prefetchStored is prefetch of records and tasks among others. Those with a number of the
-// generation before need another key each.
+// prefetchStored is prefetch of records and tasks among others. Those with a number of
+// the generation before need another key each.
 func (r *reader) prefetchStored(list func(add func(key))) error {
 	err := r.prefetch(list)
 	if err != nil || !r.head.rewriting {

@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// layoutVersion is the first byte of the values that every operation reads. Version 3
-// has fingerprints of another form in its records, which can't be made from the old ones.
+// layoutVersion is the first byte of the values that every operation reads. Version 3 has
+// fingerprints of another form in its records, which can't be made from the old ones.
 const layoutVersion = 3
 
 // Times in values and in the structs below are microseconds since 1970.

@@ -84,9 +84,9 @@ func (s *Subscriber) start() {
 // stores the wish and returns; Run sends the request until the hub has confirmed, and
 // renews it until Unsubscribe.
 //
-// A topic has one hub: another one replaces the first, whose next notice is
-// answered with 410. If topic is at hub already, nothing happens, even if the hub has
-// denied it: to ask again, Unsubscribe first.
+// A topic has one hub: another one replaces the first, whose next notice is answered with
+// 410. If topic is at hub already, nothing happens, even if the hub has denied it: to ask
+// again, Unsubscribe first.
 func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
 	s.start()
 	if err := errors.Join(s.check(), checkURL("topic", topic), checkURL("hub", hub)); err != nil {

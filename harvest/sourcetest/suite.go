@@ -26,8 +26,8 @@ type Options struct {
 
 	// Enter, if set, brings the publisher into a state, counted from 0, before it is
 	// read; also back into an earlier one. It is for a Source that reads from elsewhere
-	// than its Fetcher, a directory for instance. The length of Sites is then
-	// the number of states.
+	// than its Fetcher, a directory for instance. The length of Sites is then the number
+	// of states.
 	Enter func(t testing.TB, state int)
 
 	// Bodies says what the engine does about the bodies. SkipBodies is for Sites that
@@ -39,8 +39,8 @@ type Options struct {
 	Skipped []int
 
 	// Tolerates, if set, reports whether a failure of a document need not show: the
-	// Source can do without the document, or its format has neither an end nor
-	// the name of the document (Mistaken).
+	// Source can do without the document, or its format has neither an end nor the name
+	// of the document (Mistaken).
 	Tolerates func(url string, f Failure) bool
 
 	// Places is how many events, and how many documents, of one pass are chosen to

@@ -54,7 +54,7 @@
 //
 // # Versions
 //
-// Open refuses a file that a newer version of this package wrote with
-// [harvest.ErrNewer], a file of an older version, whose sources are to be harvested again
-// into a new file, and a file that something else wrote. All of them stay as they are.
+// Open refuses a file that a newer version of this package wrote with [harvest.ErrNewer],
+// a file of an older version, whose sources are to be harvested again into a new file,
+// and a file that something else wrote. All of them stay as they are.
 package sqlitestore

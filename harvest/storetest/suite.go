@@ -28,8 +28,8 @@ type Options struct {
 	Patience time.Duration
 }
 
-// Run checks the Store that o opens against every rule. Each is a subtest, topic/name, and
-// logs the rule in one sentence. The last topic, "catalog", is that of package
+// Run checks the Store that o opens against every rule. Each is a subtest, topic/name,
+// and logs the rule in one sentence. The last topic, "catalog", is that of package
 // catalogtest.
 func Run(t *testing.T, o Options) {
 	t.Helper()

@@ -338,8 +338,8 @@ func TestMembersChange(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "b", "y": "b", "z": "c"}, w.live())
 }
 
-// TestAnotherStore puts another Store with the same source in the place of a
-// member, longer than the first one.
+// TestAnotherStore puts another Store with the same source in the place of a member,
+// longer than the first one.
 func TestAnotherStore(t *testing.T) {
 	for name, more := range map[string]int{"shorter": 0, "as long": 1, "longer": 5} {
 		t.Run(name, func(t *testing.T) {
@@ -374,8 +374,8 @@ func TestTimesInTheFuture(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "2"}, w.live())
 }
 
-// TestClocks has a member whose clock is years ahead of the others' speak first, and
-// one whose clock is behind.
+// TestClocks has a member whose clock is years ahead of the others' speak first, and one
+// whose clock is behind.
 func TestClocks(t *testing.T) {
 	for name, skew := range map[string][2]int{"first ahead": {3, 0}, "second ahead": {0, 3}, "first behind": {-3, 0}, "second behind": {0, -3}} {
 		t.Run(name, func(t *testing.T) {
@@ -413,8 +413,8 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// TestWanderer moves an id from the second member to the first while they are
-// listed, after the first was.
+// TestWanderer moves an id from the second member to the first while they are listed,
+// after the first was.
 func TestWanderer(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "y", "a", day(1))
@@ -445,8 +445,8 @@ func TestWanderer(t *testing.T) {
 	assert.Len(t, w.log(), n)
 }
 
-// TestLeap moves an id to the first member after that was asked for it, and before
-// the second is.
+// TestLeap moves an id to the first member after that was asked for it, and before the
+// second is.
 func TestLeap(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
@@ -661,8 +661,8 @@ func TestOvertaken(t *testing.T) {
 	assert.Empty(t, w.tasks())
 }
 
-// TestStateComesBack gets a later state than the one that was told, which is the
-// present one again when the union looks the next time.
+// TestStateComesBack gets a later state than the one that was told, which is the present
+// one again when the union looks the next time.
 func TestStateComesBack(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
@@ -695,8 +695,8 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-// TestConformance builds the members of each state anew, under a clock that makes
-// them the same each time.
+// TestConformance builds the members of each state anew, under a clock that makes them
+// the same each time.
 func TestConformance(t *testing.T) {
 	history := []func(a, b *library){
 		func(a, b *library) {

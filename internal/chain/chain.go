@@ -125,8 +125,8 @@ func (c *Chain) IsClosed(path string) bool {
 	return ok
 }
 
-// Closed returns the closed document at a path. The error is ErrNotFound if there is
-// none yet, and ErrGone if the log or the settings are no longer those of the path.
+// Closed returns the closed document at a path. The error is ErrNotFound if there is none
+// yet, and ErrGone if the log or the settings are no longer those of the path.
 func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 	a, _ := c.parse(path)
 	head, err := c.head(ctx)

@@ -22,7 +22,8 @@ type Kind struct {
 	Else   string // the name of a document that is not recognised: "not XML"
 }
 
-// A Departure is a fault in the bytes or the XML of a document that does not stop reading.
+// A Departure is a fault in the bytes or the XML of a document that does not stop
+// reading.
 type Departure uint8
 
 const (
@@ -167,8 +168,8 @@ func trimStart(b []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte(ByteOrderMark)), " \t\r\n")
 }
 
-// isUTF16 reports whether a document starts as UTF-16 does, with a byte-order mark or with
-// '<' or white space.
+// isUTF16 reports whether a document starts as UTF-16 does, with a byte-order mark or
+// with '<' or white space.
 func isUTF16(head []byte) bool {
 	if len(head) < 2 {
 		return false

@@ -13,8 +13,8 @@ const (
 	FlushSize = 32 << 10
 )
 
-// Flush writes b to dst, and returns b without its bytes. An error begins with format, the
-// name of the package that writes.
+// Flush writes b to dst, and returns b without its bytes. An error begins with format,
+// the name of the package that writes.
 func Flush(format string, dst io.Writer, b []byte) ([]byte, error) {
 	n, err := dst.Write(b)
 	if err == nil && n < len(b) {

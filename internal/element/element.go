@@ -17,8 +17,8 @@ var (
 	errInherits   = errors.New("an element without a namespace that does not declare xmlns=\"\"")
 )
 
-// An element is read inside another one, which has this default namespace: an element that
-// takes over the namespace of the document around it would change its meaning.
+// An element is read inside another one, which has this default namespace: an element
+// that takes over the namespace of the document around it would change its meaning.
 const (
 	outerSpace = "about:blank"
 	outerStart = `<w xmlns="` + outerSpace + `">`

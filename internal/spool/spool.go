@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Memory is how many bytes of a Spool stay in memory by default. A longer stream goes to a
-// temporary file.
+// Memory is how many bytes of a Spool stay in memory by default. A longer stream goes to
+// a temporary file.
 const Memory = 1 << 20
 
 // A Spool holds a stream that was read to its end, in memory or, if it is long, in a
@@ -20,9 +20,9 @@ type Spool struct {
 	file File
 }
 
-// Read reads r to its end. A stream of more than memory bytes goes to a temporary file. If
-// memory is zero, it is [Memory]; if negative, every stream stays in memory. If r fails,
-// Read returns its error and leaves no file.
+// Read reads r to its end. A stream of more than memory bytes goes to a temporary file.
+// If memory is zero, it is [Memory]; if negative, every stream stays in memory. If r
+// fails, Read returns its error and leaves no file.
 func Read(r io.Reader, memory int64) (*Spool, error) {
 	if memory == 0 {
 		memory = Memory

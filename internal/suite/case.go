@@ -11,7 +11,8 @@ type Case[O any] struct {
 	Name  string // unique within its topic
 	Rule  string // in a sentence
 
-	// Lack returns what o lacks to check the rule, "" if nothing. If nil, it lacks nothing.
+	// Lack returns what o lacks to check the rule, "" if nothing. If nil, it lacks
+	// nothing.
 	Lack func(o O) string
 	// Check checks the rule. What breaks it is an error of t.
 	Check func(t testing.TB, o O)

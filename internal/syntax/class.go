@@ -1,6 +1,6 @@
 // Package syntax holds the grammars that documents of all protocols share: URLs, IRIs and
-// their resolution, escapes, media types, language tags, e-mail addresses, link relations,
-// entity tags and Base64.
+// their resolution, escapes, media types, language tags, e-mail addresses, link
+// relations, entity tags and Base64.
 //
 // The functions keep no argument, and allocate nothing but what they return. One whose
 // name ends in Fault returns in a few words what is wrong with its argument, in a form
@@ -114,8 +114,8 @@ func hasPrefixFold[T Text](s T, lower string) bool {
 	return true
 }
 
-// IndexAny returns the position of the first byte of s that is in chars; len(s) if there is
-// none.
+// IndexAny returns the position of the first byte of s that is in chars; len(s) if there
+// is none.
 func IndexAny[T Text](s T, chars string) int {
 	for i := range len(s) {
 		for j := range len(chars) {
@@ -137,7 +137,8 @@ func Escape(s string, plain func(byte) bool) string {
 	return s
 }
 
-// AppendEscaped appends s to dst, with a percent-encoding for each byte that is not plain.
+// AppendEscaped appends s to dst, with a percent-encoding for each byte that is not
+// plain.
 func AppendEscaped(dst []byte, s string, plain func(byte) bool) []byte {
 	for i := range len(s) {
 		if c := s[i]; plain(c) {

@@ -57,8 +57,8 @@ func ReferenceFault[T Text](s T) string {
 	return tailFault(rest[end:], classUCS|classPrivate)
 }
 
-// authorityEnd returns the length of the two slashes and the authority that s, a reference
-// without its scheme, begins with; 0 if there are none.
+// authorityEnd returns the length of the two slashes and the authority that s, a
+// reference without its scheme, begins with; 0 if there are none.
 func authorityEnd[T Text](s T) int {
 	if len(s) < 2 || s[0] != '/' || s[1] != '/' {
 		return 0

@@ -114,8 +114,8 @@ func LengthFault[T Text](s T) string {
 	return ""
 }
 
-// digestSizes are the lengths in bytes of a digest, by the algorithms that the link extensions name
-// (Atom Link Extensions 09 §3.2).
+// digestSizes are the lengths in bytes of a digest, by the algorithms that the link
+// extensions name (Atom Link Extensions 09 §3.2).
 var digestSizes = [...]struct {
 	name string
 	size int

@@ -26,8 +26,8 @@ func IsRelation[T Text](s T) bool {
 	return false
 }
 
-// RelationFault checks a link relation: a name without a colon or slash, or an IRI (RFC 4287
-// §4.2.7.2).
+// RelationFault checks a link relation: a name without a colon or slash, or an IRI (RFC
+// 4287 §4.2.7.2).
 func RelationFault[T Text](s T) string {
 	switch {
 	case len(s) == 0:

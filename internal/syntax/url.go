@@ -35,8 +35,8 @@ func SplitHTTP[T Text](s T) (host, end int) {
 	return host, end
 }
 
-// URLFault checks an absolute HTTP URL (RFC 3986 §3, RFC 9110 §4.2). Clients refuse a port
-// above 65535, and escapes of ASCII in a host; so it does, too.
+// URLFault checks an absolute HTTP URL (RFC 3986 §3, RFC 9110 §4.2). Clients refuse a
+// port above 65535, and escapes of ASCII in a host; so it does, too.
 func URLFault[T Text](s T) string {
 	host, end := SplitHTTP(s)
 	if end == 0 {
@@ -83,8 +83,8 @@ func hostFault[T Text](s T) string {
 	return ""
 }
 
-// HasEmptyPort reports whether the host of an absolute HTTP URL is followed by a colon and
-// no port.
+// HasEmptyPort reports whether the host of an absolute HTTP URL is followed by a colon
+// and no port.
 func HasEmptyPort[T Text](s T) bool {
 	_, end := SplitHTTP(s)
 	return s[end-1] == ':'
@@ -150,12 +150,12 @@ func EscapeURL(s string) string {
 	return string(b)
 }
 
-// An Origin is a scheme, a host and a port, in lower case and without the scheme's default
-// port.
+// An Origin is a scheme, a host and a port, in lower case and without the scheme's
+// default port.
 type Origin string
 
-// OriginOf returns the origin of an absolute HTTP URL, and the position of its path; "" if
-// url is none.
+// OriginOf returns the origin of an absolute HTTP URL, and the position of its path; ""
+// if url is none.
 func OriginOf(url string) (o Origin, path int) {
 	host, end := SplitHTTP(url)
 	if end == 0 {

@@ -20,8 +20,8 @@ func (f FetchFunc) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Re
 	return f(ctx, req)
 }
 
-// A Mirror is a [harvest.Fetcher] of the documents of a Publisher, on any host. It answers
-// conditional requests by their ETags.
+// A Mirror is a [harvest.Fetcher] of the documents of a Publisher, on any host. It
+// answers conditional requests by their ETags.
 type Mirror struct {
 	Publisher websync.Publisher
 

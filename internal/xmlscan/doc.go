@@ -1,6 +1,6 @@
-// Package xmlscan reads XML 1.0 (fifth edition) with Namespaces in XML 1.0 (third edition)
-// as a stream, checks it in full, and allocates nothing per token. It escapes text for
-// those who write XML.
+// Package xmlscan reads XML 1.0 (fifth edition) with Namespaces in XML 1.0 (third
+// edition) as a stream, checks it in full, and allocates nothing per token. It escapes
+// text for those who write XML.
 //
 // Reading. A [Reader] is pulled token by token and gives views into its own buffer, valid
 // until the next call:
@@ -48,8 +48,8 @@
 // on to the end of another.
 //
 // Writing. [AppendText] and [AppendAttr] escape values and refuse characters that XML
-// can't carry. [Reader.AppendElement] copies an element of a document so that it can stand
-// in any other.
+// can't carry. [Reader.AppendElement] copies an element of a document so that it can
+// stand in any other.
 //
 // The inside of a DOCTYPE is passed over, not checked: that its declarations are
 // well-formed is not known. It is looked through for entity declarations, and for its

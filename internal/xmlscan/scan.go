@@ -202,7 +202,8 @@ func cleanText(text []byte) bool {
 	}
 }
 
-// cleanValue reports whether an attribute value with bytes outside ASCII needs no decoding.
+// cleanValue reports whether an attribute value with bytes outside ASCII needs no
+// decoding.
 func cleanValue(v []byte) bool {
 	for i := 0; ; i++ {
 		i += textStops.plainUTF8(v[i:])

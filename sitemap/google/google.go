@@ -5,10 +5,10 @@
 //   - video: https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
 //   - news: https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
 //
-// Reading: [Images], [Videos] and [Articles] return what an entry has. Writing: the Element
-// methods return what belongs into [sitemap.Entry] Elements. Checking: [Extensions] are for
-// [sitemap.ValidateOptions], [sitemap.Writer] and [sitemap.Publisher], and [Rules] are the
-// rules that their findings name.
+// Reading: [Images], [Videos] and [Articles] return what an entry has. Writing: the
+// Element methods return what belongs into [sitemap.Entry] Elements. Checking:
+// [Extensions] are for [sitemap.ValidateOptions], [sitemap.Writer] and
+// [sitemap.Publisher], and [Rules] are the rules that their findings name.
 package google
 
 import (

@@ -8,8 +8,8 @@ import (
 
 const maxImages = 1000 // of one page
 
-// An Image is an <image:image> of a [sitemap.Entry]: a picture that its page shows. It may lie
-// on another host.
+// An Image is an <image:image> of a [sitemap.Entry]: a picture that its page shows. It
+// may lie on another host.
 type Image struct {
 	Loc string // required
 
@@ -31,8 +31,8 @@ var imageFormat = format{
 	},
 }
 
-// Images returns the images of e. It returns those that can be read even if there is an error,
-// which joins a [*websync.EntryError] for each of the others.
+// Images returns the images of e. It returns those that can be read even if there is an
+// error, which joins a [*websync.EntryError] for each of the others.
 func Images(e *sitemap.Entry) ([]Image, error) {
 	return read(e, &imageFormat, func(v *values, n *element.Node) Image {
 		return Image{

@@ -14,9 +14,10 @@ import (
 
 const maxDuration = 28_800 * time.Second
 
-// A Video is a <video:video> of a [sitemap.Entry]: a video on its page. Required are Thumbnail,
-// Title, Description, and Content or Player. Elements that Google no longer uses (price,
-// category, gallery_loc and others) have no field; they are in the entry's Elements.
+// A Video is a <video:video> of a [sitemap.Entry]: a video on its page. Required are
+// Thumbnail, Title, Description, and Content or Player. Elements that Google no longer
+// uses (price, category, gallery_loc and others) have no field; they are in the entry's
+// Elements.
 type Video struct {
 	Thumbnail   string // URL of a picture
 	Title       string // at most 100 characters
@@ -152,8 +153,8 @@ func isCountry(word string) bool {
 
 func isPlatform(word string) bool { return word == "web" || word == "mobile" || word == "tv" }
 
-// Videos returns the videos of e. It returns those that can be read even if there is an error,
-// which joins a [*websync.EntryError] for each of the others.
+// Videos returns the videos of e. It returns those that can be read even if there is an
+// error, which joins a [*websync.EntryError] for each of the others.
 func Videos(e *sitemap.Entry) ([]Video, error) {
 	return read(e, &videoFormat, func(v *values, n *element.Node) Video {
 		video := Video{
@@ -221,8 +222,8 @@ func limitOf(c *element.Node) Limit {
 	return l
 }
 
-// Element returns the video for [sitemap.Entry] Elements. What breaks a rule that is an error,
-// it refuses with a [*websync.EntryError].
+// Element returns the video for [sitemap.Entry] Elements. What breaks a rule that is an
+// error, it refuses with a [*websync.EntryError].
 func (v Video) Element() (websync.Element, error) {
 	m := element.New("video", VideoNamespace, "video")
 	m.Child("thumbnail_loc", v.Thumbnail)
