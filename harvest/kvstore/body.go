@@ -301,7 +301,7 @@ func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, er
 		case v.blob == "":
 			return smallBody{bytes.NewReader(data)}, nil
 		}
-		r, err := s.blobs().OpenBlob(ctx, v.blob)
+		r, err := openBlob(ctx, s.blobs(), &v)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return r, err
 		}
@@ -310,6 +310,38 @@ func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, er
 		}
 		before = v.blob // perhaps it was removed and came again meanwhile
 	}
+}
+
+// openBlob opens the blob of v. The error is ErrCorrupt if it is not of its size.
+func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, error) {
+	r, err := blobs.OpenBlob(ctx, v.blob)
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = r.Seek(0, io.SeekStart)
+	}
+	if err == nil && size != v.size {
+		err = fmt.Errorf("%w: the blob %s has %d bytes, want %d", harvest.ErrCorrupt, v.blob, size, v.size)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// NamesBlobs reports whether a body of the Store is one of the DB's [Blobs]. Whoever opens
+// a DB whose Blobs are all missing can refuse it then.
+func (s *Store) NamesBlobs(ctx context.Context) (names bool, err error) {
+	from := newKey(takenKey)
+	err = s.view(ctx, func(r *reader) error {
+		return r.Scan(from, from.end(), func(_, _ []byte) bool {
+			names = true
+			return false
+		})
+	})
+	return names, err
 }
 
 func notFound(b websync.Body) error { return fmt.Errorf("%w: body %v", websync.ErrNotFound, b.Key) }

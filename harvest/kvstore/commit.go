@@ -448,17 +448,17 @@ func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) erro
 }
 
 // isThere looks for the blob of a body that is to be named, unless the DB itself keeps
-// it: somebody may have removed the file.
+// it: somebody may have removed or cut the file.
 func (c *commit) isThere(v *body, named bool) (bool, error) {
 	blobs, ok := c.s.db.(Blobs)
 	if v.blob == "" || !named || !ok {
 		return true, nil
 	}
-	r, err := blobs.OpenBlob(c.ctx, v.blob)
+	r, err := openBlob(c.ctx, blobs, v)
 	if err == nil {
 		return true, r.Close()
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, harvest.ErrCorrupt) {
 		err = nil
 	}
 	return false, err
@@ -518,7 +518,7 @@ func (c *commit) checkBlob(from *bodyWriter) error {
 	}
 	there := false
 	if _, ok := c.s.db.(Blobs); ok {
-		there, err = c.isThere(&body{blob: from.name}, true)
+		there, err = c.isThere(&body{blob: from.name, size: from.size}, true)
 	} else {
 		var b blob
 		there, err = c.get(blobKeyOf(blobKey, from.name), &b)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -414,11 +415,14 @@ func (s *Store) markOrphans(ctx context.Context, limit time.Time) error {
 	return errors.Join(err, markErr)
 }
 
-// isAbandoned reports whether nobody writes the blob any more.
+// blobName is what spill makes. What has another name is not ours to remove.
+var blobName = regexp.MustCompile(`^[a-z2-7]{26}(\.[0-9A-Za-z]{1,30})?$`)
+
+// isAbandoned reports whether the blob is one of ours that nobody writes any more.
 func (s *Store) isAbandoned(name string, modified, limit time.Time) bool {
 	_, owner, _ := strings.Cut(name, ".")
 	switch {
-	case s.isWriting(name):
+	case !blobName.MatchString(name), s.isWriting(name):
 		return false
 	case owner == "":
 		return !modified.After(limit)

@@ -261,6 +261,34 @@ func TestBodyFileLost(t *testing.T) {
 	assert.Equal(t, large('x'), got)
 }
 
+// A database that is copied without the files of its bodies is refused by name.
+func TestCopyWithoutBodies(t *testing.T) {
+	b := newBench(t)
+	b.put("1", []byte("short"))
+	copyTo := func(name string) string {
+		file := filepath.Join(t.TempDir(), name)
+		_, err := b.db.writer.ask("VACUUM INTO '" + file + "'")
+		require.NoError(t, err)
+		return file
+	}
+	s, err := Open(t.Context(), copyTo("short.db"), nil)
+	require.NoError(t, err, "it has no bodies in files")
+	require.NoError(t, s.Close())
+	key := b.put("2", large('x'))
+	file := copyTo("long.db")
+	_, err = Open(t.Context(), file, nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.ErrorContains(t, err, file+".bodies")
+	assert.NoDirExists(t, file+".owners", "what Open leaves")
+	require.NoError(t, os.CopyFS(file+".bodies", os.DirFS(b.db.blobDir())))
+	s, err = Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	defer s.Close()
+	r, err := s.Open(t.Context(), websync.Body{Key: key})
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+}
+
 func TestVacuumGrace(t *testing.T) {
 	for name, data := range map[string][]byte{"small": []byte("x"), "large": large('x')} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -51,7 +52,8 @@ var (
 
 // Open opens the Store in file, or creates it. A file that something else wrote, or an
 // older version, is refused and left as it is; one that a newer version wrote is
-// [harvest.ErrNewer]. A nil o means the zero Options.
+// [harvest.ErrNewer]. A database whose directory of bodies is missing is refused with
+// [io/fs.ErrNotExist]. A nil o means the zero Options.
 //
 // Any number of Stores on one host may have the same file open, in this process and in
 // others.
@@ -73,7 +75,26 @@ func Open(ctx context.Context, file string, o *Options) (*Store, error) {
 	default:
 		s.ChunkSize = o.InlineBody
 	}
+	if err := s.checkBlobDir(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
+}
+
+// checkBlobDir refuses a database that was copied or moved without its bodies.
+func (s *Store) checkBlobDir(ctx context.Context) error {
+	_, err := os.Stat(s.db.blobDir())
+	if !errors.Is(err, fs.ErrNotExist) {
+		return wrap(err)
+	}
+	names, nameErr := s.NamesBlobs(ctx)
+	if nameErr != nil {
+		return nameErr
+	}
+	if names {
+		return fmt.Errorf("sqlitestore: %s has bodies in files: copy or move their directory with it: %w", s.db.file, err)
+	}
+	return nil
 }
 
 // Close ends the claims that were made through s, and closes the file. It waits for calls

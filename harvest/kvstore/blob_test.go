@@ -1,0 +1,139 @@
+package kvstore_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest/memstore"
+)
+
+// A blobDB has Blobs in a map.
+type blobDB struct {
+	*memstore.DB
+	blobs map[string][]byte
+}
+
+var _ kvstore.Blobs = (*blobDB)(nil)
+
+func newBlobDB() *blobDB { return &blobDB{memstore.NewDB(), map[string][]byte{}} }
+
+type blobWriter struct {
+	bytes.Buffer
+	db   *blobDB
+	name string
+}
+
+func (w *blobWriter) Close() error {
+	w.db.blobs[w.name] = w.Bytes()
+	return nil
+}
+
+func (d *blobDB) CreateBlob(_ context.Context, name string) (io.WriteCloser, error) {
+	return &blobWriter{db: d, name: name}, nil
+}
+
+func (d *blobDB) OpenBlob(_ context.Context, name string) (io.ReadSeekCloser, error) {
+	b, ok := d.blobs[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return struct {
+		*bytes.Reader
+		io.Closer
+	}{bytes.NewReader(b), io.NopCloser(nil)}, nil
+}
+
+func (d *blobDB) RemoveBlob(_ context.Context, name string) error {
+	delete(d.blobs, name)
+	return nil
+}
+
+func (d *blobDB) ListBlobs(_ context.Context, fn func(name string, modified time.Time) bool) error {
+	for name := range d.blobs {
+		if !fn(name, time.Time{}) {
+			break
+		}
+	}
+	return nil
+}
+
+// A blob that was cut is an error by name. It comes back with the next Commit that brings
+// its bytes.
+func TestBlobCut(t *testing.T) {
+	db := newBlobDB()
+	s := small(db)
+	c := claim(t, s)
+	data := noise(1, 5000)
+	put1 := func(id string, base websync.Seq, key websync.Digest, ws ...harvest.BodyWriter) error {
+		b := harvest.NewBatch("a")
+		b.Puts, b.Bodies = []harvest.Change{withBodies(put(id, base, websync.Created), key)}, ws
+		_, err := s.Commit(ctx, c, b)
+		return err
+	}
+	w, key := write(t, s, data)
+	require.NoError(t, put1("1", 0, key, w))
+	for name := range db.blobs {
+		db.blobs[name] = data[:4096]
+	}
+	_, err := s.Open(ctx, websync.Body{Key: key})
+	require.ErrorIs(t, err, harvest.ErrCorrupt)
+	require.ErrorIs(t, put1("2", 0, key), harvest.ErrNoBody)
+	w, _ = write(t, s, data)
+	require.NoError(t, put1("2", 0, key, w))
+	r, err := s.Open(ctx, websync.Body{Key: key})
+	require.NoError(t, err)
+	got, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, data, got)
+}
+
+// A finished blob that was cut before its Commit is not named.
+func TestBlobCutBeforeCommit(t *testing.T) {
+	db := newBlobDB()
+	s := small(db)
+	w, key := write(t, s, noise(1, 5000))
+	for name := range db.blobs {
+		db.blobs[name] = nil
+	}
+	b := harvest.NewBatch("a")
+	b.Puts, b.Bodies = []harvest.Change{withBodies(put("1", 0, websync.Created), key)}, []harvest.BodyWriter{w}
+	_, err := s.Commit(ctx, claim(t, s), b)
+	assert.ErrorIs(t, err, harvest.ErrNoBody)
+}
+
+// Vacuum leaves alone what has no name of a blob, whoever put it there.
+func TestForeignBlobs(t *testing.T) {
+	db := newBlobDB()
+	foreign := []string{"README.txt", "", "short", "abcdefghijklmnopqrstuvwxyz.", "abcdefghijklmnopqrstuvwxyz.a/b"}
+	for _, name := range foreign {
+		db.blobs[name] = []byte("x")
+	}
+	db.blobs["abcdefghijklmnopqrstuvwxyz"] = []byte("left by a process that has ended")
+	_, err := small(db).Vacuum(ctx, 0)
+	require.NoError(t, err)
+	assert.Len(t, db.blobs, len(foreign))
+}
+
+func TestNamesBlobs(t *testing.T) {
+	s := small(newBlobDB())
+	c := claim(t, s)
+	for i, size := range []int{100, 5000} {
+		w, key := write(t, s, noise(1, size))
+		b := harvest.NewBatch("a")
+		b.Puts = []harvest.Change{withBodies(put(string(rune('1'+i)), 0, websync.Created), key)}
+		b.Bodies = []harvest.BodyWriter{w}
+		commit(t, s, c, b)
+		names, err := s.NamesBlobs(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, size == 5000, names, "with a body of %d bytes", size)
+	}
+}
