@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"internal/chain":      {".", "internal/site", "internal/syntax"},
 	"internal/republish":  {".", "internal/site", "internal/syntax"},
 	"internal/suite":      {".", "harvest"},
-	"internal/testkit":    {".", "harvest"},
+	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore"},
 	"sitemap":             {".", "internal/...", "harvest"},
 	"sitemap/google":      {".", "internal/...", "sitemap"},
 	"atom":                {".", "internal/...", "harvest"},

@@ -36,12 +36,9 @@ type pubModel struct {
 	states map[string]pubState
 }
 
-func newPubModel(t interface {
-	require.TestingT
-	Helper()
-}) *pubModel {
-	s := &pubStore{Store: memstore.New(), t: t, ctx: context.Background(), clock: time.Unix(1_700_000_000, 0).UTC()}
-	s.Store.Now = func() time.Time { return s.clock }
+func newPubModel(t testkit.T) *pubModel {
+	s := newPubStore(t)
+	s.Clock = time.Unix(1_700_000_000, 0).UTC()
 	return &pubModel{s, map[string]pubState{}}
 }
 
@@ -58,7 +55,7 @@ func (m *pubModel) change(n int, remove, kept bool, related int) {
 		item.Bodies = []websync.Body{pubKept("content", websync.Link{Type: "text/html"})}
 	}
 	m.commit("a", item)
-	m.states[item.Resource.ID] = pubState{m.clock, !remove}
+	m.states[item.Resource.ID] = pubState{m.Clock, !remove}
 }
 
 // walkChain reads the whole chain as a plain reader does, and returns the latest state of
@@ -103,7 +100,7 @@ func TestPublisherModel(t *testing.T) {
 				rapid.Bool().Draw(t, "kept"), rapid.IntRange(1, 12).Draw(t, "related"))
 		}
 		compact := func() {
-			next, err := m.Compact(m.ctx)
+			next, err := m.Compact(context.Background())
 			require.NoError(t, err)
 			generation = next
 		}
@@ -112,7 +109,7 @@ func TestPublisherModel(t *testing.T) {
 			"changes": func(*rapid.T) { change(); change(); change() },
 			"compact": func(*rapid.T) { compact() },
 			"drop": func(*rapid.T) {
-				require.NoError(t, m.Drop(m.ctx, generation))
+				require.NoError(t, m.Drop(context.Background(), generation))
 				dropped = generation
 			},
 			"restart": func(*rapid.T) { p = publisher() },
@@ -147,7 +144,7 @@ func TestPublisherModel(t *testing.T) {
 					_, err := fmt.Sscanf(path, "/feed-%d-", &number)
 					require.NoError(t, err)
 					if number < dropped {
-						_, err := p.Document(m.ctx, path)
+						_, err := p.Document(context.Background(), path)
 						require.ErrorIs(t, err, websync.ErrGone)
 						continue
 					}
@@ -196,10 +193,10 @@ func TestPublisherRoundTrip(t *testing.T) {
 				change := func() {
 					m.change(random.IntN(150), random.IntN(3) == 0, bodies, random.IntN(150))
 					if random.IntN(200) == 0 {
-						generation, err := m.Compact(m.ctx)
+						generation, err := m.Compact(context.Background())
 						require.NoError(t, err)
 						if random.IntN(2) == 0 {
-							require.NoError(t, m.Drop(m.ctx, generation))
+							require.NoError(t, m.Drop(context.Background(), generation))
 						}
 					}
 				}
@@ -242,9 +239,9 @@ func TestPublisherDropInWalk(t *testing.T) {
 	n := 0
 	_, err := walkChain(t, p, func() {
 		if n++; n == 3 {
-			generation, err := m.Compact(m.ctx)
+			generation, err := m.Compact(context.Background())
 			require.NoError(t, err)
-			require.NoError(t, m.Drop(m.ctx, generation))
+			require.NoError(t, m.Drop(context.Background(), generation))
 		}
 	})
 	require.ErrorIs(t, err, websync.ErrGone)

@@ -56,9 +56,9 @@ func TestPublisherProfile(t *testing.T) {
 	id := func(name string) string { return pubSite + "/" + name }
 	record := websync.Resource{ID: id("a"), Title: "A", Content: websync.Link{Href: id("a"), Type: "text/html"}}
 	s.commit("x", websync.Item{Resource: record, Bodies: []websync.Body{pubKept("content", record.Content)}})
-	s.put("x", websync.Resource{ID: id("b"), Title: "Draft"}, websync.Resource{ID: id("c")}, websync.Resource{ID: id("d"), Title: "Gone"})
-	s.put("x", websync.Resource{ID: id("e"), Title: "E"})
-	s.delete("x", id("b"))
+	s.Put("x", websync.Resource{ID: id("b"), Title: "Draft"}, websync.Resource{ID: id("c")}, websync.Resource{ID: id("d"), Title: "Gone"})
+	s.Put("x", websync.Resource{ID: id("e"), Title: "E"})
+	s.Delete("x", id("b"))
 
 	var reported []string
 	p := recordPublisher(s)
@@ -116,13 +116,13 @@ func TestPublisherProfileCheck(t *testing.T) {
 
 func TestPublisherReportsACommonID(t *testing.T) {
 	s := newPubStore(t)
-	s.put("b", websync.Resource{ID: "urn:x:1"}, websync.Resource{ID: "urn:x:2"})
-	s.delete("b", "urn:x:2")
+	s.Put("b", websync.Resource{ID: "urn:x:1"}, websync.Resource{ID: "urn:x:2"})
+	s.Delete("b", "urn:x:2")
 	p := newPublisher(s, 100)
 	var reported []string
 	p.Report = func(f websync.Finding) { reported = append(reported, f.Value+" "+f.Message) }
 	pubRender(t, p, "/feed.atom")
-	s.put("a", websync.Resource{ID: "urn:x:1"}, websync.Resource{ID: "urn:x:2"})
+	s.Put("a", websync.Resource{ID: "urn:x:1"}, websync.Resource{ID: "urn:x:2"})
 	assert.Empty(t, reported)
 	want := []string{`urn:x:1 the source "a" lists it, and "b" had it first: Publisher.Sources must have no common id`}
 	for range 2 {
@@ -133,7 +133,7 @@ func TestPublisherReportsACommonID(t *testing.T) {
 
 func TestPublisherHistory(t *testing.T) {
 	s := newPubStore(t) // a commit is a second after the one before
-	s.put("x", pubNumbered(1, 11)...)
+	s.Put("x", pubNumbered(1, 11)...)
 	p := newPublisher(s, 2)
 	short, _ := pubRender(t, p, "/feed.atom")
 	archives := pubPaths(t, p)

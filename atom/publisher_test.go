@@ -5,12 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,75 +19,44 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
-
-var updatePublisher = flag.Bool("update-publisher", false, "write the golden files of the Publisher")
 
 const (
 	pubSite  = "https://www.example.com"
 	pubFirst = "https://first.example.org"
 )
 
-// A pubStore is a Store that is filled by hand. Each commit is a second later than the
-// one before.
-type pubStore struct {
-	*kvstore.Store
-	t interface {
-		require.TestingT
-		Helper()
-	}
-	ctx   context.Context
-	clock time.Time
-}
+// A pubStore is a Store that is filled by hand.
+type pubStore struct{ *testkit.Store }
 
-func newPubStore(t testing.TB) *pubStore {
-	s := &pubStore{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.Store.Now = func() time.Time { return s.clock }
-	return s
-}
+func newPubStore(t testkit.T) *pubStore { return &pubStore{testkit.NewStore(t)} }
 
-// commit puts items in one source: each the state of its resource. A body whose Key is
-// set has its name as bytes.
+// commit puts items in one source. A body whose Key is set has its name as bytes.
 func (s *pubStore) commit(source string, items ...websync.Item) {
-	s.t.Helper()
-	s.clock = s.clock.Add(time.Second)
-	claim, err := s.Claim(s.ctx, "source/"+source, time.Hour)
-	require.NoError(s.t, err)
-	defer s.Release(s.ctx, claim)
-	b := harvest.NewBatch(source)
+	var texts []string
 	for _, item := range items {
 		for _, body := range item.Bodies {
-			if body.Key.IsZero() {
-				continue
+			if !body.Key.IsZero() {
+				texts = append(texts, body.Name)
 			}
-			w, err := s.NewBody(s.ctx)
-			require.NoError(s.t, err)
-			io.WriteString(w, body.Name)
-			b.Bodies = append(b.Bodies, w)
 		}
-		old, err := s.Lookup(s.ctx, source, []string{item.Resource.ID})
-		require.NoError(s.t, err)
-		b.Puts = append(b.Puts, harvest.Change{Base: old[0].Seq, Record: harvest.Record{Item: item}})
 	}
-	conflicts, err := s.Commit(s.ctx, claim, b)
-	require.NoError(s.t, err)
-	require.Empty(s.t, conflicts)
+	s.Fill(source, texts, items...)
 }
 
-func (s *pubStore) put(source string, resources ...websync.Resource) {
-	s.t.Helper()
+// Put puts resources one after the other.
+func (s *pubStore) Put(source string, resources ...websync.Resource) {
 	for _, r := range resources {
-		s.commit(source, websync.Item{Resource: r})
+		s.Store.Put(source, r)
 	}
 }
 
-func (s *pubStore) delete(source string, ids ...string) {
-	s.t.Helper()
+// Delete deletes resources one after the other.
+func (s *pubStore) Delete(source string, ids ...string) {
 	for _, id := range ids {
-		s.commit(source, websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: id}})
+		s.Store.Delete(source, id)
 	}
 }
 
@@ -174,17 +140,6 @@ func requireChain(t require.TestingT, p *atom.Publisher) atom.ChainSummary {
 	return sum
 }
 
-func goldenPublisher(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", "publisher", name)
-	if *updatePublisher {
-		require.NoError(t, os.WriteFile(file, got, 0o666))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got), name)
-}
-
 // pubGazette fills a Store with what has everything: laws of the publisher's own, and
 // what was harvested elsewhere.
 func pubGazette(t *testing.T) *pubStore {
@@ -202,9 +157,9 @@ func pubGazette(t *testing.T) *pubStore {
 	md5 := websync.Digest{Algorithm: "md5", Sum: strings.Repeat("\x07", 16)}
 	pdf := pubKept("alternate application/pdf", websync.Link{Href: pubSite + "/2026/1.pdf", Type: "application/pdf", Digests: websync.Digests{md5}})
 	s.commit("laws", websync.Item{Resource: law, Bodies: []websync.Body{text, pdf}})
-	s.put("laws", websync.Resource{ID: pubSite + "/2026/2", Title: "Law 2", Published: written(t, "2027-01-01")})
-	s.put("laws", websync.Resource{ID: pubSite + "/2026/3", Title: "Law 3"})
-	s.delete("laws", pubSite+"/2026/3")
+	s.Put("laws", websync.Resource{ID: pubSite + "/2026/2", Title: "Law 2", Published: written(t, "2027-01-01")})
+	s.Put("laws", websync.Resource{ID: pubSite + "/2026/3", Title: "Law 3"})
+	s.Delete("laws", pubSite+"/2026/3")
 
 	page := pubFirst + "/docs/a"
 	found := websync.Resource{
@@ -224,7 +179,7 @@ func pubGazette(t *testing.T) *pubStore {
 	s.commit("found", websync.Item{Resource: found, Bodies: []websync.Body{plain, xml}})
 	relayed.Links = append(relayed.Links, websync.Link{Rel: "related", Href: page})
 	s.commit("found", websync.Item{Kind: websync.Deleted, Resource: relayed})
-	s.put("found", websync.Resource{ID: "urn:ex:mail"})
+	s.Put("found", websync.Resource{ID: "urn:ex:mail"})
 	s.commit("found", websync.Item{Resource: websync.Resource{ID: "urn:ex:mail"}, Bodies: []websync.Body{pubKept("content", websync.Link{Type: "message/rfc822"})}})
 	return s
 }
@@ -237,7 +192,7 @@ func TestPublisher(t *testing.T) {
 	require.Len(t, all, 4)
 	for i, path := range all[:3] {
 		doc, body := pubRender(t, p, path)
-		goldenPublisher(t, fmt.Sprintf("archive-%d.xml", i+1), body)
+		testkit.Golden(t, fmt.Sprintf("testdata/publisher/archive-%d.xml", i+1), body)
 		requireWellFormed(t, body)
 		assert.True(t, doc.Final)
 		feed, _ := pubRead(t, pubSite+path, body)
@@ -249,12 +204,12 @@ func TestPublisher(t *testing.T) {
 		}, doc.Links)
 	}
 	doc, body := pubRender(t, p, "/feed.atom")
-	goldenPublisher(t, "subscription.xml", body)
+	testkit.Golden(t, "testdata/publisher/subscription.xml", body)
 	requireWellFormed(t, body)
 	assert.Equal(t, "application/atom+xml; charset=utf-8", doc.Type)
 	assert.Empty(t, doc.Encoding)
 	assert.False(t, doc.Final)
-	assert.Equal(t, s.clock, doc.Modified)
+	assert.Equal(t, s.Clock, doc.Modified)
 	assert.Equal(t, []websync.Link{
 		{Rel: "self", Href: pubSite + "/feed.atom", Type: "application/atom+xml"},
 		{Rel: "hub", Href: "https://hub.example.com/?a=1&b=2"},
@@ -264,11 +219,11 @@ func TestPublisher(t *testing.T) {
 	whole := ownPublisher(s, 3)
 	whole.Complete, whole.LegacyMD5 = true, true
 	doc, body = pubRender(t, whole, "/feed.atom")
-	goldenPublisher(t, "complete.xml", body)
+	testkit.Golden(t, "testdata/publisher/complete.xml", body)
 	requireWellFormed(t, body)
 	pubRead(t, p.URL(), body)
 	assert.False(t, doc.Final)
-	assert.Equal(t, s.clock, doc.Modified)
+	assert.Equal(t, s.Clock, doc.Modified)
 	assert.Equal(t, []string{"/feed.atom"}, pubPaths(t, whole))
 	_, err := whole.Document(t.Context(), all[0])
 	assert.ErrorIs(t, err, websync.ErrNotFound)
@@ -294,7 +249,7 @@ func TestPublisherEmptyState(t *testing.T) {
 	p := newPublisher(s, 0)
 	doc, err := p.Document(t.Context(), "/feed.atom")
 	require.NoError(t, err)
-	s.put("a", pubNumbered(1, 2)...)
+	s.Put("a", pubNumbered(1, 2)...)
 	var b bytes.Buffer
 	require.NoError(t, doc.Write(t.Context(), &b))
 	_, items := pubRead(t, p.URL(), b.Bytes())
@@ -311,7 +266,7 @@ func TestPublisherWindow(t *testing.T) {
 		documents int
 	}{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {4, 2}, {4, 2}, {4, 2}, {7, 3}} {
 		if last > 0 {
-			s.put("a", pubNumbered(last, last)...)
+			s.Put("a", pubNumbered(last, last)...)
 		}
 		_, body := pubRender(t, p, "/feed.atom")
 		_, items := pubRead(t, p.URL(), body)
@@ -328,10 +283,10 @@ func TestPublisherWindow(t *testing.T) {
 func TestPublisherLatest(t *testing.T) {
 	s := newPubStore(t)
 	all := pubNumbered(0, 4)
-	s.put("a", all[1], all[2], all[1], all[3])
-	s.delete("a", all[2].ID, all[3].ID)
-	s.put("a", all[3])
-	s.delete("a", all[1].ID)
+	s.Put("a", all[1], all[2], all[1], all[3])
+	s.Delete("a", all[2].ID, all[3].ID)
+	s.Put("a", all[3])
+	s.Delete("a", all[1].ID)
 	p := newPublisher(s, 4)
 	paths := pubPaths(t, p)
 	var listed [][]string
@@ -346,9 +301,9 @@ func TestPublisherLatest(t *testing.T) {
 func TestPublisherSources(t *testing.T) {
 	s := newPubStore(t)
 	all := pubNumbered(0, 5)
-	s.put("a", all[1])
-	s.put("b", all[2], all[3])
-	s.put("a", all[4], all[5])
+	s.Put("a", all[1])
+	s.Put("b", all[2], all[3])
+	s.Put("a", all[4], all[5])
 	p := newPublisher(s, 2)
 	p.Sources = []string{"b", "b"}
 	paths := pubPaths(t, p)
@@ -368,7 +323,7 @@ func TestPublisherSources(t *testing.T) {
 	_, body := pubRender(t, whole, "/feed.atom")
 	_, items := pubRead(t, whole.URL(), body)
 	assert.Equal(t, []string{"/2", "/3"}, pubList(items))
-	s.put("b", pubNumbered(6, 6)...)
+	s.Put("b", pubNumbered(6, 6)...)
 	_, err := whole.Document(t.Context(), "/feed.atom")
 	assert.ErrorIs(t, err, websync.ErrLimit)
 }
@@ -376,7 +331,7 @@ func TestPublisherSources(t *testing.T) {
 // What decides the bytes is in the URL.
 func TestPublisherArchiveURL(t *testing.T) {
 	s := newPubStore(t)
-	s.put("a", pubNumbered(1, 4)...)
+	s.Put("a", pubNumbered(1, 4)...)
 	path := pubPaths(t, newPublisher(s, 2))[0]
 	assert.Regexp(t, `^/feed-1-[0-9a-f]{8}-1\.atom$`, path)
 
@@ -405,8 +360,8 @@ func TestPublisherArchiveURL(t *testing.T) {
 	}
 	t.Run("another store", func(t *testing.T) {
 		other := newPubStore(t)
-		other.clock = other.clock.Add(time.Hour)
-		other.put("a", pubNumbered(1, 4)...)
+		other.Clock = other.Clock.Add(time.Hour)
+		other.Put("a", pubNumbered(1, 4)...)
 		_, err := newPublisher(other, 2).Document(t.Context(), path)
 		assert.ErrorIs(t, err, websync.ErrGone)
 	})
@@ -438,8 +393,8 @@ func TestPublisherArchiveURL(t *testing.T) {
 func TestPublisherCompact(t *testing.T) {
 	s := newPubStore(t)
 	all := pubNumbered(1, 4)
-	s.put("a", all...)
-	s.put("a", all...)
+	s.Put("a", all...)
+	s.Put("a", all...)
 	p := newPublisher(s, 2)
 	old := pubPaths(t, p)
 	bytesOf := map[string]string{}
@@ -483,7 +438,7 @@ func TestPublisherCompact(t *testing.T) {
 
 func TestPublisherDocumentsConflict(t *testing.T) {
 	s := newPubStore(t)
-	s.put("a", pubNumbered(1, 4)...)
+	s.Put("a", pubNumbered(1, 4)...)
 	n := 0
 	for path, err := range newPublisher(s, 2).Documents(t.Context()) {
 		if n++; n == 1 {
@@ -501,15 +456,15 @@ func TestPublisherDocumentsConflict(t *testing.T) {
 // A complete document is the one of its ETag, or an error.
 func TestPublisherCompleteConflict(t *testing.T) {
 	s := newPubStore(t)
-	s.put("a", pubNumbered(1, 600)...)
-	s.delete("a", pubSite+"/7")
+	s.Put("a", pubNumbered(1, 600)...)
+	s.Delete("a", pubSite+"/7")
 	p := newPublisher(s, 0)
 	p.Complete = true
 	doc, body := pubRender(t, p, "/feed.atom")
 	_, items := pubRead(t, p.URL(), body)
 	require.Len(t, items, 599)
 	assert.Equal(t, "/8", pubList(items)[6])
-	s.put("a", pubNumbered(601, 601)...)
+	s.Put("a", pubNumbered(601, 601)...)
 	var late bytes.Buffer
 	assert.ErrorIs(t, doc.Write(t.Context(), &late), websync.ErrConflict)
 	assert.Contains(t, late.String(), "</feed>")
@@ -520,7 +475,7 @@ func TestPublisherRefusesCatalogs(t *testing.T) {
 	s := newPubStore(t)
 	body := pubKept("content", websync.Link{})
 	body.Key.Algorithm = "sha-512"
-	s.put("a", websync.Resource{ID: pubSite + "/1"})
+	s.Put("a", websync.Resource{ID: pubSite + "/1"})
 	for _, complete := range []bool{false, true} {
 		p := newPublisher(bodyCatalog{s, body}, 1)
 		p.Complete = complete
@@ -615,7 +570,7 @@ func TestPublisherSettings(t *testing.T) {
 // pubEntry publishes one item and returns its entry.
 func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.Entry {
 	s := newPubStore(t)
-	s.put("a", more...)
+	s.Put("a", more...)
 	s.commit(cmp.Or(item.Source, "a"), item)
 	p := newPublisher(s, 0)
 	if item.Source != "" {
@@ -631,10 +586,10 @@ func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.E
 // What was harvested is no entry, and no tombstone, of the publisher's own resources.
 func TestPublisherStrangers(t *testing.T) {
 	s := newPubStore(t)
-	s.put("laws", websync.Resource{ID: pubSite + "/1", Title: "ours"})
-	s.put("feed", websync.Resource{ID: pubSite + "/1", Title: "theirs"}, websync.Resource{ID: pubFirst + "/2", Title: "theirs"})
-	s.put("feed", websync.Resource{ID: pubSite + "/never", Title: "theirs"}, websync.Resource{ID: pubSite + "/r/x", Title: "theirs"})
-	s.delete("feed", pubSite+"/1")
+	s.Put("laws", websync.Resource{ID: pubSite + "/1", Title: "ours"})
+	s.Put("feed", websync.Resource{ID: pubSite + "/1", Title: "theirs"}, websync.Resource{ID: pubFirst + "/2", Title: "theirs"})
+	s.Put("feed", websync.Resource{ID: pubSite + "/never", Title: "theirs"}, websync.Resource{ID: pubSite + "/r/x", Title: "theirs"})
+	s.Delete("feed", pubSite+"/1")
 	for _, complete := range []bool{false, true} {
 		found := 0
 		p := ownPublisher(s, 0)
@@ -771,9 +726,9 @@ func TestPublisherEntry(t *testing.T) {
 		assert.Contains(t, hrefs(e), "related "+other.ID, "nothing is kept")
 
 		s := newPubStore(t)
-		s.put("a", other)
+		s.Put("a", other)
 		s.commit("a", kept(foreign(websync.Link{Rel: "related", Href: other.ID}), websync.Link{Type: "text/html"}))
-		s.put("a", websync.Resource{ID: pubFirst + "/2", Links: []websync.Link{{Rel: "related", Href: other.ID}}})
+		s.Put("a", websync.Resource{ID: pubFirst + "/2", Links: []websync.Link{{Rel: "related", Href: other.ID}}})
 		_, body := pubRender(t, newPublisher(s, 0), "/feed.atom")
 		_, items := pubRead(t, pubSite+"/feed.atom", body)
 		assert.Contains(t, hrefs(items[0].Entry), "related "+other.ID, "the entry beside it is kept")
@@ -848,8 +803,8 @@ func TestPublisherEntry(t *testing.T) {
 func TestPublisherReport(t *testing.T) {
 	s := newPubStore(t)
 	bad := websync.Resource{ID: "not an IRI"}
-	s.put("a", append(pubNumbered(1, 2), bad)...)
-	s.put("a", pubNumbered(4, 6)...)
+	s.Put("a", append(pubNumbered(1, 2), bad)...)
+	s.Put("a", pubNumbered(4, 6)...)
 	var findings []websync.Finding
 	newReporter := func() *atom.Publisher {
 		p := newPublisher(s, 2)
@@ -868,17 +823,17 @@ func TestPublisherReport(t *testing.T) {
 		}
 	}
 	require.Len(t, findings, 1, "in the other order")
-	s.put("a", bad)
+	s.Put("a", bad)
 	for range 2 {
 		requireChain(t, p)
 	}
 	require.Len(t, findings, 2, "a new state of it")
-	s.delete("a", bad.ID)
+	s.Delete("a", bad.ID)
 	assert.Zero(t, requireChain(t, p).Tombstones)
 	require.Len(t, findings, 2)
 
 	findings = nil
-	s.put("a", bad)
+	s.Put("a", bad)
 	p = newReporter()
 	p.Complete = true
 	for range 2 {
@@ -895,7 +850,7 @@ func TestPublisherReportOrder(t *testing.T) {
 			s := newPubStore(t)
 			all := pubNumbered(1, 6)
 			all[3].ID = "not an IRI"
-			s.put("a", all...)
+			s.Put("a", all...)
 			p := newPublisher(s, 2)
 			findings := 0
 			p.Report = func(websync.Finding) { findings++ }
@@ -904,7 +859,7 @@ func TestPublisherReportOrder(t *testing.T) {
 				pubRender(t, p, paths[i])
 			}
 			assert.Equal(t, 1, findings)
-			s.put("a", all...)
+			s.Put("a", all...)
 			_, err := s.Compact(t.Context())
 			require.NoError(t, err)
 			pubRender(t, p, paths[1])

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,10 +16,9 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
-
-var updateWriter = flag.Bool("update-writer", false, "write the golden files of the Writer")
 
 const foreignSpace = "http://purl.org/dc/terms/"
 
@@ -153,14 +150,7 @@ func goldenWriter(t *testing.T, name string, got []byte) {
 	t.Helper()
 	requireWellFormed(t, got)
 	requireNoErrors(t, got)
-	path := filepath.Join("testdata", "writer", name)
-	if *updateWriter {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got))
+	testkit.Golden(t, "testdata/writer/"+name, got)
 }
 
 func TestWriter(t *testing.T) {

@@ -1,8 +1,6 @@
 package publish
 
 import (
-	"context"
-	"io"
 	"maps"
 	"slices"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 var locator = websync.PathLocator{Base: "https://example.org/", Own: []string{"a", "b", "c"}}
@@ -34,31 +33,16 @@ func catalog(t testing.TB, texts map[string]string) *kvstore.Store {
 
 // put commits a record with bodies of the given names and texts.
 func put(t testing.TB, store harvest.Store, source string, item websync.Item, texts map[string]string) {
-	ctx := context.Background()
-	claim, err := store.Claim(ctx, "source/"+source, time.Minute)
-	require.NoError(t, err)
-	batch := harvest.NewBatch(source)
+	var bytes []string
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		w, err := store.NewBody(ctx)
-		require.NoError(t, err)
-		_, err = io.WriteString(w, texts[name])
-		require.NoError(t, err)
-		key, _, err := w.Finish()
-		require.NoError(t, err)
 		link := item.Resource.Content
 		if link.Type == "" {
 			link.Type = "text/html"
 		}
-		item.Bodies = append(item.Bodies, websync.Body{Name: name, Link: link, Key: key})
-		batch.Bodies = append(batch.Bodies, w)
+		item.Bodies = append(item.Bodies, websync.Body{Name: name, Link: link, Key: websync.SHA256([]byte(texts[name]))})
+		bytes = append(bytes, texts[name])
 	}
-	held, err := store.Lookup(ctx, source, []string{item.Resource.ID})
-	require.NoError(t, err)
-	batch.Puts = []harvest.Change{{Base: held[0].Seq, Record: harvest.Record{Item: item}}}
-	conflicts, err := store.Commit(ctx, claim, batch)
-	require.NoError(t, err)
-	require.Empty(t, conflicts)
-	require.NoError(t, store.Release(ctx, claim))
+	testkit.Fill(t, store, source, bytes, item)
 }
 
 func TestBodies(t *testing.T) {

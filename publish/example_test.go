@@ -8,49 +8,28 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 )
 
 // filled returns a Store that holds one page.
-func filled(ctx context.Context) (*kvstore.Store, error) {
-	store := memstore.New()
-	page, err := store.NewBody(ctx)
-	if err != nil {
-		return nil, err
-	}
-	io.WriteString(page, "<p>Hello.</p>\n")
-	key, _, err := page.Finish()
-	if err != nil {
-		return nil, err
-	}
-	claim, err := store.Claim(ctx, "source/demo", time.Minute)
-	if err != nil {
-		return nil, err
-	}
-	batch := harvest.NewBatch("demo")
-	batch.Bodies = []harvest.BodyWriter{page}
-	batch.Puts = []harvest.Change{{Record: harvest.Record{Item: websync.Item{
-		Kind:     websync.Created,
+func filled() *kvstore.Store {
+	store, page := memstore.New(), "<p>Hello.</p>\n"
+	testkit.Fill(testkit.Must, store, "demo", []string{page}, websync.Item{
 		Resource: websync.Resource{ID: "https://example.org/hello"},
-		Bodies:   []websync.Body{{Name: "content", Link: websync.Link{Type: "text/html"}, Key: key}},
-	}}}}
-	_, err = store.Commit(ctx, claim, batch)
-	return store, err
+		Bodies:   []websync.Body{{Name: "content", Link: websync.Link{Type: "text/html"}, Key: websync.SHA256([]byte(page))}},
+	})
+	return store
 }
 
 // A Store's bodies are served at their URLs, beside a text.
 func ExampleHandler() {
-	store, err := filled(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	store := filled()
 	handler := &publish.Handler{Publishers: []websync.Publisher{
 		publish.Bodies(store, websync.PathLocator{Base: "https://example.org/", Own: []string{"demo"}}),
 		publish.Text("/robots.txt", "User-agent: *\nAllow: /\n"),
@@ -83,11 +62,7 @@ func ExampleHandler() {
 // is left as it is.
 func ExampleWriteDir() {
 	ctx := context.Background()
-	store, err := filled(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	store := filled()
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
 		fmt.Println(err)

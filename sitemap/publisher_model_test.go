@@ -33,8 +33,8 @@ import (
 func TestPublisherTags(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 4
-		s := &testStore{Store: memstore.New(), t: t, ctx: context.Background(), clock: time.Unix(1_700_000_000, 0)}
-		s.Store.Now = func() time.Time { return s.clock }
+		s := testkit.NewStore(t)
+		s.Clock = time.Unix(1_700_000_000, 0)
 		publisher := func() *sitemap.Publisher { return &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: size} }
 		p := publisher()
 		bytesOf := map[string]string{} // by path and tag
@@ -42,7 +42,7 @@ func TestPublisherTags(t *testing.T) {
 		live := map[string]bool{}
 		id := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("%s/%d", site, rapid.IntRange(1, 15).Draw(t, "id")) })
 		touch := func(ids ...string) {
-			items, err := s.Get(s.ctx, "a", ids)
+			items, err := s.Get(context.Background(), "a", ids)
 			require.NoError(t, err)
 			for path := range tagOf {
 				for _, item := range items {
@@ -67,9 +67,9 @@ func TestPublisherTags(t *testing.T) {
 				for _, id := range ids {
 					r := websync.Resource{ID: id}
 					if rapid.Bool().Draw(t, "stated") {
-						r.Modified = websync.DateOf(s.clock)
+						r.Modified = websync.DateOf(s.Clock)
 					}
-					s.put("a", r)
+					s.Put("a", r)
 					live[id] = true
 				}
 				touch(ids...)
@@ -79,17 +79,17 @@ func TestPublisherTags(t *testing.T) {
 					t.Skip("nothing to delete")
 				}
 				id := rapid.SampledFrom(slices.Sorted(maps.Keys(live))).Draw(t, "id")
-				s.delete("a", id)
+				s.Delete("a", id)
 				delete(live, id)
 				touch(id)
 			},
 			"compact": func(t *rapid.T) {
-				_, err := s.Compact(s.ctx)
+				_, err := s.Compact(context.Background())
 				require.NoError(t, err)
 				clear(tagOf)
 			},
 			"restart":  func(*rapid.T) { p = publisher() },
-			"wait":     func(*rapid.T) { s.clock = s.clock.Add(24 * time.Hour) },
+			"wait":     func(*rapid.T) { s.Clock = s.Clock.Add(24 * time.Hour) },
 			"compress": func(t *rapid.T) { check(t, "/sitemap.xml.gz") },
 			"": func(t *rapid.T) {
 				var listed []string
@@ -153,9 +153,9 @@ func walkSet(t require.TestingT, p *sitemap.Publisher, between func()) (seen map
 // throughout.
 func TestPublisherWalk(t *testing.T) {
 	const steady, changes = 1000, 10_000
-	s := newTestStore(t)
+	s := testkit.NewStore(t)
 	for i := 0; i < 3*steady; i += 500 {
-		s.put("a", numbered(i+1, i+500)...)
+		s.Put("a", numbered(i+1, i+500)...)
 	}
 	var there []string // one in three, updated now and then
 	for i := 1; i <= 3*steady; i += 3 {
@@ -191,8 +191,8 @@ func TestPublisherWalk(t *testing.T) {
 				}
 				chosen[id] = true
 			}
-			s.put("a", puts...)
-			s.delete("a", gone...)
+			s.Put("a", puts...)
+			s.Delete("a", gone...)
 			made.Add(20)
 		}
 	}()

@@ -18,73 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
-
-// A testStore is a Store that is filled by hand. Each commit is a second later than the
-// one before.
-type testStore struct {
-	*kvstore.Store
-	t interface {
-		require.TestingT
-		Helper()
-	}
-	ctx   context.Context
-	clock time.Time
-}
-
-func newTestStore(t testing.TB) *testStore {
-	s := &testStore{Store: memstore.New(), t: t, ctx: t.Context(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.Store.Now = func() time.Time { return s.clock }
-	return s
-}
-
-// commit puts items in one source: each the state of its resource.
-func (s *testStore) commit(source string, bodies [][]byte, items ...websync.Item) {
-	s.t.Helper()
-	s.clock = s.clock.Add(time.Second)
-	claim, err := s.Claim(s.ctx, "source/"+source, time.Hour)
-	require.NoError(s.t, err)
-	defer s.Release(s.ctx, claim)
-	b := harvest.NewBatch(source)
-	for _, data := range bodies {
-		w, err := s.NewBody(s.ctx)
-		require.NoError(s.t, err)
-		w.Write(data)
-		b.Bodies = append(b.Bodies, w)
-	}
-	for _, item := range items {
-		old, err := s.Lookup(s.ctx, source, []string{item.Resource.ID})
-		require.NoError(s.t, err)
-		b.Puts = append(b.Puts, harvest.Change{Base: old[0].Seq, Record: harvest.Record{Item: item}})
-	}
-	conflicts, err := s.Commit(s.ctx, claim, b)
-	require.NoError(s.t, err)
-	require.Empty(s.t, conflicts)
-}
-
-func (s *testStore) put(source string, resources ...websync.Resource) {
-	s.t.Helper()
-	var items []websync.Item
-	for _, r := range resources {
-		items = append(items, websync.Item{Kind: websync.Updated, Resource: r})
-	}
-	s.commit(source, nil, items...)
-}
-
-func (s *testStore) delete(source string, ids ...string) {
-	s.t.Helper()
-	var items []websync.Item
-	for _, id := range ids {
-		items = append(items, websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: id}})
-	}
-	s.commit(source, nil, items...)
-}
 
 // numbered returns resources site+"/first" to site+"/last".
 func numbered(first, last int) (all []websync.Resource) {
@@ -153,16 +91,16 @@ func requireFlawless(t *testing.T, url string, doc []byte) {
 }
 
 func TestPublisher(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a",
+	s := testkit.NewStore(t)
+	s.Put("a",
 		websync.Resource{ID: site + "/stated", Modified: datetime(t, "2025-12-24"), Elements: []websync.Element{
 			{Space: sitemap.Namespace, Local: "changefreq", XML: `<changefreq xmlns="` + sitemap.Namespace + `">daily</changefreq>`},
 			{Space: sitemap.Namespace, Local: "priority", XML: `<priority xmlns="` + sitemap.Namespace + `">0.8</priority>`},
 		}},
 		websync.Resource{ID: site + "/year", Modified: datetime(t, "2024")},
 		websync.Resource{ID: site + "/silent"})
-	s.put("b", websync.Resource{ID: site + "/other?a=1&b=2"}, websync.Resource{ID: site + "/deleted"})
-	s.delete("b", site+"/deleted")
+	s.Put("b", websync.Resource{ID: site + "/other?a=1&b=2"}, websync.Resource{ID: site + "/deleted"})
+	s.Delete("b", site+"/deleted")
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
 	doc, body := render(t, p, "/sitemap.xml")
 	testkit.Golden(t, "testdata/publisher/urlset.xml", body)
@@ -170,7 +108,7 @@ func TestPublisher(t *testing.T) {
 	assert.Equal(t, "application/xml", doc.Type)
 	assert.Empty(t, doc.Encoding)
 	assert.False(t, doc.Final)
-	assert.Equal(t, s.clock, doc.Modified)
+	assert.Equal(t, s.Clock, doc.Modified)
 	assert.Equal(t, []string{"/sitemap.xml", "/robots.txt"}, paths(t, p))
 
 	_, body = render(t, &sitemap.Publisher{Catalog: s, Base: site + "/", Sources: []string{"b"}}, "/sitemap.xml")
@@ -194,8 +132,8 @@ func TestPublisherWithoutResources(t *testing.T) {
 }
 
 func TestPublisherParts(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 3)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 3)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/docs/", Path: "maps/all.xml", PartSize: 3}
 	_, body := render(t, p, "/docs/maps/all.xml")
 	assert.Equal(t, []string{"/1", "/2", "/3"}, locs(read(t, body)))
@@ -204,9 +142,9 @@ func TestPublisherParts(t *testing.T) {
 	_, err := p.Document(t.Context(), "/docs/maps/all-"+single.ETag[:8]+"-1.xml")
 	assert.ErrorIs(t, err, websync.ErrNotFound, "there are no parts yet")
 
-	s.put("a", numbered(4, 9)...)
-	s.put("b", numbered(10, 10)...)
-	s.delete("a", site+"/4", site+"/5", site+"/6", site+"/8")
+	s.Put("a", numbered(4, 9)...)
+	s.Put("b", numbered(10, 10)...)
+	s.Delete("a", site+"/4", site+"/5", site+"/6", site+"/8")
 	all := paths(t, p)
 	require.Len(t, all, 5, "three parts that are not empty, the root and robots.txt")
 	assert.Regexp(t, `^/docs/maps/all-[0-9a-f]{8}-1\.xml$`, all[0])
@@ -267,18 +205,18 @@ func TestPublisherParts(t *testing.T) {
 
 // Sources that are not published advance the numbers of Born, and nothing else.
 func TestPublisherOfOneSourceAmongMany(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 2)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 2)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 2, Sources: []string{"a", "a"}}
 	list, _ := render(t, p, "/sitemap.xml")
-	s.put("b", numbered(3, 6)...)
+	s.Put("b", numbered(3, 6)...)
 	index, body := render(t, p, "/sitemap.xml")
 	assert.Len(t, read(t, body), 1)
 	assert.NotEqual(t, list.ETag, index.ETag, "another document, though nothing of it has changed")
-	s.put("b", numbered(3, 9)...)
+	s.Put("b", numbered(3, 9)...)
 	same, _ := render(t, p, "/sitemap.xml")
 	assert.Equal(t, index.ETag, same.ETag)
-	s.put("a", numbered(10, 10)...)
+	s.Put("a", numbered(10, 10)...)
 	_, body = render(t, p, "/sitemap.xml")
 	assert.Len(t, read(t, body), 2)
 }
@@ -342,16 +280,16 @@ func TestPublisherSettings(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotContains(t, doc.ETag, "index", size)
 	}
-	p := &sitemap.Publisher{Catalog: newTestStore(t), Base: site + "/", Path: "sitemap", PartSize: 1}
-	p.Catalog.(*testStore).put("a", numbered(1, 2)...)
+	p := &sitemap.Publisher{Catalog: testkit.NewStore(t), Base: site + "/", Path: "sitemap", PartSize: 1}
+	p.Catalog.(*testkit.Store).Put("a", numbered(1, 2)...)
 	_, body := render(t, p, paths(t, p)[1])
 	assert.Equal(t, []string{"/2"}, locs(read(t, body)), "a Path without an extension")
 }
 
 // What a Catalog must not be: it would make links that lead nowhere.
 func TestPublisherRefusesCatalogs(t *testing.T) {
-	s := newTestStore(t)
-	s.keep(site + "/a")
+	s := testkit.NewStore(t)
+	keep(s, site+"/a")
 	p := &sitemap.Publisher{Catalog: md5Catalog{s}, Base: site + "/"}
 	require.NoError(t, p.Check())
 	doc, err := p.Document(t.Context(), "/sitemap.xml")
@@ -433,10 +371,10 @@ func TestPublisherLoc(t *testing.T) {
 		{"no port", "https://a.example:/", "", "", "sitemap-loc-syntax"},
 		{"too short", "http://a/b", "", "", "sitemap-loc-short"},
 	}
-	s := newTestStore(t)
+	s := testkit.NewStore(t)
 	var want, rules []string
 	for _, test := range tests {
-		s.put("a", websync.Resource{ID: test.id, Content: websync.Link{Href: test.href}})
+		s.Put("a", websync.Resource{ID: test.id, Content: websync.Link{Href: test.href}})
 		if test.want != "" {
 			want = append(want, test.want)
 		} else {
@@ -461,10 +399,10 @@ func TestPublisherLoc(t *testing.T) {
 	lint(t, "sitemap.xsd", body)
 
 	render(t, p, "/sitemap.xml")
-	s.put("a", numbered(1, 1)...)
+	s.Put("a", numbered(1, 1)...)
 	render(t, p, "/sitemap.xml")
 	assert.Equal(t, rules, found, "each is reported once")
-	s.put("a", websync.Resource{ID: "urn:x:2"})
+	s.Put("a", websync.Resource{ID: "urn:x:2"})
 	render(t, p, "/sitemap.xml")
 	assert.Equal(t, append(rules, "sitemap-loc-syntax"), found, "and again when it has changed")
 
@@ -472,17 +410,14 @@ func TestPublisherLoc(t *testing.T) {
 }
 
 // keep commits resources whose content is kept: their ID.
-func (s *testStore) keep(ids ...string) {
-	s.t.Helper()
+func keep(s *testkit.Store, ids ...string) {
 	var items []websync.Item
-	var bodies [][]byte
 	for _, id := range ids {
-		bodies = append(bodies, []byte(id))
 		items = append(items, websync.Item{Kind: websync.Updated,
 			Resource: websync.Resource{ID: id, Content: websync.Link{Href: "https://elsewhere.example/"}},
 			Bodies:   []websync.Body{{Name: "content", Key: websync.SHA256([]byte(id))}}})
 	}
-	s.commit("kept", bodies, items...)
+	s.Fill("kept", ids, items...)
 }
 
 type upper struct{}
@@ -494,9 +429,9 @@ func (upper) Find(string) (id, body string, found bool) { return "", "", false }
 func (upper) Owns(string) bool                          { return false }
 
 func TestPublisherLocator(t *testing.T) {
-	s := newTestStore(t)
-	s.keep(site+"/a", "urn:x:1", site+"/sitemap.xml", site+"/robots.txt", site+"/sitemap-00000000-1.xml.gz")
-	s.commit("b", nil, websync.Item{Resource: websync.Resource{ID: site + "/verified", Content: websync.Link{Href: site + "/other"}},
+	s := testkit.NewStore(t)
+	keep(s, site+"/a", "urn:x:1", site+"/sitemap.xml", site+"/robots.txt", site+"/sitemap-00000000-1.xml.gz")
+	s.Fill("b", nil, websync.Item{Resource: websync.Resource{ID: site + "/verified", Content: websync.Link{Href: site + "/other"}},
 		Bodies: []websync.Body{{Name: "content"}}})
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"kept"}, Reserved: p.Reserved}
@@ -571,8 +506,8 @@ func TestPublisherElements(t *testing.T) {
 		"1,001 images":            {slices.Repeat([]websync.Element{image}, 1001), sitemap.Entry{Elements: slices.Repeat([]websync.Element{image}, 1000)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newTestStore(t)
-			s.put("a", websync.Resource{ID: site + "/page", Modified: datetime(t, "2026-01-01"), Elements: test.elements})
+			s := testkit.NewStore(t)
+			s.Put("a", websync.Resource{ID: site + "/page", Modified: datetime(t, "2026-01-01"), Elements: test.elements})
 			var found []websync.Finding
 			p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: sitemap.MaxEntries, Report: func(f websync.Finding) { found = append(found, f) }}
 			_, body := render(t, p, "/sitemap.xml")
@@ -595,12 +530,12 @@ func TestPublisherElements(t *testing.T) {
 		})
 	}
 
-	s := newTestStore(t)
+	s := testkit.NewStore(t)
 	articles := numbered(1, 1100)
 	for i := range articles {
 		articles[i].Elements = []websync.Element{news}
 	}
-	s.put("a", articles...)
+	s.Put("a", articles...)
 	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
@@ -612,7 +547,7 @@ func TestPublisherElements(t *testing.T) {
 // resources of whatever part and source.
 func TestPublisherAlternates(t *testing.T) {
 	const first = "https://first.example.org"
-	s := newTestStore(t)
+	s := testkit.NewStore(t)
 	links := func(hrefs ...string) (all []websync.Element) {
 		for i, href := range hrefs {
 			x, err := sitemap.Alternate{Lang: []string{"de", "fr", "it", "en"}[i], Href: href}.Element()
@@ -622,9 +557,8 @@ func TestPublisherAlternates(t *testing.T) {
 		return all
 	}
 	keep := func(source, path string, elements []websync.Element) {
-		data := []byte(path)
-		s.commit(source, [][]byte{data}, websync.Item{Resource: websync.Resource{ID: first + path, Elements: elements},
-			Bodies: []websync.Body{{Name: "content", Key: websync.SHA256(data)}}})
+		s.Fill(source, []string{path}, websync.Item{Resource: websync.Resource{ID: first + path, Elements: elements},
+			Bodies: []websync.Body{{Name: "content", Key: websync.SHA256([]byte(path))}}})
 	}
 	p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: 1, Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
 	hrefs := func(path string) (all []string) {
@@ -642,7 +576,7 @@ func TestPublisherAlternates(t *testing.T) {
 	const r = "/r/https=3A/=2Ffirst.example.org"
 	keep("a", "/de", links(first+"/de", first+"/fr", first+"/it", first+"/en"))
 	keep("a", "/fr", links(first+"/de", first+"/fr"))
-	s.put("a", websync.Resource{ID: first + "/bare", Elements: links(first+"/bare", first+"/fr")})
+	s.Put("a", websync.Resource{ID: first + "/bare", Elements: links(first+"/bare", first+"/fr")})
 	parts := paths(t, p)
 	assert.Equal(t, []string{r + "/de~content", r + "/fr~content", first + "/it", first + "/en"}, hrefs(parts[0]))
 	assert.Equal(t, []string{r + "/de~content", r + "/fr~content"}, hrefs(parts[1]))
@@ -668,7 +602,7 @@ func TestPublisherAlternates(t *testing.T) {
 
 // Of many alternates no more wait than memory can hold.
 func TestPublisherManyAlternates(t *testing.T) {
-	s := newTestStore(t)
+	s := testkit.NewStore(t)
 	batch := numbered(1, 1200)
 	for i := range batch {
 		for lang, href := range map[string]string{"de": batch[i].ID, "fr": batch[(i+1)%len(batch)].ID} {
@@ -678,7 +612,7 @@ func TestPublisherManyAlternates(t *testing.T) {
 		}
 	}
 	batch[7].Elements = nil
-	s.put("a", batch...)
+	s.Put("a", batch...)
 	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
@@ -697,8 +631,8 @@ func TestPublisherFits(t *testing.T) {
 	for i := range batch {
 		batch[i].Elements = []websync.Element{big}
 	}
-	s := newTestStore(t)
-	s.put("a", batch...)
+	s := testkit.NewStore(t)
+	s.Put("a", batch...)
 	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
 	all := paths(t, p)
 	require.Greater(t, len(all), 4)
@@ -719,18 +653,18 @@ func TestPublisherFits(t *testing.T) {
 	for i := range batch {
 		batch[i].Elements = nil
 	}
-	s.put("a", batch...)
+	s.Put("a", batch...)
 	_, body := render(t, p, "/sitemap.xml")
 	assert.Equal(t, all[:len(all)-2], locs(read(t, body)), "they stay small")
 }
 
 // Changes are not sizes: what was written often is not long.
 func TestPublisherMeasures(t *testing.T) {
-	s := newTestStore(t)
+	s := testkit.NewStore(t)
 	big := bigImage(t, 900_000)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
 	for range 70 {
-		s.put("a", websync.Resource{ID: site + "/1", Elements: []websync.Element{big}}, websync.Resource{ID: site + "/2"})
+		s.Put("a", websync.Resource{ID: site + "/1", Elements: []websync.Element{big}}, websync.Resource{ID: site + "/2"})
 	}
 	assert.Equal(t, []string{"/sitemap.xml", "/robots.txt"}, paths(t, p))
 	_, body := render(t, p, "/sitemap.xml")
@@ -793,8 +727,8 @@ func (m *meter) count(all iter.Seq2[websync.Item, error], what string, n *int) i
 func (m *meter) reset() { m.heads, m.entries, m.rows = 0, 0, 0 }
 
 func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 100)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 100)...)
 	m := &meter{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	all := paths(t, p)
@@ -811,7 +745,7 @@ func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
 	assert.Zero(t, m.entries)
 	assert.Zero(t, m.rows)
 
-	s.delete("a", site+"/15", site+"/25")
+	s.Delete("a", site+"/15", site+"/25")
 	m.reset()
 	for range 2 {
 		_, body := render(t, p, "/sitemap.xml")
@@ -828,8 +762,8 @@ func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
 }
 
 func TestPublisherFailures(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 20)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 20)...)
 	broken := errors.New("broken")
 	m := &meter{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
@@ -879,7 +813,7 @@ func TestPublisherFailures(t *testing.T) {
 		assert.ErrorIs(t, listed, broken)
 	}
 	m.fail = nil
-	s.delete("a", site+"/1")
+	s.Delete("a", site+"/1")
 	doc, err = p.Document(t.Context(), "/sitemap.xml")
 	require.NoError(t, err)
 	at("row", 1, broken)
@@ -896,8 +830,8 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // A document that changes while it is written is written to its end all the same.
 func TestPublisherConflict(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 20)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 20)...)
 	m := &meter{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	all := paths(t, p)
@@ -919,7 +853,7 @@ func TestPublisherConflict(t *testing.T) {
 		return b.Bytes(), err
 	}
 	for _, path := range all[:3] {
-		body, err := write(path, func() { s.put("a", numbered(7, 7)...) })
+		body, err := write(path, func() { s.Put("a", numbered(7, 7)...) })
 		assert.Equal(t, path == all[1], err == nil, "%s: %v", path, err)
 		if err != nil {
 			assert.ErrorIs(t, err, websync.ErrConflict)
@@ -937,8 +871,8 @@ func TestPublisherConflict(t *testing.T) {
 
 // The log of another generation can have the same numbers.
 func TestPublisherConflictOfGenerations(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 20)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 20)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
 	for i := range 3 {
 		doc, err := p.Document(t.Context(), paths(t, p)[i])
@@ -951,18 +885,18 @@ func TestPublisherConflictOfGenerations(t *testing.T) {
 
 // That a part lists something is not remembered when it has been emptied since.
 func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 20)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 20)...)
 	m := &meter{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	for i := 11; i < 20; i++ {
-		s.delete("a", fmt.Sprintf("%s/%d", site, i))
+		s.Delete("a", fmt.Sprintf("%s/%d", site, i))
 	}
 	doc, err := p.Document(t.Context(), "/sitemap.xml")
 	require.NoError(t, err)
 	m.inside = func(int) {
 		m.inside = nil
-		s.delete("a", site+"/20")
+		s.Delete("a", site+"/20")
 		_, err := p.Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
 	}
@@ -972,8 +906,8 @@ func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
 }
 
 func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 20)...)
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 20)...)
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
 	var got []string
 	var last error
@@ -991,7 +925,7 @@ func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
 	got = nil
 	for path := range p.Documents(t.Context()) {
 		if got = append(got, path); len(got) == 2 {
-			s.put("a", numbered(21, 21)...)
+			s.Put("a", numbered(21, 21)...)
 		}
 	}
 	assert.Len(t, got, 5, "a part that came meanwhile is there before the index that lists it")
@@ -1005,43 +939,44 @@ func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
 func TestPublisherOfAnotherLog(t *testing.T) {
 	tags := map[string]bool{}
 	for i := range 3 {
-		s := newTestStore(t)
-		s.clock = s.clock.Add(time.Duration(i) * time.Hour)
-		s.put("a", numbered(i, i)...)
+		s := testkit.NewStore(t)
+		s.Clock = s.Clock.Add(time.Duration(i) * time.Hour)
+		s.Put("a", numbered(i, i)...)
 		doc, _ := render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml")
 		tags[doc.ETag] = true
 	}
 	assert.Len(t, tags, 3)
 
-	now, later := newTestStore(t), newTestStore(t)
-	now.put("a", numbered(1, 1)...)
-	now.put("a", numbered(2, 2)...)
-	later.put("a", numbered(3, 3)...)
+	now, later := testkit.NewStore(t), testkit.NewStore(t)
+	now.Put("a", numbered(1, 1)...)
+	now.Put("a", numbered(2, 2)...)
+	later.Put("a", numbered(3, 3)...)
 	m := &meter{Catalog: now}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/"}
 	render(t, p, "/sitemap.xml")
 	m.Catalog = later // with the same first time, and shorter
 	doc, body := render(t, p, "/sitemap.xml")
 	assert.Equal(t, []string{"/3"}, locs(read(t, body)))
-	assert.Equal(t, later.clock, doc.Modified)
+	assert.Equal(t, later.Clock, doc.Modified)
 
-	first := newTestStore(t)
-	for _, next := range []*testStore{newTestStore(t), first, first} { // without an entry, then longer
-		next.clock = next.clock.Add(time.Hour)
+	first := testkit.NewStore(t)
+	for _, next := range []*testkit.Store{testkit.NewStore(t), first, first} { // without an entry, then longer
+		next.Clock = next.Clock.Add(time.Hour)
 		m.Catalog = next
 		got, err := p.Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
 		want, err := (&sitemap.Publisher{Catalog: next, Base: site + "/"}).Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
 		assert.Equal(t, want.ETag, got.ETag)
-		first.put("a", numbered(1, 3)...)
+		first.Put("a", numbered(1, 3)...)
 	}
 }
 
 // dropping is a Catalog whose generation is compacted and dropped between Head and the
 // first entry.
 type dropping struct {
-	*testStore
+	*testkit.Store
+	t    testing.TB
 	left int
 }
 
@@ -1052,22 +987,22 @@ func (d *dropping) Changes(ctx context.Context, r websync.Range) iter.Seq2[websy
 		require.NoError(d.t, err)
 		require.NoError(d.t, d.Drop(ctx, next))
 	}
-	return d.testStore.Changes(ctx, r)
+	return d.Store.Changes(ctx, r)
 }
 
 func TestPublisherOfADroppedGeneration(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 3)...)
-	p := &sitemap.Publisher{Catalog: &dropping{s, 3}, Base: site + "/"}
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 3)...)
+	p := &sitemap.Publisher{Catalog: &dropping{s, t, 3}, Base: site + "/"}
 	_, body := render(t, p, "/sitemap.xml")
 	assert.Len(t, read(t, body), 3)
 }
 
 // TestPublisherAtOnce is for the race detector.
 func TestPublisherAtOnce(t *testing.T) {
-	s := newTestStore(t)
-	s.put("a", numbered(1, 30)...)
-	s.put("a", websync.Resource{ID: "urn:x"})
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 30)...)
+	s.Put("a", websync.Resource{ID: "urn:x"})
 	p := &sitemap.Publisher{Catalog: s.Store, Base: site + "/", PartSize: 10, Report: func(websync.Finding) {}}
 	var all sync.WaitGroup
 	for range 4 {
@@ -1080,20 +1015,20 @@ func TestPublisherAtOnce(t *testing.T) {
 		})
 	}
 	for i := range 20 {
-		s.put("a", numbered(i, i)...)
+		s.Put("a", numbered(i, i)...)
 	}
 	all.Wait()
 	assert.True(t, slices.Contains(paths(t, p), "/robots.txt"))
 }
 
 func TestPublisherReportsACommonID(t *testing.T) {
-	s := newTestStore(t)
-	s.put("b", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
-	s.delete("b", site+"/2")
+	s := testkit.NewStore(t)
+	s.Put("b", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
+	s.Delete("b", site+"/2")
 	var reported []string
 	p := &sitemap.Publisher{Catalog: s, Base: site + "/", Report: func(f websync.Finding) { reported = append(reported, f.Value+" "+f.Message) }}
 	render(t, p, "/sitemap.xml")
-	s.put("a", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
+	s.Put("a", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
 	assert.Empty(t, reported)
 	want := []string{site + `/1 the source "a" lists it, and "b" had it first: Publisher.Sources must have no common id`}
 	for range 2 {

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 
@@ -26,27 +26,18 @@ var matrix = flag.Bool("matrix", false, "run every case on every broken catalog 
 // A catalog is a Store with what some days have left in it.
 type catalog struct {
 	*kvstore.Store
-	mu     sync.Mutex
-	claims map[string]*harvest.Claim
+	mu sync.Mutex // claims are taken by one at a time
 }
 
 func filled(t testing.TB) *catalog {
-	c := &catalog{Store: memstore.New(), claims: map[string]*harvest.Claim{}}
+	c := &catalog{Store: memstore.New()}
 	for i := range 40 {
-		for _, err := range []error{
-			c.put("a", fmt.Sprint("a", i), websync.Created, fmt.Sprint("body of ", i)),
-			c.put("b", fmt.Sprint("b", i), websync.Created, "a body of many"),
-		} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		c.put("a", fmt.Sprint("a", i), websync.Created, fmt.Sprint("body of ", i))
+		c.put("b", fmt.Sprint("b", i), websync.Created, "a body of many")
 	}
 	for i := range 10 {
-		if err := errors.Join(c.put("a", fmt.Sprint("a", 3*i), websync.Updated, fmt.Sprint("newer ", i)),
-			c.put("b", fmt.Sprint("b", 2*i), websync.Deleted, "")); err != nil {
-			t.Fatal(err)
-		}
+		c.put("a", fmt.Sprint("a", 3*i), websync.Updated, fmt.Sprint("newer ", i))
+		c.put("b", fmt.Sprint("b", 2*i), websync.Deleted, "")
 	}
 	if _, err := c.Vacuum(t.Context(), 0); err != nil {
 		t.Fatal(err)
@@ -54,36 +45,18 @@ func filled(t testing.TB) *catalog {
 	return c
 }
 
-// put commits one change.
-func (c *catalog) put(source, id string, kind websync.ChangeKind, data string) error {
+// put commits one change. It returns nil.
+func (c *catalog) put(source, id string, kind websync.ChangeKind, text string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ctx := context.Background()
-	held, err := c.Lookup(ctx, source, []string{id})
-	if err == nil && c.claims[source] == nil {
-		c.claims[source], err = c.Claim(ctx, "source/"+source, time.Hour)
-	}
-	if err != nil {
-		return err
-	}
 	item := websync.Item{Kind: kind, Resource: websync.Resource{ID: id, Title: "title", Links: []websync.Link{{Href: id}}}}
-	b := harvest.NewBatch(source)
-	if data != "" {
-		w, err := c.NewBody(ctx)
-		if err != nil {
-			return err
-		}
-		io.WriteString(w, data)
-		key, _, err := w.Finish()
-		if err != nil {
-			return err
-		}
-		item.Bodies = []websync.Body{{Name: "content", Key: key}}
-		b.Bodies = []harvest.BodyWriter{w}
+	var texts []string
+	if text != "" {
+		texts = []string{text}
+		item.Bodies = []websync.Body{{Name: "content", Key: websync.SHA256([]byte(text))}}
 	}
-	b.Puts = []harvest.Change{{Base: held[0].Seq, Record: harvest.Record{Item: item}}}
-	_, err = c.Commit(ctx, c.claims[source], b)
-	return err
+	testkit.Fill(testkit.Must, c.Store, source, texts, item)
+	return nil
 }
 
 // A faulty is a catalog whose answers are spoilt.
