@@ -33,7 +33,7 @@ var (
 )
 
 // An encoder appends elements to a buffer. Its methods go on after a refusal; finish then
-// takes back what they appended.
+// removes what they appended.
 type encoder struct {
 	b       []byte
 	from    int                 // where the element at hand begins
@@ -45,7 +45,7 @@ type encoder struct {
 	legacyMD5  bool
 	prefixes   []websync.Attr // Local is declared for Space on the root
 
-	email string // the last that was found to be one
+	email string // the last that was valid
 	seen  map[alternate]struct{}
 }
 
@@ -56,7 +56,7 @@ func (c *encoder) start() {
 	c.from, c.refused, c.margin, c.space = len(c.b), nil, margins[:3], ""
 }
 
-// finish ends what start began. If it was refused it is taken back.
+// finish ends what start began. If it was refused, finish removes it.
 func (c *encoder) finish(id string) error {
 	if c.refused == nil {
 		return nil
@@ -76,7 +76,7 @@ func (c *encoder) refuse(element, section string, err error) {
 // breaks refuses an element that breaks a rule.
 func (c *encoder) breaks(element string, r *Rule) { c.check(element, r, r.Summary) }
 
-// check refuses an element with a fault that is not "", by a rule.
+// check refuses an element by a rule, unless fault is "".
 func (c *encoder) check(element string, r *Rule, fault string) {
 	if fault != "" {
 		c.refuse(element, r.Section, errors.New(fault))
@@ -105,7 +105,7 @@ func isGenerated(prefix string) bool {
 	return len(prefix) > 2 && prefix[:2] == "ns" && syntax.IsDigit(prefix[2])
 }
 
-// isForeign reports whether attributes may have a namespace.
+// isForeign reports whether a foreign attribute may be in the namespace space.
 func isForeign(space string) bool {
 	return space != "" && space != Namespace && space != xmlNamespace && space != "http://www.w3.org/2000/xmlns/"
 }
@@ -155,7 +155,7 @@ func (c *encoder) close(name string) {
 	c.b = append(c.b, '>')
 }
 
-// attr appends an attribute. name is all of it up to its value.
+// attr appends an attribute. name is everything before the value.
 func (c *encoder) attr(element, name, value string) {
 	b, err := xmlscan.AppendAttr(append(c.b, name...), value)
 	if err != nil {
@@ -323,8 +323,8 @@ func (c *encoder) feed(f *Feed) {
 	c.elements(f.Elements, HistoryNamespace, TombstoneNamespace)
 }
 
-// marks appends the marks of RFC 5005. declaration is that of their namespace where the
-// root does not have it.
+// marks appends the marks of RFC 5005. declaration declares their namespace if the root
+// does not.
 func (c *encoder) marks(f *Feed, declaration string) {
 	mark := func(name string, is bool) {
 		if is {
@@ -348,7 +348,7 @@ func (c *encoder) required(id string, title *Text, updated websync.Datetime, r *
 	}
 }
 
-// metadata appends what a feed and the source of an entry have in common.
+// metadata appends the elements that a feed and the source of an entry have in common.
 func (c *encoder) metadata(f *Feed) {
 	c.iri("id", &ruleID, f.ID)
 	c.text("title", &f.Title)
@@ -490,7 +490,7 @@ func (c *encoder) begin(name, declarations string) {
 	}
 }
 
-// end ends it.
+// end ends an entry or a tombstone.
 func (c *encoder) end(name string) {
 	c.margin = c.margin[:len(c.margin)-2]
 	c.b = append(c.b, c.margin...)
@@ -500,7 +500,7 @@ func (c *encoder) end(name string) {
 // deeper indents what follows.
 func (c *encoder) deeper() { c.margin = margins[:len(c.margin)+2] }
 
-// other returns value, or "" if that is the same outside.
+// other returns value, or "" if outer is the same.
 func other(value, outer string) string {
 	if value == outer {
 		return ""
@@ -578,8 +578,8 @@ func (c *encoder) category(x *Category) {
 	c.b = append(c.b, "/>"...)
 }
 
-// An alternate is what no two alternates may have in common: type and hreflang in small
-// letters.
+// An alternate is the type and hreflang of an alternate link, in lower case. No two
+// alternates may have the same.
 type alternate struct{ mediaType, lang string }
 
 func alternateOf(l *websync.Link) alternate {
@@ -618,7 +618,7 @@ func (c *encoder) alternates(links []websync.Link) (n int) {
 	return n
 }
 
-// unlike refuses an alternate with the type and language of an earlier one.
+// unlike refuses an alternate that has the type and language of an earlier one.
 func (c *encoder) unlike(l *websync.Link, earlier []websync.Link) {
 	for i := range earlier {
 		m := &earlier[i]
@@ -733,7 +733,7 @@ func appendHex(b []byte, sum string) []byte {
 	return b
 }
 
-// attributes appends those of other namespaces.
+// attributes appends foreign attributes.
 func (c *encoder) attributes(element string, attrs []websync.Attr) {
 	if len(attrs) > 100 {
 		c.refuse(element, sectionForeign, errAttrCount)
@@ -750,8 +750,8 @@ func (c *encoder) attributes(element string, attrs []websync.Attr) {
 	}
 }
 
-// foreign appends an attribute of another namespace, under the prefix from the root or
-// one with a number.
+// foreign appends an attribute of another namespace, with the prefix from the root or a
+// numbered one.
 func (c *encoder) foreign(element string, a *websync.Attr, n int) {
 	if !isForeign(a.Space) || !c.isName(a.Local) || a.Space == LinkExtNamespace && a.Local == "md5" {
 		c.refuse(element, sectionForeign, errAttrSpace)
@@ -869,7 +869,7 @@ func (c *encoder) inline(value string, form contentForm) {
 	}
 }
 
-// What a byte can be of.
+// The classes of bytes.
 const (
 	hostByte uint8 = 1 << iota // the host of a plain URL
 	pathByte                   // what follows the host

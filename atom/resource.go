@@ -51,8 +51,8 @@ func (e *Entry) Resource(feed *Feed) websync.Resource {
 	return r
 }
 
-// kept returns the elements that hold what no other field of a Resource does. base is
-// what the entry's texts are resolved against.
+// kept returns the elements that hold what no other field of a Resource does. The entry's
+// texts are resolved against base.
 func (e *Entry) kept(base string) []websync.Element {
 	k := elementKeeper{kept: slices.Clip(e.Elements)}
 	k.markup("title", e.Title, base)
@@ -71,7 +71,7 @@ func (e *Entry) kept(base string) []websync.Element {
 	return k.kept
 }
 
-// An elementKeeper collects elements of Atom. What a Writer would refuse is left out.
+// An elementKeeper collects elements of Atom. It leaves out what a Writer would refuse.
 type elementKeeper struct {
 	enc  encoder
 	kept []websync.Element
@@ -108,8 +108,8 @@ func (k *elementKeeper) text(local string, t Text, base string) {
 	k.end(local)
 }
 
-// content returns the link of a resource's content. What it does not state of its length
-// and digests, another link to the same bytes may.
+// content returns the link of a resource's content. A length and digests that it lacks
+// are those of another link to the same bytes.
 func (e *Entry) content() websync.Link {
 	c := e.Content.resource()
 	for i := 0; i < len(e.Links) && c.Href != ""; i++ {
@@ -155,10 +155,10 @@ func inUTF8(mediaType string) string {
 	return mime.FormatMediaType(kind, params)
 }
 
-// Bytes returns the bytes of inline content: the text, the HTML, the div, the XML, or
-// what the Base64 stands for, in which white space counts for nothing. A div gets an
-// xml:base with c.Base, if that is set: what its references are relative to would be lost
-// otherwise. Without inline content there are none.
+// Bytes returns the bytes of inline content: the text, the HTML, the div, the XML, or the
+// decoded Base64, whose white space is ignored. A div gets c.Base as its xml:base, if
+// that is set, since its relative references need it. Without inline content the result
+// is nil.
 func (c *Content) Bytes() ([]byte, error) {
 	switch form := c.form(); {
 	case form == xhtmlContent && c.Base != "":
@@ -171,7 +171,7 @@ func (c *Content) Bytes() ([]byte, error) {
 }
 
 // contentBytes returns the bytes of inline content, whose div also gets the xml:base of
-// the entry or its feed. Where the document came from is none.
+// the entry or its feed, but not the URL of the document.
 func (e *Entry) contentBytes(document string) ([]byte, error) {
 	c := e.Content
 	if c.Base == "" && e.Base != document {
@@ -201,7 +201,7 @@ func withBase(element []byte, base string) []byte {
 // r.Modified. author is its author if r names none and author is not zero.
 //
 // A Writer takes the entry, whatever protocol r came by, as long as r.ID is an absolute
-// IRI, there is a time and an author, and r.Elements are well-formed:
+// IRI, there are a time and an author, and r.Elements are well-formed:
 //
 //   - Without a title the title is the ID. Without a summary, where one is demanded, the
 //     summary is empty.
@@ -211,19 +211,19 @@ func withBase(element []byte, base string) []byte {
 //     EntryOf, links to them.
 //   - With neither content nor an alternate link, the ID is the alternate, or the content
 //     is empty if the ID is no URL.
-//   - Of two alternates that Atom can't tell apart, the second is "related".
+//   - Of two alternates with the same type and hreflang, the second is "related".
 //   - What Atom can't state is left out: a link without an absolute IRI, a type that is
 //     no media type, length and digests of bytes in a content coding, characters that XML
 //     does not have.
 //
-// The elements of Atom that [Entry.Resource] puts among the Elements are taken back: they
-// win over Title and Summary. Other elements of Atom are left out, and so are those of
-// RFC 5005 and RFC 6721, which no entry has. The result shares memory with r.
+// The elements of Atom that [Entry.Resource] puts among the Elements are restored: they
+// have precedence over Title and Summary. Other elements of Atom are left out, and so are
+// those of RFC 5005 and RFC 6721, which no entry has. The result shares memory with r.
 func EntryOf(r *websync.Resource, updated websync.Datetime, author websync.Person) Entry {
 	return new(entryMaker).entry(r, updated, author)
 }
 
-// An entryMaker makes entries of resources. It keeps its memory from one to the next.
+// An entryMaker makes entries of resources. It reuses its memory for the next.
 type entryMaker struct {
 	xml *xmlscan.Reader
 	src strings.Reader
@@ -273,7 +273,7 @@ func (e *Entry) represent(r *websync.Resource) {
 	}
 }
 
-// addContent states the link to the content as what it is.
+// addContent makes the link to the content an atom:content.
 func (e *Entry) addContent(l websync.Link) {
 	if l.Rel == "" {
 		if syntax.IsComposite(l.Type) {
@@ -309,7 +309,7 @@ func sourceOf(o *websync.Origin) *Feed {
 	return f
 }
 
-// elements sorts out a resource's elements.
+// elements assigns a resource's elements to the fields of the entry.
 func (m *entryMaker) elements(e *Entry, elements []websync.Element) {
 	foreign := 0
 	for i := range elements {
@@ -356,7 +356,8 @@ func (m *entryMaker) element(e *Entry, x *websync.Element) {
 	}
 }
 
-// parsed returns what make makes of an element, zero if that is not well-formed.
+// parsed returns make's result for an element; the zero value if the element is not
+// well-formed.
 func parsed[T any](x *websync.Element, make func(*element.Node) T) (t T) {
 	if n, err := element.Parse(x); err == nil {
 		t = make(n)
@@ -441,8 +442,8 @@ func plainMarkup(s string) string {
 	return strings.Join(strings.Fields(string(out)), " ")
 }
 
-// passMarkup returns where the markup at i ends, i if it is none, and whether it parts
-// words.
+// passMarkup returns where the markup at i ends, or i if there is none, and whether it
+// separates words.
 func passMarkup(text []byte, i int) (end int, space bool) {
 	rest := text[i+1:]
 	switch {
@@ -472,7 +473,7 @@ func passMarkup(text []byte, i int) (end int, space bool) {
 	return end, !isPhrase(name)
 }
 
-// passUntil returns where what ends markup ends itself, or the end of the text.
+// passUntil returns the offset behind the next end from i on, or the end of the text.
 func passUntil(text []byte, i int, end string) int {
 	at := bytes.Index(text[min(i, len(text)):], []byte(end))
 	if at < 0 {
@@ -481,7 +482,7 @@ func passUntil(text []byte, i int, end string) int {
 	return i + at + len(end)
 }
 
-// isPhrase reports whether an element can stand within a word.
+// isPhrase reports whether an element can occur within a word.
 func isPhrase(name []byte) bool {
 	return isOneOf(name, "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
 		"mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr")
@@ -502,7 +503,7 @@ func cleanText(s string) string {
 	return s
 }
 
-// cleanPeople returns those who have a name, or what can stand for it.
+// cleanPeople returns the people who have a name, or something that can replace it.
 func cleanPeople(people []websync.Person) []websync.Person {
 	var clean []websync.Person
 	for _, p := range people {
@@ -562,7 +563,7 @@ func tellApart(links []websync.Link) {
 	}
 }
 
-// cleanLink returns what Atom can state of a link. Ok is false if that is nothing.
+// cleanLink returns the part of a link that Atom can state; ok is false if there is none.
 func cleanLink(l websync.Link) (_ websync.Link, ok bool) {
 	if syntax.IRIFault(l.Href) != "" || l.Rel != "" && syntax.RelationFault(l.Rel) != "" {
 		return l, false
@@ -585,8 +586,7 @@ func cleanLink(l websync.Link) (_ websync.Link, ok bool) {
 	return l, true
 }
 
-// clean returns all, if they can be written, or those of them that can be written behind
-// the ones before.
+// clean returns the elements of all that can be written after those before them.
 func clean[S ~[]E, E any](all S, write func(*encoder, S)) S {
 	if len(all) == 0 || writable(all, write) {
 		return all

@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// validateFeed checks an Atom document; of an archived feed at a URL, the whole chain of
-// its documents.
+// validateFeed checks an Atom document. If it is an archived feed at a URL, it checks the
+// whole chain of its documents.
 func (p *program) validateFeed(ctx context.Context, in *input) (report, error) {
 	src, err := in.start()
 	if err != nil {
@@ -35,8 +35,8 @@ func (p *program) validateChain(ctx context.Context, in *input) (report, error) 
 			src, err := in.start()
 			return io.NopCloser(src), err
 		}
-		// What a feed links to may be hostile: an address that is not public is asked
-		// only if it is on the host of the feed.
+		// The links of a feed may be hostile: the client requests an address that is not
+		// public only if it is on the host of the feed.
 		resp, err := p.client.Fetch(ctx, &harvest.Request{URL: url, Root: in.name, Spool: true})
 		if err != nil {
 			return nil, err

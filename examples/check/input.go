@@ -22,16 +22,16 @@ import (
 // An input is one file or URL of the command line, ready to be read twice.
 type input struct {
 	name    string // as the user gave it
-	url     string // after redirects; empty: not a URL
+	url     string // after redirects; empty if the name is not a URL
 	aliases []string
-	kind    sitemap.Kind // 0: not a sitemap
+	kind    sitemap.Kind // 0 if not a sitemap
 	feed    bool         // to be checked as Atom
 	data    io.ReadSeeker
 	err     error // why it can't be read
 	release []func() error
 }
 
-// open gets an input and finds out what it is.
+// open opens an input and detects what it is.
 func (p *program) open(ctx context.Context, name string) *input {
 	in := &input{name: name}
 	switch {
@@ -99,7 +99,7 @@ func withoutName(err error) error {
 	return err
 }
 
-// spool keeps what can be read only once in a temporary file.
+// spool copies what can be read only once to a temporary file.
 func (in *input) spool(src io.Reader) error {
 	f, err := os.CreateTemp("", "check-")
 	if err != nil {
@@ -125,7 +125,7 @@ func (in *input) start() (io.Reader, error) {
 	return in.data, err
 }
 
-// look finds out the kind of the input.
+// look detects the kind of the input.
 func (in *input) look(spec string) error {
 	if spec == "atom" {
 		in.feed = true
@@ -179,7 +179,8 @@ func (in *input) is(index *input, loc string) bool {
 	return err == nil && path.Base(u.Path) == filepath.Base(in.name)
 }
 
-// kindOf returns the kind of a document that an index lists, if it was named, too.
+// kindOf returns the kind of a document that an index lists, if the user has named it,
+// too.
 func (p *program) kindOf(index *input, loc string) sitemap.Kind {
 	for _, in := range p.inputs {
 		if in.is(index, loc) {
@@ -189,7 +190,7 @@ func (p *program) kindOf(index *input, loc string) sitemap.Kind {
 	return 0
 }
 
-// relate gives each URL the named indexes that list it: a robots.txt may name these
+// relate sets, for each URL, the named indexes that list it: a robots.txt may name these
 // instead.
 func (p *program) relate() {
 	for _, index := range p.inputs {

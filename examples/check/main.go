@@ -71,7 +71,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// command does what the arguments say.
+// command runs the command that the arguments describe.
 func (p *program) command(ctx context.Context, args []string) (code int) {
 	var err error
 	p.options, err = parseOptions(args)
@@ -120,7 +120,7 @@ func (p *program) check(ctx context.Context, in *input) int {
 		var parse *websync.ParseError
 		if errors.As(err, &parse) {
 			at := *parse
-			at.Document = "" // it is named already
+			at.Document = "" // the line names it already
 			err = &at
 		}
 		r.Error = err.Error()
@@ -178,8 +178,8 @@ func (p *program) sitemapsOf(ctx context.Context, in *input, origin string) ([]s
 const maxRobots = 1 << 20
 
 func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]string, error) {
-	// What a sitemap lists may be hostile: an address that is not public is asked only if
-	// the user has named it.
+	// The URLs of a sitemap may be hostile: the client requests an address that is not
+	// public only if the user has named it.
 	req := &harvest.Request{URL: origin + "/robots.txt", Root: in.name, MaxBytes: maxRobots, Spool: true}
 	for _, other := range p.inputs {
 		if other.named(origin) {
@@ -197,7 +197,8 @@ func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]
 	return sitemap.Sitemaps(resp.Body)
 }
 
-// print writes a line, or an object, to standard output. An error shows in the end.
+// print writes a line, or an object, to standard output. p.out keeps its first
+// error.
 func (p *program) print(object any, line string) {
 	if p.json {
 		enc := json.NewEncoder(p.out)

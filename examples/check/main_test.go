@@ -123,7 +123,7 @@ func TestExitCodes(t *testing.T) {
 		"no such flag":          {args: []string{"-x", "good.xml"}, code: 2, stderr: usageText},
 		"no such spec":          {args: []string{"-spec", "html", "good.xml"}, code: 2, stderr: `-spec "html": not one of auto, sitemap, atom`},
 		"a spec yet to come":    {args: []string{"-spec", "eli", "atom.xml"}, code: 2, stderr: "check: this version does not have -spec eli yet"},
-		"standard input, twice": {args: []string{"-", "-"}, code: 2, stderr: "standard input can be checked once only"},
+		"standard input, twice": {args: []string{"-", "-"}, code: 2, stderr: "standard input can be checked only once"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files(t, all)

@@ -43,7 +43,7 @@ var specs = append([]string{"auto", "sitemap", "atom"}, cli.Planned...)
 func parseOptions(args []string) (options, error) {
 	var o options
 	fs := cli.New("check", usage, aboutText, afterText)
-	fs.StringVar(&o.spec, "spec", "auto", "`what` the files are said to be: auto, by the root element, sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
+	fs.StringVar(&o.spec, "spec", "auto", "`kind` of the files: auto, by the root element, sitemap or atom; later versions will have resourcesync, eli, atompmh and rinfo")
 	fs.BoolVar(&o.lenient, "lenient", false, "a finding that costs readers no entry is at most a warning")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object a line")
 	if err := fs.Parse(args, o.check); err != nil {
@@ -52,7 +52,7 @@ func parseOptions(args []string) (options, error) {
 	return o, cli.Available("spec", o.spec)
 }
 
-// check reports the first value that means nothing, and keeps the names.
+// check returns an error for the first invalid value, and keeps the names.
 func (o *options) check(names []string) error {
 	o.names = names
 	if err := cli.OneOf("spec", o.spec, specs); err != nil {
@@ -63,7 +63,7 @@ func (o *options) check(names []string) error {
 	}
 	for i, name := range names {
 		if name == "-" && slices.Contains(names[:i], name) {
-			return errors.New("standard input can be checked once only")
+			return errors.New("standard input can be checked only once")
 		}
 	}
 	return nil

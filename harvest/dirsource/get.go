@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// reads is how often a file is read before it counts as one that never keeps still.
+// reads is how often a file that keeps changing is read before Get gives up.
 const reads = 3
 
 // A ChangedError says that a file changed each time while it was read. It is
@@ -33,14 +33,14 @@ func (e *ChangedError) Error() string {
 // Is lets [errors.Is] match harvest.ErrNotYet.
 func (e *ChangedError) Is(target error) bool { return target == harvest.ErrNotYet }
 
-// errChanged: this time.
+// errChanged is the error of one reading of a file that changed meanwhile.
 var errChanged = errors.New("changed while it was read")
 
 // Get implements [harvest.Getter]: it reads the file and keeps its bytes as
-// [harvest.ContentName]. The time stated is that of the file when it was read. If the
-// bytes are others than those held and the time does not say so, being the same or less
-// than a second before, it is the time held and a microsecond: readers that go by it see
-// the change.
+// [harvest.ContentName]. The stated time is that of the file when it was read. If the
+// bytes differ from those held but the time is the same, or less than a second earlier,
+// it is the time held plus a microsecond, so that readers that compare times notice the
+// change.
 func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
 	path, ok := s.path(job.Resource.ID)
 	if !ok {
@@ -87,8 +87,8 @@ func (s *Source) read(ctx context.Context, job *harvest.Job, path string) error 
 	return nil
 }
 
-// steady returns a reader of the file that ends in errChanged if it changed since it was
-// opened.
+// steady returns a reader of the file that ends in errChanged if the file has changed
+// since it was opened.
 func (f *file) steady(ctx context.Context) io.Reader {
 	left := f.info.Size()
 	return reader(func(p []byte) (int, error) {
@@ -104,7 +104,7 @@ func (f *file) steady(ctx context.Context) io.Reader {
 	})
 }
 
-// modified returns the time to state of a body, given that of its file.
+// modified returns the time to state for a body, given that of its file.
 func modified(file websync.Datetime, held *harvest.Record, body websync.Body) websync.Datetime {
 	if held == nil || held.Resource.Modified.IsZero() || file.IsZero() {
 		return file
@@ -123,12 +123,11 @@ func modified(file websync.Datetime, held *harvest.Record, body websync.Body) we
 }
 
 // raceTime is how long after a change another one may leave the same times: the coarsest
-// clock of a file system that is in use counts two seconds.
+// file system clock in use has a resolution of two seconds.
 const raceTime = 2 * time.Second
 
-// tag returns what differs between states of a file. One that was changed just before it
-// was looked at has a tag that never comes again, so that the next run reads it once
-// more.
+// tag returns a text that differs between states of a file. If the file was changed just
+// before the walk, its tag is unique, so that the next run reads it once more.
 func (s *Source) tag(info os.FileInfo, now time.Time) string {
 	b := appendState(make([]byte, 0, 64), info)
 	_, changed := identity(info)
@@ -141,7 +140,7 @@ func (s *Source) tag(info os.FileInfo, now time.Time) string {
 	return string(b)
 }
 
-// appendState appends all by which a file is known to have changed without reading it.
+// appendState appends everything that reveals a change of a file without reading it.
 func appendState(b []byte, info os.FileInfo) []byte {
 	inode, changed := identity(info)
 	b = strconv.AppendInt(b, info.Size(), 10)

@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-// identity returns what stands for the number and the time of change, which this system
-// does not have.
+// identity returns 0 and the time of the file, since this system has neither the number
+// nor the time of the last change.
 func identity(info os.FileInfo) (inode uint64, changed time.Time) { return 0, info.ModTime() }

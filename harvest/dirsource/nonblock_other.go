@@ -2,5 +2,5 @@
 
 package dirsource
 
-// nonblock is of use where pipes have names among those of files.
+// nonblock is needed only on systems with named pipes.
 const nonblock = 0

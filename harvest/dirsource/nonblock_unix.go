@@ -4,6 +4,6 @@ package dirsource
 
 import "syscall"
 
-// nonblock keeps the opening of a pipe that takes the place of a file from waiting for a
+// nonblock makes opening a pipe that has replaced a file return without waiting for a
 // writer.
 const nonblock = syscall.O_NONBLOCK

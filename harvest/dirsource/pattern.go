@@ -15,11 +15,11 @@ type pattern []string
 // anything is the element that stands for any number of path elements.
 const anything = "**"
 
-// PatternOf returns the pattern that matches one file or directory only: name, as the
-// system knows it, below dir. With it a program that writes below the directory it reads
-// can exclude its own files. For dir itself, which no pattern matches, it is "/", and
-// empty for what is not below dir. Links on the way to either are followed, and what is
-// not there yet is no error.
+// PatternOf returns the pattern that matches only name, a file or directory below dir in
+// the form of the system. A program that writes below the directory that it reads
+// excludes its own files with it. For dir itself, which no pattern matches, it returns
+// "/"; for a name that is not below dir, "". It follows links in both names, and neither
+// needs to exist.
 func PatternOf(dir, name string) (string, error) {
 	top, err := resolve(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func PatternOf(dir, name string) (string, error) {
 	}
 	below, err := filepath.Rel(top, name)
 	switch {
-	case err != nil || !filepath.IsLocal(below): // err: on another volume
+	case err != nil || !filepath.IsLocal(below): // err means another volume
 		return "", nil
 	case below == ".":
 		return "/", nil
@@ -38,7 +38,7 @@ func PatternOf(dir, name string) (string, error) {
 	return "/" + strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(filepath.ToSlash(below)), nil
 }
 
-// resolve returns an absolute path without links, as far as there is something.
+// resolve returns an absolute path, without links as far as the path exists.
 func resolve(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -71,9 +71,9 @@ func parsePattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// matches reports whether the pattern matches a path. If an element that does not match
-// comes after **, that one takes one path element more; going back to an earlier ** finds
-// nothing new.
+// matches reports whether the pattern matches a path. If an element after ** does not
+// match, the ** takes one more path element; going back to an earlier ** can't find
+// another match.
 func (p pattern) matches(elements []string) bool {
 	i, back, from := 0, -1, 0
 	for j := 0; j < len(elements); {

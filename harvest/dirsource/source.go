@@ -19,8 +19,8 @@ import (
 )
 
 // A Source harvests the regular files below a directory as one set. A run yields one
-// snapshot of all of them; their bytes are read by Get. It is safe for concurrent use as
-// long as its fields stay as they are.
+// snapshot of all of them; Get reads their bytes. A Source is safe for concurrent use as
+// long as its fields do not change.
 type Source struct {
 	// Dir is the directory. It is required. Dir itself may be a symbolic link; none below
 	// it is followed.
@@ -39,29 +39,29 @@ type Source struct {
 	// A pattern is made of elements with slashes between them. The element ** stands for
 	// any number of path elements, none included; every other one matches one path
 	// element as [path.Match] does. A pattern without a slash matches in every directory,
-	// so that *.html is **/*.html; a slash at its beginning ties it to Dir, as in
-	// /index.html. One that ends in a slash, has an empty element, or is malformed
-	// otherwise, is an error.
+	// so that *.html is **/*.html; a slash at its beginning anchors it to Dir, as in
+	// /index.html. A pattern that ends in a slash, has an empty element or is otherwise
+	// malformed is an error.
 	Include []string
 
 	// Exclude leaves out the files, and the directories with all that is in them, that
-	// match one of the patterns. It has precedence over Include. A program that writes
-	// below Dir itself finds the pattern of what it writes with [PatternOf].
+	// match one of the patterns. It has precedence over Include. For a program that
+	// writes below Dir itself, [PatternOf] returns the pattern of its files.
 	Exclude []string
 
 	// Hidden lists files and directories whose names begin with a dot, too.
 	Hidden bool
 
 	// Types are media types by extension, in lower case and with its dot, such as ".ttl".
-	// They have precedence over the table of the package; an empty one leaves it to the
-	// bytes.
+	// They have precedence over the table of the package; if one is empty, the bytes
+	// decide.
 	Types map[string]string
 
-	// MD5 states the MD5 of the bytes in Resource.Content.Digests, for readers that know
-	// no better one. The SHA-256 is always that of the body.
+	// MD5 adds the MD5 of the bytes to Resource.Content.Digests, for readers that know no
+	// better digest. Body.Key is always the SHA-256.
 	MD5 bool
 
-	now func() time.Time // nil: time.Now
+	now func() time.Time // time.Now if nil
 }
 
 var _ harvest.Getter = (*Source)(nil)
@@ -91,7 +91,8 @@ func (s *Source) check() error {
 	return nil
 }
 
-// options is a fingerprint of what decides which files are listed, and under which ids.
+// options returns a fingerprint of the fields that decide which files are listed, and
+// under which ids.
 func (s *Source) options() string {
 	return docfetch.Fingerprint("%q %q %q %t", s.Base, s.Include, s.Exclude, s.Hidden)
 }
@@ -117,8 +118,7 @@ func (s *Source) resource(id string, e *entry) websync.Resource {
 	return websync.Resource{ID: id, Modified: e.modified, Content: websync.Link{Type: s.typeByName(e.name)}}
 }
 
-// path returns the path below Dir that an id stands for. Ok is false if no file has this
-// id.
+// path returns the path below Dir of an id; ok is false if no file can have this id.
 func (s *Source) path(id string) (path string, ok bool) {
 	rest, ok := strings.CutPrefix(id, s.Base)
 	if !ok {
@@ -135,7 +135,7 @@ func (s *Source) path(id string) (path string, ok bool) {
 	return strings.Join(elements, "/"), true
 }
 
-// isName reports whether a directory can hold something of this name.
+// isName reports whether a file or directory can have this name.
 func isName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00"+string(filepath.Separator))
 }

@@ -10,12 +10,12 @@ import (
 )
 
 var (
-	errVanished = fmt.Errorf("no longer a directory: %w", fs.ErrNotExist) // what was seen as one
+	errVanished = fmt.Errorf("no longer a directory: %w", fs.ErrNotExist) // something that was a directory
 	errReplaced = errors.New("replaced by another directory in the meantime")
 )
 
-// enter opens the directory at a path below Dir without following a link. If top is
-// given, Dir must be that directory.
+// enter opens the directory at a path below Dir without following a link. If top is not
+// nil, Dir must be that directory.
 func (s *Source) enter(dir string, top os.FileInfo) (*os.Root, error) {
 	at, err := os.OpenRoot(s.Dir)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Source) enter(dir string, top os.FileInfo) (*os.Root, error) {
 	return at, nil
 }
 
-// step opens a directory in at. An [os.Root] follows links that stay inside of it; that
-// what was opened is what was seen before excludes them.
+// step opens a directory in at. An [os.Root] follows links that stay inside of it, so
+// step checks that what it opened is the directory that it found.
 func step(at *os.Root, name string) (*os.Root, error) {
 	info, err := at.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
@@ -50,7 +50,7 @@ func step(at *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, err := at.OpenRoot(name + "/.") // with the dot a pipe that takes its place does not block
+	next, err := at.OpenRoot(name + "/.") // with the dot, a pipe that has replaced it does not block
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func step(at *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
-// isSame returns an error if a directory is not the one that was seen.
+// isSame returns an error if a directory is not the one that was found before.
 func isSame(at *os.Root, seen os.FileInfo) error {
 	info, err := at.Stat(".")
 	if err == nil && !os.SameFile(info, seen) {
@@ -69,7 +69,7 @@ func isSame(at *os.Root, seen os.FileInfo) error {
 	return err
 }
 
-// A file is a regular file that is open, with the directory it is in.
+// A file is an open regular file, with its directory.
 type file struct {
 	*os.File
 	at   *os.Root
@@ -119,7 +119,8 @@ func openIn(at *os.Root, name string) (*file, error) {
 // Close closes the file and its directory.
 func (f *file) Close() error { return errors.Join(f.File.Close(), f.at.Close()) }
 
-// unchanged reports whether there is the same file, in the state in which it was opened.
+// unchanged reports whether the name still has the same file, in the state in which it
+// was opened.
 func (f *file) unchanged() bool {
 	info, err := f.at.Lstat(f.name)
 	return err == nil && os.SameFile(info, f.info) && string(appendState(nil, info)) == string(appendState(nil, f.info))

@@ -7,8 +7,8 @@ import (
 )
 
 // typeByExtension returns the media type of files whose name ends in ext, "" if it is not
-// known. The table is the same on every system. Text has no charset parameter: the name
-// does not say which.
+// known. The table is the same on every system. Text has no charset parameter, since the
+// name does not state one.
 func typeByExtension(ext string) string {
 	switch ext {
 	case ".html", ".htm":
@@ -137,10 +137,10 @@ func typeByExtension(ext string) string {
 	return ""
 }
 
-// sniffed is how many bytes from its beginning decide what a file is.
+// sniffed is how many of the first bytes decide the type of a file.
 const sniffed = 512
 
-// magic are beginnings of files that are no text.
+// magic are beginnings of files that are not text.
 var magic = [...]struct{ start, mediaType string }{
 	{"%PDF-", "application/pdf"},
 	{"%!PS-", "application/postscript"},
@@ -158,7 +158,7 @@ var magic = [...]struct{ start, mediaType string }{
 	{"\x00asm", "application/wasm"},
 }
 
-// markup are beginnings of texts, in lower case, by which their kind is known.
+// markup are beginnings of texts, in lower case, that identify their type.
 var markup = [...]struct{ start, mediaType string }{
 	{"<?xml", "application/xml"},
 	{"<!doctype html", "text/html"},
@@ -166,8 +166,8 @@ var markup = [...]struct{ start, mediaType string }{
 	{"<svg", "image/svg+xml"},
 }
 
-// typeByContent returns the media type of the first bytes of a file, at least sniffed of
-// them if there are as many.
+// typeByContent returns the media type of a file by its first bytes: at least sniffed of
+// them, if it has as many.
 func typeByContent(head []byte) string {
 	for _, m := range magic {
 		if bytes.HasPrefix(head, []byte(m.start)) {
@@ -190,11 +190,11 @@ func typeByContent(head []byte) string {
 	if marked || !isASCII(text) {
 		return "text/plain; charset=utf-8"
 	}
-	return "text/plain" // what follows may be anything that has ASCII in it
+	return "text/plain" // the bytes of the next types may contain ASCII
 }
 
 // isText reports whether b is UTF-8 without control characters that texts don't have. If
-// it is cut, its last character may be.
+// cut is true, its last character may be incomplete.
 func isText(b []byte, cut bool) bool {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)

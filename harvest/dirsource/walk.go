@@ -19,17 +19,17 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// checkpointVersion is that of checkpoints that hold the number of files, which says what
-// to expect: a walk always yields everything.
+// checkpointVersion is the version of checkpoints. They hold the number of files, as an
+// estimate for the next run: a walk always yields everything.
 const checkpointVersion = 1
 
-// A walk is one run over a tree.
+// A walk is one run over the tree.
 type walk struct {
 	*docfetch.Pass
 	source *Source
 
 	filter  filter
-	top     os.FileInfo // of Dir, when the walk began
+	top     os.FileInfo // of Dir, at the beginning of the walk
 	skipped int
 	files   int64
 }
@@ -73,7 +73,7 @@ func (w *walk) all(ctx context.Context) (err error) {
 	})
 }
 
-// stillThere returns an error if Dir is no longer the directory at which the walk began.
+// stillThere returns an error if Dir is no longer the directory in which the walk began.
 func (w *walk) stillThere() error {
 	at, err := w.source.enter("", w.top)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *walk) directory(ctx context.Context, dir, id string) error {
 	return w.entries(ctx, l, id)
 }
 
-// entries yields the files of a listing, whose ids begin with id, and what is below its
+// entries yields the files of a listing, whose ids begin with id, and the files below its
 // directories.
 func (w *walk) entries(ctx context.Context, l *listing, id string) error {
 	for {
@@ -136,7 +136,7 @@ func (w *walk) entry(ctx context.Context, dir, id string, e *entry) error {
 	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: w.source.resource(id, e), Tag: e.tag})
 }
 
-// skip reports a file, or a directory with all that is in it, whose id no store takes.
+// skip reports a file, or a directory with its content, whose id is too long for a Store.
 func (w *walk) skip(name string, length int) {
 	w.skipped++
 	w.Report(websync.Finding{
@@ -148,7 +148,7 @@ func (w *walk) skip(name string, length int) {
 	})
 }
 
-// join returns the path of what a directory holds; that of Dir is empty.
+// join returns the path of an entry of a directory; that of Dir is empty.
 func join(dir, name string) string {
 	if dir == "" {
 		return name
@@ -161,7 +161,7 @@ const (
 	spoolMemory = 64 << 10 // bytes of a listing; one is held for each directory on the way down
 )
 
-// An entry is what a walk has seen of a file or a directory.
+// An entry is what a walk knows of a file or a directory.
 type entry struct {
 	name     string
 	modified websync.Datetime
@@ -170,7 +170,7 @@ type entry struct {
 
 func (e *entry) isDir() bool { return e.tag == "" }
 
-// A listing holds the entries of one directory: the directory itself is closed.
+// A listing holds the entries of one directory. The directory itself is closed.
 type listing struct {
 	dir   string // path below Dir
 	fault error  // why some of the entries may be missing
@@ -225,14 +225,14 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// A lister looks at what a directory holds, and writes it as the bytes of a listing.
+// A lister reads the entries of a directory, and writes them as the bytes of a listing.
 type lister struct {
 	*walk
 	dir    string
 	at     *os.Root
 	names  *os.File
-	ready  []byte // entries to be handed on
-	rest   []byte // the part of ready that is left
+	ready  []byte // entries to be returned
+	rest   []byte // the rest of ready
 	ended  bool
 	first  error // of an entry
 	faults int
@@ -275,14 +275,14 @@ func (l *lister) read(ctx context.Context, p []byte) (int, error) {
 	return n, nil
 }
 
-// more reads and looks at the next names.
+// more reads the next names and their entries.
 func (l *lister) more() {
 	names, err := l.names.Readdirnames(chunk)
 	if l.ended = err != nil; l.ended && err != io.EOF {
 		l.blame("", err)
 	}
 	slices.Sort(names)
-	now := l.source.clock() // before the look: what changes later is younger
+	now := l.source.clock() // before the files are read, so that later changes are newer
 	l.ready = l.ready[:0]
 	for _, name := range names {
 		l.look(name, now)

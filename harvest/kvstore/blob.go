@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// chunks are the Blobs of a DB that has none: pieces of Store.ChunkSize bytes, each
-// written in an Update of its own.
+// chunks implements Blobs for a DB that does not: a blob is pieces of Store.ChunkSize
+// bytes, each written in an Update of its own.
 type chunks struct{ *Store }
 
 func blobKeyOf(kind byte, name string) key { return newKey(kind).text(name) }
@@ -68,7 +68,7 @@ func (w *chunkWriter) flush() error {
 		return err
 	}
 	w.blob = next
-	w.buf = make([]byte, 0, cap(w.buf)) // the DB may have kept the other
+	w.buf = make([]byte, 0, cap(w.buf)) // the DB may still use the old buffer
 	return nil
 }
 
@@ -171,7 +171,7 @@ type chunkReader struct {
 	name   string
 	blob   blob
 	at     int64
-	loaded int64 // index of chunk; negative: none
+	loaded int64 // index of chunk; negative if none
 	chunk  []byte
 	closed bool
 }
@@ -239,14 +239,14 @@ func (r *chunkReader) Close() error {
 	return nil
 }
 
-// A blob is what chunks are.
+// A blob is the value of a blob in chunks.
 type blob struct {
-	since int64 // the last write
+	since int64 // time of the last write
 	size  int64
 	chunk int64 // size of all chunks but the last
 }
 
-// chunks returns how many there are.
+// chunks returns the number of chunks.
 func (b *blob) chunks() uint64 { return uint64((b.size + b.chunk - 1) / b.chunk) }
 
 func (b *blob) append(dst []byte) []byte {

@@ -31,7 +31,7 @@ func (s *Store) chunkSize() int {
 	return defaultChunkSize
 }
 
-// NewBody implements [harvest.Store]. The context serves all writing of the body.
+// NewBody implements [harvest.Store]. The context is used for all writing of the body.
 func (s *Store) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -46,19 +46,19 @@ type bodyWriter struct {
 	ctx  context.Context
 	hash hash.Hash
 
-	mu     sync.Mutex // what follows may be asked for by Discard at any time
+	mu     sync.Mutex // guards the fields below, which Discard may use at any time
 	buf    []byte
 	size   int64
-	name   string         // of the blob; "": the body is in buf
-	blob   io.WriteCloser // nil: there is none, or it is closed
+	name   string         // of the blob; empty if the body is in buf
+	blob   io.WriteCloser // nil if there is none, or it is closed
 	cancel context.CancelFunc
 	key    websync.Digest
 	err    error // sticks
 
 	finished  bool
-	taking    bool // a Commit under way has it
+	taking    bool // a running Commit has it
 	doubt     bool // a Commit may have taken it
-	released  bool // a Commit has taken it, or the same bytes from elsewhere
+	released  bool // a Commit has taken it, or the same bytes of another writer
 	discarded bool
 }
 
@@ -147,7 +147,7 @@ func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
 
 func (w *bodyWriter) Discard() error {
 	w.mu.Lock()
-	remove := !w.discarded && !w.released && !w.taking // else left sees to it
+	remove := !w.discarded && !w.released && !w.taking // otherwise left removes it
 	w.discarded = true
 	w.mu.Unlock() // a Commit may wait for it
 	if !remove {
@@ -156,7 +156,7 @@ func (w *bodyWriter) Discard() error {
 	return w.remove()
 }
 
-// take gives the body to a Commit under way.
+// take gives the body to a running Commit.
 func (w *bodyWriter) take() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,8 +167,8 @@ func (w *bodyWriter) take() error {
 	return nil
 }
 
-// left ends a Commit. After a success the bytes are in the store: those of w, if used, or
-// the same from elsewhere.
+// left is called at the end of a Commit. After a success the bytes are in the store:
+// those of w if used is true, otherwise the same bytes of another writer.
 func (w *bodyWriter) left(success, used, doubt bool) {
 	w.mu.Lock()
 	over := w.released || w.discarded && !w.taking
@@ -178,7 +178,7 @@ func (w *bodyWriter) left(success, used, doubt bool) {
 	remove := !over && !used && (success || w.discarded)
 	w.mu.Unlock()
 	if remove {
-		w.remove() // if that fails it is left to Vacuum
+		w.remove() // if that fails, Vacuum removes it
 	} else if used {
 		w.s.writingNow(w.name, false)
 	}
@@ -209,7 +209,7 @@ func (w *bodyWriter) remove() error {
 	return w.s.blobs().RemoveBlob(context.WithoutCancel(w.ctx), w.name)
 }
 
-// finish finishes the bodies of a batch, which are returned by key: one of each.
+// finish finishes the bodies of a batch and returns one for each key.
 func (s *Store) finish(writers []harvest.BodyWriter) (map[sum]*bodyWriter, error) {
 	bodies := make(map[sum]*bodyWriter, len(writers))
 	for _, bw := range writers {
@@ -228,7 +228,7 @@ func (s *Store) finish(writers []harvest.BodyWriter) (map[sum]*bodyWriter, error
 	return bodies, nil
 }
 
-// blobs returns those of the DB, or chunks.
+// blobs returns the Blobs of the DB, or chunks if it has none.
 func (s *Store) blobs() Blobs {
 	if b, ok := s.db.(Blobs); ok {
 		return b
@@ -236,7 +236,7 @@ func (s *Store) blobs() Blobs {
 	return chunks{s}
 }
 
-// owner returns the owner's name, "" if the DB knows none.
+// owner returns the owner's name; "" if the DB has none.
 func (s *Store) owner() string {
 	if o, ok := s.db.(Owners); ok {
 		return o.Owner()
@@ -249,7 +249,7 @@ func (s *Store) dead(owner string) bool {
 	return ok && owner != "" && o.Dead(owner)
 }
 
-// writingNow keeps Vacuum off a blob that this process writes.
+// writingNow records whether this process writes a blob, so that Vacuum keeps it.
 func (s *Store) writingNow(name string, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,9 +270,9 @@ func (s *Store) isWriting(name string) bool {
 	return ok
 }
 
-// Open implements [websync.Catalog]. The context serves all reading of the body. A long
-// body may be read in pieces as they are asked for: one that Vacuum removes meanwhile
-// ends in [websync.ErrNotFound].
+// Open implements [websync.Catalog]. The context is used for all reading of the body. A
+// long body may be read in pieces: if Vacuum removes it meanwhile, reading ends in
+// [websync.ErrNotFound].
 func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
 	k, ok := sumOf(b.Key)
 	if !ok {
@@ -308,7 +308,7 @@ func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, er
 		if v.blob == before {
 			return nil, notFound(b)
 		}
-		before = v.blob // perhaps it was removed and came again meanwhile
+		before = v.blob // it may have been removed and stored again
 	}
 }
 

@@ -77,7 +77,7 @@ func (s *Store) Release(ctx context.Context, c *harvest.Claim) error {
 	}, k)
 }
 
-// endClaim fences whoever holds c and lets the next one in.
+// endClaim fences the holder of c and frees its name.
 func (w *writer) endClaim(k key, c claim) error {
 	c.epoch++
 	c.expires = over

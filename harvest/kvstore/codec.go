@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync/internal/codec"
 )
 
-// Items, records and tasks are written as package codec says, after a byte: what follows
-// (high half) and in which version (low half).
+// Items, records and tasks are written in the form of package codec, after a byte with
+// their type (high half) and version (low half).
 const (
 	codecVersion = 3
 
@@ -79,7 +79,7 @@ func visitValidator(c *codec.Coder, v *harvest.Validator) {
 	c.End(outer)
 }
 
-// visitStatedTimes leaves out times that are those of the item.
+// visitStatedTimes leaves out times that equal those of the item.
 func visitStatedTimes(c *codec.Coder, r *harvest.Record) {
 	at, modified := &r.Stated.At, &r.Stated.Modified
 	switch {

@@ -51,7 +51,7 @@ func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 	return nil, nil
 }
 
-// check looks at the batch alone.
+// check checks the batch by itself, without the DB.
 func check(b *harvest.Batch) error {
 	seen := make(map[string]struct{}, len(b.Puts)+len(b.Touches))
 	for _, changes := range [...][]harvest.Change{b.Puts, b.Touches} {
@@ -84,7 +84,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// A commit is one Update.
+// A commit is the Update of one Batch.
 type commit struct {
 	*writer
 	s      *Store
@@ -100,7 +100,7 @@ type commit struct {
 	conflicts []string
 }
 
-// An old is what is there of the id of a change.
+// An old is the record that a change replaces.
 type old struct {
 	known bool
 	item  websync.Item
@@ -108,7 +108,8 @@ type old struct {
 
 func (o *old) live() bool { return o.known && o.item.Kind != websync.Deleted }
 
-// run leaves c.conflicts and an error when something conflicts.
+// run applies the batch. If something conflicts, it sets c.conflicts and returns an
+// error.
 func (c *commit) run(by *harvest.Claim) error {
 	k := newKey(claimKey).text(by.Name)
 	if _, err := c.get(k, &c.claim); err != nil {
@@ -138,7 +139,7 @@ func (c *commit) needsSource() bool {
 	return b.Checkpoint != nil || len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.Bodies) > 0
 }
 
-// inSource does what belongs to the source.
+// inSource applies the parts of the batch that belong to its source.
 func (c *commit) inSource() error {
 	k := newKey(sourceKey).text(c.batch.Source)
 	if _, err := c.get(k, &c.source); err != nil {
@@ -192,7 +193,7 @@ func (c *commit) prefetchChanges() error {
 	})
 }
 
-// read looks up what the changes were planned against.
+// read looks up the records that the changes would replace.
 func (c *commit) read() error {
 	if err := c.prefetchChanges(); err != nil {
 		return err
@@ -354,10 +355,10 @@ func sumOf(d websync.Digest) (s sum, ok bool) {
 	return s, true
 }
 
-// bindBodies takes the bodies that the batch brings and counts who names which.
+// bindBodies takes the bodies of the batch and counts the records that name each.
 func (c *commit) bindBodies() error {
 	named := map[sum]int64{}
-	used := map[sum]int64{} // less by those that the old records named
+	used := map[sum]int64{} // minus those that the old records named
 	for i := range c.olds {
 		for _, b := range c.olds[i].item.Bodies {
 			if k, ok := sumOf(b.Key); ok {
@@ -412,7 +413,7 @@ func noBody(rec *harvest.Record, b websync.Body) error {
 	return fmt.Errorf("%w: %.100q of %.100q: %v", harvest.ErrNoBody, b.Name, rec.Resource.ID, b.Key)
 }
 
-// bindBody changes the count of one body, which from brings if it is not nil.
+// bindBody changes the count of one body, whose bytes are from's if that is not nil.
 func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) error {
 	bk := newKey(bodyKey).bytes(k[:])
 	var v body
@@ -447,8 +448,9 @@ func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) erro
 	return c.setBody(bk, k, before, &v)
 }
 
-// isThere looks for the blob of a body that is to be named, unless the DB itself keeps
-// it: somebody may have removed or cut the file.
+// isThere reports whether the blob of a body that is to be named is there and complete:
+// its file may have been removed or cut. It need not look if the DB itself holds the
+// bytes.
 func (c *commit) isThere(v *body, named bool) (bool, error) {
 	blobs, ok := c.s.db.(Blobs)
 	if v.blob == "" || !named || !ok {
@@ -464,7 +466,7 @@ func (c *commit) isThere(v *body, named bool) (bool, error) {
 	return false, err
 }
 
-// setBody writes v in place of before, if that is not nil, and keeps the list of bodies
+// setBody replaces before, if that is not nil, with v, and updates the list of bodies
 // that no record names.
 func (c *commit) setBody(bk key, k sum, before, v *body) error {
 	unused := func(v *body) key { return newKey(unusedKey).time(micro(v.since)).bytes(k[:]) }
@@ -481,7 +483,7 @@ func (c *commit) setBody(bk key, k sum, before, v *body) error {
 	return c.put(bk, v)
 }
 
-// store makes what from has written the bytes of v.
+// store makes the bytes that from has written those of v.
 func (c *commit) store(v *body, from *bodyWriter) error {
 	if err := from.take(); err != nil {
 		return err

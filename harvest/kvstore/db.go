@@ -14,15 +14,15 @@ import (
 //
 // A DB may implement [Blobs] and [Owners] besides, and its Readers [Prefetcher].
 type DB interface {
-	// View calls fn with a Reader that shows one state of the store throughout, and
-	// returns fn's error. It may run beside an Update, and many at a time.
+	// View calls fn with a Reader of one unchanging state of the store, and returns fn's
+	// error. Many Views may run at a time, also during an Update.
 	View(ctx context.Context, fn func(Reader) error) error
 
 	// Update calls fn with a Tx. If fn returns nil, all that it has written is applied,
 	// durably, before Update returns nil: whatever happens, all of it or nothing. If fn
 	// returns an error nothing is applied and Update returns that error. Updates have one
-	// order, and each sees what those before it wrote. A DB that finds out too late that
-	// two of them are in each other's way may call fn again from the start.
+	// order, and each sees what those before it wrote. A DB that detects a conflict of
+	// two Updates late may call fn again from the start.
 	Update(ctx context.Context, fn func(Tx) error) error
 }
 
@@ -34,12 +34,12 @@ type Reader interface {
 	Get(key []byte) ([]byte, error)
 
 	// Scan calls fn with each key from <= key < to and its value, in order of the keys,
-	// until fn returns false. It returns its own errors only. In a Tx it need not show
+	// until fn returns false. It returns its own errors only. In a Tx it need not include
 	// what the same Tx has written.
 	Scan(from, to []byte, fn func(key, value []byte) bool) error
 }
 
-// A Tx reads and writes. Get shows what the same Tx has written before. Nothing is
+// A Tx reads and writes. Get returns what the same Tx has written before. Nothing is
 // written while a Scan runs. The caller does not change key and value afterwards: a DB
 // may keep them.
 type Tx interface {
@@ -59,8 +59,9 @@ type Prefetcher interface {
 	Prefetch(keys [][]byte) error
 }
 
-// Blobs are what a DB may have for long bodies: files, or an object store. Where there
-// are none, long bodies are kept in pieces under keys of the DB.
+// Blobs is an optional interface of a DB that keeps long bodies elsewhere, such as in
+// files or an object store. Without it, long bodies are kept in pieces under keys of the
+// DB.
 //
 // Blobs are not part of an Update. Each has a name of its own that is never used again,
 // of at most 64 letters, digits and full stops, and counts from the Update on that names
@@ -76,15 +77,16 @@ type Blobs interface {
 	// RemoveBlob removes a blob; it is no error when there is none.
 	RemoveBlob(ctx context.Context, name string) error
 	// ListBlobs calls fn with each blob, complete or not, and the time of its last write,
-	// until fn returns false. Those that come and go meanwhile may be left out.
+	// until fn returns false. It may leave out blobs that are created or removed
+	// meanwhile.
 	ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error
 }
 
-// Owners are what a DB may know of the processes that use it. Then the claims of a
-// process that has died end at once rather than with their time.
+// Owners is an optional interface of a DB that knows the processes which use it. The
+// claims of a process that has died then end at once, before they expire.
 type Owners interface {
 	// Owner returns the name of this opening of the DB, of at most 30 letters and digits;
-	// "" if others can't find out whether it has ended.
+	// "" if others can't detect whether it has ended.
 	Owner() string
 	// Dead reports whether it is certain that the owner of that name has ended.
 	Dead(owner string) bool

@@ -12,7 +12,7 @@ import (
 // version is written as the first byte of the values of head, source, claim and body.
 //
 //	h                     head: see type head
-//	g gen                 greatest number of an older generation of the log; none: it was dropped
+//	g gen                 greatest number of an older generation of the log; absent if it was dropped
 //	s name                source: number, live records
 //	n n                   name of the source
 //	p n                   checkpoint: uvarint version, data
@@ -29,13 +29,13 @@ import (
 //	X blob                1, for a blob that no body may name any more; it is to be removed
 //	P blob                a blob in chunks: see type blob
 //	C blob chunk          a chunk of it
-//	Z time sum            1, for a body that no record names since then
+//	Z time sum            1, for a body that no record has named since then
 //	c name                claim: see type claim
 //	S key                 value of State
 //
 // A record's number is that of the generation written beside it. When the log has been
-// compacted numbers of the generation before are looked up under m, until all records are
-// rewritten: so the switch to the new generation is small.
+// compacted, numbers of the generation before are looked up under m until all records are
+// rewritten. This keeps the switch to the new generation small.
 const (
 	headKey       = 'h'
 	generationKey = 'g'

@@ -20,9 +20,9 @@ import (
 // removed by the next. Then records and tasks are given their new numbers; if the call
 // ends before that is done, readers translate them, and the next call goes on.
 //
-// What changes while it runs appears in the new generation as in the old, with the entry
-// before the change as well; a Touch of what has been copied already changes the record
-// only. When another process begins to compact the same DB, the earlier call ends with
+// Changes made while it runs are in the new generation as in the old, and so are the
+// entries before them; a Touch of an entry that has been copied changes only the record.
+// If another process begins to compact the same DB, the earlier call ends with
 // [harvest.ErrHeld].
 func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 	s.compacting.Lock()
@@ -49,7 +49,7 @@ func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 	return generation, s.rewrite(ctx)
 }
 
-// beginCompaction stops any other and removes what it has left.
+// beginCompaction stops any other compaction and removes what it has written.
 func (s *Store) beginCompaction(ctx context.Context, t token) error {
 	var next uint64
 	err := s.update(ctx, func(w *writer) error {
@@ -72,7 +72,7 @@ func (s *Store) beginCompaction(ctx context.Context, t token) error {
 	return s.remove(ctx, newKey(renumberKey), newKey(renumberKey).end(), ours)
 }
 
-// compaction returns how far the compaction t is.
+// compaction returns the progress of the compaction t.
 func (w *writer) compaction(t token) (c compaction, err error) {
 	ok, err := w.get(newKey(compactionKey), &c)
 	if err == nil && (!ok || c.token != t) {
@@ -208,7 +208,7 @@ func (s *Store) rewrite(ctx context.Context) error {
 		}
 		return nil
 	}
-	prefix := newKey(renumberKey).number(generation) // which nobody needs any more
+	prefix := newKey(renumberKey).number(generation) // no longer needed
 	if err := s.remove(ctx, prefix, prefix.end(), same); err != nil {
 		return err
 	}
@@ -276,8 +276,8 @@ func (s *Store) Drop(ctx context.Context, before uint64) error {
 	return s.remove(ctx, newKey(logKey), limit(logKey, before), nil)
 }
 
-// remove deletes from <= key < to in several Updates. Guard, if not nil, is asked in
-// each.
+// remove deletes from <= key < to in several Updates. If guard is not nil, each calls it
+// first.
 func (s *Store) remove(ctx context.Context, from, to key, guard func(*writer) error) error {
 	for from != nil {
 		var next key
@@ -373,8 +373,8 @@ func (w *writer) vacuum(unused key) error {
 	return w.set(blobKeyOf(deadKey, v.blob), present)
 }
 
-// markOrphans marks the blobs that no body names and nobody writes any more. It is all
-// that keeps a late Commit from naming one that is being removed.
+// markOrphans marks the blobs that no body names and nobody writes any more. Only the
+// mark keeps a late Commit from naming a blob that is being removed.
 func (s *Store) markOrphans(ctx context.Context, limit time.Time) error {
 	var names []string
 	var markErr error
@@ -430,7 +430,7 @@ func (s *Store) isAbandoned(name string, modified, limit time.Time) bool {
 	return owner == s.owner() || s.dead(owner)
 }
 
-// removeDead removes what is marked.
+// removeDead removes the marked blobs.
 func (s *Store) removeDead(ctx context.Context) error {
 	from := newKey(deadKey)
 	to := from.end()

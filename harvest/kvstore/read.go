@@ -20,8 +20,8 @@ const (
 	pageScan  = 8192 // entries that a filter drops included
 )
 
-// pages yields what next returns, page by page, until there is no more. The page may be
-// used again.
+// pages yields the elements of the pages that next returns, until there are no more. next
+// may reuse the page.
 func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for {
@@ -45,8 +45,8 @@ func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, err
 // A pair is a key and its value.
 type pair struct{ key, value []byte }
 
-// scan returns a page of what lies in from <= key < to and is wanted, and where to go on:
-// nil if there is no more.
+// scan returns a page of the pairs with from <= key < to that are wanted, and the key to
+// continue from: nil if there are no more.
 func (r *reader) scan(from, to key, wanted func(pair) bool) (page []pair, next key, err error) {
 	size, seen := 0, 0
 	var last []byte
@@ -132,7 +132,7 @@ func (s *Store) LookupTasks(ctx context.Context, source string, ids []string) ([
 	return tasks, err
 }
 
-// lookup calls found with what the source has of every id: its records or its tasks.
+// lookup calls found with the record or the task of every id.
 func (s *Store) lookup(ctx context.Context, kind byte, source string, ids []string, found func(int, *stored) error) error {
 	return s.view(ctx, func(r *reader) error {
 		src, ok, err := r.source(source)
@@ -178,9 +178,8 @@ func (s *Store) Tasks(ctx context.Context, source, after string) iter.Seq2[harve
 	})
 }
 
-// byID yields the records or the tasks of a source. Decode reports whether one is wanted:
-// whether its id had one already when the iterator began. So a loop that commits comes to
-// its end.
+// byID yields the records or the tasks of a source. decode reports whether to yield one:
+// its id must have had one when the iterator began, so that a loop that commits ends.
 func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
 	decode func(v *stored, began *head) (x T, wanted bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -278,14 +277,15 @@ func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (t
 	return tasks, err
 }
 
-// A walk goes over items by number, one page after the other.
+// A walk iterates over items by number, page by page.
 type walk struct {
 	rng     websync.Range
 	started bool
 	page    []websync.Item
 }
 
-// begin ends the walk at what is there now, so that a loop that commits comes to its end.
+// begin limits the walk to the items that are there now, so that a loop that commits
+// ends.
 func (w *walk) begin(last websync.Seq) {
 	if w.started {
 		return
@@ -296,8 +296,8 @@ func (w *walk) begin(last websync.Seq) {
 	}
 }
 
-// pages yields what read, which is given the range that is left, returns: the numbers it
-// has read up to.
+// walk yields the items of rng, page by page. read appends a page of the range that is
+// left, and returns the number up to which it has read.
 func (s *Store) walk(ctx context.Context, rng websync.Range, read func(*reader, *walk) (next websync.Seq, err error)) iter.Seq2[websync.Item, error] {
 	rng.Sources = slices.Clone(rng.Sources)
 	return func(yield func(websync.Item, error) bool) {
@@ -434,15 +434,15 @@ func (r *reader) addItem(w *walk, n uint32, v *stored) error {
 	return v.item(name, &w.page[len(w.page)-1])
 }
 
-// prefetchOwned prefetches the names of the sources that found has entries of, and their
-// records if found is part of the order of first appearances.
+// prefetchOwned prefetches the names of the sources of the entries in found, and their
+// records if found is in the order of first appearance.
 func (r *reader) prefetchOwned(found []pair, records bool) error {
 	return r.prefetchStored(func(add func(key)) {
 		seen := map[uint32]bool{}
 		for _, p := range found {
 			var o owned
 			if o.parse(p.value) != nil {
-				continue // it is reported when it is read
+				continue // reported when it is read
 			}
 			if !seen[o.n] && !r.knows(o.n) {
 				seen[o.n] = true

@@ -8,12 +8,12 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A stored is a record, or a task with its Base, as it is kept: a number and the
-// generation that it belongs to, and the bytes of the codec.
+// A stored is the stored form of a record, or of a task with its Base: a number with its
+// generation, and the bytes of the codec.
 type stored struct {
 	generation uint64
 	seq        websync.Seq
-	data       []byte // nil: there is none
+	data       []byte // nil if there is none
 }
 
 func (v *stored) append(b []byte) []byte {
@@ -29,7 +29,7 @@ func (v *stored) parse(b []byte) error {
 	return p.err
 }
 
-// stored returns what k holds, its number being that of the newest generation.
+// stored returns the value of k, with its number in the newest generation.
 func (r *reader) stored(k key) (v stored, err error) {
 	if _, err = r.get(k, &v); err == nil {
 		err = r.renumber(&v)
@@ -37,8 +37,8 @@ func (r *reader) stored(k key) (v stored, err error) {
 	return v, err
 }
 
-// gone is the number of an entry that the newest generation does not have. No entry will
-// ever have it.
+// gone is the number of an entry that the newest generation does not have. No entry ever
+// has it.
 const gone = websync.Seq(1<<63 - 1)
 
 // renumber gives v its number in the newest generation.
@@ -112,8 +112,8 @@ func (w *writer) setRecord(n uint32, rec harvest.Record) error {
 	return w.set(newKey(recordKey).source(n).text(rec.Resource.ID), w.scratch)
 }
 
-// setTask replaces the task of its id: whatever there is, or only the one with the task's
-// N.
+// setTask replaces the task of its id: any task, or only the one with the task's N if
+// that is not 0.
 func (w *writer) setTask(n uint32, t harvest.Task) error {
 	old, err := w.deleteTask(n, harvest.TaskRef{ID: t.Resource.ID, N: t.N})
 	if err != nil || t.N != 0 && old == 0 {
@@ -135,12 +135,11 @@ func (w *writer) setTask(n uint32, t harvest.Task) error {
 	return w.set(dueKeyOf(n, &t), present)
 }
 
-// replacements are the bits of a task's N that count how often it was replaced. The bits
-// above count the tasks: they say whether an id had its task already when an iterator
-// began.
+// replacements masks the bits of a task's N that count its replacements. The bits above
+// count the tasks: an iterator uses them to skip tasks added after it began.
 const replacements = 1<<24 - 1
 
-// deleteTask returns the N of the task that it has deleted, 0 if there is no such task.
+// deleteTask returns the N of the task that it has deleted; 0 if there is no such task.
 func (w *writer) deleteTask(n uint32, ref harvest.TaskRef) (deleted uint64, err error) {
 	k := taskKeyOf(n, ref.ID)
 	v, err := w.stored(k)
@@ -194,7 +193,7 @@ func (v *owned) parse(b []byte) error {
 	return nil
 }
 
-// A filter says which sources are wanted.
+// A filter selects sources.
 type filter struct {
 	all     bool
 	sources []uint32

@@ -25,7 +25,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	writing map[string]struct{} // blobs that this process still writes
-	changed chan struct{}       // closed when the log changes; nil: nobody waits
+	changed chan struct{}       // closed when the log changes; nil if nobody waits
 
 	compacting sync.Mutex
 }
@@ -58,7 +58,7 @@ func (s *Store) LogChanged() <-chan struct{} {
 	return s.changed
 }
 
-// logChanged wakes those who wait for a change of the log.
+// logChanged wakes all that wait for a change of the log.
 func (s *Store) logChanged() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,10 +100,10 @@ func (s *Store) Swap(ctx context.Context, key string, old, new []byte) error {
 type reader struct {
 	Reader
 	head  head
-	names map[uint32]string // of sources, as far as they have been asked for
+	names map[uint32]string // of sources, as far as they have been read
 }
 
-// view calls fn in a View. Keys are what it reads first.
+// view calls fn in a View, after it has prefetched keys.
 func (s *Store) view(ctx context.Context, fn func(*reader) error, keys ...key) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *reader) open(keys []key) error {
 	return err
 }
 
-// prefetch reads the keys that list adds, if the DB can do so at once.
+// prefetch reads the keys that list adds, if the Reader is a Prefetcher.
 func (r *reader) prefetch(list func(add func(key))) error {
 	p, ok := r.Reader.(Prefetcher)
 	if !ok {
@@ -147,8 +147,8 @@ func (r *reader) prefetch(list func(add func(key))) error {
 	return p.Prefetch(keys)
 }
 
-// prefetchStored is prefetch of records and tasks among others. Those with a number of
-// the generation before need another key each.
+// prefetchStored is prefetch for keys of records and tasks, among others. A record or
+// task with a number of the generation before needs another key.
 func (r *reader) prefetchStored(list func(add func(key))) error {
 	err := r.prefetch(list)
 	if err != nil || !r.head.rewriting {
@@ -189,7 +189,7 @@ func (r *reader) source(name string) (src source, ok bool, err error) {
 	return src, ok, err
 }
 
-// knows reports whether the name of a source has been asked for.
+// knows reports whether the name of a source has been read.
 func (r *reader) knows(n uint32) bool {
 	_, ok := r.names[n]
 	return ok
@@ -218,7 +218,7 @@ type writer struct {
 	scratch []byte
 }
 
-// update calls fn in an Update. Keys are what it reads first.
+// update calls fn in an Update, after it has prefetched keys.
 func (s *Store) update(ctx context.Context, fn func(*writer) error, keys ...key) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -256,5 +256,5 @@ func (w *writer) put(k key, v interface{ append([]byte) []byte }) error {
 
 func (w *writer) delete(k key) error { return w.tx.Delete(bytes.Clone(k)) }
 
-// present is the value of keys that say all.
+// present is the value of keys whose presence alone matters.
 var present = []byte{1}

@@ -9,13 +9,13 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// layoutVersion is the first byte of the values that every operation reads. Version 3 has
-// fingerprints of another form in its records, which can't be made from the old ones.
+// layoutVersion is the first byte of the values that every operation reads. The records
+// of version 3 have a new form of fingerprint, which can't be computed from the old one.
 const layoutVersion = 3
 
 // Times in values and in the structs below are microseconds since 1970.
 
-// A head is what the Store knows of itself.
+// A head holds the counters of the Store.
 type head struct {
 	generation uint64
 	last       websync.Seq // of the newest generation
@@ -29,7 +29,7 @@ type head struct {
 	rewriting  bool        // some records and tasks have numbers of the generation before
 }
 
-// newHead is that of an empty store.
+// newHead returns the head of an empty Store.
 func newHead() head { return head{generation: 1, clock: math.MinInt64} }
 
 func (h *head) append(b []byte) []byte {
@@ -56,7 +56,7 @@ func (h *head) parse(b []byte) error {
 	return p.end()
 }
 
-// A source is one that has committed something.
+// A source is the value of a source that has a Commit.
 type source struct {
 	n    uint32
 	live int64 // records
@@ -74,17 +74,17 @@ func (s *source) parse(b []byte) error {
 	return p.end()
 }
 
-// A claim is the newest one of its name.
+// A claim is the value of the newest claim of a name.
 type claim struct {
 	epoch, n uint64
 	expires  int64
-	batch    [16]byte // the last one applied; zero: none, or one without an ID
+	batch    [16]byte // the last one applied; zero if none, or if it has no ID
 	ttl      int64    // microseconds
-	owner    string   // who made it; "": not known
+	owner    string   // who made it; empty if not known
 }
 
-// stands reports whether the claim keeps others out. One that has more than twice its ttl
-// before it was made by a clock that was ahead.
+// stands reports whether the claim excludes others. A claim with more than twice its ttl
+// left was made by a clock that was ahead, and does not count.
 func (c *claim) stands(now int64) bool {
 	return c.epoch > 0 && now < c.expires && c.expires-now <= 2*c.ttl
 }
@@ -110,13 +110,13 @@ func (c *claim) parse(b []byte) error {
 
 type token [16]byte
 
-// A body is one that a Commit has taken.
+// A body is the value of a body that a Commit has taken.
 type body struct {
 	refs  int64 // by current records
-	since int64 // it has lain: when it was stored, or when the last record let it go
+	since int64 // when it was stored, or when the last record ceased to name it
 	size  int64
 	n     uint64 // of its bytes, unless it is a blob
-	blob  string // the name of its blob; "": it is none
+	blob  string // the name of its blob; empty if it is none
 }
 
 func (v *body) append(b []byte) []byte {
@@ -134,7 +134,7 @@ func (v *body) parse(b []byte) error {
 	return p.end()
 }
 
-// A compaction is how far a new generation is written.
+// A compaction is the progress of writing a new generation.
 type compaction struct {
 	token               token       // of the call
 	from, to            websync.Seq // the last entry read, the last one written
@@ -164,7 +164,7 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, 0)
 }
 
-// A parser takes values off the front of b. After an error it gives empty values.
+// A parser reads values from the front of b. After an error it returns zero values.
 type parser struct {
 	b   []byte
 	err error
@@ -179,7 +179,7 @@ func (p *parser) fail(err error) {
 	p.b = nil
 }
 
-// end returns the error, if there was one or something is left.
+// end returns the error, which is also set if bytes are left.
 func (p *parser) end() error {
 	if len(p.b) > 0 {
 		p.fail(harvest.ErrCorrupt)
@@ -197,7 +197,7 @@ func (p *parser) take(n int) []byte {
 	return b
 }
 
-// rest takes all that is left.
+// rest reads all remaining bytes.
 func (p *parser) rest() []byte {
 	b := p.b
 	p.b = nil
@@ -207,7 +207,7 @@ func (p *parser) rest() []byte {
 func (p *parser) version() {
 	switch v := p.take(1)[0]; {
 	case v > layoutVersion:
-		p.fail(fmt.Errorf("%w: its layout is %d, this one knows %d", harvest.ErrNewer, v, layoutVersion))
+		p.fail(fmt.Errorf("%w: the DB has layout %d, this version reads layout %d", harvest.ErrNewer, v, layoutVersion))
 	case v == 0:
 		p.fail(harvest.ErrCorrupt)
 	case v < layoutVersion:

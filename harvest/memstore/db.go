@@ -25,7 +25,7 @@ func NewDB() *DB {
 
 var _ kvstore.DB = (*DB)(nil)
 
-// View implements [kvstore.DB]. It never waits.
+// View implements [kvstore.DB]. It never blocks.
 func (db *DB) View(_ context.Context, fn func(kvstore.Reader) error) error {
 	return fn(tx{root: db.root.Load()})
 }

@@ -1,8 +1,8 @@
 // Package memstore is a harvest.Store in memory, for tests, for benchmarks, and for
-// programs that want no file. What it holds is lost with the process.
+// programs that need no file. Its content is lost when the process ends.
 //
 //	store := memstore.New()
 //
-// It is package kvstore on an ordered map. Readers never wait: they see the state that
-// the last commit left.
+// It is package kvstore on an ordered map. Readers never block: they see the state after
+// the last commit.
 package memstore

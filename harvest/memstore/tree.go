@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// An edit is the number of an Update. A node belongs to the one that made it, which alone
-// may change it; any other copies it first. So a root that has been published never
-// changes.
+// An edit is the number of an Update. A node belongs to the edit that made it, which
+// alone may change it; others copy it first. So a published root never changes.
 type edit uint64
 
 // A node of a B+ tree. Entries lie in the leaves.
@@ -79,7 +78,7 @@ func (n *node) scan(from, to []byte, fn func(key, value []byte) bool) bool {
 	return true
 }
 
-// own returns n or a copy of it, to be changed by e.
+// own returns n, or a copy of it, that e may change.
 func (n *node) own(e edit) *node {
 	if n.edit == e {
 		return n

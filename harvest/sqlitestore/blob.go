@@ -15,13 +15,13 @@ import (
 
 var _ kvstore.Blobs = (*db)(nil)
 
-// blobDir returns the directory of bodies that are files. They lie in directories that
-// are named by the first two letters of their names.
+// blobDir returns the directory of bodies that are files. They are in subdirectories
+// named by the first two letters of their names.
 func (d *db) blobDir() string { return d.file + ".bodies" }
 
 func (d *db) blobPath(name string) string { return filepath.Join(d.blobDir(), name[:2], name[2:]) }
 
-// makeDir makes a directory that outlives a power cut.
+// makeDir makes a directory durably.
 func makeDir(dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,8 +38,8 @@ func makeDir(dir string) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// CreateBlob implements [kvstore.Blobs]. The file has its final name from the start: it
-// counts from the Commit on that names it.
+// CreateBlob implements [kvstore.Blobs]. The file has its final name from the start, and
+// becomes visible with the Commit that names it.
 func (d *db) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
 	path := d.blobPath(name)
 	if err := makeDir(filepath.Dir(path)); err != nil {
@@ -58,7 +58,7 @@ type blobWriter struct {
 	ctx context.Context
 }
 
-// Close makes the bytes durable. The next Update does so with the name.
+// Close makes the bytes durable. The next Update makes the name durable.
 func (w *blobWriter) Close() error {
 	if w.ctx.Err() != nil {
 		return w.File.Close()
@@ -112,11 +112,12 @@ func (d *db) RemoveBlob(_ context.Context, name string) error {
 	return wrap(err)
 }
 
-// staleAfter is the age at which a file may be taken for one that nobody writes any more
-// when its name does not say who does.
+// staleAfter is the age from which a file without an owner in its name counts as one that
+// nobody writes any more.
 const staleAfter = 24 * time.Hour
 
-// blobName is what kvstore gives: letters of base 32, and perhaps the owner's.
+// blobName matches the names that kvstore makes: base 32, and the owner's name if there
+// is one.
 var blobName = regexp.MustCompile(`^[a-z2-7]{26}(\.[a-z2-7]{26})?$`)
 
 // ListBlobs implements [kvstore.Blobs]. Files of other names are left alone.
@@ -124,7 +125,7 @@ func (d *db) ListBlobs(ctx context.Context, fn func(name string, modified time.T
 	more := true
 	err := files(d.blobDir(), func(dir string) bool {
 		if len(dir) != 2 {
-			return true // it is not ours
+			return true // not a blob
 		}
 		err := files(filepath.Join(d.blobDir(), dir), func(file string) bool {
 			info, err := os.Stat(d.blobPath(dir + file))

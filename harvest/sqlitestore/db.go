@@ -16,8 +16,8 @@ import (
 // readers is the number of connections that read.
 const readers = 4
 
-// busyTimeout is how long SQLite itself waits for a lock. It does not look at contexts,
-// so it is short; db.patiently repeats the statement.
+// busyTimeout is how long SQLite itself waits for a lock. It does not know contexts, so
+// it is short; db.patiently repeats the statement.
 const busyTimeout = 200 * time.Millisecond
 
 // A db is the ordered key-value store that kvstore works on.
@@ -59,7 +59,7 @@ func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
 		err = fn(c)
 	}
 	if end := c.end(); end != nil {
-		return errors.Join(err, wrap(end), c.Close()) // it may be in any state
+		return errors.Join(err, wrap(end), c.Close()) // its state is unknown
 	}
 	d.mu.Lock()
 	d.idle = append(d.idle, c)
@@ -67,7 +67,7 @@ func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
 	return err
 }
 
-// Update implements [kvstore.DB]. What it has written is on the disk when it returns.
+// Update implements [kvstore.DB]. It is durable when Update returns.
 func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 	if err := d.acquire(ctx, d.writing); err != nil {
 		return wrap(err)
@@ -85,7 +85,7 @@ func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 		err = wrap(c.run(c.commit))
 	}
 	if err != nil {
-		c.end() // no error of interest: SQLite may have done it already
+		c.end() // the error is ignored: SQLite may have ended it already
 	}
 	c.arena = c.arena[:0]
 	return err
@@ -102,7 +102,7 @@ func (d *db) patiently(ctx context.Context, f func() error) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(5 * time.Millisecond): // SQLite has waited itself, except where it sees a deadlock coming
+		case <-time.After(5 * time.Millisecond): // SQLite itself has waited, except where it expects a deadlock
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (d *db) reader(ctx context.Context) (*conn, error) {
 
 func (d *db) close() error {
 	close(d.closed)
-	d.writing <- struct{}{} // for good
+	d.writing <- struct{}{} // never released
 	for range readers {
 		d.reading <- struct{}{}
 	}
@@ -176,11 +176,12 @@ type conn struct {
 	get, getLong, scan                  *sqlite.Stmt
 	set, setLong, remove                *sqlite.Stmt
 
-	arena []byte // what Get and Scan have returned in this transaction
+	arena []byte // the results of Get and Scan in this transaction
 }
 
-// connect returns a connection with a cache of so many bytes. The settings make SQLite
-// read the schema, so it may have to wait: the last to close the database locks it.
+// connect returns a connection with a cache of the given number of bytes. The settings
+// make SQLite read the schema, so it may have to wait for a process that locks the
+// database as it closes it.
 func (d *db) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, pragmas ...string) (c *conn, err error) {
 	err = d.patiently(ctx, func() error {
 		opened, err := sqlite.OpenConn(d.file, mode)
@@ -196,7 +197,7 @@ func (d *db) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, prag
 			"checkpoint_fullfsync = on",
 			"temp_store = file",
 			"mmap_size = 0",
-			"wal_autocheckpoint = 4000", // pages: 16 MB; pages that are written again and again are copied less often
+			"wal_autocheckpoint = 4000", // 16 MB in pages: fewer copies of pages that are rewritten often
 			fmt.Sprintf("journal_size_limit = %d", 64<<20),
 			"trusted_schema = off",
 		}, pragmas...) {
@@ -269,7 +270,7 @@ func (c *conn) run(s *sqlite.Stmt) error {
 	return errors.Join(err, s.Reset())
 }
 
-// end undoes the transaction.
+// end rolls back the transaction.
 func (c *conn) end() error {
 	c.arena = c.arena[:0]
 	return c.run(c.rollback)

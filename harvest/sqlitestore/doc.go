@@ -1,5 +1,5 @@
-// Package sqlitestore keeps what was harvested in one SQLite file: a [harvest.Store] for
-// one host, without a server and without cgo.
+// Package sqlitestore is a [harvest.Store] in one SQLite file, for one host, without a
+// server and without cgo.
 //
 //	store, err := sqlitestore.Open(ctx, "harvest.db", nil)
 //	…
@@ -9,7 +9,7 @@
 //
 // # Files
 //
-// With a Store named FILE there are
+// The files of a Store named FILE are
 //
 //   - FILE, the database, and while it is open FILE-wal and FILE-shm, which belong to it;
 //   - FILE.bodies, a directory with the bodies that are longer than [Options.InlineBody].
@@ -22,18 +22,18 @@
 //
 // # Durability
 //
-// When Commit returns its Batch is on the disk: neither a killed process nor a power cut
-// takes it back. A process that is killed in the middle leaves nothing of its Batch but
-// files that no record names, which Vacuum removes.
+// When Commit returns, its Batch is on the disk and survives a killed process and a power
+// cut. A process that is killed during a Commit leaves nothing of its Batch but files
+// that no record names, which Vacuum removes.
 //
 // # Sharing
 //
 // Any number of Stores, in one process or in several, may have the same file open. One
-// Commit goes on at a time; readers never wait for it, nor it for them. A claim ends when
-// its time is up, when its Store is closed, or at once when its process dies, where the
-// system has file locks; a program that was killed can go on as soon as it is started
-// again. The sources of one file share its log, and a Commit takes the same time whether
-// they are few or many.
+// Commit runs at a time; readers never wait for it, nor it for them. A claim ends when it
+// expires, when its Store is closed, or, on systems with file locks, as soon as its
+// process dies: a program that was killed can continue as soon as it is restarted. The
+// sources of one file share its log. The time of a Commit does not depend on their
+// number.
 //
 // # Memory
 //
@@ -43,10 +43,10 @@
 //
 // # Maintenance
 //
-// Nothing in the log is ever removed by itself. Compact writes a generation of the log
+// The log only grows until it is compacted. Compact writes a generation of the log
 // without superseded entries, Drop removes older generations, Vacuum removes bodies that
 // no record names any more. None of them makes the database file shorter: free space is
-// used again. They work in many short transactions, beside commits.
+// reused. They work in many short transactions, alongside commits.
 //
 // To make a copy while the Store is in use, run "VACUUM INTO 'copy.db'" with any SQLite
 // tool first and copy FILE.bodies to copy.db.bodies after that, with no Vacuum in
@@ -55,6 +55,6 @@
 // # Versions
 //
 // Open refuses a file that a newer version of this package wrote with [harvest.ErrNewer],
-// a file of an older version, whose sources are to be harvested again into a new file,
-// and a file that something else wrote. All of them stay as they are.
+// a file of an older version, whose sources must be harvested again into a new file, and
+// a file that another program wrote. It changes none of them.
 package sqlitestore

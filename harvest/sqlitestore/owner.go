@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// An owner shows others that this Store is alive: a file of its own that it keeps locked.
-// When the process ends, however it ends, the lock goes, and whoever can lock the file
-// knows that its owner is dead. Where there are no such locks the owner has no file, and
-// its claims end with their time.
+// An owner is a locked file that proves to others that this Store is alive. When the
+// process ends, for whatever reason, the lock ends, so another process that can lock the
+// file knows that its owner is dead. On systems without such locks an owner has no file,
+// and its claims end when they expire.
 type owner struct {
 	id   string
 	dir  string
-	file *os.File // nil: there are no locks
+	file *os.File // nil if there are no locks
 }
 
-// unlocked begins the id of an owner without a lock.
+// unlocked is the prefix of the id of an owner without a lock.
 const unlocked = "x-"
 
 func newOwner(dir string) (*owner, error) {
@@ -28,7 +28,8 @@ func newOwner(dir string) (*owner, error) {
 		if err == nil || !errors.Is(err, fs.ErrNotExist) || tries == 100 {
 			return o, err
 		}
-		// Somebody who closed or cleaned up took the directory or the file away.
+		// Another process that closed or cleaned up has removed the directory or the
+		// file.
 	}
 }
 
@@ -46,7 +47,7 @@ func tryOwner(dir string) (*owner, error) {
 		return nil, err
 	}
 	locked, err := tryLock(f)
-	if err != nil { // this file system has no locks
+	if err != nil { // the file system has no locks
 		o.discard(f)
 		o.id = unlocked + o.id
 		return o, nil
@@ -54,7 +55,7 @@ func tryOwner(dir string) (*owner, error) {
 	o.file = f
 	if !locked || !o.inPlace() {
 		f.Close()
-		return nil, fs.ErrNotExist // somebody took it for the file of a dead owner
+		return nil, fs.ErrNotExist // another process took its owner for dead
 	}
 	o.sweep()
 	return o, nil
@@ -62,7 +63,7 @@ func tryOwner(dir string) (*owner, error) {
 
 func (o *owner) path(id string) string { return filepath.Join(o.dir, id) }
 
-// inPlace reports whether the locked file is still the one under the name.
+// inPlace reports whether the name still refers to the locked file.
 func (o *owner) inPlace() bool {
 	named, err := os.Stat(o.path(o.id))
 	if err != nil {
@@ -72,8 +73,8 @@ func (o *owner) inPlace() bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// key returns what a claim of this owner bears: "" if nobody can find out whether it is
-// alive.
+// key returns the name of this owner in its claims; "" if others can't detect whether it
+// is alive.
 func (o *owner) key() string {
 	if o.file == nil {
 		return ""
@@ -81,7 +82,7 @@ func (o *owner) key() string {
 	return o.id
 }
 
-// dead reports whether the owner of that id has ended for certain, and if so removes its
+// dead reports whether the owner with this id has certainly ended. If so, it removes its
 // file.
 func (o *owner) dead(id string) bool {
 	if o.file == nil || id == "" || strings.HasPrefix(id, unlocked) || filepath.Base(id) != id {

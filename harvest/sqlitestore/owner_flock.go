@@ -10,8 +10,8 @@ import (
 
 const canLock = true
 
-// tryLock locks f until it is closed, and reports false if somebody else has it locked. A
-// second opening of the same file counts as somebody else, also in the same process.
+// tryLock locks f until it is closed. It returns false if the file is locked through
+// another opening, even one of the same process.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

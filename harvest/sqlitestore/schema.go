@@ -14,15 +14,16 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// applicationID marks the file as ours, in the header of the database: "wsyn".
+// applicationID identifies the file, in the header of the database: "wsyn".
 const applicationID = 0x7773796e
 
-// schemaVersion is the one below. Versions 1 and 2 had a table for each kind of thing.
+// schemaVersion is the version of schema. Versions 1 and 2 had a table for each kind of
+// value.
 const schemaVersion = 3
 
-// schema is all that SQLite needs to know. What is in the tables is kvstore's affair, and
-// has a version of its own. A value that would take most of a page is in a table without
-// an order, so that those of a commit lie together, whatever their keys.
+// schema is the schema of the database. kvstore defines the keys and values, with a
+// version of its own. A value that would take most of a page is in a table without an
+// order, so that those of a commit are stored together, whatever their keys.
 var schema = [...]string{
 	"CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB, long INTEGER) STRICT, WITHOUT ROWID",
 	"CREATE TABLE long (n INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT",
@@ -30,7 +31,7 @@ var schema = [...]string{
 	"CREATE TRIGGER kv_delete AFTER DELETE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",
 }
 
-// longValue is the size in bytes from which on a value is long.
+// longValue is the size in bytes from which a value is long.
 const longValue = 1000
 
 // headerSize is the length of the header of every SQLite database.
@@ -41,7 +42,7 @@ var (
 	errOlder   = errors.New("written by an older version of this module; harvest again into a new file")
 )
 
-// openWriter opens the writing connection to a database that is ours.
+// openWriter opens the writing connection, if the database is ours.
 func (d *db) openWriter(ctx context.Context) (*conn, error) {
 	if err := d.checkFile(ctx); err != nil {
 		return nil, err
@@ -56,7 +57,8 @@ func (d *db) openWriter(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// checkFile refuses a file that is not ours, before anything is written to it.
+// checkFile returns an error for a file that is not ours, before anything is written to
+// it.
 func (d *db) checkFile(ctx context.Context) error {
 	info, err := os.Stat(d.file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -65,7 +67,7 @@ func (d *db) checkFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() < headerSize { // SQLite takes one byte for an empty database
+	if info.Size() < headerSize { // SQLite takes a file of one byte for an empty database
 		return fmt.Errorf("%s: %w", d.file, errForeign)
 	}
 	c, err := d.connect(ctx, sqlite.OpenReadOnly, 0)
@@ -75,7 +77,7 @@ func (d *db) checkFile(ctx context.Context) error {
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultReadOnly:
-		return nil // a transaction was cut short and must be rolled back first; setUp asks again
+		return nil // a transaction was cut short and must be rolled back first; setUp checks again
 	case sqlite.ResultNotADB:
 		err = errForeign
 	}
@@ -85,8 +87,8 @@ func (d *db) checkFile(ctx context.Context) error {
 	return nil
 }
 
-// isSetUp reports whether the schema is there; false for an empty database. Another
-// process may be about to set it up, or to mend it after a crash.
+// isSetUp reports whether the database has the schema; false if it is empty. Another
+// process may be about to create it, or to recover the database after a crash.
 func (d *db) isSetUp(ctx context.Context, c *conn) (is bool, err error) {
 	err = d.patiently(ctx, func() error {
 		if _, err := c.ask("BEGIN"); err != nil {
@@ -116,15 +118,15 @@ func (c *conn) isSetUp() (bool, error) {
 	case id != applicationID:
 		return false, errForeign
 	case version > schemaVersion:
-		return false, fmt.Errorf("%w: its schema is %d, this one knows %d", harvest.ErrNewer, version, schemaVersion)
+		return false, fmt.Errorf("%w: the file has schema %d, this version reads schema %d", harvest.ErrNewer, version, schemaVersion)
 	case version < schemaVersion:
-		return false, fmt.Errorf("%w: its schema is %d, this one knows %d", errOlder, version, schemaVersion)
+		return false, fmt.Errorf("%w: the file has schema %d, this version reads schema %d", errOlder, version, schemaVersion)
 	}
 	return true, nil
 }
 
-// setUp turns on the write-ahead log, creates the schema unless it is there, and prepares
-// the statements.
+// setUp turns on the write-ahead log, creates the schema if the database is empty, and
+// prepares the statements.
 func (d *db) setUp(ctx context.Context, c *conn) error {
 	is, err := d.isSetUp(ctx, c)
 	if err != nil {
@@ -142,7 +144,7 @@ func (d *db) setUp(ctx context.Context, c *conn) error {
 	return c.prepare()
 }
 
-// create creates the schema, unless another process has.
+// create creates the schema, unless another process has done so.
 func (c *conn) create() error {
 	if _, err := c.ask("BEGIN IMMEDIATE"); err != nil {
 		return err

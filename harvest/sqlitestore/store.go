@@ -15,19 +15,19 @@ import (
 	"github.com/websync-go/websync/harvest/kvstore"
 )
 
-// Options of a Store. The zero value is the recommended setting.
+// Options configure a Store. The zero value is the recommended setting.
 type Options struct {
 	// InlineBody limits the bytes of a body that is kept in the database and waits in
-	// memory for its Commit. Longer ones become files. If zero, it is 16 KiB; if
-	// negative, there is no limit: then there are no files, and no body may be longer
-	// than a gigabyte.
+	// memory for its Commit. Longer bodies become files. If zero, it is 16 KiB; if
+	// negative, there is no limit: there are no files, and no body may be longer than a
+	// gigabyte.
 	InlineBody int
 	// Cache limits the bytes of memory for pages of the database: half of them for the
 	// writing connection, the rest for the reading ones. If zero or negative, it is 16
 	// MiB.
 	Cache int
 	// Wait limits how long a call waits for a transaction of another process. If zero, it
-	// is a minute; if negative, there is no limit but the call's context.
+	// is a minute; if negative, there is no limit other than the call's context.
 	Wait time.Duration
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
@@ -97,8 +97,8 @@ func (s *Store) checkBlobDir(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the claims that were made through s, and closes the file. It waits for calls
-// that are under way. It may be called again.
+// Close ends the claims that were made through s, and closes the file. It waits for
+// running calls. It may be called more than once.
 func (s *Store) Close() error { return wrap(s.db.closeOnce()) }
 
 func openDB(ctx context.Context, file string, o *Options) (*db, error) {
@@ -110,13 +110,14 @@ func openDB(ctx context.Context, file string, o *Options) (*db, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(filepath.Dir(file)); err != nil {
-		return nil, err // SQLite would say no more than that it can't
+		return nil, err // SQLite's own error has no reason
 	}
 	d := newDB(file, o)
 	if d.writer, err = d.openWriter(ctx); err != nil {
 		return nil, err
 	}
-	// The files beside the database go by its real name, as SQLite's own do.
+	// The names of the files beside the database begin with its real name, as those of
+	// SQLite do.
 	if d.file, err = filepath.EvalSymlinks(file); err == nil {
 		d.owner, err = newOwner(d.file + ".owners")
 	}

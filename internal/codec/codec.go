@@ -1,22 +1,22 @@
-// Package codec is the binary form of package websync's words: small, quick to read, and
+// Package codec is the binary form of package websync's types: small, quick to read, and
 // the same in every Store.
 //
 // Each type has one function that visits its fields, in an order that never changes. A
 // [Coder] either writes what is visited or reads it, so writing and reading can't differ.
-// The form of a struct is a uvarint of bits, one for each field that is not empty, and
-// those fields, in the order of the bits:
+// A struct is a uvarint with one bit for each field that is not empty, and then those
+// fields in the order of their bits:
 //
 //	string     uvarint length, the bytes as they are
 //	reference  likewise, of a URL; length 0 stands for the id of the resource
 //	slice      uvarint count, the elements
 //	unsigned   uvarint; signed: zigzag varint; true: nothing; hash: 8 bytes; kind: 1 byte
-//	time.Time  signed microseconds since 1970: what is finer is cut off
+//	time.Time  signed microseconds since 1970; anything finer is cut off
 //	Datetime   1 and signed seconds (a second in Z), or 2 and signed days (a day), or its text as a string
 //	Digest     index in algorithms, or 0 and the algorithm as a string; the sum as a string
 //
-// Structs of a few strings have no bits. Empty slices come back as nil. A field to be
-// added takes the next bit, and what is written with it needs a new version number: a
-// program that does not know the field must refuse the bytes rather than lose it.
+// Structs of a few strings have no bits. Empty slices are decoded as nil. A new field
+// takes the next bit, and needs a new version number: a program that does not know the
+// field must refuse the bytes rather than lose it.
 package codec
 
 import (
@@ -28,8 +28,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Coder writes the values that it is given pointers to, or sets them to what it reads.
-// After an error it sets empty values.
+// A Coder writes the values behind the pointers that it gets, or sets them to what it
+// reads. After an error it sets them to zero values.
 type Coder struct {
 	out     []byte // what is written
 	in      string // what is left to read; strings that are read are parts of it
@@ -54,8 +54,8 @@ func Append[T any](dst []byte, v *T, visit func(*Coder, *T)) []byte {
 	return dst
 }
 
-// Decode sets v from its form and reports whether b was one, and nothing else. Otherwise
-// v is the zero value. Nothing of b is kept.
+// Decode sets v from b and reports whether b is the form of a T and nothing more. If not,
+// v is the zero value. v shares no memory with b.
 func Decode[T any](b []byte, v *T, visit func(*Coder, *T)) bool {
 	*v = *new(T)
 	c := coders.Get().(*Coder)
@@ -70,7 +70,7 @@ func Decode[T any](b []byte, v *T, visit func(*Coder, *T)) bool {
 	return ok
 }
 
-// Reading reports whether c sets the values that it is given.
+// Reading reports whether c decodes.
 func (c *Coder) Reading() bool { return c.reading }
 
 func (c *Coder) fail() {
@@ -78,7 +78,7 @@ func (c *Coder) fail() {
 	c.in = ""
 }
 
-// Rest leaves the rest of what is read alone.
+// Rest skips the rest of what is read.
 func (c *Coder) Rest() { c.in = "" }
 
 // Fields are the bits of a struct.
@@ -88,7 +88,7 @@ type Fields struct {
 	next uint64 // of the field that comes next
 }
 
-// Begin begins a struct. End is given what it returns.
+// Begin begins a struct. Its result is the argument of End.
 func (c *Coder) Begin() (outer Fields) {
 	outer = c.fields
 	c.fields = Fields{next: 1}
@@ -117,7 +117,7 @@ func (c *Coder) End(outer Fields) {
 	}
 }
 
-// Has reports whether the next field is there: when writing, present.
+// Has reports whether the next field is there. When c writes, that is present.
 func (c *Coder) Has(present bool) bool {
 	bit := c.fields.next
 	c.fields.next <<= 1
@@ -130,7 +130,7 @@ func (c *Coder) Has(present bool) bool {
 	return present
 }
 
-// The following are fields: nothing is written for an empty one.
+// The methods below visit fields: nothing is written for an empty one.
 
 // Bool is a field.
 func (c *Coder) Bool(v *bool) { *v = c.Has(*v) }
@@ -289,8 +289,8 @@ func (c *Coder) datetime() (v websync.Datetime) {
 	return v
 }
 
-// trusted is how many elements are allocated on the word of a count; more only as they
-// come.
+// trusted is how many elements are allocated because of a count alone; more are allocated
+// as they are read.
 const trusted = 16
 
 // Slice is a field whose elements visit visits.
@@ -328,7 +328,7 @@ func Pointer[T any](c *Coder, v **T, visit func(*Coder, *T)) {
 	visit(c, *v)
 }
 
-// The following are no fields: they are there in any case.
+// The methods below visit parts that are always written.
 
 func (c *Coder) text(v *string) {
 	if c.reading {

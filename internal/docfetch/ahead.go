@@ -8,17 +8,17 @@ import (
 	"runtime/debug"
 )
 
-// An Ahead gets documents in the background while those before them are read.
+// An Ahead fetches documents in the background while the caller reads those before them.
 type Ahead[T any] struct {
 	Parallel int                      // how many at a time; if zero or negative, 4
-	Next     func() (T, bool)         // returns the next one; false: there are no more
-	Ready    func(T) bool             // reports whether one is there already
-	Get      func(context.Context, T) // gets one, in a goroutine of its own
+	Next     func() (T, bool)         // returns the next one; false if there are no more
+	Ready    func(T) bool             // reports whether one needs no Get
+	Get      func(context.Context, T) // fetches one, in a goroutine of its own
 	Close    func(T)                  // closes one that is not yielded
 }
 
 // All yields the documents in the order of Next. When it ends, nothing runs in the
-// background. A panic of Get goes on in the goroutine of the caller.
+// background. A panic of Get continues in the goroutine of the caller.
 func (a Ahead[T]) All(ctx context.Context) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		parallel := a.Parallel

@@ -16,9 +16,9 @@ import (
 )
 
 // A Cache is a directory that keeps documents, which never change, for the next run of a
-// Source, each in a file: a line of JSON, its header, and then the document. What is
-// taken from it is read and checked as if it came from its server, so it may be damaged,
-// and others may empty it. The zero Cache keeps nothing.
+// Source, each in a file: its header, a line of JSON, and then the document. A Source
+// reads and checks a cached document as if it came from its server, so the file may be
+// damaged, and anybody may delete it. The zero Cache keeps nothing.
 type Cache struct{ path string }
 
 // A header is what is known of a document in a Cache.
@@ -36,13 +36,13 @@ func NewCache(dir, key string) Cache {
 	return Cache{filepath.Join(dir, nameOf(key))}
 }
 
-// nameOf returns the file name that stands for a URL or a key.
+// nameOf returns the file name for a URL or a key.
 func nameOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:16])
 }
 
-// Put keeps a document, whose bytes are body's.
+// Put stores a document, whose bytes are in body.
 func (c Cache) Put(d *Document, body io.ReadSeeker) (err error) {
 	if c.path == "" {
 		return nil
@@ -82,8 +82,8 @@ func sumOf(body io.ReadSeeker) ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// Take appends the bytes of the document at url to a file, and reports whether it is
-// there and whole.
+// Take appends the bytes of the document at url to a file. It reports whether the
+// document is in c and undamaged.
 func (c Cache) Take(url string, to *spool.File) (d Document, at spool.Span, ok bool) {
 	if c.path == "" {
 		return Document{}, spool.Span{}, false
@@ -109,20 +109,20 @@ func (c Cache) Take(url string, to *spool.File) (d Document, at spool.Span, ok b
 	return Document{URL: url, Final: head.Final, Validators: head.Validators}, at, err == nil && bytes.Equal(sum, head.Sum)
 }
 
-// Doubt notes that one of the documents may be wrong. A directory is the note: it takes
-// one call, which changes nothing the second time.
+// Doubt marks c as one whose documents may be wrong. The mark is a directory, because
+// creating one is a single call that can be repeated.
 func (c Cache) Doubt() error {
 	if c.path == "" {
 		return nil
 	}
 	err := os.Mkdir(filepath.Join(c.path, doubtName), 0o700)
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // noted, or nothing is kept
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // marked already, or c keeps nothing
 		return nil
 	}
 	return err
 }
 
-// InDoubt reports whether Doubt was called since c was empty.
+// InDoubt reports whether Doubt was called since the last Empty.
 func (c Cache) InDoubt() bool {
 	if c.path == "" {
 		return false

@@ -1,4 +1,4 @@
-// Package docfetch is what the Sources of all protocols do alike: they get the documents
-// of a set, read them ahead, notice a redirect from one to another, yield events by the
-// rules of package harvest, and keep checkpoints.
+// Package docfetch holds what the Sources of all protocols have in common: it fetches the
+// documents of a set, reads ahead, detects a redirect from one to another, yields events
+// by the rules of package harvest, and encodes checkpoints.
 package docfetch

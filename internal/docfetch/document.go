@@ -20,17 +20,17 @@ const DefaultDocuments = 50_000
 
 // A Document is one document of a set, as its server sent it.
 type Document struct {
-	URL         string    // that is asked for
+	URL         string    // as requested
 	Final       string    // after redirects; empty until there is an answer
 	Validators            // of the answer
-	Date        time.Time // of the answer, by the server's clock; zero if it is not stated
+	Date        time.Time // of the answer, by the server's clock; zero if not stated
 	MayBeCut    bool      // as in harvest.Response
 	NotModified bool
 	Body        io.ReadSeekCloser // nil if there is none
 }
 
-// Validators are what a server said about a document, to ask later whether it has
-// changed.
+// Validators are the ETag and the Last-Modified of a document. They make a later request
+// conditional.
 type Validators struct {
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"modified,omitempty"`
@@ -39,8 +39,8 @@ type Validators struct {
 // IsZero reports whether v can't make a request conditional.
 func (v Validators) IsZero() bool { return v == Validators{} }
 
-// Kept returns v as a checkpoint keeps it: zero if one of them is long, or is not UTF-8,
-// which JSON can't hold.
+// Kept returns v as a checkpoint keeps it: zero if one of them is longer than 512 bytes,
+// or is not UTF-8, which JSON can't hold.
 func (v Validators) Kept() Validators {
 	const most = 512 // bytes
 	for _, s := range []string{v.ETag, v.LastModified} {
@@ -51,7 +51,7 @@ func (v Validators) Kept() Validators {
 	return v
 }
 
-// An Error is what is wrong with one document: the others can be read.
+// An Error is an error of one document: the others can be read.
 type Error struct{ Err error }
 
 func (e *Error) Error() string { return e.Err.Error() }
@@ -63,7 +63,7 @@ func IsOfDocument(err error) bool {
 	return errors.As(err, &e)
 }
 
-// Get gets a document to its end, into memory or a temporary file. The request is
+// Get fetches a document to its end, into memory or a temporary file. The request is
 // conditional if known is not zero. If maxBytes is zero, it is 1 GiB; if negative, there
 // is no limit. The error is an [*Error], or that of ctx. The caller closes d.
 func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes int64) error {

@@ -20,11 +20,12 @@ type Pass struct {
 	incomplete bool
 }
 
-// ErrStopped is the error of a Pass whose iterator was left: nothing more may be yielded.
+// ErrStopped is the error of a Pass after the caller has left the loop: nothing more may
+// be yielded.
 var ErrStopped = errors.New("stopped")
 
-// Events returns the iterator of a Source. It calls walk with what p says and what run
-// holds, and yields the error of walk last.
+// Events returns the iterator of a Source. It calls walk with a Pass that has the fields
+// of p and run, and yields the error of walk last.
 func (p Pass) Events(run *harvest.Run, walk func(*Pass) error) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
 		pass := p
@@ -62,7 +63,7 @@ func (p *Pass) Mark(resume harvest.Checkpoint, skipped int) error {
 	return p.Yield(harvest.Event{Kind: harvest.Mark, Resume: resume, Skipped: skipped})
 }
 
-// Snapshot yields the events of list as a snapshot; end returns its last event.
+// Snapshot yields a SnapshotStart, what list yields, and the event that end returns.
 func (p *Pass) Snapshot(list func() error, end func() harvest.Event) error {
 	if err := p.Yield(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
 		return err
@@ -96,7 +97,7 @@ func Named(format, url string, err error) error {
 	return &websync.ParseError{Format: format, Document: url, Err: err}
 }
 
-// Skipped returns the error that entries of the set at url were skipped.
+// Skipped returns the error for entries of the set at url that were skipped.
 func Skipped(format, url string, entries int) error {
 	return Named(format, url, fmt.Errorf("%d entries can't be read, or may be lost in what is damaged", entries))
 }

@@ -6,20 +6,20 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// A Set knows the documents of a pass: those that were asked for, and where servers
+// A Set holds the documents of a pass: those that were requested, and where servers
 // redirected to. The zero Set is empty.
 type Set struct {
 	asked map[Key]bool
-	read  map[Key]string // by the URL after redirects: the one that was asked for
+	read  map[Key]string // the requested URL by the URL after redirects
 }
 
-// A Key is the canonical form of a URL: equivalent ones have the same.
+// A Key is the canonical form of a URL; equivalent URLs have the same.
 type Key string
 
 // KeyOf returns the Key of a URL.
 func KeyOf(url string) Key { return Key(syntax.Canonical(url)) }
 
-// Ask notes that a document is asked for.
+// Ask records that a document is requested.
 func (s *Set) Ask(k Key) {
 	if s.asked == nil {
 		s.asked, s.read = make(map[Key]bool), make(map[Key]string)
@@ -27,18 +27,18 @@ func (s *Set) Ask(k Key) {
 	s.asked[k] = true
 }
 
-// Asked reports whether a document was asked for.
+// Asked reports whether a document was requested.
 func (s *Set) Asked(k Key) bool { return s.asked[k] }
 
-// ReadAs returns the URL of the document whose request ended, after redirects, at k; ""
-// if there is none.
+// ReadAs returns the URL of the document whose request was redirected to k, or asked for
+// k; "" if there is none.
 func (s *Set) ReadAs(k Key) string { return s.read[k] }
 
-// Read notes that a document was read.
+// Read records that a document was read.
 func (s *Set) Read(d *Document) { s.read[KeyOf(d.Final)] = d.URL }
 
 // CheckRedirect returns an error if the server redirected d to another document of the
-// set: what d itself would list was not read then.
+// set, since the entries of d itself are then unknown.
 func (s *Set) CheckRedirect(d *Document) error {
 	final := KeyOf(d.Final)
 	if final != KeyOf(d.URL) && (s.Asked(final) || s.ReadAs(final) != "") {

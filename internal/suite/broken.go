@@ -12,9 +12,9 @@ type Broken[O any] struct {
 	Options func() O
 }
 
-// CatchAll checks that each broken implementation is caught by the cases that are there
-// for it, without a panic, and that each case is there for one. With matrix it logs all
-// cases that catch each.
+// CatchAll checks that the cases named in Caught catch each broken implementation,
+// without a panic, and that each case catches one. If matrix is true, it logs all cases
+// that catch each.
 func CatchAll[O any](t *testing.T, cases []Case[O], all []Broken[O], matrix bool) {
 	byName := map[string]Case[O]{}
 	for _, c := range cases {
@@ -68,8 +68,8 @@ func (b Broken[O]) logMatrix(t *testing.T, cases []Case[O]) {
 	t.Logf("%d: %s", len(caught), strings.Join(caught, " "))
 }
 
-// Passes checks that every case passes o and has something to check: what catches the
-// broken ones is not the frame.
+// Passes checks that o passes every case and that every case has something to check, so
+// that failures with broken implementations are not due to the frame.
 func Passes[O any](t *testing.T, cases []Case[O], o O) {
 	t.Helper()
 	for _, c := range cases {

@@ -11,10 +11,10 @@ type Case[O any] struct {
 	Name  string // unique within its topic
 	Rule  string // in a sentence
 
-	// Lack returns what o lacks to check the rule, "" if nothing. If nil, it lacks
+	// Lack returns what o lacks to check the rule; "" if nothing. If nil, o lacks
 	// nothing.
 	Lack func(o O) string
-	// Check checks the rule. What breaks it is an error of t.
+	// Check checks the rule. It reports a violation as an error of t.
 	Check func(t testing.TB, o O)
 }
 
@@ -25,7 +25,7 @@ type Rule[O, T any] struct {
 	Check      func(t T)
 }
 
-// A Topic is the rules about one thing.
+// A Topic holds the rules about one thing.
 type Topic[O, T any] struct {
 	Name  string
 	Rules []Rule[O, T]
@@ -48,7 +48,7 @@ func Cases[O, T any](begin func(t testing.TB, o O) T, topics ...Topic[O, T]) (al
 // String returns topic/name.
 func (c Case[O]) String() string { return c.Topic + "/" + c.Name }
 
-// Run checks the rule. It skips t when the case needs more than o gives.
+// Run checks the rule. It skips t if the case needs more than o has.
 func (c Case[O]) Run(t testing.TB, o O) {
 	t.Helper()
 	t.Log(c.Rule)

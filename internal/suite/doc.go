@@ -1,4 +1,4 @@
-// Package suite is the frame of the suites that check anybody's Store, Source or Catalog:
-// cases, what a check works with, and how a suite shows by broken implementations that
-// each of its cases can fail. It uses the standard library only.
+// Package suite is the frame of the suites that check a Store, a Source or a Catalog:
+// cases, what a check works with, and broken implementations which prove that each case
+// can fail. It uses the standard library only.
 package suite

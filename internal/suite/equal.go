@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Diff returns where got is not what was wanted, "" if it is. An empty slice and a nil
+// Diff returns where got differs from want; "" if it does not. An empty slice and a nil
 // one are the same, and so are a key of a map that is missing and one with the zero
 // value. Times are equal if they are the same instant in UTC.
 func Diff(want, got any) string {
@@ -80,8 +80,7 @@ func diffStruct(path string, want, got reflect.Value) string {
 	return ""
 }
 
-// opaque reports whether a struct has fields that nobody else sees. It is compared with
-// ==.
+// opaque reports whether a struct has unexported fields. It is then compared with ==.
 func opaque(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if !t.Field(i).IsExported() {
@@ -101,7 +100,7 @@ func diffList(path string, want, got reflect.Value) string {
 		}
 	}
 	if want.Len() != got.Len() {
-		return fmt.Sprintf("%s: got %d of them, want %d", path, got.Len(), want.Len())
+		return fmt.Sprintf("%s: got %d elements, want %d", path, got.Len(), want.Len())
 	}
 	return ""
 }
@@ -158,8 +157,8 @@ func copyInto(dst, src reflect.Value) {
 	}
 }
 
-// Scribble changes all that can be reached from what p points to, through pointers,
-// slices and maps, as a careless owner may.
+// Scribble changes everything that can be reached from *p through pointers, slices and
+// maps, as a careless caller may.
 func Scribble(p any) { scribble(reflect.ValueOf(p).Elem()) }
 
 func scribble(v reflect.Value) {

@@ -9,9 +9,9 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Fill gives every exported field of what p points to, however deep, a value of its own,
-// so that a store which forgets one is found out, also a field that does not exist yet.
-// Another n gives other values.
+// Fill sets every exported field of *p, however deep, to a value of its own, so that a
+// Store which forgets a field is caught, even a field added later. Another n gives other
+// values.
 func Fill(t testing.TB, n int, p any) {
 	t.Helper()
 	(&filler{t, n}).value(reflect.ValueOf(p).Elem())
@@ -76,7 +76,7 @@ func (f *filler) fields(v reflect.Value) {
 	}
 }
 
-// datetime returns another one, and another precision, each time.
+// datetime returns another Datetime, with another precision, each time.
 func (f *filler) datetime() websync.Datetime {
 	d := websync.NewDatetime(time.Unix(1_600_000_000+int64(f.n)*90061, 123_456_789).In(time.FixedZone("", 5*3600+1800)))
 	return d.WithPrecision(websync.Precision(1 + f.n%int(websync.PrecisionNanosecond)))

@@ -6,9 +6,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// CheckLog checks what holds for every log of a Catalog: dense numbers, strictly
-// increasing times in whole microseconds UTC, and a Head that fits. Log is the whole of
-// the newest generation.
+// CheckLog checks that log, the whole of the newest generation, has dense numbers and
+// strictly increasing times in whole microseconds UTC, and that the Head matches it.
 func (t *Tester) CheckLog(h websync.Head, log []websync.Item) {
 	t.Helper()
 	for i, it := range log {
@@ -46,8 +45,8 @@ func (t *Tester) NoGeneration(c websync.Catalog, g uint64, what string) {
 	t.Is(err, websync.ErrNotFound, "Changes of %s", what)
 }
 
-// UnknownBodies checks that no body is opened that is not there. Known is the sum of one
-// that is.
+// UnknownBodies checks that Open returns ErrNotFound for bodies that are not there. known
+// is the sum of one that is.
 func (t *Tester) UnknownBodies(c websync.Catalog, known string) {
 	t.Helper()
 	for _, key := range []websync.Digest{

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Recorder is a testing.TB that notes what a case says. Methods that no case may use
-// are those of a nil TB.
+// A Recorder is a testing.TB that records what a case reports. A case must not use
+// methods that it does not implement: they belong to a nil TB.
 type Recorder struct {
 	testing.TB
 	ctx context.Context
@@ -23,7 +23,7 @@ type Recorder struct {
 	cleanups        []func()
 }
 
-// Record runs a case to its end and returns what came of it.
+// Record runs a case to its end and returns its result.
 func Record[O any](ctx context.Context, c Case[O], o O) *Recorder {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -35,8 +35,8 @@ func Record[O any](ctx context.Context, c Case[O], o O) *Recorder {
 	}()
 	select {
 	case <-done:
-	case <-time.After(time.Minute): // a broken one may well stand still
-		r.Errorf("the case does not come to its end")
+	case <-time.After(time.Minute): // a broken implementation may block
+		r.Errorf("the case does not end")
 		return r
 	}
 	for _, f := range r.cleanups {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Tester is one case at work.
+// A Tester runs one case.
 type Tester struct {
 	testing.TB
 	Ctx      context.Context
@@ -33,7 +33,7 @@ func (t *Tester) OK(err error, what string, args ...any) {
 	}
 }
 
-// Is ends the case if err is not what was wanted.
+// Is ends the case if err is not want.
 func (t *Tester) Is(err, want error, what string, args ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -48,7 +48,7 @@ func text(err error) string {
 	return fmt.Sprintf("%q", err)
 }
 
-// Same reports where got is not what was wanted.
+// Same reports where got differs from want.
 func (t *Tester) Same(want, got any, what string, args ...any) {
 	t.Helper()
 	if d := Diff(want, got); d != "" {
@@ -56,8 +56,8 @@ func (t *Tester) Same(want, got any, what string, args ...any) {
 	}
 }
 
-// Exactly returns vs. It ends the case if there are not n of them: what follows would
-// look at those that are missing.
+// Exactly returns vs. It ends the case if there are not n of them, since the caller goes
+// on to use all n.
 func Exactly[V any](t testing.TB, n int, vs []V, what string) []V {
 	t.Helper()
 	if len(vs) != n {
@@ -94,7 +94,7 @@ func (t *Tester) Together(n int, f func(i int) error) {
 	t.Within("several goroutines at once", func() error { return Together(n, f) })
 }
 
-// Together runs n functions at once and returns what they have returned.
+// Together runs n functions at once and returns their errors, joined.
 func Together(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -105,7 +105,8 @@ func Together(n int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// Safely returns a panic of f as an error, so that it ends the case and not the process.
+// Safely calls f and returns a panic of it as an error, which ends the case and not the
+// process.
 func Safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,11 +6,11 @@ import (
 	"iter"
 )
 
-// A Walk is one of the iterators under test, reduced to the ids that it yields.
+// A Walk is an iterator under test, reduced to the ids that it yields.
 type Walk struct {
 	Name string
 	IDs  func(ctx context.Context) iter.Seq2[string, error]
-	Want []string // what it yields first; what comes after is not looked at
+	Want []string // what it yields first; the rest is not checked
 }
 
 // IDs reduces an iterator to the ids of its values.
@@ -39,7 +39,7 @@ func (t *Tester) Inside(walks []Walk, use func(round string) error) {
 		for id, err := range walk.IDs(t.Ctx) {
 			t.OK(err, "%s", walk.Name)
 			if n == len(walk.Want) {
-				break // what the loop itself has added
+				break // the loop itself has added the rest
 			}
 			if id != walk.Want[n] {
 				t.Fatalf("%s yields %q, want %q", walk.Name, id, walk.Want[n])
@@ -53,8 +53,8 @@ func (t *Tester) Inside(walks []Walk, use func(round string) error) {
 	}
 }
 
-// Paused calls use while each loop stands still after its first step, and then goes on
-// with it.
+// Paused calls use while each loop is paused after its first step, and then continues the
+// loop.
 func (t *Tester) Paused(walks []Walk, use func(round string) error) {
 	t.Helper()
 	for _, walk := range walks {
@@ -73,7 +73,7 @@ func (t *Tester) pause(walk Walk, use func(round string) error) {
 			t.Errorf("%s goes on with %q, want %q", walk.Name, id, want)
 		}
 		if n == 0 {
-			t.Within("all methods, while a loop of "+walk.Name+" stands still", func() error { return use("paused " + walk.Name) })
+			t.Within("all methods, while a loop of "+walk.Name+" is paused", func() error { return use("paused " + walk.Name) })
 		}
 	}
 }
@@ -112,10 +112,10 @@ func (t *Tester) nest(loops []Walk, use func(round string) error) error {
 	return nil
 }
 
-// BrokenOff breaks off many loops in their first step, and calls use after that.
+// BrokenOff breaks out of many loops in their first step, and then calls use.
 func (t *Tester) BrokenOff(walks []Walk, use func(round string) error) {
 	t.Helper()
-	t.Within("to break off many loops", func() error {
+	t.Within("breaking out of many loops", func() error {
 		for range 30 {
 			for _, walk := range walks {
 				steps := 0
@@ -126,13 +126,13 @@ func (t *Tester) BrokenOff(walks []Walk, use func(round string) error) {
 					return false
 				})
 				if err != nil || steps != 1 {
-					return fmt.Errorf("%s: %d steps of a loop that breaks off in its first, error %w", walk.Name, steps, err)
+					return fmt.Errorf("%s: %d steps of a loop that breaks in its first, error %w", walk.Name, steps, err)
 				}
 			}
 		}
 		return nil
 	})
-	t.Within("all methods after loops that were broken off", func() error { return use("break") })
+	t.Within("all methods after loops that ended in a break", func() error { return use("break") })
 }
 
 // TwiceAtOnce runs each loop inside itself.
@@ -149,7 +149,7 @@ func (t *Tester) TwiceAtOnce(walks []Walk) {
 	}
 }
 
-// Cancelled ends the context of each loop in its first step, and calls use after that.
+// Cancelled ends the context of each loop in its first step, and then calls use.
 func (t *Tester) Cancelled(walks []Walk, use func(round string) error) {
 	t.Helper()
 	for _, walk := range walks {

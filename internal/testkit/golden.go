@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Golden checks that a golden file holds got. With the flag -update it writes the file
-// first.
+// Golden checks that a golden file holds got. If the flag -update is set, it writes the
+// file first.
 func Golden(t testing.TB, file string, got []byte) {
 	t.Helper()
 	if *update {

@@ -1,11 +1,11 @@
 package xmlscan
 
 // AppendElement reads the element whose Start is current up to its End, which becomes the
-// current token, and appends it to dst as text that stands for itself in any document:
-// each prefix that its names use is declared in it (and xmlns="" if it needs no default
-// namespace). Comments and processing instructions are dropped. Prefixes that occur only
-// inside values and inherited xml: attributes are not carried along. The text can be
-// MaxValue bytes long: nothing is appended of a longer one.
+// current token, and appends it to dst as text that any document can hold: it declares
+// each prefix that its names use (and xmlns="" if it needs no default namespace).
+// Comments and processing instructions are dropped. Prefixes that occur only inside
+// values and inherited xml: attributes are not carried along. The text can be MaxValue
+// bytes long; of a longer one, nothing is appended.
 func (r *Reader) AppendElement(dst []byte) ([]byte, error) {
 	r.captures++
 	c := capture{r: r, dst: dst, depth: len(r.stack), from: len(dst)}
@@ -44,7 +44,7 @@ type capture struct {
 	depth     int // of the element
 	declareAt int // where its declarations belong
 	inTag     bool
-	outer     []namespace // what it uses of the namespaces declared around it
+	outer     []namespace // the outer namespaces that it uses
 }
 
 type namespace struct{ prefix, uri string }

@@ -2,8 +2,8 @@
 // edition) as a stream, checks it in full, and allocates nothing per token. It escapes
 // text for those who write XML.
 //
-// Reading. A [Reader] is pulled token by token and gives views into its own buffer, valid
-// until the next call:
+// Reading. A [Reader] returns one token a call, as views into its own buffer that are
+// valid until the next call:
 //
 //	r := xmlscan.NewReader(src)
 //	for {
@@ -21,7 +21,7 @@
 //		}
 //	}
 //
-// Protocol readers rather walk by element: [Reader.NextTag] passes over text, and after a
+// Readers of protocols walk by element: [Reader.NextTag] passes over text, and after a
 // Start exactly one of [Reader.Skip], [Reader.ElementText] and [Reader.AppendElement]
 // takes the whole element, up to and including its End:
 //
@@ -52,8 +52,8 @@
 // stand in any other.
 //
 // The inside of a DOCTYPE is passed over, not checked: that its declarations are
-// well-formed is not known. It is looked through for entity declarations, and for its
-// end.
+// well-formed is not known. The Reader only searches it for entity declarations and for
+// its end.
 //
 // Not supported: validation, external entities, default attribute values and attribute
 // types from a DOCTYPE (every attribute is normalised as CDATA), XML 1.1, and encodings

@@ -32,7 +32,7 @@ func (r *Reader) doctype() bool {
 }
 
 // A doctypeScanner finds the end of a DOCTYPE. Its methods return false if the buffer
-// ends first, or else set fault.
+// ends first, or after they have set fault.
 type doctypeScanner struct {
 	b      []byte
 	p      int
@@ -45,7 +45,7 @@ func (d *doctypeScanner) fail(fault string) bool {
 	return false
 }
 
-// scan: production [28], from behind the keyword.
+// scan reads production [28] from behind the keyword.
 func (d *doctypeScanner) scan() bool {
 	if !d.need(1) {
 		return false
@@ -91,7 +91,8 @@ func (d *doctypeScanner) name() bool {
 	return true
 }
 
-// externalID: production [75], if there is one, with the white space around it.
+// externalID passes over an external ID, production [75], if there is one, and the white
+// space around it.
 func (d *doctypeScanner) externalID() bool {
 	from := d.p
 	if !d.space() {

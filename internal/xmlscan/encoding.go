@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// encodingState is what is known of the encoding. The byte-order mark is believed first,
-// then the bytes, then the declaration.
+// encodingState is what is known of the encoding. The byte-order mark counts first, then
+// the bytes, then the declaration.
 type encodingState struct {
 	known  bool   // the first bytes have been looked at
 	marked bool   // there was a byte-order mark
@@ -158,7 +158,7 @@ func pseudoAttr(b []byte, name string) (value string, rest []byte, ok bool) {
 	return string(v), s, true
 }
 
-// isEncodingName: production [81].
+// isEncodingName reports whether s is an EncName: production [81].
 func isEncodingName(s string) bool {
 	for i, c := range []byte(s) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -169,8 +169,8 @@ func isEncodingName(s string) bool {
 	return s != ""
 }
 
-// declared compares the declared encoding with what the bytes have shown, and starts to
-// decode if they leave it open.
+// declared compares the declared encoding with what is known from the bytes. If that is
+// nothing, it starts to decode.
 func (r *Reader) declared(label string, at int) bool {
 	id := encodingID(label)
 	wide := strings.HasPrefix(id, "utf16") || strings.HasPrefix(id, "utf32") || strings.HasPrefix(id, "ucs") || strings.HasPrefix(id, "iso10646ucs")
@@ -271,8 +271,8 @@ func charmapOf(id string) *charmap.Charmap {
 }
 
 // notUTF8 is what the decoders give for input that they cannot decode: a byte that the
-// scanner will find fault with, in its place. (The decoders of x/text give U+FFFD, which
-// a document may well contain.)
+// scanner reports, in its place. (The decoders of x/text give U+FFFD, which a document
+// may well contain.)
 const notUTF8 = 0xFF
 
 // A decoder decodes some of src into dst, which has room for at least one character; at

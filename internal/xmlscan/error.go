@@ -35,7 +35,7 @@ var (
 	ErrEncoding = errors.New("unsupported encoding")
 )
 
-// A SyntaxError says what in the input ended reading, and where.
+// A SyntaxError is a fault of the input that ended reading, and its position.
 type SyntaxError struct {
 	Line   int    // 1-based; a line ends with a line feed
 	Column int    // 1-based, in bytes of the document in UTF-8

@@ -165,7 +165,8 @@ func sameSpace(trace string) string {
 	return strings.NewReplacer(`\t`, " ", `\n`, " ", `\r`, " ", "\t", " ", "\n", " ", "\r", " ").Replace(trace) // names of namespaces are not quoted
 }
 
-// acceptedWrongly tells whether our error is one that encoding/xml is known not to give.
+// acceptedWrongly reports whether our error is one that encoding/xml is known not to
+// return.
 func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
 	for _, known := range []string{
 		"empty input", "the first character is not '<'", "text before the root", "text after the root", "markup after the root",
@@ -197,7 +198,7 @@ func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
 	return unread && (strings.Contains(err.Msg, "character") || strings.Contains(err.Msg, "byte that is not"))
 }
 
-// refusedWrongly tells whether encoding/xml is known to refuse such documents.
+// refusedWrongly reports whether encoding/xml is known to refuse such documents.
 func refusedWrongly(doc []byte, err error) bool {
 	msg := err.Error()
 	switch {

@@ -25,7 +25,7 @@ type input struct {
 	end    int
 	base   int64 // bytes of the document before buf
 
-	tok    int      // start of the current token; negative if it is not in buf any more, then
+	tok    int      // start of the current token; negative if buf no longer holds it, and then
 	tokPos position // is its position
 	origin marker   // the beginning of buf
 	near   marker   // the last position of a token that was asked for
@@ -50,9 +50,9 @@ func (in *input) reset(src io.Reader) {
 	*in = input{src: src, buf: buf}
 }
 
-// more reads more input behind the unread bytes, at least as many as these are: so a
-// token that is scanned from its start after each call costs linear time. When it was
-// called once more than there is input, it sets r.err.
+// more reads more input behind the unread bytes, at least as many bytes as are unread: a
+// token that is scanned from its start after each call then costs linear time. At the end
+// of the input it sets r.err.
 func (r *Reader) more() {
 	unread := r.end - r.pos
 	switch {
@@ -92,7 +92,7 @@ func (r *Reader) slide() {
 	r.pos = 0
 }
 
-// read calls the source until it gives something, and keeps the padding.
+// read calls the source until it returns bytes or an error, and keeps the padding.
 func (r *Reader) read() {
 	const maxEmptyReads = 100
 	n := 0
@@ -113,7 +113,7 @@ func (r *Reader) read() {
 	clear(r.buf[r.end : r.end+padding])
 }
 
-// ended sets r.err to what it means that no more input comes.
+// ended sets r.err to what the end of the input means.
 func (r *Reader) ended() {
 	switch {
 	case r.srcErr == errSize:

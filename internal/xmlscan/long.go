@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A long is a token that does not fit into MaxToken, or is nested too deep. It is passed
-// over, or its text given in pieces, as far as the buffer goes, and so never has to be
-// there as a whole.
+// A long is a token that does not fit into MaxToken, or is nested too deep. The Reader
+// passes over it, or returns its text in pieces, one buffer at a time, so it is never in
+// memory as a whole.
 type long struct {
 	kind  longKind
 	after mode // what comes behind it
@@ -29,12 +29,12 @@ const (
 	longDeepText // a CDATA section in what is nested too deep
 )
 
-// overlap is how much of a long token stays in the buffer, so that nothing looked for in
-// it is cut in two. No token is a long one that is not longer than that.
+// overlap is how much of a long token stays in the buffer, so that nothing that is
+// searched for is cut in two. A token of at most overlap bytes is never a long one.
 const overlap = 64
 
 // beginLong makes a long of the token at hand, of which more than MaxToken is in the
-// buffer. It returns false if that can't be.
+// buffer. It returns false if that is not possible.
 func (r *Reader) beginLong() bool {
 	b := r.buf[r.pos:r.end]
 	switch {
@@ -68,7 +68,7 @@ func (r *Reader) pass(kind longKind, n int) {
 	r.pos += n
 }
 
-// passLong goes on with a long token and gives the one behind it.
+// passLong goes on with a long token and returns the one behind it.
 func (r *Reader) passLong() Kind {
 	switch {
 	case r.long.kind == longStart:
@@ -144,7 +144,7 @@ func (r *Reader) passEnd(n, size int) bool {
 	return true
 }
 
-// passCDATA gives the text of a long CDATA section in pieces, with what is around it.
+// passCDATA returns the text of a long CDATA section in pieces, with the text around it.
 func (r *Reader) passCDATA() Kind {
 	if r.spilled {
 		r.startPiece()
@@ -208,7 +208,7 @@ func (r *Reader) passTag() bool {
 	return false
 }
 
-// endLongTag says what follows a start tag.
+// endLongTag sets what follows a start tag.
 func (r *Reader) endLongTag(empty bool) {
 	r.mode = r.long.after
 	switch {

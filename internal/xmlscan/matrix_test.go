@@ -79,8 +79,8 @@ func braced(n xmlscan.Name) string {
 	return "{" + n.Space + "}" + n.Local
 }
 
-// encodingXMLAccepts tells whether encoding/xml reads the document to its end without an
-// error.
+// encodingXMLAccepts reports whether encoding/xml reads the document to its end without
+// an error.
 func encodingXMLAccepts(doc string) bool {
 	d := xml.NewDecoder(strings.NewReader(doc))
 	for {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// How much the names of one document may fill before they are forgotten and learnt anew.
+// How much memory the names of one document may take before the table is emptied.
 const (
 	maxNames     = 4096
 	maxNameBytes = 1 << 20
@@ -65,8 +65,8 @@ func (t *names) reset() {
 	}
 }
 
-// forget drops the names, prefixes and URIs that are not in use. Names of open elements
-// live on in the stack.
+// forget drops the names, prefixes and URIs that are not in use. The stack keeps the
+// names of open elements.
 func (t *names) forget() {
 	for _, q := range t.byRaw {
 		q.next = nil // or each open element would hold on to all names of its time
@@ -122,7 +122,7 @@ func (r *Reader) findName(p int) (*qname, int) {
 	return nil, p
 }
 
-// find returns a name, which is not empty. It returns nil if raw is none.
+// find returns the name raw, which is not empty; nil if it is no name.
 func (t *names) find(raw []byte) *qname {
 	n := len(raw)
 	slot := &t.cache[(uint(raw[0])+uint(raw[n/2])*7+uint(raw[n-1])*31+uint(n)*61)%uint(len(t.cache))]
@@ -140,7 +140,7 @@ func (t *names) find(raw []byte) *qname {
 	return q
 }
 
-// intern checks a name and adds it to the table; nil means that it is none.
+// intern checks raw and adds it to the table. It returns nil if raw is no name.
 func (t *names) intern(raw []byte) *qname {
 	q := &qname{raw: string(raw), prefix: t.none}
 	q.local = q.raw

@@ -10,7 +10,7 @@ const (
 type prefix struct {
 	name  string
 	uri   string // empty: not bound
-	depth int    // of the element that declared it; 0: predefined or not bound
+	depth int    // of the element that declared it; 0 if it is predefined or not bound
 
 	captured uint64 // the last capture that declares it because it is used there
 }
@@ -71,8 +71,8 @@ func (t *names) unbind(n int) {
 	t.binds = t.binds[:n]
 }
 
-// undeclared handles a name whose prefix is not bound. Its namespace is then the prefix,
-// if that is let pass.
+// undeclared handles a name whose prefix is not bound. If that is not an error, its
+// namespace is the prefix.
 func (r *Reader) undeclared(q *qname, at int) (space string, ok bool) {
 	return q.prefix.name, r.fault(at, "prefix "+q.prefix.name+" is not declared")
 }

@@ -45,27 +45,29 @@ type Attr struct {
 // Set the fields before the first call that reads. A Reader is not safe for concurrent
 // use.
 type Reader struct {
-	// MaxDepth limits the nesting of elements. Zero means 256; negative means no limit.
+	// MaxDepth limits the nesting of elements. If zero, it is 256; if negative, there is
+	// no limit.
 	MaxDepth int
 
 	// MaxToken limits the bytes of a tag with its attributes, of a DOCTYPE, and of one
 	// Text: a longer run of text comes in several. Comments and processing instructions
-	// may be of any length. Zero means 8 MiB; negative means no limit.
+	// may be of any length. If zero, it is 8 MiB; if negative, there is no limit.
 	MaxToken int
 
 	// MaxValue limits the bytes that ElementText and AppendElement return, and may be
-	// changed at any time. Zero means 8 MiB; negative means no limit.
+	// changed at any time. If zero, it is 8 MiB; if negative, there is no limit.
 	MaxValue int
 
-	// MaxSize limits the bytes of the document in UTF-8. Zero and negative mean no limit.
+	// MaxSize limits the bytes of the document in UTF-8. If zero or negative, there is no
+	// limit.
 	MaxSize int64
 
-	// MaxAttrs limits the attributes of one element, namespace declarations included.
-	// Zero means 256; negative means no limit.
+	// MaxAttrs limits the attributes of one element, namespace declarations included. If
+	// zero, it is 256; if negative, there is no limit.
 	MaxAttrs int
 
 	// Recover, if set, makes the Reader go on after a fault that does not touch the
-	// structure, and receives each. What is lost by that, Losses counts.
+	// structure, and receives each. Losses counts what is lost.
 	//
 	//   - A '&' that starts no reference, and a reference to an unknown entity, stay as
 	//     they are; HTML 4 entities are decoded.
@@ -80,13 +82,13 @@ type Reader struct {
 	//     that are nested too deep.
 	//
 	// Notes on an encoding declaration that contradicts the bytes, and on elements that
-	// ElementText skips, are received too; these are no errors when Recover is nil.
+	// ElementText skips, are received too; if Recover is nil, they are no errors.
 	// Positions are as in SyntaxError. The Reader must not be used inside the call.
 	Recover func(line, column int, msg string)
 
-	// Stop, if set, is asked about each element inside of one that Skip, ElementText or
-	// AppendElement reads. Where it returns true, they return ErrStopped, and the Start
-	// of that element is the current token. It must not use the Reader.
+	// Stop, if set, is called with each element inside of one that Skip, ElementText or
+	// AppendElement reads. If it returns true, they return ErrStopped, and the Start of
+	// that element is the current token. It must not use the Reader.
 	Stop func(Name) bool
 
 	maxDepth, maxToken, maxAttrs int // the limits above with their defaults
@@ -105,7 +107,7 @@ type Reader struct {
 	decls []*prefix // the prefixes that a Start declares
 
 	cooked  bool // attrs are already what they stand for
-	spilled bool // text was given, and its run goes on
+	spilled bool // text was returned, and its run goes on
 
 	long   long // in modeLong
 	deep   int  // in modeDeep: the elements that are open below MaxDepth
@@ -142,8 +144,7 @@ const (
 	modeFailed              // after an error
 )
 
-// NewReader returns a Reader of the document in src, whose encoding it finds out by
-// itself.
+// NewReader returns a Reader of the document in src. It detects the encoding.
 func NewReader(src io.Reader) *Reader {
 	r := new(Reader)
 	r.Reset(src)
@@ -167,7 +168,7 @@ func (r *Reader) Reset(src io.Reader) {
 // defaultValue is what MaxValue means by zero.
 const defaultValue = 8 << 20
 
-// orDefault reads a limit: zero means def, negative none.
+// orDefault returns a limit: def if it is zero, none if it is negative.
 func orDefault(limit, def int) int {
 	switch {
 	case limit == 0:
@@ -234,7 +235,7 @@ func (r *Reader) Skip() error {
 	}
 }
 
-// stops reports whether Stop wants to have the current Start.
+// stops reports whether Stop returns true for the current Start.
 func (r *Reader) stops() bool { return r.Stop != nil && r.Stop(r.Name()) }
 
 // ElementText reads the element whose Start is current up to its End, which becomes the
@@ -368,7 +369,7 @@ func (r *Reader) Depth() int {
 	return len(r.stack)
 }
 
-// Losses says what a Reader with Recover has left out so far, and where its document is
+// Losses counts what a Reader with Recover has left out so far, and where its document is
 // in doubt.
 type Losses struct {
 	Characters int // that are left out, or replaced by U+FFFD
@@ -381,8 +382,8 @@ type Losses struct {
 	Sections, Instructions int
 }
 
-// Losses returns what was lost up to the current token. Two results that are equal say
-// that nothing was lost in between.
+// Losses returns what was lost up to the current token. If two results are equal, nothing
+// was lost in between.
 func (r *Reader) Losses() Losses { return r.losses }
 
 // Position returns where the current token starts: line and column count from 1, the
@@ -403,9 +404,9 @@ func Trim(b []byte) []byte {
 	return b
 }
 
-// token reads one token from the buffer, which it never moves. Zero means an error, which
-// is then in r.err, or that the buffer holds only the beginning of a token: the caller
-// gets more and calls again, and nothing has happened.
+// token reads one token from the buffer, which it never moves. It returns zero after an
+// error, which is then in r.err, and if the buffer holds only the beginning of a token:
+// nothing has changed then, and the caller reads more and calls again.
 func (r *Reader) token() Kind {
 	if r.mode != modeContent {
 		return r.special()
@@ -485,7 +486,7 @@ func (r *Reader) strayText() Kind {
 	return 0
 }
 
-// starts reports whether s is at r.pos. If the buffer ends too early to tell, short is
+// starts reports whether s is at r.pos. If the buffer ends too early to know, short is
 // true.
 func (r *Reader) starts(s string) (yes, short bool) {
 	b := r.buf[r.pos:r.end]
@@ -514,7 +515,7 @@ func (r *Reader) pi() bool {
 }
 
 // piTarget checks the target of the processing instruction that b, at hand, starts with.
-// It returns the length of that start, or 0 after an error and if there is no end to it.
+// It returns the length of that start, or 0 after an error and if it does not end.
 func (r *Reader) piTarget(b []byte) int {
 	target := b[2 : 2+nameLen(b[2:])]
 	n := 2 + len(target)
@@ -545,7 +546,7 @@ func (r *Reader) comment() bool {
 	switch end := from + n + 2; {
 	case n < 0 || end == r.end:
 		return false
-	case r.buf[end] != '>': // what should have ended it may be damaged, and what follows is then no comment
+	case r.buf[end] != '>': // its end may be damaged, and then what follows is no comment
 		return r.fail(from+n, nil, doubleHyphen)
 	}
 	if !r.checkChars(r.buf[from:from+n], from) {
@@ -557,7 +558,7 @@ func (r *Reader) comment() bool {
 
 const doubleHyphen = `"--" in a comment`
 
-// consume passes over n checked bytes of markup that gives no token.
+// consume passes over n checked bytes of markup that is no token.
 func (r *Reader) consume(n int) bool {
 	if n > r.maxToken {
 		return r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)

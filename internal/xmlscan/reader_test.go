@@ -426,7 +426,7 @@ func TestLongTokensAreLinear(t *testing.T) {
 	}
 }
 
-// Names of one length that differ in one character are told apart, wherever they stand.
+// Names of one length that differ in one character are different, wherever that is.
 func TestAlikeNames(t *testing.T) {
 	for n := 1; n < 40; n++ {
 		name := strings.Repeat("n", n)

@@ -46,7 +46,7 @@ func indentation(b []byte) int {
 	return bits.TrailingZeros64(binary.LittleEndian.Uint64(b)^' '*low) >> 3
 }
 
-// The scanners below look at eight bytes at a time: in x-low, x^(c*low)-low and so on the
+// The scanners below work on eight bytes at a time: in x-low, x^(c*low)-low and so on the
 // top bit of a byte is set if the byte is below a value or equals one. A borrow can set
 // further bits, but only above a byte that is rightly found, and the lowest counts. Two
 // characters that differ in one bit are looked for at once.
@@ -147,7 +147,7 @@ func (s stops) plainUTF8(b []byte) int {
 	return i + bits.TrailingZeros64(s.ascii(x)&^x&high)>>3
 }
 
-// lastWord returns the bytes of b from i on, less than eight, as a word. What lacks is
+// lastWord returns the bytes of b from i on, fewer than eight, as a word. The rest is
 // zero, a control character.
 func lastWord(b []byte, i int) uint64 {
 	n := len(b)

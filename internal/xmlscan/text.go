@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// passIndentation passes over white space that ends at a tag: a run of text that nobody
-// wants.
+// passIndentation passes over white space that ends at a tag: a run of text that no
+// caller needs.
 func (r *Reader) passIndentation() {
 	i := r.indentationEnd()
 	if tag := r.buf[i] == '<' && i+1 < r.end && r.buf[i+1] != '!' && r.buf[i+1] != '?'; tag && i-r.pos <= r.maxToken {
@@ -130,7 +130,7 @@ func (r *Reader) startPiece() {
 	r.tok = r.pos
 }
 
-// paused gives what is joined, if it is as much as one Text can be.
+// paused returns what is joined, if it is as much as one Text can be.
 func (r *Reader) paused() Kind {
 	switch {
 	case r.err != nil:

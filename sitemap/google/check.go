@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A format is the elements that a namespace has, and the rules that they break.
+// A format describes the elements of a namespace and the rules for them.
 type format struct {
 	space, local         string
 	child, value, length websync.Rule
@@ -24,15 +24,15 @@ type format struct {
 	also                 func(n *element.Node, now time.Time, found foundFunc)
 }
 
-// A foundFunc receives what is wrong with an element, or a value of it.
+// A foundFunc receives a fault of an element or of its value.
 type foundFunc func(rule websync.Rule, element, value, message string)
 
-// A childSpec is what is demanded of a child element.
+// A childSpec states the requirements of a child element.
 type childSpec struct {
 	name     string
 	required bool
-	max      int                        // how many there can be; 0: one
-	chars    int                        // how long the text can be; 0: no limit
+	max      int                        // how many there can be; one if 0
+	chars    int                        // how long the text can be; no limit if 0
 	check    func(text string) string   // returns what is wrong
 	old      bool                       // no longer used
 	empty    bool                       // the text can be empty
@@ -40,11 +40,11 @@ type childSpec struct {
 	children []childSpec
 }
 
-// check reports all that is wrong with x, an element of the format.
+// check reports all faults of e, an element of the format.
 func (x *format) check(e *websync.Element, now time.Time, report func(websync.Finding)) {
 	n, err := element.Parse(e)
 	if err != nil {
-		return // a caller has checked that
+		return // the caller has checked this
 	}
 	found := func(rule websync.Rule, element, value, message string) {
 		report(rule.Finding("", 0, 0, element, []byte(value), message))
@@ -114,7 +114,7 @@ func (x *format) checkChild(c *element.Node, spec *childSpec, found foundFunc) {
 
 const maxURL = 2048 // a URL is shorter than this many characters
 
-// The checks of values return what is wrong.
+// The checks of values return what is wrong; "" if nothing.
 
 func checkURL(text string) string {
 	if fault := syntax.URLFault(text); fault != "" {
@@ -191,8 +191,8 @@ func checkWords(ok func(word string) bool, message string) func(string) string {
 	}
 }
 
-// read returns the elements of an entry that are one of x. It returns those that can be
-// read even if there is an error, which joins one for each of the others.
+// read returns the elements of an entry that belong to x. If some can't be read, it
+// returns the others, and an error that joins one for each.
 func read[T any](e *sitemap.Entry, x *format, value func(*values, *element.Node) T) (all []T, err error) {
 	var errs []error
 	for i := range e.Elements {
@@ -214,7 +214,7 @@ func read[T any](e *sitemap.Entry, x *format, value func(*values, *element.Node)
 	return all, errors.Join(errs...)
 }
 
-// build returns the element that b has built, if it keeps the rules of its format.
+// build returns the element that b has built, if it follows the rules of its format.
 func (x *format) build(b *element.Builder) (websync.Element, error) {
 	e, err := b.Element()
 	if err == nil {
@@ -237,7 +237,7 @@ func refusal(loc string, x *format, err error) error {
 	return &websync.EntryError{Format: "sitemap", ID: loc, Element: x.local, Err: err}
 }
 
-// number returns a number as text: "" for 0, and "0" for websync.StatedZero.
+// number returns n as text: "" for 0, and "0" for websync.StatedZero.
 func number[T int | int64](n T) string {
 	switch n {
 	case 0:

@@ -5,8 +5,8 @@
 //   - video: https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
 //   - news: https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
 //
-// Reading: [Images], [Videos] and [Articles] return what an entry has. Writing: the
-// Element methods return what belongs into [sitemap.Entry] Elements. Checking:
+// Reading: [Images], [Videos] and [Articles] return the elements of an entry. Writing:
+// the Element methods return elements for [sitemap.Entry] Elements. Checking:
 // [Extensions] are for [sitemap.ValidateOptions], [sitemap.Writer] and
 // [sitemap.Publisher], and [Rules] are the rules that their findings name.
 package google
@@ -36,8 +36,8 @@ const (
 	sectionNews  = "Google, News sitemaps"
 )
 
-// ruleUnknown is a rule of package sitemap, which elements that Google does not define
-// break, too.
+// ruleUnknown is a rule of package sitemap. Elements that Google does not define break
+// it, too.
 var ruleUnknown = func() websync.Rule {
 	all := sitemap.Rules()
 	return all[slices.IndexFunc(all, func(r websync.Rule) bool { return r.Name == "sitemap-extension-element" })]

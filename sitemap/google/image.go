@@ -8,8 +8,8 @@ import (
 
 const maxImages = 1000 // of one page
 
-// An Image is an <image:image> of a [sitemap.Entry]: a picture that its page shows. It
-// may lie on another host.
+// An Image is an <image:image> of a [sitemap.Entry]: a picture on its page. It may lie on
+// another host.
 type Image struct {
 	Loc string // required
 
@@ -31,8 +31,8 @@ var imageFormat = format{
 	},
 }
 
-// Images returns the images of e. It returns those that can be read even if there is an
-// error, which joins a [*websync.EntryError] for each of the others.
+// Images returns the images of e. If some can't be read, it returns the others, and an
+// error that joins a [*websync.EntryError] for each.
 func Images(e *sitemap.Entry) ([]Image, error) {
 	return read(e, &imageFormat, func(v *values, n *element.Node) Image {
 		return Image{
@@ -45,8 +45,8 @@ func Images(e *sitemap.Entry) ([]Image, error) {
 	})
 }
 
-// Element returns the image for [sitemap.Entry] Elements. What breaks a rule that is an
-// error, it refuses with a [*websync.EntryError].
+// Element returns the image for [sitemap.Entry] Elements. If the image breaks a rule of
+// severity error, it returns a [*websync.EntryError].
 func (i Image) Element() (websync.Element, error) {
 	m := element.New("image", ImageNamespace, "image")
 	m.Child("loc", i.Loc)

@@ -54,9 +54,9 @@ const (
 
 var checkNewsLanguage = checkPattern(`[a-z]{2,3}|zh-cn|zh-tw`, "not a language code of ISO 639 in lower case, zh-cn or zh-tw")
 
-// Articles returns the news articles of e, of which there can only be one. It returns
-// those that can be read even if there is an error, which joins a [*websync.EntryError]
-// for each of the others.
+// Articles returns the news articles of e, of which there should be one at most. If some
+// can't be read, it returns the others, and an error that joins a [*websync.EntryError]
+// for each.
 func Articles(e *sitemap.Entry) ([]News, error) {
 	return read(e, &newsFormat, func(v *values, n *element.Node) News {
 		publication := n.Child("publication")
@@ -74,8 +74,8 @@ func Articles(e *sitemap.Entry) ([]News, error) {
 	})
 }
 
-// Element returns the article for [sitemap.Entry] Elements. What breaks a rule that is an
-// error, it refuses with a [*websync.EntryError].
+// Element returns the article for [sitemap.Entry] Elements. If the article breaks a rule
+// of severity error, it returns a [*websync.EntryError].
 func (n News) Element() (websync.Element, error) {
 	m := element.New("news", NewsNamespace, "news")
 	m.Start("publication")

@@ -25,7 +25,7 @@ type Video struct {
 	Content     string // URL of the media file
 	Player      string // URL of a player
 
-	Duration  time.Duration // whole seconds, from 1 second to 8 hours; 0: not stated
+	Duration  time.Duration // whole seconds, from 1 second to 8 hours; 0 if not stated
 	Expires   websync.Datetime
 	Published websync.Datetime
 	Rating    float32  // from 0 to 5; zero if not stated, websync.StatedZero if stated as zero
@@ -43,7 +43,7 @@ type Video struct {
 	UploaderInfo string // URL, on the host of the page
 }
 
-// An Answer is "yes", "no", or empty: not stated.
+// An Answer is "yes", "no", or empty if not stated.
 type Answer string
 
 // The values of an Answer.
@@ -52,8 +52,8 @@ const (
 	No  Answer = "no"
 )
 
-// A Limit says where a video can be seen: only at one of Of if Allow is set, or else
-// anywhere but there. Without Of there is no limit.
+// A Limit restricts where a video can be seen. If Allow is set, it can be seen only at
+// those in Of; otherwise everywhere else. If Of is empty, there is no limit.
 type Limit struct {
 	Allow bool
 	Of    []string
@@ -153,8 +153,8 @@ func isCountry(word string) bool {
 
 func isPlatform(word string) bool { return word == "web" || word == "mobile" || word == "tv" }
 
-// Videos returns the videos of e. It returns those that can be read even if there is an
-// error, which joins a [*websync.EntryError] for each of the others.
+// Videos returns the videos of e. If some can't be read, it returns the others, and an
+// error that joins a [*websync.EntryError] for each.
 func Videos(e *sitemap.Entry) ([]Video, error) {
 	return read(e, &videoFormat, func(v *values, n *element.Node) Video {
 		video := Video{
@@ -222,8 +222,8 @@ func limitOf(c *element.Node) Limit {
 	return l
 }
 
-// Element returns the video for [sitemap.Entry] Elements. What breaks a rule that is an
-// error, it refuses with a [*websync.EntryError].
+// Element returns the video for [sitemap.Entry] Elements. If the video breaks a rule of
+// severity error, it returns a [*websync.EntryError].
 func (v Video) Element() (websync.Element, error) {
 	m := element.New("video", VideoNamespace, "video")
 	m.Child("thumbnail_loc", v.Thumbnail)

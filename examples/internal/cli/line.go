@@ -1,5 +1,5 @@
-// Package cli holds what the example programs have in common: how they take flags,
-// explain themselves and name stores.
+// Package cli holds what the example programs have in common: flags, help texts, output
+// and the names of stores.
 package cli
 
 import (
@@ -26,13 +26,13 @@ func New(name, usage, about, after string) *Line {
 	return &Line{fs, usage, about, after}
 }
 
-// A HelpRequest asks for the text rather than for a run.
+// A HelpRequest is the error of a command line that asks for help.
 type HelpRequest struct{ Text string }
 
 func (*HelpRequest) Error() string { return "help" }
 
-// Parse takes flags before, between and after the names, which check may refuse. Its
-// error is one for the user to read, or a *HelpRequest.
+// Parse accepts flags before, between and after the names, which check may refuse. Its
+// error is a text for the user, or a *HelpRequest.
 func (l *Line) Parse(args []string, check func(names []string) error) error {
 	names, err := l.parseAll(args)
 	if errors.Is(err, flag.ErrHelp) {

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// An Output is a program's standard output or error, which may be a terminal. What comes
-// from strangers can't drive it: control characters but line feeds and tabs are written
-// as \uXXXX, which is what JSON takes, too, and bytes that are not UTF-8 as \xXX. Each
-// Write must hold whole characters.
+// An Output is a program's standard output or error, which may be a terminal. Text from
+// strangers can't control the terminal: control characters other than line feeds and tabs
+// are written as \uXXXX, as in JSON, and bytes that are not UTF-8 as \xXX. Each Write
+// must hold whole characters.
 type Output struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -56,7 +56,7 @@ func OneLine(text string) string {
 }
 
 // drivesTerminal reports whether r is a control character, or one that changes the order
-// in which others are seen.
+// in which others are displayed.
 func drivesTerminal(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -85,7 +85,7 @@ func escape(text string, odd func(rune) bool) string {
 	return b.String()
 }
 
-// Asked reports whether a flag without a value is among args, also if these can't be
+// Asked reports whether a flag without a value is among args, even if these can't be
 // parsed.
 func Asked(args []string, name string) bool {
 	asked := false

@@ -8,8 +8,8 @@ import (
 
 // OwnFiles returns the patterns of what a program itself writes below a directory that it
 // reads: an export, empty if there is none, and the files of the store, whose names begin
-// with that of its first. Without them the next run would read its own files. The
-// directory itself can't be the export: its files would be overwritten.
+// with that of its first. Without them the next run would read its own files. It returns
+// an error if the directory itself is the export: its files would be overwritten.
 func OwnFiles(dir, export string, s Store) (patterns []string, err error) {
 	if export != "" {
 		pattern, err := dirsource.PatternOf(dir, export)
@@ -17,7 +17,7 @@ func OwnFiles(dir, export string, s Store) (patterns []string, err error) {
 			return nil, err
 		}
 		if pattern == "/" {
-			return nil, fmt.Errorf("%s is the directory that is read: what is written there would replace its files", export)
+			return nil, fmt.Errorf("%s is the directory that is read: an export there would replace its files", export)
 		}
 		if pattern != "" {
 			patterns = append(patterns, pattern)

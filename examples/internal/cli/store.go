@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// A Store is what -store names.
+// A Store is the value of the flag -store.
 type Store struct{ Kind, Name string }
 
 // ParseStore reads mem, sqlite:FILE or postgres:DSN.
@@ -28,7 +28,8 @@ func ParseStore(text string) (Store, error) {
 	return Store{kind, name}, nil
 }
 
-// TemporaryStore returns an SQLite store in a directory of its own, and what removes it.
+// TemporaryStore returns an SQLite store in a temporary directory, and a function that
+// removes it.
 func TemporaryStore() (_ Store, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "websync-")
 	if err != nil {
@@ -44,7 +45,7 @@ func (s Store) String() string {
 	return s.Kind + ":" + s.Name
 }
 
-// Exists reports whether there is something in the store before it is opened.
+// Exists reports whether the store may hold anything before it is opened.
 func (s Store) Exists() bool {
 	if s.Kind != "sqlite" {
 		return s.Kind != "mem"
@@ -53,8 +54,8 @@ func (s Store) Exists() bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// Open opens the store. When nothing is to be written, a file that is not there is an
-// empty store, and stays away.
+// Open opens the store. If dry is true, a file that does not exist is an empty store and
+// is not created.
 func (s Store) Open(ctx context.Context, dry bool) (harvest.Store, func() error, error) {
 	if s.Kind == "mem" || dry && !s.Exists() {
 		return memstore.New(), func() error { return nil }, nil
