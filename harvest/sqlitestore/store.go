@@ -50,10 +50,10 @@ var (
 	_ harvest.Maintainer = (*Store)(nil)
 )
 
-// Open opens the Store in file, or creates it. A file that something else wrote, or an
-// older version, is refused and left as it is; one that a newer version wrote is
-// [harvest.ErrNewer]. A database whose directory of bodies is missing is refused with
-// [io/fs.ErrNotExist]. A nil o means the zero Options.
+// Open opens the Store in file, or creates it. It refuses a file that another program or
+// an older version wrote, and does not change it; for a file of a newer version the error
+// is [harvest.ErrNewer]. A database whose directory of bodies is missing is refused with
+// [io/fs.ErrNotExist]. If o is nil, it is the zero Options.
 //
 // Any number of Stores on one host may have the same file open, in this process and in
 // others.
