@@ -73,12 +73,7 @@ func (s *records) Get(ctx context.Context, job *harvest.Job) error {
 		if l.Rel != "alternate" {
 			continue
 		}
-		resp, err := job.Fetch(ctx, &harvest.Request{URL: l.Href})
-		if err != nil {
-			return err
-		}
-		_, err = job.Keep(ctx, "alternate "+l.Type, l, resp.Body)
-		if err := errors.Join(err, resp.Body.Close()); err != nil {
+		if err := job.Obtain(ctx, "alternate "+l.Type, l); err != nil {
 			return err
 		}
 	}

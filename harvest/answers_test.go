@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -199,4 +200,42 @@ func TestHint(t *testing.T) {
 	w.page("b")
 	require.Empty(t, w.run(source(hinted("b", day(1), strings.Repeat("x", 64<<10)))).Problems)
 	require.Len(t, hints()[0], 64<<10)
+}
+
+// twoLinks is a Getter that obtains the bodies of two links, under the names a and b.
+type twoLinks struct{ harvest.Source }
+
+func (g twoLinks) Get(ctx context.Context, job *harvest.Job) error {
+	return errors.Join(job.Obtain(ctx, "a", job.Resource.Links[0]), job.Obtain(ctx, "b", job.Resource.Links[1]))
+}
+
+func TestObtain(t *testing.T) {
+	w := newWorld(t)
+	w.page("1")
+	w.page("2")
+	one, two := websync.Link{Href: base + "1"}, websync.Link{Href: base + "2"}
+	run := func(n int, links ...websync.Link) (bodies string) {
+		w.site.reset()
+		e := put("r", day(n))
+		e.Resource.Links = links
+		require.True(t, w.run(twoLinks{snapshot(e)}).InStep())
+		rec := w.record("r")
+		require.Len(t, rec.Bodies, 2)
+		for _, b := range rec.Bodies {
+			r, err := w.store.Open(t.Context(), b)
+			require.NoError(t, err)
+			text, err := io.ReadAll(r)
+			require.NoError(t, errors.Join(err, r.Close()))
+			bodies += b.Name + string(text)
+		}
+		return bodies
+	}
+	require.Equal(t, "a1b2", run(1, one, two))
+	require.Equal(t, "a1b2", run(2, one, two))
+	require.Zero(t, w.site.bodies, "not modified")
+	require.Equal(t, "a2b1", run(3, two, one), "a body is reused for its own link only")
+	one.Length = 7
+	e := put("r", day(4))
+	e.Resource.Links = []websync.Link{two, one}
+	require.EqualValues(t, 1, w.run(twoLinks{snapshot(e)}).Failed, "what is stated is verified")
 }

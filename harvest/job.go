@@ -74,7 +74,8 @@ func (j *Job) remember(url string, v Validator) {
 // Keep reads r to its end and keeps the bytes as the body with the given name. They are
 // verified against link's length and strongest digest; what does not match is an error
 // that matches websync.ErrMismatch, and nothing is kept. The Body's Link is link with the
-// length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil.
+// length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil. It
+// replaces one that this Job has under the name.
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
 	w, err := j.run.newBody(ctx)
 	if err != nil {
@@ -199,8 +200,7 @@ func (j *Job) discard() {
 
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
 // that came along with the event, as the body with the name ContentName; if there are
-// none, or they fail, it fetches Resource.Content.Href, conditionally where the Store
-// holds what is described. If that is empty, too, it keeps nothing.
+// none, or they fail, it obtains Resource.Content. If that has no Href, it keeps nothing.
 func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
 	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
@@ -211,8 +211,15 @@ func (j *Job) Content(ctx context.Context) error {
 	if link.Href == "" {
 		return nil
 	}
+	return j.Obtain(ctx, ContentName, link)
+}
+
+// Obtain fetches what link leads to, verifies it and keeps it as the body with the given
+// name. The request is conditional if the Store holds what link describes under this
+// name; if the answer is "not modified", that body is reused.
+func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
 	req := &Request{URL: link.Href, Accept: link.Type, Identity: link.Verifiable()}
-	if j.mayReuse(link) {
+	if j.mayReuse(name, link) {
 		req.Validator = j.Held.Validator(link.Href)
 	}
 	resp, err := j.Fetch(ctx, req)
@@ -220,14 +227,14 @@ func (j *Job) Content(ctx context.Context) error {
 		return err
 	}
 	if resp.NotModified {
-		_, err := j.Reuse(ContentName)
+		_, err := j.Reuse(name)
 		return err
 	}
 	defer resp.Body.Close()
 	if t := resp.header("Content-Type"); t != "" && len(t) <= maxType {
 		link.Type = t
 	}
-	_, err = j.Keep(ctx, ContentName, link, resp.Body)
+	_, err = j.Keep(ctx, name, link, resp.Body)
 	return err
 }
 
@@ -271,15 +278,15 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 // the million.
 const maxType = 1024
 
-// mayReuse reports whether the held content can be what link describes, so that "not
-// modified" is an answer.
-func (j *Job) mayReuse(link websync.Link) bool {
+// mayReuse reports whether the body that is held under a name can be what link describes,
+// so that "not modified" is an answer.
+func (j *Job) mayReuse(name string, link websync.Link) bool {
 	if j.Held == nil {
 		return false
 	}
-	b, ok := j.Held.Body(ContentName)
+	b, ok := j.Held.Body(name)
 	kept := !b.Key.IsZero() || j.run.h.Bodies == VerifyBodies
-	return ok && kept && !contradicts(link, b.Link)
+	return ok && kept && b.Link.Href == link.Href && !contradicts(link, b.Link)
 }
 
 // contradicts reports whether what is stated differs from what was received.
