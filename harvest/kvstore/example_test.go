@@ -52,16 +52,9 @@ func (t tx) Scan(from, to []byte, fn func(key, value []byte) bool) error {
 
 // Any ordered key-value store becomes a Store: here a sorted map.
 func Example() {
-	store := kvstore.New(&sortedMap{values: tx{}})
-	h := &harvest.Harvester{Store: store, Concurrency: 1}
-	report, err := h.Run(context.Background(), harvest.Of("demo",
-		harvest.Event{Resource: websync.Resource{ID: "https://example.com/a"}, Open: harvest.OpenBytes([]byte("Hello."))},
-	))
-	fmt.Println(report.Created, err)
-	for item, err := range store.Changes(context.Background(), websync.Range{}) {
-		fmt.Println(item.Seq, item.Kind, item.Resource.ID, err)
-	}
-	// Output:
-	// 1 <nil>
-	// 1 created https://example.com/a <nil>
+	h := &harvest.Harvester{Store: kvstore.New(&sortedMap{values: tx{}})}
+	page := harvest.Event{Resource: websync.Resource{ID: "https://example.com/a"}, Open: harvest.OpenBytes([]byte("Hello."))}
+	report, err := h.Run(context.Background(), harvest.Of("demo", page))
+	fmt.Println("created", report.Created, err)
+	// Output: created 1 <nil>
 }
