@@ -36,9 +36,10 @@ func (p Pass) Events(run *harvest.Run, walk func(*Pass) error) iter.Seq2[harvest
 	}
 }
 
-// Yield yields an event. After a Problem no event has a Resume, and no snapshot is
-// Complete.
+// Yield yields an event, which may be that of another Source. After a Problem no event has
+// a Resume, and no snapshot is Complete.
 func (p *Pass) Yield(ev harvest.Event) error {
+	p.incomplete = p.incomplete || ev.Kind == harvest.Problem
 	if p.incomplete {
 		ev.Resume, ev.Complete = harvest.Checkpoint{}, false
 	}
@@ -51,7 +52,6 @@ func (p *Pass) Yield(ev harvest.Event) error {
 
 // Problem yields a Problem.
 func (p *Pass) Problem(err error) error {
-	p.incomplete = true
 	return p.Yield(harvest.Event{Kind: harvest.Problem, Err: err})
 }
 
