@@ -76,6 +76,28 @@ func openWorkFile(t *testing.T) func() *sqlitestore.Store {
 	}
 }
 
+// A barrier holds workers until all have come, or one has ended.
+type barrier struct {
+	missing atomic.Int64
+	once    sync.Once
+	opened  chan struct{}
+}
+
+func newBarrier(n int64) *barrier {
+	b := &barrier{opened: make(chan struct{})}
+	b.missing.Store(n)
+	return b
+}
+
+func (b *barrier) open() { b.once.Do(func() { close(b.opened) }) }
+
+func (b *barrier) wait() {
+	if b.missing.Add(-1) == 0 {
+		b.open()
+	}
+	<-b.opened
+}
+
 // TestWorkersShare has several workers carry out the tasks of one source. No request is
 // answered before each worker has made one.
 func TestWorkersShare(t *testing.T) {
@@ -89,16 +111,14 @@ func TestWorkersShare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := tasked(t, open(), n)
 			count := &counter{n: map[string]int{}}
-			var started, ended sync.WaitGroup
-			started.Add(workers)
+			started := newBarrier(workers)
+			var ended sync.WaitGroup
 			reports := make([]*harvest.Report, workers)
 			for i := range workers {
-				f := &workerFetcher{counter: count, site: w.site, first: func() {
-					started.Done()
-					started.Wait()
-				}}
+				f := &workerFetcher{counter: count, site: w.site, first: started.wait}
 				h := harvest.Harvester{Store: open(), Fetcher: f, Concurrency: 2}
 				ended.Go(func() {
+					defer started.open() // a worker that fails holds up nobody
 					var err error
 					// One of them is a Run, which works after it has listed nothing.
 					if i == 0 {

@@ -35,6 +35,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, commitForever(context.Background(), file))
 		os.Exit(1)
 	}
+	if file := os.Getenv(workerFile); file != "" {
+		if err := workOnce(context.Background(), file); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
