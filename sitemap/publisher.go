@@ -111,7 +111,7 @@ const (
 
 	// rendering is raised when the same items are written differently from before: their
 	// documents then need other ETags.
-	rendering = 2
+	rendering = 3
 )
 
 // open prepares the fields at first use.

@@ -543,6 +543,20 @@ func TestPublisherElements(t *testing.T) {
 	assert.Len(t, read(t, body), 1100)
 }
 
+// Readers and caches keep URLs and ETags of documents: equal documents keep theirs from
+// version to version, and others never have them.
+func TestPublisherURLsLast(t *testing.T) {
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 3)...)
+	for want, exts := range map[string][]sitemap.Extension{"2854e92e": nil, "f19ac72e": google.Extensions()} {
+		p := &sitemap.Publisher{Catalog: s, Extensions: exts, Base: site + "/", PartSize: 2, NoRobots: true}
+		assert.Equal(t, []string{"/sitemap-" + want + "-1.xml", "/sitemap-" + want + "-2.xml", "/sitemap.xml"}, paths(t, p))
+		doc, err := p.Document(t.Context(), "/sitemap.xml")
+		require.NoError(t, err)
+		assert.Equal(t, want+"-3-index", doc.ETag)
+	}
+}
+
 // Alternates lead to where their targets are kept: to the entry itself, and to other
 // resources of whatever part and source.
 func TestPublisherAlternates(t *testing.T) {
