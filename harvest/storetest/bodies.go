@@ -23,13 +23,13 @@ func bodyCases() []rule {
 		{Name: "named-twice", Rule: "One record may name one body twice: it stays while either name is left, and no longer.", Check: bodyNamedTwice},
 		{Name: "known", Rule: "A body that is in the Store already need not be in the Batch.", Check: bodyKnown},
 		{Name: "touch", Rule: "A Touch may bring a body, and needs it as a Put does.", Check: bodyTouch},
-		{Name: "missing", Rule: "A Put or Touch that names a body which is nowhere is ErrNoBody, and nothing is applied.", Check: bodyMissing},
+		{Name: "missing", Rule: "A Put or Touch that names an unknown body is ErrNoBody, and nothing is applied.", Check: bodyMissing},
 		{Name: "not-kept", Rule: "A body without a Key is only described: it needs no bytes.", Check: bodyNotKept},
-		{Name: "unknown", Rule: "To open a body that is not there is ErrNotFound.", Check: bodyUnknown},
+		{Name: "unknown", Rule: "Opening an unknown body is ErrNotFound.", Check: bodyUnknown},
 		{Name: "discard-after", Rule: "Discard after the Commit takes nothing away.", Check: bodyDiscardAfter},
 		{Name: "discard-before", Rule: "Bytes that were discarded can't be committed.", Check: bodyDiscardBefore},
 		{Name: "discard-other", Rule: "Discard of one writer leaves another of the same bytes.", Check: bodyDiscardOther},
-		{Name: "open-writers", Rule: "Bodies that are being written hold up nobody.", Check: bodyOpenWriters},
+		{Name: "open-writers", Rule: "Bodies that are being written block no other call.", Check: bodyOpenWriters},
 		{Name: "read-while-commit", Rule: "A body can be read while others commit.", Check: bodyReadWhileCommit},
 	}
 }
@@ -239,7 +239,7 @@ func bodyTouch(t *tester) {
 	b := w.batch()
 	b.Touches = []harvest.Change{bodyChange(uri1, 1, "", websync.SHA256(data))}
 	_, err := w.Commit(t.Ctx, w.c, b)
-	t.Is(err, harvest.ErrNoBody, "a Touch that names a body which is nowhere")
+	t.Is(err, harvest.ErrNoBody, "a Touch that names an unknown body")
 	t.Same(0, len(w.record("a", uri1).Bodies), "bodies after ErrNoBody")
 	b.Bodies = []harvest.BodyWriter{w.body(data)}
 	w.apply(b)

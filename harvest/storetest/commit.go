@@ -15,8 +15,8 @@ import (
 
 func commitCases() []rule {
 	return []rule{
-		{Name: "conflicts", Rule: "When a Base does not fit nothing is applied, and all ids that do not fit are named without an error.", Check: commitConflicts},
-		{Name: "repair", Rule: "A Batch with conflicts is not remembered: it can be repaired and sent again, with its bodies.", Check: commitRepair},
+		{Name: "conflicts", Rule: "If a Base does not match, nothing is applied, and the ids of all that do not match are returned without an error.", Check: commitConflicts},
+		{Name: "repair", Rule: "A Batch with conflicts is not recorded: it can be repaired and sent again, with its bodies.", Check: commitRepair},
 		{Name: "half-way-body", Rule: "A body that is missing in the last Put leaves nothing of the whole Batch.", Check: commitHalfWayBody},
 		{Name: "half-way-id", Rule: "An id that is not allowed in the last Task leaves nothing of the whole Batch.", Check: commitHalfWayID},
 		{Name: "half-way-context", Rule: "Wherever its context ends, a Batch is applied whole or not at all, and can be sent again.", Check: commitHalfWayContext},
@@ -28,7 +28,7 @@ func commitCases() []rule {
 		{Name: "large-checkpoint", Rule: "A checkpoint of a megabyte comes back.", Check: commitLargeCheckpoint},
 		{Name: "large", Rule: "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", Check: commitLarge},
 		{Name: "sources", Rule: "Sources share the log and nothing else.", Check: commitSources},
-		{Name: "arguments", Rule: "What the caller does later to its arguments and to results does not reach the Store.", Check: commitArguments},
+		{Name: "arguments", Rule: "If the caller changes its arguments or results later, the Store does not change.", Check: commitArguments},
 	}
 }
 
@@ -40,8 +40,8 @@ const (
 	uri5 = "https://example.com/5"
 )
 
-// conflicting returns a writer and a batch in which uri1 to uri4 do not meet their
-// records, and uri5 does.
+// conflicting returns a writer and a batch in which the Bases of uri1 to uri4 do not
+// match their records, and that of uri5 does.
 func (t *tester) conflicting() (*writer, *harvest.Batch) {
 	t.Helper()
 	w := t.open().writer("a")
@@ -166,7 +166,7 @@ func commitHalfWayID(t *tester) {
 	w.refuses(b, harvest.ErrBatch, func() { b.Tasks = b.Tasks[:1] })
 }
 
-// A fuse is a context that ends when it has been looked at a number of times.
+// A fuse is a context that ends after a number of calls of its methods.
 type fuse struct {
 	context.Context
 	cancel context.CancelFunc
@@ -252,8 +252,8 @@ func commitAtOnce(t *tester) {
 	})
 }
 
-// watchThrees reads until done, and wants to see three records of the same title and a
-// log of whole threes.
+// watchThrees reads until done, and checks that three records always have the same title
+// and that the log always has a multiple of three entries.
 func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 	for {
 		select {
@@ -273,7 +273,7 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 			return fmt.Errorf("store: Head: %w", err)
 		}
 		if h.Last%3 != 0 {
-			return fmt.Errorf("store: Head shows a part of a Batch: Last is %d", h.Last)
+			return fmt.Errorf("store: Head has a part of a Batch: Last is %d", h.Last)
 		}
 		last := h.Last
 		for it, err := range w.Changes(w.t.Ctx, websync.Range{After: h.Last - 3}) {
@@ -283,7 +283,7 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 			last = it.Seq
 		}
 		if last%3 != 0 {
-			return fmt.Errorf("store: Changes shows a part of a Batch: its last number is %d", last)
+			return fmt.Errorf("store: Changes yields a part of a Batch: its last number is %d", last)
 		}
 	}
 }

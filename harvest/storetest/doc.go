@@ -15,22 +15,22 @@
 //
 // Two more functions open more of the cases; without them these are skipped:
 //
-//   - Options.Reopen closes a Store and opens it again: what outlives a process.
+//   - Options.Reopen closes a Store and opens it again: what survives a process.
 //   - Options.OpenClock opens a Store that reads a given clock: when claims expire, what
 //     happens when the clock steps back.
 //
 // Compact, Drop and Vacuum are checked if the Store is a [harvest.Maintainer]. The cases
 // of package publish/catalogtest are among those of this package.
 //
-// # How it looks at a Store
+// # How it checks a Store
 //
-// A Store is seen through its methods only. Failures half-way through a Commit are
-// brought about from outside: a body that is missing in the last Put, an id that is not
-// allowed in the last Task, a conflict, a context that ends after so many looks at it.
-// What a Commit that failed has left is then looked for everywhere. Where the contract
-// leaves a choice any answer passes.
+// The cases use only the methods of a Store. Failures half-way through a Commit are
+// caused from outside: a body that is missing in the last Put, an id that is not allowed
+// in the last Task, a conflict, a context that ends after a number of calls. The case
+// then checks that the failed Commit has left nothing. Where the contract leaves a
+// choice, any answer passes.
 //
-// A call that does not come back counts as blocked after Options.Patience.
+// A call that does not return counts as blocked after Options.Patience.
 //
 // # What it does not check
 //

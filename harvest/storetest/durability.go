@@ -12,17 +12,17 @@ import (
 func durabilityCases() []rule {
 	return []rule{
 		{Name: "everything", Rule: "Records, log, tasks, checkpoints, State and Head are the same after Reopen.", Lack: aReopen, Check: durabilityEverything},
-		{Name: "bodies", Rule: "Bodies are there after Reopen, also beside one that never got its Commit.", Lack: aReopen, Check: durabilityBodies},
+		{Name: "bodies", Rule: "Bodies are there after Reopen, even next to one that was never committed.", Lack: aReopen, Check: durabilityBodies},
 		{Name: "counters", Rule: "Numbers, Born and times go on after Reopen, and numbers of tasks do not come again.", Lack: aReopen, Check: durabilityCounters},
-		{Name: "claims", Rule: "After Reopen who lost a claim is still fenced, and the next Epoch is higher.", Lack: aReopen, Check: durabilityClaims},
-		{Name: "repeat", Rule: "A Batch that was applied before Reopen is answered with success and changes nothing.", Lack: aReopen, Check: durabilityRepeat},
+		{Name: "claims", Rule: "After Reopen a holder that lost its claim is still fenced, and the next Epoch is higher.", Lack: aReopen, Check: durabilityClaims},
+		{Name: "repeat", Rule: "A Batch that was applied before Reopen succeeds again and changes nothing.", Lack: aReopen, Check: durabilityRepeat},
 		{Name: "base", Rule: "Bases are compared after Reopen as before.", Lack: aReopen, Check: durabilityBase},
 		{Name: "generations", Rule: "Generations are the same after Reopen, dropped ones stay dropped.", Lack: aReopen, Check: durabilityGenerations},
 		{Name: "failed", Rule: "Nothing of a Batch that failed appears after Reopen.", Lack: aReopen, Check: durabilityFailed},
 	}
 }
 
-// lived returns a writer to a Store in which there is one of everything.
+// lived returns a writer to a Store that has one of everything.
 func (t *tester) lived() *writer {
 	t.Helper()
 	w := t.open().writer("a")
@@ -125,7 +125,7 @@ func durabilityClaims(t *tester) {
 		t.Errorf("claimed after Reopen: Epoch %d after %d", next.Epoch, released.Epoch)
 	}
 	s.refused(released, "a claim that was released before Reopen")
-	// The other claim's holder is known to be dead, or it is not.
+	// The holder of the other claim may or may not be known to be dead.
 	next, err := s.Claim(t.Ctx, "source/a", time.Hour)
 	if errors.Is(err, harvest.ErrHeld) {
 		s.commit(held, harvest.NewBatch("a"))

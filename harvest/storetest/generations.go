@@ -14,7 +14,7 @@ import (
 
 func generationCases() []rule {
 	return []rule{
-		{Name: "compact", Rule: "Compact writes a new generation: the youngest state of every id, tombstones included, renumbered, with its commit time.", Check: generationCompact},
+		{Name: "compact", Rule: "Compact writes a new generation: the latest state of every id, tombstones included, renumbered, with its commit time.", Check: generationCompact},
 		{Name: "compact-keeps", Rule: "Compact keeps every field of records and tasks, what is due, checkpoints and State.", Check: generationKeeps},
 		{Name: "compact-empty", Rule: "An empty log can be compacted.", Check: generationCompactEmpty},
 		{Name: "born", Rule: "After Compact the Born numbers are dense, in their old order.", Check: generationBorn},
@@ -27,8 +27,8 @@ func generationCases() []rule {
 		{Name: "compact-inside", Rule: "A loop that began before Compact sees what it would have seen.", Check: generationCompactInside},
 		{Name: "drop-inside", Rule: "A loop over Changes whose generation is dropped sees all of it or ends in ErrNotFound.", Check: generationDropInside},
 		{Name: "compact-beside-commits", Rule: "Compact beside Commits loses none that succeeded.", Check: generationCompactBesideCommits},
-		{Name: "vacuum", Rule: "Vacuum removes the bodies that no current record names, and says how many.", Check: generationVacuum},
-		{Name: "vacuum-grace", Rule: "Vacuum leaves what has lain for less than grace.", Lack: aClock, Check: generationVacuumGrace},
+		{Name: "vacuum", Rule: "Vacuum removes the bodies that no current record names, and returns their number.", Check: generationVacuum},
+		{Name: "vacuum-grace", Rule: "Vacuum keeps bodies that have been unnamed for less than grace.", Lack: aClock, Check: generationVacuumGrace},
 		{Name: "vacuum-grace-unnamed", Rule: "Grace begins when the last record ceases to name the body, not when it was stored.", Lack: aClock, Check: generationVacuumGraceUnnamed},
 		{Name: "vacuum-compacted", Rule: "Vacuum keeps the bodies of all current records after Compact and Drop.", Check: generationVacuumCompacted},
 		{Name: "vacuum-pending", Rule: "Vacuum leaves a body that waits for its Commit.", Check: generationVacuumPending},
@@ -62,8 +62,8 @@ func (s *store) vacuum(grace time.Duration) int {
 	return n
 }
 
-// worn returns writers to two sources whose log has entries to leave out, a tombstone,
-// and a tombstone without a number.
+// worn returns writers to two sources whose log has superseded entries, a tombstone, and
+// a tombstone without a number.
 func (t *tester) worn() (a, b *writer) {
 	t.Helper()
 	s := t.open()
@@ -143,7 +143,7 @@ func generationKeeps(t *tester) {
 	t.Same(taskIDs(due), taskIDs(w.due("a", now(), 10)), "due after Compact: ")
 }
 
-// unnumbered returns what of c Compact leaves as it is.
+// unnumbered returns the parts of c that Compact does not change.
 func unnumbered(c contents) contents {
 	c.Head, c.Log = websync.Head{}, nil
 	for i := range c.Live {
@@ -336,7 +336,7 @@ func generationCompactInside(t *tester) {
 		for id, err := range walk.IDs(t.Ctx) {
 			t.OK(err, "%s", walk.Name)
 			if n >= len(want) || id != want[n] {
-				t.Fatalf("%s after Compact inside its loop: %q in place %d", walk.Name, id, n)
+				t.Fatalf("%s after Compact inside its loop: %q at position %d", walk.Name, id, n)
 			}
 			if n++; n == 10 {
 				w.compact()

@@ -20,8 +20,7 @@ func idCases() []rule {
 	}
 }
 
-// oddIDs returns ids that some encoding, collation or path would take for one another, or
-// would spoil.
+// oddIDs returns ids that some encoding, collation or path would confuse or corrupt.
 func oddIDs() []string {
 	return []string{
 		"https://example.com", "https://example.com/", "https://example.com//",

@@ -19,17 +19,17 @@ func iteratorCases() []rule {
 	return []rule{
 		{Name: "empty", Rule: "Nothing to yield is no error.", Check: iteratorEmpty},
 		{Name: "inside", Rule: "Any method may be called inside the loop.", Check: iteratorInside},
-		{Name: "paused", Rule: "A loop that stands still holds up nobody: others read and commit.", Check: iteratorPaused},
-		{Name: "many", Rule: "Dozens of loops that stand still hold no connection: everything else goes on.", Check: iteratorMany},
-		{Name: "break", Rule: "To break off a loop releases everything.", Check: iteratorBreak},
+		{Name: "paused", Rule: "A paused loop blocks no other call: others read and commit.", Check: iteratorPaused},
+		{Name: "many", Rule: "Dozens of paused loops hold no connection: everything else continues.", Check: iteratorMany},
+		{Name: "break", Rule: "Breaking out of a loop releases everything.", Check: iteratorBreak},
 		{Name: "again", Rule: "Two loops at once do not disturb each other.", Check: iteratorAgain},
 		{Name: "while-others-commit", Rule: "Resources, Records and Tasks see once, in order, what is there throughout, while the loop commits.", Check: iteratorWhileOthersCommit},
 		{Name: "log-grows", Rule: "Changes has no gap, while others commit.", Check: iteratorLogGrows},
 		{Name: "long", Rule: "Loops of thousands of items are whole and in order.", Check: iteratorLong},
-		{Name: "filtered", Rule: "A loop over one source yields all that is its own and nothing else, though thousands of foreign entries come in between and at the end.", Check: iteratorFiltered},
-		{Name: "ends", Rule: "A loop that commits in every step ends: it sees nothing that came since it began.", Check: iteratorEnds},
-		{Name: "arguments", Rule: "A Range that its owner changes meanwhile does not change the loop.", Check: iteratorArguments},
-		{Name: "context", Rule: "When its context ends an iterator comes to an end; an error is the last thing it yields.", Check: iteratorContext},
+		{Name: "filtered", Rule: "A loop over one source yields all entries of the source and no others, even with thousands of others in between and at the end.", Check: iteratorFiltered},
+		{Name: "ends", Rule: "A loop that commits in every step ends: it yields nothing that was added since it began.", Check: iteratorEnds},
+		{Name: "arguments", Rule: "If the caller changes the Range meanwhile, the loop does not change.", Check: iteratorArguments},
+		{Name: "context", Rule: "When its context ends, an iterator ends; an error is the last thing it yields.", Check: iteratorContext},
 	}
 }
 

@@ -14,9 +14,9 @@ func logCases() []rule {
 	return []rule{
 		{Name: "dense", Rule: "Numbers are 1, 2, 3 … over all sources, in the order of the Commits and of the Puts in each.", Check: logDense},
 		{Name: "concurrent", Rule: "Under concurrent Commits of several sources numbers stay dense and times strictly increasing.", Check: logConcurrent},
-		{Name: "tail", Rule: "Who has seen a number never finds a smaller one later.", Check: logTail},
+		{Name: "tail", Rule: "A reader that has seen a number never sees a smaller one appear later.", Check: logTail},
 		{Name: "times", Rule: "The time of an entry is max(clock, last + 1 µs), also within a Batch.", Lack: aClock, Check: logTimes},
-		{Name: "clock-back", Rule: "A clock that steps back does not take the log back.", Lack: aClock, Check: logClockBack},
+		{Name: "clock-back", Rule: "If the clock steps back, the times of the log still increase.", Lack: aClock, Check: logClockBack},
 		{Name: "whole-microseconds", Rule: "Commit times are whole microseconds in UTC, strictly increasing, and the same in records and log.", Check: logWholeMicroseconds},
 		{Name: "born", Rule: "Born numbers are dense, and an id keeps its own through deletion and return.", Check: logBorn},
 		{Name: "superseded", Rule: "Every Put and deletion stays in the log, each as the description was at that change.", Check: logSuperseded},
@@ -106,8 +106,8 @@ func logTail(t *tester) {
 	t.Within("to follow the log", func() error { return <-tail })
 }
 
-// follow reads the log as it grows, up to number last, and wants every number once and in
-// order.
+// follow reads the log as it grows, up to number last, and checks that each number comes
+// once and in order.
 func (s *store) follow(last websync.Seq) error {
 	var seen websync.Seq
 	for give := time.Now().Add(s.t.Patience); seen < last; {

@@ -19,11 +19,11 @@ func raceCases() []rule {
 	}
 }
 
-// raceRounds is how often two are set against each other: what is looked at outside of
-// the transaction is in time most of the time.
+// raceRounds is the number of rounds of a race: a check outside of the transaction passes
+// most of them.
 const raceRounds = 250
 
-// race runs one and other at once. Who starts first changes with each round.
+// race runs one and other at once. Each round changes which starts first.
 func (t *tester) race(round int, one, other func() error) {
 	t.Helper()
 	t.Together(2, func(i int) error {

@@ -13,7 +13,7 @@ import (
 
 func recordCases() []rule {
 	return []rule{
-		{Name: "kinds", Rule: "A record has the Kind of its last Put; a deleted one stays as a tombstone with what it was given.", Check: recordKinds},
+		{Name: "kinds", Rule: "A record has the Kind of its last Put; a deleted one stays as a tombstone with its description.", Check: recordKinds},
 		{Name: "replaced", Rule: "A Put replaces the whole description: what it leaves out is gone.", Check: recordReplaced},
 		{Name: "touch", Rule: "A Touch changes the description and keeps Seq, Born, Time, Source and Kind.", Check: recordTouch},
 		{Name: "touch-base", Rule: "A Touch does not change the record's number: the next change has the same Base.", Check: recordTouchBase},

@@ -10,8 +10,8 @@ import (
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 
-// Options say how to open the Store under test. Only Open is required; without one of the
-// others the cases that need it are skipped.
+// Options configure how to open the Store under test. Only Open is required; the cases
+// that need a missing option are skipped.
 type Options struct {
 	// Open returns a new, empty Store. What it holds is released by t.Cleanup.
 	Open func(t testing.TB) harvest.Store
@@ -20,7 +20,7 @@ type Options struct {
 	// process would. It is for a Store that outlives its process.
 	Reopen func(t testing.TB, s harvest.Store) harvest.Store
 
-	// OpenClock is Open for a Store that asks now for the time.
+	// OpenClock is Open for a Store whose clock is now.
 	OpenClock func(t testing.TB, now func() time.Time) harvest.Store
 
 	// Patience is how long a call may take before it counts as blocked. If zero, it is 20

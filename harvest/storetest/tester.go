@@ -15,7 +15,7 @@ import (
 	"github.com/websync-go/websync/internal/suite"
 )
 
-// A tester is one case at work.
+// A tester runs one case.
 type tester struct {
 	suite.Tester
 	options Options
@@ -43,7 +43,7 @@ func (t *tester) wrap(s harvest.Store) *store {
 	return &store{Store: s, t: t}
 }
 
-// A clock is set by hand. The Store may read it from any goroutine.
+// A clock is set by the case. The Store may read it from any goroutine.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -67,7 +67,7 @@ func (c *clock) step(d time.Duration) time.Time {
 	return c.now
 }
 
-// A store is the Store under test, with the calls that a case does not expect to fail.
+// A store is the Store under test. Its methods end the case if a call fails.
 type store struct {
 	harvest.Store
 	t *tester
@@ -78,7 +78,7 @@ func (s *store) reopen() *store {
 	return s.t.wrap(s.t.options.Reopen(s.t.TB, s.Store))
 }
 
-// maintainer skips the case if the Store is none.
+// maintainer returns the Store's Maintainer. It skips the case if there is none.
 func (s *store) maintainer() harvest.Maintainer {
 	s.t.Helper()
 	m, ok := s.Store.(harvest.Maintainer)
@@ -103,7 +103,7 @@ func (s *store) release(c *harvest.Claim) {
 	s.t.OK(s.Release(s.t.Ctx, c), "Release")
 }
 
-// commit applies b and accepts nothing but success.
+// commit applies b, and ends the case unless that succeeds.
 func (s *store) commit(c *harvest.Claim, b *harvest.Batch) {
 	s.t.Helper()
 	conflicts, err := s.Commit(s.t.Ctx, c, b)
@@ -247,8 +247,8 @@ func (s *store) holds(data []byte) {
 	}
 }
 
-// A writer commits to one source. It works on what the Store holds, so its Bases are
-// right.
+// A writer commits to one source. It starts from what the Store holds, so its Bases
+// match.
 type writer struct {
 	*store
 	source string
@@ -349,7 +349,7 @@ func task(source, id string, due time.Time) harvest.Task {
 	return harvest.Task{Source: source, Resource: websync.Resource{ID: id}, Due: due}
 }
 
-// contents are all that can be seen of a Store.
+// contents are everything that a Store returns.
 type contents struct {
 	Head        websync.Head
 	Log         []websync.Item
@@ -382,7 +382,7 @@ func (s *store) contents(sources, keys []string) contents {
 	return c
 }
 
-// What recordIDs and its like return is easy to compare.
+// The results of recordIDs and the functions below are easy to compare.
 func recordIDs(recs []harvest.Record) []string {
 	ids := make([]string, len(recs))
 	for i, r := range recs {

@@ -12,10 +12,10 @@ import (
 func bodyRules() []rule {
 	return []rule{
 		{Name: "keys", Rule: "The Key of a body is a sha-256, or zero if the bytes are not kept.", Check: bodyKeys},
-		{Name: "content", Rule: "A body of a live resource is there, and its bytes are those of its Key.", Check: bodyContent},
+		{Name: "content", Rule: "A body of a live resource can be opened, and its bytes are those of its Key.", Check: bodyContent},
 		{Name: "superseded", Rule: "A body of the log that is no longer kept is ErrNotFound.", Check: bodySuperseded},
 		{Name: "seek", Rule: "A body is read from any position.", Check: bodySeek},
-		{Name: "unknown", Rule: "To open a body that is not there is ErrNotFound.", Check: bodyUnknown},
+		{Name: "unknown", Rule: "Opening an unknown body is ErrNotFound.", Check: bodyUnknown},
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package catalogtest checks a [websync.Catalog] against the contract that package
-// websync gives. It is for whoever lets a Publisher read something else than a Store of
-// this module. It uses the standard library only.
+// websync gives. It is for Catalogs other than the Stores of this module. It uses the
+// standard library only.
 //
 //	func TestCatalog(t *testing.T) {
 //		catalogtest.Run(t, catalogtest.Options{
@@ -10,8 +10,8 @@
 //	}
 //
 // Open fills the Catalog: two sources at least, resources that came, changed and went,
-// and bodies. The more there is, the more is checked; a case that finds nothing to look
-// at is skipped and names what it lacks.
+// and bodies. The more there is, the more is checked; a case that finds nothing to check
+// is skipped and logs what is missing.
 //
 // Each rule of the contract is a subtest topic/name that logs the rule in one sentence.
 // Package storetest runs them too, so a Store that passes storetest need not be checked

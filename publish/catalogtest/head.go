@@ -77,7 +77,7 @@ func logEntries(t *tester) {
 	}
 }
 
-// ranges returns Ranges around what items have, and some that have nothing.
+// ranges returns Ranges around the numbers of items, and some that are empty.
 func ranges(items []websync.Item, number func(websync.Item) websync.Seq) []websync.Range {
 	var sources []string
 	for _, it := range items {
@@ -97,7 +97,7 @@ func ranges(items []websync.Item, number func(websync.Item) websync.Seq) []websy
 	return all
 }
 
-// in returns what of items a Range asks for.
+// in returns the items in a Range.
 func in(r websync.Range, items []websync.Item, number func(websync.Item) websync.Seq) (in []websync.Item) {
 	for _, it := range items {
 		n := number(it)
@@ -146,7 +146,7 @@ func resourceOrder(t *tester) {
 	}
 }
 
-// numbers is what of an item its entry in the log decides.
+// numbers are the fields of an item that its entry in the log decides.
 func numbers(it websync.Item) string {
 	return fmt.Sprint(it.Seq, it.Born, it.Time.UTC(), it.Kind, it.Source, it.Resource.ID)
 }

@@ -12,12 +12,12 @@ import (
 func iteratorRules() []rule {
 	return []rule{
 		{Name: "inside", Rule: "Any method may be called inside the loop.", Check: func(t *tester) { t.Inside(t.stocked(), t.use) }},
-		{Name: "paused", Rule: "A loop that stands still holds up nobody.", Check: func(t *tester) { t.Paused(t.stocked(), t.use) }},
-		{Name: "many", Rule: "Dozens of loops that stand still hold no connection: everything else goes on.", Check: func(t *tester) { t.Nested(t.stocked(), t.use) }},
-		{Name: "break", Rule: "To break off a loop releases everything.", Check: func(t *tester) { t.BrokenOff(t.stocked(), t.use) }},
+		{Name: "paused", Rule: "A paused loop blocks no other call.", Check: func(t *tester) { t.Paused(t.stocked(), t.use) }},
+		{Name: "many", Rule: "Dozens of paused loops hold no connection: everything else continues.", Check: func(t *tester) { t.Nested(t.stocked(), t.use) }},
+		{Name: "break", Rule: "Breaking out of a loop releases everything.", Check: func(t *tester) { t.BrokenOff(t.stocked(), t.use) }},
 		{Name: "again", Rule: "Two loops at once do not disturb each other, and each yields the same.", Check: func(t *tester) { t.TwiceAtOnce(t.stocked()) }},
 		{Name: "context", Rule: "When its context ends an iterator ends; an error is the last thing it yields.", Check: func(t *tester) { t.Cancelled(t.stocked(), t.use) }},
-		{Name: "arguments", Rule: "Arguments and results are copied: their owner may change them.", Check: iteratorArguments},
+		{Name: "arguments", Rule: "Arguments and results are copied: the caller may change them.", Check: iteratorArguments},
 	}
 }
 

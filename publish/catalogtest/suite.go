@@ -66,8 +66,7 @@ func newTester(t testing.TB, o Options) *tester {
 	return &tester{Tester: suite.NewTester(t, o.Patience), Catalog: c, options: o}
 }
 
-// A tester is one case at work, on a Catalog with the calls that a case does not expect
-// to fail.
+// A tester runs one case, on a Catalog whose calls end the case if they fail.
 type tester struct {
 	suite.Tester
 	websync.Catalog
