@@ -47,7 +47,7 @@ func ExampleParseDatetime() {
 	// not a W3C date
 }
 
-// What is met in the wild can be read, and what was forgiven can be reported.
+// Readers accept faults that are common on the web, and can report them.
 func ExampleParseDatetimeLenient() {
 	for _, s := range []string{"2020-03-18 01:20:10", "2010-03-08T15:55:34+0100", "Sun, 06 Nov 1994 08:49:37 GMT"} {
 		d, departure, err := websync.ParseDatetimeLenient(s)

@@ -47,8 +47,8 @@ type Publisher interface {
 // the handler of the bodies share one Locator. It is safe for concurrent use and does no
 // I/O. [PathLocator] is the default.
 //
-// A Locator decides which paths of the host a stranger can take. An id does not tell who
-// chose it; only the source does.
+// A Locator decides which paths of the host a stranger can take. An id does not reveal
+// who chose it; only the source does.
 type Locator interface {
 	// URL returns the absolute URL of the body with the given name of an item. It uses
 	// the item's Source and id only. Different bodies of one source have different URLs.

@@ -292,7 +292,7 @@ func (e *Entry) addContent(l websync.Link) {
 		}
 	}
 	e.Links = append(e.Links, l)
-	tellApart(e.Links)
+	relateEqual(e.Links)
 }
 
 func sourceOf(o *websync.Origin) *Feed {
@@ -543,12 +543,13 @@ func cleanLinks(links []websync.Link) []websync.Link {
 			clean = append(clean, l)
 		}
 	}
-	tellApart(clean)
+	relateEqual(clean)
 	return clean
 }
 
-// tellApart makes all alternates "related" that Atom can't tell from an earlier one.
-func tellApart(links []websync.Link) {
+// relateEqual makes each alternate "related" that has the type and hreflang of an earlier
+// one.
+func relateEqual(links []websync.Link) {
 	seen := make(map[alternate]bool)
 	for i := range links {
 		l := &links[i]

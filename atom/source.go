@@ -66,7 +66,7 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 // A document of an archive, or a page, is a hole if it can't be read, belongs to another
 // feed, links back into the chain or to two documents at once, or if its server redirects
 // to another one of the chain. A hole is a Problem. What is newer is yielded, but the
-// checkpoint stays before the hole, and so does what the server said of the subscription
+// checkpoint stays before the hole, and so do the validators of the subscription
 // document: each run walks again until the document is back or AcceptGaps is set. If the
 // archive is exchanged for another in mid-walk, the walk begins anew, a few times; one
 // that was exchanged between two runs is read to its end.
@@ -80,8 +80,8 @@ type Source struct {
 	Name string
 
 	// FeedID, if set, is the atom:id that the feed must have. If it is not set, the first
-	// one that was met must stay: a feed that comes with another is a Problem, and
-	// nothing of it is yielded until FeedID accepts it.
+	// the first one must stay: a feed that comes with another is a Problem, and nothing
+	// of it is yielded until FeedID accepts it.
 	FeedID string
 
 	// Content is what the content of a resource may be, the first of them that the entry

@@ -46,7 +46,7 @@ type annals struct {
 
 	Store, Dir string
 	DieAtPage  int // kill the process when the document is asked for that would be so many
-	DieAtEvent int // or when so many events have been told
+	DieAtEvent int // or after so many events
 
 	pages, bodies atomic.Int64
 }
@@ -186,7 +186,7 @@ func harvestAnnals(args string) {
 	check(json.NewEncoder(os.Stdout).Encode(annalsRun{took.Seconds(), peakMemory(), a.pages.Load(), a.bodies.Load()}))
 }
 
-// peakMemory returns VmHWM in bytes, 0 where the system does not tell.
+// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
 func peakMemory() int64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
@@ -246,7 +246,7 @@ func (a *annals) compare(tb testing.TB) {
 	require.Equal(tb, live, known)
 }
 
-// TestSourceKilled: a process that is killed at any page of the walk, or while it tells,
+// TestSourceKilled: a process that is killed at any page of the walk, or while it yields,
 // is followed by one that goes on.
 func TestSourceKilled(t *testing.T) {
 	const documents, items = 12, 40
@@ -270,7 +270,7 @@ func TestSourceKilled(t *testing.T) {
 			assert.EqualValues(t, 1, run.Pages, "the subscription document")
 			assert.Zero(t, files(t, a.Dir))
 		} else {
-			assert.Less(t, run.Pages, int64(documents-1), "not those that were told")
+			assert.Less(t, run.Pages, int64(documents-1), "not those that were yielded")
 		}
 	}
 }
@@ -317,7 +317,7 @@ func BenchmarkArchive(b *testing.B) {
 	})
 }
 
-// BenchmarkSource tells an archive, without an engine: read, checked, seen, told.
+// BenchmarkSource reads, checks and yields an archive, without an engine.
 func BenchmarkSource(b *testing.B) {
 	a := &annals{Documents: 20, Items: 1000}
 	size := 0
@@ -332,7 +332,7 @@ func BenchmarkSource(b *testing.B) {
 			}
 		}
 	})
-	b.Run("tell", func(b *testing.B) {
+	b.Run("yield", func(b *testing.B) {
 		b.SetBytes(int64(size))
 		b.ReportAllocs()
 		for b.Loop() {

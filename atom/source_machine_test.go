@@ -87,7 +87,7 @@ func (c *chronicle) roll(stays int) {
 
 // begin begins a new chain with the documents cut anew, each of so many items, and
 // perhaps ends the old one.
-func (c *chronicle) begin(items int, youngest, drop bool) {
+func (c *chronicle) begin(items int, latest, drop bool) {
 	if drop {
 		for path := range c.site {
 			if strings.Contains(path, "chain/") {
@@ -96,7 +96,7 @@ func (c *chronicle) begin(items int, youngest, drop bool) {
 		}
 	}
 	all := slices.Concat(c.closed...)
-	if youngest {
+	if latest {
 		keep := c.replay()
 		all = slices.DeleteFunc(all, func(s saying) bool { return keep[s.id] != s })
 	}
@@ -122,8 +122,8 @@ func (c *chronicle) render() {
 	c.write("feed", append([]string{link}, c.items(c.head)...))
 }
 
-// renderPages puts the present state of each id on pages: from the youngest to the
-// oldest, on each page tombstones first.
+// renderPages puts the present state of each id on pages: from the latest to the oldest,
+// on each page tombstones first.
 func (c *chronicle) renderPages() {
 	all := slices.SortedFunc(maps.Values(c.replay()), func(a, b saying) int {
 		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.id, b.id))
@@ -180,7 +180,7 @@ func (s *saying) time() string {
 	return strings.TrimSuffix(text, "Z") + fmt.Sprintf(".%d%sZ", s.at%10, strings.Repeat("0", s.version%3))
 }
 
-// replay tells naively what state each id has after the whole history: document by
+// replay computes naively what state each id has after the whole history: document by
 // document, from the oldest to the newest. In each, tombstones come after entries, and
 // what is written first comes last.
 func (c *chronicle) replay() map[string]saying {
@@ -318,8 +318,8 @@ func (c *chronicle) change(t *rapid.T) func() {
 			all = append(all, func() { c.roll(stays) })
 		case 3:
 			items := rapid.IntRange(1, 4).Draw(t, "items")
-			youngest, drop := rapid.Bool().Draw(t, "youngest"), rapid.Bool().Draw(t, "drop")
-			all = append(all, func() { c.begin(items, youngest, drop) })
+			latest, drop := rapid.Bool().Draw(t, "latest"), rapid.Bool().Draw(t, "drop")
+			all = append(all, func() { c.begin(items, latest, drop) })
 		default:
 			all = append(all, c.say(t))
 		}

@@ -89,8 +89,8 @@ func siteOf(documents map[string]string) sourcetest.Site {
 	return s
 }
 
-// A told is what a run told.
-type told struct {
+// A yielded is what a run yielded.
+type yielded struct {
 	events   []string
 	puts     map[string]harvest.Event
 	bytes    map[string]string
@@ -101,7 +101,7 @@ type told struct {
 	err      error
 }
 
-func (t *told) rules() []string {
+func (t *yielded) rules() []string {
 	var rules []string
 	for _, f := range t.findings {
 		rules = append(rules, f.Rule)
@@ -111,14 +111,14 @@ func (t *told) rules() []string {
 }
 
 // runAll runs a Source over a site.
-func runAll(t testing.TB, s *atom.Source, from harvest.Checkpoint, site sourcetest.Site) *told {
+func runAll(t testing.TB, s *atom.Source, from harvest.Checkpoint, site sourcetest.Site) *yielded {
 	return runWith(t, t.Context(), s, from, &sourcetest.Fetcher{Site: site}, 0)
 }
 
 // runWith runs a Source; after stop events it breaks off, if stop is positive.
-func runWith(t testing.TB, ctx context.Context, s *atom.Source, from harvest.Checkpoint, f *sourcetest.Fetcher, stop int) *told {
+func runWith(t testing.TB, ctx context.Context, s *atom.Source, from harvest.Checkpoint, f *sourcetest.Fetcher, stop int) *yielded {
 	t.Helper()
-	got := &told{puts: map[string]harvest.Event{}, bytes: map[string]string{}, resume: from}
+	got := &yielded{puts: map[string]harvest.Event{}, bytes: map[string]string{}, resume: from}
 	run := &harvest.Run{
 		From:    from,
 		Fetcher: f,
@@ -148,7 +148,7 @@ func runWith(t testing.TB, ctx context.Context, s *atom.Source, from harvest.Che
 	return got
 }
 
-func (t *told) add(tb testing.TB, ev harvest.Event) {
+func (t *yielded) add(tb testing.TB, ev harvest.Event) {
 	text := ev.Kind.String()
 	switch ev.Kind {
 	case harvest.Put, harvest.Delete:
@@ -478,7 +478,7 @@ func TestSourceKinds(t *testing.T) {
 				assert.Equal(t, skippedBy(got), skippedBy(again))
 				return
 			}
-			assert.Equal(t, []string{"mark+"}, again.events, "what has not changed is told by the server")
+			assert.Equal(t, []string{"mark+"}, again.events, "the server reports what has not changed")
 			assert.Equal(t, []string{"feed 304"}, again.asked)
 			assert.Equal(t, got.resume, again.resume)
 		})
@@ -605,7 +605,7 @@ func TestSourceNext(t *testing.T) {
 				"2": feedOf(linkTo("next", "3"), entryOf("d", 2), entryOf("a", 1)), "3": feedOf()},
 			want: []string{"a@1", "d@2", "mark", "b@2", "c@3", "mark+"}, asked: []string{"feed", "2", "feed 304"},
 		},
-		"the first page ends with what is older than what was told": {
+		"the first page ends with what is older than what was yielded": {
 			first: map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 2)), "2": feedOf(entryOf("a", 1))},
 			then:  map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 3), entryOf("a", 1)), "2": feedOf()},
 			want:  []string{"a@1", "b@3", "mark+"}, asked: []string{"feed"},
@@ -688,7 +688,7 @@ func TestSourceNext(t *testing.T) {
 			want:  []string{"e@34", "mark+", "a@41", "mark+", "-c@51", "-d@52", "mark+", "b@61", "f@62", "mark+"},
 			asked: []string{"feed", "3", "2", "1"},
 		},
-		"another feed: nothing is told": {
+		"another feed: nothing is yielded": {
 			first: map[string]string{"feed": feedOf(entryOf("a", 1))},
 			then:  map[string]string{"feed": strings.Replace(feedOf(entryOf("b", 2)), "urn:feed", "urn:other", 1)},
 			want:  []string{`problem: atom: feed: the feed "urn:other", not "urn:feed"`}, asked: []string{"feed"},
@@ -737,7 +737,7 @@ func TestSourceFeedID(t *testing.T) {
 }
 
 // skippedBy sums what the events of a run count as skipped.
-func skippedBy(got *told) (sum int) {
+func skippedBy(got *yielded) (sum int) {
 	for _, text := range got.events {
 		if _, count, ok := strings.Cut(text, ", "); ok {
 			n := 0
@@ -816,7 +816,7 @@ func TestSourceRedirects(t *testing.T) {
 	}
 }
 
-// TestSourceHoles: what is younger than a document that can't be read is told, and each
+// TestSourceHoles: what is later than a document that can't be read is yielded, and each
 // run walks again.
 func TestSourceHoles(t *testing.T) {
 	with := func(path, text string) map[string]string {
@@ -882,11 +882,11 @@ func TestSourceHoles(t *testing.T) {
 			test.source.AcceptGaps = true
 			got = runAll(t, &test.source, harvest.Checkpoint{}, siteOf(test.docs))
 			require.NoError(t, got.err)
-			var told []string
+			var yielded []string
 			for _, ev := range got.events {
-				told = append(told, strings.TrimSuffix(ev, "+"))
+				yielded = append(yielded, strings.TrimSuffix(ev, "+"))
 			}
-			assert.Equal(t, test.want, told)
+			assert.Equal(t, test.want, yielded)
 			assert.NotZero(t, got.resume)
 			assert.Contains(t, got.rules(), "atom-archive-gap")
 			again := runAll(t, &test.source, got.resume, siteOf(test.docs))
@@ -1008,7 +1008,7 @@ func TestSourceMoves(t *testing.T) {
 }
 
 // TestSourceResumes: a run that is broken off anywhere goes on after the last document
-// that was told, and does not ask for older ones; with a Dir it does not ask again for
+// that was yielded, and does not ask for older ones; with a Dir it does not ask again for
 // those that it has.
 func TestSourceResumes(t *testing.T) {
 	whole := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
@@ -1050,7 +1050,7 @@ func TestSourceResumes(t *testing.T) {
 }
 
 // TestSourceValidator: what the server says of the subscription document counts only when
-// all of it has been told.
+// all of it has been yielded.
 func TestSourceValidator(t *testing.T) {
 	s := &atom.Source{URL: feedURL}
 	before := siteOf(map[string]string{"feed": feedOf(entryOf("b", 1))})
@@ -1058,7 +1058,7 @@ func TestSourceValidator(t *testing.T) {
 	require.Equal(t, []string{"b@1", "mark+"}, first.events)
 	part := runWith(t, t.Context(), s, first.resume, &sourcetest.Fetcher{Site: siteOf(archiveDocs())}, 2)
 	require.Equal(t, []string{"e@34", "mark+"}, part.events)
-	for from, want := range map[*told]string{first: "feed 304", part: "feed"} {
+	for from, want := range map[*yielded]string{first: "feed 304", part: "feed"} {
 		assert.Equal(t, []string{want}, runAll(t, s, from.resume, before).asked)
 	}
 	long := sourcetest.Site{feedURL: {Body: feedOf(), ETag: `"` + strings.Repeat("x", 1000) + `"`}}
@@ -1318,7 +1318,7 @@ func TestSourceContent(t *testing.T) {
 	}
 }
 
-// TestSourceInlineChanges: inline content is compared, even where nothing else tells that
+// TestSourceInlineChanges: inline content is compared, even if nothing else reveals that
 // it is another.
 func TestSourceInlineChanges(t *testing.T) {
 	store := memstore.New()
@@ -1472,7 +1472,7 @@ func TestSourceParser(t *testing.T) {
 		if err != nil || lines[0] != "lines" {
 			return nil, nil, fmt.Errorf("not lines: %w", websync.ErrNotDocument)
 		}
-		report(websync.Finding{Document: document, Rule: "lines", Message: "met"})
+		report(websync.Finding{Document: document, Rule: "lines", Message: "called"})
 		var items []atom.Item
 		for i, line := range lines[1:] {
 			switch {

@@ -745,7 +745,7 @@ func (w *walk) keepHead(head *page) {
 	}
 }
 
-// keepValidators notes what the server said of the subscription document. With skipped
+// keepValidators records the validators of the subscription document. With skipped
 // entries in it, the next run reads it again, to say so again.
 func (w *walk) keepValidators(head *page) {
 	if head.skipped == 0 {

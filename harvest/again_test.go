@@ -156,10 +156,10 @@ func TestRecheck(t *testing.T) {
 			w.run(list)
 			w.page("a", name)
 			w.h.Recheck = true
-			var told []string
-			r, err := w.h.Plan(t.Context(), list, decisions(&told))
+			var decided []string
+			r, err := w.h.Plan(t.Context(), list, decisions(&decided))
 			require.NoError(t, err)
-			require.Contains(t, told, "unchanged a get")
+			require.Contains(t, decided, "unchanged a get")
 			require.Zero(t, r.Differences())
 			w.site.reset()
 			var from []harvest.Checkpoint

@@ -41,10 +41,10 @@ func TestPlan(t *testing.T) {
 	head, err := w.store.Head(t.Context())
 	require.NoError(t, err)
 	for range 2 {
-		var told []string
-		r, err := w.h.Plan(t.Context(), next, decisions(&told))
+		var decided []string
+		r, err := w.h.Plan(t.Context(), next, decisions(&decided))
 		require.NoError(t, err)
-		require.Equal(t, []string{"updated newer get", "created new get", "deleted gone"}, told)
+		require.Equal(t, []string{"updated newer get", "created new get", "deleted gone"}, decided)
 		require.True(t, r.Complete)
 		require.EqualValues(t, 3, r.Differences())
 		require.EqualValues(t, 1, r.Unchanged)
@@ -67,10 +67,10 @@ func TestPlanWithholdsAndMeetsTasks(t *testing.T) {
 	}
 	w.site.failing[base+"3"] = harvest.ErrTemporary
 	w.run(snapshot(events...))
-	var told []string
-	r, err := w.h.Plan(t.Context(), harvest.Of(src), decisions(&told))
+	var decided []string
+	r, err := w.h.Plan(t.Context(), harvest.Of(src), decisions(&decided))
 	require.NoError(t, err)
-	require.Equal(t, []string{"created 3 get"}, told)
+	require.Equal(t, []string{"created 3 get"}, decided)
 	require.EqualValues(t, 1, r.Left.Waiting)
 
 	r, err = w.h.Plan(t.Context(), snapshot(events[0]), nil)
@@ -83,10 +83,10 @@ func TestPlanWithholdsAndMeetsTasks(t *testing.T) {
 func TestPlanOfSeveralEventsOfOneID(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
-	var told []string
-	_, err := w.h.Plan(t.Context(), harvest.Of(src, put("a", day(1)), put("a", day(1)), del("a", day(2)), put("a", day(1))), decisions(&told))
+	var decided []string
+	_, err := w.h.Plan(t.Context(), harvest.Of(src, put("a", day(1)), put("a", day(1)), del("a", day(2)), put("a", day(1))), decisions(&decided))
 	require.NoError(t, err)
-	require.Equal(t, []string{"created a get", "unchanged a", "deleted a", "history a"}, told)
+	require.Equal(t, []string{"created a get", "unchanged a", "deleted a", "history a"}, decided)
 }
 
 // TestPlanWritesNothing compares the files of a SQLite store byte for byte.
@@ -139,11 +139,11 @@ func TestAudit(t *testing.T) {
 	}
 	w.run(snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(1)), put("gone", day(1))))
 	w.site.reset()
-	var told []string
-	r, err := w.h.Audit(t.Context(), snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(2)), put("new", day(1))), decisions(&told))
+	var decided []string
+	r, err := w.h.Audit(t.Context(), snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(2)), put("new", day(1))), decisions(&decided))
 	require.NoError(t, err)
 	require.Empty(t, w.site.requests, "an audit gets nothing")
-	require.Equal(t, []string{"unchanged same", "unchanged untimed", "updated newer get", "created new get", "deleted gone"}, told)
+	require.Equal(t, []string{"unchanged same", "unchanged untimed", "updated newer get", "created new get", "deleted gone"}, decided)
 	require.EqualValues(t, 3, r.Differences())
 
 	w.h.Store = &losing{w.store}

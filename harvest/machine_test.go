@@ -177,11 +177,11 @@ func (s *snapshotSource) Key() string { return src }
 func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
 		pages, start := s.pages, harvest.Event{Kind: harvest.SnapshotStart}
-		var told []byte // no checkpoint comes with a copy
+		var yielded []byte // no checkpoint comes with a copy
 		if s.copy != nil {
 			pages, start.At = s.copy.pages, s.copy.at
 		} else {
-			told = fmt.Append(nil, len(s.log))
+			yielded = fmt.Append(nil, len(s.log))
 		}
 		if !yield(start, nil) {
 			return
@@ -199,8 +199,8 @@ func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[h
 			}
 		}
 		end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: s.complete, Skipped: len(s.skipped)}
-		if told != nil {
-			end.Resume = harvest.Checkpoint{Version: 1, Data: told}
+		if yielded != nil {
+			end.Resume = harvest.Checkpoint{Version: 1, Data: yielded}
 		}
 		yield(end, nil)
 	}
@@ -289,7 +289,7 @@ func (m *machine) entries(t require.TestingT) (items []websync.Item) {
 func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 	items := m.entries(t)
 	require.GreaterOrEqual(t, len(items), len(before), "no entry is taken back")
-	youngest := map[string]websync.Item{}
+	latest := map[string]websync.Item{}
 	for i, item := range items {
 		require.EqualValues(t, i+1, item.Seq, "dense")
 		if i > 0 {
@@ -299,15 +299,15 @@ func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 		if item.Kind == websync.Deleted {
 			require.True(t, m.deleted[name], "%s was never taken away", name)
 		}
-		youngest[item.Resource.ID] = item
+		latest[item.Resource.ID] = item
 	}
 	for rec, err := range m.store.Records(context.Background(), src, "") {
 		require.NoError(t, err)
 		if rec.Seq == 0 {
 			continue
 		}
-		require.Equal(t, youngest[rec.Resource.ID].Kind == websync.Deleted, !rec.Live(), "the record is the youngest entry")
-		require.Equal(t, youngest[rec.Resource.ID].Seq, rec.Seq)
+		require.Equal(t, latest[rec.Resource.ID].Kind == websync.Deleted, !rec.Live(), "the record is the youngest entry")
+		require.Equal(t, latest[rec.Resource.ID].Seq, rec.Seq)
 		if rec.Live() {
 			name := strings.TrimPrefix(rec.Resource.ID, base)
 			text := m.read(t, rec.Bodies[0])
@@ -327,7 +327,7 @@ func (m *machine) read(t require.TestingT, b websync.Body) string {
 
 // settle harvests without trouble until nothing is left, and compares the store with the
 // site.
-func (m *machine) settle(t *rapid.T) {
+func (m *machine) finish(t *rapid.T) {
 	h := m.harvester()
 	h.MaxDelete = -1
 	if rapid.Bool().Draw(t, "the log first") {
@@ -459,6 +459,6 @@ func TestRandomHistories(t *testing.T) {
 			}
 			m.harvest(t)
 		}
-		m.settle(t)
+		m.finish(t)
 	})
 }

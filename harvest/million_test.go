@@ -53,7 +53,7 @@ func harvestMillion(file string) {
 	fmt.Println(float64(took.Microseconds())/float64(n), peakMemory())
 }
 
-// peakMemory returns VmHWM in bytes, 0 where the system does not tell.
+// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
 func peakMemory() int64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

@@ -73,14 +73,14 @@ func TestEventThatMeansTheTask(t *testing.T) {
 	}
 	ten, fifteen, all := date(t, "2026-01-02T10:00:00Z"), date(t, "2026-01-02T15:00:00Z"), date(t, "2026-01-02")
 	for _, test := range []struct {
-		name                string
-		held, waiting, told harvest.Event
+		name                   string
+		held, waiting, yielded harvest.Event
 	}{
 		{"a date that both are of", put("a", ten), put("a", fifteen), put("a", all)},
 		{"the date that the record states", put("a", all), put("a", fifteen), put("a", all)},
 		{"a time that the change has left alone", put("a", day(1)), at(put("a", day(1)), day(2)), put("a", day(1))},
 	} {
-		for kind, then := range map[string]harvest.Source{"snapshot": snapshot(test.told), "log": harvest.Of(src, test.told)} {
+		for kind, then := range map[string]harvest.Source{"snapshot": snapshot(test.yielded), "log": harvest.Of(src, test.yielded)} {
 			if kind == "log" && test.waiting.At != (websync.Datetime{}) {
 				continue // older by its own word
 			}

@@ -87,10 +87,10 @@ func ExampleWriteDir() {
 	// <p>Hello.</p>
 }
 
-// Subscribers are told after each commit.
+// Subscribers are notified after each commit.
 func ExamplePinger() {
-	told := make(chan string)
-	subscriber := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { told <- r.FormValue("url") }))
+	notified := make(chan string)
+	subscriber := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { notified <- r.FormValue("url") }))
 	defer subscriber.Close()
 
 	pinger := &publish.Pinger{
@@ -107,7 +107,7 @@ func ExamplePinger() {
 		}
 	}}
 	hooks.Commit(harvest.CommitInfo{Puts: 1}) // which the engine does
-	fmt.Println(<-told)
+	fmt.Println(<-notified)
 	// Output:
 	// https://example.org/sitemap.xml
 }

@@ -305,7 +305,7 @@ func TestListsAreRenderedOnce(t *testing.T) {
 	changed := s.list("/a.xml", "application/xml", listText+" ")
 	assert.Equal(t, listText+" ", get(h, "GET", "/a.xml").Body.String())
 	assert.Equal(t, 1, changed.count())
-	assert.Equal(t, 2, h.cache.recent.Len(), "of each coding the youngest state is kept")
+	assert.Equal(t, 2, h.cache.recent.Len(), "of each coding the latest state is kept")
 }
 
 func TestConcurrentRequestsShareARendering(t *testing.T) {
@@ -460,7 +460,8 @@ func TestACatalogThatMovesOn(t *testing.T) {
 	assert.Equal(t, "state 7", get(h, "GET", "/a.xml").Body.String(), "nothing of it is kept")
 	assert.Equal(t, "state 11", unzip(t, get(h, "GET", "/a.xml", "Accept-Encoding", "gzip").Body))
 
-	// The same under a tag that does not tell: only what was rendered in peace bears it.
+	// The same with a tag that does not change: only what was rendered without a
+	// concurrent change has it.
 	n := 0
 	s.set("/b.xml", func() (*websync.Document, error) {
 		return &websync.Document{ETag: "b", Write: func(_ context.Context, w io.Writer) error {
@@ -651,15 +652,15 @@ type wall struct{ http.ResponseWriter }
 func (wall) Write([]byte) (int, error) { return 0, errors.New("nobody is there") }
 
 func TestAReaderWhoGoesAwayIsNoError(t *testing.T) {
-	var told bytes.Buffer
+	var logged bytes.Buffer
 	h := newHandler(t, exampleSite())
-	h.Log = slog.New(slog.NewTextHandler(&told, nil))
+	h.Log = slog.New(slog.NewTextHandler(&logged, nil))
 	for _, path := range []string{"/picture", "/sitemap.xml"} {
 		assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
 			h.ServeHTTP(wall{httptest.NewRecorder()}, httptest.NewRequest("GET", path, nil))
 		})
 	}
-	assert.Empty(t, told.String())
+	assert.Empty(t, logged.String())
 
 	s := newSite()
 	s.set("/ends", func() (*websync.Document, error) {
@@ -668,9 +669,9 @@ func TestAReaderWhoGoesAwayIsNoError(t *testing.T) {
 		}}, nil
 	})
 	h = newHandler(t, s)
-	h.Log = slog.New(slog.NewTextHandler(&told, nil))
+	h.Log = slog.New(slog.NewTextHandler(&logged, nil))
 	assert.Panics(t, func() { get(h, "GET", "/ends") })
-	assert.Regexp(t, `level=ERROR.*bytes=5 error="the disk"`, told.String())
+	assert.Regexp(t, `level=ERROR.*bytes=5 error="the disk"`, logged.String())
 }
 
 func TestBodiesAreClosed(t *testing.T) {

@@ -109,7 +109,7 @@ func TestRobotsLines(t *testing.T) {
 	b.docs["/robots.txt"] = b.docs["/a.xml"]
 	doc, err := Join(a, b).Document(t.Context(), "/robots.txt")
 	require.NoError(t, err)
-	assert.Equal(t, "text/plain; charset=utf-8", doc.Type, "whatever it is said to be")
+	assert.Equal(t, "text/plain; charset=utf-8", doc.Type, "whatever type it states")
 
 	b.file("/robots.txt", websync.Document{Type: "text/plain", Encoding: "gzip", ETag: "g"}, "coded")
 	assert.NotContains(t, get(newHandler(t, a, b), "GET", "/robots.txt").Body.String(), "coded", "nobody can join it")

@@ -183,7 +183,7 @@ func TestPingerRepeats(t *testing.T) {
 		p.Notify()
 		stop := startRun(t, p)
 		time.Sleep(100 * time.Millisecond)
-		p.Notify() // told by the next attempt
+		p.Notify() // sent with the next attempt
 		time.Sleep(time.Hour)
 		down := w.times("down")
 		require.Len(t, down, 4)
@@ -205,7 +205,7 @@ func TestPingerRepeats(t *testing.T) {
 	})
 }
 
-// What was open at the end of a run, or cut off with it, is told by the next.
+// What was open at the end of a run, or was cut off, is sent by the next.
 func TestPingerRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := memstore.New()

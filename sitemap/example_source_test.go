@@ -27,7 +27,7 @@ func (d documents) Fetch(_ context.Context, req *harvest.Request) (*harvest.Resp
 	return &harvest.Response{URL: req.URL, Status: 200, Body: body, Length: body.Size()}, nil
 }
 
-// A Source is usually given to a harvest.Harvester. This shows the events that it tells
+// A Source is usually given to a harvest.Harvester. This prints the events that it yields
 // it.
 func ExampleSource() {
 	web := documents{

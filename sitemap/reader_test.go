@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// transcript tells all that a Reader says of a document.
+// transcript returns everything that a Reader reports about a document.
 func transcript(data []byte) string {
 	var b strings.Builder
 	r := newReader(data, func(f websync.Finding) {
@@ -184,7 +184,7 @@ func TestLimits(t *testing.T) {
 		return &rules
 	}
 
-	t.Run("the protocol's entries are a finding, told once", func(t *testing.T) {
+	t.Run("the protocol's entries are a finding, reported once", func(t *testing.T) {
 		r := newReader(many(sitemap.MaxEntries+2), nil)
 		found := rules(r)
 		n, err := read(r)

@@ -389,7 +389,7 @@ func (w *walk) resource(v *View) websync.Resource {
 		e.Elements = append(e.Elements, x)
 	}
 	if unread {
-		// Nobody can tell what it means, but everybody when it becomes another.
+		// Its meaning is not known, but a change of it is.
 		e.Elements = append(e.Elements, protocolElement("lastmod", e.LastModText))
 	}
 	return websync.Resource{ID: e.Loc, Modified: e.LastMod, Content: websync.Link{Href: e.Loc}, Elements: e.Elements}

@@ -111,7 +111,7 @@ func (b *body) Close() error {
 	return nil
 }
 
-// A tale is what a run told.
+// A tale is what a run yielded.
 type tale struct {
 	events   []string
 	puts     []websync.Resource
@@ -256,7 +256,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestSourceOrder: documents are fetched ahead, at most Parallel of them, and shown as
+// TestSourceOrder: documents are fetched ahead, at most Parallel of them, and yielded as
 // they are listed.
 func TestSourceOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -277,7 +277,7 @@ func TestSourceOrder(t *testing.T) {
 		assert.Equal(t, want, got.events[1:len(got.events)-1])
 		assert.NotEqual(t, children, w.asked[1:], "several at a time")
 		assert.Less(t, time.Since(started), 100*time.Second, "210 s one after the other")
-		assert.LessOrEqual(t, w.most, 1+1+5, "the index, the document that is shown, five ahead")
+		assert.LessOrEqual(t, w.most, 1+1+5, "the index, the document that is yielded, five ahead")
 		assert.EqualValues(t, 40, got.expect)
 	})
 }
@@ -563,7 +563,7 @@ const (
 	another = "Tue, 01 Jul 2025 12:00:01 GMT"
 )
 
-// TestSourceSkips tells which documents of an index the second run asks for.
+// TestSourceSkips checks which documents of an index the second run asks for.
 func TestSourceSkips(t *testing.T) {
 	const a, b, idx = site + "/a.xml", site + "/b.xml", site + "/index.xml"
 	type change func(w *web, s *sitemap.Source, from *harvest.Checkpoint)
@@ -812,7 +812,7 @@ func TestSourceUnchangedRoot(t *testing.T) {
 	}
 }
 
-// TestSourceOptions: the fingerprint changes with what decides which entries are shown,
+// TestSourceOptions: the fingerprint changes with what decides which entries are yielded,
 // and with nothing else.
 func TestSourceOptions(t *testing.T) {
 	w := &web{pages: map[string]*page{site + "/1.xml": pages(), site + "/2.xml": pages()}}

@@ -90,7 +90,7 @@ func TestExitCodes(t *testing.T) {
 		stderr string // part of it
 	}{
 		"good":                      {args: []string{"good.xml"}, stdout: "good.xml: urlset, entries 1, errors 0, warnings 0"},
-		"said to be a sitemap":      {args: []string{"-spec", "sitemap", "good.xml"}, stdout: "good.xml: urlset, entries 1, errors 0, warnings 0"},
+		"named as a sitemap":        {args: []string{"-spec", "sitemap", "good.xml"}, stdout: "good.xml: urlset, entries 1, errors 0, warnings 0"},
 		"an error":                  {args: []string{"bad.xml"}, code: 1, stdout: "bad.xml: urlset, entries 1, errors 1, warnings 0"},
 		"flags after files":         {args: []string{"bad.xml", "-lenient"}, stdout: "bad.xml: urlset, entries 1, errors 0, warnings 1"},
 		"lenient, an entry lost":    {args: []string{"-lenient", "lossy.xml"}, code: 1, stdout: "lossy.xml: urlset, entries 1, errors 1, warnings 0"},
@@ -113,7 +113,7 @@ func TestExitCodes(t *testing.T) {
 		"Atom":                  {args: []string{"feed.atom"}, code: 0, stdout: "feed.atom: feed, entries 0, errors 0, warnings 0"},
 		"bad Atom":              {args: []string{"atom.xml"}, code: 1, stdout: "atom.xml: feed, entries 0, errors 3, warnings 1"},
 		"Atom, compressed":      {args: []string{"atom.gz"}, code: 1, stdout: "atom.gz: feed, entries 0, errors 3, warnings 1"},
-		"Atom, said to be":      {args: []string{"-spec", "atom", "feed.atom"}, code: 0, stdout: "feed.atom: feed, entries 0, errors 0, warnings 0"},
+		"named as Atom":         {args: []string{"-spec", "atom", "feed.atom"}, code: 0, stdout: "feed.atom: feed, entries 0, errors 0, warnings 0"},
 		"a sitemap as Atom":     {args: []string{"-spec", "atom", "good.xml"}, code: 2, stdout: "good.xml: unknown, entries 0, errors 1, warnings 0", stderr: "check: good.xml: atom: "},
 		"Atom as a sitemap":     {args: []string{"-spec", "sitemap", "atom.xml"}, code: 2, stdout: "atom.xml: unknown, entries 0, errors 1, warnings 0", stderr: "an Atom feed, not a sitemap"},
 		"no such file":          {args: []string{"none"}, code: 2, stdout: "none: unknown, entries 0, errors 0, warnings 0", stderr: "check: none: no such file or directory"},
@@ -385,11 +385,11 @@ func TestOutputIsHarmless(t *testing.T) {
 	for _, args := range []string{"", "-json", "-spec atom", "-spec atom -json", "-spec sitemap"} {
 		for _, path := range []string{"/bad.xml", "/feed.xml", "/chain.xml", "/html", "/missing"} {
 			got := check(t, "", append(strings.Fields(args), base+path+"?token=hunter2")...)
-			said := got.stdout + got.stderr
-			assert.NotContains(t, said, "hunter2", "%s %s", args, path)
-			assert.NotContains(t, said, "\u009b")
-			assert.NotContains(t, said, "\u202e")
-			assert.Contains(t, said, "token=xxxxx")
+			output := got.stdout + got.stderr
+			assert.NotContains(t, output, "hunter2", "%s %s", args, path)
+			assert.NotContains(t, output, "\u009b")
+			assert.NotContains(t, output, "\u202e")
+			assert.Contains(t, output, "token=xxxxx")
 		}
 	}
 	files(t, map[string]string{"a\x1b[2J\nb": bad})

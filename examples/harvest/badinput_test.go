@@ -20,7 +20,7 @@ func TestBadInput(t *testing.T) {
 		name  string
 		spoil func(w *web)
 		code  int
-		want  string // in what is said
+		want  string // in the output
 	}{
 		{"login page", func(w *web) { w.set("/sitemap.xml", text(loginPage)) }, exitFailed, "an HTML page, not a sitemap"},
 		{"empty", func(w *web) { w.set("/sitemap.xml", text("")) }, exitFailed, "an empty document"},

@@ -15,8 +15,8 @@ import (
 const feedStart = `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0">
 <id>urn:f</id><title>F</title><updated>2026-01-03T00:00:00Z</updated><author><name>A</name></author>`
 
-// archivedFeed serves a feed with one archive document, under paths that do not tell what
-// they are.
+// archivedFeed serves a feed with one archive document, under paths that do not reveal
+// what they are.
 func archivedFeed(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

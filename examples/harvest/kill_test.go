@@ -30,8 +30,8 @@ var (
 )
 
 // A killSite has two states: many small resources, and the same with a part gone, a part
-// edited, some new and some that fail. It can be told to call a function when it has
-// answered so many requests.
+// edited, some new and some that fail. It can call a function when it has answered so
+// many requests.
 type killSite struct {
 	size   int
 	second atomic.Bool

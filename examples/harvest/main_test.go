@@ -41,7 +41,7 @@ func command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// An answer is what the command said.
+// An answer is the output of the command.
 type answer struct {
 	code           int
 	stdout, stderr string

@@ -66,7 +66,7 @@ func TestJSONAlways(t *testing.T) {
 	assert.Empty(t, a.parsed(t).Error)
 }
 
-// What can't be written was not said.
+// A failure to write the output is an error.
 func TestFullStandardOutput(t *testing.T) {
 	w := newWeb(t)
 	w.set("/1.xml", text(w.urlset()))
@@ -112,13 +112,13 @@ func TestOutputIsHarmless(t *testing.T) {
 			t.Run(path+flags, func(t *testing.T) {
 				url := strings.Replace(w.URL, "http://", "http://me:hunter2@", 1) + path + "?access_token=hunter2"
 				a := call(t, append(strings.Fields(flags), "-store=mem", "-rate=1000", url)...)
-				said := a.stdout + a.stderr
+				output := a.stdout + a.stderr
 				if flags != "-plan" && flags != "-audit" { // which name ids as they are
-					assert.NotContains(t, said, "hunter2")
+					assert.NotContains(t, output, "hunter2")
 				}
-				assert.NotContains(t, said, "\u009b")
-				assert.NotContains(t, said, "\u202e")
-				assert.Contains(t, said, "access_token=xxxxx")
+				assert.NotContains(t, output, "\u009b")
+				assert.NotContains(t, output, "\u202e")
+				assert.Contains(t, output, "access_token=xxxxx")
 			})
 		}
 	}

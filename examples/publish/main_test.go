@@ -21,7 +21,7 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// An answer is what the command said.
+// An answer is the output of the command.
 type answer struct {
 	code           int
 	stdout, stderr string
@@ -284,7 +284,7 @@ func TestBaseOf(t *testing.T) {
 	}
 }
 
-// What can't be written was not said, and no text drives a terminal.
+// A failure to write the output is an error, and no text controls a terminal.
 func TestOutput(t *testing.T) {
 	dir := directory(t, map[string]string{"a": "a"})
 	for _, args := range [][]string{{"-h"}, {"-dir", dir, "-out", t.TempDir()}, {"-dir", dir, "-addr", "localhost:0"}} {

@@ -175,7 +175,7 @@ func publishMillion(file string) {
 	json.NewEncoder(os.Stdout).Encode(f)
 }
 
-// peakMemory returns VmHWM in bytes, 0 where the system does not tell.
+// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
 func peakMemory() int64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

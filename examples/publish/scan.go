@@ -23,7 +23,7 @@ type scanner struct {
 	ended  time.Time
 	took   time.Duration
 	inStep bool // with all files
-	said   string
+	output string
 }
 
 // scan looks at the directory now.
@@ -50,17 +50,17 @@ func (s *scanner) report(r *harvest.Report) {
 	if r.Created+r.Updated+r.Deleted > 0 {
 		fmt.Fprintf(s.out, "publish: files: %d created, %d updated, %d deleted\n", r.Created, r.Updated, r.Deleted)
 	}
-	said := ""
+	output := ""
 	for _, f := range append(r.Problems, r.Failures...) {
 		if f.ID != "" {
 			f.Error = f.ID + ": " + f.Error
 		}
-		said += fmt.Sprintf("publish: %s\n", cli.OneLine(f.Error))
+		output += fmt.Sprintf("publish: %s\n", cli.OneLine(f.Error))
 	}
-	if said != s.said {
-		fmt.Fprint(s.out, said)
+	if output != s.output {
+		fmt.Fprint(s.out, output)
 	}
-	s.said = said
+	s.output = output
 }
 
 // watch scans now and then until the context ends. A directory that takes long to look at

@@ -17,8 +17,8 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// scanned is how many files the benchmarks walk over; the environment may set another
-// number.
+// scanned is how many files the benchmarks walk over; an environment variable can set
+// another number.
 const scannedEnv = "WEBSYNC_SCAN_FILES"
 
 func scanned() int {
@@ -28,8 +28,8 @@ func scanned() int {
 	return 100_000
 }
 
-// fill makes n files of a few bytes, so many in a directory, in memory if the system has
-// a place there.
+// fill makes n files of a few bytes, each directory with the given number, in memory if
+// the system has a file system for that.
 func fill(b *testing.B, n, each int) *tree {
 	parent := "/dev/shm"
 	if _, err := os.Stat(parent); err != nil {
@@ -49,7 +49,7 @@ func fill(b *testing.B, n, each int) *tree {
 	return x
 }
 
-// peakMemory returns VmHWM in bytes, 0 where the system does not tell.
+// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
 func peakMemory() float64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
@@ -86,7 +86,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// count returns how many files a Source shows.
+// count returns how many files a Source yields.
 func count(b *testing.B, src *dirsource.Source) (n int) {
 	run := &harvest.Run{Report: func(websync.Finding) {}, Expect: func(int64) {}}
 	for ev, err := range src.Events(b.Context(), run) {

@@ -25,9 +25,9 @@ func Matches(text, path string) (bool, error) {
 	return err == nil && p.matches(strings.Split(path, "/")), err
 }
 
-// Faulty returns what a walk tells of a directory whose names can be read, but which
-// fails when it is asked about any of them.
-func (s *Source) Faulty(ctx context.Context) (told []harvest.Event, err error) {
+// Faulty returns what a walk yields for a directory whose names can be read, but not the
+// state of any file.
+func (s *Source) Faulty(ctx context.Context) (yielded []harvest.Event, err error) {
 	at, err := os.OpenRoot(s.Dir)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (s *Source) Faulty(ctx context.Context) (told []harvest.Event, err error) {
 		if err != nil {
 			return nil, err
 		}
-		told = append(told, ev)
+		yielded = append(yielded, ev)
 	}
-	return told, nil
+	return yielded, nil
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// A meddler is a Store that calls f when a body is about to be written: the file is open
-// by then.
+// A meddler is a Store that calls f when a body is about to be written: the file is
+// already open.
 type meddler struct {
 	harvest.Store
 	f func()
@@ -63,7 +63,7 @@ func TestChangedWhileItIsRead(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, websync.NewDatetime(info.ModTime().UTC().Truncate(time.Microsecond)), x.record("a").Resource.Modified)
 			x.run()
-			assert.Len(t, x.read, 1, "the listing had told of another state")
+			assert.Len(t, x.read, 1, "the listing had another state")
 			x.run()
 			assert.Empty(t, x.read)
 		})
@@ -110,8 +110,7 @@ func TestVanishedBeforeItIsRead(t *testing.T) {
 	assert.Equal(t, map[string]string{"b": "b"}, x.live())
 }
 
-// What takes the place of a file, or of a directory above it, after it was seen is not
-// followed.
+// A link that replaces a listed file, or a directory above it, is not followed.
 func TestLinkInPlaceOfAFile(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -196,8 +195,7 @@ func TestMD5(t *testing.T) {
 	assert.Empty(t, x.read)
 }
 
-// Bytes that changed without the time of the file telling it get a later time all the
-// same.
+// Bytes that changed get a later time even if the time of the file is the same.
 func TestModifiedMoves(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	x.src.Ahead(0)
@@ -210,11 +208,11 @@ func TestModifiedMoves(t *testing.T) {
 	}
 	assert.Equal(t, "2026-01-01T00:00:00Z", version("one", at))
 	assert.Equal(t, "2026-01-01T00:00:00.000001Z", version("two", at))
-	assert.Equal(t, "2026-01-01T00:00:00.000002Z", version("thr", at), "never one that was shown before")
+	assert.Equal(t, "2026-01-01T00:00:00.000002Z", version("thr", at), "never one that was stated before")
 	assert.Equal(t, "2026-01-01T00:00:00.000002Z", version("thr", at), "the same bytes")
 	assert.Equal(t, "2026-01-01T00:00:00.000003Z", version("four", at.Add(-time.Millisecond)))
 	assert.Equal(t, "2026-01-01T00:00:01Z", version("five", at.Add(time.Second)))
-	assert.Equal(t, "2025-01-01T00:00:00Z", version("six", at.AddDate(-1, 0, 0)), "the time of the file tells")
+	assert.Equal(t, "2025-01-01T00:00:00Z", version("six", at.AddDate(-1, 0, 0)), "the time of the file decides")
 	assert.Equal(t, map[string]string{"a": "six"}, x.live())
 }
 

@@ -94,6 +94,6 @@ func TestPatternOf(t *testing.T) {
 	pattern, err := dirsource.PatternOf(x.path(""), x.path(odd))
 	require.NoError(t, err)
 	x.src.Hidden, x.src.Exclude = true, []string{pattern, "/d/b*"}
-	shown, _ := x.list(t)
-	assert.ElementsMatch(t, []string{"a", "s/.x"}, shown)
+	listed, _ := x.list(t)
+	assert.ElementsMatch(t, []string{"a", "s/.x"}, listed)
 }

@@ -20,14 +20,14 @@ type model struct {
 	files map[string]string
 }
 
-// name returns the path of a file, now and then an odd one. Few names and directories
-// make that they meet.
+// name returns the path of a file, sometimes an odd one. There are few names and
+// directories, so that paths often collide.
 func (m *model) name(t *rapid.T) string {
 	element := rapid.SampledFrom([]string{"a", "b", "c", "d e", "%41", "\xff\xfe", "ö\n", "r"})
 	return strings.Join(rapid.SliceOfN(element, 1, 3).Draw(t, "path"), "/")
 }
 
-// free takes away what is where a file is to be.
+// free removes what is in the way of a file.
 func (m *model) free(name string) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if _, ok := m.files[dir]; ok {
@@ -37,7 +37,7 @@ func (m *model) free(name string) {
 	m.delete(name)
 }
 
-// delete takes away a file or a directory.
+// delete removes a file or a directory.
 func (m *model) delete(name string) {
 	m.remove(name)
 	maps.DeleteFunc(m.files, func(f, _ string) bool { return f == name || strings.HasPrefix(f, name+"/") })
@@ -105,7 +105,7 @@ func (m *model) rename(t *rapid.T, from string) {
 	m.files[to] = text
 }
 
-// check harvests and compares. Then the tree comes to rest, and nothing more may be read.
+// check harvests and compares. After that nothing changes, and nothing more may be read.
 func (m *model) check(t *rapid.T) {
 	report := m.run()
 	require.True(t, report.InStep(), "%v", report.Failures)
@@ -127,8 +127,8 @@ func (m *model) check(t *rapid.T) {
 	require.Equal(t, log, m.log())
 }
 
-// Whatever is done to a tree, the Store holds what is in it, and what stays as it is is
-// not read.
+// Whatever changes in a tree, the Store holds what is in it, and unchanged files are not
+// read.
 func TestRandomChanges(t *testing.T) {
 	top := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

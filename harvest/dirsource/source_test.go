@@ -60,8 +60,7 @@ func TestFileAndDirectoryTradePlaces(t *testing.T) {
 	assert.Equal(t, map[string]string{"a/c": "below", "b": "file"}, x.live())
 }
 
-// oddNames are names that a file may have where any bytes but two are allowed, and what
-// becomes of them.
+// oddNames are names of files on systems that allow any bytes but two, and their ids.
 var oddNames = map[string]string{
 	"a b":                    "a%20b",
 	"100%":                   "100%25",
@@ -152,21 +151,21 @@ func TestDescription(t *testing.T) {
 		x.write(name, "<p>"+name)
 		x.touch(name, at)
 	}
-	told, _, err := events(t.Context(), x.src)
+	yielded, _, err := events(t.Context(), x.src)
 	require.NoError(t, err)
-	require.Len(t, told, 4)
-	assert.Equal(t, harvest.Event{Kind: harvest.SnapshotStart}, told[0], "without a moment: times of files are arbitrary")
-	for _, ev := range told[1:3] {
+	require.Len(t, yielded, 4)
+	assert.Equal(t, harvest.Event{Kind: harvest.SnapshotStart}, yielded[0], "without a moment: times of files are arbitrary")
+	for _, ev := range yielded[1:3] {
 		assert.NotEmpty(t, ev.Tag)
 		ev.Resource.Modified, ev.Resource.ID = websync.Datetime{}, ""
 		assert.Equal(t, websync.Resource{Content: websync.Link{Type: "text/html"}}, ev.Resource, "no URL, no length")
 	}
-	assert.Equal(t, "2026-05-04T01:02:01.012345Z", told[1].Resource.Modified.String())
-	assert.Equal(t, "2026-05-04T01:02:01Z", told[2].Resource.Modified.String())
+	assert.Equal(t, "2026-05-04T01:02:01.012345Z", yielded[1].Resource.Modified.String())
+	assert.Equal(t, "2026-05-04T01:02:01Z", yielded[2].Resource.Modified.String())
 
 	x.run()
 	rec := x.record("whole.html")
-	assert.Equal(t, told[2].Resource, rec.Resource)
+	assert.Equal(t, yielded[2].Resource, rec.Resource)
 	body, _ := rec.Body(harvest.ContentName)
 	assert.Equal(t, websync.Link{Type: "text/html", Length: 13, Digests: websync.Digests{websync.SHA256([]byte("<p>whole.html"))}}, body.Link)
 }
@@ -179,7 +178,7 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, []string{"A", "a/a/x", "a/b", "a/z", "a.b", "b", "c"}, names(t, x.src))
 }
 
-// A directory whose listing does not stay in memory shows each file once.
+// A directory whose listing does not fit into memory yields each file once.
 func TestManyFiles(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	const many = 1500
@@ -274,10 +273,10 @@ func TestUsage(t *testing.T) {
 		{"Dir that does not exist", dirsource.Source{Dir: filepath.Join(dir, "none"), Base: base}, "no such file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			told, _, err := events(t.Context(), &c.src)
+			yielded, _, err := events(t.Context(), &c.src)
 			assert.ErrorContains(t, err, c.want)
 			assert.ErrorContains(t, err, "dirsource: ")
-			assert.Empty(t, told)
+			assert.Empty(t, yielded)
 		})
 	}
 }
@@ -293,7 +292,7 @@ func TestDirThatIsGone(t *testing.T) {
 	assert.Len(t, x.live(), 1)
 }
 
-// meddling calls f when the listing has shown so many files.
+// meddling calls f when the listing has yielded so many files.
 func meddling(t *testing.T, src harvest.Source, after int, f func()) (all []harvest.Event) {
 	t.Helper()
 	run := &harvest.Run{Report: func(websync.Finding) {}, Expect: func(int64) {}}
@@ -321,12 +320,12 @@ func TestDirThatIsReplacedDuringTheWalk(t *testing.T) {
 		x := newTree(t, t.TempDir())
 		x.write("a", "a")
 		x.write("b/c", "c")
-		told := meddling(t, x.src, after, func() {
+		yielded := meddling(t, x.src, after, func() {
 			require.NoError(t, os.Rename(x.dir, x.dir+".old"))
 			require.NoError(t, os.Mkdir(x.dir, 0o777))
 		})
-		assert.NotEmpty(t, problems(told))
-		end := told[len(told)-1]
+		assert.NotEmpty(t, problems(yielded))
+		end := yielded[len(yielded)-1]
 		assert.Equal(t, harvest.SnapshotEnd, end.Kind)
 		assert.False(t, end.Complete)
 		assert.True(t, end.Resume.IsZero())
@@ -337,10 +336,10 @@ func TestDirThatVanishesDuringTheWalk(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	x.write("a", "a")
 	x.write("b/c", "c")
-	told := meddling(t, x.src, 1, func() { require.NoError(t, os.RemoveAll(x.dir)) })
-	assert.Len(t, problems(told), 2)
-	assert.ErrorIs(t, problems(told)[0], fs.ErrNotExist)
-	assert.False(t, told[len(told)-1].Complete)
+	yielded := meddling(t, x.src, 1, func() { require.NoError(t, os.RemoveAll(x.dir)) })
+	assert.Len(t, problems(yielded), 2)
+	assert.ErrorIs(t, problems(yielded)[0], fs.ErrNotExist)
+	assert.False(t, yielded[len(yielded)-1].Complete)
 }
 
 func TestWhatVanishesDuringTheWalk(t *testing.T) {
@@ -348,23 +347,23 @@ func TestWhatVanishesDuringTheWalk(t *testing.T) {
 	x.write("a", "a")
 	x.write("b/c", "c")
 	x.write("d/e", "e")
-	told := meddling(t, x.src, 1, func() { x.remove("b") })
-	assert.Empty(t, problems(told))
-	assert.True(t, told[len(told)-1].Complete)
-	assert.Len(t, told, 4, "start, two files, end")
+	yielded := meddling(t, x.src, 1, func() { x.remove("b") })
+	assert.Empty(t, problems(yielded))
+	assert.True(t, yielded[len(yielded)-1].Complete)
+	assert.Len(t, yielded, 4, "start, two files, end")
 }
 
-// What takes the place of a directory after it was seen is not entered.
+// A link that replaces a listed directory is not entered.
 func TestLinkInPlaceOfADirectory(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	x.write("a", "a")
 	x.write("b/c", "c")
 	x.write("d/e", "e")
-	told := meddling(t, x.src, 1, func() {
+	yielded := meddling(t, x.src, 1, func() {
 		x.remove("b")
 		require.NoError(t, os.Symlink("d", x.path("b")))
 	})
-	assert.Len(t, told, 4)
+	assert.Len(t, yielded, 4)
 }
 
 func TestLinksAreNotFollowed(t *testing.T) {
@@ -436,7 +435,7 @@ func TestExpect(t *testing.T) {
 	assert.Equal(t, []int64{3}, totals)
 }
 
-// A file that is changed within the resolution of the clock after it was looked at keeps its size and times, and is found.
+// A file that changes within the resolution of the clock after the walk keeps its size and times; the change is found.
 func TestJustChanged(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	x.src.Ahead(0)
@@ -478,7 +477,7 @@ func TestTouched(t *testing.T) {
 	assert.Empty(t, x.read)
 }
 
-// What tells that a file is another: its size, its time, its inode.
+// A file has changed if its size, its time or its inode is another.
 func TestWhatTellsAChange(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.UTC)
 	for _, c := range []struct {
@@ -507,17 +506,17 @@ func TestWhatTellsAChange(t *testing.T) {
 	}
 }
 
-// Of a directory whose files can't be looked at one Problem tells.
+// A directory whose files can't be read yields one Problem.
 func TestFilesThatCannotBeLookedAt(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	for _, name := range []string{"a", "b", "c"} {
 		x.write(name, name)
 	}
-	told, err := x.src.Faulty(t.Context())
+	yielded, err := x.src.Faulty(t.Context())
 	require.NoError(t, err)
-	require.Len(t, told, 1)
-	assert.Equal(t, harvest.Problem, told[0].Kind)
-	assert.ErrorContains(t, told[0].Err, `/a": file already closed, and 2 more in this directory`)
+	require.Len(t, yielded, 1)
+	assert.Equal(t, harvest.Problem, yielded[0].Kind)
+	assert.ErrorContains(t, yielded[0].Err, `/a": file already closed, and 2 more in this directory`)
 }
 
 func TestProblemNamesTheFile(t *testing.T) {

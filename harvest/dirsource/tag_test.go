@@ -11,7 +11,8 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// A fileInfo is that of a file that need not exist. Sys is what its system tells besides.
+// A fileInfo describes a file that need not exist. Sys is the part that depends on the
+// system.
 type fileInfo struct {
 	fs.FileInfo
 	size int64

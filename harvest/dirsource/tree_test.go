@@ -40,8 +40,8 @@ type tree struct {
 	findings []websync.Finding
 }
 
-// newTree returns a tree whose Source believes that all files have been at rest for an
-// hour.
+// newTree returns a tree whose Source has a clock that is an hour ahead, so that no file
+// counts as just changed.
 func newTree(t tb, dir string) *tree {
 	x := &tree{tb: t, dir: dir, store: memstore.New(), src: &dirsource.Source{Dir: dir, Base: base}}
 	x.src.Ahead(time.Hour)
@@ -50,7 +50,7 @@ func newTree(t tb, dir string) *tree {
 	return x
 }
 
-// A counted Source notes which files are read.
+// A counted Source records which files are read.
 type counted struct {
 	*dirsource.Source
 	x *tree
@@ -150,12 +150,12 @@ func events(ctx context.Context, src harvest.Source) (all []harvest.Event, findi
 	return all, findings, nil
 }
 
-// names returns what a Source shows, in its order, without Base.
+// names returns the ids that a Source yields, in its order, without Base.
 func names(t testing.TB, src harvest.Source) (all []string) {
 	t.Helper()
-	told, _, err := events(t.Context(), src)
+	yielded, _, err := events(t.Context(), src)
 	require.NoError(t, err)
-	for _, ev := range told {
+	for _, ev := range yielded {
 		if ev.Kind == harvest.Put {
 			all = append(all, strings.TrimPrefix(ev.Resource.ID, base))
 		}

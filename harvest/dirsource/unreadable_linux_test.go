@@ -15,8 +15,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// unprivileged takes from this goroutine, until the end of the test, the privilege of
-// reading what it is forbidden to read. Modes of files mean nothing to root otherwise.
+// unprivileged removes from this goroutine, until the end of the test, the privilege to
+// ignore the modes of files, which root has.
 func unprivileged(t *testing.T) {
 	const version3, override, readSearch = 0x20080522, 1, 2 // capabilities(7)
 	type set [3]uint32                                      // effective, permitted, inheritable
@@ -45,17 +45,17 @@ func (x *tree) chmod(name string, mode os.FileMode) {
 	require.NoError(x, os.Chmod(x.path(name), mode))
 }
 
-// list returns what is told by a Source that may not read everything.
-func (x *tree) list(t *testing.T) (shown []string, told []harvest.Event) {
+// list returns what a Source yields that may not read everything.
+func (x *tree) list(t *testing.T) (listed []string, yielded []harvest.Event) {
 	t.Helper()
-	told, _, err := events(t.Context(), x.src)
+	yielded, _, err := events(t.Context(), x.src)
 	require.NoError(t, err)
-	for _, ev := range told {
+	for _, ev := range yielded {
 		if ev.Kind == harvest.Put {
-			shown = append(shown, ev.Resource.ID[len(base):])
+			listed = append(listed, ev.Resource.ID[len(base):])
 		}
 	}
-	return shown, told
+	return listed, yielded
 }
 
 func TestUnreadable(t *testing.T) {
@@ -70,27 +70,27 @@ func TestUnreadable(t *testing.T) {
 		unprivileged(t)
 		return x
 	}
-	incomplete := func(t *testing.T, told []harvest.Event, problem string) {
+	incomplete := func(t *testing.T, yielded []harvest.Event, problem string) {
 		t.Helper()
-		require.Len(t, problems(told), 1)
-		assert.ErrorIs(t, problems(told)[0], os.ErrPermission)
-		assert.ErrorContains(t, problems(told)[0], problem)
-		end := told[len(told)-1]
+		require.Len(t, problems(yielded), 1)
+		assert.ErrorIs(t, problems(yielded)[0], os.ErrPermission)
+		assert.ErrorContains(t, problems(yielded)[0], problem)
+		end := yielded[len(yielded)-1]
 		assert.Equal(t, harvest.SnapshotEnd, end.Kind)
 		assert.False(t, end.Complete)
 		assert.True(t, end.Resume.IsZero())
 	}
 	t.Run("directory", func(t *testing.T) {
 		x := newForbidding(t, "b", 0)
-		shown, told := x.list(t)
-		assert.Equal(t, []string{"a", "e"}, shown)
-		incomplete(t, told, `/b": permission denied`)
+		listed, yielded := x.list(t)
+		assert.Equal(t, []string{"a", "e"}, listed)
+		incomplete(t, yielded, `/b": permission denied`)
 	})
-	t.Run("directory that lists and shows nothing", func(t *testing.T) {
+	t.Run("directory whose names can be read but not its files", func(t *testing.T) {
 		x := newForbidding(t, "b", 0o600)
-		shown, told := x.list(t)
-		assert.Equal(t, []string{"a", "e"}, shown)
-		incomplete(t, told, "permission denied")
+		listed, yielded := x.list(t)
+		assert.Equal(t, []string{"a", "e"}, listed)
+		incomplete(t, yielded, "permission denied")
 	})
 	t.Run("the root", func(t *testing.T) {
 		x := newForbidding(t, ".", 0)
@@ -106,9 +106,9 @@ func TestUnreadable(t *testing.T) {
 	})
 	t.Run("file", func(t *testing.T) {
 		x := newForbidding(t, "a", 0)
-		shown, told := x.list(t)
-		assert.Equal(t, []string{"a", "b/c", "b/d", "e"}, shown)
-		assert.Empty(t, problems(told), "reading it is another matter")
+		listed, yielded := x.list(t)
+		assert.Equal(t, []string{"a", "b/c", "b/d", "e"}, listed)
+		assert.Empty(t, problems(yielded), "reading it is another matter")
 		err := x.src.Get(t.Context(), &harvest.Job{Resource: websync.Resource{ID: base + "a"}})
 		assert.ErrorIs(t, err, os.ErrPermission)
 	})

@@ -24,7 +24,7 @@ func confirmed(t *testing.T, f func(*fixture, url.Values)) {
 			x.subscribe(feedURL, hubURL)
 			synctest.Wait()
 			require.Equal(t, http.StatusOK, x.verify(x.last()).Code)
-			x.told = nil
+			x.notified = nil
 			f(x, x.last())
 		})
 	})

@@ -100,10 +100,10 @@ func (h *hubs) answer(host string, r reply) {
 // A fixture is a Subscriber among hubs.
 type fixture struct {
 	*Subscriber
-	t    *testing.T
-	hubs *hubs
-	mu   sync.Mutex
-	told []string
+	t        *testing.T
+	hubs     *hubs
+	mu       sync.Mutex
+	notified []string
 }
 
 func newFixture(t *testing.T) *fixture { return newFixtureOn(t, memstore.New()) }
@@ -117,7 +117,7 @@ func newFixtureOn(t *testing.T, state websync.State) *fixture {
 		Notify: func(topic string) bool {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.told = append(f.told, topic)
+			f.notified = append(f.notified, topic)
 			return true
 		},
 	}
@@ -127,7 +127,7 @@ func newFixtureOn(t *testing.T, state websync.State) *fixture {
 func (f *fixture) notices() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.told)
+	return len(f.notified)
 }
 
 // only returns the one subscription.

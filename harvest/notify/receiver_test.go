@@ -17,10 +17,10 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// told remembers what a Notify was told, and knows two topics.
-type told []string
+// notified records the calls of a Notify, and knows two topics.
+type notified []string
 
-func (l *told) notify(topic string) bool {
+func (l *notified) notify(topic string) bool {
 	if topic != feedURL && topic != "https://example.org/list.xml?a=1&b=2" {
 		return false
 	}
@@ -33,17 +33,17 @@ func TestReceiver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method, query, media, body string
 		status                     int
-		told                       []string
+		notified                   []string
 	}{
-		"as a Pinger sends it":      {media: formType, body: url.Values{"url": {feedURL}, "feed": {feedURL}}.Encode(), status: 202, told: []string{feedURL, feedURL}},
-		"feed alone":                {media: formType + "; charset=UTF-8", body: "feed=" + url.QueryEscape(feedURL), status: 202, told: []string{feedURL}},
-		"several":                   {media: formType, body: url.Values{"url": {"https://a.example/", feedURL, list}}.Encode(), status: 202, told: []string{feedURL, list}},
-		"with white space":          {media: formType, body: "url=+" + url.QueryEscape(feedURL) + "%0D%0A", status: 202, told: []string{feedURL}},
-		"in the query":              {query: "?url=" + url.QueryEscape(list), status: 202, told: []string{list}},
-		"text":                      {media: "text/plain; charset=utf-8", body: list + "\r\n", status: 202, told: []string{list}},
-		"text of several lines":     {media: "text/plain", body: feedURL + "\n" + list, status: 202, told: []string{feedURL, list}},
-		"text without a media type": {body: feedURL, status: 202, told: []string{feedURL}},
-		"text called a form":        {media: formType, body: list, status: 202, told: []string{list}},
+		"as a Pinger sends it":      {media: formType, body: url.Values{"url": {feedURL}, "feed": {feedURL}}.Encode(), status: 202, notified: []string{feedURL, feedURL}},
+		"feed alone":                {media: formType + "; charset=UTF-8", body: "feed=" + url.QueryEscape(feedURL), status: 202, notified: []string{feedURL}},
+		"several":                   {media: formType, body: url.Values{"url": {"https://a.example/", feedURL, list}}.Encode(), status: 202, notified: []string{feedURL, list}},
+		"with white space":          {media: formType, body: "url=+" + url.QueryEscape(feedURL) + "%0D%0A", status: 202, notified: []string{feedURL}},
+		"in the query":              {query: "?url=" + url.QueryEscape(list), status: 202, notified: []string{list}},
+		"text":                      {media: "text/plain; charset=utf-8", body: list + "\r\n", status: 202, notified: []string{list}},
+		"text of several lines":     {media: "text/plain", body: feedURL + "\n" + list, status: 202, notified: []string{feedURL, list}},
+		"text without a media type": {body: feedURL, status: 202, notified: []string{feedURL}},
+		"text called a form":        {media: formType, body: list, status: 202, notified: []string{list}},
 		"not on the list":           {media: formType, body: "url=https://internal.example/", status: 404},
 		"other fields":              {media: formType, body: "topic=" + url.QueryEscape(feedURL), status: 404},
 		"empty":                     {media: formType, status: 400},
@@ -60,11 +60,11 @@ func TestReceiver(t *testing.T) {
 			if tt.media != "" {
 				req.Header.Set("Content-Type", tt.media)
 			}
-			var seen told
+			var seen notified
 			answer := httptest.NewRecorder()
 			(&Receiver{Notify: seen.notify}).ServeHTTP(answer, req)
 			assert.Equal(t, tt.status, answer.Code)
-			assert.Equal(t, told(tt.told), seen)
+			assert.Equal(t, notified(tt.notified), seen)
 			assert.Equal(t, map[bool]string{true: "POST"}[tt.status == 405], answer.Header().Get("Allow"))
 			assert.NotContains(t, answer.Body.String(), "example", "nothing is sent back")
 		})
@@ -78,7 +78,7 @@ func TestReceiverWithoutAList(t *testing.T) {
 }
 
 func TestReceiverOfAPingThatBreaksOff(t *testing.T) {
-	var seen told
+	var seen notified
 	answer := httptest.NewRecorder()
 	body := io.MultiReader(strings.NewReader(feedURL), iotest.ErrReader(errors.New("reset")))
 	(&Receiver{Notify: seen.notify}).ServeHTTP(answer, httptest.NewRequest("POST", "/ping", body))

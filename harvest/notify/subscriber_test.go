@@ -108,9 +108,9 @@ func TestALeaseThatRanOutIsAskedForAnew(t *testing.T) {
 			assert.NotEqual(t, first.Get("hub.secret"), second.Get("hub.secret"))
 			assert.Equal(t, http.StatusNotFound, f.verify(first).Code)
 			assert.Equal(t, http.StatusGone, f.post(first, "sha1", ""))
-			told := f.notices()
+			notified := f.notices()
 			assert.Equal(t, http.StatusOK, f.verify(second).Code)
-			assert.Equal(t, told+1, f.notices(), "what changed in between is not missed")
+			assert.Equal(t, notified+1, f.notices(), "what changed in between is not missed")
 			assert.Empty(t, f.only().Error)
 		})
 	})
@@ -474,7 +474,7 @@ func TestTheSubscribersOwnClientKeepsToPublicAddresses(t *testing.T) {
 	assert.NotContains(t, err.Error(), "hub.secret")
 }
 
-// A broken State fails when it is told to.
+// A broken State fails on demand.
 type brokenState struct {
 	whole     websync.State
 	mu        sync.Mutex

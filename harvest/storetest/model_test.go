@@ -420,19 +420,19 @@ func (m *model) Swap(_ context.Context, key string, old, new []byte) error {
 func (m *model) Compact(context.Context) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var youngest []harvest.Record
+	var latest []harvest.Record
 	for _, records := range m.records {
 		for _, r := range records {
 			if r.Seq > 0 {
-				youngest = append(youngest, r)
+				latest = append(latest, r)
 			}
 		}
 	}
-	slices.SortFunc(youngest, func(a, b harvest.Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(latest, func(a, b harvest.Record) int { return cmp.Compare(a.Seq, b.Seq) })
 	m.newest++
 	m.logs[m.newest] = nil
 	m.seq = 0
-	for _, r := range youngest {
+	for _, r := range latest {
 		m.seq++
 		id := r.Resource.ID
 		if t, ok := m.tasks[r.Source][id]; ok {

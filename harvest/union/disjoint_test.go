@@ -116,7 +116,7 @@ func TestDisjointReleases(t *testing.T) {
 	store := &openRecords{Store: fill(t, map[string]string{"a": "n1 n2 n3 n4 n5 n6 n7 n8 n9", "b": "n1 n2 n3 n4 n5 n6 n7 n8 n9", "c": "x"})}
 	var overlap *union.OverlapError
 	require.ErrorAs(t, union.Disjoint(t.Context(), store, "a", "b", "c"), &overlap)
-	assert.Zero(t, store.open, "stopped when there is enough to tell")
+	assert.Zero(t, store.open, "stopped when the answer is known")
 	assert.Less(t, store.most, 16)
 
 	for _, fail := range []string{"a", "b"} {

@@ -143,9 +143,9 @@ func (l *libraries) run(t *rapid.T) {
 	}
 }
 
-// settle follows the members without trouble until nothing is left, and compares the
+// finish follows the members without trouble until nothing is left, and compares the
 // target with them.
-func (l *libraries) settle(t *rapid.T) {
+func (l *libraries) finish(t *rapid.T) {
 	h := &harvest.Harvester{Store: l.target, MaxDelete: -1}
 	for range 2 {
 		_, err := h.Run(context.Background(), l.source())
@@ -214,6 +214,6 @@ func TestRandomUnions(t *testing.T) {
 			}
 			l.run(t)
 		}
-		l.settle(t)
+		l.finish(t)
 	})
 }

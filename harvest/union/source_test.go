@@ -161,7 +161,7 @@ func TestFirstWins(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "x of b", "y": "y of b", "z": "z of b"}, w.live())
 }
 
-// TestFollows tells a union what happened, one step after the other.
+// TestFollows changes the members of a union, one step after the other.
 func TestFollows(t *testing.T) {
 	a, b := newLibrary("a"), newLibrary("b")
 	future := date(t, "2199-01-01T00:00:00Z")
@@ -441,7 +441,7 @@ func TestWanderer(t *testing.T) {
 	assert.NotContains(t, w.log(), "deleted x")
 	n := len(w.log())
 	w.h.Full = false
-	assert.Zero(t, w.run(u).Events, "all of it is told")
+	assert.Zero(t, w.run(u).Events, "all of it has been yielded")
 	assert.Len(t, w.log(), n)
 }
 
@@ -485,7 +485,7 @@ func TestCompactedWhileListed(t *testing.T) {
 	assert.False(t, r.Complete)
 	require.Len(t, r.Problems, 1)
 	assert.Contains(t, r.Problems[0].Error, "compacted")
-	assert.NotContains(t, string(r.To.Data), "generation", "nothing is told so far")
+	assert.NotContains(t, string(r.To.Data), "generation", "nothing has been yielded so far")
 	o.before = nil
 	assert.True(t, w.run(u).InStep())
 	assert.Equal(t, map[string]string{"x": "a", "y": "b"}, w.live())
@@ -641,7 +641,7 @@ type forged struct{ *strings.Reader }
 
 func (forged) Close() error { return nil }
 
-// TestOvertaken deletes, or changes, what was told before its bodies are got.
+// TestOvertaken deletes, or changes, what was yielded before its bodies are got.
 func TestOvertaken(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	a.put(t, "x", "1", day(1))
@@ -661,8 +661,8 @@ func TestOvertaken(t *testing.T) {
 	assert.Empty(t, w.tasks())
 }
 
-// TestStateComesBack gets a later state than the one that was told, which is the present
-// one again when the union looks the next time.
+// TestStateComesBack gets a later state than the one that was yielded, which is the
+// present one again when the union looks the next time.
 func TestStateComesBack(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))

@@ -22,7 +22,7 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// The counts of a document are what every peer that reads it must have seen. Namespace
+// The counts of a document are what every peer that reads it must count. Namespace
 // declarations are no attributes, and text is in bytes.
 type counts struct{ elements, attrs, text int }
 
