@@ -3,6 +3,7 @@ package atom_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -27,21 +28,30 @@ type records struct{ atom.Source }
 
 var _ harvest.Getter = (*records)(nil)
 
+var (
+	rulePages = atom.Rule{Name: "records-pages", Severity: websync.SeverityWarning}
+	ruleDraft = atom.Rule{Name: "records-draft", Severity: websync.SeverityInfo}
+)
+
 func newRecords() *records {
 	s := &records{atom.Source{URL: feedURL, Content: []string{}, Profile: "records/1"}}
-	s.Feed = func(feed *atom.Feed) error {
+	s.Feed = func(feed *atom.Feed, report atom.ReportFunc) error {
 		if feed.Title.Value == "" {
 			return errors.New("a feed of records must have a title")
+		}
+		if _, ok := feed.Link("next"); ok {
+			report(rulePages, "link", "next", "records have no pages")
 		}
 		feed.Links = slices.DeleteFunc(feed.Links, func(l websync.Link) bool { return l.Rel == "next" })
 		return nil
 	}
-	s.Item = func(item *atom.Item) error {
+	s.Item = func(item *atom.Item, report atom.ReportFunc) error {
 		e := item.Entry
 		if e == nil {
 			return errors.New("a tombstone, which records do not have")
 		}
 		if strings.HasPrefix(e.ID, "urn:draft") {
+			report(ruleDraft, "", e.ID, "a draft")
 			*item = atom.Item{}
 			return nil
 		}
@@ -159,6 +169,21 @@ func TestProfile(t *testing.T) {
 			assert.Equal(t, name == "an item that is refused", slices.Contains(got.rules(), "atom-profile"))
 		})
 	}
+	t.Run("what they report", func(t *testing.T) {
+		docs := map[string]string{
+			"feed": feedOf(prev("1"), linkTo("next", "nowhere"), recordOf("a", 2, "a")),
+			"1":    feedOf(isArchive, recordOf("draft:1", 1, "a"), tombstoneOf("b", 1)),
+		}
+		var reported []string
+		for _, f := range runAll(t, &newRecords().Source, harvest.Checkpoint{}, siteOf(docs)).findings {
+			if f.Rule == "atom-profile" || strings.HasPrefix(f.Rule, "records-") {
+				reported = append(reported, fmt.Sprint(f.Document, " ", f.Rule, " ", f.Element, " ", f.Value, " ", f.Line > 0))
+			}
+		}
+		assert.Equal(t, []string{
+			www + "feed records-pages link next false", www + "1 records-draft entry urn:draft:1 true", www + "1 atom-profile  urn:b true",
+		}, reported, "each once, with its position")
+	})
 	t.Run("another profile", func(t *testing.T) {
 		site := siteOf(map[string]string{"feed": feedOf(recordOf("a", 1, "a"))})
 		s := newRecords()

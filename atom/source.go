@@ -124,12 +124,15 @@ type Source struct {
 	// tombstone that the profile means. An item without entry and tombstone is left out
 	// and does not count as skipped. If Item returns an error, that is a finding, and the
 	// item counts as skipped. Item is called more than once for an item, and must do the
-	// same each time.
+	// same each time; only what the first call reports goes to [harvest.Run.Report].
+	//
+	// Both report departures from the profile as those of [ValidateOptions] do, so that
+	// the checks of a profile are written once.
 	//
 	// For what becomes of a resource, a profile changes the events of Events; what a
 	// resource has besides its content, it gets as a [harvest.Getter].
-	Feed func(feed *Feed) error
-	Item func(item *Item) error
+	Feed func(feed *Feed, report ReportFunc) error
+	Item func(item *Item, report ReportFunc) error
 
 	// Profile names what Feed and Item do. When it changes everything is read anew, and
 	// what is no longer yielded is not deleted without approval.
@@ -249,13 +252,14 @@ func (s *Source) content(e *Entry) (link websync.Link, inline bool) {
 // admit gives an item to each, unless it can't be yielded. It counts what is skipped, and
 // a tombstone that may delete nothing for want of a via.
 func (w *walk) admit(p *page, i int, c *candidate, report func(websync.Finding), each func(int, *candidate) error) (skipped int, err error) {
+	at := c.position()
 	find := func(rule Rule, element, message string) {
 		if report != nil {
-			report(rule.Finding(p.Final, 0, 0, element, c.entry, message))
+			report(rule.Finding(p.Final, at.line, at.column, element, c.entry, message))
 		}
 	}
 	if c.view == nil {
-		if fault := c.take(w.source); fault != nil {
+		if fault := c.take(w.source, reporter(p.Final, at, c.element(), report)); fault != nil {
 			find(ruleProfile, "", fault.Error())
 			return 1, nil
 		}

@@ -322,7 +322,7 @@ func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.describe(p, r)
+	w.describe(p, r, nil)
 	return p, nil
 }
 
@@ -386,7 +386,7 @@ func (w *walk) get(ctx context.Context, p *page, known docfetch.Validators) (err
 // broken, nothing of it is left.
 func (w *walk) read(p *page) error {
 	r, err := w.parse(p, w.Report, func(i int, c *candidate) error { return w.add(p, i, c) })
-	w.describe(p, r)
+	w.describe(p, r, w.Report)
 	if err == nil && p.n > 0 {
 		if fault := cmp.Or(p.fault, w.otherFeed(p), w.otherDocument(p)); fault != nil {
 			err = &docfetch.Error{Err: fault}
@@ -405,12 +405,12 @@ func (w *walk) read(p *page) error {
 }
 
 // describe takes over what was read.
-func (w *walk) describe(p *page, r reading) {
+func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 	if r.feed == nil {
 		return
 	}
 	if w.source.Feed != nil {
-		if err := w.source.Feed(r.feed); err != nil {
+		if err := w.source.Feed(r.feed, reporter(p.Final, position{}, "feed", report)); err != nil {
 			p.fault = w.Named(p.URL, err)
 		}
 	}
@@ -644,12 +644,43 @@ func (c *candidate) isNothing() bool {
 	return c.view == nil && c.own.Entry == nil && c.own.Tombstone == nil
 }
 
+// position returns where the item starts.
+func (c *candidate) position() position {
+	switch {
+	case c.view != nil:
+		return position{c.view.Line, c.view.Column}
+	case c.own.Entry != nil:
+		return position{c.own.Entry.Line, c.own.Entry.Column}
+	case c.own.Tombstone != nil:
+		return position{c.own.Tombstone.Line, c.own.Tombstone.Column}
+	}
+	return position{}
+}
+
+// element returns the name of the element that the candidate's own item is.
+func (c *candidate) element() string {
+	if c.own.Tombstone != nil {
+		return "deleted-entry"
+	}
+	return "entry"
+}
+
+// reporter returns what a profile reports by, on an element of a document. If report is
+// nil, findings are dropped.
+func reporter(document string, at position, name string, report func(websync.Finding)) ReportFunc {
+	return func(rule Rule, element, value, message string) {
+		if report != nil {
+			report(rule.Finding(document, at.line, at.column, cmp.Or(element, name), []byte(value), message))
+		}
+	}
+}
+
 // take makes a candidate of its own item, with what Source.Item does to it. The error is
 // that of Source.Item.
-func (c *candidate) take(s *Source) error {
+func (c *candidate) take(s *Source, report ReportFunc) error {
 	if s.Item != nil && !c.isNothing() {
 		c.entry = []byte(c.own.ID())
-		if err := s.Item(&c.own); err != nil {
+		if err := s.Item(&c.own, report); err != nil {
 			return err
 		}
 	}
