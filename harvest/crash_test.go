@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // crashEnv makes the test binary one step of a history on SQLite. Its value is "file seed
@@ -89,17 +90,11 @@ func crashStep(args string) {
 		if !report.InStep() {
 			panic(fmt.Sprintf("%+v", report))
 		}
-		m.checkLog(panicking{}, nil)
-		m.inStep(panicking{})
+		m.checkLog(testkit.Must, nil)
+		m.inStep(testkit.Must)
 		fmt.Println("in step")
 	}
 }
-
-// panicking is the test of a process that has none.
-type panicking struct{}
-
-func (panicking) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (panicking) FailNow()                          { panic("failed") }
 
 // TestKills kills processes that harvest into SQLite, at random moments, one after the
 // other on the same file, while the publisher goes on changing, and then compares what

@@ -91,33 +91,18 @@ func (s *site) set(url, page string) {
 }
 
 const (
-	base = "https://example.org/"
-	src  = "https://example.org/list"
+	base = testkit.Base
+	src  = testkit.Src
 )
 
-func day(n int) websync.Datetime {
-	return websync.NewDatetime(time.Date(2026, 1, n, 12, 0, 0, 0, time.UTC))
-}
+var (
+	day  = testkit.Day
+	date = testkit.Date
+	put  = testkit.Put
+	del  = testkit.Del
 
-func date(t *testing.T, s string) websync.Datetime {
-	t.Helper()
-	d, err := websync.ParseDatetime(s)
-	require.NoError(t, err)
-	return d
-}
-
-func resource(name string, modified websync.Datetime) websync.Resource {
-	url := base + name
-	return websync.Resource{ID: url, Modified: modified, Content: websync.Link{Href: url}}
-}
-
-func put(name string, modified websync.Datetime) harvest.Event {
-	return harvest.Event{Kind: harvest.Put, Resource: resource(name, modified)}
-}
-
-func del(name string, at websync.Datetime) harvest.Event {
-	return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: base + name}}
-}
+	resource = testkit.Resource
+)
 
 func checkpoint(s string) harvest.Checkpoint { return harvest.Checkpoint{Version: 1, Data: []byte(s)} }
 
@@ -154,51 +139,10 @@ func (w *world) page(name string, text ...string) {
 	w.site.set(base+name, strings.Join(append([]string{name}, text...), " "))
 }
 
-// live returns the live ids with their content.
-func (w *world) live() map[string]string {
-	w.Helper()
-	all := map[string]string{}
-	for item, err := range w.store.Resources(w.Context(), websync.Range{}) {
-		require.NoError(w, err)
-		text := "-"
-		if b, ok := item.Body(harvest.ContentName); ok && !b.Key.IsZero() {
-			r, err := w.store.Open(w.Context(), b)
-			require.NoError(w, err)
-			data, err := io.ReadAll(r)
-			require.NoError(w, err)
-			require.NoError(w, r.Close())
-			text = string(data)
-		}
-		all[strings.TrimPrefix(item.Resource.ID, base)] = text
-	}
-	return all
-}
-
-// log returns the changes as "kind name", oldest first.
-func (w *world) log() (entries []string) {
-	w.Helper()
-	for item, err := range w.store.Changes(w.Context(), websync.Range{}) {
-		require.NoError(w, err)
-		entries = append(entries, item.Kind.String()+" "+strings.TrimPrefix(item.Resource.ID, base))
-	}
-	return entries
-}
-
-func (w *world) tasks() (tasks []harvest.Task) {
-	w.Helper()
-	for t, err := range w.store.Tasks(w.Context(), src, "") {
-		require.NoError(w, err)
-		tasks = append(tasks, t)
-	}
-	return tasks
-}
-
-func (w *world) record(name string) harvest.Record {
-	w.Helper()
-	recs, err := w.store.Lookup(w.Context(), src, []string{base + name})
-	require.NoError(w, err)
-	return recs[0]
-}
+func (w *world) live() map[string]string           { return testkit.Live(w, w.store) }
+func (w *world) log() []string                     { return testkit.Log(w, w.store) }
+func (w *world) tasks() []harvest.Task             { return testkit.Tasks(w, w.store) }
+func (w *world) record(name string) harvest.Record { return testkit.Record(w, w.store, name) }
 
 func (w *world) checkpoint() string {
 	w.Helper()
@@ -1240,28 +1184,6 @@ func TestStopKeepsWhatWasGot(t *testing.T) {
 	require.Len(t, w.site.requests, 13, "what was got is not got again")
 }
 
-// failing is a Store whose Commit fails from the n-th on, before or after it was applied.
-type failing struct {
-	harvest.Store
-	mu    sync.Mutex
-	left  int
-	after bool
-}
-
-var errCut = errors.New("power cut")
-
-func (f *failing) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.left--; f.left >= 0 {
-		return f.Store.Commit(ctx, c, b)
-	}
-	if f.after && f.left == -1 {
-		f.Store.Commit(ctx, c, b)
-	}
-	return nil, errors.Join(errCut, harvest.ErrFenced)
-}
-
 // TestCutAnywhere stops a run at each of its commits, before and after it is applied, and
 // compares what the next run makes of it with a run that was never stopped.
 func TestCutAnywhere(t *testing.T) {
@@ -1299,12 +1221,12 @@ func TestCutAnywhere(t *testing.T) {
 			w.h.Window = 8
 			w.h.Concurrency = 2
 			first, second := prepare(w)
-			w.h.Store = &failing{Store: w.store, left: n, after: after}
+			w.h.Store = &testkit.Failing{Store: w.store, Left: n, After: after}
 			_, err1 := w.h.Run(t.Context(), first)
 			w.h.Store = w.store
 			w.run(first)
 			change(w)
-			w.h.Store = &failing{Store: w.store, left: n, after: after}
+			w.h.Store = &testkit.Failing{Store: w.store, Left: n, After: after}
 			_, err2 := w.h.Run(t.Context(), second)
 			w.h.Store = w.store
 			r := w.run(second)
@@ -1313,7 +1235,7 @@ func TestCutAnywhere(t *testing.T) {
 			require.Empty(t, w.tasks())
 			require.ElementsMatch(t, undisturbed.log(), w.log())
 			if n == 0 {
-				require.ErrorIs(t, errors.Join(err1, err2), errCut)
+				require.ErrorIs(t, errors.Join(err1, err2), testkit.ErrCut)
 			}
 		}
 	}

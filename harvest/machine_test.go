@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // A machine is a publisher whose resources change at random, a store that follows it
@@ -233,9 +233,9 @@ func (m *machine) harvest(t *rapid.T) {
 		}
 	}
 	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
-		h.Store = &failing{Store: m.store, left: n, after: rapid.Bool().Draw(t, "after it")}
+		h.Store = &testkit.Failing{Store: m.store, Left: n, After: rapid.Bool().Draw(t, "after it")}
 	}
-	before := m.entries(t)
+	before := testkit.Entries(t, m.store)
 	m.stale = append(m.stale, state{websync.NewDatetime(m.now), maps.Clone(m.pages)})
 	m.run(ctx, t, h)
 	m.site.failing, m.site.before = map[string]error{}, nil
@@ -277,17 +277,9 @@ func (m *machine) harvester() *harvest.Harvester {
 	return &harvest.Harvester{Store: m.store, Fetcher: m.site, Attempts: -1}
 }
 
-func (m *machine) entries(t require.TestingT) (items []websync.Item) {
-	for item, err := range m.store.Changes(context.Background(), websync.Range{}) {
-		require.NoError(t, err)
-		items = append(items, item)
-	}
-	return items
-}
-
 // checkLog asserts what must hold after every run, whatever happened in it.
 func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
-	items := m.entries(t)
+	items := testkit.Entries(t, m.store)
 	require.GreaterOrEqual(t, len(items), len(before), "no entry is taken back")
 	latest := map[string]websync.Item{}
 	for i, item := range items {
@@ -310,19 +302,10 @@ func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 		require.Equal(t, latest[rec.Resource.ID].Seq, rec.Seq)
 		if rec.Live() {
 			name := strings.TrimPrefix(rec.Resource.ID, base)
-			text := m.read(t, rec.Bodies[0])
+			text := testkit.Read(t, m.store, rec.Bodies[0])
 			require.True(t, m.texts[name][text], "%q was never published as %s", text, name)
 		}
 	}
-}
-
-func (m *machine) read(t require.TestingT, b websync.Body) string {
-	r, err := m.store.Open(context.Background(), b)
-	require.NoError(t, err)
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	require.NoError(t, err)
-	return string(data)
 }
 
 // settle harvests without trouble until nothing is left, and compares the store with the
@@ -333,7 +316,7 @@ func (m *machine) finish(t *rapid.T) {
 	if rapid.Bool().Draw(t, "the log first") {
 		r, err := h.Run(context.Background(), &logSource{m, 0, -1, -1})
 		require.NoError(t, err)
-		m.makeDue(t)
+		testkit.MakeDue(t, m.store)
 		require.True(t, r.Complete)
 	}
 	s := &snapshotSource{machine: m, complete: true, fail: -1}
@@ -344,21 +327,21 @@ func (m *machine) finish(t *rapid.T) {
 	require.NoError(t, err)
 	h.Hooks = nil
 	agree(t, planned, done)
-	m.makeDue(t)
+	testkit.MakeDue(t, m.store)
 	r, err := h.Run(context.Background(), s)
 	require.NoError(t, err)
 	require.True(t, r.InStep(), "%+v", r)
 
 	m.inStep(t)
 
-	n := len(m.entries(t))
+	n := len(testkit.Entries(t, m.store))
 	m.site.reset()
 	for range 2 {
 		r, err = h.Run(context.Background(), s)
 		require.NoError(t, err)
 		require.True(t, r.InStep())
 	}
-	require.Len(t, m.entries(t), n, "doing it again changes nothing")
+	require.Len(t, testkit.Entries(t, m.store), n, "doing it again changes nothing")
 	require.Zero(t, m.site.bodies, "and gets no body")
 }
 
@@ -371,7 +354,7 @@ func (m *machine) inStep(t require.TestingT) {
 	for rec, err := range m.store.Records(context.Background(), src, "") {
 		require.NoError(t, err)
 		if rec.Live() {
-			got[strings.TrimPrefix(rec.Resource.ID, base)] = m.read(t, rec.Bodies[0])
+			got[strings.TrimPrefix(rec.Resource.ID, base)] = testkit.Read(t, m.store, rec.Bodies[0])
 		}
 	}
 	require.Equal(t, want, got, "nothing lost, nothing wrongly deleted")
@@ -379,7 +362,7 @@ func (m *machine) inStep(t require.TestingT) {
 
 // plan returns what is planned for each id, and asserts that planning changes nothing.
 func (m *machine) plan(t *rapid.T, h *harvest.Harvester, s harvest.Source) map[string]harvest.Decision {
-	before, tasks := m.entries(t), m.tasks(t)
+	before, tasks := testkit.Entries(t, m.store), testkit.Tasks(t, m.store)
 	m.site.reset()
 	planned := map[string]harvest.Decision{}
 	_, err := h.Plan(context.Background(), s, func(d harvest.Decision) {
@@ -388,8 +371,8 @@ func (m *machine) plan(t *rapid.T, h *harvest.Harvester, s harvest.Source) map[s
 		}
 	})
 	require.NoError(t, err)
-	require.Equal(t, before, m.entries(t))
-	require.Equal(t, tasks, m.tasks(t))
+	require.Equal(t, before, testkit.Entries(t, m.store))
+	require.Equal(t, tasks, testkit.Tasks(t, m.store))
 	require.Empty(t, m.site.requests)
 	return planned
 }
@@ -421,29 +404,6 @@ func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harv
 	for id := range planned {
 		require.Contains(t, done, id)
 	}
-}
-
-func (m *machine) tasks(t require.TestingT) (tasks []harvest.Task) {
-	for task, err := range m.store.Tasks(context.Background(), src, "") {
-		require.NoError(t, err)
-		tasks = append(tasks, task)
-	}
-	return tasks
-}
-
-// makeDue lets the time pass that failed tasks wait.
-func (m *machine) makeDue(t *rapid.T) {
-	claim, err := m.store.Claim(context.Background(), "test", time.Minute)
-	require.NoError(t, err)
-	b := harvest.NewBatch(src)
-	for task, err := range m.store.Tasks(context.Background(), src, "") {
-		require.NoError(t, err)
-		task.Due = time.Time{}
-		b.Tasks = append(b.Tasks, task)
-	}
-	_, err = m.store.Commit(context.Background(), claim, b)
-	require.NoError(t, err)
-	require.NoError(t, m.store.Release(context.Background(), claim))
 }
 
 func TestRandomHistories(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // fill harvests each source's names, given as "a b c", into one store. A name with a
@@ -102,7 +103,7 @@ func (o *openRecords) Records(ctx context.Context, source, after string) iter.Se
 		defer func() { o.open-- }()
 		for rec, err := range o.Store.Records(ctx, source, after) {
 			if o.most++; source == o.fail {
-				yield(harvest.Record{}, errCut)
+				yield(harvest.Record{}, testkit.ErrCut)
 				return
 			}
 			if !yield(rec, err) {
@@ -122,7 +123,7 @@ func TestDisjointReleases(t *testing.T) {
 	for _, fail := range []string{"a", "b"} {
 		store.fail = fail
 		err := union.Disjoint(t.Context(), store, "a", "b")
-		require.ErrorIs(t, err, errCut)
+		require.ErrorIs(t, err, testkit.ErrCut)
 		assert.ErrorContains(t, err, "union: "+fail+": ")
 		assert.Zero(t, store.open)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // libraries are members of a union whose records change at random, and a store that
@@ -59,12 +60,12 @@ func (l *libraries) change(t *rapid.T) func() {
 	at := rapid.SampledFrom(l.all).Draw(t, "member")
 	name := rapid.SampledFrom([]string{"u", "v", "w", "x", "y", "z"}).Draw(t, "name")
 	if rapid.IntRange(0, 2).Draw(t, "delete") == 0 {
-		return func() { at.del(panicking{}, name) }
+		return func() { at.del(testkit.Must, name) }
 	}
 	e := put(name, rapid.SampledFrom([]websync.Datetime{{}, day(1), day(2), websync.DateOf(time.Now().AddDate(9, 0, 0))}).Draw(t, "modified"))
 	e.Resource.Title = rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "title")
 	e.Open = harvest.OpenBytes([]byte(rapid.SampledFrom([]string{"", "bytes", "other bytes"}).Draw(t, "text")))
-	return func() { at.harvest(panicking{}, e) }
+	return func() { at.harvest(testkit.Must, e) }
 }
 
 // tidy draws a compaction of one of the stores.
@@ -125,7 +126,7 @@ func (l *libraries) run(t *rapid.T) {
 	case "stop":
 		l.during[call] = func() error { stop(); return nil }
 	case "fail":
-		l.during[call] = func() error { return errCut }
+		l.during[call] = func() error { return testkit.ErrCut }
 	}
 	h := &harvest.Harvester{Store: l.target, Attempts: -1}
 	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
@@ -133,12 +134,12 @@ func (l *libraries) run(t *rapid.T) {
 	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
 	h.Full = rapid.IntRange(0, 7).Draw(t, "full") == 0
 	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
-		h.Store = &failing{Store: l.target, left: n, after: rapid.Bool().Draw(t, "after it")}
+		h.Store = &testkit.Failing{Store: l.target, Left: n, After: rapid.Bool().Draw(t, "after it")}
 	}
 	once := rapid.SampledFrom([]func(context.Context, harvest.Source) (*harvest.Report, error){h.Run, h.Run, h.List, h.Work, h.Approve}).Draw(t, "what")
 	_, err := once(ctx, l.source())
 	l.during = nil
-	if err != nil && !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) && !errors.Is(err, harvest.ErrFenced) {
+	if err != nil && !errors.Is(err, testkit.ErrCut) && !errors.Is(err, context.Canceled) && !errors.Is(err, harvest.ErrFenced) {
 		require.ErrorIs(t, err, websync.ErrNotFound, "a generation that was dropped")
 	}
 }
@@ -150,7 +151,7 @@ func (l *libraries) finish(t *rapid.T) {
 	for range 2 {
 		_, err := h.Run(context.Background(), l.source())
 		require.NoError(t, err)
-		makeDue(t, l.target)
+		testkit.MakeDue(t, l.target)
 	}
 	_, err := h.Approve(context.Background(), l.source())
 	require.NoError(t, err)
@@ -159,7 +160,7 @@ func (l *libraries) finish(t *rapid.T) {
 	require.True(t, r.InStep(), "%+v", r)
 	require.Equal(t, l.naive(t), l.live(t, l.target, src))
 
-	before, opened := len(entries(t, l.target)), l.opened
+	before, opened := len(testkit.Entries(t, l.target)), l.opened
 	for range 2 {
 		r, err = h.Run(context.Background(), l.source())
 		require.NoError(t, err)
@@ -168,7 +169,7 @@ func (l *libraries) finish(t *rapid.T) {
 	h.Full = true
 	_, err = h.Run(context.Background(), l.source())
 	require.NoError(t, err)
-	require.Len(t, entries(t, l.target), before, "doing it again changes nothing")
+	require.Len(t, testkit.Entries(t, l.target), before, "doing it again changes nothing")
 	require.Equal(t, opened, l.opened, "and reads no body")
 }
 
@@ -190,7 +191,7 @@ func (l *libraries) live(t *rapid.T, store harvest.Store, source string) map[str
 		var line strings.Builder
 		fmt.Fprintf(&line, "%q %v %s", item.Resource.Title, item.Resource.Modified, item.Resource.Content.Href)
 		for _, b := range item.Bodies {
-			fmt.Fprintf(&line, " %s: %q", b.Name, read(t, store, b))
+			fmt.Fprintf(&line, " %s: %q", b.Name, testkit.Read(t, store, b))
 		}
 		all[item.Resource.ID] = line.String()
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // A library is a member of a union: a source in a Store, filled by hand.
@@ -288,16 +289,7 @@ func TestInTheSameStore(t *testing.T) {
 	require.Len(t, w.log(), n)
 }
 
-// text reads a body.
-func (w *world) text(b websync.Body) string {
-	w.Helper()
-	r, err := w.store.Open(w.Context(), b)
-	require.NoError(w, err)
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	require.NoError(w, err)
-	return string(data)
-}
+func (w *world) text(b websync.Body) string { return testkit.Read(w, w.store, b) }
 
 func TestMembersChange(t *testing.T) {
 	w, a, b, c := newWorld(t), newLibrary("a"), newLibrary("b"), newLibrary("c")
@@ -576,13 +568,13 @@ func TestTrouble(t *testing.T) {
 			fail := watch(u, 0)
 			fail.before = func(m string) error {
 				if m == method {
-					return errCut
+					return testkit.ErrCut
 				}
 				return nil
 			}
 			w.h.Full = method == "Resources"
 			_, err := w.h.Run(t.Context(), u)
-			require.ErrorIs(t, err, errCut)
+			require.ErrorIs(t, err, testkit.ErrCut)
 			require.ErrorContains(t, err, "member a: ")
 			require.Equal(t, map[string]string{"x": "a"}, w.live(), "nothing is taken for gone")
 			fail.before, w.h.Full = nil, false
@@ -614,7 +606,7 @@ func TestBodyTrouble(t *testing.T) {
 	r = w.run(u)
 	assert.Contains(t, r.Failures[0].Error, "sha-256")
 	assert.Equal(t, map[string]string{"x": "1"}, w.live())
-	makeDue(w, w.store)
+	testkit.MakeDue(w, w.store)
 	assert.True(t, w.run(unionOf(a)).InStep())
 	assert.Equal(t, map[string]string{"x": "2"}, w.live())
 }
@@ -796,7 +788,7 @@ func TestListingOfOtherMembersCutShort(t *testing.T) {
 		a.put(t, "x", "of a", day(1))
 		b.put(t, "y", "of b", day(1))
 		w.run(unionOf(a))
-		w.h.Store = &failing{Store: w.store, left: cut / 2, after: cut%2 == 1}
+		w.h.Store = &testkit.Failing{Store: w.store, Left: cut / 2, After: cut%2 == 1}
 		_, err := w.h.Run(t.Context(), unionOf(a, b))
 		if err != nil && w.record("y").Seq > 0 {
 			strays++

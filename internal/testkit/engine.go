@@ -1,0 +1,143 @@
+package testkit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// The tests of the engine harvest the source Src, whose ids are names below Base.
+const (
+	Base = "https://example.org/"
+	Src  = "https://example.org/list"
+)
+
+// Day returns noon of a day in January 2026.
+func Day(n int) websync.Datetime {
+	return websync.NewDatetime(time.Date(2026, 1, n, 12, 0, 0, 0, time.UTC))
+}
+
+// Date returns the time that s writes.
+func Date(t T, s string) websync.Datetime {
+	d, err := websync.ParseDatetime(s)
+	ok(t, err)
+	return d
+}
+
+// Resource returns a resource whose content is at its id.
+func Resource(name string, modified websync.Datetime) websync.Resource {
+	url := Base + name
+	return websync.Resource{ID: url, Modified: modified, Content: websync.Link{Href: url}}
+}
+
+// Put returns the event that says that a resource is there.
+func Put(name string, modified websync.Datetime) harvest.Event {
+	return harvest.Event{Kind: harvest.Put, Resource: Resource(name, modified)}
+}
+
+// Del returns the event that says that a resource was deleted.
+func Del(name string, at websync.Datetime) harvest.Event {
+	return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: Base + name}}
+}
+
+// All returns what seq yields.
+func All[V any](t T, seq iter.Seq2[V, error]) (all []V) {
+	for v, err := range seq {
+		ok(t, err)
+		all = append(all, v)
+	}
+	return all
+}
+
+// Read returns a body as text.
+func Read(t T, store websync.Catalog, b websync.Body) string {
+	r, err := store.Open(context.Background(), b)
+	ok(t, err)
+	data, err := io.ReadAll(r)
+	ok(t, errors.Join(err, r.Close()))
+	return string(data)
+}
+
+// Live returns the live names with their content; with "-" if it is not kept.
+func Live(t T, store harvest.Store) map[string]string {
+	live := map[string]string{}
+	for _, item := range All(t, store.Resources(context.Background(), websync.Range{})) {
+		text := "-"
+		if b, ok := item.Body(harvest.ContentName); ok && !b.Key.IsZero() {
+			text = Read(t, store, b)
+		}
+		live[strings.TrimPrefix(item.Resource.ID, Base)] = text
+	}
+	return live
+}
+
+// Entries returns the log, oldest first.
+func Entries(t T, store harvest.Store) []websync.Item {
+	return All(t, store.Changes(context.Background(), websync.Range{}))
+}
+
+// Log returns the log as "kind name", oldest first.
+func Log(t T, store harvest.Store) (log []string) {
+	for _, item := range Entries(t, store) {
+		log = append(log, item.Kind.String()+" "+strings.TrimPrefix(item.Resource.ID, Base))
+	}
+	return log
+}
+
+// Tasks returns the tasks of Src.
+func Tasks(t T, store harvest.Store) []harvest.Task {
+	return All(t, store.Tasks(context.Background(), Src, ""))
+}
+
+// Record returns the record that Src has of a name.
+func Record(t T, store harvest.Store, name string) harvest.Record {
+	recs, err := store.Lookup(context.Background(), Src, []string{Base + name})
+	ok(t, err)
+	return recs[0]
+}
+
+// MakeDue makes all tasks of Src due.
+func MakeDue(t T, store harvest.Store) {
+	ctx := context.Background()
+	claim, err := store.Claim(ctx, "test", time.Minute)
+	ok(t, err)
+	b := harvest.NewBatch(Src)
+	b.Tasks = Tasks(t, store)
+	for i := range b.Tasks {
+		b.Tasks[i].Due = time.Time{}
+	}
+	_, err = store.Commit(ctx, claim, b)
+	ok(t, errors.Join(err, store.Release(ctx, claim)))
+}
+
+// ErrCut is the error of a Failing Store.
+var ErrCut = errors.New("power cut")
+
+// A Failing is a Store whose Commit fails after Left more, before or After it was applied.
+type Failing struct {
+	harvest.Store
+	Left  int
+	After bool
+
+	mu sync.Mutex
+}
+
+// Commit implements [harvest.Store].
+func (f *Failing) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Left--; f.Left >= 0 {
+		return f.Store.Commit(ctx, c, b)
+	}
+	if f.After && f.Left == -1 {
+		f.Store.Commit(ctx, c, b)
+	}
+	return nil, errors.Join(ErrCut, harvest.ErrFenced)
+}
