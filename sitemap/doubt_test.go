@@ -11,6 +11,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -89,7 +90,7 @@ func TestDoubtDeletesNothing(t *testing.T) {
 	}
 	for name, test := range doubts {
 		t.Run(name, func(t *testing.T) {
-			web := &web{pages: map[string]*page{url: {body: string(urlset(all...))}}}
+			web := &web{pages: sourcetest.Site{url: {Body: string(urlset(all...))}}}
 			store := memstore.New()
 			h := &harvest.Harvester{Store: store, Fetcher: web, Bodies: harvest.SkipBodies}
 			src := &sitemap.Source{URL: url, Complete: true}
@@ -98,8 +99,8 @@ func TestDoubtDeletesNothing(t *testing.T) {
 			require.EqualValues(t, 40, report.Created)
 
 			damaged := listed(test.doc, 37, 38, 39)
-			web.pages[url].body = strings.NewReplacer("<urlset ", "<urlset xmlns:s='"+sitemap.Namespace+"' xmlns:x='urn:x' ", "</urlset>", damaged+"</urlset>").
-				Replace(string(urlset(all[:37]...)))
+			web.pages[url] = sourcetest.Document{Body: strings.NewReplacer("<urlset ", "<urlset xmlns:s='"+sitemap.Namespace+"' xmlns:x='urn:x' ", "</urlset>", damaged+"</urlset>").
+				Replace(string(urlset(all[:37]...)))}
 			report, err = h.Run(t.Context(), src)
 			require.NoError(t, err)
 			assert.Equal(t, test.skipped, report.Skipped)
@@ -109,7 +110,7 @@ func TestDoubtDeletesNothing(t *testing.T) {
 			require.NoError(t, err)
 			assert.EqualValues(t, 40, head.Total())
 
-			web.pages[url].body = string(urlset(all[:37]...))
+			web.pages[url] = pages(all[:37]...)
 			report, err = h.Run(t.Context(), src)
 			require.NoError(t, err)
 			assert.EqualValues(t, 3, report.Deleted, "a sound listing deletes what it no longer lists")

@@ -4,41 +4,24 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/sitemap"
 )
 
-// documents is a Fetcher without a network. Package harvest/fetch has the one for HTTP.
-type documents map[string]string
-
-func (d documents) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
-	text, ok := d[req.URL]
-	if !ok {
-		return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
-	}
-	body, err := spool.Read(strings.NewReader(text), 0)
-	if err != nil {
-		return nil, err
-	}
-	return &harvest.Response{URL: req.URL, Status: 200, Body: body, Length: body.Size()}, nil
-}
-
-// A Source is usually given to a harvest.Harvester. This prints the events that it yields
-// it.
+// A Source is usually given to a harvest.Harvester. This prints the events that it yields.
 func ExampleSource() {
-	web := documents{
-		"https://www.example.com/robots.txt": "User-agent: *\nSitemap: /sitemap.xml\nSitemap: /old.txt\n",
-		"https://www.example.com/sitemap.xml": `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+	web := &sourcetest.Fetcher{Site: sourcetest.Site{ // package harvest/fetch has the one for HTTP
+		"https://www.example.com/robots.txt": {Body: "User-agent: *\nSitemap: /sitemap.xml\nSitemap: /old.txt\n"},
+		"https://www.example.com/sitemap.xml": {Body: `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 			<sitemap><loc>https://www.example.com/news.xml</loc></sitemap>
 			<sitemap><loc>https://www.example.com/lost.xml</loc></sitemap>
-		</sitemapindex>`,
-		"https://www.example.com/news.xml": example,
-		"https://www.example.com/old.txt":  "https://www.example.com/old\n",
-	}
+		</sitemapindex>`},
+		"https://www.example.com/news.xml": {Body: example},
+		"https://www.example.com/old.txt":  {Body: "https://www.example.com/old\n"},
+	}}
 	source := &sitemap.Source{URL: "https://www.example.com/robots.txt", Complete: true}
 	run := &harvest.Run{
 		Fetcher: web,
@@ -66,7 +49,7 @@ func ExampleSource() {
 	// snapshot start
 	// put https://www.example.com/
 	// put https://www.example.com/news?a=1&b=2
-	// problem sitemap: https://www.example.com/lost.xml: gone
+	// problem sitemap: https://www.example.com/lost.xml: status 404
 	// put https://www.example.com/old
 	// snapshot end complete: false
 }

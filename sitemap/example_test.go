@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -23,16 +24,16 @@ const example = `<?xml version="1.0" encoding="UTF-8"?>
 // costs no more than an error.
 func Example() {
 	// In a program: fetcher := fetch.New(nil), of package harvest/fetch.
-	fetcher := documents{
-		"https://www.example.com/robots.txt": "Sitemap: https://www.example.com/index.xml",
-		"https://www.example.com/index.xml": `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+	fetcher := &sourcetest.Fetcher{Site: sourcetest.Site{
+		"https://www.example.com/robots.txt": {Body: "Sitemap: https://www.example.com/index.xml"},
+		"https://www.example.com/index.xml": {Body: `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 			<sitemap><loc>https://www.example.com/news.xml</loc></sitemap>
 			<sitemap><loc>https://www.example.com/lost.xml</loc></sitemap>
 			<sitemap><loc>https://www.example.com/old.txt</loc></sitemap>
-		</sitemapindex>`,
-		"https://www.example.com/news.xml": example,
-		"https://www.example.com/old.txt":  "https://www.example.com/old\n",
-	}
+		</sitemapindex>`},
+		"https://www.example.com/news.xml": {Body: example},
+		"https://www.example.com/old.txt":  {Body: "https://www.example.com/old\n"},
+	}}
 	for e, err := range sitemap.All(context.Background(), fetcher, "https://www.example.com/robots.txt") {
 		if err != nil {
 			fmt.Println("error:", err)
@@ -43,7 +44,7 @@ func Example() {
 	// Output:
 	// https://www.example.com/
 	// https://www.example.com/news?a=1&b=2
-	// error: sitemap: https://www.example.com/lost.xml: gone
+	// error: sitemap: https://www.example.com/lost.xml: status 404
 	// https://www.example.com/old
 }
 

@@ -6,13 +6,14 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/sitemap"
 )
 
 // BenchmarkSource lists one document of 50,000 entries: checked, then yielded.
 func BenchmarkSource(b *testing.B) {
 	doc := benchDocument()
-	w := &web{pages: map[string]*page{site + "/sitemap.xml": {body: string(doc)}}}
+	w := &web{pages: sourcetest.Site{site + "/sitemap.xml": {Body: string(doc)}}}
 	run := &harvest.Run{Fetcher: w, Report: func(websync.Finding) {}, Expect: func(int64) {}, Log: slog.New(slog.DiscardHandler)}
 	s := &sitemap.Source{URL: site + "/sitemap.xml"}
 	b.SetBytes(int64(len(doc)))

@@ -1,7 +1,6 @@
 package sitemap_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +19,16 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A web is a Fetcher of pages in memory.
+// A web is a Fetcher of pages in memory that counts.
 type web struct {
-	pages map[string]*page
+	pages sourcetest.Site
+	wait  map[string]time.Duration // before the answer
 
 	mu     sync.Mutex
 	asked  []string // "URL" or, when the answer was "not modified", "URL 304"
@@ -35,80 +37,69 @@ type web struct {
 	most   int      // bodies open at one time
 }
 
-type page struct {
-	body     string
-	err      error
-	redirect string
-	etag     string
-	modified string
-	date     string
-	wait     time.Duration
-	mayBeCut bool
+// mayBeCut is the Header of a page that may be cut.
+var mayBeCut = map[string][]string{"May-Be-Cut": {"yes"}}
+
+// from is the Header of a page that is answered with another URL.
+func from(url string) map[string][]string { return map[string][]string{"From-Url": {url}} }
+
+func dated(date string) map[string][]string { return map[string][]string{"Date": {date}} }
+
+func (w *web) edit(url string, f func(page *sourcetest.Document)) {
+	page := w.pages[url]
+	f(&page)
+	w.pages[url] = page
+}
+
+func (w *web) count(n *int, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*n += by
 }
 
 func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	w.mu.Lock()
-	w.behind++
-	w.mu.Unlock()
-	defer func() {
-		w.mu.Lock()
-		w.behind--
-		w.mu.Unlock()
-	}()
-	url := req.URL
-	p := w.pages[url]
-	for p != nil && p.redirect != "" {
-		url = p.redirect
-		p = w.pages[url]
-	}
-	if p == nil {
-		return nil, fmt.Errorf("%s: %w", url, websync.ErrGone)
-	}
+	w.count(&w.behind, 1)
+	defer w.count(&w.behind, -1)
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-time.After(p.wait):
+	case <-time.After(w.wait[req.URL]):
 	}
-	if p.err != nil {
-		return nil, fmt.Errorf("%s: %w", url, p.err)
+	unlimited := *req
+	unlimited.MaxBytes = 0 // the Source has limits of its own
+	resp, err := (&sourcetest.Fetcher{Site: w.pages}).Fetch(ctx, &unlimited)
+	if err != nil {
+		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	resp := &harvest.Response{URL: url, Status: 200, Header: map[string][]string{}, Length: -1, MayBeCut: p.mayBeCut}
-	if p.date != "" {
-		resp.Header["Date"] = []string{p.date}
-	}
-	v := req.Validator
-	if v.ETag != "" && v.ETag == p.etag || v.LastModified != "" && v.LastModified == p.modified {
+	if resp.NotModified {
 		w.asked = append(w.asked, req.URL+" 304")
-		resp.NotModified = true
 		return resp, nil
 	}
 	w.asked = append(w.asked, req.URL)
-	resp.Validator = harvest.Validator{URL: req.URL, ETag: p.etag, LastModified: p.modified}
-	if !req.Spool {
+	spooled, ok := resp.Body.(*spool.Spool)
+	if !ok {
 		return nil, errors.New("a list that is not spooled")
 	}
 	w.open++
 	w.most = max(w.most, w.open)
-	resp.Body = &body{Reader: bytes.NewReader([]byte(p.body)), w: w}
+	resp.Body, resp.MayBeCut = &body{Spool: spooled, w: w}, resp.Header["May-Be-Cut"] != nil
+	if from := resp.Header["From-Url"]; from != nil {
+		resp.URL = from[0]
+	}
 	return resp, nil
 }
 
 type body struct {
-	*bytes.Reader
-	w      *web
-	closed bool
+	*spool.Spool
+	w    *web
+	once sync.Once
 }
 
 func (b *body) Close() error {
-	b.w.mu.Lock()
-	defer b.w.mu.Unlock()
-	if !b.closed {
-		b.w.open--
-	}
-	b.closed = true
-	return nil
+	b.once.Do(func() { b.w.count(&b.w.open, -1) })
+	return b.Spool.Close()
 }
 
 // A tale is what a run yielded.
@@ -215,7 +206,9 @@ func index(entries ...string) string {
 	return b.String()
 }
 
-func pages(locs ...string) *page { return &page{body: string(urlset(locs...))} }
+func pages(locs ...string) sourcetest.Document {
+	return sourcetest.Document{Body: string(urlset(locs...))}
+}
 
 const site = "https://www.example.com"
 
@@ -223,7 +216,7 @@ func TestSource(t *testing.T) {
 	s := &sitemap.Source{URL: site + "/sitemap.xml", Complete: true}
 	assert.Equal(t, site+"/sitemap.xml", s.Key())
 	assert.Equal(t, site+"/sitemap.xml", s.Root())
-	w := &web{pages: map[string]*page{site + "/sitemap.xml": {body: `<urlset xmlns="` + sitemap.Namespace + `" xmlns:x="urn:x">
+	w := &web{pages: sourcetest.Site{site + "/sitemap.xml": {Body: `<urlset xmlns="` + sitemap.Namespace + `" xmlns:x="urn:x">
 		<url><loc>https://www.example.com/1?a=1&amp;b=2</loc><lastmod>2025-06-01T10:00:00Z</lastmod>
 			<changefreq>Daily</changefreq><priority>0.80</priority><x:a>t</x:a></url>
 		<url><loc>/2</loc><lastmod>last &lt;week</lastmod><priority>0.0</priority></url>
@@ -260,17 +253,16 @@ func TestSource(t *testing.T) {
 // they are listed.
 func TestSourceOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &web{pages: map[string]*page{}}
+		w := &web{pages: sourcetest.Site{}, wait: map[string]time.Duration{}}
 		var children, want []string
 		for i := range 20 {
 			child := fmt.Sprintf("%s/child-%d.xml", site, i)
 			children = append(children, child)
-			p := pages(child+"/1", child+"/2")
-			p.wait = time.Duration(20-i) * time.Second // the first is the slowest
-			w.pages[child] = p
+			w.pages[child] = pages(child+"/1", child+"/2")
+			w.wait[child] = time.Duration(20-i) * time.Second // the first is the slowest
 			want = append(want, child+"/1", child+"/2")
 		}
-		w.pages[site+"/index.xml"] = &page{body: index(children...)}
+		w.pages[site+"/index.xml"] = sourcetest.Document{Body: index(children...)}
 		started := time.Now()
 		got := listen(t, w, &sitemap.Source{URL: site + "/index.xml", Parallel: 5}, harvest.Checkpoint{}, 0)
 		require.NoError(t, got.err)
@@ -288,42 +280,42 @@ func TestSourceSets(t *testing.T) {
 	long := site + "/" + strings.Repeat("x", harvest.MaxID)
 	tests := map[string]struct {
 		source sitemap.Source
-		pages  map[string]*page
+		pages  sourcetest.Site
 		want   []string
 		rules  []string
 	}{
 		"gzip, text, an index": {
-			pages: map[string]*page{
-				idx:                 {body: index(a, site+"/b.xml.gz", site+"/list.txt")},
+			pages: sourcetest.Site{
+				idx:                 {Body: index(a, site+"/b.xml.gz", site+"/list.txt")},
 				a:                   pages(a + "/1"),
-				site + "/b.xml.gz":  {body: string(gzipOf(urlset(b + "/1")))},
-				site + "/list.txt":  {body: site + "/t1\n" + site + "/t2\n"},
+				site + "/b.xml.gz":  {Body: string(gzipOf(urlset(b + "/1")))},
+				site + "/list.txt":  {Body: site + "/t1\n" + site + "/t2\n"},
 				site + "/other.xml": pages(site + "/not-listed"),
 			},
 			want: []string{a + "/1", b + "/1", site + "/t1", site + "/t2", full},
 		},
 		"empty": {
-			pages: map[string]*page{idx: pages()},
+			pages: sourcetest.Site{idx: pages()},
 			want:  []string{full},
 			rules: []string{"sitemap-empty"},
 		},
 		"an index that lists itself, and a sitemap twice": {
-			pages: map[string]*page{idx: {body: index(idx, a, a)}, a: pages(a + "/1")},
+			pages: sourcetest.Site{idx: {Body: index(idx, a, a)}, a: pages(a + "/1")},
 			want:  []string{a + "/1", full},
 			rules: []string{"sitemap-repeated"},
 		},
 		"an index in the place of its part": {
-			pages: map[string]*page{idx: {body: index(a, b)}, a: {body: index(a, b)}, b: pages(b + "/1")},
+			pages: sourcetest.Site{idx: {Body: index(a, b)}, a: {Body: index(a, b)}, b: pages(b + "/1")},
 			want:  []string{b + "/1", "snapshot end, complete, 1 skipped, resume"},
 			rules: []string{"sitemap-index-nested", "sitemap-repeated"},
 		},
 		"two indexes that list each other": {
-			pages: map[string]*page{idx: {body: index(b)}, b: {body: index(idx, a)}, a: pages(a + "/1")},
+			pages: sourcetest.Site{idx: {Body: index(b)}, b: {Body: index(idx, a)}, a: pages(a + "/1")},
 			want:  []string{a + "/1", full},
 			rules: []string{"sitemap-index-nested", "sitemap-repeated"},
 		},
 		"the same document by a redirect": {
-			pages: map[string]*page{idx: {body: index(b, a, c)}, a: pages(a + "/1"), b: {redirect: a}, c: {redirect: idx}},
+			pages: sourcetest.Site{idx: {Body: index(b, a, c)}, a: pages(a + "/1"), b: {Location: a}, c: {Location: idx}},
 			want: []string{
 				"problem: sitemap: " + b + ": redirects to " + a + ", which is another document of the set: its own entries are not known",
 				a + "/1",
@@ -333,7 +325,7 @@ func TestSourceSets(t *testing.T) {
 		},
 		"a redirect to a document that is listed much later": {
 			source: sitemap.Source{Parallel: 1},
-			pages:  map[string]*page{idx: {body: index(b, c, a)}, a: pages(a + "/1"), b: {redirect: "HTTPS://www.example.com:443/x/../%61.xml"}, "HTTPS://www.example.com:443/x/../%61.xml": pages(a + "/1"), c: pages(c + "/1")},
+			pages:  sourcetest.Site{idx: {Body: index(b, c, a)}, a: pages(a + "/1"), b: {Body: string(urlset(a + "/1")), Header: from("HTTPS://www.example.com:443/x/../%61.xml")}, c: pages(c + "/1")},
 			want: []string{
 				a + "/1", c + "/1",
 				"problem: sitemap: " + b + ": redirects to " + a + ", which is another document of the set: its own entries are not known",
@@ -341,7 +333,7 @@ func TestSourceSets(t *testing.T) {
 			},
 		},
 		"two redirects to a document that is not listed": {
-			pages: map[string]*page{idx: {body: index(b, c)}, a: pages(a + "/1"), b: {redirect: a}, c: {redirect: a}},
+			pages: sourcetest.Site{idx: {Body: index(b, c)}, a: pages(a + "/1"), b: {Location: a}, c: {Location: a}},
 			want: []string{
 				a + "/1",
 				"problem: sitemap: " + c + ": redirects to " + a + ", which is another document of the set: its own entries are not known",
@@ -349,28 +341,28 @@ func TestSourceSets(t *testing.T) {
 			},
 		},
 		"a document under a new name": {
-			pages: map[string]*page{idx: {redirect: c}, c: {body: index(idx, c, b)}, b: {redirect: a}, a: pages(a + "/1")},
+			pages: sourcetest.Site{idx: {Location: c}, c: {Body: index(idx, c, b)}, b: {Location: a}, a: pages(a + "/1")},
 			want:  []string{a + "/1", full},
 			rules: []string{"sitemap-repeated"},
 		},
 		"a text that may have been cut": {
-			pages: map[string]*page{idx: {body: index(a, b, c)}, a: {body: a + "/1\n", mayBeCut: true}, b: {body: string(urlset(b + "/1")), mayBeCut: true}, c: {body: c + "/1\n"}},
+			pages: sourcetest.Site{idx: {Body: index(a, b, c)}, a: {Body: a + "/1\n", Header: mayBeCut}, b: {Body: string(urlset(b + "/1")), Header: mayBeCut}, c: {Body: c + "/1\n"}},
 			want:  []string{a + "/1", b + "/1", c + "/1", "snapshot end, complete, 1 skipped, resume"},
 			rules: []string{"sitemap-cut"},
 		},
 		"two locs in an entry of an index": {
-			pages: map[string]*page{idx: {body: strings.Replace(index(a, b), "</loc></sitemap>\n<sitemap><loc>", "</loc><loc>", 1)}, a: pages(a + "/1"), b: pages(b + "/1")},
+			pages: sourcetest.Site{idx: {Body: strings.Replace(index(a, b), "</loc></sitemap>\n<sitemap><loc>", "</loc><loc>", 1)}, a: pages(a + "/1"), b: pages(b + "/1")},
 			want:  []string{a + "/1", b + "/1", "snapshot end, complete, 1 skipped, resume"},
 			rules: []string{"sitemap-duplicate-element"},
 		},
 		"a loc that two documents list": {
-			pages: map[string]*page{idx: {body: index(a, b)}, a: pages(a+"/1", a+"/2"), b: pages(b+"/1", a+"/2", a+"/1", b+"/1")},
+			pages: sourcetest.Site{idx: {Body: index(a, b)}, a: pages(a+"/1", a+"/2"), b: pages(b+"/1", a+"/2", a+"/1", b+"/1")},
 			want:  []string{a + "/1", a + "/2", b + "/1", a + "/2", a + "/1", b + "/1", full},
 			rules: []string{"sitemap-loc-duplicate"},
 		},
 		"an index too deep": {
 			source: sitemap.Source{MaxDepth: 2},
-			pages:  map[string]*page{idx: {body: index(a, c)}, a: {body: index(b)}, b: {body: index(a + "/1")}, c: pages(c + "/1")},
+			pages:  sourcetest.Site{idx: {Body: index(a, c)}, a: {Body: index(b)}, b: {Body: index(a + "/1")}, c: pages(c + "/1")},
 			want: []string{
 				"problem: sitemap: " + b + ": more than 2 indexes, one inside another: over the limit",
 				c + "/1", "snapshot end",
@@ -379,29 +371,29 @@ func TestSourceSets(t *testing.T) {
 		},
 		"too many documents": {
 			source: sitemap.Source{MaxDocuments: 2},
-			pages:  map[string]*page{idx: {body: index(a, b, c)}, a: pages(a + "/1"), b: pages(b + "/1"), c: pages(c + "/1")},
+			pages:  sourcetest.Site{idx: {Body: index(a, b, c)}, a: pages(a + "/1"), b: pages(b + "/1"), c: pages(c + "/1")},
 			want:   []string{a + "/1", "problem: sitemap: " + idx + ": more than 2 documents: over the limit", "snapshot end"},
 		},
 		"a document over the limit": {
 			source: sitemap.Source{MaxBytes: 300},
-			pages:  map[string]*page{idx: {body: index(a, b)}, a: pages(strings.Repeat(a, 20)), b: pages(b + "/1")},
+			pages:  sourcetest.Site{idx: {Body: index(a, b)}, a: pages(strings.Repeat(a, 20)), b: pages(b + "/1")},
 			want:   []string{"problem: sitemap: " + a + ": line 2, column 6: more than 300 bytes: over the limit", b + "/1", "snapshot end"},
 		},
 		"documents that can't be read": {
-			pages: map[string]*page{
-				idx:                      {body: index(site+"/gone.xml", a, site+"/busy.xml", site+"/login.xml", site+"/cut.xml", site+"/bad.xml", site+"/nothing.xml", site+"/feed.xml", b)},
+			pages: sourcetest.Site{
+				idx:                      {Body: index(site+"/gone.xml", a, site+"/busy.xml", site+"/login.xml", site+"/cut.xml", site+"/bad.xml", site+"/nothing.xml", site+"/feed.xml", b)},
 				a:                        pages(a + "/1"),
-				site + "/busy.xml":       {err: harvest.ErrTemporary},
-				site + "/login.xml":      {body: "<!doctype html><html><body>Sign in"},
-				site + "/cut.xml":        {body: string(urlset(site+"/x", site+"/y")[:120])},
-				site + "/bad.xml":        {body: string(urlset(site+"/x")) + "<more/>"},
+				site + "/busy.xml":       {Err: harvest.ErrTemporary},
+				site + "/login.xml":      {Body: "<!doctype html><html><body>Sign in"},
+				site + "/cut.xml":        {Body: string(urlset(site+"/x", site+"/y")[:120])},
+				site + "/bad.xml":        {Body: string(urlset(site+"/x")) + "<more/>"},
 				site + "/nothing.xml":    {},
-				site + "/feed.xml":       {body: "<rss/>"},
+				site + "/feed.xml":       {Body: "<rss/>"},
 				b:                        pages(b + "/1"),
 				site + "/not-listed.xml": pages(site + "/z"),
 			},
 			want: []string{
-				"problem: sitemap: " + site + "/gone.xml: gone",
+				"problem: sitemap: " + site + "/gone.xml: status 404",
 				a + "/1",
 				"problem: sitemap: " + site + "/busy.xml: temporary",
 				"problem: sitemap: " + site + "/login.xml: line 1, column 1: an HTML page, not a sitemap",
@@ -414,38 +406,38 @@ func TestSourceSets(t *testing.T) {
 			},
 		},
 		"another host": {
-			pages: map[string]*page{idx: {body: index(a, "https://other.example.com/b.xml")}, a: pages(a+"/1", "http://www.example.com:80/2", "https://example.com/3"), "https://other.example.com/b.xml": pages("https://other.example.com/1")},
+			pages: sourcetest.Site{idx: {Body: index(a, "https://other.example.com/b.xml")}, a: pages(a+"/1", "http://www.example.com:80/2", "https://example.com/3"), "https://other.example.com/b.xml": pages("https://other.example.com/1")},
 			want:  []string{a + "/1", "http://www.example.com:80/2", "https://example.com/3", "https://other.example.com/1", full},
 			rules: []string{"sitemap-host"},
 		},
 		"SameHost": {
 			source: sitemap.Source{SameHost: true},
-			pages:  map[string]*page{idx: {body: index(a, "https://other.example.com/b.xml")}, a: pages(a+"/1", "http://www.EXAMPLE.com:80/2", "https://example.com/3", "https:/www.example.com/4")},
+			pages:  sourcetest.Site{idx: {Body: index(a, "https://other.example.com/b.xml")}, a: pages(a+"/1", "http://www.EXAMPLE.com:80/2", "https://example.com/3", "https:/www.example.com/4")},
 			want:   []string{a + "/1", "http://www.EXAMPLE.com:80/2", "snapshot end, complete, 3 skipped, resume"},
 			rules:  []string{"sitemap-host", "sitemap-loc-syntax"},
 		},
 		"SameHost under two names": {
 			source: sitemap.Source{SameHost: true},
-			pages:  map[string]*page{idx: {redirect: "https://example.com/index.xml"}, "https://example.com/index.xml": pages("https://example.com/1", site+"/2")},
+			pages:  sourcetest.Site{idx: {Location: "https://example.com/index.xml"}, "https://example.com/index.xml": pages("https://example.com/1", site+"/2")},
 			want:   []string{"https://example.com/1", site + "/2", full},
 		},
 		"Include": {
 			source: sitemap.Source{Include: func(loc string) bool { return strings.HasSuffix(loc, "/2") }},
-			pages:  map[string]*page{idx: pages(a+"/1", a+"/2")},
+			pages:  sourcetest.Site{idx: pages(a+"/1", a+"/2")},
 			want:   []string{a + "/2", full},
 		},
 		"an id that no store takes": {
-			pages: map[string]*page{idx: pages(a+"/1", long, a+"/2")},
+			pages: sourcetest.Site{idx: pages(a+"/1", long, a+"/2")},
 			want:  []string{a + "/1", a + "/2", "snapshot end, complete, 1 skipped, resume"},
 			rules: []string{"sitemap-loc-length"},
 		},
 		"entries of an index without loc": {
-			pages: map[string]*page{idx: {body: strings.Replace(index(a, b), b, "", 1)}, a: pages(a + "/1")},
+			pages: sourcetest.Site{idx: {Body: strings.Replace(index(a, b), b, "", 1)}, a: pages(a + "/1")},
 			want:  []string{a + "/1", "snapshot end, complete, 1 skipped, resume"},
 			rules: []string{"sitemap-loc-missing"},
 		},
 		"a urlset where an index was meant": {
-			pages: map[string]*page{idx: {body: strings.ReplaceAll(index(a, b), "sitemapindex", "urlset")}, a: pages(a + "/1"), b: pages(b + "/1")},
+			pages: sourcetest.Site{idx: {Body: strings.ReplaceAll(index(a, b), "sitemapindex", "urlset")}, a: pages(a + "/1"), b: pages(b + "/1")},
 			want:  []string{a + "/1", b + "/1", full},
 			rules: []string{"sitemap-root"},
 		},
@@ -464,20 +456,20 @@ func TestSourceSets(t *testing.T) {
 
 func TestSourceRootCannotBeRead(t *testing.T) {
 	tests := map[string]struct {
-		page *page
+		page sourcetest.Document
 		want error
 	}{
-		"gone":           {nil, websync.ErrGone},
-		"busy":           {&page{err: harvest.ErrTemporary}, harvest.ErrTemporary},
-		"a login page":   {&page{body: "<!doctype html><html><body>Sign in"}, websync.ErrNotDocument},
-		"nothing":        {&page{}, websync.ErrNotDocument},
-		"an Atom feed":   {&page{body: "<feed xmlns='http://www.w3.org/2005/Atom'/>"}, websync.ErrNotDocument},
-		"cut short":      {&page{body: string(urlset(site + "/1")[:100])}, websync.ErrTruncated},
-		"over the limit": {&page{body: string(urlset(strings.Repeat(site, 100)))}, websync.ErrLimit},
+		"gone":           {sourcetest.Document{Status: 404}, websync.ErrGone},
+		"busy":           {sourcetest.Document{Err: harvest.ErrTemporary}, harvest.ErrTemporary},
+		"a login page":   {sourcetest.Document{Body: "<!doctype html><html><body>Sign in"}, websync.ErrNotDocument},
+		"nothing":        {sourcetest.Document{}, websync.ErrNotDocument},
+		"an Atom feed":   {sourcetest.Document{Body: "<feed xmlns='http://www.w3.org/2005/Atom'/>"}, websync.ErrNotDocument},
+		"cut short":      {sourcetest.Document{Body: string(urlset(site + "/1")[:100])}, websync.ErrTruncated},
+		"over the limit": {sourcetest.Document{Body: string(urlset(strings.Repeat(site, 100)))}, websync.ErrLimit},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := &web{pages: map[string]*page{site + "/sitemap.xml": test.page}}
+			w := &web{pages: sourcetest.Site{site + "/sitemap.xml": test.page}}
 			got := listen(t, w, &sitemap.Source{URL: site + "/sitemap.xml", Complete: true, MaxBytes: 1000}, harvest.Checkpoint{}, 0)
 			require.ErrorIs(t, got.err, test.want)
 			assert.ErrorContains(t, got.err, site+"/sitemap.xml")
@@ -489,12 +481,12 @@ func TestSourceRootCannotBeRead(t *testing.T) {
 func TestSourceRobots(t *testing.T) {
 	robots := site + "/robots.txt"
 	t.Run("several sitemaps are one set", func(t *testing.T) {
-		w := &web{pages: map[string]*page{
-			robots:                              {body: "User-agent: *\nSitemap: " + site + "/a.xml\nsitemap: /b.xml\nSitemap: https://cdn.example.net/index.xml\nSitemap: https://\n"},
+		w := &web{pages: sourcetest.Site{
+			robots:                              {Body: "User-agent: *\nSitemap: " + site + "/a.xml\nsitemap: /b.xml\nSitemap: https://cdn.example.net/index.xml\nSitemap: https://\n"},
 			site + "/a.xml":                     pages(site + "/1"),
 			site + "/b.xml":                     pages(site + "/2"),
 			site + "/lost.xml":                  pages(site + "/3"),
-			"https://cdn.example.net/index.xml": {body: index("https://cdn.example.net/c.xml")},
+			"https://cdn.example.net/index.xml": {Body: index("https://cdn.example.net/c.xml")},
 			"https://cdn.example.net/c.xml":     pages(site+"/4", "https://other.example.com/5"),
 		}}
 		got := listen(t, w, &sitemap.Source{URL: robots, Complete: true, SameHost: true}, harvest.Checkpoint{}, 0)
@@ -504,14 +496,14 @@ func TestSourceRobots(t *testing.T) {
 		assert.EqualValues(t, 4, got.expect)
 	})
 	t.Run("may have been cut", func(t *testing.T) {
-		w := &web{pages: map[string]*page{robots: {body: "Sitemap: /a.xml", mayBeCut: true}, site + "/a.xml": pages(site + "/1")}}
+		w := &web{pages: sourcetest.Site{robots: {Body: "Sitemap: /a.xml", Header: mayBeCut}, site + "/a.xml": pages(site + "/1")}}
 		got := listen(t, w, &sitemap.Source{URL: robots, Complete: true}, harvest.Checkpoint{}, 0)
 		require.NoError(t, got.err)
 		assert.Equal(t, []string{"snapshot start", site + "/1", "snapshot end, complete, 1 skipped, resume"}, got.events)
 		assert.Equal(t, []string{"sitemap-cut", "sitemap-robots"}, got.rules())
 	})
 	t.Run("none", func(t *testing.T) {
-		w := &web{pages: map[string]*page{robots: {body: "User-agent: *\nDisallow:\n"}}}
+		w := &web{pages: sourcetest.Site{robots: {Body: "User-agent: *\nDisallow:\n"}}}
 		got := listen(t, w, &sitemap.Source{URL: robots, Complete: true}, harvest.Checkpoint{}, 0)
 		require.ErrorIs(t, got.err, websync.ErrNotDocument)
 		assert.ErrorContains(t, got.err, robots)
@@ -526,16 +518,17 @@ func TestSourceRobots(t *testing.T) {
 // open.
 func TestSourceBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &web{pages: map[string]*page{site + "/robots.txt": {body: "Sitemap: /index.xml\nSitemap: /last.xml"}, site + "/last.xml": pages(site + "/last")}}
+		w := &web{wait: map[string]time.Duration{}, pages: sourcetest.Site{
+			site + "/robots.txt": {Body: "Sitemap: /index.xml\nSitemap: /last.xml"}, site + "/last.xml": pages(site + "/last")}}
 		var children []string
 		for i := range 6 {
 			child := fmt.Sprintf("%s/child-%d.xml", site, i)
 			children = append(children, child)
 			w.pages[child] = pages(child+"/1", child+"/2")
-			w.pages[child].wait = time.Second
+			w.wait[child] = time.Second
 		}
-		w.pages[site+"/index.xml"] = &page{body: index(append(children, site+"/gone.xml", site+"/nested.xml")...)}
-		w.pages[site+"/nested.xml"] = &page{body: index(site + "/deep.xml")}
+		w.pages[site+"/index.xml"] = sourcetest.Document{Body: index(append(children, site+"/gone.xml", site+"/nested.xml")...)}
+		w.pages[site+"/nested.xml"] = sourcetest.Document{Body: index(site + "/deep.xml")}
 		w.pages[site+"/deep.xml"] = pages(site + "/deep")
 		s := &sitemap.Source{URL: site + "/robots.txt"}
 		all := listen(t, w, s, harvest.Checkpoint{}, 0)
@@ -548,7 +541,7 @@ func TestSourceBreak(t *testing.T) {
 		for d := range 5 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(d)*time.Second+time.Second/2)
 			for _, child := range children {
-				w.pages[child].wait = 3 * time.Second
+				w.wait[child] = 3 * time.Second
 			}
 			got := listenContext(t, ctx, w, s, harvest.Checkpoint{}, 0)
 			require.ErrorIs(t, got.err, context.DeadlineExceeded)
@@ -569,45 +562,45 @@ func TestSourceSkips(t *testing.T) {
 	type change func(w *web, s *sitemap.Source, from *harvest.Checkpoint)
 	tests := map[string]struct {
 		lastmod string // of a in the index
-		a       page
+		a       sourcetest.Document
 		change  change
 		want    []string // requests
 		events  []string
 	}{
 		"a known lastmod": {
-			lastmod: "2025-06-01T10:00:00Z", a: page{date: june},
+			lastmod: "2025-06-01T10:00:00Z", a: sourcetest.Document{Header: dated(june)},
 			want: []string{idx, b}, events: []string{b + "/1"},
 		},
 		"a known day that was over": {
-			lastmod: "2025-05-30", a: page{date: june},
+			lastmod: "2025-05-30", a: sourcetest.Document{Header: dated(june)},
 			want: []string{idx, b}, events: []string{b + "/1"},
 		},
 		"a day that was not over everywhere": {
-			lastmod: "2025-05-31", a: page{date: june},
+			lastmod: "2025-05-31", a: sourcetest.Document{Header: dated(june)},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"a day that was not over": {
-			lastmod: "2025-06-01", a: page{date: june},
+			lastmod: "2025-06-01", a: sourcetest.Document{Header: dated(june)},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"the second in which it was read": {
-			lastmod: "2025-06-01T12:00:00Z", a: page{date: june},
+			lastmod: "2025-06-01T12:00:00Z", a: sourcetest.Document{Header: dated(june)},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"a lastmod in the future": {
-			lastmod: "2025-06-02T12:00:00Z", a: page{date: june},
+			lastmod: "2025-06-02T12:00:00Z", a: sourcetest.Document{Header: dated(june)},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"a day that was not over, and an ETag": {
-			lastmod: "2025-06-01", a: page{date: june, etag: `"1"`},
+			lastmod: "2025-06-01", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			want: []string{idx, a + " 304", b}, events: []string{b + "/1"},
 		},
 		"no lastmod, and a Last-Modified": {
-			a:    page{date: june, modified: june},
+			a:    sourcetest.Document{Header: dated(june), LastModified: june},
 			want: []string{idx, a + " 304", b}, events: []string{b + "/1"},
 		},
 		"no lastmod and no validator": {
-			a:    page{date: june},
+			a:    sourcetest.Document{Header: dated(june)},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"no server's clock": {
@@ -615,56 +608,56 @@ func TestSourceSkips(t *testing.T) {
 			want:    []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"a lastmod without a zone": {
-			lastmod: "2025-05-30 10:00:00", a: page{date: june},
+			lastmod: "2025-05-30 10:00:00", a: sourcetest.Document{Header: dated(june)},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"another lastmod": {
-			lastmod: "2025-05-31T10:00:00Z", a: page{date: june},
+			lastmod: "2025-05-31T10:00:00Z", a: sourcetest.Document{Header: dated(june)},
 			change: func(w *web, _ *sitemap.Source, _ *harvest.Checkpoint) {
-				w.pages[idx].body = index(a+" 2025-06-01T10:00:00Z", b)
+				w.edit(idx, func(page *sourcetest.Document) { page.Body = index(a+" 2025-06-01T10:00:00Z", b) })
 			},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"another lastmod, the same document": {
-			lastmod: "2025-05-31T10:00:00Z", a: page{date: june, etag: `"1"`},
+			lastmod: "2025-05-31T10:00:00Z", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			change: func(w *web, _ *sitemap.Source, _ *harvest.Checkpoint) {
-				w.pages[idx].body = index(a+" 2025-06-01T10:00:00Z", b)
+				w.edit(idx, func(page *sourcetest.Document) { page.Body = index(a+" 2025-06-01T10:00:00Z", b) })
 			},
 			want: []string{idx, a + " 304", b}, events: []string{b + "/1"},
 		},
 		"another ETag": {
-			a: page{date: june, etag: `"1"`},
+			a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			change: func(w *web, _ *sitemap.Source, _ *harvest.Checkpoint) {
-				w.pages[a].etag = `"2"`
+				w.edit(a, func(page *sourcetest.Document) { page.ETag = `"2"` })
 			},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"other options": {
-			lastmod: "2025-05-30", a: page{date: june, etag: `"1"`},
+			lastmod: "2025-05-30", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			change: func(_ *web, s *sitemap.Source, _ *harvest.Checkpoint) { s.IncludeKey = "all" },
 			want:   []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"complete from now on": {
-			lastmod: "2025-05-30", a: page{date: june, etag: `"1"`},
+			lastmod: "2025-05-30", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			change: func(_ *web, s *sitemap.Source, _ *harvest.Checkpoint) { s.Complete = true },
 			want:   []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"another version of the checkpoint": {
-			lastmod: "2025-05-30", a: page{date: june, etag: `"1"`},
+			lastmod: "2025-05-30", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			change: func(_ *web, _ *sitemap.Source, from *harvest.Checkpoint) { from.Version++ },
 			want:   []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"a damaged checkpoint": {
-			lastmod: "2025-05-30", a: page{date: june, etag: `"1"`},
+			lastmod: "2025-05-30", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			change: func(_ *web, _ *sitemap.Source, from *harvest.Checkpoint) {
 				from.Data = from.Data[:len(from.Data)-1]
 			},
 			want: []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"an index in its place": {
-			lastmod: "2025-06-01", a: page{date: june, etag: `"1"`},
+			lastmod: "2025-06-01", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
 			change: func(w *web, _ *sitemap.Source, _ *harvest.Checkpoint) {
-				w.pages[a] = &page{body: index(site + "/c.xml"), etag: `"2"`}
+				w.pages[a] = sourcetest.Document{Body: index(site + "/c.xml"), ETag: `"2"`}
 				w.pages[site+"/c.xml"] = pages(site + "/c")
 			},
 			want: []string{idx, a, b, site + "/c.xml"}, events: []string{site + "/c", b + "/1"},
@@ -673,9 +666,9 @@ func TestSourceSkips(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			first := test.a
-			first.body = pages(a + "/1").body
+			first.Body = pages(a + "/1").Body
 			entry := strings.TrimSpace(a + " " + test.lastmod)
-			w := &web{pages: map[string]*page{idx: {body: index(entry, b), etag: `"i"`, date: june}, a: &first, b: pages(b + "/1")}}
+			w := &web{pages: sourcetest.Site{idx: {Body: index(entry, b), ETag: `"i"`, Header: dated(june)}, a: first, b: pages(b + "/1")}}
 			s := &sitemap.Source{URL: idx}
 			got := listen(t, w, s, harvest.Checkpoint{}, 0)
 			require.NoError(t, got.err)
@@ -711,10 +704,10 @@ func TestSourceSkips(t *testing.T) {
 // be asked a third time.
 func TestSourceSettles(t *testing.T) {
 	const a, idx = site + "/a.xml", site + "/index.xml"
-	w := &web{pages: map[string]*page{idx: {body: index(a + " 2025-06-01")}, a: {body: string(urlset(a + "/1")), etag: `"1"`, date: june}}}
+	w := &web{pages: sourcetest.Site{idx: {Body: index(a + " 2025-06-01")}, a: {Body: string(urlset(a + "/1")), ETag: `"1"`, Header: dated(june)}}}
 	s := &sitemap.Source{URL: idx}
 	first := listen(t, w, s, harvest.Checkpoint{}, 0)
-	w.pages[a].date = july
+	w.edit(a, func(page *sourcetest.Document) { page.Header = dated(july) })
 	second := listen(t, w, s, first.resume, 0)
 	assert.Equal(t, []string{idx, a + " 304"}, w.asked)
 	third := listen(t, w, s, second.resume, 0)
@@ -725,14 +718,14 @@ func TestSourceSettles(t *testing.T) {
 // TestSourceRemembersLittle: a Source that reads everything in full need not remember the
 // parts of an index.
 func TestSourceRemembersLittle(t *testing.T) {
-	w := &web{pages: map[string]*page{}}
+	w := &web{pages: sourcetest.Site{}}
 	var children []string
 	for i := range 100 {
 		child := fmt.Sprintf("%s/child-%d.xml", site, i)
 		children = append(children, child)
-		w.pages[child] = &page{body: string(urlset(child + "/1")), etag: `"1"`}
+		w.pages[child] = sourcetest.Document{Body: string(urlset(child + "/1")), ETag: `"1"`}
 	}
-	w.pages[site+"/index.xml"] = &page{body: index(children...), etag: `"1"`}
+	w.pages[site+"/index.xml"] = sourcetest.Document{Body: index(children...), ETag: `"1"`}
 	all := listen(t, w, &sitemap.Source{URL: site + "/index.xml", Complete: true}, harvest.Checkpoint{}, 0)
 	assert.Less(t, len(all.resume.Data), 100)
 	some := listen(t, w, &sitemap.Source{URL: site + "/index.xml"}, harvest.Checkpoint{}, 0)
@@ -755,8 +748,8 @@ func TestSourceUnchangedRoot(t *testing.T) {
 		"not complete":        {complete: [2]bool{false, false}, want: mark},
 		"no longer complete":  {complete: [2]bool{true, false}, want: mark},
 		"complete from now":   {complete: [2]bool{false, true}, want: full},
-		"changed":             {complete: [2]bool{true, true}, change: func(w *web, _ *sitemap.Source) { w.pages[root].etag = `"2"` }, want: full},
-		"changed, incomplete": {change: func(w *web, _ *sitemap.Source) { w.pages[root].etag = `"2"` }, want: listed},
+		"changed":             {complete: [2]bool{true, true}, change: func(w *web, _ *sitemap.Source) { w.edit(root, func(page *sourcetest.Document) { page.ETag = `"2"` }) }, want: full},
+		"changed, incomplete": {change: func(w *web, _ *sitemap.Source) { w.edit(root, func(page *sourcetest.Document) { page.ETag = `"2"` }) }, want: listed},
 		"other options":       {complete: [2]bool{true, true}, change: func(_ *web, s *sitemap.Source) { s.SameHost = true }, want: full},
 		"an index, complete": {
 			complete: [2]bool{true, true}, body: []byte(index(site + "/a.xml")),
@@ -765,7 +758,7 @@ func TestSourceUnchangedRoot(t *testing.T) {
 		"an index that was a urlset": {
 			complete: [2]bool{true, true},
 			change: func(w *web, _ *sitemap.Source) {
-				w.pages[root] = &page{body: index(site + "/a.xml"), etag: `"2"`}
+				w.pages[root] = sourcetest.Document{Body: index(site + "/a.xml"), ETag: `"2"`}
 			},
 			want: []string{"snapshot start", site + "/a", "snapshot end, complete, resume"},
 		},
@@ -787,11 +780,10 @@ func TestSourceUnchangedRoot(t *testing.T) {
 			if test.body == nil {
 				test.body = urlset(root + "/1")
 			}
-			w := &web{pages: map[string]*page{
-				root:                {body: string(test.body), etag: `"1"`, date: july},
-				site + "/a.xml":     {body: string(urlset(site + "/a")), etag: `"1"`, date: another},
-				site + "/skips.xml": {body: string(urlset(site+"/skips", "")), etag: `"1"`, date: another},
-				site + "/no.xml":    nil,
+			w := &web{pages: sourcetest.Site{
+				root:                {Body: string(test.body), ETag: `"1"`, Header: dated(july)},
+				site + "/a.xml":     {Body: string(urlset(site + "/a")), ETag: `"1"`, Header: dated(another)},
+				site + "/skips.xml": {Body: string(urlset(site+"/skips", "")), ETag: `"1"`, Header: dated(another)},
 			}}
 			s := &sitemap.Source{URL: root, Complete: test.complete[0]}
 			got := listen(t, w, s, harvest.Checkpoint{}, 0)
@@ -815,7 +807,7 @@ func TestSourceUnchangedRoot(t *testing.T) {
 // TestSourceOptions: the fingerprint changes with what decides which entries are yielded,
 // and with nothing else.
 func TestSourceOptions(t *testing.T) {
-	w := &web{pages: map[string]*page{site + "/1.xml": pages(), site + "/2.xml": pages()}}
+	w := &web{pages: sourcetest.Site{site + "/1.xml": pages(), site + "/2.xml": pages()}}
 	options := func(s sitemap.Source) string {
 		if s.URL == "" {
 			s.URL = site + "/1.xml"
@@ -842,7 +834,7 @@ type plainBody struct{ io.ReadCloser }
 
 // TestSourceSpools: a Fetcher that does not spool is no harm.
 func TestSourceSpools(t *testing.T) {
-	w := &web{pages: map[string]*page{site + "/1.xml": pages(site + "/1")}}
+	w := &web{pages: sourcetest.Site{site + "/1.xml": pages(site + "/1")}}
 	s := &sitemap.Source{URL: site + "/1.xml"}
 	plain := testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 		resp, err := w.Fetch(ctx, req)
@@ -872,7 +864,7 @@ func TestSourceWithoutSettings(t *testing.T) {
 		}
 		return last
 	}
-	w := &web{pages: map[string]*page{site + "/sitemap.xml": {body: string(urlset("/1"))}}}
+	w := &web{pages: sourcetest.Site{site + "/sitemap.xml": {Body: string(urlset("/1"))}}}
 	assert.NoError(t, failure(&sitemap.Source{URL: site + "/sitemap.xml"}, &harvest.Run{Fetcher: w}))
 	assert.EqualError(t, failure(&sitemap.Source{}, &harvest.Run{Fetcher: w}), "sitemap: Source.URL is empty")
 	assert.ErrorContains(t, failure(&sitemap.Source{URL: site}, &harvest.Run{}), "Fetcher is nil")
@@ -880,11 +872,11 @@ func TestSourceWithoutSettings(t *testing.T) {
 
 func TestAll(t *testing.T) {
 	const a, b, idx = site + "/a.xml", site + "/b.txt", site + "/index.xml"
-	w := &web{pages: map[string]*page{
-		site + "/robots.txt": {body: "Sitemap: " + idx + "\nSitemap: " + b},
-		idx:                  {body: index(a, site+"/lost.xml")},
-		a:                    {body: strings.Replace(string(urlset(a+"/1", a+"/2", "https://")), "</loc>", "</loc><lastmod>2025-01-01</lastmod>", 1)},
-		b:                    {body: b + "/1\n"},
+	w := &web{pages: sourcetest.Site{
+		site + "/robots.txt": {Body: "Sitemap: " + idx + "\nSitemap: " + b},
+		idx:                  {Body: index(a, site+"/lost.xml")},
+		a:                    {Body: strings.Replace(string(urlset(a+"/1", a+"/2", "https://")), "</loc>", "</loc><lastmod>2025-01-01</lastmod>", 1)},
+		b:                    {Body: b + "/1\n"},
 	}}
 	all := func(url string, stop int) (got []string) {
 		for e, err := range sitemap.All(t.Context(), w, url) {
@@ -902,7 +894,7 @@ func TestAll(t *testing.T) {
 		return got
 	}
 	want := []string{
-		a + "/1 2025-01-01 2", a + "/2  3", "sitemap: " + site + "/lost.xml: gone", b + "/1  1",
+		a + "/1 2025-01-01 2", a + "/2  3", "sitemap: " + site + "/lost.xml: status 404", b + "/1  1",
 		"sitemap: " + site + "/robots.txt: 1 entries can't be read, or may be lost in what is damaged",
 	}
 	for stop := range len(want) {
@@ -910,7 +902,7 @@ func TestAll(t *testing.T) {
 	}
 	assert.Equal(t, want, all(site+"/robots.txt", 0))
 	assert.Equal(t, want[3:4], all(b, 0))
-	assert.Equal(t, []string{"sitemap: " + site + "/nothing: gone"}, all(site+"/nothing", 0))
+	assert.Equal(t, []string{"sitemap: " + site + "/nothing: status 404"}, all(site+"/nothing", 0))
 	assert.Equal(t, []string{"sitemap: Source.URL is empty"}, all("", 0))
 }
 
@@ -926,8 +918,8 @@ func TestPanicInTheBackground(t *testing.T) {
 			for _, ends := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s at %s, range ends: %v", name, at, ends), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						w := &web{pages: map[string]*page{
-							site + "/sitemap.xml": {body: index(site+"/1.xml", site+"/2.xml", site+"/3.xml")},
+						w := &web{pages: sourcetest.Site{
+							site + "/sitemap.xml": {Body: index(site+"/1.xml", site+"/2.xml", site+"/3.xml")},
 							site + "/1.xml":       pages(site + "/a"),
 							site + "/2.xml":       pages(site + "/b"),
 						}}

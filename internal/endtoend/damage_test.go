@@ -118,7 +118,7 @@ func TestDamage(t *testing.T) {
 func survive(t *testing.T, name string, sound, damaged *site, full bool) {
 	store := memstore.New()
 	run := func(s *site, full bool) *harvest.Report {
-		h := &harvest.Harvester{Store: store, Fetcher: s, Bodies: harvest.SkipBodies, Full: full}
+		h := &harvest.Harvester{Store: store, Fetcher: s.fetcher(), Bodies: harvest.SkipBodies, Full: full}
 		report, err := h.Run(t.Context(), s.source())
 		if err != nil {
 			require.False(t, report.InStep(), name)

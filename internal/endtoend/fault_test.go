@@ -347,7 +347,7 @@ type trial struct {
 
 func (r *trial) baseline(t *testing.T) harvest.Store {
 	store := memstore.New()
-	h := &harvest.Harvester{Store: store, Fetcher: r.before}
+	h := &harvest.Harvester{Store: store, Fetcher: r.before.fetcher()}
 	report, err := h.Run(t.Context(), r.before.source())
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)

@@ -2,10 +2,8 @@ package endtoend
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,7 +15,8 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -34,28 +33,14 @@ type site struct {
 	open  func(url string) harvest.Source
 }
 
-// Fetch implements harvest.Fetcher without a network.
-func (s *site) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
-	text, ok := s.files[strings.TrimPrefix(req.URL, origin)]
-	if !ok {
-		return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
-	}
+// fetcher serves the site without a network.
+func (s *site) fetcher() *sourcetest.Fetcher {
+	f := &sourcetest.Fetcher{Site: sourcetest.Site{}}
 	header := map[string][]string{"Date": {"Sun, 01 Nov 2026 12:00:00 GMT"}}
-	resp := &harvest.Response{URL: req.URL, Status: 200, Header: header, Validator: harvest.Validator{ETag: etag(text)}}
-	if req.Validator.ETag == etag(text) {
-		resp.Status, resp.NotModified = 304, true
-		return resp, nil
+	for path, text := range s.files {
+		f.Site[origin+path] = sourcetest.Document{Body: text, Header: header, ETag: etag(text)}
 	}
-	var body io.ReadCloser = io.NopCloser(strings.NewReader(text))
-	if req.Spool {
-		spool, err := spool.Read(body, 0)
-		if err != nil {
-			return nil, err
-		}
-		body = spool
-	}
-	resp.Body, resp.Length = body, int64(len(text))
-	return resp, nil
+	return f
 }
 
 func etag(text string) string { return fmt.Sprintf("\"%x\"", sha256.Sum256([]byte(text))) }
@@ -285,7 +270,7 @@ func published(t *testing.T, name string, open func(string) harvest.Source, as f
 	root, publisher := as(store)
 	make := func(e edition) *site {
 		original := oneSitemap(e)
-		mustHarvest(t, store, original, original.source())
+		mustHarvest(t, store, original.fetcher(), original.source())
 		s := newSite(name, edition{}, open)
 		s.lists = []string{root}
 		for path, err := range publisher.Documents(t.Context()) {
@@ -298,7 +283,7 @@ func published(t *testing.T, name string, open func(string) harvest.Source, as f
 			}
 		}
 		copied := memstore.New()
-		mustHarvest(t, copied, s, s.source())
+		mustHarvest(t, copied, s.fetcher(), s.source())
 		s.truth = live(t, copied, s.source().Key())
 		require.Len(t, s.truth, len(e.numbers()))
 		return s
@@ -337,19 +322,9 @@ func live(t testing.TB, store harvest.Store, key string) map[string]string {
 		}
 		text := ""
 		if b, ok := rec.Body(harvest.ContentName); ok && !b.Key.IsZero() {
-			text = read(t, store, b)
+			text = testkit.Read(t, store, b)
 		}
 		all[rec.Resource.ID] = text
 	}
 	return all
-}
-
-func read(t testing.TB, store harvest.Store, b websync.Body) string {
-	r, err := store.Open(t.Context(), b)
-	require.NoError(t, err)
-	defer r.Close()
-	var text bytes.Buffer
-	_, err = text.ReadFrom(r)
-	require.NoError(t, err)
-	return text.String()
 }
