@@ -511,6 +511,17 @@ func brokenRaces() []broken {
 					return f.model.Commit(ctx, c, b)
 				}
 			}},
+		{name: "Lookup asks for one record after the other", caught: "race/lookup",
+			with: func(f *faulty) {
+				f.lookup = func(source string, ids []string) ([]harvest.Record, error) {
+					recs := make([]harvest.Record, len(ids))
+					for i, id := range ids {
+						f.locked(func() { recs[i] = clone(f.model.records[source][id]) })
+						time.Sleep(outside / 10)
+					}
+					return recs, nil
+				}
+			}},
 		{name: "Renew looks at the claim outside of its transaction", caught: "race/renew-claim",
 			with: func(f *faulty) {
 				f.renew = func(c *harvest.Claim) error {

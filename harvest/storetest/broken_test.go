@@ -50,7 +50,7 @@ func (b broken) options() storetest.Options {
 // Each broken store is caught by the cases that are there for it, and each case is there
 // for one.
 func TestBrokenStores(t *testing.T) {
-	var all []suite.Broken[storetest.Options]
+	all := brokenDrivers()
 	for _, b := range allBroken() {
 		all = append(all, suite.Broken[storetest.Options]{Name: b.name, Caught: b.caught, Options: b.options})
 	}

@@ -15,6 +15,7 @@ func raceCases() []rule {
 		{Name: "commit-commit", Rule: "Of two Commits at once with the same Epoch and N one is applied, and the other is ErrFenced.", Check: raceCommitCommit},
 		{Name: "base", Rule: "Of two holders who change one record at once from the same Base one has a conflict.", Check: raceBase},
 		{Name: "commit-claim", Rule: "A Commit at the moment of a takeover is applied before it or ErrFenced, never after it.", Lack: aClock, Check: raceCommitClaim},
+		{Name: "lookup", Rule: "A Lookup beside Commits returns the records before a Commit or after it, never some of each.", Check: raceLookup},
 		{Name: "renew-claim", Rule: "At the moment of a takeover the old holder renews its claim or the new one gets it, never both.", Lack: aClock, Check: raceRenewClaim},
 	}
 }
@@ -90,6 +91,51 @@ func raceBase(t *tester) {
 		}
 	}
 	suite.Exactly(t, raceRounds, w.checkLog(), "entries of the log")
+}
+
+// raceLookup changes several records in each Commit. Every other one fails at its last
+// Put.
+func raceLookup(t *tester) {
+	w := t.open().writer("a")
+	ids := []string{"1", "2", "3", "4"}
+	commit := func(round int) error {
+		b := w.batch()
+		for i, id := range ids {
+			base := max(0, (round-1)*len(ids)+i+1)
+			b.Puts = append(b.Puts, change(id, websync.Seq(base), websync.Updated, "never"))
+		}
+		last := &b.Puts[len(ids)-1].Record
+		last.Bodies = []websync.Body{{Name: "content", Key: websync.SHA256([]byte("nowhere"))}}
+		if _, err := w.Commit(t.Ctx, w.c, b); !errors.Is(err, harvest.ErrNoBody) {
+			return fmt.Errorf("a Commit that names an unknown body returned %v", err)
+		}
+		last.Bodies = nil
+		for i := range b.Puts {
+			b.Puts[i].Record.Resource.Title = fmt.Sprint(round)
+		}
+		conflicts, err := w.Commit(t.Ctx, w.c, b)
+		if len(conflicts) > 0 {
+			err = fmt.Errorf("conflicts %q", conflicts)
+		}
+		return err
+	}
+	t.OK(commit(0), "Commit")
+	for round := 1; round <= raceRounds; round++ {
+		t.race(round, func() error { return commit(round) }, func() error {
+			for range 3 {
+				recs, err := w.Lookup(t.Ctx, "a", ids)
+				if err != nil {
+					return err
+				}
+				for _, r := range recs {
+					if r.Resource.Title != recs[0].Resource.Title || r.Resource.Title == "never" {
+						return fmt.Errorf("Lookup beside Commits: %q and %q in one answer", recs[0].Resource.Title, r.Resource.Title)
+					}
+				}
+			}
+			return nil
+		})
+	}
 }
 
 // takeovers runs f once for each round with a claim that has expired. F returns the next

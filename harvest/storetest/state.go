@@ -73,10 +73,11 @@ func stateEmpty(t *tester) {
 
 func stateKeys(t *tester) {
 	s := t.open()
-	for i, key := range oddIDs() {
+	keys := append(oddIDs(), "")
+	for i, key := range keys {
 		s.swap(key, nil, fmt.Append(nil, i))
 	}
-	for i, key := range oddIDs() {
+	for i, key := range keys {
 		t.Same(fmt.Sprint(i), string(s.state(key)), "value of %.60q", key)
 	}
 }

@@ -16,7 +16,7 @@ func taskCases() []rule {
 		{Name: "times", Rule: "Due comes back in UTC, in whole microseconds: what is finer is cut off; zero stays zero.", Check: taskTimes},
 		{Name: "replace", Rule: "A Task replaces the one of its id, and gets another N each time.", Check: taskReplace},
 		{Name: "done", Rule: "Done removes the task with this N, or any task if N is 0; a wrong N is ignored.", Check: taskDone},
-		{Name: "done-before-tasks", Rule: "Done is applied before Tasks.", Check: taskDoneBeforeTasks},
+		{Name: "done-before-tasks", Rule: "Done is applied before Tasks: a Task that replaces one that is done is dropped.", Check: taskDoneBeforeTasks},
 		{Name: "replace-only", Rule: "A task with an N replaces only the task with this N, and is dropped if there is none.", Check: taskReplaceOnly},
 		{Name: "n-never-again", Rule: "A task that follows one that was done has another N.", Check: taskNNeverAgain},
 		{Name: "due", Rule: "Due returns at most n tasks to get whose Due is not after now, earliest first.", Check: taskDue},
@@ -138,12 +138,12 @@ func taskDone(t *tester) {
 
 func taskDoneBeforeTasks(t *tester) {
 	w := t.open().writer("a")
-	w.addTasks(task("a", uri1, now()), task("a", uri2, now()))
-	tasks := suite.Exactly(t, 2, w.tasks("a", ""), "tasks")
+	w.addTasks(task("a", uri1, now()), task("a", uri2, now()), task("a", uri4, now()))
+	tasks := suite.Exactly(t, 3, w.tasks("a", ""), "tasks")
 	b := w.batch()
-	b.Tasks = []harvest.Task{task("a", uri1, now().Add(-time.Hour)), task("a", uri2, now()), task("a", uri3, now())}
+	b.Tasks = []harvest.Task{task("a", uri1, now().Add(-time.Hour)), task("a", uri2, now()), task("a", uri3, now()), tasks[2]}
 	b.Tasks[0].Attempts = 1
-	b.Done = []harvest.TaskRef{{ID: uri1}, {ID: uri2, N: tasks[1].N}, {ID: uri3}}
+	b.Done = []harvest.TaskRef{{ID: uri1}, {ID: uri2, N: tasks[1].N}, {ID: uri3}, {ID: uri4}}
 	w.apply(b)
 	got := suite.Exactly(t, 3, w.tasks("a", ""), "tasks")
 	t.Same([]string{uri1, uri2, uri3}, taskIDs(got), "tasks")
