@@ -83,7 +83,7 @@ func visitValidator(c *codec.Coder, v *harvest.Validator) {
 func visitStatedTimes(c *codec.Coder, r *harvest.Record) {
 	at, modified := &r.Stated.At, &r.Stated.Modified
 	switch {
-	case c.Has(*at != r.At || *modified != r.Resource.Modified):
+	case c.Has(!c.Reading() && (*at != r.At || *modified != r.Resource.Modified)):
 		outer := c.Begin()
 		c.Datetime(at)
 		c.Datetime(modified)

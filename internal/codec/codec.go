@@ -117,17 +117,15 @@ func (c *Coder) End(outer Fields) {
 	}
 }
 
-// Has reports whether the next field is there. When c writes, that is present.
+// Has reports whether the next field is there. When c writes, that is present. When c
+// reads, present must be false, as it is for a value that has not been read yet.
 func (c *Coder) Has(present bool) bool {
 	bit := c.fields.next
 	c.fields.next <<= 1
-	if c.reading {
-		return c.fields.bits&bit != 0
-	}
 	if present {
 		c.fields.bits |= bit
 	}
-	return present
+	return c.fields.bits&bit != 0
 }
 
 // The methods below visit fields: nothing is written for an empty one.

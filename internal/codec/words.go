@@ -94,16 +94,18 @@ func sameLink(a, b *websync.Link) bool {
 var algorithms = [...]string{"", "md5", "sha-1", "sha-256", "sha-512"}
 
 func (c *Coder) digest(d *websync.Digest) {
+	var i int
 	if c.reading {
-		if i := int(c.byte()); i < len(algorithms) {
+		if i = int(c.byte()); i < len(algorithms) {
 			d.Algorithm = algorithms[i]
 		} else {
 			c.fail()
 		}
 	} else {
-		c.out = append(c.out, byte(max(slices.Index(algorithms[:], d.Algorithm), 0)))
+		i = max(slices.Index(algorithms[:], d.Algorithm), 0)
+		c.out = append(c.out, byte(i))
 	}
-	if !slices.Contains(algorithms[1:], d.Algorithm) {
+	if i == 0 {
 		c.text(&d.Algorithm)
 	}
 	c.text(&d.Sum)
