@@ -69,7 +69,7 @@ func (e *RefusedError) Error() string {
 // longer have are removed at the end. Any other file in dir is left alone: a file in the
 // way of a new document is an error, and symbolic links are not followed. WriteDir keeps
 // its own files in the directory .websync. Two exports into one directory must not run at
-// the same time. In memory, an export holds 24 bytes for each document.
+// the same time. In memory, an export holds 25 bytes for each document.
 //
 // If the Catalog changes meanwhile, lists may link to bodies that were not there when the
 // export began; the next export writes those.

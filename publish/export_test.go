@@ -637,7 +637,7 @@ func (n numbered) Documents(context.Context) iter.Seq2[string, error] {
 	}
 }
 
-// A plan takes 24 bytes a document and what slices grow by, whatever the paths' lengths.
+// A plan takes 25 bytes a document and what slices grow by, whatever the paths' lengths.
 func TestPlanOfManyDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -3,9 +3,12 @@ package publish
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"iter"
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
@@ -14,14 +17,18 @@ import (
 )
 
 // A plan knows the names of all files, those that earlier exports have written and those
-// that this one will write, by their hashes: 24 bytes a name. The documents are in a
+// that this one will write, by their hashes: 25 bytes a name. The documents are in a
 // temporary file.
 type plan struct {
 	lines  spool.File // path, NUL, name; in the order of Documents
 	table  []planEntry
-	sorted int  // how many of them are in the order of their hashes; the others are not found
-	moves  bool // there are documents whose state is moved
+	starts []int // where each share of the sorted table begins, and where the last one ends
+	moves  bool  // there are documents whose state is moved
 }
+
+// shareSize is how many entries a share of the table has on average. Hashes are spread
+// evenly.
+const shareSize = 16
 
 // A planEntry is the name of a file.
 type planEntry struct {
@@ -47,15 +54,23 @@ func hashOf(name string) (h [15]byte) {
 	return h
 }
 
-func (e planEntry) compare(hash [15]byte) int { return bytes.Compare(e.hash[:], hash[:]) }
+// shareOf returns which of n shares a hash is in.
+func shareOf(hash [15]byte, n int) int {
+	share, _ := bits.Mul64(binary.BigEndian.Uint64(hash[:]), uint64(n))
+	return int(share)
+}
 
 // find returns the entry of a name, valid until the next add, or nil.
 func (p *plan) find(name string) *planEntry {
-	i, found := slices.BinarySearchFunc(p.table[:p.sorted], hashOf(name), planEntry.compare)
-	if !found {
-		return nil
+	hash := hashOf(name)
+	at := shareOf(hash, len(p.starts)-1)
+	share := p.table[p.starts[at]:p.starts[at+1]]
+	for i := range share {
+		if share[i].hash == hash {
+			return &share[i]
+		}
 	}
-	return &p.table[i]
+	return nil
 }
 
 // add adds an entry, which is found after the next sort.
@@ -64,16 +79,19 @@ func (p *plan) add(e planEntry) { p.table = append(p.table, e) }
 // sort sorts the entries. Of several with one name it makes one, with the first document.
 func (p *plan) sort() {
 	slices.SortFunc(p.table, func(a, b planEntry) int {
-		if c := a.compare(b.hash); c != 0 || a.doc == b.doc {
-			return c
-		}
-		if a.doc < b.doc {
-			return -1
-		}
-		return 1
+		return cmp.Or(bytes.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.doc, b.doc))
 	})
 	p.table = slices.CompactFunc(p.table, func(a, b planEntry) bool { return a.hash == b.hash })
-	p.sorted = len(p.table)
+	n := len(p.table)/shareSize + 1
+	p.starts = slices.Grow(p.starts[:0], n+1)
+	for i, e := range p.table {
+		for at := shareOf(e.hash, n); len(p.starts) <= at; {
+			p.starts = append(p.starts, i)
+		}
+	}
+	for len(p.starts) <= n {
+		p.starts = append(p.starts, len(p.table))
+	}
 }
 
 // A planned is a document that can have a file.
