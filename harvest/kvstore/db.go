@@ -12,6 +12,10 @@ import (
 // nor values are empty. Values are as large as a resource's description, or as
 // [Store].ChunkSize.
 //
+// The functions that View and Update are given call neither of the two. They use their
+// Reader from one goroutine. A context that ends may end the wait for other Updates, but
+// need not end anything else.
+//
 // A DB may implement [Blobs] and [Owners] besides, and its Readers [Prefetcher].
 type DB interface {
 	// View calls fn with a Reader of one unchanging state of the store, and returns fn's
@@ -22,12 +26,13 @@ type DB interface {
 	// durably, before Update returns nil: whatever happens, all of it or nothing. If fn
 	// returns an error nothing is applied and Update returns that error. Updates have one
 	// order, and each sees what those before it wrote. A DB that detects a conflict of
-	// two Updates late may call fn again from the start.
+	// two Updates late may call fn again from the start. If Update returns an error of
+	// its own after fn has returned nil, all may be applied or nothing.
 	Update(ctx context.Context, fn func(Tx) error) error
 }
 
-// A Reader reads. What it returns is valid until the function that was given the Reader
-// returns, and is not changed.
+// A Reader reads. What Get returns and what Scan calls fn with is valid until the function
+// that was given the Reader returns, and is not changed.
 type Reader interface {
 	// Get returns the value of key, nil if there is none. It is not called while a Scan
 	// runs.
@@ -44,6 +49,7 @@ type Reader interface {
 // may keep them.
 type Tx interface {
 	Reader
+	// Set sets the value of key, whether it has one or not.
 	Set(key, value []byte) error
 	// Delete removes key; it is no error when there is none.
 	Delete(key []byte) error
@@ -72,13 +78,13 @@ type Blobs interface {
 	// before Close, the bytes are not needed, and RemoveBlob follows.
 	CreateBlob(ctx context.Context, name string) (io.WriteCloser, error)
 	// OpenBlob returns a reader of a blob. The error is [io/fs.ErrNotExist] if there is
-	// none.
+	// none. The caller seeks to the end first, to compare the size.
 	OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, error)
 	// RemoveBlob removes a blob; it is no error when there is none.
 	RemoveBlob(ctx context.Context, name string) error
 	// ListBlobs calls fn with each blob, complete or not, and the time of its last write,
 	// until fn returns false. It may leave out blobs that are created or removed
-	// meanwhile.
+	// meanwhile. Names that CreateBlob was never given are passed over.
 	ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error
 }
 

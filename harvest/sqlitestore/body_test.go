@@ -289,6 +289,28 @@ func TestCopyWithoutBodies(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
+// What is written to a file that was removed or replaced would be lost: no Commit says that
+// it has succeeded.
+func TestFileRemoved(t *testing.T) {
+	for name, replace := range map[string]bool{"removed": false, "replaced": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.put("1", []byte("short"))
+			aside := b.db.file + ".aside"
+			if err := os.Rename(b.db.file, aside); err != nil {
+				t.Skip("an open file can't be moved here:", err)
+			}
+			if replace {
+				require.NoError(t, os.WriteFile(b.db.file, nil, 0o600))
+			}
+			_, err := b.Commit(t.Context(), b.claim, b.batch("2", websync.Digest{}))
+			assert.ErrorContains(t, err, b.db.file)
+			require.NoError(t, os.Rename(aside, b.db.file))
+			b.commit(b.batch("2", websync.Digest{}))
+		})
+	}
+}
+
 func TestVacuumGrace(t *testing.T) {
 	for name, data := range map[string][]byte{"small": []byte("x"), "large": large('x')} {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,7 @@ const busyTimeout = 200 * time.Millisecond
 // A db is the ordered key-value store that kvstore works on.
 type db struct {
 	file  string // absolute, without symbolic links
+	info  os.FileInfo
 	cache int
 	wait  time.Duration
 
@@ -79,7 +80,7 @@ func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 	}
 	err := fn(c)
 	if err == nil {
-		err = wrap(d.syncDirs())
+		err = wrap(errors.Join(d.syncDirs(), d.checkInPlace()))
 	}
 	if err == nil {
 		err = wrap(c.run(c.commit))
@@ -88,6 +89,16 @@ func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 		c.end() // the error is ignored: SQLite may have ended it already
 	}
 	c.arena = c.arena[:0]
+	return err
+}
+
+// checkInPlace refuses to write to a file that has lost its name: SQLite would not notice,
+// and what it writes would be lost when the file is closed.
+func (d *db) checkInPlace() error {
+	info, err := os.Stat(d.file)
+	if err == nil && !os.SameFile(info, d.info) {
+		err = fmt.Errorf("%s was replaced by another file while it was open", d.file)
+	}
 	return err
 }
 

@@ -119,6 +119,9 @@ func openDB(ctx context.Context, file string, o *Options) (*db, error) {
 	// The names of the files beside the database begin with its real name, as those of
 	// SQLite do.
 	if d.file, err = filepath.EvalSymlinks(file); err == nil {
+		d.info, err = os.Stat(d.file)
+	}
+	if err == nil {
 		d.owner, err = newOwner(d.file + ".owners")
 	}
 	if err != nil {
