@@ -74,8 +74,8 @@ func (j *Job) remember(url string, v Validator) {
 // Keep reads r to its end and keeps the bytes as the body with the given name. They are
 // verified against link's length and strongest digest; what does not match is an error
 // that matches websync.ErrMismatch, and nothing is kept. The Body's Link is link with the
-// length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil. It
-// replaces one that this Job has under the name.
+// length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil.
+// It replaces one that this Job has under the name.
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
 	w, err := j.run.newBody(ctx)
 	if err != nil {

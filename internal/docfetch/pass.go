@@ -36,8 +36,8 @@ func (p Pass) Events(run *harvest.Run, walk func(*Pass) error) iter.Seq2[harvest
 	}
 }
 
-// Yield yields an event, which may be that of another Source. After a Problem no event has
-// a Resume, and no snapshot is Complete.
+// Yield yields an event, which may be that of another Source. After a Problem no event
+// has a Resume, and no snapshot is Complete.
 func (p *Pass) Yield(ev harvest.Event) error {
 	p.incomplete = p.incomplete || ev.Kind == harvest.Problem
 	if p.incomplete {
