@@ -134,7 +134,7 @@ func (w *world) run(s harvest.Source) *harvest.Report {
 	return r
 }
 
-// page publishes a page whose text is its name, unless told otherwise.
+// page publishes a page whose text is its name, unless text is given.
 func (w *world) page(name string, text ...string) {
 	w.site.set(base+name, strings.Join(append([]string{name}, text...), " "))
 }
@@ -207,7 +207,7 @@ func TestUpdateAndTouch(t *testing.T) {
 	require.EqualValues(t, 1, r.Updated)
 	require.EqualValues(t, 1, r.Touched)
 	require.ElementsMatch(t, []string{"created a", "created b", "updated a"}, w.log())
-	require.Equal(t, day(1), w.record("b").Resource.Modified, "what is shown is what the log says")
+	require.Equal(t, day(1), w.record("b").Resource.Modified, "the record says what the log says")
 	require.Equal(t, day(2), w.record("b").Stated.Modified)
 	w.site.reset()
 	require.EqualValues(t, 2, w.run(snapshot(put("a", day(2)), put("b", day(2)))).Unchanged)
@@ -259,9 +259,9 @@ func TestLog(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a", "b": "b", "c": "c"}, w.live())
 }
 
-// TestDeletionToldAgain meets a put and a deletion of one moment once more, as at the
+// TestDeletionRepeated yields a put and a deletion of one moment once more, as at the
 // border of two runs.
-func TestDeletionToldAgain(t *testing.T) {
+func TestDeletionRepeated(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.run(harvest.Of(src, put("a", day(1))))
@@ -309,7 +309,8 @@ func TestSweep(t *testing.T) {
 	require.EqualValues(t, 1, r.Created)
 }
 
-// TestSweptKeepsTheTimeOfItsLastChange sweeps what a log has told with a time of its own.
+// TestSweptKeepsTheTimeOfItsLastChange sweeps what a log has listed with a time of its
+// own.
 func TestSweptKeepsTheTimeOfItsLastChange(t *testing.T) {
 	for _, modified := range []websync.Datetime{{}, day(1), day(9)} {
 		w := newWorld(t)
@@ -342,7 +343,7 @@ func TestDeletedAndShownInOneSnapshot(t *testing.T) {
 	require.EqualValues(t, []int64{1, 1}, []int64{r.Deleted, r.Created})
 }
 
-// TestUntimedDeletionComesFirst tells a deletion without a time, and then an older
+// TestUntimedDeletionComesFirst yields a deletion without a time, and then an older
 // change, while a younger one is got.
 func TestUntimedDeletionComesFirst(t *testing.T) {
 	w := newWorld(t)
@@ -367,7 +368,7 @@ func TestSweepGuard(t *testing.T) {
 		w.run(snapshot(listing(n)...))
 		return w
 	}
-	t.Run("more than half is withheld, and taken back when shown again", func(t *testing.T) {
+	t.Run("more than half is withheld, and taken back when listed again", func(t *testing.T) {
 		w := start(t, 20)
 		for range 2 {
 			r := w.run(snapshot(listing(9)...))
@@ -486,7 +487,7 @@ func TestSnapshotOfAnEarlierMoment(t *testing.T) {
 	r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart, At: day(5)},
 		put("old", day(1)), put("young", day(2)), harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}))
 	require.EqualValues(t, 1, r.Deleted)
-	require.EqualValues(t, 1, r.History, "a stale copy must not roll back what a log told")
+	require.EqualValues(t, 1, r.History, "a stale copy must not roll back what a log listed")
 	require.Equal(t, day(9), w.record("young").Resource.Modified)
 	require.Equal(t, day(5), w.record("gone").At)
 
@@ -525,7 +526,7 @@ func TestFailureIsATask(t *testing.T) {
 	require.Equal(t, "listed", w.checkpoint(), "the task is stored, so the checkpoint passes")
 
 	w.site.failing = map[string]error{}
-	r = w.run(harvest.Of(src)) // the listing shows nothing: the task alone is enough
+	r = w.run(harvest.Of(src)) // the listing is empty: the task alone is enough
 	require.True(t, r.InStep())
 	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live())
 }
@@ -1175,7 +1176,7 @@ func TestStopKeepsWhatWasGot(t *testing.T) {
 	r, err := w.h.Run(ctx, snapshot(events...))
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, r.Complete)
-	require.Zero(t, r.Failed, "to be told to stop is no failure")
+	require.Zero(t, r.Failed, "a request to stop is no failure")
 	require.Empty(t, w.tasks())
 	require.Len(t, w.live(), 7)
 	w.site.before = nil

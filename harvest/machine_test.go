@@ -131,7 +131,8 @@ func (m *machine) take(name string) {
 	m.log = append(m.log, del(name, websync.NewDatetime(m.now)))
 }
 
-// logSource tells what changed since the checkpoint, and again a little of what was told.
+// logSource yields what changed since the checkpoint, and repeats a little of what came
+// before.
 type logSource struct {
 	*machine
 	overlap int
@@ -166,7 +167,7 @@ func (s *logSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harves
 // snapshotSource lists everything there is, or claims to.
 type snapshotSource struct {
 	*machine
-	copy     *state // shows this instead, and says so
+	copy     *state // lists this instead, and says so
 	complete bool
 	skipped  []string
 	fail     int
@@ -298,7 +299,7 @@ func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 		if rec.Seq == 0 {
 			continue
 		}
-		require.Equal(t, latest[rec.Resource.ID].Kind == websync.Deleted, !rec.Live(), "the record is the youngest entry")
+		require.Equal(t, latest[rec.Resource.ID].Kind == websync.Deleted, !rec.Live(), "the record is the latest entry")
 		require.Equal(t, latest[rec.Resource.ID].Seq, rec.Seq)
 		if rec.Live() {
 			name := strings.TrimPrefix(rec.Resource.ID, base)
@@ -391,7 +392,7 @@ func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harv
 	for id, o := range done {
 		d, ok := planned[id]
 		if !ok {
-			d.Outcome = harvest.OutcomeUnchanged // not told, since a snapshot's table knew it
+			d.Outcome = harvest.OutcomeUnchanged // not reported, since a snapshot's table knew it
 		}
 		switch {
 		case d.Outcome == o:

@@ -102,8 +102,8 @@ func (b *body) Close() error {
 	return b.Spool.Close()
 }
 
-// A tale is what a run yielded.
-type tale struct {
+// A yielded is what a run yielded.
+type yielded struct {
 	events   []string
 	puts     []websync.Resource
 	findings []websync.Finding
@@ -113,7 +113,7 @@ type tale struct {
 	options  string
 }
 
-func (t *tale) rules() []string {
+func (t *yielded) rules() []string {
 	var rules []string
 	for _, f := range t.findings {
 		rules = append(rules, f.Rule)
@@ -124,15 +124,15 @@ func (t *tale) rules() []string {
 
 // listen runs a Source and checks what every Source has to keep. After stop events it
 // breaks off, if stop is positive.
-func listen(t *testing.T, w *web, s *sitemap.Source, from harvest.Checkpoint, stop int) *tale {
+func listen(t *testing.T, w *web, s *sitemap.Source, from harvest.Checkpoint, stop int) *yielded {
 	t.Helper()
 	return listenContext(t, t.Context(), w, s, from, stop)
 }
 
-func listenContext(t *testing.T, ctx context.Context, w *web, s *sitemap.Source, from harvest.Checkpoint, stop int) *tale {
+func listenContext(t *testing.T, ctx context.Context, w *web, s *sitemap.Source, from harvest.Checkpoint, stop int) *yielded {
 	t.Helper()
 	var mu sync.Mutex
-	got := new(tale)
+	got := new(yielded)
 	w.asked = nil
 	run := &harvest.Run{
 		From:    from,
@@ -907,7 +907,7 @@ func TestAll(t *testing.T) {
 }
 
 // TestPanicInTheBackground panics, or ends its goroutine, where documents are fetched
-// ahead: whoever ranges over the Source meets it, and nothing is left behind.
+// ahead: whoever ranges over the Source gets it, and nothing is left behind.
 func TestPanicInTheBackground(t *testing.T) {
 	boom := errors.New("boom")
 	for name, stop := range map[string]func(){

@@ -120,7 +120,8 @@ func MakeDue(t T, store harvest.Store) {
 // ErrCut is the error of a Failing Store.
 var ErrCut = errors.New("power cut")
 
-// A Failing is a Store whose Commit fails after Left more, before or After it was applied.
+// A Failing is a Store whose Commit fails after Left more, before or After it was
+// applied.
 type Failing struct {
 	harvest.Store
 	Left  int
