@@ -118,7 +118,7 @@ func TestProfileConformance(t *testing.T) {
 			},
 		),
 		Store:  func(testing.TB) harvest.Store { return memstore.New() },
-		Places: 20,
+		Positions: 20,
 	})
 }
 

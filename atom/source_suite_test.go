@@ -89,7 +89,7 @@ func TestSourceConformance(t *testing.T) {
 				Source: func() harvest.Source { return &atom.Source{URL: feedURL} },
 				Sites:  sites,
 				Store:  func(testing.TB) harvest.Store { return memstore.New() },
-				Places: 20,
+				Positions: 20,
 			})
 		})
 	}
@@ -99,7 +99,7 @@ func TestSourceConformance(t *testing.T) {
 			Source: func() harvest.Source { return &atom.Source{URL: feedURL, Dir: dir} },
 			Sites:  archiveStates(), Bodies: harvest.SkipBodies,
 			Store:  func(testing.TB) harvest.Store { return memstore.New() },
-			Places: 6,
+			Positions: 6,
 		})
 	})
 	t.Run("redirects", func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestSourceConformance(t *testing.T) {
 		}
 		sourcetest.Run(t, sourcetest.Options{
 			Source: func() harvest.Source { return &atom.Source{URL: feedURL} },
-			Sites:  sites, Bodies: harvest.SkipBodies, Places: 6,
+			Sites:  sites, Bodies: harvest.SkipBodies, Positions: 6,
 			Store: func(testing.TB) harvest.Store { return memstore.New() },
 		})
 	})

@@ -74,7 +74,7 @@ type Client struct {
 
 	// MaxWait limits how long one Fetch waits in all: for its turn at a host, and between
 	// attempts, those for the rest of a body included. A Fetch that would wait longer
-	// fails with an error that says when to come back. If zero, it is 5 minutes; if
+	// fails with an error that states when to come back. If zero, it is 5 minutes; if
 	// negative, there is no limit.
 	MaxWait time.Duration
 

@@ -11,7 +11,7 @@
 // Retry-After closes the host for everybody until that moment, a 429 or 503 at least for
 // a while that grows from answer to answer. A Fetch that would have to wait longer than 5
 // minutes fails at once, with an error that matches [harvest.ErrNotYet] and
-// [harvest.ErrTemporary] and says when to come back. [Client.Waiting] returns the hosts
+// [harvest.ErrTemporary] and states when to come back. [Client.Waiting] returns the hosts
 // that are waited for.
 //
 // robots.txt is read as RFC 9309 says, kept for 24 hours and then asked for again with a

@@ -59,10 +59,10 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// A RequestError says why a request was not made or failed. Where the host was not asked
-// at all, because it is closed for longer or has a longer queue than [Client] MaxWait
-// allows, it matches [harvest.ErrNotYet] and [harvest.ErrTemporary], and RetryAt is the
-// moment to come back.
+// A RequestError is the reason why a request was not made or failed. Where the host was
+// not asked at all, because it is closed for longer or has a longer queue than [Client]
+// MaxWait allows, it matches [harvest.ErrNotYet] and [harvest.ErrTemporary], and RetryAt
+// is the moment to come back.
 type RequestError struct {
 	URL     string    // without secrets
 	Kind    error     // harvest.ErrForbidden, harvest.ErrTemporary, or nil: neither

@@ -21,8 +21,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// ServeHTTP answers hubs. The last step of the path says which subscription is meant;
-// what is before it doesn't matter.
+// ServeHTTP answers hubs. The last step of the path identifies the subscription; what is
+// before it doesn't matter.
 //
 // GET (WebSub §5.2, §5.3): the challenge of a request that was made, for the same topic,
 // is sent back; a denial is noted. Anything else is 404.
@@ -108,7 +108,7 @@ func (s *Subscriber) changeByToken(ctx context.Context, token string, f func(*re
 	})
 }
 
-// agree enters into r what a hub says of it, and reports whether it answers what was
+// agree enters into r what a hub states about it, and reports whether it answers what was
 // asked.
 func (s *Subscriber) agree(r *record, query url.Values) bool {
 	mode, challenged := query.Get("hub.mode"), query.Get("hub.challenge") != ""

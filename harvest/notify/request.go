@@ -19,7 +19,7 @@ import (
 
 const (
 	requestTime = 30 * time.Second
-	maxReason   = 200 // bytes of what a hub says
+	maxReason   = 200 // bytes of a hub's error text
 )
 
 func (s *Subscriber) newClient() *http.Client {
@@ -40,7 +40,7 @@ func (s *Subscriber) newClient() *http.Client {
 }
 
 // keepsMethod lets a redirect pass that leads to another hub (WebSub §5.1), and doesn't
-// show the secret on the way.
+// reveal the secret on the way.
 func keepsMethod(r *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > 3 || r.Method != first.Method || first.URL.Scheme == "https" && r.URL.Scheme != "https" {

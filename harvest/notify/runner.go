@@ -87,8 +87,9 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// Notify says that there is something new at url, and reports whether a source has that
-// URL. It never waits. It is what the fields Notify of Receiver and Subscriber ask for.
+// Notify announces that there is something new at url, and reports whether a source has
+// that URL. It never waits. It is what the fields Notify of Receiver and Subscriber ask
+// for.
 func (r *Runner) Notify(url string) bool {
 	r.start()
 	t := r.named[url]

@@ -51,8 +51,8 @@ type Subscriber struct {
 	// method (307, 308), unless it has a CheckRedirect. Whatever it is, a request may
 	// take 30 seconds.
 	//
-	// The URL of a hub is the word of a stranger. Nil means a Client of the Subscriber's
-	// own, which refuses connections to addresses that are not public and knows no proxy.
+	// The URL of a hub comes from a stranger. Nil means a Client of the Subscriber's own,
+	// which refuses connections to addresses that are not public and knows no proxy.
 	// Another one should have a guard, too: that of package harvest/fetch fits into a
 	// net.Dialer.
 	Client *http.Client

@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Status says how far a subscription is.
+// A Status is the state of a subscription.
 type Status string
 
 const (
@@ -46,8 +46,8 @@ type Subscription struct {
 	// all.
 	Next time.Time `json:"next,omitzero"`
 
-	// Error says what was wrong with the last request to the hub, or why the hub has
-	// denied the subscription.
+	// Error is what was wrong with the last request to the hub, or why the hub has denied
+	// the subscription.
 	Error string `json:"error,omitempty"`
 }
 

@@ -236,7 +236,7 @@ func brokenEvents() []broken {
 		})},
 		{name: "a checkpoint without a version", caught: "events/resume",
 			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Resume.Version = 0 })},
-		{name: "Complete after a Problem", caught: "events/complete failure/shown",
+		{name: "Complete after a Problem", caught: "events/complete failure/reported",
 			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Complete = true })},
 		{name: "goes on after an error", caught: "events/error-last", with: each(func(m *model) {
 			m.all = func(w *walk) {
@@ -259,16 +259,16 @@ func brokenEvents() []broken {
 				}
 			}
 		})},
-		{name: "findings of no document", caught: "events/told", with: each(func(m *model) {
+		{name: "findings of no document", caught: "events/findings", with: each(func(m *model) {
 			m.alter = func(w *walk, _ *harvest.Event) { w.run.Report(websync.Finding{Rule: "odd", Message: "odd"}) }
 		})},
-		{name: "findings by no rule", caught: "events/told", with: each(func(m *model) {
+		{name: "findings by no rule", caught: "events/findings", with: each(func(m *model) {
 			m.alter = func(w *walk, _ *harvest.Event) { w.run.Report(websync.Finding{Document: w.url, Message: "odd"}) }
 		})},
-		{name: "findings that say nothing", caught: "events/told", with: each(func(m *model) {
+		{name: "findings that say nothing", caught: "events/findings", with: each(func(m *model) {
 			m.alter = func(w *walk, _ *harvest.Event) { w.run.Report(websync.Finding{Document: w.url, Rule: "odd"}) }
 		})},
-		{name: "expects less than nothing", caught: "events/told", with: each(func(m *model) {
+		{name: "expects less than nothing", caught: "events/findings", with: each(func(m *model) {
 			m.alter = func(w *walk, _ *harvest.Event) { w.run.Expect(-1) }
 		})},
 	}
@@ -389,6 +389,18 @@ func brokenGetters() []broken {
 			data, _ := io.ReadAll(resp.Body)
 			_, err = job.Keep(ctx, "page", job.Resource.Content, bytes.NewReader(data))
 			return err
+		}},
+		{name: "whatever fails is gone", caught: "get/answer", get: func(ctx context.Context, job *harvest.Job) error {
+			if err := soundGet(ctx, job); err != nil {
+				return fmt.Errorf("%w: %w", err, websync.ErrGone)
+			}
+			return nil
+		}},
+		{name: "whatever fails is for later", caught: "get/answer", get: func(ctx context.Context, job *harvest.Job) error {
+			if err := soundGet(ctx, job); err != nil {
+				return job.NotYet(time.Time{}, err.Error())
+			}
+			return nil
 		}},
 	}
 }

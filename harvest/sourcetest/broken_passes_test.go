@@ -301,7 +301,7 @@ func brokenInterrupts() []broken {
 			}
 		}},
 		{name: "what is not there is passed over", log: true,
-			caught: "interrupt/documents failure/shown failure/heals",
+			caught: "interrupt/documents failure/reported failure/heals",
 			with: each(func(m *model) {
 				m.read = func(w *walk, url string) ([]line, error) {
 					lines, err := w.check(url)
@@ -327,15 +327,15 @@ func brokenFailures() []broken {
 		})
 	}
 	return []broken{
-		{name: "a 500 is an empty page", caught: "failure/shown failure/deletes-nothing failure/heals",
+		{name: "a 500 is an empty page", caught: "failure/reported failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, harvest.ErrTemporary) })},
-		{name: "a 404 is an empty page", caught: "failure/shown failure/deletes-nothing failure/heals",
+		{name: "a 404 is an empty page", caught: "failure/reported failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, websync.ErrGone) })},
-		{name: "a login page is an empty page", caught: "failure/shown failure/deletes-nothing failure/heals",
+		{name: "a login page is an empty page", caught: "failure/reported failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, websync.ErrNotDocument) })},
-		{name: "another page will do", caught: "failure/shown failure/deletes-nothing failure/heals",
+		{name: "another page will do", caught: "failure/reported failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, errMistaken) })},
-		{name: "what another page has is told of this one", caught: "failure/shown failure/deletes-nothing failure/heals", with: each(func(m *model) {
+		{name: "what another page has is told of this one", caught: "failure/reported failure/deletes-nothing failure/heals", with: each(func(m *model) {
 			m.read = func(w *walk, url string) ([]line, error) {
 				text, err := fetchText(w.ctx, w.run, url)
 				if own, _, _ := strings.Cut(strings.TrimPrefix(text, "list "), "\n"); err == nil && strings.HasPrefix(own, base) {
@@ -344,7 +344,7 @@ func brokenFailures() []broken {
 				return w.check(url)
 			}
 		})},
-		{name: "a redirect to a page that was read is nothing new", caught: "failure/shown failure/deletes-nothing failure/heals", with: each(func(m *model) {
+		{name: "a redirect to a page that was read is nothing new", caught: "failure/reported failure/deletes-nothing failure/heals", with: each(func(m *model) {
 			m.read = func(w *walk, url string) ([]line, error) {
 				resp, err := w.run.Fetcher.Fetch(w.ctx, &harvest.Request{URL: url, Spool: true})
 				if err == nil {
@@ -356,7 +356,7 @@ func brokenFailures() []broken {
 				return w.check(url)
 			}
 		})},
-		{name: "half a page is a page", caught: "failure/shown failure/deletes-nothing failure/heals", with: each(func(m *model) {
+		{name: "half a page is a page", caught: "failure/reported failure/deletes-nothing failure/heals", with: each(func(m *model) {
 			m.fetch = func(ctx context.Context, run *harvest.Run, url string) (string, error) {
 				text, err := fetchText(ctx, run, url)
 				if strings.HasPrefix(text, "list ") && !strings.HasSuffix(text, "\nend\n") {

@@ -20,7 +20,7 @@ func byteCases() []rule {
 }
 
 func byteOpen(t *tester) {
-	t.eachOpen(func(l *tale, open map[int][]byte, now int) error {
+	t.eachOpen(func(l *recording, open map[int][]byte, now int) error {
 		some := slices.Sorted(maps.Keys(open))
 		return suite.Together(len(some), func(k int) error {
 			i := some[k]
@@ -35,13 +35,13 @@ func byteOpen(t *tester) {
 // eachOpen walks the plain passes and reads the bytes of every event that has some, at
 // once. It calls again at every Mark, and after the pass, with those that must still be
 // there, by the index of their event.
-func (t *tester) eachOpen(again func(l *tale, open map[int][]byte, now int) error) {
+func (t *tester) eachOpen(again func(l *recording, open map[int][]byte, now int) error) {
 	t.Helper()
 	any := false
 	var before harvest.Checkpoint
 	for state := range t.states() {
 		open := map[int][]byte{}
-		l := t.listen(pass{state: state, from: before, each: func(l *tale, ev *harvest.Event) error {
+		l := t.listen(pass{state: state, from: before, each: func(l *recording, ev *harvest.Event) error {
 			n := len(l.events)
 			if ev.Open != nil {
 				any = true
@@ -102,7 +102,7 @@ func openAgain(ev *harvest.Event, want []byte) error {
 }
 
 func byteStated(t *tester) {
-	t.eachOpen(func(l *tale, open map[int][]byte, _ int) error {
+	t.eachOpen(func(l *recording, open map[int][]byte, _ int) error {
 		for i, data := range open {
 			_, err := io.Copy(io.Discard, l.events[i].Resource.Content.Verify(bytes.NewReader(data)))
 			if err != nil {

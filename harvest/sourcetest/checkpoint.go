@@ -53,7 +53,7 @@ func checkpointUnreadable(t *tester) {
 func checkpointDamaged(t *tester) {
 	for state := range t.states() {
 		sound := t.checkpoint(state)
-		for _, n := range t.places(len(sound.Data)) {
+		for _, n := range t.positions(len(sound.Data)) {
 			from := harvest.Checkpoint{Version: sound.Version, Data: sound.Data[:n-1]}
 			l := t.listen(pass{state: state, from: from})
 			if l.err != nil {
@@ -67,10 +67,10 @@ func checkpointFindsAll(t *tester) {
 	if t.states() < 2 {
 		t.Skip("not checked: there is one state only")
 	}
-	p := t.place(1)
+	p := t.target(1)
 	for state := 1; state < t.states(); state++ {
 		p.undisturbed(state)
-		fresh := t.place(0)
+		fresh := t.target(0)
 		fresh.undisturbed(state)
 		if d := p.lacks(fresh.contents().live()); d != "" {
 			t.Fatalf("%s, harvested after the states before it: %s", stateName(state), d)
@@ -80,7 +80,7 @@ func checkpointFindsAll(t *tester) {
 
 func checkpointUnchanged(t *tester) {
 	for state := range t.states() {
-		p := t.place(state)
+		p := t.target(state)
 		first := p.undisturbed(state)
 		numbers, before := p.numbers(), p.contents()
 		asked := t.listen(pass{state: state}).lists.Exchanges() // by a full pass

@@ -15,7 +15,7 @@
 //	}
 //
 // Every case is a subtest and logs the rule it checks. A case that has nothing to check,
-// for instance because the Source gives no checkpoint, is skipped and says so.
+// for instance because the Source gives no checkpoint, is skipped with a message.
 //
 // # What is checked
 //
@@ -29,7 +29,7 @@
 // themselves, their checkpoints and the bytes that come with them are checked against the
 // rules that the documentation of package harvest lists. A Getter must keep nothing of an
 // answer that fails, and entries that can't be read must be counted as far as
-// Options.Skipped says how many there are.
+// Options.Skipped states how many there are.
 //
 // The Sites should hold what is interesting about the format: several documents, entries
 // that come, change and go, deletions. The documents of a state are found by URL, so

@@ -28,13 +28,13 @@ func eventCases() []rule {
 		{Name: "error-last", Rule: "An error is the last thing that is yielded.", Check: eventErrorLast},
 		{Name: "same", Rule: "The same documents give the same events in the same order, however long each takes to come.", Check: eventSame},
 		{Name: "kept", Rule: "What an event holds does not change after the yield: the engine keeps it.", Check: eventKept},
-		{Name: "told", Rule: "A finding names its document and its rule, and says what it is; Expect is never given a negative number.", Check: eventTold},
+		{Name: "findings", Rule: "A finding names its document and its rule, and describes itself; Expect is never given a negative number.", Check: eventFindings},
 	}
 }
 
 // plain returns passes over each state: from the beginning, from its own checkpoint, and
 // from that of the state before.
-func (t *tester) plain() (all []*tale) {
+func (t *tester) plain() (all []*recording) {
 	t.Helper()
 	var before harvest.Checkpoint
 	for state := range t.states() {
@@ -55,24 +55,24 @@ func (t *tester) plain() (all []*tale) {
 }
 
 // every returns the plain passes and those in which a document fails, in two of the ways.
-func (t *tester) every() []*tale {
+func (t *tester) every() []*recording {
 	t.Helper()
 	all := t.plain()
-	t.failing([]Failure{ServerError, Cut}, func(_ failed, l *tale) { all = append(all, l) })
+	t.failing([]Failure{ServerError, Cut}, func(_ failed, l *recording) { all = append(all, l) })
 	return all
 }
 
 func eventUndisturbed(t *tester) {
-	told := false
+	listed := false
 	for _, l := range t.plain() {
 		for _, err := range l.troubles() {
 			t.Errorf("%s: %v", l.name, err)
 		}
 		for _, ev := range l.events {
-			told = told || ev.Kind == harvest.Put
+			listed = listed || ev.Kind == harvest.Put
 		}
 	}
-	if !told {
+	if !listed {
 		t.Error("nothing is put in any state: there is nothing to check")
 	}
 }
@@ -236,7 +236,7 @@ func eventDescribed(t *tester) {
 		whole := t.listen(pass{state: state})
 		known := map[string]string{}
 		for _, ev := range whole.events {
-			known[stateOf(&ev)] = said(ev)
+			known[stateOf(&ev)] = eventText(ev)
 		}
 		for _, from := range []harvest.Checkpoint{before, whole.resume(harvest.Checkpoint{})} {
 			if from.IsZero() {
@@ -245,7 +245,7 @@ func eventDescribed(t *tester) {
 			l := t.listen(pass{state: state, from: from})
 			for i, ev := range l.events {
 				want := known[stateOf(&ev)]
-				if got := said(ev); ev.Kind <= harvest.Delete && want != "" && got != want {
+				if got := eventText(ev); ev.Kind <= harvest.Delete && want != "" && got != want {
 					t.Fatalf("%s: event %d is %.300s, and from the beginning it is %.300s", l.name, i+1, got, want)
 				}
 			}
@@ -273,7 +273,7 @@ func eventSkipped(t *tester) {
 }
 
 // ids returns those of all puts and deletions.
-func (l *tale) ids() (ids []string) {
+func (l *recording) ids() (ids []string) {
 	for _, ev := range l.events {
 		if ev.Kind <= harvest.Delete {
 			ids = append(ids, ev.Resource.ID)
@@ -410,7 +410,7 @@ func eventKept(t *tester) {
 	}
 }
 
-func eventTold(t *tester) {
+func eventFindings(t *tester) {
 	for _, l := range t.every() {
 		for _, f := range l.findings {
 			if bad := vague(f); bad != "" {

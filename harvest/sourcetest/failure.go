@@ -12,7 +12,7 @@ import (
 
 func failureCases() []rule {
 	return []rule{
-		{Name: "shown", Rule: "A document that fails, in whatever way, shows as a Problem or as the error of the pass, never as a collection without it; no snapshot is Complete.", Check: failureShown},
+		{Name: "reported", Rule: "A document that fails, in whatever way, is reported as a Problem or as the error of the pass, never as a collection without it; no snapshot is Complete.", Check: failureReported},
 		{Name: "named", Rule: "The Problem, or the error, for a failed document names it.", Check: failureNamed},
 		{Name: "nothing-of-it", Rule: "Nothing of a document that fails is yielded: it is read to its end and checked before its first event.", Check: failureNothingOfIt},
 		{Name: "deletes-nothing", Rule: "A document that fails deletes nothing, and the run is not complete.", Check: failureDeletesNothing},
@@ -20,10 +20,10 @@ func failureCases() []rule {
 	}
 }
 
-func failureShown(t *tester) {
-	t.eachFailure(func(f failed, l *tale) {
+func failureReported(t *tester) {
+	t.eachFailure(func(f failed, l *recording) {
 		if !l.troubled() {
-			t.Fatalf("%s: the pass says nothing of it", l.name)
+			t.Fatalf("%s: the pass does not report it", l.name)
 		}
 		if l.snapshotComplete() {
 			t.Fatalf("%s: a snapshot ends Complete", l.name)
@@ -32,17 +32,17 @@ func failureShown(t *tester) {
 }
 
 // eachFailure is failing. It skips the case if there is nothing to fail.
-func (t *tester) eachFailure(each func(f failed, l *tale)) {
+func (t *tester) eachFailure(each func(f failed, l *recording)) {
 	t.Helper()
 	n := 0
-	t.failing(everyFailure, func(f failed, l *tale) { n++; each(f, l) })
+	t.failing(everyFailure, func(f failed, l *recording) { n++; each(f, l) })
 	if n == 0 {
 		t.Skip(noDocument)
 	}
 }
 
 func failureNamed(t *tester) {
-	t.eachFailure(func(f failed, l *tale) {
+	t.eachFailure(func(f failed, l *recording) {
 		final, _, _ := l.lists.Site.find(f.url, l.lists.Site.at(f.url))
 		if f.how == Redirected {
 			final = f.other
@@ -62,26 +62,26 @@ func names(err error, url string) bool {
 }
 
 func failureNothingOfIt(t *tester) {
-	t.eachFailure(func(f failed, l *tale) {
+	t.eachFailure(func(f failed, l *recording) {
 		without := f
 		without.how = ServerError
 		want := map[string]int{}
 		for _, ev := range t.listen(pass{state: f.state, from: f.from, hook: without.hook}).events {
-			want[said(ev)]++
+			want[eventText(ev)]++
 		}
 		for _, ev := range l.events {
 			if ev.Kind > harvest.Delete {
 				continue
 			}
-			if want[said(ev)]--; want[said(ev)] < 0 {
-				t.Fatalf("%s: it yields %.300s", l.name, said(ev))
+			if want[eventText(ev)]--; want[eventText(ev)] < 0 {
+				t.Fatalf("%s: it yields %.300s", l.name, eventText(ev))
 			}
 		}
 	})
 }
 
-// said describes an event without its checkpoint.
-func said(ev harvest.Event) string {
+// eventText describes an event without its checkpoint.
+func eventText(ev harvest.Event) string {
 	ev.Resume = harvest.Checkpoint{}
 	return describe(&ev, nil)
 }
@@ -90,15 +90,15 @@ func failureDeletesNothing(t *tester) {
 	checked := false
 	for state := range t.states() {
 		sound := t.listen(pass{state: state})
-		told := map[string]bool{}
+		stated := map[string]bool{}
 		for _, ev := range sound.events {
 			if ev.Kind == harvest.Delete {
-				told[ev.Resource.ID] = true
+				stated[ev.Resource.ID] = true
 			}
 		}
 		for _, f := range t.fails(everyFailure, state, harvest.Checkpoint{}, sound.lists.Exchanges()) {
 			checked = true
-			t.deletesNothing(f, told)
+			t.deletesNothing(f, stated)
 		}
 	}
 	if !checked {
@@ -106,11 +106,11 @@ func failureDeletesNothing(t *tester) {
 	}
 }
 
-// deletesNothing lets a document fail in a full pass over what was harvested before. Told
-// are the ids of deletions that the publisher states.
-func (t *tester) deletesNothing(f failed, told map[string]bool) {
+// deletesNothing lets a document fail in a full pass over what was harvested before.
+// Stated are the ids of deletions that the publisher states.
+func (t *tester) deletesNothing(f failed, stated map[string]bool) {
 	t.Helper()
-	p := t.place(f.state + 1)
+	p := t.target(f.state + 1)
 	before := p.contents().live()
 	r := p.run(f.state, disturbance{full: true, lists: f.lists})
 	if r.whole() {
@@ -118,7 +118,7 @@ func (t *tester) deletesNothing(f failed, told map[string]bool) {
 	}
 	after := p.contents().live()
 	for id := range before {
-		if _, there := after[id]; !there && !told[id] {
+		if _, there := after[id]; !there && !stated[id] {
 			t.Fatalf("%v: the record of %.200q is deleted", f, id)
 		}
 	}
@@ -130,7 +130,7 @@ func failureHeals(t *tester) {
 	for state := range t.states() {
 		for _, f := range t.fails(everyFailure, state, harvest.Checkpoint{}, base.runs[state].lists) {
 			checked = true
-			p := t.place(state)
+			p := t.target(state)
 			if r := p.run(state, disturbance{lists: f.lists}); r.whole() {
 				t.Fatalf("%v: the run is complete", f)
 			}
@@ -159,6 +159,7 @@ func (f failed) String() string {
 	return fmt.Sprintf("%s, %s: %v", stateName(f.state), f.url, f.how)
 }
 
+// lists returns the hook of a disturbance.
 func (f failed) lists(context.CancelFunc) hook { return f.hook }
 
 // hook lets the document fail.
@@ -213,7 +214,7 @@ func others(read []Exchange) map[string]string {
 
 // failing makes passes in each of which one document fails in one of the ways, in every
 // state, from the beginning and from the checkpoint of the state before.
-func (t *tester) failing(ways []Failure, each func(f failed, l *tale)) {
+func (t *tester) failing(ways []Failure, each func(f failed, l *recording)) {
 	t.Helper()
 	starts := []harvest.Checkpoint{{}}
 	for state := range t.states() {

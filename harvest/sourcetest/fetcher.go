@@ -208,8 +208,8 @@ var (
 	errRedirects = errors.New("too many redirects")
 )
 
-// An answerError is an answer that is not a success. It says of itself what errors of
-// package fetch say.
+// An answerError is an answer that is not a success. It matches what errors of package
+// fetch say.
 type answerError struct {
 	url    string
 	status int // 0: none

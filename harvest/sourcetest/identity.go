@@ -28,7 +28,7 @@ func identityKey(t *tester) {
 		t.Errorf("another Source has the key %.100q, not %.100q", other, key)
 	}
 	for state := range t.states() {
-		t.listen(pass{state: state, source: s, each: func(*tale, *harvest.Event) error {
+		t.listen(pass{state: state, source: s, each: func(*recording, *harvest.Event) error {
 			if now := s.Key(); now != key {
 				return fmt.Errorf("during a pass the key is %.100q, not %.100q", now, key)
 			}
@@ -59,7 +59,7 @@ func identityAtOnce(t *tester) {
 		want := t.listen(pass{state: state})
 		var begun sync.WaitGroup
 		begun.Add(n)
-		meet := func(l *tale, _ *harvest.Event) error { // at the first event, so that they are under way together
+		meet := func(l *recording, _ *harvest.Event) error { // at the first event, so that they are under way together
 			if len(l.events) > 1 {
 				return nil
 			}
@@ -84,7 +84,7 @@ func identityInside(t *tester) {
 	for state := range t.states() {
 		want := t.listen(pass{state: state})
 		last := len(want.events)
-		t.listen(pass{state: state, each: func(l *tale, _ *harvest.Event) error {
+		t.listen(pass{state: state, each: func(l *recording, _ *harvest.Event) error {
 			if n := len(l.events); n != 1 && n != 1+last/2 && n != last {
 				return nil
 			}

@@ -14,7 +14,7 @@ func interruptCases() []rule {
 		{Name: "documents", Rule: "A run in which any request for a document fails, and the next one, leave what an undisturbed one does.", Check: interruptDocuments},
 		{Name: "documents-context", Rule: "A run whose context ends at any request for a document, and is taken up again, leaves what an undisturbed one does.", Check: interruptDocumentsContext},
 		{Name: "again", Rule: "Runs that are interrupted again and again, each a little later, leave what an undisturbed one does in the end.", Check: interruptAgain},
-		{Name: "moved-on", Rule: "When the publisher moves on before an interrupted run is taken up, the next one finds all that is there then, or says that it is not complete.", Check: interruptMovedOn},
+		{Name: "moved-on", Rule: "When the publisher moves on before an interrupted run is taken up, the next one finds all that is there then, or is not complete.", Check: interruptMovedOn},
 	}
 }
 
@@ -33,7 +33,7 @@ func (t *tester) resumed(ways func(r *result) []way) {
 	for state := range t.states() {
 		for _, w := range ways(base.runs[state]) {
 			disturbed = true
-			p := t.place(state)
+			p := t.target(state)
 			p.run(state, w.disturbance)
 			p.undisturbed(state)
 			if d := base.contents[state].diff(p.contents()); d != "" {
@@ -56,7 +56,7 @@ func interruptContext(t *tester) {
 
 // afterEvents returns disturbances after some of the events.
 func (t *tester) afterEvents(events int, after func(n int) disturbance) (ways []way) {
-	for _, n := range t.places(events) {
+	for _, n := range t.positions(events) {
 		ways = append(ways, way{fmt.Sprintf("after event %d of %d", n, events), after(n)})
 	}
 	return ways
@@ -79,7 +79,7 @@ func interruptDocumentsContext(t *tester) {
 
 // atDocuments returns disturbances at some of the requests of a run.
 func (t *tester) atDocuments(r *result, answer func(doc Document, cancel context.CancelFunc) Document) (ways []way) {
-	for _, k := range t.places(len(r.lists)) {
+	for _, k := range t.positions(len(r.lists)) {
 		at := disturbance{lists: func(cancel context.CancelFunc) hook {
 			return func(_ context.Context, n int, req *harvest.Request, doc Document) (Document, error) {
 				if n == k && !t.tolerates(req.URL, NoAnswer) {
@@ -96,9 +96,9 @@ func (t *tester) atDocuments(r *result, answer func(doc Document, cancel context
 func interruptAgain(t *tester) {
 	base := t.baseline()
 	for state := range t.states() {
-		p := t.place(state)
+		p := t.target(state)
 		events := base.runs[state].events
-		for _, n := range t.places(events) {
+		for _, n := range t.positions(events) {
 			p.run(state, stopAfter(n))
 		}
 		p.undisturbed(state)
@@ -114,11 +114,11 @@ func interruptMovedOn(t *tester) {
 	}
 	base := t.baseline()
 	for state := range t.states() - 1 {
-		fresh := t.place(0)
+		fresh := t.target(0)
 		fresh.undisturbed(state + 1)
 		want := fresh.contents().live()
 		for _, w := range t.afterEvents(base.runs[state].events, stopAfter) {
-			p := t.place(state)
+			p := t.target(state)
 			p.run(state, w.disturbance)
 			if r := p.run(state+1, disturbance{}); !r.whole() {
 				continue

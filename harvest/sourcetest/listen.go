@@ -27,7 +27,7 @@ type pass struct {
 	from   harvest.Checkpoint
 	stop   int // break after so many events; 0: never
 	hook   hook
-	each   func(l *tale, ev *harvest.Event) error // called while yield runs; an error breaks off and, but for errBreak, ends the case
+	each   func(l *recording, ev *harvest.Event) error // called while yield runs; an error breaks off and, but for errBreak, ends the case
 }
 
 // errBreak breaks off a pass.
@@ -35,8 +35,8 @@ var errBreak = errors.New("break")
 
 type hook = func(ctx context.Context, n int, req *harvest.Request, doc Document) (Document, error)
 
-// A tale is what a Source yielded in one pass, and what it did besides.
-type tale struct {
+// A recording is what a Source yielded in one pass, and what it did besides.
+type recording struct {
 	name   string
 	events []harvest.Event
 	err    error // that it yielded
@@ -59,7 +59,7 @@ var passes atomic.Int64
 const passLabel = "sourcetest"
 
 // listen makes a pass. It ends the case if the Source does not come to its end.
-func (t *tester) listen(p pass) *tale {
+func (t *tester) listen(p pass) *recording {
 	t.Helper()
 	l, err := t.tryListen(p)
 	t.OK(err, "%s", l.name)
@@ -67,7 +67,7 @@ func (t *tester) listen(p pass) *tale {
 }
 
 // tryListen is listen for goroutines that must not end the case.
-func (t *tester) tryListen(p pass) (*tale, error) {
+func (t *tester) tryListen(p pass) (*recording, error) {
 	t.enter(p.state)
 	if p.ctx == nil {
 		p.ctx = t.Ctx
@@ -75,7 +75,7 @@ func (t *tester) tryListen(p pass) (*tale, error) {
 	if p.source == nil {
 		p.source = t.options.Source()
 	}
-	l := &tale{
+	l := &recording{
 		name:  "a pass over " + stateName(p.state),
 		lists: &Fetcher{Site: t.options.Sites[p.state], Hook: p.hook},
 		key:   strconv.FormatInt(passes.Add(1), 10),
@@ -93,7 +93,7 @@ func (t *tester) tryListen(p pass) (*tale, error) {
 	return l, err
 }
 
-func (l *tale) walk(ctx context.Context, p pass) (fault error) {
+func (l *recording) walk(ctx context.Context, p pass) (fault error) {
 	run := &harvest.Run{
 		From:    harvest.Checkpoint{Version: p.from.Version, Data: bytes.Clone(p.from.Data)},
 		Fetcher: l,
@@ -128,7 +128,7 @@ func (l *tale) walk(ctx context.Context, p pass) (fault error) {
 
 // note takes down something that the Source does, and that it must not do when the pass
 // is over.
-func (l *tale) note(what string, f func()) {
+func (l *recording) note(what string, f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over && what != "" {
@@ -138,13 +138,13 @@ func (l *tale) note(what string, f func()) {
 }
 
 // Fetch is that of the Source's Run.
-func (l *tale) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+func (l *recording) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 	l.note("asks for "+req.URL, func() {})
 	return l.lists.Fetch(ctx, req)
 }
 
 // resume returns the last checkpoint that the Source gave; from if there is none.
-func (l *tale) resume(from harvest.Checkpoint) harvest.Checkpoint {
+func (l *recording) resume(from harvest.Checkpoint) harvest.Checkpoint {
 	for _, ev := range slices.Backward(l.events) {
 		if !ev.Resume.IsZero() {
 			return ev.Resume
@@ -153,11 +153,11 @@ func (l *tale) resume(from harvest.Checkpoint) harvest.Checkpoint {
 	return from
 }
 
-// troubled reports whether the Source said that something went wrong.
-func (l *tale) troubled() bool { return len(l.troubles()) > 0 }
+// troubled reports whether the Source yielded a Problem or an error.
+func (l *recording) troubled() bool { return len(l.troubles()) > 0 }
 
 // troubles returns its Problems and its error.
-func (l *tale) troubles() (errs []error) {
+func (l *recording) troubles() (errs []error) {
 	for _, ev := range l.events {
 		if ev.Kind == harvest.Problem {
 			errs = append(errs, ev.Err)
@@ -170,13 +170,13 @@ func (l *tale) troubles() (errs []error) {
 }
 
 // snapshotComplete reports whether a snapshot ended Complete.
-func (l *tale) snapshotComplete() bool {
+func (l *recording) snapshotComplete() bool {
 	return slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Complete })
 }
 
 // goroutines returns the stacks of those that the pass has started and that are still
 // there.
-func (l *tale) goroutines() (stacks []string) {
+func (l *recording) goroutines() (stacks []string) {
 	var all bytes.Buffer
 	pprof.Lookup("goroutine").WriteTo(&all, 1)
 	mark := fmt.Sprintf("%q:%q", passLabel, l.key)
@@ -190,7 +190,7 @@ func (l *tale) goroutines() (stacks []string) {
 
 // released ends the case if a pass that is over has left something behind, after it has
 // come to rest.
-func (t *tester) released(l *tale) {
+func (t *tester) released(l *recording) {
 	t.Helper()
 	var left []string
 	if !t.soon(func() bool { left = l.goroutines(); return len(left) == 0 }) {
@@ -206,7 +206,7 @@ func (t *tester) released(l *tale) {
 	}
 }
 
-// describe returns all that an event says, in one line.
+// describe returns all fields of an event, in one line.
 func describe(ev *harvest.Event, err error) string {
 	if err != nil {
 		return fmt.Sprintf("error %q", err)
@@ -242,7 +242,7 @@ func describe(ev *harvest.Event, err error) string {
 }
 
 // differ returns where two tales part, "" if they don't.
-func differ(want, got *tale) string {
+func differ(want, got *recording) string {
 	for i := range min(len(want.texts), len(got.texts)) {
 		if want.texts[i] != got.texts[i] {
 			return fmt.Sprintf("event %d: got %.300s, want %.300s", i+1, got.texts[i], want.texts[i])

@@ -27,7 +27,7 @@ func releaseEnd(t *tester) {
 
 func releaseBreak(t *tester) {
 	t.eachStart(func(state int, from harvest.Checkpoint, events int) {
-		for _, n := range t.places(events) {
+		for _, n := range t.positions(events) {
 			l := t.listen(pass{state: state, from: from, stop: n})
 			l.name += fmt.Sprintf(" that is left after event %d", n)
 			t.released(l)
@@ -95,7 +95,7 @@ func (p *pending) hook(ctx context.Context, n int, _ *harvest.Request, doc Docum
 }
 
 // each leaves the pass if the request is under way, or begins right now.
-func (p *pending) each(l *tale, _ *harvest.Event) error {
+func (p *pending) each(l *recording, _ *harvest.Event) error {
 	select {
 	case <-p.begun:
 	case <-time.After(pendingWait / time.Duration(10*len(l.events))):
@@ -108,12 +108,12 @@ func (p *pending) each(l *tale, _ *harvest.Event) error {
 }
 
 func releaseFailure(t *tester) {
-	t.eachFailure(func(_ failed, l *tale) { t.released(l) })
+	t.eachFailure(func(_ failed, l *recording) { t.released(l) })
 }
 
 func releaseYield(t *tester) {
 	t.eachStart(func(state int, from harvest.Checkpoint, _ int) {
-		t.listen(pass{state: state, from: from, each: func(l *tale, _ *harvest.Event) error {
+		t.listen(pass{state: state, from: from, each: func(l *recording, _ *harvest.Event) error {
 			if t.soon(func() bool { return l.lists.openStreams() == 0 }) {
 				return nil
 			}

@@ -101,8 +101,8 @@ var everyFailure = []Failure{NotThere, ServerError, NoAnswer, Broken, Cut, Empty
 // String returns the failure in a few words.
 func (f Failure) String() string { return failures[f] }
 
-// of returns the answer that takes the place of a document. Other is where the site has
-// another one.
+// of returns the answer that replaces a document. Other is where the site has another
+// one.
 func (f Failure) of(d Document, site Site, other string) Document {
 	half := Document{Body: d.Body[:len(d.Body)/2], Header: d.Header}
 	switch f {

@@ -10,14 +10,14 @@ import (
 
 func stopCases() []rule {
 	return []rule{
-		{Name: "before", Rule: "When the context has ended before it begins, a pass yields the context's error or, if it needs nobody, the whole tale.", Check: stopBefore},
+		{Name: "before", Rule: "When the context has ended before it begins, a pass yields the context's error or, if it needs nobody, the whole recording.", Check: stopBefore},
 		{Name: "during", Rule: "When the context ends after an event, the pass ends with its error or yields the rest as ever; no document is called a Problem. All is released.", Check: stopDuring},
 		{Name: "waiting", Rule: "When the context ends while a document is waited for, the pass ends, with the context's error.", Check: stopWaiting},
 	}
 }
 
 // stopped checks a pass whose context has ended.
-func (t *tester) stopped(whole, l *tale) {
+func (t *tester) stopped(whole, l *recording) {
 	t.Helper()
 	for _, ev := range l.events {
 		if ev.Kind == harvest.Problem && errors.Is(ev.Err, context.Canceled) {
@@ -49,9 +49,9 @@ func stopBefore(t *tester) {
 func stopDuring(t *tester) {
 	t.eachStart(func(state int, from harvest.Checkpoint, events int) {
 		whole := t.listen(pass{state: state, from: from})
-		for _, n := range t.places(events) {
+		for _, n := range t.positions(events) {
 			ctx, cancel := context.WithCancel(t.Ctx)
-			l, err := t.tryListen(pass{state: state, from: from, ctx: ctx, each: func(l *tale, _ *harvest.Event) error {
+			l, err := t.tryListen(pass{state: state, from: from, ctx: ctx, each: func(l *recording, _ *harvest.Event) error {
 				if len(l.events) == n {
 					cancel()
 				}
@@ -69,7 +69,7 @@ func stopWaiting(t *tester) {
 	checked := false
 	t.eachStart(func(state int, from harvest.Checkpoint, _ int) {
 		whole := t.listen(pass{state: state, from: from})
-		for _, k := range t.places(len(whole.lists.Exchanges())) {
+		for _, k := range t.positions(len(whole.lists.Exchanges())) {
 			checked = true
 			ctx, cancel := context.WithCancel(t.Ctx)
 			l, err := t.tryListen(pass{state: state, from: from, ctx: ctx, hook: t.hang(k, cancel)})

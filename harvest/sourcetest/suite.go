@@ -30,8 +30,8 @@ type Options struct {
 	// of states.
 	Enter func(t testing.TB, state int)
 
-	// Bodies says what the engine does about the bodies. SkipBodies is for Sites that
-	// hold lists only.
+	// Bodies is what the engine does with the bodies. SkipBodies is for Sites that hold
+	// lists only.
 	Bodies harvest.BodyMode
 
 	// Skipped, if set, is how many entries of each state can't be read: a pass from the
@@ -43,10 +43,10 @@ type Options struct {
 	// of the document (Mistaken).
 	Tolerates func(url string, f Failure) bool
 
-	// Places is how many events, and how many documents, of one pass are chosen to
+	// Positions is how many events, and how many documents, of one pass are chosen to
 	// interrupt it, or to fail, in one case; they are spread evenly. If zero, it is 60;
 	// if negative, there is no limit.
-	Places int
+	Positions int
 
 	// Patience is how long a pass, or what has to come to its end after one, may take. If
 	// zero, it is 20 seconds.
@@ -84,8 +84,8 @@ func newTester(t testing.TB, o Options) *tester {
 	if o.Source == nil || o.Store == nil || len(o.Sites) == 0 {
 		t.Fatal("Options need Source, Store and at least one of Sites")
 	}
-	if o.Places == 0 {
-		o.Places = 60
+	if o.Positions == 0 {
+		o.Positions = 60
 	}
 	return &tester{suite.NewTester(t, o.Patience), o, -1}
 }

@@ -57,9 +57,9 @@ func (t *tester) soon(cond func() bool) bool {
 	return true
 }
 
-// places chooses from 1 to n, the first and the last among them.
-func (t *tester) places(n int) []int {
-	most := t.options.Places
+// positions chooses from 1 to n, the first and the last among them.
+func (t *tester) positions(n int) []int {
+	most := t.options.Positions
 	if most < 0 || most > n {
 		most = n
 	}
@@ -70,10 +70,10 @@ func (t *tester) places(n int) []int {
 	return chosen
 }
 
-// chosen returns at most as many of all as there are places.
+// chosen returns at most as many of all as there are positions.
 func chosen[V any](t *tester, all []V) []V {
 	some := make([]V, 0, len(all))
-	for _, i := range t.places(len(all)) {
+	for _, i := range t.positions(len(all)) {
 		some = append(some, all[i-1])
 	}
 	return some

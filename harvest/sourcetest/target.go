@@ -14,17 +14,17 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A place is a Store and what is harvested into it.
-type place struct {
+// A target is a Store and what is harvested into it.
+type target struct {
 	t     *tester
 	store harvest.Store
 	key   string
 }
 
-// place returns a new Store into which the given number of states were harvested.
-func (t *tester) place(states int) *place {
+// target returns a new Store into which the given number of states were harvested.
+func (t *tester) target(states int) *target {
 	t.Helper()
-	p := &place{t: t, store: t.options.Store(t.TB), key: t.source().Key()}
+	p := &target{t: t, store: t.options.Store(t.TB), key: t.source().Key()}
 	if p.store == nil {
 		t.Fatal("there is no Store")
 	}
@@ -74,11 +74,11 @@ type result struct {
 	bodies []Exchange // of the engine
 }
 
-// whole reports whether the run says that it has listed everything.
+// whole reports whether the run has listed everything by its own Report.
 func (r *result) whole() bool { return r.err == nil && r.Complete }
 
 // run brings the Store in step with a new Source over the site in a state.
-func (p *place) run(state int, d disturbance) *result {
+func (p *target) run(state int, d disturbance) *result {
 	p.t.Helper()
 	p.t.enter(state)
 	ctx, cancel := context.WithCancel(p.t.Ctx)
@@ -104,7 +104,7 @@ func (p *place) run(state int, d disturbance) *result {
 }
 
 // undisturbed harvests a state. It ends the case if the run is not complete.
-func (p *place) undisturbed(state int) *result {
+func (p *target) undisturbed(state int) *result {
 	p.t.Helper()
 	r := p.run(state, disturbance{})
 	if r.err != nil {
@@ -200,7 +200,7 @@ type task struct {
 	Resource websync.Resource
 }
 
-func (p *place) contents() *contents {
+func (p *target) contents() *contents {
 	p.t.Helper()
 	c := &contents{records: map[string]record{}, last: map[string]entry{}, tasks: map[string]task{}}
 	for r, err := range p.store.Records(p.t.Ctx, p.key, "") {
@@ -224,7 +224,7 @@ func (p *place) contents() *contents {
 }
 
 // numbers returns the number of every record and the last one of the log.
-func (p *place) numbers() map[string]websync.Seq {
+func (p *target) numbers() map[string]websync.Seq {
 	p.t.Helper()
 	head, err := p.store.Head(p.t.Ctx)
 	p.t.OK(err, "Store.Head")
@@ -260,7 +260,7 @@ func (c *contents) live() map[string]record {
 
 // lacks returns what of the live records that are wanted is not there or another; "" if
 // nothing is. There may be more.
-func (p *place) lacks(want map[string]record) string {
+func (p *target) lacks(want map[string]record) string {
 	p.t.Helper()
 	got := only(p.contents().live(), func(id string, _ record) bool { _, ok := want[id]; return ok })
 	return diffMap("record", want, got)
@@ -320,7 +320,7 @@ type baseline struct {
 
 func (t *tester) baseline() *baseline {
 	t.Helper()
-	p, b := t.place(0), new(baseline)
+	p, b := t.target(0), new(baseline)
 	for state := range t.states() {
 		b.runs = append(b.runs, p.undisturbed(state))
 		b.contents = append(b.contents, p.contents())
