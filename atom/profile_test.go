@@ -117,7 +117,7 @@ func TestProfileConformance(t *testing.T) {
 				"1":    feedOf(isArchive, recordOf("a", 2, "a"), recordOf("b", 1, "b")),
 			},
 		),
-		Store:  func(testing.TB) harvest.Store { return memstore.New() },
+		Store:     func(testing.TB) harvest.Store { return memstore.New() },
 		Positions: 20,
 	})
 }

@@ -86,9 +86,9 @@ func TestSourceConformance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sourcetest.Run(t, sourcetest.Options{
-				Source: func() harvest.Source { return &atom.Source{URL: feedURL} },
-				Sites:  sites,
-				Store:  func(testing.TB) harvest.Store { return memstore.New() },
+				Source:    func() harvest.Source { return &atom.Source{URL: feedURL} },
+				Sites:     sites,
+				Store:     func(testing.TB) harvest.Store { return memstore.New() },
 				Positions: 20,
 			})
 		})
@@ -98,7 +98,7 @@ func TestSourceConformance(t *testing.T) {
 		sourcetest.Run(t, sourcetest.Options{
 			Source: func() harvest.Source { return &atom.Source{URL: feedURL, Dir: dir} },
 			Sites:  archiveStates(), Bodies: harvest.SkipBodies,
-			Store:  func(testing.TB) harvest.Store { return memstore.New() },
+			Store:     func(testing.TB) harvest.Store { return memstore.New() },
 			Positions: 6,
 		})
 	})

@@ -132,7 +132,8 @@
 //   - a redirect from a document of an archive to an older one that no run has read.
 //
 // The next correct listing repairs lists. A body stays wrong until its source states a
-// change, or until Harvester.Recheck asks for it.
+// change, or Harvester.Recheck asks for it, and the server answers that correctly: both
+// may ask conditionally.
 //
 // # Sets
 //
