@@ -129,7 +129,7 @@ func raceLookup(t *tester) {
 				}
 				for _, r := range recs {
 					if r.Resource.Title != recs[0].Resource.Title || r.Resource.Title == "never" {
-						return fmt.Errorf("Lookup beside Commits: %q and %q in one answer", recs[0].Resource.Title, r.Resource.Title)
+						return fmt.Errorf("%q and %q in one answer of Lookup", recs[0].Resource.Title, r.Resource.Title)
 					}
 				}
 			}
