@@ -176,14 +176,14 @@ func (w *bodyWriter) left(success, used, doubt bool) {
 	w.taking = false
 	w.released = w.released || success
 	remove := !over && !used && (success || w.discarded)
+	if w.released {
+		w.buf = nil
+	}
 	w.mu.Unlock()
 	if remove {
 		w.remove() // if that fails, Vacuum removes it
 	} else if used {
 		w.s.writingNow(w.name, false)
-	}
-	if w.released {
-		w.buf = nil
 	}
 }
 
@@ -192,7 +192,7 @@ func (w *bodyWriter) left(success, used, doubt bool) {
 func (w *bodyWriter) remove() error {
 	w.mu.Lock()
 	w.buf = nil
-	blob := w.blob
+	blob, doubt := w.blob, w.doubt
 	w.blob = nil
 	w.mu.Unlock()
 	if w.name == "" {
@@ -203,7 +203,7 @@ func (w *bodyWriter) remove() error {
 		blob.Close()
 	}
 	defer w.s.writingNow(w.name, false)
-	if w.doubt {
+	if doubt {
 		return nil
 	}
 	return w.s.blobs().RemoveBlob(context.WithoutCancel(w.ctx), w.name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // A remoteDB counts the round trips that its reads would be if it were a server.
 type remoteDB struct {
 	*memstore.DB
-	trips int
+	trips atomic.Int64
 }
 
 func (d *remoteDB) View(ctx context.Context, fn func(kvstore.Reader) error) error {
@@ -47,7 +48,7 @@ func (t *remoteTx) remember(key, value []byte) {
 }
 
 func (t *remoteTx) Prefetch(keys [][]byte) error {
-	t.d.trips++
+	t.d.trips.Add(1)
 	for _, k := range keys {
 		v, err := t.Reader.Get(k)
 		if err != nil {
@@ -62,12 +63,12 @@ func (t *remoteTx) Get(key []byte) ([]byte, error) {
 	if v, ok := t.known[string(key)]; ok {
 		return v, nil
 	}
-	t.d.trips++
+	t.d.trips.Add(1)
 	return t.Reader.Get(key)
 }
 
 func (t *remoteTx) Scan(from, to []byte, fn func(key, value []byte) bool) error {
-	t.d.trips++
+	t.d.trips.Add(1)
 	return t.Reader.Scan(from, to, fn)
 }
 
@@ -91,12 +92,12 @@ func TestRoundTrips(t *testing.T) {
 	db := &remoteDB{DB: memstore.NewDB()}
 	s := small(db)
 	c := claim(t, s)
-	trips := func(what string, most int, do func()) {
+	trips := func(what string, most int64, do func()) {
 		t.Helper()
-		db.trips = 0
+		db.trips.Store(0)
 		do()
-		assert.LessOrEqual(t, db.trips, most, what)
-		assert.Positive(t, db.trips, what)
+		assert.LessOrEqual(t, db.trips.Load(), most, what)
+		assert.Positive(t, db.trips.Load(), what)
 	}
 	ids := make([]string, n)
 	base := make([]websync.Seq, n)
@@ -161,7 +162,7 @@ func TestRoundTripsWhileRewriting(t *testing.T) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("%03d", i)
 	}
-	var lookups, walks []int
+	var lookups, walks []int64
 	for after := 1; ; after++ {
 		db := &remoteDB{DB: memstore.NewDB()}
 		s := small(db)
@@ -183,16 +184,16 @@ func TestRoundTripsWhileRewriting(t *testing.T) {
 		if _, err := small(h).Compact(ctx); err == nil {
 			break
 		}
-		db.trips = 0
+		db.trips.Store(0)
 		_, err := s.Lookup(ctx, "a", ids)
 		require.NoError(t, err)
-		lookups = append(lookups, db.trips)
-		db.trips = 0
+		lookups = append(lookups, db.trips.Load())
+		db.trips.Store(0)
 		for _, err := range s.Records(ctx, "a", "") {
 			require.NoError(t, err)
 		}
-		walks = append(walks, db.trips)
+		walks = append(walks, db.trips.Load())
 	}
-	assert.Equal(t, 3, slices.Max(lookups))
-	assert.Equal(t, 3, slices.Max(walks))
+	assert.Equal(t, int64(3), slices.Max(lookups))
+	assert.Equal(t, int64(3), slices.Max(walks))
 }
