@@ -86,14 +86,14 @@ func TestLinkVerify(t *testing.T) {
 		},
 	}
 	readers := map[string]func(io.Reader) io.Reader{
-		"as it is":     func(r io.Reader) io.Reader { return r },
-		"one byte":     iotest.OneByteReader,
-		"half":         iotest.HalfReader,
-		"early EOF":    iotest.DataErrReader,
-		"early, byte":  func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
-		"empty reads":  func(r io.Reader) io.Reader { return &hesitant{r: r} },
-		"only Read":    func(r io.Reader) io.Reader { return struct{ io.Reader }{r} },
-		"pipe, as met": pipe,
+		"as it is":       func(r io.Reader) io.Reader { return r },
+		"one byte":       iotest.OneByteReader,
+		"half":           iotest.HalfReader,
+		"early EOF":      iotest.DataErrReader,
+		"early, byte":    func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
+		"empty reads":    func(r io.Reader) io.Reader { return &hesitant{r: r} },
+		"only Read":      func(r io.Reader) io.Reader { return struct{ io.Reader }{r} },
+		"pipe, as found": pipe,
 	}
 	for _, tt := range tests {
 		tt.link.Href = href

@@ -705,7 +705,7 @@ type idTable struct {
 
 // An idSlot is an entry or a tombstone in 24 bytes.
 type idSlot struct {
-	hash  uint64 // 0: the slot is empty
+	hash  uint64 // if 0, the slot is empty
 	sec   int64  // Unix time
 	nano  uint32 // and flags
 	where uint32 // line, or number of the document

@@ -98,7 +98,7 @@ func ExampleSource_hole() {
 		Expect:  func(int64) {},
 		Log:     slog.New(slog.DiscardHandler),
 	}
-	tell := func(source *atom.Source) {
+	show := func(source *atom.Source) {
 		for event, err := range source.Events(context.Background(), run) {
 			switch {
 			case err != nil:
@@ -110,8 +110,8 @@ func ExampleSource_hole() {
 			}
 		}
 	}
-	tell(&atom.Source{URL: "https://www.example.com/laws.atom"})
-	tell(&atom.Source{URL: "https://www.example.com/laws.atom", AcceptGaps: true})
+	show(&atom.Source{URL: "https://www.example.com/laws.atom"})
+	show(&atom.Source{URL: "https://www.example.com/laws.atom", AcceptGaps: true})
 	// Output:
 	// problem atom: https://www.example.com/laws-1.atom: status 404
 	// put tag:example.com,2026:1 false

@@ -26,7 +26,7 @@ type latest struct {
 type segment struct {
 	count   int
 	tags    []uint32 // of the hash
-	offsets []uint64 // in the file; 0: a free slot
+	offsets []uint64 // in the file; if 0, a free slot
 }
 
 // A state is one item of a document as far as its age matters.

@@ -58,7 +58,7 @@ type Reader struct {
 	// Now, if set, makes a finding of an updated or a when more than a day after it.
 	Now time.Time
 
-	check *checker // the further questions of Validate; nil: there are none
+	check *checker // the further questions of Validate; if nil, there are none
 
 	src                io.Reader
 	reports            document.Reports

@@ -24,7 +24,7 @@ import (
 
 // A chronicle is an archived or a paged feed whose history is made at random.
 type chronicle struct {
-	paged    int // items of a page; 0: an archived feed
+	paged    int // items of a page; if 0, an archived feed
 	mu       sync.Mutex
 	now      int
 	versions int
@@ -331,8 +331,8 @@ func (c *chronicle) change(t *rapid.T) func() {
 	}
 }
 
-// settled runs without a disturbance and compares with the replay.
-func (c *chronicle) settled(t *rapid.T, tb testing.TB, store harvest.Store, source *atom.Source) *sourcetest.Fetcher {
+// finished runs without a disturbance and compares with the replay.
+func (c *chronicle) finished(t *rapid.T, tb testing.TB, store harvest.Store, source *atom.Source) *sourcetest.Fetcher {
 	c.tricks, c.failures = nil, nil
 	f := c.fetcher()
 	report, err := (&harvest.Harvester{Store: store, Fetcher: f, Attempts: -1}).Run(context.Background(), source)
@@ -365,7 +365,7 @@ func TestSourceHistories(t *testing.T) {
 			for range rapid.IntRange(0, 3).Draw(r, "troubles") {
 				c.trouble(r, store, source)
 			}
-			c.settled(r, t, store, source())
+			c.finished(r, t, store, source())
 		}
 		if dir != "" {
 			require.Zero(r, files(t, dir))
@@ -377,7 +377,7 @@ func TestSourceHistories(t *testing.T) {
 				want = append(want, fmt.Sprintf("%spage/%d", www, s.version))
 			}
 		}
-		for _, x := range c.settled(r, t, memstore.New(), source()).Exchanges() {
+		for _, x := range c.finished(r, t, memstore.New(), source()).Exchanges() {
 			if strings.Contains(x.URL, "/page/") {
 				got = append(got, x.URL)
 			}

@@ -1026,11 +1026,11 @@ func TestSourceResumes(t *testing.T) {
 				}
 				then := runAll(t, s, first.resume, siteOf(archiveDocs()))
 				require.NoError(t, then.err)
-				settled := 0 // documents of the archive
+				complete := 0 // documents of the archive
 				for _, ev := range first.events {
-					settled += strings.Count(ev, "mark+")
+					complete += strings.Count(ev, "mark+")
 				}
-				asked := []string{"feed", "3", "2", "1"}[:4-settled]
+				asked := []string{"feed", "3", "2", "1"}[:4-complete]
 				if keep {
 					asked = asked[:1]
 					assert.Zero(t, files(t, s.Dir))

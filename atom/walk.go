@@ -822,7 +822,7 @@ type checkpoint struct {
 	// the latest item to the oldest.
 	Ordered bool `json:"ordered,omitempty"`
 
-	// What the server said of the subscription document, if all of it is dealt with.
+	// The validators of the subscription document, if all of it has been processed.
 	docfetch.Validators
 }
 

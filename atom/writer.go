@@ -63,7 +63,7 @@ const (
 // A tombstoneTime is the time of one tombstone.
 type tombstoneTime struct {
 	when  websync.Datetime
-	older int // of the same ref, as an index in times, from 1; 0: none
+	older int // of the same ref, as an index in times, from 1; if 0, none
 }
 
 // NewWriter returns a Writer to dst.

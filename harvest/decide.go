@@ -151,7 +151,8 @@ func (s *slot) isOfTheRecord() bool {
 }
 
 // complete gives the next state of a record what the event does not state of the same
-// moment, and was stated before. A tag tells states apart that state the same moment.
+// moment, and was stated before. Events of the same moment with different tags are
+// different states.
 func (s *slot) complete(next *Record) {
 	if !s.rec.Live() || s.ev.Tag != "" || !s.isOfTheRecord() {
 		return
@@ -181,7 +182,7 @@ func (r *run) hasNoContent(rec *Record) bool {
 }
 
 // wantsContent is what hasNoContent must deny of a record that has all that the event
-// tells of.
+// states.
 func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }

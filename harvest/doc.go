@@ -57,7 +57,7 @@
 // A record that a snapshot deleted keeps its last Modified; a log event that is not later
 // does not revive it. Equal bodies and an equal description with another time only touch
 // the record, unless a log states a later change: the log of the Store gets no entry, and
-// a Catalog shows the same as before.
+// a Catalog returns the same as before.
 //
 // A stated time that is more than a day later than the Date of the answers with lists is
 // a finding and is not compared: a later event corrects it. If no answer has a Date, only

@@ -56,7 +56,7 @@ type dryRun struct {
 
 func (d *dryRun) audits() bool { return d != nil && d.audit }
 
-func (d *dryRun) tell(decision Decision) {
+func (d *dryRun) report(decision Decision) {
 	if d != nil && d.each != nil {
 		d.each(decision)
 	}
@@ -139,7 +139,7 @@ func (d *dryRun) done(ctx context.Context, p *pipe, s *slot) {
 	if s.ev.Kind == Put {
 		decision.Resource = &s.ev.Resource
 	}
-	d.tell(decision)
+	d.report(decision)
 }
 
 // auditBodies reads what the Store holds of a record.

@@ -18,8 +18,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// decisions collects what a plan tells, the last for each id: "outcome name", with "get"
-// where bytes are needed.
+// decisions collects what a plan decides, the last for each id: "outcome name", with
+// "get" where bytes are needed.
 func decisions(into *[]string) func(harvest.Decision) {
 	return func(d harvest.Decision) {
 		text := d.Outcome.String() + " " + strings.TrimPrefix(d.ID, base)
@@ -260,8 +260,7 @@ func counts(r *harvest.Report) map[string]int64 {
 		"history": r.History, "withheld": r.Withheld, "problems": int64(len(r.Problems))}
 }
 
-// TestPlanDecidesAsRun plans and then runs what tells changes and lists everything in one
-// pass.
+// TestPlanDecidesAsRun plans and then runs a pass with both changes and a snapshot.
 func TestPlanDecidesAsRun(t *testing.T) {
 	none := websync.Datetime{}
 	start := func(at websync.Datetime) harvest.Event { return harvest.Event{Kind: harvest.SnapshotStart, At: at} }
@@ -283,10 +282,10 @@ func TestPlanDecidesAsRun(t *testing.T) {
 		"a change, and a list from after, gone":    {put("a", day(2)), start(day(3)), put("b", day(1)), end},
 		"many new ones, and an empty list":         append(slices.Clone(many), start(none), end),
 		"everything deleted, and an empty list":    {del("a", day(2)), del("b", day(2)), start(none), end},
-		"swept, and told again":                    {start(none), put("b", day(1)), end, put("a", day(1))},
-		"swept, and told anew":                     {start(none), put("b", day(1)), end, put("a", day(3))},
+		"swept, and put again":                     {start(none), put("b", day(1)), end, put("a", day(1))},
+		"swept, and put anew":                      {start(none), put("b", day(1)), end, put("a", day(3))},
 		"swept, and deleted":                       {start(none), put("b", day(1)), end, del("a", day(2))},
-		"swept at a moment, and told":              {start(day(4)), put("b", day(1)), end, put("a", day(3)), mark, put("a", day(5))},
+		"swept at a moment, and put":               {start(day(4)), put("b", day(1)), end, put("a", day(3)), mark, put("a", day(5))},
 		"an unknown one deleted, and shown":        {start(none), put("a", day(1)), put("b", day(1)), del("n", day(3)), mark, put("n", day(2)), end},
 		"shown twice":                              {start(none), put("a", day(2)), mark, put("a", day(1)), put("b", day(1)), put("n", day(2)), mark, put("n", day(1)), end},
 		"two lists":                                {start(none), put("a", day(2)), end, start(none), put("b", day(1)), end},
@@ -340,7 +339,7 @@ func TestPlanOfABrokenSource(t *testing.T) {
 }
 
 // TestAuditOfWhatATaskWaitsFor audits a record that is what the list says, whatever was
-// told between.
+// yielded between.
 func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

@@ -769,7 +769,7 @@ func TestNotModifiedWithoutValidators(t *testing.T) {
 	for range 3 {
 		w.site.reset()
 		require.EqualValues(t, 1, w.run(list).Unchanged)
-		require.Zero(t, w.site.bodies, "what the server said before still holds")
+		require.Zero(t, w.site.bodies, "the validators are still valid")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// An EventKind says what an Event tells.
+// An EventKind is the kind of an Event.
 type EventKind uint8
 
 const (
@@ -38,7 +38,8 @@ func (k EventKind) String() string {
 	return fmt.Sprintf("event kind %d", uint8(k))
 }
 
-// An Event is one thing that a Source has to tell. Sources yield them oldest first.
+// An Event is what a Source yields: a change, or a statement about its pass. Sources
+// yield them oldest first.
 type Event struct {
 	Kind EventKind
 
@@ -55,8 +56,8 @@ type Event struct {
 	// nothing else but Modified.
 	Resource websync.Resource
 
-	// Tag, of a Put, tells states of the resource apart that its description doesn't: a
-	// version, a file's size and inode. It is compared with that of the last time, and
+	// Tag, of a Put, distinguishes states of the resource that have the same description:
+	// a version, a file's size and inode. It is compared with that of the last time, and
 	// goes nowhere else.
 	Tag string
 
@@ -89,7 +90,7 @@ type Event struct {
 	Skipped int
 
 	// Options, of a SnapshotEnd, is a fingerprint of the Source's options that decide
-	// what it shows. When it differs from that of the last complete snapshot, deletions
+	// what it yields. When it differs from that of the last complete snapshot, deletions
 	// are withheld: the publisher did not take those records away.
 	Options string
 
@@ -105,9 +106,9 @@ func (e *Event) time() websync.Datetime {
 	return e.At
 }
 
-// A Checkpoint is a Source's own note of how far it has told its story, opaque to
-// everybody else. The zero value means from the beginning. A Source that meets a
-// Checkpoint it can't read, for instance of another Version, makes a full pass.
+// A Checkpoint records how far a Source has got, in a form that only the Source reads.
+// The zero value means from the beginning. A Source that gets a Checkpoint it can't read,
+// for instance of another Version, makes a full pass.
 type Checkpoint struct {
 	Version int    `json:"version"` // of the format of Data; 1 or more
 	Data    []byte `json:"data"`    // kept as it is

@@ -52,7 +52,7 @@ func ExampleHarvester_Run() {
 	// https://law.example/act/2: Be it repealed
 }
 
-// A plan tells what the next run would do, and writes nothing.
+// A plan reports what the next run would do, and writes nothing.
 func ExampleHarvester_Plan() {
 	h := &harvest.Harvester{Store: memstore.New()}
 	report, err := h.Plan(context.Background(), acts, func(d harvest.Decision) {

@@ -40,8 +40,8 @@ type Request struct {
 	// Identity asks for the bytes without transfer compression, so that a stated length
 	// or digest can be verified.
 	Identity bool
-	// MaxBytes limits the body, after decompression. 0: the Fetcher's default; negative:
-	// none. More is ErrLimit.
+	// MaxBytes limits the body, after decompression. If zero, it is the Fetcher's
+	// default; if negative, there is no limit. A longer body is ErrLimit.
 	MaxBytes int64
 	// Spool reads the whole body before Fetch returns, into memory or a temporary file.
 	// Response.Body is then an io.ReadSeekCloser.

@@ -18,7 +18,7 @@ func TestFutureIsCorrected(t *testing.T) {
 		"log":                       {log(put("a", future)), log(put("a", day(6)))},
 		"snapshot":                  {snapshot(put("a", future)), snapshot(put("a", day(6)))},
 		"snapshot of a moment":      {snapshot(put("a", future)), snapshotAt(day(7), put("a", day(6)))},
-		"told by a log, and listed": {log(put("a", future)), snapshotAt(day(7), put("a", day(6)))},
+		"put by a log, and listed":  {log(put("a", future)), snapshotAt(day(7), put("a", day(6)))},
 		"deleted":                   {log(put("a", day(1)), del("a", future)), log(put("a", day(6)))},
 		"deleted by its time alone": {log(put("a", day(1)), del("a", day(2)), put("a", future), del("a", websync.Datetime{})), log(put("a", day(6)))},
 	} {

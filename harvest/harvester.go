@@ -90,8 +90,8 @@ const (
 	SkipBodies
 )
 
-// A Budget limits what a run spends on bodies. In each field zero means no limit. What is
-// left when it is spent is stored as tasks.
+// A Budget limits what a run spends on bodies. If a field is zero, there is no limit.
+// What is left when it is spent is stored as tasks.
 type Budget struct {
 	Time     time.Duration
 	Requests int64
@@ -227,8 +227,8 @@ func (r *run) keepClaim(ctx context.Context, renew func(context.Context) error) 
 	}
 }
 
-// end releases what begin took and completes the report. What a cancelled run still has
-// to say is said.
+// end releases what begin took and completes the report. A cancelled run is still
+// reported.
 func (r *run) end(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause

@@ -33,7 +33,7 @@ func (w *world) steady(s harvest.Source) {
 	}
 }
 
-// TestLogRepeatsAnInstant tells a whole instant again, as at the border of two runs.
+// TestLogRepeatsAnInstant yields a whole instant again, as at the border of two runs.
 func TestLogRepeatsAnInstant(t *testing.T) {
 	at := day(5)
 	instant := []harvest.Event{titled("a", at, "one"), del("a", at), titled("b", at, "one"), titled("b", at, "two"),

@@ -69,7 +69,7 @@ func TestLedger(t *testing.T) {
 	})
 }
 
-// TestStuckKeepsNoCheckpoints tells a log that goes on after bytes that could not be
+// TestStuckKeepsNoCheckpoints yields a log that goes on after bytes that could not be
 // read.
 func TestStuckKeepsNoCheckpoints(t *testing.T) {
 	p := (&run{h: &Harvester{}}).newPipe(-1)

@@ -144,8 +144,8 @@ func (j *Job) Reuse(name string) (websync.Body, error) {
 }
 
 // ReuseAll keeps all bodies that the Store holds and that were not kept or reused in this
-// job, with what servers said of them: nothing is new. It returns websync.ErrNotFound if
-// the Store holds no live record.
+// job, with their validators: nothing is new. It returns websync.ErrNotFound if the Store
+// holds no live record.
 func (j *Job) ReuseAll() error {
 	if j.Held == nil {
 		return fmt.Errorf("bodies of %.200q: %w", j.Resource.ID, websync.ErrNotFound)

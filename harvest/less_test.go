@@ -79,7 +79,7 @@ func TestLessAtALaterTime(t *testing.T) {
 	require.Empty(t, w.record("a").Resource.Title)
 }
 
-// TestOtherBytesAtTheSameTime: what was known of the old bytes is not said of the new
+// TestOtherBytesAtTheSameTime: what was known of the old bytes is not stated for the new
 // ones.
 func TestOtherBytesAtTheSameTime(t *testing.T) {
 	w := newWorld(t)

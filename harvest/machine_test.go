@@ -136,8 +136,8 @@ func (m *machine) take(name string) {
 type logSource struct {
 	*machine
 	overlap int
-	fail    int // ends with an error after so many events; negative: never
-	problem int // a Problem comes before the event with this number; negative: never
+	fail    int // ends with an error after so many events; if negative, never
+	problem int // a Problem comes before the event with this number; if negative, never
 }
 
 func (s *logSource) Key() string { return src }

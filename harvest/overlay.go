@@ -27,7 +27,7 @@ type overlay struct {
 
 // A change is what was committed of one id.
 type change struct {
-	record *Record // nil: none; the one below holds
+	record *Record // if nil, none; the one below holds
 	task   *Task
 	noTask bool // the task was ended
 }

@@ -20,7 +20,7 @@ type planner struct {
 	inflight int              // slots that are not finished: those that wait, but not those that are held back
 	gets     int              // those of them that were queued for get
 	maxGets  int              // so many may be; the rest of the window is for what needs no get
-	patience time.Duration    // left; negative: without end
+	patience time.Duration    // left; if negative, without end
 	snap     *snapshot        // nil outside of one
 	broken   bool             // a Problem came: no later checkpoint counts
 	stuck    bool             // nor does one after bytes that came along and could not be read

@@ -287,7 +287,7 @@ type Progress struct {
 	Source  string
 	Started time.Time
 	Listed  int64                // events so far
-	Total   int64                // events to come in all, as far as the Source knows; 0: not known
+	Total   int64                // events to come in all, as far as the Source knows; if 0, not known
 	Getting int64                // resources whose bodies are being obtained or wait for it
 	Done    int64                // events that are finished
 	Bytes   int64                // of bodies
@@ -316,12 +316,12 @@ type AttemptInfo struct {
 	Source   string
 	URL      string
 	List     bool // a document of the Source, rather than a body
-	Status   int  // 0: no answer
+	Status   int  // if 0, no answer
 	Duration time.Duration
 	Err      error
 }
 
-// A CommitInfo tells of one Commit.
+// A CommitInfo describes one Commit.
 type CommitInfo struct {
 	Source                     string
 	Puts, Touches, Tasks, Done int

@@ -18,7 +18,7 @@ import (
 type run struct {
 	h      *Harvester
 	src    Source
-	getter Getter // nil: Job.Content
+	getter Getter // if nil, Job.Content
 	key    string
 	id     [16]byte
 	report *Report
@@ -29,12 +29,12 @@ type run struct {
 	bodies Fetcher // for jobs
 
 	commits   *committer
-	worker    *worker // nil: no tasks are taken
+	worker    *worker // if nil, no tasks are taken
 	workClaim *Claim  // of the worker, if it is another than that of the commits
-	dry       *dryRun // nil: this run writes
+	dry       *dryRun // if nil, this run writes
 
 	hasTasks atomic.Bool  // the source has tasks, or may have
-	date     atomic.Int64 // the latest of the answers with lists, in seconds since 1970; 0: none has one
+	date     atomic.Int64 // the latest of the answers with lists, in seconds since 1970; if 0, none has one
 
 	expect  atomic.Int64
 	getting atomic.Int64
@@ -239,7 +239,8 @@ func (r *run) spent() bool {
 	return r.report.BudgetSpent
 }
 
-// counted is the Fetcher that Sources and jobs see: it names the root, counts and tells.
+// counted is the Fetcher that Sources and jobs see: it sets the root, and counts and
+// reports requests.
 type counted struct {
 	run  *run
 	root string
@@ -303,8 +304,8 @@ func (c *counted) count(status int) {
 	}
 }
 
-// statusOf returns the status of an answer, 0 if there was none. An error tells it by a
-// method StatusCode() int.
+// statusOf returns the status of an answer, 0 if there was none. An error states it with
+// a method StatusCode() int.
 func statusOf(resp *Response, err error) int {
 	if err == nil {
 		return resp.Status

@@ -7,14 +7,14 @@ import "sync"
 type slot struct {
 	n    int64 // place in the listing, from 1
 	ev   Event
-	task *Task         // that the event comes from; nil: from the Source
+	task *Task         // that the event comes from; if nil, from the Source
 	rest chan struct{} // of a Mark: closed when everything before it is finished
 
 	// plan
 	stated  uint64  // fingerprint of the description
 	listed  bool    // part of a snapshot, and listed for the first time in it
 	rec     *Record // that it was planned against
-	waiting *Task   // of the id, as the Store has it; nil: there is none, or the slot comes from a task
+	waiting *Task   // of the id, as the Store has it; if nil, there is none, or the slot comes from a task
 	ask     bool    // the bytes are to be asked for, whatever is held
 	held    bool    // back, until it is known whether anything else comes of its id
 	alone   bool    // it was held back, and nothing else came

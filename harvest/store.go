@@ -98,7 +98,7 @@ type Claim struct {
 	Expires time.Time // by the Store's clock
 }
 
-// A Record is what a Store holds of one id: its youngest state, or its tombstone (Kind is
+// A Record is what a Store holds of one id: its latest state, or its tombstone (Kind is
 // Deleted). A tombstone of an id that was never there has no number: Seq and Born are 0.
 type Record struct {
 	websync.Item
@@ -107,7 +107,7 @@ type Record struct {
 	// the source has stated the same again with other times, or if Get found another
 	// Modified.
 	Stated Stated
-	// Validators are what servers said of the representations, one for each URL.
+	// Validators are those of the representations, one for each URL.
 	Validators []Validator
 	// Early: the bodies were obtained before the period of the time that is stated was
 	// over, such as the day of a date. They may have changed since, at the same stated
@@ -118,7 +118,7 @@ type Record struct {
 // Stated is what a source states of a resource, as far as it is compared with what the
 // source states next.
 type Stated struct {
-	// Hash is a fingerprint of the description, times apart. 0: none.
+	// Hash is a fingerprint of the description, except times; 0 if there is none.
 	Hash uint64
 	// At and Modified are the times of the event and of the resource. Of a tombstone
 	// without a time, Modified is the last time that was stated before.
@@ -140,8 +140,8 @@ func (r *Record) Known() bool { return r.Resource.ID != "" }
 // Live reports whether r is a record that is not a tombstone.
 func (r *Record) Live() bool { return r.Known() && r.Kind != websync.Deleted }
 
-// Validator returns what the server last said of the representation at url. A nil Record
-// has none.
+// Validator returns the latest validators of the representation at url. A nil Record has
+// none.
 func (r *Record) Validator(url string) Validator {
 	if r == nil {
 		return Validator{}
@@ -159,7 +159,7 @@ type Batch struct {
 	ID     [16]byte // random, see NewBatch
 	Source string   // that everything in the batch belongs to
 
-	Checkpoint *Checkpoint // nil: stays
+	Checkpoint *Checkpoint // if nil, stays
 	Puts       []Change    // each gets a number and an entry of the log, in this order
 	Touches    []Change    // change what the record holds beside its Item, and leave no entry
 	Tasks      []Task      // each replaces the one of its id
@@ -178,8 +178,8 @@ func NewBatch(source string) *Batch {
 // A Change is a new state of one record. A Batch holds at most one of each id, in Puts or
 // in Touches.
 //
-// What a Catalog shows is a function of its log, and Publishers count on that: of a live
-// record, or of a tombstone with a number, a Touch repeats the Item. Stores need not
+// What a Catalog returns is a function of its log, and Publishers count on that: of a
+// live record, or of a tombstone with a number, a Touch repeats the Item. Stores need not
 // check it.
 //
 // Of a Put the Store sets Seq, Born (kept, if the id has one), Time and Source. Of a
@@ -192,8 +192,8 @@ type Change struct {
 	// it is another when the batch is applied, the change is a conflict.
 	Base websync.Seq
 	// Task is the N of the task that the change carries out. If the id has none with this
-	// N when the batch is applied, before its Done, the change is a conflict: something
-	// was told since. 0: it comes from no task.
+	// N when the batch is applied, before its Done, the change is a conflict: a Source
+	// has yielded something since. If zero, the change comes from no task.
 	Task   uint64
 	Record Record
 }
@@ -234,7 +234,7 @@ type Task struct {
 // another N.
 type TaskRef struct {
 	ID string
-	N  uint64 // 0: whichever there is
+	N  uint64 // if zero, any
 }
 
 // A BodyWriter takes the bytes of one body. Finish and Discard may not run at the same
@@ -251,8 +251,8 @@ type BodyWriter interface {
 
 // A Maintainer is a Store that can be tidied. It is optional.
 type Maintainer interface {
-	// Compact writes a new generation of the log beside the old one: the youngest state
-	// of every id, tombstones included, with their commit times, renumbered. All standing
+	// Compact writes a new generation of the log beside the old one: the latest state of
+	// every id, tombstones included, with their commit times, renumbered. All standing
 	// claims end (their next Commit is ErrFenced), and tasks follow their record. The old
 	// generation stays readable by Changes until Drop.
 	Compact(ctx context.Context) (generation uint64, err error)

@@ -107,7 +107,7 @@ type sweeper struct {
 	*pipe
 	snap  *snapshot
 	end   *Event
-	why   *GuardError // deletions are withheld; nil: they are carried out
+	why   *GuardError // deletions are withheld; if nil, they are carried out
 	batch *Batch
 }
 
@@ -196,14 +196,14 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 		next := tombstone(rec, w.snap.moment())
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: next})
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
-		w.dry.tell(Decision{ID: id, Outcome: OutcomeDeleted, Held: rec})
+		w.dry.report(Decision{ID: id, Outcome: OutcomeDeleted, Held: rec})
 		return
 	}
 	if waiting == nil || waiting.Kind != TaskWithheld || waiting.Base != rec.Seq {
 		w.batch.Tasks = append(w.batch.Tasks, *w.withheldTask(rec, w.snap.moment(), w.why))
 	}
 	w.outcome(id, OutcomeWithheld, w.why)
-	w.dry.tell(Decision{ID: id, Outcome: OutcomeWithheld, Held: rec})
+	w.dry.report(Decision{ID: id, Outcome: OutcomeWithheld, Held: rec})
 }
 
 // sweepTasks ends the tasks to get what is no longer listed: those that an earlier run

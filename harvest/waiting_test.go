@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A task stands for the youngest state that was told: what comes after it is compared
-// with that, too.
+// A task holds the latest state that was yielded: later events are compared with that,
+// too.
 func TestEventMeetsTask(t *testing.T) {
 	titled := func(name string, modified websync.Datetime, title string) harvest.Event {
 		ev := put(name, modified)
@@ -96,7 +96,7 @@ func TestEventThatMeansTheTask(t *testing.T) {
 				require.EqualValues(t, 1, planned.Updated)
 				require.EqualValues(t, 1, w.run(then).Updated)
 				require.Equal(t, map[string]string{"a": "a new"}, w.live())
-				require.Equal(t, test.waiting.Resource.Modified, w.record("a").Resource.Modified, "as precisely as it was told")
+				require.Equal(t, test.waiting.Resource.Modified, w.record("a").Resource.Modified, "as precisely as it was stated")
 				require.Empty(t, w.tasks())
 				w.site.reset()
 				require.EqualValues(t, 1, w.run(then).Unchanged)

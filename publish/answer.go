@@ -23,7 +23,7 @@ type answer struct {
 	doc  *websync.Document
 	validator
 
-	content io.ReadSeekCloser // nil: a HEAD without a length
+	content io.ReadSeekCloser // if nil, a HEAD without a length
 	size    int64
 }
 

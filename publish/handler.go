@@ -51,7 +51,7 @@ type Handler struct {
 
 	once  sync.Once
 	site  websync.Publisher
-	slots chan struct{} // nil: any number
+	slots chan struct{} // if nil, any number
 	cache *cache
 	log   *slog.Logger
 	wrong error // with the settings

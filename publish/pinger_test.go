@@ -33,7 +33,7 @@ type web struct {
 }
 
 type reply struct {
-	status     int // 0: an error
+	status     int // if 0, an error
 	retryAfter string
 	takes      time.Duration
 }

@@ -34,7 +34,7 @@ const shareSize = 16
 type planEntry struct {
 	hash  [15]byte
 	state state
-	doc   int64 // 1 + where the line of its document begins; 0: it has none
+	doc   int64 // 1 + where the line of its document begins; if 0, it has none
 }
 
 type state uint8

@@ -23,7 +23,7 @@ const spoolMemory = 256 << 10
 type rendering struct {
 	bytes io.ReaderAt
 	size  int64
-	file  *os.File // nil: in memory
+	file  *os.File // if nil, in memory
 	moved bool     // the Catalog changed while it was rendered
 	refs  atomic.Int32
 }

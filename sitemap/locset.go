@@ -7,7 +7,7 @@ import "hash/maphash"
 // zero locSet is empty.
 type locSet struct {
 	seed   maphash.Seed
-	tables [][]uint32 // the last one is being filled; 0: a free slot
+	tables [][]uint32 // the last one is being filled; if 0, a free slot
 	free   int        // slots of the last one that may still be filled
 }
 

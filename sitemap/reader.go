@@ -274,8 +274,8 @@ func isNear(space string) bool {
 func (r *Reader) nextElement() error {
 	for {
 		tag, err := r.tag, error(nil)
-		met := tag == 0
-		if r.tag = 0; met {
+		fresh := tag == 0
+		if r.tag = 0; fresh {
 			tag, err = r.nextTag()
 		}
 		switch {
@@ -289,7 +289,7 @@ func (r *Reader) nextElement() error {
 		}
 		line, column := r.xml.Position()
 		name := r.entryName(r.xml.Name())
-		if name == "loc" && met {
+		if name == "loc" && fresh {
 			r.interrupted(ruleNesting, "a loc outside of an entry: read as an entry of its own")
 		}
 		if name == "" {

@@ -246,7 +246,7 @@ func (v *validator) loc(e *View) {
 
 const maxSeen = 1_000_000 // twenty times what the protocol allows
 
-// seenBefore returns the line where a loc was listed before; 0: nowhere.
+// seenBefore returns the line where a loc was listed before; if 0, nowhere.
 func (v *validator) seenBefore(loc []byte, line int) int {
 	h := maphash.Bytes(v.seed, loc)
 	if first, ok := v.seen[h]; ok {

@@ -47,7 +47,7 @@ type program struct {
 	store   harvest.Store
 	exclude []string // patterns of the files in the directory that are not to be published
 	sources []string // to publish
-	scanner *scanner // nil: no directory
+	scanner *scanner // if nil, no directory
 }
 
 // run is main without the process around it. It returns the exit code.

@@ -30,14 +30,16 @@ type Runner struct {
 	Sources map[string]harvest.Source
 
 	// Every is how long after a run a source runs again without a notice. If set, all
-	// sources also run when Run begins. 0 or negative: they run after notices only.
+	// sources also run when Run begins. If zero or negative, they run only after notices.
 	Every time.Duration
 
 	// Interval is the time from the end of a run of a source to the beginning of the
-	// next, however many notices there are. 0: 10 seconds; negative: none.
+	// next, however many notices there are. If zero, it is 10 seconds; if negative, there
+	// is none.
 	Interval time.Duration
 
-	// Concurrency is how many sources run at once. 0: 4; negative: no limit.
+	// Concurrency is how many sources run at once. If zero, it is 4; if negative, there
+	// is no limit.
 	Concurrency int
 
 	// Log gets runs (debug) and their errors (warning). Nil: silent.
@@ -46,7 +48,7 @@ type Runner struct {
 	once  sync.Once
 	turns []*turn
 	named map[string]*turn // by URL
-	slots chan struct{}    // nil: no limit
+	slots chan struct{}    // if nil, no limit
 	log   *slog.Logger
 }
 
@@ -189,7 +191,8 @@ func (r *Runner) run(ctx context.Context, t *turn) (*harvest.Report, error) {
 	return report, err
 }
 
-// wait returns how long to wait for the next run if there is no notice; 0: without end.
+// wait returns how long to wait for the next run if there is no notice; zero means for
+// ever.
 func (r *Runner) wait(t *turn, report *harvest.Report, err error) time.Duration {
 	const attempts = 5
 	wait := max(r.Every, 0)

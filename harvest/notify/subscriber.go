@@ -39,12 +39,12 @@ type Subscriber struct {
 	// the method of a Runner. It must return at once. Required.
 	Notify func(topic string) bool
 
-	// Lease is how long a subscription should last, in whole seconds. The hub decides. 0:
-	// 10 days; negative: not stated.
+	// Lease is how long a subscription should last, in whole seconds. The hub decides. If
+	// zero, it is 10 days; if negative, it is not stated.
 	Lease time.Duration
 
 	// MaxBody is how many bytes of a notice are read to check its signature. A notice
-	// that is longer is dropped. 0: 64 MiB; negative: no limit.
+	// that is longer is dropped. If zero, it is 64 MiB; if negative, there is no limit.
 	MaxBody int64
 
 	// Client makes the requests to hubs. Redirects are followed only if they keep the

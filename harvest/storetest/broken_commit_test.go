@@ -119,7 +119,7 @@ func brokenClaims() []broken {
 					return err
 				}
 			}},
-		{name: "Expires is not told", caught: "claim/expires claim/renew",
+		{name: "Expires is not set", caught: "claim/expires claim/renew",
 			with: func(f *faulty) {
 				f.claim = func(name string, ttl time.Duration) (*harvest.Claim, error) {
 					c, err := f.model.Claim(context.Background(), name, ttl)

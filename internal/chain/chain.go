@@ -40,7 +40,7 @@ type view struct {
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
 	last       websync.Seq // when it was looked at
-	times      []int64     // of the commits at the ends of closed documents, in microseconds; 0: not known
+	times      []int64     // of the commits at the ends of closed documents, in microseconds; if 0, not known
 
 	reportedAfter, reported websync.Seq // a range of numbers; what can't be listed of them was reported
 }
@@ -51,7 +51,7 @@ type Document struct {
 	Generation  uint64
 	After, Last websync.Seq
 	Time        time.Time   // of the commit Last; zero if Last is 0
-	Born        websync.Seq // the greatest in that state; 0: not known yet
+	Born        websync.Seq // the greatest in that state; if 0, not known yet
 	Closed      bool        // the document never changes again
 
 	chain *Chain

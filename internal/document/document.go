@@ -139,7 +139,7 @@ func (d *Document) Fail(line, column int, element string, err error) error {
 type counter struct {
 	r   io.Reader
 	n   int64
-	max int64 // negative: none
+	max int64 // if negative, none
 	err error
 }
 
