@@ -18,8 +18,8 @@ import (
 )
 
 // TestGetAnswersInEveryOrder has Get return four answers in every order, one in each run
-// over the same listing, and compares what comes of them with the contract of
-// Getter, Harvester.Attempts and Harvester.DeleteGone.
+// over the same listing, and compares what comes of them with the contract of Getter,
+// Harvester.Attempts and Harvester.DeleteGone.
 func TestGetAnswersInEveryOrder(t *testing.T) {
 	const answers = "gkyf" // gone, keep, not yet, failed
 	for n := range 256 {

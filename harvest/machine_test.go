@@ -309,7 +309,7 @@ func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 	}
 }
 
-// settle harvests without trouble until nothing is left, and compares the store with the
+// finish harvests without trouble until nothing is left, and compares the store with the
 // site.
 func (m *machine) finish(t *rapid.T) {
 	h := m.harvester()

@@ -39,8 +39,8 @@ type Getter interface {
 	// Get obtains the bodies of job.Resource and hands them to job.Keep or job.Reuse.
 	// job.Came opens the bytes that came along with the event; job.Content does what the
 	// engine does for a Source that is no Getter, and job.Obtain the same for a link and
-	// the body that it leads to. Get may change job.Resource, apart from its ID, according
-	// to the bytes. It returns one of five answers:
+	// the body that it leads to. Get may change job.Resource, apart from its ID,
+	// according to the bytes. It returns one of five answers:
 	//
 	//   - nil: the resource has the bodies that were kept or reused, and no others. They
 	//     become visible all at once.

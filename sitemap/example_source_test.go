@@ -11,7 +11,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A Source is usually given to a harvest.Harvester. This prints the events that it yields.
+// A Source is usually given to a harvest.Harvester. This prints the events that it
+// yields.
 func ExampleSource() {
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{ // package harvest/fetch has the one for HTTP
 		"https://www.example.com/robots.txt": {Body: "User-agent: *\nSitemap: /sitemap.xml\nSitemap: /old.txt\n"},

@@ -197,8 +197,7 @@ func (p *program) fetchRobots(ctx context.Context, in *input, origin string) ([]
 	return sitemap.Sitemaps(resp.Body)
 }
 
-// print writes a line, or an object, to standard output. p.out keeps its first
-// error.
+// print writes a line, or an object, to standard output. p.out keeps its first error.
 func (p *program) print(object any, line string) {
 	if p.json {
 		enc := json.NewEncoder(p.out)

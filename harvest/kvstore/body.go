@@ -331,8 +331,8 @@ func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, err
 	return r, nil
 }
 
-// NamesBlobs reports whether a body of the Store is one of the DB's [Blobs]. Whoever opens
-// a DB whose Blobs are all missing can refuse it then.
+// NamesBlobs reports whether a body of the Store is one of the DB's [Blobs]. Whoever
+// opens a DB whose Blobs are all missing can refuse it then.
 func (s *Store) NamesBlobs(ctx context.Context) (names bool, err error) {
 	from := newKey(takenKey)
 	err = s.view(ctx, func(r *reader) error {

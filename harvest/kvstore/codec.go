@@ -44,11 +44,12 @@ func decodeTask(b []byte, t *harvest.Task) error { return decode(b, codecTask, t
 
 // decode returns ErrNewer or ErrCorrupt, and then v is the zero value.
 func decode[T any](b []byte, what byte, v *T, visit func(*codec.Coder, *T)) error {
-	*v = *new(T)
 	switch {
 	case len(b) == 0 || b[0]&^0xf != what || b[0]&0xf == 0:
+		*v = *new(T)
 		return harvest.ErrCorrupt
 	case b[0]&0xf > codecVersion:
+		*v = *new(T)
 		return fmt.Errorf("%w: format %d", harvest.ErrNewer, b[0]&0xf)
 	case !codec.Decode(b[1:], v, visit):
 		return harvest.ErrCorrupt

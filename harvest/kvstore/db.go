@@ -31,8 +31,8 @@ type DB interface {
 	Update(ctx context.Context, fn func(Tx) error) error
 }
 
-// A Reader reads. What Get returns and what Scan calls fn with is valid until the function
-// that was given the Reader returns, and is not changed.
+// A Reader reads. What Get returns and what Scan calls fn with is valid until the
+// function that was given the Reader returns, and is not changed.
 type Reader interface {
 	// Get returns the value of key, nil if there is none. It is not called while a Scan
 	// runs.

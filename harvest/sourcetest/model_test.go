@@ -316,7 +316,7 @@ func lists(documents map[string]string) sourcetest.Site {
 		s[base+path] = sourcetest.Document{Body: "list " + base + path + "\n" + text + "end\n"}
 		for l := range strings.Lines(text) {
 			f := strings.Fields(l)
-			if f[0] == "put" && len(f) == 3 && s[f[1]].Body < f[2] { // the youngest version
+			if f[0] == "put" && len(f) == 3 && s[f[1]].Body < f[2] { // the latest version
 				s[f[1]] = sourcetest.Document{Body: f[2], ETag: fmt.Sprintf("%q", f[2])}
 			}
 		}

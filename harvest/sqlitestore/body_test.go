@@ -289,8 +289,8 @@ func TestCopyWithoutBodies(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-// What is written to a file that was removed or replaced would be lost: no Commit says that
-// it has succeeded.
+// What is written to a file that was removed or replaced would be lost: no Commit says
+// that it has succeeded.
 func TestFileRemoved(t *testing.T) {
 	for name, replace := range map[string]bool{"removed": false, "replaced": true} {
 		t.Run(name, func(t *testing.T) {

@@ -92,8 +92,8 @@ func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 	return err
 }
 
-// checkInPlace refuses to write to a file that has lost its name: SQLite would not notice,
-// and what it writes would be lost when the file is closed.
+// checkInPlace refuses to write to a file that has lost its name: SQLite would not
+// notice, and what it writes would be lost when the file is closed.
 func (d *db) checkInPlace() error {
 	info, err := os.Stat(d.file)
 	if err == nil && !os.SameFile(info, d.info) {

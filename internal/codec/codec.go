@@ -357,6 +357,11 @@ func (c *Coder) byte() byte {
 }
 
 func (c *Coder) uvarint() uint64 {
+	if c.in != "" && c.in[0] < 0x80 { // most are short
+		v := uint64(c.in[0])
+		c.in = c.in[1:]
+		return v
+	}
 	var v uint64
 	for i := range min(len(c.in), binary.MaxVarintLen64) {
 		b := c.in[i]
