@@ -28,9 +28,11 @@ type Datetime struct {
 
 // The flags of a Datetime.
 const (
-	leapSecond uint8 = 1 << iota // the text is second 60; sec is that of the second after it
-	plusZero                     // the zone is +00:00, not Z
-	minusZero                    // the zone is -00:00: UTC, local zone unknown (RFC 3339 §4.3)
+	// the text is second 60; sec is that of the second after it
+	leapSecond uint8 = 1 << iota
+	plusZero         // the zone is +00:00, not Z
+	// the zone is -00:00: UTC, local zone unknown (RFC 3339 §4.3)
+	minusZero
 )
 
 // A Precision is the length of the period that a [Datetime] stands for. Precisions are

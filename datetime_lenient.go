@@ -95,7 +95,8 @@ func (l *lenientReader) iso() bool {
 // mail reads all of l.rest as a date of HTTP (RFC 1123, RFC 850 or asctime) or of mail,
 // with or without the weekday.
 func (l *lenientReader) mail() bool {
-	notes := join("; ", l.notes, "a date as in HTTP or mail") // where one digit, for example, is right
+	// where one digit, for example, is right
+	notes := join("; ", l.notes, "a date as in HTTP or mail")
 	if weekday, rest, ok := strings.Cut(l.rest, ","); ok && isWeekday(weekday) {
 		l.rest = rest
 	}

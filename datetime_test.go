@@ -608,7 +608,8 @@ func BenchmarkParseDatetime(b *testing.B) {
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("%s/time", s), func(b *testing.B) { // the peer; it knows one of the forms
+		// the peer; it knows one of the forms
+		b.Run(fmt.Sprintf("%s/time", s), func(b *testing.B) {
 			layout := time.RFC3339
 			if len(s) == len(time.DateOnly) {
 				layout = time.DateOnly

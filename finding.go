@@ -38,9 +38,10 @@ var (
 type Severity int8
 
 const (
-	SeverityInfo    Severity = iota - 1 // allowed, but worth knowing
-	SeverityWarning                     // against advice, or a departure that readers accept; the zero value
-	SeverityError                       // against a requirement of the specification
+	SeverityInfo Severity = iota - 1 // allowed, but worth knowing
+	// against advice, or a departure that readers accept; the zero value
+	SeverityWarning
+	SeverityError // against a requirement of the specification
 )
 
 var severities = [...]string{"info", "warning", "error"}
@@ -93,8 +94,9 @@ func (r Rule) Finding(document string, line, column int, element string, value [
 
 // A Finding is one departure of a document from its specification.
 type Finding struct {
-	Document string   `json:"file"`            // URL or file name
-	Rule     string   `json:"rule"`            // short, stable name of the rule, e.g. "lastmod-format"
+	Document string `json:"file"` // URL or file name
+	// short, stable name of the rule, e.g. "lastmod-format"
+	Rule     string   `json:"rule"`
 	Section  string   `json:"section"`         // of the specification, e.g. "RFC 5005 §4"
 	Severity Severity `json:"severity"`        // as text
 	Line     int      `json:"line"`            // from 1; zero if not known
@@ -160,7 +162,8 @@ type EntryError struct {
 	Format  string // "sitemap", "atom", …: the package that writes it
 	ID      string // loc or id of the entry; may be empty
 	Element string // local name; may be empty
-	Section string // of the specification that forbids it, e.g. "RFC 4287 §4.2.15"; may be empty
+	// of the specification that forbids it, e.g. "RFC 4287 §4.2.15"; may be empty
+	Section string
 	Err     error
 }
 

@@ -50,9 +50,12 @@ func (k *ChangeKind) UnmarshalText(text []byte) error {
 
 // A Body is one stored representation of a resource.
 type Body struct {
-	Name string // unique within its resource: "content", "alternate application/rdf+xml", "graph"
-	Link Link   // as received
-	Key  Digest // SHA-256 of the bytes, for [Catalog] Open; zero: the bytes were verified and not kept
+	// unique within its resource: "content", "alternate application/rdf+xml", "graph"
+	Name string
+	Link Link // as received
+	// SHA-256 of the bytes, for [Catalog] Open; zero: the bytes were verified and not
+	// kept
+	Key Digest
 }
 
 // An Item is a record of a [Catalog], or an entry of its log. The zero Item stands for an

@@ -22,8 +22,9 @@ type Link struct {
 	Length   int64    // in bytes; zero if not stated, StatedZero if stated as zero
 	Digests  Digests  // of the bytes
 	Modified Datetime // of the target
-	Priority int      // among links of one Rel: 1 is highest, 999,999 lowest, zero not stated (Z39.99 §7)
-	Attrs    []Attr   // attributes of other namespaces, e.g. dct:isFormatOf, verbatim
+	// among links of one Rel: 1 is highest, 999,999 lowest, zero not stated (Z39.99 §7)
+	Priority int
+	Attrs    []Attr // attributes of other namespaces, e.g. dct:isFormatOf, verbatim
 }
 
 // StatedLength returns the length in bytes and reports whether it is stated.

@@ -241,7 +241,8 @@ func BenchmarkLinkVerify(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				r := struct{ io.Reader }{bytes.NewReader(data)} // without WriteTo, so that all are read alike
+				// without WriteTo, so that all are read alike
+				r := struct{ io.Reader }{bytes.NewReader(data)}
 				if _, err := io.Copy(io.Discard, link.Verify(r)); err != nil {
 					b.Fatal(err)
 				}

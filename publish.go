@@ -9,9 +9,11 @@ import (
 
 // A Document is one answer of a [Publisher]. Exactly one of Write and Open is set.
 type Document struct {
-	Type     string    // media type
-	Encoding string    // content coding of the bytes, e.g. "gzip"; empty if there is none
-	ETag     string    // opaque, without quotes, the same for the same bytes; if empty, the server derives one from the bytes
+	Type     string // media type
+	Encoding string // content coding of the bytes, e.g. "gzip"; empty if there is none
+	// opaque, without quotes, the same for the same bytes; if empty, the server derives
+	// one from the bytes
+	ETag     string
 	Modified time.Time // zero if not known
 	Final    bool      // the document never changes again
 	Digests  Digests   // of the bytes, if known without reading them

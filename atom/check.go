@@ -85,7 +85,8 @@ func (c *checker) attributes(child children, at position) {
 func (c *checker) xmlAttribute(a *xmlscan.Attr, report func(Rule, *xmlscan.Attr, string)) {
 	switch a.Name.Local {
 	case "lang":
-		if fault := syntax.LanguageFault(a.Value); fault != "" && len(a.Value) > 0 { // empty: not known (XML 1.0 §2.12)
+		// empty: not known (XML 1.0 §2.12)
+		if fault := syntax.LanguageFault(a.Value); fault != "" && len(a.Value) > 0 {
 			report(ruleLang, a, fault)
 		}
 	case "base":
@@ -668,8 +669,10 @@ func comparedWith(a, b idSlot) *Rule {
 type hashSet map[uint64]struct{}
 
 const (
-	maxSet  = 1 << 16
-	keptSet = 1024 // a set that was larger is not used again, since emptying it costs as much as filling it
+	maxSet = 1 << 16
+	// a set that was larger is not used again, since emptying it costs as much as filling
+	// it
+	keptSet = 1024
 )
 
 // emptied returns an empty set.

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	maxKept  = 4 << 20 // bytes, roughly, of what one item, or the feed itself, can have any number of
-	perChild = 256     // bytes that a link, a person and so on take beside their text
-	maxRaw   = 1024    // bytes of a text that is kept because it could not be read
+	// bytes, roughly, of what one item, or the feed itself, can have any number of
+	maxKept  = 4 << 20
+	perChild = 256  // bytes that a link, a person and so on take beside their text
+	maxRaw   = 1024 // bytes of a text that is kept because it could not be read
 )
 
 // A children is a set of child elements.
@@ -340,7 +341,8 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 	var l linkView
 	ok, err := r.link(&l, s)
 	if !ok && err == nil && slices.Contains(pageRelations[:], string(l.Rel)) {
-		l.Href = r.resolved(s.base, nil) // as if href were empty: a document may be lost, and a Source must notice
+		// as if href were empty: a document may be lost, and a Source must notice
+		l.Href = r.resolved(s.base, nil)
 		ok = len(l.Href) > 0
 	}
 	if ok {
@@ -411,7 +413,8 @@ func (r *Reader) entry(s *scope) error {
 	if len(v.ID) == 0 && (err != nil || !s.seen.has(childID)) {
 		r.loss(ruleEntryChild, s.at, "entry", nil, "an entry must have an id: this one is skipped")
 	}
-	if v.Deleted && v.Updated.IsZero() && r.check == nil { // Validate reports on updated itself
+	// Validate reports on updated itself
+	if v.Deleted && v.Updated.IsZero() && r.check == nil {
 		r.report(ruleTombstoneWhen, s.at, "entry", nil, "a deletion must have the time of it, in updated")
 	}
 	return err

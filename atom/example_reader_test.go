@@ -27,7 +27,8 @@ const exampleFeed = `<?xml version="1.0" encoding="UTF-8"?>
 
 // A feed says what is new, and what is gone.
 func Example() {
-	r := atom.NewReader(strings.NewReader(exampleFeed)) // of a file, a response body, compressed or not
+	// of a file, a response body, compressed or not
+	r := atom.NewReader(strings.NewReader(exampleFeed))
 	r.Document = "https://example.org/feeds/acts.atom"
 	older, _ := r.Feed().Link("prev-archive")
 	fmt.Println("older:", older.Href)

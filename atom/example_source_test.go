@@ -37,7 +37,8 @@ var exampleArchive = sourcetest.Site{
 
 // All entries of an archived feed, each in its newest state, without a store.
 func ExampleAll() {
-	web := &sourcetest.Fetcher{Site: exampleArchive} // package harvest/fetch has the one for HTTP
+	// package harvest/fetch has the one for HTTP
+	web := &sourcetest.Fetcher{Site: exampleArchive}
 	for entry, err := range atom.All(context.Background(), web, "https://www.example.com/laws.atom") {
 		if err != nil {
 			fmt.Println(err)
@@ -55,7 +56,8 @@ func ExampleAll() {
 func ExampleSource() {
 	ctx := context.Background()
 	store := memstore.New()
-	web := &sourcetest.Fetcher{Site: exampleArchive} // package harvest/fetch has the one for HTTP
+	// package harvest/fetch has the one for HTTP
+	web := &sourcetest.Fetcher{Site: exampleArchive}
 	h := &harvest.Harvester{Store: store, Fetcher: web}
 	source := &atom.Source{URL: "https://www.example.com/laws.atom"}
 	for range 2 {

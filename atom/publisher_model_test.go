@@ -212,7 +212,9 @@ func TestPublisherRoundTrip(t *testing.T) {
 					for range []int{0, 300, 1, 25, 400, 60}[round] {
 						change()
 					}
-					if !bodies { // in mid-walk; bodies that change between would be tried again later only
+					// in mid-walk; bodies that change between would be tried again later
+					// only
+					if !bodies {
 						busy = true
 						_, err := out.Run(t.Context(), source)
 						require.NoError(t, err)

@@ -60,31 +60,33 @@ type Reader struct {
 
 	check *checker // the further questions of Validate; if nil, there are none
 
-	src                io.Reader
-	reports            document.Reports
-	doc                *document.Document
-	xml                *document.XML
-	scan               *xmlscan.Reader // of xml
-	kind               Kind
-	space              string // the namespace that stands for Atom's
-	watched            bool   // positions are of use: findings are reported
-	pending            bool   // the current Start is that of an item
-	feed               Feed
-	root               scope // of the feed
-	view               View
-	entries            int
-	cut                int  // losses of scan in items that reports.Skipped counts already
-	unusable           bool // what is read can't be used: a limit is passed, a reference is not UTF-8
+	src     io.Reader
+	reports document.Reports
+	doc     *document.Document
+	xml     *document.XML
+	scan    *xmlscan.Reader // of xml
+	kind    Kind
+	space   string // the namespace that stands for Atom's
+	watched bool   // positions are of use: findings are reported
+	pending bool   // the current Start is that of an item
+	feed    Feed
+	root    scope // of the feed
+	view    View
+	entries int
+	cut     int // losses of scan in items that reports.Skipped counts already
+	// what is read can't be used: a limit is passed, a reference is not UTF-8
+	unusable           bool
 	mixed              bool // the last text had elements in it
 	inContent          bool
 	ended              bool           // the root element has ended
 	before             xmlscan.Losses // those before the last tag that advance read
 	order              childOrder
 	updated, published lastDate
-	at                 position          // where the current child element starts, if watched
-	strings            map[string]string // for intern
-	scratch            []byte
-	err                error // of the last call; it stays
+	// where the current child element starts, if watched
+	at      position
+	strings map[string]string // for intern
+	scratch []byte
+	err     error // of the last call; it stays
 }
 
 // A position is where something starts in a document.

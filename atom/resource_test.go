@@ -83,7 +83,8 @@ func drawEntry(t *rapid.T) atom.Entry {
 	switch rapid.IntRange(0, 2).Draw(t, "content") {
 	case 1:
 		e.Content.Link = drawLink(t)
-		e.Content.Rel, e.Content.Title, e.Content.Length = "", "", 0 // links have a length
+		// links have a length
+		e.Content.Rel, e.Content.Title, e.Content.Length = "", "", 0
 	case 2:
 		e.Content.Type = rapid.SampledFrom([]string{"", "text", "html", "xhtml", "application/xml", "text/csv", "image/png", "message/http"}).Draw(t, "type")
 		e.Content.Value = rapid.OneOf(drawString, drawMarkup).Draw(t, "value")
@@ -255,7 +256,8 @@ func TestResourceRoundTrip(t *testing.T) {
 				back.Links = back.Links[:len(back.Links)-1]
 			}
 		}
-		for _, l := range want.Links { // what a link to the content says counts for the content
+		// what a link to the content says counts for the content
+		for _, l := range want.Links {
 			if l.Href == want.Content.Href && l.Href != "" {
 				want.Content.Length, want.Content.Digests = back.Content.Length, back.Content.Digests
 			}

@@ -316,7 +316,8 @@ type outcome struct {
 // document is not long.
 func (w *walk) yieldPage(p *page) error {
 	const long = 4 << 20
-	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base} // what its entries inherit
+	// what its entries inherit
+	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base}
 	var events []*outcome
 	_, err := w.parse(p, nil, func(i int, c *candidate) error {
 		if !w.isAhead(c.at) {
@@ -361,7 +362,8 @@ func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error)
 		if err != nil {
 			return nil, err
 		}
-		if held.tombstone && !c.state(p, i).supersedes(held) { // one without via: it is known by its ref
+		// one without via: it is known by its ref
+		if held.tombstone && !c.state(p, i).supersedes(held) {
 			return deletion(id, held.time, held.time), nil
 		}
 	}
@@ -388,7 +390,8 @@ func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error)
 			return nil, err
 		}
 	}
-	ev.Tag = docfetch.Fingerprint("%s", data) // content may become another though nothing else does
+	// content may become another though nothing else does
+	ev.Tag = docfetch.Fingerprint("%s", data)
 	return ev, nil
 }
 

@@ -45,7 +45,8 @@ type annals struct {
 	Documents, Items int // in all, and of each
 
 	Store, Dir string
-	DieAtPage  int // kill the process when the document is asked for that would be so many
+	// kill the process when the document is asked for that would be so many
+	DieAtPage  int
 	DieAtEvent int // or after so many events
 
 	pages, bodies atomic.Int64

@@ -31,7 +31,8 @@ type chronicle struct {
 	chain    int        // the number of the present one
 	closed   [][]saying // its archive documents, oldest first
 	head     []saying
-	site     sourcetest.Site // what has been rendered: archive documents, which stay, and pages
+	// what has been rendered: archive documents, which stay, and pages
+	site     sourcetest.Site
 	old      map[string]bool // paths of the chains before that are gone
 	tricks   map[int]func()  // what happens before a request for a document
 	failures map[int]sourcetest.Failure

@@ -237,7 +237,8 @@ func TestAll(t *testing.T) {
 			} else {
 				assert.ErrorContains(t, last, test.err)
 			}
-			for entry := range atom.All(t.Context(), f, feedURL) { // a break is no error, wherever it comes
+			// a break is no error, wherever it comes
+			for entry := range atom.All(t.Context(), f, feedURL) {
 				_ = entry
 				break
 			}

@@ -199,7 +199,8 @@ func (r *Reader) embedded(isXML, valid bool) ([]byte, error) {
 	from := len(v.buf)
 	end, elements := from, 0 // of the text
 	if isXML {
-		r.scan.Stop = func(xmlscan.Name) bool { return false } // it may well be an entry or a feed
+		// it may well be an entry or a feed
+		r.scan.Stop = func(xmlscan.Name) bool { return false }
 		defer func() { r.scan.Stop = r.stops }()
 	}
 	for {

@@ -4,14 +4,19 @@ import "github.com/websync-go/websync"
 
 // The namespaces of the specifications that this package implements.
 const (
-	Namespace          = "http://www.w3.org/2005/Atom"                 // RFC 4287
-	HistoryNamespace   = "http://purl.org/syndication/history/1.0"     // RFC 5005
-	TombstoneNamespace = "http://purl.org/atompub/tombstones/1.0"      // RFC 6721
-	LinkExtNamespace   = "http://purl.org/atompub/link-extensions/1.0" // link extensions: le:md5
-	GDataNamespace     = "http://schemas.google.com/g/2005"            // gd:deleted, as some feeds have it
-	FeedSyncNamespace  = "http://feedsync.org/2007/feedsync"           // sx:sync deleted, as some feeds have it
-	xhtmlNamespace     = "http://www.w3.org/1999/xhtml"                // of the div of an xhtml text
-	xmlNamespace       = "http://www.w3.org/XML/1998/namespace"        // xml:base, xml:lang
+	Namespace          = "http://www.w3.org/2005/Atom"             // RFC 4287
+	HistoryNamespace   = "http://purl.org/syndication/history/1.0" // RFC 5005
+	TombstoneNamespace = "http://purl.org/atompub/tombstones/1.0"  // RFC 6721
+	// link extensions: le:md5
+	LinkExtNamespace = "http://purl.org/atompub/link-extensions/1.0"
+	// gd:deleted, as some feeds have it
+	GDataNamespace = "http://schemas.google.com/g/2005"
+	// sx:sync deleted, as some feeds have it
+	FeedSyncNamespace = "http://feedsync.org/2007/feedsync"
+	// of the div of an xhtml text
+	xhtmlNamespace = "http://www.w3.org/1999/xhtml"
+	// xml:base, xml:lang
+	xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 )
 
 const feedType = "application/atom+xml"
@@ -77,7 +82,9 @@ type Feed struct {
 	Skipped int `json:"-"`
 
 	Lang string // BCP 47, as xml:lang of the feed states it
-	Base string // xml:base of the feed, resolved: what its relative references were resolved against; empty: the document's URL
+	// xml:base of the feed, resolved: what its relative references were resolved against;
+	// empty: the document's URL
+	Base string
 }
 
 // Link returns the first link with the relation rel.
@@ -118,8 +125,11 @@ type Entry struct {
 	// Elements are the elements of other namespaces, in their order.
 	Elements []websync.Element
 
-	Lang string // BCP 47: xml:lang of the entry, or of the feed around it; "und" if the entry takes that back with an empty one
-	Base string // what relative references in the entry were, and in its texts are, resolved against
+	// BCP 47: xml:lang of the entry, or of the feed around it; "und" if the entry takes
+	// that back with an empty one
+	Lang string
+	// what relative references in the entry were, and in its texts are, resolved against
+	Base string
 
 	// Line and Column are where the entry starts, from 1; the column counts bytes of
 	// UTF-8. Writers ignore them.
@@ -171,7 +181,9 @@ type Text struct {
 	// the white space around it.
 	Value string
 
-	Lang string // BCP 47, where the element itself states it; "und" where an empty xml:lang takes back the one around it
+	// BCP 47, where the element itself states it; "und" where an empty xml:lang takes
+	// back the one around it
+	Lang string
 	Base string // where the element itself states xml:base, resolved
 }
 
@@ -218,7 +230,9 @@ type Tombstone struct {
 	// order.
 	Elements []websync.Element
 
-	Lang string // BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if the tombstone takes that back
+	// BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if the tombstone
+	// takes that back
+	Lang string
 	Base string
 
 	// Line and Column are where the tombstone starts, from 1; the column counts bytes of

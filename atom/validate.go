@@ -60,8 +60,9 @@ type Summary struct {
 
 	Errors, Warnings, Infos int // findings
 
-	ID      string           // of the feed or entry; ref of a tombstone
-	Updated websync.Datetime // of the feed or entry; when of a tombstone; the zero value if it can't be read
+	ID string // of the feed or entry; ref of a tombstone
+	// of the feed or entry; when of a tombstone; the zero value if it can't be read
+	Updated websync.Datetime
 
 	// The targets of the feed's first link of each relation, resolved, in a Feed
 	// Document.

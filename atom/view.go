@@ -35,7 +35,8 @@ type View struct {
 
 	lang, base string
 
-	buf     []byte // holds the bytes of all views; after it grew, older views use the old one
+	// holds the bytes of all views; after it grew, older views use the old one
+	buf     []byte
 	digests []digestView
 	attrs   []attrView
 }

@@ -34,13 +34,15 @@ type walk struct {
 	pages   []*page // those that are in latest, the newest first
 	latest  *latest
 	set     docfetch.Set
-	last    [2]websync.Datetime // times of the last entry and the last tombstone that have one
-	floor   websync.Datetime    // of the oldest entry of the pages before
-	rises   bool                // an item is later than the one of its kind before it, or than floor
-	ended   bool                // the walk came to the end of the chain
-	reached bool                // the archive document that the checkpoint names
-	now     time.Time           // by the server's clock; zero: not stated
-	done    bool                // all that was read has been yielded
+	// times of the last entry and the last tombstone that have one
+	last  [2]websync.Datetime
+	floor websync.Datetime // of the oldest entry of the pages before
+	// an item is later than the one of its kind before it, or than floor
+	rises   bool
+	ended   bool      // the walk came to the end of the chain
+	reached bool      // the archive document that the checkpoint names
+	now     time.Time // by the server's clock; zero: not stated
+	done    bool      // all that was read has been yielded
 
 	inline  spool.File // long inline content of the entries since the last Mark
 	pending int        // bytes of all inline content since then
@@ -52,11 +54,12 @@ type page struct {
 	n    int        // in the walk, from 0, the subscription document
 	span spool.Span // in walk.file
 
-	foreign    bool // not Atom
-	id         string
-	whole      bool              // fh:complete
-	archived   bool              // fh:archive
-	part       string            // why it is one of several documents all the same, if it is whole
+	foreign  bool // not Atom
+	id       string
+	whole    bool // fh:complete
+	archived bool // fh:archive
+	// why it is one of several documents all the same, if it is whole
+	part       string
 	prev, next string            // prev-archive and next
 	forks      map[string]string // relations of which there are two, with the second one
 	newer      []string          // what next-archive, previous and prev say
@@ -85,7 +88,8 @@ func (w *walk) run(ctx context.Context) error {
 		err = errors.Join(w.all(ctx), w.forget())
 	}
 	if w.inline.Size() > 0 && !errors.Is(err, docfetch.ErrStopped) {
-		err = errors.Join(err, w.mark(false, 0)) // what came along is not to be had afterwards
+		// what came along is not to be had afterwards
+		err = errors.Join(err, w.mark(false, 0))
 	}
 	err = errors.Join(err, w.inline.Close())
 	if w.done {
@@ -519,11 +523,12 @@ func (w *walk) addAgain() error {
 
 // A candidate is an item that can be yielded, valid until the next one.
 type candidate struct {
-	id      []byte           // of the resource
-	entry   []byte           // the atom:id, or the ref
-	via     bool             // id is the target of a via link
-	at      websync.Datetime // as instant returns it
-	age     websync.Datetime // what makes it later than another: at, unless that lies in the future
+	id    []byte           // of the resource
+	entry []byte           // the atom:id, or the ref
+	via   bool             // id is the target of a via link
+	at    websync.Datetime // as instant returns it
+	// what makes it later than another: at, unless that lies in the future
+	age     websync.Datetime
 	deleted bool
 	read    bool  // by a Reader, which has reported what is wrong with it
 	view    *View // where nothing needs the item in memory of its own
@@ -804,9 +809,10 @@ const (
 
 // A checkpoint is how far a Source has read a feed.
 type checkpoint struct {
-	ID      string `json:"id"`                // of the feed
-	Options string `json:"options"`           // fingerprint of the Source's
-	Archive string `json:"archive,omitempty"` // the newest archive document that is dealt with, and all before it
+	ID      string `json:"id"`      // of the feed
+	Options string `json:"options"` // fingerprint of the Source's
+	// the newest archive document that is dealt with, and all before it
+	Archive string `json:"archive,omitempty"`
 
 	// Skipped counts what was skipped in the documents that are dealt with and not read
 	// again.

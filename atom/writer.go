@@ -206,7 +206,8 @@ func (w *Writer) misplaced() error {
 // begin begins a document.
 func (w *Writer) begin() *encoder {
 	c := &w.enc
-	c.b = append(c.b[:0], document.XMLHeading[:len(document.XMLHeading)-1]...) // each element begins its line
+	// each element begins its line
+	c.b = append(c.b[:0], document.XMLHeading[:len(document.XMLHeading)-1]...)
 	c.start()
 	c.declare(w.Namespaces, w.LegacyMD5)
 	return c

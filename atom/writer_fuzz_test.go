@@ -110,7 +110,8 @@ func FuzzWriter(f *testing.F) {
 		}
 		require.NoError(t, w.Close())
 		doc := b.Bytes()
-		if isASCII(local) && isASCII(xml) && isASCII(value) { // encoding/xml knows fewer names
+		// encoding/xml knows fewer names
+		if isASCII(local) && isASCII(xml) && isASCII(value) {
 			requireWellFormed(t, doc)
 		}
 		requireNoErrors(t, doc)

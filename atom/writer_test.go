@@ -627,7 +627,8 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestWriterDoesNotAllocate(t *testing.T) {
 	feed, e := leastFeed(t), fullEntry(t)
-	e.Content.Digests, e.Content.Attrs, e.Elements = e.Content.Digests[:2], nil, nil // others take a closer look
+	// others take a closer look
+	e.Content.Digests, e.Content.Attrs, e.Elements = e.Content.Digests[:2], nil, nil
 	w := atom.NewWriter(io.Discard)
 	require.NoError(t, w.WriteFeed(&feed))
 	require.NoError(t, w.WriteEntry(&e))

@@ -126,7 +126,8 @@ func (c *committer) saveState(ctx context.Context) error {
 // commit is the fourth stage: it collects finished slots and commits them together with
 // the checkpoint that they cover.
 func (p *pipe) commit(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx) // what has been got is committed, even if the run is cancelled
+	// what has been got is committed, even if the run is cancelled
+	ctx = context.WithoutCancel(ctx)
 	var c collection
 	tick := time.NewTicker(commitAge)
 	defer tick.Stop()

@@ -135,10 +135,11 @@ func (k unsaving) Unsaved() map[string][]byte { return k.unsaved() }
 // faulty is a Store that changes answers.
 type faulty struct {
 	harvest.Store
-	lookup  func([]harvest.Record) []harvest.Record
-	tasks   func([]harvest.Task) []harvest.Task
-	due     func([]harvest.Task) []harvest.Task
-	commit  func(*harvest.Batch) []string // conflicts instead of a Commit, if there are any
+	lookup func([]harvest.Record) []harvest.Record
+	tasks  func([]harvest.Task) []harvest.Task
+	due    func([]harvest.Task) []harvest.Task
+	// conflicts instead of a Commit, if there are any
+	commit  func(*harvest.Batch) []string
 	renew   func()
 	commits int
 	nothing bool // is what Claim and NewBody return
@@ -291,7 +292,8 @@ func TestConflictsOfOthers(t *testing.T) {
 			return nil
 		}
 		other := harvest.Harvester{Store: w.store, Bodies: harvest.SkipBodies}
-		_, err := other.Work(t.Context(), harvest.Of(src)) // no more than a claim of its own
+		// no more than a claim of its own
+		_, err := other.Work(t.Context(), harvest.Of(src))
 		require.NoError(t, err)
 		claim, err := w.store.Claim(t.Context(), "other", time.Minute)
 		require.NoError(t, err)

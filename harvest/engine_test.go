@@ -782,7 +782,8 @@ func TestNotModifiedKeepsValidator(t *testing.T) {
 	w.h.Fetcher = testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 		resp, err := w.site.Fetch(ctx, req)
 		if err == nil && resp.NotModified {
-			resp.Validator.ETag = `"another"` // answers of "not modified" have an ETag of their own
+			// answers of "not modified" have an ETag of their own
+			resp.Validator.ETag = `"another"`
 		}
 		return resp, err
 	})

@@ -54,9 +54,11 @@ type Response struct {
 	Status      int
 	NotModified bool // the Validator of the Request still holds; there is no body
 	Header      map[string][]string
-	Validator   Validator     // of Body; when NotModified, that of the Request stays
-	Body        io.ReadCloser // decompressed; nil when NotModified; ends in io.EOF only when it is whole, but see MayBeCut
-	Length      int64         // of Body as far as it is known, otherwise -1
+	Validator   Validator // of Body; when NotModified, that of the Request stays
+	// decompressed; nil when NotModified; ends in io.EOF only when it is whole, but see
+	// MayBeCut
+	Body   io.ReadCloser
+	Length int64 // of Body as far as it is known, otherwise -1
 
 	// MayBeCut: only the end of the connection ended the answer, which had neither a
 	// length nor chunks. A body that was cut looks whole then. Such an answer has no

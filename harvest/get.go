@@ -20,7 +20,8 @@ func (p *pipe) get(ctx context.Context) error {
 		}
 		err := p.obtainBodies(ctx, s)
 		p.worker.note(s, false)
-		p.getting.Add(-1) // before the slot is sent: commit waits as long as there is more to come
+		// before the slot is sent: commit waits as long as there is more to come
+		p.getting.Add(-1)
 		if err != nil {
 			return err
 		}

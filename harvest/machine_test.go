@@ -263,7 +263,9 @@ func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
 		m.listed = append(m.listed, s.copy)
 		for name := range m.texts {
 			if s.copy.pages[name] == nil && (m.untimed[name] || unmoved) {
-				m.deleted[name] = true // a stale copy, and no times, or an At that has not moved: nobody can know
+				// a stale copy, and no times, or an At that has not moved: nobody can
+				// know
+				m.deleted[name] = true
 			}
 		}
 		h.Run(ctx, s)
@@ -392,7 +394,8 @@ func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harv
 	for id, o := range done {
 		d, ok := planned[id]
 		if !ok {
-			d.Outcome = harvest.OutcomeUnchanged // not reported, since a snapshot's table knew it
+			// not reported, since a snapshot's table knew it
+			d.Outcome = harvest.OutcomeUnchanged
 		}
 		switch {
 		case d.Outcome == o:

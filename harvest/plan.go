@@ -15,15 +15,20 @@ const planBatch = 256
 
 // planner is the state of the second stage.
 type planner struct {
-	flying   map[string]*slot // by id: the slot on its way; others of the id wait in its later
-	held     []*slot          // back, the first one for the longest time; they are in flying
-	inflight int              // slots that are not finished: those that wait, but not those that are held back
-	gets     int              // those of them that were queued for get
-	maxGets  int              // so many may be; the rest of the window is for what needs no get
-	patience time.Duration    // left; if negative, without end
-	snap     *snapshot        // nil outside of one
-	broken   bool             // a Problem came: no later checkpoint counts
-	stuck    bool             // nor does one after bytes that came along and could not be read
+	// by id: the slot on its way; others of the id wait in its later
+	flying map[string]*slot
+	// back, the first one for the longest time; they are in flying
+	held []*slot
+	// slots that are not finished: those that wait, but not those that are held back
+	inflight int
+	gets     int // those of them that were queued for get
+	// so many may be; the rest of the window is for what needs no get
+	maxGets  int
+	patience time.Duration // left; if negative, without end
+	snap     *snapshot     // nil outside of one
+	broken   bool          // a Problem came: no later checkpoint counts
+	// nor does one after bytes that came along and could not be read
+	stuck bool
 }
 
 // plan is the second stage: it compares events with the Store, in batches, and sends each
@@ -155,7 +160,8 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 		}
 		if s.ev.Kind == Put {
 			if p.snap == nil && s.task == nil {
-				s.ev.At = s.ev.time() // an event of a log is a change, and this is its time
+				// an event of a log is a change, and this is its time
+				s.ev.At = s.ev.time()
 			}
 			s.stated = fingerprint(&s.ev.Resource, s.ev.Tag)
 		}

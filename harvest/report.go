@@ -78,11 +78,14 @@ type Report struct {
 
 // TaskCounts counts the tasks of a source.
 type TaskCounts struct {
-	Waiting  int64     `json:"waiting"` // to be got, now or later
-	Parked   int64     `json:"parked"`
-	Gone     int64     `json:"gone"` // listed, but the server says for good that there is nothing; no reason not to be in step
-	Withheld int64     `json:"withheld"`
-	Next     time.Time `json:"next,omitzero"` // the earliest moment at which a waiting one is due
+	Waiting int64 `json:"waiting"` // to be got, now or later
+	Parked  int64 `json:"parked"`
+	// listed, but the server says for good that there is nothing; no reason not to be in
+	// step
+	Gone     int64 `json:"gone"`
+	Withheld int64 `json:"withheld"`
+	// the earliest moment at which a waiting one is due
+	Next time.Time `json:"next,omitzero"`
 }
 
 // A GuardError is the reason why deletions are withheld.
@@ -286,12 +289,15 @@ type Hooks struct {
 type Progress struct {
 	Source  string
 	Started time.Time
-	Listed  int64                // events so far
-	Total   int64                // events to come in all, as far as the Source knows; if 0, not known
-	Getting int64                // resources whose bodies are being obtained or wait for it
-	Done    int64                // events that are finished
-	Bytes   int64                // of bodies
-	Waiting map[string]time.Time // hosts that the Fetcher waits for, and until when; zero: not known
+	Listed  int64 // events so far
+	// events to come in all, as far as the Source knows; if 0, not known
+	Total int64
+	// resources whose bodies are being obtained or wait for it
+	Getting int64
+	Done    int64 // events that are finished
+	Bytes   int64 // of bodies
+	// hosts that the Fetcher waits for, and until when; zero: not known
+	Waiting map[string]time.Time
 }
 
 // Rate returns the finished events a second.

@@ -33,8 +33,9 @@ type run struct {
 	workClaim *Claim  // of the worker, if it is another than that of the commits
 	dry       *dryRun // if nil, this run writes
 
-	hasTasks atomic.Bool  // the source has tasks, or may have
-	date     atomic.Int64 // the latest of the answers with lists, in seconds since 1970; if 0, none has one
+	hasTasks atomic.Bool // the source has tasks, or may have
+	// the latest of the answers with lists, in seconds since 1970; if 0, none has one
+	date atomic.Int64
 
 	expect  atomic.Int64
 	getting atomic.Int64
@@ -273,7 +274,8 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 		err = fmt.Errorf("the Fetcher, a %T, returned NotModified for a Request without a Validator", c.run.h.Fetcher)
 	}
 	if err == nil && resp.NotModified {
-		resp.Validator = req.Validator // that of the bytes which are held, whatever the answer has (RFC 9111 §4.3.4)
+		// that of the bytes which are held, whatever the answer has (RFC 9111 §4.3.4)
+		resp.Validator = req.Validator
 	}
 	status := statusOf(resp, err)
 	if status != 0 || !aborted(ctx, err) && !errors.Is(err, ErrNotYet) && !errors.Is(err, ErrForbidden) {

@@ -11,18 +11,21 @@ type slot struct {
 	rest chan struct{} // of a Mark: closed when everything before it is finished
 
 	// plan
-	stated  uint64  // fingerprint of the description
-	listed  bool    // part of a snapshot, and listed for the first time in it
-	rec     *Record // that it was planned against
-	waiting *Task   // of the id, as the Store has it; if nil, there is none, or the slot comes from a task
-	ask     bool    // the bytes are to be asked for, whatever is held
-	held    bool    // back, until it is known whether anything else comes of its id
-	alone   bool    // it was held back, and nothing else came
-	ended   bool    // the task that it comes from is not there any more: a later event ended it
-	queued  bool    // for get
-	get     bool    // a plan: the run would get its bodies
-	vain    int     // conflicts that the record does not explain
-	later   []*slot // events of the same id that came meanwhile, oldest first
+	stated uint64  // fingerprint of the description
+	listed bool    // part of a snapshot, and listed for the first time in it
+	rec    *Record // that it was planned against
+	// of the id, as the Store has it; if nil, there is none, or the slot comes from a
+	// task
+	waiting *Task
+	ask     bool // the bytes are to be asked for, whatever is held
+	held    bool // back, until it is known whether anything else comes of its id
+	alone   bool // it was held back, and nothing else came
+	// the task that it comes from is not there any more: a later event ended it
+	ended  bool
+	queued bool    // for get
+	get    bool    // a plan: the run would get its bodies
+	vain   int     // conflicts that the record does not explain
+	later  []*slot // events of the same id that came meanwhile, oldest first
 
 	// plan or get
 	outcome Outcome

@@ -161,11 +161,12 @@ type Batch struct {
 
 	Checkpoint *Checkpoint // if nil, stays
 	Puts       []Change    // each gets a number and an entry of the log, in this order
-	Touches    []Change    // change what the record holds beside its Item, and leave no entry
-	Tasks      []Task      // each replaces the one of its id
-	Done       []TaskRef   // applied before Tasks
-	Bodies     []BodyWriter
-	State      map[string][]byte // set unconditionally; nil values delete
+	// change what the record holds beside its Item, and leave no entry
+	Touches []Change
+	Tasks   []Task    // each replaces the one of its id
+	Done    []TaskRef // applied before Tasks
+	Bodies  []BodyWriter
+	State   map[string][]byte // set unconditionally; nil values delete
 }
 
 // NewBatch returns an empty Batch with a random ID.
@@ -216,13 +217,18 @@ type Task struct {
 	At       websync.Datetime // of the event
 	Tag      string           // of the event
 	Hint     []byte           // of the event, or of a later one that means the same
-	Base     websync.Seq      // TaskWithheld: the record's number; another one means that the record has changed since
-	Run      [16]byte         // the run that listed it
-	Attempts int              // so far
-	Due      time.Time        // not to be done before; Stores return whole microseconds UTC
-	Parked   bool             // given up until an event states something else
-	Gone     bool             // the last attempt was answered with websync.ErrGone; if Parked, so was the one before: for good
-	Error    string           // of the last attempt, or why a deletion is withheld
+	// TaskWithheld: the record's number; another one means that the record has changed
+	// since
+	Base     websync.Seq
+	Run      [16]byte // the run that listed it
+	Attempts int      // so far
+	// not to be done before; Stores return whole microseconds UTC
+	Due    time.Time
+	Parked bool // given up until an event states something else
+	// the last attempt was answered with websync.ErrGone; if Parked, so was the one
+	// before: for good
+	Gone  bool
+	Error string // of the last attempt, or why a deletion is withheld
 
 	// N is set by the Store, another one each time the task is replaced. In a Batch, 0
 	// replaces whatever task the id has; otherwise only the task with this N is replaced,

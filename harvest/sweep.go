@@ -38,7 +38,8 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
-	for size, filled := head.Live[p.key], false; !filled; size += 16 + size/2 { // somebody else's commits may have added more
+	// somebody else's commits may have added more
+	for size, filled := head.Live[p.key], false; !filled; size += 16 + size/2 {
 		if filled, err = p.fill(ctx, snap, size); err != nil {
 			return err
 		}

@@ -136,7 +136,8 @@ func TestBudgetSpentKeepsTheYoungerTask(t *testing.T) {
 	_, err := w.h.List(t.Context(), events(1))
 	require.NoError(t, err)
 	w.meanwhile(events(2))
-	w.h.Budget.Requests, w.h.Window = 1, 2 // one is got, and spends the budget; the other is on its way already
+	// one is got, and spends the budget; the other is on its way already
+	w.h.Budget.Requests, w.h.Window = 1, 2
 	_, err = w.h.Work(t.Context(), harvest.Of(src))
 	require.NoError(t, err)
 	require.NotEmpty(t, w.tasks())

@@ -71,8 +71,9 @@ type worker struct {
 	limit int       // of tasks that wait for get, or are there
 	taken time.Time // when tasks were taken last
 
-	mu      sync.Mutex
-	inHand  map[uint64]bool // by taskHash; false: the bodies are obtained, and a Commit is to come
+	mu sync.Mutex
+	// by taskHash; false: the bodies are obtained, and a Commit is to come
+	inHand  map[uint64]bool
 	open    int             // those of them that are true
 	done    map[uint64]bool // by Task.N: carried out since tasks were taken last
 	changed chan struct{}   // holds a token after each change
@@ -126,7 +127,8 @@ func (r *run) work(ctx context.Context) error {
 			if err := w.waitForRoom(ctx); err != nil {
 				return err
 			}
-			idle := w.isIdle() // before it looks: a task that is carried out meanwhile is looked for again
+			// before it looks: a task that is carried out meanwhile is looked for again
+			idle := w.isIdle()
 			tasks, err := w.take(ctx)
 			if err != nil {
 				return err
@@ -195,7 +197,8 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 	r := w.run
 	w.adapt()
 	if r.dry != nil {
-		return r.h.Store.Due(ctx, r.key, r.dueNow(), w.limit) // each once, whoever has it in hand
+		// each once, whoever has it in hand
+		return r.h.Store.Due(ctx, r.key, r.dueNow(), w.limit)
 	}
 	for {
 		saved, err := r.h.Store.State(ctx, workKey(r.key))

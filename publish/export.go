@@ -100,7 +100,8 @@ type export struct {
 	plan plan
 	done Written
 
-	lists []listFile // to be written after the documents that are opened, in the order of Documents
+	// to be written after the documents that are opened, in the order of Documents
+	lists []listFile
 
 	refused RefusedError
 }
@@ -120,7 +121,8 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.tree.removeNew(); err != nil {
 		return err
 	}
-	defer e.tree.removeNew() // they may fill a disk; what is left all the same, the next export removes
+	// they may fill a disk; what is left all the same, the next export removes
+	defer e.tree.removeNew()
 	if err := e.makePlan(ctx); err != nil {
 		return err
 	}

@@ -163,7 +163,8 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	level, status := slog.LevelError, http.StatusInternalServerError
 	switch {
 	case r.Context().Err() != nil:
-		level, status = slog.LevelDebug, http.StatusServiceUnavailable // the client has gone away
+		// the client has gone away
+		level, status = slog.LevelDebug, http.StatusServiceUnavailable
 	case errors.Is(err, websync.ErrNotFound):
 		level, status = slog.LevelDebug, http.StatusNotFound
 	case errors.Is(err, websync.ErrGone):

@@ -562,7 +562,8 @@ func TestNoRoomForAList(t *testing.T) {
 	h := newHandler(t, s)
 	h.Log = slog.New(slog.NewTextHandler(&log, nil))
 	h.start()
-	full := func() (*os.File, error) { // a file of its own that cannot be written to, for it is removed afterwards
+	// a file of its own that cannot be written to, for it is removed afterwards
+	full := func() (*os.File, error) {
 		name := filepath.Join(h.Dir, "full")
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			return nil, err

@@ -20,10 +20,11 @@ import (
 // that this one will write, by their hashes: 25 bytes a name. The documents are in a
 // temporary file.
 type plan struct {
-	lines  spool.File // path, NUL, name; in the order of Documents
-	table  []planEntry
-	starts []int // where each share of the sorted table begins, and where the last one ends
-	moves  bool  // there are documents whose state is moved
+	lines spool.File // path, NUL, name; in the order of Documents
+	table []planEntry
+	// where each share of the sorted table begins, and where the last one ends
+	starts []int
+	moves  bool // there are documents whose state is moved
 }
 
 // shareSize is how many entries a share of the table has on average. Hashes are spread

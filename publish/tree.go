@@ -213,7 +213,8 @@ func (w *fileWriter) begin() (err error) {
 		return err
 	}
 	if _, err = io.CopyN(w.new, io.NewSectionReader(w.old, 0, w.n), w.n); err != nil {
-		return fmt.Errorf("%s changed meanwhile: %w", w.name, err) // it has become shorter
+		// it has become shorter
+		return fmt.Errorf("%s changed meanwhile: %w", w.name, err)
 	}
 	err = w.old.Close()
 	w.old = nil

@@ -13,7 +13,9 @@ import (
 // language, or for another medium. The alternates of a page for languages include the
 // page itself.
 type Alternate struct {
-	Lang  string // hreflang: a language, perhaps with a script and a region, e.g. "de-CH", or "x-default"
+	// hreflang: a language, perhaps with a script and a region, e.g. "de-CH", or
+	// "x-default"
+	Lang  string
 	Href  string // absolute URL; required
 	Media string // a media query, e.g. "only screen and (max-width: 640px)"
 }

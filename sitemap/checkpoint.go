@@ -33,7 +33,8 @@ func keyOf(url string) partKey {
 
 // A partNote is what is known of a document that lists pages.
 type partNote struct {
-	lastMod string // in the index, if every later change must carry a later one; else empty
+	// in the index, if every later change must carry a later one; else empty
+	lastMod string
 	docfetch.Validators
 }
 

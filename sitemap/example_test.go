@@ -49,7 +49,8 @@ func Example() {
 }
 
 func ExampleReader() {
-	r := sitemap.NewReader(strings.NewReader(example)) // of a file, a response body, compressed or not
+	// of a file, a response body, compressed or not
+	r := sitemap.NewReader(strings.NewReader(example))
 	for e, err := range r.All() {
 		if err != nil {
 			fmt.Println(err)

@@ -164,7 +164,8 @@ func (l *lister) add(item *websync.Item) error {
 		e.LastMod = websync.NewDatetime(item.Time)
 	}
 	escaped, filtered := false, false
-	if hasAlternates(item) && syntax.URLFault(e.Loc) != "" { // one of them should be the loc as it is written
+	// one of them should be the loc as it is written
+	if hasAlternates(item) && syntax.URLFault(e.Loc) != "" {
 		e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 	}
 	l.addElements(item)

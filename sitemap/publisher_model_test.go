@@ -38,7 +38,8 @@ func TestPublisherTags(t *testing.T) {
 		publisher := func() *sitemap.Publisher { return &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: size} }
 		p := publisher()
 		bytesOf := map[string]string{} // by path and tag
-		tagOf := map[string]string{}   // by path, of the parts that nothing has touched since
+		// by path, of the parts that nothing has touched since
+		tagOf := map[string]string{}
 		live := map[string]bool{}
 		id := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("%s/%d", site, rapid.IntRange(1, 15).Draw(t, "id")) })
 		touch := func(ids ...string) {

@@ -406,7 +406,8 @@ func TestPublisherLoc(t *testing.T) {
 	render(t, p, "/sitemap.xml")
 	assert.Equal(t, append(rules, "sitemap-loc-syntax"), found, "and again when it has changed")
 
-	render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml") // nobody listens
+	// nobody listens
+	render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml")
 }
 
 // keep commits resources whose content is kept: their ID.
@@ -577,7 +578,8 @@ func TestPublisherAlternates(t *testing.T) {
 	p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: 1, Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
 	hrefs := func(path string) (all []string) {
 		_, body := render(t, p, path)
-		if bytes.Contains(body, []byte("<loc>"+site)) { // what is listed where it is elsewhere is on another host
+		// what is listed where it is elsewhere is on another host
+		if bytes.Contains(body, []byte("<loc>"+site)) {
 			requireFlawless(t, site+path, body)
 		}
 		alternates, err := read(t, body)[0].Alternates()
@@ -974,7 +976,8 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 	assert.Equal(t, later.Clock, doc.Modified)
 
 	first := testkit.NewStore(t)
-	for _, next := range []*testkit.Store{testkit.NewStore(t), first, first} { // without an entry, then longer
+	// without an entry, then longer
+	for _, next := range []*testkit.Store{testkit.NewStore(t), first, first} {
 		next.Clock = next.Clock.Add(time.Hour)
 		m.Catalog = next
 		got, err := p.Document(t.Context(), "/sitemap.xml")

@@ -83,29 +83,32 @@ type Reader struct {
 	// Now, if set, makes a lastmod more than a day after it a finding.
 	Now time.Time
 
-	src       io.Reader
-	reports   document.Reports
-	doc       *document.Document
-	xml       *document.XML
-	lines     *lines
-	kind      Kind
-	root      string       // the XML root's local name
-	space     string       // and its namespace
-	spaced    bool         // another namespace of an element has been reported
-	inner     string       // the namespace of the entry at hand
-	tag       xmlscan.Kind // the current token, if it is still to be handled: the start of an entry, the end of the root
-	parent    bool         // the element that was read last had an element inside
+	src     io.Reader
+	reports document.Reports
+	doc     *document.Document
+	xml     *document.XML
+	lines   *lines
+	kind    Kind
+	root    string // the XML root's local name
+	space   string // and its namespace
+	spaced  bool   // another namespace of an element has been reported
+	inner   string // the namespace of the entry at hand
+	// the current token, if it is still to be handled: the start of an entry, the end of
+	// the root
+	tag       xmlscan.Kind
+	parent    bool // the element that was read last had an element inside
 	view      View
 	elements  []websync.Element
 	positions []position // of elements, where they start
 	size      int        // of elements
 	entries   int
 	base      base
-	line      int    // where the current element of an entry, or the line of a text, starts;
-	column    int    // known only if findings are reported
-	lastText  []byte // the last lastmod that was read
-	lastMod   websync.Datetime
-	err       error // sticks
+	// where the current element of an entry, or the line of a text, starts;
+	line     int
+	column   int    // known only if findings are reported
+	lastText []byte // the last lastmod that was read
+	lastMod  websync.Datetime
+	err      error // sticks
 }
 
 // A position is where something starts in a document.
@@ -133,7 +136,8 @@ func (r *Reader) Skipped() int {
 		return r.reports.Skipped
 	}
 	lost := r.xml.Losses()
-	return r.reports.Skipped + lost.Cut + lost.Instructions // the text of sections is checked
+	// the text of sections is checked
+	return r.reports.Skipped + lost.Cut + lost.Instructions
 }
 
 // Elements returns the extension elements of the root element itself that were read so

@@ -209,7 +209,8 @@ type part struct {
 	depth   int              // indexes around it
 	known   partNote         // from the checkpoint
 
-	vouched   []string // hosts whose robots.txt lists the set: it may have entries on them
+	// hosts whose robots.txt lists the set: it may have entries on them
+	vouched   []string
 	hosts     []string // where it may have entries
 	kind      Kind
 	entries   int64
@@ -397,7 +398,8 @@ func (w *walk) resource(v *View) websync.Resource {
 
 // protocolElement returns an element of the protocol that holds text.
 func protocolElement(local, text string) websync.Element {
-	x, _ := element.Text(Namespace, local, strings.ToValidUTF8(text, "\ufffd")) // from XML: it has no character that XML lacks
+	// from XML: it has no character that XML lacks
+	x, _ := element.Text(Namespace, local, strings.ToValidUTF8(text, "\ufffd"))
 	return x
 }
 
@@ -634,7 +636,8 @@ func hostName(rawURL string) string {
 
 // remember keeps what the next run has to know to skip a document.
 func (w *walk) remember(p *part) {
-	if w.source.Complete && p.URL != w.source.URL || p.skipped > 0 { // the next run reads it again, and counts them again
+	// the next run reads it again, and counts them again
+	if w.source.Complete && p.URL != w.source.URL || p.skipped > 0 {
 		return
 	}
 	n := partNote{Validators: p.Validators}

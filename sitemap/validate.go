@@ -112,7 +112,8 @@ type validator struct {
 	robots map[syntax.Origin]string
 
 	seed maphash.Seed
-	seen map[uint64]int // the line of each loc; two locs share a hash once in 10 million full documents
+	// the line of each loc; two locs share a hash once in 10 million full documents
+	seen map[uint64]int
 
 	inEntry, inDocument []int // how many elements of each extension there are
 	roots               int   // how many of r.elements are checked

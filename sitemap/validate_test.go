@@ -259,8 +259,10 @@ func TestValidateRules(t *testing.T) {
 		"another relation":           {doc: inEntry(`<x:link rel="stylesheet" href="a"/>`)},
 		"elements that are known":    {doc: inEntry("<y xmlns='urn:y'>anything</y>")},
 	}
-	covered := map[string]bool{"sitemap-entries": true, "sitemap-size": true, "sitemap-cross-submit": true} // other tests
-	covered["sitemap-robots"], covered["sitemap-cut"] = true, true                                          // of a Source
+	// other tests
+	covered := map[string]bool{"sitemap-entries": true, "sitemap-size": true, "sitemap-cross-submit": true}
+	// of a Source
+	covered["sitemap-robots"], covered["sitemap-cut"] = true, true
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			found, sum, err := validate(t, test.doc, test.change)

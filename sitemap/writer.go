@@ -258,7 +258,8 @@ type checker struct {
 }
 
 var (
-	errEmptyPort = errors.New("a colon without a port after it") // RFC 3986 §6.2.3: not to be produced
+	// RFC 3986 §6.2.3: not to be produced
+	errEmptyPort = errors.New("a colon without a port after it")
 	errShort     = errors.New("fewer than 12 characters, which the schema refuses")
 	errLong      = errors.New("2,048 characters or more")
 	errFreq      = errors.New("not one of always, hourly, daily, weekly, monthly, yearly, never")

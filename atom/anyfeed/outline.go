@@ -56,11 +56,12 @@ type outline struct {
 	dec  *xml.Decoder
 	data []byte
 
-	root     xml.Name
-	version  string   // of rss or feed
-	spaces   []string // of the format's own elements
-	feed     notes
-	items    []*notes // in the end, those outside of the channel come last, as gofeed has it
+	root    xml.Name
+	version string   // of rss or feed
+	spaces  []string // of the format's own elements
+	feed    notes
+	// in the end, those outside of the channel come last, as gofeed has it
+	items    []*notes
 	outside  []*notes
 	channels int
 	atoms    int // elements of Atom

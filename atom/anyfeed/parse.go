@@ -20,12 +20,14 @@ import (
 // The limits on a document, which is read as a whole. Beyond them there is an error that
 // matches [websync.ErrLimit].
 const (
-	MaxBytes   = 64 << 20  // uncompressed; relative references may grow by as much when they are resolved
-	MaxEntries = 50_000    // items or entries
-	maxNodes   = 1_000_000 // elements and attributes of XML; names, values and brackets of JSON
-	maxDepth   = 256       // of elements
-	maxScope   = 256       // namespace declarations of an element and those around it
-	maxBase    = 4 << 10   // bytes of an xml:base, resolved
+	// uncompressed; relative references may grow by as much when they are resolved
+	MaxBytes   = 64 << 20
+	MaxEntries = 50_000 // items or entries
+	// elements and attributes of XML; names, values and brackets of JSON
+	maxNodes = 1_000_000
+	maxDepth = 256     // of elements
+	maxScope = 256     // namespace declarations of an element and those around it
+	maxBase  = 4 << 10 // bytes of an xml:base, resolved
 )
 
 var rules = rule.NewTable("anyfeed")
@@ -85,7 +87,8 @@ type parser struct {
 	skipped int               // items that are left out
 	early   []websync.Finding // before it is known that there is a feed
 	at      notes             // of the feed or entry that is being made
-	grown   int               // bytes that references became longer when they were resolved
+	// bytes that references became longer when they were resolved
+	grown int
 }
 
 func newParser(url string, report func(websync.Finding)) *parser {
@@ -248,7 +251,8 @@ func (p *parser) date(element string, texts ...string) (d websync.Datetime, text
 	return d, text
 }
 
-const registered = "http://www.iana.org/assignments/relation/" // of a relation, its long form (RFC 4287 §4.2.7.2)
+// of a relation, its long form (RFC 4287 §4.2.7.2)
+const registered = "http://www.iana.org/assignments/relation/"
 
 // link appends a link, unless it leads nowhere.
 func (p *parser) link(links *[]websync.Link, l websync.Link) {

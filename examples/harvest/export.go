@@ -52,7 +52,8 @@ func export(ctx context.Context, store harvest.Store, dir string, sources []stri
 	}
 	r := &e.result
 	r.Written, r.Unchanged, r.Removed = done.Written, done.Unchanged, done.Removed
-	if after, err := os.Lstat(index); err == nil && before != nil && os.SameFile(before, after) { // INDEX is no body
+	// INDEX is no body
+	if after, err := os.Lstat(index); err == nil && before != nil && os.SameFile(before, after) {
 		r.Unchanged--
 	} else {
 		r.Written--

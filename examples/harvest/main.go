@@ -21,7 +21,8 @@ import (
 // Exit codes, of which the worst of all sources counts.
 const (
 	exitInStep = 0
-	exitLeft   = 1 // tasks are left, the listing was incomplete, or the run was interrupted
+	// tasks are left, the listing was incomplete, or the run was interrupted
+	exitLeft   = 1
 	exitFailed = 2 // usage, or a source or the store could not be read
 )
 

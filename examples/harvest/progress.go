@@ -18,7 +18,8 @@ const (
 	plainInterval = 10 * time.Second // between lines of progress that stay
 	liveWidth     = 79
 	eraseLine     = "\r\x1b[K"
-	maxLines      = 10 // findings, problems and failures of each run that are written at once
+	// findings, problems and failures of each run that are written at once
+	maxLines = 10
 )
 
 // isTerminal reports whether f is a terminal, or another device on which a live line does

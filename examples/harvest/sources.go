@@ -19,9 +19,10 @@ import (
 
 // A target is a URL, or a directory, of the command line.
 type target struct {
-	url    string                    // without user name and password
-	dir    string                    // empty: none
-	own    []string                  // patterns of the files in it that are not to be harvested
+	url string // without user name and password
+	dir string // empty: none
+	// patterns of the files in it that are not to be harvested
+	own    []string
 	origin string                    // that sign is for
 	sign   func(*http.Request) error // nil: no credentials
 }

@@ -29,8 +29,9 @@ import (
 )
 
 const (
-	exitDone    = 0
-	exitMissing = 1 // some files could not be read or written, and are missing from an export
+	exitDone = 0
+	// some files could not be read or written, and are missing from an export
+	exitMissing = 1
 	exitFailed  = 2 // usage, or the directory, the store or the address could not be used
 )
 
@@ -44,8 +45,9 @@ type program struct {
 	stdout, stderr io.Writer
 
 	options
-	store   harvest.Store
-	exclude []string // patterns of the files in the directory that are not to be published
+	store harvest.Store
+	// patterns of the files in the directory that are not to be published
+	exclude []string
 	sources []string // to publish
 	scanner *scanner // if nil, no directory
 }
@@ -211,7 +213,8 @@ func (p *program) serve(ctx context.Context) error {
 // ownBase returns the URL under which this server is found.
 func (p *program) ownBase(addr string, listener net.Listener) string {
 	host, _, _ := net.SplitHostPort(addr)
-	_, port, _ := net.SplitHostPort(listener.Addr().String()) // the one that was chosen, for 0
+	// the one that was chosen, for 0
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	return baseOf(net.JoinHostPort(host, port))
 }
 

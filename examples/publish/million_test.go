@@ -110,12 +110,14 @@ func (s *sink) Write(p []byte) (int, error) {
 
 // figures are what publishing a store took.
 type figures struct {
-	Documents          int
-	Bytes              int64
-	Index, Read, Again time.Duration // the index, which reads the log; all parts; all of them once more, from the spool
-	Conditional        time.Duration // GET and HEAD of each part that has not changed, with its ETag
-	ConditionalRows    int
-	Peak               int64
+	Documents int
+	Bytes     int64
+	// the index, which reads the log; all parts; all of them once more, from the spool
+	Index, Read, Again time.Duration
+	// GET and HEAD of each part that has not changed, with its ETag
+	Conditional     time.Duration
+	ConditionalRows int
+	Peak            int64
 }
 
 func publishMillion(file string) {

@@ -32,7 +32,8 @@ func TestConformance(t *testing.T) {
 				continue
 			}
 			require.NoError(t, os.WriteFile(file, []byte(strings.Repeat(text, i+1)), 0o666))
-			at := time.Date(2026, 5, 4, 1, i, 0, 0, time.UTC) // what clocks tick too slowly for TestModifiedMoves looks at
+			// what clocks tick too slowly for TestModifiedMoves looks at
+			at := time.Date(2026, 5, 4, 1, i, 0, 0, time.UTC)
 			require.NoError(t, os.Chtimes(file, at, at))
 		}
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 var (
-	errVanished = fmt.Errorf("no longer a directory: %w", fs.ErrNotExist) // something that was a directory
+	// something that was a directory
+	errVanished = fmt.Errorf("no longer a directory: %w", fs.ErrNotExist)
 	errReplaced = errors.New("replaced by another directory in the meantime")
 )
 
@@ -50,7 +51,8 @@ func step(at *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, err := at.OpenRoot(name + "/.") // with the dot, a pipe that has replaced it does not block
+	// with the dot, a pipe that has replaced it does not block
+	next, err := at.OpenRoot(name + "/.")
 	if err != nil {
 		return nil, err
 	}

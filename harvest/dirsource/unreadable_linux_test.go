@@ -19,7 +19,8 @@ import (
 // ignore the modes of files, which root has.
 func unprivileged(t *testing.T) {
 	const version3, override, readSearch = 0x20080522, 1, 2 // capabilities(7)
-	type set [3]uint32                                      // effective, permitted, inheritable
+	// effective, permitted, inheritable
+	type set [3]uint32
 	header := struct {
 		version uint32
 		pid     int32

@@ -157,8 +157,9 @@ func join(dir, name string) string {
 }
 
 const (
-	chunk       = 1024     // names that are read at a time
-	spoolMemory = 64 << 10 // bytes of a listing; one is held for each directory on the way down
+	chunk = 1024 // names that are read at a time
+	// bytes of a listing; one is held for each directory on the way down
+	spoolMemory = 64 << 10
 )
 
 // An entry is what a walk knows of a file or a directory.

@@ -172,7 +172,8 @@ func (u *unzipper) close() {
 func (u *unzipper) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		if !u.on {
-			if err := u.begin(); err != nil { // io.EOF: an empty body is empty in any coding
+			// io.EOF: an empty body is empty in any coding
+			if err := u.begin(); err != nil {
 				return 0, notGzip(err)
 			}
 		}

@@ -314,7 +314,8 @@ func ownHeader(name string) bool {
 func parseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
-		return nil, &RequestError{URL: websync.RedactURL(raw), Err: errors.Unwrap(err)} // url.Error shows the URL as it is
+		// url.Error shows the URL as it is
+		return nil, &RequestError{URL: websync.RedactURL(raw), Err: errors.Unwrap(err)}
 	}
 	if err := checkURL(u); err != nil {
 		return nil, refused(raw, "%w", err)

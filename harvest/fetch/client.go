@@ -135,7 +135,8 @@ type Attempt struct {
 	Status   int    // 0: no answer
 	Bytes    int64  // of the body, as they came
 	Duration time.Duration
-	Err      error // why the answer or the body did not come, nil if they did whatever the status
+	// why the answer or the body did not come, nil if they did whatever the status
+	Err error
 }
 
 // New returns a Client with the recommended settings. The gates of hosts and robots.txt
@@ -186,8 +187,10 @@ type settings struct {
 	maxWait       time.Duration
 	maxRetryAfter time.Duration
 	transport     http.RoundTripper
-	home          http.RoundTripper // for the hosts of sources, where they may have addresses that others may not; else nil
-	log           *slog.Logger
+	// for the hosts of sources, where they may have addresses that others may not; else
+	// nil
+	home http.RoundTripper
+	log  *slog.Logger
 }
 
 func (c *Client) start() {

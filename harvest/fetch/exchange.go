@@ -127,7 +127,8 @@ func (x *exchange) Read(p []byte) (int, error) {
 	x.timer.Stop()
 	x.bytes += int64(n)
 	x.speed.add(n, time.Since(began), x.k.c.set.minSpeed)
-	if err == io.EOF && x.bytes < x.resp.ContentLength { // net/http sees to it, other Transports may not
+	// net/http sees to it, other Transports may not
+	if err == io.EOF && x.bytes < x.resp.ContentLength {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, cutOff(err)

@@ -44,9 +44,10 @@ type host struct {
 	until    time.Time // nobody goes before
 	closed   time.Time // when until was set last
 	refusals int       // 429 and 503 in a row
-	public   bool      // it had a public address when it was first asked as that of a source
-	free     time.Time // no process that shares the State sends before
-	own      time.Time // but this one may, until then: see reserve
+	// it had a public address when it was first asked as that of a source
+	public bool
+	free   time.Time // no process that shares the State sends before
+	own    time.Time // but this one may, until then: see reserve
 
 	sharing sync.Mutex // held while the State is read or written for the host
 	noted   []byte     // what the State has, as far as is known; under sharing

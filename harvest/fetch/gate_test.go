@@ -288,11 +288,13 @@ func TestPatienceIsOne(t *testing.T) {
 	}{{34 * time.Second, 1}, {36 * time.Second, 2}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWeb()
-			w.answers[robotsURL] = then(reply(500, ""), reply(500, ""), reply(404, "")) // 1 and 2 seconds
+			// 1 and 2 seconds
+			w.answers[robotsURL] = then(reply(500, ""), reply(500, ""), reply(404, ""))
 			w.answers["http://example.org/a"] = then(reply(429, "", "Retry-After: 10"), reply(200, "x"))
 			c := w.obedient()
 			c.PerHost, c.MaxWait = 1, tt.maxWait
-			time.AfterFunc(3*time.Second-1, func() { // when robots.txt is on its way for the third time
+			// when robots.txt is on its way for the third time
+			time.AfterFunc(3*time.Second-1, func() {
 				h := c.hosts.m["http://example.org"]
 				h.slots <- struct{}{}
 				time.AfterFunc(22*time.Second+1, func() { <-h.slots })

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	resumeFloor = 64 << 10    // bytes that must have come before the rest is asked for
-	clockDoubt  = time.Minute // a Last-Modified that is older than its answer by so much is a strong validator
+	resumeFloor = 64 << 10 // bytes that must have come before the rest is asked for
+	// a Last-Modified that is older than its answer by so much is a strong validator
+	clockDoubt = time.Minute
 )
 
 // errChanged: the rest of a body can't be had, because what the server has now is another
@@ -153,7 +154,8 @@ func (t *transfer) rest(ctx context.Context) (*exchange, error) {
 		x.discard()
 	default:
 		h := x.resp.Header
-		t.k.whole = h.Get("ETag") == t.etag && h.Get("Last-Modified") == t.modified // it has no ranges
+		// it has no ranges
+		t.k.whole = h.Get("ETag") == t.etag && h.Get("Last-Modified") == t.modified
 		err = fmt.Errorf("%w: %d %s", errChanged, code, http.StatusText(code))
 		x.discard()
 	}
@@ -214,7 +216,8 @@ func octets(text string) int64 {
 // broken returns the error of a body that stays without its end.
 func (t *transfer) broken(cause error) error {
 	e, ok := errors.AsType[*RequestError](cause)
-	if errors.Is(cause, websync.ErrTruncated) || ok && e.Kind == nil { // the caller has ended it
+	// the caller has ended it
+	if errors.Is(cause, websync.ErrTruncated) || ok && e.Kind == nil {
 		return cause
 	}
 	b := &RequestError{URL: t.x.name(), Kind: harvest.ErrTemporary}

@@ -33,9 +33,10 @@ const (
 
 // A flaky host has one body, and breaks off.
 type flaky struct {
-	body    string
-	header  []string
-	cuts    []int                         // after so many bytes of the first answer, of the second …
+	body   string
+	header []string
+	// after so many bytes of the first answer, of the second …
+	cuts    []int
 	unsized bool                          // Content-Length is not stated
 	change  func(n int, r *http.Response) // what is special about answer n, from 1
 	n       int
@@ -439,7 +440,8 @@ func TestResumeLimits(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, bomb == got)
 	})
-	synctest.Test(t, func(t *testing.T) { // Inactivity, and Timeout over the parts but not the waits
+	// Inactivity, and Timeout over the parts but not the waits
+	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{body: text, header: strong}
 		f.change = func(n int, r *http.Response) {
 			inner, slept := r.Body, 0
@@ -464,7 +466,8 @@ func TestResumeLimits(t *testing.T) {
 		got, err := io.ReadAll(bufio.NewReaderSize(resp.Body, 8_000))
 		require.NoError(t, err)
 		assert.True(t, text == string(got))
-		sameTimes(t, []float64{0, 231}, w.times(bigURL)) // 80,000 bytes, 30 seconds without, and one to wait
+		// 80,000 bytes, 30 seconds without, and one to wait
+		sameTimes(t, []float64{0, 231}, w.times(bigURL))
 
 		c = w.client()
 		c.Timeout = 400 * time.Second // 230 of which the first part takes

@@ -53,7 +53,8 @@ type pattern struct {
 func parseRobots(text []byte, token string) *robotsRules {
 	p := robotsParser{token: token, own: &robotsRules{}, others: &robotsRules{}}
 	if len(text) > robotsBytes {
-		text = text[:bytes.LastIndexAny(text[:robotsBytes+1], "\r\n")+1] // a rule cut short would mean another thing
+		// a rule cut short would mean another thing
+		text = text[:bytes.LastIndexAny(text[:robotsBytes+1], "\r\n")+1]
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	for line := 1; len(text) > 0; line++ {
@@ -81,7 +82,8 @@ type robotsParser struct {
 	others *robotsRules // of the groups for *
 	named  bool         // there is a group that names the token
 
-	agents           bool          // the group at hand has no rules yet: another User-agent line belongs to it
+	// the group at hand has no rules yet: another User-agent line belongs to it
+	agents           bool
 	forUs, forOthers bool          // what it is for
 	gap              time.Duration // its Crawl-delay
 }

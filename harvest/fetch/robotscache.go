@@ -14,10 +14,12 @@ import (
 )
 
 const (
-	robotsFresh  = 24 * time.Hour      // RFC 9309 §2.4
-	robotsGrace  = 30 * 24 * time.Hour // after which an unreachable one forbids nothing, RFC 9309 §2.3.1.4
-	robotsRepeat = time.Minute         // between two rounds for an unreachable one, at first
-	robotsSeldom = time.Hour           // later
+	robotsFresh = 24 * time.Hour // RFC 9309 §2.4
+	// after which an unreachable one forbids nothing, RFC 9309 §2.3.1.4
+	robotsGrace = 30 * 24 * time.Hour
+	// between two rounds for an unreachable one, at first
+	robotsRepeat = time.Minute
+	robotsSeldom = time.Hour // later
 )
 
 // errRobots: robots.txt, or not having it, forbids the request.

@@ -23,10 +23,11 @@ const (
 	quick   = 50 * time.Millisecond
 	stretch = 500 * time.Millisecond
 
-	keptKey    = "fetch/hosts"
-	keptHosts  = 4096     // of which a State keeps something
-	keptDays   = 30       // since a host was asked last
-	keptRobots = 16 << 10 // bytes of a robots.txt; a longer one is read again after a restart
+	keptKey   = "fetch/hosts"
+	keptHosts = 4096 // of which a State keeps something
+	keptDays  = 30   // since a host was asked last
+	// bytes of a robots.txt; a longer one is read again after a restart
+	keptRobots = 16 << 10
 )
 
 func hostKey(origin string) string   { return "fetch/host/" + origin }
@@ -35,8 +36,9 @@ func robotsKey(origin string) string { return "fetch/robots/" + origin }
 // A hostNote is what a State keeps of a host: the gate that all processes pass which
 // share the State. It is changed with compare-and-swap.
 type hostNote struct {
-	Next     time.Time `json:"next,omitzero"`  // nobody sends before
-	Until    time.Time `json:"until,omitzero"` // likewise, as the host demands (Retry-After)
+	Next time.Time `json:"next,omitzero"` // nobody sends before
+	// likewise, as the host demands (Retry-After)
+	Until    time.Time `json:"until,omitzero"`
 	Refusals int       `json:"refusals,omitempty"`
 	Public   bool      `json:"public,omitempty"`
 }
@@ -234,9 +236,10 @@ func (h *host) restoreRobots(ctx context.Context) {
 // more can be deleted: a State can't be listed. Two processes that share a State may each
 // lose what the other has entered; it is entered again when the host is asked again.
 type kept struct {
-	mu      sync.Mutex
-	hosts   map[string]int // by origin: the day on which it was asked last, counted from 1970; nil: not read yet
-	tidied  int            // the day on which old ones were last looked for
+	mu sync.Mutex
+	// by origin: the day on which it was asked last, counted from 1970; nil: not read yet
+	hosts   map[string]int
+	tidied  int // the day on which old ones were last looked for
 	changed bool
 }
 
@@ -297,7 +300,8 @@ func (k *kept) tidy(today int) (gone []string) {
 		surplus = len(byAge) - keptHosts*7/8
 	}
 	for i, origin := range byAge {
-		if day := k.hosts[origin]; i < surplus || day < today-keptDays || day > today+1 { // by a strange clock
+		// by a strange clock
+		if day := k.hosts[origin]; i < surplus || day < today-keptDays || day > today+1 {
 			delete(k.hosts, origin)
 			gone = append(gone, origin)
 		}

@@ -22,17 +22,19 @@ func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 	}
 	const window = 256 << 10
 	return &http.Transport{
-		DialContext:            dial,
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true,
-		TLSHandshakeTimeout:    s.inactivity, // dialling goes on when its request has ended
+		DialContext:        dial,
+		ForceAttemptHTTP2:  true,
+		DisableCompression: true,
+		// dialling goes on when its request has ended
+		TLSHandshakeTimeout:    s.inactivity,
 		MaxIdleConns:           concurrency,
 		MaxIdleConnsPerHost:    idle,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 		HTTP2: &http.HTTP2Config{
-			MaxReceiveBufferPerStream:     window,
-			MaxReceiveBufferPerConnection: min(idle+1, 15) * window, // room for all, so that none waits for a reader of another
+			MaxReceiveBufferPerStream: window,
+			// room for all, so that none waits for a reader of another
+			MaxReceiveBufferPerConnection: min(idle+1, 15) * window,
 			SendPingTimeout:               15 * time.Second,
 		},
 	}

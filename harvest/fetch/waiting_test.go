@@ -42,7 +42,8 @@ func TestWaiting(t *testing.T) {
 			0.9: {}, 1.25: {host: 1.5}, 2.1: {},
 		}},
 		{"the next attempt", func(w *web, c *Client) {
-			w.answers[host+"/"] = then(reply(500, ""), reply(500, ""), reply(200, "x")) // 1 and 2 seconds
+			// 1 and 2 seconds
+			w.answers[host+"/"] = then(reply(500, ""), reply(500, ""), reply(200, "x"))
 		}, 1, map[float64]map[string]float64{
 			0.9: {}, 1.9: {}, 2.1: {host: 3}, 3.1: {},
 		}},

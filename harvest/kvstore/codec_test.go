@@ -192,7 +192,8 @@ func TestCodecRefuses(t *testing.T) {
 func TestCodecHostileLengths(t *testing.T) {
 	many := []byte{codecItem | codecVersion, 0, 1 << 4, 0xff, 0xff, 0xff, 0xff, 0x7f}
 	long := []byte{codecItem | codecVersion, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}
-	padded := append(bytes.Clone(many[:3]), 0xd0, 0x0f) // 2,000 links, as many bytes, and the first is bad
+	// 2,000 links, as many bytes, and the first is bad
+	padded := append(bytes.Clone(many[:3]), 0xd0, 0x0f)
 	padded = append(padded, bytes.Repeat([]byte{0xff}, 2_000)...)
 	for _, b := range [][]byte{many, long, padded} {
 		var before, after runtime.MemStats

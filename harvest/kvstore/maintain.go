@@ -117,7 +117,8 @@ func (w *writer) prefetchRecords(found []pair) error {
 		for _, p := range found {
 			var o owned
 			var item websync.Item
-			if o.parse(p.value) == nil && decodeItem(o.rest, &item) == nil { // else copyEntry reports it
+			// else copyEntry reports it
+			if o.parse(p.value) == nil && decodeItem(o.rest, &item) == nil {
 				add(newKey(recordKey).source(o.n).text(item.Resource.ID))
 			}
 		}
@@ -262,7 +263,8 @@ func (w *writer) rewrite(p pair) error {
 func (s *Store) Drop(ctx context.Context, before uint64) error {
 	first := newKey(generationKey)
 	limit := func(kind byte, n uint64) key { return newKey(kind).number(n) }
-	err := s.remove(ctx, first, limit(generationKey, before), nil) // from here on readers do not find it
+	// from here on readers do not find it
+	err := s.remove(ctx, first, limit(generationKey, before), nil)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,9 @@ type edit uint64
 
 // A node of a B+ tree. Entries lie in the leaves.
 type node struct {
-	edit   edit
-	keys   [][]byte // of a leaf: of the entries; else: of each kid, not greater than its first key
+	edit edit
+	// of a leaf: of the entries; else: of each kid, not greater than its first key
+	keys   [][]byte
 	values [][]byte // of a leaf
 	kids   []*node
 }

@@ -65,9 +65,11 @@ func ExampleSubscriber() {
 	defer hub.Close()
 
 	subscriber := &notify.Subscriber{
-		State:  memstore.New(),
-		Notify: func(topic string) bool { fmt.Println("run the source of", topic); return true }, // runner.Notify
-		Client: hub.Client(),                                                                     // nil would refuse the address of this hub
+		State: memstore.New(),
+		// runner.Notify
+		Notify: func(topic string) bool { fmt.Println("run the source of", topic); return true },
+		// nil would refuse the address of this hub
+		Client: hub.Client(),
 	}
 	server := httptest.NewServer(subscriber)
 	defer server.Close()

@@ -59,7 +59,8 @@ func identityAtOnce(t *tester) {
 		want := t.listen(pass{state: state})
 		var begun sync.WaitGroup
 		begun.Add(n)
-		meet := func(l *recording, _ *harvest.Event) error { // at the first event, so that they are under way together
+		// at the first event, so that they are under way together
+		meet := func(l *recording, _ *harvest.Event) error {
 			if len(l.events) > 1 {
 				return nil
 			}

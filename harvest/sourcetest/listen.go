@@ -27,7 +27,8 @@ type pass struct {
 	from   harvest.Checkpoint
 	stop   int // break after so many events; 0: never
 	hook   hook
-	each   func(l *recording, ev *harvest.Event) error // called while yield runs; an error breaks off and, but for errBreak, ends the case
+	// called while yield runs; an error breaks off and, but for errBreak, ends the case
+	each func(l *recording, ev *harvest.Event) error
 }
 
 // errBreak breaks off a pass.

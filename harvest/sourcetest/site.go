@@ -88,7 +88,8 @@ const (
 	Empty                      // status 200 without a byte
 	LoginPage                  // status 200 with an HTML page
 	Redirected                 // a redirect to another document that the pass reads
-	Mistaken                   // status 200 with the bytes of another document that the pass reads
+	// status 200 with the bytes of another document that the pass reads
+	Mistaken
 
 	numFailures
 )

@@ -124,7 +124,8 @@ func TestSitemap(t *testing.T) {
 			o.Source = func() harvest.Source { return &sitemap.Source{URL: www + path, Complete: complete} }
 			o.Store = newStore
 			tolerates := o.Tolerates
-			o.Tolerates = func(url string, f sourcetest.Failure) bool { // no sitemap says which one it is
+			// no sitemap says which one it is
+			o.Tolerates = func(url string, f sourcetest.Failure) bool {
 				return f == sourcetest.Mistaken || tolerates != nil && tolerates(url, f)
 			}
 			sourcetest.Run(t, o)

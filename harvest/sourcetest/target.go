@@ -37,9 +37,10 @@ func (t *tester) target(states int) *target {
 // A disturbance is what happens to one run. The zero one is none.
 type disturbance struct {
 	full   bool
-	lists  func(cancel context.CancelFunc) hook         // of the Source's requests
-	bodies func(cancel context.CancelFunc) hook         // of those for bodies
-	each   func(n int, cancel context.CancelFunc) error // after so many events; an error is where the run ends
+	lists  func(cancel context.CancelFunc) hook // of the Source's requests
+	bodies func(cancel context.CancelFunc) hook // of those for bodies
+	// after so many events; an error is where the run ends
+	each func(n int, cancel context.CancelFunc) error
 }
 
 // errInterrupted ends a run.
@@ -205,7 +206,8 @@ func (p *target) contents() *contents {
 	c := &contents{records: map[string]record{}, last: map[string]entry{}, tasks: map[string]task{}}
 	for r, err := range p.store.Records(p.t.Ctx, p.key, "") {
 		p.t.OK(err, "Store.Records")
-		r.At, r.Resource.Modified = r.Stated.At, r.Stated.Modified // a record that was re-dated is one that had this date from the beginning
+		// a record that was re-dated is one that had this date from the beginning
+		r.At, r.Resource.Modified = r.Stated.At, r.Stated.Modified
 		c.records[r.Resource.ID] = record{r.Kind == websync.Deleted, r.At, r.Resource, r.Bodies, r.Stated.Hash, r.Validators}
 	}
 	for e, err := range p.store.Changes(p.t.Ctx, websync.Range{Sources: []string{p.key}}) {

@@ -357,7 +357,8 @@ func TestVacuumBesideCommit(t *testing.T) {
 					}
 					b.pass(-3 * time.Hour) // the clock is no help
 					b.commit(batch)
-					b.commit(b.batch("2", key)) // the id comes after the one that Vacuum is to see
+					// the id comes after the one that Vacuum is to see
+					b.commit(b.batch("2", key))
 					b.commit(b.batch("1", other))
 				}
 				vacuum := kvstore.New(&stepDB{b.db, step})

@@ -208,7 +208,8 @@ func (d *db) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, prag
 			"checkpoint_fullfsync = on",
 			"temp_store = file",
 			"mmap_size = 0",
-			"wal_autocheckpoint = 4000", // 16 MB in pages: fewer copies of pages that are rewritten often
+			// 16 MB in pages: fewer copies of pages that are rewritten often
+			"wal_autocheckpoint = 4000",
 			fmt.Sprintf("journal_size_limit = %d", 64<<20),
 			"trusted_schema = off",
 		}, pragmas...) {

@@ -77,7 +77,8 @@ func (d *db) checkFile(ctx context.Context) error {
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultReadOnly:
-		return nil // a transaction was cut short and must be rolled back first; setUp checks again
+		// a transaction was cut short and must be rolled back first; setUp checks again
+		return nil
 	case sqlite.ResultNotADB:
 		err = errForeign
 	}

@@ -114,7 +114,8 @@ func TestOpenEmptyFile(t *testing.T) {
 	dir := t.TempDir()
 	empty, header := filepath.Join(dir, "empty"), filepath.Join(dir, "header")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-	raw(t, header, "PRAGMA journal_mode = wal") // as when the process that creates it is killed
+	// as when the process that creates it is killed
+	raw(t, header, "PRAGMA journal_mode = wal")
 	for _, file := range []string{empty, header} {
 		s, err := Open(t.Context(), file, nil)
 		require.NoError(t, err)

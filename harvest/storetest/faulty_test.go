@@ -15,11 +15,12 @@ import (
 type faulty struct {
 	*model
 
-	claim     func(name string, ttl time.Duration) (*harvest.Claim, error)
-	renew     func(c *harvest.Claim) error
-	release   func(c *harvest.Claim) error
-	commit    func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error)
-	batch     func(b *harvest.Batch)                   // spoils a copy of what is committed
+	claim   func(name string, ttl time.Duration) (*harvest.Claim, error)
+	renew   func(c *harvest.Claim) error
+	release func(c *harvest.Claim) error
+	commit  func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error)
+	// spoils a copy of what is committed
+	batch     func(b *harvest.Batch)
 	committed func(c *harvest.Claim, b *harvest.Batch) // after success, under the lock
 	conflict  func(c *harvest.Claim, b *harvest.Batch) // after conflicts, under the lock
 	failed    func(c *harvest.Claim, b *harvest.Batch) // after an error, under the lock
@@ -41,9 +42,10 @@ type faulty struct {
 	taskPages   int                        // page length of Tasks, if it pages by offset
 	taskByTask  bool                       // Tasks looks for the next task in every step
 	sharesRange bool                       // loops look at their caller's Range
-	byBorn      bool                       // Resources pages by Born, and takes it for constant
-	quiet       bool                       // loops end without the error of their context
-	stubborn    bool                       // loops go on after it
+	// Resources pages by Born, and takes it for constant
+	byBorn   bool
+	quiet    bool // loops end without the error of their context
+	stubborn bool // loops go on after it
 
 	open    func(key websync.Digest) (io.ReadSeekCloser, error)
 	newBody func() harvest.BodyWriter

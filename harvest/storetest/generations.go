@@ -552,7 +552,8 @@ func generationVacuumRace(t *tester) {
 				_, err := m.Vacuum(t.Ctx, 0)
 				return err
 			}
-			time.Sleep(time.Duration(round) * 100 * time.Microsecond) // to meet it elsewhere each time
+			// to meet it elsewhere each time
+			time.Sleep(time.Duration(round) * 100 * time.Microsecond)
 			_, err := w.Commit(t.Ctx, w.c, b)
 			if errors.Is(err, harvest.ErrNoBody) {
 				return nil

@@ -40,9 +40,11 @@ type view struct {
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
 	last       websync.Seq // when it was looked at
-	times      []int64     // of the commits at the ends of closed documents, in microseconds; if 0, not known
+	// of the commits at the ends of closed documents, in microseconds; if 0, not known
+	times []int64
 
-	reportedAfter, reported websync.Seq // a range of numbers; what can't be listed of them was reported
+	// a range of numbers; what can't be listed of them was reported
+	reportedAfter, reported websync.Seq
 }
 
 // A Document is one document of a Chain, in the state that its ETag names: the entries of

@@ -116,7 +116,8 @@ func (c Cache) Doubt() error {
 		return nil
 	}
 	err := os.Mkdir(filepath.Join(c.path, doubtName), 0o700)
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // marked already, or c keeps nothing
+	// marked already, or c keeps nothing
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err

@@ -70,7 +70,8 @@ func randomDamage(r *rand.Rand, text string) damage {
 var (
 	value = regexp.MustCompile(`<loc>((?:[^<]|<!\[CDATA\[[^<]*>)*)</loc>|<id>([^<]*)</id>|ref="([^"]*)"|<updated>([^<]*)</updated>|when="([^"]*)"`)
 	cdata = regexp.MustCompile(`(?s)<!\[CDATA\[(.*?)\]\]>`)
-	plain = regexp.MustCompile(`^[!-;=?-~]+$`) // what a URL, an id or a time may consist of, or be taken for
+	// what a URL, an id or a time may consist of, or be taken for
+	plain = regexp.MustCompile(`^[!-;=?-~]+$`)
 )
 
 // undetectable reports whether a damage leaves a document that says something else,

@@ -28,7 +28,8 @@ const origin = "http://example.org"
 type site struct {
 	name  string
 	files map[string]string
-	lists []string          // the paths of the documents that list resources, the root first
+	// the paths of the documents that list resources, the root first
+	lists []string
 	truth map[string]string // body by id
 	open  func(url string) harvest.Source
 }

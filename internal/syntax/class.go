@@ -35,10 +35,13 @@ const (
 
 // Sets of ASCII characters.
 const (
-	Alnum      = classAlnum                                        // letters and digits
-	Unreserved = classAlnum | classMark                            // never needs an escape (RFC 3986 §2.3)
-	Segment    = Unreserved | classSubDelim | classColon | classAt // of a path's segment (RFC 3986 §3.3, pchar)
-	URI        = pathChars | classQuestion | classOther            // of a URI, the percent sign included
+	Alnum = classAlnum // letters and digits
+	// never needs an escape (RFC 3986 §2.3)
+	Unreserved = classAlnum | classMark
+	// of a path's segment (RFC 3986 §3.3, pchar)
+	Segment = Unreserved | classSubDelim | classColon | classAt
+	// of a URI, the percent sign included
+	URI = pathChars | classQuestion | classOther
 
 	hostChars = Unreserved | classSubDelim
 	pathChars = Segment | classSlash

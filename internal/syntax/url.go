@@ -96,7 +96,8 @@ type Flaws uint8
 const (
 	NotURL   Flaws = 1 << iota // ASCII that no URL has
 	NotASCII                   // outside ASCII
-	NotOne                     // white space, markup or a control character: the text is not one URL
+	// white space, markup or a control character: the text is not one URL
+	NotOne
 )
 
 var flaws = func() (t [256]Flaws) {

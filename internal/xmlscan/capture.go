@@ -28,7 +28,8 @@ func (r *Reader) AppendElement(dst []byte) ([]byte, error) {
 			c.start()
 		case Text:
 			c.closeTag()
-			c.dst, _ = escape(c.dst, r.text, inText) // the Reader has checked the characters
+			// the Reader has checked the characters
+			c.dst, _ = escape(c.dst, r.text, inText)
 		case End:
 			c.end()
 		}

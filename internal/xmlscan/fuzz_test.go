@@ -162,7 +162,8 @@ func FuzzAgainstEncodingXML(f *testing.F) {
 
 // sameSpace hides that encoding/xml does not normalise the white space of attributes.
 func sameSpace(trace string) string {
-	return strings.NewReplacer(`\t`, " ", `\n`, " ", `\r`, " ", "\t", " ", "\n", " ", "\r", " ").Replace(trace) // names of namespaces are not quoted
+	// names of namespaces are not quoted
+	return strings.NewReplacer(`\t`, " ", `\n`, " ", `\r`, " ", "\t", " ", "\n", " ", "\r", " ").Replace(trace)
 }
 
 // acceptedWrongly reports whether our error is one that encoding/xml is known not to
@@ -170,10 +171,12 @@ func sameSpace(trace string) string {
 func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
 	for _, known := range []string{
 		"empty input", "the first character is not '<'", "text before the root", "text after the root", "markup after the root",
-		"input ended inside the document", // no root element, or inside a DOCTYPE that it cuts elsewhere
+		// no root element, or inside a DOCTYPE that it cuts elsewhere
+		"input ended inside the document",
 		"twice",
 		"where white space or the end of the tag is expected",
-		"bad name",             // a colon first or last, or a local part that starts with a digit
+		// a colon first or last, or a local part that starts with a digit
+		"bad name",
 		"bad target",           // a colon, or XML in capitals
 		"is not declared",      // prefix
 		"declared as empty",    // prefix
@@ -194,7 +197,8 @@ func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
 	if bytes.Contains(doc, []byte("<!DOCTYPE")) && strings.Contains(err.Msg, "in a comment") {
 		return true // it reads no comments there
 	}
-	unread := bytes.Contains(doc, []byte("<!")) || bytes.Contains(doc, []byte("<?")) // it does not look at the characters of comments and the like
+	// it does not look at the characters of comments and the like
+	unread := bytes.Contains(doc, []byte("<!")) || bytes.Contains(doc, []byte("<?"))
 	return unread && (strings.Contains(err.Msg, "character") || strings.Contains(err.Msg, "byte that is not"))
 }
 

@@ -25,7 +25,8 @@ type input struct {
 	end    int
 	base   int64 // bytes of the document before buf
 
-	tok    int      // start of the current token; negative if buf no longer holds it, and then
+	// start of the current token; negative if buf no longer holds it, and then
+	tok    int
 	tokPos position // is its position
 	origin marker   // the beginning of buf
 	near   marker   // the last position of a token that was asked for

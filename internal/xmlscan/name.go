@@ -21,7 +21,8 @@ type qname struct {
 	next     *qname  // the name that followed last time
 	serial   uint64  // the last tag that had an attribute of this name
 
-	tag [tagSize]byte // "<raw>", if it is that short: to be copied and compared without a call
+	// "<raw>", if it is that short: to be copied and compared without a call
+	tag [tagSize]byte
 }
 
 const tagSize = 32 // two machine registers: copied without a call

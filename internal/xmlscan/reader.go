@@ -373,7 +373,8 @@ func (r *Reader) Depth() int {
 // in doubt.
 type Losses struct {
 	Characters int // that are left out, or replaced by U+FFFD
-	References int // that are left as they stand: to entities that are not known, or not closed
+	// that are left as they stand: to entities that are not known, or not closed
+	References int
 	Cut        int // elements of which something is left out because it passes a limit
 
 	// Sections and Instructions count CDATA sections and processing instructions that

@@ -10,9 +10,11 @@ import (
 
 // What a byte can be.
 const (
-	nameStart = 1 << iota // it can start a name; every byte of a non-ASCII character counts as such until the name is interned
-	nameByte              // it can stand in a name
-	spaceByte             // white space
+	// it can start a name; every byte of a non-ASCII character counts as such until the
+	// name is interned
+	nameStart = 1 << iota
+	nameByte  // it can stand in a name
+	spaceByte // white space
 )
 
 var class = func() (t [256]uint8) {

@@ -17,14 +17,16 @@ const (
 
 // News is the <news:news> of a [sitemap.Entry]: its page is an article of a newspaper.
 type News struct {
-	Publication string           // the name of the newspaper; required
-	Language    string           // of the newspaper: a code of ISO 639 in lower case, or "zh-cn", "zh-tw"; required
-	Published   websync.Datetime // required
-	Title       string           // required
+	Publication string // the name of the newspaper; required
+	// of the newspaper: a code of ISO 639 in lower case, or "zh-cn", "zh-tw"; required
+	Language  string
+	Published websync.Datetime // required
+	Title     string           // required
 
 	// Google no longer uses these.
-	Access       string // "Subscription" or "Registration"
-	Genres       string // of PressRelease, Satire, Blog, OpEd, Opinion, UserGenerated, separated by commas
+	Access string // "Subscription" or "Registration"
+	// of PressRelease, Satire, Blog, OpEd, Opinion, UserGenerated, separated by commas
+	Genres       string
 	Keywords     string
 	StockTickers string
 }

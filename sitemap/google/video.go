@@ -28,9 +28,10 @@ type Video struct {
 	Duration  time.Duration // whole seconds, from 1 second to 8 hours; 0 if not stated
 	Expires   websync.Datetime
 	Published websync.Datetime
-	Rating    float32  // from 0 to 5; zero if not stated, websync.StatedZero if stated as zero
-	Views     int64    // zero if not stated, websync.StatedZero if stated as zero
-	Tags      []string // at most 32
+	// from 0 to 5; zero if not stated, websync.StatedZero if stated as zero
+	Rating float32
+	Views  int64    // zero if not stated, websync.StatedZero if stated as zero
+	Tags   []string // at most 32
 
 	FamilyFriendly       Answer
 	RequiresSubscription Answer
