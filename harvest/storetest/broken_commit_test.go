@@ -517,7 +517,7 @@ func brokenRaces() []broken {
 					recs := make([]harvest.Record, len(ids))
 					for i, id := range ids {
 						f.locked(func() { recs[i] = clone(f.model.records[source][id]) })
-						time.Sleep(outside / 10)
+						time.Sleep(outside)
 					}
 					return recs, nil
 				}
