@@ -18,7 +18,8 @@
 //     when all are closed.
 //
 // Do not rename FILE without the others, and do not put it on a network file system:
-// SQLite's locks and its shared memory need one host.
+// SQLite's locks and its shared memory need one host. Open refuses FILE-wal or
+// FILE.bodies without FILE: restore FILE, or remove both to create a new Store.
 //
 // # Durability
 //

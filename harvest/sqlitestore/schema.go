@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,9 @@ func (d *db) openWriter(ctx context.Context) (*conn, error) {
 // checkFile returns an error for a file that is not ours, before anything is written to
 // it.
 func (d *db) checkFile(ctx context.Context) error {
+	if err := checkNotLost(target(d.file)); err != nil {
+		return err
+	}
 	info, err := os.Stat(d.file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil
@@ -86,6 +90,39 @@ func (d *db) checkFile(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", d.file, err)
 	}
 	return nil
+}
+
+// checkNotLost refuses to create a database beside the log or the bodies of one that is
+// missing: SQLite would delete the log. The database is created before both, so it is
+// looked for after them: another process may create all three meanwhile.
+func checkNotLost(file string) error {
+	var rest []string
+	for _, path := range [...]string{file + "-wal", file + ".bodies"} {
+		if _, err := os.Lstat(path); err == nil {
+			rest = append(rest, path)
+		}
+	}
+	_, err := os.Stat(file)
+	if len(rest) == 0 || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s: a Store that lost its main file: restore it, or remove the rest of the Store, %s, to create a new one: %w",
+		file, strings.Join(rest, " and "), err)
+}
+
+// target follows symbolic links, even to a file that does not exist yet.
+func target(file string) string {
+	for range 40 { // the limit of Linux
+		to, err := os.Readlink(file)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(file), to)
+		}
+		file = to
+	}
+	return file
 }
 
 // isSetUp reports whether the database has the schema; false if it is empty. Another

@@ -110,6 +110,68 @@ func TestOpenRefuses(t *testing.T) {
 	assert.NoFileExists(t, ":memory:")
 }
 
+// contents returns the files below dir with their bytes.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			all[path] = "a directory"
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all[path] = string(data)
+		return err
+	}))
+	return all
+}
+
+// What is left of a Store whose database is gone is not touched: SQLite would delete the
+// log and create an empty database beside the bodies.
+func TestOpenRefusesLostFile(t *testing.T) {
+	for name, left := range map[string][]string{
+		"log": {"-wal"}, "bodies": {".bodies"}, "both": {"-wal", ".bodies"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.put("1", large('x'))
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			require.NoError(t, err)
+			file, link := filepath.Join(dir, "store.db"), filepath.Join(t.TempDir(), "link")
+			for _, end := range left {
+				if end == ".bodies" {
+					require.NoError(t, os.CopyFS(file+end, os.DirFS(b.db.blobDir())))
+					continue
+				}
+				log, err := os.ReadFile(b.db.file + end)
+				require.NoError(t, err)
+				require.NotEmpty(t, log)
+				require.NoError(t, os.WriteFile(file+end, log, 0o600))
+			}
+			before := contents(t, dir)
+			files := []string{file}
+			if os.Symlink(file, link) == nil {
+				files = append(files, link)
+			}
+			for _, name := range files {
+				s, err := Open(t.Context(), name, nil)
+				require.ErrorIs(t, err, fs.ErrNotExist)
+				assert.Nil(t, s)
+				assert.ErrorContains(t, err, "sqlitestore: "+file+": a Store that lost its main file: restore it")
+				for _, end := range left {
+					assert.ErrorContains(t, err, file+end)
+				}
+				assert.Equal(t, before, contents(t, dir))
+			}
+			require.NoError(t, os.RemoveAll(file+"-wal"))
+			require.NoError(t, os.RemoveAll(file+".bodies"))
+			s, err := Open(t.Context(), file, nil)
+			require.NoError(t, err, "nothing is left of the Store")
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
 func TestOpenEmptyFile(t *testing.T) {
 	dir := t.TempDir()
 	empty, header := filepath.Join(dir, "empty"), filepath.Join(dir, "header")

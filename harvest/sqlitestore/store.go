@@ -52,8 +52,9 @@ var (
 
 // Open opens the Store in file, or creates it. It refuses a file that another program or
 // an older version wrote, and does not change it; for a file of a newer version the error
-// is [harvest.ErrNewer]. A database whose directory of bodies is missing is refused with
-// [io/fs.ErrNotExist]. If o is nil, it is the zero Options.
+// is [harvest.ErrNewer]. It refuses a Store that lost a part with [io/fs.ErrNotExist]: a
+// database without its directory of bodies, and a write-ahead log or a directory of
+// bodies without its database. If o is nil, it is the zero Options.
 //
 // Any number of Stores on one host may have the same file open, in this process and in
 // others.
