@@ -8,6 +8,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/element"
+	"github.com/websync-go/websync/internal/xmlscan"
 )
 
 // XHTMLNamespace is the namespace of the links that alternates are.
@@ -30,6 +31,20 @@ type Extension struct {
 	// none.
 	PerEntry, PerDocument   int
 	EntryRule, DocumentRule Rule
+}
+
+// An Appender writes the elements of one extension straight into a document, without a
+// [websync.Element] for each. What it appends is not checked.
+type Appender struct {
+	// Prefix and Space are a namespace declaration of the root element, which all that
+	// Document and Entry append can use.
+	Prefix, Space string
+
+	// Document appends elements of the document itself. They come before Writer.Elements.
+	Document func(b []byte) []byte
+
+	// Entry appends elements of one entry. They come before Entry.Elements.
+	Entry func(b []byte, e *Entry) []byte
 }
 
 // An extensions is the Extensions that a reader or writer was given.
@@ -131,4 +146,47 @@ func refused(loc string, x *websync.Element, f *websync.Finding) error {
 		message = f.Element + ": " + message
 	}
 	return &websync.EntryError{Format: "sitemap", ID: loc, Element: x.Local, Err: errors.New(message)}
+}
+
+// A Tag is the start tag of an extension element. It belongs to the [Reader].
+type Tag struct {
+	Space, Local string
+	Line, Column int   // of the element
+	Entry        *View // the entry that has it, as far as it was read; nil: the document
+	attrs        []xmlscan.Attr
+}
+
+// Attrs returns the number of attributes, namespace declarations not included.
+func (t *Tag) Attrs() int { return len(t.attrs) }
+
+// Attr returns one attribute, in the order of the document from 0. The value is valid
+// until Take returns.
+func (t *Tag) Attr(i int) (space, local string, value []byte) {
+	a := &t.attrs[i]
+	return a.Name.Space, a.Name.Local, a.Value
+}
+
+// take offers the current element to Take, and passes over its content if it was taken.
+// Its errors are those of child.
+func (r *Reader) take(entry *View, line, column int) (taken bool, err error) {
+	if r.Take == nil {
+		return false, nil
+	}
+	name := r.xml.Name()
+	r.start = Tag{name.Space, name.Local, line, column, entry, r.xml.Attrs()}
+	if !r.Take(&r.start) {
+		return false, nil
+	}
+	r.parent = false
+	text, err := r.xml.ElementText()
+	switch {
+	case err == xmlscan.ErrStopped:
+		r.interrupted(ruleNesting, "an entry inside of "+shorten(name.Local))
+	case err != nil:
+	case hasEntry(text, "</"):
+		r.reports.Doubt(ruleNesting, line, column, name.Local, nil, textWithEntry)
+	case r.parent || len(xmlscan.Trim(text)) > 0:
+		r.reports.Add(ruleText, line, column, name.Local, text, "content in an element that has none")
+	}
+	return true, err
 }

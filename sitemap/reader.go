@@ -83,6 +83,11 @@ type Reader struct {
 	// Now, if set, makes a lastmod more than a day after it a finding.
 	Now time.Time
 
+	// Take, if set, is called at the start tag of each extension element, of an entry or
+	// of the document itself. If it returns true, the element is not among Elements: the
+	// Reader passes over its content, which is a finding. Take must not use the Reader.
+	Take func(*Tag) bool
+
 	src     io.Reader
 	reports document.Reports
 	doc     *document.Document
@@ -103,6 +108,7 @@ type Reader struct {
 	size      int        // of elements
 	entries   int
 	base      base
+	start     Tag // that Take is given
 	// where the current element of an entry, or the line of a text, starts;
 	line     int
 	column   int    // known only if findings are reported
@@ -434,13 +440,16 @@ const (
 // xmlscan.ErrStopped means that the current element starts another entry, and has been
 // reported.
 func (r *Reader) child(seen *fields) error {
-	if r.Report != nil || r.Strict {
+	if r.Report != nil || r.Strict || r.Take != nil {
 		r.line, r.column = r.xml.Position()
 	}
 	name := r.xml.Name()
 	if name.Space != r.space {
 		if !r.own(name.Space) {
 			*seen |= seenExtension
+			if taken, err := r.take(&r.view, r.line, r.column); taken || err != nil {
+				return err
+			}
 			return r.capture()
 		}
 		if name.Space != r.inner {
@@ -687,7 +696,18 @@ func (r *Reader) elsewhere(line, column int) error {
 	case top && (name.Local == "url" || name.Local == "sitemap"):
 		r.reports.Doubt(ruleNamespace, line, column, name.Local, []byte(name.Space), "an entry in a namespace that is not the sitemap's: it is not read")
 	}
-	b, err := r.append(nil, line, column)
+	var b []byte
+	var err error
+	if top && !own {
+		var taken bool
+		if taken, err = r.take(nil, line, column); taken && err == nil {
+			r.checkLate(line, column, name.Local)
+			return r.reports.Fatal
+		}
+	}
+	if err == nil {
+		b, err = r.append(nil, line, column)
+	}
 	switch {
 	case err == xmlscan.ErrStopped:
 		return r.reports.Fatal
@@ -699,13 +719,20 @@ func (r *Reader) elsewhere(line, column int) error {
 		r.reports.Add(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")
 		return r.reports.Fatal
 	}
-	if r.entries > 0 && !own {
-		r.reports.Add(ruleOrder, line, column, name.Local, nil, "an extension of the whole document after an entry: the schema has it before")
+	if !own {
+		r.checkLate(line, column, name.Local)
 	}
 	r.size += len(b) + 64
 	r.positions = append(r.positions, position{line, column})
 	r.elements = append(r.elements, websync.Element{Space: name.Space, Local: name.Local, XML: string(b)})
 	return r.reports.Fatal
+}
+
+// checkLate reports an extension of the document itself that follows an entry.
+func (r *Reader) checkLate(line, column int, local string) {
+	if r.entries > 0 {
+		r.reports.Add(ruleOrder, line, column, local, nil, "an extension of the whole document after an entry: the schema has it before")
+	}
 }
 
 // count counts the entry that starts.

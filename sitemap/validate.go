@@ -51,6 +51,16 @@ type ValidateOptions struct {
 	// of package sitemap/google, say. Elements of others are taken as they are.
 	Extensions []Extension
 
+	// Anywhere leaves out the rules on the hosts and directories of a document and of
+	// what it lists.
+	Anywhere bool
+
+	// Take is as in Reader.
+	Take func(*Tag) bool
+
+	// Entry, if set, is called with each entry, after its other checks.
+	Entry func(*View)
+
 	// Lenient makes a finding at most a warning if it costs no entry, because a [Reader]
 	// reads over it.
 	Lenient bool
@@ -87,7 +97,7 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	}
 	v.r = NewReader(&v.source)
 	v.r.Document, v.r.Now, v.r.MaxBytes, v.r.reports.Lenient = v.o.URL, o.Now, o.MaxBytes, o.Lenient
-	v.r.Report = v.count
+	v.r.Report, v.r.Take = v.count, o.Take
 	v.inEntry, v.inDocument = make([]int, len(o.Extensions)), make([]int, len(o.Extensions))
 	v.locate()
 	err := v.run()
@@ -172,6 +182,9 @@ func (v *validator) run() error {
 		}
 		v.sum.Entries++
 		v.entry(view)
+		if v.o.Entry != nil {
+			v.o.Entry(view)
+		}
 	}
 }
 
@@ -242,7 +255,9 @@ func (v *validator) loc(e *View) {
 		v.child(string(loc), report)
 		return
 	}
-	v.location(loc, end, report)
+	if !v.o.Anywhere {
+		v.location(loc, end, report)
+	}
 }
 
 const maxSeen = 1_000_000 // twenty times what the protocol allows
@@ -338,6 +353,7 @@ func (v *validator) isDocument(url string) bool {
 func (v *validator) child(loc string, report func(Rule, string)) {
 	there, _ := syntax.OriginOf(loc)
 	switch {
+	case v.o.Anywhere:
 	case v.home == "":
 		v.home = there
 	case there != v.home && v.known:

@@ -40,6 +40,9 @@ type Writer struct {
 	// well-formed.
 	Extensions []Extension
 
+	// Appender, if set, appends extension elements to the document and to each entry.
+	Appender *Appender
+
 	// MaxEntries and MaxBytes limit the document; the bytes are those of the whole
 	// document, uncompressed. If zero, negative or above them, they are the protocol's
 	// limits: 50,000 and 52,428,800.
@@ -119,8 +122,14 @@ func (w *Writer) begin() error {
 	if w.buf == nil {
 		w.buf = make([]byte, 0, document.FlushSize+document.FlushSize/4)
 	}
-	w.buf = append(w.buf, document.XMLHeading+"<"+w.root()+` xmlns="`+Namespace+"\">\n"...)
-	w.check.exts, w.check.count = w.Extensions, make([]int, len(w.Extensions))
+	w.buf = append(w.buf, document.XMLHeading+"<"+w.root()+` xmlns="`+Namespace...)
+	if a := w.Appender; a != nil {
+		w.buf = append(w.buf, `" xmlns:`+a.Prefix+`="`+a.Space+"\">\n"...)
+		w.buf = a.Document(w.buf)
+	} else {
+		w.buf = append(w.buf, "\">\n"...)
+	}
+	w.check.exts, w.check.count, w.check.appender = w.Extensions, make([]int, len(w.Extensions)), w.Appender
 	for i := range w.Elements {
 		b, err := w.check.appendElement(w.buf, &w.Elements[i])
 		if err != nil {
@@ -252,9 +261,10 @@ func (w *Writer) encode(e *Entry) error {
 
 // A checker appends the children of valid entries.
 type checker struct {
-	exts    extensions
-	count   []int            // of the elements of each extension in the entry
-	lastMod websync.Datetime // as written
+	exts     extensions
+	appender *Appender        // nil if there is none
+	count    []int            // of the elements of each extension in the entry
+	lastMod  websync.Datetime // as written
 }
 
 var (
@@ -304,6 +314,9 @@ func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, err error) {
 		b = append(b, "<priority>"...)
 		b = appendPriority(b, p)
 		b = append(b, "</priority>"...)
+	}
+	if c.appender != nil {
+		b = c.appender.Entry(b, e)
 	}
 	if len(e.Elements) == 0 {
 		return b, nil
