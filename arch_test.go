@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"internal/parts":      {".", "internal/site", "internal/syntax"},
 	"internal/chain":      {".", "internal/site", "internal/syntax"},
 	"internal/republish":  {".", "internal/site", "internal/syntax"},
+	"internal/outgoing":   {"."},
 	"internal/suite":      {".", "harvest"},
 	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore"},
 	"sitemap":             {".", "internal/...", "harvest"},
@@ -47,7 +48,7 @@ var mayImport = map[string][]string{
 	"rinfo":               {".", "internal/...", "harvest", "atom"},
 	"harvest":             {".", "internal/spool", "internal/codec", "internal/syntax"},
 	"harvest/union":       {".", "harvest", "internal/spool"},
-	"harvest/fetch":       {".", "harvest", "internal/spool", "internal/syntax"},
+	"harvest/fetch":       {".", "harvest", "internal/outgoing", "internal/spool", "internal/syntax"},
 	"harvest/kvstore":     {".", "harvest", "internal/codec"},
 	"harvest/memstore":    {".", "harvest", "harvest/kvstore"},
 	"harvest/sqlitestore": {".", "harvest", "harvest/kvstore"},
@@ -55,15 +56,17 @@ var mayImport = map[string][]string{
 	"harvest/storetest":   {".", "harvest", "internal/suite", "publish/catalogtest"},
 	"harvest/sourcetest":  {".", "harvest", "internal/spool", "internal/suite"},
 	"harvest/dirsource":   {".", "harvest", "internal/docfetch", "internal/spool", "internal/syntax"},
-	"harvest/notify":      {".", "harvest"},
+	"harvest/notify":      {".", "harvest", "internal/outgoing"},
 	"harvest/discover":    {"..."},
-	"publish":             {".", "internal/spool", "internal/syntax"},
+	"publish":             {".", "internal/outgoing", "internal/spool", "internal/syntax"},
 	"publish/catalogtest": {".", "internal/suite"},
 	"examples/...":        {"..."},
 }
 
 // mayLinkHTTP are the packages that may carry net/http, even through a dependency.
-var mayLinkHTTP = []string{"harvest/fetch", "harvest/notify", "harvest/discover", "publish", "eli/jsonld", "harvest/pgstore", "examples/..."}
+var mayLinkHTTP = []string{
+	"harvest/fetch", "harvest/notify", "harvest/discover", "harvest/pgstore", "internal/outgoing", "publish", "eli/jsonld", "examples/...",
+}
 
 // protocols import harvest from source.go only.
 var protocols = []string{"sitemap", "atom", "resourcesync", "eli", "atompmh", "rinfo"}

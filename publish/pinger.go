@@ -3,18 +3,14 @@ package publish
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/outgoing"
 )
 
 // A Pinger notifies others that there is something new to read. Set its fields before the
@@ -88,7 +84,7 @@ func (p *Pinger) start() {
 				p.add(to, url.Values{"hub.mode": {"publish"}, "hub.url": {topic}, "hub.topic": {topic}})
 			}
 		}
-		p.client = p.newClient()
+		p.client = outgoing.NewClient(p.Client, &http.Transport{Proxy: http.ProxyFromEnvironment}, sameHost)
 		p.log = p.Log
 		if p.log == nil {
 			p.log = slog.New(slog.DiscardHandler)
@@ -104,30 +100,8 @@ func (p *Pinger) add(to string, form url.Values) {
 	p.targets = append(p.targets, t)
 }
 
-func (p *Pinger) newClient() *http.Client {
-	client := http.Client{Timeout: 30 * time.Second}
-	if p.Client != nil {
-		client = *p.Client
-	} else {
-		client.Transport = &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
-			TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 10 * time.Second,
-		}
-	}
-	if client.CheckRedirect == nil {
-		client.CheckRedirect = sameHost
-	}
-	return &client
-}
-
-// sameHost lets a redirect pass that leads to the same host by the same method.
-func sameHost(r *http.Request, via []*http.Request) error {
-	first := via[0]
-	if len(via) > 3 || r.Method != first.Method || r.URL.Scheme != first.URL.Scheme || r.URL.Host != first.URL.Host {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
+// sameHost reports whether a redirect stays on the host.
+func sameHost(from, to *url.URL) bool { return from.Scheme == to.Scheme && from.Host == to.Host }
 
 // Notify says that there is something new. It never waits, so it can be called where a
 // commit is reported.
@@ -180,7 +154,7 @@ func (p *Pinger) serve(ctx context.Context, t *target) {
 func (p *Pinger) deliver(ctx context.Context, t *target) {
 	for attempt := 1; ; attempt++ {
 		began := time.Now()
-		err := p.post(ctx, t)
+		err := outgoing.Post(ctx, p.client, t.url, t.form)
 		log := p.log.With("host", t.host, "attempt", attempt, "dur", time.Since(began))
 		if err == nil {
 			log.Debug("publish: notice delivered")
@@ -190,14 +164,14 @@ func (p *Pinger) deliver(ctx context.Context, t *target) {
 			t.notify()
 			return
 		}
-		failed, answered := errors.AsType[*statusError](err)
-		if answered && !failed.temporary() || int64(attempt) >= limit(int64(p.Attempts), 15) {
+		failed, answered := errors.AsType[*outgoing.StatusError](err)
+		if answered && !temporary(failed.Code) || int64(attempt) >= limit(int64(p.Attempts), 15) {
 			log.Warn("publish: notice dropped", "error", err)
 			return
 		}
-		wait := backoff(attempt)
+		wait := outgoing.Backoff(attempt, time.Second, time.Hour)
 		if answered {
-			wait = max(wait, failed.retryAfter)
+			wait = max(wait, failed.RetryAfter)
 		}
 		log.Info("publish: notice not delivered", "error", err, "wait", wait)
 		select {
@@ -213,65 +187,13 @@ func (p *Pinger) deliver(ctx context.Context, t *target) {
 	}
 }
 
-// backoff returns how long to wait after the given attempt.
-func backoff(attempt int) time.Duration {
-	longest := time.Hour
-	if attempt < 13 {
-		longest = min(longest, time.Second<<(attempt-1))
-	}
-	return longest - rand.N(longest/2)
-}
-
-// post sends the form once.
-func (p *Pinger) post(ctx context.Context, t *target) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, strings.NewReader(t.form))
-	if err != nil {
-		return errors.New("not a URL to post to")
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("User-Agent", "websync/0.1 (+https://github.com/websync-go/websync)")
-	resp, err := p.client.Do(req)
-	if err != nil {
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without the URL, which may hold a secret
-		}
-		return err
-	}
-	defer resp.Body.Close()
-	io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
-	if resp.StatusCode/100 != 2 {
-		return &statusError{resp.StatusCode, retryAfter(resp.Header, time.Now())}
-	}
-	return nil
-}
-
-// A statusError is an answer other than success.
-type statusError struct {
-	status     int
-	retryAfter time.Duration
-}
-
-func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
-
-func (e *statusError) temporary() bool {
-	switch e.status {
+// temporary reports whether a delivery is repeated after an answer of this status.
+func temporary(status int) bool {
+	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return true
 	}
-	return e.status >= 500
-}
-
-// retryAfter returns the wait that an answer asks for (RFC 9110 §10.2.3), a day at most.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	const longest = 24 * time.Hour
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(n, uint64(longest/time.Second))) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), longest)
-	}
-	return 0
+	return status >= 500
 }
 
 var openMark = []byte("open")

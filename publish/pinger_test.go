@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/outgoing"
 )
 
 // A web answers requests to hosts, in their order, and remembers when they came. The last
@@ -137,7 +138,7 @@ func TestPingerRedirects(t *testing.T) {
 	for path, status := range map[string]int{"/away": 307, "/see": 303, "/kept": 0, "/round": 308} {
 		p := &Pinger{Topics: []string{"t"}, Subscribers: []string{server.URL + path}}
 		p.start()
-		err := p.post(t.Context(), p.targets[0])
+		err := outgoing.Post(t.Context(), p.client, p.targets[0].url, p.targets[0].form)
 		if status == 0 {
 			assert.NoError(t, err)
 		} else {
@@ -267,15 +268,5 @@ func TestPingerStops(t *testing.T) {
 	})
 	bad := &Pinger{Topics: []string{"t"}, Subscribers: []string{"http://[::1"}}
 	bad.start()
-	assert.EqualError(t, bad.post(t.Context(), bad.targets[0]), "not a URL to post to")
-}
-
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Duration{
-		"": 0, "0": 0, "90": 90 * time.Second, " 5 ": 5 * time.Second, "99999999999999999999": 24 * time.Hour, "-5": 0, "soon": 0,
-		"Mon, 01 Jan 2024 00:01:00 GMT": time.Minute, "Sun, 31 Dec 2023 00:00:00 GMT": 0, "Tue, 01 Jan 2030 00:00:00 GMT": 24 * time.Hour,
-	} {
-		assert.Equal(t, want, retryAfter(http.Header{"Retry-After": {text}}, now), text)
-	}
+	assert.EqualError(t, outgoing.Post(t.Context(), bad.client, bad.targets[0].url, ""), "not a URL to post to")
 }

@@ -13,8 +13,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-const homepage = "https://github.com/websync-go/websync"
-
 // A Client gets representations over HTTP. Make it with [New], set its fields before the
 // first Fetch, and leave them alone afterwards. It is used by any number of goroutines.
 //

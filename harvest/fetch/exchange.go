@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/outgoing"
 )
 
 // An exchange is one request and its answer. It counts against the limits of its host
@@ -86,7 +87,9 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 		return nil, err
 	}
 	now := time.Now()
-	x.retryAt = retryAfter(x.resp.Header, now, k.c.set.maxRetryAfter)
+	if wait, ok := outgoing.RetryAfter(x.resp.Header, now, k.c.set.maxRetryAfter); ok {
+		x.retryAt = now.Add(wait)
+	}
 	h.heed(ctx, x.resp.StatusCode, x.retryAt, x.sent)
 	return x, nil
 }

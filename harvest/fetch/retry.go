@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -124,41 +122,4 @@ func cutOff(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", websync.ErrTruncated, err)
-}
-
-// retryAfter returns the moment that a Retry-After header names (RFC 9110 §10.2.3): so
-// many seconds from now, or as long from now as its date is after the answer's own. Never
-// more than longest from now; zero if there is none.
-func retryAfter(h http.Header, now time.Time, longest time.Duration) time.Time {
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if text == "" {
-		return time.Time{}
-	}
-	wait, ok := seconds(text)
-	if !ok {
-		at, err := http.ParseTime(text)
-		if err != nil {
-			return time.Time{}
-		}
-		sent, err := http.ParseTime(h.Get("Date"))
-		if err != nil {
-			sent = now
-		}
-		wait = at.Sub(sent)
-	}
-	return now.Add(min(max(wait, 0), longest))
-}
-
-// seconds reads a number of seconds; a fraction, which the specification doesn't know, is
-// allowed.
-func seconds(text string) (time.Duration, bool) {
-	const most = float64(100 * 365 * 24 * time.Hour / time.Second)
-	if strings.Trim(text, "0123456789.") != "" {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, false
-	}
-	return time.Duration(min(n, most) * float64(time.Second)), true
 }

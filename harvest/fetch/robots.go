@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/websync-go/websync/internal/outgoing"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -140,7 +141,7 @@ func (p *robotsParser) rule(r robotsRule) {
 // delay reads a Crawl-delay. It is another record (RFC 9309 §2.2.4): it ends nothing, and
 // it holds for all agents of its group, those that follow it, too.
 func (p *robotsParser) delay(value string) {
-	if d, ok := seconds(value); ok {
+	if d, ok := outgoing.Seconds(value); ok {
 		p.gap = max(p.gap, min(d, crawlDelayCap))
 		p.pace()
 	}

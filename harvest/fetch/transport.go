@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/outgoing"
 )
 
 // A dialFunc is what [net.Dialer] DialContext is.
@@ -44,9 +45,9 @@ func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 func agentHeaders(agent, contact string) (userAgent, from []string) {
 	switch {
 	case agent == "" && contact == "":
-		agent = "websync/" + websync.Version + " (+" + homepage + ")"
+		agent = outgoing.UserAgent
 	case agent == "":
-		agent = "websync/" + websync.Version + " (" + contact + "; +" + homepage + ")"
+		agent = "websync/" + websync.Version + " (" + contact + "; +" + outgoing.Homepage + ")"
 	case contact != "":
 		agent += " (" + contact + ")"
 	}

@@ -122,7 +122,7 @@ func (s *Subscriber) agree(r *record, query url.Values) bool {
 	case mode == "denied" && r.Status != ended:
 		reason := query.Get("hub.reason")
 		r.Status, r.Expires, r.Next = Denied, time.Time{}, time.Time{}
-		r.Error = fmt.Sprintf("denied: %.*q", maxReason, reason)
+		r.Error = fmt.Sprintf("denied: %.200q", reason)
 	default:
 		return false
 	}

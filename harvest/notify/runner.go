@@ -3,11 +3,11 @@ package notify
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/outgoing"
 )
 
 // A Runner runs sources when there are notices for them. Set its fields before the first
@@ -203,7 +203,7 @@ func (r *Runner) wait(t *turn, report *harvest.Report, err error) time.Duration 
 	}
 	switch {
 	case err != nil && t.failures < attempts:
-		sooner(backoff(t.failures, time.Hour))
+		sooner(outgoing.Backoff(t.failures, time.Minute, time.Hour))
 	case err != nil:
 		t.failures = 0 // given up until the next notice
 	case report != nil && !report.Left.Next.IsZero():
@@ -217,13 +217,4 @@ func (r *Runner) interval() time.Duration {
 		return 10 * time.Second
 	}
 	return r.Interval
-}
-
-// backoff returns how long to wait after the given number of attempts that failed.
-func backoff(attempts int, longest time.Duration) time.Duration {
-	wait := longest
-	if attempts < 16 {
-		wait = min(wait, time.Minute<<max(attempts-1, 0))
-	}
-	return wait - rand.N(wait/2)
 }

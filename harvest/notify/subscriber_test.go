@@ -18,6 +18,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/outgoing"
 )
 
 const day = 24 * time.Hour
@@ -468,7 +469,7 @@ func TestTheSubscribersOwnClientKeepsToPublicAddresses(t *testing.T) {
 	defer server.Close()
 	s := &Subscriber{Callback: "https://my.example/", State: memstore.New(), Notify: func(string) bool { return true }}
 	s.start()
-	_, err := s.post(t.Context(), newRecord(feedURL, server.URL, time.Now()))
+	err := outgoing.Post(t.Context(), s.client, server.URL, s.form(newRecord(feedURL, server.URL, time.Now())))
 	require.Error(t, err)
 	assert.False(t, reached)
 	assert.NotContains(t, err.Error(), "hub.secret")

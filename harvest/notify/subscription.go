@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/outgoing"
 )
 
 // A Status is the state of a subscription.
@@ -105,7 +106,7 @@ func (r *record) begin(now time.Time) {
 		r.Attempts = attempts
 	}
 	r.Attempts++
-	r.Next = now.Add(backoff(r.Attempts, 6*time.Hour))
+	r.Next = now.Add(outgoing.Backoff(r.Attempts, time.Minute, 6*time.Hour))
 }
 
 // over reports whether nothing has to be remembered of r.
