@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -107,7 +106,7 @@ type lister struct {
 // writeChanges writes the latest state of each id in the range of the document: the
 // tombstones first, as Atom demands.
 func (l *lister) writeChanges(ctx context.Context) error {
-	latest, born, err := l.Latest(ctx, l.impersonates)
+	latest, born, err := l.Latest(ctx, l.refuseID)
 	if err != nil {
 		return err
 	}
@@ -130,19 +129,13 @@ func (l *lister) writeChanges(ctx context.Context) error {
 // writeLive writes all live resources.
 func (l *lister) writeLive(ctx context.Context) error {
 	const batch = 500
-	p := l.publisher
 	var items []*websync.Item
-	for item, err := range p.Catalog.Resources(ctx, websync.Range{Sources: p.site.Sources}) {
-		if err == nil {
-			err = item.Check()
-		}
+	for item, err := range l.publisher.site.Resources(ctx, websync.Range{}, l.refuseID) {
 		if err != nil {
-			return p.site.CatalogError(err)
+			return err
 		}
-		if l.impersonates(&item) {
-			continue
-		}
-		if items = append(items, &item); len(items) < batch {
+		own := *item
+		if items = append(items, &own); len(items) < batch {
 			continue
 		}
 		if err := l.writeEntries(ctx, items, l.Born); err != nil {
@@ -153,17 +146,10 @@ func (l *lister) writeLive(ctx context.Context) error {
 	return l.writeEntries(ctx, items, l.Born)
 }
 
-// impersonates reports whether an item of another publisher has the id of a resource of
-// this one, whose entry or tombstone it would be for a reader. It is not listed.
-func (l *lister) impersonates(item *websync.Item) bool {
-	if !l.publisher.site.Impersonates(item) {
-		return false
-	}
-	l.refuse(item, &websync.EntryError{Format: "atom", Element: "id", Err: errOwnURL})
-	return true
+// refuseID reports that an item is not listed because of its id.
+func (l *lister) refuseID(item *websync.Item, why error) {
+	l.refuse(item, &websync.EntryError{Format: "atom", Element: "id", Err: why})
 }
-
-var errOwnURL = errors.New("the id is a URL of the publisher's own, and its source is not own")
 
 // profiled returns what a document lists for an item, as the Profile wants it.
 func (l *lister) profiled(item *websync.Item, as Item) Item {
@@ -272,9 +258,8 @@ func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 }
 
 // reportOverlap reports that two sources have one id.
-func (l *lister) reportOverlap(item *websync.Item, first string) {
-	l.report(ruleEntryTwice, "id", item, fmt.Sprintf("the source %q lists it, and %q had it first: Publisher.Sources must have no common id",
-		websync.RedactURL(item.Source), websync.RedactURL(first)))
+func (l *lister) reportOverlap(item *websync.Item, message string) {
+	l.report(ruleEntryTwice, "id", item, message)
 }
 
 func (l *lister) report(r websync.Rule, element string, item *websync.Item, message string) {

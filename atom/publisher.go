@@ -288,9 +288,8 @@ func (p *Publisher) whole(ctx context.Context) (chain.Document, error) {
 // in [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
-	closed := p.log.Numbered(ctx)
 	if p.Complete {
-		closed = func(uint64) (string, bool, error) { return "", false, nil }
+		return s.Documents(nil, s.Root)
 	}
-	return s.Documents(closed, s.Root)
+	return s.Documents([]site.Numbered{p.log.Numbered(ctx)}, s.Root)
 }

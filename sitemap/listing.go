@@ -102,21 +102,17 @@ func (l *lister) writeAll(ctx context.Context) error {
 	if err := l.out.begin(); err != nil {
 		return err
 	}
-	var item websync.Item // one for all: a Locator is handed its address
-	for next, err := range l.publisher.Catalog.Resources(ctx, l.part.Range()) {
-		if item = next; err == nil {
-			err = item.Check()
-		}
+	for item, err := range l.part.Resources(ctx, nil) {
 		if err != nil {
-			return l.publisher.site.CatalogError(err)
-		}
-		if err := l.take(ctx, &item); err != nil {
 			return err
 		}
-		if l.isReported(&item) {
+		if err := l.take(ctx, item); err != nil {
+			return err
+		}
+		if l.isReported(item) {
 			continue
 		}
-		if err := l.overlap.Add(ctx, &item); err != nil {
+		if err := l.overlap.Add(ctx, item); err != nil {
 			return err
 		}
 	}
@@ -220,10 +216,8 @@ func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 }
 
 // reportOverlap reports that two sources have one id.
-func (l *lister) reportOverlap(item *websync.Item, first string) {
-	l.publisher.Report(ruleLocTwice.Finding(l.url, 0, 0, "loc", []byte(item.Resource.ID),
-		fmt.Sprintf("the source %q lists it, and %q had it first: Publisher.Sources must have no common id",
-			websync.RedactURL(item.Source), websync.RedactURL(first))))
+func (l *lister) reportOverlap(item *websync.Item, message string) {
+	l.publisher.Report(ruleLocTwice.Finding(l.url, 0, 0, "loc", []byte(item.Resource.ID), message))
 }
 
 // loc returns the URL of an item, or an IRI, or what can't be one.

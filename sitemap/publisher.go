@@ -196,13 +196,14 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 		rest = rest[:1]
 	}
 	part := p.list.Numbered(ctx)
-	return s.Documents(func(n uint64) (string, bool, error) {
+	suffixed := func(n uint64) (string, bool, error) {
 		path, more, err := part(n)
 		if path != "" {
 			path += p.partSuffix()
 		}
 		return path, more, err
-	}, rest...)
+	}
+	return s.Documents([]site.Numbered{suffixed}, rest...)
 }
 
 // partSuffix is what the paths of the parts end in, as far as the index is concerned.

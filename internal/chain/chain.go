@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"sync"
@@ -199,9 +200,8 @@ func (c *Chain) noteTime(generation uint64, end websync.Seq, micro int64) {
 	v.times[i] = micro
 }
 
-// Numbered returns what Site.Documents asks for: the paths of the closed documents of the
-// newest generation.
-func (c *Chain) Numbered(ctx context.Context) func(n uint64) (path string, more bool, err error) {
+// Numbered returns the paths of the closed documents of the newest generation.
+func (c *Chain) Numbered(ctx context.Context) site.Numbered {
 	generation := uint64(0)
 	return func(n uint64) (string, bool, error) {
 		head, err := c.head(ctx)
@@ -263,31 +263,38 @@ func (d *Document) error(err error) error {
 	return d.chain.Site.CatalogError(err)
 }
 
-// Latest returns the latest entry of each id in the range of the document, the latest
-// first, and the greatest Born that the document knows of. What skip reports true for
-// counts as if it were not there.
-func (d *Document) Latest(ctx context.Context, skip func(*websync.Item) bool) (latest []*websync.Item, born websync.Seq, err error) {
-	if d.Last == 0 {
-		return nil, 0, nil // and not a range without an end
-	}
+// Entries yields all entries in the range of the document, in their order, as
+// Site.Resources does.
+func (d *Document) Entries(ctx context.Context, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 	s := d.chain.Site
+	r := websync.Range{Sources: s.Sources, Generation: d.Generation, After: d.After, Until: d.Last}
+	if d.Last == 0 { // and not a range without an end
+		return func(func(*websync.Item, error) bool) {}
+	}
+	return s.Items(s.Catalog.Changes(ctx, r), d.error, refuse)
+}
+
+// Latest returns the latest entry of each id in the range of the document, the latest
+// first, and the greatest Born that the document knows of. What must not be listed is
+// handed to refuse.
+func (d *Document) Latest(ctx context.Context, refuse func(*websync.Item, error)) (latest []*websync.Item, born websync.Seq, err error) {
 	const most = 2000
 	born = d.Born
 	items := make([]websync.Item, 0, min(d.Last-d.After, most))
-	for item, err := range s.Catalog.Changes(ctx, websync.Range{Sources: s.Sources, Generation: d.Generation, After: d.After, Until: d.Last}) {
-		if err == nil {
-			err = item.Check()
-		}
+	for item, err := range d.Entries(ctx, nil) {
 		if err != nil {
-			return nil, 0, d.error(err)
+			return nil, 0, err
 		}
-		born = max(born, item.Born)
-		items = append(items, item)
+		born = max(born, item.Born) // of those that are not listed, too
+		items = append(items, *item)
 	}
 	latest = make([]*websync.Item, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for i := len(items) - 1; i >= 0; i-- {
-		if item := &items[i]; !skip(item) && !seen[item.Resource.ID] {
+		item := &items[i]
+		if why := d.chain.Site.Refusal(item); why != nil {
+			refuse(item, why)
+		} else if !seen[item.Resource.ID] {
 			seen[item.Resource.ID] = true
 			latest = append(latest, item)
 		}

@@ -17,13 +17,19 @@ import (
 // newChain returns a chain of three numbers a document over log, as a Publisher of change
 // lists in plain text has it.
 func newChain(log websync.Catalog, settings string) *chain.Chain {
-	s := site.New(site.Settings{Package: "text", Catalog: log, Base: "https://example.org/", Path: "changes.txt"})
+	s := site.New(site.Settings{
+		Package: "text", Catalog: log, Base: "https://example.org/", Path: "changes.txt",
+		Locator: websync.PathLocator{Base: "https://example.org/", Own: []string{"own"}},
+	})
 	return &chain.Chain{Site: s, Size: 3, Settings: settings}
 }
 
+// refused is an id that only an own source may have.
+const refused = "https://example.org/own"
+
 // write returns the latest state of each id: those that were deleted with a minus.
 func write(t *testing.T, d chain.Document) (ids []string) {
-	items, _, err := d.Latest(t.Context(), func(item *websync.Item) bool { return item.Source == "hidden" })
+	items, _, err := d.Latest(t.Context(), func(item *websync.Item, why error) { assert.Equal(t, refused, item.Resource.ID, why) })
 	require.NoError(t, err)
 	for _, item := range items {
 		mark := ""
@@ -47,13 +53,13 @@ func TestChain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, write(t, open))
 
-	hidden, gone := change("a"), change("b")
-	hidden.Source, gone.Kind = "hidden", websync.Deleted
+	gone := change("b")
+	gone.Kind = websync.Deleted
 	log.Append(change("a"), change("b"), change("a"))
-	log.Append(gone, hidden, change("c"), change("d"))
+	log.Append(gone, change(refused), change("c"), change("d"))
 
 	var paths []string
-	for path, err := range c.Site.Documents(c.Numbered(ctx), c.Site.Root) {
+	for path, err := range c.Site.Documents([]site.Numbered{c.Numbered(ctx)}, c.Site.Root) {
 		require.NoError(t, err)
 		paths = append(paths, path)
 	}
@@ -75,6 +81,13 @@ func TestChain(t *testing.T) {
 	previous, err := open.Previous(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, paths[0], previous)
+
+	var all []string
+	for item, err := range open.Entries(ctx, func(item *websync.Item, why error) { all = append(all, fmt.Sprint("not ", item.Seq)) }) {
+		require.NoError(t, err)
+		all = append(all, fmt.Sprint(item.Seq))
+	}
+	assert.Equal(t, []string{"4", "not 5", "6", "7"}, all)
 
 	for path, want := range map[string]error{
 		fmt.Sprintf("/changes-1-%08d-1.txt", 0):      websync.ErrGone,

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -293,9 +294,9 @@ func (l *List) Listed(ctx context.Context) (listed []Part, err error) {
 	return listed, err
 }
 
-// Numbered returns what Site.Documents asks for: the paths of the parts, if there are
-// several, without those that are empty.
-func (l *List) Numbered(ctx context.Context) func(n uint64) (path string, more bool, err error) {
+// Numbered returns the paths of the parts, if there are several, without those that are
+// empty.
+func (l *List) Numbered(ctx context.Context) site.Numbered {
 	first := "" // the id of the partition to which part 1 belonged
 	return func(n uint64) (string, bool, error) {
 		var p Part
@@ -348,10 +349,10 @@ func (p *Part) Modified() time.Time {
 // when there are more ids.
 func (p *Part) DependsOnIDs() bool { return p.stamp.born != 0 }
 
-// Range returns what a part lists.
-func (p *Part) Range() websync.Range {
+// Resources yields what a part lists, as Site.Resources does.
+func (p *Part) Resources(ctx context.Context, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 	after := websync.Seq(p.n) * p.size
-	return websync.Range{Sources: p.list.Site.Sources, After: after, Until: after + p.size}
+	return p.list.Site.Resources(ctx, websync.Range{After: after, Until: after + p.size}, refuse)
 }
 
 // isFilled reports whether a part lists anything. It reads one item if its stamp does not
@@ -363,9 +364,9 @@ func (p *Part) isFilled(ctx context.Context) (bool, error) {
 		return s.rows == some, nil
 	}
 	found := none
-	for _, err := range l.Site.Catalog.Resources(ctx, p.Range()) {
+	for _, err := range p.Resources(ctx, nil) {
 		if err != nil {
-			return false, l.Site.CatalogError(err)
+			return false, err
 		}
 		found = some
 		break

@@ -25,14 +25,14 @@ func newList(log websync.Catalog) *parts.List {
 		},
 	}
 	l.Measure = func(ctx context.Context, p *parts.Part) (int64, error) {
-		text, err := write(ctx, log, p)
+		text, err := write(ctx, p)
 		return min(int64(len(text)), l.MaxBytes), err
 	}
 	return l
 }
 
-func write(ctx context.Context, log websync.Catalog, p *parts.Part) (text string, err error) {
-	for item, err := range log.Resources(ctx, p.Range()) {
+func write(ctx context.Context, p *parts.Part) (text string, err error) {
+	for item, err := range p.Resources(ctx, nil) {
 		if err != nil {
 			return "", err
 		}
@@ -48,7 +48,7 @@ func add(log *websync.Log, ids ...string) {
 }
 
 func paths(t *testing.T, l *parts.List) (all []string) {
-	for path, err := range l.Site.Documents(l.Numbered(t.Context()), l.Site.Root) {
+	for path, err := range l.Site.Documents([]site.Numbered{l.Numbered(t.Context())}, l.Site.Root) {
 		require.NoError(t, err)
 		all = append(all, path)
 	}
@@ -82,7 +82,7 @@ func TestList(t *testing.T) {
 		assert.True(t, l.IsPart(all[i]))
 		p, err := l.Part(ctx, all[i])
 		require.NoError(t, err)
-		text, err := write(ctx, log, &p)
+		text, err := write(ctx, &p)
 		require.NoError(t, err)
 		assert.Equal(t, want, text)
 		assert.Equal(t, all[i], p.Path)
@@ -116,7 +116,7 @@ func TestListOfLongParts(t *testing.T) {
 	assert.NotContains(t, after, before[0])
 	p, err := l.Part(t.Context(), after[2])
 	require.NoError(t, err)
-	text, err := write(t.Context(), log, &p)
+	text, err := write(t.Context(), &p)
 	require.NoError(t, err)
 	assert.Equal(t, "e\n"+strings.Repeat("f", 80)+"\n", text)
 	assert.NotZero(t, p.Modified())

@@ -2,6 +2,7 @@ package republish
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/websync-go/websync"
@@ -15,8 +16,8 @@ type Overlap struct {
 	Site *site.Site
 
 	// Report receives an item, of which only Source, Born, Seq and the ID are set, and
-	// the source that had its id first.
-	Report func(item *websync.Item, first string)
+	// what is wrong.
+	Report func(item *websync.Item, message string)
 
 	known   bool // sources is set
 	sources []string
@@ -59,7 +60,8 @@ func (o *Overlap) Flush(ctx context.Context) error {
 		}
 		for i := range found {
 			if f := &found[i]; f.Seq > 0 && f.Kind != websync.Deleted && f.Born < others[i].Born {
-				o.Report(&others[i], source)
+				o.Report(&others[i], fmt.Sprintf("the source %q lists it, and %q had it first: Publisher.Sources must have no common id",
+					websync.RedactURL(others[i].Source), websync.RedactURL(source)))
 			}
 		}
 	}

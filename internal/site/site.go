@@ -44,7 +44,7 @@ type Site struct {
 	Origin  string // scheme and authority: what stands before every path
 	Root    string // the path of the root document
 
-	pkg       string
+	settings  Settings
 	stem, ext string // of the paths of numbered documents
 }
 
@@ -54,7 +54,7 @@ func New(s Settings) *Site {
 	host, end := syntax.SplitHTTP(s.Base)
 	l := &Site{
 		Catalog: s.Catalog, Sources: slices.Compact(slices.Sorted(slices.Values(s.Sources))), Locator: s.Locator,
-		Origin: s.Base[:end], Root: s.Base[end:] + name, pkg: s.Package,
+		Origin: s.Base[:end], Root: s.Base[end:] + name, settings: s,
 	}
 	if l.Locator == nil {
 		l.Locator = websync.PathLocator{Base: s.Base, Reserved: s.Reserved}
@@ -75,6 +75,14 @@ func New(s Settings) *Site {
 		l.Err = fmt.Errorf("%s: Publisher.Base and Path make %.200q, which must be the clean URL of a document, without query and fragment", s.Package, url)
 	}
 	return l
+}
+
+// At returns the Site of another root document of the same Publisher, which lists other
+// sources: a Publisher of several sets has one for each list of each set.
+func (s *Site) At(path string, sources ...string) *Site {
+	settings := s.settings
+	settings.Path, settings.Sources, settings.Locator = path, sources, s.Locator
+	return New(settings)
 }
 
 // URL returns the URL of the root document.
@@ -135,19 +143,57 @@ func (s *Site) Check() error {
 		return nil
 	}
 	return fmt.Errorf("%s: Publisher.Locator has %q for the body %q of %.200q: its Reserved must know the paths of all Publishers",
-		s.pkg, s.URL(), body, id)
+		s.settings.Package, s.URL(), body, id)
 }
 
-// Impersonates reports whether an item of a source that is not own has an id that is a
-// URL of the publisher's own: one that the Locator keeps for resources of own sources.
-// Readers would take it for what the publisher states, so it is not listed.
-func (s *Site) Impersonates(item *websync.Item) bool {
+var errOwnURL = errors.New("the id is a URL of the publisher's own, and its source is not own")
+
+// Refusal returns why an item must not be listed; nil if it may. It has an id that is a
+// URL of the publisher's own, one that the Locator keeps for resources of own sources,
+// and its source is not own: readers would take it for what the publisher states.
+func (s *Site) Refusal(item *websync.Item) error {
 	path, under := strings.CutPrefix(item.Resource.ID, s.Origin)
 	if !under || s.Locator.Owns(item.Source) {
-		return false
+		return nil
 	}
-	id, _, found := s.Locator.Find(path)
-	return found && id == item.Resource.ID
+	if id, _, found := s.Locator.Find(path); !found || id != item.Resource.ID {
+		return nil
+	}
+	return errOwnURL
+}
+
+// Resources yields the live resources of a range of Born, of the sources of the Site,
+// each checked. An item is valid until the next one. What must not be listed is handed to
+// refuse instead, with the reason; if refuse is nil, it is yielded.
+func (s *Site) Resources(ctx context.Context, r websync.Range, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+	r.Sources = s.Sources
+	return s.Items(s.Catalog.Resources(ctx, r), s.CatalogError, refuse)
+}
+
+// Items yields what the Catalog yields, as Resources does. fail makes an error of the
+// Catalog one of the Publisher.
+func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+	return func(yield func(*websync.Item, error) bool) {
+		var item websync.Item // one for all: a Locator is handed its address
+		for next, err := range all {
+			if item = next; err == nil {
+				err = item.Check()
+			}
+			if err != nil {
+				yield(nil, fail(err))
+				return
+			}
+			if refuse != nil {
+				if why := s.Refusal(&item); why != nil {
+					refuse(&item, why)
+					continue
+				}
+			}
+			if !yield(&item, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Head returns where the log of the Catalog stands.
@@ -167,41 +213,44 @@ func (s *Site) Head(ctx context.Context) (websync.Head, error) {
 // ErrNotFound, ErrGone or ErrConflict.
 func (s *Site) CatalogError(err error) error {
 	if errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone) || errors.Is(err, websync.ErrConflict) {
-		return fmt.Errorf("%s: the catalog: %v", s.pkg, err)
+		return fmt.Errorf("%s: the catalog: %v", s.settings.Package, err)
 	}
-	return fmt.Errorf("%s: the catalog: %w", s.pkg, err)
+	return fmt.Errorf("%s: the catalog: %w", s.settings.Package, err)
 }
 
 // DocumentError returns err as the error of the document at a path.
 func (s *Site) DocumentError(path string, err error) error {
-	return fmt.Errorf("%s: %.200q: %w", s.pkg, path, err)
+	return fmt.Errorf("%s: %.200q: %w", s.settings.Package, path, err)
 }
 
 // NewGeneration returns the error of a walk over documents whose generation of the log is
 // no longer the newest.
 func (s *Site) NewGeneration() error {
-	return fmt.Errorf("%s: the log has a new generation: %w", s.pkg, websync.ErrConflict)
+	return fmt.Errorf("%s: the log has a new generation: %w", s.settings.Package, websync.ErrConflict)
 }
 
-// Documents yields the paths of numbered documents, then rest, as Publisher.Documents
-// does. numbered returns the path of document n, counted from 1: empty if the document
-// lists nothing; more is false if there is no document n.
-func (s *Site) Documents(numbered func(n uint64) (path string, more bool, err error), rest ...string) iter.Seq2[string, error] {
+// A Numbered returns the path of document n of a list, counted from 1: empty if the
+// document lists nothing. more is false if there is no document n.
+type Numbered func(n uint64) (path string, more bool, err error)
+
+// Documents yields the paths of the documents of some lists, then rest, as
+// Publisher.Documents does.
+func (s *Site) Documents(lists []Numbered, rest ...string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if s.Err != nil {
 			yield("", s.Err)
 			return
 		}
-		for n := uint64(1); ; n++ {
-			path, more, err := numbered(n)
+		for _, numbered := range lists {
+			path, more, err := numbered(1)
+			for n := uint64(2); more && err == nil; n++ {
+				if path != "" && !yield(path, nil) {
+					return
+				}
+				path, more, err = numbered(n)
+			}
 			if err != nil {
 				yield("", err)
-				return
-			}
-			if !more {
-				break
-			}
-			if path != "" && !yield(path, nil) {
 				return
 			}
 		}

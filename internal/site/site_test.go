@@ -1,9 +1,11 @@
 package site_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/site"
@@ -45,5 +47,53 @@ func TestNumbered(t *testing.T) {
 	for _, path := range []string{"/a/b.xml", "/a/b-.xml", "/a/b-x.xml", "/a/b-x-0.xml", "/a/b-x-01.xml", "/b-x-1.xml", "/a/b-x-1", "/a/b-x-99999999999999999999.xml"} {
 		_, _, ok := s.ParseNumbered(path)
 		assert.False(t, ok, path)
+	}
+}
+
+// A Publisher of two sets has a Site for each, with one Locator.
+func TestAt(t *testing.T) {
+	log := new(websync.Log)
+	for _, source := range []string{"a", "b"} {
+		for _, id := range []string{"urn:x", "https://example.org/own"} {
+			log.Append(websync.Item{Source: source, Resource: websync.Resource{ID: id}})
+		}
+	}
+	first := site.New(site.Settings{
+		Package: "x", Catalog: log, Base: "https://example.org/", Path: "a.xml", Sources: []string{"a"},
+		Locator: websync.PathLocator{
+			Base: "https://example.org/", Own: []string{"a"}, Reserved: func(path string) bool { return strings.HasSuffix(path, ".xml") },
+		},
+	})
+	second := first.At("sub/b.xml", "b")
+	assert.NoError(t, second.Check())
+	assert.Equal(t, "https://example.org/sub/b.xml", second.URL())
+	assert.Equal(t, first.LocatorKey(), second.LocatorKey())
+	assert.EqualError(t, first.At("sub/").Err,
+		`x: Publisher.Base and Path make "https://example.org/sub/", which must be the clean URL of a document, without query and fragment`)
+
+	one := func(path string) site.Numbered {
+		return func(n uint64) (string, bool, error) { return path, n == 1, nil }
+	}
+	var paths []string
+	for path, err := range first.Documents([]site.Numbered{one("/a-1.xml"), one(""), one("/b-1.xml")}, first.Root, second.Root) {
+		require.NoError(t, err)
+		paths = append(paths, path)
+	}
+	assert.Equal(t, []string{"/a-1.xml", "/b-1.xml", "/a.xml", "/sub/b.xml"}, paths)
+
+	for _, s := range []*site.Site{first, second} {
+		var listed, refused []string
+		refuse := func(item *websync.Item, why error) { refused = append(refused, item.Source+" "+item.Resource.ID) }
+		for item, err := range s.Resources(t.Context(), websync.Range{}, refuse) {
+			require.NoError(t, err)
+			listed = append(listed, item.Source+" "+item.Resource.ID)
+		}
+		if s == first {
+			assert.Equal(t, []string{"a urn:x", "a https://example.org/own"}, listed)
+			assert.Empty(t, refused)
+		} else {
+			assert.Equal(t, []string{"b urn:x"}, listed)
+			assert.Equal(t, []string{"b https://example.org/own"}, refused)
+		}
 	}
 }
