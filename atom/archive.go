@@ -86,9 +86,9 @@ func (d *archive) feed(ctx context.Context) (*Feed, error) {
 		f.Updated = websync.NewDatetime(d.Time)
 	}
 	f.Complete, f.Archive, f.Links = p.Complete, d.Closed, d.document().Links
-	before, err := d.Previous(ctx)
-	if before != "" {
-		f.Links = append(f.Links, websync.Link{Rel: "prev-archive", Href: p.site.Origin + before, Type: feedType})
+	before, ok, err := d.Previous(ctx)
+	if ok {
+		f.Links = append(f.Links, websync.Link{Rel: "prev-archive", Href: p.site.Origin + before.Path(), Type: feedType})
 	}
 	return p.profiled(f), err
 }

@@ -49,11 +49,11 @@ type view struct {
 }
 
 // A Document is one document of a Chain, in the state that its ETag names: the entries of
-// the log with After < Seq <= Last.
+// the log with After < Seq <= Last. If Last is 0, the log is empty.
 type Document struct {
 	Generation  uint64
 	After, Last websync.Seq
-	Time        time.Time   // of the commit Last; zero if Last is 0
+	Time        time.Time   // of the commit Last; zero if the log is empty
 	Born        websync.Seq // the greatest in that state; if 0, not known yet
 	Closed      bool        // the document never changes again
 
@@ -93,7 +93,7 @@ func (c *Chain) Open(ctx context.Context, history time.Duration) (Document, erro
 	}
 	n := uint64(head.Last/c.Size) - 1
 	for ; n > 0 && history > 0; n-- {
-		before, err := c.At(ctx, head.Generation, n)
+		before, err := c.at(ctx, head.Generation, n)
 		if err != nil {
 			return d, c.Site.CatalogError(err)
 		}
@@ -140,60 +140,65 @@ func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 	if a.generation > head.Generation || a.n > most/uint64(c.Size) {
 		return Document{}, c.Site.DocumentError(path, websync.ErrNotFound)
 	}
-	d, err := c.At(ctx, a.generation, a.n)
+	d, err := c.at(ctx, a.generation, a.n)
 	switch {
+	case errors.Is(err, errOpen):
+		return d, c.Site.DocumentError(path, websync.ErrNotFound)
 	case errors.Is(err, websync.ErrNotFound):
 		return d, c.Site.DocumentError(path, websync.ErrGone)
 	case err != nil:
 		return d, c.Site.CatalogError(err)
-	case d.Last == 0:
-		return d, c.Site.DocumentError(path, websync.ErrNotFound)
 	case a.id != d.ID():
 		return d, c.Site.DocumentError(path, websync.ErrGone)
 	}
 	return d, nil
 }
 
-// At returns closed document n of a generation, counted from 1; its Last is 0 if the log
-// has not reached its end. The error is that of the Catalog, ErrNotFound for a generation
-// that was dropped.
-func (c *Chain) At(ctx context.Context, generation, n uint64) (Document, error) {
+// errOpen is the error for a closed document whose end the log has not reached.
+var errOpen = errors.New("the log ends before the document does")
+
+// at returns closed document n of a generation, counted from 1. The error is errOpen or
+// that of the Catalog, ErrNotFound for a generation that was dropped.
+func (c *Chain) at(ctx context.Context, generation, n uint64) (Document, error) {
 	end := websync.Seq(n) * c.Size
-	d := Document{Generation: generation, After: end - c.Size, Last: end, Closed: true, chain: c}
-	if t := c.knownTime(generation, end); t != 0 {
-		d.Time = time.UnixMicro(t).UTC()
-		return d, nil
+	t, err := c.commitTime(ctx, generation, end)
+	return Document{Generation: generation, After: end - c.Size, Last: end, Time: t, Closed: true, chain: c}, err
+}
+
+// commitTime returns the time of a commit of a generation.
+func (c *Chain) commitTime(ctx context.Context, generation uint64, seq websync.Seq) (time.Time, error) {
+	if t := c.knownTime(generation, seq); t != 0 {
+		return time.UnixMicro(t).UTC(), nil
 	}
-	for item, err := range c.Site.Catalog.Changes(ctx, websync.Range{Generation: generation, After: end - 1, Until: end}) {
-		if err != nil {
-			return d, err
+	for item, err := range c.Site.Catalog.Changes(ctx, websync.Range{Generation: generation, After: seq - 1, Until: seq}) {
+		if err == nil {
+			c.noteTime(generation, seq, item.Time.UnixMicro())
 		}
-		c.noteTime(generation, end, item.Time.UnixMicro())
-		d.Time = item.Time
-		return d, nil
+		return item.Time, err
 	}
-	return Document{}, nil
+	return time.Time{}, errOpen
 }
 
 // knownTime returns the time of a commit in microseconds; 0 if it is not known.
-func (c *Chain) knownTime(generation uint64, end websync.Seq) int64 {
+func (c *Chain) knownTime(generation uint64, seq websync.Seq) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := int(end/c.Size) - 1
-	if c.view.generation != generation || i >= len(c.view.times) {
+	i := int(seq/c.Size) - 1
+	if c.view.generation != generation || seq%c.Size != 0 || i >= len(c.view.times) {
 		return 0
 	}
 	return c.view.times[i]
 }
 
-func (c *Chain) noteTime(generation uint64, end websync.Seq, micro int64) {
+// noteTime keeps the time of a commit that ends a document.
+func (c *Chain) noteTime(generation uint64, seq websync.Seq, micro int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := &c.view
-	if v.generation != generation || end > v.last {
+	if v.generation != generation || seq%c.Size != 0 || seq > v.last {
 		return
 	}
-	i := int(end/c.Size) - 1
+	i := int(seq/c.Size) - 1
 	if missing := i + 1 - len(v.times); missing > 0 {
 		v.times = append(v.times, make([]int64, missing)...)
 	}
@@ -216,7 +221,7 @@ func (c *Chain) Numbered(ctx context.Context) site.Numbered {
 		case n > uint64(head.Last/c.Size):
 			return "", false, nil
 		}
-		d, err := c.At(ctx, generation, n)
+		d, err := c.at(ctx, generation, n)
 		if err != nil {
 			return "", false, c.Site.CatalogError(err)
 		}
@@ -236,22 +241,43 @@ func (d *Document) ID(more ...string) string {
 // ETag returns the ETag of a document that also depends on more.
 func (d *Document) ETag(more ...string) string { return fmt.Sprintf("%s-%d", d.ID(more...), d.Last) }
 
-// Path returns the path of a closed document.
+// OpenPath returns the path of the open document if the root document is an index.
+func (c *Chain) OpenPath() string { return c.Site.Beside("open") }
+
+// Path returns the path of a closed document, or that of the open one if the root
+// document is an index.
 func (d *Document) Path() string {
+	if !d.Closed {
+		return d.chain.OpenPath()
+	}
 	return d.chain.Site.Numbered(strconv.FormatUint(d.Generation, 10)+"-"+d.ID(), uint64(d.Last/d.chain.Size))
 }
 
-// Previous returns the path of the closed document that ends where this one begins; empty
-// if there is none.
-func (d *Document) Previous(ctx context.Context) (string, error) {
+// Previous returns the closed document that ends where this one begins. ok is false if
+// there is none.
+func (d *Document) Previous(ctx context.Context) (before Document, ok bool, err error) {
 	if d.After == 0 {
-		return "", nil
+		return Document{}, false, nil
 	}
-	before, err := d.chain.At(ctx, d.Generation, uint64(d.After/d.chain.Size))
+	before, err = d.chain.at(ctx, d.Generation, uint64(d.After/d.chain.Size))
 	if err != nil {
-		return "", d.error(err)
+		return Document{}, false, d.error(err)
 	}
-	return before.Path(), nil
+	return before, true, nil
+}
+
+// From returns the time since which the document lists all that happened: that of the
+// commit that the document before it ends with, or that of the first commit of the log;
+// zero if the log is empty.
+func (d *Document) From(ctx context.Context) (time.Time, error) {
+	if d.Last == 0 {
+		return time.Time{}, nil
+	}
+	t, err := d.chain.commitTime(ctx, d.Generation, max(d.After, 1))
+	if err != nil {
+		return t, d.error(err)
+	}
+	return t, nil
 }
 
 // error returns an error of the Catalog. What a closed document is made of may have been

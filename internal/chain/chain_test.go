@@ -1,7 +1,6 @@
 package chain_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -52,6 +51,9 @@ func TestChain(t *testing.T) {
 	open, err := c.Open(ctx, 0)
 	require.NoError(t, err)
 	assert.Empty(t, write(t, open))
+	from, err := open.From(ctx)
+	require.NoError(t, err)
+	assert.Zero(t, from)
 
 	gone := change("b")
 	gone.Kind = websync.Deleted
@@ -71,16 +73,28 @@ func TestChain(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want[i], write(t, d))
 		assert.Equal(t, path, d.Path())
-		previous, err := d.Previous(ctx)
+		before, ok, err := d.Previous(ctx)
 		require.NoError(t, err)
-		assert.Equal(t, []string{"", paths[0]}[i], previous)
+		if assert.Equal(t, i > 0, ok) && ok {
+			assert.Equal(t, paths[0], before.Path())
+		}
 	}
 	open, err = c.Open(ctx, 0)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"d", "c", "-b"}, write(t, open), "after the last closed document but one")
-	previous, err := open.Previous(ctx)
+	before, ok, err := open.Previous(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, paths[0], previous)
+	require.True(t, ok)
+	assert.Equal(t, paths[0], before.Path())
+	from, err = open.From(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, before.Time, from, "each begins when the one before ends")
+	from, err = before.From(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, change("a").Time, from, "the first begins with its first commit")
+	assert.Equal(t, "/changes-open.txt", open.Path())
+	assert.Equal(t, c.OpenPath(), open.Path())
+	assert.False(t, c.IsClosed(c.OpenPath()))
 
 	var all []string
 	for item, err := range open.Entries(ctx, func(item *websync.Item, why error) { all = append(all, fmt.Sprint("not ", item.Seq)) }) {
@@ -111,14 +125,17 @@ func TestReported(t *testing.T) {
 	for i := range 10 {
 		log.Append(change(fmt.Sprint(i)))
 	}
-	at := func(n uint64) chain.Document {
-		d, err := c.At(context.Background(), 1, n)
+	var paths []string
+	for path, err := range c.Site.Documents([]site.Numbered{c.Numbered(t.Context())}) {
+		require.NoError(t, err)
+		paths = append(paths, path)
+	}
+	at := func(n int) chain.Document {
+		d, err := c.Closed(t.Context(), paths[n-1])
 		require.NoError(t, err)
 		return d
 	}
-	_, err := c.Open(t.Context(), 0)
-	require.NoError(t, err)
-	for _, n := range []uint64{2, 1, 3} { // in either order, each beside the range before
+	for _, n := range []int{2, 1, 3} { // in either order, each beside the range before
 		d := at(n)
 		assert.False(t, d.IsReported(d.Last), n)
 		d.SetReported()

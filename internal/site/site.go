@@ -88,10 +88,12 @@ func (s *Site) At(path string, sources ...string) *Site {
 // URL returns the URL of the root document.
 func (s *Site) URL() string { return s.Origin + s.Root }
 
-// Numbered returns the path of the document n of a list: that of the root document with
-// the id of the list and n before its extension. n counts from 1.
+// Beside returns the path of the root document with a name before its extension.
+func (s *Site) Beside(name string) string { return s.stem + "-" + name + s.ext }
+
+// Numbered returns the path of the document n of a list with an id. n counts from 1.
 func (s *Site) Numbered(id string, n uint64) string {
-	return s.stem + "-" + id + "-" + strconv.FormatUint(n, 10) + s.ext
+	return s.Beside(id + "-" + strconv.FormatUint(n, 10))
 }
 
 // ParseNumbered is the inverse of Numbered.
