@@ -55,6 +55,7 @@ type partition struct {
 	size       websync.Seq // of a part: smaller than asked for if one would be too long
 	crowded    bool        // a part may be too long
 	last       websync.Seq // up to which the log is read
+	time       time.Time   // of the commit last
 	born       websync.Seq
 	touched    websync.Seq // the greatest number in stamps
 	stamps     []stamp     // by part; those after the last were never touched
@@ -86,6 +87,11 @@ const (
 type Part struct {
 	Path  string
 	Index bool // the document is the index
+
+	// At is the time that the document stands for: of the last commit before it was asked
+	// for; zero if the log is empty. The ETag does not depend on it. A document that
+	// states it hands it to ETag.
+	At time.Time
 
 	list  *List
 	id    string
@@ -120,7 +126,7 @@ func (t *partition) stampOf(p *Part) stamp {
 }
 
 func (l *List) part(t *partition, n int) Part {
-	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
+	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), At: t.time, list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
 }
 
 // current hands the partition, brought up to date, to see, which has it for itself.
@@ -190,7 +196,7 @@ func (l *List) readLog(ctx context.Context, t *partition, head websync.Head) err
 			l.note(t, &item)
 		}
 	}
-	t.last, t.born = head.Last, head.Born
+	t.last, t.time, t.born = head.Last, head.LastTime, head.Born
 	return nil
 }
 
@@ -322,8 +328,8 @@ func (l *List) Numbered(ctx context.Context) site.Numbered {
 	}
 }
 
-// ETag returns the ETag of the document: of the greatest number that touches it, and of
-// the greatest Born if its links depend on other ids.
+// ETag returns the ETag of the document: of the greatest number that touches it, of the
+// greatest Born if its links depend on other ids, and of what more it depends on.
 func (p *Part) ETag(more string) string {
 	tag := fmt.Sprintf("%s-%d", p.id, p.stamp.seq)
 	if p.Index {
