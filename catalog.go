@@ -44,7 +44,9 @@ type Catalog interface {
 
 	// Changes yields the log in the order of Seq: every put and every deletion,
 	// superseded ones too. r limits the generation, the sources and, by After and Until,
-	// Seq. It yields [ErrNotFound] for an unknown generation.
+	// Seq. It yields [ErrNotFound] for an unknown generation. A deletion has no bodies;
+	// its Resource should have the Content that it had before, since readers may know it
+	// by that URL.
 	Changes(ctx context.Context, r Range) iter.Seq2[Item, error]
 
 	// Open opens the bytes of a body; the caller closes them. It returns [ErrNotFound]

@@ -50,7 +50,8 @@ func (k *ChangeKind) UnmarshalText(text []byte) error {
 
 // A Body is one stored representation of a resource.
 type Body struct {
-	// unique within its resource: "content", "alternate application/rdf+xml", "graph"
+	// unique within its resource: "content", "alternate application/rdf+xml", "graph";
+	// see Resource.BodyName
 	Name string
 	Link Link // as received
 	// SHA-256 of the bytes, for [Catalog] Open; zero: the bytes were verified and not

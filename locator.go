@@ -2,12 +2,49 @@ package websync
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
+
+// BodyName returns the name of the body that a link of r leads to: ContentName for what
+// Content leads to as well, and otherwise the link's relation, media type and language, as
+// far as it states them: "alternate application/pdf", "alternate text/html de". Without a
+// relation the link is an alternate.
+//
+// If r has links to several bodies with these words, the names of all of them also have a
+// digest of the target. So two bodies of a resource never share a name, and no name
+// depends on the order of the links.
+func (r *Resource) BodyName(link *Link) string {
+	if link.Href == r.Content.Href {
+		return ContentName
+	}
+	words := link.words()
+	for i := range r.Links {
+		if other := &r.Links[i]; other.Href != link.Href && other.Href != r.Content.Href && other.words() == words {
+			sum := sha256.Sum256([]byte(link.Href))
+			return words + " " + hex.EncodeToString(sum[:4])
+		}
+	}
+	return words
+}
+
+// words returns what a link states of the body that it leads to.
+func (l *Link) words() string {
+	mediaType, _, _ := strings.Cut(l.Type, ";")
+	words := cmp.Or(l.Rel, "alternate")
+	for _, word := range []string{mediaType, l.Lang} {
+		if word = strings.TrimSpace(word); word != "" {
+			words += " " + strings.ToLower(word)
+		}
+	}
+	return words
+}
 
 // A PathLocator is the default [Locator]. Everything it names lies under Base.
 //
@@ -49,8 +86,11 @@ type PathLocator struct {
 
 var _ Locator = PathLocator{}
 
+// ContentName is the name of the body that is the primary representation of a resource.
+// It is the only one that may keep the URL of its resource.
+const ContentName = "content"
+
 const (
-	contentBody = "content" // the name of the body that may keep the URL of its resource
 	foreignPath = "r/"
 	wellKnown   = ".well-known"
 	maxSegment  = 200
@@ -63,7 +103,7 @@ func (l PathLocator) Owns(source string) bool { return slices.Contains(l.Own, so
 // URL implements [Locator].
 func (l PathLocator) URL(item *Item, body string) string {
 	id := item.Resource.ID
-	if body == contentBody && l.Owns(item.Source) && l.canKeep(id) {
+	if body == ContentName && l.Owns(item.Source) && l.canKeep(id) {
 		return id
 	}
 	return l.named(id, body)
@@ -79,7 +119,7 @@ func (l PathLocator) Find(path string) (id, body string, ok bool) {
 	named, foreign := strings.CutPrefix(rest, foreignPath)
 	if !foreign {
 		id = l.Base + rest
-		return id, contentBody, len(l.Own) > 0 && l.canKeep(id)
+		return id, ContentName, len(l.Own) > 0 && l.canKeep(id)
 	}
 	escaped, name, _ := strings.Cut(named, "~")
 	id, body = unescapeName(escaped), unescapeName(name)

@@ -164,3 +164,25 @@ func FuzzPathLocator(f *testing.F) {
 		}
 	})
 }
+
+func TestBodyName(t *testing.T) {
+	pdf := websync.Link{Rel: "alternate", Href: "https://example.org/a.pdf", Type: "application/pdf"}
+	german := websync.Link{Rel: "alternate", Href: "https://example.org/a.de", Type: "Text/HTML; charset=utf-8", Lang: "de"}
+	other := websync.Link{Href: "https://example.org/b.pdf", Type: "application/pdf"}
+	page := websync.Link{Rel: "alternate", Href: "https://example.org/a"}
+	names := func(links ...websync.Link) (all []string) {
+		r := websync.Resource{Content: websync.Link{Href: page.Href}, Links: links}
+		for i := range links {
+			all = append(all, r.BodyName(&links[i]))
+		}
+		return all
+	}
+	assert.Equal(t, []string{"alternate application/pdf", "alternate text/html de", "content"}, names(pdf, german, page))
+	assert.Equal(t, []string{"alternate application/pdf", "alternate application/pdf"}, names(pdf, pdf), "one body")
+	two := names(pdf, other)
+	assert.NotEqual(t, two[0], two[1])
+	assert.Equal(t, []string{two[1], two[0]}, names(other, pdf), "in either order")
+	for _, name := range two {
+		assert.Regexp(t, "^alternate application/pdf [0-9a-f]{8}$", name)
+	}
+}

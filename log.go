@@ -33,7 +33,8 @@ var _ Catalog = (*Log)(nil)
 
 // Append adds entries to the end of the log. It sets their Seq and Born, and makes their
 // Time later than that of the entry before; a zero Time is now. An entry whose Kind is
-// Deleted needs no more than a Source and the ID of its Resource.
+// Deleted needs no more than a Source and the ID of its Resource; what it does not state
+// of its Content is taken from the entry before.
 func (l *Log) Append(entries ...Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,8 +60,14 @@ func (l *Log) append(e Item) {
 		l.latest = append(l.latest, e.Seq)
 		e.Born = Seq(len(l.latest))
 		l.born[id] = e.Born
-	} else if l.at(l.latest[e.Born-1]).Kind != Deleted {
-		l.live[e.Source]--
+	} else {
+		last := l.at(l.latest[e.Born-1])
+		if last.Kind != Deleted {
+			l.live[e.Source]--
+		}
+		if e.Kind == Deleted && e.Resource.Content.Href == "" {
+			e.Resource.Content = last.clone().Resource.Content
+		}
 	}
 	if e.Kind != Deleted {
 		l.live[e.Source]++

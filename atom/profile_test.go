@@ -83,7 +83,7 @@ func (s *records) Get(ctx context.Context, job *harvest.Job) error {
 		if l.Rel != "alternate" {
 			continue
 		}
-		if err := job.Obtain(ctx, "alternate "+l.Type, l); err != nil {
+		if err := job.Obtain(ctx, job.Resource.BodyName(&l), l); err != nil {
 			return err
 		}
 	}

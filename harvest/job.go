@@ -16,7 +16,7 @@ import (
 )
 
 // ContentName is the name of the body that holds a resource's primary representation.
-const ContentName = "content"
+const ContentName = websync.ContentName
 
 // A Job is one resource whose bodies are to be obtained. It belongs to one call of Get.
 type Job struct {

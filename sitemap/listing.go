@@ -155,7 +155,7 @@ func newLister(d *listing, out *Writer) *lister {
 // not at all, if there is no loc for it.
 func (l *lister) add(item *websync.Item) error {
 	e := &l.entry
-	*e = Entry{Loc: l.loc(item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
+	*e = Entry{Loc: republish.URL(l.publisher.site, item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
 	if e.LastMod.IsZero() {
 		e.LastMod = websync.NewDatetime(item.Time)
 	}
@@ -218,18 +218,6 @@ func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 // reportOverlap reports that two sources have one id.
 func (l *lister) reportOverlap(item *websync.Item, message string) {
 	l.publisher.Report(ruleLocTwice.Finding(l.url, 0, 0, "loc", []byte(item.Resource.ID), message))
-}
-
-// loc returns the URL of an item, or an IRI, or what can't be one.
-func (l *lister) loc(item *websync.Item) string {
-	r := &item.Resource
-	if _, kept := republish.KeptContent(item); kept {
-		return l.publisher.site.Locator.URL(item, republish.Content)
-	}
-	if _, end := syntax.SplitHTTP(r.Content.Href); end > 0 {
-		return r.Content.Href
-	}
-	return r.ID
 }
 
 // addElements adds what search engines take. What is not a value of changefreq or

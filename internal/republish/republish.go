@@ -13,10 +13,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/syntax"
 )
-
-// Content is the name of the body that is the primary representation of a resource.
-const Content = "content"
 
 // A Linker makes the links of resources. It keeps its memory from one to the next, and is
 // not safe for concurrent use.
@@ -34,8 +32,30 @@ func IsKept(b *websync.Body) bool { return !b.Key.IsZero() }
 
 // KeptContent returns the content of an item if its bytes are kept here.
 func KeptContent(item *websync.Item) (websync.Body, bool) {
-	b, ok := item.Body(Content)
+	b, ok := item.Body(websync.ContentName)
 	return b, ok && IsKept(&b)
+}
+
+// URL returns the URL under which an item is listed where resources are named by URLs:
+// that of its content here, if it is kept, or else that of its Content, or else its ID,
+// which may be none.
+func URL(s *site.Site, item *websync.Item) string {
+	if _, kept := KeptContent(item); kept {
+		return s.Locator.URL(item, websync.ContentName)
+	}
+	if _, end := syntax.SplitHTTP(item.Resource.Content.Href); end > 0 {
+		return item.Resource.Content.Href
+	}
+	return item.Resource.ID
+}
+
+// DeletedURLs returns the URLs under which an item that was deleted may have been listed:
+// its bodies are gone, and with them the answer to whether its content was kept. To
+// delete one that a reader does not have changes nothing.
+func DeletedURLs(s *site.Site, item *websync.Item) []string {
+	bare := *item
+	bare.Bodies = nil
+	return slices.Compact([]string{s.Locator.URL(item, websync.ContentName), URL(s, &bare)})
 }
 
 // Forget drops all targets.
@@ -128,7 +148,7 @@ func (l *Linker) Local(item *websync.Item, target string) (url string, ok bool) 
 	if slices.Contains(sources, item.Source) {
 		other.Source = item.Source
 	}
-	return l.Site.Locator.URL(&other, Content), true
+	return l.Site.Locator.URL(&other, websync.ContentName), true
 }
 
 // Body returns a link to a body that is kept, with its digest.
@@ -158,7 +178,7 @@ func (l *Linker) Links(item *websync.Item) []websync.Link {
 		}
 	}
 	for i := range item.Bodies {
-		if b := &item.Bodies[i]; b.Name != Content && IsKept(b) {
+		if b := &item.Bodies[i]; b.Name != websync.ContentName && IsKept(b) {
 			links = addBody(links, l.Body(item, b))
 		}
 	}
