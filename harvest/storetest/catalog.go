@@ -39,8 +39,6 @@ func (o Options) openFilled(tb testing.TB) *writer {
 
 // putOne creates another resource for each n.
 func (w *writer) putOne(n int) error {
-	b := w.batch()
-	b.Puts = []harvest.Change{change(fmt.Sprint(uri5, "/", n), 0, websync.Created, "")}
-	_, err := w.Commit(w.t.Ctx, w.c, b)
-	return err
+	put := change(fmt.Sprint(uri5, "/", n), 0, websync.Created, "")
+	return w.tryCommit(w.c, w.batch(harvest.Batch{Puts: []harvest.Change{put}}))
 }

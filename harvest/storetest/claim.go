@@ -8,109 +8,283 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func claimCases() []rule {
+func claimRules() []rule {
 	return []rule{
-		{Name: "held", Rule: "While a claim is valid, nobody else gets its name; other names are free.", Check: claimHeld},
-		{Name: "one-winner", Rule: "Of several who claim a name at once one gets it.", Check: claimOneWinner},
-		{Name: "released", Rule: "After Release the next holder need not wait, and the previous one can no longer commit.", Check: claimReleased},
-		{Name: "release-lost", Rule: "Releasing a lost claim is no error and does not affect the new holder.", Check: claimReleaseLost},
-		{Name: "expired", Rule: "An expired claim is taken over with a higher Epoch; the old holder is fenced.", Check: claimExpired},
-		{Name: "not-taken-over", Rule: "An expired claim that nobody took over still commits and can be renewed.", Check: claimNotTakenOver},
-		{Name: "renew", Rule: "Renew extends a claim by its TTL from now.", Lack: aClock, Check: claimRenew},
-		{Name: "expires", Rule: "Expires is the time of the Store's clock plus the TTL.", Lack: aClock, Check: claimExpires},
-		{Name: "ttl", Rule: "A claim is valid for the TTL that was requested, be it seconds or days, also after Renew.", Lack: aClock, Check: claimTTL},
-		{Name: "clock-once-ahead", Rule: "A claim that was made while the clock was ahead does not hold its name until that time.", Lack: aClock, Check: claimClockOnceAhead},
-		{Name: "nil", Rule: "A nil Claim is ErrFenced everywhere.", Check: claimNil},
-		{Name: "zombie", Rule: "A holder that lost its claim can't commit, even if the checkpoint has not changed.", Check: claimZombie},
-		{Name: "older-n", Rule: "A claim of the right Epoch but an older N can't commit.", Check: claimOlderN},
-		{Name: "made-up", Rule: "A claim newer than the latest one, or of a name that nobody claimed, can't commit.", Check: claimMadeUp},
-		{Name: "advances", Rule: "Every Commit that succeeds advances N, also an empty one and one that leaves the checkpoint.", Check: claimAdvances},
-		{Name: "repeat", Rule: "A Batch with the ID of the last one succeeds and changes nothing.", Check: claimRepeat},
-		{Name: "repeat-lost-answer", Rule: "A holder that never got the answer repeats its Batch with the N it has, and goes on.", Check: claimRepeatLostAnswer},
-		{Name: "repeat-next-holder", Rule: "The last Batch is known by name: the next holder's repetition changes nothing either.", Check: claimRepeatNextHolder},
-		{Name: "repeat-zombie", Rule: "A repetition by a holder that lost its claim changes nothing and does not give the claim back.", Check: claimRepeatZombie},
+		withStore("held", "While a claim is valid, nobody else gets its name; other names are free.", func(s *store) {
+			c := s.claim("a")
+			if c.Name != "source/a" || c.TTL != time.Hour {
+				s.Errorf("Claim: got the name %q and the TTL %v, want %q and %v", c.Name, c.TTL, "source/a", time.Hour)
+			}
+			s.isHeld("a", "while it is held")
+			s.claim("b")
+			_, err := s.Claim(s.Ctx, "host/a", time.Hour)
+			s.OK(err, "Claim another name")
+			s.commit(c, harvest.NewBatch("a"))
+			s.isHeld("a", "after its holder's Commit")
+		}),
+		withStore("one-winner", "Of several who claim a name at once one gets it.", func(s *store) {
+			s.oneWinner(8, "Claims of one name", func(int) (bool, error) {
+				_, err := s.Claim(s.Ctx, "source/a", time.Hour)
+				return won(err, harvest.ErrHeld)
+			})
+		}),
+		withStore("released", "After Release the next holder need not wait, and the previous one can no longer commit.", func(s *store) {
+			a := s.claim("a")
+			s.release(a)
+			b := s.claim("a")
+			s.refused(a, "the claim that was released")
+			s.commit(b, harvest.NewBatch("a"))
+		}),
+		withStore("release-lost", "Releasing a lost claim is no error and does not affect the new holder.", func(s *store) {
+			a := s.claim("a")
+			lost := *a
+			s.release(a)
+			b := s.claim("a")
+			s.release(&lost)
+			s.isHeld("a", "after somebody released a claim that was lost")
+			s.commit(b, harvest.NewBatch("a"))
+			s.release(&harvest.Claim{Name: "source/never", Epoch: 1, TTL: time.Hour})
+		}),
+		{Name: "expired", Rule: "An expired claim is taken over with a higher Epoch; the old holder is fenced.", Check: func(t *tester) {
+			s, a, expire := t.expiring()
+			s.commit(a, harvest.NewBatch("a"))
+			expire()
+			b := s.claimAfter(a, "taken over")
+			s.refused(a, "the expired claim that was taken over")
+			s.Is(s.Renew(s.Ctx, a), harvest.ErrFenced, "Renew a claim that was taken over")
+			s.release(a)
+			s.isHeld("a", "after it was taken over")
+			s.commit(b, harvest.NewBatch("a"))
+		}},
+		{Name: "not-taken-over", Rule: "An expired claim that nobody took over still commits and can be renewed.", Check: func(t *tester) {
+			s, a, expire := t.expiring()
+			expire()
+			s.commit(a, harvest.NewBatch("a"))
+			s.OK(s.Renew(s.Ctx, a), "Renew an expired claim that nobody took over")
+			if t.options.OpenClock != nil { // else it may have expired again
+				s.isHeld("a", "after it was renewed")
+			}
+		}},
+		withClock("renew", "Renew extends a claim by its TTL from now.", func(s *store, now *clock) {
+			a := s.claim("a")
+			now.step(40 * time.Minute)
+			s.renew(a, now)
+			now.step(40 * time.Minute)
+			s.isHeld("a", "40 minutes after Renew")
+			s.commit(a, harvest.NewBatch("a"))
+			now.step(21 * time.Minute)
+			b := s.claim("a")
+			s.Is(s.Renew(s.Ctx, a), harvest.ErrFenced, "Renew when somebody else holds the name")
+			s.commit(b, harvest.NewBatch("a"))
+		}),
+		withClock("expires", "Expires is the time of the Store's clock plus the TTL.", func(s *store, now *clock) {
+			s.expiresAt(s.claim("a"), now, "Claim")
+			now.step(time.Hour - time.Second)
+			s.isHeld("a", "a second before it expires")
+			now.step(2 * time.Second)
+			s.expiresAt(s.claim("a"), now, "Claim")
+		}),
+		withClock("ttl", "A claim is valid for the TTL that was requested, be it seconds or days, also after Renew.", func(s *store, now *clock) {
+			for _, ttl := range []time.Duration{1500 * time.Millisecond, 5 * time.Minute, 36 * time.Hour} {
+				c, err := s.Claim(s.Ctx, "source/"+ttl.String(), ttl)
+				s.OK(err, "Claim for %v", ttl)
+				s.Same(ttl, c.TTL, "TTL")
+				s.expiresAt(c, now, "Claim")
+				now.step(ttl / 2)
+				s.renew(c, now)
+				now.step(ttl - 10*time.Millisecond)
+				s.isHeld(ttl.String(), "shortly before it expires")
+				now.step(20 * time.Millisecond)
+				_, err = s.Claim(s.Ctx, c.Name, ttl)
+				s.OK(err, "Claim when one for %v has expired", ttl)
+			}
+		}),
+		withClock("clock-once-ahead", "A claim that was made while the clock was ahead does not hold its name until that time.", func(s *store, now *clock) {
+			const ahead = 64 * 365 * 24 * time.Hour
+			now.step(ahead)
+			a, b := s.claim("a"), s.claim("b")
+			now.step(-10 * time.Minute)
+			s.isHeld("b", "after the clock stepped back by ten minutes")
+			s.OK(s.Renew(s.Ctx, b), "Renew after the clock stepped back")
+			now.step(-ahead)
+			for _, source := range []string{"a", "b"} {
+				if _, err := s.Claim(s.Ctx, "source/"+source, time.Hour); err != nil {
+					s.Is(err, harvest.ErrHeld, "Claim what was claimed while the clock was ahead")
+					now.step(2*time.Hour + time.Second)
+					s.claim(source)
+				}
+			}
+			s.refused(a, "a claim from when the clock was ahead, after the next was given")
+		}),
+		withStore("nil", "A nil Claim is ErrFenced everywhere.", func(s *store) {
+			s.claim("a")
+			b := harvest.NewBatch("a")
+			b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
+			s.fails(nil, b, harvest.ErrFenced, "a Batch with a nil Claim")
+			s.Is(s.Renew(s.Ctx, nil), harvest.ErrFenced, "Renew a nil Claim")
+			s.Is(s.Release(s.Ctx, nil), harvest.ErrFenced, "Release a nil Claim")
+		}),
+		withStore("zombie", "A holder that lost its claim can't commit, even if the checkpoint has not changed.", func(s *store) {
+			a := s.claim("a")
+			b := harvest.NewBatch("a")
+			b.Checkpoint = &harvest.Checkpoint{Version: 1, Data: []byte("here")}
+			s.commit(a, b)
+			zombie := *a
+			s.release(a)
+			next := s.claim("a")
+			s.refused(&zombie, "a zombie's claim, before the next holder's first Commit")
+			s.commit(next, harvest.NewBatch("a"))
+			s.refused(&zombie, "a zombie's claim, after a Commit that left the checkpoint")
+			s.Is(s.Renew(s.Ctx, &zombie), harvest.ErrFenced, "Renew a zombie's claim")
+			s.commit(next, harvest.NewBatch("a"))
+		}),
+		withStore("older-n", "A claim of the right Epoch but an older N can't commit.", func(s *store) {
+			c := s.claim("a")
+			first := *c
+			s.commit(c, harvest.NewBatch("a"))
+			second := *c
+			s.commit(c, harvest.NewBatch("a"))
+			s.refused(&first, "the right Epoch but the first N")
+			s.refused(&second, "the right Epoch but the N before")
+			s.commit(c, harvest.NewBatch("a"))
+		}),
+		withStore("made-up", "A claim newer than the latest one, or of a name that nobody claimed, can't commit.", func(s *store) {
+			c := s.claim("a")
+			s.commit(c, harvest.NewBatch("a"))
+			ahead, later := *c, *c
+			ahead.N++
+			s.refused(&ahead, "an N that is not yet")
+			later.Epoch++
+			s.refused(&later, "an Epoch that is not yet")
+			s.refused(&harvest.Claim{Name: "source/never", Epoch: 1, N: 1, TTL: time.Hour}, "a name that nobody claimed")
+			s.refused(&harvest.Claim{Name: "source/never", TTL: time.Hour}, "a zero claim of a name that nobody claimed")
+			s.commit(c, harvest.NewBatch("a"))
+		}),
+		withWriter("advances", "Every Commit that succeeds advances N, also an empty one and one that leaves the checkpoint.", func(w *writer) {
+			for _, b := range []harvest.Batch{
+				{},
+				{Puts: []harvest.Change{change(uri1, 0, websync.Created, "")}},
+				{Checkpoint: &harvest.Checkpoint{Version: 1}},
+			} {
+				last := w.c.N
+				if w.send(b); w.c.N <= last {
+					w.Errorf("Commit of %d Puts and the checkpoint %v: N was %d and is %d", len(b.Puts), b.Checkpoint, last, w.c.N)
+				}
+			}
+		}),
+		withWriter("repeat", "A Batch with the ID of the last one succeeds and changes nothing.", func(w *writer) {
+			b := w.full()
+			w.apply(b)
+			// What comes in between is not undone, though the batch has set it.
+			w.swap("key", []byte("value"), []byte("newer"))
+			for range 2 {
+				w.unchanged("a repetition", func() { w.apply(b) })
+			}
+			w.create("https://example.com/next")
+		}),
+		withWriter("repeat-lost-answer", "A holder that never got the answer repeats its Batch with the N it has, and goes on.", func(w *writer) {
+			w.send(harvest.Batch{})
+			lost := *w.c
+			b := w.full()
+			w.apply(b)
+			w.c = &lost
+			w.unchanged("a repetition", func() { w.apply(b) })
+			w.create("https://example.com/next")
+			w.Same(3, len(w.changes(websync.Range{})), "entries of the log")
+		}),
+		withWriter("repeat-next-holder", "The last Batch is known by name: the next holder's repetition changes nothing either.", func(w *writer) {
+			b := w.full()
+			w.apply(b)
+			w.release(w.c)
+			w.c = w.claim("a")
+			w.unchanged("the next holder's repetition", func() { w.apply(b) })
+			w.create("https://example.com/next")
+		}),
+		withWriter("repeat-zombie", "A repetition by a holder that lost its claim changes nothing and does not give the claim back.", func(w *writer) {
+			b := w.full()
+			w.apply(b)
+			zombie := *w.c
+			w.release(w.c)
+			next := w.claim("a")
+			w.unchanged("a zombie's repetition", func() {
+				if _, err := w.Commit(w.Ctx, &zombie, b); err != nil {
+					w.Is(err, harvest.ErrFenced, "a zombie's repetition")
+				}
+			})
+			w.refused(&zombie, "a zombie's claim, after it repeated its last Batch")
+			w.commit(next, harvest.NewBatch("a"))
+		}),
 	}
 }
 
-func claimHeld(t *tester) {
-	s := t.open()
-	c := s.claim("a")
-	if c.Name != "source/a" || c.TTL != time.Hour {
-		t.Errorf("Claim: got the name %q and the TTL %v, want %q and %v", c.Name, c.TTL, "source/a", time.Hour)
+// won returns true for success, and an error unless err is the one that losers get.
+func won(err, lost error) (bool, error) {
+	if errors.Is(err, lost) {
+		return false, nil
 	}
-	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim a name that is held")
-	s.claim("b")
-	_, err = s.Claim(t.Ctx, "host/a", time.Hour)
-	t.OK(err, "Claim another name")
-	s.commit(c, harvest.NewBatch("a"))
-	_, err = s.Claim(t.Ctx, "source/a", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim a name that is held, after a Commit")
+	return err == nil, err
 }
 
-func claimOneWinner(t *tester) {
-	s := t.open()
-	const n = 8
-	won := make([]bool, n)
-	t.Together(n, func(i int) error {
-		_, err := s.Claim(t.Ctx, "source/a", time.Hour)
-		won[i] = err == nil
-		if errors.Is(err, harvest.ErrHeld) {
-			return nil
-		}
+// oneWinner runs n calls at once, and returns the index of the one that wins. It ends the
+// case if there are more, or none.
+func (s *store) oneWinner(n int, what string, call func(i int) (bool, error)) (winner int) {
+	s.Helper()
+	wins := make([]bool, n)
+	s.Together(n, func(i int) (err error) {
+		wins[i], err = call(i)
 		return err
 	})
-	winners := 0
-	for _, w := range won {
-		if w {
-			winners++
+	count := 0
+	for i, win := range wins {
+		if win {
+			winner = i
+			count++
 		}
 	}
-	if winners != 1 {
-		t.Errorf("%d of %d got the claim", winners, n)
+	if count != 1 {
+		s.Fatalf("of %d %s at once %d succeeded, want 1", n, what, count)
 	}
-}
-
-func claimReleased(t *tester) {
-	s := t.open()
-	a := s.claim("a")
-	s.release(a)
-	b := s.claim("a")
-	s.refused(a, "the claim that was released")
-	s.commit(b, harvest.NewBatch("a"))
+	return winner
 }
 
 // refused checks that a Commit under c is fenced and leaves nothing. It also brings
 // conflicts: fencing comes first.
 func (s *store) refused(c *harvest.Claim, what string) {
-	s.t.Helper()
+	s.Helper()
 	source := c.Name[len("source/"):]
-	before := s.contents([]string{source}, nil)
 	b := harvest.NewBatch(source)
 	b.Checkpoint = &harvest.Checkpoint{Version: 99, Data: []byte("of a zombie")}
 	b.Puts = []harvest.Change{change("https://example.com/zombie", 0, websync.Created, "")}
 	b.Tasks = []harvest.Task{task(source, "https://example.com/zombie", time.Time{})}
 	b.Touches = []harvest.Change{change("https://example.com/unknown", 12345, websync.Deleted, "")}
-	conflicts, err := s.Commit(s.t.Ctx, c, b)
-	s.t.Is(err, harvest.ErrFenced, "Commit with %s", what)
-	if len(conflicts) > 0 {
-		s.t.Errorf("Commit with %s: ErrFenced and also conflicts", what)
+	if conflicts := s.fails(c, b, harvest.ErrFenced, "a Batch with %s", what); len(conflicts) > 0 {
+		s.Errorf("Commit with %s: ErrFenced and also conflicts", what)
 	}
-	s.t.Same(before, s.contents([]string{source}, nil), "after a Commit with %s: ", what)
 }
 
-func claimReleaseLost(t *tester) {
-	s := t.open()
-	a := s.claim("a")
-	lost := *a
-	s.release(a)
-	b := s.claim("a")
-	s.release(&lost)
-	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim, after somebody released a claim that was lost")
-	s.commit(b, harvest.NewBatch("a"))
-	never := harvest.Claim{Name: "source/never", Epoch: 1, TTL: time.Hour}
-	t.OK(s.Release(t.Ctx, &never), "Release a claim that never was")
+// claimAfter claims what c held, and checks that the Epoch is higher.
+func (s *store) claimAfter(c *harvest.Claim, when string) *harvest.Claim {
+	s.Helper()
+	next := s.claim(c.Name[len("source/"):])
+	if next.Epoch <= c.Epoch {
+		s.Errorf("Claim, %s: got Epoch %d after %d", when, next.Epoch, c.Epoch)
+	}
+	return next
+}
+
+func (s *store) renew(c *harvest.Claim, now *clock) {
+	s.Helper()
+	s.OK(s.Renew(s.Ctx, c), "Renew")
+	s.expiresAt(c, now, "Renew")
+}
+
+// expiresAt checks that c expires one TTL from now.
+func (s *store) expiresAt(c *harvest.Claim, now *clock, what string) {
+	s.Helper()
+	want := now.Now().Add(c.TTL)
+	if d := c.Expires.Sub(want).Abs(); d > time.Millisecond {
+		s.Errorf("%s: the claim expires at %v, want %v", what, c.Expires, want)
+	}
 }
 
 // expiring returns a Store, a claim in it and a function that waits until the claim has
@@ -129,261 +303,17 @@ func (t *tester) expiring() (s *store, c *harvest.Claim, expire func()) {
 	return s, c, func() { time.Sleep(2 * short) }
 }
 
-func claimExpired(t *tester) {
-	s, a, expire := t.expiring()
-	s.commit(a, harvest.NewBatch("a"))
-	expire()
-	b := s.claim("a")
-	if b.Epoch <= a.Epoch {
-		t.Errorf("taken over: Epoch %d after %d", b.Epoch, a.Epoch)
-	}
-	s.refused(a, "the expired claim that was taken over")
-	t.Is(s.Renew(t.Ctx, a), harvest.ErrFenced, "Renew a claim that was taken over")
-	s.release(a)
-	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim what was taken over")
-	s.commit(b, harvest.NewBatch("a"))
-	t.OK(s.Renew(t.Ctx, b), "Renew by the new holder")
-}
-
-func claimNotTakenOver(t *tester) {
-	s, a, expire := t.expiring()
-	expire()
-	s.commit(a, harvest.NewBatch("a"))
-	t.OK(s.Renew(t.Ctx, a), "Renew an expired claim that nobody took over")
-	if t.options.OpenClock == nil {
-		return // by now it may have expired again
-	}
-	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim what was renewed")
-}
-
-func claimRenew(t *tester) {
-	now := newClock()
-	s := t.openClock(now)
-	a := s.claim("a")
-	now.step(40 * time.Minute)
-	t.OK(s.Renew(t.Ctx, a), "Renew")
-	until(t, a, now, "Renew")
-	now.step(40 * time.Minute)
-	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim 40 minutes after Renew")
-	s.commit(a, harvest.NewBatch("a"))
-	now.step(21 * time.Minute)
-	b := s.claim("a")
-	t.Is(s.Renew(t.Ctx, a), harvest.ErrFenced, "Renew when somebody else holds the name")
-	s.commit(b, harvest.NewBatch("a"))
-}
-
-func until(t *tester, c *harvest.Claim, now *clock, what string) {
-	t.Helper()
-	want := now.Now().Add(c.TTL)
-	if d := c.Expires.Sub(want).Abs(); d > time.Millisecond {
-		t.Errorf("%s: the claim expires at %v, want %v", what, c.Expires, want)
-	}
-}
-
-func claimExpires(t *tester) {
-	now := newClock()
-	s := t.openClock(now)
-	a := s.claim("a")
-	until(t, a, now, "Claim")
-	now.step(time.Hour - time.Second)
-	_, err := s.Claim(t.Ctx, "source/a", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim a second before the other expires")
-	now.step(2 * time.Second)
-	until(t, s.claim("a"), now, "Claim")
-}
-
-func claimTTL(t *tester) {
-	now := newClock()
-	s := t.openClock(now)
-	for _, ttl := range []time.Duration{1500 * time.Millisecond, 5 * time.Minute, 36 * time.Hour} {
-		name := "source/" + ttl.String()
-		c, err := s.Claim(t.Ctx, name, ttl)
-		t.OK(err, "Claim for %v", ttl)
-		t.Same(ttl, c.TTL, "TTL")
-		until(t, c, now, "Claim")
-		now.step(ttl / 2)
-		t.OK(s.Renew(t.Ctx, c), "Renew")
-		until(t, c, now, "Renew")
-		now.step(ttl - 10*time.Millisecond)
-		_, err = s.Claim(t.Ctx, name, time.Hour)
-		t.Is(err, harvest.ErrHeld, "Claim shortly before one for %v expires", ttl)
-		now.step(20 * time.Millisecond)
-		_, err = s.Claim(t.Ctx, name, ttl)
-		t.OK(err, "Claim when one for %v has expired", ttl)
-	}
-}
-
-func claimClockOnceAhead(t *tester) {
-	now := newClock()
-	s := t.openClock(now)
-	const ahead = 64 * 365 * 24 * time.Hour
-	now.step(ahead)
-	a, b := s.claim("a"), s.claim("b")
-	now.step(-10 * time.Minute)
-	_, err := s.Claim(t.Ctx, "source/b", time.Hour)
-	t.Is(err, harvest.ErrHeld, "Claim what was claimed before the clock stepped back by ten minutes")
-	t.OK(s.Renew(t.Ctx, b), "Renew after the clock stepped back")
-	now.step(-ahead)
-	for _, name := range []string{"a", "b"} {
-		_, err = s.Claim(t.Ctx, "source/"+name, time.Hour)
-		if err != nil {
-			t.Is(err, harvest.ErrHeld, "Claim what was claimed while the clock was ahead")
-			now.step(2*time.Hour + time.Second)
-			s.claim(name)
-		}
-	}
-	s.refused(a, "a claim from when the clock was ahead, after the next was given")
-}
-
-func claimNil(t *tester) {
-	s := t.open()
-	s.claim("a")
-	before := s.contents([]string{"a"}, nil)
-	b := harvest.NewBatch("a")
-	b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
-	_, err := s.Commit(t.Ctx, nil, b)
-	t.Is(err, harvest.ErrFenced, "Commit with a nil Claim")
-	t.Same(before, s.contents([]string{"a"}, nil), "after a Commit with a nil Claim: ")
-	t.Is(s.Renew(t.Ctx, nil), harvest.ErrFenced, "Renew a nil Claim")
-	t.Is(s.Release(t.Ctx, nil), harvest.ErrFenced, "Release a nil Claim")
-}
-
-func claimZombie(t *tester) {
-	s := t.open()
-	a := s.claim("a")
-	b := harvest.NewBatch("a")
-	b.Checkpoint = &harvest.Checkpoint{Version: 1, Data: []byte("here")}
-	s.commit(a, b)
-	zombie := *a
-	s.release(a)
-	next := s.claim("a")
-	s.refused(&zombie, "a zombie's claim, before the next holder's first Commit")
-	s.commit(next, harvest.NewBatch("a"))
-	s.refused(&zombie, "a zombie's claim, after a Commit that left the checkpoint")
-	t.Is(s.Renew(t.Ctx, &zombie), harvest.ErrFenced, "Renew a zombie's claim")
-	s.commit(next, harvest.NewBatch("a"))
-}
-
-func claimOlderN(t *tester) {
-	s := t.open()
-	c := s.claim("a")
-	first := *c
-	s.commit(c, harvest.NewBatch("a"))
-	second := *c
-	s.commit(c, harvest.NewBatch("a"))
-	s.refused(&first, "the right Epoch but the first N")
-	s.refused(&second, "the right Epoch but the N before")
-	s.commit(c, harvest.NewBatch("a"))
-}
-
-func claimMadeUp(t *tester) {
-	s := t.open()
-	c := s.claim("a")
-	s.commit(c, harvest.NewBatch("a"))
-	ahead, later := *c, *c
-	ahead.N++
-	s.refused(&ahead, "an N that is not yet")
-	later.Epoch++
-	s.refused(&later, "an Epoch that is not yet")
-	never := harvest.Claim{Name: "source/never", Epoch: 1, N: 1, TTL: time.Hour}
-	s.refused(&never, "a name that nobody claimed")
-	zero := harvest.Claim{Name: "source/never", TTL: time.Hour}
-	s.refused(&zero, "a zero claim of a name that nobody claimed")
-	s.commit(c, harvest.NewBatch("a"))
-}
-
-func claimAdvances(t *tester) {
-	w := t.open().writer("a")
-	last := w.c.N
-	step := func(what string) {
-		t.Helper()
-		if w.c.N <= last {
-			t.Errorf("%s: N was %d and is %d", what, last, w.c.N)
-		}
-		last = w.c.N
-	}
-	w.apply(w.batch())
-	step("an empty Batch")
-	w.create("https://example.com/")
-	step("a Put")
-	b := w.batch()
-	b.Checkpoint = &harvest.Checkpoint{Version: 1}
-	w.apply(b)
-	step("a checkpoint")
-}
+var theBody = []byte("the bytes of a body")
 
 // full returns a batch that changes everything there is to change.
 func (w *writer) full() *harvest.Batch {
-	w.t.Helper()
-	data := []byte("the bytes of a body")
-	b := w.batch()
-	b.Checkpoint = &harvest.Checkpoint{Version: 3, Data: []byte("position")}
-	b.Puts = []harvest.Change{
-		bodyChange("https://example.com/1", 0, "one", websync.SHA256(data)),
-		change("https://example.com/2", 0, websync.Created, "two"),
-	}
-	b.Touches = []harvest.Change{change("https://example.com/3", 0, websync.Deleted, "")}
-	b.Tasks = []harvest.Task{task(w.source, "https://example.com/4", time.Time{})}
-	b.Bodies = []harvest.BodyWriter{w.body(data)}
-	b.State = map[string][]byte{"key": []byte("value")}
-	return b
-}
-
-func claimRepeat(t *tester) {
-	w := t.open().writer("a")
-	b := w.full()
-	w.apply(b)
-	// What comes in between is not undone, though the batch has set it.
-	w.swap("key", []byte("value"), []byte("newer"))
-	before := w.contents([]string{"a"}, []string{"key"})
-	for range 2 {
-		w.apply(b)
-		t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
-	}
-	w.create("https://example.com/next")
-}
-
-func claimRepeatLostAnswer(t *tester) {
-	w := t.open().writer("a")
-	w.apply(w.batch())
-	lost := *w.c
-	b := w.full()
-	w.apply(b)
-	before := w.contents([]string{"a"}, []string{"key"})
-	w.commit(&lost, b)
-	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a repetition: ")
-	w.c = &lost
-	w.create("https://example.com/next")
-	t.Same(3, len(w.changes(websync.Range{})), "entries of the log")
-}
-
-func claimRepeatNextHolder(t *tester) {
-	w := t.open().writer("a")
-	b := w.full()
-	w.apply(b)
-	w.release(w.c)
-	w.c = w.claim("a")
-	before := w.contents([]string{"a"}, []string{"key"})
-	w.apply(b)
-	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after the next holder's repetition: ")
-	w.create("https://example.com/next")
-}
-
-func claimRepeatZombie(t *tester) {
-	w := t.open().writer("a")
-	b := w.full()
-	w.apply(b)
-	zombie := *w.c
-	w.release(w.c)
-	next := w.claim("a")
-	before := w.contents([]string{"a"}, []string{"key"})
-	if _, err := w.Commit(t.Ctx, &zombie, b); err != nil {
-		t.Is(err, harvest.ErrFenced, "a zombie's repetition")
-	}
-	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a zombie's repetition: ")
-	w.refused(&zombie, "a zombie's claim, after it repeated its last Batch")
-	w.commit(next, harvest.NewBatch("a"))
+	w.Helper()
+	return w.batch(harvest.Batch{
+		Checkpoint: &harvest.Checkpoint{Version: 3, Data: []byte("position")},
+		Puts:       []harvest.Change{bodyChange(uri1, 0, "one", theBody), change(uri2, 0, websync.Created, "two")},
+		Touches:    []harvest.Change{change(uri3, 0, websync.Deleted, "")},
+		Tasks:      []harvest.Task{task(w.source, uri4, time.Time{})},
+		Bodies:     []harvest.BodyWriter{w.body(theBody)},
+		State:      map[string][]byte{"key": []byte("value")},
+	})
 }

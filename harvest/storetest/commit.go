@@ -13,157 +13,217 @@ import (
 	"github.com/websync-go/websync/internal/suite"
 )
 
-func commitCases() []rule {
+func commitRules() []rule {
 	return []rule{
-		{Name: "conflicts", Rule: "If a Base does not match, nothing is applied, and the ids of all that do not match are returned without an error.", Check: commitConflicts},
-		{Name: "repair", Rule: "A Batch with conflicts is not recorded: it can be repaired and sent again, with its bodies.", Check: commitRepair},
-		{Name: "half-way-body", Rule: "A body that is missing in the last Put leaves nothing of the whole Batch.", Check: commitHalfWayBody},
-		{Name: "half-way-id", Rule: "An id that is not allowed in the last Task leaves nothing of the whole Batch.", Check: commitHalfWayID},
-		{Name: "half-way-context", Rule: "Wherever its context ends, a Batch is applied whole or not at all, and can be sent again.", Check: commitHalfWayContext},
-		{Name: "at-once", Rule: "A reader sees all of a Batch or nothing of it.", Check: commitAtOnce},
-		{Name: "twice", Rule: "An id twice among Puts and Touches is ErrBatch.", Check: commitTwice},
-		{Name: "put-and-task", Rule: "A record and a task may have the same id in one Batch.", Check: commitPutAndTask},
-		{Name: "zero-id", Rule: "A Batch without an ID is not taken for a repetition on a new name.", Check: commitZeroID},
-		{Name: "checkpoint", Rule: "The checkpoint is zero at first, is kept with its version, stays where a Batch has none, and can be reset.", Check: commitCheckpoint},
-		{Name: "large-checkpoint", Rule: "A checkpoint of a megabyte comes back.", Check: commitLargeCheckpoint},
-		{Name: "large", Rule: "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", Check: commitLarge},
-		{Name: "sources", Rule: "Sources share the log and nothing else.", Check: commitSources},
-		{Name: "arguments", Rule: "If the caller changes its arguments or results later, the Store does not change.", Check: commitArguments},
+		withWriter("conflicts", "If a Base does not match, nothing is applied, and the ids of all that do not match are returned without an error.", func(w *writer) {
+			w.conflict(w.conflicting(), uri1, uri2, uri3, uri4)
+			w.create(uri5)
+			w.checkLog()
+		}),
+		withWriter("repair", "A Batch with conflicts is not recorded: it can be repaired and sent again, with its bodies.", func(w *writer) {
+			b := w.conflicting()
+			small, large := []byte("small"), pattern(1<<20, 1)
+			b.Bodies = []harvest.BodyWriter{w.body(small), w.body(large)}
+			b.Puts[0].Record.Bodies = []websync.Body{
+				{Name: "content", Key: websync.SHA256(small)},
+				{Name: "alternate", Key: websync.SHA256(large)},
+			}
+			for range 2 {
+				w.conflict(b, uri1, uri2, uri3, uri4)
+			}
+			for _, cs := range [][]harvest.Change{b.Puts, b.Touches} {
+				for i := range cs {
+					cs[i].Base = w.record("a", cs[i].Record.Resource.ID).Seq
+				}
+			}
+			w.apply(b)
+			for _, r := range w.lookup("a", uri1, uri3, uri4, uri5) {
+				if !r.Known() || r.Resource.Title == "first" || r.Resource.Title == "second" {
+					w.Errorf("%q: the repaired Batch was not applied", r.Resource.ID)
+				}
+			}
+			w.holds(small, large)
+			w.Same(harvest.Checkpoint{Version: 2, Data: []byte("too far")}, w.checkpoint("a"), "checkpoint")
+			w.update(uri5, "next")
+			w.checkLog()
+		}),
+		withWriter("half-way-body", "A body that is missing in the last Put leaves nothing of the whole Batch.", func(w *writer) {
+			b := w.failing()
+			b.Puts = append(b.Puts, bodyChange(uri4, 0, "no such body", []byte("never written")))
+			w.refuses(b, harvest.ErrNoBody, func() { b.Puts = b.Puts[:2] })
+		}),
+		withWriter("half-way-id", "An id that is not allowed in the last Task leaves nothing of the whole Batch.", func(w *writer) {
+			b := w.failing()
+			b.Tasks = append(b.Tasks, task("a", "", time.Time{}))
+			w.refuses(b, harvest.ErrBatch, func() { b.Tasks = b.Tasks[:1] })
+		}),
+		withWriter("half-way-context", "Wherever its context ends, a Batch is applied whole or not at all, and can be sent again.", commitHalfWayContext),
+		withWriter("at-once", "A reader sees all of a Batch or nothing of it.", func(w *writer) {
+			ids := []string{uri1, uri2, uri3}
+			w.create(ids...)
+			done := make(chan struct{})
+			w.Together(2, func(i int) (err error) {
+				if i == 1 {
+					return w.watchThrees(ids, done)
+				}
+				defer close(done)
+				for n := 1; n <= 25 && err == nil; n++ {
+					b := w.batch(harvest.Batch{})
+					for i, id := range ids {
+						b.Puts = append(b.Puts, change(id, websync.Seq(3*n-2+i), websync.Updated, strconv.Itoa(n)))
+					}
+					err = w.tryCommit(w.c, b)
+				}
+				return err
+			})
+		}),
+		withWriter("twice", "An id twice among Puts and Touches is ErrBatch.", func(w *writer) {
+			w.create(uri1)
+			one, other := w.change(uri1, websync.Updated, "one"), w.change(uri1, websync.Updated, "other")
+			for _, b := range []harvest.Batch{
+				{Puts: []harvest.Change{one, other}},
+				{Touches: []harvest.Change{one, other}},
+				{Puts: []harvest.Change{one}, Touches: []harvest.Change{other}},
+			} {
+				w.fails(w.c, w.batch(b), harvest.ErrBatch, "an id in %d Puts and %d Touches", len(b.Puts), len(b.Touches))
+			}
+			w.update(uri1, "next")
+		}),
+		withWriter("put-and-task", "A record and a task may have the same id in one Batch.", func(w *writer) {
+			w.send(harvest.Batch{
+				Puts:  []harvest.Change{change(uri1, 0, websync.Created, "")},
+				Tasks: []harvest.Task{task("a", uri1, time.Time{})},
+			})
+			w.Same([]string{uri1}, ids(w.tasks("a", "")), "tasks")
+			w.update(uri1, "a Put alone leaves the task")
+			w.Same([]string{uri1}, ids(w.tasks("a", "")), "tasks")
+		}),
+		withWriter("zero-id", "A Batch without an ID is not taken for a repetition on a new name.", func(w *writer) {
+			b := &harvest.Batch{Source: "a", Puts: []harvest.Change{change(uri1, 0, websync.Created, "")}}
+			if _, err := w.Commit(w.Ctx, w.c, b); err != nil {
+				w.Is(err, harvest.ErrBatch, "a Batch without an ID")
+			} else if r := w.record("a", uri1); !r.Known() {
+				w.Error("Commit of a Batch without an ID succeeded and did not apply it")
+			}
+		}),
+		withWriter("checkpoint", "The checkpoint is zero at first, is kept with its version, stays where a Batch has none, and can be reset.", func(w *writer) {
+			w.Same(harvest.Checkpoint{}, w.checkpoint("a"), "the checkpoint before the first Commit")
+			one := &harvest.Checkpoint{Version: 1, Data: []byte("one")}
+			binary := &harvest.Checkpoint{Version: 1 << 30, Data: pattern(5000, 3)}
+			bare, zero := &harvest.Checkpoint{Version: 7}, &harvest.Checkpoint{}
+			var want harvest.Checkpoint
+			for i, c := range []*harvest.Checkpoint{nil, one, nil, binary, nil, bare, zero, one} {
+				w.send(harvest.Batch{Checkpoint: c})
+				if c != nil {
+					want = *c
+				}
+				w.Same(want, w.checkpoint("a"), "the checkpoint after Commit %d: ", i+1)
+			}
+			w.writer("b").send(harvest.Batch{})
+			w.Same(harvest.Checkpoint{}, w.checkpoint("b"), "the checkpoint of another source")
+			w.Same(harvest.Checkpoint{}, w.checkpoint("never seen"), "the checkpoint of an unknown source")
+		}),
+		withWriter("large-checkpoint", "A checkpoint of a megabyte comes back.", func(w *writer) {
+			large := harvest.Checkpoint{Version: 1, Data: pattern(1<<20, 73)}
+			for _, c := range []harvest.Checkpoint{large, {Version: 2, Data: pattern(100, 79)}, large} {
+				w.send(harvest.Batch{Checkpoint: &c})
+				w.Same(c, w.checkpoint("a"), "checkpoint")
+			}
+		}),
+		withWriter("large", "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", commitLarge),
+		withWriter("sources", "Sources share the log and nothing else.", func(a *writer) {
+			b := a.writer("b")
+			a.put(change(uri1, 0, websync.Created, "of a"))
+			b.put(change(uri1, 0, websync.Created, "of b"))
+			c := change(uri2, 0, websync.Created, "says it is of another")
+			c.Record.Source = "elsewhere"
+			a.put(c)
+			a.delete(uri1)
+			b.addTasks(task("b", uri1, time.Time{}))
+			a.Same("of b", b.record("b", uri1).Resource.Title, "title of the other source's record")
+			for source, n := range map[string]int{"a": 2, "b": 1, "elsewhere": 0} {
+				for _, r := range suite.Exactly(a, n, a.records(source, ""), "records of "+source) {
+					a.Same(source, r.Source, "source of a record of %s", source)
+				}
+			}
+			a.Same(0, len(a.tasks("a", "")), "tasks of a")
+			var log []string
+			for _, it := range a.changes(websync.Range{}) {
+				log = append(log, it.Source+" "+it.Kind.String())
+			}
+			a.Same([]string{"a created", "b created", "a created", "a deleted"}, log, "log")
+			a.Same(map[string]int64{"a": 1, "b": 1}, a.head().Live, "Head.Live")
+		}),
+		withWriter("arguments", "If the caller changes its arguments or results later, the Store does not change.", func(w *writer) {
+			w.create(uri5)
+			b := w.full()
+			key := b.Puts[0].Record.Bodies[0].Key
+			b.Puts[0].Record = w.filled(1, uri1)
+			b.Puts[0].Record.Bodies[0].Key = key
+			b.Touches = []harvest.Change{{Base: 1, Record: w.filled(2, uri5)}}
+			suite.Fill(w, 3, &b.Tasks[0])
+			b.Tasks[0].Resource.ID, b.Tasks[0].N = uri4, 0
+			b.Tasks[0].Kind, b.Tasks[0].Parked = harvest.TaskGet, false
+			w.apply(b)
+			before := suite.Copy(w.results())
+			for _, argument := range []any{&b.Checkpoint, &b.Puts, &b.Touches, &b.Tasks, &b.Done, &b.State} {
+				suite.Scribble(argument)
+			}
+			w.Same(before, w.results(), "after the Batch was changed by its owner: ")
+			got := w.results()
+			suite.Scribble(&got)
+			w.Same(before, w.results(), "after results were changed by their owner: ")
+		}),
 	}
 }
 
-const (
-	uri1 = "https://example.com/1"
-	uri2 = "https://example.com/2"
-	uri3 = "https://example.com/3"
-	uri4 = "https://example.com/4"
-	uri5 = "https://example.com/5"
-)
-
-// conflicting returns a writer and a batch in which the Bases of uri1 to uri4 do not
-// match their records, and that of uri5 does.
-func (t *tester) conflicting() (*writer, *harvest.Batch) {
-	t.Helper()
-	w := t.open().writer("a")
-	w.put(
-		change(uri1, 0, websync.Created, "first"),
-		change(uri2, 0, websync.Created, "first"),
-		change(uri4, 0, websync.Created, "first"),
-	)
+// conflicting returns a batch in which the Bases of uri1 to uri4 do not match their
+// records, and that of uri5 does.
+func (w *writer) conflicting() *harvest.Batch {
+	w.Helper()
+	for _, id := range []string{uri1, uri2, uri4} {
+		w.put(change(id, 0, websync.Created, "first"))
+	}
 	stale := w.record("a", uri4).Seq
 	w.update(uri4, "second")
-	b := w.batch()
-	b.Checkpoint = &harvest.Checkpoint{Version: 2, Data: []byte("too far")}
-	b.Puts = []harvest.Change{
-		change(uri5, 0, websync.Created, "fits"),
-		change(uri1, 0, websync.Updated, "takes it for new"),
-		change(uri3, 1, websync.Updated, "takes it for known"),
-		change(uri4, stale, websync.Updated, "takes it for older"),
-	}
-	b.Touches = []harvest.Change{change(uri2, w.record("a", uri2).Seq+100, websync.Updated, "takes it for newer")}
-	b.Tasks = []harvest.Task{task("a", uri1, time.Time{})}
-	b.State = map[string][]byte{"key": []byte("too early")}
-	return w, b
+	return w.batch(harvest.Batch{
+		Checkpoint: &harvest.Checkpoint{Version: 2, Data: []byte("too far")},
+		Puts: []harvest.Change{
+			change(uri5, 0, websync.Created, "fits"),
+			change(uri1, 0, websync.Updated, "takes it for new"),
+			change(uri3, 1, websync.Updated, "takes it for known"),
+			change(uri4, stale, websync.Updated, "takes it for older"),
+		},
+		Touches: []harvest.Change{change(uri2, w.record("a", uri2).Seq+100, websync.Updated, "takes it for newer")},
+		Tasks:   []harvest.Task{task("a", uri1, time.Time{})},
+		State:   map[string][]byte{"key": []byte("too early")},
+	})
 }
 
-func commitConflicts(t *tester) {
-	w, b := t.conflicting()
-	before := w.contents([]string{"a"}, []string{"key"})
-	conflicts, err := w.Commit(t.Ctx, w.c, b)
-	t.OK(err, "Commit with conflicts")
-	t.Same([]string{uri1, uri2, uri3, uri4}, sorted(conflicts), "conflicts")
-	t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after conflicts: ")
-	w.create(uri5)
-	w.checkLog()
-}
-
-func commitRepair(t *tester) {
-	w, b := t.conflicting()
-	small, large := []byte("small"), pattern(1<<20, 1)
-	b.Bodies = []harvest.BodyWriter{w.body(small), w.body(large)}
-	b.Puts[0].Record.Bodies = []websync.Body{
-		{Name: "content", Key: websync.SHA256(small)},
-		{Name: "alternate", Key: websync.SHA256(large)},
-	}
-	for range 2 {
-		conflicts, err := w.Commit(t.Ctx, w.c, b)
-		t.OK(err, "Commit with conflicts")
-		t.Same(4, len(conflicts), "number of conflicts, each time")
-	}
-	for _, cs := range [][]harvest.Change{b.Puts, b.Touches} {
-		for i := range cs {
-			cs[i].Base = w.record("a", cs[i].Record.Resource.ID).Seq
-		}
-	}
-	w.apply(b)
-	for _, id := range []string{uri1, uri3, uri4, uri5} {
-		if r := w.record("a", id); !r.Known() || r.Resource.Title == "first" || r.Resource.Title == "second" {
-			t.Errorf("%s: the repaired Batch was not applied", id)
-		}
-	}
-	w.holds(small)
-	w.holds(large)
-	t.Same(harvest.Checkpoint{Version: 2, Data: []byte("too far")}, w.checkpoint("a"), "checkpoint")
-	w.update(uri5, "next")
-	w.checkLog()
-}
-
-// pattern returns n bytes that differ for each seed and do not repeat soon.
-func pattern(n int, seed uint64) []byte {
-	b := make([]byte, n)
-	x := seed*0x9e3779b97f4a7c15 + 1
-	for i := range b {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		b[i] = byte(x)
-	}
-	return b
-}
-
-// failing returns a writer with a record and a task, and a batch that would change all of
-// it.
-func (t *tester) failing() (*writer, *harvest.Batch) {
-	t.Helper()
-	w := t.open().writer("a")
+// failing stores a record and a task, and returns a batch that would change both and
+// everything else.
+func (w *writer) failing() *harvest.Batch {
+	w.Helper()
 	w.create(uri1)
 	w.addTasks(task("a", uri5, time.Time{}))
 	b := w.full()
-	b.Puts = []harvest.Change{
-		w.change(uri1, websync.Deleted, ""),
-		bodyChange(uri2, 0, "two", websync.SHA256([]byte("the bytes of a body"))),
-	}
+	b.Puts = []harvest.Change{w.change(uri1, websync.Deleted, ""), bodyChange(uri2, 0, "two", theBody)}
 	b.Done = []harvest.TaskRef{{ID: uri5}}
-	return w, b
+	return b
 }
 
 // refuses checks that b fails and leaves nothing, and that it is applied by the same
-// claim once repair has mended it.
+// claim once it is repaired.
 func (w *writer) refuses(b *harvest.Batch, want error, repair func()) {
-	w.t.Helper()
-	before := w.contents([]string{"a"}, []string{"key"})
-	_, err := w.Commit(w.t.Ctx, w.c, b)
-	w.t.Is(err, want, "Commit")
-	w.t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a Commit that failed: ")
+	w.Helper()
+	w.fails(w.c, b, want, "a Batch whose last part is not allowed")
 	repair()
 	w.apply(b)
 	if r := w.record("a", uri1); r.Kind != websync.Deleted {
-		w.t.Errorf("%s: the repaired Batch was not applied", uri1)
+		w.Errorf("%s: the repaired Batch was not applied", uri1)
 	}
-	w.holds([]byte("the bytes of a body"))
+	w.holds(theBody)
 	w.checkLog()
-}
-
-func commitHalfWayBody(t *tester) {
-	w, b := t.failing()
-	b.Puts = append(b.Puts, bodyChange(uri4, 0, "no such body", websync.SHA256([]byte("never written"))))
-	w.refuses(b, harvest.ErrNoBody, func() { b.Puts = b.Puts[:2] })
-}
-
-func commitHalfWayID(t *tester) {
-	w, b := t.failing()
-	b.Tasks = append(b.Tasks, task("a", "", time.Time{}))
-	w.refuses(b, harvest.ErrBatch, func() { b.Tasks = b.Tasks[:1] })
 }
 
 // A fuse is a context that ends after a number of calls of its methods.
@@ -173,83 +233,59 @@ type fuse struct {
 	left   atomic.Int64
 }
 
-func newFuse(ctx context.Context, looks int) *fuse {
+func newFuse(ctx context.Context, calls int) *fuse {
 	f := new(fuse)
 	f.Context, f.cancel = context.WithCancel(ctx)
-	f.left.Store(int64(looks))
+	f.left.Store(int64(calls))
 	return f
 }
 
-func (f *fuse) look() {
+func (f *fuse) burn() {
 	if f.left.Add(-1) < 0 {
 		f.cancel()
 	}
 }
 
 func (f *fuse) Err() error {
-	f.look()
+	f.burn()
 	return f.Context.Err()
 }
 
 func (f *fuse) Done() <-chan struct{} {
-	f.look()
+	f.burn()
 	return f.Context.Done()
 }
 
-func commitHalfWayContext(t *tester) {
-	w := t.open().writer("a")
+func commitHalfWayContext(w *writer) {
 	w.create(uri1)
 	entries := 1
-	for looks, whole := 0, false; !whole && looks < 500; looks += 1 + looks/3 {
-		title := strconv.Itoa(looks)
+	for calls, whole := 0, false; !whole && calls < 500; calls += 1 + calls/3 {
+		title := strconv.Itoa(calls)
 		b := w.full()
 		for i, id := range []string{uri1, uri2} {
 			b.Puts[i] = w.change(id, websync.Updated, title)
 		}
-		before := w.contents([]string{"a"}, []string{"key"})
-		f := newFuse(t.Ctx, looks)
+		before := w.contents()
+		f := newFuse(w.Ctx, calls)
 		conflicts, err := w.Commit(f, w.c, b)
 		f.cancel()
 		if len(conflicts) > 0 {
-			t.Fatalf("Commit with a context that ends: conflicts %q", conflicts)
+			w.Fatalf("Commit with a context that ends: conflicts %q", conflicts)
 		}
 		whole = err == nil
 		if w.record("a", uri1).Resource.Title != title {
 			if whole {
-				t.Fatal("Commit with a context that ends: success, and it was not applied")
+				w.Fatal("Commit with a context that ends succeeded and did not apply the Batch")
 			}
-			t.Same(before, w.contents([]string{"a"}, []string{"key"}), "after a Commit whose context ended: ")
+			w.Same(before, w.contents(), "after a Commit whose context ended: ")
 		}
 		w.apply(b)
 		entries += 2
-		suite.Exactly(t, entries, w.checkLog(), "entries of the log, after the Batch was sent again")
+		suite.Exactly(w, entries, w.checkLog(), "entries of the log, after the Batch was sent again")
 		for _, r := range w.lookup("a", uri1, uri2) {
-			t.Same(title, r.Resource.Title, "title of %s", r.Resource.ID)
+			w.Same(title, r.Resource.Title, "title of %s", r.Resource.ID)
 		}
 	}
-}
-
-func commitAtOnce(t *tester) {
-	w := t.open().writer("a")
-	ids := []string{uri1, uri2, uri3}
-	w.put(change(uri1, 0, websync.Created, "0"), change(uri2, 0, websync.Created, "0"), change(uri3, 0, websync.Created, "0"))
-	done := make(chan struct{})
-	t.Together(2, func(i int) error {
-		if i == 1 {
-			return w.watchThrees(ids, done)
-		}
-		defer close(done)
-		for n := 1; n <= 25; n++ {
-			b := w.batch()
-			for i, id := range ids {
-				b.Puts = append(b.Puts, change(id, websync.Seq(3*n-2+i), websync.Updated, strconv.Itoa(n)))
-			}
-			if conflicts, err := w.Commit(t.Ctx, w.c, b); err != nil || len(conflicts) > 0 {
-				return fmt.Errorf("store: Commit: %w, conflicts %q", err, conflicts)
-			}
-		}
-		return nil
-	})
 }
 
 // watchThrees reads until done, and checks that three records always have the same title
@@ -261,208 +297,71 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 			return nil
 		default:
 		}
-		items, err := w.Get(w.t.Ctx, w.source, ids)
+		items, err := w.Get(w.Ctx, w.source, ids)
 		if err != nil {
-			return fmt.Errorf("store: Get: %w", err)
+			return fmt.Errorf("Get: %w", err)
 		}
 		if items[0].Resource.Title != items[1].Resource.Title || items[1].Resource.Title != items[2].Resource.Title {
-			return errors.New("store: Get returned a part of a Batch")
+			return errors.New("Get returned a part of a Batch")
 		}
-		h, err := w.Head(w.t.Ctx)
+		h, err := w.Head(w.Ctx)
+		if err == nil && h.Last%3 != 0 {
+			err = fmt.Errorf("Last is %d, which is a part of a Batch", h.Last)
+		}
 		if err != nil {
-			return fmt.Errorf("store: Head: %w", err)
-		}
-		if h.Last%3 != 0 {
-			return fmt.Errorf("store: Head has a part of a Batch: Last is %d", h.Last)
+			return fmt.Errorf("Head: %w", err)
 		}
 		last := h.Last
-		for it, err := range w.Changes(w.t.Ctx, websync.Range{After: h.Last - 3}) {
+		for it, err := range w.Changes(w.Ctx, websync.Range{After: h.Last - 3}) {
 			if err != nil {
-				return fmt.Errorf("store: Changes: %w", err)
+				return fmt.Errorf("Changes: %w", err)
 			}
 			last = it.Seq
 		}
 		if last%3 != 0 {
-			return fmt.Errorf("store: Changes yields a part of a Batch: its last number is %d", last)
+			return fmt.Errorf("Changes ends with number %d, which is a part of a Batch", last)
 		}
 	}
 }
 
-func commitTwice(t *tester) {
-	w := t.open().writer("a")
-	w.create(uri1)
-	one, other := w.change(uri1, websync.Updated, "one"), w.change(uri1, websync.Updated, "other")
-	for _, b := range []harvest.Batch{
-		{Puts: []harvest.Change{one, other}},
-		{Touches: []harvest.Change{one, other}},
-		{Puts: []harvest.Change{one}, Touches: []harvest.Change{other}},
-	} {
-		batch := w.batch()
-		batch.Puts, batch.Touches = b.Puts, b.Touches
-		before := w.contents([]string{"a"}, nil)
-		_, err := w.Commit(t.Ctx, w.c, batch)
-		t.Is(err, harvest.ErrBatch, "an id in %d Puts and %d Touches", len(b.Puts), len(b.Touches))
-		t.Same(before, w.contents([]string{"a"}, nil), "after ErrBatch: ")
-	}
-	w.update(uri1, "next")
-}
-
-func commitPutAndTask(t *tester) {
-	w := t.open().writer("a")
-	b := w.batch()
-	b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
-	b.Tasks = []harvest.Task{task("a", uri1, time.Time{})}
-	w.apply(b)
-	t.Same([]string{uri1}, taskIDs(w.tasks("a", "")), "tasks")
-	w.update(uri1, "a Put alone leaves the task")
-	t.Same([]string{uri1}, taskIDs(w.tasks("a", "")), "tasks")
-}
-
-func commitZeroID(t *tester) {
-	w := t.open().writer("a")
-	b := &harvest.Batch{Source: "a", Puts: []harvest.Change{change(uri1, 0, websync.Created, "")}}
-	if _, err := w.Commit(t.Ctx, w.c, b); err != nil {
-		t.Is(err, harvest.ErrBatch, "a Batch without an ID")
-		return
-	}
-	if r := w.record("a", uri1); !r.Known() {
-		t.Error("a Batch without an ID was answered with success and not applied")
-	}
-}
-
-func commitCheckpoint(t *tester) {
-	w := t.open().writer("a")
-	other := w.writer("b")
-	t.Same(harvest.Checkpoint{}, w.checkpoint("a"), "the checkpoint before the first Commit")
-	set := func(c *harvest.Checkpoint, want harvest.Checkpoint) {
-		t.Helper()
-		b := w.batch()
-		b.Checkpoint = c
-		w.apply(b)
-		t.Same(want, w.checkpoint("a"), "checkpoint")
-	}
-	one := harvest.Checkpoint{Version: 1, Data: []byte("one")}
-	binary := harvest.Checkpoint{Version: 1 << 30, Data: pattern(5000, 3)}
-	set(nil, harvest.Checkpoint{})
-	set(&one, one)
-	set(nil, one)
-	set(&binary, binary)
-	set(nil, binary)
-	bare := harvest.Checkpoint{Version: 7}
-	set(&bare, bare)
-	set(&harvest.Checkpoint{}, harvest.Checkpoint{})
-	set(&one, one)
-	other.apply(other.batch())
-	t.Same(harvest.Checkpoint{}, w.checkpoint("b"), "the checkpoint of another source")
-	t.Same(harvest.Checkpoint{}, w.checkpoint("never seen"), "the checkpoint of an unknown source")
-}
-
-func commitLargeCheckpoint(t *tester) {
-	w := t.open().writer("a")
-	large := harvest.Checkpoint{Version: 1, Data: pattern(1<<20, 73)}
-	for _, c := range []harvest.Checkpoint{large, {Version: 2, Data: pattern(100, 79)}, large} {
-		b := w.batch()
-		b.Checkpoint = &c
-		w.apply(b)
-		t.Same(c, w.checkpoint("a"), "checkpoint")
-	}
-}
-
-func commitLarge(t *tester) {
+func commitLarge(w *writer) {
 	const n = 1100
-	w := t.open().writer("a")
-	b := w.batch()
-	b.State = map[string][]byte{}
+	b := harvest.Batch{State: map[string][]byte{}}
 	for i := range n {
 		b.Puts = append(b.Puts, change(fmt.Sprintf("put %04d", i), 0, websync.Created, ""))
 		b.Touches = append(b.Touches, change(fmt.Sprintf("touch %04d", i), 0, websync.Deleted, ""))
 		b.Tasks = append(b.Tasks, task("a", fmt.Sprintf("task %04d", i), now()))
 		b.State[fmt.Sprint(i)] = []byte("one")
 	}
-	w.apply(b)
+	w.send(b)
 	titled := func(title string) {
-		t.Helper()
-		for _, r := range suite.Exactly(t, 2*n, w.records("a", ""), "records") {
-			t.Same(title, r.Resource.Title, "title of %q", r.Resource.ID)
+		w.Helper()
+		for _, r := range suite.Exactly(w, 2*n, w.records("a", ""), "records") {
+			w.Same(title, r.Resource.Title, "title of %q", r.Resource.ID)
 		}
 	}
 	titled("")
-	suite.Exactly(t, n, w.tasks("a", ""), "tasks")
-	b = w.batch()
-	b.State = map[string][]byte{}
-	for i, r := range w.records("a", "") {
-		c := change(r.Resource.ID, r.Seq, r.Kind, "touched")
-		b.Touches = append(b.Touches, c)
-		if i < n {
-			b.Done = append(b.Done, harvest.TaskRef{ID: fmt.Sprintf("task %04d", i)})
-			b.State[fmt.Sprint(i)] = nil
-		}
+	suite.Exactly(w, n, w.tasks("a", ""), "tasks")
+	b = harvest.Batch{State: map[string][]byte{}}
+	for _, r := range w.records("a", "") {
+		b.Touches = append(b.Touches, change(r.Resource.ID, r.Seq, r.Kind, "touched"))
 	}
-	w.apply(b)
-	titled("touched")
-	suite.Exactly(t, 0, w.tasks("a", ""), "tasks after Done")
-	suite.Exactly(t, 0, w.due("a", now(), 2*n), "due tasks after Done")
-	suite.Exactly(t, n, w.checkLog(), "entries of the log")
 	for i := range n {
-		t.Same("", string(w.state(fmt.Sprint(i))), "State of %d", i)
+		b.Done = append(b.Done, harvest.TaskRef{ID: fmt.Sprintf("task %04d", i)})
+		b.State[fmt.Sprint(i)] = nil
+	}
+	w.send(b)
+	titled("touched")
+	suite.Exactly(w, 0, w.tasks("a", ""), "tasks after Done")
+	suite.Exactly(w, 0, w.due("a", now(), 2*n), "due tasks after Done")
+	suite.Exactly(w, n, w.checkLog(), "entries of the log")
+	for i := range n {
+		w.Same("", string(w.state(fmt.Sprint(i))), "State of %d", i)
 	}
 }
 
-func commitSources(t *tester) {
-	a := t.open().writer("a")
-	b := a.writer("b")
-	a.put(change(uri1, 0, websync.Created, "of a"))
-	b.put(change(uri1, 0, websync.Created, "of b"))
-	c := change(uri2, 0, websync.Created, "says it is of another")
-	c.Record.Source = "elsewhere"
-	a.put(c)
-	a.delete(uri1)
-	b.addTasks(task("b", uri1, time.Time{}))
-	t.Same([]string{"of b"}, []string{b.record("b", uri1).Resource.Title}, "title of the other source's record")
-	t.Same([]string{"a", "a"}, sourcesOf(a.records("a", "")), "sources of the records of a")
-	t.Same([]string{"b"}, sourcesOf(a.records("b", "")), "sources of the records of b")
-	t.Same(0, len(a.records("elsewhere", "")), "records of a source that never committed")
-	t.Same(0, len(a.tasks("a", "")), "tasks of a")
-	var log []string
-	for _, it := range a.changes(websync.Range{}) {
-		log = append(log, it.Source+" "+it.Kind.String())
-	}
-	t.Same([]string{"a created", "b created", "a created", "a deleted"}, log, "log")
-	t.Same(map[string]int64{"a": 1, "b": 1}, a.head().Live, "Head.Live")
-}
-
-func sourcesOf(recs []harvest.Record) []string {
-	var s []string
-	for _, r := range recs {
-		s = append(s, r.Source)
-	}
-	return s
-}
-
-func commitArguments(t *tester) {
-	w := t.open().writer("a")
-	w.create(uri5)
-	b := w.full()
-	key := b.Puts[0].Record.Bodies[0].Key
-	b.Puts[0].Record = t.filled(1, uri1)
-	b.Puts[0].Record.Bodies[0].Key = key
-	b.Touches = []harvest.Change{{Base: 1, Record: t.filled(2, uri5)}}
-	suite.Fill(t, 3, &b.Tasks[0])
-	b.Tasks[0].Resource.ID, b.Tasks[0].N = uri4, 0
-	b.Tasks[0].Kind, b.Tasks[0].Parked = harvest.TaskGet, false
-	w.apply(b)
-	before := suite.Copy(w.answers())
-	for _, argument := range []any{&b.Checkpoint, &b.Puts, &b.Touches, &b.Tasks, &b.Done, &b.State} {
-		suite.Scribble(argument)
-	}
-	t.Same(before, w.answers(), "after the Batch was changed by its owner: ")
-	got := w.answers()
-	suite.Scribble(&got)
-	t.Same(before, w.answers(), "after results were changed by their owner: ")
-}
-
-// answers are what the methods that read return.
-type answers struct {
+// results are what the methods that read return.
+type results struct {
 	Head        websync.Head
 	Checkpoint  harvest.Checkpoint
 	Lookup      []harvest.Record
@@ -476,10 +375,10 @@ type answers struct {
 	State       []byte
 }
 
-func (w *writer) answers() answers {
-	w.t.Helper()
+func (w *writer) results() results {
+	w.Helper()
 	ids := []string{uri1, uri2, uri3, uri4, uri5}
-	return answers{
+	return results{
 		Head: w.head(), Checkpoint: w.checkpoint(w.source), State: w.state("key"),
 		Lookup: w.lookup(w.source, ids...), Records: w.records(w.source, ""),
 		Get: w.get(w.source, ids...), Resources: w.resources(websync.Range{}), Changes: w.changes(websync.Range{}),

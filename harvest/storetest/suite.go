@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -44,34 +43,62 @@ type (
 
 func cases() []suite.Case[Options] {
 	return suite.Cases(newTester,
-		topic{Name: "claim", Rules: claimCases()},
-		topic{Name: "commit", Rules: commitCases()},
-		topic{Name: "race", Rules: raceCases()},
-		topic{Name: "log", Rules: logCases()},
-		topic{Name: "records", Rules: recordCases()},
-		topic{Name: "tasks", Rules: taskCases()},
-		topic{Name: "bodies", Rules: bodyCases()},
-		topic{Name: "iterators", Rules: iteratorCases()},
-		topic{Name: "state", Rules: stateCases()},
-		topic{Name: "ids", Rules: idCases()},
-		topic{Name: "generations", Rules: generationCases()},
-		topic{Name: "durability", Rules: durabilityCases()},
+		topic{Name: "claim", Rules: claimRules()},
+		topic{Name: "commit", Rules: commitRules()},
+		topic{Name: "race", Rules: raceRules()},
+		topic{Name: "log", Rules: logRules()},
+		topic{Name: "records", Rules: recordRules()},
+		topic{Name: "tasks", Rules: taskRules()},
+		topic{Name: "bodies", Rules: bodyRules()},
+		topic{Name: "iterators", Rules: iteratorRules()},
+		topic{Name: "state", Rules: stateRules()},
+		topic{Name: "ids", Rules: idRules()},
+		topic{Name: "generations", Rules: generationRules()},
+		topic{Name: "durability", Rules: durabilityRules()},
 	)
 }
 
-func aReopen(o Options) string {
-	if o.Reopen == nil {
-		return "Options.Reopen is not set"
+// The functions below return the rule of that name. Each opens a new Store for its check.
+
+func withStore(name, sentence string, check func(s *store)) rule {
+	return rule{Name: name, Rule: sentence, Check: func(t *tester) { check(t.open()) }}
+}
+
+// withWriter gives the check a writer to the source "a".
+func withWriter(name, sentence string, check func(w *writer)) rule {
+	return withStore(name, sentence, func(s *store) { check(s.writer("a")) })
+}
+
+// withMaintainer is withWriter for a Store that can compact its log.
+func withMaintainer(name, sentence string, check func(w *writer)) rule {
+	return withStore(name, sentence, func(s *store) {
+		s.maintainer()
+		check(s.writer("a"))
+	})
+}
+
+// withReopen is withWriter for a Store that can be opened again.
+func withReopen(name, sentence string, check func(w *writer)) rule {
+	r := withWriter(name, sentence, check)
+	r.Lack = func(o Options) string { return missing(o.Reopen == nil, "Reopen") }
+	return r
+}
+
+// withClock gives the check a Store that reads a clock.
+func withClock(name, sentence string, check func(s *store, now *clock)) rule {
+	return rule{
+		Name: name, Rule: sentence,
+		Lack: func(o Options) string { return missing(o.OpenClock == nil, "OpenClock") },
+		Check: func(t *tester) {
+			now := newClock()
+			check(t.openClock(now), now)
+		},
+	}
+}
+
+func missing(is bool, option string) string {
+	if is {
+		return "Options." + option + " is not set"
 	}
 	return ""
 }
-
-func aClock(o Options) string {
-	if o.OpenClock == nil {
-		return "Options.OpenClock is not set"
-	}
-	return ""
-}
-
-// sorted returns a sorted copy.
-func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }

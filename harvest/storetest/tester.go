@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,9 +39,9 @@ func (t *tester) openClock(c *clock) *store {
 func (t *tester) wrap(s harvest.Store) *store {
 	t.Helper()
 	if s == nil {
-		t.Fatal("there is no Store")
+		t.Fatal("the function of the Options that opens a Store returned nil")
 	}
-	return &store{Store: s, t: t}
+	return &store{s, t}
 }
 
 // A clock is set by the case. The Store may read it from any goroutine.
@@ -53,11 +54,7 @@ func newClock() *clock {
 	return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC)}
 }
 
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
+func (c *clock) Now() time.Time { return c.step(0) }
 
 // step moves the clock by d, which may be negative, and returns the new time.
 func (c *clock) step(d time.Duration) time.Time {
@@ -67,169 +64,207 @@ func (c *clock) step(d time.Duration) time.Time {
 	return c.now
 }
 
-// A store is the Store under test. Its methods end the case if a call fails.
+// A store is the Store under test. Its lower-case methods end the case if a call fails.
 type store struct {
 	harvest.Store
-	t *tester
+	*tester
 }
 
 func (s *store) reopen() *store {
-	s.t.Helper()
-	return s.t.wrap(s.t.options.Reopen(s.t.TB, s.Store))
+	s.Helper()
+	return s.wrap(s.options.Reopen(s.TB, s.Store))
 }
 
 // maintainer returns the Store's Maintainer. It skips the case if there is none.
 func (s *store) maintainer() harvest.Maintainer {
-	s.t.Helper()
+	s.Helper()
 	m, ok := s.Store.(harvest.Maintainer)
 	if !ok {
-		s.t.Skipf("not checked: %T is not a harvest.Maintainer", s.Store)
+		s.Skipf("not checked: %T is not a harvest.Maintainer", s.Store)
 	}
 	return m
 }
 
 func (s *store) claim(source string) *harvest.Claim {
-	s.t.Helper()
-	c, err := s.Claim(s.t.Ctx, "source/"+source, time.Hour)
-	s.t.OK(err, "Claim %.100q", source)
+	s.Helper()
+	c, err := s.Claim(s.Ctx, "source/"+source, time.Hour)
+	s.OK(err, "Claim %.100q", source)
 	if c == nil {
-		s.t.Fatal("Claim returned neither a claim nor an error")
+		s.Fatal("Claim returned neither a claim nor an error")
 	}
 	return c
 }
 
+// isHeld checks that nobody else gets the claim of source.
+func (s *store) isHeld(source, when string, args ...any) {
+	s.Helper()
+	_, err := s.Claim(s.Ctx, "source/"+source, time.Hour)
+	s.Is(err, harvest.ErrHeld, "Claim %q %s", source, fmt.Sprintf(when, args...))
+}
+
 func (s *store) release(c *harvest.Claim) {
-	s.t.Helper()
-	s.t.OK(s.Release(s.t.Ctx, c), "Release")
+	s.Helper()
+	s.OK(s.Release(s.Ctx, c), "Release")
 }
 
 // commit applies b, and ends the case unless that succeeds.
 func (s *store) commit(c *harvest.Claim, b *harvest.Batch) {
-	s.t.Helper()
-	conflicts, err := s.Commit(s.t.Ctx, c, b)
-	s.t.OK(err, "Commit")
-	if len(conflicts) > 0 {
-		s.t.Fatalf("Commit: conflicts %.200q", conflicts)
+	s.Helper()
+	s.OK(s.tryCommit(c, b), "Commit")
+}
+
+// errConflicts is the error of tryCommit for conflicts.
+var errConflicts = errors.New("conflicts")
+
+// tryCommit is commit for goroutines, which must not end the case.
+func (s *store) tryCommit(c *harvest.Claim, b *harvest.Batch) error {
+	conflicts, err := s.Commit(s.Ctx, c, b)
+	if err == nil && len(conflicts) > 0 {
+		err = fmt.Errorf("%w: %.200q", errConflicts, conflicts)
 	}
+	return err
+}
+
+// unchanged checks that f, which does what is described, changes nothing.
+func (s *store) unchanged(what string, f func()) {
+	s.Helper()
+	before := s.contents()
+	f()
+	s.Same(before, s.contents(), "after %s: ", what)
+}
+
+// fails checks that a Commit of b returns the error want and leaves nothing. It returns
+// the conflicts.
+func (s *store) fails(c *harvest.Claim, b *harvest.Batch, want error, what string, args ...any) (conflicts []string) {
+	s.Helper()
+	what = "Commit of " + fmt.Sprintf(what, args...)
+	s.unchanged(what, func() {
+		s.Helper()
+		var err error
+		conflicts, err = s.Commit(s.Ctx, c, b)
+		s.Is(err, want, "%s", what)
+	})
+	return conflicts
 }
 
 func (s *store) head() websync.Head {
-	s.t.Helper()
-	h, err := s.Head(s.t.Ctx)
-	s.t.OK(err, "Head")
+	s.Helper()
+	h, err := s.Head(s.Ctx)
+	s.OK(err, "Head")
 	return h
 }
 
 func (s *store) checkpoint(source string) harvest.Checkpoint {
-	s.t.Helper()
-	c, err := s.Checkpoint(s.t.Ctx, source)
-	s.t.OK(err, "Checkpoint of %q", source)
+	s.Helper()
+	c, err := s.Checkpoint(s.Ctx, source)
+	s.OK(err, "Checkpoint of %q", source)
 	return c
 }
 
+// answers returns the answers of Lookup, Get or LookupTasks, one for each id.
+func answers[V any](s *store, what string, ask func(context.Context, string, []string) ([]V, error), source string, ids []string) []V {
+	s.Helper()
+	vs, err := ask(s.Ctx, source, ids)
+	s.OK(err, "%s in %q", what, source)
+	return suite.Exactly(s, len(ids), vs, "answers of "+what)
+}
+
 func (s *store) lookup(source string, ids ...string) []harvest.Record {
-	s.t.Helper()
-	recs, err := s.Lookup(s.t.Ctx, source, ids)
-	s.t.OK(err, "Lookup in %q", source)
-	if len(recs) != len(ids) {
-		s.t.Fatalf("Lookup of %d ids returned %d records", len(ids), len(recs))
-	}
-	return recs
+	s.Helper()
+	return answers(s, "Lookup", s.Lookup, source, ids)
 }
 
 func (s *store) record(source, id string) harvest.Record {
-	s.t.Helper()
+	s.Helper()
 	return s.lookup(source, id)[0]
 }
 
 func (s *store) get(source string, ids ...string) []websync.Item {
-	s.t.Helper()
-	items, err := s.Get(s.t.Ctx, source, ids)
-	s.t.OK(err, "Get in %q", source)
-	if len(items) != len(ids) {
-		s.t.Fatalf("Get of %d ids returned %d items", len(ids), len(items))
-	}
-	return items
-}
-
-func (s *store) records(source, after string) []harvest.Record {
-	s.t.Helper()
-	return suite.Collect(&s.t.Tester, "Records", s.Records(s.t.Ctx, source, after))
-}
-
-func (s *store) tasks(source, after string) []harvest.Task {
-	s.t.Helper()
-	return suite.Collect(&s.t.Tester, "Tasks", s.Tasks(s.t.Ctx, source, after))
+	s.Helper()
+	return answers(s, "Get", s.Get, source, ids)
 }
 
 func (s *store) lookupTasks(source string, ids ...string) []harvest.Task {
-	s.t.Helper()
-	tasks, err := s.LookupTasks(s.t.Ctx, source, ids)
-	s.t.OK(err, "LookupTasks in %q", source)
-	if len(tasks) != len(ids) {
-		s.t.Fatalf("LookupTasks of %d ids returned %d tasks", len(ids), len(tasks))
-	}
-	return tasks
+	s.Helper()
+	return answers(s, "LookupTasks", s.LookupTasks, source, ids)
+}
+
+func (s *store) records(source, after string) []harvest.Record {
+	s.Helper()
+	return suite.Collect(&s.Tester, "Records", s.Records(s.Ctx, source, after))
+}
+
+func (s *store) tasks(source, after string) []harvest.Task {
+	s.Helper()
+	return suite.Collect(&s.Tester, "Tasks", s.Tasks(s.Ctx, source, after))
 }
 
 func (s *store) due(source string, now time.Time, n int) []harvest.Task {
-	s.t.Helper()
-	tasks, err := s.Due(s.t.Ctx, source, now, n)
-	s.t.OK(err, "Due of %q", source)
+	s.Helper()
+	tasks, err := s.Due(s.Ctx, source, now, n)
+	s.OK(err, "Due of %q", source)
 	return tasks
 }
 
 func (s *store) changes(r websync.Range) []websync.Item {
-	s.t.Helper()
-	return suite.Collect(&s.t.Tester, "Changes", s.Changes(s.t.Ctx, r))
+	s.Helper()
+	return suite.Collect(&s.Tester, "Changes", s.Changes(s.Ctx, r))
 }
 
 func (s *store) resources(r websync.Range) []websync.Item {
-	s.t.Helper()
-	return suite.Collect(&s.t.Tester, "Resources", s.Resources(s.t.Ctx, r))
+	s.Helper()
+	return suite.Collect(&s.Tester, "Resources", s.Resources(s.Ctx, r))
+}
+
+// checkLog checks what holds for every log: dense numbers, strictly increasing times, and
+// a Head that fits. It returns the log.
+func (s *store) checkLog() []websync.Item {
+	s.Helper()
+	log := s.changes(websync.Range{})
+	s.CheckLog(s.head(), log)
+	return log
 }
 
 func (s *store) state(key string) []byte {
-	s.t.Helper()
-	v, err := s.State(s.t.Ctx, key)
-	s.t.OK(err, "State of %q", key)
+	s.Helper()
+	v, err := s.State(s.Ctx, key)
+	s.OK(err, "State of %q", key)
 	return v
 }
 
 func (s *store) swap(key string, old, new []byte) {
-	s.t.Helper()
-	s.t.OK(s.Swap(s.t.Ctx, key, old, new), "Swap of %q", key)
+	s.Helper()
+	s.OK(s.Swap(s.Ctx, key, old, new), "Swap of %q", key)
 }
 
 // body returns a finished writer that holds data.
 func (s *store) body(data []byte) harvest.BodyWriter {
-	s.t.Helper()
-	w, err := s.NewBody(s.t.Ctx)
-	s.t.OK(err, "NewBody")
-	s.t.Cleanup(func() { w.Discard() })
+	s.Helper()
+	w, err := s.NewBody(s.Ctx)
+	s.OK(err, "NewBody")
+	s.Cleanup(func() { w.Discard() })
 	n, err := w.Write(data)
 	if err == nil && n != len(data) {
 		err = io.ErrShortWrite
 	}
-	s.t.OK(err, "BodyWriter.Write")
-	s.key(w, data)
+	s.OK(err, "BodyWriter.Write")
+	s.finish(w, data)
 	return w
 }
 
-// key returns the content address of a writer that holds data.
-func (s *store) key(w harvest.BodyWriter, data []byte) websync.Digest {
-	s.t.Helper()
+// finish finishes a writer and checks its answer: it holds data.
+func (s *store) finish(w harvest.BodyWriter, data []byte) {
+	s.Helper()
 	key, size, err := w.Finish()
-	s.t.OK(err, "BodyWriter.Finish")
+	s.OK(err, "BodyWriter.Finish")
 	if want := websync.SHA256(data); key != want || size != int64(len(data)) {
-		s.t.Fatalf("BodyWriter.Finish: got %v and %d bytes, want %v and %d", key, size, want, len(data))
+		s.Fatalf("BodyWriter.Finish: got %v and %d bytes, want %v and %d", key, size, want, len(data))
 	}
-	return key
 }
 
 // read returns the bytes of a body.
 func (s *store) read(key websync.Digest) ([]byte, error) {
-	r, err := s.Open(s.t.Ctx, websync.Body{Name: "content", Key: key})
+	r, err := s.Open(s.Ctx, websync.Body{Name: "content", Key: key})
 	if err != nil {
 		return nil, err
 	}
@@ -237,13 +272,24 @@ func (s *store) read(key websync.Digest) ([]byte, error) {
 	return data, errors.Join(err, r.Close())
 }
 
-// holds checks that the Store has exactly these bytes.
-func (s *store) holds(data []byte) {
-	s.t.Helper()
-	got, err := s.read(websync.SHA256(data))
-	s.t.OK(err, "Open a body of %d bytes", len(data))
-	if !bytes.Equal(got, data) {
-		s.t.Fatalf("a body of %d bytes came back with %d bytes, or with others", len(data), len(got))
+// holds checks that the Store has exactly the bytes of each body.
+func (s *store) holds(bodies ...[]byte) {
+	s.Helper()
+	for _, data := range bodies {
+		got, err := s.read(websync.SHA256(data))
+		s.OK(err, "Open a body of %d bytes", len(data))
+		if !bytes.Equal(got, data) {
+			s.Fatalf("a body of %d bytes came back with %d bytes, or with others", len(data), len(got))
+		}
+	}
+}
+
+// lacks checks that the Store has none of the bodies.
+func (s *store) lacks(bodies ...[]byte) {
+	s.Helper()
+	for _, data := range bodies {
+		_, err := s.read(websync.SHA256(data))
+		s.Is(err, websync.ErrNotFound, "Open a body of %d bytes that is discarded or removed", len(data))
 	}
 }
 
@@ -256,78 +302,120 @@ type writer struct {
 }
 
 func (s *store) writer(source string) *writer {
-	s.t.Helper()
+	s.Helper()
 	return &writer{s, source, s.claim(source)}
 }
 
-func (w *writer) batch() *harvest.Batch { return harvest.NewBatch(w.source) }
+// batch returns b with the source of w and an ID of its own.
+func (w *writer) batch(b harvest.Batch) *harvest.Batch {
+	b.ID, b.Source = harvest.NewBatch(w.source).ID, w.source
+	return &b
+}
 
 func (w *writer) apply(b *harvest.Batch) {
-	w.t.Helper()
+	w.Helper()
 	w.commit(w.c, b)
+}
+
+// send applies a batch with the contents of b.
+func (w *writer) send(b harvest.Batch) {
+	w.Helper()
+	w.apply(w.batch(b))
+}
+
+// conflict checks that a Commit of b returns the conflicts want, sorted, and leaves
+// nothing.
+func (w *writer) conflict(b *harvest.Batch, want ...string) {
+	w.Helper()
+	w.Same(want, sorted(w.fails(w.c, b, nil, "a Batch with conflicts")), "conflicts")
 }
 
 // change returns a change of id whose Base is the record's present number.
 func (w *writer) change(id string, kind websync.ChangeKind, title string) harvest.Change {
-	w.t.Helper()
+	w.Helper()
 	return change(id, w.record(w.source, id).Seq, kind, title)
 }
 
 // put commits changes as one batch of Puts.
 func (w *writer) put(changes ...harvest.Change) {
-	w.t.Helper()
-	b := w.batch()
-	b.Puts = changes
-	w.apply(b)
+	w.Helper()
+	w.send(harvest.Batch{Puts: changes})
 }
 
 // touch commits changes as one batch of Touches.
 func (w *writer) touch(changes ...harvest.Change) {
-	w.t.Helper()
-	b := w.batch()
-	b.Touches = changes
-	w.apply(b)
+	w.Helper()
+	w.send(harvest.Batch{Touches: changes})
 }
 
-func (w *writer) create(id string) {
-	w.t.Helper()
-	w.put(w.change(id, websync.Created, "created"))
+// create creates ids, all at once.
+func (w *writer) create(ids ...string) {
+	w.Helper()
+	var puts []harvest.Change
+	for _, r := range w.lookup(w.source, ids...) {
+		puts = append(puts, change(ids[len(puts)], r.Seq, websync.Created, "created"))
+	}
+	w.put(puts...)
 }
 
 func (w *writer) update(id, title string) {
-	w.t.Helper()
+	w.Helper()
 	w.put(w.change(id, websync.Updated, title))
 }
 
 func (w *writer) delete(id string) {
-	w.t.Helper()
+	w.Helper()
 	w.put(w.change(id, websync.Deleted, ""))
 }
 
 // addTasks commits tasks.
 func (w *writer) addTasks(tasks ...harvest.Task) {
-	w.t.Helper()
-	b := w.batch()
-	b.Tasks = tasks
-	w.apply(b)
+	w.Helper()
+	w.send(harvest.Batch{Tasks: tasks})
+}
+
+// done commits that tasks are done.
+func (w *writer) done(refs ...harvest.TaskRef) {
+	w.Helper()
+	w.send(harvest.Batch{Done: refs})
 }
 
 // createMany creates n ids in a few batches and returns them in byte order, which is the
 // order of Born too.
 func (w *writer) createMany(n int) []string {
-	w.t.Helper()
+	w.Helper()
 	ids := make([]string, n)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("https://example.com/%06d", i)
 	}
 	for part := range slices.Chunk(ids, 500) {
-		b := w.batch()
+		var puts []harvest.Change
 		for _, id := range part {
-			b.Puts = append(b.Puts, change(id, 0, websync.Created, id))
+			puts = append(puts, change(id, 0, websync.Created, id))
 		}
-		w.apply(b)
+		w.put(puts...)
 	}
 	return ids
+}
+
+// bodyBatch returns a batch that puts id with the body data, and that brings bodies.
+func (w *writer) bodyBatch(id string, data []byte, bodies ...harvest.BodyWriter) *harvest.Batch {
+	w.Helper()
+	put := bodyChange(id, w.record(w.source, id).Seq, "", data)
+	return w.batch(harvest.Batch{Puts: []harvest.Change{put}, Bodies: bodies})
+}
+
+// keep commits data as the body of id.
+func (w *writer) keep(id string, data []byte) {
+	w.Helper()
+	w.apply(w.bodyBatch(id, data, w.body(data)))
+}
+
+// touchBody gives id the body data by a Touch.
+func (w *writer) touchBody(id string, data []byte) {
+	w.Helper()
+	touch := bodyChange(id, w.record(w.source, id).Seq, id, data)
+	w.send(harvest.Batch{Touches: []harvest.Change{touch}, Bodies: []harvest.BodyWriter{w.body(data)}})
 }
 
 // change returns a change with a small description.
@@ -338,10 +426,10 @@ func change(id string, base websync.Seq, kind websync.ChangeKind, title string) 
 	}}}
 }
 
-// bodyChange is change with one body.
-func bodyChange(id string, base websync.Seq, title string, key websync.Digest) harvest.Change {
+// bodyChange returns a change with one body.
+func bodyChange(id string, base websync.Seq, title string, data []byte) harvest.Change {
 	c := change(id, base, websync.Updated, title)
-	c.Record.Bodies = []websync.Body{{Name: "content", Link: websync.Link{Href: id, Type: "text/plain"}, Key: key}}
+	c.Record.Bodies = []websync.Body{{Name: "content", Link: websync.Link{Href: id, Type: "text/plain"}, Key: websync.SHA256(data)}}
 	return c
 }
 
@@ -349,7 +437,34 @@ func task(source, id string, due time.Time) harvest.Task {
 	return harvest.Task{Source: source, Resource: websync.Resource{ID: id}, Due: due}
 }
 
-// contents are everything that a Store returns.
+// now is a moment for tasks.
+func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 891_234_000, time.UTC) }
+
+const (
+	uri1 = "https://example.com/1"
+	uri2 = "https://example.com/2"
+	uri3 = "https://example.com/3"
+	uri4 = "https://example.com/4"
+	uri5 = "https://example.com/5"
+)
+
+// pattern returns n bytes that differ for each seed and do not repeat soon.
+func pattern(n int, seed uint64) []byte {
+	b := make([]byte, n)
+	x := seed*0x9e3779b97f4a7c15 + 1
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b[i] = byte(x)
+	}
+	return b
+}
+
+// shortAndLong returns two bodies, for Stores that keep long bodies elsewhere.
+func shortAndLong(seed uint64) [][]byte { return [][]byte{[]byte("small"), pattern(1<<20, seed)} }
+
+// contents are everything that a Store returns of the sources "a", "b" and "never".
 type contents struct {
 	Head        websync.Head
 	Log         []websync.Item
@@ -360,8 +475,8 @@ type contents struct {
 	State       map[string]string
 }
 
-func (s *store) contents(sources, keys []string) contents {
-	s.t.Helper()
+func (s *store) contents() contents {
+	s.Helper()
 	c := contents{
 		Head:        s.head(),
 		Log:         s.changes(websync.Range{}),
@@ -371,38 +486,37 @@ func (s *store) contents(sources, keys []string) contents {
 		Checkpoints: map[string]harvest.Checkpoint{},
 		State:       map[string]string{},
 	}
-	for _, source := range sources {
+	for _, source := range []string{"a", "b", "never"} {
 		c.Records[source] = s.records(source, "")
 		c.Tasks[source] = s.tasks(source, "")
 		c.Checkpoints[source] = s.checkpoint(source)
 	}
-	for _, key := range keys {
+	for _, key := range []string{"key", "deleted", "swapped"} {
 		c.State[key] = string(s.state(key))
 	}
 	return c
 }
 
-// The results of recordIDs and the functions below are easy to compare.
-func recordIDs(recs []harvest.Record) []string {
-	ids := make([]string, len(recs))
-	for i, r := range recs {
-		ids[i] = r.Resource.ID
+// ids returns the ids of records, items or tasks.
+func ids[V any](vs []V) []string {
+	list := make([]string, len(vs))
+	for i, v := range vs {
+		list[i] = idOf(v)
 	}
-	return ids
+	return list
 }
 
-func itemIDs(items []websync.Item) []string {
-	ids := make([]string, len(items))
-	for i, it := range items {
-		ids[i] = it.Resource.ID
+func idOf[V any](v V) string {
+	switch v := any(v).(type) {
+	case harvest.Record:
+		return v.Resource.ID
+	case websync.Item:
+		return v.Resource.ID
+	case harvest.Task:
+		return v.Resource.ID
 	}
-	return ids
+	panic(fmt.Sprintf("storetest: a %T has no id", v))
 }
 
-func taskIDs(tasks []harvest.Task) []string {
-	ids := make([]string, len(tasks))
-	for i, t := range tasks {
-		ids[i] = t.Resource.ID
-	}
-	return ids
-}
+// sorted returns a sorted copy.
+func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }

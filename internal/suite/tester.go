@@ -37,7 +37,7 @@ func (t *Tester) OK(err error, what string, args ...any) {
 func (t *Tester) Is(err, want error, what string, args ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		t.Fatalf("%s: got the error %v, want %q", fmt.Sprintf(what, args...), text(err), want)
+		t.Fatalf("%s: got the error %s, want %s", fmt.Sprintf(what, args...), text(err), text(want))
 	}
 }
 
