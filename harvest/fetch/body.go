@@ -15,34 +15,29 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// errCoding: the body is in a content coding that it was not asked for in, or not in the
-// one it is said to be.
+// errCoding: the body has a content coding that was not requested, or does not have the
+// one that the answer states.
 var errCoding = errors.New("content coding")
 
-var errBehindGzip = fmt.Errorf("%w: bytes that are not gzip behind those that are", errCoding)
+var errAfterGzip = fmt.Errorf("%w: bytes after the end of the gzip data", errCoding)
 
-// A body is what a caller reads: decoded, limited, and whole if it ends in io.EOF and the
-// Response has no MayBeCut.
+// A body is what a caller reads: decoded and limited. If it ends in io.EOF and
+// Response.MayBeCut is false, it is whole.
 type body struct {
 	transfer
-	length int64 // -1: not known
+	length int64 // of the decoded body; -1: not known
 
 	mu    sync.Mutex
 	r     io.Reader
-	unzip *unzipper // r, if the body came compressed
-	left  int64     // of the limit
-	err   error     // sticks
+	unzip *unzipper // r, if the body is gzip
+	left  int64     // bytes that may still be read
+	err   error     // of all further Reads
 }
 
 func newBody(x *exchange, k *call) (*body, error) {
-	b := &body{length: x.resp.ContentLength, left: k.c.set.maxBytes}
-	switch {
-	case k.req.MaxBytes > 0:
-		b.left = k.req.MaxBytes
-	case k.req.MaxBytes < 0:
-		b.left = math.MaxInt64
-	}
-	b.transfer.open(k, x, wireLimit(b.left))
+	most := limit(k.req.MaxBytes, limit(k.c.MaxBytes, 1<<30, math.MaxInt64), math.MaxInt64)
+	b := &body{length: x.resp.ContentLength, left: most}
+	b.transfer.open(k, x, transferLimit(most))
 	b.r = &b.transfer
 	if http.Header(k.req.Header).Get("Accept-Encoding") == "" {
 		zipped, err := gzipped(x.resp.Header)
@@ -51,33 +46,29 @@ func newBody(x *exchange, k *call) (*body, error) {
 		}
 		if zipped {
 			b.unzip = unzippers.Get().(*unzipper)
-			b.unzip.open(&b.transfer, k.c.set.maxExpansion)
+			b.unzip.open(&b.transfer, limit(k.c.MaxExpansion, 200, math.MaxInt64))
 			b.r, b.length = b.unzip, -1
 			x.resp.Header.Del("Content-Encoding")
 			x.resp.Header.Del("Content-Length")
 		}
 	}
-	if b.length > b.left {
-		return nil, transferError(x.name(), fmt.Errorf("body of %d bytes: %w of %d", b.length, websync.ErrLimit, b.left))
-	}
-	if b.total > b.most {
-		return nil, transferError(x.name(), fmt.Errorf("body of %d bytes in gzip: %w of %d", b.total, websync.ErrLimit, b.left))
+	if b.length > most || b.total > b.most {
+		return nil, transferError(x.name(), fmt.Errorf("body with a Content-Length of %d: %w of %d bytes", b.total, websync.ErrLimit, most))
 	}
 	return b, nil
 }
 
-// wireLimit returns how many bytes may come for a body of at most so many: what can't be
-// made shorter becomes a little longer in gzip.
-func wireLimit(most int64) int64 {
+// transferLimit returns how many bytes may be transferred for a body of at most the given
+// number of bytes: incompressible data becomes a little longer in gzip.
+func transferLimit(most int64) int64 {
 	if most > math.MaxInt64/2 {
 		return math.MaxInt64
 	}
 	return most + most/8 + 1<<10
 }
 
-// gzipped reports whether the body came in gzip. Other codings were not asked for, and a
-// body that can't be read must not pass for one; words that are no codings occur and mean
-// nothing.
+// gzipped reports whether the body is gzip. Other codings are an error, since nothing
+// would decode them. Some servers send words that are no codings, which mean nothing.
 func gzipped(h http.Header) (bool, error) {
 	switch coding := strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")); coding {
 	case "", "identity":
@@ -85,10 +76,10 @@ func gzipped(h http.Header) (bool, error) {
 	case "gzip", "x-gzip":
 		return true, nil
 	case "br", "zstd", "deflate", "compress", "x-compress", "dcb", "dcz", "exi":
-		return false, fmt.Errorf("%w %s was not asked for", errCoding, coding)
+		return false, fmt.Errorf("%w %q must be gzip or identity", errCoding, coding)
 	default:
 		if strings.Contains(coding, ",") {
-			return false, fmt.Errorf("%w %.40q was not asked for", errCoding, coding)
+			return false, fmt.Errorf("%w %.40q must be gzip or identity", errCoding, coding)
 		}
 		return false, nil
 	}
@@ -102,7 +93,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	if int64(len(p))-1 > b.left {
-		p = p[:b.left+1] // one more, to see whether there is more
+		p = p[:b.left+1] // one more byte than allowed
 	}
 	n, err := b.r.Read(p)
 	if int64(n) > b.left {
@@ -119,7 +110,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// finish ends the transfer; what is read from now on is err.
+// finish ends the transfer, which failed for the given reason. All further Reads return
+// err.
 func (b *body) finish(err, reason error) {
 	b.err = err
 	if b.unzip != nil {
@@ -129,7 +121,7 @@ func (b *body) finish(err, reason error) {
 	b.transfer.end(reason)
 }
 
-// Close ends the transfer. It may be called during Read and again.
+// Close ends the transfer. It may be called during Read, and more than once.
 func (b *body) Close() error {
 	if !b.mu.TryLock() {
 		b.interrupt() // wakes Read
@@ -142,18 +134,18 @@ func (b *body) Close() error {
 	return nil
 }
 
-// An unzipper reads gzip and stops when it becomes too long for what went in.
+// An unzipper decodes gzip, and fails if it expands too much.
 type unzipper struct {
 	from *transfer
 	in   *bufio.Reader
 	zip  gzip.Reader
 	on   bool  // within a member
-	any  bool  // there was one
-	most int64 // bytes out for one in
+	any  bool  // a member has begun
+	most int64 // bytes of output for a byte of input
 	out  int64
 }
 
-// expansionFloor is how long a body may become from however little.
+// expansionFloor is the size up to which a body may expand however much.
 const expansionFloor = 10 << 20
 
 var unzippers = sync.Pool{New: func() any { return &unzipper{in: bufio.NewReaderSize(nil, 16<<10)} }}
@@ -172,7 +164,7 @@ func (u *unzipper) close() {
 func (u *unzipper) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		if !u.on {
-			// io.EOF: an empty body is empty in any coding
+			// An empty body is empty in any coding: io.EOF.
 			if err := u.begin(); err != nil {
 				return 0, notGzip(err)
 			}
@@ -189,13 +181,13 @@ func (u *unzipper) Read(p []byte) (n int, err error) {
 	return n, notGzip(err)
 }
 
-// begin reads the header of the first member, or of the next. Bytes behind the last that
-// are none are not a member that was cut off.
+// begin reads the header of the next member. It distinguishes other bytes after the last
+// member from a member that is truncated.
 func (u *unzipper) begin() error {
 	if u.any {
 		magic, err := u.in.Peek(2)
 		if len(magic) > 0 && (err == nil || err == io.EOF) && string(magic) != "\x1f\x8b" {
-			return errBehindGzip
+			return errAfterGzip
 		}
 		if err != nil {
 			return err
@@ -209,14 +201,14 @@ func (u *unzipper) begin() error {
 	return nil
 }
 
-// notGzip marks the errors of bytes that end too early, or that can't be read as gzip.
+// notGzip makes errors match errCoding or websync.ErrTruncated.
 func notGzip(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
 		return fmt.Errorf("%w: %w", errCoding, err)
 	case err == io.ErrUnexpectedEOF:
-		return cutOff(err)
+		return truncated(err)
 	}
 	return err
 }

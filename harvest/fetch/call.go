@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -14,25 +13,29 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/spool"
-	"github.com/websync-go/websync/internal/syntax"
 )
 
-// A call is one Fetch on its way: the request made ready, and what is left of its
-// patience.
+// A call is one Fetch. It makes attempts (repeat), each of which follows redirects
+// (redirect.go). Every request passes check, robots.txt (robotscache.go) and the gate of
+// its host (gate.go), and is an exchange (exchange.go). The body of the answer is decoded
+// and limited by a body (body.go), which reads a transfer (transfer.go). Where that breaks
+// off, it resumes with another exchange of the same call.
 type call struct {
-	c        *Client
-	req      *harvest.Request
-	url      *url.URL
-	root     string // origin of the source's own URL
-	robots   bool   // it asks for robots.txt, which robots.txt doesn't rule
-	attempt  int    // from 1
-	patience time.Duration
-	since    time.Time     // it waits; zero: it doesn't
-	spent    time.Duration // of Timeout, by the earlier exchanges of a transfer
+	c         *Client
+	req       *harvest.Request
+	url       *url.URL
+	root      string        // origin of Request.Root
+	robots    bool          // it requests a robots.txt, which no robots.txt forbids
+	attempt   int           // from 1
+	redirects int           // that an attempt may follow
+	patience  time.Duration // how long it may still wait
+	since     time.Time     // it has been waiting; zero: it does not wait
+	spent     time.Duration // of Timeout, by the earlier exchanges of the transfer
 
-	ifRange string // asks for the rest of a body, if that is what it was; see transfer
+	// What a transfer sets to request the rest of a body.
+	ifRange string // empty: the whole body is requested
 	from    int64
-	whole   bool // there is no point in asking for the rest
+	whole   bool // the server has no ranges
 }
 
 func (c *Client) newCall(req *harvest.Request) (*call, error) {
@@ -43,31 +46,31 @@ func (c *Client) newCall(req *harvest.Request) (*call, error) {
 	}
 	for name, values := range req.Header {
 		if ownHeader(name) {
-			return nil, refused(req.URL, "header %s is not the caller's to set", http.CanonicalHeaderKey(name))
+			return nil, refused(req.URL, "Request.Header %s is set by the Client", http.CanonicalHeaderKey(name))
 		}
 		if !sendable(name) || !sendable(values...) {
-			return nil, refused(req.URL, "header %q has control characters", name)
+			return nil, refused(req.URL, "Request.Header %q has control characters", name)
 		}
 	}
 	if !sendable(req.Accept, c.set.agent[0]) {
-		return nil, refused(req.URL, "header has control characters")
+		return nil, refused(req.URL, "Request.Accept or Client.UserAgent has control characters")
 	}
-	k := &call{c: c, req: req, url: u, patience: c.set.maxWait}
+	k := &call{
+		c: c, req: req, url: u,
+		redirects: limit(c.MaxRedirects, 10, 0),
+		patience:  limit(c.MaxWait, 5*time.Minute, forever),
+	}
 	if root, err := url.Parse(req.Root); err == nil && req.Root != "" {
 		k.root = originOf(root)
 	}
 	return k, nil
 }
 
-// run makes attempts until one succeeds, its failure is final, or patience ends.
-func (k *call) run(ctx context.Context) (*harvest.Response, error) {
-	if k.req.Spool {
-		return k.repeat(ctx, spoolBody)
-	}
-	return k.repeat(ctx, func(*harvest.Response) error { return nil })
-}
+// name returns the URL without secrets.
+func (k *call) name() string { return websync.RedactURL(k.url.String()) }
 
-// repeat makes attempts, of which use is a part.
+// repeat makes attempts until one succeeds, its failure is final, or patience ends. The
+// function use is a part of each.
 func (k *call) repeat(ctx context.Context, use func(*harvest.Response) error) (*harvest.Response, error) {
 	var failed error
 	for k.attempt = 1; ; {
@@ -88,10 +91,10 @@ func (k *call) repeat(ctx context.Context, use func(*harvest.Response) error) (*
 	}
 }
 
-// again waits for the next attempt after one that failed. If there is none, it returns
-// why: err, or that the caller has ended it.
+// again waits for the next attempt after one that failed with err. It returns err if
+// there is no other attempt, or the error of a wait that was cancelled.
 func (k *call) again(ctx context.Context, err error) error {
-	if k.attempt >= k.c.set.attempts || !retried(err) {
+	if k.attempt >= limit(k.c.Attempts, 4, 1) || !retried(err) {
 		return err
 	}
 	wait := k.c.backoff(k.attempt)
@@ -118,15 +121,15 @@ func (k *call) try(ctx context.Context) (*harvest.Response, error) {
 	return k.answer(x)
 }
 
-// spoolBody reads the body to its end.
-func spoolBody(resp *harvest.Response) error {
-	if resp.NotModified {
+// spool replaces the body by a spool of all its bytes, if the Request wants that.
+func (k *call) spool(resp *harvest.Response) error {
+	if !k.req.Spool || resp.NotModified {
 		return nil
 	}
 	defer resp.Body.Close()
 	s, err := spool.Read(resp.Body, 0)
 	if err != nil {
-		if _, ok := errors.AsType[*RequestError](err); !ok { // no room for it
+		if _, ok := errors.AsType[*RequestError](err); !ok { // of the file
 			err = &RequestError{URL: websync.RedactURL(resp.URL), Err: err}
 		}
 		return err
@@ -135,7 +138,7 @@ func spoolBody(resp *harvest.Response) error {
 	return nil
 }
 
-// answer turns the last exchange of an attempt into a Response or an error.
+// answer returns the last exchange of an attempt as a Response or an error.
 func (k *call) answer(x *exchange) (*harvest.Response, error) {
 	h := x.resp.Header
 	resp := &harvest.Response{URL: x.url.String(), Status: x.resp.StatusCode, Header: h, Length: -1}
@@ -146,8 +149,8 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 			return nil, &RequestError{URL: x.name(), Kind: harvest.ErrTemporary, Err: errUnasked}
 		}
 		resp.NotModified, resp.Length = true, 0
-		// Another ETag is that of another representation, whose bytes nobody has (RFC
-		// 9111 §4.3.4).
+		// An ETag in the answer may belong to another representation, whose bytes the
+		// caller does not have (RFC 9111 §4.3.4).
 		resp.Validator = k.req.Validator
 		resp.Validator.URL = k.req.URL
 		return resp, nil
@@ -163,18 +166,18 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 		resp.Body, resp.Length = b, b.length
 		return resp, nil
 	}
-	err := &StatusError{URL: x.name(), Code: x.resp.StatusCode, RetryAt: x.retryAt}
+	err := x.statusError()
 	x.discard()
 	return nil, err
 }
 
-// send makes one request for u. It has passed all that may forbid it, and it counts
-// against the limits of its host until the exchange ends.
+// send makes one request for u, if nothing forbids it. The request counts against the
+// limits of its host until the exchange ends.
 func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	if err := k.check(u); err != nil {
 		return nil, err
 	}
-	h := k.c.hosts.use(ctx, k.c, originOf(u))
+	h := k.c.host(ctx, originOf(u))
 	if !k.robots && !k.c.IgnoreRobots {
 		if err := k.permitted(ctx, h, u); err != nil {
 			k.c.hosts.leave(h)
@@ -188,12 +191,13 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	return k.exchange(ctx, h, u)
 }
 
-// check refuses URLs that no request is made for.
+// check returns an error if no request may be made for u.
 func (k *call) check(u *url.URL) error {
 	if err := checkURL(u); err != nil {
 		return refused(u.String(), "%w", err)
 	}
-	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !k.private(originOf(u)) {
+	private := k.c.AllowPrivate || originOf(u) == k.root
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !private {
 		if err := new(Guard).Check(addr); err != nil {
 			return &RequestError{URL: websync.RedactURL(u.String()), Kind: harvest.ErrForbidden, Err: err}
 		}
@@ -201,11 +205,9 @@ func (k *call) check(u *url.URL) error {
 	return nil
 }
 
-// private reports whether the host at origin may have an address that is not public.
-func (k *call) private(origin string) bool { return k.c.AllowPrivate || origin == k.root }
-
-// request returns the HTTP request for u and whether it is conditional.
-func (k *call) request(ctx context.Context, u *url.URL) (r *http.Request, conditional bool, err error) {
+// request returns the HTTP request for u, with the credentials for its origin, and
+// whether it is conditional.
+func (k *call) request(ctx context.Context, origin string, u *url.URL) (r *http.Request, conditional bool, err error) {
 	h := make(http.Header, len(k.req.Header)+8)
 	for name, values := range k.req.Header {
 		h[http.CanonicalHeaderKey(name)] = values
@@ -233,7 +235,7 @@ func (k *call) request(ctx context.Context, u *url.URL) (r *http.Request, condit
 		Method: http.MethodGet, URL: u, Host: u.Host, Header: h,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
-	if sign := k.c.grants.of(originOf(u)); sign != nil {
+	if sign := k.c.signer(origin); sign != nil {
 		if err := sign(r); err != nil {
 			return nil, false, refused(u.String(), "credentials: %w", err)
 		}
@@ -246,58 +248,8 @@ var (
 	acceptIdentity = []string{"identity"}
 )
 
-// condition adds the Request's Validator to the header. An ETag names one representation;
-// a date does not, and so it is used only where the redirects lead to the same path:
-// another document that is older would pass for unchanged.
-func (k *call) condition(h http.Header, u *url.URL) bool {
-	v := k.req.Validator
-	if v.IsZero() || v.URL != "" && v.URL != k.req.URL || !sendable(v.ETag, v.LastModified) {
-		return false
-	}
-	if v.ETag != "" {
-		h["If-None-Match"] = []string{v.ETag}
-	}
-	same := u == k.url || u.Path == k.url.Path && u.RawQuery == k.url.RawQuery
-	if v.LastModified != "" && same {
-		h["If-Modified-Since"] = []string{v.LastModified}
-	}
-	return v.ETag != "" || same
-}
-
-// validator returns what the header of an answer says about the representation.
-func validator(url string, h http.Header) harvest.Validator {
-	const long = 1024 // they are stored by the million
-	v := harvest.Validator{URL: url, ETag: strings.TrimSpace(h.Get("ETag")), LastModified: h.Get("Last-Modified")}
-	if len(v.ETag) > long || !sendable(v.ETag) {
-		v.ETag = ""
-	}
-	modified, err := http.ParseTime(v.LastModified)
-	if err != nil || len(v.LastModified) > long || !isPast(modified, h.Get("Date")) {
-		v.LastModified = ""
-	}
-	return v
-}
-
-// isPast reports whether a Last-Modified lies in an earlier second than its answer.
-// Within the same second the representation could have changed again, and would pass for
-// unchanged ever after (RFC 9110 §8.8.2.2).
-func isPast(modified time.Time, date string) bool {
-	answered, err := http.ParseTime(date)
-	return err != nil || modified.Before(answered)
-}
-
-// sendable reports whether values may stand in a header.
-func sendable(values ...string) bool {
-	for _, v := range values {
-		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return false
-		}
-	}
-	return true
-}
-
-// ownHeader reports whether a header is the Client's own: credentials, which are bound to
-// origins, and what decides how the answer is read.
+// ownHeader reports whether the Client alone sets a header: credentials, which are sent
+// to one origin only, and what decides how the answer is read.
 func ownHeader(name string) bool {
 	switch strings.ToLower(name) {
 	case "authorization", "cookie", "proxy-authorization", // Client.Authorize
@@ -307,66 +259,4 @@ func ownHeader(name string) bool {
 		return true
 	}
 	return false
-}
-
-// parseURL returns a URL as it is sent: without fragment and with escapes where the query
-// needs them.
-func parseURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimSpace(raw))
-	if err != nil {
-		// url.Error shows the URL as it is
-		return nil, &RequestError{URL: websync.RedactURL(raw), Err: errors.Unwrap(err)}
-	}
-	if err := checkURL(u); err != nil {
-		return nil, refused(raw, "%w", err)
-	}
-	return tidy(u), nil
-}
-
-// tidy makes u fit for a request line.
-func tidy(u *url.URL) *url.URL {
-	u.Fragment, u.RawFragment = "", ""
-	u.RawQuery = escapeQuery(u.RawQuery)
-	return u
-}
-
-// escapeQuery escapes what net/url leaves as it is in a query: white space, controls,
-// quotes and raw UTF-8.
-func escapeQuery(q string) string {
-	return syntax.Escape(q, func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' })
-}
-
-// maxURL is how long a URL may be, in bytes: twice what RFC 9110 §4.1 wants everybody to
-// understand.
-const maxURL = 16_000
-
-func urlLen(u *url.URL) int { return len(u.Host) + len(u.EscapedPath()) + len(u.RawQuery) }
-
-// maxHost is how long a host's name may be, in bytes. RFC 1035 §2.3.4 allows 255; other
-// alphabets take more in a URL.
-const maxHost = 1000
-
-func checkURL(u *url.URL) error {
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("scheme %q: only http and https are fetched", u.Scheme)
-	case u.Hostname() == "":
-		return errors.New("URL without a host")
-	case urlLen(u) > maxURL:
-		return fmt.Errorf("URL of %d bytes: at most %d are asked for", urlLen(u), maxURL)
-	case len(u.Host) > maxHost:
-		return fmt.Errorf("host name of %d bytes: at most %d are used", len(u.Host), maxHost)
-	case u.User != nil:
-		return errors.New("credentials in the URL: give them to the Client for their origin")
-	}
-	return nil
-}
-
-// originOf returns scheme, name and port, the port only if it is not the scheme's own.
-func originOf(u *url.URL) string {
-	host := strings.ToLower(u.Host)
-	if port := u.Port(); port == "" || u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
-		host = strings.TrimSuffix(host, ":"+port)
-	}
-	return u.Scheme + "://" + host
 }

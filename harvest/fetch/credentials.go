@@ -6,27 +6,24 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/websync-go/websync"
 )
 
-// grants hold what signs the requests of an origin.
-type grants struct {
-	mu sync.RWMutex
-	m  map[string]func(*http.Request) error
+type signer = func(*http.Request) error
+
+// signer returns the function that adds credentials to requests to origin, or nil.
+func (c *Client) signer(origin string) signer {
+	sign, _ := c.signers.Load(origin)
+	f, _ := sign.(signer)
+	return f
 }
 
-func (g *grants) of(origin string) func(*http.Request) error {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.m[origin]
-}
-
-// Authorize has sign add credentials to every request to origin, for example
-// "https://example.org": to that scheme, name and port and no other, whatever redirects
-// say. It is called for each request just before it is made, from several goroutines, and
-// must not touch anything but the header. A nil sign takes the credentials away.
+// Authorize makes sign add credentials to every request to origin, for example
+// "https://example.org": to that scheme, name and port, and to no other after a redirect.
+// The Client calls sign for each request just before it is sent, from several goroutines;
+// sign must change nothing but the header. If sign is nil, requests to origin have no
+// credentials any more.
 func (c *Client) Authorize(origin string, sign func(*http.Request) error) error {
 	u, err := url.Parse(origin)
 	if err != nil {
@@ -36,22 +33,18 @@ func (c *Client) Authorize(origin string, sign func(*http.Request) error) error 
 		return fmt.Errorf("fetch: origin: %w", err)
 	}
 	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return fmt.Errorf("fetch: origin: %s has a path: credentials are for all of a host", websync.RedactURL(origin))
-	}
-	c.grants.mu.Lock()
-	defer c.grants.mu.Unlock()
-	if c.grants.m == nil {
-		c.grants.m = map[string]func(*http.Request) error{}
+		return fmt.Errorf("fetch: origin %q must have no path and no query", websync.RedactURL(origin))
 	}
 	if sign == nil {
-		delete(c.grants.m, originOf(u))
+		c.signers.Delete(originOf(u))
 	} else {
-		c.grants.m[originOf(u)] = sign
+		c.signers.Store(originOf(u), sign)
 	}
 	return nil
 }
 
-// Basic returns what [Client.Authorize] takes for a user name and a password.
+// Basic returns a function for [Client.Authorize] that adds a user name and a password
+// (RFC 7617).
 func Basic(user, password string) func(*http.Request) error {
 	return func(r *http.Request) error {
 		r.SetBasicAuth(user, password)
@@ -59,7 +52,7 @@ func Basic(user, password string) func(*http.Request) error {
 	}
 }
 
-// Bearer returns what [Client.Authorize] takes for a token.
+// Bearer returns a function for [Client.Authorize] that adds a token (RFC 6750).
 func Bearer(token string) func(*http.Request) error {
 	return func(r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+token)

@@ -49,7 +49,7 @@ func ExampleClient_Authorize() {
 	})
 	fmt.Println(client.Authorize("https://example.org/only/here", fetch.Bearer("t")))
 	// Output:
-	// fetch: origin: https://example.org/only/here has a path: credentials are for all of a host
+	// fetch: origin "https://example.org/only/here" must have no path and no query
 }
 
 // A source may be on a private address, but it can't send its readers to another.

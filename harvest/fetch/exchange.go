@@ -25,13 +25,13 @@ type exchange struct {
 	url         *url.URL
 	conditional bool
 	resp        *http.Response
-	retryAt     time.Time // by Retry-After
+	retryAt     time.Time // by Retry-After; zero: not stated
 
 	outer  context.Context // the caller's
-	ctx    context.Context // ends with the exchange
+	ctx    context.Context // is cancelled when the exchange ends
 	cancel context.CancelCauseFunc
-	timer  *time.Timer                  // runs while something is to come from the host
-	late   atomic.Pointer[timeoutError] // why it ends the exchange
+	timer  *time.Timer                  // runs while the host is to send something
+	late   atomic.Pointer[timeoutError] // why the timer ends the exchange
 	sent   time.Time
 	spent  time.Duration // of Timeout, before it was sent
 	bytes  int64         // of the body
@@ -39,13 +39,13 @@ type exchange struct {
 	once   sync.Once
 }
 
-// A speedometer knows how fast a body comes.
+// A speedometer counts the bytes of a body in the current minute of waiting for them.
 type speedometer struct {
-	waited time.Duration // for bytes, since the minute at hand began
-	bytes  int64         // in that time
+	waited time.Duration
+	bytes  int64
 }
 
-// left returns how long may be waited until so many bytes are there.
+// left returns how long the host may take to complete the bytes that a minute must have.
 func (s *speedometer) left(least int64) time.Duration {
 	if s.bytes >= least {
 		return math.MaxInt64
@@ -53,7 +53,6 @@ func (s *speedometer) left(least int64) time.Duration {
 	return time.Minute - s.waited
 }
 
-// add notes bytes that were waited for.
 func (s *speedometer) add(n int, waited time.Duration, least int64) {
 	s.bytes += int64(n)
 	if s.waited += waited; s.waited >= time.Minute && s.bytes >= least {
@@ -66,7 +65,7 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 	x := &exchange{k: k, h: h, url: u, outer: ctx, sent: time.Now(), spent: k.spent}
 	k.since = time.Time{}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
-	r, conditional, err := k.request(x.ctx, u)
+	r, conditional, err := k.request(x.ctx, h.origin, u)
 	if err != nil {
 		x.cancel(nil)
 		x.leave()
@@ -94,21 +93,21 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 	return x, nil
 }
 
-// closeDelimited reports whether nothing but the end of the connection ends the body (RFC
-// 9112 §6.3, rule 8): one that breaks looks like any other.
+// closeDelimited reports whether only the end of the connection ends the body (RFC 9112
+// §6.3, rule 8): then a connection that breaks looks like the end.
 func (x *exchange) closeDelimited() bool {
 	r := x.resp
 	return r.ContentLength < 0 && r.ProtoMajor < 2 && !slices.Contains(r.TransferEncoding, "chunked") && !r.Uncompressed
 }
 
-// await has the exchange end unless a byte comes in time.
+// await starts the timer that ends the exchange unless a byte comes in time.
 func (x *exchange) await() {
-	set := &x.k.c.set
-	wait, why := set.inactivity, errInactive
-	if left := x.speed.left(set.minSpeed); x.resp != nil && left < wait {
+	c := x.k.c
+	wait, why := c.set.inactivity, errInactive
+	if left := x.speed.left(c.set.minSpeed); x.resp != nil && left < wait {
 		wait, why = left, errSlow
 	}
-	if left := set.timeout - x.age(); left < wait {
+	if left := c.set.timeout - x.age(); left < wait {
 		wait, why = left, errTooLong
 	}
 	x.late.Store(why)
@@ -122,7 +121,7 @@ func (x *exchange) await() {
 // age returns how much of Timeout is used.
 func (x *exchange) age() time.Duration { return x.spent + time.Since(x.sent) }
 
-// Read reads the body as it comes over the wire.
+// Read reads the body as it is transferred.
 func (x *exchange) Read(p []byte) (int, error) {
 	x.await()
 	began := time.Now()
@@ -130,14 +129,15 @@ func (x *exchange) Read(p []byte) (int, error) {
 	x.timer.Stop()
 	x.bytes += int64(n)
 	x.speed.add(n, time.Since(began), x.k.c.set.minSpeed)
-	// net/http sees to it, other Transports may not
+	// net/http checks the length, other Transports may not.
 	if err == io.EOF && x.bytes < x.resp.ContentLength {
 		err = io.ErrUnexpectedEOF
 	}
-	return n, cutOff(err)
+	return n, truncated(err)
 }
 
-// failure returns the Error for what went wrong on the wire.
+// failure returns the error for a failed transfer: the cause of the caller's
+// cancellation, the time limit that was exceeded, or err.
 func (x *exchange) failure(err error) error {
 	if x.outer.Err() != nil {
 		return &RequestError{URL: x.name(), Err: context.Cause(x.outer)}
@@ -146,14 +146,19 @@ func (x *exchange) failure(err error) error {
 		short := errors.Is(err, websync.ErrTruncated)
 		err = x.k.c.set.exceeded(late)
 		if short {
-			err = cutOff(err)
+			err = truncated(err)
 		}
 	}
 	return transferError(x.name(), err)
 }
 
-// discard ends an exchange whose body is of no interest. A short body is read, so that
-// its connection can be used again.
+// statusError returns the answer as an error.
+func (x *exchange) statusError() *StatusError {
+	return &StatusError{URL: x.name(), Code: x.resp.StatusCode, RetryAt: x.retryAt}
+}
+
+// discard ends an exchange whose body nobody reads. It reads a short body, so that the
+// connection can be used again.
 func (x *exchange) discard() {
 	const short, soon = 64 << 10, 2 * time.Second
 	if x.resp.ContentLength <= short {
@@ -165,7 +170,8 @@ func (x *exchange) discard() {
 	x.end(nil)
 }
 
-// end gives back what the exchange holds. Err is why it failed. It may be called again.
+// end releases what the exchange holds; err is the reason of its failure. Further calls
+// have no effect.
 func (x *exchange) end(err error) {
 	x.once.Do(func() {
 		x.timer.Stop()
@@ -183,7 +189,7 @@ func (x *exchange) leave() {
 	x.k.c.hosts.leave(x.h)
 }
 
-// report calls OnAttempt and logs.
+// report calls OnAttempt and logs the exchange.
 func (x *exchange) report(err error) {
 	c := x.k.c
 	logged := c.set.log.Enabled(x.outer, slog.LevelDebug)

@@ -9,30 +9,32 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
-// hostBudget is how many bytes are kept about hosts, by estimate. Beyond it, idle ones
-// are forgotten.
-const hostBudget = 32 << 20
+const (
+	// hostBudget limits the memory for hosts, in bytes. Beyond it, idle ones are
+	// forgotten.
+	hostBudget = 32 << 20
+	// hostSize is the estimated size of a host without its robots.txt, in bytes.
+	hostSize = 1024
+)
 
-// hosts are those that the Client has to do with. The zero value is ready.
+// hosts holds the hosts that the Client knows.
 type hosts struct {
 	mu   sync.Mutex
-	m    map[string]*host
-	size int // estimated bytes
+	m    map[string]*host // by origin
+	size int              // in bytes, estimated
 }
 
-// A host is a gate that requests pass, and the robots.txt behind it. Origin, slots and
-// turn don't change.
+// A host is a gate that every request to it passes.
 type host struct {
 	c      *Client
 	origin string
-	slots  chan struct{} // one for each transfer that may run; nil: any number
-	turn   chan struct{} // held by the call that is the next to go
-	queue  atomic.Int64  // calls that want to go, the one with the turn included
-	load   sync.Once     // of what the State knows
+	slots  chan struct{} // one for each transfer at the same time; nil: any number
+	turn   chan struct{} // held by the call that is the next to send
+	queue  atomic.Int64  // calls in enter, the one with the turn included
+	load   sync.Once     // of what the State holds
 
 	users int       // under hosts.mu
 	used  time.Time // under hosts.mu
@@ -41,22 +43,22 @@ type host struct {
 	mu       sync.Mutex
 	pace     *rate.Limiter
 	interval time.Duration
-	until    time.Time // nobody goes before
-	closed   time.Time // when until was set last
+	until    time.Time // the host is closed
+	closed   time.Time // when until was last set
 	refusals int       // 429 and 503 in a row
-	// it had a public address when it was first asked as that of a source
-	public bool
-	free   time.Time // no process that shares the State sends before
-	own    time.Time // but this one may, until then: see reserve
+	public   bool      // see wasPublic
+	free     time.Time // no process that shares the State may send before
+	own      time.Time // except this one, which may until then: see reserve
 
 	sharing sync.Mutex // held while the State is read or written for the host
-	noted   []byte     // what the State has, as far as is known; under sharing
+	noted   []byte     // what the State holds, as far as is known; under sharing
 
 	robots robotsCache
 }
 
-// use returns the host at origin and keeps it until leave.
-func (hs *hosts) use(ctx context.Context, c *Client, origin string) *host {
+// host returns the host at origin and keeps it until leave.
+func (c *Client) host(ctx context.Context, origin string) *host {
+	hs := &c.hosts
 	hs.mu.Lock()
 	h := hs.m[origin]
 	if h == nil {
@@ -65,7 +67,7 @@ func (hs *hosts) use(ctx context.Context, c *Client, origin string) *host {
 		}
 		h = newHost(c, origin)
 		hs.m[origin] = h
-		hs.resize(h, 1024)
+		hs.resize(h, hostSize)
 	}
 	h.users++
 	hs.mu.Unlock()
@@ -80,8 +82,8 @@ func (hs *hosts) leave(h *host) {
 	hs.mu.Unlock()
 }
 
-// resize notes what h takes and forgets idle hosts while all take too much. It wants
-// hs.mu.
+// resize sets the size of h, and forgets idle hosts while all are too large. The caller
+// holds hs.mu.
 func (hs *hosts) resize(h *host, size int) {
 	hs.size += size - h.size
 	h.size = size
@@ -95,7 +97,7 @@ func (hs *hosts) resize(h *host, size int) {
 	}
 }
 
-// idle returns the host that was longest without use among some, but not h.
+// idle returns the longest unused of some hosts, but not h, or nil if all are in use.
 func (hs *hosts) idle(h *host) *host {
 	var oldest *host
 	n := 0
@@ -120,16 +122,15 @@ func newHost(c *Client, origin string) *host {
 	return h
 }
 
-// setInterval sets the time between two requests. It wants h.mu, once h is known to
-// others.
+// setInterval sets the time between two requests. The caller holds h.mu, unless h is new.
 func (h *host) setInterval(d time.Duration) {
 	h.interval = d
 	h.pace.SetLimit(rate.Every(d))
 }
 
 // enter waits until a request may be sent to the host, and counts it against the limits
-// of the host and of all. Exit gives both back.
-func (h *host) enter(ctx context.Context, k *call) (err error) {
+// of the host and of the Client until exit.
+func (h *host) enter(ctx context.Context, k *call) error {
 	ahead := h.queue.Add(1) - 1
 	defer h.queue.Add(-1)
 	now := time.Now()
@@ -139,7 +140,7 @@ func (h *host) enter(ctx context.Context, k *call) (err error) {
 	if err := k.take(ctx, h, h.turn); err != nil {
 		return err
 	}
-	defer func() { <-h.turn }()
+	defer give(h.turn)
 	if err := k.take(ctx, h, h.slots); err != nil {
 		return err
 	}
@@ -150,14 +151,14 @@ func (h *host) enter(ctx context.Context, k *call) (err error) {
 	return nil
 }
 
-// depart waits for the moment at which the next request may be sent. It counts against
-// the limit of all only then: whoever waits for a slow host must not hold up the others.
+// depart waits for the moment at which the next request may be sent. Only then does it
+// take a slot of the Client: a call that waits for a slow host must not delay others.
 func (h *host) depart(ctx context.Context, k *call) error {
 	for {
-		if wait := h.wait(time.Now()); wait > 0 {
-			if wait > k.patience {
-				return h.notYet(k, time.Now().Add(wait))
-			}
+		now := time.Now()
+		if wait := h.wait(now); wait > k.patience {
+			return h.notYet(k, now.Add(wait))
+		} else if wait > 0 {
 			if err := k.sleep(ctx, h.origin, wait); err != nil {
 				return err
 			}
@@ -208,7 +209,7 @@ func (h *host) next() time.Time {
 	return now.Add(h.wait(now))
 }
 
-// launch takes the permission to send one request now, if there is one.
+// launch takes the permission to send one request now, and reports whether there was one.
 func (h *host) launch(ctx context.Context, now time.Time) bool {
 	if h.wait(now) > 0 || !h.reserve(ctx, now) {
 		return false
@@ -218,18 +219,17 @@ func (h *host) launch(ctx context.Context, now time.Time) bool {
 	return h.interval == 0 || h.pace.AllowN(now, 1)
 }
 
-// heed learns from an answer to a request that was sent at the given moment: its status
-// and Retry-After.
+// heed notes what the answer to a request asks for, by its status and Retry-After.
 func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
 	h.mu.Lock()
 	busy := status == 429 || status == 503
 	if !busy && status < 500 {
 		h.refusals = 0
 	}
-	if busy && !sent.Before(h.closed) { // not one of a volley that was answered already
+	if busy && !sent.Before(h.closed) { // otherwise another answer of that time has counted
 		h.refusals++
 		if grown := time.Now().Add(h.c.backoff(h.refusals)); grown.After(retryAt) {
-			retryAt = grown // a Retry-After of no time doesn't end the growing
+			retryAt = grown // even if Retry-After is 0
 		}
 	}
 	if !retryAt.After(h.until) || status < 400 {
@@ -244,63 +244,7 @@ func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
 
 func (h *host) notYet(k *call, at time.Time) error {
 	return &RequestError{
-		URL: websync.RedactURL(k.url.String()), Kind: harvest.ErrTemporary, RetryAt: at,
+		URL: k.name(), Kind: harvest.ErrTemporary, RetryAt: at,
 		Err: fmt.Errorf("%w: %s, not before %s", harvest.ErrNotYet, h.origin, at.UTC().Format(time.RFC3339)),
 	}
-}
-
-// sleep waits for d, which must not be longer than the call's patience, and takes it off
-// that.
-func (k *call) sleep(ctx context.Context, host string, d time.Duration) error {
-	until := time.Now().Add(d)
-	if k.c.OnWait != nil {
-		k.c.OnWait(host, until)
-	}
-	defer k.wait(host, func() time.Time { return until })()
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		k.patience -= d
-		return nil
-	case <-ctx.Done():
-		return k.cancelled(ctx)
-	}
-}
-
-// take acquires a semaphore as long as patience lasts.
-func (k *call) take(ctx context.Context, h *host, sem chan struct{}) error {
-	if sem == nil {
-		return nil
-	}
-	select {
-	case sem <- struct{}{}:
-		return nil
-	default:
-	}
-	began := time.Now()
-	defer k.wait(h.origin, h.next)()
-	t := time.NewTimer(k.patience)
-	defer t.Stop()
-	select {
-	case sem <- struct{}{}:
-		k.patience -= time.Since(began)
-		return nil
-	case <-t.C:
-		k.patience = 0
-		return h.notYet(k, time.Now().Add(max(h.spacing(), time.Second)))
-	case <-ctx.Done():
-		return k.cancelled(ctx)
-	}
-}
-
-// give releases a semaphore.
-func give(sem chan struct{}) {
-	if sem != nil {
-		<-sem
-	}
-}
-
-func (k *call) cancelled(ctx context.Context) error {
-	return &RequestError{URL: websync.RedactURL(k.url.String()), Err: context.Cause(ctx)}
 }

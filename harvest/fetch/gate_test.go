@@ -409,11 +409,11 @@ func TestHostsAreForgotten(t *testing.T) {
 	w := newWeb()
 	c := w.client()
 	c.Attempts = 1
-	busy := c.hosts.use(t.Context(), c, "http://busy.example")
-	for i := range 2*hostBudget/1024 + 10 {
-		c.hosts.leave(c.hosts.use(t.Context(), c, fmt.Sprintf("http://%d.example", i)))
+	busy := c.host(t.Context(), "http://busy.example")
+	for i := range 2*hostBudget/hostSize + 10 {
+		c.hosts.leave(c.host(t.Context(), fmt.Sprintf("http://%d.example", i)))
 	}
 	assert.LessOrEqual(t, c.hosts.size, hostBudget)
-	assert.Len(t, c.hosts.m, hostBudget/1024)
+	assert.Len(t, c.hosts.m, hostBudget/hostSize)
 	assert.Same(t, busy, c.hosts.m["http://busy.example"])
 }

@@ -5,24 +5,12 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 )
 
-// homes are the addresses that the hosts of sources may have though they are not public.
-// The user has named these hosts, and may mean one of his own network; but who owns a
-// name decides what it resolves to, and can change that between two connections. So what
-// a name may be is decided once: nothing but public, or the addresses that it has then.
-// There is an entry for each name of a source, and none for what sources list.
-type homes struct {
-	mu sync.Mutex
-	m  map[string][]netip.Prefix // by name; empty: public addresses only
-}
-
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// originHost is the key of the *host that a connection is for in the context of its
-// dialling.
+// originHost is the key under which the context of a connection holds its *host.
 type originHost struct{}
 
 // dialHome connects to the host of a source.
@@ -39,7 +27,7 @@ func (c *Client) dialHome(ctx context.Context, network, addr string) (net.Conn, 
 	return c.dialer(&Guard{Allow: allow}).DialContext(ctx, network, addr)
 }
 
-// dialer returns what connects to the addresses that g lets pass; nil: to all.
+// dialer returns a dialer for the addresses that g allows, or for all if g is nil.
 func (c *Client) dialer(g *Guard) *net.Dialer {
 	d := &net.Dialer{Timeout: c.set.inactivity, KeepAlive: 30 * time.Second, Resolver: c.resolver}
 	if g != nil {
@@ -49,8 +37,13 @@ func (c *Client) dialer(g *Guard) *net.Dialer {
 }
 
 // home returns the networks that the host of a source may be in, besides the public ones:
-// the address, if it is named by one; loopback for localhost; for another name all its
-// addresses of the first time, if none of them was public.
+// its address, if name is one; loopback for localhost; for another name all addresses
+// that it has at first, if none of them is public.
+//
+// The user has named these hosts, and may mean one in his own network. But the owner of a
+// name decides what it resolves to, and can change that between two connections. So the
+// first answer is kept: in c.homes, or if it was public, in the host. There is an entry
+// for each name of a source, and none for the names that sources list.
 func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return []netip.Prefix{single(addr)}, nil
@@ -59,12 +52,10 @@ func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") { // RFC 6761 §6.3
 		return loopback, nil
 	}
-	c.homes.mu.Lock()
-	allow, known := c.homes.m[name]
-	c.homes.mu.Unlock()
-	if known {
-		return allow, nil
+	if known, ok := c.homes.Load(name); ok {
+		return known.([]netip.Prefix), nil
 	}
+	var allow []netip.Prefix
 	if !h.wasPublic() {
 		addrs, err := c.lookup(ctx, name)
 		if err != nil {
@@ -72,19 +63,11 @@ func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix
 		}
 		allow = privateOnly(addrs)
 	}
-	c.homes.mu.Lock()
-	defer c.homes.mu.Unlock()
-	if first, known := c.homes.m[name]; known { // another call was faster
-		return first, nil
-	}
-	if c.homes.m == nil {
-		c.homes.m = map[string][]netip.Prefix{}
-	}
-	c.homes.m[name] = allow
-	if allow == nil {
+	first, known := c.homes.LoadOrStore(name, allow)
+	if !known && allow == nil {
 		h.setPublic(ctx)
 	}
-	return allow, nil
+	return first.([]netip.Prefix), nil
 }
 
 func (c *Client) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
@@ -97,9 +80,9 @@ func (c *Client) lookup(ctx context.Context, name string) ([]netip.Addr, error) 
 	return resolver.LookupNetIP(ctx, "ip", name)
 }
 
-// privateOnly returns the addresses as networks, or nil if one of them is public. One
-// that is link-local is not returned: services there give a machine its secrets, and no
-// name leads to them by right.
+// privateOnly returns the addresses as networks, or nil if one of them is public. It
+// leaves out link-local addresses: services there give a machine its secrets, and no name
+// has a reason to lead to them.
 func privateOnly(addrs []netip.Addr) (private []netip.Prefix) {
 	for _, addr := range addrs {
 		if public.SafeAddr(addr.Unmap()) == nil {
@@ -118,15 +101,15 @@ func single(addr netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(addr, addr.BitLen())
 }
 
-// wasPublic reports whether the host had a public address when it was first asked as that
-// of a source.
+// wasPublic reports whether the host had a public address when it was first contacted as
+// the host of a source.
 func (h *host) wasPublic() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.public
 }
 
-// setPublic notes that the host has a public address, for the runs to come, too.
+// setPublic notes that the host has a public address, also in the State.
 func (h *host) setPublic(ctx context.Context) {
 	h.mu.Lock()
 	known := h.public

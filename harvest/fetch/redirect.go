@@ -10,15 +10,15 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// errRedirect: the redirects of an answer lead nowhere. The error is final.
+// errRedirect: the redirects of an answer cannot be followed. The error is final.
 var errRedirect = errors.New("redirect")
 
-// follow sends the request and follows redirects until an answer is none. Each hop passes
-// everything that a first request does.
+// follow sends the request and follows redirects to an answer that is none. Each hop is
+// checked as a first request is.
 func (k *call) follow(ctx context.Context) (*exchange, error) {
 	u := k.url
 	var seen []string
-	signed := false // a hop had credentials and could not be overheard
+	signed := false // a hop had credentials and was encrypted
 	for hops := 0; ; hops++ {
 		x, err := k.send(ctx, u)
 		if err != nil {
@@ -29,30 +29,23 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 			return x, nil
 		}
 		x.discard()
-		if hops == k.redirects() {
+		if hops == k.redirects {
 			return nil, x.badRedirect("more than %d", hops)
 		}
 		next, err := u.Parse(location)
 		if err != nil {
 			return nil, x.badRedirect("to a malformed URL")
 		}
-		signed = signed || u.Scheme == "https" && k.c.grants.of(originOf(u)) != nil
+		signed = signed || u.Scheme == "https" && k.c.signer(originOf(u)) != nil
 		if signed && next.Scheme == "http" {
 			return nil, refused(next.String(), "%w from https with credentials to http", errRedirect)
 		}
-		tidy(next)
+		normalize(next)
 		if seen = append(seen, u.String()); slices.Contains(seen, next.String()) {
 			return nil, x.badRedirect("in a circle, to %s", websync.RedactURL(next.String()))
 		}
 		u = next
 	}
-}
-
-func (k *call) redirects() int {
-	if k.robots {
-		return 5 // RFC 9309 §2.3.1.2
-	}
-	return k.c.set.redirects
 }
 
 // location returns the target of a redirect, or an empty string if the answer is none.

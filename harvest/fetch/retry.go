@@ -14,8 +14,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// The waits between attempts: full jitter, which is a random time below base, 2 base, 4
-// base …
+// The waits between attempts have full jitter: each is a random time below base, 2 base,
+// 4 base and so on, up to cap.
 const (
 	backoffBase = time.Second
 	backoffCap  = time.Minute
@@ -23,28 +23,25 @@ const (
 
 // backoff returns how long to wait after failure n, from 1.
 func (c *Client) backoff(n int) time.Duration {
-	ceiling := backoffCap
-	if n <= 6 {
-		ceiling = min(backoffBase<<(n-1), backoffCap)
-	}
+	ceiling := min(backoffBase<<min(n-1, 10), backoffCap)
 	if c.jitter != nil {
 		return c.jitter(ceiling)
 	}
 	return rand.N(ceiling)
 }
 
-// retriedStatus are the answers after which the same request is made again.
-var retriedStatus = map[int]bool{
-	http.StatusRequestTimeout:      true,
-	http.StatusTooEarly:            true,
-	http.StatusTooManyRequests:     true,
-	http.StatusInternalServerError: true,
-	http.StatusBadGateway:          true,
-	http.StatusServiceUnavailable:  true,
-	http.StatusGatewayTimeout:      true,
+// retriedStatus reports whether the same request is made again after an answer of this
+// status.
+func retriedStatus(code int) bool {
+	switch code {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
 }
 
-// retried reports whether the same request is worth another attempt now.
+// retried reports whether the same request is made again after err.
 func retried(err error) bool {
 	var dns *net.DNSError
 	switch {
@@ -54,13 +51,13 @@ func retried(err error) bool {
 		return false
 	}
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		return retriedStatus[e.Code]
+		return retriedStatus(e.Code)
 	}
 	return errors.Is(err, harvest.ErrTemporary)
 }
 
-// later returns the error of an attempt that failed, when the next is not made because
-// the host is not to be asked yet.
+// later returns the error of a failed attempt with the time at which the host may be
+// asked again, where it is closed before the next attempt.
 func later(failed, notYet error) error {
 	at, _ := harvest.RetryAfter(notYet)
 	switch e := failed.(type) {
@@ -74,22 +71,22 @@ func later(failed, notYet error) error {
 
 // Why the Client itself ends an attempt.
 var (
-	errInactive = &timeoutError{"no byte for so long"}
-	errSlow     = &timeoutError{"too few bytes in a minute"}
-	errTooLong  = &timeoutError{"transfer takes too long"}
+	errInactive = &timeoutError{"no byte for"}
+	errSlow     = &timeoutError{"fewer bytes in a minute than"}
+	errTooLong  = &timeoutError{"transfer longer than"}
 	errClosed   = errors.New("body is closed")
-	errUnasked  = errors.New("304 Not Modified without a condition")
+	errUnasked  = errors.New("304 Not Modified for a request without a condition")
 )
 
-// exceeded returns late with the setting that is behind it.
+// exceeded returns late with the limit that was exceeded.
 func (s *settings) exceeded(late *timeoutError) error {
 	switch late {
 	case errSlow:
-		return fmt.Errorf("%w: less than %d", late, s.minSpeed)
+		return fmt.Errorf("%w %d", late, s.minSpeed)
 	case errTooLong:
-		return fmt.Errorf("%w: %s", late, s.timeout)
+		return fmt.Errorf("%w %s", late, s.timeout)
 	}
-	return fmt.Errorf("%w: %s", late, s.inactivity)
+	return fmt.Errorf("%w %s", late, s.inactivity)
 }
 
 // A timeoutError is a [net.Error].
@@ -99,7 +96,7 @@ func (e *timeoutError) Error() string   { return e.text }
 func (e *timeoutError) Timeout() bool   { return true }
 func (e *timeoutError) Temporary() bool { return true }
 
-// transferError makes an Error of what went wrong between the Client and a host.
+// transferError returns the RequestError for a failure between the Client and a host.
 func transferError(url string, err error) *RequestError {
 	e := &RequestError{URL: url, Kind: harvest.ErrTemporary, Err: err}
 	var (
@@ -116,8 +113,8 @@ func transferError(url string, err error) *RequestError {
 	return e
 }
 
-// cutOff marks an error of a body that ends before it is whole.
-func cutOff(err error) error {
+// truncated makes an error of a body that ends early match websync.ErrTruncated.
+func truncated(err error) error {
 	if err == nil || err == io.EOF || errors.Is(err, websync.ErrTruncated) {
 		return err
 	}

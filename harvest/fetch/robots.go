@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"fmt"
 	"net/url"
 	"strings"
@@ -12,86 +11,76 @@ import (
 )
 
 const (
-	robotsBytes   = 500 << 10   // that are read, RFC 9309 §2.5
-	crawlDelayCap = time.Minute // what is longer counts as this
+	robotsBytes   = 500 << 10   // of a robots.txt are read, RFC 9309 §2.5
+	crawlDelayCap = time.Minute // a longer Crawl-delay counts as this
 )
 
 // robotsRules are the rules of a robots.txt (RFC 9309) for one user agent. The zero value
 // allows everything.
 type robotsRules struct {
-	CrawlDelay time.Duration // between two requests, at most a minute; 0: not stated
-	rules      []pattern
+	crawlDelay time.Duration // between two requests, at most a minute; 0: not stated
+	rules      []robotsRule
 }
 
 // A robotsRule is a line of a robots.txt.
 type robotsRule struct {
-	Line  int // from 1; 0: no rule
-	Allow bool
-	Path  string // as written
+	line  int // from 1
+	allow bool
+	path  string // as written
+
+	parts []string // the canonical path, split at its asterisks
+	end   bool     // the path ends in "$": it must match to the end
+	size  int      // in octets: the longest match decides
 }
 
 // String returns the rule as a line, for example "Disallow: /private". It escapes control
 // characters and cuts the path after 100 bytes.
-func (r robotsRule) String() string {
-	path := fmt.Sprintf("%.100q", r.Path)
+func (r *robotsRule) String() string {
+	path := fmt.Sprintf("%.100q", r.path)
 	path = strings.ReplaceAll(path[1:len(path)-1], `\"`, `"`)
-	if r.Allow {
+	if r.allow {
 		return "Allow: " + path
 	}
 	return "Disallow: " + path
 }
 
-// A pattern is a robotsRule prepared for comparison.
-type pattern struct {
-	robotsRule
-	parts []string // what stands between the asterisks
-	end   bool     // nothing may follow
-	size  int      // octets: the rule with the most wins
-}
-
-// parseRobots reads a robots.txt as the user agent with the given product token does.
-// There are no errors: what can't be understood is skipped. It reads the first 500 KiB.
-func parseRobots(text []byte, token string) *robotsRules {
-	p := robotsParser{token: token, own: &robotsRules{}, others: &robotsRules{}}
-	if len(text) > robotsBytes {
-		// a rule cut short would mean another thing
-		text = text[:bytes.LastIndexAny(text[:robotsBytes+1], "\r\n")+1]
+// parseRobots parses a robots.txt for the user agent with the given product token. There
+// are no errors: it skips what it does not understand. It reads the first 500 KiB.
+func parseRobots(text, token string) *robotsRules {
+	if len(text) > robotsBytes { // without the line that the limit cuts
+		text = text[:strings.LastIndexAny(text[:robotsBytes+1], "\r\n")+1]
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	for line := 1; len(text) > 0; line++ {
-		n, end := len(text), len(text)
-		if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
-			n, end = i, i+1
-			if text[i] == '\r' && end < len(text) && text[end] == '\n' {
-				end++
-			}
-		}
-		p.line(line, string(text[:n]))
-		text = text[end:]
+	text = strings.TrimPrefix(text, "\ufeff")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	p := robotsParser{token: token}
+	for line := range strings.SplitSeq(text, "\n") {
+		p.parse(line)
 	}
 	if p.named {
-		p.others = p.own
+		return &p.own
 	}
-	return p.others
+	return &p.others
 }
 
-// A robotsParser reads line by line. Groups for the same user agent are one (RFC 9309
-// §2.2.1).
+// A robotsParser parses a robots.txt line by line. The groups of one user agent are
+// merged (RFC 9309 §2.2.1).
 type robotsParser struct {
 	token  string
-	own    *robotsRules // of the groups that name the token
-	others *robotsRules // of the groups for *
-	named  bool         // there is a group that names the token
+	own    robotsRules // of the groups that name the token
+	others robotsRules // of the groups for "*"
+	named  bool        // a group names the token
+	line   int
 
-	// the group at hand has no rules yet: another User-agent line belongs to it
-	agents           bool
-	forUs, forOthers bool          // what it is for
-	gap              time.Duration // its Crawl-delay
+	// The current group.
+	open  bool           // it has no rules yet: another User-agent line belongs to it
+	rules []*robotsRules // what its rules are added to: own, others, both or none
+	delay time.Duration  // its Crawl-delay
 }
 
-func (p *robotsParser) line(n int, text string) {
-	text, _, _ = strings.Cut(text, "#")
-	key, value, ok := strings.Cut(text, ":")
+func (p *robotsParser) parse(line string) {
+	p.line++
+	line, _, _ = strings.Cut(line, "#")
+	key, value, ok := strings.Cut(line, ":")
 	if !ok {
 		return
 	}
@@ -100,72 +89,58 @@ func (p *robotsParser) line(n int, text string) {
 	case "user-agent":
 		p.agent(value)
 	case "allow":
-		p.rule(robotsRule{n, true, value})
+		p.rule(true, value)
 	case "disallow":
-		p.rule(robotsRule{n, false, value})
+		p.rule(false, value)
 	case "crawl-delay":
-		p.delay(value)
+		// It is another record (RFC 9309 §2.2.4): it ends no list of user agents, and it
+		// is valid for all agents of its group, also for those that follow it.
+		if d, ok := outgoing.Seconds(value); ok {
+			p.delay = max(p.delay, min(d, crawlDelayCap))
+			p.pace()
+		}
 	}
 }
 
-func (p *robotsParser) agent(value string) {
-	if !p.agents {
-		p.agents, p.forUs, p.forOthers, p.gap = true, false, false, 0
+func (p *robotsParser) agent(name string) {
+	if !p.open {
+		p.open, p.rules, p.delay = true, nil, 0
 	}
-	if value == "*" {
-		p.forOthers = true
-	} else if token := productToken(value); token != "" && strings.EqualFold(token, p.token) {
-		p.forUs, p.named = true, true
+	if name == "*" {
+		p.rules = append(p.rules, &p.others)
+	} else if token := productToken(name); token != "" && strings.EqualFold(token, p.token) {
+		p.rules, p.named = append(p.rules, &p.own), true
 	}
 	p.pace()
 }
 
-// groups calls f for what the group at hand is for.
-func (p *robotsParser) groups(f func(*robotsRules)) {
-	if p.forUs {
-		f(p.own)
-	}
-	if p.forOthers {
-		f(p.others)
-	}
-}
-
-func (p *robotsParser) rule(r robotsRule) {
-	p.agents = false
-	if r.Path == "" {
+func (p *robotsParser) rule(allow bool, path string) {
+	p.open = false
+	if path == "" {
 		return // "Disallow:" forbids nothing
 	}
-	p.groups(func(g *robotsRules) { g.rules = append(g.rules, newPattern(r)) })
-}
-
-// delay reads a Crawl-delay. It is another record (RFC 9309 §2.2.4): it ends nothing, and
-// it holds for all agents of its group, those that follow it, too.
-func (p *robotsParser) delay(value string) {
-	if d, ok := outgoing.Seconds(value); ok {
-		p.gap = max(p.gap, min(d, crawlDelayCap))
-		p.pace()
+	r := newRobotsRule(p.line, allow, path)
+	for _, g := range p.rules {
+		g.rules = append(g.rules, r)
 	}
 }
 
 func (p *robotsParser) pace() {
-	p.groups(func(g *robotsRules) { g.CrawlDelay = max(g.CrawlDelay, p.gap) })
+	for _, g := range p.rules {
+		g.crawlDelay = max(g.crawlDelay, p.delay)
+	}
 }
 
 // productToken returns the name at the beginning of a user agent (RFC 9309 §2.2.1).
 func productToken(agent string) string {
-	for i, c := range []byte(agent) {
-		if c|0x20 < 'a' || c|0x20 > 'z' {
-			if c != '-' && c != '_' {
-				return agent[:i]
-			}
-		}
-	}
-	return agent
+	rest := strings.TrimLeftFunc(agent, func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
+	})
+	return agent[:len(agent)-len(rest)]
 }
 
-// agentToken returns the product token of who sends the User-Agent header: its first
-// name. Where that is the one that all browsers have, the name that follows "compatible"
-// is meant.
+// agentToken returns the product token of a User-Agent header: its first name, or, if
+// that is the "Mozilla" of all browsers, the name after "compatible".
 func agentToken(agent string) string {
 	token := productToken(agent)
 	if !strings.EqualFold(token, "Mozilla") {
@@ -178,91 +153,77 @@ func agentToken(agent string) string {
 	return token
 }
 
-func newPattern(r robotsRule) pattern {
-	path, end := strings.CutSuffix(r.Path, "$")
-	p := pattern{robotsRule: r, end: end, size: strings.Count(r.Path, "*")}
-	if end {
-		p.size++
+func newRobotsRule(line int, allow bool, path string) robotsRule {
+	r := robotsRule{line: line, allow: allow, path: path, size: strings.Count(path, "*")}
+	if path, r.end = strings.CutSuffix(path, "$"); r.end {
+		r.size++
 	}
 	inQuery := false
 	for part := range strings.SplitSeq(path, "*") {
 		part, inQuery = canonical(part, inQuery)
-		p.parts = append(p.parts, part)
-		p.size += len(part)
+		r.parts = append(r.parts, part)
+		r.size += len(part)
 	}
-	return p
+	return r
 }
 
-// Allowed reports whether u may be fetched, and the rule that says so; none, if no rule
-// matches. Only path and query of u count. The longest match decides, and between equals
-// Allow (RFC 9309 §2.2.2).
-func (r *robotsRules) Allowed(u *url.URL) (bool, robotsRule) {
+// match returns the rule that decides about u, or nil if no rule matches, which allows u.
+// Only path and query of u count. The longest match decides, and between equals Allow
+// (RFC 9309 §2.2.2).
+func (r *robotsRules) match(u *url.URL) (best *robotsRule) {
 	target := u.EscapedPath()
+	if len(r.rules) == 0 || target == "/robots.txt" {
+		return nil
+	}
 	if target == "" {
 		target = "/"
-	}
-	if target == "/robots.txt" {
-		return true, robotsRule{}
-	}
-	if len(r.rules) == 0 {
-		return true, robotsRule{}
 	}
 	if u.RawQuery != "" || u.ForceQuery {
 		target += "?" + u.RawQuery
 	}
 	target, _ = canonical(target, false)
-	best := &pattern{robotsRule: robotsRule{Allow: true}, size: -1}
 	for i := range r.rules {
-		p := &r.rules[i]
-		if (p.size > best.size || p.size == best.size && p.Allow && !best.Allow) && p.matches(target) {
-			best = p
+		rule := &r.rules[i]
+		longer := best == nil || rule.size > best.size || rule.size == best.size && rule.allow && !best.allow
+		if longer && rule.matches(target) {
+			best = rule
 		}
 	}
-	return best.Allow, best.robotsRule
+	return best
 }
 
-// matches reports whether the pattern stands at the beginning of target, or for all of
+// matches reports whether the rule matches the beginning of target or, with a "$", all of
 // it.
-func (p *pattern) matches(target string) bool {
-	rest, ok := strings.CutPrefix(target, p.parts[0])
+func (r *robotsRule) matches(target string) bool {
+	rest, ok := strings.CutPrefix(target, r.parts[0])
 	if !ok {
 		return false
 	}
-	last := len(p.parts) - 1
+	last := len(r.parts) - 1
 	if last == 0 {
-		return !p.end || rest == ""
+		return !r.end || rest == ""
 	}
-	for _, part := range p.parts[1:last] {
-		i := strings.Index(rest, part)
-		if i < 0 {
+	for _, part := range r.parts[1:last] {
+		if _, rest, ok = strings.Cut(rest, part); !ok {
 			return false
 		}
-		rest = rest[i+len(part):]
 	}
-	if p.end {
-		return strings.HasSuffix(rest, p.parts[last])
+	if r.end {
+		return strings.HasSuffix(rest, r.parts[last])
 	}
-	return strings.Contains(rest, p.parts[last])
+	return strings.Contains(rest, r.parts[last])
 }
 
-// canonical makes paths and queries that mean the same the same string, which is the path
-// to match of RFC 9309 §2.2.2: octets that are not reserved stand for themselves, and all
-// others are percent-encoded. Only the delimiters that do their work stay: slash, the
-// first question mark, and in the query what separates its parameters. inQuery says that
-// s belongs to a query, or, as a result, that it ends in one.
+// canonical returns the same string for paths and queries with the same meaning: the
+// "path to match" of RFC 9309 §2.2.2, in which unreserved octets stand for themselves and
+// all others are percent-encoded. Only delimiters that act as delimiters stay: the slash,
+// the first question mark, and in a query "=" and "&". inQuery reports whether s is a part
+// of a query; the second result, whether it ends in one.
 func canonical(s string, inQuery bool) (string, bool) {
-	plain := 0
-	for plain < len(s) && stays(s[plain], inQuery) {
-		inQuery = inQuery || s[plain] == '?'
-		plain++
-	}
-	if plain == len(s) {
-		return s, inQuery
-	}
-	b := append(make([]byte, 0, len(s)+16), s[:plain]...)
-	for i := plain; i < len(s); i++ {
+	b := make([]byte, 0, len(s)+16)
+	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if stays(c, inQuery) {
+		if !inQuery && (c == '/' || c == '?') || inQuery && (c == '=' || c == '&') {
 			inQuery = inQuery || c == '?'
 			b = append(b, c)
 			continue
@@ -278,12 +239,4 @@ func canonical(s string, inQuery bool) (string, bool) {
 		}
 	}
 	return string(b), inQuery
-}
-
-// stays reports whether an octet that is not percent-encoded stays as it is.
-func stays(c byte, inQuery bool) bool {
-	if inQuery {
-		return syntax.Unreserved.Has(c) || c == '=' || c == '&'
-	}
-	return syntax.Unreserved.Has(c) || c == '/' || c == '?'
 }

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -350,12 +349,15 @@ Disallow: /d`, []string{"+/a", "+/b", "-/c", "-/d"}},
 				}
 				u, err := parseURL("http://example.org" + path)
 				require.NoError(t, err)
-				got, rule := parseRobots([]byte(text), agent).Allowed(u)
-				assert.Equal(t, target[0] == '+', got, "%s (%s): %s by %q", tt.name, how, target, rule)
+				rule := parseRobots(text, agent).match(u)
+				assert.Equal(t, target[0] == '+', allows(rule), "%s (%s): %s", tt.name, how, target)
 			}
 		}
 	}
 }
+
+// allows reports whether a rule, or that there is none, allows a URL.
+func allows(rule *robotsRule) bool { return rule == nil || rule.allow }
 
 // §2.2.1: what the agent calls itself, and by what name robots.txt knows it.
 func TestRobotsName(t *testing.T) {
@@ -377,21 +379,19 @@ func TestRobotsName(t *testing.T) {
 }
 
 func TestRobotsRule(t *testing.T) {
-	r := parseRobots([]byte("# a\r\nUser-agent: *\r\n\r\nDisallow: /%70rivate*\r\nAllow: /private/x"), "websync")
-	_, rule := r.Allowed(&url.URL{Path: "/private/a"})
-	assert.Equal(t, robotsRule{Line: 4, Path: "/%70rivate*"}, rule)
-	ok, rule := r.Allowed(&url.URL{Path: "/private/x"})
-	assert.True(t, ok)
+	r := parseRobots("# a\r\nUser-agent: *\r\n\r\nDisallow: /%70rivate*\r\nAllow: /private/x", "websync")
+	rule := r.match(&url.URL{Path: "/private/a"})
+	assert.Equal(t, 4, rule.line)
+	assert.Equal(t, "Disallow: /%70rivate*", rule.String())
+	rule = r.match(&url.URL{Path: "/private/x"})
 	assert.Equal(t, "Allow: /private/x", rule.String())
-	assert.Equal(t, `Disallow: /a"\x1b[2J`, robotsRule{Path: "/a\"\x1b[2J"}.String())
-	ok, rule = new(robotsRules).Allowed(&url.URL{Path: "/"})
-	assert.True(t, ok)
-	assert.Zero(t, rule)
+	assert.Equal(t, `Disallow: /a"\x1b[2J`, (&robotsRule{path: "/a\"\x1b[2J"}).String())
+	assert.Nil(t, new(robotsRules).match(&url.URL{Path: "/"}))
 }
 
 // §2.2.4: Crawl-delay holds for all agents of its group, Sitemap for everybody.
 func TestRobotsOther(t *testing.T) {
-	text := []byte(`Sitemap: https://example.org/a.xml
+	text := `Sitemap: https://example.org/a.xml
 Crawl-delay: 60
 User-agent: *
 Crawl-delay: 7
@@ -407,14 +407,14 @@ Crawl-delay: 9
 User-agent: y
 Sitemap: c
 Allow: /
-User-agent: z`)
+User-agent: z`
 	r := parseRobots(text, "WebSync")
-	assert.Equal(t, 2500*time.Millisecond, r.CrawlDelay)
-	assert.Equal(t, 7*time.Second, parseRobots(text, "other").CrawlDelay)
-	assert.Equal(t, 9*time.Second, parseRobots(text, "y").CrawlDelay, "said before the agent, in its group")
-	assert.Equal(t, time.Duration(0), parseRobots(text, "z").CrawlDelay)
+	assert.Equal(t, 2500*time.Millisecond, r.crawlDelay)
+	assert.Equal(t, 7*time.Second, parseRobots(text, "other").crawlDelay)
+	assert.Equal(t, 9*time.Second, parseRobots(text, "y").crawlDelay, "before the agent, in its group")
+	assert.Equal(t, time.Duration(0), parseRobots(text, "z").crawlDelay)
 	for text, want := range map[string]time.Duration{"0": 0, "-1": 0, "soon": 0, "1e3": 0, "NaN": 0, "10 s": 0, "60": time.Minute, "86400": time.Minute, "999999999999999999999": time.Minute} {
-		assert.Equal(t, want, parseRobots([]byte("User-agent: *\nCrawl-delay: "+text), "websync").CrawlDelay, text)
+		assert.Equal(t, want, parseRobots("User-agent: *\nCrawl-delay: "+text, "websync").crawlDelay, text)
 	}
 }
 
@@ -423,12 +423,11 @@ func TestRobotsLength(t *testing.T) {
 	require.GreaterOrEqual(t, robotsBytes, 500*1024)
 	filler := strings.Repeat("#", robotsBytes-len("User-agent: *\nDisallow: /a\n\n")-len("Disallow: /")) + "\n"
 	text := "User-agent: *\nDisallow: /a\n" + filler + "Disallow: /b\nDisallow: /c\n"
-	r := parseRobots([]byte(text), "websync")
+	r := parseRobots(text, "websync")
 	for path, want := range map[string]bool{"/a": false, "/b": true, "/c": true} {
-		ok, _ := r.Allowed(&url.URL{Path: path})
-		assert.Equal(t, want, ok, path)
+		assert.Equal(t, want, allows(r.match(&url.URL{Path: path})), path)
 	}
-	r = parseRobots([]byte(strings.Repeat("x", robotsBytes+5)), "websync")
+	r = parseRobots(strings.Repeat("x", robotsBytes+5), "websync")
 	assert.Empty(t, r.rules)
 }
 
@@ -450,27 +449,23 @@ func TestRobotsWithoutEnd(t *testing.T) {
 }
 
 func FuzzRobots(f *testing.F) {
-	f.Add([]byte("User-agent: *\nDisallow: /a*b$\nAllow: /%41\nCrawl-delay: 1.5\nSitemap: x"), "/a%2Fb?c=d")
-	f.Add([]byte("\ufeffuser-agent:websync\r\rdisallow:*\xff%\r\nallow:%2"), "/\xe3\x83\x84")
-	f.Add(bytes.Repeat([]byte("User-agent: *\nDisallow: /*a*a*a*a*a*b\n"), 10), "/"+strings.Repeat("a", 100))
-	f.Fuzz(func(t *testing.T, text []byte, path string) {
+	f.Add("User-agent: *\nDisallow: /a*b$\nAllow: /%41\nCrawl-delay: 1.5\nSitemap: x", "/a%2Fb?c=d")
+	f.Add("\ufeffuser-agent:websync\r\rdisallow:*\xff%\r\nallow:%2", "/\xe3\x83\x84")
+	f.Add(strings.Repeat("User-agent: *\nDisallow: /*a*a*a*a*a*b\n", 10), "/"+strings.Repeat("a", 100))
+	f.Fuzz(func(t *testing.T, text, path string) {
 		r := parseRobots(text, "websync")
-		if r.CrawlDelay < 0 || r.CrawlDelay > crawlDelayCap {
-			t.Error(r.CrawlDelay)
+		if r.crawlDelay < 0 || r.crawlDelay > crawlDelayCap {
+			t.Error(r.crawlDelay)
 		}
-		u := &url.URL{Path: path}
-		ok, rule := r.Allowed(u)
-		if ok != rule.Allow && rule.Line > 0 || !ok && rule.Line == 0 {
-			t.Errorf("%v by %v", ok, rule)
-		}
-		if lines := 1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")); rule.Line > lines {
-			t.Errorf("line %d of %d", rule.Line, lines)
+		lines := 1 + strings.Count(text, "\n") + strings.Count(text, "\r")
+		if rule := r.match(&url.URL{Path: path}); rule != nil && (rule.line < 1 || rule.line > lines) {
+			t.Errorf("line %d of %d", rule.line, lines)
 		}
 		once, q := canonical(path, false)
 		if twice, _ := canonical(once, false); once != twice || len(once) > 3*len(path) || q != strings.Contains(path, "?") {
 			t.Errorf("%q", once)
 		}
-		if ok, _ := r.Allowed(&url.URL{Path: "/robots.txt"}); !ok {
+		if !allows(r.match(&url.URL{Path: "/robots.txt"})) {
 			t.Error("robots.txt is always allowed")
 		}
 	})

@@ -9,32 +9,31 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
 const (
-	robotsFresh = 24 * time.Hour // RFC 9309 §2.4
-	// after which an unreachable one forbids nothing, RFC 9309 §2.3.1.4
-	robotsGrace = 30 * 24 * time.Hour
-	// between two rounds for an unreachable one, at first
-	robotsRepeat = time.Minute
-	robotsSeldom = time.Hour // later
+	robotsFresh = 24 * time.Hour      // a robots.txt is used, RFC 9309 §2.4
+	robotsGrace = 30 * 24 * time.Hour // an unreachable one forbids all, RFC 9309 §2.3.1.4
+	// The time between two requests for an unreachable one grows from robotsRetryMin to
+	// robotsRetryMax.
+	robotsRetryMin = time.Minute
+	robotsRetryMax = time.Hour
 )
 
-// errRobots: robots.txt, or not having it, forbids the request.
+// errRobots: robots.txt forbids the request, or is needed for it and unreachable.
 var errRobots = errors.New("robots.txt")
 
-// A robotsCache is what is known of a host's robots.txt.
+// A robotsCache holds the robots.txt of a host.
 type robotsCache struct {
-	turn chan struct{} // held by the call that looks after it; guards all below
+	turn chan struct{} // a semaphore that guards all fields below
 	robotsNote
-	rules *robotsRules // nil: not known
-	again time.Time
-	err   error // why it is unreachable
+	rules *robotsRules // nil: never read
+	again time.Time    // when an unreachable one may be asked for again
+	err   error        // why it is unreachable
 }
 
-// A robotsNote is what a State keeps of it.
+// A robotsNote is what a State holds of a robotsCache.
 type robotsNote struct {
 	Text        []byte    `json:"text,omitempty"`
 	Checked     time.Time `json:"checked,omitzero"`     // zero: never read
@@ -49,13 +48,13 @@ func (k *call) permitted(ctx context.Context, h *host, u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	if ok, rule := rules.Allowed(u); !ok {
-		return refused(u.String(), "forbidden by %s/%w, line %d: %s", h.origin, errRobots, rule.Line, rule)
+	if rule := rules.match(u); rule != nil && !rule.allow {
+		return refused(u.String(), "forbidden by %s/%w, line %d: %s", h.origin, errRobots, rule.line, rule)
 	}
 	return nil
 }
 
-// rules returns the host's rules, read again if they are old.
+// rules returns the host's rules. It reads robots.txt if it is not known or too old.
 func (k *call) rules(ctx context.Context, h *host) (*robotsRules, error) {
 	r := &h.robots
 	if err := k.take(ctx, h, r.turn); err != nil {
@@ -67,7 +66,7 @@ func (k *call) rules(ctx context.Context, h *host) (*robotsRules, error) {
 		return r.rules, nil
 	}
 	if now.Before(r.again) {
-		return r.unread(k, h, fmt.Errorf("%w: %v", harvest.ErrNotYet, r.err))
+		return k.withoutRobots(h, fmt.Errorf("%w: %v", harvest.ErrNotYet, r.err))
 	}
 	err := k.readRobots(ctx, h)
 	switch {
@@ -75,33 +74,34 @@ func (k *call) rules(ctx context.Context, h *host) (*robotsRules, error) {
 		return r.rules, nil
 	case ctx.Err() != nil, errors.Is(err, harvest.ErrNotYet):
 		return nil, err
-	case errors.Is(err, harvest.ErrForbidden): // which may be so for this call only
+	case errors.Is(err, harvest.ErrForbidden): // perhaps for this call only
 		return nil, &RequestError{
-			URL: websync.RedactURL(k.url.String()), Kind: harvest.ErrForbidden,
+			URL: k.name(), Kind: harvest.ErrForbidden,
 			Err: fmt.Errorf("%w of %s: %w", errRobots, h.origin, err),
 		}
 	}
-	r.lost(err)
+	r.failed(err)
 	h.keepRobots(ctx)
-	return r.unread(k, h, err)
+	return k.withoutRobots(h, err)
 }
 
-// lost notes that robots.txt can't be reached. The longer this lasts, the more seldom it
-// is asked for.
-func (r *robotsCache) lost(err error) {
+// failed notes that robots.txt is unreachable. The longer it is, the longer the wait
+// until the next request for it.
+func (r *robotsCache) failed(err error) {
 	now := time.Now()
 	if r.Unreachable.IsZero() {
 		r.Unreachable = now.UTC()
 	}
-	r.err, r.again = err, now.Add(min(max(now.Sub(r.Unreachable), robotsRepeat), robotsSeldom))
+	r.err, r.again = err, now.Add(min(max(now.Sub(r.Unreachable), robotsRetryMin), robotsRetryMax))
 	if at, ok := harvest.RetryAfter(err); ok && at.After(r.again) {
 		r.again = at
 	}
 }
 
-// unread answers for a robots.txt that can't be reached: the old rules, or nothing is
-// allowed.
-func (r *robotsCache) unread(k *call, h *host, why error) (*robotsRules, error) {
+// withoutRobots returns the rules while robots.txt is unreachable: the last known ones;
+// if there are none, an error during the grace period, and no rules after it.
+func (k *call) withoutRobots(h *host, why error) (*robotsRules, error) {
+	r := &h.robots
 	switch {
 	case r.rules != nil:
 		return r.rules, nil
@@ -109,8 +109,8 @@ func (r *robotsCache) unread(k *call, h *host, why error) (*robotsRules, error) 
 		return &robotsRules{}, nil
 	}
 	e := &RequestError{
-		URL: websync.RedactURL(k.url.String()), RetryAt: r.again,
-		Err: fmt.Errorf("%w of %s can't be reached, and nothing is fetched without: %w", errRobots, h.origin, why),
+		URL: k.name(), RetryAt: r.again,
+		Err: fmt.Errorf("%w of %s is unreachable, which forbids all requests: %w", errRobots, h.origin, why),
 	}
 	if errors.Is(r.err, harvest.ErrTemporary) || serverError(r.err) {
 		e.Kind = harvest.ErrTemporary
@@ -123,7 +123,8 @@ func serverError(err error) bool {
 	return ok && e.Code >= 500
 }
 
-// readRobots asks the host for its robots.txt.
+// readRobots requests the host's robots.txt, as far as it is used, with as many attempts
+// as any body.
 func (k *call) readRobots(ctx context.Context, h *host) error {
 	r := &h.robots
 	req := &harvest.Request{URL: h.origin + "/robots.txt", Root: k.req.Root, Accept: "text/plain, */*;q=0.1", MaxBytes: -1}
@@ -134,29 +135,34 @@ func (k *call) readRobots(ctx context.Context, h *host) error {
 	if err != nil {
 		return err
 	}
-	sub.robots, sub.patience = true, k.patience
-	text, resp, err := sub.robotsText(ctx)
+	sub.robots, sub.patience, sub.redirects = true, k.patience, 5 // RFC 9309 §2.3.1.2
+	var text []byte
+	resp, err := sub.repeat(ctx, func(resp *harvest.Response) (err error) {
+		if resp.NotModified {
+			text = r.Text
+			return nil
+		}
+		defer resp.Body.Close()
+		text, err = io.ReadAll(io.LimitReader(resp.Body, robotsBytes+1))
+		return err
+	})
 	k.patience = sub.patience
-	switch {
-	case err == nil && resp.NotModified:
-		text = r.Text
-	case err == nil:
-	case unavailable(err):
-		text, resp = nil, &harvest.Response{}
-	default:
+	if noRobots(err) {
+		text, resp, err = nil, &harvest.Response{}, nil
+	}
+	if err != nil {
 		return err
 	}
 	r.robotsNote = robotsNote{Text: text, Checked: time.Now().UTC(), ETag: resp.Validator.ETag, Modified: resp.Validator.LastModified}
-	r.rules = parseRobots(text, k.c.set.token)
-	h.obey(r.rules)
+	h.setRules(parseRobots(string(text), k.c.set.token))
 	h.keepRobots(ctx)
 	return nil
 }
 
-// unavailable reports whether err says that there is no robots.txt (RFC 9309 §2.3.1.2 and
-// §2.3.1.3). What may pass, as 429, doesn't say so: it is treated as unreachable, which
-// asks less of the host.
-func unavailable(err error) bool {
+// noRobots reports whether err means that there is no robots.txt (RFC 9309 §2.3.1.2 and
+// §2.3.1.3). A temporary status such as 429 does not: it counts as unreachable, which
+// makes fewer requests.
+func noRobots(err error) bool {
 	if errors.Is(err, errRedirect) {
 		return !errors.Is(err, harvest.ErrForbidden)
 	}
@@ -164,42 +170,30 @@ func unavailable(err error) bool {
 	return answered && !serverError(err) && !errors.Is(err, harvest.ErrTemporary)
 }
 
-// robotsText reads a robots.txt as far as it counts, with as many attempts as any body.
-func (k *call) robotsText(ctx context.Context) ([]byte, *harvest.Response, error) {
-	var text []byte
-	resp, err := k.repeat(ctx, func(resp *harvest.Response) (err error) {
-		if resp.NotModified {
-			return nil
-		}
-		defer resp.Body.Close()
-		text, err = io.ReadAll(io.LimitReader(resp.Body, robotsBytes+1))
-		return err
-	})
-	return text, resp, err
-}
-
-// obey makes the host's interval at least as long as robots.txt wants it.
-func (h *host) obey(r *robotsRules) {
+// setRules sets the rules of the host, and makes its interval at least as long as their
+// Crawl-delay.
+func (h *host) setRules(r *robotsRules) {
+	h.robots.rules = r
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if d := max(h.c.set.interval, r.CrawlDelay); d != h.interval && !h.c.IgnoreRobots {
+	if d := max(h.c.set.interval, r.crawlDelay); d != h.interval && !h.c.IgnoreRobots {
 		h.setInterval(d)
-		h.pace.AllowN(time.Now(), 1) // robots.txt was a request, too
+		h.pace.AllowN(time.Now(), 1) // for the request for robots.txt
 	}
 }
 
-// keepRobots notes robots.txt for the State, unless it is long, and what it takes of
-// memory.
+// keepRobots writes the note to the State, without its text if that is long, and updates
+// the memory that is counted for the host.
 func (h *host) keepRobots(ctx context.Context) {
 	note := h.robots.robotsNote
 	h.c.hosts.mu.Lock()
-	h.c.hosts.resize(h, 1024+8*len(note.Text))
+	h.c.hosts.resize(h, hostSize+8*len(note.Text))
 	h.c.hosts.mu.Unlock()
 	if len(note.Text) > keptRobots {
 		note = robotsNote{Unreachable: note.Unreachable} // as if it was never read
 	}
-	value, err := json.Marshal(note)
-	if err == nil {
-		h.c.keepOf(ctx, h, robotsKey(h.origin), value)
+	if value, err := json.Marshal(note); err == nil {
+		h.c.enter(ctx, h.origin)
+		h.c.keep(ctx, robotsKey(h.origin), value)
 	}
 }

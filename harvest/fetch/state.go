@@ -15,103 +15,50 @@ import (
 )
 
 const (
-	unsavedLimit = 1 << 20 // bytes that wait for a Commit
 	stateTimeout = 10 * time.Second
 
-	// A host whose interval is shorter than quick is not reserved for each request, but
-	// for a stretch of time in which a process sends several.
+	// A host with an interval shorter than quick is not reserved for each request, but
+	// for a stretch of time in which this process sends several.
 	quick   = 50 * time.Millisecond
 	stretch = 500 * time.Millisecond
 
-	keptKey   = "fetch/hosts"
-	keptHosts = 4096 // of which a State keeps something
-	keptDays  = 30   // since a host was asked last
-	// bytes of a robots.txt; a longer one is read again after a restart
-	keptRobots = 16 << 10
+	unsavedLimit = 1 << 20  // bytes that wait for a Commit
+	keptHosts    = 4096     // hosts in a State
+	keptDays     = 30       // since the last request to a host
+	keptRobots   = 16 << 10 // bytes of a robots.txt; a longer one is not kept
+	keptKey      = "fetch/hosts"
 )
 
 func hostKey(origin string) string   { return "fetch/host/" + origin }
 func robotsKey(origin string) string { return "fetch/robots/" + origin }
 
-// A hostNote is what a State keeps of a host: the gate that all processes pass which
-// share the State. It is changed with compare-and-swap.
+// A hostNote is what a State holds of a host: the gate that all processes with this State
+// pass. It is changed with compare-and-swap.
 type hostNote struct {
-	Next time.Time `json:"next,omitzero"` // nobody sends before
-	// likewise, as the host demands (Retry-After)
-	Until    time.Time `json:"until,omitzero"`
+	Next     time.Time `json:"next,omitzero"`  // no process may send before, for the interval
+	Until    time.Time `json:"until,omitzero"` // likewise, for Retry-After
 	Refusals int       `json:"refusals,omitempty"`
 	Public   bool      `json:"public,omitempty"`
 }
 
-// unsaved holds values until the next Commit takes them along.
-type unsaved struct {
-	mu   sync.Mutex
-	m    map[string][]byte
-	size int
+// shared returns a context for reading or writing the State. A cancelled request does not
+// cancel it: the gate is for other requests, too.
+func shared(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
 }
 
-// Unsaved is an optional method of a [harvest.Fetcher].
-func (c *Client) Unsaved() map[string][]byte {
-	c.unsaved.mu.Lock()
-	defer c.unsaved.mu.Unlock()
-	m := c.unsaved.m
-	c.unsaved.m, c.unsaved.size = nil, 0
-	if list := c.kept.value(); list != nil {
-		if m == nil {
-			m = map[string][]byte{}
-		}
-		m[keptKey] = list
-	}
-	return m
-}
-
-// keep adds a value to the next Commit; nil deletes it. If there is no Commit, the values
-// are written at once when they are too many.
-func (c *Client) keep(ctx context.Context, key string, value []byte) {
-	if c.state == nil {
-		return
-	}
-	c.unsaved.mu.Lock()
-	if c.unsaved.m == nil {
-		c.unsaved.m = map[string][]byte{}
-	}
-	c.unsaved.size += len(key) + len(value) - len(c.unsaved.m[key])
-	c.unsaved.m[key] = value
-	full := c.unsaved.size > unsavedLimit
-	c.unsaved.mu.Unlock()
-	if full {
-		for key, value := range c.Unsaved() {
-			c.write(ctx, key, value)
-		}
-	}
-}
-
-// write sets a value in the State now. A value that can't be written is lost, which costs
-// politeness and nothing else.
-func (c *Client) write(ctx context.Context, key string, value []byte) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
-	defer cancel()
-	err := websync.ErrConflict
-	for try := 0; try < 3 && errors.Is(err, websync.ErrConflict); try++ {
-		var old []byte
-		if old, err = c.state.State(ctx, key); err == nil && !bytes.Equal(old, value) {
-			err = c.state.Swap(ctx, key, old, value)
-		}
-	}
-	if err != nil {
-		c.set.log.WarnContext(ctx, "state not written", "key", key, "err", err)
-	}
-}
-
-// reserve moves the shared gate on for a request that is sent now. It reports whether the
-// request may be sent: no other process was faster, or has closed the host. Where
-// requests follow each other quickly it reserves a stretch of time for this process. A
-// host without an interval is only looked at as often, for what closes it.
+// reserve moves the shared gate forward for a request that is to be sent now. It reports
+// whether the request may be sent: no other process was faster, or has closed the host.
+// If the interval is short it reserves a stretch of time for this process. For a host
+// without an interval it only reads the gate, as often, to learn what closes it.
 func (h *host) reserve(ctx context.Context, now time.Time) bool {
+	if h.c.state == nil {
+		return true
+	}
 	h.mu.Lock()
 	interval, owns := h.interval, now.Before(h.own)
 	h.mu.Unlock()
-	if h.c.state == nil || owns {
+	if owns {
 		return true
 	}
 	h.sharing.Lock()
@@ -137,7 +84,7 @@ func (h *host) reserve(ctx context.Context, now time.Time) bool {
 	return true
 }
 
-// save notes the gate of a host in the State.
+// save writes the gate of a host to the State.
 func (h *host) save(ctx context.Context) {
 	if h.c.state == nil {
 		return
@@ -154,11 +101,11 @@ func (h *host) save(ctx context.Context) {
 	}
 }
 
-// note writes the gate of a host, unless another process has changed it: then the error
-// matches websync.ErrConflict. Another failure costs politeness and nothing else. It
-// wants h.sharing.
+// note writes the gate of a host to the State. It returns an error that matches
+// websync.ErrConflict if another process has changed the gate. Any other error costs
+// politeness and nothing else. The caller holds h.sharing.
 func (h *host) note(ctx context.Context, next time.Time) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
+	ctx, cancel := shared(ctx)
 	defer cancel()
 	h.mu.Lock()
 	note := hostNote{Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Public: h.public}
@@ -176,11 +123,11 @@ func (h *host) note(ctx context.Context, next time.Time) error {
 	return err
 }
 
-// look learns what other processes have noted of a host, and reports whether there is
-// anything new. No note of a strange clock closes the host for ever. The caller holds
-// h.sharing.
+// look reads the gate of a host from the State, and reports whether another process has
+// changed it. However wrong the clock of that process is, the host does not stay closed
+// for ever. The caller holds h.sharing.
 func (h *host) look(ctx context.Context) (changed bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
+	ctx, cancel := shared(ctx)
 	defer cancel()
 	value, err := h.c.state.State(ctx, hostKey(h.origin))
 	if err != nil {
@@ -208,119 +155,144 @@ func (h *host) look(ctx context.Context) (changed bool) {
 	return true
 }
 
-// restore reads what the State knows of a host. If that does not say when the next
-// request may be sent, it waits one interval.
+// restore reads from the State what it holds of a host. If it is known, but not when the
+// next request may be sent, that is after one interval.
 func (h *host) restore(ctx context.Context) {
 	if h.c.state == nil {
 		return
 	}
 	h.sharing.Lock()
 	defer h.sharing.Unlock()
-	h.restoreRobots(ctx)
-	h.c.enter(ctx, h)
+	r := &h.robots
+	value, err := h.c.state.State(ctx, robotsKey(h.origin))
+	if err == nil && json.Unmarshal(value, &r.robotsNote) == nil && !r.Checked.IsZero() {
+		h.setRules(parseRobots(string(r.Text), h.c.set.token))
+	}
+	h.c.enter(ctx, h.origin)
 	if h.look(ctx) && h.free.IsZero() {
 		h.pace.AllowN(time.Now(), 1)
 	}
 }
 
-func (h *host) restoreRobots(ctx context.Context) {
-	value, err := h.c.state.State(ctx, robotsKey(h.origin))
-	if err != nil || json.Unmarshal(value, &h.robots.robotsNote) != nil || h.robots.Checked.IsZero() {
-		return
+// saved holds values until the next Commit, and the list of hosts in the State. A State
+// cannot be listed; the list is what allows to delete the values of hosts that are not
+// contacted any more. Of two processes that share a State each may overwrite what the
+// other has added to the list; it is added again with the next request to the host.
+type saved struct {
+	mu     sync.Mutex
+	values map[string][]byte // nil: to be deleted
+	size   int               // of values, in bytes
+
+	hosts   map[string]int // by origin: the day of the last request, from 1970; nil: not read
+	checked int            // the day on which old hosts were last deleted
+	changed bool           // since the list was last written
+}
+
+// Unsaved is an optional method of a [harvest.Fetcher].
+func (c *Client) Unsaved() map[string][]byte {
+	s := &c.saved
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed {
+		list, _ := json.Marshal(s.hosts) // a map of strings and numbers
+		s.set(keptKey, list)
+		s.changed = false
 	}
-	h.robots.rules = parseRobots(h.robots.Text, h.c.set.token)
-	h.obey(h.robots.rules)
+	values := s.values
+	s.values, s.size = nil, 0
+	return values
 }
 
-// kept lists the hosts of which the State keeps something, so that what is of no use any
-// more can be deleted: a State can't be listed. Two processes that share a State may each
-// lose what the other has entered; it is entered again when the host is asked again.
-type kept struct {
-	mu sync.Mutex
-	// by origin: the day on which it was asked last, counted from 1970; nil: not read yet
-	hosts   map[string]int
-	tidied  int // the day on which old ones were last looked for
-	changed bool
+// set adds a value to the next Commit; nil deletes it. The caller holds s.mu.
+func (s *saved) set(key string, value []byte) {
+	if s.values == nil {
+		s.values = map[string][]byte{}
+	}
+	s.size += len(key) + len(value) - len(s.values[key])
+	s.values[key] = value
 }
 
-// keepOf adds a value of a host to the next Commit.
-func (c *Client) keepOf(ctx context.Context, h *host, key string, value []byte) {
-	c.enter(ctx, h)
-	c.keep(ctx, key, value)
-}
-
-// enter notes that a host was asked today, and deletes what is kept of others for too
-// long.
-func (c *Client) enter(ctx context.Context, h *host) {
+// keep adds a value to the next Commit. If there is none, the values are written as soon
+// as they are too large.
+func (c *Client) keep(ctx context.Context, key string, value []byte) {
 	if c.state == nil {
 		return
 	}
-	for _, origin := range c.kept.enter(h.origin, func() []byte {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
-		defer cancel()
-		value, _ := c.state.State(ctx, keptKey) // what can't be read is as good as lost
-		return value
-	}) {
-		c.keep(ctx, hostKey(origin), nil)
-		c.keep(ctx, robotsKey(origin), nil)
+	c.saved.mu.Lock()
+	c.saved.set(key, value)
+	full := c.saved.size > unsavedLimit
+	c.saved.mu.Unlock()
+	if full {
+		for key, value := range c.Unsaved() {
+			c.write(ctx, key, value)
+		}
 	}
 }
 
-// enter notes that a host was asked today. It returns those that are no longer on the
-// list.
-func (k *kept) enter(origin string, load func() []byte) (gone []string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.hosts == nil {
-		k.hosts = map[string]int{}
-		if json.Unmarshal(load(), &k.hosts) != nil || k.hosts == nil {
-			k.hosts = map[string]int{}
+// write sets a value in the State now. An error costs politeness and nothing else.
+func (c *Client) write(ctx context.Context, key string, value []byte) {
+	ctx, cancel := shared(ctx)
+	defer cancel()
+	err := websync.ErrConflict
+	for try := 0; try < 3 && errors.Is(err, websync.ErrConflict); try++ {
+		var old []byte
+		if old, err = c.state.State(ctx, key); err == nil && !bytes.Equal(old, value) {
+			err = c.state.Swap(ctx, key, old, value)
+		}
+	}
+	if err != nil {
+		c.set.log.WarnContext(ctx, "state not written", "key", key, "err", err)
+	}
+}
+
+// enter notes that a host is contacted today. Once a day, and if there are too many
+// hosts, it deletes those that were not contacted for long.
+func (c *Client) enter(ctx context.Context, origin string) {
+	if c.state == nil {
+		return
+	}
+	s := &c.saved
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hosts == nil {
+		ctx, cancel := shared(ctx)
+		defer cancel()
+		value, _ := c.state.State(ctx, keptKey)
+		if json.Unmarshal(value, &s.hosts) != nil || s.hosts == nil { // as if it were empty
+			s.hosts = map[string]int{}
 		}
 	}
 	today := int(time.Now().Unix() / (24 * 60 * 60))
-	if k.hosts[origin] == today && k.tidied == today {
-		return nil
+	if s.hosts[origin] != today {
+		s.hosts[origin], s.changed = today, true
 	}
-	k.hosts[origin], k.changed = today, true
-	if k.tidied != today || len(k.hosts) > keptHosts {
-		k.tidied = today
-		gone = k.tidy(today)
+	if s.checked == today && len(s.hosts) <= keptHosts {
+		return
 	}
-	return gone
+	s.checked = today
+	for _, gone := range s.oldHosts(today) {
+		delete(s.hosts, gone)
+		s.changed = true
+		s.set(hostKey(gone), nil)
+		s.set(robotsKey(gone), nil)
+	}
 }
 
-// tidy takes the hosts off the list that were not asked for long, and if there are too
-// many, an eighth of them.
-func (k *kept) tidy(today int) (gone []string) {
-	byAge := slices.SortedFunc(maps.Keys(k.hosts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(k.hosts[a], k.hosts[b]), cmp.Compare(a, b))
+// oldHosts returns the hosts that were not contacted for long and, if there are too many,
+// an eighth of all.
+func (s *saved) oldHosts(today int) (old []string) {
+	byAge := slices.SortedFunc(maps.Keys(s.hosts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.hosts[a], s.hosts[b]), cmp.Compare(a, b))
 	})
 	surplus := 0
 	if len(byAge) > keptHosts {
 		surplus = len(byAge) - keptHosts*7/8
 	}
 	for i, origin := range byAge {
-		// by a strange clock
-		if day := k.hosts[origin]; i < surplus || day < today-keptDays || day > today+1 {
-			delete(k.hosts, origin)
-			gone = append(gone, origin)
+		// A day in the future is of a wrong clock.
+		if day := s.hosts[origin]; i < surplus || day < today-keptDays || day > today+1 {
+			old = append(old, origin)
 		}
 	}
-	return gone
-}
-
-// value returns what the State is to hold of the list, nil if that has not changed since
-// the last call.
-func (k *kept) value() []byte {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.changed {
-		return nil
-	}
-	k.changed = false
-	value, err := json.Marshal(k.hosts)
-	if err != nil {
-		return nil
-	}
-	return value
+	return old
 }

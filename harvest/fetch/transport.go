@@ -11,12 +11,12 @@ import (
 	"github.com/websync-go/websync/internal/outgoing"
 )
 
-// A dialFunc is what [net.Dialer] DialContext is.
-type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
-
 // newTransport returns a Transport with bounded buffers that keeps as many connections as
-// may be in use. Redirects, time-outs and compression are not its business.
-func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
+// may be in use. It leaves compression and all limits but those of a handshake to the
+// Client.
+func newTransport(
+	dial func(ctx context.Context, network, address string) (net.Conn, error), s *settings, concurrency int,
+) *http.Transport {
 	idle := s.perHost
 	if idle == 0 {
 		idle = max(concurrency, 64)
@@ -26,7 +26,7 @@ func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 		DialContext:        dial,
 		ForceAttemptHTTP2:  true,
 		DisableCompression: true,
-		// dialling goes on when its request has ended
+		// Dialling continues when its request has ended.
 		TLSHandshakeTimeout:    s.inactivity,
 		MaxIdleConns:           concurrency,
 		MaxIdleConnsPerHost:    idle,
@@ -34,7 +34,7 @@ func newTransport(dial dialFunc, s *settings, concurrency int) *http.Transport {
 		MaxResponseHeaderBytes: 256 << 10,
 		HTTP2: &http.HTTP2Config{
 			MaxReceiveBufferPerStream: window,
-			// room for all, so that none waits for a reader of another
+			// Enough for all streams, so that none waits for the reader of another.
 			MaxReceiveBufferPerConnection: min(idle+1, 15) * window,
 			SendPingTimeout:               15 * time.Second,
 		},

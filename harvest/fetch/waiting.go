@@ -1,36 +1,30 @@
 package fetch
 
 import (
-	"sync"
+	"context"
 	"time"
 )
 
-// waitShown is how long a call must wait for its host to be among those that wait.
+// waitShown is how long a call must have waited for Waiting to return its host.
 const waitShown = time.Second
 
-// waits are the calls that wait.
-type waits struct {
-	mu sync.Mutex
-	m  map[*call]wait
-}
-
+// A wait is that of one call.
 type wait struct {
 	host  string
 	since time.Time
 	until func() time.Time
 }
 
-// Waiting returns the hosts, named by scheme, name and port, for which some Fetch has
-// been waiting for longer than a second: for its turn, for a free transfer, or for its
-// next attempt. With each comes the moment until which that lasts, the earliest if
-// several wait; the zero Time, if nobody knows. It may be called at any time and from any
-// goroutine.
+// Waiting returns the hosts, named by scheme, name and port, for which a Fetch has been
+// waiting for longer than a second: for its turn, for a free transfer, or for its next
+// attempt. The value is the moment at which the wait ends, the earliest if several calls
+// wait, or the zero Time if it is not known. Waiting may be called at any time and from
+// any goroutine.
 func (c *Client) Waiting() map[string]time.Time {
-	c.waits.mu.Lock()
-	defer c.waits.mu.Unlock()
 	hosts := map[string]time.Time{}
 	now := time.Now()
-	for _, w := range c.waits.m {
+	for _, v := range c.waits.Range {
+		w := v.(wait)
 		if now.Sub(w.since) <= waitShown {
 			continue
 		}
@@ -45,23 +39,66 @@ func (c *Client) Waiting() map[string]time.Time {
 	return hosts
 }
 
-// wait notes that k waits for a host until the moment that a function returns, and
-// returns what ends that.
+// wait notes that k waits for a host, and returns a function that ends that.
 func (k *call) wait(host string, until func() time.Time) (done func()) {
-	now := time.Now()
 	if k.since.IsZero() {
-		k.since = now
+		k.since = time.Now()
 	}
-	w := &k.c.waits
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.m == nil {
-		w.m = map[*call]wait{}
+	k.c.waits.Store(k, wait{host, k.since, until})
+	return func() { k.c.waits.Delete(k) }
+}
+
+// sleep waits for d, which must not be longer than the call's patience.
+func (k *call) sleep(ctx context.Context, host string, d time.Duration) error {
+	until := time.Now().Add(d)
+	if k.c.OnWait != nil {
+		k.c.OnWait(host, until)
 	}
-	w.m[k] = wait{host, k.since, until}
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.m, k)
+	defer k.wait(host, func() time.Time { return until })()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		k.patience -= d
+		return nil
+	case <-ctx.Done():
+		return k.cancelled(ctx)
 	}
+}
+
+// take acquires a semaphore, if the call's patience lasts. A nil semaphore is free.
+func (k *call) take(ctx context.Context, h *host, sem chan struct{}) error {
+	if sem == nil {
+		return nil
+	}
+	select {
+	case sem <- struct{}{}:
+		return nil
+	default:
+	}
+	began := time.Now()
+	defer k.wait(h.origin, h.next)()
+	t := time.NewTimer(k.patience)
+	defer t.Stop()
+	select {
+	case sem <- struct{}{}:
+		k.patience -= time.Since(began)
+		return nil
+	case <-t.C:
+		k.patience = 0
+		return h.notYet(k, time.Now().Add(max(h.spacing(), time.Second)))
+	case <-ctx.Done():
+		return k.cancelled(ctx)
+	}
+}
+
+// give releases a semaphore.
+func give(sem chan struct{}) {
+	if sem != nil {
+		<-sem
+	}
+}
+
+func (k *call) cancelled(ctx context.Context) error {
+	return &RequestError{URL: k.name(), Err: context.Cause(ctx)}
 }

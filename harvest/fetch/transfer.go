@@ -16,68 +16,41 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-const (
-	resumeFloor = 64 << 10 // bytes that must have come before the rest is asked for
-	// a Last-Modified that is older than its answer by so much is a strong validator
-	clockDoubt = time.Minute
-)
+// resumeFloor is how many bytes must have come before a body is resumed.
+const resumeFloor = 64 << 10
 
-// errChanged: the rest of a body can't be had, because what the server has now is another
-// one, or all of it.
+// errChanged: a body cannot be resumed, because the server has another representation, or
+// sends all of it.
 var errChanged = errors.New("can't be resumed")
 
-// A transfer reads a body as it comes over the wire, in its content coding. If the
-// connection breaks, and the server has sent what it takes to notice a change, the rest
-// is asked for (RFC 9110 §14): what is read is one representation, or an error.
+// A transfer reads a body in its content coding. If the connection breaks, and the answer
+// has a strong validator, it requests the rest (RFC 9110 §14). What is read is one
+// representation, or ends in an error.
 type transfer struct {
 	k        *call
-	x        *exchange // the one that the bytes come from
-	ifRange  string    // strong validator; empty: nothing is resumed
+	x        *exchange // the current one
+	ifRange  string    // the strong validator; empty: the body is not resumed
 	coding   string    // Content-Encoding
 	etag     string
 	modified string
-	got      int64 // bytes until now
-	total    int64 // of the whole; -1: not known
-	most     int64 // that may come
+	got      int64 // bytes read
+	total    int64 // bytes of the whole; -1: not known
+	most     int64 // bytes allowed
 	resumed  bool
 
 	outer context.Context // of all exchanges but the first
 	mu    sync.Mutex
-	stop  context.CancelCauseFunc // ends x and what comes after it
+	stop  context.CancelCauseFunc // ends x and the exchanges after it
 	ended bool
 }
 
 func (t *transfer) open(k *call, x *exchange, most int64) {
 	h := x.resp.Header
 	t.k, t.x, t.total, t.most, t.stop = k, x, x.resp.ContentLength, most, x.cancel
-	t.coding, t.etag, t.modified = h.Get("Content-Encoding"), strings.TrimSpace(h.Get("ETag")), h.Get("Last-Modified")
+	t.coding, t.etag, t.modified = h.Get("Content-Encoding"), etagOf(h), h.Get("Last-Modified")
 	if x.resp.StatusCode == http.StatusOK && !x.resp.Uncompressed {
 		t.ifRange = rangeValidator(h)
 	}
-}
-
-// rangeValidator returns what may stand in If-Range (RFC 9110 §13.1.5): a strong ETag or,
-// if there is no ETag at all, a Last-Modified that nothing can have followed within its
-// second. It is empty if there is neither, or if the server says that it has no ranges.
-func rangeValidator(h http.Header) string {
-	if strings.EqualFold(strings.TrimSpace(h.Get("Accept-Ranges")), "none") {
-		return ""
-	}
-	if etag := strings.TrimSpace(h.Get("ETag")); etag != "" {
-		if len(etag) < 2 || etag[0] != '"' || etag[len(etag)-1] != '"' || !sendable(etag) {
-			return "" // weak, or malformed
-		}
-		return etag
-	}
-	modified, err := http.ParseTime(h.Get("Last-Modified"))
-	if err != nil {
-		return ""
-	}
-	date, err := http.ParseTime(h.Get("Date"))
-	if err != nil || date.Sub(modified) < clockDoubt {
-		return ""
-	}
-	return h.Get("Last-Modified")
 }
 
 // Read implements io.Reader.
@@ -87,12 +60,12 @@ func (t *transfer) Read(p []byte) (int, error) {
 		t.got += int64(n)
 		switch {
 		case t.got > t.most:
-			return 0, fmt.Errorf("body of more than %d bytes on the wire: %w", t.most, websync.ErrLimit)
+			return 0, fmt.Errorf("body of more than %d bytes as transferred: %w", t.most, websync.ErrLimit)
 		case t.resumed && t.got > t.total:
 			n -= int(t.got - t.total)
-			return n, t.broken(fmt.Errorf("%w: more than the %d bytes that were announced", errChanged, t.total))
+			return n, t.broken(fmt.Errorf("%w: more than the %d bytes of Content-Range", errChanged, t.total))
 		case t.resumed && err == io.EOF && t.got < t.total:
-			err = cutOff(io.ErrUnexpectedEOF)
+			err = truncated(io.ErrUnexpectedEOF)
 		}
 		if err != nil && err != io.EOF {
 			err = t.resume(err)
@@ -103,8 +76,8 @@ func (t *transfer) Read(p []byte) (int, error) {
 	}
 }
 
-// resume has the missing bytes come from another exchange, after err. If that can't be,
-// it returns why.
+// resume replaces the exchange that failed with err by one for the missing bytes. If the
+// body is not resumed, it returns why.
 func (t *transfer) resume(err error) error {
 	cause := t.x.failure(err)
 	if t.ifRange == "" || t.k.whole || t.got < resumeFloor || t.got == t.total {
@@ -134,7 +107,7 @@ func (t *transfer) resume(err error) error {
 	}
 }
 
-// rest asks for the bytes that are missing.
+// rest requests the missing bytes.
 func (t *transfer) rest(ctx context.Context) (*exchange, error) {
 	t.k.from, t.k.ifRange = t.got, t.ifRange
 	x, err := t.k.send(ctx, t.x.url)
@@ -149,22 +122,21 @@ func (t *transfer) rest(ctx context.Context) (*exchange, error) {
 		}
 		t.k.whole = true
 		x.end(err)
-	case retriedStatus[code]:
-		err = &StatusError{URL: x.name(), Code: code, RetryAt: x.retryAt}
-		x.discard()
+		return nil, err
+	case retriedStatus(code):
+		err = x.statusError()
 	default:
+		// If nothing has changed, the server has no ranges.
 		h := x.resp.Header
-		// it has no ranges
 		t.k.whole = h.Get("ETag") == t.etag && h.Get("Last-Modified") == t.modified
 		err = fmt.Errorf("%w: %d %s", errChanged, code, http.StatusText(code))
-		x.discard()
 	}
+	x.discard()
 	return nil, err
 }
 
-// join returns an error unless resp holds what follows the bytes that were read, of the
-// same representation (RFC 9110 §15.3.7.3). Last-Modified and Content-Encoding may be
-// missing there.
+// join returns an error unless resp has the bytes after those that were read, of the same
+// representation (RFC 9110 §15.3.7.3). It may lack Last-Modified and Content-Encoding.
 func (t *transfer) join(resp *http.Response) error {
 	h := resp.Header
 	r, ok := contentRange(h.Get("Content-Range"))
@@ -176,22 +148,22 @@ func (t *transfer) join(resp *http.Response) error {
 	case !ok, r.first != t.got, r.total <= r.last, t.total >= 0 && r.total != t.total,
 		resp.ContentLength >= 0 && resp.ContentLength != r.last-r.first+1:
 		return fmt.Errorf("%w: Content-Range %.60q after %d of %d bytes", errChanged, h.Get("Content-Range"), t.got, t.total)
-	case strings.TrimSpace(h.Get("ETag")) != t.etag, t.etag == "" && modified != "" && modified != t.modified:
-		return fmt.Errorf("%w: it has changed", errChanged)
+	case etagOf(h) != t.etag, t.etag == "" && modified != "" && modified != t.modified:
+		return fmt.Errorf("%w: its validator has changed", errChanged)
 	case resp.Uncompressed, coding != "" && !strings.EqualFold(coding, t.coding):
-		return fmt.Errorf("%w: the content coding has changed", errChanged)
+		return fmt.Errorf("%w: its content coding has changed", errChanged)
 	}
 	t.total = r.total
 	return nil
 }
 
-// A byteRange is what a Content-Range says of bytes.
+// A byteRange is the value of a Content-Range in bytes.
 type byteRange struct {
 	first, last int64
 	total       int64 // -1: not stated
 }
 
-// contentRange reads a Content-Range (RFC 9110 §14.4) of a range that was satisfied.
+// contentRange parses the Content-Range of a satisfied range (RFC 9110 §14.4).
 func contentRange(text string) (r byteRange, ok bool) {
 	unit, text, _ := strings.Cut(strings.TrimSpace(text), " ")
 	span, total, _ := strings.Cut(text, "/")
@@ -201,23 +173,19 @@ func contentRange(text string) (r byteRange, ok bool) {
 	return r, ok
 }
 
-// octets reads a number of bytes; what is none is -1.
+// octets parses a number of bytes; it returns -1 for anything else.
 func octets(text string) int64 {
-	if strings.Trim(text, "0123456789") != "" {
-		return -1
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n == math.MaxInt64 {
 		return -1
 	}
-	return n
+	return int64(n)
 }
 
-// broken returns the error of a body that stays without its end.
+// broken returns the error of a body that remains without its end.
 func (t *transfer) broken(cause error) error {
 	e, ok := errors.AsType[*RequestError](cause)
-	// the caller has ended it
-	if errors.Is(cause, websync.ErrTruncated) || ok && e.Kind == nil {
+	if errors.Is(cause, websync.ErrTruncated) || ok && e.Kind == nil { // the latter: by the caller
 		return cause
 	}
 	b := &RequestError{URL: t.x.name(), Kind: harvest.ErrTemporary}
@@ -232,19 +200,19 @@ func (t *transfer) broken(cause error) error {
 	return b
 }
 
-// failure returns the Error for a body that can't be read.
+// failure returns the RequestError for a body that cannot be read.
 func (t *transfer) failure(err error) error {
 	if _, ok := errors.AsType[*RequestError](err); ok {
 		return err
 	}
 	err = t.x.failure(err)
 	if e, ok := err.(*RequestError); ok && t.resumed && errors.Is(err, errCoding) {
-		e.Kind = harvest.ErrTemporary // the parts don't fit, whatever the server says
+		e.Kind = harvest.ErrTemporary // the parts do not fit together
 	}
 	return err
 }
 
-// context returns what ends with the transfer, for the exchanges after the first.
+// context returns the context of the exchanges after the first.
 func (t *transfer) context() (context.Context, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -265,7 +233,7 @@ func (t *transfer) interrupt() {
 	t.stop(errClosed)
 }
 
-// end gives back what the transfer holds. Err is why it failed.
+// end releases what the transfer holds; err is the reason of its failure.
 func (t *transfer) end(err error) {
 	t.x.end(err)
 	t.interrupt()

@@ -1,0 +1,91 @@
+package fetch
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// condition adds the Request's Validator to the header, and reports whether it has added
+// anything. An ETag identifies one representation. A date does not, so it is sent only to
+// a URL with the path and query of the request: behind a redirect an older document would
+// pass for an unchanged one.
+func (k *call) condition(h http.Header, u *url.URL) bool {
+	v := k.req.Validator
+	if v.IsZero() || v.URL != "" && v.URL != k.req.URL || !sendable(v.ETag, v.LastModified) {
+		return false
+	}
+	if v.ETag != "" {
+		h["If-None-Match"] = []string{v.ETag}
+	}
+	same := u == k.url || u.Path == k.url.Path && u.RawQuery == k.url.RawQuery
+	if v.LastModified != "" && same {
+		h["If-Modified-Since"] = []string{v.LastModified}
+	}
+	return v.ETag != "" || same
+}
+
+// validator returns the Validator of the representation that an answer contains.
+func validator(url string, h http.Header) harvest.Validator {
+	const long = 1024 // Stores hold millions of them
+	v := harvest.Validator{URL: url, ETag: etagOf(h), LastModified: h.Get("Last-Modified")}
+	if len(v.ETag) > long || !sendable(v.ETag) {
+		v.ETag = ""
+	}
+	modified, err := http.ParseTime(v.LastModified)
+	if err != nil || len(v.LastModified) > long || !isPast(modified, h.Get("Date")) {
+		v.LastModified = ""
+	}
+	return v
+}
+
+func etagOf(h http.Header) string { return strings.TrimSpace(h.Get("ETag")) }
+
+// isPast reports whether a Last-Modified is in an earlier second than its answer. Within
+// the same second the representation may have changed again, and would pass for unchanged
+// for ever (RFC 9110 §8.8.2.2).
+func isPast(modified time.Time, date string) bool {
+	answered, err := http.ParseTime(date)
+	return err != nil || modified.Before(answered)
+}
+
+// lastModifiedAge is how much older than its answer a Last-Modified must be to be a
+// strong validator (RFC 9110 §8.8.2.2).
+const lastModifiedAge = time.Minute
+
+// rangeValidator returns what may stand in If-Range (RFC 9110 §13.1.5): a strong ETag or,
+// without an ETag, a Last-Modified that is a strong validator. It is empty if there is
+// neither, or if the server states that it does not support ranges.
+func rangeValidator(h http.Header) string {
+	if strings.EqualFold(strings.TrimSpace(h.Get("Accept-Ranges")), "none") {
+		return ""
+	}
+	if etag := etagOf(h); etag != "" {
+		if len(etag) < 2 || etag[0] != '"' || etag[len(etag)-1] != '"' || !sendable(etag) {
+			return "" // weak, or malformed
+		}
+		return etag
+	}
+	modified, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil {
+		return ""
+	}
+	date, err := http.ParseTime(h.Get("Date"))
+	if err != nil || date.Sub(modified) < lastModifiedAge {
+		return ""
+	}
+	return h.Get("Last-Modified")
+}
+
+// sendable reports whether all values may be sent in a header.
+func sendable(values ...string) bool {
+	for _, v := range values {
+		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return false
+		}
+	}
+	return true
+}
