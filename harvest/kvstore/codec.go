@@ -64,19 +64,19 @@ func visitItemOnly(c *codec.Coder, i *websync.Item) {
 
 func visitRecord(c *codec.Coder, r *harvest.Record) {
 	c.Item(&r.Item)
-	outer := c.Begin()
-	c.Hash(&r.Stated.Hash)
-	codec.Slice(c, &r.Validators, visitValidator)
+	outer := c.Begin(4)
+	c.Hash(0, &r.Stated.Hash)
+	codec.Slice(c, 1, &r.Validators, visitValidator)
 	visitStatedTimes(c, r)
-	c.Bool(&r.Early)
+	c.Bool(3, &r.Early)
 	c.End(outer)
 }
 
 func visitValidator(c *codec.Coder, v *harvest.Validator) {
-	outer := c.Begin()
-	c.Reference(&v.URL)
-	c.String(&v.ETag)
-	c.String(&v.LastModified)
+	outer := c.Begin(3)
+	c.Reference(0, &v.URL)
+	c.String(1, &v.ETag)
+	c.String(2, &v.LastModified)
 	c.End(outer)
 }
 
@@ -84,10 +84,10 @@ func visitValidator(c *codec.Coder, v *harvest.Validator) {
 func visitStatedTimes(c *codec.Coder, r *harvest.Record) {
 	at, modified := &r.Stated.At, &r.Stated.Modified
 	switch {
-	case c.Has(!c.Reading() && (*at != r.At || *modified != r.Resource.Modified)):
-		outer := c.Begin()
-		c.Datetime(at)
-		c.Datetime(modified)
+	case c.Has(2, !c.Reading() && (*at != r.At || *modified != r.Resource.Modified)):
+		outer := c.Begin(2)
+		c.Datetime(0, at)
+		c.Datetime(1, modified)
 		c.End(outer)
 	case c.Reading():
 		*at, *modified = r.At, r.Resource.Modified
@@ -95,20 +95,20 @@ func visitStatedTimes(c *codec.Coder, r *harvest.Record) {
 }
 
 func visitTask(c *codec.Coder, t *harvest.Task) {
-	outer := c.Begin()
+	outer := c.Begin(13)
 	c.Resource(&t.Resource)
-	c.String(&t.Source)
-	codec.Byte(c, &t.Kind)
-	c.Datetime(&t.At)
-	codec.Uint(c, &t.Base)
-	c.Token(&t.Run)
-	codec.Int(c, &t.Attempts)
-	c.Time(&t.Due)
-	c.Bool(&t.Parked)
-	c.String(&t.Error)
-	codec.Uint(c, &t.N)
-	c.String(&t.Tag)
-	c.Bool(&t.Gone)
-	c.Bytes(&t.Hint)
+	c.String(0, &t.Source)
+	codec.Byte(c, 1, &t.Kind)
+	c.Datetime(2, &t.At)
+	codec.Uint(c, 3, &t.Base)
+	c.Token(4, &t.Run)
+	codec.Int(c, 5, &t.Attempts)
+	c.Time(6, &t.Due)
+	c.Bool(7, &t.Parked)
+	c.String(8, &t.Error)
+	codec.Uint(c, 9, &t.N)
+	c.String(10, &t.Tag)
+	c.Bool(11, &t.Gone)
+	c.Bytes(12, &t.Hint)
 	c.End(outer)
 }

@@ -2,7 +2,9 @@ package kvstore
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -36,7 +38,7 @@ func plainRecord() harvest.Record {
 				Elements: []websync.Element{{Local: "changefreq", XML: "<changefreq>daily</changefreq>"}}},
 			Bodies: []websync.Body{{Name: "content", Link: link, Key: websync.SHA256([]byte("x"))}},
 		},
-		Stated:     harvest.Stated{Hash: 0x1234567890abcdef},
+		Stated:     harvest.Stated{Hash: 0x1234567890abcdef, At: date("2024-11-21T11:00:00Z"), Modified: date("2024-11-21")},
 		Validators: []harvest.Validator{{URL: id, ETag: `W/"abc-123"`, LastModified: "Thu, 21 Nov 2024 11:00:00 GMT"}},
 	}
 }
@@ -106,7 +108,7 @@ func TestCodecRoundTrip(t *testing.T) {
 	long.Resource.ID = strings.Repeat("\xff%2F/\x00", 900)[:harvest.MaxID]
 	cases["long id"] = long
 	other := plain
-	other.Bodies = []websync.Body{{Name: "graph", Key: websync.Digest{Algorithm: "blake3", Sum: "x"}}, {}}
+	other.Bodies = []websync.Body{{Name: "graph", Key: websync.Digest{Algorithm: "blake3", Sum: "70e557d9b06505a7"}}, {}}
 	other.Resource.Content = websync.Link{}
 	cases["other digest"] = other
 
@@ -159,6 +161,24 @@ func TestCodecSize(t *testing.T) {
 	b := appendRecord(nil, &r)
 	t.Logf("%d bytes, as JSON %d", len(b), len(text))
 	assert.Less(t, len(b), 310)
+}
+
+// What a Store holds stays readable, so its form stays the same.
+func TestCodecForm(t *testing.T) {
+	plain, full := plainRecord(), fullRecord()
+	var task harvest.Task
+	n := 0
+	fill(reflect.ValueOf(&task).Elem(), &n)
+	for name, c := range map[string]struct {
+		form []byte
+		sum  string
+	}{
+		"plain record": {appendRecord(nil, &plain), "5b2b821864017d3b"},
+		"full record":  {appendRecord(nil, &full), "c6cfad7a9d23dc8a"},
+		"full task":    {appendTask(nil, &task), "x"},
+	} {
+		assert.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(c.form))[:16], name)
+	}
 }
 
 func TestCodecRefuses(t *testing.T) {

@@ -36,7 +36,8 @@ type Coder struct {
 	reading bool
 	failed  bool
 
-	fields  Fields        // of the struct that is visited
+	bits    uint64        // of the fields of the struct that are not empty
+	bitsAt  int           // where they are to be written
 	id      string        // of the resource, for references
 	content *websync.Link // of the resource, for bodies
 }
@@ -81,96 +82,94 @@ func (c *Coder) fail() {
 // Rest skips the rest of what is read.
 func (c *Coder) Rest() { c.in = "" }
 
-// Fields are the bits of a struct.
-type Fields struct {
-	at   int    // where they are to be written
-	bits uint64 // of the fields that are there
-	next uint64 // of the field that comes next
+// An Outer is the state of the struct around the one that is visited.
+type Outer struct {
+	bits uint64
+	at   int
 }
 
-// Begin begins a struct. Its result is the argument of End.
-func (c *Coder) Begin() (outer Fields) {
-	outer = c.fields
-	c.fields = Fields{next: 1}
+// Begin begins a struct of n fields, which are numbered from 0. Its result is the argument
+// of End.
+func (c *Coder) Begin(n int) Outer {
+	outer := Outer{c.bits, c.bitsAt}
 	if c.reading {
-		c.fields.bits = c.uvarint()
+		c.bits = c.uvarint()
+		if c.bits>>n != 0 {
+			c.fail()
+		}
 	} else {
-		c.fields.at = len(c.out)
+		c.bits, c.bitsAt = 0, len(c.out)
 		c.out = append(c.out, 0)
 	}
 	return outer
 }
 
 // End ends a struct.
-func (c *Coder) End(outer Fields) {
-	f := c.fields
-	c.fields = outer
+func (c *Coder) End(outer Outer) {
 	switch {
 	case c.reading:
-		if f.bits >= f.next {
-			c.fail()
-		}
-	case f.bits < 0x80:
-		c.out[f.at] = byte(f.bits)
+	case c.bits < 0x80:
+		c.out[c.bitsAt] = byte(c.bits)
 	default:
-		c.out = slices.Replace(c.out, f.at, f.at+1, binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), f.bits)...)
+		bits := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), c.bits)
+		c.out = slices.Replace(c.out, c.bitsAt, c.bitsAt+1, bits...)
 	}
+	c.bits, c.bitsAt = outer.bits, outer.at
 }
 
-// Has reports whether the next field is there. When c writes, that is present. When c
-// reads, present must be false, as it is for a value that has not been read yet.
-func (c *Coder) Has(present bool) bool {
-	bit := c.fields.next
-	c.fields.next <<= 1
+// Has reports whether field n is not empty. When c writes, that is present. When c reads,
+// present must be false, as it is for a value that has not been read yet.
+func (c *Coder) Has(n int, present bool) bool {
 	if present {
-		c.fields.bits |= bit
+		c.bits |= 1 << n
 	}
-	return c.fields.bits&bit != 0
+	return c.bits&(1<<n) != 0
 }
 
-// The methods below visit fields: nothing is written for an empty one.
+// The methods below visit field n. They write nothing for an empty field. String and
+// Datetime test for that in so little code that the compiler inlines the test.
 
-// Bool is a field.
-func (c *Coder) Bool(v *bool) { *v = c.Has(*v) }
+// Bool visits a field.
+func (c *Coder) Bool(n int, v *bool) { *v = c.Has(n, *v) }
 
-// String is a field.
-func (c *Coder) String(v *string) {
-	if c.Has(*v != "") {
-		c.text(v)
+// String visits a field.
+func (c *Coder) String(n int, v *string) {
+	if *v != "" || c.bits&(1<<n) != 0 {
+		c.text(1<<n, v)
 	}
 }
 
-// Bytes is a field.
-func (c *Coder) Bytes(v *[]byte) {
+// Bytes visits a field.
+func (c *Coder) Bytes(n int, v *[]byte) {
 	switch {
-	case !c.Has(len(*v) > 0):
-	case c.reading:
+	case !c.Has(n, len(*v) > 0):
+	case !c.reading:
+		c.out = append(binary.AppendUvarint(c.out, uint64(len(*v))), *v...)
+	default:
 		if s := c.take(c.uvarint()); s != "" {
 			*v = []byte(s)
 		}
-	default:
-		c.out = append(binary.AppendUvarint(c.out, uint64(len(*v))), *v...)
 	}
 }
 
-// Reference is a field: a URL that is often the id of the resource.
-func (c *Coder) Reference(v *string) {
+// Reference visits a field that is a URL, often the id of the resource.
+func (c *Coder) Reference(n int, v *string) {
 	switch {
-	case !c.Has(*v != ""):
+	case !c.Has(n, *v != ""):
 	case !c.reading && *v == c.id:
 		c.out = append(c.out, 0)
 	default:
-		c.text(v)
+		c.text(0, v)
 		if c.reading && *v == "" {
 			*v = c.id
 		}
 	}
 }
 
-// Byte is a field of one byte.
-func Byte[T ~uint8](c *Coder, v *T) {
+// Byte visits a field of one byte.
+func Byte[T ~uint8](c *Coder, n int, v *T) {
 	switch {
-	case !c.Has(*v != 0):
+	case !c.Has(n, *v != 0):
 	case c.reading:
 		*v = T(c.byte())
 	default:
@@ -178,10 +177,10 @@ func Byte[T ~uint8](c *Coder, v *T) {
 	}
 }
 
-// Uint is a field.
-func Uint[T ~uint64](c *Coder, v *T) {
+// Uint visits a field.
+func Uint[T ~uint64](c *Coder, n int, v *T) {
 	switch {
-	case !c.Has(*v != 0):
+	case !c.Has(n, *v != 0):
 	case c.reading:
 		*v = T(c.uvarint())
 	default:
@@ -189,13 +188,13 @@ func Uint[T ~uint64](c *Coder, v *T) {
 	}
 }
 
-// Int is a field.
-func Int[T ~int | ~int64](c *Coder, v *T) {
+// Int visits a field.
+func Int[T ~int | ~int64](c *Coder, n int, v *T) {
 	switch {
-	case !c.Has(*v != 0):
+	case !c.Has(n, *v != 0):
 	case c.reading:
-		n := c.varint()
-		if *v = T(n); int64(*v) != n {
+		i := c.varint()
+		if *v = T(i); int64(*v) != i {
 			c.fail()
 		}
 	default:
@@ -203,10 +202,10 @@ func Int[T ~int | ~int64](c *Coder, v *T) {
 	}
 }
 
-// Hash is a field of 8 bytes.
-func (c *Coder) Hash(v *uint64) {
+// Hash visits a field of 8 bytes.
+func (c *Coder) Hash(n int, v *uint64) {
 	switch {
-	case !c.Has(*v != 0):
+	case !c.Has(n, *v != 0):
 	case c.reading:
 		var b [8]byte
 		copy(b[:], c.take(8))
@@ -216,10 +215,10 @@ func (c *Coder) Hash(v *uint64) {
 	}
 }
 
-// Token is a field of 16 bytes.
-func (c *Coder) Token(v *[16]byte) {
+// Token visits a field of 16 bytes.
+func (c *Coder) Token(n int, v *[16]byte) {
 	switch {
-	case !c.Has(*v != [16]byte{}):
+	case !c.Has(n, *v != [16]byte{}):
 	case c.reading:
 		copy(v[:], c.take(16))
 	default:
@@ -227,36 +226,41 @@ func (c *Coder) Token(v *[16]byte) {
 	}
 }
 
-// Time is a field.
-func (c *Coder) Time(v *time.Time) {
+// Time visits a field.
+func (c *Coder) Time(n int, v *time.Time) {
 	switch {
-	case !c.Has(!v.IsZero()):
+	case !c.Has(n, !v.IsZero()):
 	case !c.reading:
 		c.out = binary.AppendVarint(c.out, v.UnixMicro())
 	default:
-		if n := c.varint(); !c.failed {
-			*v = time.UnixMicro(n).UTC()
+		if i := c.varint(); !c.failed {
+			*v = time.UnixMicro(i).UTC()
 		}
 	}
 }
 
-// Datetime is a field.
-func (c *Coder) Datetime(v *websync.Datetime) {
-	switch {
-	case !c.Has(!v.IsZero()):
-	case c.reading:
-		*v = c.datetime()
-	default:
-		c.out = appendDatetime(c.out, *v)
+// Datetime visits a field.
+func (c *Coder) Datetime(n int, v *websync.Datetime) {
+	if c.bits&(1<<n) != 0 || !v.IsZero() {
+		c.datetime(n, v)
 	}
 }
 
 const secondsPerDay = 24 * 60 * 60
 
-func appendDatetime(dst []byte, d websync.Datetime) []byte {
+func (c *Coder) datetime(n int, v *websync.Datetime) {
+	c.bits |= 1 << n
+	if c.reading {
+		c.readDatetime(v)
+	} else {
+		c.out = appendDatetime(c.out, v)
+	}
+}
+
+func appendDatetime(dst []byte, d *websync.Datetime) []byte {
 	switch d.Precision() {
 	case websync.PrecisionSecond:
-		if t := d.Time(); websync.NewDatetime(t.UTC()) == d {
+		if t := d.Time(); websync.NewDatetime(t.UTC()) == *d {
 			return binary.AppendVarint(append(dst, 1), t.Unix())
 		}
 	case websync.PrecisionDay:
@@ -270,54 +274,57 @@ func appendDatetime(dst []byte, d websync.Datetime) []byte {
 	return dst
 }
 
-func (c *Coder) datetime() (v websync.Datetime) {
+func (c *Coder) readDatetime(v *websync.Datetime) {
 	switch n := c.uvarint(); n {
 	case 1:
-		v = websync.NewDatetime(time.Unix(c.varint(), 0).UTC())
+		*v = websync.NewDatetime(time.Unix(c.varint(), 0).UTC())
 	case 2:
 		if days := c.varint(); days > -1e6 && days < 1e7 {
-			v = websync.DateOf(time.Unix(days*secondsPerDay, 0).UTC())
+			*v = websync.DateOf(time.Unix(days*secondsPerDay, 0).UTC())
 		}
 	default:
-		v, _ = websync.ParseDatetime(c.take(n))
+		*v, _ = websync.ParseDatetime(c.take(n))
 	}
 	if v.IsZero() {
 		c.fail()
 	}
-	return v
 }
 
 // trusted is how many elements are allocated because of a count alone; more are allocated
 // as they are read.
 const trusted = 16
 
-// Slice is a field whose elements visit visits.
-func Slice[T any](c *Coder, v *[]T, visit func(*Coder, *T)) {
+// Slice visits a field whose elements visit visits.
+func Slice[T any](c *Coder, n int, v *[]T, visit func(*Coder, *T)) {
 	switch {
-	case !c.Has(len(*v) > 0):
-	case !c.reading:
+	case !c.Has(n, len(*v) > 0):
+	case c.reading:
+		*v = readSlice(c, visit)
+	default:
 		c.out = binary.AppendUvarint(c.out, uint64(len(*v)))
 		for i := range *v {
 			visit(c, &(*v)[i])
 		}
-	default:
-		n := c.uvarint()
-		if n == 0 || n > uint64(len(c.in)) { // an element takes at least a byte
-			c.fail()
-			return
-		}
-		s := make([]T, 0, min(n, trusted))
-		for ; n > 0 && !c.failed; n-- {
-			s = append(s, *new(T))
-			visit(c, &s[len(s)-1])
-		}
-		*v = s
 	}
 }
 
-// Pointer is a field whose value visit visits.
-func Pointer[T any](c *Coder, v **T, visit func(*Coder, *T)) {
-	if !c.Has(*v != nil) {
+func readSlice[T any](c *Coder, visit func(*Coder, *T)) []T {
+	n := c.uvarint()
+	if n == 0 || n > uint64(len(c.in)) { // an element takes at least a byte
+		c.fail()
+		return nil
+	}
+	s := make([]T, 0, min(n, trusted))
+	for ; n > 0 && !c.failed; n-- {
+		s = append(s, *new(T))
+		visit(c, &s[len(s)-1])
+	}
+	return s
+}
+
+// Pointer visits a field whose value visit visits.
+func Pointer[T any](c *Coder, n int, v **T, visit func(*Coder, *T)) {
+	if !c.Has(n, *v != nil) {
 		return
 	}
 	if c.reading {
@@ -328,12 +335,20 @@ func Pointer[T any](c *Coder, v **T, visit func(*Coder, *T)) {
 
 // The methods below visit parts that are always written.
 
-func (c *Coder) text(v *string) {
-	if c.reading {
+// text visits a string, and sets the bit of its field, if it is one.
+func (c *Coder) text(bit uint64, v *string) {
+	c.bits |= bit
+	s, n := *v, len(c.out)
+	switch {
+	case c.reading:
 		*v = c.take(c.uvarint())
-		return
+	case len(s) < 0x80 && len(s) < cap(c.out)-n: // most are short
+		c.out = c.out[:n+1+len(s)]
+		c.out[n] = byte(len(s))
+		copy(c.out[n+1:], s)
+	default:
+		c.out = append(binary.AppendUvarint(c.out, uint64(len(s))), s...)
 	}
-	c.out = append(binary.AppendUvarint(c.out, uint64(len(*v))), *v...)
 }
 
 func (c *Coder) take(n uint64) string {

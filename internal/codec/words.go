@@ -8,57 +8,57 @@ import (
 
 // Item visits the fields of i.
 func (c *Coder) Item(i *websync.Item) {
-	outer := c.Begin()
+	outer := c.Begin(7)
 	c.Resource(&i.Resource) // first, for the sake of the references to its id
-	Uint(c, &i.Seq)
-	Uint(c, &i.Born)
-	c.Time(&i.Time)
-	Byte(c, &i.Kind)
+	Uint(c, 0, &i.Seq)
+	Uint(c, 1, &i.Born)
+	c.Time(2, &i.Time)
+	Byte(c, 3, &i.Kind)
 	c.content = &i.Resource.Content
-	Slice(c, &i.Bodies, (*Coder).body)
-	c.Datetime(&i.At)
-	c.String(&i.Source)
+	Slice(c, 4, &i.Bodies, (*Coder).body)
+	c.Datetime(5, &i.At)
+	c.String(6, &i.Source)
 	c.End(outer)
 }
 
 // Resource visits the fields of r.
 func (c *Coder) Resource(r *websync.Resource) {
-	outer := c.Begin()
-	c.String(&r.ID)
+	outer := c.Begin(11)
+	c.String(0, &r.ID)
 	c.id = r.ID
-	if c.Has(!c.reading && !sameLink(&r.Content, &websync.Link{})) {
+	if c.Has(1, !c.reading && !sameLink(&r.Content, &noLink)) {
 		c.link(&r.Content)
 	}
-	c.Datetime(&r.Modified)
-	Slice(c, &r.Elements, (*Coder).element)
-	Slice(c, &r.Links, (*Coder).link)
-	c.String(&r.Title)
-	c.String(&r.Summary)
-	c.String(&r.Lang)
-	Slice(c, &r.Authors, (*Coder).person)
-	c.Datetime(&r.Published)
-	Pointer(c, &r.Origin, (*Coder).origin)
+	c.Datetime(2, &r.Modified)
+	Slice(c, 3, &r.Elements, (*Coder).element)
+	Slice(c, 4, &r.Links, (*Coder).link)
+	c.String(5, &r.Title)
+	c.String(6, &r.Summary)
+	c.String(7, &r.Lang)
+	Slice(c, 8, &r.Authors, (*Coder).person)
+	c.Datetime(9, &r.Published)
+	Pointer(c, 10, &r.Origin, (*Coder).origin)
 	c.End(outer)
 }
 
 func (c *Coder) origin(o *websync.Origin) {
-	outer := c.Begin()
-	c.String(&o.ID)
-	c.String(&o.Title)
-	c.Datetime(&o.Updated)
-	Slice(c, &o.Authors, (*Coder).person)
-	c.String(&o.Self)
+	outer := c.Begin(5)
+	c.String(0, &o.ID)
+	c.String(1, &o.Title)
+	c.Datetime(2, &o.Updated)
+	Slice(c, 3, &o.Authors, (*Coder).person)
+	c.String(4, &o.Self)
 	c.End(outer)
 }
 
 // body visits a body, whose Link is in most cases the Content of its resource.
 func (c *Coder) body(b *websync.Body) {
-	outer := c.Begin()
-	c.String(&b.Name)
-	if c.Has(!b.Key.IsZero()) {
+	outer := c.Begin(3)
+	c.String(0, &b.Name)
+	if c.Has(1, !b.Key.IsZero()) {
 		c.digest(&b.Key)
 	}
-	if c.Has(!c.reading && !sameLink(&b.Link, c.content)) {
+	if c.Has(2, !c.reading && !sameLink(&b.Link, c.content)) {
 		c.link(&b.Link)
 	} else if c.reading {
 		b.Link = *c.content
@@ -69,20 +69,22 @@ func (c *Coder) body(b *websync.Body) {
 }
 
 func (c *Coder) link(l *websync.Link) {
-	outer := c.Begin()
-	c.Reference(&l.Href)
-	c.String(&l.Type)
-	Int(c, &l.Length)
-	Slice(c, (*[]websync.Digest)(&l.Digests), (*Coder).digest)
-	c.Datetime(&l.Modified)
-	c.String(&l.Rel)
-	c.String(&l.Encoding)
-	c.String(&l.Lang)
-	c.String(&l.Title)
-	Int(c, &l.Priority)
-	Slice(c, &l.Attrs, (*Coder).attr)
+	outer := c.Begin(11)
+	c.Reference(0, &l.Href)
+	c.String(1, &l.Type)
+	Int(c, 2, &l.Length)
+	Slice(c, 3, (*[]websync.Digest)(&l.Digests), (*Coder).digest)
+	c.Datetime(4, &l.Modified)
+	c.String(5, &l.Rel)
+	c.String(6, &l.Encoding)
+	c.String(7, &l.Lang)
+	c.String(8, &l.Title)
+	Int(c, 9, &l.Priority)
+	Slice(c, 10, &l.Attrs, (*Coder).attr)
 	c.End(outer)
 }
+
+var noLink websync.Link
 
 func sameLink(a, b *websync.Link) bool {
 	return a.Href == b.Href && a.Length == b.Length && a.Modified == b.Modified && a.Priority == b.Priority &&
@@ -106,25 +108,25 @@ func (c *Coder) digest(d *websync.Digest) {
 		c.out = append(c.out, byte(i))
 	}
 	if i == 0 {
-		c.text(&d.Algorithm)
+		c.text(0, &d.Algorithm)
 	}
-	c.text(&d.Sum)
+	c.text(0, &d.Sum)
 }
 
 func (c *Coder) attr(a *websync.Attr) {
-	c.text(&a.Space)
-	c.text(&a.Local)
-	c.text(&a.Value)
+	c.text(0, &a.Space)
+	c.text(0, &a.Local)
+	c.text(0, &a.Value)
 }
 
 func (c *Coder) element(e *websync.Element) {
-	c.text(&e.Space)
-	c.text(&e.Local)
-	c.text(&e.XML)
+	c.text(0, &e.Space)
+	c.text(0, &e.Local)
+	c.text(0, &e.XML)
 }
 
 func (c *Coder) person(p *websync.Person) {
-	c.text(&p.Name)
-	c.text(&p.Email)
-	c.text(&p.URI)
+	c.text(0, &p.Name)
+	c.text(0, &p.Email)
+	c.text(0, &p.URI)
 }
