@@ -20,7 +20,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sourcetest"
-	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -78,13 +77,13 @@ func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respons
 		return resp, nil
 	}
 	w.asked = append(w.asked, req.URL)
-	spooled, ok := resp.Body.(*spool.Spool)
+	spooled, ok := resp.Body.(io.ReadSeekCloser)
 	if !ok {
 		return nil, errors.New("a list that is not spooled")
 	}
 	w.open++
 	w.most = max(w.most, w.open)
-	resp.Body, resp.MayBeCut = &body{Spool: spooled, w: w}, resp.Header["May-Be-Cut"] != nil
+	resp.Body, resp.MayBeCut = &body{ReadSeekCloser: spooled, w: w}, resp.Header["May-Be-Cut"] != nil
 	if from := resp.Header["From-Url"]; from != nil {
 		resp.URL = from[0]
 	}
@@ -92,14 +91,14 @@ func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respons
 }
 
 type body struct {
-	*spool.Spool
+	io.ReadSeekCloser
 	w    *web
 	once sync.Once
 }
 
 func (b *body) Close() error {
 	b.once.Do(func() { b.w.count(&b.w.open, -1) })
-	return b.Spool.Close()
+	return b.ReadSeekCloser.Close()
 }
 
 // A yielded is what a run yielded.

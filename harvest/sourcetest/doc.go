@@ -20,30 +20,17 @@
 // # What is checked
 //
 // Undisturbed runs establish what the Store must hold after each state of the publisher.
-// Then runs are interrupted after every event and at every document, by an error and by
-// the context, and taken up again by a new Source: the Store must be the same. Documents
-// are lost, refused, broken off, cut short, emptied, and replaced with a login page or
-// another document: a run must report that, delete nothing, and heal later. Passes
-// without the engine are broken off after every event and stopped by their context:
-// nothing may stay open, no goroutine be left, nothing be asked afterwards. The events
-// themselves, their checkpoints and the bytes that come with them are checked against the
-// rules that the documentation of package harvest lists. A Getter must keep nothing of an
-// answer that fails, and entries that can't be read must be counted as far as
-// Options.Skipped states how many there are.
+// Then runs are interrupted at every event and every document, and a new Source goes on:
+// the Store must be the same. Documents fail in many ways: a run must report that, delete
+// nothing, and heal later. Passes without the engine end in a break or with their context
+// at every event: they must release everything. The events, their checkpoints and bytes,
+// and the failed answers of a Getter are checked against the rules in the documentation
+// of package harvest.
 //
 // The Sites should hold what is interesting about the format: several documents, entries
-// that come, change and go, deletions. The documents of a state are found by URL, so
-// redirects, validators and status codes can be stated. An undisturbed pass must be
-// without a Problem. Bodies that are not in the Site are answered with 404, and their
-// tasks compared.
+// that come, change and go, deletions, redirects, validators. A body that is not in the
+// Site is answered with 404, and its task is compared.
 //
-// # The Fetcher
-//
-// A [Fetcher] serves a [Site] without a network, and is of use in other tests, too: it
-// answers conditional requests, keeps a log, and knows what was not closed.
-//
-// # Not checked
-//
-// Whether a Source understands its format, politeness, how much memory it takes, and
-// whether what a Getter gets is the right thing.
+// Not checked are whether a Source understands its format, politeness, memory, and
+// whether a Getter gets the right bodies.
 package sourcetest

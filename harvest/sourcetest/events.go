@@ -1,156 +1,51 @@
 package sourcetest
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/suite"
 )
 
-func eventCases() []rule {
-	return []rule{
-		{Name: "undisturbed", Rule: "Undisturbed, a Source yields a Put, without an error and without a Problem.", Check: eventUndisturbed},
-		{Name: "kinds", Rule: "An event has one of the kinds there are, and no fields but those of its kind.", Check: eventKinds},
-		{Name: "ids", Rule: "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", Check: eventIDs},
-		{Name: "id-case", Rule: "An id is kept as it is written: no letter changes its case.", Check: eventIDCase},
-		{Name: "newest-last", Rule: "When an id comes twice in a pass, the second state is not older than the first.", Check: eventNewestLast},
-		{Name: "instant", Rule: "Of an id's states at one instant, a Source yields only the last: an id comes once at each time, and once without a time in a snapshot.", Check: eventInstant},
-		{Name: "baseline", Rule: "A Source that also has a log begins its first pass with a Mark that carries the log's position, before the snapshot.", Check: eventBaseline},
-		{Name: "described", Rule: "The same state of a resource is described in the same words, from whatever checkpoint the pass begins.", Check: eventDescribed},
-		{Name: "skipped", Rule: "Entries that can't be read are counted, all of them, in Skipped.", Check: eventSkipped},
-		{Name: "order", Rule: "Outside of snapshots, events come oldest first.", Check: eventOrder},
-		{Name: "snapshots", Rule: "Each SnapshotStart has its SnapshotEnd, and none begins inside another, unless an error ends the pass.", Check: eventSnapshots},
-		{Name: "resume", Rule: "No event carries Resume from SnapshotStart until its SnapshotEnd, nor from a Problem on. A Checkpoint has a Version.", Check: eventResume},
-		{Name: "complete", Rule: "After a Problem no snapshot ends Complete.", Check: eventComplete},
-		{Name: "error-last", Rule: "An error is the last thing that is yielded.", Check: eventErrorLast},
-		{Name: "same", Rule: "The same documents give the same events in the same order, however long each takes to come.", Check: eventSame},
-		{Name: "kept", Rule: "What an event holds does not change after the yield: the engine keeps it.", Check: eventKept},
-		{Name: "findings", Rule: "A finding names its document and its rule, and describes itself; Expect is never given a negative number.", Check: eventFindings},
-	}
+// A step is one event of a recording.
+type step struct {
+	harvest.Event
+	l       *recording
+	n       int              // of the event, counted from 1
+	time    websync.Datetime // of the change, as far as it is stated
+	was     bool             // a snapshot has begun, and not ended, before the event
+	inside  bool             // a snapshot has begun, and not ended, with the event
+	problem bool             // it is a Problem or comes after one
+
+	last map[string]websync.Datetime // for the check's own use
+	seen map[string]int
 }
 
-// plain returns passes over each state: from the beginning, from its own checkpoint, and
-// from that of the state before.
-func (t *tester) plain() (all []*recording) {
-	t.Helper()
-	var before harvest.Checkpoint
-	for state := range t.states() {
-		first := t.listen(pass{state: state})
-		all = append(all, first)
-		own := first.resume(harvest.Checkpoint{})
-		if !before.IsZero() {
-			next := t.listen(pass{state: state, from: before})
-			all = append(all, next)
-			own = next.resume(before)
-		}
-		if !own.IsZero() {
-			all = append(all, t.listen(pass{state: state, from: own}))
-		}
-		before = own
-	}
-	return all
-}
+// change reports whether the event is a Put or a Delete.
+func (s *step) change() bool { return s.Kind <= harvest.Delete }
 
-// every returns the plain passes and those in which a document fails, in two of the ways.
-func (t *tester) every() []*recording {
-	t.Helper()
-	all := t.plain()
-	t.failing([]Failure{ServerError, Cut}, func(_ failed, l *recording) { all = append(all, l) })
-	return all
-}
-
-func eventUndisturbed(t *tester) {
-	listed := false
-	for _, l := range t.plain() {
-		for _, err := range l.troubles() {
-			t.Errorf("%s: %v", l.name, err)
-		}
-		for _, ev := range l.events {
-			listed = listed || ev.Kind == harvest.Put
-		}
-	}
-	if !listed {
-		t.Error("nothing is put in any state: there is nothing to check")
-	}
-}
-
-func eventKinds(t *tester) {
-	for _, l := range t.every() {
-		for i, ev := range l.events {
-			if bad := odd(&ev); bad != "" {
-				t.Fatalf("%s: event %d, %v, has %s", l.name, i+1, ev.Kind, bad)
-			}
-		}
-	}
-}
-
-// odd returns what an event has, or lacks, against its kind.
-func odd(ev *harvest.Event) string {
-	of := func(kinds ...harvest.EventKind) bool {
-		for _, k := range kinds {
-			if ev.Kind == k {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case ev.Kind > harvest.Problem:
-		return "a kind that does not exist"
-	case ev.Resource.ID != "" && !of(harvest.Put, harvest.Delete):
-		return "a resource"
-	case ev.Open != nil && !of(harvest.Put):
-		return "bytes"
-	case !ev.At.IsZero() && !of(harvest.Put, harvest.Delete, harvest.SnapshotStart):
-		return "a time"
-	case (ev.Complete || ev.Options != "") && !of(harvest.SnapshotEnd):
-		return "Complete or Options"
-	case ev.Skipped != 0 && !of(harvest.SnapshotEnd, harvest.Mark):
-		return "Skipped"
-	case ev.Skipped < 0:
-		return "a negative number of skipped entries"
-	case ev.Err != nil && !of(harvest.Problem):
-		return "an error"
-	case ev.Err == nil && of(harvest.Problem):
-		return "no error"
-	}
-	return ""
-}
-
-func eventIDs(t *tester) {
-	for _, l := range t.every() {
-		for i, id := range l.ids() {
-			if id == "" || len(id) > harvest.MaxID {
-				t.Fatalf("%s: id %d has %d bytes", l.name, i+1, len(id))
-			}
-		}
-	}
-	for state := range t.states() {
-		known := map[string]bool{}
-		for _, id := range t.listen(pass{state: state}).ids() {
-			known[id] = true
-		}
-		for _, id := range t.listen(pass{state: state}).ids() {
-			if !known[id] {
-				t.Fatalf("%s: another pass has %.200q, which the first does not", stateName(state), id)
-			}
-		}
-	}
-}
-
-func eventIDCase(t *tester) {
-	for state := range t.states() {
-		var text strings.Builder
-		for _, doc := range t.options.Sites[state] {
-			text.WriteString(doc.Body + "\n")
-		}
-		written, folded := text.String(), strings.ToLower(text.String())
-		for _, id := range t.listen(pass{state: state}).ids() {
-			if !strings.Contains(written, id) && strings.Contains(folded, strings.ToLower(id)) {
-				t.Fatalf("%s: the documents have no id %.200q but in other letters", stateName(state), id)
+// eachEvent returns the check of a rule about every event of some passes. fault returns
+// what is wrong with an event.
+func eachEvent(passes func(*tester) []*recording, fault func(s *step) string) func(*tester) {
+	return func(t *tester) {
+		for _, l := range passes(t) {
+			s := step{l: l, last: map[string]websync.Datetime{}, seen: map[string]int{}}
+			for i, ev := range l.events {
+				s.Event, s.n, s.time, s.was = ev, i+1, timeOf(&ev), s.inside
+				s.inside = ev.Kind == harvest.SnapshotStart || s.inside && ev.Kind != harvest.SnapshotEnd
+				s.problem = s.problem || ev.Kind == harvest.Problem
+				if bad := fault(&s); bad != "" {
+					t.Fatalf("%s: event %d, %v, %s", l.name, s.n, ev.Kind, bad)
+				}
 			}
 		}
 	}
@@ -164,98 +59,139 @@ func timeOf(ev *harvest.Event) websync.Datetime {
 	return ev.At
 }
 
-func eventNewestLast(t *tester) {
+func eventUndisturbed(t *tester) {
+	listed := false
 	for _, l := range t.plain() {
-		last := map[string]websync.Datetime{}
-		for i, ev := range l.events {
-			at := timeOf(&ev)
-			if ev.Kind > harvest.Delete || at.IsZero() {
-				continue
+		for _, err := range l.troubles() {
+			t.Errorf("%s: %v", l.name, err)
+		}
+		listed = listed || slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Kind == harvest.Put })
+	}
+	if !listed {
+		t.Error("no pass yields a Put: there is nothing to check")
+	}
+}
+
+func eventKinds(s *step) string {
+	end := s.Kind == harvest.SnapshotEnd
+	for what, has := range map[string]bool{
+		"a kind that does not exist": s.Kind > harvest.Problem,
+		"a resource":                 s.Resource.ID != "" && !s.change(),
+		"bytes":                      s.Open != nil && s.Kind != harvest.Put,
+		"a time":                     !s.At.IsZero() && !s.change() && s.Kind != harvest.SnapshotStart,
+		"Complete or Options":        (s.Complete || s.Options != "") && !end,
+		"Skipped":                    s.Skipped != 0 && !end && s.Kind != harvest.Mark,
+		"a negative Skipped":         s.Skipped < 0,
+		"an error":                   s.Err != nil && s.Kind != harvest.Problem,
+		"no error":                   s.Err == nil && s.Kind == harvest.Problem,
+	} {
+		if has {
+			return "has " + what
+		}
+	}
+	return ""
+}
+
+func eventIDs(t *tester) {
+	for _, l := range t.every() {
+		for i, id := range l.ids() {
+			if id == "" || len(id) > harvest.MaxID {
+				t.Fatalf("%s: id %d has %d bytes, want 1 to %d", l.name, i+1, len(id), harvest.MaxID)
 			}
-			id := ev.Resource.ID
-			if was, ok := last[id]; ok && at.Before(was) {
-				t.Fatalf("%s: event %d is of %.200q at %v, after its state of %v", l.name, i+1, id, at, was)
-			}
-			last[id] = at
+		}
+	}
+	for state := range t.options.Sites {
+		first, second := t.listen(pass{state: state}).ids(), t.listen(pass{state: state}).ids()
+		if !slices.Equal(first, second) {
+			t.Fatalf("%s: a pass has the ids %.300q, and the next one %.300q", stateName(state), first, second)
 		}
 	}
 }
 
-func eventInstant(t *tester) {
-	for _, l := range t.plain() {
-		inside, seen := false, map[string]int{}
-		for i, ev := range l.events {
-			switch at := timeOf(&ev); {
-			case ev.Kind == harvest.SnapshotStart, ev.Kind == harvest.SnapshotEnd:
-				inside = ev.Kind == harvest.SnapshotStart
-				clear(seen)
-			case ev.Kind > harvest.Delete, at.IsZero() && !inside:
-			default:
-				key := fmt.Sprint(ev.Resource.ID, " ", at)
-				if n, ok := seen[key]; ok {
-					t.Fatalf("%s: events %d and %d are both of %.200q at %q", l.name, n, i+1, ev.Resource.ID, at)
-				}
-				seen[key] = i + 1
+func eventIDCase(t *tester) {
+	for state := range t.options.Sites {
+		var text strings.Builder
+		for _, doc := range t.options.Sites[state] {
+			text.WriteString(doc.Body + "\n")
+		}
+		written, folded := text.String(), strings.ToLower(text.String())
+		for _, id := range t.listen(pass{state: state}).ids() {
+			if !strings.Contains(written, id) && strings.Contains(folded, strings.ToLower(id)) {
+				t.Fatalf("%s: the documents write the id %.200q with other upper and lower case", stateName(state), id)
 			}
 		}
 	}
 }
 
-func eventBaseline(t *tester) {
-	first := t.listen(pass{state: 0})
-	from, started := first.resume(harvest.Checkpoint{}), false
-	for _, ev := range first.events {
-		if started = ev.Kind == harvest.SnapshotStart; started || !ev.Resume.IsZero() {
+func eventNewestLast(s *step) string {
+	if !s.change() || s.time.IsZero() {
+		return ""
+	}
+	id := s.Resource.ID
+	if was := s.last[id]; s.time.Before(was) {
+		return fmt.Sprintf("is of %.200q at %v, after its state of %v", id, s.time, was)
+	}
+	s.last[id] = s.time
+	return ""
+}
+
+func eventInstant(s *step) string {
+	if s.was != s.inside {
+		clear(s.seen)
+	}
+	if !s.change() || s.time.IsZero() && !s.inside {
+		return ""
+	}
+	key := fmt.Sprint(s.Resource.ID, " ", s.time)
+	if n, ok := s.seen[key]; ok {
+		return fmt.Sprintf("is of %.200q at %q, as event %d is", s.Resource.ID, s.time, n)
+	}
+	s.seen[key] = s.n
+	return ""
+}
+
+// afterSnapshot returns passes over all states, each from the checkpoint of the one
+// before, of a Source that begins with a snapshot.
+func afterSnapshot(t *tester) (all []*recording) {
+	l := t.listen(pass{state: 0})
+	for _, ev := range l.events {
+		if ev.Kind == harvest.SnapshotStart {
 			break
 		}
-	}
-	if !started {
-		return // there is no snapshot, or something comes before it
-	}
-	for state := range t.states() {
-		if from.IsZero() {
-			return
+		if !ev.Resume.IsZero() {
+			return nil
 		}
-		l := t.listen(pass{state: state, from: from})
-		inside := false
-		for i, ev := range l.events {
-			switch {
-			case ev.Kind == harvest.SnapshotStart, ev.Kind == harvest.SnapshotEnd:
-				inside = ev.Kind == harvest.SnapshotStart
-			case ev.Kind <= harvest.Delete && !inside:
-				t.Fatalf("%s: event %d is of a log, and %s begins with the snapshot: what changes until it ends may be lost", l.name, i+1, first.name)
-			}
-		}
-		from = l.resume(from)
 	}
+	for state := 0; state < len(t.options.Sites) && !l.resume().IsZero(); state++ {
+		l = t.listen(pass{state: state, from: l.resume()})
+		all = append(all, l)
+	}
+	return all
+}
+
+func eventBaseline(s *step) string {
+	if s.change() && !s.inside {
+		return "is of a log, and the first pass begins with the snapshot: changes during the snapshot may be lost"
+	}
+	return ""
 }
 
 func eventDescribed(t *tester) {
-	var before harvest.Checkpoint
-	for state := range t.states() {
-		whole := t.listen(pass{state: state})
-		known := map[string]string{}
-		for _, ev := range whole.events {
-			known[stateOf(&ev)] = eventText(ev)
+	known := map[string]string{} // from the beginning, by id and time
+	for _, l := range t.plain() {
+		if l.from.IsZero() {
+			clear(known)
 		}
-		for _, from := range []harvest.Checkpoint{before, whole.resume(harvest.Checkpoint{})} {
-			if from.IsZero() {
-				continue
-			}
-			l := t.listen(pass{state: state, from: from})
-			for i, ev := range l.events {
-				want := known[stateOf(&ev)]
-				if got := eventText(ev); ev.Kind <= harvest.Delete && want != "" && got != want {
-					t.Fatalf("%s: event %d is %.300s, and from the beginning it is %.300s", l.name, i+1, got, want)
-				}
+		for i, ev := range l.events {
+			key, got := fmt.Sprint(ev.Kind, ev.Resource.ID, " ", timeOf(&ev)), eventText(ev)
+			if l.from.IsZero() {
+				known[key] = got
+			} else if want := known[key]; ev.Kind <= harvest.Delete && want != "" && got != want {
+				t.Fatalf("%s: event %d is %.300s, and from the beginning it is %.300s", l.name, i+1, got, want)
 			}
 		}
-		before = whole.resume(before)
 	}
 }
-
-// stateOf names one state of one resource.
-func stateOf(ev *harvest.Event) string { return fmt.Sprint(ev.Kind, ev.Resource.ID, " ", timeOf(ev)) }
 
 func eventSkipped(t *tester) {
 	if t.options.Skipped == nil {
@@ -264,7 +200,7 @@ func eventSkipped(t *tester) {
 	for state, want := range t.options.Skipped {
 		got := 0
 		for _, ev := range t.listen(pass{state: state}).events {
-			got += int(ev.Skipped)
+			got += ev.Skipped
 		}
 		if got != want {
 			t.Errorf("%s: %d entries count as skipped, want %d", stateName(state), got, want)
@@ -272,91 +208,50 @@ func eventSkipped(t *tester) {
 	}
 }
 
-// ids returns those of all puts and deletions.
-func (l *recording) ids() (ids []string) {
-	for _, ev := range l.events {
-		if ev.Kind <= harvest.Delete {
-			ids = append(ids, ev.Resource.ID)
-		}
+func eventOrder(s *step) string {
+	last := s.last[""]
+	switch {
+	case s.was != s.inside:
+		clear(s.last)
+	case s.inside || !s.change() || s.time.IsZero():
+	case s.time.Before(last):
+		return fmt.Sprintf("is of %v, after one of %v", s.time, last)
+	default:
+		s.last[""] = s.time
 	}
-	return ids
+	return ""
 }
 
-func eventOrder(t *tester) {
-	for _, l := range t.plain() {
-		inside, last := false, websync.Datetime{}
-		for i, ev := range l.events {
-			at := ev.At
-			if at.IsZero() {
-				at = ev.Resource.Modified
-			}
-			switch {
-			case ev.Kind == harvest.SnapshotStart, ev.Kind == harvest.SnapshotEnd:
-				inside, last = ev.Kind == harvest.SnapshotStart, websync.Datetime{}
-			case inside, ev.Kind > harvest.Delete, at.IsZero():
-			case at.Before(last):
-				t.Fatalf("%s: event %d is of %v, after one of %v", l.name, i+1, at, last)
-			default:
-				last = at
-			}
-		}
+func eventSnapshots(s *step) string {
+	switch {
+	case s.Kind == harvest.SnapshotStart && s.was:
+		return "begins a snapshot inside a snapshot"
+	case s.Kind == harvest.SnapshotEnd && !s.was:
+		return "ends a snapshot that was not begun"
+	case s.inside && s.n == len(s.l.events) && s.l.err == nil:
+		return "is the last, and the snapshot has not ended"
 	}
+	return ""
 }
 
-func eventSnapshots(t *tester) {
-	for _, l := range t.every() {
-		inside := false
-		for i, ev := range l.events {
-			switch {
-			case ev.Kind == harvest.SnapshotStart && inside:
-				t.Fatalf("%s: event %d begins a snapshot inside a snapshot", l.name, i+1)
-			case ev.Kind == harvest.SnapshotEnd && !inside:
-				t.Fatalf("%s: event %d ends a snapshot that was not begun", l.name, i+1)
-			case ev.Kind == harvest.SnapshotStart, ev.Kind == harvest.SnapshotEnd:
-				inside = ev.Kind == harvest.SnapshotStart
-			}
-		}
-		if inside && l.err == nil {
-			t.Fatalf("%s: the last snapshot does not end", l.name)
-		}
+func eventResume(s *step) string {
+	switch {
+	case s.Resume.IsZero():
+	case s.inside:
+		return "carries Resume inside a snapshot"
+	case s.problem:
+		return "carries Resume after a Problem"
+	case s.Resume.Version < 1:
+		return fmt.Sprintf("carries a checkpoint of version %d, want at least 1", s.Resume.Version)
 	}
+	return ""
 }
 
-func eventResume(t *tester) {
-	for _, l := range t.every() {
-		inside, problem := false, false
-		for i, ev := range l.events {
-			switch ev.Kind {
-			case harvest.SnapshotStart:
-				inside = true
-			case harvest.SnapshotEnd:
-				inside = false
-			case harvest.Problem:
-				problem = true
-			}
-			switch {
-			case ev.Resume.IsZero():
-			case inside:
-				t.Fatalf("%s: event %d, %v, carries Resume inside a snapshot", l.name, i+1, ev.Kind)
-			case problem:
-				t.Fatalf("%s: event %d, %v, carries Resume after a Problem", l.name, i+1, ev.Kind)
-			case ev.Resume.Version < 1:
-				t.Fatalf("%s: event %d, %v: a checkpoint of version %d", l.name, i+1, ev.Kind, ev.Resume.Version)
-			}
-		}
+func eventComplete(s *step) string {
+	if s.problem && s.Complete {
+		return "is Complete after a Problem"
 	}
-}
-
-func eventComplete(t *tester) {
-	for _, l := range t.every() {
-		problem := false
-		for i, ev := range l.events {
-			problem = problem || ev.Kind == harvest.Problem
-			if problem && ev.Complete {
-				t.Fatalf("%s: event %d ends a snapshot as complete after a Problem", l.name, i+1)
-			}
-		}
-	}
+	return ""
 }
 
 func eventErrorLast(t *tester) {
@@ -368,22 +263,19 @@ func eventErrorLast(t *tester) {
 }
 
 func eventSame(t *tester) {
-	for state := range t.states() {
+	for state := range t.options.Sites {
 		want := t.listen(pass{state: state})
-		if d := differ(want, t.listen(pass{state: state})); d != "" {
-			t.Fatalf("%s again: %s", want.name, d)
-		}
-		for first := range 2 {
-			slow := slowly(want.lists.Exchanges(), first)
-			if d := differ(want, t.listen(pass{state: state, hook: slow})); d != "" {
-				t.Fatalf("%s, when some documents come later: %s", want.name, d)
+		for first, what := range []string{", with every other document late", ", with the others late", " again"} {
+			l := t.listen(pass{state: state, hook: slowly(want.lists.Exchanges(), first), what: what})
+			if d := differ(want, l); d != "" {
+				t.Fatalf("%s: %s", l.name, d)
 			}
 		}
 	}
 }
 
-// slowly lets every other document come so late that the one after it passes, beginning
-// with the one at first.
+// slowly delays every other document, beginning with the one at first, 0 or 1, so that
+// the next one overtakes it.
 func slowly(read []Exchange, first int) hook {
 	slow := map[string]bool{}
 	for i, x := range read {
@@ -400,40 +292,109 @@ func slowly(read []Exchange, first int) hook {
 	}
 }
 
-func eventKept(t *tester) {
-	for _, l := range t.plain() {
-		for i := range l.events {
-			if now := describe(&l.events[i], nil); now != l.texts[i] {
-				t.Fatalf("%s: event %d was %.300s and became %.300s", l.name, i+1, l.texts[i], now)
-			}
-		}
+func eventKept(s *step) string {
+	if was, is := s.l.texts[s.n-1], describe(&s.Event, nil); was != is {
+		return fmt.Sprintf("was %.300s and became %.300s", was, is)
 	}
+	return ""
 }
 
 func eventFindings(t *tester) {
 	for _, l := range t.every() {
 		for _, f := range l.findings {
-			if bad := vague(f); bad != "" {
-				t.Fatalf("%s: %s: %+v", l.name, bad, f)
+			if f.Document == "" || f.Rule == "" || f.Message == "" && f.Section == "" {
+				t.Fatalf("%s: a finding lacks Document, Rule, or both Message and Section: %+v", l.name, f)
 			}
 		}
-		for _, n := range l.totals {
-			if n < 0 {
-				t.Fatalf("%s: Expect(%d)", l.name, n)
-			}
+		if l.total < 0 {
+			t.Fatalf("%s: Expect(%d), want no negative number", l.name, l.total)
 		}
 	}
 }
 
-// vague returns what a finding lacks.
-func vague(f websync.Finding) string {
-	switch {
-	case f.Document == "":
-		return "a finding without its document"
-	case f.Rule == "":
-		return "a finding without its rule"
-	case f.Message == "" && f.Section == "":
-		return "a finding that does not say what it is"
+func byteOpen(t *tester) {
+	t.eachOpen(func(l *recording, open map[int][]byte) error {
+		some := slices.Sorted(maps.Keys(open))
+		return suite.Together(len(some), func(k int) error {
+			i := some[k]
+			if err := openAgain(&l.events[i], open[i]); err != nil {
+				return fmt.Errorf("the bytes of event %d, after event %d: %w", i+1, len(l.events), err)
+			}
+			return nil
+		})
+	})
+}
+
+// eachOpen makes the passes of starts and reads the bytes of every event that has some,
+// at once. At every Mark, and after the pass, it calls again with the bytes that can
+// still be opened, by the index of their event.
+func (t *tester) eachOpen(again func(l *recording, open map[int][]byte) error) {
+	t.Helper()
+	any := false
+	for sound := range t.starts() {
+		open, p := map[int][]byte{}, sound.pass
+		p.each = func(l *recording, ev *harvest.Event) error {
+			if n := len(l.events); ev.Open != nil {
+				any = true
+				data, err := readAll(ev)
+				if err != nil {
+					return fmt.Errorf("the bytes of event %d: %w", n, err)
+				}
+				open[n-1] = data
+			}
+			if ev.Kind != harvest.Mark {
+				return nil
+			}
+			err := again(l, open)
+			clear(open)
+			return err
+		}
+		l := t.listen(p)
+		t.OK(again(l, open), "%s", l.name)
 	}
-	return ""
+	if !any {
+		t.Skip("not checked: no event has bytes")
+	}
+}
+
+func readAll(ev *harvest.Event) ([]byte, error) {
+	r, err := ev.Open()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	return data, errors.Join(err, r.Close())
+}
+
+// openAgain reads the bytes of an event twice, the second time in the middle of the
+// first.
+func openAgain(ev *harvest.Event, want []byte) error {
+	first, err := ev.Open()
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	head := make([]byte, len(want)/2)
+	_, err = io.ReadFull(first, head)
+	second, err2 := readAll(ev)
+	rest, err3 := io.ReadAll(first)
+	if err := errors.Join(err, err2, err3); err != nil {
+		return err
+	}
+	if !bytes.Equal(second, want) || !bytes.Equal(append(head, rest...), want) {
+		return errors.New("they differ from the first time")
+	}
+	return nil
+}
+
+func byteStated(t *tester) {
+	t.eachOpen(func(l *recording, open map[int][]byte) error {
+		for i, data := range open {
+			_, err := io.Copy(io.Discard, l.events[i].Resource.Content.Verify(bytes.NewReader(data)))
+			if err != nil {
+				return fmt.Errorf("the bytes of event %d: %w", i+1, err)
+			}
+		}
+		return nil
+	})
 }

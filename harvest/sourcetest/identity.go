@@ -9,41 +9,26 @@ import (
 	"github.com/websync-go/websync/internal/suite"
 )
 
-func identityCases() []rule {
-	return []rule{
-		{Name: "key", Rule: "Key is not empty and stays the same: for another Source of the same configuration, and before, during and after a pass.", Check: identityKey},
-		{Name: "again", Rule: "Events of one Source can be ranged over again, also after a break, and yields the same.", Check: identityAgain},
-		{Name: "at-once", Rule: "Two Sources of the same configuration can be ranged over at the same time; each yields the same.", Check: identityAtOnce},
-		{Name: "inside", Rule: "Inside the loop over one Source another can be walked: no lock is held across a yield.", Check: identityInside},
-	}
-}
-
 func identityKey(t *tester) {
-	s := t.source()
-	key := s.Key()
-	if key == "" {
-		t.Fatal("the key is empty")
+	s := t.options.Source()
+	want := s.Key()
+	check := func(s harvest.Source) error {
+		if key := s.Key(); key == "" || key != want {
+			return fmt.Errorf("the key is %.100q, was %.100q, and must not be empty", key, want)
+		}
+		return nil
 	}
-	if other := t.source().Key(); other != key {
-		t.Errorf("another Source has the key %.100q, not %.100q", other, key)
+	t.OK(check(t.options.Source()), "another Source")
+	for state := range t.options.Sites {
+		t.listen(pass{state: state, source: s, each: func(*recording, *harvest.Event) error { return check(s) }})
 	}
-	for state := range t.states() {
-		t.listen(pass{state: state, source: s, each: func(*recording, *harvest.Event) error {
-			if now := s.Key(); now != key {
-				return fmt.Errorf("during a pass the key is %.100q, not %.100q", now, key)
-			}
-			return nil
-		}})
-	}
-	if now := s.Key(); now != key {
-		t.Errorf("after a pass the key is %.100q, not %.100q", now, key)
-	}
+	t.OK(check(s), "after a pass")
 }
 
 func identityAgain(t *tester) {
-	for state := range t.states() {
+	for state := range t.options.Sites {
 		want := t.listen(pass{state: state})
-		s := t.source()
+		s := t.options.Source()
 		for _, stop := range []int{0, 1, 1 + len(want.events)/2} {
 			t.listen(pass{state: state, source: s, stop: stop})
 			if d := differ(want, t.listen(pass{state: state, source: s})); d != "" {
@@ -53,13 +38,25 @@ func identityAgain(t *tester) {
 	}
 }
 
+// another makes a pass beside others and returns where it differs from want.
+func (t *tester) another(want *recording, each func(*recording, *harvest.Event) error) error {
+	got, err := t.tryListen(pass{state: want.state, each: each})
+	if err != nil {
+		return err
+	}
+	if d := differ(want, got); d != "" {
+		return errors.New(d)
+	}
+	return nil
+}
+
 func identityAtOnce(t *tester) {
 	const n = 4
-	for state := range t.states() {
+	for state := range t.options.Sites {
 		want := t.listen(pass{state: state})
 		var begun sync.WaitGroup
 		begun.Add(n)
-		// at the first event, so that they are under way together
+		// each pass waits at its first event until all have begun
 		meet := func(l *recording, _ *harvest.Event) error {
 			if len(l.events) > 1 {
 				return nil
@@ -67,36 +64,24 @@ func identityAtOnce(t *tester) {
 			begun.Done()
 			return t.Await(func() error { begun.Wait(); return nil })
 		}
-		err := suite.Together(n, func(int) error {
-			got, err := t.tryListen(pass{state: state, each: meet})
-			if err != nil {
-				return err
-			}
-			if d := differ(want, got); d != "" {
-				return errors.New(d)
-			}
-			return nil
-		})
+		err := suite.Together(n, func(int) error { return t.another(want, meet) })
 		t.OK(err, "%s, several Sources at once", stateName(state))
 	}
 }
 
 func identityInside(t *tester) {
-	for state := range t.states() {
+	inner := *t
+	inner.Patience /= 2
+	for state := range t.options.Sites {
 		want := t.listen(pass{state: state})
+		inner.state = state
 		last := len(want.events)
 		t.listen(pass{state: state, each: func(l *recording, _ *harvest.Event) error {
 			if n := len(l.events); n != 1 && n != 1+last/2 && n != last {
 				return nil
 			}
-			inner := &tester{Tester: t.Tester, options: t.options, state: t.state}
-			inner.Patience /= 2
-			got, err := inner.tryListen(pass{state: state})
-			if err != nil {
+			if err := inner.another(want, nil); err != nil {
 				return fmt.Errorf("another Source inside the loop: %w", err)
-			}
-			if d := differ(want, got); d != "" {
-				return errors.New("another Source inside the loop: " + d)
 			}
 			return nil
 		}})

@@ -2,15 +2,14 @@ package sourcetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
-	"reflect"
 	"runtime/pprof"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,23 +20,22 @@ import (
 
 // A pass is one walk along a Source, without the engine.
 type pass struct {
+	what   string // how it differs from others, for messages
 	state  int
 	source harvest.Source  // nil: a new one
 	ctx    context.Context // nil: the case's
 	from   harvest.Checkpoint
 	stop   int // break after so many events; 0: never
 	hook   hook
-	// called while yield runs; an error breaks off and, but for errBreak, ends the case
+	// called inside yield; it may set l.stop; an error breaks off and ends the case
 	each func(l *recording, ev *harvest.Event) error
 }
 
-// errBreak breaks off a pass.
-var errBreak = errors.New("break")
-
 type hook = func(ctx context.Context, n int, req *harvest.Request, doc Document) (Document, error)
 
-// A recording is what a Source yielded in one pass, and what it did besides.
+// A recording is what a Source yielded in one pass, and what else it did.
 type recording struct {
+	pass
 	name   string
 	events []harvest.Event
 	err    error // that it yielded
@@ -47,11 +45,11 @@ type recording struct {
 
 	mu       sync.Mutex
 	over     bool
-	late     []string // what it did when it was over
+	late     []string // what it did after the end of the pass
 	after    []string // what it yielded after an error
 	findings []websync.Finding
-	totals   []int64
-	texts    []string // the events as they were yielded
+	total    int64    // the least that it expected
+	texts    []string // the events, and the error, as they were yielded
 }
 
 var passes atomic.Int64
@@ -70,41 +68,38 @@ func (t *tester) listen(p pass) *recording {
 // tryListen is listen for goroutines that must not end the case.
 func (t *tester) tryListen(p pass) (*recording, error) {
 	t.enter(p.state)
-	if p.ctx == nil {
-		p.ctx = t.Ctx
-	}
-	if p.source == nil {
-		p.source = t.options.Source()
-	}
 	l := &recording{
+		pass:  p,
 		name:  "a pass over " + stateName(p.state),
 		lists: &Fetcher{Site: t.options.Sites[p.state], Hook: p.hook},
-		key:   strconv.FormatInt(passes.Add(1), 10),
+		key:   fmt.Sprint(passes.Add(1)),
 	}
 	if !p.from.IsZero() {
 		l.name += " from a checkpoint"
 	}
+	l.name += p.what
+	ctx, source := cmp.Or(p.ctx, t.Ctx), p.source
+	if source == nil {
+		source = t.options.Source()
+	}
 	err := t.Await(func() (fault error) {
-		pprof.Do(p.ctx, pprof.Labels(passLabel, l.key), func(ctx context.Context) { fault = l.walk(ctx, p) })
+		pprof.Do(ctx, pprof.Labels(passLabel, l.key), func(ctx context.Context) { fault = l.walk(ctx, source) })
 		return fault
 	})
-	if err == errBreak {
-		err = nil
-	}
 	return l, err
 }
 
-func (l *recording) walk(ctx context.Context, p pass) (fault error) {
+func (l *recording) walk(ctx context.Context, source harvest.Source) (fault error) {
 	run := &harvest.Run{
-		From:    harvest.Checkpoint{Version: p.from.Version, Data: bytes.Clone(p.from.Data)},
+		From:    harvest.Checkpoint{Version: l.from.Version, Data: bytes.Clone(l.from.Data)},
 		Fetcher: l,
 		Report:  func(f websync.Finding) { l.note("reports a finding", func() { l.findings = append(l.findings, f) }) },
-		Expect:  func(n int64) { l.note("calls Expect", func() { l.totals = append(l.totals, n) }) },
+		Expect:  func(n int64) { l.note("calls Expect", func() { l.total = min(l.total, n) }) },
 		Log:     slog.New(slog.DiscardHandler),
 	}
 	defer l.note("", func() { l.over = true })
 	broken := false
-	p.source.Events(ctx, run)(func(ev harvest.Event, err error) bool {
+	source.Events(ctx, run)(func(ev harvest.Event, err error) bool {
 		switch {
 		case broken:
 			l.note("", func() { l.late = append(l.late, "yields after a break") })
@@ -113,22 +108,21 @@ func (l *recording) walk(ctx context.Context, p pass) (fault error) {
 			l.after = append(l.after, describe(&ev, err))
 			return true
 		case err != nil:
-			l.err = err
-			return true // nobody would, but then it shows what more it yields
+			l.err, l.texts = err, append(l.texts, describe(&ev, err))
+			return true // no caller would, but then the Source may yield more
 		}
 		l.events = append(l.events, ev)
 		l.texts = append(l.texts, describe(&ev, nil))
-		if p.each != nil {
-			fault = p.each(l, &ev)
+		if l.each != nil {
+			fault = l.each(l, &ev)
 		}
-		broken = fault != nil || len(l.events) == p.stop
+		broken = fault != nil || len(l.events) == l.stop
 		return !broken
 	})
 	return fault
 }
 
-// note takes down something that the Source does, and that it must not do when the pass
-// is over.
+// note records something that the Source does, and that it must not do after the pass.
 func (l *recording) note(what string, f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,26 +132,64 @@ func (l *recording) note(what string, f func()) {
 	f()
 }
 
-// Fetch is that of the Source's Run.
+// Fetch implements [harvest.Fetcher] for the Source's Run.
 func (l *recording) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
-	l.note("asks for "+req.URL, func() {})
+	l.note("requests "+req.URL, func() {})
 	return l.lists.Fetch(ctx, req)
 }
 
-// resume returns the last checkpoint that the Source gave; from if there is none.
-func (l *recording) resume(from harvest.Checkpoint) harvest.Checkpoint {
+// starts makes undisturbed passes over each state, from the beginning and from the
+// checkpoint of the state before.
+func (t *tester) starts() iter.Seq[*recording] {
+	return func(yield func(*recording) bool) {
+		var before harvest.Checkpoint
+		for state := range t.options.Sites {
+			from := []harvest.Checkpoint{{}, before}
+			if before.IsZero() {
+				from = from[:1]
+			}
+			for _, from := range from {
+				l := t.listen(pass{state: state, from: from})
+				if before = l.resume(); !yield(l) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// plain returns the passes of starts, and one from the checkpoint that each of them gives.
+func (t *tester) plain() (all []*recording) {
+	t.Helper()
+	for l := range t.starts() {
+		all = append(all, l)
+		if own := l.resume(); !own.IsZero() {
+			all = append(all, t.listen(pass{state: l.state, from: own}))
+		}
+	}
+	return all
+}
+
+// every returns the passes of plain and those in which a document fails, in two ways.
+func (t *tester) every() []*recording {
+	t.Helper()
+	all := t.plain()
+	t.failing([]Failure{ServerError, Cut}, func(_ failed, l *recording) { all = append(all, l) })
+	return all
+}
+
+// resume returns the last checkpoint that the Source gave; that of the pass if it gave
+// none.
+func (l *recording) resume() harvest.Checkpoint {
 	for _, ev := range slices.Backward(l.events) {
 		if !ev.Resume.IsZero() {
 			return ev.Resume
 		}
 	}
-	return from
+	return l.from
 }
 
-// troubled reports whether the Source yielded a Problem or an error.
-func (l *recording) troubled() bool { return len(l.troubles()) > 0 }
-
-// troubles returns its Problems and its error.
+// troubles returns the Problems and the error that the Source yielded.
 func (l *recording) troubles() (errs []error) {
 	for _, ev := range l.events {
 		if ev.Kind == harvest.Problem {
@@ -170,40 +202,38 @@ func (l *recording) troubles() (errs []error) {
 	return errs
 }
 
-// snapshotComplete reports whether a snapshot ended Complete.
-func (l *recording) snapshotComplete() bool {
-	return slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Complete })
-}
-
-// goroutines returns the stacks of those that the pass has started and that are still
-// there.
-func (l *recording) goroutines() (stacks []string) {
-	var all bytes.Buffer
-	pprof.Lookup("goroutine").WriteTo(&all, 1)
-	mark := fmt.Sprintf("%q:%q", passLabel, l.key)
-	for stack := range strings.SplitSeq(all.String(), "\n\n") {
-		if strings.Contains(stack, mark) {
-			stacks = append(stacks, stack)
+// ids returns those of all puts and deletions.
+func (l *recording) ids() (ids []string) {
+	for _, ev := range l.events {
+		if ev.Kind <= harvest.Delete {
+			ids = append(ids, ev.Resource.ID)
 		}
 	}
-	return stacks
+	return ids
 }
 
-// released ends the case if a pass that is over has left something behind, after it has
-// come to rest.
+// released waits for the goroutines of a pass that is over. It ends the case if the pass
+// has left something behind.
 func (t *tester) released(l *recording) {
 	t.Helper()
 	var left []string
-	if !t.soon(func() bool { left = l.goroutines(); return len(left) == 0 }) {
+	gone := func() bool {
+		var all bytes.Buffer
+		pprof.Lookup("goroutine").WriteTo(&all, 1)
+		mark := fmt.Sprintf("%q:%q", passLabel, l.key)
+		left = slices.DeleteFunc(strings.Split(all.String(), "\n\n"), func(stack string) bool { return !strings.Contains(stack, mark) })
+		return len(left) == 0
+	}
+	if !t.soon(gone) {
 		t.Fatalf("%s: goroutines are left:\n%s", l.name, strings.Join(left, "\n"))
 	}
 	if streams, spools := l.lists.Open(); streams+spools > 0 {
-		t.Fatalf("%s: not closed: %d bodies, %d spools", l.name, streams, spools)
+		t.Fatalf("%s: not closed: %d streams, %d spools", l.name, streams, spools)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.late) > 0 {
-		t.Fatalf("%s: when it is over the Source %s", l.name, l.late[0])
+		t.Fatalf("%s: after its end the Source %s", l.name, l.late[0])
 	}
 }
 
@@ -212,37 +242,18 @@ func describe(ev *harvest.Event, err error) string {
 	if err != nil {
 		return fmt.Sprintf("error %q", err)
 	}
-	var b strings.Builder
-	b.WriteString(ev.Kind.String())
-	if !reflect.ValueOf(ev.Resource).IsZero() {
-		text, _ := json.Marshal(ev.Resource)
-		fmt.Fprintf(&b, " %q %s", ev.Resource.ID, text)
-	}
-	if !ev.At.IsZero() {
-		fmt.Fprintf(&b, " at %v", ev.At)
-	}
-	if ev.Open != nil {
-		b.WriteString(" with bytes")
-	}
-	if ev.Complete {
-		b.WriteString(" complete")
-	}
-	if ev.Skipped != 0 {
-		fmt.Fprintf(&b, " skipped %d", ev.Skipped)
-	}
-	if ev.Options != "" {
-		fmt.Fprintf(&b, " options %q", ev.Options)
-	}
-	if ev.Err != nil {
-		fmt.Fprintf(&b, " %q", ev.Err)
-	}
-	if !ev.Resume.IsZero() {
-		fmt.Fprintf(&b, " resume %d %q", ev.Resume.Version, ev.Resume.Data)
-	}
-	return b.String()
+	resource, _ := json.Marshal(ev.Resource)
+	return fmt.Sprintf("%v %q at %q: bytes %t, complete %t, skipped %d, options %q, error %q, resume %d %q, resource %s", ev.Kind, ev.Resource.ID, ev.At,
+		ev.Open != nil, ev.Complete, ev.Skipped, ev.Options, fmt.Sprint(ev.Err), ev.Resume.Version, ev.Resume.Data, resource)
 }
 
-// differ returns where two tales part, "" if they don't.
+// eventText describes an event without its checkpoint.
+func eventText(ev harvest.Event) string {
+	ev.Resume = harvest.Checkpoint{}
+	return describe(&ev, nil)
+}
+
+// differ returns where two recordings differ, "" if they don't.
 func differ(want, got *recording) string {
 	for i := range min(len(want.texts), len(got.texts)) {
 		if want.texts[i] != got.texts[i] {
@@ -251,9 +262,6 @@ func differ(want, got *recording) string {
 	}
 	if len(want.texts) != len(got.texts) {
 		return fmt.Sprintf("got %d events, want %d", len(got.texts), len(want.texts))
-	}
-	if fmt.Sprint(want.err) != fmt.Sprint(got.err) {
-		return fmt.Sprintf("got the error %v, want %v", got.err, want.err)
 	}
 	return ""
 }
