@@ -100,8 +100,9 @@ type export struct {
 	plan plan
 	done Written
 
-	// to be written after the documents that are opened, in the order of Documents
-	lists []listFile
+	lists    []planned // to be written after the documents that are opened
+	replaced []newFile // to be put in place next
+	buf      *bufio.Writer
 
 	refused RefusedError
 }
@@ -115,14 +116,16 @@ func (e *export) refuse(path, format string, args ...any) {
 
 func (e *export) run(ctx context.Context) error {
 	defer e.plan.lines.Close()
+	e.buf = bufio.NewWriterSize(nil, 64<<10)
 	if err := e.tree.mkdir(private, e.moveAside); err != nil {
 		return err
 	}
 	if err := e.tree.removeNew(); err != nil {
 		return err
 	}
-	// they may fill a disk; what is left all the same, the next export removes
+	// They may fill a disk. What is left nevertheless, the next export removes.
 	defer e.tree.removeNew()
+	defer e.tree.flush()
 	if err := e.makePlan(ctx); err != nil {
 		return err
 	}
@@ -131,13 +134,8 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.writeManifest(ctx, true); err != nil {
 		return err
 	}
-	for f, err := range e.plan.files(ctx) {
-		if err == nil {
-			err = e.write(ctx, &listFile{name: f.name, path: f.path}, false)
-		}
-		if err != nil {
-			return err
-		}
+	if err := e.writeOpened(ctx); err != nil {
+		return err
 	}
 	if err := e.writeLists(ctx); err != nil {
 		return err
@@ -229,12 +227,14 @@ func (e *export) decide(ctx context.Context) error {
 			e.refuse(d.path, "%.300q has a file where it needs a directory", first)
 			continue
 		}
-		info, err := e.tree.lstat(d.name)
-		if err != nil {
-			return err
-		}
-		if info != nil && file.state&old == 0 {
-			return fmt.Errorf("%s is in the way of %s: no export has written it", d.name, d.path)
+		if file.state&old == 0 {
+			info, err := e.tree.lstat(d.name)
+			if err != nil {
+				return err
+			}
+			if info != nil {
+				return fmt.Errorf("%s is in the way of %s: no export has written it", d.name, d.path)
+			}
 		}
 		file.state |= kept
 	}
@@ -267,11 +267,11 @@ func (e *export) writeManifest(ctx context.Context, withOld bool) error {
 	if err := b.Flush(); err != nil {
 		return err
 	}
-	unchanged, err := w.finish()
-	if err != nil || unchanged {
+	changed, err := w.finish()
+	if err != nil || !changed {
 		return err
 	}
-	return e.tree.place(manifestFile, 0)
+	return e.tree.replace([]newFile{w.newFile})
 }
 
 // writeOldNames writes the names in the manifest. A file of one that is a directory of
@@ -296,52 +296,65 @@ func (e *export) writeOldNames(b *bufio.Writer) error {
 	return nil
 }
 
-// A listFile is a document that is rendered, and its file.
-type listFile struct {
-	name, path string
-	number     int  // of its new file
-	ready      bool // the new file is complete and differs from the old one
-}
-
-// write writes one document, but puts off those that are rendered until late. One that is
-// no longer there is left for the next export to remove.
-func (e *export) write(ctx context.Context, l *listFile, late bool) error {
-	for left := conflictAttempts; ; left-- {
-		doc, err := e.site.Document(ctx, l.path)
-		if isMissing(err) {
-			return nil
-		}
-		if err == nil && doc.Write != nil && !late {
-			l.number = len(e.lists) + 1
-			e.lists = append(e.lists, *l)
-			return nil
-		}
+// writeOpened writes the documents that are opened, and notes the others in e.lists. If
+// it fails, it puts in place what is complete.
+func (e *export) writeOpened(ctx context.Context) error {
+	for d, err := range e.plan.files(ctx) {
 		if err == nil {
-			err = e.writeDocument(ctx, l, doc, left == 1)
+			err = e.write(ctx, d, false)
 		}
-		if again := errors.Is(err, websync.ErrConflict) || isMissing(err); !again || left == 1 {
-			return inPath(l.path, err)
+		if err != nil {
+			return errors.Join(err, e.replace())
+		}
+		if len(e.replaced) == batchSize {
+			if err := e.replace(); err != nil {
+				return err
+			}
 		}
 	}
+	return e.replace()
 }
 
 // writeLists writes the documents that are rendered. A document that links to others is
 // rendered before them and put in place after them: if the Catalog changes meanwhile, an
 // index is never newer than its parts.
 func (e *export) writeLists(ctx context.Context) error {
-	for i := range slices.Backward(e.lists) {
-		if err := errors.Join(ctx.Err(), e.write(ctx, &e.lists[i], true)); err != nil {
+	for _, d := range slices.Backward(e.lists) {
+		if err := errors.Join(ctx.Err(), e.write(ctx, d, true)); err != nil {
 			return err
 		}
 	}
-	for i := range e.lists {
-		if l := &e.lists[i]; l.ready {
-			if err := errors.Join(ctx.Err(), e.tree.place(l.name, l.number)); err != nil {
-				return inPath(l.path, err)
-			}
+	slices.Reverse(e.replaced)
+	return e.replace()
+}
+
+// replace puts the new files in place.
+func (e *export) replace() error {
+	files := e.replaced
+	e.replaced = e.replaced[:0]
+	return e.tree.replace(files)
+}
+
+// write writes the new file of one document. If rendered is false, it puts off a document
+// that is rendered. One that is no longer there is left for the next export to remove.
+func (e *export) write(ctx context.Context, d planned, rendered bool) error {
+	for left := conflictAttempts; ; left-- {
+		doc, err := e.site.Document(ctx, d.path)
+		if isMissing(err) {
+			return nil
+		}
+		if err == nil && doc.Write != nil && !rendered {
+			e.lists = append(e.lists, d)
+			return nil
+		}
+		if err == nil {
+			err = e.writeDocument(ctx, d.name, doc, left == 1)
+		}
+		again := errors.Is(err, websync.ErrConflict) || isMissing(err)
+		if !again || left == 1 {
+			return inPath(d.path, err)
 		}
 	}
-	return nil
 }
 
 func inPath(path string, err error) error {
@@ -351,42 +364,43 @@ func inPath(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// writeDocument writes the bytes of one document, and puts those of one that is opened in
-// place. It returns ErrConflict if they changed meanwhile, unless this is the last
-// attempt: they are valid then, too.
-func (e *export) writeDocument(ctx context.Context, l *listFile, doc *websync.Document, last bool) error {
-	if err := e.tree.mkdir(path.Dir(l.name), e.moveAside); err != nil {
+// writeDocument writes the new file of a document, if it differs from the old one. It
+// returns ErrConflict if the bytes changed while they were written, unless this is the
+// last attempt: they are valid then, too.
+func (e *export) writeDocument(ctx context.Context, name string, doc *websync.Document, last bool) error {
+	if err := e.tree.mkdir(path.Dir(name), e.moveAside); err != nil {
 		return err
 	}
-	w, err := e.tree.newWriter(l.name, l.number)
+	w, err := e.tree.newWriter(name, len(e.replaced))
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	b := bufio.NewWriterSize(w, 64<<10)
-	err = copyDocument(ctx, b, doc)
+	if doc.Open != nil && w.oldHas(doc.Digests) {
+		e.done.Unchanged++
+		return nil
+	}
+	e.buf.Reset(w)
+	err = copyDocument(ctx, e.buf, doc)
 	if errors.Is(err, websync.ErrConflict) && last {
 		err = nil
 	}
 	if err == nil {
-		err = b.Flush()
+		err = e.buf.Flush()
 	}
 	if err != nil {
 		return err
 	}
-	unchanged, err := w.finish()
+	changed, err := w.finish()
 	switch {
 	case err != nil:
 		return err
-	case unchanged:
+	case !changed:
 		e.done.Unchanged++
 	default:
 		e.done.Written++
 		e.done.Bytes += w.n
-		l.ready = true
-		if doc.Write == nil {
-			return e.tree.place(l.name, l.number)
-		}
+		e.replaced = append(e.replaced, w.newFile)
 	}
 	return nil
 }

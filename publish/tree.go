@@ -12,16 +12,24 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+
+	"github.com/websync-go/websync"
 )
 
 // A tree is the directory of an export. Nothing outside of it is touched, and symbolic
 // links in it are not followed.
 type tree struct {
-	root *os.Root
-	step func(op, name string) error // for tests: called before anything is changed
-	made string                      // the directory that mkdir made or found last
+	root     *os.Root
+	step     func(op, name string) error // for tests: called before anything is changed
+	made     string                      // the directory that mkdir made or found last
+	unsynced []*os.File                  // new files that are complete, but not yet flushed to disk
 }
+
+// batchSize is how many new files are flushed to disk at the same time, which takes
+// hardly longer than flushing one.
+const batchSize = 64
 
 func openTree(dir string) (*tree, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -61,13 +69,43 @@ func (t *tree) create(name string) (*os.File, error) {
 
 // rename moves a file and flushes its new directory to disk.
 func (t *tree) rename(from, to string) error {
-	if err := t.step("rename", to); err != nil {
+	return t.replace([]newFile{{name: to, temp: from}})
+}
+
+// replace gives new files their names, in this order, when all their bytes are on disk.
+// It flushes a directory to disk before the first name in another one.
+func (t *tree) replace(files []newFile) error {
+	if err := t.flush(); err != nil {
 		return err
 	}
-	if err := t.root.Rename(from, to); err != nil {
-		return err
+	for i, f := range files {
+		if err := t.step("rename", f.name); err != nil {
+			return err
+		}
+		if err := t.root.Rename(f.temp, f.name); err != nil {
+			return err
+		}
+		dir := path.Dir(f.name)
+		if i+1 < len(files) && path.Dir(files[i+1].name) == dir {
+			continue
+		}
+		if err := t.syncDir(dir); err != nil {
+			return err
+		}
 	}
-	return t.sync(path.Dir(to))
+	return nil
+}
+
+// flush flushes the unsynced files to disk, all at the same time, and closes them.
+func (t *tree) flush() error {
+	errs := make([]error, len(t.unsynced))
+	var all sync.WaitGroup
+	for i, f := range t.unsynced {
+		all.Go(func() { errs[i] = errors.Join(f.Sync(), f.Close()) })
+	}
+	all.Wait()
+	t.unsynced = t.unsynced[:0]
+	return errors.Join(errs...)
 }
 
 // mkdir makes the directory and those above it. If a file is in the way, it calls
@@ -97,7 +135,7 @@ func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 		if err := t.root.Mkdir(dir, 0o755); err != nil {
 			return err
 		}
-		if err := t.sync(path.Dir(dir)); err != nil {
+		if err := t.syncDir(path.Dir(dir)); err != nil {
 			return err
 		}
 	}
@@ -126,11 +164,11 @@ func (t *tree) remove(name string) (removed bool, err error) {
 	dir := path.Dir(name)
 	for ; dir != "." && t.root.Remove(dir) == nil; dir = path.Dir(dir) {
 	}
-	return true, t.sync(dir)
+	return true, t.syncDir(dir)
 }
 
-// sync flushes a directory to disk. A system that can't do that is no error.
-func (t *tree) sync(dir string) error {
+// syncDir flushes a directory to disk. It is no error if the system can't do that.
+func (t *tree) syncDir(dir string) error {
 	d, err := t.root.Open(dir)
 	if err != nil {
 		return err
@@ -142,29 +180,26 @@ func (t *tree) sync(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// A fileWriter replaces a file by what is written to it, unless that is the same. It
-// compares while it can and begins a new file at the first difference.
+// A newFile is a complete file that is not yet in place.
+type newFile struct{ name, temp string }
+
+// newPrefix and a number are the names of new files before they are in place.
+const newPrefix = private + "/new-"
+
+// A fileWriter writes a new file, unless that is the same as the old one. It compares
+// while it can and begins the new file at the first difference.
 type fileWriter struct {
+	newFile
 	tree *tree
-	name string
-	temp string   // of the new file
 	old  *os.File // as long as there is no difference
 	new  *os.File
 	n    int64
 	buf  []byte
 }
 
-// newFile is where new files are before they are put in place, with a number after it.
-const newFile = private + "/new-"
-
 func (t *tree) newWriter(name string, number int) (*fileWriter, error) {
 	old, err := t.open(name)
-	return &fileWriter{tree: t, name: name, temp: newFile + strconv.Itoa(number), old: old}, err
-}
-
-// place puts a new file in place of the one with this name.
-func (t *tree) place(name string, number int) error {
-	return t.rename(newFile+strconv.Itoa(number), name)
+	return &fileWriter{tree: t, newFile: newFile{name, newPrefix + strconv.Itoa(number)}, old: old}, err
 }
 
 // removeNew removes the new files that were not put in place.
@@ -172,7 +207,7 @@ func (t *tree) removeNew() error {
 	entries, err := fs.ReadDir(t.root.FS(), private)
 	for _, e := range entries {
 		name := path.Join(private, e.Name())
-		if err != nil || !strings.HasPrefix(name, newFile) {
+		if err != nil || !strings.HasPrefix(name, newPrefix) {
 			continue
 		}
 		if err = t.step("remove", name); err == nil {
@@ -204,6 +239,15 @@ func (w *fileWriter) same(p []byte) bool {
 	return string(w.buf[:n]) == string(p)
 }
 
+// oldHas reports whether the old file has the strongest of these digests.
+func (w *fileWriter) oldHas(ds websync.Digests) bool {
+	if _, ok := ds.Strongest(); !ok || w.old == nil {
+		return false
+	}
+	_, err := io.Copy(io.Discard, websync.Link{Digests: ds}.Verify(w.old))
+	return err == nil
+}
+
 // begin makes sure that there is a new file, with what was the same so far.
 func (w *fileWriter) begin() (err error) {
 	if w.new != nil {
@@ -221,26 +265,24 @@ func (w *fileWriter) begin() (err error) {
 	return err
 }
 
-// finish ends the new file, or reports that there is none, because nothing has changed.
-func (w *fileWriter) finish() (unchanged bool, err error) {
+// finish completes the new file. It reports false if there is none because nothing
+// changed.
+func (w *fileWriter) finish() (changed bool, err error) {
 	if w.old != nil {
 		info, err := w.old.Stat()
-		if err != nil {
+		if err != nil || info.Size() == w.n {
 			return false, err
-		}
-		if info.Size() == w.n {
-			return true, nil
 		}
 	}
 	if err := w.begin(); err != nil {
 		return false, err
 	}
-	if err := w.new.Sync(); err != nil {
-		return false, err
-	}
-	err = w.new.Close()
+	w.tree.unsynced = append(w.tree.unsynced, w.new)
 	w.new = nil
-	return false, err
+	if len(w.tree.unsynced) == batchSize {
+		err = w.tree.flush()
+	}
+	return true, err
 }
 
 // close releases what is open.

@@ -134,7 +134,8 @@ func (e *exporter) Document(ctx context.Context, path string) (*websync.Document
 			return nil, err
 		}
 		if item.Seq == at.seq && at.n < len(item.Bodies) {
-			return &websync.Document{Open: e.open(item.Bodies[at.n])}, nil
+			body := item.Bodies[at.n]
+			return &websync.Document{Digests: websync.Digests{body.Key}, Open: e.open(body)}, nil
 		}
 	}
 	return nil, websync.ErrNotFound
