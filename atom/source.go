@@ -298,7 +298,7 @@ func (w *walk) snapshot(head *page) error {
 	return w.Snapshot(list, func() harvest.Event {
 		w.done, w.next.Skipped = true, 0
 		w.keepValidators(head)
-		return harvest.Event{Complete: true, Skipped: head.skipped, Options: w.next.Options, Resume: w.resume()}
+		return harvest.Event{Complete: true, Skipped: head.Skipped, Options: w.next.Options, Resume: w.resume()}
 	})
 }
 

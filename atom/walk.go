@@ -51,8 +51,7 @@ type walk struct {
 // A page is one document of a walk.
 type page struct {
 	docfetch.Document
-	n    int        // in the walk, from 0, the subscription document
-	span spool.Span // in walk.file
+	n int // in the walk, from 0, the subscription document
 
 	foreign  bool // not Atom
 	id       string
@@ -68,7 +67,6 @@ type page struct {
 	fault      error // Source.Feed refuses it
 	size       int64 // decompressed
 	items      int
-	skipped    int
 
 	known  int                 // items that an earlier run has yielded
 	oldest [2]websync.Datetime // of the entries and of the tombstones
@@ -309,24 +307,26 @@ func (w *walk) sum(p *page) (sum [sha256.Size]byte, err error) {
 // head reads the subscription document; nil if it has not changed since the last run.
 func (w *walk) head(ctx context.Context) (*page, error) {
 	p := newPage(w.source.URL, 0)
-	if err := w.get(ctx, p, w.from.Validators); p.NotModified || err != nil {
+	if err := w.load(ctx, p, w.from.Validators, w.read); p.NotModified || err != nil {
 		return nil, err
 	}
-	return p, w.read(p)
+	return p, nil
 }
 
 // headAgain reads the subscription document once more, beside the first time; nil if it
 // has not changed.
 func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 	p := newPage(head.URL, 0)
-	if err := w.get(ctx, p, head.Validators); p.NotModified || err != nil {
+	err := w.load(ctx, p, head.Validators, func(p *page) error {
+		r, err := w.parse(p, nil, func(int, *candidate) error { return nil })
+		if err == nil {
+			w.describe(p, r, nil)
+		}
+		return err
+	})
+	if p.NotModified || err != nil {
 		return nil, err
 	}
-	r, err := w.parse(p, nil, func(int, *candidate) error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	w.describe(p, r, nil)
 	return p, nil
 }
 
@@ -350,40 +350,35 @@ func (w *walk) older(ctx context.Context, url string, archive bool) (*page, erro
 	if kept != nil {
 		known = kept.Validators
 	}
-	err := w.get(ctx, p, known)
-	if err == nil && !p.NotModified {
-		err = w.read(p)
-	}
+	err := w.load(ctx, p, known, w.read)
 	switch {
 	case kept != nil && (p.NotModified || docfetch.IsOfDocument(err)):
 		return kept, w.read(kept)
 	case err != nil || !archive:
 		return p, err
 	}
-	return p, w.cache.Put(&p.Document, w.file.Section(p.span))
+	return p, w.cache.Put(&p.Document)
 }
 
 // kept returns a document that an earlier run has read; nil if it has not, or none is
 // left.
 func (w *walk) kept(url string) *page {
-	doc, span, ok := w.cache.Take(url, &w.file)
+	doc, ok := w.cache.Take(url, &w.file)
 	if !ok {
 		return nil
 	}
-	return &page{Document: doc, n: len(w.pages), span: span}
+	return &page{Document: doc, n: len(w.pages)}
 }
 
-// get gets a document into the walk's file. An error that is the document's is a
-// *docfetch.Error.
-func (w *walk) get(ctx context.Context, p *page, known docfetch.Validators) (err error) {
-	if err := w.Get(ctx, &p.Document, known, w.source.MaxBytes); err != nil || p.NotModified {
-		return err
-	}
-	if p.n == 0 {
-		w.now = p.Date
-	}
-	p.span, err = w.file.Append(p.Body)
-	return errors.Join(err, p.Close())
+// load loads a document into the walk's file, and has read read it. An error that is the
+// document's is a *docfetch.Error.
+func (w *walk) load(ctx context.Context, p *page, known docfetch.Validators, read func(*page) error) error {
+	return w.Load(ctx, &p.Document, known, w.source.MaxBytes, &w.file, func() error {
+		if p.n == 0 {
+			w.now = p.Date
+		}
+		return read(p)
+	})
 }
 
 // read checks a document, reports its departures and takes it among the pages. If it is
@@ -419,7 +414,7 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 		}
 	}
 	p.id, p.authors, p.lang, p.base = r.feed.ID, r.feed.Authors, r.feed.Lang, r.feed.Base
-	p.foreign, p.size, p.skipped = r.foreign, r.size, r.skipped
+	p.foreign, p.size, p.Skipped = r.foreign, r.size, r.skipped
 	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
 	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous"), p.leadsTo(r.feed, "prev")}
 	p.archived = r.feed.Archive
@@ -584,7 +579,10 @@ func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, c *
 }
 
 func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *candidate) error) (got reading, err error) {
-	r := NewReader(w.file.Section(p.span))
+	if err := w.Rewind(&p.Document); err != nil {
+		return got, err
+	}
+	r := NewReader(p.Body)
 	r.Document, r.MaxBytes, r.Report, r.Now = p.Final, w.source.MaxBytes, report, w.now
 	r.MaxContent, r.MaxValue, r.MaxDepth = w.source.MaxContent, w.source.MaxValue, w.source.MaxDepth
 	var c candidate
@@ -626,11 +624,15 @@ func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int
 	if found == nil {
 		found = func(websync.Finding) {}
 	}
-	feed, items, err := w.source.Parser(w.file.Section(p.span), p.Final, found)
+	size, err := p.Body.Seek(0, io.SeekEnd)
+	if err = errors.Join(err, w.Rewind(&p.Document)); err != nil {
+		return reading{}, err
+	}
+	feed, items, err := w.source.Parser(p.Body, p.Final, found)
 	if err != nil {
 		return reading{}, &docfetch.Error{Err: w.Named(p.URL, err)}
 	}
-	got := reading{feed: feed, foreign: true, size: p.span.Size}
+	got := reading{feed: feed, foreign: true, size: size}
 	if feed == nil {
 		got.feed = new(Feed)
 	}
@@ -751,7 +753,7 @@ func (w *walk) yieldPages(hole error) error {
 		if err := w.yieldPage(p); err != nil {
 			return err
 		}
-		skipped := p.skipped
+		skipped := p.Skipped
 		if p == head {
 			skipped += before
 			w.keepHead(head)
@@ -784,7 +786,7 @@ func (w *walk) keepHead(head *page) {
 // keepValidators records the validators of the subscription document. With skipped
 // entries in it, the next run reads it again, to say so again.
 func (w *walk) keepValidators(head *page) {
-	if head.skipped == 0 {
+	if head.Skipped == 0 {
 		w.next.Validators = head.Kept()
 	}
 }

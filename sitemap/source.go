@@ -214,7 +214,6 @@ type part struct {
 	hosts     []string // where it may have entries
 	kind      Kind
 	entries   int64
-	skipped   int
 	unchanged bool
 	err       error
 }
@@ -229,7 +228,7 @@ func (w *walk) all(ctx context.Context) error {
 	}
 	w.set.Ask(docfetch.KeyOf(root.URL))
 	w.documents++
-	w.getAndCheck(ctx, root)
+	w.load(ctx, root)
 	defer root.Close()
 	switch {
 	case root.err != nil:
@@ -259,11 +258,12 @@ func isRobots(rawURL string) bool {
 // robots yields the entries of all sitemaps that a robots.txt file names.
 func (w *walk) robots(ctx context.Context, file *part) error {
 	const maxFile = 1 << 20
-	w.get(ctx, file, maxFile)
+	err := w.Get(ctx, &file.Document, docfetch.Validators{}, maxFile)
 	defer file.Close()
-	if file.err != nil {
-		return file.err
+	if err != nil {
+		return err
 	}
+	file.findHosts()
 	urls, err := Sitemaps(file.Body)
 	if err == nil && len(urls) == 0 {
 		err = sitemapKind.Not("a robots.txt file without Sitemap lines")
@@ -319,7 +319,7 @@ func (w *walk) document(ctx context.Context, p *part) error {
 		w.remember(p)
 		return nil
 	}
-	w.skipped += p.skipped
+	w.skipped += p.Skipped
 	if p.kind != Index {
 		return w.leaf(p)
 	}
@@ -487,7 +487,7 @@ func (w *walk) list(ctx context.Context, next func() (*part, bool)) error {
 		Parallel: w.source.Parallel,
 		Next:     next,
 		Ready:    func(p *part) bool { return p.err != nil || p.unchanged },
-		Get:      w.getAndCheck,
+		Get:      w.load,
 		Close:    func(p *part) { p.Close() },
 	}
 	for p := range ahead.All(ctx) {
@@ -499,22 +499,14 @@ func (w *walk) list(ctx context.Context, next func() (*part, bool)) error {
 	return nil
 }
 
-// getAndCheck gets a document and reads it to its end. Afterwards p has one of unchanged,
-// err and Body.
-func (w *walk) getAndCheck(ctx context.Context, p *part) {
-	w.get(ctx, p, w.source.MaxBytes)
-	if p.err != nil || p.unchanged {
-		return
-	}
-	if p.err = w.check(p); p.err != nil {
-		p.Close()
-	}
+// load loads a document. Afterwards p has one of unchanged, err and Body.
+func (w *walk) load(ctx context.Context, p *part) {
+	p.err = w.Load(ctx, &p.Document, p.known.Validators, w.source.MaxBytes, nil, func() error { return w.check(p) })
+	p.unchanged = p.NotModified
 }
 
-// get gets a document to its end.
-func (w *walk) get(ctx context.Context, p *part, maxBytes int64) {
-	p.err = w.Get(ctx, &p.Document, p.known.Validators, maxBytes)
-	p.unchanged = p.NotModified
+// findHosts finds out on which hosts a document that was got may have entries.
+func (p *part) findHosts() {
 	p.hosts = append([]string{hostName(p.URL), hostName(p.Final)}, p.vouched...)
 }
 
@@ -525,8 +517,9 @@ func (w *walk) reader(p *part) *Reader {
 	return r
 }
 
-// check reads a document to its end, reports its departures and rewinds it.
+// check reads a document to its end and reports its departures.
 func (w *walk) check(p *part) error {
+	p.findHosts()
 	r := w.reader(p)
 	r.Report = w.Report
 	r.Now = p.Date
@@ -547,18 +540,15 @@ func (w *walk) check(p *part) error {
 			w.Report(ruleLocLength.Finding(p.Final, v.Line, v.Column, "loc", v.Loc, "longer than any store takes: skipped"))
 		}
 		if !w.usable(p, v) {
-			p.skipped++
+			p.Skipped++
 		}
 	}
 	p.kind = r.Kind()
-	p.skipped += r.Skipped()
+	p.Skipped += r.Skipped()
 	if p.kind == Text {
-		p.skipped += w.cut(p)
+		p.Skipped += w.cut(p)
 	}
 	off.report(w, p, ruleHost, "are on another host")
-	if _, err := p.Body.Seek(0, io.SeekStart); err != nil {
-		return w.Named(p.URL, err)
-	}
 	return nil
 }
 
@@ -637,7 +627,7 @@ func hostName(rawURL string) string {
 // remember keeps what the next run has to know to skip a document.
 func (w *walk) remember(p *part) {
 	// the next run reads it again, and counts them again
-	if w.source.Complete && p.URL != w.source.URL || p.skipped > 0 {
+	if w.source.Complete && p.URL != w.source.URL || p.Skipped > 0 {
 		return
 	}
 	n := partNote{Validators: p.Validators}

@@ -42,13 +42,13 @@ func nameOf(s string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Put stores a document, whose bytes are in body.
-func (c Cache) Put(d *Document, body io.ReadSeeker) (err error) {
+// Put stores a document with its body.
+func (c Cache) Put(d *Document) (err error) {
 	if c.path == "" {
 		return nil
 	}
 	head := header{Final: d.Final, Validators: d.Validators}
-	if head.Sum, err = sumOf(body); err != nil {
+	if head.Sum, err = sumOf(d.Body); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(c.path, 0o700); err != nil {
@@ -64,7 +64,7 @@ func (c Cache) Put(d *Document, body io.ReadSeeker) (err error) {
 		}
 	}()
 	if err = json.NewEncoder(f).Encode(head); err == nil {
-		_, err = io.Copy(f, body)
+		_, err = io.Copy(f, d.Body)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
@@ -75,38 +75,43 @@ func (c Cache) Put(d *Document, body io.ReadSeeker) (err error) {
 // sumOf returns the digest of a document, and goes back to its beginning.
 func sumOf(body io.ReadSeeker) ([]byte, error) {
 	h := sha256.New()
-	if _, err := io.Copy(h, body); err != nil {
-		return nil, err
-	}
 	_, err := body.Seek(0, io.SeekStart)
+	if err == nil {
+		_, err = io.Copy(h, body)
+	}
+	if err == nil {
+		_, err = body.Seek(0, io.SeekStart)
+	}
 	return h.Sum(nil), err
 }
 
-// Take appends the bytes of the document at url to a file. It reports whether the
-// document is in c and undamaged.
-func (c Cache) Take(url string, to *spool.File) (d Document, at spool.Span, ok bool) {
+// Take returns the document at url, with its body in file as Load leaves it. ok is false
+// if c does not have the document, or not undamaged.
+func (c Cache) Take(url string, file *spool.File) (d Document, ok bool) {
 	if c.path == "" {
-		return Document{}, spool.Span{}, false
+		return Document{}, false
 	}
 	f, err := os.Open(filepath.Join(c.path, nameOf(url)))
 	if err != nil {
-		return Document{}, spool.Span{}, false
+		return Document{}, false
 	}
 	defer f.Close()
 	var head header
+	var at spool.Span
 	b := bufio.NewReader(f)
 	line, err := b.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &head)
 	}
 	if err == nil {
-		at, err = to.Append(b)
+		at, err = file.Append(b)
 	}
 	if err != nil {
-		return Document{}, spool.Span{}, false
+		return Document{}, false
 	}
-	sum, err := sumOf(to.Section(at))
-	return Document{URL: url, Final: head.Final, Validators: head.Validators}, at, err == nil && bytes.Equal(sum, head.Sum)
+	d = Document{URL: url, Final: head.Final, Validators: head.Validators, Body: section{file.Section(at)}}
+	sum, err := sumOf(d.Body)
+	return d, err == nil && bytes.Equal(sum, head.Sum)
 }
 
 // Doubt marks c as one whose documents may be wrong. The mark is a directory, because

@@ -17,6 +17,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -86,6 +87,40 @@ func TestGet(t *testing.T) {
 		assert.Equal(t, context.Canceled, err)
 		assert.True(t, body.closed)
 	})
+}
+
+// Load has a document checked and leaves it to be read again, in a file of its own or in
+// one that it shares.
+func TestLoad(t *testing.T) {
+	boom := errors.New("boom")
+	p := &Pass{Format: "test", Run: &harvest.Run{Fetcher: testkit.FetchFunc(func(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
+		return &harvest.Response{Body: io.NopCloser(strings.NewReader(req.URL)), NotModified: req.Validator.ETag != ""}, nil
+	})}}
+	var shared spool.File
+	defer func() { assert.NoError(t, shared.Close()) }()
+	for name, file := range map[string]*spool.File{"its own": nil, "shared": &shared} {
+		t.Run(name, func(t *testing.T) {
+			for _, url := range []string{"urn:a", "urn:b"} {
+				d := &Document{URL: url}
+				read := func() error {
+					data, err := io.ReadAll(d.Body)
+					assert.Equal(t, url, string(data))
+					return err
+				}
+				require.NoError(t, p.Load(t.Context(), d, Validators{}, 0, file, read))
+				require.NoError(t, read())
+				require.NoError(t, p.Rewind(d))
+				require.NoError(t, read())
+				require.NoError(t, d.Close())
+
+				d = &Document{URL: url}
+				assert.Equal(t, boom, p.Load(t.Context(), d, Validators{}, 0, file, func() error { return boom }))
+				assert.Nil(t, d.Body)
+				require.NoError(t, p.Load(t.Context(), d, Validators{ETag: "1"}, 0, file, func() error { return boom }), "not modified")
+				assert.Nil(t, d.Body)
+			}
+		})
+	}
 }
 
 type failing struct{ err error }

@@ -26,6 +26,7 @@ type Document struct {
 	Date        time.Time // of the answer, by the server's clock; zero if not stated
 	MayBeCut    bool      // as in harvest.Response
 	NotModified bool
+	Skipped     int               // entries that can't be read, or may be lost in what is damaged
 	Body        io.ReadSeekCloser // nil if there is none
 }
 
@@ -61,6 +62,47 @@ func (e *Error) Unwrap() error { return e.Err }
 func IsOfDocument(err error) bool {
 	var e *Error
 	return errors.As(err, &e)
+}
+
+// Load gets a document as Get does, has check read the body to its end, and rewinds it for
+// the entries to be yielded. check reports what is wrong with the document and counts
+// Skipped; its error is that of Load. If file is not nil, it gets the body, which is then
+// valid as long as file is. After an error, or if the document is not modified, there is
+// no Body.
+func (p *Pass) Load(ctx context.Context, d *Document, known Validators, maxBytes int64, file *spool.File, check func() error) error {
+	err := p.Get(ctx, d, known, maxBytes)
+	if err != nil || d.NotModified {
+		return err
+	}
+	if file != nil {
+		var at spool.Span
+		at, err = file.Append(d.Body)
+		err = errors.Join(err, d.Close())
+		d.Body = section{file.Section(at)}
+	}
+	if err == nil {
+		err = check()
+	}
+	if err == nil {
+		err = p.Rewind(d)
+	}
+	if err != nil {
+		d.Close()
+	}
+	return err
+}
+
+// A section is a body in a file that others share.
+type section struct{ *io.SectionReader }
+
+func (section) Close() error { return nil }
+
+// Rewind goes back to the beginning of the body.
+func (p *Pass) Rewind(d *Document) error {
+	if _, err := d.Body.Seek(0, io.SeekStart); err != nil {
+		return &Error{p.Named(d.URL, err)}
+	}
+	return nil
 }
 
 // Get fetches a document to its end, into memory or a temporary file. The request is
