@@ -1,7 +1,6 @@
 package atom
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"time"
@@ -45,10 +44,8 @@ type ValidateOptions struct {
 	Feed func(feed *Feed, report ReportFunc)
 }
 
-// A ReportFunc reports that an item, or a feed, departs from a rule: the local name of
-// the element that is at fault, its value, if one was found, and what is wrong. If
-// element is empty, it is that of the item or feed.
-type ReportFunc func(rule Rule, element, value, message string)
+// A ReportFunc reports that an item, or a feed, departs from a rule.
+type ReportFunc = websync.ReportFunc
 
 // A Summary sums up a document.
 type Summary struct {
@@ -144,9 +141,7 @@ func (c *checker) run() (Summary, error) {
 
 // reportAt returns what a profile reports by.
 func (c *checker) reportAt(at position, name string) ReportFunc {
-	return func(rule Rule, element, value, message string) {
-		c.r.report(rule, at, cmp.Or(element, name), []byte(value), message)
-	}
+	return c.r.reports.At(at.line, at.column, name)
 }
 
 func (c *checker) end(err error) (Summary, error) {

@@ -674,12 +674,9 @@ func (c *candidate) element() string {
 
 // reporter returns what a profile reports by, on an element of a document. If report is
 // nil, findings are dropped.
-func reporter(document string, at position, name string, report func(websync.Finding)) ReportFunc {
-	return func(rule Rule, element, value, message string) {
-		if report != nil {
-			report(rule.Finding(document, at.line, at.column, cmp.Or(element, name), []byte(value), message))
-		}
-	}
+func reporter(url string, at position, name string, report func(websync.Finding)) ReportFunc {
+	to := document.Reports{Document: url, To: report}
+	return to.At(at.line, at.column, name)
 }
 
 // take makes a candidate of its own item, with what Source.Item does to it. The error is

@@ -50,8 +50,8 @@
 //
 // A Reader reports the rules about bytes, elements and values, except for those about
 // locs and dates that only Validate checks; a [Source] also those about a set of
-// documents. A [Publisher] reports sitemap-loc-length, sitemap-loc-short and
-// sitemap-loc-syntax for what it can't list.
+// documents. A [Publisher] reports sitemap-loc-length, sitemap-loc-short,
+// sitemap-loc-syntax and sitemap-profile for what it can't list.
 //
 // # Harvesting
 //

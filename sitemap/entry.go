@@ -51,6 +51,21 @@ type Entry struct {
 	Line, Column int
 }
 
+// A Head is what a document states besides its entries.
+type Head struct {
+	Kind     Kind
+	Elements []websync.Element // extension elements of the root: rs:md, rs:ln and so on
+
+	// URL is that of the document, and Index, when a Publisher writes a part, that of the
+	// index. At is the time of the last change before a Publisher writes the document;
+	// zero if there is none.
+	URL, Index string
+	At         websync.Datetime
+}
+
+// A ReportFunc reports that an entry, or a document, departs from a rule.
+type ReportFunc = websync.ReportFunc
+
 // StatedPriority returns the priority, and whether it is stated.
 func (e *Entry) StatedPriority() (float32, bool) { return statedPriority(e.Priority) }
 

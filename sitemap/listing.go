@@ -12,6 +12,7 @@ import (
 	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/parts"
 	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/site"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -21,13 +22,30 @@ type listing struct {
 	url       string
 	zipped    bool
 	part      parts.Part
+	head      []websync.Element
+}
+
+// describe returns the Head of the document, without elements.
+func (d *listing) describe() Head {
+	h := Head{Kind: URLSet, URL: d.url, At: websync.NewDatetime(d.part.At)}
+	if root := d.publisher.site.Root; d.part.Index {
+		h.Kind = Index
+	} else if d.part.Path != root {
+		h.Index = d.publisher.site.Origin + root
+	}
+	return h
 }
 
 func (d *listing) document() *websync.Document {
-	doc := &websync.Document{Type: "application/xml", ETag: d.part.ETag(""), Write: d.write}
+	doc := &websync.Document{Type: "application/xml", Write: d.write}
+	more := ""
 	if d.zipped {
-		doc.Type, doc.ETag = "application/gzip", d.part.ETag("-gzip")
+		doc.Type, more = "application/gzip", "-gzip"
 	}
+	if len(d.head) > 0 {
+		more += "-" + site.Hash(fmt.Append(nil, d.head))
+	}
+	doc.ETag = d.part.ETag(more)
 	if !d.part.DependsOnIDs() {
 		doc.Modified = d.part.Modified()
 	}
@@ -37,7 +55,7 @@ func (d *listing) document() *websync.Document {
 // write is Document.Write.
 func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
 	out := NewWriter(w)
-	out.Gzip = d.zipped
+	out.Gzip, out.Elements = d.zipped, d.head
 	if d.part.Index {
 		err = d.writeIndex(ctx, out)
 	} else {
@@ -83,13 +101,22 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 			elements += len(x.XML)
 		}
 	}
+	if p.Item != nil {
+		e := Entry{Loc: republish.URL(p.site, item)}
+		if p.Item(item, &e) == nil {
+			for i := range e.Elements {
+				elements += len(e.Elements[i].XML)
+			}
+		}
+	}
 	return int64(n + min(elements, maxElements)), hasAlternates(item)
 }
 
 // measure returns the length of a part, or MaxBytes if it is longer.
 func (p *Publisher) measure(ctx context.Context, part *parts.Part) (int64, error) {
-	l := newLister(&listing{publisher: p, part: *part}, NewWriter(io.Discard))
-	l.silent = true
+	d := &listing{publisher: p, url: p.site.Origin + part.Path, part: *part}
+	l := newLister(d, NewWriter(io.Discard))
+	l.out.Elements, l.silent = p.head(d.describe()), true
 	err := l.writeAll(ctx)
 	if errors.Is(err, errFull) {
 		return MaxBytes, nil
@@ -165,6 +192,15 @@ func (l *lister) add(item *websync.Item) error {
 		e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 	}
 	l.addElements(item)
+	if p := l.publisher; p.Item != nil {
+		if err := p.Item(item, e); err != nil {
+			l.refuse(item, ruleProfile, err)
+			return nil
+		}
+		if e.Loc == "" {
+			return nil
+		}
+	}
 	for {
 		err := l.out.encode(e)
 		refused, _ := err.(*websync.EntryError)
@@ -181,7 +217,7 @@ func (l *lister) add(item *websync.Item) error {
 		case !escaped:
 			e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 		default:
-			l.refuse(item, refused)
+			l.refuse(item, locRule(refused.Err), refused.Err)
 			return nil
 		}
 	}
@@ -201,18 +237,21 @@ func (l *lister) put() error {
 }
 
 // refuse reports that an item is not listed, unless that is known.
-func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
-	if l.isReported(item) {
-		return
+func (l *lister) refuse(item *websync.Item, rule Rule, err error) {
+	if !l.isReported(item) {
+		l.publisher.Report(rule.Finding(l.url, 0, 0, "loc", []byte(l.entry.Loc), "not listed: "+err.Error()))
 	}
-	rule := ruleLocSyntax
-	switch refused.Err {
+}
+
+// locRule returns the rule that a loc breaks which can't be written.
+func locRule(fault error) Rule {
+	switch fault {
 	case errLong:
-		rule = ruleLocLength
+		return ruleLocLength
 	case errShort:
-		rule = ruleLocShort
+		return ruleLocShort
 	}
-	l.publisher.Report(rule.Finding(l.url, 0, 0, "loc", []byte(refused.ID), "not listed: "+refused.Err.Error()))
+	return ruleLocSyntax
 }
 
 // reportOverlap reports that two sources have one id.

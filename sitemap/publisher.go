@@ -3,7 +3,9 @@ package sitemap
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 	"sync"
@@ -93,6 +95,19 @@ type Publisher struct {
 	// of package sitemap/google, say.
 	Extensions []Extension
 
+	// Profile names the profile of sitemaps that Head and Item make, with its version. It
+	// is required with either of them, and their result must depend on it and on their
+	// arguments only: another Profile gives the parts other URLs.
+	Profile string
+
+	// Head, if set, adds elements to the root of each document. The ETag depends on them.
+	Head func(h *Head)
+
+	// Item, if set, changes the entry of an item of the Catalog: it adds elements, say.
+	// One whose Loc it removes is not listed, nor is one for which it returns an error,
+	// which is reported.
+	Item func(item *websync.Item, e *Entry) error
+
 	// Report, if set, receives a finding for each resource that can't be listed, and for
 	// each whose id another source had first, when its part is written for the first time
 	// since the resource has changed. It may be called from several goroutines.
@@ -124,6 +139,9 @@ func (p *Publisher) open() *site.Site {
 		if root := p.site.Root; p.site.Err == nil && (root == site.RobotsPath || strings.HasSuffix(root, gzipSuffix)) {
 			p.site.Err = fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"", p.site.URL())
 		}
+		if p.site.Err == nil {
+			p.site.Err = p.checkProfile()
+		}
 		size := min(p.PartSize, MaxEntries)
 		if size <= 0 {
 			size = defaultPartSize
@@ -141,7 +159,31 @@ func (p *Publisher) settings(size websync.Seq) string {
 	for _, x := range p.Extensions {
 		s += " " + x.Space
 	}
+	if p.Profile != "" {
+		s += fmt.Sprintf(" %q", p.Profile)
+	}
 	return s
+}
+
+// checkProfile returns why no document with these settings can be written.
+func (p *Publisher) checkProfile() error {
+	if p.Profile == "" && (p.Head != nil || p.Item != nil) {
+		return errors.New("sitemap: Publisher.Profile must name what Publisher.Head and Item make")
+	}
+	w := NewWriter(io.Discard)
+	w.Extensions, w.Elements = p.Extensions, p.head(Head{Kind: URLSet, URL: p.site.URL()})
+	if err := w.begin(); err != nil {
+		return fmt.Errorf("sitemap: the settings of Publisher make no valid document: %w", err)
+	}
+	return nil
+}
+
+// head returns the elements of the root of a document.
+func (p *Publisher) head(h Head) []websync.Element {
+	if p.Head != nil {
+		p.Head(&h)
+	}
+	return h.Elements
 }
 
 // Check returns what is wrong with the settings. Document and Documents return the same
@@ -183,6 +225,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	if err != nil {
 		return nil, err
 	}
+	d.head = p.head(d.describe())
 	return d.document(), nil
 }
 

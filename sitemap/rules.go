@@ -68,6 +68,7 @@ var (
 	ruleLocEscape   = rules.Error("loc-escape", sectionEscaping, "characters outside ASCII that are not percent-encoded")
 	ruleLocFragment = rules.Warning("loc-fragment", "RFC 3986 §3.5", "a fragment, which names no page of its own")
 	ruleLocUser     = rules.Warning("loc-user", "RFC 3986 §3.2.1", "a user name or password in the URL")
+	ruleProfile     = rules.Error("profile", sectionExtend, "an entry that the profile of the sitemap does not allow")
 	ruleLocTwice    = rules.Warning("loc-duplicate", sectionTags, "a loc that is listed twice")
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -68,6 +69,27 @@ type Source struct {
 	// anew, and what is no longer yielded is not deleted without approval.
 	IncludeKey string
 
+	// Item and Head are for the packages of profiles of sitemaps.
+	//
+	// Item, if set, is called with each entry that is not an index's. It may change the
+	// entry: its Loc, which becomes the ID, or its Elements. One whose Loc it removes is
+	// left out, and does not count as skipped. If it returns an error, that is a finding,
+	// and the entry counts as skipped. Item is called more than once for an entry, and
+	// must do the same each time; only what the first call reports goes to
+	// [harvest.Run.Report].
+	//
+	// Head, if set, is called with what each document states besides its entries. If it
+	// returns an error, the document is a Problem, and nothing of it is yielded.
+	//
+	// Both report departures from the profile as those of [ValidateOptions] do. They may
+	// be called from several goroutines.
+	Item func(e *Entry, report ReportFunc) error
+	Head func(h *Head, report ReportFunc) error
+
+	// Profile names what Item and Head do. When it changes everything is read anew, and
+	// what is no longer yielded is not deleted without approval.
+	Profile string
+
 	// Parallel is how many documents are fetched ahead. If zero or negative, it is 4.
 	Parallel int
 
@@ -91,13 +113,13 @@ func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
-	return s.events(ctx, run, func(w *walk, v *View) error {
-		return w.Yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(v)})
+	return s.events(ctx, run, func(w *walk, e Entry) error {
+		return w.Yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(e)})
 	})
 }
 
 // events is Events, but for the entries, which it hands to put.
-func (s *Source) events(ctx context.Context, run *harvest.Run, put func(*walk, *View) error) iter.Seq2[harvest.Event, error] {
+func (s *Source) events(ctx context.Context, run *harvest.Run, put func(*walk, Entry) error) iter.Seq2[harvest.Event, error] {
 	pass := docfetch.Pass{Format: "sitemap", Accept: "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
 	return pass.Events(run, func(p *docfetch.Pass) error {
 		if err := s.Check(); err != nil {
@@ -113,8 +135,8 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 	return func(yield func(Entry, error) bool) {
 		run := run.WithDefaults()
 		run.From = harvest.Checkpoint{}
-		events := s.events(ctx, run, func(_ *walk, v *View) error {
-			if !yield(v.Clone(), nil) {
+		events := s.events(ctx, run, func(_ *walk, e Entry) error {
+			if !yield(e, nil) {
 				return docfetch.ErrStopped
 			}
 			return nil
@@ -157,14 +179,18 @@ func (s *Source) Root() string { return s.URL }
 
 // options is a fingerprint of what decides which entries are yielded.
 func (s *Source) options() string {
-	return docfetch.Fingerprint("%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.IncludeKey)
+	options := fmt.Sprintf("%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.IncludeKey)
+	if s.Profile != "" {
+		options += fmt.Sprintf(" %q", s.Profile)
+	}
+	return docfetch.Fingerprint("%s", options)
 }
 
 // A walk is one run over the documents of a Source.
 type walk struct {
 	*docfetch.Pass
 	source *Source
-	put    func(*walk, *View) error // yields an entry
+	put    func(*walk, Entry) error // yields an entry
 
 	from *checkpoint // empty if there is none that can be used
 	next checkpoint
@@ -182,7 +208,7 @@ type walk struct {
 	prios map[float32]websync.Element
 }
 
-func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, *View) error) *walk {
+func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, Entry) error) *walk {
 	w := &walk{
 		Pass:   pass,
 		source: s,
@@ -349,7 +375,11 @@ func (w *walk) leaf(p *part) error {
 		if w.listed.add(v.Loc) {
 			again.add(v)
 		}
-		if err := w.put(w, v); err != nil {
+		e, err := w.entry(v, func(Rule, string, string, string) {})
+		if err != nil || e.Loc == "" {
+			continue
+		}
+		if err := w.put(w, e); err != nil {
 			return err
 		}
 	}
@@ -360,16 +390,25 @@ func (w *walk) usable(p *part, v *View) bool {
 	return len(v.Loc) <= harvest.MaxID && (!w.source.SameHost || p.sameHost(v.Loc))
 }
 
-func (w *walk) resource(v *View) websync.Resource {
-	p, stated := v.StatedPriority()
-	unread := v.LastMod.IsZero() && len(v.LastModText) > 0
-	room := 0
-	for _, own := range []bool{v.ChangeFreq != "", stated, unread} {
+// entry returns an entry of a document that lists pages, as the profile has it.
+func (w *walk) entry(v *View, report ReportFunc) (e Entry, err error) {
+	_, stated := v.StatedPriority()
+	room := 0 // for what resource adds
+	for _, own := range []bool{v.ChangeFreq != "", stated, v.LastMod.IsZero() && len(v.LastModText) > 0} {
 		if own {
 			room++
 		}
 	}
-	e := v.clone(room)
+	e = v.clone(room)
+	if w.source.Item != nil {
+		own := e // or each would be on the heap
+		err = w.source.Item(&own, report)
+		e = own
+	}
+	return e, err
+}
+
+func (w *walk) resource(e Entry) websync.Resource {
 	if e.ChangeFreq != "" {
 		x, ok := w.freqs[e.ChangeFreq]
 		if !ok {
@@ -378,7 +417,7 @@ func (w *walk) resource(v *View) websync.Resource {
 		}
 		e.Elements = append(e.Elements, x)
 	}
-	if stated {
+	if p, stated := e.StatedPriority(); stated {
 		const maxPrios = 1000
 		x, ok := w.prios[p]
 		if !ok {
@@ -389,7 +428,7 @@ func (w *walk) resource(v *View) websync.Resource {
 		}
 		e.Elements = append(e.Elements, x)
 	}
-	if unread {
+	if e.LastMod.IsZero() && e.LastModText != "" {
 		// Its meaning is not known, but a change of it is.
 		e.Elements = append(e.Elements, protocolElement("lastmod", e.LastModText))
 	}
@@ -523,6 +562,7 @@ func (w *walk) check(p *part) error {
 	r := w.reader(p)
 	r.Report = w.Report
 	r.Now = p.Date
+	reports := &document.Reports{Document: p.Final, To: w.Report}
 	var off first
 	for {
 		v, err := r.NextView()
@@ -541,6 +581,13 @@ func (w *walk) check(p *part) error {
 		}
 		if !w.usable(p, v) {
 			p.Skipped++
+		} else if w.source.Item != nil && r.Kind() != Index {
+			w.checkItem(p, v, reports)
+		}
+	}
+	if w.source.Head != nil {
+		if err := w.source.Head(r.head(), reports.At(0, 0, r.root)); err != nil {
+			return w.Named(p.URL, err)
 		}
 	}
 	p.kind = r.Kind()
@@ -550,6 +597,14 @@ func (w *walk) check(p *part) error {
 	}
 	off.report(w, p, ruleHost, "are on another host")
 	return nil
+}
+
+// checkItem has the profile check an entry, and counts it as skipped if it is refused.
+func (w *walk) checkItem(p *part, v *View, reports *document.Reports) {
+	if _, err := w.entry(v, reports.At(v.Line, v.Column, "")); err != nil {
+		p.Skipped++
+		w.Report(ruleProfile.Finding(p.Final, v.Line, v.Column, "", v.Loc, err.Error()))
+	}
 }
 
 // cut returns 1, and reports it, if the text of p may lack its end.

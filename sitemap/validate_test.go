@@ -262,7 +262,7 @@ func TestValidateRules(t *testing.T) {
 	// other tests
 	covered := map[string]bool{"sitemap-entries": true, "sitemap-size": true, "sitemap-cross-submit": true}
 	// of a Source
-	covered["sitemap-robots"], covered["sitemap-cut"] = true, true
+	covered["sitemap-robots"], covered["sitemap-cut"], covered["sitemap-profile"] = true, true, true
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			found, sum, err := validate(t, test.doc, test.change)

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
@@ -37,6 +38,13 @@ func (r *Reports) Add(rule websync.Rule, line, column int, element string, value
 		rule.Severity = min(rule.Severity, websync.SeverityWarning)
 	}
 	r.Loss(rule, line, column, element, value, message)
+}
+
+// At returns what a profile reports by on an element at a position.
+func (r *Reports) At(line, column int, name string) websync.ReportFunc {
+	return func(rule websync.Rule, element, value, message string) {
+		r.Add(rule, line, column, cmp.Or(element, name), []byte(value), message)
+	}
 }
 
 // Doubt counts what may have hidden an entry as one that was skipped, and reports it.

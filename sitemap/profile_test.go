@@ -1,0 +1,229 @@
+package sitemap_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// An invented profile of sitemaps: each document states when it was made, and each page
+// its number. A page without one must not be listed, and page 3 is a draft.
+const profileSpace = "https://profile.example.org/ns"
+
+var ruleNumber = sitemap.Rule{Name: "profile-number", Severity: websync.SeverityError}
+
+func profileElement(local, text string) websync.Element {
+	return websync.Element{Space: profileSpace, Local: local, XML: fmt.Sprintf("<%s xmlns=%q>%s</%[1]s>", local, profileSpace, text)}
+}
+
+func elementOf(elements []websync.Element, local string) string {
+	for _, x := range elements {
+		if x.Space == profileSpace && x.Local == local {
+			_, text, _ := strings.Cut(x.XML, ">")
+			text, _, _ = strings.Cut(text, "<")
+			return text
+		}
+	}
+	return ""
+}
+
+func profilePublisher(c websync.Catalog) *sitemap.Publisher {
+	return &sitemap.Publisher{
+		Catalog: c, Base: site + "/", PartSize: 3, Profile: "numbered 1",
+		Head: func(h *sitemap.Head) {
+			h.Elements = append(h.Elements, profileElement("made", h.At.String()), profileElement("kind", h.Kind.String()+" in "+h.Index))
+		},
+		Item: func(item *websync.Item, e *sitemap.Entry) error {
+			switch number := strings.TrimPrefix(e.Loc, site+"/"); number {
+			case "2":
+				return errors.New("a page has a number")
+			case "3":
+				e.Loc = ""
+			default:
+				e.Elements = append(e.Elements, profileElement("number", number))
+			}
+			return nil
+		},
+	}
+}
+
+func TestPublisherProfile(t *testing.T) {
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 2)...)
+	p := profilePublisher(s)
+	var reported []string
+	p.Report = func(f websync.Finding) { reported = append(reported, f.Rule+" "+f.Message) }
+	plain, err := (&sitemap.Publisher{Catalog: s, Base: site + "/"}).Document(t.Context(), "/sitemap.xml")
+	require.NoError(t, err)
+	doc, body := render(t, p, "/sitemap.xml")
+	assert.NotEqual(t, plain.ETag, doc.ETag)
+	assert.Equal(t, []string{"sitemap-profile not listed: a page has a number"}, reported)
+	head, err := s.Head(t.Context())
+	require.NoError(t, err)
+	r := sitemap.NewReader(bytes.NewReader(body))
+	entries, err := readAll(r)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	assert.Equal(t, "1", elementOf(entries[0].Elements, "number"))
+	assert.Equal(t, websync.NewDatetime(head.LastTime).String(), elementOf(r.Elements(), "made"))
+	assert.Equal(t, "urlset in ", elementOf(r.Elements(), "kind"))
+
+	s.Put("a", numbered(3, 5)...)
+	all := paths(t, p)
+	require.Len(t, all, 4) // two parts, the index, robots.txt
+	for path, want := range map[string]string{all[0]: "urlset in " + site + "/sitemap.xml", all[1]: "urlset in " + site + "/sitemap.xml", all[2]: "sitemapindex in "} {
+		_, body := render(t, p, path)
+		r := sitemap.NewReader(bytes.NewReader(body))
+		_, err := readAll(r)
+		require.NoError(t, err)
+		assert.Equal(t, want, elementOf(r.Elements(), "kind"))
+	}
+	first, _ := render(t, p, all[0])
+	s.Put("a", numbered(5, 5)...)
+	second, _ := render(t, p, all[0])
+	assert.NotEqual(t, first.ETag, second.ETag, "it states when it was made")
+	other := profilePublisher(s)
+	other.Profile = "numbered 2"
+	assert.NotEqual(t, all[0], paths(t, other)[0])
+}
+
+func TestPublisherProfileCheck(t *testing.T) {
+	require.NoError(t, profilePublisher(new(websync.Log)).Check())
+	for name, change := range map[string]func(p *sitemap.Publisher){
+		"no Profile, Item": func(p *sitemap.Publisher) { p.Profile, p.Head = "", nil },
+		"no Profile, Head": func(p *sitemap.Publisher) { p.Profile, p.Item = "", nil },
+		"no valid document": func(p *sitemap.Publisher) {
+			p.Head = func(h *sitemap.Head) { h.Elements = []websync.Element{{Space: profileSpace, Local: "x", XML: "<y/>"}} }
+		},
+	} {
+		p := profilePublisher(new(websync.Log))
+		change(p)
+		assert.Error(t, p.Check(), name)
+	}
+}
+
+// A profile's elements count when the length of a part is found out.
+func TestPublisherProfileMaxBytes(t *testing.T) {
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 60)...)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", Profile: "long", Item: func(item *websync.Item, e *sitemap.Entry) error {
+		e.Elements = append(e.Elements, profileElement("long", strings.Repeat("x", 1_000_000)))
+		return nil
+	}}
+	doc, err := p.Document(t.Context(), "/sitemap.xml")
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, doc.Write(t.Context(), &b))
+	assert.Contains(t, b.String(), "<sitemapindex")
+}
+
+func TestValidateProfile(t *testing.T) {
+	doc := inEntry("") // without a number
+	var found []string
+	sum, err := sitemap.Validate(strings.NewReader(doc), sitemap.ValidateOptions{
+		Document: documentURL, Lenient: true,
+		Report: func(f websync.Finding) {
+			found = append(found, fmt.Sprint(f.Severity, " ", f.Rule, " ", f.Element, " ", f.Value, " ", f.Line > 0))
+		},
+		Item: func(e *sitemap.Entry, report sitemap.ReportFunc) {
+			if elementOf(e.Elements, "number") == "" {
+				report(ruleNumber, "loc", e.Loc, "a page without a number")
+			}
+		},
+		Head: func(h *sitemap.Head, report sitemap.ReportFunc) {
+			if elementOf(h.Elements, "made") == "" {
+				report(ruleNumber, "", "", h.Kind.String()+" that does not state when it was made")
+			}
+		},
+	})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	assert.Regexp(t, "^warning profile-number loc http.* true$", found[0])
+	assert.Equal(t, "warning profile-number urlset  false", found[1])
+	assert.Equal(t, 2, sum.Warnings)
+}
+
+// What the Publisher of the profile makes, its Source reads: each page is known by its
+// number, drafts are left out, and a page that has no number counts as skipped.
+func TestSourceProfile(t *testing.T) {
+	page := func(loc string, numbers ...string) string {
+		text := "<url><loc>" + site + "/" + loc + "</loc>"
+		for _, n := range numbers {
+			text += profileElement("number", n).XML
+		}
+		return text + "</url>"
+	}
+	set := func(root string, pages ...string) string {
+		return `<urlset xmlns="` + sitemap.Namespace + `">` + root + strings.Join(pages, "") + "</urlset>"
+	}
+	made := profileElement("made", "now").XML
+	source := func() *sitemap.Source {
+		return &sitemap.Source{
+			URL: site + "/sitemap.xml", Profile: "numbered 1",
+			Item: func(e *sitemap.Entry, report sitemap.ReportFunc) error {
+				switch number := elementOf(e.Elements, "number"); number {
+				case "":
+					return errors.New("a page has a number")
+				case "draft":
+					report(ruleNumber, "", e.Loc, "a draft")
+					e.Loc = ""
+				default:
+					e.Loc = "urn:number:" + number
+				}
+				return nil
+			},
+			Head: func(h *sitemap.Head, report sitemap.ReportFunc) error {
+				if elementOf(h.Elements, "made") == "" {
+					return errors.New("a document states when it was made")
+				}
+				return nil
+			},
+		}
+	}
+	harvestOnce := func(s *sitemap.Source, doc string, from harvest.Checkpoint) (events, reported []string, resume harvest.Checkpoint) {
+		run := &harvest.Run{From: from, Report: func(f websync.Finding) {
+			if f.Rule == "sitemap-profile" || f.Rule == ruleNumber.Name {
+				reported = append(reported, fmt.Sprint(f.Rule, " ", f.Value, " ", f.Line > 0))
+			}
+		}}
+		run.Fetcher = &sourcetest.Fetcher{Site: sourcetest.Site{s.URL: {Body: doc, ETag: `"1"`}}}
+		for ev, err := range s.Events(t.Context(), run) {
+			if err != nil {
+				events = append(events, err.Error())
+				break
+			}
+			events = append(events, fmt.Sprint(ev.Kind, " ", ev.Resource.ID, " ", ev.Skipped))
+			resume = ev.Resume
+		}
+		return events, reported, resume
+	}
+	doc := set(made, page("a", "1"), page("b"), page("c", "draft"))
+	events, reported, _ := harvestOnce(source(), doc, harvest.Checkpoint{})
+	assert.Equal(t, []string{
+		fmt.Sprint(harvest.SnapshotStart, "  0"), fmt.Sprint(harvest.Put, " urn:number:1 0"), fmt.Sprint(harvest.SnapshotEnd, "  1"),
+	}, events)
+	assert.Equal(t, []string{"sitemap-profile " + site + "/b true", ruleNumber.Name + " " + site + "/c true"}, reported, "each once")
+
+	events, _, _ = harvestOnce(source(), set("", page("a", "1")), harvest.Checkpoint{})
+	assert.Equal(t, []string{"sitemap: " + site + "/sitemap.xml: a document states when it was made"}, events)
+
+	doc = set(made, page("a", "1"))
+	_, _, resume := harvestOnce(source(), doc, harvest.Checkpoint{})
+	events, _, _ = harvestOnce(source(), doc, resume)
+	assert.Len(t, events, 1, "not modified")
+	other := source()
+	other.Profile = "numbered 2"
+	events, _, _ = harvestOnce(other, doc, resume)
+	assert.Len(t, events, 3, "another profile reads everything anew")
+}
