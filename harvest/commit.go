@@ -259,10 +259,11 @@ func (p *pipe) batch(slots []*slot) *Batch {
 			s.change.Task = s.task.N
 		}
 		switch {
-		case s.change != nil && s.touch:
-			b.Touches = append(b.Touches, *s.change)
-		case s.change != nil:
+		case s.change == nil:
+		case s.outcome.isLogged():
 			b.Puts = append(b.Puts, *s.change)
+		default:
+			b.Touches = append(b.Touches, *s.change)
 		}
 		b.Bodies = append(b.Bodies, s.bodies...)
 		if s.todo != nil {

@@ -13,9 +13,8 @@ import (
 type decision struct {
 	outcome Outcome
 	get     bool    // the bodies are needed before the change is known
-	change  *Change // to put, or to touch
-	touch   bool
-	todo    *Task // to be stored instead
+	change  *Change // a Put if the outcome leaves an entry in the log, otherwise a Touch
+	todo    *Task   // to be stored
 }
 
 // publicTime returns the time of the change that a Catalog has.
@@ -247,7 +246,7 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 		return decision{outcome: OutcomeUnchanged}
 	}
 	touched := Record{Item: rec.Item, Stated: *now, Validators: next.Validators, Early: next.Early}
-	return decision{outcome: OutcomeTouched, change: &Change{Base: rec.Seq, Record: touched}, touch: true}
+	return decision{outcome: OutcomeTouched, change: &Change{Base: rec.Seq, Record: touched}}
 }
 
 // sameBodies reports whether two states have the same bytes under the same names and
@@ -266,12 +265,12 @@ func decideDelete(ev *Event, rec *Record) decision {
 	switch {
 	case !rec.Known():
 		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}, Stated: Stated{Modified: ev.Resource.Modified}}, at)
-		return decision{outcome: OutcomeUnchanged, change: &Change{Record: next}, touch: true}
+		return decision{outcome: OutcomeUnchanged, change: &Change{Record: next}}
 	case rec.Live():
 		return decision{outcome: OutcomeDeleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
 	case at.After(rec.Stated.time()):
 		later := Record{Item: rec.Item, Stated: Stated{At: at, Modified: rec.Stated.Modified}}
-		return decision{outcome: OutcomeUnchanged, change: &Change{Base: rec.Seq, Record: later}, touch: true}
+		return decision{outcome: OutcomeUnchanged, change: &Change{Base: rec.Seq, Record: later}}
 	}
 	return decision{outcome: OutcomeUnchanged}
 }

@@ -93,19 +93,16 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 
 // foresee turns a get into the change that it leads to, as far as that is known without
 // the bodies.
-func (p *pipe) foresee(s *slot, d decision) decision {
-	if !d.get {
-		return d
-	}
-	s.get = true
+func (p *pipe) foresee(s *slot) {
 	switch {
+	case !s.get:
 	case s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.Stated.time()) && (s.restates() || p.isUnchanged(s)):
-		s.get = !p.dry.audit
-		return decision{outcome: OutcomeUnchanged}
+		s.decision = decision{outcome: OutcomeUnchanged, get: !p.dry.audit}
 	case s.rec.Live():
-		return decision{outcome: OutcomeUpdated, change: &Change{Record: obtained(s)}}
+		s.outcome, s.change = OutcomeUpdated, &Change{Record: obtained(s)}
+	default:
+		s.outcome, s.change = OutcomeCreated, &Change{Record: obtained(s)}
 	}
-	return decision{outcome: OutcomeCreated, change: &Change{Record: obtained(s)}}
 }
 
 // obtained returns the record that a get leads to, as far as it can be known.

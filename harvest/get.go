@@ -51,11 +51,11 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	next.Resource = job.Resource
 	s.complete(&next)
 	next.Early = isEarly(s, &next, job.obtained())
-	d := p.changeTo(s.rec, next, s.ev.At)
-	if d.change == nil {
+	s.decision = p.changeTo(s.rec, next, s.ev.At)
+	if s.change == nil {
 		job.discard() // the same bytes are held
 	}
-	s.outcome, s.change, s.touch, s.bodies, s.done = d.outcome, d.change, d.touch, job.writers, s.ref()
+	s.bodies, s.done = job.writers, s.ref()
 	return nil
 }
 

@@ -109,22 +109,23 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	return "", ""
 }
 
-// hold turns the deletion that an event of a log states into a task when there were as
-// many as MaxDeletes allows. One that was withheld and is stated again stays withheld.
-func (p *pipe) hold(s *slot, d decision) decision {
-	if d.outcome != OutcomeDeleted {
-		return d
+// withholdDelete turns the deletion that an event states into a task if the run has
+// carried out as many as MaxDeletes allows. A deletion that was withheld and is stated
+// again stays withheld.
+func (p *pipe) withholdDelete(s *slot) {
+	if s.outcome != OutcomeDeleted {
+		return
 	}
 	t := s.waiting
 	again := p.h.MaxDeletes > 0 && t != nil && t.Kind == TaskWithheld && t.Base == s.rec.Seq && t.At == s.ev.time()
 	if !again && p.mayDelete() {
-		return d
+		return
 	}
 	why := &GuardError{"number", fmt.Sprintf("the source states more than %d deletions; only Approve carries out the others", p.h.MaxDeletes)}
 	if p.report.Guard == nil {
 		p.withhold(why)
 	}
-	return decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
+	s.decision = decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
 }
 
 // mayDelete reports whether this run may delete one more record outside of a sweep, and

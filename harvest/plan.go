@@ -298,7 +298,7 @@ func (p *pipe) takeBack(ctx context.Context) error {
 		if s.outcome == OutcomeDeleted {
 			p.deletes.Add(-1)
 		}
-		s.outcome, s.change, s.touch, s.bodies, s.todo, s.done, s.err = 0, nil, false, nil, nil, nil, nil
+		s.decision, s.bodies, s.done, s.err = decision{}, nil, nil, nil
 	}
 	if err := p.meet(ctx, conflicted); err != nil {
 		return err
@@ -378,26 +378,22 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	if p.dry != nil {
 		p.dry.store.latest(s)
 	}
-	d := p.decide(s)
-	if p.holdBack(ctx, s, d) {
+	s.decision = p.decide(s)
+	if p.holdBack(ctx, s) {
 		return
 	}
-	d = p.hold(s, d)
+	p.withholdDelete(s)
 	if p.dry != nil {
-		d = p.foresee(s, d)
+		p.foresee(s)
 	}
-	s.outcome = d.outcome
 	switch {
-	case d.get:
+	case s.get && p.dry == nil:
 		p.sendToGet(s)
 		return
-	case d.todo != nil:
-		s.todo = d.todo
+	case s.todo != nil:
 		p.finish(ctx, s)
 		return
-	case d.change != nil:
-		s.change, s.touch = d.change, d.touch
-	case s.task == nil && !p.endsTask(s, d):
+	case s.change == nil && s.task == nil && !s.endsTask():
 		p.ledger.leave(s)
 		p.free(s)
 		p.outcomeOf(ctx, s)
@@ -431,9 +427,7 @@ func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 
 // endsTask reports whether an event that changes nothing ends a task: what came before is
 // not so any more.
-func (p *pipe) endsTask(s *slot, d decision) bool {
-	return d.outcome == OutcomeUnchanged && s.waiting != nil
-}
+func (s *slot) endsTask() bool { return s.outcome == OutcomeUnchanged && s.waiting != nil }
 
 // ref names the task that is done with when the slot is.
 func (s *slot) ref() *TaskRef {
@@ -483,14 +477,15 @@ const maxHeld = 1024
 // It waits if it states something else than is known, and its time does not prove that to
 // be later: a snapshot that lists an id twice may go on to say what is known, and so may
 // a log that repeats an instant. The latest counts, and at one time the last.
-func (p *pipe) holdBack(ctx context.Context, s *slot, d decision) bool {
-	if s.task != nil || s.alone || s.ask || d.outcome == OutcomeUnchanged && d.change == nil && !d.get || s.restates() {
+func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
+	statesNothing := s.outcome == OutcomeUnchanged && s.change == nil && !s.get
+	if s.task != nil || s.alone || s.ask || statesNothing || s.restates() {
 		return false
 	}
 	known := p.believed(s.known())
 	held := s.rec.Known() && !p.timeOf(s).After(known)
 	if !s.listed {
-		held = d.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
+		held = s.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
 	}
 	if !held {
 		return false

@@ -264,6 +264,11 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome %d", uint8(o))
 }
 
+// isLogged reports whether the outcome is a new entry in the log.
+func (o Outcome) isLogged() bool {
+	return o == OutcomeCreated || o == OutcomeUpdated || o == OutcomeDeleted
+}
+
 // MarshalText returns the same word.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 

@@ -23,19 +23,15 @@ type slot struct {
 	// the task that it comes from is not there any more: a later event ended it
 	ended  bool
 	queued bool    // for get
-	get    bool    // a plan: the run would get its bodies
 	vain   int     // conflicts that the record does not explain
 	later  []*slot // events of the same id that came meanwhile, oldest first
 
 	// plan or get
-	outcome Outcome
-	change  *Change // to put, or to touch
-	touch   bool
-	bodies  []BodyWriter
-	todo    *Task
-	done    *TaskRef
-	err     error // of a failure
-	stuck   bool  // failed without a way to try again: no checkpoint may pass
+	decision
+	bodies []BodyWriter
+	done   *TaskRef // the task that is carried out or ended
+	err    error    // of a failure
+	stuck  bool     // failed without a way to try again: no checkpoint may pass
 
 	// commit
 	batched    bool
