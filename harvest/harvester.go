@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -192,17 +191,10 @@ func (r *run) claim(ctx context.Context, name string) (*Claim, error) {
 // end.
 func (r *run) goBeside(ctx context.Context, f func(context.Context)) {
 	r.beside.Go(func() {
-		returned := false
-		defer func() {
-			if v := recover(); v != nil {
-				r.caught.CompareAndSwap(nil, &stagePanic{v, debug.Stack()})
-			}
-			if !returned {
-				r.cancel(errPanic)
-			}
-		}()
-		f(ctx)
-		returned = true
+		r.catch(r.cancel, func() error {
+			f(ctx)
+			return nil
+		})
 	})
 }
 

@@ -58,27 +58,15 @@ func (f *feedback) take() (committed, conflicted []*slot) {
 
 // pipe runs the stages on what feed gives, until all of it is finished. When feed fails,
 // what it gave before is finished nevertheless. When a stage fails or ctx ends, what has
-// been got is still committed. A panic of feed, or of a stage, goes on in the caller's
-// goroutine when all stages have ended.
+// been got is still committed. If feed panics, the panic goes on when all stages have
+// ended.
 func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(ctx context.Context, give func(*slot) error) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := r.newPipe(patience)
 	var before, commit sync.WaitGroup
-	var caught atomic.Pointer[stagePanic]
 	stage := func(wg *sync.WaitGroup, f func(context.Context) error) {
-		wg.Go(func() {
-			err := errPanic
-			defer func() {
-				if v := recover(); v != nil {
-					caught.CompareAndSwap(nil, &stagePanic{v, debug.Stack()})
-				}
-				if err != nil {
-					stop(err)
-				}
-			}()
-			err = f(ctx)
-		})
+		wg.Go(func() { r.catch(stop, func() error { return f(ctx) }) })
 	}
 	stage(&before, p.plan)
 	for range r.concurrency() {
@@ -99,29 +87,41 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(ctx co
 		}()
 		err = feed(ctx, func(s *slot) error { return p.give(ctx, s) })
 	}()
-	if v := caught.Load(); v != nil {
-		panic(v)
-	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	return err
 }
 
+// catch calls f in a goroutine of the run, and stop with the error. It keeps a panic of f,
+// which goes on in end.
+func (r *run) catch(stop context.CancelCauseFunc, f func() error) {
+	err := errPanic
+	defer func() {
+		if v := recover(); v != nil {
+			r.caught.CompareAndSwap(nil, &caughtPanic{v, debug.Stack()})
+		}
+		if err != nil {
+			stop(err)
+		}
+	}()
+	err = f()
+}
+
 // errPanic ends a run in which the Source, the Store or a hook panicked, or ended its
 // goroutine.
 var errPanic = errors.New("a panic ended the run")
 
-// A stagePanic is a panic of a stage, in the goroutine of the method that was called.
-type stagePanic struct {
+// A caughtPanic is a panic of another goroutine, with the stack of that.
+type caughtPanic struct {
 	value any
 	stack []byte
 }
 
-func (p *stagePanic) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
+func (p *caughtPanic) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
 
 // Unwrap returns the value of the panic if that is an error.
-func (p *stagePanic) Unwrap() error {
+func (p *caughtPanic) Unwrap() error {
 	err, _ := p.value.(error)
 	return err
 }

@@ -42,7 +42,7 @@ type run struct {
 
 	cancel context.CancelCauseFunc
 	beside sync.WaitGroup // what goes on beside the stages: see goBeside
-	caught atomic.Pointer[stagePanic]
+	caught atomic.Pointer[caughtPanic]
 }
 
 // newRun returns a run over src. The run has a report even if there is an error, which is
