@@ -56,14 +56,20 @@ func (f *feedback) take() (committed, conflicted []*slot) {
 	return committed, conflicted
 }
 
+// A feedFunc gives slots to a pipe, in the order of the listing.
+type feedFunc func(ctx context.Context, give func(*slot) error) error
+
 // pipe runs the stages on what feed gives, until all of it is finished. When feed fails,
 // what it gave before is finished nevertheless. When a stage fails or ctx ends, what has
 // been got is still committed. If feed panics, the panic goes on when all stages have
 // ended.
-func (r *run) pipe(ctx context.Context, patience time.Duration, feed func(ctx context.Context, give func(*slot) error) error) error {
+func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := r.newPipe(patience)
+	if r.dry != nil {
+		return p.planInline(ctx, feed)
+	}
 	var before, commit sync.WaitGroup
 	stage := func(wg *sync.WaitGroup, f func(context.Context) error) {
 		wg.Go(func() { r.catch(stop, func() error { return f(ctx) }) })

@@ -82,6 +82,43 @@ func (p *pipe) plan(ctx context.Context) error {
 	}
 }
 
+// planInline plans in the goroutine of feed. Only a dry run does: it gets nothing, so
+// nothing is in flight when an event is decided.
+func (p *pipe) planInline(ctx context.Context, feed feedFunc) error {
+	var batch []*slot
+	flush := func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		defer func() { batch = batch[:0] }()
+		return p.planEvents(ctx, batch)
+	}
+	failed := false
+	err := feed(ctx, func(s *slot) (err error) {
+		defer func() { failed = failed || err != nil }()
+		if s.ev.Kind <= Delete {
+			if batch = append(batch, s); len(batch) < planBatch {
+				return nil
+			}
+			return flush()
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+		p.drain(ctx, s)
+		return p.control(ctx, s)
+	})
+	if failed {
+		return err
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	p.drain(ctx, nil)
+	p.endListing()
+	return err
+}
+
 // endListing reports a snapshot that the source did not end.
 func (p *pipe) endListing() {
 	if p.snap != nil {
