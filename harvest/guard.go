@@ -128,8 +128,7 @@ func (p *pipe) withholdDelete(s *slot) {
 	s.decision = decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
 }
 
-// mayDelete reports whether this run may delete one more record outside of a sweep, and
-// counts it.
+// mayDelete reports whether this run may delete one more record, and counts it.
 func (p *pipe) mayDelete() bool {
 	if n := p.deletes.Add(1); p.h.MaxDeletes <= 0 || n <= int64(p.h.MaxDeletes) {
 		return true

@@ -217,4 +217,31 @@ func TestMaxDeletesOfALog(t *testing.T) {
 		require.Equal(t, "number", r.Guard.Rule)
 		require.Contains(t, r.Guard.Message, "6 records would be deleted in this run, more than 5")
 	})
+	t.Run("in two snapshots", func(t *testing.T) {
+		w := begin(t)
+		var all []harvest.Event
+		for _, from := range []int{3, 6} {
+			all = append(append(append(all, start), numbered(from, 50)...), complete)
+		}
+		r := w.run(harvest.Of(src, all...))
+		require.EqualValues(t, 3, r.Deleted)
+		require.EqualValues(t, 3, r.Withheld)
+	})
+	t.Run("in a snapshot and by servers", func(t *testing.T) {
+		w := newWorld(t)
+		for i := range 50 {
+			w.page(fmt.Sprintf("p%04d", i))
+		}
+		w.run(harvest.Of(src, numbered(0, 50)...))
+		clear(w.site.pages)
+		w.h.MaxDeletes = 5
+		w.h.Attempts, w.h.DeleteGone = 1, true
+		all := append(append([]harvest.Event{start}, numbered(3, 50)...), complete)
+		for i := range 10 {
+			all = append(all, put(fmt.Sprintf("p%04d", 10+i), day(2)))
+		}
+		r := w.run(harvest.Of(src, all...))
+		require.EqualValues(t, 5, r.Deleted)
+		require.EqualValues(t, 8, r.Gone)
+	})
 }

@@ -24,15 +24,19 @@ import (
 // A machine is a publisher whose resources change at random, a store that follows it
 // under random trouble, and a naive model of what may be in the store.
 type machine struct {
-	store harvest.Store
-	site  *site
-	now   time.Time
+	store    harvest.Store
+	site     *site
+	now      time.Time
+	attempts int // of each run
+	// a run with Recheck may leave what was parked as a task that is due
+	rechecked bool
 
 	pages    map[string]*page
 	log      []harvest.Event // all changes, oldest first
 	texts    map[string]map[string]bool
 	deleted  map[string]bool // ids that somebody may have taken for gone
 	untimed  map[string]bool // ids that were published without a time
+	gone     map[string]int  // runs in which the server wrongly answered that an id is gone
 	versions int
 	stale    []state  // what the site was before each harvest
 	listed   []*state // those of stale that were listed
@@ -50,9 +54,8 @@ type page struct {
 }
 
 func newMachine() *machine {
-	m := &machine{store: memstore.New(), site: newSite(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		pages: map[string]*page{}, texts: map[string]map[string]bool{}, deleted: map[string]bool{}, untimed: map[string]bool{}}
-	return m
+	return &machine{store: memstore.New(), site: newSite(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), attempts: -1,
+		pages: map[string]*page{}, texts: map[string]map[string]bool{}, deleted: map[string]bool{}, untimed: map[string]bool{}, gone: map[string]int{}}
 }
 
 // stamp returns the present moment in one of the precisions that publishers use, or
@@ -215,6 +218,9 @@ func (m *machine) harvest(t *rapid.T) {
 	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
 	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
 	h.SetPatience(rapid.SampledFrom([]time.Duration{0, time.Nanosecond, -1}).Draw(t, "patience"))
+	h.Recheck = rapid.IntRange(0, 3).Draw(t, "recheck") == 0
+	m.rechecked = m.rechecked || h.Recheck
+	h.DeleteGone = rapid.Bool().Draw(t, "delete gone")
 	h.Budget.Requests = rapid.SampledFrom([]int64{0, 0, 0, 2}).Draw(t, "budget")
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -229,18 +235,58 @@ func (m *machine) harvest(t *rapid.T) {
 		left--
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.pages)) {
-		if rapid.IntRange(0, 9).Draw(t, "failing") == 0 {
+		switch rapid.IntRange(0, 9).Draw(t, "failing") {
+		case 0:
 			m.site.failing[base+name] = fmt.Errorf("status 503: %w", harvest.ErrTemporary)
+		case 1:
+			m.site.failing[base+name] = fmt.Errorf("status 410: %w", websync.ErrGone)
+			m.gone[name]++
+			if h.DeleteGone && m.attempts > 0 && m.gone[name] >= min(2, m.attempts) {
+				m.deleted[name] = true
+			}
 		}
 	}
 	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
 		h.Store = &testkit.Failing{Store: m.store, Left: n, After: rapid.Bool().Draw(t, "after it")}
 	}
-	before := testkit.Entries(t, m.store)
+	before, tasks := testkit.Entries(t, m.store), testkit.Tasks(t, m.store)
 	m.stale = append(m.stale, state{websync.NewDatetime(m.now), maps.Clone(m.pages)})
 	m.run(ctx, t, h)
 	m.site.failing, m.site.before = map[string]error{}, nil
 	m.checkLog(t, before)
+	m.checkTasks(t, h, tasks)
+	if h.MaxDeletes > 0 {
+		deleted := 0
+		for _, item := range testkit.Entries(t, m.store)[len(before):] {
+			if item.Kind == websync.Deleted {
+				deleted++
+			}
+		}
+		require.LessOrEqual(t, deleted, h.MaxDeletes)
+	}
+}
+
+// checkTasks asserts that a task is parked after its last attempt, and that a run left
+// alone what was parked before, unless it rechecked.
+func (m *machine) checkTasks(t *rapid.T, h *harvest.Harvester, before []harvest.Task) {
+	parked := map[string]harvest.Task{}
+	for _, task := range before {
+		if task.Parked {
+			parked[task.Resource.ID] = task
+		}
+	}
+	for _, task := range testkit.Tasks(t, m.store) {
+		if task.Kind != harvest.TaskGet {
+			continue
+		}
+		failed := h.Attempts > 0 && task.Attempts >= h.Attempts
+		require.True(t, failed == task.Parked || failed && m.rechecked, "%+v", task)
+		require.False(t, task.Gone && task.Attempts == 0)
+		was, ok := parked[task.Resource.ID]
+		if ok && !h.Recheck && was.At == task.At && was.Resource.Modified == task.Resource.Modified {
+			require.Equal(t, was.Attempts, task.Attempts, "it was parked")
+		}
+	}
 }
 
 func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
@@ -277,7 +323,7 @@ func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
 }
 
 func (m *machine) harvester() *harvest.Harvester {
-	return &harvest.Harvester{Store: m.store, Fetcher: m.site, Attempts: -1}
+	return &harvest.Harvester{Store: m.store, Fetcher: m.site, Attempts: m.attempts}
 }
 
 // checkLog asserts what must hold after every run, whatever happened in it.
@@ -323,6 +369,8 @@ func (m *machine) finish(t *rapid.T) {
 		require.True(t, r.Complete)
 	}
 	s := &snapshotSource{machine: m, complete: true, fail: -1}
+	// only that asks again for what is parked
+	h.Recheck = slices.ContainsFunc(testkit.Tasks(t, m.store), func(task harvest.Task) bool { return task.Parked }) || rapid.Bool().Draw(t, "recheck")
 	planned := m.plan(t, h, s)
 	done := map[string]harvest.Outcome{}
 	h.Hooks = &harvest.Hooks{Outcome: func(_, id string, o harvest.Outcome, _ error) { m.note(done, id, o) }}
@@ -337,6 +385,7 @@ func (m *machine) finish(t *rapid.T) {
 
 	m.inStep(t)
 
+	h.Recheck = false
 	n := len(testkit.Entries(t, m.store))
 	m.site.reset()
 	for range 2 {
@@ -346,6 +395,15 @@ func (m *machine) finish(t *rapid.T) {
 	}
 	require.Len(t, testkit.Entries(t, m.store), n, "doing it again changes nothing")
 	require.Zero(t, m.site.bodies, "and gets no body")
+
+	h.Recheck = true
+	m.site.reset()
+	r, err = h.Run(context.Background(), s)
+	require.NoError(t, err)
+	require.True(t, r.InStep())
+	require.Len(t, testkit.Entries(t, m.store), n)
+	require.Zero(t, m.site.bodies)
+	require.Len(t, m.site.requests, len(m.pages), "everything is asked for")
 }
 
 // inStep asserts that the store has what the site has.
@@ -413,6 +471,7 @@ func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harv
 func TestRandomHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine()
+		m.attempts = rapid.SampledFrom([]int{-1, 1, 2, 3}).Draw(t, "attempts")
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			for range rapid.IntRange(0, 6).Draw(t, "changes") {
 				if rapid.IntRange(0, 3).Draw(t, "remove") == 0 {

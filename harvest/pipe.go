@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -23,7 +22,6 @@ type pipe struct {
 	queue    *queue
 	finished chan *slot
 	ledger   ledger
-	deletes  atomic.Int64 // outside of sweeps: carried out, or on their way
 
 	planner  // touched by plan alone
 	feedback // from commit to plan

@@ -39,6 +39,7 @@ type run struct {
 
 	expect  atomic.Int64
 	getting atomic.Int64
+	deletes atomic.Int64 // records that this run has deleted, or is about to
 
 	cancel context.CancelCauseFunc
 	beside sync.WaitGroup // what goes on beside the stages: see goBeside

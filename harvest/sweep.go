@@ -127,6 +127,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 		memory.Withheld = &w.end.Options
 	} else {
 		memory.believe(w.end.Options, w.snap.live)
+		w.deletes.Add(gone)
 	}
 	w.batch.State = memory.state(w.key) // with the first deletions
 	if gone > 0 {
