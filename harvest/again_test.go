@@ -141,9 +141,7 @@ func TestLogStatesTheSameSecondAgain(t *testing.T) {
 // TestRecheck asks for what seems unchanged.
 func TestRecheck(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"a", "b", "gone"} {
-		w.page(name)
-	}
+	w.pages("a", "b", "gone")
 	digested := put("b", day(1))
 	digested.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("b"))}
 	for name, list := range map[string]harvest.Source{

@@ -211,8 +211,7 @@ func (g twoLinks) Get(ctx context.Context, job *harvest.Job) error {
 
 func TestObtain(t *testing.T) {
 	w := newWorld(t)
-	w.page("1")
-	w.page("2")
+	w.pages("1", "2")
 	one, two := websync.Link{Href: base + "1"}, websync.Link{Href: base + "2"}
 	run := func(n int, links ...websync.Link) (bodies string) {
 		w.site.reset()

@@ -100,8 +100,7 @@ func TestPanic(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.page("a")
-				w.page("b")
+				w.pages("a", "b")
 				source := arrange(w)
 				ended := make(chan any)
 				go func() {
@@ -240,8 +239,7 @@ func TestFaultyStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.page("a")
-			w.page("b")
+			w.pages("a", "b")
 			if test.before != nil {
 				test.before(w)
 			}

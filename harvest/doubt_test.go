@@ -14,11 +14,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-var (
-	start    = harvest.Event{Kind: harvest.SnapshotStart}
-	complete = harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}
-)
-
 // TestSkipped counts entries that could not be listed wherever a Source may count them.
 func TestSkipped(t *testing.T) {
 	skipped := func(kind harvest.EventKind, n int) harvest.Event {
@@ -44,8 +39,7 @@ func TestSkipped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.h.MaxDelete = -1
-			w.page("a")
-			w.page("b")
+			w.pages("a", "b")
 			w.run(snapshot(a, b))
 
 			r := w.run(harvest.Of(src, test.events...))
@@ -118,8 +112,7 @@ func TestSnapshotNotEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.h.MaxDelete = -1
-			w.page("a")
-			w.page("b")
+			w.pages("a", "b")
 			w.run(snapshot(a, b))
 			source := cut{harvest.Of(src, test.events...), test.err}
 			check := func(r *harvest.Report, err error) {
@@ -187,8 +180,7 @@ func TestBytesForAGetter(t *testing.T) {
 	})
 	t.Run("Content that fails deletes nothing", func(t *testing.T) {
 		w := newWorld(t)
-		w.page("b")
-		w.page("c")
+		w.pages("b", "c")
 		w.run(snapshot(put("b", day(1)), put("c", day(1))))
 		damaged := came(func() (io.ReadCloser, error) { return nil, errors.New("damaged") })
 		for range 2 { // no task makes it a resource without bytes

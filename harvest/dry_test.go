@@ -32,9 +32,7 @@ func decisions(into *[]string) func(harvest.Decision) {
 
 func TestPlan(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"same", "newer", "gone", "new"} {
-		w.page(name)
-	}
+	w.pages("same", "newer", "gone", "new")
 	w.run(snapshot(put("same", day(1)), put("newer", day(1)), put("gone", day(1))))
 	next := snapshot(put("same", day(1)), put("newer", day(2)), put("new", day(1)))
 	w.site.reset()
@@ -96,8 +94,7 @@ func TestPlanWritesNothing(t *testing.T) {
 	defer store.Close()
 	w := newWorld(t)
 	w.h.Store = store
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	_, err := w.h.Run(t.Context(), snapshot(put("a", day(1)), put("b", day(1))))
 	require.NoError(t, err)
 	before := files(t, dir)
@@ -134,9 +131,7 @@ func (losing) Open(context.Context, websync.Body) (io.ReadSeekCloser, error) {
 
 func TestAudit(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"same", "untimed", "newer", "gone", "new"} {
-		w.page(name)
-	}
+	w.pages("same", "untimed", "newer", "gone", "new")
 	w.run(snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(1)), put("gone", day(1))))
 	w.site.reset()
 	var decided []string
@@ -182,9 +177,7 @@ func TestApprove(t *testing.T) {
 func TestApproveSparesWhatHasChanged(t *testing.T) {
 	w := newWorld(t)
 	w.h.MaxDeletes = 1
-	for _, name := range []string{"a", "b"} {
-		w.page(name)
-	}
+	w.pages("a", "b")
 	w.run(snapshot(put("a", day(1)), put("b", day(1))))
 	require.EqualValues(t, 2, w.run(snapshot()).Withheld)
 
@@ -262,41 +255,40 @@ func counts(r *harvest.Report) map[string]int64 {
 
 // TestPlanDecidesAsRun plans and then runs a pass with both changes and a snapshot.
 func TestPlanDecidesAsRun(t *testing.T) {
-	none := websync.Datetime{}
-	start := func(at websync.Datetime) harvest.Event { return harvest.Event{Kind: harvest.SnapshotStart, At: at} }
-	end, mark := harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}, harvest.Event{Kind: harvest.Mark}
+	startAt := func(at websync.Datetime) harvest.Event { return harvest.Event{Kind: harvest.SnapshotStart, At: at} }
+	mark := harvest.Event{Kind: harvest.Mark}
 	var many []harvest.Event
 	for i := range 20 {
 		many = append(many, put(fmt.Sprint("n", i), day(1)))
 	}
 	for name, events := range map[string][]harvest.Event{
-		"a change, and a list without it":          {put("a", day(2)), start(none), put("a", day(1)), put("b", day(1)), end},
-		"a new one, and a list without it":         {put("n", day(2)), start(none), put("a", day(1)), put("b", day(1)), end},
-		"a new one, and a list with it":            {put("n", day(2)), start(none), put("n", day(2)), put("a", day(1)), put("b", day(1)), end},
-		"a new one, and a list of another state":   {put("n", day(2)), start(none), put("n", day(1)), put("a", day(1)), put("b", day(1)), end},
-		"a deletion, and a list that agrees":       {del("a", day(2)), start(none), put("b", day(1)), end},
-		"a deletion, and a list that does not":     {del("a", day(2)), start(none), put("a", day(1)), put("b", day(1)), end},
-		"a deletion, and a list from before":       {del("a", day(5)), start(day(3)), put("a", day(1)), put("b", day(1)), end},
-		"a change, and a list from before":         {put("a", day(5)), start(day(3)), put("a", day(1)), put("b", day(1)), end},
-		"a change, and a list from before, gone":   {put("a", day(5)), start(day(3)), put("b", day(1)), end},
-		"a change, and a list from after, gone":    {put("a", day(2)), start(day(3)), put("b", day(1)), end},
-		"many new ones, and an empty list":         append(slices.Clone(many), start(none), end),
-		"everything deleted, and an empty list":    {del("a", day(2)), del("b", day(2)), start(none), end},
-		"swept, and put again":                     {start(none), put("b", day(1)), end, put("a", day(1))},
-		"swept, and put anew":                      {start(none), put("b", day(1)), end, put("a", day(3))},
-		"swept, and deleted":                       {start(none), put("b", day(1)), end, del("a", day(2))},
-		"swept at a moment, and put":               {start(day(4)), put("b", day(1)), end, put("a", day(3)), mark, put("a", day(5))},
-		"an unknown one deleted, and shown":        {start(none), put("a", day(1)), put("b", day(1)), del("n", day(3)), mark, put("n", day(2)), end},
-		"shown twice":                              {start(none), put("a", day(2)), mark, put("a", day(1)), put("b", day(1)), put("n", day(2)), mark, put("n", day(1)), end},
-		"two lists":                                {start(none), put("a", day(2)), end, start(none), put("b", day(1)), end},
-		"a list that does not end":                 {start(none), put("a", day(2))},
-		"touched, and listed":                      {put("b", day(2)), start(none), put("a", day(1)), put("b", day(2)), end},
-		"a list that states what the task states":  {start(none), put("a", day(2)), put("b", day(1)), end},
-		"a list that has gone back":                {start(none), put("a", day(1)), put("b", day(1)), end},
-		"a list from before what the task states":  {start(day(2)), put("a", day(1)), put("b", day(1)), end},
-		"gone from a list from before the task":    {start(day(2)), put("b", day(1)), end},
-		"entries skipped before the list":          {{Kind: harvest.Mark, Skipped: 1}, start(none), put("b", day(1)), end},
-		"entries skipped":                          {start(none), put("b", day(1)), {Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1}},
+		"a change, and a list without it":          {put("a", day(2)), start, put("a", day(1)), put("b", day(1)), complete},
+		"a new one, and a list without it":         {put("n", day(2)), start, put("a", day(1)), put("b", day(1)), complete},
+		"a new one, and a list with it":            {put("n", day(2)), start, put("n", day(2)), put("a", day(1)), put("b", day(1)), complete},
+		"a new one, and a list of another state":   {put("n", day(2)), start, put("n", day(1)), put("a", day(1)), put("b", day(1)), complete},
+		"a deletion, and a list that agrees":       {del("a", day(2)), start, put("b", day(1)), complete},
+		"a deletion, and a list that does not":     {del("a", day(2)), start, put("a", day(1)), put("b", day(1)), complete},
+		"a deletion, and a list from before":       {del("a", day(5)), startAt(day(3)), put("a", day(1)), put("b", day(1)), complete},
+		"a change, and a list from before":         {put("a", day(5)), startAt(day(3)), put("a", day(1)), put("b", day(1)), complete},
+		"a change, and a list from before, gone":   {put("a", day(5)), startAt(day(3)), put("b", day(1)), complete},
+		"a change, and a list from after, gone":    {put("a", day(2)), startAt(day(3)), put("b", day(1)), complete},
+		"many new ones, and an empty list":         append(slices.Clone(many), start, complete),
+		"everything deleted, and an empty list":    {del("a", day(2)), del("b", day(2)), start, complete},
+		"swept, and put again":                     {start, put("b", day(1)), complete, put("a", day(1))},
+		"swept, and put anew":                      {start, put("b", day(1)), complete, put("a", day(3))},
+		"swept, and deleted":                       {start, put("b", day(1)), complete, del("a", day(2))},
+		"swept at a moment, and put":               {startAt(day(4)), put("b", day(1)), complete, put("a", day(3)), mark, put("a", day(5))},
+		"an unknown one deleted, and shown":        {start, put("a", day(1)), put("b", day(1)), del("n", day(3)), mark, put("n", day(2)), complete},
+		"shown twice":                              {start, put("a", day(2)), mark, put("a", day(1)), put("b", day(1)), put("n", day(2)), mark, put("n", day(1)), complete},
+		"two lists":                                {start, put("a", day(2)), complete, start, put("b", day(1)), complete},
+		"a list that does not end":                 {start, put("a", day(2))},
+		"touched, and listed":                      {put("b", day(2)), start, put("a", day(1)), put("b", day(2)), complete},
+		"a list that states what the task states":  {start, put("a", day(2)), put("b", day(1)), complete},
+		"a list that has gone back":                {start, put("a", day(1)), put("b", day(1)), complete},
+		"a list from before what the task states":  {startAt(day(2)), put("a", day(1)), put("b", day(1)), complete},
+		"gone from a list from before the task":    {startAt(day(2)), put("b", day(1)), complete},
+		"entries skipped before the list":          {{Kind: harvest.Mark, Skipped: 1}, start, put("b", day(1)), complete},
+		"entries skipped":                          {start, put("b", day(1)), {Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1}},
 		"older and younger than what the task has": {put("a", day(1)), del("a", day(1)), mark, put("b", day(3)), del("b", day(2))},
 	} {
 		for _, waiting := range []bool{false, true} {
@@ -358,8 +350,7 @@ func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
 func TestEach(t *testing.T) {
 	w := newWorld(t)
 	w.h.Concurrency = 1 // commits in the order of the listing
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.run(harvest.Of(src, put("a", day(1)), put("b", day(1))))
 	var seen []string
 	see := func(item websync.Item) error {
@@ -402,8 +393,7 @@ func TestEach(t *testing.T) {
 // A consumer's own failure is not taken for the log's, whatever it is.
 func TestEachTellsWhoseErrorItIs(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.run(harvest.Of(src, put("a", day(1))))
 	require.NoError(t, harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return nil }))
 	w.run(harvest.Of(src, put("b", day(1))))

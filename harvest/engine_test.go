@@ -106,11 +106,42 @@ var (
 
 func checkpoint(s string) harvest.Checkpoint { return harvest.Checkpoint{Version: 1, Data: []byte(s)} }
 
-// snapshot wraps events into a complete listing that ends with a checkpoint.
+var (
+	start    = harvest.Event{Kind: harvest.SnapshotStart}
+	complete = harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}
+)
+
+// between returns a Source that yields events between first and last.
+func between(first harvest.Event, events []harvest.Event, last harvest.Event) harvest.Source {
+	return harvest.Of(src, slices.Concat([]harvest.Event{first}, events, []harvest.Event{last})...)
+}
+
+// snapshot returns a complete listing that ends with a checkpoint.
 func snapshot(events ...harvest.Event) harvest.Source {
-	all := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, events...)
-	all = append(all, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Resume: checkpoint("listed")})
-	return harvest.Of(src, all...)
+	end := complete
+	end.Resume = checkpoint("listed")
+	return between(start, events, end)
+}
+
+// snapshotAt returns a complete listing that describes a moment.
+func snapshotAt(at websync.Datetime, events ...harvest.Event) harvest.Source {
+	return between(harvest.Event{Kind: harvest.SnapshotStart, At: at}, events, complete)
+}
+
+// under returns a complete listing under options.
+func under(options string, events ...harvest.Event) harvest.Source {
+	end := complete
+	end.Options = options
+	return between(start, events, end)
+}
+
+// numbered returns puts of p0000, p0001 … with the numbers from first up to, and without,
+// last.
+func numbered(first, last int) (events []harvest.Event) {
+	for i := first; i < last; i++ {
+		events = append(events, put(fmt.Sprintf("p%04d", i), day(1)))
+	}
+	return events
 }
 
 // world is a site, a store and a harvester that joins them.
@@ -137,6 +168,22 @@ func (w *world) run(s harvest.Source) *harvest.Report {
 // page publishes a page whose text is its name, unless text is given.
 func (w *world) page(name string, text ...string) {
 	w.site.set(base+name, strings.Join(append([]string{name}, text...), " "))
+}
+
+// pages publishes pages whose texts are their names.
+func (w *world) pages(names ...string) {
+	for _, name := range names {
+		w.page(name)
+	}
+}
+
+// numbered publishes the pages p0000, p0001 … and returns their puts.
+func (w *world) numbered(n int) []harvest.Event {
+	events := numbered(0, n)
+	for i := range events {
+		w.page(strings.TrimPrefix(events[i].Resource.ID, base))
+	}
+	return events
 }
 
 func (w *world) live() map[string]string           { return testkit.Live(w, w.store) }
@@ -199,8 +246,7 @@ func TestRunTwiceWithoutTimes(t *testing.T) {
 
 func TestUpdateAndTouch(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.run(snapshot(put("a", day(1)), put("b", day(1))))
 	w.page("a", "new")
 	r := w.run(snapshot(put("a", day(2)), put("b", day(2))))
@@ -237,9 +283,7 @@ func TestDigestSparesTheGet(t *testing.T) {
 
 func TestLog(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"a", "b", "c"} {
-		w.page(name)
-	}
+	w.pages("a", "b", "c")
 	last := put("c", day(4))
 	last.Resume = checkpoint("4")
 	w.run(harvest.Of(src, put("a", day(1)), put("b", day(2)), del("a", day(3)), last))
@@ -276,8 +320,7 @@ func TestDeletionRepeated(t *testing.T) {
 
 func TestEventsOfOneID(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	var events []harvest.Event
 	for d := 1; d <= 9; d++ {
 		events = append(events, put("a", day(d)), put("b", day(d)))
@@ -360,7 +403,7 @@ func TestSweepGuard(t *testing.T) {
 		}
 		return events
 	}
-	start := func(t *testing.T, n int) *world {
+	begin := func(t *testing.T, n int) *world {
 		w := newWorld(t)
 		for i := range n {
 			w.page(fmt.Sprintf("p%02d", i))
@@ -369,7 +412,7 @@ func TestSweepGuard(t *testing.T) {
 		return w
 	}
 	t.Run("more than half is withheld, and taken back when listed again", func(t *testing.T) {
-		w := start(t, 20)
+		w := begin(t, 20)
 		for range 2 {
 			r := w.run(snapshot(listing(9)...))
 			require.EqualValues(t, 11, r.Withheld)
@@ -389,12 +432,12 @@ func TestSweepGuard(t *testing.T) {
 		require.Empty(t, w.tasks())
 	})
 	t.Run("exactly half passes", func(t *testing.T) {
-		w := start(t, 20)
+		w := begin(t, 20)
 		require.EqualValues(t, 10, w.run(snapshot(listing(10)...)).Deleted)
 	})
 	t.Run("of ten or fewer any number may go, but not all", func(t *testing.T) {
 		for _, n := range []int{1, 10} {
-			w := start(t, n)
+			w := begin(t, n)
 			r := w.run(snapshot())
 			require.EqualValues(t, n, r.Withheld)
 			require.Equal(t, "share", r.Guard.Rule)
@@ -403,20 +446,20 @@ func TestSweepGuard(t *testing.T) {
 			r = w.run(snapshot(listing(n)...))
 			require.EqualValues(t, 1, r.Deleted, "the other one")
 			require.True(t, r.InStep())
-			require.EqualValues(t, n-1, start(t, n).run(snapshot(listing(1)...)).Deleted)
+			require.EqualValues(t, n-1, begin(t, n).run(snapshot(listing(1)...)).Deleted)
 		}
 	})
 	t.Run("unless a share is set", func(t *testing.T) {
-		w := start(t, 10)
+		w := begin(t, 10)
 		w.h.MaxDelete = 0.01
 		require.EqualValues(t, 1, w.run(snapshot(listing(9)...)).Withheld)
 	})
 	t.Run("eleven may not", func(t *testing.T) {
-		w := start(t, 11)
+		w := begin(t, 11)
 		require.EqualValues(t, 11, w.run(snapshot()).Withheld)
 	})
 	t.Run("new ones do not widen the guard", func(t *testing.T) {
-		w := start(t, 20)
+		w := begin(t, 20)
 		var events []harvest.Event
 		for i := range 100 {
 			w.page(fmt.Sprintf("new%02d", i))
@@ -425,18 +468,18 @@ func TestSweepGuard(t *testing.T) {
 		require.EqualValues(t, 20, w.run(snapshot(events...)).Withheld)
 	})
 	t.Run("an absolute limit", func(t *testing.T) {
-		w := start(t, 20)
+		w := begin(t, 20)
 		w.h.MaxDeletes = 2
 		require.EqualValues(t, 3, w.run(snapshot(listing(17)...)).Withheld)
 		require.EqualValues(t, 2, w.run(snapshot(listing(18)...)).Deleted)
 	})
 	t.Run("no limit", func(t *testing.T) {
-		w := start(t, 20)
+		w := begin(t, 20)
 		w.h.MaxDelete = -1
 		require.EqualValues(t, 20, w.run(snapshot()).Deleted)
 	})
 	t.Run("skipped entries withhold", func(t *testing.T) {
-		w := start(t, 20)
+		w := begin(t, 20)
 		events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, listing(19)...)
 		events = append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1})
 		r := w.run(harvest.Of(src, events...))
@@ -447,7 +490,7 @@ func TestSweepGuard(t *testing.T) {
 		require.Empty(t, w.tasks())
 	})
 	t.Run("changed options withhold until they are the old ones", func(t *testing.T) {
-		w := start(t, 20)
+		w := begin(t, 20)
 		with := func(options string, n int) harvest.Source {
 			events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, listing(n)...)
 			return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: options})...)
@@ -461,14 +504,14 @@ func TestSweepGuard(t *testing.T) {
 		require.EqualValues(t, 1, w.run(with("all", 19)).Deleted)
 	})
 	t.Run("an incomplete listing deletes nothing", func(t *testing.T) {
-		w := start(t, 20)
-		r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, put("p00", day(1)), harvest.Event{Kind: harvest.SnapshotEnd}))
+		w := begin(t, 20)
+		r := w.run(harvest.Of(src, start, put("p00", day(1)), harvest.Event{Kind: harvest.SnapshotEnd}))
 		require.Zero(t, r.Deleted+r.Withheld)
 		require.True(t, r.InStep())
 	})
 	t.Run("nor does one with a problem", func(t *testing.T) {
-		w := start(t, 20)
-		r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, put("p00", day(1)),
+		w := begin(t, 20)
+		r := w.run(harvest.Of(src, start, put("p00", day(1)),
 			harvest.Event{Kind: harvest.Problem, Err: errors.New("page 2: status 500")},
 			harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Resume: checkpoint("never")}))
 		require.Zero(t, r.Deleted+r.Withheld)
@@ -480,19 +523,17 @@ func TestSweepGuard(t *testing.T) {
 
 func TestSnapshotOfAnEarlierMoment(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"old", "young", "gone"} {
-		w.page(name)
-	}
+	w.pages("old", "young", "gone")
 	w.run(harvest.Of(src, put("old", day(1)), put("young", day(9)), put("gone", day(1))))
 	r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart, At: day(5)},
-		put("old", day(1)), put("young", day(2)), harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}))
+		put("old", day(1)), put("young", day(2)), complete))
 	require.EqualValues(t, 1, r.Deleted)
 	require.EqualValues(t, 1, r.History, "a stale copy must not roll back what a log listed")
 	require.Equal(t, day(9), w.record("young").Resource.Modified)
 	require.Equal(t, day(5), w.record("gone").At)
 
 	r = w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart, At: day(6)}, put("old", day(1)),
-		harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}))
+		complete))
 	require.Zero(t, r.Deleted, "it changed after the moment of the listing")
 }
 
@@ -513,8 +554,7 @@ func TestPrecision(t *testing.T) {
 
 func TestFailureIsATask(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.site.failing[base+"b"] = fmt.Errorf("status 503: %w", harvest.ErrTemporary)
 	r := w.run(snapshot(put("a", day(1)), put("b", day(1))))
 	require.False(t, r.InStep())
@@ -632,8 +672,7 @@ func (b broken) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.
 
 func TestProblemHoldsTheCheckpoint(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	first, second := put("a", day(1)), put("b", day(2))
 	first.Resume, second.Resume = checkpoint("1"), checkpoint("2")
 	r := w.run(harvest.Of(src, first, harvest.Event{Kind: harvest.Problem, Err: errors.New("hole")}, second))
@@ -647,15 +686,14 @@ func TestSnapshotHasNoCheckpointInside(t *testing.T) {
 	w.page("a")
 	early := put("a", day(1))
 	early.Resume = checkpoint("too early")
-	_, err := w.h.Run(t.Context(), broken{harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, early)})
+	_, err := w.h.Run(t.Context(), broken{harvest.Of(src, start, early)})
 	require.Error(t, err)
 	require.Empty(t, w.checkpoint())
 }
 
 func TestShownTwice(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.run(snapshot(put("a", day(1))))
 	w.page("a", "2")
 	for range 2 {
@@ -859,8 +897,7 @@ func (m *marking) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harves
 
 func TestMarkDrains(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	m := &marking{world: w}
 	w.run(m)
 	require.Equal(t, []bool{true, true}, m.committed)
@@ -899,8 +936,7 @@ func (g *twoForms) Get(ctx context.Context, job *harvest.Job) error {
 
 func TestGetter(t *testing.T) {
 	w := newWorld(t)
-	w.page("a?content")
-	w.page("a?graph")
+	w.pages("a?content", "a?graph")
 	g := &twoForms{Source: snapshot(put("a", day(1))), fail: true}
 	r := w.run(g)
 	require.EqualValues(t, 1, r.Failed)
@@ -944,8 +980,7 @@ func TestBudget(t *testing.T) {
 
 func TestBudgetOfBytes(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.h.Budget.Bytes, w.h.Concurrency = 1, 1
 	r := w.run(snapshot(put("a", day(1)), put("b", day(1))))
 	require.Len(t, w.live(), 1)
@@ -981,7 +1016,7 @@ func TestGetLearnsTheTime(t *testing.T) {
 func TestSnapshotWithoutAnEnd(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
-	r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart}, put("a", day(1))))
+	r := w.run(harvest.Of(src, start, put("a", day(1))))
 	require.False(t, r.Complete)
 	require.Len(t, r.Problems, 1)
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
@@ -1086,8 +1121,7 @@ func (m *meddling) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batc
 
 func TestConflictIsPlannedAgain(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.run(harvest.Of(src, put("a", day(1))))
 	w.page("a", "third")
 	w.h.Store = &meddling{Store: w.store, meddle: func() {

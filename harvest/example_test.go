@@ -15,10 +15,10 @@ import (
 // acts is a Source of two resources whose bytes come along. A Source on the web is in the
 // package of its protocol.
 var acts = harvest.Of("https://law.example/acts",
-	harvest.Event{Kind: harvest.SnapshotStart},
+	start,
 	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.OpenBytes([]byte("Be it enacted"))},
 	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/2"}, Open: harvest.OpenBytes([]byte("Be it repealed"))},
-	harvest.Event{Kind: harvest.SnapshotEnd, Complete: true},
+	complete,
 )
 
 // A Store is brought in step with a source as often as one likes: the second run finds

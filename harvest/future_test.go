@@ -60,8 +60,7 @@ func TestFutureIsCorrected(t *testing.T) {
 	})
 	t.Run("gone", func(t *testing.T) {
 		w := newWorld(t)
-		w.page("a")
-		w.page("b")
+		w.pages("a", "b")
 		w.at("2026-01-05T12:00:00Z", log(put("a", future), put("b", day(1))))
 		r, _ := w.at("2026-01-07T12:00:00Z", snapshotAt(day(7), put("b", day(1))))
 		require.EqualValues(t, 1, r.Deleted)

@@ -12,21 +12,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// numbered returns puts with the numbers from first up to, and without, the last.
-func numbered(first, last int) (events []harvest.Event) {
-	for i := first; i < last; i++ {
-		events = append(events, put(fmt.Sprintf("p%04d", i), day(1)))
-	}
-	return events
-}
-
-// under returns a complete listing under options.
-func under(options string, events ...harvest.Event) harvest.Source {
-	end := complete
-	end.Options = options
-	return harvest.Of(src, append(append([]harvest.Event{start}, events...), end)...)
-}
-
 // describing returns a world that keeps descriptions only.
 func describing(t *testing.T) *world {
 	w := newWorld(t)
@@ -136,9 +121,7 @@ func TestBytesThatFailSweepNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.page("a")
-			w.page("b")
-			w.page("c")
+			w.pages("a", "b", "c")
 			w.run(snapshot(put("a", day(1)), put("b", day(1)), put("c", day(1))))
 			damaged := harvest.Event{Resource: websync.Resource{ID: base + "c", Modified: day(2)}, Open: open}
 			r := w.run(snapshot(put("a", day(1)), damaged))

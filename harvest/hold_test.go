@@ -40,9 +40,7 @@ func TestLogRepeatsAnInstant(t *testing.T) {
 		titled("c", at, "one"), del("c", at), titled("c", at, "two"), titled("d", at, "one")}
 	for _, more := range [][]harvest.Event{nil, {put("z", day(6))}, {put("z", day(4)), put("z", day(6))}} {
 		w := newWorld(t)
-		for _, name := range []string{"a", "b", "c", "d", "z"} {
-			w.page(name)
-		}
+		w.pages("a", "b", "c", "d", "z")
 		w.run(harvest.Of(src, instant...))
 		want := map[string]string{"b": "b", "c": "c", "d": "d"}
 		require.Equal(t, want, w.live())
@@ -63,8 +61,7 @@ func TestLogRepeatsAnInstant(t *testing.T) {
 // a checkpoint passes it.
 func TestCheckpointWaitsForWhatIsHeldBack(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.run(harvest.Of(src, titled("a", day(1), "one")))
 	second, third := titled("a", day(1), "two"), put("b", day(1))
 	second.Resume, third.Resume = checkpoint("2"), checkpoint("3")

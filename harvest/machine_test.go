@@ -180,7 +180,7 @@ func (s *snapshotSource) Key() string { return src }
 
 func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		pages, start := s.pages, harvest.Event{Kind: harvest.SnapshotStart}
+		pages, start := s.pages, start
 		var yielded []byte // no checkpoint comes with a copy
 		if s.copy != nil {
 			pages, start.At = s.copy.pages, s.copy.at

@@ -9,12 +9,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// snapshotAt is a complete listing that describes a moment.
-func snapshotAt(at websync.Datetime, events ...harvest.Event) harvest.Source {
-	all := append([]harvest.Event{{Kind: harvest.SnapshotStart, At: at}}, events...)
-	return harvest.Of(src, append(all, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true})...)
-}
-
 // findings counts the findings of a rule.
 func (w *world) findings(rule string) *int {
 	n := 0
@@ -46,9 +40,7 @@ func TestSnapshotOlderThanItsEntries(t *testing.T) {
 	for name, reversed := range map[string]bool{"the latest last": false, "the latest first": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			for _, page := range []string{"back", "latest", "gone", "young"} {
-				w.page(page)
-			}
+			w.pages("back", "latest", "gone", "young")
 			w.run(harvest.Of(src, titled("back", day(5), "five"), put("gone", day(6)), put("latest", day(7)), put("young", day(10))))
 			found := w.findings("snapshot-at")
 			events := []harvest.Event{titled("back", day(4), "four"), put("latest", day(9))}
@@ -74,9 +66,7 @@ func TestSnapshotOlderThanItsEntries(t *testing.T) {
 // moment.
 func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
 	w := newWorld(t)
-	for _, page := range []string{"a", "b", "c"} {
-		w.page(page)
-	}
+	w.pages("a", "b", "c")
 	bare := func(title string) harvest.Event { return titled("a", websync.Datetime{}, title) }
 	w.run(harvest.Of(src, titled("a", day(9), "by the log"), put("b", day(9)), put("c", day(1))))
 	found := w.findings("snapshot-at")

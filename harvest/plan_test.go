@@ -20,7 +20,7 @@ func (l listing) Key() string { return src }
 
 func (l listing) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		if !yield(harvest.Event{Kind: harvest.SnapshotStart}, nil) {
+		if !yield(start, nil) {
 			return
 		}
 		for i := range int(l) {

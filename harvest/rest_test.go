@@ -89,8 +89,7 @@ func TestWaitHolds(t *testing.T) {
 // TestRecheckTriesWhatRests asks for what waits and for what is parked.
 func TestRecheckTriesWhatRests(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.site.failing[base+"a"] = later{time.Now().Add(time.Hour)}
 	w.site.failing[base+"b"] = errBusy
 	w.h.Attempts = 1
@@ -121,8 +120,7 @@ func TestSweptWhileItRests(t *testing.T) {
 func TestGoneByItsServer(t *testing.T) {
 	begin := func(t *testing.T) *world {
 		w := newWorld(t)
-		w.page("a")
-		w.page("b")
+		w.pages("a", "b")
 		w.run(snapshot(put("a", day(1)), put("b", day(1))))
 		delete(w.site.pages, base+"a")
 		w.h.Attempts = 3

@@ -131,8 +131,7 @@ func (w *world) meanwhile(s harvest.Source) {
 func TestBudgetSpentKeepsTheYoungerTask(t *testing.T) {
 	w := newWorld(t)
 	events := func(d int) harvest.Source { return harvest.Of(src, put("a", day(d)), put("b", day(d))) }
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	_, err := w.h.List(t.Context(), events(1))
 	require.NoError(t, err)
 	w.meanwhile(events(2))
@@ -148,8 +147,7 @@ func TestBudgetSpentKeepsTheYoungerTask(t *testing.T) {
 
 func TestSweptWhileItWasGot(t *testing.T) {
 	w := newWorld(t)
-	w.page("a")
-	w.page("b")
+	w.pages("a", "b")
 	w.run(snapshot(put("a", day(1)), put("b", day(1))))
 	w.page("a", "3")
 	_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(3))))
