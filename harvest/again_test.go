@@ -37,8 +37,7 @@ func (w *world) at(clock string, s harvest.Source) (*harvest.Report, []string) {
 	w.site.date = d
 	w.site.set(src, "list")
 	w.site.reset()
-	_, err = w.h.Plan(w.Context(), fetched{s}, nil)
-	require.NoError(w, err)
+	w.plan(fetched{s})
 	w.site.reset()
 	r := w.run(fetched{s})
 	return r, w.site.requests[1:]
@@ -155,8 +154,7 @@ func TestRecheck(t *testing.T) {
 			w.page("a", name)
 			w.h.Recheck = true
 			var decided []string
-			r, err := w.h.Plan(t.Context(), list, decisions(&decided))
-			require.NoError(t, err)
+			r := w.plan(list, decisions(&decided))
 			require.Contains(t, decided, "unchanged a get")
 			require.Zero(t, r.Differences())
 			w.site.reset()

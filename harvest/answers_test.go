@@ -170,15 +170,12 @@ func TestHint(t *testing.T) {
 	require.Equal(t, []string{"one"}, hints())
 	require.EqualValues(t, 1, w.run(source(hinted("a", day(1), "other"))).Unchanged, "a hint is no part of the state")
 
-	_, err := w.h.List(t.Context(), source(hinted("a", day(2), "two")))
-	require.NoError(t, err)
+	w.list(source(hinted("a", day(2), "two")))
 	restart()
-	_, err = w.h.List(t.Context(), source(hinted("a", day(2), "again")))
-	require.NoError(t, err)
+	w.list(source(hinted("a", day(2), "again")))
 	w.site.failing[base+"a"] = later{time.Now().Add(time.Hour)}
 	restart()
-	_, err = w.h.Work(t.Context(), source())
-	require.NoError(t, err)
+	w.work(source())
 	require.Equal(t, []string{"again"}, hints(), "the later event counts")
 	require.Equal(t, "again", string(w.tasks()[0].Hint), "a failure keeps it")
 

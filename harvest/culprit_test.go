@@ -199,8 +199,7 @@ func TestFaultyStore(t *testing.T) {
 	fewer := func(records []harvest.Record) []harvest.Record { return records[:len(records)-1] }
 	two := harvest.Of(src, put("a", day(1)), put("b", day(1)))
 	waiting := func(w *world) {
-		_, err := w.h.List(w.Context(), two)
-		require.NoError(w, err)
+		w.list(two)
 	}
 	gone := func(w *world) {
 		w.h.MaxDelete = -1

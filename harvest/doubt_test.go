@@ -53,8 +53,7 @@ func TestSkipped(t *testing.T) {
 			}
 
 			w.h.AcceptSkipped = true
-			planned, err := w.h.Plan(t.Context(), harvest.Of(src, test.events...), nil)
-			require.NoError(t, err)
+			planned := w.plan(harvest.Of(src, test.events...))
 			r = w.run(harvest.Of(src, test.events...))
 			require.Equal(t, test.count, r.Skipped)
 			require.True(t, r.InStep())
@@ -212,8 +211,7 @@ func TestBytesForAGetter(t *testing.T) {
 		}}
 		require.EqualValues(t, 1, w.run(source).Left.Waiting)
 		fails = nil
-		r, err := w.h.Work(t.Context(), source)
-		require.NoError(t, err)
+		r := w.work(source)
 		require.Contains(t, r.Failures[0].Error, websync.ErrNotFound.Error(), "a task has no bytes")
 		require.True(t, w.run(source).InStep())
 		rec := w.record("a")

@@ -40,8 +40,7 @@ func TestPlan(t *testing.T) {
 	require.NoError(t, err)
 	for range 2 {
 		var decided []string
-		r, err := w.h.Plan(t.Context(), next, decisions(&decided))
-		require.NoError(t, err)
+		r := w.plan(next, decisions(&decided))
 		require.Equal(t, []string{"updated newer get", "created new get", "deleted gone"}, decided)
 		require.True(t, r.Complete)
 		require.EqualValues(t, 3, r.Differences())
@@ -66,13 +65,11 @@ func TestPlanWithholdsAndMeetsTasks(t *testing.T) {
 	w.site.failing[base+"3"] = harvest.ErrTemporary
 	w.run(snapshot(events...))
 	var decided []string
-	r, err := w.h.Plan(t.Context(), harvest.Of(src), decisions(&decided))
-	require.NoError(t, err)
+	r := w.plan(harvest.Of(src), decisions(&decided))
 	require.Equal(t, []string{"created 3 get"}, decided)
 	require.EqualValues(t, 1, r.Left.Waiting)
 
-	r, err = w.h.Plan(t.Context(), snapshot(events[0]), nil)
-	require.NoError(t, err)
+	r = w.plan(snapshot(events[0]))
 	require.EqualValues(t, 10, r.Withheld)
 	require.Equal(t, "share", r.Guard.Rule)
 	require.Len(t, w.tasks(), 1, "nothing is written")
@@ -82,8 +79,7 @@ func TestPlanOfSeveralEventsOfOneID(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	var decided []string
-	_, err := w.h.Plan(t.Context(), harvest.Of(src, put("a", day(1)), put("a", day(1)), del("a", day(2)), put("a", day(1))), decisions(&decided))
-	require.NoError(t, err)
+	w.plan(harvest.Of(src, put("a", day(1)), put("a", day(1)), del("a", day(2)), put("a", day(1))), decisions(&decided))
 	require.Equal(t, []string{"created a get", "unchanged a", "deleted a", "history a"}, decided)
 }
 
@@ -98,11 +94,9 @@ func TestPlanWritesNothing(t *testing.T) {
 	_, err := w.h.Run(t.Context(), snapshot(put("a", day(1)), put("b", day(1))))
 	require.NoError(t, err)
 	before := files(t, dir)
-	r, err := w.h.Plan(t.Context(), snapshot(put("a", day(2)), put("c", day(1))), nil)
-	require.NoError(t, err)
+	r := w.plan(snapshot(put("a", day(2)), put("c", day(1))))
 	require.EqualValues(t, 3, r.Differences())
-	_, err = w.h.Audit(t.Context(), snapshot(put("a", day(2)), put("c", day(1))), nil)
-	require.NoError(t, err)
+	w.audit(snapshot(put("a", day(2)), put("c", day(1))))
 	require.Equal(t, before, files(t, dir))
 }
 
@@ -135,15 +129,13 @@ func TestAudit(t *testing.T) {
 	w.run(snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(1)), put("gone", day(1))))
 	w.site.reset()
 	var decided []string
-	r, err := w.h.Audit(t.Context(), snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(2)), put("new", day(1))), decisions(&decided))
-	require.NoError(t, err)
+	r := w.audit(snapshot(put("same", day(1)), put("untimed", websync.Datetime{}), put("newer", day(2)), put("new", day(1))), decisions(&decided))
 	require.Empty(t, w.site.requests, "an audit gets nothing")
 	require.Equal(t, []string{"unchanged same", "unchanged untimed", "updated newer get", "created new get", "deleted gone"}, decided)
 	require.EqualValues(t, 3, r.Differences())
 
 	w.h.Store = &losing{w.store}
-	r, err = w.h.Audit(t.Context(), snapshot(put("same", day(1))), nil)
-	require.NoError(t, err)
+	r = w.audit(snapshot(put("same", day(1))))
 	require.EqualValues(t, 1, r.Failed)
 	require.Contains(t, r.Failures[0].Error, `body "content"`)
 	require.Equal(t, base+"same", r.Failures[0].ID)
@@ -163,14 +155,12 @@ func TestApprove(t *testing.T) {
 	w.run(harvest.Of(src, put("1", day(2))))
 	require.Len(t, w.tasks(), 10, "a put takes the deletion back")
 
-	r, err := w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	r := w.approve()
 	require.EqualValues(t, 10, r.Deleted)
 	require.True(t, r.InStep())
 	require.Equal(t, map[string]string{"0": "0", "1": "1 changed since"}, w.live())
 	require.Empty(t, w.tasks())
-	r, err = w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	r = w.approve()
 	require.Zero(t, r.Deleted)
 }
 
@@ -190,8 +180,7 @@ func TestApproveSparesWhatHasChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, conflicts)
 
-	r, err := w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	r := w.approve()
 	require.EqualValues(t, 1, r.Deleted)
 	require.True(t, r.InStep())
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
@@ -209,8 +198,7 @@ func TestApproveAcceptsNewOptions(t *testing.T) {
 	}
 	w.run(with("all", "a", "b", "c"))
 	require.EqualValues(t, 1, w.run(with("some", "a", "b")).Withheld)
-	_, err := w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.approve()
 	require.EqualValues(t, 1, w.run(with("some", "a")).Deleted)
 }
 
@@ -229,20 +217,16 @@ func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
 	}
 	w.run(with("all", 20))
 	require.EqualValues(t, 15, w.run(with("all", 5)).Withheld)
-	_, err := w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.approve()
 	r := w.run(with("some", 4))
 	require.EqualValues(t, 1, r.Withheld)
 	require.Equal(t, "options", r.Guard.Rule)
-	_, err = w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.approve()
 	require.EqualValues(t, 1, w.run(with("some", 3)).Deleted)
 	require.Equal(t, "options", w.run(with("others", 2)).Guard.Rule)
-	_, err = w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.approve()
 	require.Equal(t, "options", w.run(with("", 1)).Guard.Rule)
-	_, err = w.h.Approve(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.approve()
 	w.h.MaxDelete = -1
 	require.EqualValues(t, 1, w.run(with("", 0)).Deleted)
 }
@@ -299,13 +283,11 @@ func TestPlanDecidesAsRun(t *testing.T) {
 				}
 				w.run(snapshot(put("a", day(1)), put("b", day(1))))
 				if waiting {
-					_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(2))))
-					require.NoError(t, err)
+					w.list(harvest.Of(src, put("a", day(2))))
 				}
 				w.page("a", "new")
 				tasks, log := w.tasks(), w.log()
-				planned, err := w.h.Plan(t.Context(), harvest.Of(src, events...), nil)
-				require.NoError(t, err)
+				planned := w.plan(harvest.Of(src, events...))
 				require.Equal(t, tasks, w.tasks())
 				require.Equal(t, log, w.log())
 				done := w.run(harvest.Of(src, events...))
@@ -320,8 +302,7 @@ func TestPlanDecidesAsRun(t *testing.T) {
 func TestPlanOfABrokenSource(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
-	_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(1))))
-	require.NoError(t, err)
+	w.list(harvest.Of(src, put("a", day(1))))
 	r, err := w.h.Plan(t.Context(), broken{harvest.Of(src)}, nil)
 	require.Error(t, err)
 	require.Zero(t, r.Created)
@@ -336,14 +317,11 @@ func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.run(snapshot(put("a", day(1))))
-	_, err := w.h.List(t.Context(), snapshot(put("a", day(2))))
-	require.NoError(t, err)
-	r, err := w.h.Audit(t.Context(), snapshot(put("a", day(1))), nil)
-	require.NoError(t, err)
+	w.list(snapshot(put("a", day(2))))
+	r := w.audit(snapshot(put("a", day(1))))
 	require.Zero(t, r.Differences())
 	w.h.Store = &losing{w.store}
-	r, err = w.h.Audit(t.Context(), snapshot(put("a", day(1))), nil)
-	require.NoError(t, err)
+	r = w.audit(snapshot(put("a", day(1))))
 	require.EqualValues(t, 1, r.Failed, "its bytes are looked at, too")
 }
 

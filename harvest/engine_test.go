@@ -158,9 +158,24 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) run(s harvest.Source) *harvest.Report {
+func (w *world) run(s harvest.Source) *harvest.Report { return w.done(w.h.Run(w.Context(), s)) }
+
+// The other methods of the Harvester, for sources that can be read.
+
+func (w *world) list(s harvest.Source) *harvest.Report { return w.done(w.h.List(w.Context(), s)) }
+func (w *world) work(s harvest.Source) *harvest.Report { return w.done(w.h.Work(w.Context(), s)) }
+func (w *world) approve() *harvest.Report              { return w.done(w.h.Approve(w.Context(), harvest.Of(src))) }
+
+func (w *world) plan(s harvest.Source, each ...func(harvest.Decision)) *harvest.Report {
+	return w.done(w.h.Plan(w.Context(), s, append(each, nil)[0]))
+}
+
+func (w *world) audit(s harvest.Source, each ...func(harvest.Decision)) *harvest.Report {
+	return w.done(w.h.Audit(w.Context(), s, append(each, nil)[0]))
+}
+
+func (w *world) done(r *harvest.Report, err error) *harvest.Report {
 	w.Helper()
-	r, err := w.h.Run(w.Context(), s)
 	require.NoError(w, err)
 	return r
 }
@@ -770,15 +785,13 @@ func TestListThenWork(t *testing.T) {
 	}
 	came := put("along", day(1))
 	came.Open, came.Resource.Content.Href = harvest.OpenBytes([]byte("came along")), ""
-	r, err := w.h.List(t.Context(), snapshot(append(events, came)...))
-	require.NoError(t, err)
+	r := w.list(snapshot(append(events, came)...))
 	require.EqualValues(t, n, r.Deferred)
 	require.EqualValues(t, 1, r.Created)
 	require.Empty(t, w.site.requests)
 	require.Equal(t, "listed", w.checkpoint())
 
-	r, err = w.h.Work(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	r = w.work(harvest.Of(src))
 	require.EqualValues(t, n, r.Created)
 	require.True(t, r.InStep())
 	require.Len(t, w.live(), n+1)
@@ -790,10 +803,8 @@ func TestRolledBackTimeSurvivesDeferral(t *testing.T) {
 	w.page("a")
 	w.run(snapshot(put("a", day(5))))
 	w.page("a", "restored from backup")
-	_, err := w.h.List(t.Context(), snapshot(put("a", day(2))))
-	require.NoError(t, err)
-	r, err := w.h.Work(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.list(snapshot(put("a", day(2))))
+	r := w.work(harvest.Of(src))
 	require.EqualValues(t, 1, r.Updated, "in a snapshot, different is enough")
 	require.Equal(t, map[string]string{"a": "a restored from backup"}, w.live())
 }
@@ -1063,8 +1074,7 @@ func TestFailedWorkKeepsTheYoungerTask(t *testing.T) {
 	list(1)
 	var once sync.Once
 	w.site.before = func(string) { once.Do(func() { list(2) }) }
-	_, err := w.h.Work(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.work(harvest.Of(src))
 	tasks := w.tasks()
 	require.Len(t, tasks, 1)
 	require.Equal(t, day(2), tasks[0].Resource.Modified)

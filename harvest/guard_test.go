@@ -26,8 +26,7 @@ func TestGuardSums(t *testing.T) {
 		w.run(snapshot(numbered(0, 1000)...))
 		require.EqualValues(t, 500, w.run(snapshot(numbered(0, 500)...)).Deleted)
 		for n := 250; n > 0; n /= 2 {
-			planned, err := w.h.Plan(t.Context(), snapshot(numbered(0, n)...), nil)
-			require.NoError(t, err)
+			planned := w.plan(snapshot(numbered(0, n)...))
 			r := w.run(snapshot(numbered(0, n)...))
 			require.EqualValues(t, 500-n, r.Withheld)
 			require.EqualValues(t, 500-n, planned.Withheld)
@@ -36,8 +35,7 @@ func TestGuardSums(t *testing.T) {
 		}
 		require.Contains(t, w.run(snapshot(numbered(0, 250)...)).Guard.Message,
 			"250 records would be left of 1000 within 3 complete listings, which takes away more than a share of 0.5; Approve")
-		_, err := w.h.Approve(t.Context(), harvest.Of(src))
-		require.NoError(t, err)
+		w.approve()
 		require.EqualValues(t, 125, w.run(snapshot(numbered(0, 125)...)).Deleted, "250 are the measure now")
 		require.EqualValues(t, 63, w.run(snapshot(numbered(0, 62)...)).Withheld)
 	})
@@ -73,8 +71,7 @@ func TestGuardSums(t *testing.T) {
 		}
 		w.run(snapshot(numbered(0, 100)...))
 		for n := 20; n < 80; n += 20 {
-			r, err := w.h.List(t.Context(), snapshot(numbered(n, n+100)...))
-			require.NoError(t, err)
+			r := w.list(snapshot(numbered(n, n+100)...))
 			require.Nil(t, r.Guard)
 		}
 	})
@@ -104,8 +101,7 @@ func TestGuardOfOptions(t *testing.T) {
 				}
 				require.EqualValues(t, 1, r.Withheld)
 				require.Equal(t, "options", r.Guard.Rule)
-				_, err := w.h.Approve(t.Context(), harvest.Of(src))
-				require.NoError(t, err)
+				w.approve()
 				require.EqualValues(t, 1, w.run(under(is, numbered(0, 18)...)).Deleted)
 			})
 		}
@@ -160,8 +156,7 @@ func TestMaxDeletesOfALog(t *testing.T) {
 	})
 	t.Run("more", func(t *testing.T) {
 		w := begin(t)
-		planned, err := w.h.Plan(t.Context(), harvest.Of(src, deletions(20)...), nil)
-		require.NoError(t, err)
+		planned := w.plan(harvest.Of(src, deletions(20)...))
 		r := w.run(harvest.Of(src, deletions(20)...))
 		require.Equal(t, counts(r), counts(planned))
 		require.EqualValues(t, 5, r.Deleted)
@@ -178,8 +173,7 @@ func TestMaxDeletesOfALog(t *testing.T) {
 		}
 		later := put("p0019", day(3))
 		require.EqualValues(t, 14, w.run(harvest.Of(src, later)).Left.Withheld)
-		_, err = w.h.Approve(t.Context(), harvest.Of(src))
-		require.NoError(t, err)
+		w.approve()
 		require.Len(t, w.live(), 31)
 		require.True(t, w.run(harvest.Of(src, append(deletions(20), later)...)).InStep())
 	})

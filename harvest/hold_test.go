@@ -23,8 +23,7 @@ func (w *world) steady(s harvest.Source) {
 	w.site.reset()
 	n := len(w.log())
 	for range 3 {
-		planned, err := w.h.Plan(w.Context(), s, nil)
-		require.NoError(w, err)
+		planned := w.plan(s)
 		require.Zero(w, planned.Differences())
 		r := w.run(s)
 		require.Zero(w, r.Touched)

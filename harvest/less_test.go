@@ -99,11 +99,8 @@ func TestOtherBytesAtTheSameTime(t *testing.T) {
 func TestTaskKnowsMore(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
-	_, err := w.h.List(t.Context(), snapshot(titled("a", day(1), "a title")))
-	require.NoError(t, err)
-	_, err = w.h.List(t.Context(), harvest.Of(src, put("a", day(1))))
-	require.NoError(t, err)
-	_, err = w.h.Work(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.list(snapshot(titled("a", day(1), "a title")))
+	w.list(harvest.Of(src, put("a", day(1))))
+	w.work(harvest.Of(src))
 	require.Equal(t, "a title", w.record("a").Resource.Title)
 }

@@ -79,8 +79,7 @@ func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
 	require.Zero(t, *found)
 
 	next := snapshotAt(day(2), bare("new"), put("c", day(1)))
-	planned, err := w.h.Plan(t.Context(), next, nil)
-	require.NoError(t, err)
+	planned := w.plan(next)
 	require.EqualValues(t, 2, planned.Differences())
 	*found = 0
 	r := w.run(next)

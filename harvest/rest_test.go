@@ -47,8 +47,7 @@ func TestWaitHolds(t *testing.T) {
 
 					w.site.reset()
 					for range 5 {
-						planned, err := w.h.Plan(t.Context(), list(put("a", modified)), nil)
-						require.NoError(t, err)
+						planned := w.plan(list(put("a", modified)))
 						r = w.run(list(put("a", modified)))
 						require.EqualValues(t, 1, r.Deferred)
 						require.EqualValues(t, 1, planned.Deferred)
@@ -145,8 +144,7 @@ func TestGoneByItsServer(t *testing.T) {
 			require.Len(t, r.Failures, 1)
 			require.True(t, r.InStep())
 			w.site.reset()
-			planned, err := w.h.Plan(t.Context(), list, nil)
-			require.NoError(t, err)
+			planned := w.plan(list)
 			require.Zero(t, planned.Differences())
 			r = attempts(w, 3)
 			require.True(t, r.InStep())

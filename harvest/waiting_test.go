@@ -48,14 +48,11 @@ func TestEventMeetsTask(t *testing.T) {
 			if test.first != nil {
 				w.run(test.first)
 			}
-			_, err := w.h.List(t.Context(), test.listed)
-			require.NoError(t, err)
+			w.list(test.listed)
 			require.Len(t, w.tasks(), 1)
-			_, err = w.h.List(t.Context(), test.then)
-			require.NoError(t, err)
+			w.list(test.then)
 			require.Len(t, w.tasks(), test.tasks)
-			_, err = w.h.Work(t.Context(), test.then)
-			require.NoError(t, err)
+			w.work(test.then)
 			require.Empty(t, w.tasks())
 			require.Equal(t, test.title, w.record("a").Resource.Title)
 			rec := w.record("a")
@@ -89,10 +86,8 @@ func TestEventThatMeansTheTask(t *testing.T) {
 				w.page("a")
 				w.run(harvest.Of(src, test.held))
 				w.page("a", "new")
-				_, err := w.h.List(t.Context(), harvest.Of(src, test.waiting))
-				require.NoError(t, err)
-				planned, err := w.h.Plan(t.Context(), then, nil)
-				require.NoError(t, err)
+				w.list(harvest.Of(src, test.waiting))
+				planned := w.plan(then)
 				require.EqualValues(t, 1, planned.Updated)
 				require.EqualValues(t, 1, w.run(then).Updated)
 				require.Equal(t, map[string]string{"a": "a new"}, w.live())
@@ -132,13 +127,11 @@ func TestBudgetSpentKeepsTheYoungerTask(t *testing.T) {
 	w := newWorld(t)
 	events := func(d int) harvest.Source { return harvest.Of(src, put("a", day(d)), put("b", day(d))) }
 	w.pages("a", "b")
-	_, err := w.h.List(t.Context(), events(1))
-	require.NoError(t, err)
+	w.list(events(1))
 	w.meanwhile(events(2))
 	// one is got, and spends the budget; the other is on its way already
 	w.h.Budget.Requests, w.h.Window = 1, 2
-	_, err = w.h.Work(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	w.work(harvest.Of(src))
 	require.NotEmpty(t, w.tasks())
 	for _, task := range w.tasks() {
 		require.Equal(t, day(2), task.Resource.Modified)
@@ -150,11 +143,9 @@ func TestSweptWhileItWasGot(t *testing.T) {
 	w.pages("a", "b")
 	w.run(snapshot(put("a", day(1)), put("b", day(1))))
 	w.page("a", "3")
-	_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(3))))
-	require.NoError(t, err)
+	w.list(harvest.Of(src, put("a", day(3))))
 	w.meanwhile(snapshot(put("b", day(1))))
-	r, err := w.h.Work(t.Context(), harvest.Of(src))
-	require.NoError(t, err)
+	r := w.work(harvest.Of(src))
 	require.EqualValues(t, 1, r.History)
 	require.Equal(t, map[string]string{"b": "b"}, w.live())
 	require.Empty(t, w.tasks())
@@ -165,10 +156,8 @@ func TestListedAgainInVain(t *testing.T) {
 	w.h.Attempts = 2
 	w.site.failing[base+"a"] = harvest.ErrTemporary
 	for range 2 {
-		_, err := w.h.List(t.Context(), snapshot(put("a", day(1))))
-		require.NoError(t, err)
-		_, err = w.h.Work(t.Context(), harvest.Of(src))
-		require.NoError(t, err)
+		w.list(snapshot(put("a", day(1))))
+		w.work(harvest.Of(src))
 	}
 	require.True(t, w.tasks()[0].Parked, "the same state has failed twice")
 }
@@ -215,15 +204,12 @@ func TestDeletedWhileItIsGot(t *testing.T) {
 			w.run(harvest.Of(src, put("a", day(1))))
 			w.page("a", "two")
 		}
-		_, err := w.h.List(t.Context(), harvest.Of(src, put("a", day(2))))
-		require.NoError(t, err)
+		w.list(harvest.Of(src, put("a", day(2))))
 		w.site.before = func(string) {
 			w.site.before = nil
-			_, err := w.h.List(t.Context(), harvest.Of(src, del("a", day(3))))
-			require.NoError(t, err)
+			w.list(harvest.Of(src, del("a", day(3))))
 		}
-		r, err := w.h.Work(t.Context(), harvest.Of(src))
-		require.NoError(t, err)
+		r := w.work(harvest.Of(src))
 		require.Empty(t, w.live(), "known before: %t", known)
 		require.Empty(t, w.tasks())
 		require.EqualValues(t, 1, r.History)

@@ -58,8 +58,7 @@ func tasked(t *testing.T, store harvest.Store, n int) *world {
 		w.page(name)
 		events = append(events, put(name, day(1)))
 	}
-	_, err := w.h.List(t.Context(), snapshot(events...))
-	require.NoError(t, err)
+	w.list(snapshot(events...))
 	require.Len(t, w.tasks(), n)
 	return w
 }
