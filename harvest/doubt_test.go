@@ -83,6 +83,11 @@ func (c cut) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Eve
 	}
 }
 
+// broken returns a Source whose connection breaks after its events.
+func broken(events ...harvest.Event) harvest.Source {
+	return cut{harvest.Of(src, events...), errors.New("connection reset")}
+}
+
 // TestSnapshotNotEnded yields listings that do not end as they should: nothing is
 // deleted, and the run is not in step.
 func TestSnapshotNotEnded(t *testing.T) {

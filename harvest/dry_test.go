@@ -57,16 +57,12 @@ func TestPlan(t *testing.T) {
 
 func TestPlanWithholdsAndMeetsTasks(t *testing.T) {
 	w := newWorld(t)
-	var events []harvest.Event
-	for i := range 12 {
-		w.page(fmt.Sprint(i))
-		events = append(events, put(fmt.Sprint(i), day(1)))
-	}
-	w.site.failing[base+"3"] = harvest.ErrTemporary
+	events := w.numbered(12)
+	w.site.failing[base+"p0003"] = harvest.ErrTemporary
 	w.run(snapshot(events...))
 	var decided []string
 	r := w.plan(harvest.Of(src), decisions(&decided))
-	require.Equal(t, []string{"created 3 get"}, decided)
+	require.Equal(t, []string{"created p0003 get"}, decided)
 	require.EqualValues(t, 1, r.Left.Waiting)
 
 	r = w.plan(snapshot(events[0]))
@@ -143,22 +139,18 @@ func TestAudit(t *testing.T) {
 
 func TestApprove(t *testing.T) {
 	w := newWorld(t)
-	var events []harvest.Event
-	for i := range 12 {
-		w.page(fmt.Sprint(i))
-		events = append(events, put(fmt.Sprint(i), day(1)))
-	}
+	events := w.numbered(12)
 	w.run(snapshot(events...))
 	w.h.Window = 2
 	require.EqualValues(t, 11, w.run(snapshot(events[0])).Withheld)
-	w.page("1", "changed since")
-	w.run(harvest.Of(src, put("1", day(2))))
+	w.page("p0001", "changed since")
+	w.run(harvest.Of(src, put("p0001", day(2))))
 	require.Len(t, w.tasks(), 10, "a put takes the deletion back")
 
 	r := w.approve()
 	require.EqualValues(t, 10, r.Deleted)
 	require.True(t, r.InStep())
-	require.Equal(t, map[string]string{"0": "0", "1": "1 changed since"}, w.live())
+	require.Equal(t, map[string]string{"p0000": "p0000", "p0001": "p0001 changed since"}, w.live())
 	require.Empty(t, w.tasks())
 	r = w.approve()
 	require.Zero(t, r.Deleted)
@@ -186,35 +178,11 @@ func TestApproveSparesWhatHasChanged(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
 }
 
-func TestApproveAcceptsNewOptions(t *testing.T) {
-	w := newWorld(t)
-	with := func(options string, names ...string) harvest.Source {
-		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
-		for _, name := range names {
-			w.page(name)
-			events = append(events, put(name, day(1)))
-		}
-		return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: options})...)
-	}
-	w.run(with("all", "a", "b", "c"))
-	require.EqualValues(t, 1, w.run(with("some", "a", "b")).Withheld)
-	w.approve()
-	require.EqualValues(t, 1, w.run(with("some", "a")).Deleted)
-}
-
 // TestApproveKeepsTheGuardOfOptions approves what was withheld for another reason, and
 // then changes the options.
 func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
-	w := newWorld(t)
-	with := func(options string, n int) harvest.Source {
-		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
-		for i := range n {
-			name := fmt.Sprint(i)
-			w.page(name)
-			events = append(events, put(name, day(1)))
-		}
-		return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: options})...)
-	}
+	w := describing(t)
+	with := func(options string, n int) harvest.Source { return under(options, numbered(0, n)...) }
 	w.run(with("all", 20))
 	require.EqualValues(t, 15, w.run(with("all", 5)).Withheld)
 	w.approve()
@@ -241,10 +209,7 @@ func counts(r *harvest.Report) map[string]int64 {
 func TestPlanDecidesAsRun(t *testing.T) {
 	startAt := func(at websync.Datetime) harvest.Event { return harvest.Event{Kind: harvest.SnapshotStart, At: at} }
 	mark := harvest.Event{Kind: harvest.Mark}
-	var many []harvest.Event
-	for i := range 20 {
-		many = append(many, put(fmt.Sprint("n", i), day(1)))
-	}
+	many := numbered(0, 20)
 	for name, events := range map[string][]harvest.Event{
 		"a change, and a list without it":          {put("a", day(2)), start, put("a", day(1)), put("b", day(1)), complete},
 		"a new one, and a list without it":         {put("n", day(2)), start, put("a", day(1)), put("b", day(1)), complete},
@@ -303,10 +268,10 @@ func TestPlanOfABrokenSource(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.list(harvest.Of(src, put("a", day(1))))
-	r, err := w.h.Plan(t.Context(), broken{harvest.Of(src)}, nil)
+	r, err := w.h.Plan(t.Context(), broken(), nil)
 	require.Error(t, err)
 	require.Zero(t, r.Created)
-	r, err = w.h.Run(t.Context(), broken{harvest.Of(src)})
+	r, err = w.h.Run(t.Context(), broken())
 	require.Error(t, err)
 	require.Zero(t, r.Created)
 }

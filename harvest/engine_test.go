@@ -349,21 +349,16 @@ func TestEventsOfOneID(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	w := newWorld(t)
-	var events []harvest.Event
-	for i := range 20 {
-		name := fmt.Sprintf("p%02d", i)
-		w.page(name)
-		events = append(events, put(name, day(1)))
-	}
+	events := w.numbered(20)
 	w.run(snapshot(events...))
 	r := w.run(snapshot(events[:15]...))
 	require.EqualValues(t, 5, r.Deleted)
 	require.Len(t, w.live(), 15)
-	require.Equal(t, day(1), w.record("p19").Resource.Modified, "kept with the tombstone")
+	require.Equal(t, day(1), w.record("p0019").Resource.Modified, "kept with the tombstone")
 
-	r = w.run(harvest.Of(src, put("p19", day(1))))
+	r = w.run(harvest.Of(src, put("p0019", day(1))))
 	require.EqualValues(t, 1, r.History, "a feed must not revive what the listing dropped")
-	r = w.run(harvest.Of(src, put("p19", day(2))))
+	r = w.run(harvest.Of(src, put("p0019", day(2))))
 	require.EqualValues(t, 1, r.Created)
 }
 
@@ -412,24 +407,15 @@ func TestUntimedDeletionComesFirst(t *testing.T) {
 }
 
 func TestSweepGuard(t *testing.T) {
-	listing := func(n int) (events []harvest.Event) {
-		for i := range n {
-			events = append(events, put(fmt.Sprintf("p%02d", i), day(1)))
-		}
-		return events
-	}
 	begin := func(t *testing.T, n int) *world {
 		w := newWorld(t)
-		for i := range n {
-			w.page(fmt.Sprintf("p%02d", i))
-		}
-		w.run(snapshot(listing(n)...))
+		w.run(snapshot(w.numbered(n)...))
 		return w
 	}
 	t.Run("more than half is withheld, and taken back when listed again", func(t *testing.T) {
 		w := begin(t, 20)
 		for range 2 {
-			r := w.run(snapshot(listing(9)...))
+			r := w.run(snapshot(numbered(0, 9)...))
 			require.EqualValues(t, 11, r.Withheld)
 			require.False(t, r.InStep())
 			require.EqualValues(t, 11, r.Left.Withheld)
@@ -438,17 +424,17 @@ func TestSweepGuard(t *testing.T) {
 			require.Len(t, w.live(), 20)
 		}
 		task := w.tasks()[0]
-		w.run(snapshot(listing(9)...))
+		w.run(snapshot(numbered(0, 9)...))
 		require.Equal(t, task, w.tasks()[0], "withheld still, not anew")
 		require.Equal(t, harvest.TaskWithheld, task.Kind)
-		require.Equal(t, w.record("p09").Seq, task.Base)
-		r := w.run(snapshot(listing(20)...))
+		require.Equal(t, w.record("p0009").Seq, task.Base)
+		r := w.run(snapshot(numbered(0, 20)...))
 		require.True(t, r.InStep())
 		require.Empty(t, w.tasks())
 	})
 	t.Run("exactly half passes", func(t *testing.T) {
 		w := begin(t, 20)
-		require.EqualValues(t, 10, w.run(snapshot(listing(10)...)).Deleted)
+		require.EqualValues(t, 10, w.run(snapshot(numbered(0, 10)...)).Deleted)
 	})
 	t.Run("of ten or fewer any number may go, but not all", func(t *testing.T) {
 		for _, n := range []int{1, 10} {
@@ -458,16 +444,16 @@ func TestSweepGuard(t *testing.T) {
 			require.Equal(t, "share", r.Guard.Rule)
 			w.page("other")
 			require.EqualValues(t, n, w.run(snapshot(put("other", day(1)))).Withheld)
-			r = w.run(snapshot(listing(n)...))
+			r = w.run(snapshot(numbered(0, n)...))
 			require.EqualValues(t, 1, r.Deleted, "the other one")
 			require.True(t, r.InStep())
-			require.EqualValues(t, n-1, begin(t, n).run(snapshot(listing(1)...)).Deleted)
+			require.EqualValues(t, n-1, begin(t, n).run(snapshot(numbered(0, 1)...)).Deleted)
 		}
 	})
 	t.Run("unless a share is set", func(t *testing.T) {
 		w := begin(t, 10)
 		w.h.MaxDelete = 0.01
-		require.EqualValues(t, 1, w.run(snapshot(listing(9)...)).Withheld)
+		require.EqualValues(t, 1, w.run(snapshot(numbered(0, 9)...)).Withheld)
 	})
 	t.Run("eleven may not", func(t *testing.T) {
 		w := begin(t, 11)
@@ -475,18 +461,13 @@ func TestSweepGuard(t *testing.T) {
 	})
 	t.Run("new ones do not widen the guard", func(t *testing.T) {
 		w := begin(t, 20)
-		var events []harvest.Event
-		for i := range 100 {
-			w.page(fmt.Sprintf("new%02d", i))
-			events = append(events, put(fmt.Sprintf("new%02d", i), day(1)))
-		}
-		require.EqualValues(t, 20, w.run(snapshot(events...)).Withheld)
+		require.EqualValues(t, 20, w.run(snapshot(w.numbered(120)[20:]...)).Withheld)
 	})
 	t.Run("an absolute limit", func(t *testing.T) {
 		w := begin(t, 20)
 		w.h.MaxDeletes = 2
-		require.EqualValues(t, 3, w.run(snapshot(listing(17)...)).Withheld)
-		require.EqualValues(t, 2, w.run(snapshot(listing(18)...)).Deleted)
+		require.EqualValues(t, 3, w.run(snapshot(numbered(0, 17)...)).Withheld)
+		require.EqualValues(t, 2, w.run(snapshot(numbered(0, 18)...)).Deleted)
 	})
 	t.Run("no limit", func(t *testing.T) {
 		w := begin(t, 20)
@@ -495,7 +476,7 @@ func TestSweepGuard(t *testing.T) {
 	})
 	t.Run("skipped entries withhold", func(t *testing.T) {
 		w := begin(t, 20)
-		events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, listing(19)...)
+		events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, numbered(0, 19)...)
 		events = append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1})
 		r := w.run(harvest.Of(src, events...))
 		require.EqualValues(t, 1, r.Withheld)
@@ -507,7 +488,7 @@ func TestSweepGuard(t *testing.T) {
 	t.Run("changed options withhold until they are the old ones", func(t *testing.T) {
 		w := begin(t, 20)
 		with := func(options string, n int) harvest.Source {
-			events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, listing(n)...)
+			events := append([]harvest.Event{{Kind: harvest.SnapshotStart}}, numbered(0, n)...)
 			return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: options})...)
 		}
 		w.run(with("all", 20))
@@ -520,13 +501,13 @@ func TestSweepGuard(t *testing.T) {
 	})
 	t.Run("an incomplete listing deletes nothing", func(t *testing.T) {
 		w := begin(t, 20)
-		r := w.run(harvest.Of(src, start, put("p00", day(1)), harvest.Event{Kind: harvest.SnapshotEnd}))
+		r := w.run(harvest.Of(src, start, put("p0000", day(1)), harvest.Event{Kind: harvest.SnapshotEnd}))
 		require.Zero(t, r.Deleted+r.Withheld)
 		require.True(t, r.InStep())
 	})
 	t.Run("nor does one with a problem", func(t *testing.T) {
 		w := begin(t, 20)
-		r := w.run(harvest.Of(src, start, put("p00", day(1)),
+		r := w.run(harvest.Of(src, start, put("p0000", day(1)),
 			harvest.Event{Kind: harvest.Problem, Err: errors.New("page 2: status 500")},
 			harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Resume: checkpoint("never")}))
 		require.Zero(t, r.Deleted+r.Withheld)
@@ -662,27 +643,13 @@ func TestSourceError(t *testing.T) {
 	w.page("a")
 	first := put("a", day(1))
 	first.Resume = checkpoint("1")
-	r, err := w.h.Run(t.Context(), broken{harvest.Of(src, first, put("b", day(1)))})
+	r, err := w.h.Run(t.Context(), broken(first, put("b", day(1))))
 	require.ErrorContains(t, err, "connection reset")
 	require.ErrorContains(t, err, src)
 	require.NotNil(t, r)
 	require.False(t, r.Complete)
 	require.Equal(t, map[string]string{"a": "a"}, w.live(), "what came before is committed")
 	require.Equal(t, "1", w.checkpoint())
-}
-
-// broken is a Source that fails after its events.
-type broken struct{ harvest.Source }
-
-func (b broken) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
-	return func(yield func(harvest.Event, error) bool) {
-		for e, err := range b.Source.Events(ctx, run) {
-			if !yield(e, err) {
-				return
-			}
-		}
-		yield(harvest.Event{}, errors.New("connection reset"))
-	}
 }
 
 func TestProblemHoldsTheCheckpoint(t *testing.T) {
@@ -701,7 +668,7 @@ func TestSnapshotHasNoCheckpointInside(t *testing.T) {
 	w.page("a")
 	early := put("a", day(1))
 	early.Resume = checkpoint("too early")
-	_, err := w.h.Run(t.Context(), broken{harvest.Of(src, start, early)})
+	_, err := w.h.Run(t.Context(), broken(start, early))
 	require.Error(t, err)
 	require.Empty(t, w.checkpoint())
 }
@@ -754,12 +721,7 @@ func TestOverflowBecomesTasks(t *testing.T) {
 	w.h.Window, w.h.Concurrency = 4, 1
 	w.h.SetPatience(time.Millisecond)
 	w.site.before = func(string) { time.Sleep(2 * time.Millisecond) }
-	var events []harvest.Event
-	for i := range 50 {
-		name := fmt.Sprint(i)
-		w.page(name)
-		events = append(events, put(name, day(1)))
-	}
+	events := w.numbered(50)
 	deferred := 0
 	w.h.Hooks = &harvest.Hooks{Outcome: func(_, _ string, o harvest.Outcome, _ error) {
 		if o == harvest.OutcomeDeferred {
@@ -777,12 +739,7 @@ func TestOverflowBecomesTasks(t *testing.T) {
 func TestListThenWork(t *testing.T) {
 	w := newWorld(t)
 	const n = 300
-	var events []harvest.Event
-	for i := range n {
-		name := fmt.Sprint(i)
-		w.page(name)
-		events = append(events, put(name, day(1)))
-	}
+	events := w.numbered(n)
 	came := put("along", day(1))
 	came.Open, came.Resource.Content.Href = harvest.OpenBytes([]byte("came along")), ""
 	r := w.list(snapshot(append(events, came)...))
@@ -968,12 +925,7 @@ func TestGetter(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	w := newWorld(t)
-	var events []harvest.Event
-	for i := range 20 {
-		name := fmt.Sprint(i)
-		w.page(name)
-		events = append(events, put(name, day(1)))
-	}
+	events := w.numbered(20)
 	w.h.Budget.Requests = 5
 	w.h.Concurrency = 1
 	list := snapshot(events...)
@@ -1207,14 +1159,9 @@ func TestStopKeepsWhatWasGot(t *testing.T) {
 	w := newWorld(t)
 	ctx, stop := context.WithCancel(t.Context())
 	w.h.Concurrency = 1
-	var events []harvest.Event
-	for i := range 20 {
-		name := fmt.Sprintf("%02d", i)
-		w.page(name)
-		events = append(events, put(name, day(1)))
-	}
+	events := w.numbered(20)
 	w.site.before = func(url string) {
-		if strings.HasSuffix(url, "07") {
+		if strings.HasSuffix(url, "0007") {
 			stop()
 		}
 	}

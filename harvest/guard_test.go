@@ -66,10 +66,7 @@ func TestGuardSums(t *testing.T) {
 	})
 	t.Run("others that are got later", func(t *testing.T) {
 		w := newWorld(t)
-		for i := range 100 {
-			w.page(fmt.Sprintf("p%04d", i))
-		}
-		w.run(snapshot(numbered(0, 100)...))
+		w.run(snapshot(w.numbered(100)...))
 		for n := 20; n < 80; n += 20 {
 			r := w.list(snapshot(numbered(n, n+100)...))
 			require.Nil(t, r.Guard)
@@ -206,10 +203,7 @@ func TestMaxDeletesOfALog(t *testing.T) {
 	})
 	t.Run("in a snapshot and by servers", func(t *testing.T) {
 		w := newWorld(t)
-		for i := range 50 {
-			w.page(fmt.Sprintf("p%04d", i))
-		}
-		w.run(harvest.Of(src, numbered(0, 50)...))
+		w.run(harvest.Of(src, w.numbered(50)...))
 		clear(w.site.pages)
 		w.h.MaxDeletes = 5
 		w.h.Attempts, w.h.DeleteGone = 1, true

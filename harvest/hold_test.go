@@ -64,7 +64,7 @@ func TestCheckpointWaitsForWhatIsHeldBack(t *testing.T) {
 	w.run(harvest.Of(src, titled("a", day(1), "one")))
 	second, third := titled("a", day(1), "two"), put("b", day(1))
 	second.Resume, third.Resume = checkpoint("2"), checkpoint("3")
-	_, err := w.h.Run(t.Context(), broken{harvest.Of(src, second, third)})
+	_, err := w.h.Run(t.Context(), broken(second, third))
 	require.Error(t, err)
 	require.Equal(t, "two", w.record("a").Resource.Title)
 	require.Equal(t, "3", w.checkpoint())

@@ -1,7 +1,6 @@
 package harvest_test
 
 import (
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -15,11 +14,6 @@ import (
 // A task holds the latest state that was yielded: later events are compared with that,
 // too.
 func TestEventMeetsTask(t *testing.T) {
-	titled := func(name string, modified websync.Datetime, title string) harvest.Event {
-		ev := put(name, modified)
-		ev.Resource.Title = title
-		return ev
-	}
 	log := func(events ...harvest.Event) harvest.Source { return harvest.Of(src, events...) }
 	for _, test := range []struct {
 		name   string
@@ -166,12 +160,9 @@ func TestListedAgainInVain(t *testing.T) {
 // only guarded ends the task.
 func TestListingWithoutWhatWaits(t *testing.T) {
 	list := func(skipped, n int, also ...harvest.Event) harvest.Source {
-		events := []harvest.Event{{Kind: harvest.SnapshotStart}}
-		for i := range n {
-			events = append(events, put(fmt.Sprintf("p%02d", i), day(1)))
-		}
-		events = append(events, also...)
-		return harvest.Of(src, append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: skipped})...)
+		end := complete
+		end.Skipped = skipped
+		return between(start, append(numbered(0, n), also...), end)
 	}
 	for _, test := range []struct {
 		name   string
@@ -183,9 +174,7 @@ func TestListingWithoutWhatWaits(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
-			for i := range 20 {
-				w.page(fmt.Sprintf("p%02d", i))
-			}
+			w.numbered(20)
 			w.site.failing[base+"waits"] = later{time.Now().Add(time.Hour)}
 			w.run(list(0, 20, put("waits", day(1))))
 			require.EqualValues(t, test.left, w.run(test.listed).Left.Waiting)

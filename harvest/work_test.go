@@ -3,7 +3,6 @@ package harvest_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -52,13 +51,7 @@ func (f *workerFetcher) Fetch(ctx context.Context, req *harvest.Request) (*harve
 func tasked(t *testing.T, store harvest.Store, n int) *world {
 	w := &world{T: t, site: newSite(), store: store}
 	w.h.Store, w.h.Fetcher = store, w.site
-	var events []harvest.Event
-	for i := range n {
-		name := fmt.Sprintf("p%03d", i)
-		w.page(name)
-		events = append(events, put(name, day(1)))
-	}
-	w.list(snapshot(events...))
+	w.list(snapshot(w.numbered(n)...))
 	require.Len(t, w.tasks(), n)
 	return w
 }
