@@ -5,80 +5,84 @@
 //
 // # Politeness
 //
-// A host is a scheme, a name and a port. Each gets at most 5 requests a second, 4 at a
-// time, 32 at a time over all hosts; a transfer counts until its body is closed or read
-// to the end. Crawl-delay in robots.txt makes the interval longer, up to a minute.
-// Retry-After closes the host for everybody until that moment, a 429 or 503 at least for
-// a while that grows from answer to answer. A Fetch that would have to wait longer than 5
-// minutes fails at once, with an error that matches [harvest.ErrNotYet] and
-// [harvest.ErrTemporary] and states when to come back. [Client.Waiting] returns the hosts
-// that are waited for.
+// A host is a scheme, a name and a port. The Client makes at most 5 requests a second to
+// a host, and has at most 4 transfers from it and 32 from all hosts at the same time; a
+// transfer counts until its body is closed or read to the end. Crawl-delay in robots.txt
+// makes the interval longer, up to a minute. Retry-After closes the host for all callers;
+// an answer of 429 or 503 closes it at least for a time that grows with each such answer.
+// A Fetch that would have to wait longer than 5 minutes fails at once, with an error that
+// matches [harvest.ErrNotYet] and [harvest.ErrTemporary] and states when to come back.
+// [Client.Waiting] returns the hosts for which calls wait.
 //
-// robots.txt is read as RFC 9309 says, kept for 24 hours and then asked for again with a
-// conditional request. What it forbids is an error that matches [harvest.ErrForbidden]. A
-// status of 4xx means that there is none, except for those that may pass (408, 421, 425,
-// 429). While it can't be reached, what was read before stays in force; if nothing was,
-// nothing is fetched from the host for 30 days. It is then asked for after a minute at
-// first, later every hour.
+// robots.txt is read as RFC 9309 specifies, used for 24 hours, and then requested again
+// conditionally. What it forbids is an error that matches [harvest.ErrForbidden]. A
+// status of 4xx means that there is none, except for temporary ones (408, 421, 425, 429).
+// While robots.txt is unreachable, its last rules apply; without any, nothing is fetched
+// from the host for 30 days. It is requested again after a minute at first, later after
+// an hour.
 //
-// With a [websync.State] processes share one gate for each host: together they keep its
-// interval and its Retry-After, as far as their clocks agree. Every request moves the
-// gate on with compare-and-swap. Where the interval is shorter than 50 ms a process
-// reserves half a second instead, and a host without an interval is looked up as often.
-// The limits of concurrency are those of one process.
+// Processes with the same [websync.State] share the gate of each host: together they keep
+// its interval and its Retry-After, as far as their clocks agree. A process reserves a
+// host with compare-and-swap. While no other process wants the host it reserves it for
+// longer and longer, up to 5 seconds; that is also how long a process waits at most,
+// besides the interval, if the one before it has ended. For an interval below 50 ms the
+// reservation is at least half a second; a host without an interval is not reserved, but
+// its gate is read every half second. The limits of concurrency are those of one process.
 //
-// With a State all this survives a restart, too, but for a robots.txt of more than 16
-// KiB, which is then read again. What the State holds of a host is deleted 30 days after
-// the host was asked last, and there are at most 4,096 hosts of which it holds anything.
+// With a State, all this also survives a restart, except for a robots.txt of more than 16
+// KiB, which is read again. A State holds at most 4,096 hosts, each for 30 days after the
+// last request to it.
 //
 // # Failures
 //
-// A request that fails for a reason that may pass is made again, 4 times in all, after a
-// random wait below 1, 2, 4, … seconds: broken and refused connections, time-outs, status
-// 408, 425, 429, 500, 502, 503 and 504. With [harvest.Request] Spool this covers the
-// body, too. testdata/retries.md shows what happens in each case, when, and for how long.
+// A request that fails for a temporary reason is repeated, up to 4 attempts in all, after
+// a random wait below 1, 2, 4, … seconds: broken and refused connections, exceeded times,
+// status 408, 425, 429, 500, 502, 503 and 504. With [harvest.Request] Spool this includes
+// the body. testdata/retries.md lists what happens in each case, when, and for how long.
 //
-// A body that breaks off after 64 KiB or more is resumed where it was, spooled or not, if
-// the server has stated a strong ETag, or without an ETag a Last-Modified that is older
-// than its answer by a minute, and doesn't say that it has no ranges (RFC 9110 §13.1.5,
-// §14). Each request for the rest is one of the attempts. Its answer must go on at the
-// same byte of the same representation. If it doesn't, a spooled body is read from the
-// start again, while the reader of one that is not spooled gets an error that matches
-// [harvest.ErrTemporary] and [websync.ErrTruncated]. What is resumed is the body as it
-// comes over the wire, in gzip or not.
+// A body that breaks off after 64 KiB or more is resumed, spooled or not, if the answer
+// has a strong ETag, or no ETag and a Last-Modified at least a minute before its Date,
+// and does not state that the server has no ranges (RFC 9110 §13.1.5, §14). Each request
+// for the rest is one of the attempts. Its answer must continue at the same byte of the
+// same representation. If it does not, a spooled body is read from the start again, and
+// the reader of a body that is not spooled gets an error that matches
+// [harvest.ErrTemporary] and [websync.ErrTruncated]. The bytes that are resumed are those
+// of the transfer, gzip or not.
 //
 // Other errors are final: [*StatusError] for an answer that is not a success,
 // [*RequestError] for everything else. They match websync.ErrGone (404 and 410),
 // harvest.ErrForbidden or harvest.ErrTemporary, and [websync.ErrLimit] or
-// [websync.ErrTruncated] where that is the reason. URLs in errors and logs are without
-// user name, password and the values of query parameters that look like secrets.
+// [websync.ErrTruncated] if that is the reason. URLs in errors and logs are without user
+// name, password and the values of query parameters that look like secrets.
 //
 // # Limits
 //
-// A body has at most 1 GiB after decompression, as much and an eighth more as it comes,
-// and at most 200 times its compressed size once it is over 10 MiB. 30 seconds without a
-// byte end an attempt, and so do less than 8 KiB of a body in a minute, or 30 minutes in
-// all; of a body that is resumed, all parts count together, but not the waits between
-// them. At most 10 redirects are followed.
+// A decoded body has at most 1 GiB, its transfer an eighth more. A body over 10 MiB is at
+// most 200 times as long as its gzip form. An attempt ends after 30 seconds without a
+// byte, when a minute brings less than 8 KiB of a body, or after 30 minutes in all; the
+// parts of a body that is resumed count together, without the waits between them. At most
+// 10 redirects are followed.
 //
-// A body that ends early doesn't end in io.EOF, with one exception: an answer of HTTP/1.0
-// or 1.1 that has neither a Content-Length nor chunks ends where its connection does: a
-// connection that is closed early goes unnoticed. Its Response has MayBeCut and no
-// Validator, so that no later answer of "not modified" confirms half of a representation.
-// What the source states of it, a length or a digest, is verified as ever, and a body in
-// gzip has an end of its own.
+// A body that ends early does not end in io.EOF, with one exception: if an answer of
+// HTTP/1.0 or 1.1 has neither a Content-Length nor chunks, the end of the connection is
+// the end of the body, and a connection that breaks goes unnoticed. Such a Response has
+// MayBeCut and no Validator, so that no later "not modified" confirms half of a
+// representation. A length or digest that the source states is verified as always, and a
+// gzip body has an end of its own.
 //
 // # Trust
 //
 // Addresses that are not public (private, loopback, link-local and the like) are refused
-// when the connection is made. The origin of the URL that the user named as the source
-// may have one: the address that stands in the URL, loopback for localhost, and for any
-// other name the addresses that it has when it is first asked, if none of them is public;
-// a link-local one is refused even then. Other private addresses that the name resolves
-// to later are refused, and a name that was public stays so, with a State in later runs,
-// too. A host of one's own network whose address changes needs [Client] AllowPrivate.
-// Each redirect is checked like a first request. Credentials are given with
+// when the connection is made. The origin of the URL that the user has named as the
+// source may have such an address: the address in the URL; loopback for localhost; for
+// any other name the addresses that it has at first, if none of them is public. A
+// link-local address is refused even then. Other private addresses to which the name
+// resolves later are refused, and a name that was public remains public, with a State
+// also in later runs. A host in the user's own network whose address changes needs
+// [Client] AllowPrivate.
+//
+// Each redirect is checked as a first request is. Credentials are set with
 // [Client.Authorize] for one origin and sent to no other. There are no cookies, no
-// Referer, and no proxy from the environment: a [Client] with its own Transport has what
+// Referer, and no proxy from the environment; a [Client] with its own Transport has what
 // that has.
 package fetch

@@ -14,7 +14,7 @@ import (
 // 410), [harvest.ErrForbidden] (401, 402, 403, 407, 451) and [harvest.ErrTemporary] (202,
 // 408, 421, 425, 429 and all of 5xx but 501 and 505).
 type StatusError struct {
-	URL     string // that gave the answer, without secrets
+	URL     string // of the answer, without secrets
 	Code    int
 	RetryAt time.Time // by Retry-After; zero: not stated
 }
@@ -59,14 +59,14 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// A RequestError is the reason why a request was not made or failed. Where the host was
-// not asked at all, because it is closed for longer or has a longer queue than [Client]
-// MaxWait allows, it matches [harvest.ErrNotYet] and [harvest.ErrTemporary], and RetryAt
-// is the moment to come back.
+// A RequestError is the reason why a request was not made or failed. If no request was
+// made, because the host is closed for longer or has a longer queue than [Client] MaxWait
+// allows, it matches [harvest.ErrNotYet] and [harvest.ErrTemporary], and RetryAt is the
+// time to come back.
 type RequestError struct {
 	URL     string    // without secrets
-	Kind    error     // harvest.ErrForbidden, harvest.ErrTemporary, or nil: neither
-	RetryAt time.Time // when it may be tried again; zero: not known
+	Kind    error     // harvest.ErrForbidden, harvest.ErrTemporary, or nil
+	RetryAt time.Time // when the request may be repeated; zero: not known
 	Err     error
 }
 

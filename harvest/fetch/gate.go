@@ -47,11 +47,12 @@ type host struct {
 	closed   time.Time // when until was last set
 	refusals int       // 429 and 503 in a row
 	public   bool      // see wasPublic
-	free     time.Time // no process that shares the State may send before
-	own      time.Time // except this one, which may until then: see reserve
+	free     time.Time // no other process that shares the State may send before
+	own      time.Time // this one may until then; zero: another has reserved the host
 
-	sharing sync.Mutex // held while the State is read or written for the host
-	noted   []byte     // what the State holds, as far as is known; under sharing
+	sharing sync.Mutex    // held while the State is read or written for the host
+	noted   []byte        // what the State holds, as far as is known; under sharing
+	share   time.Duration // for which the host is reserved next; under sharing
 
 	robots robotsCache
 }
@@ -159,6 +160,7 @@ func (h *host) depart(ctx context.Context, k *call) error {
 		if wait := h.wait(now); wait > k.patience {
 			return h.notYet(k, now.Add(wait))
 		} else if wait > 0 {
+			h.want(ctx, now)
 			if err := k.sleep(ctx, h.origin, wait); err != nil {
 				return err
 			}
@@ -191,7 +193,7 @@ func (h *host) wait(now time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	wait := max(h.until.Sub(now), 0)
-	if !now.Before(h.own) {
+	if h.own.IsZero() {
 		wait = max(wait, h.free.Sub(now))
 	}
 	if h.interval == 0 {

@@ -12,19 +12,19 @@ import (
 
 // A Guard refuses connections to addresses that are not public: private, shared,
 // loopback, link-local, multicast, documentation and other special ones, in IPv4 and
-// IPv6, also behind the prefixes that map one into the other. Ports are not restricted.
-// The zero Guard is ready; a [Client] without Transport of its own has one.
+// IPv6, also behind the prefixes that map one into the other. It does not restrict ports.
+// The zero Guard is ready for use. A [Client] without a Transport of its own uses one.
 type Guard struct {
-	// Allow lists networks that are allowed all the same, in any zone.
+	// Allow lists networks that are allowed nevertheless, in any zone.
 	Allow []netip.Prefix
 }
 
-// public knows the special addresses of both registries of IANA.
+// public has the special addresses of the IANA registries for IPv4 and IPv6.
 var public = ssrf.New(ssrf.WithAnyPort())
 
-// Control is meant for the field of this name of a [net.Dialer]. There it sees the
-// address after the name was resolved, so that no answer of a name server gets around it.
-// Its errors match [harvest.ErrForbidden].
+// Control is for the Control field of a [net.Dialer]. It checks the address to which a
+// name was resolved, so that no answer of a name server circumvents it. Its errors match
+// [harvest.ErrForbidden].
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" {

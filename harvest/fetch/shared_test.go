@@ -26,8 +26,8 @@ func (w *web) processes(n int, rate float64, s websync.State) []*Client {
 }
 
 // TestProcessesShareAnInterval has several processes ask one host: together they keep its
-// interval, and waste little time. Where intervals are short that may be what is left of
-// a stretch that one of them has reserved.
+// interval, and waste little time. Where intervals are short that may be what remains of
+// the time that one of them has reserved.
 func TestProcessesShareAnInterval(t *testing.T) {
 	const requests = 20 // of each process
 	for name, test := range map[string]struct {
@@ -98,12 +98,44 @@ func TestProcessesShareRetryAfter(t *testing.T) {
 				_, err := get(t.Context(), clients[1], "http://example.org/b")
 				require.Error(t, err)
 				closed := w.times("http://example.org/b")[0]
-				time.Sleep(stretch)
+				time.Sleep(shareMin)
 				mustGet(t, clients[0], "http://example.org/a")
 				require.GreaterOrEqual(t, w.times("http://example.org/a")[1], closed+7)
 			})
 		})
 	}
+}
+
+// TestLoneProcess has one process ask a host: it writes to the State every few seconds
+// and not for each request. When another process comes, both reserve the host for one
+// request at a time.
+func TestLoneProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const a, b = "http://example.org/a", "http://example.org/b"
+		w := newWeb()
+		w.answers[a], w.answers[b] = reply(200, "x"), reply(200, "x")
+		s := new(memState)
+		clients := w.processes(2, 5, s)
+		for range 100 {
+			mustGet(t, clients[0], a)
+		}
+		assert.Less(t, s.swaps, 12)
+		at := w.times(a)
+		assert.InDelta(t, 99*0.2, at[99]-at[0], 1e-3)
+
+		began, swaps := time.Since(w.began).Seconds(), s.swaps
+		var group sync.WaitGroup
+		for i, url := range []string{a, b} {
+			group.Go(func() {
+				for range 40 {
+					mustGet(t, clients[i], url)
+				}
+			})
+		}
+		group.Wait()
+		assert.Less(t, time.Since(w.began).Seconds()-began, 80*0.2+shareMax.Seconds()+0.3)
+		assert.Greater(t, s.swaps-swaps, 40, "short reservations again")
+	})
 }
 
 // TestProcessDies loses a process that had the host for itself: the others wait for no

@@ -17,10 +17,12 @@ import (
 const (
 	stateTimeout = 10 * time.Second
 
-	// A host with an interval shorter than quick is not reserved for each request, but
-	// for a stretch of time in which this process sends several.
-	quick   = 50 * time.Millisecond
-	stretch = 500 * time.Millisecond
+	// A host is reserved for a time in which this process may send several requests. It
+	// begins with the interval or, if that is shorter than quick, with shareMin. While no
+	// other process wants the host it is doubled each time, up to shareMax.
+	quick    = 50 * time.Millisecond
+	shareMin = 500 * time.Millisecond
+	shareMax = 5 * time.Second
 
 	unsavedLimit = 1 << 20  // bytes that wait for a Commit
 	keptHosts    = 4096     // hosts in a State
@@ -39,6 +41,7 @@ type hostNote struct {
 	Until    time.Time `json:"until,omitzero"` // likewise, for Retry-After
 	Refusals int       `json:"refusals,omitempty"`
 	Public   bool      `json:"public,omitempty"`
+	Wanted   bool      `json:"wanted,omitempty"` // another process waits for Next
 }
 
 // shared returns a context for reading or writing the State. A cancelled request does not
@@ -47,10 +50,10 @@ func shared(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
 }
 
-// reserve moves the shared gate forward for a request that is to be sent now. It reports
-// whether the request may be sent: no other process was faster, or has closed the host.
-// If the interval is short it reserves a stretch of time for this process. For a host
-// without an interval it only reads the gate, as often, to learn what closes it.
+// reserve moves the shared gate forward for a request that is to be sent now, and reports
+// whether it may be sent: no other process was faster, or has closed the host. For a host
+// without an interval it only reads the gate, every shareMin, to learn what closes the
+// host.
 func (h *host) reserve(ctx context.Context, now time.Time) bool {
 	if h.c.state == nil {
 		return true
@@ -63,25 +66,44 @@ func (h *host) reserve(ctx context.Context, now time.Time) bool {
 	}
 	h.sharing.Lock()
 	defer h.sharing.Unlock()
-	var next, own time.Time
-	switch {
-	case interval == 0:
+	if interval == 0 {
 		if h.look(ctx); h.wait(now) > 0 {
 			return false
 		}
-		own = now.Add(stretch)
-	case interval < quick:
-		next, own = now.Add(stretch), now.Add(stretch-interval)
-	default:
-		next = now.Add(interval)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.own = now.Add(shareMin)
+		return true
 	}
-	if interval > 0 && errors.Is(h.note(ctx, next), websync.ErrConflict) && h.look(ctx) {
-		return false
+	share := max(interval, h.share)
+	if interval < quick {
+		share = max(share, shareMin)
+	}
+	next := now.Add(share)
+	if errors.Is(h.note(ctx, next, false), websync.ErrConflict) {
+		h.share = 0
+		if h.look(ctx) {
+			return false
+		}
+	} else {
+		h.share = min(2*share, shareMax)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.free, h.own = next, own
+	h.free, h.own = next, next.Add(-interval)
 	return true
+}
+
+// want asks another process that has reserved the host to reserve it for shorter times.
+func (h *host) want(ctx context.Context, now time.Time) {
+	h.mu.Lock()
+	next, others := h.free, h.own.IsZero()
+	h.mu.Unlock()
+	if others && next.After(now) {
+		h.sharing.Lock()
+		defer h.sharing.Unlock()
+		h.note(ctx, next, true)
+	}
 }
 
 // save writes the gate of a host to the State.
@@ -95,20 +117,21 @@ func (h *host) save(ctx context.Context) {
 		h.mu.Lock()
 		next := h.free
 		h.mu.Unlock()
-		if !errors.Is(h.note(ctx, next), websync.ErrConflict) || !h.look(ctx) {
+		if !errors.Is(h.note(ctx, next, false), websync.ErrConflict) || !h.look(ctx) {
 			return
 		}
 	}
 }
 
-// note writes the gate of a host to the State. It returns an error that matches
+// note writes the gate of a host to the State; wanted makes the next note of the process
+// that has reserved the host a conflict. It returns an error that matches
 // websync.ErrConflict if another process has changed the gate. Any other error costs
 // politeness and nothing else. The caller holds h.sharing.
-func (h *host) note(ctx context.Context, next time.Time) error {
+func (h *host) note(ctx context.Context, next time.Time, wanted bool) error {
 	ctx, cancel := shared(ctx)
 	defer cancel()
 	h.mu.Lock()
-	note := hostNote{Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Public: h.public}
+	note := hostNote{Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Public: h.public, Wanted: wanted}
 	h.mu.Unlock()
 	value, err := json.Marshal(note)
 	if err == nil && !bytes.Equal(value, h.noted) {
