@@ -6,12 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // BenchmarkPublisher writes an archive document of 1,000 records in memory, one in twenty
@@ -20,31 +17,23 @@ import (
 func BenchmarkPublisher(b *testing.B) {
 	const n = 1000
 	ctx := b.Context()
-	s := memstore.New()
-	claim, err := s.Claim(ctx, "source/a", time.Hour)
-	require.NoError(b, err)
+	s := testkit.NewStore(b)
 	for i := 0; i < 2*n; {
-		batch := harvest.NewBatch("a")
-		for ; len(batch.Puts) < 500; i++ {
+		var items []websync.Item
+		for ; len(items) < 500; i++ {
 			id := fmt.Sprintf("https://www.example.org/catalogue/section-%d/item-%06d", i%97, i)
-			item := websync.Item{Kind: websync.Created}
-			item.Resource = websync.Resource{
+			item := websync.Item{Resource: websync.Resource{
 				ID: id, Title: fmt.Sprintf("Decision %d of the board", i), Summary: "What the board has decided, and why: in short",
 				Modified: websync.DateOf(time.Unix(1_700_000_000+int64(i), 0)), Links: []websync.Link{{Rel: "related", Href: fmt.Sprintf("https://www.example.org/%d", i%50)}},
 				Content: websync.Link{Href: id, Type: "text/html", Length: 7},
-			}
-			body := pubKept("content", websync.Link{Href: id, Type: "text/html"})
-			w, err := s.NewBody(ctx)
-			require.NoError(b, err)
-			io.WriteString(w, "content")
-			batch.Bodies = append(batch.Bodies, w)
-			if item.Bodies = []websync.Body{body}; i%20 == 19 {
+			}}
+			item.Bodies = []websync.Body{pubKept("content", websync.Link{Href: id, Type: "text/html"})}
+			if i%20 == 19 {
 				item = websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: id}}
 			}
-			batch.Puts = append(batch.Puts, harvest.Change{Record: harvest.Record{Item: item}})
+			items = append(items, item)
 		}
-		_, err := s.Commit(ctx, claim, batch)
-		require.NoError(b, err)
+		s.Fill("a", []string{"content"}, items...)
 	}
 	p := newPublisher(s, n)
 	path := pubPaths(b, p)[0]
@@ -52,15 +41,7 @@ func BenchmarkPublisher(b *testing.B) {
 	feed, items := pubRead(b, pubSite+path, body)
 
 	run := func(name string, write func(w io.Writer) error) {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := write(io.Discard); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		testkit.Measure(b, name, len(body), func() error { return write(io.Discard) })
 	}
 	run("publisher", func(w io.Writer) error { return doc.Write(ctx, w) })
 	run("writer", func(w io.Writer) error {

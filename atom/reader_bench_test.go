@@ -3,6 +3,7 @@ package atom_test
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // writtenFeed is the feed of benchFeed as a document of benchEntries entries.
@@ -37,14 +39,12 @@ func writtenFeed(tb testing.TB) []byte {
 func BenchmarkReader(b *testing.B) {
 	doc := writtenFeed(b)
 	run := func(name string, read func() (int, error)) {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(doc)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if n, err := read(); n != benchEntries || err != nil {
-					b.Fatal(n, err)
-				}
+		testkit.Measure(b, name, len(doc), func() error {
+			n, err := read()
+			if err == nil && n != benchEntries {
+				err = fmt.Errorf("read %d entries, want %d", n, benchEntries)
 			}
+			return err
 		})
 	}
 	run("websync", func() (n int, err error) {

@@ -3,10 +3,6 @@ package atom_test
 import (
 	"bytes"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -14,22 +10,14 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/xmlscan"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // FuzzReader: whatever the bytes, errors and findings have positions, items have an id
 // and markup is whole, and neither the size of the reads nor the kind of item asked for
 // makes a difference.
 func FuzzReader(f *testing.F) {
-	err := filepath.WalkDir("testdata/read", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, ".golden") {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		f.Add(data)
-		return err
-	})
-	require.NoError(f, err)
+	testkit.Files(f, "testdata/read", nil, func(_ string, data []byte) { f.Add(data) })
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounded := func(src io.Reader) *atom.Reader {
 			r := atom.NewReader(src)
@@ -44,33 +32,20 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 		items, err := readAllItems(r)
-		if err != nil {
-			var parse *websync.ParseError
-			require.ErrorAs(t, err, &parse)
-			require.Equal(t, "atom", parse.Format)
-			if parse.Line == 0 {
-				require.NotErrorIs(t, err, websync.ErrNotDocument, "the start can't be decompressed")
-			}
-		}
+		testkit.CheckParseError(t, "atom", err)
 		for _, item := range items {
 			require.NotEmpty(t, item.ID())
 			requireWhole(t, item)
 		}
 
 		views := bounded(iotest.OneByteReader(bytes.NewReader(data)))
-		var clones []atom.Item
-		for {
-			v, viewErr := views.NextView()
-			if viewErr != nil {
-				if err == nil {
-					require.Equal(t, io.EOF, viewErr)
-				} else {
-					require.Equal(t, err.Error(), viewErr.Error())
-				}
-				break
+		clones := testkit.Views(t, err, func() (atom.Item, error) {
+			v, err := views.NextView()
+			if err != nil {
+				return atom.Item{}, err
 			}
-			clones = append(clones, v.Clone())
-		}
+			return v.Clone(), nil
+		})
 		require.Equal(t, items, clones)
 		require.Equal(t, r.Kind(), views.Kind())
 		require.Equal(t, r.Skipped(), views.Skipped())
@@ -110,13 +85,6 @@ func requireWhole(t *testing.T, item atom.Item) {
 		texts(item.Tombstone.Comment)
 	}
 	for _, x := range elements {
-		r := xmlscan.NewReader(strings.NewReader(x.XML))
-		kind, err := r.Next()
-		require.NoError(t, err, x.XML)
-		require.Equal(t, xmlscan.Start, kind)
-		require.Equal(t, xmlscan.Name{Space: x.Space, Local: x.Local}, r.Name())
-		require.NoError(t, r.Skip())
-		_, err = r.Next()
-		require.Equal(t, io.EOF, err)
+		testkit.CheckElement(t, x)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -36,19 +35,7 @@ func readerOf(data []byte, report func(websync.Finding)) *atom.Reader {
 // TestReaderGolden reads every file of testdata/read. What came out is in the file of the
 // same name with .golden behind it.
 func TestReaderGolden(t *testing.T) {
-	err := filepath.WalkDir("testdata/read", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, ".golden") {
-			return err
-		}
-		t.Run(strings.TrimPrefix(filepath.ToSlash(path), "testdata/read/"), func(t *testing.T) {
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			got := readTranscript(t, data)
-			testkit.Golden(t, path+".golden", []byte(got))
-		})
-		return nil
-	})
-	require.NoError(t, err)
+	testkit.GoldenFiles(t, "testdata/read", nil, readTranscript)
 }
 
 // readTranscript returns all that a Reader makes of a document.
@@ -62,12 +49,7 @@ func readTranscript(t *testing.T, data []byte) string {
 	b.WriteString("-- items\n")
 	for item, err := range r.All() {
 		if err != nil {
-			fmt.Fprintf(&b, "error: %v\n", err)
-			for _, kind := range []error{websync.ErrNotDocument, websync.ErrTruncated, websync.ErrLimit} {
-				if errors.Is(err, kind) {
-					fmt.Fprintf(&b, "kind of error: %v\n", kind)
-				}
-			}
+			b.WriteString(testkit.ErrorLines(err))
 			break
 		}
 		if item.Tombstone != nil {

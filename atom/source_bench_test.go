@@ -1,7 +1,6 @@
 package atom_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -24,6 +23,7 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // annalsEnv makes the test binary harvest the annals that it describes, and say what it
@@ -184,23 +184,7 @@ func harvestAnnals(args string) {
 		panic(fmt.Sprintf("%+v", report))
 	}
 	check(store.Close())
-	check(json.NewEncoder(os.Stdout).Encode(annalsRun{took.Seconds(), peakMemory(), a.pages.Load(), a.bodies.Load()}))
-}
-
-// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
-func peakMemory() int64 {
-	f, err := os.Open("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
-			n, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
-			return n << 10
-		}
-	}
-	return 0
+	check(json.NewEncoder(os.Stdout).Encode(annalsRun{took.Seconds(), testkit.PeakMemory(), a.pages.Load(), a.bodies.Load()}))
 }
 
 // harvest harvests the annals in a process of its own. It returns false if that was

@@ -101,14 +101,7 @@ type yielded struct {
 	err      error
 }
 
-func (t *yielded) rules() []string {
-	var rules []string
-	for _, f := range t.findings {
-		rules = append(rules, f.Rule)
-	}
-	slices.Sort(rules)
-	return slices.Compact(rules)
-}
+func (t *yielded) rules() []string { return testkit.Rules(t.findings) }
 
 // runAll runs a Source over a site.
 func runAll(t testing.TB, s *atom.Source, from harvest.Checkpoint, site sourcetest.Site) *yielded {

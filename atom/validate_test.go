@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 const (
@@ -530,55 +530,29 @@ func TestValidateBadEntries(t *testing.T) {
 	assert.Len(t, lines, entries/every)
 }
 
-// vMillion is a feed of n entries that needs no memory, or in which every second entry is
-// one of the first hundred.
-type vMillion struct {
-	n, i  int
-	again bool
-	rest  []byte
-}
-
-func (m *vMillion) Read(p []byte) (int, error) {
-	if len(m.rest) == 0 {
-		switch {
-		case m.i == 0:
-			m.rest = append(m.rest[:0], validateRoot+validateMeta+validateBy...)
-		case m.i <= m.n:
-			id := m.i
-			if m.again && id%2 == 0 {
-				id %= 100
-			}
-			m.rest = fmt.Appendf(m.rest[:0], "<entry><id>urn:ex:%d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='https://example.org/%d'/></entry>\n", id, id)
-		case m.i == m.n+1:
-			m.rest = append(m.rest[:0], "</feed>"...)
-		default:
-			return 0, io.EOF
+// vMillion returns a feed of n entries. If again is true, every second entry is one of the
+// first hundred.
+func vMillion(n int, again bool) io.Reader {
+	return testkit.Lines(validateRoot+validateMeta+validateBy, n, func(b []byte, i int) []byte {
+		if again && i%2 == 0 {
+			i %= 100
 		}
-		m.i++
-	}
-	n := copy(p, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
+		return fmt.Appendf(b, "<entry><id>urn:ex:%d</id><title>E</title><updated>2025-05-01T00:00:00Z</updated><link href='https://example.org/%d'/></entry>\n", i, i)
+	}, "</feed>")
 }
 
 // TestValidateMemory: it is what the documentation says, and an id that is there
 // thousands of times costs no more.
 func TestValidateMemory(t *testing.T) {
-	heap := func() int64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	const n = 100_000
-	before, most := heap(), int64(0)
-	sum, err := atom.Validate(io.MultiReader(&vMillion{n: n}, iotest.DataErrReader(&vHook{func() { most = heap() }})), atom.ValidateOptions{})
+	before, most := testkit.Heap(), int64(0)
+	sum, err := atom.Validate(testkit.AtEnd(vMillion(n, false), func() { most = testkit.Heap() }), atom.ValidateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, n, sum.Entries)
 	assert.Zero(t, sum.Errors+sum.Warnings+sum.Infos)
 	assert.Less(t, (most-before)/n, int64(66), "bytes an entry")
 
-	sum, err = atom.Validate(&vMillion{n: n, again: true}, atom.ValidateOptions{})
+	sum, err = atom.Validate(vMillion(n, true), atom.ValidateOptions{})
 	require.NoError(t, err)
 	assert.Greater(t, sum.Warnings, n/3)
 }
@@ -596,16 +570,8 @@ func TestValidateManyAlternates(t *testing.T) {
 	assert.Equal(t, []string{fmt.Sprintf("error alternate %d [link]", 4+n+1)}, found)
 }
 
-// A vHook is an empty reader that calls a function.
-type vHook struct{ do func() }
-
-func (h *vHook) Read([]byte) (int, error) {
-	h.do()
-	return 0, io.EOF
-}
-
 func BenchmarkValidate(b *testing.B) {
-	doc, err := io.ReadAll(&vMillion{n: 10_000})
+	doc, err := io.ReadAll(vMillion(10_000, false))
 	require.NoError(b, err)
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()

@@ -1,14 +1,12 @@
 package harvest_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // millionEnv makes the test binary harvest a long listing into the SQLite store it names,
@@ -50,23 +49,7 @@ func harvestMillion(file string) {
 	if err := store.Close(); err != nil {
 		panic(err)
 	}
-	fmt.Println(float64(took.Microseconds())/float64(n), peakMemory())
-}
-
-// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
-func peakMemory() int64 {
-	f, err := os.Open("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
-			n, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
-			return n << 10
-		}
-	}
-	return 0
+	fmt.Println(float64(took.Microseconds())/float64(n), testkit.PeakMemory())
 }
 
 // BenchmarkMillion harvests listings of one and of three million entries, without bodies,

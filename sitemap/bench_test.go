@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -35,14 +36,12 @@ func benchDocument() []byte {
 func BenchmarkReader(b *testing.B) {
 	doc := benchDocument()
 	run := func(name string, read func() (int, error)) {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(doc)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if n, err := read(); n != benchEntries || err != nil {
-					b.Fatal(n, err)
-				}
+		testkit.Measure(b, name, len(doc), func() error {
+			n, err := read()
+			if err == nil && n != benchEntries {
+				err = fmt.Errorf("read %d entries, want %d", n, benchEntries)
 			}
+			return err
 		})
 	}
 	run("websync", func() (n int, err error) {

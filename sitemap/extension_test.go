@@ -56,7 +56,7 @@ func TestExtensions(t *testing.T) {
 	e := sitemap.Entry{Loc: "https://www.example.com/"}
 	add := func(x websync.Element, err error) {
 		require.NoError(t, err)
-		requireElement(t, x)
+		testkit.CheckElement(t, x)
 		e.Elements = append(e.Elements, x)
 	}
 	for _, x := range images {

@@ -2,10 +2,7 @@ package sitemap_test
 
 import (
 	"bytes"
-	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,24 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/xmlscan"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 
 // seeds adds the files under testdata/dir.
 func seeds(f *testing.F, dirs ...string) {
 	for _, dir := range dirs {
-		err := filepath.WalkDir(filepath.Join("testdata", dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || strings.HasSuffix(path, ".golden") {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			if err == nil && len(data) < 10_000 {
+		testkit.Files(f, filepath.Join("testdata", dir), nil, func(_ string, data []byte) {
+			if len(data) < 10_000 {
 				f.Add(data)
 			}
-			return err
 		})
-		require.NoError(f, err)
 	}
 }
 
@@ -45,7 +36,7 @@ func FuzzReader(f *testing.F) {
 		r := limited(bytes.NewReader(data))
 		r.Report = func(f websync.Finding) { findings = append(findings, f) }
 		entries, err := readAll(r)
-		checkEnd(t, err)
+		testkit.CheckParseError(t, "sitemap", err)
 		for _, f := range findings {
 			switch f.Rule {
 			case "sitemap-gzip", "sitemap-size", "sitemap-empty": // of the whole document
@@ -61,24 +52,18 @@ func FuzzReader(f *testing.F) {
 			p, _ := e.StatedPriority()
 			require.True(t, p >= 0 && p <= 1)
 			for _, x := range e.Elements {
-				requireElement(t, x)
+				testkit.CheckElement(t, x)
 			}
 		}
 
 		views := limited(iotest.OneByteReader(bytes.NewReader(data)))
-		var cloned []sitemap.Entry
-		for {
-			v, viewErr := views.NextView()
-			if viewErr != nil {
-				if err == nil {
-					require.Equal(t, io.EOF, viewErr)
-				} else {
-					require.Equal(t, err.Error(), viewErr.Error())
-				}
-				break
+		cloned := testkit.Views(t, err, func() (sitemap.Entry, error) {
+			v, err := views.NextView()
+			if err != nil {
+				return sitemap.Entry{}, err
 			}
-			cloned = append(cloned, v.Clone())
-		}
+			return v.Clone(), nil
+		})
 		require.Equal(t, entries, cloned)
 		require.Equal(t, r.Kind(), views.Kind())
 		require.Equal(t, r.Skipped(), views.Skipped())
@@ -138,29 +123,4 @@ func readAll(r *sitemap.Reader) (entries []sitemap.Entry, err error) {
 		entries = append(entries, e)
 	}
 	return entries, nil
-}
-
-func checkEnd(t *testing.T, err error) {
-	if err == nil {
-		return
-	}
-	var parse *websync.ParseError
-	require.ErrorAs(t, err, &parse)
-	require.Equal(t, "sitemap", parse.Format)
-	if parse.Line == 0 {
-		// The start can't be decompressed.
-		require.False(t, errors.Is(err, websync.ErrNotDocument), err)
-	}
-}
-
-// requireElement checks that x is one element which stands for itself.
-func requireElement(t *testing.T, x websync.Element) {
-	r := xmlscan.NewReader(strings.NewReader(x.XML))
-	kind, err := r.Next()
-	require.NoError(t, err)
-	require.Equal(t, xmlscan.Start, kind)
-	require.Equal(t, xmlscan.Name{Space: x.Space, Local: x.Local}, r.Name())
-	require.NoError(t, r.Skip())
-	_, err = r.Next()
-	require.Equal(t, io.EOF, err)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -28,26 +27,17 @@ func BenchmarkPublisher(b *testing.B) {
 
 func benchmarkPart(b *testing.B, n int) {
 	ctx := b.Context()
-	s := memstore.New()
-	claim, err := s.Claim(ctx, "source/a", time.Hour)
-	require.NoError(b, err)
+	s := testkit.NewStore(b)
 	at := time.Date(2015, 3, 1, 7, 0, 0, 0, time.UTC)
-	entries := make([]sitemap.Entry, n)
-	for i := 0; i < n; {
-		batch := harvest.NewBatch("a")
-		for ; i < n && len(batch.Puts) < 500; i++ {
-			e := &entries[i]
-			e.Loc = fmt.Sprintf("https://www.example.com/catalogue/section-%d/item-%06d.html?lang=en", i%97, i)
-			at = at.Add(time.Duration(i%7919) * time.Second)
-			e.LastMod = websync.NewDatetime(at)
-			batch.Puts = append(batch.Puts, harvest.Change{Record: harvest.Record{Item: websync.Item{
-				Kind:     websync.Created,
-				Resource: websync.Resource{ID: e.Loc, Modified: e.LastMod, Content: websync.Link{Href: e.Loc}},
-			}}})
-		}
-		_, err := s.Commit(ctx, claim, batch)
-		require.NoError(b, err)
+	entries, resources := make([]sitemap.Entry, n), make([]websync.Resource, n)
+	for i := range entries {
+		e := &entries[i]
+		e.Loc = fmt.Sprintf("https://www.example.com/catalogue/section-%d/item-%06d.html?lang=en", i%97, i)
+		at = at.Add(time.Duration(i%7919) * time.Second)
+		e.LastMod = websync.NewDatetime(at)
+		resources[i] = websync.Resource{ID: e.Loc, Modified: e.LastMod, Content: websync.Link{Href: e.Loc}}
 	}
+	s.Put("a", resources...)
 	p := &sitemap.Publisher{Catalog: s, Base: "https://www.example.com/", PartSize: n}
 	_, body := render(b, p, "/sitemap.xml")
 	doc, err := p.Document(ctx, "/sitemap.xml")
@@ -87,16 +77,13 @@ func benchmarkPart(b *testing.B, n int) {
 		_, err := w.Write(body)
 		return err
 	})
-	b.Run("rows", func(b *testing.B) { // what reading the Catalog costs alone
-		b.SetBytes(int64(len(body)))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, err := range s.Resources(ctx, websync.Range{}) {
-				if err != nil {
-					b.Fatal(err)
-				}
+	testkit.Measure(b, "rows", len(body), func() error { // what reading the Catalog costs alone
+		for _, err := range s.Resources(ctx, websync.Range{}) {
+			if err != nil {
+				return err
 			}
 		}
+		return nil
 	})
 	b.Run("check", func(b *testing.B) {
 		b.ReportAllocs()
@@ -111,18 +98,9 @@ func benchmarkPart(b *testing.B, n int) {
 // BenchmarkPublisherStart reads the log of 50,000 entries, as the first Document of a
 // process does.
 func BenchmarkPublisherStart(b *testing.B) {
-	s := memstore.New()
-	claim, err := s.Claim(b.Context(), "source/a", time.Hour)
-	require.NoError(b, err)
+	s := testkit.NewStore(b)
 	const n = 50_000
-	for i := 0; i < n; i += 500 {
-		batch := harvest.NewBatch("a")
-		for _, r := range numbered(i+1, i+500) {
-			batch.Puts = append(batch.Puts, harvest.Change{Record: harvest.Record{Item: websync.Item{Kind: websync.Created, Resource: r}}})
-		}
-		_, err := s.Commit(b.Context(), claim, batch)
-		require.NoError(b, err)
-	}
+	s.Put("a", numbered(1, n)...)
 	b.ReportAllocs()
 	for b.Loop() {
 		p := &sitemap.Publisher{Catalog: s, Base: site + "/"}

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,28 +31,11 @@ func newReader(data []byte, report func(websync.Finding)) *sitemap.Reader {
 // TestGolden reads every file of testdata. What came out is in the file of the same name
 // with .golden behind it.
 func TestGolden(t *testing.T) {
-	err := filepath.WalkDir("testdata", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if slices.Contains([]string{"fuzz", "schema", "writer", "publisher"}, d.Name()) {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || strings.HasSuffix(path, ".golden") {
-			return nil
-		}
-		t.Run(strings.TrimPrefix(filepath.ToSlash(path), "testdata/"), func(t *testing.T) {
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			testkit.Golden(t, path+".golden", []byte(transcript(data)))
-		})
-		return nil
-	})
-	require.NoError(t, err)
+	testkit.GoldenFiles(t, "testdata", []string{"fuzz", "schema", "writer", "publisher"}, transcript)
 }
 
 // transcript returns everything that a Reader reports about a document.
-func transcript(data []byte) string {
+func transcript(_ *testing.T, data []byte) string {
 	var b strings.Builder
 	r := newReader(data, func(f websync.Finding) {
 		f.Document = ""
@@ -67,12 +47,7 @@ func transcript(data []byte) string {
 	})
 	for e, err := range r.All() {
 		if err != nil {
-			fmt.Fprintf(&b, "error: %v\n", err)
-			for _, kind := range []error{websync.ErrNotDocument, websync.ErrTruncated, websync.ErrLimit} {
-				if errors.Is(err, kind) {
-					fmt.Fprintf(&b, "kind of error: %v\n", kind)
-				}
-			}
+			b.WriteString(testkit.ErrorLines(err))
 			break
 		}
 		loc := e.Loc

@@ -112,14 +112,7 @@ type yielded struct {
 	options  string
 }
 
-func (t *yielded) rules() []string {
-	var rules []string
-	for _, f := range t.findings {
-		rules = append(rules, f.Rule)
-	}
-	slices.Sort(rules)
-	return slices.Compact(rules)
-}
+func (t *yielded) rules() []string { return testkit.Rules(t.findings) }
 
 // listen runs a Source and checks what every Source has to keep. After stop events it
 // breaks off, if stop is positive.
@@ -243,7 +236,7 @@ func TestSource(t *testing.T) {
 	assert.EqualValues(t, 2, got.expect)
 	for _, r := range got.puts {
 		for _, x := range r.Elements {
-			requireElement(t, x)
+			testkit.CheckElement(t, x)
 		}
 	}
 }

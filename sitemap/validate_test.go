@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -512,29 +512,11 @@ func TestOneBadEntryIsFound(t *testing.T) {
 	assert.Equal(t, 2*18, doubtful)
 }
 
-// A million is a sitemap of n entries that needs no memory.
-type million struct {
-	n, i int
-	rest []byte
-}
-
-func (m *million) Read(p []byte) (int, error) {
-	if len(m.rest) == 0 {
-		switch {
-		case m.i == 0:
-			m.rest = append(m.rest[:0], open...)
-		case m.i <= m.n:
-			m.rest = fmt.Appendf(m.rest[:0], "<url><loc>https://www.example.com/maps/%d</loc><lastmod>2025-01-01</lastmod></url>\n", m.i)
-		case m.i == m.n+1:
-			m.rest = append(m.rest[:0], "</urlset>"...)
-		default:
-			return 0, io.EOF
-		}
-		m.i++
-	}
-	n := copy(p, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
+// million returns a sitemap of n entries.
+func million(n int) io.Reader {
+	return testkit.Lines(open, n, func(b []byte, i int) []byte {
+		return fmt.Appendf(b, "<url><loc>https://www.example.com/maps/%d</loc><lastmod>2025-01-01</lastmod></url>\n", i)
+	}, "</urlset>")
 }
 
 // TestMillion: reading a document of 1,000,000 entries needs no more memory at its end
@@ -544,15 +526,9 @@ func TestMillion(t *testing.T) {
 	if race {
 		n = 100_000
 	}
-	heap := func() int64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	t.Run("Reader", func(t *testing.T) {
 		var rules []string
-		r := sitemap.NewReader(&million{n: n})
+		r := sitemap.NewReader(million(n))
 		r.Report = func(f websync.Finding) { rules = append(rules, f.Rule) }
 		entries := 0
 		var start, most int64
@@ -563,9 +539,9 @@ func TestMillion(t *testing.T) {
 			}
 			require.NoError(t, err)
 			if entries++; entries == 1000 {
-				start = heap()
+				start = testkit.Heap()
 			} else if entries%(n/10) == 0 {
-				most = max(most, heap())
+				most = max(most, testkit.Heap())
 			}
 		}
 		assert.Equal(t, n, entries)
@@ -575,9 +551,9 @@ func TestMillion(t *testing.T) {
 		}
 	})
 	t.Run("Validate", func(t *testing.T) {
-		before := heap()
+		before := testkit.Heap()
 		var most int64
-		sum, err := sitemap.Validate(&atEnd{&million{n: n}, func() { most = heap() }}, sitemap.ValidateOptions{Document: documentURL})
+		sum, err := sitemap.Validate(testkit.AtEnd(million(n), func() { most = testkit.Heap() }), sitemap.ValidateOptions{Document: documentURL})
 		require.NoError(t, err)
 		assert.Equal(t, n, sum.Entries)
 		if !race {
@@ -585,20 +561,6 @@ func TestMillion(t *testing.T) {
 			assert.Less(t, (most-before)/int64(n), int64(44), "bytes an entry")
 		}
 	})
-}
-
-// atEnd calls a function at the end of a stream.
-type atEnd struct {
-	io.Reader
-	do func()
-}
-
-func (r *atEnd) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err == io.EOF {
-		r.do()
-	}
-	return n, err
 }
 
 // TestValidateBomb: a document that unpacks to far more than it is ends at the limit,

@@ -481,17 +481,9 @@ func BenchmarkWriter(b *testing.B) {
 	entries, err := readAll(sitemap.NewReader(bytes.NewReader(benchDocument())))
 	require.NoError(b, err)
 	run := func(name string, write func(io.Writer) error) {
-		b.Run(name, func(b *testing.B) {
-			var out bytes.Buffer
-			require.NoError(b, write(&out))
-			b.SetBytes(int64(out.Len()))
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := write(io.Discard); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		var out bytes.Buffer
+		require.NoError(b, write(&out))
+		testkit.Measure(b, name, out.Len(), func() error { return write(io.Discard) })
 	}
 	run("websync", func(dst io.Writer) error {
 		w := sitemap.NewWriter(dst)

@@ -1,12 +1,10 @@
 package dirsource_test
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // scanned is how many files the benchmarks walk over; an environment variable can set
@@ -47,22 +46,6 @@ func fill(b *testing.B, n, each int) *tree {
 		require.NoError(b, os.WriteFile(filepath.Join(sub, fmt.Sprintf("file-%d.html", i)), []byte("<p>text"), 0o666))
 	}
 	return x
-}
-
-// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
-func peakMemory() float64 {
-	f, err := os.Open("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
-			n, _ := strconv.ParseFloat(strings.Fields(text)[0], 64)
-			return n / (1 << 10)
-		}
-	}
-	return 0
 }
 
 // BenchmarkScan walks over a tree in which nothing has changed: the Source alone, and
@@ -104,5 +87,5 @@ func measure(b *testing.B, n int, f func()) {
 		f()
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/file")
-	b.ReportMetric(peakMemory(), "peak-MiB")
+	b.ReportMetric(float64(testkit.PeakMemory())/(1<<20), "peak-MiB")
 }

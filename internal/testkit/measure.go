@@ -1,0 +1,79 @@
+package testkit
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Measure runs f as the sub-benchmark name. Each call of f handles size bytes.
+func Measure(b *testing.B, name string, size int, f func() error) {
+	b.Run(name, func(b *testing.B) {
+		b.SetBytes(int64(size))
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// Heap returns the bytes in use on the heap after a garbage collection.
+func Heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// PeakMemory returns the largest resident memory of the process so far, in bytes; 0 if
+// the system does not have VmHWM.
+func PeakMemory() int64 {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			n, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+// A ReadFunc is an [io.Reader].
+type ReadFunc func(p []byte) (int, error)
+
+// Read implements [io.Reader].
+func (f ReadFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Lines returns a document of n lines between head and tail. It holds one line at a time.
+// The function line appends the line i, counted from 1.
+func Lines(head string, n int, line func(b []byte, i int) []byte, tail string) io.Reader {
+	rest, i := []byte(head), 0
+	lines := ReadFunc(func(p []byte) (int, error) {
+		if len(rest) == 0 && i < n {
+			i++
+			rest = line(rest[:0], i)
+		}
+		if len(rest) == 0 {
+			return 0, io.EOF
+		}
+		read := copy(p, rest)
+		rest = rest[read:]
+		return read, nil
+	})
+	return io.MultiReader(lines, strings.NewReader(tail))
+}
+
+// AtEnd returns a reader of r that calls f at the end.
+func AtEnd(r io.Reader, f func()) io.Reader {
+	return io.MultiReader(r, ReadFunc(func([]byte) (int, error) { f(); return 0, io.EOF }))
+}
