@@ -110,7 +110,7 @@ func (s *Source) typeByName(name string) string {
 	if t, ok := s.Types[ext]; ok {
 		return t
 	}
-	return typeByExtension(ext)
+	return typeByExtension[ext]
 }
 
 // resource returns what is known of a file without reading it.

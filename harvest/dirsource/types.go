@@ -6,135 +6,70 @@ import (
 	"unicode/utf8"
 )
 
-// typeByExtension returns the media type of files whose name ends in ext, "" if it is not
-// known. The table is the same on every system. Text has no charset parameter, since the
-// name does not state one.
-func typeByExtension(ext string) string {
-	switch ext {
-	case ".html", ".htm":
-		return "text/html"
-	case ".xhtml", ".xht":
-		return "application/xhtml+xml"
-	case ".txt", ".text", ".log":
-		return "text/plain"
-	case ".css":
-		return "text/css"
-	case ".csv":
-		return "text/csv"
-	case ".tsv":
-		return "text/tab-separated-values"
-	case ".md", ".markdown":
-		return "text/markdown"
-	case ".ics":
-		return "text/calendar"
-	case ".vcf":
-		return "text/vcard"
-	case ".vtt":
-		return "text/vtt"
-	case ".js", ".mjs":
-		return "text/javascript"
-	case ".json":
-		return "application/json"
-	case ".jsonld":
-		return "application/ld+json"
-	case ".geojson":
-		return "application/geo+json"
-	case ".yaml", ".yml":
-		return "application/yaml"
-	case ".xml", ".xsd":
-		return "application/xml"
-	case ".xsl", ".xslt":
-		return "application/xslt+xml"
-	case ".atom":
-		return "application/atom+xml"
-	case ".rss":
-		return "application/rss+xml"
-	case ".rdf", ".owl":
-		return "application/rdf+xml"
-	case ".ttl":
-		return "text/turtle"
-	case ".trig":
-		return "application/trig"
-	case ".nt":
-		return "application/n-triples"
-	case ".nq":
-		return "application/n-quads"
-	case ".n3":
-		return "text/n3"
-	case ".akn":
-		return "application/akn+xml"
-	case ".pdf":
-		return "application/pdf"
-	case ".ps", ".eps":
-		return "application/postscript"
-	case ".rtf":
-		return "application/rtf"
-	case ".epub":
-		return "application/epub+zip"
-	case ".odt":
-		return "application/vnd.oasis.opendocument.text"
-	case ".ods":
-		return "application/vnd.oasis.opendocument.spreadsheet"
-	case ".odp":
-		return "application/vnd.oasis.opendocument.presentation"
-	case ".doc":
-		return "application/msword"
-	case ".xls":
-		return "application/vnd.ms-excel"
-	case ".ppt":
-		return "application/vnd.ms-powerpoint"
-	case ".docx":
-		return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	case ".xlsx":
-		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	case ".pptx":
-		return "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-	case ".png":
-		return "image/png"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".gif":
-		return "image/gif"
-	case ".webp":
-		return "image/webp"
-	case ".avif":
-		return "image/avif"
-	case ".svg":
-		return "image/svg+xml"
-	case ".tif", ".tiff":
-		return "image/tiff"
-	case ".ico":
-		return "image/vnd.microsoft.icon"
-	case ".woff":
-		return "font/woff"
-	case ".woff2":
-		return "font/woff2"
-	case ".ttf":
-		return "font/ttf"
-	case ".otf":
-		return "font/otf"
-	case ".mp3":
-		return "audio/mpeg"
-	case ".ogg", ".oga":
-		return "audio/ogg"
-	case ".flac":
-		return "audio/flac"
-	case ".mp4":
-		return "video/mp4"
-	case ".webm":
-		return "video/webm"
-	case ".zip":
-		return "application/zip"
-	case ".gz", ".tgz":
-		return "application/gzip"
-	case ".zst":
-		return "application/zstd"
-	case ".tar":
-		return "application/x-tar"
-	case ".wasm":
-		return "application/wasm"
-	}
-	return ""
+// typeByExtension has the media types of files by the end of their name. The table is the
+// same on every system. Text has no charset parameter, since the name does not state one.
+var typeByExtension = map[string]string{
+	".html": "text/html", ".htm": "text/html",
+	".xhtml": "application/xhtml+xml", ".xht": "application/xhtml+xml",
+	".txt": "text/plain", ".text": "text/plain", ".log": "text/plain",
+	".css": "text/css",
+	".csv": "text/csv",
+	".tsv": "text/tab-separated-values",
+	".md":  "text/markdown", ".markdown": "text/markdown",
+	".ics": "text/calendar",
+	".vcf": "text/vcard",
+	".vtt": "text/vtt",
+	".js":  "text/javascript", ".mjs": "text/javascript",
+	".json":    "application/json",
+	".jsonld":  "application/ld+json",
+	".geojson": "application/geo+json",
+	".yaml":    "application/yaml", ".yml": "application/yaml",
+	".xml": "application/xml", ".xsd": "application/xml",
+	".xsl": "application/xslt+xml", ".xslt": "application/xslt+xml",
+	".atom": "application/atom+xml",
+	".rss":  "application/rss+xml",
+	".rdf":  "application/rdf+xml", ".owl": "application/rdf+xml",
+	".ttl":  "text/turtle",
+	".trig": "application/trig",
+	".nt":   "application/n-triples",
+	".nq":   "application/n-quads",
+	".n3":   "text/n3",
+	".akn":  "application/akn+xml",
+	".pdf":  "application/pdf",
+	".ps":   "application/postscript", ".eps": "application/postscript",
+	".rtf":  "application/rtf",
+	".epub": "application/epub+zip",
+	".odt":  "application/vnd.oasis.opendocument.text",
+	".ods":  "application/vnd.oasis.opendocument.spreadsheet",
+	".odp":  "application/vnd.oasis.opendocument.presentation",
+	".doc":  "application/msword",
+	".xls":  "application/vnd.ms-excel",
+	".ppt":  "application/vnd.ms-powerpoint",
+	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+	".png":  "image/png",
+	".jpg":  "image/jpeg", ".jpeg": "image/jpeg",
+	".gif":  "image/gif",
+	".webp": "image/webp",
+	".avif": "image/avif",
+	".svg":  "image/svg+xml",
+	".tif":  "image/tiff", ".tiff": "image/tiff",
+	".ico":   "image/vnd.microsoft.icon",
+	".woff":  "font/woff",
+	".woff2": "font/woff2",
+	".ttf":   "font/ttf",
+	".otf":   "font/otf",
+	".mp3":   "audio/mpeg",
+	".ogg":   "audio/ogg", ".oga": "audio/ogg",
+	".flac": "audio/flac",
+	".mp4":  "video/mp4",
+	".webm": "video/webm",
+	".zip":  "application/zip",
+	".gz":   "application/gzip", ".tgz": "application/gzip",
+	".zst":  "application/zstd",
+	".tar":  "application/x-tar",
+	".wasm": "application/wasm",
 }
 
 // sniffed is how many of the first bytes decide the type of a file.
