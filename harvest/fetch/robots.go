@@ -217,8 +217,8 @@ func (r *robotsRule) matches(target string) bool {
 // canonical returns the same string for paths and queries with the same meaning: the
 // "path to match" of RFC 9309 §2.2.2, in which unreserved octets stand for themselves and
 // all others are percent-encoded. Only delimiters that act as delimiters stay: the slash,
-// the first question mark, and in a query "=" and "&". inQuery reports whether s is a part
-// of a query; the second result, whether it ends in one.
+// the first question mark, and in a query "=" and "&". inQuery reports whether s is a
+// part of a query; the second result, whether it ends in one.
 func canonical(s string, inQuery bool) (string, bool) {
 	b := make([]byte, 0, len(s)+16)
 	for i := 0; i < len(s); i++ {

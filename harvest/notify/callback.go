@@ -21,19 +21,20 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// ServeHTTP answers hubs. The last step of the path identifies the subscription; what is
-// before it doesn't matter.
+// ServeHTTP answers hubs. The last segment of the path identifies the subscription; the
+// segments before it do not matter.
 //
-// GET (WebSub §5.2, §5.3): the challenge of a request that was made, for the same topic,
-// is sent back; a denial is noted. Anything else is 404.
+// GET (WebSub §5.2, §5.3): it echoes the challenge if it belongs to a request of this
+// Subscriber for the same topic, and notes a denial. The answer to anything else is 404.
 //
-// POST (WebSub §7): 202 for a notice, genuine or not; 410 when there is no such
-// subscription. Genuine is what the secret of the subscription has signed in
-// X-Hub-Signature by sha1, sha256, sha384 or sha512. HMAC needs no collision resistance,
-// which is all that SHA-1 has lost, and many hubs know nothing else. Where there is no
-// secret, because the hub is asked over http, the callback alone has to do.
+// POST (WebSub §7): the answer to a notice is 202, genuine or not; it is 410 if there is
+// no such subscription. A notice is genuine if X-Hub-Signature was made with the secret
+// of the subscription by sha1, sha256, sha384 or sha512. SHA-1 is accepted because HMAC
+// does not depend on the collision resistance that it has lost, and many hubs support
+// nothing else. A subscription at a hub of http has no secret: only its callback, which
+// cannot be guessed, protects it.
 //
-// 503: the State could not be read; 405: another method.
+// The answer is 503 if the State cannot be read, and 405 to another method.
 func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.start()
 	if s.State == nil || s.Notify == nil {
@@ -48,12 +49,11 @@ func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.receive(w, r, token)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		http.Error(w, "not a request of a hub", http.StatusMethodNotAllowed)
+		http.Error(w, "hubs send GET and POST requests", http.StatusMethodNotAllowed)
 	}
 }
 
-// verify answers a hub that asks whether a request was made, or says that the
-// subscription is denied.
+// verify answers a hub that verifies a request, or denies a subscription.
 func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string) {
 	query := r.URL.Query()
 	var (
@@ -93,8 +93,7 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string
 	}
 }
 
-// changeByToken lets f change the record that the token belongs to. F is not called if
-// there is none.
+// changeByToken makes f change the record of a token. If there is none, f is not called.
 func (s *Subscriber) changeByToken(ctx context.Context, token string, f func(*record)) error {
 	id, ok := find(token)
 	if !ok {
@@ -108,8 +107,8 @@ func (s *Subscriber) changeByToken(ctx context.Context, token string, f func(*re
 	})
 }
 
-// agree enters into r what a hub states about it, and reports whether it answers what was
-// asked.
+// agree changes r to what a hub states about it, and reports whether that is an answer to
+// a request of this Subscriber.
 func (s *Subscriber) agree(r *record, query url.Values) bool {
 	mode, challenged := query.Get("hub.mode"), query.Get("hub.challenge") != ""
 	switch {
@@ -129,8 +128,8 @@ func (s *Subscriber) agree(r *record, query url.Values) bool {
 	return true
 }
 
-// granted returns the lease that a hub states; what was asked for, if it states none (a
-// hub must); a year at most.
+// granted returns the lease that a hub states, at most a year, or the requested one if it
+// states none, which WebSub §5.3 requires.
 func (s *Subscriber) granted(seconds string) time.Duration {
 	const longest = 365 * 24 * time.Hour
 	n, err := strconv.ParseUint(seconds, 10, 64)
@@ -140,7 +139,7 @@ func (s *Subscriber) granted(seconds string) time.Duration {
 	return time.Duration(min(n, uint64(longest/time.Second))) * time.Second
 }
 
-// receive takes a notice. The answer is the same whether it is genuine or not.
+// receive handles a notice. The answer does not reveal whether it is genuine.
 func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token string) {
 	rec, err := s.loadByToken(r.Context(), token)
 	if err != nil {
@@ -187,7 +186,7 @@ func (s *Subscriber) maxBody() int64 {
 
 func (s *Subscriber) report(r *record) {
 	if !s.Notify(r.Topic) {
-		s.log.Warn("notify: nobody waits for the topic", "uri", websync.RedactURL(r.Topic))
+		s.log.Warn("notify: no source has the topic", "uri", websync.RedactURL(r.Topic))
 	}
 }
 
@@ -214,7 +213,7 @@ func genuine(secret, signature string, body io.Reader) (bool, error) {
 	return hmac.Equal(mac.Sum(nil), sum), nil
 }
 
-// hashOf returns the recognized algorithm of a name, nil if it is none (WebSub §7.1.1).
+// hashOf returns the algorithm of a name, or nil (WebSub §7.1.1).
 func hashOf(method string) func() hash.Hash {
 	switch method {
 	case "sha1":

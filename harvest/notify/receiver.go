@@ -12,24 +12,24 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Receiver is the address to ping: a POST request names the URLs of lists or feeds that
-// have changed, in the fields url and feed of a form or of the query, or as lines of
-// text. It is answered with
+// A Receiver is the http.Handler for pings: POST requests with the URLs of lists or feeds
+// that have changed, in the fields url and feed of a form or of the query, or as lines of
+// text. Its answers are
 //
-//	202  at least one of the URLs is on the list, and its source will run
+//	202  at least one of the URLs is on the list; its source will run
 //	400  there is no URL
-//	404  none of them is on the list
-//	405  not a POST
-//	413  more than 64 KiB
+//	404  none of the URLs is on the list
+//	405  the method is not POST
+//	413  the body is longer than 64 KiB
 //
-// Nothing is fetched but what is on the list, so anybody may be let ping. Its fields are
-// not changed while it is in use.
+// Nothing but the sources on the list is fetched, so pings need no authentication. Do not
+// change the fields while the Receiver is in use.
 type Receiver struct {
 	// Notify receives each URL and reports whether it is on the list: the method of a
-	// Runner. It must return at once. Nil: none is.
+	// Runner. It must return at once. If nil, the list is empty.
 	Notify func(url string) bool
 
-	// Log gets pings that are on the list (debug). Nil: silent.
+	// Log receives the pings whose URL is on the list (debug). If nil, nothing is logged.
 	Log *slog.Logger
 }
 
@@ -37,25 +37,25 @@ var _ http.Handler = (*Receiver)(nil)
 
 const maxPing = 64 << 10
 
-// ServeHTTP answers a ping. The run comes later.
+// ServeHTTP answers a ping. It does not wait for the run.
 func (v *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "pings are POST requests", http.StatusMethodNotAllowed)
+		http.Error(w, "a ping must be a POST request", http.StatusMethodNotAllowed)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPing))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		http.Error(w, "too large for a ping", http.StatusRequestEntityTooLarge)
+		http.Error(w, "a ping must not be longer than 64 KiB", http.StatusRequestEntityTooLarge)
 		return
 	}
 	urls := pinged(r, string(body))
 	if err != nil || len(urls) == 0 {
-		http.Error(w, "no URL: send it in the field url of a form, or as text", http.StatusBadRequest)
+		http.Error(w, "a ping must have a URL, in the field url of a form or as text", http.StatusBadRequest)
 		return
 	}
 	if !v.notify(urls) {
-		http.Error(w, "not on the list", http.StatusNotFound)
+		http.Error(w, "no source has this URL", http.StatusNotFound)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
@@ -75,15 +75,15 @@ func (v *Receiver) notify(urls []string) (known bool) {
 	return known
 }
 
-// pinged returns the URLs that a request names.
+// pinged returns the URLs in a request.
 func pinged(r *http.Request, body string) []string {
 	urls := fields(r.URL.Query())
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == "application/x-www-form-urlencoded" {
-		form, _ := url.ParseQuery(body) // what can be read of it
+		form, _ := url.ParseQuery(body) // without malformed fields
 		urls = append(urls, fields(form)...)
 	}
 	if len(urls) == 0 {
-		return strings.Fields(body) // also where a client calls a bare URL a form
+		return strings.Fields(body) // also if a client sends a bare URL as a form
 	}
 	return urls
 }

@@ -28,7 +28,7 @@ func (s *Subscriber) newClient() *http.Client {
 // the secret in the request must not be sent unencrypted.
 func keepsSecret(from, to *url.URL) bool { return from.Scheme != "https" || to.Scheme == "https" }
 
-// ask sends the request that r has begun, and enters what was wrong with it.
+// ask sends the request that begin has noted in r, and notes its error.
 func (s *Subscriber) ask(ctx context.Context, r *record) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, requestTime)
@@ -46,7 +46,7 @@ func (s *Subscriber) ask(ctx context.Context, r *record) {
 	}
 	err := s.change(ctx, idOf(r.Topic), func(held *record) *record {
 		if !held.is(r.Token) || held.Attempts != r.Attempts || held.mode() != mode {
-			return held // confirmed, denied, or no longer wanted in the meantime
+			return held // confirmed, denied, or cancelled in the meantime
 		}
 		held.Error = ""
 		if failed != nil {
@@ -64,7 +64,7 @@ func (s *Subscriber) ask(ctx context.Context, r *record) {
 	}
 }
 
-// mode returns what is asked of the hub.
+// mode returns the hub.mode of the next request; empty if there is none.
 func (r *record) mode() string {
 	switch r.Status {
 	case Pending, Active:
@@ -93,7 +93,7 @@ func (s *Subscriber) form(r *record) string {
 	return form.Encode()
 }
 
-// lease returns how long a subscription should last.
+// lease returns the lease to request.
 func (s *Subscriber) lease() time.Duration {
 	if s.Lease <= 0 {
 		return 10 * 24 * time.Hour

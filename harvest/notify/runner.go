@@ -11,38 +11,37 @@ import (
 )
 
 // A Runner runs sources when there are notices for them. Set its fields before the first
-// call and leave them alone afterwards. It is safe for concurrent use.
+// call and do not change them afterwards. It is safe for concurrent use.
 //
-// A source runs once at a time. Notices that come meanwhile, or before it may run again,
-// make one more run. Notices are not stored: after a restart, Every makes up for those
-// that were open.
+// A source never runs twice at the same time. Notices that come during a run, or before
+// the next run is allowed, are coalesced into one. Notices are not stored: after a
+// restart, Every replaces those that were lost.
 //
 // A run that ends in an error is repeated after 1, 2, 4 and 8 minutes, less a random part
-// of up to a half. A run that leaves tasks for later is followed by another one when the
-// first of them is due.
+// of up to a half. If a run leaves tasks, the source runs again when the first is due.
 type Runner struct {
 	// Harvest runs a source: the method Run or List of a harvest.Harvester, or a function
-	// around it. Required.
+	// that calls it. It is required.
 	Harvest func(ctx context.Context, src harvest.Source) (*harvest.Report, error)
 
-	// Sources are what may run, by the URL that notices name, byte for byte. Several URLs
-	// may stand for one source, which is known by its Key.
+	// Sources maps the URLs in notices, byte for byte, to sources. A source may have
+	// several URLs; sources with the same Key are one.
 	Sources map[string]harvest.Source
 
-	// Every is how long after a run a source runs again without a notice. If set, all
-	// sources also run when Run begins. If zero or negative, they run only after notices.
+	// Every is the time after a run at which a source runs again without a notice. If it
+	// is positive, all sources also run when Run begins. If zero or negative, sources run
+	// only after notices.
 	Every time.Duration
 
-	// Interval is the time from the end of a run of a source to the beginning of the
-	// next, however many notices there are. If zero, it is 10 seconds; if negative, there
-	// is none.
+	// Interval is the least time from the end of a run of a source to the beginning of
+	// the next. If zero, it is 10 seconds; if negative, there is none.
 	Interval time.Duration
 
-	// Concurrency is how many sources run at once. If zero, it is 4; if negative, there
-	// is no limit.
+	// Concurrency limits how many sources run at the same time. If zero, it is 4; if
+	// negative, there is no limit.
 	Concurrency int
 
-	// Log gets runs (debug) and their errors (warning). Nil: silent.
+	// Log receives runs (debug) and their errors (warning). If nil, nothing is logged.
 	Log *slog.Logger
 
 	once  sync.Once
@@ -52,10 +51,10 @@ type Runner struct {
 	log   *slog.Logger
 }
 
-// A turn is one source.
+// A turn is one source that waits for its next run.
 type turn struct {
 	src      harvest.Source
-	notice   chan struct{} // holds one
+	notice   chan struct{} // holds at most one
 	failures int           // in a row
 }
 
@@ -89,9 +88,8 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// Notify announces that there is something new at url, and reports whether a source has
-// that URL. It never waits. It is what the fields Notify of Receiver and Subscriber ask
-// for.
+// Notify announces a change at url, and reports whether a source has that URL. It never
+// waits. It fits the fields Notify of Receiver and Subscriber.
 func (r *Runner) Notify(url string) bool {
 	r.start()
 	t := r.named[url]
@@ -102,7 +100,7 @@ func (r *Runner) Notify(url string) bool {
 	return true
 }
 
-// raise leaves a notice unless there is one.
+// raise adds a notice unless there is one.
 func raise(notice chan struct{}) {
 	select {
 	case notice <- struct{}{}:
@@ -110,8 +108,8 @@ func raise(notice chan struct{}) {
 	}
 }
 
-// Run runs sources until ctx ends, and returns the cause once all runs have ended. Call
-// it once. Notices from before count, too.
+// Run runs sources until ctx is cancelled, and returns the cause when all runs have
+// ended. Call it once. Notices that came before count.
 func (r *Runner) Run(ctx context.Context) error {
 	r.start()
 	var all sync.WaitGroup
@@ -123,7 +121,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// serve runs one source whenever it is time.
+// serve runs one source after notices and at the times that wait returns.
 func (r *Runner) serve(ctx context.Context, t *turn) {
 	if r.Every > 0 {
 		raise(t.notice)
@@ -140,7 +138,7 @@ func (r *Runner) serve(ctx context.Context, t *turn) {
 			return
 		}
 		select {
-		case <-t.notice: // came while there was no room: this run covers it
+		case <-t.notice: // it came while there was no slot: this run is for it, too
 		default:
 		}
 		report, err := r.run(ctx, t)
@@ -157,7 +155,7 @@ func (r *Runner) serve(ctx context.Context, t *turn) {
 	}
 }
 
-// enter waits for room to run.
+// enter waits for a slot, and reports whether it has one.
 func (r *Runner) enter(ctx context.Context) bool {
 	if r.slots == nil {
 		return ctx.Err() == nil
@@ -191,8 +189,7 @@ func (r *Runner) run(ctx context.Context, t *turn) (*harvest.Report, error) {
 	return report, err
 }
 
-// wait returns how long to wait for the next run if there is no notice; zero means for
-// ever.
+// wait returns how long to wait for the next run without a notice. 0 is for ever.
 func (r *Runner) wait(t *turn, report *harvest.Report, err error) time.Duration {
 	const attempts = 5
 	wait := max(r.Every, 0)
@@ -205,7 +202,7 @@ func (r *Runner) wait(t *turn, report *harvest.Report, err error) time.Duration 
 	case err != nil && t.failures < attempts:
 		sooner(outgoing.Backoff(t.failures, time.Minute, time.Hour))
 	case err != nil:
-		t.failures = 0 // given up until the next notice
+		t.failures = 0 // no more repetitions until the next notice
 	case report != nil && !report.Left.Next.IsZero():
 		sooner(max(time.Until(report.Left.Next), time.Second))
 	}

@@ -14,57 +14,57 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Subscriber gets notices from WebSub hubs. It is the http.Handler of its callbacks
-// and, while Run runs, the one that asks hubs for subscriptions and renews them. Set its
-// fields before the first call and leave them alone afterwards. It is safe for concurrent
-// use.
+// A Subscriber receives notices from WebSub hubs. It is the http.Handler of its
+// callbacks; Run subscribes at hubs and renews subscriptions. Set its fields before the
+// first call and do not change them afterwards. It is safe for concurrent use.
 //
-// Each subscription has a callback of its own that can't be guessed, and at a hub of
-// https a secret with which the hub signs its notices. Both stay through renewals, so
-// that no notice is lost in between; a lease that ran out brings new ones. When a
-// subscription is confirmed, and was not active before, its source runs as after a
-// notice: what changed before is not missed.
+// Each subscription has a callback of its own that cannot be guessed and, at a hub of
+// https, a secret with which the hub signs its notices. A renewal keeps both, so that no
+// notice is lost; after the end of a lease they are replaced. When a hub confirms a
+// subscription that was not active, its source runs as after a notice, so that no earlier
+// change is missed.
 type Subscriber struct {
-	// Callback is the URL under which hubs reach this handler, http or https, without a
-	// query. The callbacks are right below it: "https://my.example/websub/" and a token
-	// each. Required.
+	// Callback is the URL of this handler for hubs, http or https, without a query, for
+	// example "https://my.example/websub/". The callback of a subscription is this URL
+	// and a token. It is required.
 	Callback string
 
-	// State keeps the subscriptions with their secrets, under keys that begin with
-	// "notify/websub/". Required. The handlers of several processes may share it; all
-	// other methods are for one of them.
+	// State holds the subscriptions with their secrets, under keys that begin with
+	// "notify/websub/". The handlers of several processes may share it; only one of them
+	// may call the other methods. It is required.
 	State websync.State
 
-	// Notify receives the topic of a notice, and reports whether anybody waits for it:
-	// the method of a Runner. It must return at once. Required.
+	// Notify receives the topic of a notice, and reports whether a source has it: the
+	// method of a Runner. It must return at once. It is required.
 	Notify func(topic string) bool
 
-	// Lease is how long a subscription should last, in whole seconds. The hub decides. If
-	// zero, it is 10 days; if negative, it is not stated.
+	// Lease is the requested duration of a subscription, in whole seconds. The hub
+	// decides. If zero, it is 10 days; if negative, requests state none.
 	Lease time.Duration
 
-	// MaxBody is how many bytes of a notice are read to check its signature. A notice
-	// that is longer is dropped. If zero, it is 64 MiB; if negative, there is no limit.
+	// MaxBody limits the body of a notice, in bytes, all of which is read to check the
+	// signature. A longer notice is dropped. If zero, it is 64 MiB; if negative, there is
+	// no limit.
 	MaxBody int64
 
-	// Client makes the requests to hubs. Redirects are followed only if they keep the
-	// method (307, 308), unless it has a CheckRedirect. Whatever it is, a request may
-	// take 30 seconds.
+	// Client makes the requests to hubs. Unless it has a CheckRedirect, only redirects
+	// that keep the method (307, 308) are followed, and none from https to http. A
+	// request may take 30 seconds, whatever the Client allows.
 	//
-	// The URL of a hub comes from a stranger. Nil means a Client of the Subscriber's own,
-	// which refuses connections to addresses that are not public and knows no proxy.
-	// Another one should have a guard, too: that of package harvest/fetch fits into a
-	// net.Dialer.
+	// The URL of a hub comes from a stranger. If Client is nil, the Subscriber has one of
+	// its own, which refuses connections to addresses that are not public and uses no
+	// proxy. Any other Client should have such a guard, too: that of package
+	// harvest/fetch fits into a net.Dialer.
 	Client *http.Client
 
-	// Log gets notices (debug), what became of subscriptions (info), and what failed or
-	// was not genuine (warning). Nil: silent.
+	// Log receives notices (debug), changes of subscriptions (info), and failures and
+	// notices that are not genuine (warning). If nil, nothing is logged.
 	Log *slog.Logger
 
 	mu     sync.Mutex // held while the index changes
 	once   sync.Once
-	wake   chan struct{} // holds one
-	slots  chan struct{}
+	wake   chan struct{} // holds at most one
+	slots  chan struct{} // of requests to hubs
 	client *http.Client
 	log    *slog.Logger
 }
@@ -80,13 +80,12 @@ func (s *Subscriber) start() {
 	})
 }
 
-// Subscribe wants notices of topic, the URL that a feed links to as self, from hub. It
-// stores the wish and returns; Run sends the request until the hub has confirmed, and
-// renews it until Unsubscribe.
+// Subscribe stores a subscription to topic, the URL of a feed's self link, at hub. Run
+// sends the request until the hub has confirmed it, and renews it until Unsubscribe.
 //
 // A topic has one hub: another one replaces the first, whose next notice is answered with
-// 410. If topic is at hub already, nothing happens, even if the hub has denied it: to ask
-// again, Unsubscribe first.
+// 410. If the topic is subscribed at hub, Subscribe does nothing, even if the hub has
+// denied the subscription: to try again, call Unsubscribe first.
 func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
 	s.start()
 	if err := errors.Join(s.check(), checkURL("topic", topic), checkURL("hub", hub)); err != nil {
@@ -107,9 +106,9 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
 	return wrap(err)
 }
 
-// Unsubscribe wants no more notices of topic. From now on they are answered with 410. It
-// stores the request and returns; Run asks the hub until it has confirmed, or the lease
-// ends. It is no error if there is no subscription.
+// Unsubscribe stores the end of the subscription to topic, whose notices are answered
+// with 410 from now on. Run sends the request until the hub has confirmed it, or the
+// lease ends. It is no error if there is no subscription.
 func (s *Subscriber) Unsubscribe(ctx context.Context, topic string) error {
 	s.start()
 	if err := s.check(); err != nil {
@@ -120,14 +119,14 @@ func (s *Subscriber) Unsubscribe(ctx context.Context, topic string) error {
 			return r
 		}
 		r.Next, r.Attempts, r.Error = now(), 0, ""
-		r.Status = Ending // and over, if no hub has confirmed it
+		r.Status = Ending // and over, if no hub has confirmed the subscription
 		return r
 	})
 	raise(s.wake)
 	return wrap(err)
 }
 
-// Subscriptions yields what is subscribed to, or is to be, in the order of the topics.
+// Subscriptions yields all subscriptions, confirmed or not, in the order of their topics.
 func (s *Subscriber) Subscriptions(ctx context.Context) iter.Seq2[Subscription, error] {
 	return func(yield func(Subscription, error) bool) {
 		topics, err := s.topics(ctx)
@@ -154,19 +153,19 @@ func (s *Subscriber) Subscriptions(ctx context.Context) iter.Seq2[Subscription, 
 
 func (s *Subscriber) check() error {
 	if s.State == nil || s.Notify == nil {
-		return errors.New("notify: a Subscriber needs State and Notify")
+		return errors.New("notify: Subscriber.State and Subscriber.Notify must not be nil")
 	}
 	return checkURL("callback", s.Callback)
 }
 
-// checkURL refuses what neither side of WebSub has a use for.
+// checkURL returns an error unless WebSub can use the URL.
 func checkURL(what, text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("notify: %s: not a URL of http or https", what)
+		return fmt.Errorf("notify: %s %q must be an http(s) URL without user name and fragment", what, websync.RedactURL(text))
 	}
 	if what == "callback" && (u.RawQuery != "" || u.ForceQuery) {
-		return errors.New("notify: callback: has a query")
+		return fmt.Errorf("notify: callback %q must have no query", websync.RedactURL(text))
 	}
 	return nil
 }
@@ -178,10 +177,10 @@ func wrap(err error) error {
 	return err
 }
 
-// Run asks hubs for what is subscribed to, renews leases when four fifths or a little
-// less of them are over, and repeats what fails after 1, 2, 4 … minutes, at most six
-// hours, less a random part of up to a half. It ends when ctx does, and returns the
-// cause. Subscriptions of runs before go on. Call it once.
+// Run sends subscriptions to their hubs, renews leases after seven to eight tenths of
+// them, and repeats failed requests after 1, 2, 4 … minutes, at most six hours, less a
+// random part of up to a half. It returns when ctx is cancelled, with the cause. It
+// continues the subscriptions of earlier runs. Call it once.
 func (s *Subscriber) Run(ctx context.Context) error {
 	s.start()
 	if err := s.check(); err != nil {
@@ -204,7 +203,8 @@ func (s *Subscriber) Run(ctx context.Context) error {
 	}
 }
 
-// round does what is due, and returns how long to wait for the next round.
+// round begins all requests that are due, and returns how long to wait for the next
+// round.
 func (s *Subscriber) round(ctx context.Context, all *sync.WaitGroup) (time.Duration, error) {
 	wait := time.Hour
 	topics, err := s.topics(ctx)
@@ -223,7 +223,8 @@ func (s *Subscriber) round(ctx context.Context, all *sync.WaitGroup) (time.Durat
 	return wait, err
 }
 
-// advance does what is due for one topic, and returns its record as it is then.
+// advance begins the request that is due for a topic, or removes its record if it is
+// over, and returns the new record.
 func (s *Subscriber) advance(ctx context.Context, topic string, all *sync.WaitGroup) (*record, error) {
 	r, err := s.load(ctx, idOf(topic))
 	switch at := now(); {
@@ -251,7 +252,7 @@ func (s *Subscriber) advance(ctx context.Context, topic string, all *sync.WaitGr
 	return r, nil
 }
 
-// begin enters an attempt, so that no other makes it at the same time, and reports
+// begin notes an attempt, so that no other process makes it at the same time, and reports
 // whether it is still due.
 func (s *Subscriber) begin(ctx context.Context, topic string) (rec *record, began bool, err error) {
 	err = s.change(ctx, idOf(topic), func(r *record) *record {
@@ -264,7 +265,7 @@ func (s *Subscriber) begin(ctx context.Context, topic string) (rec *record, bega
 	return rec, began, err
 }
 
-// remove forgets a subscription that is over.
+// remove deletes the record of a subscription that is over.
 func (s *Subscriber) remove(ctx context.Context, topic string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,14 +21,13 @@ import (
 type Status string
 
 const (
-	// Pending: asked for, or to be asked for, and not confirmed yet; or its lease has run
-	// out.
+	// Pending: the hub has not confirmed the subscription yet, or the lease has ended.
 	Pending Status = "pending"
-	// Active: confirmed, and the lease lasts.
+	// Active: the hub has confirmed the subscription, and the lease has not ended.
 	Active Status = "active"
-	// Denied: the hub will not have it (WebSub §5.2).
+	// Denied: the hub has denied the subscription (WebSub §5.2).
 	Denied Status = "denied"
-	// Ending: no longer wanted, but the hub has not confirmed that yet.
+	// Ending: Unsubscribe was called, and the hub has not confirmed that yet.
 	Ending Status = "ending"
 
 	ended Status = "ended" // to be removed by Run
@@ -40,22 +39,22 @@ type Subscription struct {
 	Hub    string `json:"hub"`
 	Status Status `json:"status"`
 
-	// Expires is when the lease ends. Zero: none was confirmed.
+	// Expires is the end of the lease. It is zero if the hub has confirmed none.
 	Expires time.Time `json:"expires,omitzero"`
 
-	// Next is when the hub is asked next: to confirm, to renew, or to end. Zero: not at
-	// all.
+	// Next is the time of the next request to the hub: to subscribe, to renew or to
+	// unsubscribe. It is zero if there will be none.
 	Next time.Time `json:"next,omitzero"`
 
-	// Error is what was wrong with the last request to the hub, or why the hub has denied
-	// the subscription.
+	// Error is the error of the last request to the hub, or the reason for which the hub
+	// has denied the subscription.
 	Error string `json:"error,omitempty"`
 }
 
-// A record is what the State holds of a subscription.
+// A record is a subscription in the State.
 type record struct {
 	Subscription
-	Token    string `json:"token"`            // the last step of the callback
+	Token    string `json:"token"`            // the last segment of the callback
 	Secret   string `json:"secret,omitempty"` // empty: notices are not signed
 	Attempts int    `json:"attempts,omitempty"`
 }
@@ -66,16 +65,16 @@ const (
 	idLen    = 32
 )
 
-// idOf returns what the key of a topic's record ends in, and its tokens begin with.
+// idOf returns the end of the key of a topic's record, with which its tokens begin.
 func idOf(topic string) string {
 	return hex.EncodeToString([]byte(websync.SHA256([]byte(topic)).Sum))[:idLen]
 }
 
-// now is the time in the form that a State keeps.
+// now returns the time as it is stored: in UTC.
 func now() time.Time { return time.Now().UTC() }
 
-// newRecord returns a subscription to be asked for at once. Its callback can't be
-// guessed. It has a secret if the request is encrypted (WebSub §5.1).
+// newRecord returns a subscription that is due at once. Its callback cannot be guessed.
+// It has a secret if the request is encrypted (WebSub §5.1).
 func newRecord(topic, hub string, now time.Time) *record {
 	r := &record{
 		Subscription: Subscription{Topic: topic, Hub: hub, Status: Pending, Next: now},
@@ -87,18 +86,18 @@ func newRecord(topic, hub string, now time.Time) *record {
 	return r
 }
 
-// wanted reports whether the user wants notices.
+// wanted reports whether notices are accepted.
 func (r *record) wanted() bool { return r.Status == Pending || r.Status == Active }
 
-// confirm enters the lease that the hub grants.
+// confirm sets the lease that the hub grants.
 func (r *record) confirm(now time.Time, lease time.Duration) {
 	r.Status, r.Expires, r.Attempts, r.Error = Active, now.Add(lease), 0, ""
 	renew := lease - lease/5 - mathrand.N(lease/10)
 	r.Next = now.Add(max(renew, time.Minute))
 }
 
-// begin enters an attempt to reach the hub. A lease that has run out is not renewed: what
-// is asked for is a new subscription, with a callback and a secret of its own.
+// begin notes an attempt to reach the hub. A lease that has ended is not renewed, but
+// replaced by a new subscription with another callback and another secret.
 func (r *record) begin(now time.Time) {
 	if r.Status == Active && !now.Before(r.Expires) {
 		attempts := r.Attempts
@@ -109,16 +108,16 @@ func (r *record) begin(now time.Time) {
 	r.Next = now.Add(outgoing.Backoff(r.Attempts, time.Minute, 6*time.Hour))
 }
 
-// over reports whether nothing has to be remembered of r.
+// over reports whether r may be deleted.
 func (r *record) over(now time.Time) bool {
 	return r.Status == ended || r.Status == Ending && !now.Before(r.Expires)
 }
 
-// due reports whether the hub is to be asked.
+// due reports whether a request to the hub is due.
 func (r *record) due(now time.Time) bool { return r.Status != Denied && !now.Before(r.Next) }
 
-// change sets the record of id to what f makes of it, all at once. F gets nil if there is
-// none; what it returns may be nil, too. It may be called more than once.
+// change atomically replaces the record of id by the result of f. Both are nil for no
+// record. It may call f more than once.
 func (s *Subscriber) change(ctx context.Context, id string, f func(*record) *record) error {
 	return s.swap(ctx, prefix+id, func(old []byte) ([]byte, error) {
 		r := f(parseRecord(old))
@@ -129,9 +128,9 @@ func (s *Subscriber) change(ctx context.Context, id string, f func(*record) *rec
 	})
 }
 
-// swap sets a value to what f makes of it.
+// swap atomically replaces a value by the result of f.
 func (s *Subscriber) swap(ctx context.Context, key string, f func([]byte) ([]byte, error)) error {
-	for range 100 { // each conflict means that another was faster
+	for range 100 { // at each conflict another change was faster
 		old, err := s.State.State(ctx, key)
 		if err != nil {
 			return err
@@ -147,13 +146,13 @@ func (s *Subscriber) swap(ctx context.Context, key string, f func([]byte) ([]byt
 	return websync.ErrConflict
 }
 
-// load returns the record of id, nil if there is none.
+// load returns the record of id, or nil if there is none.
 func (s *Subscriber) load(ctx context.Context, id string) (*record, error) {
 	value, err := s.State.State(ctx, prefix+id)
 	return parseRecord(value), err
 }
 
-// parseRecord returns nil for what is no record: what can't be read is as good as lost.
+// parseRecord returns nil for a value that is no record, as if there were none.
 func parseRecord(value []byte) *record {
 	r := new(record)
 	if json.Unmarshal(value, r) != nil {
@@ -162,16 +161,16 @@ func parseRecord(value []byte) *record {
 	return r
 }
 
-// topics returns all topics that there may be records of.
+// topics returns all topics that may have a record.
 func (s *Subscriber) topics(ctx context.Context) (topics []string, err error) {
 	value, err := s.State.State(ctx, indexKey)
 	if err == nil && value != nil {
-		json.Unmarshal(value, &topics) // none, if it can't be read
+		json.Unmarshal(value, &topics) // a malformed index counts as empty
 	}
 	return topics, err
 }
 
-// enroll adds a topic to the index, or takes it out.
+// enroll adds a topic to the index, or removes it.
 func (s *Subscriber) enroll(ctx context.Context, topic string, in bool) error {
 	return s.swap(ctx, indexKey, func(old []byte) ([]byte, error) {
 		var topics []string
@@ -192,7 +191,7 @@ func (s *Subscriber) enroll(ctx context.Context, topic string, in bool) error {
 	})
 }
 
-// find returns the id of the record that a token may belong to.
+// find returns the id of the record that may have the token.
 func find(token string) (id string, ok bool) {
 	if len(token) <= idLen {
 		return "", false
@@ -201,7 +200,7 @@ func find(token string) (id string, ok bool) {
 	return token[:idLen], err == nil
 }
 
-// is reports whether r is there and token is its own.
+// is reports whether r is not nil and has the token.
 func (r *record) is(token string) bool {
 	return r != nil && subtle.ConstantTimeCompare([]byte(r.Token), []byte(token)) == 1
 }
