@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -73,20 +74,22 @@ func (a *answer) open(last bool) error {
 		a.doc = &websync.Document{Type: a.doc.Type, Links: a.doc.Links}
 		a.tag, a.modified = "", time.Time{}
 	}
-	return a.use(s)
+	return a.use(s.reader())
 }
 
-// use makes s the content, and makes a tag from its bytes if there is none. It takes over
-// the reference.
-func (a *answer) use(s *rendering) (err error) {
-	r := s.reader()
+// use makes content the content, finds its length, and makes a tag from it if there is
+// none. It closes content if it fails.
+func (a *answer) use(content io.ReadSeekCloser) (err error) {
 	if a.tag == "" {
-		if a.tag, err = sumTag(r); err != nil {
-			r.Close()
-			return err
-		}
+		a.tag, err = sumTag(content)
 	}
-	a.content, a.size = r, s.size
+	if err == nil {
+		a.size, err = content.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		return errors.Join(err, content.Close())
+	}
+	a.content = content
 	return nil
 }
 
@@ -96,9 +99,8 @@ func (a *answer) headOnly() bool {
 	if a.r.Method != http.MethodHead || a.tag == "" {
 		return false
 	}
-	s := a.h.cache.held(a.key(a.gzip))
-	if s != nil {
-		a.content, a.size = s.reader(), s.size
+	if s := a.h.cache.held(a.key(a.gzip)); s != nil {
+		a.use(s.reader()) // it has a tag, and a length
 	}
 	return true
 }
@@ -168,9 +170,7 @@ func (a *answer) openDocument() error {
 	if err != nil {
 		return err
 	}
-	a.content = content
-	if err := a.measure(); err != nil {
-		content.Close()
+	if err := a.use(content); err != nil {
 		return err
 	}
 	a.gzip = a.gzip && a.size >= gzipMin && a.size <= gzipMax
@@ -193,30 +193,13 @@ func (a *answer) openDocument() error {
 	if err != nil {
 		return err
 	}
-	return a.use(s)
+	return a.use(s.reader())
 }
 
-// measure finds the length of the content, and the tag if it has none.
-func (a *answer) measure() (err error) {
-	if a.tag == "" {
-		if a.tag, err = sumTag(a.content); err != nil {
-			return err
-		}
-	}
-	if a.size, err = a.content.Seek(0, io.SeekEnd); err != nil {
-		return err
-	}
-	_, err = a.content.Seek(0, io.SeekStart)
-	return err
-}
-
-// sumTag makes a tag from the bytes of r, and goes back to its start.
-func sumTag(r io.ReadSeeker) (string, error) {
+// sumTag makes a tag from the bytes of r.
+func sumTag(r io.Reader) (string, error) {
 	sum := sha256.New()
-	if _, err := io.Copy(sum, r); err != nil {
-		return "", err
-	}
-	_, err := r.Seek(0, io.SeekStart)
+	_, err := io.Copy(sum, r)
 	return hex.EncodeToString(sum.Sum(nil)[:16]), err
 }
 
@@ -228,12 +211,6 @@ func (a *answer) sendStatus(w http.ResponseWriter, status int) {
 	}
 	a.cacheHeader(w.Header())
 	w.WriteHeader(status)
-}
-
-// sendHead answers a HEAD whose length is not known.
-func (a *answer) sendHead(w http.ResponseWriter) {
-	a.header(w.Header())
-	w.WriteHeader(http.StatusOK)
 }
 
 // send answers with the content, or a range of it. If it can't send as much as

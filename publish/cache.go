@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"sync"
 )
@@ -26,7 +25,7 @@ type key struct {
 // rendering that it drops stays until its readers have finished.
 type cache struct {
 	memoryMax, fileMax int64
-	create             func() (*os.File, error)
+	dir                string // of the temporary files
 
 	mu      sync.Mutex
 	flights map[key]*flight
@@ -53,7 +52,7 @@ type flight struct {
 func newCache(dir string, memoryMax, fileMax int64) *cache {
 	return &cache{
 		memoryMax: memoryMax, fileMax: fileMax,
-		create:  func() (*os.File, error) { return createTemp(dir) },
+		dir:     dir,
 		flights: make(map[key]*flight),
 		kept:    make(map[slot]*list.Element),
 	}

@@ -151,7 +151,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error
 	case status != http.StatusOK:
 		a.sendStatus(w, status)
 	case a.content == nil:
-		a.sendHead(w)
+		a.header(w.Header()) // a HEAD of unknown length
 	default:
 		return a.send(w)
 	}

@@ -562,22 +562,13 @@ func TestNoRoomForAList(t *testing.T) {
 	h := newHandler(t, s)
 	h.Log = slog.New(slog.NewTextHandler(&log, nil))
 	h.start()
-	// a file of its own that cannot be written to, for it is removed afterwards
-	full := func() (*os.File, error) {
-		name := filepath.Join(h.Dir, "full")
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			return nil, err
-		}
-		return os.Open(name)
-	}
-	create := h.cache.create
-	h.cache.create = full
+	h.cache.dir = filepath.Join(h.Dir, "nowhere")
 	assert.Equal(t, 503, get(h, "GET", "/a").Code)
 	assert.Equal(t, 503, get(h, "GET", "/stubborn").Code, "though the publisher hides the error")
 	assert.Equal(t, 503, get(h, "GET", "/masked").Code)
 	assert.Contains(t, log.String(), "level=WARN")
 	assert.Equal(t, 200, get(h, "GET", "/b").Code)
-	h.cache.create = create
+	h.cache.dir = h.Dir
 	assert.Equal(t, 200, get(h, "GET", "/a").Code)
 	assert.Equal(t, 2, r.count())
 

@@ -126,15 +126,20 @@ func (j joined) Documents(ctx context.Context) iter.Seq2[string, error] {
 					last = append(last, path)
 					continue
 				}
-				first := true
 				if err == nil {
-					first, err = j[:i].miss(ctx, path)
+					_, err = j[:i].Document(ctx, path)
+					if err == nil {
+						continue // an earlier Publisher has it
+					}
+					if isMissing(err) {
+						err = nil
+					}
 				}
 				if err != nil {
 					yield("", err)
 					return
 				}
-				if first && !yield(path, nil) {
+				if !yield(path, nil) {
 					return
 				}
 			}
@@ -158,20 +163,6 @@ func (j joined) exportOrder() (order []int) {
 		}
 	}
 	return order
-}
-
-// miss reports whether none of the Publishers knows path.
-func (j joined) miss(ctx context.Context, path string) (bool, error) {
-	for _, p := range j {
-		_, err := p.Document(ctx, path)
-		if err == nil {
-			return false, nil
-		}
-		if !isMissing(err) {
-			return false, err
-		}
-	}
-	return true, nil
 }
 
 func isMissing(err error) bool {

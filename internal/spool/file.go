@@ -10,6 +10,9 @@ import (
 // where the system allows that, so the file does not outlive the process. The zero File
 // is empty.
 type File struct {
+	// Dir is the directory of the file. If empty, it is [os.TempDir].
+	Dir string
+
 	file *os.File
 	size int64
 }
@@ -31,6 +34,9 @@ func (f *File) Append(r io.Reader) (Span, error) {
 	f.size += n
 	return s, nil
 }
+
+// Write appends b.
+func (f *File) Write(b []byte) (int, error) { return f.WriteAt(b, f.size) }
 
 // WriteAt implements [io.WriterAt].
 func (f *File) WriteAt(b []byte, at int64) (int, error) {
@@ -62,7 +68,7 @@ func (f *File) Size() int64 { return f.size }
 // Close removes the file. f is empty afterwards and can be used again.
 func (f *File) Close() error {
 	file := f.file
-	*f = File{}
+	*f = File{Dir: f.Dir}
 	if file == nil {
 		return nil
 	}
@@ -75,7 +81,7 @@ func (f *File) Close() error {
 
 func (f *File) open() (_ *os.File, err error) {
 	if f.file == nil {
-		if f.file, err = os.CreateTemp("", "websync-"); err != nil {
+		if f.file, err = os.CreateTemp(f.Dir, "websync-"); err != nil {
 			return nil, err
 		}
 		os.Remove(f.file.Name()) // where the system allows that
