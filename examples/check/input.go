@@ -1,7 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -9,13 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/xmlscan"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -99,17 +97,14 @@ func withoutName(err error) error {
 	return err
 }
 
-// spool copies what can be read only once to a temporary file.
+// spool holds what can be read only once.
 func (in *input) spool(src io.Reader) error {
-	f, err := os.CreateTemp("", "check-")
+	s, err := spool.Read(src, 0)
 	if err != nil {
-		return err
-	}
-	in.release = append(in.release, f.Close, func() error { return os.Remove(f.Name()) })
-	if _, err := io.Copy(f, src); err != nil {
 		return withoutName(err)
 	}
-	in.data = f
+	in.release = append(in.release, s.Close)
+	in.data = s
 	return nil
 }
 
@@ -142,22 +137,13 @@ func (in *input) look(spec string) error {
 	return nil // Validate reports what is wrong with it
 }
 
-// isAtom reports whether the root element is one of Atom's.
+// isAtom reports whether the input is a document of Atom.
 func (in *input) isAtom() bool {
 	src, err := in.start()
-	if err != nil {
-		return false
+	if err == nil {
+		_, err = atom.NewReader(src).Next()
 	}
-	if z, err := gzip.NewReader(src); err == nil {
-		src = z
-	} else if src, err = in.start(); err != nil {
-		return false
-	}
-	x := xmlscan.NewReader(src)
-	if _, err := x.NextTag(); err != nil {
-		return false
-	}
-	return slices.Contains([]string{atom.Namespace, atom.TombstoneNamespace}, x.Name().Space)
+	return !errors.Is(err, websync.ErrNotDocument)
 }
 
 // named reports whether the user has named a URL of this origin.

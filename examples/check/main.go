@@ -22,8 +22,8 @@ import (
 // Exit codes, of which the worst of all files counts.
 const (
 	exitGood     = 0
-	exitFindings = 1 // a finding is an error
-	exitUnread   = 2 // usage, or a file could not be read as the kind that -spec names
+	exitFindings = 1          // a finding is an error
+	exitUnread   = cli.Failed // usage, or a file could not be read as the kind that -spec names
 )
 
 func main() {
@@ -62,30 +62,20 @@ type report struct {
 
 // run is main without the process around it. It returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	p.out, p.errOut = cli.NewOutput(p.stdout), cli.NewOutput(p.stderr)
-	code := p.command(ctx, args)
-	if err := p.out.Err(); err != nil {
-		fmt.Fprintf(p.errOut, "check: standard output: %v\n", err)
-		return exitUnread
-	}
-	return code
+	return cli.Run("check", p.stdout, p.stderr, func(out, errOut *cli.Output) (int, error) {
+		p.out, p.errOut = out, errOut
+		return p.command(ctx, args)
+	})
 }
 
-// command runs the command that the arguments describe.
-func (p *program) command(ctx context.Context, args []string) (code int) {
-	var err error
-	p.options, err = parseOptions(args)
-	var asked *cli.HelpRequest
-	switch {
-	case errors.As(err, &asked):
-		fmt.Fprint(p.out, asked.Text)
-		return exitGood
-	case err != nil:
-		fmt.Fprintf(p.errOut, "check: %v\n", err)
-		if p.json = cli.Asked(args, "json"); p.json {
+// command carries out the arguments. With -json it prints an object for wrong ones, too.
+func (p *program) command(ctx context.Context, args []string) (code int, err error) {
+	if p.options, err = parseOptions(args); err != nil {
+		_, help := errors.AsType[*cli.HelpRequest](err)
+		if p.json = cli.Asked(args, "json"); p.json && !help {
 			p.print(report{Kind: "unknown", Error: err.Error()}, "")
 		}
-		return exitUnread
+		return exitUnread, err
 	}
 	defer func() {
 		for _, in := range p.inputs {
@@ -93,14 +83,13 @@ func (p *program) command(ctx context.Context, args []string) (code int) {
 		}
 	}()
 	for _, name := range p.names {
-		in := p.open(ctx, name)
-		p.inputs = append(p.inputs, in)
+		p.inputs = append(p.inputs, p.open(ctx, name))
 	}
 	p.relate()
 	for _, in := range p.inputs {
 		code = max(code, p.check(ctx, in))
 	}
-	return code
+	return code, nil
 }
 
 // check checks one file and prints what is wrong with it.

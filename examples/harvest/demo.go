@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -64,7 +65,8 @@ func (p *program) demonstrationClient() {
 // story describes a report in a few lines.
 func (r *result) story() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "   %d listed: %s.\n", r.Events, r.changesText())
+	changes := cmp.Or(strings.Join(notZero(r.outcomes()), ", "), "nothing")
+	fmt.Fprintf(&b, "   %d listed: %s.\n", r.Events, changes)
 	fetched := "no body fetched"
 	if r.Fetched > 0 {
 		fetched = fmt.Sprintf("%s fetched (%s)", count(r.Fetched, "body", "bodies"), bytesText(r.Bytes))
@@ -78,25 +80,6 @@ func (r *result) story() string {
 	}
 	fmt.Fprintf(&b, "   %s\n", r.verdict())
 	return b.String()
-}
-
-func (r *result) changesText() string {
-	var parts []string
-	for _, c := range []struct {
-		n    int64
-		name string
-	}{
-		{r.Created, "created"}, {r.Updated, "updated"}, {r.Deleted, "deleted"}, {r.Touched, "touched"},
-		{r.Unchanged, "unchanged"}, {r.Failed, "failed"}, {r.Withheld, "withheld"},
-	} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.name))
-		}
-	}
-	if parts == nil {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // requestsStory describes requests in half a sentence.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/publish"
 )
 
@@ -200,8 +201,7 @@ func (e *exporter) hash(name string) uint64 { return maphash.String(e.seed, stri
 
 // urlPath returns the path that [publish.WriteDir] writes to the file with this name.
 func urlPath(name string) string {
-	escape := strings.NewReplacer("%", "%25", "#", "%23", "[", "%5B", "]", "%5D", "^", "%5E", "`", "%60", "{", "%7B", "}", "%7D")
-	return "/" + escape.Replace(name)
+	return "/" + syntax.Escape(name, func(c byte) bool { return c == '/' || syntax.Segment.Has(c) })
 }
 
 // bodies yields all live bodies by id, and those of one id in the order of the sources.

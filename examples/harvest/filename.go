@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 const (
@@ -71,15 +72,9 @@ func segment(s string) string {
 	if s == "" {
 		return "_"
 	}
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`<>:"/\|?*`, c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	name := b.String()
+	name := syntax.Escape(s, func(c byte) bool {
+		return c > ' ' && c < 0x7f && strings.IndexByte(`<>:"/\|?*`, c) < 0
+	})
 	if strings.Trim(name, ".") == "" {
 		return strings.ReplaceAll(name, ".", "%2E")
 	}
@@ -129,13 +124,7 @@ func escapeURI(uri string) string {
 	var b strings.Builder
 	for len(uri) > 0 {
 		r, n := utf8.DecodeRuneInString(uri)
-		if odd(r) {
-			for i := range n {
-				fmt.Fprintf(&b, "%%%02X", uri[i])
-			}
-		} else {
-			b.WriteString(uri[:n])
-		}
+		b.WriteString(syntax.Escape(uri[:n], func(byte) bool { return !odd(r) }))
 		uri = uri[n:]
 	}
 	return b.String()

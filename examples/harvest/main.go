@@ -23,7 +23,7 @@ const (
 	exitInStep = 0
 	// tasks are left, the listing was incomplete, or the run was interrupted
 	exitLeft   = 1
-	exitFailed = 2 // usage, or a source or the store could not be read
+	exitFailed = cli.Failed // usage, or a source or the store could not be read
 )
 
 func main() {
@@ -47,23 +47,19 @@ type program struct {
 
 // run is main without the process around it. It returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	p.out, p.errOut = cli.NewOutput(p.stdout), cli.NewOutput(p.stderr)
-	code := p.command(ctx, args)
-	if err := p.out.Err(); err != nil {
-		code = p.fail(fmt.Errorf("standard output: %w", err))
-	}
-	return code
+	return cli.Run("harvest", p.stdout, p.stderr, func(out, errOut *cli.Output) (int, error) {
+		p.out, p.errOut = out, errOut
+		return p.command(ctx, args)
+	})
 }
 
 // command carries out the arguments. With -json it writes the summary, whatever happened.
-func (p *program) command(ctx context.Context, args []string) (code int) {
-	var err error
+func (p *program) command(ctx context.Context, args []string) (code int, err error) {
 	p.options, err = parseOptions(args)
-	var asked *cli.HelpRequest
+	_, help := errors.AsType[*cli.HelpRequest](err)
 	switch {
-	case errors.As(err, &asked):
-		fmt.Fprint(p.out, asked.Text)
-		return exitInStep
+	case help:
+		return exitInStep, err
 	case err != nil:
 		p.json = cli.Asked(args, "json")
 		code = p.fail(err)
@@ -74,14 +70,14 @@ func (p *program) command(ctx context.Context, args []string) (code int) {
 	}
 	if p.json {
 		p.summary.InStep = code == exitInStep && !slices.ContainsFunc(p.summary.Reports, (*result).differs)
-		writeJSON(p.out, &p.summary) // run sees to an error
+		writeJSON(p.out, &p.summary) // cli.Run reports an error
 	}
-	return code
+	return code, nil
 }
 
 // withStore opens the store, makes what stands on it, and does the work.
 func (p *program) withStore(ctx context.Context, work func(context.Context) int) (code int) {
-	spec, remove, err := p.storeSpec()
+	spec, remove, err := cli.ChooseStore(p.storeFlag)
 	if err != nil {
 		return p.fail(err)
 	}
@@ -206,26 +202,26 @@ func (p *program) harvest(ctx context.Context, h *harvest.Harvester, sources ...
 // carryOut carries out the flags for one source.
 func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harvest.Source) *result {
 	defer p.progress.end()
+	made := &decisions{w: p.out, json: p.json}
 	switch {
 	case p.plan:
-		made := &decisions{w: p.out, json: p.json}
 		report, err := h.Plan(ctx, src, made.add)
-		return newResult(ctx, report, err, p.lasts()).planned(made, report.Withheld)
+		return p.newResult(ctx, report, err).planned(made, report.Withheld)
 	case p.audit:
-		made := &decisions{w: p.out, json: p.json}
 		report, err := h.Audit(ctx, src, made.add)
-		return newResult(ctx, report, err, p.lasts()).planned(made, report.Differences())
-	case p.approve:
+		return p.newResult(ctx, report, err).planned(made, report.Differences())
+	}
+	var deleted int64
+	if p.approve {
 		approved, err := h.Approve(ctx, src)
 		if err != nil {
-			return newResult(ctx, approved, err, p.lasts())
+			return p.newResult(ctx, approved, err)
 		}
-		report, err := h.Run(ctx, src)
-		report.Deleted += approved.Deleted
-		return newResult(ctx, report, err, p.lasts())
+		deleted = approved.Deleted
 	}
 	report, err := h.Run(ctx, src)
-	return newResult(ctx, report, err, p.lasts())
+	report.Deleted += deleted
+	return p.newResult(ctx, report, err)
 }
 
 // finish exports, and enters the results into the summary. It returns the exit code,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/websync-go/websync/examples/internal/cli"
 )
@@ -67,7 +66,8 @@ type options struct {
 
 	acceptSkipped bool
 
-	pagesDir string // for documents of archives, until they are dealt with
+	temporary bool   // the store is removed at the end
+	pagesDir  string // for documents of archives, until they are dealt with
 }
 
 func parseOptions(args []string) (options, error) {
@@ -92,8 +92,8 @@ func parseOptions(args []string) (options, error) {
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	if strings.HasPrefix(o.storeFlag, "postgres:") {
-		return o, errors.New("this version does not have -store postgres yet; -h names what it has")
+	if err := cli.Available("store", o.storeFlag); err != nil {
+		return o, err
 	}
 	return o, cli.Available("protocol", o.protocol)
 }
@@ -123,6 +123,9 @@ func (o *options) check(urls []string) error {
 		if _, err := cli.ParseStore(o.storeFlag); err != nil {
 			return err
 		}
+	}
+	if o.temporary = o.storeFlag == "" && len(urls) == 0; o.storeFlag == "" && !o.temporary {
+		o.storeFlag = "sqlite:websync.db"
 	}
 	for _, raw := range urls {
 		t, err := o.parseTarget(raw)

@@ -85,7 +85,8 @@ func (r *result) planned(made *decisions, differ int64) *result {
 	return r
 }
 
-func newResult(ctx context.Context, report *harvest.Report, err error, lasts bool) *result {
+func (p *program) newResult(ctx context.Context, report *harvest.Report, err error) *result {
+	lasts := p.storeFlag != "mem" && !p.temporary // the store is there after the process has ended
 	r := &result{
 		Report: report, source: report.Source,
 		foreign: errors.Is(err, websync.ErrNotDocument), interrupted: err != nil && ctx.Err() != nil, lasts: lasts,
@@ -156,14 +157,8 @@ func (r *result) write(w io.Writer) {
 		listed = "incomplete"
 	}
 	row("listed", "%s, %s", count(r.Events, "entry", "entries"), listed)
-	for _, c := range []struct {
-		name string
-		n    int64
-	}{
-		{"created", r.Created}, {"updated", r.Updated}, {"deleted", r.Deleted}, {"touched", r.Touched},
-		{"unchanged", r.Unchanged}, {"failed", r.Failed}, {"gone", r.Gone}, {"withheld", r.Withheld},
-	} {
-		row(c.name, "%d", c.n)
+	for _, o := range r.outcomes() {
+		row(o.name, "%d", o.n)
 	}
 	row("left", "%s", leftText(r.Left))
 	row("requests", "%s", requestsText(r.Requests))
@@ -266,19 +261,37 @@ func (r *result) took() time.Duration {
 	return d.Round(time.Second)
 }
 
+// A counted is a number of things of one kind.
+type counted struct {
+	name string
+	n    int64
+}
+
+// outcomes returns the numbers of entries by what became of them.
+func (r *result) outcomes() []counted {
+	return []counted{
+		{"created", r.Created}, {"updated", r.Updated}, {"deleted", r.Deleted}, {"touched", r.Touched},
+		{"unchanged", r.Unchanged}, {"failed", r.Failed}, {"gone", r.Gone}, {"withheld", r.Withheld},
+	}
+}
+
+// notZero returns the texts of the numbers that are not zero.
+func notZero(all []counted) (texts []string) {
+	for _, c := range all {
+		if c.n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", c.n, c.name))
+		}
+	}
+	return texts
+}
+
 func leftText(l harvest.TaskCounts) string {
 	if l == (harvest.TaskCounts{}) {
 		return "nothing"
 	}
-	var parts []string
-	for _, c := range []struct {
-		name string
-		n    int64
-	}{{"to get", l.Waiting}, {"parked", l.Parked}, {"gone by their server", l.Gone}, {"deletions withheld", l.Withheld}} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.name))
-		}
-	}
+	parts := notZero([]counted{
+		{"to get", l.Waiting}, {"parked", l.Parked}, {"gone by their server", l.Gone}, {"deletions withheld", l.Withheld},
+	})
 	if time.Until(l.Next) > time.Second {
 		parts = append(parts, "the next after "+l.Next.Format(time.DateTime+" MST"))
 	}

@@ -32,7 +32,7 @@ const (
 	exitDone = 0
 	// some files could not be read or written, and are missing from an export
 	exitMissing = 1
-	exitFailed  = 2 // usage, or the directory, the store or the address could not be used
+	exitFailed  = cli.Failed // usage, or the directory, the store or the address could not be used
 )
 
 func main() {
@@ -54,39 +54,21 @@ type program struct {
 
 // run is main without the process around it. It returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	out := cli.NewOutput(p.stdout)
-	p.stdout, p.stderr = out, cli.NewOutput(p.stderr)
-	code := p.command(ctx, args)
-	if err := out.Err(); err != nil {
-		fmt.Fprintf(p.stderr, "publish: standard output: %v\n", err)
-		return exitFailed
-	}
-	return code
-}
-
-// command does what the arguments say.
-func (p *program) command(ctx context.Context, args []string) int {
-	var err error
-	p.options, err = parseOptions(args)
-	var asked *cli.HelpRequest
-	if errors.As(err, &asked) {
-		fmt.Fprint(p.stdout, asked.Text)
-		return exitDone
-	}
-	code := exitDone
-	if err == nil {
-		code, err = p.withStore(ctx)
-	}
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(p.stderr, "publish: %v\n", err)
-		return exitFailed
-	}
-	return code
+	return cli.Run("publish", p.stdout, p.stderr, func(out, errOut *cli.Output) (code int, err error) {
+		p.stdout, p.stderr = out, errOut
+		if p.options, err = parseOptions(args); err != nil {
+			return exitDone, err
+		}
+		if code, err = p.withStore(ctx); ctx.Err() != nil {
+			err = nil // the user stopped it
+		}
+		return code, err
+	})
 }
 
 // withStore opens the store and publishes what is in it.
 func (p *program) withStore(ctx context.Context) (code int, err error) {
-	spec, remove, err := p.storeSpec()
+	spec, remove, err := cli.ChooseStore(p.options.store)
 	if err != nil {
 		return 0, err
 	}
@@ -109,15 +91,6 @@ func (p *program) withStore(ctx context.Context) (code int, err error) {
 		return p.export(ctx)
 	}
 	return exitDone, p.serve(ctx)
-}
-
-// storeSpec returns the store to use: for a directory alone, a temporary one.
-func (p *program) storeSpec() (_ cli.Store, remove func(), err error) {
-	if p.options.store == "" {
-		return cli.TemporaryStore()
-	}
-	s, err := cli.ParseStore(p.options.store)
-	return s, func() {}, err
 }
 
 // export writes static files.

@@ -70,8 +70,8 @@ func parseOptions(args []string) (options, error) {
 	if err := l.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	if strings.HasPrefix(o.store, "postgres:") {
-		return o, errors.New("this version does not have -store postgres yet; -h names what it has")
+	if err := cli.Available("store", o.store); err != nil {
+		return o, err
 	}
 	return o, cli.Available("protocol", o.protocol)
 }

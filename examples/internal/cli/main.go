@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -17,13 +20,38 @@ func Main(run func(ctx context.Context, args []string) int) {
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
+// Failed is the exit code of a command that could not do its work.
+const Failed = 2
+
+// Run runs a command and returns its exit code. A command that returns an error has
+// Failed, unless the error is a *HelpRequest. So has one whose standard output could not
+// be written.
+func Run(name string, stdout, stderr io.Writer, command func(out, errOut *Output) (code int, err error)) int {
+	out, errOut := NewOutput(stdout), NewOutput(stderr)
+	code, err := command(out, errOut)
+	if help, ok := errors.AsType[*HelpRequest](err); ok {
+		code = 0
+		fmt.Fprint(out, help.Text)
+	} else if err != nil {
+		fmt.Fprintf(errOut, "%s: %v\n", name, err)
+		code = Failed
+	}
+	if err := out.Err(); err != nil {
+		fmt.Fprintf(errOut, "%s: standard output: %v\n", name, err)
+		code = Failed
+	}
+	return code
+}
+
 // Planned are the protocols that a later version will have.
 var Planned = []string{"resourcesync", "eli", "atompmh", "rinfo"}
 
-// Available returns an error if the value of a flag is one of the Planned protocols.
+// Available returns an error if the value of a flag is one of the Planned protocols, or a
+// store that a later version will have.
 func Available(name, value string) error {
-	if slices.Contains(Planned, value) {
-		return fmt.Errorf("this version does not have -%s %s yet; -h names what it has", name, value)
+	kind, _, _ := strings.Cut(value, ":")
+	if slices.Contains(Planned, kind) || kind == "postgres" {
+		return fmt.Errorf("this version does not have -%s %s yet; -h names what it has", name, kind)
 	}
 	return nil
 }

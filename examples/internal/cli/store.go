@@ -28,9 +28,13 @@ func ParseStore(text string) (Store, error) {
 	return Store{kind, name}, nil
 }
 
-// TemporaryStore returns an SQLite store in a temporary directory, and a function that
-// removes it.
-func TemporaryStore() (_ Store, remove func(), err error) {
+// ChooseStore returns the Store that a flag names, or an SQLite store in a temporary
+// directory if the flag is empty. remove removes that directory.
+func ChooseStore(flag string) (_ Store, remove func(), err error) {
+	if flag != "" {
+		s, err := ParseStore(flag)
+		return s, func() {}, err
+	}
 	dir, err := os.MkdirTemp("", "websync-")
 	if err != nil {
 		return Store{}, func() {}, err
