@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 )
 
 const defaultDocuments = 100_000 // of a ChainValidator
@@ -238,14 +239,7 @@ func isAt(link, url, self string) bool {
 }
 
 func (c *ChainValidator) report(rule Rule, url, element string, value []byte, message string) {
-	switch rule.Severity {
-	case websync.SeverityError:
-		c.sum.Errors++
-	case websync.SeverityWarning:
-		c.sum.Warnings++
-	default:
-		c.sum.Infos++
-	}
+	document.Count(rule.Severity, &c.sum.Errors, &c.sum.Warnings, &c.sum.Infos)
 	if c.Report != nil {
 		c.Report(rule.Finding(url, 0, 0, element, value, message))
 	}

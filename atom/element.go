@@ -288,7 +288,7 @@ func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
 	from := len(v.buf)
 	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from {
 		var k keeper
-		f.Elements = append(f.Elements, k.element(&elementView{name.Space, name.Local, v.from(from)}))
+		f.Elements = append(f.Elements, keepAll(nil, []elementView{{name.Space, name.Local, v.from(from)}}, k.element)...)
 	}
 	return err
 }
@@ -334,7 +334,7 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 		var c categoryView
 		ok, err := r.category(&c, s.inherited)
 		if ok {
-			f.Categories = append(f.Categories, k.category(&c))
+			f.Categories = append(f.Categories, keepAll(nil, []categoryView{c}, k.category)...)
 		}
 		return err
 	}
@@ -346,7 +346,7 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 		ok = len(l.Href) > 0
 	}
 	if ok {
-		f.Links = append(f.Links, k.links(nil, []linkView{l})...)
+		f.Links = append(f.Links, keepAll(nil, []linkView{l}, k.link)...)
 	}
 	return err
 }
@@ -371,7 +371,7 @@ func (r *Reader) feedPerson(all *[]websync.Person, in inherited) error {
 	var k keeper
 	err := r.person(&p, in)
 	if !p.isZero() {
-		*all = append(*all, k.person(&p))
+		*all = append(*all, keepAll(nil, []personView{p}, k.person)...)
 	}
 	return err
 }

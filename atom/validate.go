@@ -165,14 +165,7 @@ func (c *checker) end(err error) (Summary, error) {
 // count passes a finding on.
 func (c *checker) count(f websync.Finding) {
 	f.Document = c.o.Document
-	switch f.Severity {
-	case websync.SeverityError:
-		c.sum.Errors++
-	case websync.SeverityWarning:
-		c.sum.Warnings++
-	default:
-		c.sum.Infos++
-	}
+	document.Count(f.Severity, &c.sum.Errors, &c.sum.Warnings, &c.sum.Infos)
 	if c.o.Report != nil {
 		c.o.Report(f)
 	}

@@ -146,14 +146,15 @@ func (k *keeper) entry(v *View) *Entry {
 	k.construct(&e.Rights, &v.rights)
 	e.Updated, e.UpdatedText = v.Updated, k.text(v.updatedText)
 	e.Published, e.PublishedText = v.published, k.text(v.publishedText)
-	e.Authors = k.persons(block.authors[:], v.authors)
-	e.Contributors = k.persons(nil, v.contributors)
-	e.Categories = k.categories(block.categories[:], v.categories)
-	k.link(&e.Content.Link, &v.content.linkView, block.digests[:])
+	e.Authors = keepAll(block.authors[:], v.authors, k.person)
+	e.Contributors = keepAll(nil, v.contributors, k.person)
+	e.Categories = keepAll(block.categories[:], v.categories, k.category)
+	e.Content.Digests = block.digests[:]
+	k.link(&e.Content.Link, &v.content.linkView)
 	e.Content.Value, e.Content.Base = k.text(v.content.Value), v.content.Base
-	e.Links = k.links(block.links[:], v.links)
+	e.Links = keepAll(block.links[:], v.links, k.link)
 	e.Source = v.source
-	e.Elements = k.elements(v.elements)
+	e.Elements = keepAll(nil, v.elements, k.element)
 	e.Lang, e.Base = v.lang, v.base
 	e.Line, e.Column = v.Line, v.Column
 	return e
@@ -163,11 +164,11 @@ func (k *keeper) tombstone(v *View) *Tombstone {
 	t := new(Tombstone)
 	t.Ref = k.text(v.ID)
 	t.When, t.WhenText = v.Updated, k.text(v.updatedText)
-	t.By = k.person(&v.by)
+	k.person(&t.By, &v.by)
 	k.construct(&t.Comment, &v.comment)
-	t.Links = k.links(nil, v.links)
+	t.Links = keepAll(nil, v.links, k.link)
 	t.Source = v.source
-	t.Elements = k.elements(v.elements)
+	t.Elements = keepAll(nil, v.elements, k.element)
 	t.Lang, t.Base = v.lang, v.base
 	t.Line, t.Column = v.Line, v.Column
 	return t
@@ -186,8 +187,8 @@ func (k *keeper) construct(kept *Text, t *textView) {
 	kept.Type, kept.Value, kept.Lang, kept.Base = t.Type, k.text(t.Value), t.Lang, t.Base
 }
 
-func (k *keeper) person(p *personView) websync.Person {
-	return websync.Person{Name: k.text(p.Name), Email: k.text(p.Email), URI: k.text(p.URI)}
+func (k *keeper) person(kept *websync.Person, p *personView) {
+	kept.Name, kept.Email, kept.URI = k.text(p.Name), k.text(p.Email), k.text(p.URI)
 }
 
 // sliceOf returns a slice of n zeros: the first of room, if they are enough, else new
@@ -202,56 +203,35 @@ func sliceOf[T any](room []T, n int) []T {
 	return make([]T, n)
 }
 
-func (k *keeper) persons(room []websync.Person, views []personView) []websync.Person {
+// keepAll keeps each of some views, in room if they fit in there.
+func keepAll[T, V any](room []T, views []V, keep func(*T, *V)) []T {
 	all := sliceOf(room, len(views))
 	for i := range views {
-		all[i] = k.person(&views[i])
+		keep(&all[i], &views[i])
 	}
 	return all
 }
 
-func (k *keeper) categories(room []Category, views []categoryView) []Category {
-	all := sliceOf(room, len(views))
-	for i := range views {
-		all[i] = k.category(&views[i])
-	}
-	return all
+func (k *keeper) category(kept *Category, c *categoryView) {
+	kept.Term, kept.Scheme, kept.Label, kept.Lang = k.text(c.Term), k.text(c.Scheme), k.text(c.Label), c.Lang
 }
 
-func (k *keeper) category(c *categoryView) Category {
-	return Category{Term: k.text(c.Term), Scheme: k.text(c.Scheme), Label: k.text(c.Label), Lang: c.Lang}
-}
-
-func (k *keeper) links(room []websync.Link, views []linkView) []websync.Link {
-	all := sliceOf(room, len(views))
-	for i := range views {
-		k.link(&all[i], &views[i], nil)
-	}
-	return all
-}
-
-func (k *keeper) link(kept *websync.Link, l *linkView, room []websync.Digest) {
+func (k *keeper) link(kept *websync.Link, l *linkView) {
 	kept.Rel, kept.Href, kept.Type = k.text(l.Rel), k.text(l.Href), k.text(l.Type)
 	kept.Lang, kept.Title = k.text(l.Lang), k.text(l.Title)
 	kept.Length, kept.Modified = l.Length, l.Modified
-	kept.Digests = sliceOf(room, len(l.Digests))
-	for i, d := range l.Digests {
-		kept.Digests[i] = websync.Digest{Algorithm: d.Algorithm, Sum: k.text(d.Sum)}
-	}
-	kept.Attrs = sliceOf[websync.Attr](nil, len(l.Attrs))
-	for i, a := range l.Attrs {
-		kept.Attrs[i] = websync.Attr{Space: a.Space, Local: a.Local, Value: k.text(a.Value)}
-	}
+	kept.Digests = keepAll(kept.Digests, l.Digests, k.digest)
+	kept.Attrs = keepAll(nil, l.Attrs, k.attr)
 }
 
-func (k *keeper) elements(views []elementView) []websync.Element {
-	all := sliceOf[websync.Element](nil, len(views))
-	for i := range views {
-		all[i] = k.element(&views[i])
-	}
-	return all
+func (k *keeper) digest(kept *websync.Digest, d *digestView) {
+	kept.Algorithm, kept.Sum = d.Algorithm, k.text(d.Sum)
 }
 
-func (k *keeper) element(e *elementView) websync.Element {
-	return websync.Element{Space: e.Space, Local: e.Local, XML: k.text(e.XML)}
+func (k *keeper) attr(kept *websync.Attr, a *attrView) {
+	kept.Space, kept.Local, kept.Value = a.Space, a.Local, k.text(a.Value)
+}
+
+func (k *keeper) element(kept *websync.Element, e *elementView) {
+	kept.Space, kept.Local, kept.XML = e.Space, e.Local, k.text(e.XML)
 }

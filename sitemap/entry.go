@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // Namespace is the XML namespace of sitemaps.org's version 0.9.
@@ -153,43 +154,17 @@ func (v *View) finish() {
 	v.Loc, v.LastModText = v.bytes(v.loc), v.bytes(v.text)
 }
 
+var changeFreqs = []ChangeFreq{Always, Hourly, Daily, Weekly, Monthly, Yearly, Never}
+
 // parseChangeFreq returns "" for a text that is none of the values. Exact is false if
 // only the case of letters differs.
-func parseChangeFreq(text []byte) (f ChangeFreq, exact bool) {
-	switch string(text) {
-	case "always":
-		return Always, true
-	case "hourly":
-		return Hourly, true
-	case "daily":
-		return Daily, true
-	case "weekly":
-		return Weekly, true
-	case "monthly":
-		return Monthly, true
-	case "yearly":
-		return Yearly, true
-	case "never":
-		return Never, true
-	}
-	const longest = len(Monthly)
-	if len(text) > longest {
-		return "", false
-	}
-	var buf [longest]byte
-	lower := buf[:len(text)]
-	changed := false
-	for i, c := range text {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-			changed = true
+func parseChangeFreq(text []byte) (_ ChangeFreq, exact bool) {
+	for _, f := range changeFreqs {
+		if syntax.EqualFold(text, string(f)) {
+			return f, string(text) == string(f)
 		}
-		lower[i] = c
 	}
-	if changed {
-		f, _ = parseChangeFreq(lower)
-	}
-	return f, false
+	return "", false
 }
 
 // parsePriority reads a decimal from 0 to 1 as Entry.Priority has it.

@@ -65,10 +65,6 @@ type Source struct {
 	// as skipped.
 	Include func(loc string) bool
 
-	// IncludeKey names the choice that Include makes. When it changes everything is read
-	// anew, and what is no longer yielded is not deleted without approval.
-	IncludeKey string
-
 	// Item and Head are for the packages of profiles of sitemaps.
 	//
 	// Item, if set, is called with each entry that is not an index's. It may change the
@@ -86,7 +82,7 @@ type Source struct {
 	Item func(e *Entry, report ReportFunc) error
 	Head func(h *Head, report ReportFunc) error
 
-	// Profile names what Item and Head do. When it changes everything is read anew, and
+	// Profile names what Include, Item and Head do. When it changes everything is read anew, and
 	// what is no longer yielded is not deleted without approval.
 	Profile string
 
@@ -179,11 +175,7 @@ func (s *Source) Root() string { return s.URL }
 
 // options is a fingerprint of what decides which entries are yielded.
 func (s *Source) options() string {
-	options := fmt.Sprintf("%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.IncludeKey)
-	if s.Profile != "" {
-		options += fmt.Sprintf(" %q", s.Profile)
-	}
-	return docfetch.Fingerprint("%s", options)
+	return docfetch.Fingerprint("%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.Profile)
 }
 
 // A walk is one run over the documents of a Source.

@@ -626,7 +626,7 @@ func TestSourceSkips(t *testing.T) {
 		},
 		"other options": {
 			lastmod: "2025-05-30", a: sourcetest.Document{Header: dated(june), ETag: `"1"`},
-			change: func(_ *web, s *sitemap.Source, _ *harvest.Checkpoint) { s.IncludeKey = "all" },
+			change: func(_ *web, s *sitemap.Source, _ *harvest.Checkpoint) { s.Profile = "all" },
 			want:   []string{idx, a, b}, events: []string{a + "/1", b + "/1"},
 		},
 		"complete from now on": {
@@ -815,8 +815,8 @@ func TestSourceOptions(t *testing.T) {
 		options(sitemap.Source{URL: site + "/2.xml"}),
 		options(sitemap.Source{SameHost: true}),
 		options(sitemap.Source{Include: all}),
-		options(sitemap.Source{Include: all, IncludeKey: "1"}),
-		options(sitemap.Source{Include: all, IncludeKey: "2"}),
+		options(sitemap.Source{Include: all, Profile: "1"}),
+		options(sitemap.Source{Include: all, Profile: "2"}),
 	}
 	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(others))), len(others))
 }

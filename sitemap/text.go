@@ -47,22 +47,19 @@ func (l *lines) next() (line []byte, long bool, err error) {
 			continue
 		}
 		l.cr = false
-		end := bytes.IndexAny(b, "\r\n")
+		piece, end := b, bytes.IndexAny(b, "\r\n")
+		if end >= 0 {
+			piece = b[:end]
+		}
+		if room := maxLine - len(l.line); len(piece) > room {
+			piece, long = piece[:room], true
+		}
+		l.line = append(l.line, piece...)
 		if end < 0 {
-			if room := maxLine - len(l.line); len(b) > room {
-				l.line, long = append(l.line, b[:room]...), true
-			} else {
-				l.line = append(l.line, b...)
-			}
 			l.src.Discard(len(b))
 			continue
 		}
 		l.cr = b[end] == '\r'
-		if room := maxLine - len(l.line); end > room {
-			l.line, long = append(l.line, b[:room]...), true
-		} else {
-			l.line = append(l.line, b[:end]...)
-		}
 		l.src.Discard(end + 1)
 		return l.line, long, nil
 	}

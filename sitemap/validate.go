@@ -138,14 +138,7 @@ type validator struct {
 
 func (v *validator) count(f websync.Finding) {
 	f.Document = v.o.Document
-	switch f.Severity {
-	case websync.SeverityError:
-		v.sum.Errors++
-	case websync.SeverityWarning:
-		v.sum.Warnings++
-	default:
-		v.sum.Infos++
-	}
+	document.Count(f.Severity, &v.sum.Errors, &v.sum.Warnings, &v.sum.Infos)
 	if v.o.Report != nil {
 		v.o.Report(f)
 	}

@@ -339,8 +339,6 @@ func locFault(loc string) error {
 	return nil
 }
 
-var changeFreqs = []ChangeFreq{Always, Hourly, Daily, Weekly, Monthly, Yearly, Never}
-
 // leastPriority is the least priority above zero that is written: schema processors limit
 // the digits of a decimal.
 const leastPriority = 1e-6

@@ -66,6 +66,18 @@ func (r *Reports) Loss(rule websync.Rule, line, column int, element string, valu
 	}
 }
 
+// Count adds a finding to the count of its severity.
+func Count(severity websync.Severity, errors, warnings, infos *int) {
+	switch severity {
+	case websync.SeverityError:
+		*errors++
+	case websync.SeverityWarning:
+		*warnings++
+	default:
+		*infos++
+	}
+}
+
 // A Source reads the bytes of a document, and remembers whether that failed.
 type Source struct {
 	Src io.Reader
