@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -151,10 +152,14 @@ func refused(loc string, x *websync.Element, f *websync.Finding) error {
 // A Tag is the start tag of an extension element. It belongs to the [Reader].
 type Tag struct {
 	Space, Local string
-	Line, Column int   // of the element
 	Entry        *View // the entry that has it, as far as it was read; nil: the document
-	attrs        []xmlscan.Attr
+
+	attrs []xmlscan.Attr
+	xml   *document.XML
 }
+
+// Position returns where the element starts, as Entry.Line and Entry.Column.
+func (t *Tag) Position() (line, column int) { return t.xml.Position() }
 
 // Attrs returns the number of attributes, namespace declarations not included.
 func (t *Tag) Attrs() int { return len(t.attrs) }
@@ -168,18 +173,23 @@ func (t *Tag) Attr(i int) (space, local string, value []byte) {
 
 // take offers the current element to Take, and passes over its content if it was taken.
 // Its errors are those of child.
-func (r *Reader) take(entry *View, line, column int) (taken bool, err error) {
+func (r *Reader) take(entry *View) (taken bool, err error) {
 	if r.Take == nil {
 		return false, nil
 	}
 	name := r.xml.Name()
-	r.start = Tag{name.Space, name.Local, line, column, entry, r.xml.Attrs()}
+	r.start = Tag{name.Space, name.Local, entry, r.xml.Attrs(), r.xml}
 	if !r.Take(&r.start) {
 		return false, nil
+	}
+	var line, column int
+	if r.Report != nil || r.Strict {
+		line, column = r.xml.Position()
 	}
 	r.parent = false
 	text, err := r.xml.ElementText()
 	switch {
+	case err == nil && len(text) == 0 && !r.parent:
 	case err == xmlscan.ErrStopped:
 		r.interrupted(ruleNesting, "an entry inside of "+shorten(name.Local))
 	case err != nil:

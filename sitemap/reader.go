@@ -96,6 +96,7 @@ type Reader struct {
 	kind    Kind
 	root    string // the XML root's local name
 	space   string // and its namespace
+	foreign string // the last namespace that was found not to be the protocol's
 	spaced  bool   // another namespace of an element has been reported
 	inner   string // the namespace of the entry at hand
 	// the current token, if it is still to be handled: the start of an entry, the end of
@@ -343,7 +344,16 @@ func (r *Reader) entryName(name xmlscan.Name) string {
 
 // own reports whether a namespace stands for the protocol's in this document.
 func (r *Reader) own(space string) bool {
-	return space == r.space || space == Namespace || space == "" || isNear(space)
+	switch {
+	case space == r.space, space == Namespace, space == "":
+		return true
+	case space == r.foreign:
+		return false
+	case isNear(space):
+		return true
+	}
+	r.foreign = space
+	return false
 }
 
 // stop makes the XML reader stop at an entry inside an element that it reads over.
@@ -443,14 +453,14 @@ const (
 // xmlscan.ErrStopped means that the current element starts another entry, and has been
 // reported.
 func (r *Reader) child(seen *fields) error {
-	if r.Report != nil || r.Strict || r.Take != nil {
+	if r.Report != nil || r.Strict {
 		r.line, r.column = r.xml.Position()
 	}
 	name := r.xml.Name()
 	if name.Space != r.space {
 		if !r.own(name.Space) {
 			*seen |= seenExtension
-			if taken, err := r.take(&r.view, r.line, r.column); taken || err != nil {
+			if taken, err := r.take(&r.view); taken || err != nil {
 				return err
 			}
 			return r.capture()
@@ -703,7 +713,7 @@ func (r *Reader) elsewhere(line, column int) error {
 	var err error
 	if top && !own {
 		var taken bool
-		if taken, err = r.take(nil, line, column); taken && err == nil {
+		if taken, err = r.take(nil); taken && err == nil {
 			r.checkLate(line, column, name.Local)
 			return r.reports.Fatal
 		}

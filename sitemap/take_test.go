@@ -23,7 +23,8 @@ func (t *taker) take(tag *sitemap.Tag) bool {
 	if tag.Space != rsNamespace {
 		return false
 	}
-	text := fmt.Sprintf("%d:%d %s", tag.Line, tag.Column, tag.Local)
+	line, column := tag.Position()
+	text := fmt.Sprintf("%d:%d %s", line, column, tag.Local)
 	if tag.Entry != nil {
 		text = fmt.Sprintf("%s in %d:%d", text, tag.Entry.Line, tag.Entry.Column)
 	}
@@ -112,11 +113,11 @@ func TestValidateAnywhere(t *testing.T) {
 		var all taker
 		entries := 0
 		sum, err := sitemap.Validate(strings.NewReader(doc), sitemap.ValidateOptions{
-			Document: "https://www.example.com/list/sitemap.xml", Anywhere: anywhere, Take: all.take, Entry: func(v *sitemap.View) { entries++ },
+			Document: "https://www.example.com/list/sitemap.xml", Anywhere: anywhere, Take: all.take, Entry: func(_ *sitemap.View, kind sitemap.Kind) { entries += int(kind) },
 		})
 		require.NoError(t, err)
 		assert.Equal(t, anywhere, sum.Errors == 0, sum)
-		assert.Equal(t, sum.Entries, entries)
+		assert.Equal(t, sum.Entries*int(sitemap.URLSet), entries)
 	}
 }
 

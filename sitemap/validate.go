@@ -58,8 +58,9 @@ type ValidateOptions struct {
 	// Take is as in Reader.
 	Take func(*Tag) bool
 
-	// Entry, if set, is called with each entry, after its other checks.
-	Entry func(*View)
+	// Entry, if set, is called with each entry, after its other checks, and with the Kind
+	// of the document.
+	Entry func(*View, Kind)
 
 	// Item and Head are for profiles of sitemaps, which demand more of their documents.
 	// Item, if set, is called with each entry that a Reader returns. Head, if set, is
@@ -190,7 +191,7 @@ func (v *validator) run() error {
 			v.o.Item(&e, v.r.reports.At(e.Line, e.Column, ""))
 		}
 		if v.o.Entry != nil {
-			v.o.Entry(view)
+			v.o.Entry(view, v.r.kind)
 		}
 	}
 }
