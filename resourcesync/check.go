@@ -1,0 +1,486 @@
+package resourcesync
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+// A spot is what a finding of a checker is about: a link, from 0, or one of these.
+type spot int
+
+const (
+	spotEntry    spot = -2 // the entry or the document
+	spotMetadata spot = -1 // its md
+)
+
+// A checker asks what Z39.99 demands of a document and of its entries, one after the
+// other. Validate and Writer share it.
+type checker struct {
+	// writing adds the questions on the syntax of values, which the Reader has answered
+	// for Validate, and leaves out all that is not an error.
+	writing bool
+
+	// bare is that the document has no md, at least not before its entries, for which the
+	// Reader has a finding.
+	bare bool
+
+	report func(rule Rule, at spot, value, message string)
+
+	head *Head
+	form *form
+
+	// Of the entries before.
+	targets []Capability
+	format  string           // media type of the packages
+	last    websync.Datetime // datetime of a change, from of others
+	lastMod websync.Datetime
+	until   websync.Datetime
+	isOpen  bool // the last one has from and no until
+	paths   map[uint64]struct{}
+	seed    maphash.Seed
+}
+
+// maxPaths limits the paths that each one is compared with.
+const maxPaths = 1_000_000
+
+// stated reports whether an attribute that is not as it should be is there, for which the
+// Reader has a finding. A Writer ignores it.
+func (c *checker) stated(faulty []websync.Attr, local string) bool {
+	return !c.writing && slices.ContainsFunc(faulty, func(a websync.Attr) bool { return a.Local == local })
+}
+
+// document checks the head. It comes before the entries.
+func (c *checker) document(h *Head) {
+	c.head, c.form = h, formOf(h.Metadata.Capability, h.Index)
+	m := &h.Metadata
+	switch {
+	case m.Capability == "" && c.bare:
+		c.form = &anyForm
+	case m.Capability == "":
+		c.form = &anyForm
+		c.report(ruleCapabilityMissing, spotMetadata, "", "md of a document must have a capability")
+	case c.form != nil:
+	case !h.Index || !m.Capability.Known() || strings.HasSuffix(string(m.Capability), "-archive"):
+		c.form = &anyForm
+	default:
+		c.form = &anyForm
+		c.report(ruleIndex, spotMetadata, string(m.Capability), formOf(m.Capability, false).name+" must not have an index")
+	}
+	c.times(m, c.form.at, c.form.from, c.form.name)
+	if m.Change != "" || !m.Datetime.IsZero() || len(m.Digests) > 0 || m.Length != 0 || m.Type != "" || m.Encoding != "" || m.Path != "" {
+		c.report(ruleHeadAttribute, spotMetadata, "", "md of a document has at, capability, completed, from and until only")
+	}
+	c.metadata(m)
+	for i := range h.Links {
+		l := &h.Links[i]
+		c.link(spot(i), l)
+		if l.Type != "" || l.Encoding != "" || l.Length != 0 || len(l.Digests) > 0 || !l.Modified.IsZero() || l.Priority != 0 || l.Path != "" {
+			c.report(ruleHeadLink, spot(i), "", "a link of a document has rel and href only")
+		}
+		if (l.Rel == "up" || l.Rel == "index") && h.Href(l.Rel) != l.Href {
+			c.report(ruleNavigation, spot(i), l.Href, "another link "+l.Rel+" leads to "+h.Href(l.Rel))
+		}
+	}
+	if c.form.up == mandatory && h.Href("up") == "" {
+		c.report(ruleUp, spotEntry, "", c.form.name+" must have a link up")
+	}
+	if c.form.describedBy == recommended && h.Href("describedby") == "" {
+		c.report(ruleDescribedBy, spotEntry, "", c.form.name+" should have a link describedby")
+	}
+}
+
+// times checks which times md has, of a document or of its entries.
+func (c *checker) times(m *Metadata, at, from need, what string) {
+	for _, t := range [...]struct {
+		need  need
+		value websync.Datetime
+		attr  string
+	}{{at, m.At, "at"}, {min(at, optional), m.Completed, "completed"}, {from, m.From, "from"}, {min(from, optional), m.Until, "until"}} {
+		switch there := !t.value.IsZero() || c.stated(m.Faulty, t.attr); {
+		case there && t.need == forbidden:
+			c.report(ruleTimeForbidden, spotMetadata, t.value.String(), t.attr+" is not used for "+what)
+		case !there && t.need == mandatory:
+			c.report(ruleTimeMissing, spotMetadata, "", what+" must have "+t.attr)
+		case !there && t.need == recommended:
+			c.report(ruleTimeRecommended, spotMetadata, "", what+" should have "+t.attr)
+		}
+	}
+	if m.Until.Before(m.From) {
+		c.report(ruleInterval, spotMetadata, m.Until.String(), "until is before from, "+m.From.String())
+	}
+	if m.Completed.Before(m.At) {
+		c.report(ruleInterval, spotMetadata, m.Completed.String(), "completed is before at, "+m.At.String())
+	}
+}
+
+// metadata checks the values of an md.
+func (c *checker) metadata(m *Metadata) {
+	c.bytes(spotMetadata, m.Digests, m.Length, m.Type, m.Encoding, m.Path)
+	if c.writing {
+		if m.Change != "" && m.Change != Created && m.Change != Updated && m.Change != Deleted {
+			c.report(ruleChange, spotMetadata, string(m.Change), "not created, updated or deleted")
+		}
+		return
+	}
+	c.timeForm(spotMetadata, "at", m.At)
+	c.timeForm(spotMetadata, "completed", m.Completed)
+	c.timeForm(spotMetadata, "from", m.From)
+	c.timeForm(spotMetadata, "until", m.Until)
+	c.timeForm(spotMetadata, "datetime", m.Datetime)
+}
+
+// timeForm reports a time that is not written as the standard recommends.
+func (c *checker) timeForm(at spot, attr string, d websync.Datetime) {
+	if !d.IsZero() && (d.Precision() < websync.PrecisionSecond || d != d.UTC()) {
+		c.report(ruleTimeForm, at, d.String(), attr+" should be a complete date and time in UTC")
+	}
+}
+
+// bytes checks what md and ln state of a representation.
+func (c *checker) bytes(at spot, digests websync.Digests, length int64, mediaType, encoding, path string) {
+	if mediaType != "" {
+		if fault := syntax.MediaTypeFault(mediaType); fault != "" {
+			c.report(ruleMediaType, at, mediaType, "type: "+fault)
+		}
+	}
+	if encoding != "" && !isCodings(encoding) {
+		c.report(ruleEncoding, at, encoding, "encoding: not a list of content codings")
+	}
+	for i, d := range digests {
+		text := ""
+		if c.writing || !d.Known() {
+			text = d.String()
+		}
+		switch first, _ := digests[:i].Get(d.Algorithm); {
+		case c.writing && (d.IsZero() || syntax.DigestFault(text) != ""):
+			c.report(ruleHash, at, text, "hash: not an algorithm and a digest of its length")
+		case !first.IsZero() && first != d:
+			c.report(ruleHashRepeated, at, d.String(), "hash: another digest is "+first.String())
+		case !d.Known() && syntax.DigestSize(d.Algorithm) == 0:
+			c.report(ruleHashAlgorithm, at, text, "hash: the algorithm is not known")
+		}
+	}
+	if !c.writing {
+		return
+	}
+	if length < 0 && length != websync.StatedZero || length > 999_999_999_999_999_999 {
+		c.report(ruleLength, at, fmt.Sprint(length), "length: not a number of bytes")
+	}
+	if path != "" {
+		if fault := pathFault(path); fault != "" {
+			c.report(rulePath, at, path, "path: "+fault)
+		}
+	}
+}
+
+// isCodings reports whether s is a list of content codings (RFC 9110 §8.4).
+func isCodings(s string) bool {
+	for coding := range strings.SplitSeq(s, ",") {
+		coding = strings.Trim(coding, " \t")
+		if coding == "" || strings.ContainsFunc(coding, func(c rune) bool {
+			return c <= ' ' || c >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// link checks a link by itself.
+func (c *checker) link(at spot, l *Link) {
+	c.bytes(at, l.Digests, l.Length, l.Type, l.Encoding, l.Path)
+	if l.Rel != "" {
+		if fault := relationFault(l.Rel); fault != "" {
+			c.report(ruleRelation, at, l.Rel, "rel: "+fault)
+		}
+	}
+	if l.Href != "" && !c.stated(l.Faulty, "href") {
+		if fault := syntax.IRIFault(l.Href); fault != "" {
+			c.report(ruleHref, at, l.Href, "href: "+fault)
+		}
+	}
+	if !c.writing {
+		c.timeForm(at, "modified", l.Modified)
+		return
+	}
+	if l.Rel == "" {
+		c.report(ruleRelationMissing, at, "", "a link must have a rel")
+	}
+	if l.Href == "" {
+		c.report(ruleHrefMissing, at, "", "a link must have an href")
+	}
+	if l.Priority < 0 || l.Priority > lowestPriority {
+		c.report(rulePriority, at, fmt.Sprint(l.Priority), "pri: not an integer from 1 to 999,999")
+	}
+}
+
+func relationFault(rel string) string {
+	switch rel {
+	case "up", "index", "describedby", "contents", "duplicate", "alternate", "canonical", "describes", "memento", "timegate", "timemap", "collection", "via":
+		return ""
+	}
+	if syntax.Scheme(rel) > 0 {
+		return syntax.IRIFault(rel)
+	}
+	if !syntax.IsRelation(rel) {
+		return "neither a registered relation nor a URI"
+	}
+	return ""
+}
+
+// entry checks an entry. After it, add makes it one of those before.
+func (c *checker) entry(e *Entry) {
+	m, f := &e.Metadata, c.form
+	c.times(m, f.entryAt, f.entryFrom, "an entry of "+f.name)
+	c.metadata(m)
+	if f.at == mandatory || f.from == mandatory {
+		c.within(m)
+	}
+	c.target(m)
+	c.change(e)
+	c.path(m)
+	if f.packages {
+		c.packageOf(m)
+	}
+	if f.ordered {
+		c.order(e)
+	}
+	if f.lastMod == forbidden && !e.LastMod.IsZero() {
+		c.report(ruleLastMod, spotEntry, e.LastMod.String(), "lastmod should be left out, unless "+f.name+" changes with each document that it lists")
+	}
+	c.links(e)
+}
+
+// add makes an entry that was checked one of those before the next.
+func (c *checker) add(e *Entry) {
+	m := &e.Metadata
+	if c.form.capability == CapabilityList && m.Capability != "" {
+		c.targets = append(c.targets, m.Capability)
+	}
+	if c.form.packages && c.format == "" {
+		c.format = m.Type
+	}
+	if m.Path != "" && len(c.paths) < maxPaths {
+		if c.paths == nil {
+			c.paths, c.seed = make(map[uint64]struct{}), maphash.MakeSeed()
+		}
+		c.paths[maphash.String(c.seed, m.Path)] = struct{}{}
+	}
+	at := m.From
+	if c.form.changes {
+		at = m.Datetime
+	}
+	if !at.IsZero() {
+		c.last = at
+	}
+	if !e.LastMod.IsZero() {
+		c.lastMod = e.LastMod
+	}
+	c.until, c.isOpen = m.Until, !m.From.IsZero() && m.Until.IsZero()
+}
+
+// within checks that the interval of an entry lies within that of the document.
+func (c *checker) within(m *Metadata) {
+	h := &c.head.Metadata
+	outside := func(attr string, d websync.Datetime, way string, limit websync.Datetime) {
+		c.report(ruleIntervalEntry, spotMetadata, d.String(), attr+" is "+way+" that of the document, "+limit.String())
+	}
+	if m.At.Before(h.At) {
+		outside("at", m.At, "before", h.At)
+	}
+	if m.Completed.After(h.Completed) {
+		outside("completed", m.Completed, "after", h.Completed)
+	}
+	if m.From.Before(h.From) {
+		outside("from", m.From, "before", h.From)
+	}
+	if m.Until.After(h.Until) {
+		outside("until", m.Until, "after", h.Until)
+	}
+}
+
+// target checks the capability of an entry.
+func (c *checker) target(m *Metadata) {
+	is, f := m.Capability, c.form
+	switch {
+	case f.capability == Description && !f.index:
+		if is != CapabilityList && (is != "" || !m.isZero()) {
+			c.report(ruleTarget, spotMetadata, string(is), "the capability of an entry of a Source Description must be capabilitylist")
+		}
+	case f.capability == CapabilityList:
+		switch is {
+		case "":
+			c.report(ruleTarget, spotMetadata, "", "an entry of a Capability List must have a capability")
+		case Description, CapabilityList, ResourceDumpManifest, ChangeDumpManifest:
+			c.report(ruleTarget, spotMetadata, string(is), "not a capability of a set of resources")
+		default:
+			if slices.Contains(c.targets, is) {
+				c.report(ruleTargetRepeated, spotMetadata, string(is), "a Capability List must have one entry for each capability")
+			}
+		}
+	case is == "":
+	case f.target == forbidden:
+		c.report(ruleTargetPlace, spotMetadata, string(is), "an entry of "+f.name+" has no capability")
+	case f.index && is != f.capability:
+		c.report(ruleTargetPlace, spotMetadata, string(is), "the documents of an index have its capability, "+string(f.capability))
+	}
+}
+
+// change checks the change of an entry, and its time.
+func (c *checker) change(e *Entry) {
+	m, h := &e.Metadata, &c.head.Metadata
+	if !c.form.changes {
+		if m.Change != "" {
+			c.report(ruleChangePlace, spotMetadata, string(m.Change), "an entry of "+c.form.name+" has no change")
+		}
+		if !m.Datetime.IsZero() {
+			c.report(ruleDatetimePlace, spotMetadata, m.Datetime.String(), "an entry of "+c.form.name+" has no datetime")
+		}
+		return
+	}
+	if m.Change == "" && !c.stated(m.Faulty, "change") {
+		c.report(ruleChangeMissing, spotMetadata, "", "an entry of "+c.form.name+" must have a change")
+	}
+	if m.Datetime.Before(h.From) || m.Datetime.After(h.Until) {
+		c.report(ruleDatetimeOutside, spotMetadata, m.Datetime.String(), "datetime is not within the interval of the document")
+	}
+	if !m.Datetime.IsZero() || c.stated(m.Faulty, "datetime") {
+		return
+	}
+	if e.LastMod.IsZero() && e.LastModText == "" {
+		c.report(ruleChangeTime, spotEntry, "", "neither datetime nor lastmod: only the order of the entries is known")
+	}
+	if e.LastMod.Before(h.From) || e.LastMod.After(h.Until) {
+		c.report(ruleLastModOutside, spotEntry, e.LastMod.String(), "lastmod is not within the interval of the document")
+	}
+}
+
+// path checks whether an entry has a path.
+func (c *checker) path(m *Metadata) {
+	f := c.form
+	switch there := m.Path != "" || c.stated(m.Faulty, "path"); {
+	case !f.manifest && there:
+		if f != &anyForm {
+			c.report(rulePathPlace, spotMetadata, m.Path, "an entry of "+f.name+" has no path")
+		}
+	case !f.manifest:
+	case m.Change == Deleted && there:
+		c.report(rulePathDeleted, spotMetadata, m.Path, "there is no bitstream of a resource that was deleted")
+	case m.Change == Deleted:
+	case !there:
+		c.report(rulePathMissing, spotMetadata, "", "a bitstream must have a path")
+	case m.Type == "":
+		c.report(ruleTypeMissing, spotMetadata, "", "a bitstream should have a type")
+	}
+	if m.Path != "" && c.paths != nil {
+		if _, seen := c.paths[maphash.String(c.seed, m.Path)]; seen {
+			c.report(rulePathRepeated, spotMetadata, m.Path, "another bitstream has this path")
+		}
+	}
+}
+
+// packageOf checks the md of a package.
+func (c *checker) packageOf(m *Metadata) {
+	if m.Type == "" || m.Length == 0 && !c.stated(m.Faulty, "length") {
+		c.report(rulePackage, spotMetadata, "", "a package should have a type and a length")
+	}
+	if m.Type != "" && c.format != "" && !strings.EqualFold(syntax.Essence(m.Type), syntax.Essence(c.format)) {
+		c.report(rulePackageTypes, spotMetadata, m.Type, "the packages before are "+c.format)
+	}
+}
+
+// order compares an entry with the one before.
+func (c *checker) order(e *Entry) {
+	m, f := &e.Metadata, c.form
+	at := m.From
+	if f.changes {
+		at = m.Datetime
+	}
+	switch {
+	case at.Before(c.last) && f.packages:
+		c.report(ruleOrderPackages, spotMetadata, at.String(), "a package before begins at "+c.last.String())
+	case at.Before(c.last):
+		c.report(ruleOrder, spotMetadata, at.String(), "an entry before has "+c.last.String())
+	case f.changes && c.last.IsZero() && at.IsZero() && e.LastMod.Before(c.lastMod):
+		c.report(ruleOrderLastMod, spotEntry, e.LastMod.String(), "the entry before has "+c.lastMod.String())
+	}
+	if !f.index {
+		return
+	}
+	if c.isOpen {
+		c.report(ruleUntilMissing, spotEntry, "", "only the last document may be without until, but the one before is")
+	}
+	if m.Until.IsZero() && !m.From.IsZero() && !c.head.Metadata.Until.IsZero() && !c.stated(m.Faulty, "until") {
+		c.report(ruleUntilMissing, spotMetadata, "", "a document without until in an index that has one")
+	}
+	if m.From.After(c.until) {
+		c.report(ruleGap, spotMetadata, m.From.String(), "the document before ends at "+c.until.String())
+	}
+}
+
+// links checks the links of an entry.
+func (c *checker) links(e *Entry) {
+	mementos, vias, versions, described := 0, 0, false, false
+	for i := range e.Links {
+		at, l := spot(i), &e.Links[i]
+		c.link(at, l)
+		switch l.Rel {
+		case "describedby":
+			described = true
+		case "contents":
+			if !c.form.packages && c.form != &anyForm {
+				c.report(ruleContentsPlace, at, l.Href, "a link contents is of a package")
+			}
+		case "duplicate":
+			if len(l.Digests) > 0 || l.Length != 0 || l.Type != "" || l.Encoding != "" {
+				c.report(ruleMirror, at, "", "a mirror has the hash, length, type and encoding of the resource: they should be left out")
+			}
+		case "alternate":
+			if l.Type == "" {
+				c.report(ruleAlternateType, at, l.Href, "a link alternate should have a type")
+			}
+		case RelationPatch:
+			c.patch(at, l)
+		case "memento":
+			versions = true
+			if mementos++; mementos == 2 {
+				c.report(ruleMemento, at, l.Href, "an entry has one link memento: that of its own version")
+			}
+		case "timegate":
+			versions = true
+			if len(l.Digests) > 0 || l.Length != 0 || l.Type != "" || l.Encoding != "" || !l.Modified.IsZero() || l.Path != "" {
+				c.report(ruleTimegate, at, "", "a link timegate should have rel and href only")
+			}
+		case "timemap":
+			versions = true
+		case "via":
+			if vias++; vias == 2 {
+				c.report(ruleVia, at, l.Href, "an entry should have the link via of its first source only")
+			}
+		}
+	}
+	if versions && e.LastMod.IsZero() && e.LastModText == "" {
+		c.report(ruleMementoLastMod, spotEntry, "", "an entry with versions must have a lastmod")
+	}
+	if c.form.capability == Description && !c.form.index && !described {
+		c.report(ruleDescribedBy, spotEntry, "", "an entry of a Source Description should have a link describedby")
+	}
+}
+
+// patch checks a link to a patch (Z39.99 §14.4).
+func (c *checker) patch(at spot, l *Link) {
+	if !c.form.changes && c.form != &anyForm {
+		c.report(rulePatchPlace, at, l.Href, "a patch is for a change")
+	}
+	if l.Type == "" {
+		c.report(rulePatchType, at, l.Href, "a patch must have a type")
+	}
+	if c.form.capability == ChangeDumpManifest && l.Path == "" && !c.stated(l.Faulty, "path") {
+		c.report(rulePatchPath, at, l.Href, "a patch must have a path in a package")
+	}
+}

@@ -1,0 +1,44 @@
+// Package resourcesync reads, writes and checks the documents of ResourceSync, ANSI/NISO
+// Z39.99-2014 (version 1.0) and Z39.99-2017 (version 1.1): Source Description, Capability
+// List, Resource List, Resource Dump, Change List, Change Dump, their indexes, the
+// manifests of packages, and the four archives.
+//
+// All of them are sitemaps with two more elements: md, which is [Metadata], and ln, which
+// is a [Link]. What a document is, its [Capability] says, and whether it is an index, its
+// root element. This package stands on package sitemap.
+//
+// # Reading
+//
+// A [Reader] streams the entries of one document, of version 1.0 or 1.1, compressed or
+// not. [Reader.Head] returns what the document says of itself, before the first entry. It
+// is liberal: it passes each departure from the standard as a [websync.Finding] to
+// Reader.Report, and a bad value costs no entry. Where a value is in doubt, the text of
+// the attribute is in the field Faulty. [Reader.NextView] reads without allocating.
+//
+// The change list of version 1.1 states the time of a change in Metadata.Datetime; in one
+// of version 1.0 it is Entry.LastMod. In both the order of the entries is that of the
+// changes.
+//
+// # Writing
+//
+// A [Writer] writes one document of version 1.1. It is never liberal: it refuses a head
+// and entries that the standard forbids for the document's Capability.
+//
+// # Validating
+//
+// [Validate] reads one document and reports each departure from the standard and from the
+// protocol of sitemaps.
+//
+// # Rules
+//
+// Every finding names one of the rules that [Rules] returns, or one of package sitemap,
+// with the section that demands it. The severity is [websync.SeverityError] for what the
+// standard demands, [websync.SeverityWarning] for what it recommends, and
+// [websync.SeverityInfo] for what is allowed but worth knowing. Where the versions
+// differ, version 1.1 counts.
+//
+// # Not supported
+//
+// Discovery, harvesting and publishing, and the content of packages. Whether the lists of
+// one set of resources name the same resources is not checked.
+package resourcesync
