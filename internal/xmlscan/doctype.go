@@ -5,13 +5,7 @@ import "bytes"
 // doctype passes over a document type declaration, and refuses one that declares
 // entities. It returns false after an error and if the buffer ends first.
 func (r *Reader) doctype() bool {
-	if r.err != nil {
-		return false
-	}
-	if yes, short := r.starts("<!DOCTYPE"); !yes {
-		if comment, cut := r.starts("<!--"); !short && !comment && !cut {
-			r.fail(r.pos, nil, `"<!" that starts no comment and no DOCTYPE`)
-		}
+	if !r.declares("<!DOCTYPE", `"<!" that starts no comment and no DOCTYPE`) {
 		return false
 	}
 	if r.seen.doctype || r.mode == modeEpilog {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -182,7 +183,7 @@ func (r *Reader) declared(label string, at int) bool {
 		r.note(at, "declared encoding "+label+", but the document is in "+r.enc.name())
 		return true
 	}
-	cm := charmapOf(id)
+	cm := charmaps()[id]
 	if cm == nil {
 		return r.fail(at, ErrEncoding, "unsupported encoding %q", label)
 	}
@@ -201,74 +202,42 @@ func encodingID(label string) string {
 	}, strings.ToLower(label))
 }
 
-// charmapOf returns the table of a single-byte encoding, or nil.
-func charmapOf(id string) *charmap.Charmap {
-	switch id {
-	case "iso88591", "latin1", "l1":
-		return charmap.ISO8859_1
-	case "iso88592", "latin2":
-		return charmap.ISO8859_2
-	case "iso88593":
-		return charmap.ISO8859_3
-	case "iso88594":
-		return charmap.ISO8859_4
-	case "iso88595":
-		return charmap.ISO8859_5
-	case "iso88596":
-		return charmap.ISO8859_6
-	case "iso88597":
-		return charmap.ISO8859_7
-	case "iso88598":
-		return charmap.ISO8859_8
-	case "iso88599":
-		return charmap.ISO8859_9
-	case "iso885910":
-		return charmap.ISO8859_10
-	case "iso885913":
-		return charmap.ISO8859_13
-	case "iso885914":
-		return charmap.ISO8859_14
-	case "iso885915":
-		return charmap.ISO8859_15
-	case "iso885916":
-		return charmap.ISO8859_16
-	case "windows1250", "cp1250":
-		return charmap.Windows1250
-	case "windows1251", "cp1251":
-		return charmap.Windows1251
-	case "windows1252", "cp1252":
-		return charmap.Windows1252
-	case "windows1253":
-		return charmap.Windows1253
-	case "windows1254":
-		return charmap.Windows1254
-	case "windows1255":
-		return charmap.Windows1255
-	case "windows1256":
-		return charmap.Windows1256
-	case "windows1257":
-		return charmap.Windows1257
-	case "windows1258":
-		return charmap.Windows1258
-	case "windows874":
-		return charmap.Windows874
-	case "koi8r":
-		return charmap.KOI8R
-	case "koi8u":
-		return charmap.KOI8U
-	case "ibm437":
-		return charmap.CodePage437
-	case "ibm850":
-		return charmap.CodePage850
-	case "ibm852":
-		return charmap.CodePage852
-	case "ibm866":
-		return charmap.CodePage866
-	case "macintosh":
-		return charmap.Macintosh
+// charmaps returns the tables of the single-byte encodings.
+var charmaps = sync.OnceValue(func() map[string]*charmap.Charmap {
+	return map[string]*charmap.Charmap{
+		"iso88591": charmap.ISO8859_1, "latin1": charmap.ISO8859_1, "l1": charmap.ISO8859_1,
+		"iso88592": charmap.ISO8859_2, "latin2": charmap.ISO8859_2,
+		"iso88593":    charmap.ISO8859_3,
+		"iso88594":    charmap.ISO8859_4,
+		"iso88595":    charmap.ISO8859_5,
+		"iso88596":    charmap.ISO8859_6,
+		"iso88597":    charmap.ISO8859_7,
+		"iso88598":    charmap.ISO8859_8,
+		"iso88599":    charmap.ISO8859_9,
+		"iso885910":   charmap.ISO8859_10,
+		"iso885913":   charmap.ISO8859_13,
+		"iso885914":   charmap.ISO8859_14,
+		"iso885915":   charmap.ISO8859_15,
+		"iso885916":   charmap.ISO8859_16,
+		"windows1250": charmap.Windows1250, "cp1250": charmap.Windows1250,
+		"windows1251": charmap.Windows1251, "cp1251": charmap.Windows1251,
+		"windows1252": charmap.Windows1252, "cp1252": charmap.Windows1252,
+		"windows1253": charmap.Windows1253,
+		"windows1254": charmap.Windows1254,
+		"windows1255": charmap.Windows1255,
+		"windows1256": charmap.Windows1256,
+		"windows1257": charmap.Windows1257,
+		"windows1258": charmap.Windows1258,
+		"windows874":  charmap.Windows874,
+		"koi8r":       charmap.KOI8R,
+		"koi8u":       charmap.KOI8U,
+		"ibm437":      charmap.CodePage437,
+		"ibm850":      charmap.CodePage850,
+		"ibm852":      charmap.CodePage852,
+		"ibm866":      charmap.CodePage866,
+		"macintosh":   charmap.Macintosh,
 	}
-	return nil
-}
+})
 
 // notUTF8 is what the decoders give for input that they cannot decode: a byte that the
 // scanner reports, in its place. (The decoders of x/text give U+FFFD, which a document

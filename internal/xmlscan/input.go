@@ -165,12 +165,3 @@ func (in *input) marker(at int) marker {
 	m.off = at
 	return m
 }
-
-func (in *input) tokenPosition() (line, column int) {
-	p := in.tokPos
-	if in.tok >= 0 {
-		in.near = in.marker(in.tok)
-		p = in.near.position
-	}
-	return p.line + 1, p.col + 1
-}

@@ -390,7 +390,12 @@ func (r *Reader) Losses() Losses { return r.losses }
 // Position returns where the current token starts: line and column count from 1, the
 // column in bytes of the document in UTF-8.
 func (r *Reader) Position() (line, column int) {
-	return r.tokenPosition()
+	p := r.tokPos
+	if r.tok >= 0 {
+		r.near = r.marker(r.tok)
+		p = r.near.position
+	}
+	return p.line + 1, p.col + 1
 }
 
 // Trim returns b without the white space of XML (space, tab, line feed, carriage return)
@@ -495,6 +500,19 @@ func (r *Reader) starts(s string) (yes, short bool) {
 		return false, s[:len(b)] == string(b)
 	}
 	return string(b[:len(s)]) == s, false
+}
+
+// declares reports whether start is at r.pos, where markup starts with "<!". If that is no
+// comment either, it sets r.err.
+func (r *Reader) declares(start, fault string) bool {
+	if r.err != nil {
+		return false
+	}
+	yes, short := r.starts(start)
+	if comment, cut := r.starts("<!--"); !yes && !short && !comment && !cut {
+		r.fail(r.pos, nil, "%s", fault)
+	}
+	return yes
 }
 
 // pi passes over a processing instruction.

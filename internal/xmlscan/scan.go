@@ -187,32 +187,18 @@ func validUTF8(b []byte) bool {
 	return true
 }
 
-// cleanText reports whether text with bytes outside ASCII needs no decoding. text has no
-// '<'.
-func cleanText(text []byte) bool {
+// isClean reports whether a text or an attribute value with bytes outside ASCII needs no
+// decoding. b has no '<'.
+func isClean(b []byte, where where) bool {
 	for i := 0; ; i++ {
-		i += textStops.plainUTF8(text[i:])
-		if i == len(text) {
-			return validUTF8(text)
+		i += textStops.plainUTF8(b[i:])
+		if i == len(b) {
+			return validUTF8(b)
 		}
-		switch c := text[i]; {
-		case c == '\n', c == '\t':
-		case c == '>' && !bytes.HasSuffix(text[:i], []byte("]]")):
+		switch c := b[i]; {
+		case c == '\n' && where == inText, c == '\t' && where == inText:
+		case c == '>' && (where == inValue || !bytes.HasSuffix(b[:i], []byte("]]"))):
 		default:
-			return false
-		}
-	}
-}
-
-// cleanValue reports whether an attribute value with bytes outside ASCII needs no
-// decoding.
-func cleanValue(v []byte) bool {
-	for i := 0; ; i++ {
-		i += textStops.plainUTF8(v[i:])
-		if i == len(v) {
-			return validUTF8(v)
-		}
-		if v[i] != '>' {
 			return false
 		}
 	}

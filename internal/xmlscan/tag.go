@@ -235,7 +235,7 @@ func (r *Reader) scanValue(p int, quote byte) (to int, decode bool) {
 		r.fail(special+i, nil, "'<' in an attribute value")
 		return -1, false
 	}
-	return to, !cleanValue(r.buf[special:to])
+	return to, !isClean(r.buf[special:to], inValue)
 }
 
 // cookAttrs decodes values, declares namespaces, and leaves the resolved attributes in

@@ -47,7 +47,7 @@ func (r *Reader) plainRun() Kind {
 				return 0
 			}
 			i += n
-			return r.endPlainRun(p, i, c < utf8.RuneSelf || !cleanText(r.buf[p:i]))
+			return r.endPlainRun(p, i, c < utf8.RuneSelf || !isClean(r.buf[p:i], inText))
 		}
 	}
 }
@@ -174,13 +174,7 @@ func (r *Reader) textPiece() bool {
 // cdata adds a CDATA section to the run. Nothing else that starts with "<!" can stand
 // here.
 func (r *Reader) cdata() bool {
-	if r.err != nil {
-		return false
-	}
-	if yes, short := r.starts("<![CDATA["); !yes {
-		if comment, cut := r.starts("<!--"); !short && !comment && !cut {
-			r.fail(r.pos, nil, `"<!" in an element that starts no comment and no CDATA section`)
-		}
+	if !r.declares("<![CDATA[", `"<!" in an element that starts no comment and no CDATA section`) {
 		return false
 	}
 	from := r.pos + len("<![CDATA[")
