@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -18,12 +19,7 @@ type decision struct {
 }
 
 // publicTime returns the time of the change that a Catalog has.
-func (r *Record) publicTime() websync.Datetime {
-	if r.At.IsZero() {
-		return r.Resource.Modified
-	}
-	return r.At
-}
+func (r *Record) publicTime() websync.Datetime { return cmp.Or(r.At, r.Resource.Modified) }
 
 // decide compares an event with the record of its id, and with the task that waits for
 // it. It stores nothing, and depends on nothing else than its slot, the snapshot it
@@ -114,15 +110,16 @@ func (s *slot) meansTask() bool {
 		return false
 	}
 	stated := s.ev.Resource.Modified
-	if stated != t.Resource.Modified && !isCoarser(stated, t.Resource.Modified) {
+	if !mayMean(stated, t.Resource.Modified) {
 		return false
 	}
 	return fingerprint(&t.Resource, t.Tag) == s.stated || !stated.IsZero() && s.ev.Tag == "" && s.ev.hasContent() && saysLess(&s.ev.Resource, &t.Resource)
 }
 
-// isCoarser reports whether d can mean the same moment as e, and is stated less
-// precisely.
-func isCoarser(d, e websync.Datetime) bool { return d.Precision() < e.Precision() && d.Overlaps(e) }
+// mayMean reports whether d is the moment e, or less precise and overlaps it.
+func mayMean(d, e websync.Datetime) bool {
+	return d == e || d.Precision() < e.Precision() && d.Overlaps(e)
+}
 
 // notBefore reports whether the time of a change is stated, and not before at.
 func notBefore(t, at websync.Datetime) bool {
@@ -133,20 +130,26 @@ func notBefore(t, at websync.Datetime) bool {
 func (p *pipe) isUnchanged(s *slot) bool {
 	stated, held := s.ev.Resource.Modified, s.rec.Stated.Modified
 	known := s.stated == s.rec.Stated.Hash || s.isOfTheRecord() && s.ev.Tag == "" && saysLess(&s.ev.Resource, &s.rec.Resource)
-	if !known || p.hasNoContent(s.rec) == p.wantsContent(&s.ev) {
+	if !known || p.keepsContent(s.rec) != p.wantsContent(&s.ev) {
 		return false
 	}
 	if stated == held || stated.IsZero() {
-		return s.ev.isConclusive() && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
+		return s.ev.isConclusive() && s.statesNoLaterChange()
 	}
-	return isCoarser(stated, held)
+	return mayMean(stated, held)
+}
+
+// statesNoLaterChange reports whether an event does not state a change after that of the
+// record. An entry of a snapshot states no change.
+func (s *slot) statesNoLaterChange() bool {
+	return s.listed || !s.ev.time().After(s.rec.Stated.time())
 }
 
 // isOfTheRecord reports whether an event states the moment that is stated of the record,
 // or less precisely one that may be it.
 func (s *slot) isOfTheRecord() bool {
-	stated, held := s.ev.Resource.Modified, s.rec.Stated.Modified
-	return !stated.IsZero() && (stated == held || isCoarser(stated, held)) && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
+	stated := s.ev.Resource.Modified
+	return !stated.IsZero() && mayMean(stated, s.rec.Stated.Modified) && s.statesNoLaterChange()
 }
 
 // complete gives the next state of a record what the event does not state of the same
@@ -163,25 +166,24 @@ func (s *slot) complete(next *Record) {
 	}
 }
 
-// lacks reports whether the record misses the bytes that its description points to, or
-// that came along with the event.
-func (p *pipe) lacks(s *slot) bool { return p.hasNoContent(s.rec) && s.ev.hasContent() }
+// lacks reports whether the record misses the bytes that the event links to or brings.
+func (p *pipe) lacks(s *slot) bool { return !p.keepsContent(s.rec) && s.ev.hasContent() }
 
 // hasContent reports whether there are bytes to be had.
 func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Open != nil }
 
-// hasNoContent reports whether a live record has no content, as far as the run would keep
-// it. What a Getter keeps is its own business.
-func (r *run) hasNoContent(rec *Record) bool {
+// keepsContent reports whether a live record has the content that this run would keep. It
+// is true for a Getter, which decides itself, and if the run skips bodies.
+func (r *run) keepsContent(rec *Record) bool {
 	if r.getter != nil || r.h.Bodies == SkipBodies {
-		return false
+		return true
 	}
 	b, ok := rec.Body(ContentName)
-	return !ok || b.Key.IsZero() && r.h.Bodies == KeepBodies
+	return ok && (!b.Key.IsZero() || r.h.Bodies != KeepBodies)
 }
 
-// wantsContent is what hasNoContent must deny of a record that has all that the event
-// states.
+// wantsContent returns what keepsContent returns of a record that has everything the
+// event states.
 func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
@@ -211,14 +213,14 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	b, ok := s.rec.Body(ContentName)
 	content := &s.ev.Resource.Content
 	switch {
-	case s.ask, p.getter != nil, !s.rec.Live(), !ok, !s.ev.hasContent(), p.hasNoContent(s.rec), s.ev.Tag != "", contradicts(*content, b.Link):
+	case s.ask, p.getter != nil, !s.rec.Live(), !ok, !s.ev.hasContent(), !p.keepsContent(s.rec), s.ev.Tag != "", contradicts(*content, b.Link):
 		return websync.Body{}, false
 	}
 	if _, ok := content.Digests.Strongest(); ok {
 		return b, true // it is among those of the bytes that are held
 	}
 	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.Stated.Modified
-	return b, sameTime && content.Href == s.rec.Resource.Content.Href && (s.listed || !s.ev.time().After(s.rec.Stated.time()))
+	return b, sameTime && content.Href == s.rec.Resource.Content.Href && s.statesNoLaterChange()
 }
 
 // changeTo returns the change from a record to the next state, by an event of the time

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -99,12 +100,7 @@ type Event struct {
 }
 
 // time returns the time of the change as far as it is stated.
-func (e *Event) time() websync.Datetime {
-	if e.At.IsZero() {
-		return e.Resource.Modified
-	}
-	return e.At
-}
+func (e *Event) time() websync.Datetime { return cmp.Or(e.At, e.Resource.Modified) }
 
 // A Checkpoint records how far a Source has got, in a form that only the Source reads.
 // The zero value means from the beginning. A Source that gets a Checkpoint it can't read,

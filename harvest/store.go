@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -126,12 +127,7 @@ type Stated struct {
 }
 
 // time returns the time of the change as far as it is stated.
-func (s *Stated) time() websync.Datetime {
-	if s.At.IsZero() {
-		return s.Modified
-	}
-	return s.At
-}
+func (s *Stated) time() websync.Datetime { return cmp.Or(s.At, s.Modified) }
 
 // Known reports whether r is the record of an id, live or deleted, rather than the zero
 // Record.

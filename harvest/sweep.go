@@ -68,7 +68,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 		}
 		var state uint32
 		if rec.Stated.Hash != 0 && waiting == nil && !(rec.Early && rec.Stated.time().IsOver(now)) {
-			state = snap.table.stateOf(rec.Stated.Hash, rec.Stated.Modified, !p.hasNoContent(&rec))
+			state = snap.table.stateOf(rec.Stated.Hash, rec.Stated.Modified, p.keepsContent(&rec))
 		}
 		if !snap.table.add(rec.Resource.ID, state) {
 			return false, nil

@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -101,10 +102,7 @@ func (p *pipe) postpone(s *slot) {
 }
 
 // time returns the time of the change that a task stands for, as far as it is stated.
-func (t *Task) time() websync.Datetime {
-	ev := t.event()
-	return ev.time()
-}
+func (t *Task) time() websync.Datetime { return cmp.Or(t.At, t.Resource.Modified) }
 
 // event returns the event that a task stands for.
 func (t *Task) event() Event {
