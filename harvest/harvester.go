@@ -172,7 +172,7 @@ func (h *Harvester) begin(ctx context.Context, src Source, claim claimFunc) (*ru
 	}
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.goBeside(ctx, func(ctx context.Context) { r.keepClaim(ctx, r.commits.renew) })
-	r.goBeside(ctx, r.tellProgress)
+	r.goBeside(ctx, r.reportProgress)
 	return r, ctx, nil
 }
 

@@ -97,8 +97,8 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) e
 	return err
 }
 
-// catch calls f in a goroutine of the run, and stop with the error. It keeps a panic of f,
-// which goes on in end.
+// catch calls f in a goroutine of the run, and stop with the error. It keeps a panic of
+// f, which goes on in end.
 func (r *run) catch(stop context.CancelCauseFunc, f func() error) {
 	err := errPanic
 	defer func() {

@@ -15,19 +15,25 @@ const planBatch = 256
 
 // planner is the state of the second stage.
 type planner struct {
-	// by id: the slot on its way; others of the id wait in its later
+	// flying has the slot of each id that is on its way. Later slots of the id wait in
+	// its field later.
 	flying map[string]*slot
-	// back, the first one for the longest time; they are in flying
+	// held has the slots that are held back, oldest first. They are in flying, too.
 	held []*slot
-	// slots that are not finished: those that wait, but not those that are held back
+	// inflight counts the slots that are not finished, without those in held.
 	inflight int
-	gets     int // those of them that were queued for get
-	// so many may be; the rest of the window is for what needs no get
-	maxGets  int
-	patience time.Duration // left; if negative, without end
-	snap     *snapshot     // nil outside of one
-	broken   bool          // a Problem came: no later checkpoint counts
-	// nor does one after bytes that came along and could not be read
+	// gets counts those of them that were queued for get, at most maxGets. The rest of
+	// the window is for slots that need no get.
+	gets, maxGets int
+	// patience is how long listing may still wait for getting. If negative, there is no
+	// limit.
+	patience time.Duration
+	// snap is the snapshot that is being listed; nil outside of one.
+	snap *snapshot
+	// broken: a Problem came. No later checkpoint is used.
+	broken bool
+	// stuck: bytes that came with an event could not be read. No later checkpoint is
+	// used.
 	stuck bool
 }
 
@@ -35,7 +41,7 @@ type planner struct {
 // on its way.
 func (p *pipe) plan(ctx context.Context) error {
 	defer p.queue.close()
-	var control *slot // that waits until nothing is in flight
+	var control *slot // waits until nothing is in flight
 	ended := false
 	for {
 		if err := p.takeBack(ctx); err != nil {
@@ -62,7 +68,7 @@ func (p *pipe) plan(ctx context.Context) error {
 		if draining || p.room() <= 0 {
 			in = nil
 		}
-		began, timer := p.tire(in == nil)
+		began, timer := p.startWait(in == nil)
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -78,7 +84,7 @@ func (p *pipe) plan(ctx context.Context) error {
 				return err
 			}
 		}
-		p.lose(began)
+		p.endWait(began)
 	}
 }
 
@@ -119,7 +125,7 @@ func (p *pipe) planInline(ctx context.Context, feed feedFunc) error {
 	return err
 }
 
-// endListing reports a snapshot that the source did not end.
+// endListing reports a snapshot that the source began and did not end.
 func (p *pipe) endListing() {
 	if p.snap != nil {
 		p.problem(errors.New("the source began a snapshot and did not end it"))
@@ -127,8 +133,8 @@ func (p *pipe) endListing() {
 	}
 }
 
-// room returns how many events can be taken: while there is patience, no more than could
-// be got soon.
+// room returns how many events plan may take. While listing waits for getting, these are
+// no more than the gets that may still be queued.
 func (p *pipe) room() int {
 	room := min(planBatch, p.window-p.inflight)
 	if p.patience != 0 {
@@ -137,23 +143,23 @@ func (p *pipe) room() int {
 	return room
 }
 
-// tire returns a timer for the patience that is left when listing waits for getting, and
-// when the wait began.
-func (p *pipe) tire(waiting bool) (began time.Time, timer <-chan time.Time) {
+// startWait returns when a wait began, and a timer that ends it when the patience is used
+// up. Both are zero if listing does not wait for getting.
+func (p *pipe) startWait(waiting bool) (began time.Time, timer <-chan time.Time) {
 	if !waiting || p.gets == 0 || p.patience <= 0 {
 		return time.Time{}, nil
 	}
 	return time.Now(), time.After(p.patience)
 }
 
-// lose takes the time since began off the patience.
-func (p *pipe) lose(began time.Time) {
+// endWait subtracts the time since began from the patience.
+func (p *pipe) endWait(began time.Time) {
 	if !began.IsZero() {
 		p.patience = max(0, p.patience-time.Since(began))
 	}
 }
 
-// withdraw turns what waits for get into tasks.
+// withdraw stores the slots that wait for get as tasks.
 func (p *pipe) withdraw() {
 	for _, s := range p.queue.withdraw() {
 		p.getting.Add(-1)
@@ -162,8 +168,8 @@ func (p *pipe) withdraw() {
 	}
 }
 
-// gather takes a batch of events, beginning with first, and plans them. It returns the
-// event that ends it, if that one must wait until nothing is in flight.
+// gather plans a batch of events that begins with first. If a control event ends the
+// batch, gather returns it: it waits until nothing is in flight.
 func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err error) {
 	batch := make([]*slot, 0, p.room())
 	for s, ok := first, true; ; {
@@ -197,7 +203,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 		}
 		if s.ev.Kind == Put {
 			if p.snap == nil && s.task == nil {
-				// an event of a log is a change, and this is its time
+				// an event of a log is a change at this time
 				s.ev.At = s.ev.time()
 			}
 			s.stated = fingerprint(&s.ev.Resource, s.ev.Tag)
@@ -212,7 +218,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	for _, s := range batch {
 		if len(ask) > 0 && s == ask[0] {
 			ask = ask[1:]
-			p.place(ctx, s)
+			p.admit(ctx, s)
 			if s.task == nil {
 				p.resume(s)
 			}
@@ -225,7 +231,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	return nil
 }
 
-// checkTime reports an event that lies in the future.
+// checkTime reports an event whose time lies in the future.
 func (p *pipe) checkTime(s *slot) {
 	if t := s.ev.time(); p.isFuture(t) {
 		p.finding(websync.Finding{Document: p.key, Rule: "future-time", Value: t.String(),
@@ -234,8 +240,8 @@ func (p *pipe) checkTime(s *slot) {
 	}
 }
 
-// recognise reports whether the event, by the snapshot's table, states nothing new. An id
-// that is listed again may have changed since the table was filled.
+// recognise reports whether the table of the snapshot shows that the event states nothing
+// new. It returns false for an id that is listed again, whose record may have changed.
 func (p *pipe) recognise(s *slot) bool {
 	if p.snap == nil {
 		return false
@@ -251,9 +257,9 @@ func (p *pipe) recognise(s *slot) bool {
 	return same && !again && !p.h.Recheck && !p.dry.audits()
 }
 
-// lookup fills in the records of slots, and the tasks that wait for their ids. What comes
-// from a task that is not there any more is done with: it was ended, or replaced, by what
-// came after it.
+// lookup sets the records of slots and the tasks of their ids. A slot that comes from a
+// task has ended if the Store no longer has that task: a later event replaced or ended
+// it.
 func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if len(slots) == 0 {
 		return nil
@@ -287,9 +293,8 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	return nil
 }
 
-// place decides about a slot, or lets it wait behind the one of its id that is on its
-// way.
-func (p *pipe) place(ctx context.Context, s *slot) {
+// admit decides about a slot. If another slot of its id is on its way, it waits for that.
+func (p *pipe) admit(ctx context.Context, s *slot) {
 	if s.task == nil {
 		p.releaseBefore(ctx, s)
 	}
@@ -307,15 +312,16 @@ func (p *pipe) place(ctx context.Context, s *slot) {
 	p.dispatch(ctx, s)
 }
 
-// resume notes the checkpoint that came with a slot. Inside a snapshot and after a
-// Problem there can be none.
+// resume notes the checkpoint of a slot. It ignores one inside a snapshot or after a
+// Problem.
 func (p *pipe) resume(s *slot) {
 	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken && !p.stuck {
 		p.ledger.resume(s.n, s.ev.Resume)
 	}
 }
 
-// takeBack takes back what was committed and plans what waited for it.
+// takeBack takes the slots that commit returns. It plans those with a conflict again, and
+// those that waited for a committed one.
 func (p *pipe) takeBack(ctx context.Context) error {
 	committed, conflicted := p.take()
 	var waiting []*slot
@@ -337,7 +343,7 @@ func (p *pipe) takeBack(ctx context.Context) error {
 		}
 		s.decision, s.bodies, s.done, s.err = decision{}, nil, nil, nil
 	}
-	if err := p.meet(ctx, conflicted); err != nil {
+	if err := p.lookupAgain(ctx, conflicted); err != nil {
 		return err
 	}
 	if err := p.lookup(ctx, waiting); err != nil {
@@ -350,9 +356,9 @@ func (p *pipe) takeBack(ctx context.Context) error {
 	return nil
 }
 
-// meet looks up what slots conflicted with. If nothing has changed, time and again, the
-// Store is at fault.
-func (p *pipe) meet(ctx context.Context, conflicted []*slot) error {
+// lookupAgain looks up the records of slots with a conflict. It fails if the Store
+// repeats a conflict although the record is unchanged.
+func (p *pipe) lookupAgain(ctx context.Context, conflicted []*slot) error {
 	planned := make([]websync.Seq, len(conflicted))
 	for i, s := range conflicted {
 		planned[i] = s.rec.Seq
@@ -364,18 +370,18 @@ func (p *pipe) meet(ctx context.Context, conflicted []*slot) error {
 		if s.rec.Seq != planned[i] || s.ended {
 			continue
 		}
-		if s.vain++; s.vain == maxVain {
+		if s.unexplained++; s.unexplained == maxUnexplained {
 			return &storeError{fmt.Errorf("a Commit returned a conflict for %.200q %d times although its record stays number %d",
-				s.id(), s.vain, planned[i])}
+				s.id(), s.unexplained, planned[i])}
 		}
 	}
 	return nil
 }
 
-// maxVain is how often a Store may return a conflict that it does not explain.
-const maxVain = 5
+// maxUnexplained is how often a Store may return a conflict for an unchanged record.
+const maxUnexplained = 5
 
-// free gives up the place of a slot that is finished.
+// free removes a finished slot from those in flight.
 func (p *pipe) free(s *slot) {
 	p.inflight--
 	if s.queued {
@@ -386,9 +392,10 @@ func (p *pipe) free(s *slot) {
 	}
 }
 
-// lastOf returns the event of those that waited which the others lead to: the last one
-// that is not older than an earlier one. The others are history. One without a time
-// counts before what comes after it with a time: that waits on.
+// lastOf returns the slot that wins among those that waited for one id: the last one
+// whose time is not before that of an earlier one. The others are history. A slot without
+// a time cannot be compared with a later one that has a time: it wins, and the rest goes
+// on waiting for it.
 func (p *pipe) lastOf(waited []*slot) *slot {
 	if len(waited) == 0 {
 		return nil
@@ -405,12 +412,12 @@ func (p *pipe) lastOf(waited []*slot) *slot {
 		} else {
 			win = s
 		}
-		p.overtaken(lost)
+		p.supersede(lost)
 	}
 	return win
 }
 
-// dispatch sends a slot on its way, according to what is decided.
+// dispatch decides about a slot and hands it to the next stage.
 func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	if p.dry != nil {
 		p.dry.store.latest(s)
@@ -462,11 +469,11 @@ func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 	p.outcome(s.id(), s.outcome, s.err)
 }
 
-// endsTask reports whether an event that changes nothing ends a task: what came before is
-// not so any more.
+// endsTask reports whether an event that changes nothing ends the task of its id: the
+// source has taken back the change that the task was to get.
 func (s *slot) endsTask() bool { return s.outcome == OutcomeUnchanged && s.waiting != nil }
 
-// ref names the task that is done with when the slot is.
+// ref returns the task that ends with the slot.
 func (s *slot) ref() *TaskRef {
 	if s.task != nil {
 		return &TaskRef{ID: s.id(), N: s.task.N}
@@ -474,7 +481,8 @@ func (s *slot) ref() *TaskRef {
 	return &TaskRef{ID: s.id()}
 }
 
-// sendToGet queues a slot for get, or stores it as a task when getting can't keep up.
+// sendToGet queues a slot for get. It stores the slot as a task if getting is too slow or
+// the budget is spent, unless bytes came with its event.
 func (p *pipe) sendToGet(s *slot) {
 	late := p.patience == 0 && p.gets >= p.maxGets || p.spent()
 	if late && s.ev.Open == nil {
@@ -488,7 +496,8 @@ func (p *pipe) sendToGet(s *slot) {
 	p.queue.push(s)
 }
 
-// control carries out an event that is not a put or a deletion; nothing is in flight.
+// control carries out an event that is neither a put nor a deletion. The caller makes
+// sure that nothing is in flight.
 func (p *pipe) control(ctx context.Context, s *slot) error {
 	switch s.ev.Kind {
 	case SnapshotStart:
@@ -506,14 +515,14 @@ func (p *pipe) control(ctx context.Context, s *slot) error {
 	return nil
 }
 
-// maxHeld is how many slots are held back at once. Of more, the first one is decided as
-// if nothing else came of its id.
+// maxHeld limits how many slots are held back at once. If there are more, the oldest one
+// is decided as if it were the last of its id.
 const maxHeld = 1024
 
-// holdBack lets a slot wait for what else comes of its id, and reports whether it does.
-// It waits if it states something else than is known, and its time does not prove that to
-// be later: a snapshot that lists an id twice may go on to say what is known, and so may
-// a log that repeats an instant. The latest counts, and at one time the last.
+// holdBack reports whether a slot has to wait for later events of its id, and holds it
+// back then. It has to wait if it differs from the known state and its time is not later:
+// the source may still state the known state, in a snapshot that lists an id twice or in
+// a log that repeats an instant. Then the latest time wins, and of equal times the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
 	statesNothing := s.outcome == OutcomeUnchanged && s.change == nil && !s.get
 	if s.task != nil || s.alone || s.ask || statesNothing || s.restates() {
@@ -536,31 +545,31 @@ func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
 	return true
 }
 
-// release decides about the slot that has been held back for the longest time.
+// release decides about the slot that has been held back longest.
 func (p *pipe) release(ctx context.Context) {
 	s := p.held[0]
-	p.letGo(s)
+	p.unhold(s)
 	s.alone = true
 	p.dispatch(ctx, s)
 }
 
-// letGo takes a slot out of those that are held back.
-func (p *pipe) letGo(s *slot) {
+// unhold removes a slot from those that are held back.
+func (p *pipe) unhold(s *slot) {
 	p.held = slices.Delete(p.held, slices.Index(p.held, s), slices.Index(p.held, s)+1)
 	s.held = false
 	p.inflight++
 }
 
-// releaseBefore decides about the slots of a log that were held back in an instant before
-// that of s.
+// releaseBefore decides about the slots of a log that were held back and have an earlier
+// time than s.
 func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
 	for p.snap == nil && len(p.held) > 0 && p.timeOf(p.held[0]).Before(p.timeOf(s)) {
 		p.release(ctx)
 	}
 }
 
-// drain decides about all slots that are held back. Control is the event that nothing may
-// be held back behind, nil at the end of the listing.
+// drain decides about all slots that are held back. Control is the event that comes next;
+// it is nil at the end of the listing.
 func (p *pipe) drain(ctx context.Context, control *slot) {
 	if control != nil && control.ev.Kind == SnapshotEnd && p.snap != nil {
 		p.conclude(&control.ev)
@@ -570,21 +579,21 @@ func (p *pipe) drain(ctx context.Context, control *slot) {
 	}
 }
 
-// replace returns which of two slots of one id stands for both: the later one, unless its
-// time is earlier. First is held back.
+// replace returns the slot that wins of two slots of one id: s, unless its time is before
+// that of first, which was held back.
 func (p *pipe) replace(first, s *slot) *slot {
-	p.letGo(first)
+	p.unhold(first)
 	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
 	win, lost := s, first
 	if p.timeOf(s).Before(p.timeOf(first)) {
 		win, lost = first, s
 	}
-	p.overtaken(lost)
+	p.supersede(lost)
 	return win
 }
 
-// overtaken reports a slot whose id has a later event.
-func (p *pipe) overtaken(s *slot) {
+// supersede finishes a slot as history: another slot of its id wins.
+func (p *pipe) supersede(s *slot) {
 	p.ledger.leave(s)
 	p.inflight--
 	p.outcome(s.id(), OutcomeHistory, nil)

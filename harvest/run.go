@@ -206,7 +206,7 @@ func (r *run) progress() {
 	r.hooks.Progress(p)
 }
 
-func (r *run) tellProgress(ctx context.Context) {
+func (r *run) reportProgress(ctx context.Context) {
 	if r.hooks.Progress == nil {
 		return
 	}

@@ -5,33 +5,32 @@ import "sync"
 // A slot is one event on its way through the stages. Each field is written by one stage
 // and read by later ones.
 type slot struct {
-	n    int64 // place in the listing, from 1
+	n    int64 // position in the listing, from 1
 	ev   Event
-	task *Task         // that the event comes from; if nil, from the Source
+	task *Task         // the event comes from this task; if nil, from the Source
 	rest chan struct{} // of a Mark: closed when everything before it is finished
 
 	// plan
 	stated uint64  // fingerprint of the description
-	listed bool    // part of a snapshot, and listed for the first time in it
-	rec    *Record // that it was planned against
-	// of the id, as the Store has it; if nil, there is none, or the slot comes from a
-	// task
-	waiting *Task
-	ask     bool // the bytes are to be asked for, whatever is held
-	held    bool // back, until it is known whether anything else comes of its id
-	alone   bool // it was held back, and nothing else came
-	// the task that it comes from is not there any more: a later event ended it
-	ended  bool
-	queued bool    // for get
-	vain   int     // conflicts that the record does not explain
-	later  []*slot // events of the same id that came meanwhile, oldest first
+	listed bool    // its snapshot lists the id for the first time
+	rec    *Record // the record when it was planned
+	// waiting is the task that the Store has for the id. It is nil if there is none, or
+	// if the slot itself comes from a task.
+	waiting     *Task
+	ask         bool    // ask for the bytes, whatever is held
+	held        bool    // it is held back: another event of its id may come
+	alone       bool    // it was held back, and no other event of its id came
+	ended       bool    // a later event has ended or replaced its task
+	queued      bool    // for get
+	unexplained int     // conflicts although the record was unchanged
+	later       []*slot // later events of the same id, oldest first
 
 	// plan or get
 	decision
 	bodies []BodyWriter
 	done   *TaskRef // the task that is carried out or ended
 	err    error    // of a failure
-	stuck  bool     // failed without a way to try again: no checkpoint may pass
+	stuck  bool     // it failed and cannot be tried again: no checkpoint passes it
 
 	// commit
 	batched    bool
@@ -42,27 +41,27 @@ func (s *slot) id() string { return s.ev.Resource.ID }
 
 var slots = sync.Pool{New: func() any { return new(slot) }}
 
-// recycle reuses a slot that stated nothing new: most slots of a long listing.
+// recycle frees a slot for another event. Most slots of a long listing state nothing new.
 func (s *slot) recycle() {
 	*s = slot{}
 	slots.Put(s)
 }
 
-// A ledger keeps the slots that are on their way in the order of the listing, and so
-// knows which checkpoint is covered: the last one with nothing unfinished before it.
+// A ledger holds the unfinished slots in the order of the listing. It finds the
+// checkpoint that is covered: the last one with no unfinished slot before it.
 type ledger struct {
 	mu          sync.Mutex
 	first, last *slot
 	resumes     []resume
 }
 
-// A resume is a checkpoint that covers all events up to place n.
+// A resume is a checkpoint that covers all events up to position n.
 type resume struct {
 	n  int64
 	at Checkpoint
 }
 
-// enter adds the latest slot.
+// enter adds a slot at the end.
 func (l *ledger) enter(s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +90,8 @@ func (l *ledger) leave(s *slot) {
 	s.prev, s.next = nil, nil
 }
 
-// resume notes a checkpoint, the slots up to its place having entered. Of checkpoints
-// with nothing unfinished between them the last one is enough.
+// resume adds a checkpoint; all slots before it have entered. It replaces the previous
+// one if no unfinished slot is between them.
 func (l *ledger) resume(n int64, at Checkpoint) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,8 +104,8 @@ func (l *ledger) resume(n int64, at Checkpoint) {
 	l.resumes = append(l.resumes, resume{n, at})
 }
 
-// covered returns the last checkpoint before which every slot is finished or in the batch
-// that is being made, if there is one.
+// covered returns the last checkpoint before which every slot is finished or in the
+// present batch, and reports whether there is one.
 func (l *ledger) covered() (found resume, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +122,7 @@ func (l *ledger) covered() (found resume, ok bool) {
 	return found, ok
 }
 
-// passed forgets the checkpoints up to place n: one of them is committed.
+// passed removes the checkpoints up to position n, after a Commit with the last of them.
 func (l *ledger) passed(n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
