@@ -9,26 +9,27 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A guardMemory is what the complete snapshots of a source leave for the guard of the
-// next one. It moves with their commits.
+// A guardMemory is what the guard keeps of the complete snapshots of a source. It is
+// stored in the same Commit as their deletions.
 type guardMemory struct {
-	// Options are those of the last snapshot whose absences were believed. Nil: there was
-	// none.
+	// Options are the options of the last snapshot that passed the guard; nil if none
+	// has.
 	Options *string `json:"options,omitempty"`
-	// Withheld are those of a later one whose absences were not.
+	// Withheld are the options of a later snapshot that did not pass it.
 	Withheld *string `json:"withheld,omitempty"`
-	// Live counts the records at the beginning of each of the last snapshots whose
-	// absences were believed.
+	// Live has the number of live records at the beginning of each of the last snapshots
+	// that passed the guard.
 	Live []int64 `json:"live,omitempty"`
 }
 
 // guardedSnapshots is how many complete snapshots in a row the guard judges together.
 const guardedSnapshots = 10
 
-// guardKey names the State that holds a guardMemory.
+// guardKey returns the key of the State that holds a source's guardMemory.
 func guardKey(source string) string { return "harvest/guard/" + source }
 
-// guardMemory returns an empty memory if there is none that can be read.
+// guardMemory reads the memory of the source. It is empty if the Store has none that can
+// be read.
 func (r *run) guardMemory(ctx context.Context) (m guardMemory, err error) {
 	data, err := r.h.Store.State(ctx, guardKey(r.key))
 	if err != nil || json.Unmarshal(data, &m) != nil {
@@ -37,13 +38,13 @@ func (r *run) guardMemory(ctx context.Context) (m guardMemory, err error) {
 	return m, nil
 }
 
-// state returns what a Batch has to keep of m.
+// state returns m as the State of a Batch.
 func (m *guardMemory) state(source string) map[string][]byte {
 	data, _ := json.Marshal(m) // numbers and strings
 	return map[string][]byte{guardKey(source): data}
 }
 
-// believe notes a snapshot whose absences are believed, and how many records there were
+// believe notes a snapshot that passes the guard, and how many live records there were
 // when it began.
 func (m *guardMemory) believe(options string, live int64) {
 	m.Options, m.Withheld = &options, nil
@@ -51,7 +52,7 @@ func (m *guardMemory) believe(options string, live int64) {
 	m.Live = m.Live[max(0, len(m.Live)-guardedSnapshots+1):]
 }
 
-// accept notes that what was withheld is right after all.
+// accept notes that the user has approved the withheld deletions.
 func (m *guardMemory) accept() {
 	if m.Withheld != nil {
 		m.Options, m.Withheld = m.Withheld, nil
@@ -59,13 +60,13 @@ func (m *guardMemory) accept() {
 	m.Live = nil
 }
 
-// withhold reports why deletions are withheld.
+// withhold reports and logs why deletions are withheld.
 func (r *run) withhold(why *GuardError) {
 	r.report.Guard = why
 	r.log.Warn("deletions withheld", "source", r.key, "why", why)
 }
 
-// guard returns why deletions are withheld, nil if they are not.
+// guard returns why the deletions of a snapshot are withheld; nil if they are not.
 func (w *sweeper) guard(gone int64, memory guardMemory) *GuardError {
 	rule, why := w.doubt(gone, memory)
 	if rule == "" {
@@ -74,8 +75,9 @@ func (w *sweeper) guard(gone int64, memory guardMemory) *GuardError {
 	return &GuardError{rule, why + "; Approve carries the deletions out, or a later listing in full that the guard lets pass"}
 }
 
-// doubt returns the rule that deletions break, and how. The share is also that of what
-// the last snapshots took away in sum, less what was added meanwhile.
+// doubt returns the rule that the deletions break, and how they break it. The rule
+// "share" also limits what the last snapshots deleted in sum, less what was added
+// meanwhile.
 func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	share, few := w.h.MaxDelete, int64(0)
 	if share == 0 {
@@ -137,7 +139,7 @@ func (p *pipe) mayDelete() bool {
 	return false
 }
 
-// withheldTask returns the task that deletes a record when it is approved.
+// withheldTask returns the task that deletes a record once the user approves it.
 func (r *run) withheldTask(rec *Record, at websync.Datetime, why *GuardError) *Task {
 	return &Task{Source: r.key, Kind: TaskWithheld, Resource: rec.Resource, At: at, Base: rec.Seq, Run: r.id, Error: why.Message}
 }
@@ -176,8 +178,8 @@ func (r *run) approve(ctx context.Context) error {
 	return r.approveTasks(ctx, tasks, memory)
 }
 
-// approveTasks deletes what some withheld tasks name. A record that has another number
-// than the task has changed: it stays, and the task ends.
+// approveTasks carries out withheld deletions. A record whose number is not the task's
+// Base has changed: it stays, and the task ends.
 func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory) error {
 	if len(tasks) == 0 {
 		return nil

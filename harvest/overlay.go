@@ -12,27 +12,27 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// An overlay is a Store over another one, which it never changes: it reads through, and
-// remembers what was committed to it for about the last maxPlanned ids. One run uses it.
+// An overlay is a Store for one dry run. It reads from the Store below, which it never
+// changes, and keeps what was committed of the last maxPlanned ids in memory.
 type overlay struct {
 	Store
 
 	mu      sync.Mutex
-	last    websync.Seq // the greatest number; it is greater than all numbers below
+	last    websync.Seq // the last number, greater than all numbers below
 	changed map[string]change
 	state   map[string][]byte
 	ended   func(t *Task) bool // reports whether a sweep ended a task below; may be nil
-	due     string             // Due has returned the tasks up to this id
+	due     string             // the last id that Due has looked at
 }
 
 // A change is what was committed of one id.
 type change struct {
-	record *Record // if nil, none; the one below holds
+	record *Record // if nil, the one below counts
 	task   *Task
 	noTask bool // the task was ended
 }
 
-// maxPlanned is how many ids an overlay remembers. When there are more, it forgets all.
+// maxPlanned is how many ids an overlay keeps. When there are more, it drops all of them.
 const maxPlanned = 1 << 16
 
 func newOverlay(below Store) *overlay {
@@ -50,8 +50,8 @@ func (o *overlay) Release(context.Context, *Claim) error              { return n
 func (o *overlay) NewBody(context.Context) (BodyWriter, error)        { return nil, errOverlay }
 func (o *overlay) Swap(context.Context, string, []byte, []byte) error { return errOverlay }
 
-// Commit remembers the batch. There are no conflicts: what others commit below meanwhile
-// is not looked at.
+// Commit keeps the batch in memory. It never returns conflicts: commits of others to the
+// Store below do not matter to a dry run.
 func (o *overlay) Commit(_ context.Context, _ *Claim, b *Batch) (conflicts []string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,20 +106,21 @@ func (o *overlay) of(id string) (c change, ok bool) {
 	return c, ok
 }
 
-// record returns the record that was committed of id, and reports whether there is one.
+// record returns the record that was committed of id, and reports whether one was.
 func (o *overlay) record(id string) (*Record, bool) {
 	c, _ := o.of(id)
 	return c.record, c.record != nil
 }
 
-// task returns the task that was committed of id, and reports whether there is one, or
-// the id has none any more.
+// task returns the task that was committed of id, nil if its task was ended. It reports
+// whether one or the other happened.
 func (o *overlay) task(id string) (*Task, bool) {
 	c, _ := o.of(id)
 	return c.task, c.task != nil || c.noTask
 }
 
-// latest brings what was looked up for a slot up to date.
+// latest updates the record and the task of a slot: earlier slots of the same batch may
+// have changed them.
 func (o *overlay) latest(s *slot) {
 	if rec, ok := o.record(s.id()); ok {
 		s.rec = rec
@@ -160,7 +161,8 @@ func (o *overlay) Tasks(ctx context.Context, source, after string) iter.Seq2[Tas
 	return merge(o.below(ctx, source, after), func(t *Task) string { return t.Resource.ID }, o.ids(after), o.task)
 }
 
-// ids returns the ids of which something was committed, in byte order.
+// ids returns the ids after the given one of which something was committed, in byte
+// order.
 func (o *overlay) ids(after string) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -168,7 +170,7 @@ func (o *overlay) ids(after string) []string {
 	return slices.DeleteFunc(ids, func(id string) bool { return id <= after })
 }
 
-// below yields the tasks of the Store below that no sweep has ended.
+// below yields the tasks of the Store below, without those that a sweep has ended.
 func (o *overlay) below(ctx context.Context, source, after string) iter.Seq2[Task, error] {
 	return func(yield func(Task, error) bool) {
 		for t, err := range o.Store.Tasks(ctx, source, after) {
@@ -182,8 +184,9 @@ func (o *overlay) below(ctx context.Context, source, after string) iter.Seq2[Tas
 	}
 }
 
-// merge yields the values below and, in the order of their ids, those that were committed
-// of ids. Committed reports whether it knows an id; it returns nil if there is no value.
+// merge yields the values below and the committed values of ids, in the order of their
+// ids. Committed reports whether anything was committed of an id; it returns nil if the
+// value was removed.
 func merge[T any](below iter.Seq2[T, error], idOf func(*T) string, ids []string, committed func(id string) (*T, bool)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ids := ids
@@ -225,8 +228,8 @@ func merge[T any](below iter.Seq2[T, error], idOf func(*T) string, ids []string,
 	}
 }
 
-// Due passes through the tasks below once, in the order of their ids: the run carries out
-// each task that it returns.
+// Due returns each task of the Store below once, in the order of the ids: the run carries
+// out every task that Due returns.
 func (o *overlay) Due(ctx context.Context, source string, now time.Time, n int) (due []Task, err error) {
 	for t, err := range o.below(ctx, source, o.due) {
 		if err != nil {

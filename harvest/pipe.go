@@ -10,11 +10,11 @@ import (
 )
 
 // A pipe joins the stages for one pass. Slots go from the feed to plan, from plan to get
-// or straight to commit, and back to plan when they are committed: a later event of the
-// same id may wait there.
+// or directly to commit, and from commit back to plan, where later events of the same id
+// may wait.
 //
-// There are never more than window slots in flight, and those that were held back; the
-// channel to commit holds them all: no stage ever waits for one that may wait for it.
+// At most window slots are in flight, besides those that are held back. The channel to
+// commit has room for all of them, so that no two stages wait for each other.
 type pipe struct {
 	*run
 	window   int
@@ -27,11 +27,11 @@ type pipe struct {
 	feedback // from commit to plan
 }
 
-// feedback is what commit hands back to plan.
+// feedback has the slots that commit returns to plan.
 type feedback struct {
 	mu         sync.Mutex
-	committed  []*slot // committed
-	conflicted []*slot // planned against a record that has changed since
+	committed  []*slot
+	conflicted []*slot // their records have changed since they were planned
 	wake       chan struct{}
 }
 
@@ -148,7 +148,8 @@ func (r *run) concurrency() int {
 	return 8
 }
 
-// give hands a slot to plan. For a Mark it waits until everything before it is finished.
+// give hands a slot to plan. After a Mark it waits until everything before it is
+// finished.
 func (p *pipe) give(ctx context.Context, s *slot) error {
 	rest := s.rest
 	select {
@@ -167,7 +168,7 @@ func (p *pipe) give(ctx context.Context, s *slot) error {
 	}
 }
 
-// aborted reports whether err only means that the run was stopped.
+// aborted reports whether err only says that the run was stopped.
 func aborted(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
@@ -177,7 +178,7 @@ type queue struct {
 	mu     sync.Mutex
 	slots  []*slot
 	closed bool
-	ready  chan struct{} // holds a token while somebody should look
+	ready  chan struct{} // holds a token while there may be something to pop
 }
 
 func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
@@ -228,8 +229,8 @@ func (q *queue) pop(ctx context.Context) *slot {
 	}
 }
 
-// withdraw takes back the slots that wait and can be done later: those whose bytes did
-// not come along.
+// withdraw removes and returns the slots that a later run can get: those whose bytes did
+// not come with the event.
 func (q *queue) withdraw() (taken []*slot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

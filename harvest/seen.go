@@ -7,23 +7,25 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A seenTable holds, for each live record of a source, what a snapshot must state of it
-// to be unchanged, and whether it has been listed. It takes 8 bytes for a place and has
-// 4/3 places for a record, 11 bytes a record: the collector lets the heap grow to twice
-// of that. Ids are known by their place and 32 more bits of a keyed hash, which is
-// another one each time. Two ids that share both cost a look into the Store, or spare one
-// of them a deletion until the next listing; nothing is deleted because of it. Another
-// state is taken for the same once in 2 billion times, until the next listing.
+// A seenTable is a hash table of the live records of a source. It holds what a snapshot
+// must state of each record to leave it unchanged, and whether the snapshot has listed
+// it. A slot takes 8 bytes, and there are 4 slots for 3 records: 11 bytes a record. The
+// heap may grow to twice that before the garbage collector runs.
+//
+// An id is identified by its slot and by 32 more bits of a hash with a random key. If two
+// ids share both, one of them is looked up in the Store, or is not deleted until a later
+// listing; none is deleted by mistake. One different state in 2 billion is mistaken for
+// the same, until a later listing.
 type seenTable struct {
 	seed   maphash.Seed
 	slots  []seenSlot
-	count  int   // of records
-	listed int   // of those that have been seen
-	fresh  int64 // times that an id was listed that is not in it
+	count  int   // records
+	listed int   // records that were listed
+	fresh  int64 // listed ids that are not in the table, with repetitions
 }
 
-// A seenSlot is 32 bits of the hash of an id, 31 bits of a state, and a bit for seen. 0:
-// free.
+// A seenSlot has 32 bits of the hash of an id, 31 bits of the hash of a state, and a bit
+// that is set if the id was listed. A free one is 0.
 type seenSlot uint64
 
 const (
@@ -36,11 +38,11 @@ func newSeenTable(n int64) *seenTable {
 	return &seenTable{seed: maphash.MakeSeed(), slots: make([]seenSlot, (min(max(n, 16), maxSeen)*4+2)/3)}
 }
 
-// maxSeen is how many records a table is made for at once, whatever a Store counts.
+// maxSeen limits the size of a table, in records, whatever count a Store returns.
 const maxSeen = 1 << 30
 
-// find returns the place of id, or the free one where it belongs, and what the place
-// holds of the id.
+// find returns the slot of id, or the free slot where id belongs, and the bits of the
+// id's hash in that slot.
 func (t *seenTable) find(id string) (*seenSlot, seenSlot) {
 	h := maphash.String(t.seed, id)
 	tag := max(1, seenSlot(uint32(h))) << 32
@@ -56,8 +58,8 @@ func (t *seenTable) find(id string) (*seenSlot, seenSlot) {
 	}
 }
 
-// add enters a record. State is what stateOf returns. It reports whether there is room
-// for it.
+// add enters a record, and reports whether there was room for it. State is what stateOf
+// returns.
 func (t *seenTable) add(id string, state uint32) bool {
 	s, tag := t.find(id)
 	if *s == 0 {
@@ -87,8 +89,7 @@ func (t *seenTable) see(id string, state uint32) (same, again bool) {
 	return same, again
 }
 
-// forget notes that a record is not as it was. What is listed of it next states something
-// new.
+// forget notes that a record has changed: whatever is listed of it next is new.
 func (t *seenTable) forget(id string) {
 	if s, tag := t.find(id); *s != 0 {
 		*s = tag | *s&seenBit
@@ -104,8 +105,8 @@ func (t *seenTable) seen(id string) bool {
 	return *s&seenBit != 0
 }
 
-// state returns a hash of what decides whether an event states nothing new; 0 if the
-// event alone does not decide.
+// state returns stateOf for the record that an event leads to; 0 if equal events do not
+// mean equal bytes.
 func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	if !ev.isConclusive() {
 		return 0
@@ -113,8 +114,8 @@ func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	return t.stateOf(stated, ev.Resource.Modified, content)
 }
 
-// stateOf returns that hash for a record, never 0 and without seenBit; content reports
-// whether there is any.
+// stateOf returns a hash, never 0 and without seenBit, of what is stated of a record.
+// Content reports whether the record has its content.
 func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bool) uint32 {
 	h := maphash.Comparable(t.seed, struct {
 		stated   uint64
@@ -129,8 +130,8 @@ func (e *Event) isConclusive() bool {
 	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" || e.identifies()
 }
 
-// identifies reports whether an event has what is another for other bytes, whatever its
-// time.
+// identifies reports whether an event has something that differs for other bytes,
+// whatever its time: a digest or a Tag.
 func (e *Event) identifies() bool {
 	_, ok := e.Resource.Content.Digests.Strongest()
 	return ok || e.Tag != ""

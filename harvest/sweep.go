@@ -14,15 +14,16 @@ import (
 // A snapshot is a listing of everything there is, between its SnapshotStart and its
 // SnapshotEnd.
 type snapshot struct {
-	last  websync.Seq // of the log when it began: records with a greater number are new
-	live  int64       // records when it began
+	last  websync.Seq // the last number of the log when it began: greater ones are new
+	live  int64       // how many live records there were when it began
 	table *seenTable
 
-	resting map[string]bool // listed ids whose tasks are left as they are
+	resting map[string]bool // listed ids whose tasks stay as they are
 
-	latest       websync.Datetime // of the times after its At that its entries state
-	note, before listingNote      // of this listing, and of the last one with the same At
-	noted        bool             // this listing's is to be kept
+	latest websync.Datetime // the latest time of its entries, if that is after its At
+	note   listingNote      // of this listing
+	before listingNote      // of the last complete listing with the same At
+	noted  bool             // note is to be stored
 }
 
 // startSnapshot fills the table of known and seen ids by one ordered scan.
@@ -38,7 +39,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
-	// somebody else's commits may have added more
+	// other processes may have added records since Head
 	for size, filled := head.Live[p.key], false; !filled; size += 16 + size/2 {
 		if filled, err = p.fill(ctx, snap, size); err != nil {
 			return err
@@ -49,7 +50,8 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	return nil
 }
 
-// fill makes a table of about so many records. It reports whether all found room.
+// fill makes a table for about size records and enters all of them. It reports whether
+// they fit.
 func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
 	snap.table, snap.live = newSeenTable(size), 0
 	now := p.clock()
@@ -78,8 +80,8 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 	return true, nil
 }
 
-// endSnapshot deletes what was not seen, if the snapshot was complete and the guard
-// allows it. Its last batch carries the snapshot's checkpoint.
+// endSnapshot deletes the records that a complete snapshot did not list, if the guard
+// allows it. The last batch has the snapshot's checkpoint.
 func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	snap := p.snap
 	if snap == nil {
@@ -102,13 +104,13 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	return w.flush(ctx)
 }
 
-// A sweeper is the fifth stage: it carries out, or withholds, what a complete snapshot
-// does not list.
+// A sweeper is the fifth stage: it deletes the records that a complete snapshot does not
+// list, or withholds these deletions.
 type sweeper struct {
 	*pipe
 	snap  *snapshot
 	end   *Event
-	why   *GuardError // deletions are withheld; if nil, they are carried out
+	why   *GuardError // why deletions are withheld; if nil, they are carried out
 	batch *Batch
 }
 
@@ -143,15 +145,15 @@ func (w *sweeper) sweep(ctx context.Context) error {
 	return nil
 }
 
-// isGone reports whether a record was there before the snapshot, and the snapshot, which
-// speaks of a later moment, does not show it. Nor is it gone if a task that the snapshot
-// leaves alone has a later state.
+// isGone reports whether the snapshot deletes a record: it does not list the record,
+// which was there before it began and has not changed after the moment it describes. A
+// record is not gone if a task that the snapshot does not end has a later state of it.
 func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
 	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
 }
 
-// eachGone calls f with every record that is gone, and with its task if it has one.
+// eachGone calls f with every record that is gone, and with its task; nil if it has none.
 func (w *sweeper) eachGone(ctx context.Context, f func(rec *Record, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
@@ -181,7 +183,7 @@ func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 	return gone, err
 }
 
-// skip counts the entries that could not be read before an event.
+// skip counts the skipped entries that an event reports.
 func (p *pipe) skip(s *slot) { p.report.Skipped += max(0, s.ev.Skipped) }
 
 func (w *sweeper) removeGone(ctx context.Context) error {
@@ -191,7 +193,7 @@ func (w *sweeper) removeGone(ctx context.Context) error {
 	})
 }
 
-// remove deletes a record, or stores its deletion as a task.
+// remove adds the deletion of a record to the batch, or a task for a withheld deletion.
 func (w *sweeper) remove(rec *Record, waiting *Task) {
 	id := rec.Resource.ID
 	if w.why == nil {
@@ -208,9 +210,8 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 	w.dry.report(Decision{ID: id, Outcome: OutcomeWithheld, Held: rec})
 }
 
-// sweepTasks ends the tasks to get what is no longer listed: those that an earlier run
-// stored and no record stands for. The guard is not asked: the next listing that has the
-// resource makes it a task again.
+// sweepTasks ends the tasks of earlier runs to get resources that are no longer listed.
+// It does not ask the guard: a later listing that has the resource stores a task again.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
 	if w.dry != nil {
 		snap := w.snap
@@ -232,8 +233,8 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 	return nil
 }
 
-// ends reports whether a complete snapshot ends a task: another run than this one has
-// stored it, the snapshot does not list its id, and its change is not after the snapshot.
+// ends reports whether a complete snapshot ends a task to get: an earlier run has stored
+// it, the snapshot does not list its id, and its change is before the snapshot's moment.
 func (r *run) ends(s *snapshot, t *Task) bool {
 	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.resting[t.Resource.ID] {
 		return false
@@ -248,7 +249,7 @@ func (w *sweeper) flushFull(ctx context.Context) error {
 	return w.flush(ctx)
 }
 
-// flush commits the batch. A record that changed meanwhile is not gone.
+// flush commits the batch. It leaves out records that have changed meanwhile.
 func (w *sweeper) flush(ctx context.Context) error {
 	applied, err := w.commits.applyRest(ctx, w.batch)
 	for _, c := range applied {
@@ -274,24 +275,24 @@ func (b *Batch) without(ids []string) {
 }
 
 // The moment that a snapshot describes is the At of its SnapshotStart, or the latest time
-// that its own entries state, if that is later. A publisher may state an At that never
-// moves. When such a listing changes nevertheless, it describes at least the moment at
-// which it was last read before it changed.
+// of its own entries if that is later. Some publishers state an At that never changes. If
+// the listing changes and its At does not, the listing describes at least the moment at
+// which it was last read before the change.
 
-// A listingNote is what is kept of the last complete snapshot that states an At.
+// A listingNote is what the Store keeps of the last complete snapshot with an At.
 type listingNote struct {
 	At   websync.Datetime `json:"at"`
-	Sum  uint64           `json:"sum"`  // over what was listed, in whatever order
-	Read websync.Datetime `json:"read"` // when
-	// Since is when the listing was last read before it changed and stated the same At as
-	// before. Not stated: it never did.
+	Sum  uint64           `json:"sum"`  // of the entries, in any order
+	Read websync.Datetime `json:"read"` // when it was read
+	// Since is when the listing was last read before it changed under the same At. If
+	// zero, it never did.
 	Since websync.Datetime `json:"since,omitzero"`
 }
 
-// listingKey names the state that keeps a source's listingNote.
+// listingKey returns the key of the State that holds a source's listingNote.
 func listingKey(source string) string { return "harvest/listing/" + source }
 
-// describes notes the moment that the snapshot describes by its own word.
+// describes notes the At of the snapshot and reads the note of the last one with that At.
 func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) error {
 	if s.note.At = at; at.IsZero() {
 		return nil
@@ -301,7 +302,7 @@ func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) 
 		return &storeError{err}
 	}
 	if json.Unmarshal(data, &s.before) != nil || s.before.At != at {
-		s.before = listingNote{} // another listing
+		s.before = listingNote{} // none, or of another At
 	}
 	s.note.Read, s.note.Since = websync.NewDatetime(p.clock().UTC().Truncate(time.Second)), s.before.Since
 	return nil
@@ -319,7 +320,7 @@ func (s *snapshot) moment() websync.Datetime {
 	return at
 }
 
-// noteEntry notes an entry of the snapshot.
+// noteEntry adds an entry of the snapshot to its note.
 func (p *pipe) noteEntry(s *slot) {
 	snap := p.snap
 	if snap.note.At.IsZero() {
@@ -349,7 +350,8 @@ func (p *pipe) momentFinding(snap *snapshot, message string) {
 	p.finding(websync.Finding{Document: p.key, Rule: "snapshot-at", Value: snap.note.At.String(), Message: message + ": its moment is not used"})
 }
 
-// conclude judges, when a complete snapshot ends, whether its At can be believed.
+// conclude checks, at the end of a complete snapshot, whether the listing has changed and
+// its At has not.
 func (p *pipe) conclude(end *Event) {
 	snap := p.snap
 	if snap.note.At.IsZero() || snap.noted || !end.Complete || p.report.Skipped+end.Skipped > 0 || p.broken || p.stuck {
@@ -362,7 +364,7 @@ func (p *pipe) conclude(end *Event) {
 	}
 }
 
-// keepNote adds what is to be kept of a snapshot to the batch that ends it.
+// keepNote adds the snapshot's note to the batch that ends it.
 func (s *snapshot) keepNote(b *Batch) {
 	if !s.noted {
 		return
