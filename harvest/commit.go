@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// A Commit holds at most so many slots, about so many bytes of bodies and descriptions,
-// and waits for more no longer than this.
+// The limits of one Commit.
 const (
 	commitSlots = 512
-	commitBytes = 4 << 20
-	commitAge   = time.Second
+	commitBytes = 4 << 20     // of bodies and descriptions, about
+	commitAge   = time.Second // how long a finished slot waits for others
 )
 
 // committer applies batches under the run's claim.
@@ -22,7 +21,7 @@ type committer struct {
 	run     *run
 	mu      sync.Mutex
 	claim   *Claim
-	unsaved map[string][]byte // what the Fetcher wants kept and no Commit has taken yet
+	unsaved map[string][]byte // values of the Fetcher that no Commit has stored yet
 }
 
 func (c *committer) renew(ctx context.Context) error {
@@ -31,8 +30,8 @@ func (c *committer) renew(ctx context.Context) error {
 	return c.run.h.Store.Renew(ctx, c.claim)
 }
 
-// apply commits a batch. An answer that was lost is asked for again: a batch is never
-// applied twice.
+// apply commits a batch, with up to three attempts: the Store does not apply a batch
+// twice if only its answer was lost.
 func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +83,8 @@ func (b *Batch) checkConflicts(ids []string) error {
 	return nil
 }
 
-// collect takes what the Fetcher wants kept, and reports whether there is anything.
+// collect takes the values that the Fetcher wants stored, and reports whether there are
+// any.
 func (c *committer) collect() bool {
 	if k, ok := c.run.h.Fetcher.(interface{ Unsaved() map[string][]byte }); ok {
 		if c.unsaved == nil {
@@ -95,8 +95,8 @@ func (c *committer) collect() bool {
 	return len(c.unsaved) > 0
 }
 
-// applyRest commits a batch without what conflicts: records that somebody else has
-// changed meanwhile. It returns the puts that were applied.
+// applyRest commits a batch without the changes that conflict, whose records another
+// process has changed. It returns the puts that were applied.
 func (c *committer) applyRest(ctx context.Context, b *Batch) (applied []Change, err error) {
 	for !b.empty() {
 		conflicts, err := c.apply(ctx, b)
@@ -111,14 +111,14 @@ func (c *committer) applyRest(ctx context.Context, b *Batch) (applied []Change, 
 	return b.Puts, nil
 }
 
-// saveState commits what the Fetcher wants kept, if there is anything.
+// saveState commits the values that the Fetcher wants stored, if there are any.
 func (c *committer) saveState(ctx context.Context) error {
 	if !c.collect() {
 		return nil
 	}
 	_, err := c.apply(ctx, NewBatch(c.run.key))
 	if errors.Is(err, ErrFenced) {
-		return nil // advisory, and somebody else goes on
+		return nil // the values are advisory, and another process has the claim
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func (c *committer) saveState(ctx context.Context) error {
 // commit is the fourth stage: it collects finished slots and commits them together with
 // the checkpoint that they cover.
 func (p *pipe) commit(ctx context.Context) error {
-	// what has been got is committed, even if the run is cancelled
+	// finished slots are committed even if the run is cancelled
 	ctx = context.WithoutCancel(ctx)
 	var c collection
 	tick := time.NewTicker(commitAge)
@@ -151,7 +151,7 @@ func (p *pipe) commit(ctx context.Context) error {
 	}
 }
 
-// idle reports whether nothing else is about to be finished.
+// idle reports whether no other slot is about to be finished.
 func (p *pipe) idle() bool { return len(p.finished) == 0 && p.getting.Load() == 0 }
 
 // collection gathers the slots of the next batch.
@@ -174,8 +174,8 @@ func (c *collection) add(s *slot) {
 
 func (c *collection) full() bool { return len(c.slots) >= commitSlots || c.bytes >= commitBytes }
 
-// flush commits the collection. What conflicts goes back to plan, and the checkpoint
-// stays below it.
+// flush commits the collection. Slots with a conflict go back to plan, and the checkpoint
+// does not pass them.
 func (p *pipe) flush(ctx context.Context, c *collection) error {
 	slots := c.slots
 	var conflicted []*slot
@@ -231,7 +231,7 @@ func (p *pipe) retire(ctx context.Context, s *slot) {
 	}
 }
 
-// split takes the slots with these ids out, and undoes what was prepared for them.
+// split separates the slots whose changes conflict, and discards their bodies.
 func split(slots []*slot, ids []string) (kept, out []*slot) {
 	is := make(map[string]bool, len(ids))
 	for _, id := range ids {

@@ -21,14 +21,13 @@ type decision struct {
 // publicTime returns the time of the change that a Catalog has.
 func (r *Record) publicTime() websync.Datetime { return cmp.Or(r.At, r.Resource.Modified) }
 
-// decide compares an event with the record of its id, and with the task that waits for
-// it. It stores nothing, and depends on nothing else than its slot, the snapshot it
-// belongs to and the Harvester's settings: a plan and the run that follows it decide
-// alike.
+// decide compares an event with the record of its id, and with the task of its id. It
+// stores nothing and depends only on its slot, the snapshot and the Harvester's settings,
+// so that a plan and the run after it decide alike.
 //
-// A task to get stands for a change that came already: it is compared as the record is.
-// An event that can mean the state that is to be got is that change once more, with all
-// that is known of it.
+// A task to get stands for a later state than the record, so the event is compared with
+// it as well. An event that may mean the state of the task is taken for that change, with
+// everything that the task has of it.
 func (p *pipe) decide(s *slot) decision {
 	s.ask = false
 	means := s.meansTask()
@@ -43,7 +42,7 @@ func (p *pipe) decide(s *slot) decision {
 		s.ask, s.listed = true, false
 		return p.obtain(s)
 	case s.task != nil && s.task.Base == s.rec.Seq:
-		s.ask = true // decided when the task was stored
+		s.ask = true // this was decided when the task was stored
 		return p.obtain(s)
 	case p.isOlder(s, s.rec.Stated.time(), p.snap == nil || s.rec.Seq > p.snap.last):
 		return decision{outcome: OutcomeHistory}
@@ -60,11 +59,11 @@ func (p *pipe) decide(s *slot) decision {
 	return p.obtain(s)
 }
 
-// isOlder reports whether the event is of an earlier state than what is known, by the
-// times of both. In a log its time is earlier; without times the order decides. In a
-// snapshot different is enough, unless what is known came at the moment that the snapshot
-// describes or after it, and the event does not state a later time. What came since the
-// snapshot began, and what it lists twice, is judged as in a log.
+// isOlder reports whether the event is older than a state with the time known. In a log
+// it is if its time is earlier; without times the order decides. In a snapshot it is if
+// the state is not before the moment that the snapshot describes and the event does not
+// state a later time. A state that is new since the snapshot began, and an id that it
+// lists again, are compared as in a log.
 func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 	known = p.believed(known)
 	t := p.timeOf(s)
@@ -74,8 +73,8 @@ func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 	return t.Before(known)
 }
 
-// isSwept reports whether a snapshot has swept the record, and the event is of a log and
-// states no later time than was stated before: it must not revive it.
+// isSwept reports whether a snapshot has deleted the record, and the event belongs to a
+// log and states no later time than the record: it must not create the record again.
 func (p *pipe) isSwept(s *slot) bool {
 	held, t := &s.rec.Stated, p.timeOf(s)
 	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
@@ -83,13 +82,14 @@ func (p *pipe) isSwept(s *slot) bool {
 	return swept && !s.listed && !t.IsZero() && !modified.IsZero() && !t.After(modified)
 }
 
-// timeOf returns the time of a slot's event, as far as it can be believed.
+// timeOf returns the time of a slot's event; zero if it lies in the future.
 func (p *pipe) timeOf(s *slot) websync.Datetime { return p.believed(s.ev.time()) }
 
-// awaits reports whether a change of the id is to be got.
+// awaits reports whether the id has a task to get.
 func (s *slot) awaits() bool { return s.waiting != nil && s.waiting.Kind == TaskGet }
 
-// known returns the time that was stated last of the id.
+// known returns the time of the latest state of the id: that of its task, or of its
+// record.
 func (s *slot) known() websync.Datetime {
 	if s.awaits() {
 		return s.waiting.time()
@@ -97,13 +97,13 @@ func (s *slot) known() websync.Datetime {
 	return s.rec.Stated.time()
 }
 
-// restates reports whether a put states of a live record what was stated of it last.
+// restates reports whether a put states the same as the last event of a live record.
 func (s *slot) restates() bool {
 	return s.ev.Kind == Put && s.rec.Live() && s.stated == s.rec.Stated.Hash && s.ev.Resource.Modified == s.rec.Stated.Modified
 }
 
-// meansTask reports whether a put can mean the state that is to be got: it describes the
-// same, and states the same time or a coarser one.
+// meansTask reports whether a put may mean the state of the task to get: it has the same
+// description, or less of it, and the same time or a coarser one.
 func (s *slot) meansTask() bool {
 	t := s.waiting
 	if s.ev.Kind != Put || !s.awaits() || s.ev.time().After(t.time()) {
@@ -121,12 +121,12 @@ func mayMean(d, e websync.Datetime) bool {
 	return d == e || d.Precision() < e.Precision() && d.Overlaps(e)
 }
 
-// notBefore reports whether the time of a change is stated, and not before at.
+// notBefore reports whether both times are stated, and t is not before at.
 func notBefore(t, at websync.Datetime) bool {
 	return !t.IsZero() && !at.IsZero() && !t.Before(at)
 }
 
-// isUnchanged reports whether the record has what the event states.
+// isUnchanged reports whether the record has everything that the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
 	stated, held := s.ev.Resource.Modified, s.rec.Stated.Modified
 	known := s.stated == s.rec.Stated.Hash || s.isOfTheRecord() && s.ev.Tag == "" && saysLess(&s.ev.Resource, &s.rec.Resource)
@@ -145,16 +145,15 @@ func (s *slot) statesNoLaterChange() bool {
 	return s.listed || !s.ev.time().After(s.rec.Stated.time())
 }
 
-// isOfTheRecord reports whether an event states the moment that is stated of the record,
-// or less precisely one that may be it.
+// isOfTheRecord reports whether an event states the time of the record, or a coarser one
+// that overlaps it.
 func (s *slot) isOfTheRecord() bool {
 	stated := s.ev.Resource.Modified
 	return !stated.IsZero() && mayMean(stated, s.rec.Stated.Modified) && s.statesNoLaterChange()
 }
 
-// complete gives the next state of a record what the event does not state of the same
-// moment, and was stated before. Events of the same moment with different tags are
-// different states.
+// complete adds to the next state of a record what the record has of the same moment and
+// the event does not state. Events with a Tag are complete as they are.
 func (s *slot) complete(next *Record) {
 	if !s.rec.Live() || s.ev.Tag != "" || !s.isOfTheRecord() {
 		return
@@ -169,7 +168,7 @@ func (s *slot) complete(next *Record) {
 // lacks reports whether the record misses the bytes that the event links to or brings.
 func (p *pipe) lacks(s *slot) bool { return !p.keepsContent(s.rec) && s.ev.hasContent() }
 
-// hasContent reports whether there are bytes to be had.
+// hasContent reports whether an event links to bytes or brings them.
 func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Open != nil }
 
 // keepsContent reports whether a live record has the content that this run would keep. It
@@ -188,9 +187,8 @@ func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
 
-// obtain decides how a put that states something new is carried out: with a get, unless
-// the bytes are those that are held. The bodies that a new description no longer states
-// are not kept.
+// obtain decides how to carry out a put that states something new: with a get, unless the
+// record has the bytes already. Bodies that the event no longer states are not kept.
 func (p *pipe) obtain(s *slot) decision {
 	next := s.record()
 	if b, ok := p.stillStated(s); ok {
@@ -208,7 +206,7 @@ func (s *slot) record() Record {
 	return Record{Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: Stated{s.stated, at, s.ev.Resource.Modified}}
 }
 
-// stillStated returns the content that is held, if the event states the same bytes.
+// stillStated returns the content of the record, if the event states the same bytes.
 func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	b, ok := s.rec.Body(ContentName)
 	content := &s.ev.Resource.Content
@@ -217,17 +215,16 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 		return websync.Body{}, false
 	}
 	if _, ok := content.Digests.Strongest(); ok {
-		return b, true // it is among those of the bytes that are held
+		return b, true // contradicts found it among the digests of b
 	}
 	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.Stated.Modified
 	return b, sameTime && content.Href == s.rec.Resource.Content.Href && s.statesNoLaterChange()
 }
 
-// changeTo returns the change from a record to the next state, by an event of the time
-// at: a put, or only a touch, which keeps the Item as it is, if the bytes and the
-// description are the same, Modified apart. Another Modified is a change if no bytes are
-// got, and so are a later time in a log, a Modified that only Get can find, and a time
-// that replaces one in the future.
+// changeTo returns the change from a record to its next state, by an event of the time
+// at. It is a Put if the bytes or the description differ, otherwise a Touch, which keeps
+// the Item. Another Modified alone is a Put in four cases: the run skips bodies, a log
+// states a later change, a Getter has found it, or it replaces a time in the future.
 func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	if !rec.Live() {
 		next.Kind = websync.Created
@@ -277,9 +274,9 @@ func decideDelete(ev *Event, rec *Record) decision {
 	return decision{outcome: OutcomeUnchanged}
 }
 
-// tombstone returns the record of a resource that is gone: its description as it was, its
-// last Modified included, no bodies. Where it is not known since when, it keeps the last
-// time that was stated.
+// tombstone returns the record of a deleted resource: its last description and Modified,
+// and no bodies. If the time of the deletion is not stated, Stated.Modified is the last
+// time that was.
 func tombstone(rec *Record, at websync.Datetime) Record {
 	t := Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}, Stated: Stated{At: at, Modified: rec.Stated.Modified}}
 	t.Resource.Modified = rec.Stated.Modified
@@ -289,16 +286,16 @@ func tombstone(rec *Record, at websync.Datetime) Record {
 	return t
 }
 
-// isEarly reports whether bodies that were obtained at a moment may change again and
-// still be stated to have changed at the same time.
+// isEarly reports whether bodies that were obtained at this moment may still change
+// without a change of their stated time.
 func isEarly(s *slot, next *Record, obtained time.Time) bool {
 	t := next.Stated.time()
 	return !s.ev.identifies() && !t.IsZero() && !t.IsOver(obtained)
 }
 
-// asksAgain reports whether the bytes of what seems unchanged are to be asked for: all
-// when rechecking, and those that were obtained too early, once their time is over or a
-// log states it once more.
+// asksAgain reports whether to ask for bytes that seem unchanged: for all of them with
+// Recheck, and for those that were obtained too early, once the period of their time is
+// over or a log states that time again.
 func (p *pipe) asksAgain(s *slot) bool {
 	if p.h.Bodies == SkipBodies || p.getter == nil && !s.ev.hasContent() {
 		return false
@@ -310,17 +307,16 @@ func (p *pipe) asksAgain(s *slot) bool {
 // isFull reports whether the run lists from the beginning.
 func (r *run) isFull() bool { return r.h.Full || r.h.Recheck || r.dry.audits() }
 
-// saysLess reports whether known states all that r states, times apart: a description of
-// the same moment that states less is not a different one. It does not ask whether r has
-// content.
+// saysLess reports whether known states everything that r states, except times: of the
+// same moment, a description that states less is not a different one.
 func saysLess(r, known *websync.Resource) bool {
 	c := *r
 	return supplement(&c, known, true)
 }
 
-// supplement gives r what it lacks of a known description of the same moment, and reports
-// whether r stated nothing else. The content is left as it is unless the bytes are the
-// same.
+// supplement fills the empty fields of r from a known description of the same moment, and
+// reports whether the descriptions are equal then. It leaves the content alone unless the
+// bytes are the same.
 func supplement(r, known *websync.Resource, sameBytes bool) bool {
 	return all(fillEmpty(&r.Title, known.Title), fillEmpty(&r.Summary, known.Summary), fillEmpty(&r.Lang, known.Lang),
 		fillEmpty(&r.Published, known.Published),
@@ -331,7 +327,7 @@ func supplement(r, known *websync.Resource, sameBytes bool) bool {
 		fillEmpty(&r.Origin, known.Origin) || reflect.DeepEqual(r.Origin, known.Origin))
 }
 
-// supplementLink does the same for links to the same URL.
+// supplementLink does the same for two links to one URL.
 func supplementLink(l, known *websync.Link) bool {
 	return l.Href == known.Href && all(fillEmpty(&l.Rel, known.Rel), fillEmpty(&l.Type, known.Type), fillEmpty(&l.Lang, known.Lang),
 		fillEmpty(&l.Title, known.Title), fillEmpty(&l.Encoding, known.Encoding), fillEmpty(&l.Length, known.Length),

@@ -47,7 +47,7 @@ func (r *Report) Differences() int64 {
 	return r.Created + r.Updated + r.Deleted + r.Withheld + r.Failed
 }
 
-// A dryRun is what a run needs to do nothing.
+// A dryRun has what Plan and Audit add to a run.
 type dryRun struct {
 	each  func(Decision)
 	audit bool
@@ -62,7 +62,8 @@ func (d *dryRun) report(decision Decision) {
 	}
 }
 
-// dryRun is Run over an overlay. The Report counts the tasks that the Store has.
+// dryRun is Run with an overlay as the Store. Report.Left counts the tasks of the Store
+// itself.
 func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Report, error) {
 	over := *h
 	if h.Store != nil {
@@ -70,7 +71,7 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 		over.Store = dry.store
 	}
 	if h.Fetcher != nil {
-		over.Fetcher = struct{ Fetcher }{h.Fetcher} // what it wants kept stays with it
+		over.Fetcher = struct{ Fetcher }{h.Fetcher} // hides Unsaved
 	}
 	if h.Hooks != nil {
 		hooks := *h.Hooks
@@ -91,8 +92,7 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 	return report, err
 }
 
-// foresee turns a get into the change that it leads to, as far as that is known without
-// the bodies.
+// foresee decides what a get leads to, as far as that is known without the bodies.
 func (p *pipe) foresee(s *slot) {
 	switch {
 	case !s.get:
@@ -105,23 +105,22 @@ func (p *pipe) foresee(s *slot) {
 	}
 }
 
-// obtained returns the record that a get leads to, as far as it can be known.
+// obtained returns the record that a get leads to, as far as it is known.
 func obtained(s *slot) Record {
 	rec := s.record()
 	rec.Bodies = []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
 	return rec
 }
 
-// finish carries out in the overlay what is decided about a slot, before the next slot is
-// looked at.
+// finish applies what is decided about a slot to the overlay, before the next slot is
+// decided.
 func (d *dryRun) finish(ctx context.Context, p *pipe, s *slot) {
 	p.commits.apply(ctx, p.batch([]*slot{s})) // it neither fails nor conflicts
 	p.retire(ctx, s)
 	p.free(s)
 }
 
-// done passes on the decision about a slot. An audit reads the bodies of what is
-// unchanged.
+// done reports the decision about a slot. An audit reads the bodies of unchanged records.
 func (d *dryRun) done(ctx context.Context, p *pipe, s *slot) {
 	if s.outcome == OutcomeUnchanged && d.audit {
 		if s.err = p.auditBodies(ctx, s.rec); s.err != nil {
@@ -139,7 +138,7 @@ func (d *dryRun) done(ctx context.Context, p *pipe, s *slot) {
 	d.report(decision)
 }
 
-// auditBodies reads what the Store holds of a record.
+// auditBodies verifies the stored bodies of a record.
 func (p *pipe) auditBodies(ctx context.Context, rec *Record) error {
 	for _, b := range rec.Bodies {
 		if b.Key.IsZero() {

@@ -7,7 +7,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// get is the third stage; several run side by side. It obtains the bodies of one slot
+// get is the third stage. Several goroutines run it; each obtains the bodies of one slot
 // after the other.
 func (p *pipe) get(ctx context.Context) error {
 	for {
@@ -20,7 +20,7 @@ func (p *pipe) get(ctx context.Context) error {
 		}
 		err := p.obtainBodies(ctx, s)
 		p.worker.note(s, false)
-		// before the slot is sent: commit waits as long as there is more to come
+		// before the slot is sent: commit does not flush while another one may come
 		p.getting.Add(-1)
 		if err != nil {
 			return err
@@ -29,7 +29,8 @@ func (p *pipe) get(ctx context.Context) error {
 	}
 }
 
-// obtainBodies decides what becomes of a slot. The error is for what ends the run.
+// obtainBodies obtains the bodies of a slot and decides about its change. An error ends
+// the run.
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	job := &Job{Resource: s.ev.Resource, Tag: s.ev.Tag, Hint: s.ev.Hint, run: p.run, open: s.ev.Open}
 	if s.rec.Live() {
@@ -53,7 +54,7 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	next.Early = isEarly(s, &next, job.obtained())
 	s.decision = p.changeTo(s.rec, next, s.ev.At)
 	if s.change == nil {
-		job.discard() // the same bytes are held
+		job.discard() // the Store has the same bytes
 	}
 	s.bodies, s.done = job.writers, s.ref()
 	return nil
@@ -66,8 +67,8 @@ func (p *pipe) runJob(ctx context.Context, job *Job) error {
 	return job.Content(ctx)
 }
 
-// fail decides what becomes of a slot whose bodies could not be obtained: a task, to be
-// done later.
+// fail decides about a slot whose bodies could not be obtained. Most become a task. An
+// error ends the run.
 func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 	var store *storeError
 	var came *cameError
@@ -81,7 +82,7 @@ func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
 		return nil
 	case errors.As(err, &came) && s.ev.Resource.Content.Href == "":
 		s.outcome, s.err, s.stuck = OutcomeFailed, err, true
-		p.problem(err) // no later run could get them but from the same document
+		p.problem(err) // a later run can get them from the same document only
 		return nil
 	}
 	s.err, s.todo = err, p.retryTask(s, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// findTasks notes whether the source has any tasks. Where there are none, nobody looks
-// for them.
+// findTasks notes whether the source has any tasks. If it has none, the run does not look
+// them up.
 func (r *run) findTasks(ctx context.Context) error {
 	for _, err := range r.h.Store.Tasks(ctx, r.key, "") {
 		if err != nil {
@@ -38,7 +38,7 @@ func (r *run) taskCursor(ctx context.Context) *taskCursor {
 	return &taskCursor{next: next, stop: stop, more: true}
 }
 
-// find returns the task of id, which is greater than the one before; nil if it has none.
+// find returns the task of id, nil if there is none. Ids must come in ascending order.
 func (c *taskCursor) find(id string) (*Task, error) {
 	for c.more && c.at.Resource.ID < id {
 		var err error
@@ -52,8 +52,8 @@ func (c *taskCursor) find(id string) (*Task, error) {
 	return &c.at, nil
 }
 
-// earlier returns the task to get the same state of the slot's resource that there was
-// before; the zero Task, if there was none.
+// earlier returns the task that earlier runs stored for the same state of the resource;
+// the zero Task if there is none.
 func (s *slot) earlier() Task {
 	switch {
 	case s.task != nil:
@@ -64,16 +64,15 @@ func (s *slot) earlier() Task {
 	return Task{}
 }
 
-// rests reports whether the task that an event means is left as it is: it is not its time
-// yet, or it is given up. Only bytes that come along, or Recheck, make it tried all the
-// same.
+// rests reports whether the task that an event means stays as it is: it is parked, or not
+// due yet. With Recheck, or if the event brings the bytes, it is tried nevertheless.
 func (p *pipe) rests(s *slot) bool {
 	t := s.waiting
 	return !p.h.Recheck && s.ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
 }
 
-// rest leaves a task as it is, but for its hint. A snapshot does not end it: its id is
-// listed.
+// rest leaves a task as it is, except for its hint. The snapshot does not end it later,
+// since it lists the id.
 func (p *pipe) rest(s *slot) decision {
 	if p.snap != nil {
 		p.snap.resting[s.id()] = true
@@ -90,10 +89,10 @@ func (p *pipe) rest(s *slot) decision {
 	return d
 }
 
-// isGone reports whether the server says for good that there is nothing to get.
+// isGone reports whether the task is parked because the server has removed the resource.
 func (t *Task) isGone() bool { return t.Kind == TaskGet && t.Parked && t.Gone }
 
-// postpone leaves a slot to a later run, or to Work.
+// postpone stores a slot as a task, for a later run or for Work.
 func (p *pipe) postpone(s *slot) {
 	s.outcome = OutcomeDeferred
 	if s.task == nil {
@@ -101,7 +100,7 @@ func (p *pipe) postpone(s *slot) {
 	}
 }
 
-// time returns the time of the change that a task stands for, as far as it is stated.
+// time returns the time of the change that a task stands for; zero if it is not stated.
 func (t *Task) time() websync.Datetime { return cmp.Or(t.At, t.Resource.Modified) }
 
 // event returns the event that a task stands for.
@@ -109,8 +108,8 @@ func (t *Task) event() Event {
 	return Event{Kind: Put, At: t.At, Tag: t.Tag, Hint: t.Hint, Resource: t.Resource}
 }
 
-// newTask returns the task that gets what s stands for. Its Base says against which
-// record that was decided.
+// newTask returns the task to get what s states. Its Base is the number of the record
+// that s was compared with.
 func (r *run) newTask(s *slot) *Task {
 	was := s.earlier()
 	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Hint: s.ev.Hint, Base: s.rec.Seq, Run: r.id,
@@ -138,8 +137,8 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	return t
 }
 
-// countAttempt counts a failed attempt. The last one parks the task, for good if that and
-// the one before found that the resource is gone.
+// countAttempt counts a failed attempt. The last one parks the task. It is gone if this
+// attempt and the one before found that the server has removed the resource.
 func (r *run) countAttempt(t *Task, gone bool) {
 	before := t.Gone
 	t.Attempts++
@@ -154,9 +153,8 @@ func (r *run) countAttempt(t *Task, gone bool) {
 	}
 }
 
-// backoff returns how long to wait after so many failures in a row. The first is tried
-// again in the next run, whenever that is; then come about 1, 4, 16, 64 minutes and so
-// on, up to a day.
+// backoff returns how long to wait after a number of failed attempts: not at all after
+// the first, then about 1, 4, 16 and 64 minutes and so on, up to a day.
 func backoff(attempts int) time.Duration {
 	if attempts <= 1 {
 		return 0
