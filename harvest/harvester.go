@@ -140,8 +140,8 @@ func (h *Harvester) ttl() time.Duration {
 	return h.TTL
 }
 
-// claimed calls f while it holds a claim. A panic of f, which may be one of the Source,
-// goes on when the claim is released.
+// claimed calls f while it holds a claim. If f panics, as a Source may, the panic goes on
+// after the claim is released.
 func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f func(context.Context, *run) error) (*Report, error) {
 	r, ctx, err := h.begin(ctx, src, claim)
 	if err != nil {
@@ -219,8 +219,7 @@ func (r *run) keepClaim(ctx context.Context, renew func(context.Context) error) 
 	}
 }
 
-// end releases what begin took and completes the report. A cancelled run is still
-// reported.
+// end releases what begin took and completes the report, also that of a cancelled run.
 func (r *run) end(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
@@ -240,8 +239,8 @@ func (r *run) end(ctx context.Context, err error) error {
 	return nil
 }
 
-// release keeps what the Fetcher wants kept, counts what is left, and releases the claim,
-// also when one of these panics.
+// release stores what the Fetcher wants stored, counts the tasks that are left, and
+// releases the claims, even if one of these steps panics.
 func (r *run) release(ctx context.Context, err error) (joined error) {
 	defer func() {
 		if r.workClaim != nil {

@@ -31,8 +31,8 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 	})
 }
 
-// checkLog reports a log whose last entry lies ahead of the clock, which was wrong once,
-// or is now.
+// checkLog reports a log whose last entry lies ahead of the clock: the clock is wrong, or
+// was once.
 func (r *run) checkLog(ctx context.Context) error {
 	head, err := r.h.Store.Head(ctx)
 	if err != nil {
@@ -48,12 +48,12 @@ func (r *run) checkLog(ctx context.Context) error {
 // maxLead is how far clocks may differ without being reported.
 const maxLead = time.Minute
 
-// maxGiven is about how many bytes of descriptions are on their way at once, whatever the
-// window: an entry can say megabytes of itself.
+// maxGiven limits about how many bytes of descriptions are on their way at once, whatever
+// the window: one description may have megabytes.
 const maxGiven = 16 << 20
 
-// walk hands the Source's events to give, which waits while the window is full, and at a
-// Mark until all is done. After maxGiven bytes it gives a Mark of its own.
+// walk hands the Source's events to give, which waits while the window is full and, at a
+// Mark, until everything is finished. After maxGiven bytes walk adds a Mark.
 func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) error {
 	pass := &Run{
 		From:    from,

@@ -29,12 +29,13 @@ type run struct {
 	bodies Fetcher // for jobs
 
 	commits   *committer
-	worker    *worker // if nil, no tasks are taken
-	workClaim *Claim  // of the worker, if it is another than that of the commits
+	worker    *worker // if nil, the run takes no tasks
+	workClaim *Claim  // of the worker, if that has a second claim
 	dry       *dryRun // if nil, this run writes
 
 	hasTasks atomic.Bool // the source has tasks, or may have
-	// the latest of the answers with lists, in seconds since 1970; if 0, none has one
+	// date is the latest Date of the answers with lists, in seconds since 1970; 0 if none
+	// had one.
 	date atomic.Int64
 
 	expect  atomic.Int64
@@ -42,12 +43,12 @@ type run struct {
 	deletes atomic.Int64 // records that this run has deleted, or is about to
 
 	cancel context.CancelCauseFunc
-	beside sync.WaitGroup // what goes on beside the stages: see goBeside
+	beside sync.WaitGroup // the goroutines of goBeside
 	caught atomic.Pointer[caughtPanic]
 }
 
-// newRun returns a run over src. The run has a report even if there is an error, which is
-// for what the caller has to set.
+// newRun returns a run over src. An error says what is missing or wrong in the settings;
+// the run has a report nevertheless.
 func newRun(h *Harvester, src Source) (*run, error) {
 	r := &run{h: h, src: src, id: NewBatch("").ID, log: h.Log}
 	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Requests: map[int]int64{}, Problems: []Failure{},
@@ -83,8 +84,8 @@ func newRun(h *Harvester, src Source) (*run, error) {
 	return r, nil
 }
 
-// clock returns the present moment by the publisher's clock: the latest Date of the
-// answers with lists. Where none has one it is when the run started.
+// clock returns the time by the publisher's clock: the latest Date of the answers with
+// lists, or the start of the run if none had one.
 func (r *run) clock() time.Time {
 	if date := r.date.Load(); date != 0 {
 		return time.Unix(date, 0)
@@ -109,7 +110,7 @@ func dateOf(resp *Response) time.Time {
 	return d.UTC().Time()
 }
 
-// believed returns a time that is stated, or the zero Datetime if it lies in the future.
+// believed returns t, or the zero Datetime if t lies in the future.
 func (r *run) believed(t websync.Datetime) websync.Datetime {
 	if r.isFuture(t) {
 		return websync.Datetime{}
@@ -118,7 +119,8 @@ func (r *run) believed(t websync.Datetime) websync.Datetime {
 }
 
 // isFuture reports whether a stated time is more than a day later than the publisher's
-// clock. Where no answer has a Date only a full pass knows, by our clock.
+// clock. If no answer had a Date, a full pass compares it with the local clock; any other
+// run returns false.
 func (r *run) isFuture(t websync.Datetime) bool {
 	now := r.date.Load()
 	if now == 0 && r.isFull() {
@@ -150,8 +152,8 @@ func (r *run) tasksOf(ctx context.Context, ids []string) ([]Task, error) {
 	return answered("LookupTasks", ids, tasks, func(t *Task) string { return t.Resource.ID }, err)
 }
 
-// answered returns what a method of the Store answered for ids, or an error if that can't
-// be the answer.
+// answered checks what a method of the Store returned for ids: one answer for each, in
+// their order.
 func answered[T any](method string, ids []string, answers []T, id func(*T) string, err error) ([]T, error) {
 	if err == nil && len(answers) != len(ids) {
 		err = fmt.Errorf("%s returned %d answers for %d ids", method, len(answers), len(ids))
@@ -167,7 +169,7 @@ func answered[T any](method string, ids []string, answers []T, id func(*T) strin
 	return answers, nil
 }
 
-// outcome reports what became of an event.
+// outcome reports the outcome of an event.
 func (r *run) outcome(id string, o Outcome, err error) {
 	r.report.outcome(o, 1)
 	if r.hooks.Outcome != nil {

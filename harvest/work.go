@@ -13,22 +13,23 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Several workers share the tasks of one source. Each holds a claim of its own, and a
-// value of the State lists under the claim's number the tasks that the worker has in
-// hand. A worker takes tasks that no other has in hand, with compare-and-swap. The tasks
-// of a worker whose claim no longer stands are free again. If the value is lost, some
-// tasks are carried out twice: the second Commit is a conflict.
+// Several workers may share the tasks of one source. Each has a numbered claim. One value
+// of the State lists, by these numbers, the tasks that each worker has in hand. A worker
+// takes tasks that no other has in hand, with compare-and-swap. When the claim of a
+// worker ends, its tasks are free again. If the value is lost, some tasks are carried out
+// twice: the second Commit is a conflict.
 
 // maxWorkers limits how many workers share the tasks of one source.
 const maxWorkers = 1000
 
-// workName names the claim of worker n.
+// workName returns the name of the claim of worker n.
 func workName(source string, n int) string { return fmt.Sprintf("work/%d/%s", n, source) }
 
-// workKey names the State value that lists what the workers of a source have in hand.
+// workKey returns the key of the State that lists what the workers of a source have in
+// hand.
 func workKey(source string) string { return "harvest/work/" + source }
 
-// handList holds what each worker has in hand: 8 bytes of each task's id.
+// A handList has the taskHash of each task in hand, by the number of the worker.
 type handList map[int][]byte
 
 func parseHandList(value []byte) handList {
@@ -56,7 +57,7 @@ func (l handList) addTo(set map[uint64]bool) {
 	}
 }
 
-// taskHash stands for the id of a task.
+// taskHash returns a hash of the id of a task.
 func taskHash(id string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(id))
@@ -68,14 +69,15 @@ type worker struct {
 	run    *run
 	number int // of its claim
 
-	limit int       // of tasks that wait for get, or are there
-	taken time.Time // when tasks were taken last
+	limit int       // of open
+	taken time.Time // when the worker last took tasks
 
 	mu sync.Mutex
-	// by taskHash; false: the bodies are obtained, and a Commit is to come
+	// inHand has the tasks in hand by taskHash; false if the bodies were obtained and the
+	// Commit is still to come.
 	inHand  map[uint64]bool
-	open    int             // those of them that are true
-	done    map[uint64]bool // by Task.N: carried out since tasks were taken last
+	open    int             // how many of them are true
+	done    map[uint64]bool // tasks carried out since taken, by Task.N
 	changed chan struct{}   // holds a token after each change
 }
 
@@ -84,7 +86,7 @@ func newWorker(r *run, number int) *worker {
 	return &worker{run: r, number: number, limit: few, inHand: map[uint64]bool{}, done: map[uint64]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// claimWork claims the first number that no other worker of the source has.
+// claimWork claims the first number that no other worker of the source holds.
 func (r *run) claimWork(ctx context.Context) (*Claim, error) {
 	for n := range maxWorkers {
 		claim, err := r.claim(ctx, workName(r.key, n))
@@ -97,8 +99,8 @@ func (r *run) claimWork(ctx context.Context) (*Claim, error) {
 	return nil, fmt.Errorf("%d workers share the tasks: %w", maxWorkers, ErrHeld)
 }
 
-// workBeside is work under a claim of its own, beside that of the source. If no task is
-// due there is nothing to claim.
+// workBeside is work under a second claim, while the run also holds that of the source.
+// If no task is due, it does nothing.
 func (r *run) workBeside(ctx context.Context) error {
 	tasks, err := r.h.Store.Due(ctx, r.key, r.dueNow(), 1)
 	if err != nil || len(tasks) == 0 {
@@ -116,8 +118,8 @@ func (r *run) workBeside(ctx context.Context) error {
 // dueNow returns the moment up to which tasks are due.
 func (r *run) dueNow() time.Time { return r.report.Started.Truncate(time.Microsecond) }
 
-// work feeds the tasks that are due to the other stages, until none is left that was due
-// when the run began and that no other worker has in hand.
+// work feeds tasks to the other stages, until none is left that was due when the run
+// began and that no other worker has in hand.
 func (r *run) work(ctx context.Context) error {
 	w := r.worker
 	r.hasTasks.Store(true)
@@ -127,7 +129,7 @@ func (r *run) work(ctx context.Context) error {
 			if err := w.waitForRoom(ctx); err != nil {
 				return err
 			}
-			// before it looks: a task that is carried out meanwhile is looked for again
+			// before take: if a task ends in between, the worker looks again
 			idle := w.isIdle()
 			tasks, err := w.take(ctx)
 			if err != nil {
@@ -179,8 +181,8 @@ func (w *worker) waitForRoom(ctx context.Context) error {
 	}
 }
 
-// adapt sets the limit to about as many tasks as are carried out in a second: where each
-// takes long, the others are left to other workers.
+// adapt sets the limit to about as many tasks as the worker carries out in a second, so
+// that slow tasks are shared with other workers.
 func (w *worker) adapt() {
 	switch since := time.Since(w.taken); {
 	case w.taken.IsZero():
@@ -192,12 +194,13 @@ func (w *worker) adapt() {
 	w.taken = time.Now()
 }
 
-// take returns tasks that are due, and that no worker has in hand.
+// take returns tasks that are due and that no worker has in hand, and notes them as its
+// own.
 func (w *worker) take(ctx context.Context) ([]Task, error) {
 	r := w.run
 	w.adapt()
 	if r.dry != nil {
-		// each once, whoever has it in hand
+		// each task once, also those that a worker has in hand
 		return r.h.Store.Due(ctx, r.key, r.dueNow(), w.limit)
 	}
 	for {
@@ -231,8 +234,8 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 	}
 }
 
-// find returns at most n tasks that are due and that nobody has in hand. If there are
-// none it takes those workers off the list of others whose claims no longer stand.
+// find returns at most n tasks that are due and that no worker has in hand. If there are
+// none, it removes dead workers from others and looks again.
 func (w *worker) find(ctx context.Context, others handList, mine []byte, done map[uint64]bool, n int) ([]Task, error) {
 	r := w.run
 	for {
@@ -262,8 +265,8 @@ func (w *worker) find(ctx context.Context, others handList, mine []byte, done ma
 	}
 }
 
-// dropDead takes the workers off a list whose claims no longer stand, and reports whether
-// there were any.
+// dropDead removes the workers whose claims have ended, and reports whether there were
+// any.
 func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, err error) {
 	for n := range others {
 		claim, err := w.run.claim(ctx, workName(w.run.key, n))
@@ -282,7 +285,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 	return dropped, nil
 }
 
-// leave takes the worker off the list.
+// leave removes the worker from the list.
 func (w *worker) leave(ctx context.Context) error {
 	for {
 		saved, err := w.run.h.Store.State(ctx, workKey(w.run.key))

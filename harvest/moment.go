@@ -1,0 +1,111 @@
+package harvest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// The moment that a snapshot describes is the At of its SnapshotStart, or the latest time
+// of its own entries if that is later. Some publishers state an At that never changes. If
+// the listing changes and its At does not, the listing describes at least the moment at
+// which it was last read before the change.
+
+// A listingNote is what the Store keeps of the last complete snapshot with an At.
+type listingNote struct {
+	At   websync.Datetime `json:"at"`
+	Sum  uint64           `json:"sum"`  // of the entries, in any order
+	Read websync.Datetime `json:"read"` // when it was read
+	// Since is when the listing was last read before it changed under the same At. If
+	// zero, it never did.
+	Since websync.Datetime `json:"since,omitzero"`
+}
+
+// listingKey returns the key of the State that holds a source's listingNote.
+func listingKey(source string) string { return "harvest/listing/" + source }
+
+// describes notes the At of the snapshot and reads the note of the last one with that At.
+func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) error {
+	if s.note.At = at; at.IsZero() {
+		return nil
+	}
+	data, err := p.h.Store.State(ctx, listingKey(p.key))
+	if err != nil {
+		return &storeError{err}
+	}
+	if json.Unmarshal(data, &s.before) != nil || s.before.At != at {
+		s.before = listingNote{} // none, or of another At
+	}
+	s.note.Read, s.note.Since = websync.NewDatetime(p.clock().UTC().Truncate(time.Second)), s.before.Since
+	return nil
+}
+
+// moment returns the moment that the snapshot describes, as far as it is known.
+func (s *snapshot) moment() websync.Datetime {
+	at := s.note.At
+	if !s.note.Since.IsZero() {
+		at = s.note.Since
+	}
+	if s.latest.After(at) {
+		return s.latest
+	}
+	return at
+}
+
+// noteEntry adds an entry of the snapshot to its note.
+func (p *pipe) noteEntry(s *slot) {
+	snap := p.snap
+	if snap.note.At.IsZero() {
+		return
+	}
+	h := uint64(14695981039346656037) // FNV-1a
+	for i := range len(s.id()) {
+		h = (h ^ uint64(s.id()[i])) * 1099511628211
+	}
+	h = (h ^ s.stated) * 1099511628211
+	modified := s.ev.Resource.Modified.UTC().Time()
+	h = (h ^ uint64(modified.Unix()) ^ uint64(modified.Nanosecond())<<32) * 1099511628211
+	snap.note.Sum += h ^ h>>32
+	t := p.timeOf(s)
+	if !t.After(snap.note.At) {
+		return
+	}
+	if snap.latest.IsZero() {
+		p.momentFinding(snap, fmt.Sprintf("the listing describes the moment %s, and lists %q with the later time %s", snap.note.At, s.id(), t))
+	}
+	if snap.latest.IsZero() || t.After(snap.latest) {
+		snap.latest = t
+	}
+}
+
+func (p *pipe) momentFinding(snap *snapshot, message string) {
+	p.finding(websync.Finding{Document: p.key, Rule: "snapshot-at", Value: snap.note.At.String(), Message: message + ": its moment is not used"})
+}
+
+// conclude checks, at the end of a complete snapshot, whether the listing has changed and
+// its At has not.
+func (p *pipe) conclude(end *Event) {
+	snap := p.snap
+	if snap.note.At.IsZero() || snap.noted || !end.Complete || p.report.Skipped+end.Skipped > 0 || p.broken || p.stuck {
+		return
+	}
+	snap.noted = true
+	if !snap.before.At.IsZero() && snap.before.Sum != snap.note.Sum {
+		snap.note.Since = snap.before.Read
+		p.momentFinding(snap, fmt.Sprintf("the listing has changed since %s, and describes the same moment %s", snap.before.Read, snap.note.At))
+	}
+}
+
+// keepNote adds the snapshot's note to the batch that ends it.
+func (s *snapshot) keepNote(b *Batch) {
+	if !s.noted {
+		return
+	}
+	if b.State == nil {
+		b.State = map[string][]byte{}
+	}
+	b.State[listingKey(b.Source)], _ = json.Marshal(s.note) // times and a number
+}
