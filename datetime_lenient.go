@@ -95,7 +95,7 @@ func (l *lenientReader) iso() bool {
 // mail reads all of l.rest as a date of HTTP (RFC 1123, RFC 850 or asctime) or of mail,
 // with or without the weekday.
 func (l *lenientReader) mail() bool {
-	// where one digit, for example, is right
+	// Here one digit, for example, is no departure.
 	notes := join("; ", l.notes, "a date as in HTTP or mail")
 	if weekday, rest, ok := strings.Cut(l.rest, ","); ok && isWeekday(weekday) {
 		l.rest = rest

@@ -92,9 +92,9 @@ func (r Rule) Finding(document string, line, column int, element string, value [
 	}
 }
 
-// A ReportFunc reports that a part of a document, such as an entry, departs from a rule: the
-// local name of the element that is at fault, its value, if one was found, and what is
-// wrong. If element is empty, it is that of the part.
+// A ReportFunc reports that a part of a document, such as an entry, departs from a rule.
+// Its arguments are the rule, the local name of the wrong element, its value, if it has
+// one, and what is wrong. An empty element is that of the part.
 type ReportFunc func(rule Rule, element, value, message string)
 
 // A Finding is one departure of a document from its specification.

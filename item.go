@@ -68,7 +68,7 @@ type Item struct {
 
 	Source   string
 	Kind     ChangeKind
-	At       Datetime // of the change, by the publisher's word
+	At       Datetime // of the change, as the publisher states it
 	Resource Resource
 	Bodies   []Body
 }

@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// BodyName returns the name of the body that a link of r leads to: ContentName for what
-// Content leads to as well, and otherwise the link's relation, media type and language, as
-// far as it states them: "alternate application/pdf", "alternate text/html de". Without a
-// relation the link is an alternate.
+// BodyName returns the name of the body that a link of r leads to: ContentName if it has
+// the URL of Content; otherwise the link's relation, media type and language, as far as
+// it states them, for example "alternate application/pdf" or "alternate text/html de".
+// Without a relation the link is an alternate.
 //
-// If r has links to several bodies with these words, the names of all of them also have a
-// digest of the target. So two bodies of a resource never share a name, and no name
-// depends on the order of the links.
+// If other links of r have the same words and another URL, the names of all their bodies
+// also have a digest of the URL. So two bodies of a resource never share a name, and no
+// name depends on the order of the links.
 func (r *Resource) BodyName(link *Link) string {
 	if link.Href == r.Content.Href {
 		return ContentName
@@ -34,7 +34,7 @@ func (r *Resource) BodyName(link *Link) string {
 	return words
 }
 
-// words returns what a link states of the body that it leads to.
+// words returns the relation, media type and language of a link.
 func (l *Link) words() string {
 	mediaType, _, _ := strings.Cut(l.Type, ";")
 	words := cmp.Or(l.Rel, "alternate")
@@ -46,37 +46,36 @@ func (l *Link) words() string {
 	return words
 }
 
-// A PathLocator is the default [Locator]. Everything it names lies under Base.
+// A PathLocator is the default [Locator]. All its URLs are under Base.
 //
 // Other publishers choose the ids of harvested resources: an id could be the URL of the
 // site's robots.txt or of a script. So the content of a resource keeps its id as its URL
-// only if its source is among Own and the id is a URL under Base that every client,
-// server and file system leaves as it is:
+// only if its source is in Own and the id is a URL under Base that no client, server or
+// file system changes:
 //
 //   - no query and no fragment; escapes in upper case, and only of characters that need
 //     one;
-//   - no segment that, without its escapes, is empty (but for the last), is "." or "..",
-//     is longer than 255 bytes, is not UTF-8, or holds a control character, a slash or a
-//     backslash;
-//   - no segment that begins with a dot, but for ".well-known" as the first one below
+//   - no segment that, without its escapes, is empty (except the last), is "." or "..",
+//     is longer than 255 bytes, is not UTF-8, or contains a control character, a slash or
+//     a backslash;
+//   - no segment that begins with a dot, except ".well-known" as the first one below
 //     Base;
 //   - nothing below Base + "r/", and nothing that is Reserved.
 //
-// Any other body has a URL that is made of the id and the body's name: Base, "r/", the
-// escaped id, "~" and the escaped name. Letters, digits, slashes and a few marks stand
-// for themselves, so that such URLs can be read; every other byte is "=" and two
-// hexadecimal digits. They need no escaping of URLs, no directory among them is a file as
-// well, no file has an extension that a server acts on, and no part of a path is longer
-// than 200 bytes. On a file system that ignores case, ids that differ in case only share
-// a file; Windows has no files for a few ids, such as those with a segment "nul".
+// The URL of any other body consists of Base, "r/", the escaped id, "~" and the escaped
+// name of the body. Letters, digits, slashes and a few marks are not escaped, so that
+// such URLs are readable; every other byte becomes "=" and two hexadecimal digits. These
+// URLs need no percent-encoding. As files, none is also a directory, none has an
+// extension that a server interprets, and no segment is longer than 200 bytes. On a file
+// system that ignores case, ids that differ in case only share a file; Windows has no
+// files for a few ids, such as those with a segment "nul".
 type PathLocator struct {
-	// Base is the absolute URL that ids are compared with: scheme, host and a path that
-	// ends in a slash.
+	// Base is the absolute URL of the site: scheme, host and a path that ends in a slash.
 	Base string
 
-	// Own are the sources that are the publisher's own work: a directory of files, say.
-	// Only their resources keep their URLs. If empty, no source is own; what was
-	// harvested elsewhere should never be.
+	// Own are the sources that are the publisher's own work, such as a directory of
+	// files. Only their resources keep their URLs. Never add a source that is harvested
+	// from others.
 	Own []string
 
 	// Reserved, if set, reports whether a path is that of another document of the host. A
@@ -209,9 +208,9 @@ func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// appendNamed appends s so that it can be a part of a path. The slashes and dots among
-// kept stand for themselves where they part something. A segment that becomes too long is
-// broken by "=/", which stands for nothing.
+// appendNamed appends s, escaped for a part of a path. It does not escape the slashes and
+// dots in kept where they separate other characters. It breaks a segment that becomes too
+// long by "=/", which unescapeName removes.
 func appendNamed(b []byte, s, kept string) []byte {
 	start := bytes.LastIndexByte(b, '/') + 1 // of the segment
 	for i := range len(s) {
@@ -234,8 +233,7 @@ func appendNamed(b []byte, s, kept string) []byte {
 	return b
 }
 
-// unescapeName undoes appendNamed. What it would not have written, it returns as
-// anything.
+// unescapeName is the inverse of appendNamed. For other input its result is arbitrary.
 func unescapeName(s string) string {
 	if strings.IndexByte(s, '=') < 0 {
 		return s

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// A Log is a [Catalog] in memory, for a program that has what it publishes elsewhere: in
-// a table of a database, in files, in code. The program appends an entry for each change,
-// in the same order after each start.
+// A Log is a [Catalog] in memory, for a program that holds what it publishes elsewhere:
+// in a table of a database, in files, in code. The program appends an entry for each
+// change, in the same order after each start.
 //
-// The bytes of bodies stay where they are: Open finds none. A type that embeds a Log and
-// has the bytes opens them itself.
+// A Log holds no bytes: Open returns [ErrNotFound]. A type that has the bytes can embed a
+// Log and implement Open.
 //
 // The zero Log is empty and ready to use. It is safe for concurrent use; it must not be
 // copied.
@@ -32,9 +32,9 @@ type logID struct{ source, id string }
 var _ Catalog = (*Log)(nil)
 
 // Append adds entries to the end of the log. It sets their Seq and Born, and makes their
-// Time later than that of the entry before; a zero Time is now. An entry whose Kind is
-// Deleted needs no more than a Source and the ID of its Resource; what it does not state
-// of its Content is taken from the entry before.
+// Time later than that of the previous entry; a zero Time is now. An entry whose Kind is
+// Deleted needs only a Source and the ID of its Resource; if its Content has no Href,
+// Append copies that of the previous entry of the id.
 func (l *Log) Append(entries ...Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,8 +123,8 @@ func (l *Log) Changes(ctx context.Context, r Range) iter.Seq2[Item, error] {
 	return l.walk(ctx, r, func() Seq { return Seq(len(l.entries)) }, l.at)
 }
 
-// walk yields what a Range asks for. last returns the greatest number, and at what has a
-// number, nil for nothing; both are called with the lock held.
+// walk yields the items of a Range. last returns the greatest number, and at the item
+// with a number, or nil if there is none. Both are called with the lock held.
 func (l *Log) walk(ctx context.Context, r Range, last func() Seq, at func(n Seq) *Item) iter.Seq2[Item, error] {
 	r.Sources = slices.Clone(r.Sources)
 	next := func(n Seq) (e Item, ok bool) {
@@ -137,7 +137,7 @@ func (l *Log) walk(ctx context.Context, r Range, last func() Seq, at func(n Seq)
 	}
 	return func(yield func(Item, error) bool) {
 		if r.Generation > 1 {
-			yield(Item{}, fmt.Errorf("websync: generation %d of a Log, which has one: %w", r.Generation, ErrNotFound))
+			yield(Item{}, fmt.Errorf("websync: generation %d of a Log, which has only generation 1: %w", r.Generation, ErrNotFound))
 			return
 		}
 		l.mu.RLock()
@@ -161,10 +161,10 @@ func (l *Log) walk(ctx context.Context, r Range, last func() Seq, at func(n Seq)
 
 // Open implements [Catalog]: it returns ErrNotFound.
 func (l *Log) Open(_ context.Context, b Body) (io.ReadSeekCloser, error) {
-	return nil, fmt.Errorf("websync: the body %q: a Log holds no bytes: %w", b.Name, ErrNotFound)
+	return nil, fmt.Errorf("websync: body %q of a Log, which holds no bytes: %w", b.Name, ErrNotFound)
 }
 
-// clone returns a copy that shares nothing with i.
+// clone returns a copy that shares no memory with i.
 func (i *Item) clone() Item {
 	c := *i
 	r := &c.Resource

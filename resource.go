@@ -12,7 +12,7 @@ type Resource struct {
 	Lang    string // BCP 47
 	Authors []Person
 
-	// Modified and Published are times by the publisher's word.
+	// Modified and Published are the times that the publisher states.
 	Modified  Datetime
 	Published Datetime
 

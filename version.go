@@ -1,5 +1,4 @@
 package websync
 
-// Version is the version of this module, as it is in the User-Agent headers that it
-// sends.
+// Version is the version of this module. The module sends it in its User-Agent headers.
 const Version = "0.1"

@@ -2,9 +2,9 @@
 // their resolution, escapes, media types, language tags, e-mail addresses, link
 // relations, entity tags and Base64.
 //
-// The functions keep no argument, and allocate nothing but what they return. One whose
-// name ends in Fault returns in a few words what is wrong with its argument, in a form
-// that fits the message of a finding or an error; if nothing is wrong, it returns "".
+// The functions keep no argument, and allocate only their results. A function whose name
+// ends in Fault returns a few words about what is wrong with its argument, for the
+// message of a finding or an error, or "" if nothing is wrong.
 package syntax
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Text is a value as a document or a program has it.
+// A Text is a value in a document or in a program.
 type Text interface{ ~string | ~[]byte }
 
 // A Class is a set of characters.
@@ -95,7 +95,7 @@ func IsHex(c byte) bool { return IsDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 // IsSpace reports whether c is white space in XML.
 func IsSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// EqualFold reports whether s is lower, which has no capitals, in any case of ASCII.
+// EqualFold reports whether s equals lower, which has no capitals, in any case of ASCII.
 func EqualFold[T Text](s T, lower string) bool {
 	return len(s) == len(lower) && hasPrefixFold(s, lower)
 }
@@ -117,8 +117,8 @@ func hasPrefixFold[T Text](s T, lower string) bool {
 	return true
 }
 
-// IndexAny returns the position of the first byte of s that is in chars; len(s) if there
-// is none.
+// IndexAny returns the position of the first byte of s that is in chars, or len(s) if
+// there is none.
 func IndexAny[T Text](s T, chars string) int {
 	for i := range len(s) {
 		for j := range len(chars) {
@@ -175,8 +175,8 @@ func unhex(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// normalEscapes returns s with one spelling for each character: unreserved ones are not
-// escaped, and escapes have capitals (RFC 3986 §6.2.2).
+// normalEscapes returns s with normal escapes: unreserved characters are not escaped, and
+// escapes have capitals (RFC 3986 §6.2.2).
 func normalEscapes(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Scheme returns the length of the scheme that an absolute URI or IRI begins with; 0 if s
-// is a relative reference (RFC 3986 §3.1).
+// Scheme returns the length of the scheme of an absolute URI or IRI, or 0 if s is a
+// relative reference (RFC 3986 §3.1).
 func Scheme[T Text](s T) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -57,8 +57,8 @@ func ReferenceFault[T Text](s T) string {
 	return tailFault(rest[end:], classUCS|classPrivate)
 }
 
-// authorityEnd returns the length of the two slashes and the authority that s, a
-// reference without its scheme, begins with; 0 if there are none.
+// authorityEnd returns the length of the two slashes and the authority at the beginning
+// of s, a reference without its scheme, or 0 if there are none.
 func authorityEnd[T Text](s T) int {
 	if len(s) < 2 || s[0] != '/' || s[1] != '/' {
 		return 0
@@ -74,7 +74,7 @@ func hostPort[T Text](authority T) T {
 	return authority
 }
 
-// authorityFault checks userinfo@host:port. Ucs is classUCS in an IRI, 0 in a URI.
+// authorityFault checks userinfo@host:port. ucs is classUCS in an IRI, 0 in a URI.
 func authorityFault[T Text](s T, ucs Class) string {
 	if at := IndexAny(s, "@"); at < len(s) {
 		if fault := charFault(s[:at], hostChars|classColon|ucs); fault != "" {
@@ -110,8 +110,8 @@ func authorityFault[T Text](s T, ucs Class) string {
 	return ""
 }
 
-// tailFault checks path?query#fragment. Others are the characters outside ASCII that may
-// be in it: classUCS and classPrivate in an IRI, none in a URI.
+// tailFault checks path?query#fragment. others are the allowed characters outside ASCII:
+// classUCS and classPrivate in an IRI, none in a URI.
 func tailFault[T Text](s T, others Class) string {
 	if isAll(s, pathChars|classQuestion) {
 		return ""
@@ -272,7 +272,7 @@ func SchemeFault[T Text](s T) string {
 }
 
 // tagFault checks what follows "tag:" (RFC 4151 §2.1): an authority, a comma, a date, a
-// colon, and anything.
+// colon, and any string.
 func tagFault[T Text](s T) string {
 	comma := IndexAny(s, ",")
 	if comma == len(s) {
@@ -304,8 +304,8 @@ func isTagAuthority[T Text](s T) bool {
 	return isDomain(s)
 }
 
-// isDomain reports whether s is labels of letters, digits and hyphens, which neither
-// start nor end one, with dots in between.
+// isDomain reports whether s is a domain: labels of letters, digits and hyphens with dots
+// in between, of which none begins or ends with a hyphen.
 func isDomain[T Text](s T) bool {
 	label := 0
 	for i := range len(s) {
@@ -332,7 +332,7 @@ func isTagDate[T Text](s T) bool {
 }
 
 // urnFault checks what follows "urn:" (RFC 8141 §2): the identifier of a namespace, a
-// colon, and what is not empty.
+// colon, and a string that is not empty.
 func urnFault[T Text](s T) string {
 	colon := IndexAny(s, ":")
 	nid := s[:colon]

@@ -1,19 +1,19 @@
 package syntax
 
-// A langTag is what is left of a language tag while it is read.
+// A langTag is the unread rest of a language tag.
 type langTag[T Text] struct{ rest T }
 
 // peek returns the next subtag.
 func (t *langTag[T]) peek() T { return t.rest[:IndexAny(t.rest, "-")] }
 
-// next passes over the next subtag.
+// next skips the next subtag.
 func (t *langTag[T]) next() {
 	n := len(t.peek())
 	t.rest = t.rest[min(n+1, len(t.rest)):]
 }
 
-// take passes over the next subtag if it has from min to max characters and is of letters
-// only, if that is asked for.
+// take skips the next subtag if it has from min to max characters and, if required, only
+// letters.
 func (t *langTag[T]) take(least, most int, letters bool) bool {
 	sub := t.peek()
 	if len(sub) < least || len(sub) > most {
@@ -28,8 +28,8 @@ func (t *langTag[T]) take(least, most int, letters bool) bool {
 	return true
 }
 
-// irregular are the tags that the grammar does not cover and that are valid all the same
-// (RFC 5646 §2.2.8).
+// irregular are the tags that are valid although the grammar does not cover them (RFC
+// 5646 §2.2.8).
 var irregular = [...]string{
 	"en-gb-oed", "i-ami", "i-bnn", "i-default", "i-enochian", "i-hak", "i-klingon", "i-lux", "i-mingo", "i-navajo", "i-pwn",
 	"i-tao", "i-tay", "i-tsu", "sgn-be-fr", "sgn-be-nl", "sgn-ch-de",
@@ -63,7 +63,7 @@ func LanguageFault[T Text](s T) string {
 	return ""
 }
 
-// language passes over language, script, region and variants.
+// language skips language, script, region and variants.
 func (t *langTag[T]) language() {
 	switch n := len(t.peek()); {
 	case n < 2 || !t.take(2, 8, true):
@@ -85,8 +85,7 @@ func (t *langTag[T]) language() {
 	}
 }
 
-// extensions passes over the extensions. It returns false if one has nothing but its
-// letter.
+// extensions skips the extensions. It returns false if one has only its letter.
 func (t *langTag[T]) extensions() bool {
 	for {
 		sub := t.peek()

@@ -42,7 +42,7 @@ func spaceEnd[T Text](s T, i int) int {
 	return i
 }
 
-// valueEnd returns where the token or quoted string at i ends; i if there is none.
+// valueEnd returns the end of the token or quoted string at i, or i if there is none.
 func valueEnd[T Text](s T, i int) int {
 	if i == len(s) || s[i] != '"' {
 		return tokenEnd(s, i)
@@ -53,7 +53,7 @@ func valueEnd[T Text](s T, i int) int {
 	return i
 }
 
-// quotedEnd returns where the quoted string that starts at i ends; 0 if it has no end.
+// quotedEnd returns the end of the quoted string that begins at i, or 0 if it has none.
 func quotedEnd[T Text](s T, i int) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {
@@ -121,8 +121,8 @@ var digestSizes = [...]struct {
 	size int
 }{{"md5", 16}, {"sha-256", 32}, {"sha-1", 20}, {"sha-512", 64}, {"sha-384", 48}, {"sha-224", 28}, {"md2", 16}}
 
-// DigestSize returns the bytes of an algorithm's digest; 0 if the link extensions do not
-// name it.
+// DigestSize returns the length of an algorithm's digest in bytes, or 0 if the link
+// extensions do not name it.
 func DigestSize[T Text](algorithm T) int {
 	for _, known := range digestSizes {
 		if EqualFold(algorithm, known.name) {

@@ -1,8 +1,8 @@
 package syntax
 
-// AppendResolved appends ref, resolved against base, to dst (RFC 3986 §5.2). It looks at
-// the structure only: IRIs, and what no URI can have, come through byte for byte. An
-// absolute ref stays as it is, and so does any ref if base is not absolute.
+// AppendResolved appends ref, resolved against base, to dst (RFC 3986 §5.2). It uses the
+// structure only, and copies all characters byte for byte, also those that no URI may
+// have. It does not change an absolute ref, or any ref if base is not absolute.
 func AppendResolved(dst []byte, base string, ref []byte) []byte {
 	n := Scheme(base)
 	if n == 0 || Scheme(ref) > 0 {
@@ -36,8 +36,8 @@ func AppendResolved(dst []byte, base string, ref []byte) []byte {
 	return appendClean(dst, from, ref)
 }
 
-// appendClean appends ref, whose path goes on with dst[from:], and removes the segments
-// "." and ".." (RFC 3986 §5.2.4).
+// appendClean appends ref, whose path continues the path dst[from:], and removes the
+// segments "." and ".." (RFC 3986 §5.2.4).
 func appendClean(dst []byte, from int, ref []byte) []byte {
 	path := IndexAny(ref, "?#")
 	dst = append(dst, ref[:path]...)
@@ -47,7 +47,7 @@ func appendClean(dst []byte, from int, ref []byte) []byte {
 	return append(dst, ref[path:]...)
 }
 
-// removeDots cleans the path dst[from:], which starts with a slash, in place.
+// removeDots cleans the path dst[from:], which begins with a slash, in place.
 func removeDots(dst []byte, from int) []byte {
 	out := from
 	for i := from; i < len(dst); {
@@ -72,7 +72,7 @@ func removeDots(dst []byte, from int) []byte {
 	return dst[:out]
 }
 
-// lastSlash returns the position of the last slash of s; -1 if there is none.
+// lastSlash returns the position of the last slash of s, or -1 if there is none.
 func lastSlash[T Text](s T) int {
 	i := len(s) - 1
 	for i >= 0 && s[i] != '/' {

@@ -2,8 +2,8 @@ package syntax
 
 import "unicode/utf8"
 
-// EmailFault checks an address as mail has it: local@domain (RFC 5322 §3.4.1), with no
-// name and no comment around it.
+// EmailFault checks a mail address: local@domain (RFC 5322 §3.4.1), without a name and
+// without comments.
 func EmailFault[T Text](s T) string {
 	const fault = "not an e-mail address"
 	at := dotAtomEnd(s, 0)
@@ -26,8 +26,8 @@ func EmailFault[T Text](s T) string {
 	return ""
 }
 
-// dotAtomEnd returns where the atoms with single dots between them end, that start at i;
-// i if there are none. Letters outside ASCII count as atext (RFC 6531 §3.3).
+// dotAtomEnd returns the end of the atoms, with single dots between them, that begin at
+// i, or i if there are none. Letters outside ASCII count as atext (RFC 6531 §3.3).
 func dotAtomEnd[T Text](s T, i int) int {
 	start := i
 	for i < len(s) {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// HTTPHost returns the position of the host in an absolute HTTP URL; 0 if s is none.
+// HTTPHost returns the position of the host in an absolute HTTP URL, or 0 if s is none.
 func HTTPHost[T Text](s T) int {
 	n := len("http://")
 	if len(s) <= n {
@@ -23,8 +23,8 @@ func HTTPHost[T Text](s T) int {
 	return n
 }
 
-// SplitHTTP returns where the host of an absolute HTTP URL begins, after which user
-// information may come first, and where its authority ends; 0, 0 if s is none.
+// SplitHTTP returns the beginning and the end of the authority of an absolute HTTP URL,
+// or 0, 0 if s is none. The authority may begin with user information.
 func SplitHTTP[T Text](s T) (host, end int) {
 	host = HTTPHost(s)
 	if host == 0 || s[host] == '?' || s[host] == '#' {
@@ -35,8 +35,8 @@ func SplitHTTP[T Text](s T) (host, end int) {
 	return host, end
 }
 
-// URLFault checks an absolute HTTP URL (RFC 3986 §3, RFC 9110 §4.2). Clients refuse a
-// port above 65535, and escapes of ASCII in a host; so it does, too.
+// URLFault checks an absolute HTTP URL (RFC 3986 §3, RFC 9110 §4.2). A port above 65535,
+// and escapes of ASCII in a host, are faults, because clients refuse them.
 func URLFault[T Text](s T) string {
 	host, end := SplitHTTP(s)
 	if end == 0 {
@@ -53,7 +53,7 @@ func URLFault[T Text](s T) string {
 	return tailFault(s[end:], 0)
 }
 
-// hostFault checks what clients ask of host:port besides its grammar.
+// hostFault checks what clients require of host:port besides its grammar.
 func hostFault[T Text](s T) string {
 	colon := len(s)
 	for colon > 0 && s[colon-1] != ':' && s[colon-1] != ']' {
@@ -90,7 +90,7 @@ func HasEmptyPort[T Text](s T) bool {
 	return s[end-1] == ':'
 }
 
-// Flaws are what is wrong with the bytes of a URL, wherever they are.
+// Flaws are the faults of single bytes of a URL, wherever they are.
 type Flaws uint8
 
 const (
@@ -114,7 +114,7 @@ var flaws = func() (t [256]Flaws) {
 	return t
 }()
 
-// URLFlaws returns the flaws of all bytes of s. It is fast: it knows no structure.
+// URLFlaws returns the flaws of all bytes of s. It is fast, since it does not parse s.
 func URLFlaws[T Text](s T) (found Flaws) {
 	for ; len(s) >= 4; s = s[4:] {
 		found |= flaws[s[0]] | flaws[s[1]] | flaws[s[2]] | flaws[s[3]]
@@ -125,8 +125,9 @@ func URLFlaws[T Text](s T) (found Flaws) {
 	return found
 }
 
-// EscapeURL percent-encodes the bytes of an IRI that an HTTP URL can't have (RFC 3987
-// §3.1), and percent signs, brackets and number signs that mean nothing where they are.
+// EscapeURL percent-encodes the bytes of an IRI that an HTTP URL must not have (RFC 3987
+// §3.1), and percent signs, brackets and number signs without a meaning at their
+// position.
 func EscapeURL(s string) string {
 	_, end := SplitHTTP(s)
 	fragment := false
@@ -155,8 +156,8 @@ func EscapeURL(s string) string {
 // default port.
 type Origin string
 
-// OriginOf returns the origin of an absolute HTTP URL, and the position of its path; ""
-// if url is none.
+// OriginOf returns the origin of an absolute HTTP URL and the position of its path, or
+// "", 0 if url is none.
 func OriginOf(url string) (o Origin, path int) {
 	host, end := SplitHTTP(url)
 	if end == 0 {
@@ -177,9 +178,8 @@ func (o Origin) Split() (scheme, host string) {
 	return scheme, host
 }
 
-// Canonical returns what is the same for all spellings of an HTTP URL that RFC 3986
-// §6.2.2 and §6.2.3 call equivalent, without the fragment. It returns other URLs as they
-// are.
+// Canonical returns the same string for all HTTP URLs that are equivalent by RFC 3986
+// §6.2.2 and §6.2.3, without the fragment. It returns other URLs unchanged.
 func Canonical(url string) string {
 	o, end := OriginOf(url)
 	if o == "" {
@@ -194,7 +194,7 @@ func Canonical(url string) string {
 }
 
 // PathOf returns the path of a URL whose authority ends at the given byte, without dot
-// segments; "/" if it is empty.
+// segments, or "/" if the path is empty.
 func PathOf(url string, end int) string {
 	p := url[end:]
 	p = p[:IndexAny(p, "?#")]
