@@ -54,10 +54,10 @@ func TestContentCodings(t *testing.T) {
 		{"much behind it", zipped + strings.Repeat("\x00", 1000), "gzip", harvest.Request{}, "gzip", "", 0, errAfterGzip},
 		{"half a member behind it", zipped + zipped[:12], "gzip", harvest.Request{}, "gzip", "", 0, websync.ErrTruncated},
 		{"identity", text, "identity", harvest.Request{Identity: true}, "identity", text, 19, nil},
-		{"gzip in spite of identity", zipped, "gzip", harvest.Request{Identity: true}, "identity", text, -1, nil},
+		{"gzip for identity", zipped, "gzip", harvest.Request{Identity: true}, "identity", text, -1, nil},
 		{"empty", "", "gzip", harvest.Request{}, "gzip", "", -1, nil},
 		{"a file that is gzip", zipped, "", harvest.Request{}, "gzip", zipped, int64(len(zipped)), nil},
-		{"by the caller's wish", zipped, "gzip", harvest.Request{Header: map[string][]string{"Accept-Encoding": {"gzip"}}}, "gzip", zipped, int64(len(zipped)), nil},
+		{"requested by the caller", zipped, "gzip", harvest.Request{Header: map[string][]string{"Accept-Encoding": {"gzip"}}}, "gzip", zipped, int64(len(zipped)), nil},
 		{"a word that is no coding", text, "UTF-8", harvest.Request{}, "gzip", text, 19, nil},
 		{"brotli", text, "br", harvest.Request{}, "gzip", "", 0, errCoding},
 		{"twice", zip(t, zipped), "gzip, gzip", harvest.Request{}, "gzip", "", 0, errCoding},
@@ -133,9 +133,9 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
-// What comes over the wire is limited, too, where it becomes nothing: deflate has blocks
-// without bytes, gzip members.
-func TestMaxBytesOnTheWire(t *testing.T) {
+// The transfer is limited, too, if it decodes to nothing: deflate has empty blocks, and
+// gzip empty members.
+func TestMaxBytesOfTransfer(t *testing.T) {
 	header := zip(t, "")[:10]
 	const emptyBlock = "\x00\x00\x00\xff\xff"
 	for name, endless := range map[string]string{"blocks": emptyBlock, "members": zip(t, "")} {
@@ -176,8 +176,7 @@ func TestMaxBytesOnTheWire(t *testing.T) {
 	}
 }
 
-// Bytes that can't be made shorter become longer in gzip: they are no more than the limit
-// all the same.
+// Incompressible bytes become longer in gzip, but are not over the limit.
 func TestMaxBytesOfNoise(t *testing.T) {
 	for _, size := range []int{0, 1, 1000, 100_000} {
 		noise := make([]byte, size)
@@ -255,14 +254,10 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// A Transport that doesn't count is not believed.
+// The Client checks the length if the Transport does not.
 func TestTruncatedByTransport(t *testing.T) {
 	w := newWeb()
-	w.answers["http://example.org/"] = func(r *http.Request) (*http.Response, error) {
-		resp, err := reply(200, "some of it")(r)
-		resp.ContentLength++
-		return resp, err
-	}
+	w.answers["http://example.org/"] = cutShort("some of it")
 	_, err := get(t.Context(), w.client(), "http://example.org/")
 	require.ErrorIs(t, err, websync.ErrTruncated)
 }
@@ -299,7 +294,7 @@ func TestSpool(t *testing.T) {
 	assert.Empty(t, c.set.slots, "nothing is held")
 }
 
-// Close wakes a Read that hangs.
+// Close ends a Read that waits.
 func TestCloseDuringRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -315,8 +310,7 @@ func TestCloseDuringRead(t *testing.T) {
 	})
 }
 
-// Connections are used again: after bodies, after errors, and by as many calls as run at
-// the same time.
+// Connections are reused: after bodies, after errors, and by concurrent calls.
 func TestConnectionsAreReused(t *testing.T) {
 	var mu sync.Mutex
 	opened := map[string]bool{}

@@ -128,14 +128,14 @@ func TestConditional(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotContains(t, w.seen[0].Header, "If-None-Match")
 	})
-	t.Run("not asked for", func(t *testing.T) {
+	t.Run("without a condition", func(t *testing.T) {
 		w := newWeb()
 		w.answers[url] = reply(304, "")
 		_, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url})
 		require.ErrorIs(t, err, harvest.ErrTemporary)
 		assert.Len(t, w.seen, 1)
 	})
-	t.Run("validators that are none", func(t *testing.T) {
+	t.Run("malformed validators", func(t *testing.T) {
 		w := newWeb()
 		w.answers[url] = reply(200, "x", "Last-Modified: yesterday", "ETag: "+strings.Repeat("x", 2000))
 		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url})
@@ -151,7 +151,7 @@ func TestConditional(t *testing.T) {
 		require.NoError(t, err)
 		for i, since := range []string{date, date, ""} {
 			assert.Equal(t, `"1"`, w.seen[i].Header.Get("If-None-Match"))
-			assert.Equal(t, since, w.seen[i].Header.Get("If-Modified-Since"), "a date says nothing about another document")
+			assert.Equal(t, since, w.seen[i].Header.Get("If-Modified-Since"), "a date does not identify another document")
 		}
 	})
 }
@@ -250,39 +250,28 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-func TestStatusKinds(t *testing.T) {
-	for code, want := range map[int]error{
-		202: harvest.ErrTemporary, 204: nil, 206: nil, 300: nil, 400: nil, 401: harvest.ErrForbidden, 403: harvest.ErrForbidden,
-		404: websync.ErrGone, 405: nil, 408: harvest.ErrTemporary, 410: websync.ErrGone, 425: harvest.ErrTemporary,
-		429: harvest.ErrTemporary, 451: harvest.ErrForbidden, 500: harvest.ErrTemporary, 501: nil, 503: harvest.ErrTemporary,
-		505: nil, 520: harvest.ErrTemporary,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWeb()
-			w.answers["http://example.org/"] = reply(code, "<html>sorry</html>")
-			_, err := get(t.Context(), w.client(), "http://example.org/")
-			var status *StatusError
-			require.ErrorAs(t, err, &status, code)
-			assert.Equal(t, code, status.Code)
-			assert.Equal(t, code, status.StatusCode())
-			assert.Equal(t, "http://example.org/", status.RequestURL())
-			for _, kind := range []error{harvest.ErrTemporary, harvest.ErrForbidden, websync.ErrGone} {
-				assert.Equal(t, kind == want, errors.Is(err, kind), "%d is %v", code, kind)
-			}
-		})
-	}
+// What a StatusError matches is in testdata/retries.md.
+func TestStatusError(t *testing.T) {
+	w := newWeb()
+	w.answers["http://example.org/?key=1"] = reply(410, "<html>sorry</html>")
+	_, err := get(t.Context(), w.client(), "http://example.org/?key=1")
+	status, ok := errors.AsType[*StatusError](err)
+	require.True(t, ok)
+	assert.Equal(t, 410, status.StatusCode())
+	assert.Equal(t, "http://example.org/?key=xxxxx", status.RequestURL())
+	assert.EqualError(t, err, "fetch: http://example.org/?key=xxxxx: 410 Gone")
 }
 
-func TestAttemptsAreTold(t *testing.T) {
+func TestOnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answers["http://example.org/a"] = then(reply(500, "oops"), reply(302, "", "Location: /b?key=1"))
 		w.answers["http://example.org/b?key=1"] = reply(200, "hello")
 		c := w.client()
 		c.IgnoreRobots = false
-		var told []Attempt
+		var attempts []Attempt
 		var log strings.Builder
-		c.OnAttempt = func(a Attempt) { a.Duration = 0; told = append(told, a) }
+		c.OnAttempt = func(a Attempt) { a.Duration = 0; attempts = append(attempts, a) }
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		mustGet(t, c, "http://example.org/a")
 		const host = "http://example.org"
@@ -291,12 +280,12 @@ func TestAttemptsAreTold(t *testing.T) {
 			{Host: host, URL: host + "/a", Attempt: 1, Status: 500, Bytes: 4},
 			{Host: host, URL: host + "/a", Attempt: 2, Status: 302},
 			{Host: host, URL: host + "/b?key=xxxxx", Attempt: 2, Status: 200, Bytes: 5},
-		}, told)
+		}, attempts)
 		assert.Contains(t, log.String(), "uri=http://example.org/a attempt=2 status=302")
 	})
 }
 
-// TestServers runs over real connections, in HTTP/1.1 and 2.
+// TestServers uses real connections, in HTTP/1.1 and 2.
 func TestServers(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -328,7 +317,7 @@ func TestServers(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
+	for name, answer := range map[string]answer{
 		"waiting for the answer": hang, "in the body": trickle(1, time.Second), "between attempts": reply(500, ""),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,8 +38,8 @@ func serveRaw(t *testing.T, answer string) string {
 	return "http://" + listener.Addr().String() + "/a"
 }
 
-// An answer that only the end of its connection ends may have been cut, and can't be
-// recognised later.
+// An answer that only the end of its connection ends may have been cut, so it has no
+// Validator.
 func TestMayBeCut(t *testing.T) {
 	const stated = "ETag: \"1\"\r\nLast-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\n"
 	zipped := zip(t, "hello")
@@ -84,7 +84,7 @@ func TestMayBeCut(t *testing.T) {
 	}
 }
 
-// HTTP/2 says where an answer ends, with a length or without.
+// HTTP/2 marks the end of an answer, with a length or without.
 func TestHTTP2IsNotCut(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)

@@ -18,16 +18,19 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A web answers requests without a network. Paths that it doesn't know, robots.txt too,
-// are 404.
+// A web answers requests without a network. The answer to an unknown URL, also of a
+// robots.txt, is 404.
 type web struct {
 	mu      sync.Mutex
-	answers map[string]func(*http.Request) (*http.Response, error) // by URL
+	answers map[string]answer // by URL
 	seen    []request
 	began   time.Time
 	running int
 	most    int // transfers at the same time
 }
+
+// An answer is what the web returns for a request.
+type answer = func(*http.Request) (*http.Response, error)
 
 type request struct {
 	URL    string
@@ -36,7 +39,7 @@ type request struct {
 }
 
 func newWeb() *web {
-	return &web{answers: map[string]func(*http.Request) (*http.Response, error){}, began: time.Now()}
+	return &web{answers: map[string]answer{}, began: time.Now()}
 }
 
 func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -64,7 +67,7 @@ func (w *web) done() {
 	w.mu.Unlock()
 }
 
-// times returns when the URL was asked for, in seconds.
+// times returns when the URL was requested, in seconds.
 func (w *web) times(url string) []float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,7 +80,7 @@ func (w *web) times(url string) []float64 {
 	return at
 }
 
-// urls returns what was asked for, in order.
+// urls returns the requested URLs, in order.
 func (w *web) urls() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +102,7 @@ func (c *counted) Close() error {
 }
 
 // reply answers with a status, a body, and headers as "Name: value".
-func reply(status int, body string, header ...string) func(*http.Request) (*http.Response, error) {
+func reply(status int, body string, header ...string) answer {
 	return func(r *http.Request) (*http.Response, error) {
 		resp := &http.Response{
 			StatusCode: status, Header: http.Header{}, Request: r, ContentLength: int64(len(body)),
@@ -113,12 +116,12 @@ func reply(status int, body string, header ...string) func(*http.Request) (*http
 	}
 }
 
-func fail(err error) func(*http.Request) (*http.Response, error) {
+func fail(err error) answer {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
 }
 
-// cutShort answers with a body that breaks off one byte before its end.
-func cutShort(body string) func(*http.Request) (*http.Response, error) {
+// cutShort answers with a body that ends one byte early.
+func cutShort(body string) answer {
 	return func(r *http.Request) (*http.Response, error) {
 		resp, err := reply(200, body)(r)
 		resp.ContentLength++
@@ -126,8 +129,8 @@ func cutShort(body string) func(*http.Request) (*http.Response, error) {
 	}
 }
 
-// then answers with one after the other, and with the last from then on.
-func then(answers ...func(*http.Request) (*http.Response, error)) func(*http.Request) (*http.Response, error) {
+// then returns its arguments one after the other, and repeats the last.
+func then(answers ...answer) answer {
 	var n int
 	return func(r *http.Request) (*http.Response, error) {
 		a := answers[min(n, len(answers)-1)]
@@ -136,7 +139,7 @@ func then(answers ...func(*http.Request) (*http.Response, error)) func(*http.Req
 	}
 }
 
-// hang answers when the request is cancelled.
+// hang answers only when the request is cancelled.
 func hang(r *http.Request) (*http.Response, error) { return nil, waitFor(r) }
 
 // waitFor returns when the request is cancelled, with the reason.
@@ -145,8 +148,8 @@ func waitFor(r *http.Request) error {
 	return context.Cause(r.Context())
 }
 
-// trickle sends so many bytes in every interval, for ever.
-func trickle(n int, every time.Duration) func(*http.Request) (*http.Response, error) {
+// trickle sends n bytes in every interval, without end.
+func trickle(n int, every time.Duration) answer {
 	return func(r *http.Request) (*http.Response, error) {
 		resp, _ := reply(200, "")(r)
 		resp.ContentLength = -1
@@ -171,8 +174,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// client returns a Client on the web, without robots.txt, whose backoff is always the
-// ceiling.
+// client returns a Client of the web that ignores robots.txt and waits as long as its
+// backoff allows.
 func (w *web) client() *Client {
 	return &Client{
 		Transport: w, IgnoreRobots: true, Rate: -1,
@@ -236,7 +239,7 @@ func (s *memState) set(key string, value []byte) {
 	}
 }
 
-// commit does what the engine does with Unsaved.
+// commit writes the values of Unsaved, as the engine does.
 func (s *memState) commit(c *Client) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

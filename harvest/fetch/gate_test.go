@@ -36,7 +36,7 @@ func repeat(url string, n int) []string {
 }
 
 // slow answers after d.
-func slow(d time.Duration) func(*http.Request) (*http.Response, error) {
+func slow(d time.Duration) answer {
 	return func(r *http.Request) (*http.Response, error) {
 		time.Sleep(d)
 		return reply(200, "x")(r)
@@ -91,8 +91,8 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// A place is held until the body is closed or read to its end.
-func TestPlaceIsHeld(t *testing.T) {
+// A slot is held until the body is closed or read to its end.
+func TestSlotIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answers["http://example.org/"] = reply(200, "x")
@@ -113,8 +113,8 @@ func TestPlaceIsHeld(t *testing.T) {
 	})
 }
 
-// A slow host must not take the places of the others while it makes its callers wait.
-func TestSlowHostHoldsUpNobody(t *testing.T) {
+// Calls that wait for a slow host hold no slot of the Client.
+func TestSlowHostDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answers["http://slow.example/"] = reply(429, "", "Retry-After: 60")
@@ -130,45 +130,26 @@ func TestSlowHostHoldsUpNobody(t *testing.T) {
 	})
 }
 
-func TestClosedHost(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		status int
-		header []string
-		want   []float64 // when it is asked, at most five times
-	}{
-		{"429 in seconds", 429, []string{"Retry-After: 7"}, []float64{0, 7}},
-		{"503 with a date", 503, []string{"Date: Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After: Wed, 21 Oct 2015 07:28:09 GMT"}, []float64{0, 9}},
-		{"503 with a date, by our clock", 503, []string{"Retry-After: " + synctestEpoch.Add(11*time.Second).Format(http.TimeFormat)}, []float64{0, 11}},
-		{"503 without", 503, nil, []float64{0, 1}},
-		{"a date that has passed", 503, []string{"Retry-After: Wed, 21 Oct 1998 07:28:00 GMT"}, []float64{0, 1}},
-		{"nonsense", 429, []string{"Retry-After: soon"}, []float64{0, 1}},
-		{"another status", 500, []string{"Retry-After: 7"}, []float64{0, 7}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWeb()
-				w.answers["http://example.org/a"] = then(reply(tt.status, "", tt.header...), reply(200, "x"))
-				w.answers["http://example.org/b"] = reply(200, "x")
-				c := w.client()
-				var waits []time.Duration
-				c.OnWait = func(host string, until time.Time) {
-					assert.Equal(t, "http://example.org", host)
-					waits = append(waits, until.Sub(w.began))
-				}
-				mustGet(t, c, "http://example.org/a")
-				sameTimes(t, tt.want, w.times("http://example.org/a"))
-				require.NotEmpty(t, waits)
-				assert.Equal(t, tt.want[1], waits[0].Seconds())
-			})
-		})
-	}
+// When a host is closed, and for how long, is in testdata/retries.md.
+func TestOnWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answers["http://example.org/a"] = then(reply(429, "", "Retry-After: 7"), reply(200, "x"))
+		c := w.client()
+		var waits []time.Duration
+		c.OnWait = func(host string, until time.Time) {
+			assert.Equal(t, "http://example.org", host)
+			waits = append(waits, until.Sub(w.began))
+		}
+		mustGet(t, c, "http://example.org/a")
+		assert.Equal(t, []time.Duration{7 * time.Second}, waits)
+	})
 }
 
-// synctestEpoch is what the clock shows when a bubble begins.
+// synctestEpoch is the time at which a bubble of synctest begins.
 var synctestEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// What one caller was told holds for all.
+// A Retry-After that one caller gets closes the host for all.
 func TestClosedForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -189,8 +170,8 @@ func TestClosedForAll(t *testing.T) {
 	})
 }
 
-// A host that is closed while a call has its turn but no place yet stays closed.
-func TestClosedBeforePlace(t *testing.T) {
+// A call that has its turn but no slot yet does not send when its host is closed.
+func TestClosedBeforeSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answers["http://example.org/a"] = func(r *http.Request) (*http.Response, error) {
@@ -211,9 +192,9 @@ func TestClosedBeforePlace(t *testing.T) {
 	})
 }
 
-// The answers to one volley count once: four transfers that end in 503 don't make the
-// wait eight times as long.
-func TestVolleyCountsOnce(t *testing.T) {
+// Answers to requests of the same time count once: four transfers that end in 503 do not
+// make the wait eight times as long.
+func TestConcurrentRefusalsCountOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answers["http://example.org/"] = func(r *http.Request) (*http.Response, error) {
@@ -227,8 +208,7 @@ func TestVolleyCountsOnce(t *testing.T) {
 	})
 }
 
-// A host that refuses again and again is asked less and less, whatever it says of the
-// time to come back: the longer of the two waits counts.
+// The wait grows with each refusal in a row. The longer of it and Retry-After counts.
 func TestRefusalsGrow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		header []string
@@ -256,31 +236,7 @@ func TestRefusalsGrow(t *testing.T) {
 	}
 }
 
-// Longer waits than MaxWait are the caller's.
-func TestMaxWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWeb()
-		w.answers["http://example.org/"] = then(reply(503, "", "Retry-After: 3600"), reply(200, "x"))
-		c := w.client()
-		_, err := get(t.Context(), c, "http://example.org/")
-		var status *StatusError
-		require.ErrorAs(t, err, &status)
-		assert.Equal(t, time.Hour, status.RetryAt.Sub(w.began))
-
-		_, err = get(t.Context(), c, "http://example.org/")
-		require.ErrorIs(t, err, harvest.ErrNotYet)
-		require.ErrorIs(t, err, harvest.ErrTemporary)
-		at, _ := harvest.RetryAfter(err)
-		assert.Equal(t, time.Hour, at.Sub(w.began))
-		assert.Zero(t, time.Since(w.began), "nobody waited")
-		assert.Len(t, w.seen, 1, "nobody asked")
-
-		time.Sleep(time.Hour)
-		mustGet(t, c, "http://example.org/")
-	})
-}
-
-// All waits of one Fetch count together: for a place, for robots.txt, between attempts.
+// All waits of one Fetch count together: for a slot, for robots.txt, between attempts.
 func TestPatienceIsOne(t *testing.T) {
 	for _, tt := range []struct {
 		maxWait time.Duration
@@ -288,12 +244,12 @@ func TestPatienceIsOne(t *testing.T) {
 	}{{34 * time.Second, 1}, {36 * time.Second, 2}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWeb()
-			// 1 and 2 seconds
+			// It waits 1 and 2 seconds.
 			w.answers[robotsURL] = then(reply(500, ""), reply(500, ""), reply(404, ""))
 			w.answers["http://example.org/a"] = then(reply(429, "", "Retry-After: 10"), reply(200, "x"))
 			c := w.obedient()
 			c.PerHost, c.MaxWait = 1, tt.maxWait
-			// when robots.txt is on its way for the third time
+			// During the third request for robots.txt.
 			time.AfterFunc(3*time.Second-1, func() {
 				h := c.hosts.m["http://example.org"]
 				h.slots <- struct{}{}
@@ -306,7 +262,7 @@ func TestPatienceIsOne(t *testing.T) {
 	}
 }
 
-// Whoever would stand in the queue for too long is told so at once.
+// A call that would wait in the queue for too long fails at once.
 func TestLongQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -339,7 +295,7 @@ func TestLongQueue(t *testing.T) {
 		go get(t.Context(), c, "http://example.org/")
 		synctest.Wait()
 		_, err := get(t.Context(), c, "http://example.org/")
-		require.ErrorIs(t, err, harvest.ErrNotYet, "a place that doesn't become free")
+		require.ErrorIs(t, err, harvest.ErrNotYet, "no slot becomes free")
 		time.Sleep(2 * time.Hour)
 	})
 }
@@ -358,7 +314,7 @@ func TestMaxRetryAfter(t *testing.T) {
 	}
 }
 
-// Redirects stand in the queue of the host that they lead to.
+// A redirect waits for its turn at the host to which it leads.
 func TestRedirectsAreGated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -375,7 +331,7 @@ func TestRedirectsAreGated(t *testing.T) {
 	})
 }
 
-// Whatever ends a call gives its places back.
+// However a call ends, it gives its slots back.
 func TestNothingLeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -394,7 +350,7 @@ func TestNothingLeaks(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err = get(ctx, c, url)
-		require.NoError(t, err, "nothing to wait for, and the fake doesn't look")
+		require.NoError(t, err, "there is no wait, and the fake ignores the context")
 		h := c.hosts.m["http://example.org"]
 		assert.Empty(t, h.slots)
 		assert.Empty(t, h.turn)

@@ -49,8 +49,8 @@ func TestGuard(t *testing.T) {
 	require.Error(t, home.Control("tcp4", "example.org:80", nil))
 }
 
-// A source on loopback may be there, but it can't lead to another private address, by
-// whatever name.
+// A source may have a loopback address, but cannot lead to another private address, by
+// any name.
 func TestSourceCannotLeadInside(t *testing.T) {
 	var asked atomic.Int32
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +101,7 @@ func TestSourceCannotLeadInside(t *testing.T) {
 	}
 	assert.Zero(t, asked.Load())
 
-	// A connection that one source has opened by right is of no use to another.
+	// A source cannot use a connection to a private address that another has opened.
 	public := "http://example.org/list"
 	require.ErrorIs(t, get(public, source.URL+"/a"), harvest.ErrForbidden)
 	require.ErrorIs(t, get("", source.URL+"/a"), harvest.ErrForbidden)
@@ -116,8 +116,8 @@ func TestSourceCannotLeadInside(t *testing.T) {
 	require.NoError(t, get("", source.URL+"/a"))
 }
 
-// With the user's Transport, digits in URLs are still checked, and Control fits into the
-// user's dialer.
+// With the user's Transport, addresses in URLs are still checked, and Control fits into
+// the user's dialer.
 func TestOwnTransport(t *testing.T) {
 	w := newWeb()
 	w.answers["http://10.0.0.1/"] = reply(200, "x")

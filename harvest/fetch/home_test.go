@@ -19,8 +19,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A nameServer answers for every name with the next of its answers, and with the last
-// from then on.
+// A nameServer returns its answers one after the other, for any name, and repeats the
+// last.
 type nameServer struct {
 	mu      sync.Mutex
 	answers [][]string // addresses, for each lookup
@@ -79,8 +79,8 @@ func (s *nameServer) next() []string {
 	return answer
 }
 
-// The name of a source is its owner's to point anywhere at any time. What it resolves to
-// first decides.
+// The owner of a name can change what it resolves to at any time. The first answer is
+// what counts.
 func TestRebinding(t *testing.T) {
 	var asked atomic.Int32
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -133,8 +133,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// A name that was public once stays so in the runs that follow: between two of them is
-// time enough to change it.
+// A name that was public stays public in later runs, although it may change between runs.
 func TestRebindingBetweenRuns(t *testing.T) {
 	var asked atomic.Int32
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

@@ -19,8 +19,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A host that takes a connection and says nothing, not even hello, does not keep it for
-// ever.
+// A host that accepts a connection and sends nothing, not even a TLS handshake, cannot
+// keep it open.
 func TestHandshakeEnds(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestHandshakeEnds(t *testing.T) {
 	assert.False(t, errors.Is(err, os.ErrDeadlineExceeded), "the connection was left open")
 }
 
-// Headers without end, interim answers without end and trailers without end are limited.
+// Headers, interim answers and trailers without end are limited.
 func TestEndlessHeaders(t *testing.T) {
 	for name, endless := range map[string]struct{ head, line, tail string }{
 		"one header":      {"HTTP/1.1 200 OK\r\nX-A: ", "aaaaaaaaaaaaaaaa", ""},
@@ -85,8 +85,8 @@ func TestEndlessHeaders(t *testing.T) {
 	}
 }
 
-// Credentials go to their origin, whatever redirects and names say: not to another port,
-// scheme, name or case of them, and not to what follows.
+// Credentials are sent to their origin only: after a redirect not to another port, scheme
+// or name, and not to the target of the next redirect.
 func TestCredentialsStayAtTheirOrigin(t *testing.T) {
 	var leaked []string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

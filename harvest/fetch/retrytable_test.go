@@ -27,27 +27,25 @@ import (
 
 const retryTable = "testdata/retries.md"
 
-// A retryCase is a row of the table: what happens to one Fetch, of which the body is read
-// to its end.
+// A retryCase is a row of the table: one Fetch whose body is read to its end.
 type retryCase struct {
 	name   string
-	answer func() answer // of http://example.org/, in a new run; nil: 404
+	answer func() answer // to http://example.org/, called for each run; nil: 404
 	before func(*testing.T, *web, *Client)
 	req    harvest.Request
 }
 
-// A retryResult is what became of it.
+// A retryResult is the outcome of a retryCase.
 type retryResult struct {
 	requests []float64 // in seconds, with the longest waits
 	shortest time.Duration
 	longest  time.Duration
 	kinds    string
-	next     time.Duration // after the end; negative: not said
+	next     time.Duration // after the end; negative: not stated
 }
 
-// TestRetryTable records what is tried again, when, and for how long. The waits are
-// random below 1, 2, 4 … seconds: each case is made with the shortest and with the
-// longest.
+// TestRetryTable records what is repeated, when, and for how long. The waits are random
+// below 1, 2, 4 … seconds: each case runs with the shortest and with the longest.
 func TestRetryTable(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprint(&b, retryHead)
@@ -68,7 +66,7 @@ func TestRetryTable(t *testing.T) {
 	testkit.Golden(t, retryTable, []byte(b.String()))
 }
 
-const retryHead = `# What is tried again, when, and for how long
+const retryHead = `# What is repeated, when, and for how long
 
 Written by TestRetryTable, with the default settings: 4 attempts, 5 minutes of waiting in all.
 
@@ -76,7 +74,7 @@ Written by TestRetryTable, with the default settings: 4 attempts, 5 minutes of w
 - at: when, if each wait between attempts is as long as it can be: 1, 2, 4 seconds, or what the host asks for
 - lasts: from the call to the result, with the shortest and the longest waits
 - error: what the final error matches; "none of these" is final, "-" is success
-- next: how long after the end the error tells to come back
+- next: how long after the end the error states to come back
 `
 
 func writeTable(b *strings.Builder, rows [][]string) {
@@ -171,8 +169,7 @@ func kinds(err error) string {
 	return cmp.Or(strings.Join(names, ", "), "none of these")
 }
 
-// statusCases makes one case of all codes with which the same happens, and names it by
-// them.
+// statusCases returns one case for all codes with the same result, and names it by them.
 func statusCases(t *testing.T) []retryCase {
 	codes := map[string][]int{}
 	for code := 200; code < 600; code++ {
@@ -264,7 +261,7 @@ func connectionCases() []retryCase {
 func bodyCases() []retryCase {
 	const size, cut = 200_000, 100_000
 	spool, strong := harvest.Request{Spool: true}, []string{`ETag: "1"`}
-	// broken returns a body that breaks off in so many answers.
+	// broken returns a body that breaks off in the given number of answers.
 	broken := func(times int, header ...string) func() answer {
 		return func() answer {
 			return (&flaky{body: noise(size, 1), header: header, cuts: []int{cut, 1000, 1000, 1000}[:times]}).answer
@@ -314,7 +311,7 @@ func refusedCases() []retryCase {
 			c.IgnoreRobots = false
 		}
 	}
-	// asked makes a first call, of which nothing is told.
+	// asked makes a first call, which is not in the table.
 	asked := func(before func(*testing.T, *web, *Client), url string) func(*testing.T, *web, *Client) {
 		return func(t *testing.T, w *web, c *Client) {
 			before(t, w, c)
@@ -343,7 +340,5 @@ func refusedCases() []retryCase {
 	}
 }
 
-type answer = func(*http.Request) (*http.Response, error)
-
-// always returns an answer that is the same in each run.
+// always returns the same answer for each run.
 func always(a answer) func() answer { return func() answer { return a } }

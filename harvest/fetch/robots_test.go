@@ -283,7 +283,7 @@ User-agent: other
 Disallow: /a
 Crawl-delay: 5
 Disallow: /b`, []string{"-/a", "-/b", "-other:/a", "-other:/b"}},
-		{"§2.2.4 nor Host, Clean-param, Content-Signal, Request-rate and what nobody knows", `
+		{"§2.2.4 nor Host, Clean-param, Content-Signal, Request-rate and unknown records", `
 User-agent: websync
 Host: example.org
 Clean-param: a /b
@@ -359,7 +359,7 @@ Disallow: /d`, []string{"+/a", "+/b", "-/c", "-/d"}},
 // allows reports whether a rule, or that there is none, allows a URL.
 func allows(rule *robotsRule) bool { return rule == nil || rule.allow }
 
-// §2.2.1: what the agent calls itself, and by what name robots.txt knows it.
+// §2.2.1: the product token of a User-Agent.
 func TestRobotsName(t *testing.T) {
 	for agent, want := range map[string]string{
 		"": "websync", "Lawbot/2": "Lawbot", "Law_bot-X": "Law_bot-X", "lawbot2/1": "lawbot",
@@ -389,7 +389,7 @@ func TestRobotsRule(t *testing.T) {
 	assert.Nil(t, new(robotsRules).match(&url.URL{Path: "/"}))
 }
 
-// §2.2.4: Crawl-delay holds for all agents of its group, Sitemap for everybody.
+// §2.2.4: Crawl-delay is valid for all agents of its group.
 func TestRobotsOther(t *testing.T) {
 	text := `Sitemap: https://example.org/a.xml
 Crawl-delay: 60
@@ -418,7 +418,7 @@ User-agent: z`
 	}
 }
 
-// §2.5: what is beyond 500 KiB does not count, nor does the line that is cut there.
+// §2.5: bytes beyond 500 KiB do not count, nor does the line that is cut there.
 func TestRobotsLength(t *testing.T) {
 	require.GreaterOrEqual(t, robotsBytes, 500*1024)
 	filler := strings.Repeat("#", robotsBytes-len("User-agent: *\nDisallow: /a\n\n")-len("Disallow: /")) + "\n"
@@ -431,7 +431,7 @@ func TestRobotsLength(t *testing.T) {
 	assert.Empty(t, r.rules)
 }
 
-// A robots.txt without end is not read to its end.
+// A robots.txt without end is read up to the limit.
 func TestRobotsWithoutEnd(t *testing.T) {
 	w := newWeb()
 	w.answers[robotsURL] = func(r *http.Request) (*http.Response, error) {
@@ -511,12 +511,12 @@ func mustFail404(t *testing.T, c *Client, url string) {
 	require.ErrorIs(t, err, websync.ErrGone)
 }
 
-// What an answer for robots.txt means (RFC 9309 §2.3.1).
+// How answers for robots.txt are treated (RFC 9309 §2.3.1).
 func TestRobotsAnswers(t *testing.T) {
 	deny := "User-agent: *\nDisallow: /"
 	for _, tt := range []struct {
 		name   string
-		answer func(*http.Request) (*http.Response, error)
+		answer answer
 		err    error
 		asked  int
 	}{
@@ -563,7 +563,7 @@ func TestRobotsAnswers(t *testing.T) {
 				}
 				w.answers["http://www.example.org/r1"] = reply(200, deny)
 				w.answers["http://www.example.org/broken"] = reply(500, "")
-				w.answers["http://www.example.org/robots.txt"] = reply(200, deny) // doesn't rule the way to another's
+				w.answers["http://www.example.org/robots.txt"] = reply(200, deny) // not for a robots.txt of another host
 				w.answers["http://example.org/a"] = reply(200, "x")
 				_, err := get(t.Context(), w.obedient(), "http://example.org/a")
 				if tt.err == nil {
@@ -579,8 +579,8 @@ func TestRobotsAnswers(t *testing.T) {
 	}
 }
 
-// §2.3.1.4: while robots.txt can't be reached nothing is fetched, it is asked for again
-// every minute and then less often, and after thirty days it forbids nothing.
+// §2.3.1.4: while robots.txt is unreachable nothing is fetched. It is requested again
+// after a minute, then less often, and after thirty days it forbids nothing.
 func TestRobotsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -593,7 +593,7 @@ func TestRobotsUnreachable(t *testing.T) {
 			at, ok := harvest.RetryAfter(err)
 			require.True(t, ok)
 			assert.Equal(t, time.Minute, at.Sub(w.began))
-			assert.Equal(t, i > 0, errors.Is(err, harvest.ErrNotYet), "only the first asked")
+			assert.Equal(t, i > 0, errors.Is(err, harvest.ErrNotYet), "only the first made a request")
 			time.Sleep(10 * time.Second)
 		}
 		assert.Len(t, w.times(robotsURL), 1)
@@ -614,8 +614,8 @@ func TestRobotsUnreachable(t *testing.T) {
 	})
 }
 
-// §2.4: rules are kept for a day, asked for again conditionally, and stay in force while
-// the host can't be reached.
+// §2.4: rules are used for a day, then requested again conditionally, and still apply
+// while the host is unreachable.
 func TestRobotsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -656,7 +656,7 @@ func TestRobotsAge(t *testing.T) {
 	})
 }
 
-// However many ask at the same time, robots.txt is fetched once, in the host's turn.
+// Concurrent calls fetch robots.txt once, and its request counts for the interval.
 func TestRobotsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

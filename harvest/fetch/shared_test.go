@@ -82,7 +82,7 @@ func TestProcessesShareAnInterval(t *testing.T) {
 	}
 }
 
-// TestProcessesShareRetryAfter has one process be told to go away: the others stay away,
+// TestProcessesShareRetryAfter sends a Retry-After to one process: the others obey it,
 // too.
 func TestProcessesShareRetryAfter(t *testing.T) {
 	for name, rate := range map[string]float64{"an interval": 1, "short intervals": 100, "no interval": -1} {
@@ -106,7 +106,7 @@ func TestProcessesShareRetryAfter(t *testing.T) {
 	}
 }
 
-// TestLoneProcess has one process ask a host: it writes to the State every few seconds
+// TestLoneProcess has one process use a host: it writes to the State every few seconds
 // and not for each request. When another process comes, both reserve the host for one
 // request at a time.
 func TestLoneProcess(t *testing.T) {
@@ -138,8 +138,8 @@ func TestLoneProcess(t *testing.T) {
 	})
 }
 
-// TestProcessDies loses a process that had the host for itself: the others wait for no
-// more than its share.
+// TestProcessDies ends a process that has reserved the host: others wait only until the
+// end of its reservation.
 func TestProcessDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -156,7 +156,7 @@ type jammed struct{ memState }
 
 func (*jammed) Swap(context.Context, string, []byte, []byte) error { return websync.ErrConflict }
 
-// TestJammedState harvests all the same, as politely as one process can.
+// TestJammedState fetches nevertheless, as politely as one process can.
 func TestJammedState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -169,7 +169,7 @@ func TestJammedState(t *testing.T) {
 	})
 }
 
-// TestStrangeClock finds a note of a process whose clock is years ahead.
+// TestStrangeClock reads the note of a process whose clock is years ahead.
 func TestStrangeClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

@@ -14,7 +14,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// restart returns a Client with the same State.
+// restart returns a new Client with a State.
 func (w *web) restart(s *memState) *Client {
 	c := w.obedient()
 	c.state = s
@@ -41,7 +41,7 @@ func TestStateOfHost(t *testing.T) {
 		assert.Contains(t, s.m, "fetch/robots/http://example.org")
 		assert.Empty(t, c.Unsaved(), "nothing has changed since")
 
-		// a kill: the gate stays closed
+		// After a kill the gate is still closed.
 		c = w.restart(s)
 		mustGet(t, c, "http://example.org/b")
 		assert.Len(t, w.times(robotsURL), 1)
@@ -49,8 +49,8 @@ func TestStateOfHost(t *testing.T) {
 	})
 }
 
-// A known host waits one interval after a start, an unknown one doesn't. Crawl-delay is
-// part of what is known.
+// After a start, a call for a known host waits one interval, that for an unknown one does
+// not. The State holds Crawl-delay.
 func TestStateOfInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -74,8 +74,7 @@ func TestStateOfInterval(t *testing.T) {
 	})
 }
 
-// How long robots.txt was out of reach is known after a restart, when it will be asked
-// for again is not: whoever starts anew has a reason.
+// A restart keeps since when robots.txt is unreachable, but requests it again at once.
 func TestStateOfUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
@@ -120,7 +119,7 @@ func TestBadState(t *testing.T) {
 	}
 }
 
-// Nobody has to call Unsaved: then values are written from here.
+// If nobody calls Unsaved, the Client writes the values itself.
 func TestUnsavedIsBounded(t *testing.T) {
 	w := newWeb()
 	s := new(memState)
@@ -135,9 +134,9 @@ func TestUnsavedIsBounded(t *testing.T) {
 	assert.Len(t, s.m, 100)
 }
 
-// What is kept of hosts goes away when they are not asked any more, and that of many
-// strange ones has a limit.
-func TestStateGoesAway(t *testing.T) {
+// The values of a host are deleted when it is not contacted any more, and the number of
+// hosts is limited.
+func TestStateIsDeleted(t *testing.T) {
 	t.Run("long ago", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWeb()
@@ -208,8 +207,7 @@ func TestStateGoesAway(t *testing.T) {
 	})
 }
 
-// A robots.txt that is too long to be kept is read again after a restart, not taken for
-// none.
+// A robots.txt that is too long to be kept is read again after a restart.
 func TestStateOfLongRobots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

@@ -31,14 +31,14 @@ const (
 	newDate = "Wed, 21 Oct 2015 07:29:00 GMT"
 )
 
-// A flaky host has one body, and breaks off.
+// A flaky host has one body, and breaks connections.
 type flaky struct {
 	body   string
 	header []string
-	// after so many bytes of the first answer, of the second …
+	// after how many bytes the first answer breaks off, the second …
 	cuts    []int
 	unsized bool                          // Content-Length is not stated
-	change  func(n int, r *http.Response) // what is special about answer n, from 1
+	change  func(n int, r *http.Response) // changes answer n, from 1; nil: nothing
 	n       int
 	sent    int64
 	asked   []string // Range headers
@@ -70,7 +70,7 @@ func (f *flaky) answer(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// send returns a body that counts, and breaks off if this answer is to be cut.
+// send returns a body that counts its bytes, and breaks off if this answer has a cut.
 func (f *flaky) send(part string) io.ReadCloser {
 	var rest io.Reader = strings.NewReader("")
 	if f.n <= len(f.cuts) && f.cuts[f.n-1] < len(part) {
@@ -85,15 +85,20 @@ func (f *flaky) send(part string) io.ReadCloser {
 	}))
 }
 
-// noise returns so many bytes that gzip can't make shorter.
+// half returns a host whose body of 200,000 bytes breaks off in the middle, once.
+func half() *flaky {
+	return &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}
+}
+
+// noise returns n bytes that gzip cannot compress.
 func noise(n int, seed uint64) string {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(b)
 	return string(b)
 }
 
-// Wherever a body breaks off, and however it comes, what is read is the whole, and no
-// byte comes twice.
+// Wherever a body breaks off, in gzip or not, the reader gets the whole, and no byte is
+// sent twice.
 func TestResume(t *testing.T) {
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -120,15 +125,15 @@ func TestResume(t *testing.T) {
 				w := newWeb()
 				w.answers[bigURL] = f.answer
 				c := w.client()
-				var told int64
-				c.OnAttempt = func(a Attempt) { told += a.Bytes }
+				var reported int64
+				c.OnAttempt = func(a Attempt) { reported += a.Bytes }
 				resp, err := c.Fetch(t.Context(), &harvest.Request{URL: bigURL, Spool: seed%7 == 0})
 				require.NoError(t, err)
 				got, err := read(resp)
 				require.NoError(t, err)
 				require.True(t, text == got, "the bytes")
 				assert.Equal(t, int64(len(f.body)), f.sent)
-				assert.Equal(t, f.sent, told)
+				assert.Equal(t, f.sent, reported)
 				assert.Equal(t, len(f.cuts)+1, f.n)
 				at := 0
 				for i, cut := range f.cuts {
@@ -145,8 +150,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeAnswers is the table of what may happen where a body of 200,000 bytes breaks
-// off after 100,000.
+// TestResumeAnswers has the possible answers to the request for the rest, when a body of
+// 200,000 bytes breaks off after 100,000.
 func TestResumeAnswers(t *testing.T) {
 	const size, cut = 200_000, 100_000
 	text := noise(size, 1)
@@ -178,7 +183,7 @@ func TestResumeAnswers(t *testing.T) {
 		{"strong ETag", flaky{header: strong}, []int{0, cut}, nil, []int{0, cut}, size},
 		{"ranges are offered", flaky{header: append(strong, "Accept-Ranges: bytes")}, []int{0, cut}, nil, []int{0, cut}, size},
 		{"Last-Modified a minute before Date", flaky{header: []string{"Last-Modified: " + oldDate, "Date: " + newDate}}, []int{0, cut}, nil, []int{0, cut}, size},
-		{"the part says less of itself", flaky{header: []string{"Last-Modified: " + oldDate, "Date: " + newDate, "Content-Encoding: identity"}, change: on(2, func(r *http.Response) {
+		{"the part states less", flaky{header: []string{"Last-Modified: " + oldDate, "Date: " + newDate, "Content-Encoding: identity"}, change: on(2, func(r *http.Response) {
 			r.Header.Del("Last-Modified")
 			r.Header.Del("Content-Encoding")
 		})}, []int{0, cut}, nil, []int{0, cut}, size},
@@ -201,7 +206,7 @@ func TestResumeAnswers(t *testing.T) {
 		{"too short to matter", flaky{header: strong, cuts: []int{resumeFloor - 1}}, []int{0}, websync.ErrTruncated, []int{0, 0}, resumeFloor - 1 + size},
 
 		{"ranges are ignored", flaky{header: strong, change: on(2, func(r *http.Response) { r.StatusCode = 200 })}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size + 65536},
-		{"ranges are never heard of", flaky{header: strong, cuts: []int{cut, size, cut}, change: func(_ int, r *http.Response) { r.StatusCode = 200 }}, []int{0, cut}, errChanged, []int{0, cut, 0, 0}, cut + cut + size + 65536},
+		{"ranges are always ignored", flaky{header: strong, cuts: []int{cut, size, cut}, change: func(_ int, r *http.Response) { r.StatusCode = 200 }}, []int{0, cut}, errChanged, []int{0, cut, 0, 0}, cut + cut + size + 65536},
 		{"changed, and broken off again", flaky{header: strong, cuts: []int{cut, size, cut}, change: on(2, func(r *http.Response) {
 			r.StatusCode = 200
 			r.Header.Set("ETag", `"2"`)
@@ -221,10 +226,10 @@ func TestResumeAnswers(t *testing.T) {
 		{"a part of something longer", flaky{header: strong, change: on(2, set("Content-Range", "bytes 100000-199999/200001"))}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
 		{"a part that ends after the end", flaky{header: strong, unsized: true, change: on(2, set("Content-Range", "bytes 100000-200000/200000"))}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
 		{"a part of another length", flaky{header: strong, change: on(2, func(r *http.Response) { r.ContentLength++ })}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
-		{"the length is never said", flaky{header: strong, unsized: true, change: on(2, set("Content-Range", "bytes 100000-199999/*"))}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
-		{"more than was said", flaky{header: strong, unsized: true, change: on(2, set("Content-Range", "bytes 100000-150000/150001"))}, []int{0, cut}, errChanged, []int{0, cut, 0}, size + size},
+		{"the length is never stated", flaky{header: strong, unsized: true, change: on(2, set("Content-Range", "bytes 100000-199999/*"))}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
+		{"more than was stated", flaky{header: strong, unsized: true, change: on(2, set("Content-Range", "bytes 100000-150000/150001"))}, []int{0, cut}, errChanged, []int{0, cut, 0}, size + size},
 		{"another coding", flaky{header: strong, change: on(2, set("Content-Encoding", "gzip"))}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
-		{"taken out of its coding on the way", flaky{header: strong, change: on(2, func(r *http.Response) { r.Uncompressed = true })}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
+		{"decoded by the Transport", flaky{header: strong, change: on(2, func(r *http.Response) { r.Uncompressed = true })}, []int{0, cut}, errChanged, []int{0, cut, 0}, cut + size},
 	} {
 		for _, spooled := range []bool{false, true} {
 			t.Run(fmt.Sprint(tt.name, " spool ", spooled), func(t *testing.T) {
@@ -273,10 +278,10 @@ func TestResumeAnswers(t *testing.T) {
 	}
 }
 
-// The request for the rest is like the first one, but for the range.
+// The request for the rest is like the first one, except for the range.
 func TestResumeRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}
+		f := half()
 		w := newWeb()
 		w.answers["http://example.org/moved"] = reply(302, "", "Location: "+bigURL)
 		w.answers[bigURL] = f.answer
@@ -339,11 +344,11 @@ func TestResumeAttempts(t *testing.T) {
 	}
 }
 
-// What ends the attempts to get the rest is told, and when to come back.
+// The error states why the body was not resumed, and when to come back.
 func TestResumeRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		second func(*http.Request) (*http.Response, error)
+		second answer
 		kind   error
 		text   string
 		next   time.Duration
@@ -354,7 +359,7 @@ func TestResumeRefused(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}
+				f := half()
 				w := newWeb()
 				w.answers[bigURL] = then(f.answer, tt.second)
 				resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: bigURL})
@@ -375,13 +380,13 @@ func TestResumeRefused(t *testing.T) {
 	}
 }
 
-// The host was asked, so an end of the attempts because it is closed meanwhile is no
-// harvest.ErrNotYet.
+// If the host is closed between attempts, the error is not harvest.ErrNotYet, since there
+// was a request.
 func TestClosedBetweenAttempts(t *testing.T) {
 	for _, spool := range []bool{false, true} {
-		for name, first := range map[string]func(*http.Request) (*http.Response, error){
+		for name, first := range map[string]answer{
 			"500": reply(500, ""),
-			"cut": (&flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}).answer,
+			"cut": (half()).answer,
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWeb()
@@ -481,8 +486,7 @@ func TestResumeLimits(t *testing.T) {
 	})
 }
 
-// Parts that don't fit, whatever their server says of them, are found out by gzip, and
-// asked for again as a whole.
+// Parts that do not fit together are an error of gzip, and the whole is requested again.
 func TestResumeMisfit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := noise(200_000, 1)
@@ -508,11 +512,11 @@ func TestResumeMisfit(t *testing.T) {
 	})
 }
 
-// The rest waits for its turn like everybody, holds no place meanwhile, and robots.txt is
-// heard again.
+// The request for the rest waits for its turn, holds no slot meanwhile, and obeys
+// robots.txt.
 func TestResumeIsPolite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}
+		f := half()
 		w := newWeb()
 		w.answers[bigURL] = f.answer
 		w.answers["http://example.org/other"] = reply(200, "x")
@@ -527,7 +531,7 @@ func TestResumeIsPolite(t *testing.T) {
 		sameTimes(t, []float64{0, 20}, w.times(bigURL))
 	})
 	synctest.Test(t, func(t *testing.T) {
-		f := &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}
+		f := half()
 		w := newWeb()
 		w.answers[robotsURL] = then(reply(200, ""), reply(200, "User-agent: *\nDisallow: /big"))
 		w.answers[bigURL] = f.answer
@@ -543,19 +547,19 @@ func TestResumeIsPolite(t *testing.T) {
 	})
 }
 
-// Whoever reads can stop while the rest is waited for.
+// The reader can stop during the wait for the rest.
 func TestResumeStopped(t *testing.T) {
 	why := errors.New("enough")
 	for name, stop := range map[string]func(*harvest.Response, context.CancelCauseFunc){
 		"closed":    func(r *harvest.Response, _ context.CancelCauseFunc) { r.Body.Close() },
 		"cancelled": func(_ *harvest.Response, cancel context.CancelCauseFunc) { cancel(why) },
 	} {
-		for second, answer := range map[string]func(*http.Request) (*http.Response, error){
+		for second, answer := range map[string]answer{
 			"before it is asked for": reply(503, "", "Retry-After: 100"), "while it is asked for": hang, "before it breaks off": nil,
 		} {
 			t.Run(name+" "+second, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					f := &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}
+					f := half()
 					w := newWeb()
 					w.answers[bigURL] = then(f.answer, answer)
 					if answer == nil {
@@ -587,7 +591,7 @@ func TestResumeStopped(t *testing.T) {
 	}
 }
 
-// The digest of the whole is that of one stream.
+// Verify accepts a body that was resumed.
 func TestResumeVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := noise(200_000, 1)
@@ -606,7 +610,7 @@ func TestResumeVerified(t *testing.T) {
 	})
 }
 
-// Over real connections, in HTTP/1.1 and 2, from a server that knows ranges.
+// Over real connections, in HTTP/1.1 and 2, from a server that supports ranges.
 func TestResumeFromServer(t *testing.T) {
 	text := noise(1<<20, 1)
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
@@ -641,7 +645,7 @@ func TestResumeFromServer(t *testing.T) {
 	}
 }
 
-// A cutter breaks an answer off.
+// A cutter breaks off an answer.
 type cutter struct {
 	http.ResponseWriter
 	left int

@@ -42,12 +42,12 @@ func TestWaiting(t *testing.T) {
 			0.9: {}, 1.25: {host: 1.5}, 2.1: {},
 		}},
 		{"the next attempt", func(w *web, c *Client) {
-			// 1 and 2 seconds
+			// It waits 1 and 2 seconds.
 			w.answers[host+"/"] = then(reply(500, ""), reply(500, ""), reply(200, "x"))
 		}, 1, map[float64]map[string]float64{
 			0.9: {}, 1.9: {}, 2.1: {host: 3}, 3.1: {},
 		}},
-		{"a place, for as long as nobody knows", func(w *web, c *Client) {
+		{"a slot, until an unknown time", func(w *web, c *Client) {
 			w.answers[host+"/"] = slow(10 * time.Second)
 			c.PerHost = 1
 		}, 2, map[float64]map[string]float64{
@@ -61,7 +61,7 @@ func TestWaiting(t *testing.T) {
 			0.9: {}, 1.1: {host: 0}, 11: {},
 		}},
 		{"the rest of a body", func(w *web, c *Client) {
-			f := &flaky{body: noise(200_000, 1), header: []string{`ETag: "1"`}, cuts: []int{100_000}}
+			f := half()
 			w.answers[host+"/"] = then(f.answer, reply(503, "", "Retry-After: 50"), f.answer)
 		}, 1, map[float64]map[string]float64{
 			0.9: {}, 2.1: {host: 51}, 52: {},
@@ -95,7 +95,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// It may be asked at any time.
+// Waiting may be called at any time.
 func TestWaitingConcurrently(t *testing.T) {
 	w := newWeb()
 	w.answers["http://example.org/"] = reply(200, "x")
@@ -121,7 +121,7 @@ func TestWaitingConcurrently(t *testing.T) {
 	assert.Zero(t, waits(c))
 }
 
-// Whatever ends a call ends its wait.
+// The end of a call ends its wait.
 func TestWaitingEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
