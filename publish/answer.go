@@ -35,16 +35,16 @@ func newAnswer(h *Handler, r *http.Request, path string, doc *websync.Document) 
 	return a
 }
 
-// Of documents that are opened, only those between these lengths are compressed: a short
-// one gains nothing, and a long one would have to be compressed to its end before its
-// first byte can be sent.
+// Documents that are opened are compressed only if their length is within these limits:
+// a short one gains nothing, and of a long one no byte can be sent before all of it is
+// compressed.
 const (
 	gzipMin = 1 << 10
 	gzipMax = 16 << 20
 )
 
-// decided reports whether the preconditions can be checked before the document is opened:
-// the tag is known, and the coding is known or does not matter.
+// decided reports whether the preconditions can be evaluated before the document is
+// opened: the tag is known, and the coding is known or does not matter.
 func (a *answer) decided() bool {
 	coding := a.doc.Write != nil || !a.gzip || a.onlyNoneMatch(a.r.Header)
 	return a.tag != "" && coding
@@ -93,8 +93,8 @@ func (a *answer) use(content io.ReadSeekCloser) (err error) {
 	return nil
 }
 
-// headOnly reports whether a HEAD can be answered without the bytes, because they would
-// have to be rendered. If they are there they become the content.
+// headOnly reports whether the request is a HEAD that can be answered without rendering
+// the list. If the cache has the list, it becomes the content.
 func (a *answer) headOnly() bool {
 	if a.r.Method != http.MethodHead || a.tag == "" {
 		return false
@@ -119,7 +119,7 @@ func (a *answer) list() (*rendering, error) {
 		}
 		return h.cache.get(ctx, a.key(true), h.compressed(get))
 	}
-	// Without a tag, two renderings of the same state can't be recognised.
+	// Without a tag, the cache cannot recognise two renderings of the same state.
 	plain, err := h.cache.render(ctx, h.turn(a.doc.Write))
 	if err != nil || !a.gzip {
 		return plain, err
@@ -127,7 +127,7 @@ func (a *answer) list() (*rendering, error) {
 	return h.cache.render(ctx, h.compressed(func(context.Context) (*rendering, error) { return plain, nil }))
 }
 
-// turn returns write made to wait for its turn.
+// turn returns a function that waits for its turn and then calls write.
 func (h *Handler) turn(write func(context.Context, io.Writer) error) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, w io.Writer) error {
 		release, err := h.acquire(ctx)
@@ -213,9 +213,9 @@ func (a *answer) sendStatus(w http.ResponseWriter, status int) {
 	w.WriteHeader(status)
 }
 
-// send answers with the content, or a range of it. If it can't send as much as
-// Content-Length states, it aborts the connection: a plain return would look complete to
-// some readers. If it returns an error, nothing has been sent.
+// send answers with the content or a range of it. If it cannot send as many bytes as
+// Content-Length states, it aborts the connection, because some clients would take the
+// part for the whole. If it returns an error, nothing has been sent.
 func (a *answer) send(w http.ResponseWriter) error {
 	first, length, status := int64(0), a.size, http.StatusOK
 	if a.r.Method == http.MethodGet && a.ifRange(a.r.Header, time.Now()) {
@@ -249,11 +249,11 @@ func (a *answer) copy(w io.Writer, length int64) {
 	if err == nil {
 		return
 	}
-	level := slog.LevelDebug // the reader has gone away
+	level := slog.LevelDebug // the client closed the connection
 	if content.n < length && content.err != nil {
 		level, err = slog.LevelError, content.err
 	}
-	a.h.log.Log(a.r.Context(), level, "publish: broken off", "uri", a.path, "bytes", content.n, "error", err)
+	a.h.log.Log(a.r.Context(), level, "publish: answer cut off", "uri", a.path, "bytes", content.n, "error", err)
 	panic(http.ErrAbortHandler)
 }
 

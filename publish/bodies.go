@@ -15,17 +15,18 @@ import (
 )
 
 // Bodies returns a Publisher of the bodies of live records, at the URLs that locator
-// gives them. Records are those of the given sources; none given: those of all sources
-// that have live records.
+// gives them. If no sources are given, it publishes all that have live records.
 //
-// Sources that are published together should have no id in common. If the bodies of
-// several have one URL nevertheless, that of an own source is at it, or else that of the
-// source that had the id first: nobody takes a URL away from another by listing its id.
+// Sources that are published together should have no id in common. If bodies of several
+// sources have the same URL, Bodies serves that of an own source, or otherwise that of
+// the source that had the id first: no source can take over a URL by listing its id
+// later.
 //
-// A body has the type and the coding it was received with and is never compressed beyond
-// that; its ETag is its digest. Last-Modified is the time that its resource states, if it
-// is stated to the second and is not after the commit, else that of the commit. A body of
-// a deleted record is [websync.ErrGone]; one that is not stored is not found.
+// A body has the type and the coding it was received with and is not compressed further.
+// Its ETag is its digest. Last-Modified is the time that its resource states if that has
+// seconds and is not after the commit, and otherwise the time of the commit. Document
+// returns [websync.ErrGone] for a body of a deleted record, and [websync.ErrNotFound] for
+// one that is not stored.
 func Bodies(catalog websync.Catalog, locator websync.Locator, sources ...string) websync.Publisher {
 	return &bodies{catalog, locator, sources}
 }
@@ -79,7 +80,7 @@ func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, 
 	return b.document(&found, kept), nil
 }
 
-// asked returns the sources to look into, own ones first.
+// asked returns the sources to search, own ones first.
 func (b *bodies) asked(ctx context.Context) ([]string, error) {
 	sources := slices.Clone(b.sources)
 	if len(sources) == 0 {

@@ -21,8 +21,8 @@ type key struct {
 	tag string
 }
 
-// A cache keeps the latest state of the lists that were read last, within its limits. A
-// rendering that it drops stays until its readers have finished.
+// A cache keeps the latest state of the most recently read lists, within its limits. A
+// rendering that it drops remains until its readers have closed it.
 type cache struct {
 	memoryMax, fileMax int64
 	dir                string // of the temporary files
@@ -30,7 +30,7 @@ type cache struct {
 	mu      sync.Mutex
 	flights map[key]*flight
 	kept    map[slot]*list.Element // of *entry
-	recent  list.List              // the one read last is in front
+	recent  list.List              // the most recently read one first
 	memory  int64
 	files   int64
 }
@@ -77,9 +77,9 @@ func (c *cache) find(k key) *rendering {
 	return s
 }
 
-// get returns the rendering of k with a reference for the caller. If it is not kept, it
-// is rendered, once for all callers that ask meanwhile. If they all give up, the
-// rendering is cancelled. A rendering that moved is not kept.
+// get returns the rendering of k with a reference for the caller. If the cache does not
+// have it, get renders it, once for all concurrent callers. If they all give up, the
+// rendering is cancelled. The cache does not keep a rendering that moved.
 func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.Writer) error) (*rendering, error) {
 	c.mu.Lock()
 	if s := c.find(k); s != nil {
@@ -106,7 +106,7 @@ func (c *cache) get(ctx context.Context, k key, write func(context.Context, io.W
 	}
 }
 
-// leave takes one out of those who wait for f.
+// leave removes one of the callers that wait for f.
 func (c *cache) leave(f *flight, k key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +120,7 @@ func (c *cache) leave(f *flight, k key) {
 	}
 	if f.waiting--; f.waiting == 0 {
 		f.cancel()
-		delete(c.flights, k) // who asks now must not share its end
+		delete(c.flights, k) // the next caller must not get its error
 	}
 }
 
@@ -140,7 +140,7 @@ func (c *cache) fly(ctx context.Context, f *flight, k key, write func(context.Co
 	s, err = c.render(ctx, write)
 }
 
-// land hands the result of a flight to those who wait for it.
+// land gives the result of a flight to its callers.
 func (c *cache) land(f *flight, k key, s *rendering, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *cache) land(f *flight, k key, s *rendering, err error) {
 	close(f.done)
 }
 
-// keep puts s in front, and drops what it replaces and what is beyond the limits.
+// keep adds s, drops what it replaces, and drops the oldest beyond the limits.
 func (c *cache) keep(k key, s *rendering) {
 	c.drop(c.kept[k.slot])
 	s.refs.Add(1)

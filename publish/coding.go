@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// acceptsGzip reports whether gzip is acceptable and liked no less than no coding at all
-// (RFC 9110 §12.5.3). If neither is acceptable, the answer has no coding: it is of more
-// use than none.
+// acceptsGzip reports whether gzip is acceptable and has at least the weight of identity
+// (RFC 9110 §12.5.3). If neither is acceptable, the answer has no coding.
 func acceptsGzip(values []string) bool {
 	gzip, identity, others := -1.0, -1.0, -1.0 // -1: not listed
 	for item := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -29,7 +28,7 @@ func acceptsGzip(values []string) bool {
 	return gzip > 0 && gzip >= identity
 }
 
-// quality reads a weight (RFC 9110 §12.4.2). One that cannot be read is 0.
+// quality parses a weight (RFC 9110 §12.4.2). An invalid one is 0.
 func quality(params string) float64 {
 	text := strings.TrimSpace(params)
 	if text == "" {
@@ -46,14 +45,13 @@ func quality(params string) float64 {
 	return q
 }
 
-// textTypes are text by another name.
+// textTypes are the media types of text that are neither text/* nor end in +xml or +json.
 var textTypes = []string{
 	"application/ecmascript", "application/javascript", "application/json", "application/n-quads", "application/n-triples",
 	"application/rtf", "application/trig", "application/x-ndjson", "application/xml", "application/xml-dtd", "application/yaml",
 }
 
-// compressible reports whether bytes of a media type are text, which compression makes
-// shorter.
+// compressible reports whether a media type is one of text, which is worth compressing.
 func compressible(mediaType string) bool {
 	name, _, _ := strings.Cut(mediaType, ";")
 	name = strings.ToLower(strings.TrimSpace(name))

@@ -23,27 +23,26 @@
 //
 // # Strangers
 //
-// Harvested resources are as hostile as their publisher, who chooses their ids, media
-// types and bytes. Only resources of the sources that the Locator owns have URLs that
-// they choose; all others are at URLs made by the Locator, below "r/" by default. A
-// source is own only if nobody else writes it: a directory, say. /robots.txt and what is
-// below /.well-known/ speak for the whole host, so that only an own source can have
-// documents there.
+// Harvested resources can be hostile: their publisher chooses their ids, media types and
+// bytes. Only resources of the sources that the Locator owns keep their own URLs. All
+// others have URLs made by the Locator, below "r/" by default. Declare a source as own
+// only if nobody else writes it, such as a directory. /robots.txt and the documents below
+// /.well-known/ apply to the whole host, so only an own source can have documents there.
 //
-// A [Handler] sends bodies with a Content-Security-Policy that makes a page a stranger to
-// its host: it runs no script and reads none of the host's cookies. Files of [WriteDir]
-// have no such header; the server of the files has to add it.
+// A [Handler] sends bodies with a Content-Security-Policy that separates a page from its
+// host: it cannot run scripts or read the host's cookies. Files of [WriteDir] have no
+// such header; the server of the files has to add it.
 //
 // # Lists
 //
-// A list is rendered once for each state of the Catalog, into memory or a temporary file,
-// and served from there: it has a strong ETag, a length and ranges, and a slow reader
-// holds nothing of the Catalog.
+// A Handler renders a list once for each state of the Catalog, into memory or a temporary
+// file, and serves it from there. So a list has a strong ETag, a length and ranges, and a
+// slow client does not block the Catalog.
 //
 // # Files
 //
 // [WriteDir] writes the same bytes as files below a directory. It can be stopped anywhere
-// without leaving a link to a missing file, and an index is never newer than its parts.
+// without leaving a link to a missing file, and no index is newer than its parts.
 //
 // # Publishers
 //
@@ -52,7 +51,7 @@
 //
 // # Notices
 //
-// A [Pinger] notifies subscribers and hubs that there is something new.
+// A [Pinger] notifies subscribers and hubs of new content.
 //
 // # Not supported
 //

@@ -17,14 +17,14 @@ import (
 type Written struct {
 	Written   int64 `json:"written"`   // files that are new or different
 	Unchanged int64 `json:"unchanged"` // files that were left as they are
-	Removed   int64 `json:"removed"`   // files of documents that are no more
+	Removed   int64 `json:"removed"`   // files of documents that no longer exist
 	Bytes     int64 `json:"bytes"`     // of the files that are new or different
 }
 
 // A RefusedError lists documents that [WriteDir] could not write as files. It has written
 // all others.
 type RefusedError struct {
-	Total   int64     // how many
+	Total   int64     // number of documents
 	Refused []Refused // the first 100
 }
 
@@ -46,33 +46,37 @@ func (e *RefusedError) Error() string {
 }
 
 // WriteDir writes the documents of Publishers, joined as by [Join], as files below dir:
-// the bytes that a [Handler] would serve, for any web server of static files. dir is made
-// if it is not there.
+// the bytes that a [Handler] would serve, for any web server of static files. It creates
+// dir if that does not exist.
 //
-// The file of a document is its path without escapes, which is where a server looks for
-// it. A path that ends in a slash, and one that is a directory of others too, is
-// index.html in that directory; it stays there when the others cease. A path that can be
-// no file, or would be the file of another, is left out: then the error is a
-// [*RefusedError], and all else is written. On a file system that ignores case, or takes
-// two forms of Unicode for one, paths that differ in nothing else come to one file, and
-// Windows has no files whose names end in a dot or a space, hold one of <>:"|?* or are
-// those of devices: write to another system, where the files are to be served as well.
+// The name of a document's file is its path without escapes, which is where a server
+// looks for it. A path that ends in a slash, or that other paths lie below, becomes
+// index.html in that directory. It stays there when the other paths no longer exist.
+// WriteDir leaves out a document whose path cannot be a file name, or whose file is that
+// of another document: then it writes all others and returns a [*RefusedError].
 //
-// A server of files adds no headers by itself. Below "r/" are the bodies of others, which
-// may be pages with scripts: configure it to send "Content-Security-Policy: sandbox" and
-// "X-Content-Type-Options: nosniff" with these, as a [Handler] does. It knows media types
-// and content codings only from the end of a name.
+// Write to a file system that distinguishes upper and lower case and all forms of
+// Unicode: on others, paths that differ only in these have the same file. Windows allows
+// no file names that end in a dot or a space, contain one of <>:"|?*, or name a device.
 //
-// Each file is replaced atomically, when its bytes are on disk, and only if they are
-// different. Files are written in the order of Documents, so no file links to a missing
-// one, wherever the export stops. Files of an earlier export that the Publishers no
-// longer have are removed at the end. Any other file in dir is left alone: a file in the
-// way of a new document is an error, and symbolic links are not followed. WriteDir keeps
-// its own files in the directory .websync. Two exports into one directory must not run at
-// the same time. In memory, an export holds 25 bytes for each document.
+// A server of files adds no headers by itself. The bodies of other publishers are below
+// "r/" and may be pages with scripts. Configure the server to send
+// "Content-Security-Policy: sandbox" and "X-Content-Type-Options: nosniff" with them, as
+// a
+// [Handler] does. It derives media types and content codings from file names only.
 //
-// If the Catalog changes meanwhile, lists may link to bodies that were not there when the
-// export began; the next export writes those.
+// Each file is replaced atomically, after its bytes are on disk, and only if they differ.
+// After a crash a file is the old one or the new one. An existing file that has the
+// digest that its document states is not rewritten. Files are put in place in the order
+// of Documents, so no file links to a missing one if the export stops early. At the end,
+// WriteDir removes files of earlier exports whose documents no longer exist. It does not
+// change any other file in dir: such a file in place of a new document is an error. It
+// does not follow symbolic links. Its own files are in the directory .websync. Two
+// exports into one directory must not run at the same time. An export needs 25 bytes of
+// memory for each document.
+//
+// If the Catalog changes during the export, lists may link to bodies that did not exist
+// when it began. The next export writes these.
 func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) (Written, error) {
 	site := Join(publishers...)
 	if err := site.(Checker).Check(); err != nil {
@@ -123,14 +127,15 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.tree.removeNew(); err != nil {
 		return err
 	}
-	// They may fill a disk. What is left nevertheless, the next export removes.
+	// New files that are not in place may fill a disk. The next export removes those that
+	// remain after a kill.
 	defer e.tree.removeNew()
 	defer e.tree.flush()
 	if err := e.makePlan(ctx); err != nil {
 		return err
 	}
-	// From here on the new names are the export's own, even if it is cut off before it
-	// has written them.
+	// From here on the export may replace the files with the new names, and so may the
+	// next one if this one is killed.
 	if err := e.writeManifest(ctx, true); err != nil {
 		return err
 	}
@@ -146,7 +151,7 @@ func (e *export) run(ctx context.Context) error {
 	return e.writeManifest(ctx, false)
 }
 
-// makePlan finds out which document becomes which file.
+// makePlan decides which document becomes which file.
 func (e *export) makePlan(ctx context.Context) error {
 	for name, err := range e.tree.readManifest() {
 		if err != nil {
@@ -167,7 +172,7 @@ func (e *export) makePlan(ctx context.Context) error {
 	return e.decide(ctx)
 }
 
-// addDocuments enters the documents into the plan.
+// addDocuments adds the documents to the plan.
 func (e *export) addDocuments(ctx context.Context) error {
 	w := bufio.NewWriterSize(io.NewOffsetWriter(&e.plan.lines, 0), 64<<10)
 	at := int64(1)
@@ -192,8 +197,8 @@ func (e *export) addDocuments(ctx context.Context) error {
 	return w.Flush()
 }
 
-// decide refuses the documents that can have no file, and compares the files of the
-// others with what is there.
+// decide refuses the documents that cannot have a file. For the others it checks that no
+// file of somebody else has the name.
 func (e *export) decide(ctx context.Context) error {
 	for d, err := range e.plan.documents(ctx) {
 		if err != nil {
@@ -241,8 +246,8 @@ func (e *export) decide(ctx context.Context) error {
 	return nil
 }
 
-// writeManifest writes the names of the documents' files into the manifest, before them
-// those that are in it if withOld.
+// writeManifest writes the names of the documents' files into the manifest. If withOld is
+// true, the names that are in it already come first.
 func (e *export) writeManifest(ctx context.Context, withOld bool) error {
 	w, err := e.tree.newWriter(manifestFile, 0)
 	if err != nil {
@@ -274,8 +279,9 @@ func (e *export) writeManifest(ctx context.Context, withOld bool) error {
 	return e.tree.replace([]newFile{w.newFile})
 }
 
-// writeOldNames writes the names in the manifest. A file of one that is a directory of
-// new files, and no document's, moves into that directory; it is removed at the end.
+// writeOldNames writes the names that are in the manifest. If a name is now a directory
+// of new files and has no document, the old file moves into that directory until
+// removeCeased removes it.
 func (e *export) writeOldNames(b *bufio.Writer) error {
 	for name, err := range e.tree.readManifest() {
 		if err != nil {
@@ -335,8 +341,9 @@ func (e *export) replace() error {
 	return e.tree.replace(files)
 }
 
-// write writes the new file of one document. If rendered is false, it puts off a document
-// that is rendered. One that is no longer there is left for the next export to remove.
+// write writes the new file of one document. If rendered is false, it adds a document
+// that is rendered to e.lists instead. It leaves the file of a document that no longer
+// exists for the next export to remove.
 func (e *export) write(ctx context.Context, d planned, rendered bool) error {
 	for left := conflictAttempts; ; left-- {
 		doc, err := e.site.Document(ctx, d.path)
@@ -365,8 +372,8 @@ func inPath(path string, err error) error {
 }
 
 // writeDocument writes the new file of a document, if it differs from the old one. It
-// returns ErrConflict if the bytes changed while they were written, unless this is the
-// last attempt: they are valid then, too.
+// returns ErrConflict if the Catalog changed while the bytes were written, unless this is
+// the last attempt: the bytes are a valid document nevertheless.
 func (e *export) writeDocument(ctx context.Context, name string, doc *websync.Document, last bool) error {
 	if err := e.tree.mkdir(path.Dir(name), e.moveAside); err != nil {
 		return err
@@ -405,8 +412,8 @@ func (e *export) writeDocument(ctx context.Context, name string, doc *websync.Do
 	return nil
 }
 
-// moveAside moves a file into the directory that takes its place. Between the two steps
-// neither is there.
+// moveAside moves a file into the directory that takes its place. Between the two renames
+// neither exists.
 func (e *export) moveAside(name string) error {
 	if known := e.plan.find(name); known == nil || known.state&(old|kept) != old {
 		return fmt.Errorf("%s is in the way: no export has written it", name)
@@ -421,7 +428,7 @@ func (e *export) moveAside(name string) error {
 	return e.tree.rename(aside, path.Join(name, indexFile))
 }
 
-// removeCeased removes the files in the manifest that are no document's.
+// removeCeased removes the files in the manifest that have no document any more.
 func (e *export) removeCeased(ctx context.Context) error {
 	for name, err := range e.tree.readManifest() {
 		if err == nil {

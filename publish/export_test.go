@@ -213,8 +213,8 @@ func TestWriteDirRefuses(t *testing.T) {
 		"another way to escape":       {[]string{"/%41", "/%2541", "/%c3%a9", "/%C3%A9"}, []string{"/%41", "/%c3%a9"}, nil},
 		"not UTF-8":                   {[]string{"/%E9", "/%FF"}, []string{"/%E9", "/%FF"}, []string{`"\xe9" is not UTF-8`, `"\xff" is not UTF-8`}},
 		"characters":                  {[]string{"/%5C", "/%09", "/%00", "/a%2Fb"}, []string{"/%5C", "/%09", "/%00", "/a%2Fb"}, nil},
-		"a long name":                 {[]string{"/" + strings.Repeat("a", 256)}, []string{"/" + strings.Repeat("a", 256)}, []string{"a name of 256 bytes is too long for a file: 255 are not"}},
-		"a long path":                 {[]string{strings.Repeat("/a", 1751)}, []string{strings.Repeat("/a", 1751)}, []string{"a path of 3501 bytes is too long for a server to open: 3500 are not"}},
+		"a long name":                 {[]string{"/" + strings.Repeat("a", 256)}, []string{"/" + strings.Repeat("a", 256)}, []string{"the name has 256 bytes; a file name can have at most 255"}},
+		"a long path":                 {[]string{strings.Repeat("/a", 1751)}, []string{strings.Repeat("/a", 1751)}, []string{"the path has 3501 bytes; a server can open at most 3500"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

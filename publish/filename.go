@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// An export keeps what it needs in this directory.
+// private is the directory for the export's own files.
 const private = ".websync"
 
 const indexFile = "index.html"
@@ -23,12 +23,13 @@ const (
 	maxFilePath = 3500
 )
 
-// fileName returns the name of the file of a path, below the directory of the export and
-// with slashes, or the reason that there is none. Different paths have different names,
-// but for "/a/" and "/a/index.html".
+// fileName returns the name of the file of a path, with slashes and relative to the
+// directory of the export. Different paths have different names, except "/a/" and
+// "/a/index.html".
 //
-// A server of static files decodes the whole path and opens the file of that name. A path
-// that escapes the name in another way would find, or hide, the file of another path.
+// A server of static files decodes the whole path and opens the file of that name. So
+// fileName returns an error for a path that is escaped in any other way than
+// [syntax.Escape] does it: it would be a second path of the same file.
 func fileName(path string) (string, error) {
 	segments, ok := strings.CutPrefix(path, "/")
 	if !ok {
@@ -55,22 +56,21 @@ func fileName(path string) (string, error) {
 	case strings.EqualFold(names[0], private):
 		return "", errors.New("the export keeps its own files there")
 	case len(name) > maxFilePath:
-		return "", fmt.Errorf("a path of %d bytes is too long for a server to open: %d are not", len(name), maxFilePath)
+		return "", fmt.Errorf("the path has %d bytes; a server can open at most %d", len(name), maxFilePath)
 	case !filepath.IsLocal(filepath.FromSlash(name)):
 		return "", errors.New("not a file name on this system")
 	}
 	return name, nil
 }
 
-// checkFileName returns why name can't be the name of one file on any system that has
-// such names.
+// checkFileName returns an error if name cannot be a file name on every common system.
 func checkFileName(name string) error {
 	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' || r == '\\' }
 	switch {
 	case name == "" || name == "." || name == "..":
 		return fmt.Errorf("%q is not the name of a file", name)
 	case len(name) > maxFileName:
-		return fmt.Errorf("a name of %d bytes is too long for a file: %d are not", len(name), maxFileName)
+		return fmt.Errorf("the name has %d bytes; a file name can have at most %d", len(name), maxFileName)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%q is not UTF-8", name)
 	case strings.ContainsFunc(name, odd):

@@ -13,10 +13,11 @@ import (
 // A Handler serves the documents of Publishers over HTTP. Set its fields before the first
 // request and leave them alone afterwards. It is safe for concurrent use.
 //
-// The path of a request is taken as it was sent, escapes and all, and counts from the
-// root of the host, for that is what the documents' links do: a Handler can stand at any
-// pattern of a [http.ServeMux], but not behind [http.StripPrefix]. If that is not "/",
-// "/robots.txt" and "/.well-known/" are to lead to it as well. A query is ignored.
+// A Handler uses the path of a request as it was sent, with its escapes. Paths begin at
+// the root of the host, as in the documents' links. So a Handler can have any pattern of
+// a
+// [http.ServeMux], but not be behind [http.StripPrefix]. If its pattern is not "/", route
+// "/robots.txt" and "/.well-known/" to it as well. It ignores queries.
 type Handler struct {
 	// Publishers are asked as by [Join].
 	Publishers []websync.Publisher
@@ -38,15 +39,15 @@ type Handler struct {
 	Concurrency int
 
 	// Trusted declares that all documents are the publisher's own work. If false, they
-	// are sent with a Content-Security-Policy under which a page displays its pictures
-	// and styles, but runs no script, sends no form and has no access to its host: a page
-	// that was harvested elsewhere must not act in the name of the site that relays it.
+	// are sent with a Content-Security-Policy that lets a page use its pictures and
+	// styles, but not run scripts, send forms or access its host: a harvested page must
+	// not act in the name of the site that publishes it again.
 	Trusted bool
 
-	// Log gets requests that are answered with a status of 500 (error) or 503 (warning),
-	// and answers that broke off. If nil, they are not logged, but for errors of the
-	// configuration, such as settings that a [Checker] refuses or a Catalog that breaks
-	// its contract: these go to [slog.Default]. No error's text is sent to a client.
+	// Log receives requests that are answered with a status of 500 (error) or 503
+	// (warning), and answers that were cut off. If nil, only errors of the configuration
+	// are logged, to [slog.Default]: settings that a [Checker] refuses, or a Catalog that
+	// breaks its contract. The text of an error is never sent to a client.
 	Log *slog.Logger
 
 	once  sync.Once
@@ -82,8 +83,8 @@ func (h *Handler) Check() error {
 	return h.wrong
 }
 
-// loud returns the log of what is wrong with the configuration.
-func (h *Handler) loud() *slog.Logger {
+// configLog returns the Logger for errors of the configuration.
+func (h *Handler) configLog() *slog.Logger {
 	if h.Log == nil {
 		return slog.Default()
 	}
@@ -108,7 +109,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if h.wrong != nil {
-		h.warn.Do(func() { h.loud().Error("publish: no request can be answered", "error", h.wrong) })
+		h.warn.Do(func() { h.configLog().Error("publish: no request can be answered", "error", h.wrong) })
 		refuse(w, http.StatusInternalServerError)
 		return
 	}
@@ -121,8 +122,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// conflictAttempts is how often a list is rendered at most while the Catalog changes. The
-// last rendering counts.
+// conflictAttempts limits how often a list is rendered while the Catalog changes. The
+// last rendering is used even if the Catalog changed.
 const conflictAttempts = 4
 
 // serve answers one request. If it returns an error, nothing has been sent. The error is
@@ -175,7 +176,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	log := h.log
 	if errors.Is(err, websync.ErrCatalog) {
-		log = h.loud()
+		log = h.configLog()
 	}
 	log.Log(r.Context(), level, "publish: no answer", "uri", r.URL.EscapedPath(), "status", status, "error", err)
 	refuse(w, status)
@@ -200,7 +201,7 @@ func (h *Handler) acquire(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// noLimit is what a limit of -1 comes to.
+// noLimit stands for a negative limit.
 const noLimit = 1<<63 - 1
 
 // limit returns the limit that a field states: zero stands for std, negative for none.

@@ -16,7 +16,7 @@ const (
 	sandbox = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self'; media-src 'self'"
 
 	forever    = "public, max-age=31536000, immutable"
-	revalidate = "no-cache" // kept, but asked for again
+	revalidate = "no-cache" // a cache may keep it, but must revalidate it
 )
 
 // header sets the fields of an answer with a document.
@@ -44,7 +44,7 @@ func (a *answer) header(h http.Header) {
 	}
 }
 
-// cacheHeader sets the fields that a 304 has, too (RFC 9110 §15.4.5).
+// cacheHeader sets the fields that a 304 also has (RFC 9110 §15.4.5).
 func (a *answer) cacheHeader(h http.Header) {
 	if tag := a.etag(); tag != "" {
 		h.Set("ETag", tag)
@@ -62,9 +62,9 @@ func (a *answer) cacheHeader(h http.Header) {
 	}
 }
 
-// contentType returns a media type that may be sent. What is none could be taken for
-// anything, and the parts of a multipart/x-mixed-replace would come with headers of their
-// own, without the policy.
+// contentType returns text if it is a media type that is safe to send, and otherwise
+// application/octet-stream: a client may guess any type if it is invalid, and the parts
+// of a multipart/x-mixed-replace have their own headers, without the policy.
 func contentType(text string) string {
 	name, _, err := mime.ParseMediaType(text)
 	if err != nil || !isPrintable(text) || !strings.Contains(text, "/") || name == "multipart/x-mixed-replace" {
@@ -95,7 +95,7 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// The names of algorithms in Repr-Digest, for those that may be relied on, and in Digest.
+// The names of algorithms in Repr-Digest, which allows strong ones only, and in Digest.
 var (
 	reprNames   = map[string]string{"sha-256": "sha-256", "sha-512": "sha-512"}
 	digestNames = map[string]string{"md5": "MD5", "sha-1": "SHA", "sha-256": "SHA-256", "sha-512": "SHA-512"}
@@ -122,8 +122,8 @@ func digestHeaders(h http.Header, ds websync.Digests) {
 	}
 }
 
-// formatLink returns a link as RFC 8288 §3 writes it, or nothing if it has no target or
-// no relation that can be written.
+// formatLink returns a link in the syntax of RFC 8288 §3, or "" if it has no target or no
+// printable relation.
 func formatLink(l websync.Link) string {
 	if l.Href == "" || l.Rel == "" || !isPrintable(l.Rel) {
 		return ""

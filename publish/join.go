@@ -23,21 +23,21 @@ type Checker interface {
 	Check() error
 }
 
-// Join makes one Publisher of several that share a host. They are asked in their order,
-// and the first that knows a path has it. A path is gone if one Publisher returns
-// [websync.ErrGone] and no other knows it.
+// Join makes one Publisher of several that share a host. A document is that of the first
+// Publisher that has its path. A path is gone if one Publisher returns [websync.ErrGone]
+// and no other has it.
 //
-// Two kinds of documents belong to the host and not to one Publisher. The lines of all
-// that have a /robots.txt make one, each Sitemap line once: first those of a file among
-// [Bodies], then those of the others in their order. So do the lines of plain texts of
-// one name under /.well-known/ (RFC 8615), where no line stands twice. What is in a
-// content coding, and under /.well-known/ what is no plain text, can't be joined: if it
-// comes first it is the document, else it is left out. Of each text 512 KiB can be
-// joined, about what crawlers read (RFC 9309 §2.5); more is [websync.ErrLimit].
+// Two kinds of documents belong to the host and not to one Publisher. /robots.txt has the
+// lines of all Publishers' /robots.txt, each Sitemap line once: first those of [Bodies],
+// then those of the others in their order. A plain text under /.well-known/ (RFC 8615)
+// has the lines of all texts of that name, each line once. A document with a content
+// coding, or under /.well-known/ one of another type, cannot be joined: if it comes first
+// it is the document, and otherwise it is left out. A text of more than 512 KiB, about
+// what crawlers read (RFC 9309 §2.5), is [websync.ErrLimit].
 //
-// Documents yields the paths of [Bodies] first, for the others link to them, then those
-// of the others in their order, and at last those that belong to the host; a path that
-// several Publishers have, once.
+// Documents yields each path once: first those of [Bodies], because the others link to
+// them, then those of the others in their order, and at last those that belong to the
+// host.
 func Join(publishers ...websync.Publisher) websync.Publisher {
 	var all joined
 	for _, p := range publishers {
@@ -169,8 +169,8 @@ func isMissing(err error) bool {
 	return errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone)
 }
 
-// isLines reports whether a document is lines of text. Of /robots.txt that is so whatever
-// its type.
+// isLines reports whether a document can be joined line by line. The type of /robots.txt
+// does not matter.
 func isLines(path string, d *websync.Document) bool {
 	name, _, _ := strings.Cut(d.Type, ";")
 	return d.Encoding == "" && (path == robotsPath || strings.EqualFold(strings.TrimSpace(name), "text/plain"))
@@ -222,7 +222,8 @@ func isSitemapLine(line string) bool {
 	return strings.EqualFold(strings.TrimSpace(name), "sitemap")
 }
 
-// writeUnion writes the lines of docs. One for which once holds is written once.
+// writeUnion writes the lines of docs. It writes a line for which once returns true only
+// once.
 func writeUnion(ctx context.Context, w io.Writer, docs []*websync.Document, once func(string) bool) error {
 	var moved error
 	written := make(map[string]bool)

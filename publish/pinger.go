@@ -13,21 +13,21 @@ import (
 	"github.com/websync-go/websync/internal/outgoing"
 )
 
-// A Pinger notifies others that there is something new to read. Set its fields before the
-// first call and do not change them afterwards. It is safe for concurrent use.
+// A Pinger notifies subscribers and hubs of new content. Set its fields before the first
+// call and do not change them afterwards. It is safe for concurrent use.
 //
 //	pinger := &publish.Pinger{Topics: []string{"https://example.org/sitemap.xml"}, Subscribers: subscribers}
 //	go pinger.Run(ctx)
 //	… after each commit: pinger.Notify()
 //
-// A notice has no content: its receiver reads the topics. So notices that come while one
-// is being delivered are coalesced into one more, and notices that come while a delivery
-// is repeated into that. A slow address delays no other.
+// A notice has no content: its receiver reads the topics. So notices that arrive during a
+// delivery are coalesced into one more, and notices that arrive while a delivery waits
+// for its next attempt are coalesced into that. A slow address does not delay others.
 //
-// An answer of 2xx is a delivery. After no answer, or one of 408, 425, 429 and 5xx, the
-// delivery is repeated: after 1, 2, 4 … seconds, at most an hour, less a random part of
-// up to a half, and not before the time that Retry-After names. Any other answer ends it
-// until the next notice.
+// A status of 2xx ends a delivery. Without an answer, or after a status of 408, 425, 429
+// or 5xx, the Pinger tries again after 1, 2, 4 … seconds, at most an hour, less a random
+// part of up to a half, and not before the time that Retry-After states. Any other status
+// drops the notice.
 type Pinger struct {
 	// Topics are the URLs of the documents that a reader begins with. Each has its own
 	// request.
@@ -51,13 +51,12 @@ type Pinger struct {
 	// zero, it is 15, which takes two to three hours; if negative, there is no limit.
 	Attempts int
 
-	// State, if set, remembers which deliveries are open, under keys that begin with
-	// "publish/ping/". After a run that was cut off, or ended while a delivery was open,
-	// the next begins with a notice.
+	// State, if set, records open deliveries under keys that begin with "publish/ping/".
+	// If a run is killed, or ends during a delivery, the next run begins with a notice.
 	State websync.State
 
-	// Log gets deliveries (debug), repetitions (info) and what was dropped (warning). If
-	// nil, they are not logged.
+	// Log receives deliveries (debug), failed attempts (info) and dropped notices
+	// (warning). If nil, they are not logged.
 	Log *slog.Logger
 
 	once    sync.Once
@@ -103,8 +102,8 @@ func (p *Pinger) add(to string, form url.Values) {
 // sameHost reports whether a redirect stays on the host.
 func sameHost(from, to *url.URL) bool { return from.Scheme == to.Scheme && from.Host == to.Host }
 
-// Notify says that there is something new. It never waits, so it can be called where a
-// commit is reported.
+// Notify queues a notice to every address. It does not block, so a commit hook can call
+// it.
 func (p *Pinger) Notify() {
 	p.start()
 	for _, t := range p.targets {
@@ -119,8 +118,8 @@ func (t *target) notify() {
 	}
 }
 
-// Run delivers notices until ctx ends, and returns the cause. Call it once. Notices from
-// before are delivered, too.
+// Run delivers notices until ctx ends, and returns the cause. Call it once. It also
+// delivers notices that were queued before.
 func (p *Pinger) Run(ctx context.Context) error {
 	p.start()
 	defer p.client.CloseIdleConnections()
@@ -149,8 +148,8 @@ func (p *Pinger) serve(ctx context.Context, t *target) {
 	}
 }
 
-// deliver sends one notice until it has arrived or is dropped, or ctx ends: then the
-// notice is still there.
+// deliver sends one notice until it is delivered or dropped. If ctx ends first, it queues
+// the notice again.
 func (p *Pinger) deliver(ctx context.Context, t *target) {
 	for attempt := 1; ; attempt++ {
 		began := time.Now()
@@ -202,9 +201,8 @@ func (t *target) key() string {
 	return "publish/ping/" + digestTag(websync.SHA256([]byte(t.url+"\n"+t.form)))
 }
 
-// wasOpen reports whether a delivery was open at the end of the run before, and marks the
-// one that begins: only its proper end takes the mark away, so what a kill cuts off is
-// not forgotten.
+// wasOpen reports whether the previous run ended with an open delivery. It sets the mark
+// that leave removes, so a killed run leaves it set.
 func (p *Pinger) wasOpen(ctx context.Context, t *target) bool {
 	if p.State == nil {
 		return false
@@ -214,12 +212,12 @@ func (p *Pinger) wasOpen(ctx context.Context, t *target) bool {
 		err = p.State.Swap(ctx, t.key(), nil, openMark)
 	}
 	if err != nil {
-		p.log.Warn("publish: open notices are not remembered", "host", t.host, "error", err)
+		p.log.Warn("publish: cannot record open deliveries", "host", t.host, "error", err)
 	}
 	return mark != nil
 }
 
-// leave takes the mark away unless a notice is open.
+// leave removes the mark unless a notice is queued.
 func (p *Pinger) leave(ctx context.Context, t *target) {
 	if p.State == nil || len(t.notice) > 0 {
 		return
@@ -227,6 +225,6 @@ func (p *Pinger) leave(ctx context.Context, t *target) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := p.State.Swap(ctx, t.key(), openMark, nil); err != nil && !errors.Is(err, websync.ErrConflict) {
-		p.log.Warn("publish: open notices are not remembered", "host", t.host, "error", err)
+		p.log.Warn("publish: cannot record open deliveries", "host", t.host, "error", err)
 	}
 }

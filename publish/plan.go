@@ -16,13 +16,12 @@ import (
 	"github.com/websync-go/websync/internal/spool"
 )
 
-// A plan knows the names of all files, those that earlier exports have written and those
-// that this one will write, by their hashes: 25 bytes a name. The documents are in a
-// temporary file.
+// A plan holds the hashes of the names of all files that earlier exports wrote or this
+// one will write: 25 bytes a name. The documents are in a temporary file.
 type plan struct {
 	lines spool.File // path, NUL, name; in the order of Documents
 	table []planEntry
-	// where each share of the sorted table begins, and where the last one ends
+	// index of the first entry of each share in the sorted table, and at last its length
 	starts []int
 	moves  bool // there are documents whose state is moved
 }
@@ -153,7 +152,7 @@ func (p *plan) path(doc int64) (string, error) {
 	return strings.TrimSuffix(line, "\x00"), err
 }
 
-// markDirectories notes which of the old names, and of the new ones, are above others.
+// markDirectories marks the old and the new names that are directories of other names.
 func (p *plan) markDirectories(ctx context.Context, manifest iter.Seq2[string, error]) error {
 	last := ""
 	mark := func(name string, s state) {
@@ -180,8 +179,8 @@ func (p *plan) markDirectories(ctx context.Context, manifest iter.Seq2[string, e
 	return nil
 }
 
-// move gives the documents whose names are directories the index.html in those. Whatever
-// else has that name, or is below it, is refused.
+// move gives each document whose name is a directory the index.html in that directory.
+// The export refuses any other document with that name or below it.
 func (p *plan) move(ctx context.Context) error {
 	for d, err := range p.documents(ctx) {
 		if err != nil {

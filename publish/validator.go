@@ -10,19 +10,20 @@ import (
 	"time"
 )
 
-// A validator is what the conditions of a request are compared with (RFC 9110 §8.8 and
+// A validator holds what the conditions of a request are compared with (RFC 9110 §8.8 and
 // §13).
 type validator struct {
 	tag      string // opaque, of the bytes as they are; empty: not known
 	modified time.Time
-	vary     bool   // there is a gzip form, too
-	gzip     bool   // it is the one that is sent
-	matched  string // by If-None-Match
+	vary     bool   // the document has a gzip form
+	gzip     bool   // the gzip form is sent
+	matched  string // the tag that If-None-Match named
 }
 
 const gzipSuffix = "-gzip"
 
-// entityTag returns a Publisher's tag as it may stand between quotes (RFC 9110 §8.8.3).
+// entityTag returns a Publisher's tag, or its hash if it is no opaque-tag (RFC 9110
+// §8.8.3).
 func entityTag(tag string) string {
 	for i := range len(tag) {
 		if c := tag[i]; c <= ' ' || c == '"' || c >= 0x7f {
@@ -46,8 +47,8 @@ func (v *validator) etag() string {
 	return `"` + v.tag + `"`
 }
 
-// changed returns the time of the last change in whole seconds, rounded up: rounded down
-// it would also fit a version that was replaced within that second.
+// changed returns the time of the last change in whole seconds, rounded up: if it were
+// rounded down, a version that was replaced within that second would have the same time.
 func (v *validator) changed() time.Time {
 	if t := v.modified.Truncate(time.Second); t.Before(v.modified) {
 		return t.Add(time.Second)
@@ -109,13 +110,13 @@ func (w *statusWriter) Header() http.Header         { return w.header }
 func (w *statusWriter) Write(p []byte) (int, error) { return len(p), nil }
 func (w *statusWriter) WriteHeader(status int)      { w.status = status }
 
-// onlyNoneMatch reports whether check needs to know the tag only.
+// onlyNoneMatch reports whether check needs only the tag.
 func (v *validator) onlyNoneMatch(h http.Header) bool {
 	return h.Get("If-None-Match") != "" && h.Get("If-Match") == "" && h.Get("If-Unmodified-Since") == ""
 }
 
-// ifRange reports whether the reader's part belongs to the bytes that would be sent (RFC
-// 9110 §13.1.5). A date says nothing about the coding.
+// ifRange reports whether the If-Range condition holds (RFC 9110 §13.1.5). A date never
+// matches a document that has two forms.
 func (v *validator) ifRange(h http.Header, now time.Time) bool {
 	cond := h.Get("If-Range")
 	if cond == "" {
@@ -127,10 +128,10 @@ func (v *validator) ifRange(h http.Header, now time.Time) bool {
 	return cond == v.etag()
 }
 
-// rangeOf returns the part of size bytes that a request asks for, and the status of the
-// answer: 200, 206 or 416 (RFC 9110 §14.2). A request for other units must be answered in
-// full, which [http.ServeContent] refuses; one for several ranges, or for what is no
-// range, may be. An empty document has no part.
+// rangeOf returns the range of size bytes that a request asks for, and the status of the
+// answer: 200, 206 or 416 (RFC 9110 §14.2). It ignores other units, which it must and
+// [http.ServeContent] does not, and several ranges and invalid ones, which it may. An
+// empty document has no ranges.
 func rangeOf(h http.Header, size int64) (first, length int64, status int) {
 	values := h.Values("Range")
 	if len(values) != 1 || size == 0 {
@@ -143,7 +144,7 @@ func rangeOf(h http.Header, size int64) (first, length int64, status int) {
 	switch {
 	case !ofBytes || !dash:
 		return 0, size, http.StatusOK
-	case from == "" && isLast: // how many of the last
+	case from == "" && isLast: // the number of last bytes
 		first, last = size-min(last, size), size-1
 	case isFirst && to == "":
 		last = size - 1
@@ -156,7 +157,7 @@ func rangeOf(h http.Header, size int64) (first, length int64, status int) {
 	return first, min(last, size-1) - first + 1, http.StatusPartialContent
 }
 
-// position reads a number of bytes. One that is too large stands for the largest.
+// position parses a number of bytes. A number above the largest int64 becomes that.
 func position(text string) (int64, bool) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	return int64(n), err == nil || errors.Is(err, strconv.ErrRange)
