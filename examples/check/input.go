@@ -25,7 +25,7 @@ type input struct {
 	kind    sitemap.Kind // 0 if not a sitemap
 	feed    bool         // to be checked as Atom
 	data    io.ReadSeeker
-	err     error // why it can't be read
+	err     error // set if it cannot be read
 	release []func() error
 }
 
@@ -88,7 +88,7 @@ func (in *input) openFile() error {
 	return nil
 }
 
-// withoutName takes away the name of the file, which the message begins with.
+// withoutName removes the name of the file, which begins the message anyway.
 func withoutName(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {
@@ -146,14 +146,13 @@ func (in *input) isAtom() bool {
 	return !errors.Is(err, websync.ErrNotDocument)
 }
 
-// named reports whether the user has named a URL of this origin.
+// named reports whether the user named a URL of this origin.
 func (in *input) named(origin string) bool {
 	u, err := url.Parse(in.name)
 	return in.url != "" && err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, origin)
 }
 
-// is reports whether the input is the document under loc, as one listed by the given
-// index.
+// is reports whether the input is the document that index lists as loc.
 func (in *input) is(index *input, loc string) bool {
 	if in.url != "" {
 		return loc == in.url || loc == in.name
@@ -165,8 +164,8 @@ func (in *input) is(index *input, loc string) bool {
 	return err == nil && path.Base(u.Path) == filepath.Base(in.name)
 }
 
-// kindOf returns the kind of a document that an index lists, if the user has named it,
-// too.
+// kindOf returns the kind of a document that an index lists, or 0 if the user did not
+// name it.
 func (p *program) kindOf(index *input, loc string) sitemap.Kind {
 	for _, in := range p.inputs {
 		if in.is(index, loc) {
@@ -176,8 +175,8 @@ func (p *program) kindOf(index *input, loc string) sitemap.Kind {
 	return 0
 }
 
-// relate sets, for each URL, the named indexes that list it: a robots.txt may name these
-// instead.
+// relate adds to each input the named indexes that list it as aliases: a robots.txt may
+// name these instead.
 func (p *program) relate() {
 	for _, index := range p.inputs {
 		if index.kind != sitemap.Index || index.url == "" || len(p.inputs) == 1 {

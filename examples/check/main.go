@@ -57,7 +57,7 @@ type report struct {
 	Entries  int    `json:"entries"`
 	Errors   int    `json:"errors"`
 	Warnings int    `json:"warnings"`
-	Error    string `json:"error,omitempty"` // why the file could not be read
+	Error    string `json:"error,omitempty"` // set if the file could not be read
 }
 
 // run is main without the process around it. It returns the exit code.

@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// demonstrate harvests a site of its own, several times, and reports what each run did.
+// demonstrate harvests the demonstration site several times and reports each run.
 func (p *program) demonstrate(ctx context.Context) int {
 	site, err := newSite()
 	if err != nil {
@@ -22,7 +22,7 @@ func (p *program) demonstrate(ctx context.Context) int {
 	if p.json {
 		say = io.Discard
 	} else {
-		p.progress.w = cli.NewOutput(io.Discard) // the story reports it
+		p.progress.w = cli.NewOutput(io.Discard) // story reports it
 	}
 	p.demonstrationClient()
 	src := &sitemap.Source{URL: site.url + "/sitemap.xml", Complete: true}
@@ -47,14 +47,13 @@ func (p *program) demonstrate(ctx context.Context) int {
 	}
 	code := exitLeft
 	if len(results) > 0 {
-		code = results[len(results)-1].code() // what failed before was meant to
+		code = results[len(results)-1].code() // earlier failures are part of the demonstration
 	}
 	return p.finish(ctx, results, code)
 }
 
-// demonstrationClient makes the client one for a site of our own: nobody minds how fast
-// it is asked, and what fails is not asked again in the same run, so that there is
-// something to see.
+// demonstrationClient sets the client up for the demonstration site: without a rate, and
+// without retries, so that a run reports the failure.
 func (p *program) demonstrationClient() {
 	if p.rate == 0 {
 		p.client.Rate = -1
@@ -95,7 +94,7 @@ func requestsStory(byStatus map[int]int64) string {
 	return text
 }
 
-// conclude says what the store holds now, and what to do next.
+// conclude writes what the store holds now, and what to do next.
 func (p *program) conclude(ctx context.Context, w io.Writer) {
 	if head, err := p.store.Head(ctx); err == nil {
 		fmt.Fprintf(w, "\nThe store holds %s and a log of %s.\n",

@@ -24,7 +24,7 @@ import (
 // indexName is the list of what was exported, in the root of the export.
 const indexName = "INDEX"
 
-// An exportResult says what an export did.
+// An exportResult counts what an export did.
 type exportResult struct {
 	Dir       string `json:"dir"`
 	Bodies    int64  `json:"bodies"` // live ones; each has a line in INDEX
@@ -39,7 +39,7 @@ func (r *exportResult) write(w io.Writer) {
 		r.Dir, count(r.Bodies, "body", "bodies"), bytesText(r.Bytes), r.Written, r.Unchanged, r.Removed)
 }
 
-// export makes dir hold the live bodies of sources and their INDEX.
+// export writes the live bodies of sources and their INDEX to dir.
 func export(ctx context.Context, store harvest.Store, dir string, sources []string) (*exportResult, error) {
 	e := &exporter{
 		store: store, sources: sources, result: exportResult{Dir: dir},
@@ -63,9 +63,8 @@ func export(ctx context.Context, store harvest.Store, dir string, sources []stri
 }
 
 // An exporter is a Publisher of the live bodies of sources, each at its host and path,
-// and of their INDEX. It gives each body a file of its own, and knows files and
-// directories by a hash of their path without regard to case, as some file systems have
-// it.
+// and of their INDEX. Each body has a file of its own, also on file systems that ignore
+// case: the keys of dirs and files are hashes of paths in lower case.
 type exporter struct {
 	store   harvest.Store
 	sources []string
@@ -91,8 +90,8 @@ type liveBody struct {
 
 var _ websync.Publisher = (*exporter)(nil)
 
-// Documents implements [websync.Publisher]. The first in the order of URIs has the plain
-// name.
+// Documents implements [websync.Publisher]. If several bodies have one path, the first in
+// the order of URIs has it.
 func (e *exporter) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for b, err := range e.bodies(ctx) {
@@ -156,8 +155,8 @@ func (e *exporter) open(b websync.Body) func(context.Context) (io.ReadSeekCloser
 	}
 }
 
-// writeIndex writes a line for each body that Documents has named. A file whose name was
-// a directory before is index.html in that.
+// writeIndex writes a line for each body that Documents yielded. If the name of a file is
+// that of a directory of an earlier export, the file is index.html in that directory.
 func (e *exporter) writeIndex(ctx context.Context, w io.Writer) error {
 	e.result.Bodies, e.result.Bytes = 0, 0
 	index := bufio.NewWriter(w)
@@ -180,7 +179,7 @@ func (e *exporter) writeIndex(ctx context.Context, w io.Writer) error {
 	return index.Flush()
 }
 
-// file returns the file that a body has, or the free one that it can have.
+// file returns the name of the file of a body, or, if it has none yet, a free name.
 func (e *exporter) file(b *liveBody) (name string, key uint64, has bool) {
 	name = filePath(b)
 	for salt := 0; ; salt++ {
@@ -205,7 +204,7 @@ func urlPath(name string) string {
 }
 
 // bodies yields all live bodies by id, and those of one id in the order of the sources.
-// What several sources hold alike comes once.
+// It yields a body that several sources hold once.
 func (e *exporter) bodies(ctx context.Context) iter.Seq2[liveBody, error] {
 	return func(yield func(liveBody, error) bool) {
 		var last string

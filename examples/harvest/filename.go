@@ -19,9 +19,9 @@ const (
 	keptPart   = 80   // bytes of a name that is too long
 )
 
-// filePath returns the path below the root for a body: its host, the path of its URL, its
-// query. A URI without a host goes to "other". It is a valid, relative path on all
-// systems, with no name that means something to one of them.
+// filePath returns the path of the file for a body: its host, the path of its URL and its
+// query. A body whose URI has no host is in "other". The result is a valid, relative path
+// on all systems, without names that are special on one of them.
 func filePath(b *liveBody) string {
 	u, err := url.Parse(b.body.Link.Href)
 	if err != nil || u.Host == "" {
@@ -58,7 +58,7 @@ func filePath(b *liveBody) string {
 	}
 	host = segment(host)
 	if strings.EqualFold(host, indexName) || strings.EqualFold(host, ".websync") {
-		host = "_" + host // the export has these itself
+		host = "_" + host // names of the export itself
 	}
 	name := host + "/" + path.Join(segments...)
 	if len(name) > maxPath {
@@ -67,7 +67,7 @@ func filePath(b *liveBody) string {
 	return name
 }
 
-// segment returns one name of a path.
+// segment returns s as one name of a path.
 func segment(s string) string {
 	if s == "" {
 		return "_"
@@ -78,7 +78,7 @@ func segment(s string) string {
 	if strings.Trim(name, ".") == "" {
 		return strings.ReplaceAll(name, ".", "%2E")
 	}
-	if head, ok := strings.CutSuffix(name, "."); ok { // Windows takes it away
+	if head, ok := strings.CutSuffix(name, "."); ok { // Windows removes the dot
 		name = head + "%2E"
 	}
 	if reserved(name) || strings.HasPrefix(name, ".websync-") {
@@ -90,8 +90,7 @@ func segment(s string) string {
 	return name
 }
 
-// shortened returns the beginning of a name, a hash, and the ending if it looks like a
-// file's.
+// shortened returns the beginning of a name, a hash, and its extension, if it has one.
 func shortened(name string) string {
 	ext := path.Ext(name)
 	if len(ext) > 10 || strings.ContainsAny(ext, "%~") {
@@ -101,7 +100,7 @@ func shortened(name string) string {
 	return fmt.Sprintf("%s~%x%s", strings.ReplaceAll(name[:keptPart], "/", "_"), sum[:16], ext)
 }
 
-// reserved reports whether Windows takes a name for a device, whatever its ending.
+// reserved reports whether a name is that of a device on Windows, whatever its extension.
 func reserved(name string) bool {
 	name, _, _ = strings.Cut(strings.ToUpper(name), ".")
 	switch name {
@@ -114,8 +113,7 @@ func reserved(name string) bool {
 	return (name[:3] == "COM" || name[:3] == "LPT") && name[3] >= '0' && name[3] <= '9'
 }
 
-// escapeURI returns a URI without white space, control characters and bytes that are not
-// UTF-8.
+// escapeURI escapes white space, control characters and bytes that are not UTF-8.
 func escapeURI(uri string) string {
 	odd := func(r rune) bool { return r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if strings.IndexFunc(uri, odd) < 0 {

@@ -1,6 +1,5 @@
-// Harvest brings a store in step with sitemaps, feeds and directories, and says what it
-// did. Without a URL it shows itself on a demonstration site. Run it with -h for its
-// flags.
+// Harvest brings a store in step with sitemaps, feeds and directories, and reports what
+// it did. Without a URL it harvests a demonstration site. Run it with -h for its flags.
 package main
 
 import (
@@ -75,7 +74,7 @@ func (p *program) command(ctx context.Context, args []string) (code int, err err
 	return code, nil
 }
 
-// withStore opens the store, makes what stands on it, and does the work.
+// withStore opens the store and calls work.
 func (p *program) withStore(ctx context.Context, work func(context.Context) int) (code int) {
 	spec, remove, err := cli.ChooseStore(p.storeFlag)
 	if err != nil {
@@ -111,7 +110,7 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 	return work(ctx)
 }
 
-// readOnly is a State that keeps nothing.
+// readOnly is a State that drops what is written to it.
 type readOnly struct{ from websync.State }
 
 func (r readOnly) State(ctx context.Context, key string) ([]byte, error) {
@@ -137,7 +136,7 @@ func (p *program) newClient() *fetch.Client {
 	}
 	for _, u := range p.urls {
 		if u.sign != nil {
-			c.Authorize(u.origin, u.sign) // an origin that a URL was parsed from
+			c.Authorize(u.origin, u.sign) // no error: parseTarget made the origin
 		}
 	}
 	return c
@@ -224,8 +223,8 @@ func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harves
 	return p.newResult(ctx, report, err)
 }
 
-// finish exports, and enters the results into the summary. It returns the exit code,
-// given that of the runs.
+// finish adds the results to the summary and exports. code is the exit code of the runs;
+// finish returns that of the program.
 func (p *program) finish(ctx context.Context, results []*result, code int) int {
 	p.summary.Reports = results
 	if ctx.Err() != nil {
@@ -245,12 +244,12 @@ func (p *program) finish(ctx context.Context, results []*result, code int) int {
 	return code
 }
 
-// fail says what went wrong, in the summary, too, and returns the exit code for it.
+// fail reports an error, also in the summary, and returns its exit code.
 func (p *program) fail(err error) int {
 	p.summary.Error = strings.TrimPrefix(p.summary.Error+"\n"+err.Error(), "\n")
 	p.complain(err.Error())
 	return exitFailed
 }
 
-// complain says what went wrong.
+// complain writes an error to standard error.
 func (p *program) complain(text string) { fmt.Fprintf(p.errOut, "harvest: %s\n", text) }

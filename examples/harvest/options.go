@@ -76,14 +76,14 @@ func parseOptions(args []string) (options, error) {
 	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto, sitemap, atom, or dir for directories; resourcesync, eli, atompmh and rinfo are yet to come")
 	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default sqlite:websync.db, for the demonstration a temporary file)")
 	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
-	fs.BoolVar(&o.plan, "plan", false, "say what would be done, a line each, and write nothing")
-	fs.BoolVar(&o.audit, "audit", false, "compare everything, stored bytes included, and say what differs; get and write nothing")
+	fs.BoolVar(&o.plan, "plan", false, "print what would be done, a line each, and write nothing")
+	fs.BoolVar(&o.audit, "audit", false, "compare everything, stored bytes included, and print what differs; get and write nothing")
 	fs.BoolVar(&o.approve, "approve", false, "carry out the deletions that were withheld, then harvest")
-	fs.BoolVar(&o.full, "full", false, "make a full pass in spite of the checkpoint")
-	fs.BoolVar(&o.recheck, "recheck", false, "ask conditionally for what seems unchanged, too: for publishers that change without stating it")
-	fs.BoolVar(&o.acceptSkipped, "accept-skipped", false, "entries of a listing that can't be read are no reason not to be in step, nor to withhold deletions")
-	fs.BoolVar(&o.complete, "complete", false, "the sitemap is the whole truth: what it no longer lists is deleted")
-	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "the `share` of records that one run may delete because they are no longer listed, 0 to 1; if it would be more, all are withheld; the default counts only above ten records")
+	fs.BoolVar(&o.full, "full", false, "make a full pass, ignoring the checkpoint")
+	fs.BoolVar(&o.recheck, "recheck", false, "send conditional requests for unchanged entries, too: for publishers that do not state changes")
+	fs.BoolVar(&o.acceptSkipped, "accept-skipped", false, "be in step, and carry out deletions, although entries of a listing cannot be read")
+	fs.BoolVar(&o.complete, "complete", false, "the sitemap lists everything: what it no longer lists is deleted")
+	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "the `share` of records that one run may delete because they are no longer listed, 0 to 1; above it, all deletions are withheld; the default applies only above ten records")
 	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5")
 	fs.IntVar(&o.concurrency, "concurrency", 0, "`number` of resources got at once, of one host too; 0: the defaults, 8 and 4")
 	fs.BoolVar(&o.allowPrivate, "allow-private", false, "allow private and loopback addresses for all hosts, not only for those of the URLs")
@@ -100,7 +100,7 @@ func parseOptions(args []string) (options, error) {
 
 var protocols = slices.Concat([]string{"auto", "sitemap", "atom"}, cli.Planned, []string{"dir"})
 
-// check reports the first value that means nothing, and keeps the URLs.
+// check returns an error for the first invalid value, and keeps the URLs.
 func (o *options) check(urls []string) error {
 	if err := cli.OneOf("protocol", o.protocol, protocols); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (o *options) check(urls []string) error {
 	case !(o.rate >= 0 && o.rate <= math.MaxFloat64):
 		return fmt.Errorf("-rate %v: not a number of requests a second", o.rate)
 	case o.concurrency < 0:
-		return fmt.Errorf("-concurrency %d: less than nothing", o.concurrency)
+		return fmt.Errorf("-concurrency %d: not a number of resources, 0 or more", o.concurrency)
 	case o.plan && o.audit, o.plan && o.approve, o.audit && o.approve:
 		return errors.New("-plan, -audit and -approve: one at a time")
 	case (o.dry() || o.approve) && len(urls) == 0:
@@ -142,8 +142,8 @@ func (o *options) check(urls []string) error {
 // dry reports whether nothing is to be written.
 func (o *options) dry() bool { return o.plan || o.audit }
 
-// deleteLimit maps the flag to Harvester.MaxDelete, where 0 stands for the default, which
-// lets ten or fewer go.
+// deleteLimit returns Harvester.MaxDelete for the flag. There 0 is the default, which
+// applies only above ten records.
 func (o *options) deleteLimit() float64 {
 	switch o.maxDelete {
 	case 0:

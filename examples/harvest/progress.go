@@ -15,22 +15,23 @@ import (
 )
 
 const (
-	plainInterval = 10 * time.Second // between lines of progress that stay
+	plainInterval = 10 * time.Second // between lines of progress if there is no terminal
 	liveWidth     = 79
 	eraseLine     = "\r\x1b[K"
-	// findings, problems and failures of each run that are written at once
+	// limit of findings, problems and failures that are written during a run, of each
+	// kind
 	maxLines = 10
 )
 
-// isTerminal reports whether f is a terminal, or another device on which a live line does
-// no harm.
+// isTerminal reports whether f is a terminal, or another device on which a live line is
+// harmless.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// progress reports how runs are going: on a terminal in one live line, elsewhere in a
-// line now and then.
+// progress reports the progress of runs: on a terminal in one line that it redraws,
+// elsewhere in a line every ten seconds.
 type progress struct {
 	w    *cli.Output
 	live bool
@@ -76,7 +77,8 @@ func (p *progress) update(now harvest.Progress) {
 	}
 }
 
-// line says how far a run is: done/total, rate, time left, work in hand, waiting hosts.
+// line describes the progress of a run: done and total, rate, time left, bodies to get,
+// waiting hosts.
 func (p *progress) line(at harvest.Progress) string {
 	now := time.Now()
 	parts := []string{fmt.Sprintf("%d done, %d listed", at.Done, at.Listed)}
@@ -100,7 +102,7 @@ func (p *progress) line(at harvest.Progress) string {
 	return cli.OneLine(strings.Join(parts, ", "))
 }
 
-// note writes a line that stays, unless there were many of its kind.
+// note writes a line that stays, unless there were already many of its kind.
 func (p *progress) note(kind, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +117,7 @@ func (p *progress) note(kind, text string) {
 	}
 }
 
-// end takes the live line away, at the end of a run.
+// end removes the live line at the end of a run.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// A site is the demonstration site: pages and files on loopback, an index of four
-// sitemaps, one of them compressed and one plain text without dates, a robots.txt; and
-// conditional requests.
+// A site is the demonstration site on loopback: pages and files, a robots.txt, and an
+// index of four sitemaps, one of them compressed and one plain text without dates. It
+// answers conditional requests.
 type site struct {
 	url    string
 	server *http.Server
 
 	mu     sync.RWMutex
 	files  map[string]file // by path
-	broken string          // path that is answered with an error
+	broken string          // the path that the site answers with an error
 }
 
 type file struct {
@@ -47,7 +47,7 @@ var sections = []struct {
 	{"notices", "notices.txt", 12, ".txt", "text/plain; charset=utf-8"},
 }
 
-// newSite starts a site on a port that is free.
+// newSite starts a site on a free port.
 func newSite() (*site, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *site) size() int {
 	return len(s.files)
 }
 
-// put writes a file. What is in it depends on its path and edition only.
+// put writes a file. Its content depends only on its path and edition.
 func (s *site) put(path, mediaType, edition string, modified time.Time) {
 	var b bytes.Buffer
 	seed := sha256.Sum256([]byte(path + edition))
@@ -98,7 +98,7 @@ func (s *site) put(path, mediaType, edition string, modified time.Time) {
 	s.files[path] = file{mediaType, modified, b.Bytes()}
 }
 
-// An act is a part of the demonstration: what happens at the site before a run.
+// An act is one step of the demonstration: a change of the site before a run.
 type act struct {
 	title  string
 	change func()

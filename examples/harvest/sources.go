@@ -21,7 +21,7 @@ import (
 type target struct {
 	url string // without user name and password
 	dir string // empty: none
-	// patterns of the files in it that are not to be harvested
+	// patterns of the program's own files in dir, which are not harvested
 	own    []string
 	origin string                    // that sign is for
 	sign   func(*http.Request) error // nil: no credentials
@@ -48,7 +48,7 @@ func (o *options) parseTarget(raw string) (target, error) {
 	return t, nil
 }
 
-// parseDir takes a directory. Its files have file URLs.
+// parseDir returns the target of a directory. Its files have file URLs.
 func parseDir(name string) (target, error) {
 	dir, err := filepath.Abs(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func parseDir(name string) (target, error) {
 	return target{url: u.String(), dir: dir}, nil
 }
 
-// sources returns what a URL may speak, what is more likely first.
+// sources returns the Sources that may be able to read a URL, the likeliest first.
 func (p *program) sources(t target) []harvest.Source {
 	list := &sitemap.Source{URL: t.url, Complete: p.complete}
 	feed := &atom.Source{URL: t.url, Dir: p.pagesDir, Parser: anyfeed.Parse}
@@ -79,14 +79,13 @@ func (p *program) sources(t target) []harvest.Source {
 	return []harvest.Source{list, feed}
 }
 
-// looksLikeFeed reports whether a URL has a word in it that those of feeds have.
+// looksLikeFeed reports whether a URL contains "atom" or "feed".
 func looksLikeFeed(raw string) bool {
 	lower := strings.ToLower(raw)
 	return strings.Contains(lower, "atom") || strings.Contains(lower, "feed")
 }
 
-// advice returns what a user can do about an error, if there is more to say than the
-// error does.
+// advice returns what a user can do about an error, or "".
 func advice(err error) string {
 	switch {
 	case errors.Is(err, harvest.ErrHeld):

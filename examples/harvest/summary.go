@@ -45,9 +45,9 @@ type result struct {
 	source      string // the Report's is without secrets
 	foreign     bool   // the document is of another kind than the source reads
 	interrupted bool
-	lasts       bool  // what was got
+	lasts       bool  // the store remains after the program ends
 	dry         bool  // nothing was written
-	differ      int64 // a plan or an audit found so many reasons not to be content
+	differ      int64 // number of differences that change the exit code of a plan or an audit
 }
 
 // A plannedJSON is one decision of a plan or an audit.
@@ -57,8 +57,8 @@ type plannedJSON struct {
 	Get     bool   `json:"get"`
 }
 
-// decisions writes what a plan decides, but for what changes nothing: as lines at once,
-// or kept for the JSON object.
+// decisions writes the decisions of a plan that change something as lines, or keeps them
+// for the JSON object.
 type decisions struct {
 	w    io.Writer
 	json bool
@@ -86,7 +86,7 @@ func (r *result) planned(made *decisions, differ int64) *result {
 }
 
 func (p *program) newResult(ctx context.Context, report *harvest.Report, err error) *result {
-	lasts := p.storeFlag != "mem" && !p.temporary // the store is there after the process has ended
+	lasts := p.storeFlag != "mem" && !p.temporary
 	r := &result{
 		Report: report, source: report.Source,
 		foreign: errors.Is(err, websync.ErrNotDocument), interrupted: err != nil && ctx.Err() != nil, lasts: lasts,
@@ -111,7 +111,7 @@ func (p *program) newResult(ctx context.Context, report *harvest.Report, err err
 	return r
 }
 
-// redact takes secrets out of the URLs of a failure.
+// redact removes secrets from the URLs of a failure.
 func redact(f *harvest.Failure) {
 	id := websync.RedactURL(f.ID)
 	f.Error = strings.ReplaceAll(f.Error, f.ID, id)
@@ -133,10 +133,10 @@ func (r *result) code() int {
 }
 
 // differs reports whether a plan or an audit found a difference. A plan may find some and
-// yet end well.
+// still have the exit code 0.
 func (r *result) differs() bool { return r.dry && r.Differences() > 0 }
 
-// sourcesOf names each source once.
+// sourcesOf returns the sources of results, each once.
 func sourcesOf(results []*result) (sources []string) {
 	for _, r := range results {
 		if !slices.Contains(sources, r.source) {
@@ -198,7 +198,7 @@ func (r *result) writeFailures(w io.Writer) {
 	}
 }
 
-// named puts a name before a text that does not have it.
+// named puts a name before a text that does not contain it.
 func named(text, name string) string {
 	name = websync.RedactURL(name)
 	if name == "" || strings.Contains(text, name+":") {
@@ -207,7 +207,7 @@ func named(text, name string) string {
 	return name + ": " + text
 }
 
-// about names what failed, and says how often it was tried and what comes next.
+// about describes a failure: what failed, the number of attempts, and the next one.
 func about(f harvest.Failure) string {
 	var b strings.Builder
 	b.WriteString(cli.OneLine(named(named(f.Error, f.URL), f.ID)))

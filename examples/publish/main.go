@@ -30,7 +30,7 @@ import (
 
 const (
 	exitDone = 0
-	// some files could not be read or written, and are missing from an export
+	// files that could not be read or written are missing from an export
 	exitMissing = 1
 	exitFailed  = cli.Failed // usage, or the directory, the store or the address could not be used
 )
@@ -66,7 +66,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	})
 }
 
-// withStore opens the store and publishes what is in it.
+// withStore opens the store and publishes it.
 func (p *program) withStore(ctx context.Context) (code int, err error) {
 	spec, remove, err := cli.ChooseStore(p.options.store)
 	if err != nil {
@@ -129,8 +129,8 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 	return exitDone, nil
 }
 
-// holdsAny reports whether there is anything in a directory: an earlier export, from
-// which files that can't be read now must not vanish as if they were deleted.
+// holdsAny reports whether a directory has an earlier export. Files that cannot be read
+// now must not be removed from it as if they were deleted.
 func holdsAny(dir string) bool {
 	entries, _ := os.ReadDir(dir)
 	return len(entries) > 0
@@ -168,7 +168,7 @@ func (p *program) serve(ctx context.Context) error {
 	}
 	go func() { cancel(server.Serve(listener)) }()
 	if _, err := fmt.Fprintln(p.stdout, entry); err != nil {
-		return nil // run says why
+		return nil // cli.Run reports it
 	}
 	<-ctx.Done()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
@@ -183,15 +183,15 @@ func (p *program) serve(ctx context.Context) error {
 	return nil
 }
 
-// ownBase returns the URL under which this server is found.
+// ownBase returns the URL of this server.
 func (p *program) ownBase(addr string, listener net.Listener) string {
 	host, _, _ := net.SplitHostPort(addr)
-	// the one that was chosen, for 0
+	// the chosen port, if addr has 0
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	return baseOf(net.JoinHostPort(host, port))
 }
 
-// refreshing looks at the directory before a list is served.
+// refreshing scans the directory before next serves a list.
 func (p *program) refreshing(next http.Handler, isList func(path string) bool) http.Handler {
 	if p.scanner == nil {
 		return next
@@ -204,7 +204,7 @@ func (p *program) refreshing(next http.Handler, isList func(path string) bool) h
 	})
 }
 
-// prepare finds out what there is to publish.
+// prepare determines the sources to publish.
 func (p *program) prepare(ctx context.Context) error {
 	if p.dir != "" {
 		dir, err := filepath.Abs(p.dir)
@@ -242,8 +242,9 @@ func redacted(sources []string) []string {
 	return names
 }
 
-// publishers returns what serves the protocol's documents and the bodies, the URL that a
-// reader begins with, and which paths are those of the protocol.
+// publishers returns the Publishers of the protocol's documents and of the bodies, the
+// URL that a reader begins with, and a function that reports whether a path is the
+// protocol's.
 func (p *program) publishers() (_ []websync.Publisher, entry string, isList func(path string) bool) {
 	var list protocol
 	locator := websync.PathLocator{Base: p.base, Own: p.own, Reserved: func(path string) bool { return list.Reserved(path) }}
@@ -266,7 +267,7 @@ type protocol interface {
 	Reserved(path string) bool
 }
 
-// author returns the name that a feed states for what has no author: the host's.
+// author returns the author of a feed whose entries have none: the host.
 func (p *program) author() string {
 	if u, err := url.Parse(p.base); err == nil {
 		return u.Hostname()

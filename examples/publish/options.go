@@ -76,16 +76,16 @@ func parseOptions(args []string) (options, error) {
 	return o, cli.Available("protocol", o.protocol)
 }
 
-// check reports the first value that means nothing.
+// check returns an error for the first invalid value.
 func (o *options) check(names []string) error {
 	if err := cli.OneOf("protocol", o.protocol, protocols); err != nil {
 		return err
 	}
 	switch {
 	case len(names) > 0:
-		return fmt.Errorf("%q: what is it? A directory follows -dir", names[0])
+		return fmt.Errorf("unexpected argument %q: use -dir for a directory", names[0])
 	case o.dir == "" && o.store == "":
-		return errors.New("nothing to publish: -dir or -store says what")
+		return errors.New("nothing to publish: use -dir or -store")
 	case o.dir == "" && o.store == "mem":
 		return errors.New("-store mem is empty: there is nothing to publish")
 	case o.out != "" && o.addr != "":
@@ -93,7 +93,7 @@ func (o *options) check(names []string) error {
 	case o.dir != "" && len(o.own) > 0:
 		return errors.New("-own names sources of a -store; the files below -dir are your own already")
 	case o.rescan <= 0:
-		return fmt.Errorf("-rescan %v: not a time to wait", o.rescan)
+		return fmt.Errorf("-rescan %v: not a time above 0", o.rescan)
 	}
 	if o.store != "" {
 		if _, err := cli.ParseStore(o.store); err != nil {

@@ -26,7 +26,7 @@ type scanner struct {
 	output string
 }
 
-// scan looks at the directory now.
+// scan brings the store in step with the directory.
 func (s *scanner) scan(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *scanner) scanLocked(ctx context.Context) error {
 	return err
 }
 
-// report writes what changed and what could not be read, the same complaint once.
+// report writes what changed and what could not be read. It writes the same errors once.
 func (s *scanner) report(r *harvest.Report) {
 	if r.Created+r.Updated+r.Deleted > 0 {
 		fmt.Fprintf(s.out, "publish: files: %d created, %d updated, %d deleted\n", r.Created, r.Updated, r.Deleted)
@@ -63,9 +63,8 @@ func (s *scanner) report(r *harvest.Report) {
 	s.output = output
 }
 
-// watch scans now and then until the context ends. A directory that takes long to look at
-// is left alone ten times as long; that the scan before took long says nothing, for it
-// read all files.
+// watch scans at intervals until the context ends. After a scan it waits at least ten
+// times as long as the scan took. The first scan, which reads all files, does not count.
 func (s *scanner) watch(ctx context.Context) {
 	for wait := s.every; ; {
 		select {
@@ -80,8 +79,7 @@ func (s *scanner) watch(ctx context.Context) {
 	}
 }
 
-// refresh scans before a list is served, if that is quickly done and has not just been
-// done.
+// refresh scans before a list is served, unless a scan takes long or has just ended.
 func (s *scanner) refresh(ctx context.Context) {
 	const quick = 500 * time.Millisecond
 	s.mu.Lock()

@@ -16,7 +16,7 @@ type Line struct {
 	*flag.FlagSet
 	Usage string // one line
 	About string // help before the flags
-	After string // and after them
+	After string // help after the flags
 }
 
 // New returns a Line without flags.
@@ -31,8 +31,8 @@ type HelpRequest struct{ Text string }
 
 func (*HelpRequest) Error() string { return "help" }
 
-// Parse accepts flags before, between and after the names, which check may refuse. Its
-// error is a text for the user, or a *HelpRequest.
+// Parse parses flags and names in any order and calls check with the names. Its error is
+// a text for the user, or a *HelpRequest.
 func (l *Line) Parse(args []string, check func(names []string) error) error {
 	names, err := l.parseAll(args)
 	if errors.Is(err, flag.ErrHelp) {

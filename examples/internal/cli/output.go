@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// An Output is a program's standard output or error, which may be a terminal. Text from
-// strangers can't control the terminal: control characters other than line feeds and tabs
+// An Output is a program's standard output or error, which may be a terminal. Harvested
+// text cannot control the terminal: control characters other than line feeds and tabs
 // are written as \uXXXX, as in JSON, and bytes that are not UTF-8 as \xXX. Each Write
 // must hold whole characters.
 type Output struct {
@@ -43,14 +43,14 @@ func (o *Output) write(text string) error {
 	return o.err
 }
 
-// Err returns the first error of a write, after which nothing more is written.
+// Err returns the first error of a write. After it, Write writes nothing.
 func (o *Output) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
 }
 
-// OneLine returns text as a part of a line: line feeds and tabs are escaped, too.
+// OneLine returns text with line feeds, tabs and control characters escaped.
 func OneLine(text string) string {
 	return escape(text, func(r rune) bool { return r == '\n' || r == '\t' || drivesTerminal(r) })
 }
@@ -85,8 +85,7 @@ func escape(text string, odd func(rune) bool) string {
 	return b.String()
 }
 
-// Asked reports whether a flag without a value is among args, even if these can't be
-// parsed.
+// Asked reports whether args set a boolean flag, even if they cannot be parsed.
 func Asked(args []string, name string) bool {
 	asked := false
 	for _, arg := range args {

@@ -6,10 +6,9 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// OwnFiles returns the patterns of what a program itself writes below a directory that it
-// reads: an export, empty if there is none, and the files of the store, whose names begin
-// with that of its first. Without them the next run would read its own files. It returns
-// an error if the directory itself is the export: its files would be overwritten.
+// OwnFiles returns the patterns of the files that a program itself writes below dir, so
+// that it does not read them: the export, unless that is empty, and the files of the
+// store. It returns an error if dir is the export: the export would replace its files.
 func OwnFiles(dir, export string, s Store) (patterns []string, err error) {
 	if export != "" {
 		pattern, err := dirsource.PatternOf(dir, export)
