@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"testing/iotest"
@@ -14,25 +13,63 @@ import (
 
 func bodyRules() []rule {
 	return []rule{
-		withWriter("sizes", "Bodies of any size come back byte for byte.", func(w *writer) {
+		withWriter("sizes", "Bodies of any size come back byte for byte, and Finish answers the same each time.", func(w *writer) {
 			bodies := [][]byte{[]byte("\x00\xff\r\n\x1a not text \xc0\x80")}
 			for i, size := range []int{0, 1, 100, 4096, 16<<10 - 1, 16 << 10, 16<<10 + 1, 64 << 10, 100_000, 1<<20 + 1} {
 				bodies = append(bodies, pattern(size, uint64(i)))
 			}
 			for _, data := range bodies {
-				w.keep(sizeID(data), data)
-				w.holds(data)
-			}
-		}),
-		withWriter("streamed", "A body of many megabytes is written in pieces, and read from any position.", bodyStreamed),
-		withWriter("finish-twice", "Finish may be called again and answers the same.", func(w *writer) {
-			for _, data := range append(shortAndLong(13), nil) {
 				body := w.body(data)
 				w.finish(body, data)
 				w.apply(w.bodyBatch(sizeID(data), data, body))
 				w.finish(body, data)
 				w.holds(data)
 			}
+		}),
+		withWriter("streamed", "A body of many megabytes is written in pieces, and read from any position.", func(w *writer) {
+			const size = 8<<20 + 12345
+			piece := pattern(1<<16, 11)
+			body, err := w.NewBody(w.Ctx)
+			w.OK(err, "NewBody")
+			var data []byte
+			for left := size; left > 0; left -= len(piece) {
+				piece = piece[:min(left, len(piece))]
+				piece[0]++
+				data = append(data, piece...)
+				_, err := body.Write(piece)
+				w.OK(err, "Write")
+			}
+			w.finish(body, data)
+			w.apply(w.bodyBatch(uri1, data, body))
+
+			r, err := w.Open(w.Ctx, suite.Exactly(w, 1, w.record("a", uri1).Bodies, "bodies")[0])
+			w.OK(err, "Open")
+			defer r.Close()
+			all, err := io.ReadAll(r)
+			w.OK(err, "Read")
+			w.ErrorIf(!bytes.Equal(all, data), "the body came back with %d bytes, want %d, or with others", len(all), size)
+			for _, at := range []struct {
+				offset int64
+				whence int
+				want   int64
+				length int
+			}{
+				{0, io.SeekStart, 0, size},
+				{0, io.SeekEnd, size, 0},
+				{-100_000, io.SeekEnd, size - 100_000, 100},
+				{5 << 20, io.SeekStart, 5 << 20, 100},
+				{-1000, io.SeekCurrent, 5<<20 - 1000 + 100, 100},
+				{0, io.SeekStart, 0, 100},
+			} {
+				pos, err := r.Seek(at.offset, at.whence)
+				w.OK(err, "Seek(%d, %d)", at.offset, at.whence)
+				w.Same(at.want, pos, "Seek(%d, %d)", at.offset, at.whence)
+				part := make([]byte, at.length)
+				_, err = io.ReadFull(r, part)
+				w.OK(err, "Read at %d", pos)
+				w.ErrorIf(!bytes.Equal(part, data[pos:pos+int64(at.length)]), "other bytes at %d", pos)
+			}
+			w.OK(r.Close(), "Close")
 		}),
 		withWriter("same-content", "The same bytes may be written any number of times, at once and later.", func(w *writer) {
 			for _, data := range shortAndLong(17) {
@@ -48,14 +85,18 @@ func bodyRules() []rule {
 				w.holds(data)
 			}
 		}),
-		withWriter("shared", "Two records may name one body; it stays as long as either does.", func(w *writer) {
-			data := []byte("of two")
+		withWriter("shared", "Several records may name one body, also one that is in the Store already; it stays as long as any does.", func(w *writer) {
+			data := []byte("of several")
 			b := w.bodyBatch(uri1, data, w.body(data))
 			b.Puts = append(b.Puts, bodyChange(uri2, 0, "", data))
 			w.apply(b)
-			w.delete(uri1)
-			w.vacuumIfAny()
-			w.holds(data)
+			w.put(bodyChange(uri1, 1, "newer", data), bodyChange(uri3, 0, "", data))
+			w.writer("b").put(bodyChange(uri1, 0, "", data))
+			for _, id := range []string{uri1, uri2, uri3} {
+				w.delete(id)
+				w.vacuumIfAny()
+				w.holds(data)
+			}
 		}),
 		withWriter("several", "One record may name several bodies.", func(w *writer) {
 			b := harvest.Batch{}
@@ -100,13 +141,6 @@ func bodyRules() []rule {
 				}
 			}
 		}),
-		withWriter("known", "A body that is in the Store already need not be in the Batch.", func(w *writer) {
-			data := []byte("known")
-			w.keep(uri1, data)
-			w.put(bodyChange(uri1, 1, "newer", data), bodyChange(uri2, 0, "", data))
-			w.writer("b").put(bodyChange(uri1, 0, "", data))
-			w.holds(data)
-		}),
 		withWriter("touch", "A Touch may bring a body, and needs it as a Put does.", func(w *writer) {
 			w.create(uri1)
 			data := []byte("brought by a Touch")
@@ -141,17 +175,15 @@ func bodyRules() []rule {
 			_, err := w.Open(w.Ctx, suite.Exactly(w, 1, bodies, "bodies")[0])
 			w.Is(err, websync.ErrNotFound, "Open a body without a Key")
 		}),
-		withWriter("unknown", "Opening an unknown body is ErrNotFound.", func(w *writer) {
-			data := []byte("there")
-			w.keep(uri1, data)
-			w.UnknownBodies(w, websync.SHA256(data).Sum)
-		}),
-		withWriter("discard-after", "Discard after the Commit takes nothing away.", func(w *writer) {
+		withWriter("discard-after", "Discard takes nothing away that is in the Store or in another writer of the same bytes.", func(w *writer) {
 			for _, data := range shortAndLong(19) {
-				body := w.body(data)
-				w.apply(w.bodyBatch(sizeID(data), data, body))
-				w.discard(body)
-				w.discard(body)
+				one, other := w.body(data), w.body(data)
+				w.discard(one)
+				w.apply(w.bodyBatch(sizeID(data), data, other))
+				w.discard(other)
+				w.discard(other)
+				w.holds(data)
+				w.discard(w.body(data))
 				w.holds(data)
 			}
 		}),
@@ -174,16 +206,6 @@ func bodyRules() []rule {
 			w.OK(err, "Write")
 			w.discard(unfinished)
 			w.create(uri1)
-		}),
-		withWriter("discard-other", "Discard of one writer leaves another of the same bytes.", func(w *writer) {
-			for _, data := range shortAndLong(31) {
-				one, other := w.body(data), w.body(data)
-				w.discard(one)
-				w.apply(w.bodyBatch(sizeID(data), data, other))
-				w.holds(data)
-				w.discard(w.body(data))
-				w.holds(data)
-			}
 		}),
 		withWriter("open-writers", "Bodies that are being written block no other call.", func(w *writer) {
 			var open []harvest.BodyWriter
@@ -221,9 +243,7 @@ func bodyRules() []rule {
 			w.OK(err, "Read on")
 			more, err := io.ReadAll(r)
 			w.OK(err, "Read to the end")
-			if !bytes.Equal(bytes.Join([][]byte{half, rest, more}, nil), data) {
-				w.Error("other bytes came back")
-			}
+			w.ErrorIf(!bytes.Equal(bytes.Join([][]byte{half, rest, more}, nil), data), "other bytes came back")
 			w.Same(2, len(w.checkLog()), "entries of the log")
 		}),
 	}
@@ -246,55 +266,4 @@ func (s *store) vacuumIfAny() bool {
 		s.OK(err, "Vacuum")
 	}
 	return ok
-}
-
-func bodyStreamed(w *writer) {
-	const size = 8<<20 + 12345
-	piece := pattern(1<<16, 11)
-	body, err := w.NewBody(w.Ctx)
-	w.OK(err, "NewBody")
-	var data []byte
-	for left := size; left > 0; left -= len(piece) {
-		piece = piece[:min(left, len(piece))]
-		piece[0]++
-		data = append(data, piece...)
-		_, err := body.Write(piece)
-		w.OK(err, "Write")
-	}
-	w.finish(body, data)
-	w.apply(w.bodyBatch(uri1, data, body))
-
-	r, err := w.Open(w.Ctx, suite.Exactly(w, 1, w.record("a", uri1).Bodies, "bodies")[0])
-	w.OK(err, "Open")
-	defer r.Close()
-	hash := sha256.New()
-	n, err := io.Copy(hash, r)
-	w.OK(err, "Read")
-	if n != size || string(hash.Sum(nil)) != websync.SHA256(data).Sum {
-		w.Errorf("the body came back with %d bytes, want %d, or with others", n, size)
-	}
-	for _, at := range []struct {
-		offset int64
-		whence int
-		want   int64
-		length int
-	}{
-		{0, io.SeekStart, 0, size},
-		{0, io.SeekEnd, size, 0},
-		{-100_000, io.SeekEnd, size - 100_000, 100},
-		{5 << 20, io.SeekStart, 5 << 20, 100},
-		{-1000, io.SeekCurrent, 5<<20 - 1000 + 100, 100},
-		{0, io.SeekStart, 0, 100},
-	} {
-		pos, err := r.Seek(at.offset, at.whence)
-		w.OK(err, "Seek(%d, %d)", at.offset, at.whence)
-		w.Same(at.want, pos, "Seek(%d, %d)", at.offset, at.whence)
-		part := make([]byte, at.length)
-		_, err = io.ReadFull(r, part)
-		w.OK(err, "Read at %d", pos)
-		if !bytes.Equal(part, data[pos:pos+int64(at.length)]) {
-			w.Errorf("other bytes at %d", pos)
-		}
-	}
-	w.OK(r.Close(), "Close")
 }

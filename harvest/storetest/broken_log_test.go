@@ -13,11 +13,11 @@ import (
 
 func brokenLogs() []broken {
 	return []broken{
-		{name: "numbers with gaps", caught: "log/dense log/concurrent log/tail",
+		{name: "numbers with gaps", caught: "log/dense log/concurrent",
 			with: func(f *faulty) {
 				f.committed = func(*harvest.Claim, *harvest.Batch) { f.seq++ }
 			}},
-		{name: "a failed Commit costs a number", caught: "commit/repair",
+		{name: "a failed Commit costs a number", caught: "commit/conflicts",
 			with: func(f *faulty) {
 				f.conflict = func(*harvest.Claim, *harvest.Batch) { f.seq++ }
 			}},
@@ -29,7 +29,7 @@ func brokenLogs() []broken {
 					})
 				}
 			}},
-		{name: "shows numbers out of order", caught: "log/tail log/dense",
+		{name: "shows numbers out of order", caught: "log/concurrent log/dense",
 			with: func(f *faulty) {
 				f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
 					// The last but one is still being written somewhere.
@@ -39,11 +39,11 @@ func brokenLogs() []broken {
 					return items, err
 				}
 			}},
-		{name: "believes the clock", caught: "log/clock-back log/times generations/times-go-on",
+		{name: "believes the clock", caught: "log/times generations/times-go-on",
 			with: func(f *faulty) {
 				f.stamp = func(now, _ time.Time) time.Time { return now.UTC().Truncate(time.Microsecond) }
 			}},
-		{name: "equal times within a Batch", caught: "log/times log/clock-back log/whole-microseconds",
+		{name: "equal times within a Batch", caught: "log/times log/whole-microseconds",
 			with: func(f *faulty) {
 				f.stamp = func(now, last time.Time) time.Time {
 					if now = now.UTC().Truncate(time.Microsecond); now.Before(last) {
@@ -154,11 +154,11 @@ func brokenLogs() []broken {
 				}
 				f.loop = func(yes func() bool) bool { return yes() && false }
 			}},
-		{name: "an unknown generation is empty", caught: "log/unknown-generation generations/drop durability/generations",
+		{name: "an unknown generation is empty", caught: "generations/drop durability/generations",
 			with: func(f *faulty) {
 				f.changes = func(_ websync.Range, items []websync.Item, _ error) ([]websync.Item, error) { return items, nil }
 			}},
-		{name: "generation 0", caught: "log/unknown-generation",
+		{name: "generation 0", caught: "log/dense",
 			with: func(f *faulty) {
 				f.head = func(h *websync.Head) { h.Generation-- }
 			}},
@@ -379,7 +379,7 @@ func brokenRecords() []broken {
 					return recs
 				}
 			}},
-		{name: "Records ends after its first page", caught: "records/records-long iterators/while-others-commit generations/compact-inside",
+		{name: "Records ends after its first page", caught: "iterators/long iterators/while-others-commit generations/compact-inside",
 			with: func(f *faulty) {
 				f.records = func(recs []harvest.Record) []harvest.Record { return recs[:min(1000, len(recs))] }
 			}},

@@ -328,7 +328,7 @@ func brokenBodies() []broken {
 		}
 	}
 	return []broken{
-		{name: "an empty body is none", caught: "bodies/sizes bodies/finish-twice",
+		{name: "an empty body is none", caught: "bodies/sizes",
 			with: func(f *faulty) {
 				f.open = func(key websync.Digest) (io.ReadSeekCloser, error) {
 					if key == websync.SHA256(nil) {
@@ -353,7 +353,7 @@ func brokenBodies() []broken {
 					return noSeeker{r}, err
 				}
 			}},
-		{name: "Finish works once", caught: "bodies/finish-twice",
+		{name: "Finish works once", caught: "bodies/sizes",
 			with: func(f *faulty) {
 				finished := map[*bodyWriter]int{}
 				f.writers(func(w *bodyWriter) error {
@@ -397,7 +397,7 @@ func brokenBodies() []broken {
 			with: func(f *faulty) { f.countBodies(slices.Compact[[]websync.Digest], all) }},
 		{name: "counts the names of a body, and forgets each record", caught: "bodies/named-twice",
 			with: func(f *faulty) { f.countBodies(all, slices.Compact[[]websync.Digest]) }},
-		{name: "wants every body in the Batch", caught: "bodies/known",
+		{name: "wants every body in the Batch", caught: "bodies/shared",
 			with: func(f *faulty) {
 				f.beforeCommit(func(_ *standing, _ *harvest.Claim, b *harvest.Batch) { clear(f.bodies) })
 			}},
@@ -429,7 +429,7 @@ func brokenBodies() []broken {
 					}
 				})
 			}},
-		{name: "looks at the sum only", caught: "bodies/missing bodies/unknown",
+		{name: "looks at the sum only", caught: "bodies/missing",
 			with: func(f *faulty) {
 				f.batch = func(b *harvest.Batch) {
 					for i := range b.Puts {
@@ -454,14 +454,14 @@ func brokenBodies() []broken {
 					return f.model.Commit(ctx, c, b)
 				}
 			}},
-		{name: "an unknown body is empty", caught: "bodies/unknown bodies/not-kept generations/vacuum",
+		{name: "an unknown body is empty", caught: "bodies/not-kept generations/vacuum",
 			with: func(f *faulty) {
 				f.open = func(key websync.Digest) (io.ReadSeekCloser, error) {
 					b, _ := data(f, key)
 					return reader{bytes.NewReader(b)}, nil
 				}
 			}},
-		{name: "Discard takes what is committed", caught: "bodies/discard-after bodies/discard-other",
+		{name: "Discard takes what is committed", caught: "bodies/discard-after",
 			with: func(f *faulty) {
 				f.writers(nil, func(w *bodyWriter) {
 					w.Discard()
@@ -642,14 +642,14 @@ func brokenIterators() []broken {
 func brokenStates() []broken {
 	background := context.Background()
 	return []broken{
-		{name: "a missing value is empty", caught: "state/missing state/swap state/empty",
+		{name: "a missing value is empty", caught: "state/swap",
 			with: func(f *faulty) {
 				f.state = func(key string) []byte {
 					v, _ := f.model.State(background, key)
 					return append([]byte{}, v...)
 				}
 			}},
-		{name: "Swap does not compare", caught: "state/missing state/swap state/one-winner",
+		{name: "Swap does not compare", caught: "state/swap state/one-winner",
 			with: func(f *faulty) {
 				f.swap = func(key string, _, new []byte) error {
 					f.locked(func() { f.set(key, new) })
@@ -676,7 +676,7 @@ func brokenStates() []broken {
 					return nil
 				}
 			}},
-		{name: "an empty value is a value", caught: "state/empty",
+		{name: "an empty value is a value", caught: "state/swap",
 			with: func(f *faulty) {
 				f.swap = func(key string, old, new []byte) error {
 					if len(old) == 0 && old != nil {
@@ -773,7 +773,7 @@ func brokenIDs() []broken {
 			with: func(f *faulty) { f.ids(func(id string) string { return id[:min(2049, len(id))] }) }},
 		{name: "ids that compress to 2 kB", caught: "ids/long",
 			with: func(f *faulty) { f.ids(func(id string) string { return id[:min(compressible(id), len(id))] }) }},
-		{name: "ids are unchecked", caught: "ids/too-long ids/empty commit/half-way-id",
+		{name: "ids are unchecked", caught: "ids/not-allowed commit/half-way-id",
 			with: uncheckedIDs},
 		{name: "one record for all sources", caught: "ids/two-sources commit/sources",
 			with: func(f *faulty) {

@@ -12,9 +12,7 @@ func claimRules() []rule {
 	return []rule{
 		withStore("held", "While a claim is valid, nobody else gets its name; other names are free.", func(s *store) {
 			c := s.claim("a")
-			if c.Name != "source/a" || c.TTL != time.Hour {
-				s.Errorf("Claim: got the name %q and the TTL %v, want %q and %v", c.Name, c.TTL, "source/a", time.Hour)
-			}
+			s.ErrorIf(c.Name != "source/a" || c.TTL != time.Hour, "Claim: got the name %q and the TTL %v, want %q and %v", c.Name, c.TTL, "source/a", time.Hour)
 			s.isHeld("a", "while it is held")
 			s.claim("b")
 			_, err := s.Claim(s.Ctx, "host/a", time.Hour)
@@ -28,18 +26,12 @@ func claimRules() []rule {
 				return won(err, harvest.ErrHeld)
 			})
 		}),
-		withStore("released", "After Release the next holder need not wait, and the previous one can no longer commit.", func(s *store) {
-			a := s.claim("a")
-			s.release(a)
-			b := s.claim("a")
-			s.refused(a, "the claim that was released")
-			s.commit(b, harvest.NewBatch("a"))
-		}),
-		withStore("release-lost", "Releasing a lost claim is no error and does not affect the new holder.", func(s *store) {
+		withStore("released", "After Release the next holder need not wait, and the previous one can neither commit nor release.", func(s *store) {
 			a := s.claim("a")
 			lost := *a
 			s.release(a)
 			b := s.claim("a")
+			s.refused(a, "the claim that was released")
 			s.release(&lost)
 			s.isHeld("a", "after somebody released a claim that was lost")
 			s.commit(b, harvest.NewBatch("a"))
@@ -77,26 +69,22 @@ func claimRules() []rule {
 			s.Is(s.Renew(s.Ctx, a), harvest.ErrFenced, "Renew when somebody else holds the name")
 			s.commit(b, harvest.NewBatch("a"))
 		}),
-		withClock("expires", "Expires is the time of the Store's clock plus the TTL.", func(s *store, now *clock) {
-			s.expiresAt(s.claim("a"), now, "Claim")
-			now.step(time.Hour - time.Second)
-			s.isHeld("a", "a second before it expires")
-			now.step(2 * time.Second)
-			s.expiresAt(s.claim("a"), now, "Claim")
-		}),
-		withClock("ttl", "A claim is valid for the TTL that was requested, be it seconds or days, also after Renew.", func(s *store, now *clock) {
+		withClock("ttl", "A claim expires after the TTL that was requested, be it seconds or days, counted from Claim or Renew.", func(s *store, now *clock) {
 			for _, ttl := range []time.Duration{1500 * time.Millisecond, 5 * time.Minute, 36 * time.Hour} {
-				c, err := s.Claim(s.Ctx, "source/"+ttl.String(), ttl)
-				s.OK(err, "Claim for %v", ttl)
-				s.Same(ttl, c.TTL, "TTL")
-				s.expiresAt(c, now, "Claim")
-				now.step(ttl / 2)
-				s.renew(c, now)
-				now.step(ttl - 10*time.Millisecond)
-				s.isHeld(ttl.String(), "shortly before it expires")
-				now.step(20 * time.Millisecond)
-				_, err = s.Claim(s.Ctx, c.Name, ttl)
-				s.OK(err, "Claim when one for %v has expired", ttl)
+				for _, renewed := range []bool{false, true} {
+					c, err := s.Claim(s.Ctx, "source/"+ttl.String(), ttl)
+					s.OK(err, "Claim for %v", ttl)
+					s.Same(ttl, c.TTL, "TTL")
+					s.expiresAt(c, now, "Claim")
+					if renewed {
+						now.step(ttl / 2)
+						s.renew(c, now)
+					}
+					now.step(ttl - 10*time.Millisecond)
+					s.isHeld(ttl.String(), "shortly before it expires")
+					now.step(20 * time.Millisecond)
+					s.release(s.claim(ttl.String()))
+				}
 			}
 		}),
 		withClock("clock-once-ahead", "A claim that was made while the clock was ahead does not hold its name until that time.", func(s *store, now *clock) {
@@ -116,48 +104,42 @@ func claimRules() []rule {
 			}
 			s.refused(a, "a claim from when the clock was ahead, after the next was given")
 		}),
-		withStore("nil", "A nil Claim is ErrFenced everywhere.", func(s *store) {
-			s.claim("a")
-			b := harvest.NewBatch("a")
-			b.Puts = []harvest.Change{change(uri1, 0, websync.Created, "")}
-			s.fails(nil, b, harvest.ErrFenced, "a Batch with a nil Claim")
-			s.Is(s.Renew(s.Ctx, nil), harvest.ErrFenced, "Renew a nil Claim")
-			s.Is(s.Release(s.Ctx, nil), harvest.ErrFenced, "Release a nil Claim")
+		withWriter("nil", "A nil Claim is ErrFenced everywhere.", func(w *writer) {
+			b := w.batch(harvest.Batch{Puts: []harvest.Change{change(uri1, 0, websync.Created, "")}})
+			w.fails(nil, b, harvest.ErrFenced, "a Batch with a nil Claim")
+			w.Is(w.Renew(w.Ctx, nil), harvest.ErrFenced, "Renew a nil Claim")
+			w.Is(w.Release(w.Ctx, nil), harvest.ErrFenced, "Release a nil Claim")
 		}),
-		withStore("zombie", "A holder that lost its claim can't commit, even if the checkpoint has not changed.", func(s *store) {
-			a := s.claim("a")
-			b := harvest.NewBatch("a")
-			b.Checkpoint = &harvest.Checkpoint{Version: 1, Data: []byte("here")}
-			s.commit(a, b)
-			zombie := *a
-			s.release(a)
-			next := s.claim("a")
-			s.refused(&zombie, "a zombie's claim, before the next holder's first Commit")
-			s.commit(next, harvest.NewBatch("a"))
-			s.refused(&zombie, "a zombie's claim, after a Commit that left the checkpoint")
-			s.Is(s.Renew(s.Ctx, &zombie), harvest.ErrFenced, "Renew a zombie's claim")
-			s.commit(next, harvest.NewBatch("a"))
+		withWriter("zombie", "A holder that lost its claim can't commit, even if the checkpoint has not changed.", func(w *writer) {
+			w.send(harvest.Batch{Checkpoint: &harvest.Checkpoint{Version: 1, Data: []byte("here")}})
+			zombie := *w.c
+			w.release(w.c)
+			w.claimAgain()
+			w.refused(&zombie, "a zombie's claim, before the next holder's first Commit")
+			w.send(harvest.Batch{})
+			w.refused(&zombie, "a zombie's claim, after a Commit that left the checkpoint")
+			w.Is(w.Renew(w.Ctx, &zombie), harvest.ErrFenced, "Renew a zombie's claim")
+			w.send(harvest.Batch{})
 		}),
-		withStore("older-n", "A claim of the right Epoch but an older N can't commit.", func(s *store) {
+		withStore("made-up", "A claim with another Epoch or N than the latest one, or of a name that nobody claimed, can't commit.", func(s *store) {
 			c := s.claim("a")
 			first := *c
 			s.commit(c, harvest.NewBatch("a"))
 			second := *c
 			s.commit(c, harvest.NewBatch("a"))
-			s.refused(&first, "the right Epoch but the first N")
-			s.refused(&second, "the right Epoch but the N before")
-			s.commit(c, harvest.NewBatch("a"))
-		}),
-		withStore("made-up", "A claim newer than the latest one, or of a name that nobody claimed, can't commit.", func(s *store) {
-			c := s.claim("a")
-			s.commit(c, harvest.NewBatch("a"))
 			ahead, later := *c, *c
 			ahead.N++
-			s.refused(&ahead, "an N that is not yet")
 			later.Epoch++
-			s.refused(&later, "an Epoch that is not yet")
-			s.refused(&harvest.Claim{Name: "source/never", Epoch: 1, N: 1, TTL: time.Hour}, "a name that nobody claimed")
-			s.refused(&harvest.Claim{Name: "source/never", TTL: time.Hour}, "a zero claim of a name that nobody claimed")
+			for what, claim := range map[string]*harvest.Claim{
+				"the right Epoch but the first N":       &first,
+				"the right Epoch but the N before":      &second,
+				"an N that is not yet":                  &ahead,
+				"an Epoch that is not yet":              &later,
+				"a name that nobody claimed":            {Name: "source/never", Epoch: 1, N: 1, TTL: time.Hour},
+				"a zero claim of a name nobody claimed": {Name: "source/never", TTL: time.Hour},
+			} {
+				s.refused(claim, what)
+			}
 			s.commit(c, harvest.NewBatch("a"))
 		}),
 		withWriter("advances", "Every Commit that succeeds advances N, also an empty one and one that leaves the checkpoint.", func(w *writer) {
@@ -167,12 +149,11 @@ func claimRules() []rule {
 				{Checkpoint: &harvest.Checkpoint{Version: 1}},
 			} {
 				last := w.c.N
-				if w.send(b); w.c.N <= last {
-					w.Errorf("Commit of %d Puts and the checkpoint %v: N was %d and is %d", len(b.Puts), b.Checkpoint, last, w.c.N)
-				}
+				w.send(b)
+				w.ErrorIf(w.c.N <= last, "Commit of %d Puts and the checkpoint %v: N was %d and is %d", len(b.Puts), b.Checkpoint, last, w.c.N)
 			}
 		}),
-		withWriter("repeat", "A Batch with the ID of the last one succeeds and changes nothing.", func(w *writer) {
+		withWriter("repeat", "A Batch with the ID of the last one succeeds and changes nothing, also for the next holder of the name.", func(w *writer) {
 			b := w.full()
 			w.apply(b)
 			// What comes in between is not undone, though the batch has set it.
@@ -180,6 +161,9 @@ func claimRules() []rule {
 			for range 2 {
 				w.unchanged("a repetition", func() { w.apply(b) })
 			}
+			w.release(w.c)
+			w.claimAgain()
+			w.unchanged("the next holder's repetition", func() { w.apply(b) })
 			w.create("https://example.com/next")
 		}),
 		withWriter("repeat-lost-answer", "A holder that never got the answer repeats its Batch with the N it has, and goes on.", func(w *writer) {
@@ -191,14 +175,6 @@ func claimRules() []rule {
 			w.unchanged("a repetition", func() { w.apply(b) })
 			w.create("https://example.com/next")
 			w.Same(3, len(w.changes(websync.Range{})), "entries of the log")
-		}),
-		withWriter("repeat-next-holder", "The last Batch is known by name: the next holder's repetition changes nothing either.", func(w *writer) {
-			b := w.full()
-			w.apply(b)
-			w.release(w.c)
-			w.c = w.claim("a")
-			w.unchanged("the next holder's repetition", func() { w.apply(b) })
-			w.create("https://example.com/next")
 		}),
 		withWriter("repeat-zombie", "A repetition by a holder that lost its claim changes nothing and does not give the claim back.", func(w *writer) {
 			b := w.full()
@@ -241,9 +217,7 @@ func (s *store) oneWinner(n int, what string, call func(i int) (bool, error)) (w
 			count++
 		}
 	}
-	if count != 1 {
-		s.Fatalf("of %d %s at once %d succeeded, want 1", n, what, count)
-	}
+	s.FatalIf(count != 1, "of %d %s at once %d succeeded, want 1", n, what, count)
 	return winner
 }
 
@@ -257,18 +231,15 @@ func (s *store) refused(c *harvest.Claim, what string) {
 	b.Puts = []harvest.Change{change("https://example.com/zombie", 0, websync.Created, "")}
 	b.Tasks = []harvest.Task{task(source, "https://example.com/zombie", time.Time{})}
 	b.Touches = []harvest.Change{change("https://example.com/unknown", 12345, websync.Deleted, "")}
-	if conflicts := s.fails(c, b, harvest.ErrFenced, "a Batch with %s", what); len(conflicts) > 0 {
-		s.Errorf("Commit with %s: ErrFenced and also conflicts", what)
-	}
+	conflicts := s.fails(c, b, harvest.ErrFenced, "a Batch with %s", what)
+	s.ErrorIf(len(conflicts) > 0, "Commit with %s: ErrFenced and also conflicts %.200q", what, conflicts)
 }
 
 // claimAfter claims what c held, and checks that the Epoch is higher.
 func (s *store) claimAfter(c *harvest.Claim, when string) *harvest.Claim {
 	s.Helper()
 	next := s.claim(c.Name[len("source/"):])
-	if next.Epoch <= c.Epoch {
-		s.Errorf("Claim, %s: got Epoch %d after %d", when, next.Epoch, c.Epoch)
-	}
+	s.ErrorIf(next.Epoch <= c.Epoch, "Claim, %s: got Epoch %d after %d", when, next.Epoch, c.Epoch)
 	return next
 }
 
@@ -282,9 +253,7 @@ func (s *store) renew(c *harvest.Claim, now *clock) {
 func (s *store) expiresAt(c *harvest.Claim, now *clock, what string) {
 	s.Helper()
 	want := now.Now().Add(c.TTL)
-	if d := c.Expires.Sub(want).Abs(); d > time.Millisecond {
-		s.Errorf("%s: the claim expires at %v, want %v", what, c.Expires, want)
-	}
+	s.ErrorIf(c.Expires.Sub(want).Abs() > time.Millisecond, "%s: the claim expires at %v, want %v", what, c.Expires, want)
 }
 
 // expiring returns a Store, a claim in it and a function that waits until the claim has

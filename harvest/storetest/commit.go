@@ -15,18 +15,12 @@ import (
 
 func commitRules() []rule {
 	return []rule{
-		withWriter("conflicts", "If a Base does not match, nothing is applied, and the ids of all that do not match are returned without an error.", func(w *writer) {
-			w.conflict(w.conflicting(), uri1, uri2, uri3, uri4)
-			w.create(uri5)
-			w.checkLog()
-		}),
-		withWriter("repair", "A Batch with conflicts is not recorded: it can be repaired and sent again, with its bodies.", func(w *writer) {
+		withWriter("conflicts", "If a Base does not match, nothing is applied, and all ids that do not match are returned without an error; the Batch can be repaired and sent again, with its bodies.", func(w *writer) {
 			b := w.conflicting()
-			small, large := []byte("small"), pattern(1<<20, 1)
-			b.Bodies = []harvest.BodyWriter{w.body(small), w.body(large)}
-			b.Puts[0].Record.Bodies = []websync.Body{
-				{Name: "content", Key: websync.SHA256(small)},
-				{Name: "alternate", Key: websync.SHA256(large)},
+			bodies := shortAndLong(1)
+			for _, data := range bodies {
+				b.Bodies = append(b.Bodies, w.body(data))
+				b.Puts[1].Record.Bodies = append(b.Puts[1].Record.Bodies, websync.Body{Name: sizeID(data), Key: websync.SHA256(data)})
 			}
 			for range 2 {
 				w.conflict(b, uri1, uri2, uri3, uri4)
@@ -38,11 +32,9 @@ func commitRules() []rule {
 			}
 			w.apply(b)
 			for _, r := range w.lookup("a", uri1, uri3, uri4, uri5) {
-				if !r.Known() || r.Resource.Title == "first" || r.Resource.Title == "second" {
-					w.Errorf("%q: the repaired Batch was not applied", r.Resource.ID)
-				}
+				w.ErrorIf(!r.Known() || r.Resource.Title == "first" || r.Resource.Title == "second", "%q: the repaired Batch was not applied", r.Resource.ID)
 			}
-			w.holds(small, large)
+			w.holds(bodies...)
 			w.Same(harvest.Checkpoint{Version: 2, Data: []byte("too far")}, w.checkpoint("a"), "checkpoint")
 			w.update(uri5, "next")
 			w.checkLog()
@@ -57,7 +49,33 @@ func commitRules() []rule {
 			b.Tasks = append(b.Tasks, task("a", "", time.Time{}))
 			w.refuses(b, harvest.ErrBatch, func() { b.Tasks = b.Tasks[:1] })
 		}),
-		withWriter("half-way-context", "Wherever its context ends, a Batch is applied whole or not at all, and can be sent again.", commitHalfWayContext),
+		withWriter("half-way-context", "Wherever its context ends, a Batch is applied whole or not at all, and can be sent again.", func(w *writer) {
+			w.create(uri1)
+			entries := 1
+			for calls, whole := 0, false; !whole && calls < 500; calls += 1 + calls/3 {
+				title := strconv.Itoa(calls)
+				b := w.full()
+				for i, id := range []string{uri1, uri2} {
+					b.Puts[i] = w.change(id, websync.Updated, title)
+				}
+				before := w.contents()
+				f, cancel := newFuse(w.Ctx, calls)
+				conflicts, err := w.Commit(f, w.c, b)
+				cancel()
+				w.FatalIf(len(conflicts) > 0, "Commit with a context that ends: conflicts %q", conflicts)
+				whole = err == nil
+				if w.record("a", uri1).Resource.Title != title {
+					w.FatalIf(whole, "Commit with a context that ends succeeded and did not apply the Batch")
+					w.Same(before, w.contents(), "after a Commit whose context ended: ")
+				}
+				w.apply(b)
+				entries += 2
+				suite.Exactly(w, entries, w.checkLog(), "entries of the log, after the Batch was sent again")
+				for _, r := range w.lookup("a", uri1, uri2) {
+					w.Same(title, r.Resource.Title, "title of %s", r.Resource.ID)
+				}
+			}
+		}),
 		withWriter("at-once", "A reader sees all of a Batch or nothing of it.", func(w *writer) {
 			ids := []string{uri1, uri2, uri3}
 			w.create(ids...)
@@ -106,13 +124,14 @@ func commitRules() []rule {
 				w.Error("Commit of a Batch without an ID succeeded and did not apply it")
 			}
 		}),
-		withWriter("checkpoint", "The checkpoint is zero at first, is kept with its version, stays where a Batch has none, and can be reset.", func(w *writer) {
+		withWriter("checkpoint", "The checkpoint is zero at first, is kept with its version, even a megabyte, stays where a Batch has none, and can be reset.", func(w *writer) {
 			w.Same(harvest.Checkpoint{}, w.checkpoint("a"), "the checkpoint before the first Commit")
 			one := &harvest.Checkpoint{Version: 1, Data: []byte("one")}
 			binary := &harvest.Checkpoint{Version: 1 << 30, Data: pattern(5000, 3)}
+			large := &harvest.Checkpoint{Version: 2, Data: pattern(1<<20, 73)}
 			bare, zero := &harvest.Checkpoint{Version: 7}, &harvest.Checkpoint{}
 			var want harvest.Checkpoint
-			for i, c := range []*harvest.Checkpoint{nil, one, nil, binary, nil, bare, zero, one} {
+			for i, c := range []*harvest.Checkpoint{nil, one, nil, binary, nil, large, binary, large, bare, zero, one} {
 				w.send(harvest.Batch{Checkpoint: c})
 				if c != nil {
 					want = *c
@@ -123,14 +142,41 @@ func commitRules() []rule {
 			w.Same(harvest.Checkpoint{}, w.checkpoint("b"), "the checkpoint of another source")
 			w.Same(harvest.Checkpoint{}, w.checkpoint("never seen"), "the checkpoint of an unknown source")
 		}),
-		withWriter("large-checkpoint", "A checkpoint of a megabyte comes back.", func(w *writer) {
-			large := harvest.Checkpoint{Version: 1, Data: pattern(1<<20, 73)}
-			for _, c := range []harvest.Checkpoint{large, {Version: 2, Data: pattern(100, 79)}, large} {
-				w.send(harvest.Batch{Checkpoint: &c})
-				w.Same(c, w.checkpoint("a"), "checkpoint")
+		withWriter("large", "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", func(w *writer) {
+			const n = 1100
+			b := harvest.Batch{State: map[string][]byte{}}
+			for i := range n {
+				b.Puts = append(b.Puts, change(fmt.Sprintf("put %04d", i), 0, websync.Created, ""))
+				b.Touches = append(b.Touches, change(fmt.Sprintf("touch %04d", i), 0, websync.Deleted, ""))
+				b.Tasks = append(b.Tasks, task("a", fmt.Sprintf("task %04d", i), now()))
+				b.State[fmt.Sprint(i)] = []byte("one")
+			}
+			w.send(b)
+			titled := func(title string) {
+				w.Helper()
+				for _, r := range suite.Exactly(w, 2*n, w.records("a", ""), "records") {
+					w.Same(title, r.Resource.Title, "title of %q", r.Resource.ID)
+				}
+			}
+			titled("")
+			suite.Exactly(w, n, w.tasks("a", ""), "tasks")
+			b = harvest.Batch{State: map[string][]byte{}}
+			for _, r := range w.records("a", "") {
+				b.Touches = append(b.Touches, change(r.Resource.ID, r.Seq, r.Kind, "touched"))
+			}
+			for i := range n {
+				b.Done = append(b.Done, harvest.TaskRef{ID: fmt.Sprintf("task %04d", i)})
+				b.State[fmt.Sprint(i)] = nil
+			}
+			w.send(b)
+			titled("touched")
+			suite.Exactly(w, 0, w.tasks("a", ""), "tasks after Done")
+			suite.Exactly(w, 0, w.due("a", now(), 2*n), "due tasks after Done")
+			suite.Exactly(w, n, w.checkLog(), "entries of the log")
+			for i := range n {
+				w.Same("", string(w.state(fmt.Sprint(i))), "State of %d", i)
 			}
 		}),
-		withWriter("large", "A Batch of many hundreds of Puts, Touches, Tasks, Done and State is applied whole.", commitLarge),
 		withWriter("sources", "Sources share the log and nothing else.", func(a *writer) {
 			b := a.writer("b")
 			a.put(change(uri1, 0, websync.Created, "of a"))
@@ -165,14 +211,14 @@ func commitRules() []rule {
 			b.Tasks[0].Resource.ID, b.Tasks[0].N = uri4, 0
 			b.Tasks[0].Kind, b.Tasks[0].Parked = harvest.TaskGet, false
 			w.apply(b)
-			before := suite.Copy(w.results())
+			before := suite.Copy(w.contents())
 			for _, argument := range []any{&b.Checkpoint, &b.Puts, &b.Touches, &b.Tasks, &b.Done, &b.State} {
 				suite.Scribble(argument)
 			}
-			w.Same(before, w.results(), "after the Batch was changed by its owner: ")
-			got := w.results()
+			w.Same(before, w.contents(), "after the Batch was changed by its owner: ")
+			got := w.contents()
 			suite.Scribble(&got)
-			w.Same(before, w.results(), "after results were changed by their owner: ")
+			w.Same(before, w.contents(), "after results were changed by their owner: ")
 		}),
 	}
 }
@@ -229,63 +275,27 @@ func (w *writer) refuses(b *harvest.Batch, want error, repair func()) {
 // A fuse is a context that ends after a number of calls of its methods.
 type fuse struct {
 	context.Context
-	cancel context.CancelFunc
-	left   atomic.Int64
+	burn func()
 }
 
-func newFuse(ctx context.Context, calls int) *fuse {
-	f := new(fuse)
-	f.Context, f.cancel = context.WithCancel(ctx)
-	f.left.Store(int64(calls))
-	return f
+func newFuse(ctx context.Context, calls int) (fuse, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	var burnt atomic.Int64
+	return fuse{ctx, func() {
+		if burnt.Add(1) > int64(calls) {
+			cancel()
+		}
+	}}, cancel
 }
 
-func (f *fuse) burn() {
-	if f.left.Add(-1) < 0 {
-		f.cancel()
-	}
-}
-
-func (f *fuse) Err() error {
+func (f fuse) Err() error {
 	f.burn()
 	return f.Context.Err()
 }
 
-func (f *fuse) Done() <-chan struct{} {
+func (f fuse) Done() <-chan struct{} {
 	f.burn()
 	return f.Context.Done()
-}
-
-func commitHalfWayContext(w *writer) {
-	w.create(uri1)
-	entries := 1
-	for calls, whole := 0, false; !whole && calls < 500; calls += 1 + calls/3 {
-		title := strconv.Itoa(calls)
-		b := w.full()
-		for i, id := range []string{uri1, uri2} {
-			b.Puts[i] = w.change(id, websync.Updated, title)
-		}
-		before := w.contents()
-		f := newFuse(w.Ctx, calls)
-		conflicts, err := w.Commit(f, w.c, b)
-		f.cancel()
-		if len(conflicts) > 0 {
-			w.Fatalf("Commit with a context that ends: conflicts %q", conflicts)
-		}
-		whole = err == nil
-		if w.record("a", uri1).Resource.Title != title {
-			if whole {
-				w.Fatal("Commit with a context that ends succeeded and did not apply the Batch")
-			}
-			w.Same(before, w.contents(), "after a Commit whose context ended: ")
-		}
-		w.apply(b)
-		entries += 2
-		suite.Exactly(w, entries, w.checkLog(), "entries of the log, after the Batch was sent again")
-		for _, r := range w.lookup("a", uri1, uri2) {
-			w.Same(title, r.Resource.Title, "title of %s", r.Resource.ID)
-		}
-	}
 }
 
 // watchThrees reads until done, and checks that three records always have the same title
@@ -298,90 +308,20 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 		default:
 		}
 		items, err := w.Get(w.Ctx, w.source, ids)
-		if err != nil {
-			return fmt.Errorf("Get: %w", err)
+		if err == nil && (items[0].Resource.Title != items[1].Resource.Title || items[1].Resource.Title != items[2].Resource.Title) {
+			err = errors.New("store: Get returned a part of a Batch")
 		}
-		if items[0].Resource.Title != items[1].Resource.Title || items[1].Resource.Title != items[2].Resource.Title {
-			return errors.New("Get returned a part of a Batch")
-		}
-		h, err := w.Head(w.Ctx)
-		if err == nil && h.Last%3 != 0 {
-			err = fmt.Errorf("Last is %d, which is a part of a Batch", h.Last)
-		}
-		if err != nil {
-			return fmt.Errorf("Head: %w", err)
-		}
+		h, headErr := w.Head(w.Ctx)
 		last := h.Last
-		for it, err := range w.Changes(w.Ctx, websync.Range{After: h.Last - 3}) {
-			if err != nil {
-				return fmt.Errorf("Changes: %w", err)
-			}
+		for it, changesErr := range w.Changes(w.Ctx, websync.Range{After: h.Last - 3}) {
 			last = it.Seq
+			err = errors.Join(err, changesErr)
 		}
-		if last%3 != 0 {
-			return fmt.Errorf("Changes ends with number %d, which is a part of a Batch", last)
+		if err = errors.Join(err, headErr); err == nil && (h.Last%3 != 0 || last%3 != 0) {
+			err = fmt.Errorf("store: a part of a Batch: Head ends with number %d, Changes with %d", h.Last, last)
 		}
-	}
-}
-
-func commitLarge(w *writer) {
-	const n = 1100
-	b := harvest.Batch{State: map[string][]byte{}}
-	for i := range n {
-		b.Puts = append(b.Puts, change(fmt.Sprintf("put %04d", i), 0, websync.Created, ""))
-		b.Touches = append(b.Touches, change(fmt.Sprintf("touch %04d", i), 0, websync.Deleted, ""))
-		b.Tasks = append(b.Tasks, task("a", fmt.Sprintf("task %04d", i), now()))
-		b.State[fmt.Sprint(i)] = []byte("one")
-	}
-	w.send(b)
-	titled := func(title string) {
-		w.Helper()
-		for _, r := range suite.Exactly(w, 2*n, w.records("a", ""), "records") {
-			w.Same(title, r.Resource.Title, "title of %q", r.Resource.ID)
+		if err != nil {
+			return err
 		}
-	}
-	titled("")
-	suite.Exactly(w, n, w.tasks("a", ""), "tasks")
-	b = harvest.Batch{State: map[string][]byte{}}
-	for _, r := range w.records("a", "") {
-		b.Touches = append(b.Touches, change(r.Resource.ID, r.Seq, r.Kind, "touched"))
-	}
-	for i := range n {
-		b.Done = append(b.Done, harvest.TaskRef{ID: fmt.Sprintf("task %04d", i)})
-		b.State[fmt.Sprint(i)] = nil
-	}
-	w.send(b)
-	titled("touched")
-	suite.Exactly(w, 0, w.tasks("a", ""), "tasks after Done")
-	suite.Exactly(w, 0, w.due("a", now(), 2*n), "due tasks after Done")
-	suite.Exactly(w, n, w.checkLog(), "entries of the log")
-	for i := range n {
-		w.Same("", string(w.state(fmt.Sprint(i))), "State of %d", i)
-	}
-}
-
-// results are what the methods that read return.
-type results struct {
-	Head        websync.Head
-	Checkpoint  harvest.Checkpoint
-	Lookup      []harvest.Record
-	Records     []harvest.Record
-	Get         []websync.Item
-	Resources   []websync.Item
-	Changes     []websync.Item
-	LookupTasks []harvest.Task
-	Tasks       []harvest.Task
-	Due         []harvest.Task
-	State       []byte
-}
-
-func (w *writer) results() results {
-	w.Helper()
-	ids := []string{uri1, uri2, uri3, uri4, uri5}
-	return results{
-		Head: w.head(), Checkpoint: w.checkpoint(w.source), State: w.state("key"),
-		Lookup: w.lookup(w.source, ids...), Records: w.records(w.source, ""),
-		Get: w.get(w.source, ids...), Resources: w.resources(websync.Range{}), Changes: w.changes(websync.Range{}),
-		LookupTasks: w.lookupTasks(w.source, ids...), Tasks: w.tasks(w.source, ""), Due: w.due(w.source, now(), 10),
 	}
 }

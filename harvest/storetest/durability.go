@@ -44,9 +44,7 @@ func durabilityRules() []rule {
 			w.addTasks(task("a", uri1, now()))
 			r := w.record("a", uri3)
 			w.Same([]websync.Seq{4, 3}, []websync.Seq{r.Seq, r.Born}, "number and Born of a new record")
-			if !r.Time.After(head.LastTime) {
-				w.Errorf("the time after Reopen, %v, is not after %v", r.Time, head.LastTime)
-			}
+			w.ErrorIf(!r.Time.After(head.LastTime), "the time after Reopen, %v, is not after %v", r.Time, head.LastTime)
 			w.newN(seen)
 			w.checkLog()
 		}),
@@ -71,9 +69,7 @@ func durabilityRules() []rule {
 				return
 			}
 			s.OK(err, "Claim after Reopen")
-			if next.Epoch <= held.Epoch {
-				s.Errorf("taken over after Reopen: Epoch %d after %d", next.Epoch, held.Epoch)
-			}
+			s.ErrorIf(next.Epoch <= held.Epoch, "taken over after Reopen: Epoch %d after %d", next.Epoch, held.Epoch)
 			s.refused(held, "a claim that was taken over after Reopen")
 			s.commit(next, harvest.NewBatch("a"))
 		}),

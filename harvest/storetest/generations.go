@@ -14,8 +14,50 @@ import (
 
 func generationRules() []rule {
 	return []rule{
-		withMaintainer("compact", "Compact writes a new generation: the latest state of every id, tombstones included, renumbered, with its commit time.", generationCompact),
-		withMaintainer("compact-keeps", "Compact keeps every field of records and tasks, what is due, checkpoints and State.", generationKeeps),
+		withMaintainer("compact", "Compact writes a new generation: the latest state of every id, tombstones included, renumbered, with its commit time.", func(w *writer) {
+			w.wear()
+			var want []websync.Item
+			for _, ref := range [][2]string{{"a", uri3}, {"a", uri1}, {"a", uri2}, {"b", uri1}, {"a", uri4}} {
+				want = append(want, w.record(ref[0], ref[1]).Item)
+			}
+			before := w.contents()
+			g := w.compact()
+			log := suite.Exactly(w, len(want), w.checkLog(), "entries of the new generation")
+			for i, it := range log {
+				want[i].Seq = websync.Seq(i + 1)
+				want[i].Born = it.Born
+				w.Same(want[i], it, "entry %d of the new generation: ", i+1)
+				w.Same(it, w.record(it.Source, it.Resource.ID).Item, "the record of entry %d: ", i+1)
+			}
+			w.Same(log, w.changes(websync.Range{Generation: g}), "the new generation, asked by its number: ")
+			w.Same(ids(before.Live), ids(w.resources(websync.Range{})), "Resources")
+			w.Same(before.Head.Live, w.head().Live, "Head.Live: ")
+			w.Same(ids(before.Records), ids(w.contents().Records), "Records")
+			numberless := w.record("a", uri5)
+			w.ErrorIf(numberless.Seq != 0 || numberless.Kind != websync.Deleted || numberless.Resource.Title != "numberless", "the tombstone without a number: got number %d, %v, %q", numberless.Seq, numberless.Kind, numberless.Resource.Title)
+			w.Same("touched", w.record("a", uri3).Resource.Title, "title that a Touch has set")
+		}),
+		withMaintainer("compact-keeps", "Compact keeps every field of records and tasks, what is due, checkpoints and State.", func(w *writer) {
+			w.wear()
+			for i, id := range []string{uri1, uri2, uri4, uri5} {
+				r, now := w.filled(100*i, id), w.record("a", id)
+				r.Kind = now.Kind
+				w.touch(harvest.Change{Base: now.Seq, Record: r})
+			}
+			tasks := w.filledTasks(4)
+			tasks[2].Parked = true
+			tasks[3].Kind = harvest.TaskWithheld
+			w.send(harvest.Batch{
+				Checkpoint: &harvest.Checkpoint{Version: 3, Data: []byte("position")},
+				State:      map[string][]byte{"key": []byte("value")},
+				Tasks:      tasks,
+			})
+			before, due := w.contents(), w.due("a", now(), 10)
+			suite.Exactly(w, 2, due, "tasks that are due")
+			w.compact()
+			w.Same(unnumbered(before), unnumbered(w.contents()), "after Compact: ")
+			w.Same(ids(due), ids(w.due("a", now(), 10)), "due after Compact: ")
+		}),
 		withStore("compact-empty", "An empty log can be compacted.", func(s *store) {
 			s.compact()
 			s.compact()
@@ -38,9 +80,7 @@ func generationRules() []rule {
 			}
 			slices.Sort(born)
 			for i, n := range born {
-				if n != websync.Seq(i+1) {
-					w.Fatalf("Born numbers after Compact: got %v, want 1 to %d", born, len(born))
-				}
+				w.FatalIf(n != websync.Seq(i+1), "Born numbers after Compact: got %v, want 1 to %d", born, len(born))
 			}
 			w.Same(websync.Seq(len(born)), w.head().Born, "Head.Born")
 			w.claimAgain()
@@ -111,7 +151,31 @@ func generationRules() []rule {
 			b.Puts[0].Base, b.Touches[0].Base = 1, 5
 			w.apply(b)
 		}),
-		withMaintainer("tasks", "Tasks follow their record: one whose Base was right stays right, one whose Base was wrong stays wrong.", generationTasks),
+		withMaintainer("tasks", "Tasks follow their record: one whose Base was right stays right, one whose Base was wrong stays wrong.", func(w *writer) {
+			w.wear()
+			// uri1 has number 5 and gets 2, uri2 has 6 and gets 3, uri3 has 3 and gets 1; uri4
+			// has 8 and gets 5.
+			for id, base := range map[string]websync.Seq{uri1: 5, uri2: 2, uri3: 1, uri4: 5, "unknown": 9} {
+				task := task("a", id, now())
+				task.Kind, task.Base = harvest.TaskWithheld, base
+				w.addTasks(task)
+			}
+			before := w.tasks("a", "")
+			w.compact()
+			after := suite.Exactly(w, len(before), w.tasks("a", ""), "tasks")
+			for i, task := range after {
+				id := task.Resource.ID
+				r := w.record("a", id)
+				if right := task.Base == r.Seq; right != (id == uri1) {
+					w.Errorf("%s: the Base of the task was %d and is %d, the record has number %d now", id, before[i].Base, task.Base, r.Seq)
+				}
+				task.Base, task.N = before[i].Base, before[i].N
+				w.Same(before[i], task, "the task of %s: ", id)
+			}
+			w.claimAgain()
+			w.done(harvest.TaskRef{ID: uri1, N: after[0].N})
+			w.Same(4, len(w.tasks("a", "")), "tasks, after one was done")
+		}),
 		withClock("times-go-on", "Times after Compact go on from the last one, though the clock has stepped back.", func(s *store, now *clock) {
 			s.maintainer()
 			w := s.writer("a")
@@ -135,9 +199,7 @@ func generationRules() []rule {
 				n := 0
 				for id, err := range walk.IDs(t.Ctx) {
 					t.OK(err, "%s", walk.Name)
-					if n >= len(want) || id != want[n] {
-						t.Fatalf("%s after Compact inside its loop: %q at position %d", walk.Name, id, n)
-					}
+					t.FatalIf(n >= len(want) || id != want[n], "%s after Compact inside its loop: %q at position %d", walk.Name, id, n)
 					if n++; n == 10 {
 						w.compact()
 					}
@@ -153,9 +215,7 @@ func generationRules() []rule {
 					w.Is(err, websync.ErrNotFound, "Changes of a generation that was dropped inside the loop")
 					return
 				}
-				if it.Seq != last+1 {
-					w.Fatalf("entry %d comes after entry %d", it.Seq, last)
-				}
+				w.FatalIf(it.Seq != last+1, "entry %d comes after entry %d", it.Seq, last)
 				if last = it.Seq; last == 10 {
 					w.drop(w.compact())
 				}
@@ -180,39 +240,56 @@ func generationRules() []rule {
 			w.Same(succeeded, len(w.records("a", "")), "records, compared with Commits that succeeded")
 			w.Same(int64(succeeded), w.head().Total(), "live records")
 		}),
-		withMaintainer("vacuum", "Vacuum removes the bodies that no current record names, and returns their number.", generationVacuum),
-		withClock("vacuum-grace", "Vacuum keeps bodies that have been unnamed for less than grace.", func(s *store, now *clock) {
-			s.maintainer()
-			w := s.writer("a")
-			for _, old := range shortAndLong(41) {
-				current := append([]byte("newer than "), old...)
-				w.keep(sizeID(old), old)
-				w.keep(sizeID(old), current)
-				now.step(59 * time.Minute)
-				w.Same(0, w.vacuum(time.Hour), "bodies removed after 59 minutes")
-				w.holds(old)
-				now.step(2 * time.Hour)
-				w.Same(1, w.vacuum(time.Hour), "bodies removed after three hours")
-				w.lacks(old)
-				w.holds(current)
+		withMaintainer("vacuum", "Vacuum removes the bodies that no current record names, and returns their number.", func(w *writer) {
+			for i, size := range []int{10, 1 << 20} {
+				id := func(name string) string { return fmt.Sprint(name, i) }
+				data := make([][]byte, 6)
+				for n := range data {
+					data[n] = pattern(size, uint64(10*i+n))
+				}
+				w.keep(id("updated"), data[1])
+				w.keep(id("updated"), data[2])
+				w.keep(id("deleted"), data[3])
+				w.delete(id("deleted"))
+				w.keep(id("touched"), data[4])
+				w.touchBody(id("touched"), data[5])
+				w.keep(id("shared by one that is gone"), data[2])
+				w.delete(id("shared by one that is gone"))
+
+				log := w.changes(websync.Range{})
+				w.Same(0, w.vacuum(time.Hour), "bodies that Vacuum removed within grace")
+				w.holds(data[1:]...)
+				w.Same(3, w.vacuum(0), "bodies that Vacuum removed")
+				w.lacks(data[1], data[3], data[4])
+				w.holds(data[2], data[5])
+				w.Same(0, w.vacuum(0), "bodies that Vacuum removed the second time")
+				w.Same(log, w.changes(websync.Range{}), "the log after Vacuum: ")
+				w.fails(w.c, w.bodyBatch(id("too late"), data[1]), harvest.ErrNoBody, "a Put that names a body which Vacuum has removed")
+				w.keep(id("again"), data[1])
+				w.holds(data[1])
 			}
 		}),
-		withClock("vacuum-grace-unnamed", "Grace begins when the last record ceases to name the body, not when it was stored.", func(s *store, now *clock) {
+		withClock("vacuum-grace", "Vacuum keeps bodies until grace has passed since the last record ceased to name them, whenever they were stored.", func(s *store, now *clock) {
 			s.maintainer()
 			w := s.writer("a")
-			for _, put := range shortAndLong(101) {
-				touched := append([]byte("another than "), put...)
-				w.keep("put", put)
-				w.keep("touched", touched)
+			for _, data := range shortAndLong(101) {
+				of := func(what string) []byte { return append([]byte(what), data...) }
+				for _, id := range []string{"deleted", "touched", "replaced"} {
+					w.keep(id, of(id))
+				}
 				now.step(24 * time.Hour)
-				w.delete("put")
+				w.delete("deleted")
 				w.touch(w.change("touched", websync.Updated, ""))
-				now.step(30 * time.Minute)
-				w.Same(0, w.vacuum(time.Hour), "bodies removed half an hour after records ceased to name them")
-				w.holds(put, touched)
-				now.step(time.Hour)
-				w.Same(2, w.vacuum(time.Hour), "bodies removed an hour and a half after records ceased to name them")
-				w.lacks(put, touched)
+				w.keep("replaced", of("newer"))
+				now.step(59 * time.Minute)
+				w.Same(0, w.vacuum(time.Hour), "bodies removed after 59 minutes")
+				w.holds(of("deleted"), of("touched"), of("replaced"))
+				now.step(2 * time.Minute)
+				w.Same(3, w.vacuum(time.Hour), "bodies removed after 61 minutes")
+				w.lacks(of("deleted"), of("touched"), of("replaced"))
+				w.holds(of("newer"))
+				w.delete("replaced")
+				w.vacuum(0)
 			}
 		}),
 		withMaintainer("vacuum-compacted", "Vacuum keeps the bodies of all current records after Compact and Drop.", func(w *writer) {
@@ -225,21 +302,17 @@ func generationRules() []rule {
 			w.holds(current...)
 			w.lacks(old)
 		}),
-		withMaintainer("vacuum-pending", "Vacuum leaves a body that waits for its Commit.", func(w *writer) {
+		withMaintainer("vacuum-pending", "Vacuum leaves a body that waits for its Commit, also when it removes the same bytes from the Store.", func(w *writer) {
 			for _, data := range shortAndLong(53) {
-				b := w.bodyBatch(sizeID(data), data, w.body(data))
+				id := sizeID(data)
+				b := w.bodyBatch(id, data, w.body(data))
 				w.vacuum(0)
 				w.apply(b)
 				w.vacuum(0)
 				w.holds(data)
-			}
-		}),
-		withMaintainer("vacuum-pending-same", "A body that waits for its Commit is safe, also when the Store had the same bytes and Vacuum removed them.", func(w *writer) {
-			for _, data := range shortAndLong(59) {
-				w.keep(sizeID(data), data)
-				b := w.bodyBatch(sizeID(data), data, w.body(data))
+				b = w.bodyBatch(id, data, w.body(data))
 				b.Puts[0].Base++
-				w.delete(sizeID(data))
+				w.delete(id)
 				w.Same(1, w.vacuum(0), "bodies that Vacuum removed")
 				w.apply(b)
 				w.holds(data)
@@ -277,9 +350,7 @@ func (s *store) compact() uint64 {
 	m, before := s.maintainer(), s.head().Generation
 	g, err := m.Compact(s.Ctx)
 	s.OK(err, "Compact")
-	if g <= before {
-		s.Fatalf("Compact returned generation %d after %d", g, before)
-	}
+	s.FatalIf(g <= before, "Compact returned generation %d after %d", g, before)
 	s.Same(g, s.head().Generation, "Head.Generation")
 	return g
 }
@@ -317,98 +388,18 @@ func (w *writer) wear() (b *writer) {
 	return b
 }
 
-func generationCompact(w *writer) {
-	w.wear()
-	var want []websync.Item
-	for _, ref := range [][2]string{{"a", uri3}, {"a", uri1}, {"a", uri2}, {"b", uri1}, {"a", uri4}} {
-		want = append(want, w.record(ref[0], ref[1]).Item)
-	}
-	before := w.contents()
-	g := w.compact()
-	log := suite.Exactly(w, len(want), w.checkLog(), "entries of the new generation")
-	for i, it := range log {
-		want[i].Seq = websync.Seq(i + 1)
-		want[i].Born = it.Born
-		w.Same(want[i], it, "entry %d of the new generation: ", i+1)
-		w.Same(it, w.record(it.Source, it.Resource.ID).Item, "the record of entry %d: ", i+1)
-	}
-	w.Same(log, w.changes(websync.Range{Generation: g}), "the new generation, asked by its number: ")
-	w.Same(ids(before.Live), ids(w.resources(websync.Range{})), "Resources")
-	w.Same(before.Head.Live, w.head().Live, "Head.Live: ")
-	w.Same(ids(before.Records["a"]), ids(w.records("a", "")), "Records")
-	numberless := w.record("a", uri5)
-	if numberless.Seq != 0 || numberless.Kind != websync.Deleted || numberless.Resource.Title != "numberless" {
-		w.Errorf("the tombstone without a number: got number %d, %v, %q", numberless.Seq, numberless.Kind, numberless.Resource.Title)
-	}
-	w.Same("touched", w.record("a", uri3).Resource.Title, "title that a Touch has set")
-}
-
-func generationKeeps(w *writer) {
-	w.wear()
-	for i, id := range []string{uri1, uri2, uri4, uri5} {
-		r, now := w.filled(100*i, id), w.record("a", id)
-		r.Kind = now.Kind
-		w.touch(harvest.Change{Base: now.Seq, Record: r})
-	}
-	tasks := w.filledTasks(4)
-	tasks[2].Parked = true
-	tasks[3].Kind = harvest.TaskWithheld
-	w.send(harvest.Batch{
-		Checkpoint: &harvest.Checkpoint{Version: 3, Data: []byte("position")},
-		State:      map[string][]byte{"key": []byte("value")},
-		Tasks:      tasks,
-	})
-	before, due := w.contents(), w.due("a", now(), 10)
-	suite.Exactly(w, 2, due, "tasks that are due")
-	w.compact()
-	w.Same(unnumbered(before), unnumbered(w.contents()), "after Compact: ")
-	w.Same(ids(due), ids(w.due("a", now(), 10)), "due after Compact: ")
-}
-
 // unnumbered returns the parts of c that Compact does not change.
 func unnumbered(c contents) contents {
-	c.Head, c.Log = websync.Head{}, nil
 	for i := range c.Live {
 		c.Live[i].Seq = 0
 	}
-	for source := range c.Records {
-		for i := range c.Records[source] {
-			c.Records[source][i].Seq = 0
-		}
-		for i := range c.Tasks[source] {
-			c.Tasks[source][i].Base, c.Tasks[source][i].N = 0, 0
-		}
+	for i := range c.Records {
+		c.Records[i].Seq = 0
 	}
-	return c
-}
-
-func generationTasks(w *writer) {
-	w.wear()
-	// uri1 has number 5 and gets 2, uri2 has 6 and gets 3, uri3 has 3 and gets 1; uri4
-	// has 8 and gets 5.
-	for _, ref := range []struct {
-		id   string
-		base websync.Seq
-	}{{uri1, 5}, {uri2, 2}, {uri3, 1}, {uri4, 5}, {"unknown", 9}} {
-		task := task("a", ref.id, now())
-		task.Kind, task.Base = harvest.TaskWithheld, ref.base
-		w.addTasks(task)
+	for i := range c.Tasks {
+		c.Tasks[i].Base, c.Tasks[i].N = 0, 0
 	}
-	before := w.tasks("a", "")
-	w.compact()
-	after := suite.Exactly(w, len(before), w.tasks("a", ""), "tasks")
-	for i, task := range after {
-		id := task.Resource.ID
-		r := w.record("a", id)
-		if right := task.Base == r.Seq; right != (id == uri1) {
-			w.Errorf("%s: the Base of the task was %d and is %d, the record has number %d now", id, before[i].Base, task.Base, r.Seq)
-		}
-		task.Base, task.N = before[i].Base, before[i].N
-		w.Same(before[i], task, "the task of %s: ", id)
-	}
-	w.claimAgain()
-	w.done(harvest.TaskRef{ID: uri1, N: after[0].N})
-	w.Same(4, len(w.tasks("a", "")), "tasks, after one was done")
+	return contents{Live: c.Live, Records: c.Records, Tasks: c.Tasks, Checkpoints: c.Checkpoints, State: c.State}
 }
 
 // halfDeleted creates 1,200 ids and deletes the first half. It returns all.
@@ -436,34 +427,4 @@ func (w *writer) commitUntil(done *atomic.Bool) (succeeded int, err error) {
 		}
 	}
 	return succeeded, err
-}
-
-func generationVacuum(w *writer) {
-	for i, size := range []int{10, 1 << 20} {
-		id := func(name string) string { return fmt.Sprint(name, i) }
-		data := make([][]byte, 6)
-		for n := range data {
-			data[n] = pattern(size, uint64(10*i+n))
-		}
-		w.keep(id("updated"), data[1])
-		w.keep(id("updated"), data[2])
-		w.keep(id("deleted"), data[3])
-		w.delete(id("deleted"))
-		w.keep(id("touched"), data[4])
-		w.touchBody(id("touched"), data[5])
-		w.keep(id("shared by one that is gone"), data[2])
-		w.delete(id("shared by one that is gone"))
-
-		log := w.changes(websync.Range{})
-		w.Same(0, w.vacuum(time.Hour), "bodies that Vacuum removed within grace")
-		w.holds(data[1:]...)
-		w.Same(3, w.vacuum(0), "bodies that Vacuum removed")
-		w.lacks(data[1], data[3], data[4])
-		w.holds(data[2], data[5])
-		w.Same(0, w.vacuum(0), "bodies that Vacuum removed the second time")
-		w.Same(log, w.changes(websync.Range{}), "the log after Vacuum: ")
-		w.fails(w.c, w.bodyBatch(id("too late"), data[1]), harvest.ErrNoBody, "a Put that names a body which Vacuum has removed")
-		w.keep(id("again"), data[1])
-		w.holds(data[1])
-	}
 }

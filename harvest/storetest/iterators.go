@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -26,47 +25,52 @@ func iteratorRules() []rule {
 			s.Same(websync.Head{Generation: s.head().Generation}, s.head(), "Head of an empty Store")
 			s.Same(0, len(s.due("a", now(), 10)), "due tasks of an empty Store")
 		}),
-		withWriter("inside", "Any method may be called inside the loop.", func(w *writer) {
-			w.Inside(w.walks(w.stock(5)), w.useAll)
-		}),
-		withWriter("paused", "A paused loop blocks no other call: others read and commit.", func(w *writer) {
-			w.Paused(w.walks(w.stock(5)), w.writer("b").useAll)
-		}),
-		withWriter("many", "Dozens of paused loops hold no connection: everything else continues.", func(w *writer) {
-			w.Nested(w.walks(w.stock(3)), w.useAll)
-		}),
-		withWriter("break", "Breaking out of a loop releases everything.", func(w *writer) {
-			w.BrokenOff(w.walks(w.stock(5)), w.useAll)
-		}),
-		withWriter("again", "Two loops at once do not disturb each other.", func(w *writer) {
-			w.TwiceAtOnce(w.walks(w.stock(5)))
-		}),
-		{
-			Name:  "while-others-commit",
-			Rule:  "Resources, Records and Tasks see once, in order, what is there throughout, while the loop commits.",
-			Check: iteratorWhileOthersCommit,
-		},
+		withWriter("inside", "Any method may be called inside the loop.", func(w *writer) { w.Inside(w.walks(w.stock(5)), w.useAll) }),
+		withWriter("paused", "A paused loop blocks no other call: others read and commit.", func(w *writer) { w.Paused(w.walks(w.stock(5)), w.writer("b").useAll) }),
+		withWriter("many", "Dozens of paused loops hold no connection: everything else continues.", func(w *writer) { w.Nested(w.walks(w.stock(3)), w.useAll) }),
+		withWriter("break", "Breaking out of a loop releases everything.", func(w *writer) { w.BrokenOff(w.walks(w.stock(5)), w.useAll) }),
+		withWriter("again", "Two loops at once do not disturb each other.", func(w *writer) { w.TwiceAtOnce(w.walks(w.stock(5))) }),
+		withWriter("context", "When its context ends, an iterator ends; an error is the last thing it yields.", func(w *writer) { w.Cancelled(w.walks(w.stock(600)), w.useAll) }),
+		{Name: "while-others-commit", Rule: "Resources, Records and Tasks see once, in order, what is there throughout, while the loop commits.", Check: func(t *tester) {
+			deleted := func(id string) bool { return strings.HasSuffix(id, "4") }
+			t.eachWalk(1300, []string{"Records", "Resources", "Tasks"}, func(w *writer, walk suite.Walk) {
+				var seen []string
+				n := 0
+				for id, err := range walk.IDs(t.Ctx) {
+					t.OK(err, "%s", walk.Name)
+					if n%250 == 100 {
+						w.disturb(walk.Want[n-100 : min(n+300, len(walk.Want))])
+					}
+					n++
+					if !deleted(id) && !strings.HasSuffix(id, "added") {
+						seen = append(seen, id)
+					}
+				}
+				want := slices.DeleteFunc(slices.Clone(walk.Want), deleted)
+				t.Same(want, seen, "what %s yields of what is there throughout: ", walk.Name)
+			})
+		}},
 		withWriter("log-grows", "Changes has no gap, while others commit.", func(w *writer) {
 			w.stock(600)
 			began := w.head().Last
 			var last websync.Seq
 			for it, err := range w.Changes(w.Ctx, websync.Range{}) {
 				w.OK(err, "Changes")
-				if it.Seq != last+1 {
-					w.Fatalf("entry %d comes after entry %d", it.Seq, last)
-				}
+				w.FatalIf(it.Seq != last+1, "entry %d comes after entry %d", it.Seq, last)
 				last = it.Seq
 				if last%100 == 50 && last <= began {
 					w.create(fmt.Sprintf("added %d", last))
 				}
 			}
-			if last < began {
-				w.Errorf("Changes ended with %d, want at least %d", last, began)
-			}
+			w.ErrorIf(last < began, "Changes ended with %d, want at least %d", last, began)
 		}),
-		withWriter("long", "Loops of thousands of items are whole and in order.", func(w *writer) {
-			for _, walk := range w.walks(w.stock(2300)) {
-				w.Same(walk.Want, suite.Collect(&w.Tester, walk.Name, walk.IDs(w.Ctx)), "%s: ", walk.Name)
+		withWriter("long", "Loops of thousands of items are whole and in order, those of Records from any id on.", func(w *writer) {
+			list := w.stock(2300)
+			for _, walk := range w.walks(list) {
+				w.Same(list, suite.Collect(&w.Tester, walk.Name, walk.IDs(w.Ctx)), "%s: ", walk.Name)
+			}
+			for _, after := range []string{list[1299], list[1299] + "x"} {
+				w.Same(list[1300:], ids(w.records("a", after)), "Records after %q", after)
 			}
 		}),
 		withWriter("filtered", "A loop over one source yields all entries of the source and no others, even with thousands of others in between and at the end.", func(a *writer) {
@@ -115,9 +119,6 @@ func iteratorRules() []rule {
 				sources[0] = "b"
 				a.Same(want, ids(suite.Collect(&a.Tester, name, items)), "%s, whose Range was changed by its owner: ", name)
 			}
-		}),
-		withWriter("context", "When its context ends, an iterator ends; an error is the last thing it yields.", func(w *writer) {
-			w.Cancelled(w.walks(w.stock(600)), w.useAll)
 		}),
 	}
 }
@@ -168,25 +169,27 @@ func (w *writer) stock(n int) []string {
 
 // useAll calls every method of the Store once.
 func (w *writer) useAll(round string) error {
-	ctx := w.Ctx
-	err := w.tryCommit(w.c, w.batch(harvest.Batch{
-		Puts:  []harvest.Change{change("zzz "+round, 0, websync.Created, "")},
-		Tasks: []harvest.Task{task(w.source, "zzz "+round, now())},
-	}))
-	if err != nil {
-		return fmt.Errorf("Commit: %w", err)
+	ctx, unknown := w.Ctx, []string{uri1}
+	errs := []error{
+		w.tryCommit(w.c, w.batch(harvest.Batch{
+			Puts:  []harvest.Change{change("zzz "+round, 0, websync.Created, "")},
+			Tasks: []harvest.Task{task(w.source, "zzz "+round, now())},
+		})),
+		errorOf(w.Head(ctx)), errorOf(w.Get(ctx, w.source, unknown)),
+		errorOf(w.Lookup(ctx, w.source, unknown)), errorOf(w.LookupTasks(ctx, w.source, unknown)),
+		errorOf(w.Checkpoint(ctx, w.source)), errorOf(w.Due(ctx, w.source, now(), 1)),
+		errorOf(w.State(ctx, "key")), w.Swap(ctx, "key "+round, nil, []byte("value")),
+		w.Renew(ctx, w.c), errorOf(w.read(websync.SHA256(theBody))),
 	}
-	_, headErr := w.Head(ctx)
-	_, getErr := w.Get(ctx, w.source, []string{uri1})
-	_, lookupErr := w.Lookup(ctx, w.source, []string{uri1})
-	_, tasksErr := w.LookupTasks(ctx, w.source, []string{uri1})
-	_, checkpointErr := w.Checkpoint(ctx, w.source)
-	_, dueErr := w.Due(ctx, w.source, now(), 1)
-	_, stateErr := w.State(ctx, "key")
-	swapErr := w.Swap(ctx, "key "+round, nil, []byte("value"))
-	renewErr := w.Renew(ctx, w.c)
-	errs := []error{headErr, getErr, lookupErr, tasksErr, checkpointErr, dueErr, stateErr, swapErr, renewErr}
-	errs = append(errs, w.useBodies(), w.useClaim(round))
+	body, err := w.NewBody(ctx)
+	if err == nil {
+		err = body.Discard()
+	}
+	c, claimErr := w.Claim(ctx, "source/of "+round, time.Hour)
+	if claimErr == nil {
+		claimErr = w.Release(ctx, c)
+	}
+	errs = append(errs, err, claimErr)
 	for _, walk := range w.walks(nil) {
 		for _, err := range walk.IDs(ctx) {
 			errs = append(errs, err)
@@ -196,46 +199,7 @@ func (w *writer) useAll(round string) error {
 	return errors.Join(errs...)
 }
 
-func (w *writer) useBodies() error {
-	r, err := w.Open(w.Ctx, websync.Body{Key: websync.SHA256(theBody)})
-	if err != nil {
-		return fmt.Errorf("Open: %w", err)
-	}
-	_, err = io.Copy(io.Discard, r)
-	body, newErr := w.NewBody(w.Ctx)
-	if newErr == nil {
-		newErr = body.Discard()
-	}
-	return errors.Join(err, r.Close(), newErr)
-}
-
-func (w *writer) useClaim(name string) error {
-	c, err := w.Claim(w.Ctx, "source/of "+name, time.Hour)
-	if err != nil {
-		return fmt.Errorf("Claim: %w", err)
-	}
-	return w.Release(w.Ctx, c)
-}
-
-func iteratorWhileOthersCommit(t *tester) {
-	deleted := func(id string) bool { return strings.HasSuffix(id, "4") }
-	t.eachWalk(1300, []string{"Records", "Resources", "Tasks"}, func(w *writer, walk suite.Walk) {
-		var seen []string
-		n := 0
-		for id, err := range walk.IDs(t.Ctx) {
-			t.OK(err, "%s", walk.Name)
-			if n%250 == 100 {
-				w.disturb(walk.Want[n-100 : min(n+300, len(walk.Want))])
-			}
-			n++
-			if !deleted(id) && !strings.HasSuffix(id, "added") {
-				seen = append(seen, id)
-			}
-		}
-		want := slices.DeleteFunc(slices.Clone(walk.Want), deleted)
-		t.Same(want, seen, "what %s yields of what is there throughout: ", walk.Name)
-	})
-}
+func errorOf[V any](_ V, err error) error { return err }
 
 // disturb deletes every id that ends in 4, updates those in 5, touches those in 6, and
 // adds one. Their tasks are done, put off and left.

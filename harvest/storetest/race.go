@@ -57,7 +57,45 @@ func raceRules() []rule {
 			})
 			suite.Exactly(s, applied, s.checkLog(), "entries of the log")
 		}),
-		withWriter("lookup", "A Lookup beside Commits returns the records before a Commit or after it, never some of each.", raceLookup),
+		withWriter("lookup", "A Lookup beside Commits returns the records before a Commit or after it, never some of each.", func(w *writer) {
+			// raceLookup changes several records in each Commit. Every other one fails at its last
+			// Put.
+			ids := []string{"1", "2", "3", "4"}
+			commit := func(round int) error {
+				b := w.batch(harvest.Batch{})
+				for i, id := range ids {
+					base := max(0, (round-1)*len(ids)+i+1)
+					b.Puts = append(b.Puts, change(id, websync.Seq(base), websync.Updated, "never"))
+				}
+				last := &b.Puts[len(ids)-1].Record
+				last.Bodies = []websync.Body{{Name: "content", Key: websync.SHA256([]byte("nowhere"))}}
+				if err := w.tryCommit(w.c, b); !errors.Is(err, harvest.ErrNoBody) {
+					return fmt.Errorf("a Commit that names an unknown body returned %v", err)
+				}
+				last.Bodies = nil
+				for i := range b.Puts {
+					b.Puts[i].Record.Resource.Title = fmt.Sprint(round)
+				}
+				return w.tryCommit(w.c, b)
+			}
+			w.OK(commit(0), "Commit")
+			for round := 1; round <= raceRounds; round++ {
+				w.race(round, func() error { return commit(round) }, func() error {
+					for range 3 {
+						recs, err := w.Lookup(w.Ctx, "a", ids)
+						if err != nil {
+							return err
+						}
+						for _, r := range recs {
+							if r.Resource.Title != recs[0].Resource.Title || r.Resource.Title == "never" {
+								return fmt.Errorf("%q and %q in one answer of Lookup", recs[0].Resource.Title, r.Resource.Title)
+							}
+						}
+					}
+					return nil
+				})
+			}
+		}),
 		withClock("renew-claim", "At the moment of a takeover the old holder renews its claim or the new one gets it, never both.", func(s *store, now *clock) {
 			s.takeovers(now, func(round int, c *harvest.Claim) *harvest.Claim {
 				var next *harvest.Claim
@@ -70,9 +108,7 @@ func raceRules() []rule {
 					_, err = won(err, harvest.ErrHeld)
 					return err
 				})
-				if renewed == (next != nil) {
-					s.Fatalf("at the moment of a takeover: renewed %t, and taken over %t", renewed, next != nil)
-				}
+				s.FatalIf(renewed == (next != nil), "at the moment of a takeover: renewed %t, and taken over %t", renewed, next != nil)
 				if renewed {
 					return c
 				}
@@ -102,46 +138,6 @@ func (w *writer) raceCommits(round int, lost error, commit func(i int) (*harvest
 		c, put := commit(first ^ i)
 		return won(w.tryCommit(c, w.batch(harvest.Batch{Puts: []harvest.Change{put}})), lost)
 	})
-}
-
-// raceLookup changes several records in each Commit. Every other one fails at its last
-// Put.
-func raceLookup(w *writer) {
-	ids := []string{"1", "2", "3", "4"}
-	commit := func(round int) error {
-		b := w.batch(harvest.Batch{})
-		for i, id := range ids {
-			base := max(0, (round-1)*len(ids)+i+1)
-			b.Puts = append(b.Puts, change(id, websync.Seq(base), websync.Updated, "never"))
-		}
-		last := &b.Puts[len(ids)-1].Record
-		last.Bodies = []websync.Body{{Name: "content", Key: websync.SHA256([]byte("nowhere"))}}
-		if err := w.tryCommit(w.c, b); !errors.Is(err, harvest.ErrNoBody) {
-			return fmt.Errorf("a Commit that names an unknown body returned %v", err)
-		}
-		last.Bodies = nil
-		for i := range b.Puts {
-			b.Puts[i].Record.Resource.Title = fmt.Sprint(round)
-		}
-		return w.tryCommit(w.c, b)
-	}
-	w.OK(commit(0), "Commit")
-	for round := 1; round <= raceRounds; round++ {
-		w.race(round, func() error { return commit(round) }, func() error {
-			for range 3 {
-				recs, err := w.Lookup(w.Ctx, "a", ids)
-				if err != nil {
-					return err
-				}
-				for _, r := range recs {
-					if r.Resource.Title != recs[0].Resource.Title || r.Resource.Title == "never" {
-						return fmt.Errorf("%q and %q in one answer of Lookup", recs[0].Resource.Title, r.Resource.Title)
-					}
-				}
-			}
-			return nil
-		})
-	}
 }
 
 // takeovers calls f once for each round with a claim that has expired. f returns the next

@@ -9,37 +9,25 @@ import (
 
 func stateRules() []rule {
 	return []rule{
-		withStore("missing", "A key without a value is nil.", func(s *store) {
-			s.hasNo("missing")
-			s.swapFails("missing", []byte("something"), []byte("other"))
-			s.swapFails("missing", []byte("something"), nil)
-		}),
-		withStore("swap", "Swap creates, replaces and deletes; with another old value it is ErrConflict and changes nothing.", func(s *store) {
-			one, two := []byte("one"), pattern(100_000, 7)
-			s.swap("k", nil, one)
-			s.Same(one, s.state("k"), "created value")
-			s.swapFails("k", nil, two)
-			s.swapFails("k", two, one)
-			s.swapFails("k", two, nil)
-			s.swap("k", one, two)
-			s.Same(two, s.state("k"), "replaced value")
-			s.swapFails("k", one, two)
-			s.swap("k", two, two)
-			s.swap("k", two, nil)
-			s.hasNo("k")
-			s.swapFails("k", two, one)
-			s.swap("k", nil, one)
-			s.Same(one, s.state("k"), "value created again")
-		}),
-		withStore("empty", "An empty value and no value are the same.", func(s *store) {
-			empty := []byte{}
-			s.swap("k", nil, nil)
-			s.swap("k", empty, empty)
-			s.swap("k", empty, []byte("one"))
-			s.swapFails("k", empty, []byte("two"))
-			s.swap("k", []byte("one"), empty)
-			s.hasNo("k")
-			s.swap("k", nil, []byte("two"))
+		withStore("swap", "Swap creates, replaces and deletes; with another old value it is ErrConflict and changes nothing. A value that is missing or empty is nil.", func(s *store) {
+			none, empty, one, two := []byte(nil), []byte{}, []byte("one"), pattern(100_000, 7)
+			held := none
+			for i, step := range []struct {
+				old, new []byte
+				want     error
+			}{
+				{one, two, websync.ErrConflict}, {one, none, websync.ErrConflict}, {none, one, nil},
+				{none, two, websync.ErrConflict}, {two, one, websync.ErrConflict}, {two, none, websync.ErrConflict}, {one, two, nil},
+				{one, two, websync.ErrConflict}, {two, two, nil}, {two, none, nil}, {two, one, websync.ErrConflict},
+				{none, none, nil}, {empty, empty, nil}, {empty, one, nil}, {empty, two, websync.ErrConflict}, {one, empty, nil}, {none, two, nil},
+			} {
+				s.isState("k", held)
+				s.Is(s.Swap(s.Ctx, "k", step.old, step.new), step.want, "Swap %d", i+1)
+				if step.want == nil {
+					held = step.new
+				}
+				s.isState("k", held)
+			}
 		}),
 		withStore("keys", "Keys are any bytes, and each has its own value.", func(s *store) {
 			keys := append(oddIDs(), "")
@@ -73,10 +61,7 @@ func stateRules() []rule {
 			is := func(want map[string]string) {
 				w.Helper()
 				for key, v := range want {
-					if v == "" {
-						w.hasNo(key)
-					}
-					w.Same(v, string(w.state(key)), "value of %s", key)
+					w.isState(key, []byte(v))
 				}
 			}
 			w.conflict(b, uri1)
@@ -99,17 +84,10 @@ func stateRules() []rule {
 	}
 }
 
-// swapFails checks that a Swap is a conflict that changes nothing.
-func (s *store) swapFails(key string, old, new []byte) {
+// isState checks the value of a key: nil if want is empty.
+func (s *store) isState(key string, want []byte) {
 	s.Helper()
-	before := string(s.state(key))
-	s.Is(s.Swap(s.Ctx, key, old, new), websync.ErrConflict, "Swap of %q from %.60q, which is %.60q", key, old, before)
-	s.Same(before, string(s.state(key)), "value after a conflict")
-}
-
-func (s *store) hasNo(key string) {
-	s.Helper()
-	if v := s.state(key); v != nil {
-		s.Errorf("State of %q: got %.60q, want nil", key, v)
-	}
+	got := s.state(key)
+	s.Same(want, got, "value of %q", key)
+	s.ErrorIf(len(want) == 0 && got != nil, "the missing value of %q is empty, want nil", key)
 }

@@ -19,9 +19,7 @@ func taskRules() []rule {
 			w.addTasks(want...)
 			got := suite.Exactly(w, 2, w.tasks("a", ""), "tasks")
 			for i := range got {
-				if got[i].N == 0 {
-					w.Error("the N of a stored task is 0")
-				}
+				w.ErrorIf(got[i].N == 0, "the N of a stored task is 0")
 				want[i].N = got[i].N
 				w.Same(want[i], got[i], "Tasks: ")
 			}
@@ -64,24 +62,25 @@ func taskRules() []rule {
 			}
 		}),
 		withWriter("done", "Done removes the task with this N, or any task if N is 0; a wrong N is ignored.", func(w *writer) {
-			left := func(what string, want ...string) {
-				w.Helper()
-				w.Same(want, ids(w.tasks("a", "")), "tasks after %s: ", what)
-				w.Same(len(want), len(w.due("a", now(), 10)), "due tasks after %s", what)
-			}
 			w.addTasks(task("a", uri1, now()), task("a", uri2, now()), task("a", uri3, now()))
 			tasks := suite.Exactly(w, 3, w.tasks("a", ""), "tasks")
-			w.done(harvest.TaskRef{ID: uri1, N: tasks[0].N + 1000}, harvest.TaskRef{ID: uri5}, harvest.TaskRef{ID: uri5, N: tasks[0].N})
-			left("a wrong N and unknown ids", uri1, uri2, uri3)
-			w.done(harvest.TaskRef{ID: uri1, N: tasks[0].N})
-			left("the right N", uri2, uri3)
-			w.done(harvest.TaskRef{ID: uri2})
-			left("N 0", uri3)
 			w.addTasks(task("a", uri3, now()))
-			w.done(harvest.TaskRef{ID: uri3, N: tasks[2].N})
-			left("the N that the task had before it was replaced", uri3)
-			w.done(harvest.TaskRef{ID: uri3}, harvest.TaskRef{ID: uri3})
-			left("the same id twice")
+			for _, step := range []struct {
+				done []harvest.TaskRef
+				what string
+				left []string
+			}{
+				{[]harvest.TaskRef{{ID: uri1, N: tasks[0].N + 1000}}, "a wrong N", []string{uri1, uri2, uri3}},
+				{[]harvest.TaskRef{{ID: uri5}, {ID: uri5, N: tasks[0].N}}, "unknown ids", []string{uri1, uri2, uri3}},
+				{[]harvest.TaskRef{{ID: uri1, N: tasks[0].N}}, "the right N", []string{uri2, uri3}},
+				{[]harvest.TaskRef{{ID: uri2}}, "N 0", []string{uri3}},
+				{[]harvest.TaskRef{{ID: uri3, N: tasks[2].N}}, "the N before it was replaced", []string{uri3}},
+				{[]harvest.TaskRef{{ID: uri3}, {ID: uri3}}, "the same id twice", nil},
+			} {
+				w.done(step.done...)
+				w.Same(step.left, ids(w.tasks("a", "")), "tasks after %s: ", step.what)
+				w.Same(len(step.left), len(w.due("a", now(), 10)), "due tasks after %s", step.what)
+			}
 		}),
 		withWriter("done-before-tasks", "Done is applied before Tasks: a Task that replaces one that is done is dropped.", func(w *writer) {
 			w.addTasks(task("a", uri1, now()), task("a", uri2, now()), task("a", uri4, now()))
@@ -109,9 +108,7 @@ func taskRules() []rule {
 			got := suite.Exactly(w, 2, w.tasks("a", ""), "tasks")
 			w.Same(7, got[0].Attempts, "Attempts of the task that had this N")
 			w.Same(0, got[1].Attempts, "Attempts of the task that had another N since")
-			if got[0].N == was[0].N {
-				w.Errorf("replaced, and N is still %d", got[0].N)
-			}
+			w.ErrorIf(got[0].N == was[0].N, "replaced, and N is still %d", got[0].N)
 		}),
 		withWriter("n-never-again", "A task that follows one that was done has another N.", func(w *writer) {
 			seen := map[uint64]bool{}
@@ -149,24 +146,27 @@ func taskRules() []rule {
 			w.Same([]string{uri1, uri2, uri3}, ids(w.tasks("a", "")), "Tasks: ")
 		}),
 		withWriter("due-replaced", "A task that is put off, parked or done is no longer due at its old time.", func(w *writer) {
-			due := func(what string, want ...string) {
-				w.Helper()
-				w.Same(want, ids(w.due("a", now(), 10)), "due after %s: ", what)
+			w.addTasks(task("a", uri1, now().Add(-3*time.Second)))
+			for _, step := range []struct {
+				what   string
+				id     string
+				due    time.Duration // after now
+				parked bool
+				want   []string
+			}{
+				{"the second was added", uri2, -2 * time.Second, false, []string{uri1, uri2}},
+				{"the first was put off a little", uri1, -time.Second, false, []string{uri2, uri1}},
+				{"the first was put off", uri1, time.Hour, false, []string{uri2}},
+				{"the second was parked", uri2, 0, true, nil},
+				{"the second was revived", uri2, 0, false, []string{uri2}},
+			} {
+				next := task("a", step.id, now().Add(step.due))
+				next.Parked = step.parked
+				w.addTasks(next)
+				w.Same(step.want, ids(w.due("a", now(), 10)), "due after %s: ", step.what)
 			}
-			w.addTasks(task("a", uri1, now().Add(-3*time.Second)), task("a", uri2, now().Add(-2*time.Second)))
-			due("the first Commit", uri1, uri2)
-			w.addTasks(task("a", uri1, now().Add(-time.Second)))
-			due("one was put off a little", uri2, uri1)
-			w.addTasks(task("a", uri1, now().Add(time.Hour)))
-			due("one was put off", uri2)
-			parked := task("a", uri2, now())
-			parked.Parked = true
-			w.addTasks(parked)
-			due("the other was parked")
-			w.addTasks(task("a", uri2, now()))
-			due("it was revived", uri2)
 			w.done(harvest.TaskRef{ID: uri2})
-			due("it was done")
+			w.Same(0, len(w.due("a", now(), 10)), "due after the second was done")
 		}),
 		withWriter("order", "Tasks yields ids greater than after in byte order.", func(w *writer) {
 			list := []string{"\xff", "b", "a/", "a", "a\x00", "ä", "B", "ab", "10", "9"}
@@ -263,9 +263,7 @@ func taskRules() []rule {
 			a.done(harvest.TaskRef{ID: uri2})
 			for _, source := range []string{"a", "b"} {
 				for _, tasks := range [][]harvest.Task{a.tasks(source, ""), a.due(source, now(), 10)} {
-					if len(tasks) != 1 || tasks[0].Source != source || tasks[0].Resource.ID != uri1 {
-						a.Errorf("tasks of %s: got %+v", source, tasks)
-					}
+					a.ErrorIf(len(tasks) != 1 || tasks[0].Source != source || tasks[0].Resource.ID != uri1, "tasks of %s: got %+v", source, tasks)
 				}
 			}
 			a.done(harvest.TaskRef{ID: uri1})
@@ -279,9 +277,7 @@ func taskRules() []rule {
 func (w *writer) newN(seen map[uint64]bool) uint64 {
 	w.Helper()
 	n := suite.Exactly(w, 1, w.tasks(w.source, ""), "tasks")[0].N
-	if seen[n] {
-		w.Errorf("N is %d again, or 0", n)
-	}
+	w.ErrorIf(seen[n], "N is %d again, or 0", n)
 	seen[n] = true
 	return n
 }

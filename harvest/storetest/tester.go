@@ -38,9 +38,7 @@ func (t *tester) openClock(c *clock) *store {
 
 func (t *tester) wrap(s harvest.Store) *store {
 	t.Helper()
-	if s == nil {
-		t.Fatal("the function of the Options that opens a Store returned nil")
-	}
+	t.FatalIf(s == nil, "the function of the Options that opens a Store returned nil")
 	return &store{s, t}
 }
 
@@ -89,9 +87,7 @@ func (s *store) claim(source string) *harvest.Claim {
 	s.Helper()
 	c, err := s.Claim(s.Ctx, "source/"+source, time.Hour)
 	s.OK(err, "Claim %.100q", source)
-	if c == nil {
-		s.Fatal("Claim returned neither a claim nor an error")
-	}
+	s.FatalIf(c == nil, "Claim returned neither a claim nor an error")
 	return c
 }
 
@@ -278,9 +274,7 @@ func (s *store) holds(bodies ...[]byte) {
 	for _, data := range bodies {
 		got, err := s.read(websync.SHA256(data))
 		s.OK(err, "Open a body of %d bytes", len(data))
-		if !bytes.Equal(got, data) {
-			s.Fatalf("a body of %d bytes came back with %d bytes, or with others", len(data), len(got))
-		}
+		s.FatalIf(!bytes.Equal(got, data), "a body of %d bytes came back with %d bytes, or with others", len(data), len(got))
 	}
 }
 
@@ -464,35 +458,35 @@ func pattern(n int, seed uint64) []byte {
 // shortAndLong returns two bodies, for Stores that keep long bodies elsewhere.
 func shortAndLong(seed uint64) [][]byte { return [][]byte{[]byte("small"), pattern(1<<20, seed)} }
 
-// contents are everything that a Store returns of the sources "a", "b" and "never".
+// contents are everything that a Store returns of some sources, by every method that
+// reads.
 type contents struct {
-	Head        websync.Head
-	Log         []websync.Item
-	Live        []websync.Item
-	Records     map[string][]harvest.Record
-	Tasks       map[string][]harvest.Task
-	Checkpoints map[string]harvest.Checkpoint
-	State       map[string]string
+	Head             websync.Head
+	Log, Live        []websync.Item
+	Records          []harvest.Record
+	Tasks            []harvest.Task
+	Checkpoints      []harvest.Checkpoint
+	State            [][]byte
+	Lookup           []harvest.Record
+	Get              []websync.Item
+	LookupTasks, Due []harvest.Task
 }
 
 func (s *store) contents() contents {
 	s.Helper()
-	c := contents{
-		Head:        s.head(),
-		Log:         s.changes(websync.Range{}),
-		Live:        s.resources(websync.Range{}),
-		Records:     map[string][]harvest.Record{},
-		Tasks:       map[string][]harvest.Task{},
-		Checkpoints: map[string]harvest.Checkpoint{},
-		State:       map[string]string{},
-	}
+	c := contents{Head: s.head(), Log: s.changes(websync.Range{}), Live: s.resources(websync.Range{})}
 	for _, source := range []string{"a", "b", "never"} {
-		c.Records[source] = s.records(source, "")
-		c.Tasks[source] = s.tasks(source, "")
-		c.Checkpoints[source] = s.checkpoint(source)
+		uris := []string{uri1, uri2, uri3, uri4, uri5}
+		c.Records = append(c.Records, s.records(source, "")...)
+		c.Tasks = append(c.Tasks, s.tasks(source, "")...)
+		c.Checkpoints = append(c.Checkpoints, s.checkpoint(source))
+		c.Lookup = append(c.Lookup, s.lookup(source, uris...)...)
+		c.Get = append(c.Get, s.get(source, uris...)...)
+		c.LookupTasks = append(c.LookupTasks, s.lookupTasks(source, uris...)...)
+		c.Due = append(c.Due, s.due(source, now(), 10)...)
 	}
 	for _, key := range []string{"key", "deleted", "swapped"} {
-		c.State[key] = string(s.state(key))
+		c.State = append(c.State, s.state(key))
 	}
 	return c
 }

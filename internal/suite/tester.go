@@ -56,6 +56,22 @@ func (t *Tester) Same(want, got any, what string, args ...any) {
 	}
 }
 
+// ErrorIf reports what is wrong if wrong is true.
+func (t *Tester) ErrorIf(wrong bool, what string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Errorf(what, args...)
+	}
+}
+
+// FatalIf ends the case with what is wrong if wrong is true.
+func (t *Tester) FatalIf(wrong bool, what string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Fatalf(what, args...)
+	}
+}
+
 // Exactly returns vs. It ends the case if there are not n of them, since the caller goes
 // on to use all n.
 func Exactly[V any](t testing.TB, n int, vs []V, what string) []V {
