@@ -271,7 +271,7 @@ func (c *checker) link(s *scope, l *linkView) {
 
 // relation asks about the relation of a link.
 func (c *checker) relation(rel []byte) {
-	name := bytes.TrimPrefix(rel, []byte(registered))
+	name := syntax.RelationName(rel)
 	if fault := syntax.RelationFault(rel); fault != "" {
 		c.r.reportAttr(ruleRel, "rel", rel, fault)
 	} else if syntax.Scheme(name) == 0 && !syntax.IsRelation(name) {

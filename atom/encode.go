@@ -586,12 +586,9 @@ func alternateOf(l *websync.Link) alternate {
 	return alternate{strings.ToLower(l.Type), strings.ToLower(l.Lang)}
 }
 
-// registered makes an IRI of the registered name of a relation (RFC 4287 §4.2.7.2).
-const registered = "http://www.iana.org/assignments/relation/"
-
 // isAlternate reports whether a relation is that of an alternate (RFC 4287 §4.2.7.2).
 func isAlternate(rel string) bool {
-	return rel == "alternate" || rel == "" || strings.TrimPrefix(rel, registered) == "alternate"
+	return rel == "alternate" || rel == "" || syntax.RelationName(rel) == "alternate"
 }
 
 // links appends links.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/syntax"
@@ -226,8 +225,8 @@ func (r *Reader) rel(value []byte) []byte {
 		r.reportChild(ruleRel, value, "rel must not be empty: this one is taken for alternate")
 		return nil
 	}
-	if len(rel) > len(registered) && strings.HasPrefix(string(rel[:len(registered)]), registered) {
-		rel = rel[len(registered):]
+	if name := syntax.RelationName(rel); len(name) > 0 {
+		rel = name
 	}
 	kept := r.view.add(rel)
 	if syntax.Scheme(kept) == 0 {

@@ -251,15 +251,12 @@ func (p *parser) date(element string, texts ...string) (d websync.Datetime, text
 	return d, text
 }
 
-// of a relation, its long form (RFC 4287 §4.2.7.2)
-const registered = "http://www.iana.org/assignments/relation/"
-
 // link appends a link, unless it leads nowhere.
 func (p *parser) link(links *[]websync.Link, l websync.Link) {
 	if l.Href = p.url(l.Href); l.Href == "" {
 		return
 	}
-	if l.Rel = strings.TrimPrefix(strings.TrimSpace(l.Rel), registered); l.Rel == "" {
+	if l.Rel = syntax.RelationName(strings.TrimSpace(l.Rel)); l.Rel == "" {
 		l.Rel = "alternate"
 	}
 	l.Type, l.Lang = strings.TrimSpace(l.Type), strings.TrimSpace(l.Lang)
@@ -269,7 +266,7 @@ func (p *parser) link(links *[]websync.Link, l websync.Link) {
 // feedLink is link for the feed's own links. Those to other documents of a feed are left
 // out, since what is lost of such a feed makes a walk over them unsafe.
 func (p *parser) feedLink(l websync.Link) {
-	switch strings.TrimPrefix(strings.TrimSpace(l.Rel), registered) {
+	switch syntax.RelationName(strings.TrimSpace(l.Rel)) {
 	case "first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current":
 		return
 	}

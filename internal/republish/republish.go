@@ -222,22 +222,17 @@ func (l *Linker) relocated(item *websync.Item, link websync.Link) websync.Link {
 	return link
 }
 
-const (
-	// registered makes an IRI of the registered name of a relation (RFC 4287 §4.2.7.2).
-	registered = "http://www.iana.org/assignments/relation/"
-
-	// resourceSyncTerms makes an IRI of the relations that ResourceSync defines itself
-	// (Z39.99 §6).
-	resourceSyncTerms = "http://www.openarchives.org/rs/terms/"
-)
+// resourceSyncTerms makes an IRI of the relations that ResourceSync defines itself
+// (Z39.99 §6).
+const resourceSyncTerms = "http://www.openarchives.org/rs/terms/"
 
 // IsVia reports whether a relation is via.
-func IsVia(rel string) bool { return strings.TrimPrefix(rel, registered) == "via" }
+func IsVia(rel string) bool { return syntax.RelationName(rel) == "via" }
 
 // isOfOriginal reports whether a relation states something of a resource that does not
 // hold for a copy of it.
 func isOfOriginal(rel string) bool {
-	rel = strings.TrimPrefix(strings.TrimPrefix(rel, registered), resourceSyncTerms)
+	rel = strings.TrimPrefix(syntax.RelationName(rel), resourceSyncTerms)
 	switch rel {
 	case "collection", "canonical", "duplicate", "memento", "timegate", "timemap", "patch":
 		return true
