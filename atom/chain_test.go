@@ -116,7 +116,7 @@ var chainCases = map[string]chainCase{
 		want: []string{"error chain-kind /entry"}, docs: 1},
 }
 
-// chainOpen returns what gives the documents of a site.
+// chainOpen returns a function that opens the documents of a site.
 func chainOpen(site map[string]*chainDocument) func(string) (io.ReadCloser, error) {
 	return func(url string) (io.ReadCloser, error) {
 		path := strings.TrimPrefix(url, chainHost)

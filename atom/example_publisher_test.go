@@ -13,8 +13,8 @@ import (
 )
 
 // A Publisher is usually given to package publish, which serves its documents or writes
-// them to files. This shows the subscription document after one page was put in and
-// another one deleted.
+// them to files. This example prints the subscription document after one page was added
+// and another one deleted.
 func ExamplePublisher() {
 	ctx := context.Background()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

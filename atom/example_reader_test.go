@@ -50,8 +50,7 @@ func Example() {
 	// here: https://example.org/act/9 2024-05-01 https://example.org/act/9.pdf 2048
 }
 
-// What departs from the specifications is read over, and reported to whoever wants to
-// know.
+// Departures from the specifications do not stop the Reader. Report receives them.
 func ExampleReader_Report() {
 	r := atom.NewReader(strings.NewReader(exampleFeed))
 	r.Document = "https://example.org/feeds/acts.atom"
@@ -74,7 +73,7 @@ func ExampleReader_Next() {
 	// Output: atom: line 1, column 1: rss: an RSS feed, not an Atom document
 }
 
-// Views need no memory of their own, and hold until the next call.
+// Views need no memory of their own, and are valid until the next call.
 func ExampleReader_NextView() {
 	r := atom.NewReader(strings.NewReader(exampleFeed))
 	for {

@@ -35,7 +35,7 @@ var exampleArchive = sourcetest.Site{
 	</feed>`},
 }
 
-// All entries of an archived feed, each in its newest state, without a store.
+// All entries of an archived feed, each in its latest state, without a store.
 func ExampleAll() {
 	// package harvest/fetch has the one for HTTP
 	web := &sourcetest.Fetcher{Site: exampleArchive}

@@ -35,7 +35,7 @@ func TestLatest(t *testing.T) {
 	day, err := websync.ParseDatetime("2026-01-01")
 	require.NoError(t, err)
 	tests := map[string]struct {
-		states []state // as they are seen
+		states []state // in the order of reading
 		want   int
 	}{
 		"alone":                                    {[]state{entry(0, 0, 1)}, 0},
@@ -69,8 +69,8 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// TestLatestCollisions: ids of one hash, and ids whose hashes differ in their segment
-// only, are kept apart; so are an id and one that begins with it.
+// TestLatestCollisions: ids with the same hash, and ids whose hashes differ in their
+// segment only, are distinct. So are an id and another one that begins with it.
 func TestLatestCollisions(t *testing.T) {
 	hashes := map[string]func([]byte) uint64{
 		"all the same":  func([]byte) uint64 { return 7<<56 | 9 },

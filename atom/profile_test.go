@@ -19,11 +19,10 @@ import (
 	"github.com/websync-go/websync/harvest/sourcetest"
 )
 
-// A records is the Source of an invented profile of Atom, as a package of its own would
-// have it. An entry is a record with one alternate link to each of its formats; one with
-// an empty content and no such link says that the record is gone. Pages that are linked
-// with next are not part of the feed, which must have a title. Entries on a draft are
-// left out.
+// A records is the Source of an invented profile of Atom, as another package would define
+// it. An entry is a record with one alternate link to each of its formats. An entry with
+// an empty content and no such link deletes its record. Pages that are linked with next
+// are not part of the feed, which must have a title. Draft entries are left out.
 type records struct{ atom.Source }
 
 var _ harvest.Getter = (*records)(nil)
@@ -122,7 +121,8 @@ func TestProfileConformance(t *testing.T) {
 	})
 }
 
-// TestProfile: what the hooks make of a feed, from its first document to its last event.
+// TestProfile: the effect of the hooks on a feed, from its first document to its last
+// event.
 func TestProfile(t *testing.T) {
 	untitled := func(doc string) string {
 		return strings.Replace(doc, "<title>f</title>", "<title/>", 1)

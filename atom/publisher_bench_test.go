@@ -12,8 +12,8 @@ import (
 )
 
 // BenchmarkPublisher writes an archive document of 1,000 records in memory, one in twenty
-// of them deleted: as the Publisher does, and as a Writer does with the entries at hand.
-// Rows is what reading the log costs alone; check asks for the subscription document.
+// of them deleted: with the Publisher, and with a Writer from the same entries. Rows only
+// reads the log; check gets the subscription document.
 func BenchmarkPublisher(b *testing.B) {
 	const n = 1000
 	ctx := b.Context()

@@ -30,7 +30,7 @@ type pubState struct {
 	live bool
 }
 
-// A pubModel is a Store and what should be in it.
+// A pubModel is a Store and its expected contents.
 type pubModel struct {
 	*pubStore
 	states map[string]pubState
@@ -42,7 +42,7 @@ func newPubModel(t testkit.T) *pubModel {
 	return &pubModel{s, map[string]pubState{}}
 }
 
-// change changes one id: a number of the site, or of the one that is harvested.
+// change changes one id, of the site or of the harvested one.
 func (m *pubModel) change(n int, remove, kept bool, related int) {
 	id := func(n int) string { return fmt.Sprintf("%s/%d", []string{pubSite, pubFirst}[n%2], n) }
 	item := websync.Item{Resource: websync.Resource{ID: id(n), Links: []websync.Link{{Rel: "related", Href: id(related)}}}}
@@ -58,8 +58,8 @@ func (m *pubModel) change(n int, remove, kept bool, related int) {
 	m.states[item.Resource.ID] = pubState{m.Clock, !remove}
 }
 
-// walkChain reads the whole chain as a plain reader does, and returns the latest state of
-// each id.
+// walkChain reads the whole chain as a simple reader does, and returns the latest state
+// of each id.
 func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[string]pubState, error) {
 	states := map[string]pubState{}
 	for url := p.URL(); url != ""; between() {
@@ -83,9 +83,10 @@ func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[strin
 	return states, nil
 }
 
-// TestPublisherModel: whatever happens to the Catalog, and whoever renders them, the same
-// tag means the same bytes, an archive document stays as it is until its generation is
-// dropped, and a reader of the chain ends with what was there when it began.
+// TestPublisherModel: documents with the same tag have the same bytes, whatever happens
+// to the Catalog and whichever Publisher writes them. An archive document stays as it is
+// until its generation is dropped. A reader of the chain ends with the state that the log
+// had when it began.
 func TestPublisherModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 3
@@ -157,8 +158,8 @@ func TestPublisherModel(t *testing.T) {
 	})
 }
 
-// requireLive checks that a Store has what is live in the model, each state with its
-// time, and the same bytes.
+// requireLive checks that a Store has the live resources of the model, with their times
+// and bytes.
 func requireLive(t *testing.T, m *pubModel, got *kvstore.Store, bodies bool) {
 	t.Helper()
 	want, seen := map[string]string{}, map[string]string{}
@@ -179,8 +180,8 @@ func requireLive(t *testing.T, m *pubModel, got *kvstore.Store, bodies bool) {
 	require.Equal(t, want, seen)
 }
 
-// TestPublisherRoundTrip: store, Publisher, Source, second store: the same ids, states
-// and bytes, while the first goes on.
+// TestPublisherRoundTrip: a second store that harvests the Publisher of the first has the
+// same ids, states and bytes, while the first one changes.
 func TestPublisherRoundTrip(t *testing.T) {
 	for _, bodies := range []bool{true, false} {
 		for seed := range uint64(3) {
@@ -230,8 +231,7 @@ func TestPublisherRoundTrip(t *testing.T) {
 	}
 }
 
-// A reader that is in the middle of a chain that is dropped learns that it is gone, and
-// finds the new one.
+// A reader of a chain that is dropped gets ErrGone, and finds the new chain.
 func TestPublisherDropInWalk(t *testing.T) {
 	m := newPubModel(t)
 	for i := range 40 {

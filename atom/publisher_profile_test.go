@@ -16,9 +16,9 @@ import (
 
 const pubRecords = "https://records.example.org/ns"
 
-// asRecord makes what a small profile wants: every entry has representations as alternate
-// links and no content, drafts are not listed, a record without a title is an error, and
-// a deletion is an entry with empty content.
+// asRecord makes the entries of a small profile: every entry has representations as
+// alternate links and no content, drafts are not listed, a record without a title is an
+// error, and a deletion is an entry with empty content.
 func asRecord(item *websync.Item, as *atom.Item) error {
 	if t := as.Tombstone; t != nil {
 		*as = atom.Item{Entry: &atom.Entry{

@@ -86,7 +86,7 @@ func ownPublisher(c websync.Catalog, size int) *atom.Publisher {
 	return p
 }
 
-// pubRender renders a document, whatever happens to the Catalog meanwhile.
+// pubRender renders a document. It tries again when the Catalog changes meanwhile.
 func pubRender(t require.TestingT, p websync.Publisher, path string) (*websync.Document, []byte) {
 	doc, err := p.Document(context.Background(), path)
 	require.NoError(t, err, path)
@@ -103,7 +103,7 @@ func pubPaths(t require.TestingT, p websync.Publisher) (all []string) {
 	return all
 }
 
-// pubRead returns what is in a document, which must be without any departure.
+// pubRead returns the feed and the items of a document, which must have no findings.
 func pubRead(t require.TestingT, url string, doc []byte) (*atom.Feed, []atom.Item) {
 	_, err := atom.Validate(bytes.NewReader(doc), atom.ValidateOptions{Document: url, Report: func(f websync.Finding) {
 		assert.Fail(t, f.String())
@@ -129,7 +129,7 @@ func pubList(items []atom.Item) (all []string) {
 	return all
 }
 
-// requireChain checks the whole chain, in which there may be no departure.
+// requireChain checks the whole chain, which must have no findings.
 func requireChain(t require.TestingT, p *atom.Publisher) atom.ChainSummary {
 	v := atom.ChainValidator{Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
 	sum := v.Walk(p.URL(), func(url string) (io.ReadCloser, error) {
@@ -140,8 +140,8 @@ func requireChain(t require.TestingT, p *atom.Publisher) atom.ChainSummary {
 	return sum
 }
 
-// pubGazette fills a Store with what has everything: laws of the publisher's own, and
-// what was harvested elsewhere.
+// pubGazette fills a Store with resources that use every field: laws of the publisher's
+// own, and harvested ones.
 func pubGazette(t *testing.T) *pubStore {
 	s := newPubStore(t)
 	law := websync.Resource{
@@ -243,7 +243,7 @@ func TestPublisherWithoutResources(t *testing.T) {
 	}
 }
 
-// A document that is asked for while the log is empty stays empty.
+// A document that is opened while the log is empty stays empty.
 func TestPublisherEmptyState(t *testing.T) {
 	s := newPubStore(t)
 	p := newPublisher(s, 0)
@@ -328,7 +328,7 @@ func TestPublisherSources(t *testing.T) {
 	assert.ErrorIs(t, err, websync.ErrLimit)
 }
 
-// What decides the bytes is in the URL.
+// The settings that decide the bytes are in the URL.
 func TestPublisherArchiveURL(t *testing.T) {
 	s := newPubStore(t)
 	s.Put("a", pubNumbered(1, 4)...)
@@ -470,7 +470,7 @@ func TestPublisherCompleteConflict(t *testing.T) {
 	assert.Contains(t, late.String(), "</feed>")
 }
 
-// What a Catalog must not be: it would make links that lead nowhere.
+// A Catalog that the Publisher refuses: its links would have no target.
 func TestPublisherRefusesCatalogs(t *testing.T) {
 	s := newPubStore(t)
 	body := pubKept("content", websync.Link{})
@@ -583,7 +583,7 @@ func pubEntry(t *testing.T, item websync.Item, more ...websync.Resource) *atom.E
 	return items[0].Entry
 }
 
-// What was harvested is no entry, and no tombstone, of the publisher's own resources.
+// A harvested resource makes no entry and no tombstone of the publisher's own resources.
 func TestPublisherStrangers(t *testing.T) {
 	s := newPubStore(t)
 	s.Put("laws", websync.Resource{ID: pubSite + "/1", Title: "ours"})
@@ -799,7 +799,7 @@ func TestPublisherEntry(t *testing.T) {
 	})
 }
 
-// What has no id for Atom is left out, and reported once.
+// A resource without an id that Atom allows is left out, and reported once.
 func TestPublisherReport(t *testing.T) {
 	s := newPubStore(t)
 	bad := websync.Resource{ID: "not an IRI"}
@@ -842,8 +842,8 @@ func TestPublisherReport(t *testing.T) {
 	assert.Len(t, findings, 1)
 }
 
-// Each document is reported on once, in whatever order they are written, and those of an
-// old generation are not.
+// Each document is reported once, in whatever order the documents are written. Documents
+// of an old generation are not reported.
 func TestPublisherReportOrder(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {2, 0, 1}, {1, 0, 2}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
@@ -868,7 +868,7 @@ func TestPublisherReportOrder(t *testing.T) {
 	}
 }
 
-// A badCatalog fails in the method that it is given.
+// A badCatalog fails in the named method.
 type badCatalog struct {
 	websync.Catalog
 	head, get, changes, resources error
@@ -903,7 +903,7 @@ func (c *badCatalog) failing(items iter.Seq2[websync.Item, error], err error) it
 	return func(yield func(websync.Item, error) bool) { yield(websync.Item{}, err) }
 }
 
-// A Catalog that fails is no document that is not there.
+// An error of the Catalog is not ErrNotFound.
 func TestPublisherCatalogError(t *testing.T) {
 	s := pubGazette(t)
 	for _, cause := range []error{io.ErrUnexpectedEOF, websync.ErrNotFound} {
@@ -931,7 +931,7 @@ func TestPublisherCatalogError(t *testing.T) {
 	assert.ErrorIs(t, doc.Write(t.Context(), writerFunc(func([]byte) (int, error) { return 0, broken })), broken)
 }
 
-// Documents are asked for and written by many at once.
+// Many goroutines open and write documents at once.
 func TestPublisherConcurrent(t *testing.T) {
 	s := pubGazette(t)
 	p := newPublisher(s, 3)

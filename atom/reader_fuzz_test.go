@@ -13,9 +13,8 @@ import (
 	"github.com/websync-go/websync/internal/testkit"
 )
 
-// FuzzReader: whatever the bytes, errors and findings have positions, items have an id
-// and markup is whole, and neither the size of the reads nor the kind of item asked for
-// makes a difference.
+// FuzzReader: for all bytes, errors and findings have positions, items have an id, markup
+// is whole, and neither the size of the reads nor the use of views makes a difference.
 func FuzzReader(f *testing.F) {
 	testkit.Files(f, "testdata/read", nil, func(_ string, data []byte) { f.Add(data) })
 	f.Fuzz(func(t *testing.T, data []byte) {

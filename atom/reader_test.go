@@ -32,13 +32,13 @@ func readerOf(data []byte, report func(websync.Finding)) *atom.Reader {
 	return r
 }
 
-// TestReaderGolden reads every file of testdata/read. What came out is in the file of the
-// same name with .golden behind it.
+// TestReaderGolden reads every file of testdata/read. The expected result is in the file
+// of the same name with .golden behind it.
 func TestReaderGolden(t *testing.T) {
 	testkit.GoldenFiles(t, "testdata/read", nil, readTranscript)
 }
 
-// readTranscript returns all that a Reader makes of a document.
+// readTranscript returns everything that a Reader yields and reports of a document.
 func readTranscript(t *testing.T, data []byte) string {
 	var b strings.Builder
 	r := readerOf(data, func(f websync.Finding) {
@@ -62,7 +62,7 @@ func readTranscript(t *testing.T, data []byte) string {
 	return b.String()
 }
 
-// readFields shows the fields of v that are stated, one a line.
+// readFields returns the fields of v that are not zero, one a line.
 func readFields(t *testing.T, v any) string {
 	data, err := json.Marshal(v)
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func stated(v any) any {
 const feedStart = `<feed xmlns="` + atom.Namespace + `" xmlns:at="` + atom.TombstoneNamespace + `"><id>urn:feed</id>` + "\n"
 
 // TestReaderOneBadEntry: of 20,000 entries 500 are damaged, each in another way. They
-// cost nothing but findings.
+// give findings, and all others are read.
 func TestReaderOneBadEntry(t *testing.T) {
 	damages := []string{
 		"<id>%s</id><updated>day %d</updated>",
@@ -161,8 +161,8 @@ func TestReaderOneBadEntry(t *testing.T) {
 	assert.Len(t, lines, bad, "one line with a finding for each damaged entry")
 }
 
-// TestReaderFeed: what stands before the first item is there before the first Next, what
-// comes after it at the end.
+// TestReaderFeed: metadata before the first item is available before the first Next,
+// metadata after it at the end.
 func TestReaderFeed(t *testing.T) {
 	doc := feedStart + "<title>before</title><entry><id>urn:1</id></entry><logo>after.png</logo><at:deleted-entry ref='urn:2' when='2024-05-01T12:00:00Z'/></feed>"
 	r := readerOf([]byte(doc), nil)
@@ -204,8 +204,8 @@ func TestReaderDocument(t *testing.T) {
 	}
 }
 
-// TestReaderFeedError: an error in the metadata comes out of Next, and is not an empty
-// feed.
+// TestReaderFeedError: Next returns an error in the metadata, so that it never looks like
+// an empty feed.
 func TestReaderFeedError(t *testing.T) {
 	r := readerOf([]byte(feedStart+"<title>"), nil)
 	assert.Equal(t, "urn:feed", r.Feed().ID)
@@ -392,8 +392,8 @@ func idsOf(t *testing.T, r *atom.Reader) (ids []string) {
 	return ids
 }
 
-// TestReaderDoubt: what may have hidden an item counts as skipped, and what can be had is
-// read.
+// TestReaderDoubt: damage that may hide an item counts as skipped, and the readable items
+// are read.
 func TestReaderDoubt(t *testing.T) {
 	const (
 		one   = "<entry><id>urn:1</id></entry>"
@@ -501,7 +501,7 @@ func TestReaderStrict(t *testing.T) {
 	})
 }
 
-// TestReaderView: a view and the item are the same, and a clone outlives the view.
+// TestReaderView: a view equals the item, and a clone stays valid after the view.
 func TestReaderView(t *testing.T) {
 	for _, file := range []string{"rfc4287/feed.xml", "rfc4287/content.xml", "rfc6721/tombstones.xml", "linkext/digests.xml"} {
 		doc, err := os.ReadFile(filepath.Join("testdata/read", file))
@@ -526,8 +526,8 @@ func TestReaderView(t *testing.T) {
 	}
 }
 
-// TestReaderAllocations: an owned entry is itself, one string, and a slice for each of
-// authors, categories, links and digests; a view needs nothing.
+// TestReaderAllocations: an owned entry takes one allocation for itself, one for its
+// strings, and one each for authors, categories, links and digests. A view takes none.
 func TestReaderAllocations(t *testing.T) {
 	doc := writtenFeed(t)
 	const runs = 1000
@@ -560,8 +560,8 @@ func TestReaderMemory(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(512<<10))
 }
 
-// A failingReader fails once with its error, then as if nothing had happened, as some
-// Readers do.
+// A failingReader returns its error once, and then goes on without it, as some Readers
+// do.
 type failingReader struct{ err error }
 
 func (f *failingReader) Read([]byte) (int, error) {
@@ -580,8 +580,8 @@ func gzipped(data string) []byte {
 	return b.Bytes()
 }
 
-// TestReaderCut: an error of the io.Reader is no end of the document, wherever it comes,
-// and neither is a document that is cut an empty one.
+// TestReaderCut: an error of the io.Reader never looks like the end of the document,
+// wherever it comes, and a document that is cut never looks like an empty one.
 func TestReaderCut(t *testing.T) {
 	broken := errors.New("connection reset")
 	for name, doc := range map[string][]byte{"plain": []byte(cutFeed), "gzip": gzipped(cutFeed)} {

@@ -18,7 +18,7 @@ import (
 	"github.com/websync-go/websync/atom"
 )
 
-// Values of which some are fit for an entry and some are not.
+// Values of which some are allowed in an entry and some are not.
 var (
 	drawIRI = rapid.SampledFrom([]string{"", "https://www.example.com/a?b=1&c", "urn:example:1", "https://ö.example/ü#x", "http://[::1]:80/",
 		"HTTPS://www.example.com", "relative", "https:/host", "https://a b/", "tag:x,2024:y", "mailto:a@b"})
@@ -102,8 +102,8 @@ func drawEntry(t *rapid.T) atom.Entry {
 	return e
 }
 
-// drawWritable draws an entry that a Writer takes: what it refuses is taken out, piece by
-// piece.
+// drawWritable draws an entry that a Writer takes: it removes, one after the other, what
+// the Writer refuses.
 func drawWritable(t *rapid.T) atom.Entry {
 	e, fallback := drawEntry(t), leastEntry(t)
 	for range 100 {
@@ -178,14 +178,14 @@ func TestWriterRandom(t *testing.T) {
 	})
 }
 
-// alike is a document without white space, and with the short names of relations: what a
-// Reader may change.
+// alike returns a document without white space, and with the short names of relations,
+// since a Reader may change both.
 func alike(doc []byte) string {
 	s := strings.Join(strings.Fields(strings.ReplaceAll(string(doc), "&#9;", "")), "")
 	return strings.ReplaceAll(strings.ReplaceAll(s, "&#13;", ""), "http://www.iana.org/assignments/relation/", "")
 }
 
-// normal is the entry that comes back from its resource.
+// normal returns the entry that comes back from its resource.
 func normal(e atom.Entry) atom.Entry {
 	n := e
 	if len(n.Authors) == 0 && n.Source != nil {
@@ -241,8 +241,8 @@ func sameEntry(t require.TestingT, want, got atom.Entry) {
 	require.Equal(t, want, got)
 }
 
-// TestResourceRoundTrip: what a Writer takes is the same after it was a resource, but for
-// inline content.
+// TestResourceRoundTrip: an entry that a Writer takes is the same after it was converted
+// to a resource and back, except inline content.
 func TestResourceRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawWritable(t)
@@ -268,7 +268,7 @@ func TestResourceRoundTrip(t *testing.T) {
 	})
 }
 
-// TestEntryOf: the Writer takes the entry of any resource that has an IRI for an ID.
+// TestEntryOf: the Writer takes the entry of every resource whose ID is an IRI.
 func TestEntryOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEntry(t)
@@ -478,7 +478,7 @@ func TestLengthOfContent(t *testing.T) {
 	require.Equal(t, content, item.Entry.Resource(nil).Content)
 }
 
-// TestContentBase: an inline div keeps what its references are relative to.
+// TestContentBase: an inline div keeps the base of its references.
 func TestContentBase(t *testing.T) {
 	for name, test := range map[string]struct{ base, value, want string }{
 		"none":          {"", "<div>x</div>", "<div>x</div>"},

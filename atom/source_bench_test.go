@@ -26,8 +26,8 @@ import (
 	"github.com/websync-go/websync/internal/testkit"
 )
 
-// annalsEnv makes the test binary harvest the annals that it describes, and say what it
-// took.
+// annalsEnv makes the test binary harvest the annals that it describes, and print time,
+// memory and requests.
 const annalsEnv = "WEBSYNC_ATOM_ANNALS"
 
 func TestMain(m *testing.M) {
@@ -38,16 +38,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Annals are an archived feed of many documents, which are written when they are asked
-// for. Of its items one in five is an update and one in twenty a deletion of something
-// before; the last document is the subscription document.
+// Annals are an archived feed of many documents, which are generated on request. One item
+// in five is an update and one in twenty a deletion of an earlier item. The last document
+// is the subscription document.
 type annals struct {
-	Documents, Items int // in all, and of each
+	Documents, Items int // number of documents, and of items in each
 
 	Store, Dir string
-	// kill the process when the document is asked for that would be so many
-	DieAtPage  int
-	DieAtEvent int // or after so many events
+	DieAtPage  int // the request for a document that kills the process; 0: none
+	DieAtEvent int // the event that does; 0: none
 
 	pages, bodies atomic.Int64
 }
@@ -60,8 +59,8 @@ func mix(n, salt int) int {
 	return int(x>>1 ^ x>>32)
 }
 
-// item returns what item k is about, by the number of its first item, and whether it
-// deletes it.
+// item returns the number of the item that item k updates or deletes, k itself if it is
+// new, and whether it deletes it.
 func (a *annals) item(k int) (id int, deleted bool) {
 	kind := mix(k, 1) % 100
 	if kind >= 25 || k == 0 {
@@ -72,8 +71,8 @@ func (a *annals) item(k int) (id int, deleted bool) {
 	return id, kind < 5
 }
 
-// replay returns the last item of each id, naively: 0 if it is none, k+1 if it is an
-// entry, -k-1 if it is a tombstone.
+// replay computes the last item of each id: 0 if there is none, k+1 for an entry, -k-1
+// for a tombstone.
 func (a *annals) replay() (last []int, live int) {
 	last = make([]int, a.Documents*a.Items)
 	for k := range last {
@@ -153,7 +152,7 @@ func die() {
 	panic(err)
 }
 
-// annalsRun is what a process says of its run.
+// annalsRun is the report of a process about its run.
 type annalsRun struct {
 	Seconds       float64
 	Peak          int64 // of resident memory
@@ -231,8 +230,8 @@ func (a *annals) compare(tb testing.TB) {
 	require.Equal(tb, live, known)
 }
 
-// TestSourceKilled: a process that is killed at any page of the walk, or while it yields,
-// is followed by one that goes on.
+// TestSourceKilled: after a process that is killed at any page of the walk, or while it
+// yields, the next one continues.
 func TestSourceKilled(t *testing.T) {
 	const documents, items = 12, 40
 	seed := rand.Uint64()

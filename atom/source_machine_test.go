@@ -28,13 +28,13 @@ type chronicle struct {
 	mu       sync.Mutex
 	now      int
 	versions int
-	chain    int        // the number of the present one
+	chain    int        // the number of the present chain
 	closed   [][]saying // its archive documents, oldest first
 	head     []saying
-	// what has been rendered: archive documents, which stay, and pages
+	// the rendered documents: archive documents, which stay, and pages
 	site     sourcetest.Site
 	old      map[string]bool // paths of the chains before that are gone
-	tricks   map[int]func()  // what happens before a request for a document
+	tricks   map[int]func()  // called before a request for a document, by its number
 	failures map[int]sourcetest.Failure
 	n        int // requests for documents
 }
@@ -54,7 +54,7 @@ func newChronicle(paged int) *chronicle {
 	return c
 }
 
-// say draws something that happens to the feed, and returns what does it.
+// say draws a change to the feed, and returns the function that makes it.
 func (c *chronicle) say(t *rapid.T) func() {
 	s := saying{
 		id:      rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g"}).Draw(t, "id"),
@@ -79,15 +79,15 @@ func (c *chronicle) say(t *rapid.T) func() {
 	}
 }
 
-// roll closes the document that the head has been; some of it may stay.
+// roll closes the present head document; some of its items may stay in the head.
 func (c *chronicle) roll(stays int) {
 	stays = min(stays, len(c.head))
 	c.closed = append(c.closed, slices.Clone(c.head[stays:]))
 	c.head = slices.Clone(c.head[:stays])
 }
 
-// begin begins a new chain with the documents cut anew, each of so many items, and
-// perhaps ends the old one.
+// begin begins a new chain whose documents have the given number of items, and may remove
+// the old chain.
 func (c *chronicle) begin(items int, latest, drop bool) {
 	if drop {
 		for path := range c.site {
@@ -107,7 +107,7 @@ func (c *chronicle) begin(items int, latest, drop bool) {
 
 func (c *chronicle) path(n int) string { return fmt.Sprintf("chain/%d/%d", c.chain, n) }
 
-// render puts the documents as they are now on the site.
+// render writes the present documents to the site.
 func (c *chronicle) render() {
 	if c.paged > 0 {
 		c.renderPages()
@@ -172,7 +172,7 @@ func (c *chronicle) items(all []saying) (parts []string) {
 	return parts
 }
 
-// time writes the time of a saying with as many digits as it needs, or with more.
+// time writes the time of a saying with the digits it needs, or with more.
 func (s *saying) time() string {
 	text := moment(s.at / 10)
 	if s.at%10 == 0 && s.version%2 == 0 {
@@ -181,9 +181,9 @@ func (s *saying) time() string {
 	return strings.TrimSuffix(text, "Z") + fmt.Sprintf(".%d%sZ", s.at%10, strings.Repeat("0", s.version%3))
 }
 
-// replay computes naively what state each id has after the whole history: document by
-// document, from the oldest to the newest. In each, tombstones come after entries, and
-// what is written first comes last.
+// replay computes the state of each id after the whole history, document by document from
+// the oldest to the newest. In each document tombstones come after entries, and the item
+// that is first in the document comes last.
 func (c *chronicle) replay() map[string]saying {
 	held := map[string]saying{}
 	for _, doc := range append(slices.Clone(c.closed), c.head) {
@@ -198,7 +198,7 @@ func (c *chronicle) replay() map[string]saying {
 	return held
 }
 
-// live is what contentsOf should return.
+// live returns the expected result of contentsOf.
 func (c *chronicle) live() map[string]string {
 	all := map[string]string{}
 	for id, s := range c.replay() {
@@ -209,7 +209,7 @@ func (c *chronicle) live() map[string]string {
 	return all
 }
 
-// fetcher serves the feed; what was planned for the requests of a run happens.
+// fetcher serves the feed, and calls what is planned for the requests of a run.
 func (c *chronicle) fetcher() *sourcetest.Fetcher {
 	c.n = 0
 	return &sourcetest.Fetcher{Hook: func(_ context.Context, _ int, req *harvest.Request, _ sourcetest.Document) (sourcetest.Document, error) {
@@ -256,7 +256,7 @@ func (f *feeble) Commit(ctx context.Context, claim *harvest.Claim, b *harvest.Ba
 	return f.Store.Commit(ctx, claim, b)
 }
 
-// trouble draws what becomes of one run, and runs it.
+// trouble draws the failures of one run, and runs it.
 func (c *chronicle) trouble(t *rapid.T, store harvest.Store, source func() *atom.Source) {
 	c.tricks, c.failures = map[int]func(){}, map[int]sourcetest.Failure{}
 	at := rapid.IntRange(1, 6).Draw(t, "at request")
@@ -284,7 +284,7 @@ func (c *chronicle) trouble(t *rapid.T, store harvest.Store, source func() *atom
 	}
 }
 
-// An interrupted source does something after so many events, and ends.
+// An interrupted source calls a function after a number of events, and ends.
 type interrupted struct {
 	*atom.Source
 	left int
@@ -309,7 +309,7 @@ func (i *interrupted) Events(ctx context.Context, run *harvest.Run) iter.Seq2[ha
 	}
 }
 
-// change draws a few changes to the feed, and returns what makes them.
+// change draws a few changes to the feed, and returns the function that makes them.
 func (c *chronicle) change(t *rapid.T) func() {
 	var all []func()
 	for range rapid.IntRange(1, 6).Draw(t, "changes") {
@@ -343,9 +343,9 @@ func (c *chronicle) finished(t *rapid.T, tb testing.TB, store harvest.Store, sou
 	return f
 }
 
-// TestSourceHistories: after any history of a feed, and any interruptions, the store
-// holds what a naive replay of the documents gives, and an undisturbed run asks for no
-// page but those of the entries that are left. By default it makes 500 histories.
+// TestSourceHistories: after any history of a feed and any interruptions, the store holds
+// the result of a replay of the documents, and an undisturbed run requests only the pages
+// of the entries that are left. By default it makes 500 histories.
 func TestSourceHistories(t *testing.T) {
 	dirs := t.TempDir()
 	history := func(r *rapid.T) {

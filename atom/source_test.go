@@ -34,8 +34,8 @@ const (
 // moment returns the text of the time n seconds after a fixed one.
 func moment(n int) string { return fmt.Sprintf("2026-01-01T00:%02d:%02dZ", n/60, n%60) }
 
-// feedOf returns a feed document of the feed urn:feed: markup of its metadata and its
-// items, one after the other.
+// feedOf returns a document of the feed urn:feed, made of the markup of its metadata and
+// its items.
 func feedOf(parts ...string) string {
 	return feedStart + "<title>f</title><updated>" + moment(0) + "</updated>\n" + strings.Join(parts, "\n") + "\n</feed>\n"
 }
@@ -75,8 +75,8 @@ const (
 	isArchive  = `<fh:archive xmlns:fh="` + atom.HistoryNamespace + `"/>`
 )
 
-// siteOf returns a site of documents by path, each with an ETag of what it is. One that
-// begins with "-> " is a redirect to the path after that.
+// siteOf returns a site of documents by path, each with an ETag of its content. A
+// document that begins with "-> " is a redirect to the path after that.
 func siteOf(documents map[string]string) sourcetest.Site {
 	s := sourcetest.Site{}
 	for path, text := range documents {
@@ -196,7 +196,8 @@ func TestSourceWithoutURL(t *testing.T) {
 	}
 }
 
-// TestAll: each entry in its newest state, and at the end what could not be read.
+// TestAll: it yields each entry in its latest state, and at the end an error for what
+// could not be read.
 func TestAll(t *testing.T) {
 	tests := map[string]struct {
 		docs map[string]string
@@ -230,7 +231,7 @@ func TestAll(t *testing.T) {
 			} else {
 				assert.ErrorContains(t, last, test.err)
 			}
-			// a break is no error, wherever it comes
+			// a break anywhere is no error
 			for entry := range atom.All(t.Context(), f, feedURL) {
 				_ = entry
 				break
@@ -276,7 +277,7 @@ func archiveDocs() map[string]string {
 	}
 }
 
-// TestSourceKinds: what the subscription document says decides how the feed is read.
+// TestSourceKinds: the subscription document decides how the feed is read.
 func TestSourceKinds(t *testing.T) {
 	long := strings.Repeat("x", harvest.MaxID)
 	tests := map[string]struct {
@@ -479,8 +480,8 @@ func TestSourceKinds(t *testing.T) {
 	}
 }
 
-// TestSourceFails: what can't be read as a feed ends the run, with an error that says
-// what it is.
+// TestSourceFails: a document that can't be read as a feed ends the run, with an error
+// that describes the document.
 func TestSourceFails(t *testing.T) {
 	tests := map[string]struct {
 		document sourcetest.Document
@@ -506,7 +507,7 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// quietRun returns a run from the beginning that nobody listens to.
+// quietRun returns a run from the beginning that drops all reports.
 func quietRun(f harvest.Fetcher) *harvest.Run {
 	return &harvest.Run{Fetcher: f, Report: func(websync.Finding) {}, Expect: func(int64) {}, Log: slog.New(slog.DiscardHandler)}
 }
@@ -717,7 +718,7 @@ func TestSourceNext(t *testing.T) {
 	}
 }
 
-// TestSourceFeedID: the feed is not the one that is wanted from the first.
+// TestSourceFeedID: the feed is not the expected one from the first run on.
 func TestSourceFeedID(t *testing.T) {
 	site := siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))})
 	got := runAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, harvest.Checkpoint{}, site)
@@ -730,7 +731,7 @@ func TestSourceFeedID(t *testing.T) {
 	assert.Contains(t, got.events[0], "problem: ")
 }
 
-// skippedBy sums what the events of a run count as skipped.
+// skippedBy returns the sum of Skipped over the events of a run.
 func skippedBy(got *yielded) (sum int) {
 	for _, text := range got.events {
 		if _, count, ok := strings.Cut(text, ", "); ok {
@@ -742,8 +743,9 @@ func skippedBy(got *yielded) (sum int) {
 	return sum
 }
 
-// TestSourceSkippedStaysSo: what could not be read of an archive document counts in each
-// run, though the document is not read again, until a full pass finds it mended.
+// TestSourceSkippedStaysSo: entries of an archive document that could not be read count
+// as skipped in each run, though the document is not read again, until a full pass finds
+// it repaired.
 func TestSourceSkippedStaysSo(t *testing.T) {
 	docs := archiveDocs()
 	docs["2"] = strings.Replace(docs["2"], "<id>urn:a</id>", "", 1)
@@ -771,8 +773,8 @@ func TestSourceLimitsOfEntries(t *testing.T) {
 	assert.Equal(t, []string{"b@2", "mark, 1 skipped+"}, got.events)
 }
 
-// TestSourceRedirects: what a server gives in the place of a document of the archive is
-// not that document.
+// TestSourceRedirects: a document that a server returns instead of a document of the
+// archive is not that document.
 func TestSourceRedirects(t *testing.T) {
 	source := &atom.Source{URL: feedURL}
 	first := runAll(t, source, harvest.Checkpoint{}, siteOf(archiveDocs()))
@@ -810,8 +812,8 @@ func TestSourceRedirects(t *testing.T) {
 	}
 }
 
-// TestSourceHoles: what is later than a document that can't be read is yielded, and each
-// run walks again.
+// TestSourceHoles: documents newer than one that can't be read are yielded, and each run
+// walks the archive again.
 func TestSourceHoles(t *testing.T) {
 	with := func(path, text string) map[string]string {
 		docs := archiveDocs()
@@ -900,7 +902,7 @@ func TestSourceHoles(t *testing.T) {
 	})
 }
 
-// TestSourceMoves: the feed is exchanged for another while it is walked.
+// TestSourceMoves: the feed is replaced with another one during the walk.
 func TestSourceMoves(t *testing.T) {
 	moved := siteOf(map[string]string{
 		"feed":  feedOf(prev("new/2"), entryOf("f", 62), entryOf("b", 61)),
@@ -1001,9 +1003,9 @@ func TestSourceMoves(t *testing.T) {
 	})
 }
 
-// TestSourceResumes: a run that is broken off anywhere goes on after the last document
-// that was yielded, and does not ask for older ones; with a Dir it does not ask again for
-// those that it has.
+// TestSourceResumes: a run after one that was broken off anywhere continues after the
+// last document that was yielded, and does not request older ones. With a Dir it does not
+// request again the documents that it has.
 func TestSourceResumes(t *testing.T) {
 	whole := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(archiveDocs()))
 	for _, keep := range []bool{false, true} {
@@ -1043,8 +1045,8 @@ func TestSourceResumes(t *testing.T) {
 	}
 }
 
-// TestSourceValidator: what the server says of the subscription document counts only when
-// all of it has been yielded.
+// TestSourceValidator: the validator of the subscription document is kept only when all
+// of the document has been yielded.
 func TestSourceValidator(t *testing.T) {
 	s := &atom.Source{URL: feedURL}
 	before := siteOf(map[string]string{"feed": feedOf(entryOf("b", 1))})
@@ -1080,7 +1082,8 @@ func TestSourceRedirect(t *testing.T) {
 	}
 }
 
-// TestSourceRedirectToItself: the subscription document is known by both of its URLs.
+// TestSourceRedirectToItself: the subscription document is recognised by both of its
+// URLs.
 func TestSourceRedirectToItself(t *testing.T) {
 	for rel, want := range map[string][]string{
 		"next":         {"problem: atom: feed: next leads back to new/feed", "a@1", "mark"},
@@ -1096,7 +1099,7 @@ func TestSourceRedirectToItself(t *testing.T) {
 	}
 }
 
-// files returns how many files there are in a directory and those in it.
+// files returns the number of files in a directory and in the directories below it.
 func files(t *testing.T, dir string) (n int) {
 	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -1110,7 +1113,7 @@ func files(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// TestSourceDir: what is kept is checked as if it came from the server, and belongs to
+// TestSourceDir: a kept document is checked as if it came from the server, and belongs to
 // one Source.
 func TestSourceDir(t *testing.T) {
 	dir := t.TempDir()
@@ -1154,8 +1157,8 @@ func TestSourceDir(t *testing.T) {
 	assert.Error(t, got.err)
 }
 
-// TestSourceDirMended: a document that is kept, and to blame for a hole, is mended by its
-// publisher.
+// TestSourceDirMended: the publisher repairs a document that is kept and that caused a
+// hole.
 func TestSourceDirMended(t *testing.T) {
 	damages := map[string][2]string{
 		"before itself":         {"2", feedOf(isArchive, prev("2"), entryOf("d", 42), entryOf("a", 41))},
@@ -1206,7 +1209,7 @@ func TestSourceDirMended(t *testing.T) {
 	})
 }
 
-// TestSourceContext: its end is no Problem.
+// TestSourceContext: the end of the context is not a Problem.
 func TestSourceContext(t *testing.T) {
 	for k := 1; k <= 4; k++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -1223,8 +1226,8 @@ func TestSourceContext(t *testing.T) {
 	}
 }
 
-// TestSourceContentBase: a div keeps the xml:base of its entry or feed, and the URL of
-// the document is none.
+// TestSourceContentBase: a div keeps the xml:base of its entry or feed; the URL of the
+// document is no such base.
 func TestSourceContentBase(t *testing.T) {
 	doc := feedOf("", entryOf("a", 1, `<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">x</div></content>`))
 	for base, want := range map[string]string{
@@ -1239,7 +1242,7 @@ func TestSourceContentBase(t *testing.T) {
 	}
 }
 
-// TestSourceContent: what is selected, and the bytes that came along.
+// TestSourceContent: which content is selected, and the inline bytes.
 func TestSourceContent(t *testing.T) {
 	alternate, enclosure := linkTo("alternate", "page"), linkTo("enclosure", "file")
 	src := `<content src="` + www + `src" type="text/plain"/>`
@@ -1312,8 +1315,8 @@ func TestSourceContent(t *testing.T) {
 	}
 }
 
-// TestSourceInlineChanges: inline content is compared, even if nothing else reveals that
-// it is another.
+// TestSourceInlineChanges: inline content is compared, even if nothing else in the entry
+// has changed.
 func TestSourceInlineChanges(t *testing.T) {
 	store := memstore.New()
 	for i, text := range []string{"one", "two", "two"} {
@@ -1327,8 +1330,8 @@ func TestSourceInlineChanges(t *testing.T) {
 	}
 }
 
-// TestSourceContentDamaged: content that can't be decoded fails as any body does: what is
-// held stays, title and all, until it is whole again.
+// TestSourceContentDamaged: content that can't be decoded fails as any body does: the
+// record stays, with its title, until the content is valid again.
 func TestSourceContentDamaged(t *testing.T) {
 	store := memstore.New()
 	for _, run := range []struct {
@@ -1372,8 +1375,8 @@ func TestSourceContentWithdrawn(t *testing.T) {
 	}
 }
 
-// TestSourceTombstoneWithoutVia: a deletion of a resource that an earlier run has found
-// by its via is not silently lost, and a full pass carries it out.
+// TestSourceTombstoneWithoutVia: a deletion of a resource whose id an earlier run took
+// from its via is reported, and a full pass carries it out.
 func TestSourceTombstoneWithoutVia(t *testing.T) {
 	store := memstore.New()
 	source := &atom.Source{URL: feedURL, ViaID: true}
@@ -1392,7 +1395,7 @@ func TestSourceTombstoneWithoutVia(t *testing.T) {
 	}
 }
 
-// TestSourceCompletePage: a page that calls itself complete deletes nothing.
+// TestSourceCompletePage: a page that is marked as complete deletes nothing.
 func TestSourceCompletePage(t *testing.T) {
 	for _, rel := range []string{"previous", "prev", "last", "first", "current", "next-archive"} {
 		docs := map[string]string{"feed": feedOf(isComplete, linkTo("self", "feed"), linkTo(rel, "2"), entryOf("a", 1))}
@@ -1403,7 +1406,8 @@ func TestSourceCompletePage(t *testing.T) {
 	}
 }
 
-// TestSourceForeignEntry: what may be an entry under another name withholds deletions.
+// TestSourceForeignEntry: an element that may be an entry under another name withholds
+// deletions.
 func TestSourceForeignEntry(t *testing.T) {
 	for _, foreign := range []string{`<entry xmlns="urn:x"><id>urn:b</id></entry>`, "<Entry><id>urn:b</id></Entry>", "<ENTRY><id>urn:b</id></ENTRY>"} {
 		docs := map[string]string{"feed": feedOf(isComplete, entryOf("a", 1), foreign)}
@@ -1414,7 +1418,7 @@ func TestSourceForeignEntry(t *testing.T) {
 	}
 }
 
-// TestSourceInstants: two states a fraction of a second apart, of which the older one
+// TestSourceInstants: two states are a fraction of a second apart, and the older one
 // comes in a later run.
 func TestSourceInstants(t *testing.T) {
 	for _, older := range []string{tombstoneAt("a", "2026-01-01T00:00:00Z"), strings.Replace(entryAt("a", "2026-01-01T00:00:00Z"), "<title>a", "<title>old", 1)} {
@@ -1433,7 +1437,7 @@ func TestSourceInstants(t *testing.T) {
 	}
 }
 
-// TestSourceMarks: much inline content in one document is finished now and then.
+// TestSourceMarks: a document with much inline content gives several Marks.
 func TestSourceMarks(t *testing.T) {
 	for _, complete := range []string{"", isComplete} {
 		parts := []string{complete}
@@ -1514,8 +1518,7 @@ func TestSourceParser(t *testing.T) {
 	assert.Equal(t, []string{"mark+"}, got.events)
 }
 
-// TestSourceFuture: a time far ahead of the server's clock does not hide what comes after
-// it.
+// TestSourceFuture: a time far ahead of the server's clock does not hide later changes.
 func TestSourceFuture(t *testing.T) {
 	ahead := `<entry><id>urn:z</id><updated>2099-01-01T00:00:00Z</updated></entry>`
 	dated := func(docs map[string]string) sourcetest.Site {
@@ -1537,8 +1540,8 @@ func TestSourceFuture(t *testing.T) {
 	assert.Equal(t, []string{"feed", "2", "feed 304"}, next.asked)
 }
 
-// TestSourceFutureCorrected: nor does it win over a newer document, in which it is
-// corrected.
+// TestSourceFutureCorrected: such a time does not win over a newer document that corrects
+// it.
 func TestSourceFutureCorrected(t *testing.T) {
 	const ahead = "2999-01-01T00:00:00Z"
 	tests := map[string]struct{ older, newer, want string }{
@@ -1562,8 +1565,8 @@ func TestSourceFutureCorrected(t *testing.T) {
 	}
 }
 
-// TestSourceSoon: no more does a time that is only a little ahead: what is published
-// until then would seem to be known.
+// TestSourceSoon: a time a little ahead of the server's clock is not used either: changes
+// before it would count as known.
 func TestSourceSoon(t *testing.T) {
 	at := func(docs map[string]string, clock string) sourcetest.Site {
 		site := siteOf(docs)
@@ -1588,7 +1591,7 @@ func TestSourceSoon(t *testing.T) {
 	assert.Contains(t, next.events, "d@180")
 }
 
-// TestSourceFindings: the departures of a document are reported once a run.
+// TestSourceFindings: the findings of a document are reported once a run.
 func TestSourceFindings(t *testing.T) {
 	docs := archiveDocs()
 	docs["2"] = strings.Replace(docs["2"], moment(42), "2026-01-01", 1)
@@ -1603,8 +1606,8 @@ func TestSourceFindings(t *testing.T) {
 	assert.Equal(t, 1, n)
 }
 
-// TestSourceBorder: entries of the time of the checkpoint are known by their ids, as long
-// as these are not too many.
+// TestSourceBorder: entries of the time of the checkpoint are recognised by their ids,
+// unless there are too many of them.
 func TestSourceBorder(t *testing.T) {
 	for _, n := range []int{1, 1000, 1001} {
 		var parts []string
@@ -1628,8 +1631,8 @@ func headOf(t testing.TB, store harvest.Store) websync.Head {
 	return head
 }
 
-// contentsOf returns the live records of a source: the title of each, and its bytes if
-// there are any.
+// contentsOf returns the title, and the bytes if there are any, of each live record of a
+// source.
 func contentsOf(t testing.TB, store harvest.Store, key string) map[string]string {
 	all := map[string]string{}
 	for r, err := range store.Records(t.Context(), key, "") {

@@ -37,7 +37,7 @@ func TestDatesAndHTML(t *testing.T) {
 	}
 }
 
-// TestDateMemory: a date is read without an allocation.
+// TestDateMemory: reading a date allocates nothing.
 func TestDateMemory(t *testing.T) {
 	date := []byte("1985-04-12T23:20:50.52Z")
 	assert.Zero(t, testing.AllocsPerRun(100, func() {

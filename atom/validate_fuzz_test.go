@@ -15,9 +15,9 @@ import (
 	"github.com/websync-go/websync/atom"
 )
 
-// FuzzValidate: whatever the bytes, findings have places and are counted, the size of the
-// reads makes no difference, a Reader ends as Validate does, and a document in UTF-8
-// without an error is one for encoding/xml, too.
+// FuzzValidate: for all bytes, findings have positions and are counted, the size of the
+// reads makes no difference, a Reader ends as Validate does, and encoding/xml reads every
+// document in UTF-8 without an error.
 func FuzzValidate(f *testing.F) {
 	files, err := filepath.Glob("testdata/valid/*.xml")
 	require.NoError(f, err)

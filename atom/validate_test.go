@@ -38,8 +38,8 @@ func vFeed(children string) string {
 	return validateRoot + validateMeta + validateBy + "\n" + children + "</feed>"
 }
 
-// vEntry is a feed whose only entry, in line 3, has the children, in line 4, after what
-// it needs.
+// vEntry is a feed whose only entry, in line 3, has the children, in line 4, after its
+// required elements.
 func vEntry(children string) string {
 	return vFeed("<entry>" + validateItem + validateLink + "\n" + children + "</entry>")
 }
@@ -99,7 +99,7 @@ type validateCase struct {
 	fails  bool
 }
 
-// wants is a case with findings.
+// wants returns a case with its expected findings.
 func wants(doc string, want ...string) validateCase { return validateCase{doc: doc, want: want} }
 
 const atSource = "<source><id>urn:ex:s</id><title>S</title><updated>2025-01-01T00:00:00Z</updated>"
@@ -325,11 +325,11 @@ var validateCases = map[string]validateCase{
 	"another form of a deletion": wants(vEntry("<gd:deleted xmlns:gd='http://schemas.google.com/g/2005'/>"), "info deleted-form 4 [deleted]"),
 }
 
-// readerOnly are the rules of what a Reader does with a document, which is nothing that
-// is wrong with it.
+// readerOnly are the rules about what a Reader does with a document. They are not about
+// errors in it.
 var readerOnly = []string{"atom-element-size", "atom-relative", "atom-person-extension"}
 
-// notOfDocuments are the rules of a Source, which no single document shows.
+// notOfDocuments are the rules of a Source, which no single document breaks.
 var notOfDocuments = []string{"atom-window-gap", "atom-archive-gap", "atom-pages-changed", "atom-tombstone-via", "atom-profile"}
 
 func TestValidateRules(t *testing.T) {
@@ -347,8 +347,8 @@ func TestValidateRules(t *testing.T) {
 	}
 }
 
-// TestValidateEveryRule: every rule has a document that breaks it, and a severity that is
-// the same everywhere.
+// TestValidateEveryRule: every rule has a document that breaks it, and the same severity
+// everywhere.
 func TestValidateEveryRule(t *testing.T) {
 	broken := make(map[string]bool)
 	for _, c := range validateCases {
@@ -375,7 +375,7 @@ func TestValidateEveryRule(t *testing.T) {
 	assert.Empty(t, broken, "findings of unknown rules")
 }
 
-// TestValidateValid: the good documents have no finding.
+// TestValidateValid: valid documents have no finding.
 func TestValidateValid(t *testing.T) {
 	files, err := filepath.Glob("testdata/valid/*.xml")
 	require.NoError(t, err)
@@ -421,8 +421,8 @@ func TestValidateSummary(t *testing.T) {
 	assert.Equal(t, []websync.Datetime{date("2025-01-01T00:00:00Z"), date("2025-05-01T00:00:00Z")}, []websync.Datetime{sum.Earliest, sum.Latest})
 }
 
-// TestValidateLenient: what a Reader reads over is a warning, what costs an entry or a
-// tombstone is an error.
+// TestValidateLenient: a departure that the Reader reads over is a warning, one that
+// costs an item is an error.
 func TestValidateLenient(t *testing.T) {
 	lenient := func(o *atom.ValidateOptions) { o.Lenient = true }
 	found, _, err := vValidate(t, vFeed("<entry/>\n<entry>"+validateItem+"</entry>"), lenient)
@@ -442,7 +442,7 @@ func TestValidateLenient(t *testing.T) {
 	assert.Equal(t, []string{"error truncated 2 []"}, found)
 }
 
-// TestValidateReadError: a source that fails says nothing of the document.
+// TestValidateReadError: an error of the io.Reader gives no findings about the document.
 func TestValidateReadError(t *testing.T) {
 	broken := errors.New("connection reset")
 	sum, err := atom.Validate(io.MultiReader(strings.NewReader(validateRoot), iotest.ErrReader(broken)), atom.ValidateOptions{})
@@ -450,8 +450,8 @@ func TestValidateReadError(t *testing.T) {
 	assert.Zero(t, sum.Errors)
 }
 
-// TestValidateMissingAuthors: of many entries without an author the first are reported,
-// and how many there are.
+// TestValidateMissingAuthors: of many entries without an author, the first are reported,
+// and then their number.
 func TestValidateMissingAuthors(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString(validateRoot + validateMeta + "\n<entry>" + validateBy + validateItem + validateLink + "</entry>")
@@ -467,7 +467,7 @@ func TestValidateMissingAuthors(t *testing.T) {
 	assert.Contains(t, last, "in 50 more")
 }
 
-// validateDamages are the ways in which an entry, and nothing beside it, can be damaged:
+// validateDamages are the ways in which one entry can be damaged without its neighbours:
 // %[1]s is its id, %[2]d its number.
 var validateDamages = []string{
 	"<entry><id>%[1]s</id><title>E</title><updated>day %[2]d</updated><link href='%[2]d'/></entry>",
@@ -505,7 +505,7 @@ var validateDamages = []string{
 }
 
 // TestValidateBadEntries: of 10,000 entries 1,000 are damaged, each in another way. Each
-// is found, with its line, and the others are good.
+// has a finding on its line, and the others have none.
 func TestValidateBadEntries(t *testing.T) {
 	const entries, every = 10_000, 10
 	var doc strings.Builder
@@ -530,8 +530,8 @@ func TestValidateBadEntries(t *testing.T) {
 	assert.Len(t, lines, entries/every)
 }
 
-// vMillion returns a feed of n entries. If again is true, every second entry is one of the
-// first hundred.
+// vMillion returns a feed of n entries. If again is true, every second entry has one of
+// the first hundred ids.
 func vMillion(n int, again bool) io.Reader {
 	return testkit.Lines(validateRoot+validateMeta+validateBy, n, func(b []byte, i int) []byte {
 		if again && i%2 == 0 {
@@ -541,8 +541,8 @@ func vMillion(n int, again bool) io.Reader {
 	}, "</feed>")
 }
 
-// TestValidateMemory: it is what the documentation says, and an id that is there
-// thousands of times costs no more.
+// TestValidateMemory: Validate needs the memory that the documentation states, and an id
+// that comes thousands of times needs no more.
 func TestValidateMemory(t *testing.T) {
 	const n = 100_000
 	before, most := testkit.Heap(), int64(0)
@@ -557,8 +557,8 @@ func TestValidateMemory(t *testing.T) {
 	assert.Greater(t, sum.Warnings, n/3)
 }
 
-// TestValidateManyAlternates: of one element's alternates no more are compared than
-// documented, however many types there are.
+// TestValidateManyAlternates: of the alternates of one element as many are compared as
+// the documentation states, however many types there are.
 func TestValidateManyAlternates(t *testing.T) {
 	const n = 1 << 16
 	var links strings.Builder
@@ -582,8 +582,8 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-// TestValidateProfile: a profile is asked about each item that can be read and, at the
-// end, about the feed. Its findings have the position of the item, and count.
+// TestValidateProfile: the hooks of a profile get each readable item and, at the end, the
+// feed. Their findings have the position of the item, and count.
 func TestValidateProfile(t *testing.T) {
 	rule := websync.Rule{Name: "profile-rule", Section: "Profile §1", Severity: websync.SeverityError}
 	doc := vFeed(vTomb("urn:ex:1", "2025-05-01T00:00:00Z")+"\n<entry/>"+vItem("urn:ex:2", "2025-05-01T00:00:00Z")) + "\n"
@@ -619,7 +619,7 @@ func TestValidateProfile(t *testing.T) {
 	assert.Equal(t, []int{7, 3}, []int{items, feeds})
 }
 
-// A profile of Atom has rules of its own, which are asked beside those of Atom.
+// A profile of Atom has rules of its own, which are checked beside those of Atom.
 func ExampleValidate_profile() {
 	const section = "Acts in Atom 1.0 §2"
 	scheme := websync.Rule{Name: "acts-feed-id", Section: section, Severity: websync.SeverityError}

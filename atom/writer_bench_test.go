@@ -16,8 +16,8 @@ import (
 
 const benchEntries = 10_000
 
-// benchFeed is what a publisher's program writes: metadata, and entries with all that is
-// usual in them.
+// benchFeed returns what a publisher's program writes: metadata, and entries with all
+// common elements.
 func benchFeed() (atom.Feed, []atom.Entry) {
 	at := time.Date(2024, 3, 1, 7, 0, 0, 0, time.UTC)
 	feed := atom.Feed{
@@ -46,7 +46,7 @@ func benchFeed() (atom.Feed, []atom.Entry) {
 	return feed, entries
 }
 
-// What encoding/xml writes the same with.
+// The types with which encoding/xml writes the same.
 type (
 	encodedText struct {
 		Type string `xml:"type,attr,omitempty"`

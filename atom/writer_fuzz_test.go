@@ -37,8 +37,8 @@ func readBack(t require.TestingT, doc []byte) (atom.Feed, []any) {
 	return *r.Feed(), items
 }
 
-// FuzzWriter: what a Writer takes is well-formed, valid, and comes back from a Reader;
-// what it refuses leaves no trace.
+// FuzzWriter: a document that a Writer takes is well-formed and valid, and a Reader
+// returns the same. A refused item leaves nothing in the document.
 func FuzzWriter(f *testing.F) {
 	add := func(id, text, value, lang, base, href, rel, media, date, space, local, xml string, length int64) {
 		f.Add(id, text, value, lang, base, href, rel, media, date, space, local, xml, length)

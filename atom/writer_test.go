@@ -30,7 +30,7 @@ func written(t require.TestingT, s string) websync.Datetime {
 
 func plainText(s string) atom.Text { return atom.Text{Type: atom.PlainText, Value: s} }
 
-// Feeds, entries and tombstones that have what they need and no more.
+// Feeds, entries and tombstones with the required elements only.
 func leastFeed(t require.TestingT) atom.Feed {
 	return atom.Feed{ID: "urn:example:feed", Title: plainText("Feed"), Updated: written(t, "2024-05-01T00:00:00Z"),
 		Authors: []websync.Person{{Name: "Publisher"}}}
@@ -45,7 +45,7 @@ func leastTombstone(t require.TestingT) atom.Tombstone {
 	return atom.Tombstone{Ref: "urn:example:0", When: written(t, "2024-05-01T00:00:00Z")}
 }
 
-// Feeds, entries and tombstones that have everything.
+// Feeds, entries and tombstones with all elements.
 func fullFeed(t require.TestingT) atom.Feed {
 	return atom.Feed{
 		ID: "tag:example.com,2024:feed", Lang: "en", Base: "https://www.example.com/",
@@ -205,8 +205,8 @@ func TestWriterSourceMarks(t *testing.T) {
 	assert.Equal(t, e.Source, items[0].Entry.Source)
 }
 
-// TestWriterLanguage: what takes back the language around it does so after it was read
-// and written.
+// TestWriterLanguage: an empty xml:lang, which undoes the language around it, is read and
+// written as such.
 func TestWriterLanguage(t *testing.T) {
 	const doc = `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:x:f</id><title xml:lang="">F</title>` +
 		`<updated>2025-01-01T00:00:00Z</updated><author><name>A</name></author>` +
@@ -247,7 +247,7 @@ func TestWriterDates(t *testing.T) {
 	}
 }
 
-// A refusal is what makes something impossible to write, and by which section.
+// A refusal is a reason not to write something, with its section.
 type refusal[T any] struct {
 	change           func(*T)
 	element, section string
@@ -554,7 +554,7 @@ func TestWriterAuthors(t *testing.T) {
 	require.NoError(t, w.Close())
 }
 
-// What is inherited is not stated again.
+// An inherited value is not written again.
 func TestWriterInherits(t *testing.T) {
 	feed, e := leastFeed(t), leastEntry(t)
 	feed.Lang, feed.Base = "en", "https://www.example.com/"

@@ -54,8 +54,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCheckpointIsBounded: an index of the greatest length is remembered, and hostile
-// headers do not make it longer.
+// TestCheckpointIsBounded: a checkpoint holds an index of the greatest length, and
+// hostile headers do not make it longer.
 func TestCheckpointIsBounded(t *testing.T) {
 	fill := func(etag func(i int) string) *checkpoint {
 		c := &checkpoint{parts: make(map[partKey]partNote)}

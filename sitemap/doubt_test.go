@@ -16,7 +16,7 @@ import (
 )
 
 // doubts are parts of documents whose structure is damaged: {1}, {2} and {3} are URLs.
-// What can be read of them is read, and what may be lost is counted as skipped.
+// The readable entries are read, and those that may be lost are counted as skipped.
 var doubts = map[string]struct {
 	doc     string
 	read    string // which URLs are read, in this order
@@ -118,7 +118,7 @@ func TestDoubtDeletesNothing(t *testing.T) {
 	}
 }
 
-// listed puts pages in the place of {1}, {2} and {3}.
+// listed replaces {1}, {2} and {3} with pages.
 func listed(doc string, first, second, third int) string {
 	return strings.NewReplacer("{1}", numberedPage(first), "{2}", numberedPage(second), "{3}", numberedPage(third)).Replace(doc)
 }

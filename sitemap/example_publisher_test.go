@@ -12,7 +12,7 @@ import (
 )
 
 // A Publisher is usually given to package publish, which serves its documents or writes
-// them to files. This shows them.
+// them to files. This example prints them.
 func ExamplePublisher() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New()}

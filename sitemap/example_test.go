@@ -20,8 +20,8 @@ const example = `<?xml version="1.0" encoding="UTF-8"?>
   <url><loc>https://www.example.com/news?a=1&amp;b=2</loc><priority>high</priority></url>
 </urlset>`
 
-// All entries of a site, whatever its sitemap is made of. A document that can't be read
-// costs no more than an error.
+// All entries of a site, in one sitemap or many. A document that can't be read yields an
+// error, and the others are read.
 func Example() {
 	// In a program: fetcher := fetch.New(nil), of package harvest/fetch.
 	fetcher := &sourcetest.Fetcher{Site: sourcetest.Site{
@@ -63,7 +63,7 @@ func ExampleReader() {
 	// https://www.example.com/news?a=1&b=2
 }
 
-// What departs from the protocol is read over, and reported to whoever wants to know.
+// Departures from the protocol do not stop the Reader. Report receives them.
 func ExampleReader_Report() {
 	r := sitemap.NewReader(strings.NewReader(example))
 	r.Document = "https://www.example.com/sitemap.xml"
@@ -89,7 +89,7 @@ func ExampleReader_Next() {
 	// true
 }
 
-// Views need no memory of their own, and hold until the next call.
+// Views need no memory of their own, and are valid until the next call.
 func ExampleReader_NextView() {
 	r := sitemap.NewReader(strings.NewReader(example))
 	longest := 0
@@ -118,7 +118,8 @@ Sitemap: https://www.example.com/news.xml.gz`
 	// Output: [https://www.example.com/sitemap.xml https://www.example.com/news.xml.gz] <nil>
 }
 
-// A valid document, or an error and nothing of the entry.
+// The Writer writes a valid document. It returns an error for a bad entry and writes
+// nothing of it.
 func ExampleWriter() {
 	w := sitemap.NewWriter(os.Stdout)
 	for _, e := range []sitemap.Entry{

@@ -91,8 +91,8 @@ func TestExtensions(t *testing.T) {
 	lint(t, "sitemap.xsd", doc)
 }
 
-// TestExtensionsOfThird: prefixes, other namespaces inside, and what has no field are no
-// obstacle.
+// TestExtensionsOfThird: elements are read with any prefix, with elements of other
+// namespaces inside, and with unknown elements.
 func TestExtensionsOfThird(t *testing.T) {
 	e := sitemap.Entry{Elements: []websync.Element{
 		{Space: google.ImageNamespace, Local: "image", XML: `<image xmlns="` + google.ImageNamespace + `" xmlns:o="urn:o"><o:loc>x</o:loc><!-- --><loc> https://www.example.com/1.png
@@ -107,7 +107,8 @@ func TestExtensionsOfThird(t *testing.T) {
 	assert.Empty(t, videos)
 }
 
-// TestExtensionErrors: what can't be read is an error, and the others are not lost.
+// TestExtensionErrors: an element that can't be read is an error, and the others are
+// read.
 func TestExtensionErrors(t *testing.T) {
 	v := func(children string) string { return "<v:video>" + children + "</v:video>" }
 	links := `<x:link rel="alternate" hreflang="de"/><x:link rel="alternate" hreflang="en" href=" https://www.example.com/en "/><x:link rel="stylesheet" href="s"/>`
@@ -144,7 +145,7 @@ func TestExtensionErrors(t *testing.T) {
 	assert.Equal(t, "https://www.example.com/en", links2[0].Href)
 }
 
-// TestExtensionsRefused: nothing is written that Validate calls an error.
+// TestExtensionsRefused: nothing is written that is an error for Validate.
 func TestExtensionsRefused(t *testing.T) {
 	video := google.Video{Thumbnail: "https://www.example.com/t.png", Title: "T", Description: "D", Player: "https://www.example.com/p"}
 	change := func(f func(*google.Video)) google.Video { v := video; f(&v); return v }

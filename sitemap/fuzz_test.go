@@ -26,9 +26,9 @@ func seeds(f *testing.F, dirs ...string) {
 	}
 }
 
-// FuzzReader: whatever the bytes, errors and findings have positions, entries have a loc
-// and whole elements, and neither the size of the reads nor the kind of entry asked for
-// makes a difference.
+// FuzzReader: for all bytes, errors and findings have positions, entries have a loc and
+// whole elements, and neither the size of the reads nor the use of views makes a
+// difference.
 func FuzzReader(f *testing.F) {
 	seeds(f, "protocol", "field", "not-a-sitemap", "damaged", "encoding", "text")
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -16,9 +16,9 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// BenchmarkPublisher writes one part of records in memory: as the Publisher does, as a
-// Writer does with entries at hand, and as bytes at hand into a file. Check asks for a
-// document whose state is known.
+// BenchmarkPublisher writes one part of records in memory: with the Publisher, with a
+// Writer from entries, and as bytes into a file. Check gets a document whose state is
+// known.
 func BenchmarkPublisher(b *testing.B) {
 	for _, n := range []int{10_000, sitemap.MaxEntries} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmarkPart(b, n) })

@@ -27,9 +27,9 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// TestPublisherTags: the same tag means the same bytes, whatever happens to the Catalog
-// and whoever renders them, and the tag of a part stays as it is until the log has an
-// entry of the part.
+// TestPublisherTags: documents with the same tag have the same bytes, whatever happens to
+// the Catalog and whichever Publisher writes them. The tag of a part changes only when
+// the log gets an entry of the part.
 func TestPublisherTags(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 4
@@ -141,7 +141,7 @@ func walkSet(t require.TestingT, p *sitemap.Publisher, between func()) (seen map
 			return seen, err
 		}
 		var part bytes.Buffer
-		// What has changed while it was written is a whole document still.
+		// A document that changes while it is written is still complete.
 		if err := doc.Write(context.Background(), &part); err != nil && !errors.Is(err, websync.ErrConflict) {
 			return seen, err
 		}
@@ -150,7 +150,7 @@ func walkSet(t require.TestingT, p *sitemap.Publisher, between func()) (seen map
 	return seen, nil
 }
 
-// A reader that walks the set while 10,000 records change misses none that was there
+// A reader that walks the set while 10,000 records change misses no record that was there
 // throughout.
 func TestPublisherWalk(t *testing.T) {
 	const steady, changes = 1000, 10_000
@@ -245,8 +245,8 @@ func (f siteFiles) source() harvest.Source {
 	return harvest.Of("site", append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true})...)
 }
 
-// requireSame checks that what is in one Store, and no more unless more is allowed, is in
-// the other.
+// requireSame checks that the contents of one Store are in the other, and that the other
+// has nothing else unless more is allowed.
 func requireSame(t *testing.T, want, got *kvstore.Store, more bool) {
 	t.Helper()
 	type state struct{ modified, text string }

@@ -32,7 +32,7 @@ func numbered(first, last int) (all []websync.Resource) {
 	return all
 }
 
-// render asks for a document until the Catalog stands still while it is written.
+// render gets a document again until the Catalog does not change while it is written.
 func render(t require.TestingT, p *sitemap.Publisher, path string) (*websync.Document, []byte) {
 	for {
 		doc, err := p.Document(context.Background(), path)
@@ -55,7 +55,7 @@ func paths(t require.TestingT, p *sitemap.Publisher) (all []string) {
 	return all
 }
 
-// read returns the entries of a document, none of which may be a departure.
+// read returns the entries of a document, which must have no findings.
 func read(t require.TestingT, doc []byte) []sitemap.Entry {
 	r := sitemap.NewReader(bytes.NewReader(doc))
 	r.Report = func(f websync.Finding) {
@@ -75,8 +75,7 @@ func locs(entries []sitemap.Entry) (all []string) {
 	return all
 }
 
-// requireFlawless checks that Validate finds nothing in a document of p, and that the
-// schema has it.
+// requireFlawless checks that a document of p has no findings and is valid by the schema.
 func requireFlawless(t *testing.T, url string, doc []byte) {
 	t.Helper()
 	sum, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Extensions: google.Extensions(), Document: url, Report: func(f websync.Finding) {
@@ -203,7 +202,7 @@ func TestPublisherParts(t *testing.T) {
 	}
 }
 
-// Sources that are not published advance the numbers of Born, and nothing else.
+// Sources that are not published advance the numbers of Born and change nothing else.
 func TestPublisherOfOneSourceAmongMany(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 2)...)
@@ -286,7 +285,7 @@ func TestPublisherSettings(t *testing.T) {
 	assert.Equal(t, []string{"/2"}, locs(read(t, body)), "a Path without an extension")
 }
 
-// What a Catalog must not be: it would make links that lead nowhere.
+// A Catalog that the Publisher refuses: its links would have no target.
 func TestPublisherRefusesCatalogs(t *testing.T) {
 	s := testkit.NewStore(t)
 	keep(s, site+"/a")
@@ -406,7 +405,7 @@ func TestPublisherLoc(t *testing.T) {
 	render(t, p, "/sitemap.xml")
 	assert.Equal(t, append(rules, "sitemap-loc-syntax"), found, "and again when it has changed")
 
-	// nobody listens
+	// without a Report
 	render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml")
 }
 
@@ -544,8 +543,8 @@ func TestPublisherElements(t *testing.T) {
 	assert.Len(t, read(t, body), 1100)
 }
 
-// Readers and caches keep URLs and ETags of documents: equal documents keep theirs from
-// version to version, and others never have them.
+// Readers and caches keep URLs and ETags of documents. Equal documents keep them from
+// version to version, and different documents never share them.
 func TestPublisherURLsLast(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 3)...)
@@ -558,8 +557,8 @@ func TestPublisherURLsLast(t *testing.T) {
 	}
 }
 
-// Alternates lead to where their targets are kept: to the entry itself, and to other
-// resources of whatever part and source.
+// Alternates point to where their targets are kept: to the entry itself, and to other
+// resources of any part and source.
 func TestPublisherAlternates(t *testing.T) {
 	const first = "https://first.example.org"
 	s := testkit.NewStore(t)
@@ -578,7 +577,7 @@ func TestPublisherAlternates(t *testing.T) {
 	p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: 1, Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
 	hrefs := func(path string) (all []string) {
 		_, body := render(t, p, path)
-		// what is listed where it is elsewhere is on another host
+		// a resource that is listed under its own URL is on another host
 		if bytes.Contains(body, []byte("<loc>"+site)) {
 			requireFlawless(t, site+path, body)
 		}
@@ -616,7 +615,7 @@ func TestPublisherAlternates(t *testing.T) {
 	assert.Equal(t, first+"/it", hrefs(paths(t, p)[0])[2], "it is not published")
 }
 
-// Of many alternates no more wait than memory can hold.
+// The alternates that wait are limited, so that memory holds them.
 func TestPublisherManyAlternates(t *testing.T) {
 	s := testkit.NewStore(t)
 	batch := numbered(1, 1200)
@@ -674,7 +673,7 @@ func TestPublisherFits(t *testing.T) {
 	assert.Equal(t, all[:len(all)-2], locs(read(t, body)), "they stay small")
 }
 
-// Changes are not sizes: what was written often is not long.
+// Many changes do not make a part larger: a resource that was written often is not long.
 func TestPublisherMeasures(t *testing.T) {
 	s := testkit.NewStore(t)
 	big := bigImage(t, 900_000)
@@ -844,7 +843,7 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// A document that changes while it is written is written to its end all the same.
+// A document that changes while it is written is written to its end nevertheless.
 func TestPublisherConflict(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
@@ -899,7 +898,7 @@ func TestPublisherConflictOfGenerations(t *testing.T) {
 	}
 }
 
-// That a part lists something is not remembered when it has been emptied since.
+// A part that has become empty does not count as one that lists resources.
 func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)

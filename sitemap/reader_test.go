@@ -28,8 +28,8 @@ func newReader(data []byte, report func(websync.Finding)) *sitemap.Reader {
 	return r
 }
 
-// TestGolden reads every file of testdata. What came out is in the file of the same name
-// with .golden behind it.
+// TestGolden reads every file of testdata. The expected result is in the file of the same
+// name with .golden behind it.
 func TestGolden(t *testing.T) {
 	testkit.GoldenFiles(t, "testdata", []string{"fuzz", "schema", "writer", "publisher"}, transcript)
 }
@@ -79,8 +79,8 @@ func transcript(_ *testing.T, data []byte) string {
 	return b.String()
 }
 
-// TestOneBadEntry: of 45,000 entries 1,000 are damaged, each in another way. They cost
-// nothing but findings.
+// TestOneBadEntry: of 45,000 entries 1,000 are damaged, each in another way. They give
+// findings, and all others are read.
 func TestOneBadEntry(t *testing.T) {
 	damages := []string{
 		"<loc>%s</loc><priority>high-%d</priority>",
@@ -316,7 +316,7 @@ func TestView(t *testing.T) {
 	assert.Equal(t, want, got, "a clone outlives the view")
 }
 
-// TestAllocations: an owned entry without extensions is one string, a view needs nothing.
+// TestAllocations: an owned entry without extensions takes one allocation, a view none.
 func TestAllocations(t *testing.T) {
 	doc := benchDocument()
 	const runs = 1000
@@ -333,7 +333,8 @@ func TestAllocations(t *testing.T) {
 	assert.LessOrEqual(t, owned, 1.0)
 }
 
-// TestReadError: an error of the io.Reader is no end of the document, wherever it comes.
+// TestReadError: an error of the io.Reader never looks like the end of the document,
+// wherever it comes.
 func TestReadError(t *testing.T) {
 	broken := errors.New("connection reset")
 	docs := map[string][]byte{
@@ -378,7 +379,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// failing fails once with its error, then as if nothing had happened, as some Readers do.
+// failing returns its error once, and then goes on without it, as some Readers do.
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) {

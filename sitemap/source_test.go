@@ -24,7 +24,7 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A web is a Fetcher of pages in memory that counts.
+// A web is a Fetcher of pages in memory. It counts requests and open bodies.
 type web struct {
 	pages sourcetest.Site
 	wait  map[string]time.Duration // before the answer
@@ -32,7 +32,7 @@ type web struct {
 	mu     sync.Mutex
 	asked  []string // "URL" or, when the answer was "not modified", "URL 304"
 	open   int      // bodies that were not closed
-	behind int      // fetches that go on
+	behind int      // fetches that have not returned
 	most   int      // bodies open at one time
 }
 
@@ -114,8 +114,8 @@ type yielded struct {
 
 func (t *yielded) rules() []string { return testkit.Rules(t.findings) }
 
-// listen runs a Source and checks what every Source has to keep. After stop events it
-// breaks off, if stop is positive.
+// listen runs a Source and checks the rules that hold for every Source. After stop events
+// it breaks off, if stop is positive.
 func listen(t *testing.T, w *web, s *sitemap.Source, from harvest.Checkpoint, stop int) *yielded {
 	t.Helper()
 	return listenContext(t, t.Context(), w, s, from, stop)
@@ -506,8 +506,8 @@ func TestSourceRobots(t *testing.T) {
 	})
 }
 
-// TestSourceBreak: wherever the engine breaks off or the context ends, nothing is left
-// open.
+// TestSourceBreak: nothing is left open, wherever the engine breaks off or the context
+// ends.
 func TestSourceBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{wait: map[string]time.Duration{}, pages: sourcetest.Site{
@@ -548,7 +548,7 @@ const (
 	another = "Tue, 01 Jul 2025 12:00:01 GMT"
 )
 
-// TestSourceSkips checks which documents of an index the second run asks for.
+// TestSourceSkips checks which documents of an index the second run requests.
 func TestSourceSkips(t *testing.T) {
 	const a, b, idx = site + "/a.xml", site + "/b.xml", site + "/index.xml"
 	type change func(w *web, s *sitemap.Source, from *harvest.Checkpoint)
@@ -692,8 +692,8 @@ func TestSourceSkips(t *testing.T) {
 	}
 }
 
-// TestSourceSettles: a part whose day was over when the server was asked again need not
-// be asked a third time.
+// TestSourceSettles: a part whose day was over when the server answered the second
+// request needs no third one.
 func TestSourceSettles(t *testing.T) {
 	const a, idx = site + "/a.xml", site + "/index.xml"
 	w := &web{pages: sourcetest.Site{idx: {Body: index(a + " 2025-06-01")}, a: {Body: string(urlset(a + "/1")), ETag: `"1"`, Header: dated(june)}}}
@@ -707,8 +707,8 @@ func TestSourceSettles(t *testing.T) {
 	assert.Equal(t, second.resume, third.resume)
 }
 
-// TestSourceRemembersLittle: a Source that reads everything in full need not remember the
-// parts of an index.
+// TestSourceRemembersLittle: the checkpoint of a Source that reads everything in full
+// does not hold the parts of an index.
 func TestSourceRemembersLittle(t *testing.T) {
 	w := &web{pages: sourcetest.Site{}}
 	var children []string
@@ -824,7 +824,7 @@ func TestSourceOptions(t *testing.T) {
 // plainBody is a body that can't be read twice.
 type plainBody struct{ io.ReadCloser }
 
-// TestSourceSpools: a Fetcher that does not spool is no harm.
+// TestSourceSpools: the Source reads what a Fetcher does not spool.
 func TestSourceSpools(t *testing.T) {
 	w := &web{pages: sourcetest.Site{site + "/1.xml": pages(site + "/1")}}
 	s := &sitemap.Source{URL: site + "/1.xml"}
@@ -847,8 +847,8 @@ func TestSourceSpools(t *testing.T) {
 	assert.Equal(t, 1, n)
 }
 
-// TestSourceWithoutSettings: a run needs no more than a Fetcher, and what is missing is
-// named.
+// TestSourceWithoutSettings: a run needs only a Fetcher, and the error for a missing
+// setting names it.
 func TestSourceWithoutSettings(t *testing.T) {
 	failure := func(s *sitemap.Source, run *harvest.Run) (last error) {
 		for _, err := range s.Events(t.Context(), run) {
@@ -899,7 +899,7 @@ func TestAll(t *testing.T) {
 }
 
 // TestPanicInTheBackground panics, or ends its goroutine, where documents are fetched
-// ahead: whoever ranges over the Source gets it, and nothing is left behind.
+// ahead. The panic reaches the loop over the Source, and no goroutine is left.
 func TestPanicInTheBackground(t *testing.T) {
 	boom := errors.New("boom")
 	for name, stop := range map[string]func(){

@@ -172,7 +172,7 @@ func TestValidateRules(t *testing.T) {
 		"priority below":      {doc: inEntry("<priority>-0.1</priority>"), want: []string{"error priority 2:47 [priority]"}},
 		"a line that is none": {doc: "https://www.example.com/maps/1\nhello\n", want: []string{"error text-line 2:1 []"}},
 
-		// Places.
+		// Locations.
 		"another directory":        {doc: inLoc("https://www.example.com/images/1"), want: []string{"error location 2:6 [loc]"}},
 		"the directory's sibling":  {doc: inLoc("https://www.example.com/maps2/1"), want: []string{"error location 2:6 [loc]"}},
 		"dots":                     {doc: inLoc("https://www.example.com/maps/../images/1"), want: []string{"error location 2:6 [loc]"}},
@@ -375,8 +375,8 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// TestValidateLenient: what a Reader reads over is a warning, what costs an entry is an
-// error.
+// TestValidateLenient: a departure that the Reader reads over is a warning, one that
+// costs an item is an error.
 func TestValidateLenient(t *testing.T) {
 	doc := open + "<url><loc>/relative</loc><priority>high</priority></url>\n" + // kept
 		"<url><loc/></url>\n<url/>\n<url><loc>https://</loc></url>\n" + // lost
@@ -399,7 +399,7 @@ func TestValidateLenient(t *testing.T) {
 	assert.Equal(t, []string{"error truncated 2:6 []"}, found)
 }
 
-// TestValidateReadError: a source that fails says nothing of the document.
+// TestValidateReadError: an error of the io.Reader gives no findings about the document.
 func TestValidateReadError(t *testing.T) {
 	broken := errors.New("connection reset")
 	sum, err := sitemap.Validate(io.MultiReader(strings.NewReader(open), &failing{broken}), sitemap.ValidateOptions{})
@@ -462,8 +462,8 @@ var damages = []string{
 	"<url><i:image><i:loc>https://www.example.com/%[2]d.png</i:loc></i:image><loc>%[1]s</loc></url>",
 }
 
-// TestOneBadEntryIsFound: of 45,000 entries 900 are damaged, each in another way. Each is
-// found, with its place, and the others are good.
+// TestOneBadEntryIsFound: of 45,000 entries 900 are damaged, each in another way. Each
+// has a finding at its position, and the others have none.
 func TestOneBadEntryIsFound(t *testing.T) {
 	const entries, bad = 45_000, 900
 	lost, second, doubtful := 0, 0, 0
@@ -520,7 +520,7 @@ func million(n int) io.Reader {
 }
 
 // TestMillion: reading a document of 1,000,000 entries needs no more memory at its end
-// than at its start; validating needs what the documentation says.
+// than at its start. Validating it needs what the documentation states.
 func TestMillion(t *testing.T) {
 	n := 1_000_000
 	if race {
@@ -563,8 +563,8 @@ func TestMillion(t *testing.T) {
 	})
 }
 
-// TestValidateBomb: a document that unpacks to far more than it is ends at the limit,
-// with a finding and its place.
+// TestValidateBomb: a document that decompresses to far more than its size ends at the
+// limit, with a finding and its position.
 func TestValidateBomb(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync/sitemap/google"
 )
 
-// FuzzWriter: what a Writer takes, Validate accepts and a Reader gives back; what it
-// refuses leaves no trace.
+// FuzzWriter: Validate accepts what a Writer takes, and a Reader returns it. A refused
+// entry leaves nothing in the document.
 func FuzzWriter(f *testing.F) {
 	f.Add("https://www.example.com/?a=1&b=2", "2025-02-03T04:05:06.789+02:00", "weekly", float32(0.3), "urn:x", "a", "<a xmlns='urn:x'>text</a>", false)
 	f.Add("http://[::1]:8080/a", "2025", "", float32(-1), google.ImageNamespace, "image",
@@ -64,7 +64,7 @@ func FuzzWriter(f *testing.F) {
 			require.Equal(t, []string{e.Elements[i].Space, e.Elements[i].Local}, []string{x.Space, x.Local})
 		}
 
-		// The second time, nothing changes any more.
+		// Writing it again changes nothing.
 		again := write(t, &sitemap.Writer{Kind: w.Kind}, got...)
 		more, readErr := readAll(sitemap.NewReader(bytes.NewReader(again)))
 		require.NoError(t, readErr)
@@ -72,8 +72,8 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// FuzzValidate: whatever the bytes, Validate says of each finding where it is, finds what
-// the Reader finds and the same whatever the size of the reads, and ends as the Reader
+// FuzzValidate: for all bytes, the findings of Validate have positions, include those of
+// the Reader, and do not depend on the size of the reads. Validate ends as the Reader
 // does.
 func FuzzValidate(f *testing.F) {
 	seeds(f, "protocol", "field", "not-a-sitemap", "damaged", "encoding", "text", "writer")

@@ -43,8 +43,8 @@ func write(t testing.TB, w *sitemap.Writer, entries ...sitemap.Entry) []byte {
 // part of this repository.
 const schemasEnv = "WEBSYNC_SCHEMAS"
 
-// lint checks a document against a schema of the protocol, if that and xmllint are there
-// to do it.
+// lint checks a document against a schema of the protocol, if the schema and xmllint are
+// available.
 func lint(t *testing.T, schema string, doc []byte) {
 	t.Helper()
 	schemas := os.Getenv(schemasEnv)
@@ -63,8 +63,8 @@ func lint(t *testing.T, schema string, doc []byte) {
 	assert.NoError(t, err, string(out))
 }
 
-// requireValid checks that Validate finds nothing in a document but what only its caller
-// can know, and advice on URLs.
+// requireValid checks that Validate finds nothing in a document except rules that only
+// its caller can check, and advice on URLs.
 func requireValid(t testing.TB, doc []byte) {
 	t.Helper()
 	_, err := sitemap.Validate(bytes.NewReader(doc), sitemap.ValidateOptions{Extensions: google.Extensions(), Report: func(f websync.Finding) {
@@ -141,7 +141,8 @@ func TestWriter(t *testing.T) {
 	assert.Equal(t, sitemap.Summary{Kind: sitemap.URLSet, Bytes: int64(len(empty)), Warnings: 1}, sum)
 }
 
-// TestWriterRefuses: nothing of a bad entry is written, and the Writer goes on.
+// TestWriterRefuses: nothing of a bad entry is written, and the Writer can be used
+// further.
 func TestWriterRefuses(t *testing.T) {
 	good := sitemap.Entry{Loc: "https://www.example.com/"}
 	raw := func(space, local, xml string) sitemap.Entry {
@@ -251,7 +252,7 @@ func TestWriterRefuses(t *testing.T) {
 	}(), "1,000 images")
 }
 
-// TestWriterBroken: an error of the io.Writer is returned, and again.
+// TestWriterBroken: the Writer returns an error of the io.Writer, and returns it again.
 func TestWriterBroken(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		w := sitemap.NewWriter(&limitedWriter{n: 100_000})
@@ -520,8 +521,8 @@ func BenchmarkWriter(b *testing.B) {
 	})
 }
 
-// BenchmarkValidate checks the document of BenchmarkReader, whose encoding/xml figure is
-// what to compare with.
+// BenchmarkValidate checks the document of BenchmarkReader; its peer is the encoding/xml
+// figure there.
 func BenchmarkValidate(b *testing.B) {
 	doc := benchDocument()
 	b.SetBytes(int64(len(doc)))

@@ -82,14 +82,14 @@ func (p *parser) atomContent(e *atom.Entry, typ string, c *gofeed.Content) {
 	e.Content.Value = c.Value
 }
 
-// isElement reports whether s is one element that stands for itself.
+// isElement reports whether s is one element that declares all its prefixes.
 func isElement(s string) bool {
 	_, err := element.Name(s)
 	return err == nil
 }
 
-// textType returns the type of a text, of Atom 1.0 or 0.3, as it is once gofeed has read
-// it. It is empty for other media types, which a content may have.
+// textType returns the type of a text, of Atom 1.0 or 0.3, after gofeed has read it. It
+// is empty for other media types, which a content may have.
 func textType(typ, mode string) string {
 	typ = strings.ToLower(typ)
 	switch {

@@ -19,9 +19,9 @@ var (
 	reference   = regexp.MustCompile(`&#(?:[0-9]+|x[0-9a-fA-F]+);`)
 )
 
-// utf8 returns a document in UTF-8. What stands before the first character becomes white
-// space, and so does the XML declaration, which names the encoding that the document had.
-// Lines stay what they were.
+// utf8 returns a document in UTF-8. It replaces the bytes before the first character, and
+// the XML declaration, which names the old encoding, with white space. Line numbers stay
+// the same.
 func (p *parser) utf8(data []byte) []byte {
 	data, wide := narrow(data)
 	data = bytes.TrimPrefix(data, []byte(document.ByteOrderMark))
@@ -90,7 +90,7 @@ func blank(b []byte) {
 	}
 }
 
-// clean replaces what would make a parser give up.
+// clean replaces what makes a parser fail.
 func (p *parser) clean(data []byte) []byte {
 	replaced := 0
 	if !utf8.Valid(data) {
@@ -121,7 +121,7 @@ func (p *parser) clean(data []byte) []byte {
 	return data
 }
 
-// isForbidden reports whether XML does not have a character (XML 1.0 §2.2).
+// isForbidden reports whether XML does not allow a character (XML 1.0 §2.2).
 func isForbidden(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff
 }

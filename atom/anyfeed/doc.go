@@ -1,12 +1,12 @@
-// Package anyfeed reads what is not sound Atom as if it were: RSS 0.9x, 1.0 and 2.0, JSON
-// Feed 1.0 and 1.1, Atom 0.3, and Atom that is broken. It stands on the parsers of
+// Package anyfeed reads other feeds as Atom: RSS 0.9x, 1.0 and 2.0, JSON Feed 1.0 and
+// 1.1, Atom 0.3, and Atom that is broken. It uses the parsers of
 // github.com/mmcdole/gofeed.
 //
 // # Reading
 //
-// [Parse] gives a document as a feed and items of package atom. It finds out by the
-// content what the document is and whether it is compressed. Each entry says what its
-// item says:
+// [Parse] returns a document as a feed and items of package atom. The content decides its
+// format and whether it is compressed. Each field of an entry comes from these elements
+// of its item:
 //
 //	            RSS                                  JSON Feed                    Atom
 //	ID          guid, rdf:about, link                id, url                      id, alternate link
@@ -21,24 +21,25 @@
 //	enclosure   enclosure                            attachments                  link
 //	replies     comments                                                          link
 //
-// Of several the first that is stated counts, except that all links, categories and
-// dc:creators do. An ID is taken as it is and need not be an IRI; an item without any is
-// left out. Without Updated, Published counts for both. Times are those of the document,
-// in whatever form; one that can't be read is kept as text. A feed in RSS has no ID; in
-// JSON Feed it is the feed_url. A length of 0 is taken for one that is not known, and a
-// category's scheme is left out unless it is absolute.
+// If several are stated, the first one is used; of links, categories and dc:creators, all
+// are. An ID is kept as it is and need not be an IRI; an item without an ID is left out.
+// An item without Updated gets the time of Published. Times may have any form; one that
+// can't be read is kept as text. A feed in RSS has no ID; in JSON Feed it is the
+// feed_url. A length of 0 means an unknown length, and the scheme of a category is left
+// out unless it is absolute.
 //
-// Relative references are resolved against xml:base of the feed or the item, else against
-// the document's URL. HTML is kept as it is; references in it are relative to the Base of
-// the entry.
+// Relative references are resolved against xml:base of the feed or the item, or without
+// that against the document's URL. HTML is kept as it is; references in it are relative
+// to the Base of the entry.
 //
 // Reading is liberal: elements that are not closed, entities of HTML, characters that XML
-// does not have and encodings that are not stated are survived, and reported where it
-// matters. What is not closed takes in what follows, up to the end of the entry; links
-// are closed. Kept apart are a feed, even one without entries; what is no feed, such as a
-// login page ([websync.ErrNotDocument]); and one that is cut short
-// ([websync.ErrTruncated]) or too large ([websync.ErrLimit]). A document is read as a
-// whole and takes a multiple of its size in memory; [MaxBytes] and [MaxEntries] limit it.
+// does not allow and encodings that are not stated do not stop it, and are reported where
+// it matters. An element that is not closed contains what follows, up to the end of the
+// entry; a link is closed at once. A document that is no feed, such as a login page, is
+// [websync.ErrNotDocument]; one that is cut is [websync.ErrTruncated], and one that is
+// too large is [websync.ErrLimit]: none looks like a feed without entries. A document is
+// read as a whole and takes a multiple of its size in memory; [MaxBytes] and [MaxEntries]
+// limit it.
 //
 // # Harvesting
 //
@@ -46,17 +47,17 @@
 //
 //	src := &atom.Source{URL: "https://example.org/feed.rss", Parser: anyfeed.Parse}
 //
-// The Source asks it for documents that are not Atom. One that begins as Atom and is
-// damaged further on is not given to it, and stays an error. All that Parse reads is a
-// window of recent entries: what leaves it is not deleted, and what passes it between two
-// runs is lost.
+// The Source calls it for documents that are not Atom. A document that begins as Atom and
+// is damaged later stays an error. Every feed that Parse reads is a window of recent
+// entries: an entry that leaves it is not deleted, and an entry that enters and leaves it
+// between two runs is lost.
 //
 // # What is lost
 //
-// These are in such documents and not in the result. Those marked with * are reported.
+// The result lacks these parts of such documents. Those marked with * are reported.
 //
 //   - links to other documents of a feed: archives, pages, next_url; fh:complete and
-//     fh:archive. Since tombstones are lost, to walk over them would be unsafe
+//     fh:archive. Without tombstones a walk over them would be unsafe
 //   - tombstones*, and entries that are marked as deleted*
 //   - attributes of links beyond rel, href, type, hreflang, title and length: hash,
 //     le:md5, those of other namespaces
@@ -74,6 +75,6 @@
 //
 // Every finding names one of the rules that [Rules] returns.
 //
-// Not supported: CDF, RSS in namespaces of its own making on inner elements, feeds inside
-// of HTML pages, validation and writing.
+// Not supported: CDF, RSS whose inner elements have namespaces of their own, feeds inside
+// HTML pages, validation and writing.
 package anyfeed

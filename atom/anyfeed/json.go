@@ -14,8 +14,8 @@ import (
 	"github.com/websync-go/websync/atom"
 )
 
-// json reads a JSON Feed. Its items are decoded one by one, so that one that can't be
-// read costs none of its neighbours.
+// json reads a JSON Feed. It decodes the items one by one, so that one that can't be read
+// does not affect the others.
 func (p *parser) json(data []byte) error {
 	if err := p.countJSON(data); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (p *parser) json(data []byte) error {
 	return nil
 }
 
-// countJSON keeps the limit before anything is built.
+// countJSON checks the limits before anything is built.
 func (p *parser) countJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -103,7 +103,7 @@ func (p *parser) jsonFeed(members map[string]json.RawMessage) error {
 	}
 	var f gofeed.Feed
 	if err := guard(func() error { return json.Unmarshal(data, &f) }); err != nil {
-		p.find(ruleLeftOut, "", "", err.Error()) // the rest is there
+		p.find(ruleLeftOut, "", "", err.Error()) // the other members were read
 	}
 	p.feed.ID = first(f.FeedURL)
 	p.feed.Lang = first(f.Language)
@@ -147,7 +147,7 @@ func (p *parser) jsonItem(i *gofeed.Item) {
 	p.add(e)
 }
 
-// jsonPeople returns the authors of version 1.1; without any, the author of version 1.0.
+// jsonPeople returns the authors of version 1.1, or else the author of version 1.0.
 func (p *parser) jsonPeople(authors []*gofeed.Author, author *gofeed.Author) (people []websync.Person) {
 	if len(authors) == 0 {
 		authors = []*gofeed.Author{author}

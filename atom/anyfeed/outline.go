@@ -31,26 +31,27 @@ var (
 	atomSpaces = []string{"", atom.Namespace, atom03Namespace}
 )
 
-// atomNames are elements of a feed by one of which Atom without a namespace is known.
+// atomNames are elements of a feed; one of them shows that a root without a namespace is
+// Atom.
 var atomNames = []string{"id", "title", "link", "author", "updated", "modified"}
 
-// texts are the elements whose content is taken as it is, markup included.
+// texts are the elements whose content is kept as it is, with its markup.
 var texts = []string{"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "info", "description", "encoded"}
 
-// notes are what gofeed does not say of a feed or an entry.
+// notes are what gofeed does not return of a feed or an entry.
 type notes struct {
 	line, column int
-	base         string // what references are resolved against
+	base         string // of references
 	lang         string
 	id           string            // atom:id as it is, or rdf:about
-	types        map[string]string // of the texts: how they are to be read
+	types        map[string]string // of the texts
 	deleted      bool              // a deletion in the form of an entry
 }
 
-// An outline is made in a first pass over a document. It keeps the limits, finds out what
-// the document is, and notes what gofeed does not say. It also takes xml:base out of the
-// document, which gofeed would resolve otherwise than RFC 3986 says, and could be made to
-// resolve without end.
+// An outline is the result of a first pass over a document. It checks the limits, finds
+// the format, and records what gofeed does not return. It also removes xml:base from the
+// document: gofeed resolves it differently from RFC 3986, and can be made to resolve it
+// without end.
 type outline struct {
 	p    *parser
 	dec  *xml.Decoder
@@ -66,7 +67,7 @@ type outline struct {
 	channels int
 	atoms    int // elements of Atom
 	lost     int // tombstones
-	astray   int // entries where none can be
+	astray   int // entries outside of a feed or channel
 	dropped  int // entries of channels before the last
 
 	stack  []frame
@@ -81,20 +82,20 @@ type outline struct {
 type frame struct {
 	space, local string // local in lower case
 	base, lang   string
-	scope        int    // declarations of namespaces
-	of           *notes // what it is in: the feed or an entry
+	scope        int    // number of namespace declarations
+	of           *notes // the feed or the entry it belongs to
 	verbatim     bool   // it is, or is in, one of texts
 	isID         bool
 	tagEnd       int64
 	open         bool // in outline.open
 }
 
-// errStray: an end tag without a start tag, which would close all around it, was taken
-// out.
+// errStray: an end tag without a start tag, which would close the elements around it, was
+// removed.
 var errStray = errors.New("an end tag without a start tag")
 
-// outline reads a document up to the end of its root element. It repairs it, and reads it
-// again, a few times.
+// outline reads a document up to the end of its root element. After a repair it reads the
+// document again, a limited number of times.
 func (p *parser) outline(data []byte) (*outline, error) {
 	const repairs = 16
 	for range repairs {
@@ -115,7 +116,7 @@ func (p *parser) outline(data []byte) (*outline, error) {
 	return nil, p.fail("", errStray)
 }
 
-// closed returns the document with the tags closed that are open and should not be.
+// closed returns the document with end tags for elements that are open and should not be.
 func (o *outline) closed() []byte {
 	var b []byte
 	from := int64(0)
@@ -190,7 +191,7 @@ func (o *outline) start(t xml.StartElement, from int64) error {
 	return o.limits(len(t.Attr))
 }
 
-// limits counts an element.
+// limits counts an element and checks the limits.
 func (o *outline) limits(attributes int) error {
 	o.nodes += 1 + attributes
 	o.scope += o.stack[len(o.stack)-1].scope
@@ -210,7 +211,7 @@ func (o *outline) limits(attributes int) error {
 	return o.p.fail("", fmt.Errorf("%s: %w", over, websync.ErrLimit))
 }
 
-// attributes takes what an element says for all in it.
+// attributes records the attributes of an element that apply to its content.
 func (o *outline) attributes(f *frame, attrs []xml.Attr, from int64) error {
 	for _, a := range attrs {
 		switch {
@@ -234,15 +235,15 @@ var (
 	spaceName = regexp.MustCompile(`(\sxmln)s(\s*=)`)
 )
 
-// A disguise is a tag in which names of attributes come to mean nothing. Their length
-// stays.
+// A disguise replaces names of attributes in a tag with meaningless ones of the same
+// length.
 type disguise struct {
 	from, to int64
 	name     *regexp.Regexp
 }
 
-// hide disguises attributes of the tag that starts at from, once the document needs no
-// more repair.
+// hide disguises attributes of the tag that starts at from. It does so once the document
+// needs no more repair.
 func (o *outline) hide(from int64, name *regexp.Regexp) {
 	o.hidden = append(o.hidden, disguise{from, o.dec.InputOffset(), name})
 }
@@ -254,7 +255,7 @@ func (o *outline) disguise() {
 	}
 }
 
-// begin takes the root element.
+// begin records the root element.
 func (o *outline) begin(f *frame, t xml.StartElement, from int64) error {
 	o.root = t.Name
 	o.feed.take(f, o.p)
@@ -278,7 +279,7 @@ func (o *outline) begin(f *frame, t xml.StartElement, from int64) error {
 	return nil
 }
 
-// element takes an element below the root.
+// element records an element below the root.
 func (o *outline) element(f *frame, t xml.StartElement) {
 	parent := &o.stack[len(o.stack)-1]
 	if !slices.Contains(o.spaces, f.space) || !slices.Contains(o.spaces, parent.space) {
@@ -319,7 +320,7 @@ func (o *outline) entry(to *[]*notes, f *frame, t xml.StartElement) {
 	*to = append(*to, f.of)
 }
 
-// child takes a child of an Atom feed or entry.
+// child records a child of an Atom feed or entry.
 func (o *outline) child(f *frame, t xml.StartElement) {
 	if slices.Contains(atomNames, f.local) {
 		o.atoms++
@@ -337,7 +338,7 @@ func (o *outline) child(f *frame, t xml.StartElement) {
 	}
 }
 
-// foreign notes deletions.
+// foreign records deletions.
 func (o *outline) foreign(f *frame, t xml.StartElement) {
 	if f.local == "deleted-entry" && f.space == atom.TombstoneNamespace {
 		o.lost++
@@ -363,8 +364,8 @@ func (o *outline) end(from int64) error {
 	return nil
 }
 
-// isStray reports whether nothing that is open has the name of an end tag. The decoder
-// makes up end tags that are missing: those are empty.
+// isStray reports whether no open element has the name of an end tag. The end tags that
+// the decoder adds are empty.
 func (o *outline) isStray(tag []byte) bool {
 	name, ok := bytes.CutPrefix(tag, []byte("</"))
 	if !ok {
@@ -375,8 +376,8 @@ func (o *outline) isStray(tag []byte) bool {
 	return !o.within(local)
 }
 
-// check returns an error if what was read to its end is no feed, and reports what of it
-// gofeed passes over.
+// check returns an error if the document is no feed, and reports what gofeed ignores of
+// it.
 func (o *outline) check() error {
 	switch isAtom := o.isAtom(); {
 	case len(o.items) == 0 && len(o.outside) == 0 && o.astray > 0:
@@ -401,7 +402,7 @@ func (o *outline) check() error {
 	return nil
 }
 
-// take notes where something is, and what holds for it.
+// take records the position and the inherited attributes of the feed or an entry.
 func (n *notes) take(f *frame, p *parser) {
 	n.line, n.column, n.base, n.lang = p.at.line, p.at.column, f.base, f.lang
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// The limits on a document, which is read as a whole. Beyond them there is an error that
-// matches [websync.ErrLimit].
+// The limits on a document, which is read as a whole. A document that exceeds them is an
+// error that matches [websync.ErrLimit].
 const (
 	// uncompressed; relative references may grow by as much when they are resolved
 	MaxBytes   = 64 << 20
@@ -47,14 +47,14 @@ func Rules() []websync.Rule { return rules.All() }
 var _ atom.Parser = Parse
 
 // Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and
-// closes nothing. It finds out by the content which it is. document, a URL or file name,
-// is what relative references are resolved against if nothing in the feed says otherwise;
-// it is in every error and finding. report receives what does not stop reading, first of
-// all that the document was read tolerantly; it may be nil.
+// closes nothing. The content decides which it is. document, a URL or file name, is in
+// every error and finding, and is the base of relative references if the feed states
+// none. report receives what does not stop reading, beginning with a finding that the
+// document was read tolerantly; it may be nil.
 //
-// The items are entries, never tombstones, in the order of the document; Feed.Skipped is
-// the number of those that are left out, tombstones among them. An error is a
-// [*websync.ParseError], and then there is neither a feed nor an item. It matches
+// The items are entries, never tombstones, in the order of the document. Feed.Skipped is
+// the number of items that are left out, tombstones among them. An error is a
+// [*websync.ParseError]; then there is neither a feed nor an item. It matches
 // [websync.ErrNotDocument] if the document is not a feed of these formats,
 // [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is too large.
 func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
@@ -85,7 +85,7 @@ type parser struct {
 	feed    *atom.Feed
 	items   []atom.Item
 	skipped int               // items that are left out
-	early   []websync.Finding // before it is known that there is a feed
+	early   []websync.Finding // found before the feed is known
 	at      notes             // of the feed or entry that is being made
 	// bytes that references became longer when they were resolved
 	grown int
@@ -141,7 +141,7 @@ func (p *parser) find(rule websync.Rule, element, value, message string) {
 	}
 }
 
-// begin starts the feed, of which format is the name, with an article.
+// begin starts the feed. format is the name of its format, with an article.
 func (p *parser) begin(format string, at notes) {
 	p.at = at
 	p.feed = &atom.Feed{Lang: at.lang}
@@ -154,7 +154,7 @@ func (p *parser) begin(format string, at notes) {
 	}
 }
 
-// entry returns an entry to be filled, and given to add.
+// entry returns a new entry, which the caller fills and gives to add.
 func (p *parser) entry(at notes) *atom.Entry {
 	p.at = at
 	e := &atom.Entry{Lang: at.lang, Base: at.base, Line: at.line, Column: at.column}
@@ -191,8 +191,8 @@ func (p *parser) xml(data []byte) error {
 	return translate(p, o, new(rss.Parser).Parse, items, p.rss)
 }
 
-// translate has gofeed parse a document, and passes the result to take. The outline must
-// be of the same entries.
+// translate lets gofeed parse a document, and passes the result to take. The outline must
+// have the same entries.
 func translate[F any](p *parser, o *outline, parse func(io.Reader) (*F, error), count func(*F) int, take func(*outline, *F)) error {
 	var f *F
 	err := guard(func() (err error) {
@@ -209,7 +209,7 @@ func translate[F any](p *parser, o *outline, parse func(io.Reader) (*F, error), 
 	return nil
 }
 
-// guard calls a library and makes an error of a panic.
+// guard calls a library and returns a panic as an error.
 func guard(call func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -263,8 +263,8 @@ func (p *parser) link(links *[]websync.Link, l websync.Link) {
 	*links = append(*links, l)
 }
 
-// feedLink is link for the feed's own links. Those to other documents of a feed are left
-// out, since what is lost of such a feed makes a walk over them unsafe.
+// feedLink is link for the feed's own links. It leaves out those to other documents of
+// the feed: without tombstones a walk over them is unsafe.
 func (p *parser) feedLink(l websync.Link) {
 	switch syntax.RelationName(strings.TrimSpace(l.Rel)) {
 	case "first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current":
@@ -273,7 +273,7 @@ func (p *parser) feedLink(l websync.Link) {
 	p.link(&p.feed.Links, l)
 }
 
-// length reads a number of bytes. 0 is what producers write that do not know it.
+// length reads a number of bytes. Producers write 0 for an unknown length.
 func length(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || n < 0 {

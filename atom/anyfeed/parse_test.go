@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// brief leaves out what is empty, wherever it is.
+// brief leaves out empty values everywhere.
 func brief(t *testing.T, v any) any {
 	data, err := json.Marshal(v)
 	require.NoError(t, err)
@@ -252,7 +252,7 @@ func TestEmptyFeeds(t *testing.T) {
 	}
 }
 
-// TestSkipped: what is left out is counted.
+// TestSkipped: items that are left out are counted.
 func TestSkipped(t *testing.T) {
 	rss := func(items string) string { return `<rss version="2.0"><channel>` + items + `</channel></rss>` }
 	tests := map[string]struct {
@@ -316,7 +316,7 @@ func TestOpenLinks(t *testing.T) {
 	assert.Len(t, e.Links, 1)
 }
 
-// All that Parse reads is a window, whatever the document says.
+// Every feed that Parse reads is a window, whatever the document states.
 func TestAlwaysWindows(t *testing.T) {
 	for _, rel := range []string{"first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current",
 		" http://www.iana.org/assignments/relation/next"} {
@@ -348,7 +348,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// XML that leans on declarations around it can't be kept.
+// XML that uses declarations around it can't be kept.
 func TestXMLContent(t *testing.T) {
 	for _, tt := range []struct{ value, want string }{
 		{`<x:a xmlns:x="urn:x"/>`, `<x:a xmlns:x="urn:x"/>`},
@@ -363,14 +363,14 @@ func TestXMLContent(t *testing.T) {
 	}
 }
 
-// Declarations count where they hold, not after.
+// A declaration applies where it is in scope, not after it.
 func TestManyDeclarations(t *testing.T) {
 	r, err := parse(strings.NewReader(`<rss><channel>` + strings.Repeat(`<item xmlns:a="a"><guid>1</guid></item>`, 300) + `</channel></rss>`))
 	require.NoError(t, err)
 	assert.Len(t, r.Items, 300)
 }
 
-// TestRules: every rule is broken by one of the documents, and every finding names one.
+// TestRules: one of the documents breaks each rule, and every finding has one.
 func TestRules(t *testing.T) {
 	broken := map[string]bool{}
 	report := func(f websync.Finding) { broken[f.Rule] = true }

@@ -58,7 +58,7 @@ func (p *parser) rssItem(at *notes, i *rss.Item) {
 	p.add(e)
 }
 
-// rssID returns the guid, else rdf:about, else the link.
+// rssID returns the guid, or else rdf:about, or else the link.
 func rssID(at *notes, i *rss.Item, e *atom.Entry) string {
 	id := at.id
 	if i.GUID != nil {
@@ -95,7 +95,7 @@ func atomLinks(x ext.Extensions) (links []websync.Link) {
 	return links
 }
 
-// rssPeople returns the creators; without any, who RSS itself names.
+// rssPeople returns the creators, or else the author of RSS itself.
 func rssPeople(x ext.Extensions, named string) (people []websync.Person) {
 	for _, creator := range values(x, "dc", "creator") {
 		person(&people, parsePerson(creator))

@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync/internal/testkit"
 )
 
-// scanned is how many files the benchmarks walk over; an environment variable can set
-// another number.
+// scanned is the number of files in the benchmarks; an environment variable can set
+// another one.
 const scannedEnv = "WEBSYNC_SCAN_FILES"
 
 func scanned() int {

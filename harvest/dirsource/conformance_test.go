@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 				continue
 			}
 			require.NoError(t, os.WriteFile(file, []byte(strings.Repeat(text, i+1)), 0o666))
-			// what clocks tick too slowly for TestModifiedMoves looks at
+			// TestModifiedMoves checks what the clock of a file system is too coarse for
 			at := time.Date(2026, 5, 4, 1, i, 0, 0, time.UTC)
 			require.NoError(t, os.Chtimes(file, at, at))
 		}

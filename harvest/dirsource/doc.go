@@ -6,10 +6,11 @@
 //	src := &dirsource.Source{Dir: "/srv/laws", Base: "https://law.example/"}
 //	report, err := h.Run(ctx, src)
 //
-// Each regular file is a resource. Its id is Base and its path below Dir, its time that
-// of the file, its media type known by its name or else by its first bytes. A run lists
-// the whole tree as one snapshot: a file that is no longer there is deleted, and a
-// renamed file is another resource. The second run reads only files that have changed.
+// Each regular file is a resource. Its id is Base and its path below Dir, and its time is
+// that of the file. Its media type follows from its name or, if that is not known, from
+// its first bytes. A run lists the whole tree as one snapshot: a file that is no longer
+// there is deleted, and a renamed file is another resource. The second run reads only
+// files that have changed.
 //
 // # Ids
 //

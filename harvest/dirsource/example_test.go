@@ -60,7 +60,7 @@ func Example() {
 	// https://law.example/2026%201.txt text/plain
 }
 
-// What a run would do can be asked first: nothing is read but the directory.
+// A Plan says what a run would do. It reads nothing but the directory.
 func Example_plan() {
 	dir := laws()
 	defer os.RemoveAll(dir)

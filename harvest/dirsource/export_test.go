@@ -10,7 +10,7 @@ import (
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
-// Ahead sets the clock of a Source by how much it is ahead.
+// Ahead sets the clock of a Source ahead.
 func (s *Source) Ahead(d time.Duration) { s.now = func() time.Time { return time.Now().Add(d) } }
 
 var (

@@ -18,8 +18,8 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// A meddler is a Store that calls f when a body is about to be written: the file is
-// already open.
+// A meddler is a Store that calls f when a body is about to be written. The file is open
+// by then.
 type meddler struct {
 	harvest.Store
 	f func()

@@ -20,7 +20,7 @@ type model struct {
 	files map[string]string
 }
 
-// name returns the path of a file, sometimes an odd one. There are few names and
+// name returns the path of a file, sometimes an unusual one. There are few names and
 // directories, so that paths often collide.
 func (m *model) name(t *rapid.T) string {
 	element := rapid.SampledFrom([]string{"a", "b", "c", "d e", "%41", "\xff\xfe", "ö\n", "r"})
@@ -49,7 +49,7 @@ func (m *model) create(t *rapid.T) {
 	m.put(t, name)
 }
 
-// put writes new bytes, as many as before or more, with one of few times.
+// put writes new bytes, at least as many as before, with one of few times.
 func (m *model) put(t *rapid.T, name string) {
 	text := rapid.SampledFrom([]string{"", "x", "y", "text"}).Draw(t, "text")
 	m.write(name, text)

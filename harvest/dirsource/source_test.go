@@ -60,7 +60,7 @@ func TestFileAndDirectoryTradePlaces(t *testing.T) {
 	assert.Equal(t, map[string]string{"a/c": "below", "b": "file"}, x.live())
 }
 
-// oddNames are names of files on systems that allow any bytes but two, and their ids.
+// oddNames are names of files, and their ids, on systems that allow all bytes but two.
 var oddNames = map[string]string{
 	"a b":                    "a%20b",
 	"100%":                   "100%25",
@@ -292,7 +292,7 @@ func TestDirThatIsGone(t *testing.T) {
 	assert.Len(t, x.live(), 1)
 }
 
-// meddling calls f when the listing has yielded so many files.
+// meddling calls f when the listing has yielded this many files.
 func meddling(t *testing.T, src harvest.Source, after int, f func()) (all []harvest.Event) {
 	t.Helper()
 	run := &harvest.Run{Report: func(websync.Finding) {}, Expect: func(int64) {}}
@@ -379,7 +379,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	assert.True(t, report.InStep())
 	assert.Equal(t, map[string]string{"dir/file": "file"}, x.live())
 
-	// A file that becomes a link is gone, and what it points to is never read for it.
+	// A file that becomes a link is deleted, and the target of the link is not read.
 	x.write("dir/file2", "file")
 	x.run()
 	x.remove("dir/file2")
@@ -455,7 +455,7 @@ func TestJustChanged(t *testing.T) {
 	x.run()
 	assert.Empty(t, x.read)
 
-	x.src.Ahead(-time.Hour) // a file from the future: nothing is known of it
+	x.src.Ahead(-time.Hour) // a file from the future: it may change again
 	x.run()
 	assert.NotEmpty(t, x.read)
 	x.run()
@@ -477,7 +477,7 @@ func TestTouched(t *testing.T) {
 	assert.Empty(t, x.read)
 }
 
-// A file has changed if its size, its time or its inode is another.
+// A file has changed if its size, its time or its inode differs.
 func TestWhatTellsAChange(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.UTC)
 	for _, c := range []struct {

@@ -11,8 +11,7 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 )
 
-// A fileInfo describes a file that need not exist. Sys is the part that depends on the
-// system.
+// A fileInfo describes a file that need not exist. Sys depends on the system.
 type fileInfo struct {
 	fs.FileInfo
 	size int64

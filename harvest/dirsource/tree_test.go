@@ -21,7 +21,7 @@ import (
 
 const base = "https://law.example/"
 
-// testing.TB and *rapid.T have this in common.
+// A TB is what testing.TB and *rapid.T have in common.
 type tb interface {
 	require.TestingT
 	Helper()

@@ -46,7 +46,7 @@ func (x *tree) chmod(name string, mode os.FileMode) {
 	require.NoError(x, os.Chmod(x.path(name), mode))
 }
 
-// list returns what a Source yields that may not read everything.
+// list returns what a Source without the right to read everything yields.
 func (x *tree) list(t *testing.T) (listed []string, yielded []harvest.Event) {
 	t.Helper()
 	yielded, _, err := events(t.Context(), x.src)
@@ -115,7 +115,7 @@ func TestUnreadable(t *testing.T) {
 	})
 }
 
-// A time that is set back does not hide a change: the system has noted when that was.
+// A time that is set back does not hide a change: the system records when it was set.
 func TestTimeIsSetBack(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	change := func(text string) syscall.Timespec {

@@ -38,14 +38,14 @@ func brokenIdentities() []broken {
 			m.all = func(w *walk) {
 				if !walked {
 					walked = true
-					w.tellSnapshot()
+					w.yieldSnapshot()
 				}
 			}
 		})},
-		{name: "goes on where it was left", caught: "identity/again", with: each(func(m *model) {
-			told := 0
+		{name: "goes on where the last pass ended", caught: "identity/again", with: each(func(m *model) {
+			yielded := 0
 			m.alter = func(w *walk, ev *harvest.Event) {
-				if told++; w.n < told && ev.Kind == harvest.Put {
+				if yielded++; w.n < yielded && ev.Kind == harvest.Put {
 					ev.Resource.Title = "again"
 				}
 			}
@@ -56,7 +56,7 @@ func brokenIdentities() []broken {
 				m.all = func(w *walk) {
 					walking.Add(1)
 					defer walking.Add(-1)
-					w.tellSnapshot()
+					w.yieldSnapshot()
 				}
 				m.alter = func(w *walk, ev *harvest.Event) {
 					if n := walking.Load(); n > 1 && ev.Kind == harvest.Put {
@@ -71,7 +71,7 @@ func brokenIdentities() []broken {
 				m.all = func(w *walk) {
 					mu.Lock()
 					defer mu.Unlock()
-					w.tellSnapshot()
+					w.yieldSnapshot()
 				}
 			}
 		}},
@@ -107,7 +107,7 @@ func brokenEvents() []broken {
 					ev.Resource.Modified, _ = websync.ParseDatetime("2025-12-31")
 					return next(ev, nil)
 				}
-				w.tellSnapshot()
+				w.yieldSnapshot()
 			}
 		})},
 		{name: "every state of an instant", caught: "events/instant", with: each(func(m *model) {
@@ -123,7 +123,7 @@ func brokenEvents() []broken {
 					}
 					return next(ev, err)
 				}
-				w.tellSnapshot()
+				w.yieldSnapshot()
 			}
 		})},
 		{name: "an instant twice in a log", caught: "events/instant", log: true, with: each(func(m *model) {
@@ -143,7 +143,7 @@ func brokenEvents() []broken {
 					}
 					return next(ev, err)
 				}
-				w.tellBaseline()
+				w.yieldBaseline()
 			}
 		})},
 		{name: "titles that depend on the checkpoint", caught: "events/described", log: true, with: each(func(m *model) {
@@ -163,7 +163,7 @@ func brokenEvents() []broken {
 							ev.Resource.Title = title
 						}
 					}
-					w.tellSnapshot()
+					w.yieldSnapshot()
 				}
 			}
 		}},
@@ -172,18 +172,18 @@ func brokenEvents() []broken {
 		{name: "what can't be read counts once for each page", caught: "events/skipped", sites: skippingSites(), skips: []int{3},
 			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Skipped = 2 })},
 
-		{name: "tells nothing", caught: "events/undisturbed", with: each(func(m *model) { m.all = func(*walk) {} })},
+		{name: "yields nothing", caught: "events/undisturbed", with: each(func(m *model) { m.all = func(*walk) {} })},
 		{name: "always a Problem", caught: "events/undisturbed interrupt/events",
 			with: each(func(m *model) {
 				m.all = func(w *walk) {
-					if w.problem(errors.New("not my day")) {
-						w.tellSnapshot()
+					if w.problem(errors.New("out of order")) {
+						w.yieldSnapshot()
 					}
 				}
 			})},
 		{name: "a Problem without an error", caught: "events/kinds",
 			with: on(harvest.Problem, func(ev *harvest.Event) { ev.Err = nil })},
-		{name: "a kind that there is not", caught: "events/kinds",
+		{name: "a kind that does not exist", caught: "events/kinds",
 			with: on(harvest.SnapshotStart, func(ev *harvest.Event) { ev.Kind = 77 })},
 		{name: "a Put that is complete", caught: "events/kinds",
 			with: on(harvest.Put, func(ev *harvest.Event) { ev.Complete = true })},
@@ -191,7 +191,7 @@ func brokenEvents() []broken {
 			with: on(harvest.Put, func(ev *harvest.Event) { ev.Skipped = 1 })},
 		{name: "a snapshot with a resource", caught: "events/kinds",
 			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Resource.ID = base })},
-		{name: "fewer than no entries skipped", caught: "events/kinds",
+		{name: "a negative number of skipped entries", caught: "events/kinds",
 			with: on(harvest.SnapshotEnd, func(ev *harvest.Event) { ev.Skipped = -1 })},
 		{name: "an empty id", caught: "events/ids",
 			with: on(harvest.Put, func(ev *harvest.Event) { ev.Resource.ID = strings.TrimSuffix(ev.Resource.ID, base+"b") })},
@@ -243,11 +243,11 @@ func brokenEvents() []broken {
 				if _, err := w.document(w.url); err != nil {
 					w.fail(err)
 				}
-				w.tellSnapshot()
+				w.yieldSnapshot()
 			}
 		})},
-		{name: "in the order of arrival", caught: "events/same", with: each(func(m *model) { m.all = (*walk).tellInOrderOfArrival })},
-		{name: "the time of today", caught: "events/same checkpoint/unchanged", with: on(harvest.Put, func(ev *harvest.Event) {
+		{name: "in the order of arrival", caught: "events/same", with: each(func(m *model) { m.all = (*walk).yieldInOrderOfArrival })},
+		{name: "the present time", caught: "events/same checkpoint/unchanged", with: on(harvest.Put, func(ev *harvest.Event) {
 			ev.Resource.Modified = websync.NewDatetime(time.Now())
 		})},
 		{name: "one slice for all events", caught: "events/kept", with: each(func(m *model) {
@@ -265,17 +265,18 @@ func brokenEvents() []broken {
 		{name: "findings by no rule", caught: "events/findings", with: each(func(m *model) {
 			m.alter = func(w *walk, _ *harvest.Event) { w.run.Report(websync.Finding{Document: w.url, Message: "odd"}) }
 		})},
-		{name: "findings that say nothing", caught: "events/findings", with: each(func(m *model) {
+		{name: "findings without a message", caught: "events/findings", with: each(func(m *model) {
 			m.alter = func(w *walk, _ *harvest.Event) { w.run.Report(websync.Finding{Document: w.url, Rule: "odd"}) }
 		})},
-		{name: "expects less than nothing", caught: "events/findings", with: each(func(m *model) {
+		{name: "expects a negative number", caught: "events/findings", with: each(func(m *model) {
 			m.alter = func(w *walk, _ *harvest.Event) { w.run.Expect(-1) }
 		})},
 	}
 }
 
-// tellInOrderOfArrival is tellSnapshot, but for the order of the pages.
-func (w *walk) tellInOrderOfArrival() {
+// yieldInOrderOfArrival is yieldSnapshot with the pages in the order in which they
+// arrive.
+func (w *walk) yieldInOrderOfArrival() {
 	root, err := w.document(w.url)
 	if err != nil {
 		w.fail(err)
@@ -359,7 +360,7 @@ func skippingSites() []sourcetest.Site {
 	})}
 }
 
-// A getterOf is a model that gets its bodies itself.
+// A getterOf is a model that is a Getter.
 type getterOf struct {
 	*model
 	get func(ctx context.Context, job *harvest.Job) error
@@ -396,7 +397,7 @@ func brokenGetters() []broken {
 			}
 			return nil
 		}},
-		{name: "whatever fails is for later", caught: "get/answer", get: func(ctx context.Context, job *harvest.Job) error {
+		{name: "whatever fails is ErrNotYet", caught: "get/answer", get: func(ctx context.Context, job *harvest.Job) error {
 			if err := soundGet(ctx, job); err != nil {
 				return job.NotYet(time.Time{}, err.Error())
 			}

@@ -16,7 +16,7 @@ import (
 
 type readCloser = io.ReadCloser
 
-// A sharedReader has one position for all who read.
+// A sharedReader has one position for all its readers.
 type sharedReader struct {
 	mu sync.Mutex
 	r  *strings.Reader
@@ -48,13 +48,13 @@ func brokenCheckpoints() []broken {
 					w.fail(errors.New("the checkpoint can't be read"))
 					return
 				}
-				w.tellLog()
+				w.yieldLog()
 			}
 		})},
 		{name: "the version does not matter", caught: "checkpoint/unreadable", log: true, with: each(func(m *model) {
 			m.all = func(w *walk) {
 				json.Unmarshal(w.run.From.Data, &w.from)
-				w.tellLog()
+				w.yieldLog()
 			}
 		})},
 		{name: "an unreadable checkpoint is the end", caught: "checkpoint/unreadable", log: true, with: each(func(m *model) {
@@ -63,7 +63,7 @@ func brokenCheckpoints() []broken {
 					w.yield(harvest.Event{Kind: harvest.Mark, Resume: w.run.From})
 					return
 				}
-				w.tellLog()
+				w.yieldLog()
 			}
 		})},
 		{name: "a short checkpoint panics", caught: "checkpoint/damaged", log: true, with: each(func(m *model) {
@@ -71,30 +71,30 @@ func brokenCheckpoints() []broken {
 				if data := w.run.From.Data; len(data) > 0 && data[0] == '{' {
 					_ = data[len(w.url)]
 				}
-				w.tellLog()
+				w.yieldLog()
 			}
 		})},
 		{name: "a known page is not read again", caught: "checkpoint/finds-all", log: true, with: each(func(m *model) {
-			m.all = func(w *walk) { w.from.Told *= 1000; w.tellLog() }
+			m.all = func(w *walk) { w.from.Done *= 1000; w.yieldLog() }
 		})},
 		{name: "always all, and without times", caught: "checkpoint/unchanged", log: true, with: each(func(m *model) {
-			m.all = func(w *walk) { w.from = note{}; w.tellLog() }
+			m.all = func(w *walk) { w.from = note{}; w.yieldLog() }
 			m.alter = func(_ *walk, ev *harvest.Event) { ev.Resource.Modified = websync.Datetime{} }
 		})},
-		{name: "asks more the second time", caught: "checkpoint/unchanged", log: true, with: each(func(m *model) {
+		{name: "requests more the second time", caught: "checkpoint/unchanged", log: true, with: each(func(m *model) {
 			m.all = func(w *walk) {
 				for range 5 {
 					if !w.run.From.IsZero() {
 						w.document(w.url)
 					}
 				}
-				w.tellLog()
+				w.yieldLog()
 			}
 		})},
 	}
 }
 
-// fetching is a fetch that leaves something behind, by what it does with the response.
+// fetching is a fetch whose use of the response leaves something behind.
 func fetching(spool bool, use func(w context.Context, resp *harvest.Response) (string, error)) func(context.Context, *harvest.Run, string) (string, error) {
 	return func(ctx context.Context, run *harvest.Run, url string) (string, error) {
 		resp, err := run.Fetcher.Fetch(ctx, &harvest.Request{URL: url, Spool: spool})
@@ -141,7 +141,7 @@ func brokenReleases() []broken {
 		{name: "a goroutine for ever", caught: "release/end release/break release/failure", with: each(func(m *model) {
 			m.all = func(w *walk) {
 				go time.Sleep(5 * time.Second)
-				w.tellSnapshot()
+				w.yieldSnapshot()
 			}
 		})},
 		{name: "a goroutine that ends with the last event", caught: "release/break", with: each(func(m *model) {
@@ -153,16 +153,16 @@ func brokenReleases() []broken {
 					case <-time.After(5 * time.Second):
 					}
 				}()
-				w.tellSnapshot()
+				w.yieldSnapshot()
 				if w.ended {
 					close(done)
 				}
 			}
 		})},
-		{name: "waits for what nobody wants", caught: "release/pending", with: each(func(m *model) {
+		{name: "waits for a request that is not needed any more", caught: "release/pending", with: each(func(m *model) {
 			var ahead sync.WaitGroup
 			m.all = func(w *walk) {
-				w.tellSnapshot()
+				w.yieldSnapshot()
 				ahead.Wait()
 			}
 			m.alter = func(w *walk, ev *harvest.Event) {
@@ -171,9 +171,9 @@ func brokenReleases() []broken {
 				}
 			}
 		})},
-		{name: "asks on after a break", caught: "release/break", with: each(func(m *model) {
+		{name: "requests after a break", caught: "release/break", with: each(func(m *model) {
 			m.all = func(w *walk) {
-				w.tellSnapshot()
+				w.yieldSnapshot()
 				if !w.ended {
 					go func() {
 						time.Sleep(5 * time.Millisecond)
@@ -184,13 +184,13 @@ func brokenReleases() []broken {
 		})},
 		{name: "yields on after a break", caught: "release/break", log: true, with: each(func(m *model) {
 			m.all = func(w *walk) {
-				w.tellLog()
+				w.yieldLog()
 				w.next(harvest.Event{Kind: harvest.Mark}, nil)
 			}
 		})},
-		{name: "reports when it is over", caught: "release/end", with: each(func(m *model) {
+		{name: "reports after the pass", caught: "release/end", with: each(func(m *model) {
 			m.all = func(w *walk) {
-				w.tellSnapshot()
+				w.yieldSnapshot()
 				go func() {
 					time.Sleep(5 * time.Millisecond)
 					w.run.Report(websync.Finding{Document: w.url, Rule: "late", Message: "late"})
@@ -207,19 +207,19 @@ func brokenStops() []broken {
 				ctx := w.ctx
 				w.ctx = context.Background() // so that page goes on
 				m.fetch = func(_ context.Context, run *harvest.Run, url string) (string, error) { return fetchText(ctx, run, url) }
-				w.tellSnapshot()
+				w.yieldSnapshot()
 			}
 		})},
-		{name: "requests that nobody can stop", caught: "stop/waiting", with: each(func(m *model) {
+		{name: "requests without the context", caught: "stop/waiting", with: each(func(m *model) {
 			m.fetch = func(_ context.Context, run *harvest.Run, url string) (string, error) {
 				return fetchText(context.Background(), run, url)
 			}
 		})},
-		{name: "says nothing when the context ends", caught: "stop/before stop/during stop/waiting", with: each(func(m *model) {
+		{name: "no error when the context ends", caught: "stop/before stop/during stop/waiting", with: each(func(m *model) {
 			m.all = func(w *walk) {
 				next := w.next
 				w.next = func(ev harvest.Event, err error) bool { return err == nil && next(ev, err) }
-				w.tellSnapshot()
+				w.yieldSnapshot()
 			}
 		})},
 		{name: "another error when the context ends", caught: "stop/before stop/waiting", with: each(func(m *model) {
@@ -239,7 +239,7 @@ func brokenStops() []broken {
 					}
 					return next(ev, err)
 				}
-				w.tellSnapshot()
+				w.yieldSnapshot()
 			}
 		})},
 	}
@@ -251,7 +251,7 @@ func brokenInterrupts() []broken {
 			m.alter = func(_ *walk, ev *harvest.Event) {
 				var n note
 				json.Unmarshal(ev.Resume.Data, &n)
-				n.Told++
+				n.Done++
 				ev.Resume = n.checkpoint()
 			}
 		})},
@@ -259,7 +259,7 @@ func brokenInterrupts() []broken {
 			m.alter = func(_ *walk, ev *harvest.Event) {
 				var n note
 				json.Unmarshal(ev.Resume.Data, &n)
-				n.Told = 4
+				n.Done = 4
 				ev.Resume = n.checkpoint()
 			}
 		})},
@@ -274,7 +274,7 @@ func brokenInterrupts() []broken {
 					}
 					w.from = at
 					mu.Unlock()
-					w.tellLog()
+					w.yieldLog()
 				}
 				m.alter = func(_ *walk, ev *harvest.Event) {
 					mu.Lock()
@@ -300,7 +300,7 @@ func brokenInterrupts() []broken {
 				}
 			}
 		}},
-		{name: "what is not there is passed over", log: true,
+		{name: "a missing page is skipped", log: true,
 			caught: "interrupt/documents failure/reported failure/heals",
 			with: each(func(m *model) {
 				m.read = func(w *walk, url string) ([]line, error) {
@@ -333,9 +333,9 @@ func brokenFailures() []broken {
 			with: swallow(func(err error) bool { return errors.Is(err, websync.ErrGone) })},
 		{name: "a login page is an empty page", caught: "failure/reported failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, websync.ErrNotDocument) })},
-		{name: "another page will do", caught: "failure/reported failure/deletes-nothing failure/heals",
+		{name: "another page is accepted", caught: "failure/reported failure/deletes-nothing failure/heals",
 			with: swallow(func(err error) bool { return errors.Is(err, errMistaken) })},
-		{name: "what another page has is told of this one", caught: "failure/reported failure/deletes-nothing failure/heals", with: each(func(m *model) {
+		{name: "the entries of another page are yielded for this one", caught: "failure/reported failure/deletes-nothing failure/heals", with: each(func(m *model) {
 			m.read = func(w *walk, url string) ([]line, error) {
 				text, err := fetchText(w.ctx, w.run, url)
 				if own, _, _ := strings.Cut(strings.TrimPrefix(text, "list "), "\n"); err == nil && strings.HasPrefix(own, base) {
@@ -344,7 +344,7 @@ func brokenFailures() []broken {
 				return w.check(url)
 			}
 		})},
-		{name: "a redirect to a page that was read is nothing new", caught: "failure/reported failure/deletes-nothing failure/heals", with: each(func(m *model) {
+		{name: "a redirect to a page that was read is ignored", caught: "failure/reported failure/deletes-nothing failure/heals", with: each(func(m *model) {
 			m.read = func(w *walk, url string) ([]line, error) {
 				resp, err := w.run.Fetcher.Fetch(w.ctx, &harvest.Request{URL: url, Spool: true})
 				if err == nil {
@@ -368,7 +368,7 @@ func brokenFailures() []broken {
 		{name: "a Problem without the name of the document", caught: "failure/named", with: on(harvest.Problem, func(ev *harvest.Event) {
 			ev.Err = errors.New("a page is missing")
 		})},
-		{name: "tells a page before it is checked", caught: "failure/nothing-of-it", with: each(func(m *model) {
+		{name: "yields a page before it is checked", caught: "failure/nothing-of-it", with: each(func(m *model) {
 			m.read = func(w *walk, url string) ([]line, error) {
 				text, err := fetchText(w.ctx, w.run, url)
 				if err != nil || url == w.url {

@@ -18,11 +18,11 @@ var matrix = flag.Bool("matrix", false, "run every case on every broken source a
 type broken struct {
 	name   string
 	caught string // by these cases
-	log    bool   // it tells a log
+	log    bool   // it yields a log
 	sites  []sourcetest.Site
-	get    func(ctx context.Context, job *harvest.Job) error // it is a Getter
+	get    func(ctx context.Context, job *harvest.Job) error // if set, the Source is a Getter
 	skips  []int
-	with   func() breaker // once for all Sources of a case
+	with   func() breaker // called once for all Sources of a case
 }
 
 // A breaker breaks one Source.
@@ -61,8 +61,7 @@ func (b broken) options() sourcetest.Options {
 	return o
 }
 
-// Each broken Source is caught by the cases that are there for it, and each case is there
-// for one.
+// Each broken Source is caught by the cases named for it, and each case is named for one.
 func TestBrokenSources(t *testing.T) {
 	var all []suite.Broken[sourcetest.Options]
 	for _, b := range allBroken() {
@@ -71,7 +70,7 @@ func TestBrokenSources(t *testing.T) {
 	suite.CatchAll(t, sourcetest.Cases(), all, *matrix)
 }
 
-// What breaks nothing is caught by nothing: the recorder and the model are not what
+// A Source without a fault is caught by no case: neither the recorder nor the model
 // fails.
 func TestSoundSource(t *testing.T) {
 	for _, log := range []bool{false, true} {

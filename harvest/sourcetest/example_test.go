@@ -11,12 +11,11 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// The whole test of a Source. What is in the second state of the site is harvested after
-// the first.
+// The whole test of a Source. The second state of the site is harvested after the first.
 func Example() {
 	TestConformance := func(t *testing.T) { sourcetest.Run(t, textOptions()) }
 
-	_ = TestConformance // to be found by go test
+	_ = TestConformance // go test finds it
 }
 
 func textOptions() sourcetest.Options {
@@ -30,7 +29,7 @@ func textOptions() sourcetest.Options {
 		Store:  func(testing.TB) harvest.Store { return memstore.New() },
 		Bodies: harvest.SkipBodies,
 		Tolerates: func(url string, f sourcetest.Failure) bool {
-			return f == sourcetest.Cut // nothing tells where a text sitemap ends
+			return f == sourcetest.Cut // a text sitemap has no mark of its end
 		},
 	}
 }

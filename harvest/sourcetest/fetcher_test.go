@@ -30,13 +30,13 @@ func TestFetcherStatus(t *testing.T) {
 		for _, kind := range []error{websync.ErrGone, harvest.ErrForbidden, harvest.ErrTemporary} {
 			assert.Equal(t, kind == c.is, errors.Is(err, kind), "%d %v", c.status, kind)
 		}
-		var told interface {
+		var answer interface {
 			StatusCode() int
 			RequestURL() string
 		}
-		require.ErrorAs(t, err, &told)
-		assert.Equal(t, c.status, told.StatusCode())
-		assert.Equal(t, base, told.RequestURL())
+		require.ErrorAs(t, err, &answer)
+		assert.Equal(t, c.status, answer.StatusCode())
+		assert.Equal(t, base, answer.RequestURL())
 		assert.Equal(t, []sourcetest.Exchange{{URL: base, Status: c.status}}, f.Exchanges())
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/websync-go/websync/harvest/sourcetest"
 )
 
-// A model is a Source as simple as can be. It reads documents of lines, between "list",
-// with its own URL, and "end":
+// A model is a minimal Source. It reads documents of lines, between "list", with its own
+// URL, and "end":
 //
 //	page URL              another document
 //	put ID TIME           a resource at the URL ID
@@ -27,13 +27,14 @@ import (
 //	odd                   something to report
 //	bad                   an entry that can't be read
 //
-// As a snapshot it shows the puts of all pages. As a log it tells the pages one after the
-// other, and remembers how much it has told of which.
+// As a snapshot it yields the puts of all pages. As a log it yields the pages one after
+// the other, and its checkpoint holds the page and the number of its lines that it has
+// yielded.
 type model struct {
 	url string
 	log bool
 
-	// What a broken one does otherwise.
+	// What a broken model does instead.
 	key   func() string
 	fetch func(ctx context.Context, run *harvest.Run, url string) (string, error)
 	read  func(w *walk, url string) ([]line, error)
@@ -46,7 +47,7 @@ type line struct{ word, id, at, text string }
 // A note is what the model keeps in a checkpoint.
 type note struct {
 	Page string // the last page
-	Told int    // lines of it
+	Done int    // number of its lines that were yielded
 	Open bool   `json:",omitempty"` // the baseline is still to come
 }
 
@@ -67,9 +68,9 @@ func (m *model) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.
 		case m.all != nil:
 			m.all(w)
 		case m.log:
-			w.tellLog()
+			w.yieldLog()
 		default:
-			w.tellSnapshot()
+			w.yieldSnapshot()
 		}
 	}
 }
@@ -84,10 +85,10 @@ type walk struct {
 	broken bool // there was a Problem
 	bad    int  // entries that can't be read
 	n      int  // events
-	ended  bool // the snapshot was told to its end
+	ended  bool // the whole snapshot was yielded
 }
 
-// yield tells an event, as it is altered.
+// yield yields an event after alter.
 func (w *walk) yield(ev harvest.Event) bool {
 	w.n++
 	if w.alter != nil {
@@ -104,7 +105,7 @@ func (w *walk) problem(err error) bool {
 // fail ends the pass.
 func (w *walk) fail(err error) { w.next(harvest.Event{}, err) }
 
-func (w *walk) tellSnapshot() {
+func (w *walk) yieldSnapshot() {
 	root, err := w.document(w.url)
 	if err != nil {
 		w.fail(err)
@@ -125,7 +126,7 @@ func (w *walk) tellSnapshot() {
 	w.ended = w.yield(end)
 }
 
-// page shows the puts of one page. It reports whether the pass goes on.
+// page yields the puts of one page. It reports whether the pass goes on.
 func (w *walk) page(url string) bool {
 	lines, err := w.document(url)
 	if w.ctx.Err() != nil {
@@ -143,7 +144,7 @@ func (w *walk) page(url string) bool {
 	return true
 }
 
-func (w *walk) tellLog() {
+func (w *walk) yieldLog() {
 	root, err := w.document(w.url)
 	if err != nil {
 		w.fail(err)
@@ -157,36 +158,36 @@ func (w *walk) tellLog() {
 			err = w.ctx.Err()
 		}
 		if err != nil {
-			w.fail(err) // what comes later would leave a gap
+			w.fail(err) // yielding the later pages would leave a gap
 			return
 		}
-		told := 0
+		done := 0
 		if p.id == w.from.Page {
-			told = min(w.from.Told, len(lines))
+			done = min(w.from.Done, len(lines))
 		}
-		if !w.tell(p.id, lines, told) {
+		if !w.yieldPage(p.id, lines, done) {
 			return
 		}
 	}
 }
 
-// tell tells the lines of a page that were not told.
-func (w *walk) tell(page string, lines []line, told int) bool {
-	for i, l := range lines[told:] {
+// yieldPage yields the lines of a page after the first done ones.
+func (w *walk) yieldPage(page string, lines []line, done int) bool {
+	for i, l := range lines[done:] {
 		ev := l.event()
-		ev.Resume = note{Page: page, Told: told + i + 1}.checkpoint()
+		ev.Resume = note{Page: page, Done: done + i + 1}.checkpoint()
 		if !w.yield(ev) {
 			return false
 		}
 	}
-	return w.yield(harvest.Event{Kind: harvest.Mark, Resume: note{Page: page, Told: len(lines)}.checkpoint()})
+	return w.yield(harvest.Event{Kind: harvest.Mark, Resume: note{Page: page, Done: len(lines)}.checkpoint()})
 }
 
-// tellBaseline tells a snapshot of what the log leads to, and later the log. The snapshot
-// covers the log up to where it was before.
-func (w *walk) tellBaseline() {
+// yieldBaseline yields a snapshot of the state that the log leads to, and in later passes
+// the log. The snapshot covers the log up to its position before the snapshot.
+func (w *walk) yieldBaseline() {
 	if w.from != (note{}) && !w.from.Open {
-		w.tellLog()
+		w.yieldLog()
 		return
 	}
 	root, err := w.document(w.url)
@@ -203,7 +204,7 @@ func (w *walk) tellBaseline() {
 			}
 		}
 		if !w.from.Open {
-			at = note{Page: p.id, Told: len(lines), Open: true}
+			at = note{Page: p.id, Done: len(lines), Open: true}
 		}
 	}
 	if err != nil {
@@ -364,13 +365,13 @@ func TestModel(t *testing.T) {
 		sourcetest.Run(t, modelOptions(source, logSites()))
 	})
 	t.Run("baseline", func(t *testing.T) {
-		source := func() harvest.Source { return &model{url: base + "root", all: (*walk).tellBaseline} }
+		source := func() harvest.Source { return &model{url: base + "root", all: (*walk).yieldBaseline} }
 		sourcetest.Run(t, modelOptions(source, logSites()))
 	})
 }
 
-// A Source that reads from elsewhere than its Fetcher is moved on by Enter; one without
-// documents has less to be checked.
+// Enter changes the state of a Source that does not read through its Fetcher. A Source
+// without documents has less to check.
 func TestEnter(t *testing.T) {
 	var mu sync.Mutex
 	state := 0
@@ -396,7 +397,7 @@ func TestEnter(t *testing.T) {
 	})
 }
 
-// A Getter stays one.
+// A getting is a model that is a Getter.
 type getting struct{ *model }
 
 func (g getting) Get(ctx context.Context, job *harvest.Job) error {

@@ -50,8 +50,8 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// site returns a Site of documents by path, each with an ETag that says what is in it,
-// and of pages.
+// site returns a Site of documents by path, each with an ETag made of its content, and of
+// pages.
 func site(date string, documents map[string]string, pages ...string) sourcetest.Site {
 	s := sourcetest.Site{}
 	for path, text := range documents {
@@ -88,7 +88,7 @@ func indexSites() []sourcetest.Site {
 	two["d.xml"] = urlset("d/1 2026-01-08", "d/2 2026-01-08")
 	pages := []string{"a/1@1", "a/2@1", "a/3@1", "b/1@1", "b/2@1", "c/1@1"}
 	later := []string{"a/1@2", "a/3@2", "a/4@1", "b/1@1", "b/2@1", "c/1@1", "c/2@1", "d/1@1", "d/2@1"}
-	three := maps.Clone(two) // the index does not tell that some are others
+	three := maps.Clone(two) // the index does not show that some have changed
 	three["d.xml"] = urlset("d/1 2026-01-08", "d/2 2026-01-08", "d/3 2026-01-09")
 	three["c.xml"] = urlset("c/1 2025-07-01", "c/3 2026-01-07")
 	return []sourcetest.Site{site(monday, one, pages...), site(friday, two, later...), site(saturday, three, append(later, "c/3@1", "d/3@1")...)}
@@ -124,7 +124,7 @@ func TestSitemap(t *testing.T) {
 			o.Source = func() harvest.Source { return &sitemap.Source{URL: www + path, Complete: complete} }
 			o.Store = newStore
 			tolerates := o.Tolerates
-			// no sitemap says which one it is
+			// a sitemap does not contain its own URL
 			o.Tolerates = func(url string, f sourcetest.Failure) bool {
 				return f == sourcetest.Mistaken || tolerates != nil && tolerates(url, f)
 			}
@@ -172,7 +172,7 @@ func robots(sites []sourcetest.Site) []sourcetest.Site {
 	return sites
 }
 
-// moved puts the sitemap elsewhere and leaves a redirect.
+// moved moves the sitemap and leaves a redirect.
 func moved(sites []sourcetest.Site) []sourcetest.Site {
 	for _, s := range sites {
 		s[www+"new/sitemap.xml"] = s[www+"sitemap.xml"]

@@ -18,8 +18,8 @@ import (
 	"github.com/websync-go/websync/internal/testkit"
 )
 
-// fill harvests each source's names, given as "a b c", into one store. A name with a
-// minus is deleted again.
+// fill harvests each source's names, given as "a b c", into one store. It deletes a name
+// with a minus again.
 func fill(t require.TestingT, sources map[string]string) harvest.Store {
 	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies}
 	for source, names := range sources {

@@ -23,7 +23,7 @@ import (
 )
 
 // libraries are members of a union whose records change at random, and a store that
-// follows them under random trouble.
+// follows them under random failures.
 type libraries struct {
 	all    []*library
 	listed []*library    // the members now, in their order
@@ -87,8 +87,8 @@ func (l *libraries) tidy(t *rapid.T) func() {
 	}
 }
 
-// source returns the union of the members, whose Catalogs count what is opened and let
-// happen what is due.
+// source returns the union of the members. Their Catalogs count the opened bodies and
+// call what during has for a call.
 func (l *libraries) source() *union.Source {
 	u := unionOf(l.listed...)
 	for i := range u.Members {
@@ -110,7 +110,7 @@ func (l *libraries) call(method string) error {
 	return nil
 }
 
-// run follows the members once, under trouble drawn at random.
+// run follows the members once, with failures drawn at random.
 func (l *libraries) run(t *rapid.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -144,7 +144,7 @@ func (l *libraries) run(t *rapid.T) {
 	}
 }
 
-// finish follows the members without trouble until nothing is left, and compares the
+// finish follows the members without failures until nothing is left, and compares the
 // target with them.
 func (l *libraries) finish(t *rapid.T) {
 	h := &harvest.Harvester{Store: l.target, MaxDelete: -1}
@@ -173,7 +173,7 @@ func (l *libraries) finish(t *rapid.T) {
 	require.Equal(t, opened, l.opened, "and reads no body")
 }
 
-// naive returns what the union must have.
+// naive returns what the union must have, computed from the records of all members.
 func (l *libraries) naive(t *rapid.T) map[string]string {
 	all := map[string]string{}
 	for _, m := range slices.Backward(l.listed) {
@@ -198,8 +198,8 @@ func (l *libraries) live(t *rapid.T, store harvest.Store, source string) map[str
 	return all
 }
 
-// TestRandomUnions checks that a store follows what members there are, whatever happens
-// to them, to their list and to the runs.
+// TestRandomUnions checks that a store follows its members through random changes of the
+// records, of the list of members and of the runs.
 func TestRandomUnions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLibraries(t)

@@ -14,8 +14,8 @@ import (
 // A position is how far each member was read, in their order. A Checkpoint holds it.
 type position []cursor
 
-// A cursor is behind an entry of a member's log. The entry may be of any source, so the
-// cursor may stand at the end of the log.
+// A cursor is the position after an entry of a member's log. The entry may be of any
+// source, so the cursor may stand at the end of the log.
 type cursor struct {
 	Source     string      `json:"source"`
 	Generation uint64      `json:"generation"`
@@ -39,7 +39,7 @@ func readPosition(c harvest.Checkpoint) (p position) {
 }
 
 // errStopped ends a pass whose consumer has stopped.
-var errStopped = errors.New("the pass was stopped")
+var errStopped = errors.New("the loop over the events has ended")
 
 var errCompacted = errors.New("a member was compacted while it was listed")
 
@@ -153,9 +153,9 @@ func (c *cursor) isIn(ctx context.Context, log websync.Catalog) (bool, error) {
 	return false, nil
 }
 
-// list yields everything there is. Heads are the ends of the logs before. The position is
-// given up first: if the listing is cut short and the list of members then returns to
-// what it was, the logs would not contain what must be taken back.
+// list yields everything there is. Heads are the ends of the logs before. It first
+// discards the position: if the listing is interrupted and the list of members returns to
+// what it was, their logs would not contain what the listing has added.
 func (p *pass) list(ctx context.Context, heads []websync.Head) error {
 	if err := p.emit(harvest.Event{Kind: harvest.Mark, Resume: position(nil).checkpoint()}); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (p *pass) endList(ctx context.Context) error {
 	return p.emit(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: p.options(), Resume: p.at.checkpoint()})
 }
 
-// listMember yields the records with which a member wins.
+// listMember yields the records of a member that no member before it has live.
 func (p *pass) listMember(ctx context.Context, i int) error {
 	m := &p.Members[i]
 	batch := make([]websync.Item, 0, batchSize)
@@ -243,7 +243,7 @@ func (p *pass) listBatch(ctx context.Context, i int, batch []websync.Item) error
 	return ctx.Err()
 }
 
-// An entry is one of a member's log.
+// An entry is one entry of a member's log.
 type entry struct {
 	member int
 	id     string
@@ -289,9 +289,9 @@ func (p *pass) log(ctx context.Context, i int, until websync.Seq) iter.Seq2[webs
 	return m.Catalog.Changes(ctx, websync.Range{Sources: []string{m.Source}, Generation: at.Generation, After: at.Seq, Until: until})
 }
 
-// followBatch yields the present state of the ids of some entries. An entry is passed
-// over if its member has a later one of the id, which is still to be read, or if a member
-// before it wins, whose own entry is yielded.
+// followBatch yields the present state of the ids of some entries. It skips an entry if
+// its member has a later one of the id, which is still to be read, or if a member before
+// it has the id live, whose own entry is yielded.
 func (p *pass) followBatch(ctx context.Context, batch []entry) error {
 	ids := make([]string, len(batch))
 	for n := range batch {

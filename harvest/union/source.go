@@ -186,9 +186,9 @@ func (u *Source) put(all records, member, id int) harvest.Event {
 	return ev
 }
 
-// tag identifies the states that make a member win: of its own record, and of those of
-// the members before it, which do not have the id live. The same states come back only
-// with the same list of members.
+// tag identifies the states that decide which member wins: of its own record, and of
+// those of the members before it, which do not have the id live. The same states come
+// back only with the same list of members.
 func (u *Source) tag(all records, member, id int) string {
 	var b []byte
 	for i := range all[:member+1] {

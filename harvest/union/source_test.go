@@ -66,8 +66,8 @@ func unionOf(members ...*library) *union.Source {
 	return u
 }
 
-// opens is a Catalog that counts the bodies opened, and calls before each of its methods,
-// if there is one.
+// opens is a Catalog that counts the bodies opened. It calls before, if set, in each of
+// its methods.
 type opens struct {
 	websync.Catalog
 	mu     sync.Mutex
@@ -216,7 +216,7 @@ func TestFollows(t *testing.T) {
 
 func TestDoingItTwice(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
-	for i := range 600 { // more than are asked for at once
+	for i := range 600 { // more than one lookup takes
 		a.put(t, fmt.Sprint(i), "of a", day(1))
 		b.put(t, fmt.Sprint(i+300), "of b", day(1))
 	}
@@ -330,8 +330,8 @@ func TestMembersChange(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "b", "y": "b", "z": "c"}, w.live())
 }
 
-// TestAnotherStore puts another Store with the same source in the place of a member,
-// longer than the first one.
+// TestAnotherStore replaces the Store of a member with another one that has the same
+// source and a longer log.
 func TestAnotherStore(t *testing.T) {
 	for name, more := range map[string]int{"shorter": 0, "as long": 1, "longer": 5} {
 		t.Run(name, func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestTimesInTheFuture(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "2"}, w.live())
 }
 
-// TestClocks has a member whose clock is years ahead of the others' speak first, and one
+// TestClocks has a member whose clock is years ahead of the others' change first, and one
 // whose clock is behind.
 func TestClocks(t *testing.T) {
 	for name, skew := range map[string][2]int{"first ahead": {3, 0}, "second ahead": {0, 3}, "first behind": {-3, 0}, "second behind": {0, -3}} {
@@ -437,8 +437,8 @@ func TestWanderer(t *testing.T) {
 	assert.Len(t, w.log(), n)
 }
 
-// TestLeap moves an id to the first member after that was asked for it, and before the
-// second is.
+// TestLeap moves an id to the first member between the lookups in the first and in the
+// second.
 func TestLeap(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
@@ -555,7 +555,7 @@ func (s *severalBodies) Get(ctx context.Context, job *harvest.Job) error {
 	return nil
 }
 
-// TestTrouble has a member fail, in one place after the other.
+// TestTrouble lets each method of a member fail in turn.
 func TestTrouble(t *testing.T) {
 	for _, method := range []string{"Head", "Get", "Resources", "Changes"} {
 		t.Run(method, func(t *testing.T) {
@@ -584,7 +584,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestBodyTrouble has a body that can't be read, or is not what it was.
+// TestBodyTrouble has a body that can't be read, or that has changed.
 func TestBodyTrouble(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	a.put(t, "x", "1", day(1))
@@ -611,7 +611,7 @@ func TestBodyTrouble(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "2"}, w.live())
 }
 
-// forger is a Catalog that opens other bytes than it has, and states no digest of them.
+// forger is a Catalog that opens other bytes than it lists, and states no digest of them.
 type forger struct{ websync.Catalog }
 
 func (f *forger) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
@@ -633,7 +633,7 @@ type forged struct{ *strings.Reader }
 
 func (forged) Close() error { return nil }
 
-// TestOvertaken deletes, or changes, what was yielded before its bodies are got.
+// TestOvertaken deletes or changes a resource between its event and Get.
 func TestOvertaken(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	a.put(t, "x", "1", day(1))
@@ -653,8 +653,8 @@ func TestOvertaken(t *testing.T) {
 	assert.Empty(t, w.tasks())
 }
 
-// TestStateComesBack gets a later state than the one that was yielded, which is the
-// present one again when the union looks the next time.
+// TestStateComesBack gets a later state than the one that was yielded; at the next run
+// the yielded one is present again.
 func TestStateComesBack(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	b.put(t, "x", "b", day(1))
@@ -762,8 +762,8 @@ func ExampleSource() {
 	// https://law.example/act/3 Act 3 <nil>
 }
 
-// A task that is done when other members are listed gets what those say, and does not
-// pass for what it was stored for.
+// A task that is carried out when other members are listed gets the bodies of those
+// members. It does not count as the state that the task was stored for.
 func TestTaskOfOtherMembers(t *testing.T) {
 	w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 	a.put(t, "x", "of a", day(1))
@@ -772,15 +772,15 @@ func TestTaskOfOtherMembers(t *testing.T) {
 	_, err := w.h.List(context.Background(), unionOf(b))
 	require.NoError(t, err)
 	require.Len(t, w.tasks(), 1)
-	w.run(unionOf(a)) // does the task, too
+	w.run(unionOf(a)) // carries out the task, too
 	require.Empty(t, w.tasks())
 	require.Equal(t, map[string]string{"x": "of a"}, w.live())
 	w.run(unionOf(b))
 	assert.Equal(t, map[string]string{"x": "of b"}, w.live())
 }
 
-// What was listed of other members before the listing was cut short is gone when the
-// members are again those of before.
+// A listing of other members is interrupted. When the members are again those of before,
+// what it listed is deleted.
 func TestListingOfOtherMembersCutShort(t *testing.T) {
 	strays := 0
 	for cut := range 6 {
@@ -795,7 +795,7 @@ func TestListingOfOtherMembersCutShort(t *testing.T) {
 		}
 		w.h.Store = w.store
 		w.run(unionOf(a))
-		_, err = w.h.Approve(t.Context(), unionOf(a)) // where it was not cut short
+		_, err = w.h.Approve(t.Context(), unionOf(a)) // where it was not interrupted
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"x": "of a"}, w.live(), "cut %d", cut)
 	}

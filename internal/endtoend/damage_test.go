@@ -70,13 +70,12 @@ func randomDamage(r *rand.Rand, text string) damage {
 var (
 	value = regexp.MustCompile(`<loc>((?:[^<]|<!\[CDATA\[[^<]*>)*)</loc>|<id>([^<]*)</id>|ref="([^"]*)"|<updated>([^<]*)</updated>|when="([^"]*)"`)
 	cdata = regexp.MustCompile(`(?s)<!\[CDATA\[(.*?)\]\]>`)
-	// what a URL, an id or a time may consist of, or be taken for
+	// the bytes of URLs, ids and times, and of what looks like them
 	plain = regexp.MustCompile(`^[!-;=?-~]+$`)
 )
 
-// undetectable reports whether a damage leaves a document that says something else,
-// without a trace: another URL or another time in the place of the one that was there.
-// Only a digest of the document can help then.
+// undetectable reports whether a damage leaves no trace: it makes another URL or another
+// time of the one that was there. Only a digest of the document can detect that.
 func undetectable(text string, d damage) bool {
 	for _, m := range value.FindAllStringSubmatchIndex(text, -1) {
 		for g := 2; g < len(m); g += 2 {
@@ -94,9 +93,9 @@ func undetectable(text string, d damage) bool {
 	return false
 }
 
-// TestDamage harvests sites that list a hundred resources, damages one document in one
-// place and harvests again. No record is ever deleted that the undamaged documents list;
-// and once the damage is gone, nothing is missing.
+// TestDamage harvests sites that list a hundred resources, damages one document at one
+// point and harvests again. It never deletes a record that the undamaged documents list,
+// and nothing is missing once the document is undamaged again.
 func TestDamage(t *testing.T) {
 	var sites []*site
 	for _, shape := range shapes {

@@ -1,5 +1,4 @@
-// Package endtoend holds the tests of the whole: documents that were damaged on their
-// way, servers that fail in every way at every request, and harvests that have to come
-// through it with nothing lost and nothing deleted that is still there. It has no code
-// but its tests.
+// Package endtoend holds the tests of the whole: documents damaged in transit, servers
+// that fail in every way at every request, and harvests that lose nothing and delete
+// nothing that is still there. It has tests only.
 package endtoend

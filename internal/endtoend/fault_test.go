@@ -24,18 +24,18 @@ import (
 
 var everyFault = flag.Bool("every-fault", false, "TestFaults puts each fault at every request, not at a choice of them")
 
-// An exchange is one request to a site that a fault answers in its own way.
+// An exchange is one request that a fault answers.
 type exchange struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	site *site
 	old  *site  // the edition before
 	path string // with its query
-	text string // what a sound server would send; empty if there is no such document
+	text string // what a server without the fault sends; empty if there is no such document
 	list bool   // the path is that of a list, not of a body
 }
 
-// raw writes bytes in the place of an answer and closes the connection.
+// raw sends bytes instead of an answer and closes the connection.
 func (x *exchange) raw(format string, args ...any) {
 	conn, rw, err := http.NewResponseController(x.w).Hijack()
 	if err != nil {
@@ -95,16 +95,15 @@ func zipped(text string) string {
 
 const login = "<!DOCTYPE html><html><head><title>Log in</title></head><body><form><input name=user></form></body></html>"
 
-// Who can notice that an answer is not what it should be.
+// These values say where a fault can be detected.
 const (
 	always  = iota
-	inLists // a body without a digest or a length can be anything
-	inXML   // nor does a text sitemap say where it ends, or that it is one
-	never   // the answer is sound, but not the right one, or an older one
+	inLists // not in a body without a digest and a length
+	inXML   // nor in a text sitemap, which has neither an end nor a beginning of its own
+	never   // the answer is complete, but another one, or an older one
 )
 
-// faults are the ways in which a server fails, at the same URL for as long as a run goes
-// on.
+// faults are the ways in which a server fails, at the same URL during the whole run.
 var faults = []struct {
 	name    string
 	noticed int
@@ -228,7 +227,7 @@ type server struct {
 	old   *site
 	fault func(*exchange)
 	at    string
-	asked []string // paths in their order, each once
+	asked []string // the paths requested, in order, each once
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -291,8 +290,8 @@ func (s *server) client(t *testing.T, addr string) *fetch.Client {
 }
 
 // TestFaults harvests a site, then its next edition from a server that fails at one URL,
-// then from a sound one. In between nothing is deleted that is still there, and a run
-// that says it is in step is; in the end all is as it should be.
+// then from one that does not. The second run deletes nothing that is still there and
+// reports to be in step only if it is. After the third everything is as it should be.
 func TestFaults(t *testing.T) {
 	first := edition{end: 30, part: 10}
 	next := edition{end: 33, gone: []int{3, 17}, changed: []int{5, 28}, part: 10}

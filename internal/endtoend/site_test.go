@@ -72,7 +72,7 @@ func (s *site) with(path, text string) *site {
 type edition struct {
 	end           int
 	gone, changed []int
-	part          int // so many in each document of several
+	part          int // the number in each document; 0: one document has all
 }
 
 func (e edition) has(n int) bool { return n < e.end && !slices.Contains(e.gone, n) }
@@ -185,8 +185,8 @@ func textSitemap(e edition) *site {
 	return s
 }
 
-// feed writes a document of a feed: the head that is given, the entries, and a tombstone
-// for each that is gone.
+// feed writes a document of a feed: a head, the entries, and a tombstone for each
+// resource that is gone.
 func feed(e edition, self, head string, numbers []int) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<!-- a feed - of documents -->\n")
@@ -223,8 +223,8 @@ func completeFeed(e edition) *site {
 	return s
 }
 
-// archivedFeed lists everything in its archive documents; tombstones and what was changed
-// stand in the subscription document, too.
+// archivedFeed lists everything in its archive documents. Tombstones and changed entries
+// are in the subscription document, too.
 func archivedFeed(e edition) *site {
 	s := newSite("archived feed", e, openAtom)
 	old := edition{end: e.end}
@@ -264,8 +264,8 @@ func asArchive(catalog websync.Catalog) (string, websync.Publisher) {
 	return "/feed.atom", publish.Join(p, publish.Bodies(catalog, bodies))
 }
 
-// published returns two editions of a site as we publish them ourselves, from a Store
-// that harvested both.
+// published returns two editions of a site as the Publishers of this module write them,
+// from a Store that harvested both.
 func published(t *testing.T, name string, open func(string) harvest.Source, as func(websync.Catalog) (string, websync.Publisher), before, after edition) (*site, *site) {
 	store := memstore.New()
 	root, publisher := as(store)
@@ -312,8 +312,8 @@ func textOf(t *testing.T, doc *websync.Document) string {
 	return text.String()
 }
 
-// live returns the ids that a store holds of a site, with their bodies; with an empty
-// text where bodies are not kept.
+// live returns the ids and bodies that a store holds of a site; a body that is not kept
+// is empty.
 func live(t testing.TB, store harvest.Store, key string) map[string]string {
 	all := map[string]string{}
 	for rec, err := range store.Records(t.Context(), key, "") {

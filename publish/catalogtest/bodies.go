@@ -12,10 +12,10 @@ import (
 func bodyRules() []rule {
 	return []rule{
 		{Name: "keys", Rule: "The Key of a body is a sha-256, or zero if the bytes are not kept.", Check: bodyKeys},
-		{Name: "content", Rule: "A body of a live resource can be opened, and its bytes are those of its Key.", Check: bodyContent},
-		{Name: "superseded", Rule: "A body of the log that is no longer kept is ErrNotFound.", Check: bodySuperseded},
-		{Name: "seek", Rule: "A body is read from any position.", Check: bodySeek},
-		{Name: "unknown", Rule: "Opening an unknown body is ErrNotFound.", Check: bodyUnknown},
+		{Name: "content", Rule: "A body of a live resource can be opened, and its bytes have the digest of its Key.", Check: bodyContent},
+		{Name: "superseded", Rule: "Open returns ErrNotFound for a body of the log that is no longer kept.", Check: bodySuperseded},
+		{Name: "seek", Rule: "A body can be read from any position.", Check: bodySeek},
+		{Name: "unknown", Rule: "Open returns ErrNotFound for an unknown body.", Check: bodyUnknown},
 	}
 }
 
@@ -47,8 +47,8 @@ func (t *tester) keptBodies(items []websync.Item) (bodies []websync.Body) {
 	return bodies
 }
 
-// read returns the bytes of a body. Reading them all is an error if they are not those of
-// its Key.
+// read returns the bytes of a body. It is an error if all bytes were read and do not have
+// the digest of its Key.
 func (t *tester) read(b websync.Body) ([]byte, error) {
 	r, err := t.Open(t.Ctx, b)
 	if err != nil {

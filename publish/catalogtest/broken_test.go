@@ -23,10 +23,10 @@ import (
 
 var matrix = flag.Bool("matrix", false, "run every case on every broken catalog and log which ones catch it")
 
-// A catalog is a Store with what some days have left in it.
+// A catalog is a Store with the changes of some days.
 type catalog struct {
 	*kvstore.Store
-	mu sync.Mutex // claims are taken by one at a time
+	mu sync.Mutex // one claim at a time
 }
 
 func filled(t testing.TB) *catalog {
@@ -59,7 +59,7 @@ func (c *catalog) put(source, id string, kind websync.ChangeKind, text string) e
 	return nil
 }
 
-// A faulty is a catalog whose answers are spoilt.
+// A faulty is a catalog with faults in its answers.
 type faulty struct {
 	*catalog
 	head      func(h *websync.Head)
@@ -69,8 +69,8 @@ type faulty struct {
 	changes   func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error)
 	open      func(b websync.Body) (io.ReadSeekCloser, error)
 	loop      func(yes func() bool) bool // around every step of every loop
-	growing   bool                       // loops see what comes
-	shares    bool                       // loops look at their caller's Range
+	growing   bool                       // loops yield entries that were added after they began
+	shares    bool                       // loops keep their caller's Range
 	quiet     bool                       // loops end without the error of their context
 	again     bool                       // loops go on after a break
 	once      *iterOnce
@@ -181,7 +181,7 @@ func options(with func(f *faulty)) catalogtest.Options {
 	}
 }
 
-// spoilt is for faults of the single item.
+// spoilt returns the fault that changes single items.
 func spoilt(f func(it *websync.Item)) func([]websync.Item) []websync.Item {
 	return func(items []websync.Item) []websync.Item {
 		for i := range items {

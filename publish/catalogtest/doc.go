@@ -9,13 +9,13 @@
 //		})
 //	}
 //
-// Open fills the Catalog: two sources at least, resources that came, changed and went,
-// and bodies. The more there is, the more is checked; a case that finds nothing to check
-// is skipped and logs what is missing.
+// Open fills the Catalog with at least two sources, resources that were created, changed
+// and deleted, and bodies. The more it holds, the more is checked. A case that finds
+// nothing to check is skipped and logs what is missing.
 //
 // Each rule of the contract is a subtest topic/name that logs the rule in one sentence.
 // Package storetest runs them too, so a Store that passes storetest need not be checked
 // here again.
 //
-// Not checked: how fast a Catalog is, and that its memory stays flat.
+// Speed and memory are not checked.
 package catalogtest

@@ -42,7 +42,7 @@ func logRules() []rule {
 	return []rule{
 		{Name: "entries", Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two ids share one.", Check: logEntries},
 		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", Check: logRange},
-		{Name: "generations", Rule: "The newest generation may be named; an unknown one is ErrNotFound.", Check: logGenerations},
+		{Name: "generations", Rule: "A Range may name the newest generation; an unknown one is ErrNotFound.", Check: logGenerations},
 	}
 }
 
@@ -126,8 +126,8 @@ func logGenerations(t *tester) {
 
 func resourceRules() []rule {
 	return []rule{
-		{Name: "order", Rule: "Resources are live, in the order of Born, and each is there once.", Check: resourceOrder},
-		{Name: "log", Rule: "Resources are those whose last entry of the log is no deletion, with its number, Born, time and kind.", Check: resourceLog},
+		{Name: "order", Rule: "Resources are live, in the order of Born, and each comes once.", Check: resourceOrder},
+		{Name: "log", Rule: "Resources yields the ids whose last entry of the log is no deletion, with its number, Born, time and kind.", Check: resourceLog},
 		{Name: "range", Rule: "A Range of Resources yields those with After < Born <= Until of its sources.", Check: resourceRange},
 	}
 }
@@ -185,7 +185,7 @@ func resourceRange(t *tester) {
 
 func getRules() []rule {
 	return []rule{
-		{Name: "order", Rule: "Get answers in the order of ids, each time an id is asked, and with zero for an unknown one.", Check: getOrder},
+		{Name: "order", Rule: "Get returns one item for each id given, in their order; the item of an unknown id is zero.", Check: getOrder},
 		{Name: "log", Rule: "Get returns the last entry of an id, live or deleted, and of a live one what Resources yields.", Check: getLog},
 	}
 }

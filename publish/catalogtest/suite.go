@@ -10,7 +10,7 @@ import (
 
 // Options describe the Catalog under test. Only Open is required.
 type Options struct {
-	// Open returns a Catalog that is filled. What it holds is released by t.Cleanup.
+	// Open returns a filled Catalog. What it uses is released by t.Cleanup.
 	Open func(t testing.TB) websync.Catalog
 
 	// Change adds an entry to the log: a new resource, another one for each n. It may be
@@ -66,7 +66,7 @@ func newTester(t testing.TB, o Options) *tester {
 	return &tester{Tester: suite.NewTester(t, o.Patience), Catalog: c, options: o}
 }
 
-// A tester runs one case, on a Catalog whose calls end the case if they fail.
+// A tester runs one case. Calls of its Catalog end the case if they fail.
 type tester struct {
 	suite.Tester
 	websync.Catalog
