@@ -690,101 +690,50 @@ func TestPublisherMeasures(t *testing.T) {
 func TestPublisherFitsLongURLs(t *testing.T) {
 }
 
-// A meter is a Catalog that counts what is read, and that can fail.
-type meter struct {
-	websync.Catalog
-	heads, entries, rows int
-	fail                 func(what string, n int) error
-	inside               func(n int) // of a loop over Resources
-}
-
-func (m *meter) Head(ctx context.Context) (websync.Head, error) {
-	m.heads++
-	if err := m.failure("head", m.heads); err != nil {
-		return websync.Head{}, err
-	}
-	return m.Catalog.Head(ctx)
-}
-
-func (m *meter) failure(what string, n int) error {
-	if m.fail == nil {
-		return nil
-	}
-	return m.fail(what, n)
-}
-
-func (m *meter) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	return m.count(m.Catalog.Changes(ctx, r), "entry", &m.entries)
-}
-
-func (m *meter) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	return m.count(m.Catalog.Resources(ctx, r), "row", &m.rows)
-}
-
-func (m *meter) count(all iter.Seq2[websync.Item, error], what string, n *int) iter.Seq2[websync.Item, error] {
-	return func(yield func(websync.Item, error) bool) {
-		for item, err := range all {
-			*n++
-			if failure := m.failure(what, *n); failure != nil {
-				yield(websync.Item{}, failure)
-				return
-			}
-			if what == "row" && m.inside != nil {
-				m.inside(*n)
-			}
-			if !yield(item, err) {
-				return
-			}
-		}
-	}
-}
-
-func (m *meter) reset() { m.heads, m.entries, m.rows = 0, 0, 0 }
-
 func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 100)...)
-	m := &meter{Catalog: s}
+	m := &testkit.Catalog{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	all := paths(t, p)
 	require.Len(t, all, 12)
-	assert.Equal(t, 100, m.entries)
-	assert.Zero(t, m.rows, "the log states which parts are empty, unless the last change was a deletion")
+	assert.Equal(t, 100, m.Count("Changes"))
+	assert.Zero(t, m.Count("Resources"), "the log states which parts are empty, unless the last change was a deletion")
 
-	m.reset()
+	m.Reset()
 	for _, path := range all {
 		_, err := p.Document(t.Context(), path)
 		require.NoError(t, err)
 	}
-	assert.Equal(t, len(all)-1, m.heads)
-	assert.Zero(t, m.entries)
-	assert.Zero(t, m.rows)
+	assert.Equal(t, len(all)-1, m.Count("Head"))
+	assert.Zero(t, m.Count("Changes"))
+	assert.Zero(t, m.Count("Resources"))
 
 	s.Delete("a", site+"/15", site+"/25")
-	m.reset()
+	m.Reset()
 	for range 2 {
 		_, body := render(t, p, "/sitemap.xml")
 		assert.Len(t, read(t, body), 10)
 	}
-	assert.Equal(t, 2, m.entries)
-	assert.Equal(t, 2, m.rows, "one of each part that lost something, once")
+	assert.Equal(t, 2, m.Count("Changes"))
+	assert.Equal(t, 2, m.Count("Resources"), "one of each part that lost something, once")
 
-	m.reset()
+	m.Reset()
 	_, body := render(t, p, all[1])
 	assert.Len(t, read(t, body), 9)
-	assert.Equal(t, 9, m.rows)
-	assert.Zero(t, m.entries)
+	assert.Equal(t, 9, m.Count("Resources"))
+	assert.Zero(t, m.Count("Changes"))
 }
 
 func TestPublisherFailures(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
 	broken := errors.New("broken")
-	m := &meter{Catalog: s}
+	m := &testkit.Catalog{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	at := func(what string, n int, err error) {
-		m.reset()
-		m.fail = func(w string, i int) error {
+		m.Reset()
+		m.Before = func(w string, i int) error {
 			if w == what && i >= n {
 				return err
 			}
@@ -792,48 +741,48 @@ func TestPublisherFailures(t *testing.T) {
 		}
 	}
 	for _, err := range []error{broken, context.Canceled} {
-		at("head", 1, err)
+		at("Head", 1, err)
 		_, got := p.Document(t.Context(), "/sitemap.xml")
 		assert.ErrorIs(t, got, err)
 	}
 	for i, err := range []error{broken, websync.ErrNotFound, websync.ErrGone} {
-		at("entry", 2, err)
+		at("Changes", 2, err)
 		_, got := p.Document(t.Context(), "/sitemap.xml")
 		require.Error(t, got)
 		assert.Equal(t, err == broken, errors.Is(got, err), "what the Catalog lacks is not what was asked for")
 		if i == 0 {
-			assert.Equal(t, 2, m.entries)
+			assert.Equal(t, 2, m.Count("Changes"))
 		}
 	}
-	m.fail = nil
-	m.reset()
+	m.Before = nil
+	m.Reset()
 	doc, err := p.Document(t.Context(), "/sitemap.xml")
 	require.NoError(t, err)
-	assert.Less(t, m.entries, 20, "what was read before is not read again")
+	assert.Less(t, m.Count("Changes"), 20, "what was read before is not read again")
 	all := paths(t, p)
 	require.Len(t, all, 4)
 
 	part, err := p.Document(t.Context(), all[0])
 	require.NoError(t, err)
 	for _, err := range []error{broken, websync.ErrNotFound, websync.ErrConflict} {
-		at("row", 3, err)
+		at("Resources", 3, err)
 		got := part.Write(t.Context(), io.Discard)
 		require.Error(t, got)
 		assert.Equal(t, err == broken, errors.Is(got, err))
 	}
-	at("head", 1, broken)
+	at("Head", 1, broken)
 	assert.ErrorIs(t, part.Write(t.Context(), io.Discard), broken, "nobody knows whether the document is right")
 	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
 	for _, listed := range p.Documents(t.Context()) {
 		assert.ErrorIs(t, listed, broken)
 	}
-	m.fail = nil
+	m.Before = nil
 	s.Delete("a", site+"/1")
 	doc, err = p.Document(t.Context(), "/sitemap.xml")
 	require.NoError(t, err)
-	at("row", 1, broken)
+	at("Resources", 1, broken)
 	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
-	m.fail = nil
+	m.Before = nil
 	for _, d := range []*websync.Document{doc, part} {
 		assert.ErrorIs(t, d.Write(t.Context(), brokenWriter{}), io.ErrClosedPipe)
 	}
@@ -847,19 +796,20 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 func TestPublisherConflict(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
-	m := &meter{Catalog: s}
+	m := &testkit.Catalog{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	all := paths(t, p)
 	write := func(path string, inside func()) ([]byte, error) {
 		doc, err := p.Document(t.Context(), path)
 		require.NoError(t, err)
-		m.reset()
-		m.inside = func(n int) {
-			if n == 5 {
+		m.Reset()
+		m.Before = func(method string, n int) error {
+			if method == "Resources" && n == 5 {
 				inside()
 			}
+			return nil
 		}
-		defer func() { m.inside = nil }()
+		defer func() { m.Before = nil }()
 		if !strings.Contains(path, "-") {
 			inside()
 		}
@@ -902,18 +852,21 @@ func TestPublisherConflictOfGenerations(t *testing.T) {
 func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
-	m := &meter{Catalog: s}
+	m := &testkit.Catalog{Catalog: s}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
 	for i := 11; i < 20; i++ {
 		s.Delete("a", fmt.Sprintf("%s/%d", site, i))
 	}
 	doc, err := p.Document(t.Context(), "/sitemap.xml")
 	require.NoError(t, err)
-	m.inside = func(int) {
-		m.inside = nil
-		s.Delete("a", site+"/20")
-		_, err := p.Document(t.Context(), "/sitemap.xml")
-		require.NoError(t, err)
+	m.Before = func(method string, _ int) error {
+		if method == "Resources" {
+			m.Before = nil
+			s.Delete("a", site+"/20")
+			_, err := p.Document(t.Context(), "/sitemap.xml")
+			require.NoError(t, err)
+		}
+		return nil
 	}
 	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), websync.ErrConflict)
 	_, body := render(t, p, "/sitemap.xml")
@@ -966,7 +919,7 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 	now.Put("a", numbered(1, 1)...)
 	now.Put("a", numbered(2, 2)...)
 	later.Put("a", numbered(3, 3)...)
-	m := &meter{Catalog: now}
+	m := &testkit.Catalog{Catalog: now}
 	p := &sitemap.Publisher{Catalog: m, Base: site + "/"}
 	render(t, p, "/sitemap.xml")
 	m.Catalog = later // with the same first time, and shorter

@@ -92,12 +92,12 @@ func (l *libraries) tidy(t *rapid.T) func() {
 func (l *libraries) source() *union.Source {
 	u := unionOf(l.listed...)
 	for i := range u.Members {
-		watch(u, i).before = l.call
+		watch(u, i).Before = l.call
 	}
 	return u
 }
 
-func (l *libraries) call(method string) error {
+func (l *libraries) call(method string, _ int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if method == "Open" {

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -66,73 +65,9 @@ func unionOf(members ...*library) *union.Source {
 	return u
 }
 
-// opens is a Catalog that counts the bodies opened. It calls before, if set, in each of
-// its methods.
-type opens struct {
-	websync.Catalog
-	mu     sync.Mutex
-	opened int
-	before func(method string) error
-}
-
-func (o *opens) call(method string) error {
-	o.mu.Lock()
-	if method == "Open" {
-		o.opened++
-	}
-	o.mu.Unlock()
-	if o.before == nil {
-		return nil
-	}
-	return o.before(method)
-}
-
-func (o *opens) Head(ctx context.Context) (websync.Head, error) {
-	if err := o.call("Head"); err != nil {
-		return websync.Head{}, err
-	}
-	return o.Catalog.Head(ctx)
-}
-
-func (o *opens) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
-	if err := o.call("Get"); err != nil {
-		return nil, err
-	}
-	return o.Catalog.Get(ctx, source, ids)
-}
-
-func (o *opens) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	return o.each("Resources", o.Catalog.Resources(ctx, r))
-}
-
-func (o *opens) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	return o.each("Changes", o.Catalog.Changes(ctx, r))
-}
-
-func (o *opens) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
-	if err := o.call("Open"); err != nil {
-		return nil, err
-	}
-	return o.Catalog.Open(ctx, b)
-}
-
-func (o *opens) each(method string, items iter.Seq2[websync.Item, error]) iter.Seq2[websync.Item, error] {
-	return func(yield func(websync.Item, error) bool) {
-		for item, err := range items {
-			if e := o.call(method); e != nil {
-				yield(websync.Item{}, e)
-				return
-			}
-			if !yield(item, err) {
-				return
-			}
-		}
-	}
-}
-
-// watch puts an opens before the Catalog of a member.
-func watch(u *union.Source, member int) *opens {
-	o := &opens{Catalog: u.Members[member].Catalog}
+// watch replaces the Catalog of a member with one that counts.
+func watch(u *union.Source, member int) *testkit.Catalog {
+	o := &testkit.Catalog{Catalog: u.Members[member].Catalog}
 	u.Members[member].Catalog = o
 	return o
 }
@@ -221,18 +156,18 @@ func TestDoingItTwice(t *testing.T) {
 		b.put(t, fmt.Sprint(i+300), "of b", day(1))
 	}
 	u := unionOf(a, b)
-	of := []*opens{watch(u, 0), watch(u, 1)}
+	of := []*testkit.Catalog{watch(u, 0), watch(u, 1)}
 	w.run(u)
 	require.Len(t, w.live(), 900)
-	require.Equal(t, 600, of[0].opened)
-	require.Equal(t, 300, of[1].opened)
+	require.Equal(t, 600, of[0].Count("Open"))
+	require.Equal(t, 300, of[1].Count("Open"))
 	n := len(w.log())
 	again := func(name string, snapshots int) {
 		r := w.run(u)
 		assert.True(t, r.InStep(), name)
 		assert.Equal(t, snapshots, r.Snapshots, name)
 		assert.Len(t, w.log(), n, name)
-		assert.Equal(t, 900, of[0].opened+of[1].opened, name)
+		assert.Equal(t, 900, of[0].Count("Open")+of[1].Count("Open"), name)
 	}
 	again("from the checkpoint", 0)
 	w.h.Full = true
@@ -250,7 +185,7 @@ func TestDoingItTwice(t *testing.T) {
 	r := w.run(u)
 	assert.EqualValues(t, 600, r.Updated+r.Touched)
 	assert.Zero(t, r.Snapshots)
-	assert.Equal(t, 900, of[0].opened+of[1].opened, "another time, the same bytes")
+	assert.Equal(t, 900, of[0].Count("Open")+of[1].Count("Open"), "another time, the same bytes")
 	assert.Len(t, w.live(), 900)
 }
 
@@ -415,7 +350,7 @@ func TestWanderer(t *testing.T) {
 	w.run(unionOf(a, b))
 	u := unionOf(a, b)
 	moved := false
-	watch(u, 1).before = func(method string) error {
+	watch(u, 1).Before = func(method string, _ int) error {
 		if method == "Resources" && !moved {
 			moved = true
 			a.put(t, "x", "a", day(1))
@@ -446,7 +381,7 @@ func TestLeap(t *testing.T) {
 	b.put(t, "x", "b2", day(1))
 	u := unionOf(a, b)
 	moved := false
-	watch(u, 1).before = func(method string) error {
+	watch(u, 1).Before = func(method string, _ int) error {
 		if method == "Get" && !moved {
 			moved = true
 			a.put(t, "x", "a", day(1))
@@ -467,7 +402,7 @@ func TestCompactedWhileListed(t *testing.T) {
 	b.put(t, "y", "b", day(1))
 	u := unionOf(a, b)
 	o := watch(u, 1)
-	o.before = func(method string) error {
+	o.Before = func(method string, _ int) error {
 		if method == "Resources" {
 			compact(t, b.Store)
 		}
@@ -478,7 +413,7 @@ func TestCompactedWhileListed(t *testing.T) {
 	require.Len(t, r.Problems, 1)
 	assert.Contains(t, r.Problems[0].Error, "compacted")
 	assert.NotContains(t, string(r.To.Data), "generation", "nothing has been yielded so far")
-	o.before = nil
+	o.Before = nil
 	assert.True(t, w.run(u).InStep())
 	assert.Equal(t, map[string]string{"x": "a", "y": "b"}, w.live())
 }
@@ -524,13 +459,13 @@ func TestOfSeveralBodies(t *testing.T) {
 	want, err := a.Get(t.Context(), a.source, []string{base + "x"})
 	require.NoError(t, err)
 	assert.Equal(t, want[0].Bodies, w.record("x").Bodies)
-	assert.Equal(t, 3, o.opened)
+	assert.Equal(t, 3, o.Count("Open"))
 
 	source.texts = []string{"one", "three", ""}
 	_, err = (&harvest.Harvester{Store: a.Store, Full: true}).Run(t.Context(), source)
 	require.NoError(t, err)
 	w.run(u)
-	assert.Equal(t, 4, o.opened, "one of them is new")
+	assert.Equal(t, 4, o.Count("Open"), "one of them is new")
 	assert.Equal(t, "three", w.text(w.record("x").Bodies[1]))
 }
 
@@ -566,7 +501,7 @@ func TestTrouble(t *testing.T) {
 			a.put(t, "y", "a", day(1))
 			u := unionOf(a, b)
 			fail := watch(u, 0)
-			fail.before = func(m string) error {
+			fail.Before = func(m string, _ int) error {
 				if m == method {
 					return testkit.ErrCut
 				}
@@ -577,7 +512,7 @@ func TestTrouble(t *testing.T) {
 			require.ErrorIs(t, err, testkit.ErrCut)
 			require.ErrorContains(t, err, "member a: ")
 			require.Equal(t, map[string]string{"x": "a"}, w.live(), "nothing is taken for gone")
-			fail.before, w.h.Full = nil, false
+			fail.Before, w.h.Full = nil, false
 			require.True(t, w.run(u).InStep())
 			require.Equal(t, map[string]string{"x": "a", "y": "a"}, w.live())
 		})
@@ -592,7 +527,7 @@ func TestBodyTrouble(t *testing.T) {
 	a.put(t, "x", "2", day(2))
 	u := unionOf(a)
 	o := watch(u, 0)
-	o.before = func(method string) error {
+	o.Before = func(method string, _ int) error {
 		if method == "Open" {
 			return websync.ErrNotFound
 		}
