@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha1"
@@ -151,7 +152,7 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 		return
 	}
 	body := r.Body
-	if limit := s.maxBody(); limit >= 0 {
+	if limit := cmp.Or(s.MaxBody, 64<<20); limit >= 0 {
 		body = http.MaxBytesReader(w, body, limit)
 	}
 	ok, err := genuine(rec.Secret, r.Header.Get("X-Hub-Signature"), body)
@@ -175,13 +176,6 @@ func (s *Subscriber) loadByToken(ctx context.Context, token string) (*record, er
 		return nil, nil
 	}
 	return s.load(ctx, id)
-}
-
-func (s *Subscriber) maxBody() int64 {
-	if s.MaxBody == 0 {
-		return 64 << 20
-	}
-	return s.MaxBody
 }
 
 func (s *Subscriber) report(r *record) {

@@ -15,32 +15,43 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// confirmed calls f with a Subscriber that has one active subscription, and the form by
-// which it was asked for.
-func confirmed(t *testing.T, f func(*fixture, url.Values)) {
+// requested calls f with a Subscriber that has requested one subscription, and the form
+// of the request.
+func requested(t *testing.T, f func(*fixture, url.Values)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		x := newFixture(t)
 		during(t, x.Run, func() {
 			x.subscribe(feedURL, hubURL)
 			synctest.Wait()
-			require.Equal(t, http.StatusOK, x.verify(x.last()).Code)
-			x.notified = nil
+			require.Len(t, x.hubs.requests(), 1)
 			f(x, x.last())
 		})
 	})
 }
 
-func TestWhatWasNotAskedForIsNotConfirmed(t *testing.T) {
+// confirmed is requested with an active subscription, and without the notice of its
+// confirmation.
+func confirmed(t *testing.T, f func(*fixture, url.Values)) {
+	t.Helper()
+	requested(t, func(x *fixture, form url.Values) {
+		require.Equal(t, http.StatusOK, x.verify(form).Code)
+		x.notified = nil
+		f(x, form)
+	})
+}
+
+func TestForgedVerificationsAreRefused(t *testing.T) {
 	confirmed(t, func(f *fixture, form url.Values) {
 		before := f.only()
 		for name, changes := range map[string][]string{
-			"another topic":           {"hub.topic", feedURL + "/"},
-			"denied, another topic":   {"hub.mode", "denied", "hub.topic", "https://example.org/"},
-			"no topic":                {"hub.topic", ""},
-			"no challenge":            {"hub.challenge", ""},
-			"unsubscribe":             {"hub.mode", "unsubscribe"},
-			"no mode":                 {"hub.mode", ""},
-			"a mode that is not ours": {"hub.mode", "publish"},
+			"another topic":         {"hub.topic", feedURL + "/"},
+			"denied, another topic": {"hub.mode", "denied", "hub.topic", "https://example.org/"},
+			"no topic":              {"hub.topic", ""},
+			"no challenge":          {"hub.challenge", ""},
+			"unsubscribe":           {"hub.mode", "unsubscribe"},
+			"no mode":               {"hub.mode", ""},
+			"a mode of publishers":  {"hub.mode", "publish"},
 		} {
 			answer := f.verify(form, changes...)
 			assert.Equal(t, http.StatusNotFound, answer.Code, name)
@@ -66,7 +77,7 @@ func TestWhatWasNotAskedForIsNotConfirmed(t *testing.T) {
 	})
 }
 
-func TestAHubMayAskAgainAtAnyTime(t *testing.T) {
+func TestAHubMayVerifyAgain(t *testing.T) {
 	confirmed(t, func(f *fixture, form url.Values) {
 		assert.Equal(t, http.StatusOK, f.verify(form).Code)
 		assert.Zero(t, f.notices())
@@ -117,7 +128,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-func TestNoticesThatAreTooLongOrBreakOff(t *testing.T) {
+func TestLongAndTruncatedNotices(t *testing.T) {
 	confirmed(t, func(f *fixture, form url.Values) {
 		f.MaxBody = 10
 		assert.Equal(t, http.StatusAccepted, f.post(form, "sha256", "0123456789"))
@@ -136,7 +147,7 @@ func TestNoticesThatAreTooLongOrBreakOff(t *testing.T) {
 	})
 }
 
-func TestASubscriberThatIsNotSetUp(t *testing.T) {
+func TestSubscriberWithoutState(t *testing.T) {
 	answer := httptest.NewRecorder()
 	new(Subscriber).ServeHTTP(answer, httptest.NewRequest("POST", "/websub/x", nil))
 	assert.Equal(t, http.StatusServiceUnavailable, answer.Code)

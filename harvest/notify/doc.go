@@ -32,10 +32,14 @@
 // notices, and renews subscriptions before they end. It stores them in a [websync.State];
 // every Store of package harvest is one:
 //
-//	subscriber := &notify.Subscriber{Callback: "https://my.example/websub/", State: store, Notify: runner.Notify}
+//	subscriber := &notify.Subscriber{
+//		Callback: "https://my.example/websub/",
+//		State:    store,
+//		Notify:   runner.Notify,
+//	}
 //	http.Handle("/websub/", subscriber)
 //	go subscriber.Run(ctx)
-//	err := subscriber.Subscribe(ctx, "https://example.org/feed.atom", "https://hub.example.net/")
+//	err := subscriber.Subscribe(ctx, "https://example.org/feed", "https://hub.example.net/")
 //
 // The two URLs are those of the feed's links with the relations self and hub, in its HTTP
 // Link headers or, without these, in the feed itself (WebSub §4), where atom.Reader.Feed

@@ -19,13 +19,13 @@ import (
 	"github.com/websync-go/websync/publish"
 )
 
-// acts is a Source of one resource whose bytes come along. A Source on the web is in the
-// package of its protocol.
+// acts is a Source of one resource that comes with its bytes. The Sources for the web are
+// in the packages of their protocols.
 var acts = harvest.Of("https://law.example/feed.atom",
 	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.OpenBytes([]byte("Be it enacted"))},
 )
 
-// A publisher pings, and its source runs.
+// A ping of the publisher runs its source.
 func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	harvester := &harvest.Harvester{Store: memstore.New()}
@@ -34,7 +34,7 @@ func Example() {
 		Harvest: func(ctx context.Context, src harvest.Source) (*harvest.Report, error) {
 			report, err := harvester.Run(ctx, src)
 			fmt.Println("created", report.Created)
-			cancel() // that was all
+			cancel() // one run is enough
 			return report, err
 		},
 	}
@@ -52,7 +52,7 @@ func Example() {
 	// context canceled
 }
 
-// A hub is asked for notices, asks back, and sends one.
+// A Subscriber requests a subscription, and the hub verifies it.
 func ExampleSubscriber() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -66,9 +66,9 @@ func ExampleSubscriber() {
 
 	subscriber := &notify.Subscriber{
 		State: memstore.New(),
-		// runner.Notify
+		// Usually runner.Notify.
 		Notify: func(topic string) bool { fmt.Println("run the source of", topic); return true },
-		// nil would refuse the address of this hub
+		// A nil Client would refuse the loopback address of this hub.
 		Client: hub.Client(),
 	}
 	server := httptest.NewServer(subscriber)
@@ -103,8 +103,8 @@ func ExampleSubscriber() {
 	// active 240h0m0s <nil>
 }
 
-// A hub in an inner network needs a Client that may go there, and to no other address
-// that is not public.
+// A hub in a private network needs a Client that allows its address, but no other private
+// one.
 func ExampleSubscriber_innerNetwork() {
 	guard := &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: guard.Control}

@@ -27,7 +27,7 @@ import (
 
 const hubURL = "https://hub.example.net/"
 
-// A reply is what a hub answers to a request. Zero stands for 202 at once.
+// A reply is the answer of a hub. The zero value is an immediate 202.
 type reply struct {
 	status int // -1: no answer
 	takes  time.Duration
@@ -35,13 +35,13 @@ type reply struct {
 	body   string
 }
 
-// hubs are all hubs there are. They remember what they were asked.
+// hubs are all hubs of a test. They record their requests.
 type hubs struct {
 	mu      sync.Mutex
 	began   time.Time
 	asked   []request
 	answers map[string]reply // by host
-	verify  func(request)    // called while a request is answered, if set
+	verify  func(request)    // called before a request is answered, if set
 }
 
 type request struct {
@@ -97,7 +97,7 @@ func (h *hubs) answer(host string, r reply) {
 	h.answers[host] = r
 }
 
-// A fixture is a Subscriber among hubs.
+// A fixture is a Subscriber with its hubs.
 type fixture struct {
 	*Subscriber
 	t        *testing.T
@@ -152,7 +152,7 @@ func (f *fixture) subscribe(topic, hub string) {
 	require.NoError(f.t, f.Subscribe(context.Background(), topic, hub))
 }
 
-// last returns what a hub was asked last.
+// last returns the form of the last request to a hub.
 func (f *fixture) last() url.Values {
 	f.t.Helper()
 	all := f.hubs.requests()
@@ -160,7 +160,7 @@ func (f *fixture) last() url.Values {
 	return all[len(all)-1].form
 }
 
-// verify is what a hub does about a request: it asks back, with changes.
+// verify sends the verification of a request as a hub does, with changes.
 func (f *fixture) verify(form url.Values, changes ...string) *httptest.ResponseRecorder {
 	query := url.Values{"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": {"<b>1"}, "hub.lease_seconds": {"100000"}}
 	for i := 0; i < len(changes); i += 2 {
@@ -169,7 +169,7 @@ func (f *fixture) verify(form url.Values, changes ...string) *httptest.ResponseR
 	return f.do(httptest.NewRequest("GET", form.Get("hub.callback")+"?"+query.Encode(), nil))
 }
 
-// post is a notice, signed with method unless that is empty.
+// post sends a notice, signed with method unless that is empty.
 func (f *fixture) post(form url.Values, method, body string) int {
 	req := httptest.NewRequest("POST", form.Get("hub.callback"), strings.NewReader(body))
 	if method != "" {

@@ -17,7 +17,7 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// notified records the calls of a Notify, and knows two topics.
+// notified records calls of Notify for the two topics on its list.
 type notified []string
 
 func (l *notified) notify(topic string) bool {
@@ -77,7 +77,7 @@ func TestReceiverWithoutAList(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, answer.Code)
 }
 
-func TestReceiverOfAPingThatBreaksOff(t *testing.T) {
+func TestReceiverOfATruncatedPing(t *testing.T) {
 	var seen notified
 	answer := httptest.NewRecorder()
 	body := io.MultiReader(strings.NewReader(feedURL), iotest.ErrReader(errors.New("reset")))
@@ -86,7 +86,7 @@ func TestReceiverOfAPingThatBreaksOff(t *testing.T) {
 	assert.Empty(t, seen)
 }
 
-// What is secret in a URL is not logged.
+// The log has no secrets of URLs.
 func TestReceiverLogsNoSecrets(t *testing.T) {
 	var log bytes.Buffer
 	v := &Receiver{

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -47,7 +48,7 @@ type Runner struct {
 	once  sync.Once
 	turns []*turn
 	named map[string]*turn // by URL
-	slots chan struct{}    // if nil, no limit
+	slots chan struct{}    // of sources that run
 	log   *slog.Logger
 }
 
@@ -71,12 +72,11 @@ func (r *Runner) start() {
 			}
 			r.named[url] = t
 		}
-		switch {
-		case r.Concurrency == 0:
-			r.slots = make(chan struct{}, 4)
-		case r.Concurrency > 0:
-			r.slots = make(chan struct{}, r.Concurrency)
+		n := cmp.Or(r.Concurrency, 4)
+		if n < 0 {
+			n = len(r.turns)
 		}
+		r.slots = make(chan struct{}, n)
 		r.log = logger(r.Log)
 	})
 }
@@ -134,15 +134,17 @@ func (r *Runner) serve(ctx context.Context, t *turn) {
 		case <-t.notice:
 		case <-alarm:
 		}
-		if !r.enter(ctx) {
+		select {
+		case <-ctx.Done():
 			return
+		case r.slots <- struct{}{}:
 		}
 		select {
 		case <-t.notice: // it came while there was no slot: this run is for it, too
 		default:
 		}
 		report, err := r.run(ctx, t)
-		r.leave()
+		<-r.slots
 		alarm = nil
 		if wait := r.wait(t, report, err); wait > 0 {
 			alarm = time.After(wait)
@@ -150,27 +152,8 @@ func (r *Runner) serve(ctx context.Context, t *turn) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(r.interval()):
+		case <-time.After(cmp.Or(r.Interval, 10*time.Second)):
 		}
-	}
-}
-
-// enter waits for a slot, and reports whether it has one.
-func (r *Runner) enter(ctx context.Context) bool {
-	if r.slots == nil {
-		return ctx.Err() == nil
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case r.slots <- struct{}{}:
-		return true
-	}
-}
-
-func (r *Runner) leave() {
-	if r.slots != nil {
-		<-r.slots
 	}
 }
 
@@ -207,11 +190,4 @@ func (r *Runner) wait(t *turn, report *harvest.Report, err error) time.Duration 
 		sooner(max(time.Until(report.Left.Next), time.Second))
 	}
 	return wait
-}
-
-func (r *Runner) interval() time.Duration {
-	if r.Interval == 0 {
-		return 10 * time.Second
-	}
-	return r.Interval
 }

@@ -19,7 +19,7 @@ import (
 
 const feedURL = "https://example.org/feed.atom"
 
-// runs remembers when sources ran.
+// runs records when sources ran.
 type runs struct {
 	mu     sync.Mutex
 	began  time.Time
@@ -114,7 +114,7 @@ func TestAFloodOfNoticesRunsOncePerInterval(t *testing.T) {
 	}
 }
 
-func TestURLsThatAreNotOnTheListAreUnknown(t *testing.T) {
+func TestUnknownURLs(t *testing.T) {
 	r := newRunner(new(runs))
 	for _, url := range []string{"", "feed", feedURL + "/", "https://example.net/feed.atom"} {
 		assert.False(t, r.Notify(url), url)
@@ -152,12 +152,12 @@ func TestARunThatFailsIsRepeated(t *testing.T) {
 			seen.set(new(harvest.Report), nil)
 			r.Notify(feedURL)
 			time.Sleep(24 * time.Hour)
-			assert.Len(t, seen.times(), 6, "given up until a notice, then once")
+			assert.Len(t, seen.times(), 6, "no repetitions until a notice, then one run")
 		})
 	})
 }
 
-func TestANoticeNeedNotWaitForTheRepetition(t *testing.T) {
+func TestANoticeComesBeforeTheRepetition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := &runs{err: errors.New("no route")}
 		r := newRunner(seen)
@@ -172,7 +172,7 @@ func TestANoticeNeedNotWaitForTheRepetition(t *testing.T) {
 	})
 }
 
-func TestWhatARunLeavesForLaterIsDoneThen(t *testing.T) {
+func TestTasksThatARunLeaves(t *testing.T) {
 	for name, tt := range map[string]struct{ due, want time.Duration }{
 		"later":       {20 * time.Minute, 20 * time.Minute},
 		"overdue":     {-time.Minute, 10 * time.Second},
@@ -219,7 +219,7 @@ func TestNoMoreSourcesRunAtOnceThanAllowed(t *testing.T) {
 	}
 }
 
-func TestNoticesWhileThereIsNoRoomMakeOneRun(t *testing.T) {
+func TestNoticesWithoutASlotMakeOneRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := &runs{takes: time.Minute}
 		r := newRunner(seen)
@@ -237,7 +237,7 @@ func TestNoticesWhileThereIsNoRoomMakeOneRun(t *testing.T) {
 	})
 }
 
-func TestRepetitionsBeginAnew(t *testing.T) {
+func TestRepetitionsRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := &runs{err: errors.New("no route")}
 		r := newRunner(seen)
@@ -246,7 +246,7 @@ func TestRepetitionsBeginAnew(t *testing.T) {
 			time.Sleep(time.Hour)
 			r.Notify(feedURL)
 			time.Sleep(time.Hour)
-			require.Len(t, seen.times(), 10, "after giving up")
+			require.Len(t, seen.times(), 10, "after the last repetition")
 
 			r.Notify(feedURL)
 			time.Sleep(5 * time.Minute)

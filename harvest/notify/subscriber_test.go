@@ -23,7 +23,7 @@ import (
 
 const day = 24 * time.Hour
 
-func TestASubscriptionIsAskedForConfirmedAndRenewed(t *testing.T) {
+func TestSubscribeConfirmRenew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		during(t, f.Run, func() {
@@ -77,7 +77,7 @@ func TestSubscriptionsOutliveAProcess(t *testing.T) {
 		require.Equal(t, 1, after.notices())
 		after.hubs.confirm(func(r request) { after.verify(r.form) })
 		during(t, after.Run, func() {
-			after.subscribe(feedURL, hubURL) // as at every start
+			after.subscribe(feedURL, hubURL) // as programs do at every start
 			time.Sleep(69999 * time.Second)
 			require.Empty(t, after.hubs.requests())
 			time.Sleep(10001 * time.Second)
@@ -87,33 +87,26 @@ func TestSubscriptionsOutliveAProcess(t *testing.T) {
 	})
 }
 
-func TestALeaseThatRanOutIsAskedForAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		during(t, f.Run, func() {
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			first := f.last()
-			f.verify(first)
-			f.hubs.answer("hub.example.net", reply{status: 500, body: "out of order\n"})
-			time.Sleep(100000 * time.Second)
-			sub := f.only()
-			assert.Equal(t, Pending, sub.Status)
-			assert.Equal(t, `status 500: "out of order\n"`, sub.Error)
-			assert.Equal(t, http.StatusAccepted, f.post(first, "sha1", ""), "the hub may still be there")
+func TestALeaseThatEndedIsReplaced(t *testing.T) {
+	confirmed(t, func(f *fixture, first url.Values) {
+		f.hubs.answer("hub.example.net", reply{status: 500, body: "out of order\n"})
+		time.Sleep(100000 * time.Second)
+		sub := f.only()
+		assert.Equal(t, Pending, sub.Status)
+		assert.Equal(t, `status 500: "out of order\n"`, sub.Error)
+		assert.Equal(t, http.StatusAccepted, f.post(first, "sha1", ""), "late notices are accepted")
 
-			f.hubs.answer("hub.example.net", reply{})
-			time.Sleep(6 * time.Hour)
-			second := f.last()
-			assert.NotEqual(t, first.Get("hub.callback"), second.Get("hub.callback"))
-			assert.NotEqual(t, first.Get("hub.secret"), second.Get("hub.secret"))
-			assert.Equal(t, http.StatusNotFound, f.verify(first).Code)
-			assert.Equal(t, http.StatusGone, f.post(first, "sha1", ""))
-			notified := f.notices()
-			assert.Equal(t, http.StatusOK, f.verify(second).Code)
-			assert.Equal(t, notified+1, f.notices(), "what changed in between is not missed")
-			assert.Empty(t, f.only().Error)
-		})
+		f.hubs.answer("hub.example.net", reply{})
+		time.Sleep(6 * time.Hour)
+		second := f.last()
+		assert.NotEqual(t, first.Get("hub.callback"), second.Get("hub.callback"))
+		assert.NotEqual(t, first.Get("hub.secret"), second.Get("hub.secret"))
+		assert.Equal(t, http.StatusNotFound, f.verify(first).Code)
+		assert.Equal(t, http.StatusGone, f.post(first, "sha1", ""))
+		notified := f.notices()
+		assert.Equal(t, http.StatusOK, f.verify(second).Code)
+		assert.Equal(t, notified+1, f.notices(), "what changed in between is not missed")
+		assert.Empty(t, f.only().Error)
 	})
 }
 
@@ -162,7 +155,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 	})
 }
 
-func TestASlowHubHoldsUpNoOther(t *testing.T) {
+func TestASlowHubDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.hubs.answer("slow.example", reply{takes: day})
@@ -214,63 +207,48 @@ func TestRedirectsToAnotherHub(t *testing.T) {
 }
 
 func TestADeniedSubscriptionIsLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		during(t, f.Run, func() {
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			form := f.last()
-			f.verify(form)
-			answer := f.verify(form, "hub.mode", "denied", "hub.challenge", "", "hub.reason", "not\nyou")
-			assert.Equal(t, http.StatusOK, answer.Code)
-			assert.Equal(t, Subscription{Topic: feedURL, Hub: hubURL, Status: Denied, Error: `denied: "not\nyou"`}, f.only())
-			assert.Equal(t, http.StatusGone, f.post(form, "sha256", ""))
-			assert.Equal(t, http.StatusNotFound, f.verify(form).Code)
-			f.subscribe(feedURL, hubURL)
-			time.Sleep(30 * day)
-			require.Len(t, f.hubs.requests(), 1)
+	confirmed(t, func(f *fixture, form url.Values) {
+		answer := f.verify(form, "hub.mode", "denied", "hub.challenge", "", "hub.reason", "not\nyou")
+		assert.Equal(t, http.StatusOK, answer.Code)
+		assert.Equal(t, Subscription{Topic: feedURL, Hub: hubURL, Status: Denied, Error: `denied: "not\nyou"`}, f.only())
+		assert.Equal(t, http.StatusGone, f.post(form, "sha256", ""))
+		assert.Equal(t, http.StatusNotFound, f.verify(form).Code)
+		f.subscribe(feedURL, hubURL)
+		time.Sleep(30 * day)
+		require.Len(t, f.hubs.requests(), 1)
 
-			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			require.Len(t, f.hubs.requests(), 2)
-			assert.Equal(t, Pending, f.only().Status)
-			assert.NotEqual(t, form.Get("hub.callback"), f.last().Get("hub.callback"))
-		})
+		require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+		f.subscribe(feedURL, hubURL)
+		synctest.Wait()
+		require.Len(t, f.hubs.requests(), 2)
+		assert.Equal(t, Pending, f.only().Status)
+		assert.NotEqual(t, form.Get("hub.callback"), f.last().Get("hub.callback"))
 	})
 }
 
 func TestUnsubscribe(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
-		f := newFixtureOn(t, store)
-		during(t, f.Run, func() {
-			require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "not subscribed")
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			first := f.last()
-			f.verify(first)
-			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
-			assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""), "at once")
-			assert.Equal(t, http.StatusNotFound, f.verify(first).Code)
-			synctest.Wait()
-			last := f.last()
-			assert.Equal(t, url.Values{"hub.mode": {"unsubscribe"}, "hub.topic": {feedURL}, "hub.callback": first["hub.callback"]}, last)
-			assert.Equal(t, Ending, f.only().Status)
-			require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "again")
-			synctest.Wait()
+	require.NoError(t, newFixture(t).Unsubscribe(t.Context(), feedURL), "not subscribed")
+	confirmed(t, func(f *fixture, first url.Values) {
+		require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+		assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""), "at once")
+		assert.Equal(t, http.StatusNotFound, f.verify(first).Code)
+		synctest.Wait()
+		last := f.last()
+		assert.Equal(t, url.Values{"hub.mode": {"unsubscribe"}, "hub.topic": {feedURL}, "hub.callback": first["hub.callback"]}, last)
+		assert.Equal(t, Ending, f.only().Status)
+		require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "again")
+		synctest.Wait()
 
-			answer := f.verify(last, "hub.lease_seconds", "")
-			assert.Equal(t, http.StatusOK, answer.Code)
-			assert.Equal(t, "<b>1", answer.Body.String())
-			require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "and again")
-			synctest.Wait()
-			assert.Empty(t, f.all())
-			assertNothingKept(t, store)
-			assert.Equal(t, http.StatusNotFound, f.verify(last).Code)
-			assert.Len(t, f.hubs.requests(), 2)
-			assert.Equal(t, 1, f.notices())
-		})
+		answer := f.verify(last, "hub.lease_seconds", "")
+		assert.Equal(t, http.StatusOK, answer.Code)
+		assert.Equal(t, "<b>1", answer.Body.String())
+		require.NoError(t, f.Unsubscribe(t.Context(), feedURL), "and again")
+		synctest.Wait()
+		assert.Empty(t, f.all())
+		assertNothingKept(t, f.State)
+		assert.Equal(t, http.StatusNotFound, f.verify(last).Code)
+		assert.Len(t, f.hubs.requests(), 2)
+		assert.Zero(t, f.notices())
 	})
 }
 
@@ -280,40 +258,27 @@ func TestTheEndIsConfirmed(t *testing.T) {
 		"by a denial":               {"hub.mode", "denied", "hub.challenge", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store := memstore.New()
-				f := newFixtureOn(t, store)
-				during(t, f.Run, func() {
-					f.subscribe(feedURL, hubURL)
-					synctest.Wait()
-					f.verify(f.last())
-					require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
-					synctest.Wait()
-					assert.Equal(t, http.StatusOK, f.verify(f.last(), changes...).Code)
-					synctest.Wait()
-					assertNothingKept(t, store)
-				})
+			confirmed(t, func(f *fixture, _ url.Values) {
+				require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+				synctest.Wait()
+				assert.Equal(t, http.StatusOK, f.verify(f.last(), changes...).Code)
+				synctest.Wait()
+				assertNothingKept(t, f.State)
 			})
 		})
 	}
 }
 
 func TestRepetitionsGoOnBeyondTheLease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		during(t, f.Run, func() {
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			f.verify(f.last())
-			f.hubs.answer("hub.example.net", reply{status: -1})
-			time.Sleep(10 * day)
-			asked := f.hubs.requests()[1:]
-			for i, wait := 1, time.Minute; i < len(asked); i++ {
-				gap := asked[i].at - asked[i-1].at
-				assert.True(t, wait/2 <= gap && gap <= wait, "%v after attempt %d", gap, i)
-				wait = min(2*wait, 6*time.Hour)
-			}
-		})
+	confirmed(t, func(f *fixture, _ url.Values) {
+		f.hubs.answer("hub.example.net", reply{status: -1})
+		time.Sleep(10 * day)
+		asked := f.hubs.requests()[1:]
+		for i, wait := 1, time.Minute; i < len(asked); i++ {
+			gap := asked[i].at - asked[i-1].at
+			assert.True(t, wait/2 <= gap && gap <= wait, "%v after attempt %d", gap, i)
+			wait = min(2*wait, 6*time.Hour)
+		}
 	})
 }
 
@@ -328,7 +293,7 @@ func TestAnAttemptIsMadeOnce(t *testing.T) {
 	assert.False(t, began, "another Run was faster")
 }
 
-// assertNothingKept checks that the State is as it was before the first subscription.
+// assertNothingKept checks that the State has no value of the subscription.
 func assertNothingKept(t *testing.T, state websync.State) {
 	t.Helper()
 	for _, key := range []string{indexKey, prefix + idOf(feedURL)} {
@@ -339,64 +304,44 @@ func assertNothingKept(t *testing.T, state websync.State) {
 }
 
 func TestUnsubscribeFromAHubThatIsGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
-		f := newFixtureOn(t, store)
-		during(t, f.Run, func() {
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			f.verify(f.last())
-			f.hubs.answer("hub.example.net", reply{status: -1})
-			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
-			time.Sleep(99999 * time.Second)
-			assert.Equal(t, Ending, f.only().Status)
-			assert.Equal(t, "no route", f.only().Error)
-			time.Sleep(2 * time.Second)
-			assert.Empty(t, f.all(), "the lease is over")
-			time.Sleep(7 * time.Hour)
-			asked := len(f.hubs.requests())
-			time.Sleep(day)
-			assert.Len(t, f.hubs.requests(), asked)
-		})
-		assertNothingKept(t, store)
+	confirmed(t, func(f *fixture, _ url.Values) {
+		f.hubs.answer("hub.example.net", reply{status: -1})
+		require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+		time.Sleep(99999 * time.Second)
+		assert.Equal(t, Ending, f.only().Status)
+		assert.Equal(t, "no route", f.only().Error)
+		time.Sleep(2 * time.Second)
+		assert.Empty(t, f.all(), "the lease is over")
+		time.Sleep(7 * time.Hour)
+		asked := len(f.hubs.requests())
+		time.Sleep(day)
+		assert.Len(t, f.hubs.requests(), asked)
+		assertNothingKept(t, f.State)
 	})
 }
 
 func TestUnsubscribeBeforeTheHubConfirms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
-		f := newFixtureOn(t, store)
-		during(t, f.Run, func() {
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
-			assert.Equal(t, http.StatusNotFound, f.verify(f.last()).Code)
-			assert.Empty(t, f.all())
-			time.Sleep(day)
-			assert.Len(t, f.hubs.requests(), 1)
-		})
-		assertNothingKept(t, store)
+	requested(t, func(f *fixture, form url.Values) {
+		require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+		assert.Equal(t, http.StatusNotFound, f.verify(form).Code)
+		assert.Empty(t, f.all())
+		time.Sleep(day)
+		assert.Len(t, f.hubs.requests(), 1)
+		assertNothingKept(t, f.State)
 	})
 }
 
-func TestAnotherHubTakesThePlaceOfTheFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		during(t, f.Run, func() {
-			f.subscribe(feedURL, hubURL)
-			synctest.Wait()
-			first := f.last()
-			f.verify(first)
-			f.subscribe(feedURL, "http://plain.example/")
-			synctest.Wait()
-			second := f.last()
-			assert.Equal(t, "http://plain.example/", f.hubs.requests()[1].url)
-			assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""))
-			assert.False(t, second.Has("hub.secret"), "not over http")
-			assert.Equal(t, http.StatusOK, f.verify(second).Code)
-			assert.Equal(t, http.StatusAccepted, f.post(second, "", "<feed/>"), "so not signed")
-			assert.Equal(t, 3, f.notices(), "two confirmations and a notice")
-		})
+func TestAnotherHubReplacesTheFirst(t *testing.T) {
+	confirmed(t, func(f *fixture, first url.Values) {
+		f.subscribe(feedURL, "http://plain.example/")
+		synctest.Wait()
+		second := f.last()
+		assert.Equal(t, "http://plain.example/", f.hubs.requests()[1].url)
+		assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""))
+		assert.False(t, second.Has("hub.secret"), "not over http")
+		assert.Equal(t, http.StatusOK, f.verify(second).Code)
+		assert.Equal(t, http.StatusAccepted, f.post(second, "", "<feed/>"), "so not signed")
+		assert.Equal(t, 2, f.notices(), "a confirmation and a notice")
 	})
 }
 
@@ -438,7 +383,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSubscribedTo(t *testing.T) {
+func TestBadURLs(t *testing.T) {
 	for name, tt := range map[string]struct{ topic, hub, callback string }{
 		"hub of another scheme": {feedURL, "file:///etc/passwd", "https://my.example/"},
 		"hub without a host":    {feedURL, "https:///hub", "https://my.example/"},
@@ -463,7 +408,7 @@ func TestWhatCannotBeSubscribedTo(t *testing.T) {
 	assert.Error(t, new(Subscriber).Unsubscribe(t.Context(), feedURL))
 }
 
-func TestTheSubscribersOwnClientKeepsToPublicAddresses(t *testing.T) {
+func TestTheDefaultClientRefusesPrivateAddresses(t *testing.T) {
 	reached := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	defer server.Close()
@@ -475,7 +420,7 @@ func TestTheSubscribersOwnClientKeepsToPublicAddresses(t *testing.T) {
 	assert.NotContains(t, err.Error(), "hub.secret")
 }
 
-// A broken State fails on demand.
+// A brokenState fails on demand.
 type brokenState struct {
 	whole     websync.State
 	mu        sync.Mutex
@@ -520,7 +465,7 @@ func TestAStateThatFails(t *testing.T) {
 			assert.Equal(t, http.StatusServiceUnavailable, f.verify(form).Code)
 			assert.Equal(t, http.StatusServiceUnavailable, f.post(form, "sha256", ""), "rather than 410")
 			form.Set("hub.callback", "https://my.example/websub/"+strings.Repeat("%00", 58))
-			assert.Equal(t, http.StatusGone, f.post(form, "sha256", ""), "no key of ours")
+			assert.Equal(t, http.StatusGone, f.post(form, "sha256", ""), "a key that no record has")
 			require.ErrorContains(t, f.Subscribe(t.Context(), feedURL, hubURL), "notify: disk full")
 			require.Error(t, f.Unsubscribe(t.Context(), feedURL))
 			for _, err := range f.Subscriptions(t.Context()) {
@@ -544,7 +489,7 @@ func TestConflicts(t *testing.T) {
 	assert.ErrorIs(t, f.Unsubscribe(t.Context(), feedURL), websync.ErrConflict, "not for ever")
 }
 
-func TestValuesThatCannotBeReadAreAsGoodAsLost(t *testing.T) {
+func TestMalformedValuesCountAsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
 		for _, key := range []string{indexKey, prefix + idOf(feedURL)} {
@@ -566,7 +511,7 @@ func TestManyAtOnce(t *testing.T) {
 	f.hubs.confirm(func(r request) { go f.verify(r.form) })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	for range 2 { // as if in two processes
+	for range 2 { // as two processes do
 		go func() { done <- f.Run(ctx) }()
 	}
 	var all sync.WaitGroup
