@@ -7,12 +7,15 @@
 // fields in the order of their bits:
 //
 //	string     uvarint length, the bytes as they are
-//	reference  likewise, of a URL; length 0 stands for the id of the resource
+//	reference  a URL as a string; length 0 is the id of the resource
 //	slice      uvarint count, the elements
-//	unsigned   uvarint; signed: zigzag varint; true: nothing; hash: 8 bytes; kind: 1 byte
+//	unsigned   uvarint; signed: zigzag varint; true: nothing; hash: 8 bytes;
+//	           kind: 1 byte
 //	time.Time  signed microseconds since 1970; anything finer is cut off
-//	Datetime   1 and signed seconds (a second in Z), or 2 and signed days (a day), or its text as a string
-//	Digest     index in algorithms, or 0 and the algorithm as a string; the sum as a string
+//	Datetime   1 and signed seconds (a second in Z), or 2 and signed days (a day),
+//	           or its text as a string
+//	Digest     index in algorithms, or 0 and the algorithm as a string;
+//	           the sum as a string
 //
 // Structs of a few strings have no bits. Empty slices are decoded as nil. A new field
 // takes the next bit, and needs a new version number: a program that does not know the
@@ -88,8 +91,8 @@ type Outer struct {
 	at   int
 }
 
-// Begin begins a struct of n fields, which are numbered from 0. Its result is the argument
-// of End.
+// Begin begins a struct of n fields, which are numbered from 0. Its result is the
+// argument of End.
 func (c *Coder) Begin(n int) Outer {
 	outer := Outer{c.bits, c.bitsAt}
 	if c.reading {
@@ -290,8 +293,8 @@ func (c *Coder) readDatetime(v *websync.Datetime) {
 	}
 }
 
-// trusted is how many elements are allocated because of a count alone; more are allocated
-// as they are read.
+// trusted is how many elements are allocated before any is read. More are allocated as
+// they are read, because a count may be wrong.
 const trusted = 16
 
 // Slice visits a field whose elements visit visits.

@@ -9,7 +9,7 @@ import (
 // Item visits the fields of i.
 func (c *Coder) Item(i *websync.Item) {
 	outer := c.Begin(7)
-	c.Resource(&i.Resource) // first, for the sake of the references to its id
+	c.Resource(&i.Resource) // first: references in other fields refer to its id
 	Uint(c, 0, &i.Seq)
 	Uint(c, 1, &i.Born)
 	c.Time(2, &i.Time)

@@ -1,5 +1,5 @@
-// Package element builds, checks and takes apart foreign elements: markup of other
-// namespaces, which documents carry as [websync.Element].
+// Package element builds, checks and parses foreign elements: markup of other namespaces,
+// which documents carry as [websync.Element].
 package element
 
 import (
@@ -17,16 +17,16 @@ var (
 	errInherits   = errors.New("an element without a namespace that does not declare xmlns=\"\"")
 )
 
-// An element is read inside another one, which has this default namespace: an element
-// that takes over the namespace of the document around it would change its meaning.
+// An element is read inside another one, which has this default namespace. An element in
+// that namespace inherits it, so its meaning would differ from document to document.
 const (
 	outerSpace = "about:blank"
 	outerStart = `<w xmlns="` + outerSpace + `">`
 	outerEnd   = "</w>"
 )
 
-// maxDepth limits how deep an element is nested. With the elements of a document around
-// it, every Reader takes it.
+// maxDepth limits how deep an element is nested. Inside a document, the element is then
+// still within the default MaxDepth of an xmlscan.Reader.
 const maxDepth = 252
 
 // Check checks that x.XML is one element, well-formed, that means the same in every
@@ -86,7 +86,7 @@ type Node struct {
 	Children     []Node
 }
 
-// Parse takes x apart, after checking it as Check does.
+// Parse returns x as a tree, after checking it as Check does.
 func Parse(x *websync.Element) (*Node, error) {
 	p := parsers.Get().(*parser)
 	defer parsers.Put(p)

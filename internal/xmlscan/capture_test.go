@@ -67,7 +67,7 @@ func TestAppendElementFails(t *testing.T) {
 	assert.ErrorIs(t, err, xmlscan.ErrLimit)
 }
 
-// What recovery lets pass is well-formed once it is captured.
+// A captured element is well-formed even if recovery has read over its faults.
 func TestAppendElementRecovered(t *testing.T) {
 	r := newReader("<a><p:x q:b='&nbsp;&'>\x01]]>\xFF</p:x></a>")
 	r.Recover = func(int, int, string) {}

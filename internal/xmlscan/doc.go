@@ -1,6 +1,6 @@
 // Package xmlscan reads XML 1.0 (fifth edition) with Namespaces in XML 1.0 (third
-// edition) as a stream, checks it in full, and allocates nothing per token. It escapes
-// text for those who write XML.
+// edition) as a stream, checks it in full, and allocates nothing per token. It also
+// escapes text for writers of XML.
 //
 // Reading. A [Reader] returns one token a call, as views into its own buffer that are
 // valid until the next call:
@@ -39,21 +39,22 @@
 //		}
 //	}
 //
-// What is not well-formed ends reading with a [SyntaxError]; input that is empty, cut
-// short, not XML at all or over a limit is distinguished by the sentinel errors. Entity
-// declarations are refused, never expanded. With [Reader.Recover] set, faults in
-// characters and references are reported and read over, and what passes a limit is left
-// out; [Reader.Losses] counts what that costs. Faults of structure are never read over,
-// and a "--" inside of a comment is one: where the end of a comment is damaged, it runs
-// on to the end of another.
+// A document that is not well-formed ends reading with a [SyntaxError]. A
+// sentinel error in it distinguishes empty input, input that is cut short, input that is
+// not XML, and a limit. The Reader refuses entity declarations and never expands them.
+//
+// If [Reader.Recover] is set, the Reader reports faults in characters and references and
+// goes on. It leaves out what passes a limit, and [Reader.Losses] counts what is missing.
+// A fault of structure always ends reading. A "--" in a comment is such a fault: the end
+// of that comment may be damaged, and what follows would be hidden up to the end of
+// another comment.
 //
 // Writing. [AppendText] and [AppendAttr] escape values and refuse characters that XML
 // can't carry. [Reader.AppendElement] copies an element of a document so that it can
 // stand in any other.
 //
-// The inside of a DOCTYPE is passed over, not checked: that its declarations are
-// well-formed is not known. The Reader only searches it for entity declarations and for
-// its end.
+// The Reader does not check the declarations inside a DOCTYPE. It searches them only for
+// entity declarations and for the end of the DOCTYPE.
 //
 // Not supported: validation, external entities, default attribute values and attribute
 // types from a DOCTYPE (every attribute is normalised as CDATA), XML 1.1, and encodings

@@ -114,7 +114,7 @@ func (s *splitReader) Read(p []byte) (int, error) {
 	return size, nil
 }
 
-// readAll gives all there is to say of a document: tokens, faults and the error.
+// readAll returns the tokens, the faults and the error of a document as text.
 func readAll(src io.Reader, recover bool) string {
 	var faults strings.Builder
 	r := xmlscan.NewReader(src)
@@ -135,8 +135,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// FuzzAgainstEncodingXML: the same tokens as encoding/xml, or an error of both, but for
-// what is known to be wrong there.
+// FuzzAgainstEncodingXML: both read the same tokens or both return an error, except for
+// the known faults of encoding/xml.
 func FuzzAgainstEncodingXML(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, _ uint64) {
@@ -197,7 +197,7 @@ func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
 	if bytes.Contains(doc, []byte("<!DOCTYPE")) && strings.Contains(err.Msg, "in a comment") {
 		return true // it reads no comments there
 	}
-	// it does not look at the characters of comments and the like
+	// it does not check the characters of comments and the like
 	unread := bytes.Contains(doc, []byte("<!")) || bytes.Contains(doc, []byte("<?"))
 	return unread && (strings.Contains(err.Msg, "character") || strings.Contains(err.Msg, "byte that is not"))
 }
@@ -250,8 +250,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzCapture: any element inside a document, taken out as text, says the same as in its
-// place.
+// FuzzCapture: any element of a document has the same tokens after it was captured as
+// text.
 func FuzzCapture(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
@@ -301,8 +301,8 @@ func traceElement(t *testing.T, r *xmlscan.Reader) string {
 	}
 }
 
-// FuzzNextTag: NextTag gives what Next gives but for the text, in the same places, with
-// the same error.
+// FuzzNextTag: NextTag returns the tags that Next returns, at the same positions, and the
+// same error.
 func FuzzNextTag(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {

@@ -12,7 +12,7 @@ const (
 	padding    = 16 // zero bytes after the data: every scan stops there at the latest
 )
 
-// errSize stands for the end of the source at MaxSize.
+// errSize is srcErr after MaxSize bytes.
 var errSize = errors.New("document over the limit")
 
 // An input is the buffer over the source. buf[pos:end] is unread; at least padding zero
@@ -25,9 +25,8 @@ type input struct {
 	end    int
 	base   int64 // bytes of the document before buf
 
-	// start of the current token; negative if buf no longer holds it, and then
-	tok    int
-	tokPos position // is its position
+	tok    int      // start of the current token; negative if buf no longer holds it
+	tokPos position // of the current token if tok is negative
 	origin marker   // the beginning of buf
 	near   marker   // the last position of a token that was asked for
 	ahead  marker   // the last other position
@@ -51,9 +50,9 @@ func (in *input) reset(src io.Reader) {
 	*in = input{src: src, buf: buf}
 }
 
-// more reads more input behind the unread bytes, at least as many bytes as are unread: a
-// token that is scanned from its start after each call then costs linear time. At the end
-// of the input it sets r.err.
+// more reads at least as many bytes as are unread, and puts them behind the unread ones.
+// A token is scanned again after each call, which takes linear time because the amount
+// doubles. At the end of the input more sets r.err.
 func (r *Reader) more() {
 	unread := r.end - r.pos
 	switch {

@@ -12,7 +12,7 @@ import (
 type long struct {
 	kind  longKind
 	after mode // what comes behind it
-	quote byte // of a tag: the quote of the attribute value at hand, or 0
+	quote byte // of a tag: the quote of the attribute value that is open, or 0
 
 	nested, closed bool // of a CDATA section or a processing instruction: see runsOn
 }
@@ -29,12 +29,12 @@ const (
 	longDeepText // a CDATA section in what is nested too deep
 )
 
-// overlap is how much of a long token stays in the buffer, so that nothing that is
-// searched for is cut in two. A token of at most overlap bytes is never a long one.
+// overlap is how many bytes of a long token stay in the buffer, so that the end that is
+// searched for is never cut in two. A token of at most overlap bytes is not a long one.
 const overlap = 64
 
-// beginLong makes a long of the token at hand, of which more than MaxToken is in the
-// buffer. It returns false if that is not possible.
+// beginLong begins a long with the token at r.pos, of which more than MaxToken bytes are
+// in the buffer. It returns false if such a token can't be passed over.
 func (r *Reader) beginLong() bool {
 	b := r.buf[r.pos:r.end]
 	switch {
@@ -61,7 +61,7 @@ func (r *Reader) beginLong() bool {
 	return true
 }
 
-// pass leaves the token at hand to passLong, from its byte n on.
+// pass leaves the token at r.pos to passLong, from its byte n on.
 func (r *Reader) pass(kind longKind, n int) {
 	r.long = long{kind: kind, after: r.mode}
 	r.mode = modeLong
@@ -302,7 +302,7 @@ func (r *Reader) passDeep() Kind {
 	return r.token()
 }
 
-// beginDeep passes over the element whose start tag is at hand: it is nested too deep.
+// beginDeep passes over the element that starts at r.pos and is nested too deep.
 func (r *Reader) beginDeep() Kind {
 	if !r.cut(r.pos, "elements nested deeper than %d", r.maxDepth) {
 		return 0
@@ -350,9 +350,9 @@ func (r *Reader) hasEndTag(b []byte) bool {
 	}
 }
 
-// runsOn counts a CDATA section that holds the end tag of its element and then another
-// CDATA section, or a processing instruction that holds another one. It is well-formed,
-// but more likely the end of the first was damaged.
+// runsOn counts a CDATA section that contains the end tag of its element and the start of
+// another section, or a processing instruction that contains the start of another one.
+// Both are well-formed, but more likely the end of the first is damaged.
 func (r *Reader) runsOn(count *int) {
 	*count++
 	r.note(r.pos, "what runs on over the start of another of its kind: what is in between is not seen")

@@ -39,7 +39,7 @@ func traceJoined(r *xmlscan.Reader) (string, error) {
 	}
 }
 
-// What passes a limit is left out, and what stands around it is not.
+// The Reader leaves out what passes a limit, and nothing around it.
 func TestOverLimits(t *testing.T) {
 	long := strings.Repeat("0123456789", 20)
 	attrs := ""
@@ -95,7 +95,7 @@ func TestOverLimits(t *testing.T) {
 	}
 }
 
-// What a limit costs is the value that passes it: the next one is read.
+// A limit costs only the value that passes it. The next value is read.
 func TestValuesOverTheLimit(t *testing.T) {
 	doc := "<a><b>0123456789<c/>0</b><b>0123456789</b><b>0123456789A</b><b><c>012345</c></b><b/></a>"
 	read := func(value func(*xmlscan.Reader) ([]byte, error)) (got []string, cut int) {
@@ -181,7 +181,7 @@ func TestLongTokensNeedLittleMemory(t *testing.T) {
 	}
 }
 
-// letters is text without an end.
+// letters is a reader of endless text.
 type letters struct{}
 
 func (letters) Read(p []byte) (int, error) {
@@ -193,8 +193,8 @@ func (letters) Read(p []byte) (int, error) {
 
 var longReference = regexp.MustCompile(`&[^;<]{50}`)
 
-// FuzzPieces: a small MaxToken gives the same tokens in pieces, or cuts something and
-// says so.
+// FuzzPieces: with a small MaxToken, the tokens are the same in pieces, or the Reader
+// reports what it has cut.
 func FuzzPieces(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {

@@ -279,7 +279,7 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// What the answers of encoding/xml are worth, for documents that must be read.
+// How encoding/xml reads the documents that must be read.
 const (
 	same    = iota // the same tokens, once text is joined and comments are left out
 	differs        // other tokens: wrong

@@ -44,7 +44,7 @@ type names struct {
 	cache    [256]*qname
 	last     *qname // the last name read; never nil
 	size     int    // bytes in byRaw and uris
-	full     bool   // it is time to forget
+	full     bool   // a limit is passed: call forget
 	serial   uint64 // counts tags with attributes
 	prefixes map[string]*prefix
 	uris     map[string]string
@@ -53,8 +53,8 @@ type names struct {
 	binds    []binding
 }
 
-// reset takes back all declarations. The names stay: the next document may well be of the
-// same kind.
+// reset removes all declarations. The names stay, because the next document is often of
+// the same kind.
 func (t *names) reset() {
 	t.unbind(0)
 	if t.byRaw == nil {
@@ -66,8 +66,8 @@ func (t *names) reset() {
 	}
 }
 
-// forget drops the names, prefixes and URIs that are not in use. The stack keeps the
-// names of open elements.
+// forget drops the names, prefixes and URIs that are not in use. The names of open
+// elements stay in the stack.
 func (t *names) forget() {
 	for _, q := range t.byRaw {
 		q.next = nil // or each open element would hold on to all names of its time

@@ -5,8 +5,7 @@ const (
 	xmlnsURI = "http://www.w3.org/2000/xmlns/"
 )
 
-// A prefix carries its present namespace itself, so that resolving a name needs no
-// search.
+// A prefix holds its current namespace, so that resolving a name needs no search.
 type prefix struct {
 	name  string
 	uri   string // empty: not bound
@@ -31,7 +30,7 @@ func (t *names) prefix(name string) *prefix {
 	return p
 }
 
-// bind handles a declaration of p in the tag at hand.
+// bind handles a declaration of p in the current tag.
 func (r *Reader) bind(p *prefix, value []byte, at int) bool {
 	uri := r.uri(value)
 	switch {
@@ -71,8 +70,8 @@ func (t *names) unbind(n int) {
 	t.binds = t.binds[:n]
 }
 
-// undeclared handles a name whose prefix is not bound. If that is not an error, its
-// namespace is the prefix.
+// undeclared handles a name whose prefix is not bound. If Recover is set, its namespace
+// is the prefix.
 func (r *Reader) undeclared(q *qname, at int) (space string, ok bool) {
 	return q.prefix.name, r.fault(at, "prefix "+q.prefix.name+" is not declared")
 }

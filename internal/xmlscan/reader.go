@@ -74,16 +74,16 @@ type Reader struct {
 	//   - A character that XML forbids, raw or by reference, is left out.
 	//   - Bytes that are not the document's encoding become U+FFFD.
 	//   - "]]>" in text is kept.
-	//   - A prefix that is not declared stands for itself: Name.Space is the prefix.
+	//   - A prefix that is not declared is its own namespace: Name.Space is the prefix.
 	//   - White space before the XML declaration, a faulty or repeated XML declaration
 	//     and a second byte-order mark are skipped.
 	//   - What passes MaxToken, MaxAttrs, MaxValue or MaxDepth is left out: the
 	//     attributes of a tag, the text or the element that is asked for, or the elements
 	//     that are nested too deep.
 	//
-	// Notes on an encoding declaration that contradicts the bytes, and on elements that
-	// ElementText skips, are received too; if Recover is nil, they are no errors.
-	// Positions are as in SyntaxError. The Reader must not be used inside the call.
+	// Recover also receives notes on an encoding declaration that contradicts the bytes,
+	// and on elements that ElementText skips. If Recover is nil, these are no errors.
+	// Positions are as in SyntaxError. Recover must not use the Reader.
 	Recover func(line, column int, msg string)
 
 	// Stop, if set, is called with each element inside of one that Skip, ElementText or
@@ -103,11 +103,11 @@ type Reader struct {
 	kind  Kind
 	text  []byte    // of a Text, in buf or joined
 	attrs []Attr    // of a Start
-	raws  []rawAttr // the same as they were found
+	raws  []rawAttr // attrs as they stand in the tag
 	decls []*prefix // the prefixes that a Start declares
 
-	cooked  bool // attrs are already what they stand for
-	spilled bool // text was returned, and its run goes on
+	cooked  bool // attrs are decoded and their names resolved
+	spilled bool // the text returned last is not the end of its run
 
 	long   long // in modeLong
 	deep   int  // in modeDeep: the elements that are open below MaxDepth
@@ -116,7 +116,7 @@ type Reader struct {
 	values  []byte // attribute values that had to be decoded
 	joined  []byte // a run of text that is not one view of buf
 	element []byte // the text of an element that is not one run
-	scrap   []byte // decoded text that nobody wants
+	scrap   []byte // decoded text that is checked and dropped
 
 	seen struct{ markup, doctype bool } // what came before the root
 	enc  encodingState
@@ -129,7 +129,7 @@ type frame struct {
 	binds int // the number of bindings outside the element
 }
 
-// A mode is what may come next. In modeContent the bytes decide.
+// A mode is what may come next. In modeContent, any token may.
 type mode uint8
 
 const (
@@ -281,7 +281,7 @@ func (r *Reader) ElementText() ([]byte, error) {
 	return r.element, nil
 }
 
-// skipOver is Skip, up to the End of the element at depth, because a limit is passed.
+// skipOver reports a passed limit and skips to the End of the element at depth.
 func (r *Reader) skipOver(depth int, format string, limit int) error {
 	if !r.cut(r.pos, format, limit) {
 		r.kind = 0
@@ -373,17 +373,17 @@ func (r *Reader) Depth() int {
 	return len(r.stack)
 }
 
-// Losses counts what a Reader with Recover has left out so far, and where its document is
-// in doubt.
+// Losses counts what a Reader with Recover has left out so far, and the constructs that
+// may hide a part of its document.
 type Losses struct {
 	Characters int // that are left out, or replaced by U+FFFD
 	// that are left as they stand: to entities that are not known, or not closed
 	References int
 	Cut        int // elements of which something is left out because it passes a limit
 
-	// Sections and Instructions count CDATA sections and processing instructions that
-	// look as if the end of one was damaged, so that it runs on to the end of another and
-	// hides all that is in between.
+	// Sections and Instructions count the CDATA sections and processing instructions that
+	// contain the start of another one. The end of the first is probably damaged, so that
+	// it hides everything up to the end of the second.
 	Sections, Instructions int
 }
 
@@ -537,8 +537,9 @@ func (r *Reader) pi() bool {
 	return true
 }
 
-// piTarget checks the target of the processing instruction that b, at hand, starts with.
-// It returns the length of that start, or 0 after an error and if it does not end.
+// piTarget checks the target of the processing instruction at r.pos, whose bytes are b.
+// It returns the offset behind the target, or 0 after an error and if the target does not
+// end.
 func (r *Reader) piTarget(b []byte) int {
 	target := b[2 : 2+nameLen(b[2:])]
 	n := 2 + len(target)

@@ -48,8 +48,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// A position that is asked for late, after the buffer has moved on, is still that of the
-// current token.
+// Position returns that of the current token even after the buffer has moved on.
 func TestPositionOfLongRun(t *testing.T) {
 	piece := strings.Repeat("x", 20_000) + "\n<!-- -->"
 	r := xmlscan.NewReader(iotest.HalfReader(strings.NewReader("<a>\n <b>" + strings.Repeat(piece, 10) + "</b></a>")))
@@ -84,7 +83,7 @@ func TestReadErrors(t *testing.T) {
 	assert.Same(t, err, again, "errors stick")
 }
 
-// The limit of a helper sticks as any other error.
+// A limit that ElementText or AppendElement passes is an error that sticks.
 func TestHelperErrorsStick(t *testing.T) {
 	r := newReader("<a>" + strings.Repeat("text<b/>", 10) + "</a>")
 	r.MaxValue = 20
@@ -197,7 +196,7 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// A document cut in two reads at any place is the same document.
+// A document has the same tokens wherever it is cut into two reads.
 func TestEverySplit(t *testing.T) {
 	split := func(doc string) {
 		if len(doc) > 1000 {
@@ -219,7 +218,7 @@ func TestEverySplit(t *testing.T) {
 	}
 }
 
-// What recovery never repairs.
+// The faults that end reading even with Recover.
 func TestRecoverNot(t *testing.T) {
 	for _, c := range rejected {
 		switch c.name {
@@ -442,8 +441,8 @@ func TestAlikeNames(t *testing.T) {
 	}
 }
 
-// TestStop: an element that Stop wants ends what would have read over it, and reading
-// goes on from its Start.
+// TestStop: an element for which Stop returns true ends Skip, ElementText and
+// AppendElement, and reading goes on from its Start.
 func TestStop(t *testing.T) {
 	reads := map[string]func(*xmlscan.Reader) error{
 		"Skip":          (*xmlscan.Reader).Skip,
@@ -474,8 +473,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestDecodedInTightBuffers: a document is complete however little room the buffer has
-// left when the next character is decoded.
+// TestDecodedInTightBuffers: a document is complete even if the next decoded character
+// does not fit into the rest of the buffer.
 func TestDecodedInTightBuffers(t *testing.T) {
 	encodings := map[string]func(string) string{
 		"ISO-8859-1": func(s string) string { return "<?xml version='1.0' encoding='ISO-8859-1'?>" + s },

@@ -34,7 +34,7 @@ func requireScans(t *testing.T, b []byte) {
 	require.Equal(t, valid, xmlscan.ValidUTF8(b), "%q", b)
 }
 
-// Every byte at every place of a short string, and behind every other byte.
+// Every byte at every position of a short string, and behind every other byte.
 func TestScanBytes(t *testing.T) {
 	for size := range 40 {
 		for at := range size {

@@ -7,7 +7,7 @@ type rawAttr struct {
 	name   *qname
 	at     int  // offset of the name
 	from   int  // offset of the value
-	decode bool // the value is not yet what it stands for
+	decode bool // the value needs decoding
 }
 
 // startTag reads a start tag or empty-element tag.
@@ -218,8 +218,8 @@ func (r *Reader) skipSpace(p int) int {
 	return p
 }
 
-// scanValue returns where the attribute value that starts at p ends, and whether it must
-// be decoded or looked at again.
+// scanValue returns where the attribute value that starts at p ends, and whether it needs
+// decoding.
 func (r *Reader) scanValue(p int, quote byte) (to int, decode bool) {
 	to = p + valueStops(quote).plain(r.buf[p:])
 	if r.buf[to] == quote {

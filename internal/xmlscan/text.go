@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// passIndentation passes over white space that ends at a tag: a run of text that no
-// caller needs.
+// passIndentation passes over white space in front of a tag.
 func (r *Reader) passIndentation() {
 	i := r.indentationEnd()
 	if tag := r.buf[i] == '<' && i+1 < r.end && r.buf[i+1] != '!' && r.buf[i+1] != '?'; tag && i-r.pos <= r.maxToken {
@@ -14,7 +13,7 @@ func (r *Reader) passIndentation() {
 	}
 }
 
-// indentationEnd returns where the white space at hand ends.
+// indentationEnd returns where the white space at r.pos ends.
 func (r *Reader) indentationEnd() int {
 	i := r.pos
 	if r.buf[i] == '\n' {
@@ -71,7 +70,8 @@ func (r *Reader) endPlainRun(p, i int, decode bool) Kind {
 	return Text
 }
 
-// decodeRun decodes the text at hand, which starts at buf[p]. It may come to nothing.
+// decodeRun decodes r.text, which starts at buf[p]. If nothing is left of it, decodeRun
+// returns the next token.
 func (r *Reader) decodeRun(p int) (k Kind) {
 	joined, ok := r.decode(r.joined[:0], r.text, p, inText)
 	r.joined = joined
@@ -86,8 +86,8 @@ func (r *Reader) decodeRun(p int) (k Kind) {
 }
 
 // run reads text, CDATA sections, comments and processing instructions up to the next tag
-// and joins the text. It may be called again for one run, when the buffer ended or so
-// much was joined as one Text can be.
+// and joins the text. It is called again for the same run when the buffer has ended, and
+// after a Text of the greatest length.
 func (r *Reader) run() Kind {
 	r.beginRun()
 	for {
@@ -116,7 +116,7 @@ func (r *Reader) run() Kind {
 	}
 }
 
-// beginRun begins a run, or the next Text of the one at hand.
+// beginRun begins a run, or the next Text of the current run.
 func (r *Reader) beginRun() {
 	if r.mode != modeRun || r.spilled {
 		r.mode = modeRun
@@ -130,7 +130,7 @@ func (r *Reader) startPiece() {
 	r.tok = r.pos
 }
 
-// paused returns what is joined, if it is as much as one Text can be.
+// paused returns the joined text if it has the greatest length of one Text.
 func (r *Reader) paused() Kind {
 	switch {
 	case r.err != nil:
@@ -154,7 +154,7 @@ func (r *Reader) endRun() Kind {
 	return Text
 }
 
-// textPiece adds the text up to the next '<' to the run, or as much as one Text can be.
+// textPiece adds the text up to the next '<' to the run, at most MaxToken bytes.
 func (r *Reader) textPiece() bool {
 	b := r.buf[r.pos:r.end]
 	n := bytes.IndexByte(b, '<')
@@ -197,8 +197,8 @@ func (r *Reader) cdata() bool {
 	return true
 }
 
-// join adds a piece, buf[at:], to the run. It returns false after an error and if there
-// is no room for the piece any more.
+// join adds a piece, buf[at:], to the run. It returns false after an error and if the run
+// would pass MaxToken.
 func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
 	if len(r.joined) > 0 && len(r.joined)+len(piece) > r.maxToken {
 		r.spilled = true
@@ -214,7 +214,7 @@ func (r *Reader) checkChars(b []byte, at int) (ok bool) {
 	return ok
 }
 
-// A where is the rules by which characters are decoded.
+// A where selects the rules by which characters are decoded.
 type where uint8
 
 const (

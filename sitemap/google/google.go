@@ -76,7 +76,7 @@ func Extensions() []sitemap.Extension {
 	}
 }
 
-// checkVideo reports a video that can't be watched.
+// checkVideo reports a video without a file and without a player.
 func checkVideo(n *element.Node, _ time.Time, found foundFunc) {
 	if n.Child("content_loc").Text == "" && n.Child("player_loc").Text == "" {
 		found(ruleVideoChild, n.Local, "", "neither content_loc nor player_loc")

@@ -14,10 +14,9 @@ import (
 
 const maxDuration = 28_800 * time.Second
 
-// A Video is a <video:video> of a [sitemap.Entry]: a video on its page. Required are
-// Thumbnail, Title, Description, and Content or Player. Elements that Google no longer
-// uses (price, category, gallery_loc and others) have no field; they are in the entry's
-// Elements.
+// A Video is a <video:video> of a [sitemap.Entry]: a video on its page. Thumbnail, Title,
+// Description, and Content or Player are required. Elements that Google no longer uses
+// (price, category, gallery_loc and others) have no field. They are in Entry.Elements.
 type Video struct {
 	Thumbnail   string // URL of a picture
 	Title       string // at most 100 characters
@@ -37,8 +36,8 @@ type Video struct {
 	RequiresSubscription Answer
 	Live                 Answer
 
-	Countries Limit // where it can be seen: codes of ISO 3166, e.g. "DE"
-	Platforms Limit // on what it can be seen: "web", "mobile", "tv"
+	Countries Limit // codes of ISO 3166, e.g. "DE"
+	Platforms Limit // "web", "mobile" or "tv"
 
 	Uploader     string // at most 255 characters
 	UploaderInfo string // URL, on the host of the page
@@ -53,8 +52,9 @@ const (
 	No  Answer = "no"
 )
 
-// A Limit restricts where a video can be seen. If Allow is set, it can be seen only at
-// those in Of; otherwise everywhere else. If Of is empty, there is no limit.
+// A Limit restricts where a video can be played: if Allow is set, only in the countries
+// or on the platforms in Of, otherwise everywhere else. If Of is empty, there is no
+// limit.
 type Limit struct {
 	Allow bool
 	Of    []string

@@ -22,7 +22,7 @@ type document struct {
 	encode func(*xml.Encoder) error
 }
 
-// documents returns one document of each kind, of the size that publishers put out.
+// documents returns one document of each kind, of a size that publishers use.
 func documents() []document {
 	return []document{sitemapOf(benchEntries), resourceListOf(benchEntries), atomOf(benchEntries / 5)}
 }

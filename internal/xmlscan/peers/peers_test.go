@@ -87,8 +87,8 @@ func countEncodingXML(doc []byte) (n counts, err error) {
 	}
 }
 
-// countTree reads the whole document into memory. etree stands on the Decoder of
-// encoding/xml and lets pass what that does; it resolves no names.
+// countTree reads the whole document into memory. etree uses the Decoder of encoding/xml
+// and accepts what that accepts. It resolves no names.
 func countTree(doc []byte) (n counts, err error) {
 	d := etree.NewDocument()
 	if err := d.ReadFromBytes(doc); err != nil {
@@ -168,8 +168,8 @@ func buildSAXParser(dir string) saxParser {
 
 func (p saxParser) program() string { return filepath.Join(p.dir, "sax") }
 
-// read parses a document so many times. It returns the seconds that this took, start and
-// reading of the file not included.
+// read parses a document n times. It returns the seconds that this took, without the
+// start of the program and the reading of the file.
 func (p saxParser) read(doc []byte, times int) (seconds float64, n counts, err error) {
 	file := filepath.Join(p.dir, "doc.xml")
 	if err := os.WriteFile(file, doc, 0o600); err != nil {
