@@ -117,7 +117,7 @@ func (w *writer) prefetchRecords(found []pair) error {
 		for _, p := range found {
 			var o owned
 			var item websync.Item
-			// else copyEntry reports it
+			// copyEntry reports the error
 			if o.parse(p.value) == nil && decodeItem(o.rest, &item) == nil {
 				add(newKey(recordKey).source(o.n).text(item.Resource.ID))
 			}
@@ -220,32 +220,39 @@ func (s *Store) rewrite(ctx context.Context) error {
 }
 
 func (s *Store) rewriteAll(ctx context.Context, kind byte) error {
-	from := newKey(kind)
-	to := from.end()
-	for from != nil {
-		var next key
-		err := s.update(ctx, func(w *writer) error {
-			found, after, err := w.scan(from, to, nil)
-			next = after
-			if err == nil {
-				err = w.prefetchNumbers(found)
-			}
-			if err != nil {
-				return err
-			}
-			for _, p := range found {
-				if err := w.rewrite(p); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+	_, err := s.updatePages(ctx, newKey(kind), newKey(kind).end(), func(w *writer, page []pair) error {
+		if err := w.prefetchNumbers(page); err != nil {
 			return err
 		}
+		for _, p := range page {
+			if err := w.rewrite(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// updatePages calls fn with the pairs from <= key < to, a page in each Update, and
+// returns the number of pairs.
+func (s *Store) updatePages(ctx context.Context, from, to key, fn func(w *writer, page []pair) error) (n int, err error) {
+	for from != nil {
+		var page []pair
+		var next key
+		err := s.update(ctx, func(w *writer) (err error) {
+			if page, next, err = w.scan(from, to, nil); err != nil {
+				return err
+			}
+			return fn(w, page)
+		})
+		if err != nil {
+			return n, err
+		}
+		n += len(page)
 		from = next
 	}
-	return nil
+	return n, nil
 }
 
 func (w *writer) rewrite(p pair) error {
@@ -263,7 +270,7 @@ func (w *writer) rewrite(p pair) error {
 func (s *Store) Drop(ctx context.Context, before uint64) error {
 	first := newKey(generationKey)
 	limit := func(kind byte, n uint64) key { return newKey(kind).number(n) }
-	// from here on readers do not find it
+	// from here on readers do not find the older generations
 	err := s.remove(ctx, first, limit(generationKey, before), nil)
 	if err != nil {
 		return err
@@ -281,69 +288,45 @@ func (s *Store) Drop(ctx context.Context, before uint64) error {
 // remove deletes from <= key < to in several Updates. If guard is not nil, each calls it
 // first.
 func (s *Store) remove(ctx context.Context, from, to key, guard func(*writer) error) error {
-	for from != nil {
-		var next key
-		err := s.update(ctx, func(w *writer) error {
-			if guard != nil {
-				if err := guard(w); err != nil {
-					return err
-				}
-			}
-			found, after, err := w.scan(from, to, nil)
-			next = after
-			if err != nil {
+	_, err := s.updatePages(ctx, from, to, func(w *writer, page []pair) error {
+		if guard != nil {
+			if err := guard(w); err != nil {
 				return err
 			}
-			for _, p := range found {
-				if err := w.delete(p.key); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-		from = next
-	}
-	return nil
+		for _, p := range page {
+			if err := w.delete(p.key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // Vacuum implements [harvest.Maintainer]. Blobs that no Commit has taken, left by a
 // process that has ended, are removed too but not counted.
 func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, err error) {
 	limit := s.now() - grace.Microseconds()
-	from := newKey(unusedKey)
 	to := newKey(unusedKey).time(micro(limit + 1))
-	for from != nil {
-		var next key
-		n := 0
-		err := s.update(ctx, func(w *writer) error {
-			found, after, err := w.scan(from, to, nil)
-			n, next = 0, after
-			if err == nil {
-				err = w.prefetch(func(add func(key)) {
-					for _, p := range found {
-						add(newKey(bodyKey).bytes(p.key[1+8:]))
-					}
-				})
+	removed, err = s.updatePages(ctx, newKey(unusedKey), to, func(w *writer, page []pair) error {
+		err := w.prefetch(func(add func(key)) {
+			for _, p := range page {
+				add(newKey(bodyKey).bytes(p.key[1+8:]))
 			}
-			if err != nil {
-				return err
-			}
-			for _, p := range found {
-				if err := w.vacuum(p.key); err != nil {
-					return err
-				}
-				n++
-			}
-			return nil
 		})
 		if err != nil {
-			return removed, err
+			return err
 		}
-		removed += n
-		from = next
+		for _, p := range page {
+			if err := w.vacuum(p.key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return removed, err
 	}
 	if err := s.markOrphans(ctx, micro(limit)); err != nil {
 		return removed, err
@@ -417,7 +400,7 @@ func (s *Store) markOrphans(ctx context.Context, limit time.Time) error {
 	return errors.Join(err, markErr)
 }
 
-// blobName is what spill makes. What has another name is not ours to remove.
+// blobName matches the names that spill makes. Other names are not ours to remove.
 var blobName = regexp.MustCompile(`^[a-z2-7]{26}(\.[0-9A-Za-z]{1,30})?$`)
 
 // isAbandoned reports whether the blob is one of ours that nobody writes any more.

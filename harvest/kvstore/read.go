@@ -17,7 +17,7 @@ import (
 const (
 	pageItems = 256
 	pageBytes = 1 << 20
-	pageScan  = 8192 // entries that a filter drops included
+	pageScan  = 8192 // entries, with those that a filter drops
 )
 
 // pages yields the elements of the pages that next returns, until there are no more. next
@@ -139,27 +139,32 @@ func (s *Store) lookup(ctx context.Context, kind byte, source string, ids []stri
 		if err != nil || !ok {
 			return err
 		}
-		err = r.prefetchStored(func(add func(key)) {
-			for _, id := range ids {
-				add(newKey(kind).source(src.n).text(id))
-			}
-		})
+		return lookup(r, kind, src.n, ids, found)
+	}, newKey(sourceKey).text(source))
+}
+
+// lookup calls found with the record or the task of every id of a source.
+func lookup[ID string | []byte](r *reader, kind byte, source uint32, ids []ID, found func(int, *stored) error) error {
+	err := r.prefetchStored(func(add func(key)) {
+		for _, id := range ids {
+			add(append(newKey(kind).source(source), id...))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	k := newKey(kind)
+	for i, id := range ids {
+		k = append(k.of(kind).source(source), id...)
+		v, err := r.stored(k)
 		if err != nil {
 			return err
 		}
-		k := newKey(kind)
-		for i, id := range ids {
-			k = k.of(kind).source(src.n).text(id)
-			v, err := r.stored(k)
-			if err != nil {
-				return err
-			}
-			if err := found(i, &v); err != nil {
-				return err
-			}
+		if err := found(i, &v); err != nil {
+			return err
 		}
-		return nil
-	}, newKey(sourceKey).text(source))
+	}
+	return nil
 }
 
 // Records implements [harvest.Store].
@@ -253,26 +258,8 @@ func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (t
 		if err != nil {
 			return err
 		}
-		err = r.prefetchStored(func(add func(key)) {
-			for _, id := range ids {
-				add(newKey(taskKey).source(src.n).bytes(id))
-			}
-		})
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			v, err := r.stored(newKey(taskKey).source(src.n).bytes(id))
-			if err != nil {
-				return err
-			}
-			var t harvest.Task
-			if err := v.task(source, &t); err != nil {
-				return err
-			}
-			tasks = append(tasks, t)
-		}
-		return nil
+		tasks = make([]harvest.Task, len(ids))
+		return lookup(r, taskKey, src.n, ids, func(i int, v *stored) error { return v.task(source, &tasks[i]) })
 	}, newKey(sourceKey).text(source))
 	return tasks, err
 }
