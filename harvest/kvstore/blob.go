@@ -57,7 +57,7 @@ func (w *chunkWriter) flush() error {
 		k := blobKeyOf(blobKey, w.name)
 		var held blob
 		if ok, err := tx.get(k, &held); err != nil || w.blob.size > 0 && !(ok && held.size == w.blob.size) {
-			return firstError(err, fmt.Errorf("%w: its chunks were removed", harvest.ErrNoBody))
+			return firstError(err, fmt.Errorf("%w: the chunks of the body were removed before its Commit", harvest.ErrNoBody))
 		}
 		if err := tx.put(k, &next); err != nil {
 			return err
@@ -89,7 +89,8 @@ func (w *chunkWriter) Close() error {
 // removeAtOnce is how many chunks are removed in one Update.
 const removeAtOnce = 64
 
-// RemoveBlob implements [Blobs]. A blob that is partly removed is shorter.
+// RemoveBlob implements [Blobs]. It removes the last chunks first, so that a blob that is
+// partly removed is a shorter one.
 func (s chunks) RemoveBlob(ctx context.Context, name string) error {
 	k := blobKeyOf(blobKey, name)
 	for more := true; more; {
@@ -227,7 +228,7 @@ func (r *chunkReader) Seek(offset int64, whence int) (int64, error) {
 	case r.closed:
 		return 0, fs.ErrClosed
 	case offset < 0:
-		return 0, errSeek
+		return 0, fmt.Errorf("kvstore: Seek to %d: an offset in a body must not be negative", offset)
 	}
 	r.at = offset
 	return offset, nil

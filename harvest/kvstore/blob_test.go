@@ -66,8 +66,8 @@ func (d *blobDB) ListBlobs(_ context.Context, fn func(name string, modified time
 	return nil
 }
 
-// A blob that was cut is an error by name. It comes back with the next Commit that brings
-// its bytes.
+// The error of a truncated blob names it. The next Commit that brings its bytes restores
+// it.
 func TestBlobCut(t *testing.T) {
 	db := newBlobDB()
 	s := small(db)
@@ -96,7 +96,7 @@ func TestBlobCut(t *testing.T) {
 	assert.Equal(t, data, got)
 }
 
-// A finished blob that was cut before its Commit is not named.
+// A Commit refuses a blob that was truncated after Finish.
 func TestBlobCutBeforeCommit(t *testing.T) {
 	db := newBlobDB()
 	s := small(db)
@@ -110,7 +110,7 @@ func TestBlobCutBeforeCommit(t *testing.T) {
 	assert.ErrorIs(t, err, harvest.ErrNoBody)
 }
 
-// Vacuum leaves alone what has no name of a blob, whoever put it there.
+// Vacuum leaves files alone whose names are not those of blobs.
 func TestForeignBlobs(t *testing.T) {
 	db := newBlobDB()
 	foreign := []string{"README.txt", "", "short", "abcdefghijklmnopqrstuvwxyz.", "abcdefghijklmnopqrstuvwxyz.a/b"}

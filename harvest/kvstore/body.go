@@ -65,7 +65,6 @@ type bodyWriter struct {
 var (
 	errFinished = errors.New("the body is finished")
 	errRemoved  = fmt.Errorf("%w: the body was removed", websync.ErrNotFound)
-	errSeek     = errors.New("seek before the start")
 )
 
 func (w *bodyWriter) Write(p []byte) (n int, err error) {
@@ -147,7 +146,7 @@ func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
 
 func (w *bodyWriter) Discard() error {
 	w.mu.Lock()
-	remove := !w.discarded && !w.released && !w.taking // otherwise left removes it
+	remove := !w.discarded && !w.released && !w.taking // otherwise afterCommit removes it
 	w.discarded = true
 	w.mu.Unlock() // a Commit may wait for it
 	if !remove {
@@ -161,15 +160,15 @@ func (w *bodyWriter) take() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.released || w.discarded && !w.taking {
-		return fmt.Errorf("%w: it was removed before its commit", harvest.ErrNoBody)
+		return fmt.Errorf("%w: the body was removed before its Commit", harvest.ErrNoBody)
 	}
 	w.taking = true
 	return nil
 }
 
-// left is called at the end of a Commit. After a success the bytes are in the store:
-// those of w if used is true, otherwise the same bytes of another writer.
-func (w *bodyWriter) left(success, used, doubt bool) {
+// afterCommit is called at the end of a Commit. After a success the bytes are in the
+// store: those of w if used is true, otherwise the same bytes of another writer.
+func (w *bodyWriter) afterCommit(success, used, doubt bool) {
 	w.mu.Lock()
 	over := w.released || w.discarded && !w.taking
 	w.doubt = w.doubt || w.taking && doubt
@@ -215,7 +214,7 @@ func (s *Store) finish(writers []harvest.BodyWriter) (map[sum]*bodyWriter, error
 	for _, bw := range writers {
 		w, ok := bw.(*bodyWriter)
 		if !ok || w.s != s {
-			return nil, fmt.Errorf("%w: a body of another store", harvest.ErrBatch)
+			return nil, fmt.Errorf("%w: a body was written by another Store: use NewBody of the one that commits", harvest.ErrBatch)
 		}
 		digest, _, err := w.Finish()
 		if err != nil {
@@ -271,7 +270,7 @@ func (s *Store) isWriting(name string) bool {
 }
 
 // Open implements [websync.Catalog]. The context is used for all reading of the body. A
-// long body may be read in pieces: if Vacuum removes it meanwhile, reading ends in
+// long body may be read in pieces: if Vacuum removes it meanwhile, Read returns
 // [websync.ErrNotFound].
 func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
 	k, ok := sumOf(b.Key)
@@ -312,7 +311,7 @@ func (s *Store) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, er
 	}
 }
 
-// openBlob opens the blob of v. The error is ErrCorrupt if it is not of its size.
+// openBlob opens the blob of v. If it has another size, the error is ErrCorrupt.
 func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, error) {
 	r, err := blobs.OpenBlob(ctx, v.blob)
 	if err != nil {
@@ -331,8 +330,8 @@ func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, err
 	return r, nil
 }
 
-// NamesBlobs reports whether a body of the Store is one of the DB's [Blobs]. Whoever
-// opens a DB whose Blobs are all missing can refuse it then.
+// NamesBlobs reports whether a body of the Store is one of the DB's [Blobs]. A driver can
+// so refuse to open a DB whose Blobs are all missing.
 func (s *Store) NamesBlobs(ctx context.Context) (names bool, err error) {
 	from := newKey(takenKey)
 	err = s.view(ctx, func(r *reader) error {

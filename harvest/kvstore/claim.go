@@ -8,7 +8,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// over is the time of a claim that has been released.
+// over is the expiry of a claim that was released: any clock is past it.
 const over = math.MinInt64
 
 // Claim implements [harvest.Store].

@@ -142,7 +142,7 @@ func TestCodecTask(t *testing.T) {
 	}
 }
 
-// What shares bytes must not share slices.
+// Values that share bytes do not share slices.
 func TestCodecAliases(t *testing.T) {
 	want := plainRecord()
 	b := appendRecord(nil, &want)
@@ -208,7 +208,7 @@ func TestCodecRefuses(t *testing.T) {
 	assert.Equal(t, harvest.Record{}, got)
 }
 
-// A length or count that lies costs nothing.
+// A false length or count allocates nothing.
 func TestCodecHostileLengths(t *testing.T) {
 	many := []byte{codecItem | codecVersion, 0, 1 << 4, 0xff, 0xff, 0xff, 0xff, 0x7f}
 	long := []byte{codecItem | codecVersion, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}

@@ -36,7 +36,7 @@ func (s *Store) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) 
 	}, newKey(claimKey).text(c.Name), newKey(sourceKey).text(b.Source))
 	for _, bw := range b.Bodies {
 		w := bw.(*bodyWriter)
-		w.left(err == nil, err == nil && done.used[w], ran)
+		w.afterCommit(err == nil, err == nil && done.used[w], ran)
 	}
 	if len(done.conflicts) > 0 {
 		return done.conflicts, nil
@@ -61,7 +61,7 @@ func check(b *harvest.Batch) error {
 				return err
 			}
 			if _, twice := seen[id]; twice {
-				return fmt.Errorf("%w: twice %.100q", harvest.ErrBatch, id)
+				return fmt.Errorf("%w: the id %.100q is in it twice: one Put or Touch of an id is right", harvest.ErrBatch, id)
 			}
 			seen[id] = struct{}{}
 		}
@@ -77,9 +77,9 @@ func check(b *harvest.Batch) error {
 func checkID(id string) error {
 	switch {
 	case id == "":
-		return fmt.Errorf("%w: an empty id", harvest.ErrBatch)
+		return fmt.Errorf("%w: an id is empty: 1 to %d bytes are right", harvest.ErrBatch, harvest.MaxID)
 	case len(id) > harvest.MaxID:
-		return fmt.Errorf("%w: an id of %d bytes", harvest.ErrBatch, len(id))
+		return fmt.Errorf("%w: the id %.100q… has %d bytes: 1 to %d are right", harvest.ErrBatch, id, len(id), harvest.MaxID)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (c *commit) read() error {
 		}
 	}
 	if len(c.conflicts) > 0 {
-		return websync.ErrConflict // undoes the claim's step
+		return websync.ErrConflict // rolls back the new N of the claim
 	}
 	return nil
 }
@@ -296,7 +296,7 @@ func (c *commit) touches() error {
 		rec, was := c.batch.Touches[i].Record, &c.olds[len(c.batch.Puts)+i]
 		if !was.known {
 			if rec.Kind != websync.Deleted {
-				return fmt.Errorf("%w: touches the unknown %.100q", harvest.ErrBatch, rec.Resource.ID)
+				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", harvest.ErrBatch, rec.Resource.ID, rec.Kind)
 			}
 			was.item.Kind = websync.Deleted
 		}
@@ -410,7 +410,7 @@ func (c *commit) prefetchBodies(sums []sum) error {
 }
 
 func noBody(rec *harvest.Record, b websync.Body) error {
-	return fmt.Errorf("%w: %.100q of %.100q: %v", harvest.ErrNoBody, b.Name, rec.Resource.ID, b.Key)
+	return fmt.Errorf("%w: the body %.100q of %.100q has the Key %v: a sha-256 or none is right", harvest.ErrNoBody, b.Name, rec.Resource.ID, b.Key)
 }
 
 // bindBody changes the count of one body, whose bytes are from's if that is not nil.
@@ -449,8 +449,8 @@ func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) erro
 }
 
 // isThere reports whether the blob of a body that is to be named is there and complete:
-// its file may have been removed or cut. It need not look if the DB itself holds the
-// bytes.
+// its file may have been removed or truncated. If the DB itself holds the bytes, they are
+// there.
 func (c *commit) isThere(v *body, named bool) (bool, error) {
 	blobs, ok := c.s.db.(Blobs)
 	if v.blob == "" || !named || !ok {
@@ -483,7 +483,7 @@ func (c *commit) setBody(bk key, k sum, before, v *body) error {
 	return c.put(bk, v)
 }
 
-// store makes the bytes that from has written those of v.
+// store makes the bytes that from has written the bytes of v.
 func (c *commit) store(v *body, from *bodyWriter) error {
 	if err := from.take(); err != nil {
 		return err
@@ -492,7 +492,7 @@ func (c *commit) store(v *body, from *bodyWriter) error {
 		c.used = map[*bodyWriter]bool{}
 	}
 	c.used[from] = true
-	if v.blob != "" { // it is lost
+	if v.blob != "" { // the old blob is missing
 		if err := c.delete(blobKeyOf(takenKey, v.blob)); err != nil {
 			return err
 		}
@@ -527,7 +527,7 @@ func (c *commit) checkBlob(from *bodyWriter) error {
 		there = there && b.size == from.size
 	}
 	if err == nil && (dead != nil || !there) {
-		err = fmt.Errorf("%w: it was removed before its commit", harvest.ErrNoBody)
+		err = fmt.Errorf("%w: the body was removed before its Commit", harvest.ErrNoBody)
 	}
 	return err
 }

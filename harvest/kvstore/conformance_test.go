@@ -39,7 +39,7 @@ func options(newDB func(t testing.TB) kvstore.DB) storetest.Options {
 	}
 }
 
-// inspected looks at db when the test has ended.
+// inspected checks db when the test has ended.
 func inspected(t testing.TB, db kvstore.DB) kvstore.DB {
 	t.Cleanup(func() { inspect(t, db) })
 	return db
@@ -56,14 +56,14 @@ func inspect(t testing.TB, db kvstore.DB) {
 	}
 }
 
-// Conformance on a DB that is as unhelpful as the contract of DB allows.
+// TestConformance uses a DB that gives no more than the contract of DB does.
 func TestConformance(t *testing.T) {
 	storetest.Run(t, options(func(t testing.TB) kvstore.DB { return &strictDB{t: t, db: memstore.NewDB()} }))
 }
 
-// A strictDB shows what a Store must not rely on: values are destroyed when the function
-// has returned, each Update is run twice, and a Scan does not show what the same Tx has
-// written. It fails the test when a Store asks for what the contract does not give.
+// A strictDB finds Stores that rely on more than the contract: it overwrites values when
+// the function has returned, runs each Update twice, and fails the test if a Scan reads
+// what the same Tx has written, or if a call breaks another rule.
 type strictDB struct {
 	t  testing.TB
 	db *memstore.DB

@@ -12,8 +12,8 @@ import (
 // nor values are empty. Values are as large as a resource's description, or as
 // [Store].ChunkSize.
 //
-// The functions that View and Update are given call neither of the two. They use their
-// Reader from one goroutine. A context that ends may end the wait for other Updates, but
+// The functions given to View and Update call neither View nor Update, and use their
+// Reader from one goroutine. A context that ends may end the wait for other Updates; it
 // need not end anything else.
 //
 // A DB may implement [Blobs] and [Owners] besides, and its Readers [Prefetcher].
@@ -24,10 +24,10 @@ type DB interface {
 
 	// Update calls fn with a Tx. If fn returns nil, all that it has written is applied,
 	// durably, before Update returns nil: whatever happens, all of it or nothing. If fn
-	// returns an error nothing is applied and Update returns that error. Updates have one
-	// order, and each sees what those before it wrote. A DB that detects a conflict of
-	// two Updates late may call fn again from the start. If Update returns an error of
-	// its own after fn has returned nil, all may be applied or nothing.
+	// returns an error, nothing is applied and Update returns that error. Updates have
+	// one order, and each sees what those before it wrote. A DB that detects a conflict
+	// of two Updates late may call fn again from the start. If Update returns an error of
+	// its own after fn has returned nil, either all is applied or nothing.
 	Update(ctx context.Context, fn func(Tx) error) error
 }
 
@@ -66,12 +66,12 @@ type Prefetcher interface {
 }
 
 // Blobs is an optional interface of a DB that keeps long bodies elsewhere, such as in
-// files or an object store. Without it, long bodies are kept in pieces under keys of the
-// DB.
+// files or an object store. Without it, the DB itself holds long bodies, in pieces.
 //
 // Blobs are not part of an Update. Each has a name of its own that is never used again,
-// of at most 64 letters, digits and full stops, and counts from the Update on that names
-// it. All methods may be called from several goroutines and inside an Update.
+// of at most 64 letters, digits and full stops, and belongs to the Store from the Update
+// on that names it. All methods may be called from several goroutines and inside an
+// Update.
 type Blobs interface {
 	// CreateBlob returns a writer for a new blob. Once its Close has returned nil the
 	// blob can be opened, and is durable when the next Update returns. If ctx has ended

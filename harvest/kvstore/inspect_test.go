@@ -10,8 +10,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// Inspect reads all of a DB and says what in it does not fit together. It is for the
-// tests, which are in another package.
+// Inspect reads all of a DB and returns what is inconsistent in it. It is exported for
+// the tests, which are in another package.
 func Inspect(ctx context.Context, db DB) (faults []string, err error) {
 	err = db.View(ctx, func(r Reader) error {
 		_, external := db.(Blobs)

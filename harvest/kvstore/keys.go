@@ -7,31 +7,32 @@ import (
 )
 
 // The layout. A key is a letter and what follows; numbers are big-endian so that their
-// order is that of the bytes. Uvarints stand in values only. n is the number of a source
-// (4 bytes), gen a generation, sum a sha-256 (32 bytes), blob the name of a blob. Its
-// version is written as the first byte of the values of head, source, claim and body.
+// order is that of the bytes. Uvarints are used in values only. n is the number of a
+// source (4 bytes), gen a generation, sum a sha-256 (32 bytes), blob the name of a blob.
+// The first byte of the values of head, source, claim and body is the layout's version.
 //
-//	h                     head: see type head
-//	g gen                 greatest number of an older generation of the log; absent if it was dropped
-//	s name                source: number, live records
-//	n n                   name of the source
-//	p n                   checkpoint: uvarint version, data
-//	r n id                record: uvarint gen, uvarint seq, record without Seq and Source
-//	b born                n, id of a live record
-//	l gen seq             entry of the log: n, item without Seq and Source
-//	m gen seq             seq in generation gen of the entry that had this one in gen-1; only while records are rewritten
-//	k                     compaction in progress: see type compaction
-//	t n id                task: uvarint gen of its Base, task without Source
-//	q n due id            1, for a task that may fall due; due in microseconds
-//	B sum                 body: see type body
-//	D n                   the bytes of a body that is no blob; those of one commit lie together
-//	F blob                1, for a blob that a body names
-//	X blob                1, for a blob that no body may name any more; it is to be removed
-//	P blob                a blob in chunks: see type blob
-//	C blob chunk          a chunk of it
-//	Z time sum            1, for a body that no record has named since then
-//	c name                claim: see type claim
-//	S key                 value of State
+//	h            head: see type head
+//	g gen        greatest number of an older generation of the log; absent if dropped
+//	s name       source: number, live records
+//	n n          name of the source
+//	p n          checkpoint: uvarint version, data
+//	r n id       record: uvarint gen, uvarint seq, record without Seq and Source
+//	b born       n, id of a live record
+//	l gen seq    entry of the log: n, item without Seq and Source
+//	m gen seq    while records are rewritten: the number in generation gen of the entry
+//	             that has the number seq in gen-1
+//	k            compaction in progress: see type compaction
+//	t n id       task: uvarint gen of its Base, task without Source
+//	q n due id   1, for a task that may fall due; due in microseconds
+//	B sum        body: see type body
+//	D n          the bytes of a body that is no blob; those of one commit are adjacent
+//	F blob       1, for a blob that a body names
+//	X blob       1, for a blob to be removed: no body may name it any more
+//	P blob       a blob in chunks: see type blob
+//	C blob chunk a chunk of it
+//	Z time sum   1, for a body that no record has named since then
+//	c name       claim: see type claim
+//	S key        value of State
 //
 // A record's number is that of the generation written beside it. When the log has been
 // compacted, numbers of the generation before are looked up under m until all records are

@@ -18,7 +18,7 @@ import (
 	"github.com/websync-go/websync/harvest/storetest"
 )
 
-// A remoteDB counts the round trips that its reads would be if it were a server.
+// A remoteDB counts the round trips that its reads would need if it were a server.
 type remoteDB struct {
 	*memstore.DB
 	trips atomic.Int64
@@ -86,7 +86,7 @@ func TestConformanceOfPrefetcher(t *testing.T) {
 	storetest.Run(t, options(func(t testing.TB) kvstore.DB { return &remoteDB{DB: memstore.NewDB()} }))
 }
 
-// However large a batch or a page is, its reads are few round trips.
+// The reads of a batch or page of any size are a few round trips.
 func TestRoundTrips(t *testing.T) {
 	const n = 100
 	db := &remoteDB{DB: memstore.NewDB()}

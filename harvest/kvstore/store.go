@@ -58,7 +58,7 @@ func (s *Store) LogChanged() <-chan struct{} {
 	return s.changed
 }
 
-// logChanged wakes all that wait for a change of the log.
+// logChanged wakes those that wait for a change of the log.
 func (s *Store) logChanged() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Store) Swap(ctx context.Context, key string, old, new []byte) error {
 type reader struct {
 	Reader
 	head  head
-	names map[uint32]string // of sources, as far as they have been read
+	names map[uint32]string // of the sources whose names have been read
 }
 
 // view calls fn in a View, after it has prefetched keys.
@@ -147,8 +147,8 @@ func (r *reader) prefetch(list func(add func(key))) error {
 	return p.Prefetch(keys)
 }
 
-// prefetchStored is prefetch for keys of records and tasks, among others. A record or
-// task with a number of the generation before needs another key.
+// prefetchStored is prefetch for keys among which are those of records and tasks. A
+// record or task whose number is of the previous generation needs a second key.
 func (r *reader) prefetchStored(list func(add func(key))) error {
 	err := r.prefetch(list)
 	if err != nil || !r.head.rewriting {

@@ -152,14 +152,14 @@ func allKeys(db kvstore.DB) (keys []string) {
 	return keys
 }
 
-// Inspect misses nothing: whatever key is taken away, it says so.
+// Inspect reports every key that is missing.
 func TestInspectSeesWhatIsMissing(t *testing.T) {
 	_, db := filled(t)
 	kinds := map[byte]bool{}
 	for _, k := range allKeys(db) {
 		kinds[k[0]] = true
 		if strings.ContainsRune("pcS", rune(k[0])) || k == "r\x00\x00\x00\x015" || k == "t\x00\x00\x00\x012" {
-			continue // what these hold is in no other place
+			continue // nothing else depends on these
 		}
 		var value []byte
 		db.Update(ctx, func(tx kvstore.Tx) error {
@@ -175,7 +175,7 @@ func TestInspectSeesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// use calls everything.
+// use calls every method.
 func use(s *kvstore.Store) (errs []error) {
 	add := func(err error) { errs = append(errs, err) }
 	_, err := s.Head(ctx)
@@ -229,7 +229,7 @@ func TestUse(t *testing.T) {
 	assert.NoError(t, errors.Join(use(s)...))
 }
 
-// Damage is an error or goes unnoticed, but never a panic.
+// Damage causes an error or nothing, but never a panic.
 func TestDamaged(t *testing.T) {
 	_, db := filled(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -276,7 +276,7 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// A layout of an older version is refused with the way out.
+// The error of a layout of an older version says what to do.
 func TestOlder(t *testing.T) {
 	for _, kind := range "hscBP" {
 		_, db := filled(t)
@@ -298,7 +298,7 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// A commit is one Update, whose work grows with the batch and not faster.
+// A Commit is one Update, whose number of reads and writes is proportional to the batch.
 func TestCommitIsLinear(t *testing.T) {
 	h := &hookDB{DB: memstore.NewDB()}
 	s := kvstore.New(h)
@@ -356,7 +356,7 @@ func TestCrashedBody(t *testing.T) {
 	assert.Zero(t, kvstore.Keys(ctx, db, 'C'))
 	assert.Zero(t, kvstore.Keys(ctx, db, 'P'))
 
-	// The other process was not dead after all.
+	// The other process was alive.
 	b = harvest.NewBatch("b")
 	b.Bodies = []harvest.BodyWriter{left}
 	b.Puts = []harvest.Change{withBodies(put("1", 0, websync.Created), key)}
@@ -367,7 +367,7 @@ func TestCrashedBody(t *testing.T) {
 	inspect(t, db)
 }
 
-// Whoever writes what is there already leaves nothing behind.
+// A body whose bytes the Store has already leaves no chunks.
 func TestSameBodyTwice(t *testing.T) {
 	db := memstore.NewDB()
 	s := small(db)
@@ -395,8 +395,8 @@ func TestSameBodyTwice(t *testing.T) {
 	assert.Equal(t, kvstore.Keys(ctx, db, 'F'), kvstore.Keys(ctx, db, 'P'), "blobs that no body names")
 }
 
-// Discard removes the chunks, also when it comes in the middle of a commit, which then
-// has the body or is refused.
+// Discard removes the chunks, also during a Commit, which then either has the body or
+// fails.
 func TestDiscard(t *testing.T) {
 	db := memstore.NewDB()
 	h := &hookDB{DB: db}
@@ -416,7 +416,7 @@ func TestDiscard(t *testing.T) {
 			go discard()
 		case 1:
 			h.before = func(int) error {
-				h.before = nil // for Discard's own
+				h.before = nil // for the Update of Discard
 				discard()
 				return nil
 			}
@@ -449,7 +449,7 @@ func TestDiscard(t *testing.T) {
 	assert.NotZero(t, taken)
 }
 
-// A commit does not take what Vacuum has begun to remove.
+// A Commit does not use a body that Vacuum has begun to remove.
 func TestHalfRemoved(t *testing.T) {
 	db := memstore.NewDB()
 	slow := small(db)
@@ -473,8 +473,8 @@ func TestHalfRemoved(t *testing.T) {
 	inspect(t, db)
 }
 
-// Grace counts from when the last record let the body go, or from when its bytes came
-// again.
+// Grace begins when the last record ceases to name the body, or when its bytes are
+// committed again.
 func TestGrace(t *testing.T) {
 	db := memstore.NewDB()
 	now := time.Unix(1e9, 0)
@@ -512,7 +512,7 @@ func TestGrace(t *testing.T) {
 	vacuum(1, "an hour ago")
 }
 
-// Vacuum believes the count, not the list.
+// Vacuum keeps a body that records name, though it is in the list of unused ones.
 func TestVacuumIsCareful(t *testing.T) {
 	s, db := filled(t)
 	key := websync.SHA256([]byte("short"))
@@ -526,7 +526,7 @@ func TestVacuumIsCareful(t *testing.T) {
 	inspect(t, db)
 }
 
-// A loop that commits comes to its end, though there are more pages at each step.
+// A loop that commits ends, though each step adds pages.
 func TestCommitInLoop(t *testing.T) {
 	s := memstore.New()
 	c := claim(t, s)
@@ -552,7 +552,7 @@ func TestCommitInLoop(t *testing.T) {
 	assert.Equal(t, 2700, n)
 }
 
-// Drop never takes the newest generation.
+// Drop never removes the newest generation.
 func TestDropTooMuch(t *testing.T) {
 	s, db := filled(t)
 	require.NoError(t, s.Drop(ctx, 1<<40))
@@ -664,8 +664,8 @@ func TestCompactInterrupted(t *testing.T) {
 	}
 }
 
-// Commits between the steps of a Compact are all there afterwards, with every entry of
-// theirs.
+// Commits between the steps of a Compact are all there afterwards, with all their
+// entries.
 func TestCompactBetweenCommits(t *testing.T) {
 	db := memstore.NewDB()
 	s := kvstore.New(db)
@@ -729,8 +729,7 @@ func TestCompactTwice(t *testing.T) {
 	}
 }
 
-// One that begins takes the place of the one that is at work, even if it does not get
-// far.
+// A Compact that begins ends the one that is running, even if it soon fails itself.
 func TestCompactTakenOver(t *testing.T) {
 	db := memstore.NewDB()
 	s := kvstore.New(db)
@@ -759,7 +758,8 @@ func TestCompactTakenOver(t *testing.T) {
 	require.Equal(t, before, state(t, s))
 }
 
-// A source with few records among many is found, though a page has room for none of them.
+// The records of a small source are found among many others, though whole pages have
+// none.
 func TestFewAmongMany(t *testing.T) {
 	s := memstore.New()
 	c := claim(t, s)
@@ -799,7 +799,7 @@ func TestFewAmongMany(t *testing.T) {
 	}
 }
 
-// A page of large records is short, so that memory does not depend on how large they are.
+// A page of large records has few, so that memory does not depend on their size.
 func TestLargeRecords(t *testing.T) {
 	var views atomic.Int32
 	db := viewDB{memstore.NewDB(), &views}
@@ -869,7 +869,7 @@ func TestSourceNames(t *testing.T) {
 	assert.Len(t, head.Live, len(names))
 }
 
-// Commits, tasks, bodies and maintenance at random leave a DB in which all fits together.
+// Random commits, tasks, bodies and maintenance leave a consistent DB.
 func TestRandom(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -12,7 +12,8 @@ type edit uint64
 // A node of a B+ tree. Entries lie in the leaves.
 type node struct {
 	edit edit
-	// of a leaf: of the entries; else: of each kid, not greater than its first key
+	// keys are those of the entries of a leaf. In other nodes there is one for each kid,
+	// not greater than the kid's first key.
 	keys   [][]byte
 	values [][]byte // of a leaf
 	kids   []*node
@@ -61,7 +62,8 @@ func (n *node) get(key []byte) []byte {
 	return nil
 }
 
-// scan returns false when fn has.
+// scan reports whether to go on with the next leaf: fn returned true, and every key was
+// less than to.
 func (n *node) scan(from, to []byte, fn func(key, value []byte) bool) bool {
 	if !n.leaf() {
 		for i := n.kid(from); i < len(n.kids) && (i == 0 || bytes.Compare(n.keys[i], to) < 0); i++ {
@@ -96,7 +98,7 @@ func (n *node) own(e edit) *node {
 // grown copies s and leaves room for one more.
 func grown[T any](s []T) []T { return append(make([]T, 0, len(s)+1), s...) }
 
-// set returns the node with key in it, and what had to be split off its end.
+// set returns the node with key in it, and the node that was split off its end, if any.
 func (n *node) set(key, value []byte, e edit) (left, right *node) {
 	n = n.own(e)
 	if !n.leaf() {

@@ -23,8 +23,8 @@ func contents(r kvstore.Reader, from, to string) (all []string) {
 	return all
 }
 
-// check looks at the shape of the tree: keys in order and between those of the parents,
-// no node too large, all leaves at one depth.
+// check requires a valid tree: keys in order and between those of the parents, no node
+// too large, all leaves at one depth.
 func check(t *testing.T, n *node, low, high []byte) (depth int) {
 	t.Helper()
 	require.LessOrEqual(t, len(n.keys), maxKeys)
@@ -49,8 +49,8 @@ func check(t *testing.T, n *node, low, high []byte) (depth int) {
 	return depth + 1
 }
 
-// The tree does what a plain map does, whatever the order of keys, and older states stay
-// as they were.
+// The tree behaves as a plain map does, for any order of keys, and older states do not
+// change.
 func TestTreeAgainstMap(t *testing.T) {
 	ctx := context.Background()
 	for name, next := range map[string]func(r *rand.Rand, i int) string{
@@ -125,8 +125,7 @@ func TestTreeAgainstMap(t *testing.T) {
 	}
 }
 
-// A queue that is filled at one end and emptied at the other does not leave empty nodes
-// behind.
+// A queue that is filled at one end and emptied at the other leaves no empty nodes.
 func TestTreeQueue(t *testing.T) {
 	db := NewDB()
 	for i := range 20_000 {
@@ -146,7 +145,7 @@ func nodes(n *node) int {
 	return sum
 }
 
-// A node that is emptied between full ones goes.
+// A node that is emptied between full ones is removed.
 func TestTreeHole(t *testing.T) {
 	db := NewDB()
 	key := func(i int) []byte { return fmt.Appendf(nil, "%08d", i) }

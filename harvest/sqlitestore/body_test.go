@@ -163,7 +163,7 @@ func TestBodyDiscard(t *testing.T) {
 	b.commit(b.batch("1", key, taken))
 	require.NoError(t, taken.Discard())
 	_, err = b.read(key)
-	assert.NoError(t, err, "Discard took a body that a Commit had taken")
+	assert.NoError(t, err, "Discard removed a body that a Commit had taken")
 }
 
 func TestBodySameTwice(t *testing.T) {
@@ -178,7 +178,7 @@ func TestBodySameTwice(t *testing.T) {
 	assert.Len(t, b.files(), 2, "a copy stayed")
 }
 
-// Of bodies that one batch holds several times nothing is left but the file.
+// A body that a batch brings several times is one file.
 func TestBodySameTwiceLeavesNothing(t *testing.T) {
 	b := newBench(t)
 	data := bytes.Repeat([]byte("long"), 100)
@@ -246,7 +246,7 @@ func TestBodyKeyIsNone(t *testing.T) {
 	b.commit(b.batch("1", websync.Digest{}))
 }
 
-// A file that somebody removed comes back with the next Commit that brings its bytes.
+// The next Commit that brings the bytes of a removed file restores it.
 func TestBodyFileLost(t *testing.T) {
 	b := newBench(t)
 	key := b.put("1", large('x'))
@@ -261,7 +261,7 @@ func TestBodyFileLost(t *testing.T) {
 	assert.Equal(t, large('x'), got)
 }
 
-// A database that is copied without the files of its bodies is refused by name.
+// Open refuses a database that was copied without the files of its bodies.
 func TestCopyWithoutBodies(t *testing.T) {
 	b := newBench(t)
 	b.put("1", []byte("short"))
@@ -289,8 +289,7 @@ func TestCopyWithoutBodies(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-// What is written to a file that was removed or replaced would be lost: no Commit says
-// that it has succeeded.
+// What is written to a file that was removed or replaced would be lost: a Commit fails.
 func TestFileRemoved(t *testing.T) {
 	for name, replace := range map[string]bool{"removed": false, "replaced": true} {
 		t.Run(name, func(t *testing.T) {
@@ -335,7 +334,7 @@ func TestVacuumGrace(t *testing.T) {
 	}
 }
 
-// Whatever a Commit does between the steps of Vacuum, a body that is named stays.
+// A body that a record names stays, whatever a Commit does between the steps of Vacuum.
 func TestVacuumBesideCommit(t *testing.T) {
 	for name, data := range map[string][]byte{"small": []byte("x"), "large": large('x')} {
 		t.Run(name, func(t *testing.T) {
@@ -351,11 +350,11 @@ func TestVacuumBesideCommit(t *testing.T) {
 						return
 					}
 					batch := b.batch("0", key)
-					if !b.there(key) { // Vacuum was there first
+					if !b.there(key) { // Vacuum has removed it
 						w, _ := b.body(data)
 						batch.Bodies = append(batch.Bodies, w)
 					}
-					b.pass(-3 * time.Hour) // the clock is no help
+					b.pass(-3 * time.Hour) // no grace protects the body
 					b.commit(batch)
 					// the id comes after the one that Vacuum is to see
 					b.commit(b.batch("2", key))
@@ -414,7 +413,7 @@ func TestVacuumLeftovers(t *testing.T) {
 	name("." + strings.Repeat("d", 26)) // its owner is dead
 	nobody := name("")
 	require.NoError(t, os.Chtimes(nobody, time.Time{}, b.time().Add(-time.Minute)))
-	assert.Zero(t, b.vacuum(0), "these are no bodies")
+	assert.Zero(t, b.vacuum(0), "files that are not counted as bodies")
 	assert.ElementsMatch(t, kept, b.files())
 	_, err := b.read(named)
 	require.NoError(t, err)
@@ -423,7 +422,7 @@ func TestVacuumLeftovers(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Where there are no locks a young file may be one that another process writes.
+// Without locks, another process may still be writing a new file.
 func TestVacuumWithoutLocks(t *testing.T) {
 	b := newBench(t)
 	held := b.db.owner.file
@@ -440,8 +439,8 @@ func TestVacuumWithoutLocks(t *testing.T) {
 	assert.Equal(t, []string{young}, b.files())
 }
 
-// A small body of one Store and a file of another are the same body when their limits
-// differ.
+// Stores with different limits share a body that is short for one and a file for the
+// other.
 func TestBodyLimitsDiffer(t *testing.T) {
 	b := newBench(t)
 	all, err := Open(t.Context(), b.db.file, &Options{InlineBody: -1})

@@ -60,7 +60,7 @@ func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
 		err = fn(c)
 	}
 	if end := c.end(); end != nil {
-		return errors.Join(err, wrap(end), c.Close()) // its state is unknown
+		return errors.Join(err, wrap(end), c.Close()) // the connection may be in a transaction
 	}
 	d.mu.Lock()
 	d.idle = append(d.idle, c)
@@ -86,13 +86,13 @@ func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 		err = wrap(c.run(c.commit))
 	}
 	if err != nil {
-		c.end() // the error is ignored: SQLite may have ended it already
+		c.end() // its error is ignored: SQLite may have rolled back already
 	}
 	c.arena = c.arena[:0]
 	return err
 }
 
-// checkInPlace refuses to write to a file that has lost its name: SQLite would not
+// checkInPlace refuses to write to a file that was removed or renamed: SQLite would not
 // notice, and what it writes would be lost when the file is closed.
 func (d *db) checkInPlace() error {
 	info, err := os.Stat(d.file)

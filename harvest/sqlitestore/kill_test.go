@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// commitForever says the last number on standard output after each Commit.
+// commitForever prints the last number after each Commit.
 func commitForever(ctx context.Context, file string) error {
 	s, err := sqlitestore.Open(ctx, file, nil)
 	if err != nil {
@@ -72,8 +72,8 @@ func commitForever(ctx context.Context, file string) error {
 	}
 }
 
-// nextBatch creates some ids with bodies, small and large, and writes an old one anew.
-// The titles are the numbers.
+// nextBatch creates some ids with bodies, short and long, and updates an old one. The
+// titles are the numbers.
 func nextBatch(ctx context.Context, s *sqlitestore.Store, head websync.Head) (*harvest.Batch, error) {
 	b := harvest.NewBatch("k")
 	put := func(id string, base websync.Seq) error {
@@ -113,8 +113,8 @@ func nextBatch(ctx context.Context, s *sqlitestore.Store, head websync.Head) (*h
 	return b, nil
 }
 
-// killed runs the child, kills it at some moment, and returns the last number that it
-// printed.
+// killed runs the child, kills it after a random time, and returns the last number that
+// it printed.
 func killed(t *testing.T, file string) (acknowledged int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -151,7 +151,7 @@ func TestKill(t *testing.T) {
 		assert.Greater(t, claim.Epoch, epoch)
 		epoch = claim.Epoch
 		last := checkLog(t, s)
-		assert.GreaterOrEqual(t, last, least, "what was acknowledged is lost")
+		assert.GreaterOrEqual(t, last, least, "a Commit that had succeeded is lost")
 		least = last
 		_, err = s.Vacuum(t.Context(), 0)
 		require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestKill(t *testing.T) {
 		owners, _ := os.ReadDir(file + ".owners")
 		assert.Empty(t, owners, "files of dead owners")
 	}
-	assert.Positive(t, least, "nothing was ever committed: the test shows nothing")
+	assert.Positive(t, least, "no Commit succeeded before a kill: the test has checked nothing")
 }
 
 // checkLog returns the last number.
@@ -193,7 +193,7 @@ func checkLog(t *testing.T, s *sqlitestore.Store) int {
 	return int(last.Seq)
 }
 
-// checkBodies reads all bodies, and looks for files that should not be there.
+// checkBodies reads all bodies, and fails if there are files that no record names.
 func checkBodies(t *testing.T, s *sqlitestore.Store, file string) {
 	t.Helper()
 	large := 0

@@ -49,7 +49,7 @@ func TestOwnersAreStores(t *testing.T) {
 	assert.NoDirExists(t, file+".owners")
 }
 
-// What a killed process leaves: a file without a lock.
+// A killed process leaves a file without a lock.
 func TestOwnerFileOfTheDead(t *testing.T) {
 	needLocks(t)
 	file := filepath.Join(t.TempDir(), "store.db")
@@ -61,7 +61,7 @@ func TestOwnerFileOfTheDead(t *testing.T) {
 	locked, err := tryLock(f)
 	require.NoError(t, err)
 	require.True(t, locked)
-	assert.False(t, s.db.Dead(""), "nobody is named")
+	assert.False(t, s.db.Dead(""), "an empty name")
 	assert.False(t, s.db.Dead("../store.db"))
 	assert.False(t, s.db.Dead("left"))
 	assert.True(t, s.db.Dead("gone"))
@@ -74,8 +74,7 @@ func TestOwnerFileOfTheDead(t *testing.T) {
 	assert.NoFileExists(t, left, "Open cleans up")
 }
 
-// Without locks a claim stands until its time is over, and so does that of an owner who
-// has none.
+// Without locks a claim is valid until it expires, also that of an owner without a lock.
 func TestOwnerWithoutLocks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	one, two := reopen(t, file), reopen(t, file)
@@ -100,7 +99,7 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 					return
 				}
 				if s.db.owner.file != nil {
-					assert.True(t, s.db.owner.inPlace(), "another took the file of a living owner")
+					assert.True(t, s.db.owner.inPlace(), "another Store removed the file of a living owner")
 				}
 				assert.NoError(t, s.Close())
 			}
@@ -109,7 +108,7 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// Two Stores on one file write by turns, and their numbers stay dense.
+// Several Stores write to one file, and their numbers stay dense.
 func TestTwoWriters(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	const batches, puts = 15, 7

@@ -176,7 +176,7 @@ func TestOpenEmptyFile(t *testing.T) {
 	dir := t.TempDir()
 	empty, header := filepath.Join(dir, "empty"), filepath.Join(dir, "header")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-	// as when the process that creates it is killed
+	// as a process leaves it that is killed while it creates the file
 	raw(t, header, "PRAGMA journal_mode = wal")
 	for _, file := range []string{empty, header} {
 		s, err := Open(t.Context(), file, nil)
@@ -197,7 +197,7 @@ func TestOpenOddNames(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, entries, 7, "something stayed beside the databases: %v", entries)
+	assert.Len(t, entries, 7, "other files than the databases: %v", entries)
 }
 
 func TestOpenSymlink(t *testing.T) {
@@ -246,7 +246,7 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
-// The settings that durability and memory rest on.
+// TestSettings checks the settings that durability and memory depend on.
 func TestSettings(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
 	require.NoError(t, err)

@@ -81,7 +81,7 @@ func workOnce(ctx context.Context, file string) error {
 	}
 	stops := strings.Fields(os.Getenv(workerStops))
 	input := bufio.NewReader(os.Stdin)
-	var mu sync.Mutex // a worker that stops stops in all its Gets
+	var mu sync.Mutex // while a worker stops, none of its Gets goes on
 	n := 0
 	src := &patched{later: true, each: func(id string) {
 		mu.Lock()

@@ -424,7 +424,7 @@ func brokenCommits() []broken {
 					}
 				}
 			}},
-		{name: "believes Record.Source", caught: "commit/sources",
+		{name: "stores Record.Source as given", caught: "commit/sources",
 			with: func(f *faulty) {
 				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {
 					for _, p := range b.Puts {
@@ -473,8 +473,7 @@ func brokenCommits() []broken {
 	}
 }
 
-// outside is how long a broken store takes from its look at what is there to its
-// transaction.
+// outside is the time between the check of a broken store and its transaction.
 const outside = 200 * time.Microsecond
 
 func brokenRaces() []broken {

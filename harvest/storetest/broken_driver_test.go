@@ -64,8 +64,8 @@ func inTx(change func(d *driver, tx kvstore.Tx) kvstore.Tx) func(*driver, contex
 	}
 }
 
-// A tornView reads the latest state in each Get. Its fourth Get waits for an Update that is
-// under way, so that the first records come from before it and the others from after it.
+// A tornView reads the latest state in each Get. Its fourth Get waits for an Update that
+// is running, so that the first records come from before it and the others from after it.
 type tornView struct {
 	d    *driver
 	ctx  context.Context

@@ -29,7 +29,7 @@ func brokenLogs() []broken {
 					})
 				}
 			}},
-		{name: "shows numbers out of order", caught: "log/concurrent log/dense",
+		{name: "yields numbers out of order", caught: "log/concurrent log/dense",
 			with: func(f *faulty) {
 				f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
 					// The last but one is still being written somewhere.
@@ -39,7 +39,7 @@ func brokenLogs() []broken {
 					return items, err
 				}
 			}},
-		{name: "believes the clock", caught: "log/times generations/times-go-on",
+		{name: "uses the clock as it is", caught: "log/times generations/times-go-on",
 			with: func(f *faulty) {
 				f.stamp = func(now, _ time.Time) time.Time { return now.UTC().Truncate(time.Microsecond) }
 			}},
@@ -98,7 +98,7 @@ func brokenLogs() []broken {
 					}), err
 				}
 			}},
-		{name: "entries show the description of today", caught: "log/superseded log/touch",
+		{name: "entries have the latest description", caught: "log/superseded log/touch",
 			with: func(f *faulty) {
 				f.entry = func(it *websync.Item) { it.Resource = f.model.records[it.Source][it.Resource.ID].Resource }
 			}},

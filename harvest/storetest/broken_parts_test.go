@@ -222,7 +222,7 @@ func brokenTasks() []broken {
 	}
 }
 
-// dueBut is Due with another idea of what is not due.
+// dueBut is Due without the tasks that not selects.
 func (f *faulty) dueBut(source string, now time.Time, n int, not func(harvest.Task) bool) []harvest.Task {
 	due := slices.DeleteFunc(above(f.model, f.model.tasks, source, ""), func(t harvest.Task) bool {
 		return not(t) || t.Due.After(now)
@@ -231,7 +231,7 @@ func (f *faulty) dueBut(source string, now time.Time, n int, not func(harvest.Ta
 	return due[:min(n, len(due))]
 }
 
-// A spoiltWriter is a BodyWriter with an ending of its own.
+// A spoiltWriter is a BodyWriter with its own Finish and Discard.
 type spoiltWriter struct {
 	*bodyWriter
 	finish  func(w *bodyWriter) error
@@ -255,7 +255,7 @@ func (w *spoiltWriter) Discard() error {
 	return w.bodyWriter.Discard()
 }
 
-// writers makes all writers spoilt ones. The model sees what is inside.
+// writers makes all writers spoilt ones. The model gets the writers inside them.
 func (f *faulty) writers(finish func(w *bodyWriter) error, discard func(w *bodyWriter)) {
 	f.newBody = func() harvest.BodyWriter { return &spoiltWriter{&bodyWriter{}, finish, discard} }
 	commit := f.commit
@@ -742,7 +742,7 @@ func (f *faulty) ids(replace func(string) string) {
 	}
 }
 
-// uncheckedIDs has a Store take ids that are not allowed, under another name.
+// uncheckedIDs makes a Store accept ids that are not allowed, under another name.
 func uncheckedIDs(f *faulty) {
 	f.ids(func(id string) string {
 		if len(id) > harvest.MaxID {
@@ -792,7 +792,7 @@ func brokenIDs() []broken {
 			with: func(f *faulty) {
 				f.batch = func(b *harvest.Batch) { b.Source, _, _ = strings.Cut(b.Source, "\x00") }
 			}},
-		{name: "a source shows those that begin with it", caught: "ids/odd-sources",
+		{name: "a source yields those that begin with it", caught: "ids/odd-sources",
 			with: func(f *faulty) {
 				f.changes = func(r websync.Range, _ []websync.Item, _ error) ([]websync.Item, error) {
 					sources := r.Sources
@@ -806,8 +806,8 @@ func brokenIDs() []broken {
 	}
 }
 
-// compressible returns how many bytes of id an index would hold that compresses its keys
-// and takes 2 kB of the outcome: all, if that is enough.
+// compressible returns how many bytes of id an index holds that compresses its keys to at
+// most 2 kB: all of them, if they fit.
 func compressible(id string) int {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestSpeed)

@@ -47,8 +47,7 @@ func (b broken) options() storetest.Options {
 	}
 }
 
-// Each broken store is caught by the cases that are there for it, and each case is there
-// for one.
+// The cases named for a broken store catch it, and each case catches one.
 func TestBrokenStores(t *testing.T) {
 	all := brokenDrivers()
 	for _, b := range allBroken() {
@@ -57,8 +56,7 @@ func TestBrokenStores(t *testing.T) {
 	suite.CatchAll(t, storetest.Cases(), all, *matrix)
 }
 
-// What breaks nothing is caught by nothing: the recorder and the faulty store are not
-// what fails.
+// A faulty store without a fault passes every case: neither it nor the recorder fails.
 func TestSoundStore(t *testing.T) {
 	o := (broken{}).options()
 	o.Patience = 0

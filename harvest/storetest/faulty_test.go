@@ -42,7 +42,7 @@ type faulty struct {
 	taskPages   int                        // page length of Tasks, if it pages by offset
 	taskByTask  bool                       // Tasks looks for the next task in every step
 	sharesRange bool                       // loops look at their caller's Range
-	// Resources pages by Born, and takes it for constant
+	// Resources pages by Born, as if Compact did not change it
 	byBorn   bool
 	quiet    bool // loops end without the error of their context
 	stubborn bool // loops go on after it

@@ -30,8 +30,8 @@ func idRules() []rule {
 			w.Same(list[1:3], ids(w.resources(websync.Range{})), "Resources")
 		}),
 		withWriter("long", "Long ids that no compression makes shorter are taken, also when they begin alike.", func(w *writer) {
-			// idLong uses ids as long as what indexes of databases can hold, and longer. They differ
-			// behind 2,500 bytes only.
+			// Indexes of databases can't hold ids that long. They begin to differ after
+			// 2,500 bytes.
 			noise := func(size int, seed uint64) string { return string(pattern(size, seed)) }
 			prefix := noise(2500, 1)
 			var list []string

@@ -34,10 +34,10 @@ type model struct {
 	claims      map[string]*standing
 	bodies      map[websync.Digest]*stored
 
-	left *harvest.Batch // what a broken one has left behind
+	left *harvest.Batch // the Batch that a broken store applies at Reopen
 }
 
-// A standing is what the model knows of a claim. Its holder may be gone.
+// A standing is the state of a claim. Its holder may have ended.
 type standing struct {
 	epoch, n uint64
 	expires  time.Time

@@ -58,8 +58,7 @@ func raceRules() []rule {
 			suite.Exactly(s, applied, s.checkLog(), "entries of the log")
 		}),
 		withWriter("lookup", "A Lookup beside Commits returns the records before a Commit or after it, never some of each.", func(w *writer) {
-			// raceLookup changes several records in each Commit. Every other one fails at its last
-			// Put.
+			// Each Commit changes several records. Every other one fails at its last Put.
 			ids := []string{"1", "2", "3", "4"}
 			commit := func(round int) error {
 				b := w.batch(harvest.Batch{})
