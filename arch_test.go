@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"internal/republish":  {".", "internal/site", "internal/syntax"},
 	"internal/outgoing":   {"."},
 	"internal/suite":      {".", "harvest"},
-	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore"},
+	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore", "internal/xmlscan"},
 	"sitemap":             {".", "internal/...", "harvest"},
 	"sitemap/google":      {".", "internal/...", "sitemap"},
 	"atom":                {".", "internal/...", "harvest"},
