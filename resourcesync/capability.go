@@ -1,5 +1,7 @@
 package resourcesync
 
+import "strings"
+
 // Namespace is the XML namespace of the elements md and ln.
 const Namespace = "http://www.openarchives.org/rs/terms/"
 
@@ -85,6 +87,11 @@ var forms = [...]form{
 	archive(ChangeListArchive, "a Change List Archive"),
 	archive(ChangeDumpArchive, "a Change Dump Archive"),
 }
+
+// archiveSuffix ends the capability of an archive.
+const archiveSuffix = "-archive"
+
+func isArchive(c Capability) bool { return strings.HasSuffix(string(c), archiveSuffix) }
 
 // archive returns the form of a list of past documents.
 func archive(c Capability, name string) form {

@@ -65,7 +65,7 @@ func (c *checker) document(h *Head) {
 		c.form = &anyForm
 		c.report(ruleCapabilityMissing, spotMetadata, "", "md of a document must have a capability")
 	case c.form != nil:
-	case !h.Index || !m.Capability.Known() || strings.HasSuffix(string(m.Capability), "-archive"):
+	case !h.Index || !m.Capability.Known() || isArchive(m.Capability):
 		c.form = &anyForm
 	default:
 		c.form = &anyForm

@@ -27,7 +27,8 @@
 // # Validating
 //
 // [Validate] reads one document and reports each departure from the standard and from the
-// protocol of sitemaps.
+// protocol of sitemaps. [ValidateTree] walks all documents of a source, from its Source
+// Description down, and reports also what does not fit together.
 //
 // # Rules
 //

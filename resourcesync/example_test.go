@@ -130,3 +130,32 @@ func ExampleValidate() {
 	// changelist.xml:12:5: error: datetime: not a W3C datetime: no time zone, read as UTC: "2026-01-02T10:00:00" (resourcesync-time, Z39.99 §7)
 	// a Change List 2 4 <nil>
 }
+
+// A source is checked from its Source Description down.
+func ExampleValidateTree() {
+	documents := map[string]string{
+		"https://example.com/.well-known/resourcesync": `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">
+			<rs:md capability="description"/><rs:ln rel="describedby" href="https://example.com/about"/>
+			<url><loc>https://example.com/cap.xml</loc><rs:md capability="capabilitylist"/><rs:ln rel="describedby" href="https://example.com/about"/></url>
+		</urlset>`,
+		"https://example.com/cap.xml": `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">
+			<rs:md capability="capabilitylist"/><rs:ln rel="describedby" href="https://example.com/about"/><rs:ln rel="up" href="https://example.com/"/>
+			<url><loc>https://example.com/list.xml</loc><rs:md capability="resourcelist"/></url>
+		</urlset>`,
+	}
+	// In a program, open sends a request.
+	open := func(url string) (io.ReadCloser, error) {
+		if doc, ok := documents[url]; ok {
+			return io.NopCloser(strings.NewReader(doc)), nil
+		}
+		return nil, websync.ErrNotFound
+	}
+	sum := resourcesync.ValidateTree("https://example.com/.well-known/resourcesync", open, resourcesync.TreeOptions{
+		Report: func(f websync.Finding) { fmt.Println(f.Document, f.Message) },
+	})
+	fmt.Println(sum.Documents, sum.Entries, sum.Errors)
+	// Output:
+	// https://example.com/cap.xml up should be https://example.com/.well-known/resourcesync
+	// https://example.com/list.xml not found
+	// 2 2 2
+}

@@ -135,3 +135,17 @@ var (
 	ruleTimegate       = rules.Warning("timegate-attributes", "Z39.99 §14.6", "a link timegate with attributes other than rel and href")
 	ruleVia            = rules.Warning("via-repeated", "Z39.99 §14.8", "two links via of one entry")
 )
+
+// Of the documents of a Source together.
+var (
+	ruleTreeMissing    = rules.Error("tree-missing", "Z39.99 §6.1", "a document that can't be read")
+	ruleTreeCapability = rules.Error("tree-capability", "Z39.99 §6.1", "a document whose capability is not the one that the document above states")
+	ruleTreeUp         = rules.Error("tree-up", sectionNavigate, "a link up that does not lead to the document above")
+	ruleTreeIndex      = rules.Error("tree-index", sectionNavigate, "a link index that does not lead to the index that lists the document")
+	ruleTreeNoIndex    = rules.Warning("tree-index-missing", "Z39.99 §10.1, §11.1, §12.1, §13.1", "a document of an index without a link index")
+	ruleTreeNested     = rules.Error("tree-nested", "Z39.99 §6.1", "an index that lists an index")
+	ruleTreeRepeated   = rules.Error("tree-repeated", "Z39.99 §6.1", "a document that is listed twice, or above itself")
+	ruleTreeTimes      = rules.Error("tree-times", sectionFormat, "times of a document that are not those that the document above states")
+	ruleTreeInterval   = rules.Error("tree-interval", sectionFormat, "a document whose interval is not within that of its index")
+	ruleTreeLong       = rules.Warning("tree-long", "Z39.99 §6.1", "more documents than are read")
+)
