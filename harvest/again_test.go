@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// fetched is a Source that gets its list first.
+// fetched is a Source that fetches its list first.
 type fetched struct{ harvest.Source }
 
 func (f fetched) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
@@ -28,8 +28,8 @@ func (f fetched) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	}
 }
 
-// at runs s when the clock of its server says so, and returns the report and what bodies
-// were asked for.
+// at runs s while the clock of its server has the given time. It returns the report and the
+// URLs of the requests for bodies.
 func (w *world) at(clock string, s harvest.Source) (*harvest.Report, []string) {
 	w.Helper()
 	d, err := websync.ParseDatetime(clock)

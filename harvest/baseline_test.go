@@ -26,7 +26,7 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// The baseline: so many resources of so many bytes, so many at a time.
+// The size of the baseline.
 const (
 	baselineResources   = 2000
 	baselineBytes       = 4 << 10
@@ -97,9 +97,9 @@ func startBaseline(b *testing.B) (events []harvest.Event) {
 	return events
 }
 
-// BenchmarkBaseline sets the cost of harvesting beside that of merely getting the same
-// resources from the same server, as many at a time. What counts is cpu-µs/resource, the
-// time that this process computes; the server is another process.
+// BenchmarkBaseline compares harvesting with fetching the same resources from the same
+// server, as many at a time. The figure to compare is cpu-µs/resource, the CPU time of this
+// process; the server is another process.
 func BenchmarkBaseline(b *testing.B) {
 	events := startBaseline(b)
 	each := func(b *testing.B, harvestAll func(b *testing.B)) {
@@ -182,7 +182,7 @@ func getOne(ctx context.Context, client *http.Client, url string) error {
 	return err
 }
 
-// cpuTime returns the time that this process has computed so far.
+// cpuTime returns the CPU time of this process so far.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

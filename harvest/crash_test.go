@@ -58,8 +58,8 @@ func replay(seed uint64, steps int) (*machine, *rand.Rand) {
 	return m, rng
 }
 
-// crashStep harvests the publisher once, in one of its ways, and checks the store when
-// the step is negative: then the history has come to its end.
+// crashStep harvests the publisher once, as a log or as a snapshot. A negative step is the
+// last one of the history: it also checks the store.
 func crashStep(args string) {
 	var file string
 	var seed uint64
@@ -122,8 +122,8 @@ func TestKills(t *testing.T) {
 	t.Logf("%d of %d processes were killed before they had ended", killed, begun)
 }
 
-// runStep runs one step and kills it after so long; 0: it must come to its end. It
-// reports whether it was killed.
+// runStep runs one step, kills it after a time, and reports whether it was killed. If after
+// is 0, the step must come to its end.
 func runStep(t *testing.T, args string, after time.Duration) (killed bool) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), crashEnv+"="+args)

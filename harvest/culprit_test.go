@@ -123,7 +123,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// unsaving is a Fetcher that has something to keep.
+// unsaving is a Fetcher with a method Unsaved.
 type unsaving struct {
 	harvest.Fetcher
 	unsaved func() map[string][]byte
@@ -131,7 +131,7 @@ type unsaving struct {
 
 func (k unsaving) Unsaved() map[string][]byte { return k.unsaved() }
 
-// faulty is a Store that changes answers.
+// A faulty is a Store that changes the answers of another one.
 type faulty struct {
 	harvest.Store
 	lookup func([]harvest.Record) []harvest.Record
@@ -192,7 +192,7 @@ func (f *faulty) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
 	return f.Store.NewBody(ctx)
 }
 
-// TestFaultyStore names the Store as the culprit, and ends. How many ids the engine asks
+// TestFaultyStore expects an error that names the Store. How many ids the engine asks
 // for at once depends on how far its stages are: the faults and the errors are the same
 // for one and for two.
 func TestFaultyStore(t *testing.T) {

@@ -37,7 +37,7 @@ func TestGetAnswersInEveryOrder(t *testing.T) {
 	}
 }
 
-// An answerModel is what the answers so far must have left.
+// An answerModel has what the Store must hold after the answers so far.
 type answerModel struct {
 	*world
 	held, deletes bool
@@ -96,7 +96,7 @@ func (m *answerModel) step(name string, answer byte) {
 	require.Equal(m, m.parked, tasks[0].Parked, name)
 }
 
-// outcome returns that of the next answer.
+// outcome returns the outcome of the next answer.
 func (m *answerModel) outcome(called bool, answer byte) harvest.Outcome {
 	switch {
 	case m.done:

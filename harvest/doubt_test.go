@@ -25,16 +25,16 @@ func TestSkipped(t *testing.T) {
 		count  int
 		sweeps bool // if skipped entries are accepted
 	}{
-		"at the end of a log":            {[]harvest.Event{a, b, skipped(harvest.Mark, 2)}, 2, false},
-		"in the middle of a log":         {[]harvest.Event{skipped(harvest.Mark, 1), a, skipped(harvest.Mark, 1), b}, 2, false},
-		"at the end of a snapshot":       {[]harvest.Event{start, a, skipped(harvest.SnapshotEnd, 1)}, 1, true},
-		"inside a snapshot":              {[]harvest.Event{start, a, skipped(harvest.Mark, 1), complete}, 1, true},
-		"before a snapshot":              {[]harvest.Event{skipped(harvest.Mark, 3), start, a, complete}, 3, true},
-		"after a snapshot":               {[]harvest.Event{start, a, b, complete, skipped(harvest.Mark, 1)}, 1, false},
-		"in a snapshot before":           {[]harvest.Event{start, a, b, skipped(harvest.SnapshotEnd, 1), start, a, complete}, 1, true},
-		"in one that is not complete":    {[]harvest.Event{start, a, {Kind: harvest.SnapshotEnd, Skipped: 1}}, 1, false},
-		"less than none, which is none":  {[]harvest.Event{start, a, b, skipped(harvest.SnapshotEnd, -1)}, 0, false},
-		"nothing shown, everything lost": {[]harvest.Event{start, skipped(harvest.SnapshotEnd, 2)}, 2, true},
+		"at the end of a log":           {[]harvest.Event{a, b, skipped(harvest.Mark, 2)}, 2, false},
+		"in the middle of a log":        {[]harvest.Event{skipped(harvest.Mark, 1), a, skipped(harvest.Mark, 1), b}, 2, false},
+		"at the end of a snapshot":      {[]harvest.Event{start, a, skipped(harvest.SnapshotEnd, 1)}, 1, true},
+		"inside a snapshot":             {[]harvest.Event{start, a, skipped(harvest.Mark, 1), complete}, 1, true},
+		"before a snapshot":             {[]harvest.Event{skipped(harvest.Mark, 3), start, a, complete}, 3, true},
+		"after a snapshot":              {[]harvest.Event{start, a, b, complete, skipped(harvest.Mark, 1)}, 1, false},
+		"in a snapshot before":          {[]harvest.Event{start, a, b, skipped(harvest.SnapshotEnd, 1), start, a, complete}, 1, true},
+		"in one that is not complete":   {[]harvest.Event{start, a, {Kind: harvest.SnapshotEnd, Skipped: 1}}, 1, false},
+		"less than none, which is none": {[]harvest.Event{start, a, b, skipped(harvest.SnapshotEnd, -1)}, 0, false},
+		"nothing listed, all skipped":   {[]harvest.Event{start, skipped(harvest.SnapshotEnd, 2)}, 2, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -96,8 +96,8 @@ func TestPlanWritesNothing(t *testing.T) {
 	require.Equal(t, before, files(t, dir))
 }
 
-// files returns the digests of the files below dir, but for the index that readers of a
-// SQLite log share in memory.
+// files returns the digests of the files below dir, without the shared-memory index of
+// SQLite.
 func files(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -199,7 +199,7 @@ func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
 	require.EqualValues(t, 1, w.run(with("", 0)).Deleted)
 }
 
-// counts are what a plan foretells of a run.
+// counts returns the numbers that a plan and the run after it have in common.
 func counts(r *harvest.Report) map[string]int64 {
 	return map[string]int64{"created": r.Created, "updated or touched": r.Updated + r.Touched, "deleted": r.Deleted, "unchanged": r.Unchanged,
 		"history": r.History, "withheld": r.Withheld, "problems": int64(len(r.Problems))}
@@ -227,8 +227,8 @@ func TestPlanDecidesAsRun(t *testing.T) {
 		"swept, and put anew":                      {start, put("b", day(1)), complete, put("a", day(3))},
 		"swept, and deleted":                       {start, put("b", day(1)), complete, del("a", day(2))},
 		"swept at a moment, and put":               {startAt(day(4)), put("b", day(1)), complete, put("a", day(3)), mark, put("a", day(5))},
-		"an unknown one deleted, and shown":        {start, put("a", day(1)), put("b", day(1)), del("n", day(3)), mark, put("n", day(2)), complete},
-		"shown twice":                              {start, put("a", day(2)), mark, put("a", day(1)), put("b", day(1)), put("n", day(2)), mark, put("n", day(1)), complete},
+		"an unknown one deleted, and listed":       {start, put("a", day(1)), put("b", day(1)), del("n", day(3)), mark, put("n", day(2)), complete},
+		"listed twice":                             {start, put("a", day(2)), mark, put("a", day(1)), put("b", day(1)), put("n", day(2)), mark, put("n", day(1)), complete},
 		"two lists":                                {start, put("a", day(2)), complete, start, put("b", day(1)), complete},
 		"a list that does not end":                 {start, put("a", day(2))},
 		"touched, and listed":                      {put("b", day(2)), start, put("a", day(1)), put("b", day(2)), complete},
@@ -238,7 +238,7 @@ func TestPlanDecidesAsRun(t *testing.T) {
 		"gone from a list from before the task":    {startAt(day(2)), put("b", day(1)), complete},
 		"entries skipped before the list":          {{Kind: harvest.Mark, Skipped: 1}, start, put("b", day(1)), complete},
 		"entries skipped":                          {start, put("b", day(1)), {Kind: harvest.SnapshotEnd, Complete: true, Skipped: 1}},
-		"older and younger than what the task has": {put("a", day(1)), del("a", day(1)), mark, put("b", day(3)), del("b", day(2))},
+		"earlier and later than what the task has": {put("a", day(1)), del("a", day(1)), mark, put("b", day(3)), del("b", day(2))},
 	} {
 		for _, waiting := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/waiting=%v", name, waiting), func(t *testing.T) {
@@ -333,8 +333,8 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// A consumer's own failure is not taken for the log's, whatever it is.
-func TestEachTellsWhoseErrorItIs(t *testing.T) {
+// An error of the consumer is returned as it is, even if it is ErrNotFound.
+func TestEachReturnsTheConsumersError(t *testing.T) {
 	w := newWorld(t)
 	w.pages("a", "b")
 	w.run(harvest.Of(src, put("a", day(1))))
@@ -353,7 +353,7 @@ func TestEachTellsWhoseErrorItIs(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestEachWhileTheLogIsDropped lets the generation that is read go away under the reader.
+// TestEachWhileTheLogIsDropped drops the generation that Each reads.
 func TestEachWhileTheLogIsDropped(t *testing.T) {
 	w := newWorld(t)
 	const n = 3000

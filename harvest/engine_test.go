@@ -24,19 +24,19 @@ import (
 	"github.com/websync-go/websync/internal/testkit"
 )
 
-// site is a Fetcher without a network: pages by URL, with ETags that change with the
+// A site is a Fetcher that serves pages from memory, with ETags that change with the
 // bytes.
 type site struct {
 	mu       sync.Mutex
 	pages    map[string]string
 	failing  map[string]error
 	noETag   bool
-	terse    bool     // "not modified" repeats no validators
-	stuck    bool     // and is the answer to every conditional request
-	requests []string // every one
-	bodies   int      // answers with a body
-	before   func(url string)
-	date     websync.Datetime // of all answers; zero: none states it
+	terse    bool             // "not modified" has no validators
+	stuck    bool             // every conditional request is answered with "not modified"
+	requests []string         // the URLs of all requests
+	bodies   int              // counts the answers with a body
+	before   func(url string) // called before each request
+	date     websync.Datetime // the Date of all answers; if zero, they have none
 }
 
 func newSite() *site { return &site{pages: map[string]string{}, failing: map[string]error{}} }
@@ -73,7 +73,7 @@ func (s *site) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respon
 	return &harvest.Response{URL: req.URL, Status: 200, Header: header, Validator: v, Body: io.NopCloser(strings.NewReader(page))}, nil
 }
 
-// dated adds the Date.
+// dated adds the Date to a header.
 func (s *site) dated(header map[string][]string) map[string][]string {
 	if !s.date.IsZero() {
 		header["Date"] = []string{s.date.UTC().Time().Format("Mon, 02 Jan 2006 15:04:05 GMT")}
@@ -81,7 +81,7 @@ func (s *site) dated(header map[string][]string) map[string][]string {
 	return header
 }
 
-// reset forgets what was asked.
+// reset clears requests and bodies.
 func (s *site) reset() { s.requests, s.bodies = nil, 0 }
 
 func (s *site) set(url, page string) {
@@ -144,7 +144,7 @@ func numbered(first, last int) (events []harvest.Event) {
 	return events
 }
 
-// world is a site, a store and a harvester that joins them.
+// A world is a site, a store, and a harvester that uses both.
 type world struct {
 	*testing.T
 	site  *site
@@ -381,9 +381,9 @@ func TestSweptKeepsTheTimeOfItsLastChange(t *testing.T) {
 	}
 }
 
-// TestDeletedAndShownInOneSnapshot puts a resource again in the state that it had before
-// it was deleted: of one moment the last event counts.
-func TestDeletedAndShownInOneSnapshot(t *testing.T) {
+// TestDeletedAndListedInOneSnapshot yields a deletion and then a put of the same moment:
+// the last event counts.
+func TestDeletedAndListedInOneSnapshot(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.run(snapshot(put("a", day(2))))
@@ -396,8 +396,8 @@ func TestDeletedAndShownInOneSnapshot(t *testing.T) {
 	require.EqualValues(t, []int64{1, 1}, []int64{r.Deleted, r.Created})
 }
 
-// TestUntimedDeletionComesFirst yields a deletion without a time, and then an older
-// change, while a younger one is got.
+// TestUntimedDeletionComesFirst yields a deletion without a time and an earlier change
+// while a later change is fetched.
 func TestUntimedDeletionComesFirst(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -659,7 +659,7 @@ func TestProblemHoldsTheCheckpoint(t *testing.T) {
 	first.Resume, second.Resume = checkpoint("1"), checkpoint("2")
 	r := w.run(harvest.Of(src, first, harvest.Event{Kind: harvest.Problem, Err: errors.New("hole")}, second))
 	require.False(t, r.InStep())
-	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live(), "what is younger is stored")
+	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live(), "what comes later is stored")
 	require.Equal(t, "1", w.checkpoint(), "but the checkpoint stays below the hole")
 }
 
@@ -673,7 +673,7 @@ func TestSnapshotHasNoCheckpointInside(t *testing.T) {
 	require.Empty(t, w.checkpoint())
 }
 
-func TestShownTwice(t *testing.T) {
+func TestEarlierStateListedLast(t *testing.T) {
 	w := newWorld(t)
 	w.pages("a", "b")
 	w.run(snapshot(put("a", day(1))))
@@ -687,7 +687,7 @@ func TestShownTwice(t *testing.T) {
 	require.Len(t, w.log(), 3)
 }
 
-func TestLogTellsAChangeByItsTimeAlone(t *testing.T) {
+func TestLogStatesAChangeByItsTimeAlone(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	event := put("a", day(1))
@@ -985,7 +985,7 @@ func TestSnapshotWithoutAnEnd(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
 }
 
-func TestTagTellsStatesApart(t *testing.T) {
+func TestTagDistinguishesStates(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	tagged := func(tag string) harvest.Source { return snapshot(putTagged("a", tag)) }
@@ -1015,8 +1015,9 @@ func putTagged(name, tag string) harvest.Event {
 	return e
 }
 
-// TestFailedWorkKeepsTheYoungerTask lets a listing replace a task while Work fails at it.
-func TestFailedWorkKeepsTheYoungerTask(t *testing.T) {
+// TestFailedWorkKeepsTheLaterTask has a listing replace a task while Work fails to get
+// it.
+func TestFailedWorkKeepsTheLaterTask(t *testing.T) {
 	w := newWorld(t)
 	list := func(d int) {
 		h := harvest.Harvester{Store: w.store}
@@ -1030,7 +1031,7 @@ func TestFailedWorkKeepsTheYoungerTask(t *testing.T) {
 	tasks := w.tasks()
 	require.Len(t, tasks, 1)
 	require.Equal(t, day(2), tasks[0].Resource.Modified)
-	require.Equal(t, 1, tasks[0].Attempts, "of the younger one")
+	require.Equal(t, 1, tasks[0].Attempts, "of the later state")
 }
 
 // patient is a Source that waits for the end of its context.
@@ -1067,7 +1068,7 @@ func TestClaims(t *testing.T) {
 	w.run(harvest.Of(src))
 }
 
-// meddling is a Store that lets somebody else act before the first Commit that has puts.
+// A meddling is a Store that calls meddle before the first Commit that has Puts.
 type meddling struct {
 	harvest.Store
 	once   sync.Once
@@ -1105,7 +1106,7 @@ func TestConflictIsPlannedAgain(t *testing.T) {
 
 }
 
-// keeping is a Fetcher that wants one value kept, and says so once.
+// A keeping is a Fetcher whose first Unsaved returns one value.
 type keeping struct {
 	*site
 	once sync.Once

@@ -21,8 +21,7 @@ var acts = harvest.Of("https://law.example/acts",
 	complete,
 )
 
-// A Store is brought in step with a source as often as one likes: the second run finds
-// nothing to do.
+// Run may be called again at any time: the second run finds nothing to do.
 func ExampleHarvester_Run() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New()}
@@ -68,8 +67,8 @@ func ExampleHarvester_Plan() {
 	// 2 differences
 }
 
-// Each feeds what changes to something else, a search index for instance, and remembers
-// how far it came.
+// Each passes every change to a function, to a search index for instance, and stores how
+// far it has come.
 func ExampleEach() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New(), Concurrency: 1}

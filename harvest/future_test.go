@@ -36,7 +36,7 @@ func TestFutureIsCorrected(t *testing.T) {
 				w.at("2026-01-07T12:00:00Z", test.then)
 				require.Zero(t, *found)
 				require.Equal(t, w.site.pages[base+"a"], w.live()["a"])
-				require.Equal(t, day(6), w.record("a").Resource.Modified, "a Catalog shows it")
+				require.Equal(t, day(6), w.record("a").Resource.Modified, "a Catalog has it")
 				n := len(w.log())
 				w.at("2026-01-07T12:00:00Z", test.then)
 				require.Len(t, w.log(), n)

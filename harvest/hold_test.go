@@ -10,14 +10,14 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// titled returns a put of a page whose description says something.
+// titled returns a put of a page with a title.
 func titled(name string, modified websync.Datetime, title string) harvest.Event {
 	ev := put(name, modified)
 	ev.Resource.Title = title
 	return ev
 }
 
-// steady runs s some more times: nothing is logged, and nothing asked for.
+// steady plans and runs s three times, and expects no entry in the log and no request.
 func (w *world) steady(s harvest.Source) {
 	w.Helper()
 	w.site.reset()

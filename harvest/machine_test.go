@@ -22,7 +22,7 @@ import (
 )
 
 // A machine is a publisher whose resources change at random, a store that follows it
-// under random trouble, and a naive model of what may be in the store.
+// with random failures, and a naive model of what may be in the store.
 type machine struct {
 	store    harvest.Store
 	site     *site
@@ -58,9 +58,9 @@ func newMachine() *machine {
 		pages: map[string]*page{}, texts: map[string]map[string]bool{}, deleted: map[string]bool{}, untimed: map[string]bool{}, gone: map[string]int{}}
 }
 
-// stamp returns the present moment in one of the precisions that publishers use, or
-// nothing. A publisher who changes a resource again within the time that he stated before
-// can't be followed; this one doesn't.
+// stamp returns the present moment in one of the precisions that publishers use, or the
+// zero Datetime. It moves the clock on, so that no resource changes twice within one stated
+// time: nobody could notice that.
 func (m *machine) stamp(t *rapid.T, name string) websync.Datetime {
 	again := m.texts[name] != nil
 	m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 3600, 86400}).Draw(t, "step")) * time.Second)
@@ -96,7 +96,7 @@ func (m *machine) publish(t *rapid.T) {
 	m.version(name, modified, text)
 }
 
-// version publishes a text under a name; empty: a new one.
+// version publishes a text under a name. If the text is empty, it makes a new one.
 func (m *machine) version(name string, modified websync.Datetime, text string) {
 	m.versions++
 	if text == "" {
@@ -210,7 +210,7 @@ func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[h
 	}
 }
 
-// harvest runs once, under trouble drawn at random.
+// harvest runs once, with settings and failures drawn at random.
 func (m *machine) harvest(t *rapid.T) {
 	h := m.harvester()
 	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
@@ -357,7 +357,7 @@ func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 	}
 }
 
-// finish harvests without trouble until nothing is left, and compares the store with the
+// finish harvests without failures until nothing is left, and compares the store with the
 // site.
 func (m *machine) finish(t *rapid.T) {
 	h := m.harvester()

@@ -17,8 +17,8 @@ import (
 	"github.com/websync-go/websync/internal/testkit"
 )
 
-// millionEnv makes the test binary harvest a long listing into the SQLite store it names,
-// and say what it took. So many entries it has.
+// millionEnv makes the test binary harvest a long listing into the SQLite store that it
+// names, and print what that took. millionEntriesEnv is the number of entries.
 const (
 	millionEnv        = "WEBSYNC_MILLION_STORE"
 	millionEntriesEnv = "WEBSYNC_MILLION_ENTRIES"

@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// listing is a Source that shows n resources in one complete snapshot.
+// A listing is a Source that lists so many resources in one complete snapshot.
 type listing int
 
 func (l listing) Key() string { return src }

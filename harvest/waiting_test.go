@@ -24,14 +24,14 @@ func TestEventMeetsTask(t *testing.T) {
 		live   bool
 		tasks  int // left when the listing ended
 	}{
-		{"an older change", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(titled("a", day(2), "two")), "three", true, 1},
-		{"an older deletion", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(del("a", day(2))), "three", true, 1},
+		{"an earlier change", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(titled("a", day(2), "two")), "three", true, 1},
+		{"an earlier deletion", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(del("a", day(2))), "three", true, 1},
 		{"the held state again", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(titled("a", day(1), "one")), "three", true, 1},
-		{"an older change of an unknown id", nil, log(titled("a", day(3), "three")), log(titled("a", day(2), "two")), "three", true, 1},
-		{"an older deletion of an unknown id", nil, log(titled("a", day(3), "three")), log(del("a", day(2))), "three", true, 1},
-		{"a younger change", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(titled("a", day(4), "four")), "four", true, 1},
-		{"a younger deletion", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(del("a", day(4))), "one", false, 0},
-		{"a younger deletion of an unknown id", nil, log(titled("a", day(3), "three")), log(del("a", day(4))), "", false, 0},
+		{"an earlier change of an unknown id", nil, log(titled("a", day(3), "three")), log(titled("a", day(2), "two")), "three", true, 1},
+		{"an earlier deletion of an unknown id", nil, log(titled("a", day(3), "three")), log(del("a", day(2))), "three", true, 1},
+		{"a later change", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(titled("a", day(4), "four")), "four", true, 1},
+		{"a later deletion", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(del("a", day(4))), "one", false, 0},
+		{"a later deletion of an unknown id", nil, log(titled("a", day(3), "three")), log(del("a", day(4))), "", false, 0},
 		{"a change without a time", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(titled("a", websync.Datetime{}, "none")), "none", true, 1},
 		{"a list that has gone back", snapshot(titled("a", day(1), "one")), snapshot(titled("a", day(3), "three")), snapshot(titled("a", day(1), "one")), "one", true, 0},
 		{"a list that has gone back to another", snapshot(titled("a", day(1), "one")), snapshot(titled("a", day(3), "three")), snapshot(titled("a", day(2), "two")), "two", true, 1},
@@ -95,9 +95,9 @@ func TestEventThatMeansTheTask(t *testing.T) {
 	}
 }
 
-// TestShownTwiceAndFailed shows a resource again, as it was before, when the get of what
-// was shown first has failed.
-func TestShownTwiceAndFailed(t *testing.T) {
+// TestListedTwiceAndFailed lists a resource again in an earlier state, after the get of the
+// first has failed.
+func TestListedTwiceAndFailed(t *testing.T) {
 	w := newWorld(t)
 	w.site.failing[base+"a"] = harvest.ErrTemporary
 	r := w.run(snapshot(put("a", day(2)), put("a", day(1))))
@@ -105,7 +105,7 @@ func TestShownTwiceAndFailed(t *testing.T) {
 	require.Equal(t, day(2), w.tasks()[0].Resource.Modified)
 }
 
-// meanwhile lets another process list src while the first page is got.
+// meanwhile has another process list s while the first page is fetched.
 func (w *world) meanwhile(s harvest.Source) {
 	var once sync.Once
 	w.site.before = func(string) {
@@ -117,7 +117,7 @@ func (w *world) meanwhile(s harvest.Source) {
 	}
 }
 
-func TestBudgetSpentKeepsTheYoungerTask(t *testing.T) {
+func TestBudgetSpentKeepsTheLaterTask(t *testing.T) {
 	w := newWorld(t)
 	events := func(d int) harvest.Source { return harvest.Of(src, put("a", day(d)), put("b", day(d))) }
 	w.pages("a", "b")
@@ -145,7 +145,7 @@ func TestSweptWhileItWasGot(t *testing.T) {
 	require.Empty(t, w.tasks())
 }
 
-func TestListedAgainInVain(t *testing.T) {
+func TestListAndWorkUntilItIsParked(t *testing.T) {
 	w := newWorld(t)
 	w.h.Attempts = 2
 	w.site.failing[base+"a"] = harvest.ErrTemporary
