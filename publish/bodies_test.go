@@ -103,7 +103,7 @@ func TestBodies(t *testing.T) {
 	assert.Equal(t, 404, get(newHandler(t, only), "GET", "/second").Code)
 	assert.Equal(t, []string{"/coded", "/r/urn=3Ax~content"}, paths(t, only))
 
-	// and a live one of the same id in a source that is asked later
+	// A source that is asked later has a live resource of the same id.
 	put(t, store, "b", deleted, nil)
 	put(t, store, "c", resource("deleted", "2024-01-02"), map[string]string{"content": "alive"})
 	assert.Equal(t, "alive", get(h, "GET", "/deleted").Body.String())

@@ -14,7 +14,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// checked is a Publisher that finds its settings wrong.
+// checked is a Publisher whose Check returns err.
 type checked struct {
 	*site
 	err error
@@ -89,8 +89,7 @@ func (k keyed) Get(ctx context.Context, source string, ids []string) ([]websync.
 	return items, err
 }
 
-// A Catalog that breaks its contract is a fault of the program, which nobody should have
-// to guess.
+// A Catalog that breaks its contract is an error in the program, so it is always logged.
 func TestHandlerReportsABrokenCatalog(t *testing.T) {
 	log := captureDefault(t)
 	store := catalog(t, map[string]string{"https://example.org/a": "a"})

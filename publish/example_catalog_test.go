@@ -13,7 +13,7 @@ import (
 )
 
 // A table of decisions, with a row for each change, becomes a sitemap and an Atom feed
-// with tombstones: what is published need not come from a Store.
+// with tombstones. A Catalog need not be a Store.
 func Example_catalog() {
 	const base = "https://www.example.org/"
 	var register websync.Log

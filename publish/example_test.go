@@ -58,8 +58,8 @@ func ExampleHandler() {
 	// Not Found
 }
 
-// The same as files, for a web server that knows nothing of websync. What has not changed
-// is left as it is.
+// WriteDir writes the same documents as files, for any web server. It does not rewrite
+// files that have not changed.
 func ExampleWriteDir() {
 	ctx := context.Background()
 	store := filled()

@@ -23,7 +23,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// files returns the content of all files below dir, but for the export's own.
+// files returns the content of all files below dir, except the export's own.
 func files(t testing.TB, dir string) map[string]string {
 	all := make(map[string]string)
 	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
@@ -84,8 +84,8 @@ func TestWriteDir(t *testing.T) {
 	}
 	assert.Equal(t, Written{Written: 15, Bytes: bytes}, got)
 
-	// What does not change is not touched, what ceased is removed, what is not the
-	// export's own stays.
+	// An export does not rewrite unchanged files, removes those whose documents no longer
+	// exist, and leaves files that it did not write.
 	before, err := os.Stat(filepath.Join(dir, "same"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b", "own"), []byte("own"), 0o600))
@@ -140,7 +140,7 @@ func TestWriteDirCompares(t *testing.T) {
 	}
 }
 
-// A file that somebody else cuts off while it is compared does not cut off the new one.
+// If another program truncates a file while it is compared, the export fails.
 func TestWriteDirOfAFileThatIsCutOff(t *testing.T) {
 	dir := t.TempDir()
 	half := strings.Repeat("x", 200_000)
@@ -191,7 +191,7 @@ func TestWriteDirIsWhatTheHandlerServes(t *testing.T) {
 	assert.Greater(t, n, 10)
 }
 
-// exportable takes those documents out that cannot be written.
+// exportable removes the documents that cannot be written.
 func exportable(s *site) *site {
 	for _, path := range []string{"/gone", "/broken", "/busy", "/large", "/unwritten.xml", "/unopened", "/panic.xml"} {
 		s.remove(path)
@@ -199,7 +199,7 @@ func exportable(s *site) *site {
 	return s
 }
 
-// What can't be written is reported, and all else is written.
+// Documents that cannot be written are reported, and all others are written.
 func TestWriteDirRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ docs, refused, reasons []string }{
 		"index.html twice":            {[]string{"/a/", "/a/index.html"}, []string{"/a/index.html"}, []string{`"/a/" has the same file`}},
@@ -299,8 +299,8 @@ func TestWriteDirFails(t *testing.T) {
 	}
 }
 
-// A file that no export has written stays, also where the path that has its name is
-// refused and others need a directory of that name.
+// A file that no export wrote stays, even if its path is refused and other paths need a
+// directory of its name.
 func TestWriteDirMovesNoForeignFile(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))
@@ -367,7 +367,7 @@ func TestWriteDirOfMovingDocuments(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"a.xml": "state 3"}, files(t, dir), "the last bytes count")
 
-	// A document that ceases while the export runs is left for the next.
+	// The next export removes the file of a document that disappears during an export.
 	s.fail("/a.xml", websync.ErrGone)
 	_, err = WriteDir(t.Context(), dir, s)
 	require.NoError(t, err)
@@ -387,7 +387,7 @@ func TestWriteDirOfMovingDocuments(t *testing.T) {
 }
 
 // TestWriteDirOfAnIndexThatMoves exports an index and its part while the Catalog changes
-// with every look: the index may be behind the part, but must not be ahead of it.
+// with every rendering: the index may be older than the part, but not newer.
 func TestWriteDirOfAnIndexThatMoves(t *testing.T) {
 	state := 0
 	look := func(_ context.Context, w io.Writer) error {
@@ -412,7 +412,7 @@ func TestWriteDirOfAnIndexThatMoves(t *testing.T) {
 	assert.NoFileExists(t, leftover)
 }
 
-// What an export that fails has begun takes up no room.
+// An export that fails leaves no new files behind.
 func TestWriteDirLeavesNoNewFiles(t *testing.T) {
 	var cancel context.CancelFunc
 	half := func(end func() error) func() (*websync.Document, error) {
@@ -447,8 +447,8 @@ func TestWriteDirLeavesNoNewFiles(t *testing.T) {
 	}
 }
 
-// crash runs an export that ends before its n-th step, as a kill would end it. It reports
-// whether it came so far.
+// crash runs an export that ends before its n-th step, as if it was killed. It reports
+// whether the export had that many steps.
 func crash(t testing.TB, dir string, n int, publishers ...websync.Publisher) (crashed bool) {
 	tree, err := openTree(dir)
 	require.NoError(t, err)
@@ -466,7 +466,7 @@ func crash(t testing.TB, dir string, n int, publishers ...websync.Publisher) (cr
 	return err != nil
 }
 
-// linked checks that what the list on disk links to is there.
+// linked checks that all files that the list on disk links to exist.
 func linked(t testing.TB, dir string) {
 	written := files(t, dir)
 	for _, path := range strings.Fields(written["sitemap.txt"]) {
@@ -503,8 +503,8 @@ func TestACrashLeavesNoDanglingLink(t *testing.T) {
 	}
 }
 
-// Files that become directories, those of documents that stay and those of others that
-// cease: wherever the export is cut off, the next one comes to the same end.
+// Files become directories, both of documents that remain and of others. Wherever an
+// export is killed, the next one has the same result.
 func TestFilesBecomeDirectories(t *testing.T) {
 	s := newSite()
 	for n := 0; ; n++ {
@@ -526,8 +526,8 @@ func TestFilesBecomeDirectories(t *testing.T) {
 	}
 }
 
-// Any sets of documents one after the other, each export cut off anywhere a few times: in
-// the end there is one file for each document, and what others put there.
+// Random sets of documents are exported one after the other, and each export is killed a
+// few times. At the end there is one file for each document, and the foreign file.
 func TestExportsOfRandomSites(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -590,7 +590,7 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// Different paths have different files, and none lies outside.
+// Different paths have different files, and all are local.
 func FuzzFileName(f *testing.F) {
 	f.Add("/a%20b", "/a b")
 	f.Add("/a/", "/a/index.html")
@@ -607,7 +607,7 @@ func FuzzFileName(f *testing.F) {
 	})
 }
 
-// What the default Locator leaves at its URL is the name of a file.
+// A URL that the default Locator keeps has a file name.
 func TestFileNamesOfBodies(t *testing.T) {
 	for _, letter := range []string{"a", "%41", "%C3%A9", "%c3%a9", "%FF", "%0A", "%5C", "%25", "'"} {
 		for _, n := range []int{1, 85, 86, 127, 128, 255, 256} {
@@ -620,7 +620,7 @@ func TestFileNamesOfBodies(t *testing.T) {
 	}
 }
 
-// A numbered is a Publisher of many documents that are never asked for.
+// A numbered is a Publisher of many documents whose bytes are not needed.
 type numbered int
 
 func (n numbered) Document(context.Context, string) (*websync.Document, error) {
@@ -637,7 +637,8 @@ func (n numbered) Documents(context.Context) iter.Seq2[string, error] {
 	}
 }
 
-// A plan takes 25 bytes a document and what slices grow by, whatever the paths' lengths.
+// A plan needs 25 bytes a document and the spare capacity of slices, whatever the lengths
+// of the paths.
 func TestPlanOfManyDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -64,7 +64,7 @@ func (s *site) fail(path string, err error) {
 	s.set(path, func() (*websync.Document, error) { return nil, err })
 }
 
-// list adds a list whose bytes are text; its tag is made of them.
+// list adds a list whose bytes are text. Its tag is a hash of them.
 func (s *site) list(path, mediaType, text string) *rendered {
 	r := new(rendered)
 	s.set(path, func() (*websync.Document, error) {
@@ -147,7 +147,7 @@ type openedReader struct {
 
 func (r *openedReader) Close() error { r.o.add(0, 1); return nil }
 
-// get asks a Handler. Fields are name, value, name, value.
+// get sends a request to a Handler. Fields are name, value, name, value.
 func get(h http.Handler, method, path string, fields ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(fields); i += 2 {
@@ -164,8 +164,7 @@ func newHandler(t testing.TB, publishers ...websync.Publisher) *Handler {
 	return h
 }
 
-// fieldsOf returns the fields of an answer that are wanted, "" for those that must not be
-// there.
+// fieldsOf returns the fields of an answer that want names, "" for those it lacks.
 func fieldsOf(h http.Header, want map[string]string) map[string]string {
 	got := make(map[string]string)
 	for name := range maps.Keys(want) {

@@ -201,7 +201,7 @@ func TestHandlerCompresses(t *testing.T) {
 		assert.Equal(t, fmt.Sprint(first.Body.Len()), first.Header().Get("Content-Length"))
 		assert.Equal(t, want, unzip(t, bytes.NewReader(first.Body.Bytes())))
 
-		// What is there has a length and ranges.
+		// A list in the cache has a length and ranges.
 		head := get(h, "HEAD", path, "Accept-Encoding", "gzip")
 		assert.Equal(t, first.Header(), head.Header())
 		part := get(h, "GET", path, "Accept-Encoding", "gzip", "Range", "bytes=5-", "If-Range", first.Header().Get("ETag"))
@@ -331,7 +331,7 @@ func TestConcurrentRequestsShareARendering(t *testing.T) {
 				}
 			})
 		}
-		// One that gives up takes the rendering from nobody.
+		// A caller that gives up does not cancel the rendering for the others.
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -378,8 +378,8 @@ func TestARenderingNobodyWaitsForIsCancelled(t *testing.T) {
 	})
 }
 
-// Only so many lists are rendered at the same time, also when a compressed one waits for
-// the plain one.
+// Concurrency limits how many lists are rendered at the same time, also if a compressed
+// list waits for the plain one.
 func TestConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite()
@@ -460,8 +460,7 @@ func TestACatalogThatMovesOn(t *testing.T) {
 	assert.Equal(t, "state 7", get(h, "GET", "/a.xml").Body.String(), "nothing of it is kept")
 	assert.Equal(t, "state 11", unzip(t, get(h, "GET", "/a.xml", "Accept-Encoding", "gzip").Body))
 
-	// The same with a tag that does not change: only what was rendered without a
-	// concurrent change has it.
+	// If the tag does not change, only a rendering without a concurrent change has it.
 	n := 0
 	s.set("/b.xml", func() (*websync.Document, error) {
 		return &websync.Document{ETag: "b", Write: func(_ context.Context, w io.Writer) error {
@@ -514,7 +513,7 @@ func TestLimitsOfTheCache(t *testing.T) {
 	assert.Equal(t, long+"a", get(h, "GET", "/al").Body.String())
 }
 
-// A reader keeps what it reads, whatever is dropped meanwhile.
+// A client reads its rendering to the end, even if the cache drops it.
 func TestASlowReader(t *testing.T) {
 	s := newSite()
 	text := strings.Repeat("0123456789", 800<<10)
@@ -610,7 +609,7 @@ func (f *failing) Read(p []byte) (int, error) {
 
 func (f *failing) Close() error { return nil }
 
-// A reader sees that the answer is not whole.
+// A client notices that an answer is incomplete.
 func TestABrokenBodyBreaksTheConnection(t *testing.T) {
 	s := newSite()
 	for path, err := range map[string]error{"/fails": errors.New("the disk"), "/ends": io.EOF} {
@@ -638,7 +637,7 @@ func TestABrokenBodyBreaksTheConnection(t *testing.T) {
 	assert.Equal(t, "xx", get(newHandler(t, s), "GET", "/fails", "Range", "bytes=0-1").Body.String())
 }
 
-// A wall takes no bytes.
+// A wall is a ResponseWriter whose writes fail.
 type wall struct{ http.ResponseWriter }
 
 func (wall) Write([]byte) (int, error) { return 0, errors.New("nobody is there") }
@@ -697,8 +696,8 @@ func TestHandlerInAServeMux(t *testing.T) {
 	assert.Equal(t, 404, get(mux, "GET", "/a.xml").Code)
 }
 
-// What is sent raw reaches Publishers as it is, and nothing but their documents comes
-// back.
+// Publishers receive the path of a raw request unchanged, and clients receive only their
+// documents.
 func TestRawPaths(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/secret", []byte("secret"), 0o600))
@@ -745,7 +744,7 @@ func TestRawPaths(t *testing.T) {
 	}
 }
 
-// asking is a Publisher that has nothing.
+// asking is a Publisher without documents.
 type asking struct{ asked func(path string) }
 
 func (a asking) Document(_ context.Context, path string) (*websync.Document, error) {
@@ -757,7 +756,7 @@ func (asking) Documents(context.Context) iter.Seq2[string, error] {
 	return func(func(string, error) bool) {}
 }
 
-// Many readers of many documents, while all of them change.
+// Many clients read many documents while all of these change.
 func TestHandlerUnderLoad(t *testing.T) {
 	s := newSite()
 	var mu sync.Mutex

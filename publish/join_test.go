@@ -116,8 +116,8 @@ func TestRobotsLines(t *testing.T) {
 	assert.Equal(t, "coded", get(newHandler(t, b, a), "GET", "/robots.txt").Body.String())
 }
 
-// The user's own robots.txt is kept, and the Sitemap lines of lists follow it. Nobody
-// else's robots.txt counts.
+// The robots.txt of an own source is kept, and the Sitemap lines of lists follow it. A
+// robots.txt of another source is ignored.
 func TestOwnRobots(t *testing.T) {
 	store := memstore.New()
 	robots := websync.Item{Resource: websync.Resource{ID: "https://example.org/robots.txt", Content: websync.Link{Type: "application/octet-stream"}}}
@@ -144,7 +144,7 @@ func (e endless) Read(p []byte) (int, error)   { *e.read += int64(len(p)); retur
 func (endless) Seek(int64, int) (int64, error) { return 0, nil }
 func (endless) Close() error                   { return nil }
 
-// What is joined is held in memory, so it has a limit.
+// Joined texts are held in memory, so they have a limit.
 func TestJoinLimit(t *testing.T) {
 	a, b := newSite(), newSite()
 	a.list("/robots.txt", "text/plain", "# a")
@@ -174,7 +174,7 @@ func TestText(t *testing.T) {
 	assert.Equal(t, []string{"/humans.txt"}, paths(t, Text("/humans.txt", "")))
 }
 
-// A part that changed while it was read makes the union do it again.
+// If a part changes while it is read, the union is rendered again.
 func TestJoinPassesConflictsOn(t *testing.T) {
 	a, b := newSite(), newSite()
 	moving(a, 1, "m")

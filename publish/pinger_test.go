@@ -23,8 +23,8 @@ import (
 	"github.com/websync-go/websync/internal/outgoing"
 )
 
-// A web answers requests to hosts, in their order, and remembers when they came. The last
-// answer is given again.
+// A web answers the requests to each host with its replies in order, repeats the last
+// one, and records the times of the requests.
 type web struct {
 	mu      sync.Mutex
 	began   time.Time
@@ -206,7 +206,7 @@ func TestPingerRepeats(t *testing.T) {
 	})
 }
 
-// What was open at the end of a run, or was cut off, is sent by the next.
+// A run sends the notices that were open when the previous run ended or was killed.
 func TestPingerRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := memstore.New()
@@ -232,7 +232,7 @@ func TestPingerRemembers(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Len(t, up.times("a"), 1)
 
-		// One that is killed leaves everything as it is now.
+		// A killed run leaves the mark as it is now.
 		killed := pinger(up)
 		stopKilled := startRun(t, killed)
 		time.Sleep(time.Minute)
@@ -247,8 +247,7 @@ func TestPingerRemembers(t *testing.T) {
 	})
 }
 
-// A notice that cannot be delivered while Run ends is not lost, and Notify waits for
-// nobody.
+// A notice that is not delivered before Run ends is not lost, and Notify never blocks.
 func TestPingerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(map[string][]reply{"a": {{status: 200, takes: 24 * time.Hour}}})

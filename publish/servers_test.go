@@ -20,7 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// servedNames are paths below Base that a directory of files, or a feed, may come with.
+// servedNames are paths below Base that a directory of files, or a feed, may have.
 var servedNames = []string{
 	"plain.html", "a%20b", "100%25", "%2541", "a%3Fb%23c", "%C3%A9", "%E6%97%A5%E6%9C%AC.txt", "a&b;c=d,e+f!g$h'i(j)*k", "~user@host:1",
 	"%3Cx%3E%22%7B%7D%7C%5E%60%5B%5D", "index.html", "d/", "d/e", "both", "both/below", "both/deeper/index.html", "...", ".well-known/security.txt",
@@ -28,8 +28,8 @@ var servedNames = []string{
 	"r", "r/x", "sitemap.xml", strings.Repeat("%D0%B6", 127), strings.Repeat("n", 255), strings.Repeat("long/", 200) + "x",
 }
 
-// filled returns a Catalog of bodies that each say which they are: own ones and a
-// stranger's, of the same ids.
+// servedCatalog returns a Catalog of an own and a foreign source with the same ids. Each
+// body contains its source and id.
 func servedCatalog(t *testing.T) *kvstore.Store {
 	store := memstore.New()
 	for _, source := range []string{"own", "stranger"} {
@@ -43,8 +43,8 @@ func servedCatalog(t *testing.T) *kvstore.Store {
 	return store
 }
 
-// TestServersFindTheFiles: each document of an export is at the path of its URL, whoever
-// serves the files.
+// TestServersFindTheFiles checks that common servers of files serve each document of an
+// export at the path of its URL.
 func TestServersFindTheFiles(t *testing.T) {
 	list := newSite()
 	list.list("/sitemap.xml", "application/xml", "the list")

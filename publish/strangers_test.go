@@ -14,14 +14,13 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// hostilePaths are what a harvested feed would like to have on the host that relays it.
+// hostilePaths are paths that a harvested feed may claim on the host that publishes it.
 var hostilePaths = []string{
 	"/", "/index.html", "/robots.txt", "/.well-known/acme-challenge/TOKEN", "/.well-known/security.txt", "/.htaccess", "/.websync/manifest",
 	"/x.php", "/sitemap.xml", "/feed.atom", "/r/", "/r/x~content", "/a/../robots.txt", "/%72obots.txt", "/%2Ehtaccess", "/R/x", "/mine",
 }
 
-// What was harvested has nothing outside of r/, neither live nor in files, whatever its
-// ids are.
+// Bodies of harvested sources are below r/, over HTTP and in files, whatever their ids.
 func TestStrangersHaveNoURLOfTheHost(t *testing.T) {
 	const base = "https://example.org"
 	store := memstore.New()
@@ -78,7 +77,7 @@ func TestStrangersHaveNoURLOfTheHost(t *testing.T) {
 	}
 }
 
-// A stranger with an id that is an own one, too, does not get between it and its readers.
+// A foreign source with the id of an own resource does not hide that resource.
 func TestStrangersDoNotHideOwn(t *testing.T) {
 	store := memstore.New()
 	for _, source := range []string{"a stranger", "own"} {

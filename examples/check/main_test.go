@@ -172,7 +172,7 @@ warning.xml: urlset, entries 0, errors 0, warnings 1
 	}
 }
 
-// TestBrokenOutput: what could not be printed is not a success.
+// TestBrokenOutput checks the exit code if standard output cannot be written.
 func TestBrokenOutput(t *testing.T) {
 	files(t, map[string]string{"good.xml": good})
 	var stderr bytes.Buffer
@@ -357,7 +357,7 @@ func TestChain(t *testing.T) {
 	assert.Contains(t, r.stdout, server.URL+"/feed: feed, entries 0, errors")
 }
 
-// With -json there is an object whatever happens.
+// With -json the command always writes an object.
 func TestJSONAlways(t *testing.T) {
 	for _, args := range []string{"-json -nonsense x", "-nonsense -json x", "-json", "-json -spec gopher x", "-json -spec eli x", "-json missing.xml"} {
 		t.Run(args, func(t *testing.T) {
@@ -372,7 +372,7 @@ func TestJSONAlways(t *testing.T) {
 	}
 }
 
-// Neither what is checked nor how it is called drives a terminal or shows a secret.
+// Neither documents nor their names control the terminal or reveal a secret.
 func TestOutputIsHarmless(t *testing.T) {
 	const evil = "\u009b31m\u202e"
 	base, _ := site(t, map[string]string{

@@ -13,8 +13,8 @@ import (
 
 const loginPage = "<!DOCTYPE html><html><head><title>Sign in</title></head><body><form></form></body></html>"
 
-// TestBadInput harvests a good site, spoils it, and harvests it again: what is held stays
-// as it was. Then the site is mended, and the store is in step again.
+// TestBadInput harvests a good site, spoils it, and harvests it again: the records stay
+// as they were. Then it mends the site, and the store is in step again.
 func TestBadInput(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -35,8 +35,7 @@ func hold(t *testing.T, sources map[string][]string) harvest.Store {
 	return store
 }
 
-// files returns what is below dir, by slashed path, without INDEX and what the export has
-// to remember.
+// files returns the files below dir by slashed path, without INDEX and the export's own.
 func files(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -176,8 +175,8 @@ func TestExportAgain(t *testing.T) {
 	}
 }
 
-// What somebody else has put into the directory is not replaced, and then nothing is
-// written. What an export wrote that was interrupted is its own.
+// An export writes nothing if a foreign file has one of its names. It may replace the
+// files of an interrupted export.
 func TestExportReplacesItsOwnOnly(t *testing.T) {
 	store := hold(t, map[string][]string{"s": {"http://h/a", "http://h/b", "http://h/c"}})
 	for name, foreign := range map[string]func(string) error{

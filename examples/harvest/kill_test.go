@@ -72,7 +72,7 @@ func (s *killSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// edition is 0 for what is not listed.
+// edition is 0 for a resource that is not listed.
 func (s *killSite) edition(i int) int {
 	switch second := s.second.Load(); {
 	case !second && i >= s.size, second && i%7 == 3 && i < s.size:
@@ -84,7 +84,7 @@ func (s *killSite) edition(i int) int {
 }
 
 // TestKill kills the command at random moments of a harvest, runs it again, and compares
-// the store with that of a run that was left alone.
+// the store with that of an undisturbed run.
 func TestKill(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("-kills=0")
@@ -191,9 +191,8 @@ func copyDir(t *testing.T, from string) string {
 	return dir
 }
 
-// contents returns all that must not depend on what happened on the way: records and
-// bodies, tasks, and the last log entry of each id; without numbers and times of the
-// store.
+// contents returns what must not depend on interruptions: records, bodies, tasks and the
+// last log entry of each id, without the numbers and times of the store.
 func contents(t *testing.T, dir, source string) string {
 	t.Helper()
 	ctx := t.Context()

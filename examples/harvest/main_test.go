@@ -47,7 +47,7 @@ type answer struct {
 	stdout, stderr string
 }
 
-// call runs the command in this process. What fails is not tried again.
+// call runs the command in this process, without retries.
 func call(t *testing.T, args ...string) answer {
 	t.Helper()
 	return callContext(t.Context(), args...)
@@ -437,7 +437,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// A publisher that changes a page without stating it is asked again with -recheck.
+// With -recheck the command requests pages again that the publisher states as unchanged.
 func TestRecheck(t *testing.T) {
 	w := newWeb(t)
 	w.set("/a", text("old"))

@@ -29,7 +29,7 @@ func (a answer) parsed(t *testing.T) (s struct {
 	return s
 }
 
-// -json writes an object whatever happens.
+// -json always writes an object.
 func TestJSONAlways(t *testing.T) {
 	dir := t.TempDir()
 	noStore := filepath.Join(dir, "store")
@@ -94,8 +94,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-// Secrets in URLs, of the command line and of what a source lists, are in no output, and
-// control characters drive no terminal.
+// The output contains no secrets of URLs, neither of the command line nor of a source,
+// and no control characters.
 func TestOutputIsHarmless(t *testing.T) {
 	w := newWeb(t)
 	evil := "\u009b31m\u202e"
@@ -128,7 +128,7 @@ func TestOutputIsHarmless(t *testing.T) {
 	assert.NotContains(t, a.stderr, "\x1b")
 }
 
-// Entries that can't be read leave the run not in step, unless that is accepted.
+// A run with entries that cannot be read is not in step, unless that is accepted.
 func TestSkipped(t *testing.T) {
 	w := newWeb(t)
 	w.serve("a", 2)

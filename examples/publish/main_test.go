@@ -104,7 +104,7 @@ func TestServesADirectory(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status)
 }
 
-// The robots.txt of a directory stays, with one line more.
+// The robots.txt of a directory gets a Sitemap line and otherwise stays.
 func TestKeepsRobots(t *testing.T) {
 	dir := directory(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /drafts/"})
 	entry := serve(t, "-dir", dir)
@@ -130,7 +130,7 @@ func TestWritesFiles(t *testing.T) {
 	assert.Contains(t, call(t, args...).stderr, "0 written, 4 unchanged")
 }
 
-// TestKeepsTheCatalogue publishes a directory whose catalogue is kept: a second program
+// TestKeepsTheCatalogue publishes a directory twice with one store: the second program
 // reads no file again.
 func TestKeepsTheCatalogue(t *testing.T) {
 	dir := directory(t, map[string]string{"a.txt": "one"})
@@ -175,8 +175,8 @@ func TestServesAStore(t *testing.T) {
 	assert.Contains(t, a.stderr, `"urn:a" in one, two`)
 }
 
-// What a feed harvested into a store calls itself is no URL of the site; what -own names
-// keeps its URLs. What has no file is reported, and all else is written.
+// A harvested feed cannot choose URLs of the site, unless -own names it. Documents
+// without a file are reported, and all others are written.
 func TestOwnSources(t *testing.T) {
 	const base = "https://www.example.org/"
 	file := filepath.Join(t.TempDir(), "store.db")

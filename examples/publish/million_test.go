@@ -25,8 +25,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// millionEnv makes the test binary publish the SQLite store it names, and say what it
-// took.
+// millionEnv makes the test binary publish the SQLite store it names, and print its
+// figures.
 const millionEnv = "WEBSYNC_PUBLISH_STORE"
 
 func TestMain(m *testing.M) {
@@ -69,7 +69,7 @@ func (n listing) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, 
 	}
 }
 
-// counting is a Catalog that counts the rows it gives.
+// counting is a Catalog that counts the rows it yields.
 type counting struct {
 	websync.Catalog
 	rows int
@@ -108,7 +108,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// figures are what publishing a store took.
+// figures are the measurements of publishing a store.
 type figures struct {
 	Documents int
 	Bytes     int64

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Memory is how many bytes of a Spool stay in memory by default. A longer stream goes to
+// Memory is the default limit of the bytes of a Spool in memory. A longer stream goes to
 // a temporary file.
 const Memory = 1 << 20
 
