@@ -173,11 +173,10 @@ func (t *Tag) Attr(i int) (space, local string, value []byte) {
 
 // take offers the current element to Take, and passes over its content if it was taken.
 // Its errors are those of child.
-func (r *Reader) take(entry *View) (taken bool, err error) {
+func (r *Reader) take(name xmlscan.Name, entry *View) (taken bool, err error) {
 	if r.Take == nil {
 		return false, nil
 	}
-	name := r.xml.Name()
 	r.start = Tag{name.Space, name.Local, entry, r.xml.Attrs(), r.xml}
 	if !r.Take(&r.start) {
 		return false, nil

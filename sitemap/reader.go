@@ -460,7 +460,7 @@ func (r *Reader) child(seen *fields) error {
 	if name.Space != r.space {
 		if !r.own(name.Space) {
 			*seen |= seenExtension
-			if taken, err := r.take(&r.view); taken || err != nil {
+			if taken, err := r.take(name, &r.view); taken || err != nil {
 				return err
 			}
 			return r.capture()
@@ -713,7 +713,7 @@ func (r *Reader) elsewhere(line, column int) error {
 	var err error
 	if top && !own {
 		var taken bool
-		if taken, err = r.take(nil); taken && err == nil {
+		if taken, err = r.take(name, nil); taken && err == nil {
 			r.checkLate(line, column, name.Local)
 			return r.reports.Fatal
 		}
