@@ -24,9 +24,11 @@ type input struct {
 	aliases []string
 	kind    sitemap.Kind // 0 if not a sitemap
 	feed    bool         // to be checked as Atom
-	data    io.ReadSeeker
-	err     error // set if it cannot be read
-	release []func() error
+	// to be checked as a document of ResourceSync
+	resourceSync bool
+	data         io.ReadSeeker
+	err          error // set if it cannot be read
+	release      []func() error
 }
 
 // open opens an input and detects what it is.
@@ -133,6 +135,7 @@ func (in *input) look(spec string) error {
 	r := sitemap.NewReader(src)
 	_, err = r.NextView()
 	in.kind = r.Kind()
+	in.resourceSync = spec == "resourcesync" || spec == "auto" && isResourceSync(r)
 	in.feed = spec == "auto" && errors.Is(err, websync.ErrNotDocument) && in.isAtom()
 	return nil // Validate reports what is wrong with it
 }

@@ -1,5 +1,5 @@
-// Check reports what is wrong with sitemaps and Atom documents: one finding a line, then
-// one line a file. Run it with -h for its flags.
+// Check reports what is wrong with sitemaps and documents of ResourceSync and Atom: one
+// finding a line, then one line a file. Run it with -h for its flags.
 package main
 
 import (
@@ -99,6 +99,8 @@ func (p *program) check(ctx context.Context, in *input) int {
 	case err != nil:
 	case in.feed:
 		r, err = p.validateFeed(ctx, in)
+	case in.resourceSync:
+		r, err = p.validateResourceSync(ctx, in)
 	default:
 		r, err = p.validate(ctx, in)
 	}

@@ -21,7 +21,10 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 )
 
-const namespace = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
+const (
+	namespace   = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
+	rsNamespace = ` xmlns:rs="http://www.openarchives.org/rs/terms/"`
+)
 
 const (
 	good    = "<urlset " + namespace + "><url><loc>https://www.example.com/</loc></url></urlset>"
@@ -31,7 +34,7 @@ const (
 	feed    = `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:ex:f</id><title>F</title><updated>2025-01-01T00:00:00Z</updated>
 <author><name>A</name></author><link rel="self" href="https://www.example.com/f"/>%s</feed>`
 	badFeed = `<feed xmlns="http://www.w3.org/2005/Atom"/>`
-	rsMD    = "<urlset " + namespace + ` xmlns:rs="http://www.openarchives.org/rs/terms/"><rs:md capability="resourcelist"/><url><loc>https://www.example.com/</loc><rs:md hash="md5:1"/></url></urlset>`
+	rsMD    = "<urlset " + namespace + rsNamespace + `><rs:md capability="resourcelist"/><url><loc>https://www.example.com/</loc><rs:md hash="md5:1"/></url></urlset>`
 )
 
 // A result is what one run did.
@@ -80,6 +83,7 @@ func TestExitCodes(t *testing.T) {
 		"rss.xml": "<rss version='2.0'/>", "login.html": "<!DOCTYPE html><html><body>Sign in</body></html>", "text": "hello\n",
 		"cut.xml": good[:len(good)-5], "bad.gz": "\x1f\x8b bad", "empty": "", "list.txt": "https://www.example.com/\n",
 		"good.gz": zipped(good), "good.xml.gz": good, "resources.xml": rsMD, "dir/x": "",
+		"changes.xml": "<sitemapindex " + namespace + rsNamespace + `><rs:md capability="changelist" from="2026-01-01T00:00:00Z"/><rs:ln rel="up" href="https://www.example.com/cap"/></sitemapindex>`,
 	}
 	const usageText = "usage: check [flags] FILE|URL...; -h explains"
 	for name, test := range map[string]struct {
@@ -98,7 +102,12 @@ func TestExitCodes(t *testing.T) {
 		"text":                      {args: []string{"list.txt"}, stdout: "list.txt: text, entries 1, errors 0, warnings 0"},
 		"gzip":                      {args: []string{"good.gz"}, stdout: "good.gz: urlset, entries 1, errors 0, warnings 0"},
 		"not gzip in spite of name": {args: []string{"good.xml.gz"}, stdout: "good.xml.gz: urlset, entries 1, errors 0, warnings 0"},
-		"ResourceSync":              {args: []string{"resources.xml"}, stdout: "resources.xml: urlset, entries 1, errors 0, warnings 0"},
+		"ResourceSync":              {args: []string{"resources.xml"}, code: 1, stdout: "resources.xml: resourcelist, entries 1, errors 3, warnings 0"},
+		"ResourceSync, lenient":     {args: []string{"-lenient", "resources.xml"}, stdout: "resources.xml: resourcelist, entries 1, errors 0, warnings 3"},
+		"ResourceSync as a sitemap": {args: []string{"-spec", "sitemap", "resources.xml"}, stdout: "resources.xml: urlset, entries 1, errors 0, warnings 0"},
+		"a sitemap as ResourceSync": {args: []string{"-spec", "resourcesync", "good.xml"}, code: 1, stdout: "good.xml: unknown, entries 1, errors 1, warnings 0"},
+		"Atom as ResourceSync":      {args: []string{"-spec", "resourcesync", "atom.xml"}, code: 2, stdout: "atom.xml: unknown, entries 0, errors 1, warnings 0", stderr: "check: atom.xml: resourcesync: "},
+		"an index of changes":       {args: []string{"changes.xml"}, stdout: "changes.xml: changelist index, entries 0, errors 0, warnings 0"},
 		"standard input":            {args: []string{"-"}, stdin: good, stdout: "-: urlset, entries 1, errors 0, warnings 0"},
 		"the worst of several":      {args: []string{"cut.xml", "bad.xml", "good.xml"}, code: 2, stdout: "good.xml: urlset, entries 1, errors 0, warnings 0", stderr: "check: cut.xml: sitemap: line 1"},
 		"an error among good ones":  {args: []string{"good.xml", "bad.xml", "good.gz"}, code: 1, stdout: "good.gz: urlset, entries 1, errors 0, warnings 0"},
