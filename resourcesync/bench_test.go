@@ -111,9 +111,9 @@ func BenchmarkReader(b *testing.B) {
 				Loc     string    `xml:"loc"`
 				LastMod time.Time `xml:"lastmod"`
 				MD      struct {
-					Hash   string `xml:"hash,attr"`
-					Length int64  `xml:"length,attr"`
-					Type   string `xml:"type,attr"`
+					Hash   websync.Digests `xml:"hash,attr"`
+					Length int64           `xml:"length,attr"`
+					Type   string          `xml:"type,attr"`
 				} `xml:"http://www.openarchives.org/rs/terms/ md"`
 				LN []struct {
 					Rel      string    `xml:"rel,attr"`
