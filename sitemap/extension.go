@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -154,12 +153,21 @@ type Tag struct {
 	Space, Local string
 	Entry        *View // the entry that has it, as far as it was read; nil: the document
 
-	attrs []xmlscan.Attr
-	xml   *document.XML
+	attrs  []xmlscan.Attr
+	reader *Reader
 }
 
 // Position returns where the element starts, as Entry.Line and Entry.Column.
-func (t *Tag) Position() (line, column int) { return t.xml.Position() }
+func (t *Tag) Position() (line, column int) { return t.reader.xml.Position() }
+
+// ParseDatetime is [websync.ParseDatetime]. It is faster for the text of the last
+// lastmod: the times of an entry are often the same.
+func (t *Tag) ParseDatetime(text []byte) (websync.Datetime, error) {
+	if r := t.reader; len(text) > 0 && string(text) == string(r.lastText) {
+		return r.lastMod, nil
+	}
+	return websync.ParseDatetime(string(text))
+}
 
 // Attrs returns the number of attributes, namespace declarations not included.
 func (t *Tag) Attrs() int { return len(t.attrs) }
@@ -177,7 +185,7 @@ func (r *Reader) take(name xmlscan.Name, entry *View) (taken bool, err error) {
 	if r.Take == nil {
 		return false, nil
 	}
-	r.start = Tag{name.Space, name.Local, entry, r.xml.Attrs(), r.xml}
+	r.start = Tag{name.Space, name.Local, entry, r.xml.Attrs(), r}
 	if !r.Take(&r.start) {
 		return false, nil
 	}

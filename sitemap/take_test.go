@@ -30,6 +30,11 @@ func (t *taker) take(tag *sitemap.Tag) bool {
 	}
 	for i := range tag.Attrs() {
 		space, local, value := tag.Attr(i)
+		got, gotErr := tag.ParseDatetime(value)
+		want, wantErr := websync.ParseDatetime(string(value))
+		if got != want || (gotErr == nil) != (wantErr == nil) {
+			text += " not the same time"
+		}
 		text += fmt.Sprintf(" {%s}%s=%s", space, local, value)
 	}
 	t.tags = append(t.tags, text)
@@ -39,7 +44,7 @@ func (t *taker) take(tag *sitemap.Tag) bool {
 func TestTake(t *testing.T) {
 	const start = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">` + "\n"
 	const other = `<x xmlns="urn:x">kept</x>`
-	doc := start + `<rs:md capability="a&amp;b"/>` + other + "\n<url>" + page1 + other + `<rs:md xmlns:y="urn:y" y:a="1"/><rs:ln></rs:ln></url>` + "\n<rs:ln/></urlset>"
+	doc := start + `<rs:md capability="a&amp;b"/>` + other + "\n<url>" + page1 + "<lastmod>2025-01-02</lastmod>" + other + `<rs:md xmlns:y="urn:y" y:a="2025-01-02"/><rs:ln></rs:ln></url>` + "\n<rs:ln/></urlset>"
 	var (
 		all   taker
 		found []string
@@ -49,7 +54,7 @@ func TestTake(t *testing.T) {
 	r.Report = func(f websync.Finding) { found = append(found, fmt.Sprint(f.Rule, " ", f.Line, ":", f.Column)) }
 	entries, err := readAll(r)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"2:1 md {}capability=a&b", "3:72 md in 3:1 {urn:y}a=1", "3:104 ln in 3:1", "4:1 ln"}, all.tags)
+	assert.Equal(t, []string{"2:1 md {}capability=a&b", "3:101 md in 3:1 {urn:y}a=2025-01-02", "3:142 ln in 3:1", "4:1 ln"}, all.tags)
 	assert.Equal(t, []string{"sitemap-element-order 4:1"}, found)
 	kept := []websync.Element{{Space: "urn:x", Local: "x", XML: other}}
 	require.Len(t, entries, 1)
