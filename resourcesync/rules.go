@@ -10,6 +10,12 @@ type Rule = websync.Rule
 
 var rules = rule.NewTable("resourcesync")
 
+// Of what a Source reads.
+var (
+	ruleUnpack   = rules.Warning("package-read", "Z39.99 §11.1, §13.1", "a package that can't be read: its resources are fetched one by one")
+	ruleUnlisted = rules.Warning("package-unlisted", "Z39.99 §11.2, §13.2", "files of a package that its manifest does not list")
+)
+
 // Rules returns every rule, in the order of the package's sources. Documents of
 // ResourceSync are sitemaps: the rules of package sitemap apply, too.
 func Rules() []Rule { return rules.All() }

@@ -64,9 +64,6 @@ type Head struct {
 	At         websync.Datetime
 }
 
-// A ReportFunc reports that an entry, or a document, departs from a rule.
-type ReportFunc = websync.ReportFunc
-
 // StatedPriority returns the priority, and whether it is stated.
 func (e *Entry) StatedPriority() (float32, bool) { return statedPriority(e.Priority) }
 

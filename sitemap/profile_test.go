@@ -128,73 +128,49 @@ func TestPublisherProfileMaxBytes(t *testing.T) {
 	assert.Contains(t, b.String(), "<sitemapindex")
 }
 
-func TestValidateProfile(t *testing.T) {
-	doc := inEntry("") // without a number
-	var found []string
-	sum, err := sitemap.Validate(strings.NewReader(doc), sitemap.ValidateOptions{
-		Document: documentURL, Lenient: true,
-		Report: func(f websync.Finding) {
-			found = append(found, fmt.Sprint(f.Severity, " ", f.Rule, " ", f.Element, " ", f.Value, " ", f.Line > 0))
-		},
-		Item: func(e *sitemap.Entry, report sitemap.ReportFunc) {
-			if elementOf(e.Elements, "number") == "" {
-				report(ruleNumber, "loc", e.Loc, "a page without a number")
-			}
-		},
-		Head: func(h *sitemap.Head, report sitemap.ReportFunc) {
-			if elementOf(h.Elements, "made") == "" {
-				report(ruleNumber, "", "", h.Kind.String()+" that does not state when it was made")
-			}
-		},
-	})
-	require.NoError(t, err)
-	require.Len(t, found, 2)
-	assert.Regexp(t, "^warning profile-number loc http.* true$", found[0])
-	assert.Equal(t, "warning profile-number urlset  false", found[1])
-	assert.Equal(t, 2, sum.Warnings)
-}
-
-// What the Publisher of the profile makes, its Source reads: each page is known by its
-// number, drafts are left out, and a page that has no number counts as skipped.
-func TestSourceProfile(t *testing.T) {
-	page := func(loc string, numbers ...string) string {
-		text := "<url><loc>" + site + "/" + loc + "</loc>"
-		for _, n := range numbers {
-			text += profileElement("number", n).XML
-		}
-		return text + "</url>"
+// An extension reads elements of its own, makes its own events of the entries, and
+// refuses documents.
+func TestSourceExtend(t *testing.T) {
+	page := func(loc, number string) string {
+		return "<url><loc>" + site + "/" + loc + `</loc><n:number xmlns:n="` + profileSpace + `" is="` + number + `"/></url>`
 	}
 	set := func(root string, pages ...string) string {
 		return `<urlset xmlns="` + sitemap.Namespace + `">` + root + strings.Join(pages, "") + "</urlset>"
 	}
-	made := profileElement("made", "now").XML
 	source := func() *sitemap.Source {
 		return &sitemap.Source{
 			URL: site + "/sitemap.xml", Profile: "numbered 1",
-			Item: func(e *sitemap.Entry, report sitemap.ReportFunc) error {
-				switch number := elementOf(e.Elements, "number"); number {
-				case "":
-					return errors.New("a page has a number")
-				case "draft":
-					report(ruleNumber, "", e.Loc, "a draft")
-					e.Loc = ""
-				default:
-					e.Loc = "urn:number:" + number
+			Extend: func(r *sitemap.Reader) sitemap.Extended {
+				made, number := false, ""
+				r.Take = func(tag *sitemap.Tag) bool {
+					if tag.Space != profileSpace {
+						return false
+					}
+					if made = made || tag.Entry == nil; tag.Entry != nil {
+						_, _, value := tag.Attr(0)
+						number = string(value)
+					}
+					return true
 				}
-				return nil
-			},
-			Head: func(h *sitemap.Head, report sitemap.ReportFunc) error {
-				if elementOf(h.Elements, "made") == "" {
-					return errors.New("a document states when it was made")
+				return sitemap.Extended{
+					Entry: func(_ *sitemap.View, ev *harvest.Event) { ev.Tag = number },
+					End: func() error {
+						if !made {
+							return errors.New("a document states when it was made")
+						}
+						if r.Report != nil {
+							r.Report(websync.Finding{Document: r.Document, Rule: "end"})
+						}
+						return nil
+					},
 				}
-				return nil
 			},
 		}
 	}
-	harvestOnce := func(s *sitemap.Source, doc string, from harvest.Checkpoint) (events, reported []string, resume harvest.Checkpoint) {
+	harvestOnce := func(s *sitemap.Source, doc string, from harvest.Checkpoint) (events []string, ended int, resume harvest.Checkpoint) {
 		run := &harvest.Run{From: from, Report: func(f websync.Finding) {
-			if f.Rule == "sitemap-profile" || f.Rule == ruleNumber.Name {
-				reported = append(reported, fmt.Sprint(f.Rule, " ", f.Value, " ", f.Line > 0))
+			if f.Rule == "end" {
+				ended++
 			}
 		}}
 		run.Fetcher = &sourcetest.Fetcher{Site: sourcetest.Site{s.URL: {Body: doc, ETag: `"1"`}}}
@@ -203,27 +179,25 @@ func TestSourceProfile(t *testing.T) {
 				events = append(events, err.Error())
 				break
 			}
-			events = append(events, fmt.Sprint(ev.Kind, " ", ev.Resource.ID, " ", ev.Skipped))
+			events = append(events, fmt.Sprint(ev.Kind, " ", ev.Resource.ID, " ", ev.Tag, len(ev.Resource.Elements)))
 			resume = ev.Resume
 		}
-		return events, reported, resume
+		return events, ended, resume
 	}
-	doc := set(made, page("a", "1"), page("b"), page("c", "draft"))
-	events, reported, _ := harvestOnce(source(), doc, harvest.Checkpoint{})
+	made := profileElement("made", "now").XML
+	doc := set(made, page("a", "1"), page("b", "2"))
+	events, ended, resume := harvestOnce(source(), doc, harvest.Checkpoint{})
 	assert.Equal(t, []string{
-		fmt.Sprint(harvest.SnapshotStart, "  0"), fmt.Sprint(harvest.Put, " urn:number:1 0"), fmt.Sprint(harvest.SnapshotEnd, "  1"),
+		fmt.Sprint(harvest.SnapshotStart, "  0"), fmt.Sprint(harvest.Put, " "+site+"/a 10"), fmt.Sprint(harvest.Put, " "+site+"/b 20"), fmt.Sprint(harvest.SnapshotEnd, "  0"),
 	}, events)
-	assert.Equal(t, []string{"sitemap-profile " + site + "/b true", ruleNumber.Name + " " + site + "/c true"}, reported, "each once")
-
+	assert.Equal(t, 1, ended, "once with a Report")
 	events, _, _ = harvestOnce(source(), set("", page("a", "1")), harvest.Checkpoint{})
 	assert.Equal(t, []string{"sitemap: " + site + "/sitemap.xml: a document states when it was made"}, events)
 
-	doc = set(made, page("a", "1"))
-	_, _, resume := harvestOnce(source(), doc, harvest.Checkpoint{})
 	events, _, _ = harvestOnce(source(), doc, resume)
 	assert.Len(t, events, 1, "not modified")
 	other := source()
 	other.Profile = "numbered 2"
 	events, _, _ = harvestOnce(other, doc, resume)
-	assert.Len(t, events, 3, "another profile reads everything anew")
+	assert.Len(t, events, 4, "another profile reads everything anew")
 }

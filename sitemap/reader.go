@@ -151,9 +151,6 @@ func (r *Reader) Skipped() int {
 // far, for example rs:md and rs:ln.
 func (r *Reader) Elements() []websync.Element { return r.elements }
 
-// head returns what the document states besides its entries, as far as it was read.
-func (r *Reader) head() *Head { return &Head{Kind: r.kind, URL: r.Document, Elements: r.elements} }
-
 // All returns an iterator over the remaining entries. It stops after the first error and
 // can be ranged over once.
 func (r *Reader) All() iter.Seq2[Entry, error] { return document.All(r.Next) }

@@ -14,7 +14,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
-	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -65,25 +64,14 @@ type Source struct {
 	// as skipped.
 	Include func(loc string) bool
 
-	// Item and Head are for the packages of profiles of sitemaps.
-	//
-	// Item, if set, is called with each entry that is not an index's. It may change the
-	// entry: its Loc, which becomes the ID, or its Elements. One whose Loc it removes is
-	// left out, and does not count as skipped. If it returns an error, that is a finding,
-	// and the entry counts as skipped. Item is called more than once for an entry, and
-	// must do the same each time; only what the first call reports goes to
-	// [harvest.Run.Report].
-	//
-	// Head, if set, is called with what each document states besides its entries. If it
-	// returns an error, the document is a Problem, and nothing of it is yielded.
-	//
-	// Both report departures from the profile as those of [ValidateOptions] do. They may
-	// be called from several goroutines.
-	Item func(e *Entry, report ReportFunc) error
-	Head func(h *Head, report ReportFunc) error
+	// Extend, if set, is for packages of protocols that extend this one. It is called with
+	// each Reader of a document, whose Take it may set, and returns what is made of the
+	// document. Each document is read twice: to check it, and then to yield it; only the
+	// first Reader has a Report. Extend may be called from several goroutines.
+	Extend func(r *Reader) Extended
 
-	// Profile names what Include, Item and Head do. When it changes everything is read anew, and
-	// what is no longer yielded is not deleted without approval.
+	// Profile names what Include and Extend do. When it changes everything is read anew,
+	// and what is no longer yielded is not deleted without approval.
 	Profile string
 
 	// Parallel is how many documents are fetched ahead. If zero or negative, it is 4.
@@ -102,6 +90,16 @@ type Source struct {
 	MaxBytes int64
 }
 
+// An Extended is what an extension of the protocol makes of one document.
+type Extended struct {
+	// Entry, if set, is called with each entry that is yielded, and may change its event.
+	Entry func(v *View, ev *harvest.Event)
+
+	// End, if set, is called when the document was read to its end. If it returns an
+	// error, the document is a Problem, and nothing of it is yielded.
+	End func() error
+}
+
 var _ harvest.Source = (*Source)(nil)
 
 // Key returns Name, or URL if there is none.
@@ -109,13 +107,17 @@ func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
-	return s.events(ctx, run, func(w *walk, e Entry) error {
-		return w.Yield(harvest.Event{Kind: harvest.Put, Resource: w.resource(e)})
+	return s.events(ctx, run, func(w *walk, v *View) error {
+		ev := harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}
+		if w.extended.Entry != nil {
+			w.extended.Entry(v, &ev)
+		}
+		return w.Yield(ev)
 	})
 }
 
 // events is Events, but for the entries, which it hands to put.
-func (s *Source) events(ctx context.Context, run *harvest.Run, put func(*walk, Entry) error) iter.Seq2[harvest.Event, error] {
+func (s *Source) events(ctx context.Context, run *harvest.Run, put func(*walk, *View) error) iter.Seq2[harvest.Event, error] {
 	pass := docfetch.Pass{Format: "sitemap", Accept: "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
 	return pass.Events(run, func(p *docfetch.Pass) error {
 		if err := s.Check(); err != nil {
@@ -131,8 +133,8 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 	return func(yield func(Entry, error) bool) {
 		run := run.WithDefaults()
 		run.From = harvest.Checkpoint{}
-		events := s.events(ctx, run, func(_ *walk, e Entry) error {
-			if !yield(e, nil) {
+		events := s.events(ctx, run, func(_ *walk, v *View) error {
+			if !yield(v.Clone(), nil) {
 				return docfetch.ErrStopped
 			}
 			return nil
@@ -182,7 +184,7 @@ func (s *Source) options() string {
 type walk struct {
 	*docfetch.Pass
 	source *Source
-	put    func(*walk, Entry) error // yields an entry
+	put    func(*walk, *View) error // yields an entry
 
 	from *checkpoint // empty if there is none that can be used
 	next checkpoint
@@ -196,11 +198,13 @@ type walk struct {
 	leaves  int64 // how many these are
 	open    int64 // documents that are listed and not yet yielded
 
+	extended Extended // of the document that is being yielded
+
 	freqs map[ChangeFreq]websync.Element // the same few come again and again
 	prios map[float32]websync.Element
 }
 
-func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, Entry) error) *walk {
+func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, *View) error) *walk {
 	w := &walk{
 		Pass:   pass,
 		source: s,
@@ -351,7 +355,9 @@ func (w *walk) leaf(p *part) error {
 	w.yielded += p.entries
 	w.Expect(w.yielded + w.yielded*w.open/w.leaves)
 	var again first
-	for r := w.reader(p); ; {
+	r := w.reader(p)
+	w.extended = w.extend(r)
+	for {
 		v, err := r.NextView()
 		if err == io.EOF {
 			again.report(w, p, ruleLocTwice, "are listed before, here or in another document of the set")
@@ -367,11 +373,7 @@ func (w *walk) leaf(p *part) error {
 		if w.listed.add(v.Loc) {
 			again.add(v)
 		}
-		e, err := w.entry(v, func(Rule, string, string, string) {})
-		if err != nil || e.Loc == "" {
-			continue
-		}
-		if err := w.put(w, e); err != nil {
+		if err := w.put(w, v); err != nil {
 			return err
 		}
 	}
@@ -382,25 +384,15 @@ func (w *walk) usable(p *part, v *View) bool {
 	return len(v.Loc) <= harvest.MaxID && (!w.source.SameHost || p.sameHost(v.Loc))
 }
 
-// entry returns an entry of a document that lists pages, as the profile has it.
-func (w *walk) entry(v *View, report ReportFunc) (e Entry, err error) {
+func (w *walk) resource(v *View) websync.Resource {
 	_, stated := v.StatedPriority()
-	room := 0 // for what resource adds
+	room := 0
 	for _, own := range []bool{v.ChangeFreq != "", stated, v.LastMod.IsZero() && len(v.LastModText) > 0} {
 		if own {
 			room++
 		}
 	}
-	e = v.clone(room)
-	if w.source.Item != nil {
-		own := e // or each would be on the heap
-		err = w.source.Item(&own, report)
-		e = own
-	}
-	return e, err
-}
-
-func (w *walk) resource(e Entry) websync.Resource {
+	e := v.clone(room)
 	if e.ChangeFreq != "" {
 		x, ok := w.freqs[e.ChangeFreq]
 		if !ok {
@@ -554,7 +546,7 @@ func (w *walk) check(p *part) error {
 	r := w.reader(p)
 	r.Report = w.Report
 	r.Now = p.Date
-	reports := &document.Reports{Document: p.Final, To: w.Report}
+	extended := w.extend(r)
 	var off first
 	for {
 		v, err := r.NextView()
@@ -573,12 +565,10 @@ func (w *walk) check(p *part) error {
 		}
 		if !w.usable(p, v) {
 			p.Skipped++
-		} else if w.source.Item != nil && r.Kind() != Index {
-			w.checkItem(p, v, reports)
 		}
 	}
-	if w.source.Head != nil {
-		if err := w.source.Head(r.head(), reports.At(0, 0, r.root)); err != nil {
+	if extended.End != nil {
+		if err := extended.End(); err != nil {
 			return w.Named(p.URL, err)
 		}
 	}
@@ -591,12 +581,11 @@ func (w *walk) check(p *part) error {
 	return nil
 }
 
-// checkItem has the profile check an entry, and counts it as skipped if it is refused.
-func (w *walk) checkItem(p *part, v *View, reports *document.Reports) {
-	if _, err := w.entry(v, reports.At(v.Line, v.Column, "")); err != nil {
-		p.Skipped++
-		w.Report(ruleProfile.Finding(p.Final, v.Line, v.Column, "", v.Loc, err.Error()))
+func (w *walk) extend(r *Reader) Extended {
+	if w.source.Extend == nil {
+		return Extended{}
 	}
+	return w.source.Extend(r)
 }
 
 // cut returns 1, and reports it, if the text of p may lack its end.

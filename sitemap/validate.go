@@ -62,13 +62,6 @@ type ValidateOptions struct {
 	// of the document.
 	Entry func(*View, Kind)
 
-	// Item and Head are for profiles of sitemaps, which demand more of their documents.
-	// Item, if set, is called with each entry that a Reader returns. Head, if set, is
-	// called at the end of the document, when all elements of its root are read. What
-	// they report is a Finding; it counts in the Summary, and Lenient applies.
-	Item func(e *Entry, report ReportFunc)
-	Head func(h *Head, report ReportFunc)
-
 	// Lenient makes a finding at most a warning if it costs no entry, because a [Reader]
 	// reads over it.
 	Lenient bool
@@ -175,9 +168,6 @@ func (v *validator) run() error {
 		view, err := v.r.NextView()
 		v.rootElements()
 		if err == io.EOF {
-			if v.o.Head != nil {
-				v.o.Head(v.r.head(), v.r.reports.At(0, 0, v.r.root))
-			}
 			return nil
 		}
 		if err != nil {
@@ -186,10 +176,6 @@ func (v *validator) run() error {
 		}
 		v.sum.Entries++
 		v.entry(view)
-		if v.o.Item != nil {
-			e := view.Clone()
-			v.o.Item(&e, v.r.reports.At(e.Line, e.Column, ""))
-		}
 		if v.o.Entry != nil {
 			v.o.Entry(view, v.r.kind)
 		}

@@ -1,0 +1,282 @@
+// Package linkformat reads links in the syntax of the Link header field (RFC 8288 §3)
+// and of documents of the type application/link-format (RFC 6690), which TimeMaps have
+// (RFC 7089 §5).
+package linkformat
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/websync-go/websync"
+)
+
+// MediaType is that of a document of links.
+const MediaType = "application/link-format"
+
+// MaxLink limits the bytes of one link.
+const MaxLink = 64 << 10
+
+// A Link is one link as it is written.
+type Link struct {
+	Target string // a reference, not resolved
+	Params []Param
+}
+
+// A Param is a parameter of a Link. Its name is in lower case. Quotes and backslashes of
+// a quoted value are removed.
+type Param struct{ Name, Value string }
+
+// Get returns the value of the first parameter with a name, which is in lower case;
+// those after it do not count (RFC 8288 §3.3, RFC 6690 §2). If there is none, it is "".
+func (l *Link) Get(name string) string {
+	for _, p := range l.Params {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// HasRel reports whether rel is among the relation types of the link. Case does not
+// matter (RFC 8288 §2.1).
+func (l *Link) HasRel(rel string) bool {
+	for one := range strings.FieldsSeq(l.Get("rel")) {
+		if strings.EqualFold(one, rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// A Reader streams the links of one document. It holds one link at a time.
+type Reader struct {
+	src          *bufio.Reader
+	document     string
+	line, column int  // of the byte that was read last
+	last         byte // that byte
+	separated    bool // a comma came last
+	size         int  // of the link so far
+	err          error
+}
+
+// NewReader returns a Reader of the document in src. Errors name the document.
+func NewReader(src io.Reader, document string) *Reader {
+	return &Reader{src: bufio.NewReader(src), document: document, line: 1}
+}
+
+// All returns an iterator over the remaining links. It stops after the first error.
+func (r *Reader) All() iter.Seq2[Link, error] {
+	return func(yield func(Link, error) bool) {
+		for {
+			l, err := r.Next()
+			if err == io.EOF {
+				return
+			}
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Next returns the next link, or io.EOF at the end of the document. Other errors are
+// [*websync.ParseError]. They match [websync.ErrTruncated] if the document ends in a
+// link or with a comma, after which a link may be missing, and [websync.ErrLimit] if a
+// link is longer than [MaxLink]. Errors stick.
+func (r *Reader) Next() (Link, error) {
+	if r.err != nil {
+		return Link{}, r.err
+	}
+	l, err := r.next()
+	if err != nil {
+		r.err = err
+		if err != io.EOF {
+			r.err = &websync.ParseError{Format: "link-format", Document: r.document, Line: r.line, Column: r.column, Err: err}
+		}
+		return Link{}, r.err
+	}
+	return l, nil
+}
+
+// Header returns the links of the values of Link header fields. It leaves out what is
+// damaged: the rest of that value.
+func Header(values []string) []Link {
+	var links []Link
+	for _, value := range values {
+		for l, err := range NewReader(strings.NewReader(value), "").All() {
+			if err == nil {
+				links = append(links, l)
+			}
+		}
+	}
+	return links
+}
+
+var errNoTarget = errors.New(`a link must begin with "<"`)
+
+func (r *Reader) next() (l Link, err error) {
+	c, err := r.skip(" \t\r\n,")
+	switch r.size = 1; {
+	case err == io.EOF && r.separated:
+		return l, fmt.Errorf("the document ends with a comma: %w", websync.ErrTruncated)
+	case err != nil:
+		return l, err
+	case c != '<':
+		return l, errNoTarget
+	}
+	r.separated = false
+	if l.Target, err = r.until('>'); err != nil {
+		return l, err
+	}
+	for {
+		c, err := r.skip(" \t\r\n")
+		switch {
+		case err == io.EOF:
+			return l, nil
+		case err != nil:
+			return l, err
+		case c == ',':
+			r.separated = true
+			return l, nil
+		case c != ';':
+			return l, fmt.Errorf("%q after a link or parameter must be %q or %q", c, ';', ',')
+		}
+		p, err := r.param()
+		if err != nil {
+			return l, err
+		}
+		if p.Name != "" {
+			l.Params = append(l.Params, p)
+		}
+	}
+}
+
+// param reads what follows a semicolon. Its name is empty if nothing does.
+func (r *Reader) param() (p Param, err error) {
+	c, err := r.skip(" \t\r\n")
+	if err == io.EOF {
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	r.unread()
+	if c == ';' || c == ',' {
+		return p, nil
+	}
+	name, err := r.token()
+	if err != nil {
+		return p, err
+	}
+	if name == "" {
+		return p, fmt.Errorf("%q where the name of a parameter must be", c)
+	}
+	p.Name = strings.ToLower(name)
+	c, err = r.skip(" \t\r\n")
+	switch {
+	case err == io.EOF:
+		return p, nil
+	case err != nil:
+		return p, err
+	case c != '=':
+		r.unread()
+		return p, nil
+	}
+	switch c, err = r.skip(" \t\r\n"); {
+	case err != nil:
+		return p, cut(err)
+	case c == '"':
+		p.Value, err = r.until('"')
+	default:
+		r.unread()
+		p.Value, err = r.token()
+	}
+	return p, err
+}
+
+// token reads up to white space or a delimiter.
+func (r *Reader) token() (string, error) {
+	var b strings.Builder
+	for {
+		c, err := r.read()
+		switch {
+		case err == io.EOF:
+			return b.String(), nil
+		case err != nil:
+			return "", err
+		case strings.IndexByte(" \t\r\n,;=\"<>", c) >= 0:
+			r.unread()
+			return b.String(), nil
+		}
+		b.WriteByte(c)
+	}
+}
+
+// until reads up to end. In a quoted string a backslash takes the byte after it as it is.
+func (r *Reader) until(end byte) (string, error) {
+	var b strings.Builder
+	for {
+		c, err := r.read()
+		if err != nil {
+			return "", cut(err)
+		}
+		if c == end {
+			return b.String(), nil
+		}
+		if c == '\\' && end == '"' {
+			if c, err = r.read(); err != nil {
+				return "", cut(err)
+			}
+		}
+		b.WriteByte(c)
+	}
+}
+
+// cut returns the error of a read inside a link.
+func cut(err error) error {
+	if err == io.EOF {
+		return fmt.Errorf("the document ends in a link: %w", websync.ErrTruncated)
+	}
+	return err
+}
+
+// skip returns the first byte that is not in set.
+func (r *Reader) skip(set string) (byte, error) {
+	for size := r.size; ; r.size = size {
+		c, err := r.read()
+		if err != nil {
+			return 0, err
+		}
+		if strings.IndexByte(set, c) < 0 {
+			return c, nil
+		}
+	}
+}
+
+func (r *Reader) read() (byte, error) {
+	c, err := r.src.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	if r.size++; r.size > MaxLink {
+		return 0, fmt.Errorf("a link of more than %d bytes: %w", MaxLink, websync.ErrLimit)
+	}
+	if r.last == '\n' {
+		r.line, r.column = r.line+1, 0
+	}
+	r.column++
+	r.last = c
+	return c, nil
+}
+
+// unread takes back the byte that was read last, which is not a line feed that matters.
+func (r *Reader) unread() {
+	_ = r.src.UnreadByte() // what was read can be taken back once
+	r.size--
+	r.column--
+	r.last = 0
+}

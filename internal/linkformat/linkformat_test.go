@@ -1,0 +1,132 @@
+package linkformat
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+)
+
+func TestReader(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       []Link
+	}{
+		{"nothing", " \n", nil},
+		{"one", `<http://example.com/a>; rel="original"`, []Link{{"http://example.com/a", []Param{{"rel", "original"}}}}},
+		{"without parameters", "<a>,<b>", []Link{{"a", nil}, {"b", nil}}},
+		{
+			"RFC 7089 §5.1.1", "<http://a.example.org>;rel=\"original\",\n <http://arxiv.example.net/timemap/http://a.example.org>\n" +
+				"  ; rel=\"self\";type=\"application/link-format\"\n  ; from=\"Tue, 20 Jun 2000 18:02:59 GMT\"",
+			[]Link{
+				{"http://a.example.org", []Param{{"rel", "original"}}},
+				{"http://arxiv.example.net/timemap/http://a.example.org", []Param{
+					{"rel", "self"}, {"type", "application/link-format"}, {"from", "Tue, 20 Jun 2000 18:02:59 GMT"},
+				}},
+			},
+		},
+		{"delimiters in a target", "<http://example.com/?a,b;c=d>;rel=x", []Link{{"http://example.com/?a,b;c=d", []Param{{"rel", "x"}}}}},
+		{"delimiters in quotes", `<a>; title="one, \"two\"; <three>"`, []Link{{"a", []Param{{"title", `one, "two"; <three>`}}}}},
+		{"names of parameters in capitals, space around =", `<a>; REL = "Next"`, []Link{{"a", []Param{{"rel", "Next"}}}}},
+		{"a parameter without a value", "<a>;hreflang;rel=x", []Link{{"a", []Param{{"hreflang", ""}, {"rel", "x"}}}}},
+		{"empty parameters and elements", ", ,<a>;;rel=x; ,,\n<b>", []Link{{"a", []Param{{"rel", "x"}}}, {"b", nil}}},
+		{"more white space than a link may have", strings.Repeat("\n", 2*MaxLink) + "<a>", []Link{{"a", nil}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []Link
+			for l, err := range NewReader(strings.NewReader(test.text), "").All() {
+				require.NoError(t, err)
+				got = append(got, l)
+			}
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestReaderErrors(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		links      int
+		is         error
+		want       string
+	}{
+		{"a login page", "<!doctype html><html>", 0, nil, `must be`},
+		{"no target", "<a>,\n b", 1, nil, `timemap: line 2, column 2: a link must begin with "<"`},
+		{"cut in a target", "<a>,<b", 1, websync.ErrTruncated, "the document ends in a link"},
+		{"cut in quotes", `<a>;rel="me`, 0, websync.ErrTruncated, "the document ends in a link"},
+		{"cut after =", `<a>;rel=`, 0, websync.ErrTruncated, "the document ends in a link"},
+		{"cut after a comma", "<a>,\n", 1, websync.ErrTruncated, "the document ends with a comma"},
+		{"text after a link", "<a> b", 0, nil, `timemap: line 1, column 5: 'b' after a link or parameter must be ';' or ','`},
+		{"no name", `<a>; ="x"`, 0, nil, `'=' where the name of a parameter must be`},
+		{"a link without end", "<a>,<" + strings.Repeat("b", MaxLink), 1, websync.ErrLimit, "a link of more than 65536 bytes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := NewReader(strings.NewReader(test.text), "timemap")
+			n := 0
+			var err error
+			for _, err = range r.All() {
+				if err == nil {
+					n++
+				}
+			}
+			var parse *websync.ParseError
+			require.ErrorAs(t, err, &parse)
+			assert.Contains(t, err.Error(), test.want)
+			assert.Equal(t, test.links, n)
+			if test.is != nil {
+				assert.ErrorIs(t, err, test.is)
+			}
+			_, again := r.Next()
+			assert.Equal(t, err, again, "errors stick")
+		})
+	}
+	failed := errors.New("connection reset")
+	_, err := NewReader(io.MultiReader(strings.NewReader("<a"), &failing{failed}), "").Next()
+	assert.ErrorIs(t, err, failed)
+	assert.NotErrorIs(t, err, websync.ErrTruncated)
+}
+
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestHeader(t *testing.T) {
+	links := Header([]string{`<https://hub.example.org/>; rel="hub", </feed>; rel="self"`, `broken`, `</set1/capabilitylist.xml>; rel="up ResourceSync"`})
+	require.Len(t, links, 3)
+	assert.True(t, links[0].HasRel("hub"))
+	assert.Equal(t, "/feed", links[1].Target)
+	assert.True(t, links[2].HasRel("resourcesync"))
+	assert.False(t, links[2].HasRel("resource"))
+}
+
+func TestGet(t *testing.T) {
+	l := Link{Params: []Param{{"rel", "first"}, {"rel", "second"}}}
+	assert.Equal(t, "first", l.Get("rel"))
+	assert.Empty(t, l.Get("type"))
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add(`<http://example.com/a>; rel="memento"; datetime="Tue, 20 Jun 2000 18:02:59 GMT",` + "\n<b>")
+	f.Add(`<a>;title="\"";;=,`)
+	f.Fuzz(func(t *testing.T, text string) {
+		size := 0
+		for l, err := range NewReader(strings.NewReader(text), "x").All() {
+			var parse *websync.ParseError
+			if err != nil && (!errors.As(err, &parse) || parse.Line < 1 || parse.Column < 0) {
+				t.Fatalf("%v has no position", err)
+			}
+			size += len(l.Target)
+			for _, p := range l.Params {
+				size += len(p.Name) + len(p.Value)
+			}
+		}
+		if size > 2*len(text) { // a letter can be longer in lower case
+			t.Fatalf("%d bytes of links from %d bytes", size, len(text))
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package resourcesync
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/websync-go/websync"
+)
+
+// manifestName is the name of the manifest in a package (§11.2, §13.2).
+const manifestName = "manifest.xml"
+
+// Limits of a package.
+const (
+	maxFiles   = 200_000
+	maxFile    = 64 << 30  // bytes of one file, unpacked
+	maxBundle  = 256 << 30 // bytes of all files, unpacked
+	maxRatio   = 200       // unpacked to packed, of a package that unpacks to more than
+	freeRatio  = 64 << 20  // this many bytes
+	maxHeaders = 64 << 20  // bytes of the ZIP directory
+)
+
+// A bundle is a package of a dump: a ZIP file with a manifest (§11.1, §11.2). Nothing is
+// unpacked to files of its own, so no name in it leads anywhere.
+type bundle struct {
+	files map[string]*zip.File // by path, without the leading slash; nil for a path that occurs twice
+}
+
+// openBundle reads the directory of a package. The error says what a package of another
+// format seems to be.
+func openBundle(src io.ReaderAt, size int64) (*bundle, error) {
+	bounded := &boundedReaderAt{src: src, left: maxHeaders}
+	z, err := zip.NewReader(bounded, size)
+	switch {
+	case bounded.left < 0:
+		return nil, fmt.Errorf("a directory of more than %d bytes: %w", int64(maxHeaders), websync.ErrLimit)
+	case errors.Is(err, zip.ErrFormat):
+		return nil, fmt.Errorf("%w: %s", websync.ErrNotDocument, formatOf(src))
+	case err != nil:
+		return nil, err
+	case len(z.File) > maxFiles:
+		return nil, fmt.Errorf("%d files; at most %d are read: %w", len(z.File), maxFiles, websync.ErrLimit)
+	}
+	bounded.open = true
+	b := &bundle{files: make(map[string]*zip.File, len(z.File))}
+	var total uint64
+	for _, f := range z.File {
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		total += f.UncompressedSize64
+		if f.UncompressedSize64 > maxFile || total > maxBundle {
+			return nil, fmt.Errorf("it unpacks to more than %d bytes: %w", uint64(maxBundle), websync.ErrLimit)
+		}
+		name, err := cleanPath(f.Name)
+		if err != nil {
+			continue // a manifest can't name it
+		}
+		if _, twice := b.files[name]; twice {
+			f = nil
+		}
+		b.files[name] = f
+	}
+	if total > freeRatio && total/maxRatio > uint64(size) {
+		return nil, fmt.Errorf("%d bytes that unpack to %d, more than %d times as many: %w", size, total, maxRatio, websync.ErrLimit)
+	}
+	return b, nil
+}
+
+// A boundedReaderAt fails after a number of bytes, until it is open.
+type boundedReaderAt struct {
+	src  io.ReaderAt
+	left int64
+	open bool
+}
+
+func (r *boundedReaderAt) ReadAt(b []byte, at int64) (int, error) {
+	if !r.open {
+		if r.left -= int64(len(b)); r.left < 0 {
+			return 0, websync.ErrLimit
+		}
+	}
+	return r.src.ReadAt(b, at)
+}
+
+// formatOf returns what a file that is not a ZIP package seems to be.
+func formatOf(src io.ReaderAt) string {
+	head := make([]byte, 512)
+	n, _ := src.ReadAt(head, 0)
+	head = head[:n]
+	for _, f := range []struct {
+		magic, name string
+		at          int
+	}{
+		{"PK", "a ZIP package that is damaged or cut short", 0},
+		{"\x1f\x8b", "compressed with gzip", 0},
+		{"\xfd7zXZ\x00", "compressed with xz", 0},
+		{"BZh", "compressed with bzip2", 0},
+		{"\x28\xb5\x2f\xfd", "compressed with zstd", 0},
+		{"7z\xbc\xaf\x27\x1c", "a 7z archive", 0},
+		{"ustar", "a tar archive", 257},
+		{"WARC/", "a WARC file", 0},
+		{"<", "a page or an XML document", 0},
+	} {
+		if len(head) >= f.at && bytes.HasPrefix(head[f.at:], []byte(f.magic)) {
+			return f.name + ", where a ZIP package must be"
+		}
+	}
+	return "not a ZIP package"
+}
+
+// cleanPath returns a path of a manifest, or the name of a file in a package, without
+// the slash before it. It refuses what leads out of a package.
+func cleanPath(path string) (string, error) {
+	name := strings.TrimPrefix(strings.TrimPrefix(path, "."), "/")
+	switch {
+	case name == "" || strings.HasSuffix(name, "/"):
+		return "", fmt.Errorf("the path %.200q names no file", path)
+	case strings.ContainsAny(name, "\\\x00"):
+		return "", fmt.Errorf("the path %.200q has a backslash or a zero byte; its parts must be separated by slashes", path)
+	case strings.HasPrefix(name, "/"), len(name) > 1 && name[1] == ':':
+		return "", fmt.Errorf("the path %.200q must be relative to the package", path)
+	case slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == ".." || part == "." || part == "" }):
+		return "", fmt.Errorf(`the path %.200q must have no empty part, "." or ".."`, path)
+	}
+	return name, nil
+}
+
+// Open opens the file at a path of the manifest. Reading it ends in an error if the file
+// is not what the directory of the package says.
+func (b *bundle) Open(path string) (io.ReadCloser, error) {
+	f, err := b.file(path)
+	if err != nil {
+		return nil, err
+	}
+	const encrypted = 1
+	if f.Flags&encrypted != 0 {
+		return nil, fmt.Errorf("%.200q is encrypted", path)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%.200q: %w", path, err)
+	}
+	return r, nil
+}
+
+// file returns the file at a path of the manifest.
+func (b *bundle) file(path string) (*zip.File, error) {
+	name, err := cleanPath(path)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := b.files[name]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("the package has no file %.200q", path)
+	case f == nil:
+		return nil, fmt.Errorf("the package has %.200q more than once", path)
+	}
+	return f, nil
+}
+
+// Unlisted returns the first path, in the order of the alphabet, of the files for which
+// listed does not have the path without the slash before it, and how many there are.
+func (b *bundle) Unlisted(listed map[string]bool) (path string, n int) {
+	for name := range b.files {
+		if !listed[name] && name != manifestName {
+			if n++; n == 1 || "/"+name < path {
+				path = "/" + name
+			}
+		}
+	}
+	return path, n
+}

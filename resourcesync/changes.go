@@ -1,0 +1,324 @@
+package resourcesync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/docfetch"
+)
+
+// A backlog is what of the log is still to be yielded: change lists that were read to
+// their end and checked.
+type backlog struct {
+	lists      []*changeList
+	root       string // what the Capability List names, or what replaced it
+	validators docfetch.Validators
+	end        cursor // the position after the lists
+	skipped    int    // entries of indexes that can't be read
+
+	entries int              // that were read
+	latest  map[uint64]int   // the last entry of each URI
+	clock   websync.Datetime // the latest time of an entry
+	set     docfetch.Set
+}
+
+// Close removes the documents.
+func (b *backlog) Close() {
+	for _, l := range b.lists {
+		l.Close()
+	}
+}
+
+// A gapError says that changes may be missing between a moment and the oldest list.
+type gapError struct {
+	document string
+	since    websync.Datetime
+}
+
+func (e *gapError) Error() string {
+	return fmt.Sprintf("the oldest change list may begin after %v, up to when changes were harvested: some may be missing", e.since)
+}
+
+// overlap is how much before the moment of a baseline changes are read: publishers list
+// some late, and set their clocks back.
+const overlap = time.Hour
+
+// backlog reads the lists with the changes after the position. One that can't be read is
+// a Problem. The error is a *gapError if there is a gap.
+func (w *walk) backlog(ctx context.Context) (*backlog, error) {
+	b := &backlog{root: w.next.Root, validators: w.next.Validators, end: w.next.Log, latest: make(map[uint64]int)}
+	if b.end.URL != "" {
+		b.clock = b.end.Time
+	}
+	for visited := make(map[docfetch.Key]bool); ; {
+		visited[docfetch.KeyOf(b.root)] = true
+		successor, err := w.readRoot(ctx, b)
+		if err != nil {
+			b.Close()
+			return nil, err
+		}
+		if successor == "" || visited[docfetch.KeyOf(successor)] {
+			return b, nil
+		}
+		b.root, b.validators = successor, docfetch.Validators{}
+	}
+}
+
+// yieldBacklog yields the changes of a backlog, and moves the position to its end.
+func (w *walk) yieldBacklog(b *backlog) error {
+	defer b.Close()
+	w.next.Root = b.root
+	for _, l := range b.lists {
+		if err := w.yieldList(b, l); err != nil {
+			return err
+		}
+		w.next.Log = l.end
+		w.next.Skipped += l.passed
+		if err := w.Mark(w.resume(), 0); err != nil {
+			return err
+		}
+	}
+	w.next.Skipped += b.skipped
+	w.next.Validators = b.validators
+	return w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped)
+}
+
+// readRoot reads the lists that the document at b.root is or names. A successor is the
+// URL of what may have the changes after them.
+func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err error) {
+	root, err := w.root(ctx, b)
+	if err != nil || root == nil {
+		return "", err
+	}
+	single := root.head.Metadata.Capability != "" && !root.head.Index
+	var lists []*changeList
+	switch {
+	case single:
+		lists = []*changeList{root}
+	case !root.NotModified:
+		defer root.Close()
+		if lists, err = w.listed(b, root); err != nil {
+			return "", err
+		}
+	case b.end.URL != b.root: // an index: the list that was read last may have more
+		lists = []*changeList{newChangeList(b.end.URL)}
+	default:
+		single = true
+	}
+	if err := w.readLists(ctx, b, lists); err != nil {
+		return "", err
+	}
+	if w.Incomplete() {
+		return "", nil
+	}
+	if !root.NotModified {
+		b.validators = root.Validators.Kept()
+	}
+	if !single || b.end.Until.IsZero() {
+		return "", nil
+	}
+	if index := root.head.Href("index"); index != "" {
+		return index, nil
+	}
+	if err := w.capabilities(ctx); err != nil {
+		return "", err
+	}
+	return w.offers[ChangeList], nil
+}
+
+// root reads the document at b.root, or where the Capability List says that it is now. It
+// returns nil if it can't be read, which is a Problem.
+func (w *walk) root(ctx context.Context, b *backlog) (*changeList, error) {
+	root := newChangeList(b.root)
+	err := w.read(ctx, b, root, b.validators)
+	if errors.Is(err, websync.ErrGone) && w.offers == nil {
+		if err := w.capabilities(ctx); err != nil {
+			return nil, err
+		}
+		if moved := w.offers[ChangeList]; moved != "" && moved != b.root {
+			b.root, b.validators = moved, docfetch.Validators{}
+			return w.root(ctx, b)
+		}
+	}
+	if docfetch.IsOfDocument(err) {
+		return nil, w.Problem(err)
+	}
+	return root, err
+}
+
+// listed returns those of the lists of an index that may have changes after the position.
+func (w *walk) listed(b *backlog, index *changeList) (lists []*changeList, err error) {
+	r, err := w.again(&index.Document)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		l := newChangeList(e.Loc)
+		l.from = e.Metadata.From
+		lists = append(lists, l)
+	}
+	b.skipped += r.Skipped()
+	earlier := func(a, b *changeList) int { return a.from.Time().Compare(b.from.Time()) }
+	later := func(a, b *changeList) int { return earlier(b, a) }
+	if len(lists) > 1 && slices.IsSortedFunc(lists, later) && !slices.IsSortedFunc(lists, earlier) {
+		slices.Reverse(lists) // the latest must come last (§12.2)
+	}
+	if at := slices.IndexFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }); at >= 0 {
+		return lists[at:], nil
+	}
+	if len(lists) > 0 && lists[0].from.IsZero() {
+		lists[0].from = index.head.Metadata.From
+	}
+	if slices.IsSortedFunc(lists, earlier) && !b.end.Time.IsZero() {
+		for at := len(lists) - 1; at > 0; at-- {
+			if lists[at].from.Time().Before(b.end.Time.Time().Add(-overlap)) {
+				return lists[at:], nil
+			}
+		}
+	}
+	return lists, nil
+}
+
+// readLists reads lists that follow each other, the first of which may continue the one
+// that was read last.
+func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) error {
+	if len(lists) == 0 {
+		return nil
+	}
+	for _, l := range lists {
+		b.set.Ask(docfetch.KeyOf(l.URL))
+	}
+	first := lists[0]
+	if first.Body == nil && !first.NotModified {
+		var known docfetch.Validators
+		if first.URL == b.end.URL {
+			known = b.end.Validators
+		}
+		if ok, err := w.isRead(w.readList(ctx, b, first, known)); !ok {
+			return err
+		}
+	}
+	if !first.NotModified {
+		if err := w.join(ctx, b, first, lists); err != nil {
+			first.Close()
+			return err
+		}
+	}
+	rest := lists[1:]
+	ahead := docfetch.Ahead[*changeList]{
+		Parallel: w.source.Parallel,
+		Next: func() (*changeList, bool) {
+			if len(rest) == 0 {
+				return nil, false
+			}
+			l := rest[0]
+			rest = rest[1:]
+			return l, true
+		},
+		Ready: func(*changeList) bool { return false },
+		Get:   func(ctx context.Context, l *changeList) { l.err = w.get(ctx, &l.Document, docfetch.Validators{}) },
+		Close: func(l *changeList) { l.Close() },
+	}
+	for l := range ahead.All(ctx) {
+		if l.err == nil {
+			l.err = w.checkList(b, l)
+		}
+		if ok, err := w.isRead(l.err); err != nil {
+			return err
+		} else if ok {
+			b.add(l, 0)
+		}
+	}
+	return ctx.Err()
+}
+
+// isRead reports whether a list was read. If it was not, that is a Problem.
+func (w *walk) isRead(err error) (bool, error) {
+	if docfetch.IsOfDocument(err) {
+		return false, w.Problem(err)
+	}
+	return err == nil, err
+}
+
+// join adds the first of some lists to a backlog, if nothing is missing between it and
+// the position.
+func (w *walk) join(ctx context.Context, b *backlog, first *changeList, lists []*changeList) error {
+	start, ok := b.start(first)
+	if !ok && b.end.URL != "" && !slices.ContainsFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }) {
+		// The list that was read last is not named any more, but may still be there.
+		last := newChangeList(b.end.URL)
+		err := w.readList(ctx, b, last, docfetch.Validators{})
+		if err != nil && !docfetch.IsOfDocument(err) {
+			return err
+		}
+		if err == nil {
+			if from, ok := b.start(last); ok {
+				b.add(last, from)
+			} else {
+				last.Close()
+			}
+		}
+		start, ok = b.start(first)
+	}
+	if !ok {
+		return &gapError{first.URL, b.end.Time}
+	}
+	b.add(first, start)
+	return nil
+}
+
+// start returns the first entry of a list that is to be yielded. It is false if changes
+// between the position and the list may be missing.
+func (b *backlog) start(l *changeList) (entry int, ok bool) {
+	log, begins := &b.end, l.from
+	switch {
+	case l.prefix: // the list has grown
+		return log.N, true
+	case l.holds, log.URL == "" && log.Time.IsZero():
+		return 0, true
+	case begins.IsZero(), l.URL == log.URL && log.N > 0 && l.from == log.From:
+		// It does not say where it begins, or says so although it has lost entries.
+		begins = l.begins
+	}
+	return 0, !begins.IsZero() && !begins.Time().After(log.Time.Time())
+}
+
+// add adds a list, of which the entries from start on are to be yielded, to a backlog.
+func (b *backlog) add(l *changeList, start int) {
+	l.start = start
+	if start == b.end.N && l.URL == b.end.URL || len(b.lists) > 0 {
+		l.floor = b.clock
+	}
+	if l.clock.After(b.clock) || b.clock.IsZero() {
+		b.clock = l.clock
+	}
+	if b.end.URL == "" && !b.end.Time.IsZero() && l.ordered {
+		l.since = b.end.Time.Time().Add(-overlap) // before it the baseline has them
+	}
+	if b.end.URL != l.URL {
+		l.passed = b.end.Skipped
+	}
+	until, clock := l.head.Metadata.Until, l.clock
+	if !until.IsZero() && (l.Date.IsZero() || !until.Time().After(l.Date)) {
+		clock = until
+	}
+	if clock.IsZero() || !b.end.Time.IsZero() && clock.Before(b.end.Time) {
+		clock = b.end.Time
+	}
+	if clock.IsZero() {
+		clock = l.from
+	}
+	l.end = cursor{
+		URL: l.URL, From: l.from, Until: until, Time: clock, N: l.entries, Sum: l.sum, Last: l.last,
+		Skipped: l.skipped, Validators: l.Validators.Kept(),
+	}
+	b.end = l.end
+	b.lists = append(b.lists, l)
+}

@@ -1,0 +1,78 @@
+package resourcesync_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/resourcesync"
+)
+
+func TestDiscover(t *testing.T) {
+	linked := func(rel, path string) string { return `<rs:ln rel="` + rel + `" href="` + www + path + `"/>` }
+	described := func(path, by string) string {
+		return "<url><loc>" + www + path + `</loc><rs:md capability="capabilitylist"/>` + linked("describedby", by) + "</url>"
+	}
+	html := map[string][]string{"Content-Type": {"text/html; charset=utf-8"}}
+	site := sourcetest.Site{
+		www + "description.xml": {Body: document("urlset", `capability="description"`, "", described("set1.xml", "about1"), described("set2.xml", "about2"), described("set1.xml", "again"))},
+		www + "descriptions.xml": {Body: document("sitemapindex", `capability="description"`, "",
+			named("sitemap", "missing.xml", ""), named("sitemap", "description.xml", ""), named("sitemap", "descriptions.xml", ""))},
+		www + "set1.xml":     {Body: document("urlset", `capability="capabilitylist"`, "description.xml")},
+		www + "list.xml":     {Body: document("urlset", `capability="resourcelist" at="2025-06-01T00:00:00Z"`, "set1.xml")},
+		www + "sitemap.xml":  {Body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + www + `a</loc></url></urlset>`},
+		www + "loop.xml":     {Body: document("urlset", `capability="resourcelist" at="2025-06-01T00:00:00Z"`, "loop.xml")},
+		www + "page":         {Header: html, Body: `<!doctype html><head><base href="/x/"><link rel="alternate ResourceSync" href="../set2.xml"></head><body><link rel=resourcesync href=no.xml>`},
+		www + "plain":        {Header: html, Body: `<!doctype html><title>Nothing</title>`},
+		www + "photo":        {Header: map[string][]string{"Link": {`</set2.xml>; rel="resourcesync"; title="all, of them"`}}, Body: "JPEG"},
+		www + "moved":        {Location: "/list.xml"},
+		www + "robots.txt":   {Body: "User-agent: *\nDisallow:\nSitemap: /sitemap.xml\nSitemap: " + www + "list.xml\n"},
+		"https://other.org/": {Body: "nothing"}, "https://other.org" + resourcesync.WellKnown: {Location: www + "description.xml"},
+		"https://empty.org/": {Body: "<p>nothing", Header: html},
+	}
+	one, two := resourcesync.Set{CapabilityList: www + "set1.xml"}, resourcesync.Set{CapabilityList: www + "set2.xml"}
+	both := []resourcesync.Set{{CapabilityList: www + "set1.xml", DescribedBy: []string{www + "about1"}}, {CapabilityList: www + "set2.xml", DescribedBy: []string{www + "about2"}}}
+	for name, test := range map[string]struct {
+		url  string
+		want []resourcesync.Set
+		err  string
+	}{
+		"a Source Description":          {www + "description.xml", both, ""},
+		"an index of them":              {www + "descriptions.xml", both, ""},
+		"a Capability List":             {www + "set1.xml", []resourcesync.Set{one}, ""},
+		"a Resource List":               {www + "list.xml", []resourcesync.Set{one}, ""},
+		"a redirect":                    {www + "moved", []resourcesync.Set{one}, ""},
+		"a link in a page":              {www + "page", []resourcesync.Set{two}, ""},
+		"a link in the header":          {www + "photo", []resourcesync.Set{two}, ""},
+		"robots.txt":                    {www + "plain", []resourcesync.Set{one}, ""},
+		"a sitemap, and then robots":    {www + "sitemap.xml", []resourcesync.Set{one}, ""},
+		"what is not there, and robots": {www + "nothing", []resourcesync.Set{one}, ""},
+		"the well-known URI":            {"https://other.org/", both, ""},
+		"nothing":                       {"https://empty.org/", nil, "https://empty.org/ leads to no Capability List"},
+		"nothing there":                 {"https://empty.org/x", nil, "404"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fetcher := &sourcetest.Fetcher{Site: site}
+			got, err := resourcesync.Discover(t.Context(), fetcher, test.url)
+			if test.err != "" {
+				require.ErrorContains(t, err, test.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, test.want, got)
+			streams, spools := fetcher.Open()
+			assert.Zero(t, streams+spools)
+			assert.Equal(t, test.want[0].CapabilityList, got[0].Source().Key())
+		})
+	}
+	delete(site, www+"robots.txt")
+	_, err := resourcesync.Discover(t.Context(), &sourcetest.Fetcher{Site: site}, www+"plain")
+	assert.ErrorIs(t, err, websync.ErrNotFound)
+	_, err = resourcesync.Discover(t.Context(), &sourcetest.Fetcher{Site: site}, www+"loop.xml")
+	assert.ErrorIs(t, err, websync.ErrNotFound)
+	_, err = resourcesync.Discover(t.Context(), &sourcetest.Fetcher{Site: site}, www+"sitemap.xml")
+	assert.ErrorContains(t, err, "no document of ResourceSync")
+}

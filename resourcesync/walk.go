@@ -1,0 +1,252 @@
+package resourcesync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/docfetch"
+)
+
+// A walk is one run over the documents of a Source.
+type walk struct {
+	*docfetch.Pass
+	source *Source
+
+	from checkpoint // empty if there is none that can be used
+	next checkpoint
+
+	offers    map[Capability]string // what the Capability List names; nil until it is read
+	documents int
+}
+
+func newWalk(s *Source, pass *docfetch.Pass) *walk {
+	w := &walk{Pass: pass, source: s}
+	options := s.options()
+	var c checkpoint
+	if docfetch.ReadCheckpoint(pass.From, checkpointVersion, &c) && c.Options == options {
+		w.from = c
+	}
+	w.next = w.from
+	w.next.Options = options
+	return w
+}
+
+func (w *walk) run(ctx context.Context) error {
+	if w.from.Listed && !w.from.Stale && w.from.Root != "" {
+		b, err := w.backlog(ctx)
+		if err == nil {
+			return w.yieldBacklog(b)
+		}
+		if !w.isGap(err) {
+			return err
+		}
+	}
+	return w.baseline(ctx)
+}
+
+// isGap reports whether an error is a gap, and reports that one.
+func (w *walk) isGap(err error) bool {
+	var gap *gapError
+	if !errors.As(err, &gap) {
+		return false
+	}
+	w.Report(ruleGap.Finding(gap.document, 0, 0, "", nil, gap.Error()))
+	return true
+}
+
+// baseline yields the Resource List, or a Resource Dump, and then what has changed since.
+func (w *walk) baseline(ctx context.Context) error {
+	if err := w.capabilities(ctx); err != nil {
+		return err
+	}
+	list, packed, log := w.offers[ResourceList], w.offers[ResourceDump], w.offers[ChangeList]
+	w.next = checkpoint{Options: w.next.Options, Root: log, Listed: true}
+	if packed != "" && (list == "" || w.isFirst() && !w.source.NoDumps) {
+		d, err := w.readDump(ctx, packed)
+		if err == nil && list != "" && len(d.packages) > 0 { // is it a format that can be read?
+			err = d.packages[0].load(ctx)
+		}
+		if err != nil && d != nil {
+			d.Close()
+		}
+		switch {
+		case err == nil:
+			return w.yieldDump(ctx, d)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case list == "":
+			return err
+		}
+		w.Report(ruleUnpack.Finding(packed, 0, 0, "", nil, "the Resource List is read in its place: "+err.Error()))
+	}
+	if list != "" {
+		return w.list(ctx, list)
+	}
+	if log == "" {
+		return w.Named(w.source.URL, errors.New("the Capability List offers no Resource List, Resource Dump or Change List"))
+	}
+	b, err := w.sinceBaseline(ctx)
+	if err != nil {
+		return err
+	}
+	return w.yieldBacklog(b)
+}
+
+// isFirst reports whether no baseline was completed yet, as far as the checkpoint says.
+func (w *walk) isFirst() bool { return !w.from.Listed && !w.Full }
+
+// snapshot yields what list yields as a snapshot, and then what has changed since the
+// moment that it describes.
+func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (skipped int, err error)) error {
+	if err := w.Mark(w.before(at), 0); err != nil {
+		return err
+	}
+	if err := w.Yield(harvest.Event{Kind: harvest.SnapshotStart, At: at}); err != nil {
+		return err
+	}
+	skipped, err := list()
+	if err != nil {
+		return err
+	}
+	var since *backlog
+	if w.next.Root != "" { // a Problem of the log comes before the end of the snapshot: nothing is deleted
+		if since, err = w.sinceBaseline(ctx); err != nil {
+			return err
+		}
+		defer since.Close()
+	}
+	end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: skipped, Options: w.next.Options, Resume: w.resume()}
+	if err := w.Yield(end); err != nil || since == nil {
+		return err
+	}
+	return w.yieldBacklog(since)
+}
+
+// before returns the checkpoint for a baseline that begins: the changes since the moment
+// that it describes, or since that of an earlier one that was not completed, are still to
+// be yielded.
+func (w *walk) before(at websync.Datetime) harvest.Checkpoint {
+	w.next.Log = cursor{Time: at}
+	if from := w.from.Log.Time; !w.from.Listed && !from.IsZero() && from.Before(at) {
+		w.next.Log.Time = from
+	}
+	begun := w.next
+	begun.Listed = false
+	return docfetch.Checkpoint(checkpointVersion, &begun)
+}
+
+// sinceBaseline returns what has changed since the moment of the Resource List. If that is
+// before the oldest change that is still listed, all changes are, and the run is not in
+// step.
+func (w *walk) sinceBaseline(ctx context.Context) (*backlog, error) {
+	b, err := w.backlog(ctx)
+	if !w.isGap(err) {
+		return b, err
+	}
+	w.next.Stale = true
+	w.next.Skipped++
+	w.next.Log = cursor{}
+	return w.backlog(ctx)
+}
+
+// capabilities reads the Capability List.
+func (w *walk) capabilities(ctx context.Context) error {
+	if w.offers != nil {
+		return nil
+	}
+	url := w.source.URL
+	for range 2 {
+		head, entries, err := w.small(ctx, url, "")
+		if err != nil {
+			return err
+		}
+		switch head.Metadata.Capability {
+		case CapabilityList:
+			w.offers = make(map[Capability]string)
+			for _, e := range entries {
+				if c := e.Metadata.Capability; c != "" && w.offers[c] == "" {
+					w.offers[c] = e.Loc
+				}
+			}
+			return nil
+		case Description:
+			if head.Index || len(entries) != 1 {
+				return w.Named(url, fmt.Errorf("a Source Description of %d Capability Lists: each is a Source of its own", len(entries)))
+			}
+			url = entries[0].Loc
+		default:
+			return w.Named(url, fmt.Errorf("the capability %.100q, which must be %q: %w", head.Metadata.Capability, CapabilityList, websync.ErrNotDocument))
+		}
+	}
+	return w.Named(w.source.URL, fmt.Errorf("a Source Description that names another one, %s: %w", websync.RedactURL(url), websync.ErrNotDocument))
+}
+
+// small reads a document of few entries. If want is not empty, it must have that
+// capability. The error is that of the document, or of ctx.
+func (w *walk) small(ctx context.Context, url string, want Capability) (head Head, entries []Entry, err error) {
+	const most = 50_000 // entries
+	d := &docfetch.Document{URL: url}
+	if err := w.get(ctx, d, docfetch.Validators{}); err != nil {
+		return head, nil, err
+	}
+	defer d.Close()
+	r := w.reader(d, w.Report)
+	r.MaxEntries = most
+	for e, err := range r.All() {
+		if err != nil {
+			return head, nil, err
+		}
+		entries = append(entries, e)
+	}
+	if head, err = r.Head(); err != nil {
+		return head, nil, err
+	}
+	if c := head.Metadata.Capability; want != "" && c != want {
+		return head, nil, w.Named(url, fmt.Errorf("the capability %.100q, which must be %q: %w", c, want, websync.ErrNotDocument))
+	}
+	if r.Skipped() > 0 {
+		return head, nil, docfetch.Skipped("resourcesync", url, r.Skipped())
+	}
+	return head, entries, nil
+}
+
+// get gets a document, unless there are too many.
+func (w *walk) get(ctx context.Context, d *docfetch.Document, known docfetch.Validators) error {
+	limit := w.source.MaxDocuments
+	if limit == 0 {
+		limit = docfetch.DefaultDocuments
+	}
+	if w.documents++; limit > 0 && w.documents > limit {
+		return &docfetch.Error{Err: w.Named(d.URL, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit))}
+	}
+	return w.Get(ctx, d, known, w.source.MaxBytes)
+}
+
+// reader returns a Reader of a document that was got, from its beginning.
+func (w *walk) reader(d *docfetch.Document, report func(websync.Finding)) *Reader {
+	r := NewReader(d.Body)
+	r.Document, r.MaxBytes, r.Report = d.Final, w.source.MaxBytes, report
+	return r
+}
+
+// includes reports whether a resource is to be yielded.
+func (w *walk) includes(uri []byte) bool {
+	return len(uri) <= harvest.MaxID && (w.source.Include == nil || w.source.Include(string(uri)))
+}
+
+// describe adds what md and ln say to a resource. A patch is of use only once, and no
+// part of the description.
+func describe(r *websync.Resource, e *Entry) {
+	m := &e.Metadata
+	r.Content = websync.Link{Href: e.Loc, Type: m.Type, Encoding: m.Encoding, Length: m.Length, Digests: m.Digests, Attrs: m.Attrs}
+	for i := range e.Links {
+		if l := &e.Links[i].Link; l.Rel != RelationPatch && l.Rel != "" && l.Href != "" {
+			r.Links = append(r.Links, *l)
+		}
+	}
+}
+
+func (w *walk) resume() harvest.Checkpoint { return docfetch.Checkpoint(checkpointVersion, &w.next) }
