@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
@@ -205,7 +204,7 @@ func (w *walk) yieldList(b *backlog, l *changeList) error {
 		if v.Metadata.Change == Deleted && at.IsZero() && w.Incomplete() {
 			continue // what could not be read may say that it is there again
 		}
-		if err := w.Yield(change(v, at)); err != nil {
+		if err := w.change(v, at); err != nil {
 			return err
 		}
 	}
@@ -214,21 +213,4 @@ func (w *walk) yieldList(b *backlog, l *changeList) error {
 // isBefore reports whether all that t stands for is before since, if both are known.
 func isBefore(t websync.Datetime, since time.Time) bool {
 	return !t.IsZero() && !since.IsZero() && !t.End().After(since)
-}
-
-// change returns the event of an entry.
-func change(v *View, at websync.Datetime) harvest.Event {
-	if v.Metadata.Change == Deleted {
-		return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}}
-	}
-	e := v.Clone()
-	r := websync.Resource{ID: e.Loc, Modified: e.LastMod, Elements: e.Elements}
-	if r.Modified.IsZero() {
-		r.Modified = e.Metadata.Datetime
-	}
-	describe(&r, &e)
-	if at == r.Modified {
-		at = websync.Datetime{} // as in a Resource List
-	}
-	return harvest.Event{Kind: harvest.Put, At: at, Resource: r, Hint: hintOf(&e)}
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/sitemap"
@@ -40,35 +39,8 @@ const (
 	maxSteps    = 200     // documents that are read
 	maxRobots   = 1 << 20 // bytes of a robots.txt file
 	maxHTMLHead = 1 << 20 // bytes of a page that are searched for links
+	maxDocument = 1 << 30 // bytes of a document
 )
-
-// Discover returns the sets of resources that url leads to (Z39.99 §6.3). It may be that
-// of a document of ResourceSync, of which the links up are followed; of a page or other
-// resource, whose links with the relation resourcesync lead to Capability Lists; or of a
-// host, which is asked for a Source Description at [WellKnown] and, if it has none, for
-// the Resource Lists that its robots.txt file names.
-//
-// Each set comes once, in the order in which they are found. The error is that of the
-// document at url if nothing was found, or [websync.ErrNotFound].
-func Discover(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, error) {
-	run := (&harvest.Run{Fetcher: fetcher}).WithDefaults()
-	d := &discovery{
-		Pass: docfetch.Pass{Run: run, Format: "resourcesync", Accept: accept}, read: make(map[docfetch.Key]bool), sets: make(map[docfetch.Key]int),
-	}
-	first := d.visit(ctx, url, 0)
-	if len(d.found) == 0 && ctx.Err() == nil {
-		d.host(ctx, url)
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case len(d.found) > 0:
-		return d.found, nil
-	case first != nil:
-		return nil, first
-	}
-	return nil, fmt.Errorf("resourcesync: %s leads to no Capability List: %w", websync.RedactURL(url), websync.ErrNotFound)
-}
 
 // A discovery is one call of Discover.
 type discovery struct {
@@ -76,6 +48,10 @@ type discovery struct {
 	read  map[docfetch.Key]bool
 	sets  map[docfetch.Key]int // index in found
 	found []Set
+}
+
+func newDiscovery(pass docfetch.Pass) *discovery {
+	return &discovery{Pass: pass, read: make(map[docfetch.Key]bool), sets: make(map[docfetch.Key]int)}
 }
 
 // add adds a set, or what is known of it besides.
@@ -133,28 +109,22 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 		return d.Named(at, errSteps)
 	}
 	d.read[key] = true
-	resp, err := d.Fetcher.Fetch(ctx, &harvest.Request{URL: at, Accept: accept + ", text/html;q=0.4", MaxBytes: 64 << 20})
-	if err != nil {
+	doc := &docfetch.Document{URL: at}
+	if err := d.Get(ctx, doc, docfetch.Validators{}, maxDocument); err != nil {
 		return err
 	}
-	defer resp.Body.Close()
-	final := resp.URL
-	for _, l := range linkformat.Header(resp.Header["Link"]) {
+	defer doc.Close()
+	for _, l := range linkformat.Header(doc.Header["Link"]) {
 		if l.HasRel("resourcesync") && l.Get("anchor") == "" {
-			d.list(final, l.Target)
+			d.list(doc.Final, l.Target)
 		}
 	}
-	if t, _, _ := mime.ParseMediaType(first(resp.Header["Content-Type"])); t == "text/html" || t == "application/xhtml+xml" {
-		return d.page(final, resp.Body)
+	for _, value := range doc.Header["Content-Type"] {
+		if t, _, _ := mime.ParseMediaType(value); t == "text/html" || t == "application/xhtml+xml" {
+			return d.page(doc.Final, doc.Body)
+		}
 	}
-	return d.document(ctx, at, final, resp.Body, depth)
-}
-
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
+	return d.document(ctx, at, doc.Final, doc.Body, depth)
 }
 
 // list adds the Capability List that a page links to.

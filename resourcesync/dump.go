@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -88,18 +87,16 @@ func (w *walk) yieldPackage(ctx context.Context, p *dumpPackage) (skipped int, e
 		if !w.includes([]byte(e.Loc)) {
 			return nil
 		}
-		r := websync.Resource{ID: e.Loc, Modified: e.LastMod, Elements: e.Elements}
-		describe(&r, e)
-		ev := harvest.Event{Kind: harvest.Put, Resource: r}
-		if path := e.Metadata.Path; path != "" {
-			ev.Open = func() (io.ReadCloser, error) { return p.Open(ctx, path) }
+		path := e.Metadata.Path
+		if path == "" {
+			return w.bitstream(e, nil)
 		}
-		return w.Yield(ev)
+		return w.bitstream(e, func() (io.ReadCloser, error) { return p.Open(ctx, path) })
 	})
 	if err != nil {
 		return 0, err
 	}
-	if err := w.Mark(harvest.Checkpoint{}, 0); err != nil {
+	if err := w.drain(); err != nil {
 		return 0, err
 	}
 	p.report(w.Report)

@@ -1,12 +1,22 @@
 package resourcesync
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"iter"
+	"slices"
+	"sync"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/sitemap"
 )
 
 // A Source harvests one set of resources: what one Capability List offers.
@@ -67,7 +77,10 @@ type Source struct {
 	MaxPackage int64
 }
 
-var _ harvest.Source = (*Source)(nil)
+var (
+	_ harvest.Source = (*Source)(nil)
+	_ harvest.Getter = (*Source)(nil)
+)
 
 // Key returns Name, or URL if there is none.
 func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
@@ -97,4 +110,256 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 		}
 		return newWalk(s, p).run(ctx)
 	})
+}
+
+// list yields a Resource List, or all that an index lists, as a snapshot.
+func (w *walk) list(ctx context.Context, url string) error {
+	l := &resourceList{walk: w}
+	source := &sitemap.Source{
+		URL: url, Complete: true, Extend: l.extend, Profile: w.source.Profile,
+		Parallel: w.source.Parallel, MaxDepth: 1, MaxDocuments: w.source.MaxDocuments, MaxBytes: w.source.MaxBytes,
+	}
+	if w.source.Include != nil {
+		source.Include = func(loc string) bool { return w.source.Include(loc) }
+	}
+	run := *w.Run
+	run.From = harvest.Checkpoint{}
+	next, stop := iter.Pull2(source.Events(ctx, &run))
+	defer stop()
+	start, err, ok := next()
+	if err != nil || !ok || start.Kind != harvest.SnapshotStart {
+		return err
+	}
+	return w.snapshot(ctx, l.at, func() (skipped int, err error) {
+		for {
+			ev, err, ok := next()
+			if err != nil || !ok {
+				return 0, err
+			}
+			if ev.Kind == harvest.SnapshotEnd {
+				return ev.Skipped, nil
+			}
+			if err := w.Yield(ev); err != nil {
+				return 0, err
+			}
+		}
+	})
+}
+
+// A resourceList reads what the documents of a Resource List have besides a sitemap.
+type resourceList struct {
+	*walk
+	once sync.Once
+	at   websync.Datetime // of the root, which is read first
+}
+
+// extend is sitemap.Source.Extend.
+func (l *resourceList) extend(r *sitemap.Reader) sitemap.Extended {
+	s := newScanner(r.Document, r.Document)
+	s.reports.To = r.Report
+	r.Take = s.take
+	return sitemap.Extended{
+		Entry: func(v *sitemap.View, ev *harvest.Event) {
+			e := s.turn(v).Clone()
+			describe(&ev.Resource, &e)
+		},
+		End: func() error {
+			s.end()
+			if c := s.head.Metadata.Capability; c != ResourceList {
+				return fmt.Errorf("the capability %.100q, not that of a Resource List: %w", c, websync.ErrNotDocument)
+			}
+			l.once.Do(func() { l.at = s.head.Metadata.At })
+			return nil
+		},
+	}
+}
+
+// snapshot yields what list yields as a snapshot, and then what has changed since the
+// moment that it describes.
+func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (skipped int, err error)) error {
+	if err := w.Mark(w.before(at), 0); err != nil {
+		return err
+	}
+	if err := w.Yield(harvest.Event{Kind: harvest.SnapshotStart, At: at}); err != nil {
+		return err
+	}
+	skipped, err := list()
+	if err != nil {
+		return err
+	}
+	var since *backlog
+	if w.next.Root != "" { // a Problem of the log comes before the end of the snapshot: nothing is deleted
+		if since, err = w.sinceBaseline(ctx); err != nil {
+			return err
+		}
+		defer since.Close()
+	}
+	end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: skipped, Options: w.next.Options, Resume: w.resume()}
+	if err := w.Yield(end); err != nil || since == nil {
+		return err
+	}
+	return w.yieldBacklog(since)
+}
+
+// before returns the checkpoint for a baseline that begins: the changes since the moment
+// that it describes, or since that of an earlier one that was not completed, are still to
+// be yielded.
+func (w *walk) before(at websync.Datetime) harvest.Checkpoint {
+	w.next.Log = cursor{Time: at}
+	if from := w.from.Log.Time; !w.from.Listed && !from.IsZero() && from.Before(at) {
+		w.next.Log.Time = from
+	}
+	begun := w.next
+	begun.Listed = false
+	return docfetch.Checkpoint(checkpointVersion, &begun)
+}
+
+func (w *walk) resume() harvest.Checkpoint { return docfetch.Checkpoint(checkpointVersion, &w.next) }
+
+// includes reports whether a resource is to be yielded.
+func (w *walk) includes(uri []byte) bool {
+	return len(uri) <= harvest.MaxID && (w.source.Include == nil || w.source.Include(string(uri)))
+}
+
+// change yields the event of an entry of a Change List.
+func (w *walk) change(v *View, at websync.Datetime) error {
+	if v.Metadata.Change == Deleted {
+		return w.Yield(harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}})
+	}
+	e := v.Clone()
+	r := resource(&e)
+	if r.Modified.IsZero() {
+		r.Modified = e.Metadata.Datetime
+	}
+	if at == r.Modified {
+		at = websync.Datetime{} // as in a Resource List
+	}
+	return w.Yield(harvest.Event{Kind: harvest.Put, At: at, Resource: r, Hint: hintOf(&e)})
+}
+
+// bitstream yields the event of an entry of a manifest. If open is nil, the resource is
+// fetched.
+func (w *walk) bitstream(e *Entry, open func() (io.ReadCloser, error)) error {
+	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: resource(e), Open: open})
+}
+
+// drain lets the engine read what came along with the events so far.
+func (w *walk) drain() error { return w.Mark(harvest.Checkpoint{}, 0) }
+
+// maxMirrors limits how many mirrors of a resource are tried.
+const maxMirrors = 5
+
+// A hint is what a change says of how to get the resource (Z39.99 §14.4).
+type hint struct {
+	Patch  string          `json:"patch"` // URL
+	Type   string          `json:"type"`
+	Length int64           `json:"length,omitzero"`
+	Hash   websync.Digests `json:"hash,omitempty"`
+}
+
+// hintOf returns the Hint of an event: the first patch that can be applied; nil if there
+// is none.
+func hintOf(e *Entry) []byte {
+	for i := range e.Links {
+		l := &e.Links[i]
+		if l.Rel == RelationPatch && canPatch(l.Type) && syntax.HTTPHost(l.Href) > 0 && l.Length <= maxPatched {
+			// a struct of texts and numbers can always be encoded
+			data, _ := json.Marshal(hint{l.Href, l.Type, l.Length, l.Digests})
+			return data
+		}
+	}
+	return nil
+}
+
+// Get implements [harvest.Getter]. It obtains the content of a resource: by a patch of
+// what the Store holds, if the change came with one and states a digest to verify the
+// result by (Z39.99 §14.4); else from its mirrors on the web, in the order of their pri
+// (§14.2); else from its URI. What fails is passed over, but for the last.
+func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
+	if came, err := job.Came(); err == nil {
+		return errors.Join(came.Close(), job.Content(ctx))
+	}
+	if patched(ctx, job) {
+		return nil
+	}
+	for _, link := range mirrors(&job.Resource) {
+		err := job.Obtain(ctx, harvest.ContentName, link)
+		if err == nil || ctx.Err() != nil || errors.Is(err, harvest.ErrNotYet) {
+			return err
+		}
+	}
+	return job.Content(ctx)
+}
+
+// mirrors returns the content of a resource at its mirrors, the first to be tried first.
+func mirrors(r *websync.Resource) (links []websync.Link) {
+	for i := range r.Links {
+		if l := r.Links[i]; l.Rel == "duplicate" && syntax.HTTPHost(l.Href) > 0 {
+			links = append(links, l)
+		}
+	}
+	const least = 999_999 // that of a link without pri
+	slices.SortStableFunc(links, func(a, b websync.Link) int { return cmp.Compare(cmp.Or(a.Priority, least), cmp.Or(b.Priority, least)) })
+	links = links[:min(len(links), maxMirrors)]
+	for i := range links {
+		at := links[i]
+		links[i] = r.Content
+		links[i].Href = at.Href
+		if len(links[i].Digests) == 0 && links[i].Length == 0 {
+			links[i].Digests, links[i].Length = at.Digests, at.Length
+		}
+	}
+	return links
+}
+
+// patched reports whether the content could be made of what the Store holds.
+func patched(ctx context.Context, job *harvest.Job) bool {
+	var h hint
+	content := job.Resource.Content
+	if len(content.Digests) == 0 || job.Held == nil || json.Unmarshal(job.Hint, &h) != nil {
+		return false
+	}
+	held, err := job.Open(ctx, harvest.ContentName)
+	if err != nil {
+		return false
+	}
+	defer held.Close()
+	link := websync.Link{Href: h.Patch, Type: h.Type, Length: h.Length, Digests: h.Hash}
+	resp, err := job.Fetch(ctx, &harvest.Request{URL: h.Patch, Accept: h.Type, Identity: link.Verifiable(), MaxBytes: maxPatched})
+	if err != nil || resp.NotModified {
+		return false
+	}
+	defer resp.Body.Close()
+	var after bytes.Buffer
+	if applyPatch(&after, held, link.Verify(resp.Body), h.Type) != nil {
+		return false
+	}
+	_, err = job.Keep(ctx, harvest.ContentName, content, &after)
+	return err == nil
+}
+
+// Discover returns the sets of resources that url leads to (Z39.99 §6.3). It may be that
+// of a document of ResourceSync, of which the links up are followed; of a page or other
+// resource, whose links with the relation resourcesync lead to Capability Lists; or of a
+// host, which is asked for a Source Description at [WellKnown] and, if it has none, for
+// the Resource Lists that its robots.txt file names.
+//
+// Each set comes once, in the order in which they are found. The error is that of the
+// document at url if nothing was found, or [websync.ErrNotFound].
+func Discover(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, error) {
+	run := (&harvest.Run{Fetcher: fetcher}).WithDefaults()
+	d := newDiscovery(docfetch.Pass{Run: run, Format: "resourcesync", Accept: accept + ", text/html;q=0.4"})
+	first := d.visit(ctx, url, 0)
+	if len(d.found) == 0 && ctx.Err() == nil {
+		d.host(ctx, url)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(d.found) > 0:
+		return d.found, nil
+	case first != nil:
+		return nil, first
+	}
+	return nil, fmt.Errorf("resourcesync: %s leads to no Capability List: %w", websync.RedactURL(url), websync.ErrNotFound)
 }

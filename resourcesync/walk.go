@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
@@ -97,46 +96,6 @@ func (w *walk) baseline(ctx context.Context) error {
 
 // isFirst reports whether no baseline was completed yet, as far as the checkpoint says.
 func (w *walk) isFirst() bool { return !w.from.Listed && !w.Full }
-
-// snapshot yields what list yields as a snapshot, and then what has changed since the
-// moment that it describes.
-func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (skipped int, err error)) error {
-	if err := w.Mark(w.before(at), 0); err != nil {
-		return err
-	}
-	if err := w.Yield(harvest.Event{Kind: harvest.SnapshotStart, At: at}); err != nil {
-		return err
-	}
-	skipped, err := list()
-	if err != nil {
-		return err
-	}
-	var since *backlog
-	if w.next.Root != "" { // a Problem of the log comes before the end of the snapshot: nothing is deleted
-		if since, err = w.sinceBaseline(ctx); err != nil {
-			return err
-		}
-		defer since.Close()
-	}
-	end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: skipped, Options: w.next.Options, Resume: w.resume()}
-	if err := w.Yield(end); err != nil || since == nil {
-		return err
-	}
-	return w.yieldBacklog(since)
-}
-
-// before returns the checkpoint for a baseline that begins: the changes since the moment
-// that it describes, or since that of an earlier one that was not completed, are still to
-// be yielded.
-func (w *walk) before(at websync.Datetime) harvest.Checkpoint {
-	w.next.Log = cursor{Time: at}
-	if from := w.from.Log.Time; !w.from.Listed && !from.IsZero() && from.Before(at) {
-		w.next.Log.Time = from
-	}
-	begun := w.next
-	begun.Listed = false
-	return docfetch.Checkpoint(checkpointVersion, &begun)
-}
 
 // sinceBaseline returns what has changed since the moment of the Resource List. If that is
 // before the oldest change that is still listed, all changes are, and the run is not in
@@ -232,11 +191,6 @@ func (w *walk) reader(d *docfetch.Document, report func(websync.Finding)) *Reade
 	return r
 }
 
-// includes reports whether a resource is to be yielded.
-func (w *walk) includes(uri []byte) bool {
-	return len(uri) <= harvest.MaxID && (w.source.Include == nil || w.source.Include(string(uri)))
-}
-
 // describe adds what md and ln say to a resource. A patch is of use only once, and no
 // part of the description.
 func describe(r *websync.Resource, e *Entry) {
@@ -249,4 +203,9 @@ func describe(r *websync.Resource, e *Entry) {
 	}
 }
 
-func (w *walk) resume() harvest.Checkpoint { return docfetch.Checkpoint(checkpointVersion, &w.next) }
+// resource returns the resource of an entry.
+func resource(e *Entry) websync.Resource {
+	r := websync.Resource{ID: e.Loc, Modified: e.LastMod, Elements: e.Elements}
+	describe(&r, e)
+	return r
+}

@@ -20,11 +20,12 @@ const DefaultDocuments = 50_000
 
 // A Document is one document of a set, as its server sent it.
 type Document struct {
-	URL         string    // as requested
-	Final       string    // after redirects; empty until there is an answer
-	Validators            // of the answer
-	Date        time.Time // of the answer, by the server's clock; zero if not stated
-	MayBeCut    bool      // as in harvest.Response
+	URL         string              // as requested
+	Final       string              // after redirects; empty until there is an answer
+	Validators                      // of the answer
+	Date        time.Time           // of the answer, by the server's clock; zero if not stated
+	MayBeCut    bool                // as in harvest.Response
+	Header      map[string][]string // of the answer
 	NotModified bool
 	Skipped     int               // entries that can't be read, or may be lost in what is damaged
 	Body        io.ReadSeekCloser // nil if there is none
@@ -128,7 +129,7 @@ func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes 
 	d.Final = cmp.Or(resp.URL, d.URL)
 	d.Validators = Validators{resp.Validator.ETag, resp.Validator.LastModified}
 	d.Date = date(resp)
-	d.MayBeCut = resp.MayBeCut
+	d.MayBeCut, d.Header = resp.MayBeCut, resp.Header
 	if d.NotModified = resp.NotModified; d.NotModified {
 		return nil
 	}
