@@ -34,6 +34,8 @@ var mayImport = map[string][]string{
 	"internal/chain":      {".", "internal/site", "internal/syntax"},
 	"internal/republish":  {".", "internal/site", "internal/syntax"},
 	"internal/outgoing":   {"."},
+	"internal/linkformat": {"."},
+	"internal/xmlpatch":   {},
 	"internal/suite":      {".", "harvest"},
 	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore", "internal/xmlscan"},
 	"sitemap":             {".", "internal/...", "harvest"},

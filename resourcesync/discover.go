@@ -29,10 +29,12 @@ type Set struct {
 	// DescribedBy leads to documents that describe the set, as the Source Description or
 	// the Capability List names them.
 	DescribedBy []string
+
+	root string // that led to it
 }
 
 // Source returns a Source of the set.
-func (s *Set) Source() *Source { return &Source{URL: s.CapabilityList} }
+func (s *Set) Source() *Source { return &Source{URL: s.CapabilityList, root: s.root} }
 
 // Limits of Discover.
 const (

@@ -1,12 +1,14 @@
 package resourcesync_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -55,14 +57,22 @@ func TestDiscover(t *testing.T) {
 		"nothing there":                 {"https://empty.org/x", nil, "404"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fetcher := &sourcetest.Fetcher{Site: site}
+			fetcher := &sourcetest.Fetcher{Site: site, Hook: func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+				assert.Equal(t, test.url, req.Root)
+				return doc, nil
+			}}
 			got, err := resourcesync.Discover(t.Context(), fetcher, test.url)
 			if test.err != "" {
 				require.ErrorContains(t, err, test.err)
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, test.want, got)
+			require.Len(t, got, len(test.want))
+			for i := range got {
+				assert.Equal(t, test.want[i].CapabilityList, got[i].CapabilityList)
+				assert.Equal(t, test.want[i].DescribedBy, got[i].DescribedBy)
+				assert.Equal(t, test.url, got[i].Source().Root(), "what the publisher links to must not be trusted")
+			}
 			streams, spools := fetcher.Open()
 			assert.Zero(t, streams+spools)
 			assert.Equal(t, test.want[0].CapabilityList, got[0].Source().Key())

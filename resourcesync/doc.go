@@ -30,6 +30,13 @@
 // protocol of sitemaps. [ValidateTree] walks all documents of a source, from its Source
 // Description down, and reports also what does not fit together.
 //
+// # Harvesting
+//
+// A [Source] harvests what one Capability List offers: a baseline of the Resource List,
+// or of a Resource Dump, and then what the Change Lists say. It also
+// gets the bodies: it tries the mirrors of a resource first, and applies patches to what is held. The
+// sets of resources that a site offers are found by [Discover].
+//
 // # Rules
 //
 // Every finding names one of the rules that [Rules] returns, or one of package sitemap,
@@ -40,6 +47,7 @@
 //
 // # Not supported
 //
-// Discovery, harvesting and publishing, and the content of packages. Whether the lists of
+// Publishing, Change Dumps, versions of resources (mementos, TimeGates and TimeMaps) and
+// the choice of alternates: those links are kept, and not followed. Whether the lists of
 // one set of resources name the same resources is not checked.
 package resourcesync

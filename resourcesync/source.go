@@ -75,6 +75,8 @@ type Source struct {
 	// negative, there is no limit. A package is kept in a temporary file while its
 	// resources are read.
 	MaxPackage int64
+
+	root string // that led to URL
 }
 
 var (
@@ -88,8 +90,9 @@ func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 // Check reports what is wrong with the settings.
 func (s *Source) Check() error { return docfetch.CheckURL("resourcesync", s.URL) }
 
-// Root returns URL.
-func (s *Source) Root() string { return s.URL }
+// Root returns URL or, if Discover has found it, the URL that Discover was given: what a
+// publisher links to is nobody's to trust.
+func (s *Source) Root() string { return cmp.Or(s.root, s.URL) }
 
 func (s *Source) maxPackage() int64 { return cmp.Or(s.MaxPackage, 64<<30) }
 
@@ -347,7 +350,7 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 // Each set comes once, in the order in which they are found. The error is that of the
 // document at url if nothing was found, or [websync.ErrNotFound].
 func Discover(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, error) {
-	run := (&harvest.Run{Fetcher: fetcher}).WithDefaults()
+	run := (&harvest.Run{Fetcher: &rooted{fetcher, url}}).WithDefaults()
 	d := newDiscovery(docfetch.Pass{Run: run, Format: "resourcesync", Accept: accept + ", text/html;q=0.4"})
 	first := d.visit(ctx, url, 0)
 	if len(d.found) == 0 && ctx.Err() == nil {
@@ -357,9 +360,23 @@ func Discover(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case len(d.found) > 0:
+		for i := range d.found {
+			d.found[i].root = url
+		}
 		return d.found, nil
 	case first != nil:
 		return nil, first
 	}
 	return nil, fmt.Errorf("resourcesync: %s leads to no Capability List: %w", websync.RedactURL(url), websync.ErrNotFound)
+}
+
+// A rooted is a Fetcher for what one URL leads to.
+type rooted struct {
+	harvest.Fetcher
+	root string
+}
+
+func (r *rooted) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	req.Root = r.root
+	return r.Fetcher.Fetch(ctx, req)
 }

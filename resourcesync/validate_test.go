@@ -246,6 +246,9 @@ func TestValidate(t *testing.T) {
 			broken["resourcesync-"+strings.Fields(f)[1]] = true
 		}
 	}
+	for _, name := range []string{"package-read", "package-unlisted"} {
+		broken["resourcesync-"+name] = true // a Source reports it: TestBadDump
+	}
 	for _, r := range resourcesync.Rules() {
 		assert.NotEmpty(t, r.Summary)
 		assert.Truef(t, broken[r.Name] || strings.HasPrefix(r.Name, "resourcesync-tree-"), "no document breaks %s", r.Name)

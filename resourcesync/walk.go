@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
@@ -18,7 +19,7 @@ type walk struct {
 	next checkpoint
 
 	offers    map[Capability]string // what the Capability List names; nil until it is read
-	documents int
+	documents atomic.Int64
 }
 
 func newWalk(s *Source, pass *docfetch.Pass) *walk {
@@ -172,13 +173,14 @@ func (w *walk) small(ctx context.Context, url string, want Capability) (head Hea
 	return head, entries, nil
 }
 
-// get gets a document, unless there are too many.
+// get gets a document, unless there are too many. It may be called from several
+// goroutines.
 func (w *walk) get(ctx context.Context, d *docfetch.Document, known docfetch.Validators) error {
 	limit := w.source.MaxDocuments
 	if limit == 0 {
 		limit = docfetch.DefaultDocuments
 	}
-	if w.documents++; limit > 0 && w.documents > limit {
+	if n := w.documents.Add(1); limit > 0 && n > int64(limit) {
 		return &docfetch.Error{Err: w.Named(d.URL, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit))}
 	}
 	return w.Get(ctx, d, known, w.source.MaxBytes)

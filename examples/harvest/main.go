@@ -160,17 +160,21 @@ func (p *program) newHarvester() *harvest.Harvester {
 func (p *program) harvestAll(ctx context.Context) int {
 	h := p.newHarvester()
 	var results []*result
+	begun := 0
 	for _, u := range p.urls {
 		if ctx.Err() != nil {
 			break
 		}
-		r := p.harvest(ctx, h, p.sources(u)...)
-		results = append(results, r)
-		if !p.json {
-			r.write(p.out)
+		begun++
+		for _, readers := range p.sources(ctx, u) {
+			r := p.harvest(ctx, h, readers...)
+			results = append(results, r)
+			if !p.json {
+				r.write(p.out)
+			}
 		}
 	}
-	if n := len(p.urls) - len(results); n > 0 {
+	if n := len(p.urls) - begun; n > 0 {
 		fmt.Fprintf(p.errOut, "harvest: %s not begun\n", count(int64(n), "further source was", "further sources were"))
 	}
 	code := exitInStep

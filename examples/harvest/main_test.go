@@ -237,7 +237,7 @@ func TestNotYet(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{
 		"-store postgres:host=secret",
-		"-protocol resourcesync", "-protocol eli", "-protocol atompmh", "-protocol rinfo",
+		"-protocol eli", "-protocol atompmh", "-protocol rinfo",
 	} {
 		t.Run(args, func(t *testing.T) {
 			a := call(t, append(strings.Fields(args), "http://127.0.0.1:1/sitemap.xml")...)

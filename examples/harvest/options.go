@@ -12,10 +12,11 @@ import (
 const usage = "usage: harvest [flags] [URL...]"
 
 const aboutText = `Harvest brings a store in step with each URL: a sitemap, an index of sitemaps, a plain-text sitemap, the robots.txt of a
-site, whose Sitemap lines are followed, an Atom feed with all its archive documents, an RSS or JSON feed, or with
--protocol dir a directory, where it leaves out hidden files and what it writes itself, the store and the export. A user
-name and password in a URL are sent to that origin only, and not stored. Without a URL it starts a demonstration site on
-this machine and harvests that.
+site, whose Sitemap lines are followed, an Atom feed with all its archive documents, an RSS or JSON feed, with -protocol
+resourcesync any document of ResourceSync, or a page or a host that leads to one: each set of resources that it offers is a
+source; or with -protocol dir a directory, where it leaves out hidden files and what it writes itself, the store and the
+export. A user name and password in a URL are sent to that origin only, and not stored. Without a URL it starts a
+demonstration site on this machine and harvests that.
 `
 
 const afterText = `What -export writes: each live body of the sources named becomes DIR/host/path. A path that ends in "/" becomes
@@ -73,7 +74,7 @@ type options struct {
 func parseOptions(args []string) (options, error) {
 	var o options
 	fs := cli.New("harvest", usage, aboutText, afterText)
-	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto, sitemap, atom, or dir for directories; resourcesync, eli, atompmh and rinfo are yet to come")
+	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto, sitemap, atom, resourcesync, or dir for directories; eli, atompmh and rinfo are yet to come")
 	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default sqlite:websync.db, for the demonstration a temporary file)")
 	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
 	fs.BoolVar(&o.plan, "plan", false, "print what would be done, a line each, and write nothing")
@@ -94,6 +95,9 @@ func parseOptions(args []string) (options, error) {
 	}
 	if err := cli.Available("store", o.storeFlag); err != nil {
 		return o, err
+	}
+	if o.protocol == "resourcesync" { // publish does not have it yet
+		return o, nil
 	}
 	return o, cli.Available("protocol", o.protocol)
 }

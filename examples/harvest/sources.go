@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -62,8 +64,36 @@ func parseDir(name string) (target, error) {
 	return target{url: u.String(), dir: dir}, nil
 }
 
-// sources returns the Sources that may be able to read a URL, the likeliest first.
-func (p *program) sources(t target) []harvest.Source {
+// sources returns what a URL leads to: several sets of ResourceSync, or one source. Of
+// each it returns the Sources that may be able to read it, the likeliest first.
+func (p *program) sources(ctx context.Context, t target) [][]harvest.Source {
+	named := p.protocol == "resourcesync"
+	if !named && (p.protocol != "auto" || !looksLikeResourceSync(t.url)) {
+		return [][]harvest.Source{p.readers(t)}
+	}
+	sets, err := resourcesync.Discover(ctx, p.client, t.url)
+	switch {
+	case err != nil && named: // the run says what is wrong with it
+		return [][]harvest.Source{{&resourcesync.Source{URL: t.url}}}
+	case err != nil:
+		return [][]harvest.Source{p.readers(t)}
+	}
+	var all [][]harvest.Source
+	for i := range sets {
+		all = append(all, []harvest.Source{sets[i].Source()})
+	}
+	return all
+}
+
+// looksLikeResourceSync reports whether a URL is likely that of a Source Description or a
+// Capability List.
+func looksLikeResourceSync(raw string) bool {
+	lower := strings.ToLower(raw)
+	return strings.Contains(lower, "resourcesync") || strings.Contains(lower, "capabilitylist")
+}
+
+// readers returns the Sources that may be able to read a URL, the likeliest first.
+func (p *program) readers(t target) []harvest.Source {
 	list := &sitemap.Source{URL: t.url, Complete: p.complete}
 	feed := &atom.Source{URL: t.url, Dir: p.pagesDir, Parser: anyfeed.Parse}
 	switch {
@@ -91,7 +121,7 @@ func advice(err error) string {
 	case errors.Is(err, harvest.ErrHeld):
 		return "Another process is harvesting this source into this store: wait until it has ended."
 	case errors.Is(err, websync.ErrNotDocument):
-		return "This version reads sitemaps and feeds: give the URL of a sitemap, of an index of them, of the robots.txt of the site, or of a feed."
+		return "This version reads sitemaps, feeds and ResourceSync: give the URL of a sitemap, of an index of them, of the robots.txt of the site, of a feed, or of a Capability List."
 	}
 	return ""
 }

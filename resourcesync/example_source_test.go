@@ -1,0 +1,52 @@
+package resourcesync_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/resourcesync"
+)
+
+// A program finds what a host offers, and harvests each set of resources. This one has a
+// Resource List of two resources, and a Change List that says that one of them is gone.
+func ExampleSource() {
+	const start = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">`
+	entry := func(path, md string) string {
+		return "<url><loc>https://example.org/" + path + "</loc><rs:md " + md + "/></url>"
+	}
+	// package harvest/fetch has the Fetcher for HTTP
+	web := &sourcetest.Fetcher{Site: sourcetest.Site{
+		"https://example.org/.well-known/resourcesync": {Body: start + `<rs:md capability="description"/>` +
+			entry("laws.xml", `capability="capabilitylist"`) + "</urlset>"},
+		"https://example.org/laws.xml": {Body: start + `<rs:md capability="capabilitylist"/>` +
+			entry("list.xml", `capability="resourcelist"`) + entry("changes.xml", `capability="changelist"`) + "</urlset>"},
+		"https://example.org/list.xml": {Body: start + `<rs:md capability="resourcelist" at="2025-01-02T00:00:00Z"/>` +
+			entry("law/1", "") + entry("law/2", "") + "</urlset>"},
+		"https://example.org/changes.xml": {Body: start + `<rs:md capability="changelist" from="2025-01-01T00:00:00Z"/>` +
+			entry("law/2", `change="deleted" datetime="2025-01-03T00:00:00Z"`) + "</urlset>"},
+		"https://example.org/law/1": {Body: "The first law."},
+		"https://example.org/law/2": {Body: "The second law."},
+	}}
+	ctx := context.Background()
+	sets, err := resourcesync.Discover(ctx, web, "https://example.org/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	store := memstore.New()
+	h := &harvest.Harvester{Store: store, Fetcher: web}
+	for _, set := range sets {
+		report, err := h.Run(ctx, set.Source())
+		fmt.Println(set.CapabilityList, "in step:", report.InStep(), err)
+	}
+	for item, err := range store.Resources(ctx, websync.Range{}) {
+		fmt.Println(item.Resource.ID, err)
+	}
+	// Output:
+	// https://example.org/laws.xml in step: true <nil>
+	// https://example.org/law/1 <nil>
+}
