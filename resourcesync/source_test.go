@@ -83,7 +83,7 @@ func TestSourceConformance(t *testing.T) {
 				Source:    func() harvest.Source { return &resourcesync.Source{URL: sourceURL} },
 				Sites:     states(shape),
 				Store:     func(testing.TB) harvest.Store { return memstore.New() },
-				Positions: 8,
+				Positions: 4,
 				// Nothing in a document says which part of the whole it is.
 				// A list that is gone may be one that a new baseline makes good for.
 				Tolerates: func(url string, f sourcetest.Failure) bool {
@@ -100,7 +100,7 @@ func TestSourceHistories(t *testing.T) {
 	maps.Copy(all, mixed)
 	for name, shape := range all {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(12) {
+			for seed := range uint64(8) {
 				random := rand.New(rand.NewPCG(seed, 1))
 				p := newPublisher()
 				shape(p)
@@ -128,7 +128,7 @@ func TestSourceInterrupted(t *testing.T) {
 	broken := errors.New("the connection broke")
 	for name, shape := range all {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(12) {
+			for seed := range uint64(8) {
 				random := rand.New(rand.NewPCG(seed, 2))
 				p := newPublisher()
 				shape(p)

@@ -72,7 +72,7 @@ func TestGet(t *testing.T) {
 			assert.Equal(t, test.doc.NotModified, d.Body == nil)
 			require.NoError(t, d.Close())
 			require.NoError(t, d.Close())
-			test.doc.URL, test.doc.Date = url, d.Date
+			test.doc.URL, test.doc.Date, test.doc.Header = url, d.Date, d.Header
 			assert.Equal(t, &test.doc, d)
 		})
 	}
