@@ -21,8 +21,6 @@ import (
 // its number. A page without one must not be listed, and page 3 is a draft.
 const profileSpace = "https://profile.example.org/ns"
 
-var ruleNumber = sitemap.Rule{Name: "profile-number", Severity: websync.SeverityError}
-
 func profileElement(local, text string) websync.Element {
 	return websync.Element{Space: profileSpace, Local: local, XML: fmt.Sprintf("<%s xmlns=%q>%s</%[1]s>", local, profileSpace, text)}
 }
