@@ -62,7 +62,7 @@ func TestWriter(t *testing.T) {
 	doc := write(t, h, first, second)
 	testkit.Golden(t, "testdata/writer/changedump-manifest.xml", doc)
 	requireValid(t, doc)
-	lint(t, false, doc)
+	testkit.Lint(t, schema(false), doc)
 	d := read(t, doc)
 	assert.Empty(t, d.Findings)
 	require.Len(t, d.Entries, 2)

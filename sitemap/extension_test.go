@@ -88,7 +88,7 @@ func TestExtensions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, alternates, gotAlternates)
 	testkit.Golden(t, "testdata/writer/extensions.xml", doc)
-	lint(t, "sitemap.xsd", doc)
+	testkit.Lint(t, "sitemap.xsd", doc)
 }
 
 // TestExtensionsOfThird: elements are read with any prefix, with elements of other

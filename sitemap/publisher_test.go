@@ -86,7 +86,7 @@ func requireFlawless(t *testing.T, url string, doc []byte) {
 		doc, err = io.ReadAll(z)
 		require.NoError(t, err)
 	}
-	lint(t, map[sitemap.Kind]string{sitemap.URLSet: "sitemap.xsd", sitemap.Index: "siteindex.xsd"}[sum.Kind], doc)
+	testkit.Lint(t, map[sitemap.Kind]string{sitemap.URLSet: "sitemap.xsd", sitemap.Index: "siteindex.xsd"}[sum.Kind], doc)
 }
 
 func TestPublisher(t *testing.T) {
@@ -395,7 +395,7 @@ func TestPublisherLoc(t *testing.T) {
 	}
 	assert.Equal(t, want, got)
 	assert.Equal(t, rules, found)
-	lint(t, "sitemap.xsd", body)
+	testkit.Lint(t, "sitemap.xsd", body)
 
 	render(t, p, "/sitemap.xml")
 	s.Put("a", numbered(1, 1)...)

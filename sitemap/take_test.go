@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -147,7 +148,7 @@ func TestAppender(t *testing.T) {
 </urlset>
 `, b.String())
 	assert.EqualValues(t, b.Len(), w.Bytes())
-	lint(t, "urlset.xsd", b.Bytes())
+	testkit.Lint(t, "urlset.xsd", b.Bytes())
 	var all taker
 	r := sitemap.NewReader(&b)
 	r.Take = all.take

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -37,30 +34,6 @@ func write(t testing.TB, w *sitemap.Writer, entries ...sitemap.Entry) []byte {
 	require.NoError(t, to.Close())
 	require.NoError(t, to.Close(), "twice")
 	return b.Bytes()
-}
-
-// schemasEnv names the directory with the protocol's published schemas, which are not
-// part of this repository.
-const schemasEnv = "WEBSYNC_SCHEMAS"
-
-// lint checks a document against a schema of the protocol, if the schema and xmllint are
-// available.
-func lint(t *testing.T, schema string, doc []byte) {
-	t.Helper()
-	schemas := os.Getenv(schemasEnv)
-	if schemas == "" {
-		t.Log("not checked against the schema: " + schemasEnv + " names no directory")
-		return
-	}
-	program, err := exec.LookPath("xmllint")
-	if err != nil {
-		t.Log("not checked against the schema: xmllint is not installed")
-		return
-	}
-	cmd := exec.CommandContext(t.Context(), program, "--noout", "--nonet", "--schema", filepath.Join(schemas, schema), "-")
-	cmd.Stdin = bytes.NewReader(doc)
-	out, err := cmd.CombinedOutput()
-	assert.NoError(t, err, string(out))
 }
 
 // requireValid checks that Validate finds nothing in a document except rules that only
@@ -95,7 +68,7 @@ func TestWriter(t *testing.T) {
 	doc := write(t, &sitemap.Writer{Elements: []websync.Element{md}}, entries...)
 	testkit.Golden(t, "testdata/writer/urlset.xml", doc)
 	requireValid(t, doc)
-	lint(t, "sitemap.xsd", doc)
+	testkit.Lint(t, "sitemap.xsd", doc)
 
 	r := newReader(doc, func(f websync.Finding) { t.Error(f) })
 	got, err := readAll(r)
@@ -119,13 +92,13 @@ func TestWriter(t *testing.T) {
 	}
 	longest := write(t, new(sitemap.Writer), odd...)
 	requireValid(t, longest)
-	lint(t, "sitemap.xsd", longest)
+	testkit.Lint(t, "sitemap.xsd", longest)
 
 	list := []sitemap.Entry{{Loc: "https://www.example.com/1.xml", LastMod: datetime(t, "2025-02-03")}, {Loc: "https://www.example.com/2.xml"}}
 	doc = write(t, &sitemap.Writer{Kind: sitemap.Index}, list...)
 	testkit.Golden(t, "testdata/writer/sitemapindex.xml", doc)
 	requireValid(t, doc)
-	lint(t, "siteindex.xsd", doc)
+	testkit.Lint(t, "siteindex.xsd", doc)
 
 	zipped := write(t, &sitemap.Writer{Kind: sitemap.Index, Gzip: true}, list...)
 	z, err := gzip.NewReader(bytes.NewReader(zipped))
@@ -353,7 +326,7 @@ func TestSetWriter(t *testing.T) {
 				assert.Equal(t, newest, part.LastMod)
 			}
 			assert.Equal(t, []int{50_000, 50_000, 1}, counts)
-			lint(t, "sitemap.xsd", p.docs[2])
+			testkit.Lint(t, "sitemap.xsd", p.docs[2])
 
 			var index bytes.Buffer
 			require.NoError(t, s.WriteIndex(&index, partURL))
