@@ -10,26 +10,26 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// A spot is what a finding of a checker is about: a link, from 0, or one of these.
-type spot int
+// A subject is what a finding of a checker is about: a link, by its number from 0, or one
+// of these.
+type subject int
 
 const (
-	spotEntry    spot = -2 // the entry or the document
-	spotMetadata spot = -1 // its md
+	onEntry    subject = -2 // the entry or the document
+	onMetadata subject = -1 // its md
 )
 
-// A checker asks what Z39.99 demands of a document and of its entries, one after the
+// A checker checks what Z39.99 demands of a document and of its entries, one after the
 // other. Validate and Writer share it.
 type checker struct {
-	// writing adds the questions on the syntax of values, which the Reader has answered
-	// for Validate, and leaves out all that is not an error.
+	// writing adds the checks of the syntax of values, which the Reader makes for
+	// Validate, and leaves out some of what is not an error.
 	writing bool
 
-	// bare is that the document has no md, at least not before its entries, for which the
-	// Reader has a finding.
+	// bare reports that no md precedes the entries. The Reader has a finding for it.
 	bare bool
 
-	report func(rule Rule, at spot, value, message string)
+	report func(rule Rule, at subject, value, message string)
 
 	head *Head
 	form *form
@@ -48,8 +48,8 @@ type checker struct {
 // maxPaths limits the paths that each one is compared with.
 const maxPaths = 1_000_000
 
-// stated reports whether an attribute that is not as it should be is there, for which the
-// Reader has a finding. A Writer ignores it.
+// stated reports whether a faulty attribute is there. The Reader has a finding for it,
+// and a Writer ignores it.
 func (c *checker) stated(faulty []websync.Attr, local string) bool {
 	return !c.writing && slices.ContainsFunc(faulty, func(a websync.Attr) bool { return a.Local == local })
 }
@@ -63,34 +63,34 @@ func (c *checker) document(h *Head) {
 		c.form = &anyForm
 	case m.Capability == "":
 		c.form = &anyForm
-		c.report(ruleCapabilityMissing, spotMetadata, "", "md of a document must have a capability")
+		c.report(ruleCapabilityMissing, onMetadata, "", "md of a document must have a capability")
 	case c.form != nil:
 	case !h.Index || !m.Capability.Known() || isArchive(m.Capability):
 		c.form = &anyForm
 	default:
 		c.form = &anyForm
-		c.report(ruleIndex, spotMetadata, string(m.Capability), formOf(m.Capability, false).name+" must not have an index")
+		c.report(ruleIndex, onMetadata, string(m.Capability), formOf(m.Capability, false).name+" must not have an index")
 	}
 	c.times(m, c.form.at, c.form.from, c.form.name)
 	if m.Change != "" || !m.Datetime.IsZero() || len(m.Digests) > 0 || m.Length != 0 || m.Type != "" || m.Encoding != "" || m.Path != "" {
-		c.report(ruleHeadAttribute, spotMetadata, "", "md of a document has at, capability, completed, from and until only")
+		c.report(ruleHeadAttribute, onMetadata, "", "md of a document has at, capability, completed, from and until only")
 	}
 	c.metadata(m)
 	for i := range h.Links {
 		l := &h.Links[i]
-		c.link(spot(i), l)
+		c.link(subject(i), l)
 		if l.Type != "" || l.Encoding != "" || l.Length != 0 || len(l.Digests) > 0 || !l.Modified.IsZero() || l.Priority != 0 || l.Path != "" {
-			c.report(ruleHeadLink, spot(i), "", "a link of a document has rel and href only")
+			c.report(ruleHeadLink, subject(i), "", "a link of a document has rel and href only")
 		}
 		if (l.Rel == "up" || l.Rel == "index") && h.Href(l.Rel) != l.Href {
-			c.report(ruleNavigation, spot(i), l.Href, "another link "+l.Rel+" leads to "+h.Href(l.Rel))
+			c.report(ruleNavigation, subject(i), l.Href, "another link "+l.Rel+" leads to "+h.Href(l.Rel))
 		}
 	}
 	if c.form.up == mandatory && h.Href("up") == "" {
-		c.report(ruleUp, spotEntry, "", c.form.name+" must have a link up")
+		c.report(ruleUp, onEntry, "", c.form.name+" must have a link up")
 	}
 	if c.form.describedBy == recommended && h.Href("describedby") == "" {
-		c.report(ruleDescribedBy, spotEntry, "", c.form.name+" should have a link describedby")
+		c.report(ruleDescribedBy, onEntry, "", c.form.name+" should have a link describedby")
 	}
 }
 
@@ -103,46 +103,49 @@ func (c *checker) times(m *Metadata, at, from need, what string) {
 	}{{at, m.At, "at"}, {min(at, optional), m.Completed, "completed"}, {from, m.From, "from"}, {min(from, optional), m.Until, "until"}} {
 		switch there := !t.value.IsZero() || c.stated(m.Faulty, t.attr); {
 		case there && t.need == forbidden:
-			c.report(ruleTimeForbidden, spotMetadata, t.value.String(), t.attr+" is not used for "+what)
+			c.report(ruleTimeForbidden, onMetadata, t.value.String(), t.attr+" is not used for "+what)
 		case !there && t.need == mandatory:
-			c.report(ruleTimeMissing, spotMetadata, "", what+" must have "+t.attr)
+			c.report(ruleTimeMissing, onMetadata, "", what+" must have "+t.attr)
 		case !there && t.need == recommended:
-			c.report(ruleTimeRecommended, spotMetadata, "", what+" should have "+t.attr)
+			c.report(ruleTimeRecommended, onMetadata, "", what+" should have "+t.attr)
 		}
 	}
 	if m.Until.Before(m.From) {
-		c.report(ruleInterval, spotMetadata, m.Until.String(), "until is before from, "+m.From.String())
+		c.report(ruleInterval, onMetadata, m.Until.String(), "until is before from, "+m.From.String())
 	}
 	if m.Completed.Before(m.At) {
-		c.report(ruleInterval, spotMetadata, m.Completed.String(), "completed is before at, "+m.At.String())
+		c.report(ruleInterval, onMetadata, m.Completed.String(), "completed is before at, "+m.At.String())
 	}
 }
 
 // metadata checks the values of an md.
 func (c *checker) metadata(m *Metadata) {
-	c.bytes(spotMetadata, m.Digests, m.Length, m.Type, m.Encoding, m.Path)
+	c.bytes(onMetadata, m.Digests, m.Length, m.Type, m.Encoding, m.Path)
 	if c.writing {
+		if strings.ContainsAny(string(m.Capability), " \t\r\n") {
+			c.report(ruleCapabilityMissing, onMetadata, string(m.Capability), "a capability has no white space")
+		}
 		if m.Change != "" && m.Change != Created && m.Change != Updated && m.Change != Deleted {
-			c.report(ruleChange, spotMetadata, string(m.Change), "not created, updated or deleted")
+			c.report(ruleChange, onMetadata, string(m.Change), "not created, updated or deleted")
 		}
 		return
 	}
-	c.timeForm(spotMetadata, "at", m.At)
-	c.timeForm(spotMetadata, "completed", m.Completed)
-	c.timeForm(spotMetadata, "from", m.From)
-	c.timeForm(spotMetadata, "until", m.Until)
-	c.timeForm(spotMetadata, "datetime", m.Datetime)
+	c.timeForm(onMetadata, "at", m.At)
+	c.timeForm(onMetadata, "completed", m.Completed)
+	c.timeForm(onMetadata, "from", m.From)
+	c.timeForm(onMetadata, "until", m.Until)
+	c.timeForm(onMetadata, "datetime", m.Datetime)
 }
 
 // timeForm reports a time that is not written as the standard recommends.
-func (c *checker) timeForm(at spot, attr string, d websync.Datetime) {
+func (c *checker) timeForm(at subject, attr string, d websync.Datetime) {
 	if !d.IsZero() && (d.Precision() < websync.PrecisionSecond || d != d.UTC()) {
 		c.report(ruleTimeForm, at, d.String(), attr+" should be a complete date and time in UTC")
 	}
 }
 
 // bytes checks what md and ln state of a representation.
-func (c *checker) bytes(at spot, digests websync.Digests, length int64, mediaType, encoding, path string) {
+func (c *checker) bytes(at subject, digests websync.Digests, length int64, mediaType, encoding, path string) {
 	if mediaType != "" {
 		if fault := syntax.MediaTypeFault(mediaType); fault != "" {
 			c.report(ruleMediaType, at, mediaType, "type: "+fault)
@@ -192,7 +195,7 @@ func isCodings(s string) bool {
 }
 
 // link checks a link by itself.
-func (c *checker) link(at spot, l *Link) {
+func (c *checker) link(at subject, l *Link) {
 	c.bytes(at, l.Digests, l.Length, l.Type, l.Encoding, l.Path)
 	if l.Rel != "" {
 		if fault := relationFault(l.Rel); fault != "" {
@@ -251,7 +254,7 @@ func (c *checker) entry(e *Entry) {
 		c.order(e)
 	}
 	if f.lastMod == forbidden && !e.LastMod.IsZero() {
-		c.report(ruleLastMod, spotEntry, e.LastMod.String(), "lastmod should be left out, unless "+f.name+" changes with each document that it lists")
+		c.report(ruleLastMod, onEntry, e.LastMod.String(), "lastmod should be left out, unless "+f.name+" changes with each document that it lists")
 	}
 	c.links(e)
 }
@@ -288,7 +291,7 @@ func (c *checker) add(e *Entry) {
 func (c *checker) within(m *Metadata) {
 	h := &c.head.Metadata
 	outside := func(attr string, d websync.Datetime, way string, limit websync.Datetime) {
-		c.report(ruleIntervalEntry, spotMetadata, d.String(), attr+" is "+way+" that of the document, "+limit.String())
+		c.report(ruleIntervalEntry, onMetadata, d.String(), attr+" is "+way+" that of the document, "+limit.String())
 	}
 	if m.At.Before(h.At) {
 		outside("at", m.At, "before", h.At)
@@ -310,24 +313,24 @@ func (c *checker) target(m *Metadata) {
 	switch {
 	case f.capability == Description && !f.index:
 		if is != CapabilityList && (is != "" || !m.isZero()) {
-			c.report(ruleTarget, spotMetadata, string(is), "the capability of an entry of a Source Description must be capabilitylist")
+			c.report(ruleTarget, onMetadata, string(is), "the capability of an entry of a Source Description must be capabilitylist")
 		}
 	case f.capability == CapabilityList:
 		switch is {
 		case "":
-			c.report(ruleTarget, spotMetadata, "", "an entry of a Capability List must have a capability")
+			c.report(ruleTarget, onMetadata, "", "an entry of a Capability List must have a capability")
 		case Description, CapabilityList, ResourceDumpManifest, ChangeDumpManifest:
-			c.report(ruleTarget, spotMetadata, string(is), "not a capability of a set of resources")
+			c.report(ruleTarget, onMetadata, string(is), "not a capability of a set of resources")
 		default:
 			if slices.Contains(c.targets, is) {
-				c.report(ruleTargetRepeated, spotMetadata, string(is), "a Capability List must have one entry for each capability")
+				c.report(ruleTargetRepeated, onMetadata, string(is), "a Capability List must have one entry for each capability")
 			}
 		}
 	case is == "":
 	case f.target == forbidden:
-		c.report(ruleTargetPlace, spotMetadata, string(is), "an entry of "+f.name+" has no capability")
+		c.report(ruleTargetPlace, onMetadata, string(is), "an entry of "+f.name+" has no capability")
 	case f.index && is != f.capability:
-		c.report(ruleTargetPlace, spotMetadata, string(is), "the documents of an index have its capability, "+string(f.capability))
+		c.report(ruleTargetPlace, onMetadata, string(is), "the documents of an index have its capability, "+string(f.capability))
 	}
 }
 
@@ -336,27 +339,27 @@ func (c *checker) change(e *Entry) {
 	m, h := &e.Metadata, &c.head.Metadata
 	if !c.form.changes {
 		if m.Change != "" {
-			c.report(ruleChangePlace, spotMetadata, string(m.Change), "an entry of "+c.form.name+" has no change")
+			c.report(ruleChangePlace, onMetadata, string(m.Change), "an entry of "+c.form.name+" has no change")
 		}
 		if !m.Datetime.IsZero() {
-			c.report(ruleDatetimePlace, spotMetadata, m.Datetime.String(), "an entry of "+c.form.name+" has no datetime")
+			c.report(ruleDatetimePlace, onMetadata, m.Datetime.String(), "an entry of "+c.form.name+" has no datetime")
 		}
 		return
 	}
 	if m.Change == "" && !c.stated(m.Faulty, "change") {
-		c.report(ruleChangeMissing, spotMetadata, "", "an entry of "+c.form.name+" must have a change")
+		c.report(ruleChangeMissing, onMetadata, "", "an entry of "+c.form.name+" must have a change")
 	}
 	if m.Datetime.Before(h.From) || m.Datetime.After(h.Until) {
-		c.report(ruleDatetimeOutside, spotMetadata, m.Datetime.String(), "datetime is not within the interval of the document")
+		c.report(ruleDatetimeOutside, onMetadata, m.Datetime.String(), "datetime is not within the interval of the document")
 	}
 	if !m.Datetime.IsZero() || c.stated(m.Faulty, "datetime") {
 		return
 	}
 	if e.LastMod.IsZero() && e.LastModText == "" {
-		c.report(ruleChangeTime, spotEntry, "", "neither datetime nor lastmod: only the order of the entries is known")
+		c.report(ruleChangeTime, onEntry, "", "neither datetime nor lastmod: only the order of the entries is known")
 	}
 	if e.LastMod.Before(h.From) || e.LastMod.After(h.Until) {
-		c.report(ruleLastModOutside, spotEntry, e.LastMod.String(), "lastmod is not within the interval of the document")
+		c.report(ruleLastModOutside, onEntry, e.LastMod.String(), "lastmod is not within the interval of the document")
 	}
 }
 
@@ -366,20 +369,20 @@ func (c *checker) path(m *Metadata) {
 	switch there := m.Path != "" || c.stated(m.Faulty, "path"); {
 	case !f.manifest && there:
 		if f != &anyForm {
-			c.report(rulePathPlace, spotMetadata, m.Path, "an entry of "+f.name+" has no path")
+			c.report(rulePathPlace, onMetadata, m.Path, "an entry of "+f.name+" has no path")
 		}
 	case !f.manifest:
 	case m.Change == Deleted && there:
-		c.report(rulePathDeleted, spotMetadata, m.Path, "there is no bitstream of a resource that was deleted")
+		c.report(rulePathDeleted, onMetadata, m.Path, "there is no bitstream of a resource that was deleted")
 	case m.Change == Deleted:
 	case !there:
-		c.report(rulePathMissing, spotMetadata, "", "a bitstream must have a path")
+		c.report(rulePathMissing, onMetadata, "", "a bitstream must have a path")
 	case m.Type == "":
-		c.report(ruleTypeMissing, spotMetadata, "", "a bitstream should have a type")
+		c.report(ruleTypeMissing, onMetadata, "", "a bitstream should have a type")
 	}
 	if m.Path != "" && c.paths != nil {
 		if _, seen := c.paths[maphash.String(c.seed, m.Path)]; seen {
-			c.report(rulePathRepeated, spotMetadata, m.Path, "another bitstream has this path")
+			c.report(rulePathRepeated, onMetadata, m.Path, "another bitstream has this path")
 		}
 	}
 }
@@ -387,10 +390,10 @@ func (c *checker) path(m *Metadata) {
 // packageOf checks the md of a package.
 func (c *checker) packageOf(m *Metadata) {
 	if m.Type == "" || m.Length == 0 && !c.stated(m.Faulty, "length") {
-		c.report(rulePackage, spotMetadata, "", "a package should have a type and a length")
+		c.report(rulePackage, onMetadata, "", "a package should have a type and a length")
 	}
 	if m.Type != "" && c.format != "" && !strings.EqualFold(syntax.Essence(m.Type), syntax.Essence(c.format)) {
-		c.report(rulePackageTypes, spotMetadata, m.Type, "the packages before are "+c.format)
+		c.report(rulePackageTypes, onMetadata, m.Type, "the packages before are "+c.format)
 	}
 }
 
@@ -403,23 +406,23 @@ func (c *checker) order(e *Entry) {
 	}
 	switch {
 	case at.Before(c.last) && f.packages:
-		c.report(ruleOrderPackages, spotMetadata, at.String(), "a package before begins at "+c.last.String())
+		c.report(ruleOrderPackages, onMetadata, at.String(), "a package before begins at "+c.last.String())
 	case at.Before(c.last):
-		c.report(ruleOrder, spotMetadata, at.String(), "an entry before has "+c.last.String())
+		c.report(ruleOrder, onMetadata, at.String(), "an entry before has "+c.last.String())
 	case f.changes && c.last.IsZero() && at.IsZero() && e.LastMod.Before(c.lastMod):
-		c.report(ruleOrderLastMod, spotEntry, e.LastMod.String(), "the entry before has "+c.lastMod.String())
+		c.report(ruleOrderLastMod, onEntry, e.LastMod.String(), "the entry before has "+c.lastMod.String())
 	}
 	if !f.index {
 		return
 	}
 	if c.isOpen {
-		c.report(ruleUntilMissing, spotEntry, "", "only the last document may be without until, but the one before is")
+		c.report(ruleUntilMissing, onEntry, "", "only the last document may be without until, but the one before is")
 	}
 	if m.Until.IsZero() && !m.From.IsZero() && !c.head.Metadata.Until.IsZero() && !c.stated(m.Faulty, "until") {
-		c.report(ruleUntilMissing, spotMetadata, "", "a document without until in an index that has one")
+		c.report(ruleUntilMissing, onMetadata, "", "a document without until in an index that has one")
 	}
 	if m.From.After(c.until) {
-		c.report(ruleGap, spotMetadata, m.From.String(), "the document before ends at "+c.until.String())
+		c.report(ruleGap, onMetadata, m.From.String(), "the document before ends at "+c.until.String())
 	}
 }
 
@@ -427,7 +430,7 @@ func (c *checker) order(e *Entry) {
 func (c *checker) links(e *Entry) {
 	mementos, vias, versions, described := 0, 0, false, false
 	for i := range e.Links {
-		at, l := spot(i), &e.Links[i]
+		at, l := subject(i), &e.Links[i]
 		c.link(at, l)
 		switch l.Rel {
 		case "describedby":
@@ -465,15 +468,15 @@ func (c *checker) links(e *Entry) {
 		}
 	}
 	if versions && e.LastMod.IsZero() && e.LastModText == "" {
-		c.report(ruleMementoLastMod, spotEntry, "", "an entry with versions must have a lastmod")
+		c.report(ruleMementoLastMod, onEntry, "", "an entry with versions must have a lastmod")
 	}
 	if c.form.capability == Description && !c.form.index && !described {
-		c.report(ruleDescribedBy, spotEntry, "", "an entry of a Source Description should have a link describedby")
+		c.report(ruleDescribedBy, onEntry, "", "an entry of a Source Description should have a link describedby")
 	}
 }
 
 // patch checks a link to a patch (Z39.99 §14.4).
-func (c *checker) patch(at spot, l *Link) {
+func (c *checker) patch(at subject, l *Link) {
 	if !c.form.changes && c.form != &anyForm {
 		c.report(rulePatchPlace, at, l.Href, "a patch is for a change")
 	}

@@ -4,18 +4,18 @@
 // manifests of packages, and the four archives.
 //
 // All of them are sitemaps with two more elements: md, which is [Metadata], and ln, which
-// is a [Link]. What a document is, its [Capability] says, and whether it is an index, its
-// root element. This package stands on package sitemap.
+// is a [Link]. The [Capability] of a document states what it is. Its root element states
+// whether it is an index. This package reads and writes them with package sitemap.
 //
 // # Reading
 //
 // A [Reader] streams the entries of one document, of version 1.0 or 1.1, compressed or
-// not. [Reader.Head] returns what the document says of itself, before the first entry. It
-// is liberal: it passes each departure from the standard as a [websync.Finding] to
+// not. [Reader.Head] returns the metadata of the document, before the first entry. It is
+// liberal: it passes each departure from the standard as a [websync.Finding] to
 // Reader.Report, and a bad value costs no entry. Where a value is in doubt, the text of
 // the attribute is in the field Faulty. [Reader.NextView] reads without allocating.
 //
-// The change list of version 1.1 states the time of a change in Metadata.Datetime; in one
+// A Change List of version 1.1 states the time of a change in Metadata.Datetime; in one
 // of version 1.0 it is Entry.LastMod. In both the order of the entries is that of the
 // changes.
 //

@@ -17,8 +17,8 @@ type Metadata struct {
 	At, Completed, From, Until websync.Datetime
 
 	// Change is what happened to the resource, and Datetime when (version 1.1). Without
-	// Datetime it is Entry.LastMod that comes closest; without both, the order of the
-	// entries is all that is known.
+	// Datetime, Entry.LastMod is the best guess. Without both, only the order of the
+	// entries is known.
 	Change   Change
 	Datetime websync.Datetime
 
@@ -66,7 +66,7 @@ type Entry struct {
 	Links    []Link
 }
 
-// A Head is what a document says of itself, before its entries.
+// A Head is the metadata of a document itself, which precede its entries.
 type Head struct {
 	// Index reports that the document lists documents of its own Capability: its root
 	// element is sitemapindex.

@@ -15,9 +15,9 @@ import (
 // A Reader streams the entries of one document of ResourceSync, of version 1.0 or 1.1,
 // compressed with gzip or not. It holds one entry at a time.
 //
-// It reads liberally, as a [sitemap.Reader] does, on which it stands: it reports and
-// reads over departures from the specifications, and a bad entry costs none of its
-// neighbours. Where a value is in doubt, its text is in the field Faulty. A sitemap
+// It reads liberally, as the [sitemap.Reader] in it does: it reports and reads over
+// departures from the specifications, and a bad entry costs none of its neighbours. Where
+// a value is in doubt, its text is in the field Faulty. A sitemap
 // without any md is read, too; its Head has no Capability then.
 //
 // Reading ends early only if the document is no sitemap in XML, is cut short, is not
@@ -57,9 +57,9 @@ type Reader struct {
 // NewReader returns a Reader of the document in r.
 func NewReader(r io.Reader) *Reader { return &Reader{sitemap: sitemap.NewReader(r)} }
 
-// Head returns what the document says of itself: what precedes its first entry, and what
-// was read since. The error is that of reading the first entry; that there is none is no
-// error. Head may be called at any time, and makes no view invalid.
+// Head returns the metadata of the document: what precedes its first entry, and what was
+// read since. If nothing has been read yet, Head reads on to the first entry, and Next
+// returns that later. The error is that of reading; the end of the document is none.
 func (r *Reader) Head() (Head, error) {
 	if !r.begun {
 		r.ahead = r.advance()
@@ -162,7 +162,7 @@ func (s *scanner) end() {
 	}
 }
 
-// ours makes an error of the sitemap's reader one of this package.
+// ours returns an error of the sitemap's reader as one of this package.
 func ours(err error) error {
 	var parse *websync.ParseError
 	if !errors.As(err, &parse) {

@@ -55,7 +55,8 @@ func newScanner(name, url string) *scanner {
 	return s
 }
 
-// turn makes view that of an entry, which may have neither md nor ln.
+// turn returns the view of an entry. It resets the view if the entry is another one than
+// before.
 func (s *scanner) turn(v *sitemap.View) *View {
 	if at := (position{v.Line, v.Column}); at != s.entry {
 		s.view.reset()
@@ -505,9 +506,9 @@ func (v *View) addHex(field []byte) bool {
 	return true
 }
 
-// decodeHex is hex.Decode for sums, which have a multiple of four bytes: eight digits at a
-// time, because the most of a list with digests is digits. The text is twice as long as
-// dst.
+// decodeHex is hex.Decode for sums, whose length is a multiple of four bytes: it decodes
+// eight digits at a time, because digits are most of a list with digests. The text is
+// twice as long as dst.
 func decodeHex(dst, text []byte) (ok bool) {
 	const (
 		ones = 0x0101010101010101 // times a byte, that byte in each of eight

@@ -164,19 +164,19 @@ func (v *validator) entry(from *sitemap.View, kind sitemap.Kind) {
 }
 
 // report reports on the entry at hand, or on the document.
-func (v *validator) report(rule Rule, at spot, value, message string) {
+func (v *validator) report(rule Rule, at subject, value, message string) {
 	element, p := "ln", v.scan.headAt
 	switch {
-	case at == spotMetadata:
+	case at == onMetadata:
 		element = "md"
 		if v.view != nil && v.view.known {
 			p = v.view.at
 		} else if v.view != nil {
 			p = position{v.view.Line, v.view.Column}
 		}
-	case at == spotEntry && v.view == nil:
+	case at == onEntry && v.view == nil:
 		element = ""
-	case at == spotEntry:
+	case at == onEntry:
 		element, p = "url", position{v.view.Line, v.view.Column}
 		if v.scan.head.Index {
 			element = "sitemap"

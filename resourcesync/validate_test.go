@@ -165,6 +165,8 @@ var brokenDocuments = map[string]brokenDocument{
 	"a resource changed twice":  {doc: changes(page+noon+updated, page+noon+updated)},
 	"a resource of another URL": {doc: resources("<loc>http://other.example.org/a</loc>")},
 	"an empty Resource List":    {doc: resources()},
+	"a blank line before":       {doc: "\n<?xml version='1.0'?>" + resources(), want: []string{"error sitemap-xml 2:1 "}},
+	"an index was meant":        {doc: openSet + head(`capability="changelist"`+from, []string{page + "<rs:md" + from + "/>"}, "sitemap") + "</urlset>", want: []string{"error sitemap-root 3:1 urlset"}},
 
 	// Documents.
 	"no capability":                    {doc: set(`at="2026-01-02T00:00:00Z"`), want: []string{"error capability-missing 2:1 md"}},

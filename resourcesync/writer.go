@@ -25,7 +25,7 @@ import (
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// Head is what the document says of itself. Its Index decides whether the entries are
+	// Head is the metadata of the document. Its Index decides whether the entries are
 	// documents; Metadata.Capability is required.
 	Head Head
 
@@ -134,15 +134,15 @@ func (w *Writer) begin() error {
 }
 
 // refuse keeps the first requirement that the entry at hand, or the head, breaks.
-func (w *Writer) refuse(rule Rule, at spot, _, message string) {
+func (w *Writer) refuse(rule Rule, at subject, _, message string) {
 	if rule.Severity < websync.SeverityError || w.wrong != nil {
 		return
 	}
 	local := "ln"
 	switch at {
-	case spotEntry:
+	case onEntry:
 		local = ""
-	case spotMetadata:
+	case onMetadata:
 		local = "md"
 	}
 	w.fail(local, rule.Section, errors.New(message))
@@ -154,7 +154,7 @@ func (w *Writer) fail(local, section string, err error) {
 	}
 }
 
-// ours makes an error of the sitemap's writer one of this package.
+// ours returns an error of the sitemap's writer as one of this package.
 func (w *Writer) ours(err error) error {
 	var entry *websync.EntryError
 	if !errors.As(err, &entry) {
