@@ -13,9 +13,9 @@
 // Run may be called at any time. A resource that is unchanged gets no entry in the log
 // and costs no request for its body, or a conditional one if its source states neither a
 // time nor a digest. The context, or a power cut, may stop a run at any moment; the next
-// Run continues from there. The error is what ended the run. The [Report] has what failed
-// for one resource or one document, and the Store has a [Task] for what is left to do.
-// [Report.InStep] reports whether nothing is left.
+// Run continues from there. The error is what ended the run. The [Report] lists what
+// failed for one resource or one document, and the Store holds a [Task] for each resource
+// that is left to do. [Report.InStep] reports whether nothing is left.
 //
 // # The five stages
 //
@@ -24,7 +24,7 @@
 //	list    the Source walks its documents and yields events
 //	plan    compares them, in batches, with the Store: new, newer, different, unchanged, history
 //	get     bodies, several at a time, verified against stated lengths and digests while they stream
-//	commit  finished work in batches, one transaction each; the checkpoint moves only over what is finished
+//	commit  finished work in batches, one transaction each; the checkpoint passes only what is finished
 //	sweep   after a complete snapshot: deletes what was not listed, within the delete guard
 //
 // List and Work are the two halves of Run, for programs that list in one process and get
@@ -38,12 +38,12 @@
 //
 // In a log an event is history if its time and that of the record are both stated and its
 // own is earlier; without times the order decides. Within one instant the last event of
-// an id counts, so a log may repeat a whole instant. In a snapshot, different is enough,
-// unless the record changed after the moment that the snapshot describes and the snapshot
-// does not state a later time for it. If a snapshot lists an id twice, the latest time
-// wins, and of equal times the last. For these two rules the engine holds back up to 1024
-// events that state something else but no later time: in a log until its time moves on,
-// in a snapshot until it ends.
+// an id counts, so a log may repeat a whole instant. In a snapshot every event that
+// differs from the record wins, unless the record changed after the moment that the
+// snapshot describes and the event states no later time. If a snapshot lists an id twice,
+// the latest time wins, and of equal times the last. For these two rules the engine holds
+// back up to 1024 events that state something else but no later time: in a log until its
+// time moves on, in a snapshot until it ends.
 //
 // The moment that a snapshot describes is its At, or the latest time of its own entries
 // if that is later. If the listing changes but its At does not, its moment is the time of
@@ -63,12 +63,13 @@
 // a finding and is not compared: a later event corrects it. If no answer has a Date, only
 // a full pass checks this, by the local clock.
 //
-// If a source states neither a time nor a digest, a conditional request decides, and
-// finally the digest of the bytes. A body that was fetched before the period of its
-// stated time was over, such as the day of a date or the second of a second, may have
-// changed since at the same stated time. The engine asks for it once more, conditionally,
-// when a snapshot lists it after that period (a day later for dates, a minute later for
-// all others), or when a log states it again. Harvester.Recheck asks so for everything.
+// If a source states neither a time nor a digest, the engine sends a conditional request,
+// and compares the digest of the bytes if there is an answer with bytes. A body that was
+// fetched before the period of its stated time was over, such as the day of a date or the
+// second of a second, may have changed since at the same stated time. The engine asks for
+// it once more, conditionally, when a snapshot lists it after that period (a day later
+// for dates, a minute later for all others), or when a log states it again.
+// Harvester.Recheck does this for everything.
 //
 // # Rules for Sources
 //
@@ -96,9 +97,9 @@
 // that come with an event and have no URL cannot be tried again: their failure is a
 // Problem, and the run deletes nothing that a snapshot does not list.
 //
-// If the last attempts at a resource were answered with [websync.ErrGone], the server has
-// removed it. It is counted apart and not asked for again, and a run is in step without
-// it. Its record stays, unless Harvester.DeleteGone is set.
+// If the last two attempts at a resource returned [websync.ErrGone], the server has
+// removed it. It is counted separately and not asked for again, and a run is in step
+// without it. Its record stays, unless Harvester.DeleteGone is set.
 //
 // A Store or a Fetcher that breaks its contract ends the run, or fails the resource, with
 // an error that names it. A panic in any goroutine of a run continues in the goroutine
@@ -115,8 +116,8 @@
 // them, however few there are. MaxDeletes also limits deletions that a log states.
 // Withheld deletions are stored as tasks and reported. A withheld deletion ends if its id
 // is listed again; Approve carries out the others, as does a later snapshot that the
-// guard accepts. A list that its publisher has not changed since is not listed again, so
-// other settings alone change nothing: that needs Approve or Harvester.Full.
+// guard accepts. The engine does not list an unchanged list again, so new settings alone
+// have no effect on it: call Approve or set Harvester.Full.
 //
 // # What cannot be noticed
 //
@@ -138,7 +139,7 @@
 // # Sets
 //
 // A Publisher publishes one source, or several that have no id in common: package union
-// checks that, and makes one source of several that have.
+// checks that, and makes one source of several that have ids in common.
 //
 // # Plans and audits
 //

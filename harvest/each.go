@@ -10,16 +10,16 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Each hands every change of the log that consumer has not seen to fn, oldest first, and
-// returns when it has come to the end. The consumer's cursor is kept in the Store, so the
-// next Each goes on there. When fn fails, Each stops before that change and returns the
-// error.
+// Each calls fn with every change of the log that consumer has not processed, oldest
+// first, and returns at the end of the log. The Store holds the consumer's position, so
+// the next Each continues there. If fn fails, Each stops before that change and returns
+// the error.
 //
-// A change is handed over at least once: after a crash the last few, up to 100, may come
-// again. Of changes that were compacted away before the consumer came to them it sees the
-// latest state of each id. Of a change that a later one has replaced the bodies may be
-// gone: store.Open is then websync.ErrNotFound, and the later change is still to come.
-// One process at a time may serve a consumer; a second one gets websync.ErrConflict.
+// fn receives each change at least once: after a crash it may receive up to 100 again. If
+// the log was compacted before the consumer read it, fn receives only the latest state of
+// each id. The bodies of a change that a later one has replaced may be gone: store.Open
+// then returns websync.ErrNotFound, and fn receives the later change afterwards. Only one
+// process at a time may use a consumer name; a second one gets websync.ErrConflict.
 //
 // WaitLog waits for more changes.
 func Each(ctx context.Context, store Store, consumer string, fn func(websync.Item) error) error {
@@ -42,15 +42,15 @@ type follower struct {
 	since int // changes since then
 }
 
-// A cursor is where a consumer is: behind this number of this generation. The time leads
-// into a newer generation.
+// A cursor is the position of a consumer: after this number of this generation. Its time
+// finds the position in a newer generation.
 type cursor struct {
 	Generation uint64      `json:"generation"`
 	Seq        websync.Seq `json:"seq"`
 	Time       time.Time   `json:"time"`
 }
 
-// saveEvery is how many changes may pass until the cursor is saved.
+// saveEvery is the number of changes after which the cursor is saved.
 const saveEvery = 100
 
 func (f *follower) load(ctx context.Context) error {
@@ -98,8 +98,8 @@ func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) erro
 // errDropped: the cursor's generation is no longer there.
 var errDropped = fmt.Errorf("its generation of the log was dropped: %w", websync.ErrNotFound)
 
-// read hands over the rest of the cursor's generation. What a newer generation repeats is
-// passed over by its time.
+// read calls fn with the rest of the cursor's generation. By its time it skips what a
+// newer generation repeats.
 func (f *follower) read(ctx context.Context, fn func(websync.Item) error) error {
 	for item, err := range f.store.Changes(ctx, websync.Range{Generation: f.at.Generation, After: f.at.Seq}) {
 		if errors.Is(err, websync.ErrNotFound) {

@@ -12,20 +12,20 @@ import (
 type EventKind uint8
 
 const (
-	// Put: the resource is there, in the state that the event describes.
+	// Put: the resource exists, in the state that the event describes.
 	Put EventKind = iota
 	// Delete: the resource with this id is gone.
 	Delete
-	// SnapshotStart opens a listing of everything there is. Its At is the moment the
-	// listing describes.
+	// SnapshotStart begins a listing of all resources. Its At is the moment the listing
+	// describes.
 	SnapshotStart
-	// SnapshotEnd closes it.
+	// SnapshotEnd ends the listing.
 	SnapshotEnd
-	// Mark is a point of rest: the engine finishes what came before it, and so may the
-	// Source.
+	// Mark makes the engine finish all earlier events before yield returns. The Source
+	// may then release what they needed.
 	Mark
-	// Problem: a document could not be read or may have been missed. Err says which and
-	// why.
+	// Problem: a document could not be read or may have been missed. Err names it and the
+	// reason.
 	Problem
 )
 
@@ -44,71 +44,72 @@ func (k EventKind) String() string {
 type Event struct {
 	Kind EventKind
 
-	// At is the time of the change by the publisher's word. Not stated: Resource.Modified
-	// stands for it. Of a SnapshotStart it is the moment that the snapshot describes: a
-	// record whose change is not before it is not deleted by the snapshot, and is
-	// overwritten only by an entry that states a later time. An At before the times of
-	// the snapshot's own entries, or one that stays while the listing changes, is a
-	// finding and is not used. Times are compared as the periods that they stand for: a
-	// Source whose times are instants states them to the nanosecond.
+	// At is the time of the change, as the publisher states it. If it is not stated,
+	// Resource.Modified is used instead. In a SnapshotStart it is the moment that the
+	// snapshot describes: the snapshot does not delete a record that changed at that
+	// moment or later, and overwrites it only with an entry that states a later time. An
+	// At that is earlier than the snapshot's own entries, or that stays the same while
+	// the listing changes, is a finding and is not used. Times are compared as periods,
+	// such as a whole day: a Source whose times are instants states them to the
+	// nanosecond.
 	At websync.Datetime
 
-	// Resource is what is known of the resource. Put needs at least its ID, Delete uses
-	// nothing else but Modified.
+	// Resource describes the resource. A Put needs at least its ID. A Delete uses only
+	// its ID and Modified.
 	Resource websync.Resource
 
-	// Tag, of a Put, distinguishes states of the resource that have the same description:
-	// a version, a file's size and inode. It is compared with that of the last time, and
-	// goes nowhere else.
+	// Tag, in a Put, distinguishes states of the resource that have the same description:
+	// a version, a file's size and inode. The engine compares it with the Tag of the last
+	// state, and uses it for nothing else.
 	Tag string
 
-	// Hint, of a Put, is what the Source wants its Getter to know about the resource
-	// besides its description: a patch, mirrors, its position in a package. It reaches
-	// Job.Hint, through the Task if the get is deferred, also in a later run. It has at
-	// most 64 KiB; an event with a longer one is a Problem. It is no part of the state: a
-	// Hint that differs makes nothing new, and one may be lost, so a Get works without
-	// it. That of a later event of the same id, also an empty one, replaces it.
+	// Hint, in a Put, gives the Getter information besides the description: a patch,
+	// mirrors, the position in a package. It reaches Job.Hint, through the Task if the
+	// get is deferred, also in a later run. It has at most 64 KiB; an event with a longer
+	// one is a Problem. It is no part of the state: another Hint does not make the state
+	// new. It may be lost, so a Get must work without it. The Hint of a later event of
+	// the same id replaces it, even if it is empty.
 	Hint []byte
 
-	// Open returns the bytes of Resource.Content that came along with the event: a dump's
+	// Open returns the bytes of Resource.Content that came with the event: a dump's
 	// member, inline content. It may be called until the yield of the next Mark returns.
-	// Nil: they are fetched from Resource.Content.Href; if that is empty, too, and the
-	// Source is no Getter, the resource is kept without a body. A Getter has them from
+	// If nil, the bytes are fetched from Resource.Content.Href; if that is empty, too,
+	// and the Source is no Getter, the resource is kept without a body. A Getter calls
 	// Job.Came or Job.Content.
 	Open func() (io.ReadCloser, error)
 
-	// Resume, if set, says that this and all earlier events are covered by it: a later
-	// run that starts from this Checkpoint misses nothing. It is not allowed between
-	// SnapshotStart and SnapshotEnd, nor after a Problem.
+	// Resume, if set, covers this and all earlier events: a later run that starts from
+	// this Checkpoint misses none of them. It is not allowed between SnapshotStart and
+	// SnapshotEnd, nor after a Problem.
 	Resume Checkpoint
 
-	// Complete, of a SnapshotEnd: what was not listed since SnapshotStart is gone.
+	// Complete, in a SnapshotEnd: what was not listed since SnapshotStart is gone.
 	Complete bool
 
-	// Skipped, of a SnapshotEnd or a Mark: how many entries could not be read, or may be
-	// hidden in what was read over, since the last event that counted them. More than
-	// none withholds deletions, and the run is not in step.
+	// Skipped, in a SnapshotEnd or a Mark, counts the entries that could not be read, or
+	// that damage may hide, since the last event with a count. If it is not zero,
+	// deletions are withheld and the run is not in step.
 	Skipped int
 
-	// Options, of a SnapshotEnd, is a fingerprint of the Source's options that decide
-	// what it yields. When it differs from that of the last complete snapshot, deletions
-	// are withheld: the publisher did not take those records away.
+	// Options, in a SnapshotEnd, is a fingerprint of the Source's options that decide
+	// what it yields. If it differs from that of the last complete snapshot, deletions
+	// are withheld: the publisher may not have removed those records.
 	Options string
 
-	// Err, of a Problem, names the document and what was wrong with it.
+	// Err, in a Problem, names the document and what was wrong with it.
 	Err error
 }
 
 // time returns the time of the change as far as it is stated.
 func (e *Event) time() websync.Datetime { return cmp.Or(e.At, e.Resource.Modified) }
 
-// A Checkpoint records how far a Source has got, in a form that only the Source reads.
-// The zero value means from the beginning. A Source that gets a Checkpoint it can't read,
-// for instance of another Version, makes a full pass.
+// A Checkpoint is the position of a Source, in a format that only the Source reads. The
+// zero value means from the beginning. A Source that gets a Checkpoint it can't read, for
+// instance of another Version, makes a full pass.
 type Checkpoint struct {
 	Version int    `json:"version"` // of the format of Data; 1 or more
-	Data    []byte `json:"data"`    // kept as it is
+	Data    []byte `json:"data"`    // stored unchanged
 }
 
-// IsZero reports whether c is the beginning.
+// IsZero reports whether c means from the beginning.
 func (c Checkpoint) IsZero() bool { return c.Version == 0 && len(c.Data) == 0 }

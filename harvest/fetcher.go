@@ -14,12 +14,12 @@ import (
 // State key, that changed since its last call, such as robots.txt and the gates of hosts:
 // the engine calls it before each Commit and adds them to the Batch. Waiting()
 // map[string]time.Time returns the hosts that the Fetcher waits for now, and until when;
-// the zero Time if that is not known.
+// the zero Time means that this is not known.
 type Fetcher interface {
 	// Fetch gets one representation. It waits as long as politeness demands. It returns a
 	// Response for success and for "not modified"; every other answer is an error, which
-	// names the URL without its secrets. The caller closes Response.Body. Fetch never
-	// keeps a validator.
+	// names the URL without its secrets. The caller closes Response.Body. Fetch does not
+	// store validators.
 	Fetch(ctx context.Context, req *Request) (*Response, error)
 }
 
@@ -27,10 +27,10 @@ type Fetcher interface {
 type Request struct {
 	// URL to get.
 	URL string
-	// Root is the URL that the user named as the source. Its own host may be private; no
-	// other may. The engine fills it.
+	// Root is the URL that the user named as the source. Only its host may have a private
+	// address. The engine sets it.
 	Root string
-	// Accept is the Accept header. Empty: none.
+	// Accept is the Accept header. If empty, none is sent.
 	Accept string
 	// Header holds further headers. Credentials do not belong here: they are bound to
 	// hosts, in the Fetcher.
@@ -54,20 +54,20 @@ type Response struct {
 	Status      int
 	NotModified bool // the Validator of the Request still holds; there is no body
 	Header      map[string][]string
-	Validator   Validator // of Body; when NotModified, that of the Request stays
-	// decompressed; nil when NotModified; ends in io.EOF only when it is whole, but see
+	Validator   Validator // of Body; if NotModified, that of the Request stays
+	// decompressed; nil when NotModified; ends in io.EOF only if it is complete, but see
 	// MayBeCut
 	Body   io.ReadCloser
-	Length int64 // of Body as far as it is known, otherwise -1
+	Length int64 // of Body; if not known, -1
 
-	// MayBeCut: only the end of the connection ended the answer, which had neither a
-	// length nor chunks. A body that was cut looks whole then. Such an answer has no
-	// Validator.
+	// MayBeCut is set if the answer had neither a length nor chunks, so that only the end
+	// of the connection ended it. A truncated body then looks complete. Such an answer
+	// has no Validator.
 	MayBeCut bool
 }
 
-// A Validator is what a server sent with one representation, to ask later whether it
-// still holds.
+// A Validator identifies one representation as its server sent it. With it a later
+// request asks whether the representation has changed.
 type Validator struct {
 	URL          string // of the request that it answers
 	ETag         string // with its quotes and, if it is weak, W/
@@ -80,8 +80,8 @@ func (v Validator) IsZero() bool { return v.ETag == "" && v.LastModified == "" }
 // These errors, and [websync.ErrGone] for a URL at which the server has nothing (404,
 // 410), decide what the engine does next. Errors of a Fetcher match them with errors.Is.
 var (
-	// ErrForbidden: the request was not made or not allowed: robots.txt, the address
-	// guard, credentials.
+	// ErrForbidden: robots.txt, the address guard or the server does not allow the
+	// request.
 	ErrForbidden = errors.New("not allowed")
 	// ErrTemporary: a later attempt may succeed.
 	ErrTemporary = errors.New("temporary")
@@ -90,8 +90,8 @@ var (
 	ErrNotYet = errors.New("host is not to be asked yet")
 )
 
-// RetryAfter returns the moment before which the server does not want to be asked again,
-// if err or what it wraps says one, by a method RetryAfter() time.Time.
+// RetryAfter returns the time before which the server is not to be asked again, if err or
+// an error that it wraps has a method RetryAfter() time.Time that returns one.
 func RetryAfter(err error) (time.Time, bool) {
 	var r interface{ RetryAfter() time.Time }
 	if errors.As(err, &r) {

@@ -22,13 +22,13 @@ const ContentName = websync.ContentName
 type Job struct {
 	// Resource is the resource as it was announced. Get may change it, apart from its ID.
 	Resource websync.Resource
-	// Tag is that of the event that announced it. A Get that obtains a later state than
-	// that changes it to what the event of this state has. Otherwise the record would be
-	// taken for what it is not when the announced state comes back.
+	// Tag is the Event.Tag of the announced state. A Get that obtains a later state sets
+	// it to the Tag that an event of that state carries. Otherwise the engine takes the
+	// record for the announced state if that is listed again.
 	Tag string
-	// Hint is that of the last event of the id. It may be out of date.
+	// Hint is the Event.Hint of the last event of the id. It may be out of date.
 	Hint []byte
-	// Held is what the Store holds of it; nil if nothing or a tombstone.
+	// Held is the record in the Store. It is nil if there is none or it is a tombstone.
 	Held *Record
 
 	run        *run
@@ -36,12 +36,11 @@ type Job struct {
 	bodies     []websync.Body
 	writers    []BodyWriter
 	validators []Validator
-	asked      time.Time // by the server's clock, of the first answer; zero: not known
+	asked      time.Time // the Date of the first answer; if zero, not known
 }
 
-// Fetch gets one representation: politely, counted, within the budget of the run. When
-// the server says what the representation can be recognised by, that is kept with the
-// record.
+// Fetch gets one representation through the Fetcher of the run, and counts it in the
+// Report and the Budget. If the answer has a Validator, it is stored with the record.
 func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	resp, err := j.run.bodies.Fetch(ctx, req)
 	if err != nil {
@@ -71,11 +70,11 @@ func (j *Job) remember(url string, v Validator) {
 	}
 }
 
-// Keep reads r to its end and keeps the bytes as the body with the given name. They are
-// verified against link's length and strongest digest; what does not match is an error
-// that matches websync.ErrMismatch, and nothing is kept. The Body's Link is link with the
-// length and the SHA-256 of the bytes. The body becomes visible only if Get returns nil.
-// It replaces one that this Job has under the name.
+// Keep reads r to its end and keeps the bytes as the body with the given name. It
+// verifies them against link's length and strongest digest; if they differ, it keeps
+// nothing and returns an error that matches websync.ErrMismatch. The Body's Link is link
+// with the length and the SHA-256 of the bytes. The body becomes visible only if Get
+// returns nil. It replaces an earlier body of this Job with the same name.
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
 	w, err := j.run.newBody(ctx)
 	if err != nil {
@@ -94,8 +93,8 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	return body, nil
 }
 
-// keep copies r to w and verifies the bytes. The key of a body is its SHA-256: where that
-// is the strongest digest stated, it need not be computed twice.
+// keep copies r to w and verifies the bytes. The key of a body is its SHA-256. If that is
+// the strongest digest stated, it is not computed twice.
 func keep(w BodyWriter, link websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
 	stated, _ := link.Digests.Strongest()
 	if stated.Algorithm == keyAlgorithm {
@@ -113,12 +112,12 @@ func keep(w BodyWriter, link websync.Link, r io.Reader) (key websync.Digest, siz
 	return key, size, nil
 }
 
-// keyAlgorithm is that of content addresses.
+// keyAlgorithm is the digest algorithm of content addresses.
 const keyAlgorithm = "sha-256"
 
 func hex(d websync.Digest) string { return fmt.Sprintf("%x", d.Sum) }
 
-// received returns link with what was seen of the bytes.
+// received returns link with the length and the digest of the received bytes.
 func received(link websync.Link, key websync.Digest, size int64) websync.Link {
 	link.Length = size
 	if size == 0 {
@@ -131,8 +130,8 @@ func received(link websync.Link, key websync.Digest, size int64) websync.Link {
 	return link
 }
 
-// Reuse keeps the body that the Store holds under name, as after a Response that is
-// NotModified.
+// Reuse keeps the body that the Store holds under name, for example after a Response that
+// is NotModified. It returns websync.ErrNotFound if there is none.
 func (j *Job) Reuse(name string) (websync.Body, error) {
 	if j.Held != nil {
 		if b, ok := j.Held.Body(name); ok {
@@ -143,9 +142,9 @@ func (j *Job) Reuse(name string) (websync.Body, error) {
 	return websync.Body{}, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
 }
 
-// ReuseAll keeps all bodies that the Store holds and that were not kept or reused in this
-// job, with their validators: nothing is new. It returns websync.ErrNotFound if the Store
-// holds no live record.
+// ReuseAll keeps all other bodies and validators that the Store holds: those that this
+// Job has not kept or reused. A Get calls it if nothing is new. It returns
+// websync.ErrNotFound if the Store holds no live record.
 func (j *Job) ReuseAll() error {
 	if j.Held == nil {
 		return fmt.Errorf("bodies of %.200q: %w", j.Resource.ID, websync.ErrNotFound)
@@ -163,8 +162,8 @@ func (j *Job) ReuseAll() error {
 	return nil
 }
 
-// NotYet returns the error of a Get that is to be tried later, not before at. If at is
-// zero, the next run tries again. Why becomes the text of the error.
+// NotYet returns an error by which Get asks the engine to try again later, not before at.
+// If at is zero, the next run tries again. The text of the error is why.
 func (j *Job) NotYet(at time.Time, why string) error { return &notYetError{at, why} }
 
 type notYetError struct {
@@ -199,8 +198,9 @@ func (j *Job) discard() {
 }
 
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
-// that came along with the event, as the body with the name ContentName; if there are
-// none, or they fail, it obtains Resource.Content. If that has no Href, it keeps nothing.
+// that came with the event, as the body with the name ContentName. If there are none, or
+// reading them fails, it obtains Resource.Content. If there are none and Resource.Content
+// has no Href, it keeps nothing.
 func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
 	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
@@ -214,9 +214,9 @@ func (j *Job) Content(ctx context.Context) error {
 	return j.Obtain(ctx, ContentName, link)
 }
 
-// Obtain fetches what link leads to, verifies it and keeps it as the body with the given
-// name. The request is conditional if the Store holds what link describes under this
-// name; if the answer is "not modified", that body is reused.
+// Obtain fetches link.Href, verifies the bytes and keeps them as the body with the given
+// name. The request is conditional if the Store holds a body with this name that agrees
+// with link; if the answer is "not modified", that body is reused.
 func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
 	req := &Request{URL: link.Href, Accept: link.Type, Identity: link.Verifiable()}
 	if j.mayReuse(name, link) {
@@ -238,9 +238,9 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 	return err
 }
 
-// Came opens the bytes of Resource.Content that came along with the event. The caller
-// closes them. If there are none the error is websync.ErrNotFound: none came, or a task
-// is carried out that an earlier run stored.
+// Came opens the bytes of Resource.Content that came with the event. The caller closes
+// them. It returns websync.ErrNotFound if there are none: the event has none, or the Job
+// carries out a task that an earlier run stored.
 func (j *Job) Came() (io.ReadCloser, error) {
 	if j.open == nil {
 		return nil, errNotCome
@@ -255,12 +255,12 @@ func (j *Job) Came() (io.ReadCloser, error) {
 	return r, nil
 }
 
-// A cameError is a failure of bytes that came along with an event.
+// A cameError is a failure to read the bytes that came with an event.
 type cameError struct{ error }
 
 func (e *cameError) Unwrap() error { return e.error }
 
-var errNotCome = fmt.Errorf("bytes that came along with the event: %w", websync.ErrNotFound)
+var errNotCome = fmt.Errorf("bytes that came with the event: %w", websync.ErrNotFound)
 
 func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 	r, err := j.Came()
@@ -274,12 +274,12 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 	return nil
 }
 
-// maxType is how long a Content-Type may be to be kept, in bytes: records are stored by
-// the million.
+// maxType is the length, in bytes, of the longest Content-Type that is stored. It keeps
+// records small.
 const maxType = 1024
 
-// mayReuse reports whether the body that is held under a name can be what link describes,
-// so that "not modified" is an answer.
+// mayReuse reports whether the Store holds a body under name that agrees with link, so
+// that it can be reused after "not modified".
 func (j *Job) mayReuse(name string, link websync.Link) bool {
 	if j.Held == nil {
 		return false
@@ -289,7 +289,8 @@ func (j *Job) mayReuse(name string, link websync.Link) bool {
 	return ok && kept && b.Link.Href == link.Href && !contradicts(link, b.Link)
 }
 
-// contradicts reports whether what is stated differs from what was received.
+// contradicts reports whether stated has a length or a digest that differs from that of
+// received.
 func contradicts(stated, received websync.Link) bool {
 	if n, ok := stated.StatedLength(); ok {
 		if m, ok := received.StatedLength(); ok && n != m {

@@ -17,21 +17,22 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
 
-	// Complete: the source was listed to its end and every document of it was read. A run
-	// of Work lists nothing and is complete.
+	// Complete is set if the source was listed to its end and all its documents were
+	// read. A run of Work lists nothing and is complete.
 	Complete bool `json:"complete"`
-	// Snapshots counts the listings of everything there is.
+	// Snapshots counts the listings of all resources.
 	Snapshots int `json:"snapshots"`
 	// Events counts the puts and deletions that the source yielded.
 	Events int64 `json:"events"`
 	// Skipped counts the entries that could not be read, or may be hidden in a part that
-	// could not. AcceptSkipped is that of the Harvester: if set, the run may be in step
-	// nevertheless.
+	// could not. AcceptSkipped is Harvester.AcceptSkipped: if set, the run may be in step
+	// although entries were skipped.
 	Skipped       int  `json:"skipped"`
 	AcceptSkipped bool `json:"accept_skipped"`
 
 	// These count the outcomes of events, and of tasks that were carried out. An event
-	// that was deferred and carried out in the same run counts once, as the latter.
+	// that was deferred and then carried out in the same run counts once, by the outcome
+	// of its task.
 	Created   int64 `json:"created"`
 	Updated   int64 `json:"updated"`
 	Deleted   int64 `json:"deleted"`
@@ -52,7 +53,7 @@ type Report struct {
 	Fetched  int64         `json:"fetched"`
 	Bytes    int64         `json:"bytes"`
 
-	// BudgetSpent: the run stopped getting bodies at a limit of the Budget.
+	// BudgetSpent is set if the run stopped fetching bodies at a limit of the Budget.
 	BudgetSpent bool `json:"budget_spent"`
 	// Findings counts departures of documents from their specifications.
 	Findings int64 `json:"findings"`
@@ -78,13 +79,12 @@ type Report struct {
 
 // TaskCounts counts the tasks of a source.
 type TaskCounts struct {
-	Waiting int64 `json:"waiting"` // to be got, now or later
+	Waiting int64 `json:"waiting"` // to be fetched, now or later
 	Parked  int64 `json:"parked"`
-	// listed, but the server says for good that there is nothing; no reason not to be in
-	// step
+	// listed, but removed by their server; a run is in step without them
 	Gone     int64 `json:"gone"`
 	Withheld int64 `json:"withheld"`
-	// the earliest moment at which a waiting one is due
+	// the earliest time at which a waiting one is due
 	Next time.Time `json:"next,omitzero"`
 }
 
@@ -113,17 +113,17 @@ type Failure struct {
 
 const maxFailures = 20
 
-// InStep reports whether nothing is left: the listing was complete, no entry of it was
-// skipped, or that is accepted, and no task waits, is parked or withheld.
+// InStep reports whether nothing is left: the listing was complete, no entry was skipped
+// (or AcceptSkipped is set), and no task is waiting, parked or withheld.
 func (r *Report) InStep() bool {
 	return r.Listed() && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
 }
 
-// Listed reports whether the source was listed to its end, and no entry was skipped, or
-// that is accepted.
+// Listed reports whether the source was listed to its end and no entry was skipped (or
+// AcceptSkipped is set).
 func (r *Report) Listed() bool { return r.Complete && r.readAll() }
 
-// readAll reports whether no entry was skipped so far, or that is accepted.
+// readAll reports whether no entry was skipped so far (or AcceptSkipped is set).
 func (r *Report) readAll() bool { return r.Skipped == 0 || r.AcceptSkipped }
 
 func (r *Report) event() {
@@ -245,8 +245,8 @@ const (
 	// OutcomeParked: the last attempt failed; the task waits for an event that states
 	// something else.
 	OutcomeParked
-	// OutcomeGone: the last two attempts were answered with [websync.ErrGone]; a task
-	// remembers that until the source states something else.
+	// OutcomeGone: the last two attempts returned [websync.ErrGone]; a task records this
+	// until the source states something else.
 	OutcomeGone
 	// OutcomeWithheld: the guard did not allow a deletion; a task is stored.
 	OutcomeWithheld
@@ -273,7 +273,7 @@ func (o Outcome) isLogged() bool {
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // Hooks are called while a run goes on. Any of them may be nil. They are called from
-// several goroutines and hold up the engine while they run.
+// several goroutines and block the engine while they run.
 type Hooks struct {
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
@@ -295,17 +295,17 @@ type Progress struct {
 	Source  string
 	Started time.Time
 	Listed  int64 // events so far
-	// events to come in all, as far as the Source knows; if 0, not known
+	// events of the whole pass, as far as the Source knows; if 0, not known
 	Total int64
 	// resources whose bodies are being obtained or wait for it
 	Getting int64
 	Done    int64 // events that are finished
 	Bytes   int64 // of bodies
-	// hosts that the Fetcher waits for, and until when; zero: not known
+	// hosts that the Fetcher waits for, and until when; if zero, not known
 	Waiting map[string]time.Time
 }
 
-// Rate returns the finished events a second.
+// Rate returns the number of finished events a second.
 func (p Progress) Rate(now time.Time) float64 {
 	if d := now.Sub(p.Started).Seconds(); d > 0 {
 		return float64(p.Done) / d
@@ -336,6 +336,6 @@ type AttemptInfo struct {
 type CommitInfo struct {
 	Source                     string
 	Puts, Touches, Tasks, Done int
-	Checkpoint                 bool // it moved
+	Checkpoint                 bool // a new one was stored
 	Duration                   time.Duration
 }

@@ -23,10 +23,10 @@ type Source interface {
 	// defaults to the URL.
 	Key() string
 
-	// Events yields what there is or what changed since run.From, oldest first. A yielded
-	// error is the last thing yielded: nothing more can come. When ctx ends so does the
-	// pass, with the context's error. No connection, lock or cursor is held while yield
-	// runs; it may block for days.
+	// Events yields everything, or what changed since run.From, oldest first. A yielded
+	// error is the last thing yielded. When ctx ends, Events yields the context's error.
+	// It holds no connection, lock or cursor while yield runs, because yield may block
+	// for days.
 	Events(ctx context.Context, run *Run) iter.Seq2[Event, error]
 }
 
@@ -37,26 +37,27 @@ type Getter interface {
 	Source
 
 	// Get obtains the bodies of job.Resource and hands them to job.Keep or job.Reuse.
-	// job.Came opens the bytes that came along with the event; job.Content does what the
-	// engine does for a Source that is no Getter, and job.Obtain the same for a link and
-	// the body that it leads to. Get may change job.Resource, apart from its ID,
-	// according to the bytes. It returns one of five answers:
+	// job.Came opens the bytes that came with the event. job.Content does what the engine
+	// does for a Source that is no Getter. job.Obtain fetches a link and keeps it as a
+	// body. Get may change job.Resource, apart from its ID, according to the bytes. It
+	// returns one of five answers:
 	//
 	//   - nil: the resource has the bodies that were kept or reused, and no others. They
 	//     become visible all at once.
 	//   - nil after job.ReuseAll: nothing is new. The resource keeps the bodies that the
 	//     Store holds.
-	//   - An error that matches websync.ErrGone: nothing is there any more. Its text is the
-	//     evidence, for example fmt.Errorf("the index of %s omits it: %w", package,
-	//     websync.ErrGone). It counts as a failed attempt. When the last two of
-	//     Harvester.Attempts say so the resource is gone: it is counted in Left.Gone, no
-	//     longer asked for, and deleted if Harvester.DeleteGone is set.
-	//   - An error that matches ErrNotYet, for example that of job.NotYet: try later. It is
-	//     no failed attempt, and never parks the task. The next run tries again, or the
-	//     first one after the moment that RetryAfter finds in the error.
-	//   - Any other error: the attempt failed. The record and the bodies that were there
-	//     stay, and a task is stored to try again, not before the moment that RetryAfter
-	//     finds in the error. After Harvester.Attempts the task is parked.
+	//   - An error that matches websync.ErrGone: the resource no longer exists. Its text
+	//     is the evidence, for example fmt.Errorf("the index of %s omits it: %w",
+	//     package, websync.ErrGone). It counts as a failed attempt. If the last two of
+	//     Harvester.Attempts return it, the resource is gone: it is counted in Left.Gone,
+	//     no longer asked for, and deleted if Harvester.DeleteGone is set.
+	//   - An error that matches ErrNotYet, for example that of job.NotYet: try later. It
+	//     does not count as a failed attempt, and never parks the task. The next run
+	//     tries again or, if RetryAfter finds a time in the error, the first run after
+	//     that time.
+	//   - Any other error: the attempt failed. The record and its bodies stay, and a task
+	//     is stored to try again, not before the time that RetryAfter finds in the error.
+	//     After Harvester.Attempts the task is parked.
 	Get(ctx context.Context, job *Job) error
 }
 
@@ -67,28 +68,29 @@ type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
 
-	// Full: the user wants a pass from the beginning. From is zero, and nothing that
-	// earlier runs kept is used.
+	// Full asks for a pass from the beginning. From is zero, and the Source uses nothing
+	// that earlier runs kept.
 	Full bool
 
-	// Fetcher gets documents, politely and counted. If nil, every Fetch is an error.
+	// Fetcher gets documents, and the engine counts the requests. If nil, every Fetch
+	// returns an error.
 	Fetcher Fetcher
 
 	// Report receives departures of the documents from their specifications. It may be
 	// called from several goroutines. If nil, they are dropped.
 	Report func(websync.Finding)
 
-	// Expect is called with the number of events to come in all, as soon as that is known
-	// or known better. If nil, nobody asks for it.
+	// Expect receives the number of events of the whole pass, as soon as the Source knows
+	// it, and again if it knows better. If nil, it is dropped.
 	Expect func(total int64)
 
 	// Log receives what a Source logs. If nil, nothing is logged.
 	Log *slog.Logger
 }
 
-// WithDefaults returns a copy of r in which no field is nil: what is missing is replaced
-// by what does nothing, a missing Fetcher by one whose Fetch is always an error. A nil r
-// is a zero Run.
+// WithDefaults returns a copy of r in which Fetcher, Report, Expect and Log are not nil.
+// In place of a missing one it sets one that does nothing; the Fetch of such a Fetcher
+// returns an error. A nil r counts as a zero Run.
 func (r *Run) WithDefaults() *Run {
 	var run Run
 	if r != nil {
@@ -109,7 +111,7 @@ func (r *Run) WithDefaults() *Run {
 	return &run
 }
 
-// A noFetcher stands for a Fetcher that is missing.
+// A noFetcher replaces a Fetcher that is missing.
 type noFetcher struct{ err error }
 
 func (f noFetcher) Fetch(context.Context, *Request) (*Response, error) { return nil, f.err }

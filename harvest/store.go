@@ -19,17 +19,15 @@ import (
 //
 // Every Store is a [websync.Catalog]: Get, Resources, Changes and Open read what Commit
 // wrote, and no iterator holds a lock, transaction, connection or cursor across a yield,
-// so any method may be called inside the loop. Resources, Records and Tasks see at least
-// what was there when they began and stays there throughout. Every iterator ends, even
-// when its loop commits in each step: Changes and Resources end at the [websync.Head]
-// that was there when they began, Records yields no record whose Born was given out
-// since, and Tasks no task of an id that had none then. (Tombstones without a number may
-// come.)
+// so any method may be called inside the loop. Resources, Records and Tasks yield at
+// least what exists from their beginning to their end. Every iterator ends, even when its
+// loop commits in each step: Changes and Resources end at the [websync.Head] of when they
+// began, Records yields no record whose Born was assigned since, and Tasks no task of an
+// id that had none then. Records may yield tombstones without a number that are newer.
 //
-// Arguments and results are copied: what the caller does later to a Batch, a Range, a
-// list of ids or a value, or to what a method has returned, does not reach the Store.
-// Times that a Store returns are UTC in whole microseconds; of those that it is given
-// (Task.Due) what is finer is cut off.
+// Arguments and results are copied: a caller may change them afterwards without an effect
+// on the Store. Times that a Store returns are UTC in whole microseconds; a finer
+// Task.Due is truncated.
 //
 // The numbers of the log are dense, 1, 2, 3 … within a generation, in the order in which
 // readers see them. Commit times are whole microseconds UTC and strictly increasing over
@@ -39,28 +37,29 @@ type Store interface {
 	websync.Catalog
 	websync.State
 
-	// Claim makes the caller the holder of name for ttl: "source/" and the key of what is
-	// listed, "work/", a number, "/" and the key for each that carries out its tasks.
-	// While another holder's claim stands it returns ErrHeld. An expired claim, or one
-	// whose holder is known to be dead, is taken over with a higher Epoch. So is one that
-	// has more than twice its ttl left: it was made while the clock was ahead, and must
-	// not hold the name until the clock is there again.
+	// Claim makes the caller the holder of name for ttl. A process that lists a source
+	// claims "source/" and its key; each worker that carries out its tasks claims
+	// "work/", a number, "/" and the key. Claim returns ErrHeld while the claim of
+	// another holder is valid. It takes over an expired claim, or one whose holder is
+	// known to be dead, with a higher Epoch. It also takes over a claim that has more
+	// than twice its ttl left: such a claim was made while the clock was ahead, and must
+	// not hold the name until the clock gets there again.
 	//
-	// A nil Claim is ErrFenced in every method that takes one.
+	// Every method that takes a Claim returns ErrFenced if it is nil.
 	Claim(ctx context.Context, name string, ttl time.Duration) (*Claim, error)
-	// Renew extends the claim by its ttl from now. ErrFenced: somebody else holds the
-	// name.
+	// Renew extends the claim to its ttl from now. It returns ErrFenced if another holder
+	// has the name.
 	Renew(ctx context.Context, c *Claim) error
-	// Release gives the claim up; the next holder need not wait. It is no error when the
-	// claim is lost already.
+	// Release gives the claim up; the next holder need not wait. It is no error if the
+	// claim is already lost.
 	Release(ctx context.Context, c *Claim) error
 
-	// Commit applies the batch, all or nothing, durably. ErrFenced: (Epoch, N) of the
-	// claim is not the newest. When a Put or Touch does not meet the record it was
-	// planned against (its Base), or the task that it carries out, nothing is applied and
-	// the ids of all such are returned as conflicts, without an error. A success advances
-	// c.N. A Batch whose ID is that of the last one that was applied under this name is
-	// not applied again, and answered with success.
+	// Commit applies the batch, all or nothing, durably. It returns ErrFenced if (Epoch,
+	// N) of the claim is not the newest. If the Base or the Task of any Put or Touch does
+	// not match what the Store holds, Commit applies nothing and returns the ids of all
+	// such changes as conflicts, without an error. On success it increases c.N. It
+	// succeeds without applying a Batch whose ID is that of the last one applied under
+	// this name.
 	Commit(ctx context.Context, c *Claim, b *Batch) (conflicts []string, err error)
 
 	// Checkpoint returns the source's checkpoint, zero if there is none.
@@ -72,8 +71,8 @@ type Store interface {
 	// after, in byte order of the id.
 	Records(ctx context.Context, source, after string) iter.Seq2[Record, error]
 
-	// Due returns at most n tasks of the source to be done at the moment now: of kind
-	// TaskGet, not parked, with a Due not after it; earliest Due first.
+	// Due returns at most n tasks of the source that are due: of kind TaskGet, not
+	// parked, with a Due not after now. The earliest Due comes first.
 	Due(ctx context.Context, source string, now time.Time, n int) ([]Task, error)
 	// LookupTasks returns the tasks of ids, of every kind, in their order; the zero Task
 	// for an id that has none.
@@ -82,8 +81,8 @@ type Store interface {
 	// after, in byte order of the id.
 	Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error]
 
-	// NewBody returns a writer for one body. Small ones may wait in memory for their
-	// Commit, large ones go to a file first.
+	// NewBody returns a writer for one body. It may keep a small body in memory until its
+	// Commit; a large one goes to a file first.
 	NewBody(ctx context.Context) (BodyWriter, error)
 }
 
@@ -100,7 +99,7 @@ type Claim struct {
 }
 
 // A Record is what a Store holds of one id: its latest state, or its tombstone (Kind is
-// Deleted). A tombstone of an id that was never there has no number: Seq and Born are 0.
+// Deleted). The tombstone of an id that was never live has no number: Seq and Born are 0.
 type Record struct {
 	websync.Item
 
@@ -110,18 +109,18 @@ type Record struct {
 	Stated Stated
 	// Validators are those of the representations, one for each URL.
 	Validators []Validator
-	// Early: the bodies were obtained before the period of the time that is stated was
-	// over, such as the day of a date. They may have changed since, at the same stated
-	// time, and are asked for once more.
+	// Early is set if the bodies were obtained before the period of the stated time was
+	// over, such as the day of a date. They may have changed since at the same stated
+	// time, so the engine asks for them once more.
 	Early bool
 }
 
-// Stated is what a source states of a resource, as far as it is compared with what the
-// source states next.
+// Stated is the part of a source's description of a resource that the engine compares
+// with the next description.
 type Stated struct {
 	// Hash is a fingerprint of the description, except times; 0 if there is none.
 	Hash uint64
-	// At and Modified are the times of the event and of the resource. Of a tombstone
+	// At and Modified are the times of the event and of the resource. In a tombstone
 	// without a time, Modified is the last time that was stated before.
 	At, Modified websync.Datetime
 }
@@ -136,7 +135,7 @@ func (r *Record) Known() bool { return r.Resource.ID != "" }
 // Live reports whether r is a record that is not a tombstone.
 func (r *Record) Live() bool { return r.Known() && r.Kind != websync.Deleted }
 
-// Validator returns the latest validators of the representation at url. A nil Record has
+// Validator returns the latest Validator of the representation at url. A nil Record has
 // none.
 func (r *Record) Validator(url string) Validator {
 	if r == nil {
@@ -153,13 +152,13 @@ func (r *Record) Validator(url string) Validator {
 // A Batch is what one Commit applies.
 type Batch struct {
 	ID     [16]byte // random, see NewBatch
-	Source string   // that everything in the batch belongs to
+	Source string   // of everything in the batch
 
-	Checkpoint *Checkpoint // if nil, stays
+	Checkpoint *Checkpoint // if nil, the stored one stays
 	Puts       []Change    // each gets a number and an entry of the log, in this order
-	// change what the record holds beside its Item, and leave no entry
+	// each changes what a record holds beside its Item, and gets no entry of the log
 	Touches []Change
-	Tasks   []Task    // each replaces the one of its id
+	Tasks   []Task    // each replaces the task of its id
 	Done    []TaskRef // applied before Tasks
 	Bodies  []BodyWriter
 	State   map[string][]byte // set unconditionally; nil values delete
@@ -175,33 +174,34 @@ func NewBatch(source string) *Batch {
 // A Change is a new state of one record. A Batch holds at most one of each id, in Puts or
 // in Touches.
 //
-// What a Catalog returns is a function of its log, and Publishers count on that: of a
-// live record, or of a tombstone with a number, a Touch repeats the Item. Stores need not
-// check it.
+// Publishers rely on it that a Catalog changes only with its log. A Touch of a live
+// record, or of a tombstone with a number, therefore repeats the Item. Stores need not
+// check this.
 //
-// Of a Put the Store sets Seq, Born (kept, if the id has one), Time and Source. Of a
-// Touch it keeps those and Kind; a Touch of an unknown id leaves a tombstone without a
-// number, and its Kind must be Deleted. A Touch of a tombstone without a number replaces
-// it. Bodies whose Key is set must be in Batch.Bodies or in the Store already: otherwise
-// ErrNoBody.
+// In a Put the Store sets Seq, Born, Time and Source; an id that has a Born keeps it. In
+// a Touch it keeps all of these, and Kind. A Touch of an unknown id leaves a tombstone
+// without a number, and its Kind must be Deleted. A Touch of a tombstone without a number
+// replaces it. Bodies whose Key is set must be in Batch.Bodies or in the Store; otherwise
+// Commit returns ErrNoBody.
 type Change struct {
 	// Base is the Seq of the record when the change was planned, 0 if there was none. If
-	// it is another when the batch is applied, the change is a conflict.
+	// the record has another Seq when the batch is applied, the change is a conflict.
 	Base websync.Seq
-	// Task is the N of the task that the change carries out. If the id has none with this
-	// N when the batch is applied, before its Done, the change is a conflict: a Source
-	// has yielded something since. If zero, the change comes from no task.
+	// Task is the N of the task that the change carries out. If the id has no task with
+	// this N when the batch is applied, before its Done, the change is a conflict: a
+	// Source has yielded something since. If zero, the change carries out no task.
 	Task   uint64
 	Record Record
 }
 
-// A TaskKind says what is to be done.
+// A TaskKind is the kind of work that a Task stands for.
 type TaskKind uint8
 
 const (
 	// TaskGet: get the bodies of the resource and commit them.
 	TaskGet TaskKind = iota
-	// TaskWithheld: a deletion that a sweep did not dare. Only Approve carries it out.
+	// TaskWithheld: a deletion that the delete guard withheld. Approve carries it out, or
+	// a later snapshot that the guard accepts.
 	TaskWithheld
 )
 
@@ -213,26 +213,26 @@ type Task struct {
 	At       websync.Datetime // of the event
 	Tag      string           // of the event
 	Hint     []byte           // of the event, or of a later one that means the same
-	// TaskWithheld: the record's number; another one means that the record has changed
+	// of TaskWithheld, the Seq of the record; if the record has another, it has changed
 	// since
 	Base     websync.Seq
 	Run      [16]byte // the run that listed it
 	Attempts int      // so far
-	// not to be done before; Stores return whole microseconds UTC
+	// the earliest time to do it; Stores return whole microseconds UTC
 	Due    time.Time
 	Parked bool // given up until an event states something else
-	// the last attempt was answered with websync.ErrGone; if Parked, so was the one
-	// before: for good
+	// the last attempt returned websync.ErrGone; if Parked, so did the one before, and
+	// the resource counts as gone
 	Gone  bool
 	Error string // of the last attempt, or why a deletion is withheld
 
-	// N is set by the Store, another one each time the task is replaced. In a Batch, 0
-	// replaces whatever task the id has; otherwise only the task with this N is replaced,
-	// and if there is none the Task is dropped.
+	// The Store sets N, to another number each time the task is replaced. In a Batch, a
+	// Task without an N replaces any task of its id. A Task with an N replaces only the
+	// task with this N, and is dropped if there is none.
 	N uint64
 }
 
-// A TaskRef names a task that is done. It is ignored when there is none, or one with
+// A TaskRef names a task that is done. It is ignored if the id has no task, or one with
 // another N.
 type TaskRef struct {
 	ID string
@@ -254,30 +254,30 @@ type BodyWriter interface {
 // A Maintainer is a Store that can be tidied. It is optional.
 type Maintainer interface {
 	// Compact writes a new generation of the log beside the old one: the latest state of
-	// every id, tombstones included, with their commit times, renumbered. All standing
-	// claims end (their next Commit is ErrFenced), and tasks follow their record. The old
-	// generation stays readable by Changes until Drop.
+	// every id, tombstones included, with their commit times, renumbered. All claims end
+	// (their next Commit returns ErrFenced), and tasks refer to the new number of their
+	// record. The old generation stays readable by Changes until Drop.
 	Compact(ctx context.Context) (generation uint64, err error)
 	// Drop removes all generations before the given one.
 	Drop(ctx context.Context, before uint64) error
-	// Vacuum removes the bodies that no current record names and that have lain so for at
-	// least grace: since the last record ceased to name them. It is safe beside commits.
+	// Vacuum removes the bodies that no current record has named for at least grace. It
+	// may run at the same time as commits.
 	Vacuum(ctx context.Context, grace time.Duration) (removed int, err error)
 }
 
-// What a Store answers.
+// Errors of a Store.
 var (
 	// ErrHeld: another holder's claim stands.
 	ErrHeld = errors.New("claimed by another holder")
-	// ErrFenced: the claim is not the newest; whoever has it must stop.
+	// ErrFenced: the claim is not the newest; its holder must stop.
 	ErrFenced = errors.New("claim lost to another holder")
 	// ErrNoBody: a Batch names a body that is neither in it nor in the Store.
 	ErrNoBody = errors.New("no such body in the store")
-	// ErrBatch: the Batch breaks a rule of its own: an id twice, an id that is empty or
-	// too long.
+	// ErrBatch: the Batch is invalid in itself: it has an id twice, or an id that is
+	// empty or too long.
 	ErrBatch = errors.New("not a valid batch")
 	// ErrNewer: the Store was written by a newer version of this module.
 	ErrNewer = errors.New("written by a newer version")
-	// ErrCorrupt: what the Store kept is not what it wrote.
+	// ErrCorrupt: the Store reads other bytes than it wrote.
 	ErrCorrupt = errors.New("stored data is damaged")
 )

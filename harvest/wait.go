@@ -7,14 +7,15 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// pollLog is how often WaitLog looks at a Head.
+// pollLog is the interval at which WaitLog reads the Head.
 const pollLog = time.Second
 
 // WaitLog waits until the log of a Catalog has entries after those of a Head that was
-// read before, or has a new generation, and returns the present Head. It looks once a
-// second. A Store may have a method LogChanged() <-chan struct{}, which returns a channel
-// that is closed after the next change of the log that the Store knows of: then WaitLog
-// looks at once. The Stores of package kvstore know of the commits of their own process.
+// read before, or has a new generation, and returns the present Head. It reads the Head
+// once a second. A Store may have a method LogChanged() <-chan struct{}, which returns a
+// channel that is closed after the next change of the log that the Store notices: then
+// WaitLog reads the Head at once. The Stores of package kvstore notice the commits of
+// their own process.
 //
 // A program that follows the log reads the Head first, so that nothing is missed:
 //
