@@ -51,31 +51,13 @@ func Name(xml string) (xmlscan.Name, error) {
 	p := parsers.Get().(*parser)
 	defer parsers.Put(p)
 	name, err := p.open(xml)
+	for err == nil && !p.isEnd() {
+		err = p.next()
+	}
 	if err == nil {
-		err = p.rest()
+		err = p.close()
 	}
 	return name, err
-}
-
-// Attrs calls found with each attribute of x, in the order of its start tag, and checks x
-// as Check does. On error discard what was found. Namespace declarations are not among the
-// attributes. value is normalised as XML 1.0 §3.3.3 says, and valid until found returns.
-// offset is where the value starts in x.XML, in bytes. Attrs does not allocate memory for
-// an element that is well-formed and not longer than a few KiB.
-func Attrs(x *websync.Element, found func(space, local string, value []byte, offset int)) error {
-	p := parsers.Get().(*parser)
-	defer parsers.Put(p)
-	name, err := p.open(x.XML)
-	if err == nil {
-		err = checkName(x, name)
-	}
-	if err != nil {
-		return err
-	}
-	for i, a := range p.xml.Attrs() {
-		found(a.Name.Space, a.Name.Local, a.Value, int(p.xml.AttrOffset(i))-len(outerStart))
-	}
-	return p.rest()
 }
 
 // A Node is an element with all that is in it.
@@ -165,16 +147,8 @@ func (p *parser) next() (err error) {
 	return nil
 }
 
-// rest reads what follows the start of the element, and checks that nothing follows its
-// end.
-func (p *parser) rest() error {
-	for p.kind != xmlscan.End || p.xml.Depth() > 2 {
-		if err := p.next(); err != nil {
-			return err
-		}
-	}
-	return p.close()
-}
+// isEnd reports whether the current token ends the element.
+func (p *parser) isEnd() bool { return p.kind == xmlscan.End && p.xml.Depth() == 2 }
 
 // close checks that nothing follows the element.
 func (p *parser) close() error {

@@ -44,7 +44,6 @@ func TestCheck(t *testing.T) {
 			err := element.Check(&x)
 			_, parseErr := element.Parse(&x)
 			assert.Equal(t, err, parseErr)
-			assert.Equal(t, err, element.Attrs(&x, func(string, string, []byte, int) {}))
 			if test.fault == "" {
 				require.NoError(t, err)
 			} else {
@@ -65,93 +64,6 @@ func TestParse(t *testing.T) {
 	assert.Empty(t, n.Attr("c"))
 	assert.Equal(t, "yes", n.Child("f").Text)
 	assert.Empty(t, n.Child("g"))
-}
-
-type attr struct {
-	websync.Attr
-	offset int
-}
-
-func attrsOf(x *websync.Element) (all []attr, err error) {
-	err = element.Attrs(x, func(space, local string, value []byte, offset int) {
-		all = append(all, attr{websync.Attr{Space: space, Local: local, Value: string(value)}, offset})
-	})
-	return all, err
-}
-
-func TestAttrs(t *testing.T) {
-	xml := `<p:a xmlns:p="urn:x" b=" c " p:b = 'd' xml:lang="e&amp;&#10;` + "\n" + `&quot;" f=""><p:g h="i"/></p:a>`
-	x := websync.Element{Space: "urn:x", Local: "a", XML: xml}
-	all, err := attrsOf(&x)
-	require.NoError(t, err)
-	assert.Equal(t, []attr{
-		{websync.Attr{Local: "b", Value: " c "}, strings.Index(xml, " c ")},
-		{websync.Attr{Space: "urn:x", Local: "b", Value: "d"}, strings.Index(xml, "d'")},
-		{websync.Attr{Space: "http://www.w3.org/XML/1998/namespace", Local: "lang", Value: "e&\n \""}, strings.Index(xml, "e&")},
-		{websync.Attr{Local: "f"}, strings.Index(xml, `">`)},
-	}, all)
-
-	long := strings.Repeat("v", 100_000)
-	x = websync.Element{Local: "a", XML: `<a xmlns="" b="` + long + `" c="d"/>`}
-	all, err = attrsOf(&x)
-	require.NoError(t, err)
-	assert.Equal(t, []attr{
-		{websync.Attr{Local: "b", Value: long}, len(`<a xmlns="" b="`)},
-		{websync.Attr{Local: "c", Value: "d"}, len(x.XML) - len(`d"/>`)},
-	}, all)
-
-	for name, xml := range map[string]string{
-		"a prefix of the document around": `<a xmlns="urn:x" p:b="c"/>`,
-		"one attribute twice":             `<a xmlns="urn:x" b="c" b="d"/>`,
-		"under two prefixes":              `<a xmlns="urn:x" xmlns:p="urn:y" xmlns:q="urn:y" p:b="" q:b=""/>`,
-		"an unknown entity":               `<a xmlns="urn:x" b="&c;"/>`,
-		"a tag in a value":                `<a xmlns="urn:x" b="<"/>`,
-		"no quotes":                       `<a xmlns="urn:x" b=c/>`,
-		"no white space":                  `<a xmlns="urn:x" b="c"d="e"/>`,
-		"a control character":             "<a xmlns='urn:x' b='\x01'/>",
-		"another name":                    `<b xmlns="urn:x" c="d"/>`,
-	} {
-		_, err := attrsOf(&websync.Element{Space: "urn:x", Local: "a", XML: xml})
-		assert.Error(t, err, name)
-	}
-}
-
-// metadata is what ResourceSync states of a resource.
-var metadata = websync.Element{Space: "http://www.openarchives.org/rs/terms/", Local: "md",
-	XML: `<rs:md xmlns:rs="http://www.openarchives.org/rs/terms/" at="2013-01-03T09:00:00Z" change="updated" hash="md5:1584abdf8ebdc9802ac0c6a7402c03b6" length="8876" type="text/html"/>`}
-
-// The least of several runs counts: the collector and the race detector empty pools.
-func TestAttrsAllocatesNothing(t *testing.T) {
-	n, least := 0, 100.0
-	for range 20 {
-		least = min(least, testing.AllocsPerRun(1, func() {
-			err := element.Attrs(&metadata, func(_, _ string, value []byte, _ int) { n += len(value) })
-			require.NoError(t, err)
-		}))
-	}
-	assert.Zero(t, least)
-	assert.NotZero(t, n)
-}
-
-func BenchmarkAttrs(b *testing.B) {
-	b.Run("attrs", func(b *testing.B) {
-		b.ReportAllocs()
-		b.SetBytes(int64(len(metadata.XML)))
-		for b.Loop() {
-			if err := element.Attrs(&metadata, func(string, string, []byte, int) {}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("parse", func(b *testing.B) {
-		b.ReportAllocs()
-		b.SetBytes(int64(len(metadata.XML)))
-		for b.Loop() {
-			if _, err := element.Parse(&metadata); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
 
 func TestBuilder(t *testing.T) {
@@ -193,31 +105,6 @@ func FuzzCheck(f *testing.F) {
 			require.NoError(t, err)
 			require.Len(t, n.Children, 1)
 			require.Equal(t, local, n.Children[0].Local)
-		}
-	})
-}
-
-// FuzzAttrs: Attrs accepts what Parse accepts, and finds the same attributes and where
-// their values start.
-func FuzzAttrs(f *testing.F) {
-	f.Add("urn:x", "a", `<p:a xmlns:p="urn:x" b="c" p:d='e&lt;'><f/></p:a>`)
-	f.Add(metadata.Space, metadata.Local, metadata.XML)
-	f.Fuzz(func(t *testing.T, space, local, xml string) {
-		x := websync.Element{Space: space, Local: local, XML: xml}
-		all, err := attrsOf(&x)
-		n, parseErr := element.Parse(&x)
-		require.Equal(t, parseErr == nil, err == nil)
-		if err != nil {
-			return
-		}
-		require.Len(t, all, len(n.Attrs))
-		for i, a := range all {
-			require.Equal(t, n.Attrs[i], a.Attr)
-			raw, _, closed := strings.Cut(xml[a.offset:], xml[a.offset-1:a.offset])
-			require.True(t, closed)
-			if !strings.ContainsAny(raw, "&\t\r\n") {
-				require.Equal(t, raw, a.Value)
-			}
 		}
 	})
 }

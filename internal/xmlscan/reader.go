@@ -351,10 +351,6 @@ func (r *Reader) Attr(space, local string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// AttrOffset returns how many bytes of the document, in UTF-8, stand before the value of
-// Attrs()[i].
-func (r *Reader) AttrOffset(i int) int64 { return r.base + int64(r.raws[i].from) }
-
 // Text returns the current Text with references and line ends decoded, as a view valid
 // until the next call that reads.
 func (r *Reader) Text() []byte {
