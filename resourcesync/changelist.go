@@ -100,6 +100,9 @@ func (w *walk) check(b *backlog, l *changeList) (err error) {
 		if err != nil {
 			return err
 		}
+		if len(v.Loc) > maxID {
+			l.skipped += w.tooLong(l.Final, string(v.Loc), v.Line, v.Column)
+		}
 		t := changeTime(v)
 		if !t.IsZero() && (l.begins.IsZero() || t.Before(l.begins)) {
 			l.begins = t
@@ -116,7 +119,8 @@ func (w *walk) check(b *backlog, l *changeList) (err error) {
 			l.prefix = h.Sum64() == b.end.Sum
 		}
 	}
-	l.sum, l.skipped = h.Sum64(), r.Skipped()
+	l.sum = h.Sum64()
+	l.skipped += r.Skipped()
 	if from := l.head.Metadata.From; !from.IsZero() {
 		l.from = from
 	}
@@ -137,6 +141,12 @@ func (l *changeList) tick(v *View) websync.Datetime {
 		l.clock = t
 	}
 	return l.clock
+}
+
+// tooLong reports an entry whose URI no Store takes, and returns 1.
+func (w *walk) tooLong(document, uri string, line, column int) int {
+	w.Report(ruleLoc.Finding(document, line, column, "loc", []byte(uri), "longer than any Store takes: skipped"))
+	return 1
 }
 
 // again returns a Reader from the beginning of a document that was read before.

@@ -27,6 +27,10 @@ type checkpoint struct {
 	Root       string              `json:"root,omitempty"`
 	Validators docfetch.Validators `json:"validators,omitzero"`
 
+	// List is the checkpoint of the Resource List. It is kept only if there is no Root:
+	// otherwise the list is not read again.
+	List listCheckpoint `json:"list,omitzero"`
+
 	// Skipped is how many changes could not be read since the baseline, in lists that are
 	// not read again.
 	Skipped int `json:"skipped,omitempty"`

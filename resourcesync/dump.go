@@ -79,7 +79,12 @@ func (w *walk) yieldPackage(ctx context.Context, p *dumpPackage) (skipped int, e
 	if err := p.begin(ctx); err != nil {
 		return 0, err
 	}
-	err = p.read(w.Report, func(e *Entry) error { return nil })
+	err = p.read(w.Report, func(e *Entry) error {
+		if len(e.Loc) > maxID {
+			skipped += w.tooLong(p.Loc, e.Loc, e.Line, e.Column)
+		}
+		return nil
+	})
 	if err != nil {
 		return 0, &docfetch.Error{Err: err}
 	}
@@ -100,7 +105,7 @@ func (w *walk) yieldPackage(ctx context.Context, p *dumpPackage) (skipped int, e
 		return 0, err
 	}
 	p.report(w.Report)
-	return p.skipped, nil
+	return skipped + p.skipped, nil
 }
 
 // A dumpPackage is one package of a dump.

@@ -126,12 +126,15 @@ func (w *walk) list(ctx context.Context, url string) error {
 		source.Include = func(loc string) bool { return w.source.Include(loc) }
 	}
 	run := *w.Run
-	run.From = harvest.Checkpoint{}
+	run.From = harvest.Checkpoint(w.from.List)
 	next, stop := iter.Pull2(source.Events(ctx, &run))
 	defer stop()
 	start, err, ok := next()
-	if err != nil || !ok || start.Kind != harvest.SnapshotStart {
+	if err != nil || !ok {
 		return err
+	}
+	if start.Kind == harvest.Mark { // it has not changed, and there is no log
+		return w.Mark(w.From, start.Skipped)
 	}
 	return w.snapshot(ctx, l.at, func() (skipped int, err error) {
 		for {
@@ -140,6 +143,9 @@ func (w *walk) list(ctx context.Context, url string) error {
 				return 0, err
 			}
 			if ev.Kind == harvest.SnapshotEnd {
+				if w.next.Root == "" {
+					w.next.List = listCheckpoint(ev.Resume)
+				}
 				return ev.Skipped, nil
 			}
 			if err := w.Yield(ev); err != nil {
@@ -148,6 +154,12 @@ func (w *walk) list(ctx context.Context, url string) error {
 		}
 	})
 }
+
+// A listCheckpoint is the checkpoint of a Resource List in a checkpoint.
+type listCheckpoint harvest.Checkpoint
+
+// maxID limits the bytes of a URI.
+const maxID = harvest.MaxID
 
 // A resourceList reads what the documents of a Resource List have besides a sitemap.
 type resourceList struct {
@@ -221,7 +233,7 @@ func (w *walk) resume() harvest.Checkpoint { return docfetch.Checkpoint(checkpoi
 
 // includes reports whether a resource is to be yielded.
 func (w *walk) includes(uri []byte) bool {
-	return len(uri) <= harvest.MaxID && (w.source.Include == nil || w.source.Include(string(uri)))
+	return len(uri) <= maxID && (w.source.Include == nil || w.source.Include(string(uri)))
 }
 
 // change yields the event of an entry of a Change List.

@@ -120,6 +120,57 @@ func TestSourceHistories(t *testing.T) {
 	}
 }
 
+// TestNoChangeList: a Resource List that has not changed is not read again, if no Change
+// List is offered.
+func TestNoChangeList(t *testing.T) {
+	p := newPublisher()
+	p.noChange = true
+	p.put("a", "text")
+	p.list()
+	store := memstore.New()
+	var statuses []int
+	for range 3 {
+		fetcher := &sourcetest.Fetcher{Site: p.site()}
+		report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
+		require.NoError(t, err)
+		require.True(t, report.InStep())
+		for _, x := range fetcher.Exchanges() {
+			if strings.HasSuffix(x.URL, "resourcelist.xml") {
+				statuses = append(statuses, x.Status)
+			}
+		}
+	}
+	assert.Equal(t, []int{200, 304, 304}, statuses)
+	p.put("a", "changed")
+	p.list()
+	report, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: p.site()}}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
+	require.NoError(t, err)
+	require.True(t, report.InStep())
+	assert.Equal(t, p.texts(), testkit.Live(t, store))
+}
+
+// TestLongURI: an entry whose URI no Store takes is skipped, and the run not in step.
+func TestLongURI(t *testing.T) {
+	for name, change := range map[string]func(*publisher){
+		"a Change List": func(p *publisher) { p.put("a", "text"); p.list(); p.put(strings.Repeat("x", 5000), "long") },
+		"a list":        func(p *publisher) { p.put(strings.Repeat("x", 5000), "long"); p.list() },
+		"a dump": func(p *publisher) {
+			p.dump, p.noList = 5, true
+			p.put(strings.Repeat("x", 5000), "long")
+			p.list()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPublisher()
+			change(p)
+			report, said := run(t, memstore.New(), p.site())
+			assert.Positive(t, report.Skipped)
+			assert.False(t, report.InStep())
+			assert.Contains(t, said, "longer than any")
+		})
+	}
+}
+
 // TestSourceInterrupted: runs end at any request, lists lose their old entries, and the
 // publisher's clock jumps. A run that says that it is in step is.
 func TestSourceInterrupted(t *testing.T) {
