@@ -28,8 +28,8 @@ func (f fetched) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	}
 }
 
-// at runs s while the clock of its server has the given time. It returns the report and the
-// URLs of the requests for bodies.
+// at runs s at the given time of its server's clock. It returns the report and the URLs
+// of the requests for bodies.
 func (w *world) at(clock string, s harvest.Source) (*harvest.Report, []string) {
 	w.Helper()
 	d, err := websync.ParseDatetime(clock)
@@ -43,7 +43,7 @@ func (w *world) at(clock string, s harvest.Source) (*harvest.Report, []string) {
 	return r, w.site.requests[1:]
 }
 
-// TestObtainedTooEarly changes a page once more within the time that is stated of it.
+// TestObtainedTooEarly changes a page again within its stated time, such as a day.
 func TestObtainedTooEarly(t *testing.T) {
 	for _, test := range []struct{ stated, obtained, before, after string }{
 		{"2026-01-05", "2026-01-05T10:00:00Z", "2026-01-06T23:59:59Z", "2026-01-07T00:00:00Z"},
@@ -62,7 +62,7 @@ func TestObtainedTooEarly(t *testing.T) {
 					w.page("a", "changed")
 				}
 				r, asked := w.at(test.before, list)
-				require.Empty(t, asked, "it may still change")
+				require.Empty(t, asked, "the page may still change")
 				require.EqualValues(t, 1, r.Unchanged)
 				r, asked = w.at(test.after, list)
 				require.Len(t, asked, 1)
@@ -70,11 +70,11 @@ func TestObtainedTooEarly(t *testing.T) {
 					require.EqualValues(t, 1, r.Updated)
 					require.Equal(t, map[string]string{"a": "a changed"}, w.live())
 				} else {
-					require.Equal(t, 1, w.site.bodies, "the list; the page conditionally")
+					require.Equal(t, 1, w.site.bodies, "one body: the list; the page was not modified")
 					require.Len(t, w.log(), 1)
 				}
 				_, asked = w.at(test.after, list)
-				require.Empty(t, asked, "once")
+				require.Empty(t, asked, "the engine asks only once")
 			})
 		}
 	}
@@ -137,7 +137,7 @@ func TestLogStatesTheSameSecondAgain(t *testing.T) {
 	require.Len(t, w.log(), 2)
 }
 
-// TestRecheck asks for what seems unchanged.
+// TestRecheck sends conditional requests for unchanged entries.
 func TestRecheck(t *testing.T) {
 	w := newWorld(t)
 	w.pages("a", "b", "gone")

@@ -34,7 +34,7 @@ func TestGetAnswersGone(t *testing.T) {
 		r = w.run(gone)
 		require.True(t, r.InStep())
 		require.EqualValues(t, 1, r.Left.Gone)
-		require.Equal(t, "the index omits it: gone", w.tasks()[0].Error, "the evidence")
+		require.Equal(t, "the index omits it: gone", w.tasks()[0].Error, "the task holds the evidence")
 		if deletes {
 			require.EqualValues(t, 1, r.Deleted)
 			require.Empty(t, w.live())
@@ -90,7 +90,7 @@ func TestGetAnswersNothingNew(t *testing.T) {
 	require.Equal(t, content, kept)
 	require.Len(t, after.Bodies, 2)
 	graph, _ := after.Body("graph")
-	require.Equal(t, websync.SHA256([]byte("new")), graph.Key, "what was kept stays")
+	require.Equal(t, websync.SHA256([]byte("new")), graph.Key, "ReuseAll leaves a kept body alone")
 }
 
 func TestGetAnswersNotYet(t *testing.T) {
@@ -104,7 +104,7 @@ func TestGetAnswersNotYet(t *testing.T) {
 			return job.NotYet(at, "published at noon")
 		}, put("a", day(1)))
 		run := func(s harvest.Source) *harvest.Report {
-			time.Sleep(time.Millisecond) // what failed is due a moment later
+			time.Sleep(time.Millisecond) // a failed task is due a moment later
 			return w.run(s)
 		}
 		failing := answer(func(job *harvest.Job) error { return errors.New("broken") }, put("a", day(1)))
@@ -114,12 +114,12 @@ func TestGetAnswersNotYet(t *testing.T) {
 		require.Zero(t, r.Failed)
 		require.Equal(t, "published at noon", r.Failures[0].Error)
 		task := w.tasks()[0]
-		require.Equal(t, 1, task.Attempts, "not counted")
+		require.Equal(t, 1, task.Attempts, "the answer is no attempt")
 		require.Equal(t, at, task.Due)
 		require.False(t, task.Parked)
 
 		run(notYet)
-		require.Equal(t, 1, calls, "it is not due")
+		require.Equal(t, 1, calls, "the task is not due")
 		time.Sleep(time.Hour + time.Second)
 		at = time.Time{}
 		run(notYet)
@@ -129,11 +129,11 @@ func TestGetAnswersNotYet(t *testing.T) {
 		require.Equal(t, 3, calls, "without a time the next run tries again")
 
 		run(failing)
-		require.True(t, w.tasks()[0].Parked, "the second failed attempt")
+		require.True(t, w.tasks()[0].Parked, "parked after the second failed attempt")
 		w.h.Recheck = true
 		run(notYet)
 		require.Equal(t, 4, calls)
-		require.True(t, w.tasks()[0].Parked, "what was parked stays parked")
+		require.True(t, w.tasks()[0].Parked, "a parked task stays parked")
 
 		w.h.Recheck, w.h.Attempts = false, 1
 		other := put("b", day(1))
@@ -149,8 +149,8 @@ func hinted(name string, modified websync.Datetime, hint string) harvest.Event {
 	return ev
 }
 
-// TestHint has a hint travel to the Getter, directly and through a task that another run
-// carries out.
+// TestHint checks that a hint reaches the Getter, directly and through the task of
+// another run.
 func TestHint(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -176,19 +176,19 @@ func TestHint(t *testing.T) {
 	w.site.failing[base+"a"] = later{time.Now().Add(time.Hour)}
 	restart()
 	w.work(source())
-	require.Equal(t, []string{"again"}, hints(), "the later event counts")
-	require.Equal(t, "again", string(w.tasks()[0].Hint), "a failure keeps it")
+	require.Equal(t, []string{"again"}, hints(), "the hint of the later event")
+	require.Equal(t, "again", string(w.tasks()[0].Hint), "a failed attempt keeps the hint")
 
 	before := w.tasks()[0]
 	restart()
 	w.run(source(hinted("a", day(2), "later")))
-	require.Empty(t, hints(), "the task waits")
+	require.Empty(t, hints(), "the task is not due")
 	after := w.tasks()[0]
 	require.Equal(t, "later", string(after.Hint))
 	after.Hint, after.N = before.Hint, before.N
 	require.Equal(t, before, after, "nothing else of the task changes")
 	w.run(source(put("a", day(2))))
-	require.Empty(t, w.tasks()[0].Hint, "none replaces it, too")
+	require.Empty(t, w.tasks()[0].Hint, "an event without a hint removes it")
 	require.EqualValues(t, 1, w.run(source(put("a", day(2)))).Deferred)
 
 	r := w.run(source(hinted("b", day(1), strings.Repeat("x", 64<<10+1))))
@@ -233,5 +233,5 @@ func TestObtain(t *testing.T) {
 	one.Length = 7
 	e := put("r", day(4))
 	e.Resource.Links = []websync.Link{two, one}
-	require.EqualValues(t, 1, w.run(twoLinks{snapshot(e)}).Failed, "what is stated is verified")
+	require.EqualValues(t, 1, w.run(twoLinks{snapshot(e)}).Failed, "the stated length is verified")
 }

@@ -98,8 +98,8 @@ func startBaseline(b *testing.B) (events []harvest.Event) {
 }
 
 // BenchmarkBaseline compares harvesting with fetching the same resources from the same
-// server, as many at a time. The figure to compare is cpu-µs/resource, the CPU time of this
-// process; the server is another process.
+// server, as many at a time. The figure to compare is cpu-µs/resource, the CPU time of
+// this process only; the server is another process.
 func BenchmarkBaseline(b *testing.B) {
 	events := startBaseline(b)
 	each := func(b *testing.B, harvestAll func(b *testing.B)) {

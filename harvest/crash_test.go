@@ -58,8 +58,8 @@ func replay(seed uint64, steps int) (*machine, *rand.Rand) {
 	return m, rng
 }
 
-// crashStep harvests the publisher once, as a log or as a snapshot. A negative step is the
-// last one of the history: it also checks the store.
+// crashStep harvests the publisher once, as a log or as a snapshot. A negative step is
+// the last one of the history; it also checks the store.
 func crashStep(args string) {
 	var file string
 	var seed uint64
@@ -97,8 +97,8 @@ func crashStep(args string) {
 }
 
 // TestKills kills processes that harvest into SQLite, at random moments, one after the
-// other on the same file, while the publisher goes on changing, and then compares what
-// the last one made of it with the publisher.
+// other on the same file, while the publisher keeps changing, and then compares the final
+// store with the publisher.
 func TestKills(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
@@ -108,7 +108,7 @@ func TestKills(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	begun, killed := 0, 0
 	for history := uint64(0); killed < *kills; history++ {
-		require.LessOrEqual(t, begun, 10**kills, "the steps end before they can be killed")
+		require.LessOrEqual(t, begun, 10**kills, "too many steps ended before they were killed")
 		file := filepath.Join(t.TempDir(), "store.db")
 		for step := 1; step <= crashSteps; step++ {
 			begun++
@@ -119,11 +119,11 @@ func TestKills(t *testing.T) {
 		}
 		runStep(t, fmt.Sprintf("%s %d %d", file, seed+history, -crashSteps), 0)
 	}
-	t.Logf("%d of %d processes were killed before they had ended", killed, begun)
+	t.Logf("%d of %d processes were killed before they ended", killed, begun)
 }
 
-// runStep runs one step, kills it after a time, and reports whether it was killed. If after
-// is 0, the step must come to its end.
+// runStep runs one step, kills it after a time, and reports whether it was killed. If
+// after is 0, it does not kill the step.
 func runStep(t *testing.T, args string, after time.Duration) (killed bool) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), crashEnv+"="+args)

@@ -36,7 +36,7 @@ func (s hookedSource) Events(ctx context.Context, run *harvest.Run) iter.Seq2[ha
 }
 
 // TestPanic panics in every part that is not the engine's, and recovers above Run: the
-// claim is free again, no goroutine is left, and the next run goes on.
+// claim is free again, no goroutine is left, and the next run continues.
 func TestPanic(t *testing.T) {
 	boom := errors.New("boom")
 	a, b := put("a", day(1)), put("b", day(1))
@@ -137,11 +137,11 @@ type faulty struct {
 	lookup func([]harvest.Record) []harvest.Record
 	tasks  func([]harvest.Task) []harvest.Task
 	due    func([]harvest.Task) []harvest.Task
-	// conflicts instead of a Commit, if there are any
+	// conflicts to return instead of a Commit, if any
 	commit  func(*harvest.Batch) []string
 	renew   func()
 	commits int
-	nothing bool // is what Claim and NewBody return
+	nothing bool // Claim and NewBody return nil
 }
 
 func change[T any](answer T, err error, f func(T) T) (T, error) {
@@ -192,9 +192,9 @@ func (f *faulty) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
 	return f.Store.NewBody(ctx)
 }
 
-// TestFaultyStore expects an error that names the Store. How many ids the engine asks
-// for at once depends on how far its stages are: the faults and the errors are the same
-// for one and for two.
+// TestFaultyStore expects an error that names the Store. The engine may ask for one or
+// two ids at once, depending on how fast its stages run; the faults and the errors are
+// the same for both.
 func TestFaultyStore(t *testing.T) {
 	fewer := func(records []harvest.Record) []harvest.Record { return records[:len(records)-1] }
 	two := harvest.Of(src, put("a", day(1)), put("b", day(1)))
@@ -278,8 +278,8 @@ func (claimless) Claim(context.Context, string, time.Duration) (*harvest.Claim, 
 	return nil, nil
 }
 
-// A conflict that the Store does explain may come often: somebody else changes the record
-// each time.
+// TestConflictsOfOthers has another process change the record before each Commit: such
+// conflicts may come often.
 func TestConflictsOfOthers(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -289,7 +289,7 @@ func TestConflictsOfOthers(t *testing.T) {
 			return nil
 		}
 		other := harvest.Harvester{Store: w.store, Bodies: harvest.SkipBodies}
-		// no more than a claim of its own
+		// this takes no more than a claim
 		_, err := other.Work(t.Context(), harvest.Of(src))
 		require.NoError(t, err)
 		claim, err := w.store.Claim(t.Context(), "other", time.Minute)
@@ -307,7 +307,7 @@ func TestConflictsOfOthers(t *testing.T) {
 	require.Greater(t, n, 20)
 }
 
-// TestFaultyFetcher answers nothing at all, or without a body.
+// TestFaultyFetcher has a Fetcher return no Response, or one without a body.
 func TestFaultyFetcher(t *testing.T) {
 	for name, test := range map[string]struct {
 		resp *harvest.Response

@@ -22,10 +22,10 @@
 // The stages run at the same time and are joined by bounded queues:
 //
 //	list    the Source walks its documents and yields events
-//	plan    compares them, in batches, with the Store: new, newer, different, unchanged, history
-//	get     bodies, several at a time, verified against stated lengths and digests while they stream
-//	commit  finished work in batches, one transaction each; the checkpoint passes only what is finished
-//	sweep   after a complete snapshot: deletes what was not listed, within the delete guard
+//	plan    compares them, in batches, with the records of the Store
+//	get     fetches bodies, several at a time, and verifies them while they stream
+//	commit  stores finished work, one transaction a batch, and moves the checkpoint
+//	sweep   deletes what a complete snapshot did not list, within the delete guard
 //
 // List and Work are the two halves of Run, for programs that list in one process and get
 // in others. What cannot be got at once is stored as a task: listing never waits long for

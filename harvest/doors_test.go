@@ -18,7 +18,7 @@ import (
 )
 
 // TestGetAnswersInEveryOrder has Get return four answers in every order, one in each run
-// over the same listing, and compares what comes of them with the contract of Getter,
+// over the same listing, and compares the results with the contract of Getter,
 // Harvester.Attempts and Harvester.DeleteGone.
 func TestGetAnswersInEveryOrder(t *testing.T) {
 	const answers = "gkyf" // gone, keep, not yet, failed
@@ -54,7 +54,7 @@ func (m *answerModel) step(name string, answer byte) {
 		m.begun = true
 		m.h.Attempts, m.h.DeleteGone = 3, m.deletes
 		m.live = map[string]string{}
-		time.Sleep(time.Until(day(10).Time())) // after the times that are stated
+		time.Sleep(time.Until(day(10).Time())) // after all stated times
 		if m.held {
 			m.page("a")
 			m.run(harvest.Of(src, put("a", day(1))))
@@ -78,7 +78,7 @@ func (m *answerModel) step(name string, answer byte) {
 		_, err := job.Keep(ctx, harvest.ContentName, websync.Link{}, strings.NewReader("made"))
 		return err
 	}
-	time.Sleep(48 * time.Hour) // what failed is due again
+	time.Sleep(48 * time.Hour) // failed tasks are due again
 	var outcomes []harvest.Outcome
 	m.h.Hooks = &harvest.Hooks{Outcome: func(_, _ string, o harvest.Outcome, _ error) { outcomes = append(outcomes, o) }}
 	r := m.run(getting{harvest.Of(src, put("a", day(2))), get})
@@ -131,7 +131,7 @@ func (m *answerModel) outcome(called bool, answer byte) harvest.Outcome {
 	return harvest.OutcomeGone
 }
 
-// TestPanicOfWorker panics in a Get of Work. What the worker had in hand is free at once,
+// TestPanicOfWorker panics in a Get of Work. The tasks of the worker are free at once,
 // and nothing is lost.
 func TestPanicOfWorker(t *testing.T) {
 	for _, at := range []int{1, 7, 40} {
@@ -153,7 +153,7 @@ func TestPanicOfWorker(t *testing.T) {
 		require.Len(t, w.log(), 40)
 		value, err := w.store.State(t.Context(), "harvest/work/"+src)
 		require.NoError(t, err)
-		require.Empty(t, value, "tasks in hand")
+		require.Empty(t, value, "the worker has given up its tasks")
 	}
 }
 
@@ -221,18 +221,18 @@ func TestSecondLevel(t *testing.T) {
 	w.site.reset()
 	w.site.set(base+"act/pdf", "pdf2")
 	require.EqualValues(t, 1, run(2).Updated)
-	require.Equal(t, 2, w.site.bodies, "the document and what has changed")
+	require.Equal(t, 2, w.site.bodies, "the document and the changed body")
 	require.Equal(t, "html=html1 pdf=pdf2 xml=xml1", bodies())
 
 	w.site.set(base+"act", "html pdf missing")
 	w.site.set(base+"act/html", "html3")
 	require.False(t, run(3).InStep())
-	require.Equal(t, "html=html1 pdf=pdf2 xml=xml1", bodies(), "all or nothing")
+	require.Equal(t, "html=html1 pdf=pdf2 xml=xml1", bodies(), "all bodies change or none")
 
 	w.site.set(base+"act", "html pdf")
 	require.EqualValues(t, 1, run(4).Updated)
 	require.Equal(t, "html=html3 pdf=pdf2", bodies())
-	require.Len(t, w.record("act").Validators, 3, "of what is kept")
+	require.Len(t, w.record("act").Validators, 3, "the validators of the kept bodies")
 	before := w.record("act")
 
 	w.site.set(base+"act", "")
@@ -248,8 +248,7 @@ func TestSecondLevel(t *testing.T) {
 	require.Equal(t, "pdf=pdf2", bodies())
 }
 
-// TestWaitLogEnds waits with contexts and Stores that end the wait in other ways than a
-// change.
+// TestWaitLogEnds ends waiting in other ways than by a change of the log.
 func TestWaitLogEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -261,16 +260,17 @@ func TestWaitLogEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err = harvest.WaitLog(ctx, w.store, head)
-		require.ErrorIs(t, err, context.Canceled, "it has ended already")
+		require.ErrorIs(t, err, context.Canceled, "the context has ended already")
 
-		// Commits that leave no entry wake nobody.
+		// Commits without a log entry do not end the wait.
 		ctx, cancel2 := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel2()
 		time.AfterFunc(time.Second, func() { w.run(harvest.Of(src, put("a", day(1)))) })
 		_, err = harvest.WaitLog(ctx, w.store, head)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
-		// A consumer that follows sees each change, over a new generation, and ends.
+		// A consumer that follows the log sees each change, also in a new generation, and
+		// ends.
 		var seen []string
 		ctx, cancel3 := context.WithCancel(t.Context())
 		defer cancel3()

@@ -88,8 +88,8 @@ func broken(events ...harvest.Event) harvest.Source {
 	return cut{harvest.Of(src, events...), errors.New("connection reset")}
 }
 
-// TestSnapshotNotEnded yields listings that do not end as they should: nothing is
-// deleted, and the run is not in step.
+// TestSnapshotNotEnded yields listings without a proper end: nothing is deleted, and the
+// run is not in step.
 func TestSnapshotNotEnded(t *testing.T) {
 	a, b := put("a", day(1)), put("b", day(1))
 	resume := harvest.Event{Kind: harvest.Mark, Resume: checkpoint("inside")}
@@ -155,7 +155,7 @@ func (g getting) Get(ctx context.Context, job *harvest.Job) error { return g.get
 
 func content(ctx context.Context, job *harvest.Job) error { return job.Content(ctx) }
 
-// TestBytesForAGetter hands the bytes that came along with an event to Get.
+// TestBytesForAGetter reads, in Get, the bytes that came with an event.
 func TestBytesForAGetter(t *testing.T) {
 	came := func(open func() (io.ReadCloser, error)) harvest.Event {
 		return harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: base + "a", Modified: day(1)}, Open: open}
@@ -187,7 +187,7 @@ func TestBytesForAGetter(t *testing.T) {
 		w.pages("b", "c")
 		w.run(snapshot(put("b", day(1)), put("c", day(1))))
 		damaged := came(func() (io.ReadCloser, error) { return nil, errors.New("damaged") })
-		for range 2 { // no task makes it a resource without bytes
+		for range 2 { // the second run must not keep the resource without bytes
 			r := w.run(getting{snapshot(put("b", day(1)), damaged), content})
 			require.Contains(t, r.Problems[0].Error, "damaged")
 			require.False(t, r.InStep())

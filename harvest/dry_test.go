@@ -145,7 +145,7 @@ func TestApprove(t *testing.T) {
 	require.EqualValues(t, 11, w.run(snapshot(events[0])).Withheld)
 	w.page("p0001", "changed since")
 	w.run(harvest.Of(src, put("p0001", day(2))))
-	require.Len(t, w.tasks(), 10, "a put takes the deletion back")
+	require.Len(t, w.tasks(), 10, "a put ends the withheld deletion")
 
 	r := w.approve()
 	require.EqualValues(t, 10, r.Deleted)
@@ -178,8 +178,8 @@ func TestApproveSparesWhatHasChanged(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
 }
 
-// TestApproveKeepsTheGuardOfOptions approves what was withheld for another reason, and
-// then changes the options.
+// TestApproveKeepsTheGuardOfOptions approves deletions that were withheld for another
+// reason, and then changes the options.
 func TestApproveKeepsTheGuardOfOptions(t *testing.T) {
 	w := describing(t)
 	with := func(options string, n int) harvest.Source { return under(options, numbered(0, n)...) }
@@ -263,7 +263,7 @@ func TestPlanDecidesAsRun(t *testing.T) {
 	}
 }
 
-// A run that could not list to the end carries out no tasks.
+// A run whose listing failed carries out no tasks.
 func TestPlanOfABrokenSource(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -276,8 +276,8 @@ func TestPlanOfABrokenSource(t *testing.T) {
 	require.Zero(t, r.Created)
 }
 
-// TestAuditOfWhatATaskWaitsFor audits a record that is what the list says, whatever was
-// yielded between.
+// TestAuditOfWhatATaskWaitsFor audits a record that agrees with the list, while a task
+// for another state waits.
 func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -287,7 +287,7 @@ func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
 	require.Zero(t, r.Differences())
 	w.h.Store = &losing{w.store}
 	r = w.audit(snapshot(put("a", day(1))))
-	require.EqualValues(t, 1, r.Failed, "its bytes are looked at, too")
+	require.EqualValues(t, 1, r.Failed, "its bytes are checked, too")
 }
 
 func TestEach(t *testing.T) {
@@ -310,7 +310,7 @@ func TestEach(t *testing.T) {
 	err := harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return refused })
 	require.ErrorIs(t, err, refused)
 	require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
-	require.Equal(t, []string{"created a", "created b", "deleted a"}, seen, "handed over again")
+	require.Equal(t, []string{"created a", "created b", "deleted a"}, seen, "the failed change comes again")
 
 	seen = nil
 	require.NoError(t, harvest.Each(t.Context(), w.store, "another", see))

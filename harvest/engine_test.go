@@ -128,7 +128,7 @@ func snapshotAt(at websync.Datetime, events ...harvest.Event) harvest.Source {
 	return between(harvest.Event{Kind: harvest.SnapshotStart, At: at}, events, complete)
 }
 
-// under returns a complete listing under options.
+// under returns a complete listing with the given Options.
 func under(options string, events ...harvest.Event) harvest.Source {
 	end := complete
 	end.Options = options
@@ -160,7 +160,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) run(s harvest.Source) *harvest.Report { return w.done(w.h.Run(w.Context(), s)) }
 
-// The other methods of the Harvester, for sources that can be read.
+// The other methods of the Harvester, for sources without an error.
 
 func (w *world) list(s harvest.Source) *harvest.Report { return w.done(w.h.List(w.Context(), s)) }
 func (w *world) work(s harvest.Source) *harvest.Report { return w.done(w.h.Work(w.Context(), s)) }
@@ -268,7 +268,7 @@ func TestUpdateAndTouch(t *testing.T) {
 	require.EqualValues(t, 1, r.Updated)
 	require.EqualValues(t, 1, r.Touched)
 	require.ElementsMatch(t, []string{"created a", "created b", "updated a"}, w.log())
-	require.Equal(t, day(1), w.record("b").Resource.Modified, "the record says what the log says")
+	require.Equal(t, day(1), w.record("b").Resource.Modified, "the record repeats its log entry")
 	require.Equal(t, day(2), w.record("b").Stated.Modified)
 	w.site.reset()
 	require.EqualValues(t, 2, w.run(snapshot(put("a", day(2)), put("b", day(2)))).Unchanged)
@@ -308,7 +308,7 @@ func TestLog(t *testing.T) {
 
 	r := w.run(harvest.Of(src, put("a", day(1)), put("b", day(1)), del("b", day(1)), del("zzz", day(1))))
 	require.EqualValues(t, 3, r.History)
-	require.Len(t, w.log(), n, "older than what is held, or never there")
+	require.Len(t, w.log(), n, "older than the record, or an unknown id")
 	require.Equal(t, map[string]string{"b": "b", "c": "c"}, w.live())
 	require.Equal(t, websync.Deleted, w.record("zzz").Kind)
 	require.Zero(t, w.record("zzz").Seq)
@@ -318,8 +318,8 @@ func TestLog(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a", "b": "b", "c": "c"}, w.live())
 }
 
-// TestDeletionRepeated yields a put and a deletion of one moment once more, as at the
-// border of two runs.
+// TestDeletionRepeated repeats a put and a deletion of one moment, as a run may repeat
+// the last events of the previous one.
 func TestDeletionRepeated(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -328,7 +328,7 @@ func TestDeletionRepeated(t *testing.T) {
 	delete(w.site.pages, base+"a")
 	n := len(w.log())
 	r := w.run(harvest.Of(src, put("a", day(1)), del("a", day(1))))
-	require.Empty(t, w.tasks(), "nothing is left to get of what is gone")
+	require.Empty(t, w.tasks(), "the deletion ended the task")
 	require.True(t, r.InStep())
 	require.Len(t, w.log(), n)
 }
@@ -354,7 +354,7 @@ func TestSweep(t *testing.T) {
 	r := w.run(snapshot(events[:15]...))
 	require.EqualValues(t, 5, r.Deleted)
 	require.Len(t, w.live(), 15)
-	require.Equal(t, day(1), w.record("p0019").Resource.Modified, "kept with the tombstone")
+	require.Equal(t, day(1), w.record("p0019").Resource.Modified, "the tombstone keeps the time")
 
 	r = w.run(harvest.Of(src, put("p0019", day(1))))
 	require.EqualValues(t, 1, r.History, "a feed must not revive what the listing dropped")
@@ -362,8 +362,7 @@ func TestSweep(t *testing.T) {
 	require.EqualValues(t, 1, r.Created)
 }
 
-// TestSweptKeepsTheTimeOfItsLastChange sweeps what a log has listed with a time of its
-// own.
+// TestSweptKeepsTheTimeOfItsLastChange sweeps a record whose event had an At.
 func TestSweptKeepsTheTimeOfItsLastChange(t *testing.T) {
 	for _, modified := range []websync.Datetime{{}, day(1), day(9)} {
 		w := newWorld(t)
@@ -425,7 +424,7 @@ func TestSweepGuard(t *testing.T) {
 		}
 		task := w.tasks()[0]
 		w.run(snapshot(numbered(0, 9)...))
-		require.Equal(t, task, w.tasks()[0], "withheld still, not anew")
+		require.Equal(t, task, w.tasks()[0], "the same task stays")
 		require.Equal(t, harvest.TaskWithheld, task.Kind)
 		require.Equal(t, w.record("p0009").Seq, task.Base)
 		r := w.run(snapshot(numbered(0, 20)...))
@@ -445,7 +444,7 @@ func TestSweepGuard(t *testing.T) {
 			w.page("other")
 			require.EqualValues(t, n, w.run(snapshot(put("other", day(1)))).Withheld)
 			r = w.run(snapshot(numbered(0, n)...))
-			require.EqualValues(t, 1, r.Deleted, "the other one")
+			require.EqualValues(t, 1, r.Deleted, "only the other page")
 			require.True(t, r.InStep())
 			require.EqualValues(t, n-1, begin(t, n).run(snapshot(numbered(0, 1)...)).Deleted)
 		}
@@ -519,13 +518,13 @@ func TestSweepGuard(t *testing.T) {
 
 func TestSnapshotOfAnEarlierMoment(t *testing.T) {
 	w := newWorld(t)
-	w.pages("old", "young", "gone")
-	w.run(harvest.Of(src, put("old", day(1)), put("young", day(9)), put("gone", day(1))))
+	w.pages("old", "latest", "gone")
+	w.run(harvest.Of(src, put("old", day(1)), put("latest", day(9)), put("gone", day(1))))
 	r := w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart, At: day(5)},
-		put("old", day(1)), put("young", day(2)), complete))
+		put("old", day(1)), put("latest", day(2)), complete))
 	require.EqualValues(t, 1, r.Deleted)
 	require.EqualValues(t, 1, r.History, "a stale copy must not roll back what a log listed")
-	require.Equal(t, day(9), w.record("young").Resource.Modified)
+	require.Equal(t, day(9), w.record("latest").Resource.Modified)
 	require.Equal(t, day(5), w.record("gone").At)
 
 	r = w.run(harvest.Of(src, harvest.Event{Kind: harvest.SnapshotStart, At: day(6)}, put("old", day(1)),
@@ -544,7 +543,7 @@ func TestPrecision(t *testing.T) {
 	require.Equal(t, "2026-01-02T10:00:00Z", w.record("a").Resource.Modified.String())
 
 	r = w.run(snapshot(put("a", date(t, "2026-01-02T10:00:00.5Z"))))
-	require.EqualValues(t, 1, r.Touched, "a finer one is looked at")
+	require.EqualValues(t, 1, r.Touched, "a finer time is fetched")
 	require.Len(t, w.site.requests, 1)
 }
 
@@ -559,10 +558,10 @@ func TestFailureIsATask(t *testing.T) {
 	require.EqualValues(t, 1, r.Left.Waiting)
 	require.Equal(t, base+"b", r.Failures[0].ID)
 	require.Equal(t, base+"b", r.Failures[0].URL)
-	require.Equal(t, "listed", w.checkpoint(), "the task is stored, so the checkpoint passes")
+	require.Equal(t, "listed", w.checkpoint(), "the task is stored, so the checkpoint moves")
 
 	w.site.failing = map[string]error{}
-	r = w.run(harvest.Of(src)) // the listing is empty: the task alone is enough
+	r = w.run(harvest.Of(src)) // no event is listed: the task alone is enough
 	require.True(t, r.InStep())
 	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live())
 }
@@ -574,7 +573,7 @@ func TestNotYetIsNoAttempt(t *testing.T) {
 	r := w.run(snapshot(put("a", day(1))))
 	require.EqualValues(t, 1, r.Left.Waiting, "not parked")
 	require.Zero(t, w.tasks()[0].Attempts)
-	require.Empty(t, r.Requests, "nothing was asked")
+	require.Empty(t, r.Requests, "no request was made")
 }
 
 func TestParked(t *testing.T) {
@@ -648,7 +647,7 @@ func TestSourceError(t *testing.T) {
 	require.ErrorContains(t, err, src)
 	require.NotNil(t, r)
 	require.False(t, r.Complete)
-	require.Equal(t, map[string]string{"a": "a"}, w.live(), "what came before is committed")
+	require.Equal(t, map[string]string{"a": "a"}, w.live(), "earlier events are committed")
 	require.Equal(t, "1", w.checkpoint())
 }
 
@@ -659,8 +658,8 @@ func TestProblemHoldsTheCheckpoint(t *testing.T) {
 	first.Resume, second.Resume = checkpoint("1"), checkpoint("2")
 	r := w.run(harvest.Of(src, first, harvest.Event{Kind: harvest.Problem, Err: errors.New("hole")}, second))
 	require.False(t, r.InStep())
-	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live(), "what comes later is stored")
-	require.Equal(t, "1", w.checkpoint(), "but the checkpoint stays below the hole")
+	require.Equal(t, map[string]string{"a": "a", "b": "b"}, w.live(), "later events are committed")
+	require.Equal(t, "1", w.checkpoint(), "the checkpoint stays before the Problem")
 }
 
 func TestSnapshotHasNoCheckpointInside(t *testing.T) {
@@ -731,7 +730,7 @@ func TestOverflowBecomesTasks(t *testing.T) {
 	r := w.run(snapshot(events...))
 	require.True(t, r.InStep())
 	require.EqualValues(t, 50, r.Created)
-	require.Zero(t, r.Deferred, "what was deferred was done in the same run")
+	require.Zero(t, r.Deferred, "the deferred tasks were done in the same run")
 	require.NotZero(t, deferred)
 	require.Len(t, w.live(), 50)
 }
@@ -794,14 +793,14 @@ func TestNotModifiedKeepsValidator(t *testing.T) {
 		return resp, err
 	})
 	require.EqualValues(t, 1, w.run(snapshot(put("a", websync.Datetime{}))).Unchanged)
-	require.Equal(t, before, w.record("a").Validators, "another ETag is that of other bytes")
+	require.Equal(t, before, w.record("a").Validators, "another ETag means other bytes")
 }
 
 func TestStatedDigestIsNotANotModified(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.run(snapshot(put("a", day(1))))
-	w.site.stuck = true // its server answers "not modified" come what may
+	w.site.stuck = true // the server always answers "not modified"
 	w.page("a", "2")
 	next := put("a", day(2))
 	next.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("a 2"))}
@@ -837,7 +836,7 @@ func TestBytesThatCameAlong(t *testing.T) {
 		next.Resume = checkpoint("2")
 		r := w.run(harvest.Of(src, bad, next))
 		require.False(t, r.InStep())
-		require.Empty(t, w.checkpoint(), "no checkpoint passes it")
+		require.Empty(t, w.checkpoint(), "no checkpoint passes the failed bytes")
 		require.Equal(t, map[string]string{"b": "b"}, w.live())
 	})
 }
@@ -908,7 +907,7 @@ func TestGetter(t *testing.T) {
 	g := &twoForms{Source: snapshot(put("a", day(1))), fail: true}
 	r := w.run(g)
 	require.EqualValues(t, 1, r.Failed)
-	require.Empty(t, w.live(), "all bodies or none")
+	require.Empty(t, w.live(), "all bodies change or none")
 	g.fail = false
 	w.run(g)
 	rec := w.record("a")
@@ -1031,7 +1030,7 @@ func TestFailedWorkKeepsTheLaterTask(t *testing.T) {
 	tasks := w.tasks()
 	require.Len(t, tasks, 1)
 	require.Equal(t, day(2), tasks[0].Resource.Modified)
-	require.Equal(t, 1, tasks[0].Attempts, "of the later state")
+	require.Equal(t, 1, tasks[0].Attempts, "the attempt counts for the later state")
 }
 
 // patient is a Source that waits for the end of its context.
@@ -1175,11 +1174,11 @@ func TestStopKeepsWhatWasGot(t *testing.T) {
 	w.site.before = nil
 	w.site.reset()
 	require.True(t, w.run(snapshot(events...)).InStep())
-	require.Len(t, w.site.requests, 13, "what was got is not got again")
+	require.Len(t, w.site.requests, 13, "fetched bodies are not fetched again")
 }
 
 // TestCutAnywhere stops a run at each of its commits, before and after it is applied, and
-// compares what the next run makes of it with a run that was never stopped.
+// compares the store after the next run with that of a run that was never stopped.
 func TestCutAnywhere(t *testing.T) {
 	prepare := func(w *world) (first, second harvest.Source) {
 		var one, two []harvest.Event
@@ -1260,8 +1259,8 @@ func TestBodyModes(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a"}, w.live())
 }
 
-// TestBytesThatComeAlongAreKeptLater lists inline content when it is not to be kept, and
-// then when it is.
+// TestBytesThatComeAlongAreKeptLater lists inline content first with SkipBodies, and then
+// without.
 func TestBytesThatComeAlongAreKeptLater(t *testing.T) {
 	inline := put("a", day(1))
 	inline.Resource.Content.Href, inline.Open = "", harvest.OpenBytes([]byte("inline"))

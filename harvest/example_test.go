@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// acts is a Source of two resources whose bytes come along. A Source on the web is in the
-// package of its protocol.
+// acts is a Source of two resources whose bytes come with the events. Sources for the web
+// are in the packages of their protocols.
 var acts = harvest.Of("https://law.example/acts",
 	start,
 	harvest.Event{Resource: websync.Resource{ID: "https://law.example/act/1"}, Open: harvest.OpenBytes([]byte("Be it enacted"))},
@@ -67,8 +67,8 @@ func ExampleHarvester_Plan() {
 	// 2 differences
 }
 
-// Each passes every change to a function, to a search index for instance, and stores how
-// far it has come.
+// Each passes every change to a function, to a search index for instance, and stores its
+// position.
 func ExampleEach() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New(), Concurrency: 1}

@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// TestFutureIsCorrected lists an entry that is dated in the future, and then as its
-// publisher has corrected it.
+// TestFutureIsCorrected lists an entry whose time is in the future, and then with a
+// corrected time.
 func TestFutureIsCorrected(t *testing.T) {
 	future := date(t, "2999-01-01T00:00:00Z")
 	log := func(events ...harvest.Event) harvest.Source { return harvest.Of(src, events...) }
@@ -67,7 +67,7 @@ func TestFutureIsCorrected(t *testing.T) {
 	})
 }
 
-// TestFutureIsADayAhead: clocks and zones differ.
+// TestFutureIsADayAhead accepts times up to a day ahead, because clocks and zones differ.
 func TestFutureIsADayAhead(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -78,7 +78,7 @@ func TestFutureIsADayAhead(t *testing.T) {
 	require.EqualValues(t, 1, r.History)
 }
 
-// TestFutureWithoutADate: only a full pass goes by our own clock.
+// TestFutureWithoutADate: only a full pass uses the local clock.
 func TestFutureWithoutADate(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

@@ -19,7 +19,7 @@ func describing(t *testing.T) *world {
 	return w
 }
 
-// TestGuardSums lists less and less, and other things each time.
+// TestGuardSums lists fewer records each time, or others instead.
 func TestGuardSums(t *testing.T) {
 	t.Run("half and half again", func(t *testing.T) {
 		w := describing(t)
@@ -36,7 +36,7 @@ func TestGuardSums(t *testing.T) {
 		require.Contains(t, w.run(snapshot(numbered(0, 250)...)).Guard.Message,
 			"250 records would be left of 1000 within 3 complete listings, which takes away more than a share of 0.5; Approve")
 		w.approve()
-		require.EqualValues(t, 125, w.run(snapshot(numbered(0, 125)...)).Deleted, "250 are the measure now")
+		require.EqualValues(t, 125, w.run(snapshot(numbered(0, 125)...)).Deleted, "half of the 250 that are left")
 		require.EqualValues(t, 63, w.run(snapshot(numbered(0, 62)...)).Withheld)
 	})
 	t.Run("a little each time", func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestMaxDeletesOfALog(t *testing.T) {
 		require.False(t, r.InStep())
 		for range 3 {
 			r = w.run(harvest.Of(src, deletions(20)...))
-			require.Zero(t, r.Deleted, "stated again")
+			require.Zero(t, r.Deleted, "the limit holds in the next run, too")
 			require.EqualValues(t, 15, r.Left.Withheld)
 		}
 		later := put("p0019", day(3))

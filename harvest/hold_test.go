@@ -32,7 +32,8 @@ func (w *world) steady(s harvest.Source) {
 	}
 }
 
-// TestLogRepeatsAnInstant yields a whole instant again, as at the border of two runs.
+// TestLogRepeatsAnInstant repeats a whole instant, as a run may repeat the last events of
+// the previous one.
 func TestLogRepeatsAnInstant(t *testing.T) {
 	at := day(5)
 	instant := []harvest.Event{titled("a", at, "one"), del("a", at), titled("b", at, "one"), titled("b", at, "two"),
@@ -50,7 +51,7 @@ func TestLogRepeatsAnInstant(t *testing.T) {
 
 		went := append(instant, del("d", at), titled("a", at, "back"), titled("b", at, "three"))
 		r := w.run(harvest.Of(src, append(went, more...)...))
-		require.EqualValues(t, []int64{1, 1, 1}, []int64{r.Deleted, r.Created, r.Updated}, "the instant goes on")
+		require.EqualValues(t, []int64{1, 1, 1}, []int64{r.Deleted, r.Created, r.Updated}, "the instant has further events")
 		require.Equal(t, "three", w.record("b").Resource.Title)
 		w.steady(harvest.Of(src, append(went, more...)...))
 	}
@@ -70,8 +71,8 @@ func TestCheckpointWaitsForWhatIsHeldBack(t *testing.T) {
 	require.Equal(t, "3", w.checkpoint())
 }
 
-// TestListedTwice lists an id twice in one snapshot, with different times or words, near
-// to each other and far apart.
+// TestListedTwice lists an id twice in one snapshot, with different times or titles,
+// close together and far apart.
 func TestListedTwice(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, second harvest.Event
@@ -105,7 +106,7 @@ func TestListedTwice(t *testing.T) {
 		w.run(snapshot(titled("a", day(9), "nine")))
 		list := snapshot(titled("a", day(1), "one"), titled("a", day(2), "two"))
 		require.EqualValues(t, 1, w.run(list).Updated)
-		require.Equal(t, "two", w.record("a").Resource.Title, "the latest of what is listed")
+		require.Equal(t, "two", w.record("a").Resource.Title, "the latest of the listed times")
 		w.steady(list)
 	})
 	t.Run("without times", func(t *testing.T) {
@@ -122,7 +123,7 @@ func TestListedTwice(t *testing.T) {
 	})
 }
 
-// TestManyAreRestored takes back the times of more resources than are held back.
+// TestManyAreRestored lists earlier times for more resources than the engine holds back.
 func TestManyAreRestored(t *testing.T) {
 	w := newWorld(t)
 	var now, before []harvest.Event

@@ -18,7 +18,7 @@ func (enriching) Get(ctx context.Context, job *harvest.Job) error {
 	return job.Content(ctx)
 }
 
-// TestTheSameStateInOtherWords lists one state in turns with different words.
+// TestTheSameStateInOtherWords lists one state with more and with less detail, in turns.
 func TestTheSameStateInOtherWords(t *testing.T) {
 	at := day(3)
 	digested := put("a", at)
@@ -70,7 +70,7 @@ func TestTheSameStateInOtherWords(t *testing.T) {
 	}
 }
 
-// TestLessAtALaterTime takes back what a later description no longer states.
+// TestLessAtALaterTime: what a later description no longer states is removed.
 func TestLessAtALaterTime(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -79,7 +79,7 @@ func TestLessAtALaterTime(t *testing.T) {
 	require.Empty(t, w.record("a").Resource.Title)
 }
 
-// TestOtherBytesAtTheSameTime: what was known of the old bytes is not stated for the new
+// TestOtherBytesAtTheSameTime: length and digest of the old bytes do not stay for the new
 // ones.
 func TestOtherBytesAtTheSameTime(t *testing.T) {
 	w := newWorld(t)
@@ -95,7 +95,7 @@ func TestOtherBytesAtTheSameTime(t *testing.T) {
 	require.Empty(t, w.record("a").Resource.Content.Digests)
 }
 
-// TestTaskKnowsMore lists a state that a task waits for again, in fewer words.
+// TestTaskKnowsMore lists the state of a waiting task again, with less detail.
 func TestTaskKnowsMore(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

@@ -28,13 +28,13 @@ type machine struct {
 	site     *site
 	now      time.Time
 	attempts int // of each run
-	// a run with Recheck may leave what was parked as a task that is due
+	// a run with Recheck may leave parked tasks due
 	rechecked bool
 
 	pages    map[string]*page
 	log      []harvest.Event // all changes, oldest first
 	texts    map[string]map[string]bool
-	deleted  map[string]bool // ids that somebody may have taken for gone
+	deleted  map[string]bool // ids that the store may have deleted
 	untimed  map[string]bool // ids that were published without a time
 	gone     map[string]int  // runs in which the server wrongly answered that an id is gone
 	versions int
@@ -59,8 +59,8 @@ func newMachine() *machine {
 }
 
 // stamp returns the present moment in one of the precisions that publishers use, or the
-// zero Datetime. It moves the clock on, so that no resource changes twice within one stated
-// time: nobody could notice that.
+// zero Datetime. It advances the clock, so that no resource changes twice within one
+// stated time, which cannot be noticed.
 func (m *machine) stamp(t *rapid.T, name string) websync.Datetime {
 	again := m.texts[name] != nil
 	m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 3600, 86400}).Draw(t, "step")) * time.Second)
@@ -134,8 +134,7 @@ func (m *machine) take(name string) {
 	m.log = append(m.log, del(name, websync.NewDatetime(m.now)))
 }
 
-// logSource yields what changed since the checkpoint, and repeats a little of what came
-// before.
+// logSource yields what changed since the checkpoint, and repeats a few events before it.
 type logSource struct {
 	*machine
 	overlap int
@@ -170,7 +169,7 @@ func (s *logSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[harves
 // snapshotSource lists everything there is, or claims to.
 type snapshotSource struct {
 	*machine
-	copy     *state // lists this instead, and says so
+	copy     *state // lists this state, with its time as At
 	complete bool
 	skipped  []string
 	fail     int
@@ -266,8 +265,8 @@ func (m *machine) harvest(t *rapid.T) {
 	}
 }
 
-// checkTasks asserts that a task is parked after its last attempt, and that a run left
-// alone what was parked before, unless it rechecked.
+// checkTasks asserts that a task is parked after its last attempt, and that only Recheck
+// changes parked tasks.
 func (m *machine) checkTasks(t *rapid.T, h *harvest.Harvester, before []harvest.Task) {
 	parked := map[string]harvest.Task{}
 	for _, task := range before {
@@ -284,7 +283,7 @@ func (m *machine) checkTasks(t *rapid.T, h *harvest.Harvester, before []harvest.
 		require.False(t, task.Gone && task.Attempts == 0)
 		was, ok := parked[task.Resource.ID]
 		if ok && !h.Recheck && was.At == task.At && was.Resource.Modified == task.Resource.Modified {
-			require.Equal(t, was.Attempts, task.Attempts, "it was parked")
+			require.Equal(t, was.Attempts, task.Attempts, "parked before")
 		}
 	}
 }
@@ -309,8 +308,8 @@ func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
 		m.listed = append(m.listed, s.copy)
 		for name := range m.texts {
 			if s.copy.pages[name] == nil && (m.untimed[name] || unmoved) {
-				// a stale copy, and no times, or an At that has not moved: nobody can
-				// know
+				// without times, or with an At that has not moved, a stale copy cannot be
+				// recognised
 				m.deleted[name] = true
 			}
 		}
@@ -329,7 +328,7 @@ func (m *machine) harvester() *harvest.Harvester {
 // checkLog asserts what must hold after every run, whatever happened in it.
 func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 	items := testkit.Entries(t, m.store)
-	require.GreaterOrEqual(t, len(items), len(before), "no entry is taken back")
+	require.GreaterOrEqual(t, len(items), len(before), "no entry is removed")
 	latest := map[string]websync.Item{}
 	for i, item := range items {
 		require.EqualValues(t, i+1, item.Seq, "dense")
@@ -338,7 +337,7 @@ func (m *machine) checkLog(t require.TestingT, before []websync.Item) {
 		}
 		name := strings.TrimPrefix(item.Resource.ID, base)
 		if item.Kind == websync.Deleted {
-			require.True(t, m.deleted[name], "%s was never taken away", name)
+			require.True(t, m.deleted[name], "%s was never deleted", name)
 		}
 		latest[item.Resource.ID] = item
 	}
@@ -369,7 +368,7 @@ func (m *machine) finish(t *rapid.T) {
 		require.True(t, r.Complete)
 	}
 	s := &snapshotSource{machine: m, complete: true, fail: -1}
-	// only that asks again for what is parked
+	// only Recheck asks again for parked tasks
 	h.Recheck = slices.ContainsFunc(testkit.Tasks(t, m.store), func(task harvest.Task) bool { return task.Parked }) || rapid.Bool().Draw(t, "recheck")
 	planned := m.plan(t, h, s)
 	done := map[string]harvest.Outcome{}
@@ -394,7 +393,7 @@ func (m *machine) finish(t *rapid.T) {
 		require.True(t, r.InStep())
 	}
 	require.Len(t, testkit.Entries(t, m.store), n, "doing it again changes nothing")
-	require.Zero(t, m.site.bodies, "and gets no body")
+	require.Zero(t, m.site.bodies, "and fetches no body")
 
 	h.Recheck = true
 	m.site.reset()
@@ -446,18 +445,18 @@ func (m *machine) note(done map[string]harvest.Outcome, id string, o harvest.Out
 	}
 }
 
-// agree asserts that a run did what was planned, as far as it can be known without the
-// bytes.
+// agree asserts that a run did what was planned, as far as that can be decided without
+// the bytes.
 func agree(t *rapid.T, planned map[string]harvest.Decision, done map[string]harvest.Outcome) {
 	for id, o := range done {
 		d, ok := planned[id]
 		if !ok {
-			// not reported, since a snapshot's table knew it
+			// not reported, because a snapshot's table has it
 			d.Outcome = harvest.OutcomeUnchanged
 		}
 		switch {
 		case d.Outcome == o:
-		case d.Get && d.Outcome != harvest.OutcomeCreated: // updated, touched or unchanged, as the bytes say
+		case d.Get && d.Outcome != harvest.OutcomeCreated: // the bytes decide: updated, touched or unchanged
 			require.Contains(t, []harvest.Outcome{harvest.OutcomeUpdated, harvest.OutcomeTouched, harvest.OutcomeUnchanged}, o, id)
 		default:
 			require.Equal(t, d.Outcome, o, id)

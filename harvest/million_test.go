@@ -18,7 +18,8 @@ import (
 )
 
 // millionEnv makes the test binary harvest a long listing into the SQLite store that it
-// names, and print what that took. millionEntriesEnv is the number of entries.
+// names, and print the time and memory that it took. millionEntriesEnv is the number of
+// entries.
 const (
 	millionEnv        = "WEBSYNC_MILLION_STORE"
 	millionEntriesEnv = "WEBSYNC_MILLION_ENTRIES"
@@ -54,8 +55,8 @@ func harvestMillion(file string) {
 
 // BenchmarkMillion harvests listings of one and of three million entries, without bodies,
 // into SQLite: first into an empty store, then again. Each is a process of its own, so
-// that the peak of its resident memory counts everything, SQLite's caches too. What an
-// entry takes of an unchanged listing is the difference between the two sizes.
+// that the peak of its resident memory counts everything, SQLite's caches too. The cost
+// of an unchanged entry is the difference between the two sizes.
 func BenchmarkMillion(b *testing.B) {
 	sizes := []int{1_000_000, 3_000_000}
 	if testing.Short() {

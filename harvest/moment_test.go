@@ -20,8 +20,8 @@ func (w *world) findings(rule string) *int {
 	return &n
 }
 
-// TestSnapshotStatesALaterTime lists a later state of what has changed after the moment
-// of the listing.
+// TestSnapshotStatesALaterTime lists a later state of a record that changed after the
+// moment of the listing.
 func TestSnapshotStatesALaterTime(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
@@ -40,8 +40,8 @@ func TestSnapshotOlderThanItsEntries(t *testing.T) {
 	for name, reversed := range map[string]bool{"the latest last": false, "the latest first": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.pages("back", "latest", "gone", "young")
-			w.run(harvest.Of(src, titled("back", day(5), "five"), put("gone", day(6)), put("latest", day(7)), put("young", day(10))))
+			w.pages("back", "latest", "gone", "last")
+			w.run(harvest.Of(src, titled("back", day(5), "five"), put("gone", day(6)), put("latest", day(7)), put("last", day(10))))
 			found := w.findings("snapshot-at")
 			events := []harvest.Event{titled("back", day(4), "four"), put("latest", day(9))}
 			if reversed {
@@ -54,8 +54,8 @@ func TestSnapshotOlderThanItsEntries(t *testing.T) {
 			rec := w.record("gone")
 			require.False(t, rec.Live())
 			require.Equal(t, day(9), rec.At)
-			rec = w.record("young")
-			require.True(t, rec.Live(), "it changed after all that is listed")
+			rec = w.record("last")
+			require.True(t, rec.Live(), "it changed after all listed times")
 			require.Equal(t, 1, *found)
 			w.steady(list)
 		})
@@ -73,7 +73,7 @@ func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
 	stale := snapshotAt(day(2), bare("old"), put("c", day(1)))
 	for range 2 {
 		r := w.run(stale)
-		require.EqualValues(t, 1, r.History, "a stale copy, as far as anybody can know")
+		require.EqualValues(t, 1, r.History, "it cannot be distinguished from a stale copy")
 		require.Zero(t, r.Deleted)
 	}
 	require.Zero(t, *found)

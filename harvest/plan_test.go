@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// A listing is a Source that lists so many resources in one complete snapshot.
+// A listing is a Source of this many resources in one complete snapshot.
 type listing int
 
 func (l listing) Key() string { return src }
@@ -32,7 +32,7 @@ func (l listing) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, 
 	}
 }
 
-// BenchmarkUnchanged plans a list of 100,000 entries that a Store has already.
+// BenchmarkUnchanged plans a list of 100,000 entries that a Store already holds.
 func BenchmarkUnchanged(b *testing.B) {
 	const n = 100_000
 	for name, open := range map[string]func(b *testing.B) harvest.Store{

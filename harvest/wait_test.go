@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// TestWaitLog waits for changes of the log, with a Store that knows of them and with one
-// that is looked at.
+// TestWaitLog waits for changes of the log, with a Store that has LogChanged and with one
+// that is polled.
 func TestWaitLog(t *testing.T) {
 	for name, test := range map[string]struct {
 		catalog func(w *world) websync.Catalog
@@ -47,7 +47,7 @@ func TestWaitLog(t *testing.T) {
 				again, err := harvest.WaitLog(t.Context(), catalog, before)
 				require.NoError(t, err)
 				require.Equal(t, head, again)
-				require.Zero(t, time.Since(began), "it has passed already")
+				require.Zero(t, time.Since(began), "the log has passed the Head already")
 
 				change(func() {
 					_, err := w.store.(harvest.Maintainer).Compact(t.Context())

@@ -22,7 +22,7 @@ func TestEventMeetsTask(t *testing.T) {
 		then   harvest.Source // harvested
 		title  string         // of the record then
 		live   bool
-		tasks  int // left when the listing ended
+		tasks  int // when the listing ended
 	}{
 		{"an earlier change", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(titled("a", day(2), "two")), "three", true, 1},
 		{"an earlier deletion", log(titled("a", day(1), "one")), log(titled("a", day(3), "three")), log(del("a", day(2))), "three", true, 1},
@@ -55,8 +55,8 @@ func TestEventMeetsTask(t *testing.T) {
 	}
 }
 
-// TestEventThatMeansTheTask lists a state that a task waits for once more, in words that
-// fit the record as well.
+// TestEventThatMeansTheTask lists the state of a waiting task again, with a description
+// that also fits the record.
 func TestEventThatMeansTheTask(t *testing.T) {
 	at := func(ev harvest.Event, at websync.Datetime) harvest.Event {
 		ev.At = at
@@ -73,7 +73,7 @@ func TestEventThatMeansTheTask(t *testing.T) {
 	} {
 		for kind, then := range map[string]harvest.Source{"snapshot": snapshot(test.yielded), "log": harvest.Of(src, test.yielded)} {
 			if kind == "log" && test.waiting.At != (websync.Datetime{}) {
-				continue // older by its own word
+				continue // its stated time is older
 			}
 			t.Run(test.name+"/"+kind, func(t *testing.T) {
 				w := newWorld(t)
@@ -85,7 +85,7 @@ func TestEventThatMeansTheTask(t *testing.T) {
 				require.EqualValues(t, 1, planned.Updated)
 				require.EqualValues(t, 1, w.run(then).Updated)
 				require.Equal(t, map[string]string{"a": "a new"}, w.live())
-				require.Equal(t, test.waiting.Resource.Modified, w.record("a").Resource.Modified, "as precisely as it was stated")
+				require.Equal(t, test.waiting.Resource.Modified, w.record("a").Resource.Modified, "the finer of the stated times")
 				require.Empty(t, w.tasks())
 				w.site.reset()
 				require.EqualValues(t, 1, w.run(then).Unchanged)
@@ -95,7 +95,7 @@ func TestEventThatMeansTheTask(t *testing.T) {
 	}
 }
 
-// TestListedTwiceAndFailed lists a resource again in an earlier state, after the get of the
+// TestListedTwiceAndFailed lists an earlier state of a resource after the get of the
 // first has failed.
 func TestListedTwiceAndFailed(t *testing.T) {
 	w := newWorld(t)
@@ -123,7 +123,7 @@ func TestBudgetSpentKeepsTheLaterTask(t *testing.T) {
 	w.pages("a", "b")
 	w.list(events(1))
 	w.meanwhile(events(2))
-	// one is got, and spends the budget; the other is on its way already
+	// one get spends the budget while the other is already waiting
 	w.h.Budget.Requests, w.h.Window = 1, 2
 	w.work(harvest.Of(src))
 	require.NotEmpty(t, w.tasks())
@@ -156,8 +156,8 @@ func TestListAndWorkUntilItIsParked(t *testing.T) {
 	require.True(t, w.tasks()[0].Parked, "the same state has failed twice")
 }
 
-// TestListingWithoutWhatWaits: an entry that could not be read may be what waits. What is
-// only guarded ends the task.
+// TestListingWithoutWhatWaits: a skipped entry may be the one that a task waits for, so
+// the task stays. A listing whose deletions are withheld only by the guard ends it.
 func TestListingWithoutWhatWaits(t *testing.T) {
 	list := func(skipped, n int, also ...harvest.Event) harvest.Source {
 		end := complete
@@ -183,8 +183,8 @@ func TestListingWithoutWhatWaits(t *testing.T) {
 	}
 }
 
-// A deletion that is listed while a task of its id is got, by another process, is not
-// undone by that.
+// TestDeletedWhileItIsGot lists a deletion while another process carries out the task of
+// the id: the deletion is not undone.
 func TestDeletedWhileItIsGot(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		w := newWorld(t)

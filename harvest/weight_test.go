@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// verbose is a Source of n resources, each with a description of each bytes. Most is how
-// many were on their way at once.
+// verbose is a Source of n resources, each with a description of each bytes. most is the
+// largest number of them that were in the engine at once.
 type verbose struct {
 	n, each   int
 	committed atomic.Int64
@@ -39,8 +39,8 @@ func (v *verbose) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event,
 	}
 }
 
-// What is on its way is limited in bytes, too: a publisher can make each of a thousand
-// entries megabytes long.
+// TestLongDescriptions checks that the engine limits the bytes of pending events, too: a
+// publisher can make each of a thousand entries megabytes long.
 func TestLongDescriptions(t *testing.T) {
 	src := &verbose{n: 24, each: 2 << 20}
 	largest := 0
@@ -53,6 +53,6 @@ func TestLongDescriptions(t *testing.T) {
 	report, err := h.Run(context.Background(), src)
 	require.NoError(t, err)
 	assert.EqualValues(t, src.n, report.Created)
-	assert.LessOrEqual(t, src.most, int64(8), "16 MiB are on their way")
-	assert.LessOrEqual(t, largest, 3, "4 MiB, and what exceeds them, are one Commit")
+	assert.LessOrEqual(t, src.most, int64(8), "at most 16 MiB are pending")
+	assert.LessOrEqual(t, largest, 3, "a Commit has 4 MiB and at most one record more")
 }

@@ -64,7 +64,7 @@ func TestWithdrawnContent(t *testing.T) {
 	}
 }
 
-// TestSkippedBodiesAreNotTakenForNew changes a resource while no bodies are got.
+// TestSkippedBodiesAreNotTakenForNew changes a resource while bodies are skipped.
 func TestSkippedBodiesAreNotTakenForNew(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")

@@ -110,9 +110,10 @@ func TestWorkersShare(t *testing.T) {
 				f := &workerFetcher{counter: count, site: w.site, first: started.wait}
 				h := harvest.Harvester{Store: open(), Fetcher: f, Concurrency: 2}
 				ended.Go(func() {
-					defer started.open() // a worker that fails holds up nobody
+					defer started.open() // a worker that fails must not block the others
 					var err error
-					// One of them is a Run, which works after it has listed nothing.
+					// One of them is a Run, which carries out tasks although it lists
+					// nothing.
 					if i == 0 {
 						reports[i], err = h.Run(t.Context(), harvest.Of(src))
 					} else {
@@ -138,7 +139,7 @@ func TestWorkersShare(t *testing.T) {
 			require.Empty(t, w.tasks())
 			value, err := w.store.State(t.Context(), "harvest/work/"+src)
 			require.NoError(t, err)
-			require.Empty(t, value, "nobody has anything in hand")
+			require.Empty(t, value, "no worker holds a task")
 		})
 	}
 }
@@ -179,7 +180,7 @@ func (m *mortal) Swap(ctx context.Context, key string, old, new []byte) error {
 	return m.Store.Swap(ctx, key, old, new)
 }
 
-// die has a worker take tasks, get some of them, and be killed with the others in hand.
+// die has a worker claim tasks, carry out some of them, and be killed.
 func (w *world) die(store harvest.Store, count *counter) {
 	ctx, cancel := context.WithCancel(w.Context())
 	m := &mortal{Store: store}
@@ -195,8 +196,7 @@ func (w *world) die(store harvest.Store, count *counter) {
 	require.Error(w, err)
 }
 
-// TestDeadWorker takes over what a worker had in hand that was killed, when its claim
-// ends.
+// TestDeadWorker takes over the tasks of a killed worker when its claim ends.
 func TestDeadWorker(t *testing.T) {
 	const n = 50
 	setUp := func(t *testing.T) (*world, *counter) {
@@ -213,7 +213,7 @@ func TestDeadWorker(t *testing.T) {
 			require.LessOrEqual(t, times, 2)
 			twice += times - 1
 		}
-		require.LessOrEqual(t, twice, 8, "only what it had in hand")
+		require.LessOrEqual(t, twice, 8, "only the tasks that the dead worker held")
 		value, err := w.store.State(t.Context(), "harvest/work/"+src)
 		require.NoError(t, err)
 		require.Empty(t, value)
@@ -225,7 +225,7 @@ func TestDeadWorker(t *testing.T) {
 			r, err := h.Work(t.Context(), harvest.Of(src))
 			require.NoError(t, err)
 			require.NotZero(t, r.Created)
-			require.NotZero(t, r.Left.Waiting, "the claim stands")
+			require.NotZero(t, r.Left.Waiting, "the claim is still valid")
 			require.LessOrEqual(t, r.Left.Waiting, int64(8))
 			for url, times := range count.n {
 				require.Equal(t, 1, times, url)
@@ -260,8 +260,8 @@ func TestDeadWorker(t *testing.T) {
 	})
 }
 
-// TestWorkStateLost works without the list of what others have in hand: a task that is
-// carried out twice is a conflict, and nothing else.
+// TestWorkStateLost works without the state that lists the tasks of other workers: a task
+// that is carried out twice is a conflict, and does no harm.
 func TestWorkStateLost(t *testing.T) {
 	w := tasked(t, memstore.New(), 40)
 	other := harvest.Harvester{Store: w.store, Fetcher: w.site}

@@ -14,8 +14,8 @@ import (
 
 var errBusy = fmt.Errorf("status 503: %w", harvest.ErrTemporary)
 
-// TestWaitHolds lists resources that failed again and again, in full and in a log: they
-// are not asked for before their time.
+// TestWaitHolds lists failed resources again and again, in snapshots and in logs: there
+// is no request before their tasks are due.
 func TestWaitHolds(t *testing.T) {
 	lists := map[string]func(...harvest.Event) harvest.Source{
 		"snapshot": snapshot,
@@ -56,7 +56,7 @@ func TestWaitHolds(t *testing.T) {
 						require.Equal(t, task, w.tasks()[0])
 						require.False(t, r.InStep())
 					}
-					require.Empty(t, w.site.requests, "not before its time")
+					require.Empty(t, w.site.requests, "no request before the task is due")
 
 					time.Sleep(time.Until(due) + time.Second)
 					require.EqualValues(t, 1, w.run(list(put("a", modified))).Failed)
@@ -69,10 +69,10 @@ func TestWaitHolds(t *testing.T) {
 					r = w.run(list(put("a", modified)))
 					require.EqualValues(t, 1, r.Left.Parked)
 					require.Zero(t, r.Failed)
-					require.Empty(t, w.site.requests, "parked stays parked")
+					require.Empty(t, w.site.requests, "a parked task stays parked")
 
 					r = w.run(list(put("a", day(3))))
-					require.EqualValues(t, 1, r.Failed, "something else is stated")
+					require.EqualValues(t, 1, r.Failed, "another state is tried at once")
 					require.EqualValues(t, 1, r.Left.Waiting)
 					require.Equal(t, 1, w.tasks()[0].Attempts)
 					delete(w.site.failing, base+"a")
@@ -85,8 +85,8 @@ func TestWaitHolds(t *testing.T) {
 	}
 }
 
-// TestRecheckTriesWhatRests asks for what waits and for what is parked.
-func TestRecheckTriesWhatRests(t *testing.T) {
+// TestRecheckTriesEveryTask asks for waiting and for parked tasks.
+func TestRecheckTriesEveryTask(t *testing.T) {
 	w := newWorld(t)
 	w.pages("a", "b")
 	w.site.failing[base+"a"] = later{time.Now().Add(time.Hour)}
@@ -102,9 +102,9 @@ func TestRecheckTriesWhatRests(t *testing.T) {
 	require.True(t, w.run(both).InStep())
 }
 
-// TestSweptWhileItRests: a snapshot that does not list what waits ends the task, one that
-// does keeps it.
-func TestSweptWhileItRests(t *testing.T) {
+// TestSweepEndsATask: a snapshot that lists the id of a parked task keeps the task; one
+// that does not ends it.
+func TestSweepEndsATask(t *testing.T) {
 	w := newWorld(t)
 	w.page("b")
 	w.site.failing[base+"a"] = errBusy
@@ -155,7 +155,7 @@ func TestGoneByItsServer(t *testing.T) {
 			require.Len(t, w.live(), 2)
 
 			r = w.run(snapshot(put("a", day(3)), put("b", day(1))))
-			require.EqualValues(t, 1, r.Left.Waiting, "another statement asks again")
+			require.EqualValues(t, 1, r.Left.Waiting, "another state is tried again")
 			require.Len(t, w.site.requests, 1)
 			w.page("a", "again")
 			require.True(t, w.run(snapshot(put("a", day(4)), put("b", day(1)))).InStep())
@@ -223,7 +223,7 @@ func TestGoneByItsServer(t *testing.T) {
 			attempts(w, 2)
 			clear(w.site.failing)
 			r := attempts(w, 1)
-			require.EqualValues(t, 1, r.Left.Parked, "one answer is not for good")
+			require.EqualValues(t, 1, r.Left.Parked, "one answer is not final")
 			require.Len(t, w.live(), 2)
 		})
 	})
