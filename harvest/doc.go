@@ -8,7 +8,8 @@
 //	store, err := sqlitestore.Open(ctx, "laws.db", nil)
 //	…
 //	h := &harvest.Harvester{Store: store, Fetcher: fetch.New(store)}
-//	report, err := h.Run(ctx, &sitemap.Source{URL: "https://example.org/sitemap.xml", Complete: true})
+//	source := &sitemap.Source{URL: "https://example.org/sitemap.xml", Complete: true}
+//	report, err := h.Run(ctx, source)
 //
 // Run may be called at any time. A resource that is unchanged gets no entry in the log
 // and costs no request for its body, or a conditional one if its source states neither a

@@ -6,10 +6,10 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// AppendSchemaDate appends d in a form that XML Schema 1.0 has, and returns the date that
-// it wrote: a full date, or a time with seconds and an offset of at most 14 hours. A year
-// or a month becomes its first day, a leap second the second after it, and another offset
-// UTC. The zero Datetime is left out.
+// AppendSchemaDate appends d in a form that XML Schema 1.0 allows, and returns the date
+// that it wrote: a full date, or a time with seconds and an offset of at most 14 hours. A
+// year or a month becomes its first day, a leap second the second after it, and another
+// offset UTC. The zero Datetime is left out.
 func AppendSchemaDate(b []byte, d websync.Datetime) ([]byte, websync.Datetime) {
 	switch p := d.Precision(); {
 	case p == websync.PrecisionUnstated:

@@ -1,5 +1,5 @@
 // Package document holds what readers, validators and writers of all XML formats have in
-// common. It opens documents: it decompresses them, keeps to a limit, refuses what is not
-// of the expected kind, and reads the rest as XML, with the name of the document and the
-// position in every error. It passes on findings. And it writes dates and bytes.
+// common. It opens a document: it decompresses it, limits its size, checks that it is of
+// the expected kind, and reads it as XML. Every error has the name of the document and
+// the position. It also passes on findings, and writes dates and bytes.
 package document

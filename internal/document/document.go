@@ -42,8 +42,8 @@ type Document struct {
 	// Report receives each Departure. It is required.
 	Report func(d Departure, line, column int, value []byte, message string)
 
-	// Strict makes a Fault end reading, and XML that is nested deeper than MaxDepth,
-	// which is as in xmlscan.Reader.
+	// Strict makes a Fault, or XML that is nested deeper than MaxDepth, end reading.
+	// MaxDepth is that of xmlscan.Reader.
 	Strict   bool
 	MaxDepth int
 
@@ -85,7 +85,7 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 }
 
 // Head returns the first 4 KiB of the document, or all of a shorter one. An error of src
-// comes again when the bytes are read.
+// is not returned here, but when the bytes are read.
 func (d *Document) Head() []byte {
 	head, _ := d.Peek(headSize)
 	return head
@@ -105,10 +105,11 @@ func StartsAsXML(head []byte) bool {
 	return isUTF16(head) || len(start) == 0 || start[0] == '<'
 }
 
-// NotThis returns the error of a document whose start is not that of the expected kind.
+// NotThis returns the error for a document that is not of the expected kind, given its
+// Head.
 func (d *Document) NotThis(head []byte) error {
 	if err := d.limited.err; err != nil && err != io.EOF {
-		return d.Fail(0, 0, "", err) // not all of the start was seen
+		return d.Fail(0, 0, "", err) // head is incomplete
 	}
 	what := looksLike(head)
 	if what == "" {
@@ -117,7 +118,7 @@ func (d *Document) NotThis(head []byte) error {
 	return d.Fail(1, 1, "", d.Not(what))
 }
 
-// Not returns the error that the document is something else. what has an article.
+// Not returns the error for a document that is something else: what, with an article.
 func (k Kind) Not(what string) error { return &notDocument{what, k.Name} }
 
 type notDocument struct{ what, name string }
@@ -126,7 +127,7 @@ func (e *notDocument) Error() string { return e.what + ", not " + e.name }
 
 func (e *notDocument) Unwrap() error { return websync.ErrNotDocument }
 
-// Fail returns err with its position in the document. An unexpected end is
+// Fail returns err with its position in the document. An io.ErrUnexpectedEOF becomes
 // [websync.ErrTruncated].
 func (d *Document) Fail(line, column int, element string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, websync.ErrTruncated) {
@@ -135,7 +136,8 @@ func (d *Document) Fail(line, column int, element string, err error) error {
 	return &websync.ParseError{Format: d.Format, Document: d.URL, Line: line, Column: column, Element: element, Err: err}
 }
 
-// A counter counts what it reads and limits it. Its errors stick, which bufio's don't.
+// A counter counts and limits the bytes that it reads. Its errors stick, unlike those of
+// bufio.
 type counter struct {
 	r   io.Reader
 	n   int64
@@ -148,7 +150,7 @@ func (c *counter) Read(p []byte) (int, error) {
 		return 0, c.err
 	}
 	if c.max >= 0 && int64(len(p)) > c.max-c.n+1 {
-		p = p[:c.max-c.n+1] // one more byte shows whether the limit is passed
+		p = p[:c.max-c.n+1] // one more byte reveals that the limit is passed
 	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
@@ -160,7 +162,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ByteOrderMark is that of UTF-8.
+// ByteOrderMark is the byte-order mark of UTF-8.
 const ByteOrderMark = "\ufeff"
 
 // trimStart returns b without a byte-order mark and white space at its start.
@@ -178,7 +180,7 @@ func isUTF16(head []byte) bool {
 	return a == 0xff && b == 0xfe || a == 0xfe && b == 0xff || (a == 0) != (b == 0)
 }
 
-// looksLike returns what a document is by its start, with an article; "" if it does not
+// looksLike returns what a document seems to be, with an article; "" if it does not
 // recognise it.
 func looksLike(head []byte) string {
 	start := bytes.ToLower(trimStart(head))

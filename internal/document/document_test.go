@@ -70,7 +70,7 @@ func TestOpen(t *testing.T) {
 			assert.Equal(t, test.notes, *notes)
 		})
 	}
-	t.Run("a header that is none", func(t *testing.T) {
+	t.Run("an invalid header", func(t *testing.T) {
 		d, _, err := open(t, "\x1f\x8bxxxxxxxxxxxx", 0)
 		require.ErrorIs(t, err, gzip.ErrHeader)
 		_, err = d.Read(make([]byte, 1))
@@ -80,20 +80,20 @@ func TestOpen(t *testing.T) {
 
 func TestXML(t *testing.T) {
 	tests := map[string]struct {
-		data  string
-		root  string
-		place [2]int
-		notes []string
-		err   string
-		kind  error
+		data     string
+		root     string
+		position [2]int
+		notes    []string
+		err      string
+		kind     error
 	}{
-		"plain":           {data: "<a/>", root: "a", place: [2]int{1, 1}},
-		"a mark":          {data: "\ufeff<a/>", root: "a", place: [2]int{1, 1}},
-		"a line before":   {data: "Warning\n<?xml version='1.0'?>\n<a/>", root: "a", place: [2]int{3, 1}, notes: []string{`1 1:1 "Warning" a line before the XML declaration`}},
-		"an encoding":     {data: "<?xml version='1.0' encoding='iso-8859-1'?><a/>", root: "a", place: [2]int{1, 44}, notes: []string{`3 1:1 "iso-8859-1" the declared encoding is not UTF-8`}},
-		"UTF-16":          {data: "<\x00a\x00/\x00>\x00", root: "a", place: [2]int{1, 1}, notes: []string{`3 1:1 "" the document is in UTF-16, not UTF-8`}},
-		"a DOCTYPE":       {data: "<!-- x -->\n<!DOCTYPE a>\n<a/>", root: "a", place: [2]int{3, 1}, notes: []string{`4 2:1 "" a DOCTYPE`}},
-		"a fault":         {data: "<a x='&y'/>", root: "a", place: [2]int{1, 1}, notes: []string{`2 1:7 "" '&' starts no reference`}},
+		"plain":           {data: "<a/>", root: "a", position: [2]int{1, 1}},
+		"a mark":          {data: "\ufeff<a/>", root: "a", position: [2]int{1, 1}},
+		"a line before":   {data: "Warning\n<?xml version='1.0'?>\n<a/>", root: "a", position: [2]int{3, 1}, notes: []string{`1 1:1 "Warning" a line before the XML declaration`}},
+		"an encoding":     {data: "<?xml version='1.0' encoding='iso-8859-1'?><a/>", root: "a", position: [2]int{1, 44}, notes: []string{`3 1:1 "iso-8859-1" the declared encoding is not UTF-8`}},
+		"UTF-16":          {data: "<\x00a\x00/\x00>\x00", root: "a", position: [2]int{1, 1}, notes: []string{`3 1:1 "" the document is in UTF-16, not UTF-8`}},
+		"a DOCTYPE":       {data: "<!-- x -->\n<!DOCTYPE a>\n<a/>", root: "a", position: [2]int{3, 1}, notes: []string{`4 2:1 "" a DOCTYPE`}},
+		"a fault":         {data: "<a x='&y'/>", root: "a", position: [2]int{1, 1}, notes: []string{`2 1:7 "" '&' starts no reference`}},
 		"empty":           {err: "test: test.xml: line 1, column 1: an empty document, not a test", kind: websync.ErrNotDocument},
 		"white space":     {data: " \n ", err: "an empty document, not a test", kind: websync.ErrNotDocument},
 		"text":            {data: "Sorry", err: "nothing known, not a test", kind: websync.ErrNotDocument},
@@ -116,7 +116,7 @@ func TestXML(t *testing.T) {
 			x.CheckPrologue()
 			assert.Equal(t, test.root, x.Name().Local)
 			line, column := x.Position()
-			assert.Equal(t, test.place, [2]int{line, column})
+			assert.Equal(t, test.position, [2]int{line, column})
 			assert.Equal(t, test.notes, *notes)
 			require.NoError(t, x.Skip())
 			assert.NoError(t, x.End())

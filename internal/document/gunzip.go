@@ -14,7 +14,7 @@ func isGzip(b *bufio.Reader) bool {
 	return string(magic) == "\x1f\x8b"
 }
 
-// A gunzip reads a gzip file of one or more members. Unlike gzip.Reader it forgives other
+// A gunzip reads a gzip file of one or more members. Unlike gzip.Reader it ignores other
 // bytes after the last one.
 type gunzip struct {
 	src  *bufio.Reader

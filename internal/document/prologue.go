@@ -14,7 +14,7 @@ type prologue struct {
 	doctype position // zero: none
 
 	declaration []byte // the first bytes of the first processing instruction
-	declared    bool   // it is over
+	declared    bool   // it has ended
 
 	tail  []byte // the last bytes since state has changed, at most three
 	state prologueState

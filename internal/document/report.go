@@ -32,7 +32,7 @@ type Reports struct {
 	Fatal error
 }
 
-// Add reports what costs no entry.
+// Add reports a finding that costs no entry.
 func (r *Reports) Add(rule websync.Rule, line, column int, element string, value []byte, message string) {
 	if r.Lenient {
 		rule.Severity = min(rule.Severity, websync.SeverityWarning)
@@ -40,20 +40,20 @@ func (r *Reports) Add(rule websync.Rule, line, column int, element string, value
 	r.Loss(rule, line, column, element, value, message)
 }
 
-// At returns what a profile reports by on an element at a position.
+// At returns a function that reports findings of a profile on an element at a position.
 func (r *Reports) At(line, column int, name string) websync.ReportFunc {
 	return func(rule websync.Rule, element, value, message string) {
 		r.Add(rule, line, column, cmp.Or(element, name), []byte(value), message)
 	}
 }
 
-// Doubt counts what may have hidden an entry as one that was skipped, and reports it.
+// Doubt reports damage that may hide an entry, and counts it as a skipped entry.
 func (r *Reports) Doubt(rule websync.Rule, line, column int, element string, value []byte, message string) {
 	r.Skipped++
 	r.Loss(rule, line, column, element, value, message)
 }
 
-// Loss reports why an entry, or the rest of a document, can't be read.
+// Loss reports why an entry, or the rest of a document, cannot be read.
 func (r *Reports) Loss(rule websync.Rule, line, column int, element string, value []byte, message string) {
 	if r.Strict && rule.Severity > websync.SeverityInfo && r.Fatal == nil {
 		r.Fatal = &websync.ParseError{
@@ -78,7 +78,7 @@ func Count(severity websync.Severity, errors, warnings, infos *int) {
 	}
 }
 
-// A Source reads the bytes of a document, and remembers whether that failed.
+// A Source reads the bytes of a document, and records whether that failed.
 type Source struct {
 	Src io.Reader
 	err error // of Src
@@ -94,7 +94,8 @@ func (s *Source) Read(p []byte) (int, error) {
 }
 
 // Blame returns the ParseError that ended reading, and the rule that the document breaks:
-// one of those that are passed. Ok is false if the document is not to blame.
+// one of its arguments. Ok is false if the document is not the cause, for example if Src
+// failed.
 func (s *Source) Blame(err error, truncated, unreadable, malformed websync.Rule) (parse *websync.ParseError, rule websync.Rule, ok bool) {
 	if s.err != nil || !errors.As(err, &parse) {
 		return nil, rule, false

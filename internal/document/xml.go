@@ -20,7 +20,7 @@ type XML struct {
 }
 
 // XML reads the start of the document, up to the root element, which is then the current
-// token. A line before the XML declaration is passed over.
+// token. It reports and skips lines before the XML declaration.
 func (d *Document) XML() (*XML, error) {
 	head := bytes.Clone(d.Head())
 	x := &XML{doc: d}
@@ -52,7 +52,8 @@ func (d *Document) XML() (*XML, error) {
 	return nil, x.Fail(err)
 }
 
-// CheckPrologue reports an encoding and a DOCTYPE that not every reader takes.
+// CheckPrologue reports a DOCTYPE and any encoding but UTF-8: not every reader supports
+// them.
 func (x *XML) CheckPrologue() {
 	p := x.start
 	switch label := p.encoding(); {
@@ -129,7 +130,7 @@ const (
 	atom03 = "http://purl.org/atom/ns#"
 )
 
-// WhatRoot returns what a document is by its root element, with an article.
+// WhatRoot returns what a document is, with an article, given its root element.
 func WhatRoot(name xmlscan.Name) string {
 	switch name.Local {
 	case "rss":

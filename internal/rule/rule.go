@@ -1,5 +1,5 @@
-// Package rule holds the table of the rules that a package's readers and validators
-// report by.
+// Package rule holds the table of a package's rules. A finding of a reader or validator
+// names its rule.
 package rule
 
 import (
@@ -21,17 +21,17 @@ type Table struct {
 // NewTable returns a Table of rules whose names begin with prefix and a hyphen.
 func NewTable(prefix string) *Table { return &Table{prefix: prefix + "-"} }
 
-// Info adds a rule on what is allowed, but worth knowing.
+// Info adds a rule about something that is allowed but worth knowing.
 func (t *Table) Info(name, section, summary string) websync.Rule {
 	return t.add(name, section, websync.SeverityInfo, summary)
 }
 
-// Warning adds a rule on what is against advice, or what readers forgive.
+// Warning adds a rule about something that is discouraged, or that readers accept.
 func (t *Table) Warning(name, section, summary string) websync.Rule {
 	return t.add(name, section, websync.SeverityWarning, summary)
 }
 
-// Error adds a rule of the specification.
+// Error adds a rule about a violation of the specification.
 func (t *Table) Error(name, section, summary string) websync.Rule {
 	return t.add(name, section, websync.SeverityError, summary)
 }
@@ -45,5 +45,5 @@ func (t *Table) add(name, section string, severity websync.Severity, summary str
 	return r
 }
 
-// All returns a copy of the rules.
+// All returns a copy of the rules, in the order of their declaration.
 func (t *Table) All() []websync.Rule { return slices.Clone(t.all) }

@@ -56,7 +56,7 @@ func (t *tester) read(b websync.Body) ([]byte, error) {
 	}
 	data, err := io.ReadAll(r)
 	if err = errors.Join(err, r.Close()); err == nil && websync.SHA256(data) != b.Key {
-		err = fmt.Errorf("%d other bytes: %v", len(data), websync.SHA256(data))
+		err = fmt.Errorf("read %d bytes with the digest %v, want %v", len(data), websync.SHA256(data), b.Key)
 	}
 	return data, err
 }
@@ -111,7 +111,7 @@ func (t *tester) seek(b websync.Body, all []byte) {
 		rest, err := io.ReadAll(r)
 		t.OK(err, "Read at %d", pos)
 		if !bytes.Equal(rest, all[at.want:]) {
-			t.Errorf("other bytes at %d of %d", at.want, size)
+			t.Errorf("reading from byte %d of %d returns other bytes than reading from the start", at.want, size)
 		}
 	}
 }

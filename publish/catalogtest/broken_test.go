@@ -23,7 +23,7 @@ import (
 
 var matrix = flag.Bool("matrix", false, "run every case on every broken catalog and log which ones catch it")
 
-// A catalog is a Store with the changes of some days.
+// A catalog is a Store with two sources and some history.
 type catalog struct {
 	*kvstore.Store
 	mu sync.Mutex // one claim at a time
@@ -72,7 +72,7 @@ type faulty struct {
 	growing   bool                       // loops yield entries that were added after they began
 	shares    bool                       // loops keep their caller's Range
 	quiet     bool                       // loops end without the error of their context
-	again     bool                       // loops go on after a break
+	again     bool                       // loops continue after a break
 	once      *iterOnce
 }
 
@@ -181,8 +181,8 @@ func options(with func(f *faulty)) catalogtest.Options {
 	}
 }
 
-// spoilt returns the fault that changes single items.
-func spoilt(f func(it *websync.Item)) func([]websync.Item) []websync.Item {
+// eachItem returns the fault that calls f with each item.
+func eachItem(f func(it *websync.Item)) func([]websync.Item) []websync.Item {
 	return func(items []websync.Item) []websync.Item {
 		for i := range items {
 			f(&items[i])
@@ -203,21 +203,21 @@ func TestBrokenCatalogs(t *testing.T) {
 	}{
 		{"generation 0", "head/log", func(f *faulty) { f.head = func(h *websync.Head) { h.Generation = 0 } }},
 		{"numbers from 0", "head/log", func(f *faulty) {
-			f.items = spoilt(func(it *websync.Item) { it.Seq-- })
+			f.items = eachItem(func(it *websync.Item) { it.Seq-- })
 		}},
-		{"times in milliseconds", "head/log", func(f *faulty) {
-			f.items = spoilt(func(it *websync.Item) { it.Time = it.Time.Truncate(time.Second) })
+		{"times in whole seconds", "head/log", func(f *faulty) {
+			f.items = eachItem(func(it *websync.Item) { it.Time = it.Time.Truncate(time.Second) })
 		}},
 		{"times in local time", "head/log", func(f *faulty) {
-			f.items = spoilt(func(it *websync.Item) { it.Time = it.Time.In(time.FixedZone("", 3600)) })
+			f.items = eachItem(func(it *websync.Item) { it.Time = it.Time.In(time.FixedZone("", 3600)) })
 		}},
 		{"Head without a first", "head/log", func(f *faulty) { f.head = func(h *websync.Head) { h.First = 0 } }},
 		{"Live counts entries", "head/live", func(f *faulty) { f.head = func(h *websync.Head) { h.Live["b"] = 50 } }},
 		{"Born of Head is not kept", "head/born", func(f *faulty) { f.head = func(h *websync.Head) { h.Born = 1 } }},
 		{"entries without a source", "log/entries", func(f *faulty) {
-			f.items = spoilt(func(it *websync.Item) { it.Source = "" })
+			f.items = eachItem(func(it *websync.Item) { it.Source = "" })
 		}},
-		{"Born is the number", "log/entries", func(f *faulty) { f.items = spoilt(func(it *websync.Item) { it.Born = it.Seq }) }},
+		{"Born is the number", "log/entries", func(f *faulty) { f.items = eachItem(func(it *websync.Item) { it.Born = it.Seq }) }},
 		{"Until is not reached", "log/range", func(f *faulty) {
 			f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
 				if r.Until > 0 && len(items) > 0 {
@@ -243,30 +243,30 @@ func TestBrokenCatalogs(t *testing.T) {
 				return items
 			}
 		}},
-		{"Resources loses one", "resources/log", func(f *faulty) {
+		{"Resources omits one", "resources/log", func(f *faulty) {
 			f.resources = func(_ websync.Range, items []websync.Item) []websync.Item { return items[:max(0, len(items)-1)] }
 		}},
-		{"Resources does not look at After", "resources/range", func(f *faulty) {
+		{"Resources ignores After", "resources/range", func(f *faulty) {
 			f.resources = func(r websync.Range, _ []websync.Item) []websync.Item {
 				r.After = 0
 				items, _ := collect(f.catalog.Resources(context.Background(), r))
 				return items
 			}
 		}},
-		{"Get leaves out what is unknown", "get/order", func(f *faulty) {
+		{"Get omits unknown ids", "get/order", func(f *faulty) {
 			f.get = func(_ string, _ []string, items []websync.Item) []websync.Item {
 				return slices.DeleteFunc(items, func(it websync.Item) bool { return it.Resource.ID == "" })
 			}
 		}},
-		{"Get answers in its own order", "get/order", func(f *faulty) {
+		{"Get returns items in its own order", "get/order", func(f *faulty) {
 			f.get = func(_ string, _ []string, items []websync.Item) []websync.Item {
 				slices.SortStableFunc(items, func(a, b websync.Item) int { return int(a.Seq) - int(b.Seq) })
 				return items
 			}
 		}},
-		{"Get does not know what was deleted", "get/log", func(f *faulty) {
+		{"Get omits deleted ids", "get/log", func(f *faulty) {
 			f.get = func(_ string, _ []string, items []websync.Item) []websync.Item {
-				return spoilt(func(it *websync.Item) {
+				return eachItem(func(it *websync.Item) {
 					if it.Kind == websync.Deleted {
 						*it = websync.Item{}
 					}
@@ -274,7 +274,7 @@ func TestBrokenCatalogs(t *testing.T) {
 			}
 		}},
 		{"Keys are md5", "bodies/keys", func(f *faulty) {
-			f.items = spoilt(func(it *websync.Item) {
+			f.items = eachItem(func(it *websync.Item) {
 				for i := range it.Bodies {
 					it.Bodies[i].Key.Algorithm = "md5"
 				}
@@ -283,7 +283,7 @@ func TestBrokenCatalogs(t *testing.T) {
 		{"bodies are other bytes", "bodies/content bodies/seek", func(f *faulty) {
 			f.open = func(websync.Body) (io.ReadSeekCloser, error) { return body{bytes.NewReader([]byte("other"))}, nil }
 		}},
-		{"a body that is gone is an error of its own", "bodies/superseded bodies/unknown", func(f *faulty) {
+		{"a removed body is not ErrNotFound", "bodies/superseded bodies/unknown", func(f *faulty) {
 			f.open = func(b websync.Body) (io.ReadSeekCloser, error) {
 				r, err := f.catalog.Open(context.Background(), b)
 				if err != nil {
@@ -315,20 +315,20 @@ func TestBrokenCatalogs(t *testing.T) {
 				return yes()
 			}
 		}},
-		{"goes on after a break", "iterators/break", func(f *faulty) { f.again = true }},
+		{"continues after a break", "iterators/break", func(f *faulty) { f.again = true }},
 		{"loops share a cursor", "iterators/again", func(f *faulty) { f.once = new(iterOnce) }},
 		{"ends without an error when its context ends", "iterators/context", func(f *faulty) { f.quiet = true }},
-		{"a loop looks at its Range when it begins", "iterators/arguments", func(f *faulty) { f.shares = true }},
-		{"hands out its own slices", "iterators/arguments", func(f *faulty) {
+		{"a loop reads its Range only when it begins", "iterators/arguments", func(f *faulty) { f.shares = true }},
+		{"returns its own slices", "iterators/arguments", func(f *faulty) {
 			links := map[string][]websync.Link{}
-			f.items = spoilt(func(it *websync.Item) {
+			f.items = eachItem(func(it *websync.Item) {
 				if links[it.Resource.ID] == nil {
 					links[it.Resource.ID] = it.Resource.Links
 				}
 				it.Resource.Links = links[it.Resource.ID]
 			})
 		}},
-		{"loops see what comes", "growth/ends", func(f *faulty) { f.growing = true }},
+		{"loops yield entries that come later", "growth/ends", func(f *faulty) { f.growing = true }},
 		{"a change is not in the log", "growth/appends growth/at-once", func(f *faulty) {
 			f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
 				return items[:min(len(items), 100)], err

@@ -11,7 +11,7 @@ func headRules() []rule {
 	return []rule{
 		{Name: "log", Rule: "The Generation is at least 1; First, Last and their times are those of the log; numbers are dense from 1, times strictly increasing whole microseconds in UTC.", Check: headLog},
 		{Name: "live", Rule: "Live counts the live resources of each source.", Check: headLive},
-		{Name: "born", Rule: "Born is the greatest Born given out.", Check: headBorn},
+		{Name: "born", Rule: "Head.Born is the greatest Born that any id has had.", Check: headBorn},
 	}
 }
 
@@ -34,7 +34,7 @@ func headBorn(t *tester) {
 		born = max(born, it.Born)
 	}
 	if h := t.head(); h.Born < born {
-		t.Errorf("Head.Born is %d, and the log has an entry whose Born is %d", h.Born, born)
+		t.Errorf("Head.Born is %d, want at least %d, the Born of an entry of the log", h.Born, born)
 	}
 }
 
@@ -56,22 +56,22 @@ func logEntries(t *tester) {
 	for _, it := range t.some(t.log(websync.Range{}), "entries of the log") {
 		r := refOf(it)
 		if it.Resource.ID == "" || it.Source == "" {
-			t.Errorf("entry %d: id %q, source %q", it.Seq, it.Resource.ID, it.Source)
+			t.Errorf("entry %d has the id %q and the source %q, want both not empty", it.Seq, it.Resource.ID, it.Source)
 		}
 		if it.Kind > websync.Deleted {
-			t.Errorf("entry %d has the kind %v", it.Seq, it.Kind)
+			t.Errorf("entry %d has the kind %v, want created, updated or deleted", it.Seq, it.Kind)
 		}
 		if it.Born == 0 {
 			if it.Kind != websync.Deleted {
-				t.Errorf("entry %d, %v, has no Born", it.Seq, it.Kind)
+				t.Errorf("entry %d (%v) has no Born; only a deletion of an unknown id has none", it.Seq, it.Kind)
 			}
 			continue
 		}
 		if was, ok := born[r]; ok && was != it.Born {
-			t.Errorf("entry %d: Born of %q was %d and is %d", it.Seq, r.id, was, it.Born)
+			t.Errorf("entry %d: the Born of %q is %d, want %d, as in earlier entries", it.Seq, r.id, it.Born, was)
 		}
 		if other, ok := owner[it.Born]; ok && other != r {
-			t.Errorf("entry %d: Born %d is that of %q too", it.Seq, it.Born, other.id)
+			t.Errorf("entry %d has the Born %d, which is that of %q", it.Seq, it.Born, other.id)
 		}
 		born[r], owner[it.Born] = it.Born, r
 	}
@@ -137,16 +137,16 @@ func resourceOrder(t *tester) {
 	seen := map[ref]bool{}
 	for _, it := range t.some(t.live(websync.Range{}), "resources") {
 		if it.Born <= last {
-			t.Errorf("a resource whose Born is %d comes after one whose Born is %d", it.Born, last)
+			t.Errorf("Resources yields Born %d after Born %d, want ascending order", it.Born, last)
 		}
 		if it.Kind == websync.Deleted || it.Resource.ID == "" || seen[refOf(it)] {
-			t.Errorf("Resources yields %q of %q, %v, that was there before: %t", it.Resource.ID, it.Source, it.Kind, seen[refOf(it)])
+			t.Errorf("Resources yields %q of %q with the kind %v (yielded before: %t), want each live resource once", it.Resource.ID, it.Source, it.Kind, seen[refOf(it)])
 		}
 		last, seen[refOf(it)] = it.Born, true
 	}
 }
 
-// numbers are the fields of an item that its entry in the log decides.
+// numbers returns the fields of an item that come from its entry in the log.
 func numbers(it websync.Item) string {
 	return fmt.Sprint(it.Seq, it.Born, it.Time.UTC(), it.Kind, it.Source, it.Resource.ID)
 }
@@ -166,12 +166,12 @@ func resourceLog(t *tester) {
 	}
 	for r := range got {
 		if want[r] == "" {
-			t.Errorf("Resources yields %q of %q, which the log has no live entry of", r.id, r.source)
+			t.Errorf("Resources yields %q of %q, but the log has no live last entry of it", r.id, r.source)
 		}
 	}
 	for r, entry := range want {
 		if got[r] != entry {
-			t.Errorf("%q of %q: Resources yields %q, the log %q", r.id, r.source, got[r], entry)
+			t.Errorf("%q of %q: Resources yields %q, want %q, as the log does", r.id, r.source, got[r], entry)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func getOrder(t *tester) {
 			ids, want = append(ids, it.Resource.ID), append(want, it)
 		}
 	}
-	t.Same(want, t.get(items[0].Source, ids...), "Get in the reverse order: ")
+	t.Same(want, t.get(items[0].Source, ids...), "Get of ids in reverse order: ")
 	t.get(items[0].Source)
 }
 

@@ -50,7 +50,7 @@ func (t *tester) stocked() []suite.Walk {
 	return walks
 }
 
-// answers are what the methods return.
+// answers holds what the methods return.
 type answers struct {
 	Head      websync.Head
 	Get       []websync.Item
@@ -67,14 +67,14 @@ func iteratorArguments(t *tester) {
 	before := suite.Copy(ask())
 	got := ask()
 	suite.Scribble(&got)
-	t.Same(before, ask(), "after results were changed by their owner: ")
+	t.Same(before, ask(), "the answers after the caller has changed earlier ones: ")
 
 	for _, walk := range []func(context.Context, websync.Range) iter.Seq2[websync.Item, error]{t.Resources, t.Changes} {
 		sources := []string{source}
 		want := suite.Collect(&t.Tester, "an iterator", walk(t.Ctx, websync.Range{Sources: []string{source}}))
 		items := walk(t.Ctx, websync.Range{Sources: sources})
 		sources[0] = "unknown source"
-		t.Same(want, suite.Collect(&t.Tester, "an iterator", items), "an iterator whose Range was changed by its owner: ")
+		t.Same(want, suite.Collect(&t.Tester, "an iterator", items), "an iterator after the caller has changed its Range: ")
 	}
 }
 
@@ -93,12 +93,12 @@ func growthAppends(t *tester) {
 		after := t.log(websync.Range{})
 		t.CheckLog(t.head(), after)
 		if len(after) <= len(before) {
-			t.Fatalf("after Options.Change the log has %d entries, and had %d", len(after), len(before))
+			t.Fatalf("after Options.Change the log has %d entries, want more than %d", len(after), len(before))
 		}
-		t.Same(before, after[:len(before)], "the log as far as it was there: ")
+		t.Same(before, after[:len(before)], "the entries that were in the log before: ")
 		t.Same(head.Generation, t.head().Generation, "Generation")
 		now := t.live(websync.Range{})
-		t.Same(live, now[:min(len(live), len(now))], "the resources that were there: ")
+		t.Same(live, now[:min(len(live), len(now))], "the resources that were in the Catalog before: ")
 	}
 }
 
@@ -110,7 +110,7 @@ func growthEnds(t *tester) {
 			t.OK(err, "%s", walk.Name)
 			seen = append(seen, id)
 			if len(seen) > len(walk.Want)+10 {
-				t.Fatalf("%s, whose loop adds to the Catalog in its last steps, does not end", walk.Name)
+				t.Fatalf("%s does not end if its last steps call Options.Change", walk.Name)
 			}
 			if len(seen)+5 > len(walk.Want) {
 				t.OK(t.change(), "Options.Change")
@@ -155,12 +155,12 @@ func (t *tester) watch(done <-chan struct{}) error {
 				return err
 			}
 			if it.Seq != last+1 {
-				return fmt.Errorf("entry %d comes after entry %d", it.Seq, last)
+				return fmt.Errorf("entry %d comes after entry %d, want dense numbers", it.Seq, last)
 			}
 			last = it.Seq
 		}
 		if last < h.Last {
-			return fmt.Errorf("Head.Last was %d, and after that the log ends with entry %d", h.Last, last)
+			return fmt.Errorf("the log ends with entry %d, want at least %d, the Last of an earlier Head", last, h.Last)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func cases() []suite.Case[Options] {
 
 func aChange(o Options) string {
 	if o.Change == nil {
-		return "Options.Change is not set"
+		return "Options.Change is nil"
 	}
 	return ""
 }
@@ -57,11 +57,11 @@ func aChange(o Options) string {
 func newTester(t testing.TB, o Options) *tester {
 	t.Helper()
 	if o.Open == nil {
-		t.Fatal("Options.Open is not set")
+		t.Fatal("Options.Open is nil, want a function that returns a filled Catalog")
 	}
 	c := o.Open(t)
 	if c == nil {
-		t.Fatal("there is no Catalog")
+		t.Fatal("Options.Open returned nil, want a Catalog")
 	}
 	return &tester{Tester: suite.NewTester(t, o.Patience), Catalog: c, options: o}
 }
