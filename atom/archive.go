@@ -16,15 +16,14 @@ import (
 )
 
 // An archive is one document of a Publisher, in the state that its ETag names: an archive
-// document, or the subscription document.
+// document, the subscription document or the complete document.
 type archive struct {
 	chain.Document
 	publisher *Publisher
 	url       string
 }
 
-// epoch is when the feed of an empty log was updated: there is no better time that is the
-// same for all who ask.
+// epoch is the updated of a feed whose log is empty. It is the same for every request.
 var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
 
 func (d *archive) document() *websync.Document {
@@ -44,8 +43,8 @@ func (d *archive) document() *websync.Document {
 	return doc
 }
 
-// write is Document.Write. All but a complete document are made of the log alone, up to a
-// number: nothing can change meanwhile.
+// write is Document.Write. Every document but a complete one depends only on the log up
+// to a number, so it can't change while it is written.
 func (d *archive) write(ctx context.Context, w io.Writer) error {
 	p := d.publisher
 	f, err := d.feed(ctx)
@@ -100,11 +99,11 @@ type lister struct {
 	maker   entryMaker
 	linker  republish.Linker
 	overlap republish.Overlap
-	made    Entry // one for all: Publisher.Item is handed its address
+	made    Entry // reused for all items: Publisher.Item gets its address
 }
 
-// writeChanges writes the latest state of each id in the range of the document: the
-// tombstones first, as Atom demands.
+// writeChanges writes the latest state of each id in the range of the document. Atom
+// demands that tombstones come first.
 func (l *lister) writeChanges(ctx context.Context) error {
 	latest, born, err := l.Latest(ctx, l.refuseID)
 	if err != nil {
@@ -151,7 +150,8 @@ func (l *lister) refuseID(item *websync.Item, why error) {
 	l.refuse(item, &websync.EntryError{Format: "atom", Element: "id", Err: why})
 }
 
-// profiled returns what a document lists for an item, as the Profile wants it.
+// profiled returns what a document lists for an item, after Publisher.Item has changed
+// it.
 func (l *lister) profiled(item *websync.Item, as Item) Item {
 	p := l.publisher
 	if p.Item == nil {
@@ -182,8 +182,8 @@ func tombstoneOf(item *websync.Item) *Tombstone {
 	return t
 }
 
-// writeTombstone writes a tombstone, if there is one, unless there can have been no entry
-// of its id.
+// writeTombstone writes a tombstone, if there is one. It leaves out a tombstone whose id
+// no entry can have had.
 func (l *lister) writeTombstone(t *Tombstone) error {
 	if t == nil {
 		return nil
@@ -213,8 +213,8 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born w
 	return nil
 }
 
-// writeEntry writes the entry of an item: without the elements that can't be written, and
-// not at all, if it has no id for Atom.
+// writeEntry writes the entry of an item without the elements that can't be written. It
+// writes nothing if the id is not valid in Atom.
 func (l *lister) writeEntry(item *websync.Item) error {
 	var as Item
 	if item.Kind == websync.Deleted {
@@ -239,13 +239,13 @@ func (l *lister) writeEntry(item *websync.Item) error {
 	return err
 }
 
-// isReported reports whether what is wrong with an item was reported, or nobody wants to
-// know.
+// isReported reports whether the faults of an item need no report: there is no Report, or
+// it has received them.
 func (l *lister) isReported(item *websync.Item) bool {
 	return l.publisher.Report == nil || l.IsReported(item.Seq)
 }
 
-// refuse reports that an item is not listed, unless that is known.
+// refuse reports that an item is not listed, unless that was reported before.
 func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 	if l.isReported(item) {
 		return
@@ -284,14 +284,14 @@ func (l *lister) entry(item *websync.Item) Entry {
 	if e.Summary.isBlank() {
 		e.Summary = Text{}
 		if e.Content.Href != "" {
-			e.Summary = e.Title // one is demanded, and should not be blank
+			e.Summary = e.Title // Atom demands a summary, which should not be blank
 		}
 	}
 	return e
 }
 
-// wholeSource returns a source with all that it should have (RFC 4287 §4.2.11), nil if it
-// has no id. updated is the time of the entry, which its feed was updated with.
+// wholeSource returns a source with the elements that it should have (RFC 4287 §4.2.11);
+// nil if it has no id. updated is the time of the entry, which replaces a missing time.
 func wholeSource(f *Feed, updated websync.Datetime) *Feed {
 	if f == nil || f.ID == "" {
 		return nil
@@ -305,8 +305,8 @@ func wholeSource(f *Feed, updated websync.Datetime) *Feed {
 
 func (t *Text) isBlank() bool { return strings.TrimSpace(t.Value) == "" }
 
-// isLeftOut reports whether an element means something else, or nothing, in an entry that
-// was made anew.
+// isLeftOut reports whether an element has another meaning, or none, in an entry of this
+// publisher.
 func isLeftOut(x websync.Element) bool {
 	switch x.Space {
 	case "", HistoryNamespace, TombstoneNamespace, signatureNamespace:
@@ -319,7 +319,8 @@ func isLeftOut(x websync.Element) bool {
 	return false
 }
 
-// content returns the link to the content: where it is kept, or an alternate.
+// content returns the link to the content: to its body here if that is kept, or an
+// alternate.
 func (l *lister) content(item *websync.Item) websync.Link {
 	b, kept := republish.KeptContent(item)
 	if !kept {

@@ -17,9 +17,8 @@ import (
 const defaultDocuments = 100_000 // of a ChainValidator
 
 // A ChainValidator checks an archived feed (RFC 5005 §4): each of its documents, as
-// [Validate] does, and whether they fit together. It is given the subscription document
-// and then, one after the other, the document that [ChainValidator.Next] names, or
-// [ChainValidator.Walk] does that.
+// [Validate] does, and whether they fit together. Add the subscription document, and then
+// each document that [ChainValidator.Next] names. [ChainValidator.Walk] does both.
 //
 //	c := &atom.ChainValidator{Report: report}
 //	for url := subscription; url != ""; url = c.Next() {
@@ -37,8 +36,8 @@ const defaultDocuments = 100_000 // of a ChainValidator
 //
 // Set the fields before the first call. A ChainValidator is not safe for concurrent use.
 type ChainValidator struct {
-	// Report receives every finding: those of the documents, and those of the chain, with
-	// the URL of the document that is at fault.
+	// Report receives every finding of the documents and of the chain. Finding.Document
+	// is the URL of the document at fault.
 	Report func(websync.Finding)
 
 	// Now, Lenient, MaxBytes, Item and Feed are as in [ValidateOptions], for each
@@ -54,8 +53,8 @@ type ChainValidator struct {
 	MaxDocuments int
 
 	// Archived holds the digests of archive documents, by URL, that ArchiveDigests
-	// returned for an earlier walk. A document with other entries now is a finding. If
-	// nil, documents are not compared.
+	// returned for an earlier walk. An archive document whose entries have changed since
+	// then is a finding. If nil, documents are not compared.
 	Archived map[string]websync.Digest
 
 	sum     ChainSummary
@@ -64,7 +63,7 @@ type ChainValidator struct {
 	digests map[string]websync.Digest
 	ids     idTable
 	first   Summary // of the subscription document
-	last    Summary // of the document before
+	last    Summary // of the previous document
 	latest  websync.Datetime
 	next    string
 }
@@ -76,7 +75,7 @@ type ChainSummary struct {
 	Bytes                        int64
 	Errors, Warnings, Infos      int
 
-	// Whole reports that the chain was read to its end: to a document without
+	// Whole reports whether the chain was read to its end: to a document without
 	// prev-archive.
 	Whole bool
 }
@@ -84,19 +83,17 @@ type ChainSummary struct {
 // Summary returns what was found so far.
 func (c *ChainValidator) Summary() ChainSummary { return c.sum }
 
-// Next returns the URL of the document that comes next, which is the one before in time.
-// It is empty if there is none, or if prev-archive of the last document can't be
-// followed.
+// Next returns the URL of the next document to add, which is older than the last one. It
+// is empty if there is none, or if prev-archive of the last document can't be followed.
 func (c *ChainValidator) Next() string { return c.next }
 
-// ArchiveDigests returns the digests of the archive documents that were read, by URL: of
-// their entries and tombstones, not of the metadata around them, in which a link may be
-// added later.
+// ArchiveDigests returns the digests of the archive documents that were read, by URL. A
+// digest covers the entries and tombstones but not the metadata, to which a publisher may
+// add a link later.
 func (c *ChainValidator) ArchiveDigests() map[string]websync.Digest { return maps.Clone(c.digests) }
 
 // Walk reads the whole chain from its subscription document on. It closes what open
-// returns. There is a finding for a document that can't be opened or read, and the walk
-// ends there.
+// returns. If a document can't be opened or read, Walk reports it and stops.
 func (c *ChainValidator) Walk(url string, open func(url string) (io.ReadCloser, error)) ChainSummary {
 	for ; url != ""; url = c.Next() {
 		body, err := open(url)
@@ -151,7 +148,7 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 	return sum, err
 }
 
-// item looks for an entry or tombstone in the documents before.
+// item looks for an entry or tombstone in the documents added before.
 func (c *ChainValidator) item(check *checker, v *View) {
 	document := uint32(len(c.urls))
 	reported := false
@@ -163,8 +160,8 @@ func (c *ChainValidator) item(check *checker, v *View) {
 	})
 }
 
-// appendDigest adds an item to a digest. Prefixes and white space between elements make
-// no difference, nor does its position.
+// appendDigest adds an item to a digest. The digest does not depend on prefixes, white
+// space between elements, or positions.
 func appendDigest(h hash.Hash, v *View) {
 	item := v.Clone()
 	if item.Entry != nil {
@@ -172,10 +169,10 @@ func appendDigest(h hash.Hash, v *View) {
 	} else {
 		item.Tombstone.Line, item.Tombstone.Column = 0, 0
 	}
-	json.NewEncoder(h).Encode(item) // neither has an error
+	json.NewEncoder(h).Encode(item) // neither can fail
 }
 
-// compare checks a document against those before.
+// compare checks a document against the documents added before.
 func (c *ChainValidator) compare(url string, sum Summary, digest websync.Digest) {
 	report := func(rule Rule, element, value, message string) { c.report(rule, url, element, []byte(value), message) }
 	defer func() {
@@ -214,7 +211,7 @@ func (c *ChainValidator) compare(url string, sum Summary, digest websync.Digest)
 	c.digests[url] = digest
 }
 
-// follow decides whether the walk goes on.
+// follow sets c.next if the chain continues.
 func (c *ChainValidator) follow(url string, sum Summary) {
 	limit := c.MaxDocuments
 	if limit == 0 {

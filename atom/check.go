@@ -12,10 +12,10 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// The methods below are called by the Reader. The current token is the Start of the
-// element that they are about, or its End where they get its value.
+// The Reader calls the methods below. The current token is the Start of the element that
+// they check, or its End if they get its value.
 
-// child asks about the element that is a child of s.
+// child checks the current element, a child of s.
 func (c *checker) child(s *scope, child children) {
 	if s.model == &feedModel {
 		c.feedOrder(c.r.scan.Name().Local, c.r.at)
@@ -48,7 +48,7 @@ func attributesOf(child children) []string {
 	return nil
 }
 
-// attributes asks about the attributes of an element, but not about their values.
+// attributes checks which attributes an element has, but not their values.
 func (c *checker) attributes(child children, at position) {
 	attrs := c.r.scan.Attrs()
 	if len(attrs) == 0 {
@@ -98,7 +98,7 @@ func (c *checker) xmlAttribute(a *xmlscan.Attr, report func(Rule, *xmlscan.Attr,
 
 const signatureNamespace = "http://www.w3.org/2000/09/xmldsig#"
 
-// foreign asks about an element that has no meaning as a child of s.
+// foreign checks an element that has no meaning as a child of s.
 func (c *checker) foreign(s *scope, name xmlscan.Name) {
 	report := func(rule Rule, message string) { c.r.reportChild(rule, nil, message) }
 	switch {
@@ -119,7 +119,7 @@ func (c *checker) foreign(s *scope, name xmlscan.Name) {
 	}
 }
 
-// lacking reports the required children that s does not have.
+// lacking reports the required children that s lacks.
 func (c *checker) lacking(s *scope, required children) {
 	for _, child := range [...]struct {
 		children
@@ -131,7 +131,7 @@ func (c *checker) lacking(s *scope, required children) {
 	}
 }
 
-// id asks about an id or a ref that can be used.
+// id checks an id or a ref that is usable.
 func (c *checker) id(rule *Rule, id []byte) {
 	if fault := syntax.IRIFault(id); fault != "" {
 		c.r.reportChild(*rule, id, fault)
@@ -145,7 +145,7 @@ func (c *checker) id(rule *Rule, id []byte) {
 	}
 }
 
-// scheme asks about the scheme of a category.
+// scheme checks the scheme of a category.
 func (c *checker) scheme(iri []byte) {
 	if fault := syntax.IRIFault(iri); fault != "" {
 		c.r.reportAttr(ruleCategory, "scheme", iri, fault)
@@ -158,7 +158,7 @@ func (c *checker) email(text []byte) {
 	}
 }
 
-// construct asks about a text construct.
+// construct checks a text construct.
 func (c *checker) construct(s *scope, t *textView) {
 	c.markup(t.Type, t.Value)
 	if local := c.r.scan.Name().Local; s.model == &entryModel && local != "rights" && isEmpty(t.Type, t.Value) {
@@ -166,7 +166,7 @@ func (c *checker) construct(s *scope, t *textView) {
 	}
 }
 
-// markup asks about the markup in a text.
+// markup checks the markup in a text.
 func (c *checker) markup(form string, value []byte) {
 	if form == HTML && !c.r.mixed {
 		if fault := c.html.fault(value); fault != "" {
@@ -175,7 +175,7 @@ func (c *checker) markup(form string, value []byte) {
 	}
 }
 
-// isEmpty reports whether there is nothing in a text.
+// isEmpty reports whether a text is empty.
 func isEmpty(form string, value []byte) bool {
 	if form != XHTML {
 		return isBlank(value)
@@ -185,8 +185,8 @@ func isEmpty(form string, value []byte) bool {
 	return end < start || isBlank(value[start:end])
 }
 
-// inDiv returns what a Reader's Stop is while a div is read: it asks about each element
-// inside, too.
+// inDiv returns the Stop of the Reader while it reads a div. It also checks each element
+// inside.
 func (c *checker) inDiv(local string) func(xmlscan.Name) bool {
 	reported := false
 	return func(name xmlscan.Name) bool {
@@ -205,7 +205,8 @@ func (c *checker) inDiv(local string) func(xmlscan.Name) bool {
 	}
 }
 
-// contentType asks about the media type of content. It returns false if it is none.
+// contentType checks the media type of content. It returns false if that is not a media
+// type.
 func (c *checker) contentType(mediaType []byte) bool {
 	fault := syntax.MediaTypeFault(mediaType)
 	if fault == "" && syntax.IsComposite(mediaType) {
@@ -217,8 +218,7 @@ func (c *checker) contentType(mediaType []byte) bool {
 	return fault == ""
 }
 
-// contentElsewhere asks about content that is elsewhere, and about its type if that can
-// be a media type.
+// contentElsewhere checks content with src, and its type if that can be a media type.
 func (c *checker) contentElsewhere(isMedia bool) {
 	c.item.content, c.item.elsewhere = c.r.at, true
 	if mediaType, ok := c.r.scan.Attr("", "type"); ok && isMedia {
@@ -228,7 +228,7 @@ func (c *checker) contentElsewhere(isMedia bool) {
 	}
 }
 
-// content asks about inline content.
+// content checks inline content.
 func (c *checker) content(v *contentView, form string) {
 	c.markup(form, v.Value)
 	if isEmpty(form, v.Value) {
@@ -236,7 +236,7 @@ func (c *checker) content(v *contentView, form string) {
 	}
 }
 
-// base64 asks about content in Base64.
+// base64 checks content in Base64.
 func (c *checker) base64(text []byte) {
 	c.item.content, c.item.binary = c.r.at, true
 	if fault := syntax.Base64Fault(text); fault != "" {
@@ -244,7 +244,7 @@ func (c *checker) base64(text []byte) {
 	}
 }
 
-// link asks about a link.
+// link checks a link.
 func (c *checker) link(s *scope, l *linkView) {
 	r := c.r
 	if rel, ok := r.scan.Attr("", "rel"); ok && !isBlank(rel) {
@@ -269,7 +269,7 @@ func (c *checker) link(s *scope, l *linkView) {
 	}
 }
 
-// relation asks about the relation of a link.
+// relation checks the relation of a link.
 func (c *checker) relation(rel []byte) {
 	name := syntax.RelationName(rel)
 	if fault := syntax.RelationFault(rel); fault != "" {
@@ -279,7 +279,7 @@ func (c *checker) relation(rel []byte) {
 	}
 }
 
-// alternate asks whether an alternate link is the only one of its type and language.
+// alternate checks that an alternate link is the only one of its type and language.
 func (c *checker) alternate(s *scope, mediaType, hreflang []byte) {
 	alternates := &c.item.alternates
 	switch s.model {
@@ -308,8 +308,8 @@ func (c *checker) alternate(s *scope, mediaType, hreflang []byte) {
 // linkExtensions are the attributes that the older drafts of the link extensions have.
 var linkExtensions = []string{"md5", "hash", "etag", "modified", "accessed", "media"}
 
-// linkExtensions asks about the attributes of link extensions that a Reader does not
-// read: those of the last draft, and of older ones in their namespace.
+// linkExtensions checks the attributes of link extensions that a Reader does not read:
+// those of the last draft, and those of older drafts in their namespace.
 func (c *checker) linkExtensions(l *linkView) {
 	if l.Modified != (websync.Datetime{}) {
 		value, _ := c.r.scan.Attr("", "modified")
@@ -345,8 +345,8 @@ func (c *checker) linkExtensions(l *linkView) {
 	}
 }
 
-// conflict asks whether the last digest contradicts one of the same algorithm among those
-// from the given index on.
+// conflict checks that the last digest does not contradict one of the same algorithm
+// among those from the given index on.
 func (c *checker) conflict(from int) {
 	digests := c.r.view.digests[from:]
 	last := digests[len(digests)-1]
@@ -364,8 +364,8 @@ func (c *checker) conflict(from int) {
 // isBlank reports whether text is only white space.
 func isBlank(text []byte) bool { return len(xmlscan.Trim(text)) == 0 }
 
-// headRelations are the relations of a feed's links that matter for a chain of documents,
-// or for its check.
+// headRelations are the relations of a feed's links that connect the documents of the
+// feed.
 var headRelations = [...]string{"self", "current", "next", "previous", "prev-archive", "next-archive", "first", "last", "prev"}
 
 const (
@@ -383,10 +383,10 @@ const (
 // paging are the relations to another document of the same feed.
 var paging = [...]int{relNext, relPrevious, relPrev, relPrevArchive, relNextArchive}
 
-// maxAuthorless limits the entries without an author of which the position is kept.
+// maxAuthorless limits how many positions of entries without an author are kept.
 const maxAuthorless = 100
 
-// A feedFacts is what only the end of a feed can judge.
+// A feedFacts collects what is checked at the end of a feed.
 type feedFacts struct {
 	links [len(headRelations)]struct {
 		href   string
@@ -401,11 +401,11 @@ type feedFacts struct {
 	latest     websync.Datetime // of the entries
 	latestAt   position
 	authorless []position // entries without an author of their own or of their source
-	authorsOut int        // how many there are
+	authorsOut int        // how many such entries there are
 	ownless    int        // entries without an author of their own
 }
 
-// An itemFacts is what only the end of an item can judge.
+// An itemFacts collects what is checked at the end of an item.
 type itemFacts struct {
 	published, content position
 	elsewhere, binary  bool // content with src, content in Base64
@@ -415,7 +415,7 @@ type itemFacts struct {
 	alternates, sourceAlternates hashSet
 }
 
-// startItem begins with an entry or a tombstone.
+// startItem prepares for an entry or a tombstone.
 func (c *checker) startItem(s *scope) {
 	c.item = itemFacts{alternates: c.item.alternates.emptied(), sourceAlternates: c.item.sourceAlternates}
 	if s.model == &tombstoneModel {
@@ -429,14 +429,15 @@ func (c *checker) startItem(s *scope) {
 	c.attributes(0, s.at)
 }
 
-// feedOrder asks whether a child of the feed that is no entry stands before the entries.
+// feedOrder checks that a child of the feed that is not an entry stands before the
+// entries.
 func (c *checker) feedOrder(local string, at position) {
 	if c.head.entries > 0 {
 		c.r.report(ruleFeedOrder, at, local, nil, local+" should stand before the entries")
 	}
 }
 
-// endItem judges an item. It is not whole if another was found inside it.
+// endItem checks an item at its end. whole is false if another item was found inside it.
 func (c *checker) endItem(s *scope, whole bool) {
 	v := &c.r.view
 	isEntry := s.model == &entryModel
@@ -471,7 +472,7 @@ func (c *checker) endEntry(s *scope) {
 	}
 }
 
-// entryAuthor asks whether somebody is the author of an entry.
+// entryAuthor checks that an entry has an author.
 func (c *checker) entryAuthor(s *scope) {
 	if s.seen.has(childAuthor) {
 		return
@@ -493,14 +494,14 @@ func (c *checker) entryAuthor(s *scope) {
 	}
 }
 
-// endSource judges the source of an item.
+// endSource checks the source of an item at its end.
 func (c *checker) endSource(s *scope) {
 	c.item.sourceAuthor = s.seen.has(childAuthor)
 	c.item.sourceAlternates = c.item.sourceAlternates.emptied()
 	c.lacking(s, s.required)
 }
 
-// endFeed judges a feed document.
+// endFeed checks a feed document at its end.
 func (c *checker) endFeed(s *scope) {
 	h, f := &c.head, &c.r.feed
 	c.lacking(s, s.required)
@@ -523,8 +524,8 @@ func (c *checker) endFeed(s *scope) {
 	}
 }
 
-// missingAuthors reports the entries of a feed without an author: one finding for each if
-// there are others, else one for all.
+// missingAuthors reports the entries of a feed that have no author: each of them if other
+// entries have one, and otherwise all of them in one finding.
 func (c *checker) missingAuthors(s *scope) {
 	h := &c.head
 	if h.authorsOut == 0 || h.authorsOut == h.entries {
@@ -548,7 +549,7 @@ func (c *checker) isSelf(url string) bool {
 	return url != "" && (url == c.head.links[relSelf].href || url == c.o.URL)
 }
 
-// history asks what a feed says of its other documents.
+// history checks what a feed states about its other documents.
 func (c *checker) history() {
 	h := &c.head
 	complete, archive := h.complete != position{}, h.archive != position{}
@@ -582,14 +583,14 @@ func (c *checker) history() {
 	}
 }
 
-// historyMark asks about fh:complete or fh:archive.
+// historyMark checks fh:complete or fh:archive.
 func (c *checker) historyMark(s *scope, text []byte) {
 	local := c.r.scan.Name().Local
 	if !isBlank(text) {
 		c.r.reportChild(ruleHistoryElement, text, local+" must be empty")
 	}
 	if s.model != &feedModel {
-		return // in a source, a copy
+		return // a source is a copy of another feed
 	}
 	mark := &c.head.complete
 	if local == "archive" {
@@ -602,8 +603,8 @@ func (c *checker) historyMark(s *scope, text []byte) {
 	*mark = c.r.at
 }
 
-// feedLink keeps a link of the feed itself. Only of those to a feed there may be no
-// second one.
+// feedLink keeps a link of the feed itself. isFeed reports whether it leads to a feed;
+// only such a link must be the only one of its relation.
 func (c *checker) feedLink(l *linkView, isFeed bool) {
 	i := slices.Index(headRelations[:], string(l.Rel))
 	if i < 0 {
@@ -618,7 +619,7 @@ func (c *checker) feedLink(l *linkView, isFeed bool) {
 	}
 }
 
-// compare keeps an item, and compares it with those before.
+// compare keeps an item, and compares it with the earlier ones.
 func (c *checker) compare(v *View, s *scope) {
 	at := v.Updated
 	if t := at.Time(); !at.IsZero() {
@@ -645,7 +646,7 @@ func (c *checker) compare(v *View, s *scope) {
 	}
 }
 
-// comparedWith returns the rule that two entries or tombstones of one id break.
+// comparedWith returns the rule that two items with one id break.
 func comparedWith(a, b idSlot) *Rule {
 	switch {
 	case a.dead() && b.dead() && a.same(b):
@@ -665,13 +666,12 @@ func comparedWith(a, b idSlot) *Rule {
 	return &ruleTombstoneLive
 }
 
-// A hashSet is a set of things by their hash: the first maxSet of them.
+// A hashSet is a set of hashes. It holds at most maxSet of them.
 type hashSet map[uint64]struct{}
 
 const (
 	maxSet = 1 << 16
-	// a set that was larger is not used again, since emptying it costs as much as filling
-	// it
+	// a larger set is not reused: emptying it costs as much as filling it
 	keptSet = 1024
 )
 
@@ -684,7 +684,7 @@ func (s hashSet) emptied() hashSet {
 	return s
 }
 
-// add adds a hash. It returns false if it was there.
+// add adds a hash. It returns false if the set had it already.
 func (s *hashSet) add(h uint64) bool {
 	if *s == nil {
 		*s = make(hashSet)
@@ -698,11 +698,11 @@ func (s *hashSet) add(h uint64) bool {
 	return true
 }
 
-// An idTable holds the times of each id, and where it stands. Two ids share a hash once
-// in two million full tables.
+// An idTable holds the times and positions of each id. Two ids share a hash in one of two
+// million full tables.
 type idTable struct {
 	seed  maphash.Seed
-	slots []idSlot // a power of two of them; linear probing
+	slots []idSlot // their number is a power of two; linear probing
 	n     int
 }
 
@@ -718,14 +718,14 @@ const (
 	slotDead  = 1 << 31 // a tombstone
 	slotTimed = 1 << 30 // its time is known
 
-	maxIDs      = 4 << 20 // kept in a table
-	maxVersions = 16      // of one id, kept in a table
+	maxIDs      = 4 << 20 // in a table
+	maxVersions = 16      // of one id in a table
 )
 
 func (s idSlot) dead() bool  { return s.nano&slotDead != 0 }
 func (s idSlot) timed() bool { return s.nano&slotTimed != 0 }
 
-// after reports whether s is newer than o. Both have a time.
+// after reports whether s is newer than o. Both must have a time.
 func (s idSlot) after(o idSlot) bool {
 	return s.sec > o.sec || s.sec == o.sec && s.nano&(slotTimed-1) > o.nano&(slotTimed-1)
 }
@@ -741,8 +741,8 @@ func (t *idTable) hash(b []byte) uint64 {
 	return max(1, maphash.Bytes(t.seed, b))
 }
 
-// add keeps an entry or tombstone and calls found for each earlier one of the same id, in
-// no order.
+// add adds an entry or tombstone. It calls found, in no particular order, for each
+// earlier one with the same id.
 func (t *idTable) add(id []byte, at websync.Datetime, dead bool, where int, found func(now, before idSlot)) {
 	if t.slots == nil {
 		t.slots = make([]idSlot, 1024)

@@ -6,40 +6,42 @@
 // # Reading
 //
 // A [Reader] streams a feed, an entry or a tombstone document, compressed or not: its
-// metadata, then entries and tombstones one at a time, in their order. It is liberal:
-// each departure from the specifications is a [websync.Finding] for Reader.Report, and an
-// entry without an id costs none of its neighbours. Something that is not Atom, a
-// document that is cut short or damaged, and a feed without entries are three outcomes.
-// [Reader.NextView] reads without allocating.
+// metadata, then entries and tombstones one at a time, in their order. It is liberal: it
+// passes each departure from the specifications as a [websync.Finding] to Reader.Report,
+// and a bad entry costs none of its neighbours. It distinguishes three outcomes: a
+// document, which may have no entries; something that is not Atom
+// ([websync.ErrNotDocument]); and a document that is cut short or damaged
+// ([websync.ErrTruncated], or another error with its position). [Reader.NextView] reads
+// without allocating.
 //
-// Relative references are resolved, against xml:base and the document's URL, but never an
-// id. Digests are those of the attribute hash, or else of the older le:md5. Elements of
-// other namespaces are kept, and attributes of other namespaces that links and content
-// have. A deletion that is written as gd:deleted or sx:sync is a [Tombstone], too.
+// Relative references are resolved against xml:base and the document's URL; an id never
+// is. Digests come from the attribute hash, or else from the older le:md5. Elements of
+// other namespaces are kept, and so are such attributes of links and content. A deletion
+// that is written as gd:deleted or sx:sync is a [Tombstone], too.
 //
-// [Entry.Resource] makes an entry the resource that package harvest stores, and [EntryOf]
-// goes back.
+// [Entry.Resource] turns an entry into the resource that package harvest stores;
+// [EntryOf] does the reverse.
 //
 // # Writing
 //
-// A [Writer] is never liberal: what the specifications demand and an entry lacks is an
-// error, before anything of it is written. Tombstones come before entries.
+// A [Writer] is never liberal: it refuses an entry that breaks the specifications, and
+// writes nothing of it. Tombstones come before entries.
 //
 // # Validating
 //
-// [Validate] reads one document and reports each departure from the specifications, a
-// [ChainValidator] all documents of an archived feed, and whether they fit together. A
-// profile of Atom adds its own questions to both.
+// [Validate] reads one document and reports each departure from the specifications. A
+// [ChainValidator] does so for all documents of an archived feed, and checks whether they
+// fit together. A profile of Atom can add its own checks to both.
 //
 // # Harvesting
 //
-// A [Source] harvests a feed from its subscription document on, whatever its kind:
-// complete, archived, paged, or a window:
+// A [Source] harvests a feed, starting at its subscription document. The feed may be
+// complete, archived, paged, or a window on the latest entries:
 //
 //	report, err := h.Run(ctx, &atom.Source{URL: "https://example.org/feed.atom"})
 //
-// [All] iterates over the entries of a feed, archived and paged ones to their end, each
-// in its newest state, without a Store:
+// [All] iterates over the entries of a feed, each in its newest state, without a Store.
+// It reads archived and paged feeds to their end:
 //
 //	for entry, err := range atom.All(ctx, fetch.New(nil), "https://example.org/feed.atom") {
 //		if err != nil {
@@ -52,23 +54,23 @@
 //
 // # Publishing
 //
-// A [Publisher] makes a Catalog an archived feed: a subscription document and archive
-// documents that never change again, with tombstones, digests and lengths; or a complete
-// feed. Package publish serves it.
+// A [Publisher] turns a Catalog into an archived feed: a subscription document, and
+// archive documents that never change again, with tombstones, digests and lengths. It can
+// also make a complete feed. Package publish serves both.
 //
 // # Profiles
 //
 // A profile is a protocol that demands more of Atom. The fields Feed and Item of a Source
-// and of a Publisher change what is read and what is written; Profile names them, so that
-// documents and positions of another profile are not taken for its own.
+// and of a Publisher change what is read and what is written. The field Profile names the
+// profile: documents and checkpoints of another one are not used.
 //
 // # Not supported
 //
-// Signatures are kept and not verified. The W3C's and others' extensions (threading,
-// paging by feeds of feeds, GeoRSS) are foreign elements. The Atom Publishing Protocol
-// (RFC 5023) is not here. Attributes of other namespaces that other elements than links
-// and content have, the extensions of a person, xml:lang of persons, links and
-// generators, and the link extensions' etag and accessed are not kept.
+// Signatures are kept and not verified. Other extensions (threading, paging by feeds of
+// feeds, GeoRSS) are kept as foreign elements. The Atom Publishing Protocol (RFC 5023) is
+// not implemented. These are not kept: attributes of other namespaces on elements other
+// than links and content; the extensions of a person; xml:lang of persons, links and
+// generators; etag and accessed of the link extensions.
 //
 // # Rules
 //
