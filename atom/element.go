@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// bytes, roughly, of what one item, or the feed itself, can have any number of
+	// limits the bytes, roughly, of the repeated elements of one item, or of the feed
 	maxKept  = 4 << 20
 	perChild = 256  // bytes that a link, a person and so on take beside their text
 	maxRaw   = 1024 // bytes of a text that is kept because it could not be read
@@ -56,10 +56,10 @@ const (
 
 func (c children) has(child children) bool { return c&child != 0 }
 
-// A model is what Atom demands of an element that holds others.
+// A model states which children an element may and must have.
 type model struct {
 	children, required children
-	surplus, lacks     *Rule // one too many of an element; none of a required one
+	surplus, lacks     *Rule // broken by a surplus child; by a missing one
 }
 
 var (
@@ -77,8 +77,8 @@ type scope struct {
 	name string // local
 	at   position
 	inherited
-	seen, twice children // twice: of which there is one too many
-	kept        int      // about the size of what there can be any number of
+	seen, twice children // twice: those reported as surplus
+	kept        int      // bytes, roughly, of the repeated children
 }
 
 // scopeOf returns the scope of the element whose Start is current.
@@ -86,7 +86,7 @@ func (r *Reader) scopeOf(m *model, at position, in inherited) scope {
 	return scope{model: m, name: r.scan.Name().Local, at: at, inherited: in.with(r.stated(in))}
 }
 
-// childOf returns which child of s has this name; 0 if s has no such child.
+// childOf returns the child of s that has this name; 0 if s has no such child.
 func (r *Reader) childOf(s *scope, name xmlscan.Name) (child children) {
 	switch {
 	case r.own(name.Space):
@@ -147,8 +147,8 @@ func childNamed(local string) children {
 	return 0
 }
 
-// A childOrder is the first children of the last entry: those of the next one are often
-// the same.
+// A childOrder holds the first children of the last entry. The next entry often has the
+// same ones.
 type childOrder [12]struct {
 	local string
 	child children
@@ -165,15 +165,15 @@ func (o *childOrder) childNamed(n int, local string) children {
 	return o[n].child
 }
 
-// admits reports whether the current element, a child of s, counts: there is room for it,
-// and it is not one too many.
+// admits reports whether the current element, a child of s, is kept: there is room for
+// it, and it is not surplus.
 func (r *Reader) admits(s *scope, child children) bool {
 	surplus := s.seen & child &^ (repeatedChildren | historyMarks)
 	s.seen |= child
 	return surplus == 0 && s.kept <= maxKept && r.check == nil || r.admitsOdd(s, child, surplus != 0)
 }
 
-// admitsOdd is admits where there is something to report, or may be.
+// admitsOdd is the slow path of admits, for a child that may need a report.
 func (r *Reader) admitsOdd(s *scope, child children, surplus bool) bool {
 	ok := !surplus
 	if surplus {
@@ -188,8 +188,8 @@ func (r *Reader) admitsOdd(s *scope, child children, surplus bool) bool {
 	return ok
 }
 
-// reportSurplus reports that the current child is one too many. Validate reports that
-// once for all of its name.
+// reportSurplus reports that the current child is surplus. Validate reports that once for
+// each name.
 func (r *Reader) reportSurplus(s *scope, child children) {
 	if r.watched && (r.check == nil || s.twice&child == 0) {
 		s.twice |= child
@@ -197,7 +197,8 @@ func (r *Reader) reportSurplus(s *scope, child children) {
 	}
 }
 
-// hasRoom reports whether one more element can be kept. For Validate, none has to be.
+// hasRoom reports whether one more element can be kept. Validate keeps none beyond the
+// limit, and does not report that.
 func (r *Reader) hasRoom(kept int) bool {
 	if kept <= maxKept {
 		return true
@@ -208,8 +209,8 @@ func (r *Reader) hasRoom(kept int) bool {
 	return false
 }
 
-// discard passes over a child that does not count. Validate asks about it all the same,
-// so it is read then, and what was read is dropped.
+// discard passes over a child that is not kept. For Validate it reads the child, to check
+// it, and drops the result.
 func (r *Reader) discard(read func() error) error {
 	if r.check == nil {
 		return r.scan.Skip()
@@ -293,7 +294,7 @@ func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
 	return err
 }
 
-// feedValue reads a child that Atom has.
+// feedValue reads a child that Atom defines.
 func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 	var k keeper
 	switch child {
@@ -341,7 +342,7 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 	var l linkView
 	ok, err := r.link(&l, s)
 	if !ok && err == nil && slices.Contains(pageRelations[:], string(l.Rel)) {
-		// as if href were empty: a document may be lost, and a Source must notice
+		// as if href were empty, so that a Source notices that a document may be lost
 		l.Href = r.resolved(s.base, nil)
 		ok = len(l.Href) > 0
 	}
@@ -384,7 +385,7 @@ func (r *Reader) feedText(kept *Text, s *scope) error {
 	return err
 }
 
-// generator reads what made the feed (RFC 4287 §4.2.4).
+// generator reads the software that made the feed (RFC 4287 §4.2.4).
 func (r *Reader) generator(g *Generator, in inherited) error {
 	var k keeper
 	in = in.with(r.stated(in))
@@ -413,7 +414,7 @@ func (r *Reader) entry(s *scope) error {
 	if len(v.ID) == 0 && (err != nil || !s.seen.has(childID)) {
 		r.loss(ruleEntryChild, s.at, "entry", nil, "an entry must have an id: this one is skipped")
 	}
-	// Validate reports on updated itself
+	// Validate reports a missing updated itself
 	if v.Deleted && v.Updated.IsZero() && r.check == nil {
 		r.report(ruleTombstoneWhen, s.at, "entry", nil, "a deletion must have the time of it, in updated")
 	}
@@ -455,7 +456,7 @@ func (r *Reader) entryChild(s *scope, name xmlscan.Name, child children) error {
 	return err
 }
 
-// entryValue reads a child of an entry that Atom has.
+// entryValue reads a child of an entry that Atom defines.
 func (r *Reader) entryValue(s *scope, child children) (err error) {
 	v := &r.view
 	switch child {
@@ -491,7 +492,7 @@ func (r *Reader) entryValue(s *scope, child children) (err error) {
 	return err
 }
 
-// extend makes a slice longer by one zero, and returns it.
+// extend appends a zero element to a slice and returns a pointer to it.
 func extend[T any](s *[]T) *T {
 	n := len(*s)
 	if n == cap(*s) {
@@ -600,7 +601,7 @@ func (r *Reader) tombstoneValue(s *scope, child children) (err error) {
 }
 
 // extension reads a child of an entry that has another namespace, or that Atom does not
-// have there.
+// define there.
 func (r *Reader) extension(s *scope, name xmlscan.Name) error {
 	r.foreign(s, name)
 	switch name {
@@ -637,7 +638,8 @@ func (r *Reader) capture(s *scope, name xmlscan.Name) (err error) {
 	return err
 }
 
-// id reads an IRI that is not resolved. One that can't be used is reported, and empty.
+// id reads an IRI and does not resolve it. If it is not usable, id reports it and returns
+// an empty one.
 func (r *Reader) id() ([]byte, error) {
 	before := r.scan.Losses()
 	text, err := r.characters(&ruleValueElement, false)
@@ -647,9 +649,10 @@ func (r *Reader) id() ([]byte, error) {
 	return r.usable(&ruleID, text, before), nil
 }
 
-// usable returns an id or ref without white space around it. It is empty if that is no
-// id: something was lost in it since before, or it has in it what no IRI has, because
-// markup is damaged there. Where another id may have been meant, it is in doubt.
+// usable returns an id or ref without white space around it. It returns an empty one if
+// the text can't be an id: the scanner has lost parts of it since before, or it has
+// characters that no IRI has, because the markup is damaged. It reports a doubt if
+// another id may have been meant.
 func (r *Reader) usable(rule *Rule, text []byte, before xmlscan.Losses) []byte {
 	id := r.trimmed(text)
 	lost := r.scan.Losses()
@@ -672,7 +675,7 @@ func (r *Reader) usable(rule *Rule, text []byte, before xmlscan.Losses) []byte {
 	return id
 }
 
-// isTwo reports whether what should be one IRI is two, with white space in between.
+// isTwo reports whether an id is two IRIs with white space in between.
 func isTwo(id []byte) bool {
 	for i, c := range id {
 		if syntax.IsSpace(c) && syntax.Scheme(id[i+1:]) > 0 {
@@ -682,8 +685,8 @@ func isTwo(id []byte) bool {
 	return false
 }
 
-// secondID reads an id beside that of an entry. If it is another, the entry may well be
-// two.
+// secondID reads a second id of an entry. If it differs from the first, the entry may be
+// two entries.
 func (r *Reader) secondID(s *scope) error {
 	v := &r.view
 	if r.check != nil {
@@ -727,7 +730,7 @@ func (r *Reader) reference(in inherited) ([]byte, error) {
 	return r.resolved(in.base, text), err
 }
 
-// checkReference asks, for Validate, whether a reference is one. Attr is empty for the
+// checkReference checks, for Validate, the syntax of a reference. attr is empty for the
 // text of an element.
 func (r *Reader) checkReference(rule *Rule, attr string, ref []byte) {
 	fault := syntax.ReferenceFault(xmlscan.Trim(ref))
@@ -755,13 +758,14 @@ func (r *Reader) resolved(base string, ref []byte) []byte {
 	return v.from(from)
 }
 
-// A lastDate is a date that was read, and its text: the next one is often the same.
+// A lastDate is the last date that was read, and its text. The next one is often the
+// same.
 type lastDate struct {
 	text []byte
 	date websync.Datetime
 }
 
-// date reads a date. Text is what was there if that is not RFC 3339.
+// date reads a date. If it is not RFC 3339, text is the text of the element.
 func (r *Reader) date(last *lastDate) (d websync.Datetime, text []byte, err error) {
 	from := len(r.view.buf)
 	raw, err := r.characters(&ruleValueElement, false)
@@ -784,7 +788,7 @@ func (r *Reader) date(last *lastDate) (d websync.Datetime, text []byte, err erro
 	return d, nil, nil
 }
 
-// attrDate reads a date of an attribute. Text is what was there if that is not RFC 3339.
+// attrDate reads a date of an attribute. If it is not RFC 3339, text is the value.
 func (r *Reader) attrDate(rule *Rule, attr string, value []byte) (d websync.Datetime, text []byte) {
 	d, ok := exactDate(value)
 	if ok {
@@ -797,9 +801,9 @@ func (r *Reader) attrDate(rule *Rule, attr string, value []byte) (d websync.Date
 	return d, value[:min(len(value), maxRaw)]
 }
 
-// date3339 reads a date as Atom has it: RFC 3339, with a time, seconds, a zone, and the
-// letters T and Z as capitals (RFC 4287 §3.3). What is only a departure from that, and
-// has a time all the same, is returned with its fault.
+// date3339 reads a date as Atom demands it: RFC 3339, with a time, seconds, a zone, and
+// the letters T and Z as capitals (RFC 4287 §3.3). A date that departs from that and is
+// still readable is returned with its fault.
 func date3339[T syntax.Text](s T) (d websync.Datetime, fault string) {
 	d, err := websync.ParseDatetime(string(s))
 	switch {
@@ -825,7 +829,7 @@ func exactDate(s []byte) (websync.Datetime, bool) {
 	return d, err == nil && d.Precision() >= websync.PrecisionSecond && s[len("2006-01-02")] == 'T' && s[len(s)-1] != 'z'
 }
 
-// isFuture reports whether a time lies so far ahead that it can't be right.
+// isFuture reports whether a time is more than a day after now.
 func isFuture(d websync.Datetime, now time.Time) bool { return d.Time().After(now.AddDate(0, 0, 1)) }
 
 func (r *Reader) checkFuture(d websync.Datetime, value []byte) {
@@ -837,8 +841,8 @@ func (r *Reader) checkFuture(d websync.Datetime, value []byte) {
 	}
 }
 
-// characters reads the text of an element into the view. Child elements, which break the
-// rule, are kept as markup or taken for their text.
+// characters reads the text of an element into the view. Child elements break the rule;
+// they are kept as markup, or only their text is kept.
 func (r *Reader) characters(rule *Rule, markup bool) ([]byte, error) {
 	v := &r.view
 	from, depth := len(v.buf), 0
@@ -882,7 +886,7 @@ func (r *Reader) reportMixed(rule *Rule) {
 	}
 }
 
-// fits reports whether n more bytes have room in the value that starts at from.
+// fits reports whether the value that starts at from has room for n more bytes.
 func (r *Reader) fits(from, n int) bool {
 	limit := r.MaxValue
 	if limit == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// The sections of faults that no rule covers.
+// The sections of the specifications for faults that no rule covers.
 const (
 	sectionForeign = "RFC 4287 §6"
 	sectionXML     = "XML 1.0 §2.2"
@@ -36,8 +36,8 @@ var (
 // removes what they appended.
 type encoder struct {
 	b       []byte
-	from    int                 // where the element at hand begins
-	refused *websync.EntryError // the first reason why it can't be written
+	from    int                 // where the current feed, entry or tombstone begins
+	refused *websync.EntryError // the first reason to refuse it
 	margin  string              // what precedes an element
 	space   string              // declarations for the next element
 
@@ -45,7 +45,7 @@ type encoder struct {
 	legacyMD5  bool
 	prefixes   []websync.Attr // Local is declared for Space on the root
 
-	email string // the last that was valid
+	email string // the last valid one
 	seen  map[alternate]struct{}
 }
 
@@ -66,7 +66,7 @@ func (c *encoder) finish(id string) error {
 	return c.refused
 }
 
-// refuse remembers why the element can't be written.
+// refuse records why an element can't be written. Only the first reason counts.
 func (c *encoder) refuse(element, section string, err error) {
 	if c.refused == nil {
 		c.refused = &websync.EntryError{Format: "atom", Element: localName(element), Section: section, Err: err}
@@ -76,7 +76,7 @@ func (c *encoder) refuse(element, section string, err error) {
 // breaks refuses an element that breaks a rule.
 func (c *encoder) breaks(element string, r *Rule) { c.check(element, r, r.Summary) }
 
-// check refuses an element by a rule, unless fault is "".
+// check refuses an element that breaks a rule, unless fault is "".
 func (c *encoder) check(element string, r *Rule, fault string) {
 	if fault != "" {
 		c.refuse(element, r.Section, errors.New(fault))
@@ -100,7 +100,7 @@ func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {
 	}
 }
 
-// isGenerated reports whether a prefix could be one that attribute makes up.
+// isGenerated reports whether a prefix has the form of those that foreign generates.
 func isGenerated(prefix string) bool {
 	return len(prefix) > 2 && prefix[:2] == "ns" && syntax.IsDigit(prefix[2])
 }
@@ -137,7 +137,7 @@ func (c *encoder) declared() {
 	}
 }
 
-// open begins the tag of an element.
+// open begins the start tag of an element.
 func (c *encoder) open(name string) {
 	c.b = append(c.b, c.margin...)
 	c.b = append(c.b, '<')
@@ -164,7 +164,7 @@ func (c *encoder) attr(element, name, value string) {
 	c.b = append(b, '"')
 }
 
-// stated appends an attribute that has a value.
+// stated appends an attribute unless its value is empty.
 func (c *encoder) stated(element, name, value string) {
 	if value != "" {
 		c.attr(element, name, value)
@@ -188,7 +188,7 @@ func (c *encoder) iriAttr(element, name string, r *Rule, s string) {
 	c.attr(element, name, s)
 }
 
-// langAttr appends an attribute that is a language tag, if it is stated.
+// langAttr appends an attribute that is a language tag, unless it is empty.
 func (c *encoder) langAttr(element, name string, r *Rule, s string) {
 	if s == "" {
 		return
@@ -218,7 +218,7 @@ func (c *encoder) value(element, text string) {
 	c.b = b
 }
 
-// iri appends an element that is an absolute IRI, if it is stated.
+// iri appends an element that is an absolute IRI, unless it is empty.
 func (c *encoder) iri(name string, r *Rule, s string) {
 	if s == "" {
 		return
@@ -509,7 +509,7 @@ func other(value, outer string) string {
 }
 
 // source appends the feed that an entry was copied from (RFC 4287 §4.2.11). lang and base
-// are those around it.
+// are those of the element around it.
 func (c *encoder) source(f *Feed, lang, base string) {
 	c.open("source")
 	c.within("source", other(f.Lang, lang), other(f.Base, base))
@@ -578,8 +578,8 @@ func (c *encoder) category(x *Category) {
 	c.b = append(c.b, "/>"...)
 }
 
-// An alternate is the type and hreflang of an alternate link, in lower case. No two
-// alternates may have the same.
+// An alternate is the type and hreflang of an alternate link, in lower case. No two links
+// of a feed or entry may have the same.
 type alternate struct{ mediaType, lang string }
 
 func alternateOf(l *websync.Link) alternate {
@@ -598,7 +598,7 @@ func (c *encoder) links(links []websync.Link) {
 	}
 }
 
-// alternates returns how many links are alternates, of which no two may have one type and
+// alternates returns how many links are alternates. It refuses two with the same type and
 // hreflang (RFC 4287 §4.1.1, §4.1.2).
 func (c *encoder) alternates(links []websync.Link) (n int) {
 	for i := range links {
@@ -675,7 +675,7 @@ func (c *encoder) extent(element string, l *websync.Link) {
 	}
 }
 
-// bytes appends digests and modified, which links and content have.
+// bytes appends digests and modified, which links and content can have.
 func (c *encoder) bytes(element string, l *websync.Link) {
 	_, stated := l.StatedLength()
 	if l.Encoding != "" && (stated || len(l.Digests) > 0) {
@@ -690,7 +690,7 @@ func (c *encoder) bytes(element string, l *websync.Link) {
 	}
 }
 
-// hash appends digests, and MD5 once more for old readers.
+// hash appends digests. With legacyMD5 it also appends MD5 in le:md5.
 func (c *encoder) hash(element string, digests websync.Digests) {
 	c.b = append(c.b, ` hash="`...)
 	for i, d := range digests {
@@ -747,8 +747,8 @@ func (c *encoder) attributes(element string, attrs []websync.Attr) {
 	}
 }
 
-// foreign appends an attribute of another namespace, with the prefix from the root or a
-// numbered one.
+// foreign appends an attribute of another namespace, with the prefix that the root
+// declares or a numbered one.
 func (c *encoder) foreign(element string, a *websync.Attr, n int) {
 	if !isForeign(a.Space) || !c.isName(a.Local) || a.Space == LinkExtNamespace && a.Local == "md5" {
 		c.refuse(element, sectionForeign, errAttrSpace)

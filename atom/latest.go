@@ -10,14 +10,14 @@ import (
 )
 
 // A latest finds the latest state of each id in the documents of a walk, which are added
-// from the newest to the oldest. It keeps in memory 32 bits of the hash of an id and an
-// offset in a file that holds the ids: at most 24 bytes an id, and two ids with one hash
-// are still two.
+// from the newest to the oldest. In memory it keeps 32 bits of the hash of an id and an
+// offset in a file that holds the ids: at most 24 bytes an id. Ids with the same hash are
+// distinguished there.
 type latest struct {
 	hash     func(id []byte) uint64
 	file     spool.File
 	written  int64  // bytes of the file
-	tail     []byte // what comes after them, not yet written
+	tail     []byte // the bytes after them, not yet written
 	segments [256]segment
 	outdated [][]uint64 // by document: bits of the items that another state supersedes
 }
@@ -29,17 +29,17 @@ type segment struct {
 	offsets []uint64 // in the file; if 0, a free slot
 }
 
-// A state is one item of a document as far as its age matters.
+// A state is one item of a document, with what decides its age.
 type state struct {
 	document, item int
 	time           websync.Datetime
 	tombstone      bool
 }
 
-// supersedes reports whether s is a later state than held, though it is in an older
-// document, or further down in the same one: by its time, or as a tombstone among states
-// of one time in one document. Of two states of one time in two documents the one in the
-// newer document is the later.
+// supersedes reports whether s is a later state than held, although s is in an older
+// document, or further down in the same one. A later time decides. Of two states with one
+// time, a tombstone supersedes an entry of the same document; in different documents, the
+// state in the newer document is the later one.
 func (s state) supersedes(held state) bool {
 	if held.time.Before(s.time) {
 		return true
@@ -82,8 +82,8 @@ func (l *latest) add(id []byte, s state) error {
 	return nil
 }
 
-// held returns the latest state of an id so far; the zero state, which is no tombstone,
-// if there is none.
+// held returns the latest state of an id so far. If there is none, it returns the zero
+// state, which is not a tombstone.
 func (l *latest) held(id []byte) (state, error) {
 	hash := l.hash(id)
 	held, _, err := l.find(&l.segments[hash>>56], uint32(hash), id)
@@ -156,7 +156,7 @@ func (s *segment) add(tag uint32, offset uint64) {
 	}
 }
 
-// grow makes room: from five sixths full to five ninths.
+// grow enlarges the table: from five sixths full to five ninths full.
 func (s *segment) grow() {
 	old := *s
 	n := max(16, len(old.offsets)*3/2)
@@ -168,8 +168,8 @@ func (s *segment) grow() {
 	}
 }
 
-// In the file each id has one record: document, item, the time's text with its length
-// before it, a flag for tombstones, and the id with its length before it.
+// In the file each id has one record: document, item, length and text of the time, a flag
+// for tombstones, length and bytes of the id.
 const (
 	maxTimeText  = 39
 	recordHeader = 4 + 4 + 1 + maxTimeText + 1 + 4
@@ -212,11 +212,11 @@ func (l *latest) rewrite(offset uint64, s state) error {
 	return err
 }
 
-// read returns the state in a record, and whether it is that of id.
+// read returns the state in a record, and whether the record is that of id.
 func (l *latest) read(offset uint64, id []byte) (s state, same bool, err error) {
 	b, err := l.record(int64(offset), recordHeader+len(id))
 	if err != nil || len(b) < recordHeader+len(id) {
-		return state{}, false, err // or the last record, of a shorter id
+		return state{}, false, err // without an error, it is the last record, of a shorter id
 	}
 	if binary.BigEndian.Uint32(b[recordHeader-4:]) != uint32(len(id)) || string(b[recordHeader:]) != string(id) {
 		return state{}, false, nil
@@ -232,8 +232,8 @@ func (l *latest) read(offset uint64, id []byte) (s state, same bool, err error) 
 	return s, true, nil
 }
 
-// record returns n bytes from an offset, or what there is of them. A record is never part
-// in the tail.
+// record returns n bytes from an offset, or fewer at the end. A record is either in the
+// file or in the tail.
 func (l *latest) record(offset int64, n int) ([]byte, error) {
 	if offset >= l.written {
 		b := l.tail[offset-l.written:]

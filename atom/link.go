@@ -13,7 +13,7 @@ import (
 
 const maxDigests = 64 // of one link
 
-// link reads a link (RFC 4287 §4.2.7). Ok is false if it leads nowhere.
+// link reads a link (RFC 4287 §4.2.7). ok is false if it has no usable target.
 func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	in := s.with(r.stated(s.inherited))
 	r.linkAttrs(l, in.base, true)
@@ -42,8 +42,8 @@ func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	return true, nil
 }
 
-// skipUndefined passes, for Validate, over the content of a link or category, to which
-// Atom gives no meaning.
+// skipUndefined checks, for Validate, the content of a link or category, which has no
+// meaning in Atom, and passes over it.
 func (r *Reader) skipUndefined() error {
 	local := r.scan.Name().Local
 	for {
@@ -123,8 +123,8 @@ func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
 	}
 }
 
-// target reads where a link, or content with src, leads. A reference in which bytes were
-// not UTF-8, or with the replacement character, which no IRI has, can't be used.
+// target reads the target of a link, or of content with src. A reference is not usable if
+// it has bytes that are not UTF-8, or the replacement character, which no IRI has.
 func (r *Reader) target(rule *Rule, base, attr string, ref []byte) []byte {
 	href := r.resolved(base, ref)
 	if bytes.Contains(href, []byte("\uFFFD")) {
@@ -136,7 +136,7 @@ func (r *Reader) target(rule *Rule, base, attr string, ref []byte) []byte {
 	return href
 }
 
-// digests reads hash, and le:md5 if that gives nothing.
+// digests reads hash, or le:md5 if hash holds no usable digest.
 func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 	v := &r.view
 	from := len(v.digests)
@@ -178,7 +178,7 @@ func (r *Reader) checkDigest(field []byte, usable bool) {
 	}
 }
 
-// addDigest adds one "algorithm:sum". It returns false if that is none.
+// addDigest adds one "algorithm:sum". It returns false if field is not one.
 func (v *View) addDigest(field []byte) bool {
 	if name, sum, _ := bytes.Cut(field, []byte(":")); v.addHex(string(name), sum) {
 		return true
@@ -191,7 +191,8 @@ func (v *View) addDigest(field []byte) bool {
 	return true
 }
 
-// addHex adds a digest that is written as it should be.
+// addHex adds a digest of a common algorithm, in hex. It returns false if sum has another
+// form.
 func (v *View) addHex(name string, sum []byte) bool {
 	algorithm, size := "", 0
 	switch name {
@@ -239,8 +240,8 @@ func (r *Reader) rel(value []byte) []byte {
 	return kept
 }
 
-// length reads a number of bytes as websync.Link has it. Only links have one, so that
-// nothing is reported of content.
+// length reads a number of bytes as websync.Link states it. Only links have one, so a
+// fault in content is not reported.
 func (r *Reader) length(value []byte, isLink bool) (n int64) {
 	digits := xmlscan.Trim(value)
 	fault := syntax.LengthFault(digits)
@@ -259,7 +260,7 @@ func (r *Reader) length(value []byte, isLink bool) (n int64) {
 	return n
 }
 
-// category reads a category (RFC 4287 §4.2.2). Ok is false if it has no term, or an empty
+// category reads a category (RFC 4287 §4.2.2). ok is false if it has no term, or an empty
 // one.
 func (r *Reader) category(c *categoryView, in inherited) (ok bool, err error) {
 	v := &r.view
@@ -293,7 +294,7 @@ func (r *Reader) category(c *categoryView, in inherited) (ok bool, err error) {
 	return len(c.Term) > 0, r.scan.Skip()
 }
 
-// person reads an author, a contributor, or who has deleted something (RFC 4287 §3.2).
+// person reads an author, a contributor, or the at:by of a tombstone (RFC 4287 §3.2).
 func (r *Reader) person(p *personView, in inherited) error {
 	s := r.scopeOf(&personModel, r.at, in)
 	for {
@@ -345,7 +346,7 @@ func (r *Reader) personValue(p *personView, s *scope, child children) (err error
 	return err
 }
 
-// value reads a text that has no white space around it.
+// value reads a text and returns it without white space around it.
 func (r *Reader) value() ([]byte, error) {
 	text, err := r.characters(&ruleValueElement, false)
 	return xmlscan.Trim(text), err

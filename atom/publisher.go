@@ -26,20 +26,20 @@ import (
 // Once the log has passed the end of the range, the document never changes: its bytes
 // depend on log entries and settings only, and its URL names the generation of the log,
 // the settings and the commit at its end. Document returns [websync.ErrGone] for a path
-// that names others. The subscription document begins after the last archive document but
-// one, so it is never empty of recent changes, and no number is in two documents of the
-// chain. Archive documents link to the one before, to the subscription document and to
-// themselves, not to the one after.
+// that names others. The subscription document begins at the same number as the latest
+// archive document, to which no document links yet. So it always lists recent changes,
+// and no number is in two documents of the chain. Archive documents link to the one
+// before, to the subscription document and to themselves, not to the one after.
 //
 // When the log is compacted, the subscription document switches to the chain of the new
 // generation in one step. The archive documents of an older generation stay available
 // until the Catalog drops it.
 //
 // A document lists the latest state of each id only: tombstones, then entries, the latest
-// first. Updated and when are the times of the commits, which order the log, whatever the
-// resource states; the feed's are those of the last commit of its range. With Complete
-// there is one document instead, which lists all live resources in the order of Born (RFC
-// 5005 §2).
+// first. Updated and when are the times of the commits, which order the log, and not the
+// times that resources state. The feed's updated is the time of the last commit of its
+// range. With Complete there is one document instead, which lists all live resources in
+// the order of Born (RFC 5005 §2).
 //
 // An entry is what [EntryOf] makes of the resource, with these differences:
 //
@@ -85,12 +85,12 @@ type Publisher struct {
 	Path string
 
 	// Sources are the sources whose changes are listed; if empty, all. No two of them
-	// should have an id in common: readers would see its resources in turn.
+	// should have an id in common: readers would see the resources of both under it, one
+	// after the other.
 	Sources []string
 
 	// Locator gives bodies their URLs. It must be the one with which they are served. If
-	// nil, it is a [websync.PathLocator] with Base and Reserved, to which no source is
-	// own.
+	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source.
 	Locator websync.Locator
 
 	// ID is the feed's atom:id, an absolute IRI. If empty, it is the URL of the
@@ -107,40 +107,40 @@ type Publisher struct {
 	// negative, it is 1,000.
 	ArchiveSize int
 
-	// History is the time before the last commit in which all that happened is in the
-	// subscription document, for readers that know no archive documents. If zero or
-	// negative, the document begins after the last archive document but one.
+	// History is the time before the last commit that the subscription document covers at
+	// least, for readers that do not follow archive documents. If zero or negative, there
+	// is no such minimum.
 	History time.Duration
 
-	// Complete publishes one document of all live resources, without history: for small
-	// sets.
+	// Complete publishes one document of all live resources, without history. It is for
+	// small sets.
 	Complete bool
 
 	// MaxEntries limits a complete document, which is [websync.ErrLimit] beyond it. If
 	// zero, it is 50,000; if negative, there is no limit.
 	MaxEntries int
 
-	// LegacyMD5 states MD5 digests in le:md5 as well, for readers of the older drafts of
-	// the link extensions.
+	// LegacyMD5 also writes MD5 digests in le:md5, for readers that know only the older
+	// drafts of the link extensions.
 	LegacyMD5 bool
 
 	// Hubs are the URLs of the WebSub hubs that are notified of changes. They are in the
 	// subscription document and in its HTTP header (WebSub §4).
 	Hubs []string
 
-	// Profile names the profile of Atom that Feed and Item make, with its version. It is
-	// required with either of them, and their result must depend on it and on their
-	// arguments only: another Profile gives archive documents other URLs.
+	// Profile names the profile of Atom that Feed and Item implement, with its version.
+	// It is required with either of them. Their result must depend only on Profile and on
+	// their arguments: another Profile gives archive documents other URLs.
 	Profile string
 
-	// Feed, if set, changes the metadata of a document before they are written: it adds
-	// elements, say.
+	// Feed, if set, changes the metadata of a document before they are written. It may
+	// add elements, for example.
 	Feed func(f *Feed)
 
 	// Item, if set, changes what a document lists for an item of the Catalog: the Entry
 	// of a live one, the Tombstone of a deleted one. It may replace a Tombstone by an
-	// Entry, but not an Entry by a Tombstone. An Item without either is not listed, nor
-	// is one for which it returns an error, which is reported.
+	// Entry, but not an Entry by a Tombstone. If it removes both, or returns an error,
+	// nothing is listed; the error is reported.
 	Item func(item *websync.Item, as *Item) error
 
 	// Report, if set, receives a finding for each resource that can't be listed, and for
@@ -160,8 +160,8 @@ const (
 	defaultMaxEntries  = 50_000
 	documentType       = feedType + "; charset=utf-8"
 
-	// rendering is raised when the same entries of the log are written differently from
-	// before: their documents then need other URLs.
+	// rendering must be raised when the same entries of the log are written differently:
+	// their documents then need other URLs.
 	rendering = 2
 )
 
@@ -190,7 +190,7 @@ func (p *Publisher) open() *site.Site {
 	return p.site
 }
 
-// newFeed returns what the metadata of all documents have in common.
+// newFeed returns the metadata that all documents have in common.
 func (p *Publisher) newFeed() *Feed {
 	url := p.site.URL()
 	return &Feed{
@@ -199,7 +199,7 @@ func (p *Publisher) newFeed() *Feed {
 	}
 }
 
-// checkFeed returns why no feed with these settings can be written.
+// checkFeed returns an error if no valid feed can be written with these settings.
 func (p *Publisher) checkFeed() error {
 	if p.Profile == "" && (p.Feed != nil || p.Item != nil) {
 		return errors.New("atom: Publisher.Profile must name what Publisher.Feed and Item make")
@@ -210,7 +210,7 @@ func (p *Publisher) checkFeed() error {
 	return nil
 }
 
-// profiled returns f as the Profile wants it.
+// profiled returns f after Publisher.Feed has changed it.
 func (p *Publisher) profiled(f *Feed) *Feed {
 	if p.Feed != nil {
 		p.Feed(f)
@@ -218,7 +218,8 @@ func (p *Publisher) profiled(f *Feed) *Feed {
 	return f
 }
 
-// headLinks returns the links of the subscription document that its HTTP header has, too.
+// headLinks returns the links that both the subscription document and its HTTP header
+// have.
 func (p *Publisher) headLinks() []websync.Link {
 	links := []websync.Link{selfLink(p.site.URL())}
 	for _, hub := range p.Hubs {
@@ -239,7 +240,7 @@ func (p *Publisher) Check() error { return p.open().Check() }
 func (p *Publisher) URL() string { return p.open().URL() }
 
 // Reserved reports whether a path, from the root of the host and escaped, can be that of
-// one of the documents. It is what PathLocator.Reserved wants.
+// one of the documents. It is meant for PathLocator.Reserved.
 func (p *Publisher) Reserved(path string) bool {
 	s := p.open()
 	return path == s.Root || !p.Complete && p.log.IsClosed(path)
@@ -268,7 +269,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	return d.document(), nil
 }
 
-// whole returns the complete document, unless it is too long.
+// whole returns the complete document, or an error if it is too long.
 func (p *Publisher) whole(ctx context.Context) (chain.Document, error) {
 	d, head, err := p.log.Whole(ctx)
 	limit := int64(p.MaxEntries)
@@ -282,10 +283,10 @@ func (p *Publisher) whole(ctx context.Context) (chain.Document, error) {
 }
 
 // Documents implements [websync.Publisher]: it yields the archive documents of the newest
-// generation, the oldest first, then the subscription document. The latest archive
-// document has no link to it yet, so that files written in this order are whole even if
-// the log has moved on a little. If the generation of the log changes meanwhile it ends
-// in [websync.ErrConflict].
+// generation, the oldest first, then the subscription document. No document links to the
+// latest archive document yet, so files written in this order form a whole feed even if
+// the log has grown a little. If the generation of the log changes meanwhile, it ends
+// with [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
 	if p.Complete {

@@ -14,20 +14,20 @@ import (
 )
 
 // A Reader streams the items of one feed document, entries and tombstones in the order of
-// the document. An entry document and a deleted-entry document are read as well, perhaps
-// compressed with gzip. It holds one item at a time.
+// the document. It also reads entry documents and deleted-entry documents. It recognises
+// compression with gzip by the content. It holds one item at a time.
 //
 // It reads liberally: it reports and reads over departures from the specifications, and a
 // bad entry costs none of its neighbours. Reading ends with a [*websync.ParseError] only
 // if the document is not Atom, is cut short, is not well-formed XML or passes a limit.
 // The error wraps [websync.ErrNotDocument], [websync.ErrTruncated] or [websync.ErrLimit]
-// where one of them is the reason. A valid feed without entries is no error.
+// if one of them is the reason. A valid feed without entries is no error.
 //
 // Set the fields before the first call. A Reader is not safe for concurrent use.
 type Reader struct {
 	// Document is the URL or file name of the document. Findings and errors carry it. If
-	// it is an absolute URL, relative references are resolved against it where no
-	// xml:base says otherwise.
+	// it is an absolute URL, relative references are resolved against it unless xml:base
+	// states another base.
 	Document string
 
 	// Report receives each departure from the specifications that does not stop the
@@ -55,10 +55,10 @@ type Reader struct {
 	MaxContent, MaxValue int
 	MaxDepth             int
 
-	// Now, if set, makes a finding of an updated or a when more than a day after it.
+	// Now, if set, makes an updated or a when more than a day after it a finding.
 	Now time.Time
 
-	check *checker // the further questions of Validate; if nil, there are none
+	check *checker // the further checks of Validate; nil for a Reader
 
 	src     io.Reader
 	reports document.Reports
@@ -67,16 +67,16 @@ type Reader struct {
 	scan    *xmlscan.Reader // of xml
 	kind    Kind
 	space   string // the namespace that stands for Atom's
-	watched bool   // positions are of use: findings are reported
+	watched bool   // findings are reported, so positions are needed
 	pending bool   // the current Start is that of an item
 	feed    Feed
 	root    scope // of the feed
 	view    View
 	entries int
-	cut     int // losses of scan in items that reports.Skipped counts already
-	// what is read can't be used: a limit is passed, a reference is not UTF-8
+	cut     int // losses of scan in items that are counted in reports.Skipped
+	// the current value is not usable: it passes a limit, or a reference is not UTF-8
 	unusable           bool
-	mixed              bool // the last text had elements in it
+	mixed              bool // the last text had elements inside
 	inContent          bool
 	ended              bool           // the root element has ended
 	before             xmlscan.Losses // those before the last tag that advance read
@@ -92,7 +92,7 @@ type Reader struct {
 // A position is where something starts in a document.
 type position struct{ line, column int }
 
-// An inherited is what elements hand down to those inside them.
+// An inherited holds what an element inherits from those around it.
 type inherited struct{ lang, base string }
 
 // NewReader returns a Reader of the document in r.
@@ -102,11 +102,11 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: r} }
 // NextView, even if that returned io.EOF.
 func (r *Reader) Kind() Kind { return r.kind }
 
-// Skipped returns how many items were left out so far, because they have no usable id or
-// ref, have a link that is not UTF-8, or pass a limit; and how often others may be lost
-// in what was read over: an item inside another or inside an unknown element, a second
-// id, a CDATA section that runs on to the end of another. Such items are read where that
-// is possible, and counted nevertheless, because others may be hidden beside them.
+// Skipped returns how many items were left out so far because they have no usable id or
+// ref, have a link that is not UTF-8, or pass a limit; plus how often others may have
+// been lost: an item inside another or inside an unknown element, a second id, a CDATA
+// section that runs on to the end of another. The Reader reads such items where it can,
+// and still counts them, because there may be more.
 func (r *Reader) Skipped() int {
 	if r.scan == nil {
 		return r.reports.Skipped
@@ -115,11 +115,11 @@ func (r *Reader) Skipped() int {
 	return r.reports.Skipped + lost.Cut - r.cut + lost.Sections + lost.Instructions
 }
 
-// Feed returns the metadata of a feed document as far as it was read. Called before the
-// first Next, it reads the metadata before the first item; Next returns an error from
-// that. Metadata after items, which Atom allows, is there when Next has returned io.EOF.
-// For other documents the Feed is empty. The Reader goes on to fill it, so it must not be
-// changed before the end.
+// Feed returns the metadata of a feed document that was read so far. Called before the
+// first Next, it reads the metadata before the first item; if that fails, Next returns
+// the error. Atom allows metadata after items too; they are there when Next has returned
+// io.EOF. For other documents the Feed is empty. The Reader continues to fill it, so the
+// caller must not change it before the end.
 func (r *Reader) Feed() *Feed {
 	r.begin()
 	return &r.feed
@@ -138,9 +138,8 @@ func (r *Reader) Next() (Item, error) {
 	return v.Clone(), nil
 }
 
-// NextView is like Next but returns a view, valid until the next call. It needs no memory
-// of its own but for atom:source, and for values of xml:lang and xml:base that change all
-// the time.
+// NextView is like Next but returns a view, which is valid until the next call. It
+// allocates only for atom:source, and for new values of xml:lang and xml:base.
 func (r *Reader) NextView() (*View, error) {
 	r.begin()
 	if r.err == nil {
@@ -161,10 +160,10 @@ func (r *Reader) begin() {
 	}
 }
 
-// atomKind is what a Reader asks for.
+// atomKind is what a Reader expects.
 var atomKind = document.Kind{Format: "atom", Name: "an Atom document", Else: "not XML"}
 
-// documentRules are those that a document's departures break.
+// documentRules are the rules that departures break.
 var documentRules = [...]Rule{
 	document.Compression: ruleGzip,
 	document.Preamble:    rulePrologue,
@@ -173,7 +172,7 @@ var documentRules = [...]Rule{
 	document.Doctype:     ruleDoctype,
 }
 
-// open finds out what the document is.
+// open recognises the document and reads its root element.
 func (r *Reader) open() (err error) {
 	r.watched = r.Report != nil || r.Strict
 	r.reports.Format, r.reports.Document, r.reports.To, r.reports.Strict = "atom", r.Document, r.Report, r.Strict
@@ -214,8 +213,8 @@ func (r *Reader) open() (err error) {
 	return r.reports.Fatal
 }
 
-// kindOf returns what a document with this root element is; 0 if it is not Atom. No
-// namespace, and one that can only be meant as Atom's, stand for Atom's.
+// kindOf returns the Kind of a document with this root element; 0 if it is not Atom. An
+// empty namespace, and one that can only be meant as Atom's, stand for Atom's.
 func kindOf(name xmlscan.Name) Kind {
 	switch {
 	case name == xmlscan.Name{Space: TombstoneNamespace, Local: "deleted-entry"}:
@@ -238,7 +237,8 @@ func isNearAtom(space string) bool {
 	return strings.TrimPrefix(s, "www.") == "w3.org/2005/atom"
 }
 
-// advance reads metadata of the feed up to the next item, or to the end of the document.
+// advance reads the metadata of the feed up to the next item, or to the end of the
+// document.
 func (r *Reader) advance() error {
 	for !r.pending {
 		if r.ended {
@@ -264,7 +264,7 @@ func (r *Reader) advance() error {
 	return nil
 }
 
-// metadata reads a child of the feed that is no item.
+// metadata reads a child of the feed that is not an item.
 func (r *Reader) metadata() error {
 	r.view.reset(position{})
 	err := r.feedChild(&r.feed, &r.root)
@@ -275,7 +275,7 @@ func (r *Reader) metadata() error {
 	return err
 }
 
-// stops reports whether an element inside another, with this name, is an entry. A
+// stops reports whether an element with this name, inside another, is an entry. A
 // tombstone there deletes nothing.
 func (r *Reader) stops(name xmlscan.Name) bool {
 	if isTombstone(name) {
@@ -293,7 +293,7 @@ func isTombstone(name xmlscan.Name) bool {
 // own reports whether a namespace stands for Atom's in this document.
 func (r *Reader) own(space string) bool { return space == r.space || space == Namespace }
 
-// nextItem reads the next item that can be used into r.view.
+// nextItem reads the next usable item into r.view.
 func (r *Reader) nextItem() error {
 	for {
 		if err := r.advance(); err != nil {
@@ -306,7 +306,7 @@ func (r *Reader) nextItem() error {
 	}
 }
 
-// item reads the item whose Start is current. It returns false if it can't be used.
+// item reads the item whose Start is current. It returns false if the item is not usable.
 func (r *Reader) item() (ok bool, err error) {
 	v, at := &r.view, r.position()
 	v.reset(at)
@@ -357,7 +357,7 @@ func (r *Reader) item() (ok bool, err error) {
 	return ok, r.reports.Fatal
 }
 
-// end is the end of a document that was read as a whole.
+// end handles the end of a document that was read in full.
 func (r *Reader) end() error {
 	if r.check != nil && r.kind == FeedDocument {
 		r.check.endFeed(&r.root)
@@ -371,9 +371,9 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// nextTag is NextTag. If the Reader is watched, it sets r.at. Errors are those of r.scan;
-// at the Start of an entry wherever it stands, and of a tombstone where it belongs, the
-// error is xmlscan.ErrStopped.
+// nextTag is NextTag of r.scan. If the Reader is watched, it sets r.at. Errors are those
+// of r.scan; the error is xmlscan.ErrStopped at the Start of an entry anywhere, and of a
+// tombstone where one is allowed.
 func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
 	if r.watched {
 		kind, err = r.watchedTag()
@@ -386,8 +386,7 @@ func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
 	return kind, err
 }
 
-// isFeedChild reports whether the current element stands where the items and the metadata
-// of a feed do.
+// isFeedChild reports whether the current element is a child of the feed.
 func (r *Reader) isFeedChild() bool { return r.scan.Depth() == 2 && r.kind == FeedDocument }
 
 // next is Next of r.scan, but stops at an entry.
@@ -414,7 +413,7 @@ func (r *Reader) position() position {
 	return position{line, column}
 }
 
-// with returns what an element hands down that states lang and base.
+// with returns what the children of an element inherit if it states lang and base.
 func (in inherited) with(lang, base string) inherited {
 	if lang != "" {
 		in.lang = lang
@@ -425,8 +424,8 @@ func (in inherited) with(lang, base string) inherited {
 	return in
 }
 
-// undetermined is the language of what takes back the language around it, with an empty
-// xml:lang (XML 1.0 §2.12, RFC 5646 §4.1).
+// undetermined is the language of an element whose empty xml:lang revokes the one around
+// it (XML 1.0 §2.12, RFC 5646 §4.1).
 const undetermined = "und"
 
 // stated returns xml:lang of the element whose Start is current, and its xml:base,
@@ -451,7 +450,7 @@ func (r *Reader) stated(in inherited) (lang, base string) {
 	return lang, base
 }
 
-// intern returns b as a string, the same for many entries.
+// intern returns b as a string, which equal values share.
 func (r *Reader) intern(b []byte) string {
 	const maxStrings, maxString = 1000, 256
 	if s, ok := r.strings[string(b)]; ok {
@@ -477,17 +476,17 @@ func (r *Reader) reportAttr(rule Rule, attr string, value []byte, fault string) 
 	r.reportChild(rule, value, attr+": "+fault)
 }
 
-// report reports what costs no item.
+// report reports a departure that costs no item.
 func (r *Reader) report(rule Rule, at position, element string, value []byte, message string) {
 	r.reports.Add(rule, at.line, at.column, element, value, message)
 }
 
-// doubt counts what may have hidden an item as one that was skipped, and reports it.
+// doubt reports a departure that may have hidden an item, and counts it as skipped.
 func (r *Reader) doubt(rule Rule, at position, element string, value []byte, message string) {
 	r.reports.Doubt(rule, at.line, at.column, element, value, message)
 }
 
-// loss reports what costs an item, or the rest of the document.
+// loss reports a departure that costs an item, or the rest of the document.
 func (r *Reader) loss(rule Rule, at position, element string, value []byte, message string) {
 	r.reports.Loss(rule, at.line, at.column, element, value, message)
 }

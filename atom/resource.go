@@ -16,12 +16,12 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// Resource returns the resource that the entry describes. feed is the feed that it is in;
-// nil if there is none or it is not known. The result shares memory with e.
+// Resource returns the resource that the entry describes. feed is the feed that holds the
+// entry; nil if there is none or it is not known. The result shares memory with e.
 //
-//   - Title and Summary are without markup. What that loses, and a Lang, is among the
-//     Elements: as the atom:title or atom:summary that was there. So are rights,
-//     contributors and categories. EntryOf takes them back.
+//   - Title and Summary are without markup. If the original has markup or a Lang, it is
+//     among the Elements, as an atom:title or atom:summary. So are rights, contributors
+//     and categories. EntryOf restores them.
 //   - Authors are those that count (RFC 4287 §4.2.1): the entry's, else its source's,
 //     else the feed's.
 //   - Content is what atom:content links to, with the length that a link to the same
@@ -51,7 +51,7 @@ func (e *Entry) Resource(feed *Feed) websync.Resource {
 	return r
 }
 
-// kept returns the elements that hold what no other field of a Resource does. The entry's
+// kept returns the elements that hold what no other field of a Resource can. The entry's
 // texts are resolved against base.
 func (e *Entry) kept(base string) []websync.Element {
 	k := elementKeeper{kept: slices.Clip(e.Elements)}
@@ -108,8 +108,8 @@ func (k *elementKeeper) text(local string, t Text, base string) {
 	k.end(local)
 }
 
-// content returns the link of a resource's content. A length and digests that it lacks
-// are those of another link to the same bytes.
+// content returns the link of a resource's content. If it lacks a length or digests, it
+// takes those of another link to the same bytes.
 func (e *Entry) content() websync.Link {
 	c := e.Content.resource()
 	for i := 0; i < len(e.Links) && c.Href != ""; i++ {
@@ -123,7 +123,7 @@ func (e *Entry) content() websync.Link {
 	return c
 }
 
-// resource returns the link that the content is.
+// resource returns the content as a link.
 func (c *Content) resource() websync.Link {
 	l := websync.Link{Href: c.Href, Type: c.Type, Lang: c.Lang, Attrs: c.Attrs}
 	switch c.form() {
@@ -141,8 +141,8 @@ func (c *Content) resource() websync.Link {
 	return l
 }
 
-// inUTF8 returns a media type whose charset, if it states one, is that of the bytes: a
-// Value is UTF-8, whatever the encoding of the document.
+// inUTF8 returns a media type with charset utf-8 if it states another charset. A Value is
+// always UTF-8, whatever the encoding of the document.
 func inUTF8(mediaType string) string {
 	kind, params, err := mime.ParseMediaType(mediaType)
 	switch {
@@ -200,15 +200,14 @@ func withBase(element []byte, base string) []byte {
 // EntryOf returns an entry that describes r. updated is its time; if zero, it is
 // r.Modified. author is its author if r names none and author is not zero.
 //
-// A Writer takes the entry, whatever protocol r came by, as long as r.ID is an absolute
-// IRI, there are a time and an author, and r.Elements are well-formed:
+// A Writer accepts the entry, whatever the protocol of r, if r.ID is an absolute IRI,
+// there are a time and an author, and r.Elements are well-formed:
 //
 //   - Without a title the title is the ID. Without a summary, where one is demanded, the
 //     summary is empty.
 //   - Content with an Href becomes atom:content, and a link that states its length,
-//     unless its Rel makes it one of the links. Content that came inline is not in
-//     the entry, since r does not hold its bytes: a Content with their URL, given to
-//     EntryOf, links to them.
+//     unless its Rel makes it one of the links. Inline content is not in the entry, since
+//     r does not hold its bytes: to link to them, set r.Content to a link to their URL.
 //   - With neither content nor an alternate link, the ID is the alternate, or the content
 //     is empty if the ID is no URL.
 //   - Of two alternates with the same type and hreflang, the second is "related".
@@ -217,13 +216,13 @@ func withBase(element []byte, base string) []byte {
 //     does not have.
 //
 // The elements of Atom that [Entry.Resource] puts among the Elements are restored: they
-// have precedence over Title and Summary. Other elements of Atom are left out, and so are
+// take precedence over Title and Summary. Other elements of Atom are left out, and so are
 // those of RFC 5005 and RFC 6721, which no entry has. The result shares memory with r.
 func EntryOf(r *websync.Resource, updated websync.Datetime, author websync.Person) Entry {
 	return new(entryMaker).entry(r, updated, author)
 }
 
-// An entryMaker makes entries of resources. It reuses its memory for the next.
+// An entryMaker makes entries from resources. It reuses its memory for the next one.
 type entryMaker struct {
 	xml *xmlscan.Reader
 	src strings.Reader
@@ -330,13 +329,12 @@ func (m *entryMaker) elements(e *Entry, elements []websync.Element) {
 	}
 }
 
-// isForeignElement reports whether an entry may have an element beside those that its
-// fields state.
+// isForeignElement reports whether an element is allowed in Entry.Elements.
 func isForeignElement(x *websync.Element) bool {
 	return x.Space != Namespace && x.Space != HistoryNamespace && x.Space != TombstoneNamespace
 }
 
-// element reads an element of Atom, if it is one that Resource makes.
+// element reads an element of Atom if it is one that Resource writes.
 func (m *entryMaker) element(e *Entry, x *websync.Element) {
 	switch x.Local {
 	case "title":
@@ -356,7 +354,7 @@ func (m *entryMaker) element(e *Entry, x *websync.Element) {
 	}
 }
 
-// parsed returns make's result for an element; the zero value if the element is not
+// parsed returns the result of make for an element; the zero value if the element is not
 // well-formed.
 func parsed[T any](x *websync.Element, make func(*element.Node) T) (t T) {
 	if n, err := element.Parse(x); err == nil {
@@ -473,7 +471,7 @@ func passMarkup(text []byte, i int) (end int, space bool) {
 	return end, !isPhrase(name)
 }
 
-// passUntil returns the offset behind the next end from i on, or the end of the text.
+// passUntil returns the offset after the next end from i on, or the end of the text.
 func passUntil(text []byte, i int, end string) int {
 	at := bytes.Index(text[min(i, len(text)):], []byte(end))
 	if at < 0 {
@@ -488,7 +486,7 @@ func isPhrase(name []byte) bool {
 		"mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr")
 }
 
-// cleanText returns s without what XML can't carry.
+// cleanText returns s without the characters that XML does not allow.
 func cleanText(s string) string {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' && !syntax.IsSpace(c) || c >= utf8.RuneSelf {
@@ -503,7 +501,7 @@ func cleanText(s string) string {
 	return s
 }
 
-// cleanPeople returns the people who have a name, or something that can replace it.
+// cleanPeople returns the people who have a name, or another field that can replace it.
 func cleanPeople(people []websync.Person) []websync.Person {
 	var clean []websync.Person
 	for _, p := range people {
@@ -587,7 +585,7 @@ func cleanLink(l websync.Link) (_ websync.Link, ok bool) {
 	return l, true
 }
 
-// clean returns the elements of all that can be written after those before them.
+// clean returns the elements of all that write can write, given those before them.
 func clean[S ~[]E, E any](all S, write func(*encoder, S)) S {
 	if len(all) == 0 || writable(all, write) {
 		return all

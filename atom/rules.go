@@ -5,7 +5,7 @@ import (
 	"github.com/websync-go/websync/internal/rule"
 )
 
-// A Rule is one thing that is demanded of an Atom document.
+// A Rule is one requirement on an Atom document.
 type Rule = websync.Rule
 
 var rules = rule.NewTable("atom")
@@ -18,7 +18,7 @@ const (
 	sectionMD5  = "Atom Link Extensions 03 §3"
 )
 
-// Of the bytes and the XML.
+// The bytes and the XML.
 var (
 	ruleXML       = rules.Error("xml", "XML 1.0", "XML that is not well-formed")
 	ruleTruncated = rules.Error("truncated", "XML 1.0", "the document ends too early")
@@ -29,7 +29,7 @@ var (
 	ruleGzip      = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
 )
 
-// Of what a Reader does with a document.
+// What a Reader does with a document.
 var (
 	ruleNamespace   = rules.Error("namespace", "RFC 4287 §1.2", "a namespace that is almost Atom's, or none")
 	ruleElementSize = rules.Error("element-size", "RFC 4287 §6.4", "more data in one entry, or in the feed itself, than a Reader keeps")
@@ -39,7 +39,7 @@ var (
 	ruleNesting     = rules.Error("nesting", "RFC 4287 §4.1", "an entry or a tombstone that is not a child of the feed")
 )
 
-// Of feeds.
+// Feeds.
 var (
 	ruleFeedChild    = rules.Error("feed-child", "RFC 4287 §4.1.1", "a feed without id, title or updated, or with one too many of an element")
 	ruleFeedAuthor   = rules.Error("feed-author", "RFC 4287 §4.1.1", "a feed without an author, and entries without one")
@@ -57,7 +57,7 @@ var (
 	ruleValueElement = rules.Error("value-element", "RFC 4287 §6.4", "an element inside a value, or an element of Atom inside a link or category")
 )
 
-// Of entries.
+// Entries.
 var (
 	ruleEntryChild     = rules.Error("entry-child", "RFC 4287 §4.1.2", "an entry without id, title or updated, or with one too many of an element")
 	ruleEntryAuthor    = rules.Error("entry-author", "RFC 4287 §4.1.2", "an entry without an author, of its own, of its source or of its feed")
@@ -69,7 +69,7 @@ var (
 	rulePublished      = rules.Info("published", "RFC 4287 §4.2.9", "an entry that is updated before it is published")
 )
 
-// Of what is common to elements.
+// What elements have in common.
 var (
 	ruleIDScheme   = rules.Warning("id-scheme", "RFC 4287 §4.2.6", "a tag URI or a URN that breaks the rules of its scheme (RFC 4151 §2.1, RFC 8141 §2, RFC 9562 §4)")
 	ruleDate       = rules.Error("date", "RFC 4287 §3.3", "not an RFC 3339 date and time")
@@ -84,7 +84,7 @@ var (
 	ruleGenerator  = rules.Info("generator", "RFC 4287 §4.2.4", "a generator without a name")
 )
 
-// Of persons, texts and categories.
+// Persons, texts and categories.
 var (
 	rulePersonChild = rules.Error("person-child", "RFC 4287 §3.2", "a person without a name, or with one too many of an element")
 	rulePersonName  = rules.Warning("person-name", "RFC 4287 §3.2.1", "an empty name")
@@ -97,7 +97,7 @@ var (
 	ruleTerm        = rules.Info("category-term", "RFC 4287 §4.2.2.1", "a category with an empty term")
 )
 
-// Of content.
+// Content.
 var (
 	ruleContentType    = rules.Error("content-type", "RFC 4287 §4.1.3.1", "content whose type is not text, html, xhtml or a media type, or a composite one")
 	ruleContentSrc     = rules.Error("content-src", "RFC 4287 §4.1.3.2", "content with src whose src is not an IRI, whose type is not a media type, or that is not empty")
@@ -107,7 +107,7 @@ var (
 	ruleContentBase64  = rules.Error("content-base64", "RFC 4287 §4.1.3.3", "content that is not in Base64")
 )
 
-// Of links.
+// Links.
 var (
 	ruleHref          = rules.Error("link-href", "RFC 4287 §4.2.7.1", "a link without href, or whose href is not an IRI")
 	ruleRel           = rules.Error("link-rel", "RFC 4287 §4.2.7.2", "a relation that is neither a name nor an IRI")
@@ -125,7 +125,7 @@ var (
 	ruleETag          = rules.Error("link-etag", "Atom Link Extensions 09 §4", "an etag that is not an entity tag in its quotation marks")
 )
 
-// Of complete, paged and archived feeds.
+// Complete, paged and archived feeds.
 var (
 	ruleCompletePaged  = rules.Warning("complete-paged", "RFC 5005 §2", "a complete feed that is one of several documents")
 	rulePagingTwice    = rules.Error("paging-twice", "RFC 5005 §3, §4", "two links of one relation to different documents of the feed")
@@ -137,7 +137,7 @@ var (
 	ruleArchiveSelf    = rules.Error("archive-self", "RFC 5005 §4", "a subscription document that is marked as an archive document")
 )
 
-// Of tombstones.
+// Tombstones.
 var (
 	ruleTombstoneRef      = rules.Error("tombstone-ref", "RFC 6721 §3", "a tombstone without ref, or whose ref is not an absolute IRI")
 	ruleTombstoneWhen     = rules.Error("tombstone-when", "RFC 6721 §3", "a tombstone without when, or whose when is not an RFC 3339 date and time")
@@ -150,7 +150,7 @@ var (
 	ruleTombstoneRevived  = rules.Info("tombstone-revived", "RFC 6721 §3", "an entry that is newer than its tombstone")
 )
 
-// Of the documents of an archived feed, taken together.
+// The documents of an archived feed as a whole.
 var (
 	ruleChainMissing      = rules.Error("chain-missing", "RFC 5005 §4", "a document of the feed that can't be read")
 	ruleChainLoop         = rules.Error("chain-loop", "RFC 5005 §4", "a document whose prev-archive leads back to the chain")
@@ -166,7 +166,7 @@ var (
 	ruleChainLong         = rules.Error("chain-long", "RFC 5005 §4", "more documents than MaxDocuments")
 )
 
-// Of what only a Source can find.
+// What only a Source can find.
 var (
 	ruleGap          = rules.Warning("window-gap", "RFC 5005 §1", "a window of entries that begins after those of the last run")
 	ruleHole         = rules.Warning("archive-gap", "RFC 5005 §4", "a document that can't be read, and a gap that the user accepts")
