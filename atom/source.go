@@ -15,61 +15,63 @@ import (
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
-// A Parser reads a document that is not Atom; document is its URL. It returns what it
-// says as a feed and its items, in their order, and passes departures to report, which is
-// never nil. An error that matches [websync.ErrNotDocument] says that it is none that the
-// Parser knows. The same bytes give the same items each time: a Source reads them more
-// than once. Feed.Skipped says how many items it had to leave out.
+// A Parser reads a document that is not Atom; document is its URL. It returns the content
+// as a feed and its items, in their order, and passes departures to report, which is
+// never nil. An error that matches [websync.ErrNotDocument] means that the Parser does
+// not know the format. A Parser must return the same items for the same bytes, because a
+// Source reads a document more than once. Feed.Skipped is the number of items that it had
+// to leave out.
 type Parser func(src io.Reader, document string, report func(websync.Finding)) (*Feed, []Item, error)
 
-// A Source harvests one feed, from its subscription document on, as one set of resources.
-// Each entry becomes a resource with its atom:id as ID and atom:updated as the time of
-// the change; each tombstone a deletion. What an entry carries inline is kept without a
-// request.
+// A Source harvests one feed, starting at its subscription document, as one set of
+// resources. Each entry becomes a resource with its atom:id as ID and atom:updated as the
+// time of the change; each tombstone a deletion. What an entry carries inline is kept
+// without a request.
 //
-// What the subscription document says of itself decides how it is read:
+// What the subscription document states about itself decides how the feed is read:
 //
 //   - A complete feed (fh:complete, RFC 5005 §2) is a snapshot: what it does not list is
-//     gone. One with a link to another document of the feed (first, last, next, previous
-//     or prev, current, prev-archive, next-archive), or that is an archive document, is a
-//     page and not the whole: it deletes nothing, and a finding says so.
+//     deleted. If it links to another document of the feed (first, last, next, previous
+//     or prev, current, prev-archive, next-archive), or is an archive document, it is a
+//     page and not the whole: it deletes nothing, which a finding reports.
 //   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to
 //     the oldest, down to one that an earlier run has read, and then yielded from the
-//     oldest to the newest, the latest state of each id only. Each document that is
-//     yielded moves the checkpoint.
-//   - A paged feed (next, RFC 5005 §3) is walked likewise, down to a page that goes from
-//     the newest entry to the oldest and has one that is older than what was yielded
-//     before. Pages in another order are all read, each time, and so are those of a feed
-//     that had no pages the last time. Pages change while they are read, so a walk whose
-//     first page has changed meanwhile begins anew, a few times; if it changes again,
-//     that is a hole.
+//     oldest to the newest, the latest state of each id only. The checkpoint advances
+//     with each document that is yielded.
+//   - A paged feed (next, RFC 5005 §3) is walked likewise, down to a page whose entries
+//     go from the newest to the oldest and include one older than those yielded before.
+//     If the pages have another order, or the feed had no pages in the last run, all
+//     pages are read. Pages can change while they are read: if the first page has changed
+//     by the end of a walk, the walk starts again, at most twice. If it changes each
+//     time, that is a hole.
 //   - Any other feed is a window.
 //
-// If nothing in a feed is known from the last run, entries may have passed unseen in
-// between: a finding says so.
+// If a feed lists nothing that the last run has yielded, entries in between may have been
+// missed. A finding reports that.
 //
 // Times are instants, and compared exactly. A date without a time, or a time without
-// seconds, which RFC 3339 does not have, stands for all of its day or minute. Event.At is
-// the instant, to the nanosecond, and Resource.Modified the time as stated. Of two states
-// of one id the one with the later time is the newer, and of two with one time, or of
-// which one states none, or one more than a day after the server's own, that in the newer
-// document. In one document a tombstone is newer than an entry of the same time, and of
-// two entries of one time the first counts. So an entry wins over a tombstone of its own
-// time if it was published again in a later document, and otherwise the tombstone does.
+// seconds, is not RFC 3339 and stands for the whole day or minute. Event.At is the
+// instant, to the nanosecond, and Resource.Modified the time as stated. Of two states of
+// one id the one with the later time is the newer. If their times are equal, or one has
+// no time, or one that is more than a day after the server's own, the state in the newer
+// document is the newer. Within one document a tombstone is newer than an entry of the
+// same time, and of two entries of one time the first counts. So of an entry and a
+// tombstone with the same time, the entry counts if it was published again in a later
+// document, and otherwise the tombstone.
 //
-// A tombstone without a time that can be read (RFC 6721 §3) deletes nothing. It counts as
-// skipped, as do entries that can't be read: the next Mark or SnapshotEnd says how many.
-// A subscription document with any is read again in each run; those of a document that is
-// not read again count in each run until a full pass. Inline content that can't be
-// decoded fails as any body does.
+// A tombstone without a readable time (RFC 6721 §3) deletes nothing. It counts as
+// skipped, as do entries that can't be read: the next Mark or SnapshotEnd states their
+// number. A subscription document with skipped items is read again in each run. The
+// skipped items of a document that is not read again count in each run until a full pass.
+// Inline content that can't be decoded fails like any other body.
 //
 // A document of an archive, or a page, is a hole if it can't be read, belongs to another
 // feed, links back into the chain or to two documents at once, or if its server redirects
-// to another one of the chain. A hole is a Problem. What is newer is yielded, but the
-// checkpoint stays before the hole, and so do the validators of the subscription
-// document: each run walks again until the document is back or AcceptGaps is set. If the
-// archive is exchanged for another in mid-walk, the walk begins anew, a few times; one
-// that was exchanged between two runs is read to its end.
+// to another one of the chain. A hole is a Problem. Newer documents are yielded, but the
+// checkpoint and the validators of the subscription document do not advance: each run
+// walks again until the document is readable or AcceptGaps is set. If the archive is
+// replaced by another during a walk, the walk starts again, at most twice. An archive
+// that was replaced between two runs is read to its end.
 //
 // Departures of the documents go to [harvest.Run.Report].
 type Source struct {
@@ -79,9 +81,9 @@ type Source struct {
 	// Name is the Source's key in a Store. If empty, it is URL.
 	Name string
 
-	// FeedID, if set, is the atom:id that the feed must have. If it is not set, the first
-	// the first one must stay: a feed that comes with another is a Problem, and nothing
-	// of it is yielded until FeedID accepts it.
+	// FeedID, if set, is the atom:id that the feed must have. If it is empty, the feed
+	// must keep the first one that it had: a feed with another atom:id is a Problem, and
+	// nothing of it is yielded until FeedID is set to that id.
 	FeedID string
 
 	// Content is what the content of a resource may be, the first of them that the entry
@@ -92,54 +94,55 @@ type Source struct {
 
 	// ViaID makes the target of an entry's or a tombstone's via link, if it has one, the
 	// ID of the resource. IDs then survive any number of republications. A tombstone
-	// without via deletes the entry with its ref if one run reads both, and what has its
-	// ref as ID. It is a finding and counts as skipped, for an entry of an earlier run
-	// with a via is not found.
+	// without via deletes the entry with its ref if one run reads both, and the resource
+	// whose ID is its ref. It can't delete an entry with a via from an earlier run, so it
+	// is a finding and counts as skipped.
 	ViaID bool
 
-	// AcceptGaps takes what could be read of the feed for all there is. Each gap is a
+	// AcceptGaps treats the documents that could be read as the whole feed. Each gap is a
 	// finding.
 	AcceptGaps bool
 
 	// Dir is a directory that keeps the documents of an archive until all are yielded, so
-	// that a walk that was killed needs no second request for them. After one that ended
-	// at a hole they are asked for again, conditionally, in each run, for the hole may be
-	// the fault of any of them; a run with [harvest.Run.Full] uses none. Dir is made if
-	// need be, and several Sources may share it. If empty, documents are kept for one
-	// run.
+	// that a walk that was killed does not request them again. After a walk that ended at
+	// a hole, each run requests them again, conditionally, because any of them may have
+	// caused the hole. A run with [harvest.Run.Full] uses none of them. Dir is created if
+	// it does not exist, and several Sources may share it. If empty, documents are kept
+	// for one run.
 	Dir string
 
 	// Parser, if set, reads documents that are not Atom; anyfeed.Parse is one for RSS and
-	// JSON Feed. Atom that is damaged is not given to it.
+	// JSON Feed. It never gets damaged Atom.
 	Parser Parser
 
 	// Feed and Item are for the packages of profiles of Atom.
 	//
-	// Feed, if set, is called with what a document says of the feed. It may change that:
-	// a link that it removes is not followed. If it returns an error, the document is a
+	// Feed, if set, is called with the metadata of each document. It may change them: a
+	// link that it removes is not followed. If it returns an error, the document is a
 	// Problem, and nothing of it is yielded.
 	//
 	// Item, if set, is called with each item of a document before it is compared with
-	// others. It may change it: give an entry another ID, leave out links, make it the
-	// tombstone that the profile means. An item without entry and tombstone is left out
-	// and does not count as skipped. If Item returns an error, that is a finding, and the
-	// item counts as skipped. Item is called more than once for an item, and must do the
-	// same each time; only what the first call reports goes to [harvest.Run.Report].
+	// others. It may change the item: give an entry another ID, remove links, or replace
+	// it by the tombstone that the profile means. An item without entry and tombstone is
+	// left out and does not count as skipped. If Item returns an error, that is a
+	// finding, and the item counts as skipped. Item is called more than once for an item,
+	// and must do the same each time; only what the first call reports goes to
+	// [harvest.Run.Report].
 	//
 	// Both report departures from the profile as those of [ValidateOptions] do, so that
 	// the checks of a profile are written once.
 	//
-	// For what becomes of a resource, a profile changes the events of Events; what a
-	// resource has besides its content, it gets as a [harvest.Getter].
+	// To change resources, a profile changes the events of Events. To fetch more than the
+	// content of a resource, it implements [harvest.Getter].
 	Feed func(feed *Feed, report ReportFunc) error
 	Item func(item *Item, report ReportFunc) error
 
-	// Profile names what Feed and Item do. When it changes everything is read anew, and
+	// Profile names what Feed and Item do. When it changes, everything is read again, and
 	// what is no longer yielded is not deleted without approval.
 	Profile string
 
-	// MaxDocuments limits the documents of one walk: what is beyond is a hole. If zero,
-	// it is 50,000; if negative, there is no limit.
+	// MaxDocuments limits the documents of one walk: the first one beyond it is a hole.
+	// If zero, it is 50,000; if negative, there is no limit.
 	MaxDocuments int
 
 	// MaxBytes limits each document, decompressed. If zero, it is 1 GiB; if negative,
@@ -158,7 +161,7 @@ var _ harvest.Source = (*Source)(nil)
 // Key returns Name, or URL if there is none.
 func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 
-// Check reports what is wrong with the settings.
+// Check returns an error if the settings are not valid.
 func (s *Source) Check() error { return docfetch.CheckURL("atom", s.URL) }
 
 // Root returns URL.
@@ -169,7 +172,7 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	return s.events(ctx, run, nil)
 }
 
-// events is Events, but for the entries, which each takes if it is set.
+// events is Events. If each is set, it gets the entries, and no events are yielded.
 func (s *Source) events(ctx context.Context, run *harvest.Run, each func(*Entry) error) iter.Seq2[harvest.Event, error] {
 	pass := docfetch.Pass{Format: "atom", Accept: "application/atom+xml, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.5"}
 	return pass.Events(run, func(p *docfetch.Pass) error {
@@ -182,18 +185,18 @@ func (s *Source) events(ctx context.Context, run *harvest.Run, each func(*Entry)
 }
 
 // All returns an iterator over the entries of a feed, without a Store: url is that of the
-// subscription document. An archived or paged feed is read to its end, and each entry
-// comes once, in its newest state, from the oldest document to the newest. What a
-// tombstone deletes does not come.
+// subscription document. An archived or paged feed is read to its end, and each entry is
+// yielded once, in its newest state, from the oldest document to the newest. Deleted
+// entries are left out.
 //
-// The documents are read, into a temporary file, before the first entry comes. An error
-// is the last thing yielded, with an empty Entry: after the entries of the documents that
-// could be read, if it is only some document or entry that could not. Without an error
-// the entries are all there are. The iterator can be ranged over again, which fetches all
-// anew.
+// All documents are read, into a temporary file, before the first entry is yielded. An
+// error is the last thing yielded, with an empty Entry. If only some document or entry
+// can't be read, the entries of the others are yielded before. Without an error the
+// entries are complete. Ranging over the iterator again fetches everything again.
 //
-// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from
-// the specifications, see [Source.All]; for a single document, [Reader.All].
+// Package harvest/fetch has the Fetcher for HTTP. For options, and for reports of
+// departures from the specifications, see [Source.All]; for a single document, see
+// [Reader.All].
 func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Entry, error] {
 	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
 }
@@ -227,12 +230,12 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 	}
 }
 
-// options is a fingerprint of what decides what is yielded.
+// options returns a fingerprint of the settings that change what is yielded.
 func (s *Source) options() string {
 	return docfetch.Fingerprint("%q %q %t %q", s.URL, s.Content, s.ViaID, s.Profile)
 }
 
-// content returns what is the content of an entry, and whether that is inline.
+// content returns the content of an entry, and whether it is inline.
 func (s *Source) content(e *Entry) (link websync.Link, inline bool) {
 	choice := s.Content
 	if choice == nil {
@@ -249,8 +252,9 @@ func (s *Source) content(e *Entry) (link websync.Link, inline bool) {
 	return websync.Link{}, false
 }
 
-// admit gives an item to each, unless it can't be yielded. It counts what is skipped, and
-// a tombstone that may delete nothing for want of a via.
+// admit passes an item to each, unless it can't be yielded. It returns 1 for an item that
+// counts as skipped, which includes a tombstone that may delete nothing because it has no
+// via.
 func (w *walk) admit(p *page, i int, c *candidate, report func(websync.Finding), each func(int, *candidate) error) (skipped int, err error) {
 	at := c.position()
 	find := func(rule Rule, element, message string) {
@@ -270,19 +274,19 @@ func (w *walk) admit(p *page, i int, c *candidate, report func(websync.Finding),
 	case len(c.id) == 0:
 		return 1, nil
 	case len(c.id) > harvest.MaxID:
-		find(ruleElementSize, "id", "longer than any store takes: skipped")
+		find(ruleElementSize, "id", "longer than any Store accepts: skipped")
 		return 1, nil
 	case c.deleted && c.at.IsZero():
 		if !c.read {
-			find(ruleTombstoneWhen, "deleted-entry", "a deletion that does not say when: skipped")
+			find(ruleTombstoneWhen, "deleted-entry", "a deletion must state its time: skipped")
 		}
 		return 1, nil
 	case c.deleted && w.source.ViaID && !c.via:
-		find(ruleTombstoneVia, "deleted-entry", "a deletion without via: a resource that is named by the via of its entry is not found")
+		find(ruleTombstoneVia, "deleted-entry", "a deletion without via does not delete a resource whose ID is the via of its entry")
 		skipped = 1
 	}
 	if c.age = c.at; !w.now.IsZero() && isFuture(c.at, w.now) {
-		c.age = websync.Datetime{} // it must not win over what corrects it
+		c.age = websync.Datetime{} // a later correction must supersede it
 	}
 	return skipped, each(i, c)
 }
@@ -306,17 +310,17 @@ func (w *walk) resume() harvest.Checkpoint {
 	return docfetch.Checkpoint(checkpointVersion, w.next.bounded())
 }
 
-// An outcome is an event of a walk, with the entry that it was made of, if there is one.
+// An outcome is an event of a walk, with the entry it was made from, if there is one.
 type outcome struct {
 	harvest.Event
 	entry *Entry
 }
 
-// yieldPage yields what is the latest in one document: in the order of time if the
-// document is not long.
+// yieldPage yields the items of one document that are the latest of their ids. It sorts
+// them by time if the document is short.
 func (w *walk) yieldPage(p *page) error {
 	const long = 4 << 20
-	// what its entries inherit
+	// what the entries inherit
 	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base}
 	var events []*outcome
 	_, err := w.parse(p, nil, func(i int, c *candidate) error {
@@ -348,13 +352,13 @@ func (w *walk) yieldPage(p *page) error {
 	return nil
 }
 
-// isAhead reports whether a time is after the server's own: then it does not say how far
-// the feed has been read.
+// isAhead reports whether a time is after the server's own. Such a time does not show how
+// far the feed has been read.
 func (w *walk) isAhead(at websync.Datetime) bool {
 	return !w.now.IsZero() && at.Time().After(w.now)
 }
 
-// event returns the event that item i of a document is.
+// event returns the event for item i of a document.
 func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error) {
 	id := string(c.id)
 	if c.via && !c.deleted {
@@ -362,7 +366,7 @@ func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error)
 		if err != nil {
 			return nil, err
 		}
-		// one without via: it is known by its ref
+		// a tombstone without via is held under its ref
 		if held.tombstone && !c.state(p, i).supersedes(held) {
 			return deletion(id, held.time, held.time), nil
 		}
@@ -390,13 +394,13 @@ func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error)
 			return nil, err
 		}
 	}
-	// content may become another though nothing else does
+	// the content can change while everything else stays the same
 	ev.Tag = docfetch.Fingerprint("%s", data)
 	return ev, nil
 }
 
-// inlineBytes returns what opens inline content until the next Mark. What is long goes to
-// a file.
+// inlineBytes returns a function that opens inline content until the next Mark. Long
+// content goes to a file.
 func (w *walk) inlineBytes(data []byte) (func() (io.ReadCloser, error), error) {
 	const long = 64 << 10
 	w.pending += len(data)
@@ -421,7 +425,8 @@ func (w *walk) give(o *outcome) error {
 	return w.each(o.entry)
 }
 
-// giveLong lets the engine finish what it has whenever much inline content is under way.
+// giveLong gives an event of a long document. It yields a Mark when much inline content
+// is pending, so that the engine processes it.
 func (w *walk) giveLong(ev *outcome) error {
 	const much = 8 << 20
 	if err := w.give(ev); err != nil || w.pending < much {
@@ -430,7 +435,7 @@ func (w *walk) giveLong(ev *outcome) error {
 	return w.mark(false, 0)
 }
 
-// mark yields a Mark; resumes says that the checkpoint moves.
+// mark yields a Mark. If resumes is true, the Mark carries the checkpoint.
 func (w *walk) mark(resumes bool, skipped int) error {
 	var resume harvest.Checkpoint
 	if resumes {

@@ -686,7 +686,7 @@ func TestSourceNext(t *testing.T) {
 		"another feed: nothing is yielded": {
 			first: map[string]string{"feed": feedOf(entryOf("a", 1))},
 			then:  map[string]string{"feed": strings.Replace(feedOf(entryOf("b", 2)), "urn:feed", "urn:other", 1)},
-			want:  []string{`problem: atom: feed: the feed "urn:other", not "urn:feed"`}, asked: []string{"feed"},
+			want:  []string{`problem: atom: feed: the feed id is "urn:other", and must be "urn:feed"`}, asked: []string{"feed"},
 		},
 		"another feed that is accepted: from the beginning": {
 			source: atom.Source{FeedID: "urn:other"},
@@ -723,7 +723,7 @@ func TestSourceFeedID(t *testing.T) {
 	site := siteOf(map[string]string{"feed": feedOf(entryOf("a", 1))})
 	got := runAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, harvest.Checkpoint{}, site)
 	require.NoError(t, got.err)
-	assert.Equal(t, []string{`problem: atom: feed: the feed "urn:feed", not "urn:other"`}, got.events)
+	assert.Equal(t, []string{`problem: atom: feed: the feed id is "urn:feed", and must be "urn:other"`}, got.events)
 	got = runAll(t, &atom.Source{URL: feedURL, FeedID: "urn:feed"}, harvest.Checkpoint{}, site)
 	assert.Equal(t, []string{"a@1", "mark+"}, got.events)
 	got = runAll(t, &atom.Source{URL: feedURL, FeedID: "urn:other"}, got.resume, site)
@@ -792,7 +792,7 @@ func TestSourceRedirects(t *testing.T) {
 		"the feed to an archive document": {path: "feed", text: "-> 1",
 			want: []string{"problem: atom: feed: redirects to 1, which is an archive document"}},
 		"an archive document to the oldest": {path: "4", text: "-> 1",
-			want: []string{"problem: atom: 4: redirects to 1, and the archive ends without 3, which was read before"}},
+			want: []string{"problem: atom: 4: redirects to 1, and the archive ends without 3, which an earlier run has read"}},
 		"an archive document to where it has moved": {path: "4", text: "-> moved/4", want: next},
 	}
 	for name, test := range tests {
@@ -833,7 +833,7 @@ func TestSourceHoles(t *testing.T) {
 		"missing":               {docs: with("2", ""), hole: "atom: 2: status 404", want: younger},
 		"a login page":          {docs: with("2", "<html><body/></html>"), hole: "atom: 2: ", want: younger},
 		"cut short":             {docs: with("2", cut(archiveDocs()["2"])), hole: "atom: 2: ", want: younger},
-		"of another feed":       {docs: with("2", strings.Replace(archiveDocs()["2"], "urn:feed", "urn:other", 1)), hole: `atom: 2: the feed "urn:other", not "urn:feed"`, want: younger},
+		"of another feed":       {docs: with("2", strings.Replace(archiveDocs()["2"], "urn:feed", "urn:other", 1)), hole: `atom: 2: the feed id is "urn:other", and must be "urn:feed"`, want: younger},
 		"an entry document":     {docs: with("2", `<entry xmlns="`+atom.Namespace+`"><id>urn:z</id></entry>`), hole: "atom: 2: a document of the kind entry, not a feed", want: younger},
 		"back to the feed":      {docs: with("3", feedOf(isArchive, prev("feed"), tombstoneOf("c", 51), tombstoneOf("d", 52))), hole: "atom: 3: prev-archive leads back to " + "feed", want: younger},
 		"before itself":         {docs: with("3", feedOf(isArchive, prev("3"), tombstoneOf("c", 51), tombstoneOf("d", 52))), hole: "atom: 3: prev-archive leads back to 3", want: younger},

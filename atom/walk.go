@@ -19,28 +19,29 @@ import (
 )
 
 // A walk is one run over the documents of a feed. It reads them from the newest to the
-// oldest, and then yields what is the latest in each, from the oldest to the newest.
+// oldest. Then it yields the latest states in each, from the oldest document to the
+// newest.
 type walk struct {
 	*docfetch.Pass
 	source *Source
-	each   func(*Entry) error // if set, takes the entries in the place of events
+	each   func(*Entry) error // if set, gets the entries instead of events being yielded
 
 	from checkpoint
 	next checkpoint
 
 	file    spool.File // the documents
 	cache   docfetch.Cache
-	recheck bool    // the server is asked for what the cache has, too
-	pages   []*page // those that are in latest, the newest first
+	recheck bool    // cached documents are requested again, too
+	pages   []*page // those added to latest, the newest first
 	latest  *latest
 	set     docfetch.Set
 	// times of the last entry and the last tombstone that have one
 	last  [2]websync.Datetime
-	floor websync.Datetime // of the oldest entry of the pages before
+	floor websync.Datetime // of the oldest entry of the earlier pages
 	// an item is later than the one of its kind before it, or than floor
 	rises   bool
-	ended   bool      // the walk came to the end of the chain
-	reached bool      // the archive document that the checkpoint names
+	ended   bool      // the walk has reached the end of the chain
+	reached bool      // the walk has reached the archive document in the checkpoint
 	now     time.Time // by the server's clock; zero: not stated
 	done    bool      // all that was read has been yielded
 
@@ -57,14 +58,14 @@ type page struct {
 	id       string
 	whole    bool // fh:complete
 	archived bool // fh:archive
-	// why it is one of several documents all the same, if it is whole
+	// why the document is only a page although it is marked as complete; "" if it is not
 	part       string
 	prev, next string            // prev-archive and next
-	forks      map[string]string // relations of which there are two, with the second one
-	newer      []string          // what next-archive, previous and prev say
+	forks      map[string]string // by relation: the second target, if there are two
+	newer      []string          // targets of next-archive, previous and prev
 	authors    []websync.Person
 	lang, base string
-	fault      error // Source.Feed refuses it
+	fault      error // from Source.Feed
 	size       int64 // decompressed
 	items      int
 
@@ -79,14 +80,14 @@ func newPage(url string, n int) *page {
 // isPaged reports whether a subscription document is the first of several pages.
 func (p *page) isPaged() bool { return p.prev == "" && p.next != "" }
 
-// run yields the feed, and leaves nothing behind.
+// run yields the feed, and removes its temporary files.
 func (w *walk) run(ctx context.Context) error {
 	err := w.begin()
 	if err == nil {
 		err = errors.Join(w.all(ctx), w.forget())
 	}
 	if w.inline.Size() > 0 && !errors.Is(err, docfetch.ErrStopped) {
-		// what came along is not to be had afterwards
+		// inline content can't be opened afterwards
 		err = errors.Join(err, w.mark(false, 0))
 	}
 	err = errors.Join(err, w.inline.Close())
@@ -96,7 +97,7 @@ func (w *walk) run(ctx context.Context) error {
 	return err
 }
 
-// begin takes over what earlier runs have left.
+// begin restores the state that earlier runs have left.
 func (w *walk) begin() error {
 	options := w.source.options()
 	var c checkpoint
@@ -121,9 +122,9 @@ func (w *walk) forget() error {
 	return err
 }
 
-// all yields the feed. The error is for what ends the run.
+// all yields the feed. An error ends the run.
 func (w *walk) all(ctx context.Context) error {
-	const most = 3 // passes, if the feed is exchanged while it is read
+	const most = 3 // passes, if the feed is replaced while it is read
 	for n := 1; ; n++ {
 		again, err := w.pass(ctx, n < most)
 		if err != nil || !again {
@@ -135,8 +136,8 @@ func (w *walk) all(ctx context.Context) error {
 	}
 }
 
-// pass reads the feed once and yields it. It returns true if the feed was exchanged
-// meanwhile and is to be read again.
+// pass reads the feed once and yields it. It returns true if the feed was replaced
+// meanwhile and must be read again.
 func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) {
 	w.latest = newLatest()
 	head, err := w.head(ctx)
@@ -159,7 +160,7 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 		return false, w.snapshot(head)
 	case head.whole:
 		w.Report(ruleCompletePaged.Finding(head.URL, 0, 0, "complete", nil,
-			"a complete feed with "+head.part+": it is read as one of several documents, and deletes nothing"))
+			"a complete feed with "+head.part+" is read as one of several documents, and deletes nothing"))
 	}
 	switch {
 	case head.prev != "":
@@ -170,12 +171,12 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 	return false, w.yieldPages(nil)
 }
 
-// otherFeed returns what is wrong if a document is of another feed than the one that is
+// otherFeed returns an error if a document belongs to another feed than the one that is
 // harvested.
 func (w *walk) otherFeed(p *page) error {
 	want := cmp.Or(w.source.FeedID, w.next.ID)
 	if want != "" && p.id != want {
-		return w.Named(p.URL, fmt.Errorf("the feed %.200q, not %.200q", websync.RedactURL(p.id), websync.RedactURL(want)))
+		return w.Named(p.URL, fmt.Errorf("the feed id is %.200q, and must be %.200q", websync.RedactURL(p.id), websync.RedactURL(want)))
 	}
 	return nil
 }
@@ -226,21 +227,21 @@ func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool
 
 const changing = "the feed changes while its pages are read: entries may have moved out of sight"
 
-// isKnownAfter reports whether what comes after a page of a paged feed is known: the
-// pages go from the latest to the oldest, far enough. A tombstone does not say how far,
-// for the old ones may all be on the first page.
+// isKnownAfter reports whether all pages after p are known: the items so far go from the
+// latest to the oldest, and p has an entry that is older than the checkpoint. The time of
+// a tombstone does not count, since old tombstones may all be on the first page.
 func (w *walk) isKnownAfter(p *page) bool {
 	return w.from.Ordered && !w.rises && p.oldest[0].Before(w.from.Time)
 }
 
-// follow walks on from head, over prev-archive or over next, until it comes to what an
-// earlier run has dealt with, or the chain ends. A hole is why it could not; the error is
-// for what ends the run.
+// follow walks on from head, over prev-archive or over next, until it reaches what an
+// earlier run has processed, or the end of the chain. If a hole prevents that, it returns
+// the reason as hole. err ends the run.
 func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err error) {
 	limit := cmp.Or(w.source.MaxDocuments, docfetch.DefaultDocuments)
 	w.set.Ask(docfetch.KeyOf(head.URL))
 	w.set.Read(&head.Document)
-	var redirected *page // the first one but head
+	var redirected *page // the first redirected one, without head
 	for p := head; ; {
 		link, rel := p.next, "next"
 		if archive {
@@ -254,7 +255,7 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 			w.reached = true
 			return nil, nil
 		case archive && link == "" && w.from.Archive != "" && redirected != nil:
-			return w.Named(redirected.URL, fmt.Errorf("redirects to %s, and the archive ends without %s, which was read before",
+			return w.Named(redirected.URL, fmt.Errorf("redirects to %s, and the archive ends without %s, which an earlier run has read",
 				redirected.Final, w.from.Archive)), nil
 		case link == "":
 			w.ended = true
@@ -313,8 +314,7 @@ func (w *walk) head(ctx context.Context) (*page, error) {
 	return p, nil
 }
 
-// headAgain reads the subscription document once more, beside the first time; nil if it
-// has not changed.
+// headAgain reads the subscription document a second time; nil if it has not changed.
 func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 	p := newPage(head.URL, 0)
 	err := w.load(ctx, p, head.Validators, func(p *page) error {
@@ -330,10 +330,10 @@ func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 	return p, nil
 }
 
-// older reads a later document of a walk. One of an archive, which never changes, is not
-// asked for if an earlier run has read it, unless that run ended at a hole: then the
-// publisher may have mended any of them. What is kept serves where the server has nothing
-// better.
+// older reads the next document of a walk. An archive document never changes, so it is
+// not requested if an earlier run has read it, unless that run ended at a hole: then the
+// publisher may have repaired any of them. The kept document is used if the server has
+// not changed it, or the new one can't be read.
 func (w *walk) older(ctx context.Context, url string, archive bool) (*page, error) {
 	var kept *page
 	if archive {
@@ -360,8 +360,7 @@ func (w *walk) older(ctx context.Context, url string, archive bool) (*page, erro
 	return p, w.cache.Put(&p.Document)
 }
 
-// kept returns a document that an earlier run has read; nil if it has not, or none is
-// left.
+// kept returns a document that an earlier run has kept; nil if there is none.
 func (w *walk) kept(url string) *page {
 	doc, ok := w.cache.Take(url, &w.file)
 	if !ok {
@@ -370,8 +369,8 @@ func (w *walk) kept(url string) *page {
 	return &page{Document: doc, n: len(w.pages)}
 }
 
-// load loads a document into the walk's file, and has read read it. An error that is the
-// document's is a *docfetch.Error.
+// load loads a document into the walk's file and calls read. An error of the document
+// itself is a *docfetch.Error.
 func (w *walk) load(ctx context.Context, p *page, known docfetch.Validators, read func(*page) error) error {
 	return w.Load(ctx, &p.Document, known, w.source.MaxBytes, &w.file, func() error {
 		if p.n == 0 {
@@ -381,8 +380,8 @@ func (w *walk) load(ctx context.Context, p *page, known docfetch.Validators, rea
 	})
 }
 
-// read checks a document, reports its departures and takes it among the pages. If it is
-// broken, nothing of it is left.
+// read checks a document, reports its departures and adds it to the pages. If the
+// document is broken, read leaves nothing of it.
 func (w *walk) read(p *page) error {
 	r, err := w.parse(p, w.Report, func(i int, c *candidate) error { return w.add(p, i, c) })
 	w.describe(p, r, w.Report)
@@ -403,7 +402,7 @@ func (w *walk) read(p *page) error {
 	return err
 }
 
-// describe takes over what was read.
+// describe copies the metadata of a document into p.
 func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 	if r.feed == nil {
 		return
@@ -423,8 +422,8 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 	}
 }
 
-// leadsTo returns the first link of a feed with a relation to another document. A second
-// one that leads elsewhere is a fork.
+// leadsTo returns the target of the first link of a feed with a relation. A second target
+// is a fork.
 func (p *page) leadsTo(f *Feed, rel string) (first string) {
 	for _, l := range f.Links {
 		href, _, _ := strings.Cut(l.Href, "#")
@@ -442,9 +441,9 @@ func (p *page) leadsTo(f *Feed, rel string) (first string) {
 	return first
 }
 
-// whyPart returns what says that a feed that is marked as complete is one of several
-// documents; "" if nothing does. A link to itself does not, apart from next: it is
-// nobody's next page.
+// whyPart returns why a feed that is marked as complete is one of several documents; ""
+// if it is not. A link to the document itself does not count, except next: no document is
+// its own next page.
 func (p *page) whyPart(f *Feed) string {
 	if f.Archive {
 		return "archive"
@@ -460,8 +459,8 @@ func (p *page) whyPart(f *Feed) string {
 	return ""
 }
 
-// otherDocument returns what is wrong if the server redirects from one document of the
-// feed to another: the one that was asked for is not read then.
+// otherDocument returns an error if the server redirects from one document of the feed to
+// another: the requested one is then unknown.
 func (w *walk) otherDocument(p *page) error {
 	err := w.set.CheckRedirect(&p.Document)
 	if p.Final != p.URL && (p.Final == w.from.Archive || slices.Contains(p.newer, p.URL)) {
@@ -499,7 +498,7 @@ func earlier(a, b websync.Datetime) websync.Datetime {
 	return a
 }
 
-// addAgain makes the table anew, without a document that turned out to be broken.
+// addAgain builds the table again, without a document that turned out to be broken.
 func (w *walk) addAgain() error {
 	if err := w.latest.close(); err != nil {
 		return err
@@ -516,18 +515,18 @@ func (w *walk) addAgain() error {
 	return nil
 }
 
-// A candidate is an item that can be yielded, valid until the next one.
+// A candidate is an item that may be yielded. It is valid until the next one.
 type candidate struct {
 	id    []byte           // of the resource
 	entry []byte           // the atom:id, or the ref
 	via   bool             // id is the target of a via link
-	at    websync.Datetime // as instant returns it
-	// what makes it later than another: at, unless that lies in the future
+	at    websync.Datetime // the result of instant
+	// the time that is compared with others: at, or zero if that is in the future
 	age     websync.Datetime
 	deleted bool
-	read    bool  // by a Reader, which has reported what is wrong with it
-	view    *View // where nothing needs the item in memory of its own
-	own     Item  // elsewhere
+	read    bool  // by a Reader, which has reported its departures
+	view    *View // nil if the item needs memory of its own
+	own     Item  // set if view is nil
 }
 
 // item returns the item in memory of its own.
@@ -543,9 +542,8 @@ func (c *candidate) state(p *page, i int) state {
 	return state{document: p.n, item: i, time: c.age, tombstone: c.deleted}
 }
 
-// instant returns a time of Atom as the instant that it is (RFC 3339): to the nanosecond,
-// so that it is compared exactly. What has no seconds is no time of RFC 3339, and stays
-// the period that it is.
+// instant returns a time of Atom as an instant (RFC 3339), to the nanosecond, so that it
+// is compared exactly. A time without seconds is not RFC 3339 and remains a period.
 func instant(d websync.Datetime) websync.Datetime {
 	if d.Precision() < websync.PrecisionSecond {
 		return d
@@ -553,7 +551,7 @@ func instant(d websync.Datetime) websync.Datetime {
 	return d.WithPrecision(websync.PrecisionNanosecond)
 }
 
-// A reading is what parse has learned of a document.
+// A reading is what parse returns about a document.
 type reading struct {
 	feed    *Feed
 	foreign bool
@@ -561,8 +559,8 @@ type reading struct {
 	skipped int
 }
 
-// parse calls each for every item of a document that can be yielded; i counts all. What
-// is wrong with the document is a *docfetch.Error.
+// parse calls each for every item of a document that can be yielded; i counts all items.
+// A fault of the document is a *docfetch.Error.
 func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, c *candidate) error) (reading, error) {
 	if p.foreign {
 		return w.parseForeign(p, report, each)
@@ -646,7 +644,7 @@ func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int
 	return got, nil
 }
 
-// isNothing reports whether a candidate is an item without entry and tombstone.
+// isNothing reports whether a candidate has neither an entry nor a tombstone.
 func (c *candidate) isNothing() bool {
 	return c.view == nil && c.own.Entry == nil && c.own.Tombstone == nil
 }
@@ -664,7 +662,7 @@ func (c *candidate) position() position {
 	return position{}
 }
 
-// element returns the name of the element that the candidate's own item is.
+// element returns the element name of the candidate's own item.
 func (c *candidate) element() string {
 	if c.own.Tombstone != nil {
 		return "deleted-entry"
@@ -672,15 +670,15 @@ func (c *candidate) element() string {
 	return "entry"
 }
 
-// reporter returns what a profile reports by, on an element of a document. If report is
-// nil, findings are dropped.
+// reporter returns the function by which a profile reports on an element of a document.
+// If report is nil, findings are dropped.
 func reporter(url string, at position, name string, report func(websync.Finding)) ReportFunc {
 	to := document.Reports{Document: url, To: report}
 	return to.At(at.line, at.column, name)
 }
 
-// take makes a candidate of its own item, with what Source.Item does to it. The error is
-// that of Source.Item.
+// take applies Source.Item to the candidate's own item and sets the other fields from it.
+// The error is that of Source.Item.
 func (c *candidate) take(s *Source, report ReportFunc) error {
 	if s.Item != nil && !c.isNothing() {
 		c.entry = []byte(c.own.ID())
@@ -728,8 +726,8 @@ func itemVia(item Item) string {
 	return via.Href
 }
 
-// yieldPages yields the documents that were read, the oldest first. Each moves the
-// checkpoint, if there is no hole.
+// yieldPages yields the documents that were read, the oldest first. Without a hole, the
+// checkpoint advances with each.
 func (w *walk) yieldPages(hole error) error {
 	head := w.pages[0]
 	if hole != nil && w.source.AcceptGaps {
@@ -768,9 +766,8 @@ func (w *walk) yieldPages(hole error) error {
 	return nil
 }
 
-// keepHead notes that all of the feed is yielded. That the first of several pages has not
-// changed says something about the others only if whatever comes next appears on the
-// first one.
+// keepHead records that the whole feed was yielded. An unchanged first page implies
+// unchanged other pages only if new items appear on the first page.
 func (w *walk) keepHead(head *page) {
 	paged := head.isPaged()
 	w.next.Ordered = paged && !w.rises
@@ -780,15 +777,15 @@ func (w *walk) keepHead(head *page) {
 	}
 }
 
-// keepValidators records the validators of the subscription document. With skipped
-// entries in it, the next run reads it again, to say so again.
+// keepValidators records the validators of the subscription document. If it has skipped
+// entries, it keeps none, so that the next run reads it and reports them again.
 func (w *walk) keepValidators(head *page) {
 	if head.Skipped == 0 {
 		w.next.Validators = head.Kept()
 	}
 }
 
-// checkGap reports that entries may have passed unseen between two runs.
+// checkGap reports that entries between two runs may have been missed.
 func (w *walk) checkGap(head *page) {
 	items, known := 0, 0
 	for _, p := range w.pages {
@@ -803,35 +800,35 @@ func (w *walk) checkGap(head *page) {
 
 const (
 	checkpointVersion = 1
-	maxBorder         = 1000 // ids that a checkpoint knows
+	maxBorder         = 1000 // ids that a checkpoint keeps
 )
 
 // A checkpoint is how far a Source has read a feed.
 type checkpoint struct {
 	ID      string `json:"id"`      // of the feed
-	Options string `json:"options"` // fingerprint of the Source's
-	// the newest archive document that is dealt with, and all before it
+	Options string `json:"options"` // fingerprint of the Source's options
+	// the newest archive document that is processed, with all older ones
 	Archive string `json:"archive,omitempty"`
 
-	// Skipped counts what was skipped in the documents that are dealt with and not read
+	// Skipped counts what was skipped in the documents that are processed and not read
 	// again.
 	Skipped int `json:"skipped,omitempty"`
 
-	// Time is the greatest that was yielded, and Border stands for the ids of that time.
-	// If there are more than maxBorder, none is kept: then nothing of that time counts as
-	// known.
+	// Time is the greatest time that was yielded, and Border holds hashes of the ids with
+	// that time. If there are more than maxBorder ids, none is kept, and no item of that
+	// time counts as known.
 	Time   websync.Datetime `json:"time"`
 	Border []uint64         `json:"border,omitempty"`
 
-	// Ordered says that all pages of a paged feed are dealt with, and that they went from
-	// the latest item to the oldest.
+	// Ordered reports whether all pages of a paged feed are processed and were ordered
+	// from the latest item to the oldest.
 	Ordered bool `json:"ordered,omitempty"`
 
 	// The validators of the subscription document, if all of it has been processed.
 	docfetch.Validators
 }
 
-// bounded returns what is kept of c.
+// bounded returns c without a Border that is too long.
 func (c checkpoint) bounded() checkpoint {
 	if len(c.Border) > maxBorder {
 		c.Border = nil
@@ -839,7 +836,7 @@ func (c checkpoint) bounded() checkpoint {
 	return c
 }
 
-// advance notes that an item has been yielded.
+// advance records that an item was yielded.
 func (c *checkpoint) advance(id []byte, at websync.Datetime) {
 	switch {
 	case at.IsZero() || at.Before(c.Time):
@@ -852,7 +849,7 @@ func (c *checkpoint) advance(id []byte, at websync.Datetime) {
 	}
 }
 
-// knows reports whether an item was yielded before, by its time.
+// knows reports whether an item was yielded before, as far as its time shows that.
 func (c *checkpoint) knows(id []byte, at websync.Datetime) bool {
 	switch {
 	case at.IsZero() || c.Time.IsZero():

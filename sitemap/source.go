@@ -561,7 +561,7 @@ func (w *walk) check(p *part) error {
 			off.add(v)
 		}
 		if len(v.Loc) > harvest.MaxID {
-			w.Report(ruleLocLength.Finding(p.Final, v.Line, v.Column, "loc", v.Loc, "longer than any store takes: skipped"))
+			w.Report(ruleLocLength.Finding(p.Final, v.Line, v.Column, "loc", v.Loc, "longer than any Store accepts: skipped"))
 		}
 		if !w.usable(p, v) {
 			p.Skipped++
