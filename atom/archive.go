@@ -169,7 +169,7 @@ func (l *lister) profiled(item *websync.Item, as Item) Item {
 	return as
 }
 
-var errNoTombstone = errors.New("Publisher.Item has replaced an Entry by a Tombstone")
+var errNoTombstone = errors.New("Publisher.Item must not replace an Entry by a Tombstone")
 
 // tombstoneOf returns the tombstone of an item.
 func tombstoneOf(item *websync.Item) *Tombstone {

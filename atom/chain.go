@@ -155,7 +155,7 @@ func (c *ChainValidator) item(check *checker, v *View) {
 	c.ids.add(v.ID, v.Updated, v.Deleted, len(c.urls), func(now, before idSlot) {
 		if !reported && before.where != document && now.same(before) {
 			reported = true
-			check.r.report(ruleChainTwice, position{v.Line, v.Column}, "", v.ID, "it is in "+c.urls[before.where-1]+", too")
+			check.r.report(ruleChainTwice, position{v.Line, v.Column}, "", v.ID, "it is also in "+c.urls[before.where-1])
 		}
 	})
 }

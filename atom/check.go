@@ -479,7 +479,7 @@ func (c *checker) entryAuthor(s *scope) {
 	}
 	if c.r.kind != FeedDocument {
 		if !c.item.sourceAuthor {
-			c.r.report(ruleEntryAuthor, s.at, s.name, nil, "an entry must have an author, or its source")
+			c.r.report(ruleEntryAuthor, s.at, s.name, nil, "an entry or its source must have an author")
 		}
 		return
 	}
@@ -530,14 +530,14 @@ func (c *checker) missingAuthors(s *scope) {
 	h := &c.head
 	if h.authorsOut == 0 || h.authorsOut == h.entries {
 		if h.ownless > 0 {
-			c.r.report(ruleFeedAuthor, s.at, s.name, nil, fmt.Sprintf("a feed must have an author, or each entry: %d of %d entries have none", h.ownless, h.entries))
+			c.r.report(ruleFeedAuthor, s.at, s.name, nil, fmt.Sprintf("a feed must have an author, or each of its entries: %d of %d entries have none", h.ownless, h.entries))
 		}
 		return
 	}
 	for i, at := range h.authorless {
 		message := "an entry must have an author if its feed has none"
 		if more := h.authorsOut - maxAuthorless; i == maxAuthorless-1 && more > 0 {
-			message += fmt.Sprintf("; so it is in %d more entries", more)
+			message += fmt.Sprintf("; %d more entries have none", more)
 		}
 		c.r.report(ruleEntryAuthor, at, "entry", nil, message)
 	}

@@ -26,10 +26,10 @@ const (
 var (
 	errMissing   = errors.New("missing")
 	errSpace     = errors.New("an element of Atom, or one that only the fields may state")
-	errAttrSpace = errors.New("an attribute that is not of another namespace")
-	errAttrTwice = errors.New("an attribute twice")
+	errAttrSpace = errors.New("must be an attribute of another namespace")
+	errAttrTwice = errors.New("an attribute that is stated twice")
 	errAttrCount = errors.New("more than 100 attributes")
-	errPrefix    = errors.New("a prefix that is taken, or none")
+	errPrefix    = errors.New("a reserved or invalid prefix of a namespace")
 )
 
 // An encoder appends elements to a buffer. Its methods go on after a refusal; finish then

@@ -216,7 +216,7 @@ func (l *latest) rewrite(offset uint64, s state) error {
 func (l *latest) read(offset uint64, id []byte) (s state, same bool, err error) {
 	b, err := l.record(int64(offset), recordHeader+len(id))
 	if err != nil || len(b) < recordHeader+len(id) {
-		return state{}, false, err // without an error, it is the last record, of a shorter id
+		return state{}, false, err // no error: the last record, of a shorter id
 	}
 	if binary.BigEndian.Uint32(b[recordHeader-4:]) != uint32(len(id)) || string(b[recordHeader:]) != string(id) {
 		return state{}, false, nil

@@ -82,7 +82,7 @@ func TestPublisherProfile(t *testing.T) {
 		assert.Equal(t, []string{pubSite + "/r/https=3A/=2Fwww.example.com/a~content"}, hrefs(last.Links))
 	}
 	assert.Equal(t, []string{
-		id("d") + " not listed: Publisher.Item has replaced an Entry by a Tombstone", id("c") + " not listed: a record has a title",
+		id("d") + " not listed: Publisher.Item must not replace an Entry by a Tombstone", id("c") + " not listed: a record has a title",
 	}, reported)
 
 	assert.NotEqual(t, pubPaths(t, newPublisher(s, 4))[0], paths[0], "a profile gives archive documents URLs of their own")

@@ -55,7 +55,7 @@ const (
 	divEnd   = `</div>`
 )
 
-// div reads what should be one div of XHTML. What is not, it puts into one.
+// div reads XHTML, which should be one div. It puts anything else into a div.
 func (r *Reader) div() ([]byte, error) {
 	v := &r.view
 	local := r.scan.Name().Local
@@ -167,7 +167,8 @@ func (r *Reader) contentForm(c *contentView) (form string, valid bool) {
 	return "", r.check == nil || r.check.contentType(stated)
 }
 
-// contentElsewhere reads the type of content with src, and that there is nothing inside.
+// contentElsewhere reads the type of content with src, and checks that the element is
+// empty.
 func (r *Reader) contentElsewhere(c *contentView) error {
 	media := ""
 	switch {
@@ -192,14 +193,14 @@ func (r *Reader) contentElsewhere(c *contentView) error {
 	return err
 }
 
-// embedded reads content of a media type: one element if it is XML, else Base64, of which
-// it leaves out the white space.
+// embedded reads content of a media type: one element if it is XML, or else Base64,
+// without its white space.
 func (r *Reader) embedded(isXML, valid bool) ([]byte, error) {
 	v := &r.view
 	from := len(v.buf)
 	end, elements := from, 0 // of the text
 	if isXML {
-		// it may well be an entry or a feed
+		// the content may be an entry or a feed
 		r.scan.Stop = func(xmlscan.Name) bool { return false }
 		defer func() { r.scan.Stop = r.stops }()
 	}
@@ -265,8 +266,8 @@ func dropSpace(b []byte) []byte {
 	return kept
 }
 
-// An htmlChecker checks HTML in a text, which must be valid inside a div. It is no
-// parser: it finds tags that do not match.
+// An htmlChecker checks HTML in a text, which must be valid inside a div. It is not a
+// parser: it only finds tags that do not match.
 type htmlChecker struct{ open []htmlTag }
 
 // An htmlTag is the name of an open element, as positions in the text.
@@ -310,8 +311,8 @@ func (c *htmlChecker) markup(text []byte, at int) (end int, fault string) {
 	return 0, "a < that starts no tag"
 }
 
-// tagEnd returns where the name that starts at i ends, and the tag, just behind its '>';
-// 0 if it does not.
+// tagEnd returns the end of the name that starts at i, and the end of its tag, after '>';
+// 0 if the tag does not end.
 func tagEnd(text []byte, i int) (name, end int) {
 	for name = i; name < len(text) && !syntax.IsSpace(text[name]) && text[name] != '/' && text[name] != '>'; name++ {
 	}
@@ -362,7 +363,7 @@ func isUnquotedSlash(tag []byte) bool {
 	return equals >= 0 && !bytes.ContainsAny(tag[last+1:], "\"'")
 }
 
-// raw passes over an element whose content is no markup.
+// raw passes over an element whose content is not markup.
 func (c *htmlChecker) raw(text, name []byte, i int) (end int, fault string) {
 	for {
 		at := bytes.Index(text[i:], []byte("</"))
@@ -396,7 +397,7 @@ func (c *htmlChecker) endTag(text []byte, i int) (end int, fault string) {
 	return 0, "an end tag without a start tag"
 }
 
-// atEnd checks that nothing that needs an end tag is open.
+// atEnd checks that no element that needs an end tag is open.
 func (c *htmlChecker) atEnd(text []byte) string {
 	for _, t := range c.open {
 		if !isEndOptional(text[t.start:t.end]) {

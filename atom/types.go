@@ -53,7 +53,7 @@ type Feed struct {
 	Rights   Text
 
 	Updated     websync.Datetime
-	UpdatedText string // the text of updated where it is not RFC 3339, otherwise empty
+	UpdatedText string // the text of updated if it is not RFC 3339, otherwise empty
 
 	Authors      []websync.Person
 	Contributors []websync.Person
@@ -66,12 +66,12 @@ type Feed struct {
 	// absolute, and Rel is "alternate" where none is stated.
 	Links []websync.Link
 
-	// Complete reports that the feed lists all entries that exist (fh:complete, RFC 5005
-	// §2).
+	// Complete reports whether the feed lists all entries that exist (fh:complete, RFC
+	// 5005 §2).
 	Complete bool
 
-	// Archive reports that the document is an archive document, which never changes again
-	// (fh:archive, RFC 5005 §4).
+	// Archive reports whether the document is an archive document, which never changes
+	// again (fh:archive, RFC 5005 §4).
 	Archive bool
 
 	// Elements are the elements of other namespaces, in their order.
@@ -101,13 +101,13 @@ type Entry struct {
 	Rights  Text
 
 	Updated     websync.Datetime
-	UpdatedText string // the text of updated where it is not RFC 3339, otherwise empty
+	UpdatedText string // the text of updated if it is not RFC 3339, otherwise empty
 	Published   websync.Datetime
 
 	PublishedText string // likewise, of published
 
-	// Authors are those of the entry itself. Without any, those of Source count, and then
-	// those of the feed (§4.2.1).
+	// Authors are those of the entry itself. If there are none, those of Source count, or
+	// else those of the feed (§4.2.1).
 	Authors      []websync.Person
 	Contributors []websync.Person
 	Categories   []Category
@@ -119,16 +119,17 @@ type Entry struct {
 	// "alternate" where none is stated.
 	Links []websync.Link
 
-	// Source is the feed that the entry was copied from, nil if that is not stated.
+	// Source is the feed that the entry was copied from; nil if that is not stated.
 	Source *Feed
 
 	// Elements are the elements of other namespaces, in their order.
 	Elements []websync.Element
 
-	// BCP 47: xml:lang of the entry, or of the feed around it; "und" if the entry takes
-	// that back with an empty one
+	// BCP 47: xml:lang of the entry, or of the feed around it; "und" if an empty xml:lang
+	// of the entry revokes that of the feed
 	Lang string
-	// what relative references in the entry were, and in its texts are, resolved against
+	// the URL that relative references were resolved against; those in texts still are
+	// relative to it
 	Base string
 
 	// Line and Column are where the entry starts, from 1; the column counts bytes of
@@ -172,19 +173,19 @@ const (
 
 // A Text is a text construct (RFC 4287 §3.1). The zero Text is "not stated".
 type Text struct {
-	// Type is PlainText, HTML or XHTML. Writers take an empty one of a Text with a Value
-	// for PlainText.
+	// Type is PlainText, HTML or XHTML. If it is empty and Value is not, Writers write
+	// PlainText.
 	Type string
 
-	// Value is the text: plain, HTML as it is after XML's escapes are undone, or, of
-	// XHTML, the div element as XML that declares every prefix it uses. Readers leave out
-	// the white space around it.
+	// Value is the text. Plain text and HTML are without the escapes of XML. XHTML is the
+	// div element, as XML that declares every prefix it uses. Readers leave out the white
+	// space around it.
 	Value string
 
-	// BCP 47, where the element itself states it; "und" where an empty xml:lang takes
-	// back the one around it
+	// BCP 47, if the element itself states it; "und" if an empty xml:lang revokes the one
+	// around it
 	Lang string
-	Base string // where the element itself states xml:base, resolved
+	Base string // xml:base, resolved, if the element itself states it
 }
 
 // IsZero reports whether the text is not stated. An empty text that is stated has a Type.
@@ -198,15 +199,15 @@ func (t Text) IsZero() bool { return t.Type == "" && t.Value == "" }
 //	Type is another media type     Value is base64, of which Readers leave out the white space
 //	Href is not empty (src)        the content is there; Type is a media type or not stated
 //
-// Of the Link, Href, Type, Lang, Digests, Modified and Attrs are used; Length is read,
-// but not written, for only links have one. The zero Content is "not stated".
+// Of the Link, Href, Type, Lang, Digests, Modified and Attrs are used; Length is read but
+// not written, because only links have one. The zero Content is "not stated".
 type Content struct {
 	websync.Link
 
 	// Value is the content if it is inline.
 	Value string
 
-	// Base is xml:base where the element itself states it, resolved.
+	// Base is xml:base, resolved, if the element itself states it.
 	Base string
 }
 
@@ -219,7 +220,7 @@ type Tombstone struct {
 	Ref string
 
 	When     websync.Datetime
-	WhenText string // the text of when where it is not RFC 3339, otherwise empty
+	WhenText string // the text of when if it is not RFC 3339, otherwise empty
 
 	By      websync.Person // zero: not stated
 	Comment Text
@@ -230,8 +231,8 @@ type Tombstone struct {
 	// order.
 	Elements []websync.Element
 
-	// BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if the tombstone
-	// takes that back
+	// BCP 47: xml:lang of the tombstone, or of the feed around it; "und" if an empty
+	// xml:lang of the tombstone revokes that of the feed
 	Lang string
 	Base string
 
@@ -246,7 +247,7 @@ type Item struct {
 	Tombstone *Tombstone
 }
 
-// ID returns the id of the entry that is there or gone.
+// ID returns the ID of the entry, or the Ref of the tombstone.
 func (i Item) ID() string {
 	if i.Tombstone != nil {
 		return i.Tombstone.Ref
@@ -254,7 +255,7 @@ func (i Item) ID() string {
 	return i.Entry.ID
 }
 
-// Time returns updated of an entry, when of a tombstone.
+// Time returns Updated of the entry, or When of the tombstone.
 func (i Item) Time() websync.Datetime {
 	if i.Tombstone != nil {
 		return i.Tombstone.When

@@ -10,8 +10,8 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// ValidateOptions say what [Validate] knows besides the bytes. The zero value is usable;
-// checks that need a missing field are skipped.
+// ValidateOptions are the settings of [Validate]. The zero value is usable; checks that
+// need a missing field are skipped.
 type ValidateOptions struct {
 	// Document is the URL or file name of the document. Findings carry it.
 	Document string
@@ -20,11 +20,11 @@ type ValidateOptions struct {
 	// empty, it is Document, if that is a URL.
 	URL string
 
-	// Report receives every finding, in the order of the document; what only the end of
-	// an element or of the document can decide comes there.
+	// Report receives every finding, in the order of the document. Some checks are made
+	// at the end of an element or of the document, and report there.
 	Report func(websync.Finding)
 
-	// Now, if set, makes findings of times more than a day after it.
+	// Now, if set, makes times more than a day after it findings.
 	Now time.Time
 
 	// Lenient makes every finding at most a warning that costs no entry and no tombstone,
@@ -35,10 +35,10 @@ type ValidateOptions struct {
 	// negative, there is no limit.
 	MaxBytes int64
 
-	// Item and Feed are for profiles of Atom, which demand more of its documents. Item,
-	// if set, is called with each item that a Reader returns. Feed, if set, is called at
-	// the end of a Feed Document, when all of its metadata are read. What they report is
-	// a Finding with the position of the item or feed; it counts in the Summary, and
+	// Item and Feed are for profiles of Atom, which have further rules. Item, if set, is
+	// called with each item that a Reader returns. Feed, if set, is called at the end of
+	// a Feed Document, when all of its metadata are read. What they report becomes a
+	// Finding with the position of the item or feed. It counts in the Summary, and
 	// Lenient applies.
 	Item func(item *Item, report ReportFunc)
 	Feed func(feed *Feed, report ReportFunc)
@@ -50,7 +50,7 @@ type ReportFunc = websync.ReportFunc
 // A Summary sums up a document.
 type Summary struct {
 	Kind       Kind
-	Entries    int   // that a Reader returns
+	Entries    int   // those that a Reader returns
 	Tombstones int   // likewise
 	Skipped    int   // as Reader.Skipped
 	Bytes      int64 // uncompressed, as far as it was read
@@ -61,24 +61,23 @@ type Summary struct {
 	// of the feed or entry; when of a tombstone; the zero value if it can't be read
 	Updated websync.Datetime
 
-	// The targets of the feed's first link of each relation, resolved, in a Feed
-	// Document.
+	// Self, Current, Next, PrevArchive and NextArchive are the resolved targets of the
+	// feed's first link of each relation, in a Feed Document.
 	Self, Current, Next, PrevArchive, NextArchive string
 
 	Archive  bool // fh:archive
 	Complete bool // fh:complete
 
-	// Earliest and Latest are the first and the last time of the entries and tombstones,
-	// updated and when.
+	// Earliest and Latest are the least and the greatest time of the entries (updated)
+	// and tombstones (when).
 	Earliest, Latest websync.Datetime
 }
 
-// Validate reads one document, with all that a [Reader] takes, and reports every
-// departure from RFC 4287, RFC 5005, RFC 6721 and the drafts of the link extensions: see
-// [Rules].
+// Validate reads one document as a [Reader] does, and reports every departure from RFC
+// 4287, RFC 5005, RFC 6721 and the drafts of the link extensions: see [Rules].
 //
 // The error is that of the Reader: the document is not Atom, is cut short, damaged or too
-// long. There is a finding for it, too, unless src itself has failed. The error is nil
+// long. It is reported as a finding, too, unless src itself has failed. The error is nil
 // for a document that was read to its end, whatever the findings.
 //
 // It needs memory for one item, as a Reader does, and 32 to 96 bytes for each entry and
@@ -88,8 +87,8 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	return newChecker(src, o).run()
 }
 
-// A checker asks the questions of Validate that a Reader does not ask. The Reader calls
-// it while it reads.
+// A checker makes the checks of Validate that a Reader does not make. The Reader calls it
+// while it reads.
 type checker struct {
 	r   *Reader
 	o   ValidateOptions
@@ -102,7 +101,7 @@ type checker struct {
 	ids   idTable
 	small []byte // scratch space
 
-	each func(v *View) // is called with each item, if set
+	each func(v *View) // if set, called with each item
 }
 
 func newChecker(src io.Reader, o ValidateOptions) *checker {
@@ -139,7 +138,7 @@ func (c *checker) run() (Summary, error) {
 	}
 }
 
-// reportAt returns what a profile reports by.
+// reportAt returns the function by which a profile reports.
 func (c *checker) reportAt(at position, name string) ReportFunc {
 	return c.r.reports.At(at.line, at.column, name)
 }
@@ -162,7 +161,7 @@ func (c *checker) end(err error) (Summary, error) {
 	return c.sum, err
 }
 
-// count passes a finding on.
+// count counts a finding and passes it to Report.
 func (c *checker) count(f websync.Finding) {
 	f.Document = c.o.Document
 	document.Count(f.Severity, &c.sum.Errors, &c.sum.Warnings, &c.sum.Infos)

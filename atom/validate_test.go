@@ -464,7 +464,7 @@ func TestValidateMissingAuthors(t *testing.T) {
 	_, err := atom.Validate(strings.NewReader(doc.String()), atom.ValidateOptions{Report: func(f websync.Finding) { last, n = f.Message, n+1 }})
 	require.NoError(t, err)
 	assert.Equal(t, 100, n)
-	assert.Contains(t, last, "in 50 more")
+	assert.Contains(t, last, "; 50 more entries")
 }
 
 // validateDamages are the ways in which one entry can be damaged without its neighbours:
@@ -683,6 +683,6 @@ func ExampleValidate() {
 	// Output:
 	// feed.xml:4:3: error: a date without a time: "2025-06-01" (atom-date, RFC 4287 §3.3)
 	// feed.xml:6:3: error: an entry without content must have an alternate link (atom-entry-alternate, RFC 4287 §4.1.2)
-	// feed.xml:1:1: error: a feed must have an author, or each entry: 1 of 1 entries have none (atom-feed-author, RFC 4287 §4.1.1)
+	// feed.xml:1:1: error: a feed must have an author, or each of its entries: 1 of 1 entries have none (atom-feed-author, RFC 4287 §4.1.1)
 	// feed 1 3 <nil>
 }

@@ -9,7 +9,7 @@ import (
 // A View is an [Item] whose bytes belong to the [Reader]: they are valid until the next
 // call of NextView, Next or All. Clone copies the whole item.
 type View struct {
-	// Deleted reports that the View is of a Tombstone: ID is then its Ref, and Updated
+	// Deleted reports whether the View is of a Tombstone: ID is then its Ref, and Updated
 	// its When.
 	Deleted bool
 
@@ -27,7 +27,7 @@ type View struct {
 	categories             []categoryView
 	content                contentView
 	links                  []linkView
-	source                 *Feed // needs memory of its own
+	source                 *Feed // in memory of its own
 	elements               []elementView
 
 	by      personView // of a Tombstone, like comment
@@ -35,13 +35,14 @@ type View struct {
 
 	lang, base string
 
-	// holds the bytes of all views; after it grew, older views use the old one
+	// holds the bytes of all fields; when it grows, earlier fields keep the old memory
 	buf     []byte
 	digests []digestView
 	attrs   []attrView
 }
 
-// The types below are those without View in their names, with bytes of the Reader.
+// The types below correspond to those without View in their names. Their bytes belong to
+// the Reader.
 
 type textView struct {
 	Type       string
@@ -123,12 +124,12 @@ func (v *View) Clone() Item {
 	return Item{Entry: k.entry(v)}
 }
 
-// A keeper turns views into what can be kept. Of the text it makes one string, if it has
-// grown to hold it.
+// A keeper copies views into memory of their own. If it was grown to hold all of the
+// text, it allocates one string for it.
 type keeper struct{ strings.Builder }
 
-// An entryBlock is an entry with room for what most entries have few of: one piece of
-// memory instead of five.
+// An entryBlock is an entry with room for the few links, authors and so on that most
+// entries have: one allocation instead of five.
 type entryBlock struct {
 	Entry
 	authors    [1]websync.Person
@@ -191,8 +192,8 @@ func (k *keeper) person(kept *websync.Person, p *personView) {
 	kept.Name, kept.Email, kept.URI = k.text(p.Name), k.text(p.Email), k.text(p.URI)
 }
 
-// sliceOf returns a slice of n zeros: the first of room, if they are enough, else new
-// ones.
+// sliceOf returns a slice of n zero values: the first ones of room if it is long enough,
+// or else new ones.
 func sliceOf[T any](room []T, n int) []T {
 	switch {
 	case n == 0:
@@ -203,7 +204,7 @@ func sliceOf[T any](room []T, n int) []T {
 	return make([]T, n)
 }
 
-// keepAll keeps each of some views, in room if they fit in there.
+// keepAll copies each of some views, into room if they fit.
 func keepAll[T, V any](room []T, views []V, keep func(*T, *V)) []T {
 	all := sliceOf(room, len(views))
 	for i := range views {

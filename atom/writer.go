@@ -13,31 +13,33 @@ import (
 // link extensions. The output depends only on them and the fields.
 //
 // For a feed document, call WriteFeed once, WriteTombstone and then WriteEntry any number
-// of times, and Close. WriteEntryDocument writes a whole entry document, and
-// WriteTombstoneDocument a whole deleted-entry document.
+// of times, and Close. WriteEntryDocument writes a complete entry document, and
+// WriteTombstoneDocument a complete deleted-entry document.
 //
-// For what can't be written, the methods return a [*websync.EntryError]. They write
-// nothing of it, and the Writer can go on. An error of the io.Writer sticks.
+// For a feed, entry or tombstone that can't be written, the methods return a
+// [*websync.EntryError]. They write nothing of it, and the Writer can go on. An error of
+// the io.Writer sticks.
 //
-// Atom demands full dates and times, so a Datetime without a time is written as midnight
-// UTC of its first day, one without seconds with them, a leap second as the one after it,
-// and an offset above 14 hours in UTC. The Rel of a link without one is "alternate". A
-// Writer ignores Line, Column, UpdatedText, WhenText, the Form of a tombstone and the
-// Priority of a link.
+// Atom demands full dates and times, so some are written otherwise: a Datetime without a
+// time as midnight UTC of its first day, one without seconds with them, a leap second as
+// the one after it, an offset above 14 hours in UTC. The Rel of a link without one is
+// "alternate". A Writer ignores Line, Column, UpdatedText, WhenText, the Form of a
+// tombstone and the Priority of a link.
 //
 // Memory grows with the tombstones of the document, not with its entries. A Writer does
 // not notice two entries with one id.
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// LegacyMD5 writes the MD5 digest of links and content in le:md5, too, for readers
-	// that know only the older drafts of the link extensions. All digests are in hash
-	// anyway.
+	// LegacyMD5 also writes the MD5 digest of links and content in le:md5, for readers
+	// that know only the older drafts of the link extensions. The attribute hash has all
+	// digests in either case.
 	LegacyMD5 bool
 
 	// Namespaces are declared on the root element, by prefix, and used for the attributes
-	// of links and content. Attributes of other namespaces declare theirs where they are.
-	// The prefixes "at", "fh", "le" and those like "ns1" are reserved.
+	// of links and content. Other namespaces of attributes are declared on the element
+	// that has the attribute. The prefixes "at", "fh", "le" and those like "ns1" are
+	// reserved.
 	Namespaces map[string]string
 
 	dst   io.Writer
@@ -45,7 +47,7 @@ type Writer struct {
 	err   error // of dst; sticks
 	enc   encoder
 
-	authors bool           // the feed has some
+	authors bool           // the feed has authors
 	latest  map[string]int // by ref: the latest tombstone, as an index in times, from 1
 	times   []tombstoneTime
 }
@@ -55,7 +57,7 @@ type writerState uint8
 
 const (
 	atRoot       writerState = iota // nothing is written
-	inTombstones                    // the feed is, and maybe tombstones
+	inTombstones                    // the feed is written, and maybe tombstones
 	inEntries
 	afterDocument
 )
@@ -63,7 +65,7 @@ const (
 // A tombstoneTime is the time of one tombstone.
 type tombstoneTime struct {
 	when  websync.Datetime
-	older int // of the same ref, as an index in times, from 1; if 0, none
+	older int // the previous one of its ref, as an index in times, from 1; if 0, none
 }
 
 // NewWriter returns a Writer to dst.
@@ -71,9 +73,9 @@ func NewWriter(dst io.Writer) *Writer { return &Writer{dst: dst} }
 
 var (
 	errClosed = errors.New("atom: write after the end of the document")
-	errNoFeed = errors.New("atom: WriteFeed comes first")
-	errSecond = errors.New("atom: a document has one root element")
-	errAfter  = errors.New("a tombstone after an entry")
+	errNoFeed = errors.New("atom: WriteFeed must be called before")
+	errSecond = errors.New("atom: the document already has a root element")
+	errAfter  = errors.New("a tombstone must come before the entries")
 )
 
 // WriteFeed begins a feed document: it writes its root element and its metadata.
@@ -117,8 +119,8 @@ func (w *Writer) WriteTombstone(t *Tombstone) error {
 	return nil
 }
 
-// remember keeps the time of a tombstone. latest is the index of the latest one with its
-// ref so far.
+// remember records the time of a tombstone. latest is the index of the latest one with
+// its ref so far.
 func (w *Writer) remember(t *Tombstone, latest int) {
 	if w.latest == nil {
 		w.latest = make(map[string]int)
@@ -167,7 +169,7 @@ func (w *Writer) Close() error {
 	return w.end()
 }
 
-// WriteEntryDocument writes a whole entry document (RFC 4287 §2). Its entry needs an
+// WriteEntryDocument writes a complete entry document (RFC 4287 §2). Its entry needs an
 // author, or a source that has one.
 func (w *Writer) WriteEntryDocument(e *Entry) error {
 	if w.state != atRoot {
@@ -181,7 +183,7 @@ func (w *Writer) WriteEntryDocument(e *Entry) error {
 	return w.document(e.ID)
 }
 
-// WriteTombstoneDocument writes a whole deleted-entry document (RFC 6721 §4).
+// WriteTombstoneDocument writes a complete deleted-entry document (RFC 6721 §4).
 func (w *Writer) WriteTombstoneDocument(t *Tombstone) error {
 	if w.state != atRoot {
 		return w.misplaced()
@@ -190,7 +192,7 @@ func (w *Writer) WriteTombstoneDocument(t *Tombstone) error {
 	return w.document(t.Ref)
 }
 
-// misplaced returns why something can't be written now.
+// misplaced returns the error for a call in the wrong state.
 func (w *Writer) misplaced() error {
 	switch {
 	case w.err != nil:
@@ -213,7 +215,7 @@ func (w *Writer) begin() *encoder {
 	return c
 }
 
-// finish keeps what was encoded since start, or takes it back and returns the reason.
+// finish keeps what was encoded since start, or removes it and returns the reason.
 func (w *Writer) finish(id string, next writerState) error {
 	if w.err != nil {
 		return w.err

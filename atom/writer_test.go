@@ -578,14 +578,14 @@ func TestWriterOrder(t *testing.T) {
 	for name, write := range map[string]func() error{
 		"entry": func() error { return w.WriteEntry(&e) }, "tombstone": func() error { return w.WriteTombstone(&dead) }, "close": w.Close,
 	} {
-		assert.EqualError(t, write(), "atom: WriteFeed comes first", name)
+		assert.EqualError(t, write(), "atom: WriteFeed must be called before", name)
 	}
 	require.NoError(t, w.WriteFeed(&feed))
 	for name, write := range map[string]func() error{
 		"feed": func() error { return w.WriteFeed(&feed) }, "entry": func() error { return w.WriteEntryDocument(&e) },
 		"tombstone": func() error { return w.WriteTombstoneDocument(&dead) },
 	} {
-		assert.EqualError(t, write(), "atom: a document has one root element", name)
+		assert.EqualError(t, write(), "atom: the document already has a root element", name)
 	}
 	require.NoError(t, w.Close())
 	for name, write := range map[string]func() error{
