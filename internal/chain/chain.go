@@ -1,7 +1,7 @@
 // Package chain cuts the log of a Catalog into documents: closed ones, each of a fixed
 // range of its numbers, and an open one at its end. Archived feeds and Change Lists are
-// such chains. A chain knows what its documents list and what they are called; how they
-// are written is up to a Publisher.
+// such chains. A Chain decides what its documents list and which paths they have; a
+// Publisher writes them.
 package chain
 
 import (
@@ -28,8 +28,8 @@ type Chain struct {
 	// Size is how many numbers of the log a closed document covers.
 	Size websync.Seq
 
-	// Settings stand for all that decides, besides the log and the Locator, what closed
-	// documents hold. Other Settings give them other paths.
+	// Settings identifies everything besides the log and the Locator that changes closed
+	// documents. Other Settings give them other paths.
 	Settings string
 
 	mu   sync.Mutex
@@ -40,11 +40,12 @@ type Chain struct {
 type view struct {
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
-	last       websync.Seq // when it was looked at
-	// of the commits at the ends of closed documents, in microseconds; if 0, not known
+	last       websync.Seq // in the latest Head
+	// times of the commits at the ends of closed documents, in microseconds; if 0, not
+	// known
 	times []int64
 
-	// a range of numbers; what can't be listed of them was reported
+	// the range of numbers whose refused items were reported
 	reportedAfter, reported websync.Seq
 }
 
@@ -60,7 +61,7 @@ type Document struct {
 	chain *Chain
 }
 
-// head returns where the log stands, and forgets what is known of another one.
+// head returns the Head of the log. If the log has been replaced, it drops the view.
 func (c *Chain) head(ctx context.Context) (websync.Head, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,16 +77,16 @@ func (c *Chain) head(ctx context.Context) (websync.Head, error) {
 	return head, nil
 }
 
-// Whole returns the document of the whole log, with the Head that it ends at.
+// Whole returns the document of the whole log, and the Head of the log.
 func (c *Chain) Whole(ctx context.Context) (Document, websync.Head, error) {
 	head, err := c.head(ctx)
 	d := Document{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, chain: c}
 	return d, head, err
 }
 
-// Open returns the open document. It begins after the last closed document but one, so
-// that it never begins afresh, or after an earlier one, so that it has all that happened
-// in the time history before the last commit.
+// Open returns the open document. It begins at the same number as the latest closed
+// document, so that it always lists recent entries. If history is positive, it begins
+// early enough to list all entries of that time before the last commit.
 func (c *Chain) Open(ctx context.Context, history time.Duration) (Document, error) {
 	d, head, err := c.Whole(ctx)
 	if err != nil || head.Last < 2*c.Size {
@@ -112,7 +113,7 @@ type name struct {
 	n          uint64
 }
 
-// parse returns what a path states.
+// parse returns the name in a path.
 func (c *Chain) parse(path string) (a name, ok bool) {
 	id, n, ok := c.Site.ParseNumbered(path)
 	generation, id, _ := strings.Cut(id, "-")
@@ -158,7 +159,7 @@ func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 var errOpen = errors.New("the log ends before the document does")
 
 // at returns closed document n of a generation, counted from 1. The error is errOpen or
-// that of the Catalog, ErrNotFound for a generation that was dropped.
+// that of the Catalog, which is ErrNotFound for a dropped generation.
 func (c *Chain) at(ctx context.Context, generation, n uint64) (Document, error) {
 	end := websync.Seq(n) * c.Size
 	t, err := c.commitTime(ctx, generation, end)
@@ -190,7 +191,7 @@ func (c *Chain) knownTime(generation uint64, seq websync.Seq) int64 {
 	return c.view.times[i]
 }
 
-// noteTime keeps the time of a commit that ends a document.
+// noteTime records the time of a commit that ends a document.
 func (c *Chain) noteTime(generation uint64, seq websync.Seq, micro int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,16 +230,15 @@ func (c *Chain) Numbered(ctx context.Context) site.Numbered {
 	}
 }
 
-// ID returns a hash of all that decides what the document holds: the settings, the state
-// of the log, and more. What a generation holds up to a number never changes, and the
-// time of the commit distinguishes it from what another Catalog has under the same
-// number.
+// ID returns a hash of everything that decides what the document holds: the settings, the
+// state of the log, and more. The entries of a generation up to a number never change;
+// the time of the commit distinguishes them from those of another Catalog.
 func (d *Document) ID(more ...string) string {
 	c := d.chain
 	return site.Hash(fmt.Appendf(nil, "%s %d %d %d %q %q", c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))
 }
 
-// ETag returns the ETag of a document that also depends on more.
+// ETag returns the ETag of the document, which also depends on more.
 func (d *Document) ETag(more ...string) string { return fmt.Sprintf("%s-%d", d.ID(more...), d.Last) }
 
 // OpenPath returns the path of the open document if the root document is an index.
@@ -266,9 +266,9 @@ func (d *Document) Previous(ctx context.Context) (before Document, ok bool, err 
 	return before, true, nil
 }
 
-// From returns the time since which the document lists all that happened: that of the
-// commit that the document before it ends with, or that of the first commit of the log;
-// zero if the log is empty.
+// From returns the time from which on the document lists every change: that of the last
+// commit before its range, or that of the first commit of the log; zero if the log is
+// empty.
 func (d *Document) From(ctx context.Context) (time.Time, error) {
 	if d.Last == 0 {
 		return time.Time{}, nil
@@ -280,8 +280,8 @@ func (d *Document) From(ctx context.Context) (time.Time, error) {
 	return t, nil
 }
 
-// error returns an error of the Catalog. What a closed document is made of may have been
-// dropped since it was asked for.
+// error returns the error for one of the Catalog: ErrGone if the generation of a closed
+// document was dropped after the request.
 func (d *Document) error(err error) error {
 	if d.Closed && errors.Is(err, websync.ErrNotFound) {
 		return d.chain.Site.DocumentError(d.Path(), websync.ErrGone)
@@ -301,8 +301,8 @@ func (d *Document) Entries(ctx context.Context, refuse func(*websync.Item, error
 }
 
 // Latest returns the latest entry of each id in the range of the document, the latest
-// first, and the greatest Born that the document knows of. What must not be listed is
-// handed to refuse.
+// first, and the greatest Born in the document's state. It passes items that must not be
+// listed to refuse.
 func (d *Document) Latest(ctx context.Context, refuse func(*websync.Item, error)) (latest []*websync.Item, born websync.Seq, err error) {
 	const most = 2000
 	born = d.Born
@@ -311,7 +311,7 @@ func (d *Document) Latest(ctx context.Context, refuse func(*websync.Item, error)
 		if err != nil {
 			return nil, 0, err
 		}
-		born = max(born, item.Born) // of those that are not listed, too
+		born = max(born, item.Born) // including items that are not listed
 		items = append(items, *item)
 	}
 	latest = make([]*websync.Item, 0, len(items))
@@ -328,8 +328,8 @@ func (d *Document) Latest(ctx context.Context, refuse func(*websync.Item, error)
 	return latest, born, nil
 }
 
-// CheckUnchanged returns ErrConflict if the log has changed since the document was asked
-// for.
+// CheckUnchanged returns ErrConflict if the log has changed since the document was
+// requested.
 func (d *Document) CheckUnchanged(ctx context.Context) error {
 	head, err := d.chain.head(ctx)
 	if err != nil {
@@ -342,7 +342,7 @@ func (d *Document) CheckUnchanged(ctx context.Context) error {
 }
 
 // IsReported reports whether a document with the entry seq was written before, so that
-// what can't be listed of it was reported. Entries of an older generation need no report.
+// its refusal was reported. Entries of an older generation need no report.
 func (d *Document) IsReported(seq websync.Seq) bool {
 	c := d.chain
 	c.mu.Lock()
@@ -351,8 +351,8 @@ func (d *Document) IsReported(seq websync.Seq) bool {
 	return v.generation != d.Generation || v.reportedAfter < seq && seq <= v.reported
 }
 
-// SetReported notes that the document is written. One range is kept of all that was
-// reported: documents are written one after the other, in either order.
+// SetReported records that the document was written. It keeps a single range, which
+// suffices because documents are written one after the other, in either order.
 func (d *Document) SetReported() {
 	c := d.chain
 	c.mu.Lock()

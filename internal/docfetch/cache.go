@@ -17,8 +17,8 @@ import (
 
 // A Cache is a directory that keeps documents, which never change, for the next run of a
 // Source, each in a file: its header, a line of JSON, and then the document. A Source
-// reads and checks a cached document as if it came from its server, so the file may be
-// damaged, and anybody may delete it. The zero Cache keeps nothing.
+// reads and checks a cached document as if it came from its server, so a damaged file
+// does no harm, and anybody may delete it. The zero Cache keeps nothing.
 type Cache struct{ path string }
 
 // A header is what is known of a document in a Cache.
@@ -86,7 +86,7 @@ func sumOf(body io.ReadSeeker) ([]byte, error) {
 }
 
 // Take returns the document at url, with its body in file as Load leaves it. ok is false
-// if c does not have the document, or not undamaged.
+// if c does not have the document, or only a damaged copy.
 func (c Cache) Take(url string, file *spool.File) (d Document, ok bool) {
 	if c.path == "" {
 		return Document{}, false

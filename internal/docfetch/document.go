@@ -106,7 +106,7 @@ func (p *Pass) Rewind(d *Document) error {
 	return nil
 }
 
-// Get fetches a document to its end, into memory or a temporary file. The request is
+// Get fetches a whole document into memory or a temporary file. The request is
 // conditional if known is not zero. If maxBytes is zero, it is 1 GiB; if negative, there
 // is no limit. The error is an [*Error], or that of ctx. The caller closes d.
 func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes int64) error {

@@ -1,7 +1,7 @@
 // Package parts cuts the live resources of a Catalog into parts, each of a fixed range of
-// Born, and an index of them. Sitemaps and Resource Lists are such lists. A list knows
-// what its parts list, what they are called and when they change; how they are written is
-// up to a Publisher.
+// Born, and an index of them. Sitemaps and Resource Lists are such lists. A List decides
+// what its parts list, which paths they have and when they change; a Publisher writes
+// them.
 package parts
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/websync-go/websync/internal/site"
 )
 
-// A List is the live resources of one Catalog in parts. It keeps some 56 bytes for each.
-// The first use reads the log of the newest generation once, later ones only what is new.
-// This assumes that every change of what the Catalog lists has a log entry.
+// A List is the live resources of one Catalog in parts. It keeps about 56 bytes for each
+// part. The first use reads the log of the newest generation once; later ones read only
+// what is new. This assumes that every change of what the Catalog lists has a log entry.
 //
 // A List is safe for concurrent use; it must not be copied.
 type List struct {
@@ -28,15 +28,15 @@ type List struct {
 	// Size is how many numbers of Born a part covers, unless a part becomes too long.
 	Size websync.Seq
 
-	// Settings returns what decides, besides the Catalog and the Locator, what parts of a
-	// size hold. Other settings give them other paths.
+	// Settings returns a text that identifies everything besides the Catalog and the
+	// Locator that changes parts of a size. Other settings give them other paths.
 	Settings func(size websync.Seq) string
 
 	// MaxBytes limits a part: when one would be longer, all parts become smaller.
 	MaxBytes int64
 
-	// Bound returns the most bytes that an item takes in a part, and whether its links
-	// depend on which other ids there are.
+	// Bound returns how many bytes an item takes in a part at most, and whether its links
+	// depend on which other ids exist.
 	Bound func(item *websync.Item) (bytes int64, links bool)
 
 	// Measure returns the length of a part, or at least MaxBytes if it is longer. It must
@@ -47,29 +47,29 @@ type List struct {
 	known partition
 }
 
-// A partition is what a List knows of the parts of one generation of the log.
+// A partition describes the parts of one generation of the log.
 type partition struct {
-	id         string // stands for the generation and the settings, in paths and ETags
+	id         string // identifies the generation and the settings, in paths and ETags
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
-	size       websync.Seq // of a part: smaller than asked for if one would be too long
+	size       websync.Seq // of a part: smaller than List.Size if a part would be too long
 	crowded    bool        // a part may be too long
 	last       websync.Seq // up to which the log is read
 	time       time.Time   // of the commit last
 	born       websync.Seq
 	touched    websync.Seq // the greatest number in stamps
-	stamps     []stamp     // by part; those after the last were never touched
+	stamps     []stamp     // by part; later parts were never touched
 }
 
-// A stamp is what is known of a part without reading what it lists.
+// A stamp is what a List knows of a part without reading its resources.
 type stamp struct {
 	seq      websync.Seq // the greatest number that touches it
 	time     int64       // of that commit, in microseconds
-	reported websync.Seq // up to which it was reported what can't be listed
+	reported websync.Seq // refused items up to this number were reported
 	rows     rows
 
-	bytes int64       // the most that its items take
-	links bool        // there are, or were, links that depend on other ids
+	bytes int64       // how many its items take at most
+	links bool        // it has, or had, links that depend on other ids
 	born  websync.Seq // if so, of the partition
 }
 
@@ -79,7 +79,7 @@ type rows uint8
 const (
 	none rows = iota
 	some
-	unknown // its last entry is a deletion
+	unknown // the last entry of the log that touches it is a deletion
 )
 
 // A Part is one document of a List, in the state that its ETag names: a part, all
@@ -88,9 +88,9 @@ type Part struct {
 	Path  string
 	Index bool // the document is the index
 
-	// At is the time that the document stands for: of the last commit before it was asked
-	// for; zero if the log is empty. The ETag does not depend on it. A document that
-	// states it hands it to ETag.
+	// At is the time of the document: that of the last commit before it was requested;
+	// zero if the log is empty. The ETag does not depend on it unless the caller passes
+	// it to ETag, as it must if the document states the time.
 	At time.Time
 
 	list  *List
@@ -116,8 +116,8 @@ func (t *partition) at(n int) stamp {
 	return s
 }
 
-// stampOf returns the state of a document. That of an index has no time: a new generation
-// changes the index without a commit.
+// stampOf returns the state of a document. The state of an index has no time, because a
+// new generation changes the index without a commit.
 func (t *partition) stampOf(p *Part) stamp {
 	if p.Index {
 		return stamp{seq: t.touched}
@@ -129,7 +129,7 @@ func (l *List) part(t *partition, n int) Part {
 	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), At: t.time, list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
 }
 
-// current hands the partition, brought up to date, to see, which has it for itself.
+// current updates the partition and calls see with it, under the lock.
 func (l *List) current(ctx context.Context, see func(*partition) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,11 +152,12 @@ func (l *List) catchUp(ctx context.Context) error {
 		if !errors.Is(err, websync.ErrNotFound) || head.Generation == dropped {
 			return l.Site.CatalogError(err)
 		}
-		dropped = head.Generation // after Head: there is a newer one
+		dropped = head.Generation // since Head was called: a newer one exists
 	}
 }
 
-// read brings l.known to head. What was read before an error is not read again.
+// read updates l.known to head. Entries that were read before an error are not read
+// again.
 func (l *List) read(ctx context.Context, head websync.Head) error {
 	t := &l.known
 	if t.id == "" || t.generation != head.Generation || !t.first.Equal(head.FirstTime) || t.last > head.Last {
@@ -171,7 +172,7 @@ func (l *List) read(ctx context.Context, head websync.Head) error {
 			return err
 		}
 		size := t.size / 2
-		for size > 1 && size >= head.Born { // one part of the same resources
+		for size > 1 && size >= head.Born { // a single part, as long as before
 			size /= 2
 		}
 		*t = l.partition(head, size)
@@ -183,11 +184,11 @@ func (l *List) partition(head websync.Head, size websync.Seq) partition {
 	return partition{id: id, generation: head.Generation, first: head.FirstTime, size: size}
 }
 
-// readLog notes what is new in the log.
+// readLog reads the new entries of the log into t.
 func (l *List) readLog(ctx context.Context, t *partition, head websync.Head) error {
 	if t.last < head.Last {
 		r := websync.Range{Sources: l.Site.Sources, Generation: head.Generation, After: t.last, Until: head.Last}
-		var item websync.Item // one for all: Bound is handed its address
+		var item websync.Item // reused for all items: Bound gets its address
 		for next, err := range l.Site.Catalog.Changes(ctx, r) {
 			if err != nil {
 				return err
@@ -200,11 +201,11 @@ func (l *List) readLog(ctx context.Context, t *partition, head websync.Head) err
 	return nil
 }
 
-// note takes an entry of the log.
+// note updates t with an entry of the log.
 func (l *List) note(t *partition, item *websync.Item) {
 	t.last = item.Seq
 	if item.Born == 0 {
-		return // a tombstone that was never anything else
+		return // a tombstone that never had a live resource
 	}
 	t.touched = item.Seq
 	n := int((item.Born - 1) / t.size)
@@ -223,9 +224,9 @@ func (l *List) note(t *partition, item *websync.Item) {
 	t.crowded = t.crowded || s.bytes > l.MaxBytes
 }
 
-// isFull reports whether a part is too long. It measures those of which that can't be
-// ruled out. A part is full before it has MaxBytes, so that one that is almost as long is
-// not measured after each change.
+// isFull reports whether a part is too long. It measures only parts that may be. A part
+// is full at 90 % of MaxBytes, so that a part of almost MaxBytes is not measured after
+// each change.
 func (l *List) isFull(ctx context.Context, t *partition) (bool, error) {
 	for n := 0; t.crowded && n < len(t.stamps); n++ {
 		s := &t.stamps[n]
@@ -300,8 +301,7 @@ func (l *List) Listed(ctx context.Context) (listed []Part, err error) {
 	return listed, err
 }
 
-// Numbered returns the paths of the parts, if there are several, without those that are
-// empty.
+// Numbered returns the paths of the parts, if there are several, without empty ones.
 func (l *List) Numbered(ctx context.Context) site.Numbered {
 	first := "" // the id of the partition to which part 1 belonged
 	return func(n uint64) (string, bool, error) {
@@ -328,8 +328,8 @@ func (l *List) Numbered(ctx context.Context) site.Numbered {
 	}
 }
 
-// ETag returns the ETag of the document: of the greatest number that touches it, of the
-// greatest Born if its links depend on other ids, and of what more it depends on.
+// ETag returns the ETag of the document. It consists of the greatest number that touches
+// the document, of more, and of the greatest Born if links depend on other ids.
 func (p *Part) ETag(more string) string {
 	tag := fmt.Sprintf("%s-%d", p.id, p.stamp.seq)
 	if p.Index {
@@ -351,8 +351,8 @@ func (p *Part) Modified() time.Time {
 	return time.UnixMicro(p.stamp.time).UTC()
 }
 
-// DependsOnIDs reports whether the document can change without a commit that touches it:
-// when there are more ids.
+// DependsOnIDs reports whether new ids can change the document without a commit that
+// touches it.
 func (p *Part) DependsOnIDs() bool { return p.stamp.born != 0 }
 
 // Resources yields what a part lists, as Site.Resources does.
@@ -361,9 +361,9 @@ func (p *Part) Resources(ctx context.Context, refuse func(*websync.Item, error))
 	return p.list.Site.Resources(ctx, websync.Range{After: after, Until: after + p.size}, refuse)
 }
 
-// isFilled reports whether a part lists anything. It reads one item if its stamp does not
-// state that, and notes the answer, unless a newer entry of the log touches the part: the
-// answer may hold since then only.
+// isFilled reports whether a part lists anything. If its stamp does not state that, it
+// reads one item and records the answer. It does not record the answer if a newer entry
+// of the log touches the part, because the answer may be that of the newer state.
 func (p *Part) isFilled(ctx context.Context) (bool, error) {
 	l, s := p.list, p.stamp
 	if s.rows != unknown {
@@ -386,12 +386,12 @@ func (p *Part) isFilled(ctx context.Context) (bool, error) {
 }
 
 // IsReported reports whether the part was written since the entry seq of the log, so that
-// what can't be listed of it was reported.
+// its refusal was reported.
 func (p *Part) IsReported(seq websync.Seq) bool { return seq <= p.stamp.reported }
 
-// Finish is called after the last byte of a document. It returns ErrConflict if anything
-// has touched the document since it was asked for. If not, what can't be listed has been
-// reported.
+// Finish must be called after the last byte of a document. It returns ErrConflict if a
+// commit has touched the document since it was requested. Otherwise it records that the
+// refused items were reported.
 func (p *Part) Finish(ctx context.Context) error {
 	l := p.list
 	return l.current(ctx, func(t *partition) error {

@@ -10,13 +10,13 @@ import (
 )
 
 // An Overlap finds the items whose id another source of a Site had first. Readers would
-// see the resources of such an id in turn, and their bodies have one URL. It keeps a few
-// hundred items at a time, and costs nothing if the Site has one source.
+// see the resources of both under one id, and the bodies of both have one URL. It keeps a
+// few hundred items at a time, and costs nothing if the Site has one source.
 type Overlap struct {
 	Site *site.Site
 
-	// Report receives an item, of which only Source, Born, Seq and the ID are set, and
-	// what is wrong.
+	// Report receives an item, of which only Source, Born, Seq and the ID are set, and a
+	// message.
 	Report func(item *websync.Item, message string)
 
 	known   bool // sources is set
@@ -24,7 +24,7 @@ type Overlap struct {
 	waiting []websync.Item
 }
 
-// Add looks at an item, at the latest when Flush is called.
+// Add adds an item. It is checked in a batch with others, at the latest by Flush.
 func (o *Overlap) Add(ctx context.Context, item *websync.Item) error {
 	const batch = 500
 	if !o.known {
@@ -46,7 +46,7 @@ func (o *Overlap) Add(ctx context.Context, item *websync.Item) error {
 	return o.Flush(ctx)
 }
 
-// Flush looks at all items that were added.
+// Flush checks the items that were added and not yet checked.
 func (o *Overlap) Flush(ctx context.Context) error {
 	for _, source := range o.sources {
 		others := slices.DeleteFunc(slices.Clone(o.waiting), func(item websync.Item) bool { return item.Source == source })

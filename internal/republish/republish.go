@@ -1,7 +1,7 @@
-// Package republish finds what a document here states of a resource: of its own, and of
-// one that was harvested from another publisher. Bytes that are kept are linked to where
-// they are kept, a harvested resource has a link to where it came from, and links that
-// hold for the original only are left out.
+// Package republish makes the links of published resources, of the publisher's own and of
+// those harvested from other publishers. Links to kept bytes lead to where they are kept,
+// a harvested resource has a link to its origin, and links that hold only for the
+// original are left out.
 package republish
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// A Linker makes the links of resources. It keeps its memory from one to the next, and is
-// not safe for concurrent use.
+// A Linker makes the links of resources. It reuses its memory, and is not safe for
+// concurrent use.
 type Linker struct {
 	// Site has the Catalog and the Locator.
 	Site *site.Site
@@ -36,9 +36,9 @@ func KeptContent(item *websync.Item) (websync.Body, bool) {
 	return b, ok && IsKept(&b)
 }
 
-// URL returns the URL under which an item is listed where resources are named by URLs:
-// that of its content here, if it is kept, or else that of its Content, or else its ID,
-// which may be none.
+// URL returns the URL of an item in lists that identify resources by URL: that of its
+// content here, if it is kept, or else that of its Content, or else its ID, which may not
+// be a URL.
 func URL(s *site.Site, item *websync.Item) string {
 	if _, kept := KeptContent(item); kept {
 		return s.Locator.URL(item, websync.ContentName)
@@ -49,9 +49,9 @@ func URL(s *site.Site, item *websync.Item) string {
 	return item.Resource.ID
 }
 
-// DeletedURLs returns the URLs under which an item that was deleted may have been listed:
-// its bodies are gone, and with them the answer to whether its content was kept. To
-// delete one that a reader does not have changes nothing.
+// DeletedURLs returns the URLs under which a deleted item may have been listed. Since its
+// bodies are gone, it is not known whether its content was kept. Deleting a URL that a
+// reader does not have changes nothing.
 func DeletedURLs(s *site.Site, item *websync.Item) []string {
 	bare := *item
 	bare.Bodies = nil
@@ -72,12 +72,12 @@ func (l *Linker) Want(target string) {
 	}
 }
 
-// Find finds out which of the wanted targets are ids that the Catalog has in sources; nil
-// stands for the sources of the Site, or all that have live resources. An id with a Born
-// above born does not count; 0 is no limit.
+// Find looks up which of the wanted targets are ids in the given sources of the Catalog.
+// If sources is nil, they are those of the Site, or else all that have live resources.
+// Ids with a Born above born do not count; if born is 0, there is no limit.
 //
-// An id keeps its Born when its resource is deleted. So what Find finds changes with the
-// greatest Born only, and with a limit it never changes.
+// An id keeps its Born when its resource is deleted. So the result changes only when the
+// greatest Born does, and with a limit it never changes.
 func (l *Linker) Find(ctx context.Context, sources []string, born websync.Seq) error {
 	const batch = 1000
 	if len(l.wanted) == 0 {
@@ -114,8 +114,8 @@ func siteSources(ctx context.Context, s *site.Site) ([]string, error) {
 	return slices.Sorted(maps.Keys(head.Live)), err
 }
 
-// FindLinks finds out which links of items lead to resources that the Catalog has in the
-// sources of these items, up to a Born: what a closed document can state for good.
+// FindLinks looks up which links of items lead to resources in the sources of these
+// items, up to a Born. A closed document can rely on the result, since it never changes.
 func (l *Linker) FindLinks(ctx context.Context, items []*websync.Item, born websync.Seq) error {
 	l.Forget()
 	var sources []string
@@ -135,7 +135,8 @@ func (l *Linker) FindLinks(ctx context.Context, items []*websync.Item, born webs
 }
 
 // Local returns the URL at which the target of a link of item is kept, if it is an id of
-// the Catalog and the content of item is kept: who keeps one is taken to keep the others.
+// the Catalog and the content of item is kept. It assumes that the content of the target
+// is kept, too.
 func (l *Linker) Local(item *websync.Item, target string) (url string, ok bool) {
 	sources := l.sources[target]
 	if len(sources) == 0 {
@@ -161,9 +162,9 @@ func (l *Linker) Body(item *websync.Item, b *websync.Body) websync.Link {
 	return link
 }
 
-// Links returns the links of an item: its own, as far as they hold here, then its bodies
-// other than the content, then a via link if the item was harvested and has none. They
-// are valid until the next call.
+// Links returns the links of an item: its own, without those that hold only for the
+// original, then its bodies other than the content, then a via link if the item was
+// harvested and has none. The result is valid until the next call.
 func (l *Linker) Links(item *websync.Item) []websync.Link {
 	own := l.Site.Locator.Owns(item.Source)
 	links := l.links[:0]
@@ -189,7 +190,7 @@ func (l *Linker) Links(item *websync.Item) []websync.Link {
 	return links
 }
 
-// addBody adds a link to a body, unless there is one.
+// addBody adds a link to a body, unless links has one already.
 func addBody(links []websync.Link, body websync.Link) []websync.Link {
 	if slices.ContainsFunc(links, func(other websync.Link) bool { return other.Href == body.Href }) {
 		return links
@@ -197,14 +198,16 @@ func addBody(links []websync.Link, body websync.Link) []websync.Link {
 	return append(links, body)
 }
 
-// via returns the link to a resource at its first publisher, with what that stated.
+// via returns the link to a resource at its first publisher, with the type, length,
+// digests and time stated there.
 func via(r *websync.Resource) websync.Link {
 	c := &r.Content
 	return websync.Link{Rel: "via", Href: r.ID, Type: c.Type, Encoding: c.Encoding, Length: c.Length,
 		Digests: c.Digests, Modified: r.Modified}
 }
 
-// relocated returns a link that leads to where its target is kept, if it is.
+// relocated returns a link whose target is replaced by the URL where it is kept, if it
+// is.
 func (l *Linker) relocated(item *websync.Item, link websync.Link) websync.Link {
 	for i := range item.Bodies {
 		b := &item.Bodies[i]
@@ -229,8 +232,8 @@ const resourceSyncTerms = "http://www.openarchives.org/rs/terms/"
 // IsVia reports whether a relation is via.
 func IsVia(rel string) bool { return syntax.RelationName(rel) == "via" }
 
-// isOfOriginal reports whether a relation states something of a resource that does not
-// hold for a copy of it.
+// isOfOriginal reports whether a link with this relation holds only for the original of a
+// resource, not for a copy.
 func isOfOriginal(rel string) bool {
 	rel = strings.TrimPrefix(syntax.RelationName(rel), resourceSyncTerms)
 	switch rel {

@@ -1,6 +1,5 @@
-// Package site holds what the Publishers of all protocols do in the same way: check their
-// settings, give their documents paths, ask the Catalog where its log stands, and name
-// what went wrong.
+// Package site holds what the Publishers of all protocols have in common: it checks their
+// settings, makes the paths of their documents, reads the Catalog, and describes errors.
 package site
 
 import (
@@ -21,7 +20,7 @@ import (
 )
 
 // Settings are the fields that the Publishers of all protocols have in common, under the
-// names that they have there.
+// same names.
 type Settings struct {
 	Package  string // of the Publisher, for errors
 	Catalog  websync.Catalog
@@ -32,10 +31,10 @@ type Settings struct {
 	Reserved func(path string) bool // the Publisher's method
 }
 
-// A Site is where a Publisher publishes what. It is safe for concurrent use.
+// A Site holds the checked settings of a Publisher. It is safe for concurrent use.
 type Site struct {
-	// Err is what is wrong with the settings. A Site with an Err answers URL and
-	// ParseNumbered, and nothing else.
+	// Err is the first fault of the settings. If it is set, only URL, Check and
+	// ParseNumbered may be called.
 	Err error
 
 	Catalog websync.Catalog
@@ -111,7 +110,8 @@ func (s *Site) ParseNumbered(path string) (id string, n uint64, ok bool) {
 
 const hashLength = 8
 
-// Hash returns eight hexadecimal digits that stand for all that a document depends on.
+// Hash returns eight hexadecimal digits that identify everything that a document depends
+// on.
 func Hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:hashLength/2])
@@ -123,7 +123,7 @@ func IsHash(s string) bool {
 }
 
 // LocatorKey returns a text that changes when the Locator gives other URLs, as far as
-// that can be known: the URL of one body, and the settings of a Locator that is a
+// that is visible: the URL of one body, and the String of a Locator that is a
 // [fmt.Stringer].
 func (s *Site) LocatorKey() string {
 	any := websync.Item{Resource: websync.Resource{ID: "urn:websync:any"}}
@@ -148,11 +148,11 @@ func (s *Site) Check() error {
 		s.settings.Package, s.URL(), body, id)
 }
 
-var errOwnURL = errors.New("the id is a URL of the publisher's own, and its source is not own")
+var errOwnURL = errors.New("the id is a URL of the publisher's own resources, but its source is not own")
 
-// Refusal returns why an item must not be listed; nil if it may. It has an id that is a
-// URL of the publisher's own, one that the Locator keeps for resources of own sources,
-// and its source is not own: readers would take it for what the publisher states.
+// Refusal returns why an item must not be listed; nil if it may be listed. An item is
+// refused if its id is a URL that the Locator reserves for resources of own sources, and
+// its source is not own: readers would attribute it to the publisher.
 func (s *Site) Refusal(item *websync.Item) error {
 	path, under := strings.CutPrefix(item.Resource.ID, s.Origin)
 	if !under || s.Locator.Owns(item.Source) {
@@ -165,18 +165,18 @@ func (s *Site) Refusal(item *websync.Item) error {
 }
 
 // Resources yields the live resources of a range of Born, of the sources of the Site,
-// each checked. An item is valid until the next one. What must not be listed is handed to
-// refuse instead, with the reason; if refuse is nil, it is yielded.
+// each checked. An item is valid until the next one. An item that must not be listed is
+// passed to refuse instead, with the reason; if refuse is nil, it is yielded.
 func (s *Site) Resources(ctx context.Context, r websync.Range, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 	r.Sources = s.Sources
 	return s.Items(s.Catalog.Resources(ctx, r), s.CatalogError, refuse)
 }
 
-// Items yields what the Catalog yields, as Resources does. fail makes an error of the
-// Catalog one of the Publisher.
+// Items yields the items of all, as Resources does. fail turns an error of the Catalog
+// into one of the Publisher.
 func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 	return func(yield func(*websync.Item, error) bool) {
-		var item websync.Item // one for all: a Locator is handed its address
+		var item websync.Item // reused for all items: a Locator gets its address
 		for next, err := range all {
 			if item = next; err == nil {
 				err = item.Check()
@@ -198,7 +198,7 @@ func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error,
 	}
 }
 
-// Head returns where the log of the Catalog stands.
+// Head returns the Head of the Catalog, checked.
 func (s *Site) Head(ctx context.Context) (websync.Head, error) {
 	head, err := s.Catalog.Head(ctx)
 	if err == nil {
@@ -210,9 +210,9 @@ func (s *Site) Head(ctx context.Context) (websync.Head, error) {
 	return head, nil
 }
 
-// CatalogError returns an error of the Catalog as one of the Publisher. What a Catalog
-// does not find must not look like a document that does not exist, so it is no longer
-// ErrNotFound, ErrGone or ErrConflict.
+// CatalogError returns an error of the Catalog as one of the Publisher. The result does
+// not match ErrNotFound, ErrGone or ErrConflict, because it must not look like the answer
+// for a document that does not exist.
 func (s *Site) CatalogError(err error) error {
 	if errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone) || errors.Is(err, websync.ErrConflict) {
 		return fmt.Errorf("%s: the catalog: %v", s.settings.Package, err)
@@ -225,14 +225,14 @@ func (s *Site) DocumentError(path string, err error) error {
 	return fmt.Errorf("%s: %.200q: %w", s.settings.Package, path, err)
 }
 
-// NewGeneration returns the error of a walk over documents whose generation of the log is
-// no longer the newest.
+// NewGeneration returns the error of a walk over documents during which the log got a new
+// generation.
 func (s *Site) NewGeneration() error {
 	return fmt.Errorf("%s: the log has a new generation: %w", s.settings.Package, websync.ErrConflict)
 }
 
-// A Numbered returns the path of document n of a list, counted from 1: empty if the
-// document lists nothing. more is false if there is no document n.
+// A Numbered returns the path of document n of a list, counted from 1. The path is empty
+// if the document lists nothing. more is false if there is no document n.
 type Numbered func(n uint64) (path string, more bool, err error)
 
 // Documents yields the paths of the documents of some lists, then rest, as
