@@ -150,10 +150,12 @@ func (c *Client) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Resp
 	return k.repeat(ctx, k.spool)
 }
 
-// CloseIdleConnections closes the connections that no request uses. The Client can still
-// be used.
+// CloseIdleConnections closes the connections that no request uses, and ends the
+// reservations of hosts, so that another process with the same State need not wait for
+// their end. The Client can still be used.
 func (c *Client) CloseIdleConnections() {
 	c.start()
+	c.release()
 	for _, t := range []http.RoundTripper{c.set.transport, c.set.home} {
 		if t, ok := t.(interface{ CloseIdleConnections() }); ok {
 			t.CloseIdleConnections()

@@ -25,7 +25,8 @@
 // its interval and its Retry-After, as far as their clocks agree. A process reserves a
 // host with compare-and-swap. While no other process wants the host it reserves it for
 // longer and longer, up to 5 seconds; that is also how long a process waits at most,
-// besides the interval, if the one before it has ended. For an interval below 50 ms the
+// besides the interval, if the one before it has ended without
+// [Client.CloseIdleConnections]. For an interval below 50 ms the
 // reservation is at least half a second; a host without an interval is not reserved, but
 // its gate is read every half second. The limits of concurrency are those of one process.
 //

@@ -138,6 +138,26 @@ func TestLoneProcess(t *testing.T) {
 	})
 }
 
+// TestReleasedHost: when a process has closed its Client, another one waits for an interval
+// only.
+func TestReleasedHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const a = "http://example.org/a"
+		w := newWeb()
+		w.answers[a] = reply(200, "x")
+		clients := w.processes(2, 5, new(memState))
+		for range 100 {
+			mustGet(t, clients[0], a)
+		}
+		clients[0].CloseIdleConnections()
+		mustGet(t, clients[1], a)
+		mustGet(t, clients[0], a)
+		at := w.times(a)
+		assert.InDelta(t, 0.2, at[100]-at[99], 1e-3)
+		assert.GreaterOrEqual(t, at[101]-at[100], 0.2-1e-3)
+	})
+}
+
 // TestProcessDies ends a process that has reserved the host: others wait only until the
 // end of its reservation.
 func TestProcessDies(t *testing.T) {

@@ -94,6 +94,38 @@ func (h *host) reserve(ctx context.Context, now time.Time) bool {
 	return true
 }
 
+// release ends the reservations of this process: others may send when the interval after
+// its last request is over.
+func (c *Client) release() {
+	if c.state == nil {
+		return
+	}
+	c.hosts.mu.Lock()
+	all := slices.Collect(maps.Values(c.hosts.m))
+	c.hosts.mu.Unlock()
+	for _, h := range all {
+		h.release()
+	}
+}
+
+func (h *host) release() {
+	h.sharing.Lock()
+	defer h.sharing.Unlock()
+	now := time.Now()
+	h.mu.Lock()
+	reserved := h.interval > 0 && now.Before(h.own)
+	var next time.Time
+	if reserved {
+		next = now.Add(time.Duration(max(0, 1-h.pace.TokensAt(now)) * float64(h.interval)))
+		h.free, h.own = next, next.Add(-h.interval)
+	}
+	h.mu.Unlock()
+	if reserved {
+		h.share = 0
+		h.note(context.Background(), next, false) // on error others wait for the end of the reservation
+	}
+}
+
 // want asks another process that has reserved the host to reserve it for shorter times.
 func (h *host) want(ctx context.Context, now time.Time) {
 	h.mu.Lock()
