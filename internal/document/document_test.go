@@ -93,7 +93,7 @@ func TestXML(t *testing.T) {
 		"an encoding":     {data: "<?xml version='1.0' encoding='iso-8859-1'?><a/>", root: "a", position: [2]int{1, 44}, notes: []string{`3 1:1 "iso-8859-1" the declared encoding is not UTF-8`}},
 		"UTF-16":          {data: "<\x00a\x00/\x00>\x00", root: "a", position: [2]int{1, 1}, notes: []string{`3 1:1 "" the document is in UTF-16, not UTF-8`}},
 		"a DOCTYPE":       {data: "<!-- x -->\n<!DOCTYPE a>\n<a/>", root: "a", position: [2]int{3, 1}, notes: []string{`4 2:1 "" a DOCTYPE`}},
-		"a fault":         {data: "<a x='&y'/>", root: "a", position: [2]int{1, 1}, notes: []string{`2 1:7 "" '&' starts no reference`}},
+		"a fault":         {data: "<a x='&y'/>", root: "a", position: [2]int{1, 1}, notes: []string{`2 1:7 "" '&' does not start a reference`}},
 		"empty":           {err: "test: test.xml: line 1, column 1: an empty document, not a test", kind: websync.ErrNotDocument},
 		"white space":     {data: " \n ", err: "an empty document, not a test", kind: websync.ErrNotDocument},
 		"text":            {data: "Sorry", err: "nothing known, not a test", kind: websync.ErrNotDocument},

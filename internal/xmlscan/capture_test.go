@@ -67,7 +67,7 @@ func TestAppendElementFails(t *testing.T) {
 	assert.ErrorIs(t, err, xmlscan.ErrLimit)
 }
 
-// A captured element is well-formed even if recovery has read over its faults.
+// A captured element is well-formed even if Recover received its faults.
 func TestAppendElementRecovered(t *testing.T) {
 	r := newReader("<a><p:x q:b='&nbsp;&'>\x01]]>\xFF</p:x></a>")
 	r.Recover = func(int, int, string) {}
@@ -79,8 +79,8 @@ func TestAppendElementRecovered(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestAppendElementWithManyOuterPrefixes: what is declared is found in constant time, and
-// declared once although the names were forgotten in between.
+// TestAppendElementWithManyOuterPrefixes: AppendElement finds a declaration in constant
+// time, and writes it once even if the Reader dropped the names in between.
 func TestAppendElementWithManyOuterPrefixes(t *testing.T) {
 	const levels, each = 200, 200
 	var b, use strings.Builder

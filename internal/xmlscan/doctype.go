@@ -5,11 +5,11 @@ import "bytes"
 // doctype passes over a document type declaration, and refuses one that declares
 // entities. It returns false after an error and if the buffer ends first.
 func (r *Reader) doctype() bool {
-	if !r.declares("<!DOCTYPE", `"<!" that starts no comment and no DOCTYPE`) {
+	if !r.declares("<!DOCTYPE", `"<!" starts neither a comment nor a DOCTYPE`) {
 		return false
 	}
 	if r.seen.doctype || r.mode == modeEpilog {
-		return r.fail(r.pos, nil, "misplaced DOCTYPE")
+		return r.fail(r.pos, nil, "DOCTYPE after the first DOCTYPE or after the root element")
 	}
 	d := doctypeScanner{b: r.buf[r.pos:r.end], p: len("<!DOCTYPE")}
 	if !d.scan() {
@@ -57,7 +57,7 @@ func (d *doctypeScanner) scan() bool {
 		}
 	}
 	if d.b[d.p] != '>' {
-		return d.fail("faulty DOCTYPE")
+		return d.fail("syntax error in the DOCTYPE")
 	}
 	d.p++
 	return true
@@ -79,7 +79,7 @@ func (d *doctypeScanner) name() bool {
 		return false
 	}
 	if !isName(d.b[d.p : d.p+n]) {
-		return d.fail("bad name in the DOCTYPE")
+		return d.fail("invalid name in the DOCTYPE")
 	}
 	d.p += n
 	return true
@@ -103,15 +103,15 @@ func (d *doctypeScanner) externalID() bool {
 	case n == 0:
 		return true
 	default:
-		return d.fail("faulty DOCTYPE")
+		return d.fail("syntax error in the DOCTYPE")
 	}
 	if d.p == from {
-		return d.fail("faulty DOCTYPE")
+		return d.fail("syntax error in the DOCTYPE")
 	}
 	d.p += len("SYSTEM")
 	for range literals {
 		if !isSpace(d.b[d.p]) {
-			return d.fail("faulty DOCTYPE")
+			return d.fail("syntax error in the DOCTYPE")
 		}
 		if !d.space() || !d.literal() || !d.need(1) {
 			return false
@@ -124,7 +124,7 @@ func (d *doctypeScanner) externalID() bool {
 func (d *doctypeScanner) literal() bool {
 	quote := d.b[d.p]
 	if quote != '"' && quote != '\'' {
-		return d.fail("faulty DOCTYPE")
+		return d.fail("syntax error in the DOCTYPE")
 	}
 	n := bytes.IndexByte(d.b[d.p+1:], quote)
 	d.p += n + 2
@@ -144,11 +144,11 @@ func (d *doctypeScanner) subset() bool {
 			return true
 		case c == '%':
 			d.reason = ErrEntity
-			return d.fail("reference to a parameter entity")
+			return d.fail("parameter entities are not allowed")
 		case c == '<':
 			ok = d.declaration()
 		default:
-			return d.fail("faulty internal subset of the DOCTYPE")
+			return d.fail("syntax error in the internal subset of the DOCTYPE")
 		}
 		if !ok {
 			return false
@@ -168,7 +168,7 @@ func (d *doctypeScanner) declaration() bool {
 		return false
 	}
 	if d.b[d.p+1] != '!' {
-		return d.fail("faulty internal subset of the DOCTYPE")
+		return d.fail("syntax error in the internal subset of the DOCTYPE")
 	}
 	keyword := d.b[d.p+2:]
 	keyword = keyword[:nameLen(keyword)]
@@ -178,12 +178,12 @@ func (d *doctypeScanner) declaration() bool {
 	switch string(keyword) {
 	case "ENTITY":
 		d.reason = ErrEntity
-		return d.fail("entity declaration")
+		return d.fail("entity declarations are not allowed")
 	case "ELEMENT", "ATTLIST", "NOTATION":
 		d.p += 2
 		return d.rest()
 	}
-	return d.fail("faulty internal subset of the DOCTYPE")
+	return d.fail("syntax error in the internal subset of the DOCTYPE")
 }
 
 // after passes over everything up to the end of s, which is searched from n bytes on.
@@ -204,7 +204,7 @@ func (d *doctypeScanner) rest() bool {
 			d.p++
 			return true
 		case '<':
-			return d.fail("faulty internal subset of the DOCTYPE")
+			return d.fail("syntax error in the internal subset of the DOCTYPE")
 		case '"', '\'':
 			n := bytes.IndexByte(d.b[d.p+1:], c)
 			if n < 0 {
@@ -213,7 +213,7 @@ func (d *doctypeScanner) rest() bool {
 			d.p += n + 1
 		case '%':
 			d.reason = ErrEntity
-			return d.fail("reference to a parameter entity")
+			return d.fail("parameter entities are not allowed")
 		}
 	}
 	return false

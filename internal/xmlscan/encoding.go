@@ -120,7 +120,7 @@ func (r *Reader) declaration(b []byte) bool {
 		return false
 	}
 	label, ok := parseDeclaration(b)
-	if !ok && !r.fault(r.pos, "faulty XML declaration") {
+	if !ok && !r.fault(r.pos, "invalid XML declaration") {
 		return false
 	}
 	at := r.pos

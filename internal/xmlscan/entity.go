@@ -39,7 +39,7 @@ func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
 	return append(dst, src[:n+1]...), n + 1, r.misread(at, undefined)
 }
 
-const noReference = "'&' starts no reference"
+const noReference = "'&' does not start a reference"
 
 func isName(b []byte) bool {
 	return isNCName(bytes.ReplaceAll(b, []byte(":"), []byte("_")))

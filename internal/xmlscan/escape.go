@@ -73,7 +73,7 @@ func badCharacter(b []byte) error {
 			return fmt.Errorf("xml: byte %#x is not UTF-8", b[0])
 		}
 		if !isChar(c) {
-			return fmt.Errorf("xml: character %s cannot be written", hex(c))
+			return fmt.Errorf("xml: character %s is not allowed in XML", hex(c))
 		}
 		b = b[n:]
 	}

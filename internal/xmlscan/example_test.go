@@ -46,7 +46,7 @@ func ExampleReader_recover() {
 		}
 	}
 	// Output:
-	// 1:5: '&' starts no reference
+	// 1:5: '&' does not start a reference
 	// 1:7: undefined entity nbsp
 	// "R&D\u00a0"
 }

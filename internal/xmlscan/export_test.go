@@ -1,10 +1,9 @@
 package xmlscan
 
-// Interned returns how many names r remembers, and the bytes of these and of the
-// namespaces.
+// Interned returns how many names r holds, and the bytes of these and of the namespaces.
 func Interned(r *Reader) (names, bytes int) { return len(r.byRaw), r.size }
 
-// Reachable returns how many names hang on the root's.
+// Reachable returns how many names can be reached from that of the root.
 func Reachable(r *Reader) int {
 	seen := make(map[*qname]bool)
 	for q := r.stack[0].name; q != nil && !seen[q]; q = q.next {
@@ -13,8 +12,8 @@ func Reachable(r *Reader) int {
 	return len(seen)
 }
 
-// Moved reads r to the end. It returns how many bytes each call of more left to be moved
-// and scanned again, and those copied to a larger buffer.
+// Moved reads r to the end. It returns how many bytes were moved within the buffer, and
+// scanned again, or copied to a larger one.
 func Moved(r *Reader) (n int, err error) {
 	for {
 		if r.token() != 0 {
@@ -39,9 +38,9 @@ func Held(r *Reader) int { return cap(r.buf) + cap(r.joined) + cap(r.scrap) + ca
 // ValidUTF8 is a scanner that looks at several bytes at a time.
 var ValidUTF8 = validUTF8
 
-// Plain and PlainUTF8 return how far b can be read up to a character of a text, or of an
-// attribute value in such quotes, that needs a closer look. Copied appends as much as
-// Plain says to dst.
+// Plain and PlainUTF8 return the index of the first character in b, as text or as an
+// attribute value in such quotes, that needs special treatment. Copied appends what is
+// before it to dst.
 func Plain(b []byte, quote byte) int     { return stopsOf(quote).plain(b) }
 func PlainUTF8(b []byte, quote byte) int { return stopsOf(quote).plainUTF8(b) }
 

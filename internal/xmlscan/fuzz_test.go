@@ -13,7 +13,8 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// addCorpus gives every small document of the matrix to a fuzz target, with a number.
+// addCorpus adds every small document of the matrix, with a number, to the corpus of a
+// fuzz target.
 func addCorpus(f *testing.F) {
 	n := uint64(1)
 	add := func(doc string) {
@@ -96,8 +97,8 @@ func requireChars(t *testing.T, b []byte) {
 	}
 }
 
-// splitReader gives data in pieces whose sizes a number determines, with empty reads and
-// EOF beside data now and then.
+// splitReader returns data in pieces whose sizes depend on a number, sometimes with empty
+// reads or with EOF beside data.
 type splitReader struct {
 	data []byte
 	n    uint64
@@ -176,18 +177,18 @@ func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
 		"twice",
 		"where white space or the end of the tag is expected",
 		// a colon first or last, or a local part that starts with a digit
-		"bad name",
-		"bad target",           // a colon, or XML in capitals
+		"invalid name",
+		"invalid target",       // a colon, or XML in capitals
 		"is not declared",      // prefix
 		"declared as empty",    // prefix
 		"prefix xmlns",         // declared, or on an element
 		"bound to",             // xml, xmlns
 		"XML declaration",      // late, faulty
-		"unsupported encoding", // a label that it does not look at
+		"unsupported encoding", // encoding/xml ignores the label
 		"that XML forbids",     // references to surrogates
 		"white space after the target",
 		`"<!"`, "DOCTYPE", // any directive anywhere
-		"entity declaration", "parameter entity",
+		"entity declaration", "parameter entities",
 		"UTF-32",
 	} {
 		if strings.Contains(err.Msg, known) {
@@ -195,7 +196,7 @@ func acceptedWrongly(doc []byte, err *xmlscan.SyntaxError) bool {
 		}
 	}
 	if bytes.Contains(doc, []byte("<!DOCTYPE")) && strings.Contains(err.Msg, "in a comment") {
-		return true // it reads no comments there
+		return true // encoding/xml reads no comments there
 	}
 	// it does not check the characters of comments and the like
 	unread := bytes.Contains(doc, []byte("<!")) || bytes.Contains(doc, []byte("<?"))
@@ -208,7 +209,7 @@ func refusedWrongly(doc []byte, err error) bool {
 	switch {
 	case doc[0] == 0 || doc[0] > 0xF0 || len(doc) > 1 && doc[1] == 0: // UTF-16
 		return true
-	case bytes.Contains(doc, []byte("<!DOCTYPE")): // which it ends elsewhere, for it counts the quotes in comments and instructions
+	case bytes.Contains(doc, []byte("<!DOCTYPE")): // it ends elsewhere: encoding/xml counts quotes in comments and instructions
 		return true
 	case strings.Contains(msg, "invalid XML name"), strings.Contains(msg, "expected attribute name"), strings.Contains(msg, "expected element name"),
 		strings.Contains(msg, "expected target name"):

@@ -13,7 +13,7 @@ const (
 )
 
 // errSize is srcErr after MaxSize bytes.
-var errSize = errors.New("document over the limit")
+var errSize = errors.New("document longer than the limit")
 
 // An input is the buffer over the source. buf[pos:end] is unread; at least padding zero
 // bytes follow. Only Reader.more moves it.
@@ -61,7 +61,7 @@ func (r *Reader) more() {
 		return
 	case unread > r.maxToken && unread > overlap && r.mode != modeLong && r.mode != modeDeep:
 		if !r.beginLong() && r.err == nil {
-			r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
+			r.fail(r.pos, ErrLimit, "token longer than %d bytes", r.maxToken)
 		}
 		return
 	}
@@ -117,7 +117,7 @@ func (r *Reader) read() {
 func (r *Reader) ended() {
 	switch {
 	case r.srcErr == errSize:
-		r.fail(r.end, ErrLimit, "document over %d bytes", r.MaxSize)
+		r.fail(r.end, ErrLimit, "document longer than %d bytes", r.MaxSize)
 	case r.srcErr != io.EOF:
 		r.err = fmt.Errorf("xml: %w", r.srcErr)
 	case r.mode == modeEpilog && r.pos == r.end:

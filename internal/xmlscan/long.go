@@ -73,7 +73,7 @@ func (r *Reader) passLong() Kind {
 	switch {
 	case r.long.kind == longStart:
 		r.mode = r.long.after
-		return r.cutTag("token over %d bytes", r.maxToken)
+		return r.cutTag("token longer than %d bytes", r.maxToken)
 	case r.long.kind == longCDATA:
 		return r.passCDATA()
 	case !r.passRest():
@@ -242,7 +242,7 @@ func (r *Reader) cutTag(format string, limit int) Kind {
 	q, p := r.readName(r.pos + 1)
 	switch {
 	case q == nil && r.err == nil:
-		r.fail(r.pos, ErrLimit, "name over %d bytes", r.maxToken)
+		r.fail(r.pos, ErrLimit, "name longer than %d bytes", r.maxToken)
 		return 0
 	case q == nil, !r.cut(r.pos, format, limit), !r.open(q):
 		return 0
@@ -355,7 +355,7 @@ func (r *Reader) hasEndTag(b []byte) bool {
 // Both are well-formed, but more likely the end of the first is damaged.
 func (r *Reader) runsOn(count *int) {
 	*count++
-	r.note(r.pos, "what runs on over the start of another of its kind: what is in between is not seen")
+	r.note(r.pos, "a CDATA section or processing instruction contains the start of another: its end may be damaged")
 }
 
 // wholeChars returns b without a character at its end that is cut off.

@@ -39,7 +39,7 @@ func traceJoined(r *xmlscan.Reader) (string, error) {
 	}
 }
 
-// The Reader leaves out what passes a limit, and nothing around it.
+// The Reader omits what exceeds a limit, and nothing around it.
 func TestOverLimits(t *testing.T) {
 	long := strings.Repeat("0123456789", 20)
 	attrs := ""
@@ -56,9 +56,9 @@ func TestOverLimits(t *testing.T) {
 		"CDATA":                  {"<a>x<![CDATA[]]" + long + "<b>é" + long + "]]]>y</a>", "<a>\"x]]" + long + "<b>é" + long + `]y"</a>`, 0, ""},
 		"comment":                {"<!--" + long + "--><a>x<!--é- " + long + "-->y</a><!--" + long + "-->", `<a>"xy"</a>`, 0, ""},
 		"processing instruction": {"<?p " + long + "?><a>x<?q " + long + "? >é?>y</a><?r " + long + "?>", `<a>"xy"</a>`, 0, ""},
-		"tag":                    {"<a><b c='/>" + long + "' d=\"/\"><c/></b>y</a>", `<a><b><c></c></b>"y"</a>`, 1, "1:4 token over 100 bytes"},
-		"empty tag":              {"<a><b c='" + long + "' /><c/></a>", `<a><b></b><c></c></a>`, 1, "1:4 token over 100 bytes"},
-		"root":                   {"<?xml version='1.0'?><a c='" + long + "'/>", `<a></a>`, 1, "1:22 token over 100 bytes"},
+		"tag":                    {"<a><b c='/>" + long + "' d=\"/\"><c/></b>y</a>", `<a><b><c></c></b>"y"</a>`, 1, "1:4 token longer than 100 bytes"},
+		"empty tag":              {"<a><b c='" + long + "' /><c/></a>", `<a><b></b><c></c></a>`, 1, "1:4 token longer than 100 bytes"},
+		"root":                   {"<?xml version='1.0'?><a c='" + long + "'/>", `<a></a>`, 1, "1:22 token longer than 100 bytes"},
 		"attributes":             {"<a><b" + attrs + "/><c d='e'/></a>", `<a><b></b><c d="e"></c></a>`, 1, "1:4 more than 10 attributes"},
 		"too deep": {
 			"<a><a><a><a>b<c d='/>'>e<f/><g></g ><!-- </c> - --><![CDATA[</c>]]]]><?h </c>?></c>i<j/></a></a><k/></a></a>",
@@ -95,7 +95,7 @@ func TestOverLimits(t *testing.T) {
 	}
 }
 
-// A limit costs only the value that passes it. The next value is read.
+// Only the value that exceeds a limit is lost. The next value is read.
 func TestValuesOverTheLimit(t *testing.T) {
 	doc := "<a><b>0123456789<c/>0</b><b>0123456789</b><b>0123456789A</b><b><c>012345</c></b><b/></a>"
 	read := func(value func(*xmlscan.Reader) ([]byte, error)) (got []string, cut int) {
@@ -123,7 +123,7 @@ func TestValuesOverTheLimit(t *testing.T) {
 	assert.Equal(t, 4, cut)
 }
 
-// What recovery leaves out is counted.
+// The Reader counts what it omits with Recover.
 func TestLosses(t *testing.T) {
 	cases := map[string]struct {
 		doc  string
@@ -158,7 +158,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// A long token needs no more memory than MaxToken says.
+// A long token needs no more memory than MaxToken allows.
 func TestLongTokensNeedLittleMemory(t *testing.T) {
 	const size = 32 << 20
 	for _, around := range [][2]string{{"<a>", "</a>"}, {"<a><![CDATA[", "]]></a>"}, {"<a><!--", "--></a>"}, {"<!--", "--><a/>"}, {"<a><?x ", "?></a>"}, {"<a b='", "'/>"}} {
@@ -194,12 +194,12 @@ func (letters) Read(p []byte) (int, error) {
 var longReference = regexp.MustCompile(`&[^;<]{50}`)
 
 // FuzzPieces: with a small MaxToken, the tokens are the same in pieces, or the Reader
-// reports what it has cut.
+// reports what it has omitted.
 func FuzzPieces(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
 		if longReference.Match(doc) {
-			return // which is cut in two
+			return // a long reference is cut in two
 		}
 		read := func(src io.Reader, maxToken int) (string, xmlscan.Losses, error) {
 			r := xmlscan.NewReader(src)
@@ -210,7 +210,7 @@ func FuzzPieces(f *testing.F) {
 		}
 		want, wantLosses, wantErr := read(bytes.NewReader(doc), 0)
 		got, losses, err := read(&splitReader{doc, n}, 100+int(n>>8%100))
-		if losses.Cut > 0 || err != nil && strings.Contains(err.Error(), " over ") {
+		if losses.Cut > 0 || err != nil && strings.Contains(err.Error(), " longer than ") {
 			return
 		}
 		require.Equal(t, wantErr == nil, err == nil, "%v %v", wantErr, err)

@@ -112,7 +112,7 @@ func utf16doc(s string, lo, hi int) string {
 
 func nested(n int) string { return strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }
 
-// The rejected half of the matrix. peer is encoding/xml's recorded answer; wherever it
+// The documents that must be refused. peer is the recorded answer of encoding/xml; if it
 // accepts, it is wrong.
 var rejected = []struct {
 	name      string
@@ -288,7 +288,7 @@ const (
 
 var big = strings.Repeat("0123456789abcde\n", 3<<20/16)
 
-// The half of the matrix that must be read.
+// The documents that must be read.
 var accepted = []struct {
 	name string
 	doc  string
@@ -375,7 +375,7 @@ func TestAccepted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := trace(xmlscan.NewReader(strings.NewReader(c.doc)))
 			require.NoError(t, err)
-			if got != c.want { // testify's diff of 3 MB is no help
+			if got != c.want { // testify's diff would have 3 MB
 				t.Fatalf("got %.200s\nwant %.200s", got, c.want)
 			}
 			if len(c.doc) < 1<<20 {

@@ -119,7 +119,7 @@ func (r *Reader) findName(p int) (*qname, int) {
 	if q := r.find(raw); q != nil {
 		return q, p + n
 	}
-	r.fail(p, nil, "bad name %q", raw)
+	r.fail(p, nil, "invalid name %q", raw)
 	return nil, p
 }
 

@@ -35,11 +35,11 @@ func (r *Reader) bind(p *prefix, value []byte, at int) bool {
 	uri := r.uri(value)
 	switch {
 	case uri == "" && p != r.none:
-		return r.fail(at, nil, "prefix %s declared as empty", p.name)
+		return r.fail(at, nil, "prefix %s must not be declared as empty", p.name)
 	case p.name == "xmlns":
-		return r.fail(at, nil, "prefix xmlns declared")
+		return r.fail(at, nil, "the prefix xmlns must not be declared")
 	case (p.name == "xml") != (uri == xmlURI), uri == xmlnsURI:
-		return r.fail(at, nil, "prefix %q bound to %s", p.name, uri)
+		return r.fail(at, nil, "prefix %q must not be bound to %s", p.name, uri)
 	case p.name == "xml":
 		return true
 	}

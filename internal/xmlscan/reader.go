@@ -269,7 +269,7 @@ func (r *Reader) ElementText() ([]byte, error) {
 		case len(r.text) <= limit-len(r.element):
 			r.element = append(r.element, r.text...)
 		default:
-			return nil, r.skipOver(len(r.stack), "text of an element over %d bytes", limit)
+			return nil, r.skipOver(len(r.stack), "text of an element is longer than %d bytes", limit)
 		}
 		if err != nil {
 			return nil, err
@@ -502,8 +502,8 @@ func (r *Reader) starts(s string) (yes, short bool) {
 	return string(b[:len(s)]) == s, false
 }
 
-// declares reports whether start is at r.pos, where markup starts with "<!". If that is no
-// comment either, it sets r.err.
+// declares reports whether start is at r.pos, where markup starts with "<!". If that is
+// no comment either, it sets r.err.
 func (r *Reader) declares(start, fault string) bool {
 	if r.err != nil {
 		return false
@@ -543,11 +543,11 @@ func (r *Reader) piTarget(b []byte) int {
 	case n == len(b):
 		return 0
 	case string(target) == "xml":
-		if !r.fault(r.pos, "XML declaration that is not at the start") {
+		if !r.fault(r.pos, "XML declaration is not at the start of the document") {
 			return 0
 		}
 	case !isNCName(target) || bytes.EqualFold(target, []byte("xml")):
-		r.fail(r.pos, nil, "bad target %q of a processing instruction", target)
+		r.fail(r.pos, nil, "invalid target %q of a processing instruction", target)
 		return 0
 	case b[n] != '?' && !isSpace(b[n]):
 		r.fail(r.pos, nil, "no white space after the target of a processing instruction")
@@ -581,7 +581,7 @@ const doubleHyphen = `"--" in a comment`
 // consume passes over n checked bytes of markup that is no token.
 func (r *Reader) consume(n int) bool {
 	if n > r.maxToken {
-		return r.fail(r.pos, ErrLimit, "token over %d bytes", r.maxToken)
+		return r.fail(r.pos, ErrLimit, "token longer than %d bytes", r.maxToken)
 	}
 	r.pos += n
 	return true

@@ -48,7 +48,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// Position returns that of the current token even after the buffer has moved on.
+// Position returns the position of the current token even after the buffer has moved on.
 func TestPositionOfLongRun(t *testing.T) {
 	piece := strings.Repeat("x", 20_000) + "\n<!-- -->"
 	r := xmlscan.NewReader(iotest.HalfReader(strings.NewReader("<a>\n <b>" + strings.Repeat(piece, 10) + "</b></a>")))
@@ -83,7 +83,7 @@ func TestReadErrors(t *testing.T) {
 	assert.Same(t, err, again, "errors stick")
 }
 
-// A limit that ElementText or AppendElement passes is an error that sticks.
+// If ElementText or AppendElement exceeds a limit, the error sticks.
 func TestHelperErrorsStick(t *testing.T) {
 	r := newReader("<a>" + strings.Repeat("text<b/>", 10) + "</a>")
 	r.MaxValue = 20
@@ -159,7 +159,7 @@ func TestRecover(t *testing.T) {
 		faults []string
 	}{
 		{"raw ampersand", `<a b="c&d=e">f & g&</a>`, `<a b="c&d=e">"f & g&"</a>`,
-			[]string{"1:8 '&' starts no reference", "1:16 '&' starts no reference", "1:19 '&' starts no reference"}},
+			[]string{"1:8 '&' does not start a reference", "1:16 '&' does not start a reference", "1:19 '&' does not start a reference"}},
 		{"HTML entity", "<a>b&nbsp;c&eacute;&hellip;&thetasym;</a>", `<a>"b\u00a0cé…ϑ"</a>`,
 			[]string{"1:5 undefined entity nbsp", "1:12 undefined entity eacute", "1:20 undefined entity hellip", "1:28 undefined entity thetasym"}},
 		{"unknown entity", "<a>&foo;&a:b;</a>", `<a>"&foo;&a:b;"</a>`, []string{"1:4 undefined entity foo", "1:9 undefined entity a:b"}},
@@ -173,8 +173,8 @@ func TestRecover(t *testing.T) {
 		{"undeclared prefix", "<a>\n<p:b q:c='d'/></a>", `<a>"\n"<{p}b {q}c="d"></{p}b></a>`, []string{"2:1 prefix q is not declared", "2:1 prefix p is not declared"}},
 		{"white space before the declaration", "\n<?xml version='1.0' encoding='iso-8859-1'?><a>\xE9</a>", `<a>"é"</a>`,
 			[]string{"2:1 white space before the XML declaration"}},
-		{"late declaration", "<!-- --><?xml version='1.0'?><a/>", `<a></a>`, []string{"1:9 XML declaration that is not at the start"}},
-		{"faulty declaration", "<?xml encoding='iso-8859-1'?><a>\xE9</a>", `<a>"é"</a>`, []string{"1:1 faulty XML declaration"}},
+		{"late declaration", "<!-- --><?xml version='1.0'?><a/>", `<a></a>`, []string{"1:9 XML declaration is not at the start of the document"}},
+		{"faulty declaration", "<?xml encoding='iso-8859-1'?><a>\xE9</a>", `<a>"é"</a>`, []string{"1:1 invalid XML declaration"}},
 		{"second mark", "\uFEFF\uFEFF<?xml version='1.0'?><a/>", `<a></a>`,
 			[]string{"1:1 second byte-order mark", "1:4 white space before the XML declaration"}},
 		{"utf-16 declared, UTF-8 sent", "<?xml version='1.0' encoding='utf-16'?><a>ø</a>", `<a>"ø"</a>`,
@@ -239,7 +239,7 @@ func TestSkip(t *testing.T) {
 	require.NoError(t, r.Skip())
 	assert.Equal(t, "c", r.Name().Local)
 	require.NoError(t, r.Skip())
-	assert.Equal(t, "b", r.Name().Local, "after an End, the element around it")
+	assert.Equal(t, "b", r.Name().Local, "after an End, Name is that of the element around it")
 	nextStart(t, r, "e")
 	require.NoError(t, r.Skip())
 	assert.Equal(t, "e", r.Name().Local)
@@ -259,7 +259,7 @@ func TestParent(t *testing.T) {
 	nextStart(t, r, "b")
 	assert.Equal(t, xmlscan.Name{Space: "urn:a", Local: "a"}, r.Parent())
 	require.NoError(t, r.Skip())
-	assert.Zero(t, r.Parent(), "an End has none")
+	assert.Zero(t, r.Parent(), "an End has no Parent")
 }
 
 func TestElementText(t *testing.T) {
@@ -318,7 +318,8 @@ func TestAttr(t *testing.T) {
 	assert.Nil(t, r.Text())
 }
 
-// Hostile names do not fill the memory, and names are right after they were forgotten.
+// Hostile names do not fill the memory, and names are correct after the Reader has
+// dropped them.
 func TestManyNames(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("<p:root xmlns:p='u' xmlns='v'>")
@@ -340,7 +341,7 @@ func TestManyNames(t *testing.T) {
 		seen++
 		switch n := r.Name(); {
 		case n.Local == "last":
-			assert.Less(t, xmlscan.Reachable(r), 100, "names that the root holds on to")
+			assert.Less(t, xmlscan.Reachable(r), 100, "names that the root refers to")
 			assert.Equal(t, "u", n.Space)
 		case n.Local == "root":
 			assert.Equal(t, "u", n.Space)
@@ -370,7 +371,7 @@ func TestReset(t *testing.T) {
 	assert.ErrorContains(t, err, "prefix p is not declared")
 }
 
-// Reading costs no allocation for an entry, with or without references and attributes.
+// Reading an entry allocates nothing, with or without references and attributes.
 func TestNoAllocations(t *testing.T) {
 	for _, doc := range samples(1000) {
 		src := bytes.NewReader(doc)
@@ -387,11 +388,11 @@ func TestNoAllocations(t *testing.T) {
 			}
 		}
 		read()
-		assert.LessOrEqual(t, testing.AllocsPerRun(3, read), 8.0, "the XML declaration costs a few")
+		assert.LessOrEqual(t, testing.AllocsPerRun(3, read), 8.0, "only the XML declaration allocates")
 	}
 }
 
-// chunkReader gives size bytes a read.
+// chunkReader returns size bytes a read.
 type chunkReader struct {
 	src  io.Reader
 	size int
@@ -399,8 +400,8 @@ type chunkReader struct {
 
 func (c chunkReader) Read(p []byte) (int, error) { return c.src.Read(p[:min(len(p), c.size)]) }
 
-// A long token in small reads costs linear time: the reader asks for more only when there
-// is twice as much.
+// A long token in small reads takes linear time: the Reader scans it again only when it
+// has twice as many bytes.
 func TestLongTokensAreLinear(t *testing.T) {
 	long := strings.Repeat("long enough ", 100_000)
 	for _, c := range []struct{ name, doc string }{
@@ -442,7 +443,7 @@ func TestAlikeNames(t *testing.T) {
 }
 
 // TestStop: an element for which Stop returns true ends Skip, ElementText and
-// AppendElement, and reading goes on from its Start.
+// AppendElement, and reading continues at its Start.
 func TestStop(t *testing.T) {
 	reads := map[string]func(*xmlscan.Reader) error{
 		"Skip":          (*xmlscan.Reader).Skip,

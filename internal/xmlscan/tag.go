@@ -38,13 +38,13 @@ func (r *Reader) startTag() Kind {
 		}
 		if r.buf[p] != '>' {
 			if p < r.end {
-				r.fail(p, nil, "%q in the tag of element %s", r.buf[p], q.raw)
+				r.fail(p, nil, "unexpected %q in the tag of element %s", r.buf[p], q.raw)
 			}
 			return 0
 		}
 	}
 	if p+1-r.pos > r.maxToken {
-		return r.cutTag("token over %d bytes", r.maxToken)
+		return r.cutTag("token longer than %d bytes", r.maxToken)
 	}
 	if !r.open(q) {
 		return 0
@@ -58,7 +58,7 @@ func (r *Reader) startTag() Kind {
 // open makes the element whose tag was scanned the current one.
 func (r *Reader) open(q *qname) bool {
 	if q.declares != nil && q.prefix != r.none {
-		return r.fail(r.pos, nil, "element with prefix xmlns")
+		return r.fail(r.pos, nil, "an element must not have the prefix xmlns")
 	}
 	binds := len(r.binds)
 	if !r.cooked && !r.cookAttrs() {
@@ -106,7 +106,7 @@ func (r *Reader) endTagSlowly(open string) Kind {
 		return 0
 	}
 	if b[n] != '>' {
-		r.fail(r.pos+2+n, nil, "%q in an end tag", b[n])
+		r.fail(r.pos+2+n, nil, "unexpected %q in an end tag", b[n])
 		return 0
 	}
 	tok := r.pos
@@ -191,7 +191,7 @@ func (r *Reader) scanAttr(at int) int {
 		return -1
 	}
 	if q.serial == r.serial {
-		r.fail(at, nil, "attribute %s twice", q.raw)
+		r.fail(at, nil, "attribute %s occurs twice", q.raw)
 		return -1
 	}
 	q.serial = r.serial
@@ -289,7 +289,7 @@ func (r *Reader) resolveAttrs(prefixed int) bool {
 		}
 		name := Name{space, q.local}
 		if seen[name] || seen == nil && hasAttr(r.attrs[:i], name) {
-			return r.fail(r.pos, nil, "attribute %s twice in namespace %s", q.local, space)
+			return r.fail(r.pos, nil, "attribute %s occurs twice in namespace %s", q.local, space)
 		}
 		if seen != nil {
 			seen[name] = true

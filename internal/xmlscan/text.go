@@ -174,7 +174,7 @@ func (r *Reader) textPiece() bool {
 // cdata adds a CDATA section to the run. Nothing else that starts with "<!" can stand
 // here.
 func (r *Reader) cdata() bool {
-	if !r.declares("<![CDATA[", `"<!" in an element that starts no comment and no CDATA section`) {
+	if !r.declares("<![CDATA[", `"<!" in an element starts neither a comment nor a CDATA section`) {
 		return false
 	}
 	from := r.pos + len("<![CDATA[")
