@@ -194,10 +194,10 @@ func (t Text) IsZero() bool { return t.Type == "" && t.Value == "" }
 // A Content is atom:content (RFC 4287 §4.1.3), in one of five forms:
 //
 //	Type PlainText, HTML, XHTML    Value is as in a Text
-//	Type is an XML media type      Value is one element as XML that declares every prefix it uses
+//	Type is an XML media type      Value is one element, with the prefixes it uses
 //	Type is text/…                 Value is the text
-//	Type is another media type     Value is base64, of which Readers leave out the white space
-//	Href is not empty (src)        the content is there; Type is a media type or not stated
+//	Type is another media type     Value is Base64; Readers leave out white space
+//	Href is not empty (src)        no Value; Type is a media type or empty
 //
 // Of the Link, Href, Type, Lang, Digests, Modified and Attrs are used; Length is read but
 // not written, because only links have one. The zero Content is "not stated".

@@ -20,9 +20,9 @@ type Alternate struct {
 	Media string // a media query, e.g. "only screen and (max-width: 640px)"
 }
 
-// Alternates returns the alternates of e: those for languages and those for media. It
-// returns those that can be read even if there is an error, which joins a
-// [*websync.EntryError] for each of the others. Links of other relations are left out.
+// Alternates returns the alternates of e: those for languages and those for media. Links
+// of other relations are left out. If some alternates can't be read, it returns the
+// others and an error that joins a [*websync.EntryError] for each.
 func (e *Entry) Alternates() (all []Alternate, err error) {
 	var errs []error
 	for i := range e.Elements {
@@ -46,8 +46,8 @@ func (e *Entry) Alternates() (all []Alternate, err error) {
 	return all, errors.Join(errs...)
 }
 
-// Element returns the alternate as an extension element, for [Entry] Elements. It refuses
-// with a [*websync.EntryError] what the rules call an error.
+// Element returns the alternate as an extension element, for [Entry] Elements. It returns
+// a [*websync.EntryError] if the alternate breaks a rule of severity error.
 func (a Alternate) Element() (websync.Element, error) {
 	m := element.New("xhtml", XHTMLNamespace, "link")
 	m.Attr("rel", "alternate")
@@ -79,7 +79,7 @@ func isAlternate(n *element.Node) bool {
 
 func href(n *element.Node) string { return strings.TrimSpace(n.Attr("href")) }
 
-// checkAlternate reports what is wrong with an alternate by itself.
+// checkAlternate reports the faults of a single alternate.
 func checkAlternate(n *element.Node, report func(websync.Finding)) {
 	found := func(value, message string) {
 		report(ruleLangValue.Finding("", 0, 0, n.Local, []byte(value), message))
@@ -100,7 +100,7 @@ func checkAlternate(n *element.Node, report func(websync.Finding)) {
 	}
 }
 
-// isHreflang reports whether Google takes s: codes of ISO 639-1, ISO 15924, ISO 3166-1.
+// isHreflang reports whether Google accepts s: codes of ISO 639-1, ISO 15924, ISO 3166-1.
 func isHreflang(s string) bool {
 	if strings.EqualFold(s, "x-default") {
 		return true
@@ -115,7 +115,7 @@ func isHreflang(s string) bool {
 	return !more || isLetters(rest, 2)
 }
 
-// isLetters reports whether s is n letters of ASCII.
+// isLetters reports whether s consists of n ASCII letters.
 func isLetters(s string, n int) bool {
 	for i := range len(s) {
 		if !syntax.IsAlpha(s[i]) {
@@ -125,7 +125,7 @@ func isLetters(s string, n int) bool {
 	return len(s) == n
 }
 
-// An alternateSet is the alternates of one page for languages.
+// An alternateSet holds the alternates of one page for languages.
 type alternateSet struct {
 	loc   string
 	langs map[string]bool

@@ -14,7 +14,7 @@ const (
 	maxNotes          = 8 << 20 // bytes of the notes in a checkpoint: about 80,000 parts
 )
 
-// A checkpoint is what lets the next run skip reading: what was known of each document
+// A checkpoint lets the next run skip documents: it holds what was known of each document
 // when it was last yielded in full.
 type checkpoint struct {
 	options string // fingerprint of the Source's options
@@ -23,7 +23,7 @@ type checkpoint struct {
 	size    int // of the parts, in bytes
 }
 
-// A partKey stands for the URL of a document.
+// A partKey is a hash of the URL of a document.
 type partKey [16]byte
 
 func keyOf(url string) partKey {
@@ -33,12 +33,13 @@ func keyOf(url string) partKey {
 
 // A partNote is what is known of a document that lists pages.
 type partNote struct {
-	// in the index, if every later change must carry a later one; else empty
+	// the lastmod in the index, if any later change must carry a newer one; otherwise
+	// empty
 	lastMod string
 	docfetch.Validators
 }
 
-// remember notes a part unless there are too many.
+// remember records a part, unless there are too many.
 func (c *checkpoint) remember(url string, n partNote) {
 	n.Validators = n.Kept()
 	size := len(partKey{}) + len(n.lastMod) + len(n.ETag) + len(n.LastModified)
@@ -49,8 +50,8 @@ func (c *checkpoint) remember(url string, n partNote) {
 }
 
 // columns is a checkpoint in JSON. The parts are in the order of their keys, so equal
-// checkpoints have equal bytes; each column is a list of its own, which is short and
-// quick to read.
+// checkpoints have equal bytes. Each column is a separate list, which makes the JSON
+// short and fast to read.
 type columns struct {
 	Options      string   `json:"options"`
 	Whole        bool     `json:"whole,omitempty"`
@@ -77,7 +78,8 @@ func (c *checkpoint) columns() *columns {
 	return to
 }
 
-// checkpoint returns false if the columns do not have one length.
+// checkpoint returns the checkpoint in the columns. It returns false if the columns
+// differ in length.
 func (from *columns) checkpoint() (*checkpoint, bool) {
 	n := len(from.LastMod)
 	c := &checkpoint{options: from.Options, whole: from.Whole, parts: make(map[partKey]partNote, n)}

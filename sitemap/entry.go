@@ -44,7 +44,7 @@ type Entry struct {
 	Priority float32
 
 	// Elements are the extension elements, in their order: images, videos, news,
-	// xhtml:link, rs:md and so on, and elements that the protocol does not have.
+	// xhtml:link, rs:md and so on, and elements that the protocol does not define.
 	Elements []websync.Element
 
 	// Line and Column are the position of the entry in the decompressed document, from 1.
@@ -52,14 +52,14 @@ type Entry struct {
 	Line, Column int
 }
 
-// A Head is what a document states besides its entries.
+// A Head holds what a document states besides its entries.
 type Head struct {
 	Kind     Kind
 	Elements []websync.Element // extension elements of the root: rs:md, rs:ln and so on
 
-	// URL is that of the document, and Index, when a Publisher writes a part, that of the
-	// index. At is the time of the last change before a Publisher writes the document;
-	// zero if there is none.
+	// A Publisher sets these fields before it calls Publisher.Head. URL is that of the
+	// document. Index is the URL of the index if the document is a part. At is the time
+	// of the last change before the document is written; zero if there is none.
 	URL, Index string
 	At         websync.Datetime
 }
@@ -110,7 +110,7 @@ func (v *View) Elements() []websync.Element { return v.Clone().Elements }
 // Clone returns the entry in memory of its own: one string for all of its text.
 func (v *View) Clone() Entry { return v.clone(0) }
 
-// clone leaves room for more Elements.
+// clone is Clone with room for more Elements.
 func (v *View) clone(room int) Entry {
 	s := string(v.buf)
 	e := Entry{
@@ -146,14 +146,14 @@ func (v *View) add(text []byte) span {
 
 func (v *View) bytes(s span) []byte { return v.buf[s.from:s.to:s.to] }
 
-// finish sets the views: the buffer no longer moves.
+// finish sets the views, since the buffer no longer moves.
 func (v *View) finish() {
 	v.Loc, v.LastModText = v.bytes(v.loc), v.bytes(v.text)
 }
 
 var changeFreqs = []ChangeFreq{Always, Hourly, Daily, Weekly, Monthly, Yearly, Never}
 
-// parseChangeFreq returns "" for a text that is none of the values. Exact is false if
+// parseChangeFreq returns "" for a text that is none of the values. exact is false if
 // only the case of letters differs.
 func parseChangeFreq(text []byte) (_ ChangeFreq, exact bool) {
 	for _, f := range changeFreqs {
@@ -164,7 +164,7 @@ func parseChangeFreq(text []byte) (_ ChangeFreq, exact bool) {
 	return "", false
 }
 
-// parsePriority reads a decimal from 0 to 1 as Entry.Priority has it.
+// parsePriority reads a decimal from 0 to 1 and returns it as Entry.Priority states it.
 func parsePriority(text []byte) (p float32, ok bool) {
 	if len(text) == 3 && text[0] == '0' && text[1] == '.' && '1' <= text[2] && text[2] <= '9' {
 		return float32(text[2]-'0') / 10, true

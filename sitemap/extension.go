@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// XHTMLNamespace is the namespace of the links that alternates are.
+// XHTMLNamespace is the namespace of the link elements of alternates.
 const XHTMLNamespace = "http://www.w3.org/1999/xhtml"
 
 // An Extension is an element of another namespace that entries of a urlset can have.
@@ -26,9 +26,8 @@ type Extension struct {
 	// be safe for concurrent use.
 	Check func(x *websync.Element, now time.Time, report func(websync.Finding))
 
-	// PerEntry and PerDocument limit how many such elements there can be, and EntryRule
-	// and DocumentRule are the rules that one more breaks. If a limit is zero, there is
-	// none.
+	// PerEntry and PerDocument limit the number of such elements, and EntryRule and
+	// DocumentRule are the rules that one more breaks. If zero, there is no limit.
 	PerEntry, PerDocument   int
 	EntryRule, DocumentRule Rule
 }
@@ -36,8 +35,8 @@ type Extension struct {
 // An Appender writes the elements of one extension straight into a document, without a
 // [websync.Element] for each. What it appends is not checked.
 type Appender struct {
-	// Prefix and Space are a namespace declaration of the root element, which all that
-	// Document and Entry append can use.
+	// Prefix and Space are a namespace declaration of the root element, for the elements
+	// that Document and Entry append.
 	Prefix, Space string
 
 	// Document appends elements of the document itself. They come before Writer.Elements.
@@ -47,7 +46,7 @@ type Appender struct {
 	Entry func(b []byte, e *Entry) []byte
 }
 
-// An extensions is the Extensions that a reader or writer was given.
+// An extensions holds the Extensions of a validator or a writer.
 type extensions []Extension
 
 // of returns the index of the extension that has a namespace; -1 if there is none.
@@ -55,8 +54,8 @@ func (all extensions) of(space string) int {
 	return slices.IndexFunc(all, func(x Extension) bool { return x.Space == space })
 }
 
-// near returns the namespace of the extension, or of alternates, that space can only be
-// meant as; "" if space is right, or unlike all of them.
+// near returns the namespace of the extension, or of alternates, that space is a variant
+// of; "" if space is right, or unlike all of them.
 func (all extensions) near(space string) string {
 	if all.of(space) >= 0 || space == XHTMLNamespace {
 		return ""
@@ -72,7 +71,7 @@ func (all extensions) near(space string) string {
 	return ""
 }
 
-// stem returns a namespace without what other versions of it may write differently.
+// stem returns a namespace without the parts in which variants of it differ.
 func stem(space string) string {
 	_, space, _ = strings.Cut(space, "://")
 	space = strings.TrimPrefix(space, "www.")
@@ -87,9 +86,9 @@ func (all extensions) belongs(space, local string) bool {
 	return space == XHTMLNamespace && local == "link"
 }
 
-// check reports what is wrong with an element by itself. It returns an alternate as a
-// Node. The error says that the element is not well-formed, which check does not always
-// notice.
+// check reports the faults of a single element. It returns an alternate as a Node. It
+// returns an error if it finds that the element is not well-formed, which it does not
+// always do.
 func (all extensions) check(x *websync.Element, now time.Time, report func(websync.Finding)) (alternate *element.Node, err error) {
 	switch i := all.of(x.Space); {
 	case i >= 0 && x.Local != all[i].Local:
@@ -107,8 +106,8 @@ func (all extensions) check(x *websync.Element, now time.Time, report func(websy
 	return nil, nil
 }
 
-// refusal returns why an entry can't have an element; nil if it can. It returns an
-// alternate as a Node.
+// refusal returns why an entry can't have an element; nil if it can have it. It returns
+// an alternate as a Node.
 func (all extensions) refusal(x *websync.Element) (alternate *element.Node, wrong *websync.Finding) {
 	refuse := func(rule Rule, message string) {
 		f := rule.Finding("", 0, 0, x.Local, nil, message)
@@ -139,7 +138,7 @@ func (all extensions) refusal(x *websync.Element) (alternate *element.Node, wron
 	return alternate, wrong
 }
 
-// refused returns a finding as the error of a writer.
+// refused returns the error of a writer for a finding.
 func refused(loc string, x *websync.Element, f *websync.Finding) error {
 	message := f.Message
 	if f.Element != "" && f.Element != x.Local {
@@ -160,8 +159,8 @@ type Tag struct {
 // Position returns where the element starts, as Entry.Line and Entry.Column.
 func (t *Tag) Position() (line, column int) { return t.reader.xml.Position() }
 
-// ParseDatetime is [websync.ParseDatetime]. It is faster for the text of the last
-// lastmod: the times of an entry are often the same.
+// ParseDatetime is [websync.ParseDatetime]. It is faster if text equals the last lastmod,
+// as times in an entry often do.
 func (t *Tag) ParseDatetime(text []byte) (websync.Datetime, error) {
 	if r := t.reader; len(text) > 0 && string(text) == string(r.lastText) {
 		return r.lastMod, nil
@@ -169,18 +168,18 @@ func (t *Tag) ParseDatetime(text []byte) (websync.Datetime, error) {
 	return websync.ParseDatetime(string(text))
 }
 
-// Attrs returns the number of attributes, namespace declarations not included.
+// Attrs returns the number of attributes, without namespace declarations.
 func (t *Tag) Attrs() int { return len(t.attrs) }
 
-// Attr returns one attribute, in the order of the document from 0. The value is valid
-// until Take returns.
+// Attr returns attribute i, counted from 0 in the order of the document. The value is
+// valid until Take returns.
 func (t *Tag) Attr(i int) (space, local string, value []byte) {
 	a := &t.attrs[i]
 	return a.Name.Space, a.Name.Local, a.Value
 }
 
-// take offers the current element to Take, and passes over its content if it was taken.
-// Its errors are those of child.
+// take calls Take with the current element, and passes over its content if Take returns
+// true. Its errors are those of child.
 func (r *Reader) take(name xmlscan.Name, entry *View) (taken bool, err error) {
 	if r.Take == nil {
 		return false, nil

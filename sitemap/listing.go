@@ -52,7 +52,7 @@ func (d *listing) document() *websync.Document {
 	return doc
 }
 
-// write is Document.Write.
+// write implements Document.Write.
 func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
 	out := NewWriter(w)
 	out.Gzip, out.Elements = d.zipped, d.head
@@ -157,13 +157,13 @@ type lister struct {
 	overlap republish.Overlap
 	entry   Entry
 	exts    extensions
-	count   []int // of the elements of each extension so far
+	count   []int // elements of each extension so far
 
-	texts map[string]string // of the same few elements that come again and again
+	texts map[string]string // by element: its text; the same few elements recur
 
 	waiting      []websync.Item // until the targets of alternates are looked up
 	waitingBytes int
-	silent       bool // nothing is reported
+	silent       bool // reports nothing
 }
 
 const maxTexts = 1000
@@ -178,8 +178,8 @@ func newLister(d *listing, out *Writer) *lister {
 	return l
 }
 
-// add writes the entry of an item: without the extension elements that are not valid, and
-// not at all, if there is no loc for it.
+// add writes the entry of an item without the extension elements that are not valid. It
+// writes nothing if the item has no valid loc.
 func (l *lister) add(item *websync.Item) error {
 	e := &l.entry
 	*e = Entry{Loc: republish.URL(l.publisher.site, item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
@@ -187,7 +187,7 @@ func (l *lister) add(item *websync.Item) error {
 		e.LastMod = websync.NewDatetime(item.Time)
 	}
 	escaped, filtered := false, false
-	// one of them should be the loc as it is written
+	// one of the alternates should equal the loc as it is written
 	if hasAlternates(item) && syntax.URLFault(e.Loc) != "" {
 		e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 	}
@@ -213,7 +213,7 @@ func (l *lister) add(item *websync.Item) error {
 			l.filter(item)
 			filtered = true
 		case refused.Element != "loc":
-			e.Elements = e.Elements[:0] // can't be: filter knows what encode does
+			e.Elements = e.Elements[:0] // impossible: filter makes the checks of encode
 		case !escaped:
 			e.Loc, escaped = syntax.EscapeURL(e.Loc), true
 		default:
@@ -226,7 +226,7 @@ func (l *lister) add(item *websync.Item) error {
 // put writes the entry that was encoded.
 func (l *lister) put() error {
 	if !l.out.fits() {
-		return fmt.Errorf("sitemap: %s: the part needs a smaller PartSize: %w", l.url, errFull)
+		return fmt.Errorf("sitemap: %s: Publisher.PartSize must be smaller: %w", l.url, errFull)
 	}
 	for i := range l.entry.Elements {
 		if known := l.exts.of(l.entry.Elements[i].Space); known >= 0 {
@@ -236,14 +236,14 @@ func (l *lister) put() error {
 	return l.out.put()
 }
 
-// refuse reports that an item is not listed, unless that is known.
+// refuse reports that an item is not listed, unless that was reported before.
 func (l *lister) refuse(item *websync.Item, rule Rule, err error) {
 	if !l.isReported(item) {
 		l.publisher.Report(rule.Finding(l.url, 0, 0, "loc", []byte(l.entry.Loc), "not listed: "+err.Error()))
 	}
 }
 
-// locRule returns the rule that a loc breaks which can't be written.
+// locRule returns the rule that a refused loc breaks.
 func locRule(fault error) Rule {
 	switch fault {
 	case errLong:
@@ -259,8 +259,8 @@ func (l *lister) reportOverlap(item *websync.Item, message string) {
 	l.publisher.Report(ruleLocTwice.Finding(l.url, 0, 0, "loc", []byte(item.Resource.ID), message))
 }
 
-// addElements adds what search engines take. What is not a value of changefreq or
-// priority is left out.
+// addElements adds the elements that search engines accept. It leaves out invalid values
+// of changefreq and priority.
 func (l *lister) addElements(item *websync.Item) {
 	e := &l.entry
 	for i := range item.Resource.Elements {
@@ -279,7 +279,7 @@ func (l *lister) addElements(item *websync.Item) {
 	}
 }
 
-// isFull reports whether the document can have no more elements of a namespace.
+// isFull reports whether the document has the maximum number of elements of a namespace.
 func (l *lister) isFull(space string) bool {
 	i := l.exts.of(space)
 	return i >= 0 && l.exts[i].PerDocument > 0 && l.count[i] >= l.exts[i].PerDocument
@@ -305,7 +305,7 @@ func hasAlternates(item *websync.Item) bool {
 	return slices.ContainsFunc(item.Resource.Elements, func(x websync.Element) bool { return x.Space == XHTMLNamespace })
 }
 
-// How much waits until the targets of alternates are looked up.
+// Limits of the items that wait until the targets of their alternates are looked up.
 const (
 	maxWaiting      = 500
 	maxWaitingBytes = 4 << 20
@@ -342,7 +342,7 @@ func (l *lister) drain(ctx context.Context) error {
 	return nil
 }
 
-// findTargets finds out which alternates of the items that wait are ids of the Catalog.
+// findTargets looks up which alternates of the waiting items are ids of the Catalog.
 func (l *lister) findTargets(ctx context.Context) error {
 	l.linker.Forget()
 	for i := range l.waiting {
@@ -371,8 +371,8 @@ func alternate(x *websync.Element) *element.Node {
 	return n
 }
 
-// relocated returns an alternate that leads to where its target is listed, if that is
-// known: to the entry itself, or to another resource of the Catalog.
+// relocated returns an alternate with the URL under which its target is listed, if the
+// target is the entry itself or another resource of the Catalog.
 func (l *lister) relocated(item *websync.Item, x *websync.Element) websync.Element {
 	n := alternate(x)
 	if n == nil {
@@ -387,12 +387,12 @@ func (l *lister) relocated(item *websync.Item, x *websync.Element) websync.Eleme
 	}
 	moved, err := Alternate{Lang: n.Attr("hreflang"), Href: to, Media: n.Attr("media")}.Element()
 	if err != nil {
-		return *x // which filter finds
+		return *x // filter finds that it is not valid
 	}
 	return moved
 }
 
-// filter takes out of the entry each extension element that it can't have, with a
+// filter removes from the entry each extension element that it can't have, with a
 // finding.
 func (l *lister) filter(item *websync.Item) {
 	e := &l.entry
@@ -438,14 +438,14 @@ func (l *lister) filter(item *websync.Item) {
 	})
 }
 
-// leaveOut reports an extension element that an entry is listed without. If message is
+// leaveOut reports an extension element that was removed from an entry. If message is
 // empty, it is the rule's summary.
 func (l *lister) leaveOut(item *websync.Item, x *websync.Element, rule Rule, value, message string) {
 	l.leaveOutFor(item, rule.Finding("", 0, 0, x.Local, []byte(value), cmp.Or(message, rule.Summary)))
 }
 
-// leaveOutFor reports what an extension element is left out for, unless that was
-// reported.
+// leaveOutFor reports the finding for which an extension element was removed, unless it
+// was reported before.
 func (l *lister) leaveOutFor(item *websync.Item, wrong websync.Finding) {
 	if l.isReported(item) {
 		return
@@ -454,8 +454,8 @@ func (l *lister) leaveOutFor(item *websync.Item, wrong websync.Finding) {
 	l.publisher.Report(wrong)
 }
 
-// isReported reports whether what is wrong with an item was reported, or nobody wants to
-// know.
+// isReported reports whether the faults of an item need no report: there is no Report, or
+// it has received them.
 func (l *lister) isReported(item *websync.Item) bool {
 	return l.silent || l.publisher.Report == nil || l.part.IsReported(item.Seq)
 }

@@ -103,8 +103,8 @@ func isTwo(loc []byte) bool {
 	}
 }
 
-// takeDamagedLoc is takeLoc for a text in which the XML reader may have read over faults
-// since before.
+// takeDamagedLoc is takeLoc for a text in which the XML reader may have passed over
+// damage since before.
 func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
 	now := r.xml.Losses()
 	if now.Characters != before.Characters {
@@ -117,7 +117,7 @@ func (r *Reader) takeDamagedLoc(text []byte, before xmlscan.Losses) {
 	r.takeLoc(text)
 }
 
-// lose reports that the current loc can't be used.
+// lose reports that the current loc is not usable.
 func (r *Reader) lose(rule Rule, value []byte, message string) {
 	element := ""
 	if r.xml != nil {
@@ -138,7 +138,7 @@ func newBase(document string) base {
 }
 
 // resolve makes a loc that is not an absolute HTTP URL absolute. It returns nil if the
-// loc can't be used.
+// loc is not usable.
 func (b base) resolve(loc []byte) (absolute []byte, _ Rule, message string) {
 	if n := syntax.Scheme(loc); n > 0 {
 		scheme := string(loc[:n])

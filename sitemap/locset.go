@@ -2,9 +2,9 @@ package sitemap
 
 import "hash/maphash"
 
-// A locSet knows which locs were added to it. It keeps 32 bits of the hash of each, for
-// the first 700,000: one is taken for another in one of about 500 sets of that size. The
-// zero locSet is empty.
+// A locSet is a set of locs. It keeps 32 bits of the hash of each, for the first 700,000.
+// In about one of 500 sets of that size, one loc is mistaken for another. The zero locSet
+// is empty.
 type locSet struct {
 	seed   maphash.Seed
 	tables [][]uint32 // the last one is being filled; if 0, a free slot
@@ -16,7 +16,7 @@ const (
 	lastTable  = 1 << 20
 )
 
-// add adds a loc, and reports whether it was there before.
+// add adds a loc, and reports whether the set had it already.
 func (s *locSet) add(loc []byte) bool {
 	if s.tables == nil {
 		s.seed = maphash.MakeSeed()

@@ -26,32 +26,33 @@ import (
 // reader walks the index. Its URL names the generation of the log and the settings that
 // the ranges depend on. Document returns [websync.ErrGone] for a path that names others,
 // rather than a part with other members, which a reader of an older index would mistake
-// for the one it looks for. The index lists the parts that are not empty, each with the
+// for the part it requested. The index lists the parts that are not empty, each with the
 // time of its last commit.
 //
 // An ETag depends on the greatest number of the log that touches a document, so it is
-// known without reading what the document lists. For that a Publisher keeps some 56 bytes
-// for each part; the first use reads the log of the generation once, later ones only what
-// is new. This assumes that every change of what the Catalog lists has a log entry.
+// known without reading what the document lists. For that a Publisher keeps about 56
+// bytes for each part. The first use reads the log of the generation once; later ones
+// read only what is new. This assumes that every change of what the Catalog lists has a
+// log entry.
 //
 // Each live resource has an entry. Its loc is the URL that Locator gives to its body
 // named "content", if that is kept, or else the URL of its Content, or else its ID; an
-// IRI is percent-encoded. Its lastmod is Modified as it is stated, or else the time of
-// the commit. Changefreq, priority, alternates and the elements of Extensions are taken
-// from its Elements as a [Source] leaves them; search engines refuse others. An extension
-// element that would not be valid there is left out alone, with a finding: one of 1,001
-// images of a page or articles of a document, say, or alternates for languages among
-// which the page itself is missing.
+// IRI is percent-encoded. Its lastmod is Modified as stated, or else the time of the
+// commit. Changefreq, priority, alternates and the elements of Extensions are taken from
+// its Elements, in the form in which a [Source] yields them. Other elements are left out,
+// because search engines refuse them. An invalid extension element is left out with a
+// finding, and the rest of the entry is listed: for example one of 1,001 images of a
+// page, or alternates for languages that do not include the page itself.
 //
 // An alternate that is the ID of its resource leads to the loc of the entry. One that is
 // the ID of another resource of the Catalog leads to where that is kept, if the entry's
-// own content is kept. Then an ETag depends on how many ids there are, too, and there is
-// no Last-Modified.
+// own content is kept. Then the ETag also depends on the number of ids, and there is no
+// Last-Modified.
 //
 // If a part would be longer than 50 MiB, all parts become smaller, at other URLs.
 //
-// A Catalog without resources gives a urlset without entries. The schema demands one, but
-// readers accept none.
+// A Catalog without resources gives a urlset without entries. The schema demands at least
+// one, but readers accept none.
 //
 // The protocol wants URLs on the host of Base and below the directory of the sitemap. The
 // Catalog decides which are listed; those that bodies have by the default Locator comply.
@@ -75,8 +76,7 @@ type Publisher struct {
 	Sources []string
 
 	// Locator gives bodies their URLs. It must be the one with which they are served. If
-	// nil, it is a [websync.PathLocator] with Base and Reserved, to which no source is
-	// own.
+	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source.
 	Locator websync.Locator
 
 	// PartSize is how many numbers of Born a part covers. If zero or negative, it is
@@ -91,21 +91,21 @@ type Publisher struct {
 	// document.
 	NoRobots bool
 
-	// Extensions are the extensions whose elements are listed, beside alternates: those
-	// of package sitemap/google, say.
+	// Extensions are the extensions whose elements are listed, besides alternates: for
+	// example those of package sitemap/google.
 	Extensions []Extension
 
-	// Profile names the profile of sitemaps that Head and Item make, with its version. It
-	// is required with either of them, and their result must depend on it and on their
-	// arguments only: another Profile gives the parts other URLs.
+	// Profile names the profile of sitemaps that Head and Item implement, with its
+	// version. It is required with either of them. Their result must depend only on
+	// Profile and on their arguments: another Profile gives the parts other URLs.
 	Profile string
 
 	// Head, if set, adds elements to the root of each document. The ETag depends on them.
 	Head func(h *Head)
 
-	// Item, if set, changes the entry of an item of the Catalog: it adds elements, say.
-	// One whose Loc it removes is not listed, nor is one for which it returns an error,
-	// which is reported.
+	// Item, if set, changes the entry of an item of the Catalog. It may add elements, for
+	// example. If it removes Loc or returns an error, the entry is not listed; the error
+	// is reported.
 	Item func(item *websync.Item, e *Entry) error
 
 	// Report, if set, receives a finding for each resource that can't be listed, and for
@@ -124,7 +124,7 @@ const (
 	defaultPartSize = 10_000
 	gzipSuffix      = ".gz"
 
-	// rendering is raised when the same items are written differently from before: their
+	// rendering must be raised when the same items are written differently: their
 	// documents then need other ETags.
 	rendering = 3
 )
@@ -152,8 +152,8 @@ func (p *Publisher) open() *site.Site {
 	return p.site
 }
 
-// settings returns all that decides, besides the Catalog and the Locator, what documents
-// with parts of a size hold.
+// settings returns a text that identifies everything besides the Catalog and the Locator
+// that changes documents with parts of a size.
 func (p *Publisher) settings(size websync.Seq) string {
 	s := fmt.Sprintf("%d %q %q %d %t", rendering, p.site.URL(), p.site.Sources, size, p.Gzip)
 	for _, x := range p.Extensions {
@@ -165,7 +165,7 @@ func (p *Publisher) settings(size websync.Seq) string {
 	return s
 }
 
-// checkProfile returns why no document with these settings can be written.
+// checkProfile returns an error if no document can be written with these settings.
 func (p *Publisher) checkProfile() error {
 	if p.Profile == "" && (p.Head != nil || p.Item != nil) {
 		return errors.New("sitemap: Publisher.Profile must name what Publisher.Head and Item make")
@@ -194,9 +194,9 @@ func (p *Publisher) Check() error { return p.open().Check() }
 func (p *Publisher) URL() string { return p.open().URL() }
 
 // Reserved reports whether a path, from the root of the host and escaped, can be that of
-// one of the documents. It is what PathLocator.Reserved wants. /robots.txt is not
-// reserved: it belongs to the host, and package publish adds the lines to those of the
-// file that is there.
+// one of the documents. It is meant for PathLocator.Reserved. /robots.txt is not
+// reserved: it belongs to the host, and package publish adds the lines to those of an
+// existing file.
 func (p *Publisher) Reserved(path string) bool {
 	s := p.open()
 	name := strings.TrimSuffix(path, gzipSuffix)
@@ -231,7 +231,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 
 // Documents implements [websync.Publisher]: it yields the parts that are not empty,
 // compressed if Gzip is set, then the root, then /robots.txt. If the generation of the
-// log changes meanwhile it ends in [websync.ErrConflict].
+// log changes meanwhile, it ends with [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
 	rest := []string{s.Root, site.RobotsPath}
@@ -249,7 +249,7 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return s.Documents([]site.Numbered{suffixed}, rest...)
 }
 
-// partSuffix is what the paths of the parts end in, as far as the index is concerned.
+// partSuffix returns the suffix of the paths of the parts in the index.
 func (p *Publisher) partSuffix() string {
 	if p.Gzip {
 		return gzipSuffix

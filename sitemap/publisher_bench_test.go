@@ -77,7 +77,7 @@ func benchmarkPart(b *testing.B, n int) {
 		_, err := w.Write(body)
 		return err
 	})
-	testkit.Measure(b, "rows", len(body), func() error { // what reading the Catalog costs alone
+	testkit.Measure(b, "rows", len(body), func() error { // reads the Catalog only
 		for _, err := range s.Resources(ctx, websync.Range{}) {
 			if err != nil {
 				return err

@@ -75,17 +75,18 @@ type Reader struct {
 
 	// MaxValue limits the bytes of one value: a loc, an extension element. If zero, it is
 	// 8 MiB; if negative, there is no limit but MaxBytes. MaxDepth limits how deep
-	// elements are nested. If zero, it is 256; if negative, there is no limit. What
-	// passes one of them is reported, left out and counted in Skipped; a Strict Reader
-	// ends with websync.ErrLimit.
+	// elements are nested. If zero, it is 256; if negative, there is no limit. A value
+	// that passes one of them is reported, left out and counted in Skipped; a Strict
+	// Reader ends with websync.ErrLimit.
 	MaxValue, MaxDepth int
 
 	// Now, if set, makes a lastmod more than a day after it a finding.
 	Now time.Time
 
 	// Take, if set, is called at the start tag of each extension element, of an entry or
-	// of the document itself. If it returns true, the element is not among Elements: the
-	// Reader passes over its content, which is a finding. Take must not use the Reader.
+	// of the document itself. If it returns true, the element is not among Elements, and
+	// the Reader passes over its content, which is a finding. Take must not use the
+	// Reader.
 	Take func(*Tag) bool
 
 	src     io.Reader
@@ -96,21 +97,21 @@ type Reader struct {
 	kind    Kind
 	root    string // the XML root's local name
 	space   string // and its namespace
-	foreign string // the last namespace that was found not to be the protocol's
-	spaced  bool   // another namespace of an element has been reported
-	inner   string // the namespace of the entry at hand
+	foreign string // the last namespace that was not the protocol's
+	spaced  bool   // an element with another namespace was reported
+	inner   string // the namespace of the current entry
 	// the current token, if it is still to be handled: the start of an entry, the end of
 	// the root
 	tag       xmlscan.Kind
-	parent    bool // the element that was read last had an element inside
+	parent    bool // the last element had an element inside
 	view      View
 	elements  []websync.Element
 	positions []position // of elements, where they start
 	size      int        // of elements
 	entries   int
 	base      base
-	start     Tag // that Take is given
-	// where the current element of an entry, or the line of a text, starts;
+	start     Tag // the argument of Take
+	// where the current element of an entry, or the line of a text, starts
 	line     int
 	column   int    // known only if findings are reported
 	lastText []byte // the last lastmod that was read
@@ -136,14 +137,14 @@ func (r *Reader) Kind() Kind { return r.kind }
 // element, a second loc, text with markup where none belongs. The Reader reads such
 // entries where it can, and still counts them, because there may be more.
 //
-// What passes MaxValue or MaxDepth counts, too, and so does a processing instruction that
-// runs on to the end of another.
+// A value that passes MaxValue or MaxDepth also counts, and so does a processing
+// instruction that runs on to the end of another.
 func (r *Reader) Skipped() int {
 	if r.xml == nil {
 		return r.reports.Skipped
 	}
 	lost := r.xml.Losses()
-	// the text of sections is checked
+	// lost.Sections is not added, because the text of CDATA sections is checked
 	return r.reports.Skipped + lost.Cut + lost.Instructions
 }
 
@@ -242,7 +243,7 @@ func (r *Reader) reportDocument(d document.Departure, line, column int, value []
 	r.reports.Add(documentRules[d], line, column, "", value, message)
 }
 
-// checkAttrs reports the attributes of the current element, but for those that name its
+// checkAttrs reports the attributes of the current element, except those that name its
 // schema.
 func (r *Reader) checkAttrs(line, column int) {
 	for _, a := range r.xml.Attrs() {
@@ -258,7 +259,7 @@ func (r *Reader) checkAttrs(line, column int) {
 	}
 }
 
-// shorten limits a name that a message quotes.
+// shorten quotes a name, cut to 100 characters.
 func shorten(name string) string { return fmt.Sprintf("%.100q", name) }
 
 // namespaceFault returns how a namespace differs from the protocol's.
@@ -275,7 +276,7 @@ func namespaceFault(space string) string {
 	return fault
 }
 
-// isNear reports whether a namespace can only be meant as the protocol's.
+// isNear reports whether a namespace is a variant of the protocol's.
 func isNear(space string) bool {
 	return strings.Contains(strings.ToLower(space), "sitemaps.org/schemas/sitemap") ||
 		strings.HasPrefix(space, "http://www.google.com/schemas/sitemap/")
@@ -325,7 +326,7 @@ func (r *Reader) nextTag() (xmlscan.Kind, error) {
 }
 
 // entryName returns "url", "sitemap" or "loc" if an element with this name starts an
-// entry, which it does everywhere but as the first loc of an entry; otherwise "".
+// entry; otherwise "". Every loc but the first one of an entry starts an entry.
 func (r *Reader) entryName(name xmlscan.Name) string {
 	local := name.Local
 	if len(local) != len("url") && len(local) != len("sitemap") {
@@ -360,7 +361,7 @@ func (r *Reader) stop(name xmlscan.Name) bool {
 }
 
 // interrupted reports that the current element starts an entry where the protocol allows
-// none: what is before or after it may be an entry, too.
+// none. The text before or after it may be another entry.
 func (r *Reader) interrupted(rule Rule, message string) {
 	line, column := r.xml.Position()
 	r.tag = xmlscan.Start
@@ -368,7 +369,7 @@ func (r *Reader) interrupted(rule Rule, message string) {
 }
 
 // entry reads one entry into r.view: the element whose start is current or, if that is a
-// loc, it and what follows it. It returns false if the entry has no usable loc.
+// loc, it and the elements after it. It returns false if the entry has no usable loc.
 func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 	r.view.reset(line, column)
 	if err := r.count(); err != nil {
@@ -388,7 +389,7 @@ func (r *Reader) entry(name string, line, column int) (ok bool, err error) {
 		}
 		if tag == xmlscan.End {
 			if r.xml.Depth() == 1 {
-				r.tag = tag // of the root, where a loc stood
+				r.tag = tag // the end of the root, after a loc outside an entry
 			}
 			break
 		}
@@ -427,7 +428,7 @@ func (r *Reader) checkEntryName(name string, line, column int) {
 }
 
 // checkNamespace reports an element whose namespace is neither the root's nor the
-// protocol's: only once if the root's is wrong.
+// protocol's. If the root's is wrong, it reports only the first one.
 func (r *Reader) checkNamespace(name xmlscan.Name, line, column int) {
 	if name.Space != r.space && name.Space != Namespace && (!r.spaced || r.space == Namespace) {
 		r.spaced = true
@@ -560,8 +561,8 @@ func (r *Reader) takeLastMod(text []byte) {
 
 const smallTZ = "not a W3C date: T and Z are written in capitals"
 
-// hasSmallTZ reports whether a datetime has a small t or z, which RFC 3339 allows and W3C
-// datetimes don't have.
+// hasSmallTZ reports whether a datetime has a small t or z, which RFC 3339 allows but W3C
+// datetimes do not.
 func hasSmallTZ[T syntax.Text](datetime T) bool {
 	const date = len("2006-01-02")
 	return len(datetime) > date && (datetime[date] == 't' || datetime[len(datetime)-1] == 'z')
@@ -675,8 +676,8 @@ func (r *Reader) append(dst []byte, line, column int) ([]byte, error) {
 
 const textWithEntry = "the end tag of an entry is text here: entries may be lost in it"
 
-// hasEntry reports whether a text holds the end tag of an entry, as a CDATA section does
-// that ends too late. End tags begin with mark.
+// hasEntry reports whether a text holds the end tag of an entry. A CDATA section that
+// ends too late does. End tags begin with mark.
 func hasEntry(text []byte, mark string) bool {
 	for {
 		_, rest, ok := bytes.Cut(text, []byte(mark))
@@ -695,8 +696,8 @@ func hasEntry(text []byte, mark string) bool {
 	}
 }
 
-// elsewhere reads an element that is neither an entry nor part of one. It keeps children
-// of the root.
+// elsewhere reads an element that is neither an entry nor part of one. It keeps it if it
+// is a child of the root.
 func (r *Reader) elsewhere(line, column int) error {
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)
@@ -766,7 +767,7 @@ func (r *Reader) endXML() error {
 	return r.end()
 }
 
-// end reports on a document that was read to its end.
+// end makes the checks at the end of a document.
 func (r *Reader) end() error {
 	if r.doc.Size() > MaxBytes {
 		r.reports.Add(ruleSize, 0, 0, "", nil, "more than 50 MiB uncompressed")

@@ -26,7 +26,7 @@ const (
 	sectionHreflang = "Google, Localized versions of your page"
 )
 
-// Of the bytes and the XML.
+// The bytes and the XML.
 var (
 	ruleXML       = rules.Error("xml", "XML 1.0", "XML that is not well-formed")
 	ruleTruncated = rules.Error("truncated", "XML 1.0", "the document ends too early")
@@ -38,7 +38,7 @@ var (
 	ruleSize      = rules.Error("size", sectionIndex, "more than 50 MiB (52,428,800 bytes) uncompressed")
 )
 
-// Of the elements.
+// The elements.
 var (
 	ruleNamespace   = rules.Error("namespace", sectionTags, "a namespace other than http://www.sitemaps.org/schemas/sitemap/0.9")
 	ruleRoot        = rules.Error("root", sectionTags, "a urlset that holds sitemap elements")
@@ -57,7 +57,7 @@ var (
 	ruleNesting     = rules.Error("nesting", sectionSchema, "an entry that is not directly below the root")
 )
 
-// Of loc.
+// Loc.
 var (
 	ruleLocMissing  = rules.Error("loc-missing", sectionTags, "no loc, or an empty one: the entry is skipped")
 	ruleLocSpace    = rules.Info("loc-space", sectionTags, "white space around loc")
@@ -72,7 +72,7 @@ var (
 	ruleLocTwice    = rules.Warning("loc-duplicate", sectionTags, "a loc that is listed twice")
 )
 
-// Of the other values.
+// The other values.
 var (
 	ruleLastMod       = rules.Error("lastmod", sectionTags, "not a W3C datetime")
 	ruleLastModFuture = rules.Warning("lastmod-future", sectionTags, "more than a day ahead")
@@ -82,7 +82,7 @@ var (
 	ruleTextLine      = rules.Error("text-line", sectionFormats, "a line of a text sitemap that is not one URL")
 )
 
-// Of the location of a document, and of a set of documents.
+// The location of a document, and sets of documents.
 var (
 	ruleHost     = rules.Error("host", sectionLocation, "an entry on another host, port or scheme than the sitemap")
 	ruleLocation = rules.Error("location", sectionLocation, "an entry that is not below the directory of the sitemap")
@@ -94,7 +94,7 @@ var (
 	ruleCut      = rules.Warning("cut", "RFC 9112 §8", "a text that may have been cut off: only the closed connection ended it")
 )
 
-// Of the extensions.
+// The extensions.
 var (
 	ruleExtNamespace = rules.Error("extension-namespace", sectionExtend, "a namespace that is almost the one of an extension")
 	ruleExtPlace     = rules.Error("extension-place", sectionExtend, "an extension element outside the element it belongs in")

@@ -17,7 +17,7 @@ type SetWriter struct {
 	// Gzip compresses the documents and the index with gzip.
 	Gzip bool
 
-	// Elements are extension elements of each document itself.
+	// Elements are extension elements of the root of each document.
 	Elements []websync.Element
 
 	// Extensions are the extensions whose elements are checked, as in [Writer].
@@ -49,9 +49,9 @@ func NewSetWriter(create func(part int) (io.WriteCloser, error)) *SetWriter {
 	return &SetWriter{create: create}
 }
 
-// Write writes one entry, as [Writer] does. An entry that no valid document can hold, or
-// that is too long for an empty one, is an error after which the SetWriter goes on.
-// Errors of create, and of what it returned, stick.
+// Write writes one entry, as [Writer] does. For an entry that no valid document can hold,
+// or that is too long for an empty one, it returns an error, and the SetWriter can go on.
+// Errors of create, and of the writers that it returns, stick.
 func (s *SetWriter) Write(e *Entry) error {
 	if s.err == nil && s.closed {
 		s.err = errClosed
@@ -131,12 +131,12 @@ func (s *SetWriter) Close() error {
 	return s.err
 }
 
-// Parts returns the parts that are complete: after Close, all.
+// Parts returns the complete parts. After Close these are all parts.
 func (s *SetWriter) Parts() []Part { return append([]Part(nil), s.parts...) }
 
 // WriteIndex writes an index of the complete parts to dst, each with the greatest lastmod
-// of its entries. url returns the URL of a part. More than 50,000 parts, or an index that
-// gets too long, are an error that matches [websync.ErrLimit].
+// of its entries. url returns the URL of a part. If there are more than 50,000 parts, or
+// the index becomes too long, the error matches [websync.ErrLimit].
 //
 // For an index with extension elements, use a [Writer] of Kind Index, and Parts.
 func (s *SetWriter) WriteIndex(dst io.Writer, url func(part int) string) error {

@@ -23,62 +23,62 @@ import (
 // becomes a resource with its loc as ID and content, its lastmod as Modified, and
 // changefreq, priority and the extension elements as Elements.
 //
-// A run yields one snapshot. Documents are fetched ahead and checked to their end, and
-// their entries are yielded in the order in which the documents are listed; each is read
-// once. One that can't be read is a Problem, yields nothing, and the others go on. If
-// that is the root, the run ends with its error. One that redirects to another document
-// of the set is a Problem, too: what it would list is not known.
+// A run yields one snapshot. Documents are fetched ahead and checked to their end. Their
+// entries are yielded in the order in which the documents are listed, and each document
+// is read once. A document that can't be read is a Problem and yields nothing; the others
+// are still read. If it is the root, the run ends with its error. A document that
+// redirects to another one of the set is a Problem, too, because its entries are unknown.
 //
-// Entries that can't be used or may be lost in what is damaged, see [Reader.Skipped],
+// Entries that are not usable or may be lost in damaged parts, see [Reader.Skipped],
 // count as skipped, and so does a text, or a robots.txt file, that may have been cut
 // ([harvest.Response] MayBeCut). A loc that the set lists more than once is yielded each
-// time, and reported. An index that is a part of another and lists itself may be the
-// other one, served in its position, and counts as skipped, too. Damage that turns one
-// URL into another can't be seen.
+// time, and reported. An index inside another that lists itself also counts as skipped,
+// because the server may have sent the outer one under its URL. Damage that turns one URL
+// into another can't be detected.
 //
-// What lets the next run skip reading is in the checkpoint. If Complete is set, every
-// document is read in full, unless the root has no parts and its server says that it has
-// not changed. Otherwise a part of an index is skipped when its lastmod in the index is
-// the known one and lay well before the moment when the part was read, or when its server
-// says that it has not changed.
+// The checkpoint lets the next run skip documents. If Complete is set, every document is
+// read in full, unless the root has no parts and its server answers "not modified".
+// Otherwise a part of an index is skipped if its lastmod in the index is the known one
+// and was well before the time at which the part was read, or if its server answers "not
+// modified".
 //
 // Departures of the documents go to [harvest.Run.Report].
 type Source struct {
-	// URL is that of a sitemap of any kind, or of a robots.txt file, which is known by
-	// its path. It is required.
+	// URL is that of a sitemap of any kind, or of a robots.txt file, which is recognised
+	// by its path. It is required.
 	URL string
 
 	// Name is the Source's key in a Store. If empty, it is URL.
 	Name string
 
-	// Complete says that the sitemap lists everything there is: what it no longer lists
-	// is deleted.
+	// Complete states that the sitemap lists all resources: those that it no longer lists
+	// are deleted.
 	Complete bool
 
-	// SameHost skips entries, and sitemaps of an index, on another host than the sitemap
-	// that lists them, as the protocol demands, and counts them as skipped. By default
-	// they are yielded, with one finding for each document.
+	// SameHost skips entries, and sitemaps of an index, that are on another host than the
+	// sitemap that lists them, as the protocol demands, and counts them as skipped. By
+	// default they are yielded, with one finding for each document.
 	SameHost bool
 
 	// Include, if set, chooses the entries to yield by their loc. The others don't count
 	// as skipped.
 	Include func(loc string) bool
 
-	// Extend, if set, is for packages of protocols that extend this one. It is called with
-	// each Reader of a document, whose Take it may set, and returns what is made of the
-	// document. Each document is read twice: to check it, and then to yield it; only the
-	// first Reader has a Report. Extend may be called from several goroutines.
+	// Extend, if set, is for packages of protocols that extend this one. It is called
+	// with each Reader of a document, and may set its Take. It returns the hooks for the
+	// document. Each document is read twice, first to check it and then to yield it; only
+	// the first Reader has a Report. Extend may be called from several goroutines.
 	Extend func(r *Reader) Extended
 
-	// Profile names what Include and Extend do. When it changes everything is read anew,
-	// and what is no longer yielded is not deleted without approval.
+	// Profile names what Include and Extend do. When it changes, everything is read
+	// again, and what is no longer yielded is not deleted without approval.
 	Profile string
 
 	// Parallel is how many documents are fetched ahead. If zero or negative, it is 4.
 	Parallel int
 
-	// MaxDepth limits how many indexes may be one inside another; the protocol allows
-	// one. If zero, it is 3; if negative, there is no limit.
+	// MaxDepth limits how deep indexes may be nested; the protocol allows one. If zero,
+	// it is 3; if negative, there is no limit.
 	MaxDepth int
 
 	// MaxDocuments limits the documents of one run. If zero, it is 50,000; if negative,
@@ -90,7 +90,7 @@ type Source struct {
 	MaxBytes int64
 }
 
-// An Extended is what an extension of the protocol makes of one document.
+// An Extended holds the hooks of an extension of the protocol for one document.
 type Extended struct {
 	// Entry, if set, is called with each entry that is yielded, and may change its event.
 	Entry func(v *View, ev *harvest.Event)
@@ -116,7 +116,7 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	})
 }
 
-// events is Events, but for the entries, which it hands to put.
+// events is Events, but passes the entries to put.
 func (s *Source) events(ctx context.Context, run *harvest.Run, put func(*walk, *View) error) iter.Seq2[harvest.Event, error] {
 	pass := docfetch.Pass{Format: "sitemap", Accept: "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
 	return pass.Events(run, func(p *docfetch.Pass) error {
@@ -158,24 +158,24 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 // robots.txt file name. The entries come in the order in which they are listed. Line and
 // Column are those in their document.
 //
-// A yielded error comes with an empty Entry. It names a document that can't be read, and
-// the others follow; if entries can't be read, one error for all of them comes last. If
-// the document at url can't be read, its error is all there is. The iterator can be
-// ranged over again, which fetches all anew.
+// An error is yielded with an empty Entry. It names a document that can't be read, and
+// the entries of the others follow. If entries can't be read, one error for all of them
+// is yielded last. If the document at url can't be read, only its error is yielded.
+// Ranging over the iterator again fetches everything again.
 //
-// Package harvest/fetch has the Fetcher for HTTP. For options, and for what departs from
-// the protocol, see [Source.All].
+// Package harvest/fetch has the Fetcher for HTTP. For options, and for reports of
+// departures from the protocol, see [Source.All].
 func All(ctx context.Context, fetcher harvest.Fetcher, url string) iter.Seq2[Entry, error] {
 	return (&Source{URL: url}).All(ctx, &harvest.Run{Fetcher: fetcher})
 }
 
-// Check reports what is wrong with the settings.
+// Check returns an error if the settings are not valid.
 func (s *Source) Check() error { return docfetch.CheckURL("sitemap", s.URL) }
 
 // Root returns URL.
 func (s *Source) Root() string { return s.URL }
 
-// options is a fingerprint of what decides which entries are yielded.
+// options returns a fingerprint of the settings that change which entries are yielded.
 func (s *Source) options() string {
 	return docfetch.Fingerprint("%q %t %t %q", s.URL, s.SameHost, s.Include != nil, s.Profile)
 }
@@ -186,7 +186,7 @@ type walk struct {
 	source *Source
 	put    func(*walk, *View) error // yields an entry
 
-	from *checkpoint // empty if there is none that can be used
+	from *checkpoint // empty if there is no usable one
 	next checkpoint
 
 	set       docfetch.Set
@@ -195,12 +195,12 @@ type walk struct {
 	skipped   int
 
 	yielded int64 // entries of the documents yielded so far
-	leaves  int64 // how many these are
+	leaves  int64 // number of these documents
 	open    int64 // documents that are listed and not yet yielded
 
 	extended Extended // of the document that is being yielded
 
-	freqs map[ChangeFreq]websync.Element // the same few come again and again
+	freqs map[ChangeFreq]websync.Element // caches: the same few recur
 	prios map[float32]websync.Element
 }
 
@@ -226,12 +226,12 @@ func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, *View) error) *walk
 // A part is one document of the set.
 type part struct {
 	docfetch.Document
-	index   *part            // that lists it; nil for the root
+	index   *part            // the index that lists it; nil for the root
 	lastMod websync.Datetime // in the index, if it is a W3C datetime
-	depth   int              // indexes around it
+	depth   int              // number of indexes around it
 	known   partNote         // from the checkpoint
 
-	// hosts whose robots.txt lists the set: it may have entries on them
+	// hosts whose robots.txt lists the set, so that it may have entries on them
 	vouched   []string
 	hosts     []string // where it may have entries
 	kind      Kind
@@ -348,8 +348,8 @@ func (w *walk) document(ctx context.Context, p *part) error {
 	return w.index(ctx, p)
 }
 
-// leaf yields the entries of a document that lists pages. It has been checked: what fails
-// now is reading the temporary file.
+// leaf yields the entries of a document that lists pages. The document was checked
+// before, so only reading the temporary file can fail.
 func (w *walk) leaf(p *part) error {
 	w.leaves++
 	w.yielded += p.entries
@@ -379,7 +379,7 @@ func (w *walk) leaf(p *part) error {
 	}
 }
 
-// usable reports whether an entry of p can be yielded; otherwise it is skipped.
+// usable reports whether an entry of p can be yielded. If not, it counts as skipped.
 func (w *walk) usable(p *part, v *View) bool {
 	return len(v.Loc) <= harvest.MaxID && (!w.source.SameHost || p.sameHost(v.Loc))
 }
@@ -413,7 +413,7 @@ func (w *walk) resource(v *View) websync.Resource {
 		e.Elements = append(e.Elements, x)
 	}
 	if e.LastMod.IsZero() && e.LastModText != "" {
-		// Its meaning is not known, but a change of it is.
+		// Its meaning is unknown, but it makes a change visible.
 		e.Elements = append(e.Elements, protocolElement("lastmod", e.LastModText))
 	}
 	return websync.Resource{ID: e.Loc, Modified: e.LastMod, Content: websync.Link{Href: e.Loc}, Elements: e.Elements}
@@ -421,7 +421,7 @@ func (w *walk) resource(v *View) websync.Resource {
 
 // protocolElement returns an element of the protocol that holds text.
 func protocolElement(local, text string) websync.Element {
-	// from XML: it has no character that XML lacks
+	// no error is possible: text from XML has only characters that XML allows
 	x, _ := element.Text(Namespace, local, strings.ToValidUTF8(text, "\ufffd"))
 	return x
 }
@@ -459,14 +459,14 @@ func (w *walk) index(ctx context.Context, p *part) error {
 	})
 }
 
-// part returns the document that an entry of an index names; nil if it is not to be read.
+// part returns the document that an entry of an index names; nil if it must not be read.
 func (w *walk) part(index *part, v *View) *part {
 	p := &part{Document: docfetch.Document{URL: string(v.Loc)}, index: index, vouched: index.vouched}
 	key := docfetch.KeyOf(p.URL)
 	if w.set.Asked(key) || index.within(key) {
 		w.Report(ruleRepeated.Finding(index.Final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
 		if index.depth > 0 && docfetch.KeyOf(index.URL) == key {
-			w.skipped++ // the index around it, perhaps, served in its position
+			w.skipped++ // the server may have sent the outer index under this URL
 		}
 		return nil
 	}
@@ -522,13 +522,13 @@ func (w *walk) list(ctx context.Context, next func() (*part, bool)) error {
 	return nil
 }
 
-// load loads a document. Afterwards p has one of unchanged, err and Body.
+// load loads a document. It sets one of p.unchanged, p.err and p.Body.
 func (w *walk) load(ctx context.Context, p *part) {
 	p.err = w.Load(ctx, &p.Document, p.known.Validators, w.source.MaxBytes, nil, func() error { return w.check(p) })
 	p.unchanged = p.NotModified
 }
 
-// findHosts finds out on which hosts a document that was got may have entries.
+// findHosts sets the hosts on which a document that was fetched may have entries.
 func (p *part) findHosts() {
 	p.hosts = append([]string{hostName(p.URL), hostName(p.Final)}, p.vouched...)
 }
@@ -588,16 +588,16 @@ func (w *walk) extend(r *Reader) Extended {
 	return w.source.Extend(r)
 }
 
-// cut returns 1, and reports it, if the text of p may lack its end.
+// cut returns 1 and reports a finding if the end of the text of p may be missing.
 func (w *walk) cut(p *part) int {
 	if !p.MayBeCut {
 		return 0
 	}
-	w.Report(ruleCut.Finding(p.Final, 0, 0, "", nil, "only the end of the connection ended this text: there may have been more"))
+	w.Report(ruleCut.Finding(p.Final, 0, 0, "", nil, "only the closed connection ended this text: the end may be missing"))
 	return 1
 }
 
-// A first counts entries of a document, and remembers the first.
+// A first counts entries of a document, and holds the first one.
 type first struct {
 	n            int64
 	loc          []byte
@@ -610,7 +610,8 @@ func (f *first) add(v *View) {
 	}
 }
 
-// report reports the entries, if there are any, in one finding at the first.
+// report reports the entries, if there are any, in one finding at the position of the
+// first.
 func (f *first) report(w *walk, p *part, rule Rule, what string) {
 	if f.n > 0 {
 		message := fmt.Sprintf("%d of %d entries %s", f.n, p.entries, what)
@@ -660,9 +661,9 @@ func hostName(rawURL string) string {
 	return host
 }
 
-// remember keeps what the next run has to know to skip a document.
+// remember records what the next run needs in order to skip a document.
 func (w *walk) remember(p *part) {
-	// the next run reads it again, and counts them again
+	// such a document is read again in the next run, and its skipped entries count again
 	if w.source.Complete && p.URL != w.source.URL || p.Skipped > 0 {
 		return
 	}

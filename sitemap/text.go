@@ -15,7 +15,7 @@ import (
 // over.
 const maxLine = 64 << 10
 
-// A lines reads a text line by line. A line ends with LF, CRLF or CR.
+// A lines reads a text line by line. Lines end with LF, CRLF or CR.
 type lines struct {
 	src  *bufio.Reader
 	n    int // of the current line
@@ -27,13 +27,14 @@ func newLines(src io.Reader) *lines {
 	return &lines{src: bufio.NewReaderSize(src, maxLine)}
 }
 
-// next returns the next line without its end, as a view. Of a line over maxLine it
-// returns the beginning, and long. At the end of the text the error is io.EOF.
+// next returns the next line without its end, as a view. If a line is longer than
+// maxLine, it returns its beginning, and long is true. At the end of the text the error
+// is io.EOF.
 func (l *lines) next() (line []byte, long bool, err error) {
 	l.line = l.line[:0]
 	l.n++
 	for {
-		// A view of what is buffered; at least one byte.
+		// Peek fills the buffer, so that b has at least one byte.
 		if _, err := l.src.Peek(1); err != nil {
 			if err == io.EOF && (len(l.line) > 0 || long) {
 				err = nil

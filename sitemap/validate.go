@@ -33,26 +33,26 @@ type ValidateOptions struct {
 	// Report receives every finding.
 	Report func(websync.Finding)
 
-	// Now, if set, makes dates more than a day after it findings, and lets Extensions
-	// report what is too old.
+	// Now, if set, makes dates more than a day after it findings. Extensions can use it
+	// to report elements that are too old.
 	Now time.Time
 
 	// Robots returns the Sitemap lines of the robots.txt of an origin, for example
-	// "https://www.example.org". Pages of other origins are allowed if the robots.txt of
-	// theirs names the document. Robots is called once for each of the first 100 other
-	// origins. If nil, entries on other hosts are errors.
+	// "https://www.example.org". Pages of another origin are allowed if the robots.txt of
+	// that origin names the document. Robots is called once for each of the first 100
+	// other origins. If nil, entries on other hosts are errors.
 	Robots func(origin string) ([]string, error)
 
 	// Child returns the Kind of a document that an index lists; 0 if it is not known. If
 	// nil, an index inside an index is not reported.
 	Child func(loc string) Kind
 
-	// Extensions are the extensions whose elements are checked, beside alternates: those
-	// of package sitemap/google, say. Elements of others are taken as they are.
+	// Extensions are the extensions whose elements are checked, besides alternates: for
+	// example those of package sitemap/google. Elements of others are not checked.
 	Extensions []Extension
 
-	// Anywhere leaves out the rules on the hosts and directories of a document and of
-	// what it lists.
+	// Anywhere disables the rules on the hosts and directories of a document and its
+	// entries.
 	Anywhere bool
 
 	// Take is as in Reader.
@@ -71,10 +71,10 @@ type ValidateOptions struct {
 	MaxBytes int64
 }
 
-// A Summary is what Validate has counted.
+// A Summary holds the counts of Validate.
 type Summary struct {
 	Kind    Kind
-	Entries int   // usable ones
+	Entries int   // those that are usable
 	Skipped int   // as Reader.Skipped
 	Bytes   int64 // uncompressed, as far as it was read
 
@@ -126,8 +126,8 @@ type validator struct {
 	// the line of each loc; two locs share a hash once in 10 million full documents
 	seen map[uint64]int
 
-	inEntry, inDocument []int // how many elements of each extension there are
-	roots               int   // how many of r.elements are checked
+	inEntry, inDocument []int // number of elements of each extension
+	roots               int   // number of r.elements that were checked
 }
 
 func (v *validator) count(f websync.Finding) {
@@ -152,7 +152,7 @@ func (v *validator) found(p position, f websync.Finding) {
 	v.report(rule, p, f.Element, []byte(f.Value), f.Message)
 }
 
-// locate finds the origin and directory that entries may be in.
+// locate sets the origin and directory in which entries may be.
 func (v *validator) locate() {
 	home, at := syntax.OriginOf(v.o.URL)
 	if home == "" {
@@ -182,7 +182,7 @@ func (v *validator) run() error {
 	}
 }
 
-// fatal reports why reading has ended.
+// fatal reports the error that ended reading.
 func (v *validator) fatal(err error) {
 	if parse, rule, ok := v.source.Blame(err, ruleTruncated, ruleDocument, ruleXML); ok {
 		parse.Document = v.o.Document
@@ -337,7 +337,7 @@ func (v *validator) crossSubmit(there syntax.Origin) string {
 	return message
 }
 
-// isDocument reports whether a URL is one of the document.
+// isDocument reports whether a URL is one of the document's own.
 func (v *validator) isDocument(url string) bool {
 	url = syntax.Canonical(url)
 	return url == syntax.Canonical(v.o.URL) || slices.ContainsFunc(v.o.Aliases, func(alias string) bool { return url == syntax.Canonical(alias) })

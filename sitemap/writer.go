@@ -25,18 +25,17 @@ const MaxBytes = 50 << 20
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// Kind is what is written: URLSet or Index. If zero, it is URLSet.
+	// Kind is the kind of the document: URLSet or Index. If zero, it is URLSet.
 	Kind Kind
 
 	// Gzip compresses the document with gzip.
 	Gzip bool
 
-	// Elements are extension elements of the document itself. They come before the
-	// entries.
+	// Elements are extension elements of the root. They come before the entries.
 	Elements []websync.Element
 
-	// Extensions are the extensions whose elements are checked, beside alternates: those
-	// of package sitemap/google, say. Elements of other namespaces only have to be
+	// Extensions are the extensions whose elements are checked, besides alternates: for
+	// example those of package sitemap/google. Elements of other namespaces must only be
 	// well-formed.
 	Extensions []Extension
 
@@ -53,13 +52,13 @@ type Writer struct {
 	zip     *gzip.Writer
 	begun   bool
 	err     error  // of dst; sticks
-	buf     []byte // what is not yet handed to dst
+	buf     []byte // bytes not yet written to dst
 	size    int64  // of the document, buf included
-	empty   int64  // what of it precedes the entries
+	empty   int64  // length of the part before the entries
 	entries int
 	lastMod websync.Datetime
 
-	entry []byte // the entry at hand
+	entry []byte // the current entry
 	check checker
 }
 
@@ -75,8 +74,8 @@ func (w *Writer) reset(dst io.Writer) {
 // Entries returns how many entries were written.
 func (w *Writer) Entries() int { return w.entries }
 
-// Bytes returns the length of what was written so far, uncompressed; after Close, that of
-// the document.
+// Bytes returns how many bytes were written so far, uncompressed; after Close, the length
+// of the document.
 func (w *Writer) Bytes() int64 { return w.size }
 
 // LastMod returns the greatest LastMod that was written.
@@ -110,13 +109,13 @@ func (w *Writer) Write(e *Entry) error {
 	return w.put()
 }
 
-// begin writes what precedes the entries.
+// begin writes the part of the document before the entries.
 func (w *Writer) begin() error {
 	if w.begun {
 		return nil
 	}
 	if w.Kind > Index {
-		return fmt.Errorf("sitemap: no Writer for %v", w.Kind)
+		return fmt.Errorf("sitemap: Writer.Kind %v must be URLSet or Index", w.Kind)
 	}
 	w.begun = true
 	if w.buf == nil {
@@ -211,8 +210,8 @@ func (w *Writer) flush() (err error) {
 }
 
 // Close ends the document. It does not close the io.Writer. Calls after the first return
-// the same. Close also writes a document without entries, which the schema does not allow
-// and Validate warns of.
+// the same. It also writes a document without entries, which the schema does not allow
+// and Validate reports as a warning.
 func (w *Writer) Close() error {
 	if w.err == errClosed {
 		return nil
@@ -268,7 +267,7 @@ type checker struct {
 }
 
 var (
-	// RFC 3986 §6.2.3: not to be produced
+	// RFC 3986 §6.2.3: producers should omit the colon
 	errEmptyPort = errors.New("a colon without a port after it")
 	errShort     = errors.New("fewer than 12 characters, which the schema refuses")
 	errLong      = errors.New("2,048 characters or more")

@@ -209,7 +209,7 @@ func TestWriterRefuses(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
 		w.Extensions = google.Extensions()
 		w.Kind = sitemap.Text
-		assert.ErrorContains(t, w.Write(&good), "no Writer for text")
+		assert.ErrorContains(t, w.Write(&good), "Writer.Kind text must be URLSet or Index")
 	})
 	t.Run("after Close", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)

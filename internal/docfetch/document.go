@@ -23,11 +23,11 @@ type Document struct {
 	URL         string              // as requested
 	Final       string              // after redirects; empty until there is an answer
 	Validators                      // of the answer
-	Date        time.Time           // of the answer, by the server's clock; zero if not stated
+	Date        time.Time           // by the server's clock; zero if not stated
 	MayBeCut    bool                // as in harvest.Response
 	Header      map[string][]string // of the answer
 	NotModified bool
-	Skipped     int               // entries that can't be read, or may be lost in what is damaged
+	Skipped     int               // entries that are unreadable, or may be lost
 	Body        io.ReadSeekCloser // nil if there is none
 }
 
@@ -65,11 +65,11 @@ func IsOfDocument(err error) bool {
 	return errors.As(err, &e)
 }
 
-// Load gets a document as Get does, has check read the body to its end, and rewinds it for
-// the entries to be yielded. check reports what is wrong with the document and counts
-// Skipped; its error is that of Load. If file is not nil, it gets the body, which is then
-// valid as long as file is. After an error, or if the document is not modified, there is
-// no Body.
+// Load fetches a document as Get does, calls check, which must read the body to its end,
+// and rewinds the body for yielding the entries. check reports the faults of the document
+// and counts Skipped; Load returns its error. If file is not nil, the body is stored
+// there and is valid as long as file is. After an error, or if the document is not
+// modified, there is no Body.
 func (p *Pass) Load(ctx context.Context, d *Document, known Validators, maxBytes int64, file *spool.File, check func() error) error {
 	err := p.Get(ctx, d, known, maxBytes)
 	if err != nil || d.NotModified {

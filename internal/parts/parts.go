@@ -52,7 +52,7 @@ type partition struct {
 	id         string // identifies the generation and the settings, in paths and ETags
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
-	size       websync.Seq // of a part: smaller than List.Size if a part would be too long
+	size       websync.Seq // of a part: below List.Size if a part would be too long
 	crowded    bool        // a part may be too long
 	last       websync.Seq // up to which the log is read
 	time       time.Time   // of the commit last

@@ -79,8 +79,8 @@ func ids(t *testing.T, c websync.Catalog) (entries, tombstones []string) {
 	return entries, tombstones
 }
 
-// What is deleted is known by the name under which it was listed: in a feed by its id, and
-// where names are URLs by one of DeletedURLs.
+// A deletion names a resource as it was listed: by its id in a feed, and by one of
+// DeletedURLs in lists of URLs.
 func TestNameOfDeleted(t *testing.T) {
 	log := new(websync.Log)
 	log.Append(items()...)
