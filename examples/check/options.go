@@ -9,26 +9,26 @@ import (
 
 const usage = "usage: check [flags] FILE|URL..."
 
-const aboutText = `Check reports what is wrong with each FILE or URL, and "-" is standard input: a sitemap, an index of sitemaps, a sitemap in
-plain text, a document of ResourceSync, an Atom feed, entry or tombstone, compressed with gzip or not. It checks what is
-named, and nothing that is listed there; but of an archived feed that is named by its URL, all documents of the archive,
-and of a Source Description or a Capability List that is named by its URL, all documents below it.
+const aboutText = `Check reports what is wrong with each FILE or URL; "-" is standard input. It checks sitemaps, indexes of sitemaps,
+plain-text sitemaps, documents of ResourceSync, and Atom feeds, entries and tombstones, with or without gzip. It checks the
+named documents only, not those that they list, with two exceptions: for the URL of an archived feed it checks all
+documents of the archive, and for the URL of a Source Description or a Capability List all documents below it.
 `
 
 const afterText = `On standard output each finding is a line, or with -json an object: file, rule, section, severity, line, column, element,
-value, message. After the findings of a file comes a line, or an object, for the file: file, kind, entries, errors,
-warnings, and in the object error, if it could not be read to its end. With -json there is an object with an error for
-wrong flags, too. User names, passwords and the values of parameters that look like secrets are left out of URLs.
+value, message. After the findings of a file comes a line or an object for the file: file, kind, entries, errors, warnings,
+and, in the object, error if the file could not be read to its end. With -json, wrong flags also produce an object with an
+error. User names, passwords and the values of parameters that look like secrets are removed from URLs in the output.
 
-A URL is fetched politely, within its robots.txt; only named URLs may have private addresses. Of a sitemap's URL it is
-known where it lies: what it lists has to lie below that, or on a host whose robots.txt names it. Of a FILE it is only
-known whether all that it lists is on one host. An index that lists an index is a finding if both are named: as URLs, or
-as files in one directory.
+A URL is fetched politely and within its robots.txt; only the hosts of named URLs may have private addresses. A sitemap
+with a URL may list only URLs below its own directory, or on a host whose robots.txt names it. For a FILE, Check only
+reports whether everything that it lists is on one host. An index that lists an index is a finding if both are named: as
+URLs, or as files in one directory.
 
-With -lenient a finding is an error only where readers lose an entry, and otherwise at most a warning.
+With -lenient a finding is an error only if readers lose an entry by it, and otherwise at most a warning.
 
-Exit status: 0 no finding is an error; 1 a finding is an error; 2 usage, or a file could not be read, to its end, as the
-kind that -spec names, or standard output could not be written. Several files: the worst.
+Exit status: 0 no finding is an error; 1 a finding is an error; 2 wrong usage, or a file could not be read to its end as
+the kind that -spec names, or standard output could not be written. With several files it is the highest of theirs.
 `
 
 // options are the command line.

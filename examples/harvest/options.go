@@ -11,40 +11,41 @@ import (
 
 const usage = "usage: harvest [flags] [URL...]"
 
-const aboutText = `Harvest brings a store in step with each URL: a sitemap, an index of sitemaps, a plain-text sitemap, the robots.txt of a
-site, whose Sitemap lines are followed, an Atom feed with all its archive documents, an RSS or JSON feed, with -protocol
-resourcesync any document of ResourceSync, or a page or a host that leads to one: each set of resources that it offers is a
-source; or with -protocol dir a directory, where it leaves out hidden files and what it writes itself, the store and the
-export. A user name and password in a URL are sent to that origin only, and not stored. Without a URL it starts a
-demonstration site on this machine and harvests that.
+const aboutText = `Harvest brings a store in step with each URL. A URL names a sitemap, an index of sitemaps, a plain-text sitemap, the
+robots.txt of a site, whose Sitemap lines it follows, an Atom feed, with all its archive documents, or an RSS or JSON feed.
+With -protocol resourcesync a URL names a document of ResourceSync, or a page or a host that leads to one; each set of
+resources that it offers is a source. With -protocol dir it names a directory; hidden files, the store and the export are
+left out. A user name and password in a URL are sent only to its origin, and are not stored. Without a URL, Harvest starts
+a demonstration site on this machine and harvests that.
 `
 
-const afterText = `What -export writes: each live body of the sources named becomes DIR/host/path. A path that ends in "/" becomes
-index.html there; a query becomes part of the name; a port follows the host after "_". Bytes that a file system may not
-take are written as %XX; long names are cut and end in a hash; what would collide gets "~" and a hash. DIR/INDEX has one
+const afterText = `With -export each live body of the named sources becomes the file DIR/host/path. A path that ends in "/" gets the file name
+index.html, a query becomes part of the name, and a port follows the host after "_". Bytes that a file system may not
+accept are written as %XX. Long names are cut and end in a hash. Names that collide get "~" and a hash. DIR/INDEX has one
 line for each body, in the order of the URIs: digest, URI, length in bytes and file below DIR, separated by tabs. Control
-characters and white space in a URI are then written as %XX. A later export leaves unchanged files alone, and removes those
-of bodies that are gone; DIR/.websync lists the files that exports have written. Any other file is not replaced: the export
-ends before it writes anything.
+characters and white space in its URIs are written as %XX. A later export leaves unchanged files alone, and deletes the
+files of removed bodies; DIR/.websync lists the files that exports have written. An export that would have to replace any
+other file fails before it writes anything.
 
-What -plan and -audit write: a line for each decision but those that change nothing: what would be done (created, updated,
-deleted, withheld; failed for stored bytes that are damaged; ask: the source states neither a time nor a digest, so the
-server would be asked) and the URI. "updated" is what the source says; the bytes may turn out to be the same.
+With -plan or -audit each difference is a line: an outcome and a URI. The outcome is created, updated, deleted, withheld,
+failed (stored bytes are damaged), or ask (the source states neither a time nor a digest, so a run would ask the server).
+"updated" is based on what the source states; the bytes may turn out to be the same.
 
-What -json writes, whatever happens: store; in_step, true if the exit status is 0 and -plan finds nothing to do; reports,
-one for each URL that was begun; with -export export: dir, bodies, bytes, written, unchanged, removed; and error, if
-something else than a run has failed. A report is a harvest.Report, with error if one ended the run, and with -plan and
--audit decisions: outcome, id, and get, true if the bodies would be asked for.
+With -json the object is written in any case. It has store; in_step, true if the exit status is 0 and -plan finds nothing
+to do; reports, one for each URL that was begun; export (with -export), which has dir, bodies, bytes, written, unchanged
+and removed; and error, if anything but a run failed. A report is a harvest.Report. It has error if an error ended the run
+and, with -plan or -audit, decisions. A decision has outcome, id, and get, which is true if the bodies would be fetched.
 
-User names, passwords and the values of parameters that look like secrets (token, key, signature and the like) are left out
-of URLs that are shown, but for the ids of -plan and -audit, and INDEX.
+User names, passwords and the values of parameters that look like secrets (token, key, signature and the like) are removed
+from URLs in the output, except from the ids of -plan and -audit, and from INDEX.
 
 Exit status: 0 in step (-plan: the listing was complete and nothing would be withheld; -audit: nothing differs); 1 tasks
 are left (failed, parked or withheld), the listing was incomplete, entries of it could not be read, or the run was
-interrupted; 2 usage, or a source or the store could not be read, or standard output not be written. Several URLs: the worst.
+interrupted; 2 wrong usage, or a source or the store could not be read, or standard output could not be written. With
+several URLs it is the highest of theirs.
 
 Beside an SQLite store named FILE there may be FILE-wal, FILE-shm, FILE.bodies and FILE.owners, which belong to it, and
-FILE.pages, which holds documents of archived feeds until all of them are dealt with.
+FILE.pages, which holds documents of archived feeds until all of them are processed.
 `
 
 // options are the command line.

@@ -13,28 +13,30 @@ import (
 
 const usage = "usage: publish [flags] (-dir DIR | -store STORE)"
 
-const aboutText = `Publish lets others stay in step with a directory of files, or with what a store holds: it serves them over HTTP, or
-writes them as static files, with the documents of a protocol that list them. It prints the URL that a reader begins with.
+const aboutText = `Publish lets others stay in step with a directory of files, or with the contents of a store. It serves the files or bodies
+over HTTP, or writes them as static files, with the documents of a protocol that list them. It prints the URL at which a
+reader begins.
 `
 
-const afterText = `With -dir, each file has the URL of its path below -base. Hidden files and symbolic links are left out. Changes of the files
-appear as changes: the directory is looked at again every -rescan, and before a list is served if that takes no time
-to speak of. -dir and -store together keep the catalogue of the directory in the store, so that it is not read again
-when the program starts again; otherwise it is in a temporary file.
+const afterText = `With -dir, each file has the URL of its path below -base. Hidden files and symbolic links are left out. Changes to the files
+appear as changes: the directory is scanned again every -rescan, and also before a list is served if a scan is fast enough.
+With -dir and -store the store holds the catalogue of the directory, so that a restarted program need not read the files
+again; with -dir alone the catalogue is in a temporary file.
 
 With -store alone, all sources in the store are published as one set; no id may be in two of them. What another program
 harvests into the store appears at once.
 
-Files below -dir, and the resources of sources that -own names, keep ids that are URLs under -base, unless these have a query
-or odd escapes, name hidden files (but for /.well-known/) or are the URL of one of the lists. All else has a URL under r/,
-below -base: what was harvested elsewhere chooses its ids itself, and must not choose what this site says. Never name a source
-with -own that you do not control. When served, pages run no script, since they could act in the name of this site. A server
-of the files that -out writes should send "Content-Security-Policy: sandbox" and "X-Content-Type-Options: nosniff" with all below r/.
-The Sitemap line of the lists is added to the robots.txt of -dir, if there is one.
+Files below -dir, and the resources of sources that -own names, keep their ids if these are URLs under -base; but not if
+the URL has a query or unusual escapes, names a hidden file (except below /.well-known/), or is the URL of one of the lists.
+Everything else has a URL below r/ under -base: the ids of harvested resources come from other sites, which must not choose
+what this site serves. Never name a source with -own that you do not control. When served, pages run no scripts, because a
+script could act in the name of this site. A server of the files that -out writes should send "Content-Security-Policy:
+sandbox" and "X-Content-Type-Options: nosniff" with everything below r/. If -dir has a robots.txt, the Sitemap line of the
+lists is added to it.
 
-Exit status: 0 done, or stopped by a signal; 1 with -out, some documents have no file, all others are written, or some files
-could not be read: what is known of them from before stays, and without -store so does all that an earlier export has written; 2 usage, or the directory, the store or the address
-could not be used.
+Exit status: 0 done, or stopped by a signal; 1 with -out, some documents have no file (all others are written), or some
+files could not be read: the catalogue keeps their last known state, and without -store an export deletes nothing that
+earlier ones have written; 2 wrong usage, or the directory, the store or the address could not be used.
 `
 
 // options are the command line.
@@ -60,7 +62,7 @@ func parseOptions(args []string) (options, error) {
 	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+defaultAddr+"; port 0: any that is free)")
 	l.StringVar(&o.out, "out", "", "write static files below `DIR` instead")
 	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under, with -out that of the server they are for (default http:// and the address)")
-	l.DurationVar(&o.rescan, "rescan", 2*time.Second, "with -dir, `how long` to wait before it is looked at again")
+	l.DurationVar(&o.rescan, "rescan", 2*time.Second, "with -dir, `how long` to wait before it is scanned again")
 	l.StringVar(&o.dir, "dir", "", "publish the files below `DIR`")
 	l.StringVar(&o.store, "store", "", "`what` to publish, or with -dir where to keep its catalogue: mem, sqlite:FILE; postgres:DSN is yet to come")
 	l.Func("own", "with -store alone, a `SOURCE` in it that is your own work: its resources keep their URLs; may be given several times", func(source string) error {
