@@ -25,9 +25,9 @@ const exampleFeed = `<?xml version="1.0" encoding="UTF-8"?>
   </entry>
 </feed>`
 
-// A feed says what is new, and what is gone.
+// A feed lists new entries and deletions.
 func Example() {
-	// of a file, a response body, compressed or not
+	// the argument is a file or a response body, compressed or not
 	r := atom.NewReader(strings.NewReader(exampleFeed))
 	r.Document = "https://example.org/feeds/acts.atom"
 	older, _ := r.Feed().Link("prev-archive")
@@ -73,7 +73,7 @@ func ExampleReader_Next() {
 	// Output: atom: line 1, column 1: rss: an RSS feed, not an Atom document
 }
 
-// Views need no memory of their own, and are valid until the next call.
+// Views allocate nothing, and are valid until the next call.
 func ExampleReader_NextView() {
 	r := atom.NewReader(strings.NewReader(exampleFeed))
 	for {

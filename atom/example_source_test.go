@@ -37,7 +37,7 @@ var exampleArchive = sourcetest.Site{
 
 // All entries of an archived feed, each in its latest state, without a store.
 func ExampleAll() {
-	// package harvest/fetch has the one for HTTP
+	// for HTTP, use the Fetcher of package harvest/fetch
 	web := &sourcetest.Fetcher{Site: exampleArchive}
 	for entry, err := range atom.All(context.Background(), web, "https://www.example.com/laws.atom") {
 		if err != nil {
@@ -52,11 +52,11 @@ func ExampleAll() {
 }
 
 // An archived feed becomes records in a store: the latest state of each entry. The second
-// run asks for one document.
+// run requests one document.
 func ExampleSource() {
 	ctx := context.Background()
 	store := memstore.New()
-	// package harvest/fetch has the one for HTTP
+	// for HTTP, use the Fetcher of package harvest/fetch
 	web := &sourcetest.Fetcher{Site: exampleArchive}
 	h := &harvest.Harvester{Store: store, Fetcher: web}
 	source := &atom.Source{URL: "https://www.example.com/laws.atom"}
@@ -88,8 +88,8 @@ func ExampleSource() {
 	// 304 https://www.example.com/laws.atom
 }
 
-// A document of the archive is missing: what is newer is yielded, and no checkpoint, so
-// that the next run asks again.
+// A document of the archive is missing. Newer documents are yielded without a checkpoint,
+// so that the next run requests it again.
 func ExampleSource_hole() {
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{
 		"https://www.example.com/laws.atom": exampleArchive["https://www.example.com/laws.atom"],

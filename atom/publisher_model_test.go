@@ -213,8 +213,8 @@ func TestPublisherRoundTrip(t *testing.T) {
 					for range []int{0, 300, 1, 25, 400, 60}[round] {
 						change()
 					}
-					// in mid-walk; bodies that change between would be tried again later
-					// only
+					// during the walk, but only without bodies: a changed body would be
+					// retried later
 					if !bodies {
 						busy = true
 						_, err := out.Run(t.Context(), source)

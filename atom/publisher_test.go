@@ -60,7 +60,7 @@ func (s *pubStore) Delete(source string, ids ...string) {
 	}
 }
 
-// pubKept returns a body that is kept, with what is received of it.
+// pubKept returns a body that is kept, with the link as received.
 func pubKept(name string, link websync.Link) websync.Body {
 	key := websync.SHA256([]byte(name))
 	link.Length, link.Digests = int64(len(name)), append(link.Digests, key)
@@ -607,7 +607,7 @@ func TestPublisherStrangers(t *testing.T) {
 		assert.ElementsMatch(t, []string{"ours " + pubSite + "/1", "theirs " + pubFirst + "/2", "theirs " + pubSite + "/r/x"}, got)
 		assert.NotZero(t, found)
 	}
-	_, body := pubRender(t, newPublisher(s, 0), "/feed.atom") // nothing is own
+	_, body := pubRender(t, newPublisher(s, 0), "/feed.atom") // no source is own
 	assert.Contains(t, string(body), "deleted-entry")
 }
 

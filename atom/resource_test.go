@@ -102,8 +102,8 @@ func drawEntry(t *rapid.T) atom.Entry {
 	return e
 }
 
-// drawWritable draws an entry that a Writer takes: it removes, one after the other, what
-// the Writer refuses.
+// drawWritable draws an entry that a Writer accepts: it removes, one by one, the parts
+// that the Writer refuses.
 func drawWritable(t *rapid.T) atom.Entry {
 	e, fallback := drawEntry(t), leastEntry(t)
 	for range 100 {
@@ -218,7 +218,7 @@ func cmpOr(a, b string) string {
 	return a
 }
 
-// sameEntry compares two entries, for which no slice and an empty one are the same.
+// sameEntry compares two entries. A nil slice equals an empty one.
 func sameEntry(t require.TestingT, want, got atom.Entry) {
 	for _, e := range []*atom.Entry{&want, &got} {
 		if e.Source != nil {
@@ -241,8 +241,8 @@ func sameEntry(t require.TestingT, want, got atom.Entry) {
 	require.Equal(t, want, got)
 }
 
-// TestResourceRoundTrip: an entry that a Writer takes is the same after it was converted
-// to a resource and back, except inline content.
+// TestResourceRoundTrip: an entry that a Writer accepts is the same after it was
+// converted to a resource and back, except inline content.
 func TestResourceRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawWritable(t)
@@ -256,7 +256,7 @@ func TestResourceRoundTrip(t *testing.T) {
 				back.Links = back.Links[:len(back.Links)-1]
 			}
 		}
-		// what a link to the content says counts for the content
+		// the content takes what a link to it states
 		for _, l := range want.Links {
 			if l.Href == want.Content.Href && l.Href != "" {
 				want.Content.Length, want.Content.Digests = back.Content.Length, back.Content.Digests
@@ -268,7 +268,7 @@ func TestResourceRoundTrip(t *testing.T) {
 	})
 }
 
-// TestEntryOf: the Writer takes the entry of every resource whose ID is an IRI.
+// TestEntryOfAnything: the Writer accepts the entry of every resource whose ID is an IRI.
 func TestEntryOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEntry(t)
@@ -446,7 +446,7 @@ func TestContentBytes(t *testing.T) {
 }
 
 func ExampleEntryOf() {
-	// What a sitemap says of a page.
+	// What a sitemap states about a page.
 	at, _ := websync.ParseDatetime("2024-05-01T12:00:00Z")
 	r := websync.Resource{ID: "https://www.example.com/page", Content: websync.Link{Href: "https://www.example.com/page", Type: "text/html"}}
 	e := atom.EntryOf(&r, at, websync.Person{Name: "The publisher"})

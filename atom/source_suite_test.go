@@ -13,7 +13,7 @@ import (
 // pageOf returns an entry with an alternate link to a page of its own.
 func pageOf(id string, at int) string { return entryOf(id, at, linkTo("alternate", "page/"+id)) }
 
-// inlineOf returns an entry that brings its content along.
+// inlineOf returns an entry with inline content.
 func inlineOf(id string, at int, text string) string {
 	return entryOf(id, at, "<content>"+text+"</content>")
 }

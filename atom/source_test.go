@@ -34,13 +34,13 @@ const (
 // moment returns the text of the time n seconds after a fixed one.
 func moment(n int) string { return fmt.Sprintf("2026-01-01T00:%02d:%02dZ", n/60, n%60) }
 
-// feedOf returns a document of the feed urn:feed, made of the markup of its metadata and
-// its items.
+// feedOf returns a document of the feed urn:feed with the markup of its metadata and
+// items.
 func feedOf(parts ...string) string {
 	return feedStart + "<title>f</title><updated>" + moment(0) + "</updated>\n" + strings.Join(parts, "\n") + "\n</feed>\n"
 }
 
-// entryOf returns an entry; at is as in moment, and none if it is negative.
+// entryOf returns an entry; at is as in moment. If at is negative, it has no time.
 func entryOf(id string, at int, more ...string) string {
 	updated := ""
 	if at >= 0 {
@@ -108,7 +108,7 @@ func runAll(t testing.TB, s *atom.Source, from harvest.Checkpoint, site sourcete
 	return runWith(t, t.Context(), s, from, &sourcetest.Fetcher{Site: site}, 0)
 }
 
-// runWith runs a Source; after stop events it breaks off, if stop is positive.
+// runWith runs a Source. If stop is positive, it breaks off after that many events.
 func runWith(t testing.TB, ctx context.Context, s *atom.Source, from harvest.Checkpoint, f *sourcetest.Fetcher, stop int) *yielded {
 	t.Helper()
 	got := &yielded{puts: map[string]harvest.Event{}, bytes: map[string]string{}, resume: from}
@@ -1330,7 +1330,7 @@ func TestSourceInlineChanges(t *testing.T) {
 	}
 }
 
-// TestSourceContentDamaged: content that can't be decoded fails as any body does: the
+// TestSourceContentDamaged: content that can't be decoded fails like any other body: the
 // record stays, with its title, until the content is valid again.
 func TestSourceContentDamaged(t *testing.T) {
 	store := memstore.New()
@@ -1376,7 +1376,7 @@ func TestSourceContentWithdrawn(t *testing.T) {
 }
 
 // TestSourceTombstoneWithoutVia: a deletion of a resource whose id an earlier run took
-// from its via is reported, and a full pass carries it out.
+// from its via is reported, and a full pass makes the deletion.
 func TestSourceTombstoneWithoutVia(t *testing.T) {
 	store := memstore.New()
 	source := &atom.Source{URL: feedURL, ViaID: true}
@@ -1540,8 +1540,8 @@ func TestSourceFuture(t *testing.T) {
 	assert.Equal(t, []string{"feed", "2", "feed 304"}, next.asked)
 }
 
-// TestSourceFutureCorrected: such a time does not win over a newer document that corrects
-// it.
+// TestSourceFutureCorrected: such a time does not supersede a newer document that
+// corrects it.
 func TestSourceFutureCorrected(t *testing.T) {
 	const ahead = "2999-01-01T00:00:00Z"
 	tests := map[string]struct{ older, newer, want string }{

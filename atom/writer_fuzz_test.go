@@ -37,7 +37,7 @@ func readBack(t require.TestingT, doc []byte) (atom.Feed, []any) {
 	return *r.Feed(), items
 }
 
-// FuzzWriter: a document that a Writer takes is well-formed and valid, and a Reader
+// FuzzWriter: a document that a Writer accepts is well-formed and valid, and a Reader
 // returns the same. A refused item leaves nothing in the document.
 func FuzzWriter(f *testing.F) {
 	add := func(id, text, value, lang, base, href, rel, media, date, space, local, xml string, length int64) {
@@ -110,7 +110,7 @@ func FuzzWriter(f *testing.F) {
 		}
 		require.NoError(t, w.Close())
 		doc := b.Bytes()
-		// encoding/xml knows fewer names
+		// encoding/xml accepts fewer names
 		if isASCII(local) && isASCII(xml) && isASCII(value) {
 			requireWellFormed(t, doc)
 		}

@@ -14,7 +14,7 @@ import (
 // A Source is usually given to a harvest.Harvester. This prints the events that it
 // yields.
 func ExampleSource() {
-	// package harvest/fetch has the one for HTTP
+	// for HTTP, use the Fetcher of package harvest/fetch
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{
 		"https://www.example.com/robots.txt": {Body: "User-agent: *\nSitemap: /sitemap.xml\nSitemap: /old.txt\n"},
 		"https://www.example.com/sitemap.xml": {Body: `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">

@@ -49,7 +49,7 @@ func Example() {
 }
 
 func ExampleReader() {
-	// of a file, a response body, compressed or not
+	// the argument is a file or a response body, compressed or not
 	r := sitemap.NewReader(strings.NewReader(example))
 	for e, err := range r.All() {
 		if err != nil {
@@ -89,7 +89,7 @@ func ExampleReader_Next() {
 	// true
 }
 
-// Views need no memory of their own, and are valid until the next call.
+// Views allocate nothing, and are valid until the next call.
 func ExampleReader_NextView() {
 	r := sitemap.NewReader(strings.NewReader(example))
 	longest := 0

@@ -202,7 +202,7 @@ func TestPublisherParts(t *testing.T) {
 	}
 }
 
-// Sources that are not published advance the numbers of Born and change nothing else.
+// Sources that are not published only advance the numbers of Born.
 func TestPublisherOfOneSourceAmongMany(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 2)...)
@@ -442,7 +442,7 @@ func TestPublisherLocator(t *testing.T) {
 		r + own + "sitemap-00000000-1.xml.gz~content", "/other"}, locs(read(t, body)))
 	before, _ := p.Document(t.Context(), "/sitemap.xml")
 
-	p = &sitemap.Publisher{Catalog: s, Base: site + "/"} // nothing is own
+	p = &sitemap.Publisher{Catalog: s, Base: site + "/"} // no source is own
 	foreign, body := render(t, p, "/sitemap.xml")
 	assert.Equal(t, []string{r + own + "a~content", r + "urn=3Ax=3A1~content", r + own + "sitemap.xml~content", r + own + "robots.txt~content",
 		r + own + "sitemap-00000000-1.xml.gz~content", "/other"}, locs(read(t, body)))
@@ -686,7 +686,7 @@ func TestPublisherMeasures(t *testing.T) {
 	assert.Equal(t, []string{"/1", "/2"}, locs(read(t, body)))
 }
 
-// URLs that need many escapes make parts smaller, too.
+// URLs that need many escapes also make parts smaller.
 func TestPublisherFitsLongURLs(t *testing.T) {
 }
 
@@ -902,8 +902,7 @@ func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
 	}
 }
 
-// A log that was replaced by another, with the same generation and numbers, is another
-// one.
+// A log that replaces another with the same generation and numbers is recognised as new.
 func TestPublisherOfAnotherLog(t *testing.T) {
 	tags := map[string]bool{}
 	for i := range 3 {

@@ -114,8 +114,8 @@ type yielded struct {
 
 func (t *yielded) rules() []string { return testkit.Rules(t.findings) }
 
-// listen runs a Source and checks the rules that hold for every Source. After stop events
-// it breaks off, if stop is positive.
+// listen runs a Source and checks the rules that hold for every Source. If stop is
+// positive, it breaks off after that many events.
 func listen(t *testing.T, w *web, s *sitemap.Source, from harvest.Checkpoint, stop int) *yielded {
 	t.Helper()
 	return listenContext(t, t.Context(), w, s, from, stop)
@@ -692,9 +692,9 @@ func TestSourceSkips(t *testing.T) {
 	}
 }
 
-// TestSourceSettles: a part whose day was over when the server answered the second
+// TestSourceDayOver: a part whose day was over when the server answered the second
 // request needs no third one.
-func TestSourceSettles(t *testing.T) {
+func TestSourceDayOver(t *testing.T) {
 	const a, idx = site + "/a.xml", site + "/index.xml"
 	w := &web{pages: sourcetest.Site{idx: {Body: index(a + " 2025-06-01")}, a: {Body: string(urlset(a + "/1")), ETag: `"1"`, Header: dated(june)}}}
 	s := &sitemap.Source{URL: idx}

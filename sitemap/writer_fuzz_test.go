@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync/sitemap/google"
 )
 
-// FuzzWriter: Validate accepts what a Writer takes, and a Reader returns it. A refused
-// entry leaves nothing in the document.
+// FuzzWriter: Validate accepts each entry that a Writer accepts, and a Reader returns it.
+// A refused entry leaves nothing in the document.
 func FuzzWriter(f *testing.F) {
 	f.Add("https://www.example.com/?a=1&b=2", "2025-02-03T04:05:06.789+02:00", "weekly", float32(0.3), "urn:x", "a", "<a xmlns='urn:x'>text</a>", false)
 	f.Add("http://[::1]:8080/a", "2025", "", float32(-1), google.ImageNamespace, "image",
@@ -142,7 +142,7 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-// FuzzURL: a URL that the Writer takes is one for net/url, too.
+// FuzzURL: net/url accepts each URL that the Writer accepts.
 func FuzzURL(f *testing.F) {
 	for _, s := range []string{"https://www.example.com/a?b#c", "http://me@[::1]:80/%41", "HTTP://a.b:/x", "https://a:b:c/", "http://[v1.a]/", "https://x]"} {
 		f.Add(s)

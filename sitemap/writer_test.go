@@ -114,8 +114,7 @@ func TestWriter(t *testing.T) {
 	assert.Equal(t, sitemap.Summary{Kind: sitemap.URLSet, Bytes: int64(len(empty)), Warnings: 1}, sum)
 }
 
-// TestWriterRefuses: nothing of a bad entry is written, and the Writer can be used
-// further.
+// TestWriterRefuses: nothing of a bad entry is written, and the Writer can go on.
 func TestWriterRefuses(t *testing.T) {
 	good := sitemap.Entry{Loc: "https://www.example.com/"}
 	raw := func(space, local, xml string) sitemap.Entry {
@@ -255,7 +254,7 @@ func (w *limitedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// parts are the documents that a SetWriter has made.
+// parts holds the documents that a SetWriter has written.
 type parts struct {
 	docs [][]byte
 	open int

@@ -13,8 +13,8 @@ import (
 	"github.com/websync-go/websync/internal/site"
 )
 
-// newChain returns a chain of three numbers a document over log, as a Publisher of change
-// lists in plain text has it.
+// newChain returns a chain over log with three numbers a document, for change lists in
+// plain text.
 func newChain(log websync.Catalog, settings string) *chain.Chain {
 	s := site.New(site.Settings{
 		Package: "text", Catalog: log, Base: "https://example.org/", Path: "changes.txt",
@@ -26,7 +26,7 @@ func newChain(log websync.Catalog, settings string) *chain.Chain {
 // refused is an id that only an own source may have.
 const refused = "https://example.org/own"
 
-// write returns the latest state of each id: those that were deleted with a minus.
+// write returns the latest state of each id. Deleted ids have a minus.
 func write(t *testing.T, d chain.Document) (ids []string) {
 	items, _, err := d.Latest(t.Context(), func(item *websync.Item, why error) { assert.Equal(t, refused, item.Resource.ID, why) })
 	require.NoError(t, err)

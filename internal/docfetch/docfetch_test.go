@@ -160,7 +160,7 @@ func TestPass(t *testing.T) {
 	run := func(stop int) (got []string) {
 		events := Pass{Format: "test"}.Events(nil, func(p *Pass) error {
 			if p.Mark(resume, 2) != nil {
-				return boom // what is not yielded any more
+				return boom // not yielded any more
 			}
 			err := p.Snapshot(func() error { return p.Problem(boom) }, func() harvest.Event { return harvest.Event{Complete: true, Resume: resume} })
 			if err != nil {
