@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/linkformat"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -56,8 +57,12 @@ func newDiscovery(pass docfetch.Pass) *discovery {
 	return &discovery{Pass: pass, read: make(map[docfetch.Key]bool), sets: make(map[docfetch.Key]int)}
 }
 
-// add adds a set, or what is known of it besides.
+// add adds a set, or what is known of it besides. A URL that is not on the web is passed
+// over.
 func (d *discovery) add(list string, describedBy []string) {
+	if syntax.HTTPHost(list) == 0 {
+		return
+	}
 	key := docfetch.KeyOf(list)
 	i, ok := d.sets[key]
 	if !ok {
@@ -143,7 +148,7 @@ func (d *discovery) list(page, href string) {
 // page looks for links in the head of a page.
 func (d *discovery) page(final string, body io.Reader) error {
 	z := html.NewTokenizer(bufio.NewReader(io.LimitReader(body, maxHTMLHead)))
-	base := final
+	base, based := final, false // the first base counts
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -174,7 +179,8 @@ func (d *discovery) page(final string, body io.Reader) error {
 			}
 			l := linkformat.Link{Params: []linkformat.Param{{Name: "rel", Value: rel}}}
 			switch {
-			case tag == "base" && href != "":
+			case tag == "base" && href != "" && !based:
+				based = true
 				if u, err := url.Parse(final); err == nil {
 					if u, err = u.Parse(href); err == nil {
 						base = u.String()
