@@ -138,10 +138,6 @@ func (b *bundle) Open(path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	const encrypted = 1
-	if f.Flags&encrypted != 0 {
-		return nil, fmt.Errorf("%.200q is encrypted", path)
-	}
 	r, err := f.Open()
 	if err != nil {
 		return nil, fmt.Errorf("%.200q: %w", path, err)
@@ -149,8 +145,9 @@ func (b *bundle) Open(path string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// file returns the file at a path of the manifest.
+// file returns the file at a path of the manifest, if it can be unpacked.
 func (b *bundle) file(path string) (*zip.File, error) {
+	const encrypted = 1 // a flag
 	name, err := cleanPath(path)
 	if err != nil {
 		return nil, err
@@ -161,6 +158,10 @@ func (b *bundle) file(path string) (*zip.File, error) {
 		return nil, fmt.Errorf("the package has no file %.200q", path)
 	case f == nil:
 		return nil, fmt.Errorf("the package has %.200q more than once", path)
+	case f.Flags&encrypted != 0:
+		return nil, fmt.Errorf("%.200q is encrypted", path)
+	case f.Method != zip.Store && f.Method != zip.Deflate:
+		return nil, fmt.Errorf("%.200q: the method %d; it must be stored or deflated: %w", path, f.Method, zip.ErrAlgorithm)
 	}
 	return f, nil
 }

@@ -33,14 +33,15 @@ func (b *backlog) Close() {
 	}
 }
 
-// A gapError says that changes may be missing between a moment and the oldest list.
+// A gapError says that changes may be missing between a moment and those that a document
+// lists.
 type gapError struct {
 	document string
 	since    websync.Datetime
 }
 
 func (e *gapError) Error() string {
-	return fmt.Sprintf("the oldest change list may begin after %v, up to when changes were harvested: some may be missing", e.since)
+	return fmt.Sprintf("changes after %v, up to when they were harvested, may be missing", e.since)
 }
 
 // overlap is how much before the moment of a baseline changes are read: publishers list
@@ -139,7 +140,11 @@ func (w *walk) root(ctx context.Context, b *backlog) (*changeList, error) {
 		if err := w.capabilities(ctx); err != nil {
 			return nil, err
 		}
-		if moved := w.offers[ChangeList]; moved != "" && moved != b.root {
+		switch moved := w.offers[ChangeList]; moved {
+		case "": // Change Lists are not offered any more
+			return nil, &gapError{b.root, b.end.Time}
+		case b.root:
+		default:
 			b.root, b.validators = moved, docfetch.Validators{}
 			return w.root(ctx, b)
 		}
@@ -230,6 +235,10 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 		if l.err == nil {
 			l.err = w.checkList(b, l)
 		}
+		if l.err == nil && w.skips(b, l) {
+			l.Close()
+			return &gapError{l.URL, b.end.Time}
+		}
 		if ok, err := w.isRead(l.err); err != nil {
 			return err
 		} else if ok {
@@ -237,6 +246,16 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 		}
 	}
 	return ctx.Err()
+}
+
+// skips reports whether changes between a list and the closed one before it may be
+// missing. A baseline that is older than the oldest change does without them.
+func (w *walk) skips(b *backlog, l *changeList) bool {
+	known := b.end.Until
+	if b.end.Time.After(known) {
+		known = b.end.Time
+	}
+	return !w.next.Stale && !b.end.Until.IsZero() && l.from.Time().After(known.End())
 }
 
 // isRead reports whether a list was read. If it was not, that is a Problem.

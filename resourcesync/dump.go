@@ -1,6 +1,7 @@
 package resourcesync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 // A dump is a Resource Dump, with all the documents that an index lists.
 type dump struct {
+	url      string
 	at       websync.Datetime
 	packages []*dumpPackage
 }
@@ -24,10 +26,13 @@ func (w *walk) readDump(ctx context.Context, url string) (*dump, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dump{at: head.Metadata.At}
+	d := &dump{url: url, at: head.Metadata.At}
 	if !head.Index {
 		d.add(w, entries)
 		return d, nil
+	}
+	for i := range entries {
+		w.set.Ask(docfetch.KeyOf(entries[i].Loc))
 	}
 	for i := range entries {
 		head, entries, err := w.small(ctx, entries[i].Loc, ResourceDump)
@@ -44,6 +49,7 @@ func (w *walk) readDump(ctx context.Context, url string) (*dump, error) {
 
 func (d *dump) add(w *walk, entries []Entry) {
 	for i := range entries {
+		w.set.Ask(docfetch.KeyOf(entries[i].Loc))
 		d.packages = append(d.packages, &dumpPackage{Entry: entries[i], walk: w})
 	}
 }
@@ -55,13 +61,20 @@ func (d *dump) Close() {
 	}
 }
 
-// yieldDump yields a Resource Dump as a snapshot.
-func (w *walk) yieldDump(ctx context.Context, d *dump) error {
+// errUnread is matched by the error of yieldDump for a package that can't be read.
+var errUnread = errors.New("the rest of the dump is not read")
+
+// yieldDump yields a Resource Dump as a snapshot. A package that can't be read is a
+// Problem, or ends the snapshot if there is a Resource List to do without it.
+func (w *walk) yieldDump(ctx context.Context, d *dump, hasList bool) error {
 	defer d.Close()
-	return w.snapshot(ctx, d.at, func() (skipped int, err error) {
+	return w.snapshot(ctx, w.believed(d.url, d.at), func() (skipped int, err error) {
 		for _, p := range d.packages {
 			more, err := w.yieldPackage(ctx, p)
-			if docfetch.IsOfDocument(err) {
+			switch {
+			case docfetch.IsOfDocument(err) && hasList:
+				return 0, cmp.Or(w.abandon(), fmt.Errorf("%w: %w", errUnread, err))
+			case docfetch.IsOfDocument(err):
 				err = w.Problem(err)
 			}
 			if err != nil {
@@ -127,7 +140,10 @@ func (p *dumpPackage) begin(ctx context.Context) error {
 	for i := range p.Links {
 		if l := &p.Links[i]; l.Rel == "contents" && syntax.HTTPHost(l.Href) > 0 {
 			p.contents.URL = l.Href
-			return p.walk.get(ctx, &p.contents, docfetch.Validators{})
+			if err := p.walk.get(ctx, &p.contents, docfetch.Validators{}); err != nil {
+				return err
+			}
+			return p.walk.place(&p.contents)
 		}
 	}
 	return p.load(ctx)
@@ -193,6 +209,9 @@ func (p *dumpPackage) load(ctx context.Context) error {
 
 // open verifies what was got, and reads the directory of the package.
 func (p *dumpPackage) open() error {
+	if err := p.walk.place(&p.document); err != nil {
+		return err
+	}
 	body := p.document.Body
 	link := websync.Link{Href: p.Loc, Length: p.Metadata.Length, Digests: p.Metadata.Digests}
 	if _, err := io.Copy(io.Discard, link.Verify(body)); err != nil {
@@ -206,8 +225,8 @@ func (p *dumpPackage) open() error {
 	return err
 }
 
-// report reports what of a package that was got is in no manifest, or why it could not be
-// got: its resources were then got one by one.
+// report reports which files of a package that was got can't be used and which are in no
+// manifest, or why the package could not be got: resources were then got one by one.
 func (p *dumpPackage) report(to func(websync.Finding)) {
 	if p.err != nil {
 		to(ruleUnpack.Finding(p.Loc, 0, 0, "", nil, "its resources are fetched one by one: "+p.err.Error()))
@@ -217,12 +236,20 @@ func (p *dumpPackage) report(to func(websync.Finding)) {
 		return
 	}
 	listed := make(map[string]bool)
+	unusable, why := 0, error(nil) // the first
 	err := p.read(nil, func(e *Entry) error {
+		if _, err := p.bundle.file(e.Metadata.Path); err != nil && e.Metadata.Path != "" {
+			unusable++
+			why = cmp.Or(why, err)
+		}
 		if name, err := cleanPath(e.Metadata.Path); err == nil {
 			listed[name] = true
 		}
 		return nil
 	})
+	if unusable > 0 && err == nil {
+		to(ruleUnpack.Finding(p.Loc, 0, 0, "", nil, fmt.Sprintf("%d resources are fetched one by one: %v", unusable, why)))
+	}
 	if path, n := p.bundle.Unlisted(listed); n > 0 && err == nil {
 		to(ruleUnlisted.Finding(p.Loc, 0, 0, "", []byte(path), fmt.Sprintf("%d files that the manifest does not list", n)))
 	}

@@ -14,6 +14,7 @@ var rules = rule.NewTable("resourcesync")
 var (
 	ruleUnpack   = rules.Warning("package-read", "Z39.99 §11.1, §13.1", "a package that can't be read: its resources are fetched one by one")
 	ruleLoc      = rules.Error("loc-length", "Z39.99 §7", "a URI that is longer than any Store takes")
+	ruleAhead    = rules.Warning("time-ahead", sectionFormat, "an at that lies more than a day ahead of the server's clock: it is not believed")
 	ruleUnlisted = rules.Warning("package-unlisted", "Z39.99 §11.2, §13.2", "files of a package that its manifest does not list")
 )
 

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -136,7 +137,8 @@ func (w *walk) list(ctx context.Context, url string) error {
 	if start.Kind == harvest.Mark { // it has not changed, and there is no log
 		return w.Mark(w.From, start.Skipped)
 	}
-	return w.snapshot(ctx, l.at, func() (skipped int, err error) {
+	return w.snapshot(ctx, w.believed(url, l.at), func() (skipped int, err error) {
+		defer l.begin()
 		for {
 			ev, err, ok := next()
 			if err != nil || !ok {
@@ -164,8 +166,17 @@ const maxID = harvest.MaxID
 // A resourceList reads what the documents of a Resource List have besides a sitemap.
 type resourceList struct {
 	*walk
-	once sync.Once
-	at   websync.Datetime // of the root, which is read first
+	mu       sync.Mutex
+	rooted   bool             // the root, which comes first, was read
+	at       websync.Datetime // of the root
+	earliest websync.Datetime // of all the documents
+}
+
+// begin moves the position back to the moment of the earliest document.
+func (l *resourceList) begin() {
+	if log := &l.next.Log; l.earliest.Before(log.Time) {
+		log.Time = l.earliest
+	}
 }
 
 // extend is sitemap.Source.Extend.
@@ -183,7 +194,14 @@ func (l *resourceList) extend(r *sitemap.Reader) sitemap.Extended {
 			if c := s.head.Metadata.Capability; c != ResourceList {
 				return fmt.Errorf("the capability %.100q, not that of a Resource List: %w", c, websync.ErrNotDocument)
 			}
-			l.once.Do(func() { l.at = s.head.Metadata.At })
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			at := s.head.Metadata.At
+			if !l.rooted {
+				l.rooted, l.at, l.earliest = true, at, at
+			} else if !at.IsZero() && at.Before(l.earliest) {
+				l.earliest = at
+			}
 			return nil
 		},
 	}
@@ -214,6 +232,25 @@ func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (s
 		return err
 	}
 	return w.yieldBacklog(since)
+}
+
+// abandon ends a snapshot before its end: it deletes nothing.
+func (w *walk) abandon() error {
+	return w.Yield(harvest.Event{Kind: harvest.SnapshotEnd, Options: w.next.Options})
+}
+
+// believed returns the moment that a document states for its baseline; zero, which is
+// reported, if it states none or one that lies ahead of the server's clock.
+func (w *walk) believed(document string, at websync.Datetime) websync.Datetime {
+	const most = 24 * time.Hour
+	switch {
+	case at.IsZero():
+		w.Report(ruleTimeMissing.Finding(document, 0, 0, "", nil, "no at: all changes that are listed are taken for later ones"))
+	case !w.date.IsZero() && at.Time().After(w.date.Add(most)):
+		w.Report(ruleAhead.Finding(document, 0, 0, "", nil, fmt.Sprintf("at %v is more than a day after %v, by the server's clock", at, w.date)))
+		return websync.Datetime{}
+	}
+	return at
 }
 
 // before returns the checkpoint for a baseline that begins: the changes since the moment

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
@@ -19,6 +20,8 @@ type walk struct {
 	next checkpoint
 
 	offers    map[Capability]string // what the Capability List names; nil until it is read
+	date      time.Time             // the latest Date of the documents that small has read; zero if none
+	set       docfetch.Set          // of small documents, manifests and packages
 	documents atomic.Int64
 }
 
@@ -74,7 +77,9 @@ func (w *walk) baseline(ctx context.Context) error {
 		}
 		switch {
 		case err == nil:
-			return w.yieldDump(ctx, d)
+			if err = w.yieldDump(ctx, d, list != ""); !errors.Is(err, errUnread) {
+				return err
+			}
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case list == "":
@@ -125,12 +130,18 @@ func (w *walk) capabilities(ctx context.Context) error {
 		}
 		switch head.Metadata.Capability {
 		case CapabilityList:
-			w.offers = make(map[Capability]string)
+			offers := make(map[Capability]string)
 			for _, e := range entries {
-				if c := e.Metadata.Capability; c != "" && w.offers[c] == "" {
-					w.offers[c] = e.Loc
+				switch c := e.Metadata.Capability; c {
+				case ResourceList, ResourceDump, ChangeList:
+					if first, ok := offers[c]; ok && first != e.Loc {
+						return w.Named(url, fmt.Errorf("two entries of the capability %q, %s and %s: there must be one (Z39.99 §9)",
+							c, websync.RedactURL(first), websync.RedactURL(e.Loc)))
+					}
+					offers[c] = e.Loc
 				}
 			}
+			w.offers = offers
 			return nil
 		case Description:
 			if head.Index || len(entries) != 1 {
@@ -153,6 +164,12 @@ func (w *walk) small(ctx context.Context, url string, want Capability) (head Hea
 		return head, nil, err
 	}
 	defer d.Close()
+	if d.Date.After(w.date) {
+		w.date = d.Date
+	}
+	if err := w.place(d); err != nil {
+		return head, nil, err
+	}
 	r := w.reader(d, w.Report)
 	r.MaxEntries = most
 	for e, err := range r.All() {
@@ -171,6 +188,17 @@ func (w *walk) small(ctx context.Context, url string, want Capability) (head Hea
 		return head, nil, docfetch.Skipped("resourcesync", url, r.Skipped())
 	}
 	return head, entries, nil
+}
+
+// place adds a document that was got to the set, unless it is another one of it.
+func (w *walk) place(d *docfetch.Document) error {
+	w.set.Ask(docfetch.KeyOf(d.URL))
+	if err := w.set.CheckRedirect(d); err != nil {
+		d.Close()
+		return &docfetch.Error{Err: w.Named(d.URL, err)}
+	}
+	w.set.Read(d)
+	return nil
 }
 
 // get gets a document, unless there are too many. It may be called from several
