@@ -1,0 +1,5 @@
+//go:build !race
+
+package resourcesync_test
+
+const race = false
