@@ -4,6 +4,8 @@ go 1.26.0
 
 require (
 	code.dny.dev/ssrf v0.3.0
+	github.com/beevik/etree v1.8.1
+	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/mmcdole/gofeed v1.4.2
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/net v0.62.0
@@ -14,9 +16,7 @@ require (
 )
 
 require (
-	github.com/beevik/etree v1.8.1 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mmcdole/goxpp/v2 v2.0.0 // indirect

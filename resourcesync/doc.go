@@ -33,9 +33,9 @@
 // # Harvesting
 //
 // A [Source] harvests what one Capability List offers: a baseline of the Resource List,
-// or of a Resource Dump, and then what the Change Lists say. It also
-// gets the bodies: it tries the mirrors of a resource first, and applies patches to what is held. The
-// sets of resources that a site offers are found by [Discover].
+// or of a Resource Dump, and then what the Change Lists say. It also gets the bodies: it
+// tries the mirrors of a resource first, and applies patches to what the Store holds.
+// [Discover] finds the sets of resources that a site offers.
 //
 // # Rules
 //

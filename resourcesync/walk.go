@@ -103,9 +103,9 @@ func (w *walk) baseline(ctx context.Context) error {
 // isFirst reports whether no baseline was completed yet, as far as the checkpoint says.
 func (w *walk) isFirst() bool { return !w.from.Listed && !w.Full }
 
-// sinceBaseline returns what has changed since the moment of the Resource List. If that is
-// before the oldest change that is still listed, all changes are, and the run is not in
-// step.
+// sinceBaseline returns what has changed since the moment of the Resource List. If that
+// is before the oldest change that is still listed, it returns all changes, and the run
+// is not in step.
 func (w *walk) sinceBaseline(ctx context.Context) (*backlog, error) {
 	b, err := w.backlog(ctx)
 	if !w.isGap(err) {

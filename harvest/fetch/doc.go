@@ -26,9 +26,9 @@
 // host with compare-and-swap. While no other process wants the host it reserves it for
 // longer and longer, up to 5 seconds; that is also how long a process waits at most,
 // besides the interval, if the one before it has ended without
-// [Client.CloseIdleConnections]. For an interval below 50 ms the
-// reservation is at least half a second; a host without an interval is not reserved, but
-// its gate is read every half second. The limits of concurrency are those of one process.
+// [Client.CloseIdleConnections]. For an interval below 50 ms the reservation is at least
+// half a second; a host without an interval is not reserved, but its gate is read every
+// half second. The limits of concurrency are those of one process.
 //
 // With a State, all this also survives a restart, except for a robots.txt of more than 16
 // KiB, which is read again. A State holds at most 4,096 hosts, each for 30 days after the

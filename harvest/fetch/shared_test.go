@@ -138,8 +138,8 @@ func TestLoneProcess(t *testing.T) {
 	})
 }
 
-// TestReleasedHost: when a process has closed its Client, another one waits for an interval
-// only.
+// TestReleasedHost: when a process has closed its Client, another one waits for an
+// interval only.
 func TestReleasedHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const a = "http://example.org/a"

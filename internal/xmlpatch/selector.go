@@ -335,7 +335,8 @@ func attributes(e *etree.Element, is func(etree.Attr) bool) (nodes []node) {
 	return nodes
 }
 
-// byID appends the elements with an xml:id. Attributes that a DTD calls ids are not known.
+// byID appends the elements with an xml:id. Attributes that a DTD declares as ids are not
+// known.
 func byID(e *etree.Element, id string, nodes []node) []node {
 	for child := range e.ChildElementsSeq() {
 		if child.SelectAttrValue("xml:id", "") == id {
