@@ -72,9 +72,11 @@ func (w *blobWriter) Close() error {
 func (d *db) syncDirs() error {
 	d.mu.Lock()
 	dirs := d.unsynced
-	if len(dirs) > 0 {
-		d.unsynced = map[string]bool{}
+	if len(dirs) == 0 { // the map stays the one that others write to
+		d.mu.Unlock()
+		return nil
 	}
+	d.unsynced = map[string]bool{}
 	d.mu.Unlock()
 	var err error
 	for dir := range dirs {

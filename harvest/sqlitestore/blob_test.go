@@ -1,0 +1,26 @@
+package sqlitestore
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestSyncDirs: bodies are finished while Updates make the names of others durable.
+func TestSyncDirs(t *testing.T) {
+	d := &db{unsynced: map[string]bool{}}
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 200 {
+				d.unsyncedDir(dir)
+				assert.NoError(t, d.syncDirs())
+				assert.NoError(t, d.syncDirs())
+			}
+		})
+	}
+	group.Wait()
+	assert.Empty(t, d.unsynced)
+}
