@@ -151,7 +151,7 @@ func (w *walk) tooLong(document, uri string, line, column int) int {
 
 // again returns a Reader from the beginning of a document that was read before.
 func (w *walk) again(d *docfetch.Document) (*Reader, error) {
-	if _, err := d.Body.Seek(0, io.SeekStart); err != nil {
+	if err := w.Rewind(d); err != nil {
 		return nil, err
 	}
 	return w.reader(d, nil), nil

@@ -153,7 +153,7 @@ func (p *dumpPackage) begin(ctx context.Context) error {
 func (p *dumpPackage) read(report func(websync.Finding), take func(*Entry) error) error {
 	var r *Reader
 	if p.contents.URL != "" {
-		if _, err := p.contents.Body.Seek(0, io.SeekStart); err != nil {
+		if err := p.walk.Rewind(&p.contents); err != nil {
 			return err
 		}
 		r = p.walk.reader(&p.contents, report)

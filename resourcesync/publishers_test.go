@@ -144,8 +144,8 @@ type stage struct {
 }
 
 // TestPublishers harvests publishers stage by stage. Whatever they publish: a run that is
-// in step holds what the publisher has, nothing is deleted that it still has, and when the
-// publisher recovers, so does the harvest.
+// in step holds what the publisher has, nothing is deleted that it still has, and when
+// the publisher recovers, so does the harvest.
 func TestPublishers(t *testing.T) {
 	both := offers("resourcelist", "resourcelist.xml", "changelist", "changelist.xml")
 	base := both.with(pages{

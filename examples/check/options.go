@@ -50,10 +50,7 @@ func parseOptions(args []string) (options, error) {
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	if o.spec == "resourcesync" { // the other programs do not have it yet
-		return o, nil
-	}
-	return o, cli.Available("spec", o.spec)
+	return o, cli.Available("spec", o.spec, "resourcesync")
 }
 
 // check returns an error for the first invalid value, and keeps the names.

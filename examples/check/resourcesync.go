@@ -18,8 +18,8 @@ func isResourceSync(r *sitemap.Reader) bool {
 	})
 }
 
-// validateResourceSync checks a document of ResourceSync. If it is a Source Description or
-// a Capability List at a URL, it checks all documents below it, too.
+// validateResourceSync checks a document of ResourceSync. If it is a Source Description
+// or a Capability List at a URL, it checks all documents below it, too.
 func (p *program) validateResourceSync(ctx context.Context, in *input) (report, error) {
 	src, err := in.start()
 	if err != nil {

@@ -97,10 +97,7 @@ func parseOptions(args []string) (options, error) {
 	if err := cli.Available("store", o.storeFlag); err != nil {
 		return o, err
 	}
-	if o.protocol == "resourcesync" { // publish does not have it yet
-		return o, nil
-	}
-	return o, cli.Available("protocol", o.protocol)
+	return o, cli.Available("protocol", o.protocol, "resourcesync")
 }
 
 var protocols = slices.Concat([]string{"auto", "sitemap", "atom"}, cli.Planned, []string{"dir"})

@@ -158,7 +158,8 @@ func (t *tester) starts() iter.Seq[*recording] {
 	}
 }
 
-// plain returns the passes of starts, and one from the checkpoint that each of them gives.
+// plain returns the passes of starts, and one from the checkpoint that each of them
+// gives.
 func (t *tester) plain() (all []*recording) {
 	t.Helper()
 	for l := range t.starts() {

@@ -153,7 +153,8 @@ func generationRules() []rule {
 		}),
 		withMaintainer("tasks", "Tasks follow their record: one whose Base was right stays right, one whose Base was wrong stays wrong.", func(w *writer) {
 			w.wear()
-			// Compact changes the numbers: uri1 5 to 2, uri2 6 to 3, uri3 3 to 1, uri4 8 to 5.
+			// Compact changes the numbers: uri1 5 to 2, uri2 6 to 3, uri3 3 to 1,
+			// uri4 8 to 5.
 			for id, base := range map[string]websync.Seq{uri1: 5, uri2: 2, uri3: 1, uri4: 5, "unknown": 9} {
 				task := task("a", id, now())
 				task.Kind, task.Base = harvest.TaskWithheld, base

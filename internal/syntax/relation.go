@@ -16,8 +16,8 @@ rdap-up related replies restconf ruleinput search section self service service-d
 sponsored start status stylesheet subsection successor-version sunset tag terms-of-service timegate timemap token_endpoint
 type ugc up version-history via webmention working-copy working-copy-of`)
 
-// RelationName returns the name of a link relation: of a registered one that is written as
-// an IRI, its name (RFC 4287 §4.2.7.2).
+// RelationName returns the name of a link relation: of a registered one that is written
+// as an IRI, its name (RFC 4287 §4.2.7.2).
 func RelationName[T Text](rel T) T {
 	const registered = "http://www.iana.org/assignments/relation/"
 	if len(rel) >= len(registered) && string(rel[:len(registered)]) == registered {
