@@ -2,7 +2,6 @@ package atom
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -154,7 +153,7 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 		}
 	}
 	if found := len(v.digests); md5 != nil && (found == from || r.check != nil) {
-		switch added := v.addHex("md5", md5) || v.addDigest(slices.Concat([]byte("md5:"), md5)); {
+		switch added := v.addHex([]byte("md5"), md5) || v.addDigest(slices.Concat([]byte("md5:"), md5)); {
 		case !added:
 			r.reportChild(ruleMD5, md5, "le:md5 must be an MD5 digest in hex")
 		case found > from:
@@ -180,7 +179,7 @@ func (r *Reader) checkDigest(field []byte, usable bool) {
 
 // addDigest adds one "algorithm:sum". It returns false if field is not one.
 func (v *View) addDigest(field []byte) bool {
-	if name, sum, _ := bytes.Cut(field, []byte(":")); v.addHex(string(name), sum) {
+	if name, sum, _ := bytes.Cut(field, []byte(":")); v.addHex(name, sum) {
 		return true
 	}
 	d, err := websync.ParseDigest(string(field))
@@ -193,25 +192,10 @@ func (v *View) addDigest(field []byte) bool {
 
 // addHex adds a digest of a common algorithm, in hex. It returns false if sum has another
 // form.
-func (v *View) addHex(name string, sum []byte) bool {
-	algorithm, size := "", 0
-	switch name {
-	case "md5":
-		algorithm, size = "md5", 16
-	case "sha-1":
-		algorithm, size = "sha-1", 20
-	case "sha-256":
-		algorithm, size = "sha-256", 32
-	case "sha-512":
-		algorithm, size = "sha-512", 64
-	}
-	if size == 0 || len(sum) != hex.EncodedLen(size) {
-		return false
-	}
+func (v *View) addHex(name, sum []byte) bool {
 	from := len(v.buf)
-	v.buf = slices.Grow(v.buf, size)[:from+size]
-	if _, err := hex.Decode(v.buf[from:], sum); err != nil {
-		v.buf = v.buf[:from]
+	buf, algorithm := syntax.AppendDigest(v.buf, name, sum)
+	if v.buf = buf; algorithm == "" {
 		return false
 	}
 	v.digests = append(v.digests, digestView{algorithm, v.from(from)})
@@ -242,19 +226,13 @@ func (r *Reader) rel(value []byte) []byte {
 
 // length reads a number of bytes as websync.Link states it. Only links have one, so a
 // fault in content is not reported.
-func (r *Reader) length(value []byte, isLink bool) (n int64) {
+func (r *Reader) length(value []byte, isLink bool) int64 {
 	digits := xmlscan.Trim(value)
-	fault := syntax.LengthFault(digits)
+	n, fault := syntax.Length(digits)
 	if isLink && (fault != "" || r.check != nil && len(digits) < len(value)) {
 		r.reportChild(ruleLength, value, "length must be a number of bytes, in digits")
 	}
-	if fault != "" {
-		return 0
-	}
-	for _, c := range digits {
-		n = n*10 + int64(c-'0')
-	}
-	if n == 0 {
+	if fault == "" && n == 0 {
 		return websync.StatedZero
 	}
 	return n

@@ -38,15 +38,7 @@ func writtenFeed(tb testing.TB) []byte {
 // Decoder of encoding/xml into structs, entry by entry, and with gofeed's parser of Atom.
 func BenchmarkReader(b *testing.B) {
 	doc := writtenFeed(b)
-	run := func(name string, read func() (int, error)) {
-		testkit.Measure(b, name, len(doc), func() error {
-			n, err := read()
-			if err == nil && n != benchEntries {
-				err = fmt.Errorf("read %d entries, want %d", n, benchEntries)
-			}
-			return err
-		})
-	}
+	run := func(name string, read func() (int, error)) { testkit.MeasureEntries(b, name, doc, benchEntries, read) }
 	run("websync", func() (n int, err error) {
 		r := atom.NewReader(bytes.NewReader(doc))
 		for {
@@ -81,25 +73,16 @@ func BenchmarkReader(b *testing.B) {
 		return view(r)
 	})
 	run("encoding-xml", func() (n int, err error) {
-		d := xml.NewDecoder(bytes.NewReader(doc))
-		for {
-			t, err := d.Token()
-			if err == io.EOF {
-				return n, nil
-			}
-			if err != nil {
-				return n, err
-			}
-			start, ok := t.(xml.StartElement)
-			if !ok || start.Name.Local != "entry" {
-				continue
-			}
+		return testkit.DecodeEntries(doc, "entry", func(d *xml.Decoder, start *xml.StartElement) error {
 			var e encodedEntry
-			if err := d.DecodeElement(&e, &start); err != nil || e.ID == "" || e.Content.Hash == "" || len(e.Link) != 2 {
-				return n, err
+			if err := d.DecodeElement(&e, start); err != nil {
+				return err
 			}
-			n++
-		}
+			if e.ID == "" || e.Content.Hash == "" || len(e.Link) != 2 {
+				return fmt.Errorf("the entry %q is not whole", e.ID)
+			}
+			return nil
+		})
 	})
 	run("gofeed", func() (n int, err error) {
 		feed, err := new(gofeed.Parser).Parse(bytes.NewReader(doc))

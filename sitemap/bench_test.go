@@ -35,15 +35,7 @@ func benchDocument() []byte {
 // with encoding/xml into structs.
 func BenchmarkReader(b *testing.B) {
 	doc := benchDocument()
-	run := func(name string, read func() (int, error)) {
-		testkit.Measure(b, name, len(doc), func() error {
-			n, err := read()
-			if err == nil && n != benchEntries {
-				err = fmt.Errorf("read %d entries, want %d", n, benchEntries)
-			}
-			return err
-		})
-	}
+	run := func(name string, read func() (int, error)) { testkit.MeasureEntries(b, name, doc, benchEntries, read) }
 	run("websync", func() (n int, err error) {
 		r := sitemap.NewReader(bytes.NewReader(doc))
 		for {
@@ -85,29 +77,14 @@ func BenchmarkReader(b *testing.B) {
 		}
 	})
 	run("encoding-xml", func() (n int, err error) {
-		d := xml.NewDecoder(bytes.NewReader(doc))
-		for {
-			t, err := d.Token()
-			if err == io.EOF {
-				return n, nil
-			}
-			if err != nil {
-				return n, err
-			}
-			start, ok := t.(xml.StartElement)
-			if !ok || start.Name.Local != "url" {
-				continue
-			}
+		return testkit.DecodeEntries(doc, "url", func(d *xml.Decoder, start *xml.StartElement) error {
 			var u struct {
 				Loc        string    `xml:"loc"`
 				LastMod    time.Time `xml:"lastmod"`
 				ChangeFreq string    `xml:"changefreq"`
 				Priority   float32   `xml:"priority"`
 			}
-			if err := d.DecodeElement(&u, &start); err != nil {
-				return n, err
-			}
-			n++
-		}
+			return d.DecodeElement(&u, start)
+		})
 	})
 }

@@ -95,6 +95,10 @@ type Extended struct {
 	// Entry, if set, is called with each entry that is yielded, and may change its event.
 	Entry func(v *View, ev *harvest.Event)
 
+	// Part, if set, is called with each entry of an index, before the document that it
+	// names is got.
+	Part func(v *View)
+
 	// End, if set, is called when the document was read to its end. If it returns an
 	// error, the document is a Problem, and nothing of it is yielded.
 	End func() error
@@ -437,6 +441,7 @@ func (w *walk) index(ctx context.Context, p *part) error {
 		w.Report(ruleNested.Finding(p.Final, 0, 0, "sitemapindex", nil, "an index inside an index"))
 	}
 	r := w.reader(p)
+	extended := w.extend(r)
 	w.open += p.entries
 	return w.list(ctx, func() (*part, bool) {
 		for {
@@ -450,6 +455,9 @@ func (w *walk) index(ctx context.Context, p *part) error {
 			w.open--
 			if !w.usable(p, v) {
 				continue
+			}
+			if extended.Part != nil {
+				extended.Part(v)
 			}
 			if child := w.part(p, v); child != nil {
 				child.depth = p.depth + 1

@@ -164,10 +164,13 @@ func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
 	return s, nil
 }
 
+// HTTPDate is the layout of dates in headers (RFC 9110 §5.6.7).
+const HTTPDate = "Mon, 02 Jan 2006 15:04:05 GMT"
+
 // date returns the time of the server's clock; zero if it is not stated.
 func date(resp *harvest.Response) time.Time {
 	if dates := resp.Header["Date"]; len(dates) > 0 {
-		if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", dates[0]); err == nil {
+		if t, err := time.Parse(HTTPDate, dates[0]); err == nil {
 			return t
 		}
 	}

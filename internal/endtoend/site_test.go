@@ -32,6 +32,9 @@ type site struct {
 	lists []string
 	truth map[string]string // body by id
 	open  func(url string) harvest.Source
+	// verified: the lists state the digests of the bodies
+	verified bool
+	relisted bool // see edition
 }
 
 // fetcher serves the site without a network.
@@ -55,6 +58,8 @@ func (s *site) mediaType(path string) string {
 		return "application/xml"
 	case strings.HasSuffix(path, ".atom"):
 		return "application/atom+xml"
+	case strings.HasSuffix(path, ".zip"):
+		return "application/zip"
 	}
 	return "text/plain"
 }
@@ -72,7 +77,9 @@ func (s *site) with(path, text string) *site {
 type edition struct {
 	end           int
 	gone, changed []int
-	part          int // the number in each document; 0: one document has all
+	part          int  // the number in each document; 0: one document has all
+	base          int  // the number that are not new; for sites with Change Lists
+	relisted      bool // the Resource List and the Resource Dump have all changes, too
 }
 
 func (e edition) has(n int) bool { return n < e.end && !slices.Contains(e.gone, n) }

@@ -175,7 +175,7 @@ func (r *Reader) param() (p Param, err error) {
 	if name == "" {
 		return p, fmt.Errorf("%q where the name of a parameter must be", c)
 	}
-	p.Name = strings.ToLower(name)
+	p.Name = lower(name)
 	c, err = r.skip(" \t\r\n")
 	switch {
 	case err == io.EOF:
@@ -214,6 +214,18 @@ func (r *Reader) token() (string, error) {
 		}
 		b.WriteByte(c)
 	}
+}
+
+// lower returns a name in small letters. Names have letters of ASCII only (RFC 9110
+// §5.6.2); other bytes stay as they are.
+func lower(name string) string {
+	b := []byte(name)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
 }
 
 // until reads up to end. In a quoted string a backslash takes the byte after it as it is.

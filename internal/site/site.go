@@ -267,16 +267,19 @@ func (s *Site) Documents(lists []Numbered, rest ...string) iter.Seq2[string, err
 // RobotsPath is the path of robots.txt.
 const RobotsPath = "/robots.txt"
 
-// Robots returns a robots.txt whose only line names the root document as a sitemap. Its
-// ETag is a digest.
+// Robots returns a robots.txt whose only line names the root document as a sitemap.
 func (s *Site) Robots() *websync.Document {
-	text := "Sitemap: " + s.URL() + "\n"
-	sum := sha256.Sum256([]byte(text))
+	return Fixed("text/plain; charset=utf-8", []byte("Sitemap: "+s.URL()+"\n"))
+}
+
+// Fixed returns a document that depends on the settings only. Its ETag is a digest.
+func Fixed(mediaType string, text []byte) *websync.Document {
+	sum := sha256.Sum256(text)
 	return &websync.Document{
-		Type: "text/plain; charset=utf-8",
+		Type: mediaType,
 		ETag: hex.EncodeToString(sum[:8]),
 		Write: func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, text)
+			_, err := w.Write(text)
 			return err
 		},
 	}

@@ -101,51 +101,16 @@ func EntityTagFault[T Text](s T) string {
 	return ""
 }
 
-// LengthFault checks a number of bytes.
-func LengthFault[T Text](s T) string {
+// Length reads a number of bytes. If it is none, it returns what is wrong, and 0.
+func Length[T Text](s T) (n int64, fault string) {
 	for i := range len(s) {
 		if !IsDigit(s[i]) {
-			return "not a number of bytes"
+			return 0, "not a number of bytes"
 		}
+		n = n*10 + int64(s[i]-'0')
 	}
 	if len(s) == 0 || len(s) > 18 {
-		return "not a number of bytes"
+		return 0, "not a number of bytes"
 	}
-	return ""
-}
-
-// digestSizes are the lengths in bytes of a digest, by the algorithms that the link
-// extensions name (Atom Link Extensions 09 §3.2).
-var digestSizes = [...]struct {
-	name string
-	size int
-}{{"md5", 16}, {"sha-256", 32}, {"sha-1", 20}, {"sha-512", 64}, {"sha-384", 48}, {"sha-224", 28}, {"md2", 16}}
-
-// DigestSize returns the length of an algorithm's digest in bytes, or 0 if the link
-// extensions do not name it.
-func DigestSize[T Text](algorithm T) int {
-	for _, known := range digestSizes {
-		if EqualFold(algorithm, known.name) {
-			return known.size
-		}
-	}
-	return 0
-}
-
-// DigestFault checks one algorithm:digest of a hash (Atom Link Extensions 09 §3.2).
-func DigestFault[T Text](s T) string {
-	colon := tokenEnd(s, 0)
-	if colon == 0 || colon == len(s) || s[colon] != ':' {
-		return "not an algorithm, a colon and a digest"
-	}
-	digits := s[colon+1:]
-	for i := range len(digits) {
-		if !IsHex(digits[i]) {
-			return "a digest that is not in hex"
-		}
-	}
-	if size := DigestSize(s[:colon]); len(digits) == 0 || size > 0 && len(digits) != 2*size {
-		return "a digest that does not have its algorithm's length"
-	}
-	return ""
+	return n, ""
 }

@@ -90,7 +90,7 @@ var syntaxTests = map[string]syntaxCases{
 	}},
 	"relation": {RelationFault[string], []string{"alternate", "a-b", "http://example.org/a", "urn:a", "hub", "a@b", "ä", "openid2.provider"},
 		[]string{"", "a b", "a/b", "1:b", "?a", "#a", "a?b", "http://a b/", "é:a"}},
-	"length": {LengthFault[string], []string{"0", "1", "00", "999999999999999999"}, []string{"", "-1", "+1", "1.0", "1 ", "a", "9999999999999999999"}},
+	"length": {func(s string) string { _, fault := Length(s); return fault }, []string{"0", "1", "00", "999999999999999999"}, []string{"", "-1", "+1", "1.0", "1 ", "a", "9999999999999999999"}},
 	"Base64": {Base64Fault[string], []string{"", "AAAA", "AAA=", "AA==", " \n AAAA\nAA==\n ", "+/+/", "AAAA\nAAAA"},
 		[]string{"A", "AA", "AAA", "AA=", "A===", "AAAA=", "AA==AA", "AA-_", "AA AA", "AAAA\n\nAAAA", "AA\tAA", "====", "AAAA\r\nAAAA"}},
 }

@@ -2,6 +2,9 @@ package testkit
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/xml"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -21,6 +24,41 @@ func Measure(b *testing.B, name string, size int, f func() error) {
 			}
 		}
 	})
+}
+
+// MeasureEntries runs read, which returns how many entries it has read of a document, as
+// the sub-benchmark name.
+func MeasureEntries(b *testing.B, name string, doc []byte, entries int, read func() (int, error)) {
+	Measure(b, name, len(doc), func() error {
+		n, err := read()
+		if err == nil && n != entries {
+			err = fmt.Errorf("read %d entries, want %d", n, entries)
+		}
+		return err
+	})
+}
+
+// DecodeEntries calls decode with each element of a name in a document, as a program does
+// that reads entries with encoding/xml one by one. It returns how many there are.
+func DecodeEntries(doc []byte, local string, decode func(d *xml.Decoder, start *xml.StartElement) error) (n int, err error) {
+	d := xml.NewDecoder(bytes.NewReader(doc))
+	for {
+		t, err := d.Token()
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		start, ok := t.(xml.StartElement)
+		if !ok || start.Name.Local != local {
+			continue
+		}
+		if err := decode(d, &start); err != nil {
+			return n, err
+		}
+		n++
+	}
 }
 
 // Heap returns the bytes in use on the heap after a garbage collection.
