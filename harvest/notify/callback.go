@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/hmac"
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -155,7 +157,8 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 	if limit := cmp.Or(s.MaxBody, 64<<20); limit >= 0 {
 		body = http.MaxBytesReader(w, body, limit)
 	}
-	ok, err := genuine(rec.Secret, r.Header.Get("X-Hub-Signature"), body)
+	payload := &payloadBuffer{max: s.maxPayload(rec)}
+	ok, err := genuine(rec.Secret, r.Header.Get("X-Hub-Signature"), io.TeeReader(body, payload))
 	w.WriteHeader(http.StatusAccepted)
 
 	log := s.log.With("uri", websync.RedactURL(rec.Topic), "host", hostOf(rec.Hub))
@@ -164,10 +167,41 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 		log.Warn("notify: notice not read", "error", err)
 	case !ok:
 		log.Warn("notify: notice without a valid signature")
+	case payload.Len() > 0:
+		log.Debug("notify: notice", "bytes", payload.Len())
+		s.known(rec, s.Payload(rec.Topic, payload.Bytes()))
 	default:
 		log.Debug("notify: notice")
 		s.report(rec)
 	}
+}
+
+// maxPayload returns how many bytes of a notice Payload may receive: none if its sender
+// is not proven.
+func (s *Subscriber) maxPayload(r *record) int64 {
+	switch limit := cmp.Or(s.MaxPayload, 1<<20); {
+	case s.Payload == nil || r.Secret == "":
+		return 0
+	case limit < 0:
+		return math.MaxInt64
+	default:
+		return limit
+	}
+}
+
+// A payloadBuffer keeps what is written to it, or nothing if that is more than max bytes.
+type payloadBuffer struct {
+	bytes.Buffer
+	max  int64
+	long bool
+}
+
+func (b *payloadBuffer) Write(p []byte) (int, error) {
+	if b.long = b.long || int64(b.Len()) > b.max-int64(len(p)); b.long {
+		b.Buffer = bytes.Buffer{}
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
 }
 
 func (s *Subscriber) loadByToken(ctx context.Context, token string) (*record, error) {
@@ -178,8 +212,11 @@ func (s *Subscriber) loadByToken(ctx context.Context, token string) (*record, er
 	return s.load(ctx, id)
 }
 
-func (s *Subscriber) report(r *record) {
-	if !s.Notify(r.Topic) {
+func (s *Subscriber) report(r *record) { s.known(r, s.Notify(r.Topic)) }
+
+// known logs a notice whose topic no source has.
+func (s *Subscriber) known(r *record, ok bool) {
+	if !ok {
 		s.log.Warn("notify: no source has the topic", "uri", websync.RedactURL(r.Topic))
 	}
 }

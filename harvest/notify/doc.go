@@ -2,10 +2,11 @@
 // hub (W3C Recommendation of 23 January 2018) or by a ping, a POST request with the URL
 // of a list or feed.
 //
-// A notice is only a hint. Its content is dropped; its URL must be on the user's list,
-// and then the source reads its own documents as in any other run. So false notices can
-// cause runs that find nothing, but not more often than [Runner.Interval] allows. Notices
-// may also get lost: [Runner.Every] runs the sources without them.
+// A notice is only a hint: its URL must be on the user's list, and then the source reads
+// its own documents as in any other run. So false notices can cause runs that find
+// nothing, but not more often than [Runner.Interval] allows. Notices may also get lost:
+// [Runner.Every] runs the sources without them. A notice that its hub has signed may be
+// more than a hint: see Payloads.
 //
 // # Running
 //
@@ -46,8 +47,21 @@
 // finds them. A publisher may move to another hub, so read the links again from time to
 // time: Subscribe with the same hub does nothing.
 //
+// # Payloads
+//
+// What a hub sends may list the changes themselves. If Subscriber.Payload is set, the
+// content of signed notices goes to sources that can read it, each a [PayloadSource], for
+// example a resourcesync.Source; the Runner applies it at once, without a request for a
+// list:
+//
+//	subscriber.Payload = runner.Payload
+//
+// The hub is then trusted as much as the publisher is. A payload that can't be used, or
+// not wholly, makes the source run as after any other notice.
+//
 // # Not supported
 //
-// The package does not use the content of notices, and has no hub. The Handlers set no
-// deadlines: give the http.Server a ReadTimeout.
+// The package has no hub. The content of pings, of notices without a signature, and for
+// other sources is dropped. The Handlers set no deadlines: give the http.Server a
+// ReadTimeout.
 package notify

@@ -15,8 +15,9 @@ import (
 // call and do not change them afterwards. It is safe for concurrent use.
 //
 // A source never runs twice at the same time. Notices that come during a run, or before
-// the next run is allowed, are coalesced into one. Notices are not stored: after a
-// restart, Every replaces those that were lost.
+// the next run is allowed, are coalesced into one. Payloads are applied one after the
+// other, in the order in which they come. Neither is stored: after a restart, Every
+// replaces those that were lost.
 //
 // A run that ends in an error is repeated after 1, 2, 4 and 8 minutes, less a random part
 // of up to a half. If a run leaves tasks, the source runs again when the first is due.
@@ -35,7 +36,8 @@ type Runner struct {
 	Every time.Duration
 
 	// Interval is the least time from the end of a run of a source to the beginning of
-	// the next. If zero, it is 10 seconds; if negative, there is none.
+	// the next. A payload is applied without waiting, because that reads no document of
+	// the publisher. If zero, it is 10 seconds; if negative, there is none.
 	Interval time.Duration
 
 	// Concurrency limits how many sources run at the same time. If zero, it is 4; if
@@ -56,6 +58,7 @@ type Runner struct {
 type turn struct {
 	src      harvest.Source
 	notice   chan struct{} // holds at most one
+	payloads chan []byte   // to be applied, oldest first
 	failures int           // in a row
 }
 
@@ -66,7 +69,7 @@ func (r *Runner) start() {
 		for url, src := range r.Sources {
 			t := byKey[src.Key()]
 			if t == nil {
-				t = &turn{src: src, notice: make(chan struct{}, 1)}
+				t = &turn{src: src, notice: make(chan struct{}, 1), payloads: make(chan []byte, maxPayloads)}
 				byKey[src.Key()] = t
 				r.turns = append(r.turns, t)
 			}
@@ -121,40 +124,55 @@ func (r *Runner) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// serve runs one source after notices and at the times that wait returns.
+// serve runs one source after notices and at the times that wait returns, and applies its
+// payloads. Those that came before a run are applied before it: afterwards its lists may
+// be ahead of them.
 func (r *Runner) serve(ctx context.Context, t *turn) {
 	if r.Every > 0 {
 		raise(t.notice)
 	}
-	var alarm <-chan time.Time
+	var alarm, pause <-chan time.Time // pause: until Interval is over
 	for {
+		notice, due := t.notice, alarm
+		if pause != nil {
+			notice, due = nil, nil
+		}
+		var first []byte
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.notice:
-		case <-alarm:
+		case <-pause:
+			pause = nil
+			continue
+		case first = <-t.payloads:
+		case <-notice:
+		case <-due:
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case r.slots <- struct{}{}:
 		}
-		select {
-		case <-t.notice: // it came while there was no slot: this run is for it, too
-		default:
+		r.applyAll(ctx, t, first)
+		if first == nil {
+			alarm = r.runAgain(ctx, t)
+			pause = time.After(cmp.Or(r.Interval, 10*time.Second))
 		}
-		report, err := r.run(ctx, t)
 		<-r.slots
-		alarm = nil
-		if wait := r.wait(t, report, err); wait > 0 {
-			alarm = time.After(wait)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(cmp.Or(r.Interval, 10*time.Second)):
-		}
 	}
+}
+
+// runAgain runs a source, and returns when it is to run again without a notice.
+func (r *Runner) runAgain(ctx context.Context, t *turn) <-chan time.Time {
+	select {
+	case <-t.notice: // it came while there was no slot: this run is for it, too
+	default:
+	}
+	report, err := r.run(ctx, t)
+	if wait := r.wait(t, report, err); wait > 0 {
+		return time.After(wait)
+	}
+	return nil
 }
 
 func (r *Runner) run(ctx context.Context, t *turn) (*harvest.Report, error) {

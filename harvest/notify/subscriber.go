@@ -38,6 +38,20 @@ type Subscriber struct {
 	// method of a Runner. It must return at once. It is required.
 	Notify func(topic string) bool
 
+	// Payload, if set, receives the topic and the content of a notice in place of Notify,
+	// and reports whether a source has the topic: the method of a Runner. It must return
+	// at once, and may keep body. It receives signed notices only; those of a hub of
+	// http, empty ones and longer ones than MaxPayload go to Notify.
+	//
+	// Sources apply what they receive, deletions included, without asking the publisher:
+	// the hub is trusted as much as the publisher is. If nil, the content of notices is
+	// dropped.
+	Payload func(topic string, body []byte) bool
+
+	// MaxPayload limits what Payload receives, in bytes. If zero, it is 1 MiB; if
+	// negative, MaxBody is the only limit.
+	MaxPayload int64
+
 	// Lease is the requested duration of a subscription, in whole seconds. The hub
 	// decides. If zero, it is 10 days; if negative, requests state none.
 	Lease time.Duration
