@@ -235,3 +235,29 @@ func TestObtain(t *testing.T) {
 	e.Resource.Links = []websync.Link{two, one}
 	require.EqualValues(t, 1, w.run(twoLinks{snapshot(e)}).Failed, "the stated length is verified")
 }
+
+// TestValidatorsOfGet checks which validators a Get leaves: none of bytes that were
+// refused, and none of an answer that a Header chose.
+func TestValidatorsOfGet(t *testing.T) {
+	w := newWorld(t)
+	w.pages("1", "2", "3")
+	source := getting{snapshot(put("r", day(1))), func(ctx context.Context, job *harvest.Job) error {
+		refused := websync.Link{Href: base + "1", Length: 7}
+		if err := job.Obtain(ctx, harvest.ContentName, refused); !errors.Is(err, websync.ErrMismatch) {
+			return fmt.Errorf("other bytes are kept: %v", err)
+		}
+		chosen := websync.Link{Href: base + "2"}
+		req := job.Request(harvest.ContentName, chosen)
+		req.Header = map[string][]string{"Accept-Datetime": {"Thu, 03 Jan 2013 18:00:00 GMT"}}
+		resp, err := job.Fetch(ctx, req)
+		if err != nil {
+			return err
+		}
+		return errors.Join(job.Receive(ctx, "b", chosen, resp), job.Obtain(ctx, "c", websync.Link{Href: base + "3"}))
+	}}
+	require.True(t, w.run(source).InStep())
+	rec := w.record("r")
+	require.Zero(t, rec.Validator(base+"1"), "of bytes that were refused")
+	require.Zero(t, rec.Validator(base+"2"), "of one version of many")
+	require.NotZero(t, rec.Validator(base+"3"))
+}

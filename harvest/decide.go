@@ -67,7 +67,7 @@ func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 	known = p.believed(known)
 	t := p.timeOf(s)
 	if s.listed && !isNew {
-		return notBefore(known, p.snap.moment()) && !t.After(known)
+		return !s.ev.Apart && notBefore(known, p.snap.moment()) && !t.After(known)
 	}
 	return t.Before(known)
 }

@@ -54,9 +54,19 @@ type Event struct {
 	// nanosecond.
 	At websync.Datetime
 
+	// Followed, in a SnapshotStart: a log of all changes since At follows the snapshot,
+	// in this run and in later ones. Then the snapshot deletes nothing that has changed
+	// at At or later, although At stays the same while the listing changes.
+	Followed bool
+
 	// Resource describes the resource. A Put needs at least its ID. A Delete uses only
 	// its ID and Modified.
 	Resource websync.Resource
+
+	// Apart, in a Put of a snapshot: the entry comes from another document than the
+	// listing, one that changes at other times, such as a TimeMap. Its time is not
+	// compared with the At of the SnapshotStart.
+	Apart bool
 
 	// Tag, in a Put, distinguishes states of the resource that have the same description:
 	// a version, a file's size and inode. The engine compares it with the Tag of the last

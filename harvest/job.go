@@ -40,7 +40,9 @@ type Job struct {
 }
 
 // Fetch gets one representation through the Fetcher of the run, and counts it in the
-// Report and the Budget. If the answer has a Validator, it is stored with the record.
+// Report and the Budget. If the answer has a Validator, it is stored with the record,
+// unless the Request has a Header: another one may choose another representation at the
+// same URL, such as the version of another time.
 func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	resp, err := j.run.bodies.Fetch(ctx, req)
 	if err != nil {
@@ -49,7 +51,9 @@ func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if at := dateOf(resp); j.asked.IsZero() {
 		j.asked = at
 	}
-	j.remember(req.URL, resp.Validator)
+	if len(req.Header) == 0 {
+		j.remember(req.URL, resp.Validator)
+	}
 	return resp, nil
 }
 
@@ -217,15 +221,32 @@ func (j *Job) Content(ctx context.Context) error {
 // Obtain fetches link.Href, verifies the bytes and keeps them as the body with the given
 // name. The request is conditional if the Store holds a body with this name that agrees
 // with link; if the answer is "not modified", that body is reused.
+//
+// Obtain is Request, Fetch and Receive. A Get that wants more of a request, or looks at
+// the answer before its bytes are kept, calls these.
 func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
+	resp, err := j.Fetch(ctx, j.Request(name, link))
+	if err != nil {
+		return err
+	}
+	return j.Receive(ctx, name, link, resp)
+}
+
+// Request returns the request of Obtain. A Get that changes what decides which
+// representation the server chooses, such as Accept, must remove from its Validator what
+// may hold for another representation: a LastModified does, an ETag does not.
+func (j *Job) Request(name string, link websync.Link) *Request {
 	req := &Request{URL: link.Href, Accept: link.Type, Identity: link.Verifiable()}
 	if j.mayReuse(name, link) {
 		req.Validator = j.Held.Validator(link.Href)
 	}
-	resp, err := j.Fetch(ctx, req)
-	if err != nil {
-		return err
-	}
+	return req
+}
+
+// Receive does what Obtain does with the answer: it keeps the bytes, verified against
+// link, with their Content-Type, or reuses the body if the answer is "not modified". It
+// closes the body of the answer. Bytes that it refuses leave no Validator of link.Href.
+func (j *Job) Receive(ctx context.Context, name string, link websync.Link, resp *Response) error {
 	if resp.NotModified {
 		_, err := j.Reuse(name)
 		return err
@@ -234,7 +255,10 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 	if t := resp.header("Content-Type"); t != "" && len(t) <= maxType {
 		link.Type = t
 	}
-	_, err = j.Keep(ctx, name, link, resp.Body)
+	_, err := j.Keep(ctx, name, link, resp.Body)
+	if err != nil {
+		j.remember(link.Href, Validator{})
+	}
 	return err
 }
 

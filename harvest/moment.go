@@ -55,10 +55,20 @@ func (s *snapshot) moment() websync.Datetime {
 	return at
 }
 
+// sweptUntil returns the moment from which on no change is undone by deletions of the
+// snapshot. If a log follows, it has what was put and deleted since At, even if At stays
+// the same while the listing changes.
+func (s *snapshot) sweptUntil() websync.Datetime {
+	if s.followed && !s.note.At.IsZero() {
+		return s.note.At
+	}
+	return s.moment()
+}
+
 // noteEntry adds an entry of the snapshot to its note.
 func (p *pipe) noteEntry(s *slot) {
 	snap := p.snap
-	if snap.note.At.IsZero() {
+	if snap.note.At.IsZero() || s.ev.Apart {
 		return
 	}
 	h := uint64(14695981039346656037) // FNV-1a

@@ -7,6 +7,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // findings counts the findings of a rule.
@@ -62,6 +63,31 @@ func TestSnapshotOlderThanItsEntries(t *testing.T) {
 	}
 }
 
+// TestSnapshotWithEntriesApart: entries from elsewhere have later times and change, and
+// the At of the listing still counts for the others. It does not count for them: what was
+// deleted at that moment may come back.
+func TestSnapshotWithEntriesApart(t *testing.T) {
+	w := newWorld(t)
+	w.pages("listed", "changed", "old", "new")
+	apart := func(ev harvest.Event) harvest.Event { ev.Apart = true; return ev }
+	old, later := apart(put("old", day(1))), apart(put("new", day(9)))
+	list := func(more ...harvest.Event) harvest.Source {
+		return snapshotAt(day(2), append([]harvest.Event{put("listed", day(1))}, more...)...)
+	}
+	w.run(list(old))
+	w.run(harvest.Of(src, put("changed", day(5))))
+	found := w.findings("snapshot-at")
+	for _, more := range [][]harvest.Event{{later}, {later, old}} {
+		w.run(list(more...))
+		rec := w.record("changed")
+		require.True(t, rec.Live(), "it changed after the moment of the listing")
+		rec = w.record("old")
+		require.Equal(t, len(more) == 2, rec.Live())
+		w.steady(list(more...))
+	}
+	require.Zero(t, *found)
+}
+
 // TestSnapshotWhoseMomentNeverMoves changes a listing that always describes the same
 // moment.
 func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
@@ -90,4 +116,24 @@ func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
 	w.run(next)
 	require.Len(t, w.log(), n)
 	require.EqualValues(t, 1, w.run(snapshotAt(day(2), bare("newer"), put("c", day(1)))).Updated)
+}
+
+// TestSnapshotFollowedByALog: a listing that changes under one At deletes what was put
+// since, but not if a log follows it.
+func TestSnapshotFollowedByALog(t *testing.T) {
+	for _, followed := range []bool{false, true} {
+		w := newWorld(t)
+		w.pages("a", "b", "gone", "later")
+		list := func(events ...harvest.Event) harvest.Source {
+			all := testkit.All(t, snapshotAt(day(2), events...).Events(t.Context(), nil))
+			all[0].Followed = followed
+			return harvest.Of(src, all...)
+		}
+		w.run(list(put("a", day(1)), put("b", day(1)), put("gone", day(1))))
+		w.run(harvest.Of(src, put("later", day(3))))
+		w.run(list(put("a", day(1)), put("b", day(1))))
+		gone, later := w.record("gone"), w.record("later")
+		require.False(t, gone.Live())
+		require.Equal(t, followed, later.Live())
+	}
 }

@@ -11,9 +11,10 @@ import (
 // A snapshot is a listing of everything there is, between its SnapshotStart and its
 // SnapshotEnd.
 type snapshot struct {
-	last  websync.Seq // the last number of the log when it began: greater ones are new
-	live  int64       // how many live records there were when it began
-	table *seenTable
+	last     websync.Seq // the last number of the log when it began: greater ones are new
+	live     int64       // how many live records there were when it began
+	followed bool        // a log of the changes since its At follows
+	table    *seenTable
 
 	resting map[string]bool // listed ids whose tasks stay as they are
 
@@ -32,7 +33,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err != nil {
 		return &storeError{err}
 	}
-	snap := &snapshot{last: head.Last, resting: map[string]bool{}}
+	snap := &snapshot{last: head.Last, followed: s.ev.Followed, resting: map[string]bool{}}
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
 func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.moment()) && !w.snap.table.seen(rec.Resource.ID) &&
+	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.sweptUntil()) && !w.snap.table.seen(rec.Resource.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
 }
 

@@ -164,12 +164,13 @@ func TestRedirects(t *testing.T) {
 	w.answers["https://www.example.org/d%20e"] = reply(307, "", "Location: http://example.org/end")
 	w.answers["http://example.org/end"] = reply(200, "end", `ETag: "1"`)
 	c := w.client()
-	resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/a", Accept: "a/b"})
+	resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/a", Accept: "a/b", Header: map[string][]string{"accept-datetime": {"Thu, 03 Jan 2013 18:00:00 GMT"}}})
 	require.NoError(t, err)
 	assert.Equal(t, "http://example.org/end", resp.URL)
 	assert.Equal(t, "http://example.org/a", resp.Validator.URL)
 	for _, r := range w.seen {
 		assert.Equal(t, "a/b", r.Header.Get("Accept"))
+		assert.Equal(t, "Thu, 03 Jan 2013 18:00:00 GMT", r.Header.Get("Accept-Datetime"))
 	}
 
 	w.answers["http://example.org/loop"] = reply(302, "", "Location: /pool")

@@ -122,7 +122,7 @@ func holds(v harvest.Validator, doc *Document) bool {
 func (f *Fetcher) body(resp *harvest.Response, req *harvest.Request, doc *Document) error {
 	s := &stream{f: f, text: strings.NewReader(doc.Body), end: io.EOF}
 	if doc.Broken {
-		s.end = fmt.Errorf("body: %w", websync.ErrTruncated)
+		s.end = fmt.Errorf("body: %w (%w)", websync.ErrTruncated, harvest.ErrTemporary)
 	} else {
 		resp.Length = int64(len(doc.Body))
 	}
