@@ -117,7 +117,7 @@ func harvestOnce(t *testing.T, store harvest.Store, site sourcetest.Site) (*harv
 	fetcher := &sourcetest.Fetcher{Site: site}
 	h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1,
 		Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { fmt.Fprintln(&b, f) }}}
-	report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, MaxPackage: 1 << 20})
+	report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, Name: testkit.Src, MaxPackage: 1 << 20})
 	fmt.Fprintln(&b, err)
 	for _, p := range append(report.Problems, report.Failures...) {
 		fmt.Fprintln(&b, p)
@@ -299,6 +299,10 @@ func TestPublishers(t *testing.T) {
 		"a Resource List without at": {
 			{pages: both.with(pages{"resourcelist.xml": resourceList(never, has("a", "1"), has("b", "1")), "changelist.xml": changeList(0, never, got(1, "a", "2"))}), truth: "a=2 b=1", want: either, said: "resourcelist.xml"},
 			{pages: both.with(pages{"resourcelist.xml": resourceList(never, has("a", "1"), has("b", "1")), "changelist.xml": changeList(0, never, got(1, "a", "2"), lost(2, "b"), got(3, "c", "1"))}), truth: "a=2 c=1", want: either, said: ""}},
+		"a gap, and a Resource List without at": {begin,
+			{pages: changes(got(3, "d", "1")), truth: "a=1 b=1 c=1 d=1"},
+			{pages: base.with(pages{"resourcelist.xml": resourceList(never, has("a", "1"), has("b", "1"), has("c", "1")),
+				"changelist.xml": changeList(5, never, got(6, "a", "2"))}), truth: "a=2 b=1 c=1 d=1", want: inDoubt, said: "resourcelist.xml"}},
 		"a new Resource List without at": {
 			{pages: both.with(pages{"resourcelist.xml": resourceList(never, has("a", "3")), "changelist.xml": changeList(0, never, got(1, "a", "2"), got(1, "b", "1"), lost(2, "b"), got(3, "a", "3"))}), truth: "a=3", want: either, said: "resourcelist.xml"}},
 		"at in the future": {
@@ -320,6 +324,35 @@ func TestPublishers(t *testing.T) {
 			{pages: both.with(pages{"resourcelist.xml": parted(5000, part("r1", never), part("r2", never)),
 				"r1": resourceList(0, has("a", "1"), has("b", "1")), "r2": resourceList(5000, has("c", "1")),
 				"changelist.xml": changeList(0, never, got(3, "a", "2"), lost(4, "b"))}), truth: "a=2 c=1"}},
+		"a part older than the index says": {begin,
+			{pages: onlyList.with(pages{"resourcelist.xml": parted(6, part("r1", 5)), "r1": resourceList(0, has("a", "2"))}), truth: "a=2 b=1 c=1", want: inDoubt, said: "r1"}},
+		"a Resource List that changes and states the same moment": {
+			{pages: changes(got(3, "d", "1")), truth: "a=1 b=1 c=1 d=1"},
+			{pages: pages{"capabilitylist.xml": both["capabilitylist.xml"], "resourcelist.xml": resourceList(0, has("a", "1"), has("b", "1")),
+				"changelist.xml": changeList(never, never)}, truth: "a=1 b=1 d=1", want: either}},
+		"a Change List that is offered later": {
+			{pages: base.with(onlyList), truth: "a=1 b=1 c=1"},
+			{pages: changes(got(1, "a", "2"), lost(2, "b")), truth: "a=2 c=1"}},
+		"a capability that is not known, in the place of the list": {
+			{pages: changes(got(1, "a", "2")).with(offers("resourcelisd", "resourcelist.xml", "changelist", "changelist.xml")), truth: "a=2 b=1 c=1", want: inDoubt},
+			{pages: changes(got(1, "a", "2")), truth: "a=2 b=1 c=1"}},
+		"a capability that is not known, besides both": {
+			{pages: changes(got(1, "a", "2")).with(offers("resourcelist", "resourcelist.xml", "changelist", "changelist.xml", "other", "o")), truth: "a=2 b=1 c=1"}},
+		"an entry of the Resource List that can't be read": {
+			{pages: base.with(pages{"resourcelist.xml": resourceList(0, has("a", "1"), "<url><rs:md/></url>", has("c", "1"))}), truth: "a=1 b=1 c=1", want: inDoubt},
+			{pages: base.with(pages{"resourcelist.xml": resourceList(0, has("a", "1"), "<url><rs:md/></url>", has("c", "1"))}), truth: "a=1 b=1 c=1", want: inDoubt},
+			{pages: base, truth: "a=1 b=1 c=1"}},
+		"two md in one entry of the Resource List": {
+			{pages: base.with(pages{"resourcelist.xml": resourceList(0, has("a", "1"), strings.Replace(has("b", "1"), "</url>", "<rs:md "+hashOf("2")+"/></url>", 1), has("c", "1"))}), truth: "a=1 b=1 c=1", want: inDoubt, said: "md"},
+			{pages: base.with(pages{"resourcelist.xml": resourceList(0, has("a", "1"), strings.Replace(has("b", "1"), "</url>", "<rs:md "+hashOf("2")+"/></url>", 1), has("c", "1"))}), truth: "a=1 b=1 c=1", want: inDoubt, said: "md"},
+			{pages: base, truth: "a=1 b=1 c=1"}},
+		"two md in one change": {begin,
+			{pages: changes(strings.Replace(got(1, "a", "2"), "</url>", `<rs:md change="deleted"/></url>`, 1), got(2, "b", "2")), truth: "a=2 b=2 c=1", want: inDoubt, said: "md"},
+			{pages: changes(got(1, "a", "2"), got(2, "b", "2")), truth: "a=2 b=2 c=1"}},
+		"a change with a lastmod before the interval": {begin,
+			{pages: changes("<url><loc>" + www + "d</loc><lastmod>2020-01-01T00:00:00Z</lastmod><rs:md change=\"created\" " + hashOf("1") + "/></url>"), truth: "a=1 b=1 c=1 d=1"},
+			{pages: changes("<url><loc>" + www + "d</loc><lastmod>2020-01-01T00:00:00Z</lastmod><rs:md change=\"created\" " + hashOf("1") + "/></url>").with(pages{
+				"changelist.xml": changeList(5, never)}), truth: "a=1 b=1 c=1 d=1", want: inDoubt, said: "changelist.xml"}},
 		"parts newer than the index": {
 			{pages: both.with(pages{"resourcelist.xml": parted(0, part("r1", 0), part("r2", 5)),
 				"r1": resourceList(0, has("a", "1"), has("b", "1")), "r2": resourceList(5, has("c", "2")),
@@ -357,7 +390,22 @@ func TestPublishers(t *testing.T) {
 			{pages: index([]string{listed("c1", 0, 9000)}, pages{"c1": changeList(0, 9000, got(1, "a", "2"), lost(2, "b"))}), truth: "a=2 c=1"}},
 		"lists that are closed ahead of time": {begin,
 			{pages: index([]string{listed("c1", 0, 9000), listed("c2", 9000, 18000)}, pages{
-				"c1": changeList(0, 9000, got(1, "a", "2")), "c2": changeList(9000, 18000)}), truth: "a=2 b=1 c=1"}},
+				"c1": changeList(0, 9000, got(1, "a", "2")), "c2": changeList(9000, 18000)}), truth: "a=2 b=1 c=1"},
+			{pages: index([]string{listed("c1", 0, 9000), listed("c2", 9000, 18000)}, pages{
+				"c1": changeList(0, 9000, got(1, "a", "2"), lost(2, "b")), "c2": changeList(9000, 18000)}), truth: "a=2 c=1"},
+			{pages: index([]string{listed("c1", 0, 9000), listed("c2", 9000, 18000)}, pages{
+				"c1": changeList(0, 9000, got(1, "a", "2"), lost(2, "b"), got(3, "b", "3")), "c2": changeList(9000, 18000, lost(9001, "a"))}), truth: "b=3 c=1"},
+			{pages: index([]string{listed("c1", 0, 9000), listed("c2", 9000, 18000)}, pages{
+				"c1": changeList(0, 9000, got(1, "a", "2"), lost(2, "b"), got(3, "b", "3"), lost(4, "c")), "c2": changeList(9000, 18000, lost(9001, "a"))}), truth: "b=3"}},
+		"the open list is left behind": {begin,
+			{pages: changes(got(1, "a", "2")), truth: "a=2 b=1 c=1"},
+			{pages: changes(got(1, "a", "2")).with(offers("resourcelist", "resourcelist.xml", "changelist", "c2")).with(pages{
+				"c2": changeList(1, never, lost(2, "b"))}), truth: "a=2 c=1"},
+			{pages: changes(got(1, "a", "2")).with(offers("resourcelist", "resourcelist.xml", "changelist", "c2")).with(pages{
+				"c2": changeList(1, never, lost(2, "b"), got(3, "b", "3"))}), truth: "a=2 b=3 c=1"}},
+		"the Capability List is gone, and nothing is new": {begin,
+			{pages: base, truth: "a=1 b=1 c=1"},
+			{pages: base.with(pages{"capabilitylist.xml": "a page"}), truth: "a=1 b=1 c=1", want: inDoubt, said: "capabilitylist.xml"}},
 		"Change Lists are no longer offered": {begin,
 			{pages: onlyList.with(pages{"resourcelist.xml": resourceList(5, has("a", "2"), has("c", "1"))}), truth: "a=2 c=1", said: "changelist.xml"},
 			{pages: onlyList.with(pages{"resourcelist.xml": resourceList(6, has("a", "3"), has("c", "1"))}), truth: "a=3 c=1"}},
@@ -398,7 +446,7 @@ func play(t *testing.T, stages []stage) {
 		entries = append(entries, has(name, text))
 	}
 	sane := offers("resourcelist", "resourcelist.xml", "changelist", "changelist.xml").with(pages{
-		"resourcelist.xml": resourceList(10*24*60, entries...), "changelist.xml": changeList(10*24*60, never)})
+		"resourcelist.xml": resourceList(8*24*60, entries...), "changelist.xml": changeList(8*24*60, never)})
 	for range 2 {
 		testkit.MakeDue(t, store)
 		report, said := harvestOnce(t, store, serve(sane, truth, 9))

@@ -39,7 +39,7 @@ type options struct {
 	names   []string
 }
 
-var specs = append([]string{"auto", "sitemap", "atom"}, cli.Planned...)
+var specs = append([]string{"auto", "sitemap", "atom", "resourcesync"}, cli.Planned...)
 
 func parseOptions(args []string) (options, error) {
 	var o options
@@ -50,7 +50,7 @@ func parseOptions(args []string) (options, error) {
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	return o, cli.Available("spec", o.spec, "resourcesync")
+	return o, cli.Available("spec", o.spec)
 }
 
 // check returns an error for the first invalid value, and keeps the names.

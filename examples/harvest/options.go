@@ -97,10 +97,10 @@ func parseOptions(args []string) (options, error) {
 	if err := cli.Available("store", o.storeFlag); err != nil {
 		return o, err
 	}
-	return o, cli.Available("protocol", o.protocol, "resourcesync")
+	return o, cli.Available("protocol", o.protocol)
 }
 
-var protocols = slices.Concat([]string{"auto", "sitemap", "atom"}, cli.Planned, []string{"dir"})
+var protocols = slices.Concat([]string{"auto", "sitemap", "atom", "resourcesync"}, cli.Planned, []string{"dir"})
 
 // check returns an error for the first invalid value, and keeps the URLs.
 func (o *options) check(urls []string) error {

@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -256,6 +257,8 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 	case "atom":
 		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
 			Title: p.base, Author: websync.Person{Name: p.author()}}
+	case "resourcesync":
+		list = &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report}
 	}
 	return []websync.Publisher{list, publish.Bodies(p.store, locator, p.sources...)}, list.URL(), list.Reserved
 }

@@ -264,7 +264,7 @@ func TestUsage(t *testing.T) {
 			assert.True(t, strings.HasPrefix(a.stderr, "publish: "), a.stderr)
 		})
 	}
-	for _, args := range []string{"-protocol resourcesync -dir .", "-protocol eli -dir .", "-store postgres:host=secret"} {
+	for _, args := range []string{"-protocol eli -dir .", "-store postgres:host=secret"} {
 		a := call(t, strings.Fields(args)...)
 		assert.Equal(t, exitFailed, a.code)
 		assert.Contains(t, a.stderr, "this version does not have ")

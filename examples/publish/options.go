@@ -51,14 +51,14 @@ type options struct {
 	own      []string
 }
 
-var protocols = append([]string{"sitemap", "atom"}, cli.Planned...)
+var protocols = append([]string{"sitemap", "atom", "resourcesync"}, cli.Planned...)
 
 const defaultAddr = "localhost:8080"
 
 func parseOptions(args []string) (options, error) {
 	var o options
 	l := cli.New("publish", usage, aboutText, afterText)
-	l.StringVar(&o.protocol, "protocol", "sitemap", "`protocol` of the documents: sitemap or atom; resourcesync, eli, atompmh and rinfo are yet to come")
+	l.StringVar(&o.protocol, "protocol", "sitemap", "`protocol` of the documents: sitemap, atom or resourcesync; eli, atompmh and rinfo are yet to come")
 	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+defaultAddr+"; port 0: any that is free)")
 	l.StringVar(&o.out, "out", "", "write static files below `DIR` instead")
 	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under, with -out that of the server they are for (default http:// and the address)")

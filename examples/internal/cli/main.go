@@ -44,13 +44,13 @@ func Run(name string, stdout, stderr io.Writer, command func(out, errOut *Output
 }
 
 // Planned are the protocols that a later version of every program will have.
-var Planned = []string{"resourcesync", "eli", "atompmh", "rinfo"}
+var Planned = []string{"eli", "atompmh", "rinfo"}
 
 // Available returns an error if the value of a flag is a store that a later version will
-// have, or one of the Planned protocols, but for those that the program has.
-func Available(name, value string, has ...string) error {
+// have, or one of the Planned protocols.
+func Available(name, value string) error {
 	kind, _, _ := strings.Cut(value, ":")
-	if slices.Contains(Planned, kind) && !slices.Contains(has, kind) || kind == "postgres" {
+	if slices.Contains(Planned, kind) || kind == "postgres" {
 		return fmt.Errorf("this version does not have -%s %s yet; -h names what it has", name, kind)
 	}
 	return nil

@@ -1,0 +1,340 @@
+package resourcesync
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/internal/parts"
+	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// A Publisher publishes a [websync.Catalog] as a set of resources, with these documents:
+//
+//	/.well-known/resourcesync              the Source Description
+//	Base + "capabilitylist.xml"            the Capability List
+//	Base + "resourcelist.xml"              one Resource List, or an index of the parts
+//	Base + "resourcelist-1f3a9c02-7.xml"   the parts, from 1, once there is more than one
+//	Base + "changelist.xml"                one open Change List, or an index of the lists
+//	Base + "changelist-1-1f3a9c02-7.xml"   the closed Change Lists, from 1, the oldest
+//	Base + "changelist-open.xml"           the open Change List, if there is an index
+//
+// A part lists a fixed range of Born, and a closed Change List a fixed range of the
+// numbers of the log: it never changes, and its URL names the generation of the log, the
+// settings and the commit at its end. Document returns [websync.ErrGone] for a path that
+// names others. The open Change List begins at the same number as the latest closed one,
+// which the index does not name yet. So it always lists recent changes, and no number is
+// in two of the lists that the index names.
+//
+// The times at, from, until and datetime are those of commits, which order the log: at is
+// that of the last commit before the Resource List was requested, datetime that of the
+// change. Lastmod is the time that a resource of an own source states, and otherwise that
+// of its commit. While the log is empty, at and from are the beginning of 1970.
+//
+// Each resource has an entry. Its loc is the URL that Locator gives to its body named
+// "content", if that is kept, or else the URL of its Content, or else its ID; an IRI is
+// percent-encoded. Its md has the digests, length, type and encoding of that body. Other
+// bodies that are kept are links, by default alternate. The links of a resource that was
+// harvested are those that still hold, as Atom's Publisher describes it; it has one link
+// via, to its id at its first publisher with the type, length, digests and time stated
+// there (Z39.99 §14.8). Elements of other namespaces are kept. What no valid entry can
+// hold is left out with a finding.
+//
+// An ETag depends on numbers of the log only, so it is known without reading what the
+// document lists. For that a Publisher keeps about 56 bytes for each part and 8 for each
+// closed Change List.
+//
+// Set the fields before first use. A Publisher is safe for concurrent use; it must not be
+// copied.
+type Publisher struct {
+	// Catalog is what to publish. It is required.
+	Catalog websync.Catalog
+
+	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
+	// required.
+	Base string
+
+	// Path is that of the Capability List, relative to Base. If empty, it is
+	// "capabilitylist.xml". The lists are beside it. With different directories in Path
+	// several Publishers can share a Base; all but one of them have NoDescription.
+	Path string
+
+	// Sources are the sources whose resources are listed; if empty, all. No two of them
+	// should have an id in common: it would be listed twice.
+	Sources []string
+
+	// Locator gives bodies their URLs. It must be the one with which they are served. If
+	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source.
+	Locator websync.Locator
+
+	// DescribedBy is the URL of a document that describes the set of resources, which
+	// the standard recommends; DescribedByHost that of one that describes the whole
+	// Source. If empty, there is no such link.
+	DescribedBy, DescribedByHost string
+
+	// NoDescription leaves out the Source Description, for a host on which another
+	// Publisher has it. That one names this set in Others.
+	NoDescription bool
+
+	// Others are the URLs of further Capability Lists that the Source Description names.
+	Others []string
+
+	// PartSize is how many numbers of Born a part of the Resource List covers. If zero or
+	// negative, it is 10,000; above 50,000, the limit of a document, it is 50,000. While
+	// a part is longer than 50 MiB, the size is halved.
+	PartSize int
+
+	// ListSize is how many numbers of the log a closed Change List covers. If zero or
+	// negative, or above 10,000, it is 10,000. What makes the entries of a list longer
+	// than 2.5 KiB on average, is left out of them with a finding: links, and elements of
+	// other namespaces.
+	ListSize int
+
+	// MaxLists limits how many closed Change Lists the index names: the latest. To a
+	// reader that comes later the index says, by its from, that older changes are
+	// missing, and the reader begins again with the Resource List. If zero or negative,
+	// there is no limit.
+	MaxLists int
+
+	// MD5 also lists the MD5 digests that are known, for readers that know no other.
+	MD5 bool
+
+	// Hubs are the URLs of the WebSub hubs that are notified of changes. They are in the
+	// Source Description, the Capability List and the Change List, and in the HTTP
+	// headers of these.
+	Hubs []string
+
+	// Profile names what Item does, with its version. It is required with Item, whose
+	// result must depend only on Profile and on its arguments: another Profile gives the
+	// lists other URLs.
+	Profile string
+
+	// Item, if set, changes an entry before it is listed. It may add links, for example
+	// to mirrors, collections or patches. If it removes Loc or returns an error, the
+	// entry is not listed; the error is reported.
+	Item func(item *websync.Item, e *Entry) error
+
+	// Report, if set, receives a finding for each resource that can't be listed, or of
+	// which something is left out, when a list with it is written for the first time
+	// since it has changed. It may be called from several goroutines.
+	Report func(websync.Finding)
+
+	once      sync.Once
+	site      *site.Site // of the Capability List
+	resources parts.List
+	changes   chain.Chain
+}
+
+var _ websync.Publisher = (*Publisher)(nil)
+
+const (
+	defaultSize  = 10_000
+	documentType = "application/xml"
+
+	// rendering must be raised when the same items are written differently: their
+	// documents then need other ETags and URLs.
+	rendering = 1
+)
+
+// epoch is the time of a log that is empty.
+var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
+
+// open prepares the fields at first use.
+func (p *Publisher) open() *site.Site {
+	p.once.Do(func() {
+		at := cmp.Or(strings.TrimPrefix(p.Path, "/"), "capabilitylist.xml")
+		p.site = site.New(site.Settings{
+			Package: "resourcesync", Catalog: p.Catalog, Base: p.Base, Path: at,
+			Sources: p.Sources, Locator: p.Locator, Reserved: p.Reserved,
+		})
+		size, length := sizeOf(p.PartSize, sitemap.MaxEntries), sizeOf(p.ListSize, defaultSize)
+		settings := func(size websync.Seq) string {
+			return fmt.Sprintf("%d %q %q %d %t %q", rendering, p.site.URL(), p.site.Sources, size, p.MD5, p.Profile)
+		}
+		dir, _ := path.Split(at)
+		p.resources.Site, p.resources.Size, p.resources.Settings = p.site.At(dir+"resourcelist.xml", p.Sources...), size, settings
+		p.resources.MaxBytes, p.resources.Bound, p.resources.Measure = sitemap.MaxBytes, p.bound, p.measure
+		p.changes.Site, p.changes.Size, p.changes.Settings = p.site.At(dir+"changelist.xml", p.Sources...), length, settings(length)
+		if p.site.Err == nil {
+			p.site.Err = p.check()
+		}
+	})
+	return p.site
+}
+
+// sizeOf returns how many numbers a document covers.
+func sizeOf(setting, most int) websync.Seq {
+	if setting <= 0 {
+		return defaultSize
+	}
+	return websync.Seq(min(setting, most))
+}
+
+// check returns an error if no valid documents can be made with the settings.
+func (p *Publisher) check() error {
+	if root := p.site.Root; root == p.resources.Site.Root || root == p.changes.Site.Root || root == WellKnown {
+		return fmt.Errorf("resourcesync: Publisher.Base and Path make %.200q, the URL of another document", p.site.URL())
+	}
+	if p.Profile == "" && p.Item != nil {
+		return errors.New("resourcesync: Publisher.Profile must name what Publisher.Item makes")
+	}
+	for _, write := range []func() ([]byte, error){p.description, p.capabilities} {
+		if _, err := write(); err != nil {
+			return fmt.Errorf("resourcesync: the settings of Publisher make no valid document: %w", err)
+		}
+	}
+	return nil
+}
+
+// Check returns what is wrong with the settings. Document and Documents return the same
+// error, unless it concerns the Locator.
+func (p *Publisher) Check() error { return p.open().Check() }
+
+// URL returns the URL of the Capability List.
+func (p *Publisher) URL() string { return p.open().URL() }
+
+// descriptionURL returns the URL of the Source Description.
+func (p *Publisher) descriptionURL() string { return p.site.Origin + WellKnown }
+
+// Link returns the link to the Capability List for the HTTP header of the resources and
+// for the pages that lead to them (Z39.99 §6.3.3).
+func (p *Publisher) Link() websync.Link { return websync.Link{Rel: "resourcesync", Href: p.URL()} }
+
+// Reserved reports whether a path, from the root of the host and escaped, can be that of
+// one of the documents. It is meant for PathLocator.Reserved.
+func (p *Publisher) Reserved(path string) bool {
+	s := p.open()
+	switch path {
+	case s.Root, p.resources.Site.Root, p.changes.Site.Root, p.changes.OpenPath(), WellKnown:
+		return true
+	}
+	return p.resources.IsPart(path) || p.changes.IsClosed(path)
+}
+
+// Document implements [websync.Publisher].
+func (p *Publisher) Document(ctx context.Context, path string) (*websync.Document, error) {
+	s := p.open()
+	switch {
+	case s.Err != nil:
+		return nil, s.Err
+	case path == WellKnown && !p.NoDescription:
+		return p.fixed(p.description)
+	case path == s.Root:
+		return p.fixed(p.capabilities)
+	case path == p.resources.Site.Root, p.resources.IsPart(path):
+		return p.resourceList(ctx, path)
+	case path == p.changes.Site.Root, path == p.changes.OpenPath(), p.changes.IsClosed(path):
+		return p.changeList(ctx, path)
+	}
+	return nil, s.DocumentError(path, websync.ErrNotFound)
+}
+
+// Documents implements [websync.Publisher]: it yields the parts of the Resource List, the
+// closed Change Lists, the open one, the indexes, the Capability List and the Source
+// Description. If the generation of the log changes meanwhile, it ends with
+// [websync.ErrConflict].
+func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
+	s := p.open()
+	rest := []string{p.resources.Site.Root, p.changes.Site.Root, s.Root, WellKnown}
+	if p.NoDescription {
+		rest = rest[:3]
+	}
+	if s.Err != nil {
+		return s.Documents(nil)
+	}
+	open := func(n uint64) (string, bool, error) {
+		split, err := p.isSplit(ctx)
+		return p.changes.OpenPath(), split && n == 1, err
+	}
+	return s.Documents([]site.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx), open}, rest...)
+}
+
+// fixed returns a document that depends on the settings only.
+func (p *Publisher) fixed(write func() ([]byte, error)) (*websync.Document, error) {
+	text, err := write()
+	if err != nil {
+		return nil, err
+	}
+	doc := site.Fixed(documentType, text)
+	doc.Links = p.hubLinks(p.site.URL())
+	return doc, nil
+}
+
+// hubLinks returns the links by which a reader subscribes to changes (WebSub §4).
+func (p *Publisher) hubLinks(self string) (links []websync.Link) {
+	for _, hub := range p.Hubs {
+		links = append(links, websync.Link{Rel: "hub", Href: hub})
+	}
+	if len(links) > 0 {
+		links = append(links, websync.Link{Rel: "self", Href: self})
+	}
+	return links
+}
+
+// linksOf returns the links of a document: up, if it is not empty, and more.
+func linksOf(up string, more ...websync.Link) (links []Link) {
+	if up != "" {
+		links = append(links, linkOf("up", up))
+	}
+	for _, l := range more {
+		links = append(links, Link{Link: l})
+	}
+	return links
+}
+
+func linkOf(rel, href string) Link { return Link{Link: websync.Link{Rel: rel, Href: href}} }
+
+// description returns the Source Description (Z39.99 §8).
+func (p *Publisher) description() ([]byte, error) {
+	head := Head{Metadata: Metadata{Capability: Description}, Links: linksOf("", p.hubLinks(p.site.URL())...)}
+	if p.DescribedByHost != "" {
+		head.Links = append(head.Links, linkOf("describedby", p.DescribedByHost))
+	}
+	own := entryOf(CapabilityList, p.site.URL())
+	if p.DescribedBy != "" {
+		own.Links = append(own.Links, linkOf("describedby", p.DescribedBy))
+	}
+	entries := []Entry{own}
+	for _, url := range p.Others {
+		entries = append(entries, entryOf(CapabilityList, url))
+	}
+	return small(head, entries...)
+}
+
+// capabilities returns the Capability List (Z39.99 §9).
+func (p *Publisher) capabilities() ([]byte, error) {
+	head := Head{Metadata: Metadata{Capability: CapabilityList}, Links: linksOf(p.descriptionURL(), p.hubLinks(p.site.URL())...)}
+	if p.DescribedBy != "" {
+		head.Links = append(head.Links, linkOf("describedby", p.DescribedBy))
+	}
+	return small(head, entryOf(ResourceList, p.resources.Site.URL()), entryOf(ChangeList, p.changes.Site.URL()))
+}
+
+// entryOf returns the entry of a document with a capability.
+func entryOf(c Capability, url string) Entry {
+	return Entry{Entry: sitemap.Entry{Loc: url}, Metadata: Metadata{Capability: c}}
+}
+
+// small returns a document of few entries.
+func small(head Head, entries ...Entry) ([]byte, error) {
+	var b bytes.Buffer
+	w := NewWriter(&b)
+	w.Head = head
+	for i := range entries {
+		if err := w.Write(&entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return b.Bytes(), err
+}

@@ -1,0 +1,128 @@
+package resourcesync
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// A publishedChanges is one Change List, or the index of them, in the state that its ETag
+// names.
+type publishedChanges struct {
+	chain.Document
+	publisher *Publisher
+	url       string
+	index     bool
+}
+
+// isSplit reports whether the root of the log is an index.
+func (p *Publisher) isSplit(ctx context.Context) (bool, error) {
+	d, err := p.changes.Open(ctx, 0)
+	return d.After > 0, err
+}
+
+// changeList returns a Change List or the index of them (Z39.99 §12).
+func (p *Publisher) changeList(ctx context.Context, path string) (*websync.Document, error) {
+	d := &publishedChanges{publisher: p, url: p.site.Origin + path}
+	var err error
+	if p.changes.IsClosed(path) {
+		d.Document, err = p.changes.Closed(ctx, path)
+	} else {
+		d.Document, err = p.changes.Open(ctx, 0)
+		d.index = d.After > 0 && path == p.changes.Site.Root
+		if err == nil && d.After == 0 && path != p.changes.Site.Root {
+			err = p.site.DocumentError(path, websync.ErrNotFound)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc := &websync.Document{Type: documentType, Modified: d.Time, Final: d.Closed, ETag: d.ETag(), Write: d.write}
+	if !d.Closed {
+		doc.Links = p.hubLinks(p.site.URL())
+		depends := p.Hubs
+		if d.index {
+			depends = append([]string{"index", strconv.Itoa(p.MaxLists)}, depends...)
+		}
+		doc.ETag = d.ETag(depends...)
+	}
+	return doc, nil
+}
+
+// head returns the metadata of a document with the changes from a moment on.
+func (d *publishedChanges) head(from time.Time) Head {
+	p := d.publisher
+	h := Head{Index: d.index, Metadata: Metadata{Capability: ChangeList, From: timeOf(from)}, Links: linksOf(p.site.URL())}
+	if d.Closed {
+		h.Metadata.Until = timeOf(d.Time)
+	} else {
+		h.Links = linksOf(p.site.URL(), p.hubLinks(p.site.URL())...)
+	}
+	if root := p.changes.Site.URL(); d.url != root {
+		h.Links = append(h.Links, linkOf("index", root))
+	}
+	return h
+}
+
+// write is Document.Write. What it writes depends only on the log up to a number, so it
+// can't change meanwhile.
+func (d *publishedChanges) write(ctx context.Context, w io.Writer) error {
+	if d.index {
+		return d.writeIndex(ctx, w)
+	}
+	from, err := d.From(ctx)
+	if err != nil {
+		return err
+	}
+	l := d.publisher.newLister(w, d.head(from), d.url, d.IsReported)
+	l.perEntry = (sitemap.MaxBytes - roomOfHead) / int64(2*d.publisher.changes.Size)
+	if err := l.addAll(ctx, d.Entries(ctx, l.refuse)); err != nil {
+		return err
+	}
+	if err := l.close(ctx); err != nil {
+		return err
+	}
+	d.SetReported()
+	return nil
+}
+
+// writeIndex writes a Change List Index: the closed lists, the oldest first, and then the
+// open one, which covers the range of the latest closed list, too.
+func (d *publishedChanges) writeIndex(ctx context.Context, w io.Writer) error {
+	p := d.publisher
+	lists := []chain.Document{d.Document}
+	for before, ok, err := d.Previous(ctx); ok || err != nil; before, ok, err = before.Previous(ctx) {
+		if err != nil {
+			return err
+		}
+		if p.MaxLists > 0 && len(lists) > p.MaxLists {
+			break
+		}
+		lists = append(lists, before)
+	}
+	var entries []Entry
+	for i := len(lists) - 1; i >= 0; i-- {
+		from, err := lists[i].From(ctx)
+		if err != nil {
+			return err
+		}
+		e := Entry{Entry: sitemap.Entry{Loc: p.site.Origin + lists[i].Path()}, Metadata: Metadata{From: timeOf(from)}}
+		if lists[i].Closed {
+			e.Metadata.Until = timeOf(lists[i].Time)
+		}
+		entries = append(entries, e)
+	}
+	out := NewWriter(w)
+	out.Head = d.head(entries[0].Metadata.From.Time())
+	for i := range entries {
+		if err := out.Write(&entries[i]); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}

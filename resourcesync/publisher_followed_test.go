@@ -1,0 +1,172 @@
+package resourcesync_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/resourcesync"
+)
+
+// A live is a Fetcher of what a Publisher has at the moment. It checks that documents
+// with one ETag have the same bytes, and that a closed one never changes.
+type live struct {
+	t       *testing.T
+	mu      sync.Mutex
+	p       websync.Publisher
+	base    string // if empty, www
+	now     func() time.Time
+	between func() // if set, it is called before each request
+	bytes   map[string]string
+	closed  map[string]string
+}
+
+func render(t *testing.T, doc *websync.Document) []byte {
+	var b bytes.Buffer
+	if doc.Open != nil {
+		r, err := doc.Open(t.Context())
+		require.NoError(t, err)
+		defer r.Close()
+		_, err = io.Copy(&b, r)
+		require.NoError(t, err)
+		return b.Bytes()
+	}
+	require.NoError(t, doc.Write(t.Context(), &b))
+	return b.Bytes()
+}
+
+func (l *live) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.between != nil {
+		l.between()
+	}
+	path, ok := strings.CutPrefix(req.URL, strings.TrimSuffix(cmp.Or(l.base, www), "/"))
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
+	}
+	doc, err := l.p.Document(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
+	}
+	text := render(l.t, doc)
+	if before, known := l.bytes[path+doc.ETag]; known {
+		require.Equal(l.t, before, string(text), path)
+	}
+	if before, known := l.closed[path]; known {
+		require.Equal(l.t, before, string(text), path)
+	}
+	l.bytes[path+doc.ETag] = string(text)
+	if doc.Final {
+		l.closed[path] = string(text)
+	}
+	resp := &harvest.Response{URL: req.URL, Status: 200, Header: map[string][]string{
+		"Content-Type": {doc.Type}, "Date": {l.now().Format("Mon, 02 Jan 2006 15:04:05 GMT")},
+	}}
+	resp.Validator = harvest.Validator{URL: req.URL, ETag: `"` + doc.ETag + `"`}
+	if req.Validator.ETag == resp.Validator.ETag {
+		resp.Status, resp.NotModified = 304, true
+		return resp, nil
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(text))
+	return resp, nil
+}
+
+// A library is a Store of own resources and the Publisher of it.
+type library struct {
+	t     *testing.T
+	store harvest.Store
+	clock time.Time
+	truth map[string]string
+	*resourcesync.Publisher
+	*live
+}
+
+func newLibrary(t *testing.T, p *resourcesync.Publisher) *library {
+	l := &library{t: t, store: memstore.New(), clock: time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC), truth: make(map[string]string)}
+	p.Catalog, p.Base = l.store, www
+	p.Locator = websync.PathLocator{Base: www, Own: []string{"own"}, Reserved: p.Reserved}
+	p.Report = func(f websync.Finding) { assert.Fail(t, f.String()) }
+	l.Publisher = p
+	l.live = &live{t: t, p: publish.Join(p, publish.Bodies(l.store, p.Locator)), now: time.Now,
+		bytes: make(map[string]string), closed: make(map[string]string)}
+	return l
+}
+
+// put puts a resource; an empty text deletes it.
+func (l *library) put(name, text string) {
+	l.clock = l.clock.Add(time.Second)
+	ev := harvest.Event{Resource: websync.Resource{ID: www + name, Modified: websync.NewDatetime(l.clock), Content: websync.Link{Type: "text/plain"}}, Open: harvest.OpenBytes([]byte(text))}
+	if l.truth[name] = text; text == "" {
+		delete(l.truth, name)
+		ev = harvest.Event{Kind: harvest.Delete, At: websync.NewDatetime(l.clock), Resource: websync.Resource{ID: www + name}}
+	}
+	_, err := (&harvest.Harvester{Store: l.store}).Run(l.t.Context(), harvest.Of("own", ev))
+	require.NoError(l.t, err)
+}
+
+// TestPublisherFollowed: a Destination follows a Publisher, whatever changes.
+func TestPublisherFollowed(t *testing.T) {
+	for seed := range histories {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 5))
+			l := newLibrary(t, &resourcesync.Publisher{PartSize: 1 + random.IntN(6), ListSize: 1 + random.IntN(6), MaxLists: random.IntN(4)})
+			change := func() {
+				text := fmt.Sprint("text ", random.IntN(1000))
+				name := fmt.Sprint("r", random.IntN(12))
+				if random.IntN(3) == 0 && l.truth[name] != "" {
+					text = ""
+				}
+				l.put(name, text)
+			}
+			store := memstore.New()
+			for range 15 {
+				for range random.IntN(9) {
+					change()
+				}
+				for _, moving := range []bool{true, false} {
+					if l.between = nil; moving {
+						l.between = func() {
+							if random.IntN(4) == 0 {
+								change()
+							}
+						}
+					}
+					h := &harvest.Harvester{Store: store, Fetcher: l, MaxDelete: 1, Recheck: !moving}
+					report, err := h.Run(t.Context(), &resourcesync.Source{URL: l.URL()})
+					require.NoError(t, err)
+					require.True(t, moving || report.InStep(), report)
+				}
+				require.Equal(t, maps.Clone(l.truth), testkit.Live(t, store))
+				open := func(url string) (io.ReadCloser, error) {
+					resp, err := l.Fetch(t.Context(), &harvest.Request{URL: url})
+					if err != nil {
+						return nil, err
+					}
+					return resp.Body, nil
+				}
+				resourcesync.ValidateTree(www+".well-known/resourcesync", open, resourcesync.TreeOptions{Report: func(f websync.Finding) {
+					if f.Severity >= websync.SeverityError {
+						t.Error(f)
+					}
+				}})
+			}
+		})
+	}
+}
