@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -56,17 +57,7 @@ func benchDocument(b *testing.B) []byte {
 // and with encoding/xml into structs, entry by entry.
 func BenchmarkReader(b *testing.B) {
 	doc := benchDocument(b)
-	run := func(name string, read func() (int, error)) {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(doc)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if n, err := read(); n != benchEntries || err != nil {
-					b.Fatal(n, err)
-				}
-			}
-		})
-	}
+	run := func(name string, read func() (int, error)) { testkit.MeasureEntries(b, name, doc, benchEntries, read) }
 	run("websync", func() (n int, err error) {
 		r := resourcesync.NewReader(bytes.NewReader(doc))
 		for {
@@ -94,19 +85,7 @@ func BenchmarkReader(b *testing.B) {
 		}
 	})
 	run("encoding-xml", func() (n int, err error) {
-		d := xml.NewDecoder(bytes.NewReader(doc))
-		for {
-			t, err := d.Token()
-			if err == io.EOF {
-				return n, nil
-			}
-			if err != nil {
-				return n, err
-			}
-			start, ok := t.(xml.StartElement)
-			if !ok || start.Name.Local != "url" {
-				continue
-			}
+		return testkit.DecodeEntries(doc, "url", func(d *xml.Decoder, start *xml.StartElement) error {
 			var u struct {
 				Loc     string    `xml:"loc"`
 				LastMod time.Time `xml:"lastmod"`
@@ -122,11 +101,8 @@ func BenchmarkReader(b *testing.B) {
 					Modified time.Time `xml:"modified,attr"`
 				} `xml:"http://www.openarchives.org/rs/terms/ ln"`
 			}
-			if err := d.DecodeElement(&u, &start); err != nil {
-				return n, err
-			}
-			n++
-		}
+			return d.DecodeElement(&u, start)
+		})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/websync-go/websync"
 )
@@ -145,6 +146,39 @@ func (b *bundle) Open(path string) (io.ReadCloser, error) {
 	return r, nil
 }
 
+// Reopen opens the file at a path of the manifest, so that it can be read again and
+// again.
+func (b *bundle) Reopen(path string) (io.ReadSeekCloser, error) {
+	r, err := b.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &bundleFile{r, b, path}, nil
+}
+
+// A bundleFile is a file that can be read again.
+type bundleFile struct {
+	io.ReadCloser
+	bundle *bundle
+	path   string
+}
+
+var errSeek = errors.New("a file in a package can only be read from its beginning")
+
+// Seek goes to the beginning; it can go nowhere else.
+func (f *bundleFile) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekStart {
+		return 0, errSeek
+	}
+	again, err := f.bundle.Open(f.path)
+	if err != nil {
+		return 0, err
+	}
+	err = f.Close()
+	f.ReadCloser = again
+	return 0, err
+}
+
 // file returns the file at a path of the manifest, if it can be unpacked.
 func (b *bundle) file(path string) (*zip.File, error) {
 	const encrypted = 1 // a flag
@@ -177,4 +211,23 @@ func (b *bundle) Unlisted(listed map[string]bool) (path string, n int) {
 		}
 	}
 	return path, n
+}
+
+// A seekReaderAt reads at any offset of what can seek. It may be used by many goroutines.
+type seekReaderAt struct {
+	mu  sync.Mutex
+	src io.ReadSeeker
+}
+
+func (r *seekReaderAt) ReadAt(b []byte, at int64) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.src.Seek(at, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(r.src, b)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return n, err
 }

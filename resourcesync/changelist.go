@@ -1,12 +1,13 @@
 package resourcesync
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,10 +15,12 @@ import (
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
-// A changeList is one document of the log, or an index of such.
+// A changeList is one document of the log, or an index of such, or the manifest of a
+// package of a Change Dump.
 type changeList struct {
 	docfetch.Document
-	err error // of getting it ahead
+	pack *dumpPackage // nil if it is no manifest
+	err  error        // of getting it ahead
 
 	// What the first reading finds.
 	head    Head
@@ -27,6 +30,7 @@ type changeList struct {
 	base    int              // how many entries of the backlog are before it
 	ordered bool             // no entry has a time before that of an earlier one, or before from
 	begins  websync.Datetime // the earliest time of an entry
+	untimed bool             // an entry has no time
 	clock   websync.Datetime // the latest one, unless the server's clock says that it is wrong
 	sum     uint64           // of the entries
 	last    uint64           // of the last one
@@ -45,51 +49,94 @@ func newChangeList(url string) *changeList {
 	return &changeList{Document: docfetch.Document{URL: url}}
 }
 
+// packageList returns the manifest of a package as a list.
+func packageList(p *dumpPackage) *changeList {
+	l := newChangeList(p.manifest.URL)
+	l.pack, l.from = p, p.Metadata.From
+	p.manifest = &l.Document
+	return l
+}
+
+// growsUnseen reports whether a package may grow and its Change Dump stay as it is.
+func (l *changeList) growsUnseen() bool {
+	m := &l.pack.Metadata
+	return m.Until.IsZero() && m.Length == 0 && len(m.Digests) == 0
+}
+
+// Close removes the document and its package.
+func (l *changeList) Close() {
+	l.Document.Close()
+	if l.pack != nil {
+		l.pack.Close()
+	}
+}
+
+// fetch gets a list, or the manifest of a package, unless it is still the known one. It
+// may be called from several goroutines, for one list each.
+func (w *walk) fetch(ctx context.Context, l *changeList, known docfetch.Validators) error {
+	if l.pack == nil {
+		return w.get(ctx, &l.Document, known)
+	}
+	err := l.pack.begin(ctx, known)
+	if err != nil {
+		l.Close() // the package may be there, and its manifest not
+	}
+	return err
+}
+
 // readList is read, for a document that must not be an index.
 func (w *walk) readList(ctx context.Context, b *backlog, l *changeList, known docfetch.Validators) error {
-	if err := w.get(ctx, &l.Document, known); err != nil || l.NotModified {
+	if err := w.fetch(ctx, l, known); err != nil || l.NotModified {
 		return err
 	}
 	return w.checkList(b, l)
 }
 
 func (w *walk) checkList(b *backlog, l *changeList) error {
-	err := w.check(b, l)
+	want := ChangeList
+	if l.pack != nil {
+		want = ChangeDumpManifest
+	}
+	err := w.check(b, l, want)
 	if err == nil && l.head.Index {
 		l.Close()
-		err = &docfetch.Error{Err: w.Named(l.URL, errors.New("an index of change lists, where a Change List must be"))}
+		err = &docfetch.Error{Err: w.Named(l.URL, fmt.Errorf("an index of the capability %q, where a list of changes must be", want))}
 	}
 	return err
 }
 
-// read gets a list, or an index, and reads it to its end.
-func (w *walk) read(ctx context.Context, b *backlog, l *changeList, known docfetch.Validators) error {
-	if err := w.get(ctx, &l.Document, known); err != nil || l.NotModified {
+// read gets a list, or an index, unless it is still the known one, and reads it to its
+// end.
+func (w *walk) read(ctx context.Context, b *backlog, l *changeList, known docfetch.Validators, want ...Capability) error {
+	if err := w.fetch(ctx, l, known); err != nil || l.NotModified {
 		return err
 	}
-	return w.check(b, l)
+	return w.check(b, l, want...)
 }
 
-// check reads a document to its end.
-func (w *walk) check(b *backlog, l *changeList) (err error) {
+// check reads a document to its end. It must have one of the capabilities.
+func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) {
 	defer func() {
 		if err != nil {
 			l.Close()
 			err = &docfetch.Error{Err: w.Named(l.URL, err)}
 		}
 	}()
-	b.set.Ask(docfetch.KeyOf(l.URL))
-	if err := b.set.CheckRedirect(&l.Document); err != nil {
-		return err
+	if l.pack == nil {
+		b.set.Ask(docfetch.KeyOf(l.URL))
+		if err := b.set.CheckRedirect(&l.Document); err != nil {
+			return err
+		}
+		b.set.Read(&l.Document)
 	}
-	b.set.Read(&l.Document)
 	r := w.reader(&l.Document, w.Report)
 	if l.head, err = r.Head(); err != nil {
 		return err
 	}
-	if c := l.head.Metadata.Capability; c != ChangeList {
-		return fmt.Errorf("the capability %.100q, not that of a Change List: %w", c, websync.ErrNotDocument)
+	if c := l.head.Metadata.Capability; !slices.Contains(want, c) {
+		return fmt.Errorf("the capability %.100q, which must be one of %q: %w", c, want, websync.ErrNotDocument)
 	}
+	l.from = cmp.Or(l.head.Metadata.From, l.from)
 	l.ordered, l.base = true, b.entries
 	h := fnv.New64a()
 	for {
@@ -103,7 +150,11 @@ func (w *walk) check(b *backlog, l *changeList) (err error) {
 		if len(v.Loc) > maxID {
 			l.skipped += w.tooLong(l.Final, string(v.Loc), v.Line, v.Column)
 		}
+		if v.twice {
+			l.skipped++
+		}
 		t := changeTime(v)
+		l.untimed = l.untimed || t.IsZero()
 		if !t.IsZero() && (l.begins.IsZero() || t.Before(l.begins)) {
 			l.begins = t
 		}
@@ -121,9 +172,6 @@ func (w *walk) check(b *backlog, l *changeList) (err error) {
 	}
 	l.sum = h.Sum64()
 	l.skipped += r.Skipped()
-	if from := l.head.Metadata.From; !from.IsZero() {
-		l.from = from
-	}
 	if l.begins.Before(l.from) {
 		l.ordered = false
 	}
@@ -134,13 +182,21 @@ func (w *walk) check(b *backlog, l *changeList) (err error) {
 // change says that it was before it. What lies in the future does not move the clock.
 func (l *changeList) tick(v *View) websync.Datetime {
 	t := changeTime(v)
+	if v.Metadata.Datetime.IsZero() && !t.IsZero() && t.Before(l.from) && !l.isAhead(l.from) {
+		t = l.from // of a change within the interval, lastmod is only the time of the bytes
+	}
 	switch {
-	case t.IsZero(), !l.Date.IsZero() && t.Time().After(l.Date.Add(24*time.Hour)):
+	case t.IsZero(), l.isAhead(t):
 		return t
 	case l.clock.IsZero() || t.After(l.clock):
 		l.clock = t
 	}
 	return l.clock
+}
+
+// isAhead reports whether a time lies in the future, by the server's clock.
+func (l *changeList) isAhead(t websync.Datetime) bool {
+	return !l.Date.IsZero() && t.Time().After(l.Date.Add(24*time.Hour))
 }
 
 // tooLong reports an entry whose URI no Store takes, and returns 1.
@@ -188,9 +244,34 @@ func idSum(uri []byte) uint64 {
 	return h.Sum64()
 }
 
-// yieldList yields the changes of a list that are to be yielded: those that are the last
-// of their URI in the whole backlog.
-func (w *walk) yieldList(b *backlog, l *changeList) error {
+// yieldList yields the new changes of a list: those that are the last of their URI in the
+// whole backlog.
+func (w *walk) yieldList(ctx context.Context, b *backlog, l *changeList) error {
+	err := w.eachNew(b, l, func(v *View, at websync.Datetime, isLatest bool) error {
+		if !isLatest {
+			return w.noteChanged(v, false)
+		}
+		if at.IsZero() && w.Incomplete() && (b.repeats || w.source.removes(v)) {
+			return nil // what could not be read may come later, and say something else
+		}
+		open, err := w.opener(ctx, b, l, v)
+		if err == nil {
+			err = w.change(v, at, open)
+		}
+		if err == nil {
+			err = w.noteChanged(v, true)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.endList(l)
+}
+
+// eachNew calls f with each new change of a list and its time. Of several changes of one
+// URI in the backlog, only one is the latest.
+func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Datetime, isLatest bool) error) error {
 	r, err := w.again(&l.Document)
 	if err != nil {
 		return err
@@ -208,16 +289,39 @@ func (w *walk) yieldList(b *backlog, l *changeList) error {
 			l.clock = l.floor
 		}
 		at := l.tick(v)
-		if i < l.start || b.latest[idSum(v.Loc)] != l.base+i || isBefore(at, l.since) || !w.includes(v.Loc) {
+		if i < l.start || isBefore(at, l.since) || v.twice || !w.includes(v.Loc) {
 			continue
 		}
-		if v.Metadata.Change == Deleted && at.IsZero() && w.Incomplete() {
-			continue // what could not be read may say that it is there again
-		}
-		if err := w.change(v, at); err != nil {
+		if err := f(v, at, b.isLatest(l, i, v)); err != nil {
 			return err
 		}
 	}
+}
+
+// isLatest reports whether an entry is the last of its URI in the whole backlog.
+func (b *backlog) isLatest(l *changeList, i int, v *View) bool {
+	return b.latest[idSum(v.Loc)] == l.base+i
+}
+
+// opener returns what opens the bytes of a change that came along; nil if none did.
+func (w *walk) opener(ctx context.Context, b *backlog, l *changeList, v *View) (func() (io.ReadCloser, error), error) {
+	if l.pack != nil {
+		return l.pack.opener(ctx, string(v.Metadata.Path)), nil
+	}
+	return w.bytesOf(ctx, b, v)
+}
+
+// endList ends the yielding of a list: the engine reads what came along.
+func (w *walk) endList(l *changeList) error {
+	if l.pack == nil {
+		return nil
+	}
+	if err := w.drain(); err != nil {
+		return err
+	}
+	w.next.Skipped += l.pack.check(w.Report)
+	l.Close()
+	return nil
 }
 
 // isBefore reports whether all that t stands for is before since, if both are known.

@@ -1,6 +1,7 @@
 package resourcesync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 type backlog struct {
 	lists      []*changeList
 	root       string // what the Capability List names, or what replaced it
+	packed     bool   // root is a Change Dump
 	validators docfetch.Validators
 	end        cursor // the position after the lists
 	skipped    int    // entries of indexes that can't be read
@@ -24,6 +26,13 @@ type backlog struct {
 	latest  map[uint64]int   // the last entry of each URI
 	clock   websync.Datetime // the latest time of an entry
 	set     docfetch.Set
+
+	bytes *changeBytes // of some changes; nil if there are none
+	doubt error        // why changes may be missing that the lists do not have
+	held  bool         // the position stays at a list that others follow
+
+	repeats   bool // the first list may have changes that were yielded before
+	continues bool // the list that was read last has nothing new: the next ones follow it
 }
 
 // Close removes the documents.
@@ -31,6 +40,15 @@ func (b *backlog) Close() {
 	for _, l := range b.lists {
 		l.Close()
 	}
+	b.bytes.Close()
+}
+
+// news returns how many entries are new.
+func (b *backlog) news() (n int) {
+	for _, l := range b.lists {
+		n += l.entries - l.start
+	}
+	return n
 }
 
 // A gapError says that changes may be missing between a moment and those that a document
@@ -51,13 +69,15 @@ const overlap = time.Hour
 // backlog reads the lists with the changes after the position. One that can't be read is
 // a Problem. The error is a *gapError if there is a gap.
 func (w *walk) backlog(ctx context.Context) (*backlog, error) {
-	b := &backlog{root: w.next.Root, validators: w.next.Validators, end: w.next.Log, latest: make(map[uint64]int)}
-	if b.end.URL != "" {
-		b.clock = b.end.Time
-	}
+	b := &backlog{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, latest: make(map[uint64]int)}
+	b.clock = b.end.Clock
 	for visited := make(map[docfetch.Key]bool); ; {
 		visited[docfetch.KeyOf(b.root)] = true
 		successor, err := w.readRoot(ctx, b)
+		visited[docfetch.KeyOf(b.root)] = true // where it is now
+		if err == nil && successor == "" {
+			successor, err = w.moved(ctx, b)
+		}
 		if err != nil {
 			b.Close()
 			return nil, err
@@ -65,16 +85,44 @@ func (w *walk) backlog(ctx context.Context) (*backlog, error) {
 		if successor == "" || visited[docfetch.KeyOf(successor)] {
 			return b, nil
 		}
-		b.root, b.validators = successor, docfetch.Validators{}
+		b.root, b.packed, b.validators = successor, false, docfetch.Validators{}
 	}
 }
 
+// moved returns the URL of the log if the Capability List names another one than when it
+// was read last. A publisher may leave an open list behind: the Capability List is asked
+// if nothing is new in it.
+func (w *walk) moved(ctx context.Context, b *backlog) (url string, err error) {
+	if w.Incomplete() || b.doubt != nil {
+		return "", nil
+	}
+	if w.offers == nil && b.news() == 0 {
+		err = w.readCapabilities(ctx, w.next.Capabilities)
+	}
+	switch now := w.log(); {
+	case err != nil && ctx.Err() == nil:
+		b.doubt = err
+	case err != nil:
+		return "", err
+	case w.offers != nil && now == "": // Change Lists are not offered any more
+		return "", &gapError{w.source.URL, b.end.Time}
+	case w.offers != nil && now != cmp.Or(w.next.Named, now):
+		return now, nil
+	}
+	return "", nil
+}
+
 // yieldBacklog yields the changes of a backlog, and moves the position to its end.
-func (w *walk) yieldBacklog(b *backlog) error {
+func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 	defer b.Close()
-	w.next.Root = b.root
+	w.next.Root, w.next.Packed = b.root, b.packed
+	w.named()
+	w.planBytes(ctx, b)
 	for _, l := range b.lists {
-		if err := w.yieldList(b, l); err != nil {
+		if err := w.yieldList(ctx, b, l); err != nil {
+			return err
+		}
+		if err := w.changedVersions(ctx, b); err != nil {
 			return err
 		}
 		w.next.Log = l.end
@@ -83,9 +131,16 @@ func (w *walk) yieldBacklog(b *backlog) error {
 			return err
 		}
 	}
+	b.bytes.check(w.Report)
 	w.next.Skipped += b.skipped
 	w.next.Validators = b.validators
-	return w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped)
+	if b.held {
+		w.next.Validators = docfetch.Validators{}
+	}
+	if err := w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped-w.counted); err != nil || b.doubt == nil {
+		return err
+	}
+	return w.Problem(b.doubt)
 }
 
 // readRoot reads the lists that the document at b.root is or names. A successor is the
@@ -95,16 +150,17 @@ func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err 
 	if err != nil || root == nil {
 		return "", err
 	}
-	single := root.head.Metadata.Capability != "" && !root.head.Index
+	single := root.head.Metadata.Capability == ChangeList && !root.head.Index
 	var lists []*changeList
 	switch {
 	case single:
 		lists = []*changeList{root}
 	case !root.NotModified:
 		defer root.Close()
-		if lists, err = w.listed(b, root); err != nil {
+		if lists, err = w.listed(ctx, b, root); err != nil {
 			return "", err
 		}
+	case b.packed: // no package has grown
 	case b.end.URL != b.root: // an index: the list that was read last may have more
 		lists = []*changeList{newChangeList(b.end.URL)}
 	default:
@@ -118,9 +174,15 @@ func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err 
 	}
 	if !root.NotModified {
 		b.validators = root.Validators.Kept()
+		if b.packed && (root.head.Index || slices.ContainsFunc(lists, (*changeList).growsUnseen)) {
+			b.validators = docfetch.Validators{}
+		}
 	}
-	if !single || b.end.Until.IsZero() {
+	switch {
+	case b.packed && (root.head.Index || root.head.Metadata.Until.IsZero()), !b.packed && !single, b.end.Until.IsZero():
 		return "", nil
+	case b.packed: // a closed dump: it is read again until there is another one
+		b.validators = docfetch.Validators{}
 	}
 	if index := root.head.Href("index"); index != "" {
 		return index, nil
@@ -128,62 +190,88 @@ func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err 
 	if err := w.capabilities(ctx); err != nil {
 		return "", err
 	}
-	return w.offers[ChangeList], nil
+	return w.log(), nil
 }
 
 // root reads the document at b.root, or where the Capability List says that it is now. It
 // returns nil if it can't be read, which is a Problem.
 func (w *walk) root(ctx context.Context, b *backlog) (*changeList, error) {
 	root := newChangeList(b.root)
-	err := w.read(ctx, b, root, b.validators)
+	err := w.read(ctx, b, root, b.validators, ChangeList, ChangeDump)
 	if errors.Is(err, websync.ErrGone) && w.offers == nil {
 		if err := w.capabilities(ctx); err != nil {
 			return nil, err
 		}
-		switch moved := w.offers[ChangeList]; moved {
+		switch moved := w.log(); moved {
 		case "": // Change Lists are not offered any more
 			return nil, &gapError{b.root, b.end.Time}
 		case b.root:
 		default:
-			b.root, b.validators = moved, docfetch.Validators{}
+			b.root, b.packed, b.validators = moved, false, docfetch.Validators{}
 			return w.root(ctx, b)
 		}
 	}
 	if docfetch.IsOfDocument(err) {
 		return nil, w.Problem(err)
 	}
+	if err == nil && !root.NotModified {
+		b.packed = root.head.Metadata.Capability == ChangeDump
+	}
 	return root, err
 }
 
-// listed returns those of the lists of an index that may have changes after the position.
-func (w *walk) listed(b *backlog, index *changeList) (lists []*changeList, err error) {
+// listed returns those of the lists of an index, or of the packages of a Change Dump,
+// that may have changes after the position.
+func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists []*changeList, err error) {
 	r, err := w.again(&index.Document)
 	if err != nil {
 		return nil, err
 	}
+	var entries []Entry
 	for e, err := range r.All() {
 		if err != nil {
 			return nil, err
 		}
-		l := newChangeList(e.Loc)
-		l.from = e.Metadata.From
-		lists = append(lists, l)
+		entries = append(entries, e)
 	}
 	b.skipped += r.Skipped()
+	named := make(map[string]bool)
+	entries = slices.DeleteFunc(entries, func(e Entry) bool {
+		again := named[e.Loc]
+		named[e.Loc] = true
+		return again
+	})
+	if b.packed {
+		if lists, err = w.packages(ctx, index, entries); err != nil {
+			if docfetch.IsOfDocument(err) {
+				err = w.Problem(err)
+			}
+			return nil, err
+		}
+	} else {
+		for i := range entries {
+			lists = append(lists, newChangeList(entries[i].Loc))
+			lists[i].from = entries[i].Metadata.From
+		}
+	}
 	earlier := func(a, b *changeList) int { return a.from.Time().Compare(b.from.Time()) }
 	later := func(a, b *changeList) int { return earlier(b, a) }
-	if len(lists) > 1 && slices.IsSortedFunc(lists, later) && !slices.IsSortedFunc(lists, earlier) {
+	dated := !slices.ContainsFunc(lists, func(l *changeList) bool { return l.from.IsZero() })
+	if len(lists) > 1 && dated && slices.IsSortedFunc(lists, later) && !slices.IsSortedFunc(lists, earlier) {
 		slices.Reverse(lists) // the latest must come last (§12.2)
 	}
 	if at := slices.IndexFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }); at >= 0 {
+		if p := lists[at].pack; p != nil && !p.Metadata.Until.IsZero() && p.Metadata.Until == b.end.Until {
+			at++ // nothing was added to the package
+		}
 		return lists[at:], nil
 	}
 	if len(lists) > 0 && lists[0].from.IsZero() {
 		lists[0].from = index.head.Metadata.From
 	}
-	if slices.IsSortedFunc(lists, earlier) && !b.end.Time.IsZero() {
+	if dated && slices.IsSortedFunc(lists, earlier) && !b.end.Time.IsZero() {
 		for at := len(lists) - 1; at > 0; at-- {
-			if lists[at].from.Time().Before(b.end.Time.Time().Add(-overlap)) {
+			if from := lists[at].from; !from.IsZero() && from.Time().Before(b.end.Time.Time().Add(-overlap)) {
 				return lists[at:], nil
 			}
 		}
@@ -210,7 +298,7 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 			return err
 		}
 	}
-	if !first.NotModified {
+	if b.continues = first.NotModified; !b.continues {
 		if err := w.join(ctx, b, first, lists); err != nil {
 			first.Close()
 			return err
@@ -228,7 +316,7 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 			return l, true
 		},
 		Ready: func(*changeList) bool { return false },
-		Get:   func(ctx context.Context, l *changeList) { l.err = w.get(ctx, &l.Document, docfetch.Validators{}) },
+		Get:   func(ctx context.Context, l *changeList) { l.err = w.fetch(ctx, l, docfetch.Validators{}) },
 		Close: func(l *changeList) { l.Close() },
 	}
 	for l := range ahead.All(ctx) {
@@ -270,7 +358,7 @@ func (w *walk) isRead(err error) (bool, error) {
 // the position.
 func (w *walk) join(ctx context.Context, b *backlog, first *changeList, lists []*changeList) error {
 	start, ok := b.start(first)
-	if !ok && b.end.URL != "" && !slices.ContainsFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }) {
+	if !ok && b.end.URL != "" && !b.packed && !slices.ContainsFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }) {
 		// The list that was read last is not named any more, but may still be there.
 		last := newChangeList(b.end.URL)
 		err := w.readList(ctx, b, last, docfetch.Validators{})
@@ -298,11 +386,13 @@ func (w *walk) join(ctx context.Context, b *backlog, first *changeList, lists []
 func (b *backlog) start(l *changeList) (entry int, ok bool) {
 	log, begins := &b.end, l.from
 	switch {
+	case l.prefix && log.Skipped > 0: // what could not be read may be mended
+		return 0, true
 	case l.prefix: // the list has grown
 		return log.N, true
 	case l.holds, log.URL == "" && log.Time.IsZero():
 		return 0, true
-	case begins.IsZero(), l.URL == log.URL && log.N > 0 && l.from == log.From:
+	case begins.IsZero(), l.URL == log.URL && log.N > 0 && !l.from.After(log.From):
 		// It does not say where it begins, or says so although it has lost entries.
 		begins = l.begins
 	}
@@ -311,10 +401,16 @@ func (b *backlog) start(l *changeList) (entry int, ok bool) {
 
 // add adds a list, of which the entries from start on are to be yielded, to a backlog.
 func (b *backlog) add(l *changeList, start int) {
-	l.start = start
-	if start == b.end.N && l.URL == b.end.URL || len(b.lists) > 0 {
+	switch {
+	case len(b.lists) > 0:
+		start = 0 // what it has in common with the lists before it is yielded with it
 		l.floor = b.clock
+	case start == b.end.N && l.URL == b.end.URL, b.continues:
+		l.floor = b.clock
+	case start == 0:
+		b.repeats, b.clock = true, websync.Datetime{}
 	}
+	l.start = start
 	if l.clock.After(b.clock) || b.clock.IsZero() {
 		b.clock = l.clock
 	}
@@ -325,7 +421,15 @@ func (b *backlog) add(l *changeList, start int) {
 		l.passed = b.end.Skipped
 	}
 	until, clock := l.head.Metadata.Until, l.clock
-	if !until.IsZero() && (l.Date.IsZero() || !until.Time().After(l.Date)) {
+	if l.pack != nil {
+		until = cmp.Or(l.pack.Metadata.Until, until)
+	}
+	validators := l.Validators.Kept()
+	ahead := !l.Date.IsZero() && until.Time().After(l.Date)
+	switch {
+	case ahead: // closed ahead of time: it may still grow
+		until, validators = websync.Datetime{}, docfetch.Validators{}
+	case !until.IsZero():
 		clock = until
 	}
 	if clock.IsZero() || !b.end.Time.IsZero() && clock.Before(b.end.Time) {
@@ -335,9 +439,13 @@ func (b *backlog) add(l *changeList, start int) {
 		clock = l.from
 	}
 	l.end = cursor{
-		URL: l.URL, From: l.from, Until: until, Time: clock, N: l.entries, Sum: l.sum, Last: l.last,
-		Skipped: l.skipped, Validators: l.Validators.Kept(),
+		URL: l.URL, From: l.from, Until: until, Time: clock, Clock: b.clock, N: l.entries, Sum: l.sum, Last: l.last,
+		Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: validators,
 	}
-	b.end = l.end
+	if b.held { // the list before may still grow: this one is read again, too
+		l.end = b.end
+		b.skipped += l.skipped
+	}
+	b.end, b.held = l.end, b.held || ahead
 	b.lists = append(b.lists, l)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/sitemap"
 )
 
 // A subject is what a finding of a checker is about: a link, by its number from 0, or one
@@ -110,6 +111,12 @@ func (c *checker) times(m *Metadata, at, from need, what string) {
 			c.report(ruleTimeRecommended, onMetadata, "", what+" should have "+t.attr)
 		}
 	}
+	if at == optional && m.At.IsZero() && !m.Completed.IsZero() && !c.stated(m.Faulty, "at") {
+		c.report(ruleIntervalStart, onMetadata, m.Completed.String(), "completed must come with at")
+	}
+	if from == optional && m.From.IsZero() && !m.Until.IsZero() && !c.stated(m.Faulty, "from") {
+		c.report(ruleIntervalStart, onMetadata, m.Until.String(), "until must come with from")
+	}
 	if m.Until.Before(m.From) {
 		c.report(ruleInterval, onMetadata, m.Until.String(), "until is before from, "+m.From.String())
 	}
@@ -194,48 +201,6 @@ func isCodings(s string) bool {
 	return true
 }
 
-// link checks a link by itself.
-func (c *checker) link(at subject, l *Link) {
-	c.bytes(at, l.Digests, l.Length, l.Type, l.Encoding, l.Path)
-	if l.Rel != "" {
-		if fault := relationFault(l.Rel); fault != "" {
-			c.report(ruleRelation, at, l.Rel, "rel: "+fault)
-		}
-	}
-	if l.Href != "" && !c.stated(l.Faulty, "href") {
-		if fault := syntax.IRIFault(l.Href); fault != "" {
-			c.report(ruleHref, at, l.Href, "href: "+fault)
-		}
-	}
-	if !c.writing {
-		c.timeForm(at, "modified", l.Modified)
-		return
-	}
-	if l.Rel == "" {
-		c.report(ruleRelationMissing, at, "", "a link must have a rel")
-	}
-	if l.Href == "" {
-		c.report(ruleHrefMissing, at, "", "a link must have an href")
-	}
-	if l.Priority < 0 || l.Priority > lowestPriority {
-		c.report(rulePriority, at, fmt.Sprint(l.Priority), "pri: not an integer from 1 to 999,999")
-	}
-}
-
-func relationFault(rel string) string {
-	switch rel {
-	case "up", "index", "describedby", "contents", "duplicate", "alternate", "canonical", "describes", "memento", "timegate", "timemap", "collection", "via":
-		return ""
-	}
-	if syntax.Scheme(rel) > 0 {
-		return syntax.IRIFault(rel)
-	}
-	if !syntax.IsRelation(rel) {
-		return "neither a registered relation nor a URI"
-	}
-	return ""
-}
-
 // entry checks an entry. After it, add makes it one of those before.
 func (c *checker) entry(e *Entry) {
 	m, f := &e.Metadata, c.form
@@ -246,6 +211,7 @@ func (c *checker) entry(e *Entry) {
 	}
 	c.target(m)
 	c.change(e)
+	c.changeFreq(e)
 	c.path(m)
 	if f.packages {
 		c.packageOf(m)
@@ -255,6 +221,9 @@ func (c *checker) entry(e *Entry) {
 	}
 	if f.lastMod == forbidden && !e.LastMod.IsZero() {
 		c.report(ruleLastMod, onEntry, e.LastMod.String(), "lastmod should be left out, unless "+f.name+" changes with each document that it lists")
+	}
+	if h := &c.head.Metadata; (f.capability == ResourceList || f.manifest) && !f.index && e.LastMod.After(h.Completed) {
+		c.report(ruleSnapshot, onEntry, e.LastMod.String(), "lastmod is after the snapshot was completed, "+h.Completed.String())
 	}
 	c.links(e)
 }
@@ -346,6 +315,9 @@ func (c *checker) change(e *Entry) {
 		}
 		return
 	}
+	if m.Change == Deleted && (len(m.Digests) > 0 || m.Length != 0 || m.Type != "" || m.Encoding != "") {
+		c.report(ruleDeleted, onMetadata, "", "a resource that was deleted has no hash, length, type or encoding")
+	}
 	if m.Change == "" && !c.stated(m.Faulty, "change") {
 		c.report(ruleChangeMissing, onMetadata, "", "an entry of "+c.form.name+" must have a change")
 	}
@@ -360,6 +332,22 @@ func (c *checker) change(e *Entry) {
 	}
 	if e.LastMod.Before(h.From) || e.LastMod.After(h.Until) {
 		c.report(ruleLastModOutside, onEntry, e.LastMod.String(), "lastmod is not within the interval of the document")
+	}
+}
+
+// changeFreq checks a hint about the frequency of changes.
+func (c *checker) changeFreq(e *Entry) {
+	m, f, hint := &e.Metadata, c.form, e.ChangeFreq
+	switch {
+	case hint == "" || f.index: // the rules of sitemaps allow none in an index
+	case f.capability == Description, f.capability == CapabilityList, f.packages:
+		c.report(ruleChangeFreqPlace, onEntry, string(hint), "an entry of "+f.name+" has no changefreq")
+	case isArchive(f.capability) && hint != sitemap.Never:
+		c.report(ruleChangeFreq, onEntry, string(hint), "changefreq should be never for what is archived")
+	case hint == sitemap.Never && m.Change == Updated:
+		c.report(ruleChangeFreq, onEntry, string(hint), "changefreq is never, but the resource was updated")
+	case hint == sitemap.Always && len(m.Digests) > 0:
+		c.report(ruleChangeFreq, onEntry, string(hint), "changefreq is always, but a hash is of bytes that do not change")
 	}
 }
 
@@ -423,67 +411,5 @@ func (c *checker) order(e *Entry) {
 	}
 	if m.From.After(c.until) {
 		c.report(ruleGap, onMetadata, m.From.String(), "the document before ends at "+c.until.String())
-	}
-}
-
-// links checks the links of an entry.
-func (c *checker) links(e *Entry) {
-	mementos, vias, versions, described := 0, 0, false, false
-	for i := range e.Links {
-		at, l := subject(i), &e.Links[i]
-		c.link(at, l)
-		switch l.Rel {
-		case "describedby":
-			described = true
-		case "contents":
-			if !c.form.packages && c.form != &anyForm {
-				c.report(ruleContentsPlace, at, l.Href, "a link contents is of a package")
-			}
-		case "duplicate":
-			if len(l.Digests) > 0 || l.Length != 0 || l.Type != "" || l.Encoding != "" {
-				c.report(ruleMirror, at, "", "a mirror has the hash, length, type and encoding of the resource: they should be left out")
-			}
-		case "alternate":
-			if l.Type == "" {
-				c.report(ruleAlternateType, at, l.Href, "a link alternate should have a type")
-			}
-		case RelationPatch:
-			c.patch(at, l)
-		case "memento":
-			versions = true
-			if mementos++; mementos == 2 {
-				c.report(ruleMemento, at, l.Href, "an entry has one link memento: that of its own version")
-			}
-		case "timegate":
-			versions = true
-			if len(l.Digests) > 0 || l.Length != 0 || l.Type != "" || l.Encoding != "" || !l.Modified.IsZero() || l.Path != "" {
-				c.report(ruleTimegate, at, "", "a link timegate should have rel and href only")
-			}
-		case "timemap":
-			versions = true
-		case "via":
-			if vias++; vias == 2 {
-				c.report(ruleVia, at, l.Href, "an entry should have the link via of its first source only")
-			}
-		}
-	}
-	if versions && e.LastMod.IsZero() && e.LastModText == "" {
-		c.report(ruleMementoLastMod, onEntry, "", "an entry with versions must have a lastmod")
-	}
-	if c.form.capability == Description && !c.form.index && !described {
-		c.report(ruleDescribedBy, onEntry, "", "an entry of a Source Description should have a link describedby")
-	}
-}
-
-// patch checks a link to a patch (Z39.99 §14.4).
-func (c *checker) patch(at subject, l *Link) {
-	if !c.form.changes && c.form != &anyForm {
-		c.report(rulePatchPlace, at, l.Href, "a patch is for a change")
-	}
-	if l.Type == "" {
-		c.report(rulePatchType, at, l.Href, "a patch must have a type")
-	}
-	if c.form.capability == ChangeDumpManifest && l.Path == "" && !c.stated(l.Faulty, "path") {
-		c.report(rulePatchPath, at, l.Href, "a patch must have a path in a package")
 	}
 }

@@ -14,21 +14,29 @@ type checkpoint struct {
 	// Listed: the baseline is complete. Otherwise the next run begins with one.
 	Listed bool `json:"listed,omitempty"`
 
-	// Stale: the baseline is older than the oldest change that was listed then. The next
-	// run begins with another one.
-	Stale bool `json:"stale,omitempty"`
+	// Stale: the baseline is older than the oldest change that was listed then. Damaged:
+	// entries of it could not be read. The next run begins with another one.
+	Stale   bool `json:"stale,omitempty"`
+	Damaged bool `json:"damaged,omitempty"`
 
 	// Log is up to where changes were yielded. It has no URL before the first change list
 	// was read: then Time is the moment that the baseline describes.
 	Log cursor `json:"log"`
 
-	// Root is the change list that the Capability List names, Validators are those of its
-	// last answer, if nothing is left to do until it changes.
+	// Root is the change list that the Capability List names, or what replaced it.
+	// Validators are those of its last answer, if nothing is left to do until it changes.
+	// Packed: it is a Change Dump.
 	Root       string              `json:"root,omitempty"`
 	Validators docfetch.Validators `json:"validators,omitzero"`
+	Packed     bool                `json:"packed,omitempty"`
 
-	// List is the checkpoint of the Resource List. It is kept only if there is no Root:
-	// otherwise the list is not read again.
+	// Named is the change list that the Capability List named last, Dump the Change Dump
+	// besides it. Capabilities are the validators of the Capability List.
+	Named        string              `json:"named,omitempty"`
+	Dump         string              `json:"dump,omitempty"`
+	Capabilities docfetch.Validators `json:"capabilities,omitzero"`
+
+	// List is the checkpoint of the Resource List, if the next run asks for it again.
 	List listCheckpoint `json:"list,omitzero"`
 
 	// Skipped is how many changes could not be read since the baseline, in lists that are
@@ -42,9 +50,12 @@ type cursor struct {
 	From  websync.Datetime `json:"from,omitzero"`  // of that list
 	Until websync.Datetime `json:"until,omitzero"` // of that list, if it is closed
 	Time  websync.Datetime `json:"time,omitzero"`  // before which all changes were yielded
+	Clock websync.Datetime `json:"clock,omitzero"` // the latest time of a change that was yielded
 	N     int              `json:"n,omitempty"`    // how many entries of the list were yielded
 	Sum   uint64           `json:"sum,omitempty"`  // of those entries
 	Last  uint64           `json:"last,omitempty"` // of the last of them
+	// Untimed: a change had no time, so Time says nothing of the order of other changes.
+	Untimed bool `json:"untimed,omitempty"`
 	// Skipped is how many changes of that list could not be read.
 	Skipped    int                 `json:"skipped,omitempty"`
 	Validators docfetch.Validators `json:"validators,omitzero"`

@@ -135,14 +135,19 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 }
 
 // list adds the Capability List that a page links to.
-func (d *discovery) list(page, href string) {
-	base, err := url.Parse(page)
+func (d *discovery) list(page, href string) { d.add(resolved(page, href), nil) }
+
+// resolved returns the URL of a link of a document; empty if it has none.
+func resolved(document, href string) string {
+	base, err := url.Parse(document)
 	if err != nil {
-		return
+		return ""
 	}
-	if u, err := base.Parse(strings.TrimSpace(href)); err == nil && u.Host != "" {
-		d.add(u.String(), nil)
+	u, err := base.Parse(strings.TrimSpace(href))
+	if err != nil || u.Host == "" {
+		return ""
 	}
+	return u.String()
 }
 
 // page looks for links in the head of a page.

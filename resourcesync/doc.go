@@ -28,14 +28,25 @@
 //
 // [Validate] reads one document and reports each departure from the standard and from the
 // protocol of sitemaps. [ValidateTree] walks all documents of a source, from its Source
-// Description down, and reports also what does not fit together.
+// Description down, and reports also what does not fit together. It opens the packages of
+// dumps, too, if it is given the means.
 //
 // # Harvesting
 //
 // A [Source] harvests what one Capability List offers: a baseline of the Resource List,
-// or of a Resource Dump, and then what the Change Lists say. It also gets the bodies: it
-// tries the mirrors of a resource first, and applies patches to what the Store holds.
-// [Discover] finds the sets of resources that a site offers.
+// or of a Resource Dump, and then what the Change Lists, or Change Dumps, say. It also
+// gets the bodies: it tries the mirrors of a resource first, and applies patches to what
+// the Store holds. [Discover] finds the sets of resources that a site offers.
+//
+// All other links of a resource are kept in its description. Fields of a Source act upon
+// them: Types chooses among alternates and by content negotiation, DescribedBy and Select
+// obtain the metadata with the resource, Collections chooses by membership, and
+// [Versions] obtains mementos by links, from TimeGates and from TimeMaps (RFC 7089). A
+// link via stays with the resource when it is published again.
+//
+// Change Notification 1.0.1 announces changes through a hub of WebSub: [Source.Channel]
+// finds topic and hub, and [Source.Payload] reads what the hub sends, for package
+// harvest/notify.
 //
 // # Rules
 //
@@ -45,9 +56,12 @@
 // [websync.SeverityInfo] for what is allowed but worth knowing. Where the versions
 // differ, version 1.1 counts.
 //
+// # Publishing
+//
+// A [Publisher] publishes a [websync.Catalog]: Source Description, Capability List,
+// Resource List and Change Lists, with indexes as soon as one document is not enough.
+//
 // # Not supported
 //
-// Publishing, Change Dumps, versions of resources (mementos, TimeGates and TimeMaps) and
-// the choice of alternates: those links are kept, and not followed. Whether the lists of
-// one set of resources name the same resources is not checked.
+// Publishing dumps.
 package resourcesync

@@ -50,3 +50,36 @@ func ExampleSource() {
 	// https://example.org/laws.xml in step: true <nil>
 	// https://example.org/law/1 <nil>
 }
+
+// A program wants PDF where there is one, and the metadata with each resource.
+func ExampleSource_types() {
+	const start = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">`
+	web := &sourcetest.Fetcher{Site: sourcetest.Site{
+		"https://example.org/laws.xml": {Body: start + `<rs:md capability="capabilitylist"/>
+			<url><loc>https://example.org/list.xml</loc><rs:md capability="resourcelist"/></url></urlset>`},
+		"https://example.org/list.xml": {Body: start + `<rs:md capability="resourcelist" at="2025-01-02T00:00:00Z"/>
+			<url><loc>https://example.org/law/1</loc><lastmod>2025-01-01T00:00:00Z</lastmod>
+			<rs:ln rel="alternate" href="https://example.org/law/1.html" type="text/html"/>
+			<rs:ln rel="alternate" href="https://example.org/law/1.pdf" type="application/pdf"/>
+			<rs:ln rel="describedby" href="https://example.org/law/1.ttl" type="text/turtle"/></url></urlset>`},
+		"https://example.org/law/1.pdf": {Body: "%PDF"},
+		"https://example.org/law/1.ttl": {Body: "<1> a <Law>."},
+	}}
+	source := &resourcesync.Source{
+		URL:         "https://example.org/laws.xml",
+		Types:       []string{"application/pdf", "text/html"},
+		DescribedBy: true,
+	}
+	ctx, store := context.Background(), memstore.New()
+	report, err := (&harvest.Harvester{Store: store, Fetcher: web}).Run(ctx, source)
+	fmt.Println("in step:", report.InStep(), err)
+	for item := range store.Resources(ctx, websync.Range{}) {
+		for _, body := range item.Bodies {
+			fmt.Println(item.Resource.ID, body.Name, body.Link.Href)
+		}
+	}
+	// Output:
+	// in step: true <nil>
+	// https://example.org/law/1 describedby text/turtle https://example.org/law/1.ttl
+	// https://example.org/law/1 content https://example.org/law/1.pdf
+}

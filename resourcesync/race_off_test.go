@@ -3,3 +3,5 @@
 package resourcesync_test
 
 const race = false
+
+const histories = uint64(8)

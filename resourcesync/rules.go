@@ -15,7 +15,15 @@ var (
 	ruleUnpack   = rules.Warning("package-read", "Z39.99 §11.1, §13.1", "a package that can't be read: its resources are fetched one by one")
 	ruleLoc      = rules.Error("loc-length", "Z39.99 §7", "a URI that is longer than any Store takes")
 	ruleAhead    = rules.Warning("time-ahead", sectionFormat, "an at that lies more than a day ahead of the server's clock: it is not believed")
+	ruleContents = rules.Warning("package-contents", "Z39.99 §11.1, §13.1", "a manifest beside a package that lacks entries of the one in it")
+	ruleTimeMap  = rules.Error("timemap", "RFC 7089 §5", "a TimeMap that can't be read, or names what it must not or too much")
 	ruleUnlisted = rules.Warning("package-unlisted", "Z39.99 §11.2, §13.2", "files of a package that its manifest does not list")
+)
+
+// Of what a Publisher lists.
+var (
+	ruleNotListed = rules.Error("not-listed", sectionFormat, "a resource that no valid entry can list")
+	ruleLeftOut   = rules.Warning("left-out", sectionFormat, "a part of a description that no valid entry can have")
 )
 
 // Rules returns every rule, in the order of the package's sources. Documents of
@@ -93,10 +101,14 @@ var (
 	ruleTimeForbidden   = rules.Error("time-forbidden", sectionTable4, "at, completed, from or until where it is not used")
 	ruleTimeRecommended = rules.Warning("time-recommended", sectionTable4, "an entry without the recommended from")
 	ruleInterval        = rules.Error("interval", sectionFormat, "until before from, or completed before at")
+	ruleIntervalStart   = rules.Warning("interval-start", sectionTable4, "completed without at, or until without from")
 	ruleIntervalEntry   = rules.Error("interval-entry", sectionFormat, "an entry whose interval is not within that of its document")
 	ruleUntilMissing    = rules.Error("until-missing", sectionListIndex, "an entry without until that others follow, or in a closed document")
 	ruleGap             = rules.Warning("interval-gap", sectionListIndex, "an interval that begins after the end of the one before")
 	ruleLastMod         = rules.Info("lastmod", sectionLists, "a lastmod in a Source Description or Capability List")
+	ruleSnapshot        = rules.Warning("lastmod-completed", sectionFormat, "a lastmod after the snapshot of the document was completed")
+	ruleChangeFreqPlace = rules.Info("changefreq-place", "Z39.99 §8, §9, §11.1, §13.1", "a changefreq of a Capability List, of a capability or of a package")
+	ruleChangeFreq      = rules.Info("changefreq", sectionFormat, "never for a resource that was updated, always for one with a hash, or another value than never in an archive")
 )
 
 // Of what entries lead to.
@@ -119,6 +131,7 @@ var (
 	ruleDatetimeOutside = rules.Error("datetime-outside", section11, "a datetime that is not within the interval of the document")
 	ruleLastModOutside  = rules.Info("lastmod-outside", sectionChanges, "an entry without datetime whose lastmod is not within the interval of the document")
 	ruleChangeTime      = rules.Info("change-time", section11, "a change without datetime and without lastmod")
+	ruleDeleted         = rules.Warning("deleted-attributes", sectionTable3, "a resource that was deleted with a hash, length, type or encoding")
 )
 
 // Of bitstreams in packages.
@@ -134,9 +147,11 @@ var (
 var (
 	ruleContentsPlace  = rules.Warning("contents-place", sectionPackages, "a link contents of what is no package")
 	ruleMirror         = rules.Info("duplicate-attributes", "Z39.99 §14.2", "a link duplicate that repeats what md states")
+	ruleSameBytes      = rules.Warning("related-bytes", "Z39.99 §14.2, §14.6", "a link duplicate or memento with another hash, length or type than md states")
 	ruleAlternateType  = rules.Warning("alternate-type", "Z39.99 §14.3", "a link alternate without type")
 	rulePatchType      = rules.Error("patch-type", "Z39.99 §14.4", "a link patch without type")
 	rulePatchPlace     = rules.Error("patch-place", "Z39.99 §14.4", "a link patch in a document that does not list changes")
+	rulePatchChange    = rules.Warning("patch-change", "Z39.99 §14.4", "a link patch of a resource that was created or deleted")
 	rulePatchPath      = rules.Error("patch-path", "Z39.99 §14.4", "a link patch without path in a Change Dump Manifest")
 	ruleMemento        = rules.Warning("memento-repeated", "Z39.99 §14.6", "two links memento of one entry")
 	ruleMementoLastMod = rules.Warning("memento-lastmod", "Z39.99 §14.6", "an entry with a link memento, timegate or timemap, and without lastmod")
@@ -154,6 +169,14 @@ var (
 	ruleTreeNested     = rules.Error("tree-nested", "Z39.99 §6.1", "an index that lists an index")
 	ruleTreeRepeated   = rules.Error("tree-repeated", "Z39.99 §6.1", "a document that is listed twice, or above itself")
 	ruleTreeTimes      = rules.Error("tree-times", sectionFormat, "times of a document that are not those that the document above states")
-	ruleTreeInterval   = rules.Error("tree-interval", sectionFormat, "a document whose interval is not within that of its index")
+	ruleTreeInterval   = rules.Error("tree-interval", sectionFormat, "a document whose interval is not within that of its index or dump")
+	ruleTreeUntil      = rules.Warning("tree-until", sectionListIndex, "a closed document whose until the document above does not state")
+	ruleTreePackage    = rules.Error("tree-package", sectionPackages, "a package that can't be read")
+	ruleTreeManifest   = rules.Error("tree-manifest", sectionManifests, "a package without a manifest")
+	ruleTreeContents   = rules.Error("tree-contents", sectionPackages, "a manifest beside a package that is not the one in it")
+	ruleTreeBitstream  = rules.Error("tree-bitstream", sectionManifests, "a path of a manifest at which its package has no file that can be read")
+	ruleTreeBytes      = rules.Error("tree-bytes", sectionFormat, "a package, or a file in it, that does not have its stated length or hash")
+	ruleTreeSet        = rules.Warning("tree-set", sectionCapList, "two lists of one set and one time that do not name the same resources or changes")
+	ruleTreeGap        = rules.Warning("tree-gap", sectionCapList, "a list of changes that begins after the at of a Resource List or Resource Dump of its set")
 	ruleTreeLong       = rules.Warning("tree-long", "Z39.99 §6.1", "more documents than are read")
 )

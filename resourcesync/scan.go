@@ -2,7 +2,6 @@ package resourcesync
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,6 +44,8 @@ type scanner struct {
 	local     string   // its name
 	spaced    bool     // another namespace has been reported
 	empty     bool     // the document has been read to its end, and has no entries
+
+	twice int // entries with two md, which a Source does not rely on
 }
 
 func newScanner(name, url string) *scanner {
@@ -166,6 +167,10 @@ func (s *scanner) metadata(t *sitemap.Tag) bool {
 	v := s.to
 	if v.known {
 		s.report(ruleMetadataRepeated, "", "md is there already: the first counts")
+		if !v.twice {
+			v.twice = true
+			s.twice++
+		}
 		return false
 	}
 	if v.known, v.at = true, s.at; !s.fits() {
@@ -323,16 +328,11 @@ func (s *scanner) time(attr string, value []byte) websync.Datetime {
 	return d
 }
 
-func (s *scanner) length(value []byte) (n int64) {
-	digits := xmlscan.Trim(value)
-	if fault := syntax.LengthFault(digits); fault != "" {
+func (s *scanner) length(value []byte) int64 {
+	n, fault := syntax.Length(xmlscan.Trim(value))
+	if fault != "" {
 		s.doubt(ruleLength, "length", value, fault)
-		return 0
-	}
-	for _, c := range digits {
-		n = n*10 + int64(c-'0')
-	}
-	if n == 0 {
+	} else if n == 0 {
 		return websync.StatedZero
 	}
 	return n
@@ -481,57 +481,12 @@ func (v *View) addHex(field []byte) bool {
 	if colon < 0 {
 		return false
 	}
-	algorithm, size := "", 0
-	switch string(field[:colon]) {
-	case "md5":
-		algorithm, size = "md5", 16
-	case "sha-256":
-		algorithm, size = "sha-256", 32
-	case "sha-1":
-		algorithm, size = "sha-1", 20
-	case "sha-512":
-		algorithm, size = "sha-512", 64
-	}
-	sum := field[colon+1:]
-	if size == 0 || len(sum) != 2*size {
-		return false
-	}
 	from := len(v.buf)
-	v.buf = slices.Grow(v.buf, size)[:from+size]
-	if !decodeHex(v.buf[from:], sum) {
-		v.buf = v.buf[:from]
+	buf, algorithm := syntax.AppendDigest(v.buf, field[:colon], field[colon+1:])
+	if v.buf = buf; algorithm == "" {
 		return false
 	}
 	v.digests = append(v.digests, DigestView{algorithm, v.buf[from:len(v.buf):len(v.buf)]})
-	return true
-}
-
-// decodeHex is hex.Decode for sums, whose length is a multiple of four bytes: it decodes
-// eight digits at a time, because digits are most of a list with digests. The text is
-// twice as long as dst.
-func decodeHex(dst, text []byte) (ok bool) {
-	const (
-		ones = 0x0101010101010101 // times a byte, that byte in each of eight
-		high = 0x80 * ones
-	)
-	for len(dst) >= 4 {
-		c := binary.LittleEndian.Uint64(text)
-		if c&high != 0 {
-			return false
-		}
-		// The high bit of c+0x80-limit says that a byte is at least the limit.
-		small := c | 0x20*ones
-		digit := (c + (0x80-'0')*ones) &^ (c + (0x80-'9'-1)*ones) & high
-		letter := (small + (0x80-'a')*ones) &^ (small + (0x80-'f'-1)*ones) & high
-		if digit|letter != high {
-			return false
-		}
-		v := c&(0x0f*ones) + letter>>7*9
-		v = (v<<4 | v>>8) & 0x00ff00ff00ff00ff
-		v = (v | v>>8) & 0x0000ffff0000ffff
-		binary.LittleEndian.PutUint32(dst, uint32(v|v>>16))
-		dst, text = dst[4:], text[8:]
-	}
 	return true
 }
 

@@ -22,7 +22,9 @@ const (
 
 // A publisher is a simulated Source: what it has, and what it says of it.
 type publisher struct {
+	begin     time.Time // of the log
 	now       time.Time
+	latest    time.Time // that now was
 	resources map[string]resource
 	log       []event
 
@@ -32,13 +34,16 @@ type publisher struct {
 	perList  int  // changes in a list; the log is an index then. If zero, one list
 	perPart  int  // resources in a part of the Resource List. If zero, it is one document
 	dropped  int  // changes that no list has any more
+	silent   bool // lists do not say so: their from stays
 	rotates  bool // a single list is closed and replaced by another
 	noTimes  bool // entries have none
 	noFrom   bool // lists do not say from when on they are
 	noChange bool // there is no Change List
 	noList   bool // there is no Resource List
 	dump     int  // resources in a package of the Resource Dump. If zero, there is none
-	contents bool // the dump links to the manifests
+	contents bool // dumps link to the manifests
+	perPack  int  // changes in a package of the Change Dump. If zero, there is none
+	noLog    bool // there is no Change List, only a Change Dump
 }
 
 type resource struct {
@@ -53,7 +58,8 @@ type event struct {
 }
 
 func newPublisher() *publisher {
-	return &publisher{now: time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC), resources: make(map[string]resource)}
+	begin := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
+	return &publisher{begin: begin, now: begin.Add(12 * time.Hour), resources: make(map[string]resource)}
 }
 
 // put creates or updates a resource; an empty text deletes it.
@@ -90,6 +96,41 @@ func (p *publisher) live(random *rand.Rand, first bool) {
 		p.put(fmt.Sprint("r", random.IntN(12)), text)
 	}
 	if first || p.noChange || random.IntN(4) == 0 {
+		p.list()
+	}
+}
+
+// mutate creates, updates or deletes one resource of about size.
+func (p *publisher) mutate(random *rand.Rand, size int) {
+	name, text := fmt.Sprint("r", random.IntN(size+size/4)), fmt.Sprint("text ", len(p.log), " at ", stamp(p.now))
+	if _, known := p.resources[name]; known && random.IntN(3) == 0 {
+		text = ""
+	}
+	p.put(name, text)
+}
+
+// jump sets the clock forward by up to a day, or back by up to half an hour from the
+// latest time that it had. It does not go back if a list may begin after that: the first
+// of a run has no times but its own.
+func (p *publisher) jump(random *rand.Rand) {
+	if p.now.After(p.latest) {
+		p.latest = p.now
+	}
+	if random.IntN(2) == 0 || p.perList > 0 {
+		p.now = p.now.Add(time.Duration(random.IntN(24*3600)) * time.Second)
+		return
+	}
+	back := p.latest.Add(-time.Duration(random.IntN(1800)) * time.Second)
+	if back.Before(p.now) {
+		p.now = back
+	}
+}
+
+// truncate drops some of the oldest changes: those that a new Resource List has or, if
+// lists state when they begin, perhaps others.
+func (p *publisher) truncate(random *rand.Rand) {
+	p.dropped += random.IntN(len(p.log) - p.dropped)
+	if p.silent || random.IntN(6) > 0 {
 		p.list()
 	}
 }
@@ -150,7 +191,7 @@ func (p *publisher) site() sourcetest.Site {
 	}
 	p.resourceList(docs)
 	capabilities := []string{named("url", "resourcelist.xml", `capability="resourcelist"`), named("url", log, `capability="changelist"`)}
-	if p.noChange {
+	if p.noChange || p.noLog {
 		capabilities = capabilities[:1]
 	}
 	if p.noList {
@@ -159,6 +200,10 @@ func (p *publisher) site() sourcetest.Site {
 	if p.dump > 0 {
 		p.resourceDump(docs)
 		capabilities = append(capabilities, named("url", "resourcedump.xml", `capability="resourcedump"`))
+	}
+	if p.perPack > 0 {
+		p.changeDump(docs)
+		capabilities = append(capabilities, named("url", "changedump.xml", `capability="changedump"`))
 	}
 	docs["capabilitylist.xml"] = document("urlset", `capability="capabilitylist"`, "description.xml", capabilities...)
 	site := make(sourcetest.Site)
@@ -198,60 +243,91 @@ func (p *publisher) resourceDump(docs map[string]string) {
 	var packages []string
 	at := fmt.Sprintf(` at=%q`, stamp(p.at))
 	for names := range slices.Chunk(slices.Sorted(maps.Keys(p.listed)), p.dump) {
-		var b bytes.Buffer
 		var entries []string
+		files := make(map[string]string)
 		for _, name := range names {
 			entry := p.entry(name, p.listed[name])
 			entries = append(entries, strings.Replace(entry, "<rs:md ", `<rs:md path="/res/`+name+`" `, 1))
+			files["res/"+name] = p.listed[name].text
 		}
-		manifest := document("urlset", `capability="resourcedump-manifest"`+at, "capabilitylist.xml", entries...)
-		z := zip.NewWriter(&b)
-		write := func(name, text string) {
-			w, err := z.Create(name)
-			if err == nil {
-				_, err = w.Write([]byte(text))
-			}
-			if err != nil {
-				panic(err)
-			}
-		}
-		write("manifest.xml", manifest)
-		for _, name := range names {
-			write("res/"+name, p.listed[name].text)
-		}
-		if err := z.Close(); err != nil {
-			panic(err)
-		}
-		path := fmt.Sprintf("dump-%d", len(packages))
-		docs[path+".zip"] = b.String()
-		links := ""
-		if p.contents {
-			docs[path+".xml"] = manifest
-			links = `<rs:ln rel="contents" href="` + www + path + `.xml" type="application/xml"/>`
-		}
-		packages = append(packages, fmt.Sprintf(`<url><loc>%s%s.zip</loc><rs:md type="application/zip" length="%d"/>%s</url>`, www, path, b.Len(), links))
+		files["manifest.xml"] = document("urlset", `capability="resourcedump-manifest"`+at, "capabilitylist.xml", entries...)
+		packages = append(packages, p.pack(docs, fmt.Sprintf("dump-%d", len(packages)), "", files))
 	}
 	docs["resourcedump.xml"] = document("urlset", `capability="resourcedump"`+at, "capabilitylist.xml", packages...)
+}
+
+// pack adds a package, and returns its entry in a dump.
+func (p *publisher) pack(docs map[string]string, path, interval string, files map[string]string) string {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(files[name]))
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	docs[path+".zip"] = b.String()
+	links := ""
+	if p.contents {
+		docs[path+".xml"] = files["manifest.xml"]
+		links = `<rs:ln rel="contents" href="` + www + path + `.xml" type="application/xml"/>`
+	}
+	return fmt.Sprintf(`<url><loc>%s%s.zip</loc><rs:md type="application/zip" length="%d"%s/>%s</url>`, www, path, b.Len(), interval, links)
+}
+
+// changeDump adds the Change Dump, with all changes: the last package grows.
+func (p *publisher) changeDump(docs map[string]string) {
+	var packages []string
+	first := p.dropped / p.perPack * p.perPack
+	for from := first; from < len(p.log); from += p.perPack {
+		until, closed := min(from+p.perPack, len(p.log)), from+p.perPack
+		if closed > len(p.log) {
+			closed = -1
+		}
+		var entries []string
+		files := make(map[string]string)
+		for i, e := range p.log[from:until] {
+			entry := p.change(e)
+			if e.change != "deleted" {
+				path := fmt.Sprintf("changes/%d-%s", from+i, e.name)
+				entry = strings.Replace(entry, "<rs:md ", `<rs:md path="/`+path+`" `, 1)
+				files[path] = e.text
+			}
+			entries = append(entries, entry)
+		}
+		files["manifest.xml"] = document("urlset", `capability="changedump-manifest"`+p.interval(from, closed), "capabilitylist.xml", entries...)
+		packages = append(packages, p.pack(docs, fmt.Sprintf("changes-%d", from/p.perPack), p.interval(from, closed), files))
+	}
+	docs["changedump.xml"] = document("urlset", `capability="changedump"`+p.interval(first, -1), "capabilitylist.xml", packages...)
+}
+
+// interval returns from and until of the changes in a list. If until is negative, it is
+// open.
+func (p *publisher) interval(from, until int) (md string) {
+	if !p.noFrom {
+		begin := p.begin
+		if from > 0 && !(p.silent && from == p.dropped) {
+			begin = p.log[from-1].time
+		}
+		md += fmt.Sprintf(` from=%q`, stamp(begin))
+	}
+	if until >= 0 {
+		md += fmt.Sprintf(` until=%q`, stamp(p.log[until-1].time))
+	}
+	return md
 }
 
 // changeList adds the lists of the log, and returns the path that the Capability List
 // names.
 func (p *publisher) changeList(docs map[string]string) (path string) {
 	const path1 = "changelist.xml"
-	interval := func(from, until int) string { // of the changes
-		md := `capability="changelist"`
-		if !p.noFrom {
-			begin := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
-			if from > 0 {
-				begin = p.log[from-1].time
-			}
-			md += fmt.Sprintf(` from=%q`, stamp(begin))
-		}
-		if until >= 0 {
-			md += fmt.Sprintf(` until=%q`, stamp(p.log[until-1].time))
-		}
-		return md
-	}
+	interval := func(from, until int) string { return `capability="changelist"` + p.interval(from, until) }
 	entries := func(from, until int) (all []string) {
 		for _, e := range p.log[from:until] {
 			all = append(all, p.change(e))
@@ -270,7 +346,7 @@ func (p *publisher) changeList(docs map[string]string) (path string) {
 			until, closed = from+p.perList, from+p.perList
 		}
 		docs[path] = document("urlset", interval(from, closed), "capabilitylist.xml", entries(from, until)...)
-		lists = append(lists, named("sitemap", path, strings.TrimPrefix(interval(from, closed), `capability="changelist" `)))
+		lists = append(lists, named("sitemap", path, p.interval(from, closed)))
 	}
 	if p.rotates { // the Resource List must not be older than the list that is left
 		return path

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -26,9 +26,14 @@ import (
 // lists: a snapshot, so that what it does not list is deleted. Then, and in every later
 // run, the Change Lists say what has changed since. They are followed as Z39.99 §12
 // describes: a list that is open is read again, conditionally; after one that is closed
-// come those that the index or the Capability List names next. The order of the entries
-// is what counts: a time that is before that of an earlier entry stands for the same
-// moment as that one.
+// come those that the index or the Capability List names next. If nothing is new, the
+// Capability List is asked, too: a publisher may have left an open list behind. The order
+// of the entries is what counts: a time that is before that of an earlier entry stands
+// for the same moment as that one.
+//
+// If many changes are new, the packages of a Change Dump that are cheaper than a request
+// for each are used (§13). A Change Dump without a Change List is followed in its place:
+// the manifests of its packages are the log.
 //
 // The position in the log survives lists that grow, are rewritten, split or moved to an
 // index, entries of one time, and entries without any. If the oldest list begins after
@@ -52,13 +57,65 @@ type Source struct {
 	// others are not yielded either, and they don't count as skipped.
 	Include func(uri string) bool
 
-	// Profile names the choice that Include makes. When it changes everything is read
-	// anew, and what is no longer yielded is not deleted without approval.
+	// Collections, if not empty, chooses the resources to yield by their membership:
+	// those with a link collection to one of these URIs (Z39.99 §14.7). A change of a
+	// resource without such a link deletes it from the Store, so all lists of a publisher
+	// must state the memberships. Resources that are not members don't count as skipped.
+	Collections []string
+
+	// Profile names the choices that Include and Select make. When it changes everything
+	// is read anew, and what is no longer yielded is not deleted without approval.
 	Profile string
 
-	// NoDumps makes the first run read the Resource List, although a Resource Dump is
-	// offered. By default the packages of the dump are fetched; later baselines, of which
-	// little is new, are always made of the Resource List if there is one.
+	// Types are the media types in which the content of a resource is wanted, the best
+	// first; image/* stands for all images (Z39.99 §14.3). If empty, the content is what
+	// loc leads to. Otherwise it is the best of what the entry describes: loc, or an
+	// alternate, which is verified by what its link states. If none of them has a wanted
+	// type, loc without a stated type and the generic URI of a link canonical are
+	// requested with an Accept header. If they do not have a wanted type either, the
+	// content is what loc leads to. An error that may be temporary fails the attempt: the
+	// next one begins again with the best.
+	//
+	// What the Store holds is not obtained anew when Types changes, unless
+	// [harvest.Harvester.Recheck] is set.
+	Types []string
+
+	// DescribedBy also obtains the metadata documents of a resource: what its links
+	// describedby lead to on the web (Z39.99 §14.5). Each is a body beside the content,
+	// with the name that [websync.Resource.BodyName] returns, such as "describedby
+	// application/xml". Content and metadata become visible together: if a document can't
+	// be obtained, the attempt fails, and what the Store holds stays.
+	//
+	// The pair is obtained anew when the entry of the resource states something else,
+	// such as another time or digest of the link describedby. If the publisher changes a
+	// metadata document and not the entry of the resource, the pair stays as it is until
+	// [harvest.Harvester.Recheck]. A metadata document that is listed itself is also a
+	// resource of its own, which is always in step; its link describes leads to the
+	// resource.
+	DescribedBy bool
+
+	// Select, if set, decides by its metadata documents whether the content of a resource
+	// is wanted. It is called with each of them, verified, and its link. The content is
+	// obtained if Select returns true for one of them, or if there are none; otherwise
+	// the record has the metadata and no content. An error fails the attempt. Select
+	// implies DescribedBy, and is called from several goroutines. It decides again when
+	// the pair is obtained anew.
+	Select func(r *websync.Resource, link websync.Link, metadata io.Reader) (bool, error)
+
+	// Versions chooses among the versions of a resource over time. It does not concern
+	// bytes that come in a package, which are of the announced version.
+	Versions Versions
+
+	// MaxMementos limits the mementos of one resource that EveryVersion yields. If zero,
+	// it is 10,000; if negative, there is no limit. More are a finding, and count as
+	// skipped.
+	MaxMementos int
+
+	// NoDumps makes every run fetch resources one by one, although dumps of them are
+	// offered besides lists. By default the first baseline is made of the Resource Dump,
+	// and later ones, of which little is new, of the Resource List. Packages of the
+	// Change Dump are used where they are cheaper than one request for each of their
+	// changes.
 	NoDumps bool
 
 	// Parallel is how many documents are fetched ahead. If zero or negative, it is 4.
@@ -89,7 +146,9 @@ var (
 func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 
 // Check reports what is wrong with the settings.
-func (s *Source) Check() error { return docfetch.CheckURL("resourcesync", s.URL) }
+func (s *Source) Check() error {
+	return errors.Join(docfetch.CheckURL("resourcesync", s.URL), checkTypes(s.Types))
+}
 
 // Root returns URL or, if Discover has found it, the URL that Discover was given: what a
 // publisher links to is nobody's to trust.
@@ -99,7 +158,7 @@ func (s *Source) maxPackage() int64 { return cmp.Or(s.MaxPackage, 64<<30) }
 
 // options is a fingerprint of what decides what is yielded.
 func (s *Source) options() string {
-	return docfetch.Fingerprint("%q %t %q", s.URL, s.Include != nil, s.Profile)
+	return docfetch.Fingerprint("%q %t %q %q %t", s.URL, s.Include != nil, s.Profile, s.Collections, s.Versions == EveryVersion)
 }
 
 // accept is the Accept header of requests for documents.
@@ -116,9 +175,57 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	})
 }
 
+// Payload returns a Source that yields the changes of a Change Notification: a small
+// Change List that a hub of WebSub sends (ResourceSync Change Notification 1.0.1). It
+// fits notify.PayloadSource. The notification is refused if it is not a whole Change
+// List, if its link up leads elsewhere than to URL, if an entry is not a change of a
+// resource with a time and a URI that a Store takes, or if a change lies more than an
+// hour ahead of the local clock.
+//
+// The run ends in an error unless earlier runs have made a baseline and followed Change
+// Lists with times, and all changes are later than those: earlier ones may come again, or
+// come too late. It leaves the checkpoint where it is. So the next run of s reads the
+// same changes in the Change Lists, finds them known, and corrects what came in another
+// order.
+func (s *Source) Payload(body []byte) (harvest.Source, error) {
+	p := &payload{s, body}
+	if err := p.check(time.Now()); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// A payload is a Source of what a Change Notification lists.
+type payload struct {
+	*Source
+	body []byte
+}
+
+var _ harvest.Getter = (*payload)(nil)
+
+// Events implements [harvest.Source].
+func (p *payload) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	pass := docfetch.Pass{Format: "resourcesync", Accept: accept}
+	return pass.Events(run, func(pass *docfetch.Pass) error { return newWalk(p.Source, pass).notification(p) })
+}
+
+// Channel returns where changes of the set are announced: the URLs that WebSub calls
+// topic and hub. They are those of the links with the relations self and hub of the
+// Capability List or, if it does not have both, of its Change List; links in HTTP headers
+// come before those in the document. Of several hubs, the first of https is chosen,
+// because only such a hub signs what it sends. If there is none, the error is
+// [websync.ErrNotFound].
+func (s *Source) Channel(ctx context.Context, fetcher harvest.Fetcher) (topic, hub string, err error) {
+	if err := s.Check(); err != nil {
+		return "", "", err
+	}
+	run := (&harvest.Run{Fetcher: &rooted{fetcher, s.Root()}}).WithDefaults()
+	return newWalk(s, &docfetch.Pass{Run: run, Format: "resourcesync", Accept: accept}).channel(ctx)
+}
+
 // list yields a Resource List, or all that an index lists, as a snapshot.
 func (w *walk) list(ctx context.Context, url string) error {
-	l := &resourceList{walk: w}
+	l := &resourceList{walk: w, stated: make(map[docfetch.Key]websync.Datetime)}
 	source := &sitemap.Source{
 		URL: url, Complete: true, Extend: l.extend, Profile: w.source.Profile,
 		Parallel: w.source.Parallel, MaxDepth: 1, MaxDocuments: w.source.MaxDocuments, MaxBytes: w.source.MaxBytes,
@@ -127,15 +234,18 @@ func (w *walk) list(ctx context.Context, url string) error {
 		source.Include = func(loc string) bool { return w.source.Include(loc) }
 	}
 	run := *w.Run
-	run.From = harvest.Checkpoint(w.from.List)
+	run.From = harvest.Checkpoint{}
+	if !w.from.Stale {
+		run.From = harvest.Checkpoint(w.from.List)
+	}
 	next, stop := iter.Pull2(source.Events(ctx, &run))
 	defer stop()
 	start, err, ok := next()
 	if err != nil || !ok {
 		return err
 	}
-	if start.Kind == harvest.Mark { // it has not changed, and there is no log
-		return w.Mark(w.From, start.Skipped)
+	if start.Kind == harvest.Mark {
+		return w.unchanged(ctx, start.Skipped)
 	}
 	return w.snapshot(ctx, w.believed(url, l.at), func() (skipped int, err error) {
 		defer l.begin()
@@ -145,16 +255,39 @@ func (w *walk) list(ctx context.Context, url string) error {
 				return 0, err
 			}
 			if ev.Kind == harvest.SnapshotEnd {
-				if w.next.Root == "" {
+				if l.twice == 0 { // which the checkpoint of a sitemap does not know
 					w.next.List = listCheckpoint(ev.Resume)
 				}
-				return ev.Skipped, nil
+				return ev.Skipped + l.twice, nil
 			}
-			if err := w.Yield(ev); err != nil {
+			if err := w.yieldListed(ev); err != nil {
 				return 0, err
 			}
 		}
 	})
+}
+
+// unchanged goes on after a Resource List that is still the one of the last baseline.
+func (w *walk) unchanged(ctx context.Context, skipped int) error {
+	skipped += w.hidden
+	if w.next.Root == "" {
+		return w.Mark(w.From, skipped)
+	}
+	w.next.Log, w.next.List = w.from.Log, w.from.List
+	w.countListed(skipped)
+	since, err := w.sinceBaseline(ctx)
+	if err != nil {
+		return err
+	}
+	return w.yieldBacklog(ctx, since)
+}
+
+// countListed notes how many entries of the baseline could not be read.
+func (w *walk) countListed(skipped int) {
+	w.next.Skipped += skipped
+	if w.next.Damaged = skipped > 0; !w.next.Damaged && w.next.Root != "" {
+		w.next.List = listCheckpoint{}
+	}
 }
 
 // A listCheckpoint is the checkpoint of a Resource List in a checkpoint.
@@ -167,9 +300,11 @@ const maxID = harvest.MaxID
 type resourceList struct {
 	*walk
 	mu       sync.Mutex
-	rooted   bool             // the root, which comes first, was read
-	at       websync.Datetime // of the root
-	earliest websync.Datetime // of all the documents
+	rooted   bool                              // the root, which comes first, was read
+	at       websync.Datetime                  // of the root
+	earliest websync.Datetime                  // of all the documents
+	stated   map[docfetch.Key]websync.Datetime // at of the parts, as their index says
+	twice    int                               // entries with two md
 }
 
 // begin moves the position back to the moment of the earliest document.
@@ -186,8 +321,15 @@ func (l *resourceList) extend(r *sitemap.Reader) sitemap.Extended {
 	r.Take = s.take
 	return sitemap.Extended{
 		Entry: func(v *sitemap.View, ev *harvest.Event) {
-			e := s.turn(v).Clone()
-			describe(&ev.Resource, &e)
+			if view := s.turn(v); !view.twice {
+				e := view.Clone()
+				describe(&ev.Resource, &e)
+			}
+		},
+		Part: func(v *sitemap.View) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.stated[docfetch.KeyOf(string(v.Loc))] = s.turn(v).Metadata.At
 		},
 		End: func() error {
 			s.end()
@@ -196,7 +338,11 @@ func (l *resourceList) extend(r *sitemap.Reader) sitemap.Extended {
 			}
 			l.mu.Lock()
 			defer l.mu.Unlock()
+			l.twice += s.twice
 			at := s.head.Metadata.At
+			if stated := l.stated[docfetch.KeyOf(r.Document)]; !at.IsZero() && at.Before(stated) {
+				return fmt.Errorf("at %v is before %v, which the index states: it may be an old copy", at, stated)
+			}
 			if !l.rooted {
 				l.rooted, l.at, l.earliest = true, at, at
 			} else if !at.IsZero() && at.Before(l.earliest) {
@@ -213,9 +359,10 @@ func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (s
 	if err := w.Mark(w.before(at), 0); err != nil {
 		return err
 	}
-	if err := w.Yield(harvest.Event{Kind: harvest.SnapshotStart, At: at}); err != nil {
+	if err := w.Yield(harvest.Event{Kind: harvest.SnapshotStart, At: at, Followed: w.next.Root != ""}); err != nil {
 		return err
 	}
+	defer w.notes.close()
 	skipped, err := list()
 	if err != nil {
 		return err
@@ -227,11 +374,39 @@ func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (s
 		}
 		defer since.Close()
 	}
+	versions, err := w.listedVersions(ctx, since)
+	if err != nil {
+		return err
+	}
+	skipped += w.hidden
+	w.countListed(skipped)
+	w.counted = skipped
+	skipped += versions
+	if again := w.from.Options != "" || w.Full; again && since != nil && at.IsZero() {
+		skipped++ // what the log has put may be later than the list: its absence deletes nothing
+	}
 	end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: skipped, Options: w.next.Options, Resume: w.resume()}
 	if err := w.Yield(end); err != nil || since == nil {
 		return err
 	}
-	return w.yieldBacklog(since)
+	return w.yieldBacklog(ctx, since)
+}
+
+// changedVersions yields the versions of resources that have changed. Their times are not
+// in the order of the log, so they come as a snapshot, one that deletes nothing.
+func (w *walk) changedVersions(ctx context.Context, b *backlog) error {
+	if w.notes.file.Size() == 0 {
+		return nil
+	}
+	defer w.notes.close()
+	if err := w.Yield(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
+		return err
+	}
+	skipped, err := w.yieldVersions(ctx, b.names)
+	if err != nil {
+		return err
+	}
+	return w.Yield(harvest.Event{Kind: harvest.SnapshotEnd, Skipped: skipped, Options: w.next.Options})
 }
 
 // abandon ends a snapshot before its end: it deletes nothing.
@@ -274,32 +449,52 @@ func (w *walk) includes(uri []byte) bool {
 }
 
 // change yields the event of an entry of a Change List.
-func (w *walk) change(v *View, at websync.Datetime) error {
-	if v.Metadata.Change == Deleted {
+func (w *walk) change(v *View, at websync.Datetime, open func() (io.ReadCloser, error)) error {
+	if w.source.removes(v) {
 		return w.Yield(harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}})
 	}
-	e := v.Clone()
-	r := resource(&e)
-	if r.Modified.IsZero() {
-		r.Modified = e.Metadata.Datetime
-	}
+	e, r := changed(v)
 	if at == r.Modified {
 		at = websync.Datetime{} // as in a Resource List
 	}
-	return w.Yield(harvest.Event{Kind: harvest.Put, At: at, Resource: r, Hint: hintOf(&e)})
+	return w.Yield(harvest.Event{Kind: harvest.Put, At: at, Resource: r, Hint: hintOf(&e), Open: open})
+}
+
+// changed returns the resource of a change.
+func changed(v *View) (e Entry, r websync.Resource) {
+	e = v.Clone()
+	r = resource(&e)
+	if r.Modified.IsZero() {
+		r.Modified = e.Metadata.Datetime
+	}
+	return e, r
 }
 
 // bitstream yields the event of an entry of a manifest. If open is nil, the resource is
 // fetched.
 func (w *walk) bitstream(e *Entry, open func() (io.ReadCloser, error)) error {
-	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: resource(e), Open: open})
+	return w.yieldListed(harvest.Event{Kind: harvest.Put, Resource: resource(e), Open: open})
+}
+
+// yieldListed yields an event of a baseline, unless its resource is not wanted.
+func (w *walk) yieldListed(ev harvest.Event) error {
+	isPut := ev.Kind == harvest.Put
+	if isPut && !w.source.collects(ev.Resource.Links) {
+		return nil
+	}
+	if err := w.Yield(ev); err != nil || !isPut {
+		return err
+	}
+	return w.noteListed(&ev.Resource)
+}
+
+// putVersion yields the event of a version of a resource.
+func (w *walk) putVersion(r *websync.Resource) error {
+	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: *r, Apart: true})
 }
 
 // drain lets the engine read what came along with the events so far.
 func (w *walk) drain() error { return w.Mark(harvest.Checkpoint{}, 0) }
-
-// maxMirrors limits how many mirrors of a resource are tried.
-const maxMirrors = 5
 
 // A hint is what a change says of how to get the resource (Z39.99 §14.4).
 type hint struct {
@@ -323,16 +518,54 @@ func hintOf(e *Entry) []byte {
 	return nil
 }
 
-// Get implements [harvest.Getter]. It obtains the content of a resource: by a patch of
-// what the Store holds, if the change came with one and states a digest to verify the
-// result by (Z39.99 §14.4); else from its mirrors on the web, in the order of their pri
-// (§14.2); else from its URI. What fails is passed over, but for the last.
+// Get implements [harvest.Getter]. It obtains the metadata documents of a resource, if
+// they are wanted, and its content: the representation that Types chooses. That at loc is
+// obtained by a patch of what the Store holds, if the change came with one and states a
+// digest to verify the result by (Z39.99 §14.4); else as the announced version, if
+// Versions wants that (§14.6); else from its mirrors on the web, in the order of their
+// pri (§14.2); else from its URI.
 func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
-	if came, err := job.Came(); err == nil {
-		return errors.Join(came.Close(), job.Content(ctx))
+	if job.Held != nil && isMemento(&job.Resource) && !isMemento(&job.Held.Resource) {
+		job.Resource = job.Held.Resource // a TimeMap named what the set lists
+		return job.ReuseAll()
 	}
+	if wanted, err := s.describe(ctx, job); err != nil || !wanted {
+		return err
+	}
+	came, err := job.Came()
+	has := err == nil
+	if has {
+		err = came.Close()
+	}
+	for _, c := range choices(&job.Resource, s.Types) {
+		if has && c.link.Href == job.Resource.Content.Href {
+			continue
+		}
+		if err := s.choose(ctx, job, &c); err == nil || !isFinal(ctx, err) {
+			return err
+		}
+	}
+	if has {
+		return errors.Join(err, job.Content(ctx))
+	}
+	return s.obtain(ctx, job)
+}
+
+// isFinal reports whether a later attempt at the same would fail, too, so that something
+// else is to be tried.
+func isFinal(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && !errors.Is(err, harvest.ErrNotYet) && !errors.Is(err, harvest.ErrTemporary)
+}
+
+// obtain obtains the representation at loc.
+func (s *Source) obtain(ctx context.Context, job *harvest.Job) error {
 	if patched(ctx, job) {
 		return nil
+	}
+	if s.Versions != LatestVersion {
+		if err := announced(ctx, job); err == nil || !isFinal(ctx, err) {
+			return err
+		}
 	}
 	for _, link := range mirrors(&job.Resource) {
 		err := job.Obtain(ctx, harvest.ContentName, link)
@@ -340,29 +573,170 @@ func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
 			return err
 		}
 	}
-	return job.Content(ctx)
+	err := job.Content(ctx)
+	if s.Versions == LatestVersion && errors.Is(err, websync.ErrMismatch) && announced(ctx, job) == nil {
+		return nil
+	}
+	return err
 }
 
-// mirrors returns the content of a resource at its mirrors, the first to be tried first.
-func mirrors(r *websync.Resource) (links []websync.Link) {
-	for i := range r.Links {
-		if l := r.Links[i]; l.Rel == "duplicate" && syntax.HTTPHost(l.Href) > 0 {
-			links = append(links, l)
+// announced obtains the version of a resource that its entry announces (§14.6).
+func announced(ctx context.Context, job *harvest.Job) error {
+	err := errNoVersion
+	if link, ok := mementoOf(&job.Resource); ok {
+		link.Modified = websync.Datetime{}
+		if err = job.Obtain(ctx, harvest.ContentName, link); err == nil || !isFinal(ctx, err) {
+			return err
 		}
 	}
-	const least = 999_999 // that of a link without pri
-	slices.SortStableFunc(links, func(a, b websync.Link) int { return cmp.Compare(cmp.Or(a.Priority, least), cmp.Or(b.Priority, least)) })
-	links = links[:min(len(links), maxMirrors)]
-	for i := range links {
-		at := links[i]
-		links[i] = r.Content
-		links[i].Href = at.Href
-		if len(links[i].Digests) == 0 && links[i].Length == 0 {
-			links[i].Digests, links[i].Length = at.Digests, at.Length
-		}
+	if gates := targets(&job.Resource, "timegate"); len(gates) > 0 && !job.Resource.Modified.IsZero() {
+		err = negotiated(ctx, job, gates[0].Href)
 	}
-	return links
+	return err
 }
+
+var errNoVersion = errors.New("resourcesync: no link to the announced version")
+
+// negotiated obtains the announced version of a resource from a TimeGate (RFC 7089 §4.2).
+func negotiated(ctx context.Context, job *harvest.Job, timeGate string) error {
+	link, modified := job.Resource.Content, job.Resource.Modified
+	resp, err := job.Fetch(ctx, &harvest.Request{
+		URL: timeGate, Accept: link.Type, Identity: link.Verifiable(),
+		Header: map[string][]string{"Accept-Datetime": {acceptDatetime(modified)}},
+	})
+	if err != nil {
+		return err
+	}
+	text := header(resp, "Memento-Datetime")
+	at, ok := mementoTime(text)
+	switch {
+	case !ok:
+		err = fmt.Errorf("Memento-Datetime is %.100q: no version of a resource", text)
+	case !link.Verifiable() && at.Time().Before(modified.Time().Truncate(time.Second)):
+		err = fmt.Errorf("the version of %v is older than the announced one of %v", at, modified)
+	}
+	if err != nil {
+		resp.Body.Close()
+		return fmt.Errorf("resourcesync: TimeGate %s: %w", websync.RedactURL(timeGate), err)
+	}
+	link.Href = resp.URL
+	return job.Receive(ctx, harvest.ContentName, link, resp)
+}
+
+// choose obtains another representation of a resource as its content.
+func (s *Source) choose(ctx context.Context, job *harvest.Job, c *choice) error {
+	req := job.Request(harvest.ContentName, c.link)
+	if c.accept != "" {
+		req.Accept, req.Validator.LastModified = c.accept, ""
+	}
+	resp, err := job.Fetch(ctx, req)
+	if err != nil {
+		return err
+	}
+	if t := typeOf(job, resp); c.strict && !isOneOf(t, s.Types) {
+		if !resp.NotModified {
+			resp.Body.Close()
+		}
+		return fmt.Errorf("resourcesync: %s: the type %.100q is not wanted", websync.RedactURL(c.link.Href), t)
+	}
+	return job.Receive(ctx, harvest.ContentName, c.link, resp)
+}
+
+// typeOf returns the media type of an answer, or of the body that it confirms.
+func typeOf(job *harvest.Job, resp *harvest.Response) string {
+	if resp.NotModified {
+		held, _ := job.Held.Body(harvest.ContentName) // only what is held is asked for so
+		return held.Link.Type
+	}
+	return header(resp, "Content-Type")
+}
+
+// header returns the first value of a header, whose name is in canonical form.
+func header(resp *harvest.Response, name string) string {
+	if v := resp.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// describe obtains the metadata documents of a resource, and reports whether its content
+// is wanted.
+func (s *Source) describe(ctx context.Context, job *harvest.Job) (wanted bool, err error) {
+	if !s.DescribedBy && s.Select == nil {
+		return true, nil
+	}
+	links := descriptions(&job.Resource)
+	wanted = s.Select == nil || len(links) == 0
+	for _, link := range links {
+		selected, err := s.description(ctx, job, link)
+		if err != nil {
+			return false, &descriptionError{link.Href, err}
+		}
+		wanted = wanted || selected
+	}
+	return wanted, nil
+}
+
+// description obtains a metadata document, and reports whether Select returns true.
+func (s *Source) description(ctx context.Context, job *harvest.Job, link websync.Link) (selected bool, err error) {
+	name := job.Resource.BodyName(&link)
+	req := job.Request(name, link)
+	if s.Select != nil && !req.Validator.IsZero() {
+		if held, _ := job.Held.Body(name); held.Key.IsZero() {
+			req.Validator = harvest.Validator{} // Select can't read what was verified and not kept
+		}
+	}
+	resp, err := job.Fetch(ctx, req)
+	if err != nil {
+		return false, err
+	}
+	if s.Select == nil {
+		return false, job.Receive(ctx, name, link, resp)
+	}
+	document, err := readable(ctx, job, name, resp)
+	if err != nil {
+		return false, err
+	}
+	defer document.Close()
+	if err := job.Receive(ctx, name, link, resp); err != nil {
+		return false, err
+	}
+	if _, err := document.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	return s.Select(&job.Resource, link, document)
+}
+
+// readable returns what an answer contains, or the body of that name that it confirms, so
+// that it can be read more than once: Receive can still read it.
+func readable(ctx context.Context, job *harvest.Job, name string, resp *harvest.Response) (io.ReadSeekCloser, error) {
+	if resp.NotModified {
+		return job.Open(ctx, name)
+	}
+	document, err := spool.Read(resp.Body, 0)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(document)
+	return document, nil
+}
+
+// A descriptionError is a failure to obtain a metadata document. It is never
+// [websync.ErrGone]: the resource itself may still be there.
+type descriptionError struct {
+	url string
+	err error
+}
+
+func (e *descriptionError) Error() string {
+	return "resourcesync: describedby " + websync.RedactURL(e.url) + ": " + e.err.Error()
+}
+
+func (e *descriptionError) Is(target error) bool {
+	return target != websync.ErrGone && errors.Is(e.err, target)
+}
+
+func (e *descriptionError) As(target any) bool { return errors.As(e.err, target) }
 
 // patched reports whether the content could be made of what the Store holds.
 func patched(ctx context.Context, job *harvest.Job) bool {

@@ -31,16 +31,22 @@ var publishers = map[string]func(*publisher){
 	"no change list":    func(p *publisher) { p.noChange = true },
 	"only a dump":       func(p *publisher) { p.dump, p.noList, p.noChange = 3, true, true },
 	"no resource list":  func(p *publisher) { p.noList = true },
+	"a change dump":     func(p *publisher) { p.perPack, p.noLog, p.contents = 3, true, true },
 }
 
 // mixed are shapes in which it depends on the moment how a resource is obtained, and so
 // whether the server's validators are known.
 var mixed = map[string]func(*publisher){
-	"a dump":                     func(p *publisher) { p.dump = 2 },
-	"a dump with manifests":      func(p *publisher) { p.dump, p.contents, p.perList = 2, true, 3 },
-	"a dump without a list":      func(p *publisher) { p.dump, p.noList = 3, true },
-	"a dump without times":       func(p *publisher) { p.dump, p.noTimes = 3, true },
-	"a dump that is not offered": func(p *publisher) { p.dump, p.noList, p.noChange, p.contents = 3, true, true, true },
+	"a dump":                      func(p *publisher) { p.dump = 2 },
+	"a dump with manifests":       func(p *publisher) { p.dump, p.contents, p.perList = 2, true, 3 },
+	"a dump without a list":       func(p *publisher) { p.dump, p.noList = 3, true },
+	"a dump without times":        func(p *publisher) { p.dump, p.noTimes = 3, true },
+	"only a change dump":          func(p *publisher) { p.perPack, p.noLog, p.noList = 3, true, true },
+	"a growing change dump":       func(p *publisher) { p.perPack, p.noLog = 1000, true },
+	"a change dump besides":       func(p *publisher) { p.perPack, p.contents = 4, true },
+	"both dumps":                  func(p *publisher) { p.perPack, p.dump, p.perList = 5, 3, 7 },
+	"a change dump without times": func(p *publisher) { p.perPack, p.noLog, p.noTimes, p.contents = 3, true, true, true },
+	"a dump that is not offered":  func(p *publisher) { p.dump, p.noList, p.noChange, p.contents = 3, true, true, true },
 }
 
 // states returns what a publisher serves at some moments.
@@ -105,7 +111,7 @@ func TestSourceHistories(t *testing.T) {
 	maps.Copy(all, mixed)
 	for name, shape := range all {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(8) {
+			for seed := range histories {
 				random := rand.New(rand.NewPCG(seed, 1))
 				p := newPublisher()
 				shape(p)
@@ -184,7 +190,7 @@ func TestSourceInterrupted(t *testing.T) {
 	broken := errors.New("the connection broke")
 	for name, shape := range all {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(8) {
+			for seed := range histories {
 				random := rand.New(rand.NewPCG(seed, 2))
 				p := newPublisher()
 				shape(p)
@@ -217,7 +223,7 @@ func TestSourceInterrupted(t *testing.T) {
 						}
 						return doc, nil
 					}}
-					// What has failed more than once waits, unless everything is asked for.
+					// What failed more than once waits, unless all is asked for.
 					h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: 1, Recheck: round >= 18}
 					report, err := h.Run(ctx, &resourcesync.Source{URL: sourceURL})
 					cancel()

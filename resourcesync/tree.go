@@ -1,13 +1,16 @@
 package resourcesync
 
 import (
+	"cmp"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -26,14 +29,23 @@ type TreeOptions struct {
 	Lenient    bool
 	MaxBytes   int64
 
-	// MaxDocuments limits the documents. If zero, it is 100,000; if negative, there is no
-	// limit.
+	// MaxDocuments limits the documents, of which a package is one. If zero, it is
+	// 100,000; if negative, there is no limit.
 	MaxDocuments int
+
+	// OpenPackage opens a package of a dump. It is called once for each URL, one at a
+	// time, and ValidateTree closes what it returns. If nil, packages are not checked.
+	OpenPackage func(url string) (io.ReadCloser, error)
+
+	// MaxPackage limits each package, in bytes. If zero, it is 64 GiB; if negative, there
+	// is no limit. A package is kept in a temporary file while it is checked.
+	MaxPackage int64
 }
 
 // A TreeSummary sums up the documents of a tree.
 type TreeSummary struct {
-	Documents int // that could be read
+	Documents int // that could be read, those in packages included
+	Packages  int // that could be opened
 	Entries   int // of all documents
 	Skipped   int
 	Bytes     int64
@@ -49,12 +61,25 @@ type TreeSummary struct {
 // above states, that its links up and index lead back, and that its times are those that
 // the document above states and lie within the times of its index.
 //
+// Of a package it asks that it is a ZIP file of the stated length and hash, with a
+// manifest that is the same as the one that the dump links to, that the files of the
+// manifest are there with their stated lengths and hashes, and that there are no others.
+// A package whose stated type is another than ZIP is not opened.
+//
+// Of the documents of one Capability List it compares, as warnings, what it can without
+// keeping their entries: a Resource List and a Resource Dump of the same at and completed
+// must name the same resources, and a Change List and a Change Dump, or one package of
+// it, of the same from and until the same changes. A resource that is named twice counts
+// twice. A Change List or Change Dump must not begin after the at of a Resource List or
+// Resource Dump. A dump is compared if every manifest of it could be read.
+//
 // Open opens a document, and is called once for each URL, one at a time; ValidateTree
 // closes what it returns. A document that can't be opened or read is a finding.
 //
-// ValidateTree needs memory as Validate does, and for the URLs of the documents.
+// ValidateTree needs memory as Validate does, for the URLs of the documents, and for the
+// directory of one package.
 func ValidateTree(url string, open func(url string) (io.ReadCloser, error), o TreeOptions) TreeSummary {
-	t := &tree{o: o, open: open, seen: map[string]bool{url: true}, queue: []*node{{url: url}}}
+	t := &tree{o: o, open: open, seed: maphash.MakeSeed(), seen: map[string]bool{url: true}, queue: []*node{{url: url}}}
 	limit := o.MaxDocuments
 	if limit == 0 {
 		limit = defaultDocuments
@@ -65,7 +90,11 @@ func ValidateTree(url string, open func(url string) (io.ReadCloser, error), o Tr
 			t.report(ruleTreeLong, n.above.url, "", n.url, fmt.Sprintf("more than %d documents", limit))
 			break
 		}
-		t.visit(n)
+		if n.pack != "" {
+			t.visitPackage(n)
+		} else {
+			t.visit(n)
+		}
 	}
 	return t.sum
 }
@@ -75,6 +104,7 @@ type tree struct {
 	o     TreeOptions
 	open  func(url string) (io.ReadCloser, error)
 	sum   TreeSummary
+	seed  maphash.Seed // of every tally
 	seen  map[string]bool
 	queue []*node
 }
@@ -86,6 +116,22 @@ type node struct {
 	entry Metadata
 	want  Capability // that the document above states or implies; may be empty
 	head  Head
+
+	pack   string // URL of the package; then url is that of the manifest in it
+	beside *node  // of a package: the manifest that the dump links to
+
+	set     *set  // that it belongs to; may be nil
+	pending int   // documents below it that have not been finished
+	listed  tally // of its entries, and of those of the documents below it
+	partial bool  // not everything could be read
+	unread  bool  // of a dump: there is a package whose manifest is not read
+	all     tally // of a manifest: with all that the entries state
+
+	// Of a manifest beside a package that is opened, what listed and partial would be:
+	// the package has them, so that nothing is counted twice.
+	packed    bool
+	copied    tally
+	uncertain bool
 }
 
 func (t *tree) report(rule Rule, url, element, value, message string) {
@@ -93,14 +139,7 @@ func (t *tree) report(rule Rule, url, element, value, message string) {
 }
 
 func (t *tree) count(f websync.Finding) {
-	switch f.Severity {
-	case websync.SeverityError:
-		t.sum.Errors++
-	case websync.SeverityWarning:
-		t.sum.Warnings++
-	default:
-		t.sum.Infos++
-	}
+	document.Count(f.Severity, &t.sum.Errors, &t.sum.Warnings, &t.sum.Infos)
 	if t.o.Report != nil {
 		t.o.Report(f)
 	}
@@ -108,42 +147,70 @@ func (t *tree) count(f websync.Finding) {
 
 // visit checks one document.
 func (t *tree) visit(n *node) {
+	defer t.finish(n)
+	defer func() {
+		if n.packed {
+			n.copied, n.uncertain, n.listed, n.partial, n.set = n.listed, n.partial, tally{}, false, nil
+		}
+	}()
 	body, err := t.open(n.url)
 	if err != nil {
+		n.partial = true
 		t.report(ruleTreeMissing, n.url, "", "", err.Error())
 		return
 	}
 	defer body.Close()
+	var below []*node
+	read := t.read(n, body, func(c *checker, e *Entry) { below = t.below(below, n, c, e) })
+	if !read {
+		return
+	}
+	for _, b := range below {
+		key := cmp.Or(b.pack, b.url)
+		if t.seen[key] {
+			n.partial = true
+			t.report(ruleTreeRepeated, n.url, "", key, "the document is listed already, or is above this one")
+			continue
+		}
+		t.seen[key] = true
+		n.pending++
+		t.queue = append(t.queue, b)
+	}
+}
+
+// read checks the document of n. It reports whether the document could be read.
+func (t *tree) read(n *node, body io.Reader, each func(*checker, *Entry)) bool {
 	v := newValidator(ValidateOptions{
 		Document: n.url, Report: t.count, Now: t.o.Now, Extensions: t.o.Extensions, Lenient: t.o.Lenient, MaxBytes: t.o.MaxBytes,
 	})
-	var below []*node
-	v.each = func(e *Entry) { below = t.below(below, n, v.check.form, v.scan.head.Index, e) }
+	v.each = func(e *Entry) {
+		t.tally(n, v.check.form, e)
+		each(&v.check, e)
+	}
 	sum, err := v.run(body)
 	t.sum.Entries += sum.Entries
 	t.sum.Skipped += sum.Skipped
 	t.sum.Bytes += sum.Bytes
 	if err != nil {
+		n.partial = true
 		t.report(ruleTreeMissing, n.url, "", "", err.Error())
-		return
+		return false
 	}
 	t.sum.Documents++
-	n.head = v.scan.head
+	n.head, n.partial = v.scan.head, sum.Skipped > 0 || n.unread
 	if n.above != nil {
+		n.set = n.above.set
 		t.compare(n)
 	}
-	for _, b := range below {
-		if t.seen[b.url] {
-			t.report(ruleTreeRepeated, n.url, "", b.url, "the document is listed already, or is above this one")
-			continue
-		}
-		t.seen[b.url] = true
-		t.queue = append(t.queue, b)
+	if n.head.Metadata.Capability == CapabilityList {
+		n.set = &set{top: n}
 	}
+	return true
 }
 
 // below adds the documents that an entry of n leads to.
-func (t *tree) below(all []*node, n *node, f *form, index bool, e *Entry) []*node {
+func (t *tree) below(all []*node, n *node, c *checker, e *Entry) []*node {
+	f, index := c.form, c.head.Index
 	b := &node{url: e.Loc, above: n, entry: e.Metadata, want: e.Metadata.Capability}
 	switch {
 	case index:
@@ -159,17 +226,31 @@ func (t *tree) below(all []*node, n *node, f *form, index bool, e *Entry) []*nod
 		if f.capability == ChangeDump {
 			b.want = ChangeDumpManifest
 		}
-		i := slices.IndexFunc(e.Links, func(l Link) bool { return l.Rel == "contents" && l.Href != "" })
-		if i < 0 {
-			return all
-		}
-		b.url = e.Links[i].Href
+		return t.belowPackage(all, b, e)
 	case isArchive(f.capability):
 		b.want = Capability(strings.TrimSuffix(string(f.capability), archiveSuffix))
 	default:
 		return all
 	}
 	return append(all, b)
+}
+
+// belowPackage adds the manifest beside a package, and the package.
+func (t *tree) belowPackage(all []*node, b *node, e *Entry) []*node {
+	opens := t.o.OpenPackage != nil && isZip(e.Metadata.Type)
+	p := *b
+	p.pack, p.url = e.Loc, e.Loc+"#"+manifestName
+	if i := slices.IndexFunc(e.Links, func(l Link) bool { return l.Rel == "contents" && l.Href != "" }); i >= 0 {
+		b.url, b.packed = e.Links[i].Href, opens
+		p.beside = b
+		all = append(all, b)
+	} else if !opens {
+		b.above.unread = true
+	}
+	if opens {
+		all = append(all, &p)
+	}
+	return all
 }
 
 // compare checks that a document fits the one above it.
@@ -188,12 +269,16 @@ func (t *tree) compare(n *node) {
 	}{
 		{"at", is.At, n.entry.At}, {"completed", is.Completed, n.entry.Completed}, {"from", is.From, n.entry.From}, {"until", is.Until, n.entry.Until},
 	} {
-		// An open document may have been closed since, but not the other way round.
 		if !pair.outside.IsZero() && (pair.here.IsZero() || !pair.here.Overlaps(pair.outside)) {
 			t.report(ruleTreeTimes, n.url, "md", pair.here.String(), pair.attr+" is "+pair.outside.String()+" in "+above.url)
 		}
 	}
-	if h := &above.head.Metadata; above.head.Index {
+	// A list that is open where it is listed may have been closed since, but not the
+	// other way round.
+	if !is.Until.IsZero() && n.entry.Until.IsZero() && !n.entry.From.IsZero() {
+		t.report(ruleTreeUntil, n.url, "md", is.Until.String(), above.url+" does not state until, or has not since the document was closed")
+	}
+	if h := &above.head.Metadata; above.head.Index || above.head.Metadata.Capability == ResourceDump || above.head.Metadata.Capability == ChangeDump {
 		t.inside(n, "at", is.At, h.At, h.Completed)
 		t.inside(n, "completed", is.Completed, h.At, h.Completed)
 		t.inside(n, "from", is.From, h.From, h.Until)
@@ -201,10 +286,10 @@ func (t *tree) compare(n *node) {
 	}
 }
 
-// inside checks that a time of a document lies within the interval of its index.
+// inside checks that a time of a document lies within the interval of its index or dump.
 func (t *tree) inside(n *node, attr string, d, from, until websync.Datetime) {
 	if d.Before(from) || d.After(until) {
-		t.report(ruleTreeInterval, n.url, "md", d.String(), attr+" is not within the interval of the index "+n.above.url)
+		t.report(ruleTreeInterval, n.url, "md", d.String(), attr+" is not within the interval of "+n.above.url)
 	}
 }
 
@@ -213,6 +298,8 @@ func (t *tree) compareLinks(n *node) {
 	above := n.above
 	index := n.head.Href("index")
 	switch {
+	case !above.head.Index && index != "" && above.head.Metadata.Capability == CapabilityList:
+		t.report(ruleTreeIndex, n.url, "ln", index, above.url+" lists the document itself, not an index")
 	case !above.head.Index:
 	case index == "":
 		t.report(ruleTreeNoIndex, n.url, "ln", "", "a document of the index "+above.url+" should have a link index")

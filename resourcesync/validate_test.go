@@ -236,6 +236,27 @@ var brokenDocuments = map[string]brokenDocument{
 	"a memento without lastmod":        {doc: resources(page + `<rs:ln rel="memento" href="https://example.com/1"/>`), want: []string{"warning memento-lastmod 3:1 url"}},
 	"a timegate with a type":           {doc: resources(ln(`rel="timegate" href="https://example.com/1" type="text/html"`)), want: []string{"warning timegate-attributes 3:77 ln"}},
 	"two links via":                    {doc: resources(ln(`rel="via" href="https://example.com/1"`) + `<rs:ln rel="via" href="https://example.com/2"/>`), want: []string{"warning via-repeated 3:124 ln"}},
+	"completed without at":             {doc: index(`capability="resourcelist"`+at, md(`completed="2026-01-04T00:00:00Z"`)), want: []string{"warning interval-start 3:81 md"}},
+	"until without from in an archive": {doc: set(`capability="changelist-archive"`, md(`until="2026-01-04T00:00:00Z"`)), want: []string{"warning interval-start 3:77 md"}},
+	"modified after the snapshot":      {doc: set(`capability="resourcelist" completed="2026-01-02T11:00:00Z"`+at, page+noon), want: []string{"warning lastmod-completed 3:1 url"}},
+	"modified during the snapshot":     {doc: set(`capability="resourcelist" completed="2026-01-02T13:00:00Z"`+at, page+noon)},
+	"changefreq of a capability":       {doc: capabilities(page + `<changefreq>daily</changefreq><rs:md capability="resourcelist"/>`), want: []string{"info changefreq-place 3:1 url"}},
+	"changefreq of a package":          {doc: packages(page + `<changefreq>never</changefreq><rs:md type="application/zip" length="1"` + from + `/>`), want: []string{"info changefreq-place 3:1 url"}},
+	"changefreq of a resource":         {doc: resources(page + `<changefreq>always</changefreq><rs:md type="text/html"/>`)},
+	"always with a hash":               {doc: resources(page + `<changefreq>always</changefreq><rs:md hash="md5:1584abdf8ebdc9802ac0c6a7402c03b6"/>`), want: []string{"info changefreq 3:1 url"}},
+	"never but updated":                {doc: changes(page + noon + `<changefreq>never</changefreq>` + updated), want: []string{"info changefreq 3:1 url"}},
+	"never and created":                {doc: changes(page + noon + `<changefreq>never</changefreq><rs:md change="created"/>`)},
+	"daily in an archive":              {doc: set(`capability="changelist-archive"`, page+`<changefreq>daily</changefreq>`), want: []string{"info changefreq 3:1 url"}},
+	"never in an archive":              {doc: set(`capability="changelist-archive"`, page+`<changefreq>never</changefreq>`)},
+	"a length of a deletion":           {doc: changes(page + noon + `<rs:md change="deleted" length="3"/>`), want: []string{"warning deleted-attributes 3:77 md"}},
+	"a path of a link":                 {doc: changes(page + noon + updated + `<rs:ln rel="via" href="https://example.com/1" path="/a"/>`), want: []string{"error path-place 3:102 ln"}},
+	"a path of a link in a package":    {doc: bitstreams(md(`path="/a" type="text/html"`) + `<rs:ln rel="alternate" href="https://example.com/1" type="text/html" path="/b"/>`)},
+	"a mirror of other bytes": {doc: resources(md(`hash="md5:1584abdf8ebdc9802ac0c6a7402c03b6" length="2" type="text/html"`) + `<rs:ln rel="duplicate" href="https://m.example.com/" hash="md5:1584abdf8ebdc9802ac0c6a7402c03b7" length="3" type="text/xml"/>`),
+		want: []string{"warning related-bytes 3:157 ln", "warning related-bytes 3:157 ln", "warning related-bytes 3:157 ln", "info duplicate-attributes 3:157 ln"}},
+	"a mirror of other encoding":  {doc: resources(md(`length="2"`) + `<rs:ln rel="duplicate" href="https://m.example.com/" length="1" encoding="gzip"/>`), want: []string{"info duplicate-attributes 3:96 ln"}},
+	"a memento of other bytes":    {doc: resources(md(`length="2"`) + `<rs:ln rel="memento" href="https://example.com/1" length="3"/>`), want: []string{"warning related-bytes 3:96 ln"}},
+	"a memento of the same bytes": {doc: resources(md(`length="0" type="text/html"`) + `<rs:ln rel="memento" href="https://example.com/1" length="0" type="text/html;charset=utf-8"/>`)},
+	"a patch of a creation":       {doc: changes(ln(`rel="http://www.openarchives.org/rs/terms/patch" type="application/json-patch+json" href="https://example.com/p"`) + `<rs:md change="created"/>`), want: []string{"warning patch-change 3:77 ln"}},
 }
 
 func TestValidate(t *testing.T) {
@@ -248,8 +269,8 @@ func TestValidate(t *testing.T) {
 			broken["resourcesync-"+strings.Fields(f)[1]] = true
 		}
 	}
-	for _, name := range []string{"package-read", "package-unlisted", "loc-length", "time-ahead"} {
-		broken["resourcesync-"+name] = true // a Source reports it
+	for _, name := range []string{"package-read", "package-contents", "package-unlisted", "loc-length", "time-ahead", "timemap", "not-listed", "left-out"} {
+		broken["resourcesync-"+name] = true // a Source or a Publisher reports it
 	}
 	for _, r := range resourcesync.Rules() {
 		assert.NotEmpty(t, r.Summary)

@@ -16,6 +16,7 @@ type View struct {
 	Links    []LinkView
 
 	known bool     // there is an md
+	twice bool     // there are two: which one is meant is not known
 	at    position // of it
 
 	// holds the bytes of the fields above; after it grew, older ones use the old one
@@ -66,7 +67,7 @@ type AttrView struct {
 
 // reset makes v the view of another entry, keeping its memory.
 func (v *View) reset() {
-	v.Metadata, v.Links, v.known = MetadataView{}, v.Links[:0], false
+	v.Metadata, v.Links, v.known, v.twice = MetadataView{}, v.Links[:0], false, false
 	v.buf, v.digests, v.attrs, v.faulty = v.buf[:0], v.digests[:0], v.attrs[:0], v.faulty[:0]
 }
 

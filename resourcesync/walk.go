@@ -1,9 +1,11 @@
 package resourcesync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,10 +21,15 @@ type walk struct {
 	from checkpoint // empty if there is none that can be used
 	next checkpoint
 
-	offers    map[Capability]string // what the Capability List names; nil until it is read
-	date      time.Time             // the latest Date of the documents that small has read; zero if none
-	set       docfetch.Set          // of small documents, manifests and packages
-	documents atomic.Int64
+	offers     map[Capability]string // what the Capability List names; nil until it is read
+	hidden     int                   // entries of it that may name what it seems not to offer
+	validators docfetch.Validators   // of the Capability List
+	date       time.Time             // the latest Date of the documents that small has read; zero if none
+	mu         sync.Mutex            // of set
+	set        docfetch.Set          // of small documents, manifests and packages
+	documents  atomic.Int64
+	counted    int // skipped entries that a SnapshotEnd has counted
+	notes      versionNotes
 }
 
 func newWalk(s *Source, pass *docfetch.Pass) *walk {
@@ -38,10 +45,10 @@ func newWalk(s *Source, pass *docfetch.Pass) *walk {
 }
 
 func (w *walk) run(ctx context.Context) error {
-	if w.from.Listed && !w.from.Stale && w.from.Root != "" {
+	if w.from.Listed && !w.from.Stale && !w.from.Damaged && w.from.Root != "" {
 		b, err := w.backlog(ctx)
 		if err == nil {
-			return w.yieldBacklog(b)
+			return w.yieldBacklog(ctx, b)
 		}
 		if !w.isGap(err) {
 			return err
@@ -65,12 +72,13 @@ func (w *walk) baseline(ctx context.Context) error {
 	if err := w.capabilities(ctx); err != nil {
 		return err
 	}
-	list, packed, log := w.offers[ResourceList], w.offers[ResourceDump], w.offers[ChangeList]
+	list, packed, log := w.offers[ResourceList], w.offers[ResourceDump], w.log()
 	w.next = checkpoint{Options: w.next.Options, Root: log, Listed: true}
+	w.named()
 	if packed != "" && (list == "" || w.isFirst() && !w.source.NoDumps) {
-		d, err := w.readDump(ctx, packed)
+		d, err := w.readDump(ctx, packed, ResourceDump)
 		if err == nil && list != "" && len(d.packages) > 0 { // is it a format that can be read?
-			err = d.packages[0].load(ctx)
+			err = d.packages[0].load(ctx, docfetch.Validators{})
 		}
 		if err != nil && d != nil {
 			d.Close()
@@ -91,13 +99,14 @@ func (w *walk) baseline(ctx context.Context) error {
 		return w.list(ctx, list)
 	}
 	if log == "" {
-		return w.Named(w.source.URL, errors.New("the Capability List offers no Resource List, Resource Dump or Change List"))
+		return w.Named(w.source.URL, errors.New("the Capability List offers no Resource List, Resource Dump, Change List or Change Dump"))
 	}
+	w.countListed(w.hidden)
 	b, err := w.sinceBaseline(ctx)
 	if err != nil {
 		return err
 	}
-	return w.yieldBacklog(b)
+	return w.yieldBacklog(ctx, b)
 }
 
 // isFirst reports whether no baseline was completed yet, as far as the checkpoint says.
@@ -117,50 +126,84 @@ func (w *walk) sinceBaseline(ctx context.Context) (*backlog, error) {
 	return w.backlog(ctx)
 }
 
-// capabilities reads the Capability List.
+// capabilities reads the Capability List, unless it was read in this run.
 func (w *walk) capabilities(ctx context.Context) error {
 	if w.offers != nil {
 		return nil
 	}
-	url := w.source.URL
+	return w.readCapabilities(ctx, docfetch.Validators{})
+}
+
+// readCapabilities reads the Capability List, unless it is still the known one.
+func (w *walk) readCapabilities(ctx context.Context, known docfetch.Validators) error {
+	d := &docfetch.Document{URL: w.source.URL}
 	for range 2 {
-		head, entries, err := w.small(ctx, url, "")
-		if err != nil {
+		head, entries, err := w.small(ctx, d, known, "")
+		if err != nil || d.NotModified {
 			return err
 		}
 		switch head.Metadata.Capability {
 		case CapabilityList:
-			offers := make(map[Capability]string)
-			for _, e := range entries {
-				switch c := e.Metadata.Capability; c {
-				case ResourceList, ResourceDump, ChangeList:
-					if first, ok := offers[c]; ok && first != e.Loc {
-						return w.Named(url, fmt.Errorf("two entries of the capability %q, %s and %s: there must be one (Z39.99 §9)",
-							c, websync.RedactURL(first), websync.RedactURL(e.Loc)))
-					}
-					offers[c] = e.Loc
-				}
+			if d.URL == w.source.URL {
+				w.validators = d.Validators.Kept()
 			}
-			w.offers = offers
-			return nil
+			w.offers, err = w.offered(d.URL, entries)
+			return err
 		case Description:
 			if head.Index || len(entries) != 1 {
-				return w.Named(url, fmt.Errorf("a Source Description of %d Capability Lists: each is a Source of its own", len(entries)))
+				return w.Named(d.URL, fmt.Errorf("a Source Description of %d Capability Lists: each is a Source of its own", len(entries)))
 			}
-			url = entries[0].Loc
+			d, known = &docfetch.Document{URL: entries[0].Loc}, docfetch.Validators{}
 		default:
-			return w.Named(url, fmt.Errorf("the capability %.100q, which must be %q: %w", head.Metadata.Capability, CapabilityList, websync.ErrNotDocument))
+			return w.Named(d.URL, fmt.Errorf("the capability %.100q, which must be %q: %w", head.Metadata.Capability, CapabilityList, websync.ErrNotDocument))
 		}
 	}
-	return w.Named(w.source.URL, fmt.Errorf("a Source Description that names another one, %s: %w", websync.RedactURL(url), websync.ErrNotDocument))
+	return w.Named(w.source.URL, fmt.Errorf("a Source Description that names another one, %s: %w", websync.RedactURL(d.URL), websync.ErrNotDocument))
 }
 
-// small reads a document of few entries. If want is not empty, it must have that
-// capability. The error is that of the document, or of ctx.
-func (w *walk) small(ctx context.Context, url string, want Capability) (head Head, entries []Entry, err error) {
+// offered returns what a Capability List names. If there is no baseline or no log, an
+// entry whose capability is missing or not known counts as hidden: it may be that one.
+func (w *walk) offered(url string, entries []Entry) (map[Capability]string, error) {
+	offers := make(map[Capability]string)
+	unknown := 0
+	for _, e := range entries {
+		switch c := e.Metadata.Capability; {
+		case c == ResourceList, c == ResourceDump, c == ChangeList, c == ChangeDump:
+			if first, ok := offers[c]; ok && first != e.Loc {
+				return nil, w.Named(url, fmt.Errorf("two entries of the capability %q, %s and %s: there must be one (Z39.99 §9)",
+					c, websync.RedactURL(first), websync.RedactURL(e.Loc)))
+			}
+			offers[c] = e.Loc
+		case !c.Known():
+			unknown++
+		}
+	}
+	if offers[ResourceList] == "" && offers[ResourceDump] == "" || offers[ChangeList] == "" && offers[ChangeDump] == "" {
+		w.hidden = unknown
+	}
+	return offers, nil
+}
+
+// log returns what the Capability List names as the log: its Change List or, if there is
+// none, its Change Dump.
+func (w *walk) log() string { return cmp.Or(w.offers[ChangeList], w.offers[ChangeDump]) }
+
+// named records in the checkpoint what the Capability List names, if it was read.
+func (w *walk) named() {
+	if w.offers == nil {
+		return
+	}
+	w.next.Named, w.next.Dump, w.next.Capabilities = w.log(), "", w.validators
+	if w.offers[ChangeList] != "" {
+		w.next.Dump = w.offers[ChangeDump]
+	}
+}
+
+// small reads a document of few entries, unless it is still the known one. If want is not
+// empty, it must have that capability. The error is that of the document, or of ctx.
+func (w *walk) small(ctx context.Context, d *docfetch.Document, known docfetch.Validators, want Capability) (head Head, entries []Entry, err error) {
 	const most = 50_000 // entries
-	d := &docfetch.Document{URL: url}
-	if err := w.get(ctx, d, docfetch.Validators{}); err != nil {
+	if err := w.get(ctx, d, known); err != nil || d.NotModified {
 		return head, nil, err
 	}
 	defer d.Close()
@@ -182,16 +225,26 @@ func (w *walk) small(ctx context.Context, url string, want Capability) (head Hea
 		return head, nil, err
 	}
 	if c := head.Metadata.Capability; want != "" && c != want {
-		return head, nil, w.Named(url, fmt.Errorf("the capability %.100q, which must be %q: %w", c, want, websync.ErrNotDocument))
+		return head, nil, w.Named(d.URL, fmt.Errorf("the capability %.100q, which must be %q: %w", c, want, websync.ErrNotDocument))
 	}
 	if r.Skipped() > 0 {
-		return head, nil, docfetch.Skipped("resourcesync", url, r.Skipped())
+		return head, nil, docfetch.Skipped("resourcesync", d.URL, r.Skipped())
 	}
 	return head, entries, nil
 }
 
-// place adds a document that was got to the set, unless it is another one of it.
+// ask records that a document of the set is to be got.
+func (w *walk) ask(url string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.set.Ask(docfetch.KeyOf(url))
+}
+
+// place adds a document that was got to the set, unless it is another one of it. It may
+// be called from several goroutines.
 func (w *walk) place(d *docfetch.Document) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.set.Ask(docfetch.KeyOf(d.URL))
 	if err := w.set.CheckRedirect(d); err != nil {
 		d.Close()

@@ -1,0 +1,194 @@
+package resourcesync
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/linkformat"
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+// notificationName is what findings and errors have in place of a URL. It is none, so
+// relative references are not resolved.
+const notificationName = "change notification"
+
+func (p *payload) reader(report func(websync.Finding)) *Reader {
+	r := NewReader(bytes.NewReader(p.body))
+	r.Document, r.Report = notificationName, report
+	return r
+}
+
+// check reads the notification to its end, and returns why it cannot be used.
+func (p *payload) check(now time.Time) error {
+	r := p.reader(nil)
+	head, err := r.Head()
+	if err != nil {
+		return err
+	}
+	if err := p.checkHead(&head); err != nil {
+		return docfetch.Named("resourcesync", notificationName, err)
+	}
+	for {
+		v, err := r.NextView()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := checkChange(v, now); err != nil {
+			return &websync.ParseError{Format: "resourcesync", Document: notificationName, Line: v.Line, Column: v.Column, Err: err}
+		}
+	}
+	if r.Skipped() > 0 {
+		return docfetch.Skipped("resourcesync", notificationName, r.Skipped())
+	}
+	return nil
+}
+
+func (p *payload) checkHead(h *Head) error {
+	up := h.Href("up")
+	switch {
+	case h.Metadata.Capability != ChangeList:
+		return fmt.Errorf("the capability %.100q, which must be %q: %w", h.Metadata.Capability, ChangeList, websync.ErrNotDocument)
+	case h.Index:
+		return errors.New("an index of Change Lists, where a Change List must be")
+	case up != "" && docfetch.KeyOf(up) != docfetch.KeyOf(p.URL):
+		return fmt.Errorf("the link up leads to %s, which must be the Capability List %s", websync.RedactURL(up), websync.RedactURL(p.URL))
+	}
+	return nil
+}
+
+// checkChange returns why an entry of a notification cannot be used.
+func checkChange(v *View, now time.Time) error {
+	// No answer of the publisher's server states its time, so the local clock counts. If
+	// that is wrong, the Change Lists are read, which have the change, too.
+	const ahead = time.Hour
+	switch t := changeTime(v); {
+	case t.IsZero():
+		return errors.New("a change without datetime and lastmod")
+	case t.Time().After(now.Add(ahead)):
+		return fmt.Errorf("a change at %v, which is more than an hour after %v, by the local clock", t, websync.NewDatetime(now))
+	case v.Metadata.Capability != "":
+		return fmt.Errorf("an entry of the capability %q: a document, not a resource", v.Metadata.Capability)
+	case syntax.Scheme(v.Loc) == 0:
+		return fmt.Errorf("the loc %.100q, which must not be relative", v.Loc)
+	case len(v.Loc) > maxID:
+		return errors.New("a URI that is longer than any Store takes")
+	}
+	return nil
+}
+
+// notification yields the changes of a notification that was checked: the last one of
+// each URI. The position stays where it is.
+func (w *walk) notification(p *payload) error {
+	position := w.from.Log.Time
+	if !w.from.Listed || w.from.Stale || w.from.Root == "" || w.from.Log.Untimed || position.IsZero() {
+		return w.Named(notificationName, errNoPosition)
+	}
+	latest := make(map[string]int)
+	r := p.reader(w.Report)
+	for i := 0; ; i++ {
+		v, err := r.NextView()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if t := changeTime(v); !t.After(position) {
+			return w.Named(notificationName, fmt.Errorf("a change at %v, which is not after %v, up to when the Change Lists were read", t, position))
+		}
+		latest[string(v.Loc)] = i
+	}
+	list := newChangeList(p.URL) // which does not let the clock go back
+	r = p.reader(nil)
+	for i := 0; ; i++ {
+		v, err := r.NextView()
+		if err == io.EOF {
+			return w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped)
+		}
+		if err != nil {
+			return err
+		}
+		at := list.tick(v)
+		if latest[string(v.Loc)] != i || !w.includes(v.Loc) {
+			continue
+		}
+		if err := w.change(v, at, nil); err != nil {
+			return err
+		}
+	}
+}
+
+var errNoPosition = errors.New("no earlier run has followed the Change Lists up to a known time")
+
+// channel returns the topic and the hub that the Capability List names, or its Change
+// List.
+func (w *walk) channel(ctx context.Context) (topic, hub string, err error) {
+	d := &docfetch.Document{URL: w.source.URL}
+	head, entries, err := w.small(ctx, d, docfetch.Validators{}, "")
+	if err == nil && head.Metadata.Capability == Description && !head.Index && len(entries) == 1 {
+		d = &docfetch.Document{URL: entries[0].Loc}
+		head, entries, err = w.small(ctx, d, docfetch.Validators{}, CapabilityList)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if topic, hub = channelOf(d, &head); topic != "" && hub != "" {
+		return topic, hub, nil
+	}
+	offers, err := w.offered(d.URL, entries)
+	if err != nil {
+		return "", "", err
+	}
+	if list := offers[ChangeList]; list != "" {
+		d = &docfetch.Document{URL: list}
+		if head, _, err = w.small(ctx, d, docfetch.Validators{}, ChangeList); err != nil {
+			return "", "", err
+		}
+		if topic, hub = channelOf(d, &head); topic != "" && hub != "" {
+			return topic, hub, nil
+		}
+	}
+	return "", "", w.Named(w.source.URL, fmt.Errorf("no links with the relations self and hub: %w", websync.ErrNotFound))
+}
+
+// channelOf returns the topic and the hub that a document names; empty if it names none.
+func channelOf(d *docfetch.Document, head *Head) (topic, hub string) {
+	var selves, hubs []string
+	for _, l := range linkformat.Header(d.Header["Link"]) {
+		if l.Get("anchor") != "" {
+			continue // it leads from another document
+		}
+		if l.HasRel("self") {
+			selves = append(selves, resolved(d.Final, l.Target))
+		}
+		if l.HasRel("hub") {
+			hubs = append(hubs, resolved(d.Final, l.Target))
+		}
+	}
+	selves, hubs = append(selves, hrefs(head.Links, "self")...), append(hubs, hrefs(head.Links, "hub")...)
+	return first(selves, onWeb), cmp.Or(first(hubs, secure), first(hubs, onWeb))
+}
+
+// first returns the first URL that is as wanted; empty if there is none.
+func first(urls []string, wanted func(string) bool) string {
+	if i := slices.IndexFunc(urls, wanted); i >= 0 {
+		return urls[i]
+	}
+	return ""
+}
+
+func onWeb(url string) bool { return syntax.HTTPHost(url) > 0 }
+
+func secure(url string) bool { return onWeb(url) && strings.HasPrefix(strings.ToLower(url), "https:") }

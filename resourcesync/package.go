@@ -1,0 +1,222 @@
+package resourcesync
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+// A dumpPackage is one package of a Resource Dump or a Change Dump. It is got when a
+// resource in it is opened, or for its manifest, if there is no copy of that beside it.
+type dumpPackage struct {
+	Entry
+	walk     *walk
+	kind     Capability // of the manifest
+	manifest *docfetch.Document
+	skipped  int // entries of the manifest
+
+	once     sync.Once
+	document docfetch.Document
+	bundle   *bundle
+	err      error
+}
+
+// newPackage returns the package of an entry of a dump. The manifest of a package has the
+// capability kind.
+func (w *walk) newPackage(e *Entry, kind Capability) *dumpPackage {
+	p := &dumpPackage{Entry: *e, walk: w, kind: kind, manifest: &docfetch.Document{URL: e.Loc}}
+	for i := range e.Links {
+		if l := &e.Links[i]; l.Rel == "contents" && syntax.HTTPHost(l.Href) > 0 {
+			p.manifest.URL = l.Href
+			break
+		}
+	}
+	return p
+}
+
+// isBeside reports whether there is a copy of the manifest beside the package.
+func (p *dumpPackage) isBeside() bool { return p.manifest.URL != p.Loc }
+
+// begin gets the manifest, unless it is still the known one: the copy beside the package,
+// so that the package need not be got if nothing in it is new, or else the one in it. It
+// may be called from several goroutines, for one package each.
+func (p *dumpPackage) begin(ctx context.Context, known docfetch.Validators) error {
+	m := p.manifest
+	if p.isBeside() {
+		if err := p.walk.get(ctx, m, known); err != nil || m.NotModified {
+			return err
+		}
+		return p.walk.place(m)
+	}
+	if err := p.load(ctx, known); err != nil {
+		return err
+	}
+	*m = p.document
+	m.Body = nil
+	if m.NotModified {
+		return nil
+	}
+	m.Final += "#" + manifestName
+	var err error
+	if m.Body, err = p.bundle.Reopen("/" + manifestName); err != nil {
+		return &docfetch.Error{Err: p.walk.Named(p.Loc, err)}
+	}
+	return nil
+}
+
+// entries calls do with each entry of the manifest, which begin has got.
+func (p *dumpPackage) entries(report func(websync.Finding), do func(*View) error) (err error) {
+	if err := p.walk.Rewind(p.manifest); err != nil {
+		return err
+	}
+	p.skipped, err = p.walk.entries(p.manifest, p.kind, report, do)
+	return err
+}
+
+// entries calls do with each entry of a manifest of a kind.
+func (w *walk) entries(manifest *docfetch.Document, kind Capability, report func(websync.Finding), do func(*View) error) (skipped int, err error) {
+	r := w.reader(manifest, report)
+	head, err := r.Head()
+	if err != nil {
+		return 0, err
+	}
+	if c := head.Metadata.Capability; c != kind || head.Index {
+		return 0, w.Named(r.Document, fmt.Errorf("the capability %.100q, which must be %q: %w", c, kind, websync.ErrNotDocument))
+	}
+	for {
+		v, err := r.NextView()
+		if err == io.EOF {
+			return skipped + r.Skipped(), nil
+		}
+		if err == nil && v.twice {
+			skipped++
+			continue
+		}
+		if err == nil {
+			err = do(v)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// opener returns what opens the bitstream at a path; nil if the path is empty.
+func (p *dumpPackage) opener(ctx context.Context, path string) func() (io.ReadCloser, error) {
+	if path == "" {
+		return nil
+	}
+	return func() (io.ReadCloser, error) {
+		if err := p.load(ctx, docfetch.Validators{}); err != nil {
+			return nil, err
+		}
+		return p.bundle.Open(path)
+	}
+}
+
+// load gets the package, once, unless it is still the known one. Its error is that of the
+// package, or of ctx.
+func (p *dumpPackage) load(ctx context.Context, known docfetch.Validators) error {
+	p.once.Do(func() {
+		d := &p.document
+		d.URL = p.Loc
+		if p.err = p.walk.Get(ctx, d, known, p.walk.source.maxPackage()); p.err != nil || d.NotModified {
+			return
+		}
+		if err := p.open(); err != nil {
+			p.err = &docfetch.Error{Err: p.walk.Named(p.Loc, err)}
+		}
+	})
+	return p.err
+}
+
+// open verifies what was got, and reads the directory of the package.
+func (p *dumpPackage) open() error {
+	if err := p.walk.place(&p.document); err != nil {
+		return err
+	}
+	body := p.document.Body
+	link := websync.Link{Href: p.Loc, Length: p.Metadata.Length, Digests: p.Metadata.Digests}
+	if _, err := io.Copy(io.Discard, link.Verify(body)); err != nil {
+		return err
+	}
+	size, err := body.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	p.bundle, err = openBundle(&seekReaderAt{src: body}, size)
+	return err
+}
+
+// check reports what of a package that was got can't be used, or why the package could
+// not be got: resources were then fetched one by one. It returns how many entries of the
+// manifest in the package are missing in the copy beside it.
+func (p *dumpPackage) check(report func(websync.Finding)) (hidden int) {
+	if p.err != nil {
+		report(ruleUnpack.Finding(p.Loc, 0, 0, "", nil, "its resources are fetched one by one: "+p.err.Error()))
+		return 0
+	}
+	if p.bundle == nil {
+		return 0
+	}
+	paths, uris := make(map[string]bool), make(map[uint64]bool)
+	unusable, why := 0, error(nil) // the first
+	err := p.entries(nil, func(v *View) error {
+		uris[idSum(v.Loc)] = true
+		path := string(v.Metadata.Path)
+		if path == "" {
+			return nil
+		}
+		if _, err := p.bundle.file(path); err != nil {
+			unusable++
+			why = cmp.Or(why, err)
+		}
+		if name, err := cleanPath(path); err == nil {
+			paths[name] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return 0 // which the first reading has reported
+	}
+	if unusable > 0 {
+		report(ruleUnpack.Finding(p.Loc, 0, 0, "", nil, fmt.Sprintf("%d resources are fetched one by one: %v", unusable, why)))
+	}
+	if path, n := p.bundle.Unlisted(paths); n > 0 {
+		report(ruleUnlisted.Finding(p.Loc, 0, 0, "", []byte(path), fmt.Sprintf("%d files that the manifest does not list", n)))
+	}
+	if !p.isBeside() {
+		return 0
+	}
+	inside := docfetch.Document{URL: p.Loc, Final: p.document.Final + "#" + manifestName}
+	if inside.Body, err = p.bundle.Reopen("/" + manifestName); err != nil {
+		return 0
+	}
+	defer inside.Close()
+	first := ""
+	_, _ = p.walk.entries(&inside, p.kind, nil, func(v *View) error { // what can't be read lists nothing
+		if !uris[idSum(v.Loc)] {
+			if hidden++; hidden == 1 {
+				first = string(v.Loc)
+			}
+		}
+		return nil
+	})
+	if hidden > 0 {
+		report(ruleContents.Finding(p.manifest.Final, 0, 0, "", []byte(first),
+			fmt.Sprintf("%d entries of the manifest in %s are missing", hidden, websync.RedactURL(p.Loc))))
+	}
+	return hidden
+}
+
+// Close removes what was got.
+func (p *dumpPackage) Close() {
+	p.manifest.Close()
+	p.document.Close()
+}
