@@ -53,7 +53,7 @@ type Summary struct {
 	Entries    int   // those that a Reader returns
 	Tombstones int   // likewise
 	Skipped    int   // as Reader.Skipped
-	Bytes      int64 // uncompressed, as far as it was read
+	Bytes      int64 // uncompressed, as far as it was read; of a document that fails, by blocks
 
 	Errors, Warnings, Infos int // findings
 

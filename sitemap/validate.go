@@ -76,7 +76,7 @@ type Summary struct {
 	Kind    Kind
 	Entries int   // those that are usable
 	Skipped int   // as Reader.Skipped
-	Bytes   int64 // uncompressed, as far as it was read
+	Bytes   int64 // uncompressed, as far as it was read; of a document that fails, by blocks
 
 	Errors, Warnings, Infos int // findings
 }
