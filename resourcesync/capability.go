@@ -1,6 +1,10 @@
 package resourcesync
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/websync-go/websync/internal/syntax"
+)
 
 // Namespace is the XML namespace of the elements md and ln.
 const Namespace = "http://www.openarchives.org/rs/terms/"
@@ -28,6 +32,16 @@ const (
 
 // Known reports whether c is one of the constants of this package.
 func (c Capability) Known() bool { return formOf(c, false) != nil }
+
+// folded returns the known capability that c is but for case, or c.
+func (c Capability) folded() Capability {
+	for i := range forms {
+		if known := forms[i].capability; syntax.EqualFold(string(c), string(known)) {
+			return known
+		}
+	}
+	return c
+}
 
 // A Change is what happened to a resource; empty if that is not stated.
 type Change string

@@ -132,6 +132,9 @@ func (c *checker) metadata(m *Metadata) {
 		if strings.ContainsAny(string(m.Capability), " \t\r\n") {
 			c.report(ruleCapabilityMissing, onMetadata, string(m.Capability), "a capability has no white space")
 		}
+		if known := m.Capability.folded(); known != m.Capability {
+			c.report(ruleCapabilityMissing, onMetadata, string(m.Capability), "it is written "+string(known))
+		}
 		if m.Change != "" && m.Change != Created && m.Change != Updated && m.Change != Deleted {
 			c.report(ruleChange, onMetadata, string(m.Change), "not created, updated or deleted")
 		}
@@ -167,8 +170,8 @@ func (c *checker) bytes(at subject, digests websync.Digests, length int64, media
 			text = d.String()
 		}
 		switch first, _ := digests[:i].Get(d.Algorithm); {
-		case c.writing && (d.IsZero() || syntax.DigestFault(text) != ""):
-			c.report(ruleHash, at, text, "hash: not an algorithm and a digest of its length")
+		case c.writing && (syntax.DigestFault(text) != "" || !isReadBack(d, text)):
+			c.report(ruleHash, at, text, "hash: not an algorithm in lower case and a digest of its length")
 		case !first.IsZero() && first != d:
 			c.report(ruleHashRepeated, at, d.String(), "hash: another digest is "+first.String())
 		case !d.Known() && syntax.DigestSize(d.Algorithm) == 0:
@@ -188,8 +191,18 @@ func (c *checker) bytes(at subject, digests websync.Digests, length int64, media
 	}
 }
 
-// isCodings reports whether s is a list of content codings (RFC 9110 §8.4).
+// isReadBack reports whether a digest is read from its text as it is.
+func isReadBack(d websync.Digest, text string) bool {
+	read, err := websync.ParseDigest(text)
+	return err == nil && read == d
+}
+
+// isCodings reports whether s is a list of content codings (RFC 9110 §8.4), without white
+// space around it.
 func isCodings(s string) bool {
+	if strings.Trim(s, " \t") != s {
+		return false
+	}
 	for coding := range strings.SplitSeq(s, ",") {
 		coding = strings.Trim(coding, " \t")
 		if coding == "" || strings.ContainsFunc(coding, func(c rune) bool {

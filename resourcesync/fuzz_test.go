@@ -155,6 +155,9 @@ func roundTrip(t *testing.T, head resourcesync.Head, entries []resourcesync.Entr
 // FuzzWriter: what a Writer takes is valid, and is read back as it was.
 func FuzzWriter(f *testing.F) {
 	f.Add("resourcelist", false, "2026-01-01T00:00:00Z", "", "2026-01-01", "via", "https://example.com/", "md5", "\x01", int64(7), "text/html", "gzip", "/a", 3, "urn:x", "a", "b")
+	f.Add("resourcelist", false, "", "", "", "via", "urn:a:b", "SHA-3", "00", int64(0), "", "", "", 0, "", "", "")
+	f.Add("ResourceList", false, "", "", "", "via", "urn:a:b", "md5", "", int64(0), "", "", "", 0, "", "", "")
+	f.Add("0", false, "", "", "", "via", "urn:a:b", "md5", "", int64(0), "a/b", "br,gzip ", "", 0, "", "", "")
 	f.Add("changelist", true, "", "2026-01-01T00:00:00+01:00", "2026-01-02T00:00:00Z", resourcesync.RelationPatch, "urn:a:b", "x&y", "00", int64(-1), "a/b;c=d", "br, gzip", "/a/b", 0, "", "", "")
 	f.Fuzz(func(t *testing.T, capability string, index bool, at, from, when, rel, href, algorithm, sum string, length int64, mediaType, encoding, path string, pri int, space, local, value string) {
 		parse := func(text string) websync.Datetime {

@@ -285,11 +285,9 @@ func (s *scanner) capability(value []byte) Capability {
 			return c
 		}
 	}
-	for i := range forms {
-		if c := forms[i].capability; syntax.EqualFold(text, string(c)) {
-			s.doubt(ruleCapability, "capability", value, "it is written "+string(c))
-			return c
-		}
+	if c := Capability(text).folded(); c.Known() {
+		s.doubt(ruleCapability, "capability", value, "it is written "+string(c))
+		return c
 	}
 	s.doubt(ruleCapability, "capability", value, "not a capability that Z39.99 defines")
 	return Capability(text)
