@@ -162,7 +162,7 @@ const (
 
 	// rendering must be raised when the same entries of the log are written differently:
 	// their documents then need other URLs.
-	rendering = 2
+	rendering = 3
 )
 
 // open prepares the fields at first use.

@@ -21,6 +21,12 @@
 //	}}
 //	list.Locator, feed.Locator = locator, locator
 //
+// # Links
+//
+// [Linked] adds links to the HTTP headers of a Publisher's documents, for example the one
+// that leads from each resource to the Capability List of ResourceSync; [HTMLLink] writes
+// such a link into a page.
+//
 // # Strangers
 //
 // Harvested resources can be hostile: their publisher chooses their ids, media types and

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Checker is a [websync.Publisher] that can check its own settings. Check does no I/O.
@@ -52,16 +53,11 @@ func Join(publishers ...websync.Publisher) websync.Publisher {
 
 type joined []websync.Publisher
 
-const (
-	robotsPath = "/robots.txt"
-	wellKnown  = "/.well-known/"
-)
-
-func ofHost(path string) bool { return path == robotsPath || strings.HasPrefix(path, wellKnown) }
+const robotsPath = "/robots.txt"
 
 // Document implements [websync.Publisher].
 func (j joined) Document(ctx context.Context, path string) (*websync.Document, error) {
-	if ofHost(path) {
+	if syntax.OfHost(path) {
 		return j.hostDocument(ctx, path)
 	}
 	missing := websync.ErrNotFound
@@ -122,7 +118,7 @@ func (j joined) Documents(ctx context.Context) iter.Seq2[string, error] {
 		var last []string
 		for _, i := range j.exportOrder() {
 			for path, err := range j[i].Documents(ctx) {
-				if err == nil && ofHost(path) {
+				if err == nil && syntax.OfHost(path) {
 					last = append(last, path)
 					continue
 				}
@@ -157,7 +153,7 @@ func (j joined) Documents(ctx context.Context) iter.Seq2[string, error] {
 func (j joined) exportOrder() (order []int) {
 	for _, leaves := range []bool{true, false} {
 		for i, p := range j {
-			if _, ok := p.(*bodies); ok == leaves {
+			if isBodies(p) == leaves {
 				order = append(order, i)
 			}
 		}

@@ -28,6 +28,7 @@ import (
 //	Base + "changelist.xml"                one open Change List, or an index of the lists
 //	Base + "changelist-1-1f3a9c02-7.xml"   the closed Change Lists, from 1, the oldest
 //	Base + "changelist-open.xml"           the open Change List, if there is an index
+//	/robots.txt                            the Sitemap line, if Robots is set
 //
 // A part lists a fixed range of Born, and a closed Change List a fixed range of the
 // numbers of the log: it never changes, and its URL names the generation of the log, the
@@ -86,6 +87,11 @@ type Publisher struct {
 	// Publisher has it. That one names this set in Others.
 	NoDescription bool
 
+	// Robots adds /robots.txt with one line that names the Resource List as a sitemap
+	// (Z39.99 §6.3.4). Search engines read it, too, and some of them refuse elements that
+	// they don't know: for these a sitemap.Publisher beside this one is better.
+	Robots bool
+
 	// Others are the URLs of further Capability Lists that the Source Description names.
 	Others []string
 
@@ -143,7 +149,7 @@ const (
 
 	// rendering must be raised when the same items are written differently: their
 	// documents then need other ETags and URLs.
-	rendering = 1
+	rendering = 2
 )
 
 // epoch is the time of a log that is empty.
@@ -182,7 +188,8 @@ func sizeOf(setting, most int) websync.Seq {
 
 // check returns an error if no valid documents can be made with the settings.
 func (p *Publisher) check() error {
-	if root := p.site.Root; root == p.resources.Site.Root || root == p.changes.Site.Root || root == WellKnown {
+	switch p.site.Root {
+	case p.resources.Site.Root, p.changes.Site.Root, WellKnown, site.RobotsPath:
 		return fmt.Errorf("resourcesync: Publisher.Base and Path make %.200q, the URL of another document", p.site.URL())
 	}
 	if p.Profile == "" && p.Item != nil {
@@ -206,12 +213,15 @@ func (p *Publisher) URL() string { return p.open().URL() }
 // descriptionURL returns the URL of the Source Description.
 func (p *Publisher) descriptionURL() string { return p.site.Origin + WellKnown }
 
-// Link returns the link to the Capability List for the HTTP header of the resources and
-// for the pages that lead to them (Z39.99 §6.3.3).
+// Link returns the link to the Capability List for the HTTP header of the resources, as
+// publish.Linked adds it, and for the heads of pages, as publish.HTMLLink writes it
+// (Z39.99 §6.3.3).
 func (p *Publisher) Link() websync.Link { return websync.Link{Rel: "resourcesync", Href: p.URL()} }
 
 // Reserved reports whether a path, from the root of the host and escaped, can be that of
-// one of the documents. It is meant for PathLocator.Reserved.
+// one of the documents. It is meant for PathLocator.Reserved. /robots.txt is not
+// reserved: it belongs to the host, and package publish adds the line to those of an
+// existing file.
 func (p *Publisher) Reserved(path string) bool {
 	s := p.open()
 	switch path {
@@ -229,6 +239,8 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 		return nil, s.Err
 	case path == WellKnown && !p.NoDescription:
 		return p.fixed(p.description)
+	case path == site.RobotsPath && p.Robots:
+		return p.resources.Site.Robots(), nil
 	case path == s.Root:
 		return p.fixed(p.capabilities)
 	case path == p.resources.Site.Root, p.resources.IsPart(path):
@@ -240,14 +252,17 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 }
 
 // Documents implements [websync.Publisher]: it yields the parts of the Resource List, the
-// closed Change Lists, the open one, the indexes, the Capability List and the Source
-// Description. If the generation of the log changes meanwhile, it ends with
-// [websync.ErrConflict].
+// closed Change Lists, the open one, the indexes, the Capability List, the Source
+// Description and /robots.txt. If the generation of the log changes meanwhile, it ends
+// with [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
-	rest := []string{p.resources.Site.Root, p.changes.Site.Root, s.Root, WellKnown}
-	if p.NoDescription {
-		rest = rest[:3]
+	rest := []string{p.resources.Site.Root, p.changes.Site.Root, s.Root}
+	if !p.NoDescription {
+		rest = append(rest, WellKnown)
+	}
+	if p.Robots {
+		rest = append(rest, site.RobotsPath)
 	}
 	if s.Err != nil {
 		return s.Documents(nil)

@@ -248,6 +248,7 @@ func redacted(sources []string) []string {
 // protocol's.
 func (p *program) publishers() (_ []websync.Publisher, entry string, isList func(path string) bool) {
 	var list protocol
+	var links []websync.Link // of the resources
 	locator := websync.PathLocator{Base: p.base, Own: p.own, Reserved: func(path string) bool { return list.Reserved(path) }}
 	switch p.protocol {
 	case "sitemap":
@@ -258,9 +259,11 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
 			Title: p.base, Author: websync.Person{Name: p.author()}}
 	case "resourcesync":
-		list = &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report}
+		set := &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report, Robots: true}
+		list, links = set, append(links, set.Link())
 	}
-	return []websync.Publisher{list, publish.Bodies(p.store, locator, p.sources...)}, list.URL(), list.Reserved
+	bodies := publish.Linked(publish.Bodies(p.store, locator, p.sources...), links...)
+	return []websync.Publisher{list, bodies}, list.URL(), list.Reserved
 }
 
 // A protocol is a Publisher whose documents begin at a URL and take up paths of the site.

@@ -18,7 +18,10 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/resourcesync"
 )
 
 // An answer is the output of the command.
@@ -102,6 +105,39 @@ func TestServesADirectory(t *testing.T) {
 	assert.Equal(t, http.StatusGone, status)
 	status, _ = get(t, base+"never")
 	assert.Equal(t, http.StatusNotFound, status)
+}
+
+// A reader of any file finds the lists, follows them, and learns of each change.
+func TestServesResourceSync(t *testing.T) {
+	dir := directory(t, map[string]string{"a b.txt": "one", "robots.txt": "User-agent: *\nDisallow: /drafts/\n"})
+	entry := serve(t, "-protocol", "resourcesync", "-dir", dir)
+	base := strings.TrimSuffix(entry, "capabilitylist.xml")
+	_, robots := get(t, base+"robots.txt")
+	assert.Equal(t, "User-agent: *\nDisallow: /drafts/\nSitemap: "+base+"resourcelist.xml\n", robots)
+
+	client := fetch.New(nil)
+	client.Rate = -1
+	sets, err := resourcesync.Discover(t.Context(), client, base+"a%20b.txt")
+	require.NoError(t, err)
+	require.Len(t, sets, 1)
+	assert.Equal(t, entry, sets[0].CapabilityList)
+	store := memstore.New()
+	h := &harvest.Harvester{Store: store, Fetcher: client}
+	run(t, h, sets[0].Source())
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "a b.txt")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "new.txt"), []byte("two"), 0o644))
+	assert.Eventually(t, func() bool {
+		_, list := get(t, base+"changelist.xml")
+		return strings.Contains(list, base+"new.txt") && strings.Contains(list, `change="deleted"`)
+	}, 20*time.Second, 10*time.Millisecond)
+	run(t, h, sets[0].Source())
+	var ids []string
+	for item, err := range store.Resources(t.Context(), websync.Range{}) {
+		require.NoError(t, err)
+		ids = append(ids, item.Resource.ID)
+	}
+	assert.ElementsMatch(t, []string{base + "robots.txt", base + "new.txt"}, ids)
 }
 
 // The robots.txt of a directory gets a Sitemap line and otherwise stays.

@@ -34,6 +34,9 @@ script could act in the name of this site. A server of the files that -out write
 sandbox" and "X-Content-Type-Options: nosniff" with everything below r/. If -dir has a robots.txt, the Sitemap line of the
 lists is added to it.
 
+With -protocol resourcesync, robots.txt names the Resource List. When served, each file has a Link header that names the
+Capability List.
+
 Exit status: 0 done, or stopped by a signal; 1 with -out, some documents have no file (all others are written), or some
 files could not be read: the catalogue keeps their last known state, and without -store an export deletes nothing that
 earlier ones have written; 2 wrong usage, or the directory, the store or the address could not be used.

@@ -152,10 +152,16 @@ func (l *Linker) Local(item *websync.Item, target string) (url string, ok bool) 
 	return l.Site.Locator.URL(&other, websync.ContentName), true
 }
 
-// Body returns a link to a body that is kept, with its digest.
+// Body returns a link to a body that is kept, with its digest. Without digest and length,
+// if its URL is that of a document of the host: package publish joins that with those of
+// other Publishers.
 func (l *Linker) Body(item *websync.Item, b *websync.Body) websync.Link {
 	link := b.Link
 	link.Href = l.Site.Locator.URL(item, b.Name)
+	if path, here := strings.CutPrefix(link.Href, l.Site.Origin); here && syntax.OfHost(path) {
+		link.Digests, link.Length = nil, 0
+		return link
+	}
 	if _, stated := link.Digests.Get(b.Key.Algorithm); !stated {
 		link.Digests = append(slices.Clip(link.Digests), b.Key)
 	}

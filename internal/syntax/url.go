@@ -23,6 +23,12 @@ func HTTPHost[T Text](s T) int {
 	return n
 }
 
+// OfHost reports whether a path is that of a document which belongs to a whole host:
+// /robots.txt (RFC 9309 §2.3) or one below /.well-known/ (RFC 8615).
+func OfHost(path string) bool {
+	return path == "/robots.txt" || strings.HasPrefix(path, "/.well-known/")
+}
+
 // SplitHTTP returns the beginning and the end of the authority of an absolute HTTP URL,
 // or 0, 0 if s is none. The authority may begin with user information.
 func SplitHTTP[T Text](s T) (host, end int) {
