@@ -85,6 +85,7 @@ func TestPackages(t *testing.T) {
 		return offered.with(pages{"dump.xml": dumpOf(packageAt("p.zip", md, beside)), "manifest": manifest, "p.zip": zipped(members...)})
 	}
 	const truth = "a=1 b=1"
+	xz := "\xfd7zXZ\x00" + strings.Repeat(".", 100)
 	bodies := func(n int) *int { return &n }
 	for name, test := range map[string]struct {
 		pages  pages
@@ -150,6 +151,16 @@ func TestPackages(t *testing.T) {
 			"d1":       dumpOf(packageAt("p.zip", "", "")), "p.zip": zipped(file(manifest(packedAt("a", "1", "/x/a"))), a), "d2": "-> d1"}), want: inDoubt, said: "d2"},
 		"a package redirects to another": {pages: offered.with(pages{
 			"dump.xml": dumpOf(packageAt("p.zip", "", ""), packageAt("q.zip", "", "")), "p.zip": zipped(file(manifest(packedAt("a", "1", "/x/a"))), a), "q.zip": "-> p.zip"}), want: inDoubt, said: "q.zip"},
+		"an index of which one package is of xz": {pages: offered.with(pages{
+			"dump.xml": document("sitemapindex", `capability="resourcedump" at="2025-06-01T12:00:00Z"`, "capabilitylist.xml", named("sitemap", "d1", ""), named("sitemap", "d2", "")),
+			"d1":       dumpOf(packageAt("p.zip", "", "")), "p.zip": zipped(file(manifest(packedAt("a", "1", "/x/a"))), a),
+			"d2": dumpOf(entryWith("q.xz", `type="application/x-xz"`, "")), "q.xz": xz}), want: inDoubt, said: "compressed with xz"},
+		"an index of which one package is of xz, with a manifest beside it": {pages: offered.with(pages{
+			"dump.xml": document("sitemapindex", `capability="resourcedump" at="2025-06-01T12:00:00Z"`, "capabilitylist.xml", named("sitemap", "d1", ""), named("sitemap", "d2", "")),
+			"d1":       dumpOf(packageAt("p.zip", "", "")), "p.zip": zipped(file(manifest(packedAt("a", "1", "/x/a"))), a),
+			"d2": dumpOf(entryWith("q.xz", `type="application/x-xz"`, beside)), "manifest": manifest(packedAt("b", "1", "/x/b")), "q.xz": xz}), bodies: bodies(1), said: "compressed with xz"},
+		"a package of ZIP that is said to be of xz": {pages: offered.with(pages{
+			"dump.xml": dumpOf(entryWith("p.zip", `type="application/x-xz"`, "")), "p.zip": zipped(file(two), a, b)}), bodies: bodies(0)},
 		"an index that names a dump twice": {pages: offered.with(pages{
 			"dump.xml": document("sitemapindex", `capability="resourcedump" at="2025-06-01T12:00:00Z"`, "capabilitylist.xml", named("sitemap", "d1", ""), named("sitemap", "d1", "")),
 			"d1":       dumpOf(packageAt("p.zip", "", "")), "p.zip": zipped(file(two), a, b)}), bodies: bodies(0), want: either},
