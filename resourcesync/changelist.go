@@ -41,7 +41,7 @@ type changeList struct {
 	start  int              // the first entry
 	since  time.Time        // if set, entries before it are not
 	floor  websync.Datetime // no entry is before it
-	end    cursor           // the position after the list
+	end    cursor           // the position that a run that ends after the list leaves
 	passed int              // skipped entries of the list before it
 }
 

@@ -20,7 +20,8 @@ type backlog struct {
 	packed     bool   // root is a Change Dump
 	validators docfetch.Validators
 	end        cursor // the position after the lists
-	skipped    int    // entries of indexes that can't be read
+	kept       cursor // the position that the next run goes on from: end, unless held
+	skipped    int    // entries that can't be read, of indexes and of lists that are read again
 
 	entries int              // that were read
 	latest  map[uint64]int   // the last entry of each URI
@@ -29,7 +30,7 @@ type backlog struct {
 
 	bytes *changeBytes // of some changes; nil if there are none
 	doubt error        // why changes may be missing that the lists do not have
-	held  bool         // the position stays at a list that others follow
+	held  bool         // the next run reads some of the lists again
 
 	repeats   bool // the first list may have changes that were yielded before
 	continues bool // the list that was read last has nothing new: the next ones follow it
@@ -69,7 +70,7 @@ const overlap = time.Hour
 // backlog reads the lists with the changes after the position. One that can't be read is
 // a Problem. The error is a *gapError if there is a gap.
 func (w *walk) backlog(ctx context.Context) (*backlog, error) {
-	b := &backlog{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, latest: make(map[uint64]int)}
+	b := &backlog{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, kept: w.next.Log, latest: make(map[uint64]int)}
 	b.clock = b.end.Clock
 	for visited := make(map[docfetch.Key]bool); ; {
 		visited[docfetch.KeyOf(b.root)] = true
@@ -91,12 +92,12 @@ func (w *walk) backlog(ctx context.Context) (*backlog, error) {
 
 // moved returns the URL of the log if the Capability List names another one than when it
 // was read last. A publisher may leave an open list behind: the Capability List is asked
-// if nothing is new in it.
+// if nothing is new in it, or if it does not continue at the position.
 func (w *walk) moved(ctx context.Context, b *backlog) (url string, err error) {
 	if w.Incomplete() || b.doubt != nil {
 		return "", nil
 	}
-	if w.offers == nil && b.news() == 0 {
+	if w.offers == nil && (b.news() == 0 || b.repeats) {
 		err = w.readCapabilities(ctx, w.next.Capabilities)
 	}
 	switch now := w.log(); {
@@ -132,12 +133,11 @@ func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 		}
 	}
 	b.bytes.check(w.Report)
-	w.next.Skipped += b.skipped
 	w.next.Validators = b.validators
 	if b.held {
 		w.next.Validators = docfetch.Validators{}
 	}
-	if err := w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped-w.counted); err != nil || b.doubt == nil {
+	if err := w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped+b.skipped-w.counted); err != nil || b.doubt == nil {
 		return err
 	}
 	return w.Problem(b.doubt)
@@ -234,7 +234,9 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 		}
 		entries = append(entries, e)
 	}
-	b.skipped += r.Skipped()
+	if n := r.Skipped(); n > 0 { // each may name a list that comes before any of the others
+		b.skipped, b.held = b.skipped+n, true
+	}
 	named := make(map[string]bool)
 	entries = slices.DeleteFunc(entries, func(e Entry) bool {
 		again := named[e.Loc]
@@ -417,7 +419,7 @@ func (b *backlog) add(l *changeList, start int) {
 	if b.end.URL == "" && !b.end.Time.IsZero() && l.ordered {
 		l.since = b.end.Time.Time().Add(-overlap) // before it the baseline has them
 	}
-	if b.end.URL != l.URL {
+	if b.end.URL != l.URL && !b.held {
 		l.passed = b.end.Skipped
 	}
 	until, clock := l.head.Metadata.Until, l.clock
@@ -438,14 +440,15 @@ func (b *backlog) add(l *changeList, start int) {
 	if clock.IsZero() {
 		clock = l.from
 	}
-	l.end = cursor{
+	b.end = cursor{
 		URL: l.URL, From: l.from, Until: until, Time: clock, Clock: b.clock, N: l.entries, Sum: l.sum, Last: l.last,
 		Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: validators,
 	}
-	if b.held { // the list before may still grow: this one is read again, too
-		l.end = b.end
+	if b.held {
 		b.skipped += l.skipped
+	} else {
+		b.kept = b.end
 	}
-	b.end, b.held = l.end, b.held || ahead
+	l.end, b.held = b.kept, b.held || ahead
 	b.lists = append(b.lists, l)
 }

@@ -37,6 +37,9 @@ func changeDumpLogs(d dumper) map[string][]stage {
 		}
 		return all
 	}
+	hiding := func(p pages) pages { // the entry of p2 can't be read
+		return p.with(pages{"changedump.xml": strings.Replace(p["changedump.xml"], "<loc>"+www+"p2</loc>", "", 1)})
+	}
 	patch := func(md, links string, files ...member) pages {
 		return one(parcel{entries: []string{entryWith("j", `change="updated"`+timed("datetime", 1)+" "+md, links)}, files: files})
 	}
@@ -228,6 +231,25 @@ func changeDumpLogs(d dumper) map[string][]stage {
 			{pages: index([]string{listed("d1", 0, 2), listed("changedump.xml", 2, never)}, d.dump("d1", 0, 2, pack("p1", 0, 2, "a=2@1 -b@2"))), truth: "a=2 c=1", want: inDoubt, said: "changedump.xml"}},
 		"two indexes that list each other": {begin,
 			{pages: index([]string{listed("d1", 0, never)}, pages{"d1": dumpIndex(0, listed("changedump.xml", 0, never))}), truth: "a=1 b=1 c=1", want: inDoubt, said: "d1"}},
+		"a dump is left behind, and loses entries": {begin,
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3")), truth: "a=2 c=1"},
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1")).with(offers("resourcelist", "resourcelist.xml", "changedump", "moved.xml")).with(
+				d.dump("moved.xml", 0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3"), pack("p3", 4, 6, "c=5@5"))), truth: "a=2 c=5"}},
+		"a dump is left behind, and loses all entries": {begin,
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3")), truth: "a=2 c=1"},
+			{pages: log(0, never).with(offers("resourcelist", "resourcelist.xml", "changedump", "moved.xml")).with(
+				d.dump("moved.xml", 0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3"), pack("p3", 4, 6, "c=5@5"))), truth: "a=2 c=5"}},
+		"an index of dumps is left behind, and loses entries": {begin,
+			{pages: index([]string{listed("d1", 0, 2), listed("d2", 2, never)}, d.dump("d1", 0, 2, pack("p1", 0, 2, "a=2@1")), d.dump("d2", 2, never, pack("p2", 2, 4, "-b@3"))), truth: "a=2 c=1"},
+			{pages: index([]string{listed("d1", 0, 2)}, d.dump("d1", 0, 2, pack("p1", 0, 2, "a=2@1"))).with(offers("resourcelist", "resourcelist.xml", "changedump", "moved.xml")).with(
+				d.dump("moved.xml", 0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3"), pack("p3", 4, 6, "c=5@5"))), truth: "a=2 c=5"}},
+		"an entry of a dump that can't be read": {begin,
+			{pages: hiding(log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3"), pack("p3", 2, never, "c=5@5"))), truth: "a=2 c=5", want: inDoubt},
+			{pages: hiding(log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3"), pack("p3", 2, never, "c=5@5"))), truth: "a=2 c=5", want: inDoubt},
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3"), pack("p3", 2, never, "c=5@5")), truth: "a=2 c=5"}},
+		"an entry of an index of dumps that can't be read": {begin,
+			{pages: index([]string{listed("d1", 0, 2), "<sitemap><rs:md/></sitemap>"}, d.dump("d1", 0, 2, pack("p1", 0, 2, "a=2@1"))), truth: "a=2 c=1", want: inDoubt},
+			{pages: index([]string{listed("d1", 0, 2), listed("d2", 2, never)}, d.dump("d1", 0, 2, pack("p1", 0, 2, "a=2@1")), d.dump("d2", 2, never, pack("p2", 2, 4, "-b@3"))), truth: "a=2 c=1"}},
 		"an index of which a dump is gone": {begin,
 			{pages: index([]string{listed("d1", 0, 2), listed("d2", 2, never)}, d.dump("d2", 2, never, pack("p2", 2, 4, "c=3@3"))), truth: "a=2 c=3", want: inDoubt, said: "d1"},
 			{pages: index([]string{listed("d1", 0, 2), listed("d2", 2, never)}, d.dump("d1", 0, 2, pack("p1", 0, 2, "a=2@1 -b@2")), d.dump("d2", 2, never, pack("p2", 2, 4, "c=3@3"))), truth: "a=2 c=3"}},

@@ -164,6 +164,8 @@ func TestPublishers(t *testing.T) {
 	}
 	part := func(path string, at int) string { return named("sitemap", path, strings.TrimSpace(timed("at", at))) }
 	onlyList := offers("resourcelist", "resourcelist.xml")
+	const unreadable = "<sitemap><rs:md/></sitemap>"
+	unclear := pages{"c1": changeList(0, 2, got(1, "a", "2")), "c2": changeList(2, 4, lost(3, "b"), got(3, "c", "2")), "c3": changeList(2, never, got(5, "c", "5"))}
 
 	for name, stages := range map[string][]stage{
 		"a list grows": {begin,
@@ -407,6 +409,36 @@ func TestPublishers(t *testing.T) {
 		"the Capability List is gone, and nothing is new": {begin,
 			{pages: base, truth: "a=1 b=1 c=1"},
 			{pages: base.with(pages{"capabilitylist.xml": "a page"}), truth: "a=1 b=1 c=1", want: inDoubt, said: "capabilitylist.xml"}},
+		"an entry of an index that can't be read": {begin,
+			{pages: index([]string{listed("c1", 0, 2), unreadable, listed("c3", 2, never)}, unclear), truth: "a=2 c=5", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2), unreadable, listed("c3", 2, never)}, unclear), truth: "a=2 c=5", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4), listed("c3", 2, never)}, unclear), truth: "a=2 c=5"},
+			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4), listed("c3", 2, never)}, unclear.with(pages{"c3": changeList(2, never, got(5, "c", "5"), lost(6, "a"))})), truth: "c=5"}},
+		"an entry of an index that can't be read, and new changes": {begin,
+			{pages: index([]string{listed("c1", 0, never)}, pages{"c1": changeList(0, never, got(1, "a", "2"))}), truth: "a=2 b=1 c=1"},
+			{pages: index([]string{listed("c1", 0, 2), unreadable, listed("c3", 2, never)}, unclear), truth: "a=2 c=5", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2), unreadable, listed("c3", 2, never)}, unclear.with(pages{"c3": changeList(2, never, got(5, "c", "5"), got(6, "a", "6"))})), truth: "a=6 c=5", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4), listed("c3", 2, never)}, unclear.with(pages{"c3": changeList(2, never, got(5, "c", "5"), got(6, "a", "6"), got(7, "b", "7"))})), truth: "a=6 b=7 c=5"}},
+		"the last entry of an index can't be read": {begin,
+			{pages: index([]string{listed("c1", 0, 2), unreadable}, unclear), truth: "a=2 c=2", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4)}, unclear), truth: "a=2 c=2"}},
+		"the only entry of an index can't be read": {begin,
+			{pages: index([]string{unreadable}, nil), truth: "a=2 b=1 c=1", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2)}, unclear), truth: "a=2 b=1 c=1"}},
+		"an entry of an index that can't be read goes away": {begin,
+			{pages: index([]string{unreadable, listed("c1", 0, 2)}, unclear), truth: "a=2 b=1 c=1", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2)}, unclear), truth: "a=2 b=1 c=1"}},
+		"the first baseline, and an entry of an index that can't be read": {
+			{pages: index([]string{listed("c1", 0, 2), unreadable, listed("c3", 2, never)}, unclear), truth: "a=2 c=5", want: inDoubt},
+			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4), listed("c3", 2, never)}, unclear), truth: "a=2 c=5"}},
+		"an index is left behind, and loses entries": {begin,
+			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4)}, unclear), truth: "a=2 c=2"},
+			{pages: index([]string{listed("c1", 0, 2)}, unclear).with(offers("resourcelist", "resourcelist.xml", "changelist", "moved.xml")).with(pages{
+				"moved.xml": changeIndex(0, listed("c1", 0, 2), listed("c2", 2, 4), listed("c3", 2, never))}), truth: "a=2 c=5"}},
+		"a list is left behind, and loses entries": {begin,
+			{pages: changes(got(1, "a", "2"), lost(2, "b")), truth: "a=2 c=1"},
+			{pages: changes(got(1, "a", "2")).with(offers("resourcelist", "resourcelist.xml", "changelist", "moved.xml")).with(pages{
+				"moved.xml": changeList(0, never, got(1, "a", "2"), lost(2, "b"), got(3, "c", "3"))}), truth: "a=2 c=3"}},
 		"Change Lists are no longer offered": {begin,
 			{pages: onlyList.with(pages{"resourcelist.xml": resourceList(5, has("a", "2"), has("c", "1"))}), truth: "a=2 c=1", said: "changelist.xml"},
 			{pages: onlyList.with(pages{"resourcelist.xml": resourceList(6, has("a", "3"), has("c", "1"))}), truth: "a=3 c=1"}},

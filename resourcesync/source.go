@@ -42,7 +42,8 @@ import (
 //
 // A document that can't be read is a Problem: what comes after it is yielded, but the
 // checkpoint stays before it. Entries that can't be read count as skipped, those of a
-// Change List in each run until the next baseline.
+// Change List in each run until the next baseline. While one of an index can't be read,
+// each run reads all lists after the position again.
 //
 // Departures of the documents go to [harvest.Run.Report].
 type Source struct {
