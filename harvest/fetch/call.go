@@ -174,10 +174,11 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 // send makes one request for u, if nothing forbids it. The request counts against the
 // limits of its host until the exchange ends.
 func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
-	if err := k.check(u); err != nil {
+	origin := originOf(u)
+	if err := k.check(u, origin); err != nil {
 		return nil, err
 	}
-	h := k.c.host(ctx, originOf(u))
+	h := k.c.host(ctx, origin)
 	if !k.robots && !k.c.IgnoreRobots {
 		if err := k.permitted(ctx, h, u); err != nil {
 			k.c.hosts.leave(h)
@@ -191,13 +192,15 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	return k.exchange(ctx, h, u)
 }
 
-// check returns an error if no request may be made for u.
-func (k *call) check(u *url.URL) error {
+// check returns an error if no request may be made for u, which is at origin.
+func (k *call) check(u *url.URL, origin string) error {
 	if err := checkURL(u); err != nil {
 		return refused(u.String(), "%w", err)
 	}
-	private := k.c.AllowPrivate || originOf(u) == k.root
-	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !private {
+	if k.c.AllowPrivate || origin == k.root {
+		return nil
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
 		if err := new(Guard).Check(addr); err != nil {
 			return &RequestError{URL: websync.RedactURL(u.String()), Kind: harvest.ErrForbidden, Err: err}
 		}

@@ -64,7 +64,11 @@ func (s *speedometer) add(n int, waited time.Duration, least int64) {
 func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, error) {
 	x := &exchange{k: k, h: h, url: u, outer: ctx, sent: time.Now(), spent: k.spent}
 	k.since = time.Time{}
-	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	via, inner := k.c.set.transport, ctx
+	if h.origin == k.root && k.c.set.home != nil {
+		via, inner = k.c.set.home, context.WithValue(ctx, originHost{}, h)
+	}
+	x.ctx, x.cancel = context.WithCancelCause(inner)
 	r, conditional, err := k.request(x.ctx, h.origin, u)
 	if err != nil {
 		x.cancel(nil)
@@ -72,11 +76,7 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 		return nil, err
 	}
 	x.conditional = conditional
-	x.await()
-	via := k.c.set.transport
-	if h.origin == k.root && k.c.set.home != nil {
-		via, r = k.c.set.home, r.WithContext(context.WithValue(x.ctx, originHost{}, h))
-	}
+	x.await(x.sent)
 	x.resp, err = via.RoundTrip(r)
 	x.timer.Stop()
 	if err != nil {
@@ -101,13 +101,13 @@ func (x *exchange) closeDelimited() bool {
 }
 
 // await starts the timer that ends the exchange unless a byte comes in time.
-func (x *exchange) await() {
+func (x *exchange) await(now time.Time) {
 	c := x.k.c
 	wait, why := c.set.inactivity, errInactive
 	if left := x.speed.left(c.set.minSpeed); x.resp != nil && left < wait {
 		wait, why = left, errSlow
 	}
-	if left := c.set.timeout - x.age(); left < wait {
+	if left := c.set.timeout - x.spent - now.Sub(x.sent); left < wait {
 		wait, why = left, errTooLong
 	}
 	x.late.Store(why)
@@ -118,13 +118,10 @@ func (x *exchange) await() {
 	}
 }
 
-// age returns how much of Timeout is used.
-func (x *exchange) age() time.Duration { return x.spent + time.Since(x.sent) }
-
 // Read reads the body as it is transferred.
 func (x *exchange) Read(p []byte) (int, error) {
-	x.await()
 	began := time.Now()
+	x.await(began)
 	n, err := x.resp.Body.Read(p)
 	x.timer.Stop()
 	x.bytes += int64(n)

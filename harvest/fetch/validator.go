@@ -35,8 +35,7 @@ func validator(url string, h http.Header) harvest.Validator {
 	if len(v.ETag) > long || !sendable(v.ETag) {
 		v.ETag = ""
 	}
-	modified, err := http.ParseTime(v.LastModified)
-	if err != nil || len(v.LastModified) > long || !isPast(modified, h.Get("Date")) {
+	if v.LastModified != "" && (len(v.LastModified) > long || !isPast(v.LastModified, h.Get("Date"))) {
 		v.LastModified = ""
 	}
 	return v
@@ -44,10 +43,14 @@ func validator(url string, h http.Header) harvest.Validator {
 
 func etagOf(h http.Header) string { return strings.TrimSpace(h.Get("ETag")) }
 
-// isPast reports whether a Last-Modified is in an earlier second than its answer. Within
-// the same second the representation may have changed again, and would pass for unchanged
-// for ever (RFC 9110 §8.8.2.2).
-func isPast(modified time.Time, date string) bool {
+// isPast reports whether a Last-Modified is a date in an earlier second than its answer.
+// Within the same second the representation may have changed again, and would pass for
+// unchanged for ever (RFC 9110 §8.8.2.2).
+func isPast(lastModified, date string) bool {
+	modified, err := http.ParseTime(lastModified)
+	if err != nil {
+		return false
+	}
 	answered, err := http.ParseTime(date)
 	return err != nil || modified.Before(answered)
 }

@@ -27,6 +27,9 @@ func Backoff(attempts int, first, longest time.Duration) time.Duration {
 // and at most longest.
 func RetryAfter(h http.Header, now time.Time, longest time.Duration) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
+	if text == "" {
+		return 0, false
+	}
 	wait, ok = Seconds(text)
 	if !ok {
 		at, err := http.ParseTime(text)
