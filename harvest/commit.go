@@ -254,6 +254,14 @@ func split(slots []*slot, ids []string) (kept, out []*slot) {
 // batch returns the Batch that applies slots.
 func (p *pipe) batch(slots []*slot) *Batch {
 	b := NewBatch(p.key)
+	puts, bodies := 0, 0
+	for _, s := range slots {
+		if s.change != nil && s.outcome.isLogged() {
+			puts++
+		}
+		bodies += len(s.bodies)
+	}
+	b.Puts, b.Bodies = make([]Change, 0, puts), make([]BodyWriter, 0, bodies)
 	for _, s := range slots {
 		if s.change != nil && s.task != nil {
 			s.change.Task = s.task.N

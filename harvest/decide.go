@@ -189,20 +189,25 @@ func (r *run) wantsContent(ev *Event) bool {
 // obtain decides how to carry out a put that states something new: with a get, unless the
 // record has the bytes already. Bodies that the event no longer states are not kept.
 func (p *pipe) obtain(s *slot) decision {
-	next := s.record()
-	if b, ok := p.stillStated(s); ok {
-		next.Bodies, next.Validators, next.Early = []websync.Body{b}, s.rec.Validators, s.rec.Early && !s.ev.identifies()
-	} else if p.h.Bodies != SkipBodies && (p.getter != nil || s.ev.hasContent()) {
+	b, ok := p.stillStated(s)
+	if !ok && p.h.Bodies != SkipBodies && (p.getter != nil || s.ev.hasContent()) {
 		return decision{get: true}
 	}
-	s.complete(&next)
-	return p.changeTo(s.rec, next, s.ev.At)
+	change := s.put()
+	next := &change.Record
+	if ok {
+		next.Bodies, next.Validators, next.Early = []websync.Body{b}, s.rec.Validators, s.rec.Early && !s.ev.identifies()
+	}
+	s.complete(next)
+	return p.decideChange(s.rec, change, s.ev.At)
 }
 
-// record returns the record that the event leads to, without bodies.
-func (s *slot) record() Record {
+// put returns the change to the record that the event leads to, without bodies.
+func (s *slot) put() *Change {
 	at := s.ev.time()
-	return Record{Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: Stated{s.stated, at, s.ev.Resource.Modified}}
+	return &Change{Base: s.rec.Seq, Record: Record{
+		Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: Stated{s.stated, at, s.ev.Resource.Modified},
+	}}
 }
 
 // stillStated returns the content of the record, if the event states the same bytes.
@@ -220,14 +225,15 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	return b, sameTime && content.Href == s.rec.Resource.Content.Href && s.statesNoLaterChange()
 }
 
-// changeTo returns the change from a record to its next state, by an event of the time
-// at. It is a Put if the bytes or the description differ, otherwise a Touch, which keeps
-// the Item. Another Modified alone is a Put in four cases: the run skips bodies, a log
+// decideChange decides about the change from a record to its next state, by an event of
+// the time at. It is a Put if the bytes or the description differ, otherwise a Touch, which
+// keeps the Item. Another Modified alone is a Put in four cases: the run skips bodies, a log
 // states a later change, a Getter has found it, or it replaces a time in the future.
-func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
+func (r *run) decideChange(rec *Record, change *Change, at websync.Datetime) decision {
+	next := &change.Record
 	if !rec.Live() {
 		next.Kind = websync.Created
-		return decision{outcome: OutcomeCreated, change: &Change{Base: rec.Seq, Record: next}}
+		return decision{outcome: OutcomeCreated, change: change}
 	}
 	next.Kind = websync.Updated
 	was, now := &rec.Stated, &next.Stated
@@ -238,13 +244,13 @@ func (r *run) changeTo(rec *Record, next Record, at websync.Datetime) decision {
 	found := r.getter != nil && now.Modified.IsZero() && next.Resource.Modified != rec.Resource.Modified
 	corrected := r.isFuture(rec.publicTime()) && !r.isFuture(next.publicTime())
 	if !sameBytes || found || corrected || at.After(rec.Stated.time()) || fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "") {
-		return decision{outcome: OutcomeUpdated, change: &Change{Base: rec.Seq, Record: next}}
+		return decision{outcome: OutcomeUpdated, change: change}
 	}
 	if *was == *now && rec.Early == next.Early && slices.Equal(rec.Validators, next.Validators) {
 		return decision{outcome: OutcomeUnchanged}
 	}
-	touched := Record{Item: rec.Item, Stated: *now, Validators: next.Validators, Early: next.Early}
-	return decision{outcome: OutcomeTouched, change: &Change{Base: rec.Seq, Record: touched}}
+	next.Item = rec.Item
+	return decision{outcome: OutcomeTouched, change: change}
 }
 
 // sameBodies reports whether two states have the same bytes under the same names and
@@ -287,9 +293,9 @@ func tombstone(rec *Record, at websync.Datetime) Record {
 
 // isEarly reports whether bodies that were obtained at this moment may still change
 // without a change of their stated time.
-func isEarly(s *slot, next *Record, obtained time.Time) bool {
+func isEarly(s *slot, next *Record, obtained func() time.Time) bool {
 	t := next.Stated.time()
-	return !s.ev.identifies() && !t.IsZero() && !t.IsOver(obtained)
+	return !s.ev.identifies() && !t.IsZero() && !t.IsOver(obtained())
 }
 
 // asksAgain reports whether to ask for bytes that seem unchanged: for all of them with

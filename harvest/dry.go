@@ -99,17 +99,17 @@ func (p *pipe) foresee(s *slot) {
 	case s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.Stated.time()) && (s.restates() || p.isUnchanged(s)):
 		s.decision = decision{outcome: OutcomeUnchanged, get: !p.dry.audit}
 	case s.rec.Live():
-		s.outcome, s.change = OutcomeUpdated, &Change{Record: obtained(s)}
+		s.outcome, s.change = OutcomeUpdated, foreseen(s)
 	default:
-		s.outcome, s.change = OutcomeCreated, &Change{Record: obtained(s)}
+		s.outcome, s.change = OutcomeCreated, foreseen(s)
 	}
 }
 
-// obtained returns the record that a get leads to, as far as it is known.
-func obtained(s *slot) Record {
-	rec := s.record()
-	rec.Bodies = []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
-	return rec
+// foreseen returns the change that a get leads to, as far as it is known.
+func foreseen(s *slot) *Change {
+	change := s.put()
+	change.Record.Bodies = []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
+	return change
 }
 
 // finish applies what is decided about a slot to the overlay, before the next slot is

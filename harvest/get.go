@@ -44,15 +44,16 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 		job.discard()
 		return p.fail(ctx, s, err)
 	}
-	next := s.record()
+	change := s.put()
+	next := &change.Record
 	if job.Tag != s.ev.Tag {
 		next.Stated.Hash = fingerprint(&s.ev.Resource, job.Tag)
 	}
 	next.Validators, next.Bodies = job.validators, job.bodies
 	next.Resource = job.Resource
-	s.complete(&next)
-	next.Early = isEarly(s, &next, job.obtained())
-	s.decision = p.changeTo(s.rec, next, s.ev.At)
+	s.complete(next)
+	next.Early = isEarly(s, next, job.obtained)
+	s.decision = p.decideChange(s.rec, change, s.ev.At)
 	if s.change == nil {
 		job.discard() // the Store has the same bytes
 	}

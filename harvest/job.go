@@ -36,7 +36,7 @@ type Job struct {
 	bodies     []websync.Body
 	writers    []BodyWriter
 	validators []Validator
-	asked      time.Time // the Date of the first answer; if zero, not known
+	asked      string // the Date of the first answer that had one
 }
 
 // Fetch gets one representation through the Fetcher of the run, and counts it in the
@@ -48,8 +48,8 @@ func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at := dateOf(resp); j.asked.IsZero() {
-		j.asked = at
+	if j.asked == "" {
+		j.asked = resp.header("Date")
 	}
 	if len(req.Header) == 0 {
 		j.remember(req.URL, resp.Validator)
@@ -60,10 +60,10 @@ func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 // obtained returns when the bodies were obtained, as far as it is known by the
 // publisher's clock.
 func (j *Job) obtained() time.Time {
-	if j.asked.IsZero() {
-		return j.run.clock()
+	if at := parseDate(j.asked); !at.IsZero() {
+		return at
 	}
-	return j.asked
+	return j.run.clock()
 }
 
 func (j *Job) remember(url string, v Validator) {

@@ -95,15 +95,15 @@ func (r *run) clock() time.Time {
 
 // noteDate notes the Date of an answer with a list.
 func (r *run) noteDate(resp *Response) {
-	at := dateOf(resp)
+	at := parseDate(resp.header("Date"))
 	for date := r.date.Load(); !at.IsZero() && at.Unix() > date && !r.date.CompareAndSwap(date, at.Unix()); {
 		date = r.date.Load()
 	}
 }
 
-// dateOf returns the Date of an answer; zero if it has none.
-func dateOf(resp *Response) time.Time {
-	d, _, err := websync.ParseDatetimeLenient(resp.header("Date"))
+// parseDate parses the Date of an answer; the time is zero if it is none.
+func parseDate(text string) time.Time {
+	d, _, err := websync.ParseDatetimeLenient(text)
 	if err != nil {
 		return time.Time{}
 	}
