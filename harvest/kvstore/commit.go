@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -100,13 +101,16 @@ type commit struct {
 	conflicts []string
 }
 
-// An old is the record that a change replaces.
+// An old is what a Commit needs of the record that a change replaces.
 type old struct {
-	known bool
-	item  websync.Item
+	known     bool
+	kind      websync.ChangeKind
+	seq, born websync.Seq
+	time      time.Time
+	bodies    []websync.Body
 }
 
-func (o *old) live() bool { return o.known && o.item.Kind != websync.Deleted }
+func (o *old) live() bool { return o.known && o.kind != websync.Deleted }
 
 // run applies the batch. If something conflicts, it sets c.conflicts and returns an
 // error.
@@ -200,6 +204,7 @@ func (c *commit) read() error {
 	}
 	c.olds = make([]old, 0, len(c.batch.Puts)+len(c.batch.Touches))
 	k := newKey(recordKey)
+	var item websync.Item
 	for _, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
 		for i := range changes {
 			id := changes[i].Record.Resource.ID
@@ -208,11 +213,10 @@ func (c *commit) read() error {
 			if err != nil {
 				return err
 			}
-			o := old{known: v.data != nil}
-			if err := v.item("", &o.item); err != nil {
+			if err := v.item("", &item); err != nil {
 				return err
 			}
-			fits := o.item.Seq == changes[i].Base
+			fits := item.Seq == changes[i].Base
 			if n := changes[i].Task; fits && n != 0 {
 				if fits, err = c.hasTask(id, n); err != nil {
 					return err
@@ -221,7 +225,7 @@ func (c *commit) read() error {
 			if !fits {
 				c.conflicts = append(c.conflicts, id)
 			}
-			c.olds = append(c.olds, o)
+			c.olds = append(c.olds, old{v.data != nil, item.Kind, item.Seq, item.Born, item.Time, item.Bodies})
 		}
 	}
 	if len(c.conflicts) > 0 {
@@ -242,13 +246,15 @@ func (c *commit) hasTask(id string, n uint64) (bool, error) {
 }
 
 func (c *commit) puts() error {
+	var rec harvest.Record
 	for i := range c.batch.Puts {
-		rec, was := c.batch.Puts[i].Record, &c.olds[i]
-		c.number(&rec.Item, was)
-		if err := c.setEntry(c.head.generation, rec.Seq, c.source.n, rec.Item); err != nil {
+		was := &c.olds[i]
+		rec = c.batch.Puts[i].Record
+		seq := c.number(&rec.Item, was)
+		if err := c.setEntry(c.head.generation, seq, c.source.n, &rec.Item); err != nil {
 			return err
 		}
-		if err := c.setRecord(c.source.n, rec); err != nil {
+		if err := c.setRecord(c.source.n, seq, &rec); err != nil {
 			return err
 		}
 		if err := c.indexBorn(&rec, was); err != nil {
@@ -258,8 +264,8 @@ func (c *commit) puts() error {
 	return nil
 }
 
-// number gives item the next number and time.
-func (c *commit) number(item *websync.Item, was *old) {
+// number returns the next number, and gives item the next time and its Born.
+func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 	h := &c.head
 	h.last++
 	h.clock = max(c.now, h.clock+1)
@@ -267,12 +273,12 @@ func (c *commit) number(item *websync.Item, was *old) {
 	if h.last == 1 {
 		h.firstTime = h.clock
 	}
-	item.Seq, item.Time = h.last, micro(h.clock)
-	item.Born = was.item.Born
+	item.Time, item.Born = micro(h.clock), was.born
 	if item.Born == 0 {
 		h.born++
 		item.Born = h.born
 	}
+	return h.last
 }
 
 // indexBorn keeps the order of first appearances, which holds live records only.
@@ -280,7 +286,7 @@ func (c *commit) indexBorn(rec *harvest.Record, was *old) error {
 	if rec.Live() == was.live() {
 		return nil
 	}
-	k := newKey(bornKey).number(uint64(rec.Born))
+	k := c.key(bornKey).number(uint64(rec.Born))
 	if !rec.Live() {
 		c.source.live--
 		return c.delete(k)
@@ -292,16 +298,18 @@ func (c *commit) indexBorn(rec *harvest.Record, was *old) error {
 }
 
 func (c *commit) touches() error {
+	var rec harvest.Record
 	for i := range c.batch.Touches {
-		rec, was := c.batch.Touches[i].Record, &c.olds[len(c.batch.Puts)+i]
+		was := &c.olds[len(c.batch.Puts)+i]
+		rec = c.batch.Touches[i].Record
 		if !was.known {
 			if rec.Kind != websync.Deleted {
 				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", harvest.ErrBatch, rec.Resource.ID, rec.Kind)
 			}
-			was.item.Kind = websync.Deleted
+			was.kind = websync.Deleted
 		}
-		rec.Seq, rec.Born, rec.Time, rec.Kind = was.item.Seq, was.item.Born, was.item.Time, was.item.Kind
-		if err := c.setRecord(c.source.n, rec); err != nil {
+		rec.Born, rec.Time, rec.Kind = was.born, was.time, was.kind
+		if err := c.setRecord(c.source.n, was.seq, &rec); err != nil {
 			return err
 		}
 	}
@@ -357,10 +365,10 @@ func sumOf(d websync.Digest) (s sum, ok bool) {
 
 // bindBodies takes the bodies of the batch and counts the records that name each.
 func (c *commit) bindBodies() error {
-	named := map[sum]int64{}
-	used := map[sum]int64{} // minus those that the old records named
+	named := make(map[sum]int64, len(c.bodies))
+	used := make(map[sum]int64, len(c.bodies)) // minus those that the old records named
 	for i := range c.olds {
-		for _, b := range c.olds[i].item.Bodies {
+		for _, b := range c.olds[i].bodies {
 			if k, ok := sumOf(b.Key); ok {
 				used[k]--
 			}
@@ -389,8 +397,10 @@ func (c *commit) bindBodies() error {
 	if err := c.prefetchBodies(order); err != nil {
 		return err
 	}
+	bk := newKey(bodyKey)
 	for _, k := range order {
-		if err := c.bindBody(k, c.bodies[k], named[k] > 0, used[k]); err != nil {
+		bk = bk.of(bodyKey).bytes(k[:])
+		if err := c.bindBody(bk, k, c.bodies[k], named[k] > 0, used[k]); err != nil {
 			return err
 		}
 	}
@@ -413,9 +423,9 @@ func noBody(rec *harvest.Record, b websync.Body) error {
 	return fmt.Errorf("%w: the body %.100q of %.100q has the Key %v: a sha-256 or none is right", harvest.ErrNoBody, b.Name, rec.Resource.ID, b.Key)
 }
 
-// bindBody changes the count of one body, whose bytes are from's if that is not nil.
-func (c *commit) bindBody(k sum, from *bodyWriter, named bool, delta int64) error {
-	bk := newKey(bodyKey).bytes(k[:])
+// bindBody changes the count of one body, whose bytes are from's if that is not nil. Its
+// key is bk.
+func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int64) error {
 	var v body
 	there, err := c.get(bk, &v)
 	if err != nil {
@@ -489,7 +499,7 @@ func (c *commit) store(v *body, from *bodyWriter) error {
 		return err
 	}
 	if c.used == nil {
-		c.used = map[*bodyWriter]bool{}
+		c.used = make(map[*bodyWriter]bool, len(c.bodies))
 	}
 	c.used[from] = true
 	if v.blob != "" { // the old blob is missing
@@ -504,7 +514,7 @@ func (c *commit) store(v *body, from *bodyWriter) error {
 		if v.size == 0 {
 			return nil
 		}
-		return c.tx.Set(newKey(dataKey).number(v.n), from.buf)
+		return c.tx.Set(bytes.Clone(c.key(dataKey).number(v.n)), from.buf)
 	}
 	if err := c.checkBlob(from); err != nil {
 		return err

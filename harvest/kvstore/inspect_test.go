@@ -102,7 +102,7 @@ func (in *inspection) records() {
 		if rec.Resource.ID != id || rec.Seq > in.head.last || rec.Born > in.head.born {
 			in.fault("record %q: %q, number %d, born %d", id, rec.Resource.ID, rec.Seq, rec.Born)
 		}
-		if rec.Seq > 0 && !in.has(entryKey(in.head.generation, rec.Seq)) {
+		if rec.Seq > 0 && !in.has(newKey(logKey).entry(in.head.generation, rec.Seq)) {
 			in.fault("record %q: no entry %d", id, rec.Seq)
 		}
 		if rec.Live() {

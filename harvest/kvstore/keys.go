@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // The layout. A key is a letter and what follows; numbers are big-endian so that their
@@ -67,8 +69,11 @@ type key []byte
 // newKey allocates room for what most keys need.
 func newKey(kind byte) key { return append(make(key, 0, 128), kind) }
 
-func (k key) source(n uint32) key  { return binary.BigEndian.AppendUint32(k, n) }
-func (k key) number(n uint64) key  { return binary.BigEndian.AppendUint64(k, n) }
+func (k key) source(n uint32) key { return binary.BigEndian.AppendUint32(k, n) }
+func (k key) number(n uint64) key { return binary.BigEndian.AppendUint64(k, n) }
+func (k key) entry(generation uint64, n websync.Seq) key {
+	return k.number(generation).number(uint64(n))
+}
 func (k key) text(s string) key    { return append(k, s...) }
 func (k key) bytes(b []byte) key   { return append(k, b...) }
 func (k key) time(t time.Time) key { return k.number(uint64(t.UnixMicro()) ^ 1<<63) }

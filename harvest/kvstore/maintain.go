@@ -88,9 +88,9 @@ func (w *writer) compact(t token, pages int) (generation uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	end := entryKey(w.head.generation, w.head.last+1)
+	end := newKey(logKey).entry(w.head.generation, w.head.last+1)
 	for range pages {
-		found, next, err := w.scan(entryKey(w.head.generation, c.from+1), end, nil)
+		found, next, err := w.scan(newKey(logKey).entry(w.head.generation, c.from+1), end, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -152,7 +152,7 @@ func (w *writer) copyEntry(c *compaction, value []byte) error {
 	if err := w.set(newKey(renumberKey).number(next).number(uint64(c.from)), key{}.number(uint64(c.to))); err != nil {
 		return err
 	}
-	return w.setEntry(next, c.to, o.n, item)
+	return w.setEntry(next, c.to, o.n, &item)
 }
 
 // switchTo makes the generation that c has written the newest.

@@ -344,7 +344,7 @@ func (s *Store) Changes(ctx context.Context, rng websync.Range) iter.Seq2[websyn
 			return 0, err
 		}
 		w.begin(last)
-		from := func(after websync.Seq) key { return entryKey(w.rng.Generation, after+1) }
+		from := func(after websync.Seq) key { return newKey(logKey).entry(w.rng.Generation, after+1) }
 		found, last, err := r.inRange(w, from)
 		if err == nil {
 			err = r.prefetchOwned(found, false)

@@ -31,7 +31,11 @@ func (v *stored) parse(b []byte) error {
 
 // stored returns the value of k, with its number in the newest generation.
 func (r *reader) stored(k key) (v stored, err error) {
-	if _, err = r.get(k, &v); err == nil {
+	b, err := r.Get(k)
+	if err != nil || b == nil {
+		return v, err
+	}
+	if err = v.parse(b); err == nil {
 		err = r.renumber(&v)
 	}
 	return v, err
@@ -102,14 +106,14 @@ func (v *stored) task(source string, t *harvest.Task) error {
 	return nil
 }
 
-// setRecord writes rec, whose number is one of the newest generation.
-func (w *writer) setRecord(n uint32, rec harvest.Record) error {
-	seq := rec.Seq
+// setRecord writes rec with its number in the newest generation. It clears rec's own Seq
+// and Source, which are not a part of the value.
+func (w *writer) setRecord(n uint32, seq websync.Seq, rec *harvest.Record) error {
 	rec.Seq, rec.Source = 0, ""
 	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
 	w.scratch = binary.AppendUvarint(w.scratch, uint64(seq))
-	w.scratch = appendRecord(w.scratch, &rec)
-	return w.set(newKey(recordKey).source(n).text(rec.Resource.ID), w.scratch)
+	w.scratch = appendRecord(w.scratch, rec)
+	return w.set(w.key(recordKey).source(n).text(rec.Resource.ID), w.scratch)
 }
 
 // setTask replaces the task of its id: any task, or only the one with the task's N if
@@ -167,16 +171,13 @@ func dueKeyOf(n uint32, t *harvest.Task) key {
 	return newKey(dueKey).source(n).time(t.Due).text(t.Resource.ID)
 }
 
-// setEntry writes an entry of the log.
-func (w *writer) setEntry(generation uint64, seq websync.Seq, n uint32, item websync.Item) error {
+// setEntry writes an entry of the log. It clears item's own Seq and Source, which are not
+// a part of the value.
+func (w *writer) setEntry(generation uint64, seq websync.Seq, n uint32, item *websync.Item) error {
 	item.Seq, item.Source = 0, ""
 	w.scratch = binary.BigEndian.AppendUint32(w.scratch[:0], n)
-	w.scratch = appendItem(w.scratch, &item)
-	return w.set(entryKey(generation, seq), w.scratch)
-}
-
-func entryKey(generation uint64, seq websync.Seq) key {
-	return newKey(logKey).number(generation).number(uint64(seq))
+	w.scratch = appendItem(w.scratch, item)
+	return w.set(w.key(logKey).entry(generation, seq), w.scratch)
 }
 
 // An owned is a part of a value that begins with the number of a source.

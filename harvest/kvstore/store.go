@@ -216,6 +216,15 @@ type writer struct {
 	reader
 	tx      Tx
 	scratch []byte
+	keyRoom key
+}
+
+// key returns a key that is valid until the next call of key.
+func (w *writer) key(kind byte) key {
+	if w.keyRoom == nil {
+		w.keyRoom = newKey(kind)
+	}
+	return w.keyRoom.of(kind)
 }
 
 // update calls fn in an Update, after it has prefetched keys.

@@ -86,17 +86,22 @@ func (n *node) own(e edit) *node {
 	if n.edit == e {
 		return n
 	}
-	c := &node{edit: e, keys: grown(n.keys)}
+	return newNode(n, 0, e)
+}
+
+// newNode returns a node with what n has from index at on.
+func newNode(n *node, at int, e edit) *node {
+	c := &node{edit: e, keys: roomy(n.keys[at:])}
 	if n.leaf() {
-		c.values = grown(n.values)
+		c.values = roomy(n.values[at:])
 	} else {
-		c.kids = grown(n.kids)
+		c.kids = roomy(n.kids[at:])
 	}
 	return c
 }
 
-// grown copies s and leaves room for one more.
-func grown[T any](s []T) []T { return append(make([]T, 0, len(s)+1), s...) }
+// roomy copies s and leaves room for all that a node may hold before it is split.
+func roomy[T any](s []T) []T { return append(make([]T, 0, maxKeys+1), s...) }
 
 // set returns the node with key in it, and the node that was split off its end, if any.
 func (n *node) set(key, value []byte, e edit) (left, right *node) {
@@ -133,15 +138,13 @@ func (n *node) split(last int, e edit) *node {
 	if last == len(n.keys)-1 {
 		at = last
 	}
-	right := &node{edit: e, keys: slices.Clone(n.keys[at:])}
+	right := newNode(n, at, e)
 	clear(n.keys[at:])
 	n.keys = n.keys[:at]
 	if n.leaf() {
-		right.values = slices.Clone(n.values[at:])
 		clear(n.values[at:])
 		n.values = n.values[:at]
 	} else {
-		right.kids = slices.Clone(n.kids[at:])
 		clear(n.kids[at:])
 		n.kids = n.kids[:at]
 	}
