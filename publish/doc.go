@@ -57,7 +57,8 @@
 //
 // # Notices
 //
-// A [Pinger] notifies subscribers and hubs of new content.
+// A [Pinger] notifies subscribers and hubs of new content. With a [Notifier], for example
+// a resourcesync.Publisher, it posts hubs what has changed.
 //
 // # Not supported
 //

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/outgoing"
 )
@@ -31,6 +33,7 @@ type web struct {
 	answers map[string][]reply
 	asked   map[string][]time.Duration
 	bodies  []string
+	links   map[string][]string // of the last request to each host
 }
 
 type reply struct {
@@ -40,7 +43,7 @@ type reply struct {
 }
 
 func newWeb(answers map[string][]reply) *web {
-	return &web{began: time.Now(), answers: answers, asked: make(map[string][]time.Duration)}
+	return &web{began: time.Now(), answers: answers, asked: make(map[string][]time.Duration), links: make(map[string][]string)}
 }
 
 func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -49,6 +52,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	host := r.URL.Host
 	w.asked[host] = append(w.asked[host], time.Since(w.began))
 	w.bodies = append(w.bodies, string(body))
+	w.links[host] = r.Header.Values("Link")
 	answer := w.answers[host][0]
 	if len(w.answers[host]) > 1 {
 		w.answers[host] = w.answers[host][1:]
@@ -138,7 +142,7 @@ func TestPingerRedirects(t *testing.T) {
 	for path, status := range map[string]int{"/away": 307, "/see": 303, "/kept": 0, "/round": 308} {
 		p := &Pinger{Topics: []string{"t"}, Subscribers: []string{server.URL + path}}
 		p.start()
-		err := outgoing.Post(t.Context(), p.client, p.targets[0].url, p.targets[0].form)
+		err := outgoing.Post(t.Context(), p.client, p.targets[0].url, outgoing.Form, p.targets[0].form)
 		if status == 0 {
 			assert.NoError(t, err)
 		} else {
@@ -267,5 +271,106 @@ func TestPingerStops(t *testing.T) {
 	})
 	bad := &Pinger{Topics: []string{"t"}, Subscribers: []string{"http://[::1"}}
 	bad.start()
-	assert.EqualError(t, outgoing.Post(t.Context(), bad.client, bad.targets[0].url, ""), "not a URL to post to")
+	assert.EqualError(t, outgoing.Post(t.Context(), bad.client, bad.targets[0].url, outgoing.Form, ""), "not a URL to post to")
+}
+
+// A journal is a Notifier of texts. Its position is how many there were.
+type journal struct {
+	mu    sync.Mutex
+	texts []string
+	most  int
+	fails int // so many calls
+}
+
+func (j *journal) add(texts ...string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.texts = append(j.texts, texts...)
+}
+
+func (j *journal) Notification(_ context.Context, after string) (*websync.Document, string, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.fails > 0 {
+		j.fails--
+		return nil, after, errors.New("a catalog that fails")
+	}
+	n, err := strconv.Atoi(after)
+	if err != nil {
+		return nil, strconv.Itoa(len(j.texts)), nil
+	}
+	end := min(n+j.most, len(j.texts))
+	text := strings.Join(slices.DeleteFunc(slices.Clone(j.texts[n:end]), func(s string) bool { return s == "" }), " ")
+	if text == "" {
+		return nil, strconv.Itoa(end), nil
+	}
+	write := func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	return &websync.Document{Type: "text/plain", Write: write}, strconv.Itoa(end), nil
+}
+
+// With a Notifier, a hub is posted each change once, again after a failure, and those that
+// were open when a run ended or was killed.
+func TestPingerContent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state, j := memstore.New(), &journal{texts: []string{"old"}, most: 2}
+		run := func(w *web) (p *Pinger, stop func()) {
+			p = newPinger(w, "s")
+			p.Hubs, p.Notifier, p.State = []string{"https://a/hub"}, j, state
+			return p, startRun(t, p)
+		}
+		posted := func(w *web) (all []string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, body := range w.bodies {
+				if !strings.HasPrefix(body, "feed=") {
+					all = append(all, body)
+				}
+			}
+			return all
+		}
+		good := []reply{{status: 200}}
+		up := newWeb(map[string][]reply{"s": good, "a": good})
+		p, stop := run(up)
+		time.Sleep(time.Minute)
+		assert.Empty(t, posted(up), "nothing is new")
+		j.add("1")
+		p.Notify()
+		time.Sleep(time.Minute)
+		p.Notify()
+		time.Sleep(time.Minute)
+		j.add("2", "", "", "", "3", "4", "5")
+		p.Notify()
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"1", "2", "3 4", "5"}, posted(up))
+		assert.Len(t, up.times("s"), 3, "a subscriber gets forms")
+		assert.Equal(t, []string{`<https://example.org/sitemap.xml>; rel="self"`, `<https://a/hub>; rel="hub"`}, up.links["a"])
+		stop()
+
+		j.add("6")
+		shaky := newWeb(map[string][]reply{"s": good, "a": {{}, {status: 503}, {status: 202}, {status: 413}, {status: 202}}})
+		p, stop = run(shaky)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"6", "6", "6"}, posted(shaky), "it was committed between the runs")
+		j.add("7")
+		p.Notify()
+		time.Sleep(time.Minute)
+		j.add("8")
+		j.fails = 3
+		p.Notify()
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"6", "6", "6", "7", "7 8"}, posted(shaky), "what was refused is in the next notice")
+		stop()
+
+		hangs := newWeb(map[string][]reply{"s": good, "a": {{status: 200, takes: time.Hour}}})
+		p, stop = run(hangs)
+		j.add("9")
+		p.Notify()
+		time.Sleep(time.Minute)
+		stop()
+		up = newWeb(map[string][]reply{"s": good, "a": good})
+		_, stop = run(up)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"9"}, posted(up))
+		stop()
+	})
 }

@@ -80,6 +80,10 @@
 // of its own, and a Linked of its own; one of them has the Source Description, which names
 // the sets of the rest in Others.
 //
+// [Publisher.Notification] makes the Change Notifications that a publish.Pinger posts to
+// hubs of WebSub after commits. A hub that takes none, but reads the topic itself, gets a
+// form from a Pinger without a Notifier; its subscribers then read the Change List.
+//
 // # Not supported
 //
 // Publishing dumps.

@@ -48,7 +48,7 @@ func ExamplePublisher() {
 	// /.well-known/resourcesync
 	// <?xml version="1.0" encoding="UTF-8"?>
 	// <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">
-	// <rs:md capability="changelist" from="2026-01-02T09:00:00Z"/>
+	// <rs:md capability="changelist" from="1970-01-01T00:00:00Z"/>
 	// <rs:ln rel="up" href="https://www.example.com/capabilitylist.xml"/>
 	// <url><loc>https://www.example.com/news</loc><lastmod>2026-01-02T09:00:00Z</lastmod><rs:md change="created" datetime="2026-01-02T09:00:00Z" type="text/html"/></url>
 	// <url><loc>https://www.example.com/news</loc><rs:md change="deleted" datetime="2026-01-02T10:00:00Z"/></url>

@@ -40,7 +40,9 @@ import (
 // The times at, from, until and datetime are those of commits, which order the log: at is
 // that of the last commit before the Resource List was requested, datetime that of the
 // change. Lastmod is the time that a resource of an own source states, and otherwise that
-// of its commit. While the log is empty, at and from are the beginning of 1970.
+// of its commit. The first Change List begins with 1970, because before its first entry
+// there was nothing; so does the Resource List of an empty log. A reader of that follows
+// the changes from the first on.
 //
 // Each resource has an entry. Its loc is the URL that Locator gives to its body named
 // "content", if that is kept, or else the URL of its Content, or else its ID; an IRI is

@@ -75,20 +75,25 @@ func (d *publishedChanges) write(ctx context.Context, w io.Writer) error {
 	if d.index {
 		return d.writeIndex(ctx, w)
 	}
-	from, err := d.From(ctx)
-	if err != nil {
-		return err
-	}
-	l := d.publisher.newLister(w, d.head(from), d.url, d.IsReported)
-	l.perEntry = (sitemap.MaxBytes - roomOfHead) / int64(2*d.publisher.changes.Size)
-	if err := l.addAll(ctx, d.Entries(ctx, l.refuse)); err != nil {
-		return err
-	}
-	if err := l.close(ctx); err != nil {
+	if err := d.writeChanges(ctx, w, d.IsReported); err != nil {
 		return err
 	}
 	d.SetReported()
 	return nil
+}
+
+// writeChanges writes a Change List.
+func (d *publishedChanges) writeChanges(ctx context.Context, w io.Writer, silent func(websync.Seq) bool) error {
+	from, err := d.From(ctx)
+	if err != nil {
+		return err
+	}
+	l := d.publisher.newLister(w, d.head(from), d.url, silent)
+	l.perEntry = (sitemap.MaxBytes - roomOfHead) / (2 * defaultSize)
+	if err := l.addAll(ctx, d.Entries(ctx, l.refuse)); err != nil {
+		return err
+	}
+	return l.close(ctx)
 }
 
 // writeIndex writes a Change List Index: the closed lists, the oldest first, and then the

@@ -75,6 +75,16 @@ func (h *webHost) put(source, mediaType string, texts map[string]string) {
 	require.NoError(h.t, err)
 }
 
+// remove deletes resources of a source.
+func (h *webHost) remove(source string, names ...string) {
+	var events []harvest.Event
+	for _, name := range names {
+		events = append(events, harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: h.base + name}})
+	}
+	_, err := (&harvest.Harvester{Store: h.store}).Run(h.t.Context(), harvest.Of(source, events...))
+	require.NoError(h.t, err)
+}
+
 // discover returns the Capability Lists that a URL leads to, relative to the base.
 func (h *webHost) discover(name string) (lists []string) {
 	h.t.Helper()

@@ -170,3 +170,21 @@ func TestPublisherFollowed(t *testing.T) {
 		})
 	}
 }
+
+// A Destination that began before the first commit follows the changes: no gap makes it
+// begin again.
+func TestPublisherFollowedFromEmpty(t *testing.T) {
+	l := newLibrary(t, &resourcesync.Publisher{ListSize: 2})
+	store := memstore.New()
+	for i := range 6 {
+		var findings []string
+		h := &harvest.Harvester{Store: store, Fetcher: l, Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { findings = append(findings, f.Rule) }}}
+		report, err := h.Run(t.Context(), &resourcesync.Source{URL: l.URL()})
+		require.NoError(t, err)
+		require.True(t, report.InStep(), report)
+		assert.NotContains(t, strings.Join(findings, " "), "gap")
+		assert.Equal(t, i == 0, report.Snapshots > 0, "only the first run reads the Resource List")
+		assert.Equal(t, l.truth, testkit.Live(t, store))
+		l.put(fmt.Sprint("r", i), "text")
+	}
+}

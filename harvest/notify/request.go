@@ -32,7 +32,7 @@ func keepsSecret(from, to *url.URL) bool { return from.Scheme != "https" || to.S
 func (s *Subscriber) ask(ctx context.Context, r *record) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, requestTime)
-	failed := outgoing.Post(limited, s.client, r.Hub, s.form(r))
+	failed := outgoing.Post(limited, s.client, r.Hub, outgoing.Form, s.form(r))
 	cancel()
 	if ctx.Err() != nil {
 		return

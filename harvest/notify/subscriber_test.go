@@ -414,7 +414,7 @@ func TestTheDefaultClientRefusesPrivateAddresses(t *testing.T) {
 	defer server.Close()
 	s := &Subscriber{Callback: "https://my.example/", State: memstore.New(), Notify: func(string) bool { return true }}
 	s.start()
-	err := outgoing.Post(t.Context(), s.client, server.URL, s.form(newRecord(feedURL, server.URL, time.Now())))
+	err := outgoing.Post(t.Context(), s.client, server.URL, outgoing.Form, s.form(newRecord(feedURL, server.URL, time.Now())))
 	require.Error(t, err)
 	assert.False(t, reached)
 	assert.NotContains(t, err.Error(), "hub.secret")

@@ -267,13 +267,13 @@ func (d *Document) Previous(ctx context.Context) (before Document, ok bool, err 
 }
 
 // From returns the time from which on the document lists every change: that of the last
-// commit before its range, or that of the first commit of the log; zero if the log is
-// empty.
+// commit before its range. It is zero if there is none: the log lists whatever has
+// changed since the beginning of time.
 func (d *Document) From(ctx context.Context) (time.Time, error) {
-	if d.Last == 0 {
+	if d.After == 0 {
 		return time.Time{}, nil
 	}
-	t, err := d.chain.commitTime(ctx, d.Generation, max(d.After, 1))
+	t, err := d.chain.commitTime(ctx, d.Generation, d.After)
 	if err != nil {
 		return t, d.error(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// NewClient returns a client that posts forms: a copy of own or, if own is nil, a client
+// NewClient returns a client that posts: a copy of own or, if own is nil, a client
 // in which a request may take 30 seconds and whose connections are those of t. Unless own
 // has a CheckRedirect, the client follows at most three redirects, and only those that
 // keep the method and that follow allows, from the URL of the first request to the next.
@@ -50,15 +50,22 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("status %d: %q", e.Code, e.Reason)
 }
 
-// Post sends the form once. It returns a *StatusError for an answer other than 2xx. Its
-// errors do not contain the URL, which may hold a secret.
-func Post(ctx context.Context, client *http.Client, to, form string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form))
+// Form is the media type of a form.
+const Form = "application/x-www-form-urlencoded"
+
+// Post sends a content once, with its media type and links (RFC 8288). It returns a
+// *StatusError for an answer other than 2xx. Its errors do not contain the URL, which may
+// hold a secret.
+func Post(ctx context.Context, client *http.Client, to, mediaType, content string, links ...string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(content))
 	if err != nil {
 		return errors.New("not a URL to post to")
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Content-Type", mediaType)
 	req.Header.Set("User-Agent", UserAgent)
+	for _, link := range links {
+		req.Header.Add("Link", link)
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {

@@ -1,0 +1,76 @@
+package chain_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/internal/site"
+)
+
+// newLog returns a log with an entry at each of these seconds.
+func newLog(seconds ...int) *websync.Log {
+	log := new(websync.Log)
+	for _, s := range seconds {
+		log.Append(websync.Item{Time: time.Unix(int64(s), 0), Resource: websync.Resource{ID: fmt.Sprint("urn:", s)}})
+	}
+	return log
+}
+
+// TestSince walks a log that grows, and one that replaces it, without losing or repeating
+// an entry.
+func TestSince(t *testing.T) {
+	ctx := t.Context()
+	of := func(log websync.Catalog) *chain.Chain {
+		return &chain.Chain{Site: site.New(site.Settings{Package: "x", Catalog: log, Base: "https://example.org/", Path: "a.xml"}), Size: 2}
+	}
+	var got []string
+	at := chain.Position{}
+	take := func(c *chain.Chain) (documents int) {
+		for {
+			d, end, err := c.Since(ctx, at, 3)
+			require.NoError(t, err)
+			text, err := chain.ParsePosition(end.String())
+			require.NoError(t, err)
+			require.Equal(t, end, text)
+			at = end
+			if d.After == d.Last {
+				return documents
+			}
+			documents++
+			from, err := d.From(ctx)
+			require.NoError(t, err)
+			for item, err := range d.Entries(ctx, nil) {
+				require.NoError(t, err)
+				assert.False(t, item.Time.Before(from))
+				assert.False(t, item.Time.After(d.Time))
+				got = append(got, item.Resource.ID)
+			}
+		}
+	}
+	empty := of(new(websync.Log))
+	assert.Zero(t, take(empty))
+	end, err := empty.End(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, at, end)
+
+	log := newLog(10, 20, 30, 40)
+	c := of(log)
+	assert.Equal(t, 2, take(c))
+	assert.Zero(t, take(c))
+	log.Append(websync.Item{Time: time.Unix(50, 0), Resource: websync.Resource{ID: "urn:50"}})
+	assert.Equal(t, 1, take(c))
+	assert.Equal(t, 1, take(of(newLog(20, 40, 50, 60))), "fewer numbers, as after a compaction")
+	assert.Equal(t, 1, take(of(newLog(5, 10, 20, 40, 50, 60, 70))), "more numbers")
+	assert.Zero(t, take(of(newLog(5))), "an older one")
+	assert.Equal(t, []string{"urn:10", "urn:20", "urn:30", "urn:40", "urn:50", "urn:60", "urn:70"}, got)
+	for _, text := range []string{"", "1 2", "1 2 x", "1 2 3 4", "01 2 3", "-1 2 3"} {
+		_, err := chain.ParsePosition(text)
+		assert.Error(t, err, text)
+	}
+}
