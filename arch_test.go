@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"internal/xmlpatch":   {},
 	"internal/suite":      {".", "harvest"},
 	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore", "internal/xmlscan"},
+	"internal/bareget":    {},
 	"sitemap":             {".", "internal/...", "harvest"},
 	"sitemap/google":      {".", "internal/...", "sitemap"},
 	"atom":                {".", "internal/...", "harvest"},
@@ -67,7 +68,7 @@ var mayImport = map[string][]string{
 
 // mayLinkHTTP are the packages that may carry net/http, even through a dependency.
 var mayLinkHTTP = []string{
-	"harvest/fetch", "harvest/notify", "harvest/discover", "harvest/pgstore", "internal/outgoing", "publish", "eli/jsonld", "examples/...",
+	"harvest/fetch", "harvest/notify", "harvest/discover", "harvest/pgstore", "internal/bareget", "internal/outgoing", "publish", "eli/jsonld", "examples/...",
 }
 
 // protocols import harvest from source.go only.

@@ -3,7 +3,6 @@ package harvest_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +22,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/bareget"
 )
 
 // The size of the baseline.
@@ -147,39 +146,15 @@ func runBaseline(b *testing.B, h *harvest.Harvester, events []harvest.Event) {
 }
 
 func bareGet(b *testing.B, events []harvest.Event) {
-	transport := &http.Transport{MaxIdleConnsPerHost: baselineConcurrency}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport}
-	urls := make(chan string)
-	var wg sync.WaitGroup
-	for range baselineConcurrency {
-		wg.Go(func() {
-			for url := range urls {
-				if err := getOne(b.Context(), client, url); err != nil {
-					b.Error(err)
-				}
+	loop := bareget.New(baselineConcurrency)
+	defer loop.Close()
+	require.NoError(b, loop.All(b.Context(), func(yield func(string) bool) {
+		for i := range events {
+			if !yield(events[i].Resource.ID) {
+				return
 			}
-		})
-	}
-	for i := range events {
-		urls <- events[i].Resource.ID
-	}
-	close(urls)
-	wg.Wait()
-}
-
-func getOne(ctx context.Context, client *http.Client, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err
+		}
+	}))
 }
 
 // cpuTime returns the CPU time of this process so far.

@@ -236,7 +236,7 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 // representation the server chooses, such as Accept, must remove from its Validator what
 // may hold for another representation: a LastModified does, an ETag does not.
 func (j *Job) Request(name string, link websync.Link) *Request {
-	req := &Request{URL: link.Href, Accept: link.Type, Identity: link.Verifiable()}
+	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable()}
 	if j.mayReuse(name, link) {
 		req.Validator = j.Held.Validator(link.Href)
 	}

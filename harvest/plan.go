@@ -332,6 +332,9 @@ func (p *pipe) takeBack(ctx context.Context) error {
 			p.flying[s.id()] = next
 			waiting = append(waiting, next)
 		}
+		if !s.stuck { // otherwise it stays in the ledger
+			s.recycle()
+		}
 	}
 	for _, s := range conflicted {
 		if s.queued {

@@ -20,6 +20,7 @@ type run struct {
 	src    Source
 	getter Getter // if nil, Job.Content
 	key    string
+	root   string // the URL that the user gave for src; empty if there is none
 	id     [16]byte
 	report *Report
 	hooks  Hooks
@@ -77,9 +78,9 @@ func newRun(h *Harvester, src Source) (*run, error) {
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
-	root := rootOf(src)
-	r.lists = &counted{run: r, root: root, list: true}
-	r.bodies = &counted{run: r, root: root}
+	r.root = rootOf(src)
+	r.lists = &counted{run: r, list: true}
+	r.bodies = &counted{run: r}
 	r.commits = &committer{run: r}
 	return r, nil
 }
@@ -247,7 +248,6 @@ func (r *run) spent() bool {
 // reports requests.
 type counted struct {
 	run  *run
-	root string
 	list bool
 }
 
@@ -262,7 +262,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	}
 	if req.Root == "" {
 		withRoot := *req
-		withRoot.Root = c.root
+		withRoot.Root = c.run.root
 		req = &withRoot
 	}
 	began := time.Now()

@@ -41,7 +41,7 @@ func (s *slot) id() string { return s.ev.Resource.ID }
 
 var slots = sync.Pool{New: func() any { return new(slot) }}
 
-// recycle frees a slot for another event. Most slots of a long listing state nothing new.
+// recycle frees a slot for another event. No stage and no ledger has it any more.
 func (s *slot) recycle() {
 	*s = slot{}
 	slots.Put(s)

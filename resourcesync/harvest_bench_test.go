@@ -1,7 +1,6 @@
 package resourcesync_test
 
 import (
-	"context"
 	"crypto/md5"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/bareget"
 	"github.com/websync-go/websync/resourcesync"
 )
 
@@ -108,43 +107,16 @@ func (s *benchSite) harvest(b *testing.B, bodies harvest.BodyMode) {
 
 // get gets the Resource List and then the resources, as many at a time as harvest.
 func (s *benchSite) get(b *testing.B) {
-	transport := &http.Transport{MaxIdleConnsPerHost: harvestConcurrency}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport}
-	get := func(path string) {
-		if err := bareGet(b.Context(), client, s.URL+path); err != nil {
-			b.Error(err)
-		}
-	}
-	get("/resourcelist.xml")
-	paths := make(chan string)
-	var wg sync.WaitGroup
-	for range harvestConcurrency {
-		wg.Go(func() {
-			for path := range paths {
-				get(path)
+	loop := bareget.New(harvestConcurrency)
+	defer loop.Close()
+	require.NoError(b, loop.Get(b.Context(), s.URL+"/resourcelist.xml"))
+	require.NoError(b, loop.All(b.Context(), func(yield func(string) bool) {
+		for i := range s.n {
+			if !yield(fmt.Sprintf("%s/r/%d", s.URL, i)) {
+				return
 			}
-		})
-	}
-	for i := range s.n {
-		paths <- fmt.Sprintf("/r/%d", i)
-	}
-	close(paths)
-	wg.Wait()
-}
-
-func bareGet(ctx context.Context, client *http.Client, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err
+		}
+	}))
 }
 
 // beside calls peer and own in turn, and reports the median time of peer as a multiple of

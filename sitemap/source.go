@@ -112,11 +112,11 @@ func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return s.events(ctx, run, func(w *walk, v *View) error {
-		ev := harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}
+		w.ev = harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}
 		if w.extended.Entry != nil {
-			w.extended.Entry(v, &ev)
+			w.extended.Entry(v, &w.ev)
 		}
-		return w.Yield(ev)
+		return w.Yield(w.ev)
 	})
 }
 
@@ -202,7 +202,8 @@ type walk struct {
 	leaves  int64 // number of these documents
 	open    int64 // documents that are listed and not yet yielded
 
-	extended Extended // of the document that is being yielded
+	extended Extended      // of the document that is being yielded
+	ev       harvest.Event // the last one of Events
 
 	freqs map[ChangeFreq]websync.Element // caches: the same few recur
 	prios map[float32]websync.Element

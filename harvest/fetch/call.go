@@ -55,15 +55,28 @@ func (c *Client) newCall(req *harvest.Request) (*call, error) {
 	if !sendable(req.Accept, c.set.agent[0]) {
 		return nil, refused(req.URL, "Request.Accept or Client.UserAgent has control characters")
 	}
-	k := &call{
-		c: c, req: req, url: u,
+	return &call{
+		c: c, req: req, url: u, root: c.rootOrigin(req.Root),
 		redirects: limit(c.MaxRedirects, 10, 0),
 		patience:  limit(c.MaxWait, 5*time.Minute, forever),
+	}, nil
+}
+
+// A root is a Request.Root and its origin.
+type root struct{ url, origin string }
+
+// rootOrigin returns the origin of a Request.Root; it is empty if that is no URL. Most
+// requests have the Root of the one before.
+func (c *Client) rootOrigin(text string) string {
+	last := c.root.Load()
+	if last == nil || last.url != text {
+		last = &root{url: text}
+		if u, err := url.Parse(text); err == nil && text != "" {
+			last.origin = originOf(u)
+		}
+		c.root.Store(last)
 	}
-	if root, err := url.Parse(req.Root); err == nil && req.Root != "" {
-		k.root = originOf(root)
-	}
-	return k, nil
+	return last.origin
 }
 
 // name returns the URL without secrets.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -113,6 +114,7 @@ type Client struct {
 	signers sync.Map // of requests, by origin: see Authorize
 	waits   sync.Map // by *call
 	homes   sync.Map // by name: see home
+	root    atomic.Pointer[root]
 
 	jitter   func(time.Duration) time.Duration // for tests
 	resolver *net.Resolver                     // for tests; nil: the default
