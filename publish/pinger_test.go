@@ -308,8 +308,8 @@ func (j *journal) Notification(_ context.Context, after string) (*websync.Docume
 	return &websync.Document{Type: "text/plain", Write: write}, strconv.Itoa(end), nil
 }
 
-// With a Notifier, a hub is posted each change once, again after a failure, and those that
-// were open when a run ended or was killed.
+// With a Notifier, a hub is posted each change once, again after a failure, and those
+// that were open when a run ended or was killed.
 func TestPingerContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state, j := memstore.New(), &journal{texts: []string{"old"}, most: 2}

@@ -77,8 +77,8 @@
 //
 // Then robots.txt names the sitemap, and with Robots also the Resource List. A host with
 // several sets of resources has a Publisher for each, with Sources, a Path in a directory
-// of its own, and a Linked of its own; one of them has the Source Description, which names
-// the sets of the rest in Others.
+// of its own, and a Linked of its own; one of them has the Source Description, which
+// names the sets of the rest in Others.
 //
 // [Publisher.Notification] makes the Change Notifications that a publish.Pinger posts to
 // hubs of WebSub after commits. A hub that takes none, but reads the topic itself, gets a

@@ -128,8 +128,14 @@ type Publisher struct {
 	Profile string
 
 	// Item, if set, changes an entry before it is listed. It may add links, for example
-	// to mirrors, collections or patches. If it removes Loc or returns an error, the
-	// entry is not listed; the error is reported.
+	// to mirrors, collections or descriptions (Z39.99 §14). If it removes Loc or returns
+	// an error, the entry is not listed; the error is reported.
+	//
+	// Item is called for entries of Resource Lists, whose Metadata.Change is empty, and of
+	// Change Lists, those of deletions too. A patch belongs to one change, and its reader
+	// has the representation before it: add the link only where Change is Updated and the
+	// digest of the item's body is that of what the patch makes. Keep a patch, under that
+	// digest, before the change is committed, and as long as a Change List has the change.
 	Item func(item *websync.Item, e *Entry) error
 
 	// Report, if set, receives a finding for each resource that can't be listed, or of

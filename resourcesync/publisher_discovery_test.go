@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,14 +33,15 @@ type webHost struct {
 	locator     websync.PathLocator
 	handler     *publish.Handler
 	client      *fetch.Client
+	clock       time.Time // of the last change
 }
 
 func newWebHost(t *testing.T, adjust func(*webHost)) *webHost {
-	h := &webHost{t: t, store: memstore.New(), client: fetch.New(nil), handler: new(publish.Handler)}
+	h := &webHost{t: t, store: memstore.New(), client: fetch.New(nil), handler: new(publish.Handler), clock: firstCommit}
 	server := httptest.NewServer(h.handler)
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { h.handler.Close() })
-	h.base, h.client.Rate = server.URL+"/", -1
+	h.base, h.client.Rate, h.client.AllowPrivate = server.URL+"/", -1, true
 	h.maps = &resourcesync.Publisher{Path: "maps/capabilitylist.xml", Sources: []string{"maps"}}
 	h.books = &resourcesync.Publisher{Path: "books/capabilitylist.xml", Sources: []string{"books"}, NoDescription: true}
 	h.maps.Others = []string{h.base + h.books.Path}
@@ -66,9 +68,10 @@ func newWebHost(t *testing.T, adjust func(*webHost)) *webHost {
 // put puts own resources into a source.
 func (h *webHost) put(source, mediaType string, texts map[string]string) {
 	var events []harvest.Event
+	h.clock = h.clock.Add(time.Hour)
 	for name, text := range texts {
 		events = append(events, harvest.Event{
-			Resource: websync.Resource{ID: h.base + name, Content: websync.Link{Type: mediaType}}, Open: harvest.OpenBytes([]byte(text)),
+			Resource: websync.Resource{ID: h.base + name, Modified: websync.NewDatetime(h.clock), Content: websync.Link{Type: mediaType}}, Open: harvest.OpenBytes([]byte(text)),
 		})
 	}
 	_, err := (&harvest.Harvester{Store: h.store}).Run(h.t.Context(), harvest.Of(source, events...))
