@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -162,10 +163,17 @@ func (p *program) serve(ctx context.Context) error {
 	}
 	server := &http.Server{Handler: p.refreshing(handler, isList), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 
+	var notifying sync.WaitGroup
+	defer notifying.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if p.scanner != nil {
 		go p.scanner.watch(ctx)
+	}
+	if notifier, ok := publishers[0].(publish.Notifier); ok && len(p.hubs) > 0 {
+		pinger := &publish.Pinger{Topics: []string{entry}, Hubs: p.hubs, Notifier: notifier, State: p.store, Log: handler.Log}
+		notifying.Go(func() { pinger.Run(ctx) })
+		notifying.Go(func() { p.notify(ctx, pinger) })
 	}
 	go func() { cancel(server.Serve(listener)) }()
 	if _, err := fmt.Fprintln(p.stdout, entry); err != nil {
@@ -182,6 +190,18 @@ func (p *program) serve(ctx context.Context) error {
 		return server.Close() // somebody reads slowly
 	}
 	return nil
+}
+
+// notify lets a Pinger look for changes at intervals, until ctx ends.
+func (p *program) notify(ctx context.Context, pinger *publish.Pinger) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(p.rescan):
+			pinger.Notify()
+		}
+	}
 }
 
 // ownBase returns the URL of this server.
@@ -259,7 +279,7 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
 			Title: p.base, Author: websync.Person{Name: p.author()}}
 	case "resourcesync":
-		set := &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report, Robots: true}
+		set := &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report, Robots: true, Hubs: p.hubs}
 		list, links = set, append(links, set.Link())
 	}
 	bodies := publish.Linked(publish.Bodies(p.store, locator, p.sources...), links...)

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,6 +140,33 @@ func TestServesResourceSync(t *testing.T) {
 		ids = append(ids, item.Resource.ID)
 	}
 	assert.ElementsMatch(t, []string{base + "robots.txt", base + "new.txt"}, ids)
+}
+
+// A hub is posted what has changed.
+func TestNotifiesHubs(t *testing.T) {
+	posted := make(chan string, 10)
+	hub := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		posted <- string(body)
+	}))
+	defer hub.Close()
+	dir := directory(t, map[string]string{"old.txt": "one"})
+	entry := serve(t, "-protocol", "resourcesync", "-dir", dir, "-rescan", "10ms", "-hub", hub.URL)
+	_, list := get(t, entry)
+	assert.Contains(t, list, `<rs:ln rel="hub" href="`+hub.URL+`"/>`)
+	for i := 0; len(posted) == 0; i++ { // the first ones may be before the program looks
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("new", i, ".txt")), []byte("two"), 0o644))
+		get(t, entry)
+	}
+	body := <-posted
+	assert.Contains(t, body, `capability="changelist"`)
+	assert.Contains(t, body, "/new")
+	assert.NotContains(t, body, "old.txt")
+	for args, want := range map[string]string{"-protocol sitemap": "-hub is for", "-protocol resourcesync -out x": "-hub is for"} {
+		a := call(t, append(strings.Fields(args), "-dir", dir, "-hub", hub.URL)...)
+		assert.Equal(t, exitFailed, a.code)
+		assert.Contains(t, a.stderr, want)
+	}
 }
 
 // The robots.txt of a directory gets a Sitemap line and otherwise stays.

@@ -52,6 +52,7 @@ type options struct {
 	dir      string
 	store    string
 	own      []string
+	hubs     []string
 }
 
 var protocols = append([]string{"sitemap", "atom", "resourcesync"}, cli.Planned...)
@@ -70,6 +71,10 @@ func parseOptions(args []string) (options, error) {
 	l.StringVar(&o.store, "store", "", "`what` to publish, or with -dir where to keep its catalogue: mem, sqlite:FILE; postgres:DSN is yet to come")
 	l.Func("own", "with -store alone, a `SOURCE` in it that is your own work: its resources keep their URLs; may be given several times", func(source string) error {
 		o.own = append(o.own, source)
+		return nil
+	})
+	l.Func("hub", "with -protocol resourcesync, the `URL` of a WebSub hub that is posted what has changed; may be given several times", func(hub string) error {
+		o.hubs = append(o.hubs, hub)
 		return nil
 	})
 	if err := l.Parse(args, o.check); err != nil {
@@ -97,6 +102,8 @@ func (o *options) check(names []string) error {
 		return errors.New("-addr serves and -out writes files: one at a time")
 	case o.dir != "" && len(o.own) > 0:
 		return errors.New("-own names sources of a -store; the files below -dir are your own already")
+	case len(o.hubs) > 0 && (o.protocol != "resourcesync" || o.out != ""):
+		return errors.New("-hub is for -protocol resourcesync, and not for -out: a file notifies nobody")
 	case o.rescan <= 0:
 		return fmt.Errorf("-rescan %v: not a time above 0", o.rescan)
 	}
