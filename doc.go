@@ -26,8 +26,8 @@
 //
 //   - sitemap: Sitemaps, reading, writing, validating, a Source and a Publisher
 //   - atom: Atom with archives and tombstones, likewise; atom/anyfeed: RSS and JSON Feed
-//   - resourcesync: the documents of ResourceSync, reading, writing, validating, and a
-//     Source
+//   - resourcesync: the documents of ResourceSync, reading, writing, validating, a Source
+//     and a Publisher
 //   - harvest: events, the engine, what Sources, Stores and Fetchers are
 //   - harvest/fetch: the Fetcher for HTTP
 //   - harvest/memstore, harvest/sqlitestore, harvest/kvstore: Stores

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 // A tree is the directory of an export. Nothing outside of it is touched, and symbolic
@@ -173,11 +174,7 @@ func (t *tree) syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
+	return spool.SyncDir(d)
 }
 
 // A newFile is a complete file that is not yet in place.

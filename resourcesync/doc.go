@@ -59,7 +59,8 @@
 // # Publishing
 //
 // A [Publisher] publishes a [websync.Catalog]: Source Description, Capability List,
-// Resource List and Change Lists, with indexes as soon as one document is not enough.
+// Resource List and Change Lists, with indexes as soon as one document is not enough; and,
+// with [Dumps], the packages of a Resource Dump and a Change Dump.
 //
 // A reader finds them (§6.3) at the well-known URI; by the HTTP header or the page of a
 // resource, to which publish.Linked and publish.HTMLLink add [Publisher.Link]; or by
@@ -86,5 +87,5 @@
 //
 // # Not supported
 //
-// Publishing dumps.
+// Publishing several dumps of one kind with an index: a dump lists up to 50,000 packages.
 package resourcesync

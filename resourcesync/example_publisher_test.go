@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/resourcesync"
 )
 
@@ -54,4 +57,59 @@ func ExamplePublisher() {
 	// <url><loc>https://www.example.com/news</loc><rs:md change="deleted" datetime="2026-01-02T10:00:00Z"/></url>
 	// </urlset>
 	// resourcesync https://www.example.com/capabilitylist.xml
+}
+
+// A program packs at intervals that suit it: changes every hour, say, and all resources
+// once a week. This example prints what a Change Dump has after two resources have
+// changed.
+func ExamplePublisher_Pack() {
+	ctx := context.Background()
+	store := memstore.New()
+	dir, err := os.MkdirTemp("", "example-")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	p := &resourcesync.Publisher{Catalog: store, Base: "https://www.example.com/", Dumps: &resourcesync.Dumps{Dir: dir, State: store}}
+	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"pages"}, Reserved: p.Reserved}
+	put := func(name, text string) harvest.Event {
+		r := websync.Resource{ID: p.Base + name, Content: websync.Link{Type: "text/html", Digests: websync.Digests{websync.SHA256([]byte(text))}}}
+		return harvest.Event{Resource: r, Open: harvest.OpenBytes([]byte(text))}
+	}
+	for _, events := range [][]harvest.Event{
+		{put("news", "<p>old</p>"), put("about", "<p>us</p>")},
+		{put("news", "<p>new</p>"), put("jobs", "<p>none</p>")},
+	} {
+		_, err := (&harvest.Harvester{Store: store, Concurrency: 1}).Run(ctx, harvest.Of("pages", events...))
+		if err == nil {
+			err = p.Pack(ctx)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for path, err := range p.Documents(ctx) {
+		if err != nil || !strings.HasPrefix(path, "/changedump-") || !strings.HasSuffix(path, ".xml") {
+			continue
+		}
+		doc, err := p.Document(ctx, path)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		manifest, err := doc.Open(ctx)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer manifest.Close()
+		for e, err := range resourcesync.NewReader(manifest).All() {
+			fmt.Println(e.Loc, e.Metadata.Change, e.Metadata.Path, err)
+		}
+	}
+	// Output:
+	// https://www.example.com/news updated /changes/000001 <nil>
+	// https://www.example.com/jobs created /changes/000002 <nil>
 }

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +30,8 @@ import (
 //	Base + "changelist.xml"                one open Change List, or an index of the lists
 //	Base + "changelist-1-1f3a9c02-7.xml"   the closed Change Lists, from 1, the oldest
 //	Base + "changelist-open.xml"           the open Change List, if there is an index
+//	Base + "resourcedump.xml"              the Resource Dump, if there is one
+//	Base + "changedump.xml"                the Change Dump, if there is one
 //	/robots.txt                            the Sitemap line, if Robots is set
 //
 // A part lists a fixed range of Born, and a closed Change List a fixed range of the
@@ -138,6 +142,10 @@ type Publisher struct {
 	// digest, before the change is committed, and as long as a Change List has the change.
 	Item func(item *websync.Item, e *Entry) error
 
+	// Dumps, if set, makes the Publisher publish the packages that Pack makes. They have
+	// the content of resources; other bodies are linked.
+	Dumps *Dumps
+
 	// Report, if set, receives a finding for each resource that can't be listed, or of
 	// which something is left out, when a list with it is written for the first time
 	// since it has changed. It may be called from several goroutines.
@@ -147,6 +155,8 @@ type Publisher struct {
 	site      *site.Site // of the Capability List
 	resources parts.List
 	changes   chain.Chain
+	dumps     []*publishedDump // none without Dumps
+	packing   string           // the settings that change what is in packages
 }
 
 var _ websync.Publisher = (*Publisher)(nil)
@@ -175,10 +185,14 @@ func (p *Publisher) open() *site.Site {
 		settings := func(size websync.Seq) string {
 			return fmt.Sprintf("%d %q %q %d %t %q", rendering, p.site.URL(), p.site.Sources, size, p.MD5, p.Profile)
 		}
+		p.packing = settings(0)
 		dir, _ := path.Split(at)
 		p.resources.Site, p.resources.Size, p.resources.Settings = p.site.At(dir+"resourcelist.xml", p.Sources...), size, settings
 		p.resources.MaxBytes, p.resources.Bound, p.resources.Measure = sitemap.MaxBytes, p.bound, p.measure
 		p.changes.Site, p.changes.Size, p.changes.Settings = p.site.At(dir+"changelist.xml", p.Sources...), length, settings(length)
+		if p.Dumps != nil {
+			p.dumps = []*publishedDump{p.newDump(ResourceDump, dir), p.newDump(ChangeDump, dir)}
+		}
 		if p.site.Err == nil {
 			p.site.Err = p.check()
 		}
@@ -196,19 +210,24 @@ func sizeOf(setting, most int) websync.Seq {
 
 // check returns an error if no valid documents can be made with the settings.
 func (p *Publisher) check() error {
-	switch p.site.Root {
-	case p.resources.Site.Root, p.changes.Site.Root, WellKnown, site.RobotsPath:
+	roots := []string{p.resources.Site.Root, p.changes.Site.Root, WellKnown, site.RobotsPath}
+	for _, d := range p.dumps {
+		roots = append(roots, d.list.Root)
+	}
+	if slices.Contains(roots, p.site.Root) {
 		return fmt.Errorf("resourcesync: Publisher.Base and Path make %.200q, the URL of another document", p.site.URL())
 	}
 	if p.Profile == "" && p.Item != nil {
 		return errors.New("resourcesync: Publisher.Profile must name what Publisher.Item makes")
 	}
-	for _, write := range []func() ([]byte, error){p.description, p.capabilities} {
-		if _, err := write(); err != nil {
-			return fmt.Errorf("resourcesync: the settings of Publisher make no valid document: %w", err)
-		}
+	_, err := p.description()
+	if err == nil {
+		_, err = p.capabilities(p.dumps)
 	}
-	return nil
+	if err != nil {
+		return fmt.Errorf("resourcesync: the settings of Publisher make no valid document: %w", err)
+	}
+	return p.Dumps.check()
 }
 
 // Check returns what is wrong with the settings. Document and Documents return the same
@@ -236,7 +255,7 @@ func (p *Publisher) Reserved(path string) bool {
 	case s.Root, p.resources.Site.Root, p.changes.Site.Root, p.changes.OpenPath(), WellKnown:
 		return true
 	}
-	return p.resources.IsPart(path) || p.changes.IsClosed(path)
+	return p.resources.IsPart(path) || p.changes.IsClosed(path) || p.dumpAt(path) != nil
 }
 
 // Document implements [websync.Publisher].
@@ -246,23 +265,26 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	case s.Err != nil:
 		return nil, s.Err
 	case path == WellKnown && !p.NoDescription:
-		return p.fixed(p.description)
+		return p.fixed(p.description())
 	case path == site.RobotsPath && p.Robots:
 		return p.resources.Site.Robots(), nil
 	case path == s.Root:
-		return p.fixed(p.capabilities)
+		return p.capabilityList(ctx)
 	case path == p.resources.Site.Root, p.resources.IsPart(path):
 		return p.resourceList(ctx, path)
 	case path == p.changes.Site.Root, path == p.changes.OpenPath(), p.changes.IsClosed(path):
 		return p.changeList(ctx, path)
 	}
+	if d := p.dumpAt(path); d != nil {
+		return d.document(ctx, path)
+	}
 	return nil, s.DocumentError(path, websync.ErrNotFound)
 }
 
 // Documents implements [websync.Publisher]: it yields the parts of the Resource List, the
-// closed Change Lists, the open one, the indexes, the Capability List, the Source
-// Description and /robots.txt. If the generation of the log changes meanwhile, it ends
-// with [websync.ErrConflict].
+// closed Change Lists, the open one, the dumps, each after its packages, the indexes, the
+// Capability List, the Source Description and /robots.txt. If the generation of the log
+// changes meanwhile, it ends with [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
 	rest := []string{p.resources.Site.Root, p.changes.Site.Root, s.Root}
@@ -279,12 +301,15 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 		split, err := p.isSplit(ctx)
 		return p.changes.OpenPath(), split && n == 1, err
 	}
-	return s.Documents([]site.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx), open}, rest...)
+	lists := []site.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx), open}
+	for _, d := range p.dumps {
+		lists = append(lists, d.numbered(ctx))
+	}
+	return s.Documents(lists, rest...)
 }
 
-// fixed returns a document that depends on the settings only.
-func (p *Publisher) fixed(write func() ([]byte, error)) (*websync.Document, error) {
-	text, err := write()
+// fixed returns a document of the set as a whole.
+func (p *Publisher) fixed(text []byte, err error) (*websync.Document, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -334,13 +359,32 @@ func (p *Publisher) description() ([]byte, error) {
 	return small(head, entries...)
 }
 
+// capabilityList returns the Capability List with the dumps that there are.
+func (p *Publisher) capabilityList(ctx context.Context) (*websync.Document, error) {
+	var offered []*publishedDump
+	for _, d := range p.dumps {
+		state, err := d.load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(state.Packages) > 0 {
+			offered = append(offered, d)
+		}
+	}
+	return p.fixed(p.capabilities(offered))
+}
+
 // capabilities returns the Capability List (Z39.99 §9).
-func (p *Publisher) capabilities() ([]byte, error) {
+func (p *Publisher) capabilities(dumps []*publishedDump) ([]byte, error) {
 	head := Head{Metadata: Metadata{Capability: CapabilityList}, Links: linksOf(p.descriptionURL(), p.hubLinks(p.site.URL())...)}
 	if p.DescribedBy != "" {
 		head.Links = append(head.Links, linkOf("describedby", p.DescribedBy))
 	}
-	return small(head, entryOf(ResourceList, p.resources.Site.URL()), entryOf(ChangeList, p.changes.Site.URL()))
+	entries := []Entry{entryOf(ResourceList, p.resources.Site.URL()), entryOf(ChangeList, p.changes.Site.URL())}
+	for _, d := range dumps {
+		entries = append(entries, entryOf(d.kind, d.list.URL()))
+	}
+	return small(head, entries...)
 }
 
 // entryOf returns the entry of a document with a capability.
@@ -351,13 +395,18 @@ func entryOf(c Capability, url string) Entry {
 // small returns a document of few entries.
 func small(head Head, entries ...Entry) ([]byte, error) {
 	var b bytes.Buffer
-	w := NewWriter(&b)
+	err := writeAll(&b, head, entries)
+	return b.Bytes(), err
+}
+
+// writeAll writes a document.
+func writeAll(dst io.Writer, head Head, entries []Entry) error {
+	w := NewWriter(dst)
 	w.Head = head
 	for i := range entries {
 		if err := w.Write(&entries[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	err := w.Close()
-	return b.Bytes(), err
+	return w.Close()
 }

@@ -122,12 +122,5 @@ func (d *publishedChanges) writeIndex(ctx context.Context, w io.Writer) error {
 		}
 		entries = append(entries, e)
 	}
-	out := NewWriter(w)
-	out.Head = d.head(entries[0].Metadata.From.Time())
-	for i := range entries {
-		if err := out.Write(&entries[i]); err != nil {
-			return err
-		}
-	}
-	return out.Close()
+	return writeAll(w, d.head(entries[0].Metadata.From.Time()), entries)
 }

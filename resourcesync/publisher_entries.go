@@ -30,6 +30,8 @@ type lister struct {
 	perEntry int64
 	items    int64 // that were added
 
+	pack *bitstreams // of which package the list is the manifest; nil if it is none
+
 	entry Entry
 	links []Link
 }
@@ -79,8 +81,11 @@ func (l *lister) addAll(ctx context.Context, all iter.Seq2[*websync.Item, error]
 	return l.addBatch(ctx, waiting, born)
 }
 
-// listsChanges reports whether the list is a Change List.
-func (l *lister) listsChanges() bool { return l.out.Head.Metadata.Capability == ChangeList }
+// listsChanges reports whether the entries are changes.
+func (l *lister) listsChanges() bool {
+	c := l.out.Head.Metadata.Capability
+	return c == ChangeList || c == ChangeDumpManifest
+}
 
 // addBatch adds the entries of items, up to a Born that links may lead to.
 func (l *lister) addBatch(ctx context.Context, items []*websync.Item, born websync.Seq) error {
@@ -190,11 +195,17 @@ func (l *lister) write(item *websync.Item) error {
 			return nil
 		}
 	}
+	if l.pack != nil && item.Kind != websync.Deleted {
+		e.Metadata.Path = l.pack.path()
+	}
 	for escaped := false; ; {
 		err := l.put(e)
 		refused, _ := err.(*websync.EntryError)
 		switch {
 		case err == nil:
+			if e.Metadata.Path != "" {
+				l.pack.add(item)
+			}
 			return nil
 		case refused != nil && refused.Element == "loc" && !escaped:
 			e.Loc, escaped = syntax.EscapeURL(e.Loc), true

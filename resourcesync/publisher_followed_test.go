@@ -33,6 +33,7 @@ type live struct {
 	base    string // if empty, www
 	now     func() time.Time
 	between func() // if set, it is called before each request
+	asked   []string
 	bytes   map[string]string
 	closed  map[string]string
 }
@@ -54,6 +55,7 @@ func render(t *testing.T, doc *websync.Document) []byte {
 func (l *live) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.asked = append(l.asked, req.URL)
 	if l.between != nil {
 		l.between()
 	}

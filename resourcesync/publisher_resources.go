@@ -61,7 +61,7 @@ func (d *publishedList) write(ctx context.Context, w io.Writer) (err error) {
 		err = d.writeIndex(ctx, w)
 	} else {
 		l := d.publisher.newLister(w, d.head(), d.url, d.part.IsReported)
-		if err = d.writeAll(ctx, l); err == nil {
+		if err = d.addAll(ctx, l); err == nil {
 			err = l.close(ctx)
 		}
 	}
@@ -79,19 +79,15 @@ func (d *publishedList) writeIndex(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out := NewWriter(w)
-	out.Head = d.head()
+	var entries []Entry
 	for _, part := range listed {
-		e := Entry{Entry: sitemap.Entry{Loc: p.site.Origin + part.Path, LastMod: websync.NewDatetime(part.Modified())}}
-		if err := out.Write(&e); err != nil {
-			return err
-		}
+		entries = append(entries, Entry{Entry: sitemap.Entry{Loc: p.site.Origin + part.Path, LastMod: websync.NewDatetime(part.Modified())}})
 	}
-	return out.Close()
+	return writeAll(w, d.head(), entries)
 }
 
-// writeAll writes the entries of a part.
-func (d *publishedList) writeAll(ctx context.Context, l *lister) error {
+// addAll writes the entries of a part.
+func (d *publishedList) addAll(ctx context.Context, l *lister) error {
 	return l.addAll(ctx, d.part.Resources(ctx, l.refuse))
 }
 
@@ -127,7 +123,7 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 func (p *Publisher) measure(ctx context.Context, part *parts.Part) (int64, error) {
 	d := &publishedList{publisher: p, url: p.site.Origin + part.Path, part: *part}
 	l := p.newLister(io.Discard, d.head(), d.url, func(websync.Seq) bool { return true })
-	err := d.writeAll(ctx, l)
+	err := d.addAll(ctx, l)
 	if errors.Is(err, websync.ErrLimit) {
 		return sitemap.MaxBytes, nil
 	}
