@@ -22,6 +22,8 @@ type changeList struct {
 	pack *dumpPackage // nil if it is no manifest
 	err  error        // of getting it ahead
 
+	until websync.Datetime // as its index or its dump says
+
 	// What the first reading finds.
 	head    Head
 	from    websync.Datetime // as the document says, or else its index
@@ -29,18 +31,21 @@ type changeList struct {
 	skipped int
 	base    int              // how many entries of the backlog are before it
 	ordered bool             // no entry has a time before that of an earlier one, or before from
+	back    bool             // an entry states a datetime before that of an earlier one
 	begins  websync.Datetime // the earliest time of an entry
 	untimed bool             // an entry has no time
 	clock   websync.Datetime // the latest one, unless the server's clock says that it is wrong
 	sum     uint64           // of the entries
 	last    uint64           // of the last one
 	prefix  bool             // it begins with the entries that were yielded before
-	holds   bool             // it has the last entry that was yielded before
+	held    int              // the entry after the last one that was yielded before; 0 if that is not here
 
 	// What is to be yielded.
 	start  int              // the first entry
 	since  time.Time        // if set, entries before it are not
-	floor  websync.Datetime // no entry is before it
+	before websync.Datetime // the latest time of the lists before it
+	fresh  int              // the first entry that is certainly after the position; -1 if none is
+	floor  websync.Datetime // that entry is not before it
 	end    cursor           // the position that a run that ends after the list leaves
 	passed int              // skipped entries of the list before it
 }
@@ -52,7 +57,7 @@ func newChangeList(url string) *changeList {
 // packageList returns the manifest of a package as a list.
 func packageList(p *dumpPackage) *changeList {
 	l := newChangeList(p.manifest.URL)
-	l.pack, l.from = p, p.Metadata.From
+	l.pack, l.from, l.until = p, p.Metadata.From, p.Metadata.Until
 	p.manifest = &l.Document
 	return l
 }
@@ -160,14 +165,17 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 		}
 		if at := l.tick(v); at != t {
 			l.ordered = false
+			l.back = l.back || t.Before(at) && !v.Metadata.Datetime.IsZero()
 		}
 		l.last = sumOf(v)
-		l.holds = l.holds || b.end.N > 0 && l.last == b.end.Last
 		h.Write(binary.LittleEndian.AppendUint64(nil, l.last))
 		b.latest[idSum(v.Loc)] = b.entries
 		b.entries++
-		if l.entries++; l.entries == b.end.N {
-			l.prefix = h.Sum64() == b.end.Sum
+		if l.entries++; l.entries == b.from.N {
+			l.prefix = h.Sum64() == b.from.Sum
+		}
+		if l.held == 0 && b.from.Last != 0 && l.last == b.from.Last {
+			l.held = l.entries
 		}
 	}
 	l.sum = h.Sum64()
@@ -276,7 +284,7 @@ func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Dat
 	if err != nil {
 		return err
 	}
-	l.clock = websync.Datetime{}
+	l.clock = l.before
 	for i := 0; ; i++ {
 		v, err := r.NextView()
 		if err == io.EOF {
@@ -285,8 +293,8 @@ func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Dat
 		if err != nil {
 			return w.Problem(err)
 		}
-		if i == l.start && !l.floor.IsZero() && (l.clock.IsZero() || l.floor.After(l.clock)) {
-			l.clock = l.floor
+		if i == l.fresh {
+			l.clock = latest(l.clock, l.floor)
 		}
 		at := l.tick(v)
 		if i < l.start || isBefore(at, l.since) || v.twice || !w.includes(v.Loc) {
@@ -322,6 +330,14 @@ func (w *walk) endList(l *changeList) error {
 	w.next.Skipped += l.pack.check(w.Report)
 	l.Close()
 	return nil
+}
+
+// latest returns the later of two times; the one that is known if the other is not.
+func latest(a, b websync.Datetime) websync.Datetime {
+	if a.IsZero() || b.After(a) {
+		return b
+	}
+	return a
 }
 
 // isBefore reports whether all that t stands for is before since, if both are known.

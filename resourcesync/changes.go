@@ -32,8 +32,18 @@ type backlog struct {
 	doubt error        // why changes may be missing that the lists do not have
 	held  bool         // the next run reads some of the lists again
 
-	repeats   bool // the first list may have changes that were yielded before
-	continues bool // the list that was read last has nothing new: the next ones follow it
+	junction      // of the lists of the root
+	repeats  bool // there may be changes that were yielded before
+}
+
+// A junction is where lists join what was read before them.
+type junction struct {
+	from   cursor           // the position before them
+	first  int              // how many lists of the backlog are before them
+	placed bool             // it is certain which of their entries are after the position
+	newest websync.Datetime // the latest time of one
+	back   bool             // one states a time before that of an earlier one
+	old    error            // why they may be an old copy
 }
 
 // Close removes the documents.
@@ -71,7 +81,6 @@ const overlap = time.Hour
 // a Problem. The error is a *gapError if there is a gap.
 func (w *walk) backlog(ctx context.Context) (*backlog, error) {
 	b := &backlog{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, kept: w.next.Log, latest: make(map[uint64]int)}
-	b.clock = b.end.Clock
 	for visited := make(map[docfetch.Key]bool); ; {
 		visited[docfetch.KeyOf(b.root)] = true
 		successor, err := w.readRoot(ctx, b)
@@ -79,11 +88,15 @@ func (w *walk) backlog(ctx context.Context) (*backlog, error) {
 		if err == nil && successor == "" {
 			successor, err = w.moved(ctx, b)
 		}
+		ended := successor == "" || visited[docfetch.KeyOf(successor)]
+		if err == nil && ended && b.old != nil {
+			err = w.Problem(b.old)
+		}
 		if err != nil {
 			b.Close()
 			return nil, err
 		}
-		if successor == "" || visited[docfetch.KeyOf(successor)] {
+		if ended {
 			return b, nil
 		}
 		b.root, b.packed, b.validators = successor, false, docfetch.Validators{}
@@ -92,12 +105,13 @@ func (w *walk) backlog(ctx context.Context) (*backlog, error) {
 
 // moved returns the URL of the log if the Capability List names another one than when it
 // was read last. A publisher may leave an open list behind: the Capability List is asked
-// if nothing is new in it, or if it does not continue at the position.
+// if nothing is new in it, if it does not continue at the position, or if it is closed
+// and its end lies in the future.
 func (w *walk) moved(ctx context.Context, b *backlog) (url string, err error) {
 	if w.Incomplete() || b.doubt != nil {
 		return "", nil
 	}
-	if w.offers == nil && (b.news() == 0 || b.repeats) {
+	if w.offers == nil && (b.news() == 0 || b.repeats || b.held) {
 		err = w.readCapabilities(ctx, w.next.Capabilities)
 	}
 	switch now := w.log(); {
@@ -146,6 +160,7 @@ func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 // readRoot reads the lists that the document at b.root is or names. A successor is the
 // URL of what may have the changes after them.
 func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err error) {
+	b.junction = junction{from: b.end, first: len(b.lists)}
 	root, err := w.root(ctx, b)
 	if err != nil || root == nil {
 		return "", err
@@ -171,6 +186,9 @@ func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err 
 	}
 	if w.Incomplete() {
 		return "", nil
+	}
+	if err := w.checkPlace(b); err != nil {
+		return "", err
 	}
 	if !root.NotModified {
 		b.validators = root.Validators.Kept()
@@ -253,14 +271,12 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 	} else {
 		for i := range entries {
 			lists = append(lists, newChangeList(entries[i].Loc))
-			lists[i].from = entries[i].Metadata.From
+			lists[i].from, lists[i].until = entries[i].Metadata.From, entries[i].Metadata.Until
 		}
 	}
-	earlier := func(a, b *changeList) int { return a.from.Time().Compare(b.from.Time()) }
-	later := func(a, b *changeList) int { return earlier(b, a) }
-	dated := !slices.ContainsFunc(lists, func(l *changeList) bool { return l.from.IsZero() })
-	if len(lists) > 1 && dated && slices.IsSortedFunc(lists, later) && !slices.IsSortedFunc(lists, earlier) {
-		slices.Reverse(lists) // the latest must come last (§12.2)
+	lists, certain := inOrder(lists)
+	if !certain && !w.next.Stale {
+		return nil, &gapError{index.URL, b.end.Time}
 	}
 	if at := slices.IndexFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }); at >= 0 {
 		if p := lists[at].pack; p != nil && !p.Metadata.Until.IsZero() && p.Metadata.Until == b.end.Until {
@@ -271,7 +287,7 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 	if len(lists) > 0 && lists[0].from.IsZero() {
 		lists[0].from = index.head.Metadata.From
 	}
-	if dated && slices.IsSortedFunc(lists, earlier) && !b.end.Time.IsZero() {
+	if isAscending(lists) && !b.end.Time.IsZero() {
 		for at := len(lists) - 1; at > 0; at-- {
 			if from := lists[at].from; !from.IsZero() && from.Time().Before(b.end.Time.Time().Add(-overlap)) {
 				return lists[at:], nil
@@ -279,6 +295,41 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 		}
 	}
 	return lists, nil
+}
+
+// inOrder returns lists in the order of their changes: the latest comes last in an index
+// (Z39.99 §12.2). If their intervals follow each other in another order only, it is that
+// one. It is not certain if they do so in none: the publisher's clock was set back between
+// two lists, or the index has no order.
+func inOrder(lists []*changeList) (ordered []*changeList, certain bool) {
+	if slices.ContainsFunc(lists, func(l *changeList) bool { return l.from.IsZero() }) || isAscending(lists) || follow(lists) {
+		return lists, true
+	}
+	sorted := slices.Clone(lists)
+	slices.SortStableFunc(sorted, byFrom)
+	if follow(sorted) {
+		return sorted, true
+	}
+	return lists, false
+}
+
+func byFrom(a, b *changeList) int { return a.from.Time().Compare(b.from.Time()) }
+
+// isAscending reports whether all lists state when they begin, and none begins before an
+// earlier one.
+func isAscending(lists []*changeList) bool {
+	return !slices.ContainsFunc(lists, func(l *changeList) bool { return l.from.IsZero() }) && slices.IsSortedFunc(lists, byFrom)
+}
+
+// follow reports whether each list begins when the one before it ends.
+func follow(lists []*changeList) bool {
+	for i := range len(lists) - 1 {
+		until, from := lists[i].until, lists[i+1].from
+		if until.IsZero() || from.Before(until) || from.Time().After(until.End()) {
+			return false
+		}
+	}
+	return true
 }
 
 // readLists reads lists that follow each other, the first of which may continue the one
@@ -300,7 +351,7 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 			return err
 		}
 	}
-	if b.continues = first.NotModified; !b.continues {
+	if b.placed = first.NotModified; !b.placed {
 		if err := w.join(ctx, b, first, lists); err != nil {
 			first.Close()
 			return err
@@ -341,9 +392,9 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 // skips reports whether changes between a list and the closed one before it may be
 // missing. A baseline that is older than the oldest change does without them.
 func (w *walk) skips(b *backlog, l *changeList) bool {
-	known := b.end.Until
-	if b.end.Time.After(known) {
-		known = b.end.Time
+	known := latest(b.end.Until, b.end.Time)
+	if !b.placed {
+		known = latest(known, b.from.Time)
 	}
 	return !w.next.Stale && !b.end.Until.IsZero() && l.from.Time().After(known.End())
 }
@@ -392,7 +443,7 @@ func (b *backlog) start(l *changeList) (entry int, ok bool) {
 		return 0, true
 	case l.prefix: // the list has grown
 		return log.N, true
-	case l.holds, log.URL == "" && log.Time.IsZero():
+	case l.held > 0, log.URL == "" && log.Time.IsZero():
 		return 0, true
 	case begins.IsZero(), l.URL == log.URL && log.N > 0 && !l.from.After(log.From):
 		// It does not say where it begins, or says so although it has lost entries.
@@ -401,21 +452,60 @@ func (b *backlog) start(l *changeList) (entry int, ok bool) {
 	return 0, !begins.IsZero() && !begins.Time().After(log.Time.Time())
 }
 
+// fresh returns the first entry of a list that is certainly after the position, -1 if
+// that is not known: by the entries that were yielded before or, if the list does not
+// have them, by the interval that it states.
+func (b *backlog) fresh(l *changeList) int {
+	log := &b.end
+	switch {
+	case len(b.lists) == b.first && l.prefix:
+		return log.N
+	case l.held > 0:
+		return l.held
+	case b.placed:
+		return 0
+	case len(b.lists) > b.first || log.URL == "" || l.from.IsZero():
+		return -1
+	case l.URL == log.URL && log.N == 0:
+		return 0
+	}
+	ended := cmp.Or(log.Clock, log.Time)
+	if !log.Until.IsZero() && log.Until.Before(ended) {
+		ended = log.Until
+	}
+	if ended.IsZero() || l.from.Time().Before(ended.Time()) {
+		return -1 // it should have the last entry that was yielded
+	}
+	return 0
+}
+
+// checkPlace reports whether the times of the lists show where the position is, if their
+// entries do not. They don't if the publisher's clock was set back since.
+func (w *walk) checkPlace(b *backlog) error {
+	switch known := b.from.Clock; {
+	case b.placed || w.next.Stale || known.IsZero() || len(b.lists) == b.first:
+		return nil
+	case b.newest.Before(known):
+		b.old = w.Named(b.root, fmt.Errorf("all changes are before %v, up to when they were harvested: it may be an old copy", known))
+	case b.back, b.from.URL != "" && b.lists[b.first].URL != b.from.URL:
+		return &gapError{b.root, known}
+	}
+	return nil
+}
+
 // add adds a list, of which the entries from start on are to be yielded, to a backlog.
 func (b *backlog) add(l *changeList, start int) {
-	switch {
-	case len(b.lists) > 0:
+	if len(b.lists) > 0 {
 		start = 0 // what it has in common with the lists before it is yielded with it
-		l.floor = b.clock
-	case start == b.end.N && l.URL == b.end.URL, b.continues:
-		l.floor = b.clock
-	case start == 0:
-		b.repeats, b.clock = true, websync.Datetime{}
 	}
-	l.start = start
-	if l.clock.After(b.clock) || b.clock.IsZero() {
-		b.clock = l.clock
+	b.back = b.back || l.back || l.clock.Before(b.clock)
+	b.newest = latest(b.newest, l.clock)
+	l.start, l.before, l.fresh = start, b.clock, b.fresh(l)
+	if l.fresh >= 0 {
+		b.placed, l.floor = true, b.from.Clock
 	}
+	b.repeats = b.repeats || !b.placed || start < l.fresh
+	b.clock = latest(latest(b.clock, l.floor), l.clock)
 	if b.end.URL == "" && !b.end.Time.IsZero() && l.ordered {
 		l.since = b.end.Time.Time().Add(-overlap) // before it the baseline has them
 	}
@@ -434,14 +524,13 @@ func (b *backlog) add(l *changeList, start int) {
 	case !until.IsZero():
 		clock = until
 	}
-	if clock.IsZero() || !b.end.Time.IsZero() && clock.Before(b.end.Time) {
-		clock = b.end.Time
-	}
-	if clock.IsZero() {
-		clock = l.from
+	clock = latest(cmp.Or(clock, l.from, b.end.Time), b.end.At)
+	last := l.last
+	if l.entries == 0 {
+		last = b.end.Last
 	}
 	b.end = cursor{
-		URL: l.URL, From: l.from, Until: until, Time: clock, Clock: b.clock, N: l.entries, Sum: l.sum, Last: l.last,
+		URL: l.URL, From: l.from, Until: until, At: b.end.At, Time: clock, Clock: latest(b.clock, b.from.Clock), N: l.entries, Sum: l.sum, Last: last,
 		Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: validators,
 	}
 	if b.held {

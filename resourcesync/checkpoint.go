@@ -49,6 +49,7 @@ type cursor struct {
 	URL   string           `json:"url,omitempty"`  // of the list that was read last
 	From  websync.Datetime `json:"from,omitzero"`  // of that list
 	Until websync.Datetime `json:"until,omitzero"` // of that list, if it is closed
+	At    websync.Datetime `json:"at,omitzero"`    // that the baseline describes
 	Time  websync.Datetime `json:"time,omitzero"`  // before which all changes were yielded
 	Clock websync.Datetime `json:"clock,omitzero"` // the latest time of a change that was yielded
 	N     int              `json:"n,omitempty"`    // how many entries of the list were yielded

@@ -91,7 +91,7 @@ func checkChange(v *View, now time.Time) error {
 // notification yields the changes of a notification that was checked: the last one of
 // each URI. The position stays where it is.
 func (w *walk) notification(p *payload) error {
-	position := w.from.Log.Time
+	position := latest(w.from.Log.Time, w.from.Log.Clock)
 	if !w.from.Listed || w.from.Stale || w.from.Root == "" || w.from.Log.Untimed || position.IsZero() {
 		return w.Named(notificationName, errNoPosition)
 	}

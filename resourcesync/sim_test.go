@@ -30,6 +30,7 @@ type publisher struct {
 
 	listed map[string]resource // as the Resource List has them
 	at     time.Time           // of the Resource List
+	logged int                 // changes before it
 
 	perList  int  // changes in a list; the log is an index then. If zero, one list
 	perPart  int  // resources in a part of the Resource List. If zero, it is one document
@@ -83,7 +84,7 @@ func (p *publisher) put(name, text string) {
 // list makes a new Resource List.
 func (p *publisher) list() {
 	p.now = p.now.Add(time.Second)
-	p.listed, p.at = maps.Clone(p.resources), p.now
+	p.listed, p.at, p.logged = maps.Clone(p.resources), p.now, len(p.log)
 }
 
 // live lets a publisher change at random.
@@ -110,18 +111,17 @@ func (p *publisher) mutate(random *rand.Rand, size int) {
 }
 
 // jump sets the clock forward by up to a day, or back by up to half an hour from the
-// latest time that it had. It does not go back if a list may begin after that: the first
-// of a run has no times but its own.
+// latest time that it had, but not to before the log begins.
 func (p *publisher) jump(random *rand.Rand) {
 	if p.now.After(p.latest) {
 		p.latest = p.now
 	}
-	if random.IntN(2) == 0 || p.perList > 0 {
+	if random.IntN(2) == 0 {
 		p.now = p.now.Add(time.Duration(random.IntN(24*3600)) * time.Second)
 		return
 	}
 	back := p.latest.Add(-time.Duration(random.IntN(1800)) * time.Second)
-	if back.Before(p.now) {
+	if back.Before(p.now) && back.After(p.begin) {
 		p.now = back
 	}
 }
@@ -186,7 +186,7 @@ func (p *publisher) site() sourcetest.Site {
 		docs[name] = r.text
 	}
 	log := p.changeList(docs)
-	if n := len(p.log); p.rotates && n >= p.perList && p.at.Before(p.log[n/p.perList*p.perList-1].time) {
+	if n := len(p.log); p.rotates && p.logged < n/p.perList*p.perList {
 		p.list() // it must not be older than the one Change List that is named
 	}
 	p.resourceList(docs)

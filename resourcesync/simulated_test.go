@@ -186,6 +186,12 @@ func audit(t *testing.T, p *publisher, store harvest.Store, site sourcetest.Site
 			then[name] = md5Of(d.Resource.Content.Digests)
 		case harvest.OutcomeDeleted:
 			delete(then, name)
+		case harvest.OutcomeHistory: // before the state that a task stands for
+			tasks, err := store.LookupTasks(t.Context(), sourceURL, []string{d.ID})
+			require.NoError(t, err)
+			if tasks[0].Source != "" && tasks[0].Kind == harvest.TaskGet {
+				then[name] = md5Of(tasks[0].Resource.Content.Digests)
+			}
 		case harvest.OutcomeUnchanged:
 			if d.Resource == nil { // a deletion, of a task
 				delete(then, name)
@@ -198,7 +204,9 @@ func audit(t *testing.T, p *publisher, store harvest.Store, site sourcetest.Site
 		assert.Empty(t, differing(held, then), "%s: differences although the run was in step", when)
 	}
 	truth := p.digests()
-	if report.Listed() {
+	// A full pass knows no times but those of the documents that are left.
+	unknown := p.rotates && p.latest.After(p.at)
+	if report.Listed() && !unknown {
 		for name := range differing(truth, then) {
 			t.Errorf("%s: %s: the Store has %q, the publisher %q, and the Audit says %v", when, name, held[name], truth[name], decisions[name])
 		}

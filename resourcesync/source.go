@@ -38,7 +38,9 @@ import (
 // The position in the log survives lists that grow, are rewritten, split or moved to an
 // index, entries of one time, and entries without any. If the oldest list begins after
 // the position, changes may have passed unseen: that is a finding, and a new baseline is
-// made. So is one in each run if no Change List is offered.
+// made. So is one if the publisher's clock was set back, and neither the entries nor the
+// intervals of the lists say which changes are new; and one in each run if no Change List
+// is offered.
 //
 // A document that can't be read is a Problem: what comes after it is yielded, but the
 // checkpoint stays before it. Entries that can't be read count as skipped, those of a
@@ -311,7 +313,7 @@ type resourceList struct {
 // begin moves the position back to the moment of the earliest document.
 func (l *resourceList) begin() {
 	if log := &l.next.Log; l.earliest.Before(log.Time) {
-		log.Time = l.earliest
+		log.At, log.Time = l.earliest, l.earliest
 	}
 }
 
@@ -433,9 +435,12 @@ func (w *walk) believed(document string, at websync.Datetime) websync.Datetime {
 // that it describes, or since that of an earlier one that was not completed, are still to
 // be yielded.
 func (w *walk) before(at websync.Datetime) harvest.Checkpoint {
-	w.next.Log = cursor{Time: at}
+	w.next.Log = cursor{At: at, Time: at}
+	if known := w.from.Log.Clock; !at.After(known) {
+		w.next.Log.Clock = known // some records may have a later time than the baseline
+	}
 	if from := w.from.Log.Time; !w.from.Listed && !from.IsZero() && from.Before(at) {
-		w.next.Log.Time = from
+		w.next.Log.At, w.next.Log.Time = from, from
 	}
 	begun := w.next
 	begun.Listed = false

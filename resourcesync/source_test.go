@@ -202,7 +202,7 @@ func TestSourceInterrupted(t *testing.T) {
 					// Where both happen, no times say that changes are missing.
 					if jumps := seed%2 == 0; random.IntN(5) == 0 && !jumps && !p.noList {
 						p.dropped += random.IntN(len(p.log) - p.dropped)
-					} else if random.IntN(5) == 0 && jumps && !p.noTimes && !p.noChange && !p.rotates {
+					} else if random.IntN(5) == 0 && jumps && !p.noTimes && !p.noChange {
 						p.now = p.now.Add(time.Duration(random.IntN(20)-10) * time.Second)
 					}
 					if round == 18 {
