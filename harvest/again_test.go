@@ -171,3 +171,51 @@ func TestRecheck(t *testing.T) {
 		})
 	}
 }
+
+// TestEventRecheck states the same change again, as a new one.
+func TestEventRecheck(t *testing.T) {
+	const long = "2026-02-01T00:00:00Z"
+	again := func(e harvest.Event) harvest.Event { e.Recheck = true; return e }
+	for name, test := range map[string]struct {
+		first, next func(harvest.Event) harvest.Event
+		asked       bool
+	}{
+		"another change": {next: again, asked: true},
+		"a repetition":   {},
+		"with another description": {asked: true, next: func(e harvest.Event) harvest.Event {
+			e.Resource.Title = "a title"
+			return again(e)
+		}},
+		"with a digest": {next: again, first: func(e harvest.Event) harvest.Event {
+			e.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("a"))}
+			return e
+		}},
+		"with a Tag": {next: again, first: func(e harvest.Event) harvest.Event { e.Tag = "v1"; return e }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.page("a")
+			e := put("a", date(t, "2026-01-05"))
+			if test.first != nil {
+				e = test.first(e)
+			}
+			w.at(long, harvest.Of(src, e))
+			if test.asked {
+				w.page("a", "changed")
+			}
+			if test.next != nil {
+				e = test.next(e)
+			}
+			_, asked := w.at(long, harvest.Of(src, e))
+			if !test.asked {
+				require.Empty(t, asked)
+				return
+			}
+			require.Len(t, asked, 1)
+			require.Equal(t, map[string]string{"a": "a changed"}, w.live())
+			w.at(long, harvest.Of(src, e))
+			require.Equal(t, 1, w.site.bodies, "one body: the list; the page was not modified")
+			require.Len(t, w.log(), 2)
+		})
+	}
+}

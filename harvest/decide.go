@@ -222,7 +222,7 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 		return b, true // contradicts found it among the digests of b
 	}
 	sameTime := !s.ev.Resource.Modified.IsZero() && s.ev.Resource.Modified == s.rec.Stated.Modified
-	return b, sameTime && content.Href == s.rec.Resource.Content.Href && s.statesNoLaterChange()
+	return b, sameTime && !s.ev.Recheck && content.Href == s.rec.Resource.Content.Href && s.statesNoLaterChange()
 }
 
 // decideChange decides about the change from a record to its next state, by an event of
@@ -299,14 +299,14 @@ func isEarly(s *slot, next *Record, obtained func() time.Time) bool {
 }
 
 // asksAgain reports whether to ask for bytes that seem unchanged: for all of them with
-// Recheck, and for those that were obtained too early, once the period of their time is
-// over or a log states that time again.
+// Recheck, for those of an event with Recheck, and for those that were obtained too early,
+// once the period of their time is over or a log states that time again.
 func (p *pipe) asksAgain(s *slot) bool {
 	if p.h.Bodies == SkipBodies || p.getter == nil && !s.ev.hasContent() {
 		return false
 	}
-	early := s.rec.Early && !s.ev.identifies() && (p.snap == nil || s.rec.Stated.time().IsOver(p.clock()))
-	return early || p.h.Recheck && (p.snap == nil || s.listed)
+	early := s.rec.Early && (p.snap == nil || s.rec.Stated.time().IsOver(p.clock()))
+	return (early || s.ev.Recheck) && !s.ev.identifies() || p.h.Recheck && (p.snap == nil || s.listed)
 }
 
 // isFull reports whether the run lists from the beginning.

@@ -73,6 +73,11 @@ type Event struct {
 	// state, and uses it for nothing else.
 	Tag string
 
+	// Recheck, in a Put of a log, says that the change is a new one, although its time and
+	// description may be those of the one before. If nothing in it identifies the bytes,
+	// neither a digest nor a Tag, they are asked for, conditionally.
+	Recheck bool
+
 	// Hint, in a Put, gives the Getter information besides the description: a patch,
 	// mirrors, the position in a package. It reaches Job.Hint, through the Task if the
 	// get is deferred, also in a later run. It has at most 64 KiB; an event with a longer

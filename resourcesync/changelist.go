@@ -264,7 +264,7 @@ func (w *walk) yieldList(ctx context.Context, b *backlog, l *changeList) error {
 		}
 		open, err := w.opener(ctx, b, l, v)
 		if err == nil {
-			err = w.change(v, at, open)
+			err = w.change(v, at, w.isNew(at), open)
 		}
 		if err == nil {
 			err = w.noteChanged(v, true)
@@ -275,6 +275,12 @@ func (w *walk) yieldList(ctx context.Context, b *backlog, l *changeList) error {
 		return err
 	}
 	return w.endList(l)
+}
+
+// isNew reports whether a change at a time is later than those that earlier runs have
+// yielded. One at the time of the last of those counts as new.
+func (w *walk) isNew(at websync.Datetime) bool {
+	return w.from.Log.URL != "" && !at.Before(w.from.Log.Clock)
 }
 
 // eachNew calls f with each new change of a list and its time. Of several changes of one

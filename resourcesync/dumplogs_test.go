@@ -51,6 +51,10 @@ func changeDumpLogs(d dumper) map[string][]stage {
 
 	all := map[string][]stage{
 		// Dumps.
+		"again at one instant, without digests": {begin,
+			{pages: log(0, never, pack("p1", 0, never, "a=2@1?")), truth: "a=2 b=1 c=1"},
+			{pages: log(0, never, pack("p1", 0, never, "a=2@1? a=3@1?")), truth: "a=3 b=1 c=1"},
+			{pages: log(0, never, pack("p1", 0, 1, "a=2@1? a=3@1?"), pack("p2", 1, never, "a=4@1?")), truth: "a=4 b=1 c=1"}},
 		"packages are added": {begin, healed,
 			{pages: log(0, never, pack("p1", 0, 2, "a=2@1 -b@2"), pack("p2", 2, 4, "b=3@3")), truth: "a=2 b=3 c=1"},
 			{pages: log(0, never, pack("p1", 0, 2, "a=2@1 -b@2"), pack("p2", 2, 4, "b=3@3"), pack("p3", 4, 6, "-a@5 b=4@6")), truth: "b=4 c=1"}},

@@ -124,7 +124,7 @@ func (w *walk) notification(p *payload) error {
 		if latest[string(v.Loc)] != i || !w.includes(v.Loc) {
 			continue
 		}
-		if err := w.change(v, at, nil); err != nil {
+		if err := w.change(v, at, true, nil); err != nil {
 			return err
 		}
 	}

@@ -48,9 +48,13 @@ func has(name, text string) string {
 	return "<url><loc>" + www + name + "</loc><rs:md " + hashOf(text) + "/></url>"
 }
 
-// got, lost are entries of Change Lists.
+// got, touched and lost are entries of Change Lists.
 func got(n int, name, text string) string {
 	return entryWith(name, `change="updated"`+timed("datetime", n)+" "+hashOf(text), "")
+}
+
+func touched(n int, name string) string {
+	return entryWith(name, `change="updated"`+timed("datetime", n), "")
 }
 
 func lost(n int, name string) string {
@@ -171,6 +175,26 @@ func TestPublishers(t *testing.T) {
 		"a list grows": {begin,
 			{pages: changes(got(1, "a", "2"), lost(2, "b")), truth: "a=2 c=1"},
 			{pages: changes(got(1, "a", "2"), lost(2, "b"), got(3, "b", "3")), truth: "a=2 b=3 c=1"}},
+		"again at one instant, without digests": {begin,
+			{pages: changes(touched(1, "a")), truth: "a=2 b=1 c=1"},
+			{pages: changes(touched(1, "a"), touched(1, "a")), truth: "a=3 b=1 c=1"},
+			{pages: changes(touched(1, "a"), touched(1, "a"), touched(1, "b"), touched(1, "a")), truth: "a=4 b=4 c=1"}},
+		"again before the last change, without digests": {begin,
+			{pages: changes(touched(1, "a"), touched(4, "b")), truth: "a=2 b=2 c=1"},
+			{pages: changes(touched(1, "a"), touched(4, "b"), touched(1, "a")), truth: "a=3 b=2 c=1"},
+			{pages: changes(touched(1, "a"), touched(4, "b"), touched(1, "a"), touched(1, "a")), truth: "a=4 b=2 c=1"}},
+		"at the lastmod of the Resource List, without digests": {
+			{pages: base.with(pages{"resourcelist.xml": resourceList(1, since(1, "a", "", ""))}), truth: "a=1"},
+			{pages: changes(touched(1, "a")).with(pages{"resourcelist.xml": resourceList(1, since(1, "a", "", ""))}), truth: "a=2"}},
+		"again with another type, without digests": {begin,
+			{pages: changes(entryWith("a", `change="updated" type="text/plain"`+timed("datetime", 1), "")), truth: "a=2 b=1 c=1"},
+			{pages: changes(entryWith("a", `change="updated" type="text/plain"`+timed("datetime", 1), ""), entryWith("a", `change="updated" type="text/html"`+timed("datetime", 1), "")), truth: "a=3 b=1 c=1"}},
+		"again at one instant, in the next list": {begin,
+			{pages: index([]string{listed("c1", 0, never)}, pages{"c1": changeList(0, never, touched(1, "a"))}), truth: "a=2 b=1 c=1"},
+			{pages: index([]string{listed("c1", 0, 1), listed("c2", 1, never)}, pages{"c1": changeList(0, 1, touched(1, "a")), "c2": changeList(1, never, touched(1, "a"))}), truth: "a=3 b=1 c=1"}},
+		"again at one instant, and the list moves": {begin,
+			{pages: changes(touched(1, "a")), truth: "a=2 b=1 c=1"},
+			{pages: base.with(offers("resourcelist", "resourcelist.xml", "changelist", "moved.xml")).with(pages{"moved.xml": changeList(0, never, touched(1, "a"), touched(1, "a"))}), truth: "a=3 b=1 c=1"}},
 		"a list moves": {begin,
 			{pages: changes(got(1, "a", "2")), truth: "a=2 b=1 c=1"},
 			{pages: base.with(offers("resourcelist", "resourcelist.xml", "changelist", "moved.xml")).with(pages{
@@ -497,6 +521,39 @@ func TestPublishers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { play(t, stages) })
 	}
+}
+
+// TestChangesAreFetchedOnce counts the requests for a resource whose changes have times
+// and no digests, of a server that always answers with the whole.
+func TestChangesAreFetchedOnce(t *testing.T) {
+	store := memstore.New()
+	requests := func(changes ...string) (n int) {
+		p := offers("resourcelist", "resourcelist.xml", "changelist", "changelist.xml").with(pages{
+			"resourcelist.xml": resourceList(2, since(1, "a", "", ""), since(1, "b", "", "")), "changelist.xml": changeList(0, never, changes...)})
+		site := serve(p, held("a=1 b=1"), 1)
+		for _, name := range []string{www + "a", www + "b"} {
+			doc := site[name]
+			doc.ETag = ""
+			site[name] = doc
+		}
+		fetcher := &sourcetest.Fetcher{Site: site}
+		report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
+		require.NoError(t, err)
+		require.True(t, report.InStep())
+		for _, x := range fetcher.Exchanges() {
+			if x.URL == www+"a" || x.URL == www+"b" {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Equal(t, 2, requests(touched(1, "a")), "the overlap has what the Resource List has")
+	assert.Equal(t, 0, requests(touched(1, "a")), "nothing is new")
+	assert.Equal(t, 1, requests(touched(1, "a"), touched(3, "b")), "a later change")
+	assert.Equal(t, 0, requests(touched(1, "a"), touched(3, "b")), "nothing is new")
+	assert.Equal(t, 1, requests(touched(1, "a"), touched(3, "b"), touched(3, "b")), "another of the same time")
+	assert.Equal(t, 0, requests(touched(1, "a"), touched(3, "b"), touched(3, "b")), "nothing is new")
+	assert.Equal(t, 2, requests(touched(3, "b"), touched(4, "a")), "another list: b may have changed again at the minute 3")
 }
 
 // play harvests a publisher stage by stage, and after it has recovered.

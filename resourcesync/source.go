@@ -454,8 +454,8 @@ func (w *walk) includes(uri []byte) bool {
 	return len(uri) <= maxID && (w.source.Include == nil || w.source.Include(string(uri)))
 }
 
-// change yields the event of an entry of a Change List.
-func (w *walk) change(v *View, at websync.Datetime, open func() (io.ReadCloser, error)) error {
+// change yields the event of an entry of a Change List. IsNew: no earlier run has read it.
+func (w *walk) change(v *View, at websync.Datetime, isNew bool, open func() (io.ReadCloser, error)) error {
 	if w.source.removes(v) {
 		return w.Yield(harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}})
 	}
@@ -463,7 +463,7 @@ func (w *walk) change(v *View, at websync.Datetime, open func() (io.ReadCloser, 
 	if at == r.Modified {
 		at = websync.Datetime{} // as in a Resource List
 	}
-	return w.Yield(harvest.Event{Kind: harvest.Put, At: at, Resource: r, Hint: hintOf(&e), Open: open})
+	return w.Yield(harvest.Event{Kind: harvest.Put, At: at, Resource: r, Recheck: isNew, Hint: hintOf(&e), Open: open})
 }
 
 // changed returns the resource of a change.
