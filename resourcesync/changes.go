@@ -279,7 +279,7 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 		return nil, &gapError{index.URL, b.end.Time}
 	}
 	if at := slices.IndexFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }); at >= 0 {
-		if p := lists[at].pack; p != nil && !p.Metadata.Until.IsZero() && p.Metadata.Until == b.end.Until {
+		if p := lists[at].pack; p != nil && !p.Metadata.Until.IsZero() && p.Metadata.Until == b.end.Until && p.sum() == b.end.Package {
 			at++ // nothing was added to the package
 		}
 		return lists[at:], nil
@@ -346,6 +346,9 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 		var known docfetch.Validators
 		if first.URL == b.end.URL {
 			known = b.end.Validators
+			if p := first.pack; p != nil && p.isBeside() && p.sum() != b.end.Package {
+				p.inside = true // it has other bytes than then: the manifest beside it may be older
+			}
 		}
 		if ok, err := w.isRead(w.readList(ctx, b, first, known)); !ok {
 			return err
@@ -529,9 +532,13 @@ func (b *backlog) add(l *changeList, start int) {
 	if l.entries == 0 {
 		last = b.end.Last
 	}
+	var pack uint64
+	if l.pack != nil {
+		pack = l.pack.sum()
+	}
 	b.end = cursor{
 		URL: l.URL, From: l.from, Until: until, At: b.end.At, Time: clock, Clock: latest(b.clock, b.from.Clock), N: l.entries, Sum: l.sum, Last: last,
-		Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: validators,
+		Package: pack, Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: validators,
 	}
 	if b.held {
 		b.skipped += l.skipped

@@ -55,6 +55,8 @@ type cursor struct {
 	N     int              `json:"n,omitempty"`    // how many entries of the list were yielded
 	Sum   uint64           `json:"sum,omitempty"`  // of those entries
 	Last  uint64           `json:"last,omitempty"` // of the last of them
+	// Package is a digest of what the dump says of the package with that list.
+	Package uint64 `json:"package,omitempty"`
 	// Untimed: a change had no time, so Time says nothing of the order of other changes.
 	Untimed bool `json:"untimed,omitempty"`
 	// Skipped is how many changes of that list could not be read.

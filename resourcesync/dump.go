@@ -63,6 +63,7 @@ func (w *walk) addPackages(d *dump, entries []Entry) {
 	}
 	for i := range entries {
 		p := w.newPackage(&entries[i], kind)
+		p.begun = d.head.Metadata.At
 		if key := docfetch.KeyOf(p.manifest.URL); p.isBeside() {
 			if other := d.contents[key]; other != nil {
 				p.manifest.URL, other.manifest.URL = p.Loc, other.Loc

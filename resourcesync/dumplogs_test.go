@@ -427,6 +427,23 @@ func changeDumpLogs(d dumper) map[string][]stage {
 			files: []member{{name: "d", text: diff}, {name: "e", text: `[{"op":"remove","path":"/a"}]`}}}), truth: `j={"b":2}`}},
 	}
 	if d.beside {
+		stale := func(p parcel, until int, changes string) parcel {
+			entries, _ := packedIn(changes)
+			p.beside = changeManifest(p.from, until, entries...)
+			return p
+		}
+		all["an old manifest of another interval beside it"] = []stage{begin,
+			{pages: log(0, never, stale(pack("p1", 0, 2, "a=2@1 -b@2"), 1, "")), truth: "a=2 c=1", said: "p1.xml"}, healed}
+		all["an old manifest of an open package beside it"] = []stage{begin,
+			{pages: log(0, never, stale(pack("p1", 0, 2, "a=2@1 -b@2"), never, "")), truth: "a=2 c=1", said: "p1.xml"}, healed}
+		all["an old manifest beside a package that grows"] = []stage{begin,
+			{pages: log(0, never, pack("p1", 0, never, "a=2@1")), truth: "a=2 b=1 c=1"},
+			{pages: log(0, never, stale(pack("p1", 0, never, "a=2@1 -b@2"), never, "a=2@1")), truth: "a=2 c=1"},
+			{pages: log(0, never, stale(pack("p1", 0, never, "a=2@1 -b@2 c=3@3"), never, "a=2@1")), truth: "a=2 c=3"},
+			{pages: log(0, never, pack("p1", 0, never, "a=2@1 -b@2 c=3@3 c=4@4")), truth: "a=2 c=4"},
+			{pages: log(0, never, stale(pack("p1", 0, 5, "a=2@1 -b@2 c=3@3 c=4@4 a=5@5"), never, "a=2@1"), pack("p2", 5, never, "c=6@6")), truth: "a=5 c=6"}}
+		all["an old manifest beside a closed package that grows"] = []stage{begin, healed,
+			{pages: log(0, never, stale(pack("p1", 0, 2, "a=2@1 -b@2 a=3@2"), 2, "a=2@1 -b@2")), truth: "a=3 c=1"}}
 		all["more in the manifest beside it"] = []stage{begin, {pages: one(parcel{changes: "a=2@1", beside: changeManifest(0, 2, entries...)}), truth: "a=2 c=1", want: either}, healed}
 	}
 	for name, attrs := range map[string]string{"many packages": "", "many packages with intervals": "i"} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"sync"
 
@@ -19,7 +20,10 @@ type dumpPackage struct {
 	walk     *walk
 	kind     Capability // of the manifest
 	manifest *docfetch.Document
-	skipped  int // entries of the manifest
+	contents websync.Link     // to the manifest beside the package
+	begun    websync.Datetime // the moment of the dump: no manifest is older
+	inside   bool             // the manifest in the package is used
+	skipped  int              // entries of the manifest
 
 	once     sync.Once
 	document docfetch.Document
@@ -33,15 +37,27 @@ func (w *walk) newPackage(e *Entry, kind Capability) *dumpPackage {
 	p := &dumpPackage{Entry: *e, walk: w, kind: kind, manifest: &docfetch.Document{URL: e.Loc}}
 	for i := range e.Links {
 		if l := &e.Links[i]; l.Rel == "contents" && syntax.HTTPHost(l.Href) > 0 {
-			p.manifest.URL = l.Href
+			p.manifest.URL, p.contents = l.Href, l.Link
 			break
 		}
 	}
 	return p
 }
 
-// isBeside reports whether there is a copy of the manifest beside the package.
-func (p *dumpPackage) isBeside() bool { return p.manifest.URL != p.Loc }
+// isBeside reports whether a copy of the manifest beside the package is used.
+func (p *dumpPackage) isBeside() bool { return !p.inside && p.manifest.URL != p.Loc }
+
+// sum returns a digest of what the dump says of the bytes of the package; 0 if it says
+// nothing.
+func (p *dumpPackage) sum() uint64 {
+	m := &p.Metadata
+	if m.Length == 0 && len(m.Digests) == 0 && p.LastMod.IsZero() {
+		return 0
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, m.Length, m.Digests, p.LastMod)
+	return h.Sum64()
+}
 
 // begin gets the manifest, unless it is still the known one: the copy beside the package,
 // so that the package need not be got if nothing in it is new, or else the one in it. It
@@ -49,16 +65,22 @@ func (p *dumpPackage) isBeside() bool { return p.manifest.URL != p.Loc }
 func (p *dumpPackage) begin(ctx context.Context, known docfetch.Validators) error {
 	m := p.manifest
 	if p.isBeside() {
-		if err := p.walk.get(ctx, m, known); err != nil || m.NotModified {
+		doubt, err := p.beside(ctx, known)
+		if err != nil || doubt == nil {
 			return err
 		}
-		return p.walk.place(m)
+		p.walk.Report(ruleContents.Finding(m.URL, 0, 0, "", nil, fmt.Sprintf("the manifest in %s is read in its place: %v", websync.RedactURL(p.Loc), doubt)))
+		m.Close()
+		p.inside, known = true, docfetch.Validators{}
 	}
 	if err := p.load(ctx, known); err != nil {
 		return err
 	}
+	url := m.URL
 	*m = p.document
-	m.Body = nil
+	if m.Body = nil; p.inside {
+		m.URL, m.Validators = url, docfetch.Validators{} // no validators of what is at this URL
+	}
 	if m.NotModified {
 		return nil
 	}
@@ -66,6 +88,49 @@ func (p *dumpPackage) begin(ctx context.Context, known docfetch.Validators) erro
 	var err error
 	if m.Body, err = p.bundle.Reopen("/" + manifestName); err != nil {
 		return &docfetch.Error{Err: p.walk.Named(p.Loc, err)}
+	}
+	return nil
+}
+
+// beside gets the copy of the manifest, unless it is still the known one. The doubt is why
+// it is not what the dump states of it and of its package: it may be an old one.
+func (p *dumpPackage) beside(ctx context.Context, known docfetch.Validators) (doubt, err error) {
+	m := p.manifest
+	if err := p.walk.get(ctx, m, known); err != nil || m.NotModified {
+		return nil, err
+	}
+	if err := p.walk.place(m); err != nil {
+		return nil, err
+	}
+	if p.contents.Verifiable() {
+		if _, doubt = io.Copy(io.Discard, p.contents.Verify(m.Body)); doubt != nil {
+			return doubt, nil
+		}
+		if err := p.walk.Rewind(m); err != nil {
+			return nil, err
+		}
+	}
+	head, err := p.walk.reader(m, nil).Head()
+	if err == nil && head.Metadata.Capability == p.kind { // if not, reading it reports why
+		doubt = p.checkTimes(&head.Metadata)
+	}
+	return doubt, p.walk.Rewind(m)
+}
+
+// checkTimes returns an error if a manifest does not have the times that the dump states
+// of its package.
+func (p *dumpPackage) checkTimes(in *Metadata) error {
+	of := &p.Metadata
+	for _, t := range []struct {
+		name       string
+		of, stated websync.Datetime
+	}{{"at", of.At, in.At}, {"completed", of.Completed, in.Completed}, {"from", of.From, in.From}, {"until", of.Until, in.Until}} {
+		if !t.of.IsZero() && !t.of.Overlaps(t.stated) {
+			return fmt.Errorf("%s is %q, and %q of its package: it may be an old copy", t.name, t.stated, t.of)
+		}
+	}
+	if of.At.IsZero() && in.At.Before(p.begun) {
+		return fmt.Errorf("at is %q, before %q of the dump: it may be an old copy", in.At, p.begun)
 	}
 	return nil
 }

@@ -205,6 +205,40 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// TestOldManifests: the manifest beside the package of a Resource Dump is one of before,
+// in which nothing is new. What the dump states of it gives it away.
+func TestOldManifests(t *testing.T) {
+	manifestAt := func(at string, entries ...string) string {
+		return document("urlset", `capability="resourcedump-manifest"`+at, "capabilitylist.xml", entries...)
+	}
+	a, b := packedAt("a", "1", "/x/a"), packedAt("b", "1", "/x/b")
+	dump := func(at int, md, link, inside, beside string) pages {
+		return offers("resourcedump", "dump.xml").with(pages{
+			"dump.xml": document("urlset", `capability="resourcedump"`+timed("at", at), "capabilitylist.xml",
+				packageAt("p.zip", md, linkTo("contents", www+"manifest", link))),
+			"manifest": beside,
+			"p.zip":    zipped(member{name: "manifest.xml", text: inside}, member{name: "x/a", text: "1"}, member{name: "x/b", text: "1"}),
+		})
+	}
+	for name, test := range map[string]struct{ md, at, link string }{
+		"at of the package":      {md: timed("at", 5), at: timed("at", 0)},
+		"a later at":             {md: timed("at", 5), at: timed("at", 9)},
+		"no at":                  {md: timed("at", 5)},
+		"at of the dump":         {at: timed("at", 0)},
+		"completed":              {md: timed("completed", 6), at: timed("at", 5) + timed("completed", 1)},
+		"the hash of the link":   {at: timed("at", 5), link: hashOf("another")},
+		"the length of the link": {at: timed("at", 5), link: `length="7"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := manifestAt(timed("at", 0), a)
+			play(t, []stage{
+				{pages: dump(0, "", "", before, before), truth: "a=1"},
+				{pages: dump(5, test.md, test.link, manifestAt(timed("at", 5)+timed("completed", 6), a, b), manifestAt(test.at, a)), truth: "a=1 b=1", said: "the manifest in "},
+			})
+		})
+	}
+}
+
 // harvestedURLs returns what a first run asks for.
 func harvestedURLs(t *testing.T, site sourcetest.Site) (urls []string) {
 	fetcher := &sourcetest.Fetcher{Site: site}

@@ -33,7 +33,8 @@ import (
 //
 // If many changes are new, the packages of a Change Dump that are cheaper than a request
 // for each are used (§13). A Change Dump without a Change List is followed in its place:
-// the manifests of its packages are the log.
+// the manifests of its packages are the log. A manifest beside a package is read in the
+// place of the one in it, unless it is not as the dump states.
 //
 // The position in the log survives lists that grow, are rewritten, split or moved to an
 // index, entries of one time, and entries without any. If the oldest list begins after
