@@ -59,7 +59,8 @@ func (l *lister) refuse(item *websync.Item, why error) { l.report(ruleNotListed,
 // addAll adds the entries of all items.
 func (l *lister) addAll(ctx context.Context, all iter.Seq2[*websync.Item, error]) error {
 	const batch = 500 // items, until the targets of their links are looked up
-	items, waiting := make([]websync.Item, batch), make([]*websync.Item, 0, batch)
+	var items []*websync.Item // of which the first are waiting
+	waiting := 0
 	born := websync.Seq(0) // no limit
 	for item, err := range all {
 		if err != nil {
@@ -68,17 +69,19 @@ func (l *lister) addAll(ctx context.Context, all iter.Seq2[*websync.Item, error]
 		if l.listsChanges() { // what comes later must not change a closed list
 			born = max(born, item.Born)
 		}
-		next := &items[len(waiting)]
-		*next = *item
-		if waiting = append(waiting, next); len(waiting) < batch {
+		if waiting == len(items) {
+			items = append(items, new(websync.Item))
+		}
+		*items[waiting] = *item
+		if waiting++; waiting < batch {
 			continue
 		}
-		if err := l.addBatch(ctx, waiting, born); err != nil {
+		if err := l.addBatch(ctx, items[:waiting], born); err != nil {
 			return err
 		}
-		waiting = waiting[:0]
+		waiting = 0
 	}
-	return l.addBatch(ctx, waiting, born)
+	return l.addBatch(ctx, items[:waiting], born)
 }
 
 // listsChanges reports whether the entries are changes.
