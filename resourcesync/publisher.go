@@ -50,8 +50,12 @@ import (
 //
 // Each resource has an entry. Its loc is the URL that Locator gives to its body named
 // "content", if that is kept, or else the URL of its Content, or else its ID; an IRI is
-// percent-encoded. Its md has the digests, length, type and encoding of that body. Other
-// bodies that are kept are links, by default alternate. The links of a resource that was
+// percent-encoded. Such a URL of a resource that was harvested is neither listed nor
+// deleted if it is reserved here: for own resources, bodies of others or the documents
+// above. Md has the digests, length, type and encoding of that body. If a resource gets
+// another loc while it is live, because its bytes are no longer kept or its Content has
+// another URL, the Change List does not delete the one it had. Other bodies that are kept
+// are links, by default alternate. The links of a resource that was
 // harvested are those that still hold, as Atom's Publisher describes it; it has one link
 // via, to its id at its first publisher with the type, length, digests and time stated
 // there (Z39.99 §14.8). Elements of other namespaces are kept. What no valid entry can

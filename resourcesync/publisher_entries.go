@@ -58,7 +58,7 @@ func (l *lister) refuse(item *websync.Item, why error) { l.report(ruleNotListed,
 
 // addAll adds the entries of all items.
 func (l *lister) addAll(ctx context.Context, all iter.Seq2[*websync.Item, error]) error {
-	const batch = 500 // items, until the targets of their links are looked up
+	const batch = 500         // items, until the targets of their links are looked up
 	var items []*websync.Item // of which the first are waiting
 	waiting := 0
 	born := websync.Seq(0) // no limit
@@ -118,7 +118,10 @@ func (l *lister) close(ctx context.Context) error {
 func (l *lister) add(item *websync.Item) error {
 	l.items++
 	if item.Kind != websync.Deleted {
-		l.describe(item)
+		if err := l.describe(item); err != nil {
+			l.refuse(item, err)
+			return nil
+		}
 		return l.write(item)
 	}
 	for _, url := range republish.DeletedURLs(l.publisher.site, item) {
@@ -136,11 +139,15 @@ func changeOf(item *websync.Item) Metadata {
 	return Metadata{Change: changes[item.Kind], Datetime: websync.NewDatetime(item.Time)}
 }
 
-// describe makes the entry of a resource.
-func (l *lister) describe(item *websync.Item) {
+// describe makes the entry of a resource. The error is why it must not be listed.
+func (l *lister) describe(item *websync.Item) error {
 	p, r := l.publisher, &item.Resource
+	url := republish.URL(p.site, item)
+	if err := p.site.Taken(item, url); err != nil {
+		return err
+	}
 	e := &l.entry
-	*e = Entry{Entry: sitemap.Entry{Loc: republish.URL(p.site, item), LastMod: websync.NewDatetime(item.Time), Elements: e.Elements[:0]}, Links: l.links[:0]}
+	*e = Entry{Entry: sitemap.Entry{Loc: url, LastMod: websync.NewDatetime(item.Time), Elements: e.Elements[:0]}, Links: l.links[:0]}
 	if l.listsChanges() {
 		e.Metadata = changeOf(item)
 	}
@@ -161,6 +168,7 @@ func (l *lister) describe(item *websync.Item) {
 	for _, x := range r.Elements {
 		l.element(e, x)
 	}
+	return nil
 }
 
 // digests returns the digests that are listed.

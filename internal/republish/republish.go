@@ -51,11 +51,16 @@ func URL(s *site.Site, item *websync.Item) string {
 
 // DeletedURLs returns the URLs under which a deleted item may have been listed. Since its
 // bodies are gone, it is not known whether its content was kept. Deleting a URL that a
-// reader does not have changes nothing.
+// reader does not have changes nothing; deleting one that is taken would change what it
+// holds of another resource.
 func DeletedURLs(s *site.Site, item *websync.Item) []string {
+	urls := []string{s.Locator.URL(item, websync.ContentName)}
 	bare := *item
 	bare.Bodies = nil
-	return slices.Compact([]string{s.Locator.URL(item, websync.ContentName), URL(s, &bare)})
+	if url := URL(s, &bare); url != urls[0] && s.Taken(item, url) == nil {
+		urls = append(urls, url)
+	}
+	return urls
 }
 
 // Forget drops all targets.

@@ -148,20 +148,28 @@ func (s *Site) Check() error {
 		s.settings.Package, s.URL(), body, id)
 }
 
-var errOwnURL = errors.New("the id is a URL of the publisher's own resources, but its source is not own")
+var errTaken = errors.New("its URL is reserved for the publisher's own resources, bodies and documents, but its source is not own")
 
 // Refusal returns why an item must not be listed; nil if it may be listed. An item is
-// refused if its id is a URL that the Locator reserves for resources of own sources, and
-// its source is not own: readers would attribute it to the publisher.
-func (s *Site) Refusal(item *websync.Item) error {
-	path, under := strings.CutPrefix(item.Resource.ID, s.Origin)
+// refused if its id is taken: readers would attribute it to the publisher.
+func (s *Site) Refusal(item *websync.Item) error { return s.Taken(item, item.Resource.ID) }
+
+// Taken returns an error if an item must not be listed with a URL that its publisher has
+// chosen. That is so if its source is not own, and the URL is one that the Locator
+// reserves for resources of own sources, or gives to a body of another item, or that of a
+// document of the Publisher.
+func (s *Site) Taken(item *websync.Item, url string) error {
+	path, under := strings.CutPrefix(url, s.Origin)
 	if !under || s.Locator.Owns(item.Source) {
 		return nil
 	}
-	if id, _, found := s.Locator.Find(path); !found || id != item.Resource.ID {
-		return nil
+	if s.settings.Reserved != nil && s.settings.Reserved(path) {
+		return errTaken
 	}
-	return errOwnURL
+	if id, body, found := s.Locator.Find(path); found && (id != item.Resource.ID || s.Locator.URL(item, body) != url) {
+		return errTaken
+	}
+	return nil
 }
 
 // Resources yields the live resources of a range of Born, of the sources of the Site,
