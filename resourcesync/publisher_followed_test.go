@@ -6,8 +6,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +21,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
@@ -102,8 +106,8 @@ type library struct {
 
 func newLibrary(t *testing.T, p *resourcesync.Publisher) *library {
 	l := &library{t: t, store: memstore.New(), clock: time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC), truth: make(map[string]string)}
-	p.Catalog, p.Base = l.store, www
-	p.Locator = websync.PathLocator{Base: www, Own: []string{"own"}, Reserved: p.Reserved}
+	p.Catalog, p.Base = l.store, cmp.Or(p.Base, www)
+	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"own"}, Reserved: p.Reserved}
 	p.Report = func(f websync.Finding) { assert.Fail(t, f.String()) }
 	l.Publisher = p
 	l.live = &live{t: t, p: publish.Join(p, publish.Bodies(l.store, p.Locator)), now: time.Now,
@@ -114,13 +118,24 @@ func newLibrary(t *testing.T, p *resourcesync.Publisher) *library {
 // put puts a resource; an empty text deletes it.
 func (l *library) put(name, text string) {
 	l.clock = l.clock.Add(time.Second)
-	ev := harvest.Event{Resource: websync.Resource{ID: www + name, Modified: websync.NewDatetime(l.clock), Content: websync.Link{Type: "text/plain"}}, Open: harvest.OpenBytes([]byte(text))}
+	id := l.Publisher.Base + name
+	ev := harvest.Event{Resource: websync.Resource{ID: id, Modified: websync.NewDatetime(l.clock), Content: websync.Link{Type: "text/plain"}}, Open: harvest.OpenBytes([]byte(text))}
 	if l.truth[name] = text; text == "" {
 		delete(l.truth, name)
-		ev = harvest.Event{Kind: harvest.Delete, At: websync.NewDatetime(l.clock), Resource: websync.Resource{ID: www + name}}
+		ev = harvest.Event{Kind: harvest.Delete, At: websync.NewDatetime(l.clock), Resource: websync.Resource{ID: id}}
 	}
 	_, err := (&harvest.Harvester{Store: l.store}).Run(l.t.Context(), harvest.Of("own", ev))
 	require.NoError(l.t, err)
+}
+
+// change creates, updates or deletes one of n resources.
+func (l *library) change(random *rand.Rand, n int) {
+	text := fmt.Sprint("text ", random.IntN(1000))
+	name := fmt.Sprint("r", random.IntN(n))
+	if random.IntN(3) == 0 && l.truth[name] != "" {
+		text = ""
+	}
+	l.put(name, text)
 }
 
 // TestPublisherFollowed: a Destination follows a Publisher, whatever changes.
@@ -129,14 +144,7 @@ func TestPublisherFollowed(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 5))
 			l := newLibrary(t, &resourcesync.Publisher{PartSize: 1 + random.IntN(6), ListSize: 1 + random.IntN(6), MaxLists: random.IntN(4)})
-			change := func() {
-				text := fmt.Sprint("text ", random.IntN(1000))
-				name := fmt.Sprint("r", random.IntN(12))
-				if random.IntN(3) == 0 && l.truth[name] != "" {
-					text = ""
-				}
-				l.put(name, text)
-			}
+			change := func() { l.change(random, 12) }
 			store := memstore.New()
 			for range 15 {
 				for range random.IntN(9) {
@@ -188,5 +196,134 @@ func TestPublisherFollowedFromEmpty(t *testing.T) {
 		assert.Equal(t, i == 0, report.Snapshots > 0, "only the first run reads the Resource List")
 		assert.Equal(t, l.truth, testkit.Live(t, store))
 		l.put(fmt.Sprint("r", i), "text")
+	}
+}
+
+// A shifting is a Catalog that calls during while it is read.
+type shifting struct {
+	websync.Catalog
+	during func()
+}
+
+func (c shifting) each(seq iter.Seq2[websync.Item, error]) iter.Seq2[websync.Item, error] {
+	return func(yield func(websync.Item, error) bool) {
+		for item, err := range seq {
+			if c.during(); !yield(item, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c shifting) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return c.each(c.Catalog.Resources(ctx, r))
+}
+
+func (c shifting) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return c.each(c.Catalog.Changes(ctx, r))
+}
+
+// TestPublisherFollowedOverHTTP: a Destination follows a Publisher through a Handler, and
+// through the files of an export and a server of files. The Catalog also changes between
+// the requests, and while a document is written.
+func TestPublisherFollowedOverHTTP(t *testing.T) {
+	changes := 1000
+	if race {
+		changes = 100
+	}
+	const names = 80
+	for name, files := range map[string]bool{"Handler": false, "files": true} {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(7, 7))
+			var mu sync.Mutex // of all below that changes
+			var serve http.Handler
+			export, moving, done := func() {}, false, 0
+			var since, throughout map[string]string // what has not changed since the Store was in step, and during a run
+			web := httptest.NewUnstartedServer(nil)
+			l := newLibrary(t, &resourcesync.Publisher{Base: "http://" + web.Listener.Addr().String() + "/", PartSize: 10, ListSize: 25})
+			change := func() {
+				l.change(random, names)
+				done++
+				for _, all := range []map[string]string{since, throughout} {
+					maps.DeleteFunc(all, func(name, text string) bool { return l.truth[name] != text })
+				}
+			}
+			disturb := func(odds int, after func()) { // one time in odds
+				if !mu.TryLock() {
+					return
+				}
+				defer mu.Unlock()
+				if moving && random.IntN(odds) == 0 {
+					change()
+					after()
+				}
+			}
+			l.Publisher.Catalog = shifting{l.store, func() { disturb(100, func() {}) }}
+			handler := &publish.Handler{Publishers: []websync.Publisher{l.live.p}, Dir: t.TempDir()}
+			defer handler.Close()
+			serve = handler
+			if files {
+				dir := t.TempDir()
+				serve = http.FileServer(http.Dir(dir))
+				export = func() {
+					_, err := publish.WriteDir(context.Background(), dir, l.live.p)
+					assert.NoError(t, err)
+				}
+			}
+			web.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				disturb(4, export)
+				serve.ServeHTTP(w, r)
+			})
+			web.Start()
+			defer web.Close()
+			store, inStep := memstore.New(), 0
+			client := fetch.New(nil)
+			client.Rate, client.IgnoreRobots = -1, true
+			defer client.CloseIdleConnections()
+			src := &resourcesync.Source{URL: l.URL()}
+			run := func(h *harvest.Harvester) (*harvest.Report, map[string]string) {
+				mu.Lock()
+				throughout, moving = maps.Clone(l.truth), !h.Recheck
+				mu.Unlock()
+				report, err := h.Run(t.Context(), src)
+				mu.Lock()
+				defer mu.Unlock()
+				moving = false
+				require.NoError(t, err)
+				held := make(map[string]string)
+				for url, text := range testkit.Live(t, store) {
+					held[strings.TrimPrefix(url, l.Publisher.Base)] = text
+				}
+				for name, text := range since {
+					require.Equal(t, text, held[name], "%s has not changed since the Store was in step", name)
+				}
+				if report.InStep() {
+					for name, text := range throughout {
+						require.Equal(t, text, held[name], "%s has not changed during the run", name)
+					}
+				}
+				return report, held
+			}
+			for done < changes {
+				for range 1 + random.IntN(60) {
+					change()
+				}
+				export()
+				if report, _ := run(&harvest.Harvester{Store: store, Fetcher: client, MaxDelete: 1}); report.InStep() {
+					inStep++
+				}
+				export()
+				h := &harvest.Harvester{Store: store, Fetcher: client, MaxDelete: 1, Recheck: true}
+				report, held := run(h)
+				require.True(t, report.InStep(), report)
+				require.Equal(t, l.truth, held)
+				report, err := h.Audit(t.Context(), src, nil)
+				require.NoError(t, err)
+				require.True(t, report.InStep(), report)
+				require.Zero(t, report.Differences())
+				since = maps.Clone(l.truth)
+			}
+			assert.Positive(t, inStep)
+		})
 	}
 }
