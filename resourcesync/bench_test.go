@@ -5,10 +5,13 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/sitemap"
@@ -126,4 +129,70 @@ func BenchmarkWriter(b *testing.B) {
 		}
 		b.SetBytes(w.Bytes())
 	}
+}
+
+// BenchmarkPublisher writes one Resource List of 50,000 entries from a file of SQLite.
+// The peer writes the same entries, which it has in memory.
+func BenchmarkPublisher(b *testing.B) {
+	store, err := sqlitestore.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	var items []websync.Item
+	for i := range benchEntries {
+		e := benchEntry(i)
+		items = append(items, websync.Item{Resource: websync.Resource{ID: e.Loc, Modified: e.LastMod, Links: []websync.Link{e.Links[0].Link},
+			Content: websync.Link{Href: e.Loc, Type: e.Metadata.Type, Length: e.Metadata.Length, Digests: e.Metadata.Digests}}})
+	}
+	for batch := range slices.Chunk(items, 1000) {
+		testkit.Fill(b, store, "own", nil, batch...)
+	}
+	p := &resourcesync.Publisher{Catalog: store, Base: "https://www.example.com/", PartSize: benchEntries, MD5: true}
+	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"own"}, Reserved: p.Reserved}
+	write := func(w io.Writer) error {
+		doc, err := p.Document(b.Context(), "/resourcelist.xml")
+		if err != nil {
+			return err
+		}
+		return doc.Write(b.Context(), w)
+	}
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		b.Fatal(err)
+	}
+	r := resourcesync.NewReader(bytes.NewReader(text.Bytes()))
+	var entries []resourcesync.Entry
+	for e, err := range r.All() {
+		if err != nil {
+			b.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	if len(entries) != benchEntries {
+		b.Fatalf("%d entries, want %d", len(entries), benchEntries)
+	}
+	run := func(name string, write func() error) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(text.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := write(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(benchEntries*b.N)/b.Elapsed().Seconds(), "entries/s")
+		})
+	}
+	run("sqlite", func() error { return write(io.Discard) })
+	run("memory", func() error {
+		w := resourcesync.NewWriter(io.Discard)
+		w.Head = benchHead()
+		for i := range entries {
+			if err := w.Write(&entries[i]); err != nil {
+				return err
+			}
+		}
+		return w.Close()
+	})
 }

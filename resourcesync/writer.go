@@ -1,6 +1,7 @@
 package resourcesync
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -186,7 +187,7 @@ func (w *Writer) render(m *Metadata, links []Link, lines bool) {
 		w.time("until", m.Until)
 		w.attr("change", string(m.Change))
 		w.time("datetime", m.Datetime)
-		w.attr("hash", m.Digests.String())
+		w.hash(m.Digests)
 		w.length(m.Length)
 		w.attr("type", m.Type)
 		w.attr("encoding", m.Encoding)
@@ -200,7 +201,7 @@ func (w *Writer) render(m *Metadata, links []Link, lines bool) {
 		w.attr("rel", l.Rel)
 		w.attr("href", l.Href)
 		w.time("modified", l.Modified)
-		w.attr("hash", l.Digests.String())
+		w.hash(l.Digests)
 		w.length(l.Length)
 		w.attr("type", l.Type)
 		w.attr("encoding", l.Encoding)
@@ -248,6 +249,26 @@ func (w *Writer) attr(name, value string) {
 		w.fail("", "XML 1.0 §2.2", errors.New(name+": "+err.Error()))
 	}
 	w.buf = append(b, '"')
+}
+
+// hash writes the digests, which have been checked.
+func (w *Writer) hash(digests websync.Digests) {
+	for i, d := range digests {
+		if i == 0 {
+			w.name("hash")
+		} else {
+			w.buf = append(w.buf, ' ')
+		}
+		if !d.Known() {
+			w.buf, _ = xmlscan.AppendAttr(w.buf, d.String())
+			continue
+		}
+		w.buf = append(append(w.buf, d.Algorithm...), ':')
+		w.buf = hex.AppendEncode(w.buf, []byte(d.Sum))
+	}
+	if len(digests) > 0 {
+		w.buf = append(w.buf, '"')
+	}
 }
 
 func (w *Writer) time(name string, d websync.Datetime) {
