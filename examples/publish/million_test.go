@@ -1,17 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,17 +21,26 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/sitemap"
 )
 
-// millionEnv makes the test binary publish the SQLite store it names, and print its
-// figures.
-const millionEnv = "WEBSYNC_PUBLISH_STORE"
+// millionEnv and exportEnv make the test binary publish the SQLite store they name, and
+// print its figures.
+const (
+	millionEnv = "WEBSYNC_PUBLISH_STORE"
+	exportEnv  = "WEBSYNC_EXPORT_STORE"
+)
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(millionEnv); file != "" {
 		publishMillion(file)
+		return
+	}
+	if file := os.Getenv(exportEnv); file != "" {
+		exportMillion(file)
 		return
 	}
 	os.Exit(m.Run())
@@ -173,29 +182,45 @@ func publishMillion(file string) {
 	if err := store.Close(); err != nil {
 		panic(err)
 	}
-	f.Peak = peakMemory()
+	f.Peak = testkit.PeakMemory()
 	json.NewEncoder(os.Stdout).Encode(f)
 }
 
-// peakMemory returns VmHWM in bytes; 0 if the system does not have it.
-func peakMemory() int64 {
-	f, err := os.Open("/proc/self/status")
+// exportMillion writes the documents of ResourceSync as files beside the store.
+func exportMillion(file string) {
+	ctx := context.Background()
+	store, err := sqlitestore.Open(ctx, file, nil)
 	if err != nil {
-		return 0
+		panic(err)
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
-			n, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
-			return n << 10
-		}
+	dir := file + ".export"
+	defer os.RemoveAll(dir)
+	began := time.Now()
+	written, err := publish.WriteDir(ctx, dir, &resourcesync.Publisher{Catalog: store, Base: millionBase})
+	f := figures{Documents: int(written.Written), Read: time.Since(began)}
+	if err == nil {
+		err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil {
+				f.Bytes += info.Size()
+			}
+			return err
+		})
 	}
-	return 0
+	if err := errors.Join(err, store.Close()); err != nil {
+		panic(err)
+	}
+	f.Peak = testkit.PeakMemory()
+	json.NewEncoder(os.Stdout).Encode(f)
 }
 
-// BenchmarkMillion publishes an SQLite store of a million records, 50,000 with -short, as
-// a sitemap: the parts through a Handler, in a process of its own, so that the peak of
-// its resident memory counts everything. The peer writes as many bytes from memory to a
+// BenchmarkMillion publishes an SQLite store of a million records, 50,000 with -short: the
+// parts of a sitemap through a Handler, and the documents of ResourceSync as files. Each
+// has a process of its own, so that the peak of its resident memory counts everything.
+// The peer writes as many bytes from memory to a
 // file.
 func BenchmarkMillion(b *testing.B) {
 	n := 1_000_000
@@ -207,18 +232,21 @@ func BenchmarkMillion(b *testing.B) {
 	var f figures
 	b.Run("publish", func(b *testing.B) {
 		for b.Loop() {
-			cmd := exec.CommandContext(b.Context(), os.Args[0])
-			cmd.Env = append(os.Environ(), millionEnv+"="+file)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.Output()
-			require.NoError(b, err)
-			require.NoError(b, json.Unmarshal(out, &f))
+			f = figuresOf(b, millionEnv, file)
 		}
 		require.Zero(b, f.ConditionalRows, "rows read to answer that nothing has changed")
 		b.ReportMetric(perSecond(f.Bytes, f.Read), "MB/s")
 		b.ReportMetric(perSecond(f.Bytes, f.Again), "spool-MB/s")
 		b.ReportMetric(f.Index.Seconds(), "index-s")
 		b.ReportMetric(float64(f.Conditional.Microseconds())/float64(2*f.Documents), "µs/conditional")
+		b.ReportMetric(float64(f.Peak)/(1<<20), "peak-MiB")
+	})
+	b.Run("export-resourcesync", func(b *testing.B) {
+		var f figures
+		for b.Loop() {
+			f = figuresOf(b, exportEnv, file)
+		}
+		b.ReportMetric(perSecond(f.Bytes, f.Read), "MB/s")
 		b.ReportMetric(float64(f.Peak)/(1<<20), "peak-MiB")
 	})
 	b.Run("memory-to-file", func(b *testing.B) {
@@ -232,6 +260,17 @@ func BenchmarkMillion(b *testing.B) {
 			require.NoError(b, out.Close())
 		}
 	})
+}
+
+// figuresOf runs the test binary with a variable of the environment.
+func figuresOf(b *testing.B, env, file string) (f figures) {
+	cmd := exec.CommandContext(b.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), env+"="+file)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	require.NoError(b, err)
+	require.NoError(b, json.Unmarshal(out, &f))
+	return f
 }
 
 func perSecond(n int64, d time.Duration) float64 { return float64(n) / 1e6 / d.Seconds() }
