@@ -237,7 +237,7 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, 7))
 			var mu sync.Mutex // of all below that changes
 			var serve http.Handler
-			export, moving, done := func() {}, false, 0
+			export, odds, moving, done := func() {}, 4, false, 0
 			var since, throughout map[string]string // what has not changed since the Store was in step, and during a run
 			web := httptest.NewUnstartedServer(nil)
 			l := newLibrary(t, &resourcesync.Publisher{Base: "http://" + web.Listener.Addr().String() + "/", PartSize: 10, ListSize: 25})
@@ -264,14 +264,14 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 			serve = handler
 			if files {
 				dir := t.TempDir()
-				serve = http.FileServer(http.Dir(dir))
+				serve, odds = http.FileServer(http.Dir(dir)), 16 // an export takes long
 				export = func() {
 					_, err := publish.WriteDir(context.Background(), dir, l.live.p)
 					assert.NoError(t, err)
 				}
 			}
 			web.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				disturb(4, export)
+				disturb(odds, export)
 				serve.ServeHTTP(w, r)
 			})
 			web.Start()

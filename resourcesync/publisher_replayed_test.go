@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/xml"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -22,6 +23,8 @@ import (
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
 )
+
+var replayed = flag.Uint64("replayed", 50, "how many random histories TestPublisherReplayed has")
 
 // A reading is a document as encoding/xml reads it.
 type reading struct {
@@ -362,9 +365,9 @@ func (s *server) checkFinal() {
 // at the Publisher's state after each step of random histories: by the Resource List; by
 // all Change Lists, from nothing; and by what is new in them, by its time.
 func TestPublisherReplayed(t *testing.T) {
-	seeds := uint64(200)
+	seeds := *replayed
 	if race {
-		seeds = 10
+		seeds = min(seeds, 10)
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
