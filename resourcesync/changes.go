@@ -520,7 +520,8 @@ func (b *backlog) add(l *changeList, start int) {
 		until = cmp.Or(l.pack.Metadata.Until, until)
 	}
 	validators := l.Validators.Kept()
-	ahead := !l.Date.IsZero() && until.Time().After(l.Date)
+	// A Date has whole seconds: a list that was closed within that second is closed.
+	ahead := !l.Date.IsZero() && !until.Time().Before(l.Date.Add(time.Second))
 	switch {
 	case ahead: // closed ahead of time: it may still grow
 		until, validators = websync.Datetime{}, docfetch.Validators{}

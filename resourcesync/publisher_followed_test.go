@@ -22,6 +22,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
@@ -325,5 +326,40 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 			}
 			assert.Positive(t, inStep)
 		})
+	}
+}
+
+// TestPublisherFollowedPastAList: between the requests of a run, the open Change List
+// leaves out what the index has not named yet. The lists were closed within the second
+// that the header Date states.
+func TestPublisherFollowedPastAList(t *testing.T) {
+	for at := range 9 {
+		l := newLibrary(t, &resourcesync.Publisher{ListSize: 2})
+		l.store.(*kvstore.Store).Now = func() time.Time { return firstCommit }
+		l.live.now = func() time.Time { return firstCommit }
+		h := &harvest.Harvester{Store: memstore.New(), Fetcher: l}
+		src := &resourcesync.Source{URL: l.URL()}
+		_, err := h.Run(t.Context(), src)
+		require.NoError(t, err)
+		for i := range 5 {
+			l.put(fmt.Sprint("r", i), "text")
+		}
+		before, requests := maps.Clone(l.truth), 0
+		l.between = func() {
+			if requests++; requests == at {
+				l.put("new", "text")
+			}
+		}
+		report, err := h.Run(t.Context(), src)
+		require.NoError(t, err)
+		held := testkit.Live(t, h.Store)
+		for name, text := range before {
+			require.True(t, !report.InStep() || held[name] == text, "request %d: %s is missed, and the run in step", at, name)
+		}
+		l.between = nil
+		report, err = h.Run(t.Context(), src)
+		require.NoError(t, err)
+		require.True(t, report.InStep())
+		require.Equal(t, l.truth, testkit.Live(t, h.Store))
 	}
 }
