@@ -238,7 +238,7 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, 7))
 			var mu sync.Mutex // of all below that changes
 			var serve http.Handler
-			export, odds, moving, done := func() {}, 4, false, 0
+			export, odds, moving, done := func() {}, 8, false, 0
 			var since, throughout map[string]string // what has not changed since the Store was in step, and during a run
 			web := httptest.NewUnstartedServer(nil)
 			l := newLibrary(t, &resourcesync.Publisher{Base: "http://" + web.Listener.Addr().String() + "/", PartSize: 10, ListSize: 25})
@@ -324,7 +324,7 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 				require.Zero(t, report.Differences())
 				since = maps.Clone(l.truth)
 			}
-			assert.Positive(t, inStep)
+			assert.True(t, race || inStep > 0)
 		})
 	}
 }
