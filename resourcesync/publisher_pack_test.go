@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,14 +134,19 @@ func docs(t *testing.T, p *resourcesync.Publisher) map[string]string {
 	return texts
 }
 
-// A mapState is a State that calls step before and after it changes a value.
+// A mapState is a State that calls read before it returns a value, and step before and
+// after it changes one.
 type mapState struct {
 	mu     sync.Mutex
 	values map[string][]byte
+	read   func(key string)
 	step   func() error
 }
 
 func (s *mapState) State(_ context.Context, key string) ([]byte, error) {
+	if s.read != nil {
+		s.read(key)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.values[key]), nil
@@ -341,6 +347,43 @@ func TestPackTwice(t *testing.T) {
 	assert.LessOrEqual(t, len(k.files()), len(want))
 	assert.Equal(t, []string{"4", "3", "5"}, texts(t, k.again(), resourcesync.ResourceDump))
 	validateAll(t, k.again(), websync.SeverityError)
+}
+
+// TestPackNothing: a Pack that has nothing to pack finds the files of one that began
+// later. It removes them, so that one fails.
+func TestPackNothing(t *testing.T) {
+	k, state := newPacker(t, new(resourcesync.Publisher)), new(mapState)
+	k.Dumps.State = state
+	k.change("a=1")
+	k.pack()
+	k.change("b=2")
+	k.pack()
+	k.pack()
+	slow, done := k.again(), make(chan error)
+	ready, release := make(chan struct{}), make(chan struct{})
+	var read, swapped atomic.Bool // once
+	state.step = func() error {
+		if swapped.CompareAndSwap(false, true) {
+			close(ready)
+			<-release
+		}
+		return nil
+	}
+	state.read = func(key string) {
+		// Pack reads that of the Resource Dump when it knows how long the log is.
+		if strings.Contains(key, "resourcedump") && read.CompareAndSwap(false, true) {
+			k.change("c=3")
+			go func() { done <- slow.Pack(t.Context(), resourcesync.ChangeDump) }()
+			<-ready
+		}
+	}
+	require.NoError(t, k.again().Pack(t.Context(), resourcesync.ChangeDump))
+	close(release)
+	require.ErrorIs(t, <-done, websync.ErrConflict)
+	validateAll(t, k.again(), websync.SeverityError)
+	assert.Equal(t, []string{"2"}, texts(t, k.again(), resourcesync.ChangeDump))
+	k.pack()
+	assert.Equal(t, []string{"2", "3"}, texts(t, k.again(), resourcesync.ChangeDump))
 }
 
 // TestPackChanges: a body that is replaced while it is packed is packed as it is then.
