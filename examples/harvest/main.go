@@ -86,7 +86,7 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 		if t.dir == "" {
 			continue
 		}
-		if t.own, err = cli.OwnFiles(t.dir, p.exportDir, spec); err != nil {
+		if t.own, err = cli.OwnFiles(t.dir, spec, p.exportDir); err != nil {
 			return p.fail(err)
 		}
 	}

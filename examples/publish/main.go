@@ -50,8 +50,9 @@ type program struct {
 	store harvest.Store
 	// patterns of the files in the directory that are not to be published
 	exclude []string
-	sources []string // to publish
-	scanner *scanner // if nil, no directory
+	sources []string                    // to publish
+	scanner *scanner                    // if nil, no directory
+	pack    func(context.Context) error // makes packages; nil without -dumps
 }
 
 // run is main without the process around it. It returns the exit code.
@@ -76,7 +77,7 @@ func (p *program) withStore(ctx context.Context) (code int, err error) {
 	}
 	defer remove()
 	if p.dir != "" {
-		if p.exclude, err = cli.OwnFiles(p.dir, p.out, spec); err != nil {
+		if p.exclude, err = cli.OwnFiles(p.dir, spec, p.out, p.dumps); err != nil {
 			return 0, err
 		}
 	}
@@ -110,6 +111,11 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 		return exitMissing, nil
 	}
 	publishers, entry, _ := p.publishers()
+	if p.pack != nil {
+		if err := p.pack(ctx); err != nil {
+			return 0, err
+		}
+	}
 	done, err := publish.WriteDir(ctx, p.out, publishers...)
 	var refused *publish.RefusedError
 	if errors.As(err, &refused) {
@@ -163,17 +169,21 @@ func (p *program) serve(ctx context.Context) error {
 	}
 	server := &http.Server{Handler: p.refreshing(handler, isList), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 
-	var notifying sync.WaitGroup
-	defer notifying.Wait()
+	var working sync.WaitGroup
+	defer working.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if p.pack != nil {
+		p.packOnce(ctx)
+		working.Go(func() { p.packAgain(ctx) })
+	}
 	if p.scanner != nil {
 		go p.scanner.watch(ctx)
 	}
 	if notifier, ok := publishers[0].(publish.Notifier); ok && len(p.hubs) > 0 {
 		pinger := &publish.Pinger{Topics: []string{entry}, Hubs: p.hubs, Notifier: notifier, State: p.store, Log: handler.Log}
-		notifying.Go(func() { pinger.Run(ctx) })
-		notifying.Go(func() { p.notify(ctx, pinger) })
+		working.Go(func() { pinger.Run(ctx) })
+		working.Go(func() { p.notify(ctx, pinger) })
 	}
 	go func() { cancel(server.Serve(listener)) }()
 	if _, err := fmt.Fprintln(p.stdout, entry); err != nil {
@@ -190,6 +200,25 @@ func (p *program) serve(ctx context.Context) error {
 		return server.Close() // somebody reads slowly
 	}
 	return nil
+}
+
+// packAgain makes packages of what has changed, at intervals until the context ends.
+func (p *program) packAgain(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(p.repack):
+			p.packOnce(ctx)
+		}
+	}
+}
+
+// packOnce makes packages. Without them the lists are served all the same.
+func (p *program) packOnce(ctx context.Context) {
+	if err := p.pack(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(p.stderr, "publish: %s\n", cli.OneLine(err.Error()))
+	}
 }
 
 // notify lets a Pinger look for changes at intervals, until ctx ends.
@@ -279,7 +308,12 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
 			Title: p.base, Author: websync.Person{Name: p.author()}}
 	case "resourcesync":
-		set := &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report, Robots: true, Hubs: p.hubs}
+		set := &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report, Robots: true,
+			Hubs: p.hubs, ListSize: p.listSize, MaxLists: p.maxLists}
+		if p.dumps != "" {
+			set.Dumps = &resourcesync.Dumps{Dir: p.dumps, State: p.store, MaxPackages: p.maxLists}
+			p.pack = func(ctx context.Context) error { return set.Pack(ctx) }
+		}
 		list, links = set, append(links, set.Link())
 	}
 	bodies := publish.Linked(publish.Bodies(p.store, locator, p.sources...), links...)

@@ -319,7 +319,8 @@ func TestUsage(t *testing.T) {
 	for _, args := range []string{
 		"", "-dir d x", "-store mem", "-store nothing:x", "-store sqlite:missing.db", "-dir missing", "-dir . -out o -addr localhost:1",
 		"-dir . -rescan 0s", "-dir . -rescan -1s", "-dir . -addr localhost", "-dir . -base ftp://x/", "-dir . -base https://x/?y",
-		"-protocol html -dir .", "-dir . -addr 256.0.0.1:0", "-nonsense", "-dir . -out .", "-dir . -out ../" + filepath.Base(here),
+		"-protocol html -dir .", "-protocol atom -dumps x -dir .", "-list-size 5 -dir .", "-max-lists 5 -dir .", "-protocol resourcesync -dumps . -dir .",
+		"-protocol resourcesync -max-lists -1 -dir .", "-protocol resourcesync -dumps x -repack 0s -dir .", "-dir . -addr 256.0.0.1:0", "-nonsense", "-dir . -out .", "-dir . -out ../" + filepath.Base(here),
 		"-dir . -base https://x/a//b -addr 127.0.0.1:0", "-dir . -base https://x:/ -addr 127.0.0.1:0", "-dir . -base https://x/é -addr 127.0.0.1:0",
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -386,4 +387,44 @@ func TestSourcesAreRedacted(t *testing.T) {
 		assert.Contains(t, a.stderr, "https://a.example/feed?token=xxxxx")
 		assert.NotContains(t, a.stdout+a.stderr, "s3cret")
 	}
+}
+
+// TestDumps publishes packages, as files and served; what has changed since the first
+// export comes as a package of its own.
+func TestDumps(t *testing.T) {
+	dir := directory(t, map[string]string{"a.txt": "one", "b.txt": "two"})
+	store, out := "sqlite:"+filepath.Join(t.TempDir(), "store.db"), t.TempDir()
+	args := []string{"-protocol", "resourcesync", "-dir", dir, "-store", store, "-dumps", filepath.Join(dir, "spool"), "-out", out, "-base", "https://www.example.org/"}
+	packages := func() (names []string) {
+		paths, err := filepath.Glob(filepath.Join(out, "*.zip"))
+		require.NoError(t, err)
+		for _, path := range paths {
+			name := filepath.Base(path)
+			names = append(names, name[:strings.Index(name, "-")])
+		}
+		return names
+	}
+	a := call(t, args...)
+	require.Equal(t, exitDone, a.code, a.stderr)
+	assert.Equal(t, []string{"resourcedump"}, packages())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.txt"), []byte("three"), 0o644))
+	a = call(t, args...)
+	require.Equal(t, exitDone, a.code, a.stderr)
+	assert.Equal(t, []string{"changedump", "resourcedump", "resourcedump"}, packages(), "with the one that was listed before")
+	assert.Contains(t, call(t, args...).stderr, " 2 removed")
+	list, err := os.ReadFile(filepath.Join(out, "resourcelist.xml"))
+	require.NoError(t, err)
+	assert.Equal(t, 3, strings.Count(string(list), "<url>"), "packages are no files of the directory")
+
+	entry := serve(t, "-protocol", "resourcesync", "-dir", dir, "-dumps", t.TempDir(), "-repack", "10ms", "-max-lists", "1", "-list-size", "1")
+	_, list1 := get(t, entry)
+	assert.Contains(t, list1, "/resourcedump.xml")
+	assert.NotContains(t, list1, "/changedump.xml")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "d.txt"), []byte("four"), 0o644))
+	assert.Eventually(t, func() bool {
+		_, list := get(t, entry)
+		return strings.Contains(list, "/changedump.xml")
+	}, 20*time.Second, 10*time.Millisecond)
+	_, index := get(t, strings.Replace(entry, "capabilitylist", "changelist", 1))
+	assert.Equal(t, 2, strings.Count(index, "<sitemap>"), index)
 }

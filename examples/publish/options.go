@@ -35,7 +35,10 @@ sandbox" and "X-Content-Type-Options: nosniff" with everything below r/. If -dir
 lists is added to it.
 
 With -protocol resourcesync, robots.txt names the Resource List. When served, each file has a Link header that names the
-Capability List.
+Capability List. With -dumps, readers can also get all files, or those that have changed, in ZIP packages. These are made
+before the first answer or the export and then, if something has changed, every -repack. They are kept in a directory of
+their own, with a record of them in the store: with -dir, use -store so that a restarted program goes on with them. Dumps
+need the content of every resource; without it, there are none, and a message says why.
 
 Exit status: 0 done, or stopped by a signal; 1 with -out, some documents have no file (all others are written), or some
 files could not be read: the catalogue keeps their last known state, and without -store an export deletes nothing that
@@ -53,6 +56,10 @@ type options struct {
 	store    string
 	own      []string
 	hubs     []string
+	dumps    string
+	repack   time.Duration
+	listSize int
+	maxLists int
 }
 
 var protocols = append([]string{"sitemap", "atom", "resourcesync"}, cli.Planned...)
@@ -77,6 +84,10 @@ func parseOptions(args []string) (options, error) {
 		o.hubs = append(o.hubs, hub)
 		return nil
 	})
+	l.StringVar(&o.dumps, "dumps", "", "with -protocol resourcesync, also publish dumps, whose packages are kept in `DIR`")
+	l.DurationVar(&o.repack, "repack", time.Minute, "with -dumps, `how long` to wait before packages of what has changed are made again")
+	l.IntVar(&o.listSize, "list-size", 0, "with -protocol resourcesync, after how many changes a Change List is closed (default 10000)")
+	l.IntVar(&o.maxLists, "max-lists", 0, "with -protocol resourcesync, how many closed Change Lists, and packages of changes, are listed: the latest (default all)")
 	if err := l.Parse(args, o.check); err != nil {
 		return o, err
 	}
@@ -106,6 +117,12 @@ func (o *options) check(names []string) error {
 		return errors.New("-hub is for -protocol resourcesync, and not for -out: a file notifies nobody")
 	case o.rescan <= 0:
 		return fmt.Errorf("-rescan %v: not a time above 0", o.rescan)
+	case o.repack <= 0:
+		return fmt.Errorf("-repack %v: not a time above 0", o.repack)
+	case o.listSize < 0 || o.maxLists < 0:
+		return fmt.Errorf("-list-size %d, -max-lists %d: neither may be below 0", o.listSize, o.maxLists)
+	case o.protocol != "resourcesync" && (o.dumps != "" || o.listSize != 0 || o.maxLists != 0):
+		return fmt.Errorf("-dumps, -list-size and -max-lists are for -protocol resourcesync; %s has no dumps and no Change Lists", o.protocol)
 	}
 	if o.store != "" {
 		if _, err := cli.ParseStore(o.store); err != nil {
