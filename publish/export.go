@@ -75,8 +75,8 @@ func (e *RefusedError) Error() string {
 // exports into one directory must not run at the same time. An export needs 25 bytes of
 // memory for each document.
 //
-// If the Catalog changes during the export, lists may link to bodies that did not exist
-// when it began. The next export writes these.
+// If the Catalog changes during the export, lists may link to bodies and parts that did
+// not exist when it began. The next export writes these.
 func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) (Written, error) {
 	site := Join(publishers...)
 	if err := site.(Checker).Check(); err != nil {
