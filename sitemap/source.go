@@ -32,9 +32,9 @@ import (
 // Entries that are not usable or may be lost in damaged parts, see [Reader.Skipped],
 // count as skipped, and so does a text, or a robots.txt file, that may have been cut
 // ([harvest.Response] MayBeCut). A loc that the set lists more than once is yielded each
-// time, and reported. An entry of an index that leads back to it, or to an index around
-// it, also counts as skipped: the index may have taken the place of a document that the
-// entry means. Damage that turns one URL into another can't be detected.
+// time, and reported. An index inside another that lists itself also counts as skipped,
+// because the server may have sent the outer one under its URL. Damage that turns one URL
+// into another can't be detected.
 //
 // The checkpoint lets the next run skip documents. If Complete is set, every document is
 // read in full, unless the root has no parts and its server answers "not modified".
@@ -474,8 +474,8 @@ func (w *walk) part(index *part, v *View) *part {
 	key := docfetch.KeyOf(p.URL)
 	if w.set.Asked(key) || index.within(key) {
 		w.Report(ruleRepeated.Finding(index.Final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
-		if index.within(key) {
-			w.skipped++ // the index may have taken the place of another document
+		if index.depth > 0 && docfetch.KeyOf(index.URL) == key {
+			w.skipped++ // the server may have sent the outer index under this URL
 		}
 		return nil
 	}
@@ -502,11 +502,11 @@ func (w *walk) part(index *part, v *View) *part {
 	return p
 }
 
-// within reports whether a URL is that of p or of one of the indexes around it, before or
-// after redirects.
+// within reports whether a URL is that of p or of one of the indexes around it, after
+// redirects.
 func (p *part) within(key docfetch.Key) bool {
 	for ; p != nil; p = p.index {
-		if docfetch.KeyOf(p.URL) == key || docfetch.KeyOf(p.Final) == key {
+		if docfetch.KeyOf(p.Final) == key {
 			return true
 		}
 	}
