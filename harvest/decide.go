@@ -226,9 +226,10 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 }
 
 // decideChange decides about the change from a record to its next state, by an event of
-// the time at. It is a Put if the bytes or the description differ, otherwise a Touch, which
-// keeps the Item. Another Modified alone is a Put in four cases: the run skips bodies, a log
-// states a later change, a Getter has found it, or it replaces a time in the future.
+// the time at. It is a Put if the bytes or the description differ, otherwise a Touch,
+// which keeps the Item. Another Modified alone is a Put in four cases: the run skips
+// bodies, a log states a later change, a Getter has found it, or it replaces a time in
+// the future.
 func (r *run) decideChange(rec *Record, change *Change, at websync.Datetime) decision {
 	next := &change.Record
 	if !rec.Live() {
@@ -299,8 +300,8 @@ func isEarly(s *slot, next *Record, obtained func() time.Time) bool {
 }
 
 // asksAgain reports whether to ask for bytes that seem unchanged: for all of them with
-// Recheck, for those of an event with Recheck, and for those that were obtained too early,
-// once the period of their time is over or a log states that time again.
+// Recheck, for those of an event with Recheck, and for those that were obtained too
+// early, once the period of their time is over or a log states that time again.
 func (p *pipe) asksAgain(s *slot) bool {
 	if p.h.Bodies == SkipBodies || p.getter == nil && !s.ev.hasContent() {
 		return false

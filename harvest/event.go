@@ -73,9 +73,9 @@ type Event struct {
 	// state, and uses it for nothing else.
 	Tag string
 
-	// Recheck, in a Put of a log, says that the change is a new one, although its time and
-	// description may be those of the one before. If nothing in it identifies the bytes,
-	// neither a digest nor a Tag, they are asked for, conditionally.
+	// Recheck, in a Put of a log, says that the change is a new one, although its time
+	// and description may be those of the one before. If nothing in it identifies the
+	// bytes, neither a digest nor a Tag, they are asked for, conditionally.
 	Recheck bool
 
 	// Hint, in a Put, gives the Getter information besides the description: a patch,

@@ -299,8 +299,8 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 
 // inOrder returns lists in the order of their changes: the latest comes last in an index
 // (Z39.99 §12.2). If their intervals follow each other in another order only, it is that
-// one. It is not certain if they do so in none: the publisher's clock was set back between
-// two lists, or the index has no order.
+// one. It is not certain if they do so in none: the publisher's clock was set back
+// between two lists, or the index has no order.
 func inOrder(lists []*changeList) (ordered []*changeList, certain bool) {
 	if slices.ContainsFunc(lists, func(l *changeList) bool { return l.from.IsZero() }) || isAscending(lists) || follow(lists) {
 		return lists, true

@@ -17,7 +17,8 @@ var pathOf = regexp.MustCompile(` ?path="[^"]*"`)
 func TestCollectionDumps(t *testing.T) {
 	const in, out = "in", "out"
 	collection := map[string]string{in: linkTo("collection", otherHost, ""), out: linkTo("collection", otherHost+"2", "")}
-	// at returns an entry with the path of its text, of a Resource List if change is empty.
+	// at returns an entry with the path of its text, of a Resource List if change is
+	// empty.
 	at := func(n int, name, change, text, side string) string {
 		return since(n, name, change, fmt.Sprintf("path=%q %s", "/res/"+name+"-"+text, hashOf(text)), collection[side])
 	}

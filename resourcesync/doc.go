@@ -59,8 +59,8 @@
 // # Publishing
 //
 // A [Publisher] publishes a [websync.Catalog]: Source Description, Capability List,
-// Resource List and Change Lists, with indexes as soon as one document is not enough; and,
-// with [Dumps], the packages of a Resource Dump and a Change Dump.
+// Resource List and Change Lists, with indexes as soon as one document is not enough;
+// and, with [Dumps], the packages of a Resource Dump and a Change Dump.
 //
 // A reader finds them (§6.3) at the well-known URI; by the HTTP header or the page of a
 // resource, to which publish.Linked and publish.HTMLLink add [Publisher.Link]; or by

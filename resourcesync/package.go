@@ -92,8 +92,8 @@ func (p *dumpPackage) begin(ctx context.Context, known docfetch.Validators) erro
 	return nil
 }
 
-// beside gets the copy of the manifest, unless it is still the known one. The doubt is why
-// it is not what the dump states of it and of its package: it may be an old one.
+// beside gets the copy of the manifest, unless it is still the known one. The doubt is
+// why it is not what the dump states of it and of its package: it may be an old one.
 func (p *dumpPackage) beside(ctx context.Context, known docfetch.Validators) (doubt, err error) {
 	m := p.manifest
 	if err := p.walk.get(ctx, m, known); err != nil || m.NotModified {

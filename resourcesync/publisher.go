@@ -139,11 +139,12 @@ type Publisher struct {
 	// to mirrors, collections or descriptions (Z39.99 §14). If it removes Loc or returns
 	// an error, the entry is not listed; the error is reported.
 	//
-	// Item is called for entries of Resource Lists, whose Metadata.Change is empty, and of
-	// Change Lists, those of deletions too. A patch belongs to one change, and its reader
-	// has the representation before it: add the link only where Change is Updated and the
-	// digest of the item's body is that of what the patch makes. Keep a patch, under that
-	// digest, before the change is committed, and as long as a Change List has the change.
+	// Item is called for entries of Resource Lists, whose Metadata.Change is empty, and
+	// of Change Lists, those of deletions too. A patch belongs to one change, and its
+	// reader has the representation before it: add the link only where Change is Updated
+	// and the digest of the item's body is that of what the patch makes. Keep a patch,
+	// under that digest, before the change is committed, and as long as a Change List has
+	// the change.
 	Item func(item *websync.Item, e *Entry) error
 
 	// Dumps, if set, makes the Publisher publish the packages that Pack makes. They have

@@ -455,7 +455,8 @@ func (w *walk) includes(uri []byte) bool {
 	return len(uri) <= maxID && (w.source.Include == nil || w.source.Include(string(uri)))
 }
 
-// change yields the event of an entry of a Change List. IsNew: no earlier run has read it.
+// change yields the event of an entry of a Change List. IsNew: no earlier run has read
+// it.
 func (w *walk) change(v *View, at websync.Datetime, isNew bool, open func() (io.ReadCloser, error)) error {
 	if w.source.removes(v) {
 		return w.Yield(harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}})

@@ -217,11 +217,10 @@ func exportMillion(file string) {
 	json.NewEncoder(os.Stdout).Encode(f)
 }
 
-// BenchmarkMillion publishes an SQLite store of a million records, 50,000 with -short: the
-// parts of a sitemap through a Handler, and the documents of ResourceSync as files. Each
-// has a process of its own, so that the peak of its resident memory counts everything.
-// The peer writes as many bytes from memory to a
-// file.
+// BenchmarkMillion publishes an SQLite store of a million records, 50,000 with -short:
+// the parts of a sitemap through a Handler, and the documents of ResourceSync as files.
+// Each has a process of its own, so that the peak of its resident memory counts
+// everything. The peer writes as many bytes from memory to a file.
 func BenchmarkMillion(b *testing.B) {
 	n := 1_000_000
 	if testing.Short() {
