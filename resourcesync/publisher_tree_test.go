@@ -2,6 +2,7 @@ package resourcesync_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -15,27 +16,44 @@ import (
 	"github.com/websync-go/websync/resourcesync"
 )
 
-// largeLog returns a log of n resources with digests and links, and n/4 changes of them.
-func largeLog(n int) *websync.Log {
-	log, at := new(websync.Log), firstCommit
-	add := func(kind websync.ChangeKind, i int) {
-		at = at.Add(time.Second)
-		id := fmt.Sprintf("%sdocuments/%06d.html", www, i)
-		text := []byte(fmt.Sprint(id, at))
-		log.Append(websync.Item{Source: "own", Kind: kind, Time: at, Resource: websync.Resource{
-			ID: id, Modified: websync.NewDatetime(at.Add(-time.Hour)), Content: websync.Link{Href: id, Type: "text/html", Length: int64(len(text)), Digests: websync.Digests{websync.SHA256(text)}},
+// A largeLog is a Catalog of resources whose bodies are short texts.
+type largeLog struct {
+	websync.Log
+	texts map[websync.Digest]string
+	last  time.Time // of a commit
+}
+
+// add adds a state of a resource, at the next moment.
+func (l *largeLog) add(kind websync.ChangeKind, i int) {
+	l.last = l.last.Add(time.Second)
+	id := fmt.Sprintf("%sdocuments/%06d.html", www, i)
+	item := websync.Item{Source: "own", Kind: kind, Time: l.last, Resource: websync.Resource{ID: id}}
+	if kind != websync.Deleted {
+		text := fmt.Sprint(id, l.last)
+		key := websync.SHA256([]byte(text))
+		l.texts[key] = text
+		content := websync.Link{Href: id, Type: "text/html", Length: int64(len(text)), Digests: websync.Digests{key}}
+		item.Resource = websync.Resource{
+			ID: id, Modified: websync.NewDatetime(l.last.Add(-time.Hour)), Content: content,
 			Links: []websync.Link{{Rel: "describedby", Href: id + ".rdf", Type: "application/rdf+xml"}},
-		}})
+		}
+		item.Bodies = []websync.Body{{Name: websync.ContentName, Link: content, Key: key}}
 	}
-	for i := range n {
-		add(websync.Created, i)
-	}
+	l.Append(item)
+}
+
+// change adds n/4 updates of n resources, and a third as many deletions.
+func (l *largeLog) change(n int) {
 	for i := range n / 4 {
-		if add(websync.Updated, i*7%n); i%3 == 0 {
-			log.Append(websync.Item{Source: "own", Kind: websync.Deleted, Time: at, Resource: websync.Resource{ID: fmt.Sprintf("%sdocuments/%06d.html", www, i*7%n)}})
+		if l.add(websync.Updated, i*7%n); i%3 == 0 {
+			l.add(websync.Deleted, i*7%n)
 		}
 	}
-	return log
+}
+
+// Open implements [websync.Catalog].
+func (l *largeLog) Open(_ context.Context, b websync.Body) (io.ReadSeekCloser, error) {
+	return nopCloser{strings.NewReader(l.texts[b.Key])}, nil
 }
 
 // checkTree checks all documents of a Publisher: each against the published schema and by
@@ -72,26 +90,39 @@ func checkTree(t testing.TB, p *resourcesync.Publisher) (documents int, length i
 		require.NoError(t, err, path)
 		documents, length = documents+1, length+int64(len(text))
 	}
-	resourcesync.ValidateTree(www+".well-known/resourcesync", open, resourcesync.TreeOptions{Now: firstCommit.AddDate(1, 0, 0), Report: report})
+	sum := resourcesync.ValidateTree(www+".well-known/resourcesync", open, resourcesync.TreeOptions{Now: firstCommit.AddDate(1, 0, 0), OpenPackage: open, Report: report})
+	require.NotZero(t, sum.Packages)
 	return documents, length
 }
 
-// treePublisher returns a Publisher of everything that it can publish.
-func treePublisher(n, size int) *resourcesync.Publisher {
-	return publisherOf(largeLog(n), &resourcesync.Publisher{PartSize: size, ListSize: size, DescribedBy: www + "about", DescribedByHost: www + "about-all"})
+// treePublisher returns a Publisher of everything that it can publish: n resources, whose
+// Change Dump begins before the last of many changes.
+func treePublisher(t testing.TB, n, size int) *resourcesync.Publisher {
+	l := &largeLog{texts: make(map[websync.Digest]string), last: firstCommit}
+	p := publisherOf(l, &resourcesync.Publisher{
+		PartSize: size, ListSize: size, DescribedBy: www + "about", DescribedByHost: www + "about-all",
+		Dumps: &resourcesync.Dumps{Dir: t.TempDir(), State: testkit.NewStore(t), MaxEntries: size},
+	})
+	for i := range n {
+		l.add(websync.Created, i)
+	}
+	require.NoError(t, p.Pack(t.Context()))
+	l.change(n)
+	require.NoError(t, p.Pack(t.Context()))
+	return p
 }
 
 // TestPublisherLargeTree checks a tree in the shape of BenchmarkPublisherTree's.
 func TestPublisherLargeTree(t *testing.T) {
 	n := 1200
-	documents, _ := checkTree(t, treePublisher(n, 100))
+	documents, _ := checkTree(t, treePublisher(t, n, 100))
 	require.Greater(t, documents, n/100+n*5/4/100)
 }
 
 // BenchmarkPublisherTree writes and checks all documents of 120,000 resources and 30,000
 // changes and more.
 func BenchmarkPublisherTree(b *testing.B) {
-	p := treePublisher(120_000, 0)
+	p := treePublisher(b, 120_000, 0)
 	for b.Loop() {
 		documents, length := checkTree(b, p)
 		b.SetBytes(length)
