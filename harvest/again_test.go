@@ -219,3 +219,28 @@ func TestEventRecheck(t *testing.T) {
 		})
 	}
 }
+
+// TestEventConfirms: a later change of a log that states the same, with a digest, costs no
+// request and no entry of the log. Its time counts: an earlier deletion comes too late.
+func TestEventConfirms(t *testing.T) {
+	for name, source := range map[string]func(...harvest.Event) harvest.Source{
+		"a Source": func(events ...harvest.Event) harvest.Source { return harvest.Of(src, events...) },
+		"a Getter": func(events ...harvest.Event) harvest.Source { return getting{harvest.Of(src, events...), content} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.page("a")
+			e := put("a", day(5))
+			e.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte("a"))}
+			w.run(source(e))
+			w.site.reset()
+			e.At = day(7)
+			require.Equal(t, int64(1), w.run(source(e)).Touched)
+			require.Zero(t, w.run(source(e)).Touched)
+			require.Empty(t, w.site.requests)
+			w.run(source(harvest.Event{Kind: harvest.Delete, At: day(6), Resource: websync.Resource{ID: e.Resource.ID}}))
+			require.Equal(t, map[string]string{"a": "a"}, w.live())
+			require.Len(t, w.log(), 1)
+		})
+	}
+}

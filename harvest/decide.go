@@ -52,6 +52,11 @@ func (p *pipe) decide(s *slot) decision {
 			return p.obtain(s)
 		}
 		return decision{outcome: OutcomeUnchanged}
+	case p.confirms(s):
+		if s.ask = p.asksAgain(s); s.ask {
+			return p.obtain(s)
+		}
+		return decision{outcome: OutcomeTouched, change: s.touch()}
 	case p.isSwept(s):
 		return decision{outcome: OutcomeHistory}
 	}
@@ -138,6 +143,12 @@ func (p *pipe) isUnchanged(s *slot) bool {
 	return mayMean(stated, held)
 }
 
+// confirms reports whether an event of a log states a later change that leaves everything
+// as it is: the description is that of the record, and identifies the bytes.
+func (p *pipe) confirms(s *slot) bool {
+	return s.restates() && s.ev.identifies() && p.keepsContent(s.rec) == p.wantsContent(&s.ev)
+}
+
 // statesNoLaterChange reports whether an event does not state a change after that of the
 // record. An entry of a snapshot states no change.
 func (s *slot) statesNoLaterChange() bool {
@@ -208,6 +219,13 @@ func (s *slot) put() *Change {
 	return &Change{Base: s.rec.Seq, Record: Record{
 		Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: Stated{s.stated, at, s.ev.Resource.Modified},
 	}}
+}
+
+// touch returns the change to the record that has the event's time, and is else as before.
+func (s *slot) touch() *Change {
+	next := *s.rec
+	next.Stated.At = s.ev.time()
+	return &Change{Base: s.rec.Seq, Record: next}
 }
 
 // stillStated returns the content of the record, if the event states the same bytes.
