@@ -119,10 +119,14 @@ func TestPublisherLargeTree(t *testing.T) {
 	require.Greater(t, documents, n/100+n*5/4/100)
 }
 
-// BenchmarkPublisherTree writes and checks all documents of 120,000 resources and 30,000
-// changes and more.
+// BenchmarkPublisherTree writes and checks all documents and packages of 120,000 resources,
+// 30,000 updates and 10,000 deletions; of a tenth with -short.
 func BenchmarkPublisherTree(b *testing.B) {
-	p := treePublisher(b, 120_000, 0)
+	n := 120_000
+	if testing.Short() {
+		n /= 10
+	}
+	p := treePublisher(b, n, 0)
 	for b.Loop() {
 		documents, length := checkTree(b, p)
 		b.SetBytes(length)
