@@ -220,8 +220,9 @@ func TestEventRecheck(t *testing.T) {
 	}
 }
 
-// TestEventConfirms: a later change of a log that states the same, with a digest, costs no
-// request and no entry of the log. Its time counts: an earlier deletion comes too late.
+// TestEventConfirms: a later change of a log that states the same, with a digest, costs
+// no request and no entry of the log. Its time counts: an earlier deletion comes too
+// late.
 func TestEventConfirms(t *testing.T) {
 	for name, source := range map[string]func(...harvest.Event) harvest.Source{
 		"a Source": func(events ...harvest.Event) harvest.Source { return harvest.Of(src, events...) },

@@ -221,7 +221,7 @@ func (s *slot) put() *Change {
 	}}
 }
 
-// touch returns the change to the record that has the event's time, and is else as before.
+// touch returns the change to the record that gives it the event's time only.
 func (s *slot) touch() *Change {
 	next := *s.rec
 	next.Stated.At = s.ev.time()

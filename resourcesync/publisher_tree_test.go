@@ -119,8 +119,8 @@ func TestPublisherLargeTree(t *testing.T) {
 	require.Greater(t, documents, n/100+n*5/4/100)
 }
 
-// BenchmarkPublisherTree writes and checks all documents and packages of 120,000 resources,
-// 30,000 updates and 10,000 deletions; of a tenth with -short.
+// BenchmarkPublisherTree writes and checks all documents and packages of 120,000
+// resources, 30,000 updates and 10,000 deletions; of a tenth with -short.
 func BenchmarkPublisherTree(b *testing.B) {
 	n := 120_000
 	if testing.Short() {
