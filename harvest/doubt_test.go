@@ -199,6 +199,17 @@ func TestBytesForAGetter(t *testing.T) {
 		require.True(t, w.run(getting{harvest.Of(src, came(nil)), content}).InStep())
 		require.Equal(t, map[string]string{"a": "-"}, w.live())
 	})
+	t.Run("Came, and a URL", func(t *testing.T) {
+		w := newWorld(t)
+		e := put("a", day(1))
+		e.Open = harvest.OpenBytes([]byte("bytes"))
+		r := w.run(getting{harvest.Of(src, e), func(_ context.Context, job *harvest.Job) error {
+			r, err := job.Came()
+			return errors.Join(errors.New("not yet"), err, r.Close())
+		}})
+		require.EqualValues(t, 1, r.Left.Waiting, "a task can be carried out")
+		require.Empty(t, r.Problems)
+	})
 	t.Run("Came", func(t *testing.T) {
 		w := newWorld(t)
 		fails := errors.New("not yet")
@@ -214,10 +225,11 @@ func TestBytesForAGetter(t *testing.T) {
 			_, err = job.Keep(ctx, "other", job.Resource.Content, r)
 			return err
 		}}
-		require.EqualValues(t, 1, w.run(source).Left.Waiting)
+		r := w.run(source)
+		require.Contains(t, r.Problems[0].Error, "not yet", "a task would have no bytes")
+		require.Zero(t, r.Left.Waiting)
+		require.False(t, r.InStep())
 		fails = nil
-		r := w.work(source)
-		require.Contains(t, r.Failures[0].Error, websync.ErrNotFound.Error(), "a task has no bytes")
 		require.True(t, w.run(source).InStep())
 		rec := w.record("a")
 		body, ok := rec.Body("other")

@@ -43,6 +43,11 @@ type Request struct {
 	// MaxBytes limits the body, after decompression. If zero, it is the Fetcher's
 	// default; if negative, there is no limit. A longer body is ErrLimit.
 	MaxBytes int64
+	// Interval is the least time between two requests to a host that the request goes to,
+	// redirects included, if the Fetcher's own is shorter. Like a Crawl-delay in
+	// robots.txt it holds for all later requests to the host. If zero, the request asks
+	// for none.
+	Interval time.Duration
 	// Spool reads the whole body before Fetch returns, into memory or a temporary file.
 	// Response.Body is then an io.ReadSeekCloser.
 	Spool bool

@@ -42,7 +42,7 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	}
 	if err != nil {
 		job.discard()
-		return p.fail(ctx, s, err)
+		return p.fail(ctx, s, job.came && s.ev.Resource.Content.Href == "", err)
 	}
 	change := s.put()
 	next := &change.Record
@@ -68,22 +68,22 @@ func (p *pipe) runJob(ctx context.Context, job *Job) error {
 	return job.Content(ctx)
 }
 
-// fail decides about a slot whose bodies could not be obtained. Most become a task. An
-// error ends the run.
-func (p *pipe) fail(ctx context.Context, s *slot, err error) error {
+// fail decides about a slot whose bodies could not be obtained. Most become a task. One
+// that needs the bytes that came with its event can't, since a task does not hold them.
+// An error ends the run.
+func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) error {
 	var store *storeError
-	var came *cameError
 	switch {
 	case aborted(ctx, err):
 		return context.Cause(ctx)
 	case errors.As(err, &store):
 		return err
+	case needsCame:
+		s.outcome, s.err, s.stuck = OutcomeFailed, err, true
+		p.problem(err) // a later run can get the bytes that came with it from the same document only
+		return nil
 	case errors.Is(err, errBudget):
 		p.postpone(s)
-		return nil
-	case errors.As(err, &came) && s.ev.Resource.Content.Href == "":
-		s.outcome, s.err, s.stuck = OutcomeFailed, err, true
-		p.problem(err) // a later run can get them from the same document only
 		return nil
 	}
 	s.err, s.todo = err, p.retryTask(s, err)

@@ -33,6 +33,7 @@ type Job struct {
 
 	run        *run
 	open       func() (io.ReadCloser, error)
+	came       bool // Get has asked for what open returns
 	bodies     []websync.Body
 	writers    []BodyWriter
 	validators []Validator
@@ -201,6 +202,10 @@ func (j *Job) discard() {
 	j.writers = nil
 }
 
+// Report receives a departure of the resource from its specification, like
+// [Run.Report].
+func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
+
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
 // that came with the event, as the body with the name ContentName. If there are none, or
 // reading them fails, it obtains Resource.Content. If there are none and Resource.Content
@@ -264,25 +269,23 @@ func (j *Job) Receive(ctx context.Context, name string, link websync.Link, resp 
 
 // Came opens the bytes of Resource.Content that came with the event. The caller closes
 // them. It returns websync.ErrNotFound if there are none: the event has none, or the Job
-// carries out a task that an earlier run stored.
+// carries out a task that an earlier run stored. If Resource.Content has no Href, a Get
+// that calls Came and fails is not stored as a task, since no task has the bytes: it is a
+// Problem, and a later run has to list the resource again.
 func (j *Job) Came() (io.ReadCloser, error) {
 	if j.open == nil {
 		return nil, errNotCome
 	}
+	j.came = true
 	r, err := j.open()
 	if err == nil && r == nil {
 		err = errors.New("Event.Open returned neither bytes nor an error")
 	}
 	if err != nil {
-		return nil, &cameError{err}
+		return nil, err
 	}
 	return r, nil
 }
-
-// A cameError is a failure to read the bytes that came with an event.
-type cameError struct{ error }
-
-func (e *cameError) Unwrap() error { return e.error }
 
 var errNotCome = fmt.Errorf("bytes that came with the event: %w", websync.ErrNotFound)
 
@@ -292,10 +295,8 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 		return err
 	}
 	defer r.Close()
-	if _, err = j.Keep(ctx, ContentName, link, r); err != nil {
-		return &cameError{err}
-	}
-	return nil
+	_, err = j.Keep(ctx, ContentName, link, r)
+	return err
 }
 
 // maxType is the length, in bytes, of the longest Content-Type that is stored. It keeps

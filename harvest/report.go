@@ -290,6 +290,59 @@ type Hooks struct {
 	Problem func(source string, err error)
 }
 
+// JoinHooks returns Hooks that call those of all, in their order. Nil ones are left out.
+func JoinHooks(all ...*Hooks) *Hooks {
+	var joined Hooks
+	for _, h := range all {
+		if h == nil {
+			continue
+		}
+		joined.Progress = both(joined.Progress, h.Progress)
+		joined.Attempt = both(joined.Attempt, h.Attempt)
+		joined.Commit = both(joined.Commit, h.Commit)
+		joined.Finding = bothOf(joined.Finding, h.Finding)
+		joined.Problem = bothOf(joined.Problem, h.Problem)
+		switch first, second := joined.Outcome, h.Outcome; {
+		case first == nil:
+			joined.Outcome = second
+		case second != nil:
+			joined.Outcome = func(source, id string, o Outcome, err error) {
+				first(source, id, o, err)
+				second(source, id, o, err)
+			}
+		}
+	}
+	return &joined
+}
+
+// both returns a function that calls two, either of which may be nil.
+func both[A any](first, second func(A)) func(A) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(a A) {
+		first(a)
+		second(a)
+	}
+}
+
+// bothOf is both for functions of a source and a value.
+func bothOf[A any](first, second func(string, A)) func(string, A) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(source string, a A) {
+		first(source, a)
+		second(source, a)
+	}
+}
+
 // Progress is how far a run has come.
 type Progress struct {
 	Source  string

@@ -178,11 +178,11 @@ func NewBatch(source string) *Batch {
 // record, or of a tombstone with a number, therefore repeats the Item. Stores need not
 // check this.
 //
-// In a Put the Store sets Seq, Born, Time and Source; an id that has a Born keeps it. In
-// a Touch it keeps all of these, and Kind. A Touch of an unknown id leaves a tombstone
-// without a number, and its Kind must be Deleted. A Touch of a tombstone without a number
-// replaces it. Bodies whose Key is set must be in Batch.Bodies or in the Store; otherwise
-// Commit returns ErrNoBody.
+// In a Put the Store sets Seq, Born, Prior, Time and Source; an id that has a Born keeps
+// it, and Prior is the Base. In a Touch it keeps all of these, and Kind. A Touch of an
+// unknown id leaves a tombstone without a number, and its Kind must be Deleted. A Touch
+// of a tombstone without a number replaces it. Bodies whose Key is set must be in
+// Batch.Bodies or in the Store; otherwise Commit returns ErrNoBody.
 type Change struct {
 	// Base is the Seq of the record when the change was planned, 0 if there was none. If
 	// the record has another Seq when the batch is applied, the change is a conflict.
@@ -256,7 +256,8 @@ type Maintainer interface {
 	// Compact writes a new generation of the log beside the old one: the latest state of
 	// every id, tombstones included, with their commit times, renumbered. All claims end
 	// (their next Commit returns ErrFenced), and tasks refer to the new number of their
-	// record. The old generation stays readable by Changes until Drop.
+	// record. What it copies has the Prior 0. The old generation stays readable by
+	// Changes until Drop.
 	Compact(ctx context.Context) (generation uint64, err error)
 	// Drop removes all generations before the given one.
 	Drop(ctx context.Context, before uint64) error

@@ -192,6 +192,7 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 		return nil, err
 	}
 	h := k.c.host(ctx, origin)
+	h.ask(k.req.Interval)
 	if !k.robots && !k.c.IgnoreRobots {
 		if err := k.permitted(ctx, h, u); err != nil {
 			k.c.hosts.leave(h)

@@ -8,10 +8,12 @@
 // A host is a scheme, a name and a port. The Client makes at most 5 requests a second to
 // a host, and has at most 4 transfers from it and 32 from all hosts at the same time; a
 // transfer counts until its body is closed or read to the end. Crawl-delay in robots.txt
-// makes the interval longer, up to a minute. Retry-After closes the host for all callers;
-// an answer of 429 or 503 closes it at least for a time that grows with each such answer.
-// A Fetch that would have to wait longer than 5 minutes fails at once, with an error that
-// matches [harvest.ErrNotYet] and [harvest.ErrTemporary] and states when to come back.
+// makes the interval longer, up to a minute. So does Interval of a [harvest.Request],
+// without a limit, and also in other processes until their requests have one. Retry-After
+// closes the host for all callers; an answer of 429 or 503 closes it at least for a time
+// that grows with each such answer. A Fetch that would have to wait longer than 5 minutes
+// fails at once, with an error that matches [harvest.ErrNotYet] and
+// [harvest.ErrTemporary] and states when to come back.
 // [Client.Waiting] returns the hosts for which calls wait.
 //
 // robots.txt is read as RFC 9309 specifies, used for 24 hours, and then requested again

@@ -1,10 +1,10 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -33,7 +33,6 @@ type host struct {
 	origin string
 	slots  chan struct{} // one for each transfer at the same time; nil: any number
 	turn   chan struct{} // held by the call that is the next to send
-	queue  atomic.Int64  // calls in enter, the one with the turn included
 	load   sync.Once     // of what the State holds
 
 	users int       // under hosts.mu
@@ -41,14 +40,19 @@ type host struct {
 	size  int       // under hosts.mu
 
 	mu       sync.Mutex
+	queue    int // calls that wait to send, the one with the turn included
 	pace     *rate.Limiter
-	interval time.Duration
-	until    time.Time // the host is closed
-	closed   time.Time // when until was last set
-	refusals int       // 429 and 503 in a row
-	public   bool      // see wasPublic
-	free     time.Time // no other process that shares the State may send before
-	own      time.Time // this one may until then; zero: another has reserved the host
+	interval time.Duration // the longest of the Client's, delay and asked or kept
+	delay    time.Duration // Crawl-delay in robots.txt
+	asked    time.Duration // the longest Request.Interval in this process
+	kept     time.Duration // that of the process that changed the State last; unless asked
+	sent     time.Time     // when the last request was sent
+	until    time.Time     // the host is closed
+	closed   time.Time     // when until was last set
+	refusals int           // 429 and 503 in a row
+	public   bool          // see wasPublic
+	free     time.Time     // no other process that shares the State may send before
+	own      time.Time     // this one may until then; zero: another has reserved the host
 
 	sharing sync.Mutex    // held while the State is read or written for the host
 	noted   []byte        // what the State holds, as far as is known; under sharing
@@ -129,15 +133,72 @@ func (h *host) setInterval(d time.Duration) {
 	h.pace.SetLimit(rate.Every(d))
 }
 
+// adjust sets the time between two requests to the longest that anybody asks for, and
+// reports whether it has changed. The caller holds h.mu.
+func (h *host) adjust() bool {
+	d := max(h.c.set.interval, h.delay, cmp.Or(h.asked, h.kept))
+	if d == h.interval {
+		return false
+	}
+	h.setInterval(d)
+	return true
+}
+
+// ask makes the time between two requests at least d, also that since the last one. A
+// reservation that was made for a shorter time ends.
+func (h *host) ask(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if d <= h.asked {
+		return
+	}
+	now := time.Now()
+	h.asked = d
+	if before := h.interval; !h.adjust() || h.interval < before {
+		return
+	}
+	if !h.sent.IsZero() {
+		h.pace = rate.NewLimiter(rate.Every(h.interval), 1)
+		h.pace.AllowN(h.sent, 1)
+	}
+	if now.Before(h.own) {
+		h.own = now
+	}
+}
+
 // enter waits until a request may be sent to the host, and counts it against the limits
 // of the host and of the Client until exit.
 func (h *host) enter(ctx context.Context, k *call) error {
-	ahead := h.queue.Add(1) - 1
-	defer h.queue.Add(-1)
 	now := time.Now()
-	if wait := h.wait(now) + time.Duration(ahead)*h.spacing(); wait > k.patience {
+	if wait := h.join(now, k.patience); wait > k.patience {
 		return h.notYet(k, now.Add(wait))
 	}
+	err := h.await(ctx, k)
+	if err != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.queue--
+	}
+	return err
+}
+
+// join adds a call to the queue, unless it would wait for longer than patience. It
+// returns how long.
+func (h *host) join(now time.Time, patience time.Duration) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	wait := h.waitLocked(now) + time.Duration(h.queue)*h.interval
+	if wait <= patience {
+		h.queue++
+	}
+	return wait
+}
+
+// await waits for its turn and sends. Then the call is no longer in the queue.
+func (h *host) await(ctx context.Context, k *call) error {
 	if err := k.take(ctx, h, h.turn); err != nil {
 		return err
 	}
@@ -192,6 +253,11 @@ func (h *host) spacing() time.Duration {
 func (h *host) wait(now time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.waitLocked(now)
+}
+
+// waitLocked is wait for a caller that holds h.mu.
+func (h *host) waitLocked(now time.Time) time.Duration {
 	wait := max(h.until.Sub(now), 0)
 	if h.own.IsZero() {
 		wait = max(wait, h.free.Sub(now))
@@ -218,7 +284,12 @@ func (h *host) launch(ctx context.Context, now time.Time) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.interval == 0 || h.pace.AllowN(now, 1)
+	if h.interval > 0 && !h.pace.AllowN(now, 1) {
+		return false
+	}
+	h.queue--
+	h.sent = now
+	return true
 }
 
 // heed notes what the answer to a request asks for, by its status and Retry-After.

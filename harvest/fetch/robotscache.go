@@ -176,8 +176,10 @@ func (h *host) setRules(r *robotsRules) {
 	h.robots.rules = r
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if d := max(h.c.set.interval, r.crawlDelay); d != h.interval && !h.c.IgnoreRobots {
-		h.setInterval(d)
+	if !h.c.IgnoreRobots {
+		h.delay = r.crawlDelay
+	}
+	if h.adjust() {
 		h.pace.AllowN(time.Now(), 1) // for the request for robots.txt
 	}
 }

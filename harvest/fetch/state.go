@@ -42,6 +42,8 @@ type hostNote struct {
 	Refusals int       `json:"refusals,omitempty"`
 	Public   bool      `json:"public,omitempty"`
 	Wanted   bool      `json:"wanted,omitempty"` // another process waits for Next
+
+	Interval time.Duration `json:"interval,omitempty"` // the longest Request.Interval of the process that wrote the note
 }
 
 // shared returns a context for reading or writing the State. A cancelled request does not
@@ -163,7 +165,9 @@ func (h *host) note(ctx context.Context, next time.Time, wanted bool) error {
 	ctx, cancel := shared(ctx)
 	defer cancel()
 	h.mu.Lock()
-	note := hostNote{Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Public: h.public, Wanted: wanted}
+	note := hostNote{
+		Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Public: h.public, Wanted: wanted, Interval: cmp.Or(h.asked, h.kept),
+	}
 	h.mu.Unlock()
 	value, err := json.Marshal(note)
 	if err == nil && !bytes.Equal(value, h.noted) {
@@ -202,6 +206,8 @@ func (h *host) look(ctx context.Context) (changed bool) {
 	if until := now.Add(min(note.Until.Sub(now), h.c.set.maxRetryAfter)); until.After(h.until) {
 		h.until = until
 	}
+	h.kept = max(note.Interval, 0)
+	h.adjust()
 	h.refusals, h.public = max(h.refusals, note.Refusals), h.public || note.Public
 	h.free, h.own = note.Next, time.Time{}
 	if latest := now.Add(max(h.interval, crawlDelayCap)); h.free.After(latest) {

@@ -127,7 +127,7 @@ func (s chunks) ListBlobs(ctx context.Context, fn func(name string, modified tim
 	for from != nil {
 		var found []pair
 		err := s.view(ctx, func(r *reader) (err error) {
-			found, from, err = r.scan(from, to, nil)
+			found, from, err = r.scan(nil, from, to, nil)
 			for i := range found {
 				found[i] = pair{bytes.Clone(found[i].key), bytes.Clone(found[i].value)}
 			}

@@ -11,7 +11,7 @@ import (
 // Items, records and tasks are written in the form of package codec, after a byte with
 // their type (high half) and version (low half).
 const (
-	codecVersion = 3
+	codecVersion = 4
 
 	codecItem   = 1 << 4
 	codecRecord = 2 << 4

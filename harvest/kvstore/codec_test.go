@@ -173,9 +173,9 @@ func TestCodecForm(t *testing.T) {
 		form []byte
 		sum  string
 	}{
-		"plain record": {appendRecord(nil, &plain), "70e557d9b06505a7"},
-		"full record":  {appendRecord(nil, &full), "5b2b821864017d3b"},
-		"full task":    {appendTask(nil, &task), "c6cfad7a9d23dc8a"},
+		"plain record": {appendRecord(nil, &plain), "5a8e777a0ca59133"},
+		"full record":  {appendRecord(nil, &full), "79db3d6fb39a07e7"},
+		"full task":    {appendTask(nil, &task), "3958fafd535e0890"},
 	} {
 		assert.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(c.form))[:16], name)
 	}

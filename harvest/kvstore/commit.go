@@ -103,11 +103,14 @@ type commit struct {
 
 // An old is what a Commit needs of the record that a change replaces.
 type old struct {
-	known     bool
-	kind      websync.ChangeKind
-	seq, born websync.Seq
-	time      time.Time
-	bodies    []websync.Body
+	known  bool
+	kind   websync.ChangeKind
+	seq    websync.Seq
+	prior  websync.Seq
+	born   websync.Seq
+	time   time.Time
+	bodies []websync.Body
+	data   []byte // its form
 }
 
 func (o *old) live() bool { return o.known && o.kind != websync.Deleted }
@@ -225,7 +228,7 @@ func (c *commit) read() error {
 			if !fits {
 				c.conflicts = append(c.conflicts, id)
 			}
-			c.olds = append(c.olds, old{v.data != nil, item.Kind, item.Seq, item.Born, item.Time, item.Bodies})
+			c.olds = append(c.olds, old{v.data != nil, item.Kind, item.Seq, item.Prior, item.Born, item.Time, item.Bodies, v.data})
 		}
 	}
 	if len(c.conflicts) > 0 {
@@ -254,17 +257,17 @@ func (c *commit) puts() error {
 		if err := c.setEntry(c.head.generation, seq, c.source.n, &rec.Item); err != nil {
 			return err
 		}
-		if err := c.setRecord(c.source.n, seq, &rec); err != nil {
+		if err := c.setRecord(c.source.n, seq, was.seq, &rec); err != nil {
 			return err
 		}
-		if err := c.indexBorn(&rec, was); err != nil {
+		if err := c.indexBorn(&rec, was, seq); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// number returns the next number, and gives item the next time and its Born.
+// number returns the next number, and gives item the next time, its Born and its Prior.
 func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 	h := &c.head
 	h.last++
@@ -273,7 +276,7 @@ func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 	if h.last == 1 {
 		h.firstTime = h.clock
 	}
-	item.Time, item.Born = micro(h.clock), was.born
+	item.Time, item.Born, item.Prior = micro(h.clock), was.born, was.seq
 	if item.Born == 0 {
 		h.born++
 		item.Born = h.born
@@ -281,20 +284,35 @@ func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 	return h.last
 }
 
-// indexBorn keeps the order of first appearances, which holds live records only.
-func (c *commit) indexBorn(rec *harvest.Record, was *old) error {
-	if rec.Live() == was.live() {
-		return nil
-	}
-	k := c.key(bornKey).number(uint64(rec.Born))
-	if !rec.Live() {
+// indexBorn keeps the order of first appearances, which holds live records only. seq is
+// the number of the record's entry.
+func (c *commit) indexBorn(rec *harvest.Record, was *old, seq websync.Seq) error {
+	if was.live() {
 		c.source.live--
-		return c.delete(k)
 	}
-	c.source.live++
-	c.scratch = binary.BigEndian.AppendUint32(c.scratch[:0], c.source.n)
-	c.scratch = append(c.scratch, rec.Resource.ID...)
-	return c.set(k, c.scratch)
+	if rec.Live() {
+		c.source.live++
+		return c.setBorn(rec.Born, seq, nil)
+	}
+	if was.live() {
+		return c.delete(c.key(bornKey).number(uint64(rec.Born)))
+	}
+	return nil
+}
+
+// setBorn writes a reference to an entry of the log, or to the record of an id.
+func (c *commit) setBorn(born, seq websync.Seq, id []byte) error {
+	ref := stored{generation: c.head.generation, seq: seq, data: id}
+	c.scratch = ref.append(binary.BigEndian.AppendUint32(c.scratch[:0], c.source.n))
+	return c.set(c.key(bornKey).number(uint64(born)), c.scratch)
+}
+
+// isSame reports whether the record was has the item of rec.
+func (c *commit) isSame(rec *harvest.Record, was *old) bool {
+	item := rec.Item
+	item.Seq, item.Prior, item.Source = 0, 0, ""
+	c.scratch = appendItem(c.scratch[:0], &item)
+	return len(was.data) > 0 && bytes.HasPrefix(was.data[1:], c.scratch[1:])
 }
 
 func (c *commit) touches() error {
@@ -309,7 +327,12 @@ func (c *commit) touches() error {
 			was.kind = websync.Deleted
 		}
 		rec.Born, rec.Time, rec.Kind = was.born, was.time, was.kind
-		if err := c.setRecord(c.source.n, was.seq, &rec); err != nil {
+		if was.live() && !c.isSame(&rec, was) {
+			if err := c.setBorn(rec.Born, 0, []byte(rec.Resource.ID)); err != nil {
+				return err
+			}
+		}
+		if err := c.setRecord(c.source.n, was.seq, was.prior, &rec); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -111,9 +112,7 @@ func (in *inspection) records() {
 		}
 		in.live[n] += 0
 		in.latest[string(p.key[1:])] = rec.Seq
-		if in.has(newKey(bornKey).number(uint64(rec.Born))) != rec.Live() {
-			in.fault("record %q, live %v: born %d", id, rec.Live(), rec.Born)
-		}
+		in.born(n, &rec)
 		for _, b := range rec.Bodies {
 			if k, ok := sumOf(b.Key); ok {
 				in.refs[k]++
@@ -122,6 +121,31 @@ func (in *inspection) records() {
 	}
 	if n := len(in.keys[bornKey]); n != live {
 		in.fault("%d live records, %d in order of Born", live, n)
+	}
+}
+
+// born checks the place of a record in the order of first appearances.
+func (in *inspection) born(n uint32, rec *harvest.Record) {
+	id := rec.Resource.ID
+	var ref reference
+	found, err := in.get(newKey(bornKey).number(uint64(rec.Born)), &ref)
+	in.must(err, "born %d", rec.Born)
+	if found != rec.Live() {
+		in.fault("record %q, live %v: born %d", id, rec.Live(), rec.Born)
+	}
+	if !found {
+		return
+	}
+	if ref.generation != in.head.generation && !in.head.rewriting {
+		in.fault("born %d has a number of generation %d", rec.Born, ref.generation)
+	}
+	in.must(in.renumber(&ref.stored), "born %d", rec.Born)
+	n2, v, err := in.follow(&ref)
+	in.must(err, "born %d", rec.Born)
+	var item websync.Item
+	in.must(v.item("", &item), "born %d", rec.Born)
+	if n2 != n || ref.seq != 0 && ref.seq != rec.Seq || !reflect.DeepEqual(item, rec.Item) {
+		in.fault("record %q of source %d: %+v; by born %d it is of source %d: %+v", id, n, rec.Item, rec.Born, n2, item)
 	}
 }
 
@@ -168,7 +192,12 @@ func (in *inspection) log() {
 		in.must(o.parse(p.value), "entry %d", seq)
 		in.must(decodeItem(o.rest, &item), "entry %d", seq)
 		if generation == in.head.generation {
-			latest[string(p.value[:4])+item.Resource.ID] = seq
+			id := string(p.value[:4]) + item.Resource.ID
+			copied := generation > 1 && item.Prior == 0 // by Compact
+			if item.Prior != latest[id] && !copied {
+				in.fault("entry %d has the Prior %d, the preceding entry is %d", seq, item.Prior, latest[id])
+			}
+			latest[id] = seq
 		}
 		if t := item.Time.UnixMicro(); t <= time || t > in.head.clock {
 			in.fault("generation %d: entry %d: time %d after %d, the last is %d", generation, seq, t, time, in.head.clock)

@@ -18,13 +18,16 @@ import (
 //	s name       source: number, live records
 //	n n          name of the source
 //	p n          checkpoint: uvarint version, data
-//	r n id       record: uvarint gen, uvarint seq, record without Seq and Source
-//	b born       n, id of a live record
+//	r n id       record: uvarint gen, uvarint seq, uvarint Prior, record without Seq,
+//	             Prior and Source
+//	b born       of a live record: n, uvarint gen, uvarint seq of its newest entry in the
+//	             log, 0; if a Touch has changed its item since: n, gen, 0, 0, id
 //	l gen seq    entry of the log: n, item without Seq and Source
 //	m gen seq    while records are rewritten: the number in generation gen of the entry
 //	             that has the number seq in gen-1
 //	k            compaction in progress: see type compaction
-//	t n id       task: uvarint gen of its Base, task without Source
+//	t n id       task: uvarint gen of its Base, uvarint Base, 0, task without Base and
+//	             Source
 //	q n due id   1, for a task that may fall due; due in microseconds
 //	B sum        body: see type body
 //	D n          the bytes of a body that is no blob; those of one commit are adjacent

@@ -17,8 +17,9 @@ import (
 // Compact implements [harvest.Maintainer]. It works in many small Updates beside commits.
 // The last of them copies what is left, ends the claims and makes the new generation the
 // newest; if the call ends before it, nothing has changed, and what it has written is
-// removed by the next. Then records and tasks are given their new numbers; if the call
-// ends before that is done, readers translate them, and the next call goes on.
+// removed by the next. Then records, tasks and the order of first appearances are
+// given the new numbers; if the call ends before that is done, readers translate them,
+// and the next call goes on.
 //
 // Changes made while it runs are in the new generation as in the old, and so are the
 // entries before them; a Touch of an entry that has been copied changes only the record.
@@ -90,7 +91,7 @@ func (w *writer) compact(t token, pages int) (generation uint64, err error) {
 	}
 	end := newKey(logKey).entry(w.head.generation, w.head.last+1)
 	for range pages {
-		found, next, err := w.scan(newKey(logKey).entry(w.head.generation, c.from+1), end, nil)
+		found, next, err := w.scan(nil, newKey(logKey).entry(w.head.generation, c.from+1), end, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -188,7 +189,7 @@ func (w *writer) switchTo(c *compaction) error {
 	return nil
 }
 
-// rewrite gives all records and tasks the numbers of the newest generation.
+// rewrite gives all records, tasks and references the numbers of the newest generation.
 func (s *Store) rewrite(ctx context.Context) error {
 	needed, generation := false, uint64(0)
 	err := s.view(ctx, func(r *reader) error {
@@ -198,7 +199,7 @@ func (s *Store) rewrite(ctx context.Context) error {
 	if err != nil || !needed {
 		return err
 	}
-	for _, kind := range [...]byte{recordKey, taskKey} {
+	for _, kind := range [...]byte{recordKey, taskKey, bornKey} {
 		if err := s.rewriteAll(ctx, kind); err != nil {
 			return err
 		}
@@ -241,7 +242,7 @@ func (s *Store) updatePages(ctx context.Context, from, to key, fn func(w *writer
 		var page []pair
 		var next key
 		err := s.update(ctx, func(w *writer) (err error) {
-			if page, next, err = w.scan(from, to, nil); err != nil {
+			if page, next, err = w.scan(nil, from, to, nil); err != nil {
 				return err
 			}
 			return fn(w, page)
@@ -257,13 +258,16 @@ func (s *Store) updatePages(ctx context.Context, from, to key, fn func(w *writer
 
 func (w *writer) rewrite(p pair) error {
 	var v stored
-	if err := v.parse(p.value); err != nil || v.generation == w.head.generation {
+	from := numbered(p)
+	if err := v.parse(from); err != nil || v.generation == w.head.generation {
 		return err
 	}
 	if err := w.renumber(&v); err != nil {
 		return err
 	}
-	return w.put(p.key, &v)
+	w.scratch = append(w.scratch[:0], p.value[:len(p.value)-len(from)]...)
+	w.scratch = v.append(w.scratch)
+	return w.set(p.key, w.scratch)
 }
 
 // Drop implements [harvest.Maintainer]. It never removes the newest generation.
@@ -422,7 +426,7 @@ func (s *Store) removeDead(ctx context.Context) error {
 	for from != nil {
 		var names []string
 		err := s.view(ctx, func(r *reader) error {
-			found, next, err := r.scan(from, to, nil)
+			found, next, err := r.scan(nil, from, to, nil)
 			from, names = next, nil
 			for _, p := range found {
 				names = append(names, string(p.key[1:]))

@@ -162,7 +162,7 @@ func TestRoundTripsWhileRewriting(t *testing.T) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("%03d", i)
 	}
-	var lookups, walks []int64
+	var lookups, walks, resources []int64
 	for after := 1; ; after++ {
 		db := &remoteDB{DB: memstore.NewDB()}
 		s := small(db)
@@ -193,7 +193,13 @@ func TestRoundTripsWhileRewriting(t *testing.T) {
 			require.NoError(t, err)
 		}
 		walks = append(walks, db.trips.Load())
+		db.trips.Store(0)
+		for _, err := range s.Resources(ctx, websync.Range{}) {
+			require.NoError(t, err)
+		}
+		resources = append(resources, db.trips.Load())
 	}
 	assert.Equal(t, int64(3), slices.Max(lookups))
 	assert.Equal(t, int64(3), slices.Max(walks))
+	assert.Equal(t, int64(4), slices.Max(resources))
 }

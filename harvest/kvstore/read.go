@@ -2,6 +2,7 @@ package kvstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -45,9 +46,9 @@ func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, err
 // A pair is a key and its value.
 type pair struct{ key, value []byte }
 
-// scan returns a page of the pairs with from <= key < to that are wanted, and the key to
-// continue from: nil if there are no more.
-func (r *reader) scan(from, to key, wanted func(pair) bool) (page []pair, next key, err error) {
+// scan appends to page the pairs with from <= key < to that are wanted, up to a page of
+// them, and returns the key to continue from: nil if there are no more.
+func (r *reader) scan(page []pair, from, to key, wanted func(pair) bool) (_ []pair, next key, err error) {
 	size, seen := 0, 0
 	var last []byte
 	err = r.Scan(from, to, func(k, v []byte) bool {
@@ -206,7 +207,7 @@ func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
 				if begin == nil {
 					begin = newKey(kind).source(src.n).text(after).after()
 				}
-				found, next, err := r.scan(begin, prefix.end(), nil)
+				found, next, err := r.scan(nil, begin, prefix.end(), nil)
 				if err != nil {
 					return err
 				}
@@ -269,6 +270,9 @@ type walk struct {
 	rng     websync.Range
 	started bool
 	page    []websync.Item
+	found   []pair       // what is read for the page
+	refs    []reference  // of the page
+	order   []*reference // by number
 }
 
 // begin limits the walk to the items that are there now, so that a loop that commits
@@ -312,28 +316,112 @@ func (s *Store) Resources(ctx context.Context, rng websync.Range) iter.Seq2[webs
 		if err != nil {
 			return 0, err
 		}
-		if err := r.prefetchOwned(found, true); err != nil {
+		if err := r.references(w, found); err != nil {
 			return 0, err
 		}
 		size := 0
-		for _, p := range found {
-			var o owned
-			if err := o.parse(p.value); err != nil {
-				return 0, err
-			}
-			v, err := r.stored(newKey(recordKey).source(o.n).bytes(o.rest))
+		for i := range w.refs {
+			n, v, err := r.follow(&w.refs[i])
 			if err != nil {
 				return 0, err
 			}
-			if err := r.addItem(w, o.n, &v); err != nil {
+			if err := r.addItem(w, n, &v); err != nil {
 				return 0, err
 			}
 			if size += len(v.data); size >= pageBytes {
-				return numberOf(p.key), nil
+				return numberOf(found[i].key), nil
 			}
 		}
 		return last, nil
 	})
+}
+
+// references parses a page of the order of first appearances into w.refs, and reads what
+// is read more cheaply together.
+func (r *reader) references(w *walk, found []pair) error {
+	if err := r.prefetchNumbers(found); err != nil {
+		return err
+	}
+	w.refs = slices.Grow(w.refs[:0], len(found))[:len(found)]
+	for i := range found {
+		ref := &w.refs[i]
+		if err := ref.parse(found[i].value); err != nil {
+			return err
+		}
+		if err := r.renumber(&ref.stored); err != nil {
+			return err
+		}
+	}
+	if _, ok := r.Reader.(Prefetcher); !ok {
+		return r.readRuns(w)
+	}
+	names := map[uint32]bool{}
+	return r.prefetchStored(func(add func(key)) {
+		for i := range w.refs {
+			ref := &w.refs[i]
+			if !names[ref.n] && !r.knows(ref.n) {
+				names[ref.n] = true
+				add(newKey(nameKey).source(ref.n))
+			}
+			add(ref.key())
+		}
+	})
+}
+
+// near is how far the number of an entry may be from that of the one before for a Scan of
+// all between them to be cheaper than a Get.
+const near = 4
+
+// readRuns reads those entries of the log to which w.refs refer that are near to each
+// other, a Scan for each run: many resources have not changed since they came, in the
+// order of the log. It stops after pageBytes; follow reads the others.
+func (r *reader) readRuns(w *walk) error {
+	order := w.order[:0]
+	for i := range w.refs {
+		if w.refs[i].seq > 0 {
+			order = append(order, &w.refs[i])
+		}
+	}
+	w.order = order
+	slices.SortFunc(order, func(a, b *reference) int { return cmp.Compare(a.seq, b.seq) })
+	for size := 0; len(order) > 0 && size < pageBytes; {
+		n := 1
+		for n < len(order) && order[n].seq-order[n-1].seq <= near {
+			n++
+		}
+		run := order[:n]
+		if order = order[n:]; n == 1 {
+			continue
+		}
+		from, to := run[0].key(), newKey(logKey).entry(r.head.generation, run[n-1].seq+1)
+		err := r.Scan(from, to, func(k, v []byte) bool {
+			if numberOf(k) == run[0].seq {
+				run[0].entry, run = v, run[1:]
+			}
+			size += len(v)
+			return len(run) > 0 && size < pageBytes
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow returns what holds the item of ref, and the number of its source.
+func (r *reader) follow(ref *reference) (n uint32, v stored, err error) {
+	if ref.seq == 0 {
+		v, err = r.stored(ref.key())
+		return ref.n, v, err
+	}
+	if ref.entry == nil {
+		if ref.entry, err = r.Get(ref.key()); err != nil {
+			return 0, v, err
+		}
+	}
+	var o owned
+	err = o.parse(ref.entry)
+	return o.n, stored{seq: ref.seq, data: o.rest}, err
 }
 
 // Changes implements [websync.Catalog].
@@ -347,7 +435,7 @@ func (s *Store) Changes(ctx context.Context, rng websync.Range) iter.Seq2[websyn
 		from := func(after websync.Seq) key { return newKey(logKey).entry(w.rng.Generation, after+1) }
 		found, last, err := r.inRange(w, from)
 		if err == nil {
-			err = r.prefetchOwned(found, false)
+			err = r.prefetchNames(found)
 		}
 		if err != nil {
 			return 0, err
@@ -400,9 +488,10 @@ func (r *reader) inRange(w *walk, from func(after websync.Seq) key) ([]pair, web
 	if err != nil || f.nothing() || w.rng.After >= w.rng.Until {
 		return nil, w.rng.Until, err
 	}
-	found, next, err := r.scan(from(w.rng.After), from(w.rng.Until), func(p pair) bool {
+	found, next, err := r.scan(w.found[:0], from(w.rng.After), from(w.rng.Until), func(p pair) bool {
 		return len(p.value) >= 4 && f.has(binary.BigEndian.Uint32(p.value))
 	})
+	w.found = found
 	if err != nil || next == nil {
 		return found, w.rng.Until, err
 	}
@@ -421,10 +510,9 @@ func (r *reader) addItem(w *walk, n uint32, v *stored) error {
 	return v.item(name, &w.page[len(w.page)-1])
 }
 
-// prefetchOwned prefetches the names of the sources of the entries in found, and their
-// records if found is in the order of first appearance.
-func (r *reader) prefetchOwned(found []pair, records bool) error {
-	return r.prefetchStored(func(add func(key)) {
+// prefetchNames prefetches the names of the sources of the entries in found.
+func (r *reader) prefetchNames(found []pair) error {
+	return r.prefetch(func(add func(key)) {
 		seen := map[uint32]bool{}
 		for _, p := range found {
 			var o owned
@@ -435,14 +523,12 @@ func (r *reader) prefetchOwned(found []pair, records bool) error {
 				seen[o.n] = true
 				add(newKey(nameKey).source(o.n))
 			}
-			if records {
-				add(newKey(recordKey).source(o.n).bytes(o.rest))
-			}
 		}
 	})
 }
 
-// prefetchNumbers prefetches the new numbers of the records or tasks that were found.
+// prefetchNumbers prefetches the new numbers of the records, tasks or references in
+// found.
 func (r *reader) prefetchNumbers(found []pair) error {
 	if !r.head.rewriting {
 		return nil
@@ -450,7 +536,7 @@ func (r *reader) prefetchNumbers(found []pair) error {
 	return r.prefetch(func(add func(key)) {
 		for _, p := range found {
 			var v stored
-			if v.parse(p.value) == nil && v.isOld(&r.head) {
+			if v.parse(numbered(p)) == nil && v.isOld(&r.head) {
 				add(v.renumberKey(&r.head))
 			}
 		}

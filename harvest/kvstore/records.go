@@ -13,18 +13,20 @@ import (
 type stored struct {
 	generation uint64
 	seq        websync.Seq
-	data       []byte // nil if there is none
+	prior      websync.Seq // of a record
+	data       []byte      // nil if there is none
 }
 
 func (v *stored) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, v.generation)
 	b = binary.AppendUvarint(b, uint64(v.seq))
+	b = binary.AppendUvarint(b, uint64(v.prior))
 	return append(b, v.data...)
 }
 
 func (v *stored) parse(b []byte) error {
 	p := parse(b)
-	v.generation, v.seq = p.uint(), websync.Seq(p.uint())
+	v.generation, v.seq, v.prior = p.uint(), websync.Seq(p.uint()), websync.Seq(p.uint())
 	v.data = p.b
 	return p.err
 }
@@ -45,14 +47,15 @@ func (r *reader) stored(k key) (v stored, err error) {
 // has it.
 const gone = websync.Seq(1<<63 - 1)
 
-// renumber gives v its number in the newest generation.
+// renumber gives v its number in the newest generation, which begins with one entry of
+// each id.
 func (r *reader) renumber(v *stored) error {
 	if v.isOld(&r.head) {
 		b, err := r.Get(v.renumberKey(&r.head))
 		if err != nil {
 			return err
 		}
-		v.seq = gone
+		v.seq, v.prior = gone, 0
 		if len(b) == 8 {
 			v.seq = websync.Seq(binary.BigEndian.Uint64(b))
 		}
@@ -78,7 +81,7 @@ func (v *stored) record(source string, rec *harvest.Record) error {
 	if err := decodeRecord(v.data, rec); err != nil {
 		return err
 	}
-	rec.Seq, rec.Source = v.seq, source
+	rec.Seq, rec.Prior, rec.Source = v.seq, v.prior, source
 	return nil
 }
 
@@ -91,6 +94,9 @@ func (v *stored) item(source string, item *websync.Item) error {
 		return err
 	}
 	item.Seq, item.Source = v.seq, source
+	if v.prior > 0 { // an entry of the log has it in data
+		item.Prior = v.prior
+	}
 	return nil
 }
 
@@ -106,12 +112,11 @@ func (v *stored) task(source string, t *harvest.Task) error {
 	return nil
 }
 
-// setRecord writes rec with its number in the newest generation. It clears rec's own Seq
-// and Source, which are not a part of the value.
-func (w *writer) setRecord(n uint32, seq websync.Seq, rec *harvest.Record) error {
-	rec.Seq, rec.Source = 0, ""
-	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
-	w.scratch = binary.AppendUvarint(w.scratch, uint64(seq))
+// setRecord writes rec with its numbers in the newest generation. It clears rec's own
+// Seq, Prior and Source, which are not a part of the codec's bytes.
+func (w *writer) setRecord(n uint32, seq, prior websync.Seq, rec *harvest.Record) error {
+	rec.Seq, rec.Prior, rec.Source = 0, 0, ""
+	w.scratch = (&stored{generation: w.head.generation, seq: seq, prior: prior}).append(w.scratch[:0])
 	w.scratch = appendRecord(w.scratch, rec)
 	return w.set(w.key(recordKey).source(n).text(rec.Resource.ID), w.scratch)
 }
@@ -130,8 +135,7 @@ func (w *writer) setTask(n uint32, t harvest.Task) error {
 	}
 	base := t.Base
 	t.Base, t.Source = 0, ""
-	w.scratch = binary.AppendUvarint(w.scratch[:0], w.head.generation)
-	w.scratch = binary.AppendUvarint(w.scratch, uint64(base))
+	w.scratch = (&stored{generation: w.head.generation, seq: base}).append(w.scratch[:0])
 	w.scratch = appendTask(w.scratch, &t)
 	if err := w.set(taskKeyOf(n, t.Resource.ID), w.scratch); err != nil || !mayFallDue(&t) {
 		return err
@@ -192,6 +196,40 @@ func (v *owned) parse(b []byte) error {
 	}
 	v.n, v.rest = binary.BigEndian.Uint32(b), b[4:]
 	return nil
+}
+
+// A reference is the value of the order of first appearances: the source, and the number
+// of the entry of the log that holds the item. If there is none, data is the id, and the
+// record holds the item.
+type reference struct {
+	stored
+	n     uint32
+	entry []byte // nil if it has not been read
+}
+
+func (v *reference) parse(b []byte) error {
+	var o owned
+	if err := o.parse(b); err != nil {
+		return err
+	}
+	v.n, v.entry = o.n, nil
+	return v.stored.parse(o.rest)
+}
+
+// key returns the key of the value that holds the item.
+func (v *reference) key() key {
+	if v.seq == 0 {
+		return newKey(recordKey).source(v.n).bytes(v.data)
+	}
+	return newKey(logKey).entry(v.generation, v.seq)
+}
+
+// numbered returns the part of a record, a task or a reference that [stored] parses.
+func numbered(p pair) []byte {
+	if p.key[0] == bornKey && len(p.value) >= 4 {
+		return p.value[4:]
+	}
+	return p.value
 }
 
 // A filter selects sources.

@@ -576,8 +576,17 @@ func state(t testing.TB, s *kvstore.Store) (seen []string) {
 		require.NoError(t, err)
 		last[it.Resource.ID] = it
 	}
+	live := map[string]websync.Item{}
+	for it, err := range s.Resources(ctx, websync.Range{}) {
+		require.NoError(t, err)
+		live[it.Resource.ID] = it
+	}
 	for r, err := range s.Records(ctx, "a", "") {
 		require.NoError(t, err)
+		if r.Live() {
+			require.Equal(t, r.Item, live[r.Resource.ID])
+			delete(live, r.Resource.ID)
+		}
 		it := last[r.Resource.ID]
 		require.Equal(t, r.Seq, it.Seq, "the latest entry of %s", r.Resource.ID)
 		seen = append(seen, fmt.Sprint(r.Resource.ID, r.Kind, r.Born, r.Time.UnixMicro(), it.Kind, it.Time.UnixMicro()))
@@ -588,6 +597,7 @@ func state(t testing.TB, s *kvstore.Store) (seen []string) {
 		require.NoError(t, err)
 		seen = append(seen, fmt.Sprint(task.Resource.ID, task.Base == rec[0].Seq))
 	}
+	require.Empty(t, live, "Resources without a record")
 	return append(seen, fmt.Sprint(head.Live, head.Born))
 }
 

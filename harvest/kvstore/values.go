@@ -11,7 +11,9 @@ import (
 
 // layoutVersion is the first byte of the values that every operation reads. The records
 // of version 3 have a new form of fingerprint, which can't be computed from the old one.
-const layoutVersion = 3
+// Version 4 adds the Prior of records and entries. In version 5 the order of first
+// appearances refers to the log.
+const layoutVersion = 5
 
 // Times in values and in the structs below are microseconds since 1970.
 

@@ -1,31 +1,18 @@
-// Package notify runs sources when their publishers announce changes: through a WebSub
-// hub (W3C Recommendation of 23 January 2018) or by a ping, a POST request with the URL
-// of a list or feed.
+// Package notify receives the announcements of publishers that something has changed:
+// through a WebSub hub (W3C Recommendation of 23 January 2018) or by a ping, a POST
+// request with the URL of a list or feed. Its handlers hand them to a schedule.Scheduler,
+// which runs the sources.
 //
 // A notice is only a hint: its URL must be on the user's list, and then the source reads
-// its own documents as in any other run. So false notices can cause runs that find
-// nothing, but not more often than [Runner.Interval] allows. Notices may also get lost:
-// [Runner.Every] runs the sources without them. A notice that its hub has signed may be
-// more than a hint: see Payloads.
-//
-// # Running
-//
-// A [Runner] holds the list. It never runs a source twice at the same time, and coalesces
-// all notices that come during a run into one more run:
-//
-//	runner := &notify.Runner{
-//		Harvest: harvester.Run,
-//		Sources: map[string]harvest.Source{"https://example.org/feed.atom": source},
-//		Every:   time.Hour,
-//	}
-//	go runner.Run(ctx)
+// its own documents as in any other run. A notice that its hub has signed may be more
+// than a hint: see Payloads.
 //
 // # Pings
 //
 // A [Receiver] is the http.Handler for pings. It accepts what a publish.Pinger sends to
 // its Subscribers:
 //
-//	http.Handle("/ping", &notify.Receiver{Notify: runner.Notify})
+//	http.Handle("/ping", &notify.Receiver{Notify: scheduler.Notify})
 //
 // # WebSub
 //
@@ -36,7 +23,7 @@
 //	subscriber := &notify.Subscriber{
 //		Callback: "https://my.example/websub/",
 //		State:    store,
-//		Notify:   runner.Notify,
+//		Notify:   scheduler.Notify,
 //	}
 //	http.Handle("/websub/", subscriber)
 //	go subscriber.Run(ctx)
@@ -50,11 +37,11 @@
 // # Payloads
 //
 // What a hub sends may list the changes themselves. If Subscriber.Payload is set, the
-// content of signed notices goes to sources that can read it, each a [PayloadSource], for
-// example a resourcesync.Source; the Runner applies it at once, without a request for a
-// list:
+// content of signed notices goes to sources that can read it, each a
+// schedule.PayloadSource, for example a resourcesync.Source; the Scheduler applies it at
+// once, without a request for a list:
 //
-//	subscriber.Payload = runner.Payload
+//	subscriber.Payload = scheduler.Payload
 //
 // The hub is then trusted as much as the publisher is. A payload that can't be used, or
 // not wholly, makes the source run as after any other notice.

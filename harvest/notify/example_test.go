@@ -16,6 +16,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/schedule"
 	"github.com/websync-go/websync/publish"
 )
 
@@ -29,16 +30,15 @@ var acts = harvest.Of("https://law.example/feed.atom",
 func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	harvester := &harvest.Harvester{Store: memstore.New()}
-	runner := &notify.Runner{
-		Sources: map[string]harvest.Source{"https://law.example/feed.atom": acts},
-		Harvest: func(ctx context.Context, src harvest.Source) (*harvest.Report, error) {
-			report, err := harvester.Run(ctx, src)
-			fmt.Println("created", report.Created)
+	scheduler := &schedule.Scheduler{
+		Harvester: harvester,
+		Entries:   []schedule.Entry{{Source: acts, URLs: []string{"https://law.example/feed.atom"}, Every: -1}},
+		Ended: func(_ harvest.Source, report *harvest.Report, err error) {
+			fmt.Println("created", report.Created, err)
 			cancel() // one run is enough
-			return report, err
 		},
 	}
-	server := httptest.NewServer(&notify.Receiver{Notify: runner.Notify})
+	server := httptest.NewServer(&notify.Receiver{Notify: scheduler.Notify})
 	defer server.Close()
 
 	// On the other side:
@@ -46,9 +46,9 @@ func Example() {
 	go pinger.Run(ctx)
 	pinger.Notify()
 
-	fmt.Println(runner.Run(ctx))
+	fmt.Println(scheduler.Run(ctx))
 	// Output:
-	// created 1
+	// created 1 <nil>
 	// context canceled
 }
 
@@ -66,7 +66,7 @@ func ExampleSubscriber() {
 
 	subscriber := &notify.Subscriber{
 		State: memstore.New(),
-		// Usually runner.Notify.
+		// Usually scheduler.Notify.
 		Notify: func(topic string) bool { fmt.Println("run the source of", topic); return true },
 		// A nil Client would refuse the loopback address of this hub.
 		Client: hub.Client(),

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
@@ -18,7 +19,7 @@ import (
 //
 //	202  at least one of the URLs is on the list; its source will run
 //	400  there is no URL
-//	404  none of the URLs is on the list
+//	404  none of the URLs is on the list, or the status that Refusal names
 //	405  the method is not POST
 //	413  the body is longer than 64 KiB
 //
@@ -26,8 +27,12 @@ import (
 // change the fields while the Receiver is in use.
 type Receiver struct {
 	// Notify receives each URL and reports whether it is on the list: the method of a
-	// Runner. It must return at once. If nil, the list is empty.
+	// schedule.Scheduler. It must return at once. If nil, the list is empty.
 	Notify func(url string) bool
+
+	// Refusal is the status for a ping none of whose URLs is on the list. If zero, it
+	// is 404. Where it is known that only approved sources are run, it is 403.
+	Refusal int
 
 	// Log receives the pings whose URL is on the list (debug). If nil, nothing is logged.
 	Log *slog.Logger
@@ -55,7 +60,7 @@ func (v *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !v.notify(urls) {
-		http.Error(w, "no source has this URL", http.StatusNotFound)
+		http.Error(w, "no source has this URL", cmp.Or(v.Refusal, http.StatusNotFound))
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)

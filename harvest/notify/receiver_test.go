@@ -77,6 +77,16 @@ func TestReceiverWithoutAList(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, answer.Code)
 }
 
+func TestReceiverWithARefusal(t *testing.T) {
+	var seen notified
+	for body, status := range map[string]int{feedURL: 202, "https://internal.example/": 403, "": 400} {
+		answer := httptest.NewRecorder()
+		r := &Receiver{Notify: seen.notify, Refusal: http.StatusForbidden}
+		r.ServeHTTP(answer, httptest.NewRequest("POST", "/ping", strings.NewReader(body)))
+		assert.Equal(t, status, answer.Code, "%q", body)
+	}
+}
+
 func TestReceiverOfATruncatedPing(t *testing.T) {
 	var seen notified
 	answer := httptest.NewRecorder()

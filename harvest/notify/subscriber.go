@@ -35,13 +35,13 @@ type Subscriber struct {
 	State websync.State
 
 	// Notify receives the topic of a notice, and reports whether a source has it: the
-	// method of a Runner. It must return at once. It is required.
+	// method of a schedule.Scheduler. It must return at once. It is required.
 	Notify func(topic string) bool
 
 	// Payload, if set, receives the topic and the content of a notice in place of Notify,
-	// and reports whether a source has the topic: the method of a Runner. It must return
-	// at once, and may keep body. It receives signed notices only; those of a hub of
-	// http, empty ones and longer ones than MaxPayload go to Notify.
+	// and reports whether a source has the topic: the method of a schedule.Scheduler. It
+	// must return at once, and may keep body. It receives signed notices only; those of a
+	// hub of http, empty ones and longer ones than MaxPayload go to Notify.
 	//
 	// Sources apply what they receive, deletions included, without asking the publisher:
 	// the hub is trusted as much as the publisher is. If nil, the content of notices is
@@ -294,4 +294,19 @@ func (s *Subscriber) remove(ctx context.Context, topic string) error {
 		return err
 	}
 	return s.enroll(ctx, topic, false)
+}
+
+// raise adds a notice unless there is one.
+func raise(notice chan struct{}) {
+	select {
+	case notice <- struct{}{}:
+	default:
+	}
+}
+
+func logger(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l
 }

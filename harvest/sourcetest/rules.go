@@ -44,7 +44,7 @@ func cases() []suite.Case[Options] {
 			{Name: "stated", Rule: "The bytes of an event have the length and the digests that it states.", Check: byteStated},
 		}},
 		topic{Name: "get", Rules: []rule{
-			{Name: "failure", Rule: "When an answer that a Getter needs fails or breaks off, nothing is kept: the record is as it was, and the task stays.", Check: getFailure},
+			{Name: "failure", Rule: "When an answer that a Getter needs fails or breaks off, nothing is kept: the record is as it was, and the task stays, or the run is incomplete if no task can repeat the event.", Check: getFailure},
 			{Name: "answer", Rule: "An answer that fails is a failed attempt: Get returns ErrGone only if the server did, and never ErrNotYet, which would be tried again for ever.", Check: getAnswer},
 		}},
 		topic{Name: "checkpoint", Rules: []rule{

@@ -288,11 +288,17 @@ func (c *conn) end() error {
 	return c.run(c.rollback)
 }
 
+// The arena grows to what a transaction of usual size needs, and is kept for the next.
+const (
+	minArena = 64 << 10
+	maxArena = 256 << 10
+)
+
 // column returns a copy of a column that is valid until the transaction ends.
 func (c *conn) column(s *sqlite.Stmt, i int) []byte {
 	n := s.ColumnLen(i)
 	if cap(c.arena)-len(c.arena) < n {
-		c.arena = make([]byte, 0, max(n, 64<<10))
+		c.arena = make([]byte, 0, max(n, min(2*cap(c.arena), maxArena), minArena))
 	}
 	at := len(c.arena)
 	c.arena = c.arena[:at+n]

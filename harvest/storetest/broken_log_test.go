@@ -86,6 +86,18 @@ func brokenLogs() []broken {
 					}
 				})
 			}},
+		{name: "entries have no Prior", caught: "log/prior",
+			with: func(f *faulty) { f.entry = func(it *websync.Item) { it.Prior = 0 } }},
+		{name: "a Touch gives a Prior", caught: "log/prior",
+			with: func(f *faulty) {
+				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {
+					for _, touch := range b.Touches {
+						r := f.model.records[b.Source][touch.Record.Resource.ID]
+						r.Prior = r.Seq
+						f.model.records[b.Source][touch.Record.Resource.ID] = r
+					}
+				}
+			}},
 		{name: "Born is the number", caught: "log/born",
 			with: func(f *faulty) {
 				f.beforeCommit(func(*standing, *harvest.Claim, *harvest.Batch) { f.born = f.seq })

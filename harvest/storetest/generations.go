@@ -14,7 +14,7 @@ import (
 
 func generationRules() []rule {
 	return []rule{
-		withMaintainer("compact", "Compact writes a new generation: the latest state of every id, tombstones included, renumbered, with its commit time.", func(w *writer) {
+		withMaintainer("compact", "Compact writes a new generation: the latest state of every id, tombstones included, renumbered, without a Prior, with its commit time.", func(w *writer) {
 			w.wear()
 			var want []websync.Item
 			for _, ref := range [][2]string{{"a", uri3}, {"a", uri1}, {"a", uri2}, {"b", uri1}, {"a", uri4}} {
@@ -24,7 +24,7 @@ func generationRules() []rule {
 			g := w.compact()
 			log := suite.Exactly(w, len(want), w.checkLog(), "entries of the new generation")
 			for i, it := range log {
-				want[i].Seq = websync.Seq(i + 1)
+				want[i].Seq, want[i].Prior = websync.Seq(i+1), 0
 				want[i].Born = it.Born
 				w.Same(want[i], it, "entry %d of the new generation: ", i+1)
 				w.Same(it, w.record(it.Source, it.Resource.ID).Item, "the record of entry %d: ", i+1)
@@ -391,10 +391,10 @@ func (w *writer) wear() (b *writer) {
 // unnumbered returns the parts of c that Compact does not change.
 func unnumbered(c contents) contents {
 	for i := range c.Live {
-		c.Live[i].Seq = 0
+		c.Live[i].Seq, c.Live[i].Prior = 0, 0
 	}
 	for i := range c.Records {
-		c.Records[i].Seq = 0
+		c.Records[i].Seq, c.Records[i].Prior = 0, 0
 	}
 	for i := range c.Tasks {
 		c.Tasks[i].Base, c.Tasks[i].N = 0, 0

@@ -104,6 +104,28 @@ func logRules() []rule {
 			a.Same([]websync.Seq{1, 2, 3, 1, 4, 1, 2}, log, "Born in the log")
 			a.Same([]string{"1", "2", "1", "3"}, ids(a.resources(websync.Range{})), "ids in the order of Born")
 		}),
+		withWriter("prior", "The Prior of an entry is the number of the state that it replaced, in the log and in the record; 0 if there was none.", func(a *writer) {
+			b := a.writer("b")
+			a.create("1", "2")
+			b.create("1")
+			a.delete("1")
+			a.touch(a.change("1", websync.Deleted, "touched"), a.change("2", websync.Updated, "touched"), change("3", 0, websync.Deleted, "numberless"))
+			a.create("1")
+			a.update("2", "again")
+			a.create("3")
+			var log []websync.Seq
+			for _, it := range a.checkLog() {
+				log = append(log, it.Prior)
+			}
+			a.Same([]websync.Seq{0, 0, 0, 1, 4, 2, 0}, log, "Prior in the log")
+			a.touch(a.change("1", websync.Updated, "touched"))
+			for i, id := range []string{"1", "2", "3"} {
+				want := []websync.Seq{4, 2, 0}[i]
+				a.Same(want, a.record("a", id).Prior, "Prior of the record of %s", id)
+				a.Same(want, a.get("a", id)[0].Prior, "Prior of %s by Get", id)
+				a.Same(want, a.resources(websync.Range{Sources: []string{"a"}})[i].Prior, "Prior of %s by Resources", id)
+			}
+		}),
 		withWriter("superseded", "Every Put and deletion stays in the log, each as the description was at that change.", func(w *writer) {
 			data := []byte("of the first state")
 			first := bodyChange(uri1, 0, "one", data)

@@ -203,7 +203,7 @@ func (m *model) apply(b *harvest.Batch) {
 	for _, ch := range b.Puts {
 		r, held := clone(ch.Record), records[ch.Record.Resource.ID]
 		m.seq++
-		r.Seq, r.Born, r.Source = m.seq, held.Born, b.Source
+		r.Seq, r.Born, r.Prior, r.Source = m.seq, held.Born, held.Seq, b.Source
 		if r.Born == 0 {
 			m.born++
 			r.Born = m.born
@@ -214,7 +214,7 @@ func (m *model) apply(b *harvest.Batch) {
 	}
 	for _, ch := range b.Touches {
 		r, held := clone(ch.Record), records[ch.Record.Resource.ID]
-		r.Seq, r.Born, r.Time, r.Source, r.Kind = held.Seq, held.Born, held.Time, b.Source, held.Kind
+		r.Seq, r.Born, r.Prior, r.Time, r.Source, r.Kind = held.Seq, held.Born, held.Prior, held.Time, b.Source, held.Kind
 		if !held.Known() {
 			r.Kind = websync.Deleted
 		}
@@ -439,7 +439,7 @@ func (m *model) Compact(context.Context) (uint64, error) {
 			t.Base = follow(t.Base, r.Seq, m.seq)
 			m.tasks[r.Source][id] = t
 		}
-		r.Seq = m.seq
+		r.Seq, r.Prior = m.seq, 0
 		m.records[r.Source][id] = r
 		m.logs[m.newest] = append(m.logs[m.newest], clone(r.Item))
 	}

@@ -34,24 +34,24 @@ func recordRules() []rule {
 			bare := harvest.Record{Item: websync.Item{Resource: websync.Resource{ID: uri1}}}
 			w.put(harvest.Change{Base: 1, Record: bare})
 			r := w.record("a", uri1)
-			bare.Seq, bare.Born, bare.Time, bare.Source = 2, 1, r.Time, "a"
+			bare.Seq, bare.Born, bare.Prior, bare.Time, bare.Source = 2, 1, 1, r.Time, "a"
 			w.Same(bare, r, "after a Put with nothing but an id: ")
 			w.touch(harvest.Change{Base: 2, Record: w.filled(2, uri1)})
 			w.touch(harvest.Change{Base: 2, Record: bare})
 			w.Same(bare, w.record("a", uri1), "after a Touch with nothing but an id: ")
 		}),
-		withWriter("touch", "A Touch changes the description and keeps Seq, Born, Time, Source and Kind.", func(w *writer) {
+		withWriter("touch", "A Touch changes the description and keeps Seq, Born, Prior, Time, Source and Kind.", func(w *writer) {
 			w.create(uri1, uri2)
 			w.delete(uri2)
 			for _, id := range []string{uri1, uri2} {
 				before := w.record("a", id)
 				touched := w.filled(100, id)
-				touched.Seq, touched.Born, touched.Source, touched.Kind = 77, 78, "elsewhere", websync.Deleted
+				touched.Seq, touched.Born, touched.Prior, touched.Source, touched.Kind = 77, 78, 76, "elsewhere", websync.Deleted
 				if before.Kind == websync.Deleted {
 					touched.Kind = websync.Updated
 				}
 				w.touch(harvest.Change{Base: before.Seq, Record: touched})
-				touched.Seq, touched.Born, touched.Time = before.Seq, before.Born, before.Time
+				touched.Seq, touched.Born, touched.Prior, touched.Time = before.Seq, before.Born, before.Prior, before.Time
 				touched.Source, touched.Kind = before.Source, before.Kind
 				w.Same(touched, w.record("a", id), "after a Touch of %s: ", id)
 				w.Same(touched.Item, w.get("a", id)[0], "Get after a Touch: ")
@@ -73,7 +73,7 @@ func recordRules() []rule {
 			tombstone.Kind = websync.Deleted
 			w.touch(harvest.Change{Record: tombstone})
 			r := w.record("a", uri2)
-			tombstone.Seq, tombstone.Born, tombstone.Time, tombstone.Source = 0, 0, r.Time, "a"
+			tombstone.Seq, tombstone.Born, tombstone.Prior, tombstone.Time, tombstone.Source = 0, 0, 0, r.Time, "a"
 			w.Same(tombstone, r, "the tombstone: ")
 			w.ErrorIf(!r.Time.IsZero(), "a tombstone without a number has the commit time %v", r.Time)
 			w.Same(r.Item, w.get("a", uri2)[0], "Get of a tombstone without a number: ")
@@ -229,7 +229,7 @@ func recordRules() []rule {
 			b.Puts = []harvest.Change{{Record: r}}
 			w.send(b)
 			got := w.record("a", uri1)
-			r.Seq, r.Born, r.Time, r.Source = 1, 1, got.Time, "a"
+			r.Seq, r.Born, r.Prior, r.Time, r.Source = 1, 1, 0, got.Time, "a"
 			w.Same(r, got, "the record: ")
 			w.Same(r.Item, w.get("a", uri1)[0], "Get: ")
 			w.Same([]harvest.Record{r}, w.records("a", ""), "Records")
@@ -240,7 +240,7 @@ func recordRules() []rule {
 				w.put(harvest.Change{Base: got.Seq, Record: r})
 				seq, born := got.Seq, got.Born
 				got = w.record("a", uri1)
-				r.Seq, r.Born, r.Time, r.Source = seq+1, born, got.Time, "a"
+				r.Seq, r.Born, r.Prior, r.Time, r.Source = seq+1, born, seq, got.Time, "a"
 				w.Same(r, got, "the record, filled otherwise: ")
 			}
 		}),

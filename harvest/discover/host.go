@@ -1,0 +1,115 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/linkformat"
+	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/resourcesync"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// conventional are paths at which many hosts have something. They are asked for, one
+// after the other, only while nothing else is found.
+var conventional = []string{"/sitemap.xml", "/feed.atom", "/atom.xml", "/feed"}
+
+// hosts returns the host of the URL and the one to which its document redirects, in the
+// order in which they are to be asked.
+func (s *search) hosts(start *answer) []string {
+	all := []string{onHost(s.root, "")}
+	if other := onHost(start.final, ""); keyOf(other) != keyOf(all[0]) {
+		all = append(all, other)
+		if isSameSite(all[0], other) {
+			slices.Reverse(all) // it will redirect all requests
+		}
+	}
+	return all
+}
+
+// isSameSite reports whether two hosts differ in the scheme, or in "www." before the
+// name.
+func isSameSite(a, b string) bool {
+	name := func(host string) string {
+		_, name := syntax.Origin(strings.ToLower(host)).Split()
+		return strings.TrimPrefix(name, "www.")
+	}
+	return name(a) == name(b)
+}
+
+// stated looks where hosts say what they offer. It asks one host after the other, until
+// one of them offers something.
+func (s *search) stated(ctx context.Context, hosts []string) {
+	for _, host := range hosts {
+		if s.ask(ctx, host+resourcesync.WellKnown, ResourceSync); s.ask(ctx, host+"/robots.txt", "") {
+			return
+		}
+	}
+}
+
+// guessed looks at the places at which many hosts have something.
+func (s *search) guessed(ctx context.Context, hosts []string) {
+	for _, host := range hosts {
+		if !slices.ContainsFunc(s.offers, func(o *Offer) bool { return o.grade == everything }) {
+			s.ask(ctx, host+eliPath(s.root), ELI)
+		}
+		for _, path := range conventional {
+			if len(s.offers) > 0 {
+				return
+			}
+			s.ask(ctx, host+path, "")
+		}
+	}
+}
+
+// ask looks at a document that a host may have, for one protocol or for all. A host that
+// asks for patience is not asked again. It reports whether anything was found so far.
+func (s *search) ask(ctx context.Context, at, only string) bool {
+	host := onHost(at, "")
+	if !s.resting[host] {
+		s.look(ctx, lead{url: at, place: ofHost, only: only, evidence: []Evidence{{s.root, "hosts may have " + pathOf(at)}}})
+		if errors.Is(s.get(ctx, at).err, harvest.ErrTemporary) {
+			s.resting[host] = true
+		}
+	}
+	return len(s.offers) > 0
+}
+
+// robots returns what the Sitemap lines of a robots.txt file lead to. Those that lead to
+// sitemaps are one set.
+func (s *search) robots(ctx context.Context, l lead, a *answer) (found []*Offer) {
+	const most = 5 // lines that are looked at
+	lines, err := sitemap.Sitemaps(a.reader())
+	if a.isHTML() && len(lines) == 0 {
+		a.page()
+		return nil
+	}
+	a.is("a robots.txt file with %s", count(len(lines), "Sitemap line", "Sitemap lines"))
+	a.blame(err)
+	var lists []*Offer
+	for i, line := range lines {
+		if i == most {
+			break
+		}
+		to := l.to(linkformat.Resolve(a.final, line), l.url, "it is %s, and one of them names the document", a.what)
+		if to.url == "" {
+			continue
+		}
+		for _, o := range s.look(ctx, to) {
+			if o.Protocol == Sitemap {
+				lists = append(lists, o)
+			} else {
+				found = append(found, o)
+			}
+		}
+	}
+	if len(lists) == 0 || len(lines) == 1 && l.place != itself {
+		return append(found, lists...)
+	}
+	s.offers = slices.DeleteFunc(s.offers, func(o *Offer) bool { return slices.Contains(lists, o) })
+	o := Offer{Protocol: Sitemap, URL: l.url, grade: listing}
+	return append(found, s.offer(l, o, "it is %s, which are one set; %d of the first %d lead to sitemaps", a.what, len(lists), min(most, len(lines)))...)
+}

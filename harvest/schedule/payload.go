@@ -1,0 +1,85 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// A PayloadSource is a Source that can read the content of notices, for example a
+// resourcesync.Source.
+type PayloadSource interface {
+	harvest.Source
+
+	// Payload returns a Source with the same Key that yields what body lists. It does no
+	// I/O, and may keep body, which nobody changes. The error says why body cannot be
+	// used.
+	//
+	// The Scheduler runs that Source once, at any time after the call. The run must be
+	// safe although payloads get lost, come late, come twice or in another order: it
+	// moves the checkpoint over nothing that a run of the PayloadSource itself has not
+	// read, and yields nothing that such a run would not correct. If it cannot be sure of
+	// that, because of the checkpoint that it begins with for instance, it yields an
+	// error and no event.
+	Payload(body []byte) (harvest.Source, error)
+}
+
+// maxPayloads is how many payloads of a source may wait.
+const maxPayloads = 16
+
+// Payload announces a change at url with the content of the notice, and reports whether
+// an entry has that URL. It never waits. It fits the field Payload of notify.Subscriber.
+// The Scheduler keeps body, which must not change.
+//
+// If the source is a [PayloadSource], the payload is applied by a run of its own. The
+// source itself runs as well, as after Notify, if the payload cannot be used, if its run
+// ends in an error, skips an entry or leaves a task for one, or if 16 payloads are
+// waiting already. A source that is no PayloadSource just runs.
+func (s *Scheduler) Payload(url string, body []byte) bool {
+	if s.start() != nil {
+		return false
+	}
+	t := s.named[url]
+	if t == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, readable := t.Source.(PayloadSource)
+	switch {
+	case len(body) == 0 || !readable:
+		t.noticed = true
+	case len(t.payloads) >= maxPayloads:
+		s.log.Warn("schedule: too many payloads", "source", t.key)
+		t.noticed = true
+	default:
+		t.payloads = append(t.payloads, body)
+	}
+	s.wake()
+	return true
+}
+
+var errNotWhole = errors.New("the payload was not applied wholly")
+
+// apply runs what a payload lists, and reports whether nothing of it is left to do.
+func (s *Scheduler) apply(ctx context.Context, t *turn, body []byte) bool {
+	src, err := t.Source.(PayloadSource).Payload(body)
+	if err == nil {
+		var report *harvest.Report
+		report, err = s.harvest(ctx, t, src)
+		if err == nil && !isWhole(report) {
+			err = errNotWhole
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("schedule: payload not applied: the source itself runs", "source", t.key, "bytes", len(body), "error", err)
+	}
+	return err == nil
+}
+
+// isWhole reports whether a run has done everything that its source has listed. Tasks of
+// earlier runs do not count.
+func isWhole(r *harvest.Report) bool {
+	return r.Listed() && r.Failed == 0 && r.Deferred == 0 && r.Withheld == 0
+}

@@ -1,0 +1,428 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+)
+
+// ErrStalled is why a run ended that made no progress for the time of Scheduler.Stall.
+var ErrStalled = errors.New("no progress")
+
+// A Scheduler runs sources when they are due. Set its fields before the first call and do
+// not change them afterwards. It is safe for concurrent use.
+//
+// Notices that come during a run, or before the next run is allowed, are coalesced into
+// one run. Payloads are applied one after the other, in the order in which they come.
+// Those that wait when a process dies are lost; the runs of Entry.Every find what they
+// announced.
+type Scheduler struct {
+	// Harvester runs the sources, and its Store keeps when they are due. It is required.
+	Harvester *harvest.Harvester
+
+	// Entries are the sources.
+	Entries []Entry
+
+	// Concurrency limits how many sources run at the same time in this process. If zero,
+	// it is 4; if negative, there is no limit.
+	Concurrency int
+
+	// PerHost limits how many sources of one host run at the same time in this process.
+	// If zero, it is 1; if negative, there is no limit.
+	PerHost int
+
+	// Stall is how long a run may go on without progress: an event, a request or a
+	// commit. After that time, and at the latest after twice as much, it is ended, with
+	// [ErrStalled]. If zero, it is one hour, which is longer than any wait or transfer of
+	// a fetch.Client with default settings; if negative, there is no limit.
+	Stall time.Duration
+
+	// Ended, if set, is called after each run, also of a payload. It may be called from
+	// several goroutines. The Report is never nil.
+	Ended func(source harvest.Source, report *harvest.Report, err error)
+
+	// Log receives runs (debug) and their errors (warning). If nil, nothing is logged.
+	Log *slog.Logger
+
+	once   sync.Once
+	err    error // of Check
+	log    *slog.Logger
+	turns  []*turn
+	named  map[string]*turn // by URL of notices
+	signal chan struct{}    // holds at most one: something has changed
+
+	mu sync.Mutex // guards the turns
+
+	// run, if set, is used instead of the Harvester. Tests set it.
+	run func(context.Context, harvest.Source) (*harvest.Report, error)
+}
+
+// A turn is an entry that waits for its next run, or runs.
+type turn struct {
+	*Entry
+	key, host string
+	stored    []byte // what the State holds
+
+	plan     plan
+	noticed  bool     // since the last run began
+	payloads [][]byte // to be applied, oldest first
+	running  bool
+	recheck  time.Time // until then another process is running the source
+}
+
+// A plan is what the State keeps of an entry.
+type plan struct {
+	Due      time.Time `json:"due,omitzero"`   // of the next run; zero: after a notice only
+	Ended    time.Time `json:"ended,omitzero"` // of the last run
+	Failures int       `json:"failures,omitzero"`
+}
+
+// Check returns an error if the settings are not valid.
+func (s *Scheduler) Check() error {
+	if s.Harvester == nil || s.Harvester.Store == nil {
+		return errors.New("schedule: Scheduler.Harvester must be set, and have a Store")
+	}
+	keys := make(map[string]bool, len(s.Entries))
+	for i := range s.Entries {
+		e := &s.Entries[i]
+		if err := e.check(); err != nil {
+			return err
+		}
+		if keys[e.Source.Key()] {
+			return fmt.Errorf("schedule: two entries have a Source with the Key %q", websync.RedactURL(e.Source.Key()))
+		}
+		keys[e.Source.Key()] = true
+	}
+	return nil
+}
+
+func (s *Scheduler) start() error {
+	s.once.Do(func() {
+		s.log, s.signal = s.Log, make(chan struct{}, 1)
+		if s.log == nil {
+			s.log = slog.New(slog.DiscardHandler)
+		}
+		s.named = make(map[string]*turn)
+		if s.err = s.Check(); s.err != nil {
+			return
+		}
+		for i := range s.Entries {
+			t := &turn{Entry: &s.Entries[i]}
+			t.key, t.host = t.Source.Key(), t.Entry.host()
+			s.turns = append(s.turns, t)
+			for _, url := range t.URLs {
+				s.named[url] = t
+			}
+		}
+	})
+	return s.err
+}
+
+// Run runs sources until ctx is cancelled, and returns the cause when all runs have
+// ended. It returns earlier with an error if the settings are not valid, or if the Store
+// fails. Call it once. Notices that came before count.
+func (s *Scheduler) Run(ctx context.Context) error {
+	if err := s.start(); err != nil {
+		return err
+	}
+	for _, t := range s.turns {
+		if err := s.load(ctx, t); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var runs sync.WaitGroup
+	defer runs.Wait()
+	timer := time.NewTimer(0)
+	for {
+		wait, err := s.launch(ctx, func(t *turn) {
+			runs.Go(func() {
+				if err := s.serve(ctx, t); err != nil {
+					cancel(err)
+				}
+				s.wake()
+			})
+		})
+		if err != nil {
+			cancel(err)
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+			runs.Wait()
+			return context.Cause(ctx)
+		case <-s.signal:
+		case <-timer.C:
+		}
+	}
+}
+
+// wake makes Run look at the turns again.
+func (s *Scheduler) wake() {
+	select {
+	case s.signal <- struct{}{}:
+	default:
+	}
+}
+
+// idle is how long Run sleeps if nothing is due.
+const idle = 24 * time.Hour
+
+// launch begins the runs that are due, as far as the limits allow, and returns how long
+// it is until the next is due.
+func (s *Scheduler) launch(ctx context.Context, begin func(*turn)) (wait time.Duration, err error) {
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		t, at := s.first(time.Now())
+		if t != nil {
+			t.running = true
+		}
+		s.mu.Unlock()
+		if t == nil {
+			return at, nil
+		}
+		ready, err := s.stillDue(ctx, t)
+		if err != nil {
+			return 0, err
+		}
+		if !ready {
+			s.mu.Lock()
+			t.running = false
+			s.mu.Unlock()
+			continue
+		}
+		begin(t)
+	}
+	return idle, nil
+}
+
+// first returns the turn that runs next; if there is none, it returns how long to wait.
+func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
+	limit, perHost := cmp.Or(s.Concurrency, 4), cmp.Or(s.PerHost, 1)
+	running, all := make(map[string]int), 0
+	for _, t := range s.turns {
+		if t.running {
+			running[t.host]++
+			all++
+		}
+	}
+	wait = idle
+	var since time.Time
+	for _, t := range s.turns {
+		due, ok := t.due()
+		switch {
+		case t.running || !ok:
+			continue
+		case due.After(now):
+			wait = min(wait, due.Sub(now))
+			continue
+		case limit > 0 && all >= limit, perHost > 0 && running[t.host] >= perHost:
+			continue // the end of a run wakes Run
+		}
+		fewer := next == nil || running[t.host] < running[next.host]
+		if fewer || running[t.host] == running[next.host] && due.Before(since) {
+			next, since = t, due
+		}
+	}
+	return next, wait
+}
+
+// due returns when a turn may run. ok is false if it has no reason to.
+func (t *turn) due() (at time.Time, ok bool) {
+	switch {
+	case len(t.payloads) > 0:
+		return at, true
+	case !t.noticed && t.plan.Due.IsZero():
+		return at, false
+	case !t.noticed:
+		at = t.plan.Due
+	}
+	return latest(at, t.plan.Ended.Add(t.interval()), t.recheck), true
+}
+
+// isDue reports whether a turn may run now, apart from its payloads.
+func (t *turn) isDue(now time.Time) bool {
+	lists := *t
+	lists.payloads = nil
+	at, ok := lists.due()
+	return ok && !at.After(now)
+}
+
+func latest(times ...time.Time) (last time.Time) {
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// Notify announces a change at url, and reports whether an entry has that URL. It never
+// waits. It fits the fields Notify of notify.Receiver and notify.Subscriber.
+func (s *Scheduler) Notify(url string) bool { return s.Payload(url, nil) }
+
+// statePrefix begins the keys of plans in the State.
+const statePrefix = "schedule/"
+
+// load reads the plan of an entry. One that is new or can't be read is due now. An
+// interval that has become shorter counts.
+func (s *Scheduler) load(ctx context.Context, t *turn) error {
+	stored, err := s.Harvester.Store.State(ctx, statePrefix+t.key)
+	if err != nil {
+		return fmt.Errorf("schedule: the plan of %q: %w", websync.RedactURL(t.key), err)
+	}
+	p := plan{Due: time.Now()}
+	if len(stored) > 0 && json.Unmarshal(stored, &p) == nil {
+		if next := t.next(p.Ended); !next.IsZero() && (p.Due.IsZero() || next.Before(p.Due)) {
+			p.Due = next
+		}
+	} else if t.Every < 0 && len(t.Daily) == 0 {
+		p.Due = time.Time{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.stored, t.plan = stored, p
+	return nil
+}
+
+// stillDue reports whether a turn is due according to the State, too: another process may
+// have run the source meanwhile.
+func (s *Scheduler) stillDue(ctx context.Context, t *turn) (bool, error) {
+	s.mu.Lock()
+	known := string(t.stored)
+	s.mu.Unlock()
+	stored, err := s.Harvester.Store.State(ctx, statePrefix+t.key)
+	if err != nil {
+		return false, fmt.Errorf("schedule: the plan of %q: %w", websync.RedactURL(t.key), err)
+	}
+	if string(stored) == known {
+		return true, nil
+	}
+	if err := s.load(ctx, t); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(t.payloads) > 0 || t.isDue(time.Now()), nil
+}
+
+// save keeps the plan of an entry. If another process has changed it meanwhile, this one
+// is newer.
+func (s *Scheduler) save(ctx context.Context, t *turn, p plan) error {
+	stored, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	old := t.stored
+	for {
+		err := s.Harvester.Store.Swap(ctx, statePrefix+t.key, old, stored)
+		if errors.Is(err, websync.ErrConflict) {
+			if old, err = s.Harvester.Store.State(ctx, statePrefix+t.key); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("schedule: the plan of %q: %w", websync.RedactURL(t.key), err)
+		}
+		break
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.stored, t.plan = stored, p
+	return nil
+}
+
+// serve applies the payloads of a turn, runs its source if that is due, and plans the
+// next run. Payloads are applied first: afterwards the source's lists may be ahead of
+// them.
+func (s *Scheduler) serve(ctx context.Context, t *turn) error {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		t.running = false
+	}()
+	s.mu.Lock()
+	payloads := t.payloads
+	t.payloads = nil
+	run := t.isDue(time.Now())
+	s.mu.Unlock()
+	for _, body := range payloads {
+		if ctx.Err() == nil && !s.apply(ctx, t, body) {
+			s.mu.Lock()
+			t.noticed = true
+			s.mu.Unlock()
+		}
+	}
+	if !run || ctx.Err() != nil {
+		return nil
+	}
+	s.mu.Lock()
+	noticed := t.noticed
+	t.noticed = false
+	s.mu.Unlock()
+	report, err := s.harvest(ctx, t, t.Source)
+	if ctx.Err() != nil {
+		return nil // its time stays due
+	}
+	now := time.Now()
+	if errors.Is(err, harvest.ErrHeld) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		t.recheck, t.noticed = now.Add(time.Minute), t.noticed || noticed
+		return nil
+	}
+	return s.save(ctx, t, t.after(now, report, err))
+}
+
+// after returns the plan after a run that ended now.
+func (t *turn) after(now time.Time, report *harvest.Report, err error) plan {
+	const attempts = 5
+	p := plan{Ended: now, Due: t.next(now)}
+	sooner := func(at time.Time) {
+		if p.Due.IsZero() || at.Before(p.Due) {
+			p.Due = at
+		}
+	}
+	switch {
+	case err != nil && t.plan.Failures+1 < attempts:
+		p.Failures = t.plan.Failures + 1
+		wait := time.Minute << (p.Failures - 1)
+		sooner(now.Add(wait - rand.N(wait/2)))
+	case err != nil: // no more repetitions until it is due
+	case report.BudgetSpent:
+		sooner(now)
+	case !report.Left.Next.IsZero():
+		sooner(latest(report.Left.Next, now.Add(time.Second)))
+	}
+	return p
+}
+
+// harvest runs a source for a turn, and ends it if it stalls.
+func (s *Scheduler) harvest(ctx context.Context, t *turn, src harvest.Source) (*harvest.Report, error) {
+	began := time.Now()
+	report, err := s.watch(ctx, t, src)
+	if report == nil {
+		report = &harvest.Report{Source: t.key, Started: began, Ended: time.Now()}
+	}
+	log := s.log.With("source", websync.RedactURL(t.key), "dur", time.Since(began))
+	switch {
+	case err == nil:
+		log.Debug("schedule: run ended")
+	case ctx.Err() == nil:
+		log.Warn("schedule: run ended in an error", "attempt", t.plan.Failures+1, "error", err)
+	}
+	if s.Ended != nil {
+		s.Ended(src, report, err)
+	}
+	return report, err
+}
