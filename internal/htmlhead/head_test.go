@@ -1,0 +1,69 @@
+package htmlhead
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/websync-go/websync"
+)
+
+func TestRead(t *testing.T) {
+	const page = "https://example.org/a/b"
+	for _, test := range []struct {
+		name, text string
+		title      string
+		links      []string // target, rel and type
+		ended      bool
+	}{
+		{"nothing", "", "", nil, true},
+		{"links in their order", `<head><link rel=a href=x><link rel=b href="/y" type="text/css"/></head>`, "",
+			[]string{"https://example.org/a/x a ", "https://example.org/y b text/css"}, true},
+		{"a title with entities and lines", "<title> Acts\n &amp; more </title><p>", "Acts & more", nil, true},
+		{"the first title counts", "<title>One</title><title>Two</title>", "One", nil, true},
+		{"capitals", `<LINK REL="Alternate" TYPE="text/x" HREF="x">`, "", []string{"https://example.org/a/x Alternate text/x"}, true},
+		{"a base, which is that of all links", `<link rel=a href=x><base href="/c/"><base href="/d/"><link rel=b href=x>`, "",
+			[]string{"https://example.org/c/x a ", "https://example.org/c/x b "}, true},
+		{"a base on another host", `<base href="//other.example/"><link rel=a href=x>`, "", []string{"https://other.example/x a "}, true},
+		{"a base without an address", `<base target=_top><base href="/c/"><link rel=a href=x>`, "", []string{"https://example.org/c/x a "}, true},
+		{"links that lead nowhere", `<link rel=a><link rel=a href=""><link rel=a href="http://[bad"><link rel=a href="mailto:x@example.org">`, "", nil, true},
+		{"after the head", `<head></head><link rel=a href=x>`, "", nil, true},
+		{"in the body", `<body><link rel=a href=x>`, "", nil, true},
+		{"in a comment and a script", `<!-- <link rel=a href=x> --><script>"<link rel=a href=x>"</script>`, "", nil, true},
+		{"beyond the limit", strings.Repeat(" ", MaxBytes) + `<link rel=a href=x>`, "", nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h, err := Read(strings.NewReader(test.text), page)
+			assert.Equal(t, !test.ended, errors.Is(err, websync.ErrLimit), "%v", err)
+			assert.Equal(t, test.title, h.Title)
+			var links []string
+			for _, l := range h.Links {
+				links = append(links, l.Target+" "+l.Get("rel")+" "+l.Get("type"))
+			}
+			assert.Equal(t, test.links, links)
+		})
+	}
+	boom := errors.New("boom")
+	h, err := Read(io.MultiReader(strings.NewReader("<link rel=a href=x><link"), iotest.ErrReader(boom)), page)
+	assert.Equal(t, boom, err)
+	assert.Len(t, h.Links, 1)
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`<head><title>x</title><base href="/a/"><link rel="alternate" href="b"></head>`)
+	f.Fuzz(func(t *testing.T, text string) {
+		h, err := Read(strings.NewReader(text), "https://example.org/")
+		if err != nil && len(text) < MaxBytes {
+			t.Fatal(err)
+		}
+		for _, l := range h.Links {
+			if !strings.Contains(l.Target, "//") {
+				t.Fatalf("%q is not absolute", l.Target)
+			}
+		}
+	})
+}
