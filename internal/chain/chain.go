@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,14 +20,22 @@ import (
 )
 
 // A Chain is the log of one Catalog in documents. It keeps 8 bytes for each closed
-// document of the newest generation. It is safe for concurrent use; it must not be
-// copied.
+// document of the newest generation, and up to 64 bytes if there is a Period. It is safe
+// for concurrent use; it must not be copied.
 type Chain struct {
 	// Site has the Catalog and the Sources.
 	Site *site.Site
 
-	// Size is how many numbers of the log a closed document covers.
+	// Size is how many numbers of the log a closed document covers, at most if there is a
+	// Period.
 	Size websync.Seq
+
+	// Period, if positive, makes closed documents cover periods of commit times. Periods
+	// are counted from the zero time.Time, so those of 24 hours are days in UTC. A
+	// document ends with the last entry of its period, or earlier with Size numbers. It
+	// is closed when the log has an entry after it. A period without entries has no
+	// document.
+	Period time.Duration
 
 	// Settings identifies everything besides the log and the Locator that changes closed
 	// documents. Other Settings give them other paths.
@@ -41,12 +50,20 @@ type view struct {
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
 	last       websync.Seq // in the latest Head
-	// times of the commits at the ends of closed documents, in microseconds; if 0, not
-	// known
+	// times of the commits at multiples of Size, in microseconds; if 0, not known
 	times []int64
+	// by the number of their end: closed documents of a Chain with a Period
+	cuts map[websync.Seq]cut
 
 	// the range of numbers whose refused items were reported
 	reportedAfter, reported websync.Seq
+}
+
+// A cut is where a closed document begins, and the time of the commit at its end, in
+// microseconds.
+type cut struct {
+	after websync.Seq
+	micro int64
 }
 
 // A Document is one document of a Chain, in the state that its ETag names: the entries of
@@ -56,7 +73,10 @@ type Document struct {
 	After, Last websync.Seq
 	Time        time.Time   // of the commit Last; zero if the log is empty
 	Born        websync.Seq // the greatest in that state; if 0, not known yet
-	Closed      bool        // the document never changes again
+	Closed      bool        // no entry will be added to the range
+
+	// State is the end of the log when the document was requested.
+	State Position
 
 	chain *Chain
 }
@@ -80,7 +100,7 @@ func (c *Chain) head(ctx context.Context) (websync.Head, error) {
 // Whole returns the document of the whole log, and the Head of the log.
 func (c *Chain) Whole(ctx context.Context) (Document, websync.Head, error) {
 	head, err := c.head(ctx)
-	d := Document{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, chain: c}
+	d := Document{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, State: end(head), chain: c}
 	return d, head, err
 }
 
@@ -89,20 +109,26 @@ func (c *Chain) Whole(ctx context.Context) (Document, websync.Head, error) {
 // early enough to list all entries of that time before the last commit.
 func (c *Chain) Open(ctx context.Context, history time.Duration) (Document, error) {
 	d, head, err := c.Whole(ctx)
-	if err != nil || head.Last < 2*c.Size {
+	if err != nil || head.Last == 0 {
 		return d, err
 	}
-	n := uint64(head.Last/c.Size) - 1
-	for ; n > 0 && history > 0; n-- {
-		before, err := c.at(ctx, head.Generation, n)
-		if err != nil {
-			return d, c.Site.CatalogError(err)
-		}
+	d.After, err = c.begin(ctx, d.Generation, d.Last)
+	if err == nil && d.After > 0 && d.Last-d.After < c.Size {
+		var latest Document
+		latest, err = c.at(ctx, d.Generation, d.After)
+		d.After = latest.After
+	}
+	for err == nil && d.After > 0 && history > 0 {
+		var before Document
+		before, err = c.at(ctx, d.Generation, d.After)
 		if before.Time.Before(head.LastTime.Add(-history)) {
 			break
 		}
+		d.After = before.After
 	}
-	d.After = websync.Seq(n) * c.Size
+	if err != nil {
+		return d, c.Site.CatalogError(err)
+	}
 	return d, nil
 }
 
@@ -141,11 +167,12 @@ func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 	if a.generation > head.Generation || a.n > most/uint64(c.Size) {
 		return Document{}, c.Site.DocumentError(path, websync.ErrNotFound)
 	}
-	d, err := c.at(ctx, a.generation, a.n)
+	d, err := c.at(ctx, a.generation, c.numberOf(a.n))
+	d.State = end(head)
 	switch {
 	case errors.Is(err, errOpen):
 		return d, c.Site.DocumentError(path, websync.ErrNotFound)
-	case errors.Is(err, websync.ErrNotFound):
+	case errors.Is(err, websync.ErrNotFound), errors.Is(err, errInside):
 		return d, c.Site.DocumentError(path, websync.ErrGone)
 	case err != nil:
 		return d, c.Site.CatalogError(err)
@@ -155,15 +182,95 @@ func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
 	return d, nil
 }
 
-// errOpen is the error for a closed document whose end the log has not reached.
-var errOpen = errors.New("the log ends before the document does")
+var (
+	// errOpen is the error for a closed document whose end the log has not reached.
+	errOpen = errors.New("the log ends before the document does")
+	// errInside is the error for a number at which no document ends.
+	errInside = errors.New("no document ends there")
+)
 
-// at returns closed document n of a generation, counted from 1. The error is errOpen or
-// that of the Catalog, which is ErrNotFound for a dropped generation.
-func (c *Chain) at(ctx context.Context, generation, n uint64) (Document, error) {
-	end := websync.Seq(n) * c.Size
-	t, err := c.commitTime(ctx, generation, end)
-	return Document{Generation: generation, After: end - c.Size, Last: end, Time: t, Closed: true, chain: c}, err
+// numberOf returns the end of the closed document with a number in its path: the number
+// of the document, or its end if there is a Period.
+func (c *Chain) numberOf(n uint64) websync.Seq {
+	if c.Period > 0 {
+		return websync.Seq(n)
+	}
+	return websync.Seq(n) * c.Size
+}
+
+// at returns the closed document of a generation that ends with an entry. The error is
+// errOpen, errInside or that of the Catalog, which is ErrNotFound for a dropped
+// generation.
+func (c *Chain) at(ctx context.Context, generation uint64, last websync.Seq) (Document, error) {
+	k, err := c.cut(ctx, generation, last)
+	return Document{Generation: generation, After: k.after, Last: last, Time: time.UnixMicro(k.micro).UTC(), Closed: true, chain: c}, err
+}
+
+// cut is at without the Document.
+func (c *Chain) cut(ctx context.Context, generation uint64, last websync.Seq) (cut, error) {
+	if k, ok := c.knownCut(generation, last); ok {
+		return k, nil
+	}
+	t, err := c.commitTime(ctx, generation, last)
+	if err != nil {
+		return cut{}, err
+	}
+	after, err := c.begin(ctx, generation, last)
+	if err != nil {
+		return cut{}, err
+	}
+	k := cut{after, t.UnixMicro()}
+	if last-after == c.Size {
+		c.noteCut(generation, last, k)
+		return k, nil
+	}
+	if c.Period <= 0 {
+		return k, errInside
+	}
+	switch next, err := c.commitTime(ctx, generation, last+1); {
+	case err != nil:
+		return k, err
+	case next.Before(t.Truncate(c.Period).Add(c.Period)):
+		return k, errInside
+	}
+	c.noteCut(generation, last, k)
+	return k, nil
+}
+
+// begin returns the number before the first of the document that holds an entry, and, of
+// this and earlier entries, no other.
+func (c *Chain) begin(ctx context.Context, generation uint64, seq websync.Seq) (websync.Seq, error) {
+	if c.Period <= 0 {
+		return (seq - 1) / c.Size * c.Size, nil
+	}
+	t, err := c.commitTime(ctx, generation, seq)
+	if err != nil {
+		return 0, err
+	}
+	start := t.Truncate(c.Period)
+	before, err := c.search(ctx, generation, seq-1, func(t time.Time) bool { return !t.Before(start) })
+	return before + (seq-1-before)/c.Size*c.Size, err
+}
+
+// next returns the end of the closed document that begins after an entry; 0 if there is
+// none yet.
+func (c *Chain) next(ctx context.Context, head websync.Head, after websync.Seq) (websync.Seq, error) {
+	full := after + c.Size
+	if c.Period > 0 && after < head.Last {
+		t, err := c.commitTime(ctx, head.Generation, after+1)
+		if err != nil {
+			return 0, err
+		}
+		end := t.Truncate(c.Period).Add(c.Period)
+		last, err := c.search(ctx, head.Generation, head.Last, func(t time.Time) bool { return !t.Before(end) })
+		if err != nil || last < head.Last {
+			return min(full, last), err
+		}
+	}
+	if full > head.Last {
+		return 0, nil
+	}
+	return full, nil
 }
 
 // commitTime returns the time of a commit of a generation.
@@ -206,23 +313,51 @@ func (c *Chain) noteTime(generation uint64, seq websync.Seq, micro int64) {
 	v.times[i] = micro
 }
 
+// knownCut returns a closed document that was found before.
+func (c *Chain) knownCut(generation uint64, last websync.Seq) (k cut, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.view.generation == generation {
+		k, ok = c.view.cuts[last]
+	}
+	return k, ok
+}
+
+// noteCut records a closed document.
+func (c *Chain) noteCut(generation uint64, last websync.Seq, k cut) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := &c.view
+	if c.Period <= 0 || v.generation != generation || last > v.last {
+		return
+	}
+	if v.cuts == nil {
+		v.cuts = make(map[websync.Seq]cut)
+	}
+	v.cuts[last] = k
+}
+
 // Numbered returns the paths of the closed documents of the newest generation.
 func (c *Chain) Numbered(ctx context.Context) site.Numbered {
-	generation := uint64(0)
+	generation, last := uint64(0), websync.Seq(0)
 	return func(n uint64) (string, bool, error) {
 		head, err := c.head(ctx)
 		if n == 1 {
-			generation = head.Generation
+			generation, last = head.Generation, 0
 		}
 		switch {
 		case err != nil:
 			return "", false, err
 		case head.Generation != generation:
 			return "", false, c.Site.NewGeneration()
-		case n > uint64(head.Last/c.Size):
+		}
+		if last, err = c.next(ctx, head, last); err != nil {
+			return "", false, c.Site.CatalogError(err)
+		}
+		if last == 0 {
 			return "", false, nil
 		}
-		d, err := c.at(ctx, generation, n)
+		d, err := c.at(ctx, generation, last)
 		if err != nil {
 			return "", false, c.Site.CatalogError(err)
 		}
@@ -250,7 +385,11 @@ func (d *Document) Path() string {
 	if !d.Closed {
 		return d.chain.OpenPath()
 	}
-	return d.chain.Site.Numbered(strconv.FormatUint(d.Generation, 10)+"-"+d.ID(), uint64(d.Last/d.chain.Size))
+	n := uint64(d.Last)
+	if d.chain.Period <= 0 {
+		n /= uint64(d.chain.Size)
+	}
+	return d.chain.Site.Numbered(strconv.FormatUint(d.Generation, 10)+"-"+d.ID(), n)
 }
 
 // Previous returns the closed document that ends where this one begins. ok is false if
@@ -259,7 +398,7 @@ func (d *Document) Previous(ctx context.Context) (before Document, ok bool, err 
 	if d.After == 0 {
 		return Document{}, false, nil
 	}
-	before, err = d.chain.at(ctx, d.Generation, uint64(d.After/d.chain.Size))
+	before, err = d.chain.at(ctx, d.Generation, d.After)
 	if err != nil {
 		return Document{}, false, d.error(err)
 	}
@@ -300,6 +439,92 @@ func (d *Document) Entries(ctx context.Context, refuse func(*websync.Item, error
 	return s.Items(s.Catalog.Changes(ctx, r), d.error, refuse)
 }
 
+// Priors returns for each item the entry that its Prior names; nil if the Prior is 0.
+func (d *Document) Priors(ctx context.Context, items []*websync.Item) ([]*websync.Item, error) {
+	var seqs []websync.Seq
+	for _, item := range items {
+		if item.Prior > 0 {
+			seqs = append(seqs, item.Prior)
+		}
+	}
+	found, err := d.EntriesAt(ctx, seqs)
+	if err != nil {
+		return nil, err
+	}
+	priors := make([]*websync.Item, len(items))
+	for i, item := range items {
+		if item.Prior == 0 {
+			continue
+		}
+		priors[i] = found[item.Prior]
+		if p := priors[i]; p == nil || p.Source != item.Source || p.Resource.ID != item.Resource.ID {
+			return nil, d.error(fmt.Errorf("%w: entry %d has the Prior %d, which is no entry of %.200q", websync.ErrCatalog, item.Seq, item.Prior, item.Resource.ID))
+		}
+	}
+	return priors, nil
+}
+
+// EntriesAt returns the entries with the given numbers, as far as they exist. It sorts
+// the numbers.
+func (d *Document) EntriesAt(ctx context.Context, seqs []websync.Seq) (map[websync.Seq]*websync.Item, error) {
+	const near = 16 // so many entries are read in less time than another range
+	slices.Sort(seqs)
+	found := make(map[websync.Seq]*websync.Item, len(seqs))
+	for len(seqs) > 0 {
+		n := 1
+		for n < len(seqs) && seqs[n]-seqs[n-1] <= near {
+			n++
+		}
+		if err := d.read(ctx, seqs[:n], found); err != nil {
+			return nil, err
+		}
+		seqs = seqs[n:]
+	}
+	return found, nil
+}
+
+// read reads the entries with the given numbers, which are in ascending order.
+func (d *Document) read(ctx context.Context, seqs []websync.Seq, found map[websync.Seq]*websync.Item) error {
+	r := websync.Range{Generation: d.Generation, After: seqs[0] - 1, Until: seqs[len(seqs)-1]}
+	for item, err := range d.chain.Site.Catalog.Changes(ctx, r) {
+		if err == nil {
+			err = item.Check()
+		}
+		if err != nil {
+			return d.error(err)
+		}
+		if _, wanted := slices.BinarySearch(seqs, item.Seq); wanted {
+			found[item.Seq] = &item
+		}
+	}
+	return nil
+}
+
+// Entry returns the entry with a number; nil if there is none.
+func (d *Document) Entry(ctx context.Context, seq websync.Seq) (*websync.Item, error) {
+	found := make(map[websync.Seq]*websync.Item)
+	err := d.read(ctx, []websync.Seq{seq}, found)
+	return found[seq], err
+}
+
+// Since returns the document of those entries that were committed at a time or later.
+func (d *Document) Since(ctx context.Context, t time.Time) (Document, error) {
+	recent := *d
+	before, err := d.chain.search(ctx, d.Generation, d.Last, func(at time.Time) bool { return !at.Before(t) })
+	if err != nil {
+		return recent, d.error(err)
+	}
+	recent.After = max(d.After, before)
+	return recent, nil
+}
+
+// FromStart returns the document of all entries from the first to the last of this one.
+func (d *Document) FromStart() Document {
+	all := *d
+	all.After = 0
+	return all
+}
+
 // Latest returns the latest entry of each id in the range of the document, the latest
 // first, and the greatest Born in the document's state. It passes items that must not be
 // listed to refuse.
@@ -328,6 +553,32 @@ func (d *Document) Latest(ctx context.Context, refuse func(*websync.Item, error)
 	return latest, born, nil
 }
 
+// Current returns those of the items that no later entry of their id supersedes. Unlike
+// the range of the document, the result depends on its State: call CheckUnchanged.
+func (d *Document) Current(ctx context.Context, items []*websync.Item) ([]*websync.Item, error) {
+	const batch = 500
+	bySource := make(map[string][]string)
+	for _, item := range items {
+		bySource[item.Source] = append(bySource[item.Source], item.Resource.ID)
+	}
+	type key struct{ source, id string }
+	times := make(map[key]time.Time, len(items)) // a generation keeps those of the one before
+	for source, ids := range bySource {
+		for some := range slices.Chunk(ids, batch) {
+			found, err := d.chain.Site.Catalog.Get(ctx, source, some)
+			if err != nil {
+				return nil, d.chain.Site.CatalogError(err)
+			}
+			for i := range found {
+				times[key{source, some[i]}] = found[i].Time
+			}
+		}
+	}
+	return slices.DeleteFunc(items, func(item *websync.Item) bool {
+		return times[key{item.Source, item.Resource.ID}].After(item.Time)
+	}), nil
+}
+
 // CheckUnchanged returns ErrConflict if the log has changed since the document was
 // requested.
 func (d *Document) CheckUnchanged(ctx context.Context) error {
@@ -335,7 +586,7 @@ func (d *Document) CheckUnchanged(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if head.Generation != d.Generation || head.Last != d.Last || !head.LastTime.Equal(d.Time) {
+	if at := end(head); at.String() != d.State.String() {
 		return d.chain.Site.DocumentError(d.chain.Site.Root, websync.ErrConflict)
 	}
 	return nil

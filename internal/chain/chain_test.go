@@ -167,3 +167,34 @@ func TestHistory(t *testing.T) {
 		assert.Equal(t, want, d.After, "%d days", days)
 	}
 }
+
+// TestPeriod: a closed document ends before the first entry of another period, or with
+// Size entries, and the log only decides where.
+func TestPeriod(t *testing.T) {
+	ctx := t.Context()
+	log := newLog(1, 2, 11, 12, 13, 14, 15, 41)
+	c := newChain(log, "1")
+	c.Period = 10 * time.Second
+	var ends []websync.Seq
+	for path, err := range c.Site.Documents([]site.Numbered{c.Numbered(ctx)}) {
+		require.NoError(t, err)
+		d, err := c.Closed(ctx, path)
+		require.NoError(t, err)
+		ends = append(ends, d.After, d.Last)
+		assert.Equal(t, path, d.Path())
+	}
+	assert.Equal(t, []websync.Seq{0, 2, 2, 5, 5, 7}, ends)
+	for seconds, after := range map[int]websync.Seq{0: 5, 26: 5, 28: 2, 39: 0} {
+		open, err := c.Open(ctx, time.Duration(seconds)*time.Second)
+		require.NoError(t, err)
+		assert.Equal(t, after, open.After, "%d seconds", seconds)
+	}
+	log.Append(websync.Item{Time: time.Unix(49, 0), Resource: websync.Resource{ID: "urn:49"}}, websync.Item{Time: time.Unix(49, 1000), Resource: websync.Resource{ID: "urn:50"}})
+	open, err := c.Open(ctx, 0)
+	require.NoError(t, err)
+	assert.Equal(t, websync.Seq(7), open.After, "the period is not over, but the document is full")
+	before, ok, err := open.Previous(ctx)
+	require.NoError(t, err)
+	assert.True(t, ok)
+	assert.Equal(t, websync.Seq(5), before.After)
+}

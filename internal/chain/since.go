@@ -38,7 +38,12 @@ func ParsePosition(text string) (p Position, err error) {
 // End returns the position after the last entry of the log.
 func (c *Chain) End(ctx context.Context) (Position, error) {
 	head, err := c.head(ctx)
-	return Position{head.Generation, head.Last, head.LastTime}, err
+	return end(head), err
+}
+
+// end returns the position after the last entry of a log.
+func end(head websync.Head) Position {
+	return Position{head.Generation, head.Last, head.LastTime}
 }
 
 // Since returns the document of the first entries after a position, at most as many as
@@ -73,14 +78,20 @@ func (c *Chain) find(ctx context.Context, head websync.Head, p Position) (websyn
 		}
 	}
 	// another log, or a new generation of it
+	return c.search(ctx, head.Generation, head.Last, func(t time.Time) bool { return t.After(p.Time) })
+}
+
+// search returns how many of the first n entries of a generation come before the first
+// whose time is past. Times never go back.
+func (c *Chain) search(ctx context.Context, generation uint64, n websync.Seq, past func(time.Time) bool) (websync.Seq, error) {
 	var failed error
-	n := sort.Search(int(head.Last), func(i int) bool {
+	before := sort.Search(int(n), func(i int) bool {
 		if failed != nil {
 			return true
 		}
 		var t time.Time
-		t, failed = c.commitTime(ctx, head.Generation, websync.Seq(i+1))
-		return failed != nil || t.After(p.Time)
+		t, failed = c.commitTime(ctx, generation, websync.Seq(i+1))
+		return failed != nil || past(t)
 	})
-	return websync.Seq(n), failed
+	return websync.Seq(before), failed
 }

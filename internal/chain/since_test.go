@@ -74,3 +74,36 @@ func TestSince(t *testing.T) {
 		assert.Error(t, err, text)
 	}
 }
+
+// TestDocumentSince: the entries from a time on, and single entries by their numbers.
+func TestDocumentSince(t *testing.T) {
+	ctx := t.Context()
+	s := site.New(site.Settings{Package: "x", Catalog: newLog(10, 20, 30, 40, 50), Base: "https://example.org/", Path: "a.xml"})
+	c := &chain.Chain{Site: s, Size: 2}
+	whole, _, err := c.Whole(ctx)
+	require.NoError(t, err)
+	listed := func(d chain.Document) (ids []string) {
+		for item, err := range d.Entries(ctx, nil) {
+			require.NoError(t, err)
+			ids = append(ids, item.Resource.ID)
+		}
+		return ids
+	}
+	all := []string{"urn:10", "urn:20", "urn:30", "urn:40", "urn:50"}
+	for second, after := range map[int64]int{0: 0, 10: 0, 11: 1, 30: 2, 50: 4} {
+		recent, err := whole.Since(ctx, time.Unix(second, 0))
+		require.NoError(t, err)
+		assert.Equal(t, all[after:], listed(recent), second)
+		again, err := recent.Since(ctx, time.Unix(30, 0))
+		require.NoError(t, err)
+		assert.Equal(t, all[max(after, 2):], listed(again), second)
+	}
+	none, err := whole.Since(ctx, time.Unix(51, 0))
+	require.NoError(t, err)
+	assert.Empty(t, listed(none))
+	found, err := whole.EntriesAt(ctx, []websync.Seq{5, 2, 9, 2})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	assert.Equal(t, "urn:20", found[2].Resource.ID)
+	assert.Equal(t, "urn:50", found[5].Resource.ID)
+}

@@ -8,7 +8,7 @@ import (
 
 // Item visits the fields of i.
 func (c *Coder) Item(i *websync.Item) {
-	outer := c.Begin(7)
+	outer := c.Begin(8)
 	c.Resource(&i.Resource) // first: references in other fields refer to its id
 	Uint(c, 0, &i.Seq)
 	Uint(c, 1, &i.Born)
@@ -17,7 +17,8 @@ func (c *Coder) Item(i *websync.Item) {
 	c.content = &i.Resource.Content
 	Slice(c, 4, &i.Bodies, (*Coder).body)
 	c.Datetime(5, &i.At)
-	c.String(6, &i.Source)
+	Uint(c, 6, &i.Prior)
+	c.String(7, &i.Source)
 	c.End(outer)
 }
 

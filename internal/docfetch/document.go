@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/spool"
@@ -128,7 +129,7 @@ func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes 
 	}
 	d.Final = cmp.Or(resp.URL, d.URL)
 	d.Validators = Validators{resp.Validator.ETag, resp.Validator.LastModified}
-	d.Date = date(resp)
+	d.Date = Date(resp)
 	d.MayBeCut, d.Header = resp.MayBeCut, resp.Header
 	if d.NotModified = resp.NotModified; d.NotModified {
 		return nil
@@ -167,8 +168,8 @@ func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
 // HTTPDate is the layout of dates in headers (RFC 9110 §5.6.7).
 const HTTPDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// date returns the time of the server's clock; zero if it is not stated.
-func date(resp *harvest.Response) time.Time {
+// Date returns the time of the server's clock; zero if it is not stated.
+func Date(resp *harvest.Response) time.Time {
 	if dates := resp.Header["Date"]; len(dates) > 0 {
 		if t, err := time.Parse(HTTPDate, dates[0]); err == nil {
 			return t
@@ -176,3 +177,31 @@ func date(resp *harvest.Response) time.Time {
 	}
 	return time.Time{}
 }
+
+// A PartError is a failure to obtain a part of a resource, such as its metadata. It is
+// never [websync.ErrGone]: the resource itself may still be there.
+type PartError struct {
+	part, url string
+	err       error
+}
+
+// NewPartError returns a PartError if err is not nil. part names the package and the
+// part.
+func NewPartError(part, url string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &PartError{part, url, err}
+}
+
+func (e *PartError) Error() string {
+	return e.part + " " + websync.RedactURL(e.url) + ": " + e.err.Error()
+}
+
+// Is reports what errors.Is reports of the cause, except for [websync.ErrGone].
+func (e *PartError) Is(target error) bool {
+	return target != websync.ErrGone && errors.Is(e.err, target)
+}
+
+// As does what errors.As does with the cause.
+func (e *PartError) As(target any) bool { return errors.As(e.err, target) }

@@ -38,10 +38,10 @@ func (s *Set) ReadAs(k Key) string { return s.read[k] }
 func (s *Set) Read(d *Document) { s.read[KeyOf(d.Final)] = d.URL }
 
 // CheckRedirect returns an error if the server redirected d to another document of the
-// set, since the entries of d itself are then unknown.
+// set, since the entries of d itself are then unknown. d may be read several times.
 func (s *Set) CheckRedirect(d *Document) error {
-	final := KeyOf(d.Final)
-	if final != KeyOf(d.URL) && (s.Asked(final) || s.ReadAs(final) != "") {
+	final, other := KeyOf(d.Final), s.ReadAs(KeyOf(d.Final))
+	if final != KeyOf(d.URL) && (s.Asked(final) || other != "" && other != d.URL) {
 		return RedirectError(d.Final)
 	}
 	return nil

@@ -44,8 +44,10 @@ type Document struct {
 
 	// Strict makes a Fault, or XML that is nested deeper than MaxDepth, end reading.
 	// MaxDepth is that of xmlscan.Reader.
-	Strict   bool
-	MaxDepth int
+	Strict bool
+
+	RepairTags bool // as in xmlscan.Reader
+	MaxDepth   int
 
 	*bufio.Reader
 	limited *counter
@@ -127,6 +129,19 @@ func (e *notDocument) Error() string { return e.what + ", not " + e.name }
 
 func (e *notDocument) Unwrap() error { return websync.ErrNotDocument }
 
+// HTMLPage is what What and WhatRoot return for web pages.
+const HTMLPage = "an HTML page"
+
+// What returns what a document is that is not of the expected kind, with an article,
+// given the error that says so; "" for other errors.
+func What(err error) string {
+	var e *notDocument
+	if errors.As(err, &e) {
+		return e.what
+	}
+	return ""
+}
+
 // Fail returns err with its position in the document. An io.ErrUnexpectedEOF becomes
 // [websync.ErrTruncated].
 func (d *Document) Fail(line, column int, element string, err error) error {
@@ -196,7 +211,7 @@ func looksLike(head []byte) string {
 	case len(start) == 0:
 		return "an empty document"
 	case has("<!doctype html", "<html", "<head", "<body", "<br", "<script"), bytes.Contains(start, []byte("<html")):
-		return "an HTML page"
+		return HTMLPage
 	case has("{", "["):
 		return "JSON"
 	case has("%pdf"):

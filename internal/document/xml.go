@@ -35,7 +35,7 @@ func (d *Document) XML() (*XML, error) {
 	}
 	x.start = &prologue{src: d}
 	x.Reader = xmlscan.NewReader(x.start)
-	x.MaxDepth = d.MaxDepth
+	x.MaxDepth, x.RepairTags = d.MaxDepth, d.RepairTags
 	if !d.Strict {
 		x.Recover = func(line, column int, message string) {
 			d.Report(Fault, line+x.above, column, nil, message)
@@ -152,7 +152,7 @@ func WhatRoot(name xmlscan.Name) string {
 		return "a sitemap index"
 	}
 	if strings.EqualFold(name.Local, "html") {
-		return "an HTML page"
+		return HTMLPage
 	}
 	return fmt.Sprintf("an XML document with the root element %.100q", name.Local)
 }

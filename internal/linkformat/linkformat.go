@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/url"
 	"strings"
 
 	"github.com/websync-go/websync"
@@ -50,6 +51,20 @@ func (l *Link) HasRel(rel string) bool {
 		}
 	}
 	return false
+}
+
+// Resolve returns the absolute URL of a link of the document at base. It is empty if href
+// leads to no host.
+func Resolve(base, href string) string {
+	from, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	to, err := from.Parse(strings.TrimSpace(href))
+	if err != nil || href == "" || to.Host == "" {
+		return ""
+	}
+	return to.String()
 }
 
 // A Reader streams the links of one document. It holds one link at a time.

@@ -110,6 +110,18 @@ func TestGet(t *testing.T) {
 	assert.Empty(t, l.Get("type"))
 }
 
+func TestResolve(t *testing.T) {
+	const base = "https://example.org/a/b"
+	for href, want := range map[string]string{
+		"c": "https://example.org/a/c", " /c?d ": "https://example.org/c?d", "//other.example/": "https://other.example/", "http://x.example/#y": "http://x.example/#y",
+		"": "", "mailto:a@example.org": "", "http://[bad": "", "%zz": "",
+	} {
+		assert.Equal(t, want, Resolve(base, href), href)
+	}
+	assert.Empty(t, Resolve("http://[bad", "c"))
+	assert.Empty(t, Resolve("list.xml", "c"))
+}
+
 func FuzzReader(f *testing.F) {
 	f.Add(`<http://example.com/a>; rel="memento"; datetime="Tue, 20 Jun 2000 18:02:59 GMT",` + "\n<b>")
 	f.Add(`<a>;title="\"";;=,`)

@@ -85,8 +85,9 @@ const (
 // A Part is one document of a List, in the state that its ETag names: a part, all
 // resources if there is one part only, or the index.
 type Part struct {
-	Path  string
-	Index bool // the document is the index
+	Path       string
+	Index      bool   // the document is the index
+	Generation uint64 // of the log
 
 	// At is the time of the document: that of the last commit before it was requested;
 	// zero if the log is empty. The ETag does not depend on it unless the caller passes
@@ -126,7 +127,7 @@ func (t *partition) stampOf(p *Part) stamp {
 }
 
 func (l *List) part(t *partition, n int) Part {
-	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), At: t.time, list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
+	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), Generation: t.generation, At: t.time, list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
 }
 
 // current updates the partition and calls see with it, under the lock.

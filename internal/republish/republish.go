@@ -191,7 +191,9 @@ func (l *Linker) Links(item *websync.Item) []websync.Link {
 	}
 	for i := range item.Bodies {
 		if b := &item.Bodies[i]; b.Name != websync.ContentName && IsKept(b) {
-			links = addBody(links, l.Body(item, b))
+			link := l.Body(item, b)
+			link.Rel = cmp.Or(link.Rel, "alternate")
+			links = addBody(links, link)
 		}
 	}
 	if needsVia {
@@ -214,7 +216,7 @@ func addBody(links []websync.Link, body websync.Link) []websync.Link {
 func via(r *websync.Resource) websync.Link {
 	c := &r.Content
 	return websync.Link{Rel: "via", Href: r.ID, Type: c.Type, Encoding: c.Encoding, Length: c.Length,
-		Digests: c.Digests, Modified: r.Modified}
+		Digests: c.Digests, Modified: cmp.Or(c.Modified, r.Modified)}
 }
 
 // relocated returns a link whose target is replaced by the URL where it is kept, if it

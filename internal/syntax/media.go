@@ -1,5 +1,10 @@
 package syntax
 
+import (
+	"math"
+	"strings"
+)
+
 // MediaTypeFault checks a media type, perhaps with parameters (RFC 2045 §5.1).
 func MediaTypeFault[T Text](s T) string {
 	const fault = "not a media type"
@@ -72,6 +77,17 @@ func Essence[T Text](s T) T {
 	return s[:end]
 }
 
+// IsOfType reports whether a media type is the wanted one, which may be a range such as
+// image/*. Parameters make no difference.
+func IsOfType(mediaType, wanted string) bool {
+	have, want := Essence(strings.TrimSpace(mediaType)), Essence(wanted)
+	if prefix, ok := strings.CutSuffix(want, "/*"); ok {
+		kind, _, _ := strings.Cut(have, "/")
+		return have != "" && (prefix == "*" || strings.EqualFold(kind, prefix))
+	}
+	return have != "" && strings.EqualFold(have, want)
+}
+
 // IsComposite reports whether a media type is message/… or multipart/… (RFC 2045 §5.1).
 func IsComposite[T Text](s T) bool {
 	slash := IndexAny(s, "/")
@@ -103,14 +119,19 @@ func EntityTagFault[T Text](s T) string {
 
 // Length reads a number of bytes. If it is none, it returns what is wrong, and 0.
 func Length[T Text](s T) (n int64, fault string) {
+	const noLength = "not a number of bytes"
+	if len(s) == 0 {
+		return 0, noLength
+	}
 	for i := range len(s) {
 		if !IsDigit(s[i]) {
-			return 0, "not a number of bytes"
+			return 0, noLength
 		}
-		n = n*10 + int64(s[i]-'0')
-	}
-	if len(s) == 0 || len(s) > 18 {
-		return 0, "not a number of bytes"
+		digit := int64(s[i] - '0')
+		if n > (math.MaxInt64-digit)/10 {
+			return 0, noLength
+		}
+		n = n*10 + digit
 	}
 	return n, ""
 }

@@ -90,7 +90,7 @@ var syntaxTests = map[string]syntaxCases{
 	}},
 	"relation": {RelationFault[string], []string{"alternate", "a-b", "http://example.org/a", "urn:a", "hub", "a@b", "ä", "openid2.provider"},
 		[]string{"", "a b", "a/b", "1:b", "?a", "#a", "a?b", "http://a b/", "é:a"}},
-	"length": {func(s string) string { _, fault := Length(s); return fault }, []string{"0", "1", "00", "999999999999999999"}, []string{"", "-1", "+1", "1.0", "1 ", "a", "9999999999999999999"}},
+	"length": {func(s string) string { _, fault := Length(s); return fault }, []string{"0", "1", "00", "999999999999999999", "9223372036854775807", "0009223372036854775807"}, []string{"", "-1", "+1", "1.0", "1 ", "a", "9223372036854775808", "92233720368547758070"}},
 	"Base64": {Base64Fault[string], []string{"", "AAAA", "AAA=", "AA==", " \n AAAA\nAA==\n ", "+/+/", "AAAA\nAAAA"},
 		[]string{"A", "AA", "AAA", "AA=", "A===", "AAAA=", "AA==AA", "AA-_", "AA AA", "AAAA\n\nAAAA", "AA\tAA", "====", "AAAA\r\nAAAA"}},
 }
@@ -191,5 +191,23 @@ func TestClasses(t *testing.T) {
 		for c := range 256 {
 			assert.Equal(t, c < utf8.RuneSelf && strings.IndexByte(chars, byte(c)) >= 0, class.Has(byte(c)), "%q", c)
 		}
+	}
+}
+
+func TestIsOfType(t *testing.T) {
+	for _, test := range []struct {
+		mediaType, wanted string
+		want              bool
+	}{
+		{"text/html", "text/html", true},
+		{" Text/HTML; charset=utf-8", "text/html;q=1", true},
+		{"text/html", "text/plain", false},
+		{"image/png", "image/*", true},
+		{"image/png", "*/*", true},
+		{"image/png", "text/*", false},
+		{"", "*/*", false},
+		{"", "text/html", false},
+	} {
+		assert.Equal(t, test.want, IsOfType(test.mediaType, test.wanted), "%q %q", test.mediaType, test.wanted)
 	}
 }

@@ -183,7 +183,7 @@ func (r *Reader) declared(label string, at int) bool {
 		r.note(at, "declared encoding "+label+", but the document is in "+r.enc.name())
 		return true
 	}
-	cm := charmaps()[id]
+	cm := Charmap(label)
 	if cm == nil {
 		return r.fail(at, ErrEncoding, "unsupported encoding %q", label)
 	}
@@ -238,6 +238,10 @@ var charmaps = sync.OnceValue(func() map[string]*charmap.Charmap {
 		"macintosh":   charmap.Macintosh,
 	}
 })
+
+// Charmap returns the table of a single-byte encoding, or nil if label names none that a
+// Reader supports.
+func Charmap(label string) *charmap.Charmap { return charmaps()[encodingID(label)] }
 
 // notUTF8 is what the decoders give for input that they cannot decode: a byte that the
 // scanner reports, in its place. (The decoders of x/text give U+FFFD, which a document

@@ -1,5 +1,7 @@
 package xmlscan
 
+import "iter"
+
 const (
 	xmlURI   = "http://www.w3.org/XML/1998/namespace"
 	xmlnsURI = "http://www.w3.org/2000/xmlns/"
@@ -75,3 +77,24 @@ func (t *names) unbind(n int) {
 func (r *Reader) undeclared(q *qname, at int) (space string, ok bool) {
 	return q.prefix.name, r.fault(at, "prefix "+q.prefix.name+" is not declared")
 }
+
+// Declarations returns an iterator over the namespace declarations of the current Start,
+// in the order of the document: the prefix, empty for the default namespace, and the
+// namespace. The strings may be kept. A declaration of the prefix xml is not among them.
+func (r *Reader) Declarations() iter.Seq2[string, string] {
+	return func(yield func(prefix, space string) bool) {
+		for _, p := range r.decls {
+			if !yield(p.name, p.uri) {
+				return
+			}
+		}
+	}
+}
+
+// RawName returns the name of the current Start or End as the document has it, with its
+// prefix. The string may be kept.
+func (r *Reader) RawName() string { return r.current().name.raw }
+
+// RawAttrName returns the name of one of Attrs as the document has it, with its prefix.
+// The string may be kept.
+func (r *Reader) RawAttrName(i int) string { return r.raws[i].name.raw }

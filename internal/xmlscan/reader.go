@@ -86,6 +86,12 @@ type Reader struct {
 	// Positions are as in SyntaxError. Recover must not use the Reader.
 	Recover func(line, column int, msg string)
 
+	// RepairTags, with Recover, makes the Reader go on after a start tag whose attributes
+	// are not well-formed, unless it is that of the root or another '<' comes before the
+	// next '>'. The tag then ends at that '>', without the attributes from the fault on.
+	// The fault is among the Losses that are Cut.
+	RepairTags bool
+
 	// Stop, if set, is called with each element inside of one that Skip, ElementText or
 	// AppendElement reads. If it returns true, they return ErrStopped, and the Start of
 	// that element is the current token. It must not use the Reader.
@@ -104,6 +110,7 @@ type Reader struct {
 	text  []byte    // of a Text, in buf or joined
 	attrs []Attr    // of a Start
 	raws  []rawAttr // attrs as they stand in the tag
+	sound int       // offset behind the attributes that were scanned
 	decls []*prefix // the prefixes that a Start declares
 
 	cooked  bool // attrs are decoded and their names resolved
@@ -375,7 +382,9 @@ type Losses struct {
 	Characters int // that are left out, or replaced by U+FFFD
 	// that are left as they stand: to entities that are not known, or not closed
 	References int
-	Cut        int // elements of which something is left out because it passes a limit
+	// elements of which something is left out because it passes a limit, or because their
+	// tags are not well-formed
+	Cut int
 
 	// Sections and Instructions count the CDATA sections and processing instructions that
 	// contain the start of another one. The end of the first is probably damaged, so that

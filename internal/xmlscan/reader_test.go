@@ -507,3 +507,59 @@ func TestLongDocument(t *testing.T) {
 	}
 	assert.Equal(t, 10_001, n)
 }
+
+// TestRepairTags: a start tag with a fault ends at the next '>', whatever the size of the
+// reads; the fault stands if a '<' comes first, or in the root.
+func TestRepairTags(t *testing.T) {
+	for doc, want := range map[string]string{
+		`<a><b x="1" y="/2/>` + "\n" + `<c z="3"/></a>`: "<a><b x=1></b><c z=3></c></a> 1",
+		`<a><b x="1"/2/3"/><c/></a>`:                    "<a><b x=1></b><c></c></a> 1",
+		`<a><b x="1"y="2">t</b></a>`:                    "<a><b x=1>t</b></a> 1",
+		`<a><b x y="2">t</b></a>`:                       "<a><b>t</b></a> 1",
+		`<a><b x=1/></a>`:                               "<a><b></b></a> 1",
+		`<a><b x="1" x="2"/></a>`:                       "<a><b x=1></b></a> 1",
+		`<a><b x="1"/ ></b></a>`:                        "<a><b x=1></b></a> 1",
+		`<a><b x="1"/><c y='"'/></a>`:                   "<a><b x=1></b><c y=\"></c></a> 0",
+		`<a><b x="<b/>" y="2"/></a>`:                    "error",
+		`<a x=1><b/></a>`:                               "error",
+		`<a><b x=1`:                                     "error",
+	} {
+		for _, slow := range []bool{false, true} {
+			src := io.Reader(strings.NewReader(doc))
+			if slow {
+				src = iotest.OneByteReader(src)
+			}
+			r := xmlscan.NewReader(src)
+			faults := 0
+			r.RepairTags, r.Recover = true, func(int, int, string) { faults++ }
+			var b strings.Builder
+			kind, err := r.Next()
+			for ; err == nil; kind, err = r.Next() {
+				switch kind {
+				case xmlscan.Start:
+					b.WriteString("<" + r.Name().Local)
+					for _, a := range r.Attrs() {
+						fmt.Fprintf(&b, " %s=%s", a.Name.Local, a.Value)
+					}
+					b.WriteString(">")
+				case xmlscan.End:
+					b.WriteString("</" + r.Name().Local + ">")
+				default:
+					b.Write(bytes.TrimSpace(r.Text()))
+				}
+			}
+			got := "error"
+			if err == io.EOF {
+				got = fmt.Sprint(b.String(), " ", faults)
+				assert.Equal(t, faults, r.Losses().Cut)
+			}
+			assert.Equal(t, want, got, doc)
+			plain := xmlscan.NewReader(strings.NewReader(doc))
+			plain.Recover = func(int, int, string) {}
+			for err = nil; err == nil; {
+				_, err = plain.Next()
+			}
+			assert.Equal(t, faults == 0 && want != "error", err == io.EOF, doc)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package xmlscan
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // fault handles a fault at buf[at] that does not touch the structure. It reports whether
 // reading goes on. It may be called only when the token is in the buffer as a whole: a
@@ -34,3 +37,29 @@ func (r *Reader) note(at int, msg string) {
 }
 
 func hex(c rune) string { return fmt.Sprintf("U+%04X", c) }
+
+// repair returns where a start tag with a fault ends, and the mode after it. It returns
+// -1 if the fault stands, or if the buffer ends before the tag does. Before is the mode
+// before the tag.
+func (r *Reader) repair(before mode) (int, mode) {
+	fault, ok := r.err.(*SyntaxError)
+	if !ok || fault.Err != nil || !r.RepairTags || r.Recover == nil || len(r.stack) == 0 {
+		return -1, before
+	}
+	n := bytes.IndexAny(r.buf[r.sound:r.end], "<>")
+	p := r.sound + n
+	switch {
+	case n < 0 && r.srcErr == nil:
+		r.err, r.mode = nil, before // there is more to read
+		return -1, before
+	case n < 0, r.buf[p] == '<':
+		return -1, before
+	}
+	r.err, r.mode = nil, before
+	r.losses.Cut++
+	r.Recover(fault.Line, fault.Column, fault.Msg+": the rest of the tag is left out")
+	if r.buf[p-1] == '/' {
+		return p, modeEmpty
+	}
+	return p, modeContent
+}

@@ -24,22 +24,25 @@ func (r *Reader) startTag() Kind {
 	if q == nil {
 		return 0
 	}
-	mode := modeContent
+	before, mode := r.mode, modeContent
 	if r.buf[p] != '>' {
-		if p = r.scanAttrs(p); p < 0 {
-			if p == tooManyAttrs {
-				return r.cutTag("more than %d attributes", r.maxAttrs)
-			}
-			return 0
+		if p = r.scanAttrs(p); p == tooManyAttrs {
+			return r.cutTag("more than %d attributes", r.maxAttrs)
 		}
-		if r.buf[p] == '/' {
+		if p >= 0 && r.buf[p] == '/' {
 			mode = modeEmpty
 			p++
 		}
-		if r.buf[p] != '>' {
+		if p >= 0 && r.buf[p] != '>' {
 			if p < r.end {
 				r.fail(p, nil, "unexpected %q in the tag of element %s", r.buf[p], q.raw)
 			}
+			p = -1
+		}
+		if p < 0 && r.err != nil {
+			p, mode = r.repair(before)
+		}
+		if p < 0 {
 			return 0
 		}
 	}
@@ -138,6 +141,7 @@ func (r *Reader) scanAttrs(p int) int {
 	r.serial++
 	for {
 		from := p
+		r.sound = p
 		for isSpace(r.buf[p]) {
 			p++
 		}
