@@ -57,6 +57,11 @@ type Head struct {
 	Kind     Kind
 	Elements []websync.Element // extension elements of the root: rs:md, rs:ln and so on
 
+	// Attrs are attributes of other namespaces of the root, for example dct:relation, and
+	// Namespaces the prefixes for them, as in [Writer].
+	Attrs      []websync.Attr
+	Namespaces map[string]string
+
 	// A Publisher sets these fields before it calls Publisher.Head. URL is that of the
 	// document. Index is the URL of the index if the document is a part. At is the time
 	// of the last change before the document is written; zero if there is none.

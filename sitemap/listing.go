@@ -22,7 +22,7 @@ type listing struct {
 	url       string
 	zipped    bool
 	part      parts.Part
-	head      []websync.Element
+	head      Head
 }
 
 // describe returns the Head of the document, without elements.
@@ -42,8 +42,8 @@ func (d *listing) document() *websync.Document {
 	if d.zipped {
 		doc.Type, more = "application/gzip", "-gzip"
 	}
-	if len(d.head) > 0 {
-		more += "-" + site.Hash(fmt.Append(nil, d.head))
+	if h := &d.head; len(h.Elements)+len(h.Attrs)+len(h.Namespaces) > 0 {
+		more += "-" + site.Hash(fmt.Append(nil, h.Elements, h.Attrs, h.Namespaces))
 	}
 	doc.ETag = d.part.ETag(more)
 	if !d.part.DependsOnIDs() {
@@ -52,10 +52,17 @@ func (d *listing) document() *websync.Document {
 	return doc
 }
 
+// writer returns a Writer of the document.
+func (d *listing) writer(w io.Writer) *Writer {
+	out := NewWriter(w)
+	out.Gzip, out.Extensions = d.zipped, d.publisher.Extensions
+	out.Elements, out.Attrs, out.Namespaces = d.head.Elements, d.head.Attrs, d.head.Namespaces
+	return out
+}
+
 // write implements Document.Write.
 func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
-	out := NewWriter(w)
-	out.Gzip, out.Elements = d.zipped, d.head
+	out := d.writer(w)
 	if d.part.Index {
 		err = d.writeIndex(ctx, out)
 	} else {
@@ -115,8 +122,9 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 // measure returns the length of a part, or MaxBytes if it is longer.
 func (p *Publisher) measure(ctx context.Context, part *parts.Part) (int64, error) {
 	d := &listing{publisher: p, url: p.site.Origin + part.Path, part: *part}
-	l := newLister(d, NewWriter(io.Discard))
-	l.out.Elements, l.silent = p.head(d.describe()), true
+	d.head = p.head(d.describe())
+	l := newLister(d, d.writer(io.Discard))
+	l.silent = true
 	err := l.writeAll(ctx)
 	if errors.Is(err, errFull) {
 		return MaxBytes, nil
@@ -161,7 +169,7 @@ type lister struct {
 
 	texts map[string]string // by element: its text; the same few elements recur
 
-	waiting      []websync.Item // until the targets of alternates are looked up
+	waiting      []websync.Item // until they are prepared and their targets looked up
 	waitingBytes int
 	silent       bool // reports nothing
 }
@@ -170,7 +178,6 @@ const maxTexts = 1000
 
 func newLister(d *listing, out *Writer) *lister {
 	s, exts := d.publisher.site, d.publisher.Extensions
-	out.Extensions = exts
 	l := &lister{
 		listing: d, out: out, linker: republish.Linker{Site: s}, exts: exts, count: make([]int, len(exts)), texts: make(map[string]string),
 	}
@@ -305,16 +312,16 @@ func hasAlternates(item *websync.Item) bool {
 	return slices.ContainsFunc(item.Resource.Elements, func(x websync.Element) bool { return x.Space == XHTMLNamespace })
 }
 
-// Limits of the items that wait until the targets of their alternates are looked up.
+// Limits of the items that wait.
 const (
 	maxWaiting      = 500
 	maxWaitingBytes = 4 << 20
 )
 
-// take writes the entry of an item, or lets it wait until the targets of its alternates
-// can be looked up with those of others.
+// take writes the entry of an item, or lets it wait until it can be prepared, and the
+// targets of its alternates looked up, with others.
 func (l *lister) take(ctx context.Context, item *websync.Item) error {
-	if len(l.waiting) == 0 && !hasAlternates(item) {
+	if len(l.waiting) == 0 && !hasAlternates(item) && l.publisher.Prepare == nil {
 		return l.add(item)
 	}
 	l.waiting = append(l.waiting, *item)
@@ -329,6 +336,9 @@ func (l *lister) take(ctx context.Context, item *websync.Item) error {
 
 // drain writes the entries that wait.
 func (l *lister) drain(ctx context.Context) error {
+	if err := l.prepare(ctx); err != nil {
+		return err
+	}
 	if err := l.findTargets(ctx); err != nil {
 		return err
 	}
@@ -340,6 +350,19 @@ func (l *lister) drain(ctx context.Context) error {
 	clear(l.waiting)
 	l.waiting, l.waitingBytes = l.waiting[:0], 0
 	return nil
+}
+
+// prepare calls Publisher.Prepare with the items that wait.
+func (l *lister) prepare(ctx context.Context) error {
+	prepare := l.publisher.Prepare
+	if prepare == nil || len(l.waiting) == 0 {
+		return nil
+	}
+	items := make([]*websync.Item, len(l.waiting))
+	for i := range l.waiting {
+		items[i] = &l.waiting[i]
+	}
+	return prepare(ctx, l.part.Generation, items)
 }
 
 // findTargets looks up which alternates of the waiting items are ids of the Catalog.

@@ -2,10 +2,13 @@ package sitemap_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,6 +44,8 @@ func profilePublisher(c websync.Catalog) *sitemap.Publisher {
 		Catalog: c, Base: site + "/", PartSize: 3, Profile: "numbered 1",
 		Head: func(h *sitemap.Head) {
 			h.Elements = append(h.Elements, profileElement("made", h.At.String()), profileElement("kind", h.Kind.String()+" in "+h.Index))
+			h.Attrs = append(h.Attrs, websync.Attr{Space: profileSpace, Local: "at", Value: h.URL})
+			h.Namespaces = map[string]string{"p": profileSpace}
 		},
 		Item: func(item *websync.Item, e *sitemap.Entry) error {
 			switch number := strings.TrimPrefix(e.Loc, site+"/"); number {
@@ -80,6 +85,10 @@ func TestPublisherProfile(t *testing.T) {
 	s.Put("a", numbered(3, 5)...)
 	all := paths(t, p)
 	require.Len(t, all, 4) // two parts, the index, robots.txt
+	for _, path := range all[:3] {
+		_, body := render(t, p, path)
+		assert.Contains(t, string(body), ` xmlns:p="`+profileSpace+`" p:at="`+site+path+`">`)
+	}
 	for path, want := range map[string]string{all[0]: "urlset in " + site + "/sitemap.xml", all[1]: "urlset in " + site + "/sitemap.xml", all[2]: "sitemapindex in "} {
 		_, body := render(t, p, path)
 		r := sitemap.NewReader(bytes.NewReader(body))
@@ -100,6 +109,13 @@ func TestPublisherProfileCheck(t *testing.T) {
 	require.NoError(t, profilePublisher(new(websync.Log)).Check())
 	for name, change := range map[string]func(p *sitemap.Publisher){
 		"no Profile, Item": func(p *sitemap.Publisher) { p.Profile, p.Head = "", nil },
+		"no Profile, Prepare": func(p *sitemap.Publisher) {
+			p.Profile, p.Head, p.Item = "", nil, nil
+			p.Prepare = func(context.Context, uint64, []*websync.Item) error { return nil }
+		},
+		"no valid attribute": func(p *sitemap.Publisher) {
+			p.Head = func(h *sitemap.Head) { h.Attrs = []websync.Attr{{Local: "x"}} }
+		},
 		"no Profile, Head": func(p *sitemap.Publisher) { p.Profile, p.Item = "", nil },
 		"no valid document": func(p *sitemap.Publisher) {
 			p.Head = func(h *sitemap.Head) { h.Elements = []websync.Element{{Space: profileSpace, Local: "x", XML: "<y/>"}} }
@@ -109,6 +125,47 @@ func TestPublisherProfileCheck(t *testing.T) {
 		change(p)
 		assert.Error(t, p.Check(), name)
 	}
+}
+
+// Prepare gets all items of a part in their order, some hundreds at a time, and decides
+// what their entries state.
+func TestPublisherPrepare(t *testing.T) {
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 1300)...)
+	calls, broken := 0, error(nil)
+	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 1200, Profile: "dated 1"}
+	p.Prepare = func(_ context.Context, generation uint64, items []*websync.Item) error {
+		assert.EqualValues(t, 1+calls/5, generation)
+		assert.LessOrEqual(t, len(items), 500)
+		for _, item := range items {
+			item.Resource.Modified = websync.DateOf(time.Unix(int64(item.Born)*86400, 0).UTC())
+		}
+		calls++
+		return broken
+	}
+	check := func() {
+		t.Helper()
+		n := 0
+		for _, path := range paths(t, p)[:2] {
+			_, body := render(t, p, path)
+			for _, e := range read(t, body) {
+				n++
+				require.Equal(t, fmt.Sprintf("%s/%d", site, n), e.Loc)
+				require.Equal(t, time.Unix(int64(n)*86400, 0).UTC().Format(time.DateOnly), e.LastMod.String())
+			}
+		}
+		assert.Equal(t, 1300, n)
+	}
+	check()
+	assert.Equal(t, 4, calls)
+	_, err := s.Compact(t.Context())
+	require.NoError(t, err)
+	calls = 5
+	check()
+	broken = errors.New("broken")
+	doc, err := p.Document(t.Context(), paths(t, p)[0])
+	require.NoError(t, err)
+	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
 }
 
 // A profile's elements count when the length of a part is found out.

@@ -95,13 +95,23 @@ type Publisher struct {
 	// example those of package sitemap/google.
 	Extensions []Extension
 
-	// Profile names the profile of sitemaps that Head and Item implement, with its
-	// version. It is required with either of them. Their result must depend only on
-	// Profile and on their arguments: another Profile gives the parts other URLs.
+	// Profile names the profile of sitemaps that Head, Prepare and Item implement, with
+	// its version. It is required with any of them. Their result must depend only on
+	// Profile, on their arguments and on the log: another Profile gives the parts other
+	// URLs.
 	Profile string
 
-	// Head, if set, adds elements to the root of each document. The ETag depends on them.
+	// Head, if set, adds elements and attributes to the root of each document. The ETag
+	// depends on them.
 	Head func(h *Head)
+
+	// Prepare, if set, is called with items of which a document is about to list the
+	// entries, some hundreds at a time. It may change their Resources, but not the ids,
+	// and the Links of their Bodies. Generation is that of the log of which the document
+	// is a part. If the log has a newer one meanwhile, the numbers of the items are of
+	// that, and the document ends with [websync.ErrConflict]. An error ends the writing
+	// of the document.
+	Prepare func(ctx context.Context, generation uint64, items []*websync.Item) error
 
 	// Item, if set, changes the entry of an item of the Catalog. It may add elements, for
 	// example. If it removes Loc or returns an error, the entry is not listed; the error
@@ -167,23 +177,22 @@ func (p *Publisher) settings(size websync.Seq) string {
 
 // checkProfile returns an error if no document can be written with these settings.
 func (p *Publisher) checkProfile() error {
-	if p.Profile == "" && (p.Head != nil || p.Item != nil) {
-		return errors.New("sitemap: Publisher.Profile must name what Publisher.Head and Item make")
+	if p.Profile == "" && (p.Head != nil || p.Prepare != nil || p.Item != nil) {
+		return errors.New("sitemap: Publisher.Profile must name what Publisher.Head, Prepare and Item make")
 	}
-	w := NewWriter(io.Discard)
-	w.Extensions, w.Elements = p.Extensions, p.head(Head{Kind: URLSet, URL: p.site.URL()})
-	if err := w.begin(); err != nil {
+	d := listing{publisher: p, head: p.head(Head{Kind: URLSet, URL: p.site.URL()})}
+	if err := d.writer(io.Discard).begin(); err != nil {
 		return fmt.Errorf("sitemap: the settings of Publisher make no valid document: %w", err)
 	}
 	return nil
 }
 
-// head returns the elements of the root of a document.
-func (p *Publisher) head(h Head) []websync.Element {
+// head returns what the root of a document has, after Publisher.Head has added to it.
+func (p *Publisher) head(h Head) Head {
 	if p.Head != nil {
 		p.Head(&h)
 	}
-	return h.Elements
+	return h
 }
 
 // Check returns what is wrong with the settings. Document and Documents return the same

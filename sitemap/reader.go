@@ -106,8 +106,9 @@ type Reader struct {
 	parent    bool // the last element had an element inside
 	view      View
 	elements  []websync.Element
-	positions []position // of elements, where they start
-	size      int        // of elements
+	attrs     []websync.Attr // of the root
+	positions []position     // of elements, where they start
+	size      int            // of elements
 	entries   int
 	base      base
 	start     Tag // the argument of Take
@@ -151,6 +152,11 @@ func (r *Reader) Skipped() int {
 // Elements returns the extension elements of the root element itself that were read so
 // far, for example rs:md and rs:ln.
 func (r *Reader) Elements() []websync.Element { return r.elements }
+
+// Attrs returns the attributes of other namespaces of the root element, for example
+// dct:relation. They are known after the first call of Next or NextView, even if that
+// returned io.EOF.
+func (r *Reader) Attrs() []websync.Attr { return r.attrs }
 
 // All returns an iterator over the remaining entries. It stops after the first error and
 // can be ranged over once.
@@ -226,7 +232,7 @@ func (r *Reader) beginXML() (err error) {
 	if r.space != Namespace {
 		r.reports.Add(ruleNamespace, line, column, name.Local, []byte(r.space), namespaceFault(r.space))
 	}
-	r.checkAttrs(line, column)
+	r.rootAttrs(line, column)
 	return r.reports.Fatal
 }
 
@@ -243,19 +249,40 @@ func (r *Reader) reportDocument(d document.Departure, line, column int, value []
 	r.reports.Add(documentRules[d], line, column, "", value, message)
 }
 
-// checkAttrs reports the attributes of the current element, except those that name its
-// schema.
+const (
+	schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
+	xmlNamespace   = "http://www.w3.org/XML/1998/namespace"
+)
+
+// rootAttrs keeps the attributes of the root that belong to other namespaces, and reports
+// the others.
+func (r *Reader) rootAttrs(line, column int) {
+	for _, a := range r.xml.Attrs() {
+		if space := a.Name.Space; space == schemaInstance || space == xmlNamespace || r.own(space) {
+			r.checkAttr(&a, line, column)
+			continue
+		}
+		r.attrs = append(r.attrs, websync.Attr{Space: a.Name.Space, Local: a.Name.Local, Value: string(a.Value)})
+	}
+}
+
+// checkAttrs reports the attributes of the current element.
 func (r *Reader) checkAttrs(line, column int) {
 	for _, a := range r.xml.Attrs() {
-		switch a.Name.Space {
-		case "http://www.w3.org/2001/XMLSchema-instance":
-		case "http://www.w3.org/XML/1998/namespace":
-			r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten("xml:"+a.Name.Local))
-		case "":
-			r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten(a.Name.Local))
-		default:
-			r.reports.Add(ruleForeignAttr, line, column, r.xml.Name().Local, a.Value, "the attribute "+shorten(a.Name.Local)+" of another namespace")
-		}
+		r.checkAttr(&a, line, column)
+	}
+}
+
+// checkAttr reports an attribute, unless it names a schema.
+func (r *Reader) checkAttr(a *xmlscan.Attr, line, column int) {
+	switch a.Name.Space {
+	case schemaInstance:
+	case xmlNamespace:
+		r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten("xml:"+a.Name.Local))
+	case "":
+		r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten(a.Name.Local))
+	default:
+		r.reports.Add(ruleForeignAttr, line, column, r.xml.Name().Local, a.Value, "the attribute "+shorten(a.Name.Local)+" of another namespace")
 	}
 }
 

@@ -52,7 +52,7 @@ var (
 	ruleElementSize = rules.Error("element-size", sectionExtend, "more extension elements than are kept")
 	ruleText        = rules.Error("text", sectionSchema, "text between the elements")
 	ruleAttribute   = rules.Error("attribute", sectionSchema, "an attribute that the protocol does not have")
-	ruleForeignAttr = rules.Info("foreign-attribute", sectionExtend, "an attribute of another namespace")
+	ruleForeignAttr = rules.Info("foreign-attribute", sectionExtend, "an attribute of another namespace below the root")
 	ruleNotInIndex  = rules.Error("index-element", sectionIndex, "changefreq, priority or an extension for pages in an index")
 	ruleNesting     = rules.Error("nesting", sectionSchema, "an entry that is not directly below the root")
 )

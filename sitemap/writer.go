@@ -34,6 +34,13 @@ type Writer struct {
 	// Elements are extension elements of the root. They come before the entries.
 	Elements []websync.Element
 
+	// Attrs are attributes of other namespaces of the root, for example dct:relation.
+	Attrs []websync.Attr
+
+	// Namespaces are the prefixes that the root declares for Attrs; other namespaces of
+	// Attrs get prefixes like "ns1", which are reserved.
+	Namespaces map[string]string
+
 	// Extensions are the extensions whose elements are checked, besides alternates: for
 	// example those of package sitemap/google. Elements of other namespaces must only be
 	// well-formed.
@@ -121,12 +128,16 @@ func (w *Writer) begin() error {
 	if w.buf == nil {
 		w.buf = make([]byte, 0, document.FlushSize+document.FlushSize/4)
 	}
-	w.buf = append(w.buf, document.XMLHeading+"<"+w.root()+` xmlns="`+Namespace...)
+	w.buf = append(w.buf, document.XMLHeading+"<"+w.root()+` xmlns="`+Namespace+`"`...)
 	if a := w.Appender; a != nil {
-		w.buf = append(w.buf, `" xmlns:`+a.Prefix+`="`+a.Space+"\">\n"...)
+		w.buf = append(w.buf, ` xmlns:`+a.Prefix+`="`+a.Space+`"`...)
+	}
+	if err := w.appendAttrs(); err != nil {
+		return err
+	}
+	w.buf = append(w.buf, ">\n"...)
+	if a := w.Appender; a != nil {
 		w.buf = a.Document(w.buf)
-	} else {
-		w.buf = append(w.buf, "\">\n"...)
 	}
 	w.check.exts, w.check.count, w.check.appender = w.Extensions, make([]int, len(w.Extensions)), w.Appender
 	for i := range w.Elements {
