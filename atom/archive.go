@@ -28,9 +28,12 @@ var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
 
 func (d *archive) document() *websync.Document {
 	p := d.publisher
-	doc := &websync.Document{Type: documentType, Modified: d.Time, Final: d.Closed, Write: d.write}
+	doc := &websync.Document{Type: documentType, Modified: d.Time, Final: d.Closed && !p.LatestOnly, Write: d.write}
 	if d.Closed {
 		doc.ETag = d.ETag()
+		if p.LatestOnly {
+			doc.ETag, doc.Modified = d.ETag(d.State.String()), d.State.Time
+		}
 		doc.Links = []websync.Link{selfLink(d.url), {Rel: "current", Href: p.URL(), Type: feedType}}
 	} else {
 		depends := p.Hubs
@@ -43,8 +46,13 @@ func (d *archive) document() *websync.Document {
 	return doc
 }
 
-// write is Document.Write. Every document but a complete one depends only on the log up
-// to a number, so it can't change while it is written.
+// dependsOnAll reports whether the document depends on the whole log. Every other one
+// depends only on the log up to a number, so it can't change while it is written.
+func (d *archive) dependsOnAll() bool {
+	return d.publisher.Complete || d.publisher.LatestOnly && d.Closed
+}
+
+// write is Document.Write.
 func (d *archive) write(ctx context.Context, w io.Writer) error {
 	p := d.publisher
 	f, err := d.feed(ctx)
@@ -68,7 +76,7 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 	if err == nil {
 		err = l.out.Close()
 	}
-	if err == nil && p.Complete {
+	if err == nil && d.dependsOnAll() {
 		err = d.CheckUnchanged(ctx)
 	}
 	if err == nil {
@@ -106,6 +114,9 @@ type lister struct {
 // demands that tombstones come first.
 func (l *lister) writeChanges(ctx context.Context) error {
 	latest, born, err := l.Latest(ctx, l.refuseID)
+	if err == nil && l.dependsOnAll() {
+		latest, err = l.Current(ctx, latest)
+	}
 	if err != nil {
 		return err
 	}
@@ -196,6 +207,11 @@ func (l *lister) writeTombstone(t *Tombstone) error {
 }
 
 func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born websync.Seq) error {
+	if prepare := l.publisher.Prepare; prepare != nil {
+		if err := prepare(ctx, l.Generation, items); err != nil {
+			return err
+		}
+	}
 	if err := l.linker.FindLinks(ctx, items, born); err != nil {
 		return err
 	}
@@ -270,6 +286,9 @@ func (l *lister) report(r websync.Rule, element string, item *websync.Item, mess
 func (l *lister) entry(item *websync.Item) Entry {
 	r := item.Resource
 	r.Content, r.Links = l.content(item), l.linker.Links(item)
+	if _, harvested := r.Via(); !harvested && r.Content.Modified.IsZero() {
+		r.Content.Modified = r.Modified // updated is the time of the commit
+	}
 	if r.Published.Time().After(item.Time) {
 		r.Published = websync.Datetime{}
 	}

@@ -182,6 +182,7 @@ func (r *Reader) admitsOdd(s *scope, child children, surplus bool) bool {
 	if child&repeatedChildren != 0 {
 		ok = r.hasRoom(s.kept)
 	}
+	r.view.damaged = r.view.damaged || !ok && child&(childContent|childLink) != 0
 	if r.check != nil {
 		r.check.child(s, child)
 	}
@@ -518,8 +519,10 @@ func (r *Reader) itemPerson(all *[]personView, in inherited) error {
 // itemLink reads a link of an item.
 func (r *Reader) itemLink(s *scope) error {
 	v := &r.view
-	ok, err := r.link(extend(&v.links), s)
+	l := extend(&v.links)
+	ok, err := r.link(l, s)
 	if !ok {
+		v.damaged = v.damaged || leadsToBody(l.Rel)
 		v.links = v.links[:len(v.links)-1]
 	}
 	return err

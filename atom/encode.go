@@ -837,7 +837,7 @@ func (c *encoder) content(x *Content) contentForm {
 	}
 	c.within(name, x.Lang, x.Base)
 	c.attributes(name, x.Attrs)
-	if form == srcContent {
+	if form == srcContent || form == textContent && x.Value == "" {
 		c.b = append(c.b, "/>"...)
 		return form
 	}

@@ -99,6 +99,23 @@ func (l *latest) has(document, item int) bool {
 	return l.outdated[document][item/64]&(1<<(item%64)) == 0
 }
 
+// hasEntryAfter reports whether the latest state of any id is an entry in an older
+// document than the given one.
+func (l *latest) hasEntryAfter(document int) (bool, error) {
+	for i := range l.segments {
+		for _, offset := range l.segments[i].offsets {
+			if offset == 0 {
+				continue
+			}
+			s, err := l.state(offset)
+			if err != nil || s.document > document && !s.tombstone {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
 func (l *latest) outdate(s state) {
 	for len(l.outdated) <= s.document {
 		l.outdated = append(l.outdated, nil)
@@ -221,15 +238,30 @@ func (l *latest) read(offset uint64, id []byte) (s state, same bool, err error) 
 	if binary.BigEndian.Uint32(b[recordHeader-4:]) != uint32(len(id)) || string(b[recordHeader:]) != string(id) {
 		return state{}, false, nil
 	}
+	s, err = readState(b)
+	return s, true, err
+}
+
+// state returns the state in a record.
+func (l *latest) state(offset uint64) (state, error) {
+	b, err := l.record(int64(offset), recordHeader)
+	if err != nil {
+		return state{}, err
+	}
+	return readState(b)
+}
+
+// readState is the inverse of appendState.
+func readState(b []byte) (s state, err error) {
 	s.document = int(binary.BigEndian.Uint32(b))
 	s.item = int(binary.BigEndian.Uint32(b[4:]))
 	if n := b[8]; n > 0 {
 		if s.time, err = websync.ParseDatetime(string(b[9 : 9+n])); err != nil {
-			return state{}, false, fmt.Errorf("atom: the temporary file of ids is damaged: %w", err)
+			return state{}, fmt.Errorf("atom: the temporary file of ids is damaged: %w", err)
 		}
 	}
 	s.tombstone = b[recordHeader-5] == 1
-	return s, true, nil
+	return s, nil
 }
 
 // record returns n bytes from an offset, or fewer at the end. A record is either in the

@@ -22,11 +22,14 @@ func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	if r.check != nil {
 		r.check.link(s, l)
 	}
-	if _, ok := r.scan.Attr("", "href"); ok {
-		if r.check != nil {
-			return true, r.skipUndefined()
+	if href, ok := r.scan.Attr("", "href"); ok {
+		if ok = s.model != &entryModel || !leadsToBody(l.Rel) || !r.isItself(in.base, href); !ok {
+			r.reportChild(ruleItself, nil, "an empty href leads to the feed itself: the link is left out")
 		}
-		return true, r.scan.Skip()
+		if r.check != nil {
+			return ok, r.skipUndefined()
+		}
+		return ok, r.scan.Skip()
 	}
 	text, err := r.characters(&ruleValueElement, false)
 	if err != nil {
@@ -39,6 +42,19 @@ func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	r.reportChild(ruleHref, text, "a link must have its IRI in href, not in its text")
 	l.Href = r.target(&ruleHref, in.base, "href", text)
 	return true, nil
+}
+
+// leadsToBody reports whether a link of an entry with this relation leads to a
+// representation of its resource, or to a part of it.
+func leadsToBody(rel []byte) bool {
+	name := syntax.RelationName(rel)
+	return string(name) == "alternate" || string(name) == "enclosure"
+}
+
+// isItself reports whether a reference in an entry is known to lead to the feed around
+// it: it is empty, and there is no xml:base.
+func (r *Reader) isItself(base string, ref []byte) bool {
+	return base != "" && base == r.Document && r.kind == FeedDocument && len(xmlscan.Trim(ref)) == 0
 }
 
 // skipUndefined checks, for Validate, the content of a link or category, which has no

@@ -23,23 +23,25 @@ import (
 //	Base + "feed-1-1f3a9c02-7.atom"    the archive documents, from 1, the oldest
 //
 // An archive document lists what happened in a fixed range of the numbers of the log.
-// Once the log has passed the end of the range, the document never changes: its bytes
-// depend on log entries and settings only, and its URL names the generation of the log,
-// the settings and the commit at its end. Document returns [websync.ErrGone] for a path
-// that names others. The subscription document begins at the same number as the latest
-// archive document, to which no document links yet. So it always lists recent changes,
-// and no number is in two documents of the chain. Archive documents link to the one
-// before, to the subscription document and to themselves, not to the one after.
+// Once the log has passed the end of the range, the document never changes, unless
+// LatestOnly is set: its bytes depend on log entries and settings only, and its URL
+// names the generation of the log, the settings and the commit at its end. Document
+// returns [websync.ErrGone] for a path that names others. The subscription document
+// begins at the same number as the latest archive document, to which no document links
+// yet. So it always lists recent changes, and no number is in two documents of the
+// chain. Archive documents link to the one before, to the subscription document and to
+// themselves, not to the one after.
 //
 // When the log is compacted, the subscription document switches to the chain of the new
 // generation in one step. The archive documents of an older generation stay available
 // until the Catalog drops it.
 //
 // A document lists the latest state of each id only: tombstones, then entries, the latest
-// first. Updated and when are the times of the commits, which order the log, and not the
-// times that resources state. The feed's updated is the time of the last commit of its
-// range. With Complete there is one document instead, which lists all live resources in
-// the order of Born (RFC 5005 §2).
+// first. Updated and when are the times of the commits, which order the log. The time
+// that a resource states is beside them: as modified of its content, or of its via link
+// if it was harvested. The feed's updated is the time of the last commit of its range.
+// With Complete there is one document instead, which lists all live resources in the
+// order of Born (RFC 5005 §2).
 //
 // An entry is what [EntryOf] makes of the resource, with these differences:
 //
@@ -104,8 +106,21 @@ type Publisher struct {
 	Author websync.Person
 
 	// ArchiveSize is how many numbers of the log an archive document covers. If zero or
-	// negative, it is 1,000.
+	// negative, it is 1,000. If there is an ArchivePeriod, it is a limit.
 	ArchiveSize int
+
+	// ArchivePeriod, if positive, makes archive documents cover periods of commit times,
+	// counted from the zero time.Time: those of 24 hours are days in UTC. A document is
+	// closed by the first commit after its period, and a period without commits has no
+	// document.
+	ArchivePeriod time.Duration
+
+	// LatestOnly leaves an item out of an archive document as soon as a later one of its
+	// id exists: what was changed or deleted is no longer listed, a deletion is, until
+	// the id is published again. Readers miss nothing, since the later item is in a later
+	// document. But archive documents then change, and each commit gives all of them
+	// another ETag.
+	LatestOnly bool
 
 	// History is the time before the last commit that the subscription document covers at
 	// least, for readers that do not follow archive documents. If zero or negative, there
@@ -128,14 +143,21 @@ type Publisher struct {
 	// subscription document and in its HTTP header (WebSub §4).
 	Hubs []string
 
-	// Profile names the profile of Atom that Feed and Item implement, with its version.
-	// It is required with either of them. Their result must depend only on Profile and on
-	// their arguments: another Profile gives archive documents other URLs.
+	// Profile names the profile of Atom that Feed, Prepare and Item implement, with its
+	// version. It is required with any of them. Their result must depend only on Profile,
+	// on their arguments and on the log: another Profile gives archive documents other
+	// URLs.
 	Profile string
 
 	// Feed, if set, changes the metadata of a document before they are written. It may
 	// add elements, for example.
 	Feed func(f *Feed)
+
+	// Prepare, if set, is called with items of which a document is about to list the
+	// entries, some hundreds at a time. It may change their Resources, but not the ids,
+	// and the Links of their Bodies. Generation is that of their numbers. An error ends
+	// the writing of the document.
+	Prepare func(ctx context.Context, generation uint64, items []*websync.Item) error
 
 	// Item, if set, changes what a document lists for an item of the Catalog: the Entry
 	// of a live one, the Tombstone of a deleted one. It may replace a Tombstone by an
@@ -162,7 +184,7 @@ const (
 
 	// rendering must be raised when the same entries of the log are written differently:
 	// their documents then need other URLs.
-	rendering = 3
+	rendering = 5
 )
 
 // open prepares the fields at first use.
@@ -183,6 +205,13 @@ func (p *Publisher) open() *site.Site {
 		if p.Profile != "" {
 			p.log.Settings += fmt.Sprintf(" %q", p.Profile)
 		}
+		if p.ArchivePeriod > 0 {
+			p.log.Period = p.ArchivePeriod
+			p.log.Settings += fmt.Sprintf(" %d", p.ArchivePeriod)
+		}
+		if p.LatestOnly {
+			p.log.Settings += " latest"
+		}
 		if p.site.Err == nil {
 			p.site.Err = p.checkFeed()
 		}
@@ -201,8 +230,8 @@ func (p *Publisher) newFeed() *Feed {
 
 // checkFeed returns an error if no valid feed can be written with these settings.
 func (p *Publisher) checkFeed() error {
-	if p.Profile == "" && (p.Feed != nil || p.Item != nil) {
-		return errors.New("atom: Publisher.Profile must name what Publisher.Feed and Item make")
+	if p.Profile == "" && (p.Feed != nil || p.Prepare != nil || p.Item != nil) {
+		return errors.New("atom: Publisher.Profile must name what Publisher.Feed, Prepare and Item make")
 	}
 	if err := NewWriter(io.Discard).WriteFeed(p.profiled(p.newFeed())); err != nil {
 		return fmt.Errorf("atom: the settings of Publisher make no valid feed: %w", err)

@@ -83,15 +83,32 @@ func walkChain(t require.TestingT, p *atom.Publisher, between func()) (map[strin
 	return states, nil
 }
 
+// requireWalked checks what a reader of the chain has: the states that the log had when
+// it began. With LatestOnly, those of ids that have changed meanwhile may be missing.
+func (m *pubModel) requireWalked(t require.TestingT, began, got map[string]pubState, latestOnly bool) {
+	for id, state := range began {
+		if _, ok := got[id]; !ok && latestOnly && m.states[id] != state {
+			got[id] = state
+		}
+	}
+	require.Equal(t, began, got)
+}
+
 // TestPublisherModel: documents with the same tag have the same bytes, whatever happens
 // to the Catalog and whichever Publisher writes them. An archive document stays as it is
-// until its generation is dropped. A reader of the chain ends with the state that the log
-// had when it began.
+// until its generation is dropped, or it is no final one. A reader of the chain ends with
+// the state that the log had when it began.
 func TestPublisherModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 3
 		m := newPubModel(t)
-		publisher := func() *atom.Publisher { return newPublisher(m, size) }
+		latestOnly := rapid.Bool().Draw(t, "latest only")
+		period := time.Duration(rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "period")) * time.Second
+		publisher := func() *atom.Publisher {
+			p := newPublisher(m, size)
+			p.LatestOnly, p.ArchivePeriod = latestOnly, period
+			return p
+		}
 		p := publisher()
 		bytesOf := map[string]string{}     // by path and tag
 		archives := map[string][2]string{} // tag and bytes by path
@@ -108,6 +125,9 @@ func TestPublisherModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"change":  func(*rapid.T) { change() },
 			"changes": func(*rapid.T) { change(); change(); change() },
+			"pause": func(*rapid.T) {
+				m.Clock = m.Clock.Add(time.Duration(rapid.IntRange(1, 12).Draw(t, "seconds")) * time.Second)
+			},
 			"compact": func(*rapid.T) { compact() },
 			"drop": func(*rapid.T) {
 				require.NoError(t, m.Drop(context.Background(), generation))
@@ -123,7 +143,10 @@ func TestPublisherModel(t *testing.T) {
 					}
 				})
 				require.NoError(t, err)
-				require.Equal(t, want, got)
+				m.requireWalked(t, want, got, latestOnly)
+				got, err = walkChain(t, p, func() {})
+				require.NoError(t, err)
+				require.Equal(t, m.states, got)
 			},
 			"": func(t *rapid.T) {
 				for _, path := range pubPaths(t, p) {
@@ -133,6 +156,7 @@ func TestPublisherModel(t *testing.T) {
 						require.Equal(t, before, string(body), key)
 					}
 					bytesOf[key] = string(body)
+					require.Equal(t, doc.Final, !latestOnly && path != "/feed.atom")
 					if doc.Final {
 						if before, known := archives[path]; known {
 							require.Equal(t, before[0], doc.ETag, path)

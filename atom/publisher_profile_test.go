@@ -2,7 +2,9 @@ package atom_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -91,6 +93,54 @@ func TestPublisherProfile(t *testing.T) {
 	assert.NotEqual(t, pubPaths(t, other)[0], paths[0])
 }
 
+// Prepare gets the items that become entries, of archives and of a complete feed, before
+// their links are made.
+func TestPublisherPrepare(t *testing.T) {
+	s := newPubStore(t)
+	link := websync.Link{Href: pubSite + "/1", Type: "text/html"}
+	s.commit("x", websync.Item{Resource: websync.Resource{ID: pubSite + "/1", Content: link}, Bodies: []websync.Body{pubKept("content", link)}})
+	s.Put("x", pubNumbered(2, 6)...)
+	s.Delete("x", pubSite+"/5")
+	for _, complete := range []bool{false, true} {
+		p := newPublisher(s, 4)
+		p.Profile, p.Complete = "prepared 1", complete
+		calls := 0
+		p.Prepare = func(_ context.Context, generation uint64, items []*websync.Item) error {
+			calls++
+			assert.EqualValues(t, 1, generation)
+			for _, item := range items {
+				assert.NotEqual(t, websync.Deleted, item.Kind)
+				item.Resource.Title = "prepared"
+				for i := range item.Bodies {
+					item.Bodies[i].Link.Digests = websync.Digests{{Algorithm: "md5", Sum: "0123456789abcdef"}}
+				}
+			}
+			return nil
+		}
+		paths := pubPaths(t, p)
+		for _, path := range paths {
+			_, doc := pubRender(t, p, path)
+			_, items := pubRead(t, pubSite+path, doc)
+			for _, item := range items {
+				if e := item.Entry; e != nil {
+					assert.Equal(t, "prepared", e.Title.Value)
+					md5, ok := e.Content.Digests.Get("md5")
+					assert.Equal(t, e.ID == pubSite+"/1", ok)
+					assert.Equal(t, ok, md5.Sum == "0123456789abcdef")
+				}
+			}
+		}
+		assert.Equal(t, len(paths), calls)
+		broken := errors.New("broken")
+		p = newPublisher(s, 4)
+		p.Profile, p.Complete = "prepared 1", complete
+		p.Prepare = func(context.Context, uint64, []*websync.Item) error { return broken }
+		doc, err := p.Document(t.Context(), "/feed.atom")
+		require.NoError(t, err)
+		assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
+	}
+}
+
 func hrefs(links []websync.Link) (all []string) {
 	for _, l := range links {
 		all = append(all, l.Href)
@@ -104,7 +154,11 @@ func TestPublisherProfileCheck(t *testing.T) {
 	for name, break_ := range map[string]func(p *atom.Publisher){
 		"no Profile, Item": func(p *atom.Publisher) { p.Profile, p.Feed = "", nil },
 		"no Profile, Feed": func(p *atom.Publisher) { p.Profile, p.Item = "", nil },
-		"no valid feed":    func(p *atom.Publisher) { p.Feed = func(f *atom.Feed) { f.ID = "x y" } },
+		"no Profile, Prepare": func(p *atom.Publisher) {
+			p.Profile, p.Feed, p.Item = "", nil, nil
+			p.Prepare = func(context.Context, uint64, []*websync.Item) error { return nil }
+		},
+		"no valid feed": func(p *atom.Publisher) { p.Feed = func(f *atom.Feed) { f.ID = "x y" } },
 	} {
 		p := recordPublisher(newPubStore(t))
 		break_(p)

@@ -38,6 +38,12 @@ type Reader struct {
 	// *websync.ParseError.
 	Strict bool
 
+	// Repair makes the Reader go on after a tag whose attributes are not well-formed, as
+	// in <link href="https://example.org/>: it ends at the next '>', without the
+	// attributes from the fault on. Its entry, or else one of the feed, counts as
+	// skipped.
+	Repair bool
+
 	// MaxEntries limits the items, tombstones included; more of them end reading with
 	// websync.ErrLimit. If zero or negative, there is no limit.
 	MaxEntries int
@@ -179,7 +185,7 @@ func (r *Reader) open() (err error) {
 	report := func(d document.Departure, line, column int, value []byte, message string) {
 		r.reports.Add(documentRules[d], line, column, "", value, message)
 	}
-	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth}
+	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth, RepairTags: r.Repair}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}
@@ -336,7 +342,7 @@ func (r *Reader) item() (ok bool, err error) {
 	}
 	switch {
 	case err == xmlscan.ErrStopped:
-		r.pending = true
+		r.pending, v.damaged = true, true
 	case err != nil:
 		return false, r.xml.Fail(err)
 	default:

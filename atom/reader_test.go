@@ -601,3 +601,24 @@ func TestReaderCut(t *testing.T) {
 		})
 	}
 }
+
+// TestReadDamaged: an entry reports whether some of its links or content may be missing.
+func TestReadDamaged(t *testing.T) {
+	for markup, want := range map[string]bool{
+		"<content/>":                                                        false,
+		"<content type='html'>&lt;b></content>":                             false,
+		"<content><b/></content>":                                           true,
+		"<content type='application/xml'><b/></content>":                    false,
+		"<title><b/></title><content/>":                                     false,
+		"<title><b/></title><content type='application/xml'><b/></content>": false,
+		"<content/><content>x</content>":                                    true,
+		"<link/><content/>":                                                 true,
+		"<link href='/x'/><content/>":                                       false,
+	} {
+		r := atom.NewReader(strings.NewReader(feedStart + "<entry><id>urn:x</id>" + markup + "</entry><entry><id>urn:y</id><content/></entry></feed>"))
+		items, err := readAllItems(r)
+		require.NoError(t, err)
+		assert.Equal(t, want, items[0].Entry.Damaged, markup)
+		assert.False(t, items[1].Entry.Damaged)
+	}
+}

@@ -110,6 +110,7 @@ var (
 // Links.
 var (
 	ruleHref          = rules.Error("link-href", "RFC 4287 §4.2.7.1", "a link without href, or whose href is not an IRI")
+	ruleItself        = rules.Warning("link-itself", "RFC 4287 §4.1.3.2, §4.2.7", "an entry whose content, alternate or enclosure is the feed itself")
 	ruleRel           = rules.Error("link-rel", "RFC 4287 §4.2.7.2", "a relation that is neither a name nor an IRI")
 	ruleRelUnknown    = rules.Warning("link-relation", "RFC 4287 §7.1", "the name of a relation that is not registered")
 	ruleEnclosure     = rules.Warning("link-enclosure", "RFC 4287 §4.2.7.2", "an enclosure without its length")

@@ -111,6 +111,9 @@ type Source struct {
 	// for one run.
 	Dir string
 
+	// Repair reads documents with damaged tags, as in [Reader].
+	Repair bool
+
 	// Parser, if set, reads documents that are not Atom; anyfeed.Parse is one for RSS and
 	// JSON Feed. It never gets damaged Atom.
 	Parser Parser
@@ -140,6 +143,20 @@ type Source struct {
 	// Profile names what Feed and Item do. When it changes, everything is read again, and
 	// what is no longer yielded is not deleted without approval.
 	Profile string
+
+	// ArchivesChange is for profiles whose archive documents may change. An archived feed
+	// is then walked to a document whose items are all older than the latest of those
+	// yielded before, and at least to one that links to the newest archive document of
+	// the last run. If the documents are not in the order of their times, all are read
+	// each time, and also if one of them had items that were skipped. Documents that Dir
+	// keeps are requested again, conditionally. A complete feed may have an archive: its
+	// documents are read, and what the complete document does not list is deleted unless
+	// they list it.
+	ArchivesChange bool
+
+	// ArchivesMove is for profiles whose archive documents may also get other URLs at any
+	// time: with ArchivesChange, a walk then ends by the times alone.
+	ArchivesMove bool
 
 	// MaxDocuments limits the documents of one walk: the first one beyond it is a hole.
 	// If zero, it is 50,000; if negative, there is no limit.
@@ -232,7 +249,11 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 
 // options returns a fingerprint of the settings that change what is yielded.
 func (s *Source) options() string {
-	return docfetch.Fingerprint("%q %q %t %q", s.URL, s.Content, s.ViaID, s.Profile)
+	profile := s.Profile
+	if s.ArchivesChange {
+		profile += " archives change"
+	}
+	return docfetch.Fingerprint("%q %q %t %q", s.URL, s.Content, s.ViaID, profile)
 }
 
 // content returns the content of an entry, and whether it is inline.

@@ -121,7 +121,11 @@ func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
 	c.Lang, c.Base = r.view.add([]byte(lang)), base
 	r.inContent, r.scan.MaxValue = true, r.maxContent()
 	defer func() { r.inContent, r.scan.MaxValue = false, r.MaxValue }()
-	if _, elsewhere := r.scan.Attr("", "src"); elsewhere {
+	if src, elsewhere := r.scan.Attr("", "src"); elsewhere {
+		if r.isItself(s.with("", base).base, src) {
+			r.reportChild(ruleItself, nil, "an empty src leads to the feed itself")
+			r.view.damaged = true
+		}
 		return r.contentElsewhere(c)
 	}
 	return r.inline(c)
@@ -130,6 +134,7 @@ func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
 // inline reads content that is in the entry.
 func (r *Reader) inline(c *contentView) (err error) {
 	form, valid := r.contentForm(c)
+	r.mixed = false
 	switch {
 	case form == XHTML:
 		c.Value, err = r.div()
@@ -140,6 +145,7 @@ func (r *Reader) inline(c *contentView) (err error) {
 	default:
 		c.Value, err = r.embedded(syntax.IsXML(c.Type), valid)
 	}
+	r.view.damaged = r.view.damaged || r.mixed
 	if r.check != nil && valid && err == nil {
 		r.check.content(c, form)
 	}

@@ -132,6 +132,13 @@ type Entry struct {
 	// relative to it
 	Base string
 
+	// Damaged reports whether the entry may have had another content, or other links to
+	// representations: an alternate link or an enclosure was left out, because it has no
+	// IRI or leads to the feed itself, or there are too many; the content leads to the
+	// feed itself; a second content was left out, or the elements in one that must be
+	// text; or another item begins in the entry. Writers ignore it.
+	Damaged bool `json:"-"`
+
 	// Line and Column are where the entry starts, from 1; the column counts bytes of
 	// UTF-8. Writers ignore them.
 	Line, Column int

@@ -237,9 +237,9 @@ var validateCases = map[string]validateCase{
 	// Content.
 	"a type of content":     wants(vEntry("<content type='HTML'>x</content>"), "error content-type 4 [content]"),
 	"a composite type":      wants(vEntry("<content type='multipart/mixed'>x</content>"), "error content-type 4 [content]"),
-	"a composite type, src": wants(vEntry("<summary>S</summary><content src='' type='Message/rfc822'/>"), "error content-type 4 [content]"),
+	"a composite type, src": wants(vEntry("<summary>S</summary><content src='x' type='Message/rfc822'/>"), "error content-type 4 [content]"),
 	"src":                   wants(vEntry("<summary>S</summary><content src='a b' type='html'>x<y xmlns='urn:ex:y'/></content>"), "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]", "error content-src 4 [content]"),
-	"src without a type":    wants(vEntry("<summary>S</summary><content src=''> </content>"), "warning content-src-type 4 [content]"),
+	"src without a type":    wants(vEntry("<summary>S</summary><content src='x'> </content>"), "warning content-src-type 4 [content]"),
 	"elements in content":   wants(vEntry("<summary>S</summary><content><b/>x</content>"), "error content-element 4 [content]"),
 	"elements in text/plain": wants(vEntry("<content type='text/plain'><b/>x</content>"),
 		"error content-element 4 [content]"),
@@ -250,21 +250,24 @@ var validateCases = map[string]validateCase{
 	"no XML element":       wants(vEntry("<content type='text/xml'/>"), "warning content-xml 4 [content]", "info entry-text 4 [content]"),
 	"no Base64":            wants(vEntry("<summary>S</summary><content type='image/png'>AAA</content>"), "error content-base64 4 [content]"),
 	"lines of Base64":      wants(vEntry("<summary>S</summary><content type='image/png'>\n AAAA\nAAA=\n</content>")),
-	"content's attributes": wants(vEntry("<summary>S</summary><content src='' type='a/b' length='-1' href=''/>"), "error unknown-attribute 4 [content]", "error unknown-attribute 4 [content]"),
-	"a length of content":  wants(vEntry("<summary>S</summary><content src='' type='a/b' length='1'/>"), "error unknown-attribute 4 [content]"),
+	"content's attributes": wants(vEntry("<summary>S</summary><content src='x' type='a/b' length='-1' href='x'/>"), "error unknown-attribute 4 [content]", "error unknown-attribute 4 [content]"),
+	"a length of content":  wants(vEntry("<summary>S</summary><content src='x' type='a/b' length='1'/>"), "error unknown-attribute 4 [content]"),
 	"content with a hash":  wants(vEntry("<content hash='x'>x</content>"), "error hash 4 [content]"),
 
 	// Links.
 	"no href":                   wants(vEntry("<link rel='via'/>"), "error link-href 4 [link]"),
 	"href":                      wants(vEntry("<link rel='via' href='https:/example.org'/><link rel='via' href='a:b:c'/><link rel='via' href='1:2'/>"), "error link-href 4 [link]", "error link-href 4 [link]"),
-	"rel":                       wants(vEntry("<link rel='' href=''/><link rel='a b' href=''/><link rel='a/b' href=''/>"), "error link-rel 4 [link]", "error link-rel 4 [link]", "error link-rel 4 [link]"),
+	"rel":                       wants(vEntry("<link rel='' href='x'/><link rel='a b' href='x'/><link rel='a/b' href='x'/>"), "error link-rel 4 [link]", "error link-rel 4 [link]", "error link-rel 4 [link]"),
 	"a relation":                wants(vEntry("<link rel='friend' href=''/><link rel='urn:ex:friend' href=''/><link rel='http://www.iana.org/assignments/relation/next' href=''/>"), "warning link-relation 4 [link]"),
-	"an enclosure":              wants(vEntry("<link rel='enclosure' href=''/>"), "warning link-enclosure 4 [link]"),
+	"an enclosure":              wants(vEntry("<link rel='enclosure' href='x'/>"), "warning link-enclosure 4 [link]"),
+	"a link to the feed":        wants(vEntry("<link type='a/b' href=''/><link rel='enclosure' length='1' href=''/><link rel='related' href=''/>"), "warning link-itself 4 [link]", "warning link-itself 4 [link]"),
+	"content that is the feed":  wants(vEntry("<summary>S</summary><content type='a/b' src=''/>"), "warning link-itself 4 [content]"),
+	"xml:base is not the feed":  wants(vEntry("<link type='a/b' href='' xml:base='x'/>")),
 	"a type of a link":          wants(vEntry("<link rel='via' href='' type='html'/>"), "error link-type 4 [link]"),
 	"hreflang":                  wants(vEntry("<link rel='via' href='' hreflang=''/>"), "error link-hreflang 4 [link]"),
 	"length":                    wants(vEntry("<link rel='via' href='' length='-1'/><link rel='via' href='' length='1 kB'/><link rel='via' href='' length=''/>"), "error link-length 4 [link]", "error link-length 4 [link]", "error link-length 4 [link]"),
-	"two alternates":            wants(vEntry("<link href=''/>"), "error alternate 4 [link]"),
-	"alternates by type":        wants(vEntry("<link href='' type='text/html'/><link href='' hreflang='de'/><link href='' type='text/html' hreflang='de'/><link href='' rel='alternate' type='TEXT/html'/>"), "error alternate 4 [link]"),
+	"two alternates":            wants(vEntry("<link href='x'/>"), "error alternate 4 [link]"),
+	"alternates by type":        wants(vEntry("<link href='x' type='text/html'/><link href='x' hreflang='de'/><link href='x' type='text/html' hreflang='de'/><link href='x' rel='alternate' type='TEXT/html'/>"), "error alternate 4 [link]"),
 	"a feed's alternates, late": wants(vFeed("<link href='1'/>"+vItem("urn:ex:1", "2025-01-01T00:00:00Z")+"<link href='2'/>"), "warning feed-order 4 [link]", "error alternate 4 [link]"),
 	"a tombstone's alternates":  wants(vDead("ref='urn:ex:1' when='2025-01-01T00:00:00Z'", "<link href='1'/><link href='2'/>")),
 	"a feed's alternates":       wants(vFeed("<link href=''/><link href=''/>"), "error alternate 3 [link]"),
@@ -563,9 +566,9 @@ func TestValidateManyAlternates(t *testing.T) {
 	const n = 1 << 16
 	var links strings.Builder
 	for i := range n + 1 {
-		fmt.Fprintf(&links, "<link href='' type='a/%d'/>\n", i)
+		fmt.Fprintf(&links, "<link href='x' type='a/%d'/>\n", i)
 	}
-	found, _, err := vValidate(t, vContent(links.String()+"<link href='' type='a/0'/>\n<link href='' type='a/"+fmt.Sprint(n)+"'/>"), nil)
+	found, _, err := vValidate(t, vContent(links.String()+"<link href='x' type='a/0'/>\n<link href='x' type='a/"+fmt.Sprint(n)+"'/>"), nil)
 	require.NoError(t, err)
 	assert.Equal(t, []string{fmt.Sprintf("error alternate %d [link]", 4+n+1)}, found)
 }

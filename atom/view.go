@@ -34,6 +34,7 @@ type View struct {
 	comment textView
 
 	lang, base string
+	damaged    bool // as Entry.Damaged
 
 	// holds the bytes of all fields; when it grows, earlier fields keep the old memory
 	buf     []byte
@@ -157,6 +158,7 @@ func (k *keeper) entry(v *View) *Entry {
 	e.Source = v.source
 	e.Elements = keepAll(nil, v.elements, k.element)
 	e.Lang, e.Base = v.lang, v.base
+	e.Damaged = v.damaged
 	e.Line, e.Column = v.Line, v.Column
 	return e
 }

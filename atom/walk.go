@@ -39,7 +39,12 @@ type walk struct {
 	last  [2]websync.Datetime
 	floor websync.Datetime // of the oldest entry of the earlier pages
 	// an item is later than the one of its kind before it, or than floor
-	rises   bool
+	rises bool
+	// times of the newest and the oldest item of the pages
+	newest, lowest websync.Datetime
+	// a page has an item that is later than one on a newer page
+	disorder bool
+
 	ended   bool      // the walk has reached the end of the chain
 	reached bool      // the walk has reached the archive document in the checkpoint
 	now     time.Time // by the server's clock; zero: not stated
@@ -71,6 +76,7 @@ type page struct {
 
 	known  int                 // items that an earlier run has yielded
 	oldest [2]websync.Datetime // of the entries and of the tombstones
+	newest websync.Datetime    // of both
 }
 
 func newPage(url string, n int) *page {
@@ -119,6 +125,7 @@ func (w *walk) forget() error {
 	err := errors.Join(w.latest.close(), w.file.Close())
 	w.pages, w.set, w.ended = nil, docfetch.Set{}, false
 	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
+	w.newest, w.lowest, w.disorder = websync.Datetime{}, websync.Datetime{}, false
 	return err
 }
 
@@ -158,6 +165,8 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 	switch {
 	case head.whole && head.part == "":
 		return false, w.snapshot(head)
+	case head.whole && head.part == "prev-archive" && w.source.ArchivesChange:
+		return false, w.wholeArchive(ctx, head)
 	case head.whole:
 		w.Report(ruleCompletePaged.Finding(head.URL, 0, 0, "complete", nil,
 			"a complete feed with "+head.part+" is read as one of several documents, and deletes nothing"))
@@ -199,6 +208,27 @@ func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bo
 	return false, w.yieldPages(hole)
 }
 
+// wholeArchive walks an archived feed whose subscription document is marked as complete,
+// and yields it. What no document lists is gone if no older document has a live entry
+// that the subscription document lacks.
+func (w *walk) wholeArchive(ctx context.Context, head *page) error {
+	hole, err := w.follow(ctx, head, true)
+	if err != nil {
+		return err
+	}
+	elsewhere, err := w.latest.hasEntryAfter(head.n)
+	switch {
+	case err != nil:
+		return err
+	case elsewhere:
+		w.Report(ruleCompletePaged.Finding(head.URL, 0, 0, "complete", nil,
+			"a complete feed that lacks entries of its archive is read as one of several documents, and deletes nothing"))
+	case hole == nil:
+		return w.snapshot(head)
+	}
+	return w.yieldPages(hole)
+}
+
 // paged walks a paged feed and yields it.
 func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
 	if w.isKnownAfter(head) {
@@ -234,6 +264,15 @@ func (w *walk) isKnownAfter(p *page) bool {
 	return w.from.Ordered && !w.rises && p.oldest[0].Before(w.from.Time)
 }
 
+// isOlder reports whether an earlier run has yielded p and all older documents, as far as
+// the times show that. If nothing is as late as what that run has yielded, or a document
+// has later items than a newer one, the times show nothing.
+func (w *walk) isOlder(p *page) bool {
+	from := &w.from
+	return w.source.ArchivesChange && from.Ordered && from.Skipped == 0 && !w.disorder &&
+		!p.newest.IsZero() && p.newest.Before(from.Time) && !w.newest.Before(from.Time)
+}
+
 // follow walks on from head, over prev-archive or over next, until it reaches what an
 // earlier run has processed, or the end of the chain. If a hole prevents that, it returns
 // the reason as hole. err ends the run.
@@ -241,17 +280,21 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 	limit := cmp.Or(w.source.MaxDocuments, docfetch.DefaultDocuments)
 	w.set.Ask(docfetch.KeyOf(head.URL))
 	w.set.Read(&head.Document)
-	var redirected *page // the first redirected one, without head
+	var redirected *page // the first redirected one, without head, unless known
+	known := false       // a document links to the archive document in the checkpoint
 	for p := head; ; {
 		link, rel := p.next, "next"
 		if archive {
 			link, rel = p.prev, "prev-archive"
 		}
 		key := docfetch.KeyOf(link)
+		if known = known || archive && link != "" && link == w.from.Archive; known {
+			redirected = nil
+		}
 		switch {
 		case p.forks[rel] != "":
 			return w.Named(p.URL, fmt.Errorf("two links %s: to %s and to %s", rel, link, p.forks[rel])), nil
-		case archive && link != "" && link == w.from.Archive:
+		case archive && link != "" && link == w.from.Archive && !w.source.ArchivesChange:
 			w.reached = true
 			return nil, nil
 		case archive && link == "" && w.from.Archive != "" && redirected != nil:
@@ -261,6 +304,9 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 			w.ended = true
 			return nil, nil
 		case !archive && w.isKnownAfter(p):
+			return nil, nil
+		case archive && redirected == nil && (known || w.source.ArchivesMove) && w.isOlder(p):
+			w.reached = true
 			return nil, nil
 		case w.set.Asked(key) || w.set.ReadAs(key) != "":
 			return w.Named(p.URL, fmt.Errorf("%s leads back to %s", rel, link)), nil
@@ -275,7 +321,7 @@ func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err 
 			return nil, err
 		}
 		w.set.Read(&p.Document)
-		if redirected == nil && p.Final != p.URL {
+		if redirected == nil && !known && p.Final != p.URL {
 			redirected = p
 		}
 	}
@@ -333,13 +379,15 @@ func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 // older reads the next document of a walk. An archive document never changes, so it is
 // not requested if an earlier run has read it, unless that run ended at a hole: then the
 // publisher may have repaired any of them. The kept document is used if the server has
-// not changed it, or the new one can't be read.
+// not changed it, or the new one can't be read. With ArchivesChange it is used only if
+// the server has not changed it.
 func (w *walk) older(ctx context.Context, url string, archive bool) (*page, error) {
 	var kept *page
 	if archive {
 		kept = w.kept(url)
 	}
-	if kept != nil && !w.recheck {
+	changes := w.source.ArchivesChange
+	if kept != nil && !w.recheck && !changes {
 		if err := w.read(kept); !docfetch.IsOfDocument(err) {
 			return kept, err
 		}
@@ -352,7 +400,7 @@ func (w *walk) older(ctx context.Context, url string, archive bool) (*page, erro
 	}
 	err := w.load(ctx, p, known, w.read)
 	switch {
-	case kept != nil && (p.NotModified || docfetch.IsOfDocument(err)):
+	case kept != nil && (p.NotModified || docfetch.IsOfDocument(err) && !changes):
 		return kept, w.read(kept)
 	case err != nil || !archive:
 		return p, err
@@ -394,6 +442,9 @@ func (w *walk) read(p *page) error {
 	case err == nil:
 		w.pages = append(w.pages, p)
 		w.floor = earlier(w.floor, p.oldest[0])
+		w.disorder = w.disorder || !w.lowest.IsZero() && w.lowest.Before(p.newest)
+		w.lowest = earlier(earlier(w.lowest, p.oldest[0]), p.oldest[1])
+		w.newest = later(w.newest, p.newest)
 	case p.items > 0 && docfetch.IsOfDocument(err):
 		if fault := w.addAgain(); fault != nil {
 			return fault
@@ -483,6 +534,7 @@ func (w *walk) add(p *page, i int, c *candidate) error {
 		w.rises = w.rises || w.last[kind].Before(c.at) || w.floor.Before(c.at)
 		w.last[kind] = c.at
 		p.oldest[kind] = earlier(p.oldest[kind], c.at)
+		p.newest = later(p.newest, c.at)
 	}
 	if w.from.knows(c.id, c.at) {
 		p.known++
@@ -492,7 +544,15 @@ func (w *walk) add(p *page, i int, c *candidate) error {
 
 // earlier returns the earlier of two times; b if a is not stated.
 func earlier(a, b websync.Datetime) websync.Datetime {
-	if a.IsZero() || b.Before(a) {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// later returns the later of two times, of which a may be not stated.
+func later(a, b websync.Datetime) websync.Datetime {
+	if a.IsZero() || a.Before(b) {
 		return b
 	}
 	return a
@@ -582,6 +642,7 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 	}
 	r := NewReader(p.Body)
 	r.Document, r.MaxBytes, r.Report, r.Now = p.Final, w.source.MaxBytes, report, w.now
+	r.Repair = w.source.Repair
 	r.MaxContent, r.MaxValue, r.MaxDepth = w.source.MaxContent, w.source.MaxValue, w.source.MaxDepth
 	var c candidate
 	for i := 0; ; i++ {
@@ -743,6 +804,7 @@ func (w *walk) yieldPages(hole error) error {
 	if w.ended { // all that was counted before is read again
 		w.next.Skipped = 0
 	}
+	w.next.Ordered = w.source.ArchivesChange && !w.disorder && (w.ended || w.reached)
 	before := w.next.Skipped
 	for _, p := range slices.Backward(w.pages) {
 		if err := w.yieldPage(p); err != nil {
@@ -770,7 +832,9 @@ func (w *walk) yieldPages(hole error) error {
 // unchanged other pages only if new items appear on the first page.
 func (w *walk) keepHead(head *page) {
 	paged := head.isPaged()
-	w.next.Ordered = paged && !w.rises
+	if paged {
+		w.next.Ordered = !w.rises
+	}
 	goesDown := head.oldest[0].Before(w.next.Time) || head.oldest[1].Before(w.next.Time)
 	if !paged || w.next.Ordered && goesDown {
 		w.keepValidators(head)
@@ -778,9 +842,10 @@ func (w *walk) keepHead(head *page) {
 }
 
 // keepValidators records the validators of the subscription document. If it has skipped
-// entries, it keeps none, so that the next run reads it and reports them again.
+// entries, it keeps none, so that the next run reads it and reports them again. Nor does
+// it if an archive document has some and may change.
 func (w *walk) keepValidators(head *page) {
-	if head.Skipped == 0 {
+	if head.Skipped == 0 && !(w.source.ArchivesChange && w.next.Skipped > 0) {
 		w.next.Validators = head.Kept()
 	}
 }

@@ -50,6 +50,7 @@ func FuzzWriter(f *testing.F) {
 	add("tag:a,2024:b", "xhtml", unwrittenDiv+"<p/></div>", "x-klingon", "urn:a", "mailto:a@b.c", "via", "image/png", "2024", "urn:y", "b",
 		"<x:b xmlns:x='urn:y'><c xmlns=''/></x:b>", int64(0))
 	add("http://[::1]:8/", "", "QUJD\nREVG", "", "", "https://www.example.com/", "enclosure", "application/xml", "2024-05-01T00:00:00.5+14:01", "urn:x", "a", "<a/>", int64(1<<62))
+	add("urn:a", "text", "0", "", "", "https://www.example.com/", "enclosure", "application/xml", "2024-04-30T09:59:00.5Z", "urn:x", "a", "<a/>", int64(1<<62))
 	f.Fuzz(func(t *testing.T, id, text, value, lang, base, href, rel, media, date, space, local, xml string, length int64) {
 		at, _ := websync.ParseDatetime(date)
 		construct := atom.Text{Type: text, Value: value, Lang: lang, Base: base}
