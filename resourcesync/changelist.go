@@ -22,23 +22,28 @@ type changeList struct {
 	pack *dumpPackage // nil if it is no manifest
 	err  error        // of getting it ahead
 
-	until websync.Datetime // as its index or its dump says
+	until   websync.Datetime // as its index or its dump says
+	indexed bool             // an index or a dump names it
+	grows   bool             // it is a dump with a package that may grow unseen
 
 	// What the first reading finds.
-	head    Head
-	from    websync.Datetime // as the document says, or else its index
-	entries int
-	skipped int
-	base    int              // how many entries of the backlog are before it
-	ordered bool             // no entry has a time before that of an earlier one, or before from
-	back    bool             // an entry states a datetime before that of an earlier one
-	begins  websync.Datetime // the earliest time of an entry
-	untimed bool             // an entry has no time
-	clock   websync.Datetime // the latest one, unless the server's clock says that it is wrong
-	sum     uint64           // of the entries
-	last    uint64           // of the last one
-	prefix  bool             // it begins with the entries that were yielded before
-	held    int              // the entry after the last one that was yielded before; 0 if that is not here
+	head     Head
+	from     websync.Datetime // as the document says, or else its index
+	late     bool             // that is later than its index says
+	unstated bool             // its index does not say
+	entries  int
+	skipped  int
+	base     int              // how many entries of the backlog are before it
+	latest   map[uint64]int   // the last entry of each URI, until the backlog has it
+	ordered  bool             // no entry has a time before that of an earlier one, or before from
+	back     bool             // an entry states a datetime before that of an earlier one
+	begins   websync.Datetime // the earliest time of an entry
+	untimed  bool             // an entry has no time
+	clock    websync.Datetime // the latest one, unless the server's clock says that it is wrong
+	sum      uint64           // of the entries
+	last     uint64           // of the last one
+	prefix   bool             // it begins with the entries that were yielded before
+	held     int              // the entry after the last one that was yielded before; 0 if that is not here
 
 	// What is to be yielded.
 	start  int              // the first entry
@@ -141,8 +146,9 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 	if c := l.head.Metadata.Capability; !slices.Contains(want, c) {
 		return fmt.Errorf("the capability %.100q, which must be one of %q: %w", c, want, websync.ErrNotDocument)
 	}
+	l.late, l.unstated = l.indexed && l.head.Metadata.From.After(l.from), l.indexed && l.from.IsZero()
 	l.from = cmp.Or(l.head.Metadata.From, l.from)
-	l.ordered, l.base = true, b.entries
+	l.ordered, l.latest = true, make(map[uint64]int)
 	h := fnv.New64a()
 	for {
 		v, err := r.NextView()
@@ -169,8 +175,7 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 		}
 		l.last = sumOf(v)
 		h.Write(binary.LittleEndian.AppendUint64(nil, l.last))
-		b.latest[idSum(v.Loc)] = b.entries
-		b.entries++
+		l.latest[idSum(v.Loc)] = l.entries
 		if l.entries++; l.entries == b.from.N {
 			l.prefix = h.Sum64() == b.from.Sum
 		}

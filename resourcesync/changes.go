@@ -23,7 +23,7 @@ type backlog struct {
 	kept       cursor // the position that the next run goes on from: end, unless held
 	skipped    int    // entries that can't be read, of indexes and of lists that are read again
 
-	entries int              // that were read
+	entries int              // of the lists
 	latest  map[uint64]int   // the last entry of each URI
 	clock   websync.Datetime // the latest time of an entry
 	set     docfetch.Set
@@ -31,6 +31,7 @@ type backlog struct {
 	bytes *changeBytes // of some changes; nil if there are none
 	doubt error        // why changes may be missing that the lists do not have
 	held  bool         // the next run reads some of the lists again
+	idle  bool         // the log moved on before a list could be read
 
 	junction      // of the lists of the root
 	repeats  bool // there may be changes that were yielded before
@@ -40,6 +41,7 @@ type backlog struct {
 type junction struct {
 	from   cursor           // the position before them
 	first  int              // how many lists of the backlog are before them
+	unread int              // entries of the index that can't be read
 	placed bool             // it is certain which of their entries are after the position
 	newest websync.Datetime // the latest time of one
 	back   bool             // one states a time before that of an earlier one
@@ -67,6 +69,13 @@ func (b *backlog) news() (n int) {
 type gapError struct {
 	document string
 	since    websync.Datetime
+	// Late: the list begins later than its index states. Unstated: its index does not
+	// state when it begins. The log may have moved on since the index was read.
+	late, unstated bool
+}
+
+func (l *changeList) gap(since websync.Datetime) error {
+	return &gapError{l.URL, since, l.late, l.unstated}
 }
 
 func (e *gapError) Error() string {
@@ -80,7 +89,7 @@ const overlap = time.Hour
 // backlog reads the lists with the changes after the position. One that can't be read is
 // a Problem. The error is a *gapError if there is a gap.
 func (w *walk) backlog(ctx context.Context) (*backlog, error) {
-	b := &backlog{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, kept: w.next.Log, latest: make(map[uint64]int)}
+	b := &backlog{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, kept: w.next.Log}
 	for visited := make(map[docfetch.Key]bool); ; {
 		visited[docfetch.KeyOf(b.root)] = true
 		successor, err := w.readRoot(ctx, b)
@@ -120,7 +129,7 @@ func (w *walk) moved(ctx context.Context, b *backlog) (url string, err error) {
 	case err != nil:
 		return "", err
 	case w.offers != nil && now == "": // Change Lists are not offered any more
-		return "", &gapError{w.source.URL, b.end.Time}
+		return "", &gapError{document: w.source.URL, since: b.end.Time}
 	case w.offers != nil && now != cmp.Or(w.next.Named, now):
 		return now, nil
 	}
@@ -130,7 +139,7 @@ func (w *walk) moved(ctx context.Context, b *backlog) (url string, err error) {
 // yieldBacklog yields the changes of a backlog, and moves the position to its end.
 func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 	defer b.Close()
-	w.next.Root, w.next.Packed = b.root, b.packed
+	w.next.Root, w.next.Packed, w.next.Idle = b.root, b.packed, b.idle
 	w.named()
 	w.planBytes(ctx, b)
 	for _, l := range b.lists {
@@ -157,45 +166,109 @@ func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 	return w.Problem(b.doubt)
 }
 
+// rereads is how often a run reads an index again because the log has moved on.
+const rereads = 3
+
 // readRoot reads the lists that the document at b.root is or names. A successor is the
 // URL of what may have the changes after them.
 func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err error) {
 	b.junction = junction{from: b.end, first: len(b.lists)}
-	root, err := w.root(ctx, b)
-	if err != nil || root == nil {
+	root, err := w.readNamed(ctx, b)
+	for attempt := 1; ; attempt++ {
+		var gap *gapError
+		if !errors.As(err, &gap) || !gap.late && !gap.unstated || b.continues() && b.end.Until.IsZero() {
+			break
+		}
+		if attempt > rereads {
+			return "", w.hold(b, gap, !root.NotModified)
+		}
+		b.validators = docfetch.Validators{}
+		if !root.NotModified { // otherwise it is not known what it states
+			b.validators = root.Validators.Kept()
+		}
+		if root, err = w.readNamed(ctx, b); err == nil && root.NotModified {
+			return "", w.hold(b, gap, false)
+		}
+	}
+	switch {
+	case docfetch.IsOfDocument(err):
+		return "", w.Problem(err)
+	case err != nil || w.Incomplete():
 		return "", err
 	}
-	single := root.head.Metadata.Capability == ChangeList && !root.head.Index
+	return w.successor(ctx, b, root)
+}
+
+// hold ends the reading of a log that moves on while it is read. The position stays after
+// the lists that were read, so that the next run continues there. It returns the gap if
+// no reading has brought anything new: then the changes are not to be had.
+func (w *walk) hold(b *backlog, gap *gapError, moves bool) error {
+	if err := w.checkPlace(b); err != nil {
+		return err
+	}
+	if b.old != nil { // the lists that show what of them is new are still to come
+		if b.first > 0 {
+			return gap
+		}
+		b.Close()
+		b.lists, b.entries, b.end, b.kept, b.held, b.skipped, b.old = nil, 0, b.from, b.from, false, 0, nil
+	}
+	reads := len(b.lists) > b.first
+	switch {
+	case gap.late && (reads || !w.next.Idle), moves && reads:
+	default:
+		return gap
+	}
+	b.idle = !reads
+	b.validators = docfetch.Validators{}
+	b.doubt = w.Named(gap.document, fmt.Errorf("it begins later than its index states: the log has moved on, and the next run reads the changes after %v", gap.since))
+	return nil
+}
+
+// readNamed reads the document at b.root, and the lists that it is or names. The error is
+// a *gapError if there is a gap.
+func (w *walk) readNamed(ctx context.Context, b *backlog) (root *changeList, err error) {
+	if root, err = w.root(ctx, b); err != nil {
+		return root, err
+	}
 	var lists []*changeList
 	switch {
-	case single:
+	case root.isList() && b.continues(): // it was an index before
+		root.Close()
+		return root, &gapError{document: root.URL, since: b.end.Time}
+	case root.isList():
 		lists = []*changeList{root}
 	case !root.NotModified:
 		defer root.Close()
 		if lists, err = w.listed(ctx, b, root); err != nil {
-			return "", err
+			return root, err
 		}
-	case b.packed: // no package has grown
-	case b.end.URL != b.root: // an index: the list that was read last may have more
+		root.grows = b.packed && slices.ContainsFunc(lists, (*changeList).growsUnseen)
+	case !b.packed && b.end.URL != b.root && !b.continues(): // an index: the list that was read last may have more
 		lists = []*changeList{newChangeList(b.end.URL)}
-	default:
-		single = true
+		lists[0].indexed = true
 	}
-	if err := w.readLists(ctx, b, lists); err != nil {
-		return "", err
-	}
-	if w.Incomplete() {
-		return "", nil
-	}
+	return root, w.readLists(ctx, b, lists)
+}
+
+// isList reports whether a document was read and is one Change List.
+func (l *changeList) isList() bool {
+	return !l.NotModified && l.head.Metadata.Capability == ChangeList && !l.head.Index
+}
+
+// successor returns the URL of what may have the changes after the lists that a document
+// is or names.
+func (w *walk) successor(ctx context.Context, b *backlog, root *changeList) (url string, err error) {
 	if err := w.checkPlace(b); err != nil {
 		return "", err
 	}
 	if !root.NotModified {
 		b.validators = root.Validators.Kept()
-		if b.packed && (root.head.Index || slices.ContainsFunc(lists, (*changeList).growsUnseen)) {
+		if b.packed && root.head.Index || root.grows {
 			b.validators = docfetch.Validators{}
 		}
 	}
+	single := root.isList() || root.NotModified && b.end.URL == b.root
 	switch {
 	case b.packed && (root.head.Index || root.head.Metadata.Until.IsZero()), !b.packed && !single, b.end.Until.IsZero():
 		return "", nil
@@ -211,8 +284,7 @@ func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err 
 	return w.log(), nil
 }
 
-// root reads the document at b.root, or where the Capability List says that it is now. It
-// returns nil if it can't be read, which is a Problem.
+// root reads the document at b.root, or where the Capability List says that it is now.
 func (w *walk) root(ctx context.Context, b *backlog) (*changeList, error) {
 	root := newChangeList(b.root)
 	err := w.read(ctx, b, root, b.validators, ChangeList, ChangeDump)
@@ -222,15 +294,12 @@ func (w *walk) root(ctx context.Context, b *backlog) (*changeList, error) {
 		}
 		switch moved := w.log(); moved {
 		case "": // Change Lists are not offered any more
-			return nil, &gapError{b.root, b.end.Time}
+			return nil, &gapError{document: b.root, since: b.end.Time}
 		case b.root:
 		default:
 			b.root, b.packed, b.validators = moved, false, docfetch.Validators{}
 			return w.root(ctx, b)
 		}
-	}
-	if docfetch.IsOfDocument(err) {
-		return nil, w.Problem(err)
 	}
 	if err == nil && !root.NotModified {
 		b.packed = root.head.Metadata.Capability == ChangeDump
@@ -253,7 +322,7 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 		entries = append(entries, e)
 	}
 	if n := r.Skipped(); n > 0 { // each may name a list that comes before any of the others
-		b.skipped, b.held = b.skipped+n, true
+		b.skipped, b.held, b.unread = b.skipped+n-b.unread, true, n
 	}
 	named := make(map[string]bool)
 	entries = slices.DeleteFunc(entries, func(e Entry) bool {
@@ -263,9 +332,6 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 	})
 	if b.packed {
 		if lists, err = w.packages(ctx, index, entries); err != nil {
-			if docfetch.IsOfDocument(err) {
-				err = w.Problem(err)
-			}
 			return nil, err
 		}
 	} else {
@@ -274,14 +340,14 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 			lists[i].from, lists[i].until = entries[i].Metadata.From, entries[i].Metadata.Until
 		}
 	}
+	for _, l := range lists {
+		l.indexed = true
+	}
 	lists, certain := inOrder(lists)
 	if !certain && !w.next.Stale {
-		return nil, &gapError{index.URL, b.end.Time}
+		return nil, &gapError{document: index.URL, since: b.end.Time}
 	}
-	if at := slices.IndexFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }); at >= 0 {
-		if p := lists[at].pack; p != nil && !p.Metadata.Until.IsZero() && p.Metadata.Until == b.end.Until && p.sum() == b.end.Package {
-			at++ // nothing was added to the package
-		}
+	if at := b.reached(lists); at >= 0 {
 		return lists[at:], nil
 	}
 	if len(lists) > 0 && lists[0].from.IsZero() {
@@ -296,6 +362,30 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 	}
 	return lists, nil
 }
+
+// reached returns the index of the list that has the position, or of the one after it; -1
+// if the lists do not show where the position is.
+func (b *backlog) reached(lists []*changeList) int {
+	log := &b.end
+	at := slices.IndexFunc(lists, func(l *changeList) bool { return l.URL == log.URL })
+	if at < 0 {
+		return -1
+	}
+	if from := lists[at].from; from.After(log.From) && !from.Time().Before(log.Time.Time()) {
+		// A later list has its URL. It may be under another one, and be split.
+		return slices.IndexFunc(lists, func(l *changeList) bool { return !l.from.IsZero() && l.from.Time().Equal(log.From.Time()) })
+	}
+	p := lists[at].pack
+	unchanged := p != nil && !p.Metadata.Until.IsZero() && p.Metadata.Until == log.Until && p.sum() == log.Package
+	if unchanged || b.continues() && !log.Until.IsZero() { // nothing was added to it
+		at++
+	}
+	return at
+}
+
+// continues reports whether the lists before the position were read in this run, from the
+// same index.
+func (b *backlog) continues() bool { return b.placed || len(b.lists) > b.first }
 
 // inOrder returns lists in the order of their changes: the latest comes last in an index
 // (Z39.99 §12.2). If their intervals follow each other in another order only, it is that
@@ -341,26 +431,13 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 	for _, l := range lists {
 		b.set.Ask(docfetch.KeyOf(l.URL))
 	}
-	first := lists[0]
-	if first.Body == nil && !first.NotModified {
-		var known docfetch.Validators
-		if first.URL == b.end.URL {
-			known = b.end.Validators
-			if p := first.pack; p != nil && p.isBeside() && p.sum() != b.end.Package {
-				p.inside = true // it has other bytes than then: the manifest beside it may be older
-			}
-		}
-		if ok, err := w.isRead(w.readList(ctx, b, first, known)); !ok {
+	rest := lists
+	if !b.continues() {
+		if ok, err := w.readFirst(ctx, b, lists); !ok {
 			return err
 		}
+		rest = lists[1:]
 	}
-	if b.placed = first.NotModified; !b.placed {
-		if err := w.join(ctx, b, first, lists); err != nil {
-			first.Close()
-			return err
-		}
-	}
-	rest := lists[1:]
 	ahead := docfetch.Ahead[*changeList]{
 		Parallel: w.source.Parallel,
 		Next: func() (*changeList, bool) {
@@ -381,7 +458,7 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 		}
 		if l.err == nil && w.skips(b, l) {
 			l.Close()
-			return &gapError{l.URL, b.end.Time}
+			return l.gap(b.end.Time)
 		}
 		if ok, err := w.isRead(l.err); err != nil {
 			return err
@@ -390,6 +467,31 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 		}
 	}
 	return ctx.Err()
+}
+
+// readFirst reads the first of some lists. It reports whether the others can be read.
+func (w *walk) readFirst(ctx context.Context, b *backlog, lists []*changeList) (ok bool, err error) {
+	first := lists[0]
+	if first.Body == nil && !first.NotModified {
+		var known docfetch.Validators
+		if first.URL == b.end.URL {
+			known = b.end.Validators
+			if p := first.pack; p != nil && p.isBeside() && p.sum() != b.end.Package {
+				p.inside = true // it has other bytes than then: the manifest beside it may be older
+			}
+		}
+		if ok, err := w.isRead(w.readList(ctx, b, first, known)); !ok {
+			return false, err
+		}
+	}
+	if b.placed = first.NotModified; b.placed {
+		return true, nil
+	}
+	if err := w.join(ctx, b, first, lists); err != nil {
+		first.Close()
+		return false, err
+	}
+	return true, nil
 }
 
 // skips reports whether changes between a list and the closed one before it may be
@@ -431,7 +533,7 @@ func (w *walk) join(ctx context.Context, b *backlog, first *changeList, lists []
 		start, ok = b.start(first)
 	}
 	if !ok {
-		return &gapError{first.URL, b.end.Time}
+		return first.gap(b.end.Time)
 	}
 	b.add(first, start)
 	return nil
@@ -491,13 +593,23 @@ func (w *walk) checkPlace(b *backlog) error {
 	case b.newest.Before(known):
 		b.old = w.Named(b.root, fmt.Errorf("all changes are before %v, up to when they were harvested: it may be an old copy", known))
 	case b.back, b.from.URL != "" && b.lists[b.first].URL != b.from.URL:
-		return &gapError{b.root, known}
+		return &gapError{document: b.root, since: known}
 	}
 	return nil
 }
 
 // add adds a list, of which the entries from start on are to be yielded, to a backlog.
 func (b *backlog) add(l *changeList, start int) {
+	l.base = b.entries
+	b.entries += l.entries
+	if l.base == 0 {
+		b.latest = l.latest
+	} else {
+		for id, i := range l.latest {
+			b.latest[id] = l.base + i
+		}
+	}
+	l.latest = nil
 	if len(b.lists) > 0 {
 		start = 0 // what it has in common with the lists before it is yielded with it
 	}

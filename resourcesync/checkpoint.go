@@ -30,6 +30,9 @@ type checkpoint struct {
 	Validators docfetch.Validators `json:"validators,omitzero"`
 	Packed     bool                `json:"packed,omitempty"`
 
+	// Idle: the log moved on while the last run read it, and nothing after Log was read.
+	Idle bool `json:"idle,omitempty"`
+
 	// Named is the change list that the Capability List named last, Dump the Change Dump
 	// besides it. Capabilities are the validators of the Capability List.
 	Named        string              `json:"named,omitempty"`

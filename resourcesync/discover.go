@@ -1,19 +1,17 @@
 package resourcesync
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/url"
-	"strings"
-
-	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/htmlhead"
 	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
@@ -31,6 +29,11 @@ type Set struct {
 	// the Capability List names them.
 	DescribedBy []string
 
+	// Description is the URL of the Source Description that lists the set, or to which
+	// the Capability List links. It is empty if it is not known. Sets with the same
+	// Description are those of one publisher.
+	Description string
+
 	root string // that led to it
 }
 
@@ -41,7 +44,6 @@ func (s *Set) Source() *Source { return &Source{URL: s.CapabilityList, root: s.r
 const (
 	maxSteps    = 200     // documents that are read
 	maxRobots   = 1 << 20 // bytes of a robots.txt file
-	maxHTMLHead = 1 << 20 // bytes of a page that are searched for links
 	maxDocument = 1 << 30 // bytes of a document
 )
 
@@ -49,29 +51,43 @@ const (
 type discovery struct {
 	docfetch.Pass
 	read  map[docfetch.Key]bool
-	sets  map[docfetch.Key]int // index in found
+	index map[docfetch.Key]int // in found
 	found []Set
 }
 
-func newDiscovery(pass docfetch.Pass) *discovery {
-	return &discovery{Pass: pass, read: make(map[docfetch.Key]bool), sets: make(map[docfetch.Key]int)}
+// sets returns what was found. err is the error of the document at url.
+func (d *discovery) sets(ctx context.Context, url string, err error) ([]Set, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(d.found) > 0:
+		for i := range d.found {
+			d.found[i].root = url
+		}
+		return d.found, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, fmt.Errorf("resourcesync: %s leads to no Capability List: %w", websync.RedactURL(url), websync.ErrNotFound)
 }
 
 // add adds a set, or what is known of it besides. A URL that is not on the web is passed
 // over.
-func (d *discovery) add(list string, describedBy []string) {
+func (d *discovery) add(list, description string, describedBy []string) {
 	if syntax.HTTPHost(list) == 0 {
 		return
 	}
 	key := docfetch.KeyOf(list)
-	i, ok := d.sets[key]
+	i, ok := d.index[key]
 	if !ok {
 		i = len(d.found)
-		d.sets[key] = i
+		d.index[key] = i
 		d.found = append(d.found, Set{CapabilityList: list})
 	}
-	if len(d.found[i].DescribedBy) == 0 {
-		d.found[i].DescribedBy = describedBy
+	set := &d.found[i]
+	set.Description = cmp.Or(set.Description, description)
+	if len(set.DescribedBy) == 0 {
+		set.DescribedBy = describedBy
 	}
 }
 
@@ -123,7 +139,7 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 	defer doc.Close()
 	for _, l := range linkformat.Header(doc.Header["Link"]) {
 		if l.HasRel("resourcesync") && l.Get("anchor") == "" {
-			d.list(doc.Final, l.Target)
+			d.add(linkformat.Resolve(doc.Final, l.Target), "", nil)
 		}
 	}
 	for _, value := range doc.Header["Content-Type"] {
@@ -134,68 +150,18 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 	return d.document(ctx, at, doc.Final, doc.Body, depth)
 }
 
-// list adds the Capability List that a page links to.
-func (d *discovery) list(page, href string) { d.add(resolved(page, href), nil) }
-
-// resolved returns the URL of a link of a document; empty if it has none.
-func resolved(document, href string) string {
-	base, err := url.Parse(document)
-	if err != nil {
-		return ""
-	}
-	u, err := base.Parse(strings.TrimSpace(href))
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.String()
-}
-
 // page looks for links in the head of a page.
 func (d *discovery) page(final string, body io.Reader) error {
-	z := html.NewTokenizer(bufio.NewReader(io.LimitReader(body, maxHTMLHead)))
-	base, based := final, false // the first base counts
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			if err := z.Err(); err != io.EOF {
-				return d.Named(final, err)
-			}
-			return nil
-		case html.EndTagToken:
-			if name, _ := z.TagName(); string(name) == "head" {
-				return nil
-			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := z.TagName()
-			tag := string(name)
-			if tag == "body" {
-				return nil
-			}
-			var rel, href string
-			for more {
-				var key, value []byte
-				key, value, more = z.TagAttr()
-				switch string(key) {
-				case "rel":
-					rel = string(value)
-				case "href":
-					href = string(value)
-				}
-			}
-			l := linkformat.Link{Params: []linkformat.Param{{Name: "rel", Value: rel}}}
-			switch {
-			case tag == "base" && href != "" && !based:
-				based = true
-				if u, err := url.Parse(final); err == nil {
-					if u, err = u.Parse(href); err == nil {
-						base = u.String()
-					}
-				}
-			case tag == "link" && href != "" && l.HasRel("resourcesync"):
-				d.list(base, href)
-			}
+	head, err := htmlhead.Read(body, final)
+	for _, l := range head.Links {
+		if l.HasRel("resourcesync") {
+			d.add(l.Target, "", nil)
 		}
 	}
+	if err != nil {
+		return d.Named(final, err)
+	}
+	return nil
 }
 
 // document takes what a document of ResourceSync says, and goes on to those above it, or
@@ -218,11 +184,11 @@ func (d *discovery) document(ctx context.Context, at, final string, body io.Read
 			case head.Index:
 				_ = d.visit(ctx, e.Loc, depth+1) // the others can be read
 			default:
-				d.add(e.Loc, hrefs(e.Links, "describedby"))
+				d.add(e.Loc, cmp.Or(head.Href("index"), at), hrefs(e.Links, "describedby"))
 			}
 		}
 	case CapabilityList:
-		d.add(at, hrefs(head.Links, "describedby"))
+		d.add(at, head.Href("up"), hrefs(head.Links, "describedby"))
 	default:
 		up := head.Href("up")
 		if up == "" {

@@ -40,6 +40,8 @@ func changeDumpLogs(d dumper) map[string][]stage {
 	hiding := func(p pages) pages { // the entry of p2 can't be read
 		return p.with(pages{"changedump.xml": strings.Replace(p["changedump.xml"], "<loc>"+www+"p2</loc>", "", 1)})
 	}
+	late := pack("open", 2, never, "c=2@5")
+	late.manifest = changeManifest(4, never, edits("c=2@5")[0].entry("/c/0-c"))
 	patch := func(md, links string, files ...member) pages {
 		return one(parcel{entries: []string{entryWith("j", `change="updated"`+timed("datetime", 1)+" "+md, links)}, files: files})
 	}
@@ -108,6 +110,16 @@ func changeDumpLogs(d dumper) map[string][]stage {
 		"the packages swap their names": {begin,
 			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, never, "b=2@3")), truth: "a=2 b=2 c=1"},
 			{pages: log(0, never, pack("p2", 0, 2, "a=2@1"), pack("p1", 2, never, "b=2@3 -c@4")), truth: "a=2 b=2"}},
+		"the open package is later than the dump": {begin,
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), late), truth: "a=2 b=2 c=2", want: inDoubt, said: "it begins later"},
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "b=2@3"), pack("open", 4, never, "c=2@5")), truth: "a=2 b=2 c=2"}},
+		"the open package stays later than the dump": {begin,
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), late), truth: "a=2 b=2 c=2", want: inDoubt, said: "it begins later"},
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), late), truth: "a=2 b=2 c=2", want: inDoubt, said: "it begins later"},
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), late).with(newer(6, has("a", "2"), has("b", "2"), has("c", "2"))), truth: "a=2 b=2 c=2", said: "interval-gap"}},
+		"the open package leaves the position behind": {begin,
+			{pages: log(0, never, pack("open", 0, never, "a=2@1")), truth: "a=2 b=1 c=1"},
+			{pages: log(0, never, pack("p1", 0, 2, "a=2@1 -b@2"), pack("p2", 2, 4, "b=2@3"), pack("open", 4, never, "c=2@5")), truth: "a=2 b=2 c=2", said: "<nil>\n"}},
 		"old packages are dropped": {begin,
 			{pages: log(0, never, pack("p1", 0, 2, "a=2@1"), pack("p2", 2, 4, "-b@3")), truth: "a=2 c=1"},
 			{pages: log(2, never, pack("p2", 2, 4, "-b@3"), pack("p3", 4, 6, "b=3@5")), truth: "a=2 b=3 c=1"}},

@@ -6,13 +6,13 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/schedule"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/resourcesync"
 )
 
 // A notify.Subscriber gives what a hub sends to a Source that is one of payloads.
-var _ notify.PayloadSource = (*resourcesync.Source)(nil)
+var _ schedule.PayloadSource = (*resourcesync.Source)(nil)
 
 // A publisher announces changes at a hub of WebSub. What the hub sends is a Change List,
 // and is applied without a request for the publisher's own. The example of

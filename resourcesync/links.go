@@ -74,12 +74,12 @@ func choices(r *websync.Resource, types []string) (all []choice) {
 	}
 	alternates := targets(r, "alternate")
 	for _, t := range types {
-		if isOfType(r.Content.Type, t) {
+		if syntax.IsOfType(r.Content.Type, t) {
 			return all
 		}
 		n := 0
 		for _, l := range alternates {
-			if isOfType(l.Type, t) && l.Href != r.Content.Href && n < maxTargets {
+			if syntax.IsOfType(l.Type, t) && l.Href != r.Content.Href && n < maxTargets {
 				all = append(all, choice{link: l})
 				n++
 			}
@@ -111,20 +111,9 @@ func acceptOf(types []string) string {
 	return b.String()
 }
 
-// isOfType reports whether a media type is the wanted one, which may be a range such as
-// image/*. Parameters make no difference.
-func isOfType(mediaType, wanted string) bool {
-	have, want := syntax.Essence(strings.TrimSpace(mediaType)), syntax.Essence(wanted)
-	if prefix, ok := strings.CutSuffix(want, "/*"); ok {
-		kind, _, _ := strings.Cut(have, "/")
-		return have != "" && (prefix == "*" || strings.EqualFold(kind, prefix))
-	}
-	return have != "" && strings.EqualFold(have, want)
-}
-
 // isOneOf reports whether a media type is one of the wanted ones.
 func isOneOf(mediaType string, wanted []string) bool {
-	return slices.ContainsFunc(wanted, func(t string) bool { return isOfType(mediaType, t) })
+	return slices.ContainsFunc(wanted, func(t string) bool { return syntax.IsOfType(mediaType, t) })
 }
 
 // checkTypes returns what is wrong with Source.Types.

@@ -63,7 +63,7 @@ type history struct {
 func historyOf(r *websync.Resource) (h history, ok bool) {
 	h.Original = r.ID
 	for _, l := range targets(r, "timemap") {
-		if l.Type == "" || isOfType(l.Type, linkformat.MediaType) {
+		if l.Type == "" || syntax.IsOfType(l.Type, linkformat.MediaType) {
 			h.TimeMap = l.Href
 			break
 		}
@@ -356,7 +356,7 @@ func (t *timeMap) check(d *docfetch.Document) error {
 			if isTimeMap = isSame(target, t.original); !isTimeMap {
 				return fmt.Errorf("a TimeMap of %.200q, which must be one of %.200q", websync.RedactURL(target), websync.RedactURL(t.original))
 			}
-		case l.HasRel("timemap") && !l.HasRel("self") && (l.Get("type") == "" || isOfType(l.Get("type"), linkformat.MediaType)):
+		case l.HasRel("timemap") && !l.HasRel("self") && (l.Get("type") == "" || syntax.IsOfType(l.Get("type"), linkformat.MediaType)):
 			t.follow(d.Final, target)
 		}
 	}

@@ -171,10 +171,10 @@ func channelOf(d *docfetch.Document, head *Head) (topic, hub string) {
 			continue // it leads from another document
 		}
 		if l.HasRel("self") {
-			selves = append(selves, resolved(d.Final, l.Target))
+			selves = append(selves, linkformat.Resolve(d.Final, l.Target))
 		}
 		if l.HasRel("hub") {
-			hubs = append(hubs, resolved(d.Final, l.Target))
+			hubs = append(hubs, linkformat.Resolve(d.Final, l.Target))
 		}
 	}
 	selves, hubs = append(selves, hrefs(head.Links, "self")...), append(hubs, hrefs(head.Links, "hub")...)

@@ -14,13 +14,13 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/schedule"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
 
-var _ notify.PayloadSource = (*resourcesync.Source)(nil)
+var _ schedule.PayloadSource = (*resourcesync.Source)(nil)
 
 // notification returns the payload that announces changes.
 func (p *publisher) notification(changes ...event) string {

@@ -49,17 +49,25 @@ import (
 // the changes from the first on.
 //
 // Each resource has an entry. Its loc is the URL that Locator gives to its body named
-// "content", if that is kept, or else the URL of its Content, or else its ID; an IRI is
-// percent-encoded. Such a URL of a resource that was harvested is neither listed nor
-// deleted if it is reserved here: for own resources, bodies of others or the documents
-// above. Md has the digests, length, type and encoding of that body. If a resource gets
-// another loc while it is live, because its bytes are no longer kept or its Content has
-// another URL, the Change List does not delete the one it had. Other bodies that are kept
-// are links, by default alternate. The links of a resource that was
-// harvested are those that still hold, as Atom's Publisher describes it; it has one link
-// via, to its id at its first publisher with the type, length, digests and time stated
-// there (Z39.99 §14.8). Elements of other namespaces are kept. What no valid entry can
-// hold is left out with a finding.
+// "content", if that is kept, or else the URL of its Content, or else its ID; an IRI
+// is percent-encoded. Such a URL of a resource that was harvested is neither listed
+// nor deleted if it is reserved here: for own resources, bodies of others or the
+// documents above. Md has the digests, length, type and encoding of that body. Other
+// bodies that are kept are links, by default alternate. The links of a resource that
+// was harvested are those that still hold, as Atom's Publisher describes it; it has
+// one link via, to its id at its first publisher with the type, length, digests and
+// time stated there (Z39.99 §14.8). Elements of other namespaces are kept. What no
+// valid entry can hold is left out with a finding.
+//
+// If a resource gets another loc while it is live, because its bytes are no longer
+// kept or its Content has another URL, the Change List deletes the loc that it had and
+// creates the other one, at the same datetime. A loc that another resource has at that
+// time is not deleted: two resources can exchange their URLs, and a URL can stay when
+// an id changes. For that the Publisher reads the log from its beginning, for a list
+// that deletes a URL of content that is not kept here. Where the Catalog does not know
+// the Prior of an entry, as after Compact, the loc of before stays with readers until
+// they read the Resource List again, and a deletion names all locs that the resource
+// may have had.
 //
 // An ETag depends on numbers of the log only, so it is known without reading what the
 // document lists. For that a Publisher keeps about 56 bytes for each part and 8 for each
@@ -139,6 +147,10 @@ type Publisher struct {
 	// to mirrors, collections or descriptions (Z39.99 §14). If it removes Loc or returns
 	// an error, the entry is not listed; the error is reported.
 	//
+	// The Publisher also calls Item for the state of a resource before a change, to learn
+	// the URL that it had. So what Item does with Loc must depend neither on Links nor on
+	// Metadata, and a deletion that it does not refuse has that URL.
+	//
 	// Item is called for entries of Resource Lists, whose Metadata.Change is empty, and
 	// of Change Lists, those of deletions too. A patch belongs to one change, and its
 	// reader has the representation before it: add the link only where Change is Updated
@@ -172,7 +184,7 @@ const (
 
 	// rendering must be raised when the same items are written differently: their
 	// documents then need other ETags and URLs.
-	rendering = 2
+	rendering = 4
 )
 
 // epoch is the time of a log that is empty.

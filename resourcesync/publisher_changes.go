@@ -88,7 +88,7 @@ func (d *publishedChanges) writeChanges(ctx context.Context, w io.Writer, silent
 	if err != nil {
 		return err
 	}
-	l := d.publisher.newLister(w, d.head(from), d.url, silent)
+	l := d.publisher.newLister(w, d.head(from), d.url, &d.Document, silent)
 	l.perEntry = (sitemap.MaxBytes - roomOfHead) / (2 * defaultSize)
 	if err := l.addAll(ctx, d.Entries(ctx, l.refuse)); err != nil {
 		return err

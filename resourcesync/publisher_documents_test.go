@@ -155,6 +155,27 @@ func TestPublisherTree(t *testing.T) {
 	}
 }
 
+// TestOneVia: of several links via the first counts, which is that to the first
+// publisher.
+func TestOneVia(t *testing.T) {
+	store := memstore.New()
+	_, err := (&harvest.Harvester{Store: store}).Run(t.Context(), harvest.Of("other", harvest.Event{
+		Resource: websync.Resource{ID: "https://other.example.com/a", Links: []websync.Link{
+			{Rel: "via", Href: "https://first.example.com/a"}, {Rel: "via", Href: "https://second.example.com/a"},
+		}},
+		Open: harvest.OpenBytes([]byte("a")),
+	}))
+	require.NoError(t, err)
+	p := &resourcesync.Publisher{Catalog: store, Base: "https://example.org/"}
+	for _, path := range []string{"/resourcelist.xml", "/changelist.xml"} {
+		doc, err := p.Document(t.Context(), path)
+		require.NoError(t, err)
+		text := string(render(t, doc))
+		assert.Equal(t, 1, strings.Count(text, `rel="via"`), text)
+		assert.Contains(t, text, `href="https://first.example.com/a"`)
+	}
+}
+
 // TestRepublished follows Examples 31 to 33 of the standard: a second aggregator keeps
 // the link via of the first.
 func TestRepublished(t *testing.T) {

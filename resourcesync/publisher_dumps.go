@@ -36,11 +36,12 @@ import (
 //
 // A Change Dump has all packages since the first Pack, or since the Resource Dump that
 // there was then, up to MaxPackages. A package has the changes of a fixed range of the
-// log: all deletions, and of the other changes those that are still the latest of their
-// resource when the package is made. What a publisher has replaced or withdrawn until
-// then is not packed; the change that replaced it comes in the same package or in a later
-// one. What is in a package stays there until the package is dropped, even if it is
-// withdrawn later: [Publisher.Discard] drops all.
+// log: all deletions, and of the other changes those that are still the latest of
+// their resource when the package is made. What a publisher has replaced or withdrawn
+// until then is not packed, but a URL that it took from its resource is deleted; the
+// change that replaced it comes in the same package or in a later one. What is in a
+// package stays there until the package is dropped, even if it is withdrawn later:
+// [Publisher.Discard] drops all.
 //
 // A package that was listed before is available until the next Pack, for readers that
 // have begun. Then Document returns [websync.ErrGone] for it.

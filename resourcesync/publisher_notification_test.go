@@ -20,6 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/schedule"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
@@ -163,17 +164,17 @@ func TestNotificationEndToEnd(t *testing.T) {
 		}
 		return h.client.Fetch(ctx, req)
 	})
-	runner := &notify.Runner{Sources: map[string]harvest.Source{topic: source}, Harvest: func(ctx context.Context, src harvest.Source) (*harvest.Report, error) {
-		report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(ctx, src)
-		ran <- report
-		return report, err
-	}}
-	subscriber := &notify.Subscriber{State: memstore.New(), Notify: runner.Notify, Payload: runner.Payload, Client: hubServer.Client()}
+	scheduler := &schedule.Scheduler{
+		Harvester: &harvest.Harvester{Store: store, Fetcher: fetcher},
+		Entries:   []schedule.Entry{{Source: source, URLs: []string{topic}, Every: -1}},
+		Ended:     func(_ harvest.Source, report *harvest.Report, _ error) { ran <- report },
+	}
+	subscriber := &notify.Subscriber{State: memstore.New(), Notify: scheduler.Notify, Payload: scheduler.Payload, Client: hubServer.Client()}
 	callback := httptest.NewServer(subscriber)
 	defer callback.Close()
 	subscriber.Callback = callback.URL + "/"
 	done := make(chan struct{}, 3)
-	for _, run := range []func(context.Context) error{runner.Run, subscriber.Run} {
+	for _, run := range []func(context.Context) error{scheduler.Run, subscriber.Run} {
 		go func() { _ = run(ctx); done <- struct{}{} }()
 	}
 	require.NoError(t, subscriber.Subscribe(ctx, topic, at))

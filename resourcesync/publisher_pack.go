@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/chain"
 	"github.com/websync-go/websync/internal/republish"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
@@ -208,17 +209,17 @@ func (c *dumpChange) changeDump(ctx context.Context) (*dumpIndex, error) {
 		part.After = next.Last
 		m.head = Head{Metadata: Metadata{Capability: ChangeDumpManifest, From: timeOf(next.Time)}}
 		m.items = func(refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
-			return c.latest(ctx, part.Entries(ctx, refuse))
+			return c.latest(ctx, &part, refuse)
 		}
+		m.log = &part
 		m.end, m.endTime = head.Last, head.LastTime
 		made := len(next.Packages)
 		if err := m.makeNext(ctx); err != nil {
 			return nil, err
 		}
-		if len(next.Packages) == made {
-			break // no change of these sources
+		if next.Last = m.end; len(next.Packages) > made { // otherwise nothing up to there is listed
+			next.Time = m.endTime
 		}
-		next.Last, next.Time = m.end, m.endTime
 	}
 	if _, err := c.sameLog(ctx, &head); err != nil {
 		return nil, err
@@ -245,32 +246,38 @@ func (x *dumpIndex) retire(most int, needed time.Time) {
 	x.Packages = x.Packages[n:]
 }
 
-// latest yields the deletions, and those other changes that are still the latest of their
-// resource. What was replaced or withdrawn must not come to light again.
-func (c *dumpChange) latest(ctx context.Context, changes iter.Seq2[*websync.Item, error]) iter.Seq2[*websync.Item, error] {
+// latest yields the changes of a part of the log: the deletions, and those other changes
+// that are still the latest of their resource. What was replaced or withdrawn must not
+// come to light again; of such a change it yields the deletion of a URL that the resource
+// has no longer.
+func (c *dumpChange) latest(ctx context.Context, log *chain.Document, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 	const batch = 500
 	return func(yield func(*websync.Item, error) bool) {
-		items := make([]websync.Item, 0, batch)
+		items := make([]*websync.Item, 0, batch)
 		flush := func() bool {
 			latest, err := c.areLatest(ctx, items)
+			if err == nil {
+				err = c.withdraw(ctx, log, items, latest)
+			}
 			if err != nil {
 				yield(nil, err)
 				return false
 			}
-			for i := range items {
-				if latest[i] && !yield(&items[i], nil) {
+			for i, item := range items {
+				if latest[i] && !yield(item, nil) {
 					return false
 				}
 			}
 			items = items[:0]
 			return true
 		}
-		for item, err := range changes {
+		for item, err := range log.Entries(ctx, refuse) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if items = append(items, *item); len(items) == batch && !flush() {
+			next := *item
+			if items = append(items, &next); len(items) == batch && !flush() {
 				return
 			}
 		}
@@ -278,8 +285,26 @@ func (c *dumpChange) latest(ctx context.Context, changes iter.Seq2[*websync.Item
 	}
 }
 
-// areLatest reports which of some changes latest yields.
-func (c *dumpChange) areLatest(ctx context.Context, items []websync.Item) ([]bool, error) {
+// withdraw makes deletions of the changes that are not the latest, if the resource had
+// another URL before, and marks them as changes to be yielded.
+func (c *dumpChange) withdraw(ctx context.Context, log *chain.Document, items []*websync.Item, latest []bool) error {
+	priors, err := log.Priors(ctx, items)
+	if err != nil {
+		return err
+	}
+	d := c.publisher.newDescriber(true)
+	for i, item := range items {
+		if prior := priors[i]; !latest[i] && prior != nil {
+			if old := d.urlOf(prior); old != "" && old != d.urlOf(item) {
+				item.Kind, item.Bodies, latest[i] = websync.Deleted, nil, true
+			}
+		}
+	}
+	return nil
+}
+
+// areLatest reports which of some changes are deletions or the latest of their resource.
+func (c *dumpChange) areLatest(ctx context.Context, items []*websync.Item) ([]bool, error) {
 	s := c.publisher.site
 	latest := make([]bool, len(items))
 	bySource := make(map[string][]int)
@@ -310,6 +335,9 @@ type maker struct {
 	index *dumpIndex // to which it adds them
 	head  Head       // of the manifest, without links
 	dir   string     // of the bitstreams in it
+
+	// log is the part of the log that is packed; nil for a Resource Dump.
+	log *chain.Document
 
 	// items are what is to be packed. They can be read again: what changes while it is
 	// packed is not there any more.
@@ -465,7 +493,7 @@ func (k *packing) writeManifest(ctx context.Context) (_ *os.File, file packedFil
 		return nil, file, err
 	}
 	k.count, k.bytes, k.manifest = 0, 0, 0
-	l := p.newLister(w.buf, head, k.list.URL(), k.isReported)
+	l := p.newLister(w.buf, head, k.list.URL(), k.log, k.isReported)
 	l.pack = &k.bitstreams
 	err = l.addAll(ctx, k.limited(ctx, k.items(l.refuse)))
 	if errors.Is(err, websync.ErrLimit) {

@@ -60,7 +60,7 @@ func (d *publishedList) write(ctx context.Context, w io.Writer) (err error) {
 	if d.part.Index {
 		err = d.writeIndex(ctx, w)
 	} else {
-		l := d.publisher.newLister(w, d.head(), d.url, d.part.IsReported)
+		l := d.publisher.newLister(w, d.head(), d.url, nil, d.part.IsReported)
 		if err = d.addAll(ctx, l); err == nil {
 			err = l.close(ctx)
 		}
@@ -122,7 +122,7 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 // measure returns the length of a part, or the limit if it is longer.
 func (p *Publisher) measure(ctx context.Context, part *parts.Part) (int64, error) {
 	d := &publishedList{publisher: p, url: p.site.Origin + part.Path, part: *part}
-	l := p.newLister(io.Discard, d.head(), d.url, func(websync.Seq) bool { return true })
+	l := p.newLister(io.Discard, d.head(), d.url, nil, func(websync.Seq) bool { return true })
 	err := d.addAll(ctx, l)
 	if errors.Is(err, websync.ErrLimit) {
 		return sitemap.MaxBytes, nil

@@ -169,6 +169,8 @@ func TestPublishers(t *testing.T) {
 	part := func(path string, at int) string { return named("sitemap", path, strings.TrimSpace(timed("at", at))) }
 	onlyList := offers("resourcelist", "resourcelist.xml")
 	const unreadable = "<sitemap><rs:md/></sitemap>"
+	late := index([]string{listed("c1", 0, 2), listed("open", 2, never)}, pages{
+		"c1": changeList(0, 2, got(1, "a", "2")), "open": changeList(4, never, got(5, "c", "2"))})
 	unclear := pages{"c1": changeList(0, 2, got(1, "a", "2")), "c2": changeList(2, 4, lost(3, "b"), got(3, "c", "2")), "c3": changeList(2, never, got(5, "c", "5"))}
 
 	for name, stages := range map[string][]stage{
@@ -300,6 +302,32 @@ func TestPublishers(t *testing.T) {
 				"c1": changeList(0, 2, got(1, "a", "2")), "c3": changeList(4, never, got(5, "c", "2"))}), truth: "a=2 c=2", want: inDoubt, said: "c3"},
 			{pages: index([]string{listed("c1", 0, 2), listed("c3", 4, never)}, pages{"resourcelist.xml": resourceList(6, has("a", "2"), has("c", "2")),
 				"c1": changeList(0, 2, got(1, "a", "2")), "c3": changeList(4, never, got(5, "c", "2"))}), truth: "a=2 c=2"}},
+		"an open list is later than its index": {begin,
+			{pages: late, truth: "a=2 b=2 c=2", want: inDoubt, said: "open: it begins later"},
+			{pages: late, truth: "a=2 b=2 c=2", want: inDoubt, said: "open: it begins later"},
+			{pages: late.with(pages{"changelist.xml": changeIndex(0, listed("c1", 0, 2), listed("c2", 2, 4), listed("open", 4, never)),
+				"c2": changeList(2, 4, got(3, "b", "2"))}), truth: "a=2 b=2 c=2", want: inStep}},
+		"an open list stays later than its index": {begin,
+			{pages: late, truth: "a=2 b=2 c=2", want: inDoubt, said: "open: it begins later"},
+			{pages: late, truth: "a=2 b=2 c=2", want: inDoubt, said: "open: it begins later"},
+			{pages: late.with(pages{"resourcelist.xml": resourceList(6, has("a", "2"), has("b", "2"), has("c", "2"))}), truth: "a=2 b=2 c=2", said: "interval-gap"}},
+		"an open list is later than an index without times": {begin,
+			{pages: late.with(pages{"changelist.xml": changeIndex(0, listed("c1", 0, 2), listed("open", never, never))}), truth: "a=2 b=2 c=2", want: inDoubt, said: "interval-gap"}},
+		"an open list that redirects is later than its index": {begin,
+			{pages: index([]string{listed("open", 0, never)}, pages{"open": "-> x/1", "x/1": changeList(0, never, got(1, "a", "2"))}), truth: "a=2 b=1 c=1"},
+			{pages: index([]string{listed("open", 0, never)}, pages{"open": "-> x/2", "x/2": changeList(4, never, got(5, "c", "2"))}), truth: "a=2 b=1 c=2", want: inDoubt, said: "open: it begins later"}},
+		"an open list leaves the position behind": {begin,
+			{pages: index([]string{listed("open", 0, never)}, pages{"open": changeList(0, never, got(1, "a", "2"))}), truth: "a=2 b=1 c=1"},
+			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4), listed("open", 4, never)}, pages{"c1": changeList(0, 2, got(1, "a", "2"), lost(2, "b")),
+				"c2": changeList(2, 4, got(3, "b", "2")), "open": changeList(4, never, got(5, "c", "2"))}), truth: "a=2 b=2 c=2", said: "<nil>\n"}},
+		"an open list leaves the position behind, and its list is split": {begin,
+			{pages: index([]string{listed("open", 0, never)}, pages{"open": changeList(0, never, got(1, "a", "2"), lost(2, "b"), got(3, "b", "3"))}), truth: "a=2 b=3 c=1"},
+			{pages: index([]string{listed("c1", 0, 1), listed("c2", 1, 4), listed("open", 4, never)}, pages{"c1": changeList(0, 1, got(1, "a", "2")),
+				"c2": changeList(1, 4, lost(2, "b"), got(3, "b", "3"), lost(4, "b")), "open": changeList(4, never, got(5, "c", "2"))}), truth: "a=2 c=2"}},
+		"an open list leaves the position behind, and the lists between are dropped": {begin,
+			{pages: index([]string{listed("open", 0, never)}, pages{"open": changeList(0, never, got(1, "a", "2"))}), truth: "a=2 b=1 c=1"},
+			{pages: index([]string{listed("c2", 2, 4), listed("open", 4, never)}, pages{"resourcelist.xml": resourceList(6, has("a", "2"), has("c", "2")),
+				"c2": changeList(2, 4, got(3, "c", "2")), "open": changeList(4, never)}), truth: "a=2 c=2", said: "interval-gap"}},
 		"a list is missing in the middle": {begin,
 			{pages: index([]string{listed("c1", 0, 2), listed("c2", 2, 4), listed("c3", 4, never)}, pages{
 				"c1": changeList(0, 2, got(1, "a", "2")), "c3": changeList(4, never, got(5, "c", "2"))}), truth: "a=2 c=2", want: inDoubt, said: "c2"},

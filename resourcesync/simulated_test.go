@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	simulated = flag.Int("simulated", 1000, "how many resources TestSimulated has; it changes half as many")
+	simulated = flag.Int("simulated", 400, "how many resources TestSimulated has; it changes half as many")
 	simSeeds  = flag.Uint64("simulated-seeds", 1, "how many seeds TestSimulated has")
 )
 

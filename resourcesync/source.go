@@ -37,11 +37,17 @@ import (
 // place of the one in it, unless it is not as the dump states.
 //
 // The position in the log survives lists that grow, are rewritten, split or moved to an
-// index, entries of one time, and entries without any. If the oldest list begins after
-// the position, changes may have passed unseen: that is a finding, and a new baseline is
-// made. So is one if the publisher's clock was set back, and neither the entries nor the
-// intervals of the lists say which changes are new; and one in each run if no Change List
-// is offered.
+// index, entries of one time, and entries without any. A list that begins later than its
+// index states shows that the publisher has closed others since the index was read. Then
+// the index is read again, up to three times in a run, and only the lists after those
+// that were read. If they still do not fit, that is a Problem: the changes before it are
+// yielded, and the next run continues after them.
+//
+// If the oldest list begins after the position, changes may have passed unseen: that is a
+// finding, and a new baseline is made. So is one if a list still begins later than its
+// index states after a run that could read none before it; if the publisher's clock was
+// set back, and neither the entries nor the intervals of the lists say which changes are
+// new; and one in each run if no Change List is offered.
 //
 // A document that can't be read is a Problem: what comes after it is yielded, but the
 // checkpoint stays before it. Entries that can't be read count as skipped, those of a
@@ -181,7 +187,7 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 
 // Payload returns a Source that yields the changes of a Change Notification: a small
 // Change List that a hub of WebSub sends (ResourceSync Change Notification 1.0.1). It
-// fits notify.PayloadSource. The notification is refused if it is not a whole Change
+// fits schedule.PayloadSource. The notification is refused if it is not a whole Change
 // List, if its link up leads elsewhere than to URL, if an entry is not a change of a
 // resource with a time and a URI that a Store takes, or if a change lies more than an
 // hour ahead of the local clock.
@@ -678,7 +684,7 @@ func (s *Source) describe(ctx context.Context, job *harvest.Job) (wanted bool, e
 	for _, link := range links {
 		selected, err := s.description(ctx, job, link)
 		if err != nil {
-			return false, &descriptionError{link.Href, err}
+			return false, docfetch.NewPartError("resourcesync: describedby", link.Href, err)
 		}
 		wanted = wanted || selected
 	}
@@ -729,23 +735,6 @@ func readable(ctx context.Context, job *harvest.Job, name string, resp *harvest.
 	return document, nil
 }
 
-// A descriptionError is a failure to obtain a metadata document. It is never
-// [websync.ErrGone]: the resource itself may still be there.
-type descriptionError struct {
-	url string
-	err error
-}
-
-func (e *descriptionError) Error() string {
-	return "resourcesync: describedby " + websync.RedactURL(e.url) + ": " + e.err.Error()
-}
-
-func (e *descriptionError) Is(target error) bool {
-	return target != websync.ErrGone && errors.Is(e.err, target)
-}
-
-func (e *descriptionError) As(target any) bool { return errors.As(e.err, target) }
-
 // patched reports whether the content could be made of what the Store holds.
 func patched(ctx context.Context, job *harvest.Job) bool {
 	var h hint
@@ -781,24 +770,28 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 // Each set comes once, in the order in which they are found. The error is that of the
 // document at url if nothing was found, or [websync.ErrNotFound].
 func Discover(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, error) {
-	run := (&harvest.Run{Fetcher: &rooted{fetcher, url}}).WithDefaults()
-	d := newDiscovery(docfetch.Pass{Run: run, Format: "resourcesync", Accept: accept + ", text/html;q=0.4"})
-	first := d.visit(ctx, url, 0)
+	d := newDiscovery(fetcher, url)
+	err := d.visit(ctx, url, 0)
 	if len(d.found) == 0 && ctx.Err() == nil {
 		d.host(ctx, url)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case len(d.found) > 0:
-		for i := range d.found {
-			d.found[i].root = url
-		}
-		return d.found, nil
-	case first != nil:
-		return nil, first
+	return d.sets(ctx, url, err)
+}
+
+// Follow is Discover, but does not ask the host: it reads the document at url, and the
+// documents of ResourceSync to which that leads.
+func Follow(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, error) {
+	d := newDiscovery(fetcher, url)
+	return d.sets(ctx, url, d.visit(ctx, url, 0))
+}
+
+// newDiscovery returns a discovery that begins at url.
+func newDiscovery(fetcher harvest.Fetcher, url string) *discovery {
+	run := (&harvest.Run{Fetcher: &rooted{fetcher, url}}).WithDefaults()
+	return &discovery{
+		Pass: docfetch.Pass{Run: run, Format: "resourcesync", Accept: accept + ", text/html;q=0.4"},
+		read: make(map[docfetch.Key]bool), index: make(map[docfetch.Key]int),
 	}
-	return nil, fmt.Errorf("resourcesync: %s leads to no Capability List: %w", websync.RedactURL(url), websync.ErrNotFound)
 }
 
 // A rooted is a Fetcher for what one URL leads to.
