@@ -47,6 +47,12 @@ type Catalog interface {
 	// Seq. It yields [ErrNotFound] for an unknown generation. A deletion has no bodies;
 	// its Resource should have the Content that it had before, since readers may know it
 	// by that URL.
+	//
+	// An entry should have a Prior if the log has an earlier one of its id: a Publisher
+	// of URLs looks there which URL the resource had. A Catalog that does not know it has
+	// the Prior 0 everywhere; readers then keep a URL that a live resource no longer has,
+	// and a deletion names all URLs that its resource may have had. Get and Resources
+	// return the Prior of the entry whose Seq they return.
 	Changes(ctx context.Context, r Range) iter.Seq2[Item, error]
 
 	// Open opens the bytes of a body; the caller closes them. It returns [ErrNotFound]

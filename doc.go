@@ -26,13 +26,24 @@
 //
 //   - sitemap: Sitemaps, reading, writing, validating, a Source and a Publisher
 //   - atom: Atom with archives and tombstones, likewise; atom/anyfeed: RSS and JSON Feed
+//   - atompmh: feeds of the Atom Feed Protocol for Metadata Harvesting, likewise
 //   - resourcesync: the documents of ResourceSync, reading, writing, validating, a Source
 //     and a Publisher
+//   - rinfo: the Atom profile of the Swedish legal information system, a Source,
+//     a Publisher and checks
+//   - eli: ELI Pillar IV, the metadata of legislation in pages and its full text, Sources
+//     and a Publisher
+//   - eli/rdfa, eli/jsonld: triples from pages with RDFa and JSON-LD; eli/rdf: terms,
+//     triples, N-Quads
+//   - eli/conformance: checks publishers by all rules of ELI Pillar IV
 //   - harvest: events, the engine, what Sources, Stores and Fetchers are
 //   - harvest/fetch: the Fetcher for HTTP
 //   - harvest/memstore, harvest/sqlitestore, harvest/kvstore: Stores
 //   - harvest/union: one Source of several
 //   - harvest/dirsource: a directory as a Source
+//   - harvest/discover: what a URL offers, and by which protocol
+//   - harvest/schedule: many sources, each when it is due
+//   - harvest/runreport: what runs did, as a page of HTML
 //   - harvest/notify: WebSub subscriptions and pings that trigger a run
 //   - publish: what Publishers make, over HTTP or as files
 //   - harvest/storetest, harvest/sourcetest, publish/catalogtest: suites that check

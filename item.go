@@ -66,6 +66,10 @@ type Item struct {
 	Born Seq       // number of the id's first appearance
 	Time time.Time // of the commit: whole microseconds, UTC
 
+	// Prior is the Seq of the id's preceding entry in the same generation of the log. If
+	// zero, there is none, or the Catalog does not know it.
+	Prior Seq
+
 	Source   string
 	Kind     ChangeKind
 	At       Datetime // of the change, as the publisher states it
@@ -75,6 +79,9 @@ type Item struct {
 
 // Check returns [ErrCatalog] with the reason if i breaks the contract of [Catalog].
 func (i *Item) Check() error {
+	if i.Prior > 0 && i.Prior >= i.Seq {
+		return fmt.Errorf("%w: entry %d of %.200q has the Prior %d, which must be less", ErrCatalog, i.Seq, i.Resource.ID, i.Prior)
+	}
 	for _, b := range i.Bodies {
 		if !b.Key.IsZero() && (b.Key.Algorithm != "sha-256" || !b.Key.Known()) {
 			return fmt.Errorf("%w: body %q of %.200q has the key %q, which is not a SHA-256", ErrCatalog, b.Name, i.Resource.ID, b.Key)

@@ -64,3 +64,12 @@ func TestHeadTotal(t *testing.T) {
 	assert.Zero(t, head.Total("unknown"))
 	assert.Zero(t, websync.Head{}.Total())
 }
+
+func TestItemPrior(t *testing.T) {
+	for _, item := range []websync.Item{{}, {Seq: 1}, {Seq: 2, Prior: 1}} {
+		assert.NoError(t, item.Check())
+	}
+	for _, item := range []websync.Item{{Prior: 1}, {Seq: 2, Prior: 2}, {Seq: 2, Prior: 3}} {
+		assert.ErrorIs(t, item.Check(), websync.ErrCatalog)
+	}
+}

@@ -31,10 +31,10 @@ type logID struct{ source, id string }
 
 var _ Catalog = (*Log)(nil)
 
-// Append adds entries to the end of the log. It sets their Seq and Born, and makes their
-// Time later than that of the previous entry; a zero Time is now. An entry whose Kind is
-// Deleted needs only a Source and the ID of its Resource; if its Content has no Href,
-// Append copies that of the previous entry of the id.
+// Append adds entries to the end of the log. It sets their Seq, Born and Prior, and makes
+// their Time later than that of the previous entry; a zero Time is now. An entry whose
+// Kind is Deleted needs only a Source and the ID of its Resource; if its Content has no
+// Href, Append copies that of the previous entry of the id.
 func (l *Log) Append(entries ...Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,14 +54,15 @@ func (l *Log) append(e Item) {
 	if n := len(l.entries); n > 0 && !e.Time.After(l.entries[n-1].Time) {
 		e.Time = l.entries[n-1].Time.Add(time.Microsecond)
 	}
-	e.Seq = Seq(len(l.entries) + 1)
+	e.Seq, e.Prior = Seq(len(l.entries)+1), 0
 	id := logID{e.Source, e.Resource.ID}
 	if e.Born = l.born[id]; e.Born == 0 {
 		l.latest = append(l.latest, e.Seq)
 		e.Born = Seq(len(l.latest))
 		l.born[id] = e.Born
 	} else {
-		last := l.at(l.latest[e.Born-1])
+		e.Prior = l.latest[e.Born-1]
+		last := l.at(e.Prior)
 		if last.Kind != Deleted {
 			l.live[e.Source]--
 		}

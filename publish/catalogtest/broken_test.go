@@ -218,6 +218,18 @@ func TestBrokenCatalogs(t *testing.T) {
 			f.items = eachItem(func(it *websync.Item) { it.Source = "" })
 		}},
 		{"Born is the number", "log/entries", func(f *faulty) { f.items = eachItem(func(it *websync.Item) { it.Born = it.Seq }) }},
+		{"Prior counts from the first generation", "log/prior", func(f *faulty) {
+			f.items = eachItem(func(it *websync.Item) {
+				if it.Prior > 0 {
+					it.Prior--
+				}
+			})
+		}},
+		{"Get has no Prior", "log/prior", func(f *faulty) {
+			f.get = func(_ string, _ []string, items []websync.Item) []websync.Item {
+				return eachItem(func(it *websync.Item) { it.Prior = 0 })(items)
+			}
+		}},
 		{"Until is not reached", "log/range", func(f *faulty) {
 			f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
 				if r.Until > 0 && len(items) > 0 {

@@ -41,6 +41,7 @@ func headBorn(t *tester) {
 func logRules() []rule {
 	return []rule{
 		{Name: "entries", Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two ids share one.", Check: logEntries},
+		{Name: "prior", Rule: "The Prior of an entry is 0, or the number of the preceding entry of its id; Get and Resources have that of the entry.", Check: logPrior},
 		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", Check: logRange},
 		{Name: "generations", Rule: "A Range may name the newest generation; an unknown one is ErrNotFound.", Check: logGenerations},
 	}
@@ -74,6 +75,23 @@ func logEntries(t *tester) {
 			t.Errorf("entry %d has the Born %d, which is that of %q", it.Seq, it.Born, other.id)
 		}
 		born[r], owner[it.Born] = it.Born, r
+	}
+}
+
+func logPrior(t *tester) {
+	last := map[ref]websync.Item{}
+	for _, it := range t.some(t.log(websync.Range{}), "entries of the log") {
+		before := last[refOf(it)].Seq
+		if it.Prior != 0 && it.Prior != before {
+			t.Errorf("entry %d has the Prior %d, want 0 or %d, the number of the preceding entry of %q", it.Seq, it.Prior, before, it.Resource.ID)
+		}
+		last[refOf(it)] = it
+	}
+	for _, it := range t.live(websync.Range{}) {
+		t.Same(last[refOf(it)].Prior, it.Prior, "Prior of %q by Resources, compared with its last entry", it.Resource.ID)
+	}
+	for r, it := range last {
+		t.Same(it.Prior, t.get(r.source, r.id)[0].Prior, "Prior of %q by Get, compared with its last entry", r.id)
 	}
 }
 
