@@ -1,0 +1,3 @@
+package eli
+
+var CheckUnchanged = checkUnchanged

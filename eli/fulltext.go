@@ -1,0 +1,186 @@
+package eli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+// Preferences choose among the expressions and formats of a legal resource. The zero
+// value chooses one file: of the first expression, in HTML, XHTML, XML or PDF.
+type Preferences struct {
+	// Languages are language tags, the preferred one first: "fr" stands for fr-BE, too.
+	// Other languages come after them.
+	Languages []string
+
+	// AllLanguages chooses a file of each expression instead of the preferred one. With
+	// Languages, only of those languages.
+	AllLanguages bool
+
+	// Formats are media types without parameters, the preferred one first. Others are not
+	// chosen. If empty, they are those of annex 4.2: HTML, XHTML, XML and PDF.
+	Formats []string
+
+	// AllFormats chooses a file of each of the Formats instead of the preferred one.
+	AllFormats bool
+
+	// Strict accepts media types only as annex 4.2 writes them:
+	// https://www.iana.org/assignments/media-types/text/html, for example.
+	Strict bool
+}
+
+// A Candidate is a URL that may have the full text.
+type Candidate struct {
+	URL        string
+	MediaType  string // "" if not known
+	Lang       string // of the expression; "" if not known
+	Expression string // URI; "" for a blank node
+	Format     string // URI; "" for a blank node
+
+	// Step is where annex 4.2 has it: 1(a) to 1(d) for HTML, XHTML, XML and PDF by
+	// media_type, 1(e) by format; and 2(a) for a URL of is_exemplified_by, 2(b) for the
+	// URI of the format: "1(a), 2(b)". What the annex does not have is "tolerant".
+	Step string
+}
+
+const stepTolerant = "tolerant"
+
+// annexTypes are the media types of annex 4.2, in its order.
+var annexTypes = []string{typeHTML, typeXHTML, typeXML, typePDF}
+
+// FullText returns where the full text is, by annex 4.2: a list for each file that p
+// chooses. The URLs of a list are in the order in which they are to be tried, until one
+// of them is there. Without full text the result is empty.
+//
+// If p is not strict, media types may be stated in other ways, and a format without one
+// has that of its URI's last step, or any. Its URI is tried after the URLs of
+// is_exemplified_by.
+func (r *LegalResource) FullText(p Preferences) [][]Candidate {
+	if len(p.Formats) == 0 {
+		p.Formats = annexTypes
+	}
+	var lists [][]Candidate
+	for _, expressions := range p.groups(r) {
+		formats := [][]string{p.Formats}
+		if p.AllFormats {
+			formats = nil
+			for _, f := range p.Formats {
+				formats = append(formats, []string{f})
+			}
+		}
+		for _, f := range formats {
+			var list candidates
+			for _, x := range expressions {
+				list.addExpression(x, f, p)
+			}
+			if len(list.all) > 0 {
+				lists = append(lists, list.all)
+			}
+		}
+	}
+	return lists
+}
+
+// groups returns the expressions that each file is chosen from.
+func (p *Preferences) groups(r *LegalResource) [][]*Expression {
+	rank := func(x *Expression) int {
+		at := slices.IndexFunc(p.Languages, func(l string) bool { return matchesLanguage(x.Language, l) })
+		if at < 0 {
+			return len(p.Languages)
+		}
+		return at
+	}
+	var all []*Expression
+	for i := range r.Expressions {
+		x := &r.Expressions[i]
+		if !p.AllLanguages || len(p.Languages) == 0 || rank(x) < len(p.Languages) {
+			all = append(all, x)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Expression) int { return rank(a) - rank(b) })
+	if !p.AllLanguages {
+		return [][]*Expression{all}
+	}
+	groups := make([][]*Expression, len(all))
+	for i := range all {
+		groups[i] = all[i : i+1]
+	}
+	return groups
+}
+
+// candidates is a list of Candidates, each URL once.
+type candidates struct {
+	all   []Candidate
+	known map[string]bool
+}
+
+// addExpression adds the files of an expression in some formats: steps 1 and 2.
+func (c *candidates) addExpression(x *Expression, formats []string, p Preferences) {
+	for _, property := range [...]string{"media_type", "format"} {
+		for _, media := range formats {
+			step := stepTolerant
+			switch at := slices.Index(annexTypes, media); {
+			case at >= 0 && property == "format":
+				step = "1(e)"
+			case at >= 0:
+				step = "1(" + string(rune('a'+at)) + ")"
+			}
+			for i := range x.Formats {
+				if f := &x.Formats[i]; f.states(property, media, p.Strict) {
+					c.addFormat(x, f, media, step, p.Strict)
+				}
+			}
+		}
+	}
+	if p.Strict {
+		return
+	}
+	for _, media := range append(slices.Clone(formats), "") {
+		for i := range x.Formats {
+			if f := &x.Formats[i]; f.Stated == "" && f.MediaType == media {
+				c.addFormat(x, f, media, stepTolerant, false)
+			}
+		}
+	}
+}
+
+// states reports whether a property of the format states a media type.
+func (f *Format) states(property, media string, strict bool) bool {
+	return slices.ContainsFunc(f.types, func(t statedType) bool {
+		if strict {
+			return t.property == property && t.value == rdf.IRI(registry+media)
+		}
+		return t.property == property && strings.EqualFold(t.media, media)
+	})
+}
+
+// addFormat adds the URLs of a format: step 2.
+func (c *candidates) addFormat(x *Expression, f *Format, media, step string, strict bool) {
+	add := func(url, second string) {
+		if !syntax.IsHTTP(url) || c.known[url] {
+			return
+		}
+		if c.known == nil {
+			c.known = make(map[string]bool)
+		}
+		c.known[url] = true
+		by := step
+		if step != stepTolerant {
+			by += ", " + second
+		}
+		c.all = append(c.all, Candidate{
+			URL: url, MediaType: media, Lang: x.Language, Expression: x.URI, Format: f.URI, Step: by,
+		})
+	}
+	for _, url := range f.ExemplifiedBy {
+		add(url, "2(a)")
+	}
+	if len(f.ExemplifiedBy) == 0 || !strict {
+		if len(f.ExemplifiedBy) > 0 {
+			step = stepTolerant
+		}
+		add(f.URI, "2(b)")
+	}
+}

@@ -1,0 +1,216 @@
+package eli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+// A Graph is the triples of one page, normalised. It is not safe for concurrent use.
+type Graph struct {
+	triples   []rdf.Triple
+	bySubject map[rdf.Term][]int32 // positions in triples
+	byObject  map[rdf.Term][]int32 // likewise, of what is not a literal
+
+	formats map[rdf.Term]Format
+
+	document string // of findings; may be empty
+	report   func(websync.Finding)
+	reported map[reported]bool
+}
+
+type reported struct{ rule, cause string }
+
+// maxReported is how many findings of one Graph are reported at most.
+const maxReported = 200
+
+// NewGraph returns the Graph of triples, in their order, each once. It normalises them,
+// and reports each kind of departure once to report, which may be nil:
+//
+//   - Terms of the ontology whose namespace or name is spelled otherwise, or whose prefix
+//     eli was not declared, become terms of [Ontology].
+//   - For realizes and embodies, is_realized_by and is_embodied_by are added.
+//   - HTTP URLs in literals become IRIs where the ontology wants a resource.
+//
+// All other triples remain as they are. Normalising what is normalised changes nothing.
+func NewGraph(triples []rdf.Triple, report func(websync.Finding)) *Graph {
+	return newGraph(triples, "", report)
+}
+
+func newGraph(triples []rdf.Triple, document string, report func(websync.Finding)) *Graph {
+	g := &Graph{
+		bySubject: make(map[rdf.Term][]int32), byObject: make(map[rdf.Term][]int32), formats: make(map[rdf.Term]Format),
+		document: document, report: report, reported: make(map[reported]bool),
+	}
+	known := make(map[rdf.Triple]bool, len(triples))
+	add := func(t rdf.Triple) {
+		if known[t] {
+			return
+		}
+		known[t] = true
+		at := int32(len(g.triples))
+		g.triples = append(g.triples, t)
+		g.bySubject[t.Subject] = append(g.bySubject[t.Subject], at)
+		if t.Object.Kind != rdf.KindLiteral {
+			g.byObject[t.Object] = append(g.byObject[t.Object], at)
+		}
+	}
+	for _, t := range triples {
+		add(g.normalise(t))
+	}
+	for _, t := range g.triples {
+		name := termName(t.Predicate)
+		if name != "realizes" && name != "embodies" || t.Object.Kind == rdf.KindLiteral {
+			continue
+		}
+		forward := ontology.inverse[name]
+		t = rdf.Triple{Subject: t.Object, Predicate: rdf.IRI(Ontology + forward), Object: t.Subject}
+		if !known[t] {
+			g.addOnce(ruleInverse, name, name, t.Object.Value, "only the lower level links to the upper one: "+forward+" is added")
+			add(t)
+		}
+	}
+	return g
+}
+
+// add reports a departure, once for each element and value.
+func (g *Graph) add(r Rule, element, value, message string) {
+	g.addOnce(r, element+" "+value, element, value, message)
+}
+
+// addOnce reports a departure, once for each cause.
+func (g *Graph) addOnce(r Rule, cause, element, value, message string) {
+	key := reported{r.Name, cause}
+	if g.report == nil || g.reported[key] || len(g.reported) >= maxReported {
+		return
+	}
+	g.reported[key] = true
+	g.report(r.Finding(g.document, 0, 0, element, []byte(value), message))
+}
+
+// normalise returns a triple with the terms of the ontology.
+func (g *Graph) normalise(t rdf.Triple) rdf.Triple {
+	name, s := cutOntology(t.Predicate.Value)
+	switch {
+	case s != notOntology:
+		own := ontology.property(name)
+		t.Predicate = g.term(t.Predicate.Value, name, own, s)
+		if own != "" && ontology.properties[own] && t.Object.Kind == rdf.KindLiteral && isURL(t.Object.Value) && !isEnumeration(own) {
+			g.add(ruleLiteral, own, t.Object.Value, "the value must be a URI, not a literal")
+			t.Object = rdf.IRI(t.Object.Value)
+		}
+	case t.Predicate.Value == rdf.Type:
+	default:
+		return t
+	}
+	if t.Object.Kind != rdf.KindIRI {
+		return t
+	}
+	if name, s = cutOntology(t.Object.Value); s == notOntology {
+		return t
+	}
+	own := ontology.class(name)
+	if own != name && t.Predicate.Value != rdf.Type {
+		return t // not a term
+	}
+	t.Object = g.term(t.Object.Value, name, own, s)
+	return t
+}
+
+// isEnumeration reports whether the values of a property are those of a table, where a
+// literal stands for one of them.
+func isEnumeration(property string) bool { return property == "media_type" || property == "format" }
+
+// isURL reports whether a literal is nothing but an HTTP URL that an IRI can hold.
+func isURL(s string) bool {
+	return syntax.IsHTTP(s) && rdf.IRI(s).Check() == nil && syntax.HTTPHost(s) > 0
+}
+
+// term returns the term of the ontology that an IRI stands for. Name is its name there,
+// and own the ontology's spelling of it, "" if it has no such term.
+func (g *Graph) term(iri, name, own string, s spelling) rdf.Term {
+	switch s {
+	case otherNamespace:
+		g.addOnce(ruleNamespace, strings.TrimSuffix(iri, name), name, iri, "the namespace must be "+Ontology)
+	case noNamespace:
+		g.addOnce(rulePrefix, "", name, iri, "the prefix eli must be declared as "+Ontology)
+	}
+	switch {
+	case own == "":
+		g.add(ruleTerm, name, iri, "the ontology has no such term")
+		own = name
+	case own != name:
+		g.add(ruleSpelling, name, iri, "the ontology spells it "+own)
+	}
+	return rdf.IRI(Ontology + own)
+}
+
+// termName returns the name of a term of the ontology, or "" for others.
+func termName(t rdf.Term) string {
+	if name, s := cutOntology(t.Value); s == exact && t.Kind == rdf.KindIRI {
+		return name
+	}
+	return ""
+}
+
+// Triples returns the normalised triples, in the order of the page. It must not be
+// modified.
+func (g *Graph) Triples() []rdf.Triple { return g.triples }
+
+// hasMetadata reports whether a triple has a term of the ontology.
+func (g *Graph) hasMetadata() bool {
+	for _, t := range g.triples {
+		if isMetadata(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func isMetadata(t rdf.Triple) bool {
+	return termName(t.Predicate) != "" || t.Predicate.Value == rdf.Type && termName(t.Object) != ""
+}
+
+// WriteQuads writes the Graph as N-Quads, as the named graph of a URI: that of the legal
+// resource, which annex 4.1 recommends. Equal Graphs give equal bytes.
+func (g *Graph) WriteQuads(w io.Writer, uri string) error {
+	out := rdf.NewWriter(w)
+	for _, t := range g.triples {
+		if err := out.Write(rdf.Quad{Triple: t, Graph: rdf.IRI(uri)}); err != nil {
+			return fmt.Errorf("eli: the graph of %s: %w", websync.RedactURL(uri), err)
+		}
+	}
+	return out.Flush()
+}
+
+// ReadGraph reads a Graph that WriteQuads has written, and returns the URI that names it;
+// "" if it has no triples. The error of N-Quads with several graphs, or of the default
+// graph, wraps websync.ErrNotDocument.
+func ReadGraph(src io.Reader) (g *Graph, uri string, err error) {
+	var triples []rdf.Triple
+	for q, err := range rdf.NewReader(src).All() {
+		switch {
+		case err != nil:
+			return nil, "", err
+		case q.Graph.Kind != rdf.KindIRI, len(triples) > 0 && q.Graph.Value != uri:
+			return nil, "", fmt.Errorf("eli: N-Quads of one named graph: %w", websync.ErrNotDocument)
+		}
+		uri = q.Graph.Value
+		triples = append(triples, q.Triple)
+	}
+	return NewGraph(triples, nil), uri, nil
+}
+
+var (
+	// ErrNoMetadata: a page has no triples with terms of the ELI ontology. It may be a
+	// page that scripts fill in a browser, or an error page with status 200.
+	ErrNoMetadata = errors.New("no ELI metadata")
+
+	// ErrNotDescribed: a page describes other legal resources than the requested one.
+	ErrNotDescribed = errors.New("the page does not describe it")
+)

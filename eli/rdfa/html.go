@@ -1,0 +1,79 @@
+package rdfa
+
+import (
+	"bytes"
+	"fmt"
+
+	"golang.org/x/net/html"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/webtext"
+)
+
+// parseHTML reads the document as HTML.
+func (d *extraction) parseHTML(p *processor, charset string) error {
+	p.host = html5
+	var data bytes.Buffer
+	data.Grow(64 << 10)
+	return d.parseRest(p, &data, charset)
+}
+
+// parseRest reads the rest of the document as HTML. Data is what was read of it before.
+func (d *extraction) parseRest(p *processor, data *bytes.Buffer, charset string) error {
+	if _, err := data.ReadFrom(d.document.Reader); err != nil {
+		return d.document.Fail(0, 0, "", err)
+	}
+	d.text = webtext.Decode(data.Bytes(), charset, func(value, message string) {
+		d.report(ruleEncoding, "", value, message)
+	})
+	// without scripting, what <noscript> contains are elements
+	tree, err := html.ParseWithOptions(bytes.NewReader(d.text), html.ParseOptionEnableScripting(false))
+	if err != nil {
+		// the bytes are in memory: the only error is that elements are nested too deep
+		return d.document.Fail(0, 0, "", fmt.Errorf("%w: %w", err, websync.ErrLimit))
+	}
+	p.fromHTML = true
+	for p.root = tree.FirstChild; p.root != nil && p.root.Type != html.ElementNode; {
+		p.root = p.root.NextSibling
+	}
+	if p.root == nil {
+		return d.document.Fail(0, 0, "", errNoRoot)
+	}
+	if d.to != nil && webtext.ContainsFold(d.text, "<html") && !webtext.ContainsFold(d.text, "</html") {
+		d.report(ruleEnd, "html", "", "a start tag of html, but no end tag: the page may be cut short")
+	}
+	return nil
+}
+
+// base returns the base of the document: that of the first <base> with an @href in HTML,
+// else its URL.
+func (d *extraction) base(p *processor) string {
+	if p.host.isHTML() {
+		if href, ok := baseHref(p.root, p); ok {
+			return p.clean(p.baseOf(d.url, trim(href)), "href")
+		}
+	}
+	return d.url
+}
+
+func baseHref(n *html.Node, p *processor) (href string, ok bool) {
+	if n.Data == "base" {
+		for _, a := range n.Attr {
+			if a.Key == "href" {
+				return a.Val, true
+			}
+		}
+	}
+	if p.isTemplate(n) {
+		return "", false
+	}
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		if child.Type != html.ElementNode {
+			continue
+		}
+		if href, ok = baseHref(child, p); ok {
+			return href, true
+		}
+	}
+	return "", false
+}

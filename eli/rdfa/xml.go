@@ -1,0 +1,155 @@
+package rdfa
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/net/html"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/xmlscan"
+)
+
+// parseXHTML reads the document as XML, and as HTML if it is not well-formed.
+func (d *extraction) parseXHTML(p *processor) error {
+	var data bytes.Buffer
+	d.document.Reader = bufio.NewReader(io.TeeReader(d.document.Reader, &data))
+	err := d.parseXML(p, true)
+	if err == nil || errors.Is(err, websync.ErrTruncated) || errors.Is(err, websync.ErrLimit) || !isMarkup(data.Bytes(), true) {
+		return err
+	}
+	parse, _ := errors.AsType[*websync.ParseError](err)
+	d.add(ruleXML, parse.Line, parse.Column, parse.Element, "", parse.Err.Error()+": read as HTML")
+	p.host = xhtml5
+	if isXHTML1(data.Bytes()) {
+		p.host = xhtml1
+	}
+	// what the Reader has read is in data, too
+	_, err = io.Copy(io.Discard, d.document.Reader)
+	if err != nil {
+		return d.document.Fail(0, 0, "", err)
+	}
+	return d.parseRest(p, &data, "")
+}
+
+// parseXML reads the document as XML. The names of its nodes are those of the document,
+// with their prefixes, and namespace declarations are attributes.
+func (d *extraction) parseXML(p *processor, xhtml bool) error {
+	head := bytes.Clone(d.document.Head())
+	d.document.Name = "well-formed XML"
+	x, err := d.document.XML()
+	if err != nil {
+		return err
+	}
+	root := x.Name()
+	switch {
+	case !xhtml && (root.Local != "html" || root.Space != xhtmlSpace):
+		p.host = xml
+	case isXHTML1(head):
+		p.host = xhtml1
+	default:
+		p.host = xhtml5
+	}
+	b := builder{x: x.Reader, extraction: d}
+	p.root = b.start()
+	at := p.root
+	for {
+		k, err := x.Next()
+		switch {
+		case err == io.EOF && x.Losses().Cut > 0:
+			return d.document.Fail(0, 0, "", fmt.Errorf("elements deeper than %d, or too many attributes: %w", maxDepth, websync.ErrLimit))
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return x.Fail(err)
+		}
+		switch k {
+		case xmlscan.Start:
+			n := b.start()
+			at.AppendChild(n)
+			at = n
+		case xmlscan.Text:
+			n := b.node()
+			n.Type, n.Data = html.TextNode, string(x.Text())
+			at.AppendChild(n)
+		case xmlscan.End:
+			if at.Parent != nil {
+				at = at.Parent
+			}
+		}
+	}
+}
+
+// isXHTML1 reports whether the DOCTYPE at the start of a document is one of XHTML 1.x.
+func isXHTML1(head []byte) bool {
+	at := bytes.Index(head, []byte("<!DOCTYPE"))
+	if at < 0 {
+		return false
+	}
+	doctype, _, _ := bytes.Cut(head[at:], []byte(">"))
+	return bytes.Contains(doctype, []byte("DTD XHTML"))
+}
+
+// A builder makes nodes of the tokens of an XML document.
+type builder struct {
+	x *xmlscan.Reader
+	*extraction
+	free  []html.Node
+	attrs []html.Attribute
+}
+
+func (b *builder) node() *html.Node {
+	if len(b.free) == 0 {
+		b.free = make([]html.Node, 64)
+	}
+	n := &b.free[0]
+	b.free = b.free[1:]
+	return n
+}
+
+// start returns the node of the current start tag.
+func (b *builder) start() *html.Node {
+	n := b.node()
+	n.Type, n.Data, n.Namespace = html.ElementNode, b.x.RawName(), b.x.Name().Space
+	if cap(b.attrs)-len(b.attrs) < maxAttrs {
+		b.attrs = make([]html.Attribute, 0, 2*maxAttrs)
+	}
+	from := len(b.attrs)
+	for i, a := range b.x.Attrs() {
+		name := b.x.RawAttrName(i)
+		b.attrs = append(b.attrs, html.Attribute{Key: name, Val: string(a.Value)})
+		b.locate(b.attrs[len(b.attrs)-1].Val)
+	}
+	for prefix, space := range b.x.Declarations() {
+		name := "xmlns"
+		if prefix != "" {
+			name += ":" + prefix
+		}
+		b.attrs = append(b.attrs, html.Attribute{Key: name, Val: space})
+	}
+	n.Attr = b.attrs[from:len(b.attrs):len(b.attrs)]
+	return n
+}
+
+// locate notes where the value of an attribute, and each value in it, first occur.
+func (b *builder) locate(value string) {
+	if b.to == nil || len(b.lines) >= 1<<16 {
+		return
+	}
+	if b.lines == nil {
+		b.lines = make(map[string]int)
+	}
+	line, _ := b.x.Position()
+	note := func(v string) {
+		if b.lines[v] == 0 {
+			b.lines[v] = line
+		}
+	}
+	note(trim(value))
+	for v, rest := cutValue(value); v != ""; v, rest = cutValue(rest) {
+		note(v)
+	}
+}

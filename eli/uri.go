@@ -1,0 +1,54 @@
+package eli
+
+import (
+	"strings"
+
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+const sectionFeed = "ELI Pillar IV §3.3.2"
+
+// The sitemap and the feed.
+var (
+	ruleMalformed = rules.Error("malformed-uri", sectionPages, "a URI whose scheme is not followed by two slashes and a host")
+	ruleOther     = rules.Error("other-uri", sectionPages, "a URI that is not an ELI")
+	ruleFeedURI   = rules.Error("feed-uri", sectionFeed, "an entry of the feed whose id and link are not both the ELI")
+	ruleFeedPart  = rules.Warning("feed-part", sectionFeed, "a feed that says to be complete, or an archive document")
+	ruleGap       = rules.Warning("gap", sectionFeed, "a feed that has nothing of what it had at the last reading")
+)
+
+// repairURI returns a URI of a list with the two slashes that must follow its scheme. A
+// URI that has them, or has no scheme of HTTP, is returned as it is.
+func repairURI(uri string) string {
+	n := syntax.Scheme(uri)
+	if n == 0 || syntax.HTTPHost(uri) > 0 {
+		return uri
+	}
+	if scheme := strings.ToLower(uri[:n]); scheme != "http" && scheme != "https" {
+		return uri
+	}
+	rest := strings.TrimLeft(uri[n+1:], "/")
+	if repaired := uri[:n] + "://" + rest; len(rest) < len(uri)-n-1 && syntax.URLFault(syntax.EscapeURL(repaired)) == "" {
+		return repaired
+	}
+	return uri
+}
+
+// IsELI reports whether the path of an HTTP URL has the step "eli".
+func IsELI(uri string) bool {
+	_, end := syntax.SplitHTTP(uri)
+	if end == 0 {
+		return false
+	}
+	path := uri[end:]
+	path = path[:syntax.IndexAny(path, "?#")]
+	for step := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(step, "eli") {
+			return true
+		}
+	}
+	return false
+}
+
+// samePage reports whether two URLs are those of one page.
+func samePage(a, b string) bool { return syntax.Canonical(a) == syntax.Canonical(b) }
