@@ -192,9 +192,38 @@ func textSitemap(e edition) *site {
 	return s
 }
 
-// feed writes a document of a feed: a head, the entries, and a tombstone for each
-// resource that is gone.
-func feed(e edition, self, head string, numbers []int) string {
+// A dialect is Atom, or a profile of it.
+type dialect struct {
+	name string
+	open func(url string) harvest.Source
+	// documents writes what an entry has besides an id, a time and a title
+	documents func(e edition, n int) string
+	deletion  string // with a %s for the id
+	more      func(s *site, e edition, n int)
+}
+
+var plainAtom = dialect{
+	open: openAtom,
+	documents: func(_ edition, n int) string {
+		return fmt.Sprintf(`<content type="text/plain" src="%s"/>`, escape(origin+path(n)))
+	},
+	deletion: `<at:deleted-entry ref="%s" when="2026-09-15T00:00:00Z"><at:comment>gone</at:comment></at:deleted-entry>`,
+}
+
+// site returns a site with the bodies of an edition.
+func (d *dialect) site(name string, e edition) *site {
+	s := newSite(d.name+name, e, d.open)
+	for _, n := range e.numbers() {
+		if d.more != nil {
+			d.more(s, e, n)
+		}
+	}
+	return s
+}
+
+// feed writes a document of a feed: a head, the entries, and a deletion for each resource
+// that is gone.
+func (d *dialect) feed(e edition, self, head string, numbers []int) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<!-- a feed - of documents -->\n")
 	b.WriteString(`<feed xmlns="http://www.w3.org/2005/Atom" xmlns:fh="http://purl.org/syndication/history/1.0" xmlns:at="http://purl.org/atompub/tombstones/1.0" xmlns:dct="http://purl.org/dc/terms/">` + "\n")
@@ -203,7 +232,7 @@ func feed(e edition, self, head string, numbers []int) string {
 	for _, n := range numbers {
 		href := escape(origin + path(n))
 		if !e.has(n) {
-			fmt.Fprintf(&b, "<at:deleted-entry ref=\"%s\" when=\"2026-09-15T00:00:00Z\"><at:comment>gone</at:comment></at:deleted-entry>\n", href)
+			fmt.Fprintf(&b, d.deletion+"\n", href)
 			continue
 		}
 		fmt.Fprintf(&b, "<entry>\n  <id>%s</id>\n  <updated>%s</updated>\n", href, e.day(n))
@@ -218,22 +247,22 @@ func feed(e edition, self, head string, numbers []int) string {
 		if n%3 == 0 {
 			fmt.Fprintf(&b, "  <dct:extent unit=\"pages\">%d</dct:extent>\n", n)
 		}
-		fmt.Fprintf(&b, "  <content type=\"text/plain\" src=\"%s\"/>\n</entry>\n", href)
+		fmt.Fprintf(&b, "  %s\n</entry>\n", d.documents(e, n))
 	}
 	b.WriteString("</feed>\n<!-- the end -->\n")
 	return b.String()
 }
 
-func completeFeed(e edition) *site {
-	s := newSite("complete feed", e, openAtom)
-	s.add("/feed.atom", feed(e, "/feed.atom", "<fh:complete/>", e.numbers()))
+func (d *dialect) completeFeed(e edition) *site {
+	s := d.site("complete feed", e)
+	s.add("/feed.atom", d.feed(e, "/feed.atom", "<fh:complete/>", e.numbers()))
 	return s
 }
 
 // archivedFeed lists everything in its archive documents. Tombstones and changed entries
 // are in the subscription document, too.
-func archivedFeed(e edition) *site {
-	s := newSite("archived feed", e, openAtom)
+func (d *dialect) archivedFeed(e edition) *site {
+	s := d.site("archived feed", e)
 	old := edition{end: e.end}
 	var numbers []int
 	for n := range e.end {
@@ -247,16 +276,19 @@ func archivedFeed(e edition) *site {
 		return fmt.Sprintf("<link rel=\"prev-archive\" href=\"%s/archive/%d.atom\"/>", origin, k-1)
 	}
 	latest := slices.Concat(e.gone, e.changed)
-	s.add("/feed.atom", feed(e, "/feed.atom", prev(len(pages)), latest))
+	s.add("/feed.atom", d.feed(e, "/feed.atom", prev(len(pages)), latest))
 	for k := len(pages) - 1; k >= 0; k-- {
 		self := fmt.Sprintf("/archive/%d.atom", k)
 		head := fmt.Sprintf("<fh:archive/><link rel=\"current\" href=\"%s/feed.atom\"/>", origin) + prev(k)
-		s.add(self, feed(old, self, head, pages[k]))
+		s.add(self, d.feed(old, self, head, pages[k]))
 	}
 	return s
 }
 
-var shapes = []func(edition) *site{oneSitemap, sitemapIndex, completeFeed, archivedFeed}
+var shapes = []func(edition) *site{
+	oneSitemap, sitemapIndex, plainAtom.completeFeed, plainAtom.archivedFeed,
+	legal.completeFeed, legal.archivedFeed, metadata.completeFeed, metadata.archivedFeed,
+}
 
 // asSitemap and asArchive publish a Catalog under the root document that they return.
 func asSitemap(catalog websync.Catalog) (string, websync.Publisher) {
