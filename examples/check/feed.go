@@ -5,7 +5,9 @@ import (
 	"io"
 
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/rinfo"
 )
 
 // validateFeed checks an Atom document. If it is an archived feed at a URL, it checks the
@@ -15,8 +17,15 @@ func (p *program) validateFeed(ctx context.Context, in *input) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
+	validate := atom.Validate
+	switch p.spec {
+	case "atompmh":
+		validate = atompmh.Validate
+	case "rinfo":
+		validate = rinfo.Validate
+	}
 	o := atom.ValidateOptions{Document: in.name, URL: in.url, Now: p.now, Lenient: p.lenient}
-	sum, err := atom.Validate(src, o)
+	sum, err := validate(src, o)
 	if err == nil && in.url != "" && sum.PrevArchive != "" {
 		return p.validateChain(ctx, in)
 	}
@@ -24,14 +33,36 @@ func (p *program) validateFeed(ctx context.Context, in *input) (report, error) {
 		return report{}, err
 	}
 	o.Report = p.finding
-	sum, err = atom.Validate(src, o)
+	if verifier := p.verifier(ctx, in); verifier != nil {
+		o.Item, o.Feed = verifier.Item, verifier.Feed
+	}
+	sum, err = validate(src, o)
 	return report{Kind: sum.Kind.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, err
 }
 
 func (p *program) validateChain(ctx context.Context, in *input) (report, error) {
-	chain := &atom.ChainValidator{Report: p.finding, Now: p.now, Lenient: p.lenient}
+	chain := new(atom.ChainValidator)
+	switch p.spec {
+	case "atompmh":
+		chain = atompmh.NewChainValidator()
+	case "rinfo":
+		chain = rinfo.NewChainValidator()
+		if verifier := p.verifier(ctx, in); verifier != nil {
+			verifier.Follow(chain)
+		}
+	}
+	chain.Report, chain.Now, chain.Lenient = p.finding, p.now, p.lenient
 	sum := chain.Walk(in.url, p.opener(ctx, in))
 	return report{Kind: atom.FeedDocument.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, ctx.Err()
+}
+
+// verifier returns what verifies the documents that the entries of an input link to; nil
+// if they are not to be verified.
+func (p *program) verifier(ctx context.Context, in *input) *rinfo.Verifier {
+	if !p.verify {
+		return nil
+	}
+	return &rinfo.Verifier{Open: p.opener(ctx, in)}
 }
 
 // opener returns a function that opens the documents that an input leads to, and itself.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
@@ -27,7 +29,8 @@ type input struct {
 	// to be checked as a document of ResourceSync
 	resourceSync bool
 	data         io.ReadSeeker
-	err          error // set if it cannot be read
+	modified     time.Time // Last-Modified of the answer
+	err          error     // set if it cannot be read
 	release      []func() error
 }
 
@@ -60,6 +63,9 @@ func (in *input) fetch(ctx context.Context, client harvest.Fetcher) error {
 	}
 	in.release = append(in.release, resp.Body.Close)
 	in.url = resp.URL
+	if values := resp.Header["Last-Modified"]; len(values) > 0 {
+		in.modified, _ = http.ParseTime(values[0]) // zero if it is no date
+	}
 	if in.url != in.name {
 		in.aliases = append(in.aliases, in.name)
 	}
@@ -124,7 +130,7 @@ func (in *input) start() (io.Reader, error) {
 
 // look detects the kind of the input.
 func (in *input) look(spec string) error {
-	if spec == "atom" {
+	if spec == "atom" || spec == "atompmh" || spec == "rinfo" {
 		in.feed = true
 		return nil
 	}
@@ -136,7 +142,7 @@ func (in *input) look(spec string) error {
 	_, err = r.NextView()
 	in.kind = r.Kind()
 	in.resourceSync = spec == "resourcesync" || spec == "auto" && isResourceSync(r)
-	in.feed = spec == "auto" && errors.Is(err, websync.ErrNotDocument) && in.isAtom()
+	in.feed = (spec == "auto" || spec == "eli") && errors.Is(err, websync.ErrNotDocument) && in.isAtom()
 	return nil // Validate reports what is wrong with it
 }
 

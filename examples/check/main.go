@@ -1,5 +1,6 @@
-// Check reports what is wrong with sitemaps and documents of ResourceSync and Atom: one
-// finding a line, then one line a file. Run it with -h for its flags.
+// Check reports what is wrong with sitemaps, documents of ResourceSync and Atom, and
+// publishers of ELI: one finding a line, then one line a file. Run it with -h for its
+// flags.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -27,7 +29,10 @@ const (
 )
 
 func main() {
-	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, client: fetch.New(nil), now: time.Now()}
+	state := memstore.New()
+	p := &program{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, client: fetch.New(state), crawler: fetch.New(state), now: time.Now(),
+	}
 	cli.Main(p.run)
 }
 
@@ -36,6 +41,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	client         *fetch.Client
+	crawler        *fetch.Client // that shares the gates of hosts with client
 	now            time.Time
 
 	options
@@ -72,8 +78,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 func (p *program) command(ctx context.Context, args []string) (code int, err error) {
 	if p.options, err = parseOptions(args); err != nil {
 		_, help := errors.AsType[*cli.HelpRequest](err)
-		if p.json = cli.Asked(args, "json"); p.json && !help {
-			p.print(report{Kind: "unknown", Error: err.Error()}, "")
+		if p.json = cli.Asked(args, "json"); !help {
+			p.printError(err)
 		}
 		return exitUnread, err
 	}
@@ -85,11 +91,24 @@ func (p *program) command(ctx context.Context, args []string) (code int, err err
 	for _, name := range p.names {
 		p.inputs = append(p.inputs, p.open(ctx, name))
 	}
+	if p.spec == "eli" {
+		if code, err = p.checkPublisher(ctx); err != nil {
+			p.printError(err)
+		}
+		return code, err
+	}
 	p.relate()
 	for _, in := range p.inputs {
 		code = max(code, p.check(ctx, in))
 	}
 	return code, nil
+}
+
+// printError prints, with -json, an object for a command that can't be carried out.
+func (p *program) printError(err error) {
+	if p.json {
+		p.print(report{Kind: "unknown", Error: err.Error()}, "")
+	}
 }
 
 // check checks one file and prints what is wrong with it.

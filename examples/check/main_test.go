@@ -47,12 +47,13 @@ type result struct {
 func check(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	client := fetch.New(nil)
-	client.Attempts = -1
-	client.Rate = 1000
-	defer client.CloseIdleConnections()
+	client, crawler := fetch.New(nil), fetch.New(nil)
+	for _, c := range []*fetch.Client{client, crawler} {
+		c.Attempts, c.Rate = -1, 1000
+		defer c.CloseIdleConnections()
+	}
 	p := &program{
-		stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr, client: client,
+		stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr, client: client, crawler: crawler,
 		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	code := p.run(t.Context(), args)
@@ -80,7 +81,8 @@ func zipped(s string) string {
 func TestExitCodes(t *testing.T) {
 	all := map[string]string{
 		"good.xml": good, "bad.xml": bad, "lossy.xml": lossy, "warning.xml": warning, "atom.xml": badFeed, "atom.gz": zipped(badFeed), "feed.atom": fmt.Sprintf(feed, ""),
-		"rss.xml": "<rss version='2.0'/>", "login.html": "<!DOCTYPE html><html><body>Sign in</body></html>", "text": "hello\n",
+		"tomb.atom": fmt.Sprintf(feed, `<at:deleted-entry xmlns:at="http://purl.org/atompub/tombstones/1.0" ref="urn:a" when="2025-01-01T00:00:00Z"/>`),
+		"rss.xml":   "<rss version='2.0'/>", "login.html": "<!DOCTYPE html><html><body>Sign in</body></html>", "text": "hello\n",
 		"cut.xml": good[:len(good)-5], "bad.gz": "\x1f\x8b bad", "empty": "", "list.txt": "https://www.example.com/\n",
 		"good.gz": zipped(good), "good.xml.gz": good, "resources.xml": rsMD, "dir/x": "",
 		"changes.xml": "<sitemapindex " + namespace + rsNamespace + `><rs:md capability="changelist" from="2026-01-01T00:00:00Z"/><rs:ln rel="up" href="https://www.example.com/cap"/></sitemapindex>`,
@@ -123,6 +125,8 @@ func TestExitCodes(t *testing.T) {
 		"bad Atom":              {args: []string{"atom.xml"}, code: 1, stdout: "atom.xml: feed, entries 0, errors 3, warnings 1"},
 		"Atom, compressed":      {args: []string{"atom.gz"}, code: 1, stdout: "atom.gz: feed, entries 0, errors 3, warnings 1"},
 		"named as Atom":         {args: []string{"-spec", "atom", "feed.atom"}, code: 0, stdout: "feed.atom: feed, entries 0, errors 0, warnings 0"},
+		"named as Atom-PMH":     {args: []string{"-spec", "atompmh", "tomb.atom"}, code: 0, stdout: "tomb.atom: feed, entries 0, errors 0, warnings 2"},
+		"named as Atom only":    {args: []string{"-spec", "atom", "tomb.atom"}, code: 0, stdout: "tomb.atom: feed, entries 0, errors 0, warnings 1"},
 		"a sitemap as Atom":     {args: []string{"-spec", "atom", "good.xml"}, code: 2, stdout: "good.xml: unknown, entries 0, errors 1, warnings 0", stderr: "check: good.xml: atom: "},
 		"Atom as a sitemap":     {args: []string{"-spec", "sitemap", "atom.xml"}, code: 2, stdout: "atom.xml: unknown, entries 0, errors 1, warnings 0", stderr: "an Atom feed, not a sitemap"},
 		"no such file":          {args: []string{"none"}, code: 2, stdout: "none: unknown, entries 0, errors 0, warnings 0", stderr: "check: none: no such file or directory"},
@@ -131,7 +135,6 @@ func TestExitCodes(t *testing.T) {
 		"no file":               {code: 2, stderr: "check: no file to check\n" + usageText},
 		"no such flag":          {args: []string{"-x", "good.xml"}, code: 2, stderr: usageText},
 		"no such spec":          {args: []string{"-spec", "html", "good.xml"}, code: 2, stderr: `-spec "html": not one of auto, sitemap, atom`},
-		"a spec yet to come":    {args: []string{"-spec", "eli", "atom.xml"}, code: 2, stderr: "check: this version does not have -spec eli yet"},
 		"standard input, twice": {args: []string{"-", "-"}, code: 2, stderr: "standard input can be checked only once"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -368,7 +371,7 @@ func TestChain(t *testing.T) {
 
 // With -json the command always writes an object.
 func TestJSONAlways(t *testing.T) {
-	for _, args := range []string{"-json -nonsense x", "-nonsense -json x", "-json", "-json -spec gopher x", "-json -spec eli x", "-json missing.xml"} {
+	for _, args := range []string{"-json -nonsense x", "-nonsense -json x", "-json", "-json -spec gopher x", "-json -spec eli a b c", "-json -spec eli -profile . x", "-json missing.xml"} {
 		t.Run(args, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			got := check(t, "", strings.Fields(args)...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/internal/page"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -38,7 +39,7 @@ func (p *program) demonstrate(ctx context.Context) int {
 		}
 		act.change()
 		fmt.Fprintf(say, "\n%d. %s\n", i+1, act.title)
-		r := p.harvest(ctx, h, src)
+		r := p.harvest(ctx, h, fmt.Sprintf("%d. %s", i+1, act.title), src)
 		results = append(results, r)
 		fmt.Fprint(say, r.story())
 	}
@@ -68,7 +69,7 @@ func (r *result) story() string {
 	fmt.Fprintf(&b, "   %d listed: %s.\n", r.Events, changes)
 	fetched := "no body fetched"
 	if r.Fetched > 0 {
-		fetched = fmt.Sprintf("%s fetched (%s)", count(r.Fetched, "body", "bodies"), bytesText(r.Bytes))
+		fetched = fmt.Sprintf("%s fetched (%s)", page.Plural(r.Fetched, "body", "bodies"), page.Bytes(r.Bytes))
 	}
 	fmt.Fprintf(&b, "   %s, %s, %s.\n", requestsStory(r.Requests), fetched, r.took())
 	for _, f := range r.Failures {
@@ -87,7 +88,7 @@ func requestsStory(byStatus map[int]int64) string {
 	for _, n := range byStatus {
 		total += n
 	}
-	text := count(total, "request", "requests")
+	text := page.Plural(total, "request", "requests")
 	if n := byStatus[304]; n > 0 {
 		text += fmt.Sprintf(", %d of them answered with \"not modified\"", n)
 	}
@@ -98,7 +99,7 @@ func requestsStory(byStatus map[int]int64) string {
 func (p *program) conclude(ctx context.Context, w io.Writer) {
 	if head, err := p.store.Head(ctx); err == nil {
 		fmt.Fprintf(w, "\nThe store holds %s and a log of %s.\n",
-			count(head.Total(), "resource", "resources"), count(int64(head.Last), "change", "changes"))
+			page.Plural(head.Total(), "resource", "resources"), page.Plural(int64(head.Last), "change", "changes"))
 	}
 	if p.storeFlag == "" {
 		fmt.Fprintln(w, "It is removed now; -store sqlite:FILE keeps it, -export DIR writes what it holds to files.")

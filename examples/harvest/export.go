@@ -17,6 +17,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/page"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/publish"
 )
@@ -36,7 +37,7 @@ type exportResult struct {
 
 func (r *exportResult) write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n  exported   %s, %s: %d written, %d unchanged, %d removed\n",
-		r.Dir, count(r.Bodies, "body", "bodies"), bytesText(r.Bytes), r.Written, r.Unchanged, r.Removed)
+		r.Dir, page.Plural(r.Bodies, "body", "bodies"), page.Bytes(r.Bytes), r.Written, r.Unchanged, r.Removed)
 }
 
 // export writes the live bodies of sources and their INDEX to dir.

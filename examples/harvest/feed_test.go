@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,4 +94,33 @@ func TestDirectoryThatHoldsTheStore(t *testing.T) {
 	assert.Equal(t, exitFailed, r.code)
 	assert.Contains(t, r.stderr, "the directory that is read")
 	assert.NoDirExists(t, filepath.Join(dir, "localhost"))
+}
+
+// TestAtomPMH: with -protocol atompmh an entry with an empty content is a deletion, and
+// all formats are obtained.
+func TestAtomPMH(t *testing.T) {
+	deleted := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/now":
+			fmt.Fprint(w, feedStart, deleted, `
+<entry><id>urn:a</id><title>A</title><updated>2026-01-02T00:00:00Z</updated><link type="text/plain" href="/a.txt"/><link type="text/html" href="/a.html"/></entry>
+<entry><id>urn:b</id><title>B</title><updated>2026-01-01T00:00:00Z</updated><link type="text/plain" href="/b.txt"/></entry></feed>`)
+		case "/a.txt", "/a.html", "/b.txt":
+			fmt.Fprint(w, r.URL.Path)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	for n, want := range []string{"/b.txt", ""} {
+		r := call(t, "-protocol", "atompmh", "-store", "sqlite:"+filepath.Join(dir, "store.db"), "-rate", "1000", "-export", filepath.Join(dir, "out"), server.URL+"/now")
+		require.Equal(t, exitInStep, r.code, r.stderr)
+		index, err := os.ReadFile(filepath.Join(dir, "out", "INDEX"))
+		require.NoError(t, err)
+		assert.Equal(t, 3-n, strings.Count(string(index), "\n"), string(index))
+		assert.Equal(t, want != "", strings.Contains(string(index), "urn:b"))
+		deleted = `<entry><id>urn:b</id><title>B</title><updated>2026-01-03T00:00:00Z</updated><content/></entry>`
+	}
 }

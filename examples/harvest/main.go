@@ -10,11 +10,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/internal/page"
 )
 
 // Exit codes, of which the worst of all sources counts.
@@ -41,6 +43,7 @@ type program struct {
 	store       harvest.Store
 	client      *fetch.Client
 	progress    *progress
+	page        *pageFile // nil: none
 	summary     summary
 }
 
@@ -52,7 +55,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	})
 }
 
-// command carries out the arguments. With -json it writes the summary, whatever happened.
+// command carries out the arguments. With -report it writes the page and with -json the
+// summary, whatever happened.
 func (p *program) command(ctx context.Context, args []string) (code int, err error) {
 	p.options, err = parseOptions(args)
 	_, help := errors.AsType[*cli.HelpRequest](err)
@@ -61,12 +65,16 @@ func (p *program) command(ctx context.Context, args []string) (code int, err err
 		return exitInStep, err
 	case err != nil:
 		p.json = cli.Asked(args, "json")
+		p.openPage(cli.Given(args, "report"))
 		code = p.fail(err)
+	case !p.openPage(p.report):
+		code = exitFailed
 	case len(p.urls) == 0:
 		code = p.withStore(ctx, p.demonstrate)
 	default:
 		code = p.withStore(ctx, p.harvestAll)
 	}
+	code = max(code, p.writePage())
 	if p.json {
 		p.summary.InStep = code == exitInStep && !slices.ContainsFunc(p.summary.Reports, (*result).differs)
 		writeJSON(p.out, &p.summary) // cli.Run reports an error
@@ -86,7 +94,7 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 		if t.dir == "" {
 			continue
 		}
-		if t.own, err = cli.OwnFiles(t.dir, spec, p.exportDir); err != nil {
+		if t.own, err = cli.OwnFiles(t.dir, spec, p.exportDir, p.report); err != nil {
 			return p.fail(err)
 		}
 	}
@@ -130,11 +138,14 @@ func (p *program) newClient() *fetch.Client {
 	c.Rate = p.rate
 	c.AllowPrivate = p.allowPrivate
 	c.Attempts = p.attempts
+	if p.page != nil {
+		c.OnAttempt = p.page.attempt
+	}
 	if p.concurrency > 0 {
 		c.PerHost = p.concurrency
 		c.Concurrency = max(p.concurrency, 32)
 	}
-	for _, u := range p.urls {
+	for _, u := range p.named {
 		if u.sign != nil {
 			c.Authorize(u.origin, u.sign) // no error: parseTarget made the origin
 		}
@@ -143,6 +154,10 @@ func (p *program) newClient() *fetch.Client {
 }
 
 func (p *program) newHarvester() *harvest.Harvester {
+	hooks := p.progress.hooks()
+	if p.page != nil {
+		hooks = harvest.JoinHooks(hooks, p.page.hooks())
+	}
 	return &harvest.Harvester{
 		Store:       p.store,
 		Fetcher:     p.client,
@@ -152,7 +167,7 @@ func (p *program) newHarvester() *harvest.Harvester {
 		MaxDelete:   p.deleteLimit(),
 
 		AcceptSkipped: p.acceptSkipped,
-		Hooks:         p.progress.hooks(),
+		Hooks:         hooks,
 	}
 }
 
@@ -166,8 +181,7 @@ func (p *program) harvestAll(ctx context.Context) int {
 			break
 		}
 		begun++
-		for _, readers := range p.sources(ctx, u) {
-			r := p.harvest(ctx, h, readers...)
+		for _, r := range p.harvestTarget(ctx, h, u) {
 			results = append(results, r)
 			if !p.json {
 				r.write(p.out)
@@ -175,7 +189,7 @@ func (p *program) harvestAll(ctx context.Context) int {
 		}
 	}
 	if n := len(p.urls) - begun; n > 0 {
-		fmt.Fprintf(p.errOut, "harvest: %s not begun\n", count(int64(n), "further source was", "further sources were"))
+		p.note(fmt.Errorf("%s not begun", page.Plural(int64(n), "further source was", "further sources were")))
 	}
 	code := exitInStep
 	for _, r := range results {
@@ -184,20 +198,41 @@ func (p *program) harvestAll(ctx context.Context) int {
 	return p.finish(ctx, results, code)
 }
 
-// harvest runs the first of sources, which have one URL, that can read its document. An
-// error that ends the run early is written at once.
-func (p *program) harvest(ctx context.Context, h *harvest.Harvester, sources ...harvest.Source) *result {
-	r := p.carryOut(ctx, h, sources[0])
-	for _, src := range sources[1:] {
-		if !r.foreign {
-			break
-		}
-		if other := p.carryOut(ctx, h, src); !other.foreign {
-			r = other
+// harvestTarget harvests what a URL leads to.
+func (p *program) harvestTarget(ctx context.Context, h *harvest.Harvester, t target) (results []*result) {
+	sources, err := p.sources(ctx, t)
+	if err != nil {
+		return []*result{p.finished(p.newResult(ctx, unread(t.url), err), "")}
+	}
+	for _, src := range sources {
+		r := p.harvest(ctx, h, "", src)
+		if results = append(results, r); r.foreign && (p.protocol == "auto" || p.protocol == "eli") {
+			p.remember(ctx, t, nil) // the next run finds out what it is now
 		}
 	}
+	return results
+}
+
+// unread returns the report of a URL that leads to no source.
+func unread(url string) *harvest.Report {
+	now := time.Now().UTC()
+	return &harvest.Report{Source: url, Started: now, Ended: now, Requests: map[int]int64{}, Problems: []harvest.Failure{}, Failures: []harvest.Failure{}}
+}
+
+// harvest harvests one source. On the page the run has a title; if empty, the source.
+func (p *program) harvest(ctx context.Context, h *harvest.Harvester, title string, src harvest.Source) *result {
+	return p.finished(p.carryOut(ctx, h, src), title)
+}
+
+// finished writes the error that ended a run early at once, and adds the run to the page.
+func (p *program) finished(r *result, title string) *result {
 	if r.Error != "" {
 		p.complain(r.Error)
+	}
+	if p.page != nil {
+		run := r.run()
+		run.Title = title
+		p.page.rec.Add(run)
 	}
 	return r
 }
@@ -251,8 +286,16 @@ func (p *program) finish(ctx context.Context, results []*result, code int) int {
 // fail reports an error, also in the summary, and returns its exit code.
 func (p *program) fail(err error) int {
 	p.summary.Error = strings.TrimPrefix(p.summary.Error+"\n"+err.Error(), "\n")
-	p.complain(err.Error())
+	p.note(err)
 	return exitFailed
+}
+
+// note reports that something outside of a run went wrong, also on the page.
+func (p *program) note(err error) {
+	p.complain(err.Error())
+	if p.page != nil {
+		p.page.rec.Fail(err)
+	}
 }
 
 // complain writes an error to standard error.

@@ -237,7 +237,6 @@ func TestNotYet(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{
 		"-store postgres:host=secret",
-		"-protocol eli", "-protocol atompmh", "-protocol rinfo",
 	} {
 		t.Run(args, func(t *testing.T) {
 			a := call(t, append(strings.Fields(args), "http://127.0.0.1:1/sitemap.xml")...)
@@ -537,9 +536,6 @@ func TestProgressLines(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1 kB", 999_499: "999 kB", 999_999: "1 MB", 1 << 40: "1.1 TB"} {
-		assert.Equal(t, want, bytesText(n))
-	}
 	assert.Equal(t, "0", requestsText(nil))
 	assert.Equal(t, "3: 1 without an answer, 2 with status 200", requestsText(map[int]int64{0: 1, 200: 2}))
 	assert.Equal(t, "nothing", leftText(harvest.TaskCounts{}))

@@ -11,8 +11,16 @@ import (
 
 const usage = "usage: harvest [flags] [URL...]"
 
-const aboutText = `Harvest brings a store in step with each URL. A URL names a sitemap, an index of sitemaps, a plain-text sitemap, the
-robots.txt of a site, whose Sitemap lines it follows, an Atom feed, with all its archive documents, or an RSS or JSON feed.
+const aboutText = `Harvest brings a store in step with each URL, whatever it offers: a sitemap, an index of sitemaps, a plain-text sitemap,
+the robots.txt of a site, whose Sitemap lines it follows, an Atom feed, with all its archive documents, an RSS or JSON feed,
+ResourceSync, or legislation by ELI Pillar IV. The URL of a page or a host may lead to one of them. What a URL offers is
+found out once, and kept in the store; -full finds it out anew. If it leads to several that are equally good, or only its
+host offers something, nothing of it is harvested: the choices are listed, each with the -protocol and the URL to name, and
+the exit status is 2.
+With -protocol eli a URL names a sitemap of legislation, its update feed, or a page or a host that leads to them; of two
+URLs of which one is that of a feed, the other is its sitemap. The metadata of each act is got as N-Quads, and its full
+text. Five seconds pass between two requests to a host, unless -rate says otherwise.
+With -protocol rinfo a URL names a feed of the Swedish legal information system: all documents of an entry are got.
 With -protocol resourcesync a URL names a document of ResourceSync, or a page or a host that leads to one; each set of
 resources that it offers is a source. With -protocol dir it names a directory; hidden files, the store and the export are
 left out. A user name and password in a URL are sent only to its origin, and are not stored. Without a URL, Harvest starts
@@ -35,6 +43,9 @@ With -json the object is written in any case. It has store; in_step, true if the
 to do; reports, one for each URL that was begun; export (with -export), which has dir, bodies, bytes, written, unchanged
 and removed; and error, if anything but a run failed. A report is a harvest.Report. It has error if an error ended the run
 and, with -plan or -audit, decisions. A decision has outcome, id, and get, which is true if the bodies would be fetched.
+
+With -report FILE is a page of HTML that needs nothing but itself. It is written in any case, also if the exit status is 2:
+at the start, every half minute, and at the end. A file of this name is replaced.
 
 User names, passwords and the values of parameters that look like secrets (token, key, signature and the like) are removed
 from URLs in the output, except from the ids of -plan and -audit, and from INDEX.
@@ -64,7 +75,9 @@ type options struct {
 	concurrency  int
 	allowPrivate bool
 	json         bool
+	report       string // file for the page; empty: none
 	urls         []target
+	named        []target // likewise, before those of one source were joined
 
 	acceptSkipped bool
 
@@ -75,32 +88,30 @@ type options struct {
 func parseOptions(args []string) (options, error) {
 	var o options
 	fs := cli.New("harvest", usage, aboutText, afterText)
-	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto, sitemap, atom, resourcesync, or dir for directories; eli, atompmh and rinfo are yet to come")
+	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto, which finds it out, sitemap, atom, atompmh, resourcesync, rinfo, eli, or dir for directories")
 	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default sqlite:websync.db, for the demonstration a temporary file)")
 	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
 	fs.BoolVar(&o.plan, "plan", false, "print what would be done, a line each, and write nothing")
 	fs.BoolVar(&o.audit, "audit", false, "compare everything, stored bytes included, and print what differs; get and write nothing")
 	fs.BoolVar(&o.approve, "approve", false, "carry out the deletions that were withheld, then harvest")
-	fs.BoolVar(&o.full, "full", false, "make a full pass, ignoring the checkpoint")
+	fs.BoolVar(&o.full, "full", false, "make a full pass, ignoring the checkpoint, and find out anew what the URLs offer")
 	fs.BoolVar(&o.recheck, "recheck", false, "send conditional requests for unchanged entries, too: for publishers that do not state changes")
 	fs.BoolVar(&o.acceptSkipped, "accept-skipped", false, "be in step, and carry out deletions, although entries of a listing cannot be read")
 	fs.BoolVar(&o.complete, "complete", false, "the sitemap lists everything: what it no longer lists is deleted")
 	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "the `share` of records that one run may delete because they are no longer listed, 0 to 1; above it, all deletions are withheld; the default applies only above ten records")
-	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5")
+	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5, and one in five seconds for legislation")
 	fs.IntVar(&o.concurrency, "concurrency", 0, "`number` of resources got at once, of one host too; 0: the defaults, 8 and 4")
 	fs.BoolVar(&o.allowPrivate, "allow-private", false, "allow private and loopback addresses for all hosts, not only for those of the URLs")
+	fs.StringVar(&o.report, "report", "", "write a page of HTML about the runs to `FILE`: in step or not, what to do, pictures, numbers")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object to standard output, and everything else to standard error")
 
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	if err := cli.Available("store", o.storeFlag); err != nil {
-		return o, err
-	}
-	return o, cli.Available("protocol", o.protocol)
+	return o, cli.Available("store", o.storeFlag)
 }
 
-var protocols = slices.Concat([]string{"auto", "sitemap", "atom", "resourcesync"}, cli.Planned, []string{"dir"})
+var protocols = []string{"auto", "sitemap", "atom", "atompmh", "resourcesync", "rinfo", "eli", "dir"}
 
 // check returns an error for the first invalid value, and keeps the URLs.
 func (o *options) check(urls []string) error {
@@ -121,6 +132,9 @@ func (o *options) check(urls []string) error {
 	case o.dry() && o.exportDir != "":
 		return errors.New("-plan and -audit write nothing, so -export can't go with them")
 	}
+	if err := checkPage(o.report); err != nil {
+		return err
+	}
 	if o.storeFlag != "" {
 		if _, err := cli.ParseStore(o.storeFlag); err != nil {
 			return err
@@ -137,6 +151,9 @@ func (o *options) check(urls []string) error {
 		if !slices.ContainsFunc(o.urls, func(u target) bool { return u.url == t.url }) {
 			o.urls = append(o.urls, t)
 		}
+	}
+	if o.named = o.urls; o.protocol == "eli" {
+		o.urls = paired(o.urls)
 	}
 	return nil
 }

@@ -12,17 +12,20 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
+	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/resourcesync"
+	"github.com/websync-go/websync/rinfo"
 	"github.com/websync-go/websync/sitemap"
 )
 
 // A target is a URL, or a directory, of the command line.
 type target struct {
-	url string // without user name and password
-	dir string // empty: none
+	url  string // without user name and password
+	feed string // the update feed of a sitemap of ELI; empty: none is named
+	dir  string // empty: none
 	// patterns of the program's own files in dir, which are not harvested
 	own    []string
 	origin string                    // that sign is for
@@ -64,55 +67,50 @@ func parseDir(name string) (target, error) {
 	return target{url: u.String(), dir: dir}, nil
 }
 
-// sources returns what a URL leads to: several sets of ResourceSync, or one source. Of
-// each it returns the Sources that may be able to read it, the likeliest first.
-func (p *program) sources(ctx context.Context, t target) [][]harvest.Source {
-	named := p.protocol == "resourcesync"
-	if !named && (p.protocol != "auto" || !looksLikeResourceSync(t.url)) {
-		return [][]harvest.Source{p.readers(t)}
+// sources returns the Sources of what a URL leads to: several sets of ResourceSync, or
+// one.
+func (p *program) sources(ctx context.Context, t target) ([]harvest.Source, error) {
+	switch p.protocol {
+	case "auto":
+		return p.discovered(ctx, t)
+	case "resourcesync":
+		return p.sets(ctx, t), nil
+	case "eli":
+		return p.pairs(ctx, t)
 	}
+	return []harvest.Source{p.reader(p.protocol, t)}, nil
+}
+
+// sets returns the sets of ResourceSync that a URL leads to.
+func (p *program) sets(ctx context.Context, t target) (all []harvest.Source) {
 	sets, err := resourcesync.Discover(ctx, p.client, t.url)
-	switch {
-	case err != nil && named: // the run says what is wrong with it
-		return [][]harvest.Source{{&resourcesync.Source{URL: t.url}}}
-	case err != nil:
-		return [][]harvest.Source{p.readers(t)}
+	if err != nil { // the run says what is wrong with it
+		return []harvest.Source{&resourcesync.Source{URL: t.url}}
 	}
-	var all [][]harvest.Source
 	for i := range sets {
-		all = append(all, []harvest.Source{sets[i].Source()})
+		all = append(all, sets[i].Source())
 	}
 	return all
 }
 
-// looksLikeResourceSync reports whether a URL is likely that of a Source Description or a
-// Capability List.
-func looksLikeResourceSync(raw string) bool {
-	lower := strings.ToLower(raw)
-	return strings.Contains(lower, "resourcesync") || strings.Contains(lower, "capabilitylist")
-}
-
-// readers returns the Sources that may be able to read a URL, the likeliest first.
-func (p *program) readers(t target) []harvest.Source {
-	list := &sitemap.Source{URL: t.url, Complete: p.complete}
-	feed := &atom.Source{URL: t.url, Dir: p.pagesDir, Parser: anyfeed.Parse}
-	switch {
-	case t.dir != "":
-		return []harvest.Source{&dirsource.Source{Dir: t.dir, Base: t.url, Exclude: t.own}}
-	case p.protocol == "sitemap":
-		return []harvest.Source{list}
-	case p.protocol == "atom":
-		return []harvest.Source{feed}
-	case looksLikeFeed(t.url):
-		return []harvest.Source{feed, list}
+// reader returns the Source that reads a target by a protocol with the settings of the
+// flags; nil if there is none to set.
+func (p *program) reader(protocol string, t target) harvest.Source {
+	switch protocol {
+	case "dir":
+		return &dirsource.Source{Dir: t.dir, Base: t.url, Exclude: t.own}
+	case "sitemap":
+		return &sitemap.Source{URL: t.url, Complete: p.complete}
+	case "atom":
+		return &atom.Source{URL: t.url, Dir: p.pagesDir, Parser: anyfeed.Parse}
+	case "atompmh":
+		return &atompmh.Source{URL: t.url, AllFormats: true, Dir: p.pagesDir}
+	case "rinfo":
+		return &rinfo.Source{URL: t.url, Dir: p.pagesDir}
+	case "eli":
+		return p.legislation(t)
 	}
-	return []harvest.Source{list, feed}
-}
-
-// looksLikeFeed reports whether a URL contains "atom" or "feed".
-func looksLikeFeed(raw string) bool {
-	lower := strings.ToLower(raw)
-	return strings.Contains(lower, "atom") || strings.Contains(lower, "feed")
+	return nil
 }
 
 // advice returns what a user can do about an error, or "".
@@ -120,8 +118,8 @@ func advice(err error) string {
 	switch {
 	case errors.Is(err, harvest.ErrHeld):
 		return "Another process is harvesting this source into this store: wait until it has ended."
-	case errors.Is(err, websync.ErrNotDocument):
-		return "This version reads sitemaps, feeds and ResourceSync: give the URL of a sitemap, of an index of them, of the robots.txt of the site, of a feed, or of a Capability List."
+	case errors.Is(err, websync.ErrNotDocument), errors.Is(err, websync.ErrNotFound):
+		return "Give the URL of a sitemap, of an index of them, of the robots.txt of the site, of a feed, of a Capability List, or of a page or a host that leads to one. If the site has changed, run it again."
 	}
 	return ""
 }

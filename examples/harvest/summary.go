@@ -14,6 +14,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/internal/page"
 )
 
 // A summary is the JSON object of -json.
@@ -102,6 +104,8 @@ func (p *program) newResult(ctx context.Context, report *harvest.Report, err err
 		r.Error = report.Source + ": interrupted; what was got is kept, and the next run goes on from there"
 	case r.interrupted:
 		r.Error = report.Source + ": interrupted"
+	case ambiguity(err) != "":
+		r.Error = ambiguity(err)
 	case err != nil:
 		r.Error = strings.TrimPrefix(err.Error(), "harvest: ")
 		if a := advice(err); a != "" {
@@ -156,22 +160,22 @@ func (r *result) write(w io.Writer) {
 	if !r.Listed() {
 		listed = "incomplete"
 	}
-	row("listed", "%s, %s", count(r.Events, "entry", "entries"), listed)
+	row("listed", "%s, %s", page.Plural(r.Events, "entry", "entries"), listed)
 	for _, o := range r.outcomes() {
 		row(o.name, "%d", o.n)
 	}
 	row("left", "%s", leftText(r.Left))
 	row("requests", "%s", requestsText(r.Requests))
-	row("fetched", "%s, %s", count(r.Fetched, "body", "bodies"), bytesText(r.Bytes))
+	row("fetched", "%s, %s", page.Plural(r.Fetched, "body", "bodies"), page.Bytes(r.Bytes))
 	row("took", "%s", r.took())
-	switch skipped := count(int64(r.Skipped), "entry", "entries"); {
+	switch skipped := page.Plural(int64(r.Skipped), "entry", "entries"); {
 	case r.Skipped > 0 && r.AcceptSkipped:
 		row("skipped", "%s could not be read, which is accepted", skipped)
 	case r.Skipped > 0:
 		row("skipped", "%s could not be read, or may be hidden in what could not; -accept-skipped does without", skipped)
 	}
 	if r.Findings > 0 {
-		row("findings", "%s from the specification", count(r.Findings, "departure", "departures"))
+		row("findings", "%s from the specification", page.Plural(r.Findings, "departure", "departures"))
 	}
 	if !r.LogAhead.IsZero() {
 		row("clock", "the store's log ends at %s, ahead of the clock", r.LogAhead.Format(time.DateTime+" MST"))
@@ -220,35 +224,20 @@ func about(f harvest.Failure) string {
 	return b.String()
 }
 
-// verdict is the last line of a report.
-func (r *result) verdict() string {
-	switch {
-	case r.interrupted && r.lasts:
-		return "Interrupted: the next run goes on from here."
-	case r.interrupted:
-		return "Interrupted."
-	case r.Error != "":
-		return "Not harvested to the end: the source or the store could not be read."
-	case r.dry && r.Listed() && !r.differs():
-		return "In step: there is nothing to do. Nothing was written."
-	case r.dry && r.Listed():
-		return "Not in step: " + count(r.Differences(), "difference", "differences") + ". Nothing was written."
-	case r.dry:
-		return "A part of the listing could not be read. Nothing was written."
-	case r.InStep() && r.changes() == 0:
-		return "In step: there was nothing to do."
-	case r.InStep():
-		return "In step: the store has what the source lists."
-	case !r.Listed() && r.leftOver() == 0:
-		return "Not in step: a part of the listing could not be read."
-	case !r.Listed():
-		return "Not in step: a part of the listing could not be read, and work is left for the next run."
+// run returns r for the page.
+func (r *result) run() runreport.Run {
+	run := runreport.Run{Report: r.Report, Interrupted: r.interrupted, Lasts: r.lasts, Dry: r.dry}
+	if r.Error != "" {
+		run.Err = errors.New(r.Error)
 	}
-	return "Not in step: work is left for the next run."
+	return run
 }
 
-func (r *result) changes() int64  { return r.Created + r.Updated + r.Deleted + r.Touched }
-func (r *result) leftOver() int64 { return r.Left.Waiting + r.Left.Parked + r.Left.Withheld }
+// verdict is the last line of a report.
+func (r *result) verdict() string {
+	run := r.run()
+	return run.Verdict()
+}
 
 func (r *result) took() time.Duration {
 	d := r.Ended.Sub(r.Started)
@@ -319,23 +308,4 @@ func requestsText(byStatus map[int]int64) string {
 		return "0"
 	}
 	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
-}
-
-func bytesText(n int64) string {
-	const units = "kMGTPE"
-	if n < 1000 {
-		return count(n, "byte", "bytes")
-	}
-	f, unit := float64(n)/1000, 0
-	for f >= 999.5 && unit < len(units)-1 {
-		f, unit = f/1000, unit+1
-	}
-	return fmt.Sprintf("%.3g %cB", f, units[unit])
-}
-
-func count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

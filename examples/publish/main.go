@@ -20,12 +20,15 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atompmh"
+	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
+	"github.com/websync-go/websync/rinfo"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -261,7 +264,7 @@ func (p *program) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		src := &dirsource.Source{Dir: dir, Base: p.base, Exclude: p.exclude}
+		src := &dirsource.Source{Dir: dir, Base: p.base, Exclude: p.exclude, MD5: p.protocol == "rinfo"}
 		p.sources, p.own = []string{src.Key()}, []string{src.Key()}
 		h := &harvest.Harvester{Store: p.store, MaxDelete: -1}
 		if p.out != "" {
@@ -307,6 +310,15 @@ func (p *program) publishers() (_ []websync.Publisher, entry string, isList func
 	case "atom":
 		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
 			Title: p.base, Author: websync.Person{Name: p.author()}}
+	case "atompmh":
+		list = &atompmh.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
+			Title: p.base, Author: websync.Person{Name: p.author()}}
+	case "rinfo":
+		list = &rinfo.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
+			Title: p.base, Author: websync.Person{Name: p.author()}}
+	case "eli":
+		list = &eli.Publisher{Catalog: p.store, Base: p.base, Sources: p.own, Locator: locator, Report: p.report,
+			Author: websync.Person{Name: p.author()}}
 	case "resourcesync":
 		set := &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report, Robots: true,
 			Hubs: p.hubs, ListSize: p.listSize, MaxLists: p.maxLists}

@@ -40,6 +40,11 @@ before the first answer or the export and then, if something has changed, every 
 their own, with a record of them in the store: with -dir, use -store so that a restarted program goes on with them. Dumps
 need the content of every resource; without it, there are none, and a message says why.
 
+With -protocol eli, the pages below eli/ under -base are listed as legislation, in eli/sitemap.xml and in the update feed
+eli/eli-update-feed.atom, which the sitemap names. Only the HTML pages of your own work can be listed, at their own URLs: a
+message says why something else is left out. With -store alone, -own is required; pages that the store lacks must be served
+by another server of the same host.
+
 Exit status: 0 done, or stopped by a signal; 1 with -out, some documents have no file (all others are written), or some
 files could not be read: the catalogue keeps their last known state, and without -store an export deletes nothing that
 earlier ones have written; 2 wrong usage, or the directory, the store or the address could not be used.
@@ -62,14 +67,14 @@ type options struct {
 	maxLists int
 }
 
-var protocols = append([]string{"sitemap", "atom", "resourcesync"}, cli.Planned...)
+var protocols = []string{"sitemap", "atom", "atompmh", "resourcesync", "eli", "rinfo"}
 
 const defaultAddr = "localhost:8080"
 
 func parseOptions(args []string) (options, error) {
 	var o options
 	l := cli.New("publish", usage, aboutText, afterText)
-	l.StringVar(&o.protocol, "protocol", "sitemap", "`protocol` of the documents: sitemap, atom or resourcesync; eli, atompmh and rinfo are yet to come")
+	l.StringVar(&o.protocol, "protocol", "sitemap", "`protocol` of the documents: sitemap, atom, atompmh, resourcesync, eli or rinfo")
 	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+defaultAddr+"; port 0: any that is free)")
 	l.StringVar(&o.out, "out", "", "write static files below `DIR` instead")
 	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under, with -out that of the server they are for (default http:// and the address)")
@@ -91,10 +96,7 @@ func parseOptions(args []string) (options, error) {
 	if err := l.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	if err := cli.Available("store", o.store); err != nil {
-		return o, err
-	}
-	return o, cli.Available("protocol", o.protocol)
+	return o, cli.Available("store", o.store)
 }
 
 // check returns an error for the first invalid value.
@@ -111,6 +113,8 @@ func (o *options) check(names []string) error {
 		return errors.New("-store mem is empty: there is nothing to publish")
 	case o.out != "" && o.addr != "":
 		return errors.New("-addr serves and -out writes files: one at a time")
+	case o.protocol == "eli" && o.dir == "" && len(o.own) == 0:
+		return errors.New("-protocol eli lists your own work only: name its sources with -own")
 	case o.dir != "" && len(o.own) > 0:
 		return errors.New("-own names sources of a -store; the files below -dir are your own already")
 	case len(o.hubs) > 0 && (o.protocol != "resourcesync" || o.out != ""):

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -43,14 +42,10 @@ func Run(name string, stdout, stderr io.Writer, command func(out, errOut *Output
 	return code
 }
 
-// Planned are the protocols that a later version of every program will have.
-var Planned = []string{"eli", "atompmh", "rinfo"}
-
 // Available returns an error if the value of a flag is a store that a later version will
-// have, or one of the Planned protocols.
+// have.
 func Available(name, value string) error {
-	kind, _, _ := strings.Cut(value, ":")
-	if slices.Contains(Planned, kind) || kind == "postgres" {
+	if kind, _, _ := strings.Cut(value, ":"); kind == "postgres" {
 		return fmt.Errorf("this version does not have -%s %s yet; -h names what it has", name, kind)
 	}
 	return nil

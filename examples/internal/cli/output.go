@@ -100,3 +100,22 @@ func Asked(args []string, name string) bool {
 	}
 	return asked
 }
+
+// Given returns the last value that args give to a flag, even if they cannot be parsed;
+// "" if they give none.
+func Given(args []string, name string) (value string) {
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		flag, after, ok := strings.Cut(arg, "=")
+		switch {
+		case flag != "-"+name && flag != "--"+name:
+		case ok:
+			value = after
+		case i+1 < len(args):
+			value = args[i+1]
+		}
+	}
+	return value
+}

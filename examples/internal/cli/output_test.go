@@ -72,3 +72,11 @@ func TestAsked(t *testing.T) {
 		assert.Equal(t, want, Asked(strings.Fields(args), "json"), args)
 	}
 }
+
+func TestGiven(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "", "-report a": "a", "--report=b": "b", "-x -report a -report=c y": "c", "-report": "", "-reporter a": "", "-- -report a": "", "report a": "",
+	} {
+		assert.Equal(t, want, Given(strings.Fields(args), "report"), args)
+	}
+}
