@@ -92,7 +92,7 @@ func (p *pipe) noteEntry(s *slot) {
 }
 
 func (p *pipe) momentFinding(snap *snapshot, message string) {
-	p.finding(websync.Finding{Document: p.key, Rule: "snapshot-at", Value: snap.note.At.String(), Message: message + ": its moment is not used"})
+	p.finding(ruleMoment.Finding(p.key, 0, 0, "", []byte(snap.note.At.String()), message+": its moment is not used"))
 }
 
 // conclude checks, at the end of a complete snapshot, whether the listing has changed and

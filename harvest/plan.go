@@ -234,9 +234,9 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 // checkTime reports an event whose time lies in the future.
 func (p *pipe) checkTime(s *slot) {
 	if t := s.ev.time(); p.isFuture(t) {
-		p.finding(websync.Finding{Document: p.key, Rule: "future-time", Value: t.String(),
-			Message: fmt.Sprintf("%q is stated to have changed more than a day after %s, by the publisher's clock: its time is not used",
-				s.id(), p.clock().UTC().Format(time.RFC3339))})
+		message := fmt.Sprintf("%q is stated to have changed more than a day after %s, by the publisher's clock: its time is not used",
+			s.id(), p.clock().UTC().Format(time.RFC3339))
+		p.finding(ruleFuture.Finding(p.key, 0, 0, "", []byte(t.String()), message))
 	}
 }
 

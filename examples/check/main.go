@@ -83,6 +83,10 @@ func (p *program) command(ctx context.Context, args []string) (code int, err err
 		}
 		return exitUnread, err
 	}
+	if p.list {
+		p.listRules()
+		return exitGood, nil
+	}
 	defer func() {
 		for _, in := range p.inputs {
 			in.close()

@@ -38,6 +38,10 @@ With -spec eli the files are followed by a line for each rule that failed or has
 -json by one object with the outcome of all rules. Of one rule, 100 findings are printed at most. -report writes the outcome
 for people. Keep the file of -profile for the next check, some days later: some rules need two visits.
 
+With -list-rules each rule is a line, or with -json an object: spec, rule, section, severity, message. The documents of
+resourcesync are sitemaps, too, and those of atompmh and rinfo Atom feeds: the rules of sitemap or atom apply to them as well.
+The rules of the spec harvest are those of the harvest program for all protocols; -spec does not choose them.
+
 With -lenient a finding is an error only if readers lose an entry by it, and otherwise at most a warning.
 
 Exit status: 0 no finding is an error; 1 a finding is an error; 2 wrong usage, or a file could not be read to its end as
@@ -50,6 +54,7 @@ type options struct {
 	verify  bool
 	lenient bool
 	json    bool
+	list    bool
 	names   []string
 	eli     eliOptions
 }
@@ -74,6 +79,7 @@ func parseOptions(args []string) (options, error) {
 	fs.BoolVar(&o.verify, "verify", false, "with -spec rinfo, get the documents that the entries link to, and compare them with their digests and lengths")
 	fs.BoolVar(&o.lenient, "lenient", false, "a finding that costs readers no entry is at most a warning")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object a line")
+	fs.BoolVar(&o.list, "list-rules", false, "list the rules that findings name, of all specs or of the one of -spec, and check nothing")
 	fs.IntVar(&o.eli.sample, "sample", 30, "with -spec eli, the `number` of pages to visit; 0 for none")
 	fs.Uint64Var(&o.eli.seed, "seed", 0, "with -spec eli, choose other pages: the same `number` gives the same pages")
 	fs.DurationVar(&o.eli.interval, "interval", 5*time.Second, "with -spec eli, the least `time` between two requests for pages of a host")
@@ -119,6 +125,12 @@ func (o *options) check(names []string) error {
 	o.names = names
 	if err := cli.OneOf("spec", o.spec, specs); err != nil {
 		return err
+	}
+	if o.list {
+		if len(names) > 0 {
+			return errors.New("-list-rules takes no file")
+		}
+		return nil
 	}
 	if len(names) == 0 {
 		return errors.New("no file to check")

@@ -19,6 +19,12 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
+var ruleLength = websync.Rule{Name: "id-length", Severity: websync.SeverityError, Summary: "a file whose id is longer than any Store takes: it is skipped"}
+
+// Rules returns the rule that findings of a Source name. It is of no specification: its
+// Section is empty.
+func Rules() []websync.Rule { return []websync.Rule{ruleLength} }
+
 // checkpointVersion is the version of checkpoints. They hold the number of files, as an
 // estimate for the next run: a walk always yields everything.
 const checkpointVersion = 1
@@ -139,13 +145,8 @@ func (w *walk) entry(ctx context.Context, dir, id string, e *entry) error {
 // skip reports a file, or a directory with its content, whose id is too long for a Store.
 func (w *walk) skip(name string, length int) {
 	w.skipped++
-	w.Report(websync.Finding{
-		Document: w.source.Dir,
-		Rule:     "id-length",
-		Severity: websync.SeverityError,
-		Value:    name,
-		Message:  fmt.Sprintf("an id of %d bytes, more than the %d that every store takes: skipped", length, harvest.MaxID),
-	})
+	message := fmt.Sprintf("an id of %d bytes, more than the %d that every store takes: skipped", length, harvest.MaxID)
+	w.Report(ruleLength.Finding(w.source.Dir, 0, 0, "", []byte(name), message))
 }
 
 // join returns the path of an entry of a directory; that of Dir is empty.
