@@ -120,11 +120,6 @@ func TestLegislationChanged(t *testing.T) {
 
 // TestLegislationRate: -rate decides about the interval, also with -protocol auto.
 func TestLegislationRate(t *testing.T) {
-	for rate, want := range map[float64]time.Duration{0: 0, 1: time.Second, 0.2: 5 * time.Second, 1e12: 1, 1e-12: 24 * time.Hour} {
-		p := &program{}
-		p.rate = rate
-		assert.Equal(t, want, p.legislation(target{url: "https://example.org/"}).Interval)
-	}
 	w := newWeb(t)
 	laws(w, "/eli/sitemap.xml", "/eli/eli-update-feed.atom", "")
 	began := time.Now()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/examples/internal/protocols"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/internal/page"
@@ -91,10 +92,10 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 	defer remove()
 	for i := range p.urls {
 		t := &p.urls[i]
-		if t.dir == "" {
+		if t.Dir == "" {
 			continue
 		}
-		if t.own, err = cli.OwnFiles(t.dir, spec, p.exportDir, p.report); err != nil {
+		if t.Exclude, err = cli.OwnFiles(t.Dir, spec, p.exportDir, p.report); err != nil {
 			return p.fail(err)
 		}
 	}
@@ -127,14 +128,18 @@ func (r readOnly) State(ctx context.Context, key string) ([]byte, error) {
 
 func (readOnly) Swap(context.Context, string, []byte, []byte) error { return nil }
 
+// state returns the store, or one that drops what is written to it.
+func (p *program) state() websync.State {
+	if p.dry() {
+		return readOnly{p.store}
+	}
+	return p.store
+}
+
 // newClient returns the one client that all sources share: it keeps the hosts' gates and
 // robots.txt files in the store.
 func (p *program) newClient() *fetch.Client {
-	var state websync.State = p.store
-	if p.dry() {
-		state = readOnly{state}
-	}
-	c := fetch.New(state)
+	c := fetch.New(p.state())
 	c.Rate = p.rate
 	c.AllowPrivate = p.allowPrivate
 	c.Attempts = p.attempts
@@ -146,9 +151,7 @@ func (p *program) newClient() *fetch.Client {
 		c.Concurrency = max(p.concurrency, 32)
 	}
 	for _, u := range p.named {
-		if u.sign != nil {
-			c.Authorize(u.origin, u.sign) // no error: parseTarget made the origin
-		}
+		u.Authorize(c)
 	}
 	return c
 }
@@ -199,15 +202,16 @@ func (p *program) harvestAll(ctx context.Context) int {
 }
 
 // harvestTarget harvests what a URL leads to.
-func (p *program) harvestTarget(ctx context.Context, h *harvest.Harvester, t target) (results []*result) {
-	sources, err := p.sources(ctx, t)
+func (p *program) harvestTarget(ctx context.Context, h *harvest.Harvester, t protocols.Target) (results []*result) {
+	opener := p.opener()
+	sources, err := opener.Sources(ctx, t)
 	if err != nil {
-		return []*result{p.finished(p.newResult(ctx, unread(t.url), err), "")}
+		return []*result{p.finished(p.newResult(ctx, unread(t.URL), err), "")}
 	}
 	for _, src := range sources {
 		r := p.harvest(ctx, h, "", src)
-		if results = append(results, r); r.foreign && (p.protocol == "auto" || p.protocol == "eli") {
-			p.remember(ctx, t, nil) // the next run finds out what it is now
+		if results = append(results, r); r.foreign {
+			opener.Forget(ctx, t) // the next run finds out what it is now
 		}
 	}
 	return results

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/examples/internal/protocols"
 )
 
 const usage = "usage: harvest [flags] [URL...]"
@@ -76,8 +77,8 @@ type options struct {
 	allowPrivate bool
 	json         bool
 	report       string // file for the page; empty: none
-	urls         []target
-	named        []target // likewise, before those of one source were joined
+	urls         []protocols.Target
+	named        []protocols.Target // likewise, before those of one source were joined
 
 	acceptSkipped bool
 
@@ -111,11 +112,9 @@ func parseOptions(args []string) (options, error) {
 	return o, cli.Available("store", o.storeFlag)
 }
 
-var protocols = []string{"auto", "sitemap", "atom", "atompmh", "resourcesync", "rinfo", "eli", "dir"}
-
 // check returns an error for the first invalid value, and keeps the URLs.
 func (o *options) check(urls []string) error {
-	if err := cli.OneOf("protocol", o.protocol, protocols); err != nil {
+	if err := cli.OneOf("protocol", o.protocol, protocols.Harvested); err != nil {
 		return err
 	}
 	switch {
@@ -144,16 +143,17 @@ func (o *options) check(urls []string) error {
 		o.storeFlag = "sqlite:websync.db"
 	}
 	for _, raw := range urls {
-		t, err := o.parseTarget(raw)
+		t, err := protocols.ParseTarget(o.protocol, raw)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(o.urls, func(u target) bool { return u.url == t.url }) {
+		t.Complete = o.complete
+		if !slices.ContainsFunc(o.urls, func(u protocols.Target) bool { return u.URL == t.URL }) {
 			o.urls = append(o.urls, t)
 		}
 	}
 	if o.named = o.urls; o.protocol == "eli" {
-		o.urls = paired(o.urls)
+		o.urls = protocols.Paired(o.urls)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/examples/internal/protocols"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/runreport"
 	"github.com/websync-go/websync/internal/page"
@@ -104,8 +105,8 @@ func (p *program) newResult(ctx context.Context, report *harvest.Report, err err
 		r.Error = report.Source + ": interrupted; what was got is kept, and the next run goes on from there"
 	case r.interrupted:
 		r.Error = report.Source + ": interrupted"
-	case ambiguity(err) != "":
-		r.Error = ambiguity(err)
+	case protocols.Ambiguity("harvest", err) != "":
+		r.Error = protocols.Ambiguity("harvest", err)
 	case err != nil:
 		r.Error = strings.TrimPrefix(err.Error(), "harvest: ")
 		if a := advice(err); a != "" {

@@ -3,15 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,18 +18,12 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/atompmh"
-	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/examples/internal/protocols"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
-	"github.com/websync-go/websync/resourcesync"
-	"github.com/websync-go/websync/rinfo"
-	"github.com/websync-go/websync/sitemap"
-	"github.com/websync-go/websync/sitemap/google"
 )
 
 const (
@@ -53,9 +46,9 @@ type program struct {
 	store harvest.Store
 	// patterns of the files in the directory that are not to be published
 	exclude []string
-	sources []string                    // to publish
-	scanner *scanner                    // if nil, no directory
-	pack    func(context.Context) error // makes packages; nil without -dumps
+	sources []string // to publish
+	lists   *protocols.Publication
+	scanner *scanner // if nil, no directory
 }
 
 // run is main without the process around it. It returns the exit code.
@@ -102,7 +95,7 @@ func (p *program) withStore(ctx context.Context) (code int, err error) {
 // export writes static files.
 func (p *program) export(ctx context.Context) (code int, err error) {
 	if p.base == "" {
-		p.base = baseOf(defaultAddr)
+		p.base = cli.BaseOf(cli.DefaultAddr)
 		fmt.Fprintf(p.stderr, "publish: without -base the files are for a server at %s\n", p.base)
 	}
 	if err := p.prepare(ctx); err != nil {
@@ -113,11 +106,9 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 		fmt.Fprintf(p.stderr, "publish: %s stays as it is: without a -store nobody knows what the files were that could not be read\n", p.out)
 		return exitMissing, nil
 	}
-	publishers, entry, _ := p.publishers()
-	if p.pack != nil {
-		if err := p.pack(ctx); err != nil {
-			return 0, err
-		}
+	publishers := p.publishers()
+	if err := p.lists.Pack(ctx); err != nil {
+		return 0, err
 	}
 	done, err := publish.WriteDir(ctx, p.out, publishers...)
 	var refused *publish.RefusedError
@@ -133,7 +124,7 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 		return 0, err
 	}
 	fmt.Fprintf(p.stderr, "publish: %s: %d written, %d unchanged, %d removed\n", p.out, done.Written, done.Unchanged, done.Removed)
-	fmt.Fprintln(p.stdout, entry)
+	fmt.Fprintln(p.stdout, p.lists.Entry())
 	if !complete {
 		return exitMissing, nil
 	}
@@ -149,79 +140,46 @@ func holdsAny(dir string) bool {
 
 // serve serves until the context ends.
 func (p *program) serve(ctx context.Context) error {
-	addr := p.addr
-	if addr == "" {
-		addr = defaultAddr
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	listener, base, err := cli.Listen(ctx, cmp.Or(p.addr, cli.DefaultAddr))
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	if p.base == "" {
-		p.base = p.ownBase(addr, listener)
-	}
+	p.base = cmp.Or(p.base, base)
 	if err := p.prepare(ctx); err != nil {
 		return err
 	}
-	publishers, entry, isList := p.publishers()
+	publishers := p.publishers()
 	handler := &publish.Handler{Publishers: publishers, Log: slog.New(slog.NewTextHandler(p.stderr, nil))}
 	defer handler.Close()
 	if err := handler.Check(); err != nil {
 		return err
 	}
-	server := &http.Server{Handler: p.refreshing(handler, isList), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 
 	var working sync.WaitGroup
 	defer working.Wait()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if p.pack != nil {
-		p.packOnce(ctx)
-		working.Go(func() { p.packAgain(ctx) })
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := p.lists.Pack(ctx); err != nil && ctx.Err() == nil {
+		p.complain(err) // without packages the lists are served all the same
 	}
+	working.Go(func() { p.lists.PackAgain(ctx, p.repack, p.complain) })
 	if p.scanner != nil {
 		go p.scanner.watch(ctx)
 	}
-	if notifier, ok := publishers[0].(publish.Notifier); ok && len(p.hubs) > 0 {
-		pinger := &publish.Pinger{Topics: []string{entry}, Hubs: p.hubs, Notifier: notifier, State: p.store, Log: handler.Log}
+	if notifier := p.lists.Notifier(); notifier != nil && len(p.hubs) > 0 {
+		pinger := &publish.Pinger{Topics: []string{p.lists.Entry()}, Hubs: p.hubs, Notifier: notifier, State: p.store, Log: handler.Log}
 		working.Go(func() { pinger.Run(ctx) })
 		working.Go(func() { p.notify(ctx, pinger) })
 	}
-	go func() { cancel(server.Serve(listener)) }()
-	if _, err := fmt.Fprintln(p.stdout, entry); err != nil {
+	if _, err := fmt.Fprintln(p.stdout, p.lists.Entry()); err != nil {
 		return nil // cli.Run reports it
 	}
-	<-ctx.Done()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
-		return err
-	}
-	const patience = 5 * time.Second
-	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer stop()
-	if err := server.Shutdown(closing); err != nil {
-		return server.Close() // somebody reads slowly
-	}
-	return nil
+	return cli.Serve(ctx, listener, p.refreshing(handler))
 }
 
-// packAgain makes packages of what has changed, at intervals until the context ends.
-func (p *program) packAgain(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(p.repack):
-			p.packOnce(ctx)
-		}
-	}
-}
-
-// packOnce makes packages. Without them the lists are served all the same.
-func (p *program) packOnce(ctx context.Context) {
-	if err := p.pack(ctx); err != nil && ctx.Err() == nil {
-		fmt.Fprintf(p.stderr, "publish: %s\n", cli.OneLine(err.Error()))
-	}
+func (p *program) complain(err error) {
+	fmt.Fprintf(p.stderr, "publish: %s\n", cli.OneLine(err.Error()))
 }
 
 // notify lets a Pinger look for changes at intervals, until ctx ends.
@@ -236,21 +194,13 @@ func (p *program) notify(ctx context.Context, pinger *publish.Pinger) {
 	}
 }
 
-// ownBase returns the URL of this server.
-func (p *program) ownBase(addr string, listener net.Listener) string {
-	host, _, _ := net.SplitHostPort(addr)
-	// the chosen port, if addr has 0
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return baseOf(net.JoinHostPort(host, port))
-}
-
 // refreshing scans the directory before next serves a list.
-func (p *program) refreshing(next http.Handler, isList func(path string) bool) http.Handler {
+func (p *program) refreshing(next http.Handler) http.Handler {
 	if p.scanner == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isList(r.URL.EscapedPath()) {
+		if p.lists.IsList(r.URL.EscapedPath()) {
 			p.scanner.refresh(r.Context())
 		}
 		next.ServeHTTP(w, r)
@@ -295,56 +245,11 @@ func redacted(sources []string) []string {
 	return names
 }
 
-// publishers returns the Publishers of the protocol's documents and of the bodies, the
-// URL that a reader begins with, and a function that reports whether a path is the
-// protocol's.
-func (p *program) publishers() (_ []websync.Publisher, entry string, isList func(path string) bool) {
-	var list protocol
-	var links []websync.Link // of the resources
-	locator := websync.PathLocator{Base: p.base, Own: p.own, Reserved: func(path string) bool { return list.Reserved(path) }}
-	switch p.protocol {
-	case "sitemap":
-		list = &sitemap.Publisher{
-			Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Extensions: google.Extensions(), Report: p.report,
-		}
-	case "atom":
-		list = &atom.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
-			Title: p.base, Author: websync.Person{Name: p.author()}}
-	case "atompmh":
-		list = &atompmh.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
-			Title: p.base, Author: websync.Person{Name: p.author()}}
-	case "rinfo":
-		list = &rinfo.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report,
-			Title: p.base, Author: websync.Person{Name: p.author()}}
-	case "eli":
-		list = &eli.Publisher{Catalog: p.store, Base: p.base, Sources: p.own, Locator: locator, Report: p.report,
-			Author: websync.Person{Name: p.author()}}
-	case "resourcesync":
-		set := &resourcesync.Publisher{Catalog: p.store, Base: p.base, Sources: p.sources, Locator: locator, Report: p.report, Robots: true,
-			Hubs: p.hubs, ListSize: p.listSize, MaxLists: p.maxLists}
-		if p.dumps != "" {
-			set.Dumps = &resourcesync.Dumps{Dir: p.dumps, State: p.store, MaxPackages: p.maxLists}
-			p.pack = func(ctx context.Context) error { return set.Pack(ctx) }
-		}
-		list, links = set, append(links, set.Link())
-	}
-	bodies := publish.Linked(publish.Bodies(p.store, locator, p.sources...), links...)
-	return []websync.Publisher{list, bodies}, list.URL(), list.Reserved
-}
-
-// A protocol is a Publisher whose documents begin at a URL and take up paths of the site.
-type protocol interface {
-	websync.Publisher
-	URL() string
-	Reserved(path string) bool
-}
-
-// author returns the author of a feed whose entries have none: the host.
-func (p *program) author() string {
-	if u, err := url.Parse(p.base); err == nil {
-		return u.Hostname()
-	}
-	return p.base
+// publishers returns the Publishers of the protocol's documents and of the bodies.
+func (p *program) publishers() []websync.Publisher {
+	site := &protocols.Site{Catalog: p.store, State: p.store, Base: p.base, Own: p.own, Sources: p.sources, Report: p.report}
+	p.lists = &protocols.Publication{Protocol: p.protocol, Hubs: p.hubs, Dumps: p.dumps, ListSize: p.listSize, MaxLists: p.maxLists}
+	return site.Publishers(p.lists)
 }
 
 func (p *program) report(f websync.Finding) { fmt.Fprintf(p.stderr, "publish: %v\n", f) }

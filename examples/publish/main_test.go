@@ -339,15 +339,6 @@ func TestUsage(t *testing.T) {
 	assert.Contains(t, a.stdout, "usage: publish")
 }
 
-func TestBaseOf(t *testing.T) {
-	for addr, want := range map[string]string{
-		"localhost:8080": "http://localhost:8080/", "127.0.0.1:80": "http://127.0.0.1/", "0.0.0.0:1": "http://localhost:1/", ":1": "http://localhost:1/",
-		"[::]:1": "http://localhost:1/", "[::1]:1": "http://[::1]:1/", "[::1]:80": "http://[::1]/",
-	} {
-		assert.Equal(t, want, baseOf(addr), addr)
-	}
-}
-
 // A failure to write the output is an error, and no text controls a terminal.
 func TestOutput(t *testing.T) {
 	dir := directory(t, map[string]string{"a": "a"})

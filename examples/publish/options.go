@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/examples/internal/protocols"
 )
 
 const usage = "usage: publish [flags] (-dir DIR | -store STORE)"
@@ -67,15 +65,11 @@ type options struct {
 	maxLists int
 }
 
-var protocols = []string{"sitemap", "atom", "atompmh", "resourcesync", "eli", "rinfo"}
-
-const defaultAddr = "localhost:8080"
-
 func parseOptions(args []string) (options, error) {
 	var o options
 	l := cli.New("publish", usage, aboutText, afterText)
 	l.StringVar(&o.protocol, "protocol", "sitemap", "`protocol` of the documents: sitemap, atom, atompmh, resourcesync, eli or rinfo")
-	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+defaultAddr+"; port 0: any that is free)")
+	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+cli.DefaultAddr+"; port 0: any that is free)")
 	l.StringVar(&o.out, "out", "", "write static files below `DIR` instead")
 	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under, with -out that of the server they are for (default http:// and the address)")
 	l.DurationVar(&o.rescan, "rescan", 2*time.Second, "with -dir, `how long` to wait before it is scanned again")
@@ -101,7 +95,7 @@ func parseOptions(args []string) (options, error) {
 
 // check returns an error for the first invalid value.
 func (o *options) check(names []string) error {
-	if err := cli.OneOf("protocol", o.protocol, protocols); err != nil {
+	if err := cli.OneOf("protocol", o.protocol, protocols.Published); err != nil {
 		return err
 	}
 	switch {
@@ -134,39 +128,16 @@ func (o *options) check(names []string) error {
 		}
 	}
 	if o.addr != "" {
-		if _, _, err := net.SplitHostPort(o.addr); err != nil {
-			return fmt.Errorf("-addr %q: not HOST:PORT", o.addr)
+		if err := cli.CheckAddr(o.addr); err != nil {
+			return fmt.Errorf("-addr %q: %w", o.addr, err)
 		}
 	}
-	return o.checkBase()
-}
-
-// checkBase makes the base end in a slash.
-func (o *options) checkBase() error {
-	if o.base == "" {
-		return nil
-	}
-	u, err := url.Parse(o.base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("-base %q: not a URL that begins with http:// or https://, without a query", o.base)
-	}
-	if !strings.HasSuffix(o.base, "/") {
-		o.base += "/"
+	if o.base != "" {
+		base, err := cli.CheckBase(o.base)
+		if err != nil {
+			return fmt.Errorf("-base %q: %w", o.base, err)
+		}
+		o.base = base
 	}
 	return nil
-}
-
-// baseOf returns the URL of a server at addr.
-func baseOf(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "http://" + addr + "/"
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	if port == "80" {
-		return "http://" + strings.Trim(net.JoinHostPort(host, ""), ":") + "/"
-	}
-	return "http://" + net.JoinHostPort(host, port) + "/"
 }

@@ -1,0 +1,104 @@
+// Package protocols makes Sources and Publishers from what the command lines of the
+// example programs name: a protocol, a URL, some settings.
+package protocols
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest/fetch"
+)
+
+// Harvested are the protocols of targets. Auto, the first, finds out what a URL offers.
+var Harvested = []string{Auto, "sitemap", "atom", "atompmh", "resourcesync", "rinfo", "eli", "dir"}
+
+// Auto is the protocol of a target of which is found out what it offers.
+const Auto = "auto"
+
+// A Target is a URL, or a directory, that a user names.
+type Target struct {
+	Protocol string // one of Harvested
+	URL      string // without user name and password
+	Feed     string // the update feed of a sitemap of ELI; empty: none is named
+	Complete bool   // a sitemap lists everything: what it no longer lists is deleted
+
+	Dir string // empty: none
+	// Exclude has the patterns of files in Dir that are not harvested.
+	Exclude []string
+
+	Origin string                    // that Sign is for
+	Sign   func(*http.Request) error // nil: no credentials
+}
+
+// ParseTarget returns the Target that raw names.
+func ParseTarget(protocol, raw string) (Target, error) {
+	if protocol == "dir" {
+		return parseDir(raw)
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return Target{}, fmt.Errorf("not a URL: %w", errors.Unwrap(err))
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return Target{}, fmt.Errorf("%q is not a URL that begins with http:// or https://", websync.RedactURL(raw))
+	}
+	t := Target{Protocol: protocol, URL: raw, Origin: u.Scheme + "://" + u.Host}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		t.Sign = fetch.Basic(u.User.Username(), password)
+		u.User = nil
+		t.URL = u.String() // the store names sources, and keeps no passwords
+	}
+	return t, nil
+}
+
+// parseDir returns the Target of a directory. Its files have file URLs.
+func parseDir(name string) (Target, error) {
+	dir, err := filepath.Abs(name)
+	if err != nil {
+		return Target{}, err
+	}
+	path := strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/"
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive
+	}
+	u := url.URL{Scheme: "file", Path: path}
+	return Target{Protocol: "dir", URL: u.String(), Dir: dir}, nil
+}
+
+// Authorize makes a client send the credentials of t to its origin.
+func (t *Target) Authorize(c *fetch.Client) {
+	if t.Sign != nil {
+		c.Authorize(t.Origin, t.Sign) // no error: ParseTarget made the origin
+	}
+}
+
+// Paired returns targets of the protocol eli: of two of which one names a feed, the other
+// is the sitemap to which the feed belongs.
+func Paired(targets []Target) []Target {
+	if len(targets) != 2 || namesFeed(targets[0].URL) == namesFeed(targets[1].URL) {
+		return targets
+	}
+	sitemap, feed := targets[0], targets[1]
+	if namesFeed(sitemap.URL) {
+		sitemap, feed = feed, sitemap
+	}
+	sitemap.Feed = feed.URL
+	return []Target{sitemap}
+}
+
+// namesFeed reports whether a URL looks like that of a feed.
+func namesFeed(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return false
+	}
+	name := strings.ToLower(path.Base(u.Path))
+	return strings.HasSuffix(name, ".atom") || strings.Contains(name, "feed")
+}
