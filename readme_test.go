@@ -1,29 +1,169 @@
 package websync_test
 
 import (
-	"bytes"
+	"bufio"
+	"context"
 	"fmt"
+	"go/format"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/resourcesync"
 )
 
-// TestReadmeProgramsBuild builds the programs that README.md shows.
-func TestReadmeProgramsBuild(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+func readme(t *testing.T) string {
+	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	parts := bytes.Split(readme, []byte("```go\n"))[1:]
-	require.Len(t, parts, 2)
+	return string(text)
+}
+
+// TestReadmeService follows README.md from an empty folder to a service, and harvests that
+// service. The network of the Go command is off: the clone and the module cache suffice.
+func TestReadmeService(t *testing.T) {
+	_, section, ok := strings.Cut(readme(t), "\n## Your first service\n")
+	require.True(t, ok)
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, program, _ := strings.Cut(section, "```go\n")
+	program, _, ok = strings.Cut(program, "```\n")
+	require.True(t, ok)
+	assert.Less(t, strings.Count(program, "\n"), 40, "the length that is promised")
+	formatted, err := format.Source([]byte(program))
+	require.NoError(t, err)
+	assert.Equal(t, string(formatted), program)
+
+	clone, err := os.Getwd()
+	require.NoError(t, err)
 	dir := t.TempDir()
-	for i, part := range parts {
-		program, _, ok := bytes.Cut(part, []byte("```\n"))
-		require.True(t, ok)
-		file := filepath.Join(dir, fmt.Sprintf("main%d.go", i))
-		require.NoError(t, os.WriteFile(file, program, 0o644))
-		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "program"), file).CombinedOutput()
-		require.NoError(t, err, "%s", out)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644))
+	run := func(args ...string) {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "GOPROXY=off", "GOSUMDB=off")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "go %q: %s", args, out)
 	}
+	var args []string // of go run
+	for _, line := range regexp.MustCompile(`(?m)^    go .*$`).FindAllString(section, -1) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(strings.Replace(line, "=../websync", "="+clone, 1))[1:]
+		if words[0] == "run" {
+			require.Equal(t, ".", words[1])
+			args = words[2:]
+			words = []string{"build", "-o", "service", "."}
+		}
+		run(words...)
+	}
+	require.Len(t, args, 3)
+
+	want := map[string]string{}
+	pages, feed := twoPublishers(t, want)
+	base := startService(t, filepath.Join(dir, "service"), pages, feed)
+
+	ctx := context.Background()
+	store, client := memstore.New(), fetch.New(nil)
+	client.Rate, client.AllowPrivate = -1, true
+	defer client.CloseIdleConnections()
+	sets, err := resourcesync.Discover(ctx, client, base)
+	require.NoError(t, err)
+	require.Len(t, sets, 1)
+	report, err := (&harvest.Harvester{Store: store, Fetcher: client}).Run(ctx, sets[0].Source())
+	require.NoError(t, err)
+	require.True(t, report.InStep(), "%+v", report)
+	assert.Zero(t, report.Findings)
+	assert.Equal(t, want, textsByOrigin(t, store))
+}
+
+// twoPublishers serves a sitemap of two pages, and a feed of two entries. It adds to want
+// what they publish, by id.
+func twoPublishers(t *testing.T, want map[string]string) (pages, feed string) {
+	serve := func(document func(base string) string, texts ...string) string {
+		var site *httptest.Server
+		site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for i, text := range texts {
+				if r.URL.Path == fmt.Sprint("/", i+1) {
+					fmt.Fprint(w, text)
+					return
+				}
+			}
+			if r.URL.Path != "/list" {
+				http.NotFound(w, r)
+				return
+			}
+			fmt.Fprint(w, document(site.URL))
+		}))
+		t.Cleanup(site.Close)
+		return site.URL
+	}
+	site := serve(func(base string) string {
+		return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + base + `/1</loc></url><url><loc>` + base + `/2</loc></url></urlset>`
+	}, "page one", "page two")
+	want[site+"/1"], want[site+"/2"] = "page one", "page two"
+	const entry = `<entry><id>urn:ex:%d</id><title>T</title><updated>2026-01-02T00:00:00Z</updated>%s</entry>`
+	news := serve(func(string) string {
+		return `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:ex:feed</id><title>News</title><updated>2026-01-02T00:00:00Z</updated><author><name>A</name></author>` +
+			fmt.Sprintf(entry, 1, `<link href="/1"/>`) + fmt.Sprintf(entry, 2, `<content type="text">inline</content>`) + `</feed>`
+	}, "entry one")
+	want["urn:ex:1"], want["urn:ex:2"] = "entry one", "inline"
+	return site + "/list", news + "/list"
+}
+
+// startService runs the program of README.md until it has harvested both publishers, and
+// returns its base URL. If another process takes its port first, it gets another one.
+func startService(t *testing.T, program, pages, feed string) (base string) {
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		addr := l.Addr().String()
+		require.NoError(t, l.Close())
+
+		cmd := exec.Command(program, addr, pages, feed)
+		cmd.Dir = filepath.Dir(program)
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		var output strings.Builder
+		lines := bufio.NewScanner(io.TeeReader(stderr, &output))
+		for left := 2; left > 0 && lines.Scan(); {
+			if strings.HasSuffix(lines.Text(), "in step: true <nil>") {
+				left--
+			}
+			if left == 0 {
+				t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+				return "http://" + addr + "/"
+			}
+		}
+		cmd.Wait()
+		require.Contains(t, output.String(), "address already in use")
+	}
+}
+
+// textsByOrigin returns the texts that a Store holds, by the id that each resource had at
+// its first publisher.
+func textsByOrigin(t *testing.T, store harvest.Store) map[string]string {
+	texts := map[string]string{}
+	for item, err := range store.Resources(t.Context(), websync.Range{}) {
+		require.NoError(t, err)
+		via, ok := item.Resource.Via()
+		require.True(t, ok, item.Resource.ID)
+		body, ok := item.Body(harvest.ContentName)
+		require.True(t, ok, item.Resource.ID)
+		texts[via.Href] = testkit.Read(t, store, body)
+	}
+	return texts
 }
