@@ -24,7 +24,8 @@
 //
 // # The packages
 //
-//   - sitemap: Sitemaps, reading, writing, validating, a Source and a Publisher
+//   - sitemap: Sitemaps, reading, writing, validating, a Source and a Publisher;
+//     sitemap/google: images, videos and news
 //   - atom: Atom with archives and tombstones, likewise; atom/anyfeed: RSS and JSON Feed
 //   - atompmh: feeds of the Atom Feed Protocol for Metadata Harvesting, likewise
 //   - resourcesync: the documents of ResourceSync, reading, writing, validating, a Source
@@ -52,7 +53,7 @@
 //   - examples/publish: a program that publishes a directory or a Store
 //   - examples/check: a program that checks documents against their specification
 //
-// README.md lists what works today and what is planned.
+// README.md has an example for each job, a first service, and what is planned.
 //
 // This package uses the standard library only and does no I/O of its own.
 package websync

@@ -4,15 +4,20 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"go/doc"
 	"go/format"
+	"go/parser"
+	"go/token"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +92,56 @@ func TestReadmeService(t *testing.T) {
 	require.True(t, report.InStep(), "%+v", report)
 	assert.Zero(t, report.Findings)
 	assert.Equal(t, want, textsByOrigin(t, store))
+}
+
+// TestReadmeExamples: the example of each job is there, and is a test that compares its
+// output. Each other link leads to a file.
+func TestReadmeExamples(t *testing.T) {
+	text := readme(t)
+	rows := regexp.MustCompile("(?m)^\\| ([^|]+) \\| `([^`]+)`: \\[(Example\\w*)\\]\\(([^)]+)\\) \\|$").FindAllStringSubmatch(text, -1)
+	require.Equal(t, strings.Count(text, "[Example"), len(rows), "each is a row of the table")
+	seen := map[string]bool{}
+	for _, row := range rows {
+		job, dir, name, file := row[1], row[2], row[3], row[4]
+		assert.Equal(t, dir, path.Dir(file), job)
+		assert.False(t, seen[job], job)
+		seen[job] = true
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if !assert.NoError(t, err, job) {
+			continue
+		}
+		examples := doc.Examples(parsed)
+		i := slices.IndexFunc(examples, func(e *doc.Example) bool { return "Example"+e.Name == name })
+		if assert.GreaterOrEqual(t, i, 0, "%s: %s has no %s", job, file, name) {
+			assert.NotEmpty(t, examples[i].Output, "%s: %s in %s has no output", job, name, file)
+			assert.NotEmpty(t, examples[i].Doc, "%s: %s in %s has no comment", job, name, file)
+		}
+	}
+	for _, job := range jobs {
+		assert.True(t, seen[job], job)
+	}
+	for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(text, -1) {
+		assert.FileExists(t, link[1])
+	}
+}
+
+// jobs are those that README.md must have an example for.
+var jobs = []string{
+	"harvest a sitemap", "follow a ResourceSync source", "publish a directory", "harvest ELI metadata and full texts", "run a rinfo depot",
+	"feed a search index", "write your own Source", "write your own Publisher", "write a driver for your own Store", "dry run: what would be done",
+	"approve deletions that were withheld", "observe progress",
+}
+
+// TestMap: the documentation of package websync names all packages that others can import,
+// and all programs.
+func TestMap(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	for _, p := range packages(t) {
+		if name := p.name(); name != "." && !strings.Contains("/"+name+"/", "/internal/") {
+			assert.Regexp(t, `(?m)^//.*[ ,]`+regexp.QuoteMeta(name)+`[,:]`, string(text))
+		}
+	}
 }
 
 // twoPublishers serves a sitemap of two pages, and a feed of two entries. It adds to want

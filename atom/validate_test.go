@@ -666,6 +666,7 @@ func ExampleValidate_profile() {
 	// 2 <nil>
 }
 
+// Validate reports all departures of a document, with their lines and rules.
 func ExampleValidate() {
 	feed := `<feed xmlns="http://www.w3.org/2005/Atom">
   <id>tag:example.org,2024:laws</id>

@@ -67,6 +67,56 @@ func ExampleHarvester_Plan() {
 	// 2 differences
 }
 
+// A listing that would delete all records, or too many, deletes none until somebody who has
+// looked into it approves.
+func ExampleHarvester_Approve() {
+	ctx := context.Background()
+	h := &harvest.Harvester{Store: memstore.New()}
+	if _, err := h.Run(ctx, acts); err != nil {
+		log.Fatal(err)
+	}
+	empty := harvest.Of(acts.Key(), start, complete) // it lists nothing any more
+	report, err := h.Run(ctx, empty)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("deleted", report.Deleted, "withheld", report.Left.Withheld, "in step:", report.InStep())
+	fmt.Println(report.Guard.Message)
+
+	if report, err = h.Approve(ctx, empty); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("deleted", report.Deleted, "withheld", report.Left.Withheld)
+	// Output:
+	// deleted 0 withheld 2 in step: false
+	// 2 of 2 records would be deleted: all; Approve carries the deletions out, or a later listing in full that the guard lets pass
+	// deleted 2 withheld 0
+}
+
+// Hooks observe a run, of whatever Source. Progress is called a few times a second, and at
+// the end; Outcome for every entry.
+func ExampleHooks() {
+	var last harvest.Progress
+	h := &harvest.Harvester{
+		Store:       memstore.New(),
+		Concurrency: 1,
+		Hooks: &harvest.Hooks{
+			Progress: func(p harvest.Progress) { last = p }, // a program draws p.Done, p.Total, p.ETA
+			Outcome:  func(source, id string, o harvest.Outcome, err error) { fmt.Println(o, id, err) },
+			Problem:  func(source string, err error) { fmt.Println(source, err) },
+		},
+	}
+	report, err := h.Run(context.Background(), acts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(last.Done, "of", last.Listed, "done, in step:", report.InStep())
+	// Output:
+	// created https://law.example/act/1 <nil>
+	// created https://law.example/act/2 <nil>
+	// 2 of 2 done, in step: true
+}
+
 // Each passes every change to a function, to a search index for instance, and stores its
 // position.
 func ExampleEach() {

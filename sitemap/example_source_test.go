@@ -4,16 +4,52 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A Source is usually given to a harvest.Harvester. This prints the events that it
-// yields.
+// A site becomes records in a store. The second run finds that a page is no longer listed.
+// The other has not changed, so nobody asks for it.
 func ExampleSource() {
+	const page = "<url><loc>https://www.example.com/%d</loc><lastmod>2026-01-02T00:00:00Z</lastmod></url>"
+	web := &sourcetest.Fetcher{Site: sourcetest.Site{ // in a program: fetch.New(store), of package harvest/fetch
+		"https://www.example.com/1": {Body: "page one"},
+		"https://www.example.com/2": {Body: "page two"},
+	}}
+	list := func(entries ...string) {
+		web.Site["https://www.example.com/sitemap.xml"] = sourcetest.Document{
+			Body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + strings.Join(entries, "") + "</urlset>",
+		}
+	}
+	ctx, store := context.Background(), memstore.New()
+	h := &harvest.Harvester{Store: store, Fetcher: web}
+	source := &sitemap.Source{URL: "https://www.example.com/sitemap.xml", Complete: true} // what it omits is deleted
+	list(fmt.Sprintf(page, 1), fmt.Sprintf(page, 2))
+	for range 2 {
+		report, err := h.Run(ctx, source)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("created", report.Created, "unchanged", report.Unchanged, "deleted", report.Deleted, "in step:", report.InStep())
+		list(fmt.Sprintf(page, 1))
+	}
+	for item, err := range store.Resources(ctx, websync.Range{}) {
+		fmt.Println(item.Resource.ID, item.Resource.Modified, err)
+	}
+	// Output:
+	// created 2 unchanged 0 deleted 0 in step: true
+	// created 0 unchanged 1 deleted 1 in step: true
+	// https://www.example.com/1 2026-01-02T00:00:00Z <nil>
+}
+
+// The events that a Source yields, without an engine.
+func ExampleSource_events() {
 	// for HTTP, use the Fetcher of package harvest/fetch
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{
 		"https://www.example.com/robots.txt": {Body: "User-agent: *\nSitemap: /sitemap.xml\nSitemap: /old.txt\n"},

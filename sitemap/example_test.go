@@ -48,6 +48,7 @@ func Example() {
 	// https://www.example.com/old
 }
 
+// A Reader streams the entries of one document. It needs neither a store nor a network.
 func ExampleReader() {
 	// the argument is a file or a response body, compressed or not
 	r := sitemap.NewReader(strings.NewReader(example))

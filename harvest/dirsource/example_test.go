@@ -4,13 +4,17 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/sitemap"
 )
 
 // laws makes a directory with a few files.
@@ -58,6 +62,41 @@ func Example() {
 	// created 2 in step: true
 	// deleted 1 in step: true
 	// https://law.example/2026%201.txt text/plain
+}
+
+// A directory becomes a site with a sitemap: the Store follows the files, and a Handler
+// serves them with the list.
+func Example_publish() {
+	dir := laws()
+	defer os.RemoveAll(dir)
+	const base = "https://law.example/"
+	store, files := memstore.New(), &dirsource.Source{Dir: dir, Base: base, Exclude: []string{"*~"}}
+	if _, err := (&harvest.Harvester{Store: store}).Run(context.Background(), files); err != nil { // again when files change
+		log.Fatal(err)
+	}
+
+	list := &sitemap.Publisher{Catalog: store, Base: base}
+	locator := websync.PathLocator{Base: base, Own: []string{files.Key()}, Reserved: list.Reserved} // the files keep their URLs
+	list.Locator = locator
+	handler := &publish.Handler{Publishers: []websync.Publisher{list, publish.Bodies(store, locator)}}
+	defer handler.Close()
+
+	get := func(path string) string {
+		answer := httptest.NewRecorder() // for a server: http.ListenAndServe(":8080", handler)
+		handler.ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
+		return answer.Body.String()
+	}
+	for e, err := range sitemap.NewReader(strings.NewReader(get("/sitemap.xml"))).All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(e.Loc)
+	}
+	fmt.Println(get("/2026%201.txt"))
+	// Unordered output:
+	// https://law.example/2026%201.txt
+	// https://law.example/2026%202.txt
+	// Be it enacted
 }
 
 // A Plan says what a run would do. It reads nothing but the directory.
