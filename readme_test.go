@@ -192,18 +192,18 @@ func startService(t *testing.T, program, pages, feed string) (base string) {
 		stderr, err := cmd.StderrPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 		var output strings.Builder
-		lines := bufio.NewScanner(io.TeeReader(stderr, &output))
-		for left := 2; left > 0 && lines.Scan(); {
-			if strings.HasSuffix(lines.Text(), "in step: true <nil>") {
+		lines, left := bufio.NewScanner(io.TeeReader(stderr, &output)), 2
+		for left > 0 && lines.Scan() {
+			if strings.Contains(lines.Text(), " in step: ") {
+				require.Regexp(t, "in step: true <nil>$", lines.Text())
 				left--
 			}
-			if left == 0 {
-				t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-				return "http://" + addr + "/"
-			}
 		}
-		cmd.Wait()
+		if left == 0 {
+			return "http://" + addr + "/"
+		}
 		require.Contains(t, output.String(), "address already in use")
 	}
 }
