@@ -38,8 +38,9 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// TestReadmeService follows README.md from an empty folder to a service, and harvests that
-// service. The network of the Go command is off: the clone and the module cache suffice.
+// TestReadmeService follows README.md from an empty folder to a service, and harvests
+// that service. The network of the Go command is off: the clone and the module cache
+// suffice.
 func TestReadmeService(t *testing.T) {
 	_, section, ok := strings.Cut(readme(t), "\n## Your first service\n")
 	require.True(t, ok)
@@ -132,8 +133,8 @@ var jobs = []string{
 	"approve deletions that were withheld", "observe progress",
 }
 
-// TestMap: the documentation of package websync names all packages that others can import,
-// and all programs.
+// TestMap: the documentation of package websync names all packages that others can
+// import, and all programs.
 func TestMap(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	require.NoError(t, err)

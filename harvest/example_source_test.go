@@ -46,8 +46,8 @@ func (j journal) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	}
 }
 
-// A Source of your own yields events, and the engine does the rest. Each event of a log has
-// the checkpoint with which the next run begins.
+// A Source of your own yields events, and the engine does the rest. Each event of a log
+// has the checkpoint with which the next run begins.
 func Example_source() {
 	store, url := memstore.New(), "https://law.example/log"
 	for _, text := range []string{"a:1 one\na:2 two\n", "a:1 one\na:2 two\na:1 new\na:2\n"} {

@@ -67,8 +67,8 @@ func ExampleHarvester_Plan() {
 	// 2 differences
 }
 
-// A listing that would delete all records, or too many, deletes none until somebody who has
-// looked into it approves.
+// A listing that would delete all records, or too many, deletes none until somebody who
+// has looked into it approves.
 func ExampleHarvester_Approve() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Store: memstore.New()}
@@ -81,7 +81,7 @@ func ExampleHarvester_Approve() {
 		log.Fatal(err)
 	}
 	fmt.Println("deleted", report.Deleted, "withheld", report.Left.Withheld, "in step:", report.InStep())
-	fmt.Println(report.Guard.Message)
+	fmt.Println("guard:", report.Guard.Rule)
 
 	if report, err = h.Approve(ctx, empty); err != nil {
 		log.Fatal(err)
@@ -89,12 +89,12 @@ func ExampleHarvester_Approve() {
 	fmt.Println("deleted", report.Deleted, "withheld", report.Left.Withheld)
 	// Output:
 	// deleted 0 withheld 2 in step: false
-	// 2 of 2 records would be deleted: all; Approve carries the deletions out, or a later listing in full that the guard lets pass
+	// guard: share
 	// deleted 2 withheld 0
 }
 
-// Hooks observe a run, of whatever Source. Progress is called a few times a second, and at
-// the end; Outcome for every entry.
+// Hooks observe a run, of whatever Source. Progress is called a few times a second, and
+// at the end; Outcome for every entry.
 func ExampleHooks() {
 	var last harvest.Progress
 	h := &harvest.Harvester{

@@ -13,8 +13,8 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// A site becomes records in a store. The second run finds that a page is no longer listed.
-// The other has not changed, so nobody asks for it.
+// A site becomes records in a store. The second run finds that a page is no longer
+// listed. The other has not changed, so nobody asks for it.
 func ExampleSource() {
 	const page = "<url><loc>https://www.example.com/%d</loc><lastmod>2026-01-02T00:00:00Z</lastmod></url>"
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{ // in a program: fetch.New(store), of package harvest/fetch
