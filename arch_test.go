@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/xmlscan":    {},
 	"internal/document":   {".", "internal/xmlscan", "internal/syntax", "internal/rule"},
 	"internal/endtoend":   {},
+	"internal/docs":       {},
 	"internal/syntax":     {},
 	"internal/spool":      {},
 	"internal/codec":      {"."},

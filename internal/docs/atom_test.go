@@ -1,0 +1,25 @@
+package docs_test
+
+import (
+	"context"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/publish"
+)
+
+// harvestAtom brings the Store of h in step with a feed and its archive documents.
+func harvestAtom(ctx context.Context, h *harvest.Harvester, url string) (*harvest.Report, error) {
+	return h.Run(ctx, &atom.Source{URL: url})
+}
+
+// publishAtom publishes what a Store holds: feed.atom with its archive documents, and all
+// bodies. Resources of the sources in own keep their URLs.
+func publishAtom(store websync.Catalog, base string, own ...string) *publish.Handler {
+	feed := &atom.Publisher{Catalog: store, Base: base, Title: "New acts", Author: websync.Person{Name: "The Gazette"}}
+	locator := websync.PathLocator{Base: base, Own: own, Reserved: feed.Reserved}
+	feed.Locator = locator
+	bodies := publish.Bodies(store, locator)
+	return &publish.Handler{Publishers: []websync.Publisher{feed, bodies}}
+}

@@ -1,0 +1,26 @@
+package docs_test
+
+import (
+	"context"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atompmh"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/publish"
+)
+
+// harvestAtomPMH brings the Store of h in step with a feed of records. Of each record it
+// gets RDF/XML if that is offered, and any other format if not.
+func harvestAtomPMH(ctx context.Context, h *harvest.Harvester, url string) (*harvest.Report, error) {
+	return h.Run(ctx, &atompmh.Source{URL: url, Formats: []string{"application/rdf+xml", "*/*"}})
+}
+
+// publishAtomPMH publishes what a Store holds: feed.atom with its archive documents, and
+// all bodies. Resources of the sources in own keep their URLs.
+func publishAtomPMH(store websync.Catalog, base string, own ...string) *publish.Handler {
+	feed := &atompmh.Publisher{Catalog: store, Base: base, Title: "Records", Author: websync.Person{Name: "The Library"}}
+	locator := websync.PathLocator{Base: base, Own: own, Reserved: feed.Reserved}
+	feed.Locator = locator
+	bodies := publish.Bodies(store, locator)
+	return &publish.Handler{Publishers: []websync.Publisher{feed, bodies}}
+}

@@ -1,0 +1,27 @@
+package docs_test
+
+import (
+	"context"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/dirsource"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// harvestDirectory brings the Store of h in step with the files below dir. The id of a
+// file is base and its path.
+func harvestDirectory(ctx context.Context, h *harvest.Harvester, dir, base string) (*harvest.Report, error) {
+	return h.Run(ctx, &dirsource.Source{Dir: dir, Base: base})
+}
+
+// publishDirectory writes what a Store holds as the files of a site with a sitemap, for
+// any web server at base. Resources of the sources in own keep their URLs.
+func publishDirectory(ctx context.Context, store websync.Catalog, dir, base string, own ...string) error {
+	list := &sitemap.Publisher{Catalog: store, Base: base}
+	locator := websync.PathLocator{Base: base, Own: own, Reserved: list.Reserved}
+	list.Locator = locator
+	_, err := publish.WriteDir(ctx, dir, list, publish.Bodies(store, locator))
+	return err
+}

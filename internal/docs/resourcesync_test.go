@@ -1,0 +1,30 @@
+package docs_test
+
+import (
+	"context"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/resourcesync"
+)
+
+// harvestResourceSync finds the sets of resources that a site offers, and brings the
+// Store of h in step with the first.
+func harvestResourceSync(ctx context.Context, h *harvest.Harvester, site string) (*harvest.Report, error) {
+	sets, err := resourcesync.Discover(ctx, h.Fetcher, site)
+	if err != nil {
+		return nil, err
+	}
+	return h.Run(ctx, sets[0].Source())
+}
+
+// publishResourceSync publishes what a Store holds: the lists, and all bodies, each with
+// a link to the lists. Resources of the sources in own keep their URLs.
+func publishResourceSync(store websync.Catalog, base string, own ...string) *publish.Handler {
+	lists := &resourcesync.Publisher{Catalog: store, Base: base, Robots: true}
+	locator := websync.PathLocator{Base: base, Own: own, Reserved: lists.Reserved}
+	lists.Locator = locator
+	bodies := publish.Linked(publish.Bodies(store, locator), lists.Link())
+	return &publish.Handler{Publishers: []websync.Publisher{lists, bodies}}
+}

@@ -1,0 +1,26 @@
+package docs_test
+
+import (
+	"context"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/sitemap"
+)
+
+// harvestSitemap brings the Store of h in step with a sitemap. Complete states that it
+// lists everything: what it no longer lists is deleted.
+func harvestSitemap(ctx context.Context, h *harvest.Harvester, url string) (*harvest.Report, error) {
+	return h.Run(ctx, &sitemap.Source{URL: url, Complete: true})
+}
+
+// publishSitemap publishes what a Store holds: sitemap.xml, and all bodies. Resources of
+// the sources in own keep their URLs.
+func publishSitemap(store websync.Catalog, base string, own ...string) *publish.Handler {
+	list := &sitemap.Publisher{Catalog: store, Base: base}
+	locator := websync.PathLocator{Base: base, Own: own, Reserved: list.Reserved}
+	list.Locator = locator
+	bodies := publish.Bodies(store, locator)
+	return &publish.Handler{Publishers: []websync.Publisher{list, bodies}}
+}
