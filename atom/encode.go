@@ -587,8 +587,9 @@ func alternateOf(l *websync.Link) alternate {
 }
 
 // isAlternate reports whether a relation is that of an alternate (RFC 4287 §4.2.7.2).
+// Capitals make no difference (RFC 8288 §2.1.1).
 func isAlternate(rel string) bool {
-	return rel == "alternate" || rel == "" || syntax.RelationName(rel) == "alternate"
+	return rel == "alternate" || rel == "" || strings.EqualFold(syntax.RelationName(rel), "alternate")
 }
 
 // links appends links.

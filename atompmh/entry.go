@@ -12,7 +12,7 @@ import (
 
 // isAlternate reports whether a link is an alternate link.
 func isAlternate(l *websync.Link) bool {
-	return l.Rel == "" || l.Rel == "alternate" || syntax.RelationName(l.Rel) == "alternate"
+	return l.Rel == "" || strings.EqualFold(syntax.RelationName(l.Rel), "alternate")
 }
 
 // alternates returns the alternate links among links.

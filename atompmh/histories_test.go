@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/naive"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 )
@@ -226,7 +227,9 @@ func (h *history) replay() map[string]string {
 	var events []event
 	for url := h.host + "feed"; url != ""; {
 		var f plainFeed
-		require.NoError(h.t, xml.NewDecoder(bytes.NewReader(h.get(url))).Decode(&f))
+		data := h.get(url)
+		require.Empty(h.t, naive.Faults(data))
+		require.NoError(h.t, xml.Unmarshal(data, &f))
 		url = ""
 		for _, l := range f.Links {
 			if l.Rel == "prev-archive" {

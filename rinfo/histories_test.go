@@ -26,6 +26,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/naive"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/rinfo"
@@ -236,6 +237,7 @@ func replay(t *testing.T, url string) map[string]string {
 			require.Equal(t, "rinfo-content", f.Rule, "%v", f) // an act without a document
 		}})
 		require.NoError(t, err)
+		require.Empty(t, naive.Faults(data))
 		var feed naiveFeed
 		require.NoError(t, xml.Unmarshal(data, &feed))
 		if feedID != "" {

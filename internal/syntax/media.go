@@ -61,11 +61,13 @@ func valueEnd[T Text](s T, i int) int {
 // quotedEnd returns the end of the quoted string that begins at i, or 0 if it has none.
 func quotedEnd[T Text](s T, i int) int {
 	for i++; i < len(s); i++ {
-		switch s[i] {
-		case '"':
+		switch c := s[i]; {
+		case c == '"':
 			return i + 1
-		case '\\':
+		case c == '\\':
 			i++
+		case c < ' ' && c != '\t' || c == 0x7f:
+			return 0
 		}
 	}
 	return 0

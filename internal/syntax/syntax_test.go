@@ -79,7 +79,7 @@ var syntaxTests = map[string]syntaxCases{
 		"text/html", "application/atom+xml;type=feed", "text/html; charset=utf-8", "text/html ; charset=\"a \\\" b\" ; x=y", "application/vnd.a-b.c+json", "A/B",
 	}, []string{
 		"", "text", "text/", "/html", "text/html/x", "text html", "text/html;", "text/html; charset", "text/html; charset=", "text/html; =utf-8", "text/html; a=\"b",
-		"text/ html", " text/html", "text/html x", "text/html\"", "text/*;é=1", "html", "text/html; a=\"b\\",
+		"text/ html", " text/html", "text/html x", "text/html\"", "text/*;é=1", "html", "text/html; a=\"b\\", "text/html; a=\"b\nc\"",
 	}},
 	"e-mail": {EmailFault[string], []string{
 		"a@b", "a.b@example.org", "a+b@example.org", "\"a b\"@example.org", "\"a\\\"b\"@example.org", "a@[192.0.2.1]", "a@[IPv6:::1]", "ä@example.org", "a@exämple.org",

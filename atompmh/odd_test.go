@@ -1,0 +1,33 @@
+package atompmh_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atompmh"
+	"github.com/websync-go/websync/internal/naive"
+)
+
+// TestOddRecords: whatever a Catalog holds, a validator of RFC 4287, RFC 5005 and RFC
+// 6721 that shares nothing with package atom finds no fault in what is published, and
+// neither does this package.
+func TestOddRecords(t *testing.T) {
+	for seed := range 20 * uint64(*foreignSeeds) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			p := newPublisher(naive.Odd(t, seed, www), 1+int(seed%5))
+			p.LatestOnly, p.Complete = seed%3 == 0, seed%7 == 6
+			naive.CheckPublished(t, p, func(path string, doc []byte) {
+				_, err := atompmh.Validate(bytes.NewReader(doc), atom.ValidateOptions{Document: path, URL: www + path[1:], Report: func(f websync.Finding) {
+					assert.Less(t, f.Severity, websync.SeverityError, "%v", f)
+				}})
+				require.NoError(t, err)
+			})
+		})
+	}
+}
