@@ -449,6 +449,7 @@ func TestWriterRefusesFeeds(t *testing.T) {
 		"logo":            {func(f *atom.Feed) { f.Logo = "a b" }, "logo", "RFC 4287 §2"},
 		"generator":       {func(f *atom.Feed) { f.Generator = atom.Generator{Name: "x", URI: "x"} }, "generator", "RFC 4287 §2"},
 		"two alternates":  {links(to("", "a"), to("alternate", "b")), "link", "RFC 4287 §4.1.1, §4.1.2"},
+		"in capitals":     {links(to("", "a"), to("ALTERNATE", "b")), "link", "RFC 4287 §4.1.1, §4.1.2"},
 		"subtitle":        {func(f *atom.Feed) { f.Subtitle = atom.Text{Type: "x"} }, "subtitle", "RFC 4287 §3.1.1"},
 		"rights":          {func(f *atom.Feed) { f.Rights = plainText("\x00") }, "rights", "XML 1.0 §2.2"},
 		"lang":            {func(f *atom.Feed) { f.Lang = "," }, "feed", "RFC 4287 §2"},

@@ -194,6 +194,7 @@ func (p *Publisher) prepare(ctx context.Context, generation uint64, items []*web
 			}
 			r.Published = websync.NewDatetime(at)
 		}
+		item.Bodies = slices.Clone(item.Bodies) // the Catalog may keep them
 		for i := range item.Bodies {
 			b := &item.Bodies[i]
 			if syntax.MediaTypeFault(b.Link.Type) != "" {

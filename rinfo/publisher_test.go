@@ -2,8 +2,10 @@ package rinfo_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"fmt"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -175,6 +177,39 @@ func TestPublisherMD5(t *testing.T) {
 	err = doc.Write(t.Context(), new(bytes.Buffer))
 	assert.EqualError(t, err, "rinfo: the catalog: broken disk: gone")
 	assert.NotErrorIs(t, err, websync.ErrGone, "the document itself is not gone")
+}
+
+// A fixedCatalog yields the same items each time.
+type fixedCatalog struct {
+	websync.Catalog
+	items []websync.Item
+}
+
+func (c fixedCatalog) Changes(context.Context, websync.Range) iter.Seq2[websync.Item, error] {
+	return func(yield func(websync.Item, error) bool) {
+		for _, item := range c.items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestPublisherKeepsItems: what a Catalog yields stays as it is.
+func TestPublisherKeepsItems(t *testing.T) {
+	s := testkit.NewStore(t)
+	link := websync.Link{Href: publ + "a"}
+	key := websync.SHA256([]byte("one"))
+	s.Fill("own", []string{"one"}, websync.Item{Resource: websync.Resource{ID: publ + "a", Content: link}, Bodies: []websync.Body{{Name: "content", Link: link, Key: key}}})
+	c := fixedCatalog{s, testkit.Entries(t, s)}
+	bodies := c.items[0].Bodies
+	bodies[0].Link.Digests = append(make(websync.Digests, 0, 4), key)
+	want := fmt.Sprintf("%+v", c.items)
+	for range 2 {
+		_, items := listed(t, newPublisher(c), "/feed.atom")
+		assert.Len(t, items["a"].Entry.Content.Digests, 2)
+		assert.Equal(t, want, fmt.Sprintf("%+v", c.items))
+	}
 }
 
 // TestPublished: a resource without a time of publication has that of its appearance.

@@ -342,6 +342,32 @@ func TestHoles(t *testing.T) {
 	}
 }
 
+// TestOrigin: what an entry is from is its atom:source, or else the subscription
+// document, unless that has an excessive title.
+func TestOrigin(t *testing.T) {
+	c := newCollection(t)
+	originOf := func(id string) *websync.Origin {
+		items, err := c.store.Get(t.Context(), testkit.Src, []string{publ + id})
+		require.NoError(t, err)
+		return items[0].Resource.Origin
+	}
+	const source = `<source><id>urn:first</id><title>First</title><updated>2026-01-01T00:00:00Z</updated></source>`
+	docs := map[string]string{
+		"feed": feedOf(prev("1"), entryOf("a/1", 9, pdf("files/a"), source)),
+		"1":    strings.Replace(feedOf(isArchive, entryOf("b/1", 2, pdf("files/b"))), "Acts", "Old acts", 1),
+	}
+	report, _ := c.run(siteOf(docs))
+	require.True(t, report.InStep())
+	assert.Equal(t, "urn:first", originOf("a/1").ID)
+	assert.Equal(t, "First", originOf("a/1").Title)
+	assert.Equal(t, &websync.Origin{ID: "urn:feed", Title: "Acts", Self: feedURL}, originOf("b/1"))
+
+	docs["feed"] = strings.Replace(feedOf(entryOf("c/1", 10, pdf("files/c"))), "Acts", strings.Repeat("long ", 1000), 1)
+	c.run(siteOf(docs))
+	assert.Contains(t, c.bodies(), "c/1")
+	assert.Nil(t, originOf("c/1"))
+}
+
 // TestGone: a part that does not exist does not delete its resource.
 func TestGone(t *testing.T) {
 	c := newCollection(t)
@@ -376,6 +402,8 @@ func TestReusedID(t *testing.T) {
 		"an update":              {updated: 5, published: 2},
 		"with a new publication": {updated: 5, published: 4},
 		// or published again, and the deletion is no longer listed (§4.2.1)
+		"without a later time":       {updated: 2, published: 2},
+		"strictly":                   {updated: 2, published: 2, refuse: true},
 		"as if it were new":          {updated: 5, published: 5, suspect: true},
 		"before its own publication": {updated: 5, published: 6, suspect: true},
 		"an update, strictly":        {updated: 5, published: 2, refuse: true},

@@ -1,0 +1,23 @@
+package atompmh
+
+import (
+	"testing"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
+)
+
+// TestSettings: what a Publisher and a Source share with those of package atom reaches
+// these.
+func TestSettings(t *testing.T) {
+	p := &Publisher{
+		Catalog: testkit.NewStore(t), Locator: websync.PathLocator{Base: "https://example.org/"}, Author: websync.Person{Name: "A"},
+		Base: "https://example.org/", Report: func(websync.Finding) {},
+	}
+	testkit.SetAll(p)
+	testkit.PassesOn(t, p, p.open())
+
+	s := &Source{}
+	testkit.SetAll(s)
+	testkit.PassesOn(t, s, s.feed())
+}

@@ -1,0 +1,42 @@
+package rinfo
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testkit"
+)
+
+// TestSettings: what a Publisher and a Source share with those of package atom reaches
+// these.
+func TestSettings(t *testing.T) {
+	p := &Publisher{
+		Catalog: testkit.NewStore(t), Locator: websync.PathLocator{Base: "https://example.se/"}, Author: websync.Person{Name: "A"},
+		Base: "https://example.se/", Report: func(websync.Finding) {},
+	}
+	testkit.SetAll(p)
+	testkit.PassesOn(t, p, p.open())
+
+	s := &Source{}
+	testkit.SetAll(s)
+	testkit.PassesOn(t, s, s.feed(nil))
+}
+
+// TestSums: the sums of the last bodies are remembered, and not more than twice as many.
+func TestSums(t *testing.T) {
+	var s sums
+	one := sum{"md5", 1}
+	for i := range 3 * maxSums {
+		s.put(fmt.Sprint(i), one)
+		got, known := s.get(fmt.Sprint(max(0, i-maxSums+1)))
+		require.True(t, known, i)
+		require.Equal(t, one, got)
+	}
+	assert.LessOrEqual(t, len(s.recent)+len(s.older), 2*maxSums)
+	_, known := s.get("0")
+	assert.False(t, known)
+}
