@@ -181,7 +181,6 @@ type walk struct {
 	updates *updates // of the feed before the sitemap; nil: not read, or not changed
 	feedErr error    // the feed can't be read
 	whole   bool     // all of the sitemap was read, or it has not changed
-	yielded int64    // events so far
 }
 
 func newWalk(s *Source, pass *docfetch.Pass) *walk {
@@ -253,22 +252,18 @@ func (w *walk) follow(ctx context.Context) error {
 
 // log yields some entries of the feed, and a Mark with the position after them.
 func (w *walk) log(u *updates, some []update, skipped int) error {
+	w.ExpectMore(len(some))
 	for _, x := range some {
 		ev := resourceEvent(x.id, x.at)
 		if x.deleted {
 			ev = harvest.Event{Kind: harvest.Delete, At: x.at, Resource: websync.Resource{ID: x.id, Modified: x.at}}
 		}
-		if err := w.give(ev); err != nil {
+		if err := w.Yield(ev); err != nil {
 			return err
 		}
 	}
 	w.next.follow(u)
 	return w.Mark(w.resume(), skipped)
-}
-
-func (w *walk) give(ev harvest.Event) error {
-	w.yielded++
-	return w.Yield(ev)
 }
 
 // resourceEvent returns the event that says that a resource is there. Nothing of it but
@@ -435,6 +430,9 @@ func (w *walk) readSitemap(ctx context.Context, l *listing) error {
 				continue
 			}
 			l.add(id, ev.Resource.Modified, w.lists.date())
+			if x := w.updates.find(id); x != nil {
+				x.listed = true
+			}
 		case harvest.SnapshotEnd, harvest.Mark:
 			l.skipped += ev.Skipped
 			l.inner = inner(ev.Resume)
@@ -472,11 +470,7 @@ func (o *oddities) report(w *walk, what string) {
 // and feed, and then the entries that only the feed has. The snapshot describes the
 // moment of the latest date in the sitemap.
 func (w *walk) snapshot(l *listing) error {
-	var feedOnly int64
-	if w.updates != nil {
-		feedOnly = int64(len(w.updates.all))
-	}
-	w.Expect(w.yielded + l.n + feedOnly)
+	w.ExpectMore(int(l.n) + w.updates.unlisted())
 	start := harvest.Event{Kind: harvest.SnapshotStart}
 	if w.source.Feed != "" {
 		start.At, start.Followed = l.moment, true
@@ -487,7 +481,6 @@ func (w *walk) snapshot(l *listing) error {
 	tag := w.tag()
 	err := l.each(func(id string, at websync.Datetime) error {
 		if x := w.updates.find(id); x != nil {
-			x.listed = true
 			if x.deleted && (at.IsZero() || x.at.After(at)) {
 				return nil
 			}
@@ -510,6 +503,7 @@ func (w *walk) snapshot(l *listing) error {
 			}
 		}
 	}
+	w.ExpectMore(0)
 	if w.whole = !w.Incomplete() && l.skipped == 0; w.whole {
 		now := w.lists.now()
 		w.next.read(l, now)
@@ -539,7 +533,7 @@ func (w *walk) giveListed(id string, at, moment websync.Datetime, tag string) er
 	if at.IsOver(w.lists.now()) {
 		ev.Tag = tag
 	}
-	return w.give(ev)
+	return w.Yield(ev)
 }
 
 // followAgain yields what is new in the feed since it was read before the sitemap, and

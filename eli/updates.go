@@ -65,6 +65,19 @@ func (u *updates) find(id string) *update {
 	return nil
 }
 
+// unlisted returns how many acts the sitemap does not have. A nil updates has none.
+func (u *updates) unlisted() (n int) {
+	if u == nil {
+		return 0
+	}
+	for i := range u.all {
+		if x := &u.all[i]; !x.listed && !x.deleted {
+			n++
+		}
+	}
+	return n
+}
+
 // ordered returns the entries from the oldest to the newest; first those without a time.
 func (u *updates) ordered() []update {
 	all := slices.Clone(u.all)

@@ -348,7 +348,8 @@ type Progress struct {
 	Source  string
 	Started time.Time
 	Listed  int64 // events so far
-	// events of the whole pass, as far as the Source knows; if 0, not known
+	// events of the whole pass, as far as the Source knows, and never fewer than Listed or
+	// Done; if 0, not known
 	Total int64
 	// resources whose bodies are being obtained or wait for it
 	Getting int64

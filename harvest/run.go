@@ -203,6 +203,9 @@ func (r *run) progress() {
 	p := Progress{Source: r.key, Started: r.report.Started, Listed: r.report.Events, Bytes: r.report.Bytes}
 	r.report.mu.Unlock()
 	p.Total, p.Getting, p.Done = r.expect.Load(), r.getting.Load(), r.report.done()
+	if p.Total > 0 { // what a snapshot omits is deleted, and counts as done
+		p.Total = max(p.Total, p.Listed, p.Done)
+	}
 	if w, ok := r.h.Fetcher.(interface{ Waiting() map[string]time.Time }); ok {
 		p.Waiting = w.Waiting()
 	}

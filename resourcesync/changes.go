@@ -64,6 +64,20 @@ func (b *backlog) news() (n int) {
 	return n
 }
 
+// changed returns how many URIs have a new entry. Only the first list may begin with
+// others.
+func (b *backlog) changed() (n int) {
+	if len(b.lists) == 0 {
+		return 0
+	}
+	for _, i := range b.latest {
+		if i >= b.lists[0].start {
+			n++
+		}
+	}
+	return n
+}
+
 // A gapError says that changes may be missing between a moment and those that a document
 // lists.
 type gapError struct {
@@ -142,6 +156,7 @@ func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 	w.next.Root, w.next.Packed, w.next.Idle = b.root, b.packed, b.idle
 	w.named()
 	w.planBytes(ctx, b)
+	w.ExpectMore(b.changed())
 	for _, l := range b.lists {
 		if err := w.yieldList(ctx, b, l); err != nil {
 			return err
@@ -155,6 +170,7 @@ func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 			return err
 		}
 	}
+	w.ExpectMore(0)
 	b.bytes.check(w.Report)
 	w.next.Validators = b.validators
 	if b.held {

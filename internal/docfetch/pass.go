@@ -16,6 +16,7 @@ type Pass struct {
 	Accept string // header of requests
 
 	yield      func(harvest.Event, error) bool
+	listed     int64 // puts and deletions
 	stopped    bool
 	incomplete bool
 }
@@ -43,12 +44,18 @@ func (p *Pass) Yield(ev harvest.Event) error {
 	if p.incomplete {
 		ev.Resume, ev.Complete = harvest.Checkpoint{}, false
 	}
+	if ev.Kind == harvest.Put || ev.Kind == harvest.Delete {
+		p.listed++
+	}
 	if !p.yield(ev, nil) {
 		p.stopped = true
 		return ErrStopped
 	}
 	return nil
 }
+
+// ExpectMore calls Expect with n puts and deletions more than were yielded.
+func (p *Pass) ExpectMore(n int) { p.Expect(p.listed + int64(n)) }
 
 // Problem yields a Problem.
 func (p *Pass) Problem(err error) error {
