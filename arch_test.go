@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"internal/suite":      {".", "harvest"},
 	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore", "internal/xmlscan"},
 	"internal/naive":      {".", "harvest", "harvest/fetch", "harvest/kvstore", "harvest/memstore", "internal/testkit", "publish"},
+	"internal/bench":      {},
 	"internal/bareget":    {},
 	"internal/browser":    {},
 	"internal/page":       {"."},

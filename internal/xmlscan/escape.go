@@ -45,7 +45,7 @@ func escape(dst, src []byte, where where) ([]byte, error) {
 		case '\n', '\t':
 			dst = appendSpace(dst, c, where)
 		default:
-			if n = stops.plainUTF8(src); n == 0 || !validUTF8(src[:n]) {
+			if n = stops.clean(src); n == 0 {
 				return dst[:from], badCharacter(src)
 			}
 			dst = append(dst, src[:n]...)

@@ -35,14 +35,9 @@ func Moved(r *Reader) (n int, err error) {
 // Held returns how many bytes r holds of its document.
 func Held(r *Reader) int { return cap(r.buf) + cap(r.joined) + cap(r.scrap) + cap(r.values) }
 
-// ValidUTF8 is a scanner that looks at several bytes at a time.
-var ValidUTF8 = validUTF8
-
-// Plain and PlainUTF8 return the index of the first character in b, as text or as an
-// attribute value in such quotes, that needs special treatment. Copied appends what is
-// before it to dst.
-func Plain(b []byte, quote byte) int     { return stopsOf(quote).plain(b) }
-func PlainUTF8(b []byte, quote byte) int { return stopsOf(quote).plainUTF8(b) }
+// Clean returns the length of the characters in b, as text or as an attribute value in
+// such quotes, that need no special treatment. Copied appends those in ASCII to dst.
+func Clean(b []byte, quote byte) int { return stopsOf(quote).clean(b) }
 
 func Copied(dst, b []byte, quote byte) []byte {
 	dst, _ = stopsOf(quote).appendPlain(dst, b)

@@ -18,8 +18,9 @@ type qname struct {
 	local    string
 	prefix   *prefix
 	declares *prefix // for xmlns and xmlns:…, the prefix that such an attribute declares
-	next     *qname  // the name that followed last time
-	serial   uint64  // the last tag that had an attribute of this name
+	next     *qname  // the name that followed last time, and another one that did
+	other    *qname
+	serial   uint64 // the last tag that had an attribute of this name
 
 	// "<raw>", if it is that short: to be copied and compared without a call
 	tag [tagSize]byte
@@ -37,8 +38,8 @@ func (q *qname) leads(b []byte) bool {
 }
 
 // names holds all names that a document has used so far, checked once. Documents repeat
-// themselves, so a name is first compared with the one that followed its predecessor last
-// time, then looked up in a small cache, then in the map.
+// themselves, so a name is first compared with two that have followed its predecessor,
+// then looked up in a small cache, then in the map.
 type names struct {
 	byRaw    map[string]*qname
 	cache    [256]*qname
@@ -70,7 +71,7 @@ func (t *names) reset() {
 // elements stay in the stack.
 func (t *names) forget() {
 	for _, q := range t.byRaw {
-		q.next = nil // or each open element would hold on to all names of its time
+		q.next, q.other = nil, nil // or each open element would hold on to all names of its time
 	}
 	clear(t.byRaw)
 	clear(t.cache[:])
@@ -95,9 +96,16 @@ func (t *names) forget() {
 // readName reads the name at buf[p] and returns it with the offset behind it. It returns
 // nil after an error and if the buffer ends first.
 func (r *Reader) readName(p int) (*qname, int) {
-	if q := r.last.next; q != nil {
-		n := p + len(q.raw)
-		if n < r.end && class[r.buf[n]]&nameByte == 0 && q.leads(r.buf[p:]) {
+	last := r.last
+	if q := last.next; q != nil {
+		if n := p + len(q.raw); n < r.end && class[r.buf[n]]&nameByte == 0 && q.leads(r.buf[p:]) {
+			r.last = q
+			return q, n
+		}
+	}
+	if q := last.other; q != nil {
+		if n := p + len(q.raw); n < r.end && class[r.buf[n]]&nameByte == 0 && q.leads(r.buf[p:]) {
+			last.next, last.other = q, last.next
 			r.last = q
 			return q, n
 		}
@@ -136,7 +144,7 @@ func (t *names) find(raw []byte) *qname {
 		}
 		*slot = q
 	}
-	t.last.next = q
+	t.last.next, t.last.other = q, t.last.next
 	t.last = q
 	return q
 }

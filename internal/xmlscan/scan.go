@@ -1,7 +1,6 @@
 package xmlscan
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -67,7 +66,7 @@ var (
 	singleStops = stops{('\'' ^ '&') * low, '\'' * low, '<' * low}
 )
 
-// valueStops returns what ends the plain part of an attribute value between such quotes.
+// valueStops returns what ends the clean part of an attribute value between such quotes.
 func valueStops(quote byte) stops {
 	if quote == '"' {
 		return doubleStops
@@ -84,29 +83,96 @@ func (s stops) ascii(x uint64) uint64 {
 	return (x - 0x20*low) | ((x | s.bit) ^ s.pair - low) | (x ^ s.single - low)
 }
 
-// plain returns the length of the prefix of b without stops.
-func (s stops) plain(b []byte) int {
+// clean returns the length of the prefix of b that is characters of XML in UTF-8 and has
+// no stops and control characters.
+func (s stops) clean(b []byte) int {
 	i := 0
-	for ; i+16 <= len(b); i += 16 {
-		m := s.in(binary.LittleEndian.Uint64(b[i : i+8]))
-		n := s.in(binary.LittleEndian.Uint64(b[i+8 : i+16]))
-		if m|n != 0 {
-			if m != 0 {
-				return i + bits.TrailingZeros64(m)>>3
+	for {
+		var x uint64
+		switch {
+		case i+8 <= len(b):
+			x = binary.LittleEndian.Uint64(b[i : i+8])
+		case i == len(b):
+			return i
+		default:
+			x = lastWord(b, i)
+		}
+		m := s.in(x)
+		if m == 0 {
+			i += 8
+			continue
+		}
+		ascii := bits.TrailingZeros64(m) >> 3
+		if i+ascii == len(b) || b[i+ascii] < utf8.RuneSelf {
+			return i + ascii
+		}
+		n, stop := foreign(x, s.ascii(x)&^x&high)
+		if i += n; stop {
+			return i
+		}
+		if n == 0 { // characters of four bytes, and what is wrong
+			i += ascii
+			if n = foreignChar(b[i:]); n == 0 {
+				return i
 			}
-			return i + 8 + bits.TrailingZeros64(n)>>3
+			i += n
 		}
 	}
-	if i+8 <= len(b) {
-		if m := s.in(binary.LittleEndian.Uint64(b[i : i+8])); m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
+}
+
+// foreign returns how many of the eight bytes of x, of which some are outside ASCII, are
+// whole characters of XML of up to three bytes; 0 if one is not. If m has the top bit of a
+// byte that ends the scan, it returns the number of bytes before the first, and true.
+func foreign(x, m uint64) (n int, stop bool) {
+	if m != 0 {
+		n = bits.TrailingZeros64(m) >> 3
+		x &= 1<<(n*8&63) - 1 // zero is ASCII, too
+	}
+	bit6, bit5, bit4 := x<<1, x<<2, x<<3 // as the top bits
+	leads := x & bit6 & high
+	three := leads & bit5
+	wrong := three & bit4                               // leads of four bytes
+	wrong |= x&high&^bit6 ^ (leads<<8 | three<<16)      // the bytes that follow a lead
+	wrong |= leads &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
+	if three != 0 {
+		digit := x & (0x0F * low)
+		is0, isD, isF := ^(digit + 0x7F*low), ^(digit ^ 0x0D*low + 0x7F*low), digit+0x71*low
+		wrong |= (three & is0) << 8 &^ bit5                     // that is too long
+		wrong |= (three & isD) << 8 & bit5                      // surrogates
+		wrong |= (three & isF) << 8 & (x&(0x3F*low) + 0x41*low) // U+FFFE and U+FFFF are among those
+	}
+	switch {
+	case wrong != 0:
+		return 0, false
+	case m != 0:
+		return n, true
+	}
+	return 8 - int(leads>>63) - 2*int(three>>55&1), false
+}
+
+// foreignChar returns the length of the character that b starts with; 0 if it is in
+// ASCII, or none of XML.
+func foreignChar(b []byte) int {
+	c := b[0]
+	switch {
+	case c < 0xC2:
+		return 0
+	case c < 0xE0:
+		if len(b) < 2 || b[1]&0xC0 != 0x80 {
+			return 0
 		}
-		i += 8
+		return 2
+	case c < 0xF0:
+		if len(b) < 3 || b[1]&0xC0 != 0x80 || b[2]&0xC0 != 0x80 || c == 0xE0 && b[1] < 0xA0 || c == 0xED && b[1] >= 0xA0 ||
+			c == 0xEF && b[1] == 0xBF && b[2] >= 0xBE {
+			return 0
+		}
+		return 3
 	}
-	if i == len(b) {
-		return i
+	if c, n := utf8.DecodeRune(b); c != utf8.RuneError {
+		return n
 	}
-	return i + bits.TrailingZeros64(s.in(lastWord(b, i)))>>3
+	return 0
 }
 
 // appendPlain appends to dst the prefix of b without stops, whose length is n.
@@ -133,73 +199,18 @@ func (s stops) appendPlain(dst, b []byte) (to []byte, n int) {
 	return dst[:from+i], i
 }
 
-// plainUTF8 is plain that does not look at bytes outside ASCII.
-func (s stops) plainUTF8(b []byte) int {
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i : i+8])
-		if m := s.ascii(x) &^ x & high; m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
-		}
-	}
-	if i == len(b) {
-		return i
-	}
-	x := lastWord(b, i)
-	return i + bits.TrailingZeros64(s.ascii(x)&^x&high)>>3
-}
-
 // lastWord returns the bytes of b from i on, fewer than eight, as a word. The rest is
 // zero, a control character.
 func lastWord(b []byte, i int) uint64 {
 	n := len(b)
+	var x uint64
 	switch {
 	case n >= 8:
 		return binary.LittleEndian.Uint64(b[n-8:]) >> (((i + 8 - n) * 8) & 63)
 	case n >= 4:
-		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<((n*8-32)&63)
+		x = uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<((n*8-32)&63)
+	default:
+		x = uint64(b[0]) | uint64(b[n/2])<<((n/2*8)&63) | uint64(b[n-1])<<((n*8-8)&63)
 	}
-	return uint64(b[0]) | uint64(b[n/2])<<((n/2*8)&63) | uint64(b[n-1])<<((n*8-8)&63)
-}
-
-// validUTF8 reports whether b is UTF-8 without U+FFFE and U+FFFF, which XML forbids.
-func validUTF8(b []byte) bool {
-	for i := 0; i < len(b); {
-		if i+8 <= len(b) {
-			n := bits.TrailingZeros64(binary.LittleEndian.Uint64(b[i:i+8])&high) >> 3
-			if i += n; n == 8 {
-				continue
-			}
-		}
-		switch c := b[i]; {
-		case c < utf8.RuneSelf:
-			i++
-		case 0xC2 <= c && c <= 0xDF && i+1 < len(b) && b[i+1]&0xC0 == 0x80:
-			i += 2
-		default:
-			c, n := utf8.DecodeRune(b[i:])
-			if c == utf8.RuneError && n == 1 || c == 0xFFFE || c == 0xFFFF {
-				return false
-			}
-			i += n
-		}
-	}
-	return true
-}
-
-// isClean reports whether a text or an attribute value with bytes outside ASCII needs no
-// decoding. b has no '<'.
-func isClean(b []byte, where where) bool {
-	for i := 0; ; i++ {
-		i += textStops.plainUTF8(b[i:])
-		if i == len(b) {
-			return validUTF8(b)
-		}
-		switch c := b[i]; {
-		case c == '\n' && where == inText, c == '\t' && where == inText:
-		case c == '>' && (where == inValue || !bytes.HasSuffix(b[:i], []byte("]]"))):
-		default:
-			return false
-		}
-	}
+	return x >> ((i * 8) & 63)
 }

@@ -6,18 +6,20 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-// plain does what the scanners do, byte by byte.
-func plain(b []byte, other byte, ascii bool) int {
-	for i, c := range b {
-		if c < ' ' || c == '&' || c == '<' || c == other || ascii && c >= utf8.RuneSelf {
+// clean does what the scanners do, character by character.
+func clean(b []byte, other byte, ascii bool) int {
+	for i := 0; i < len(b); {
+		c, n := utf8.DecodeRune(b[i:])
+		if c < ' ' || c == '&' || c == '<' || c == rune(other) || ascii && c >= utf8.RuneSelf {
 			return i
 		}
+		if c == utf8.RuneError && n == 1 || c == 0xFFFE || c == 0xFFFF {
+			return i
+		}
+		i += n
 	}
 	return len(b)
 }
@@ -25,13 +27,13 @@ func plain(b []byte, other byte, ascii bool) int {
 func requireScans(t *testing.T, b []byte) {
 	t.Helper()
 	for quote, other := range map[byte]byte{0: '>', '"': '"', '\'': '\''} {
-		n := plain(b, other, true)
-		require.Equal(t, n, xmlscan.Plain(b, quote), "%q", b)
-		require.Equal(t, plain(b, other, false), xmlscan.PlainUTF8(b, quote), "%q", b)
-		require.Equal(t, string(b[:n]), string(xmlscan.Copied(nil, b, quote)), "%q", b)
+		if want, got := clean(b, other, false), xmlscan.Clean(b, quote); got != want {
+			t.Fatalf("%q between %q: the first %d bytes are clean, not %d", b, quote, want, got)
+		}
+		if want, got := b[:clean(b, other, true)], xmlscan.Copied(nil, b, quote); !bytes.Equal(got, want) {
+			t.Fatalf("%q between %q: copied %q instead of %q", b, quote, got, want)
+		}
 	}
-	valid := utf8.Valid(b) && !bytes.Contains(b, []byte("\uFFFE")) && !bytes.Contains(b, []byte("\uFFFF"))
-	require.Equal(t, valid, xmlscan.ValidUTF8(b), "%q", b)
 }
 
 // Every byte at every position of a short string, and behind every other byte.
@@ -53,16 +55,14 @@ func TestScanBytes(t *testing.T) {
 func TestScanRunes(t *testing.T) {
 	for c := range utf8.MaxRune + 2 {
 		b := utf8.AppendRune([]byte("text "), c)
-		valid := c != 0xFFFE && c != 0xFFFF
-		if !assert.Equal(t, valid, xmlscan.ValidUTF8(b), "%U", c) || !assert.Equal(t, valid, xmlscan.ValidUTF8(append(b, "more text"...)), "%U", c) {
-			return
-		}
+		requireScans(t, b)
+		requireScans(t, append(b, "more text"...))
 	}
 }
 
 func TestScanRandom(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"x", "yz", "long enough", "é", "€", "😀", "\uFFFD", "\uFFFE", "\xC3", "\xE2\x82", "\xED\xA0\x80", "\xC0\x80", "\xF4\x90\x80\x80", "\x80", "&", "<", ">", "\"", "\n", "\x7F"}
+	pieces := []string{"x", "yz", "long enough", "é", "закон", "сбор ", "νόμ", "法律", "、环境，保护", "€", "😀", "\uFFFD", "\uFFFE", "\xC3", "\xE2\x82", "\xED\xA0\x80", "\xC0\x80", "\xF4\x90\x80\x80", "\x80", "&", "<", ">", "\"", "\n", "\x7F"}
 	for range 50_000 {
 		var b []byte
 		for range rnd.IntN(8) {

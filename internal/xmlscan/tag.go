@@ -4,10 +4,10 @@ import "bytes"
 
 // A rawAttr is an attribute as it was found in a tag.
 type rawAttr struct {
-	name   *qname
-	at     int  // offset of the name
-	from   int  // offset of the value
-	decode bool // the value needs decoding
+	name  *qname
+	at    int // offset of the name
+	from  int // offset of the value
+	clean int // bytes of the value before what needs decoding; -1: nothing does
 }
 
 // startTag reads a start tag or empty-element tag.
@@ -190,7 +190,7 @@ func (r *Reader) scanAttr(at int) int {
 		}
 	}
 	from := p + 1
-	to, decode := r.scanValue(from, quote)
+	to, clean := r.scanValue(from, quote)
 	if to < 0 {
 		return -1
 	}
@@ -202,10 +202,10 @@ func (r *Reader) scanAttr(at int) int {
 	if len(r.raws) >= r.maxAttrs {
 		return tooManyAttrs
 	}
-	if decode || q.prefix != r.none || q.declares != nil {
+	if clean >= 0 || q.prefix != r.none || q.declares != nil {
 		r.cooked = false
 	}
-	r.raws = append(r.raws, rawAttr{q, at, from, decode})
+	r.raws = append(r.raws, rawAttr{q, at, from, clean})
 	r.attrs = append(r.attrs, Attr{Name{"", q.local}, r.buf[from:to:to]})
 	return to + 1
 }
@@ -222,36 +222,36 @@ func (r *Reader) skipSpace(p int) int {
 	return p
 }
 
-// scanValue returns where the attribute value that starts at p ends, and whether it needs
-// decoding.
-func (r *Reader) scanValue(p int, quote byte) (to int, decode bool) {
-	to = p + valueStops(quote).plain(r.buf[p:])
+// scanValue returns where the attribute value that starts at p ends, and how many bytes of
+// it are before what needs decoding; -1 if nothing does.
+func (r *Reader) scanValue(p int, quote byte) (to, clean int) {
+	to = p + valueStops(quote).clean(r.buf[p:])
 	if r.buf[to] == quote {
-		return to, false
+		return to, -1
 	}
 	n := bytes.IndexByte(r.buf[to:r.end], quote)
 	if n < 0 {
-		return -1, false
+		return -1, -1
 	}
 	special := to
 	to += n
 	if i := bytes.IndexByte(r.buf[special:to], '<'); i >= 0 {
 		r.fail(special+i, nil, "'<' in an attribute value")
-		return -1, false
+		return -1, -1
 	}
-	return to, !isClean(r.buf[special:to], inValue)
+	return to, special - p
 }
 
 // cookAttrs decodes values, declares namespaces, and leaves the resolved attributes in
 // r.attrs.
 func (r *Reader) cookAttrs() bool {
 	r.values = r.values[:0]
-	n, prefixed := 0, 0
+	n, prefixed := 0, false
 	for i, raw := range r.raws {
 		a := r.attrs[i]
-		if raw.decode {
+		if raw.clean >= 0 {
 			from, ok := len(r.values), false
-			if r.values, ok = r.decode(r.values, a.Value, raw.from, inValue); !ok {
+			if r.values, ok = r.decode(r.values, a.Value, raw.clean, raw.from, inValue); !ok {
 				return false
 			}
 			a.Value = r.values[from:len(r.values):len(r.values)]
@@ -262,43 +262,56 @@ func (r *Reader) cookAttrs() bool {
 			}
 			continue
 		}
-		if raw.name.prefix != r.none {
-			prefixed++
-		}
+		prefixed = prefixed || raw.name.prefix != r.none
 		r.attrs[n], r.raws[n] = a, raw
 		n++
 	}
 	r.attrs, r.raws = r.attrs[:n], r.raws[:n]
-	return prefixed == 0 || r.resolveAttrs(prefixed)
+	return !prefixed || r.resolveAttrs()
 }
 
-// resolveAttrs gives prefixed attributes their namespaces, and finds those that are one
-// attribute under two prefixes.
-func (r *Reader) resolveAttrs(prefixed int) bool {
-	var seen map[Name]bool
-	if prefixed > 16 {
-		seen = make(map[Name]bool, prefixed)
-	}
+// resolveAttrs gives prefixed attributes their namespaces.
+func (r *Reader) resolveAttrs() bool {
+	var first *prefix
+	several := false
 	for i, raw := range r.raws {
-		q := raw.name
-		if q.prefix == r.none {
+		p := raw.name.prefix
+		if p == r.none {
 			continue
 		}
-		space := q.prefix.uri
+		space := p.uri
 		if space == "" {
 			var ok bool
-			if space, ok = r.undeclared(q, r.pos); !ok {
+			if space, ok = r.undeclared(raw.name, r.pos); !ok {
 				return false
 			}
 		}
-		name := Name{space, q.local}
+		r.attrs[i].Name.Space = space
+		if first == nil {
+			first = p
+		}
+		several = several || p != first
+	}
+	return !several || r.areDistinct()
+}
+
+// areDistinct finds prefixed attributes that are one attribute under two prefixes.
+func (r *Reader) areDistinct() bool {
+	var seen map[Name]bool
+	if len(r.raws) > 16 {
+		seen = make(map[Name]bool, len(r.raws))
+	}
+	for i, raw := range r.raws {
+		if raw.name.prefix == r.none {
+			continue
+		}
+		name := r.attrs[i].Name
 		if seen[name] || seen == nil && hasAttr(r.attrs[:i], name) {
-			return r.fail(r.pos, nil, "attribute %s occurs twice in namespace %s", q.local, space)
+			return r.fail(r.pos, nil, "attribute %s occurs twice in namespace %s", name.Local, name.Space)
 		}
 		if seen != nil {
 			seen[name] = true
 		}
-		r.attrs[i].Name.Space = space
 	}
 	return true
 }

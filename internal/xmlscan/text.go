@@ -29,13 +29,13 @@ func (r *Reader) indentationEnd() int {
 func (r *Reader) plainRun() Kind {
 	p, i := r.pos, r.indentationEnd()
 	if r.buf[i] == '<' {
-		return r.endPlainRun(p, i, false)
+		return r.endPlainRun(p, i, -1)
 	}
 	for {
-		i += textStops.plain(r.buf[i:])
+		i += textStops.clean(r.buf[i:])
 		switch c := r.buf[i]; {
 		case c == '<':
-			return r.endPlainRun(p, i, false)
+			return r.endPlainRun(p, i, -1)
 		case c == '\n', c == '\t':
 			i++
 		case c == '>' && !bytes.HasSuffix(r.buf[p:i], []byte("]]")):
@@ -45,14 +45,14 @@ func (r *Reader) plainRun() Kind {
 			if n < 0 {
 				return 0
 			}
-			i += n
-			return r.endPlainRun(p, i, c < utf8.RuneSelf || !isClean(r.buf[p:i], inText))
+			return r.endPlainRun(p, i+n, i-p)
 		}
 	}
 }
 
-// endPlainRun takes the text buf[p:i] that a '<' follows.
-func (r *Reader) endPlainRun(p, i int, decode bool) Kind {
+// endPlainRun takes the text buf[p:i] that a '<' follows. If clean is not negative, that
+// many bytes are clean, and the others need decoding.
+func (r *Reader) endPlainRun(p, i, clean int) Kind {
 	switch c := r.buf[i+1]; {
 	case c == '!' || c == '?':
 		return r.run()
@@ -64,16 +64,16 @@ func (r *Reader) endPlainRun(p, i int, decode bool) Kind {
 	r.tok = p
 	r.pos = i
 	r.text = r.buf[p:i:i]
-	if decode {
-		return r.decodeRun(p)
+	if clean >= 0 {
+		return r.decodeRun(p, clean)
 	}
 	return Text
 }
 
 // decodeRun decodes r.text, which starts at buf[p]. If nothing is left of it, decodeRun
 // returns the next token.
-func (r *Reader) decodeRun(p int) (k Kind) {
-	joined, ok := r.decode(r.joined[:0], r.text, p, inText)
+func (r *Reader) decodeRun(p, clean int) (k Kind) {
+	joined, ok := r.decode(r.joined[:0], r.text, clean, p, inText)
 	r.joined = joined
 	switch {
 	case !ok:
@@ -204,13 +204,13 @@ func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
 		r.spilled = true
 		return false
 	}
-	r.joined, ok = r.decode(r.joined, piece, at, where)
+	r.joined, ok = r.decode(r.joined, piece, textStops.clean(piece), at, where)
 	return ok
 }
 
 // checkChars checks the content of a comment or processing instruction.
 func (r *Reader) checkChars(b []byte, at int) (ok bool) {
-	r.scrap, ok = r.decode(r.scrap[:0], b, at, inCDATA)
+	r.scrap, ok = r.decode(r.scrap[:0], b, textStops.clean(b), at, inCDATA)
 	return ok
 }
 
@@ -225,16 +225,11 @@ const (
 
 // decode appends src, which starts at buf[at], to dst: characters checked, line ends as
 // §2.11 says, references replaced unless in CDATA, and in attribute values white space as
-// §3.3.3 says.
-func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
-	for i := 0; i < len(src); {
-		n := textStops.plain(src[i:])
-		dst = append(dst, src[i:i+n]...)
-		i += n
-		if i == len(src) {
-			break
-		}
-		ok := true
+// §3.3.3 says. The first clean bytes of src are known to stay as they are.
+func (r *Reader) decode(dst, src []byte, clean, at int, where where) ([]byte, bool) {
+	dst = append(dst, src[:clean]...)
+	for i := clean; i < len(src); {
+		n, ok := 0, true
 		switch c := src[i]; {
 		case c == '&' && where != inCDATA:
 			dst, n, ok = r.reference(dst, src[i:], at+i)
@@ -242,7 +237,7 @@ func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 			ok = r.fault(at+i-2, `"]]>" in text`)
 			dst, n = append(dst, c), 1
 		case c >= utf8.RuneSelf:
-			dst, n, ok = r.characters(dst, src[i:], at+i)
+			dst, n, ok = r.badCharacter(dst, src[i:], at+i)
 		case c == '\r':
 			if n = 1; i+1 < len(src) && src[i+1] == '\n' {
 				n = 2
@@ -261,6 +256,9 @@ func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 			return dst, false
 		}
 		i += n
+		n = textStops.clean(src[i:])
+		dst = append(dst, src[i:i+n]...)
+		i += n
 	}
 	return dst, true
 }
@@ -268,28 +266,12 @@ func (r *Reader) decode(dst, src []byte, at int, where where) ([]byte, bool) {
 // lineEnd is what a line end becomes.
 var lineEnd = [...]byte{inText: '\n', inCDATA: '\n', inValue: ' '}
 
-// characters decodes the run of characters that src, at buf[at], starts with, up to what
-// needs a closer look.
-func (r *Reader) characters(dst, src []byte, at int) ([]byte, int, bool) {
-	run := src[:textStops.plainUTF8(src)]
-	if validUTF8(run) {
-		return append(dst, run...), len(run), true
+// badCharacter handles what src, at buf[at], starts with: a character that XML forbids, or
+// a byte that is not of the encoding.
+func (r *Reader) badCharacter(dst, src []byte, at int) ([]byte, int, bool) {
+	c, n := utf8.DecodeRune(src)
+	if c == utf8.RuneError && n == 1 {
+		return append(dst, "\uFFFD"...), n, r.lose(at, "byte that is not "+r.enc.name())
 	}
-	for i := 0; i < len(run); {
-		c, n := utf8.DecodeRune(run[i:])
-		ok := true
-		switch {
-		case c == utf8.RuneError && n == 1:
-			dst, ok = append(dst, "\uFFFD"...), r.lose(at+i, "byte that is not "+r.enc.name())
-		case c == 0xFFFE || c == 0xFFFF:
-			ok = r.lose(at+i, "character "+hex(c))
-		default:
-			dst = append(dst, run[i:i+n]...)
-		}
-		if !ok {
-			return dst, i, false
-		}
-		i += n
-	}
-	return dst, len(run), true
+	return dst, n, r.lose(at, "character "+hex(c))
 }

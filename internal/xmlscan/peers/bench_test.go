@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"io"
 	"testing"
+	"time"
 
+	"github.com/websync-go/websync/internal/bench"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -26,6 +28,30 @@ func BenchmarkTokens(b *testing.B) {
 			})
 		}
 		b.Run(d.name+"/libxml2", func(b *testing.B) { libxml2.benchmark(b, doc) })
+	}
+}
+
+// BenchmarkIrregular reads every token of documents as the web has them, in turns with
+// its peers.
+func BenchmarkIrregular(b *testing.B) {
+	libxml2 := buildSAXParser(b.TempDir())
+	for _, d := range irregularDocuments(benchEntries / 10) {
+		b.Run(d.name, func(b *testing.B) {
+			read := func(name string, read func([]byte) (counts, error)) bench.Side {
+				return bench.CPU(name, func() error {
+					_, err := read(d.doc)
+					return err
+				})
+			}
+			peers := []bench.Side{read("encoding-xml", countEncodingXML)}
+			if libxml2.err == nil {
+				peers = append(peers, bench.Side{Name: "libxml2", Do: func() (time.Duration, error) {
+					seconds, _, err := libxml2.read(d.doc, 1)
+					return time.Duration(seconds * float64(time.Second)), err
+				}})
+			}
+			bench.Beside(b, len(d.doc), read("websync", countTokens), peers...)
+		})
 	}
 }
 

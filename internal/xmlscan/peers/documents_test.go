@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"regexp"
+
+	"github.com/websync-go/websync/internal/bench"
 )
 
 const benchEntries = 50_000
@@ -219,4 +221,31 @@ func atomOf(n int) document {
 				id{Text: "tag:example.org,2024:feed"}, title{Text: "Författningar"}, updated{Text: "2024-01-02T13:00:00Z"})
 		},
 	}
+}
+
+// A rendered is a document as text.
+type rendered struct {
+	name string
+	doc  []byte
+}
+
+// regularDocuments returns those of the Encoder, of n entries.
+func regularDocuments(n int) (all []rendered) {
+	for _, d := range []document{sitemapOf(n), resourceListOf(n), atomOf(n)} {
+		all = append(all, rendered{d.name, d.bytes()})
+	}
+	return all
+}
+
+// irregularDocuments returns one of each kind, of n entries, and feeds in one script each.
+func irregularDocuments(n int) []rendered {
+	all := []rendered{
+		{"sitemap", bench.Sitemap(1, n, bench.Mixed)},
+		{"extended", bench.Extended(2, n/2, bench.Mixed)},
+		{"resourcelist", bench.ResourceList(3, n, bench.Mixed)},
+	}
+	for _, s := range bench.Scripts {
+		all = append(all, rendered{"atom-" + s.Name, bench.Atom(4, n/5, s.Script)})
+	}
+	return all
 }

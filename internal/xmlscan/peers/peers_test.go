@@ -199,12 +199,12 @@ func (p saxParser) benchmark(b *testing.B, doc []byte) {
 
 // The peers of a benchmark do the same work.
 func TestPeers(t *testing.T) {
-	for _, d := range []document{sitemapOf(20), resourceListOf(20), atomOf(20)} {
+	for _, d := range append(irregularDocuments(20), regularDocuments(20)...) {
 		t.Run(d.name, func(t *testing.T) {
-			want, err := countTokens(d.bytes())
+			want, err := countTokens(d.doc)
 			require.NoError(t, err)
 			for _, p := range readers {
-				got, err := p.read(d.bytes())
+				got, err := p.read(d.doc)
 				require.NoError(t, err, p.name)
 				if p.raw {
 					got.text = want.text
@@ -221,10 +221,10 @@ func TestSAXParser(t *testing.T) {
 	if p.err != nil {
 		t.Skip(p.err)
 	}
-	for _, d := range []document{sitemapOf(20), resourceListOf(20), atomOf(20)} {
-		want, err := countTokens(d.bytes())
+	for _, d := range append(irregularDocuments(20), regularDocuments(20)...) {
+		want, err := countTokens(d.doc)
 		require.NoError(t, err)
-		_, got, err := p.read(d.bytes(), 2)
+		_, got, err := p.read(d.doc, 2)
 		require.NoError(t, err)
 		assert.Equal(t, want, got, d.name)
 	}
