@@ -2,8 +2,8 @@
 // side.
 //
 // The documents are as the web has them: children come and go and change places, texts
-// are short and long and in several scripts, URLs have ampersands, and there are comments.
-// A seed decides everything.
+// are short and long and in several scripts, URLs have ampersands, and there are
+// comments. A seed decides everything.
 package bench
 
 import (

@@ -121,8 +121,8 @@ func (s stops) clean(b []byte) int {
 }
 
 // foreign returns how many of the eight bytes of x, of which some are outside ASCII, are
-// whole characters of XML of up to three bytes; 0 if one is not. If m has the top bit of a
-// byte that ends the scan, it returns the number of bytes before the first, and true.
+// whole characters of XML of up to three bytes; 0 if one is not. If m has the top bit of
+// a byte that ends the scan, it returns the number of bytes before the first, and true.
 func foreign(x, m uint64) (n int, stop bool) {
 	if m != 0 {
 		n = bits.TrailingZeros64(m) >> 3

@@ -222,8 +222,8 @@ func (r *Reader) skipSpace(p int) int {
 	return p
 }
 
-// scanValue returns where the attribute value that starts at p ends, and how many bytes of
-// it are before what needs decoding; -1 if nothing does.
+// scanValue returns where the attribute value that starts at p ends, and how many bytes
+// of it are before what needs decoding; -1 if nothing does.
 func (r *Reader) scanValue(p int, quote byte) (to, clean int) {
 	to = p + valueStops(quote).clean(r.buf[p:])
 	if r.buf[to] == quote {

@@ -266,8 +266,8 @@ func (r *Reader) decode(dst, src []byte, clean, at int, where where) ([]byte, bo
 // lineEnd is what a line end becomes.
 var lineEnd = [...]byte{inText: '\n', inCDATA: '\n', inValue: ' '}
 
-// badCharacter handles what src, at buf[at], starts with: a character that XML forbids, or
-// a byte that is not of the encoding.
+// badCharacter handles what src, at buf[at], starts with: a character that XML forbids,
+// or a byte that is not of the encoding.
 func (r *Reader) badCharacter(dst, src []byte, at int) ([]byte, int, bool) {
 	c, n := utf8.DecodeRune(src)
 	if c == utf8.RuneError && n == 1 {

@@ -237,7 +237,8 @@ func regularDocuments(n int) (all []rendered) {
 	return all
 }
 
-// irregularDocuments returns one of each kind, of n entries, and feeds in one script each.
+// irregularDocuments returns one of each kind, of about n entries, and feeds in one
+// script each.
 func irregularDocuments(n int) []rendered {
 	all := []rendered{
 		{"sitemap", bench.Sitemap(1, n, bench.Mixed)},
