@@ -5,18 +5,17 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
-	"unicode"
 
 	"github.com/websync-go/websync"
+	htmlpage "github.com/websync-go/websync/internal/page"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
 //go:embed report.html
 var reportHTML string
 
-var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"shown": shown, "link": linkOf, "plural": plural, "class": classOf, "mark": markOf,
+var reportTemplate = template.Must(template.New("report").Funcs(htmlpage.Funcs()).Funcs(template.FuncMap{
+	"link": linkOf, "plural": plural, "class": classOf, "mark": markOf,
 	"severity": func(s websync.Severity) string { return s.String() },
 	"total":    func(r Row) int { return r.Errors + r.Warnings + r.Notes },
 	"args":     func(name string, d Document) documentView { return documentView{name, d} },
@@ -165,33 +164,11 @@ func verdict(r *Result) (string, Status) {
 	return "No rule failed.", Pass
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// shown returns a text of a document as a report shows it: without secrets and control
-// characters, and not too long.
-func shown(text string) string {
-	const longest = 400 // characters
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r), '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069', r == '\u200e', r == '\u200f', r == '\u061c':
-			return '\ufffd'
-		}
-		return r
-	}, strings.ToValidUTF8(websync.RedactURL(text), "\ufffd"))
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "…"
-	}
-	return text
-}
+func plural(n int, one, many string) string { return htmlpage.Plural(int64(n), one, many) }
 
 // linkOf returns a URL that can be a link: of the web, without secrets.
 func linkOf(url string) string {
-	if syntax.HTTPHost(url) == 0 || syntax.URLFlaws(url) != 0 || shown(url) != url {
+	if syntax.HTTPHost(url) == 0 || syntax.URLFlaws(url) != 0 || htmlpage.Shown(url) != url {
 		return ""
 	}
 	return url

@@ -261,10 +261,7 @@ func TestTypeFault(t *testing.T) {
 	}
 }
 
-func TestShown(t *testing.T) {
-	assert.Equal(t, "a\ufffdb\ufffd", shown("a\u202eb\xff"))
-	assert.Equal(t, "http://h/?token=xxxxx", shown("http://h/?token=secret"))
-	assert.Len(t, []rune(shown(strings.Repeat("é", 1000))), 401)
+func TestLinkOf(t *testing.T) {
 	assert.Empty(t, linkOf("http://h/?token=secret"))
 	assert.Empty(t, linkOf("javascript:alert(1)"))
 	assert.Equal(t, "http://h/a?b=c", linkOf("http://h/a?b=c"))
