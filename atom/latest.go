@@ -90,6 +90,13 @@ func (l *latest) held(id []byte) (state, error) {
 	return held, err
 }
 
+// lacks reports whether no state of an id is held that is as late as s.
+func (l *latest) lacks(id []byte, s state) (bool, error) {
+	hash := l.hash(id)
+	held, offset, err := l.find(&l.segments[hash>>56], uint32(hash), id)
+	return offset == 0 || s.supersedes(held), err
+}
+
 // has reports whether an item is the latest state of its id, once all documents have been
 // added.
 func (l *latest) has(document, item int) bool {

@@ -148,15 +148,25 @@ type Source struct {
 	// is then walked to a document whose items are all older than the latest of those
 	// yielded before, and at least to one that links to the newest archive document of
 	// the last run. If the documents are not in the order of their times, all are read
-	// each time, and also if one of them had items that were skipped. Documents that Dir
-	// keeps are requested again, conditionally. A complete feed may have an archive: its
-	// documents are read, and what the complete document does not list is deleted unless
-	// they list it.
+	// each time, and also if one of them had items that were skipped, or the server does
+	// not state its Date, without which a time in the future would hide others. Documents
+	// that Dir keeps are requested again, conditionally. A complete feed may have an
+	// archive: its documents are read, and what the complete document does not list is
+	// deleted unless they list it.
+	//
+	// At the end of a walk an archive document is requested again, conditionally, if the
+	// one before it may have changed since the walk began. If it has gained items that
+	// the walk does not have, the walk starts again, at most twice, and then it is a hole.
 	ArchivesChange bool
 
 	// ArchivesMove is for profiles whose archive documents may also get other URLs at any
 	// time: with ArchivesChange, a walk then ends by the times alone.
 	ArchivesMove bool
+
+	// InOrder yields the items of a document of more than 4 MiB in the order of their
+	// times, too. That takes another reading of the document for each 500 of them. If
+	// false, they come in the order of the document.
+	InOrder bool
 
 	// MaxDocuments limits the documents of one walk: the first one beyond it is a hole.
 	// If zero, it is 50,000; if negative, there is no limit.
@@ -338,24 +348,21 @@ type outcome struct {
 }
 
 // yieldPage yields the items of one document that are the latest of their ids. It sorts
-// them by time if the document is short.
+// them by time if the document is short, or if InOrder is set.
 func (w *walk) yieldPage(p *page) error {
 	const long = 4 << 20
-	// what the entries inherit
-	feed := &Feed{Authors: p.authors, Lang: p.lang, Base: p.base}
 	var events []*outcome
-	_, err := w.parse(p, nil, func(i int, c *candidate) error {
-		if !w.isAhead(c.at) {
-			w.next.advance(c.id, c.at)
-		}
-		if !w.latest.has(p.n, i) {
+	var times []itemTime
+	err := w.eachLatest(p, func(i int, c *candidate) error {
+		if p.size > long && w.source.InOrder {
+			times = append(times, itemTime{c.at, i})
 			return nil
 		}
-		ev, err := w.event(p, feed, i, c)
-		if err != nil {
+		ev, err := w.event(p, i, c)
+		switch {
+		case err != nil:
 			return err
-		}
-		if p.size > long {
+		case p.size > long:
 			return w.giveLong(ev)
 		}
 		events = append(events, ev)
@@ -364,6 +371,62 @@ func (w *walk) yieldPage(p *page) error {
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(times, func(a, b itemTime) int { return a.at.Compare(b.at) })
+	for part := range slices.Chunk(times, 500) {
+		if err := w.yieldPart(p, part); err != nil {
+			return err
+		}
+	}
+	return w.giveSorted(events)
+}
+
+// An itemTime is the time of an item of a document.
+type itemTime struct {
+	at   websync.Datetime
+	item int
+}
+
+// yieldPart yields some items of a document, sorted by time.
+func (w *walk) yieldPart(p *page, part []itemTime) error {
+	wanted := make(map[int]bool, len(part))
+	for _, one := range part {
+		wanted[one.item] = true
+	}
+	events := make([]*outcome, 0, len(part))
+	err := w.eachLatest(p, func(i int, c *candidate) error {
+		if !wanted[i] {
+			return nil
+		}
+		ev, err := w.event(p, i, c)
+		events = append(events, ev)
+		return err
+	})
+	if err == nil {
+		err = w.giveSorted(events)
+	}
+	if err == nil && w.pending > 0 {
+		err = w.mark(false, 0)
+	}
+	return err
+}
+
+// eachLatest calls each for the items of a document that are the latest of their ids, and
+// notes all of its items in the next checkpoint.
+func (w *walk) eachLatest(p *page, each func(i int, c *candidate) error) error {
+	_, err := w.parse(p, nil, func(i int, c *candidate) error {
+		if !w.isAhead(c.at) {
+			w.next.advance(c.id, c.at)
+		}
+		if !w.latest.has(p.n, i) {
+			return nil
+		}
+		return each(i, c)
+	})
+	return err
+}
+
+// giveSorted gives events, sorted by time.
+func (w *walk) giveSorted(events []*outcome) error {
 	slices.SortStableFunc(events, func(a, b *outcome) int { return a.At.Compare(b.At) })
 	for _, ev := range events {
 		if err := w.give(ev); err != nil {
@@ -380,7 +443,7 @@ func (w *walk) isAhead(at websync.Datetime) bool {
 }
 
 // event returns the event for item i of a document.
-func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error) {
+func (w *walk) event(p *page, i int, c *candidate) (*outcome, error) {
 	id := string(c.id)
 	if c.via && !c.deleted {
 		held, err := w.latest.held(c.entry)
@@ -397,7 +460,7 @@ func (w *walk) event(p *page, feed *Feed, i int, c *candidate) (*outcome, error)
 		return deletion(id, c.at, t.When), nil
 	}
 	e := item.Entry
-	ev := &outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(feed)}, e}
+	ev := &outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(&p.inherited)}, e}
 	link, inline := w.source.content(e)
 	ev.Resource.ID, ev.Resource.Content = id, link
 	if !inline {

@@ -68,10 +68,9 @@ type page struct {
 	prev, next string            // prev-archive and next
 	forks      map[string]string // by relation: the second target, if there are two
 	newer      []string          // targets of next-archive, previous and prev
-	authors    []websync.Person
-	lang, base string
-	fault      error // from Source.Feed
-	size       int64 // decompressed
+	inherited  Feed              // what the entries inherit
+	fault      error             // from Source.Feed
+	size       int64             // decompressed
 	items      int
 
 	known  int                 // items that an earlier run has yielded
@@ -192,9 +191,12 @@ func (w *walk) otherFeed(p *page) error {
 
 // archive walks an archived feed and yields it.
 func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
-	hole, err := w.follow(ctx, head, true)
+	hole, err := w.followArchive(ctx, head)
 	if err != nil {
 		return false, err
+	}
+	if errors.Is(hole, errMoved) && mayAgain {
+		return true, nil
 	}
 	if hole != nil && mayAgain {
 		now, err := w.headAgain(ctx, head)
@@ -208,11 +210,56 @@ func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bo
 	return false, w.yieldPages(hole)
 }
 
+// followArchive is follow for an archived feed. An archive that changes while it is read
+// is a hole, which is errMoved.
+func (w *walk) followArchive(ctx context.Context, head *page) (hole, err error) {
+	hole, err = w.follow(ctx, head, true)
+	if hole != nil || err != nil || !w.source.ArchivesChange {
+		return hole, err
+	}
+	p, err := w.gained(ctx)
+	switch {
+	case docfetch.IsOfDocument(err):
+		return err, nil
+	case p != nil && err == nil:
+		return w.Named(p.URL, errMoved), nil
+	}
+	return nil, err
+}
+
+var errMoved = errors.New("the archive changes while it is read: entries may have moved out of sight")
+
+// gained returns an archive document that has gained an item since it was read, one that
+// the walk does not have; nil if there is none. The item was in an older document then,
+// and no longer when that was read. A document is not requested if the next older one is
+// as it was when the walk began.
+func (w *walk) gained(ctx context.Context) (*page, error) {
+	for k := 1; k+1 < len(w.pages); k++ {
+		if modified, err := time.Parse(docfetch.HTTPDate, w.pages[k+1].LastModified); err == nil && modified.Before(w.now) {
+			continue
+		}
+		more := false
+		p := newPage(w.pages[k].URL, k)
+		err := w.load(ctx, p, w.pages[k].Validators, func(p *page) error {
+			_, err := w.parse(p, nil, func(i int, c *candidate) error {
+				lacks, err := w.latest.lacks(c.id, c.state(p, i))
+				more = more || lacks
+				return err
+			})
+			return err
+		})
+		if err != nil || more {
+			return p, err
+		}
+	}
+	return nil, nil
+}
+
 // wholeArchive walks an archived feed whose subscription document is marked as complete,
 // and yields it. What no document lists is gone if no older document has a live entry
 // that the subscription document lacks.
 func (w *walk) wholeArchive(ctx context.Context, head *page) error {
-	hole, err := w.follow(ctx, head, true)
+	hole, err := w.followArchive(ctx, head)
 	if err != nil {
 		return err
 	}
@@ -266,10 +313,11 @@ func (w *walk) isKnownAfter(p *page) bool {
 
 // isOlder reports whether an earlier run has yielded p and all older documents, as far as
 // the times show that. If nothing is as late as what that run has yielded, or a document
-// has later items than a newer one, the times show nothing.
+// has later items than a newer one, the times show nothing. Nor do they if the server
+// does not state its own: then the latest of that run may be one in the future.
 func (w *walk) isOlder(p *page) bool {
 	from := &w.from
-	return w.source.ArchivesChange && from.Ordered && from.Skipped == 0 && !w.disorder &&
+	return w.source.ArchivesChange && from.Ordered && from.Skipped == 0 && !w.disorder && !w.now.IsZero() &&
 		!p.newest.IsZero() && p.newest.Before(from.Time) && !w.newest.Before(from.Time)
 }
 
@@ -463,7 +511,7 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 			p.fault = w.Named(p.URL, err)
 		}
 	}
-	p.id, p.authors, p.lang, p.base = r.feed.ID, r.feed.Authors, r.feed.Lang, r.feed.Base
+	p.id, p.inherited = r.feed.ID, Feed{Authors: r.feed.Authors, Lang: r.feed.Lang, Base: r.feed.Base}
 	p.foreign, p.size, p.Skipped = r.foreign, r.size, r.skipped
 	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
 	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous"), p.leadsTo(r.feed, "prev")}

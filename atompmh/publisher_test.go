@@ -123,6 +123,14 @@ func TestPublisher(t *testing.T) {
 		})
 	}
 	assert.ErrorContains(t, (&atompmh.Publisher{Catalog: s, Base: www}).Check(), "author")
+
+	described := testkit.NewStore(t) // and not kept
+	elsewhere := websync.Link{Rel: "alternate", Href: "https://elsewhere.example.org/1", Type: "text/html"}
+	described.Fill("found", nil, websync.Item{
+		Resource: websync.Resource{ID: "urn:ex:1", Links: []websync.Link{elsewhere}}, Bodies: []websync.Body{{Name: "content", Link: elsewhere}},
+	})
+	_, body := render(t, newPublisher(described, 3), "/feed.atom")
+	assert.Contains(t, string(body), `<link rel="alternate" href="https://elsewhere.example.org/1" type="text/html"/>`)
 	p := &atompmh.Publisher{Catalog: s, Base: www, Author: websync.Person{Name: "a"}, ArchivePeriod: 2 * time.Second, Sources: []string{"found"}}
 	assert.Equal(t, www+"feed.atom", p.URL(), "the default Locator")
 	requireValid(t, p)

@@ -67,7 +67,10 @@ func deletionOf(id string, at int) string { return entryOf(id, at, "<content/>")
 func siteOf(documents map[string]string) sourcetest.Site {
 	s := sourcetest.Site{}
 	add := func(path, text string) {
-		s[www+path] = sourcetest.Document{Body: text, ETag: fmt.Sprintf("%q", websync.SHA256([]byte(text)))}
+		s[www+path] = sourcetest.Document{
+			Body: text, ETag: fmt.Sprintf("%q", websync.SHA256([]byte(text))),
+			Header: map[string][]string{"Date": {"Thu, 01 Jan 2026 12:00:00 GMT"}}, LastModified: "Thu, 01 Jan 2026 11:00:00 GMT",
+		}
 	}
 	for path, text := range documents {
 		add(path, text)
@@ -214,6 +217,94 @@ func TestWalk(t *testing.T) {
 	})
 	r = harvestSite(t, store, source, f)
 	assert.Contains(t, r.asked, "y", "nothing is as late as what was yielded: all is read")
+}
+
+// TestWithoutDate: if the server does not state its time, an entry in the future does not
+// end a walk.
+func TestWithoutDate(t *testing.T) {
+	for _, date := range []bool{false, true} {
+		t.Run(fmt.Sprint(date), func(t *testing.T) {
+			store := memstore.New()
+			source := &atompmh.Source{URL: feedURL}
+			site := func(docs map[string]string) sourcetest.Site {
+				s := siteOf(docs)
+				for url, doc := range s {
+					if !date {
+						doc.Header = nil
+					}
+					s[url] = doc
+				}
+				return s
+			}
+			ahead := strings.Replace(active("a", 0, "a"), moment(0), "2099-01-01T00:00:00Z", 1)
+			f := &sourcetest.Fetcher{Site: site(map[string]string{"feed": docOf(3, prev("1"), ahead), "1": docOf(2, isArchive, active("b", 2, "a"))})}
+			require.True(t, harvestSite(t, store, source, f).InStep())
+			f.Site = site(map[string]string{
+				"feed": docOf(9, prev("3"), ahead, active("e", 9, "a")),
+				"3":    docOf(8, isArchive, prev("2"), active("d", 8, "a")),
+				"2":    docOf(7, isArchive, prev("1"), active("c", 7, "a")),
+				"1":    docOf(2, isArchive, active("b", 2, "a")),
+			})
+			require.True(t, harvestSite(t, store, source, f).InStep())
+			assert.Equal(t, records("a", "b", "c", "d", "e"), contents(t, store))
+		})
+	}
+}
+
+// TestMoved: entries that move, during a walk, to an archive document that the walk has
+// read already are not missed: the walk starts again. If that never ends, it is a
+// problem.
+func TestMoved(t *testing.T) {
+	before := siteOf(map[string]string{
+		"feed": docOf(9, prev("3"), active("e", 9, "a")),
+		"3":    docOf(8, isArchive, prev("2"), active("d", 8, "a")),
+		"2":    docOf(7, isArchive, prev("1"), active("c", 7, "a"), active("b", 6, "a")),
+		"1":    docOf(5, isArchive, active("a", 5, "a")),
+	})
+	after := siteOf(map[string]string{
+		"3": docOf(8, isArchive, prev("2"), active("d", 8, "a"), active("c", 7, "a"), active("b", 6, "a")),
+		"2": docOf(5, isArchive, prev("1"), active("a", 5, "a")),
+		"1": docOf(4, isArchive),
+	})
+	run := func(change func(path string, doc *sourcetest.Document)) (*run, map[string]string) {
+		store := memstore.New()
+		f := &sourcetest.Fetcher{Site: before}
+		f.Hook = func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+			change(strings.TrimPrefix(req.URL, www), &doc)
+			return doc, nil
+		}
+		r := harvestSite(t, store, &atompmh.Source{URL: feedURL}, f)
+		return r, contents(t, store)
+	}
+	for name, modified := range map[string]string{"no Last-Modified": "", "later": "Thu, 01 Jan 2026 12:00:00 GMT"} {
+		t.Run(name, func(t *testing.T) {
+			moved := false
+			r, got := run(func(path string, doc *sourcetest.Document) {
+				moved = moved || path == "2"
+				if now, ok := after[www+path]; ok && moved {
+					*doc = now
+					doc.LastModified = modified
+				}
+			})
+			assert.True(t, r.InStep(), "%v", r.Problems)
+			assert.Equal(t, records("a", "b", "c", "d", "e"), got)
+			assert.Equal(t, []string{"feed", "3", "2", "1", "3", "feed", "3", "2", "1"}, r.asked[:9])
+		})
+	}
+	t.Run("without end", func(t *testing.T) {
+		n := 0
+		r, got := run(func(path string, doc *sourcetest.Document) {
+			if doc.LastModified = ""; path == "3" {
+				n++
+				doc.Body = docOf(8, isArchive, prev("2"), active("d", 8, "a"), active("b", 10+n, "b"))
+				doc.ETag = fmt.Sprintf("%q", fmt.Sprint(n))
+			}
+		})
+		assert.False(t, r.InStep())
+		assert.Contains(t, fmt.Sprint(r.Problems), www+"3: the archive changes while it is read")
+		assert.Equal(t, 6, n)
+		assert.Len(t, got, 5, "what was read is there")
+	})
 }
 
 // TestWalkDisorder: if an archive document has a later entry than a newer document, the
@@ -446,19 +537,22 @@ func TestGone(t *testing.T) {
 		reads  int // of the subscription document
 		later  bool
 	}{
-		"deleted":         {404, docOf(3, deletionOf("a", 3), active("b", 1, "a")), true, 2, false},
-		"deleted, 410":    {410, docOf(3, deletionOf("a", 3), active("b", 1, "a")), true, 2, false},
-		"no longer there": {410, docOf(3, isComplete, active("b", 3, "a")), true, 2, false},
-		"in an archive":   {404, docOf(3, prev("1"), active("b", 3, "a")), true, 2, false},
-		"modified":        {404, docOf(3, active("a", 3, "a"), active("b", 1, "a")), false, 2, true},
-		"still listed":    {404, before, false, 2, false},
-		"an older copy":   {404, docOf(1, active("a", 1, "a"), active("b", 1, "a")), false, 2, false},
-		"broken":          {404, before[:len(before)-20], false, 2, false},
-		"not a feed":      {404, "<entry xmlns='" + atom.Namespace + "'><id>urn:x</id></entry>", false, 2, false},
-		"no feed":         {404, "", false, 2, false},
-		"not allowed":     {401, docOf(3, deletionOf("a", 3), active("b", 1, "a")), false, 1, false},
-		"forbidden":       {403, docOf(3, deletionOf("a", 3), active("b", 1, "a")), false, 1, false},
-		"an error":        {500, docOf(3, deletionOf("a", 3), active("b", 1, "a")), false, 1, false},
+		"deleted":            {404, docOf(3, deletionOf("a", 3), active("b", 1, "a")), true, 2, false},
+		"deleted, 410":       {410, docOf(3, deletionOf("a", 3), active("b", 1, "a")), true, 2, false},
+		"no longer there":    {410, docOf(3, isComplete, active("b", 3, "a")), true, 2, false},
+		"in an archive":      {404, docOf(3, prev("1"), active("b", 3, "a")), true, 2, false},
+		"both at one time":   {404, docOf(3, active("a", 3, "a"), deletionOf("a", 3)), true, 2, false},
+		"the deletion first": {404, docOf(3, deletionOf("a", 3), active("a", 3, "a")), true, 2, false},
+		"an older deletion":  {404, docOf(1, deletionOf("a", 1), active("b", 1, "a")), false, 2, false},
+		"modified":           {404, docOf(3, active("a", 3, "a"), active("b", 1, "a")), false, 2, true},
+		"still listed":       {404, before, false, 2, false},
+		"an older copy":      {404, docOf(1, active("a", 1, "a"), active("b", 1, "a")), false, 2, false},
+		"broken":             {404, before[:len(before)-20], false, 2, false},
+		"not a feed":         {404, "<entry xmlns='" + atom.Namespace + "'><id>urn:x</id></entry>", false, 2, false},
+		"no feed":            {404, "", false, 2, false},
+		"not allowed":        {401, docOf(3, deletionOf("a", 3), active("b", 1, "a")), false, 1, false},
+		"forbidden":          {403, docOf(3, deletionOf("a", 3), active("b", 1, "a")), false, 1, false},
+		"an error":           {500, docOf(3, deletionOf("a", 3), active("b", 1, "a")), false, 1, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -523,6 +617,66 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
+// TestReadAgainLater: an entry that is later than all in the document that was read again
+// is not taken for deleted: the document may have been an older copy.
+func TestReadAgainLater(t *testing.T) {
+	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(5, active("a", 1, "a"), active("b", 5, "a"))})}
+	delete(f.Site, www+"r/a.a")
+	delete(f.Site, www+"r/b.a")
+	read := 0
+	f.Hook = func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+		if req.URL == feedURL {
+			if read++; read == 2 {
+				return sourcetest.Document{Body: docOf(2, deletionOf("a", 2))}, nil
+			}
+		}
+		return doc, nil
+	}
+	h := &harvest.Harvester{Store: memstore.New(), Fetcher: f, Concurrency: 1, Attempts: 1}
+	r, err := h.Run(t.Context(), &atompmh.Source{URL: feedURL})
+	require.NoError(t, err)
+	assert.Equal(t, 3, read)
+	assert.Equal(t, int64(1), r.Left.Gone, "%+v", r.Failures)
+}
+
+// TestReadAgainRepaired: a document is read again as it was read before.
+func TestReadAgainRepaired(t *testing.T) {
+	damage := func(doc string) string {
+		return strings.Replace(doc, "</title>", `</title><link rel="self" href="`+www+`feed"/2012"/>`, 1)
+	}
+	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": damage(docOf(2, active("a", 2, "a")))})}
+	read := 0
+	f.Hook = func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+		if strings.HasPrefix(req.URL, www+"r/") {
+			return sourcetest.Document{Status: 404}, nil
+		}
+		if read++; read > 1 {
+			doc.Body = damage(docOf(3, deletionOf("a", 3)))
+		}
+		return doc, nil
+	}
+	h := &harvest.Harvester{Store: memstore.New(), Fetcher: f, Attempts: 1}
+	r, err := h.Run(t.Context(), &atompmh.Source{URL: feedURL, Repair: true})
+	require.NoError(t, err)
+	assert.Equal(t, int64(1), r.Left.Gone, "%+v", r.Failures)
+}
+
+// TestOtherSettings: with other Formats, or another policy, a feed that has not changed
+// is read again.
+func TestOtherSettings(t *testing.T) {
+	store := memstore.New()
+	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(2, active("a", 2, "a", "b"), active("b", 1, "a"))})}
+	only := func(format string, unwanted atompmh.UnwantedPolicy) *run {
+		return harvestSite(t, store, &atompmh.Source{URL: feedURL, Formats: []string{"text/" + format}, Unwanted: unwanted}, f)
+	}
+	require.True(t, only("a", atompmh.DeleteUnwanted).InStep())
+	assert.Equal(t, records("a", "b"), contents(t, store))
+	only("b", atompmh.KeepUnwanted)
+	assert.Equal(t, map[string]string{"a": "content: a as b", "b": "content: b as a"}, contents(t, store))
+	only("b", atompmh.DeleteUnwanted)
+	assert.Equal(t, map[string]string{"a": "content: a as b"}, contents(t, store))
+}
+
 // TestSomeGone: if the best format leads to nothing, the next best is the content. Of all
 // formats, each must lead to something.
 func TestSomeGone(t *testing.T) {
@@ -535,6 +689,7 @@ func TestSomeGone(t *testing.T) {
 		source := &atompmh.Source{URL: feedURL, AllFormats: all}
 		if r := harvestSite(t, store, source, f); all {
 			assert.False(t, r.InStep())
+			assert.NotContains(t, r.asked, "r/a.b", "of no use any more")
 			assert.Empty(t, contents(t, store))
 			continue
 		}

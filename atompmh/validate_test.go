@@ -105,6 +105,10 @@ func TestChain(t *testing.T) {
 			want: []string{"second complete"}},
 		"deleted since": {feed: docOf(9, deletionOf("b", 9)), second: archived(8, isComplete, active("b", 2, "a")), first: archived(1),
 			want: []string{"second complete"}},
+		"deleted before": {feed: docOf(9, deletionOf("b", 9)), second: archived(8, active("b", 5, "a")), first: archived(5, isComplete, active("b", 2, "a")),
+			want: []string{"first complete"}},
+		"deleted and active at one time": {feed: docOf(9, deletionOf("b", 9), active("b", 9, "a")), second: archived(8, isComplete, active("b", 2, "a")), first: archived(1),
+			want: []string{"feed same-time", "second complete"}},
 		"an empty pool": {feed: docOf(9, isComplete), second: archived(8, isComplete), first: archived(1, isComplete)},
 	}
 	for name, test := range tests {

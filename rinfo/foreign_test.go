@@ -98,7 +98,8 @@ func TestForeignWalk(t *testing.T) {
 		}
 	})
 	d.Harvest()
-	assert.Equal(t, []string{"/index.atom", "/a9.atom", "/a8.atom", "/a7.atom"}, lists)
+	// without Last-Modified two are asked for again: they may have changed meanwhile
+	assert.Equal(t, []string{"/index.atom", "/a9.atom", "/a8.atom", "/a7.atom", "/a9.atom", "/a8.atom"}, lists)
 	lists = nil
 	d.Harvest()
 	assert.Equal(t, []string{"/index.atom"}, lists)

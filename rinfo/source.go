@@ -27,7 +27,8 @@ import (
 // Archive documents may change (§6.1.1). So a walk does not end where it reaches those
 // that the last run has read, but only at one whose items are all older than the latest
 // one of that run. If the documents are not in the order of their times, a walk reads all
-// of them. If some items were skipped, so does each run.
+// of them. If some items were skipped, or the server does not state its Date, so does
+// each run. If items move between archive documents during a walk, it starts again.
 //
 // A resource has the time, the time of publication and the links that its entry states.
 // Its Origin is the atom:source of the entry, or otherwise the id, the title and the self
@@ -112,7 +113,7 @@ func (s *Source) feed(set func(*websync.Origin)) *atom.Source {
 		},
 		URL: s.URL, Name: s.Name, FeedID: s.FeedID, AcceptGaps: s.AcceptGaps, Dir: s.Dir,
 		MaxDocuments: s.MaxDocuments, MaxBytes: s.MaxBytes,
-		Content: []string{"content"}, Item: readItem, Profile: "rinfo/1", ArchivesChange: true,
+		Content: []string{"content"}, Item: readItem, Profile: "rinfo/1", ArchivesChange: true, InOrder: true,
 	}
 }
 

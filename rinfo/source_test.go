@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -339,6 +340,32 @@ func TestHoles(t *testing.T) {
 			assert.True(t, report.InStep())
 			assert.Len(t, c.bodies(), 5)
 		})
+	}
+}
+
+// TestOrder: the entries of a long document are processed from the oldest to the youngest,
+// too.
+func TestOrder(t *testing.T) {
+	c := newCollection(t)
+	const count = 1100
+	text := func(n int) string { return fmt.Sprint(n, strings.Repeat("x", 5000+n%50/49*70_000)) }
+	var entries []string
+	for _, n := range rand.New(rand.NewPCG(1, 2)).Perm(count) {
+		entries = append(entries, entryOf(fmt.Sprint(n), n+1, "<content>"+text(n)+"</content>"))
+	}
+	entries = append(entries, tombstoneOf("not/here", 600))
+	doc := feedOf(entries...)
+	require.Greater(t, len(doc), 5<<20)
+	c.store = testkit.NewStore(t).Store
+	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": doc})}
+	report, err := (&harvest.Harvester{Store: c.store, Fetcher: f, Concurrency: 1}).Run(t.Context(), &c.source)
+	require.NoError(t, err)
+	require.True(t, report.InStep(), "%+v", report)
+	log := testkit.Entries(t, c.store)
+	require.Len(t, log, count)
+	for n, item := range log {
+		require.Equal(t, moment(n+1), item.Resource.Modified.String())
+		require.Equal(t, text(n), testkit.Read(t, c.store, item.Bodies[0]))
 	}
 }
 
