@@ -208,7 +208,7 @@ func (l *lister) writeTombstone(t *Tombstone) error {
 
 func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born websync.Seq) error {
 	if prepare := l.publisher.Prepare; prepare != nil {
-		if err := prepare(ctx, l.Generation, items); err != nil {
+		if err := prepare(ctx, l.Entry, items); err != nil {
 			return err
 		}
 	}

@@ -155,9 +155,8 @@ type Publisher struct {
 
 	// Prepare, if set, is called with items of which a document is about to list the
 	// entries, some hundreds at a time. It may change their Resources, but not the ids,
-	// and the Links of their Bodies. Generation is that of their numbers. An error ends
-	// the writing of the document.
-	Prepare func(ctx context.Context, generation uint64, items []*websync.Item) error
+	// and the Links of their Bodies. An error ends the writing of the document.
+	Prepare func(ctx context.Context, entry EntryFunc, items []*websync.Item) error
 
 	// Item, if set, changes what a document lists for an item of the Catalog: the Entry
 	// of a live one, the Tombstone of a deleted one. It may replace a Tombstone by an
@@ -174,6 +173,10 @@ type Publisher struct {
 	site *site.Site
 	log  chain.Chain
 }
+
+// An EntryFunc returns the entry of the log with a number, such as the Prior of an item;
+// nil if there is none.
+type EntryFunc func(ctx context.Context, seq websync.Seq) (*websync.Item, error)
 
 var _ websync.Publisher = (*Publisher)(nil)
 

@@ -105,10 +105,15 @@ func TestPublisherPrepare(t *testing.T) {
 		p := newPublisher(s, 4)
 		p.Profile, p.Complete = "prepared 1", complete
 		calls := 0
-		p.Prepare = func(_ context.Context, generation uint64, items []*websync.Item) error {
+		p.Prepare = func(ctx context.Context, entry atom.EntryFunc, items []*websync.Item) error {
 			calls++
-			assert.EqualValues(t, 1, generation)
+			none, err := entry(ctx, 1000)
+			require.NoError(t, err)
+			assert.Nil(t, none)
 			for _, item := range items {
+				logged, err := entry(ctx, item.Seq)
+				require.NoError(t, err)
+				assert.Equal(t, item.Resource.ID, logged.Resource.ID)
 				assert.NotEqual(t, websync.Deleted, item.Kind)
 				item.Resource.Title = "prepared"
 				for i := range item.Bodies {
@@ -134,7 +139,7 @@ func TestPublisherPrepare(t *testing.T) {
 		broken := errors.New("broken")
 		p = newPublisher(s, 4)
 		p.Profile, p.Complete = "prepared 1", complete
-		p.Prepare = func(context.Context, uint64, []*websync.Item) error { return broken }
+		p.Prepare = func(context.Context, atom.EntryFunc, []*websync.Item) error { return broken }
 		doc, err := p.Document(t.Context(), "/feed.atom")
 		require.NoError(t, err)
 		assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
@@ -156,7 +161,7 @@ func TestPublisherProfileCheck(t *testing.T) {
 		"no Profile, Feed": func(p *atom.Publisher) { p.Profile, p.Item = "", nil },
 		"no Profile, Prepare": func(p *atom.Publisher) {
 			p.Profile, p.Feed, p.Item = "", nil, nil
-			p.Prepare = func(context.Context, uint64, []*websync.Item) error { return nil }
+			p.Prepare = func(context.Context, atom.EntryFunc, []*websync.Item) error { return nil }
 		},
 		"no valid feed": func(p *atom.Publisher) { p.Feed = func(f *atom.Feed) { f.ID = "x y" } },
 	} {

@@ -31,10 +31,10 @@ import (
 // and yielded from the oldest document to the newest. Nothing else is assumed of archive
 // documents: they and their URLs may change. If they are not in the order of their times,
 // or the server does not state its Date, all are read in each run. If entries move
-// between them during a walk, it starts again. A complete feed with archive documents is read with them, and
-// deletes nothing if they have an active entry that it lacks. Links between pages (next
-// and so on) are not followed. For what a document that can't be read means, see
-// [atom.Source].
+// between them during a walk, it starts again. A complete feed with archive documents is
+// read with them, and deletes nothing if they have an active entry that it lacks. Links
+// between pages (next and so on) are not followed. For what a document that can't be read
+// means, see [atom.Source].
 //
 // If the links of an entry are answered with 404 or 410, the subscription document is
 // read again, once in a run. If it deletes the record or does not list it, the answer

@@ -11,42 +11,34 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 )
 
 // maxPriors limits how many changes of a resource are read to find its first.
 const maxPriors = 100
 
 // appeared returns the time of the commit with which a resource appeared, or appeared
-// again after a deletion, as far as the log of a generation knows it. It looks at the
+// again after a deletion, as far as the log of the generation knows it. It looks at the
 // last changes of the resource only, so the result depends on entries of the log up to
 // item.
-func appeared(ctx context.Context, catalog websync.Catalog, generation uint64, item *websync.Item) (time.Time, error) {
+func appeared(ctx context.Context, entry atom.EntryFunc, item *websync.Item) (time.Time, error) {
 	at, kind, prior := item.Time, item.Kind, item.Prior
 	for range maxPriors {
 		if prior == 0 || kind == websync.Created {
 			break
 		}
-		before, err := entry(ctx, catalog, generation, prior)
-		if err != nil {
+		before, err := entry(ctx, prior)
+		switch {
+		case err != nil:
 			return at, err
-		}
-		if before.Kind == websync.Deleted {
-			break
+		case before == nil:
+			return at, fmt.Errorf("rinfo: the catalog: %w: no entry %d", websync.ErrCatalog, prior)
+		case before.Kind == websync.Deleted:
+			return at, nil
 		}
 		at, kind, prior = before.Time, before.Kind, before.Prior
 	}
 	return at, nil
-}
-
-// entry returns an entry of the log.
-func entry(ctx context.Context, catalog websync.Catalog, generation uint64, seq websync.Seq) (websync.Item, error) {
-	for item, err := range catalog.Changes(ctx, websync.Range{Generation: generation, After: seq - 1, Until: seq}) {
-		if err != nil {
-			return item, catalogError(err)
-		}
-		return item, nil
-	}
-	return websync.Item{}, fmt.Errorf("rinfo: the catalog: %w: no entry %d of generation %d", websync.ErrCatalog, seq, generation)
 }
 
 // catalogError returns an error of the Catalog that does not look like the answer for a

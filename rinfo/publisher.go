@@ -184,11 +184,11 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 }
 
 // prepare is atom.Publisher.Prepare: it adds what the profile demands.
-func (p *Publisher) prepare(ctx context.Context, generation uint64, items []*websync.Item) error {
+func (p *Publisher) prepare(ctx context.Context, entry atom.EntryFunc, items []*websync.Item) error {
 	for _, item := range items {
 		r := &item.Resource
 		if r.Published.IsZero() || r.Published.Time().After(item.Time) {
-			at, err := appeared(ctx, p.Catalog, generation, item)
+			at, err := appeared(ctx, entry, item)
 			if err != nil {
 				return err
 			}
