@@ -567,7 +567,7 @@ func cleanLink(l websync.Link) (_ websync.Link, ok bool) {
 	if syntax.IRIFault(l.Href) != "" || l.Rel != "" && syntax.RelationFault(l.Rel) != "" {
 		return l, false
 	}
-	if l.Rel = cmp.Or(syntax.RelationName(l.Rel), l.Rel); syntax.Scheme(l.Rel) == 0 {
+	if syntax.Scheme(l.Rel) == 0 {
 		l.Rel = strings.ToLower(l.Rel) // RFC 8288 §2.1.1
 	}
 	if syntax.MediaTypeFault(l.Type) != "" {

@@ -25,7 +25,7 @@ var (
 	oddTypes = []string{"", "text/html", "TEXT/HTML; Charset=UTF-8", "text", "a b", "image/*", "message/rfc822", "multipart/mixed", "application/x;a", "application/pdf", "text/html;a=\"b\nc\"",
 		"xhtml", "html", "application/rdf+xml", "x/y/z", "/", "application/\u00e4"}
 	oddLangs    = []string{"", "sv", "sv_SE", "x", "i-klingon", "toolongsubtag", "-", "sv-", "ä"}
-	oddRels     = []string{"", "alternate", "self", "related", "enclosure", "via", "http://a.example/rel", "a b", "ALTERNATE", "next", "prev-archive", "current", "edit", "a:b c", "http://www.iana.org/assignments/relation/self", "å", "hub", "up up"}
+	oddRels     = []string{"", "alternate", "self", "related", "enclosure", "via", "http://a.example/rel", "a b", "ALTERNATE", "next", "prev-archive", "current", "edit", "a:b c", "http://www.iana.org/assignments/relation/self", "http://www.iana.org/assignments/relation/alternate", "å", "hub", "up up"}
 	oddElements = []string{`<x xmlns="urn:x">&amp;</x>`, `<entry xmlns="http://www.w3.org/2005/Atom"/>`, `<x>`, `<a:b/>`, `<id xmlns="http://www.w3.org/2005/Atom">urn:other</id>`,
 		`<x xmlns=""/>`, `<category xmlns="http://www.w3.org/2005/Atom"/>`, `<category xmlns="http://www.w3.org/2005/Atom" term="a" xml:lang="x_y"/>`,
 		`<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/>`, `<fh:archive xmlns:fh="http://purl.org/syndication/history/1.0"/>`, `<x xmlns="urn:x" a="1" a="2"/>`, `<!DOCTYPE x><x xmlns="urn:x"/>`,

@@ -43,6 +43,12 @@ func (n *node) attr(local string) (value string, ok bool) {
 	return "", false
 }
 
+// isAlternate reports whether a link has the relation alternate (§4.2.7.2).
+func (n *node) isAlternate() bool {
+	rel, ok := n.attr("rel")
+	return !ok || strings.TrimPrefix(rel, "http://www.iana.org/assignments/relation/") == "alternate"
+}
+
 // all returns the elements in n with one of the names of Atom.
 func (n *node) all(names ...string) (found []*node) {
 	for _, m := range n.nodes {
@@ -192,7 +198,7 @@ func (c *critic) container(n *node, allowed children) {
 			c.simple(m)
 		case m.is("link"):
 			c.link(m)
-			if rel, _ := m.attr("rel"); rel == "" || rel == "alternate" {
+			if m.isAlternate() {
 				kind, _ := m.attr("type")
 				lang, _ := m.attr("hreflang")
 				key := strings.ToLower(kind + " " + lang)
@@ -280,7 +286,7 @@ func (c *critic) entry(e *node, hasAuthor bool) {
 		hasAuthor = hasAuthor || len(s.all("author")) > 0
 	}
 	c.want(hasAuthor || len(e.all("author")) > 0, "an entry without an author")
-	alternate := slices.ContainsFunc(e.all("link"), func(l *node) bool { rel, ok := l.attr("rel"); return !ok || rel == "alternate" })
+	alternate := slices.ContainsFunc(e.all("link"), (*node).isAlternate)
 	contents := e.all("content")
 	c.want(alternate || len(contents) > 0, "an entry with neither content nor alternate (§4.1.2)")
 	for _, n := range contents {
