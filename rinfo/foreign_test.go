@@ -618,6 +618,7 @@ func conforms(t *testing.T, feeds []*naive.Feed) {
 			continue
 		}
 		slices.SortFunc(times, time.Time.Compare)
+		assert.Len(t, slices.CompactFunc(slices.Clone(times), time.Time.Equal), len(times), "§3.2: each change has its own time")
 		last := times[len(times)-1]
 		assert.False(t, last.After(at(f.Updated)), "§3.1.3")
 		assert.True(t, after.IsZero() || last.Before(after), "§7.1")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/site"
 )
 
 // maxPriors limits how many changes of a resource are read to find its first.
@@ -39,15 +40,6 @@ func appeared(ctx context.Context, entry atom.EntryFunc, item *websync.Item) (ti
 		at, kind, prior = before.Time, before.Kind, before.Prior
 	}
 	return at, nil
-}
-
-// catalogError returns an error of the Catalog that does not look like the answer for a
-// document that does not exist.
-func catalogError(err error) error {
-	if errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone) || errors.Is(err, websync.ErrConflict) {
-		return fmt.Errorf("rinfo: the catalog: %v", err)
-	}
-	return fmt.Errorf("rinfo: the catalog: %w", err)
 }
 
 // A sum is what the profile demands of a body: its MD5 and its length.
@@ -80,7 +72,7 @@ func (s *sums) add(ctx context.Context, catalog websync.Catalog, b *websync.Body
 		case errors.Is(err, websync.ErrNotFound):
 			return nil
 		case err != nil:
-			return catalogError(err)
+			return site.CatalogError("rinfo", err)
 		}
 		s.put(b.Key.Sum, sum)
 	}

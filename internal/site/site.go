@@ -218,14 +218,17 @@ func (s *Site) Head(ctx context.Context) (websync.Head, error) {
 	return head, nil
 }
 
-// CatalogError returns an error of the Catalog as one of the Publisher. The result does
-// not match ErrNotFound, ErrGone or ErrConflict, because it must not look like the answer
-// for a document that does not exist.
-func (s *Site) CatalogError(err error) error {
+// CatalogError is the function CatalogError for the package of the Publisher.
+func (s *Site) CatalogError(err error) error { return CatalogError(s.settings.Package, err) }
+
+// CatalogError returns an error of the Catalog as one of a Publisher of a package. The
+// result does not match ErrNotFound, ErrGone or ErrConflict, because it must not look
+// like the answer for a document that does not exist.
+func CatalogError(pkg string, err error) error {
 	if errors.Is(err, websync.ErrNotFound) || errors.Is(err, websync.ErrGone) || errors.Is(err, websync.ErrConflict) {
-		return fmt.Errorf("%s: the catalog: %v", s.settings.Package, err)
+		return fmt.Errorf("%s: the catalog: %v", pkg, err)
 	}
-	return fmt.Errorf("%s: the catalog: %w", s.settings.Package, err)
+	return fmt.Errorf("%s: the catalog: %w", pkg, err)
 }
 
 // DocumentError returns err as the error of the document at a path.
