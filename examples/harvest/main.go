@@ -44,7 +44,7 @@ type program struct {
 	store       harvest.Store
 	client      *fetch.Client
 	progress    *progress
-	page        *pageFile // nil: none
+	page        *cli.Page // nil: none
 	summary     summary
 }
 
@@ -75,7 +75,9 @@ func (p *program) command(ctx context.Context, args []string) (code int, err err
 	default:
 		code = p.withStore(ctx, p.harvestAll)
 	}
-	code = max(code, p.writePage())
+	if err := p.page.Write(); err != nil {
+		code = max(code, p.fail(err))
+	}
 	if p.json {
 		p.summary.InStep = code == exitInStep && !slices.ContainsFunc(p.summary.Reports, (*result).differs)
 		writeJSON(p.out, &p.summary) // cli.Run reports an error
@@ -143,9 +145,7 @@ func (p *program) newClient() *fetch.Client {
 	c.Rate = p.rate
 	c.AllowPrivate = p.allowPrivate
 	c.Attempts = p.attempts
-	if p.page != nil {
-		c.OnAttempt = p.page.attempt
-	}
+	p.page.Record(c)
 	if p.concurrency > 0 {
 		c.PerHost = p.concurrency
 		c.Concurrency = max(p.concurrency, 32)
@@ -157,10 +157,6 @@ func (p *program) newClient() *fetch.Client {
 }
 
 func (p *program) newHarvester() *harvest.Harvester {
-	hooks := p.progress.hooks()
-	if p.page != nil {
-		hooks = harvest.JoinHooks(hooks, p.page.hooks())
-	}
 	return &harvest.Harvester{
 		Store:       p.store,
 		Fetcher:     p.client,
@@ -170,7 +166,7 @@ func (p *program) newHarvester() *harvest.Harvester {
 		MaxDelete:   p.deleteLimit(),
 
 		AcceptSkipped: p.acceptSkipped,
-		Hooks:         hooks,
+		Hooks:         harvest.JoinHooks(p.progress.hooks(), p.page.Hooks()),
 	}
 }
 
@@ -233,11 +229,9 @@ func (p *program) finished(r *result, title string) *result {
 	if r.Error != "" {
 		p.complain(r.Error)
 	}
-	if p.page != nil {
-		run := r.run()
-		run.Title = title
-		p.page.rec.Add(run)
-	}
+	run := r.run()
+	run.Title = title
+	p.page.Add(run)
 	return r
 }
 
@@ -287,6 +281,18 @@ func (p *program) finish(ctx context.Context, results []*result, code int) int {
 	return code
 }
 
+// openPage begins the page, if there is to be one, and reports whether it can be written.
+func (p *program) openPage(file string) bool {
+	if cli.CheckPage(file) != nil {
+		return true
+	}
+	var err error
+	if p.page, err = cli.OpenPage(file, ""); err != nil {
+		p.fail(err)
+	}
+	return err == nil
+}
+
 // fail reports an error, also in the summary, and returns its exit code.
 func (p *program) fail(err error) int {
 	p.summary.Error = strings.TrimPrefix(p.summary.Error+"\n"+err.Error(), "\n")
@@ -297,9 +303,7 @@ func (p *program) fail(err error) int {
 // note reports that something outside of a run went wrong, also on the page.
 func (p *program) note(err error) {
 	p.complain(err.Error())
-	if p.page != nil {
-		p.page.rec.Fail(err)
-	}
+	p.page.Fail(err)
 }
 
 // complain writes an error to standard error.

@@ -131,7 +131,7 @@ func (o *options) check(urls []string) error {
 	case o.dry() && o.exportDir != "":
 		return errors.New("-plan and -audit write nothing, so -export can't go with them")
 	}
-	if err := checkPage(o.report); err != nil {
+	if err := cli.CheckPage(o.report); err != nil {
 		return err
 	}
 	if o.storeFlag != "" {

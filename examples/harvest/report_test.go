@@ -10,12 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/browser"
 )
 
@@ -134,21 +132,6 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	s := a.parsed(t)
 	assert.False(t, s.InStep)
 	assert.Contains(t, s.Error, "report.html")
-}
-
-// The page is there from the start, and written again during a long run.
-func TestReportDuringARun(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
-	p := &program{}
-	require.True(t, p.openPage(file))
-	assert.Contains(t, pageOf(t, file), "No run has ended yet.")
-	hooks := p.page.hooks()
-	hooks.Outcome("s", "https://example.org/a", harvest.OutcomeCreated, nil)
-	hooks.Progress(harvest.Progress{})
-	assert.NotContains(t, pageOf(t, file), "https://example.org/a")
-	p.page.wrote = p.page.wrote.Add(-time.Hour)
-	hooks.Progress(harvest.Progress{})
-	assert.Contains(t, pageOf(t, file), "https://example.org/a")
 }
 
 // The page of a directory's run is not one of its files.

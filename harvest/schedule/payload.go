@@ -40,12 +40,12 @@ func (s *Scheduler) Payload(url string, body []byte) bool {
 	if s.start() != nil {
 		return false
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t := s.named[url]
 	if t == nil {
 		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	_, readable := t.Source.(PayloadSource)
 	switch {
 	case len(body) == 0 || !readable:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ type Scheduler struct {
 	// Harvester runs the sources, and its Store keeps when they are due. It is required.
 	Harvester *harvest.Harvester
 
-	// Entries are the sources.
+	// Entries are the sources; Add adds more.
 	Entries []Entry
 
 	// Concurrency limits how many sources run at the same time in this process. If zero,
@@ -56,11 +57,11 @@ type Scheduler struct {
 	once   sync.Once
 	err    error // of Check
 	log    *slog.Logger
-	turns  []*turn
-	named  map[string]*turn // by URL of notices
-	signal chan struct{}    // holds at most one: something has changed
+	signal chan struct{} // holds at most one: something has changed
 
-	mu sync.Mutex // guards the turns
+	mu    sync.Mutex // guards the turns
+	turns []*turn
+	named map[string]*turn // by URL of notices
 
 	// run, if set, is used instead of the Harvester. Tests set it.
 	run func(context.Context, harvest.Source) (*harvest.Report, error)
@@ -70,6 +71,7 @@ type Scheduler struct {
 type turn struct {
 	*Entry
 	key, host string
+	loaded    bool   // from the State
 	stored    []byte // what the State holds
 
 	plan     plan
@@ -91,9 +93,17 @@ func (s *Scheduler) Check() error {
 	if s.Harvester == nil || s.Harvester.Store == nil {
 		return errors.New("schedule: Scheduler.Harvester must be set, and have a Store")
 	}
-	keys := make(map[string]bool, len(s.Entries))
-	for i := range s.Entries {
-		e := &s.Entries[i]
+	return checkAll(nil, s.Entries)
+}
+
+// checkAll returns an error if entries are not valid beside those of turns.
+func checkAll(turns []*turn, entries []Entry) error {
+	keys := make(map[string]bool, len(turns)+len(entries))
+	for _, t := range turns {
+		keys[t.key] = true
+	}
+	for i := range entries {
+		e := &entries[i]
 		if err := e.check(); err != nil {
 			return err
 		}
@@ -115,16 +125,36 @@ func (s *Scheduler) start() error {
 		if s.err = s.Check(); s.err != nil {
 			return
 		}
-		for i := range s.Entries {
-			t := &turn{Entry: &s.Entries[i]}
-			t.key, t.host = t.Source.Key(), t.Entry.host()
-			s.turns = append(s.turns, t)
-			for _, url := range t.URLs {
-				s.named[url] = t
-			}
-		}
+		s.add(s.Entries)
 	})
 	return s.err
+}
+
+func (s *Scheduler) add(entries []Entry) {
+	for i := range entries {
+		t := &turn{Entry: &entries[i]}
+		t.key, t.host = t.Source.Key(), t.Entry.host()
+		s.turns = append(s.turns, t)
+		for _, url := range t.URLs {
+			s.named[url] = t
+		}
+	}
+}
+
+// Add adds entries, before Run or while it runs: for sources that become known later. The
+// error says which of them is not valid; none is added then.
+func (s *Scheduler) Add(entries ...Entry) error {
+	if err := s.start(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := checkAll(s.turns, entries); err != nil {
+		return err
+	}
+	s.add(slices.Clone(entries))
+	s.wake()
+	return nil
 }
 
 // Run runs sources until ctx is cancelled, and returns the cause when all runs have
@@ -133,11 +163,6 @@ func (s *Scheduler) start() error {
 func (s *Scheduler) Run(ctx context.Context) error {
 	if err := s.start(); err != nil {
 		return err
-	}
-	for _, t := range s.turns {
-		if err := s.load(ctx, t); err != nil {
-			return err
-		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -181,6 +206,9 @@ const idle = 24 * time.Hour
 // launch begins the runs that are due, as far as the limits allow, and returns how long
 // it is until the next is due.
 func (s *Scheduler) launch(ctx context.Context, begin func(*turn)) (wait time.Duration, err error) {
+	if err := s.loadNew(ctx); err != nil {
+		return 0, err
+	}
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		t, at := s.first(time.Now())
@@ -221,7 +249,7 @@ func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
 	for _, t := range s.turns {
 		due, ok := t.due()
 		switch {
-		case t.running || !ok:
+		case t.running || !ok || !t.loaded:
 			continue
 		case due.After(now):
 			wait = min(wait, due.Sub(now))
@@ -274,6 +302,22 @@ func (s *Scheduler) Notify(url string) bool { return s.Payload(url, nil) }
 // statePrefix begins the keys of plans in the State.
 const statePrefix = "schedule/"
 
+// loadNew reads the plans of the entries that are new.
+func (s *Scheduler) loadNew(ctx context.Context) error {
+	s.mu.Lock()
+	turns := slices.Clone(s.turns)
+	s.mu.Unlock()
+	for _, t := range turns {
+		if t.loaded {
+			continue
+		}
+		if err := s.load(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // load reads the plan of an entry. One that is new or can't be read is due now. An
 // interval that has become shorter counts.
 func (s *Scheduler) load(ctx context.Context, t *turn) error {
@@ -291,7 +335,7 @@ func (s *Scheduler) load(ctx context.Context, t *turn) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.stored, t.plan = stored, p
+	t.stored, t.plan, t.loaded = stored, p, true
 	return nil
 }
 

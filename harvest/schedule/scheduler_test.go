@@ -551,3 +551,36 @@ func (b *broken) State(ctx context.Context, key string) ([]byte, error) {
 	}
 	return b.Store.State(ctx, key)
 }
+
+// TestAdd: sources that become known later run, and are noticed, like the others.
+func TestAdd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &runs{}
+		s := newScheduler(r)
+		late := Entry{Source: harvest.Of("late"), URLs: []string{"https://example.org/late"}, Every: time.Hour, Jitter: -1}
+		require.NoError(t, s.Add(Entry{Source: harvest.Of("early"), Every: -1, URLs: []string{"https://example.org/early"}}))
+		ctx, stop := context.WithCancel(t.Context())
+		go s.Run(ctx)
+		defer stop()
+		synctest.Wait()
+		require.Empty(t, r.times())
+		assert.False(t, s.Notify("https://example.org/late"))
+		assert.True(t, s.Notify("https://example.org/early"))
+		synctest.Wait()
+		require.Len(t, r.times(), 1)
+
+		require.NoError(t, s.Add(late))
+		synctest.Wait()
+		require.Len(t, r.times(), 2, "it is due at once")
+		assert.True(t, s.Notify("https://example.org/late"))
+		time.Sleep(time.Minute)
+		require.Len(t, r.times(), 3)
+		time.Sleep(time.Hour)
+		require.Len(t, r.times(), 4)
+
+		require.ErrorContains(t, s.Add(Entry{Source: harvest.Of("new")}, late), `two entries have a Source with the Key "late"`)
+		require.NoError(t, s.Add(Entry{Source: harvest.Of("new")}), "it was not added")
+		require.ErrorContains(t, s.Add(Entry{}), "Entry.Source must be set")
+		require.ErrorContains(t, new(Scheduler).Add(late), "Scheduler.Harvester must be set")
+	})
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/runreport"
+)
+
+// pageInterval is the time between two writings of a page during runs.
+const pageInterval = 30 * time.Second
+
+// CheckPage returns an error if the file of -report is more likely a mistake.
+func CheckPage(file string) error {
+	if strings.Contains(file, "://") || strings.HasPrefix(file, "-") {
+		return fmt.Errorf("-report %q: not the name of a file", websync.RedactURL(file))
+	}
+	return nil
+}
+
+// A Page is the file of -report. All methods do nothing if it is nil.
+type Page struct {
+	file string
+	rec  runreport.Recorder
+
+	mu    sync.Mutex
+	wrote time.Time
+}
+
+// OpenPage begins the page and writes it, so that a file that can't be written ends the
+// program before it has worked for hours. The page recommends flags of the program
+// harvest, which the command names. It returns nil if file is empty.
+func OpenPage(file, command string) (*Page, error) {
+	if file == "" {
+		return nil, nil
+	}
+	p := &Page{file: file}
+	p.rec.Approve, p.rec.AcceptSkipped, p.rec.Recheck = command+"-approve", command+"-accept-skipped", command+"-recheck"
+	if err := p.Write(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Write writes the page.
+func (p *Page) Write() error {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wrote = time.Now()
+	return p.rec.WriteFile(p.file)
+}
+
+// Refresh writes the page if it is due. An error comes up again at the end.
+func (p *Page) Refresh() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	due := time.Since(p.wrote) >= pageInterval
+	p.mu.Unlock()
+	if due {
+		p.Write()
+	}
+}
+
+// Add adds a run that has ended.
+func (p *Page) Add(r runreport.Run) {
+	if p != nil {
+		p.rec.Add(r)
+	}
+}
+
+// Fail adds an error outside of any run.
+func (p *Page) Fail(err error) {
+	if p != nil {
+		p.rec.Fail(err)
+	}
+}
+
+// Record makes the page have the requests of a client.
+func (p *Page) Record(c *fetch.Client) {
+	if p != nil {
+		c.OnAttempt = func(a fetch.Attempt) {
+			p.rec.Request(runreport.Request{Host: a.Host, URL: a.URL, Status: a.Status, Bytes: a.Bytes, Duration: a.Duration, Err: a.Err})
+		}
+	}
+}
+
+// Hooks returns those that record runs, and write the page now and then.
+func (p *Page) Hooks() *harvest.Hooks {
+	if p == nil {
+		return nil
+	}
+	return harvest.JoinHooks(p.rec.Hooks(), &harvest.Hooks{Progress: func(harvest.Progress) { p.Refresh() }})
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/protocols"
+	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/schedule"
+)
+
+// A follower is a source of the configuration. It has the Sources of what its URL leads
+// to when that is found out.
+type follower struct {
+	target   protocols.Target
+	entry    schedule.Entry // without Source
+	pings    []string
+	hub      string // empty: none
+	topic    string
+	payloads bool
+
+	mu      sync.Mutex
+	keys    []string // of the Sources; nil: not known yet
+	noticed bool     // before they were known
+}
+
+// opening is how many URLs are looked at at the same time to find out what they offer.
+const opening = 4
+
+// follow finds the Sources of all followers and schedules them.
+func (p *program) follow(ctx context.Context) error {
+	var all sync.WaitGroup
+	defer all.Wait()
+	turns := make(chan struct{}, opening)
+	for _, f := range p.followers {
+		all.Go(func() { p.begin(ctx, f, turns) })
+	}
+	return nil
+}
+
+// begin schedules a source as soon as it can be found.
+func (p *program) begin(ctx context.Context, f *follower, turns chan struct{}) {
+	for wait := time.Minute; ; wait = min(2*wait, time.Hour) {
+		select {
+		case turns <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		err := p.open(ctx, f)
+		<-turns
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		p.page.Fail(err)
+		p.complain(cmp.Or(protocols.Ambiguity("relay", err), err.Error()))
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// open schedules the Sources of what a follower's URL leads to.
+func (p *program) open(ctx context.Context, f *follower) error {
+	sources, err := p.opener.Sources(ctx, f.target)
+	if err != nil {
+		return err
+	}
+	var entries []schedule.Entry
+	var keys []string
+	for _, src := range sources {
+		e := f.entry
+		e.Source, e.URLs = src, []string{src.Key()}
+		entries, keys = append(entries, e), append(keys, src.Key())
+	}
+	if err := p.scheduler.Add(entries...); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keys = keys
+	if f.noticed {
+		for _, key := range keys {
+			p.scheduler.Notify(key)
+		}
+	}
+	return nil
+}
+
+// forget lets what a source is be found out anew at the next start.
+func (p *program) forget(key string) {
+	for _, f := range p.followers {
+		f.mu.Lock()
+		mine := slices.Contains(f.keys, key)
+		f.mu.Unlock()
+		if mine {
+			p.opener.Forget(context.Background(), f.target)
+		}
+	}
+}
+
+// notice makes the sources run that have a URL, and reports whether there are any.
+func (p *program) notice(url string) bool { return p.payload(url, nil) }
+
+// payload makes the sources run that have a URL, or applies the content of a notice. It
+// reports whether there are any.
+func (p *program) payload(url string, body []byte) (known bool) {
+	for _, f := range p.followers {
+		keys, mine := f.named(url)
+		known = known || mine
+		for _, key := range keys {
+			if f.payloads {
+				p.scheduler.Payload(key, body)
+			} else {
+				p.scheduler.Notify(key)
+			}
+		}
+	}
+	return known
+}
+
+// named returns the keys of the Sources that have a URL, and reports whether the follower
+// has it. If they are not known yet, they run when they are.
+func (f *follower) named(url string) (keys []string, mine bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.Contains(f.keys, url) && url != f.target.URL {
+		return []string{url}, true // one of several
+	}
+	if !slices.Contains(append([]string{f.target.URL, f.target.Feed, f.topic}, f.pings...), url) || url == "" {
+		return nil, false
+	}
+	f.noticed = f.keys == nil
+	return f.keys, true
+}
+
+// websubPath is where callbacks of hubs are, below notifyPath.
+const websubPath = "websub/"
+
+// makeSubscriber makes what subscribes at hubs, if there are any.
+func (p *program) makeSubscriber() {
+	if !slices.ContainsFunc(p.followers, func(f *follower) bool { return f.hub != "" }) {
+		return
+	}
+	p.subscriber = &notify.Subscriber{Callback: p.base + notifyPath + websubPath, State: p.store, Notify: p.notice, Payload: p.payload, Log: p.log}
+	if p.AllowPrivate {
+		p.subscriber.Client = &http.Client{} // one without the guard
+	}
+}
+
+// subscribe subscribes to the topics of the configuration, and to no others.
+func (p *program) subscribe(ctx context.Context) error {
+	var old []string
+	for s, err := range p.subscriber.Subscriptions(ctx) {
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(p.followers, func(f *follower) bool { return f.hub != "" && f.topic == s.Topic }) {
+			old = append(old, s.Topic)
+		}
+	}
+	for _, topic := range old {
+		if err := p.subscriber.Unsubscribe(ctx, topic); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.followers {
+		if f.hub == "" {
+			continue
+		}
+		if err := p.subscriber.Subscribe(ctx, f.topic, f.hub); err != nil {
+			return errors.Join(errors.New(websync.RedactURL(f.topic)), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+// Relay harvests from several sources, each when it is due, and publishes what it holds
+// by other protocols, until it is stopped. Run it with -h for its flags and its
+// configuration file.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/examples/internal/protocols"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/publish"
+)
+
+const exitDone = 0 // stopped by a signal; all else is cli.Failed
+
+func main() {
+	p := &program{stdout: os.Stdout, stderr: os.Stderr}
+	cli.Main(p.run)
+}
+
+// A program is one run of the command.
+type program struct {
+	stdout, stderr io.Writer
+
+	*settings
+	lasts      bool // the store remains after the program ends
+	store      harvest.Store
+	log        *slog.Logger
+	page       *cli.Page // nil: none
+	opener     *protocols.Opener
+	scheduler  *schedule.Scheduler
+	subscriber *notify.Subscriber // nil: no source has a hub
+	pingers    []*publish.Pinger
+}
+
+// run is main without the process around it. It returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	return cli.Run("relay", p.stdout, p.stderr, func(out, errOut *cli.Output) (code int, err error) {
+		p.stdout, p.stderr = out, errOut
+		if p.settings, err = parseOptions(args); err != nil {
+			return exitDone, err
+		}
+		p.log = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if p.page, err = cli.OpenPage(p.Report, "harvest "); err != nil {
+			return exitDone, err
+		}
+		err = p.withStore(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			err = nil // the user stopped it
+		}
+		if err != nil {
+			p.page.Fail(err)
+		}
+		return exitDone, errors.Join(err, p.page.Write())
+	})
+}
+
+// withStore opens the store and relays.
+func (p *program) withStore(ctx context.Context) (err error) {
+	spec, _ := cli.ParseStore(p.settings.store) // check has done so
+	store, closeStore, err := spec.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	p.store, p.lasts = store, spec.Kind != "mem"
+
+	client := fetch.New(store)
+	client.Rate, client.AllowPrivate = p.Rate, p.AllowPrivate
+	for _, f := range p.followers {
+		f.target.Authorize(client)
+	}
+	p.page.Record(client)
+	defer client.CloseIdleConnections()
+	p.opener = &protocols.Opener{Fetcher: client, State: store, Rate: p.Rate, Announce: p.complain}
+	if spec.Kind == "sqlite" {
+		p.opener.PagesDir = spec.Name + ".pages"
+	}
+	p.scheduler = &schedule.Scheduler{
+		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: p.page.Hooks()},
+		Concurrency: p.Concurrency, Ended: p.ended, Log: slog.New(slog.DiscardHandler), // ended writes what it would
+	}
+	return p.serve(ctx)
+}
+
+// serve publishes and harvests until the context ends.
+func (p *program) serve(ctx context.Context) error {
+	listener, base, err := cli.Listen(ctx, p.addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if p.base == "" {
+		p.base = base
+	}
+	site := &protocols.Site{Catalog: p.store, State: p.store, Base: p.base, Report: func(f websync.Finding) { p.complain(f.String()) }}
+	handler := &publish.Handler{Publishers: site.Publishers(p.lists()...), Log: p.log}
+	defer handler.Close()
+	if err := handler.Check(); err != nil {
+		return err
+	}
+	p.makePingers()
+	p.makeSubscriber()
+
+	var working sync.WaitGroup
+	defer working.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := func(run func(context.Context) error) {
+		working.Go(func() {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				cancel(err) // the store fails
+			}
+		})
+	}
+	for _, pub := range p.publications {
+		if err := pub.Pack(ctx); err != nil && ctx.Err() == nil {
+			p.complain(err.Error()) // without packages the lists are served all the same
+		}
+		working.Go(func() { pub.PackAgain(ctx, pub.repack, func(err error) { p.complain(err.Error()) }) })
+	}
+	work(p.scheduler.Run)
+	for _, pinger := range p.pingers {
+		work(pinger.Run)
+	}
+	if p.subscriber != nil {
+		work(p.subscribe)
+		work(p.subscriber.Run)
+	}
+	work(p.follow)
+	working.Go(func() { p.checkDisjoint(ctx) })
+
+	p.complain("listening at " + listener.Addr().String())
+	for _, pub := range p.publications {
+		if _, err := fmt.Fprintln(p.stdout, pub.Entry()); err != nil {
+			return nil // cli.Run reports it
+		}
+	}
+	err = p.answer(ctx, listener, handler)
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return err
+}
+
+// answer answers readers, and notices of publishers.
+func (p *program) answer(ctx context.Context, listener net.Listener, readers http.Handler) error {
+	base, _ := url.Parse(p.base) // check has done so
+	pings := &notify.Receiver{Notify: p.notice, Log: p.log}
+	return cli.Serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch at, ok := strings.CutPrefix(r.URL.EscapedPath(), base.EscapedPath()+notifyPath); {
+		case ok && at == "ping":
+			pings.ServeHTTP(w, r)
+		case ok && strings.HasPrefix(at, websubPath) && p.subscriber != nil:
+			p.subscriber.ServeHTTP(w, r)
+		default:
+			readers.ServeHTTP(w, r)
+		}
+	}))
+}
+
+// checkDisjoint warns if an id is in several sources.
+func (p *program) checkDisjoint(ctx context.Context) {
+	head, err := p.store.Head(ctx)
+	if err != nil {
+		return // the scheduler meets it, too
+	}
+	var sources []string
+	for source := range head.Live {
+		sources = append(sources, source)
+	}
+	if err := union.Disjoint(ctx, p.store, sources...); err != nil && ctx.Err() == nil {
+		p.complain(err.Error())
+	}
+}
+
+// makePingers makes what notifies readers.
+func (p *program) makePingers() {
+	if len(p.Subscribers)+len(p.Hubs) == 0 {
+		return
+	}
+	for _, pub := range p.publications {
+		p.pingers = append(p.pingers, &publish.Pinger{
+			Topics: []string{pub.Entry()}, Subscribers: p.Subscribers, Hubs: p.Hubs, Notifier: pub.Notifier(), State: p.store, Log: p.log,
+		})
+	}
+}
+
+// ended reports a run, and notifies readers of its changes.
+func (p *program) ended(source harvest.Source, report *harvest.Report, err error) {
+	run := runreport.Run{Report: report, Err: err, Interrupted: errors.Is(err, context.Canceled), Lasts: p.lasts}
+	p.page.Add(run)
+	p.page.Refresh()
+	changed := report.Created+report.Updated+report.Deleted > 0
+	if changed {
+		for _, pinger := range p.pingers {
+			pinger.Notify()
+		}
+	}
+	if changed || run.State() != runreport.InStep {
+		p.complain(describeRun(source.Key(), &run))
+	}
+	if errors.Is(err, websync.ErrNotDocument) {
+		p.forget(source.Key())
+	}
+}
+
+// describeRun returns a line about a run, and one for each problem.
+func describeRun(key string, run *runreport.Run) string {
+	r := run.Report
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d created, %d updated, %d deleted. %s", websync.RedactURL(key), r.Created, r.Updated, r.Deleted, run.Verdict())
+	if run.State() == runreport.Failed {
+		fmt.Fprintf(&b, "\n  %s", cli.OneLine(run.Err.Error()))
+	}
+	for _, f := range append(append([]harvest.Failure(nil), r.Problems...), r.Failures...) {
+		fmt.Fprintf(&b, "\n  %s", cli.OneLine(strings.TrimPrefix(websync.RedactURL(f.ID)+": "+f.Error, ": ")))
+	}
+	if r.Guard != nil {
+		fmt.Fprintf(&b, "\n  deletions are withheld: %s", cli.OneLine(r.Guard.Message))
+	}
+	return b.String()
+}
+
+// complain writes to standard error.
+func (p *program) complain(text string) { fmt.Fprintf(p.stderr, "relay: %s\n", text) }

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/examples/internal/protocols"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/resourcesync"
+)
+
+// patience is how long tests wait for what must come.
+const patience = time.Minute
+
+// An upstream publishes its own work by one protocol.
+type upstream struct {
+	t     *testing.T
+	url   string // ends in a slash
+	entry string
+	store harvest.Store
+}
+
+const ownKey = "own"
+
+// newUpstream returns an upstream without resources.
+func newUpstream(t *testing.T, protocol string) *upstream {
+	u := &upstream{t: t, store: memstore.New()}
+	handler := &publish.Handler{}
+	lists := &protocols.Publication{Protocol: protocol}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { handler.Close() })
+	u.url = server.URL + "/"
+	site := &protocols.Site{Catalog: u.store, Base: u.url, Own: []string{ownKey}, Report: func(f websync.Finding) { t.Error(f) }}
+	handler.Publishers = site.Publishers(lists)
+	require.NoError(t, handler.Check())
+	u.entry = lists.Entry()
+	return u
+}
+
+// put publishes a resource.
+func (u *upstream) put(name, text string) {
+	id := u.url + name
+	u.commit(harvest.Event{Kind: harvest.Put, Open: harvest.OpenBytes([]byte(text)), Resource: websync.Resource{
+		ID: id, Title: name, Content: websync.Link{Href: id, Type: "text/plain", Digests: websync.Digests{websync.SHA256([]byte(text))}},
+	}})
+}
+
+func (u *upstream) delete(name string) {
+	u.commit(harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: u.url + name}})
+}
+
+func (u *upstream) commit(e harvest.Event) {
+	report, err := (&harvest.Harvester{Store: u.store}).Run(context.WithoutCancel(u.t.Context()), harvest.Of(ownKey, e))
+	if err != nil || report.Failed > 0 {
+		u.t.Errorf("%v %+v", err, report)
+	}
+}
+
+// texts returns the texts that stores hold by the id of each resource at its first
+// publisher.
+func texts(t *testing.T, stores ...websync.Catalog) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, store := range stores {
+		for item, err := range store.Resources(t.Context(), websync.Range{}) {
+			require.NoError(t, err)
+			body, ok := item.Body(harvest.ContentName)
+			require.True(t, ok, item.Resource.ID)
+			id := item.Resource.ID
+			if via, ok := item.Resource.Via(); ok {
+				id = via.Href
+			}
+			assert.NotContains(t, all, id)
+			all[id] = testkit.Read(t, store, body)
+		}
+	}
+	return all
+}
+
+// A running is the command in this process.
+type running struct {
+	entries []string
+	stop    func() int
+	stderr  *buffer
+}
+
+// start runs the command until the test ends or stop is called, and waits for n URLs.
+func start(t *testing.T, n int, args ...string) *running {
+	t.Helper()
+	read, write := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &running{stderr: new(buffer)}
+	code := make(chan int, 1)
+	go func() {
+		code <- (&program{stdout: write, stderr: r.stderr}).run(ctx, append([]string{"-addr", "127.0.0.1:0", "-rate", "1e6"}, args...))
+		write.Close()
+	}()
+	r.stop = sync.OnceValue(func() int {
+		cancel()
+		return <-code
+	})
+	t.Cleanup(func() { assert.Equal(t, exitDone, r.stop(), r.stderr) })
+	for lines := bufio.NewScanner(read); len(r.entries) < n; {
+		require.True(t, lines.Scan(), "%s", r.stderr)
+		r.entries = append(r.entries, lines.Text())
+	}
+	return r
+}
+
+// A buffer is a bytes.Buffer for several goroutines.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// eventually waits until ok.
+func eventually(t *testing.T, ok func() bool, message ...any) {
+	t.Helper()
+	require.Eventually(t, ok, patience, 5*time.Millisecond, message...)
+}
+
+// A reader follows a relay over HTTP into a store of its own.
+type reader struct {
+	store     harvest.Store
+	source    harvest.Source
+	harvester *harvest.Harvester
+}
+
+func newReader(source harvest.Source) *reader {
+	client := fetch.New(nil)
+	client.Rate, client.Attempts = -1, -1
+	store := memstore.New()
+	return &reader{store, source, &harvest.Harvester{Store: store, Fetcher: client, Attempts: -1}}
+}
+
+// run harvests once. It reports whether the reader is in step.
+func (r *reader) run(t *testing.T) bool {
+	report, err := r.harvester.Run(t.Context(), r.source)
+	testkit.MakeDue(t, r.store)
+	return err == nil && report.InStep()
+}
+
+// follows waits until the reader has what the upstreams have, and is in step.
+func (r *reader) follows(t *testing.T, ups ...*upstream) {
+	t.Helper()
+	var stores []websync.Catalog
+	for _, u := range ups {
+		stores = append(stores, u.store)
+	}
+	want := texts(t, stores...)
+	eventually(t, func() bool { return r.run(t) && assert.ObjectsAreEqual(want, texts(t, r.store)) })
+}
+
+// configured writes a configuration file and returns the flag for it.
+func configured(t *testing.T, format string, args ...any) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "relay.json")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, format, args...), 0o644))
+	return "-config=" + file
+}
+
+// TestRelay: two publishers by different protocols are relayed by two others, and readers
+// of both follow every change.
+func TestRelay(t *testing.T) {
+	one, two := newUpstream(t, "resourcesync"), newUpstream(t, "atom")
+	for n := range 5 {
+		one.put(fmt.Sprintf("one/%d.txt", n), fmt.Sprintf("one %d", n))
+		two.put(fmt.Sprintf("two/%d.txt", n), fmt.Sprintf("two %d", n))
+	}
+	file := filepath.Join(t.TempDir(), "relay.db")
+	page := filepath.Join(t.TempDir(), "relay.html")
+	r := start(t, 3, "-store=sqlite:"+file, "-report="+page, configured(t, `{
+		"publish": [{"protocol": "resourcesync"}, {"protocol": "atom"}, {"protocol": "rinfo", "path": "rinfo/feed.atom"}],
+		"sources": [{"url": %q, "every": "10ms", "interval": "0s"}, {"url": %q, "protocol": "atom", "every": "10ms", "interval": "0s"}]
+	}`, one.url, two.entry))
+	readers := []*reader{
+		newReader(&resourcesync.Source{URL: r.entries[0], Name: testkit.Src}), newReader(&atom.Source{URL: r.entries[1], Name: testkit.Src}),
+		newReader(&atom.Source{URL: r.entries[2], Name: testkit.Src}),
+	}
+	follow := func() {
+		for _, reader := range readers {
+			reader.follows(t, one, two)
+		}
+	}
+	follow()
+	one.put("one/1.txt", "changed")
+	two.delete("two/3.txt")
+	follow()
+	one.delete("one/0.txt")
+	one.put("one/new.txt", "new")
+	two.put("two/4.txt", "changed")
+	two.put("two/3.txt", "again")
+	follow()
+
+	require.Equal(t, exitDone, r.stop(), r.stderr)
+	store, err := sqlitestore.Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	defer store.Close()
+	assert.Equal(t, texts(t, one.store, two.store), texts(t, store))
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), two.entry)
+	assert.Contains(t, r.stderr.String(), "relay: "+one.url+": harvesting resourcesync "+one.entry)
+	assert.Contains(t, r.stderr.String(), "relay: "+two.entry+": 5 created, 0 updated, 0 deleted. In step: the store has what the source lists.\n")
+}
+
+// TestFoundLater: a source that is not there at the start does not keep the others
+// waiting, and what the store holds is published at once.
+func TestFoundLater(t *testing.T) {
+	one := newUpstream(t, "sitemap")
+	one.put("a.txt", "a")
+	r := start(t, 1, "-store=mem", "-as=atom", "-every=10ms", "http://127.0.0.1:1/nothing", one.entry)
+	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, one)
+	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "127.0.0.1:1") })
+}
