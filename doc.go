@@ -52,6 +52,8 @@
 //   - examples/harvest: a program that brings a Store in step with URLs
 //   - examples/publish: a program that publishes a directory or a Store
 //   - examples/check: a program that checks documents against their specification
+//   - examples/relay: a program that harvests several sources by schedules, and publishes
+//     them by other protocols
 //
 // README.md has an example for each job, a first service, and what is planned.
 //

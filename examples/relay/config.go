@@ -68,8 +68,8 @@ type Source struct {
 	// States that the sitemap lists everything: what it no longer lists is deleted.
 	Complete bool `json:"complete"`
 
-	// The time from the end of a run to the next, or "never": then the source runs after
-	// notices only, and when work is left. If empty, it is "1h".
+	// The time from the end of a run to the next, or "never": then the source runs at the
+	// start, after notices, and when work is left. If empty, it is "1h".
 	Every string `json:"every"`
 
 	// The times of the day at which the source runs instead, such as "03:30" or

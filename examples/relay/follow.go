@@ -86,7 +86,7 @@ func (p *program) open(ctx context.Context, f *follower) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keys = keys
-	if f.noticed {
+	if f.noticed || f.entry.Every < 0 && len(f.entry.Daily) == 0 { // the last run may have been interrupted
 		for _, key := range keys {
 			p.scheduler.Notify(key)
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ type upstream struct {
 	url   string // ends in a slash
 	entry string
 	store harvest.Store
+	asked atomic.Int64           // requests for lists
+	then  atomic.Pointer[func()] // before each answer
 }
 
 const ownKey = "own"
@@ -49,6 +52,12 @@ func newUpstream(t *testing.T, protocol string) *upstream {
 	handler := &publish.Handler{}
 	lists := &protocols.Publication{Protocol: protocol}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if lists.IsList(r.URL.EscapedPath()) {
+			u.asked.Add(1)
+		}
+		if then := u.then.Load(); then != nil {
+			(*then)()
+		}
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -164,7 +173,7 @@ type reader struct {
 
 func newReader(source harvest.Source) *reader {
 	client := fetch.New(nil)
-	client.Rate, client.Attempts = -1, -1
+	client.Rate, client.Attempts, client.IgnoreRobots = -1, -1, true
 	store := memstore.New()
 	return &reader{store, source, &harvest.Harvester{Store: store, Fetcher: client, Attempts: -1}}
 }

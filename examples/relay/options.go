@@ -76,7 +76,7 @@ func parseOptions(args []string) (*settings, error) {
 	})
 	l.StringVar(&o.protocol, "protocol", "", "`protocol` of the URLs: "+strings.Join(harvested, ", ")+" (default auto, which finds it out)")
 	l.BoolVar(&o.complete, "complete", false, "the sitemaps list everything: what they no longer list is deleted")
-	l.StringVar(&o.every, "every", "", "`how long` from the end of a run of a source to the next, or never: after notices only (default 1h)")
+	l.StringVar(&o.every, "every", "", "`how long` from the end of a run of a source to the next, or never: at the start and after notices only (default 1h)")
 	l.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5, and one in five seconds for legislation")
 	l.BoolVar(&o.private, "allow-private", false, "allow private and loopback addresses for all hosts, not only for those of the URLs")
 	l.StringVar(&o.report, "report", "", "write a page of HTML about the runs to `FILE`: in step or not, what to do, pictures, numbers")

@@ -130,7 +130,7 @@ func (c *configuration) checkPublications(s *settings) error {
 		case slices.ContainsFunc(c.Publish[:i], func(q Publish) bool { return q.Protocol == p.Protocol }):
 			return c.wrong(path+"protocol", p.Protocol, "given twice: each protocol can be there once")
 		case !isPath(p.Path):
-			return c.wrong(path+"path", p.Path, `not a path below the base, such as "lists/feed.atom", of letters, digits, and -._~, and not below %s`, notifyPath)
+			return c.wrong(path+"path", p.Path, `not a path below the base, such as "lists/feed.atom", of letters, digits, and -._~, and not below %s or r/`, notifyPath)
 		case p.Protocol == "sitemap" && strings.Contains(p.Path, "/"):
 			return c.wrong(path+"path", p.Path, "a sitemap must be in the directory of the base, above what it lists: give it a name without a slash")
 		case p.Protocol != "resourcesync" && p.Dumps != "":
@@ -155,7 +155,7 @@ func (c *configuration) checkPublications(s *settings) error {
 	return c.checkPaths(s)
 }
 
-// isPath reports whether a path needs no escapes and is not that of notices.
+// isPath reports whether a path needs no escapes and is not that of notices or bodies.
 func isPath(path string) bool {
 	if path == "" {
 		return true
@@ -168,7 +168,7 @@ func isPath(path string) bool {
 			return false
 		}
 	}
-	return !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) && !strings.HasPrefix(path, notifyPath)
+	return !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) && !strings.HasPrefix(path, notifyPath) && !strings.HasPrefix(path, "r/")
 }
 
 // checkPaths returns an error if two publications have documents with the same URL.

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testkit"
+)
+
+// post posts a form and returns the status of the answer.
+func post(t *testing.T, to string, form url.Values) int {
+	t.Helper()
+	resp, err := http.PostForm(to, form)
+	require.NoError(t, err)
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestSchedules: a source runs when it is due, also after a restart, and one with a
+// schedule of its own, or none, does not run with the others.
+func TestSchedules(t *testing.T) {
+	often, daily, never := newUpstream(t, "atom"), newUpstream(t, "atom"), newUpstream(t, "atom")
+	file := filepath.Join(t.TempDir(), "relay.db")
+	args := []string{"-store=sqlite:" + file, configured(t, `{
+		"publish": [{"protocol": "atom"}],
+		"sources": [
+			{"url": %q, "protocol": "atom", "every": "5ms", "interval": "0s"},
+			{"url": %q, "protocol": "atom", "daily": [%q], "zone": "Europe/Stockholm", "interval": "0s"},
+			{"url": %q, "protocol": "atom", "every": "never", "interval": "0s"}
+		]}`, often.entry, daily.entry, time.Now().UTC().Add(12*time.Hour).Format("15:04"), never.entry)}
+	never.put("first.txt", "first")
+	runs := func(u *upstream, n int64) { eventually(t, func() bool { return u.asked.Load() >= n }, u.entry) }
+	r := start(t, 1, args...)
+	runs(often, 10)
+	runs(daily, 1) // which has never run
+	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+	reader.follows(t, never)
+	ping := strings.Replace(r.entries[0], "feed.atom", "notify/ping", 1)
+	assert.Equal(t, http.StatusNotFound, post(t, ping, url.Values{"url": {"https://example.org/"}}))
+	assert.Equal(t, http.StatusBadRequest, post(t, ping, nil))
+	never.put("a.txt", "a")
+	assert.Equal(t, http.StatusAccepted, post(t, ping, url.Values{"url": {never.entry}}))
+	reader.follows(t, never)
+	again := func() {
+		r = start(t, 1, args...)
+		runs(often, often.asked.Load()+10)
+		assert.Equal(t, exitDone, r.stop())
+	}
+	for r.stop(); !planned(t, file, daily.entry); {
+		again() // a run was interrupted
+	}
+
+	ran := daily.asked.Load()
+	again()
+	assert.Equal(t, ran, daily.asked.Load())
+}
+
+// planned reports whether a store knows when a source is due next.
+func planned(t *testing.T, file, source string) bool {
+	store, err := sqlitestore.Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	defer store.Close()
+	plan, err := store.State(t.Context(), "schedule/"+source)
+	require.NoError(t, err)
+	return plan != nil
+}
+
+// TestPingWhileFindingOut: a ping for a source that is still looked for is not lost.
+func TestPingWhileFindingOut(t *testing.T) {
+	u := newUpstream(t, "atom")
+	u.put("a.txt", "a")
+	reached, release := make(chan struct{}, 100), make(chan struct{})
+	then := func() {
+		reached <- struct{}{}
+		<-release
+	}
+	u.then.Store(&then)
+	r := start(t, 1, "-store=mem", "-as=atom", "-every=never", u.url)
+	<-reached
+	ping := strings.Replace(r.entries[0], "feed.atom", "notify/ping", 1)
+	assert.Equal(t, http.StatusAccepted, post(t, ping, url.Values{"feed": {u.url}}))
+	close(release)
+	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, u)
+}
+
+// TestWebSub: the relay subscribes at the hub of a source, and runs it after a notice.
+func TestWebSub(t *testing.T) {
+	u := newUpstream(t, "atom")
+	callback := make(chan string, 10)
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("hub.mode") == "subscribe" && r.FormValue("hub.topic") == u.entry {
+			callback <- r.FormValue("hub.callback")
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer hub.Close()
+	f := newFront(t, func() {})
+	r := start(t, 1, "-store=mem", "-as=atom", "-allow-private", "-base="+f.URL, configured(t, `{"sources": [
+		{"url": %q, "protocol": "atom", "every": "never", "interval": "0s", "hub": %q}]}`, u.entry, hub.URL))
+	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "listening at ") })
+	_, addr, _ := strings.Cut(r.stderr.String(), "listening at ")
+	addr, _, _ = strings.Cut(addr, "\n")
+	f.relay.Store(&url.URL{Scheme: "http", Host: addr})
+
+	to := <-callback
+	require.True(t, strings.HasPrefix(to, f.URL+"/notify/websub/"), to)
+	resp, err := http.Get(to + "?" + url.Values{"hub.mode": {"subscribe"}, "hub.topic": {u.entry}, "hub.challenge": {"yes"}, "hub.lease_seconds": {"864000"}}.Encode())
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	eventually(t, func() bool { return u.asked.Load() > 0 }, "it runs after the confirmation")
+
+	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+	reader.follows(t, u)
+	u.put("a.txt", "a")
+	resp, err = http.Post(to, "application/atom+xml", strings.NewReader("<feed/>"))
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, 2, resp.StatusCode/100)
+	reader.follows(t, u)
+	resp, err = http.Post(f.URL+"/notify/websub/unknown", "application/atom+xml", strings.NewReader("<feed/>"))
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusGone, resp.StatusCode)
+}
+
+// TestNotifies: subscribers and hubs are posted the URL at which readers begin, after a
+// run that has changed something; by ResourceSync a hub is posted the changes.
+func TestNotifies(t *testing.T) {
+	u := newUpstream(t, "atom")
+	u.put("a.txt", "a")
+	forms, changes := make(chan string, 100), make(chan string, 100)
+	to := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+			body, _ := io.ReadAll(r.Body)
+			changes <- string(body)
+			return
+		}
+		forms <- r.FormValue("hub.url") + r.FormValue("feed")
+	}))
+	defer to.Close()
+	r := start(t, 2, configured(t, `{"store": "mem", "subscribers": [%q], "hubs": [%q], "publish": [{"protocol": "atom"}, {"protocol": "resourcesync"}],
+		"sources": [{"url": %q, "protocol": "atom", "every": "5ms", "interval": "0s"}]}`, to.URL+"/ping", to.URL+"/hub", u.entry))
+	assert.ElementsMatch(t, []string{r.entries[0], r.entries[0], r.entries[1]}, []string{<-forms, <-forms, <-forms})
+	u.put("b.txt", "b")
+	for all := ""; !strings.Contains(all, "b.txt"); {
+		all += <-changes
+	}
+}
+
+// TestStop: a signal ends a run that is going on, and the next start goes on from there.
+func TestStop(t *testing.T) {
+	u := newUpstream(t, "atom")
+	u.put("a.txt", "a")
+	reached := make(chan struct{}, 100)
+	args := []string{"-store=sqlite:" + filepath.Join(t.TempDir(), "relay.db"), "-as=atom", "-protocol=atom", u.entry}
+	release := make(chan struct{})
+	then := func() {
+		reached <- struct{}{}
+		<-release
+	}
+	u.then.Store(&then)
+	r := start(t, 1, args...)
+	<-reached
+	assert.Equal(t, exitDone, r.stop(), r.stderr)
+	assert.Contains(t, r.stderr.String(), "Interrupted: the next run goes on from here.")
+	close(release)
+	r = start(t, 1, args...)
+	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, u)
+}
