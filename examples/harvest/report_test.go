@@ -45,7 +45,7 @@ func TestReportAlways(t *testing.T) {
 		want []string
 	}{
 		"in step": {"-store mem " + w.URL + "/good.xml", exitInStep,
-			[]string{"In step: the store has what the source lists.", "There is nothing to do.", "12 created", "Requests over time", w.URL + "/p/003"}},
+			[]string{"In step: the store has what the source lists.", "There is nothing to do.", "12 created", "Requests over time", w.URL + "/p/0"}},
 		"failures": {"-store mem " + w.URL + "/bad.xml", exitLeft,
 			[]string{"Not in step: work is left", "Run again: 2 resources are still to be fetched.", "status 404: not found", "status 503: not available now", "1 created"}},
 		"plan":     {"-plan -store mem " + w.URL + "/good.xml", exitInStep, []string{"Not in step: 12 differences. Nothing was written.", "This run only looked.", "12 created"}},
