@@ -669,7 +669,7 @@ func TestOtherSettings(t *testing.T) {
 	only := func(format string, unwanted atompmh.UnwantedPolicy) *run {
 		return harvestSite(t, store, &atompmh.Source{URL: feedURL, Formats: []string{"text/" + format}, Unwanted: unwanted}, f)
 	}
-	require.True(t, only("a", atompmh.DeleteUnwanted).InStep())
+	require.True(t, only("a", atompmh.KeepUnwanted).InStep())
 	assert.Equal(t, records("a", "b"), contents(t, store))
 	only("b", atompmh.KeepUnwanted)
 	assert.Equal(t, map[string]string{"a": "content: a as b", "b": "content: b as a"}, contents(t, store))
