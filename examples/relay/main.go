@@ -40,7 +40,6 @@ type program struct {
 	stdout, stderr io.Writer
 
 	*settings
-	lasts      bool // the store remains after the program ends
 	store      harvest.Store
 	log        *slog.Logger
 	page       *cli.Page // nil: none
@@ -80,7 +79,7 @@ func (p *program) withStore(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	p.store, p.lasts = store, spec.Kind != "mem"
+	p.store = store
 
 	client := fetch.New(store)
 	client.Rate, client.AllowPrivate = p.Rate, p.AllowPrivate
@@ -95,7 +94,10 @@ func (p *program) withStore(ctx context.Context) (err error) {
 	}
 	p.scheduler = &schedule.Scheduler{
 		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: p.page.Hooks()},
-		Concurrency: p.Concurrency, Ended: p.ended, Log: slog.New(slog.DiscardHandler), // ended writes what it would
+		Concurrency: p.Concurrency,
+		Ended: func(source harvest.Source, report *harvest.Report, err error) {
+			p.ended(source, &runreport.Run{Report: report, Err: err, Interrupted: err != nil && ctx.Err() != nil, Lasts: spec.Kind != "mem"})
+		},
 	}
 	return p.serve(ctx)
 }
@@ -204,20 +206,19 @@ func (p *program) makePingers() {
 }
 
 // ended reports a run, and notifies readers of its changes.
-func (p *program) ended(source harvest.Source, report *harvest.Report, err error) {
-	run := runreport.Run{Report: report, Err: err, Interrupted: errors.Is(err, context.Canceled), Lasts: p.lasts}
-	p.page.Add(run)
+func (p *program) ended(source harvest.Source, run *runreport.Run) {
+	p.page.Add(*run)
 	p.page.Refresh()
-	changed := report.Created+report.Updated+report.Deleted > 0
+	changed := run.Report.Created+run.Report.Updated+run.Report.Deleted > 0
 	if changed {
 		for _, pinger := range p.pingers {
 			pinger.Notify()
 		}
 	}
 	if changed || run.State() != runreport.InStep {
-		p.complain(describeRun(source.Key(), &run))
+		p.complain(describeRun(source.Key(), run))
 	}
-	if errors.Is(err, websync.ErrNotDocument) {
+	if errors.Is(run.Err, websync.ErrNotDocument) {
 		p.forget(source.Key())
 	}
 }

@@ -51,7 +51,7 @@ func newUpstream(t *testing.T, protocol string) *upstream {
 	u := &upstream{t: t, store: memstore.New()}
 	handler := &publish.Handler{}
 	lists := &protocols.Publication{Protocol: protocol}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if lists.IsList(r.URL.EscapedPath()) {
 			u.asked.Add(1)
 		}
@@ -60,13 +60,14 @@ func newUpstream(t *testing.T, protocol string) *upstream {
 		}
 		handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
-	t.Cleanup(func() { handler.Close() })
-	u.url = server.URL + "/"
+	u.url = "http://" + server.Listener.Addr().String() + "/"
 	site := &protocols.Site{Catalog: u.store, Base: u.url, Own: []string{ownKey}, Report: func(f websync.Finding) { t.Error(f) }}
 	handler.Publishers = site.Publishers(lists)
 	require.NoError(t, handler.Check())
 	u.entry = lists.Entry()
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { handler.Close() })
 	return u
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -163,19 +164,21 @@ func TestNotifies(t *testing.T) {
 func TestStop(t *testing.T) {
 	u := newUpstream(t, "atom")
 	u.put("a.txt", "a")
-	reached := make(chan struct{}, 100)
-	args := []string{"-store=sqlite:" + filepath.Join(t.TempDir(), "relay.db"), "-as=atom", "-protocol=atom", u.entry}
-	release := make(chan struct{})
+	reached, release := make(chan struct{}, 100), make(chan struct{})
 	then := func() {
 		reached <- struct{}{}
 		<-release
 	}
 	u.then.Store(&then)
-	r := start(t, 1, args...)
+	f := newFront(t, func() {})
+	args := []string{"-store=sqlite:" + filepath.Join(t.TempDir(), "relay.db"), "-addr=127.0.0.1:0", "-base=" + f.URL, "-as=atom", "-protocol=atom", u.entry}
+	p := launch(t, f, args...)
 	<-reached
-	assert.Equal(t, exitDone, r.stop(), r.stderr)
-	assert.Contains(t, r.stderr.String(), "Interrupted: the next run goes on from here.")
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	<-p.ended
+	assert.Equal(t, exitDone, p.ProcessState.ExitCode(), &p.stderr)
+	assert.Contains(t, p.stderr.String(), "Interrupted: the next run goes on from here.")
 	close(release)
-	r = start(t, 1, args...)
-	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, u)
+	launch(t, f, args...)
+	newReader(&atom.Source{URL: f.URL + "/feed.atom", Name: testkit.Src}).follows(t, u)
 }
