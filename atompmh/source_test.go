@@ -291,6 +291,12 @@ func TestMoved(t *testing.T) {
 			assert.Equal(t, []string{"feed", "3", "2", "1", "3", "feed", "3", "2", "1"}, r.asked[:9])
 		})
 	}
+	t.Run("nothing", func(t *testing.T) {
+		r, got := run(func(string, *sourcetest.Document) {})
+		assert.True(t, r.InStep())
+		assert.Len(t, got, 5)
+		assert.Equal(t, []string{"feed", "3", "2", "1"}, slices.DeleteFunc(r.asked, func(path string) bool { return strings.HasPrefix(path, "r/") }))
+	})
 	t.Run("without end", func(t *testing.T) {
 		n := 0
 		r, got := run(func(path string, doc *sourcetest.Document) {

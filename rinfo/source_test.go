@@ -361,6 +361,14 @@ func TestOrder(t *testing.T) {
 	report, err := (&harvest.Harvester{Store: c.store, Fetcher: f, Concurrency: 1}).Run(t.Context(), &c.source)
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)
+	marks := 0
+	for ev, err := range c.source.Events(t.Context(), (&harvest.Run{Fetcher: f}).WithDefaults()) {
+		require.NoError(t, err)
+		if ev.Kind == harvest.Mark {
+			marks++
+		}
+	}
+	assert.Equal(t, 4, marks, "three parts are in memory one after the other")
 	log := testkit.Entries(t, c.store)
 	require.Len(t, log, count)
 	for n, item := range log {
