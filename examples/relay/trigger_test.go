@@ -79,20 +79,32 @@ func planned(t *testing.T, file, source string) bool {
 
 // TestPingWhileFindingOut: a ping for a source that is still looked for is not lost.
 func TestPingWhileFindingOut(t *testing.T) {
-	u := newUpstream(t, "atom")
+	u := newUpstream(t, "resourcesync")
 	u.put("a.txt", "a")
+	file := filepath.Join(t.TempDir(), "relay.db")
+	args := []string{"-store=sqlite:" + file, "-as=atom", configured(t, `{"sources": [
+		{"url": %q, "protocol": "resourcesync", "every": "24h", "interval": "0s"}]}`, u.entry)}
+	follow := func(r *running) {
+		newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, u)
+		r.stop()
+	}
+	for follow(start(t, 1, args...)); !planned(t, file, u.entry); { // the run was interrupted
+		follow(start(t, 1, args...))
+	}
+
+	u.put("b.txt", "b")
 	reached, release := make(chan struct{}, 100), make(chan struct{})
 	then := func() {
 		reached <- struct{}{}
 		<-release
 	}
 	u.then.Store(&then)
-	r := start(t, 1, "-store=mem", "-as=atom", "-every=never", u.url)
+	r := start(t, 1, args...)
 	<-reached
 	ping := strings.Replace(r.entries[0], "feed.atom", "notify/ping", 1)
-	assert.Equal(t, http.StatusAccepted, post(t, ping, url.Values{"feed": {u.url}}))
+	assert.Equal(t, http.StatusAccepted, post(t, ping, url.Values{"feed": {u.entry}}))
 	close(release)
-	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, u)
+	follow(r)
 }
 
 // TestWebSub: the relay subscribes at the hub of a source, and runs it after a notice.
