@@ -180,11 +180,13 @@ func (c *encoder) plain(name, value string) {
 
 // iriAttr appends an attribute whose value is an absolute IRI.
 func (c *encoder) iriAttr(element, name string, r *Rule, s string) {
-	if isPlainURL(s) {
+	switch isURL, isPlain := commonURL(s); {
+	case isPlain:
 		c.plain(name, s)
 		return
+	case !isURL:
+		c.check(element, r, syntax.IRIFault(s))
 	}
-	c.check(element, r, syntax.IRIFault(s))
 	c.attr(element, name, s)
 }
 
@@ -225,9 +227,12 @@ func (c *encoder) iri(name string, r *Rule, s string) {
 	}
 	c.open(name)
 	c.b = append(c.b, '>')
-	if isPlainURL(s) {
+	switch isURL, isPlain := commonURL(s); {
+	case isPlain:
 		c.b = append(c.b, s...)
-	} else {
+	case isURL:
+		c.value(name, s)
+	default:
 		c.check(name, r, syntax.IRIFault(s))
 		c.value(name, s)
 	}
@@ -869,8 +874,9 @@ func (c *encoder) inline(value string, form contentForm) {
 
 // The classes of bytes.
 const (
-	hostByte uint8 = 1 << iota // the host of a plain URL
+	hostByte uint8 = 1 << iota // the host of a common URL
 	pathByte                   // what follows the host
+	escaped                    // as pathByte, but not without an escape
 	typeByte                   // a plain media type
 )
 
@@ -879,40 +885,42 @@ var plainBytes = func() (t [256]uint8) {
 		c := byte(i)
 		switch {
 		case syntax.IsAlpha(c), syntax.IsDigit(c), c == '-', c == '.':
-			t[c] = hostByte | pathByte | typeByte
+			t[c] = hostByte | pathByte | escaped | typeByte
 		case c == '+':
-			t[c] = pathByte | typeByte
+			t[c] = pathByte | escaped | typeByte
 		case strings.IndexByte("_~!$'()*,;=:@/?", c) >= 0:
-			t[c] = pathByte
+			t[c] = pathByte | escaped
+		case c == '&':
+			t[c] = escaped
 		}
 	}
 	return t
 }()
 
-// isPlainURL reports whether s is an absolute IRI of the most common kind, which needs
-// neither a check nor escapes.
-func isPlainURL(s string) bool {
+// commonURL reports whether s is an absolute IRI of the most common kind, which needs no
+// check, and whether it needs no escapes either.
+func commonURL(s string) (isURL, isPlain bool) {
 	n := len("http://")
 	if len(s) <= n+1 || s[:4] != "http" {
-		return false
+		return false, false
 	}
 	if s[4] == 's' {
 		n++
 	}
 	if s[n-3:n] != "://" || plainBytes[s[n]]&hostByte == 0 {
-		return false
+		return false, false
 	}
 	for n < len(s) && plainBytes[s[n]]&hostByte != 0 {
 		n++
 	}
 	if n < len(s) && s[n] != '/' {
-		return false
+		return false, false
 	}
-	all := pathByte
+	all := pathByte | escaped
 	for ; n < len(s); n++ {
 		all &= plainBytes[s[n]]
 	}
-	return all != 0
+	return all != 0, all&pathByte != 0
 }
 
 // isPlainType reports whether s is a media type of the most common kind, which needs

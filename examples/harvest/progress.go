@@ -85,7 +85,7 @@ func (p *progress) line(at harvest.Progress) string {
 	if at.Total > 0 {
 		parts[0] = fmt.Sprintf("%d of %d (%d%%)", at.Done, at.Total, 100*at.Done/max(at.Total, at.Done))
 	}
-	parts = append(parts, fmt.Sprintf("%.3g/s", at.Rate(now)))
+	parts = append(parts, rate(at.Rate(now)))
 	if left := at.ETA(now); left > 0 {
 		parts = append(parts, left.Round(time.Second).String()+" left")
 	}
@@ -100,6 +100,14 @@ func (p *progress) line(at harvest.Progress) string {
 		parts = append(parts, text)
 	}
 	return cli.OneLine(strings.Join(parts, ", "))
+}
+
+// rate returns a rate in three digits, or a whole number if it has more.
+func rate(r float64) string {
+	if r >= 100 {
+		return fmt.Sprintf("%.0f/s", r)
+	}
+	return fmt.Sprintf("%.3g/s", r)
 }
 
 // note writes a line that stays, unless there were already many of its kind.
