@@ -86,7 +86,7 @@ func (a *attributes) read(n *html.Node, h host) {
 		case "vocab":
 			bit, value = attrVocab, &a.vocab
 		case "xml:base":
-			if h.isHTML() {
+			if !h.hasXMLBase() {
 				continue
 			}
 			bit, value = attrBase, &a.base

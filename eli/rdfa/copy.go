@@ -7,46 +7,31 @@ import (
 	"github.com/websync-go/websync/eli/rdf"
 )
 
-// copyPatterns carries out property copying (HTML+RDFa §3.5): a subject that has
+// copyPatterns carries out property copying (HTML+RDFa §3.5.1): a subject that has
 // rdfa:copy gets the properties of the rdfa:Pattern that is the object, and patterns that
-// were copied go.
+// were copied go. The type is copied, too: what copies a pattern can be copied in turn.
 func copyPatterns(triples []rdf.Triple, limit int) ([]rdf.Triple, error) {
-	c := copier{patterns: make(map[rdf.Term]*pattern), known: make(map[rdf.Triple]bool)}
-	isType := func(t rdf.Triple) bool { return t.Predicate.Value == rdf.Type && t.Object == rdf.IRI(rdfaPattern) }
-	for _, t := range triples {
-		if isType(t) && c.patterns[t.Subject] == nil {
-			c.patterns[t.Subject] = new(pattern)
-		}
-	}
+	c := copier{resources: make(map[rdf.Term]*resource), known: make(map[rdf.Triple]bool)}
 	for _, t := range triples {
 		c.add(t)
 	}
 	for i := 0; i < len(c.all); i++ {
-		t := c.all[i]
-		if isType(t) {
-			continue
-		}
-		if target := c.patterns[t.Object]; target != nil && t.Predicate.Value == rdfaCopy {
-			target.copiers = append(target.copiers, t.Subject)
-			for _, property := range target.properties {
-				c.copy(t.Subject, property)
-			}
-		}
-		if own := c.patterns[t.Subject]; own != nil {
-			own.properties = append(own.properties, t)
-			for _, copier := range own.copiers {
-				c.copy(copier, t)
-			}
-		}
+		c.follow(c.all[i])
 		if len(c.all) > limit || c.steps/4 > limit {
 			return nil, fmt.Errorf("more than %d triples with the copied ones: %w", limit, websync.ErrLimit)
 		}
 	}
+	copying := make(map[rdf.Term]bool) // the subjects that have copied a pattern
+	for _, t := range c.all {
+		if c.isCopy(t) {
+			copying[t.Subject] = true
+		}
+	}
 	kept := c.all[:0]
 	for _, t := range c.all {
-		own, target := c.patterns[t.Subject], c.patterns[t.Object]
+		own := c.of(t.Subject)
 		switch {
-		case own != nil && len(own.copiers) > 0, target != nil && t.Predicate.Value == rdfaCopy:
+		case own.pattern && len(own.copiers) > 0, c.isCopy(t), isPattern(t) && copying[t.Subject]:
 		default:
 			kept = append(kept, t)
 		}
@@ -54,18 +39,57 @@ func copyPatterns(triples []rdf.Triple, limit int) ([]rdf.Triple, error) {
 	return kept, nil
 }
 
-// A copier holds the triples of a document while properties are copied.
-type copier struct {
-	patterns map[rdf.Term]*pattern
-	known    map[rdf.Triple]bool
-	all      []rdf.Triple
-	steps    int
+func isPattern(t rdf.Triple) bool {
+	return t.Predicate.Value == rdf.Type && t.Object == rdf.IRI(rdfaPattern)
 }
 
-// A pattern is a resource with the type rdfa:Pattern.
-type pattern struct {
+// A copier holds the triples of a document while properties are copied.
+type copier struct {
+	resources map[rdf.Term]*resource
+	known     map[rdf.Triple]bool
+	all       []rdf.Triple
+	steps     int
+}
+
+// A resource is a subject, or the object of rdfa:copy.
+type resource struct {
+	pattern    bool // has the type rdfa:Pattern
 	copiers    []rdf.Term
 	properties []rdf.Triple
+}
+
+func (c *copier) of(t rdf.Term) *resource {
+	r := c.resources[t]
+	if r == nil {
+		r = new(resource)
+		c.resources[t] = r
+	}
+	return r
+}
+
+// isCopy reports whether t copies a pattern.
+func (c *copier) isCopy(t rdf.Triple) bool {
+	return t.Predicate.Value == rdfaCopy && c.of(t.Object).pattern
+}
+
+// follow adds the triples that follow from t and those before it.
+func (c *copier) follow(t rdf.Triple) {
+	own := c.of(t.Subject)
+	own.properties = append(own.properties, t)
+	if t.Predicate.Value == rdfaCopy {
+		target := c.of(t.Object)
+		target.copiers = append(target.copiers, t.Subject)
+		if target.pattern {
+			c.copy(target.properties, t.Subject)
+		}
+	}
+	switch {
+	case isPattern(t) && !own.pattern:
+		own.pattern = true
+		c.copy(own.properties, own.copiers...)
+	case own.pattern:
+		c.copy([]rdf.Triple{t}, own.copiers...)
+	}
 }
 
 func (c *copier) add(t rdf.Triple) {
@@ -75,8 +99,13 @@ func (c *copier) add(t rdf.Triple) {
 	}
 }
 
-func (c *copier) copy(subject rdf.Term, t rdf.Triple) {
-	c.steps++
-	t.Subject = subject
-	c.add(t)
+// copy adds properties to subjects.
+func (c *copier) copy(properties []rdf.Triple, subjects ...rdf.Term) {
+	for _, subject := range subjects {
+		for _, t := range properties {
+			c.steps++
+			t.Subject = subject
+			c.add(t)
+		}
+	}
 }

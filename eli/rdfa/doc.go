@@ -7,18 +7,21 @@
 //	var x rdfa.Extractor
 //	triples, err := x.Extract(body, "https://law.example/eli/1", "text/html", nil)
 //
+// [rdf.Writer] writes them as N-Quads.
+//
 // Host languages. The media type decides on the host language, and in XML the root
-// element and the DOCTYPE. Each has its own rules:
+// element, its @version and the DOCTYPE. Each has its own rules:
 //
 //   - text/html is read by the HTML parser of golang.org/x/net, and has the rules of
-//     HTML+RDFa: base, lang, @datetime and <time>, head and body, no terms in @rel and
-//     @rev beside @property, rdf:HTML, and property copying (rdfa:copy, rdfa:Pattern).
-//     Scripts do not run, so the content of <noscript> counts. That of <template> does
-//     not.
+//     HTML+RDFa: base, lang, the default language of <meta>, @datetime and <time>, head
+//     and body, no terms in @rel and @rev beside @property, rdf:HTML, and property
+//     copying (rdfa:copy, rdfa:Pattern). Scripts do not run, so the content of <noscript>
+//     counts. That of <template> does not.
 //   - application/xhtml+xml, and other XML whose root is that of XHTML, has the same
-//     rules. With a DOCTYPE of XHTML 1.x it has those of XHTML+RDFa instead: the terms of
-//     its initial context, base, lang, head and body. application/xhtml+xml that is not
-//     well-formed is read as HTML.
+//     rules, and xml:base. With a DOCTYPE of XHTML+RDFa 1.0 or 1.1, or one of these as
+//     @version, it has those of XHTML+RDFa instead: the terms of its initial context,
+//     base, lang, head and body. application/xhtml+xml that is not well-formed is read as
+//     HTML.
 //   - SVG and other XML has xml:base, and nothing besides RDFa Core.
 //
 // Encodings. In HTML a byte-order mark counts first, then the charset of the media type,
@@ -38,6 +41,7 @@
 //
 // Not supported: RDFa 1.0, vocabulary expansion (RDFa Core §10), the processor graph as
 // triples, RDF/XML inside of SVG, the role attribute, comments and processing
-// instructions in literals of XML, encodings of East Asia, entity declarations, and
-// positions of findings in HTML beyond the line on which a value first occurs.
+// instructions in literals of XML, the HTTP header Content-Language, encodings of East
+// Asia, entity declarations, and positions of findings in HTML beyond the line on which a
+// value first occurs.
 package rdfa

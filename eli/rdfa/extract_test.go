@@ -73,6 +73,9 @@ func check(t *testing.T, steps []step) {
 			t.Run(s.name+"/"+name, func(t *testing.T) {
 				host := hosts[name]
 				doc := s.body
+				if name != "xml" {
+					doc = strings.Replace(doc, "<html", strings.TrimSuffix(host.before, ">"), 1)
+				}
 				if !strings.Contains(doc, "<html") && !strings.Contains(doc, "<doc") && !strings.Contains(doc, "<svg") {
 					if !strings.Contains(doc, "<body") {
 						doc = "<body>" + doc + "</body>"
@@ -126,6 +129,9 @@ func TestSequence(t *testing.T) {
 		{"4/xml:lang before lang", "xhtml1 xhtml5", `<p lang="en" xml:lang="sv" property="dc:title">T</p>`, []string{`<> <dc:title> "T"@sv`}},
 		{"4/lang after xml:lang", "xhtml1 xhtml5", `<p xml:lang="sv" lang="en" property="dc:title">T</p>`, []string{`<> <dc:title> "T"@sv`}},
 		{"4/empty lang", "html5 xhtml1 xhtml5", `<div lang="sv"><p lang="" property="dc:title">T</p></div>`, []string{`<> <dc:title> "T"`}},
+		{"4/default language", "html5 xhtml5", `<html><head><meta http-equiv="Content-Language" content="a, b"/><meta http-equiv="content-language" content=" sv x "/><meta http-equiv="content-language" content="de"/></head><body><p property="dc:a">T</p><p lang="" property="dc:b">T</p><p xml:lang="en" property="dc:c">T</p></body></html>`,
+			[]string{`<> <dc:a> "T"@sv`, `<> <dc:b> "T"`, `<> <dc:c> "T"@en`}},
+		{"4/no default language", "xhtml1 xml", `<html><head><meta http-equiv="content-language" content="sv"/></head><body><p property="dc:a">T</p></body></html>`, []string{`<> <dc:a> "T"`}},
 		{"4/no tag", "html5 xhtml1 xhtml5", `<div lang="sv_SE"><p property="dc:title">T</p></div>`, []string{`<> <dc:title> "T"`}},
 
 		{"5.1/about", "", `<div about="#a"><p about="#b" property="dc:title">T</p></div>`, []string{`<#b> <dc:title> "T"`}},
@@ -158,7 +164,7 @@ func TestSequence(t *testing.T) {
 		{"6/rel and rev", "", `<a about="#a" rel="dc:a" rev="dc:b" src="#r">T</a>`, []string{`<#a> <dc:a> <#r>`, `<#r> <dc:b> <#a>`}},
 		{"6/typeof is the object's", "", `<div rel="dc:a" typeof="foaf:Person"/>`, []string{`<> <dc:a> _:b1`, `_:b1 a <foaf:Person>`}},
 		{"6/typeof is that of about", "", `<div about="#a" rel="dc:a" resource="#r" typeof="foaf:Person"/>`, []string{`<#a> a <foaf:Person>`, `<#a> <dc:a> <#r>`}},
-		{"6/about that is ignored", "", `<div about="[]" rel="dc:a" resource="#r" typeof="foaf:Person"/>`, []string{`<> <dc:a> <#r>`}},
+		{"6/about that is ignored", "", `<div about="[]" rel="dc:a" resource="#r" typeof="foaf:Person"/>`, []string{`<> <dc:a> <#r>`, `<#r> a <foaf:Person>`}},
 		{"6/chaining", "", `<div rel="dc:a" resource="#r"><p property="dc:b">T</p><p rel="dc:c" resource="#s"/></div>`,
 			[]string{`<> <dc:a> <#r>`, `<#r> <dc:b> "T"`, `<#r> <dc:c> <#s>`}},
 
@@ -267,7 +273,9 @@ func TestHosts(t *testing.T) {
 			[]string{`<http://b.example/> <dc:a> "A"`, `<http://a.example/c> <dc:b> <http://a.example/d>`, `<http://a.example/> <dc:c> "C"`}},
 		{"xml:base below a hanging rel", "xml", `<doc xml:base="http://a.example/" rel="dc:a"><p xml:base="http://b.example/" property="dc:b">B</p></doc>`,
 			[]string{`<http://a.example/> <dc:a> _:b1`, `_:b1 <dc:b> "B"`}},
-		{"xml:base is nothing in HTML", "html5 xhtml1 xhtml5", `<p xml:base="/b/" about="c" property="dc:a">A</p>`, []string{`<https://law.example/dir/c> <dc:a> "A"`}},
+		{"xml:base in XHTML5", "xhtml5", `<html><head><base href="/b/"/></head><body><p xml:base="c/" about="d" property="dc:a">A</p><p property="dc:b">B</p></body></html>`,
+			[]string{`<https://law.example/b/c/d> <dc:a> "A"`, `<https://law.example/b/> <dc:b> "B"`}},
+		{"xml:base is nothing in HTML and XHTML 1", "html5 xhtml1", `<p xml:base="/b/" about="c" property="dc:a">A</p>`, []string{`<https://law.example/dir/c> <dc:a> "A"`}},
 		{"terms of XHTML", "xhtml1", `<a rel="next P3Pv1" href="#h">N</a>`, []string{`<> <xhv:next> <#h>`, `<> <xhv:p3pv1> <#h>`}},
 		{"no terms of XHTML", "html5 xhtml5 xml svg", `<a rel="next stylesheet" href="#h">N</a>`, nil},
 		{"terms in rel beside property", "html5 xhtml5", `<a property="dc:a" rel="license dc:b" href="#h">N</a><a property="dc:c" rel="license" rev="license" href="#h">N</a>`,
@@ -277,16 +285,38 @@ func TestHosts(t *testing.T) {
 		{"template", "html5 xhtml5", `<div property="dc:a">A<template><p property="dc:b">B</p></template></div>`, []string{`<> <dc:a> "A"`}},
 		{"noscript", "html5", `<noscript><p property="dc:b">B</p></noscript>`, []string{`<> <dc:b> "B"`}},
 		{"svg in HTML", "html5", `<svg about="#a" xml:lang="sv"><title property="dc:title">T</title></svg>`, []string{`<#a> <dc:title> "T"@sv`}},
-		{"XHTML without its namespace", "xhtml5", `<html about="#a"><body property="dc:a">A</body></html>`, []string{`<#a> <dc:a> "A"`}},
 	})
-	got, _ := extract(t, `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body lang="sv" property="dc:a">A</body></html>`, "application/xml")
+	got, _ := extract(t, `<html><body lang="sv" property="dc:a">A</body></html>`, "application/xhtml+xml")
+	assert.Equal(t, []string{`<> <dc:a> "A"@sv`}, got, "XHTML without its namespace")
+	got, _ = extract(t, `<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:head><h:base href="b"/><h:meta http-equiv="content-language" content="sv"/></h:head><h:body typeof="foaf:X"><h:time property="dc:a">2012</h:time><x:time xmlns:x="x:" property="dc:b">2012</x:time></h:body></h:html>`, "application/xhtml+xml")
+	assert.Equal(t, []string{`<https://law.example/dir/b> <dc:a> "2012"^^<xsd:gYear>`, `<https://law.example/dir/b> <dc:b> "2012"@sv`, `<https://law.example/dir/b> a <foaf:X>`}, got, "XHTML with a prefix")
+	got, _ = extract(t, `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body lang="sv" property="dc:a">A</body></html>`, "application/xml")
 	assert.Equal(t, []string{`<> <dc:a> "A"@sv`}, got, "the root element is that of XHTML")
-	for doctype, want := range map[string][]string{
-		"<!DOCTYPE html>": {`<> <dc:a> "2012"^^<xsd:gYear>`},
-		`<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">`: {`<> <dc:a> "2012"`, `<> <xhv:next> <#h>`},
+	for _, c := range []struct {
+		start  string // of an XHTML document
+		xhtml1 bool
+	}{
+		{"<html>", false},
+		{"<!DOCTYPE html><html>", false},
+		{`<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x"><html>`, false},
+		{`<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML+RDFa 1.0//EN" "x"><html>`, true},
+		{`<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML+RDFa 1.1//EN" "x"><html>`, true},
+		{`<html version="XHTML+RDFa 1.1">`, true},
+		{`<html version="HTML+RDFa 1.1">`, false},
 	} {
-		got, _ = extract(t, doctype+`<html><body><time property="dc:a">2012</time><a rel="next" href="#h">N<br></a></div></body></html>`, "application/xhtml+xml")
-		assert.Equal(t, want, got, "read as HTML, with the rules of XHTML")
+		want := []string{`<> <dc:a> "2012"^^<xsd:gYear>`}
+		if c.xhtml1 {
+			want = []string{`<> <dc:a> "2012"`, `<> <xhv:next> <#h>`}
+		}
+		doc := strings.Replace(c.start, "<html", `<html xmlns="http://www.w3.org/1999/xhtml"`, 1) + `<body><time property="dc:a">2012</time><a rel="next" href="#h">N</a></body></html>`
+		for _, media := range []string{"application/xhtml+xml", "application/xml"} {
+			got, _ = extract(t, doc, media)
+			assert.Equal(t, want, got, "%s: %s", media, c.start)
+		}
+		got, _ = extract(t, strings.Replace(doc, "</a>", "<br></a>", 1), "application/xhtml+xml")
+		assert.Equal(t, want, got, "%s: read as HTML, with the rules of XHTML", c.start)
+		got, _ = extract(t, doc, "text/html")
+		assert.Equal(t, []string{`<> <dc:a> "2012"^^<xsd:gYear>`}, got, "text/html: %s", c.start)
 	}
 	for _, media := range []string{"", "text/plain; charset=utf-8", "application/octet-stream"} {
 		got, _ = extract(t, `<?xml version="1.0"?><doc><body xml:lang="sv" property="dc:a">A</body></doc>`, media)
@@ -305,6 +335,7 @@ func TestTime(t *testing.T) {
 		"P1Y": "duration", "-P1Y2M3DT4H5M6.7S": "duration", "PT1M": "duration",
 
 		"18 March 2012": "", " 2012": "", "201": "", "2012-3-1": "", "2012-13-01": "", "2012-03-32": "", "0:00:00": "", "00:00": "",
+		"24:00:00": "time", "24:00:01": "", "2012-02-29+14:00": "date", "2013-02-29": "", "12012-02-30": "", "2012-04-31T00:00:00": "", "2012-03-18+14:01": "",
 		"2012-03-18T00:00Z": "", "2012-03-18 00:00:00": "", "2012-03-18T00:00:00z": "", "2012-03-18T25:00:00": "", "00:00:00.": "",
 		"P": "", "PT": "", "P1": "", "P1YT": "", "P1M1Y": "", "PT1.5H": "", "P1S": "", "PT.5S": "", "": "", "-": "", "02012-01-01": "", "2012+15:00": "",
 		"-00:00:00": "", "2012-03-18+1:00": "", "2012-03-": "", "2012-": "",
@@ -329,27 +360,32 @@ func TestTime(t *testing.T) {
 		{"datatype and content", "html5 xhtml5", `<time property="dc:a" datetime="2012" content="2013" datatype="xsd:date">x</time>`, []string{`<> <dc:a> "2013"^^<xsd:date>`}},
 		{"datatype and text", "html5 xhtml5", `<time property="dc:a" datatype="xsd:dateTime"> 2012</time>`, []string{`<> <dc:a> " 2012"^^<xsd:dateTime>`}},
 		{"datetime before href", "html5 xhtml5", `<a property="dc:a" datetime="2012" href="#h">x</a>`, []string{`<> <dc:a> "2012"^^<xsd:gYear>`}},
-		{"typeof", "html5 xhtml5", `<time property="dc:a" typeof="foaf:X">2012</time>`, []string{`<> <dc:a> _:b1`, `_:b1 a <foaf:X>`}},
+		{"time before href and typeof", "html5 xhtml5", `<time property="dc:a" typeof="foaf:X" href="#h">2012</time>`, []string{`<> <dc:a> "2012"^^<xsd:gYear>`, `<#h> a <foaf:X>`}},
 	})
 }
 
 func TestMarkupLiterals(t *testing.T) {
 	check(t, []step{
 		{"namespaces in scope", "xhtml1 xhtml5", `<body xmlns:e="http://e.example/" xmlns:z="z:"><p property="dc:a" datatype="rdf:XMLLiteral">a &amp; <b id="x" xmlns:z="y:"><i>b</i><br/></b><e:c/></p></body>`,
-			[]string{`<> <dc:a> "a &amp; <b id=\"x\" xmlns:z=\"y:\" xmlns=\"http://www.w3.org/1999/xhtml\" xmlns:e=\"http://e.example/\"><i>b</i><br></br></b>` +
+			[]string{`<> <dc:a> "a &amp; <b xmlns=\"http://www.w3.org/1999/xhtml\" xmlns:e=\"http://e.example/\" xmlns:z=\"y:\" id=\"x\"><i>b</i><br></br></b>` +
 				`<e:c xmlns=\"http://www.w3.org/1999/xhtml\" xmlns:e=\"http://e.example/\" xmlns:z=\"z:\"></e:c>"^^<rdf:XMLLiteral>`}},
 		{"prefixes in scope", "xhtml1 xhtml5", `<body prefix="e: http://e.example/ f: http://f.example/ xml: x: 5: http://5/" xmlns:F="u:"><p prefix="e: http://g.example/" property="dc:a" datatype="rdf:XMLLiteral"><b property="e:b">T</b></p></body>`,
-			[]string{`<> <http://g.example/b> "T"`, `<> <dc:a> "<b property=\"e:b\" xmlns=\"http://www.w3.org/1999/xhtml\" xmlns:F=\"u:\" xmlns:e=\"http://g.example/\">T</b>"^^<rdf:XMLLiteral>`}},
+			[]string{`<> <http://g.example/b> "T"`, `<> <dc:a> "<b xmlns=\"http://www.w3.org/1999/xhtml\" xmlns:F=\"u:\" xmlns:e=\"http://g.example/\" property=\"e:b\">T</b>"^^<rdf:XMLLiteral>`}},
 		{"HTML", "html5", `<p property="dc:a" datatype="rdf:XMLLiteral">a &amp; b<br>&nbsp;<svg><g/></svg><b title='"'>c</b></p>`,
 			[]string{`<> <dc:a> "a &amp; b<br xmlns=\"http://www.w3.org/1999/xhtml\"></br>` + "\u00A0" + `<svg xmlns=\"http://www.w3.org/2000/svg\"><g></g></svg>` +
-				`<b title=\"&quot;\" xmlns=\"http://www.w3.org/1999/xhtml\">c</b>"^^<rdf:XMLLiteral>`}},
+				`<b xmlns=\"http://www.w3.org/1999/xhtml\" title=\"&quot;\">c</b>"^^<rdf:XMLLiteral>`}},
 		{"svg inside", "html5", `<p property="dc:a" datatype="rdf:XMLLiteral"><i><svg><foreignobject><u></u></foreignobject></svg></i></p>`,
 			[]string{`<> <dc:a> "<i xmlns=\"http://www.w3.org/1999/xhtml\"><svg xmlns=\"http://www.w3.org/2000/svg\"><foreignObject><u xmlns=\"http://www.w3.org/1999/xhtml\"></u></foreignObject></svg></i>"^^<rdf:XMLLiteral>`}},
 		{"content does not count", "", `<p property="dc:a" datatype="rdf:XMLLiteral" content="C">T</p>`, []string{`<> <dc:a> "T"^^<rdf:XMLLiteral>`}},
 		{"triples inside", "xml", `<p property="dc:a" datatype="rdf:XMLLiteral" about="#a"><b property="dc:b">T</b></p>`,
-			[]string{`<#a> <dc:a> "<b property=\"dc:b\" xmlns=\"http://www.w3.org/1999/xhtml\">T</b>"^^<rdf:XMLLiteral>`, `<#a> <dc:b> "T"`}},
+			[]string{`<#a> <dc:a> "<b xmlns=\"http://www.w3.org/1999/xhtml\" property=\"dc:b\">T</b>"^^<rdf:XMLLiteral>`, `<#a> <dc:b> "T"`}},
+		{"canonical order and escapes", "xhtml1 xhtml5 xml", `<p xmlns:y="a:" xmlns:x="b:" property="dc:a" datatype="rdf:XMLLiteral"><b y:c="1" x:b="2" z="&#9;&gt;&#13;'" a="3" xml:lang="sv">&gt;&quot;&#13;<![CDATA[<]]><!--c--></b></p>`,
+			[]string{`<> <dc:a> "<b xmlns=\"http://www.w3.org/1999/xhtml\" xmlns:x=\"b:\" xmlns:y=\"a:\" a=\"3\" z=\"&#x9;>&#xD;'\" y:c=\"1\" x:b=\"2\" xml:lang=\"sv\">&gt;\"&#xD;&lt;</b>"^^<rdf:XMLLiteral>`}},
+		{"order and namespaces of HTML", "html5", `<svg xmlns="http://www.w3.org/2000/svg" property="dc:a" datatype="rdf:XMLLiteral"><rect width="300" height="100"/></svg>`,
+			[]string{`<> <dc:a> "<rect xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"100\"></rect>"^^<rdf:XMLLiteral>`}},
+		{"svg without a declaration", "html5", `<svg property="dc:a" datatype="rdf:XMLLiteral"><rect/></svg>`, []string{`<> <dc:a> "<rect xmlns=\"http://www.w3.org/2000/svg\"></rect>"^^<rdf:XMLLiteral>`}},
 		{"names and comments that XML does not have", "html5", `<p property="dc:a" datatype="rdf:XMLLiteral"><b @click="x" c="d">T</b><!-- c --><x@y>z</x@y></p>`,
-			[]string{`<> <dc:a> "<b c=\"d\" xmlns=\"http://www.w3.org/1999/xhtml\">T</b>z"^^<rdf:XMLLiteral>`}},
+			[]string{`<> <dc:a> "<b xmlns=\"http://www.w3.org/1999/xhtml\" c=\"d\">T</b>z"^^<rdf:XMLLiteral>`}},
 	})
 	got, _ := extract(t, `<p property="dc:a" datatype="rdf:HTML">a &amp; &lt;<b title='"&amp;&gt;'>b</b><br><!--c-->&nbsp;<script>if (a<b) c</script></p>`, "text/html")
 	assert.Equal(t, []string{`<> <dc:a> "a &amp; &lt;<b title=\"&quot;&amp;&gt;\">b</b><br><!--c-->&nbsp;<script>if (a<b) c</script>"^^<rdf:HTML>`}, got)
@@ -370,6 +406,10 @@ func TestCopying(t *testing.T) {
 		{"a pattern that nobody copies stays", "html5 xhtml5", `<div resource="#p" typeof="rdfa:Pattern"><p property="dc:a">A</p></div><div about="#x"><link property="rdfa:copy" href="#q"/></div>`,
 			[]string{`<#p> a <rdfa:Pattern>`, `<#p> <dc:a> "A"`, `<#x> <rdfa:copy> <#q>`}},
 		{"other types are copied", "html5 xhtml5", `<div resource="#p" typeof="rdfa:Pattern foaf:X"></div><div about="#x"><link property="rdfa:copy" href="#p"/></div>`, []string{`<#x> a <foaf:X>`}},
+		{"what copies a pattern can be copied", "html5 xhtml5", `<div about="#x"><link property="rdfa:copy" href="#y"/></div><div about="#y"><link property="rdfa:copy" href="#p"/><i property="dc:b">B</i></div><div resource="#p" typeof="rdfa:Pattern"><p property="dc:a">A</p></div>`,
+			[]string{`<#x> <dc:a> "A"`, `<#x> <dc:b> "B"`}},
+		{"a pattern that copies and is not copied is no pattern", "html5 xhtml5", `<div resource="#p" typeof="rdfa:Pattern"><link property="rdfa:copy" href="#q"/><p property="dc:a">A</p></div><div resource="#q" typeof="rdfa:Pattern"><p property="dc:b">B</p></div>`,
+			[]string{`<#p> <dc:a> "A"`, `<#p> <dc:b> "B"`}},
 		{"not in XML", "xml xhtml1", `<div resource="#p" typeof="rdfa:Pattern"/><div about="#x"><link property="rdfa:copy" href="#p"/></div>`,
 			[]string{`<#p> a <rdfa:Pattern>`, `<#x> <rdfa:copy> <#p>`}},
 	})

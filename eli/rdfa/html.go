@@ -3,6 +3,7 @@ package rdfa
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"golang.org/x/net/html"
 
@@ -57,7 +58,7 @@ func (d *extraction) base(p *processor) string {
 }
 
 func baseHref(n *html.Node, p *processor) (href string, ok bool) {
-	if n.Data == "base" {
+	if is(n, "base") {
 		for _, a := range n.Attr {
 			if a.Key == "href" {
 				return a.Val, true
@@ -76,4 +77,36 @@ func baseHref(n *html.Node, p *processor) (href string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// defaultLang returns the language that <meta http-equiv="content-language"> sets (HTML
+// §4.2.5.3). The first one with a single language counts.
+func (p *processor) defaultLang() string {
+	if !p.host.hasHTMLRules() {
+		return ""
+	}
+	for head := p.root.FirstChild; head != nil; head = head.NextSibling {
+		if !is(head, "head") {
+			continue
+		}
+		for n := head.FirstChild; n != nil; n = n.NextSibling {
+			if !is(n, "meta") || !strings.EqualFold(attr(n, "http-equiv"), "content-language") {
+				continue
+			}
+			if lang := trim(attr(n, "content")); lang != "" && !strings.Contains(lang, ",") {
+				lang, _ = cutValue(lang)
+				return p.lang(lang)
+			}
+		}
+	}
+	return ""
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/internal/syntax"
-	"github.com/websync-go/websync/internal/xmlscan"
 )
 
 const (
@@ -99,7 +99,7 @@ func timeType(v string) string {
 	case isZone(s[year:]) && (len(s) == year || s[year:] == "Z" || strings.Contains(s[year:], ":")):
 		return "gYear"
 	}
-	s = s[year:]
+	date, s := s[year-4:], s[year:] // the last four digits decide on leap years
 	month, ok := digits(s, "-", 1, 12)
 	switch {
 	case !ok:
@@ -109,8 +109,11 @@ func timeType(v string) string {
 	}
 	s = s[month:]
 	day, ok := digits(s, "-", 1, 31)
-	switch {
-	case !ok:
+	if !ok {
+		return ""
+	}
+	switch _, err := time.Parse(time.DateOnly, date[:4+month+day]); {
+	case err != nil:
 		return ""
 	case isZone(s[day:]):
 		return "date"
@@ -133,7 +136,10 @@ func digits(s, separator string, least, most int) (n int, ok bool) {
 
 // isTime reports whether s is hh:mm:ss with an optional fraction and zone.
 func isTime(s string) bool {
-	for i, most := range [...]int{24, 59, 59} {
+	if rest, ok := strings.CutPrefix(s, "24:00:00"); ok {
+		return isZone(rest)
+	}
+	for i, most := range [...]int{23, 59, 59} {
 		separator := ":"
 		if i == 0 {
 			separator = ""
@@ -154,13 +160,13 @@ func isTime(s string) bool {
 
 // isZone reports whether s is empty, Z or an offset.
 func isZone(s string) bool {
-	if s == "" || s == "Z" {
+	if s == "" || s == "Z" || s == "+14:00" || s == "-14:00" {
 		return true
 	}
 	if s[0] != '+' && s[0] != '-' {
 		return false
 	}
-	n, ok := digits(s, s[:1], 0, 14)
+	n, ok := digits(s, s[:1], 0, 13)
 	if !ok {
 		return false
 	}
@@ -209,7 +215,7 @@ func inUnits(s, units string, fraction bool) bool {
 // prefixes of @prefix, so that the RDFa inside keeps its meaning. Comments are left
 // out.
 func (p *processor) xmlLiteral(n *html.Node, s *scope) string {
-	d := declarations{known: make(map[string]bool)}
+	var d declarations
 	for at := n; at != nil; at = at.Parent {
 		for _, a := range at.Attr {
 			if name := attrName(a); isDeclaration(name) {
@@ -230,9 +236,8 @@ func (p *processor) xmlLiteral(n *html.Node, s *scope) string {
 			}
 		}
 	}
-	slices.SortFunc(d.all, func(a, b html.Attribute) int { return strings.Compare(a.Key, b.Key) })
 	p.buf = p.buf[:0]
-	(&xmlWriter{p}).children(n, d.all)
+	(&xmlWriter{p}).children(n, d.sorted())
 	return p.copied(p.buf)
 }
 
@@ -244,9 +249,18 @@ type declarations struct {
 
 func (d *declarations) add(name, space string) {
 	if !d.known[name] {
+		if d.known == nil {
+			d.known = make(map[string]bool)
+		}
 		d.known[name] = true
 		d.all = append(d.all, html.Attribute{Key: name, Val: space})
 	}
+}
+
+// sorted returns the declarations in the order of canonical XML.
+func (d *declarations) sorted() []html.Attribute {
+	slices.SortFunc(d.all, func(a, b html.Attribute) int { return strings.Compare(a.Key, b.Key) })
+	return d.all
 }
 
 func isDeclaration(name string) bool { return name == "xmlns" || strings.HasPrefix(name, "xmlns:") }
@@ -259,7 +273,28 @@ func attrName(a html.Attribute) string {
 	return a.Key
 }
 
-// An xmlWriter writes elements as XML to the processor's buffer.
+// space returns the namespace of an attribute of n.
+func space(n *html.Node, name string) string {
+	prefix, _, ok := strings.Cut(name, ":")
+	switch {
+	case !ok:
+		return ""
+	case prefix == "xml":
+		return xmlSpace
+	}
+	for ; n != nil; n = n.Parent {
+		if space := attr(n, "xmlns:"+prefix); space != "" {
+			return space
+		}
+	}
+	return ""
+}
+
+func local(name string) string { return name[strings.IndexByte(name, ':')+1:] }
+
+// An xmlWriter writes elements as XML to the processor's buffer: in the form of Exclusive
+// XML Canonicalization 1.0, but with all declarations that are given, and in the order of
+// the attributes in HTML, where no canonical form is required (HTML+RDFa §3.4).
 type xmlWriter struct{ *processor }
 
 // children writes what n contains. Its elements declare the given namespaces, unless they
@@ -271,7 +306,7 @@ func (w *xmlWriter) children(n *html.Node, declare []html.Attribute) {
 	for child := n.FirstChild; child != nil && len(w.buf) <= w.maxText; child = child.NextSibling {
 		switch child.Type {
 		case html.TextNode:
-			w.escaped(child.Data, xmlscan.AppendText)
+			w.escaped(child.Data, canonicalText)
 		case html.ElementNode:
 			w.element(child, declare)
 		}
@@ -284,30 +319,34 @@ func (w *xmlWriter) element(n *html.Node, declare []html.Attribute) {
 		w.children(n, declare)
 		return
 	}
-	w.buf = append(append(w.buf, '<'), n.Data...)
+	var d declarations
+	var attrs []html.Attribute
 	for _, a := range n.Attr {
 		name := attrName(a)
-		if !isXMLName(name) {
+		switch {
+		case !isXMLName(name):
 			w.report(ruleXMLLiteral, n.Data, name, "an attribute name that XML does not have: left out")
-			continue
-		}
-		w.attr(name, a.Val)
-	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return attrName(a) == name })
-	}
-	for _, d := range declare {
-		switch space := foreign[n.Namespace]; {
-		case has(d.Key):
-		case d.Key == "xmlns" && space != "":
-			w.attr(d.Key, space)
+		case isDeclaration(name):
+			d.add(name, a.Val)
 		default:
-			w.attr(d.Key, d.Val)
+			attrs = append(attrs, html.Attribute{Key: name, Val: a.Val})
 		}
 	}
-	// the HTML parser puts these in a namespace without a declaration
-	if w.fromHTML && declare == nil && n.Namespace != n.Parent.Namespace && !has("xmlns") {
-		w.attr("xmlns", cmp.Or(foreign[n.Namespace], xhtmlSpace))
+	// the HTML parser puts elements in a namespace without a declaration
+	if w.fromHTML && (declare != nil || n.Namespace != n.Parent.Namespace) {
+		d.add("xmlns", cmp.Or(foreign[n.Namespace], xhtmlSpace))
+	}
+	for _, outer := range declare {
+		d.add(outer.Key, outer.Val)
+	}
+	w.buf = append(append(w.buf, '<'), n.Data...)
+	if !w.fromHTML {
+		slices.SortStableFunc(attrs, func(a, b html.Attribute) int {
+			return cmp.Or(strings.Compare(space(n, a.Key), space(n, b.Key)), strings.Compare(local(a.Key), local(b.Key)))
+		})
+	}
+	for _, a := range append(d.sorted(), attrs...) {
+		w.attr(a.Key, a.Val)
 	}
 	w.buf = append(w.buf, '>')
 	w.children(n, nil)
@@ -319,21 +358,29 @@ var foreign = map[string]string{"svg": svgSpace, "math": mathSpace}
 
 func (w *xmlWriter) attr(name, value string) {
 	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
-	w.escaped(value, xmlscan.AppendAttr)
+	w.escaped(value, canonicalAttr)
 	w.buf = append(w.buf, '"')
 }
 
 // escaped writes s. Characters that XML does not have are left out.
-func (w *xmlWriter) escaped(s string, escape func([]byte, string) ([]byte, error)) {
-	var err error
-	if w.buf, err = escape(w.buf, s); err == nil {
-		return
+func (w *xmlWriter) escaped(s string, escape *strings.Replacer) {
+	legal := strings.Map(func(c rune) rune {
+		if c < ' ' && !strings.ContainsRune("\t\n\r", c) || c == 0xFFFE || c == 0xFFFF {
+			return -1
+		}
+		return c
+	}, s)
+	if legal != s {
+		w.report(ruleXMLLiteral, "", s, "a character that XML does not have: left out")
 	}
-	w.report(ruleXMLLiteral, "", s, "a character that XML does not have: left out")
-	for _, c := range s {
-		w.buf, _ = escape(w.buf, string(c))
-	}
+	w.buf = append(w.buf, escape.Replace(legal)...)
 }
+
+// The characters that canonical XML escapes (Canonical XML 1.0 §2.3).
+var (
+	canonicalText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#xD;")
+	canonicalAttr = strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;", "\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;")
+)
 
 // isXMLName reports whether an element or attribute of a literal can have a name.
 func isXMLName(s string) bool {

@@ -25,6 +25,9 @@ const (
 // that they have in HTML.
 func (h host) isHTML() bool { return h != xml }
 
+// hasXMLBase reports whether @xml:base sets the base.
+func (h host) hasXMLBase() bool { return h == xml || h == xhtml5 }
+
 // hasHTMLRules reports whether the rules of HTML+RDFa 1.1 apply.
 func (h host) hasHTMLRules() bool { return h >= xhtml5 }
 
@@ -95,7 +98,7 @@ func (l *lists) of(predicate string) *list {
 // run extracts the triples of the document below root.
 func (p *processor) run(base string) {
 	s := &scope{base: base}
-	p.element(p.root, &context{scope: s, subject: rdf.IRI(base), lists: new(lists)})
+	p.element(p.root, &context{scope: s, lang: p.defaultLang(), subject: rdf.IRI(base), lists: new(lists)})
 }
 
 func (p *processor) emit(subject rdf.Term, predicate string, object rdf.Term) {
@@ -141,7 +144,15 @@ func (p *processor) children(n *html.Node, c *context) {
 // isTemplate reports whether the children of n are not in the document: those of
 // <template> are in a fragment of their own (HTML §4.12.3).
 func (p *processor) isTemplate(n *html.Node) bool {
-	return p.host.isHTML() && n.Data == "template"
+	return p.host.isHTML() && is(n, "template")
+}
+
+// is reports whether n is the element of HTML with a name, with or without a prefix.
+func is(n *html.Node, name string) bool {
+	if len(n.Data) <= len(name) {
+		return n.Data == name
+	}
+	return n.Namespace == xhtmlSpace && strings.HasSuffix(n.Data, name) && local(n.Data) == name
 }
 
 // element processes one element and what it contains (RDFa Core §7.5).
@@ -152,7 +163,7 @@ func (p *processor) element(n *html.Node, c *context) {
 	}
 	var a attributes
 	a.read(n, p.host)
-	inherits := p.host.isHTML() && (n.Data == "head" || n.Data == "body")
+	inherits := p.host.isHTML() && (is(n, "head") || is(n, "body"))
 	if n != p.root && !inherits && !a.matters(n, c) {
 		p.children(n, c)
 		return
@@ -348,7 +359,7 @@ func (p *processor) linked(e *element) {
 	if !e.has(attrTypeof) {
 		return
 	}
-	if e.has(attrAbout) {
+	if e.has(attrAbout) && about.Kind != 0 {
 		e.typed = about
 		return
 	}
@@ -440,8 +451,11 @@ func (p *processor) value(e *element) rdf.Term {
 	switch {
 	case e.has(attrContent):
 		return rdf.Text(e.content, e.lang)
-	case e.has(attrDatetime) && p.host.hasHTMLRules():
+	case !p.host.hasHTMLRules():
+	case e.has(attrDatetime):
 		return timeValue(e.datetime, e.lang)
+	case is(e.node, "time"): // as if its text were in @datetime
+		return timeValue(p.text(e.node), e.lang)
 	}
 	if !e.has(attrRel | attrRev) {
 		if t := p.target(e); t.Kind != 0 {
@@ -451,11 +465,7 @@ func (p *processor) value(e *element) rdf.Term {
 	if e.has(attrTypeof) && !e.has(attrAbout) && e.typed.Kind != 0 {
 		return e.typed
 	}
-	text := p.text(e.node)
-	if e.node.Data == "time" && p.host.hasHTMLRules() {
-		return timeValue(text, e.lang)
-	}
-	return rdf.Text(text, e.lang)
+	return rdf.Text(p.text(e.node), e.lang)
 }
 
 // typedValue is value for an element with @datatype. An empty one, or one that stands for

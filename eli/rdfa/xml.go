@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"golang.org/x/net/html"
 
@@ -23,16 +24,19 @@ func (d *extraction) parseXHTML(p *processor) error {
 	}
 	parse, _ := errors.AsType[*websync.ParseError](err)
 	d.add(ruleXML, parse.Line, parse.Column, parse.Element, "", parse.Err.Error()+": read as HTML")
-	p.host = xhtml5
-	if isXHTML1(data.Bytes()) {
-		p.host = xhtml1
-	}
 	// what the Reader has read is in data, too
-	_, err = io.Copy(io.Discard, d.document.Reader)
-	if err != nil {
+	if _, err = io.Copy(io.Discard, d.document.Reader); err != nil {
 		return d.document.Fail(0, 0, "", err)
 	}
-	return d.parseRest(p, &data, "")
+	head := bytes.Clone(data.Bytes()[:min(data.Len(), maxProlog)])
+	if err = d.parseRest(p, &data, ""); err != nil {
+		return err
+	}
+	p.host = xhtml5
+	if isXHTML1(head, p.root) {
+		p.host = xhtml1
+	}
+	return nil
 }
 
 // parseXML reads the document as XML. The names of its nodes are those of the document,
@@ -48,13 +52,14 @@ func (d *extraction) parseXML(p *processor, xhtml bool) error {
 	switch {
 	case !xhtml && (root.Local != "html" || root.Space != xhtmlSpace):
 		p.host = xml
-	case isXHTML1(head):
-		p.host = xhtml1
 	default:
 		p.host = xhtml5
 	}
 	b := builder{x: x.Reader, extraction: d}
 	p.root = b.start()
+	if p.host == xhtml5 && isXHTML1(head, p.root) {
+		p.host = xhtml1
+	}
 	at := p.root
 	for {
 		k, err := x.Next()
@@ -83,14 +88,20 @@ func (d *extraction) parseXML(p *processor, xhtml bool) error {
 	}
 }
 
-// isXHTML1 reports whether the DOCTYPE at the start of a document is one of XHTML 1.x.
-func isXHTML1(head []byte) bool {
-	at := bytes.Index(head, []byte("<!DOCTYPE"))
-	if at < 0 {
-		return false
+// maxProlog is how many bytes of a document are searched for its DOCTYPE.
+const maxProlog = 4 << 10
+
+// isXHTML1 reports whether a document in XHTML has the rules of XHTML+RDFa: its DOCTYPE
+// is one of XHTML+RDFa, or @version of the root element names it (HTML+RDFa §3.1). Other
+// DOCTYPEs, those of XHTML 1.0 among them, are of XHTML5.
+func isXHTML1(head []byte, root *html.Node) bool {
+	if _, after, ok := bytes.Cut(head, []byte("<!DOCTYPE")); ok {
+		doctype, _, _ := bytes.Cut(after, []byte(">"))
+		if bytes.Contains(doctype, []byte("//DTD XHTML+RDFa 1.")) {
+			return true
+		}
 	}
-	doctype, _, _ := bytes.Cut(head[at:], []byte(">"))
-	return bytes.Contains(doctype, []byte("DTD XHTML"))
+	return strings.HasPrefix(trim(attr(root, "version")), "XHTML+RDFa 1.")
 }
 
 // A builder makes nodes of the tokens of an XML document.
