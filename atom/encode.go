@@ -180,7 +180,7 @@ func (c *encoder) plain(name, value string) {
 
 // iriAttr appends an attribute whose value is an absolute IRI.
 func (c *encoder) iriAttr(element, name string, r *Rule, s string) {
-	switch isURL, isPlain := commonURL(s); {
+	switch isURL, isPlain := syntax.CommonURL(s); {
 	case isPlain:
 		c.plain(name, s)
 		return
@@ -227,7 +227,7 @@ func (c *encoder) iri(name string, r *Rule, s string) {
 	}
 	c.open(name)
 	c.b = append(c.b, '>')
-	switch isURL, isPlain := commonURL(s); {
+	switch isURL, isPlain := syntax.CommonURL(s); {
 	case isPlain:
 		c.b = append(c.b, s...)
 	case isURL:
@@ -872,56 +872,14 @@ func (c *encoder) inline(value string, form contentForm) {
 	}
 }
 
-// The classes of bytes.
-const (
-	hostByte uint8 = 1 << iota // the host of a common URL
-	pathByte                   // what follows the host
-	escaped                    // as pathByte, but not without an escape
-	typeByte                   // a plain media type
-)
-
-var plainBytes = func() (t [256]uint8) {
+// plainBytes are the bytes of plain media types and relations.
+var plainBytes = func() (t [256]bool) {
 	for i := range t {
 		c := byte(i)
-		switch {
-		case syntax.IsAlpha(c), syntax.IsDigit(c), c == '-', c == '.':
-			t[c] = hostByte | pathByte | escaped | typeByte
-		case c == '+':
-			t[c] = pathByte | escaped | typeByte
-		case strings.IndexByte("_~!$'()*,;=:@/?", c) >= 0:
-			t[c] = pathByte | escaped
-		case c == '&':
-			t[c] = escaped
-		}
+		t[c] = syntax.IsAlpha(c) || syntax.IsDigit(c) || c == '-' || c == '.' || c == '+'
 	}
 	return t
 }()
-
-// commonURL reports whether s is an absolute IRI of the most common kind, which needs no
-// check, and whether it needs no escapes either.
-func commonURL(s string) (isURL, isPlain bool) {
-	n := len("http://")
-	if len(s) <= n+1 || s[:4] != "http" {
-		return false, false
-	}
-	if s[4] == 's' {
-		n++
-	}
-	if s[n-3:n] != "://" || plainBytes[s[n]]&hostByte == 0 {
-		return false, false
-	}
-	for n < len(s) && plainBytes[s[n]]&hostByte != 0 {
-		n++
-	}
-	if n < len(s) && s[n] != '/' {
-		return false, false
-	}
-	all := pathByte | escaped
-	for ; n < len(s); n++ {
-		all &= plainBytes[s[n]]
-	}
-	return all != 0, all&pathByte != 0
-}
 
 // isPlainType reports whether s is a media type of the most common kind, which needs
 // neither a check nor escapes.
@@ -931,7 +889,7 @@ func isPlainType(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if plainBytes[s[i]]&typeByte == 0 && i != slash {
+		if !plainBytes[s[i]] && i != slash {
 			return false
 		}
 	}
@@ -942,7 +900,7 @@ func isPlainType(s string) bool {
 // needs neither a check nor escapes.
 func isPlainRel(s string) bool {
 	for i := range len(s) {
-		if plainBytes[s[i]]&hostByte == 0 {
+		if !plainBytes[s[i]] {
 			return false
 		}
 	}

@@ -289,11 +289,14 @@ var (
 
 // append appends the children of an entry.
 func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, err error) {
-	if err := locFault(e.Loc); err != nil {
+	isURL, isPlain := syntax.CommonURL(e.Loc)
+	if err := locFault(e.Loc, isURL); err != nil {
 		return b, c.refuse(e.Loc, "loc", err)
 	}
 	b = append(b, "<loc>"...)
-	if b, err = xmlscan.AppendText(b, e.Loc); err != nil {
+	if isPlain {
+		b = append(b, e.Loc...)
+	} else if b, err = xmlscan.AppendText(b, e.Loc); err != nil {
 		return b, c.refuse(e.Loc, "loc", err)
 	}
 	b = append(b, "</loc>"...)
@@ -334,13 +337,18 @@ func (c *checker) append(b []byte, e *Entry, index bool) (_ []byte, err error) {
 	return c.appendElements(b, e, index)
 }
 
-// locFault returns why a loc can't be written; nil if it can.
-func locFault(loc string) error {
-	switch message := syntax.URLFault(loc); {
-	case message != "":
-		return errors.New(message)
-	case syntax.HasEmptyPort(loc):
-		return errEmptyPort
+// locFault returns why a loc can't be written; nil if it can. isURL is the result of
+// syntax.CommonURL.
+func locFault(loc string, isURL bool) error {
+	if !isURL {
+		if message := syntax.URLFault(loc); message != "" {
+			return errors.New(message)
+		}
+		if syntax.HasEmptyPort(loc) {
+			return errEmptyPort
+		}
+	}
+	switch {
 	case len(loc) < minLoc:
 		return errShort
 	case len(loc) >= maxLoc:

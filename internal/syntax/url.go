@@ -59,6 +59,54 @@ func URLFault[T Text](s T) string {
 	return tailFault(s[end:], 0)
 }
 
+// commonBytes are the bytes of the most common URLs.
+const (
+	commonHost    uint8 = 1 << iota
+	commonTail          // what follows the host
+	commonEscaped       // likewise, or '&'
+)
+
+var commonBytes = func() (t [256]uint8) {
+	for i := range t {
+		switch c := byte(i); {
+		case Alnum.Has(c), c == '-', c == '.':
+			t[c] = commonHost | commonTail | commonEscaped
+		case c == '&':
+			t[c] = commonEscaped
+		case (pathChars | classQuestion).Has(c):
+			t[c] = commonTail | commonEscaped
+		}
+	}
+	return t
+}()
+
+// CommonURL reports whether s is an absolute HTTP URL of the most common kind, without a
+// port, a fragment and percent signs, and whether XML can have it without escapes. What
+// it reports has no URLFault, no IRIFault and no empty port.
+func CommonURL(s string) (isURL, isPlain bool) {
+	n := len("http://")
+	if len(s) <= n+1 || s[:4] != "http" {
+		return false, false
+	}
+	if s[4] == 's' {
+		n++
+	}
+	if s[n-3:n] != "://" || commonBytes[s[n]]&commonHost == 0 {
+		return false, false
+	}
+	for n < len(s) && commonBytes[s[n]]&commonHost != 0 {
+		n++
+	}
+	if n < len(s) && s[n] != '/' {
+		return false, false
+	}
+	all := commonTail | commonEscaped
+	for ; n < len(s); n++ {
+		all &= commonBytes[s[n]]
+	}
+	return all != 0, all&commonTail != 0
+}
+
 // hostFault checks what clients require of host:port besides its grammar.
 func hostFault[T Text](s T) string {
 	colon := len(s)
