@@ -243,20 +243,20 @@ func (d Datetime) AppendText(b []byte) ([]byte, error) {
 		return b, nil
 	}
 	c := d.civil()
-	b = appendDigits(b, c.year, 4)
+	b = appendTwo(appendTwo(b, c.year/100), c.year%100)
 	if d.prec >= PrecisionMonth {
-		b = appendDigits(append(b, '-'), c.month, 2)
+		b = appendTwo(append(b, '-'), c.month)
 	}
 	if d.prec >= PrecisionDay {
-		b = appendDigits(append(b, '-'), c.day, 2)
+		b = appendTwo(append(b, '-'), c.day)
 	}
 	if d.prec < PrecisionMinute {
 		return b, nil
 	}
-	b = appendDigits(append(b, 'T'), c.hour, 2)
-	b = appendDigits(append(b, ':'), c.minute, 2)
+	b = appendTwo(append(b, 'T'), c.hour)
+	b = appendTwo(append(b, ':'), c.minute)
 	if d.prec >= PrecisionSecond {
-		b = appendDigits(append(b, ':'), c.second, 2)
+		b = appendTwo(append(b, ':'), c.second)
 	}
 	if n := d.prec.digits(); n > 0 {
 		b = appendDigits(append(b, '.'), c.nano/int(powers[9-n]), n)
@@ -371,9 +371,11 @@ func (c *civil) appendZone(b []byte) []byte {
 	case c.flags == minusZero:
 		sign = '-'
 	}
-	b = appendDigits(append(b, sign), offset/60, 2)
-	return appendDigits(append(b, ':'), offset%60, 2)
+	return appendTwo(append(appendTwo(append(b, sign), offset/60), ':'), offset%60)
 }
+
+// appendTwo appends v, from 0 to 99, with two digits.
+func appendTwo(b []byte, v int) []byte { return append(b, '0'+byte(v/10), '0'+byte(v%10)) }
 
 // appendDigits appends v, which has at most n decimal digits, with n of them.
 func appendDigits(b []byte, v, n int) []byte {
