@@ -332,14 +332,14 @@ func timeOf(t *testing.T, s string) time.Time {
 func TestForeignConsumer(t *testing.T) {
 	for seed := range *foreignSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			shelf := naive.NewShelf(t, seed)
-			p := &atompmh.Publisher{Catalog: shelf.Store, Base: shelf.URL, Author: websync.Person{Name: "A"},
+			collection := naive.NewCollection(t, seed)
+			p := &atompmh.Publisher{Catalog: collection.Store, Base: collection.URL, Author: websync.Person{Name: "A"},
 				ArchiveSize: 1 + seed%5, LatestOnly: seed%3 == 0, Complete: seed%7 == 6}
-			p.Locator = websync.PathLocator{Base: shelf.URL, Reserved: p.Reserved}
-			shelf.Serve(p, p.Locator)
+			p.Locator = websync.PathLocator{Base: collection.URL, Reserved: p.Reserved}
+			collection.Serve(p, p.Locator)
 			held := map[string]consumed{}
 			for range 6 {
-				shelf.Change()
+				collection.Change()
 				consume(t, p.URL(), held)
 				got := map[string]string{}
 				for id, c := range held {
@@ -347,7 +347,7 @@ func TestForeignConsumer(t *testing.T) {
 						got[id] = c.texts
 					}
 				}
-				require.Equal(t, shelf.Truth(), got)
+				require.Equal(t, collection.Truth(), got)
 				feeds, err := naive.Walk(p.URL(), naive.Get)
 				require.NoError(t, err)
 				conforms(t, p.URL(), feeds)

@@ -555,15 +555,15 @@ func textsOf(t *testing.T, e *naive.Entry) string {
 func TestForeignReader(t *testing.T) {
 	for seed := range *foreignSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			shelf := naive.NewShelf(t, seed)
-			shelf.Attachments, shelf.Lengths, shelf.Sums = true, seed%2 == 0, seed%4 > 1
-			p := &rinfo.Publisher{Catalog: shelf.Store, Base: shelf.URL, Author: websync.Person{Name: "A", Email: "a@example.org"},
+			collection := naive.NewCollection(t, seed)
+			collection.Attachments, collection.Lengths, collection.Sums = true, seed%2 == 0, seed%4 > 1
+			p := &rinfo.Publisher{Catalog: collection.Store, Base: collection.URL, Author: websync.Person{Name: "A", Email: "a@example.org"},
 				ArchiveSize: 1 + seed%5, LatestOnly: seed%3 == 0, Complete: seed%7 == 6}
-			p.Locator = websync.PathLocator{Base: shelf.URL, Reserved: p.Reserved}
-			shelf.Serve(p, p.Locator)
+			p.Locator = websync.PathLocator{Base: collection.URL, Reserved: p.Reserved}
+			collection.Serve(p, p.Locator)
 			held := collected{}
 			for range 6 {
-				shelf.Change()
+				collection.Change()
 				held.collect(t, p.URL())
 				got := map[string]string{}
 				for id, e := range held {
@@ -571,7 +571,7 @@ func TestForeignReader(t *testing.T) {
 						got[id] = e.texts
 					}
 				}
-				require.Equal(t, shelf.Truth(), got)
+				require.Equal(t, collection.Truth(), got)
 				feeds, err := naive.Walk(p.URL(), naive.Get)
 				require.NoError(t, err)
 				conforms(t, feeds)

@@ -20,9 +20,9 @@ import (
 // A Source harvests one feed of the legal information system, starting at its
 // subscription document (§8). The documents are read as an [atom.Source] reads them:
 // backwards to what an earlier run has processed, then yielded from the oldest to the
-// youngest, the latest state of each id only. A complete feed deletes what its feed id
+// latest, and the latest state of each id only. A complete feed deletes what its feed id
 // had before and no longer lists (§8.2), unless it has archive documents (§6). A document
-// that can't be read is a hole: nothing younger becomes the new starting point.
+// that can't be read is a hole: nothing later becomes the new starting point.
 //
 // Archive documents may change (§6.1.1). So a walk does not end where it reaches those
 // that the last run has read, but only at one whose items are all older than the latest

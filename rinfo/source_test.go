@@ -343,8 +343,8 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestOrder: the entries of a long document are processed from the oldest to the
-// youngest, too.
+// TestOrder: the entries of a long document are processed from the oldest to the latest,
+// too.
 func TestOrder(t *testing.T) {
 	c := newCollection(t)
 	const count = 1100

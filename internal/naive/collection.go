@@ -15,8 +15,8 @@ import (
 	"github.com/websync-go/websync/publish"
 )
 
-// A Shelf is a Store that changes at random, and a server of what is published of it.
-type Shelf struct {
+// A Collection is a Store that changes at random, and a server of what is published of it.
+type Collection struct {
 	Store *testkit.Store
 	URL   string // of the server, with a slash at the end
 	// Attachments gives some resources an enclosure.
@@ -32,9 +32,9 @@ type Shelf struct {
 	before  uint64 // generations that can be dropped
 }
 
-// NewShelf returns an empty Shelf.
-func NewShelf(t testing.TB, seed int) *Shelf {
-	s := &Shelf{Store: testkit.NewStore(t), Lengths: true, r: rand.New(rand.NewPCG(uint64(seed), 2)), t: t, live: map[string][]string{}}
+// NewCollection returns an empty Collection.
+func NewCollection(t testing.TB, seed int) *Collection {
+	s := &Collection{Store: testkit.NewStore(t), Lengths: true, r: rand.New(rand.NewPCG(uint64(seed), 2)), t: t, live: map[string][]string{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/"
@@ -42,12 +42,12 @@ func NewShelf(t testing.TB, seed int) *Shelf {
 }
 
 // Serve serves a Publisher, and the bodies at the URLs of a Locator.
-func (s *Shelf) Serve(p websync.Publisher, l websync.Locator) {
+func (s *Collection) Serve(p websync.Publisher, l websync.Locator) {
 	s.handler = &publish.Handler{Publishers: []websync.Publisher{p, publish.Bodies(s.Store, l)}}
 }
 
 // Change commits some changes, one or several at a time, and sometimes compacts the log.
-func (s *Shelf) Change() {
+func (s *Collection) Change() {
 	for range 1 + s.r.IntN(5) {
 		var items []websync.Item
 		var texts []string
@@ -71,7 +71,7 @@ func (s *Shelf) Change() {
 }
 
 // item returns another state of an id, and the texts of its bodies.
-func (s *Shelf) item(id string) (websync.Item, []string) {
+func (s *Collection) item(id string) (websync.Item, []string) {
 	if s.live[id] != nil && s.r.IntN(3) == 0 {
 		delete(s.live, id)
 		return websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: id}}, nil
@@ -118,7 +118,7 @@ func (s *Shelf) item(id string) (websync.Item, []string) {
 }
 
 // Truth is what a reader must hold: the texts by id.
-func (s *Shelf) Truth() map[string]string {
+func (s *Collection) Truth() map[string]string {
 	truth := map[string]string{}
 	for id, texts := range s.live {
 		truth[id] = strings.Join(texts, "; ")
