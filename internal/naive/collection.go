@@ -15,7 +15,8 @@ import (
 	"github.com/websync-go/websync/publish"
 )
 
-// A Collection is a Store that changes at random, and a server of what is published of it.
+// A Collection is a Store that changes at random, and a server of what is published of
+// it.
 type Collection struct {
 	Store *testkit.Store
 	URL   string // of the server, with a slash at the end
