@@ -88,6 +88,7 @@ func TestPreferences(t *testing.T) {
 		{"a language", eli.Preferences{Languages: []string{"NL"}}, []string{"1/nl/html; 1/nl/pdf; 1/de/pdf; 1/fr-BE/html; 1/nb/pdf"}},
 		{"two languages", eli.Preferences{Languages: []string{"fra", "nl"}}, []string{"1/fr-BE/html; 1/nl/html; 1/nl/pdf; 1/de/pdf; 1/nb/pdf"}},
 		{"a language that is not there", eli.Preferences{Languages: []string{"sv"}}, []string{"1/de/pdf; 1/fr-BE/html; 1/nl/html; 1/nl/pdf; 1/nb/pdf"}},
+		{"the beginning of a language", eli.Preferences{Languages: []string{"n"}}, []string{"1/de/pdf; 1/fr-BE/html; 1/nl/html; 1/nl/pdf; 1/nb/pdf"}},
 		{"Norwegian", eli.Preferences{Languages: []string{"no"}, AllLanguages: true}, []string{"1/nb/pdf"}},
 		{"another region", eli.Preferences{Languages: []string{"fr-FR"}, AllLanguages: true}, nil},
 		{"all languages", eli.Preferences{AllLanguages: true}, []string{"1/de/pdf", "1/fr-BE/html", "1/nl/html; 1/nl/pdf", "1/nb/pdf"}},

@@ -345,22 +345,21 @@ func TestListing(t *testing.T) {
 // TestFeedMeanwhile: what is new in the feed when the sitemap has been read is yielded,
 // and only that. If the feed can't be read then, the next run goes on from before.
 func TestFeedMeanwhile(t *testing.T) {
-	before, sitemap := feed("a 2026-01-05T12:00:00Z", "b 2026-01-06T12:00:00Z"), urlset("a 2026-01-05", "b 2026-01-06")
+	before, sitemap := feed("a 2026-01-05T12:00:00Z", "b 2026-01-06T12:00:00Z", "e 2026-01-04T12:00:00Z"), urlset("a 2026-01-05", "b 2026-01-06")
 	listed := []string{
-		"put a 2026-01-05T12:00:00Z", "put b 2026-01-06T12:00:00Z", "mark+",
-		"start 2026-01-06", "put a 2026-01-05T12:00:00Z", "put b 2026-01-06T12:00:00Z", "end+",
+		"put e 2026-01-04T12:00:00Z", "put a 2026-01-05T12:00:00Z", "put b 2026-01-06T12:00:00Z", "mark+",
+		"start 2026-01-06", "put a 2026-01-05T12:00:00Z", "put b 2026-01-06T12:00:00Z", "put e 2026-01-04T12:00:00Z", "end+",
 	}
-	after := feed("a 2026-02-10T09:00:00Z", "b 2026-01-06T12:00:00Z", "c 2026-02-10T08:00:00Z", "-d 2026-02-10T10:00:00Z")
-	changes := []string{"put c 2026-02-10T08:00:00Z", "put a 2026-02-10T09:00:00Z", "delete d 2026-02-10T10:00:00Z"}
+	after := feed("a 2026-02-10T09:00:00Z", "b 2026-01-06T12:00:00Z", "c 2026-02-10T08:00:00Z", "-d 2026-02-10T10:00:00Z", "-e 2026-01-04T12:00:00Z")
+	changes := []string{"delete e 2026-01-04T12:00:00Z", "put c 2026-02-10T08:00:00Z", "put a 2026-02-10T09:00:00Z", "delete d 2026-02-10T10:00:00Z"}
+	all := append(slices.Insert(slices.Clone(changes), 1, "put b 2026-01-06T12:00:00Z"), "mark+")
 	for name, test := range map[string]struct {
 		after       string
 		first, next []string
 	}{
-		"changes": {after, append(changes, "mark+"), []string{"mark+"}},
-		"an entry that can't be read": {strings.Replace(after, "</feed>", "<entry/></feed>", 1), append(changes, "mark, 1 skipped+"),
-			slices.Concat([]string{"put b 2026-01-06T12:00:00Z"}, changes, []string{"mark+"})},
-		"a shell": {shellPage, []string{"problem: atom: " + feedURL + ": line 1, column 16: html: an HTML page, not an Atom document"},
-			slices.Concat([]string{"put b 2026-01-06T12:00:00Z"}, changes, []string{"mark+"})},
+		"changes":                     {after, append(changes, "mark+"), []string{"mark+"}},
+		"an entry that can't be read": {strings.Replace(after, "</feed>", "<entry/></feed>", 1), append(changes, "mark, 1 skipped+"), all},
+		"a shell":                     {shellPage, []string{"problem: atom: " + feedURL + ": line 1, column 16: html: an HTML page, not an Atom document"}, all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLister(t)
@@ -377,6 +376,20 @@ func TestFeedMeanwhile(t *testing.T) {
 			assert.Equal(t, test.next, l.pass(newSite(41).lists("", after)))
 		})
 	}
+}
+
+// TestNewFeedID: a feed that must have another id than before is read again, although it
+// has not changed.
+func TestNewFeedID(t *testing.T) {
+	l := newLister(t)
+	site := func(day int) *lawSite {
+		return newSite(day).lists(urlset("a 2026-01-05"), feed("a 2026-01-05T12:00:00Z"))
+	}
+	l.pass(site(40))
+	l.source.FeedID = feedID
+	assert.Equal(t, []string{"mark+"}, l.pass(site(41)))
+	l.source.FeedID = "urn:other"
+	assert.Equal(t, "problem: atom: "+feedURL+`: the feed id is "`+feedID+`", and must be "urn:other"`, l.pass(site(42))[0])
 }
 
 // TestURIs: which entries of the lists are yielded, under which ids.
@@ -700,6 +713,26 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestPageForFile: if the file of the full text is gone and the page, which has not
+// changed, is next, the page is requested once more, for its bytes.
+func TestPageForFile(t *testing.T) {
+	c := newCollection(t)
+	page := strings.Replace(rdfaPage(law+"eli/a", "An act", "en/html"), `typeof="eli:Format">`, `typeof="eli:Format"><a rel="eli:is_exemplified_by" href="`+law+`files/a.html"></a>
+		<a rel="eli:is_exemplified_by" href="`+law+`eli/a"></a>`, 1)
+	require.True(t, c.run(one(1).add("eli/a", "text/html", page).add("files/a.html", "text/html", "The text")).InStep())
+	require.Equal(t, "content: The text", c.bodies()["a"])
+	f := &sourcetest.Fetcher{Site: one(2).add("eli/a", "text/html", page).Site, Hook: func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
+		assert.Equal(t, 5*time.Second, req.Interval, req.URL)
+		return doc, nil
+	}}
+	c.h.Fetcher = f
+	report, err := c.h.Run(t.Context(), &c.source)
+	require.NoError(t, err)
+	require.True(t, report.InStep(), "%v", c.tasks())
+	assert.Equal(t, "content: "+page, c.bodies()["a"])
+	assert.Len(t, f.Exchanges(), 6, "the feed, the sitemap, the feed, the page, the file and the page")
+}
+
 // TestCutPages: a page that may have been cut must have its end.
 func TestCutPages(t *testing.T) {
 	page := rdfaPage(law+"eli/a", "An act")
@@ -801,6 +834,19 @@ func TestVanished(t *testing.T) {
 	assert.Len(t, testkit.Entries(t, c.store), last)
 	require.True(t, c.run(acts(104).lists("", feed("old 2026-04-14T12:00:00Z", stays))).InStep(), "published again")
 	assert.Equal(t, []string{"old", "stays"}, slices.Sorted(maps.Keys(c.bodies())))
+}
+
+// TestVanishedAtOneDate: what is later than the sitemap stays, although the latest date
+// in the sitemap has remained the same while its list has changed.
+func TestVanishedAtOneDate(t *testing.T) {
+	acts := func(day int) *lawSite {
+		return newSite(day).act("old", "Old").act("new", "New").act("stays", "Stays")
+	}
+	c := newCollection(t)
+	stays := "stays 2026-01-20T12:00:00Z"
+	require.True(t, c.run(acts(40).lists(urlset("old 2026-01-05", stays), feed("new 2026-02-09T12:00:00Z", stays))).InStep())
+	require.True(t, c.run(acts(71).lists(urlset(stays), feed(stays))).InStep())
+	assert.Equal(t, []string{"new", "stays"}, slices.Sorted(maps.Keys(c.bodies())))
 }
 
 // TestTitles: a title that only the feed has, or a date that is coarser in one list,

@@ -329,6 +329,17 @@ func TestVisits(t *testing.T) {
 	assert.Equal(t, []string{"P4-032"}, statuses(third, fail))
 }
 
+// TestLeft: a page of the last visit is visited again only while the sitemap lists it.
+func TestLeft(t *testing.T) {
+	w := newWorld(t)
+	w.visited(1)
+	w.edit(sitemapURL, urlOf(decree, "2026-01-05"), "")
+	delete(w.answers, decree)
+	r := w.check()
+	assert.ElementsMatch(t, []string{act1, act2}, r.Sample)
+	assert.Equal(t, conformance.Pass, row(t, r, "P4-040").Status)
+}
+
 func TestReadProfile(t *testing.T) {
 	for text, want := range map[string]error{
 		"": websync.ErrNotDocument, "{}": websync.ErrNotDocument, `{"version":2}`: websync.ErrNotDocument, "<html>": websync.ErrNotDocument,

@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/eli"
+	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -211,6 +212,18 @@ func TestStratum(t *testing.T) {
 	} {
 		assert.Equal(t, want, stratumOf(url), url)
 	}
+}
+
+// The digest of a page depends neither on the order of its triples nor on the labels of
+// blank nodes.
+func TestGraphDigest(t *testing.T) {
+	triple := func(subject, object rdf.Term) rdf.Triple {
+		return rdf.Triple{Subject: subject, Predicate: rdf.IRI(eli.Ontology + "cites"), Object: object}
+	}
+	a, b := triple(rdf.IRI("urn:a"), rdf.IRI("urn:b")), triple(rdf.IRI("urn:b"), rdf.IRI("urn:a"))
+	want := graphDigest([]rdf.Triple{a, b, triple(rdf.IRI("urn:a"), rdf.Blank("b1")), triple(rdf.Blank("b1"), rdf.IRI("urn:a"))})
+	assert.Equal(t, want, graphDigest([]rdf.Triple{b, triple(rdf.Blank("b2"), rdf.IRI("urn:a")), a, triple(rdf.IRI("urn:a"), rdf.Blank("b2")), a}))
+	assert.NotEqual(t, want, graphDigest([]rdf.Triple{a}))
 }
 
 func TestEndings(t *testing.T) {

@@ -249,6 +249,7 @@ var departures = map[string][]departure{
 		{"an empty page", func(w *world) { w.set(act1, "text/html", " ") }, fail, "empty"},
 		{"robots.txt forbids", func(w *world) { w.answers[act1] = answer{err: fmt.Errorf("robots.txt: %w", harvest.ErrForbidden)} }, fail, "not allowed"},
 		{"out of order", func(w *world) { w.answers[act1] = answer{err: errTemporary} }, warn, "could not be checked now"},
+		{"not to be asked yet", func(w *world) { w.answers[act1] = answer{err: harvest.ErrNotYet} }, warn, "could not be checked now"},
 		{"a redirect in HTML", func(w *world) {
 			w.answers[host+"/page"] = w.answers[act1]
 			w.set(act1, "text/html", `<html><head><meta http-equiv="Refresh" content="0; URL='/page'"></head></html>`)
@@ -322,6 +323,13 @@ var departures = map[string][]departure{
 		{"none", edit(feedURL, "<id>urn:law-example:eli:eli-update-feed</id>", ""), fail, "must have an id"},
 		{"no IRI", edit(feedURL, "<id>urn:law-example:eli:eli-update-feed", "<id>feed 1"), fail, "absolute IRI"},
 		{"the URL", edit(feedURL, "<id>urn:law-example:eli:eli-update-feed", "<id>"+feedURL), fail, "must not be the URL"},
+		{"the URL before a redirect", func(w *world) {
+			w.edit(feedURL, "<id>urn:law-example:eli:eli-update-feed", "<id>"+feedURL)
+			w.edit(feedURL, `rel="self" href="`+feedURL, `rel="self" href="`+host+`/feeds/1.atom`)
+			a := w.answers[feedURL]
+			a.url = host + "/feeds/1.atom"
+			w.answers[feedURL] = a
+		}, fail, "must not be the URL"},
 		{"another one than at the last visit", func(w *world) { w.visited(1).Feed.ID = "urn:old" }, fail, "urn:old"},
 	},
 	"P4-056": {
@@ -477,5 +485,65 @@ func TestRules(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestHarmless checks that what only looks like a departure breaks no rule.
+func TestHarmless(t *testing.T) {
+	leaves := edit(feedURL, entryOf(decree, "Decree", "2026-01-05T09:00:00Z"), "")
+	for name, test := range map[string]struct {
+		rule string
+		make func(w *world)
+	}{
+		"the sitemap has become an index": {"P4-003", func(w *world) {
+			w.visited(1).Sitemap.Root = "urlset"
+			w.index(part1)
+		}},
+		"an expression that is the act itself": {"P4-025", onPage(`<div rel="eli:is_realized_by"><div about="`+act1+`/eng"`, `<div rel="eli:is_realized_by"><div about="`+act1+`"`)},
+		"a lastmod that can't be read":         {"P4-030", edit(sitemapURL, "2026-03-06<", "yesterday<")},
+		"a page that has changed again on the day of its date": {"P4-032", func(w *world) {
+			w.visited(2)
+			w.edit(act1, "The act of", "The amended act of")
+		}},
+		"two dates that are the same": {"P4-032", func(w *world) {
+			w.visited(1)
+			w.Last.Pages = w.Last.Pages[:1]
+			w.set(sitemapURL, "", sitemapHead+urlOf(act1, "2026-03-08")+urlOf(act2, "2026-03-08")+urlOf(decree, "2026-03-08")+"</urlset>")
+		}},
+		"a registered feed on another host": {"P4-064", func(w *world) {
+			const there = "http://feeds.example/eli/eli-update-feed.atom"
+			movedFeed(there)(w)
+			w.Registry[0].Feed = there
+		}},
+		"a feed without changes for a day": {"P4-065", func(w *world) {
+			w.visited(1)
+			w.add(sitemapURL, urlOf(host+"/eli/act/2026/4", "2026-03-09"))
+			w.set(host+"/eli/act/2026/4", "text/html", pageOf(host+"/eli/act/2026/4"))
+		}},
+		"an entry that leaves the feed after 60 days": {"P4-066", func(w *world) {
+			w.visited(1)
+			leaves(w)
+		}},
+		"the 60 days are those before the visit": {"P4-066", func(w *world) {
+			w.edit(sitemapURL, "2026-01-05", "2026-01-08")
+			leaves(w)
+		}},
+		"a change that is newer than the feed": {"P4-066", func(w *world) {
+			w.add(sitemapURL, urlOf(host+"/eli/act/2026/4", "2026-03-09"))
+			leaves(w)
+		}},
+		"an act of the sitemap's last day": {"P4-069", add(feedURL, entryOf(host+"/eli/act/2026/4", "Fourth act", "2026-03-08T10:00:00Z"))},
+		"a time after midnight, which is the day before in UTC": {"P4-069", func(w *world) {
+			w.edit(feedURL, "2026-03-06T09:00:00+01:00", "2026-03-06T00:30:00+01:00")
+			w.edit(sitemapURL, "2026-03-06", "2026-03-05")
+		}},
+		"an earlier entry of the same act": {"P4-069", add(feedURL, entryOf(act1, "First act", "2026-03-05T10:00:00Z"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.make(w)
+			got := row(t, w.check(), test.rule)
+			assert.Equal(t, conformance.Pass, got.Status, "%+v", got)
+		})
 	}
 }
