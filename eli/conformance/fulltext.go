@@ -100,7 +100,7 @@ func isKin(want, is string) bool {
 		return true
 	}
 	markup := func(t string) bool { return t == htmlType || t == "application/xhtml+xml" }
-	return markup(want) && markup(is) || syntax.IsXML(want) && (syntax.IsXML(is) || want == "application/xhtml+xml" && markup(is))
+	return markup(want) && markup(is) || syntax.IsXML(want) && syntax.IsXML(is)
 }
 
 // sniff returns the media type that the first bytes show, or "".
