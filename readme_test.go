@@ -149,8 +149,7 @@ func TestMap(t *testing.T) {
 // what they publish, by id.
 func twoPublishers(t *testing.T, want map[string]string) (pages, feed string) {
 	serve := func(document func(base string) string, texts ...string) string {
-		var site *httptest.Server
-		site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for i, text := range texts {
 				if r.URL.Path == fmt.Sprint("/", i+1) {
 					fmt.Fprint(w, text)
@@ -161,7 +160,7 @@ func twoPublishers(t *testing.T, want map[string]string) (pages, feed string) {
 				http.NotFound(w, r)
 				return
 			}
-			fmt.Fprint(w, document(site.URL))
+			fmt.Fprint(w, document("http://"+r.Host))
 		}))
 		t.Cleanup(site.Close)
 		return site.URL
