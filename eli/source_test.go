@@ -378,8 +378,8 @@ func TestFeedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestNewFeedID: a feed that must have another id than before is read again, although it
-// has not changed.
+// TestNewFeedID: if the feed must have another id than before, it is another feed, and
+// the sitemap is read again.
 func TestNewFeedID(t *testing.T) {
 	l := newLister(t)
 	site := func(day int) *lawSite {
@@ -390,6 +390,8 @@ func TestNewFeedID(t *testing.T) {
 	assert.Equal(t, []string{"mark+"}, l.pass(site(41)))
 	l.source.FeedID = "urn:other"
 	assert.Equal(t, "problem: atom: "+feedURL+`: the feed id is "`+feedID+`", and must be "urn:other"`, l.pass(site(42))[0])
+	other := strings.Replace(feed("a 2026-01-05T12:00:00Z"), feedID, "urn:other", 1)
+	assert.Equal(t, []string{"put a 2026-01-05T12:00:00Z", "mark+", "start 2026-01-05", "put a 2026-01-05T12:00:00Z", "end+", "mark+"}, l.pass(site(43).lists("", other)))
 }
 
 // TestURIs: which entries of the lists are yielded, under which ids.
@@ -599,7 +601,7 @@ func TestGet(t *testing.T) {
 			again: []string{"a 304", "a/en/html 304"}, want: "content: " + page("en/html"),
 		},
 		"a redirect in HTML": {
-			site: one(1).act("a", "An act", "en/pdf").add("eli/a", "text/html", `<html><head><meta http-equiv="Refresh" content="0; URL='/view/a#top'"></head></html>`).
+			site: one(1).act("a", "An act", "en/pdf").add("eli/a", "text/html", `<html><head><base href="/view/"><meta http-equiv="Refresh" content="0; URL='a#top'"></head></html>`).
 				add("view/a", "text/html", page("en/pdf")),
 			asked: []string{"a", law + "view/a", "a/en/pdf"}, again: []string{"a", law + "view/a 304", "a/en/pdf 304"},
 			want: "content: An act in en/pdf", rules: []string{"eli-html-redirect"},
