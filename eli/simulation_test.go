@@ -298,6 +298,9 @@ func TestSimulatedPublisher(t *testing.T) {
 	if testing.Short() {
 		acts, changes, seeds = 200, 12, []uint64{0, 1, 2, 3, 4, 5, 6, 7}
 	}
+	if race { // it sees as much in fewer of them
+		seeds = []uint64{1, 6}
+	}
 	var all simulation
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

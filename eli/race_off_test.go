@@ -1,0 +1,5 @@
+//go:build !race
+
+package eli_test
+
+const race = false
