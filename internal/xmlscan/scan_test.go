@@ -53,10 +53,14 @@ func TestScanBytes(t *testing.T) {
 }
 
 func TestScanRunes(t *testing.T) {
+	var b []byte
 	for c := range utf8.MaxRune + 2 {
-		b := utf8.AppendRune([]byte("text "), c)
-		requireScans(t, b)
-		requireScans(t, append(b, "more text"...))
+		for _, end := range []string{"", "more text"} {
+			b = append(utf8.AppendRune(append(b[:0], "text "...), c), end...)
+			if want, got := clean(b, '>', false), xmlscan.Clean(b, 0); got != want {
+				t.Fatalf("%U: the first %d bytes of %q are clean, not %d", c, want, b, got)
+			}
+		}
 	}
 }
 
