@@ -51,7 +51,7 @@ func fillActs(t testkit.T, store harvest.Store, items []websync.Item) {
 func BenchmarkFeed(b *testing.B) {
 	n := 50_000
 	if testing.Short() {
-		n = 500
+		n = 1000 // a batch must not have an act twice
 	}
 	for _, shuffled := range []bool{false, true} {
 		name := "in order"
