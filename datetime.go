@@ -154,8 +154,10 @@ func (d Datetime) Compare(e Datetime) int {
 	if d.IsZero() || e.IsZero() {
 		return cmp.Compare(d.prec, e.prec)
 	}
+	if d.sec != e.sec {
+		return cmp.Compare(d.sec, e.sec)
+	}
 	return cmp.Or(
-		cmp.Compare(d.sec, e.sec),
 		cmp.Compare(d.nano, e.nano),
 		cmp.Compare(d.prec, e.prec),
 		cmp.Compare(d.offset, e.offset),
@@ -243,25 +245,33 @@ func (d Datetime) AppendText(b []byte) ([]byte, error) {
 		return b, nil
 	}
 	c := d.civil()
-	b = appendTwo(appendTwo(b, c.year/100), c.year%100)
-	if d.prec >= PrecisionMonth {
-		b = appendTwo(append(b, '-'), c.month)
-	}
-	if d.prec >= PrecisionDay {
-		b = appendTwo(append(b, '-'), c.day)
+	const layout = "2006-01-02T15:04:05"
+	from := len(b)
+	b = append(b, layout...)
+	text := (*[len(layout)]byte)(b[from:])
+	two(text[0:2], c.year/100)
+	two(text[2:4], c.year%100)
+	two(text[5:7], c.month)
+	two(text[8:10], c.day)
+	two(text[11:13], c.hour)
+	two(text[14:16], c.minute)
+	two(text[17:19], c.second)
+	if d.prec < PrecisionSecond {
+		b = b[:from+lengths[d.prec]]
 	}
 	if d.prec < PrecisionMinute {
 		return b, nil
-	}
-	b = appendTwo(append(b, 'T'), c.hour)
-	b = appendTwo(append(b, ':'), c.minute)
-	if d.prec >= PrecisionSecond {
-		b = appendTwo(append(b, ':'), c.second)
 	}
 	if n := d.prec.digits(); n > 0 {
 		b = appendDigits(append(b, '.'), c.nano/int(powers[9-n]), n)
 	}
 	return c.appendZone(b), nil
+}
+
+// lengths are those of the texts of dates, without the zone.
+var lengths = [...]int{
+	PrecisionYear: len("2006"), PrecisionMonth: len("2006-01"), PrecisionDay: len("2006-01-02"),
+	PrecisionMinute: len("2006-01-02T15:04"),
 }
 
 // MarshalText implements [encoding.TextMarshaler] with the form of String.
@@ -300,15 +310,22 @@ func (d Datetime) civil() civil {
 	if d.flags&leapSecond != 0 {
 		leap = 1
 	}
-	t := time.Unix(local-int64(leap), 0).UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	return civil{
-		year: year, month: int(month), day: day,
-		hour: hour, minute: minute, second: second + leap, nano: int(d.nano),
+	local -= int64(leap)
+	days := local / 86400
+	second := int(local - days*86400)
+	if second < 0 {
+		days, second = days-1, second+86400
+	}
+	c := civil{
+		hour: second / 3600, minute: second / 60 % 60, second: second%60 + leap, nano: int(d.nano),
 		offset: int(d.offset), prec: d.prec, flags: d.flags &^ leapSecond,
 	}
+	c.setDays(int(days))
+	return c
 }
+
+// until1970 is the number of days from March 1 of year 0 to 1970-01-01.
+const until1970 = 719_468
 
 // days returns the number of days from 1970-01-01, in years that begin in March, so that
 // leap days come last.
@@ -317,8 +334,22 @@ func (c *civil) days() int64 {
 	if m < 0 {
 		y, m = y-1, m+12
 	}
-	const until1970 = 719_468 // from March 1 of year 0
 	return int64(365*y + y/4 - y/100 + y/400 + (153*m+2)/5 + c.day - 1 - until1970)
+}
+
+// setDays is the inverse of days.
+func (c *civil) setDays(days int) {
+	const years400 = 400*365 + 97
+	days += until1970
+	era := days / years400 // years from 1 to 9999 have none below zero
+	days -= era * years400
+	year := (days - days/1460 + days/36524 - days/(years400-1)) / 365
+	days -= 365*year + year/4 - year/100
+	month := (5*days + 2) / 153
+	c.year, c.month, c.day = 400*era+year, month+3, days-(153*month+2)/5+1
+	if c.month > 12 {
+		c.year, c.month = c.year+1, c.month-12
+	}
 }
 
 // datetime checks the fields, each alone and together. The caller has checked that the
@@ -371,11 +402,19 @@ func (c *civil) appendZone(b []byte) []byte {
 	case c.flags == minusZero:
 		sign = '-'
 	}
-	return appendTwo(append(appendTwo(append(b, sign), offset/60), ':'), offset%60)
+	from := len(b)
+	b = append(b, "+00:00"...)
+	b[from] = sign
+	two(b[from+1:], offset/60)
+	two(b[from+4:], offset%60)
+	return b
 }
 
-// appendTwo appends v, from 0 to 99, with two digits.
-func appendTwo(b []byte, v int) []byte { return append(b, '0'+byte(v/10), '0'+byte(v%10)) }
+// two writes v, from 0 to 99, with two digits.
+func two(b []byte, v int) {
+	tens := uint8(v) / 10
+	b[0], b[1] = '0'+tens, '0'+uint8(v)-10*tens
+}
 
 // appendDigits appends v, which has at most n decimal digits, with n of them.
 func appendDigits(b []byte, v, n int) []byte {

@@ -636,8 +636,9 @@ func BenchmarkDatetimeAppendText(b *testing.B) {
 
 func TestEveryDay(t *testing.T) {
 	for at := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 10000; at = at.AddDate(0, 0, 1) {
-		d, err := websync.ParseDatetime(at.Format(time.DateOnly))
-		if err != nil || !d.Time().Equal(at) {
+		text := at.Format(time.DateOnly)
+		d, err := websync.ParseDatetime(text)
+		if err != nil || !d.Time().Equal(at) || d.String() != text {
 			t.Fatalf("%v: %v, %v", at, d, err)
 		}
 	}

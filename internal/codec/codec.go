@@ -82,6 +82,9 @@ func (c *Coder) fail() {
 	c.in = ""
 }
 
+// About sets the id that references refer to, before a resource is visited.
+func (c *Coder) About(id string) { c.id = id }
+
 // Rest skips the rest of what is read.
 func (c *Coder) Rest() { c.in = "" }
 

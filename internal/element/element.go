@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/websync-go/websync"
@@ -32,11 +33,78 @@ const maxDepth = 252
 // Check checks that x.XML is one element, well-formed, that means the same in every
 // document, and that its name is that of x.
 func Check(x *websync.Element) error {
+	if isFlat(x) {
+		return nil
+	}
 	name, err := Name(x.XML)
 	if err == nil {
 		err = checkName(x, name)
 	}
 	return err
+}
+
+// maxFlat limits the bytes of an element that isFlat accepts, far below all limits of the
+// parser.
+const maxFlat = 4096
+
+// isFlat reports whether x is an element of the most common kind, which needs no parser:
+// it declares its namespace and nothing else, and holds text without references.
+func isFlat(x *websync.Element) bool {
+	name, rest, ok := strings.Cut(x.XML, " ")
+	if !ok || name[:min(1, len(name))] != "<" || len(x.XML) > maxFlat || !isSpace(x.Space) {
+		return false
+	}
+	name = name[1:]
+	colon := strings.IndexByte(name, ':') // of the prefix
+	if local := name[colon+1:]; local != x.Local || !isName(local) {
+		return false
+	}
+	text, ok := strings.CutPrefix(rest, "xmlns")
+	if ok && colon >= 0 {
+		prefix := name[:colon]
+		if !isName(prefix) || prefix[0]|0x20 == 'x' { // xml is reserved
+			return false
+		}
+		text, ok = after(text, ":", prefix)
+	}
+	if ok {
+		text, ok = after(text, `="`, x.Space, `">`)
+	}
+	end := strings.IndexByte(text, '<')
+	if !ok || end < 0 || !xmlscan.IsPlain(text[:end]) {
+		return false
+	}
+	rest, ok = after(text[end:], "</", name, ">")
+	return ok && rest == ""
+}
+
+// after returns what follows some strings at the beginning of s.
+func after(s string, beginning ...string) (string, bool) {
+	for _, b := range beginning {
+		rest, ok := strings.CutPrefix(s, b)
+		if !ok {
+			return s, false
+		}
+		s = rest
+	}
+	return s, true
+}
+
+// isName reports whether s is a name of ASCII letters.
+func isName(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isSpace reports whether a namespace needs no escapes and has no meaning of its own for
+// XML or for a parser.
+func isSpace(space string) bool {
+	return space != "" && space != outerSpace && !strings.HasPrefix(space, "http://www.w3.org/XML/") && !strings.HasPrefix(space, "http://www.w3.org/2000/xmlns") &&
+		xmlscan.IsPlain(space) && strings.IndexByte(space, '"') < 0
 }
 
 func checkName(x *websync.Element, name xmlscan.Name) error {

@@ -19,6 +19,19 @@ func TestCheck(t *testing.T) {
 		"no namespace":      {`<a xmlns="urn:x"><b xmlns=""/></a>`, ""},
 		"white space after": {"<a xmlns='urn:x'/>\n", "not one element"},
 		"deep":              {deep(252), ""},
+		"text alone":        {`<a xmlns="urn:x">b é</a>`, ""},
+		"text and a prefix": {`<p:a xmlns:p="urn:x">b</p:a>`, ""},
+		"text and xml":      {`<xml:a xmlns:xml="urn:x">b</xml:a>`, "xml"},
+		"text and xmlns":    {`<xmlns:a xmlns:xmlns="urn:x">b</xmlns:a>`, "xml"},
+		"another end":       {`<a xmlns="urn:x">b</b>`, "xml"},
+		"another prefix":    {`<p:a xmlns:q="urn:x">b</p:a>`, "xml"},
+		"a prefix at start": {`<p:a xmlns:p="urn:x">b</a>`, "xml"},
+		"a half tag":        {`<a xmlns="urn:x">b</a`, "xml"},
+		"two with text":     {`<a xmlns="urn:x">b</a><a xmlns="urn:x">b</a>`, "not one element"},
+		"text in a control": {"<a xmlns=\"urn:x\">b\x01</a>", "xml"},
+		"text, not UTF-8":   {"<a xmlns=\"urn:x\">b\xff</a>", "xml"},
+		"a bad end in text": {`<a xmlns="urn:x">b]]></a>`, "xml"},
+		"a space":           {" ", "not one element"},
 		"nothing":           {"", "not one element"},
 		"text":              {"a", "not one element"},
 		"a declaration":     {`<?xml version="1.0"?><a xmlns="urn:x"/>`, "not one element"},
@@ -94,6 +107,11 @@ func TestBuilder(t *testing.T) {
 
 func FuzzCheck(f *testing.F) {
 	f.Add("urn:x", "a", `<a xmlns="urn:x"><b xmlns="">c</b></a>`)
+	f.Add("urn:x", "a", `<p:a xmlns:p="urn:x">b</p:a>`)
+	f.Add("http://www.w3.org/2000/xmlns/", "a", `<p:a xmlns:p="http://www.w3.org/2000/xmlns/">b</p:a>`)
+	f.Add("http://www.w3.org/XML/1998/namespace", "a", `<a xmlns="http://www.w3.org/XML/1998/namespace">b</a>`)
+	f.Add("about:blank", "a", `<a xmlns="about:blank">b</a>`)
+	f.Add("a\"b", "a", `<a xmlns="a"b">b</a>`)
 	f.Fuzz(func(t *testing.T, space, local, xml string) {
 		x := websync.Element{Space: space, Local: local, XML: xml}
 		err := element.Check(&x)

@@ -31,8 +31,12 @@ func IRIFault[T Text](s T) string {
 	if len(s) == 0 {
 		return "an empty IRI"
 	}
-	if Scheme(s) == 0 {
+	n := Scheme(s)
+	if n == 0 {
 		return "not an absolute IRI"
+	}
+	if rest := s[n+1:]; !IsHTTP(s) && authorityEnd(rest) == 0 && isAll(rest, pathChars|classQuestion) {
+		return "" // tag:, urn: and the like
 	}
 	return ReferenceFault(s)
 }

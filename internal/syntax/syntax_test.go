@@ -156,6 +156,7 @@ func FuzzSyntax(f *testing.F) {
 				test.check(s)
 			}
 		}
+		checkCommonURL(t, s)
 		if fault := IRIFault(s); fault != IRIFault([]byte(s)) || fault != "" {
 			return
 		}
@@ -215,29 +216,32 @@ func TestIsOfType(t *testing.T) {
 func TestCommonURL(t *testing.T) {
 	for s, want := range map[string][2]bool{
 		"http://ab": {true, true}, "https://a.example/b-c/_~!$'()*+,;=:@?d=e?f": {true, true}, "https://a/?b=c&d=e": {true, false}, "http://a/&": {true, false},
+		"http://a/%41": {true, true}, "http://a/b?c=%d0%B7&d": {true, false},
 		"http://": {}, "http://a": {}, "https:/": {}, "http:/a/b": {}, "ftp://a/": {}, "HTTP://a/": {}, "http://a:80/": {}, "http://a:/": {}, "http://u@a/": {}, "http://[::1]/": {}, "http://a?b": {},
-		"http://a/#b": {}, "http://a/%41": {}, "http://a/ä": {}, "http://a/ b": {}, "http://a/<": {}, "http://a/\"": {}, "http://a/[": {}, "http://a/\n": {}, "https://&/": {}, "": {},
+		"http://a/#b": {}, "http://a/%4": {}, "http://a/%4g": {}, "http://a/%%41": {}, "http://%41/": {}, "http://a%41/": {}, "http://a/ä": {}, "http://a/ b": {}, "http://a/<": {}, "http://a/\"": {}, "http://a/[": {}, "http://a/\n": {}, "https://&/": {}, "": {},
 	} {
 		isURL, isPlain := CommonURL(s)
 		assert.Equal(t, want, [2]bool{isURL, isPlain}, s)
 	}
-	check := func(s string) {
-		if isURL, isPlain := CommonURL(s); isURL || isPlain {
-			assert.True(t, isURL, s)
-			assert.Empty(t, URLFault(s), s)
-			assert.Empty(t, IRIFault(s), s)
-			assert.False(t, HasEmptyPort(s), s)
-			assert.Equal(t, isPlain, !strings.ContainsAny(s, "&<>\""), s)
-		}
-	}
 	for _, test := range syntaxTests {
 		for _, s := range append(test.good, test.bad...) {
-			check(s)
+			checkCommonURL(t, s)
 		}
 	}
 	for c := range 256 {
-		for _, s := range []string{"http://x", "https://a.b/x", "http://a/b?x", "httpx://a/"} {
-			check(strings.ReplaceAll(s, "x", string([]byte{byte(c)})))
+		for _, s := range []string{"http://x", "https://a.b/x", "http://a/b?x", "http://a/%x0%0x%41", "httpx://a/"} {
+			checkCommonURL(t, strings.ReplaceAll(s, "x", string([]byte{byte(c)})))
 		}
+	}
+}
+
+// checkCommonURL checks what CommonURL promises of the URLs that it reports.
+func checkCommonURL(t *testing.T, s string) {
+	if isURL, isPlain := CommonURL(s); isURL || isPlain {
+		assert.True(t, isURL, s)
+		assert.Empty(t, URLFault(s), s)
+		assert.Empty(t, IRIFault(s), s)
+		assert.False(t, HasEmptyPort(s), s)
+		assert.Equal(t, isPlain, !strings.ContainsAny(s, "&<>\""), s)
 	}
 }

@@ -59,30 +59,34 @@ func URLFault[T Text](s T) string {
 	return tailFault(s[end:], 0)
 }
 
-// commonBytes are the bytes of the most common URLs.
+// What a byte can be in the most common URLs.
 const (
-	commonHost    uint8 = 1 << iota
-	commonTail          // what follows the host
-	commonEscaped       // likewise, or '&'
+	outsideHost uint8 = 1 << iota
+	uncommon          // nowhere in such a URL
+	ampersand
+	percent
 )
 
 var commonBytes = func() (t [256]uint8) {
 	for i := range t {
 		switch c := byte(i); {
 		case Alnum.Has(c), c == '-', c == '.':
-			t[c] = commonHost | commonTail | commonEscaped
 		case c == '&':
-			t[c] = commonEscaped
+			t[c] = outsideHost | ampersand
+		case c == '%':
+			t[c] = outsideHost | percent
 		case (pathChars | classQuestion).Has(c):
-			t[c] = commonTail | commonEscaped
+			t[c] = outsideHost
+		default:
+			t[c] = outsideHost | uncommon
 		}
 	}
 	return t
 }()
 
 // CommonURL reports whether s is an absolute HTTP URL of the most common kind, without a
-// port, a fragment and percent signs, and whether XML can have it without escapes. What
-// it reports has no URLFault, no IRIFault and no empty port.
+// port and a fragment, and whether XML can have it without escapes. What it reports has
+// no URLFault, no IRIFault and no empty port.
 func CommonURL(s string) (isURL, isPlain bool) {
 	n := len("http://")
 	if len(s) <= n+1 || s[:4] != "http" {
@@ -91,20 +95,29 @@ func CommonURL(s string) (isURL, isPlain bool) {
 	if s[4] == 's' {
 		n++
 	}
-	if s[n-3:n] != "://" || commonBytes[s[n]]&commonHost == 0 {
+	if s[n-3:n] != "://" || commonBytes[s[n]]&outsideHost != 0 {
 		return false, false
 	}
-	for n < len(s) && commonBytes[s[n]]&commonHost != 0 {
+	for n < len(s) && commonBytes[s[n]]&outsideHost == 0 {
 		n++
 	}
 	if n < len(s) && s[n] != '/' {
 		return false, false
 	}
-	all := commonTail | commonEscaped
-	for ; n < len(s); n++ {
-		all &= commonBytes[s[n]]
+	found := union(&commonBytes, s[n:])
+	isURL = found&uncommon == 0 && (found&percent == 0 || charFault(s[n:], pathChars|classQuestion) == "")
+	return isURL, isURL && found&ampersand == 0
+}
+
+// union returns what the bytes of s are in a table, together.
+func union[F ~uint8, T Text](table *[256]F, s T) (found F) {
+	for ; len(s) >= 4; s = s[4:] {
+		found |= table[s[0]] | table[s[1]] | table[s[2]] | table[s[3]]
 	}
-	return all != 0, all&commonTail != 0
+	for i := range len(s) {
+		found |= table[s[i]]
+	}
+	return found
 }
 
 // hostFault checks what clients require of host:port besides its grammar.
@@ -169,15 +182,7 @@ var flaws = func() (t [256]Flaws) {
 }()
 
 // URLFlaws returns the flaws of all bytes of s. It is fast, since it does not parse s.
-func URLFlaws[T Text](s T) (found Flaws) {
-	for ; len(s) >= 4; s = s[4:] {
-		found |= flaws[s[0]] | flaws[s[1]] | flaws[s[2]] | flaws[s[3]]
-	}
-	for i := range len(s) {
-		found |= flaws[s[i]]
-	}
-	return found
-}
+func URLFlaws[T Text](s T) Flaws { return union(&flaws, s) }
 
 // EscapeURL percent-encodes the bytes of an IRI that an HTTP URL must not have (RFC 3987
 // §3.1), and percent signs, brackets and number signs without a meaning at their

@@ -26,10 +26,19 @@ func TestAppendElement(t *testing.T) {
 		{"escapes", "<a xmlns='u&amp;v'><x b='&#10;&quot;\">&lt;'>&lt;&#13;<![CDATA[&]]>]]&gt;\r\n</x></a>",
 			"<x xmlns=\"u&amp;v\" b=\"&#10;&quot;&quot;>&lt;\">&lt;&#13;&amp;]]&gt;\n</x>"},
 		{"comments dropped", "<a xmlns='u'><x><!-- b -->c<?d?></x></a>", `<x xmlns="u">c</x>`},
+		{"white space and quotes", "<a><x  b = '1'\n c=\"2\" ><y /><z d='3'></z ><w\n></w><v  e=\"4\"/><u\nf=\"5\" />></x ></a>",
+			`<x xmlns="" b="1" c="2"><y/><z d="3"/><w/><v e="4"/><u f="5"/>&gt;</x>`},
 		{"not ASCII", "<a xmlns='u'><x ø='å'><é>😀</é></x></a>", `<x xmlns="u" ø="å"><é>😀</é></x>`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			for size := range 9 { // the buffer ends everywhere
+				r := xmlscan.NewReader(chunkReader{strings.NewReader(c.doc), size + 1})
+				nextStart(t, r, "x")
+				got, err := r.AppendElement([]byte("kept"))
+				require.NoError(t, err)
+				assert.Equal(t, "kept"+c.want, string(got), "%d bytes a read", size+1)
+			}
 			r := newReader(c.doc)
 			nextStart(t, r, "x")
 			got, err := r.AppendElement([]byte("kept"))
@@ -103,4 +112,15 @@ func TestAppendElementWithManyOuterPrefixes(t *testing.T) {
 	again.MaxAttrs = -1
 	_, err = trace(again)
 	assert.NoError(t, err)
+}
+
+// A prefix is declared as what it stands for at each element.
+func TestAppendElementPrefixes(t *testing.T) {
+	r := newReader(`<a xmlns:p="u"><p:x/><b xmlns:p="v"><p:x/></b><p:x/><c xmlns:p="w"><p:x/></c></a>`)
+	for _, space := range []string{"u", "v", "u", "w"} {
+		nextStart(t, r, "x")
+		got, err := r.AppendElement(nil)
+		require.NoError(t, err)
+		assert.Equal(t, `<p:x xmlns:p="`+space+`"/>`, string(got))
+	}
 }

@@ -3,6 +3,7 @@ package xmlscan
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -180,12 +181,12 @@ func (r *Reader) declared(label string, at int) bool {
 	case r.enc.wide && wide, !r.enc.wide && narrow:
 		return true
 	case r.enc.wide, r.enc.marked, wide:
-		r.note(at, "declared encoding "+label+", but the document is in "+r.enc.name())
+		r.note(at, fmt.Sprintf("declared encoding %.100s, but the document is in %s", label, r.enc.name()))
 		return true
 	}
 	cm := Charmap(label)
 	if cm == nil {
-		return r.fail(at, ErrEncoding, "unsupported encoding %q", label)
+		return r.fail(at, ErrEncoding, "unsupported encoding %.100q", label)
 	}
 	r.enc.label = label
 	r.transcode(charmapDecoder(cm))

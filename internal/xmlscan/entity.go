@@ -10,15 +10,8 @@ import (
 // reference decodes the reference that src, at buf[at], starts with, and returns the
 // bytes it took.
 func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
-	if len(src) >= 5 { // by far the most frequent
-		switch {
-		case string(src[:5]) == "&amp;":
-			return append(dst, '&'), 5, true
-		case string(src[:4]) == "&lt;":
-			return append(dst, '<'), 4, true
-		case string(src[:4]) == "&gt;":
-			return append(dst, '>'), 4, true
-		}
+	if c, n := simpleReference(src); n > 0 {
+		return append(dst, c), n, true
 	}
 	if len(src) > 1 && src[1] == '#' {
 		return r.charReference(dst, src, at)
@@ -37,6 +30,21 @@ func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
 		return append(dst, c...), n + 1, r.fault(at, undefined)
 	}
 	return append(dst, src[:n+1]...), n + 1, r.misread(at, undefined)
+}
+
+// simpleReference returns what one of the most frequent references stands for, and its
+// length, if src starts with one.
+func simpleReference(src []byte) (c byte, n int) {
+	switch {
+	case len(src) < 5:
+	case string(src[:5]) == "&amp;":
+		return '&', 5
+	case string(src[:4]) == "&lt;":
+		return '<', 4
+	case string(src[:4]) == "&gt;":
+		return '>', 4
+	}
+	return 0, 0
 }
 
 const noReference = "'&' does not start a reference"

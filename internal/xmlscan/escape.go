@@ -15,6 +15,9 @@ func AppendText(dst []byte, s string) ([]byte, error) { return escape(dst, view(
 // else is as for AppendText.
 func AppendAttr(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inValue) }
 
+// IsPlain reports whether AppendText returns s as it is, and s has no line ends and tabs.
+func IsPlain(s string) bool { return textStops.clean(view(s)) == len(s) }
+
 // view returns the bytes of s, which must not be changed.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
@@ -25,12 +28,11 @@ func escape(dst, src []byte, where where) ([]byte, error) {
 	}
 	from := len(dst)
 	for {
-		var n int
-		dst, n = stops.appendPlain(dst, src)
+		n := stops.clean(src)
+		dst = append(dst, src[:n]...)
 		if src = src[n:]; len(src) == 0 {
 			return dst, nil
 		}
-		n = 1
 		switch c := src[0]; c {
 		case '&':
 			dst = append(dst, "&amp;"...)
@@ -45,12 +47,9 @@ func escape(dst, src []byte, where where) ([]byte, error) {
 		case '\n', '\t':
 			dst = appendSpace(dst, c, where)
 		default:
-			if n = stops.clean(src); n == 0 {
-				return dst[:from], badCharacter(src)
-			}
-			dst = append(dst, src[:n]...)
+			return dst[:from], badCharacter(src)
 		}
-		src = src[n:]
+		src = src[1:]
 	}
 }
 

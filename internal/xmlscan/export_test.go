@@ -3,15 +3,6 @@ package xmlscan
 // Interned returns how many names r holds, and the bytes of these and of the namespaces.
 func Interned(r *Reader) (names, bytes int) { return len(r.byRaw), r.size }
 
-// Reachable returns how many names can be reached from that of the root.
-func Reachable(r *Reader) int {
-	seen := make(map[*qname]bool)
-	for q := r.stack[0].name; q != nil && !seen[q]; q = q.next {
-		seen[q] = true
-	}
-	return len(seen)
-}
-
 // Moved reads r to the end. It returns how many bytes were moved within the buffer, and
 // scanned again, or copied to a larger one.
 func Moved(r *Reader) (n int, err error) {
@@ -36,13 +27,8 @@ func Moved(r *Reader) (n int, err error) {
 func Held(r *Reader) int { return cap(r.buf) + cap(r.joined) + cap(r.scrap) + cap(r.values) }
 
 // Clean returns the length of the characters in b, as text or as an attribute value in
-// such quotes, that need no special treatment. Copied appends those in ASCII to dst.
+// such quotes, that need no special treatment.
 func Clean(b []byte, quote byte) int { return stopsOf(quote).clean(b) }
-
-func Copied(dst, b []byte, quote byte) []byte {
-	dst, _ = stopsOf(quote).appendPlain(dst, b)
-	return dst
-}
 
 func stopsOf(quote byte) stops {
 	if quote == 0 {

@@ -252,7 +252,7 @@ func FuzzRoundTrip(f *testing.F) {
 }
 
 // FuzzCapture: any element of a document has the same tokens after it was captured as
-// text.
+// text, and that text is written in one way.
 func FuzzCapture(f *testing.F) {
 	addCorpus(f)
 	f.Fuzz(func(t *testing.T, doc []byte, n uint64) {
@@ -284,7 +284,52 @@ func FuzzCapture(f *testing.F) {
 		got, err := trace(xmlscan.NewReader(bytes.NewReader(text)))
 		require.NoError(t, err, "%q", text)
 		require.Equal(t, traceElement(t, find()), got, "%q", text)
+		want := written(t, find())
+		name := len("<") + len(r.RawName()) // declarations follow
+		require.Equal(t, want[:name], string(text[:name]))
+		require.True(t, strings.HasSuffix(string(text), want[name:]), "%q is not written as %q", text, want)
 	})
+}
+
+// written writes the element whose Start is current from its tokens.
+func written(t *testing.T, r *xmlscan.Reader) string {
+	depth, last := r.Depth(), xmlscan.Start
+	var b []byte
+	var err error
+	value := func(name, value string) {
+		b = append(b, " "+name+`="`...)
+		b, err = xmlscan.AppendAttr(b, value)
+		require.NoError(t, err)
+		b = append(b, '"')
+	}
+	for k := xmlscan.Start; ; {
+		switch k {
+		case xmlscan.Start:
+			b = append(b, "<"+r.RawName()...)
+			for prefix, space := range r.Declarations() {
+				value(strings.TrimSuffix("xmlns:"+prefix, ":"), space)
+			}
+			for i, a := range r.Attrs() {
+				value(r.RawAttrName(i), string(a.Value))
+			}
+			b = append(b, '>')
+		case xmlscan.Text:
+			b, err = xmlscan.AppendText(b, string(r.Text()))
+			require.NoError(t, err)
+		case xmlscan.End:
+			if last != xmlscan.Start {
+				b = append(b, "</"+r.RawName()+">"...)
+			} else {
+				b = append(b[:len(b)-1], "/>"...)
+			}
+			if r.Depth() == depth {
+				return string(b)
+			}
+		}
+		last = k
+		k, err = r.Next()
+		require.NoError(t, err)
+	}
 }
 
 // traceElement is trace for the element whose Start is current.

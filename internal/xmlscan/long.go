@@ -238,7 +238,7 @@ func (r *Reader) passEndTag() bool {
 // cutTag opens the element whose start tag passes a limit, without its attributes.
 func (r *Reader) cutTag(format string, limit int) Kind {
 	r.attrs, r.raws, r.decls = r.attrs[:0], r.raws[:0], r.decls[:0]
-	r.cooked = true
+	r.cooked, r.verbatim = true, true
 	q, p := r.readName(r.pos + 1)
 	switch {
 	case q == nil && r.err == nil:

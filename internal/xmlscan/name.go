@@ -3,6 +3,7 @@ package xmlscan
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -18,32 +19,40 @@ type qname struct {
 	local    string
 	prefix   *prefix
 	declares *prefix // for xmlns and xmlns:…, the prefix that such an attribute declares
-	next     *qname  // the name that followed last time, and another one that did
-	other    *qname
-	serial   uint64 // the last tag that had an attribute of this name
-
-	// "<raw>", if it is that short: to be copied and compared without a call
-	tag [tagSize]byte
+	serial   uint64  // the last tag that had an attribute of this name
+	ends     nameEnds
 }
 
-const tagSize = 32 // two machine registers: copied without a call
+// A nameEnds is the first and the last eight bytes of a name; both are the whole name,
+// filled up with zeros, if it is shorter.
+type nameEnds struct{ first, last uint64 }
+
+// endsOf returns the ends of the n bytes at the start of b. At least eight can be read.
+func endsOf(b []byte, n int) nameEnds {
+	x := binary.LittleEndian.Uint64(b)
+	if n < 8 {
+		x &= 1<<(n*8&63) - 1
+		return nameEnds{x, x}
+	}
+	return nameEnds{x, binary.LittleEndian.Uint64(b[n-8:])}
+}
+
+// is reports whether b starts with q.raw. The ends of n bytes of b are those of q.
+func (q *qname) is(b []byte, n int) bool {
+	return len(q.raw) == n && (n <= 16 || q.raw == string(b[:n]))
+}
 
 // leads reports whether b starts with q.raw. b has that many bytes and at least eight.
 func (q *qname) leads(b []byte) bool {
 	n := len(q.raw)
-	if n > 8 {
-		return string(b[:n]) == q.raw
-	}
-	return (binary.LittleEndian.Uint64(b)^binary.LittleEndian.Uint64(q.tag[1:]))<<((64-n*8)&63) == 0
+	return endsOf(b, n) == q.ends && q.is(b, n)
 }
 
 // names holds all names that a document has used so far, checked once. Documents repeat
-// themselves, so a name is first compared with two that have followed its predecessor,
-// then looked up in a small cache, then in the map.
+// themselves: the cache has most names, in one of the two places that their ends give.
 type names struct {
 	byRaw    map[string]*qname
-	cache    [256]*qname
-	last     *qname // the last name read; never nil
+	cache    [512]*qname
 	size     int    // bytes in byRaw and uris
 	full     bool   // a limit is passed: call forget
 	serial   uint64 // counts tags with attributes
@@ -70,9 +79,6 @@ func (t *names) reset() {
 // forget drops the names, prefixes and URIs that are not in use. The names of open
 // elements stay in the stack.
 func (t *names) forget() {
-	for _, q := range t.byRaw {
-		q.next, q.other = nil, nil // or each open element would hold on to all names of its time
-	}
 	clear(t.byRaw)
 	clear(t.cache[:])
 	for name, p := range t.prefixes {
@@ -83,7 +89,6 @@ func (t *names) forget() {
 	clear(t.uris)
 	t.size = 0
 	t.full = false
-	t.last = new(qname)
 	t.prefixes[""] = t.none
 	t.prefixes["xml"] = &prefix{name: "xml", uri: xmlURI}
 	t.prefixes["xmlns"] = &prefix{name: "xmlns", uri: xmlnsURI}
@@ -93,26 +98,54 @@ func (t *names) forget() {
 	}
 }
 
+// places returns the two places in the cache of names with such ends.
+func (t *names) places(e nameEnds) (a, b **qname) {
+	i := (e.first ^ bits.RotateLeft64(e.last, 29)) * 0x9E3779B97F4A7C15 >> 55
+	return &t.cache[i], &t.cache[i^1]
+}
+
+// put makes q the first of its places in the cache.
+func (t *names) put(q *qname) {
+	first, second := t.places(q.ends)
+	*first, *second = q, *first
+}
+
 // readName reads the name at buf[p] and returns it with the offset behind it. It returns
 // nil after an error and if the buffer ends first.
 func (r *Reader) readName(p int) (*qname, int) {
-	last := r.last
-	if q := last.next; q != nil {
-		if n := p + len(q.raw); n < r.end && class[r.buf[n]]&nameByte == 0 && q.leads(r.buf[p:]) {
-			r.last = q
-			return q, n
+	b := r.buf[p:]
+	n, ends := scanName(b)
+	if p+n < r.end {
+		first, second := r.places(ends)
+		if q := *first; q != nil && q.ends == ends && q.is(b, n) {
+			return q, p + n
 		}
-	}
-	if q := last.other; q != nil {
-		if n := p + len(q.raw); n < r.end && class[r.buf[n]]&nameByte == 0 && q.leads(r.buf[p:]) {
-			last.next, last.other = q, last.next
-			r.last = q
-			return q, n
+		if q := *second; q != nil && q.ends == ends && q.is(b, n) {
+			return q, p + n
 		}
 	}
 	return r.findName(p)
 }
 
+// scanName returns the length and the ends of the name that b starts with, up to a byte
+// that follows one in a tag. Bytes that no name has may be among these. Bytes of zero are
+// behind b.
+func scanName(b []byte) (n int, ends nameEnds) {
+	x := binary.LittleEndian.Uint64(b)
+	if m := nameStops(x); m != 0 {
+		n = bits.TrailingZeros64(m) >> 3
+		x &= 1<<(n*8&63) - 1
+		return n, nameEnds{x, x}
+	}
+	for n = 8; ; n += 8 {
+		if m := nameStops(binary.LittleEndian.Uint64(b[n:])); m != 0 {
+			n += bits.TrailingZeros64(m) >> 3
+			return n, nameEnds{x, binary.LittleEndian.Uint64(b[n-8:])}
+		}
+	}
+}
+
+// findName is readName for a name that is not in the cache.
 func (r *Reader) findName(p int) (*qname, int) {
 	raw := r.buf[p:r.end]
 	raw = raw[:nameLen(raw)]
@@ -124,29 +157,16 @@ func (r *Reader) findName(p int) (*qname, int) {
 		r.fail(p, nil, "%q where a name is expected", r.buf[p:p+1])
 		return nil, p
 	}
-	if q := r.find(raw); q != nil {
-		return q, p + n
-	}
-	r.fail(p, nil, "invalid name %q", raw)
-	return nil, p
-}
-
-// find returns the name raw, which is not empty; nil if it is no name.
-func (t *names) find(raw []byte) *qname {
-	n := len(raw)
-	slot := &t.cache[(uint(raw[0])+uint(raw[n/2])*7+uint(raw[n-1])*31+uint(n)*61)%uint(len(t.cache))]
-	q := *slot
-	if q == nil || q.raw != string(raw) {
-		if q = t.byRaw[string(raw)]; q == nil {
-			if q = t.intern(raw); q == nil {
-				return nil
-			}
+	q := r.byRaw[string(raw)]
+	if q == nil {
+		if q = r.intern(raw); q == nil {
+			r.fail(p, nil, "invalid name %q", raw)
+			return nil, p
 		}
-		*slot = q
+		q.ends = endsOf(r.buf[p:], n)
 	}
-	t.last.next, t.last.other = q, t.last.next
-	t.last = q
-	return q
+	r.put(q)
+	return q, p + n
 }
 
 // intern checks raw and adds it to the table. It returns nil if raw is no name.
@@ -168,10 +188,6 @@ func (t *names) intern(raw []byte) *qname {
 		q.declares = t.none
 	case q.prefix.uri == xmlnsURI:
 		q.declares = t.prefix(q.local)
-	}
-	if len(raw) <= tagSize-2 {
-		q.tag[0] = '<'
-		q.tag[1+copy(q.tag[1:], raw)] = '>'
 	}
 	t.byRaw[q.raw] = q
 	t.size += len(raw)

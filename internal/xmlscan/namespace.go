@@ -13,7 +13,8 @@ type prefix struct {
 	uri   string // empty: not bound
 	depth int    // of the element that declared it; 0 if it is predefined or not bound
 
-	captured uint64 // the last capture that declares it because it is used there
+	captured    uint64 // the last capture that declares it because it is used there
+	declaration string // as captures write it, if one did since it was bound
 }
 
 // A binding remembers what a prefix stood for before it was declared.
@@ -47,7 +48,7 @@ func (r *Reader) bind(p *prefix, value []byte, at int) bool {
 	}
 	r.binds = append(r.binds, binding{p, p.uri, p.depth})
 	r.decls = append(r.decls, p)
-	p.uri, p.depth = uri, len(r.stack)+1
+	p.uri, p.depth, p.declaration = uri, len(r.stack)+1, ""
 	return true
 }
 
@@ -67,7 +68,7 @@ func (t *names) uri(value []byte) string {
 func (t *names) unbind(n int) {
 	for i := len(t.binds) - 1; i >= n; i-- {
 		b := t.binds[i]
-		b.prefix.uri, b.prefix.depth = b.uri, b.depth
+		b.prefix.uri, b.prefix.depth, b.prefix.declaration = b.uri, b.depth, ""
 	}
 	t.binds = t.binds[:n]
 }

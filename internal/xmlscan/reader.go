@@ -113,8 +113,13 @@ type Reader struct {
 	sound int       // offset behind the attributes that were scanned
 	decls []*prefix // the prefixes that a Start declares
 
-	cooked  bool // attrs are decoded and their names resolved
-	spilled bool // the text returned last is not the end of its run
+	attrPrefix *prefix // the last one of an attribute in the tag; nil if none has any
+
+	cooked bool // attrs are decoded and their names resolved
+	// buf[tok:] starts with the attributes of the Start, or is the Text, just as
+	// AppendElement writes them
+	verbatim bool
+	spilled  bool // the text returned last is not the end of its run
 
 	long   long // in modeLong
 	deep   int  // in modeDeep: the elements that are open below MaxDepth
@@ -123,7 +128,9 @@ type Reader struct {
 	values  []byte // attribute values that had to be decoded
 	joined  []byte // a run of text that is not one view of buf
 	element []byte // the text of an element that is not one run
-	scrap   []byte // decoded text that is checked and dropped
+	scrap   []byte // what is needed for a moment
+
+	outer []*prefix // those that the element of AppendElement uses from outside
 
 	seen struct{ markup, doctype bool } // what came before the root
 	enc  encodingState

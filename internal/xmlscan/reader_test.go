@@ -341,7 +341,6 @@ func TestManyNames(t *testing.T) {
 		seen++
 		switch n := r.Name(); {
 		case n.Local == "last":
-			assert.Less(t, xmlscan.Reachable(r), 100, "names that the root refers to")
 			assert.Equal(t, "u", n.Space)
 		case n.Local == "root":
 			assert.Equal(t, "u", n.Space)
@@ -426,10 +425,14 @@ func TestLongTokensAreLinear(t *testing.T) {
 	}
 }
 
-// Names of one length that differ in one character are different, wherever that is.
+// Names that differ in one character, or in their length, are different.
 func TestAlikeNames(t *testing.T) {
 	for n := 1; n < 40; n++ {
 		name := strings.Repeat("n", n)
+		doc := fmt.Sprintf(`<%[1]s %[1]s=""><n%[1]s n%[1]s="" %[1]s=""></n%[1]s></%[1]s>`, name)
+		got, err := trace(newReader(doc))
+		require.NoError(t, err)
+		require.Equal(t, doc, got)
 		for i := range n {
 			other := name[:i] + "m" + name[i+1:]
 			doc := fmt.Sprintf(`<r><%[1]s></%[1]s><%[1]s></%[1]s><%[2]s %[1]s="" %[2]s=""></%[2]s></r>`, name, other)

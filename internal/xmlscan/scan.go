@@ -3,7 +3,6 @@ package xmlscan
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -56,6 +55,12 @@ const (
 	high = 0x8080808080808080
 )
 
+// nameStops returns the top bits of the bytes of x that can follow a name in a tag.
+// Others below '-' and around '=' are among them; no name has one.
+func nameStops(x uint64) uint64 {
+	return ((x - '-'*low) | (x ^ '/'*low - low) | (x ^ '<'*low - 4*low)) &^ x & high
+}
+
 // Stops are three characters that end a scan: pair, the same without bit, and single.
 // Control characters and bytes outside ASCII do too.
 type stops struct{ bit, pair, single uint64 }
@@ -106,6 +111,17 @@ func (s stops) clean(b []byte) int {
 		if i+ascii == len(b) || b[i+ascii] < utf8.RuneSelf {
 			return i + ascii
 		}
+		if isPair(x) {
+			for i += 6; i+8 <= len(b) && isPair(binary.LittleEndian.Uint64(b[i:i+8])); i += 6 {
+			}
+			continue
+		}
+		if x&(1<<63) != 0 { // more follow, most likely
+			if n := s.foreignWords(b[i:]); n > 0 {
+				i += n
+				continue
+			}
+		}
 		n, stop := foreign(x, s.ascii(x)&^x&high)
 		if i += n; stop {
 			return i
@@ -118,6 +134,36 @@ func (s stops) clean(b []byte) int {
 			i += n
 		}
 	}
+}
+
+// foreignWords returns the length of a prefix of b that is whole characters of XML of up
+// to three bytes, without stops. It reads words of eight bytes, up to one without foreign
+// characters or with something else, such as a character of four bytes.
+func (s stops) foreignWords(b []byte) int {
+	// as top bits: the leads in the last word, and the bytes in this one that continue
+	// them: all of them, and those behind E0, ED and EF
+	var leads, three, due, due0, dueD, dueF uint64
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i : i+8])
+		bit6, bit5 := x<<1, x<<2
+		lead := x & bit6 & high
+		lead3 := lead & bit5
+		wrong := s.ascii(x)&^x&high | lead3&(x<<3)
+		wrong |= x&high&^bit6 ^ (lead<<8 | lead3<<16 | due)
+		wrong |= lead &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
+		if lead3|three != 0 {
+			digit := x & (0x0F * low)
+			is0, isD, isF := lead3&^(digit+0x7F*low), lead3&^(digit^0x0D*low+0x7F*low), lead3&(digit+0x71*low)
+			wrong |= (is0<<8|due0)&^bit5 | (isD<<8|dueD)&bit5 | (isF<<8|dueF)&(x&(0x3F*low)+0x41*low)
+			due0, dueD, dueF = is0>>56, isD>>56, isF>>56
+		}
+		if wrong != 0 || (x|due)&high == 0 {
+			break
+		}
+		leads, three, due = lead, lead3, lead>>56|lead3>>48
+	}
+	return i - int(leads>>63) - 2*int(three>>55&1)
 }
 
 // foreign returns how many of the eight bytes of x, of which some are outside ASCII, are
@@ -150,6 +196,20 @@ func foreign(x, m uint64) (n int, stop bool) {
 	return 8 - int(leads>>63) - 2*int(three>>55&1), false
 }
 
+// isPair reports whether x starts with two characters of three bytes, as most of Chinese
+// and Japanese do, that XML allows. It leaves out those that start with E0, ED or EF BF.
+func isPair(x uint64) bool {
+	const firsts = 1 | 1<<24
+	if x&(0xC0C0F0*firsts) != 0x8080E0*firsts {
+		return false
+	}
+	digit := x & (0x0F * firsts)
+	other := digit + 0x7F*firsts               // not E0
+	other &= digit ^ 0x0D*firsts + 0x7F*firsts // nor ED
+	last := (digit + 0x71*firsts) & (x>>8&(0x3F*firsts) + 0x41*firsts)
+	return other&^last&(0x80*firsts) == 0x80*firsts
+}
+
 // foreignChar returns the length of the character that b starts with; 0 if it is in
 // ASCII, or none of XML.
 func foreignChar(b []byte) int {
@@ -173,30 +233,6 @@ func foreignChar(b []byte) int {
 		return n
 	}
 	return 0
-}
-
-// appendPlain appends to dst the prefix of b without stops, whose length is n.
-func (s stops) appendPlain(dst, b []byte) (to []byte, n int) {
-	from := len(dst)
-	if cap(dst)-from < len(b)+8 {
-		dst = slices.Grow(dst, len(b)+8)
-	}
-	free := dst[from:cap(dst)]
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i : i+8])
-		binary.LittleEndian.PutUint64(free[i:i+8], x)
-		if m := s.in(x); m != 0 {
-			i += bits.TrailingZeros64(m) >> 3
-			return dst[:from+i], i
-		}
-	}
-	if i < len(b) {
-		x := lastWord(b, i)
-		binary.LittleEndian.PutUint64(free[i:i+8], x)
-		i += bits.TrailingZeros64(s.in(x)) >> 3
-	}
-	return dst[:from+i], i
 }
 
 // lastWord returns the bytes of b from i on, fewer than eight, as a word. The rest is

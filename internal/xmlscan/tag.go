@@ -1,6 +1,9 @@
 package xmlscan
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A rawAttr is an attribute as it was found in a tag.
 type rawAttr struct {
@@ -19,7 +22,7 @@ func (r *Reader) startTag() Kind {
 		return r.beginDeep()
 	}
 	r.attrs, r.raws, r.decls = r.attrs[:0], r.raws[:0], r.decls[:0]
-	r.cooked = true
+	r.cooked, r.verbatim = true, true
 	q, p := r.readName(r.pos + 1)
 	if q == nil {
 		return 0
@@ -139,6 +142,7 @@ func (r *Reader) close() Kind {
 // if the buffer ends first, and tooManyAttrs.
 func (r *Reader) scanAttrs(p int) int {
 	r.serial++
+	r.values, r.attrPrefix = r.values[:0], nil
 	for {
 		from := p
 		r.sound = p
@@ -153,6 +157,8 @@ func (r *Reader) scanAttrs(p int) int {
 		case p == from:
 			r.fail(p, nil, "%q where white space or the end of the tag is expected", c)
 			return -1
+		case p-from > 1 || r.buf[from] != ' ':
+			r.verbatim = false
 		}
 		if p = r.scanAttr(p); p < 0 {
 			return p
@@ -170,6 +176,7 @@ func (r *Reader) scanAttr(at int) int {
 		return -1
 	}
 	if r.buf[p] != '=' {
+		r.verbatim = false
 		if p = r.skipSpace(p); p < 0 {
 			return -1
 		}
@@ -180,6 +187,9 @@ func (r *Reader) scanAttr(at int) int {
 	}
 	p++
 	quote := r.buf[p]
+	if quote != '"' {
+		r.verbatim = false
+	}
 	if quote != '"' && quote != '\'' {
 		if p = r.skipSpace(p); p < 0 {
 			return -1
@@ -190,7 +200,7 @@ func (r *Reader) scanAttr(at int) int {
 		}
 	}
 	from := p + 1
-	to, clean := r.scanValue(from, quote)
+	value, to, clean := r.scanValue(from, quote)
 	if to < 0 {
 		return -1
 	}
@@ -202,12 +212,30 @@ func (r *Reader) scanAttr(at int) int {
 	if len(r.raws) >= r.maxAttrs {
 		return tooManyAttrs
 	}
-	if clean >= 0 || q.prefix != r.none || q.declares != nil {
-		r.cooked = false
+	space := ""
+	if p := q.prefix; p != r.none {
+		space = p.uri
+		r.cooked = r.cooked && space != "" && (r.attrPrefix == nil || r.attrPrefix == p)
+		r.attrPrefix = p
+	}
+	if clean >= 0 || q.declares != nil {
+		r.cooked, r.verbatim = false, false
 	}
 	r.raws = append(r.raws, rawAttr{q, at, from, clean})
-	r.attrs = append(r.attrs, Attr{Name{"", q.local}, r.buf[from:to:to]})
+	a := r.addAttr()
+	a.Name.Space, a.Name.Local, a.Value = space, q.local, value
 	return to + 1
+}
+
+// addAttr adds an Attr to r.attrs, which is not cleared: to set its fields is cheaper
+// than to copy it.
+func (r *Reader) addAttr() *Attr {
+	n := len(r.attrs)
+	if n == cap(r.attrs) {
+		r.attrs = slices.Grow(r.attrs, 1)
+	}
+	r.attrs = r.attrs[:n+1]
+	return &r.attrs[n]
 }
 
 // skipSpace returns the offset of the next byte from p on that is not white space, or -1
@@ -222,36 +250,40 @@ func (r *Reader) skipSpace(p int) int {
 	return p
 }
 
-// scanValue returns where the attribute value that starts at p ends, and how many bytes
-// of it are before what needs decoding; -1 if nothing does.
-func (r *Reader) scanValue(p int, quote byte) (to, clean int) {
-	to = p + valueStops(quote).clean(r.buf[p:])
-	if r.buf[to] == quote {
-		return to, -1
+// scanValue returns the attribute value that starts at p and where it ends. If it still
+// needs decoding, clean is how many bytes of it are before what does; otherwise it is -1.
+func (r *Reader) scanValue(p int, quote byte) (value []byte, to, clean int) {
+	stops := valueStops(quote)
+	special := p + stops.clean(r.buf[p:])
+	if r.buf[special] == quote {
+		return r.buf[p:special:special], special, -1
 	}
-	n := bytes.IndexByte(r.buf[to:r.end], quote)
+	from := len(r.values)
+	if r.values, to = r.decodeSimple(r.values, p, special, stops); r.buf[to] == quote {
+		return r.values[from:len(r.values):len(r.values)], to, -1
+	}
+	r.values = r.values[:from]
+	n := bytes.IndexByte(r.buf[special:r.end], quote)
 	if n < 0 {
-		return -1, -1
+		return nil, -1, -1
 	}
-	special := to
-	to += n
+	to = special + n
 	if i := bytes.IndexByte(r.buf[special:to], '<'); i >= 0 {
 		r.fail(special+i, nil, "'<' in an attribute value")
-		return -1, -1
+		return nil, -1, -1
 	}
-	return to, special - p
+	return r.buf[p:to:to], to, special - p
 }
 
 // cookAttrs decodes values, declares namespaces, and leaves the resolved attributes in
 // r.attrs.
 func (r *Reader) cookAttrs() bool {
-	r.values = r.values[:0]
 	n, prefixed := 0, false
 	for i, raw := range r.raws {
-		a := r.attrs[i]
+		a := &r.attrs[i]
 		if raw.clean >= 0 {
 			from, ok := len(r.values), false
-			if r.values, ok = r.decode(r.values, a.Value, raw.clean, raw.from, inValue); !ok {
+			if r.values, ok = r.decode(append(r.values, a.Value[:raw.clean]...), a.Value, raw.clean, raw.from, inValue); !ok {
 				return false
 			}
 			a.Value = r.values[from:len(r.values):len(r.values)]
@@ -263,7 +295,9 @@ func (r *Reader) cookAttrs() bool {
 			continue
 		}
 		prefixed = prefixed || raw.name.prefix != r.none
-		r.attrs[n], r.raws[n] = a, raw
+		if n < i {
+			r.attrs[n], r.raws[n] = *a, raw
+		}
 		n++
 	}
 	r.attrs, r.raws = r.attrs[:n], r.raws[:n]

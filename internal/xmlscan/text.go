@@ -29,30 +29,35 @@ func (r *Reader) indentationEnd() int {
 func (r *Reader) plainRun() Kind {
 	p, i := r.pos, r.indentationEnd()
 	if r.buf[i] == '<' {
-		return r.endPlainRun(p, i, -1)
+		return r.endPlainRun(p, i, r.buf[p:i:i], i-p)
 	}
 	for {
 		i += textStops.clean(r.buf[i:])
 		switch c := r.buf[i]; {
 		case c == '<':
-			return r.endPlainRun(p, i, -1)
+			return r.endPlainRun(p, i, r.buf[p:i:i], i-p)
 		case c == '\n', c == '\t':
 			i++
-		case c == '>' && !bytes.HasSuffix(r.buf[p:i], []byte("]]")):
-			i++
 		default:
-			n := bytes.IndexByte(r.buf[i:r.end], '<')
-			if n < 0 {
-				return 0
-			}
-			return r.endPlainRun(p, i+n, i-p)
+			return r.codedRun(p, i)
 		}
 	}
 }
 
-// endPlainRun takes the text buf[p:i] that a '<' follows. If clean is not negative, that
-// many bytes are clean, and the others need decoding.
-func (r *Reader) endPlainRun(p, i, clean int) Kind {
+// codedRun reads a run of text in one piece, of which the bytes from p to i are clean.
+func (r *Reader) codedRun(p, i int) Kind {
+	joined, i := r.decodeSimple(r.joined[:0], p, i, textStops)
+	r.joined = joined
+	n := bytes.IndexByte(r.buf[i:r.end], '<')
+	if n < 0 {
+		return 0
+	}
+	return r.endPlainRun(p, i+n, joined, i-p)
+}
+
+// endPlainRun takes the text buf[p:i] that a '<' follows. Decoded, the first n bytes of
+// it are text.
+func (r *Reader) endPlainRun(p, i int, text []byte, n int) Kind {
 	switch c := r.buf[i+1]; {
 	case c == '!' || c == '?':
 		return r.run()
@@ -63,17 +68,17 @@ func (r *Reader) endPlainRun(p, i, clean int) Kind {
 	}
 	r.tok = p
 	r.pos = i
-	r.text = r.buf[p:i:i]
-	if clean >= 0 {
-		return r.decodeRun(p, clean)
+	r.text = text
+	if r.verbatim = n == i-p; !r.verbatim {
+		return r.decodeRun(p, n)
 	}
 	return Text
 }
 
-// decodeRun decodes r.text, which starts at buf[p]. If nothing is left of it, decodeRun
-// returns the next token.
-func (r *Reader) decodeRun(p, clean int) (k Kind) {
-	joined, ok := r.decode(r.joined[:0], r.text, clean, p, inText)
+// decodeRun decodes what starts at buf[p] and ends at r.pos, from byte n on. If nothing
+// is left of the text, decodeRun returns the next token.
+func (r *Reader) decodeRun(p, n int) (k Kind) {
+	joined, ok := r.decode(r.text, r.buf[p:r.pos], n, p, inText)
 	r.joined = joined
 	switch {
 	case !ok:
@@ -118,6 +123,7 @@ func (r *Reader) run() Kind {
 
 // beginRun begins a run, or the next Text of the current run.
 func (r *Reader) beginRun() {
+	r.verbatim = false
 	if r.mode != modeRun || r.spilled {
 		r.mode = modeRun
 		r.startPiece()
@@ -204,13 +210,18 @@ func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
 		r.spilled = true
 		return false
 	}
-	r.joined, ok = r.decode(r.joined, piece, textStops.clean(piece), at, where)
+	n := textStops.clean(piece)
+	r.joined, ok = r.decode(append(r.joined, piece[:n]...), piece, n, at, where)
 	return ok
 }
 
 // checkChars checks the content of a comment or processing instruction.
 func (r *Reader) checkChars(b []byte, at int) (ok bool) {
-	r.scrap, ok = r.decode(r.scrap[:0], b, textStops.clean(b), at, inCDATA)
+	n := textStops.clean(b)
+	if n == len(b) {
+		return true
+	}
+	r.scrap, ok = r.decode(r.scrap[:0], b, n, at, inCDATA)
 	return ok
 }
 
@@ -223,12 +234,27 @@ const (
 	inValue
 )
 
-// decode appends src, which starts at buf[at], to dst: characters checked, line ends as
-// §2.11 says, references replaced unless in CDATA, and in attribute values white space as
-// §3.3.3 says. The first clean bytes of src are known to stay as they are.
-func (r *Reader) decode(dst, src []byte, clean, at int, where where) ([]byte, bool) {
-	dst = append(dst, src[:clean]...)
-	for i := clean; i < len(src); {
+// decodeSimple appends to dst the text from buf[p] on up to the first stop that is not a
+// simple reference. The bytes before to are known to be clean. It returns where it ends.
+func (r *Reader) decodeSimple(dst []byte, p, to int, stops stops) ([]byte, int) {
+	b := r.buf
+	for {
+		dst = append(dst, b[p:to]...)
+		c, n := simpleReference(b[to:])
+		if n == 0 {
+			return dst, to
+		}
+		dst = append(dst, c)
+		p = to + n
+		to = p + stops.clean(b[p:])
+	}
+}
+
+// decode appends src, which starts at buf[at], to dst from byte i on: characters checked,
+// line ends as §2.11 says, references replaced unless in CDATA, and in attribute values
+// white space as §3.3.3 says.
+func (r *Reader) decode(dst, src []byte, i, at int, where where) ([]byte, bool) {
+	for i < len(src) {
 		n, ok := 0, true
 		switch c := src[i]; {
 		case c == '&' && where != inCDATA:

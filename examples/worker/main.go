@@ -1,0 +1,209 @@
+// Worker harvests on as many machines as it is started on: they share a store and a queue
+// of jobs in PostgreSQL. Run it with -h for its flags.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/examples/internal/protocols"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/pgstore"
+	"github.com/websync-go/websync/harvest/riverjobs"
+	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/harvest/status"
+)
+
+func main() {
+	p := &program{stdout: os.Stdout, stderr: os.Stderr}
+	cli.Main(p.run)
+}
+
+// A program is one run of the command.
+type program struct {
+	stdout, stderr io.Writer
+
+	*options
+	store  *pgstore.Store
+	opener *protocols.Opener
+	log    *slog.Logger
+}
+
+// run is main without the process around it. It returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	return cli.Run("worker", p.stdout, p.stderr, func(out, errOut *cli.Output) (code int, err error) {
+		p.stdout, p.stderr = out, errOut
+		if p.options, err = parseOptions(args); err != nil {
+			return 0, err
+		}
+		p.log = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if p.store, err = pgstore.Open(ctx, p.dsn, nil); err != nil {
+			return 0, err
+		}
+		defer p.store.Close()
+		err = p.work(ctx)
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = nil // the user stopped it
+		}
+		return 0, err
+	})
+}
+
+// work works on jobs until the context ends.
+func (p *program) work(ctx context.Context) error {
+	client := fetch.New(p.store)
+	client.Rate, client.AllowPrivate = p.rate, p.private
+	recorder := &status.Recorder{State: p.store, Log: p.log}
+	client.OnAttempt = recorder.Request
+	defer client.CloseIdleConnections()
+	p.opener = &protocols.Opener{Fetcher: client, State: p.store, Rate: p.rate, Announce: p.say}
+	worker := &riverjobs.Worker{
+		Harvester:   &harvest.Harvester{Store: p.store, Fetcher: client, Hooks: recorder.Hooks()},
+		Registry:    p.registry(),
+		Slice:       p.slice,
+		PerHost:     p.perHost,
+		Concurrency: p.concurrency,
+		Ended:       p.ended,
+	}
+	config := &river.Config{Logger: p.log, Schema: queueSchema, JobTimeout: p.slice}
+	if err := worker.Configure(config); err != nil {
+		return err
+	}
+	jobs, err := p.jobs(ctx)
+	if err != nil {
+		return err
+	}
+	if config.PeriodicJobs, err = riverjobs.Periodic(p.every, jobs...); err != nil {
+		return err
+	}
+
+	pool, err := openQueue(ctx, p.dsn)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return p.serve(ctx, pool, config, jobs)
+}
+
+// serve runs a client of the queue until the context ends.
+func (p *program) serve(ctx context.Context, pool *pgxpool.Pool, config *river.Config, jobs []riverjobs.Args) error {
+	queue, err := river.NewClient(riverpgxv5.New(pool), config)
+	if err != nil {
+		return err
+	}
+	for _, args := range jobs {
+		if _, err := queue.Insert(ctx, args, nil); err != nil {
+			return err
+		}
+	}
+	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	p.say("working")
+	err = p.serveStatus(ctx)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return errors.Join(err, queue.StopAndCancel(stopping)) // the jobs go back to the queue
+}
+
+// serveStatus serves the status page, if there is to be one, until the context ends.
+func (p *program) serveStatus(ctx context.Context) error {
+	if p.status == "" {
+		<-ctx.Done()
+		return nil
+	}
+	listener, url, err := cli.Listen(ctx, p.status)
+	if err != nil {
+		return err
+	}
+	p.say("status page at " + url)
+	return cli.Serve(ctx, listener, &status.Handler{Store: p.store, Title: "Workers", Log: p.log})
+}
+
+// jobs returns the jobs of the targets. A target of which is not known what it offers is
+// left out.
+func (p *program) jobs(ctx context.Context) (jobs []riverjobs.Args, err error) {
+	for _, t := range p.targets {
+		sources, failed := p.opener.Sources(ctx, t)
+		if failed != nil {
+			p.say(cmp.Or(protocols.Ambiguity("worker", failed), failed.Error()))
+			err = failed
+		}
+		for _, src := range sources {
+			jobs = append(jobs, jobOf(t, src.Key()))
+		}
+	}
+	if len(jobs) > 0 {
+		err = nil
+	}
+	return jobs, err
+}
+
+// The options of a job.
+const (
+	optionFeed     = "feed"
+	optionComplete = "complete"
+)
+
+func jobOf(t protocols.Target, key string) riverjobs.Args {
+	args := riverjobs.Args{Protocol: t.Protocol, URL: t.URL, Key: key, Options: map[string]string{}}
+	if t.Feed != "" {
+		args.Options[optionFeed] = t.Feed
+	}
+	if t.Complete {
+		args.Options[optionComplete] = "true"
+	}
+	return args
+}
+
+func targetOf(a riverjobs.Args) protocols.Target {
+	return protocols.Target{Protocol: a.Protocol, URL: a.URL, Feed: a.Options[optionFeed], Complete: a.Options[optionComplete] == "true"}
+}
+
+// registry returns what makes the Sources of jobs.
+func (p *program) registry() riverjobs.Registry {
+	r := riverjobs.Registry{}
+	for _, protocol := range harvested {
+		r[protocol] = p.source
+	}
+	return r
+}
+
+// source returns the Source of a job. What its URL offers is remembered in the store.
+func (p *program) source(ctx context.Context, a riverjobs.Args) (harvest.Source, error) {
+	sources, err := p.opener.Sources(ctx, targetOf(a))
+	if err != nil {
+		return nil, err
+	}
+	for _, src := range sources {
+		if src.Key() == a.Key {
+			return src, nil
+		}
+	}
+	return nil, fmt.Errorf("%s no longer leads to %s: %w", websync.RedactURL(a.URL), websync.RedactURL(a.Key), websync.ErrNotFound)
+}
+
+// ended reports a slice.
+func (p *program) ended(args riverjobs.Args, report *harvest.Report, err error) {
+	run := &runreport.Run{Report: report, Err: err, Interrupted: errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled), Lasts: true}
+	p.say(cli.DescribeRun(args.Key, run))
+	if errors.Is(err, websync.ErrNotDocument) {
+		p.opener.Forget(context.Background(), targetOf(args))
+	}
+}
+
+// say writes to standard error.
+func (p *program) say(text string) { fmt.Fprintf(p.stderr, "worker: %s\n", text) }
