@@ -160,8 +160,9 @@ func (c *checker) email(text []byte) {
 
 // construct checks a text construct.
 func (c *checker) construct(s *scope, t *textView) {
-	c.markup(t.Type, t.Value)
-	if local := c.r.scan.Name().Local; s.model == &entryModel && local != "rights" && isEmpty(t.Type, t.Value) {
+	value := c.r.view.bytes(t.Value)
+	c.markup(t.Type, value)
+	if local := c.r.scan.Name().Local; s.model == &entryModel && local != "rights" && isEmpty(t.Type, value) {
 		c.r.reportChild(ruleEntryText, nil, "an empty "+local)
 	}
 }
@@ -230,8 +231,9 @@ func (c *checker) contentElsewhere(isMedia bool) {
 
 // content checks inline content.
 func (c *checker) content(v *contentView, form string) {
-	c.markup(form, v.Value)
-	if isEmpty(form, v.Value) {
+	value := c.r.view.bytes(v.Value)
+	c.markup(form, value)
+	if isEmpty(form, value) {
 		c.r.reportChild(ruleEntryText, nil, "an empty content")
 	}
 }
@@ -246,7 +248,7 @@ func (c *checker) base64(text []byte) {
 
 // link checks a link.
 func (c *checker) link(s *scope, l *linkView) {
-	r := c.r
+	r, found := c.r, string(c.r.view.bytes(l.Rel))
 	if rel, ok := r.scan.Attr("", "rel"); ok && !isBlank(rel) {
 		c.relation(rel)
 	}
@@ -258,10 +260,10 @@ func (c *checker) link(s *scope, l *linkView) {
 	if fault := syntax.LanguageFault(hreflang); ok && fault != "" {
 		r.reportAttr(ruleHreflang, "hreflang", hreflang, fault)
 	}
-	if _, ok := r.scan.Attr("", "length"); !ok && string(l.Rel) == "enclosure" {
+	if _, ok := r.scan.Attr("", "length"); !ok && found == "enclosure" {
 		r.reportChild(ruleEnclosure, nil, "an enclosure should have a length")
 	}
-	if rel, ok := r.scan.Attr("", "rel"); string(l.Rel) == "alternate" && !(ok && isBlank(rel)) {
+	if rel, ok := r.scan.Attr("", "rel"); found == "alternate" && !(ok && isBlank(rel)) {
 		c.alternate(s, mediaType, hreflang)
 	}
 	if s.model == &feedModel {
@@ -348,12 +350,11 @@ func (c *checker) linkExtensions(l *linkView) {
 // conflict checks that the last digest does not contradict one of the same algorithm
 // among those from the given index on.
 func (c *checker) conflict(from int) {
-	digests := c.r.view.digests[from:]
-	last := digests[len(digests)-1]
-	for _, d := range digests[:len(digests)-1] {
-		if d.Algorithm == last.Algorithm {
-			if !bytes.Equal(d.Sum, last.Sum) {
-				d, other := last.digest(), d.digest()
+	last := len(c.r.view.digests) - 1
+	d := c.r.view.digest(last)
+	for i := from; i < last; i++ {
+		if other := c.r.view.digest(i); other.Algorithm == d.Algorithm {
+			if other != d {
 				c.r.reportChild(ruleHashConflict, []byte(d.String()), "another digest is "+other.String())
 			}
 			return
@@ -606,16 +607,17 @@ func (c *checker) historyMark(s *scope, text []byte) {
 // feedLink keeps a link of the feed itself. isFeed reports whether it leads to a feed;
 // only such a link must be the only one of its relation.
 func (c *checker) feedLink(l *linkView, isFeed bool) {
-	i := slices.Index(headRelations[:], string(l.Rel))
+	v := &c.r.view
+	i := slices.Index(headRelations[:], string(v.bytes(l.Rel)))
 	if i < 0 {
 		return
 	}
 	link := &c.head.links[i]
 	switch {
 	case !link.stated:
-		link.href, link.at, link.stated = string(l.Href), c.r.at, true
-	case isFeed && i != relSelf && link.href != string(l.Href):
-		c.r.reportChild(rulePagingTwice, l.Href, "a feed must have at most one link "+headRelations[i])
+		link.href, link.at, link.stated = string(v.bytes(l.Href)), c.r.at, true
+	case isFeed && i != relSelf && link.href != string(v.bytes(l.Href)):
+		c.r.reportChild(rulePagingTwice, v.bytes(l.Href), "a feed must have at most one link "+headRelations[i])
 	}
 }
 

@@ -259,7 +259,7 @@ func (r *Reader) source(in inherited) (*Feed, error) {
 // feedChild reads a child of a feed or source into f, in memory of its own.
 func (r *Reader) feedChild(f *Feed, s *scope) (err error) {
 	v := &r.view
-	buf, digests, attrs := len(v.buf), len(v.digests), len(v.attrs)
+	before := v.mark()
 	name := r.scan.Name()
 	switch child := r.childOf(s, name); {
 	case child == 0:
@@ -269,8 +269,8 @@ func (r *Reader) feedChild(f *Feed, s *scope) (err error) {
 	default:
 		err = r.discard(func() error { return r.feedValue(new(Feed), s, child) })
 	}
-	s.kept += perChild + len(v.buf) - buf
-	v.buf, v.digests, v.attrs = v.buf[:buf], v.digests[:digests], v.attrs[:attrs]
+	s.kept += perChild + len(v.buf) - before.buf
+	v.release(before)
 	return err
 }
 
@@ -287,17 +287,19 @@ func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
 	if !r.hasRoom(s.kept) {
 		return r.scan.Skip()
 	}
-	from := len(v.buf)
-	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from {
-		var k keeper
-		f.Elements = append(f.Elements, keepAll(nil, []elementView{{name.Space, name.Local, v.from(from)}}, k.element)...)
+	from := v.mark()
+	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from.buf {
+		x := elementView{name.Space, name.Local, v.from(from.buf)}
+		k := v.keeper(from, nil)
+		k.element(extend(&f.Elements), &x)
 	}
 	return err
 }
 
 // feedValue reads a child that Atom defines.
 func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
-	var k keeper
+	from := r.view.mark()
+	kept := func(value span) string { return string(r.view.bytes(value)) }
 	switch child {
 	case childComplete:
 		return r.historyMark(&f.Complete, s)
@@ -305,7 +307,7 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 		return r.historyMark(&f.Archive, s)
 	case childID:
 		id, err := r.id()
-		f.ID = k.text(id)
+		f.ID = kept(id)
 		return err
 	case childTitle:
 		return r.feedText(&f.Title, s)
@@ -316,17 +318,17 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 	case childUpdated:
 		d, text, err := r.date(&r.updated)
 		r.checkFuture(d, nil)
-		f.Updated, f.UpdatedText = d, k.text(text)
+		f.Updated, f.UpdatedText = d, kept(text)
 		return err
 	case childGenerator:
 		return r.generator(&f.Generator, s.inherited)
 	case childIcon:
 		icon, err := r.reference(s.inherited)
-		f.Icon = k.text(icon)
+		f.Icon = kept(icon)
 		return err
 	case childLogo:
 		logo, err := r.reference(s.inherited)
-		f.Logo = k.text(logo)
+		f.Logo = kept(logo)
 		return err
 	case childAuthor:
 		return r.feedPerson(&f.Authors, s.inherited)
@@ -336,19 +338,21 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 		var c categoryView
 		ok, err := r.category(&c, s.inherited)
 		if ok {
-			f.Categories = append(f.Categories, keepAll(nil, []categoryView{c}, k.category)...)
+			k := r.view.keeper(from, nil)
+			k.category(extend(&f.Categories), &c)
 		}
 		return err
 	}
 	var l linkView
 	ok, err := r.link(&l, s)
-	if !ok && err == nil && slices.Contains(pageRelations[:], string(l.Rel)) {
+	if !ok && err == nil && slices.Contains(pageRelations[:], string(r.view.bytes(l.Rel))) {
 		// as if href were empty, so that a Source notices that a document may be lost
 		l.Href = r.resolved(s.base, nil)
-		ok = len(l.Href) > 0
+		ok = !l.Href.isEmpty()
 	}
 	if ok {
-		f.Links = append(f.Links, keepAll(nil, []linkView{l}, k.link)...)
+		k := r.view.keeper(from, nil)
+		k.link(extend(&f.Links), &l)
 	}
 	return err
 }
@@ -362,44 +366,45 @@ func (r *Reader) historyMark(mark *bool, s *scope) error {
 	from := len(r.view.buf)
 	text, err := r.characters(&ruleHistoryElement, false)
 	if err == nil {
-		r.check.historyMark(s, text)
+		r.check.historyMark(s, r.view.bytes(text))
 	}
 	r.view.buf = r.view.buf[:from]
 	return err
 }
 
 func (r *Reader) feedPerson(all *[]websync.Person, in inherited) error {
+	from := r.view.mark()
 	var p personView
-	var k keeper
 	err := r.person(&p, in)
 	if !p.isZero() {
-		*all = append(*all, keepAll(nil, []personView{p}, k.person)...)
+		k := r.view.keeper(from, nil)
+		k.person(extend(all), &p)
 	}
 	return err
 }
 
 func (r *Reader) feedText(kept *Text, s *scope) error {
+	from := r.view.mark()
 	var t textView
-	var k keeper
 	err := r.construct(&t, s)
+	k := r.view.keeper(from, nil)
 	k.construct(kept, &t)
 	return err
 }
 
 // generator reads the software that made the feed (RFC 4287 §4.2.4).
 func (r *Reader) generator(g *Generator, in inherited) error {
-	var k keeper
 	in = in.with(r.stated(in))
 	if uri, ok := r.scan.Attr("", "uri"); ok {
-		g.URI = k.text(r.resolved(in.base, uri))
+		g.URI = string(r.view.bytes(r.resolved(in.base, uri)))
 		if r.check != nil {
 			r.checkReference(&ruleIRI, "uri", uri)
 		}
 	}
 	version, _ := r.scan.Attr("", "version")
-	g.Version = k.text(version)
+	g.Version = string(version)
 	name, err := r.value()
-	if g.Name = k.text(name); g.Name == "" && err == nil && r.check != nil {
+	if g.Name = string(r.view.bytes(name)); g.Name == "" && err == nil && r.check != nil {
 		r.reportChild(ruleGenerator, nil, "a generator should have a name")
 	}
 	return err
@@ -412,7 +417,7 @@ func (r *Reader) entry(s *scope) error {
 	if err != nil && err != xmlscan.ErrStopped {
 		return err
 	}
-	if len(v.ID) == 0 && (err != nil || !s.seen.has(childID)) {
+	if v.id.isEmpty() && (err != nil || !s.seen.has(childID)) {
 		r.loss(ruleEntryChild, s.at, "entry", nil, "an entry must have an id: this one is skipped")
 	}
 	// Validate reports a missing updated itself
@@ -462,7 +467,7 @@ func (r *Reader) entryValue(s *scope, child children) (err error) {
 	v := &r.view
 	switch child {
 	case childID:
-		v.ID, err = r.id()
+		v.id, err = r.id()
 	case childTitle:
 		err = r.construct(&v.title, s)
 	case childSummary:
@@ -522,7 +527,7 @@ func (r *Reader) itemLink(s *scope) error {
 	l := extend(&v.links)
 	ok, err := r.link(l, s)
 	if !ok {
-		v.damaged = v.damaged || leadsToBody(l.Rel)
+		v.damaged = v.damaged || leadsToBody(v.bytes(l.Rel))
 		v.links = v.links[:len(v.links)-1]
 	}
 	return err
@@ -546,7 +551,9 @@ func (r *Reader) tombstone(s *scope) error {
 		r.at = s.at
 	}
 	if ref, _ := r.scan.Attr("", "ref"); len(xmlscan.Trim(ref)) > 0 {
-		v.ID = v.add(r.usable(&ruleTombstoneRef, ref, r.before))
+		if r.usable(&ruleTombstoneRef, ref, r.before) {
+			v.id = v.add(xmlscan.Trim(ref))
+		}
 	} else {
 		r.loss(ruleTombstoneRef, s.at, s.name, nil, "a tombstone must have a ref: this one is skipped")
 	}
@@ -643,39 +650,40 @@ func (r *Reader) capture(s *scope, name xmlscan.Name) (err error) {
 
 // id reads an IRI and does not resolve it. If it is not usable, id reports it and returns
 // an empty one.
-func (r *Reader) id() ([]byte, error) {
+func (r *Reader) id() (span, error) {
 	before := r.scan.Losses()
 	text, err := r.characters(&ruleValueElement, false)
-	if err != nil {
-		return nil, err
+	if err != nil || !r.usable(&ruleID, r.view.bytes(text), before) {
+		return span{}, err
 	}
-	return r.usable(&ruleID, text, before), nil
+	return r.view.trimmed(text), nil
 }
 
-// usable returns an id or ref without white space around it. It returns an empty one if
-// the text can't be an id: the scanner has lost parts of it since before, or it has
-// characters that no IRI has, because the markup is damaged. It reports a doubt if
-// another id may have been meant.
-func (r *Reader) usable(rule *Rule, text []byte, before xmlscan.Losses) []byte {
+// usable reports whether a text without the white space around it can be an id or ref.
+// Otherwise the scanner has lost parts of it since before, or it has characters that no
+// IRI has, because the markup is damaged. It reports a doubt if another id may have been
+// meant.
+func (r *Reader) usable(rule *Rule, text []byte, before xmlscan.Losses) bool {
 	id := r.trimmed(text)
 	lost := r.scan.Losses()
 	raw := lost.References != before.References
 	lost.References = before.References
+	odd := syntax.URLFlaws(id)&syntax.NotOne != 0
 	switch {
 	case len(id) == 0:
 		r.loss(*rule, r.at, r.scan.Name().Local, text, "an empty id")
-		return nil
-	case lost != before, bytes.ContainsAny(id, "<>\r\n"), isTwo(id):
+		return false
+	case lost != before, odd && (bytes.ContainsAny(id, "<>\r\n") || isTwo(id)):
 		r.loss(*rule, r.at, r.scan.Name().Local, text, "an id must be one IRI: this one is not used")
-		return nil
+		return false
 	case raw:
 		r.doubt(*rule, r.at, r.scan.Name().Local, text, "an & must be written as &amp;: another id may be meant")
-	case bytes.ContainsAny(id, " \t"):
+	case odd && bytes.ContainsAny(id, " \t"):
 		r.doubt(*rule, r.at, r.scan.Name().Local, text, "an id must have no white space inside: another id may be meant")
 	case r.check != nil:
 		r.check.id(rule, id)
 	}
-	return id
+	return true
 }
 
 // isTwo reports whether an id is two IRIs with white space in between.
@@ -700,12 +708,12 @@ func (r *Reader) secondID(s *scope) error {
 	if err != nil {
 		return err
 	}
-	other := xmlscan.Trim(text)
-	if len(other) == 0 || bytes.Equal(other, v.ID) {
+	other := v.bytes(v.trimmed(text))
+	if len(other) == 0 || bytes.Equal(other, v.bytes(v.id)) {
 		r.reportSurplus(s, childID)
 	} else {
 		s.twice |= childID
-		r.doubt(ruleEntryChild, r.at, "id", text, "an entry must have one id only: this may be another entry")
+		r.doubt(ruleEntryChild, r.at, "id", v.bytes(text), "an entry must have one id only: this may be another entry")
 	}
 	if r.check != nil {
 		r.check.id(&ruleID, other)
@@ -724,9 +732,10 @@ func (r *Reader) trimmed(text []byte) []byte {
 }
 
 // reference reads an IRI that may be relative.
-func (r *Reader) reference(in inherited) ([]byte, error) {
+func (r *Reader) reference(in inherited) (span, error) {
 	in = in.with(r.stated(in))
-	text, err := r.characters(&ruleValueElement, false)
+	value, err := r.characters(&ruleValueElement, false)
+	text := r.view.bytes(value)
 	if err == nil && r.check != nil {
 		r.checkReference(&ruleIRI, "", text)
 	}
@@ -747,7 +756,7 @@ func (r *Reader) checkReference(rule *Rule, attr string, ref []byte) {
 }
 
 // resolved appends an IRI to the view, resolved against base.
-func (r *Reader) resolved(base string, ref []byte) []byte {
+func (r *Reader) resolved(base string, ref []byte) span {
 	v := &r.view
 	ref = r.trimmed(ref)
 	if syntax.Scheme(ref) > 0 {
@@ -769,12 +778,13 @@ type lastDate struct {
 }
 
 // date reads a date. If it is not RFC 3339, text is the text of the element.
-func (r *Reader) date(last *lastDate) (d websync.Datetime, text []byte, err error) {
-	from := len(r.view.buf)
-	raw, err := r.characters(&ruleValueElement, false)
+func (r *Reader) date(last *lastDate) (d websync.Datetime, text span, err error) {
+	v := &r.view
+	text, err = r.characters(&ruleValueElement, false)
 	if err != nil {
-		return d, nil, err
+		return d, span{}, err
 	}
+	raw := v.bytes(text)
 	d, ok := last.date, len(raw) > 0 && string(raw) == string(last.text)
 	if !ok {
 		d, ok = exactDate(raw)
@@ -784,11 +794,12 @@ func (r *Reader) date(last *lastDate) (d websync.Datetime, text []byte, err erro
 		if fault != "" {
 			r.reportChild(ruleDate, raw, fault)
 		}
-		return d, raw[:min(len(raw), maxRaw)], nil
+		text.to = min(text.to, text.from+maxRaw)
+		return d, text, nil
 	}
 	last.text, last.date = append(last.text[:0], raw...), d
-	r.view.buf = r.view.buf[:from]
-	return d, nil, nil
+	v.buf = v.buf[:text.from]
+	return d, span{}, nil
 }
 
 // attrDate reads a date of an attribute. If it is not RFC 3339, text is the value.
@@ -846,14 +857,14 @@ func (r *Reader) checkFuture(d websync.Datetime, value []byte) {
 
 // characters reads the text of an element into the view. Child elements break the rule;
 // they are kept as markup, or only their text is kept.
-func (r *Reader) characters(rule *Rule, markup bool) ([]byte, error) {
+func (r *Reader) characters(rule *Rule, markup bool) (span, error) {
 	v := &r.view
 	from, depth := len(v.buf), 0
 	r.mixed = false
 	for {
 		kind, err := r.next()
 		if err != nil {
-			return nil, err
+			return span{}, err
 		}
 		switch {
 		case kind == xmlscan.Text:
@@ -875,7 +886,7 @@ func (r *Reader) characters(rule *Rule, markup bool) ([]byte, error) {
 				depth++
 			}
 			if err != nil {
-				return nil, err
+				return span{}, err
 			}
 		}
 	}

@@ -38,7 +38,7 @@ type encoder struct {
 	b       []byte
 	from    int                 // where the current feed, entry or tombstone begins
 	refused *websync.EntryError // the first reason to refuse it
-	margin  string              // what precedes an element
+	depth   int                 // of the next element; zero: it begins no line
 	space   string              // declarations for the next element
 
 	lang, base string // of the feed
@@ -49,11 +49,12 @@ type encoder struct {
 	seen  map[alternate]struct{}
 }
 
-const margins = "\n        "
+// margins are what precedes the name in a tag, by the element's depth.
+var margins = [...]string{"<", "\n<", "\n  <", "\n    <", "\n      <"}
 
 // start begins one feed, entry or tombstone.
 func (c *encoder) start() {
-	c.from, c.refused, c.margin, c.space = len(c.b), nil, margins[:3], ""
+	c.from, c.refused, c.depth, c.space = len(c.b), nil, 2, ""
 }
 
 // finish ends what start began. If it was refused, finish removes it.
@@ -139,8 +140,7 @@ func (c *encoder) declared() {
 
 // open begins the start tag of an element.
 func (c *encoder) open(name string) {
-	c.b = append(c.b, c.margin...)
-	c.b = append(c.b, '<')
+	c.b = append(c.b, margins[c.depth]...)
 	c.b = append(c.b, name...)
 	if c.space != "" {
 		c.b = append(c.b, c.space...)
@@ -226,6 +226,11 @@ func (c *encoder) iri(name string, r *Rule, s string) {
 		return
 	}
 	c.open(name)
+	c.iriText(name, r, s)
+}
+
+// iriText appends the rest of an element that is an absolute IRI.
+func (c *encoder) iriText(name string, r *Rule, s string) {
 	c.b = append(c.b, '>')
 	switch isURL, isPlain := syntax.CommonURL(s); {
 	case isPlain:
@@ -304,14 +309,15 @@ func (c *encoder) elements(elements []websync.Element, reserved ...string) {
 		} else if x.Space == Namespace || slices.Contains(reserved, x.Space) {
 			c.refuse(x.Local, sectionForeign, errSpace)
 		}
-		c.b = append(c.b, c.margin...)
+		margin := margins[c.depth]
+		c.b = append(c.b, margin[:len(margin)-1]...)
 		c.b = append(c.b, x.XML...)
 	}
 }
 
 // feed appends the root of a feed document, and its metadata (RFC 4287 §4.1.1).
 func (c *encoder) feed(f *Feed) {
-	c.margin = margins[:1]
+	c.depth = 1
 	c.open("feed")
 	c.b = append(c.b, ` xmlns="`+Namespace+`" xmlns:at="`+TombstoneNamespace+`"`...)
 	if f.Complete || f.Archive {
@@ -320,7 +326,7 @@ func (c *encoder) feed(f *Feed) {
 	c.declared()
 	c.within("feed", f.Lang, f.Base)
 	c.b = append(c.b, '>')
-	c.margin = margins[:3]
+	c.deeper()
 	c.required(f.ID, &f.Title, f.Updated, &ruleFeedChild)
 	c.metadata(f)
 	c.marks(f, "")
@@ -486,7 +492,7 @@ func (c *encoder) tombstone(t *Tombstone, declarations string) {
 // begin begins the tag of an entry or a tombstone.
 func (c *encoder) begin(name, declarations string) {
 	if declarations != "" {
-		c.margin = margins[:1]
+		c.depth = 1
 	}
 	c.open(name)
 	if declarations != "" {
@@ -497,13 +503,15 @@ func (c *encoder) begin(name, declarations string) {
 
 // end ends an entry or a tombstone.
 func (c *encoder) end(name string) {
-	c.margin = c.margin[:len(c.margin)-2]
-	c.b = append(c.b, c.margin...)
-	c.close(name)
+	c.depth--
+	c.b = append(c.b, margins[c.depth]...)
+	c.b = append(c.b, '/')
+	c.b = append(c.b, name...)
+	c.b = append(c.b, '>')
 }
 
 // deeper indents what follows.
-func (c *encoder) deeper() { c.margin = margins[:len(c.margin)+2] }
+func (c *encoder) deeper() { c.depth++ }
 
 // other returns value, or "" if outer is the same.
 func other(value, outer string) string {
@@ -544,10 +552,10 @@ func (c *encoder) person(name string, p *websync.Person) {
 	}
 	c.value(name, p.Name)
 	c.b = append(c.b, "</name>"...)
-	margin := c.margin
-	c.margin = ""
-	c.iri("uri", &ruleIRI, p.URI)
-	c.margin = margin
+	if p.URI != "" {
+		c.b = append(c.b, "<uri"...)
+		c.iriText("uri", &ruleIRI, p.URI)
+	}
 	if p.Email != "" {
 		if p.Email != c.email {
 			c.check(name, &ruleEmail, syntax.EmailFault(p.Email))

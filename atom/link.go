@@ -16,14 +16,14 @@ const maxDigests = 64 // of one link
 func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	in := s.with(r.stated(s.inherited))
 	r.linkAttrs(l, in.base, true)
-	if len(l.Rel) == 0 {
+	if l.Rel.isEmpty() {
 		l.Rel = r.view.add([]byte("alternate"))
 	}
 	if r.check != nil {
 		r.check.link(s, l)
 	}
 	if href, ok := r.scan.Attr("", "href"); ok {
-		if ok = s.model != &entryModel || !leadsToBody(l.Rel) || !r.isItself(in.base, href); !ok {
+		if ok = s.model != &entryModel || !leadsToBody(r.view.bytes(l.Rel)) || !r.isItself(in.base, href); !ok {
 			r.reportChild(ruleItself, nil, "an empty href leads to the feed itself: the link is left out")
 		}
 		if r.check != nil {
@@ -31,11 +31,12 @@ func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 		}
 		return ok, r.scan.Skip()
 	}
-	text, err := r.characters(&ruleValueElement, false)
+	value, err := r.characters(&ruleValueElement, false)
 	if err != nil {
 		return false, err
 	}
-	if len(xmlscan.Trim(text)) == 0 {
+	text := r.view.bytes(value)
+	if isBlank(text) {
 		r.reportChild(ruleHref, nil, "a link must have an href: this one is left out")
 		return false, nil
 	}
@@ -129,7 +130,7 @@ func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
 			v.attrs = append(v.attrs, attrView{a.Name.Space, a.Name.Local, v.add(a.Value)})
 		}
 	}
-	l.Attrs = v.attrs[attrs:len(v.attrs):len(v.attrs)]
+	l.Attrs = span{attrs, len(v.attrs)}
 	if hash != nil || md5 != nil {
 		r.digests(l, hash, md5)
 	}
@@ -140,15 +141,16 @@ func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
 
 // target reads the target of a link, or of content with src. A reference is not usable if
 // it has bytes that are not UTF-8, or the replacement character, which no IRI has.
-func (r *Reader) target(rule *Rule, base, attr string, ref []byte) []byte {
-	href := r.resolved(base, ref)
+func (r *Reader) target(rule *Rule, base, attr string, ref []byte) span {
+	target := r.resolved(base, ref)
+	href := r.view.bytes(target)
 	if bytes.Contains(href, []byte("\uFFFD")) {
 		r.unusable = true
 		r.loss(*rule, r.at, r.scan.Name().Local, href, attr+" must be UTF-8: what it belongs to is skipped")
 	} else if r.check != nil {
 		r.checkReference(rule, attr, ref)
 	}
-	return href
+	return target
 }
 
 // digests reads hash, or le:md5 if hash holds no usable digest.
@@ -177,7 +179,7 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 			v.digests = v.digests[:found]
 		}
 	}
-	l.Digests = v.digests[from:len(v.digests):len(v.digests)]
+	l.Digests = span{from, len(v.digests)}
 }
 
 // checkDigest reports what is wrong with one "algorithm:sum".
@@ -220,24 +222,24 @@ func (v *View) addHex(name, sum []byte) bool {
 
 // rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2),
 // in which capitals make no difference (RFC 8288 §2.1.1).
-func (r *Reader) rel(value []byte) []byte {
+func (r *Reader) rel(value []byte) span {
 	rel := xmlscan.Trim(value)
 	if len(rel) == 0 {
 		r.reportChild(ruleRel, value, "rel must not be empty: this one is taken for alternate")
-		return nil
+		return span{}
 	}
 	if name := syntax.RelationName(rel); len(name) > 0 {
 		rel = name
 	}
-	kept := r.view.add(rel)
-	if syntax.Scheme(kept) == 0 {
+	added := r.view.add(rel)
+	if kept := r.view.bytes(added); syntax.Scheme(kept) == 0 {
 		for i, c := range kept {
 			if c >= 'A' && c <= 'Z' {
 				kept[i] = c | 0x20
 			}
 		}
 	}
-	return kept
+	return added
 }
 
 // length reads a number of bytes as websync.Link states it. Only links have one, so a
@@ -269,13 +271,13 @@ func (r *Reader) category(c *categoryView, in inherited) (ok bool, err error) {
 		case "scheme":
 			c.Scheme = v.add(r.trimmed(a.Value))
 			if r.check != nil {
-				r.check.scheme(c.Scheme)
+				r.check.scheme(v.bytes(c.Scheme))
 			}
 		case "label":
 			c.Label = v.add(a.Value)
 		}
 	}
-	if len(c.Term) == 0 {
+	if c.Term.isEmpty() {
 		if _, stated := r.scan.Attr("", "term"); stated {
 			r.reportChild(ruleTerm, nil, "a category should have a term that is not empty: this one is left out")
 		} else {
@@ -283,9 +285,9 @@ func (r *Reader) category(c *categoryView, in inherited) (ok bool, err error) {
 		}
 	}
 	if r.check != nil {
-		return len(c.Term) > 0, r.skipUndefined()
+		return !c.Term.isEmpty(), r.skipUndefined()
 	}
-	return len(c.Term) > 0, r.scan.Skip()
+	return !c.Term.isEmpty(), r.scan.Skip()
 }
 
 // person reads an author, a contributor, or the at:by of a tombstone (RFC 4287 §3.2).
@@ -327,21 +329,21 @@ func (r *Reader) personValue(p *personView, s *scope, child children) (err error
 	case childURI:
 		p.URI, err = r.reference(s.inherited)
 	case childName:
-		if p.Name, err = r.value(); err == nil && len(p.Name) == 0 && r.check != nil {
+		if p.Name, err = r.value(); err == nil && p.Name.isEmpty() && r.check != nil {
 			r.reportChild(rulePersonName, nil, "a name should not be empty")
 		}
 	case childEmail:
-		var text []byte
+		var text span
 		text, err = r.characters(&ruleValueElement, false)
-		if p.Email = xmlscan.Trim(text); err == nil && r.check != nil {
-			r.check.email(text)
+		if p.Email = r.view.trimmed(text); err == nil && r.check != nil {
+			r.check.email(r.view.bytes(text))
 		}
 	}
 	return err
 }
 
 // value reads a text and returns it without white space around it.
-func (r *Reader) value() ([]byte, error) {
+func (r *Reader) value() (span, error) {
 	text, err := r.characters(&ruleValueElement, false)
-	return xmlscan.Trim(text), err
+	return r.view.trimmed(text), err
 }

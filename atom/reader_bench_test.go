@@ -18,17 +18,7 @@ import (
 func writtenFeed(tb testing.TB) []byte {
 	feed, entries := benchFeed()
 	var b bytes.Buffer
-	w := atom.NewWriter(&b)
-	err := w.WriteFeed(&feed)
-	for i := range entries {
-		if err == nil {
-			err = w.WriteEntry(&entries[i])
-		}
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
+	if err := writeFeed(&b, &feed, entries); err != nil {
 		tb.Fatal(err)
 	}
 	return b.Bytes()
@@ -74,11 +64,11 @@ func BenchmarkReader(b *testing.B) {
 	})
 	run("encoding-xml", func() (n int, err error) {
 		return testkit.DecodeEntries(doc, "entry", func(d *xml.Decoder, start *xml.StartElement) error {
-			var e encodedEntry
-			if err := d.DecodeElement(&e, start); err != nil {
+			e, err := decodeEntry(d, start)
+			if err != nil {
 				return err
 			}
-			if e.ID == "" || e.Content.Hash == "" || len(e.Link) != 2 {
+			if e.ID == "" || e.Content == nil || len(e.Content.Hash) != 1 || len(e.Link) != 2 {
 				return fmt.Errorf("the entry %q is not whole", e.ID)
 			}
 			return nil

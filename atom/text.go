@@ -21,9 +21,9 @@ func (r *Reader) construct(t *textView, s *scope) (err error) {
 	if t.Type == XHTML {
 		t.Value, err = r.div()
 	} else {
-		var text []byte
+		var text span
 		text, err = r.characters(&ruleTextElement, t.Type == HTML)
-		t.Value = xmlscan.Trim(text)
+		t.Value = r.view.trimmed(text)
 	}
 	if r.check != nil && valid && err == nil {
 		r.check.construct(s, t)
@@ -56,7 +56,7 @@ const (
 )
 
 // div reads XHTML, which should be one div. It puts anything else into a div.
-func (r *Reader) div() ([]byte, error) {
+func (r *Reader) div() (span, error) {
 	v := &r.view
 	local := r.scan.Name().Local
 	from := len(v.buf)
@@ -71,7 +71,7 @@ func (r *Reader) div() ([]byte, error) {
 	for {
 		kind, err := r.next()
 		if err != nil {
-			return nil, err
+			return span{}, err
 		}
 		if kind == xmlscan.End {
 			break
@@ -80,7 +80,7 @@ func (r *Reader) div() ([]byte, error) {
 			if text := r.scan.Text(); len(xmlscan.Trim(text)) > 0 && r.fits(from, len(text)) {
 				fault(r.position(), string(xmlscan.Trim(text)), "xhtml must be one div, with no text beside it")
 				if v.buf, err = xmlscan.AppendText(v.buf, string(text)); err != nil {
-					return nil, err
+					return span{}, err
 				}
 			}
 			continue
@@ -100,7 +100,7 @@ func (r *Reader) div() ([]byte, error) {
 		err = r.captureInside(from)
 		r.scan.Stop = stop
 		if err != nil {
-			return nil, err
+			return span{}, err
 		}
 	}
 	if divs == 1 && faults == 0 {
@@ -134,16 +134,17 @@ func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
 // inline reads content that is in the entry.
 func (r *Reader) inline(c *contentView) (err error) {
 	form, valid := r.contentForm(c)
+	mediaType := r.view.bytes(c.Type)
 	r.mixed = false
 	switch {
 	case form == XHTML:
 		c.Value, err = r.div()
 	case form == HTML:
 		c.Value, err = r.characters(&ruleContentElement, true)
-	case form == PlainText, syntax.IsText(c.Type) && !syntax.IsXML(c.Type):
+	case form == PlainText, syntax.IsText(mediaType) && !syntax.IsXML(mediaType):
 		c.Value, err = r.characters(&ruleContentElement, false)
 	default:
-		c.Value, err = r.embedded(syntax.IsXML(c.Type), valid)
+		c.Value, err = r.embedded(syntax.IsXML(mediaType), valid)
 	}
 	r.view.damaged = r.view.damaged || r.mixed
 	if r.check != nil && valid && err == nil {
@@ -156,14 +157,15 @@ func (r *Reader) inline(c *contentView) (err error) {
 // for a media type.
 func (r *Reader) contentForm(c *contentView) (form string, valid bool) {
 	stated, ok := r.scan.Attr("", "type")
-	if len(c.Type) == 0 {
+	if c.Type.isEmpty() {
 		c.Type = r.view.add([]byte(PlainText))
 	}
+	found := r.view.bytes(c.Type)
 	for _, form := range [...]string{PlainText, HTML, XHTML} {
-		if !syntax.EqualFold(c.Type, form) {
+		if !syntax.EqualFold(found, form) {
 			continue
 		}
-		valid := string(c.Type) == form && (r.check == nil || !ok || string(stated) == form)
+		valid := string(found) == form && (r.check == nil || !ok || string(stated) == form)
 		if !valid {
 			r.reportChild(ruleContentType, stated, "type must be text, html, xhtml or a media type")
 			c.Type = r.view.add([]byte(form))
@@ -176,24 +178,24 @@ func (r *Reader) contentForm(c *contentView) (form string, valid bool) {
 // contentElsewhere reads the type of content with src, and checks that the element is
 // empty.
 func (r *Reader) contentElsewhere(c *contentView) error {
-	media := ""
+	media, found := "", r.view.bytes(c.Type)
 	switch {
-	case syntax.EqualFold(c.Type, PlainText):
+	case syntax.EqualFold(found, PlainText):
 		media = "text/plain"
-	case syntax.EqualFold(c.Type, HTML):
+	case syntax.EqualFold(found, HTML):
 		media = "text/html"
-	case syntax.EqualFold(c.Type, XHTML):
+	case syntax.EqualFold(found, XHTML):
 		media = "application/xhtml+xml"
 	}
 	if media != "" {
-		r.reportChild(ruleContentSrc, c.Type, "type must be a media type if the content has src")
+		r.reportChild(ruleContentSrc, found, "type must be a media type if the content has src")
 		c.Type = r.view.add([]byte(media))
 	}
 	if r.check != nil {
 		r.check.contentElsewhere(media == "")
 	}
-	text, err := r.characters(&ruleContentSrc, false)
-	if len(xmlscan.Trim(text)) > 0 {
+	value, err := r.characters(&ruleContentSrc, false)
+	if text := r.view.bytes(value); !isBlank(text) {
 		r.reportChild(ruleContentSrc, text, "content must be empty if it has src")
 	}
 	return err
@@ -201,7 +203,7 @@ func (r *Reader) contentElsewhere(c *contentView) error {
 
 // embedded reads content of a media type: one element if it is XML, or else Base64,
 // without its white space.
-func (r *Reader) embedded(isXML, valid bool) ([]byte, error) {
+func (r *Reader) embedded(isXML, valid bool) (span, error) {
 	v := &r.view
 	from := len(v.buf)
 	end, elements := from, 0 // of the text
@@ -213,7 +215,7 @@ func (r *Reader) embedded(isXML, valid bool) ([]byte, error) {
 	for {
 		kind, err := r.next()
 		if err != nil {
-			return nil, err
+			return span{}, err
 		}
 		if kind == xmlscan.End {
 			break
@@ -234,11 +236,11 @@ func (r *Reader) embedded(isXML, valid bool) ([]byte, error) {
 			err = r.scan.Skip()
 		}
 		if err != nil {
-			return nil, err
+			return span{}, err
 		}
 	}
 	raw, element := v.buf[from:end], v.from(end)
-	text := xmlscan.Trim(raw)
+	text := v.trimmed(span{from, end})
 	switch {
 	case elements == 0 && isXML:
 		r.reportChild(ruleContentXML, nil, "content of an XML type must be one element: there is none")
@@ -248,12 +250,13 @@ func (r *Reader) embedded(isXML, valid bool) ([]byte, error) {
 			r.check.base64(raw)
 		}
 		if elements == 0 {
-			return dropSpace(text), nil
+			text.to = text.from + len(dropSpace(v.bytes(text)))
+			return text, nil
 		}
 	case elements > 1:
 		r.reportChild(ruleContentXML, nil, fmt.Sprintf("content of an XML type must be one element: there are %d, and the first counts", elements))
-	case len(text) > 0:
-		r.reportChild(ruleContentXML, text, "content of an XML type must be one element, with no text beside it")
+	case !text.isEmpty():
+		r.reportChild(ruleContentXML, v.bytes(text), "content of an XML type must be one element, with no text beside it")
 	}
 	return element, nil
 }

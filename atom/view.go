@@ -1,9 +1,8 @@
 package atom
 
 import (
-	"strings"
-
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A View is an [Item] whose bytes belong to the [Reader]: they are valid until the next
@@ -18,9 +17,10 @@ type View struct {
 
 	Line, Column int // where the item starts, from 1
 
-	updatedText   []byte
+	id            span
+	updatedText   span
 	published     websync.Datetime
-	publishedText []byte
+	publishedText span
 
 	title, summary, rights textView
 	authors, contributors  []personView
@@ -36,62 +36,61 @@ type View struct {
 	lang, base string
 	damaged    bool // as Entry.Damaged
 
-	// holds the bytes of all fields; when it grows, earlier fields keep the old memory
-	buf     []byte
+	buf     []byte // the bytes of all fields
 	digests []digestView
 	attrs   []attrView
 }
 
-// The types below correspond to those without View in their names. Their bytes belong to
-// the Reader.
+// A span is a part of the buffer of a View, or of its digests or attributes.
+type span struct{ from, to int }
+
+func (s span) isEmpty() bool { return s.from == s.to }
+
+// The types below correspond to those without View in their names.
 
 type textView struct {
 	Type       string
-	Value      []byte
+	Value      span
 	Lang, Base string
 }
 
-type personView struct{ Name, Email, URI []byte }
+type personView struct{ Name, Email, URI span }
 
-func (p *personView) isZero() bool { return len(p.Name) == 0 && len(p.Email) == 0 && len(p.URI) == 0 }
+func (p *personView) isZero() bool { return p.Name.isEmpty() && p.Email.isEmpty() && p.URI.isEmpty() }
 
 type categoryView struct {
-	Term, Scheme, Label []byte
+	Term, Scheme, Label span
 	Lang                string
 }
 
 type linkView struct {
-	Rel, Href, Type, Lang, Title []byte
+	Rel, Href, Type, Lang, Title span
 
 	Length   int64
-	Digests  []digestView
+	Digests  span // of digests
 	Modified websync.Datetime
-	Attrs    []attrView
+	Attrs    span // of attrs
 }
 
 type digestView struct {
 	Algorithm string
-	Sum       []byte
-}
-
-func (d digestView) digest() websync.Digest {
-	return websync.Digest{Algorithm: d.Algorithm, Sum: string(d.Sum)}
+	Sum       span
 }
 
 type attrView struct {
 	Space, Local string
-	Value        []byte
+	Value        span
 }
 
 type contentView struct {
 	linkView
-	Value []byte
+	Value span
 	Base  string
 }
 
 type elementView struct {
 	Space, Local string
-	XML          []byte
+	XML          span
 }
 
 // reset makes v the view of an item that starts at p, keeping its memory.
@@ -106,43 +105,68 @@ func (v *View) reset(p position) {
 }
 
 // add copies text into the buffer.
-func (v *View) add(text []byte) []byte {
+func (v *View) add(text []byte) span {
 	from := len(v.buf)
 	v.buf = append(v.buf, text...)
 	return v.from(from)
 }
 
 // from returns what was appended to the buffer since its length was n.
-func (v *View) from(n int) []byte { return v.buf[n:len(v.buf):len(v.buf)] }
+func (v *View) from(n int) span { return span{n, len(v.buf)} }
+
+// bytes returns a part of the buffer. It is valid until the next change of the buffer.
+func (v *View) bytes(s span) []byte { return v.buf[s.from:s.to:s.to] }
+
+// trimmed returns s without the white space around it.
+func (v *View) trimmed(s span) span {
+	for s.from < s.to && syntax.IsSpace(v.buf[s.from]) {
+		s.from++
+	}
+	for s.from < s.to && syntax.IsSpace(v.buf[s.to-1]) {
+		s.to--
+	}
+	return s
+}
+
+// digest returns digest i.
+func (v *View) digest(i int) websync.Digest {
+	d := &v.digests[i]
+	return websync.Digest{Algorithm: d.Algorithm, Sum: string(v.bytes(d.Sum))}
+}
+
+// A mark is how much of its memory a View uses.
+type mark struct{ buf, digests, attrs int }
+
+func (v *View) mark() mark { return mark{len(v.buf), len(v.digests), len(v.attrs)} }
+
+// release gives back what was added since m.
+func (v *View) release(m mark) {
+	v.buf, v.digests, v.attrs = v.buf[:m.buf], v.digests[:m.digests], v.attrs[:m.attrs]
+}
 
 // Clone returns the item in memory of its own: one string for all of its text.
 func (v *View) Clone() Item {
-	var k keeper
-	k.Grow(len(v.buf))
 	if v.Deleted {
-		return Item{Tombstone: k.tombstone(v)}
+		return Item{Tombstone: v.tombstone()}
 	}
-	return Item{Entry: k.entry(v)}
+	return Item{Entry: v.entry()}
 }
 
-// A keeper copies views into memory of their own. If it was grown to hold all of the
-// text, it allocates one string for it.
-type keeper struct{ strings.Builder }
-
 // An entryBlock is an entry with room for the few links, authors and so on that most
-// entries have: one allocation instead of five.
+// entries have: one allocation instead of seven.
 type entryBlock struct {
 	Entry
 	authors    [1]websync.Person
 	categories [1]Category
 	links      [2]websync.Link
-	digests    [1]websync.Digest // of the content
+	digests    [2]websync.Digest
+	elements   [1]websync.Element
 }
 
-func (k *keeper) entry(v *View) *Entry {
+func (v *View) entry() *Entry {
 	block := new(entryBlock)
-	e := &block.Entry
-	e.ID = k.text(v.ID)
+	e, k := &block.Entry, v.keeper(mark{}, block.digests[:])
+	e.ID = k.text(v.id)
 	k.construct(&e.Title, &v.title)
 	k.construct(&e.Summary, &v.summary)
 	k.construct(&e.Rights, &v.rights)
@@ -151,21 +175,20 @@ func (k *keeper) entry(v *View) *Entry {
 	e.Authors = keepAll(block.authors[:], v.authors, k.person)
 	e.Contributors = keepAll(nil, v.contributors, k.person)
 	e.Categories = keepAll(block.categories[:], v.categories, k.category)
-	e.Content.Digests = block.digests[:]
 	k.link(&e.Content.Link, &v.content.linkView)
 	e.Content.Value, e.Content.Base = k.text(v.content.Value), v.content.Base
 	e.Links = keepAll(block.links[:], v.links, k.link)
 	e.Source = v.source
-	e.Elements = keepAll(nil, v.elements, k.element)
+	e.Elements = keepAll(block.elements[:], v.elements, k.element)
 	e.Lang, e.Base = v.lang, v.base
 	e.Damaged = v.damaged
 	e.Line, e.Column = v.Line, v.Column
 	return e
 }
 
-func (k *keeper) tombstone(v *View) *Tombstone {
-	t := new(Tombstone)
-	t.Ref = k.text(v.ID)
+func (v *View) tombstone() *Tombstone {
+	t, k := new(Tombstone), v.keeper(mark{}, nil)
+	t.Ref = k.text(v.id)
 	t.When, t.WhenText = v.Updated, k.text(v.updatedText)
 	k.person(&t.By, &v.by)
 	k.construct(&t.Comment, &v.comment)
@@ -177,13 +200,28 @@ func (k *keeper) tombstone(v *View) *Tombstone {
 	return t
 }
 
-func (k *keeper) text(b []byte) string {
-	if len(b) == 0 {
+// A keeper copies what was added to a View since a mark into memory of its own: all bytes
+// are one string, all digests one slice, and all attributes another.
+type keeper struct {
+	since   mark
+	all     string
+	digests websync.Digests
+	attrs   []websync.Attr
+}
+
+// keeper returns a keeper of what was added since m. The digests are in room if they fit.
+func (v *View) keeper(m mark, room []websync.Digest) (k keeper) {
+	k.since, k.all = m, string(v.buf[m.buf:])
+	k.digests = keepAll(room, v.digests[m.digests:], k.digest)
+	k.attrs = keepAll(nil, v.attrs[m.attrs:], k.attr)
+	return k
+}
+
+func (k *keeper) text(s span) string {
+	if s.isEmpty() {
 		return ""
 	}
-	n := k.Len()
-	k.Write(b)
-	return k.String()[n:]
+	return k.all[s.from-k.since.buf : s.to-k.since.buf]
 }
 
 func (k *keeper) construct(kept *Text, t *textView) {
@@ -223,8 +261,12 @@ func (k *keeper) link(kept *websync.Link, l *linkView) {
 	kept.Rel, kept.Href, kept.Type = k.text(l.Rel), k.text(l.Href), k.text(l.Type)
 	kept.Lang, kept.Title = k.text(l.Lang), k.text(l.Title)
 	kept.Length, kept.Modified = l.Length, l.Modified
-	kept.Digests = keepAll(kept.Digests, l.Digests, k.digest)
-	kept.Attrs = keepAll(nil, l.Attrs, k.attr)
+	if d := l.Digests; !d.isEmpty() {
+		kept.Digests = k.digests[d.from-k.since.digests : d.to-k.since.digests : d.to-k.since.digests]
+	}
+	if a := l.Attrs; !a.isEmpty() {
+		kept.Attrs = k.attrs[a.from-k.since.attrs : a.to-k.since.attrs : a.to-k.since.attrs]
+	}
 }
 
 func (k *keeper) digest(kept *websync.Digest, d *digestView) {

@@ -816,8 +816,8 @@ func (c *candidate) follow(via []byte) {
 // viewVia returns the target of the first via link.
 func viewVia(v *View) []byte {
 	for i := range v.links {
-		if l := &v.links[i]; string(l.Rel) == "via" && len(l.Href) > 0 {
-			return l.Href
+		if l := &v.links[i]; string(v.bytes(l.Rel)) == "via" && !l.Href.isEmpty() {
+			return v.bytes(l.Href)
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 // maxPatched limits the bytes of a representation that is patched, before and after, and
 // of the patch: they are held in memory. What is longer is fetched in full.
-const maxPatched = 16 << 20
+const maxPatched = 4 << 20
 
 // patchers are the media types of patches that can be applied (§14.4), with the types
 // that came after the specification (RFC 6902 §6, RFC 7351).
@@ -87,7 +87,7 @@ func patchJSON(dst io.Writer, held, patch []byte) error {
 	if err != nil {
 		return fmt.Errorf("resourcesync: the patch is no JSON Patch: %w", err)
 	}
-	if len(operations) > maxPatched/1024 {
+	if len(operations) > maxPatched/256 {
 		return errors.New("resourcesync: a patch of too many operations")
 	}
 	options := jsonpatch.NewApplyOptions()

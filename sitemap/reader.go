@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,11 +96,11 @@ type Reader struct {
 	xml     *document.XML
 	lines   *lines
 	kind    Kind
-	root    string // the XML root's local name
-	space   string // and its namespace
-	foreign string // the last namespace that was not the protocol's
-	spaced  bool   // an element with another namespace was reported
-	inner   string // the namespace of the current entry
+	root    string    // the XML root's local name
+	space   string    // and its namespace
+	foreign [4]string // the last namespaces that were not the protocol's
+	spaced  bool      // an element with another namespace was reported
+	inner   string    // the namespace of the current entry
 	// the current token, if it is still to be handled: the start of an entry, the end of
 	// the root
 	tag       xmlscan.Kind
@@ -372,12 +373,13 @@ func (r *Reader) own(space string) bool {
 	switch {
 	case space == r.space, space == Namespace, space == "":
 		return true
-	case space == r.foreign:
+	case slices.Contains(r.foreign[:], space):
 		return false
 	case isNear(space):
 		return true
 	}
-	r.foreign = space
+	copy(r.foreign[1:], r.foreign[:])
+	r.foreign[0] = space
 	return false
 }
 

@@ -362,6 +362,9 @@ func locFault(loc string, isURL bool) error {
 const leastPriority = 1e-6
 
 func appendPriority(b []byte, p float32) []byte {
+	if tenths := int(10*p + 0.5); float32(tenths)/10 == p {
+		return append(b, '0'+byte(tenths/10), '.', '0'+byte(tenths%10))
+	}
 	if p > 0 {
 		p = max(p, leastPriority)
 	}
