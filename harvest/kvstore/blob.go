@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -126,8 +127,9 @@ func (s chunks) ListBlobs(ctx context.Context, fn func(name string, modified tim
 	to := from.end()
 	for from != nil {
 		var found []pair
+		var next key
 		err := s.view(ctx, func(r *reader) (err error) {
-			found, from, err = r.scan(nil, from, to, nil)
+			found, next, err = r.scan(nil, from, to, pageItems, nil)
 			for i := range found {
 				found[i] = pair{bytes.Clone(found[i].key), bytes.Clone(found[i].value)}
 			}
@@ -145,6 +147,7 @@ func (s chunks) ListBlobs(ctx context.Context, fn func(name string, modified tim
 				return nil
 			}
 		}
+		from = next
 	}
 	return nil
 }
@@ -238,6 +241,45 @@ func (r *chunkReader) Close() error {
 	r.closed = true
 	r.chunk = nil
 	return nil
+}
+
+// A layered has Blobs beside the DB, and in the DB those that were written before it got
+// them.
+type layered struct {
+	outside Blobs
+	inside  chunks
+}
+
+// CreateBlob implements [Blobs].
+func (l layered) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
+	return l.outside.CreateBlob(ctx, name)
+}
+
+// OpenBlob implements [Blobs].
+func (l layered) OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, error) {
+	r, err := l.outside.OpenBlob(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l.inside.OpenBlob(ctx, name)
+	}
+	return r, err
+}
+
+// RemoveBlob implements [Blobs].
+func (l layered) RemoveBlob(ctx context.Context, name string) error {
+	return errors.Join(l.outside.RemoveBlob(ctx, name), l.inside.RemoveBlob(ctx, name))
+}
+
+// ListBlobs implements [Blobs].
+func (l layered) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
+	more := true
+	err := l.outside.ListBlobs(ctx, func(name string, modified time.Time) bool {
+		more = fn(name, modified)
+		return more
+	})
+	if err != nil || !more {
+		return err
+	}
+	return l.inside.ListBlobs(ctx, fn)
 }
 
 // A blob is the value of a blob in chunks.

@@ -110,6 +110,44 @@ func TestBlobCutBeforeCommit(t *testing.T) {
 	assert.ErrorIs(t, err, harvest.ErrNoBody)
 }
 
+// TestBlobsLater: a Store whose DB holds long bodies gets Blobs: it reads the old bodies,
+// names them again, and Vacuum removes both sorts.
+func TestBlobsLater(t *testing.T) {
+	db, outside := memstore.NewDB(), newBlobDB()
+	before := small(db)
+	c := claim(t, before)
+	bodies := [][]byte{noise(1, 5000), noise(2, 5000)}
+	put1 := func(s *kvstore.Store, id string, base websync.Seq, key websync.Digest, ws ...harvest.BodyWriter) {
+		b := harvest.NewBatch("a")
+		b.Puts, b.Bodies = []harvest.Change{withBodies(put(id, base, websync.Created), key)}, ws
+		commit(t, s, c, b)
+	}
+	w, first := write(t, before, bodies[0])
+	put1(before, "1", 0, first, w)
+
+	s := small(db)
+	s.Blobs = outside
+	w, second := write(t, s, bodies[1])
+	put1(s, "2", 0, second, w)
+	put1(s, "3", 0, first)
+	assert.Len(t, outside.blobs, 1)
+	for i, key := range []websync.Digest{first, second} {
+		r, err := s.Open(ctx, websync.Body{Key: key})
+		require.NoError(t, err)
+		got, err := io.ReadAll(r)
+		require.NoError(t, err)
+		assert.Equal(t, bodies[i], got)
+	}
+	b := harvest.NewBatch("a")
+	b.Puts = []harvest.Change{put("1", 1, websync.Deleted), put("2", 2, websync.Deleted), put("3", 3, websync.Deleted)}
+	commit(t, s, c, b)
+	removed, err := s.Vacuum(ctx, 0)
+	require.NoError(t, err)
+	assert.Equal(t, 2, removed)
+	assert.Empty(t, outside.blobs)
+	assert.Zero(t, kvstore.Keys(ctx, db, 'P')+kvstore.Keys(ctx, db, 'C'))
+}
+
 // Vacuum leaves files alone whose names are not those of blobs.
 func TestForeignBlobs(t *testing.T) {
 	db := newBlobDB()

@@ -227,12 +227,24 @@ func (s *Store) finish(writers []harvest.BodyWriter) (map[sum]*bodyWriter, error
 	return bodies, nil
 }
 
-// blobs returns the Blobs of the DB, or chunks if it has none.
-func (s *Store) blobs() Blobs {
+// outside returns the Blobs beside the DB, nil if there are none.
+func (s *Store) outside() Blobs {
 	if b, ok := s.db.(Blobs); ok {
 		return b
 	}
-	return chunks{s}
+	return s.Blobs
+}
+
+// blobs returns all Blobs.
+func (s *Store) blobs() Blobs {
+	outside := s.outside()
+	switch {
+	case outside == nil:
+		return chunks{s}
+	case s.Blobs == nil:
+		return outside
+	}
+	return layered{outside, chunks{s}}
 }
 
 // owner returns the owner's name; "" if the DB has none.
@@ -335,7 +347,8 @@ func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, err
 func (s *Store) NamesBlobs(ctx context.Context) (names bool, err error) {
 	from := newKey(takenKey)
 	err = s.view(ctx, func(r *reader) error {
-		return r.Scan(from, from.end(), func(_, _ []byte) bool {
+		names = false
+		return r.scanPage(from, from.end(), 1, func(_, _ []byte) bool {
 			names = true
 			return false
 		})

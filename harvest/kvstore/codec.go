@@ -11,7 +11,7 @@ import (
 // Items, records and tasks are written in the form of package codec, after a byte with
 // their type (high half) and version (low half).
 const (
-	codecVersion = 4
+	codecVersion = 5
 
 	codecItem   = 1 << 4
 	codecRecord = 2 << 4
@@ -22,7 +22,7 @@ func appendItem(dst []byte, i *websync.Item) []byte {
 	return codec.Append(append(dst, codecItem|codecVersion), i, (*codec.Coder).Item)
 }
 
-func appendRecord(dst []byte, r *harvest.Record) []byte {
+func appendRecord(dst []byte, r *record) []byte {
 	return codec.Append(append(dst, codecRecord|codecVersion), r, visitRecord)
 }
 
@@ -30,15 +30,27 @@ func appendTask(dst []byte, t *harvest.Task) []byte {
 	return codec.Append(append(dst, codecTask|codecVersion), t, visitTask)
 }
 
-// decodeItem takes the item of a record as well.
 func decodeItem(b []byte, i *websync.Item) error {
-	if len(b) > 0 && b[0]&^0xf == codecRecord {
-		return decode(b, codecRecord, i, visitItemOnly)
-	}
 	return decode(b, codecItem, i, (*codec.Coder).Item)
 }
 
-func decodeRecord(b []byte, r *harvest.Record) error { return decode(b, codecRecord, r, visitRecord) }
+// decodeRecord decodes the record of id.
+func decodeRecord(b []byte, id string, r *record) error {
+	return decode(b, codecRecord, r, func(c *codec.Coder, r *record) {
+		r.ID = id
+		visitRecord(c, r)
+	})
+}
+
+// decodeBrief decodes the Brief of the record of id, without its numbers.
+func decodeBrief(b []byte, id string, v *harvest.Brief) error {
+	return decode(b, codecRecord, v, func(c *codec.Coder, v *harvest.Brief) {
+		v.ID = id
+		c.Begin(recordFields)
+		visitBrief(c, v)
+		c.Rest()
+	})
+}
 
 func decodeTask(b []byte, t *harvest.Task) error { return decode(b, codecTask, t, visitTask) }
 
@@ -57,19 +69,47 @@ func decode[T any](b []byte, what byte, v *T, visit func(*codec.Coder, *T)) erro
 	return nil
 }
 
-func visitItemOnly(c *codec.Coder, i *websync.Item) {
-	c.Item(i)
-	c.Rest()
+// A record is the stored form of a record, beside its numbers and its id. Its item is
+// that of its entry in the log, unless it has one of its own.
+type record struct {
+	harvest.Brief
+	keyed      bool // a body has a Key
+	validators []harvest.Validator
+	own        *websync.Item // without Seq, Prior and Source
 }
 
-func visitRecord(c *codec.Coder, r *harvest.Record) {
-	c.Item(&r.Item)
-	outer := c.Begin(4)
-	c.Hash(0, &r.Stated.Hash)
-	codec.Slice(c, 1, &r.Validators, visitValidator)
-	visitStatedTimes(c, r)
-	c.Bool(3, &r.Early)
+const recordFields = 12
+
+// visitRecord visits what belongs to the Brief first.
+func visitRecord(c *codec.Coder, r *record) {
+	outer := c.Begin(recordFields)
+	visitBrief(c, &r.Brief)
+	c.About(r.ID)
+	c.Bool(9, &r.keyed)
+	codec.Slice(c, 10, &r.validators, visitValidator)
+	codec.Pointer(c, 11, &r.own, (*codec.Coder).Item)
 	c.End(outer)
+}
+
+func visitBrief(c *codec.Coder, b *harvest.Brief) {
+	codec.Byte(c, 0, &b.Kind)
+	codec.Uint(c, 1, &b.Born)
+	c.Hash(2, &b.Stated.Hash)
+	c.Datetime(3, &b.Stated.Modified)
+	visitStatedAt(c, &b.Stated)
+	c.Bool(6, &b.Early)
+	c.Bool(7, &b.HasContent)
+	c.Bool(8, &b.KeepsContent)
+}
+
+// visitStatedAt leaves out an At that equals Modified.
+func visitStatedAt(c *codec.Coder, s *harvest.Stated) {
+	switch {
+	case c.Has(4, !c.Reading() && s.At != s.Modified && !s.At.IsZero()):
+		c.Datetime(4, &s.At)
+	case !c.Has(5, !c.Reading() && s.At != s.Modified) && c.Reading():
+		s.At = s.Modified
+	}
 }
 
 func visitValidator(c *codec.Coder, v *harvest.Validator) {
@@ -78,20 +118,6 @@ func visitValidator(c *codec.Coder, v *harvest.Validator) {
 	c.String(1, &v.ETag)
 	c.String(2, &v.LastModified)
 	c.End(outer)
-}
-
-// visitStatedTimes leaves out times that equal those of the item.
-func visitStatedTimes(c *codec.Coder, r *harvest.Record) {
-	at, modified := &r.Stated.At, &r.Stated.Modified
-	switch {
-	case c.Has(2, !c.Reading() && (*at != r.At || *modified != r.Resource.Modified)):
-		outer := c.Begin(2)
-		c.Datetime(0, at)
-		c.Datetime(1, modified)
-		c.End(outer)
-	case c.Reading():
-		*at, *modified = r.At, r.Resource.Modified
-	}
 }
 
 func visitTask(c *codec.Coder, t *harvest.Task) {

@@ -43,6 +43,22 @@ func plainRecord() harvest.Record {
 	}
 }
 
+// ownForm returns the form of a record that has an item of its own.
+func ownForm(dst []byte, r *harvest.Record) []byte {
+	rec := newRecord(r)
+	rec.own = &r.Item
+	return appendRecord(dst, rec)
+}
+
+// decodeOwn decodes what ownForm returns.
+func decodeOwn(b []byte, id string) (r harvest.Record, err error) {
+	var rec record
+	if err = decodeRecord(b, id, &rec); err == nil && rec.own != nil {
+		r = harvest.Record{Item: *rec.own, Stated: rec.Stated, Validators: rec.validators, Early: rec.Early}
+	}
+	return r, err
+}
+
 // fullRecord has something in every field.
 func fullRecord() harvest.Record {
 	var r harvest.Record
@@ -114,15 +130,26 @@ func TestCodecRoundTrip(t *testing.T) {
 
 	for name, want := range cases {
 		t.Run(name, func(t *testing.T) {
-			b := appendRecord([]byte("before"), &want)
+			id := want.Resource.ID
+			b := ownForm([]byte("before"), &want)
 			require.Equal(t, "before", string(b[:6]))
-			var got harvest.Record
-			require.NoError(t, decodeRecord(b[6:], &got))
+			got, err := decodeOwn(b[6:], id)
+			require.NoError(t, err)
 			assert.Equal(t, want, got)
 
+			brief := want.Brief()
+			brief.Seq = 0 // is not a part of the form
+			rec := newRecord(&want)
+			b = appendRecord(nil, rec)
+			var gotRec record
+			require.NoError(t, decodeRecord(b, id, &gotRec))
+			rec.Seq = 0
+			assert.Equal(t, *rec, gotRec, "without an item")
+			var gotBrief harvest.Brief
+			require.NoError(t, decodeBrief(b, id, &gotBrief))
+			assert.Equal(t, brief, gotBrief)
+
 			var item websync.Item
-			require.NoError(t, decodeItem(b[6:], &item), "the item of a record")
-			assert.Equal(t, want.Item, item)
 			require.NoError(t, decodeItem(appendItem(nil, &want.Item), &item))
 			assert.Equal(t, want.Item, item)
 		})
@@ -145,9 +172,9 @@ func TestCodecTask(t *testing.T) {
 // Values that share bytes do not share slices.
 func TestCodecAliases(t *testing.T) {
 	want := plainRecord()
-	b := appendRecord(nil, &want)
-	var got harvest.Record
-	require.NoError(t, decodeRecord(b, &got))
+	b := ownForm(nil, &want)
+	got, err := decodeOwn(b, want.Resource.ID)
+	require.NoError(t, err)
 	got.Bodies[0].Link.Digests[0].Algorithm = "changed"
 	assert.Equal(t, "sha-256", got.Resource.Content.Digests[0].Algorithm)
 	clear(b)
@@ -158,9 +185,10 @@ func TestCodecSize(t *testing.T) {
 	r := plainRecord()
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
-	b := appendRecord(nil, &r)
-	t.Logf("%d bytes, as JSON %d", len(b), len(text))
-	assert.Less(t, len(b), 310)
+	item, rec := appendItem(nil, &r.Item), appendRecord(nil, newRecord(&r))
+	t.Logf("%d and %d bytes, as JSON %d", len(item), len(rec), len(text))
+	assert.Less(t, len(item), 260)
+	assert.Less(t, len(rec), 90)
 }
 
 // What a Store holds stays readable, so its form stays the same.
@@ -173,9 +201,10 @@ func TestCodecForm(t *testing.T) {
 		form []byte
 		sum  string
 	}{
-		"plain record": {appendRecord(nil, &plain), "5a8e777a0ca59133"},
-		"full record":  {appendRecord(nil, &full), "79db3d6fb39a07e7"},
-		"full task":    {appendTask(nil, &task), "3958fafd535e0890"},
+		"plain item":   {appendItem(nil, &plain.Item), "7a5819af57b52e0d"},
+		"plain record": {appendRecord(nil, newRecord(&plain)), "f31f9ccad657654a"},
+		"full record":  {ownForm(nil, &full), "8721b5119c4a6b71"},
+		"full task":    {appendTask(nil, &task), "e3ae1601d1e2b760"},
 	} {
 		assert.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(c.form))[:16], name)
 	}
@@ -187,7 +216,7 @@ func TestCodecRefuses(t *testing.T) {
 		good   []byte
 		decode func([]byte) error
 	}{
-		"record": {appendRecord(nil, &r), func(b []byte) error { return decodeRecord(b, new(harvest.Record)) }},
+		"record": {ownForm(nil, &r), func(b []byte) error { return decodeRecord(b, r.Resource.ID, new(record)) }},
 		"item":   {appendItem(nil, &r.Item), func(b []byte) error { return decodeItem(b, new(websync.Item)) }},
 		"task":   {appendTask(nil, &task), func(b []byte) error { return decodeTask(b, new(harvest.Task)) }},
 	} {
@@ -202,10 +231,9 @@ func TestCodecRefuses(t *testing.T) {
 			assert.ErrorIs(t, c.decode([]byte{0x81, 0}), harvest.ErrCorrupt, "something else")
 		})
 	}
-	r.Source = "a"
-	got := r
-	assert.ErrorIs(t, decodeRecord([]byte{codecRecord | codecVersion, 0xff}, &got), harvest.ErrCorrupt)
-	assert.Equal(t, harvest.Record{}, got)
+	got := *newRecord(&r)
+	assert.ErrorIs(t, decodeRecord([]byte{codecRecord | codecVersion, 0xff}, "a", &got), harvest.ErrCorrupt)
+	assert.Equal(t, record{}, got)
 }
 
 // A false length or count allocates nothing.
@@ -230,14 +258,14 @@ func TestCodecHostileLengths(t *testing.T) {
 // same.
 func FuzzDecode(f *testing.F) {
 	plain, full := plainRecord(), fullRecord()
-	f.Add(appendRecord(nil, &plain))
-	f.Add(appendRecord(nil, &full))
+	f.Add(appendRecord(nil, newRecord(&plain)))
+	f.Add(ownForm(nil, &full))
 	f.Add(appendItem(nil, &full.Item))
 	f.Add(appendTask(nil, &harvest.Task{Resource: full.Resource, Due: full.Time, Error: "x", Base: 7}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var r, r2 harvest.Record
-		if decodeRecord(b, &r) == nil {
-			require.NoError(t, decodeRecord(appendRecord(nil, &r), &r2))
+		var r, r2 record
+		if decodeRecord(b, "id", &r) == nil {
+			require.NoError(t, decodeRecord(appendRecord(nil, &r), "id", &r2))
 			require.Equal(t, r, r2)
 		}
 		var i, i2 websync.Item
@@ -264,30 +292,29 @@ func FuzzStrings(f *testing.F) {
 				Bodies: []websync.Body{{Name: s, Link: link}}},
 			Stated: harvest.Stated{Hash: n}, Validators: []harvest.Validator{{URL: href, ETag: s}},
 		}
-		var got harvest.Record
-		require.NoError(t, decodeRecord(appendRecord(nil, &want), &got))
+		got, err := decodeOwn(ownForm(nil, &want), id)
+		require.NoError(t, err)
 		require.Equal(t, want, got)
 	})
 }
 
 func BenchmarkCodec(b *testing.B) {
 	r := plainRecord()
-	encoded := appendRecord(nil, &r)
+	encoded := ownForm(nil, &r)
 	text, _ := json.Marshal(r)
 	b.Run("append", func(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(encoded)))
 		dst := make([]byte, 0, 512)
 		for b.Loop() {
-			dst = appendRecord(dst[:0], &r)
+			dst = ownForm(dst[:0], &r)
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(encoded)))
-		var got harvest.Record
 		for b.Loop() {
-			if err := decodeRecord(encoded, &got); err != nil {
+			if _, err := decodeOwn(encoded, r.Resource.ID); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -312,12 +339,12 @@ func BenchmarkCodec(b *testing.B) {
 // TestCodecReadsEarlierVersions decodes what a version without the newest fields has
 // written.
 func TestCodecReadsEarlierVersions(t *testing.T) {
-	rec := harvest.Record{Item: websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}, Stated: harvest.Stated{Hash: 7}}
-	data := appendRecord(nil, &rec)
+	item := websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}
+	data := appendItem(nil, &item)
 	for version := byte(1); version <= codecVersion; version++ {
-		data[0] = codecRecord | version
-		var got harvest.Record
-		require.NoError(t, decodeRecord(data, &got))
-		require.Equal(t, rec, got)
+		data[0] = codecItem | version
+		var got websync.Item
+		require.NoError(t, decodeItem(data, &got))
+		require.Equal(t, item, got)
 	}
 }

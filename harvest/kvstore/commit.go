@@ -97,20 +97,22 @@ type commit struct {
 
 	claim     claim
 	source    source
-	olds      []old // of Puts, then of Touches
+	olds      []old             // of Puts, then of Touches
+	blocks    map[uint64][]byte // those of the order of first appearances that change
+	last      uint64            // the last block that there was
+	greatest  string            // id of a change
 	conflicts []string
 }
 
 // An old is what a Commit needs of the record that a change replaces.
 type old struct {
-	known  bool
-	kind   websync.ChangeKind
-	seq    websync.Seq
-	prior  websync.Seq
-	born   websync.Seq
-	time   time.Time
-	bodies []websync.Body
-	data   []byte // its form
+	known   bool
+	kind    websync.ChangeKind
+	seq     websync.Seq
+	prior   websync.Seq
+	born    websync.Seq
+	touched bool          // the record has an item of its own
+	item    *websync.Item // nil if it is not needed
 }
 
 func (o *old) live() bool { return o.known && o.kind != websync.Deleted }
@@ -158,7 +160,7 @@ func (c *commit) inSource() error {
 			return err
 		}
 	}
-	for _, step := range [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.tasks, c.checkpoint} {
+	for _, step := range [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.setBlocks, c.tasks, c.checkpoint} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -178,14 +180,22 @@ func (c *commit) newSource() error {
 	return c.set(newKey(nameKey).source(c.source.n), []byte(c.batch.Source))
 }
 
-// prefetchChanges prefetches all records and tasks of the batch.
+// prefetchChanges prefetches all records and tasks of the batch, and what their changes
+// need besides.
 func (c *commit) prefetchChanges() error {
 	n := c.source.n
+	touched := make(map[string]bool, len(c.batch.Touches))
+	for i := range c.batch.Touches {
+		touched[c.batch.Touches[i].Record.Resource.ID] = true
+	}
+	blocks := map[uint64]bool{}
 	return c.prefetchStored(func(add func(key)) {
 		for _, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
 			for i := range changes {
 				id := changes[i].Record.Resource.ID
-				add(newKey(recordKey).source(n).text(id))
+				if c.source.mayHave(recordKey, id) {
+					add(newKey(recordKey).source(n).text(id))
+				}
 				if changes[i].Task != 0 {
 					add(taskKeyOf(n, id))
 				}
@@ -197,30 +207,47 @@ func (c *commit) prefetchChanges() error {
 		for i := range c.batch.Tasks {
 			add(taskKeyOf(n, c.batch.Tasks[i].Resource.ID))
 		}
+		if len(c.batch.Puts) > 0 {
+			add(blockKey(c.last))
+		}
+	}, func(k key, v *stored, add func(key)) {
+		var rec record
+		id := string(k[1+4:])
+		if k[0] != recordKey || decodeRecord(v.data, id, &rec) != nil {
+			return // read reports the error
+		}
+		if needsItem(&rec, touched[id]) {
+			addEntry(k, v, add)
+		}
+		if block := blockOf(rec.Born); !blocks[block] {
+			blocks[block] = true
+			add(blockKey(block))
+		}
 	})
 }
 
+// needsItem reports whether a change needs the item of the record that it replaces: to
+// count its bodies, or to compare it.
+func needsItem(rec *record, isTouch bool) bool { return rec.keyed || isTouch }
+
 // read looks up the records that the changes would replace.
 func (c *commit) read() error {
+	c.last = blockOf(c.head.born)
 	if err := c.prefetchChanges(); err != nil {
 		return err
 	}
 	c.olds = make([]old, 0, len(c.batch.Puts)+len(c.batch.Touches))
 	k := newKey(recordKey)
-	var item websync.Item
-	for _, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
-		for i := range changes {
-			id := changes[i].Record.Resource.ID
+	for i, changes := range [...][]harvest.Change{c.batch.Puts, c.batch.Touches} {
+		for j := range changes {
+			id := changes[j].Record.Resource.ID
 			k = k.of(recordKey).source(c.source.n).text(id)
-			v, err := c.stored(k)
+			was, err := c.old(k, id, i == 1)
 			if err != nil {
 				return err
 			}
-			if err := v.item("", &item); err != nil {
-				return err
-			}
-			fits := item.Seq == changes[i].Base
-			if n := changes[i].Task; fits && n != 0 {
+			fits := was.seq == changes[j].Base
+			if n := changes[j].Task; fits && n != 0 {
 				if fits, err = c.hasTask(id, n); err != nil {
 					return err
 				}
@@ -228,13 +255,36 @@ func (c *commit) read() error {
 			if !fits {
 				c.conflicts = append(c.conflicts, id)
 			}
-			c.olds = append(c.olds, old{v.data != nil, item.Kind, item.Seq, item.Prior, item.Born, item.Time, item.Bodies, v.data})
+			c.olds = append(c.olds, was)
+			c.greatest = max(c.greatest, id)
 		}
 	}
 	if len(c.conflicts) > 0 {
 		return websync.ErrConflict // rolls back the new N of the claim
 	}
+	c.source.greatest = max(c.source.greatest, c.greatest)
 	return nil
+}
+
+// old reads the record of id, whose key is k.
+func (c *commit) old(k key, id string, isTouch bool) (was old, err error) {
+	if !c.source.mayHave(recordKey, id) {
+		return was, nil
+	}
+	v, err := c.stored(k)
+	if err != nil || v.data == nil {
+		return was, err
+	}
+	var rec record
+	if err := decodeRecord(v.data, id, &rec); err != nil {
+		return was, err
+	}
+	was = old{known: true, kind: rec.Kind, seq: v.seq, prior: v.prior, born: rec.Born, touched: rec.own != nil}
+	if needsItem(&rec, isTouch) {
+		was.item = new(websync.Item)
+		err = c.itemOf(&v, &rec, was.item)
+	}
+	return was, err
 }
 
 // hasTask reports whether an id has the task with this N.
@@ -243,28 +293,40 @@ func (c *commit) hasTask(id string, n uint64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var t harvest.Task
-	err = v.task("", &t)
+	t, err := v.task("")
 	return t.N == n, err
 }
 
 func (c *commit) puts() error {
-	var rec harvest.Record
 	for i := range c.batch.Puts {
 		was := &c.olds[i]
-		rec = c.batch.Puts[i].Record
-		seq := c.number(&rec.Item, was)
-		if err := c.setEntry(c.head.generation, seq, c.source.n, &rec.Item); err != nil {
+		rec := newRecord(&c.batch.Puts[i].Record)
+		item := c.batch.Puts[i].Record.Item
+		seq := c.number(&item, was)
+		rec.Born = item.Born
+		if err := c.setEntry(c.head.generation, seq, c.source.n, &item); err != nil {
 			return err
 		}
-		if err := c.setRecord(c.source.n, seq, was.seq, &rec); err != nil {
+		if err := c.setRecord(was, seq, was.seq, rec); err != nil {
 			return err
 		}
-		if err := c.indexBorn(&rec, was, seq); err != nil {
+		if err := c.indexBorn(rec, was, seq); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// setRecord writes the record that replaces was, with its numbers in the newest
+// generation.
+func (c *commit) setRecord(was *old, seq, prior websync.Seq, rec *record) error {
+	c.scratch = (&stored{generation: c.head.generation, seq: seq, prior: prior}).append(c.scratch[:0])
+	c.scratch = appendRecord(c.scratch, rec)
+	k := c.key(recordKey).source(c.source.n).text(rec.ID)
+	if !was.known {
+		return c.insert(k, c.scratch)
+	}
+	return c.set(k, c.scratch)
 }
 
 // number returns the next number, and gives item the next time, its Born and its Prior.
@@ -286,57 +348,66 @@ func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 
 // indexBorn keeps the order of first appearances, which holds live records only. seq is
 // the number of the record's entry.
-func (c *commit) indexBorn(rec *harvest.Record, was *old, seq websync.Seq) error {
+func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq) error {
 	if was.live() {
 		c.source.live--
 	}
 	if rec.Live() {
 		c.source.live++
-		return c.setBorn(rec.Born, seq, nil)
+		return c.setBorn(rec.Born, seq, false)
 	}
 	if was.live() {
-		return c.delete(c.key(bornKey).number(uint64(rec.Born)))
+		return c.setBorn(rec.Born, 0, false)
 	}
 	return nil
 }
 
-// setBorn writes a reference to an entry of the log, or to the record of an id.
-func (c *commit) setBorn(born, seq websync.Seq, id []byte) error {
-	ref := stored{generation: c.head.generation, seq: seq, data: id}
-	c.scratch = ref.append(binary.BigEndian.AppendUint32(c.scratch[:0], c.source.n))
-	return c.set(c.key(bornKey).number(uint64(born)), c.scratch)
-}
-
-// isSame reports whether the record was has the item of rec.
-func (c *commit) isSame(rec *harvest.Record, was *old) bool {
-	item := rec.Item
-	item.Seq, item.Prior, item.Source = 0, 0, ""
-	c.scratch = appendItem(c.scratch[:0], &item)
-	return len(was.data) > 0 && bytes.HasPrefix(was.data[1:], c.scratch[1:])
-}
-
 func (c *commit) touches() error {
-	var rec harvest.Record
 	for i := range c.batch.Touches {
 		was := &c.olds[len(c.batch.Puts)+i]
-		rec = c.batch.Touches[i].Record
+		change := &c.batch.Touches[i].Record
 		if !was.known {
-			if rec.Kind != websync.Deleted {
-				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", harvest.ErrBatch, rec.Resource.ID, rec.Kind)
+			if change.Kind != websync.Deleted {
+				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", harvest.ErrBatch, change.Resource.ID, change.Kind)
 			}
 			was.kind = websync.Deleted
 		}
-		rec.Born, rec.Time, rec.Kind = was.born, was.time, was.kind
-		if was.live() && !c.isSame(&rec, was) {
-			if err := c.setBorn(rec.Born, 0, []byte(rec.Resource.ID)); err != nil {
+		rec := newRecord(change)
+		rec.Born, rec.Kind = was.born, was.kind
+		item := c.touch(change.Item, was)
+		if was.seq == 0 || was.touched || !c.isSame(item, was.item) {
+			rec.own = item
+		}
+		if was.live() && rec.own != nil && !was.touched {
+			if err := c.setBorn(rec.Born, was.seq, true); err != nil {
 				return err
 			}
 		}
-		if err := c.setRecord(c.source.n, was.seq, was.prior, &rec); err != nil {
+		if err := c.setRecord(was, was.seq, was.prior, rec); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// touch returns the item that a Touch leaves, in the form of record.own.
+func (c *commit) touch(item websync.Item, was *old) *websync.Item {
+	item.Seq, item.Prior, item.Source = 0, 0, ""
+	item.Born, item.Kind, item.Time = was.born, was.kind, time.Time{}
+	if was.item != nil {
+		item.Time = was.item.Time
+	}
+	return &item
+}
+
+// isSame reports whether the item of a touched record is the one that it was.
+func (c *commit) isSame(item, was *websync.Item) bool {
+	before := *was
+	before.Seq, before.Prior = 0, 0
+	c.scratch = appendItem(c.scratch[:0], item)
+	n := len(c.scratch)
+	c.scratch = appendItem(c.scratch, &before)
+	return bytes.Equal(c.scratch[:n], c.scratch[n:])
 }
 
 func (c *commit) tasks() error {
@@ -391,7 +462,11 @@ func (c *commit) bindBodies() error {
 	named := make(map[sum]int64, len(c.bodies))
 	used := make(map[sum]int64, len(c.bodies)) // minus those that the old records named
 	for i := range c.olds {
-		for _, b := range c.olds[i].bodies {
+		item := c.olds[i].item
+		if item == nil {
+			continue
+		}
+		for _, b := range item.Bodies {
 			if k, ok := sumOf(b.Key); ok {
 				used[k]--
 			}
@@ -485,18 +560,27 @@ func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int
 // its file may have been removed or truncated. If the DB itself holds the bytes, they are
 // there.
 func (c *commit) isThere(v *body, named bool) (bool, error) {
-	blobs, ok := c.s.db.(Blobs)
-	if v.blob == "" || !named || !ok {
+	outside := c.s.outside()
+	if v.blob == "" || !named || outside == nil {
 		return true, nil
 	}
-	r, err := openBlob(c.ctx, blobs, v)
-	if err == nil {
+	r, err := openBlob(c.ctx, outside, v)
+	switch {
+	case err == nil:
 		return true, r.Close()
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, harvest.ErrCorrupt) {
-		err = nil
+	case errors.Is(err, fs.ErrNotExist):
+		return c.isInside(v)
+	case errors.Is(err, harvest.ErrCorrupt):
+		return false, nil
 	}
 	return false, err
+}
+
+// isInside reports whether the blob of a body is complete in chunks.
+func (c *commit) isInside(v *body) (bool, error) {
+	var b blob
+	there, err := c.get(blobKeyOf(blobKey, v.blob), &b)
+	return there && b.size == v.size, err
 }
 
 // setBody replaces before, if that is not nil, with v, and updates the list of bodies
@@ -551,13 +635,12 @@ func (c *commit) checkBlob(from *bodyWriter) error {
 	if err != nil {
 		return err
 	}
+	v := &body{blob: from.name, size: from.size}
 	there := false
-	if _, ok := c.s.db.(Blobs); ok {
-		there, err = c.isThere(&body{blob: from.name, size: from.size}, true)
+	if c.s.outside() != nil {
+		there, err = c.isThere(v, true)
 	} else {
-		var b blob
-		there, err = c.get(blobKeyOf(blobKey, from.name), &b)
-		there = there && b.size == from.size
+		there, err = c.isInside(v)
 	}
 	if err == nil && (dead != nil || !there) {
 		err = fmt.Errorf("%w: the body was removed before its Commit", harvest.ErrNoBody)

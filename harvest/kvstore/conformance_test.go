@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +48,9 @@ func inspected(t testing.TB, db kvstore.DB) kvstore.DB {
 
 func inspect(t testing.TB, db kvstore.DB) {
 	t.Helper()
+	if strict, ok := db.(*strictDB); ok {
+		db = strict.db
+	}
 	faults, err := kvstore.Inspect(context.Background(), db)
 	if err != nil {
 		t.Error(err)
@@ -62,21 +66,60 @@ func TestConformance(t *testing.T) {
 }
 
 // A strictDB finds Stores that rely on more than the contract: it overwrites values when
-// the function has returned, runs each Update twice, and fails the test if a Scan reads
-// what the same Tx has written, or if a call breaks another rule.
+// the function has returned, runs each Update twice, and many Views again after a run in
+// which reading fails. It fails the test if a Scan reads what the same Tx has written, or
+// if a call breaks another rule.
 type strictDB struct {
-	t  testing.TB
-	db *memstore.DB
+	t     testing.TB
+	db    *memstore.DB
+	views atomic.Int64
 }
 
 var errAgain = errors.New("again")
 
 func (s *strictDB) View(ctx context.Context, fn func(kvstore.Reader) error) error {
-	return s.db.View(ctx, func(r kvstore.Reader) error {
+	run := func(r kvstore.Reader) error {
 		strict := &strictTx{strictDB: s, r: r}
 		defer strict.destroy()
 		return fn(strict)
+	}
+	reads := s.views.Add(1) % 5
+	failing := &failingReader{reads: reads}
+	err := s.db.View(ctx, func(r kvstore.Reader) error {
+		failing.Reader = r
+		return run(failing)
 	})
+	if failing.reads >= 0 {
+		return err
+	}
+	if !errors.Is(err, errAgain) {
+		s.t.Errorf("reading has failed, and the View returns %v", err)
+	}
+	return s.db.View(ctx, run)
+}
+
+// A failingReader fails after some reads; a Scan then fails after its first key.
+type failingReader struct {
+	kvstore.Reader
+	reads int64
+}
+
+func (r *failingReader) Get(key []byte) ([]byte, error) {
+	if r.reads--; r.reads < 0 {
+		return nil, errAgain
+	}
+	return r.Reader.Get(key)
+}
+
+func (r *failingReader) Scan(from, to []byte, fn func(key, value []byte) bool) error {
+	if r.reads--; r.reads >= 0 {
+		return r.Reader.Scan(from, to, fn)
+	}
+	r.Reader.Scan(from, to, func(k, v []byte) bool {
+		fn(k, v)
+		return false
+	})
+	return errAgain
 }
 
 func (s *strictDB) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
@@ -156,6 +199,13 @@ func (s *strictTx) Set(key, value []byte) error {
 	s.write(key)
 	s.given = append(s.given, [2][]byte{bytes.Clone(key), key}, [2][]byte{bytes.Clone(value), value})
 	return s.tx.Set(bytes.Clone(key), bytes.Clone(value))
+}
+
+func (s *strictTx) Insert(key, value []byte) error {
+	if v, err := s.r.Get(key); v != nil || err != nil {
+		s.t.Errorf("Insert of a key that has a value: %q, %v", key, err)
+	}
+	return s.Set(key, value)
 }
 
 func (s *strictTx) Delete(key []byte) error {

@@ -16,18 +16,21 @@ import (
 // Reader from one goroutine. A context that ends may end the wait for other Updates; it
 // need not end anything else.
 //
-// A DB may implement [Blobs] and [Owners] besides, and its Readers [Prefetcher].
+// A DB may implement [Blobs], [Owners] and [LogWatcher] besides, its Readers [Prefetcher]
+// and [Pager], and its Txs [Inserter] and [LogNotifier].
 type DB interface {
 	// View calls fn with a Reader of one unchanging state of the store, and returns fn's
-	// error. Many Views may run at a time, also during an Update.
+	// error. Many Views may run at a time, also during an Update. If reading fails, View
+	// may call fn again from the start, with another state.
 	View(ctx context.Context, fn func(Reader) error) error
 
 	// Update calls fn with a Tx. If fn returns nil, all that it has written is applied,
 	// durably, before Update returns nil: whatever happens, all of it or nothing. If fn
 	// returns an error, nothing is applied and Update returns that error. Updates have
 	// one order, and each sees what those before it wrote. A DB that detects a conflict
-	// of two Updates late may call fn again from the start. If Update returns an error of
-	// its own after fn has returned nil, either all is applied or nothing.
+	// of two Updates late, or loses its connection, may call fn again from the start. If
+	// Update returns an error of its own after fn has returned nil, either all is applied
+	// or nothing.
 	Update(ctx context.Context, fn func(Tx) error) error
 }
 
@@ -65,8 +68,40 @@ type Prefetcher interface {
 	Prefetch(keys [][]byte) error
 }
 
-// Blobs is an optional interface of a DB that keeps long bodies elsewhere, such as in
-// files or an object store. Without it, the DB itself holds long bodies, in pieces.
+// A Pager is a Reader that reads the keys of a Scan in pages, such as from a server.
+type Pager interface {
+	// ScanPage is Scan for a caller that expects to read n keys, and may read fewer or
+	// more.
+	ScanPage(from, to []byte, n int, fn func(key, value []byte) bool) error
+}
+
+// An Inserter is a Tx that writes a key more cheaply if it knows that it is new.
+type Inserter interface {
+	// Insert is Set of a key that has no value.
+	Insert(key, value []byte) error
+}
+
+// A LogNotifier is a Tx of a DB that is a LogWatcher.
+type LogNotifier interface {
+	// NotifyLog is called in every Update that changes the log. If the Update is applied,
+	// the Stores of other processes are to be notified.
+	NotifyLog()
+}
+
+// A LogWatcher is an optional interface of a DB by which the Stores of several processes
+// notice each other's changes of the log at once. Without it they do so when they are
+// asked for the Head.
+type LogWatcher interface {
+	// WatchLog makes the DB call changed soon after an Update of another process in which
+	// NotifyLog was called, and when it may have missed one. It is called at most once,
+	// before the first wait. It does not block, and changed may be called from any
+	// goroutine.
+	WatchLog(changed func())
+}
+
+// Blobs keeps long bodies elsewhere than in the DB, such as in files or an object store.
+// A DB may implement it; for another DB, [Store] has a field. Without it, the DB itself
+// holds long bodies, in pieces.
 //
 // Blobs are not part of an Update. Each has a name of its own that is never used again,
 // of at most 64 letters, digits and full stops, and belongs to the Store from the Update

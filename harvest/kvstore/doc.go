@@ -12,21 +12,30 @@
 // A driver must keep the contracts of [DB], [Reader] and [Tx]. It may implement further
 // interfaces, which a Store detects:
 //
-//   - [Prefetcher], of a Reader, for a DB behind a network: the reads of a Commit are
-//     three round trips then, whatever its size, and those of a lookup are two;
+//   - [Prefetcher], of a Reader, for a DB behind a network: the reads of a Commit are at
+//     most four round trips then, whatever its size, and those of a lookup two;
+//   - [Pager], of a Reader, for a DB that reads the keys of a Scan in pages;
+//   - [Inserter], of a Tx, for a DB that writes a new key more cheaply;
 //   - [Blobs], of a DB, for bodies longer than [Store].ChunkSize: files or objects beside
 //     the DB. Without it they are kept in the DB, in pieces;
 //   - [Owners], of a DB that can find out that a process has died: its claims end at
-//     once.
+//     once;
+//   - [LogNotifier], of a Tx, and [LogWatcher], of its DB, if the DB can notify the other
+//     processes that use it: [harvest.WaitLog] then returns at once.
 //
-// Run package storetest on your Store to see whether the driver keeps the contracts.
+// Run package storetest on your Store to see whether the driver keeps the contracts, and
+// [Inspect] to see what interrupted processes have left in a DB.
 //
 // # Costs
 //
-// A Commit is one Update: for each put one Get and about three Sets. Iterators read a
-// page of up to 256 records in one View and yield it after the View has ended. A short
-// body waits in memory for its Commit. A long one is written as it comes and becomes
-// visible with the Commit that names it; what no Commit has named is removed by Vacuum.
+// A resource is described in the log only, where writes are in order; its record refers
+// to the entry, and holds what shows whether an event states something new. A Commit is
+// one Update: for each put two Sets, and one Get unless its id is greater than those of
+// all records. Iterators read a page of up to 256 records in one View and yield it after
+// the View has ended; meanwhile they may read the next one. A short body waits in memory
+// for its Commit. A long one is written as it comes and becomes visible with the Commit
+// that names it; what no Commit has named is removed by Vacuum. Compact, Drop and Vacuum
+// work in many Updates of a few hundredths of a second, with a rest after each.
 //
 // # Versions
 //

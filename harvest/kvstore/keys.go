@@ -15,13 +15,15 @@ import (
 //
 //	h            head: see type head
 //	g gen        greatest number of an older generation of the log; absent if dropped
-//	s name       source: number, live records
+//	s name       source: number, live records, greatest id of its records
 //	n n          name of the source
 //	p n          checkpoint: uvarint version, data
-//	r n id       record: uvarint gen, uvarint seq, uvarint Prior, record without Seq,
-//	             Prior and Source
-//	b born       of a live record: n, uvarint gen, uvarint seq of its newest entry in the
-//	             log, 0; if a Touch has changed its item since: n, gen, 0, 0, id
+//	r n id       record: uvarint gen, uvarint seq, uvarint Prior, see type record; its
+//	             item is in the entry l gen seq, unless a Touch has changed it since
+//	b block      the live records with the Borns block*64 to block*64+63: for each n, and
+//	             in 8 bytes seq<<2, plus 2 if a Touch has changed the item since, plus
+//	             the lowest bit of gen; 12 bytes of 0 where there is none, and nothing
+//	             after the last
 //	l gen seq    entry of the log: n, item without Seq and Source
 //	m gen seq    while records are rewritten: the number in generation gen of the entry
 //	             that has the number seq in gen-1
@@ -65,6 +67,11 @@ const (
 	claimKey      = 'c'
 	stateKey      = 'S'
 )
+
+// LogKey is the first byte of the keys of the log, and of no others: 17 bytes, with a
+// generation, which rises by one with every Compact, and a number, which rises by one
+// with every entry. A DB may keep these apart, in the order in which they are written.
+const LogKey = logKey
 
 // A key is built by appending parts.
 type key []byte

@@ -1,6 +1,7 @@
 package kvstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -37,11 +38,13 @@ func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 		return 0, err
 	}
 	for n := 0; generation == 0; n++ {
-		pages := 1 + n/64 // more and more, so that commits do not outrun it
 		err := s.update(ctx, func(w *writer) (err error) {
-			generation, err = w.compact(t, pages)
+			generation, err = w.compact(t, s.step(n))
 			return err
 		}, newKey(compactionKey))
+		if err == nil && generation == 0 {
+			err = s.rest(ctx)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -82,16 +85,48 @@ func (w *writer) compaction(t token) (c compaction, err error) {
 	return c, err
 }
 
-// compact copies the next pages of the log. If those were the last ones it switches to
-// the new generation and returns it.
-func (w *writer) compact(t token, pages int) (generation uint64, err error) {
+// A step is one Update of maintenance: as many pages as take stepTime, and one at least.
+// Others write in the restTime after it, which is long enough for a process that asks
+// again and again whether the DB is free.
+const (
+	stepTime = 40 * time.Millisecond
+	restTime = 25 * time.Millisecond
+)
+
+// step returns a function that reports whether a step that begins now has time for
+// another page. Later steps take longer, so that commits do not outrun them.
+func (s *Store) step(n int) (more func() bool) {
+	if s.onePage {
+		return func() bool { return false }
+	}
+	began := time.Now()
+	limit := stepTime + stepTime*time.Duration(n)/1000
+	return func() bool { return time.Since(began) < limit }
+}
+
+// rest waits between two steps.
+func (s *Store) rest(ctx context.Context) error {
+	if s.onePage {
+		return nil
+	}
+	select {
+	case <-time.After(restTime):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// compact copies the next pages of the log, while there is time for more. If those were
+// the last ones it switches to the new generation and returns it.
+func (w *writer) compact(t token, more func() bool) (generation uint64, err error) {
 	c, err := w.compaction(t)
 	if err != nil {
 		return 0, err
 	}
 	end := newKey(logKey).entry(w.head.generation, w.head.last+1)
-	for range pages {
-		found, next, err := w.scan(nil, newKey(logKey).entry(w.head.generation, c.from+1), end, nil)
+	for copied := false; !copied || more(); copied = true {
+		found, next, err := w.scan(nil, newKey(logKey).entry(w.head.generation, c.from+1), end, pageItems, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -116,11 +151,9 @@ func (w *writer) compact(t token, pages int) (generation uint64, err error) {
 func (w *writer) prefetchRecords(found []pair) error {
 	return w.prefetch(func(add func(key)) {
 		for _, p := range found {
-			var o owned
 			var item websync.Item
-			// copyEntry reports the error
-			if o.parse(p.value) == nil && decodeItem(o.rest, &item) == nil {
-				add(newKey(recordKey).source(o.n).text(item.Resource.ID))
+			if n, err := decodeEntry(p.value, &item); err == nil { // copyEntry reports the error
+				add(newKey(recordKey).source(n).text(item.Resource.ID))
 			}
 		}
 	})
@@ -129,21 +162,24 @@ func (w *writer) prefetchRecords(found []pair) error {
 // copyEntry copies the entry c.from unless it is superseded, in the state that the record
 // has now: it may have been touched.
 func (w *writer) copyEntry(c *compaction, value []byte) error {
-	var o owned
 	var item websync.Item
-	if err := o.parse(value); err != nil {
+	n, err := decodeEntry(value, &item)
+	if err != nil {
 		return err
 	}
-	if err := decodeItem(o.rest, &item); err != nil {
-		return err
-	}
+	id := item.Resource.ID
 	var v stored
-	if _, err := w.get(newKey(recordKey).source(o.n).text(item.Resource.ID), &v); err != nil || v.seq != c.from {
+	if _, err := w.get(newKey(recordKey).source(n).text(id), &v); err != nil || v.seq != c.from {
 		return err
 	}
-	if err := decodeItem(v.data, &item); err != nil {
+	var rec record
+	if err := decodeRecord(v.data, id, &rec); err != nil {
 		return err
 	}
+	if rec.own != nil {
+		item = *rec.own
+	}
+	item.Prior = 0
 	c.to++
 	c.lastTime = item.Time.UnixMicro()
 	if c.to == 1 {
@@ -153,7 +189,7 @@ func (w *writer) copyEntry(c *compaction, value []byte) error {
 	if err := w.set(newKey(renumberKey).number(next).number(uint64(c.from)), key{}.number(uint64(c.to))); err != nil {
 		return err
 	}
-	return w.setEntry(next, c.to, o.n, &item)
+	return w.setEntry(next, c.to, n, &item)
 }
 
 // switchTo makes the generation that c has written the newest.
@@ -199,10 +235,14 @@ func (s *Store) rewrite(ctx context.Context) error {
 	if err != nil || !needed {
 		return err
 	}
-	for _, kind := range [...]byte{recordKey, taskKey, bornKey} {
-		if err := s.rewriteAll(ctx, kind); err != nil {
-			return err
-		}
+	if err := s.rewriteAll(ctx, recordKey, pageItems, (*writer).rewritePage); err != nil {
+		return err
+	}
+	if err := s.rewriteAll(ctx, taskKey, pageItems, (*writer).rewritePage); err != nil {
+		return err
+	}
+	if err := s.rewriteAll(ctx, bornKey, pageItems/blockSize, (*writer).rewriteBlocks); err != nil {
+		return err
 	}
 	same := func(w *writer) error {
 		if w.head.generation != generation {
@@ -220,79 +260,134 @@ func (s *Store) rewrite(ctx context.Context) error {
 	})
 }
 
-func (s *Store) rewriteAll(ctx context.Context, kind byte) error {
-	_, err := s.updatePages(ctx, newKey(kind), newKey(kind).end(), func(w *writer, page []pair) error {
-		if err := w.prefetchNumbers(page); err != nil {
-			return err
-		}
-		for _, p := range page {
-			if err := w.rewrite(p); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// rewriteAll calls fn with all pairs of a kind, n of them in each Update.
+func (s *Store) rewriteAll(ctx context.Context, kind byte, n int, fn func(*writer, []pair) error) error {
+	_, err := s.updatePages(ctx, newKey(kind), newKey(kind).end(), n, fn)
 	return err
 }
 
-// updatePages calls fn with the pairs from <= key < to, a page in each Update, and
-// returns the number of pairs.
-func (s *Store) updatePages(ctx context.Context, from, to key, fn func(w *writer, page []pair) error) (n int, err error) {
-	for from != nil {
-		var page []pair
+// rewritePage gives records or tasks the numbers of the newest generation.
+func (w *writer) rewritePage(page []pair) error {
+	if err := w.prefetchListed(page, nil); err != nil {
+		return err
+	}
+	for _, p := range page {
+		var v stored
+		if err := v.parse(p.value); err != nil {
+			return err
+		}
+		if v.generation == w.head.generation {
+			continue
+		}
+		if err := w.renumber(&v); err != nil {
+			return err
+		}
+		w.scratch = v.append(w.scratch[:0])
+		if err := w.set(p.key, w.scratch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewriteBlocks gives the references of blocks the numbers of the newest generation.
+func (w *writer) rewriteBlocks(page []pair) error {
+	err := w.prefetch(func(add func(key)) {
+		for _, p := range page {
+			eachReference(p.value, &w.head, func(_ int, ref *reference) error {
+				if ref.isOld(&w.head) {
+					add(ref.renumberKey(&w.head))
+				}
+				return nil
+			})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range page {
+		block := bytes.Clone(p.value)
+		err := eachReference(p.value, &w.head, func(i int, ref *reference) error {
+			err := w.renumber(&ref.stored)
+			block = ref.put(block, i)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(block, p.value) {
+			continue
+		}
+		if err := w.set(p.key, block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updatePages calls fn with the pairs from <= key < to, in pages of at most size, one or
+// more in each Update, and returns the number of pairs.
+func (s *Store) updatePages(ctx context.Context, from, to key, size int, fn func(w *writer, page []pair) error) (n int, err error) {
+	for step := 0; from != nil; step++ {
+		var done int
 		var next key
-		err := s.update(ctx, func(w *writer) (err error) {
-			if page, next, err = w.scan(nil, from, to, nil); err != nil {
-				return err
+		err := s.update(ctx, func(w *writer) error {
+			done, next = 0, from
+			more := s.step(step)
+			for done == 0 || next != nil && more() {
+				page, after, err := w.scan(nil, next, to, size, nil)
+				if err != nil {
+					return err
+				}
+				if err := fn(w, page); err != nil {
+					return err
+				}
+				if done, next = done+len(page), after; len(page) == 0 {
+					break
+				}
 			}
-			return fn(w, page)
+			return nil
 		})
 		if err != nil {
 			return n, err
 		}
-		n += len(page)
-		from = next
+		if n, from = n+done, next; from != nil {
+			if err := s.rest(ctx); err != nil {
+				return n, err
+			}
+		}
 	}
 	return n, nil
 }
 
-func (w *writer) rewrite(p pair) error {
-	var v stored
-	from := numbered(p)
-	if err := v.parse(from); err != nil || v.generation == w.head.generation {
-		return err
-	}
-	if err := w.renumber(&v); err != nil {
-		return err
-	}
-	w.scratch = append(w.scratch[:0], p.value[:len(p.value)-len(from)]...)
-	w.scratch = v.append(w.scratch)
-	return w.set(p.key, w.scratch)
-}
-
-// Drop implements [harvest.Maintainer]. It never removes the newest generation.
+// Drop implements [harvest.Maintainer]. It never removes the newest generation. Records
+// that refer to an older one are given their new numbers first.
 func (s *Store) Drop(ctx context.Context, before uint64) error {
-	first := newKey(generationKey)
-	limit := func(kind byte, n uint64) key { return newKey(kind).number(n) }
+	for rewriting := true; rewriting; {
+		err := s.rewrite(ctx)
+		if err != nil && !errors.Is(err, harvest.ErrHeld) { // another compaction has ended
+			return err
+		}
+		err = s.view(ctx, func(r *reader) error {
+			rewriting = r.head.rewriting
+			before = min(before, r.head.generation)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	// from here on readers do not find the older generations
-	err := s.remove(ctx, first, limit(generationKey, before), nil)
-	if err != nil {
+	if err := s.remove(ctx, newKey(generationKey), newKey(generationKey).number(before), nil); err != nil {
 		return err
 	}
-	err = s.view(ctx, func(r *reader) error {
-		before = min(before, r.head.generation)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.remove(ctx, newKey(logKey), limit(logKey, before), nil)
+	return s.remove(ctx, newKey(logKey), newKey(logKey).number(before), nil)
 }
 
 // remove deletes from <= key < to in several Updates. If guard is not nil, each calls it
 // first.
 func (s *Store) remove(ctx context.Context, from, to key, guard func(*writer) error) error {
-	_, err := s.updatePages(ctx, from, to, func(w *writer, page []pair) error {
+	_, err := s.updatePages(ctx, from, to, pageItems, func(w *writer, page []pair) error {
 		if guard != nil {
 			if err := guard(w); err != nil {
 				return err
@@ -313,7 +408,7 @@ func (s *Store) remove(ctx context.Context, from, to key, guard func(*writer) er
 func (s *Store) Vacuum(ctx context.Context, grace time.Duration) (removed int, err error) {
 	limit := s.now() - grace.Microseconds()
 	to := newKey(unusedKey).time(micro(limit + 1))
-	removed, err = s.updatePages(ctx, newKey(unusedKey), to, func(w *writer, page []pair) error {
+	removed, err = s.updatePages(ctx, newKey(unusedKey), to, pageItems, func(w *writer, page []pair) error {
 		err := w.prefetch(func(add func(key)) {
 			for _, p := range page {
 				add(newKey(bodyKey).bytes(p.key[1+8:]))
@@ -425,9 +520,11 @@ func (s *Store) removeDead(ctx context.Context) error {
 	to := from.end()
 	for from != nil {
 		var names []string
-		err := s.view(ctx, func(r *reader) error {
-			found, next, err := r.scan(nil, from, to, nil)
-			from, names = next, nil
+		var next key
+		err := s.view(ctx, func(r *reader) (err error) {
+			var found []pair
+			found, next, err = r.scan(nil, from, to, pageItems, nil)
+			names = nil
 			for _, p := range found {
 				names = append(names, string(p.key[1:]))
 			}
@@ -451,6 +548,7 @@ func (s *Store) removeDead(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		from = next
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/websync-go/websync/harvest/storetest"
 )
 
-// A remoteDB counts the round trips that its reads would need if it were a server.
+// A remoteDB counts the round trips that its reads would need if it were a server that
+// returns up to remotePage keys of a Scan at a time.
 type remoteDB struct {
 	*memstore.DB
 	trips atomic.Int64
@@ -31,6 +32,8 @@ func (d *remoteDB) View(ctx context.Context, fn func(kvstore.Reader) error) erro
 func (d *remoteDB) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 	return d.DB.Update(ctx, func(tx kvstore.Tx) error { return fn(&remoteTx{d: d, Reader: tx, tx: tx}) })
 }
+
+const remotePage = 10
 
 // A remoteTx remembers what it has prefetched.
 type remoteTx struct {
@@ -48,6 +51,9 @@ func (t *remoteTx) remember(key, value []byte) {
 }
 
 func (t *remoteTx) Prefetch(keys [][]byte) error {
+	if !slices.ContainsFunc(keys, func(k []byte) bool { _, ok := t.known[string(k)]; return !ok }) {
+		return nil
+	}
 	t.d.trips.Add(1)
 	for _, k := range keys {
 		v, err := t.Reader.Get(k)
@@ -68,8 +74,19 @@ func (t *remoteTx) Get(key []byte) ([]byte, error) {
 }
 
 func (t *remoteTx) Scan(from, to []byte, fn func(key, value []byte) bool) error {
+	return t.ScanPage(from, to, remotePage, fn)
+}
+
+func (t *remoteTx) ScanPage(from, to []byte, n int, fn func(key, value []byte) bool) error {
 	t.d.trips.Add(1)
-	return t.Reader.Scan(from, to, fn)
+	seen := 0
+	return t.Reader.Scan(from, to, func(k, v []byte) bool {
+		if seen++; seen > n {
+			t.d.trips.Add(1)
+			seen = 1
+		}
+		return fn(k, v)
+	})
 }
 
 func (t *remoteTx) Set(key, value []byte) error {
@@ -124,9 +141,9 @@ func TestRoundTrips(t *testing.T) {
 		_, err = s.LookupTasks(ctx, "a", ids)
 		require.NoError(t, err)
 	}
-	trips("a first commit and a lookup", 3+2, func() { commitAll(websync.Created) })
-	trips("another commit and a lookup", 3+2, func() { commitAll(websync.Updated) })
-	trips("two lookups", 2+2, lookup)
+	trips("a first commit and a lookup", 3+3, func() { commitAll(websync.Created) })
+	trips("another commit and a lookup", 4+2, func() { commitAll(websync.Updated) })
+	trips("two lookups", 2+1, lookup)
 	trips("Due", 3, func() {
 		due, err := s.Due(ctx, "a", time.Now(), n)
 		require.NoError(t, err)
@@ -181,7 +198,7 @@ func TestRoundTripsWhileRewriting(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := small(h).Compact(ctx); err == nil {
+		if _, err := kvstore.OnePage(small(h)).Compact(ctx); err == nil {
 			break
 		}
 		db.trips.Store(0)
@@ -201,5 +218,5 @@ func TestRoundTripsWhileRewriting(t *testing.T) {
 	}
 	assert.Equal(t, int64(3), slices.Max(lookups))
 	assert.Equal(t, int64(3), slices.Max(walks))
-	assert.Equal(t, int64(4), slices.Max(resources))
+	assert.Equal(t, int64(3), slices.Max(resources))
 }

@@ -2,7 +2,6 @@ package kvstore
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -22,23 +21,51 @@ const (
 )
 
 // pages yields the elements of the pages that next returns, until there are no more. next
-// may reuse the page.
-func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
+// appends to the empty page that it is given. From the second page on the next one is
+// read while one is yielded.
+func pages[T any](next func(page []T) (_ []T, more bool, err error)) iter.Seq2[T, error] {
+	type result struct {
+		page []T
+		more bool
+		err  error
+	}
 	return func(yield func(T, error) bool) {
-		for {
-			page, more, err := next()
-			if err != nil {
-				yield(*new(T), err)
+		var spare []T
+		var ahead chan result // of the page that is being read; nil if none is
+		defer func() {
+			if ahead != nil {
+				<-ahead
+			}
+		}()
+		for n := 0; ; n++ {
+			var r result
+			if ahead != nil {
+				r, ahead = <-ahead, nil
+			} else {
+				r.page, r.more, r.err = next(spare[:0])
+				spare = nil
+			}
+			if r.err != nil {
+				yield(*new(T), r.err)
 				return
 			}
-			for i := range page {
-				if !yield(page[i], nil) {
+			if r.more && n > 0 {
+				ahead = make(chan result, 1)
+				go func(to chan<- result, page []T) {
+					var r result
+					r.page, r.more, r.err = next(page)
+					to <- r
+				}(ahead, spare[:0])
+			}
+			for i := range r.page {
+				if !yield(r.page[i], nil) {
 					return
 				}
 			}
-			if !more {
+			if !r.more {
 				return
 			}
+			spare = r.page
 		}
 	}
 }
@@ -46,18 +73,18 @@ func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, err
 // A pair is a key and its value.
 type pair struct{ key, value []byte }
 
-// scan appends to page the pairs with from <= key < to that are wanted, up to a page of
-// them, and returns the key to continue from: nil if there are no more.
-func (r *reader) scan(page []pair, from, to key, wanted func(pair) bool) (_ []pair, next key, err error) {
+// scan returns the pairs with from <= key < to that are wanted, up to a page of at most n
+// of them, appended to page, and the key to continue from: nil if there are no more.
+func (r *reader) scan(page []pair, from, to key, n int, wanted func(pair) bool) (_ []pair, next key, err error) {
 	size, seen := 0, 0
 	var last []byte
-	err = r.Scan(from, to, func(k, v []byte) bool {
+	err = r.scanPage(from, to, n, func(k, v []byte) bool {
 		if p := (pair{k, v}); wanted == nil || wanted(p) {
 			page = append(page, p)
 			size += len(v)
 		}
 		seen++
-		if len(page) == pageItems || size >= pageBytes || seen == pageScan {
+		if len(page) == n || size >= pageBytes || seen == pageScan {
 			last = k
 		}
 		return last == nil
@@ -66,6 +93,14 @@ func (r *reader) scan(page []pair, from, to key, wanted func(pair) bool) (_ []pa
 		return page, nil, err
 	}
 	return page, key(bytes.Clone(last)).after(), nil
+}
+
+// scanPage is Scan, of a Pager with the number of keys that are expected.
+func (r *reader) scanPage(from, to key, n int, fn func(k, v []byte) bool) error {
+	if p, ok := r.Reader.(Pager); ok {
+		return p.ScanPage(from, to, n, fn)
+	}
+	return r.Scan(from, to, fn)
 }
 
 // Head implements [websync.Catalog].
@@ -114,90 +149,124 @@ func (s *Store) Checkpoint(ctx context.Context, source string) (c harvest.Checkp
 
 // Lookup implements [harvest.Store].
 func (s *Store) Lookup(ctx context.Context, source string, ids []string) ([]harvest.Record, error) {
-	records := make([]harvest.Record, len(ids))
-	err := s.lookup(ctx, recordKey, source, ids, func(i int, v *stored) error { return v.record(source, &records[i]) })
-	return records, err
+	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (harvest.Record, error) { return r.record(v, source, id) })
 }
 
 // Get implements [websync.Catalog].
 func (s *Store) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
-	items := make([]websync.Item, len(ids))
-	err := s.lookup(ctx, recordKey, source, ids, func(i int, v *stored) error { return v.item(source, &items[i]) })
-	return items, err
+	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (websync.Item, error) { return r.item(v, source, id) })
 }
 
 // LookupTasks implements [harvest.Store].
 func (s *Store) LookupTasks(ctx context.Context, source string, ids []string) ([]harvest.Task, error) {
-	tasks := make([]harvest.Task, len(ids))
-	err := s.lookup(ctx, taskKey, source, ids, func(i int, v *stored) error { return v.task(source, &tasks[i]) })
-	return tasks, err
+	return lookup(ctx, s, taskKey, source, ids, func(_ *reader, _ string, v *stored) (harvest.Task, error) { return v.task(source) })
 }
 
-// lookup calls found with the record or the task of every id.
-func (s *Store) lookup(ctx context.Context, kind byte, source string, ids []string, found func(int, *stored) error) error {
-	return s.view(ctx, func(r *reader) error {
+// lookup returns what decode makes of the record or the task of every id.
+func lookup[T any](ctx context.Context, s *Store, kind byte, source string, ids []string,
+	decode func(r *reader, id string, v *stored) (T, error)) ([]T, error) {
+	found := make([]T, len(ids))
+	err := s.viewListed(ctx, func(add func(key)) {
+		add(newKey(sourceKey).text(source))
+		if src, ok := s.noted(source); ok {
+			src.addIDs(kind, ids, add)
+		}
+	}, func(r *reader) error {
 		src, ok, err := r.source(source)
 		if err != nil || !ok {
 			return err
 		}
-		return lookup(r, kind, src.n, ids, found)
-	}, newKey(sourceKey).text(source))
+		s.noteSource(source, src)
+		return lookupIn(r, kind, &src, ids, found, decode)
+	})
+	return found, err
 }
 
-// lookup calls found with the record or the task of every id of a source.
-func lookup[ID string | []byte](r *reader, kind byte, source uint32, ids []ID, found func(int, *stored) error) error {
-	err := r.prefetchStored(func(add func(key)) {
-		for _, id := range ids {
-			add(append(newKey(kind).source(source), id...))
+// addIDs adds the keys of the records or tasks of those ids that may have one.
+func (src *source) addIDs(kind byte, ids []string, add func(key)) {
+	for _, id := range ids {
+		if src.mayHave(kind, id) {
+			add(newKey(kind).source(src.n).text(id))
 		}
-	})
+	}
+}
+
+// lookupIn is lookup in a source.
+func lookupIn[T any](r *reader, kind byte, src *source, ids []string, found []T, decode func(r *reader, id string, v *stored) (T, error)) error {
+	err := r.prefetchStored(func(add func(key)) { src.addIDs(kind, ids, add) }, addEntry)
 	if err != nil {
 		return err
 	}
 	k := newKey(kind)
 	for i, id := range ids {
-		k = append(k.of(kind).source(source), id...)
+		if !src.mayHave(kind, id) {
+			continue
+		}
+		k = k.of(kind).source(src.n).text(id)
 		v, err := r.stored(k)
 		if err != nil {
 			return err
 		}
-		if err := found(i, &v); err != nil {
+		if found[i], err = decode(r, id, &v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// addEntry adds the key of the entry of the log that a record refers to.
+func addEntry(k key, v *stored, add func(key)) {
+	if k[0] == recordKey && v.entry.seq != 0 {
+		add(v.entryKey())
+	}
+}
+
 // Records implements [harvest.Store].
 func (s *Store) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
-	return byID(s, ctx, recordKey, source, after, func(v *stored, began *head) (rec harvest.Record, wanted bool, err error) {
-		err = v.record(source, &rec)
-		return rec, rec.Born <= began.born, err
+	return byID(ctx, s, recordKey, source, after, &listing[harvest.Record]{
+		prefetch: addEntry,
+		decode:   func(r *reader, id string, v *stored) (harvest.Record, error) { return r.record(v, source, id) },
+		began:    func(rec *harvest.Record, h *head) bool { return rec.Born <= h.born },
+	})
+}
+
+// Briefs implements [harvest.Store].
+func (s *Store) Briefs(ctx context.Context, source, after string) iter.Seq2[harvest.Brief, error] {
+	return byID(ctx, s, recordKey, source, after, &listing[harvest.Brief]{
+		decode: func(_ *reader, id string, v *stored) (harvest.Brief, error) { return v.brief(id) },
+		began:  func(b *harvest.Brief, h *head) bool { return b.Born <= h.born },
 	})
 }
 
 // Tasks implements [harvest.Store].
 func (s *Store) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
-	return byID(s, ctx, taskKey, source, after, func(v *stored, began *head) (t harvest.Task, wanted bool, err error) {
-		err = v.task(source, &t)
-		return t, t.N <= began.tasks*(replacements+1)+replacements, err
+	return byID(ctx, s, taskKey, source, after, &listing[harvest.Task]{
+		decode: func(_ *reader, _ string, v *stored) (harvest.Task, error) { return v.task(source) },
+		began:  func(t *harvest.Task, h *head) bool { return t.N <= h.tasks*(replacements+1)+replacements },
 	})
 }
 
-// byID yields the records or the tasks of a source. decode reports whether to yield one:
-// its id must have had one when the iterator began, so that a loop that commits ends.
-func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
-	decode func(v *stored, began *head) (x T, wanted bool, err error)) iter.Seq2[T, error] {
+// A listing is how to list records or tasks.
+type listing[T any] struct {
+	prefetch func(k key, v *stored, add func(key)) // may be nil
+	decode   func(r *reader, id string, v *stored) (T, error)
+	// began reports whether the id had a T when the iterator began, so that a loop that
+	// commits ends
+	began func(x *T, h *head) bool
+}
+
+// byID yields the records or the tasks of a source.
+func byID[T any](ctx context.Context, s *Store, kind byte, source, after string, l *listing[T]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var page []T
+		var found []pair
 		var from key // where the next page begins
 		var began head
-		pages(func() (_ []T, more bool, err error) {
+		pages(func(room []T) (page []T, more bool, err error) {
 			err = s.view(ctx, func(r *reader) error {
 				if from == nil {
 					began = r.head
 				}
-				page, more = page[:0], false
+				page, more = room, false
 				src, ok, err := r.source(source)
 				if err != nil || !ok {
 					return err
@@ -207,28 +276,16 @@ func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
 				if begin == nil {
 					begin = newKey(kind).source(src.n).text(after).after()
 				}
-				found, next, err := r.scan(nil, begin, prefix.end(), nil)
-				if err != nil {
+				var next key
+				if found, next, err = r.scan(found[:0], begin, prefix.end(), pageItems, nil); err != nil {
 					return err
 				}
-				if err := r.prefetchNumbers(found); err != nil {
+				var done int
+				if page, done, err = l.page(r, page, found, &began); err != nil {
 					return err
 				}
-				for _, p := range found {
-					var v stored
-					if err := v.parse(p.value); err != nil {
-						return err
-					}
-					if err := r.renumber(&v); err != nil {
-						return err
-					}
-					x, wanted, err := decode(&v, &began)
-					if err != nil {
-						return err
-					}
-					if wanted {
-						page = append(page, x)
-					}
+				if done < len(found) {
+					next = key(bytes.Clone(found[done-1].key)).after()
 				}
 				more, from = next != nil, next
 				return nil
@@ -236,6 +293,69 @@ func byID[T any](s *Store, ctx context.Context, kind byte, source, after string,
 			return page, more, err
 		})(yield)
 	}
+}
+
+// page appends to page what found holds, up to pageBytes, and returns how many of them.
+func (l *listing[T]) page(r *reader, page []T, found []pair, began *head) (_ []T, done int, err error) {
+	if err := r.prefetchListed(found, l.prefetch); err != nil {
+		return page, 0, err
+	}
+	ids := idsOf(found)
+	for size := 0; done < len(found) && size < pageBytes; done++ {
+		var v stored
+		if err := v.parse(found[done].value); err != nil {
+			return page, done, err
+		}
+		if err := r.renumber(&v); err != nil {
+			return page, done, err
+		}
+		x, err := l.decode(r, ids[done], &v)
+		if err != nil {
+			return page, done, err
+		}
+		if size += v.read; l.began(&x, began) {
+			page = append(page, x)
+		}
+	}
+	return page, done, nil
+}
+
+// idsOf returns the ids of records or tasks, which share one allocation.
+func idsOf(found []pair) []string {
+	const prefix = 1 + 4
+	size := 0
+	for _, p := range found {
+		size += len(p.key) - prefix
+	}
+	all := make([]byte, 0, size)
+	for _, p := range found {
+		all = append(all, p.key[prefix:]...)
+	}
+	text := string(all)
+	ids := make([]string, len(found))
+	for i, p := range found {
+		n := len(p.key) - prefix
+		ids[i], text = text[:n], text[n:]
+	}
+	return ids
+}
+
+// prefetchListed prefetches the new numbers of records or tasks, and what more adds.
+func (r *reader) prefetchListed(found []pair, more func(k key, v *stored, add func(key))) error {
+	return r.prefetch(func(add func(key)) {
+		for _, p := range found {
+			var v stored
+			if v.parse(p.value) != nil {
+				continue // reported when it is read
+			}
+			if r.head.rewriting && v.isOld(&r.head) {
+				add(v.renumberKey(&r.head))
+			}
+			if more != nil {
+				more(p.key, &v, add)
+			}
+		}
+	})
 }
 
 // Due implements [harvest.Store].
@@ -251,16 +371,16 @@ func (s *Store) Due(ctx context.Context, source string, now time.Time, n int) (t
 		}
 		prefix := newKey(dueKey).source(src.n)
 		to := newKey(dueKey).source(src.n).time(now.Add(time.Microsecond))
-		var ids [][]byte
-		err = r.Scan(prefix, to, func(k, _ []byte) bool {
-			ids = append(ids, k[len(prefix)+8:])
+		var ids []string
+		err = r.scanPage(prefix, to, n, func(k, _ []byte) bool {
+			ids = append(ids, string(k[len(prefix)+8:]))
 			return len(ids) < n
 		})
 		if err != nil {
 			return err
 		}
 		tasks = make([]harvest.Task, len(ids))
-		return lookup(r, taskKey, src.n, ids, func(i int, v *stored) error { return v.task(source, &tasks[i]) })
+		return lookupIn(r, taskKey, &src, ids, tasks, func(_ *reader, _ string, v *stored) (harvest.Task, error) { return v.task(source) })
 	}, newKey(sourceKey).text(source))
 	return tasks, err
 }
@@ -287,17 +407,23 @@ func (w *walk) begin(last websync.Seq) {
 	}
 }
 
+// add appends an item to the page. It may hold what an earlier page had there.
+func (w *walk) add() *websync.Item {
+	w.page = slices.Grow(w.page, 1)[:len(w.page)+1]
+	return &w.page[len(w.page)-1]
+}
+
 // walk yields the items of rng, page by page. read appends a page of the range that is
 // left, and returns the number up to which it has read.
 func (s *Store) walk(ctx context.Context, rng websync.Range, read func(*reader, *walk) (next websync.Seq, err error)) iter.Seq2[websync.Item, error] {
 	rng.Sources = slices.Clone(rng.Sources)
 	return func(yield func(websync.Item, error) bool) {
 		w := walk{rng: rng}
-		pages(func() ([]websync.Item, bool, error) {
+		pages(func(room []websync.Item) ([]websync.Item, bool, error) {
 			var next walk
 			err := s.view(ctx, func(r *reader) (err error) {
 				next = w
-				next.page = w.page[:0]
+				next.page = room
 				next.rng.After, err = read(r, &next)
 				return err
 			})
@@ -311,117 +437,35 @@ func (s *Store) walk(ctx context.Context, rng websync.Range, read func(*reader, 
 func (s *Store) Resources(ctx context.Context, rng websync.Range) iter.Seq2[websync.Item, error] {
 	return s.walk(ctx, rng, func(r *reader, w *walk) (websync.Seq, error) {
 		w.begin(r.head.born)
-		from := func(after websync.Seq) key { return newKey(bornKey).number(uint64(after) + 1) }
-		found, last, err := r.inRange(w, from)
+		last, err := r.bornPage(w)
 		if err != nil {
 			return 0, err
 		}
-		if err := r.references(w, found); err != nil {
+		if _, ok := r.Reader.(Prefetcher); ok {
+			err = r.prefetchReferences(w)
+		} else {
+			err = r.readRuns(w)
+		}
+		if err != nil {
 			return 0, err
 		}
 		size := 0
 		for i := range w.refs {
-			n, v, err := r.follow(&w.refs[i])
+			ref := &w.refs[i]
+			item := w.add()
+			n, err := r.follow(ref, item)
+			if err == nil {
+				item.Source, err = r.name(ref.n)
+			}
 			if err != nil {
 				return 0, err
 			}
-			if err := r.addItem(w, n, &v); err != nil {
-				return 0, err
-			}
-			if size += len(v.data); size >= pageBytes {
-				return numberOf(found[i].key), nil
+			if size += n; size >= pageBytes {
+				return ref.born, nil
 			}
 		}
 		return last, nil
 	})
-}
-
-// references parses a page of the order of first appearances into w.refs, and reads what
-// is read more cheaply together.
-func (r *reader) references(w *walk, found []pair) error {
-	if err := r.prefetchNumbers(found); err != nil {
-		return err
-	}
-	w.refs = slices.Grow(w.refs[:0], len(found))[:len(found)]
-	for i := range found {
-		ref := &w.refs[i]
-		if err := ref.parse(found[i].value); err != nil {
-			return err
-		}
-		if err := r.renumber(&ref.stored); err != nil {
-			return err
-		}
-	}
-	if _, ok := r.Reader.(Prefetcher); !ok {
-		return r.readRuns(w)
-	}
-	names := map[uint32]bool{}
-	return r.prefetchStored(func(add func(key)) {
-		for i := range w.refs {
-			ref := &w.refs[i]
-			if !names[ref.n] && !r.knows(ref.n) {
-				names[ref.n] = true
-				add(newKey(nameKey).source(ref.n))
-			}
-			add(ref.key())
-		}
-	})
-}
-
-// near is how far the number of an entry may be from that of the one before for a Scan of
-// all between them to be cheaper than a Get.
-const near = 4
-
-// readRuns reads those entries of the log to which w.refs refer that are near to each
-// other, a Scan for each run: many resources have not changed since they came, in the
-// order of the log. It stops after pageBytes; follow reads the others.
-func (r *reader) readRuns(w *walk) error {
-	order := w.order[:0]
-	for i := range w.refs {
-		if w.refs[i].seq > 0 {
-			order = append(order, &w.refs[i])
-		}
-	}
-	w.order = order
-	slices.SortFunc(order, func(a, b *reference) int { return cmp.Compare(a.seq, b.seq) })
-	for size := 0; len(order) > 0 && size < pageBytes; {
-		n := 1
-		for n < len(order) && order[n].seq-order[n-1].seq <= near {
-			n++
-		}
-		run := order[:n]
-		if order = order[n:]; n == 1 {
-			continue
-		}
-		from, to := run[0].key(), newKey(logKey).entry(r.head.generation, run[n-1].seq+1)
-		err := r.Scan(from, to, func(k, v []byte) bool {
-			if numberOf(k) == run[0].seq {
-				run[0].entry, run = v, run[1:]
-			}
-			size += len(v)
-			return len(run) > 0 && size < pageBytes
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// follow returns what holds the item of ref, and the number of its source.
-func (r *reader) follow(ref *reference) (n uint32, v stored, err error) {
-	if ref.seq == 0 {
-		v, err = r.stored(ref.key())
-		return ref.n, v, err
-	}
-	if ref.entry == nil {
-		if ref.entry, err = r.Get(ref.key()); err != nil {
-			return 0, v, err
-		}
-	}
-	var o owned
-	err = o.parse(ref.entry)
-	return o.n, stored{seq: ref.seq, data: o.rest}, err
 }
 
 // Changes implements [websync.Catalog].
@@ -441,14 +485,15 @@ func (s *Store) Changes(ctx context.Context, rng websync.Range) iter.Seq2[websyn
 			return 0, err
 		}
 		for _, p := range found {
-			var o owned
-			if err := o.parse(p.value); err != nil {
+			item := w.add()
+			n, err := decodeEntry(p.value, item)
+			if err == nil {
+				item.Source, err = r.name(n)
+			}
+			if err != nil {
 				return 0, err
 			}
-			v := stored{seq: numberOf(p.key), data: o.rest}
-			if err := r.addItem(w, o.n, &v); err != nil {
-				return 0, err
-			}
+			item.Seq = numberOf(p.key)
 		}
 		return last, nil
 	})
@@ -488,7 +533,7 @@ func (r *reader) inRange(w *walk, from func(after websync.Seq) key) ([]pair, web
 	if err != nil || f.nothing() || w.rng.After >= w.rng.Until {
 		return nil, w.rng.Until, err
 	}
-	found, next, err := r.scan(w.found[:0], from(w.rng.After), from(w.rng.Until), func(p pair) bool {
+	found, next, err := r.scan(w.found[:0], from(w.rng.After), from(w.rng.Until), pageItems, func(p pair) bool {
 		return len(p.value) >= 4 && f.has(binary.BigEndian.Uint32(p.value))
 	})
 	w.found = found
@@ -496,18 +541,6 @@ func (r *reader) inRange(w *walk, from func(after websync.Seq) key) ([]pair, web
 		return found, w.rng.Until, err
 	}
 	return found, numberOf(next[:len(next)-1]), nil
-}
-
-func (r *reader) addItem(w *walk, n uint32, v *stored) error {
-	if v.data == nil {
-		return harvest.ErrCorrupt
-	}
-	name, err := r.name(n)
-	if err != nil {
-		return err
-	}
-	w.page = append(w.page, websync.Item{})
-	return v.item(name, &w.page[len(w.page)-1])
 }
 
 // prefetchNames prefetches the names of the sources of the entries in found.
@@ -522,22 +555,6 @@ func (r *reader) prefetchNames(found []pair) error {
 			if !seen[o.n] && !r.knows(o.n) {
 				seen[o.n] = true
 				add(newKey(nameKey).source(o.n))
-			}
-		}
-	})
-}
-
-// prefetchNumbers prefetches the new numbers of the records, tasks or references in
-// found.
-func (r *reader) prefetchNumbers(found []pair) error {
-	if !r.head.rewriting {
-		return nil
-	}
-	return r.prefetch(func(add func(key)) {
-		for _, p := range found {
-			var v stored
-			if v.parse(numbered(p)) == nil && v.isOld(&r.head) {
-				add(v.renumberKey(&r.head))
 			}
 		}
 	})

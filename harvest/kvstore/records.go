@@ -15,6 +15,14 @@ type stored struct {
 	seq        websync.Seq
 	prior      websync.Seq // of a record
 	data       []byte      // nil if there is none
+
+	// entry is where the entry of the log is: the number as it was written, before it is
+	// given its number in the newest generation. Its seq is 0 if there is none.
+	entry struct {
+		generation uint64
+		seq        websync.Seq
+	}
+	read int // bytes that were read of the entry
 }
 
 func (v *stored) append(b []byte) []byte {
@@ -26,10 +34,20 @@ func (v *stored) append(b []byte) []byte {
 
 func (v *stored) parse(b []byte) error {
 	p := parse(b)
-	v.generation, v.seq, v.prior = p.uint(), websync.Seq(p.uint()), websync.Seq(p.uint())
+	v.number(p.uint(), websync.Seq(p.uint()))
+	v.prior = websync.Seq(p.uint())
 	v.data = p.b
 	return p.err
 }
+
+// number sets the number as it is written.
+func (v *stored) number(generation uint64, seq websync.Seq) {
+	v.generation, v.seq = generation, seq
+	v.entry.generation, v.entry.seq = generation, seq
+}
+
+// entryKey returns the key of the entry of the log.
+func (v *stored) entryKey() key { return newKey(logKey).entry(v.entry.generation, v.entry.seq) }
 
 // stored returns the value of k, with its number in the newest generation.
 func (r *reader) stored(k key) (v stored, err error) {
@@ -66,59 +84,89 @@ func (r *reader) renumber(v *stored) error {
 
 // isOld reports whether v has a number of the generation before.
 func (v *stored) isOld(h *head) bool {
-	return v.generation != h.generation && v.data != nil && v.seq != 0 && v.seq != gone
+	return v.generation != h.generation && v.seq != 0 && v.seq != gone
 }
 
 func (v *stored) renumberKey(h *head) key {
 	return newKey(renumberKey).number(h.generation).number(uint64(v.seq))
 }
 
-func (v *stored) record(source string, rec *harvest.Record) error {
+// record returns the record of id.
+func (r *reader) record(v *stored, source, id string) (rec harvest.Record, err error) {
 	if v.data == nil {
-		*rec = harvest.Record{}
-		return nil
+		return rec, nil
 	}
-	if err := decodeRecord(v.data, rec); err != nil {
-		return err
+	var held record
+	if err := decodeRecord(v.data, id, &held); err != nil {
+		return rec, err
 	}
-	rec.Seq, rec.Prior, rec.Source = v.seq, v.prior, source
+	rec.Stated, rec.Validators, rec.Early = held.Stated, held.validators, held.Early
+	err = r.itemOf(v, &held, &rec.Item)
+	rec.Source = source
+	return rec, err
+}
+
+// item returns the item of the record of id.
+func (r *reader) item(v *stored, source, id string) (item websync.Item, err error) {
+	rec, err := r.record(v, source, id)
+	return rec.Item, err
+}
+
+// itemOf sets item to that of the record v, without Source.
+func (r *reader) itemOf(v *stored, rec *record, item *websync.Item) error {
+	if rec.own != nil {
+		*item = *rec.own
+	} else {
+		b, err := r.Get(v.entryKey())
+		if err != nil {
+			return err
+		}
+		if _, err := decodeEntry(b, item); err != nil {
+			return err
+		}
+		v.read = len(b)
+	}
+	item.Seq, item.Prior = v.seq, v.prior
 	return nil
 }
 
-func (v *stored) item(source string, item *websync.Item) error {
-	if v.data == nil {
+// decodeEntry sets item to that of an entry of the log, without Seq and Source, and
+// returns the number of the source.
+func decodeEntry(b []byte, item *websync.Item) (n uint32, err error) {
+	var o owned
+	if err := o.parse(b); err != nil {
 		*item = websync.Item{}
-		return nil
+		return 0, err
 	}
-	if err := decodeItem(v.data, item); err != nil {
-		return err
-	}
-	item.Seq, item.Source = v.seq, source
-	if v.prior > 0 { // an entry of the log has it in data
-		item.Prior = v.prior
-	}
-	return nil
+	return o.n, decodeItem(o.rest, item)
 }
 
-func (v *stored) task(source string, t *harvest.Task) error {
+// brief returns the Brief of the record of id.
+func (v *stored) brief(id string) (b harvest.Brief, err error) {
 	if v.data == nil {
-		*t = harvest.Task{}
-		return nil
+		return b, nil
 	}
-	if err := decodeTask(v.data, t); err != nil {
-		return err
-	}
-	t.Base, t.Source = v.seq, source
-	return nil
+	err = decodeBrief(v.data, id, &b)
+	b.Seq = v.seq
+	return b, err
 }
 
-// setRecord writes rec with its numbers in the newest generation. It clears rec's own
-// Seq, Prior and Source, which are not a part of the codec's bytes.
-func (w *writer) setRecord(n uint32, seq, prior websync.Seq, rec *harvest.Record) error {
-	rec.Seq, rec.Prior, rec.Source = 0, 0, ""
-	w.scratch = (&stored{generation: w.head.generation, seq: seq, prior: prior}).append(w.scratch[:0])
-	w.scratch = appendRecord(w.scratch, rec)
-	return w.set(w.key(recordKey).source(n).text(rec.Resource.ID), w.scratch)
+func (v *stored) task(source string) (t harvest.Task, err error) {
+	if v.data == nil {
+		return t, nil
+	}
+	err = decodeTask(v.data, &t)
+	t.Base, t.Source = v.seq, source
+	return t, err
+}
+
+// newRecord returns the stored form of r, whose item is in the log.
+func newRecord(r *harvest.Record) *record {
+	return &record{
+		Brief:      r.Brief(),
+		keyed:      slices.ContainsFunc(r.Bodies, func(b websync.Body) bool { return !b.Key.IsZero() }),
+		validators: r.Validators,
+	}
 }
 
 // setTask replaces the task of its id: any task, or only the one with the task's N if
@@ -154,8 +202,8 @@ func (w *writer) deleteTask(n uint32, ref harvest.TaskRef) (deleted uint64, err 
 	if err != nil || v.data == nil {
 		return 0, err
 	}
-	var t harvest.Task
-	if err := v.task("", &t); err != nil {
+	t, err := v.task("")
+	if err != nil {
 		return 0, err
 	}
 	if ref.N != 0 && ref.N != t.N {
@@ -181,7 +229,7 @@ func (w *writer) setEntry(generation uint64, seq websync.Seq, n uint32, item *we
 	item.Seq, item.Source = 0, ""
 	w.scratch = binary.BigEndian.AppendUint32(w.scratch[:0], n)
 	w.scratch = appendItem(w.scratch, item)
-	return w.set(w.key(logKey).entry(generation, seq), w.scratch)
+	return w.insert(w.key(logKey).entry(generation, seq), w.scratch)
 }
 
 // An owned is a part of a value that begins with the number of a source.
@@ -196,40 +244,6 @@ func (v *owned) parse(b []byte) error {
 	}
 	v.n, v.rest = binary.BigEndian.Uint32(b), b[4:]
 	return nil
-}
-
-// A reference is the value of the order of first appearances: the source, and the number
-// of the entry of the log that holds the item. If there is none, data is the id, and the
-// record holds the item.
-type reference struct {
-	stored
-	n     uint32
-	entry []byte // nil if it has not been read
-}
-
-func (v *reference) parse(b []byte) error {
-	var o owned
-	if err := o.parse(b); err != nil {
-		return err
-	}
-	v.n, v.entry = o.n, nil
-	return v.stored.parse(o.rest)
-}
-
-// key returns the key of the value that holds the item.
-func (v *reference) key() key {
-	if v.seq == 0 {
-		return newKey(recordKey).source(v.n).bytes(v.data)
-	}
-	return newKey(logKey).entry(v.generation, v.seq)
-}
-
-// numbered returns the part of a record, a task or a reference that [stored] parses.
-func numbered(p pair) []byte {
-	if p.key[0] == bornKey && len(p.value) >= 4 {
-		return p.value[4:]
-	}
-	return p.value
 }
 
 // A filter selects sources.

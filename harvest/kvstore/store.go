@@ -16,18 +16,26 @@ type Store struct {
 	Now func() time.Time
 
 	// ChunkSize limits the bytes of a body that wait in memory and are part of its
-	// Commit. A longer body becomes one of the DB's [Blobs], or is written in pieces of
-	// this size where there are none. If zero, it is 128 KiB; if negative, there is no
-	// limit.
+	// Commit. A longer body becomes one of the [Blobs], or is written in pieces of this
+	// size where there are none. If zero, it is 128 KiB; if negative, there is no limit.
 	ChunkSize int
+
+	// Blobs keeps long bodies beside a DB that is no [Blobs] itself; a DB's own are used
+	// instead. It may be set for a Store that has bodies already: those stay in the DB.
+	// Once it has kept bodies it must be set for good. No two DBs may share Blobs: Vacuum
+	// removes the blobs that no body of its DB names. If nil, the DB keeps long bodies.
+	Blobs Blobs
 
 	db DB
 
 	mu      sync.Mutex
 	writing map[string]struct{} // blobs that this process still writes
 	changed chan struct{}       // closed when the log changes; nil if nobody waits
+	sources map[string]source   // as they were when last read, by name
+	watch   sync.Once
 
 	compacting sync.Mutex
+	onePage    bool // a step of maintenance has one page, and no rest follows it
 }
 
 var (
@@ -48,8 +56,11 @@ func (s *Store) now() int64 {
 }
 
 // LogChanged returns a channel that is closed after the next change of the log by this
-// Store: see [harvest.WaitLog].
+// Store, or by another one if the DB is a [LogWatcher]: see [harvest.WaitLog].
 func (s *Store) LogChanged() <-chan struct{} {
+	if w, ok := s.db.(LogWatcher); ok {
+		s.watch.Do(func() { w.WatchLog(s.logChanged) })
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changed == nil {
@@ -69,6 +80,24 @@ func (s *Store) logChanged() {
 }
 
 func micro(t int64) time.Time { return time.UnixMicro(t).UTC() }
+
+// noted returns a source as it was when it was last read. It is good enough to prefetch
+// by.
+func (s *Store) noted(name string) (src source, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	src, ok = s.sources[name]
+	return src, ok
+}
+
+func (s *Store) noteSource(name string, src source) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sources == nil {
+		s.sources = map[string]source{}
+	}
+	s.sources[name] = src
+}
 
 // State implements [websync.State].
 func (s *Store) State(ctx context.Context, key string) (value []byte, err error) {
@@ -105,25 +134,36 @@ type reader struct {
 
 // view calls fn in a View, after it has prefetched keys.
 func (s *Store) view(ctx context.Context, fn func(*reader) error, keys ...key) error {
+	return s.viewListed(ctx, listOf(keys), fn)
+}
+
+// viewListed calls fn in a View, after it has prefetched the keys that list adds.
+func (s *Store) viewListed(ctx context.Context, list func(add func(key)), fn func(*reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return s.db.View(ctx, func(db Reader) error {
 		r := &reader{Reader: db}
-		if err := r.open(keys); err != nil {
+		if err := r.open(list); err != nil {
 			return err
 		}
 		return fn(r)
 	})
 }
 
-func (r *reader) open(keys []key) error {
-	hk := newKey(headKey)
-	err := r.prefetch(func(add func(key)) {
-		add(hk)
+func listOf(keys []key) func(add func(key)) {
+	return func(add func(key)) {
 		for _, k := range keys {
 			add(k)
 		}
+	}
+}
+
+func (r *reader) open(list func(add func(key))) error {
+	hk := newKey(headKey)
+	err := r.prefetch(func(add func(key)) {
+		add(hk)
+		list(add)
 	})
 	if err != nil {
 		return err
@@ -148,10 +188,11 @@ func (r *reader) prefetch(list func(add func(key))) error {
 }
 
 // prefetchStored is prefetch for keys among which are those of records and tasks. A
-// record or task whose number is of the previous generation needs a second key.
-func (r *reader) prefetchStored(list func(add func(key))) error {
+// record or task whose number is of the previous generation needs a second key. If more
+// is not nil, it adds what else is needed of each that there is.
+func (r *reader) prefetchStored(list func(add func(key)), more func(k key, v *stored, add func(key))) error {
 	err := r.prefetch(list)
-	if err != nil || !r.head.rewriting {
+	if err != nil || !r.head.rewriting && more == nil {
 		return err
 	}
 	var badErr error
@@ -161,10 +202,16 @@ func (r *reader) prefetchStored(list func(add func(key))) error {
 			if k[0] != recordKey && k[0] != taskKey {
 				return
 			}
-			if _, err := r.get(k, &v); err != nil {
+			switch ok, err := r.get(k, &v); {
+			case err != nil:
 				badErr = err
-			} else if v.isOld(&r.head) {
-				add(v.renumberKey(&r.head))
+			case ok:
+				if v.isOld(&r.head) {
+					add(v.renumberKey(&r.head))
+				}
+				if more != nil {
+					more(k, &v, add)
+				}
 			}
 		})
 	})
@@ -234,7 +281,7 @@ func (s *Store) update(ctx context.Context, fn func(*writer) error, keys ...key)
 	}
 	return s.db.Update(ctx, func(tx Tx) error {
 		w := &writer{reader: reader{Reader: tx}, tx: tx}
-		if err := w.open(keys); err != nil {
+		if err := w.open(listOf(keys)); err != nil {
 			return err
 		}
 		before := w.head
@@ -243,6 +290,9 @@ func (s *Store) update(ctx context.Context, fn func(*writer) error, keys ...key)
 		}
 		if w.head == before {
 			return nil
+		}
+		if n, ok := tx.(LogNotifier); ok && (w.head.last != before.last || w.head.generation != before.generation) {
+			n.NotifyLog()
 		}
 		return w.put(newKey(headKey), &w.head)
 	})
@@ -255,6 +305,14 @@ func (w *writer) set(k key, value []byte) error {
 		return w.tx.Delete(bytes.Clone(k))
 	}
 	return w.tx.Set(bytes.Clone(k), bytes.Clone(value))
+}
+
+// insert is set of a key that has no value.
+func (w *writer) insert(k key, value []byte) error {
+	if tx, ok := w.tx.(Inserter); ok {
+		return tx.Insert(bytes.Clone(k), bytes.Clone(value))
+	}
+	return w.set(k, value)
 }
 
 // put writes v.

@@ -3,6 +3,7 @@ package kvstore_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -636,12 +637,12 @@ func TestCompactInterrupted(t *testing.T) {
 		worn(t, s, 700)
 		before := state(t, s)
 
-		broken := kvstore.New(&hookDB{DB: db, before: func(i int) error {
+		broken := kvstore.OnePage(kvstore.New(&hookDB{DB: db, before: func(i int) error {
 			if i == n {
 				return stop
 			}
 			return nil
-		}})
+		}}))
 		_, err := broken.Compact(ctx)
 		inspect(t, db)
 		require.Equal(t, before, state(t, s), "stopped before Update %d", n)
@@ -674,6 +675,56 @@ func TestCompactInterrupted(t *testing.T) {
 	}
 }
 
+// Drop loses no description, whenever the Compact before it has ended, and wherever the
+// Drop itself ends.
+func TestDropAfterInterruptedCompact(t *testing.T) {
+	stop := errors.New("stop")
+	stopped := func(db kvstore.DB, n int) *kvstore.Store {
+		return kvstore.OnePage(kvstore.New(&hookDB{DB: db, before: func(i int) error {
+			if i == n {
+				return stop
+			}
+			return nil
+		}}))
+	}
+	drops := 0
+	for n := 1; ; n += 2 {
+		db := memstore.NewDB()
+		s := kvstore.New(db)
+		worn(t, s, 400)
+		before := state(t, s)
+		_, compactErr := stopped(db, n).Compact(ctx)
+		head, err := s.Head(ctx)
+		require.NoError(t, err)
+		for k := 1; ; k++ {
+			err := stopped(db, k).Drop(ctx, head.Generation)
+			require.Equal(t, before, state(t, s), "Compact stopped before Update %d, Drop before Update %d", n, k)
+			if err == nil {
+				inspect(t, db)
+				break
+			}
+			require.ErrorIs(t, err, stop)
+			drops++
+		}
+		require.Equal(t, int(head.Last), kvstore.Keys(ctx, db, 'l')-written(t, db), "Compact stopped before Update %d", n)
+		if compactErr == nil {
+			break
+		}
+	}
+	require.Greater(t, drops, 20)
+}
+
+// written returns how many entries an unfinished Compact has written.
+func written(t testing.TB, db kvstore.DB) (n int) {
+	head, err := kvstore.New(db).Head(ctx)
+	require.NoError(t, err)
+	next := binary.BigEndian.AppendUint64([]byte{'l'}, head.Generation+1)
+	require.NoError(t, db.View(ctx, func(r kvstore.Reader) error {
+		return r.Scan(next, []byte{'m'}, func(_, _ []byte) bool { n++; return true })
+	}))
+	return n
+}
+
 // Commits between the steps of a Compact are all there afterwards, with all their
 // entries.
 func TestCompactBetweenCommits(t *testing.T) {
@@ -703,7 +754,7 @@ func TestCompactBetweenCommits(t *testing.T) {
 		want = append(want, id)
 		return err
 	}
-	_, err := kvstore.New(h).Compact(ctx)
+	_, err := kvstore.OnePage(kvstore.New(h)).Compact(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, 1, fenced)
 	require.Greater(t, len(want), 5)
@@ -723,13 +774,13 @@ func TestCompactTwice(t *testing.T) {
 		s := kvstore.New(db)
 		worn(t, s, 700)
 		before := state(t, s)
-		other := kvstore.New(&hookDB{DB: db, before: func(i int) error {
+		other := kvstore.OnePage(kvstore.New(&hookDB{DB: db, before: func(i int) error {
 			if i == n {
 				_, err := s.Compact(ctx)
 				require.NoError(t, err)
 			}
 			return nil
-		}})
+		}}))
 		_, err := other.Compact(ctx)
 		if err != nil {
 			require.ErrorIs(t, err, harvest.ErrHeld)
@@ -745,19 +796,19 @@ func TestCompactTakenOver(t *testing.T) {
 	s := kvstore.New(db)
 	worn(t, s, 700)
 	before := state(t, s)
-	second := kvstore.New(&hookDB{DB: db, before: func(n int) error {
+	second := kvstore.OnePage(kvstore.New(&hookDB{DB: db, before: func(n int) error {
 		if n == 5 {
 			return io.ErrUnexpectedEOF
 		}
 		return nil
-	}})
-	first := kvstore.New(&hookDB{DB: db, before: func(n int) error {
+	}}))
+	first := kvstore.OnePage(kvstore.New(&hookDB{DB: db, before: func(n int) error {
 		if n == 5 {
 			_, err := second.Compact(ctx)
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		}
 		return nil
-	}})
+	}}))
 	_, err := first.Compact(ctx)
 	require.ErrorIs(t, err, harvest.ErrHeld)
 	inspect(t, db)

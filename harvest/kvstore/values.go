@@ -12,8 +12,9 @@ import (
 // layoutVersion is the first byte of the values that every operation reads. The records
 // of version 3 have a new form of fingerprint, which can't be computed from the old one.
 // Version 4 adds the Prior of records and entries. In version 5 the order of first
-// appearances refers to the log.
-const layoutVersion = 5
+// appearances refers to the log. In version 6 records refer to the log, too, and the
+// order of first appearances is in blocks.
+const layoutVersion = 6
 
 // Times in values and in the structs below are microseconds since 1970.
 
@@ -60,21 +61,26 @@ func (h *head) parse(b []byte) error {
 
 // A source is the value of a source that has a Commit.
 type source struct {
-	n    uint32
-	live int64 // records
+	n        uint32
+	live     int64  // records
+	greatest string // id of a record; an id after it is new without a look
 }
 
 func (s *source) append(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, layoutVersion), uint64(s.n))
-	return binary.AppendVarint(b, s.live)
+	b = binary.AppendVarint(b, s.live)
+	return append(b, s.greatest...)
 }
 
 func (s *source) parse(b []byte) error {
 	p := parse(b)
 	p.version()
-	*s = source{uint32(p.uint()), p.int()}
+	*s = source{n: uint32(p.uint()), live: p.int(), greatest: string(p.rest())}
 	return p.end()
 }
+
+// mayHave reports whether id may have a record or a task.
+func (s *source) mayHave(kind byte, id string) bool { return kind != recordKey || id <= s.greatest }
 
 // A claim is the value of the newest claim of a name.
 type claim struct {

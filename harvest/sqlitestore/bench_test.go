@@ -1,10 +1,14 @@
 package sqlitestore_test
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -158,4 +162,100 @@ func BenchmarkOpen(b *testing.B) {
 		require.NoError(b, err)
 		require.NoError(b, s.Close())
 	}
+}
+
+// BenchmarkCompact compacts a Store of 1,500,000 entries, 15,000 with -short, while
+// another opening of the same file writes, as another process would. It reports the
+// longest times that such a write took, and the greatest size of the write-ahead log. The
+// peer writes to a Store where nothing else happens, at the same time.
+func BenchmarkCompact(b *testing.B) {
+	n := 1_500_000
+	if testing.Short() {
+		n = 15_000
+	}
+	for b.Loop() {
+		b.StopTimer()
+		s, file := create(b)
+		fill(b, s, 0, n*2/3, 0)
+		update(b, s, n/3)
+		other, err := sqlitestore.Open(b.Context(), file, nil)
+		require.NoError(b, err)
+		ctx, stop := context.WithCancel(b.Context())
+		peer, peerFile := create(b)
+		watched, idle := make(chan watch), make(chan watch)
+		go func() { watched <- watchWrites(ctx, other, file+"-wal") }()
+		go func() { idle <- watchWrites(ctx, peer, peerFile+"-wal") }()
+		b.StartTimer()
+		began := time.Now()
+		generation, err := s.Compact(b.Context())
+		require.NoError(b, err)
+		b.ReportMetric(time.Since(began).Seconds(), "compact-s")
+		require.NoError(b, s.Drop(b.Context(), generation))
+		b.StopTimer()
+		stop()
+		w, p := <-watched, <-idle
+		require.NoError(b, errors.Join(w.err, p.err))
+		b.ReportMetric(w.ms(100), "longest-ms")
+		b.ReportMetric(w.ms(99), "p99-ms")
+		b.ReportMetric(p.ms(100), "idle-longest-ms")
+		b.ReportMetric(p.ms(99), "idle-p99-ms")
+		b.ReportMetric(float64(w.wal)/(1<<20), "wal-MiB")
+		require.NoError(b, other.Close())
+		b.StartTimer()
+	}
+}
+
+// update changes each of the first n ids once more.
+func update(t testing.TB, s *sqlitestore.Store, n int) {
+	ctx := t.Context()
+	claim, err := s.Claim(ctx, "source/s", time.Hour)
+	require.NoError(t, err)
+	for i := 0; i < n; {
+		b := harvest.NewBatch("s")
+		for range min(512, n-i) {
+			c := typical(i, websync.Digest{})
+			c.Base = websync.Seq(i + 1)
+			b.Puts = append(b.Puts, c)
+			i++
+		}
+		conflicts, err := s.Commit(ctx, claim, b)
+		require.NoError(t, err)
+		require.Empty(t, conflicts)
+	}
+	require.NoError(t, s.Release(ctx, claim))
+}
+
+// A watch is what was seen of a Store while it was busy.
+type watch struct {
+	took []time.Duration // by each write
+	wal  int64           // the greatest size of the file
+	err  error
+}
+
+// ms returns how many milliseconds a write took at most, in this percentage of cases.
+func (w *watch) ms(percent int) float64 {
+	slices.Sort(w.took)
+	return float64(w.took[(len(w.took)*percent+99)/100-1].Microseconds()) / 1000
+}
+
+// watchWrites writes until ctx ends.
+func watchWrites(ctx context.Context, s *sqlitestore.Store, wal string) (w watch) {
+	var held []byte
+	for ctx.Err() == nil {
+		value := fmt.Append(nil, len(w.took))
+		began := time.Now()
+		if w.err = s.Swap(context.WithoutCancel(ctx), "watch", held, value); w.err != nil {
+			return w
+		}
+		w.took = append(w.took, time.Since(began))
+		held = value
+		if info, err := os.Stat(wal); err == nil {
+			w.wal = max(w.wal, info.Size())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return w
 }

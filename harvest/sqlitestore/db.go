@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -186,6 +187,7 @@ type conn struct {
 	begin, beginWrite, commit, rollback *sqlite.Stmt
 	get, getLong, scan                  *sqlite.Stmt
 	set, setLong, remove                *sqlite.Stmt
+	getLog, scanLog, setLog, removeLog  *sqlite.Stmt
 
 	arena []byte // the results of Get and Scan in this transaction
 }
@@ -259,6 +261,10 @@ func (c *conn) prepare() (err error) {
 		{&c.set, sqlSet},
 		{&c.setLong, sqlSetLong},
 		{&c.remove, sqlDelete},
+		{&c.getLog, sqlGetLog},
+		{&c.scanLog, sqlScanLog},
+		{&c.setLog, sqlSetLog},
+		{&c.removeLog, sqlDeleteLog},
 	} {
 		if *p.to, err = c.Prepare(p.sql); err != nil {
 			return err
@@ -274,6 +280,11 @@ const (
 	sqlSet     = "INSERT INTO kv (key, value, long) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, long = excluded.long"
 	sqlSetLong = "INSERT INTO long (value) VALUES (?)"
 	sqlDelete  = "DELETE FROM kv WHERE key = ?"
+
+	sqlGetLog    = "SELECT value FROM log WHERE n = ?"
+	sqlScanLog   = "SELECT n, value FROM log WHERE n >= ? AND n < ? ORDER BY n"
+	sqlSetLog    = "INSERT INTO log (n, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+	sqlDeleteLog = "DELETE FROM log WHERE n = ?"
 )
 
 // run runs a statement that has no rows.
@@ -294,27 +305,44 @@ const (
 	maxArena = 256 << 10
 )
 
-// column returns a copy of a column that is valid until the transaction ends.
-func (c *conn) column(s *sqlite.Stmt, i int) []byte {
-	n := s.ColumnLen(i)
+// room returns an empty slice with room for n bytes, valid until the transaction ends.
+func (c *conn) room(n int) []byte {
 	if cap(c.arena)-len(c.arena) < n {
 		c.arena = make([]byte, 0, max(n, min(2*cap(c.arena), maxArena), minArena))
 	}
 	at := len(c.arena)
 	c.arena = c.arena[:at+n]
-	b := c.arena[at : at+n : at+n]
+	return c.arena[at : at : at+n]
+}
+
+// column returns a copy of a column that is valid until the transaction ends.
+func (c *conn) column(s *sqlite.Stmt, i int) []byte {
+	n := s.ColumnLen(i)
+	b := c.room(n)[:n]
 	s.ColumnBytes(i, b)
 	return b
 }
 
 // Get implements [kvstore.Reader].
 func (c *conn) Get(key []byte) (value []byte, err error) {
-	c.get.BindBytes(1, key)
-	row, err := c.get.Step()
-	if row {
-		value, err = c.value(c.get, 0)
+	get, long := c.get, true
+	if isLog(key) {
+		get, long = c.getLog, false
+		n, ok := logRow(key)
+		if !ok {
+			return nil, nil
+		}
+		get.BindInt64(1, n)
+	} else {
+		get.BindBytes(1, key)
 	}
-	return value, wrap(errors.Join(err, c.get.Reset()))
+	row, err := get.Step()
+	if row && long {
+		value, err = c.value(get, 0)
+	} else if row {
+		value = c.column(get, 0)
+	}
+	return value, wrap(errors.Join(err, get.Reset()))
 }
 
 // value returns the value in columns i and i+1.
@@ -333,22 +361,68 @@ func (c *conn) value(s *sqlite.Stmt, i int) (value []byte, err error) {
 
 // Scan implements [kvstore.Reader].
 func (c *conn) Scan(from, to []byte, fn func(key, value []byte) bool) error {
+	for _, part := range [...]struct {
+		from, to []byte // of the keys
+		scan     func(from, to []byte, fn func(key, value []byte) bool) (more bool, err error)
+	}{{nil, logFrom, c.scanKV}, {logFrom, logTo, c.scanLogKeys}, {logTo, nil, c.scanKV}} {
+		begin, end := from, to
+		if bytes.Compare(begin, part.from) < 0 {
+			begin = part.from
+		}
+		if part.to != nil && bytes.Compare(end, part.to) > 0 {
+			end = part.to
+		}
+		if bytes.Compare(begin, end) >= 0 {
+			continue
+		}
+		if more, err := part.scan(begin, end, fn); err != nil || !more {
+			return wrap(err)
+		}
+	}
+	return nil
+}
+
+func (c *conn) scanKV(from, to []byte, fn func(key, value []byte) bool) (more bool, err error) {
 	c.scan.BindBytes(1, from)
 	c.scan.BindBytes(2, to)
 	row, err := c.scan.Step()
-	for row && err == nil {
+	for more = true; row && more && err == nil; {
 		var value []byte
 		key := c.column(c.scan, 0)
-		if value, err = c.value(c.scan, 1); err != nil || !fn(key, value) {
+		if value, err = c.value(c.scan, 1); err != nil {
 			break
 		}
-		row, err = c.scan.Step()
+		if more = fn(key, value); more {
+			row, err = c.scan.Step()
+		}
 	}
-	return wrap(errors.Join(err, c.scan.Reset()))
+	return more, errors.Join(err, c.scan.Reset())
+}
+
+func (c *conn) scanLogKeys(from, to []byte, fn func(key, value []byte) bool) (more bool, err error) {
+	c.scanLog.BindInt64(1, logBound(from))
+	c.scanLog.BindInt64(2, logBound(to))
+	row, err := c.scanLog.Step()
+	for more = true; row && more && err == nil; {
+		key := c.logKey(c.scanLog.ColumnInt64(0))
+		if more = fn(key, c.column(c.scanLog, 1)); more {
+			row, err = c.scanLog.Step()
+		}
+	}
+	return more, errors.Join(err, c.scanLog.Reset())
 }
 
 // Set implements [kvstore.Tx].
 func (c *conn) Set(key, value []byte) error {
+	if isLog(key) {
+		n, ok := logRow(key)
+		if !ok {
+			return wrap(fmt.Errorf("the key %x: a key of the log has a generation below 2^%d and a number below 2^%d", key, generationBits, seqBits))
+		}
+		c.setLog.BindInt64(1, n)
+		c.setLog.BindBytes(2, value)
+		return wrap(c.run(c.setLog))
+	}
 	c.set.BindBytes(1, key)
 	if len(value) < longValue {
 		c.set.BindBytes(2, value)
@@ -366,6 +440,10 @@ func (c *conn) Set(key, value []byte) error {
 
 // Delete implements [kvstore.Tx].
 func (c *conn) Delete(key []byte) error {
+	if n, ok := logRow(key); ok {
+		c.removeLog.BindInt64(1, n)
+		return wrap(c.run(c.removeLog))
+	}
 	c.remove.BindBytes(1, key)
 	return wrap(c.run(c.remove))
 }

@@ -19,13 +19,16 @@ import (
 const applicationID = 0x7773796e
 
 // schemaVersion is the version of schema. Versions 1 and 2 had a table for each kind of
-// value.
-const schemaVersion = 3
+// value, and version 3 had no table of the log.
+const schemaVersion = 4
 
 // schema is the schema of the database. kvstore defines the keys and values, with a
-// version of its own. A value that would take most of a page is in a table without an
-// order, so that those of a commit are stored together, whatever their keys.
+// version of its own. The log is in a table by number: SQLite fills the pages of a table
+// that grows at its end, but not those in the middle of one. Of the other values, one
+// that would take most of a page is in a table without an order, so that those of a
+// commit are stored together, whatever their keys.
 var schema = [...]string{
+	"CREATE TABLE log (n INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT",
 	"CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB, long INTEGER) STRICT, WITHOUT ROWID",
 	"CREATE TABLE long (n INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT",
 	"CREATE TRIGGER kv_update AFTER UPDATE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",

@@ -233,14 +233,14 @@ func TestOpenAtOnce(t *testing.T) {
 // Every statement finds its rows by the key and in order.
 func TestQueryPlans(t *testing.T) {
 	s := reopen(t, filepath.Join(t.TempDir(), "store.db"))
-	for _, sql := range []string{sqlGet, sqlGetLong, sqlScan, sqlDelete} {
+	for _, sql := range []string{sqlGet, sqlGetLong, sqlScan, sqlDelete, sqlGetLog, sqlScanLog, sqlDeleteLog} {
 		plan, err := s.db.writer.Prepare("EXPLAIN QUERY PLAN " + sql)
 		require.NoError(t, err)
 		rows := 0
 		for row, err := plan.Step(); row; row, err = plan.Step() {
 			require.NoError(t, err)
 			rows++
-			assert.Regexp(t, "^SEARCH (kv|long) USING (INTEGER )?PRIMARY KEY", plan.ColumnText(3), sql)
+			assert.Regexp(t, "^SEARCH (kv|long|log) USING (INTEGER )?PRIMARY KEY", plan.ColumnText(3), sql)
 		}
 		assert.Equal(t, 1, rows, sql)
 	}

@@ -241,6 +241,14 @@ func brokenRecords() []broken {
 					}
 				})
 			}},
+		{name: "a Brief has no Hash", caught: "records/every-field",
+			with: func(f *faulty) {
+				f.brief = func(b *harvest.Brief) { b.Stated.Hash = 0 }
+			}},
+		{name: "a Brief is never Early", caught: "records/every-field",
+			with: func(f *faulty) {
+				f.brief = func(b *harvest.Brief) { b.Early = false }
+			}},
 		{name: "a Touch sets the Kind", caught: "records/touch records/head",
 			with: func(f *faulty) {
 				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {

@@ -29,6 +29,7 @@ type faulty struct {
 	lookup      func(source string, ids []string) ([]harvest.Record, error)
 	head        func(h *websync.Head)
 	record      func(r *harvest.Record)
+	brief       func(b *harvest.Brief)
 	entry       func(it *websync.Item)
 	task        func(t *harvest.Task)
 	records     func(recs []harvest.Record) []harvest.Record
@@ -152,6 +153,10 @@ func (f *faulty) Records(ctx context.Context, source, after string) iter.Seq2[ha
 		}
 		return recs, nil
 	})
+}
+
+func (f *faulty) Briefs(ctx context.Context, source, after string) iter.Seq2[harvest.Brief, error] {
+	return briefs(f.Records(ctx, source, after), f.brief)
 }
 
 func (f *faulty) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {

@@ -31,9 +31,9 @@ func iteratorRules() []rule {
 		withWriter("break", "Breaking out of a loop releases everything.", func(w *writer) { w.BrokenOff(w.walks(w.stock(5)), w.useAll) }),
 		withWriter("again", "Two loops at once do not disturb each other.", func(w *writer) { w.TwiceAtOnce(w.walks(w.stock(5))) }),
 		withWriter("context", "When its context ends, an iterator ends; an error is the last thing it yields.", func(w *writer) { w.Cancelled(w.walks(w.stock(600)), w.useAll) }),
-		{Name: "while-others-commit", Rule: "Resources, Records and Tasks see once, in order, what is there throughout, while the loop commits.", Check: func(t *tester) {
+		{Name: "while-others-commit", Rule: "Resources, Records, Briefs and Tasks see once, in order, what is there throughout, while the loop commits.", Check: func(t *tester) {
 			deleted := func(id string) bool { return strings.HasSuffix(id, "4") }
-			t.eachWalk(1300, []string{"Records", "Resources", "Tasks"}, func(w *writer, walk suite.Walk) {
+			t.eachWalk(1300, []string{"Records", "Briefs", "Resources", "Tasks"}, func(w *writer, walk suite.Walk) {
 				var seen []string
 				n := 0
 				for id, err := range walk.IDs(t.Ctx) {
@@ -128,6 +128,7 @@ func (s *store) walks(want []string) []suite.Walk {
 	all, ofA := websync.Range{}, websync.Range{Sources: []string{"a"}}
 	return []suite.Walk{
 		walk("Records", want, func(ctx context.Context) iter.Seq2[harvest.Record, error] { return s.Records(ctx, "a", "") }),
+		walk("Briefs", want, func(ctx context.Context) iter.Seq2[harvest.Brief, error] { return s.Briefs(ctx, "a", "") }),
 		walk("Resources", want, func(ctx context.Context) iter.Seq2[websync.Item, error] { return s.Resources(ctx, all) }),
 		walk("Changes", want, func(ctx context.Context) iter.Seq2[websync.Item, error] { return s.Changes(ctx, all) }),
 		walk("Resources of a source", want, func(ctx context.Context) iter.Seq2[websync.Item, error] { return s.Resources(ctx, ofA) }),

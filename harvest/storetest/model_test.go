@@ -298,6 +298,25 @@ func (m *model) Records(ctx context.Context, source, after string) iter.Seq2[har
 	})
 }
 
+func (m *model) Briefs(ctx context.Context, source, after string) iter.Seq2[harvest.Brief, error] {
+	return briefs(m.Records(ctx, source, after), nil)
+}
+
+// briefs yields the Briefs of records, after it has spoilt them.
+func briefs(records iter.Seq2[harvest.Record, error], spoil func(*harvest.Brief)) iter.Seq2[harvest.Brief, error] {
+	return func(yield func(harvest.Brief, error) bool) {
+		for rec, err := range records {
+			b := rec.Brief()
+			if spoil != nil {
+				spoil(&b)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
 func (m *model) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
 	return list(ctx, func() ([]harvest.Task, error) { return above(m, m.tasks, source, after), nil })
 }

@@ -187,7 +187,14 @@ func (s *store) lookupTasks(source string, ids ...string) []harvest.Task {
 
 func (s *store) records(source, after string) []harvest.Record {
 	s.Helper()
-	return suite.Collect(&s.Tester, "Records", s.Records(s.Ctx, source, after))
+	recs := suite.Collect(&s.Tester, "Records", s.Records(s.Ctx, source, after))
+	want := make([]harvest.Brief, 0, len(recs))
+	for i := range recs {
+		want = append(want, recs[i].Brief())
+	}
+	briefs := suite.Collect(&s.Tester, "Briefs", s.Briefs(s.Ctx, source, after))
+	s.Same(want, append(make([]harvest.Brief, 0, len(briefs)), briefs...), "Briefs beside Records: ")
+	return recs
 }
 
 func (s *store) tasks(source, after string) []harvest.Task {
@@ -504,6 +511,8 @@ func idOf[V any](v V) string {
 	switch v := any(v).(type) {
 	case harvest.Record:
 		return v.Resource.ID
+	case harvest.Brief:
+		return v.ID
 	case websync.Item:
 		return v.Resource.ID
 	case harvest.Task:

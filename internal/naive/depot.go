@@ -64,7 +64,7 @@ func NewDepot(t testing.TB, p Profile) *Depot {
 	d := &Depot{Web: NewWeb(t), Profile: p, Store: memstore.New(), t: t}
 	client := fetch.New(nil)
 	client.Rate, client.IgnoreRobots, client.Attempts = -1, true, -1
-	client.OnAttempt = func(a fetch.Attempt) {
+	client.OnAttempt = func(_ context.Context, a harvest.AttemptInfo) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if a.Status == 200 && !strings.HasSuffix(a.URL, ".atom") {

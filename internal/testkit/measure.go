@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
 	"strconv"
@@ -59,6 +60,65 @@ func DecodeEntries(doc []byte, local string, decode func(d *xml.Decoder, start *
 		}
 		n++
 	}
+}
+
+// CheckSameEntries returns an error unless two sides write the same entries: as many
+// elements, attributes and texts of each name, of the same length.
+func CheckSameEntries(local string, ours, peer func(io.Writer) error) error {
+	a, err := inventory(local, ours)
+	if err != nil {
+		return err
+	}
+	b, err := inventory(local, peer)
+	if err == nil && !maps.Equal(a, b) {
+		err = fmt.Errorf("the sides write different entries: %v and %v", a, b)
+	}
+	return err
+}
+
+// A tally is how often something occurs, and the length of its values.
+type tally struct{ n, length int }
+
+// inventory counts the elements, attributes and texts, by their paths, in the elements of
+// one name that write writes.
+func inventory(local string, write func(io.Writer) error) (map[string]tally, error) {
+	var doc bytes.Buffer
+	if err := write(&doc); err != nil {
+		return nil, err
+	}
+	counts := make(map[string]tally)
+	count := func(path []string, name, value string) {
+		name = strings.Join(path, "/") + name
+		counts[name] = tally{counts[name].n + 1, counts[name].length + len(value)}
+	}
+	n, err := DecodeEntries(doc.Bytes(), local, func(d *xml.Decoder, _ *xml.StartElement) error {
+		path := []string{local}
+		for len(path) > 0 {
+			token, err := d.Token()
+			if err != nil {
+				return err
+			}
+			switch t := token.(type) {
+			case xml.StartElement:
+				path = append(path, t.Name.Local)
+				count(path, "", "")
+				for _, a := range t.Attr {
+					if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
+						count(path, "@"+a.Name.Local, a.Value)
+					}
+				}
+			case xml.CharData:
+				if text := strings.TrimSpace(string(t)); text != "" {
+					count(path, " text", text)
+				}
+			case xml.EndElement:
+				path = path[:len(path)-1]
+			}
+		}
+		return nil
+	})
+	counts[local] = tally{n: n}
+	return counts, err
 }
 
 // Heap returns the bytes in use on the heap after a garbage collection.

@@ -11,8 +11,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// Inspect reads all of a DB and returns what is inconsistent in it. It is exported for
-// the tests, which are in another package.
+// Inspect reads all of a DB into memory and returns what is inconsistent in it. It is for
+// the tests of drivers.
 func Inspect(ctx context.Context, db DB) (faults []string, err error) {
 	err = db.View(ctx, func(r Reader) error {
 		_, external := db.(Blobs)
@@ -22,7 +22,7 @@ func Inspect(ctx context.Context, db DB) (faults []string, err error) {
 			return true
 		})
 		if err == nil {
-			err = in.open(nil)
+			err = in.open(listOf(nil))
 		}
 		if err != nil {
 			return err
@@ -36,18 +36,7 @@ func Inspect(ctx context.Context, db DB) (faults []string, err error) {
 	return faults, err
 }
 
-// Keys counts the keys that begin with letter.
-func Keys(ctx context.Context, db DB, letter byte) (n int) {
-	db.View(ctx, func(r Reader) error {
-		from := newKey(letter)
-		return r.Scan(from, from.end(), func(_, _ []byte) bool {
-			n++
-			return true
-		})
-	})
-	return n
-}
-
+// An inspection is what Inspect knows of a DB.
 type inspection struct {
 	reader
 	keys    map[byte][]pair
@@ -56,7 +45,8 @@ type inspection struct {
 	refs    map[sum]int64
 	live    map[uint32]int64 // by source
 
-	latest map[string]websync.Seq // number of each record, by source and id
+	latest   map[string]websync.Seq // number of each record, by source and id
+	greatest map[uint32]string      // id, by source
 }
 
 func (in *inspection) fault(format string, args ...any) {
@@ -89,17 +79,19 @@ func (in *inspection) kinds() {
 
 func (in *inspection) records() {
 	in.refs, in.live, in.latest = map[sum]int64{}, map[uint32]int64{}, map[string]websync.Seq{}
+	in.greatest = map[uint32]string{}
 	live := 0
 	for _, p := range in.keys[recordKey] {
 		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
 		var v stored
-		var rec harvest.Record
 		in.must(v.parse(p.value), "record %q", id)
-		if v.generation != in.head.generation && !in.head.rewriting {
+		if v.generation != in.head.generation && !in.head.rewriting || v.generation+1 < in.head.generation {
 			in.fault("record %q has a number of generation %d", id, v.generation)
 		}
 		in.must(in.renumber(&v), "record %q", id)
-		in.must(v.record("", &rec), "record %q", id)
+		rec, err := in.record(&v, "", id)
+		in.must(err, "record %q", id)
+		in.held(&v, &rec)
 		if rec.Resource.ID != id || rec.Seq > in.head.last || rec.Born > in.head.born {
 			in.fault("record %q: %q, number %d, born %d", id, rec.Resource.ID, rec.Seq, rec.Born)
 		}
@@ -112,6 +104,7 @@ func (in *inspection) records() {
 		}
 		in.live[n] += 0
 		in.latest[string(p.key[1:])] = rec.Seq
+		in.greatest[n] = max(in.greatest[n], id)
 		in.born(n, &rec)
 		for _, b := range rec.Bodies {
 			if k, ok := sumOf(b.Key); ok {
@@ -119,33 +112,57 @@ func (in *inspection) records() {
 			}
 		}
 	}
-	if n := len(in.keys[bornKey]); n != live {
-		in.fault("%d live records, %d in order of Born", live, n)
+	referred := 0
+	for _, p := range in.keys[bornKey] {
+		if len(p.value)%referenceSize != 0 || len(p.value) > blockSize*referenceSize {
+			in.fault("block %d has %d bytes", numberOf(p.key), len(p.value))
+		}
+		if bytes.HasSuffix(p.value, make([]byte, referenceSize)) {
+			in.fault("block %d ends with no reference", numberOf(p.key))
+		}
+		eachReference(p.value, &in.head, func(int, *reference) error { referred++; return nil })
+	}
+	if referred != live {
+		in.fault("%d live records, %d in order of Born", live, referred)
+	}
+}
+
+// held checks what a record holds beside its item.
+func (in *inspection) held(v *stored, rec *harvest.Record) {
+	id := rec.Resource.ID
+	var held record
+	in.must(decodeRecord(v.data, id, &held), "record %q", id)
+	brief, err := v.brief(id)
+	in.must(err, "record %q", id)
+	if want := rec.Brief(); brief != want || held.keyed != newRecord(rec).keyed {
+		in.fault("record %q: %+v, keyed %v, but its item is %+v", id, brief, held.keyed, rec.Item)
+	}
+	if held.own == nil && v.entry.seq == 0 {
+		in.fault("record %q has neither an entry nor an item", id)
 	}
 }
 
 // born checks the place of a record in the order of first appearances.
 func (in *inspection) born(n uint32, rec *harvest.Record) {
 	id := rec.Resource.ID
-	var ref reference
-	found, err := in.get(newKey(bornKey).number(uint64(rec.Born)), &ref)
+	block, err := in.Get(blockKey(blockOf(rec.Born)))
 	in.must(err, "born %d", rec.Born)
+	ref := reference{born: rec.Born}
+	found := ref.parse(block, int(rec.Born%blockSize), &in.head)
 	if found != rec.Live() {
 		in.fault("record %q, live %v: born %d", id, rec.Live(), rec.Born)
 	}
 	if !found {
 		return
 	}
-	if ref.generation != in.head.generation && !in.head.rewriting {
+	if ref.isOld(&in.head) && !in.head.rewriting {
 		in.fault("born %d has a number of generation %d", rec.Born, ref.generation)
 	}
-	in.must(in.renumber(&ref.stored), "born %d", rec.Born)
-	n2, v, err := in.follow(&ref)
-	in.must(err, "born %d", rec.Born)
 	var item websync.Item
-	in.must(v.item("", &item), "born %d", rec.Born)
-	if n2 != n || ref.seq != 0 && ref.seq != rec.Seq || !reflect.DeepEqual(item, rec.Item) {
-		in.fault("record %q of source %d: %+v; by born %d it is of source %d: %+v", id, n, rec.Item, rec.Born, n2, item)
+	_, err = in.follow(&ref, &item)
+	in.must(err, "born %d", rec.Born)
+	if ref.n != n || !ref.touched && ref.seq != rec.Seq || !reflect.DeepEqual(item, rec.Item) {
+		in.fault("record %q of source %d: %+v; by born %d it is of source %d: %+v", id, n, rec.Item, rec.Born, ref.n, item)
 	}
 }
 
@@ -160,6 +177,9 @@ func (in *inspection) sources() {
 		}
 		if src.live != in.live[src.n] {
 			in.fault("source %q: %d live records, counted %d", name, src.live, in.live[src.n])
+		}
+		if src.greatest != in.greatest[src.n] {
+			in.fault("source %q: the greatest id is %q, in the records %q", name, src.greatest, in.greatest[src.n])
 		}
 		delete(in.live, src.n)
 	}
@@ -226,8 +246,8 @@ func (in *inspection) tasks() {
 		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
 		v, err := in.stored(p.key)
 		in.must(err, "task %q", id)
-		var t harvest.Task
-		in.must(v.task("", &t), "task %q", id)
+		t, err := v.task("")
+		in.must(err, "task %q", id)
 		if t.Resource.ID != id || t.N > in.head.tasks*(replacements+1)+replacements {
 			in.fault("task %q: %q, N %d", id, t.Resource.ID, t.N)
 		}
