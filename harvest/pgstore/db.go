@@ -1,0 +1,263 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/puddle/v2"
+
+	"github.com/websync-go/websync/harvest/kvstore"
+)
+
+// A db is the ordered key-value store that kvstore works on.
+type db struct {
+	pool    *pgxpool.Pool
+	schema  string
+	sql     statements
+	lock    int64  // the advisory lock that orders Updates
+	channel string // of notifications
+	retry   time.Duration
+
+	// Each Update writes the name of this opening of the Store and its own number. If its
+	// COMMIT is lost, it looks whether they are there, so there is one Update at a time.
+	updating chan struct{} // holds a token while an Update runs
+	session  []byte
+	updates  int64
+
+	closing   context.Context // ends when close is called
+	closeOnce func()
+	listening sync.WaitGroup
+}
+
+var (
+	_ kvstore.DB         = (*db)(nil)
+	_ kvstore.LogWatcher = (*db)(nil)
+)
+
+func newDB(ctx context.Context, config *pgxpool.Config, o *Options) (*db, error) {
+	schema := cmp.Or(o.Schema, defaultSchema)
+	hash := fnv.New64a()
+	hash.Write([]byte("websync " + schema))
+	d := &db{
+		schema:   schema,
+		sql:      newStatements(schema),
+		lock:     int64(hash.Sum64()),
+		channel:  fmt.Sprintf("websync_%x", hash.Sum64()),
+		retry:    cmp.Or(o.Retry, defaultRetry),
+		updating: make(chan struct{}, 1),
+		session:  []byte(rand.Text()),
+	}
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "websync"
+	}
+	// A dead connection is noticed, and replaced, when it is used.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	var err error
+	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	var stop context.CancelFunc
+	d.closing, stop = context.WithCancel(context.Background())
+	d.closeOnce = sync.OnceFunc(func() {
+		stop()
+		d.listening.Wait()
+		d.pool.Close()
+	})
+	return d, nil
+}
+
+func (d *db) close() { d.closeOnce() }
+
+// View implements [kvstore.DB].
+func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
+	return d.patiently(ctx, func() error {
+		t, err := d.begin(ctx, false)
+		if err != nil {
+			return err
+		}
+		err = fn(t)
+		if t.failure != nil {
+			err = t.failure
+		}
+		go t.endLater()
+		return err
+	})
+}
+
+// Update implements [kvstore.DB].
+func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
+	select {
+	case d.updating <- struct{}{}:
+	case <-ctx.Done():
+		return wrap(ctx.Err())
+	}
+	defer func() { <-d.updating }()
+	d.updates++
+	doubt := false
+	err := d.patiently(ctx, func() (err error) {
+		if doubt {
+			if applied, err := d.isApplied(ctx); err != nil || applied {
+				return err
+			}
+		}
+		doubt, err = d.update(ctx, fn)
+		return err
+	})
+	if err != nil && doubt {
+		err = fmt.Errorf("%w; the last transaction may have been applied", err)
+	}
+	return err
+}
+
+// update is one attempt of an Update. If the connection is lost in COMMIT, doubt is true.
+func (d *db) update(ctx context.Context, fn func(kvstore.Tx) error) (doubt bool, err error) {
+	t, err := d.begin(ctx, true)
+	if err != nil {
+		return false, err
+	}
+	defer t.conn.Release()
+	err = fn(t)
+	switch {
+	case t.failure != nil:
+		return false, t.failure
+	case err != nil || !t.dirty:
+		t.end()
+		return false, err
+	}
+	err = t.commit()
+	return err != nil, err
+}
+
+// outlasting returns a context that ends some time after ctx: the caller of an Update is
+// to know whether it is applied.
+func (d *db) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(max(d.retry, time.Second), cancel) })
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// isApplied reports whether the latest Update of this session is in the database. The
+// lock waits for the end of the transaction whose connection was lost.
+func (d *db) isApplied(ctx context.Context) (applied bool, err error) {
+	t, err := d.begin(ctx, true)
+	if err != nil {
+		return false, err
+	}
+	defer t.conn.Release()
+	b := t.batch()
+	b.add(d.sql.isApplied, func([][]byte) { applied = true }, d.session, d.updates)
+	if err := t.send(b); err != nil {
+		return false, err
+	}
+	t.end()
+	return applied, nil
+}
+
+// patiently repeats f while the server can't be reached.
+func (d *db) patiently(ctx context.Context, f func() error) error {
+	var since time.Time // the first failure
+	for wait := time.Duration(0); ; wait = min(2*wait+10*time.Millisecond, time.Second) {
+		err := f()
+		lost, ok := errors.AsType[*lostError](err)
+		if !ok {
+			return err
+		}
+		if since.IsZero() {
+			since = time.Now()
+		} else if d.retry > 0 && time.Since(since) > d.retry {
+			return fmt.Errorf("pgstore: no connection to the server for %v: %w", d.retry, lost.error)
+		}
+		d.pool.Reset() // its other connections are likely to be lost, too
+		select {
+		case <-ctx.Done():
+			return wrap(ctx.Err())
+		case <-d.closing.Done():
+			return wrap(os.ErrClosed)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// A lostError is that of a connection that is lost or can't be made, so that the same
+// may succeed on another one.
+type lostError struct{ error }
+
+func (e *lostError) Unwrap() error { return e.error }
+
+// failed makes an error of pgx one of this package: a *lostError if it is worth while to
+// try again.
+func (d *db) failed(ctx context.Context, err error) error {
+	switch server, ok := errors.AsType[*pgconn.PgError](err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return wrap(ctx.Err())
+	case errors.Is(err, puddle.ErrClosedPool):
+		return wrap(os.ErrClosed)
+	case ok && !isTemporary(server.Code):
+		return wrap(err)
+	}
+	return &lostError{wrap(err)}
+}
+
+// isTemporary reports whether another connection may succeed after an error with this
+// SQLSTATE.
+func isTemporary(code string) bool {
+	switch code {
+	case "25006", // read_only_sql_transaction: of a server that is no longer the primary one
+		"25P03", // idle_in_transaction_session_timeout
+		"40001", // serialization_failure
+		"40P01", // deadlock_detected
+		"53300", // too_many_connections
+		"57P01", // admin_shutdown
+		"57P02", // crash_shutdown
+		"57P03", // cannot_connect_now
+		"57P05": // idle_session_timeout
+		return true
+	}
+	return strings.HasPrefix(code, "08") // connection_exception
+}
+
+// WatchLog implements [kvstore.LogWatcher].
+func (d *db) WatchLog(changed func()) {
+	d.listening.Go(func() {
+		for d.closing.Err() == nil {
+			d.listen(d.closing, changed) // its error is that of a connection that is lost
+			select {
+			case <-d.closing.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	})
+}
+
+// listen calls changed after each notification until the connection is lost.
+func (d *db) listen(ctx context.Context, changed func()) error {
+	conn, err := pgx.ConnectConfig(ctx, d.pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.PgConn().Exec(ctx, "listen "+d.channel).ReadAll(); err != nil {
+		return err
+	}
+	for err == nil {
+		changed() // the first time because one may have been missed
+		err = conn.PgConn().WaitForNotification(ctx)
+	}
+	return err
+}

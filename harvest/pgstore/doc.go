@@ -1,0 +1,74 @@
+// Package pgstore is a [harvest.Store] in a PostgreSQL database, for several processes
+// and hosts.
+//
+//	store, err := pgstore.Open(ctx, "postgres://websync@db.example/websync", nil)
+//	…
+//	defer store.Close()
+//
+// It is package kvstore on tables of PostgreSQL, through pgx.
+//
+// # Starting
+//
+// The Store needs a database and a role that may create a schema in it:
+//
+//	createuser websync
+//	createdb --owner websync websync
+//
+// Open creates the schema "websync" with its tables; several Stores in one database have
+// [Options.Schema]. Passwords belong into a file that PGPASSFILE names, or into
+// PGPASSWORD; errors and logs have none. The environment variables, service files and
+// TLS settings of psql have the same effect here.
+//
+// # Durability
+//
+// When Commit returns, its Batch is as durable as the server makes it: on its disk, and
+// on its standby if synchronous_commit says so. A synchronous_commit of off is not
+// obeyed. Nothing of a Batch remains if a process is killed, or loses its connection,
+// before the server commits.
+//
+// # Outages
+//
+// A call that loses its connection tries again for as long as [Options.Retry]: while the
+// server restarts, is exchanged for its standby, or ends a connection. If the connection
+// is lost while the server commits, the Store asks the server whether it has, so that no
+// call is carried out twice. After a longer outage the call returns an error; what was
+// committed before is there, and the next run goes on from it.
+//
+// # Sharing
+//
+// Any number of processes may have one schema open. One Commit runs at a time; readers
+// never wait for it, nor it for them. A claim ends when it is released or expires: the
+// server does not know whether the process that lost its connection has died.
+// [harvest.WaitLog] notices the commits of other processes at once.
+//
+// A connection pool between the processes and the server may give each transaction
+// another connection, as PgBouncer does in its transaction mode: the Store keeps nothing
+// in a connection but the notifications. Where these get lost, WaitLog notices the
+// commits of other processes within a second.
+//
+// # Round trips
+//
+// A Commit of new records takes four round trips to the server, one of changed records
+// five, whatever its size, a Lookup three, and a page of up to 256 items four, the last
+// of which nobody waits for. All plans use indexes, so the tables need not be analysed
+// first.
+//
+// # Bodies
+//
+// Bodies are in the database, those longer than ChunkSize (128 KiB) in pieces of that
+// size, unless the Store's field Blobs keeps them elsewhere.
+//
+// # Maintenance
+//
+// The log only grows until it is compacted. Compact writes a generation of the log
+// without superseded entries, Drop removes older generations, Vacuum removes bodies that
+// no record names any more. The server's autovacuum makes the space free for reuse.
+// pg_dump makes a copy while the Store is in use.
+//
+// # Versions
+//
+// Open refuses a schema that a newer version of this package wrote with
+// [harvest.ErrNewer], and one of an older version, whose sources must be harvested again
+// into a new schema. It changes none of them. It was tried with PostgreSQL 15 and
+// PgBouncer 1.18.
+package pgstore

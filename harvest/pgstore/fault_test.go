@@ -1,0 +1,277 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
+)
+
+var errCut = errors.New("the connection was cut")
+
+// A network is what the connections of a Store go through.
+type network struct {
+	mu    sync.Mutex
+	down  bool
+	conns map[*cutConn]bool
+	// atCommit is called before and after COMMIT is sent. If it returns true, the
+	// connection is cut: before, or when the server has answered.
+	atCommit func(sent bool) bool
+}
+
+// A cutConn is a connection that can be cut.
+type cutConn struct {
+	net.Conn
+	network *network
+}
+
+func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.down {
+		return nil, errCut
+	}
+	inner, err := new(net.Dialer).DialContext(ctx, kind, addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &cutConn{inner, n}
+	n.conns[c] = true
+	return c, nil
+}
+
+// set cuts all connections, or lets new ones be made.
+func (n *network) set(down bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down = down
+	for c := range n.conns {
+		c.Close()
+	}
+	clear(n.conns)
+}
+
+// cutAtCommit makes hook decide at each COMMIT whether the connection is cut: before it
+// is sent, and once the server has answered.
+func (n *network) cutAtCommit(hook func(sent bool) bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.atCommit = hook
+}
+
+func (n *network) hook() func(sent bool) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.atCommit == nil {
+		return func(bool) bool { return false }
+	}
+	return n.atCommit
+}
+
+func (c *cutConn) Write(p []byte) (int, error) {
+	if !bytes.Contains(p, []byte("commit\x00")) {
+		return c.Conn.Write(p)
+	}
+	atCommit := c.network.hook()
+	if atCommit(false) {
+		c.Close()
+		return 0, errCut
+	}
+	n, err := c.Conn.Write(p)
+	if err == nil && atCommit(true) {
+		c.Read(make([]byte, 1)) // the answer of the server
+		c.Close()
+	}
+	return n, err
+}
+
+// throughNetwork opens a Store whose connections can be cut.
+func throughNetwork(t testing.TB, dsn, schema string, retry time.Duration) (*Store, *network) {
+	config, err := pgxpool.ParseConfig(dsn)
+	require.NoError(t, err)
+	n := &network{conns: map[*cutConn]bool{}}
+	config.ConnConfig.DialFunc = n.dial
+	s, err := open(t.Context(), config, &Options{Schema: schema, Retry: retry})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s, n
+}
+
+// Each call is carried out once, whether the connection is lost before the server commits
+// or after it.
+func TestLostInCommit(t *testing.T) {
+	dsn := server(t)
+	for name, after := range map[string]bool{"before": false, "after": true} {
+		t.Run(name, func(t *testing.T) {
+			s, network := throughNetwork(t, dsn, newSchema(t, dsn), 0)
+			losses := 0
+			lose := func(what string, call func() error) {
+				t.Helper()
+				left := 2 // losses in a row
+				network.cutAtCommit(func(sent bool) bool {
+					if sent != after || left == 0 {
+						return false
+					}
+					left--
+					losses++
+					return true
+				})
+				require.NoError(t, call(), what)
+				network.cutAtCommit(nil)
+			}
+			var c *harvest.Claim
+			lose("Claim", func() (err error) {
+				c, err = s.Claim(t.Context(), "source/a", time.Hour)
+				return err
+			})
+			assert.EqualValues(t, 1, c.Epoch)
+			lose("Renew", func() error { return s.Renew(t.Context(), c) })
+			for i := range 3 {
+				lose("Swap", func() error {
+					return s.Swap(t.Context(), "k", []byte(strconv.Itoa(i))[:min(i, 1)], []byte(strconv.Itoa(i+1)))
+				})
+			}
+			for _, id := range []string{"1", "2", "3"} {
+				lose("Commit", func() error {
+					b := batchOf(t, s, []string{id})
+					b.ID = [16]byte{} // the Store can't know it by this
+					conflicts, err := s.Commit(t.Context(), c, b)
+					assert.Empty(t, conflicts)
+					return err
+				})
+			}
+			lose("Release", func() error { return s.Release(t.Context(), c) })
+			_, err := s.Claim(t.Context(), "source/a", time.Hour)
+			require.NoError(t, err)
+			assert.Greater(t, losses, 8)
+			head, err := s.Head(t.Context())
+			require.NoError(t, err)
+			assert.EqualValues(t, 3, head.Last)
+			assert.EqualValues(t, 3, head.Live["a"])
+			inspect(t, s)
+		})
+	}
+}
+
+// A call goes on after an outage that is shorter than Retry. A longer one is an error,
+// and changes nothing.
+func TestOutage(t *testing.T) {
+	dsn := server(t)
+	schema := newSchema(t, dsn)
+	s, network := throughNetwork(t, dsn, schema, 0)
+	require.NoError(t, s.Swap(t.Context(), "k", nil, []byte("1")))
+	for i := range 3 { // the first call after an outage
+		network.set(false)
+		require.NoError(t, s.Swap(t.Context(), "k", strconv.AppendInt(nil, int64(i+1), 10), strconv.AppendInt(nil, int64(i+2), 10)))
+		network.set(false)
+		value, err := s.State(t.Context(), "k")
+		require.NoError(t, err)
+		assert.Equal(t, strconv.Itoa(i+2), string(value))
+	}
+	network.set(true)
+	read := make(chan error, 1)
+	go func() {
+		_, err := s.Head(t.Context())
+		read <- err
+	}()
+	written := make(chan error, 1)
+	go func() { written <- s.Swap(t.Context(), "k", []byte("4"), []byte("5")) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	assert.ErrorIs(t, s.Swap(ctx, "other", nil, []byte("v")), context.DeadlineExceeded, "the context ends the wait")
+	network.set(false)
+	require.NoError(t, <-read)
+	require.NoError(t, <-written)
+
+	brief, network := throughNetwork(t, dsn, schema, 20*time.Millisecond)
+	network.set(true)
+	_, err := brief.Head(t.Context())
+	require.ErrorContains(t, err, "pgstore: no connection to the server for 20ms: ")
+	require.ErrorIs(t, err, errCut)
+	require.ErrorContains(t, brief.Swap(t.Context(), "k", []byte("5"), []byte("6")), "no connection to the server for 20ms: ")
+	network.set(false)
+	network.cutAtCommit(func(sent bool) bool {
+		if sent {
+			network.set(true)
+		}
+		return sent
+	})
+	err = brief.Swap(t.Context(), "k", []byte("5"), []byte("6"))
+	require.ErrorContains(t, err, "the last transaction may have been applied")
+	network.cutAtCommit(nil)
+	network.set(false)
+	value, err := brief.State(t.Context(), "k")
+	require.NoError(t, err)
+	assert.Equal(t, "6", string(value))
+}
+
+// A harvest goes on although its connections end again and again.
+func TestTerminated(t *testing.T) {
+	dsn := server(t)
+	schema := newSchema(t, dsn)
+	config, err := pgxpool.ParseConfig(dsn)
+	require.NoError(t, err)
+	config.ConnConfig.RuntimeParams["application_name"] = schema
+	s, err := open(t.Context(), config, &Options{Schema: schema})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	var killing sync.WaitGroup
+	killed := 0
+	killing.Go(func() {
+		for ctx.Err() == nil && killed < 40 {
+			answers, err := query(dsn, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = '"+schema+"' order by random() limit 1")
+			assert.NoError(t, err)
+			killed += len(answers)
+		}
+	})
+	l := listing{"a", 5_000}
+	l.run(t, s, l.n)
+	l.run(t, s, 0)
+	cancel()
+	killing.Wait()
+	t.Logf("%d connections were ended", killed)
+	assert.Positive(t, killed)
+	checkListing(t, s, l)
+}
+
+// checkListing checks that the Store holds the listing and nothing else, and that its
+// parts agree.
+func checkListing(t *testing.T, s *Store, l listing) {
+	t.Helper()
+	head, err := s.Head(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, l.n, head.Last, "entries of the log")
+	assert.EqualValues(t, l.n, head.Live[l.key], "live records")
+	var last websync.Item
+	for item, err := range s.Changes(t.Context(), websync.Range{}) {
+		require.NoError(t, err)
+		require.Equal(t, last.Seq+1, item.Seq)
+		require.True(t, item.Time.After(last.Time))
+		last = item
+	}
+	for task, err := range s.Tasks(t.Context(), l.key, "") {
+		t.Error("a task is left: ", task.Resource.ID, err)
+	}
+	inspect(t, s)
+}
+
+// inspect checks that the parts of the Store agree.
+func inspect(t *testing.T, s *Store) {
+	t.Helper()
+	faults, err := kvstore.Inspect(t.Context(), s.db)
+	require.NoError(t, err)
+	assert.Empty(t, faults)
+}

@@ -1,0 +1,39 @@
+package pgstore
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A Store notices what another one appends to the log, also after it has lost the
+// connection by which it is notified.
+func TestNotified(t *testing.T) {
+	dsn := server(t)
+	waiting := reopen(t, dsn, newSchema(t, dsn))
+	other := reopen(t, dsn, waiting.db.schema)
+	c, err := other.Claim(t.Context(), "source/a", time.Hour)
+	require.NoError(t, err)
+	waiting.LogChanged()
+	for _, id := range []string{"1", "2", "3"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		listening := "select pid from pg_stat_activity where query = 'listen " + waiting.db.channel + "'"
+		require.Eventually(t, func() bool { return len(ask(t, dsn, listening)) == 1 }, time.Minute, time.Millisecond)
+		changed := waiting.LogChanged()
+		_, err := other.Commit(ctx, c, batchOf(t, other, []string{id}))
+		require.NoError(t, err)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatal("no notification")
+		}
+		head, err := waiting.Head(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, id, string('0'+rune(head.Last)))
+		ask(t, dsn, "select pg_terminate_backend(pid, 10000) from ("+listening+") as listening")
+	}
+}

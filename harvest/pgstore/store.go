@@ -1,0 +1,98 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/kvstore"
+)
+
+// Options configure a Store. The zero value is the recommended setting.
+type Options struct {
+	// Schema is the schema of the Store's tables. Open creates it. Stores in different
+	// schemas of a database have nothing in common. If empty, it is "websync".
+	Schema string
+	// Retry is how long a call tries again while the server can't be reached. If zero, it
+	// is 30 seconds; if negative, there is no limit other than the call's context.
+	Retry time.Duration
+	// Existing makes Open refuse a schema without a Store with [io/fs.ErrNotExist],
+	// rather than create one.
+	Existing bool
+}
+
+const (
+	defaultSchema = "websync"
+	defaultRetry  = 30 * time.Second
+)
+
+// A Store is a [kvstore.Store] in a schema of a PostgreSQL database.
+type Store struct {
+	*kvstore.Store
+	db *db
+}
+
+var (
+	_ harvest.Store      = (*Store)(nil)
+	_ harvest.Maintainer = (*Store)(nil)
+)
+
+// Open opens the Store in a database, or creates it. The connection string is a URL, such
+// as "postgres://user@host/database", or a list, such as "host=db.example dbname=laws".
+// What it leaves out is taken from the environment, as psql does; pool_max_conns limits
+// the number of connections. If o is nil, it is the zero Options.
+//
+// For a Store of a newer version of this package the error is [harvest.ErrNewer]. No
+// error contains the connection string or a password.
+//
+// Any number of Stores, in any number of processes and on any number of hosts, may have
+// the same schema open.
+func Open(ctx context.Context, connection string, o *Options) (*Store, error) {
+	config, err := pgxpool.ParseConfig(connection)
+	if err != nil {
+		return nil, errConnection // not err, which may contain a password
+	}
+	if o == nil {
+		o = new(Options)
+	}
+	// A host that no longer answers must not keep a call waiting for many minutes.
+	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}}
+	config.ConnConfig.DialFunc = dialer.DialContext
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 10*time.Second)
+	return open(ctx, config, o)
+}
+
+var errConnection = errors.New(`pgstore: the connection string can't be parsed: "postgres://user@host:5432/database" or "host=… user=… dbname=…" is right`)
+
+func open(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, error) {
+	d, err := newDB(ctx, config, o)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	if err := d.setUp(ctx, o.Existing); err != nil {
+		d.close()
+		return nil, err
+	}
+	return &Store{kvstore.New(d), d}, nil
+}
+
+// Close closes all connections. It waits for running calls. It may be called more than
+// once.
+func (s *Store) Close() error {
+	s.db.close()
+	return nil
+}
+
+// wrap adds the name of the package.
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("pgstore: %w", err)
+}
