@@ -4,9 +4,7 @@
 //
 //	var rec runreport.Recorder
 //	client := fetch.New(store)
-//	client.OnAttempt = func(a fetch.Attempt) {
-//		rec.Request(runreport.Request{Host: a.Host, URL: a.URL, Status: a.Status, Bytes: a.Bytes, Duration: a.Duration, Err: a.Err})
-//	}
+//	client.OnAttempt = rec.Request
 //	h := &harvest.Harvester{Store: store, Fetcher: client, Hooks: rec.Hooks()}
 //	report, err := h.Run(ctx, source)
 //	rec.Add(runreport.Run{Report: report, Err: err})

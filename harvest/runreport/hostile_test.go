@@ -1,6 +1,7 @@
 package runreport
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/page"
 )
 
 // hostile are texts that the web may contain wherever a Recorder gets text.
@@ -36,9 +38,9 @@ func TestHostileTexts(t *testing.T) {
 			for i := range hostile {
 				bad := text(i)
 				err := errors.New(bad)
-				s.rec.Request(Request{Host: bad, URL: bad, Err: err, Duration: time.Second})
-				s.rec.Request(Request{Host: bad, URL: bad, Status: 200, Bytes: 5})
-				s.hooks.Attempt(harvest.AttemptInfo{Source: bad, URL: bad, Err: err})
+				s.rec.Request(context.Background(), harvest.AttemptInfo{Host: bad, URL: bad, Err: err, Duration: time.Second})
+				s.rec.Request(context.Background(), harvest.AttemptInfo{Host: bad, URL: bad, Status: 200, Bytes: 5})
+				s.hooks.Attempt(context.Background(), harvest.AttemptInfo{Source: bad, Host: bad, URL: bad, Err: err})
 				for o := range numOutcomes {
 					s.hooks.Outcome(bad, bad, o, err)
 				}
@@ -109,13 +111,13 @@ func TestMemoryIsBounded(t *testing.T) {
 			for i := from; i < to; i++ {
 				name := url.PathEscape(fmt.Sprintf("%x", i*2_654_435_761))
 				host := "https://" + name + ".example"
-				s.rec.Request(Request{Host: host, URL: host + "/a", Status: i % 700, Bytes: int64(i), Duration: time.Duration(i % 1000)})
+				s.rec.Request(context.Background(), harvest.AttemptInfo{Host: host, URL: host + "/a", Status: i % 700, Bytes: int64(i), Duration: time.Duration(i % 1000)})
 				if i%100 > 0 {
 					continue
 				}
 				time.Sleep(10 * time.Hour)
 				err := errors.New("failed: " + strings.Map(func(r rune) rune { return 'g' + r%16 }, name))
-				s.hooks.Attempt(harvest.AttemptInfo{URL: host})
+				s.hooks.Attempt(context.Background(), harvest.AttemptInfo{Host: host, URL: host})
 				s.hooks.Outcome("s", host, harvest.OutcomeFailed, err)
 				s.hooks.Problem("s", err)
 				s.hooks.Finding("s", websync.Finding{Rule: name, Message: name})
@@ -157,9 +159,9 @@ func heap() int64 {
 func TestSlowHostStays(t *testing.T) {
 	var table table[host, *host]
 	for i := range 100_000 {
-		table.at(fmt.Sprintf("host %d", i)).add(&host{requests: [numStatuses]int64{1}, total: 1})
+		table.at(fmt.Sprintf("host %d", i)).add(&host{requests: [page.NumStatuses]int64{1}, total: 1})
 		if i == 50 {
-			table.at("slow").add(&host{requests: [numStatuses]int64{1}, total: time.Second})
+			table.at("slow").add(&host{requests: [page.NumStatuses]int64{1}, total: time.Second})
 		}
 	}
 	names, others, folded := table.top(3)
@@ -175,9 +177,9 @@ func TestOddNumbers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStory()
 		for _, n := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64} {
-			s.rec.Request(Request{Status: int(n), Bytes: n, Duration: time.Duration(n)})
-			s.hooks.Attempt(harvest.AttemptInfo{Status: int(n), Duration: time.Duration(n), URL: "%"})
-			s.hooks.Commit(harvest.CommitInfo{Duration: time.Duration(n)})
+			s.rec.Request(context.Background(), harvest.AttemptInfo{Status: int(n), Bytes: n, Duration: time.Duration(n)})
+			s.hooks.Attempt(context.Background(), harvest.AttemptInfo{Status: int(n), Duration: time.Duration(n), URL: "%"})
+			s.hooks.Commit(context.Background(), harvest.CommitInfo{Duration: time.Duration(n)})
 			s.rec.Add(Run{Report: &harvest.Report{Created: n, Failed: n, Bytes: n, Ended: time.Unix(n%1e9, 0)}})
 		}
 		s.hooks.Outcome("", "", harvest.Outcome(200), nil)

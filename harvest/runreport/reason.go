@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -21,7 +20,7 @@ type reason struct {
 func reasonOf(err error, id string) reason {
 	var answer interface{ StatusCode() int }
 	if errors.As(err, &answer) {
-		return reason{fmt.Sprintf("The server answered with status %d%s", answer.StatusCode(), statusWords(answer.StatusCode())), statusAdvice(answer.StatusCode())}
+		return reason{fmt.Sprintf("The server answered with status %d%s", answer.StatusCode(), page.StatusWords(answer.StatusCode())), statusAdvice(answer.StatusCode())}
 	}
 	text := err.Error()
 	var request interface{ RequestURL() string }
@@ -33,19 +32,7 @@ func reasonOf(err error, id string) reason {
 	if id != "" {
 		text = strings.TrimPrefix(text, id+": ")
 	}
-	return reason{shapeOf(page.Shown(text)), adviceOf(err)}
-}
-
-// statusWords returns what a common status means.
-func statusWords(status int) string {
-	words := map[int]string{
-		401: "credentials are missing", 403: "forbidden", 404: "not found", 408: "timeout", 410: "gone", 429: "too many requests",
-		451: "not available for legal reasons", 500: "internal error", 502: "bad gateway", 503: "not available now", 504: "gateway timeout",
-	}[status]
-	if words != "" {
-		words = ": " + words
-	}
-	return words
+	return reason{page.Shape(page.Shown(text)), adviceOf(err)}
 }
 
 func statusAdvice(status int) string {
@@ -80,37 +67,4 @@ func adviceOf(err error) string {
 		return "It may pass. Run again later."
 	}
 	return ""
-}
-
-// shapeOf returns a text without what is different in each of many errors: URLs, quoted
-// values, numbers and the like become "…".
-func shapeOf(text string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(text, `"`) {
-		if i%2 == 1 {
-			b.WriteString("…")
-			continue
-		}
-		b.WriteString(part)
-	}
-	words := strings.Fields(b.String())
-	for i, word := range words {
-		if varies(strings.TrimRight(word, ":,;.")) {
-			words[i] = "…" + word[len(strings.TrimRight(word, ":,;")):]
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// varies reports whether a word is likely a name or a number of one case.
-func varies(word string) bool {
-	digits, others := 0, 0
-	for _, r := range word {
-		if unicode.IsDigit(r) {
-			digits++
-		} else {
-			others++
-		}
-	}
-	return strings.Contains(word, "/") && strings.Contains(word, ":") || digits >= 4 || digits > 0 && others == 0 || len(word) > 60
 }

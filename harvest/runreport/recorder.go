@@ -1,7 +1,7 @@
 package runreport
 
 import (
-	"net/url"
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -40,28 +40,18 @@ type Recorder struct {
 // numOutcomes is the number of harvest.Outcome values.
 const numOutcomes = harvest.OutcomeWithheld + 1
 
-// A Request is one request that a Fetcher made: one attempt, with those for redirects and
-// for robots.txt.
-type Request struct {
-	Host     string // scheme, name and port
-	URL      string
-	Status   int           // 0: no answer
-	Bytes    int64         // of the body, as transferred
-	Duration time.Duration // from sending the request to the end of the body
-	Err      error         // why there is no answer, or no whole body
-}
-
-// Request records a request that has just ended. It fits [fetch.Client].OnAttempt. If it
-// is never called, the page shows what [harvest.Hooks].Attempt reports: that counts
-// repeated attempts once, and its durations contain the waits for the host.
+// Request records a request that a Fetcher has made: one attempt, also one for a redirect
+// or robots.txt. It fits [fetch.Client].OnAttempt. If it is never called, the page shows
+// what [harvest.Hooks].Attempt reports: that counts repeated attempts once, and its
+// durations contain the waits for the host.
 //
 // [fetch.Client]: https://pkg.go.dev/github.com/websync-go/websync/harvest/fetch#Client
-func (r *Recorder) Request(q Request) {
+func (r *Recorder) Request(_ context.Context, q harvest.AttemptInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now(q.Duration)
 	r.hasRequests = true
-	r.timeline.at(now).requests[statusClass(q.Status)]++
+	r.timeline.at(now).requests[page.StatusClass(q.Status)]++
 	r.timeline.spread(q.Bytes, now.Add(-q.Duration), now)
 	r.requests.add(&q)
 	if q.Status == 0 && q.Err != nil {
@@ -114,23 +104,14 @@ func entryClass(o harvest.Outcome) int {
 	return entryChanged
 }
 
-func (r *Recorder) attempt(a harvest.AttemptInfo) {
+func (r *Recorder) attempt(_ context.Context, a harvest.AttemptInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.timeline.at(r.now(a.Duration)).attempts[statusClass(a.Status)]++
-	r.attempts.add(&Request{Host: hostOf(a.URL), URL: a.URL, Status: a.Status, Duration: a.Duration})
+	r.timeline.at(r.now(a.Duration)).attempts[page.StatusClass(a.Status)]++
+	r.attempts.add(&a)
 }
 
-// hostOf returns the scheme, name and port of a URL.
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return "no host"
-	}
-	return u.Scheme + "://" + u.Host
-}
-
-func (r *Recorder) commit(c harvest.CommitInfo) {
+func (r *Recorder) commit(_ context.Context, c harvest.CommitInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now(c.Duration)
@@ -165,7 +146,7 @@ type traffic struct {
 	hosts    table[host, *host]
 }
 
-func (t *traffic) add(q *Request) {
+func (t *traffic) add(q *harvest.AttemptInfo) {
 	status := q.Status
 	if status < 0 || status > 999 {
 		status = 0
@@ -175,14 +156,14 @@ func (t *traffic) add(q *Request) {
 	}
 	t.byStatus[status]++
 	one := host{bytes: q.Bytes, total: q.Duration, longest: q.Duration, slowest: page.Shown(q.URL)}
-	one.requests[statusClass(status)] = 1
+	one.requests[page.StatusClass(status)] = 1
 	t.all.add(&one)
-	t.hosts.at(page.Shown(q.Host)).add(&one)
+	t.hosts.at(page.Shown(either(q.Host, "no host"))).add(&one)
 }
 
 // A host counts the requests to a host.
 type host struct {
-	requests [numStatuses]int64
+	requests [page.NumStatuses]int64
 	bytes    int64
 	total    time.Duration
 	longest  time.Duration

@@ -2,9 +2,11 @@ package runreport
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +53,9 @@ func newStory() *story {
 	return &story{rec, rec.Hooks()}
 }
 
+// hostOf returns the scheme, name and port of a URL.
+func hostOf(url string) string { return strings.Join(strings.SplitN(url, "/", 4)[:3], "/") }
+
 // get makes a request that takes a while, and returns its error.
 func (s *story) get(source, url string, status int, bytes int64, takes time.Duration) (err error) {
 	time.Sleep(takes)
@@ -61,11 +66,11 @@ func (s *story) get(source, url string, status int, bytes int64, takes time.Dura
 	case status >= 400:
 		err = &statusError{url, status}
 	}
-	s.rec.Request(Request{Host: hostOf(url), URL: url, Status: status, Bytes: bytes, Duration: takes})
+	s.rec.Request(context.Background(), harvest.AttemptInfo{Host: hostOf(url), URL: url, Status: status, Bytes: bytes, Duration: takes})
 	if status == 0 {
-		s.rec.Request(Request{Host: hostOf(url), URL: url, Duration: takes, Err: errors.Unwrap(err)})
+		s.rec.Request(context.Background(), harvest.AttemptInfo{Host: hostOf(url), URL: url, Duration: takes, Err: errors.Unwrap(err)})
 	}
-	s.hooks.Attempt(harvest.AttemptInfo{Source: source, URL: url, Status: status, Duration: 2 * takes, Err: err})
+	s.hooks.Attempt(context.Background(), harvest.AttemptInfo{Source: source, Host: hostOf(url), URL: url, Status: status, Duration: 2 * takes, Err: err})
 	return err
 }
 
@@ -86,8 +91,8 @@ func (s *story) tell() {
 		s.get(first, id, status, int64(status-200)*7+900, time.Duration(20+i%7)*time.Millisecond)
 		s.hooks.Outcome(first, id, o, nil)
 	}
-	s.hooks.Commit(harvest.CommitInfo{Source: first, Puts: 28, Duration: 12 * time.Millisecond})
-	s.hooks.Commit(harvest.CommitInfo{Source: first, Puts: 1, Duration: 4 * time.Millisecond})
+	s.hooks.Commit(context.Background(), harvest.CommitInfo{Source: first, Puts: 28, Duration: 12 * time.Millisecond})
+	s.hooks.Commit(context.Background(), harvest.CommitInfo{Source: first, Puts: 1, Duration: 4 * time.Millisecond})
 	s.rec.Add(Run{Report: &harvest.Report{
 		Source: first, Started: started, Ended: time.Now(), Complete: true, Snapshots: 1, Events: 200,
 		Created: 8, Updated: 20, Unchanged: 172, Requests: map[int]int64{200: 29, 304: 172}, Fetched: 28, Bytes: 25_200,

@@ -20,8 +20,6 @@ type Run struct {
 	Interrupted bool
 	// Lasts is set if the Store outlives the program, so that the next run goes on.
 	Lasts bool
-	// Dry is set for Plan and Audit, which write nothing.
-	Dry bool
 }
 
 // A State is how a run left its source.
@@ -41,7 +39,7 @@ func (r *Run) State() State {
 		return Interrupted
 	case r.Err != nil:
 		return Failed
-	case r.Dry && r.Report.Listed() && r.Report.Differences() == 0, !r.Dry && r.Report.InStep():
+	case r.Report.Dry && r.Report.Listed() && r.Report.Differences() == 0, !r.Report.Dry && r.Report.InStep():
 		return InStep
 	}
 	return NotInStep
@@ -57,11 +55,11 @@ func (r *Run) Verdict() string {
 		return "Interrupted."
 	case state == Failed:
 		return "Not harvested to the end: the source or the store could not be read."
-	case r.Dry && state == InStep:
+	case report.Dry && state == InStep:
 		return "In step: there is nothing to do. Nothing was written."
-	case r.Dry && report.Listed():
+	case report.Dry && report.Listed():
 		return "Not in step: " + page.Plural(report.Differences(), "difference", "differences") + ". Nothing was written."
-	case r.Dry:
+	case report.Dry:
 		return "A part of the listing could not be read. Nothing was written."
 	case state == InStep && changes(report) == 0:
 		return "In step: there was nothing to do."
@@ -94,13 +92,13 @@ func (rec *Recorder) next(r *Run) (steps []step) {
 	case r.Err != nil:
 		add("Mend what the error names, and run again.", "", "")
 	}
-	if r.Dry && report.Differences() > 0 {
+	if report.Dry && report.Differences() > 0 {
 		add("This run only looked. One that writes would carry out the differences.", "", "")
 	}
-	if n := report.Left.Waiting; n > 0 && !r.Dry {
+	if n := report.Left.Waiting; n > 0 && !report.Dry {
 		text := "Run again: " + page.Plural(n, "resource is", "resources are") + " still to be fetched."
 		if due := report.Left.Next; due.After(report.Ended.Add(time.Second)) {
-			text += " The first is due after " + timeText(due) + "."
+			text += " The first is due after " + page.Time(due) + "."
 		}
 		add(text, "", "")
 	}
@@ -120,7 +118,7 @@ func (rec *Recorder) next(r *Run) (steps []step) {
 		add("Documents of the source could not be read; the problems are below. Run again; if it stays so, tell the publisher.", "", "")
 	}
 	if !report.LogAhead.IsZero() {
-		add("Check the clock: the last entry of the store's log has the time "+timeText(report.LogAhead)+".", "", "")
+		add("Check the clock: the last entry of the store's log has the time "+page.Time(report.LogAhead)+".", "", "")
 	}
 	if len(steps) == 0 && r.State() == NotInStep {
 		add("Run again.", "", "")
@@ -134,9 +132,6 @@ func either(name, std string) string {
 	}
 	return name
 }
-
-// timeText returns a time in UTC.
-func timeText(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
 
 // maxRuns limits the runs that a Recorder holds.
 const maxRuns = 200

@@ -20,6 +20,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/page"
 )
 
 func TestVerdict(t *testing.T) {
@@ -59,9 +60,9 @@ func TestVerdict(t *testing.T) {
 			[]string{"Run again: the next run goes on where this one was interrupted."}},
 		"error": {Run{Err: io.EOF}, &harvest.Report{Complete: true}, Failed, "Not harvested to the end: the source or the store could not be read.",
 			[]string{"Mend what the error names, and run again."}},
-		"plan, nothing": {Run{Dry: true}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Waiting: 5}}, InStep, "In step: there is nothing to do. Nothing was written.", nil},
-		"plan":          {Run{Dry: true}, &harvest.Report{Complete: true, Created: 2}, NotInStep, "Not in step: 2 differences. Nothing was written.", []string{"This run only looked. One that writes would carry out the differences."}},
-		"plan, incomplete": {Run{Dry: true}, &harvest.Report{}, NotInStep, "A part of the listing could not be read. Nothing was written.",
+		"plan, nothing": {Run{}, &harvest.Report{Dry: true, Complete: true, Left: harvest.TaskCounts{Waiting: 5}}, InStep, "In step: there is nothing to do. Nothing was written.", nil},
+		"plan":          {Run{}, &harvest.Report{Dry: true, Complete: true, Created: 2}, NotInStep, "Not in step: 2 differences. Nothing was written.", []string{"This run only looked. One that writes would carry out the differences."}},
+		"plan, incomplete": {Run{}, &harvest.Report{Dry: true}, NotInStep, "A part of the listing could not be read. Nothing was written.",
 			[]string{"Run again."}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,19 +178,25 @@ func TestTimeline(t *testing.T) {
 	for i, w := range widths[1:] {
 		assert.Zero(t, w%widths[i], "each is a multiple of the one before")
 	}
+	sum := func(all []int64) (total int64) {
+		for _, n := range all {
+			total += n
+		}
+		return total
+	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var l timeline
 	l.at(start)
 	n := int64(0)
 	for d := time.Duration(1); d < math.MaxInt64/3; d = d*3/2 + 1 {
-		l.at(start.Add(d)).requests[n%numStatuses]++
+		l.at(start.Add(d)).requests[n%page.NumStatuses]++
 		l.at(start.Add(d)).entries[n%numEntries]++
 		l.spread(1000+n, start.Add(d/2), start.Add(d))
 		n++
 		var requests, entries, bytes int64
 		for i := range l.periods {
 			p := &l.periods[i]
-			requests, entries, bytes = requests+sumAll(p.requests[:]), entries+sumAll(p.entries[:]), bytes+p.bytes
+			requests, entries, bytes = requests+sum(p.requests[:]), entries+sum(p.entries[:]), bytes+p.bytes
 		}
 		require.LessOrEqual(t, len(l.periods), maxPeriods)
 		require.Equal(t, n, requests)
@@ -207,25 +214,18 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-func TestNiceCeiling(t *testing.T) {
-	for n, want := range map[int64]int64{1: 2, 2: 2, 3: 4, 5: 6, 9: 10, 11: 20, 87: 100, 101: 200, 999: 1000, 5001: 6000, math.MaxInt64: math.MaxInt64} {
-		assert.Equal(t, want, niceCeiling(n), n)
-	}
-}
-
 // Without calls of Request the page shows what the engine reports.
 func TestWithoutRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var rec Recorder
 		time.Sleep(time.Second)
-		rec.Hooks().Attempt(harvest.AttemptInfo{URL: "https://x.example:8080/a", Status: 503, Duration: time.Second})
+		rec.Hooks().Attempt(context.Background(), harvest.AttemptInfo{Host: "https://x.example:8080", URL: "https://x.example:8080/a", Status: 503, Duration: time.Second})
 		v := rec.view()
 		assert.False(t, v.Wire)
 		require.Len(t, v.Hosts, 1)
 		assert.Equal(t, "https://x.example:8080", v.Hosts[0].Name)
-		assert.EqualValues(t, 1, v.Hosts[0].Counts[statusBroken])
+		assert.EqualValues(t, 1, v.Hosts[0].Counts[page.StatusBroken])
 		assert.Equal(t, "requests", v.Charts[0].ID)
-		assert.Equal(t, "no host", hostOf("urn:x"))
 	})
 }
 
@@ -239,7 +239,7 @@ func TestConcurrentUse(t *testing.T) {
 	for i := range 8 {
 		group.Go(func() {
 			for j := range 100 {
-				rec.Request(Request{Host: fmt.Sprint(i), Status: 200, Bytes: 1})
+				rec.Request(context.Background(), harvest.AttemptInfo{Host: fmt.Sprint(i), Status: 200, Bytes: 1})
 				hooks.Outcome("s", fmt.Sprint(j), harvest.OutcomeFailed, io.EOF)
 				rec.Add(Run{Report: &harvest.Report{Source: fmt.Sprint(i), Created: 1}})
 				if j%25 == 0 {

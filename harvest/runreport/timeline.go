@@ -3,32 +3,9 @@ package runreport
 import (
 	"math"
 	"time"
-)
 
-// Classes of requests, by status.
-const (
-	statusOK = iota
-	statusRedirect
-	statusRefused
-	statusBroken
-	statusNone
-	numStatuses
+	"github.com/websync-go/websync/internal/page"
 )
-
-// statusClass returns the class of a status.
-func statusClass(status int) int {
-	switch {
-	case status >= 500:
-		return statusBroken
-	case status >= 400:
-		return statusRefused
-	case status >= 300:
-		return statusRedirect
-	case status >= 100:
-		return statusOK
-	}
-	return statusNone
-}
 
 // Classes of entries, by outcome.
 const (
@@ -41,8 +18,8 @@ const (
 
 // A period is what happened in one period of time.
 type period struct {
-	requests [numStatuses]int64 // as Request reports them
-	attempts [numStatuses]int64 // as Hooks.Attempt reports them
+	requests [page.NumStatuses]int64 // as Request reports them
+	attempts [page.NumStatuses]int64 // as Hooks.Attempt reports them
 	entries  [numEntries]int64
 	bytes    int64
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -20,7 +19,7 @@ import (
 //go:embed page.html
 var pageHTML string
 
-var pageTemplate = template.Must(template.New("page").Funcs(page.Funcs()).Funcs(template.FuncMap{
+var pageTemplate = template.Must(page.New("page").Funcs(template.FuncMap{
 	"mark": markOf,
 }).Parse(pageHTML))
 
@@ -57,7 +56,7 @@ type view struct {
 	MoreToDo               int
 	Tiles                  []tile
 	Outcomes               []segment
-	Charts                 []chart
+	Charts                 []page.Chart
 	Periods                []periodView
 	Wire                   bool // requests are those of the wire
 	Bars                   []hostBar
@@ -172,7 +171,7 @@ func (r *runs) columns() []column {
 func newRunView(f *finished, columns []column) runView {
 	v := runView{
 		Name: either(f.title, f.source), Source: f.source, Verdict: f.verdict, Err: f.err, Guard: f.guard, Next: f.next, Class: f.state.class(),
-		Started: timeText(f.started), Took: f.took,
+		Started: page.Time(f.started), Took: f.took,
 	}
 	for _, c := range columns {
 		n := c.of(&f.sum)
@@ -302,7 +301,7 @@ func (r *Recorder) segments() (all []segment) {
 		share := float64(n) / float64(total)
 		width := least + share*(100-least*float64(parts))
 		s := segment{
-			Class: o.name, About: o.about, N: n, X: decimal(x), Width: decimal(width), Share: shareText(n, total), Examples: r.outcomes[o.outcome].examples,
+			Class: o.name, About: o.about, N: n, X: page.Decimal(x), Width: page.Decimal(width), Share: shareText(n, total), Examples: r.outcomes[o.outcome].examples,
 		}
 		if o.outcome == harvest.OutcomeFailed {
 			s.Examples = slices.Concat(s.Examples, r.outcomes[harvest.OutcomeParked].examples)
@@ -340,12 +339,6 @@ func shareText(n, total int64) string {
 	return strconv.FormatFloat(share, 'f', 1, 64) + "%"
 }
 
-// decimal returns a number for an attribute of SVG.
-func decimal(f float64) string {
-	text := strings.TrimRight(strconv.FormatFloat(f, 'f', 2, 64), "0")
-	return strings.TrimSuffix(text, ".")
-}
-
 type statusView struct {
 	Status string
 	Class  string
@@ -357,11 +350,7 @@ type statusView struct {
 func statusViews(t *traffic) (all []statusView) {
 	for _, status := range slices.Sorted(maps.Keys(t.byStatus)) {
 		n := t.byStatus[status]
-		name := strconv.Itoa(status) + statusWords(status)
-		if status == 0 {
-			name = "no answer"
-		}
-		all = append(all, statusView{name, requestClasses[statusClass(status)].class, n, shareText(n, t.all.count())})
+		all = append(all, statusView{page.StatusName(status), page.StatusClasses[page.StatusClass(status)].Class, n, shareText(n, t.all.count())})
 	}
 	return all
 }
@@ -398,13 +387,13 @@ func barX(d, longest time.Duration) string {
 	if longest <= 0 {
 		return "0"
 	}
-	return decimal(max(100*float64(d)/float64(longest), 0.5))
+	return page.Decimal(max(100*float64(d)/float64(longest), 0.5))
 }
 
 type hostView struct {
 	Name          string
 	N             int64
-	Counts        [numStatuses]int64
+	Counts        [page.NumStatuses]int64
 	Bytes         int64
 	Mean, Longest time.Duration
 }

@@ -15,16 +15,24 @@ import (
 	"github.com/websync-go/websync"
 )
 
-//go:embed style.css
-var style string
+var (
+	//go:embed style.css
+	style string
+	//go:embed chart.css
+	chartStyle string
+	//go:embed parts.html
+	parts string
+)
 
-// Funcs returns the functions of templates: style, plural, number, bytes, duration and
-// shown.
-func Funcs() template.FuncMap {
-	return template.FuncMap{
-		"style":  func() template.CSS { return template.CSS(style) },
-		"plural": Plural, "number": Number, "bytes": Bytes, "duration": Duration, "shown": Shown,
-	}
+// New returns a template that can use the functions style, chartStyle, plural, number,
+// bytes, duration and shown, and the templates head, of a title, which ends inside the
+// style sheet, and chart, of a [Chart].
+func New(name string) *template.Template {
+	return template.Must(template.New(name).Funcs(template.FuncMap{
+		"style":      func() template.CSS { return template.CSS(style) },
+		"chartStyle": func() template.CSS { return template.CSS(chartStyle) },
+		"plural":     Plural, "number": Number, "bytes": Bytes, "duration": Duration, "shown": Shown,
+	}).Parse(parts))
 }
 
 // Plural returns a number with the word for one thing or many.
@@ -64,6 +72,9 @@ func Bytes(n int64) string {
 	}
 	return fmt.Sprintf("%.3g %cB", f, units[unit])
 }
+
+// Time returns a time in UTC.
+func Time(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
 
 // Duration returns a duration in one or two units, such as "12.3 ms" or "3 h 20 min".
 func Duration(d time.Duration) string {
@@ -129,6 +140,39 @@ func Shown(text string) string {
 		text = string(runes[:longest]) + "…"
 	}
 	return text
+}
+
+// Shape returns a text without what is different in each of many errors: URLs, quoted
+// values, numbers and the like become "…".
+func Shape(text string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(text, `"`) {
+		if i%2 == 1 {
+			b.WriteString("…")
+			continue
+		}
+		b.WriteString(part)
+	}
+	words := strings.Fields(b.String())
+	for i, word := range words {
+		if varies(strings.TrimRight(word, ":,;.")) {
+			words[i] = "…" + word[len(strings.TrimRight(word, ":,;")):]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// varies reports whether a word is likely a name or a number of one case.
+func varies(word string) bool {
+	digits, others := 0, 0
+	for _, r := range word {
+		if unicode.IsDigit(r) {
+			digits++
+		} else {
+			others++
+		}
+	}
+	return strings.Contains(word, "/") && strings.Contains(word, ":") || digits >= 4 || digits > 0 && others == 0 || len(word) > 60
 }
 
 // redact redacts every URL in a text.

@@ -1,0 +1,132 @@
+package status
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync/harvest"
+)
+
+// A Handler serves the page and its twin in JSON. Its fields must not change while it is
+// in use.
+type Handler struct {
+	// Store is what the page is about. It is required.
+	Store harvest.Store
+	// Due returns the sources that are scheduled, by their keys, with the times of their
+	// next runs; a zero time is not known. It fits schedule.Scheduler.Due. If nil, the
+	// page has the sources that have run.
+	Due func() map[string]time.Time
+	// Title is the heading of the page. If empty, it is "Harvest status".
+	Title string
+	// MaxAge is how long an answer is used again. If zero, it is 5 seconds; if negative,
+	// each answer is made anew.
+	MaxAge time.Duration
+	// Log receives why the page can't be made (error). If nil, nothing is logged.
+	Log *slog.Logger
+
+	mu   sync.Mutex // held while the answers are made
+	made time.Time
+	page answer
+	json answer
+}
+
+// An answer is what is served at one path.
+type answer struct {
+	mediaType, etag string
+	body            []byte
+}
+
+func newAnswer(mediaType string, body []byte) answer {
+	sum := sha256.Sum256(body)
+	return answer{mediaType, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, body}
+}
+
+// ServeHTTP answers GET and HEAD for the paths "/" and "/status.json".
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Cache-Control", "private, no-cache")
+	switch {
+	case r.URL.Path != "/" && r.URL.Path != "/status.json":
+		http.Error(w, "The page is at /, and as JSON at /status.json.", http.StatusNotFound)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
+		return
+	}
+	page, twin, err := h.answers(r.Context())
+	if err != nil {
+		if h.Log != nil {
+			h.Log.Error("status page", "err", err)
+		}
+		http.Error(w, "The store can't be read now.", http.StatusServiceUnavailable)
+		return
+	}
+	a := page
+	if r.URL.Path != "/" {
+		a = twin
+	}
+	header.Set("ETag", a.etag)
+	if matches(r.Header.Values("If-None-Match"), a.etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Type", a.mediaType)
+	header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	if r.Method == http.MethodGet {
+		w.Write(a.body)
+	}
+}
+
+// matches reports whether If-None-Match has an ETag (RFC 9110 §13.1.2).
+func matches(values []string, etag string) bool {
+	for _, value := range values {
+		for tag := range strings.SplitSeq(value, ",") {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag || tag == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// answers returns the page and its twin, which are of the same moment.
+func (h *Handler) answers(ctx context.Context) (page, twin answer, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	age := h.MaxAge
+	if age == 0 {
+		age = 5 * time.Second
+	}
+	if since := time.Since(h.made); !h.made.IsZero() && since >= 0 && since < age {
+		return h.page, h.json, nil
+	}
+	s, err := h.Status(ctx)
+	if err != nil {
+		return page, twin, err
+	}
+	var html bytes.Buffer
+	if err := pageTemplate.Execute(&html, newView(s)); err != nil {
+		return page, twin, fmt.Errorf("status: %w", err)
+	}
+	data, err := json.MarshalIndent(s, "", "\t")
+	if err != nil {
+		return page, twin, fmt.Errorf("status: %w", err)
+	}
+	h.page, h.json = newAnswer("text/html; charset=utf-8", html.Bytes()), newAnswer("application/json", append(data, '\n'))
+	h.made = time.Now()
+	return h.page, h.json, nil
+}

@@ -1,0 +1,315 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/internal/page"
+)
+
+// A Recorder notes runs for a [Handler]. It never fails a run. Its methods may be called
+// from several goroutines; its fields must not change while it is in use.
+type Recorder struct {
+	// State keeps the runs, under keys that begin with "status/". It is required; any
+	// harvest.Store is one.
+	State websync.State
+	// Log receives what could not be noted (warning). If nil, nothing is logged.
+	Log *slog.Logger
+
+	mu     sync.Mutex
+	active map[string][]*activeRun // by source
+	listed map[string]bool         // sources that the index has
+}
+
+// signOfLife is the time between two notes of a run that goes on.
+const signOfLife = 30 * time.Second
+
+// An activeRun is a run that goes on. Its counts are those since the last note.
+type activeRun struct {
+	source, name string
+
+	mu       sync.Mutex
+	began    time.Time
+	noted    time.Time
+	wire     bool // the Fetcher reports its requests
+	attempts traffic
+	requests traffic
+	days     map[string]*Day
+}
+
+// traffic counts requests by day and status, and by host and hour.
+type traffic struct {
+	days  map[string]map[int]int64
+	hours map[hourOf]*Hour
+}
+
+// An hourOf is an hour of a host.
+type hourOf struct {
+	host  string
+	start time.Time
+}
+
+func (t *traffic) add(a *harvest.AttemptInfo, now time.Time) {
+	if t.days == nil {
+		t.days, t.hours = map[string]map[int]int64{}, map[hourOf]*Hour{}
+	}
+	status := a.Status
+	if status < 0 || status > 999 {
+		status = 0
+	}
+	day := t.days[dateOf(now)]
+	if day == nil {
+		day = map[int]int64{}
+		t.days[dateOf(now)] = day
+	}
+	day[status]++
+	of := hourOf{page.Shown(cmp.Or(a.Host, "no host")), now.UTC().Truncate(time.Hour)}
+	hour := t.hours[of]
+	if hour == nil {
+		if len(t.hours) >= maxPending {
+			return // a source with so many hosts in half a minute; their statuses count
+		}
+		hour = &Hour{Start: of.start}
+		t.hours[of] = hour
+	}
+	hour.Requests[page.StatusClass(status)]++
+	hour.Seconds += a.Duration.Seconds()
+}
+
+// maxPending limits the hosts and hours that are counted before they are noted.
+const maxPending = 1000
+
+type runKey struct{ *Recorder }
+
+// Hooks returns what a [harvest.Harvester] calls during runs. [harvest.JoinHooks] joins
+// them with others.
+func (r *Recorder) Hooks() *harvest.Hooks {
+	return &harvest.Hooks{Begin: r.begin, End: r.end, Progress: r.progress, Outcome: r.outcome, Attempt: r.attempt}
+}
+
+// Request notes a request that a Fetcher has made: one attempt, also one for a redirect
+// or robots.txt. It fits [fetch.Client].OnAttempt. If it is never called, the page has
+// what [harvest.Hooks].Attempt reports.
+//
+// [fetch.Client]: https://pkg.go.dev/github.com/websync-go/websync/harvest/fetch#Client
+func (r *Recorder) Request(ctx context.Context, a harvest.AttemptInfo) {
+	if run := r.of(ctx); run != nil {
+		run.mu.Lock()
+		defer run.mu.Unlock()
+		run.wire = true
+		run.requests.add(&a, time.Now())
+	}
+}
+
+func (r *Recorder) attempt(ctx context.Context, a harvest.AttemptInfo) {
+	if run := r.of(ctx); run != nil {
+		run.mu.Lock()
+		defer run.mu.Unlock()
+		run.attempts.add(&a, time.Now())
+	}
+}
+
+func (r *Recorder) of(ctx context.Context) *activeRun {
+	run, _ := ctx.Value(runKey{r}).(*activeRun)
+	return run
+}
+
+func (r *Recorder) begin(ctx context.Context, source string) context.Context {
+	now := time.Now()
+	run := &activeRun{source: source, name: rand.Text(), began: now, noted: now, days: map[string]*Day{}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active == nil {
+		r.active, r.listed = map[string][]*activeRun{}, map[string]bool{}
+	}
+	r.active[source] = append(r.active[source], run)
+	return context.WithValue(ctx, runKey{r}, run)
+}
+
+// lastOf returns the run of a source that began last. A process rarely has two.
+func (r *Recorder) lastOf(source string) *activeRun {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if runs := r.active[source]; len(runs) > 0 {
+		return runs[len(runs)-1]
+	}
+	return nil
+}
+
+func (r *Recorder) outcome(source, _ string, o harvest.Outcome, _ error) {
+	switch o {
+	case harvest.OutcomeCreated, harvest.OutcomeUpdated, harvest.OutcomeDeleted, harvest.OutcomeFailed, harvest.OutcomeParked:
+	default:
+		return // of which there may be millions
+	}
+	run := r.lastOf(source)
+	if run == nil {
+		return
+	}
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	day := run.day(dateOf(time.Now()))
+	switch o {
+	case harvest.OutcomeCreated:
+		day.Created++
+	case harvest.OutcomeUpdated:
+		day.Updated++
+	case harvest.OutcomeDeleted:
+		day.Deleted++
+	default:
+		day.Failed++
+	}
+}
+
+func (a *activeRun) day(date string) *Day {
+	day := a.days[date]
+	if day == nil {
+		day = &Day{Date: date}
+		a.days[date] = day
+	}
+	return day
+}
+
+// progress notes now and then that a run goes on.
+func (r *Recorder) progress(p harvest.Progress) {
+	run := r.lastOf(p.Source)
+	if run == nil || p.Dry {
+		return
+	}
+	now := time.Now()
+	run.mu.Lock()
+	due := now.Sub(run.noted) >= signOfLife
+	if due {
+		run.noted = now
+	}
+	run.mu.Unlock()
+	if !due {
+		return
+	}
+	r.note(context.Background(), run, func(h *history) {
+		if h.Going == nil {
+			h.Going = map[string]Going{}
+		}
+		h.Going[run.name] = Going{Started: p.Started.UTC(), Seen: now.UTC(), Listed: p.Listed, Done: p.Done, Total: p.Total}
+	})
+}
+
+func (r *Recorder) end(ctx context.Context, report *harvest.Report, err error) {
+	run := r.of(ctx)
+	if run == nil {
+		return
+	}
+	r.mu.Lock()
+	r.active[run.source] = slices.DeleteFunc(r.active[run.source], func(a *activeRun) bool { return a == run })
+	if len(r.active[run.source]) == 0 {
+		delete(r.active, run.source)
+	}
+	r.mu.Unlock()
+	if report.Dry || errors.Is(err, harvest.ErrHeld) {
+		return // nothing is to be written, or another process runs the source
+	}
+	ended := newRun(report, err, ctx.Err() != nil)
+	r.note(context.WithoutCancel(ctx), run, func(h *history) {
+		maps.DeleteFunc(h.Going, func(name string, g Going) bool { return name == run.name || g.isSilent(ended.Started) })
+		if report.Latest.After(h.Latest) {
+			h.Latest = report.Latest.UTC()
+		}
+		h.add(ended)
+	})
+}
+
+// note adds what a run has counted since the last note to the history of its source, and
+// changes it by f.
+func (r *Recorder) note(ctx context.Context, run *activeRun, f func(*history)) {
+	run.mu.Lock()
+	seen := run.attempts
+	if run.wire {
+		seen = run.requests
+	}
+	for date, statuses := range seen.days {
+		run.day(date).Requests = statuses
+	}
+	days := run.days
+	run.days, run.attempts, run.requests = map[string]*Day{}, traffic{}, traffic{}
+	run.mu.Unlock()
+	err := update(ctx, r.State, historyKey(run.source), func(h *history) {
+		for _, d := range days {
+			h.addDay(*d)
+		}
+		for of, hour := range seen.hours {
+			h.addHour(of.host, *hour)
+		}
+		f(h)
+		h.forget(time.Now())
+	})
+	if err == nil {
+		err = r.list(ctx, run.source)
+	}
+	if err != nil && r.Log != nil {
+		r.Log.Warn("run not noted", "source", websync.RedactURL(run.source), "err", err)
+	}
+}
+
+// list adds a source to the index.
+func (r *Recorder) list(ctx context.Context, source string) error {
+	r.mu.Lock()
+	known := r.listed[source]
+	r.mu.Unlock()
+	if known {
+		return nil
+	}
+	err := update(ctx, r.State, indexKey, func(index *sourceIndex) { index.add(source) })
+	if err == nil {
+		r.mu.Lock()
+		r.listed[source] = true
+		r.mu.Unlock()
+	}
+	return err
+}
+
+// newRun returns what is kept of a run that has ended.
+func newRun(report *harvest.Report, err error, interrupted bool) Run {
+	r := runreport.Run{Report: report, Err: err, Interrupted: err != nil && interrupted, Lasts: true}
+	run := Run{
+		Started: report.Started.UTC(), Ended: report.Ended.UTC(), Count: 1,
+		State: stateNames[r.State()], Verdict: r.Verdict(),
+		Listed: report.Events, Created: report.Created, Updated: report.Updated, Deleted: report.Deleted,
+		Failed: report.Failed, Withheld: report.Withheld, Bytes: report.Bytes,
+		Left: Tasks{Waiting: report.Left.Waiting, Parked: report.Left.Parked, Gone: report.Left.Gone, Withheld: report.Left.Withheld},
+	}
+	for _, n := range report.Requests {
+		run.Requests += n
+	}
+	note := func(text string) {
+		if text = page.Shown(text); len(run.Errors) < maxErrors && !slices.Contains(run.Errors, text) {
+			run.Errors = append(run.Errors, text)
+		}
+	}
+	if err != nil {
+		note(strings.TrimPrefix(err.Error(), "harvest: "))
+	}
+	for _, failures := range [][]harvest.Failure{report.Problems, report.Failures} {
+		for _, f := range failures {
+			note(f.Error)
+		}
+	}
+	if report.Guard != nil {
+		run.Guard = page.Shown(report.Guard.Message)
+	}
+	return run
+}
+
+var stateNames = map[runreport.State]string{
+	runreport.InStep: inStep, runreport.NotInStep: "not in step", runreport.Interrupted: "interrupted", runreport.Failed: "failed",
+}

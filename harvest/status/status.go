@@ -1,0 +1,349 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/page"
+)
+
+// How much a Status has.
+const (
+	maxTasksOfSource = 100  // that are read
+	maxTasks         = 2000 // likewise, of all sources
+	maxShown         = 500  // sources
+	maxGroups        = 20   // of tasks
+	maxExamples      = 3
+	maxHostsShown    = 30
+)
+
+// A Status is what the page shows and status.json has. Names and texts are those that the
+// page shows: in one line, without secrets. Names may be added.
+type Status struct {
+	Title string    `json:"title"`
+	Time  time.Time `json:"time"`
+
+	// State is "pass" (all sources are in step), "warn", "fail", or "none" (there are no
+	// sources); Verdict a sentence about it.
+	State   string `json:"state"`
+	Verdict string `json:"verdict"`
+
+	Live       int64         `json:"live"` // records of all sources
+	Generation uint64        `json:"generation"`
+	Last       websync.Seq   `json:"last"`               // of the log
+	LastTime   time.Time     `json:"last_time,omitzero"` // likewise
+	Sources    []Source      `json:"sources"`            // those that need attention first
+	More       int64         `json:"more_sources"`       // that are not in Sources
+	Tasks      Tasks         `json:"tasks"`              // of all sources
+	AtLeast    bool          `json:"at_least"`           // there may be more tasks
+	Reasons    []Reason      `json:"reasons"`            // why there are tasks
+	Days       []Day         `json:"days"`               // of all sources
+	Statuses   []StatusCount `json:"statuses"`           // of all Days
+	Hosts      []Host        `json:"hosts"`              // the busiest first
+}
+
+// A Source is the status of one source.
+type Source struct {
+	Name string `json:"name"`
+	Live int64  `json:"live"` // records
+
+	// State is that of the last run, "running", or "never run"; Class is that of the
+	// page: "pass", "warn", "fail" or "none".
+	State string `json:"state"`
+	Class string `json:"class"`
+
+	// Latest is the latest time that the publisher has stated, Lag the seconds since. If
+	// Latest is zero, neither is known.
+	Latest time.Time `json:"latest,omitzero"`
+	Lag    int64     `json:"lag"`
+
+	Next    time.Time `json:"next,omitzero"` // run
+	Tasks   Tasks     `json:"tasks"`
+	AtLeast bool      `json:"at_least"` // there may be more tasks
+	Runs    []Run     `json:"runs"`     // the latest first
+	Going   []Going   `json:"going"`
+}
+
+// A Reason is why tasks wait, are parked or are withheld.
+type Reason struct {
+	Kind     string   `json:"kind"` // "waiting", "parked", "gone" or "withheld"
+	Text     string   `json:"text"`
+	Tasks    int64    `json:"tasks"` // of those that were read
+	Examples []string `json:"examples"`
+}
+
+// A StatusCount counts the requests with a status.
+type StatusCount struct {
+	Status   int   `json:"status"` // 0: no answer
+	Requests int64 `json:"requests"`
+}
+
+// Status returns what the page shows now.
+func (h *Handler) Status(ctx context.Context) (*Status, error) {
+	now := time.Now().UTC()
+	head, err := h.Store.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{
+		Sources: []Source{}, Days: []Day{}, Hosts: []Host{},
+		Title: cmp.Or(page.Shown(h.Title), "Harvest status"), Time: now, Live: head.Total(), Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
+	}
+	due := map[string]time.Time{}
+	if h.Due != nil {
+		due = h.Due()
+	}
+	keys, err := h.keys(ctx, head, due)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{Status: s, handler: h, byReason: map[string]*Reason{}, left: maxTasks}
+	for _, key := range keys {
+		if err := b.add(ctx, key, head.Live[key], due[key]); err != nil {
+			return nil, err
+		}
+	}
+	b.finish()
+	return s, nil
+}
+
+// keys returns the sources that the Store, the State or the schedule knows.
+func (h *Handler) keys(ctx context.Context, head websync.Head, due map[string]time.Time) ([]string, error) {
+	index, err := h.Store.State(ctx, indexKey)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, key := range parse[sourceIndex](index) {
+		known[string(key)] = true
+	}
+	for key := range head.Live {
+		known[key] = true
+	}
+	for key := range due {
+		known[key] = true
+	}
+	return slices.Sorted(maps.Keys(known)), nil
+}
+
+// A builder makes a Status.
+type builder struct {
+	*Status
+	handler  *Handler
+	byReason map[string]*Reason // by kind and text
+	left     int                // tasks that may still be read
+}
+
+// add adds a source.
+func (b *builder) add(ctx context.Context, key string, live int64, next time.Time) error {
+	data, err := b.handler.Store.State(ctx, historyKey(key))
+	if err != nil {
+		return err
+	}
+	h := parse[history](data)
+	h.forget(b.Time)
+	src := Source{Name: page.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(), Runs: append([]Run{}, h.Runs...), Going: []Going{}}
+	slices.Reverse(src.Runs)
+	for _, g := range h.Going {
+		src.Going = append(src.Going, g)
+	}
+	slices.SortFunc(src.Going, func(x, y Going) int { return cmp.Or(x.Started.Compare(y.Started), x.Seen.Compare(y.Seen)) })
+	if !h.Latest.IsZero() {
+		src.Lag = max(0, int64(b.Time.Sub(h.Latest)/time.Second))
+	}
+	if err := b.countTasks(ctx, key, &src); err != nil {
+		return err
+	}
+	src.judge(b.Time)
+	b.Sources = append(b.Sources, src)
+	for _, d := range h.Days {
+		b.Days = addDay(b.Days, d)
+	}
+	for _, host := range h.Hosts {
+		for _, hour := range host.Hours {
+			b.Hosts = addHour(b.Hosts, host.Name, hour)
+		}
+	}
+	return nil
+}
+
+// countTasks counts tasks of a source. If it does not count to the end, the numbers are
+// at least those after the last run.
+func (b *builder) countTasks(ctx context.Context, key string, src *Source) error {
+	n := 0
+	for t, err := range b.handler.Store.Tasks(ctx, key, "") {
+		if err != nil {
+			return err
+		}
+		if n == maxTasksOfSource || b.left == 0 {
+			src.AtLeast, b.AtLeast = true, true
+			break
+		}
+		n++
+		b.left--
+		b.explain(&t, src.Tasks.count(&t))
+	}
+	if src.AtLeast && len(src.Runs) > 0 {
+		after := src.Runs[0].Left
+		src.Tasks.atLeast(after)
+	}
+	b.Tasks.Waiting += src.Tasks.Waiting
+	b.Tasks.Parked += src.Tasks.Parked
+	b.Tasks.Gone += src.Tasks.Gone
+	b.Tasks.Withheld += src.Tasks.Withheld
+	return nil
+}
+
+// count counts a task and returns its kind.
+func (c *Tasks) count(t *harvest.Task) string {
+	switch {
+	case t.Kind == harvest.TaskWithheld:
+		c.Withheld++
+		return "withheld"
+	case t.Parked && t.Gone:
+		c.Gone++
+		return "gone"
+	case t.Parked:
+		c.Parked++
+		return "parked"
+	}
+	c.Waiting++
+	return "waiting"
+}
+
+func (c *Tasks) atLeast(o Tasks) {
+	c.Waiting, c.Parked, c.Gone, c.Withheld = max(c.Waiting, o.Waiting), max(c.Parked, o.Parked), max(c.Gone, o.Gone), max(c.Withheld, o.Withheld)
+}
+
+// explain counts a task by its reason.
+func (b *builder) explain(t *harvest.Task, kind string) {
+	text := reasonOf(t)
+	key := kind + "\x00" + text
+	r := b.byReason[key]
+	if r == nil {
+		r = &Reason{Kind: kind, Text: text}
+		b.byReason[key] = r
+	}
+	r.Tasks++
+	if len(r.Examples) < maxExamples {
+		r.Examples = append(r.Examples, page.Shown(t.Resource.ID))
+	}
+}
+
+// reasonOf returns the reason of a task, without what differs from one task to the next.
+func reasonOf(t *harvest.Task) string {
+	text := page.Shown(t.Error)
+	switch {
+	case t.Kind == harvest.TaskWithheld: // whose text has the numbers that matter
+		return text
+	case text == "":
+		return "listed, and not fetched yet"
+	}
+	words := strings.Fields(text)
+	for i, word := range words {
+		status, err := strconv.Atoi(word)
+		if name := http.StatusText(status); err == nil && name != "" && strings.HasPrefix(strings.Join(words[i+1:], " "), name) {
+			return "the server answered with status " + page.StatusName(status)
+		}
+	}
+	return page.Shape(text)
+}
+
+// judge sets the state and the class.
+func (s *Source) judge(now time.Time) {
+	s.State, s.Class = "never run", "none"
+	if len(s.Runs) > 0 {
+		s.State = s.Runs[0].State
+		s.Class = map[string]string{inStep: "pass", "failed": "fail"}[s.State]
+		s.Class = cmp.Or(s.Class, "warn")
+	}
+	if s.Class == "pass" && s.Tasks.Waiting+s.Tasks.Parked+s.Tasks.Withheld > 0 {
+		s.State, s.Class = "not in step", "warn"
+	}
+	for _, g := range s.Going {
+		if !g.isSilent(now) {
+			s.State = "running"
+		}
+	}
+}
+
+// urgency is greater for a source that needs attention more.
+func (s *Source) urgency() int {
+	return map[string]int{"fail": 3, "warn": 2, "none": 1}[s.Class]
+}
+
+// finish sums up and orders what was added.
+func (b *builder) finish() {
+	b.judge()
+	slices.SortStableFunc(b.Sources, func(x, y Source) int { return cmp.Or(y.urgency()-x.urgency(), cmp.Compare(x.Name, y.Name)) })
+	shown := min(len(b.Sources), maxShown)
+	b.More = int64(len(b.Sources) - shown)
+	b.Sources = b.Sources[:shown]
+
+	b.Reasons = []Reason{}
+	for _, r := range b.byReason {
+		b.Reasons = append(b.Reasons, *r)
+	}
+	slices.SortFunc(b.Reasons, func(x, y Reason) int {
+		return cmp.Or(cmp.Compare(y.Tasks, x.Tasks), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Text, y.Text))
+	})
+	b.Reasons = b.Reasons[:min(len(b.Reasons), maxGroups)]
+
+	slices.SortFunc(b.Hosts, func(x, y Host) int { return cmp.Or(cmp.Compare(y.total(), x.total()), cmp.Compare(x.Name, y.Name)) })
+	b.Hosts = b.Hosts[:min(len(b.Hosts), maxHostsShown)]
+
+	counts := map[int]int64{}
+	for _, d := range b.Days {
+		for status, n := range d.Requests {
+			counts[status] += n
+		}
+	}
+	b.Statuses = []StatusCount{}
+	for _, status := range slices.Sorted(maps.Keys(counts)) {
+		b.Statuses = append(b.Statuses, StatusCount{status, counts[status]})
+	}
+}
+
+// judge sets the state and the verdict of all.
+func (b *builder) judge() {
+	by := map[string]int{}
+	for i := range b.Sources {
+		by[b.Sources[i].Class]++
+	}
+	n, pass := len(b.Sources), by["pass"]
+	switch {
+	case by["fail"] > 0:
+		b.State = "fail"
+	case by["warn"] > 0:
+		b.State = "warn"
+	case n == 0 || pass == 0:
+		b.State = "none"
+	default:
+		b.State = "pass"
+	}
+	switch {
+	case n == 0:
+		b.Verdict = "There are no sources yet."
+	case pass == n && n == 1:
+		b.Verdict = "The source is in step."
+	case pass == n:
+		b.Verdict = "All " + page.Number(int64(n)) + " sources are in step."
+	default:
+		var parts []string
+		for _, p := range []struct{ class, text string }{{"fail", "failed"}, {"warn", "not in step"}, {"none", "never run"}, {"pass", "in step"}} {
+			if by[p.class] > 0 {
+				parts = append(parts, fmt.Sprintf("%s %s", page.Number(int64(by[p.class])), p.text))
+			}
+		}
+		b.Verdict = page.Plural(int64(n), "source", "sources") + ": " + strings.Join(parts, ", ") + "."
+	}
+}

@@ -1,0 +1,588 @@
+package status
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/testkit"
+)
+
+// bubble runs a test with a story.
+func bubble(t *testing.T, f func(*testing.T, *story)) {
+	synctest.Test(t, func(t *testing.T) { f(t, newStory(t)) })
+}
+
+func TestEmptyStore(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		status := s.status()
+		assert.Equal(t, "There are no sources yet.", status.Verdict)
+		assert.Equal(t, "none", status.State)
+		assert.Contains(t, s.html(), "There are no sources yet.")
+		for _, list := range []string{`"sources": []`, `"reasons": []`, `"days": []`, `"statuses": []`, `"hosts": []`} {
+			assert.Contains(t, s.get("/status.json").Body.String(), list)
+		}
+	})
+}
+
+// The golden files are the page, without its style sheet, and its twin.
+func TestGolden(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.tell()
+		_, html, ok := strings.Cut(s.html(), "</style>\n")
+		require.True(t, ok)
+		testkit.Golden(t, "testdata/five.html", []byte(html))
+		testkit.Golden(t, "testdata/five.json", s.get("/status.json").Body.Bytes())
+	})
+}
+
+// text returns what a reader of a page sees, without markup.
+func text(html string) string {
+	_, html, _ = strings.Cut(html, "</style>")
+	return regexp.MustCompile(`\s+`).ReplaceAllString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(html, " "), " ")
+}
+
+// Every figure of the twin is on the page.
+func TestTwin(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.tell()
+		status, shown := s.status(), text(s.html())
+		has := func(words ...string) { t.Helper(); assert.Contains(t, shown, strings.Join(words, " ")) }
+		has(status.Verdict)
+		has(page.Number(status.Live), "records")
+		has(page.Number(status.Tasks.Waiting), "waiting")
+		has(page.Number(status.Tasks.Parked), "parked")
+		has(page.Number(status.Tasks.Withheld), "deletions withheld")
+		for _, src := range status.Sources {
+			lag, last := "—", "—"
+			if !src.Latest.IsZero() {
+				lag = page.Duration(time.Duration(src.Lag) * time.Second)
+			}
+			if len(src.Runs) > 0 {
+				last = page.Duration(status.Time.Sub(src.Runs[0].Ended)) + " ago"
+			}
+			row := regexp.QuoteMeta(src.Name) + ".{0,90} " + strings.Join([]string{page.Number(src.Live), lag, last}, " ")
+			assert.Regexp(t, row, shown)
+		}
+		for _, r := range status.Reasons {
+			has(page.Number(r.Tasks), "×", r.Text)
+		}
+		for _, c := range status.Statuses {
+			has(page.StatusName(c.Status), page.Number(c.Requests))
+		}
+		var created int64
+		for _, d := range status.Days {
+			created += d.Created
+		}
+		has("created: " + page.Number(created))
+		for _, host := range status.Hosts {
+			has(host.Name, page.Plural(host.total(), "request", "requests"))
+		}
+	})
+}
+
+func TestStates(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.tell()
+		states := map[string]string{}
+		for _, src := range s.status().Sources {
+			states[src.Name] = src.State + " " + src.Class
+		}
+		assert.Equal(t, map[string]string{
+			laws: "in step pass", library: "running pass", journal: "not in step warn", "https://archive.example/oai/feed.atom?token=xxxxx": "failed fail",
+			gazette: "never run none",
+		}, states)
+		assert.Equal(t, "fail", s.status().State)
+
+		time.Sleep(2 * time.Hour)
+		for _, src := range s.status().Sources {
+			assert.NotEqual(t, "running", src.State, "it gives no sign")
+		}
+		assert.Contains(t, text(s.html()), "its process may have ended")
+		s.run(&harvest.Report{Source: library, Complete: true}, nil, time.Minute, "")
+		assert.NotContains(t, text(s.html()), "its process may have ended", "another run has been made since")
+	})
+}
+
+// A run of another process, or one that nobody noted, still counts by its tasks.
+func TestTasksWithoutRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.commit("a", 2, harvest.Task{Due: time.Now()}, harvest.Task{Parked: true, Gone: true, Error: "fetch: https://a.example/x: 410 Gone"})
+		status := s.status()
+		require.Len(t, status.Sources, 1)
+		assert.Equal(t, Tasks{Waiting: 1, Gone: 1}, status.Sources[0].Tasks)
+		assert.Equal(t, []Reason{
+			{"gone", "the server answered with status 410: gone", 1, []string{"a/task/1"}}, {"waiting", "listed, and not fetched yet", 1, []string{"a/task/0"}},
+		}, status.Reasons)
+	})
+}
+
+// The page reads a bounded number of tasks, and says that there are more.
+func TestManyTasks(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		tasks := make([]harvest.Task, 400)
+		s.commit("a", 0, tasks...)
+		s.run(&harvest.Report{Source: "a", Complete: true, Left: harvest.TaskCounts{Waiting: 400}}, nil, time.Minute, "")
+		counting := &countingStore{Store: s.store}
+		s.handler.Store = counting
+		status := s.status()
+		assert.True(t, status.AtLeast)
+		assert.EqualValues(t, 400, status.Tasks.Waiting, "as the last run said")
+		assert.Contains(t, s.html(), "≥ 400")
+		assert.LessOrEqual(t, counting.tasks, 2*(maxTasksOfSource+1))
+		assert.Zero(t, counting.others, "it reads no records and no log")
+
+		for i := range 30 {
+			s.commit(fmt.Sprint("b", i), 0, tasks...)
+			s.run(&harvest.Report{Source: fmt.Sprint("b", i)}, nil, time.Minute, "")
+		}
+		counting.tasks = 0
+		s.status()
+		assert.LessOrEqual(t, counting.tasks, maxTasks+31)
+	})
+}
+
+// A countingStore counts what is read.
+type countingStore struct {
+	harvest.Store
+	tasks, others int
+}
+
+func (c *countingStore) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
+	return func(yield func(harvest.Task, error) bool) {
+		for t, err := range c.Store.Tasks(ctx, source, after) {
+			c.tasks++
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *countingStore) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
+	c.others++
+	return c.Store.Records(ctx, source, after)
+}
+
+func (c *countingStore) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	c.others++
+	return c.Store.Changes(ctx, r)
+}
+
+func (c *countingStore) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	c.others++
+	return c.Store.Resources(ctx, r)
+}
+
+func TestTwoHundredSources(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		for i := range 200 {
+			s.run(&harvest.Report{Source: fmt.Sprintf("https://%03d.example/", i), Complete: true, Latest: time.Now().Add(-time.Duration(i) * time.Hour)}, nil, time.Second, fmt.Sprintf("https://%03d.example", i), 200)
+		}
+		status := s.status()
+		assert.Len(t, status.Sources, 200)
+		assert.Len(t, status.Hosts, maxHostsShown)
+		assert.Equal(t, "All 200 sources are in step.", status.Verdict)
+		html := s.html()
+		assert.Contains(t, text(html), "175 more sources are not drawn")
+		assert.Less(t, len(html), 1<<20)
+
+		for i := range 600 {
+			s.run(&harvest.Report{Source: fmt.Sprintf("https://z%03d.example/", i)}, errors.New("no"), time.Second, "")
+		}
+		status = s.status()
+		assert.Len(t, status.Sources, maxShown)
+		assert.EqualValues(t, 300, status.More)
+		assert.Contains(t, text(s.html()), "300 more sources are not listed")
+	})
+}
+
+// hostile are texts that a publisher may choose.
+var hostile = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "a\x00b\x1b[2J\u202egpj", "\xff\xfe", strings.Repeat("long ", 800), "{{.Title}}", "</style></title>",
+	"javascript:alert(1)", "https://me:hunter2@x.example/?token=hunter2&api_key=hunter2",
+}
+
+func (s *story) hostile() {
+	for _, text := range hostile {
+		s.run(&harvest.Report{
+			Source: text, Failed: 1, Latest: time.Now(), Problems: []harvest.Failure{{Error: text}}, Guard: &harvest.GuardError{Message: text},
+		}, errors.New(text), time.Minute, text, -5, 99999, 200)
+		s.commit(text, 1, harvest.Task{Error: text, Resource: websync.Resource{ID: text[:min(len(text), 1000)] + "x", Title: text}})
+	}
+}
+
+func TestHostileTexts(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.hostile()
+		assert.Len(t, s.status().Sources, len(hostile), "also one whose key is not UTF-8 is one source")
+		s.handler.Title = hostile[0]
+		html, twin := s.html(), s.get("/status.json").Body.String()
+		for _, markup := range []string{"<script", "<img", "onerror=alert(1)>", "javascript:alert(1)\"", "\x1b", "\u202e", "\x00", "\xff"} {
+			assert.NotContains(t, html, markup)
+		}
+		assert.Equal(t, 1, strings.Count(html, "</style>"))
+		for _, secret := range []string{"hunter2", "\x1b", "\u202e"} {
+			assert.NotContains(t, html, secret)
+			assert.NotContains(t, twin, secret)
+		}
+		assert.Less(t, len(html), 400_000)
+	})
+}
+
+func TestHugeNumbers(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		const big = int64(1) << 60
+		s.set("a", func(h *history) {
+			h.Latest = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
+			h.Days = []Day{{Date: dateOf(time.Now()), Created: big, Requests: map[int]int64{200: big, 0: 1}}}
+			h.Hosts = []Host{{Name: "h", Hours: []Hour{{Start: time.Now().Truncate(time.Hour), Requests: [page.NumStatuses]int64{big, 1}, Seconds: math.MaxFloat64}}}}
+			h.Runs = []Run{{Started: time.Now().Add(-time.Hour), Ended: time.Now(), Count: big, State: inStep, Listed: big, Created: big, Bytes: big, Left: Tasks{Waiting: big}}}
+		})
+		html := s.html()
+		assert.Contains(t, html, "1,152,921,504,606,846,976")
+		for _, wrong := range []string{"NaN", "Inf", "%!"} {
+			assert.NotContains(t, html, wrong)
+		}
+	})
+}
+
+// Times that other clocks stated lie in the future.
+func TestTimesInTheFuture(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		ahead := time.Now().Add(3 * time.Hour)
+		s.set("a", func(h *history) {
+			h.Latest = ahead
+			h.Runs = []Run{{Started: ahead, Ended: ahead.Add(time.Minute), Count: 1, State: inStep}}
+			h.Going = map[string]Going{"x": {Started: ahead, Seen: ahead}}
+			h.Days = []Day{{Date: "9999-12-31", Created: 5}}
+			h.Hosts = []Host{{Name: "h", Hours: []Hour{{Start: ahead.Truncate(time.Hour), Requests: [page.NumStatuses]int64{1}}, {Start: ahead.AddDate(9, 0, 0), Requests: [page.NumStatuses]int64{1}}}}}
+		})
+		status := s.status()
+		assert.Zero(t, status.Sources[0].Lag)
+		assert.Empty(t, status.Days)
+		assert.Len(t, status.Hosts[0].Hours, 1)
+		assert.Contains(t, text(s.html()), "in 3 h 1 min")
+	})
+}
+
+// A value of the State that is damaged, or of another version, is taken for none.
+func TestDamagedHistory(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		for _, data := range []string{"{", `{"runs": 5}`, "null", "[]", `{"hosts": [{"hours": [{"start": "x"}]}]}`} {
+			old, err := s.store.State(t.Context(), historyKey("a"))
+			require.NoError(t, err)
+			require.NoError(t, s.store.Swap(t.Context(), historyKey("a"), old, []byte(data)))
+			require.Equal(t, 200, s.get("/").Code)
+			s.run(&harvest.Report{Source: "a", Complete: true, Created: 1}, nil, time.Minute, "https://a.example", 200)
+			assert.Len(t, s.status().Sources[0].Runs, 1, data)
+		}
+	})
+}
+
+func TestMethodsAndPaths(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.tell()
+		for _, test := range []struct {
+			method, path string
+			code         int
+		}{
+			{"GET", "/", 200}, {"HEAD", "/", 200}, {"GET", "/status.json", 200}, {"HEAD", "/status.json", 200},
+			{"POST", "/", 405}, {"PUT", "/", 405}, {"DELETE", "/status.json", 405}, {"OPTIONS", "/", 405}, {"GET", "/x", 404}, {"GET", "//", 404},
+		} {
+			w := httptest.NewRecorder()
+			s.handler.ServeHTTP(w, httptest.NewRequest(test.method, "http://x"+test.path, nil))
+			assert.Equal(t, test.code, w.Code, "%s %s", test.method, test.path)
+			assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
+			policy := w.Header().Get("Content-Security-Policy")
+			assert.Contains(t, policy, "default-src 'none'")
+			assert.NotContains(t, policy, "script")
+			assert.Equal(t, "no-referrer", w.Header().Get("Referrer-Policy"))
+			switch {
+			case test.code == 405:
+				assert.Equal(t, "GET, HEAD", w.Header().Get("Allow"))
+			case test.code == 200 && test.method == "HEAD":
+				assert.Zero(t, w.Body.Len())
+				assert.NotEmpty(t, w.Header().Get("Content-Length"))
+			case test.code == 200:
+				assert.Equal(t, fmt.Sprint(w.Body.Len()), w.Header().Get("Content-Length"))
+			}
+		}
+		assert.NotContains(t, s.html(), "<script")
+	})
+}
+
+func TestConditionalRequests(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.handler.MaxAge = 0
+		tag := s.get("/").Header().Get("ETag")
+		require.NotEmpty(t, tag)
+		for _, header := range []string{tag, `"x", ` + tag, "W/" + tag, "*"} {
+			w := s.get("/", "If-None-Match", header)
+			assert.Equal(t, http.StatusNotModified, w.Code, header)
+			assert.Zero(t, w.Body.Len())
+			assert.Equal(t, tag, w.Header().Get("ETag"))
+		}
+		assert.Equal(t, 200, s.get("/", "If-None-Match", `"x"`).Code)
+		assert.Equal(t, 200, s.get("/status.json", "If-None-Match", tag).Code, "which is another document")
+		s.run(&harvest.Report{Source: "a"}, nil, time.Second, "")
+		assert.Equal(t, 304, s.get("/", "If-None-Match", tag).Code, "for 5 seconds")
+		time.Sleep(4 * time.Second)
+		assert.Equal(t, 200, s.get("/", "If-None-Match", tag).Code)
+	})
+}
+
+// broken is a Store that can't be read.
+type broken struct{ harvest.Store }
+
+func (broken) Head(context.Context) (websync.Head, error) {
+	return websync.Head{}, errors.New("secret of the disk")
+}
+
+func TestBrokenStore(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		var log bytes.Buffer
+		s.handler.Store, s.handler.Log = broken{s.store}, slog.New(slog.NewTextHandler(&log, nil))
+		w := s.get("/")
+		assert.Equal(t, 503, w.Code)
+		assert.NotContains(t, w.Body.String(), "secret")
+		assert.Contains(t, log.String(), "secret of the disk")
+	})
+}
+
+// A Plan writes nothing, a run that another process makes is not noted, and a run that
+// lasts gives signs.
+func TestRecorder(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		h := &harvest.Harvester{Store: s.store, Fetcher: slow{}, Concurrency: 1, Hooks: s.rec.Hooks()}
+		changed := time.Now().Add(-time.Hour)
+		source := harvest.Of("https://a.example/", harvest.Event{Kind: harvest.Put, Resource: websync.Resource{
+			ID: "https://a.example/1", Modified: websync.NewDatetime(changed), Content: websync.Link{Href: "https://a.example/1"},
+		}})
+		_, err := h.Plan(t.Context(), source, nil)
+		require.NoError(t, err)
+		_, err = h.Plan(t.Context(), lasting{source}, nil)
+		require.NoError(t, err)
+		assert.Empty(t, s.status().Sources)
+
+		claim, err := s.store.Claim(t.Context(), "source/https://a.example/", time.Minute)
+		require.NoError(t, err)
+		_, err = h.Run(t.Context(), source)
+		require.ErrorIs(t, err, harvest.ErrHeld)
+		assert.Empty(t, s.status().Sources)
+		require.NoError(t, s.store.Release(t.Context(), claim))
+
+		began := time.Now()
+		ended := make(chan error)
+		go func() {
+			_, err := h.Run(t.Context(), source)
+			ended <- err
+		}()
+		time.Sleep(time.Minute)
+		status := s.status()
+		require.Len(t, status.Sources, 1)
+		assert.Equal(t, "running", status.Sources[0].State)
+		assert.True(t, began.Equal(status.Sources[0].Going[0].Started))
+		require.NoError(t, <-ended)
+
+		src := s.status().Sources[0]
+		assert.Equal(t, inStep, src.State)
+		assert.Empty(t, src.Going)
+		require.Len(t, src.Runs, 1)
+		assert.Equal(t, "In step: the store has what the source lists.", src.Runs[0].Verdict)
+		assert.EqualValues(t, 1, src.Runs[0].Created)
+		assert.EqualValues(t, 1, src.Runs[0].Requests)
+		assert.True(t, changed.Equal(src.Latest), src.Latest)
+		assert.EqualValues(t, time.Since(changed)/time.Second, src.Lag)
+		assert.Equal(t, []StatusCount{{200, 1}}, s.status().Statuses)
+	})
+}
+
+// A lasting Source is listed after some minutes.
+type lasting struct{ harvest.Source }
+
+func (l lasting) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	time.Sleep(10 * time.Minute)
+	return l.Source.Events(ctx, run)
+}
+
+// slow is a Fetcher that takes ten minutes.
+type slow struct{}
+
+func (slow) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
+	time.Sleep(10 * time.Minute)
+	return &harvest.Response{URL: req.URL, Status: 200, Length: 1, Body: io.NopCloser(strings.NewReader("x"))}, nil
+}
+
+// The wire counts in place of what the engine reports.
+func TestWire(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		hooks := s.rec.Hooks()
+		ctx := hooks.Begin(t.Context(), "a")
+		s.rec.Request(ctx, harvest.AttemptInfo{Host: "https://a.example", Status: 503})
+		s.rec.Request(ctx, harvest.AttemptInfo{Host: "https://a.example", Status: 200})
+		s.rec.Request(context.Background(), harvest.AttemptInfo{Host: "https://b.example", Status: 200}) // of no run
+		hooks.Attempt(ctx, harvest.AttemptInfo{Host: "https://a.example", Status: 200})
+		hooks.End(ctx, &harvest.Report{Source: "a"}, nil)
+		assert.Equal(t, []StatusCount{{200, 1}, {503, 1}}, s.status().Statuses)
+	})
+}
+
+// Others change the State at the same time.
+func TestConflicts(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.rec.State = &contested{Store: s.store, conflicts: 5}
+		s.run(&harvest.Report{Source: "a", Complete: true}, nil, time.Minute, "")
+		require.Len(t, s.status().Sources, 1)
+		assert.Len(t, s.status().Sources[0].Runs, 1)
+	})
+}
+
+// A contested State has conflicts first.
+type contested struct {
+	harvest.Store
+	conflicts int
+}
+
+func (c *contested) Swap(ctx context.Context, key string, old, new []byte) error {
+	if c.conflicts--; c.conflicts >= 0 {
+		return websync.ErrConflict
+	}
+	return c.Store.Swap(ctx, key, old, new)
+}
+
+// What the State holds of a source is bounded.
+func TestBounds(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		long := strings.Repeat("é", 1000)
+		for i := range 120 {
+			statuses := []int{200}
+			for k := range 40 {
+				statuses = append(statuses, 400+(i*7+k)%200)
+			}
+			s.run(&harvest.Report{
+				Source: "a", Created: int64(i % 3), Guard: &harvest.GuardError{Message: long},
+				Problems: []harvest.Failure{{Error: long + "1"}, {Error: "2" + long}, {Error: "3" + long}, {Error: "4" + long}},
+			}, errors.New(long), time.Hour, fmt.Sprintf("https://%d.example", i%20), statuses...)
+			time.Sleep(11 * time.Hour)
+		}
+		data, err := s.store.State(t.Context(), historyKey("a"))
+		require.NoError(t, err)
+		assert.Less(t, len(data), 200_000)
+		var h history
+		require.NoError(t, json.Unmarshal(data, &h))
+		assert.Len(t, h.Runs, maxRuns)
+		assert.LessOrEqual(t, len(h.Days), maxDays)
+		assert.LessOrEqual(t, len(h.Hosts), maxHosts)
+		for _, d := range h.Days {
+			assert.LessOrEqual(t, len(d.Requests), maxCodes+10)
+		}
+	})
+}
+
+// Runs in a row that found nothing to do are one.
+func TestIdleRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		for i := range 50 {
+			r := &harvest.Report{Source: "a", Complete: true}
+			if i == 20 {
+				r.Updated = 1
+			}
+			s.run(r, nil, time.Minute, "https://a.example", 304)
+		}
+		runs := s.status().Sources[0].Runs
+		require.Len(t, runs, 3)
+		assert.EqualValues(t, []int64{29, 1, 20}, []int64{runs[0].Count, runs[1].Count, runs[2].Count})
+		assert.EqualValues(t, 29, runs[0].Requests)
+		assert.Equal(t, 29*time.Minute, runs[0].Ended.Sub(runs[0].Started))
+	})
+}
+
+// The page is read while runs of one source and of others end at the same time, in two
+// processes that share the Store.
+func TestConcurrency(t *testing.T) {
+	store := memstore.New()
+	page := &Handler{Store: store, MaxAge: -1}
+	const runs = 20
+	done := make(chan error)
+	for process := range 4 {
+		rec := &Recorder{State: store}
+		h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
+		go func() {
+			for i := range runs {
+				source := harvest.Of(fmt.Sprint("https://a.example/", process/2*(i%2)), harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: fmt.Sprint("p", process, "/", i)}})
+				if _, err := h.Run(context.Background(), source); err != nil && !errors.Is(err, harvest.ErrHeld) {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for left := 4; left > 0; {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			left--
+		default:
+			w := httptest.NewRecorder()
+			page.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+			require.Equal(t, 200, w.Code)
+		}
+	}
+	status, err := page.Status(t.Context())
+	require.NoError(t, err)
+	var created, live int64
+	for _, src := range status.Sources {
+		live += src.Live
+	}
+	for _, d := range status.Days {
+		created += d.Created
+	}
+	assert.Equal(t, live, created, "no count is lost")
+}
+
+// BenchmarkPage is what a page costs that is made anew.
+func BenchmarkPage(b *testing.B) {
+	for _, records := range []int{100, 100_000} {
+		b.Run(fmt.Sprint(records), func(b *testing.B) {
+			store := memstore.New()
+			rec := &Recorder{State: store}
+			h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
+			for i := range 20 {
+				var events []harvest.Event
+				for k := range records / 20 {
+					events = append(events, harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: fmt.Sprint(i, "/", k)}})
+				}
+				_, err := h.Run(b.Context(), harvest.Of(fmt.Sprintf("https://%d.example/", i), events...))
+				require.NoError(b, err)
+			}
+			page := &Handler{Store: store, MaxAge: -1}
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				page.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+				require.Equal(b, 200, w.Code)
+			}
+		})
+	}
+}

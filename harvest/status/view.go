@@ -1,0 +1,379 @@
+package status
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/page"
+)
+
+//go:embed page.html
+var pageHTML string
+
+var pageTemplate = template.Must(page.New("page").Funcs(template.FuncMap{"date": page.Time, "mark": markOf, "status": page.StatusName}).Parse(pageHTML))
+
+// markOf returns a state with a sign, so that the page does not depend on colours.
+func markOf(class, state string) string {
+	return map[string]string{"pass": "✓ ", "warn": "! ", "fail": "✗ "}[class] + state
+}
+
+// How much the pictures and tables show.
+const (
+	maxAttention = 10
+	maxRows      = 25 // of a picture
+	maxRunsShown = 15
+	timelineSpan = 24 * time.Hour
+)
+
+// A view is what the template shows.
+type view struct {
+	*Status
+	Version   string
+	Tiles     []tile
+	Attention []Source
+	MoreToDo  int64
+	Changes   page.Chart
+	Lags      []row
+	LagTicks  []string
+	MoreLags  int
+	Timeline  []row
+	MoreRows  int
+	Strips    []row
+	Runs      []runView
+	Codes     []codeView
+}
+
+type tile struct{ Class, Value, Name string }
+
+// A row is a name with a picture beside it.
+type row struct {
+	Name, Text string
+	Label      string // of the picture
+	Cells      []cell
+}
+
+// A cell is a rectangle in a picture.
+type cell struct {
+	Class, X, Y, Width, Height, Opacity, Text string
+}
+
+type runView struct {
+	Source string
+	Run
+	Class string
+	Took  time.Duration
+}
+
+type codeView struct {
+	StatusCount
+	Class string
+}
+
+func newView(s *Status) *view {
+	v := &view{Status: s, Version: websync.Version, Tiles: s.tiles()}
+	for _, src := range s.Sources {
+		if src.Class != "fail" && src.Class != "warn" {
+			continue
+		}
+		if len(v.Attention) < maxAttention {
+			v.Attention = append(v.Attention, src)
+		} else {
+			v.MoreToDo++
+		}
+	}
+	v.Changes = s.changes()
+	v.lags()
+	v.timeline()
+	v.strips()
+	v.runs()
+	for _, c := range s.Statuses {
+		v.Codes = append(v.Codes, codeView{c, page.StatusClasses[page.StatusClass(c.Status)].Class})
+	}
+	return v
+}
+
+func (s *Status) tiles() []tile {
+	var today Day
+	if n := len(s.Days); n > 0 && s.Days[n-1].Date == dateOf(s.Time) {
+		today = s.Days[n-1]
+	}
+	var requests int64
+	for _, n := range today.Requests {
+		requests += n
+	}
+	least := ""
+	if s.AtLeast {
+		least = "≥ "
+	}
+	tasks := func(n int64, class, name string) tile {
+		if n == 0 {
+			class = "none"
+		}
+		return tile{class, least + page.Number(n), name}
+	}
+	return []tile{
+		{"none", page.Number(s.Live), "records"},
+		{"none", page.Number(today.Created + today.Updated + today.Deleted), "changes today"},
+		{"none", page.Number(requests), "requests today"},
+		tasks(s.Tasks.Waiting, "warn", "waiting"),
+		tasks(s.Tasks.Parked, "warn", "parked"),
+		tasks(s.Tasks.Withheld, "warn", "deletions withheld"),
+	}
+}
+
+var changeClasses = []page.Class{
+	{Class: "created", Name: "created"}, {Class: "updated", Name: "updated"}, {Class: "deleted", Name: "deleted"},
+}
+
+// changes returns the chart of the changes of each of the last days.
+func (s *Status) changes() page.Chart {
+	counts := map[string]Day{}
+	for _, d := range s.Days {
+		counts[d.Date] = d
+	}
+	first := s.Time.AddDate(0, 0, 1-maxDays)
+	name := func(i int) string { return dateOf(first.AddDate(0, 0, i)) }
+	c, most := page.Stack(maxDays, changeClasses, func(i int) []int64 {
+		d := counts[name(i)]
+		return []int64{d.Created, d.Updated, d.Deleted}
+	}, name, page.Number)
+	c.ID, c.Title, c.About = "changes", "Changes per day", "the last "+fmt.Sprint(maxDays)+" days"
+	c.Note = fmt.Sprintf("Days by UTC. The most were %s.", page.Plural(most, "change", "changes"))
+	c.Left, c.Middle, c.Right = name(0), name(maxDays/2), "today"
+	return c
+}
+
+// lagScale has the ticks of the logarithmic scale of lags.
+var lagScale = []struct {
+	lag  time.Duration
+	name string
+}{{time.Minute, "1 min"}, {time.Hour, "1 h"}, {24 * time.Hour, "1 d"}, {30 * 24 * time.Hour, "30 d"}, {365 * 24 * time.Hour, "1 y"}, {3650 * 24 * time.Hour, "10 y"}}
+
+// lags makes the picture of the lags, the greatest first.
+func (v *view) lags() {
+	known := slices.DeleteFunc(slices.Clone(v.Sources), func(s Source) bool { return s.Latest.IsZero() })
+	slices.SortStableFunc(known, func(x, y Source) int { return cmp.Compare(y.Lag, x.Lag) })
+	if len(known) == 0 {
+		return
+	}
+	v.MoreLags = max(0, len(known)-maxRows)
+	known = known[:len(known)-v.MoreLags]
+	ticks := 2
+	for ticks < len(lagScale) && time.Duration(known[0].Lag)*time.Second > lagScale[ticks-1].lag {
+		ticks++
+	}
+	for _, t := range lagScale[:ticks] {
+		v.LagTicks = append(v.LagTicks, t.name)
+	}
+	for _, s := range known {
+		text := page.Duration(seconds(s.Lag))
+		v.Lags = append(v.Lags, row{s.Name, text, "lag: " + text, []cell{{Class: "bytes", X: "0", Y: "0", Width: page.Decimal(lagX(seconds(s.Lag), ticks)), Height: "1", Text: text}}})
+	}
+}
+
+// seconds returns a number of seconds as a Duration, which ends after 292 years.
+func seconds(n int64) time.Duration {
+	return time.Duration(min(n, math.MaxInt64/int64(time.Second))) * time.Second
+}
+
+// lagX returns the place of a lag on a scale of 100 with so many ticks, which are at
+// equal distances.
+func lagX(lag time.Duration, ticks int) float64 {
+	step := 100 / float64(ticks-1)
+	for i := 1; i < ticks; i++ {
+		lower, upper := lagScale[i-1].lag, lagScale[i].lag
+		if lag <= lower {
+			return max(0.5, step*float64(i-1))
+		}
+		if lag <= upper {
+			part := math.Log(float64(lag)/float64(lower)) / math.Log(float64(upper)/float64(lower))
+			return step * (float64(i-1) + part)
+		}
+	}
+	return 100
+}
+
+// timeline makes the picture of the runs of the last day.
+func (v *view) timeline() {
+	from := v.Time.Add(-timelineSpan)
+	for i := range v.Sources {
+		s := &v.Sources[i]
+		r := row{Name: s.Name, Text: s.State}
+		for _, run := range slices.Backward(s.Runs) {
+			if c, ok := v.span(run.Started, run.Ended, from); ok {
+				c.Class, c.Text = classOf(run.State), runText(&run)
+				if run.Count > 1 {
+					c.Opacity = ".35"
+				}
+				r.Cells = append(r.Cells, c)
+			}
+		}
+		for _, g := range s.Going {
+			if c, ok := v.span(g.Started, g.Seen, from); ok {
+				c.Class, c.Text = "later", fmt.Sprintf("%s to %s: %s listed", clock(g.Started), clock(g.Seen), page.Number(g.Listed))
+				r.Cells = append(r.Cells, c)
+			}
+		}
+		if len(r.Cells) == 0 {
+			continue
+		}
+		if len(v.Timeline) == maxRows {
+			v.MoreRows++
+			continue
+		}
+		r.Label = page.Plural(int64(len(r.Cells)), "run or row of runs", "runs or rows of runs") + " in 24 hours; the last is " + s.State
+		v.Timeline = append(v.Timeline, r)
+	}
+}
+
+// span returns the cell of a time that is in the last day. The shortest is visible.
+func (v *view) span(began, ended, from time.Time) (c cell, ok bool) {
+	if ended.Before(from) || began.After(v.Time) || ended.Before(began) {
+		return c, false
+	}
+	x := max(0, 100*began.Sub(from).Hours()/timelineSpan.Hours())
+	end := min(100, 100*ended.Sub(from).Hours()/timelineSpan.Hours())
+	width := max(.5, end-x)
+	return cell{X: page.Decimal(min(x, 100-width)), Y: "0", Width: page.Decimal(width), Height: "1", Opacity: "1"}, true
+}
+
+// classOf returns the colour of a state.
+func classOf(state string) string {
+	return cmp.Or(map[string]string{inStep: "ok", "failed": "broken"}[state], "refused")
+}
+
+func clock(t time.Time) string { return t.UTC().Format("15:04") }
+
+func runText(r *Run) string {
+	text := clock(r.Started) + " to " + clock(r.Ended) + ": " + r.State
+	if r.Count > 1 {
+		text = clock(r.Started) + " to " + clock(r.Ended) + ": " + page.Number(r.Count) + " runs with nothing to do"
+	}
+	return text
+}
+
+// strips makes the picture of the requests to hosts: a cell for each hour, with the
+// shares of the classes, and the paler the fewer requests there were.
+func (v *view) strips() {
+	var most int64
+	for i := range v.Hosts {
+		for k := range v.Hosts[i].Hours {
+			most = max(most, v.Hosts[i].Hours[k].total())
+		}
+	}
+	hour := v.Time.Truncate(time.Hour)
+	for i := range v.Hosts {
+		host := &v.Hosts[i]
+		failed := int64(0)
+		r := row{Name: host.Name}
+		for _, h := range host.Hours {
+			n := h.total()
+			ago := int(hour.Sub(h.Start) / time.Hour)
+			if n <= 0 || ago < 0 || ago >= maxHours {
+				continue
+			}
+			failed += h.Requests[page.StatusRefused] + h.Requests[page.StatusBroken] + h.Requests[page.StatusNone]
+			opacity := .35 + .65*math.Log1p(float64(n))/math.Log1p(float64(most))
+			r.Cells = append(r.Cells, shares(&h, maxHours-1-ago, page.Decimal(opacity))...)
+		}
+		r.Text = page.Plural(host.total(), "request", "requests")
+		if failed > 0 {
+			r.Text += ", " + page.Number(failed) + " refused or failed"
+		}
+		r.Label = r.Text
+		v.Strips = append(v.Strips, r)
+	}
+}
+
+// shares returns the cells of one hour.
+func shares(h *Hour, x int, opacity string) (cells []cell) {
+	n := h.total()
+	words := []string{}
+	for class, m := range h.Requests {
+		if m > 0 {
+			words = append(words, page.Number(m)+" "+page.StatusClasses[class].Name)
+		}
+	}
+	text := fmt.Sprintf("%s, from %s: %s, mean %s", dateOf(h.Start), clock(h.Start), strings.Join(words, ", "),
+		page.Duration(time.Duration(h.Seconds/float64(n)*float64(time.Second))))
+	y := 1.0
+	for class, m := range h.Requests {
+		if m == 0 {
+			continue
+		}
+		height := float64(m) / float64(n)
+		if class >= page.StatusRefused {
+			height = max(height, .12) // so that a few are visible
+		}
+		y = max(0, y-height)
+		cells = append(cells, cell{page.StatusClasses[class].Class, page.Decimal(float64(x) + .05), page.Decimal(y), ".9", page.Decimal(height), opacity, text})
+	}
+	return cells
+}
+
+// runs collects the latest runs of all sources.
+func (v *view) runs() {
+	for _, s := range v.Sources {
+		for _, r := range s.Runs {
+			v.Runs = append(v.Runs, runView{s.Name, r, map[string]string{"ok": "pass", "broken": "fail"}[classOf(r.State)], max(0, r.Ended.Sub(r.Started))})
+		}
+	}
+	slices.SortStableFunc(v.Runs, func(x, y runView) int { return y.Ended.Compare(x.Ended) })
+	v.Runs = v.Runs[:min(len(v.Runs), maxRunsShown)]
+	for i := range v.Runs {
+		v.Runs[i].Class = cmp.Or(v.Runs[i].Class, "warn")
+	}
+}
+
+// Ago returns how long before the page a time was, in words.
+func (v *view) Ago(t time.Time) string {
+	d := v.Time.Sub(t)
+	switch {
+	case t.IsZero():
+		return "—"
+	case d <= -time.Second:
+		return "in " + page.Duration(-d)
+	case d < time.Second:
+		return "now"
+	}
+	return page.Duration(d) + " ago"
+}
+
+// LagOf returns a lag in words; without a time of the publisher, that is not known.
+func (v *view) LagOf(s Source) string {
+	if s.Latest.IsZero() {
+		return "—"
+	}
+	return page.Duration(seconds(s.Lag))
+}
+
+// Count returns a number of tasks.
+func (v *view) Count(n int64, atLeast bool) string {
+	if atLeast && n > 0 {
+		return "≥ " + page.Number(n)
+	}
+	return page.Number(n)
+}
+
+// IsSilent reports whether a run has probably ended without a report.
+func (v *view) IsSilent(g Going) bool { return g.isSilent(v.Time) }
+
+// Due returns when a run is due, in words.
+func (v *view) Due(t time.Time) string {
+	if !t.After(v.Time) {
+		return "now"
+	}
+	return v.Ago(t)
+}
+
+// These are numbers that the template writes.
+
+func (v *view) LastNumber() int64       { return int64(v.Last) }
+func (v *view) GenerationNumber() int64 { return int64(v.Generation) }
