@@ -61,7 +61,7 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 	}
 	c.unsaved = nil
 	if f := c.run.hooks.Commit; f != nil {
-		f(CommitInfo{Source: b.Source, Puts: len(b.Puts), Touches: len(b.Touches), Tasks: len(b.Tasks), Done: len(b.Done),
+		f(ctx, CommitInfo{Source: b.Source, Puts: len(b.Puts), Touches: len(b.Touches), Tasks: len(b.Tasks), Done: len(b.Done),
 			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
 	}
 	return nil, nil

@@ -66,7 +66,7 @@ func TestPanic(t *testing.T) {
 			return harvest.Of(src, harvest.Event{Kind: harvest.Problem})
 		},
 		"a hook of commit": func(w *world) harvest.Source {
-			w.h.Hooks = &harvest.Hooks{Commit: func(harvest.CommitInfo) { panic(boom) }}
+			w.h.Hooks = &harvest.Hooks{Commit: func(context.Context, harvest.CommitInfo) { panic(boom) }}
 			return snapshot(a, b)
 		},
 		"a hook that ends its goroutine": func(w *world) harvest.Source {

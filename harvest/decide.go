@@ -184,11 +184,16 @@ func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Op
 // keepsContent reports whether a live record has the content that this run would keep. It
 // is true for a Getter, which decides itself, and if the run skips bodies.
 func (r *run) keepsContent(rec *Record) bool {
+	b := rec.Brief()
+	return r.keeps(&b)
+}
+
+// keeps is keepsContent for a Brief.
+func (r *run) keeps(b *Brief) bool {
 	if r.getter != nil || r.h.Bodies == SkipBodies {
 		return true
 	}
-	b, ok := rec.Body(ContentName)
-	return ok && (!b.Key.IsZero() || r.h.Bodies != KeepBodies)
+	return b.HasContent && (b.KeepsContent || r.h.Bodies != KeepBodies)
 }
 
 // wantsContent returns what keepsContent returns of a record that has everything the

@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -66,6 +65,7 @@ func (d *dryRun) report(decision Decision) {
 // itself.
 func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Report, error) {
 	over := *h
+	over.dry = dry
 	if h.Store != nil {
 		dry.store = newOverlay(h.Store)
 		over.Store = dry.store
@@ -78,18 +78,13 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 		hooks.Commit = nil
 		over.Hooks = &hooks
 	}
-	report, err := over.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
-		r.dry = dry
+	return over.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, -1); err != nil {
 			return err
 		}
 		r.worker = newWorker(r, 0)
 		return r.work(ctx)
 	})
-	if report.Source != "" {
-		err = errors.Join(err, report.countLeft(context.WithoutCancel(ctx), h.Store))
-	}
-	return report, err
 }
 
 // foresee decides what a get leads to, as far as that is known without the bodies.

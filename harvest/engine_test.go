@@ -70,7 +70,7 @@ func (s *site) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respon
 	}
 	s.bodies++
 	header := s.dated(map[string][]string{"Content-Type": {"text/plain"}})
-	return &harvest.Response{URL: req.URL, Status: 200, Header: header, Validator: v, Body: io.NopCloser(strings.NewReader(page))}, nil
+	return &harvest.Response{URL: req.URL, Status: 200, Header: header, Validator: v, Length: int64(len(page)), Body: io.NopCloser(strings.NewReader(page))}, nil
 }
 
 // dated adds the Date to a header.
@@ -1324,8 +1324,8 @@ func TestHooks(t *testing.T) {
 	w.h.Hooks = &harvest.Hooks{
 		Progress: func(p harvest.Progress) { count("progress") },
 		Outcome:  func(_, id string, o harvest.Outcome, _ error) { count(o.String()) },
-		Attempt:  func(a harvest.AttemptInfo) { count(fmt.Sprint("attempt ", a.Status)) },
-		Commit:   func(harvest.CommitInfo) { count("commit") },
+		Attempt:  func(_ context.Context, a harvest.AttemptInfo) { count(fmt.Sprint("attempt ", a.Status)) },
+		Commit:   func(context.Context, harvest.CommitInfo) { count("commit") },
 		Problem:  func(string, error) { count("problem") },
 	}
 	w.run(harvest.Of(src, put("a", day(1)), harvest.Event{Kind: harvest.Problem, Err: errors.New("x")}))

@@ -30,6 +30,10 @@ type Request struct {
 	// Root is the URL that the user named as the source. Only its host may have a private
 	// address. The engine sets it.
 	Root string
+	// Source is the key of the source, and List is set for a document of the Source
+	// rather than a body. The engine sets them, for those who observe requests.
+	Source string
+	List   bool
 	// Accept is the Accept header. If empty, none is sent.
 	Accept string
 	// Header holds further headers. Credentials do not belong here: they are bound to

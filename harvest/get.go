@@ -57,7 +57,7 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	if s.change == nil {
 		job.discard() // the Store has the same bytes
 	}
-	s.bodies, s.done = job.writers, s.ref()
+	s.bodies, s.done = job.writers, p.ref(s)
 	return nil
 }
 

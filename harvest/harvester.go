@@ -75,6 +75,8 @@ type Harvester struct {
 	// once is stored as tasks. If zero, it is 10 seconds; if negative, listing waits
 	// without limit. Tests set it.
 	patience time.Duration
+	// dry is set for a Plan or an Audit.
+	dry *dryRun
 }
 
 // A BodyMode is what a run does with the bytes of bodies.
@@ -140,12 +142,32 @@ func (h *Harvester) ttl() time.Duration {
 	return h.TTL
 }
 
-// claimed calls f while it holds a claim. If f panics, as a Source may, the panic goes on
-// after the claim is released.
+// claimed calls f while it holds a claim, and the hooks Begin and End.
 func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f func(context.Context, *run) error) (*Report, error) {
-	r, ctx, err := h.begin(ctx, src, claim)
+	r, err := newRun(h, src)
 	if err != nil {
 		return r.report, err
+	}
+	if r.hooks.Begin != nil {
+		ctx = r.hooks.Begin(ctx, r.key)
+	}
+	err = r.named(errPanic) // unless do returns
+	defer func() {
+		r.report.Ended = time.Now().UTC()
+		if r.hooks.End != nil {
+			r.hooks.End(ctx, r.report, err)
+		}
+	}()
+	err = r.do(ctx, claim, f)
+	return r.report, err
+}
+
+// do calls f while it holds a claim. If f panics, as a Source may, the panic goes on
+// after the claim is released.
+func (r *run) do(ctx context.Context, claim claimFunc, f func(context.Context, *run) error) error {
+	ctx, err := r.begin(ctx, claim)
+	if err != nil {
+		return err
 	}
 	returned := false
 	defer func() {
@@ -155,25 +177,26 @@ func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f 
 	}()
 	err = f(ctx, r)
 	returned = true
-	return r.report, r.end(ctx, err)
+	return r.end(ctx, err)
+}
+
+// named returns an error of the run with the source's name.
+func (r *run) named(err error) error {
+	return fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
 }
 
 // A claimFunc makes the claim that a run commits under.
 type claimFunc func(*run, context.Context) (*Claim, error)
 
-// begin makes a claim, and returns a run whose context ends when the claim is lost.
-func (h *Harvester) begin(ctx context.Context, src Source, claim claimFunc) (*run, context.Context, error) {
-	r, err := newRun(h, src)
-	if err != nil {
-		return r, ctx, err
-	}
+// begin makes a claim, and returns a context that ends when the claim is lost.
+func (r *run) begin(ctx context.Context, claim claimFunc) (_ context.Context, err error) {
 	if r.commits.claim, err = claim(r, ctx); err != nil {
-		return r, ctx, fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
+		return ctx, r.named(err)
 	}
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.goBeside(ctx, func(ctx context.Context) { r.keepClaim(ctx, r.commits.renew) })
 	r.goBeside(ctx, r.reportProgress)
-	return r, ctx, nil
+	return ctx, nil
 }
 
 // claimSource makes the claim under which the source is listed.
@@ -227,14 +250,13 @@ func (r *run) end(ctx context.Context, err error) error {
 	r.cancel(nil)
 	r.beside.Wait()
 	err = r.release(context.WithoutCancel(ctx), err)
-	r.report.Ended = time.Now().UTC()
 	if v := r.caught.Load(); v != nil {
 		panic(v)
 	}
 	r.progress()
 	if err != nil {
 		r.report.Complete = false
-		return fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
+		return r.named(err)
 	}
 	return nil
 }
@@ -251,7 +273,11 @@ func (r *run) release(ctx context.Context, err error) (joined error) {
 	if e := r.commits.saveState(ctx); e != nil && err == nil {
 		err = e
 	}
-	err = errors.Join(err, r.report.countLeft(ctx, r.h.Store))
+	store := r.h.Store
+	if r.dry != nil {
+		store = r.dry.store.Store
+	}
+	err = errors.Join(err, r.report.countLeft(ctx, store))
 	if to, e := r.h.Store.Checkpoint(ctx, r.key); e == nil {
 		r.report.To = to
 	}

@@ -102,26 +102,56 @@ func TestSeenTable(t *testing.T) {
 		require.False(t, table.allSeen())
 		for i := range 5000 {
 			id := fmt.Sprint(i)
-			same, again := table.see(id, uint32(i)*2+2)
+			same, again, _ := table.see(id, uint32(i)*2+2)
 			require.True(t, same)
 			require.False(t, again)
-			same, again = table.see(id, uint32(i)*2+4)
+			same, again, _ = table.see(id, uint32(i)*2+4)
 			require.False(t, same)
 			require.True(t, again)
-			same, _ = table.see(id, 0)
+			same, _, _ = table.see(id, 0)
 			require.False(t, same)
 			require.True(t, table.seen(id))
 			table.forget(id)
 			require.True(t, table.seen(id))
-			same, again = table.see(id, uint32(i)*2+2)
+			same, again, _ = table.see(id, uint32(i)*2+2)
 			require.False(t, same)
 			require.True(t, again)
 		}
 		require.True(t, table.allSeen())
 		require.False(t, table.seen("5000"))
-		same, _ := table.see("5000", 2)
+		same, _, _ := table.see("5000", 2)
 		require.False(t, same)
 	}
+}
+
+// An id is known to be new only at its first appearance, and only if the table has all
+// records.
+func TestSeenTableKnowsNewIDs(t *testing.T) {
+	table := newSeenTable(1000)
+	for i := range 1000 {
+		require.True(t, table.add(fmt.Sprint(i), 2))
+	}
+	unknown := func(id string) bool {
+		_, _, unknown := table.see(id, 2)
+		return unknown
+	}
+	require.False(t, unknown("new"), "there may be a tombstone")
+	table.whole = true
+	require.False(t, unknown("new"), "a second time")
+	table.forget("deleted")
+	require.False(t, unknown("deleted"))
+	for i := range 1000 {
+		require.False(t, unknown(fmt.Sprint(i)), "a record")
+	}
+	certain := 0
+	for i := range 10_000 {
+		id := fmt.Sprint("new", i)
+		if unknown(id) {
+			certain++
+		}
+		require.False(t, unknown(id), "a second time")
+	}
+	require.Greater(t, certain, 9_900)
 }
 
 func TestSeenTableTakes12BytesARecord(t *testing.T) {

@@ -84,7 +84,7 @@ func (p *pipe) noteEntry(s *slot) {
 		return
 	}
 	if snap.latest.IsZero() {
-		p.momentFinding(snap, fmt.Sprintf("the listing describes the moment %s, and lists %q with the later time %s", snap.note.At, s.id(), t))
+		p.momentFinding(snap, fmt.Sprintf("the listing describes the moment %s, and lists %q with the later time %s", snap.note.At, websync.RedactURL(s.id()), t))
 	}
 	if snap.latest.IsZero() || t.After(snap.latest) {
 		snap.latest = t

@@ -157,6 +157,17 @@ func (o *overlay) Records(ctx context.Context, source, after string) iter.Seq2[R
 	return merge(o.Store.Records(ctx, source, after), func(r *Record) string { return r.Resource.ID }, o.ids(after), o.record)
 }
 
+func (o *overlay) Briefs(ctx context.Context, source, after string) iter.Seq2[Brief, error] {
+	return merge(o.Store.Briefs(ctx, source, after), func(b *Brief) string { return b.ID }, o.ids(after), func(id string) (*Brief, bool) {
+		rec, ok := o.record(id)
+		if !ok {
+			return nil, false
+		}
+		b := rec.Brief()
+		return &b, true
+	})
+}
+
 func (o *overlay) Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error] {
 	return merge(o.below(ctx, source, after), func(t *Task) string { return t.Resource.ID }, o.ids(after), o.task)
 }

@@ -198,7 +198,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	ask := make([]*slot, 0, len(batch))
 	for _, s := range batch {
 		if s.task == nil {
-			p.report.event()
+			p.report.event(p.believed(s.ev.time()))
 			p.checkTime(s)
 		}
 		if s.ev.Kind == Put {
@@ -212,7 +212,8 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 			ask = append(ask, s)
 		}
 	}
-	if err := p.lookup(ctx, ask); err != nil {
+	known := slices.DeleteFunc(slices.Clone(ask), func(s *slot) bool { return s.unknown })
+	if err := p.lookup(ctx, known); err != nil {
 		return err
 	}
 	for _, s := range batch {
@@ -252,8 +253,11 @@ func (p *pipe) recognise(s *slot) bool {
 		p.snap.table.forget(id)
 		return false
 	}
-	same, again := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
+	same, again, unknown := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
 	s.listed = !again
+	if unknown && !p.hasTasks.Load() {
+		s.rec, s.unknown = new(Record), true
+	}
 	return same && !again && !p.h.Recheck && !p.dry.audits()
 }
 
@@ -451,7 +455,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		}
 		return
 	}
-	s.done = s.ref()
+	s.done = p.ref(s)
 	p.finish(ctx, s)
 }
 
@@ -476,10 +480,13 @@ func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 // source has taken back the change that the task was to get.
 func (s *slot) endsTask() bool { return s.outcome == OutcomeUnchanged && s.waiting != nil }
 
-// ref returns the task that ends with the slot.
-func (s *slot) ref() *TaskRef {
-	if s.task != nil {
+// ref returns the task that ends with the slot; nil if the source has none.
+func (r *run) ref(s *slot) *TaskRef {
+	switch {
+	case s.task != nil:
 		return &TaskRef{ID: s.id(), N: s.task.N}
+	case !r.hasTasks.Load():
+		return nil
 	}
 	return &TaskRef{ID: s.id()}
 }

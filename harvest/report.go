@@ -53,6 +53,11 @@ type Report struct {
 	Fetched  int64         `json:"fetched"`
 	Bytes    int64         `json:"bytes"`
 
+	// Dry is set for a Plan or an Audit, which write nothing.
+	Dry bool `json:"dry,omitempty"`
+	// Latest is the latest time of a change that the source stated in this run; zero if
+	// it stated none. A time that lies in the future by more than a day does not count.
+	Latest time.Time `json:"latest,omitzero"`
 	// BudgetSpent is set if the run stopped fetching bodies at a limit of the Budget.
 	BudgetSpent bool `json:"budget_spent"`
 	// Findings counts departures of documents from their specifications.
@@ -126,10 +131,14 @@ func (r *Report) Listed() bool { return r.Complete && r.readAll() }
 // readAll reports whether no entry was skipped so far (or AcceptSkipped is set).
 func (r *Report) readAll() bool { return r.Skipped == 0 || r.AcceptSkipped }
 
-func (r *Report) event() {
+// event counts an event whose change has the given time; zero if it has none.
+func (r *Report) event(at websync.Datetime) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.Events++
-	r.mu.Unlock()
+	if t := at.UTC().Time(); !at.IsZero() && t.After(r.Latest) {
+		r.Latest = t
+	}
 }
 
 func (r *Report) outcome(o Outcome, n int64) {
@@ -275,15 +284,24 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // Hooks are called while a run goes on. Any of them may be nil. They are called from
 // several goroutines and block the engine while they run.
 type Hooks struct {
+	// Begin is called when a run begins, before it makes its claim, also for a Plan or an
+	// Audit. It returns the context of the run: ctx, or one derived from it. Attempt,
+	// Commit and End get that context, or one derived from it.
+	Begin func(ctx context.Context, source string) context.Context
+	// End is called once for each Begin, when the run has ended, whatever ended it. The
+	// Report and the error are those that the run returns; after a panic the error says
+	// so. The context may have ended.
+	End func(ctx context.Context, r *Report, err error)
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
 	// Outcome is called for every event when its outcome is known. Err is the reason if
 	// an attempt failed or a deletion is withheld.
 	Outcome func(source, id string, o Outcome, err error)
-	// Attempt is called after each request to the Fetcher, for lists and bodies alike.
-	Attempt func(AttemptInfo)
+	// Attempt is called after each request to the Fetcher, for lists and bodies alike,
+	// when the body of the answer has been read or is closed.
+	Attempt func(context.Context, AttemptInfo)
 	// Commit is called after each Commit that succeeded.
-	Commit func(CommitInfo)
+	Commit func(context.Context, CommitInfo)
 	// Finding is called for each departure of a document from its specification.
 	Finding func(source string, f websync.Finding)
 	// Problem is called for each document that could not be read or may have been missed.
@@ -298,10 +316,25 @@ func JoinHooks(all ...*Hooks) *Hooks {
 			continue
 		}
 		joined.Progress = both(joined.Progress, h.Progress)
-		joined.Attempt = both(joined.Attempt, h.Attempt)
-		joined.Commit = both(joined.Commit, h.Commit)
+		joined.Attempt = bothOf(joined.Attempt, h.Attempt)
+		joined.Commit = bothOf(joined.Commit, h.Commit)
 		joined.Finding = bothOf(joined.Finding, h.Finding)
 		joined.Problem = bothOf(joined.Problem, h.Problem)
+		switch first, second := joined.Begin, h.Begin; {
+		case first == nil:
+			joined.Begin = second
+		case second != nil:
+			joined.Begin = func(ctx context.Context, source string) context.Context { return second(first(ctx, source), source) }
+		}
+		switch first, second := joined.End, h.End; {
+		case first == nil:
+			joined.End = second
+		case second != nil:
+			joined.End = func(ctx context.Context, r *Report, err error) {
+				first(ctx, r, err)
+				second(ctx, r, err)
+			}
+		}
 		switch first, second := joined.Outcome, h.Outcome; {
 		case first == nil:
 			joined.Outcome = second
@@ -329,17 +362,17 @@ func both[A any](first, second func(A)) func(A) {
 	}
 }
 
-// bothOf is both for functions of a source and a value.
-func bothOf[A any](first, second func(string, A)) func(string, A) {
+// bothOf is both for functions of a source, or a context, and a value.
+func bothOf[Of, A any](first, second func(Of, A)) func(Of, A) {
 	switch {
 	case first == nil:
 		return second
 	case second == nil:
 		return first
 	}
-	return func(source string, a A) {
-		first(source, a)
-		second(source, a)
+	return func(of Of, a A) {
+		first(of, a)
+		second(of, a)
 	}
 }
 
@@ -347,9 +380,10 @@ func bothOf[A any](first, second func(string, A)) func(string, A) {
 type Progress struct {
 	Source  string
 	Started time.Time
+	Dry     bool  // of a Plan or an Audit
 	Listed  int64 // events so far
-	// events of the whole pass, as far as the Source knows, and never fewer than Listed or
-	// Done; if 0, not known
+	// events of the whole pass, as far as the Source knows, and never fewer than Listed
+	// or Done; if 0, not known
 	Total int64
 	// resources whose bodies are being obtained or wait for it
 	Getting int64
@@ -376,14 +410,22 @@ func (p Progress) ETA(now time.Time) time.Duration {
 	return time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
 }
 
-// An AttemptInfo is one request that the engine or a Source made.
+// An AttemptInfo is one request that has ended. Hooks.Attempt reports a request of the
+// engine or a Source to the Fetcher; a Fetcher may report each request that it makes for
+// that, such as those for redirects and robots.txt.
 type AttemptInfo struct {
-	Source   string
-	URL      string
-	List     bool // a document of the Source, rather than a body
-	Status   int  // if 0, no answer
+	Source  string
+	List    bool   // a document of the Source, rather than a body
+	Method  string // of HTTP
+	Host    string // scheme, name and port; without the port of the scheme
+	URL     string // without secrets
+	Attempt int    // of the Fetcher, from 1; if 0, all its attempts together
+	Status  int    // if 0, no answer
+	Bytes   int64  // of the body, as far as it was read; if a Fetcher reports it, as transferred
+	// from sending the request to the end of the body; of a request to the Fetcher, with
+	// the waits for the host
 	Duration time.Duration
-	Err      error
+	Err      error // why there is no answer, or no whole body
 }
 
 // A CommitInfo describes one Commit.

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A run is one pass over one source. Its files follow the five stages: list.go, plan.go,
@@ -51,8 +53,8 @@ type run struct {
 // newRun returns a run over src. An error says what is missing or wrong in the settings;
 // the run has a report nevertheless.
 func newRun(h *Harvester, src Source) (*run, error) {
-	r := &run{h: h, src: src, id: NewBatch("").ID, log: h.Log}
-	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Requests: map[int]int64{}, Problems: []Failure{},
+	r := &run{h: h, src: src, id: NewBatch("").ID, dry: h.dry, log: h.Log}
+	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Dry: h.dry != nil, Requests: map[int]int64{}, Problems: []Failure{},
 		Failures: []Failure{}}
 	switch {
 	case h.Store == nil:
@@ -200,7 +202,7 @@ func (r *run) progress() {
 		return
 	}
 	r.report.mu.Lock()
-	p := Progress{Source: r.key, Started: r.report.Started, Listed: r.report.Events, Bytes: r.report.Bytes}
+	p := Progress{Source: r.key, Started: r.report.Started, Dry: r.dry != nil, Listed: r.report.Events, Bytes: r.report.Bytes}
 	r.report.mu.Unlock()
 	p.Total, p.Getting, p.Done = r.expect.Load(), r.getting.Load(), r.report.done()
 	if p.Total > 0 { // what a snapshot omits is deleted, and counts as done
@@ -247,8 +249,8 @@ func (r *run) spent() bool {
 	return r.report.BudgetSpent
 }
 
-// counted is the Fetcher that Sources and jobs see: it sets the root, and counts and
-// reports requests.
+// counted is the Fetcher that Sources and jobs see: it sets what Requests have from the
+// engine, and counts and reports them.
 type counted struct {
 	run  *run
 	list bool
@@ -263,11 +265,9 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if !c.list && c.run.spent() {
 		return nil, errBudget
 	}
-	if req.Root == "" {
-		withRoot := *req
-		withRoot.Root = c.run.root
-		req = &withRoot
-	}
+	sent := *req
+	sent.Root, sent.Source, sent.List = cmp.Or(req.Root, c.run.root), c.run.key, c.list
+	req = &sent
 	began := time.Now()
 	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
 	if err == nil && resp == nil {
@@ -287,16 +287,37 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if status != 0 || !aborted(ctx, err) && !errors.Is(err, ErrNotYet) && !errors.Is(err, ErrForbidden) {
 		c.count(status)
 	}
-	if c.run.hooks.Attempt != nil {
-		c.run.hooks.Attempt(AttemptInfo{Source: c.run.key, URL: req.URL, List: c.list, Status: status, Duration: time.Since(began), Err: err})
-	}
 	if err == nil && c.list {
 		c.run.noteDate(resp)
 	}
-	if err == nil && !c.list && resp.Body != nil {
-		resp.Body = &countedBody{resp.Body, c.run.report}
-	}
+	c.watch(ctx, req, resp, status, began, err)
 	return resp, err
+}
+
+// watch counts the bytes of the answer and reports the request: at once if its body is
+// already read, or there is none, else when the caller has read or closed it.
+func (c *counted) watch(ctx context.Context, req *Request, resp *Response, status int, began time.Time, err error) {
+	ended := func(bytes int64, err error) {
+		if hook := c.run.hooks.Attempt; hook != nil {
+			host, _ := syntax.OriginOf(req.URL)
+			hook(ctx, AttemptInfo{
+				Source: c.run.key, List: c.list, Method: "GET", Host: string(host), URL: websync.RedactURL(req.URL),
+				Status: status, Bytes: bytes, Duration: time.Since(began), Err: err,
+			})
+		}
+	}
+	switch {
+	case err != nil || resp.Body == nil:
+		ended(0, err)
+	case c.list && req.Spool && resp.Length >= 0:
+		ended(resp.Length, nil)
+	case !c.list || c.run.hooks.Attempt != nil:
+		body := &countedBody{ReadCloser: resp.Body, ended: ended}
+		if !c.list {
+			body.report = c.run.report
+		}
+		resp.Body = body
+	}
 }
 
 func (c *counted) count(status int) {
@@ -325,16 +346,38 @@ func statusOf(resp *Response, err error) int {
 	return 0
 }
 
-// countedBody counts the bytes of a body.
+// countedBody counts the bytes that are read, and calls ended once when there are no
+// more.
 type countedBody struct {
 	io.ReadCloser
-	report *Report
+	report *Report // if nil, the Report does not count them
+	bytes  atomic.Int64
+	once   sync.Once
+	ended  func(bytes int64, err error)
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.report.mu.Lock()
-	b.report.Bytes += int64(n)
-	b.report.mu.Unlock()
+	b.bytes.Add(int64(n))
+	if b.report != nil {
+		b.report.mu.Lock()
+		b.report.Bytes += int64(n)
+		b.report.mu.Unlock()
+	}
+	switch err {
+	case nil:
+	case io.EOF:
+		b.end(nil)
+	default:
+		b.end(err)
+	}
 	return n, err
 }
+
+func (b *countedBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.end(nil)
+	return err
+}
+
+func (b *countedBody) end(err error) { b.once.Do(func() { b.ended(b.bytes.Load(), err) }) }

@@ -22,7 +22,14 @@ type seenTable struct {
 	count  int   // records
 	listed int   // records that were listed
 	fresh  int64 // listed ids that are not in the table, with repetitions
+	whole  bool  // the source has no records besides: no tombstones
+
+	// others marks the hashes of listed ids that are not in the table
+	others []uint64
 }
+
+// othersBits is the size of others: up to some millions of ids seldom share a bit.
+const othersBits = 1 << 24
 
 // A seenSlot has 32 bits of the hash of an id, 31 bits of the hash of a state, and a bit
 // that is set if the id was listed. A free one is 0.
@@ -73,12 +80,13 @@ func (t *seenTable) add(id string, state uint32) bool {
 }
 
 // see notes that id was listed with this state. It reports whether that is the record's
-// state, and whether the id had been listed before.
-func (t *seenTable) see(id string, state uint32) (same, again bool) {
+// state, whether the id had been listed before, and whether it is certain that there is
+// no record of it and that it was not listed before.
+func (t *seenTable) see(id string, state uint32) (same, again, unknown bool) {
 	s, _ := t.find(id)
 	if *s == 0 {
 		t.fresh++
-		return false, false
+		return false, false, t.note(id) && t.whole
 	}
 	again = *s&seenBit != 0
 	same = state != 0 && uint32(*s)|seenBit == state|seenBit
@@ -86,13 +94,29 @@ func (t *seenTable) see(id string, state uint32) (same, again bool) {
 		*s |= seenBit
 		t.listed++
 	}
-	return same, again
+	return same, again, false
 }
 
-// forget notes that a record has changed: whatever is listed of it next is new.
+// note marks an id that is not in the table, and reports whether it is certain that it
+// was not marked before.
+func (t *seenTable) note(id string) (first bool) {
+	if t.others == nil {
+		t.others = make([]uint64, othersBits/64)
+	}
+	h := maphash.String(t.seed, id) % othersBits
+	word, bit := &t.others[h/64], uint64(1)<<(h%64)
+	first = *word&bit == 0
+	*word |= bit
+	return first
+}
+
+// forget notes that a record has changed, or may have come: whatever is listed of it next
+// is new.
 func (t *seenTable) forget(id string) {
 	if s, tag := t.find(id); *s != 0 {
 		*s = tag | *s&seenBit
+	} else {
+		t.note(id)
 	}
 }
 

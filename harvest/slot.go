@@ -14,6 +14,8 @@ type slot struct {
 	stated uint64  // fingerprint of the description
 	listed bool    // its snapshot lists the id for the first time
 	rec    *Record // the record when it was planned
+	// unknown: it is certain that there was neither a record nor a task
+	unknown bool
 	// waiting is the task that the Store has for the id. It is nil if there is none, or
 	// if the slot itself comes from a task.
 	waiting     *Task

@@ -7,6 +7,8 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"net/url"
+	"strings"
 
 	"github.com/websync-go/websync"
 )
@@ -28,6 +30,16 @@ type Source interface {
 	// It holds no connection, lock or cursor while yield runs, because yield may block
 	// for days.
 	Events(ctx context.Context, run *Run) iter.Seq2[Event, error]
+}
+
+// Host returns the host of a Source: scheme, name and port of the URL that the user gave.
+// If there is no such URL, it is the Key.
+func Host(src Source) string {
+	u, err := url.Parse(rootOf(src))
+	if err != nil || u.Host == "" {
+		return src.Key()
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
 // A Getter is a Source that obtains the bodies of a resource itself: several

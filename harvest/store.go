@@ -70,6 +70,8 @@ type Store interface {
 	// Records yields the source's records, tombstones included, whose id is greater than
 	// after, in byte order of the id.
 	Records(ctx context.Context, source, after string) iter.Seq2[Record, error]
+	// Briefs yields what Records does, of each record its Brief only, which costs less.
+	Briefs(ctx context.Context, source, after string) iter.Seq2[Brief, error]
 
 	// Due returns at most n tasks of the source that are due: of kind TaskGet, not
 	// parked, with a Due not after now. The earliest Due comes first.
@@ -113,6 +115,29 @@ type Record struct {
 	// over, such as the day of a date. They may have changed since at the same stated
 	// time, so the engine asks for them once more.
 	Early bool
+}
+
+// A Brief is the part of a Record that shows whether an event states something new.
+type Brief struct {
+	ID        string
+	Seq, Born websync.Seq
+	Kind      websync.ChangeKind
+	Stated    Stated
+	Early     bool
+
+	// HasContent is set if there is a Body with the name ContentName, and KeepsContent if
+	// it has a Key.
+	HasContent, KeepsContent bool
+}
+
+// Live reports whether b is of a record that is not a tombstone.
+func (b *Brief) Live() bool { return b.ID != "" && b.Kind != websync.Deleted }
+
+// Brief returns the part of r that shows whether an event states something new.
+func (r *Record) Brief() Brief {
+	content, ok := r.Body(ContentName)
+	return Brief{ID: r.Resource.ID, Seq: r.Seq, Born: r.Born, Kind: r.Kind, Stated: r.Stated, Early: r.Early,
+		HasContent: ok, KeepsContent: !content.Key.IsZero()}
 }
 
 // Stated is the part of a source's description of a resource that the engine compares

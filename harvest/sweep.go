@@ -52,25 +52,27 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 // they fit.
 func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
 	snap.table, snap.live = newSeenTable(size), 0
+	snap.table.whole = true
 	now := p.clock()
 	tasks := p.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range p.h.Store.Records(ctx, p.key, "") {
+	for rec, err := range p.h.Store.Briefs(ctx, p.key, "") {
 		if err != nil {
 			return false, &storeError{err}
 		}
 		if !rec.Live() {
+			snap.table.whole = false
 			continue
 		}
-		waiting, err := tasks.find(rec.Resource.ID)
+		waiting, err := tasks.find(rec.ID)
 		if err != nil {
 			return false, err
 		}
 		var state uint32
 		if rec.Stated.Hash != 0 && waiting == nil && !(rec.Early && rec.Stated.time().IsOver(now)) {
-			state = snap.table.stateOf(rec.Stated.Hash, rec.Stated.Modified, p.keepsContent(&rec))
+			state = snap.table.stateOf(rec.Stated.Hash, rec.Stated.Modified, p.keeps(&rec))
 		}
-		if !snap.table.add(rec.Resource.ID, state) {
+		if !snap.table.add(rec.ID, state) {
 			return false, nil
 		}
 		snap.live++
@@ -146,20 +148,20 @@ func (w *sweeper) sweep(ctx context.Context) error {
 // isGone reports whether the snapshot deletes a record: it does not list the record,
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
-func (w *sweeper) isGone(rec *Record, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.sweptUntil()) && !w.snap.table.seen(rec.Resource.ID) &&
+func (w *sweeper) isGone(rec *Brief, waiting *Task) bool {
+	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.sweptUntil()) && !w.snap.table.seen(rec.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
 }
 
 // eachGone calls f with every record that is gone, and with its task; nil if it has none.
-func (w *sweeper) eachGone(ctx context.Context, f func(rec *Record, waiting *Task) error) error {
+func (w *sweeper) eachGone(ctx context.Context, f func(rec *Brief, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range w.h.Store.Records(ctx, w.key, "") {
+	for rec, err := range w.h.Store.Briefs(ctx, w.key, "") {
 		if err != nil {
 			return &storeError{err}
 		}
-		waiting, err := tasks.find(rec.Resource.ID)
+		waiting, err := tasks.find(rec.ID)
 		if err != nil {
 			return err
 		}
@@ -177,7 +179,7 @@ func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 	if w.snap.table.allSeen() {
 		return 0, nil
 	}
-	err = w.eachGone(ctx, func(*Record, *Task) error { gone++; return nil })
+	err = w.eachGone(ctx, func(*Brief, *Task) error { gone++; return nil })
 	return gone, err
 }
 
@@ -185,10 +187,48 @@ func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
 func (p *pipe) skip(s *slot) { p.report.Skipped += max(0, s.ev.Skipped) }
 
 func (w *sweeper) removeGone(ctx context.Context) error {
-	return w.eachGone(ctx, func(rec *Record, waiting *Task) error {
-		w.remove(rec, waiting)
-		return w.flushFull(ctx)
+	var ids []string
+	waiting := map[string]*Task{}
+	remove := func() error {
+		defer func() { ids = ids[:0]; clear(waiting) }()
+		return w.removeAll(ctx, ids, waiting)
+	}
+	err := w.eachGone(ctx, func(rec *Brief, task *Task) error {
+		if ids = append(ids, rec.ID); task != nil {
+			held := *task
+			waiting[rec.ID] = &held
+		}
+		if len(ids) < planBatch {
+			return nil
+		}
+		return remove()
 	})
+	if err != nil {
+		return err
+	}
+	return remove()
+}
+
+// removeAll removes the records of ids, unless they have changed meanwhile.
+func (w *sweeper) removeAll(ctx context.Context, ids []string, waiting map[string]*Task) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	records, err := w.recordsOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		rec := &records[i]
+		if b := rec.Brief(); !w.isGone(&b, waiting[ids[i]]) {
+			continue
+		}
+		w.remove(rec, waiting[ids[i]])
+		if err := w.flushFull(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // remove adds the deletion of a record to the batch, or a task for a withheld deletion.

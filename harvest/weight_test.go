@@ -45,7 +45,7 @@ func TestLongDescriptions(t *testing.T) {
 	src := &verbose{n: 24, each: 2 << 20}
 	largest := 0
 	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{
-		Commit: func(c harvest.CommitInfo) {
+		Commit: func(_ context.Context, c harvest.CommitInfo) {
 			src.committed.Add(int64(c.Puts))
 			largest = max(largest, c.Puts)
 		},

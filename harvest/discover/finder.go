@@ -59,6 +59,7 @@ func (f *Finder) Find(ctx context.Context, url string) (*Result, error) {
 type search struct {
 	*web
 	offers []*Offer
+	byURL  map[look]*Offer
 	looked map[look][]*Offer // nil while the document is looked at
 
 	resting map[string]bool // hosts that have asked for patience
@@ -70,7 +71,7 @@ func newSearch(f *Finder, url string) *search {
 			fetcher: f.Fetcher, root: url, left: cmp.Or(f.MaxRequests, 20), maxBytes: cmp.Or(f.MaxBytes, 1<<20),
 			answers: make(map[key]*answer),
 		},
-		looked: make(map[look][]*Offer), resting: make(map[string]bool),
+		byURL: make(map[look]*Offer), looked: make(map[look][]*Offer), resting: make(map[string]bool),
 	}
 }
 
@@ -170,13 +171,13 @@ func (s *search) offer(l lead, o Offer, text string, args ...any) []*Offer {
 	}
 	o.Root, o.place = s.root, l.place
 	o.Evidence = append(slices.Clip(l.evidence), Evidence{o.URL, fmt.Sprintf(text, args...)})
-	for _, known := range s.offers {
-		if known.Protocol == o.Protocol && keyOf(known.URL) == keyOf(o.URL) {
-			known.support(o.Evidence...)
-			known.publisher, known.Feed = cmp.Or(known.publisher, o.publisher), cmp.Or(known.Feed, o.Feed)
-			return []*Offer{known}
-		}
+	at := look{keyOf(o.URL), o.Protocol}
+	if known := s.byURL[at]; known != nil {
+		known.support(o.Evidence...)
+		known.publisher, known.Feed = cmp.Or(known.publisher, o.publisher), cmp.Or(known.Feed, o.Feed)
+		return []*Offer{known}
 	}
+	s.byURL[at] = &o
 	s.offers = append(s.offers, &o)
 	return []*Offer{&o}
 }

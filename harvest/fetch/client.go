@@ -99,8 +99,9 @@ type Client struct {
 	OnWait func(host string, until time.Time)
 
 	// OnAttempt is called once for every request when its transfer has ended, also for
-	// those of redirects and robots.txt. It may be called from several goroutines.
-	OnAttempt func(Attempt)
+	// those of redirects and robots.txt, with the context of the Fetch that made it. It
+	// may be called from several goroutines.
+	OnAttempt func(context.Context, harvest.AttemptInfo)
 
 	// Log receives every request (debug) and every host that is closed for a while
 	// (info). If nil, nothing is logged.
@@ -121,17 +122,6 @@ type Client struct {
 }
 
 var _ harvest.Fetcher = (*Client)(nil)
-
-// An Attempt is one request that was made.
-type Attempt struct {
-	Host     string // scheme, name and port
-	URL      string // without secrets
-	Attempt  int    // from 1
-	Status   int    // 0: no answer
-	Bytes    int64  // of the body, as transferred
-	Duration time.Duration
-	Err      error // why there is no answer, or no whole body; nil for any status
-}
 
 // New returns a Client with the recommended settings. It keeps the gates of hosts and
 // robots.txt in state, under keys that begin with "fetch/", or, if state is nil, in

@@ -270,17 +270,20 @@ func TestOnAttempt(t *testing.T) {
 		w.answers["http://example.org/b?key=1"] = reply(200, "hello")
 		c := w.client()
 		c.IgnoreRobots = false
-		var attempts []Attempt
+		var attempts []harvest.AttemptInfo
 		var log strings.Builder
-		c.OnAttempt = func(a Attempt) { a.Duration = 0; attempts = append(attempts, a) }
+		c.OnAttempt = func(_ context.Context, a harvest.AttemptInfo) { a.Duration = 0; attempts = append(attempts, a) }
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		mustGet(t, c, "http://example.org/a")
+		resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/a", Source: "s", List: true})
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
 		const host = "http://example.org"
-		assert.Equal(t, []Attempt{
-			{Host: host, URL: host + "/robots.txt", Attempt: 1, Status: 404},
-			{Host: host, URL: host + "/a", Attempt: 1, Status: 500, Bytes: 4},
-			{Host: host, URL: host + "/a", Attempt: 2, Status: 302},
-			{Host: host, URL: host + "/b?key=xxxxx", Attempt: 2, Status: 200, Bytes: 5},
+		assert.Equal(t, []harvest.AttemptInfo{
+			{Source: "s", List: true, Method: "GET", Host: host, URL: host + "/robots.txt", Attempt: 1, Status: 404},
+			{Source: "s", List: true, Method: "GET", Host: host, URL: host + "/a", Attempt: 1, Status: 500, Bytes: 4},
+			{Source: "s", List: true, Method: "GET", Host: host, URL: host + "/a", Attempt: 2, Status: 302},
+			{Source: "s", List: true, Method: "GET", Host: host, URL: host + "/b?key=xxxxx", Attempt: 2, Status: 200, Bytes: 5},
 		}, attempts)
 		assert.Contains(t, log.String(), "uri=http://example.org/a attempt=2 status=302")
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/outgoing"
 )
 
@@ -193,15 +194,15 @@ func (x *exchange) report(err error) {
 	if c.OnAttempt == nil && !logged {
 		return
 	}
-	a := Attempt{
-		Host: x.h.origin, URL: x.name(), Attempt: x.k.attempt,
+	a := harvest.AttemptInfo{
+		Source: x.k.req.Source, List: x.k.req.List, Method: http.MethodGet, Host: x.h.origin, URL: x.name(), Attempt: x.k.attempt,
 		Bytes: x.bytes, Duration: time.Since(x.sent), Err: err,
 	}
 	if x.resp != nil {
 		a.Status = x.resp.StatusCode
 	}
 	if c.OnAttempt != nil {
-		c.OnAttempt(a)
+		c.OnAttempt(x.outer, a)
 	}
 	if logged {
 		c.set.log.DebugContext(x.outer, "request", "host", a.Host, "uri", a.URL, "attempt", a.Attempt,

@@ -21,6 +21,9 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 	signed := false // a hop had credentials and was encrypted
 	for hops := 0; ; hops++ {
 		x, err := k.send(ctx, u)
+		if err != nil && hops > 0 {
+			return nil, redirected(err, k.url.String())
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +49,17 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 		}
 		u = next
 	}
+}
+
+// redirected adds to an error where the redirects began: nothing else may name that URL.
+func redirected(err error, from string) error {
+	var e *RequestError
+	if !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	c.Err = fmt.Errorf("%w (redirected from %s)", e.Err, websync.RedactURL(from))
+	return &c
 }
 
 // location returns the target of a redirect, or an empty string if the answer is none.

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -443,7 +444,7 @@ func TestRobotsWithoutEnd(t *testing.T) {
 	w.answers["http://example.org/a"] = reply(200, "x")
 	c := w.obedient()
 	var read int64
-	c.OnAttempt = func(a Attempt) { read = max(read, a.Bytes) }
+	c.OnAttempt = func(_ context.Context, a harvest.AttemptInfo) { read = max(read, a.Bytes) }
 	mustGet(t, c, "http://example.org/a")
 	assert.InDelta(t, robotsBytes, read, 100)
 }

@@ -127,7 +127,7 @@ func serverError(err error) bool {
 // as any body.
 func (k *call) readRobots(ctx context.Context, h *host) error {
 	r := &h.robots
-	req := &harvest.Request{URL: h.origin + "/robots.txt", Root: k.req.Root, Accept: "text/plain, */*;q=0.1", MaxBytes: -1}
+	req := &harvest.Request{URL: h.origin + "/robots.txt", Root: k.req.Root, Source: k.req.Source, List: k.req.List, Accept: "text/plain, */*;q=0.1", MaxBytes: -1}
 	if r.rules != nil {
 		req.Validator = harvest.Validator{ETag: r.ETag, LastModified: r.Modified}
 	}

@@ -126,7 +126,7 @@ func TestResume(t *testing.T) {
 				w.answers[bigURL] = f.answer
 				c := w.client()
 				var reported int64
-				c.OnAttempt = func(a Attempt) { reported += a.Bytes }
+				c.OnAttempt = func(_ context.Context, a harvest.AttemptInfo) { reported += a.Bytes }
 				resp, err := c.Fetch(t.Context(), &harvest.Request{URL: bigURL, Spool: seed%7 == 0})
 				require.NoError(t, err)
 				got, err := read(resp)
@@ -330,7 +330,7 @@ func TestResumeAttempts(t *testing.T) {
 			c := w.client()
 			c.Attempts, c.MaxWait = tt.attempts, tt.maxWait
 			var attempts []int
-			c.OnAttempt = func(a Attempt) { attempts = append(attempts, a.Attempt) }
+			c.OnAttempt = func(_ context.Context, a harvest.AttemptInfo) { attempts = append(attempts, a.Attempt) }
 			resp, err := c.Fetch(t.Context(), &harvest.Request{URL: bigURL, Spool: tt.spool})
 			if !tt.spool {
 				require.NoError(t, err)
@@ -632,7 +632,7 @@ func TestResumeFromServer(t *testing.T) {
 					jitter: func(time.Duration) time.Duration { return 0 },
 				}
 				var bytes int64
-				c.OnAttempt = func(a Attempt) { bytes += a.Bytes }
+				c.OnAttempt = func(_ context.Context, a harvest.AttemptInfo) { bytes += a.Bytes }
 				resp, err := c.Fetch(t.Context(), &harvest.Request{URL: srv.URL, Spool: spool})
 				require.NoError(t, err)
 				got, err := read(resp)

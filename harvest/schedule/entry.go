@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -98,16 +97,3 @@ func (e *Entry) nextDaily(after time.Time) time.Time {
 }
 
 func (e *Entry) interval() time.Duration { return max(0, cmp.Or(e.Interval, 10*time.Second)) }
-
-// host returns the host of a source, for which its runs are counted.
-func (e *Entry) host() string {
-	root := e.Source.Key()
-	if r, ok := e.Source.(interface{ Root() string }); ok {
-		root = r.Root()
-	}
-	u, err := url.Parse(root)
-	if err != nil || u.Host == "" {
-		return root
-	}
-	return u.Host
-}

@@ -6,8 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/websync-go/websync/harvest"
 )
 
 func TestNext(t *testing.T) {
@@ -72,22 +70,3 @@ func TestJitter(t *testing.T) {
 		})
 	}
 }
-
-func TestHost(t *testing.T) {
-	for key, want := range map[string]string{
-		"https://example.org/a":      "example.org",
-		"http://example.org:8080/a?": "example.org:8080",
-		"laws of Sweden":             "laws of Sweden",
-		"":                           "",
-	} {
-		e := Entry{Source: harvest.Of(key)}
-		assert.Equal(t, want, e.host())
-	}
-	e := Entry{Source: rooted{harvest.Of("laws")}}
-	assert.Equal(t, "law.example", e.host())
-}
-
-// A rooted is a source whose Key is no URL.
-type rooted struct{ harvest.Source }
-
-func (rooted) Root() string { return "https://law.example/feed.atom" }

@@ -133,7 +133,7 @@ func (s *Scheduler) start() error {
 func (s *Scheduler) add(entries []Entry) {
 	for i := range entries {
 		t := &turn{Entry: &entries[i]}
-		t.key, t.host = t.Source.Key(), t.Entry.host()
+		t.key, t.host = t.Source.Key(), harvest.Host(t.Source)
 		s.turns = append(s.turns, t)
 		for _, url := range t.URLs {
 			s.named[url] = t
@@ -276,6 +276,25 @@ func (t *turn) due() (at time.Time, ok bool) {
 		at = t.plan.Due
 	}
 	return latest(at, t.plan.Ended.Add(t.interval()), t.recheck), true
+}
+
+// Due returns when each source runs next, by its Key. The time is zero if the source
+// waits for a notice, or has not been looked up in the State yet. Notices may make it
+// earlier.
+func (s *Scheduler) Due() map[string]time.Time {
+	if s.start() != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due := make(map[string]time.Time, len(s.turns))
+	for _, t := range s.turns {
+		due[t.key] = time.Time{}
+		if at, ok := t.due(); ok && t.loaded {
+			due[t.key] = at
+		}
+	}
+	return due
 }
 
 // isDue reports whether a turn may run now, apart from its payloads.

@@ -422,7 +422,7 @@ func TestHosts(t *testing.T) {
 				s := scheduler(nil, entries...)
 				s.PerHost = perHost
 				s.run = func(ctx context.Context, src harvest.Source) (*harvest.Report, error) {
-					host := (&Entry{Source: src}).host()
+					host := harvest.Host(src)
 					mu.Lock()
 					order = append(order, host)
 					running[host]++
@@ -436,11 +436,11 @@ func TestHosts(t *testing.T) {
 				}
 				during(t, s.Run, func() { time.Sleep(2 * time.Hour) })
 				require.Len(t, order, 33)
-				assert.ElementsMatch(t, []string{"big.example", "small0.example", "small1.example", "small2.example"}, order[:4])
+				assert.ElementsMatch(t, []string{"https://big.example", "https://small0.example", "https://small1.example", "https://small2.example"}, order[:4])
 				if perHost >= 0 {
-					assert.Equal(t, want, most["big.example"])
+					assert.Equal(t, want, most["https://big.example"])
 				} else {
-					assert.Equal(t, 4, most["big.example"])
+					assert.Equal(t, 4, most["https://big.example"])
 				}
 			})
 		})
@@ -507,7 +507,7 @@ func (s slow) Events(ctx context.Context, _ *harvest.Run) iter.Seq2[harvest.Even
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hooked int
-		h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{Commit: func(harvest.CommitInfo) { hooked++ }}}
+		h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{Commit: func(context.Context, harvest.CommitInfo) { hooked++ }}}
 		var errs []error
 		var took []time.Duration
 		s := &Scheduler{Harvester: h, Stall: 10 * time.Minute, Entries: []Entry{{Source: slow{events: 20, pause: 9 * time.Minute}}},

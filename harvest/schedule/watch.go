@@ -58,7 +58,7 @@ func (s *Scheduler) watch(ctx context.Context, t *turn, src harvest.Source) (*ha
 func progressHooks(others *harvest.Hooks, progress func()) *harvest.Hooks {
 	return harvest.JoinHooks(&harvest.Hooks{
 		Outcome: func(string, string, harvest.Outcome, error) { progress() },
-		Attempt: func(harvest.AttemptInfo) { progress() },
-		Commit:  func(harvest.CommitInfo) { progress() },
+		Attempt: func(context.Context, harvest.AttemptInfo) { progress() },
+		Commit:  func(context.Context, harvest.CommitInfo) { progress() },
 	}, others)
 }

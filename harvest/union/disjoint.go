@@ -24,12 +24,12 @@ func Disjoint(ctx context.Context, store harvest.Store, sources ...string) error
 	if len(sources) < 2 {
 		return nil
 	}
-	records := make([]iter.Seq2[harvest.Record, error], len(sources))
+	records := make([]iter.Seq2[harvest.Brief, error], len(sources))
 	for i, source := range sources {
-		records[i] = store.Records(ctx, source, "")
+		records[i] = store.Briefs(ctx, source, "")
 	}
 	var found []Overlap
-	var last merged[harvest.Record] // live
+	var last merged[harvest.Brief] // live
 	for rec, err := range merge(records, byID) {
 		if err != nil {
 			return fmt.Errorf("union: %s: %w", sources[rec.from], err)
@@ -37,8 +37,8 @@ func Disjoint(ctx context.Context, store harvest.Store, sources ...string) error
 		if !rec.value.Live() {
 			continue
 		}
-		id := rec.value.Resource.ID
-		if id == last.value.Resource.ID {
+		id := rec.value.ID
+		if id == last.value.ID {
 			if n := len(found); n == 0 || found[n-1].ID != id {
 				if n == maxOverlaps {
 					break
@@ -59,7 +59,7 @@ func Disjoint(ctx context.Context, store harvest.Store, sources ...string) error
 // maxOverlaps is how many ids an OverlapError names.
 const maxOverlaps = 5
 
-func byID(a, b harvest.Record) int { return strings.Compare(a.Resource.ID, b.Resource.ID) }
+func byID(a, b harvest.Brief) int { return strings.Compare(a.ID, b.ID) }
 
 // distinct returns the strings in their order, each once.
 func distinct(all []string) (once []string) {

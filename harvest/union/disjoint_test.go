@@ -97,13 +97,13 @@ type openRecords struct {
 	fail string // this source
 }
 
-func (o *openRecords) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
-	return func(yield func(harvest.Record, error) bool) {
+func (o *openRecords) Briefs(ctx context.Context, source, after string) iter.Seq2[harvest.Brief, error] {
+	return func(yield func(harvest.Brief, error) bool) {
 		o.open++
 		defer func() { o.open-- }()
-		for rec, err := range o.Store.Records(ctx, source, after) {
+		for rec, err := range o.Store.Briefs(ctx, source, after) {
 			if o.most++; source == o.fail {
-				yield(harvest.Record{}, testkit.ErrCut)
+				yield(harvest.Brief{}, testkit.ErrCut)
 				return
 			}
 			if !yield(rec, err) {

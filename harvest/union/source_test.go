@@ -176,7 +176,7 @@ func TestDoingItTwice(t *testing.T) {
 	compact(t, a.Store)
 	again("compacted", 1)
 	commits := 0
-	w.h.Hooks = &harvest.Hooks{Commit: func(harvest.CommitInfo) { commits++ }}
+	w.h.Hooks = &harvest.Hooks{Commit: func(context.Context, harvest.CommitInfo) { commits++ }}
 	again("and as before", 0)
 	assert.Zero(t, commits, "nothing to say")
 	for i := range 600 {
