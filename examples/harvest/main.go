@@ -105,7 +105,11 @@ func (p *program) withStore(ctx context.Context, work func(context.Context) int)
 	if spec.Kind == "sqlite" && !p.dry() {
 		p.pagesDir = spec.Name + ".pages"
 	}
-	store, closeStore, err := spec.Open(ctx, p.dry())
+	open := spec.Open
+	if p.dry() {
+		open = spec.OpenDry
+	}
+	store, closeStore, err := open(ctx)
 	if err != nil {
 		return p.fail(err)
 	}
@@ -145,7 +149,7 @@ func (p *program) newClient() *fetch.Client {
 	c.Rate = p.rate
 	c.AllowPrivate = p.allowPrivate
 	c.Attempts = p.attempts
-	p.page.Record(c)
+	c.OnAttempt = p.page.Request
 	if p.concurrency > 0 {
 		c.PerHost = p.concurrency
 		c.Concurrency = max(p.concurrency, 32)

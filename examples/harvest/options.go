@@ -90,7 +90,7 @@ func parseOptions(args []string) (options, error) {
 	var o options
 	fs := cli.New("harvest", usage, aboutText, afterText)
 	fs.StringVar(&o.protocol, "protocol", "auto", "`protocol` of the URLs: auto, which finds it out, sitemap, atom, atompmh, resourcesync, rinfo, eli, or dir for directories")
-	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default sqlite:websync.db, for the demonstration a temporary file)")
+	fs.StringVar(&o.storeFlag, "store", "", "`where` everything is kept: mem, sqlite:FILE, postgres:DSN (default sqlite:websync.db, for the demonstration a temporary file)")
 	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
 	fs.BoolVar(&o.plan, "plan", false, "print what would be done, a line each, and write nothing")
 	fs.BoolVar(&o.audit, "audit", false, "compare everything, stored bytes included, and print what differs; get and write nothing")
@@ -109,7 +109,7 @@ func parseOptions(args []string) (options, error) {
 	if err := fs.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	return o, cli.Available("store", o.storeFlag)
+	return o, nil
 }
 
 // check returns an error for the first invalid value, and keeps the URLs.

@@ -46,7 +46,7 @@ func TestJSONAlways(t *testing.T) {
 		"unknown flag":       {"-json -nonsense " + w.URL, "-nonsense"},
 		"unknown flag first": {"-nonsense --json=true " + w.URL, "-nonsense"},
 		"bad value":          {"-rate x -json " + w.URL, "rate"},
-		"not there yet":      {"-store postgres:x -json " + w.URL, "-store postgres"},
+		"no database":        {"-store postgres://127.0.0.1:1/x -json " + w.URL, "store postgres:"},
 		"not a URL":          {"-json gopher://x/", "http://"},
 		"no store":           {"-json -store sqlite:" + noStore + " " + w.URL, "store"},
 		"no place for it":    {"-json -store sqlite:" + noStore + "/x " + w.URL, "store"},

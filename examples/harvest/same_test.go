@@ -122,7 +122,8 @@ func form(report string) string {
 	return report
 }
 
-// names returns the names and types of a JSON value and of what it holds.
+// names returns the names and types of a JSON value and of what it holds, but for the
+// latest time that was stated: a run in which nothing is listed has none.
 func names(name string, value any) string {
 	switch v := value.(type) {
 	case map[string]any:
@@ -131,6 +132,9 @@ func names(name string, value any) string {
 		}
 		var members []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name == "latest" {
+				continue
+			}
 			members = append(members, name+" "+names(name, v[name]))
 		}
 		return "{" + strings.Join(members, ", ") + "}"

@@ -49,7 +49,6 @@ type result struct {
 	foreign     bool   // the document is of another kind than the source reads
 	interrupted bool
 	lasts       bool  // the store remains after the program ends
-	dry         bool  // nothing was written
 	differ      int64 // number of differences that change the exit code of a plan or an audit
 }
 
@@ -84,7 +83,7 @@ func (d *decisions) add(decision harvest.Decision) {
 
 // planned makes r the result of a run that wrote nothing.
 func (r *result) planned(made *decisions, differ int64) *result {
-	r.Decisions, r.dry, r.differ = made.kept, true, differ
+	r.Decisions, r.differ = made.kept, differ
 	return r
 }
 
@@ -129,9 +128,9 @@ func (r *result) code() int {
 		return exitFailed
 	case r.Error != "":
 		return exitLeft
-	case r.dry && r.Listed() && r.differ == 0:
+	case r.Dry && r.Listed() && r.differ == 0:
 		return exitInStep
-	case r.dry || !r.InStep():
+	case r.Dry || !r.InStep():
 		return exitLeft
 	}
 	return exitInStep
@@ -139,7 +138,7 @@ func (r *result) code() int {
 
 // differs reports whether a plan or an audit found a difference. A plan may find some and
 // still have the exit code 0.
-func (r *result) differs() bool { return r.dry && r.Differences() > 0 }
+func (r *result) differs() bool { return r.Dry && r.Differences() > 0 }
 
 // sourcesOf returns the sources of results, each once.
 func sourcesOf(results []*result) (sources []string) {
@@ -227,7 +226,7 @@ func about(f harvest.Failure) string {
 
 // run returns r for the page.
 func (r *result) run() runreport.Run {
-	run := runreport.Run{Report: r.Report, Interrupted: r.interrupted, Lasts: r.lasts, Dry: r.dry}
+	run := runreport.Run{Report: r.Report, Interrupted: r.interrupted, Lasts: r.lasts}
 	if r.Error != "" {
 		run.Err = errors.New(r.Error)
 	}

@@ -77,10 +77,11 @@ func (p *program) withStore(ctx context.Context) (code int, err error) {
 			return 0, err
 		}
 	}
-	if p.dir == "" && !spec.Exists() {
-		return 0, fmt.Errorf("store %s: there is none", spec)
+	open := spec.Open
+	if p.dir == "" {
+		open = spec.OpenExisting
 	}
-	store, closeStore, err := spec.Open(ctx, false)
+	store, closeStore, err := open(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -330,9 +330,9 @@ func TestUsage(t *testing.T) {
 			assert.True(t, strings.HasPrefix(a.stderr, "publish: "), a.stderr)
 		})
 	}
-	a := call(t, "-store", "postgres:host=secret")
+	a := call(t, "-store", "postgres://u:secret@127.0.0.1:1/x")
 	assert.Equal(t, exitFailed, a.code)
-	assert.Contains(t, a.stderr, "this version does not have ")
+	assert.Contains(t, a.stderr, "store postgres:x at 127.0.0.1:1: ")
 	assert.NotContains(t, a.stderr, "secret")
 	a = call(t, "-h")
 	assert.Equal(t, exitDone, a.code)

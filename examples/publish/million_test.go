@@ -21,6 +21,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/bench"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
@@ -123,6 +124,7 @@ type figures struct {
 	Bytes     int64
 	// the index, which reads the log; all parts; all of them once more, from the spool
 	Index, Read, Again time.Duration
+	ReadCPU            time.Duration // the processor time of Read
 	// GET and HEAD of each part that has not changed, with its ETag
 	Conditional     time.Duration
 	ConditionalRows int
@@ -166,7 +168,12 @@ func publishMillion(file string) {
 		}
 		f.Documents++
 		var w *sink
-		timed(&f.Read, func() { w = ask("GET", path, "") })
+		read := bench.CPU("read", func() error {
+			timed(&f.Read, func() { w = ask("GET", path, "") })
+			return nil
+		})
+		cpu, _ := read.Do()
+		f.ReadCPU += cpu
 		f.Bytes += w.bytes
 		timed(&f.Again, func() { ask("GET", path, "") })
 		rows := catalog.rows
@@ -235,6 +242,7 @@ func BenchmarkMillion(b *testing.B) {
 		}
 		require.Zero(b, f.ConditionalRows, "rows read to answer that nothing has changed")
 		b.ReportMetric(perSecond(f.Bytes, f.Read), "MB/s")
+		b.ReportMetric(perSecond(f.Bytes, f.ReadCPU), "cpu-MB/s")
 		b.ReportMetric(perSecond(f.Bytes, f.Again), "spool-MB/s")
 		b.ReportMetric(f.Index.Seconds(), "index-s")
 		b.ReportMetric(float64(f.Conditional.Microseconds())/float64(2*f.Documents), "µs/conditional")

@@ -74,7 +74,7 @@ func parseOptions(args []string) (options, error) {
 	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under, with -out that of the server they are for (default http:// and the address)")
 	l.DurationVar(&o.rescan, "rescan", 2*time.Second, "with -dir, `how long` to wait before it is scanned again")
 	l.StringVar(&o.dir, "dir", "", "publish the files below `DIR`")
-	l.StringVar(&o.store, "store", "", "`what` to publish, or with -dir where to keep its catalogue: mem, sqlite:FILE; postgres:DSN is yet to come")
+	l.StringVar(&o.store, "store", "", "`what` to publish, or with -dir where to keep its catalogue: mem, sqlite:FILE, postgres:DSN")
 	l.Func("own", "with -store alone, a `SOURCE` in it that is your own work: its resources keep their URLs; may be given several times", func(source string) error {
 		o.own = append(o.own, source)
 		return nil
@@ -90,7 +90,7 @@ func parseOptions(args []string) (options, error) {
 	if err := l.Parse(args, o.check); err != nil {
 		return o, err
 	}
-	return o, cli.Available("store", o.store)
+	return o, nil
 }
 
 // check returns an error for the first invalid value.

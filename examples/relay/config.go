@@ -31,7 +31,8 @@ type Config struct {
 	Subscribers []string `json:"subscribers"`
 
 	// WebSub hubs that are notified after a run that has changed something. The documents
-	// of feeds and of ResourceSync name them. By ResourceSync they are posted the changes.
+	// of feeds and of ResourceSync name them. By ResourceSync they are posted the
+	// changes.
 	Hubs []string `json:"hubs"`
 
 	// Requests a second and host. If zero, it is 5, and one in five seconds for
@@ -44,6 +45,12 @@ type Config struct {
 	// Allows private and loopback addresses for all hosts, not only for those of the
 	// sources.
 	AllowPrivate bool `json:"allow_private"`
+
+	// The address to serve a status page at, HOST:PORT: how far each source lags behind,
+	// its runs, what waits and why, pictures, and status.json with the same. It is for
+	// those who run the program, and should not be open to others. If empty, there is
+	// none.
+	Status string `json:"status"`
 
 	// A file for a page of HTML about the runs: in step or not, what to do, pictures,
 	// numbers. If empty, there is none.

@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/runreport"
 	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/harvest/status"
 	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
 )
@@ -74,7 +75,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 // withStore opens the store and relays.
 func (p *program) withStore(ctx context.Context) (err error) {
 	spec, _ := cli.ParseStore(p.settings.store) // check has done so
-	store, closeStore, err := spec.Open(ctx, false)
+	store, closeStore, err := spec.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,14 +87,18 @@ func (p *program) withStore(ctx context.Context) (err error) {
 	for _, f := range p.followers {
 		f.target.Authorize(client)
 	}
-	p.page.Record(client)
+	recorder := &status.Recorder{State: store, Log: p.log}
+	client.OnAttempt = func(ctx context.Context, a harvest.AttemptInfo) {
+		recorder.Request(ctx, a)
+		p.page.Request(ctx, a)
+	}
 	defer client.CloseIdleConnections()
 	p.opener = &protocols.Opener{Fetcher: client, State: store, Rate: p.Rate, Announce: p.complain}
 	if spec.Kind == "sqlite" {
 		p.opener.PagesDir = spec.Name + ".pages"
 	}
 	p.scheduler = &schedule.Scheduler{
-		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: p.page.Hooks()},
+		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: harvest.JoinHooks(recorder.Hooks(), p.page.Hooks())},
 		Concurrency: p.Concurrency,
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
 			p.ended(source, &runreport.Run{Report: report, Err: err, Interrupted: err != nil && ctx.Err() != nil, Lasts: spec.Kind != "mem"})
@@ -118,6 +123,10 @@ func (p *program) serve(ctx context.Context) error {
 	if err := handler.Check(); err != nil {
 		return err
 	}
+	statusPage, err := p.listenForStatus(ctx)
+	if err != nil {
+		return err
+	}
 	p.makePingers()
 	p.makeSubscriber()
 
@@ -137,6 +146,9 @@ func (p *program) serve(ctx context.Context) error {
 			p.complain(err.Error()) // without packages the lists are served all the same
 		}
 		working.Go(func() { pub.PackAgain(ctx, pub.repack, func(err error) { p.complain(err.Error()) }) })
+	}
+	if statusPage != nil {
+		work(statusPage)
 	}
 	work(p.scheduler.Run)
 	for _, pinger := range p.pingers {
@@ -160,6 +172,20 @@ func (p *program) serve(ctx context.Context) error {
 		err = cause
 	}
 	return err
+}
+
+// listenForStatus returns what serves the status page, or nil if there is none.
+func (p *program) listenForStatus(ctx context.Context) (serve func(context.Context) error, err error) {
+	if p.Status == "" {
+		return nil, nil
+	}
+	listener, url, err := cli.Listen(ctx, p.Status)
+	if err != nil {
+		return nil, err
+	}
+	p.complain("status page at " + url)
+	page := &status.Handler{Store: p.store, Due: p.scheduler.Due, Title: "Relay", Log: p.log}
+	return func(ctx context.Context) error { return cli.Serve(ctx, listener, page) }, nil
 }
 
 // answer answers readers, and notices of publishers.
@@ -216,28 +242,11 @@ func (p *program) ended(source harvest.Source, run *runreport.Run) {
 		}
 	}
 	if changed || run.State() != runreport.InStep {
-		p.complain(describeRun(source.Key(), run))
+		p.complain(cli.DescribeRun(source.Key(), run))
 	}
 	if errors.Is(run.Err, websync.ErrNotDocument) {
 		p.forget(source.Key())
 	}
-}
-
-// describeRun returns a line about a run, and one for each problem.
-func describeRun(key string, run *runreport.Run) string {
-	r := run.Report
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d created, %d updated, %d deleted. %s", websync.RedactURL(key), r.Created, r.Updated, r.Deleted, run.Verdict())
-	if run.State() == runreport.Failed {
-		fmt.Fprintf(&b, "\n  %s", cli.OneLine(run.Err.Error()))
-	}
-	for _, f := range append(append([]harvest.Failure(nil), r.Problems...), r.Failures...) {
-		fmt.Fprintf(&b, "\n  %s", cli.OneLine(strings.TrimPrefix(websync.RedactURL(f.ID)+": "+f.Error, ": ")))
-	}
-	if r.Guard != nil {
-		fmt.Fprintf(&b, "\n  deletions are withheld: %s", cli.OneLine(r.Guard.Message))
-	}
-	return b.String()
 }
 
 // complain writes to standard error.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,6 +27,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/harvest/status"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
@@ -195,6 +197,40 @@ func (r *reader) follows(t *testing.T, ups ...*upstream) {
 	}
 	want := texts(t, stores...)
 	eventually(t, func() bool { return r.run(t) && assert.ObjectsAreEqual(want, texts(t, r.store)) })
+}
+
+// TestStatusPage: the page has its own address, and shows the sources with the next runs.
+func TestStatusPage(t *testing.T) {
+	up := newUpstream(t, "atom")
+	up.put("one.txt", "one")
+	r := start(t, 1, "-store=mem", "-status=127.0.0.1:0", "-protocol=atom", up.entry)
+	_, rest, ok := strings.Cut(r.stderr.String(), "relay: status page at ")
+	require.True(t, ok, r.stderr)
+	url, _, _ := strings.Cut(rest, "\n")
+	get := func(url string) (int, string) {
+		resp, err := http.Get(url)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(body)
+	}
+	var now status.Status
+	eventually(t, func() bool {
+		code, body := get(url + "status.json")
+		require.Equal(t, http.StatusOK, code)
+		require.NoError(t, json.Unmarshal([]byte(body), &now))
+		return len(now.Sources) == 1 && len(now.Sources[0].Runs) > 0 && !now.Sources[0].Next.IsZero()
+	})
+	assert.Equal(t, up.entry, now.Sources[0].Name)
+	assert.EqualValues(t, 1, now.Sources[0].Runs[0].Created)
+	assert.NotEmpty(t, now.Statuses)
+	code, html := get(url)
+	assert.Equal(t, http.StatusOK, code)
+	assert.Contains(t, html, up.entry)
+	code, _ = get(r.entries[0] + "/../status.json")
+	assert.Equal(t, http.StatusNotFound, code, "readers do not get it")
+	assert.Equal(t, exitDone, r.stop(), r.stderr)
 }
 
 // configured writes a configuration file and returns the flag for it.

@@ -51,6 +51,7 @@ type options struct {
 	every    string
 	rate     float64
 	private  bool
+	status   string
 	report   string
 }
 
@@ -67,7 +68,7 @@ func parseOptions(args []string) (*settings, error) {
 	var o options
 	l := cli.New("relay", usage, aboutText, configText()+afterText)
 	l.StringVar(&o.config, "config", "", "read sources and settings from a JSON `FILE`")
-	l.StringVar(&o.store, "store", "", "`where` everything is kept: mem, sqlite:FILE; postgres:DSN is yet to come (default "+defaultStore+")")
+	l.StringVar(&o.store, "store", "", "`where` everything is kept: mem, sqlite:FILE, postgres:DSN (default "+defaultStore+")")
 	l.StringVar(&o.addr, "addr", "", "`address` to serve at (default "+cli.DefaultAddr+"; port 0: any that is free)")
 	l.StringVar(&o.base, "base", "", "`URL` that readers find the documents under (default http:// and the address)")
 	l.Func("as", "a `protocol` to publish by: "+strings.Join(published, ", ")+"; may be given several times (default "+defaultAs+")", func(as string) error {
@@ -79,6 +80,7 @@ func parseOptions(args []string) (*settings, error) {
 	l.StringVar(&o.every, "every", "", "`how long` from the end of a run of a source to the next, or never: at the start and after notices only (default 1h)")
 	l.Float64Var(&o.rate, "rate", 0, "`requests` a second and host; 0: the client's default, 5, and one in five seconds for legislation")
 	l.BoolVar(&o.private, "allow-private", false, "allow private and loopback addresses for all hosts, not only for those of the URLs")
+	l.StringVar(&o.status, "status", "", "serve a status page at another `address`, for operators: lags, runs, what waits and why, pictures")
 	l.StringVar(&o.report, "report", "", "write a page of HTML about the runs to `FILE`: in step or not, what to do, pictures, numbers")
 	var s *settings
 	err := l.Parse(args, func(urls []string) (err error) {
@@ -91,9 +93,6 @@ func parseOptions(args []string) (*settings, error) {
 		}
 		return err
 	})
-	if err == nil {
-		err = cli.Available("store", s.store)
-	}
 	return s, err
 }
 
@@ -128,6 +127,9 @@ func (c *configuration) override(o *options, given *flag.FlagSet, urls []string)
 		case "rate":
 			c.Rate = o.rate
 			set("rate")
+		case "status":
+			c.Status = o.status
+			set("status")
 		case "report":
 			c.Report = o.report
 			set("report")

@@ -11,6 +11,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones of sources, on every machine
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/examples/internal/protocols"
 	"github.com/websync-go/websync/harvest"
@@ -61,10 +62,15 @@ func (c *configuration) check() (*settings, error) {
 
 func (c *configuration) checkSite(s *settings) (err error) {
 	if _, err := cli.ParseStore(s.store); err != nil {
-		return c.wrong("store", c.Store, "not one of mem, sqlite:FILE, postgres:DSN")
+		return c.wrong("store", websync.RedactURL(c.Store), "not one of "+cli.StoreForms)
 	}
 	if err := cli.CheckAddr(s.addr); err != nil {
 		return c.wrong("addr", c.Addr, "%v", err)
+	}
+	if c.Status != "" {
+		if err := cli.CheckAddr(c.Status); err != nil {
+			return c.wrong("status", c.Status, "%v", err)
+		}
 	}
 	if c.Base != "" {
 		if s.base, err = cli.CheckBase(c.Base); err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 )
 
@@ -40,13 +39,4 @@ func Run(name string, stdout, stderr io.Writer, command func(out, errOut *Output
 		code = Failed
 	}
 	return code
-}
-
-// Available returns an error if the value of a flag is a store that a later version will
-// have.
-func Available(name, value string) error {
-	if kind, _, _ := strings.Cut(value, ":"); kind == "postgres" {
-		return fmt.Errorf("this version does not have -%s %s yet; -h names what it has", name, kind)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/runreport"
 )
 
@@ -85,12 +85,10 @@ func (p *Page) Fail(err error) {
 	}
 }
 
-// Record makes the page have the requests of a client.
-func (p *Page) Record(c *fetch.Client) {
+// Request adds a request of a client. It fits fetch.Client.OnAttempt.
+func (p *Page) Request(ctx context.Context, a harvest.AttemptInfo) {
 	if p != nil {
-		c.OnAttempt = func(a fetch.Attempt) {
-			p.rec.Request(runreport.Request{Host: a.Host, URL: a.URL, Status: a.Status, Bytes: a.Bytes, Duration: a.Duration, Err: a.Err})
-		}
+		p.rec.Request(ctx, a)
 	}
 }
 

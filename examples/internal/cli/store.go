@@ -4,26 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
 // A Store is the value of the flag -store.
 type Store struct{ Kind, Name string }
 
-// ParseStore reads mem, sqlite:FILE or postgres:DSN.
+// StoreForms is what the flag -store may be.
+const StoreForms = "mem, sqlite:FILE, postgres:DSN"
+
+// ParseStore reads one of StoreForms. A URL of PostgreSQL, postgres://…, is one, too.
 func ParseStore(text string) (Store, error) {
 	kind, name, named := strings.Cut(text, ":")
+	if (kind == "postgres" || kind == "postgresql") && strings.HasPrefix(name, "//") {
+		return Store{"postgres", text}, nil
+	}
 	switch {
 	case kind == "mem" && !named:
 	case (kind == "sqlite" || kind == "postgres") && name != "":
 	default:
-		return Store{}, fmt.Errorf("-store %q: not one of mem, sqlite:FILE, postgres:DSN", text)
+		return Store{}, fmt.Errorf("-store %q: not one of %s", websync.RedactURL(text), StoreForms)
 	}
 	return Store{kind, name}, nil
 }
@@ -42,36 +53,70 @@ func ChooseStore(flag string) (_ Store, remove func(), err error) {
 	return Store{"sqlite", filepath.Join(dir, "websync.db")}, func() { os.RemoveAll(dir) }, nil
 }
 
+// String returns how messages name the store. It has no password.
 func (s Store) String() string {
-	if s.Name == "" {
+	switch s.Kind {
+	case "mem":
 		return s.Kind
+	case "postgres":
+		config, err := pgconn.ParseConfig(s.Name)
+		if err != nil {
+			return "postgres"
+		}
+		return fmt.Sprintf("postgres:%s at %s:%d", config.Database, config.Host, config.Port)
 	}
 	return s.Kind + ":" + s.Name
 }
 
-// Exists reports whether the store may hold anything before it is opened.
-func (s Store) Exists() bool {
-	if s.Kind != "sqlite" {
-		return s.Kind != "mem"
-	}
-	_, err := os.Stat(s.Name)
-	return !errors.Is(err, os.ErrNotExist)
+// Open opens the store, or creates it.
+func (s Store) Open(ctx context.Context) (harvest.Store, func() error, error) {
+	return s.open(ctx, false)
 }
 
-// Open opens the store. If dry is true, a file that does not exist is an empty store and
-// is not created.
-func (s Store) Open(ctx context.Context, dry bool) (harvest.Store, func() error, error) {
-	if s.Kind == "mem" || dry && !s.Exists() {
+// OpenExisting opens the store. If there is none, it creates none: the error is
+// [io/fs.ErrNotExist].
+func (s Store) OpenExisting(ctx context.Context) (harvest.Store, func() error, error) {
+	return s.open(ctx, true)
+}
+
+// OpenDry opens the store, or an empty one in memory if there is none.
+func (s Store) OpenDry(ctx context.Context) (harvest.Store, func() error, error) {
+	store, closeStore, err := s.OpenExisting(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Store{Kind: "mem"}.Open(ctx)
+	}
+	return store, closeStore, err
+}
+
+func (s Store) open(ctx context.Context, existing bool) (harvest.Store, func() error, error) {
+	var store interface {
+		harvest.Store
+		Close() error
+	}
+	var err error
+	switch s.Kind {
+	case "mem":
 		return memstore.New(), func() error { return nil }, nil
-	}
-	store, err := sqlitestore.Open(ctx, s.Name, nil)
-	if err != nil {
-		return nil, nil, fmt.Errorf("store %s: %w", s, err)
-	}
-	return store, func() error {
-		if err := store.Close(); err != nil {
-			return fmt.Errorf("store %s: %w", s, err)
+	case "postgres":
+		store, err = pgstore.Open(ctx, s.Name, &pgstore.Options{Existing: existing})
+	default:
+		if existing {
+			_, err = os.Stat(s.Name)
 		}
+		if err == nil {
+			store, err = sqlitestore.Open(ctx, s.Name, nil)
+		}
+	}
+	if err != nil {
+		return nil, nil, s.failed(err)
+	}
+	return store, func() error { return s.failed(store.Close()) }, nil
+}
+
+// failed adds the name of the store.
+func (s Store) failed(err error) error {
+	if err == nil {
 		return nil
-	}, nil
+	}
+	return fmt.Errorf("store %s: %w", s, err)
 }
