@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/xmlscan":    {},
 	"internal/document":   {".", "internal/xmlscan", "internal/syntax", "internal/rule"},
 	"internal/endtoend":   {},
+	"internal/hostile":    {},
 	"internal/docs":       {},
 	"internal/syntax":     {},
 	"internal/spool":      {},
@@ -72,6 +73,7 @@ var mayImport = map[string][]string{
 	"harvest/notify":      {".", "harvest", "internal/outgoing"},
 	"harvest/schedule":    {".", "harvest"},
 	"harvest/runreport":   {".", "harvest", "internal/page"},
+	"harvest/status":      {".", "harvest", "harvest/runreport", "internal/page"},
 	"harvest/discover":    {"..."},
 	"publish":             {".", "internal/outgoing", "internal/spool", "internal/syntax"},
 	"publish/catalogtest": {".", "internal/suite"},
@@ -80,7 +82,14 @@ var mayImport = map[string][]string{
 
 // mayLinkHTTP are the packages that may carry net/http, even through a dependency.
 var mayLinkHTTP = []string{
-	"harvest/fetch", "harvest/notify", "harvest/discover", "harvest/pgstore", "internal/bareget", "internal/naive", "internal/outgoing", "publish", "eli/jsonld", "examples/...",
+	"harvest/fetch", "harvest/notify", "harvest/status", "harvest/discover", "internal/bareget", "internal/naive", "internal/outgoing", "publish", "eli/jsonld", "examples/...",
+}
+
+// databases are the drivers of databases, and who may link them: an importer of harvest
+// compiles neither.
+var databases = map[string][]string{
+	"github.com/jackc/pgx":    {"harvest/pgstore", "examples/..."},
+	"zombiezen.com/go/sqlite": {"harvest/sqlitestore", "examples/..."},
 }
 
 // protocols import harvest from source.go only, and eli, which has a second Source, from
@@ -153,6 +162,11 @@ func TestImportTable(t *testing.T) {
 			t.Errorf("%s links net/http", name)
 		}
 		for _, dep := range p.Deps {
+			for database, linkers := range databases {
+				if strings.HasPrefix(dep, database) && !matches(linkers, name) {
+					t.Errorf("%s links %s", name, dep)
+				}
+			}
 			host, _, _ := strings.Cut(dep, "/")
 			if _, ok := own(dep); !ok && matches(onlyStandard, name) && strings.Contains(host, ".") {
 				t.Errorf("%s links %s", name, dep)

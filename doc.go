@@ -2,14 +2,14 @@
 // is the map of the SDK. The SDK keeps programs in step with publishers on the web, and
 // lets others keep in step with them, by the web's synchronisation protocols.
 //
-//	publishers on the web                                              readers on the web
-//	  sitemap      ─┐                                                ┌─ sitemap
-//	  atom         ─┤                                                ├─ atom (archives, tombstones)
-//	  resourcesync ─┤            harvest                             ├─ resourcesync
-//	  eli          ─┼─ Source ──▶ engine ──▶ Store ──▶ Catalog ──────┼─ eli            Publisher ──▶ publish
-//	  atompmh      ─┤  events     memory, SQLite,      records       ├─ atompmh        documents     HTTP, files
-//	  rinfo        ─┤             PostgreSQL, yours    and a log     └─ rinfo
-//	  a directory  ─┘
+//	publishers on the web                              readers on the web
+//	sitemap      ─┐                                    ┌─ sitemap
+//	atom         ─┤                                    ├─ atom
+//	resourcesync ─┤          harvest                   ├─ resourcesync
+//	eli          ─┼Source ─▶ engine ─▶ Store ─▶ Catalog┼─ eli     Publisher ─▶ publish
+//	atompmh      ─┤events    memory, SQLite,   records ├─ atompmh documents    HTTP, files
+//	rinfo        ─┤          PostgreSQL        and a log└─ rinfo
+//	a directory  ─┘
 //
 // # The types
 //
@@ -39,13 +39,17 @@
 //   - eli/conformance: checks publishers by all rules of ELI Pillar IV
 //   - harvest: events, the engine, what Sources, Stores and Fetchers are
 //   - harvest/fetch: the Fetcher for HTTP
-//   - harvest/memstore, harvest/sqlitestore, harvest/kvstore: Stores
+//   - harvest/memstore, harvest/sqlitestore, harvest/pgstore, harvest/kvstore: Stores
 //   - harvest/union: one Source of several
 //   - harvest/dirsource: a directory as a Source
 //   - harvest/discover: what a URL offers, and by which protocol
 //   - harvest/schedule: many sources, each when it is due
 //   - harvest/runreport: what runs did, as a page of HTML
+//   - harvest/status: what the sources of a Store do, as a page that is served
+//   - harvest/otelhooks: runs as traces and metrics of OpenTelemetry, a module of its own
 //   - harvest/notify: WebSub subscriptions and pings that trigger a run
+//   - harvest/riverjobs: sources spread over machines by a queue, a module of its own
+//   - harvest/s3blobs: long bodies in an object store, a module of its own
 //   - publish: what Publishers make, over HTTP or as files
 //   - harvest/storetest, harvest/sourcetest, publish/catalogtest: suites that check
 //     anybody's Store, Source or Catalog
@@ -54,8 +58,9 @@
 //   - examples/check: a program that checks documents against their specification
 //   - examples/relay: a program that harvests several sources by schedules, and publishes
 //     them by other protocols
+//   - examples/worker: a program that harvests on many machines, a module of its own
 //
-// README.md has an example for each job, a first service, and what is planned.
+// README.md has an example for each job, and a first service.
 //
 // This package uses the standard library only and does no I/O of its own.
 package websync

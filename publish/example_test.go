@@ -101,12 +101,12 @@ func ExamplePinger() {
 	defer cancel()
 	go pinger.Run(ctx)
 
-	hooks := harvest.Hooks{Commit: func(c harvest.CommitInfo) {
+	hooks := harvest.Hooks{Commit: func(_ context.Context, c harvest.CommitInfo) {
 		if c.Puts > 0 {
 			pinger.Notify()
 		}
 	}}
-	hooks.Commit(harvest.CommitInfo{Puts: 1}) // which the engine does
+	hooks.Commit(ctx, harvest.CommitInfo{Puts: 1}) // which the engine does
 	fmt.Println(<-notified)
 	// Output:
 	// https://example.org/sitemap.xml

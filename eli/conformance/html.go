@@ -14,7 +14,7 @@ import (
 //go:embed report.html
 var reportHTML string
 
-var reportTemplate = template.Must(template.New("report").Funcs(htmlpage.Funcs()).Funcs(template.FuncMap{
+var reportTemplate = template.Must(htmlpage.New("report").Funcs(template.FuncMap{
 	"link": linkOf, "plural": plural, "class": classOf, "mark": markOf,
 	"severity": func(s websync.Severity) string { return s.String() },
 	"total":    func(r Row) int { return r.Errors + r.Warnings + r.Notes },
