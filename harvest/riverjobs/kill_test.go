@@ -163,7 +163,7 @@ func killWorker(t *testing.T, n int) {
 		assert.NoError(t, err)
 	})
 	dsn := pool.Config().ConnString()
-	asked := make(chan string)
+	asked := make(chan string, 2*hosts*sources*(pages+1))
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: queue})
 	require.NoError(t, err)
 	var sites []*site
@@ -177,13 +177,22 @@ func killWorker(t *testing.T, n int) {
 			require.NoError(t, err)
 		}
 	}
-	first := start(t, child{"first", dsn, store, queue})
-	start(t, child{"second", dsn, store, queue})
-	for requests := 0; requests < 20+40*n; { // it is in the middle of its work
-		if <-asked == "first" {
-			requests++
+	first, ended := start(t, child{"first", dsn, store, queue})
+	await := func(requests int) {
+		for requests > 0 {
+			select {
+			case by := <-asked:
+				if by == "first" {
+					requests--
+				}
+			case <-ended:
+				require.FailNow(t, "the worker ended by itself")
+			}
 		}
 	}
+	await(1) // a job of each host waits for nobody else
+	start(t, child{"second", dsn, store, queue})
+	await(20 + n%3*40) // it is in the middle of those jobs
 	held := running(t, pool, queue)
 	require.NoError(t, first.Process.Kill())
 	killed := time.Now()
@@ -208,19 +217,25 @@ func killWorker(t *testing.T, n int) {
 	assert.EqualValues(t, hosts*sources*pages, head.Last, "each page came once")
 }
 
-// start starts a worker that is killed when the test ends.
-func start(t *testing.T, c child) *exec.Cmd {
+// start starts a worker that is killed when the test ends. It returns a channel that is
+// closed when the worker has ended.
+func start(t *testing.T, c child) (*exec.Cmd, <-chan struct{}) {
 	text, err := json.Marshal(c)
 	require.NoError(t, err)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
 	cmd.Stderr = os.Stderr
 	require.NoError(t, cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 	})
-	return cmd
+	return cmd, ended
 }
 
 func running(t *testing.T, pool *pgxpool.Pool, schema string) int {
