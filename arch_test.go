@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"internal/htmlhead":   {".", "internal/linkformat"},
 	"internal/xmlpatch":   {},
 	"internal/suite":      {".", "harvest"},
+	"internal/pgtest":     {},
 	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore", "internal/xmlscan"},
 	"internal/naive":      {".", "harvest", "harvest/fetch", "harvest/kvstore", "harvest/memstore", "internal/testkit", "publish"},
 	"internal/bench":      {},
@@ -88,7 +89,7 @@ var mayLinkHTTP = []string{
 // databases are the drivers of databases, and who may link them: an importer of harvest
 // compiles neither.
 var databases = map[string][]string{
-	"github.com/jackc/pgx":    {"harvest/pgstore", "examples/..."},
+	"github.com/jackc/pgx":    {"harvest/pgstore", "internal/pgtest", "examples/..."},
 	"zombiezen.com/go/sqlite": {"harvest/sqlitestore", "examples/..."},
 }
 

@@ -3,49 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest/pgstore"
+	"github.com/websync-go/websync/internal/pgtest"
 )
-
-// newDatabase returns the connection string of a new database.
-func newDatabase(t *testing.T) string {
-	dsn := os.Getenv("WEBSYNC_POSTGRES")
-	if dsn == "" {
-		dsn = "postgres://postgres@127.0.0.1:5432/test?sslmode=disable"
-	}
-	u, err := url.Parse(dsn)
-	require.NoError(t, err)
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		require.NotEqual(t, "true", os.Getenv("CI"), "PostgreSQL must be there in CI: %v", err)
-		t.Skip("no PostgreSQL at 127.0.0.1:5432, nor at $WEBSYNC_POSTGRES, which must be a URL: nothing can be shared")
-	}
-	name := "worker_" + strings.ToLower(rand.Text())
-	_, err = conn.Exec(t.Context(), "CREATE DATABASE "+name)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		_, err := conn.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)")
-		assert.NoError(t, err)
-		assert.NoError(t, conn.Close(context.Background()))
-	})
-	u.Path = "/" + name
-	return u.String()
-}
 
 // An output is what a program has written to standard error.
 type output struct {
@@ -88,7 +60,10 @@ func TestTwoWorkers(t *testing.T) {
 		}
 	}))
 	defer site.Close()
-	dsn := newDatabase(t)
+	pgtest.Server(t)
+	dsn, drop, err := pgtest.NewDatabase()
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, drop()) }()
 	ctx, stop := context.WithCancel(t.Context())
 	var workers sync.WaitGroup
 	outs := [2]*output{{lines: make(chan string, 100)}, {lines: make(chan string, 100)}}

@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // A listing is a Source of many entries, as a sitemap has them.
@@ -65,15 +66,15 @@ func BenchmarkMillion(b *testing.B) {
 	if testing.Short() {
 		l.n = 100_000
 	}
-	dsn := server(b)
+	dsn := pgtest.Server(b)
 	var created, unchanged, beside []float64
 	for b.Loop() {
-		schema := newSchema(b, dsn)
+		schema := pgtest.Schema(b, dsn)
 		s := reopen(b, dsn, schema)
 		ours := l.run(b, s, l.n)
 		created = append(created, float64(ours.Nanoseconds())/1e3)
 		unchanged = append(unchanged, float64(l.run(b, s, 0).Nanoseconds())/1e3)
-		ask(b, dsn, "drop schema "+schema+" cascade")
+		pgtest.Ask(b, dsn, "drop schema "+schema+" cascade")
 		file, err := sqlitestore.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"), nil)
 		require.NoError(b, err)
 		beside = append(beside, float64(ours)/float64(l.run(b, file, l.n)))

@@ -8,12 +8,13 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/storetest"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 func TestConformance(t *testing.T) {
-	dsn := server(t)
+	dsn := pgtest.Server(t)
 	open := func(t testing.TB, now func() time.Time) harvest.Store {
-		s := reopen(t, dsn, newSchema(t, dsn))
+		s := reopen(t, dsn, pgtest.Schema(t, dsn))
 		s.Now = now
 		return s
 	}

@@ -8,12 +8,16 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // What one process harvests into the database another one reads.
 func ExampleOpen() {
 	ctx := context.Background()
-	connection, drop := pgstore.NewDatabase() // such as "postgres://user@host/database"
+	connection, drop, err := pgtest.NewDatabase() // such as "postgres://user@host/database"
+	if err != nil {
+		log.Fatal(err)
+	}
 	defer drop()
 
 	if err := keep(ctx, connection); err != nil {

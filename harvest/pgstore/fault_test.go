@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 var errCut = errors.New("the connection was cut")
@@ -112,10 +113,10 @@ func throughNetwork(t testing.TB, dsn, schema string, retry time.Duration) (*Sto
 // Each call is carried out once, whether the connection is lost before the server commits
 // or after it.
 func TestLostInCommit(t *testing.T) {
-	dsn := server(t)
+	dsn := pgtest.Server(t)
 	for name, after := range map[string]bool{"before": false, "after": true} {
 		t.Run(name, func(t *testing.T) {
-			s, network := throughNetwork(t, dsn, newSchema(t, dsn), 0)
+			s, network := throughNetwork(t, dsn, pgtest.Schema(t, dsn), 0)
 			losses := 0
 			lose := func(what string, call func() error) {
 				t.Helper()
@@ -168,8 +169,8 @@ func TestLostInCommit(t *testing.T) {
 // A call goes on after an outage that is shorter than Retry. A longer one is an error,
 // and changes nothing.
 func TestOutage(t *testing.T) {
-	dsn := server(t)
-	schema := newSchema(t, dsn)
+	dsn := pgtest.Server(t)
+	schema := pgtest.Schema(t, dsn)
 	s, network := throughNetwork(t, dsn, schema, 0)
 	require.NoError(t, s.Swap(t.Context(), "k", nil, []byte("1")))
 	for i := range 3 { // the first call after an outage
@@ -219,8 +220,8 @@ func TestOutage(t *testing.T) {
 
 // A harvest goes on although its connections end again and again.
 func TestTerminated(t *testing.T) {
-	dsn := server(t)
-	schema := newSchema(t, dsn)
+	dsn := pgtest.Server(t)
+	schema := pgtest.Schema(t, dsn)
 	config, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
 	config.ConnConfig.RuntimeParams["application_name"] = schema
@@ -232,7 +233,7 @@ func TestTerminated(t *testing.T) {
 	killed := 0
 	killing.Go(func() {
 		for ctx.Err() == nil && killed < 40 {
-			answers, err := query(dsn, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = '"+schema+"' order by random() limit 1")
+			answers, err := pgtest.Query(dsn, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = '"+schema+"' order by random() limit 1")
 			assert.NoError(t, err)
 			killed += len(answers)
 		}

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // childEnv makes the test binary a process that harvests a listing. Its value is a child
@@ -73,16 +76,22 @@ func childMain() bool {
 		return false
 	}
 	var c child
-	must(json.Unmarshal([]byte(args), &c))
-	must(c.harvest(context.Background()))
+	err := json.Unmarshal([]byte(args), &c)
+	if err == nil {
+		err = c.harvest(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	return true
 }
 
 // TestKill kills processes with a signal inside COMMIT, before it is sent and after. The
 // next one goes on from there.
 func TestKill(t *testing.T) {
-	dsn := server(t)
-	s := reopen(t, dsn, newSchema(t, dsn))
+	dsn := pgtest.Server(t)
+	s := reopen(t, dsn, pgtest.Schema(t, dsn))
 	c := &child{Server: dsn, Schema: s.db.schema, Source: "a", Entries: 5_000}
 	kills := 8
 	if testing.Short() {
@@ -105,13 +114,13 @@ func TestKill(t *testing.T) {
 // BenchmarkTwo compares two processes, each with a source, on one schema with one
 // process. x-one is the entries in a second of both, together, beside those of one alone.
 func BenchmarkTwo(b *testing.B) {
-	dsn := server(b)
+	dsn := pgtest.Server(b)
 	n := 200_000
 	if testing.Short() {
 		n = 20_000
 	}
 	harvestAll := func(sources ...string) time.Duration {
-		schema := newSchema(b, dsn)
+		schema := pgtest.Schema(b, dsn)
 		require.NoError(b, reopen(b, dsn, schema).Close())
 		began := time.Now()
 		var all sync.WaitGroup
@@ -124,7 +133,7 @@ func BenchmarkTwo(b *testing.B) {
 		}
 		all.Wait()
 		took := time.Since(began)
-		ask(b, dsn, "drop schema "+schema+" cascade")
+		pgtest.Ask(b, dsn, "drop schema "+schema+" cascade")
 		return took
 	}
 	var ratios []float64

@@ -7,13 +7,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // A Store notices what another one appends to the log, also after it has lost the
 // connection by which it is notified.
 func TestNotified(t *testing.T) {
-	dsn := server(t)
-	waiting := reopen(t, dsn, newSchema(t, dsn))
+	dsn := pgtest.Server(t)
+	waiting := reopen(t, dsn, pgtest.Schema(t, dsn))
 	other := reopen(t, dsn, waiting.db.schema)
 	c, err := other.Claim(t.Context(), "source/a", time.Hour)
 	require.NoError(t, err)
@@ -22,7 +24,7 @@ func TestNotified(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		listening := "select pid from pg_stat_activity where query = 'listen " + waiting.db.channel + "'"
-		require.Eventually(t, func() bool { return len(ask(t, dsn, listening)) == 1 }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return len(pgtest.Ask(t, dsn, listening)) == 1 }, time.Minute, time.Millisecond)
 		changed := waiting.LogChanged()
 		_, err := other.Commit(ctx, c, batchOf(t, other, []string{id}))
 		require.NoError(t, err)
@@ -34,6 +36,6 @@ func TestNotified(t *testing.T) {
 		head, err := waiting.Head(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, id, string('0'+rune(head.Last)))
-		ask(t, dsn, "select pg_terminate_backend(pid, 10000) from ("+listening+") as listening")
+		pgtest.Ask(t, dsn, "select pg_terminate_backend(pid, 10000) from ("+listening+") as listening")
 	}
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 func TestOpenRefuses(t *testing.T) {
-	dsn := server(t)
-	schema := newSchema(t, dsn)
+	dsn := pgtest.Server(t)
+	schema := pgtest.Schema(t, dsn)
 	_, err := Open(t.Context(), dsn, &Options{Schema: schema, Existing: true})
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	assert.Empty(t, ask(t, dsn, "select 1 from pg_namespace where nspname = '"+schema+"'"), "nothing is created")
+	assert.Empty(t, pgtest.Ask(t, dsn, "select 1 from pg_namespace where nspname = '"+schema+"'"), "nothing is created")
 	require.NoError(t, reopen(t, dsn, schema).Close())
 	s, err := Open(t.Context(), dsn, &Options{Schema: schema, Existing: true})
 	require.NoError(t, err)
@@ -28,17 +29,17 @@ func TestOpenRefuses(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.ErrorIs(t, s.Swap(t.Context(), "k", nil, []byte("v")), os.ErrClosed)
 
-	ask(t, dsn, "update "+schema+".version set n = 2")
+	pgtest.Ask(t, dsn, "update "+schema+".version set n = 2")
 	_, err = Open(t.Context(), dsn, &Options{Schema: schema})
 	require.ErrorIs(t, err, harvest.ErrNewer)
-	ask(t, dsn, "update "+schema+".version set n = 0")
+	pgtest.Ask(t, dsn, "update "+schema+".version set n = 0")
 	_, err = Open(t.Context(), dsn, &Options{Schema: schema})
 	require.ErrorContains(t, err, "has version 0: version 1 is right")
 }
 
 // No error has the password of the connection string.
 func TestNoPassword(t *testing.T) {
-	server(t)
+	pgtest.Server(t)
 	for _, dsn := range []string{
 		"postgres://u:secret@127.0.0.1:1/x", "postgres://u:secret@127.0.0.1:port/x", "postgres://u:secret@nowhere.invalid/x",
 		"postgres://u:se/secret@127.0.0.1/x", "postgres://u: secret@[/x", "postgres://127.0.0.1:1/x?password=secret", "postgres://127.0.0.1:1/x?pass%77ord=secret&y=%",
@@ -54,9 +55,9 @@ func TestNoPassword(t *testing.T) {
 
 // A schema may have any name, and several processes may create it at once.
 func TestCreate(t *testing.T) {
-	dsn := server(t)
-	schema := newSchema(t, dsn) + ` "Odd"; --`
-	t.Cleanup(func() { ask(t, dsn, `drop schema "`+strings.ReplaceAll(schema, `"`, `""`)+`" cascade`) })
+	dsn := pgtest.Server(t)
+	schema := pgtest.Schema(t, dsn) + ` "Odd"; --`
+	t.Cleanup(func() { pgtest.Ask(t, dsn, `drop schema "`+strings.ReplaceAll(schema, `"`, `""`)+`" cascade`) })
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -76,11 +77,11 @@ func TestCreate(t *testing.T) {
 
 // A session that has not written for a day is forgotten.
 func TestExpire(t *testing.T) {
-	dsn := server(t)
-	schema := newSchema(t, dsn)
+	dsn := pgtest.Server(t)
+	schema := pgtest.Schema(t, dsn)
 	s := reopen(t, dsn, schema)
 	require.NoError(t, s.Swap(t.Context(), "k", nil, []byte("v")))
-	ask(t, dsn, "insert into "+schema+".session values ('old', 1, now() - interval '25 hours')")
+	pgtest.Ask(t, dsn, "insert into "+schema+".session values ('old', 1, now() - interval '25 hours')")
 	reopen(t, dsn, schema)
-	assert.Equal(t, []string{string(s.db.session)}, ask(t, dsn, "select convert_from(id, 'UTF8') from "+schema+".session"))
+	assert.Equal(t, []string{string(s.db.session)}, pgtest.Ask(t, dsn, "select convert_from(id, 'UTF8') from "+schema+".session"))
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // An ownServer is a server in a directory of its own.
@@ -73,7 +75,7 @@ func (s *ownServer) command(name string, args ...string) *exec.Cmd {
 func (s *ownServer) start() {
 	s.running = s.command("postgres", "-D", s.dir+"/data", "-p", strconv.Itoa(s.port), "-k", s.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off")
 	require.NoError(s.t, s.running.Start())
-	answers := func() bool { _, err := query(s.dsn(), "select 1"); return err == nil }
+	answers := func() bool { _, err := pgtest.Query(s.dsn(), "select 1"); return err == nil }
 	require.Eventually(s.t, answers, time.Minute, 10*time.Millisecond)
 }
 
@@ -102,9 +104,9 @@ func TestRestart(t *testing.T) {
 	}()
 	restarts := 0
 	for _, how := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGINT, syscall.SIGQUIT} { // immediate, fast
-		began := ask(t, server.dsn(), "select coalesce(max(updates), 0) from restarted.session")
+		began := pgtest.Ask(t, server.dsn(), "select coalesce(max(updates), 0) from restarted.session")
 		goesOn := func() bool {
-			now, err := query(server.dsn(), "select coalesce(max(updates), 0) from restarted.session")
+			now, err := pgtest.Query(server.dsn(), "select coalesce(max(updates), 0) from restarted.session")
 			return err == nil && (now[0] != began[0] || len(done) > 0)
 		}
 		require.Eventually(t, goesOn, time.Minute, time.Millisecond)

@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // A trips counts the round trips of connections: how often something is sent after
@@ -87,8 +88,8 @@ func batchOf(t testing.TB, s *Store, ids []string) *harvest.Batch {
 
 // The calls of every size are a few round trips.
 func TestRoundTrips(t *testing.T) {
-	dsn := server(t)
-	s, n := counted(t, dsn, newSchema(t, dsn))
+	dsn := pgtest.Server(t)
+	s, n := counted(t, dsn, pgtest.Schema(t, dsn))
 	c, err := s.Claim(t.Context(), "source/a", time.Hour)
 	require.NoError(t, err)
 	atMost := func(most int, what string, do func() error) {
@@ -145,8 +146,8 @@ func TestRoundTrips(t *testing.T) {
 // In tables that were never analysed all statements use the indexes, so that their time
 // does not grow with the number of rows.
 func TestPlans(t *testing.T) {
-	dsn := server(t)
-	s := reopen(t, dsn, newSchema(t, dsn))
+	dsn := pgtest.Server(t)
+	s := reopen(t, dsn, pgtest.Schema(t, dsn))
 	short, long := [][]byte{}, [][]byte{}
 	for i := range 300 {
 		short = append(short, fmt.Appendf(nil, "a%d", i))

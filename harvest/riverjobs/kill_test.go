@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/pgstore"
+	"github.com/websync-go/websync/internal/pgtest"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -157,12 +158,8 @@ func TestKilled(t *testing.T) {
 
 func killWorker(t *testing.T, n int) {
 	pool, queue := newSchema(t)
-	store := queue + "_store"
-	t.Cleanup(func() {
-		_, err := pool.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+pgx.Identifier{store}.Sanitize()+" CASCADE")
-		assert.NoError(t, err)
-	})
 	dsn := pool.Config().ConnString()
+	store := pgtest.Schema(t, dsn)
 	asked := make(chan string, 2*hosts*sources*(pages+1))
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: queue})
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -20,31 +19,18 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // newSchema returns a pool of connections and a new schema with River's tables.
 func newSchema(t testing.TB) (pool *pgxpool.Pool, schema string) {
-	dsn := os.Getenv("WEBSYNC_POSTGRES")
-	if dsn == "" {
-		dsn = "postgres://postgres@127.0.0.1:5432/test"
-	}
+	dsn := pgtest.Server(t)
 	pool, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	if err := pool.Ping(t.Context()); err != nil {
-		if os.Getenv("CI") == "true" {
-			require.NoError(t, err)
-		}
-		t.Skipf("no PostgreSQL server, see WEBSYNC_POSTGRES: %v", err)
-	}
-	schema = fmt.Sprintf("riverjobs_%d_%d", os.Getpid(), time.Now().UnixNano())
-	quoted := pgx.Identifier{schema}.Sanitize()
-	_, err = pool.Exec(t.Context(), "CREATE SCHEMA "+quoted)
+	schema = pgtest.Schema(t, dsn)
+	_, err = pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		_, err := pool.Exec(context.Background(), "DROP SCHEMA "+quoted+" CASCADE")
-		assert.NoError(t, err)
-	})
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: schema})
 	require.NoError(t, err)
 	_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
