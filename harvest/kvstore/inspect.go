@@ -14,9 +14,14 @@ import (
 // Inspect reads all of a DB into memory and returns what is inconsistent in it. It is for
 // the tests of drivers.
 func Inspect(ctx context.Context, db DB) (faults []string, err error) {
-	err = db.View(ctx, func(r Reader) error {
-		_, external := db.(Blobs)
-		in := &inspection{reader: reader{Reader: r}, keys: map[byte][]pair{}, chunked: !external}
+	return New(db).Inspect(ctx)
+}
+
+// Inspect reads all of the Store's DB into memory and returns what is inconsistent in it.
+// It is for tests. It does not read bodies that are kept beside the DB.
+func (s *Store) Inspect(ctx context.Context) (faults []string, err error) {
+	err = s.db.View(ctx, func(r Reader) error {
+		in := &inspection{reader: reader{Reader: r}, keys: map[byte][]pair{}, chunked: s.outside() == nil}
 		err := r.Scan([]byte{0}, []byte{0xff}, func(k, v []byte) bool {
 			in.keys[k[0]] = append(in.keys[k[0]], pair{k, v})
 			return true
