@@ -91,65 +91,61 @@ func (s stops) ascii(x uint64) uint64 {
 // clean returns the length of the prefix of b that is characters of XML in UTF-8 and has
 // no stops and control characters.
 func (s stops) clean(b []byte) int {
-	i := 0
-	for {
-		var x uint64
-		switch {
-		case i+8 <= len(b):
-			x = binary.LittleEndian.Uint64(b[i : i+8])
-		case i == len(b):
-			return i
-		default:
-			x = lastWord(b, i)
-		}
-		m := s.in(x)
-		if m == 0 {
-			i += 8
-			continue
-		}
-		ascii := bits.TrailingZeros64(m) >> 3
-		if i+ascii == len(b) || b[i+ascii] < utf8.RuneSelf {
-			return i + ascii
-		}
-		if isPair(x) {
-			for i += 6; i+8 <= len(b) && isPair(binary.LittleEndian.Uint64(b[i:i+8])); i += 6 {
-			}
-			continue
-		}
-		if x&(1<<63) != 0 { // more follow, most likely
-			if n := s.foreignWords(b[i:]); n > 0 {
-				i += n
-				continue
-			}
-		}
-		n, stop := foreign(x, s.ascii(x)&^x&high)
+	i := s.plain(b)
+	for i < len(b) && b[i] >= utf8.RuneSelf {
+		n, stop := s.foreignWords(b[i:])
 		if i += n; stop {
 			return i
 		}
-		if n == 0 { // characters of four bytes, and what is wrong
-			i += ascii
+		if i += s.plain(b[i:]); i < len(b) { // characters of four bytes, and what is wrong
 			if n = foreignChar(b[i:]); n == 0 {
 				return i
 			}
 			i += n
+			i += s.plain(b[i:])
 		}
 	}
+	return i
+}
+
+// plain returns the length of the prefix of b that is ASCII and has no stops and control
+// characters.
+func (s stops) plain(b []byte) int {
+	i := 0
+	for ; i <= len(b)-8; i += 8 {
+		if m := s.in(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	if i == len(b) {
+		return i
+	}
+	return i + bits.TrailingZeros64(s.in(lastWord(b, i)))>>3
 }
 
 // foreignWords returns the length of a prefix of b that is whole characters of XML of up
-// to three bytes, without stops. It reads words of eight bytes, up to one without foreign
-// characters or with something else, such as a character of four bytes.
-func (s stops) foreignWords(b []byte) int {
+// to three bytes, without stops. It ends at a stop or the end of b, or near something
+// else, such as a character of four bytes.
+func (s stops) foreignWords(b []byte) (n int, stop bool) {
 	// as top bits: the leads in the last word, and the bytes in this one that continue
 	// them: all of them, and those behind E0, ED and EF
 	var leads, three, due, due0, dueD, dueF uint64
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i : i+8])
+	for i := 0; ; i += 8 {
+		var x uint64
+		if i <= len(b)-8 {
+			x = binary.LittleEndian.Uint64(b[i:])
+		} else if i < len(b) {
+			x = lastWord(b, i)
+		}
+		end := s.ascii(x) &^ x & high
+		if end != 0 {
+			end &= -end
+			x &= end>>7 - 1 // zero is ASCII, too
+		}
 		bit6, bit5 := x<<1, x<<2
 		lead := x & bit6 & high
 		lead3 := lead & bit5
-		wrong := s.ascii(x)&^x&high | lead3&(x<<3)
+		wrong := lead3 & (x << 3)
 		wrong |= x&high&^bit6 ^ (lead<<8 | lead3<<16 | due)
 		wrong |= lead &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
 		if lead3|three != 0 {
@@ -158,56 +154,14 @@ func (s stops) foreignWords(b []byte) int {
 			wrong |= (is0<<8|due0)&^bit5 | (isD<<8|dueD)&bit5 | (isF<<8|dueF)&(x&(0x3F*low)+0x41*low)
 			due0, dueD, dueF = is0>>56, isD>>56, isF>>56
 		}
-		if wrong != 0 || (x|due)&high == 0 {
-			break
+		switch {
+		case wrong != 0:
+			return i - int(leads>>63) - 2*int(three>>55&1), false
+		case end != 0:
+			return i + bits.TrailingZeros64(end)>>3, true
 		}
 		leads, three, due = lead, lead3, lead>>56|lead3>>48
 	}
-	return i - int(leads>>63) - 2*int(three>>55&1)
-}
-
-// foreign returns how many of the eight bytes of x, of which some are outside ASCII, are
-// whole characters of XML of up to three bytes; 0 if one is not. If m has the top bit of
-// a byte that ends the scan, it returns the number of bytes before the first, and true.
-func foreign(x, m uint64) (n int, stop bool) {
-	if m != 0 {
-		n = bits.TrailingZeros64(m) >> 3
-		x &= 1<<(n*8&63) - 1 // zero is ASCII, too
-	}
-	bit6, bit5, bit4 := x<<1, x<<2, x<<3 // as the top bits
-	leads := x & bit6 & high
-	three := leads & bit5
-	wrong := three & bit4                               // leads of four bytes
-	wrong |= x&high&^bit6 ^ (leads<<8 | three<<16)      // the bytes that follow a lead
-	wrong |= leads &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
-	if three != 0 {
-		digit := x & (0x0F * low)
-		is0, isD, isF := ^(digit + 0x7F*low), ^(digit ^ 0x0D*low + 0x7F*low), digit+0x71*low
-		wrong |= (three & is0) << 8 &^ bit5                     // that is too long
-		wrong |= (three & isD) << 8 & bit5                      // surrogates
-		wrong |= (three & isF) << 8 & (x&(0x3F*low) + 0x41*low) // U+FFFE and U+FFFF are among those
-	}
-	switch {
-	case wrong != 0:
-		return 0, false
-	case m != 0:
-		return n, true
-	}
-	return 8 - int(leads>>63) - 2*int(three>>55&1), false
-}
-
-// isPair reports whether x starts with two characters of three bytes, as most of Chinese
-// and Japanese do, that XML allows. It leaves out those that start with E0, ED or EF BF.
-func isPair(x uint64) bool {
-	const firsts = 1 | 1<<24
-	if x&(0xC0C0F0*firsts) != 0x8080E0*firsts {
-		return false
-	}
-	digit := x & (0x0F * firsts)
-	other := digit + 0x7F*firsts               // not E0
-	other &= digit ^ 0x0D*firsts + 0x7F*firsts // nor ED
-	last := (digit + 0x71*firsts) & (x>>8&(0x3F*firsts) + 0x41*firsts)
-	return other&^last&(0x80*firsts) == 0x80*firsts
 }
 
 // foreignChar returns the length of the character that b starts with; 0 if it is in
