@@ -22,13 +22,9 @@ func IsPlain(s string) bool { return textStops.clean(view(s)) == len(s) }
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 func escape(dst, src []byte, where where) ([]byte, error) {
-	stops := textStops
-	if where == inValue {
-		stops = doubleStops
-	}
 	from := len(dst)
 	for {
-		n := stops.clean(src)
+		n := where.clean(src)
 		dst = append(dst, src[:n]...)
 		if src = src[n:]; len(src) == 0 {
 			return dst, nil
@@ -44,24 +40,15 @@ func escape(dst, src []byte, where where) ([]byte, error) {
 			dst = append(dst, "&quot;"...)
 		case '\r':
 			dst = append(dst, "&#13;"...)
-		case '\n', '\t':
-			dst = appendSpace(dst, c, where)
+		case '\n': // in a value: it would become a space
+			dst = append(dst, "&#10;"...)
+		case '\t':
+			dst = append(dst, "&#9;"...)
 		default:
 			return dst[:from], badCharacter(src)
 		}
 		src = src[1:]
 	}
-}
-
-// appendSpace keeps c safe from the normalisation of attribute values.
-func appendSpace(dst []byte, c byte, where where) []byte {
-	switch {
-	case where == inText:
-		return append(dst, c)
-	case c == '\n':
-		return append(dst, "&#10;"...)
-	}
-	return append(dst, "&#9;"...)
 }
 
 // badCharacter names the first character of b that XML cannot carry.

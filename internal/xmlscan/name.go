@@ -21,6 +21,7 @@ type qname struct {
 	declares *prefix // for xmlns and xmlns:…, the prefix that such an attribute declares
 	serial   uint64  // the last tag that had an attribute of this name
 	ends     nameEnds
+	pattern  namePattern
 }
 
 // A nameEnds is the first and the last eight bytes of a name; both are the whole name,
@@ -37,15 +38,32 @@ func endsOf(b []byte, n int) nameEnds {
 	return nameEnds{x, binary.LittleEndian.Uint64(b[n-8:])}
 }
 
-// is reports whether b starts with q.raw. The ends of n bytes of b are those of q.
-func (q *qname) is(b []byte, n int) bool {
-	return len(q.raw) == n && (n <= 16 || q.raw == string(b[:n]))
+// A namePattern is the first eight bytes of a name and the '>' behind it. The mask is
+// that of a shorter one.
+type namePattern struct{ word, mask uint64 }
+
+func patternOf(name string) namePattern {
+	b := append(make([]byte, 0, 64), name...)
+	b = append(b, ">\x00\x00\x00\x00\x00\x00\x00"...)
+	p := namePattern{binary.LittleEndian.Uint64(b), 1<<64 - 1}
+	if len(name) < 7 {
+		p.mask = 1<<((len(name)+1)*8) - 1
+	}
+	return p
 }
 
-// leads reports whether b starts with q.raw. b has that many bytes and at least eight.
-func (q *qname) leads(b []byte) bool {
+// endsAt reports whether q.raw and '>' stand at b[p], where x is the first eight bytes.
+func (q *qname) endsAt(b []byte, p int, x uint64) bool {
+	if (x^q.pattern.word)&q.pattern.mask != 0 {
+		return false
+	}
 	n := len(q.raw)
-	return endsOf(b, n) == q.ends && q.is(b, n)
+	return n < 8 || p+n < len(b) && b[p+n] == '>' && string(b[p:p+n]) == q.raw
+}
+
+// is reports whether q.raw stands at b[p]. The ends of the n bytes there are those of q.
+func (q *qname) is(b []byte, p, n int) bool {
+	return len(q.raw) == n && (n <= 16 || q.raw == string(b[p:p+n]))
 }
 
 // names holds all names that a document has used so far, checked once. Documents repeat
@@ -110,37 +128,37 @@ func (t *names) put(q *qname) {
 	*first, *second = q, *first
 }
 
-// readName reads the name at buf[p] and returns it with the offset behind it. It returns
-// nil after an error and if the buffer ends first.
-func (r *Reader) readName(p int) (*qname, int) {
-	b := r.buf[p:]
-	n, ends := scanName(b)
+// readName reads the name at buf[p], whose first eight bytes are x, and returns it with
+// the offset behind it. It returns nil after an error and if the buffer ends first.
+func (r *Reader) readName(p int, x uint64) (*qname, int) {
+	n, ends := 8, nameEnds{x, x}
+	if m := nameStops(x); m != 0 {
+		n = bits.TrailingZeros64(m) >> 3
+		x &= 1<<(n*8&63) - 1
+		ends = nameEnds{x, x}
+	} else {
+		n, ends.last = longName(r.buf[p:])
+	}
 	if p+n < r.end {
 		first, second := r.places(ends)
-		if q := *first; q != nil && q.ends == ends && q.is(b, n) {
+		if q := *first; q != nil && q.ends == ends && q.is(r.buf, p, n) {
 			return q, p + n
 		}
-		if q := *second; q != nil && q.ends == ends && q.is(b, n) {
+		if q := *second; q != nil && q.ends == ends && q.is(r.buf, p, n) {
 			return q, p + n
 		}
 	}
 	return r.findName(p)
 }
 
-// scanName returns the length and the ends of the name that b starts with, up to a byte
-// that follows one in a tag. Bytes that no name has may be among these. Bytes of zero are
-// behind b.
-func scanName(b []byte) (n int, ends nameEnds) {
-	x := binary.LittleEndian.Uint64(b)
-	if m := nameStops(x); m != 0 {
-		n = bits.TrailingZeros64(m) >> 3
-		x &= 1<<(n*8&63) - 1
-		return n, nameEnds{x, x}
-	}
+// longName returns the length of the name that b starts with, eight bytes at least, and
+// the last eight of them. The name ends at a byte that follows one in a tag; bytes that
+// no name has may be among these. Bytes of zero are behind b.
+func longName(b []byte) (n int, last uint64) {
 	for n = 8; ; n += 8 {
 		if m := nameStops(binary.LittleEndian.Uint64(b[n:])); m != 0 {
 			n += bits.TrailingZeros64(m) >> 3
-			return n, nameEnds{x, binary.LittleEndian.Uint64(b[n-8:])}
+			return n, binary.LittleEndian.Uint64(b[n-8:])
 		}
 	}
 }
@@ -172,7 +190,7 @@ func (r *Reader) findName(p int) (*qname, int) {
 // intern checks raw and adds it to the table. It returns nil if raw is no name.
 func (t *names) intern(raw []byte) *qname {
 	q := &qname{raw: string(raw), prefix: t.none}
-	q.local = q.raw
+	q.local, q.pattern = q.raw, patternOf(q.raw)
 	if i := bytes.IndexByte(raw, ':'); i >= 0 {
 		if !isNCName(raw[:i]) {
 			return nil

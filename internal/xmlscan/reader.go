@@ -2,6 +2,7 @@ package xmlscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"math"
 )
@@ -198,17 +199,26 @@ func orDefault(limit, def int) int {
 // error is io.EOF; what is not well-formed gives a *SyntaxError; an error of the
 // underlying io.Reader is wrapped. Errors stick.
 func (r *Reader) Next() (Kind, error) {
+	if k := r.token(); k != 0 {
+		r.kind = k
+		return k, nil
+	}
+	return r.next()
+}
+
+// next is Next when the buffer does not hold the whole token, and after an error.
+func (r *Reader) next() (Kind, error) {
 	for {
-		if k := r.token(); k != 0 {
-			r.kind = k
-			return k, nil
-		}
 		if r.err == nil {
 			r.more()
 		}
 		if r.err != nil {
 			r.kind, r.mode = 0, modeFailed
 			return 0, r.err
+		}
+		if k := r.token(); k != 0 {
+			r.kind = k
+			return k, nil
 		}
 	}
 }
@@ -433,14 +443,21 @@ func (r *Reader) token() Kind {
 	if r.mode != modeContent {
 		return r.special()
 	}
-	if r.buf[r.pos] != '<' {
+	head := (*[padding]byte)(r.buf[r.pos:])
+	if head[0] != '<' {
 		return r.plainRun()
 	}
-	switch c := r.buf[r.pos+1]; {
+	switch c := head[1]; {
 	case c == '/':
-		return r.endTag()
+		open := r.stack[len(r.stack)-1].name
+		if !open.endsAt(r.buf[:r.end], r.pos+2, binary.LittleEndian.Uint64(head[2:])) {
+			return r.endTagSlowly(open.raw)
+		}
+		r.tok = r.pos
+		r.pos += len(open.raw) + len("</>")
+		return r.close()
 	case class[c]&nameStart != 0:
-		return r.startTag()
+		return r.startTag(binary.LittleEndian.Uint64(head[1:]))
 	}
 	return r.run()
 }
@@ -490,7 +507,7 @@ func (r *Reader) outside() Kind {
 			r.fail(r.pos, nil, "markup after the root element")
 			return 0
 		default:
-			return r.startTag()
+			return r.startTag(binary.LittleEndian.Uint64(r.buf[r.pos+1:]))
 		}
 		r.seen.markup = true
 	}

@@ -41,11 +41,6 @@ func nameLen(b []byte) int {
 	return len(b)
 }
 
-// indentation returns how many of the first eight bytes of b are spaces.
-func indentation(b []byte) int {
-	return bits.TrailingZeros64(binary.LittleEndian.Uint64(b)^' '*low) >> 3
-}
-
 // The scanners below work on eight bytes at a time: in x-low, x^(c*low)-low and so on the
 // top bit of a byte is set if the byte is below a value or equals one. A borrow can set
 // further bits, but only above a byte that is rightly found, and the lowest counts. Two
@@ -92,6 +87,29 @@ func (s stops) ascii(x uint64) uint64 {
 // no stops and control characters.
 func (s stops) clean(b []byte) int {
 	i := s.plain(b)
+	if i < len(b) && b[i] >= utf8.RuneSelf {
+		i += s.foreign(b[i:])
+	}
+	return i
+}
+
+// plain is like clean but ends at a character outside ASCII, too.
+func (s stops) plain(b []byte) int {
+	i := 0
+	for ; i <= len(b)-8; i += 8 {
+		if m := s.in(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	if i == len(b) {
+		return i
+	}
+	return i + bits.TrailingZeros64(s.in(lastWord(b, i)))>>3
+}
+
+// foreign is clean for text that starts with a character outside ASCII.
+func (s stops) foreign(b []byte) int {
+	i := 0
 	for i < len(b) && b[i] >= utf8.RuneSelf {
 		n, stop := s.foreignWords(b[i:])
 		if i += n; stop {
@@ -108,19 +126,33 @@ func (s stops) clean(b []byte) int {
 	return i
 }
 
-// plain returns the length of the prefix of b that is ASCII and has no stops and control
-// characters.
-func (s stops) plain(b []byte) int {
-	i := 0
-	for ; i <= len(b)-8; i += 8 {
-		if m := s.in(binary.LittleEndian.Uint64(b[i:])); m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
+// cleanText is like clean, in text: line feeds and tabs are clean, too.
+func cleanText(b []byte) int {
+	i := textStops.clean(b)
+	for i < len(b) && (b[i] == '\n' || b[i] == '\t') {
+		i += blank(b[i:])
+		i += textStops.clean(b[i:])
+	}
+	return i
+}
+
+// blank returns the length of the prefix of b that is spaces, tabs and line feeds.
+func blank(b []byte) int {
+	for i := 0; i < len(b); i += 8 {
+		var x uint64
+		if i <= len(b)-8 {
+			x = binary.LittleEndian.Uint64(b[i:])
+		} else {
+			x = lastWord(b, i)
+		}
+		space, tab, line := x^' '*low, x^'\t'*low, x^'\n'*low
+		const rest = ^uint64(high)
+		others := (space&rest + rest | space) & (tab&rest + rest | tab) & (line&rest + rest | line) & high
+		if others != 0 {
+			return i + bits.TrailingZeros64(others)>>3
 		}
 	}
-	if i == len(b) {
-		return i
-	}
-	return i + bits.TrailingZeros64(s.in(lastWord(b, i)))>>3
+	return len(b)
 }
 
 // foreignWords returns the length of a prefix of b that is whole characters of XML of up
@@ -134,8 +166,8 @@ func (s stops) foreignWords(b []byte) (n int, stop bool) {
 		var x uint64
 		if i <= len(b)-8 {
 			x = binary.LittleEndian.Uint64(b[i:])
-		} else if i < len(b) {
-			x = lastWord(b, i)
+		} else {
+			x = wordAt(b, i)
 		}
 		end := s.ascii(x) &^ x & high
 		if end != 0 {
@@ -187,6 +219,17 @@ func foreignChar(b []byte) int {
 		return n
 	}
 	return 0
+}
+
+// wordAt returns the eight bytes of b from i on. Behind b is zero, a control character.
+func wordAt(b []byte, i int) uint64 {
+	switch {
+	case i <= len(b)-8:
+		return binary.LittleEndian.Uint64(b[i:])
+	case i == len(b):
+		return 0
+	}
+	return lastWord(b, i)
 }
 
 // lastWord returns the bytes of b from i on, fewer than eight, as a word. The rest is

@@ -2,6 +2,7 @@ package xmlscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 )
 
@@ -13,8 +14,8 @@ type rawAttr struct {
 	clean int // bytes of the value before what needs decoding; -1: nothing does
 }
 
-// startTag reads a start tag or empty-element tag.
-func (r *Reader) startTag() Kind {
+// startTag reads a start tag or empty-element tag. The eight bytes behind its '<' are x.
+func (r *Reader) startTag(x uint64) Kind {
 	if r.full {
 		r.forget()
 	}
@@ -23,7 +24,7 @@ func (r *Reader) startTag() Kind {
 	}
 	r.attrs, r.raws, r.decls = r.attrs[:0], r.raws[:0], r.decls[:0]
 	r.cooked, r.verbatim = true, true
-	q, p := r.readName(r.pos + 1)
+	q, p := r.readName(r.pos+1, x)
 	if q == nil {
 		return 0
 	}
@@ -63,35 +64,36 @@ func (r *Reader) startTag() Kind {
 
 // open makes the element whose tag was scanned the current one.
 func (r *Reader) open(q *qname) bool {
-	if q.declares != nil && q.prefix != r.none {
-		return r.fail(r.pos, nil, "an element must not have the prefix xmlns")
-	}
 	binds := len(r.binds)
 	if !r.cooked && !r.cookAttrs() {
 		return false
 	}
 	space := q.prefix.uri
-	if space == "" && q.prefix != r.none {
+	if space == "" || q.declares != nil {
 		var ok bool
-		if space, ok = r.undeclared(q, r.pos); !ok {
+		if space, ok = r.oddSpace(q); !ok {
 			return false
 		}
 	}
-	r.stack = append(r.stack, frame{q, space, binds})
+	n := len(r.stack)
+	if n == cap(r.stack) {
+		r.stack = slices.Grow(r.stack, 1)
+	}
+	r.stack = r.stack[:n+1]
+	f := &r.stack[n]
+	f.name, f.space, f.binds = q, space, binds
 	return true
 }
 
-// endTag reads an end tag.
-func (r *Reader) endTag() Kind {
-	open := r.stack[len(r.stack)-1].name
-	p := r.pos + 2
-	n := p + len(open.raw)
-	if n < r.end && r.buf[n] == '>' && open.leads(r.buf[p:]) {
-		r.tok = r.pos
-		r.pos = n + 1
-		return r.close()
+// oddSpace returns the namespace of an element's name q that has none, or is xmlns.
+func (r *Reader) oddSpace(q *qname) (space string, ok bool) {
+	switch {
+	case q.prefix == r.none:
+		return q.prefix.uri, true
+	case q.declares != nil:
+		return "", r.fail(r.pos, nil, "an element must not have the prefix xmlns")
 	}
-	return r.endTagSlowly(open.raw)
+	return r.undeclared(q, r.pos)
 }
 
 // endTagSlowly reads an end tag that is wrong, cut short, or has white space in it.
@@ -171,7 +173,7 @@ const tooManyAttrs = -2
 
 // scanAttr scans one attribute and returns the offset behind it.
 func (r *Reader) scanAttr(at int) int {
-	q, p := r.readName(at)
+	q, p := r.readName(at, binary.LittleEndian.Uint64(r.buf[at:]))
 	if q == nil {
 		return -1
 	}
@@ -273,6 +275,22 @@ func (r *Reader) scanValue(p int, quote byte) (value []byte, to, clean int) {
 		return nil, -1, -1
 	}
 	return r.buf[p:to:to], to, special - p
+}
+
+// decodeSimple appends to dst the value from buf[p] on up to the first stop that is not a
+// simple reference. The bytes before to are known to be clean. It returns where it ends.
+func (r *Reader) decodeSimple(dst []byte, p, to int, stops stops) ([]byte, int) {
+	b := r.buf
+	for {
+		dst = append(dst, b[p:to]...)
+		c, n := simpleReference(b[to:])
+		if n == 0 {
+			return dst, to
+		}
+		dst = append(dst, c)
+		p = to + n
+		to = p + stops.clean(b[p:])
+	}
 }
 
 // cookAttrs decodes values, declares namespaces, and leaves the resolved attributes in

@@ -7,72 +7,66 @@ import (
 
 // passIndentation passes over white space in front of a tag.
 func (r *Reader) passIndentation() {
-	i := r.indentationEnd()
+	i := r.pos + blank(r.buf[r.pos:])
 	if tag := r.buf[i] == '<' && i+1 < r.end && r.buf[i+1] != '!' && r.buf[i+1] != '?'; tag && i-r.pos <= r.maxToken {
 		r.pos = i
 	}
 }
 
-// indentationEnd returns where the white space at r.pos ends.
-func (r *Reader) indentationEnd() int {
-	i := r.pos
-	if r.buf[i] == '\n' {
-		i += 1 + indentation(r.buf[i+1:])
-	}
-	for r.buf[i] == '\n' || r.buf[i] == ' ' || r.buf[i] == '\t' {
-		i++
-	}
-	return i
-}
-
 // plainRun reads a run of text in one piece, the common case; others are left to run.
 func (r *Reader) plainRun() Kind {
-	p, i := r.pos, r.indentationEnd()
-	if r.buf[i] == '<' {
-		return r.endPlainRun(p, i, r.buf[p:i:i], i-p)
+	p := r.pos
+	i := p
+	if r.buf[i] <= ' ' {
+		i += blank(r.buf[i:])
 	}
-	for {
-		i += textStops.clean(r.buf[i:])
-		switch c := r.buf[i]; {
-		case c == '<':
-			return r.endPlainRun(p, i, r.buf[p:i:i], i-p)
-		case c == '\n', c == '\t':
-			i++
-		default:
-			return r.codedRun(p, i)
-		}
+	if r.buf[i] != '<' {
+		i += textStops.plain(r.buf[i:])
 	}
+	if r.buf[i] != '<' || r.buf[i+1] == '!' || r.buf[i+1] == '?' || i+1 >= r.end || i-p > r.maxToken {
+		return r.codedRun(p, i+cleanText(r.buf[i:]))
+	}
+	r.tok, r.pos = p, i
+	r.text = r.buf[p:i:i]
+	r.verbatim = true
+	return Text
 }
 
-// codedRun reads a run of text in one piece, of which the bytes from p to i are clean.
+// codedRun reads a run of text that has references or characters outside ASCII, or is not
+// in one piece. The bytes from p to i are clean. It decodes simple references; what else
+// needs decoding is left to decode.
 func (r *Reader) codedRun(p, i int) Kind {
-	joined, i := r.decodeSimple(r.joined[:0], p, i, textStops)
-	r.joined = joined
-	n := bytes.IndexByte(r.buf[i:r.end], '<')
+	b, joined := r.buf, r.joined[:0]
+	from := p
+	for b[i] != '<' {
+		c, n := simpleReference(b[i:])
+		if n == 0 {
+			break
+		}
+		joined = append(append(joined, b[from:i]...), c)
+		from = i + n
+		i = from + cleanText(b[from:])
+	}
+	n := bytes.IndexByte(b[i:r.end], '<')
 	if n < 0 {
 		return 0
 	}
-	return r.endPlainRun(p, i+n, joined, i-p)
-}
-
-// endPlainRun takes the text buf[p:i] that a '<' follows. Decoded, the first n bytes of
-// it are text.
-func (r *Reader) endPlainRun(p, i int, text []byte, n int) Kind {
-	switch c := r.buf[i+1]; {
+	end := i + n
+	switch c := b[end+1]; {
 	case c == '!' || c == '?':
 		return r.run()
-	case i+1 == r.end:
+	case end+1 == r.end:
 		return 0
-	case i-p > r.maxToken:
+	case end-p > r.maxToken:
 		return r.run()
 	}
-	r.tok = p
-	r.pos = i
-	r.text = text
-	if r.verbatim = n == i-p; !r.verbatim {
-		return r.decodeRun(p, n)
+	r.tok, r.pos = p, end
+	if r.verbatim = from == p && n == 0; r.verbatim {
+		r.text = b[p:end:end]
+		return Text
 	}
-	return Text
+	r.text = append(joined, b[from:i]...)
+	return r.decodeRun(p, i-p)
 }
 
 // decodeRun decodes what starts at buf[p] and ends at r.pos, from byte n on. If nothing
@@ -210,14 +204,14 @@ func (r *Reader) join(piece []byte, at int, where where) (ok bool) {
 		r.spilled = true
 		return false
 	}
-	n := textStops.clean(piece)
+	n := cleanText(piece)
 	r.joined, ok = r.decode(append(r.joined, piece[:n]...), piece, n, at, where)
 	return ok
 }
 
 // checkChars checks the content of a comment or processing instruction.
 func (r *Reader) checkChars(b []byte, at int) (ok bool) {
-	n := textStops.clean(b)
+	n := cleanText(b)
 	if n == len(b) {
 		return true
 	}
@@ -234,20 +228,13 @@ const (
 	inValue
 )
 
-// decodeSimple appends to dst the text from buf[p] on up to the first stop that is not a
-// simple reference. The bytes before to are known to be clean. It returns where it ends.
-func (r *Reader) decodeSimple(dst []byte, p, to int, stops stops) ([]byte, int) {
-	b := r.buf
-	for {
-		dst = append(dst, b[p:to]...)
-		c, n := simpleReference(b[to:])
-		if n == 0 {
-			return dst, to
-		}
-		dst = append(dst, c)
-		p = to + n
-		to = p + stops.clean(b[p:])
+// clean returns the length of a prefix of b that stands for itself, in double quotes if
+// it is a value.
+func (w where) clean(b []byte) int {
+	if w == inValue {
+		return doubleStops.clean(b)
 	}
+	return cleanText(b)
 }
 
 // decode appends src, which starts at buf[at], to dst from byte i on: characters checked,
@@ -269,11 +256,9 @@ func (r *Reader) decode(dst, src []byte, i, at int, where where) ([]byte, bool) 
 				n = 2
 			}
 			dst = append(dst, lineEnd[where])
-		case c == '\n':
-			dst, n = append(dst, lineEnd[where]), 1
-		case c == '\t' && where == inValue:
+		case where == inValue && (c == '\n' || c == '\t'):
 			dst, n = append(dst, ' '), 1
-		case c < ' ' && c != '\t':
+		case c < ' ':
 			n, ok = 1, r.lose(at+i, "control character "+hex(rune(c)))
 		default:
 			dst, n = append(dst, c), 1
@@ -282,7 +267,7 @@ func (r *Reader) decode(dst, src []byte, i, at int, where where) ([]byte, bool) 
 			return dst, false
 		}
 		i += n
-		n = textStops.clean(src[i:])
+		n = where.clean(src[i:])
 		dst = append(dst, src[i:i+n]...)
 		i += n
 	}
