@@ -245,12 +245,10 @@ func (r *Reader) cutTag(format string, limit int) Kind {
 	case q == nil && r.err == nil:
 		r.fail(r.pos, ErrLimit, "name longer than %d bytes", r.maxToken)
 		return 0
-	case q == nil, !r.cut(r.pos, format, limit), !r.open(q):
+	case q == nil, !r.cut(r.pos, format, limit), !r.open(q, p, modeContent):
 		return 0
 	}
-	r.tok = r.pos
-	r.mode = modeContent
-	r.pass(longTag, p-r.pos)
+	r.pass(longTag, 0)
 	return Start
 }
 

@@ -61,9 +61,9 @@ func (q *qname) endsAt(b []byte, p int, x uint64) bool {
 	return n < 8 || p+n < len(b) && b[p+n] == '>' && string(b[p:p+n]) == q.raw
 }
 
-// is reports whether q.raw stands at b[p]. The ends of the n bytes there are those of q.
-func (q *qname) is(b []byte, p, n int) bool {
-	return len(q.raw) == n && (n <= 16 || q.raw == string(b[p:p+n]))
+// is reports whether b, which has such ends, is q.raw.
+func (q *qname) is(ends nameEnds, b []byte) bool {
+	return q.ends == ends && len(q.raw) == len(b) && (len(b) <= 16 || q.raw == string(b))
 }
 
 // names holds all names that a document has used so far, checked once. Documents repeat
@@ -129,42 +129,50 @@ func (t *names) put(q *qname) {
 }
 
 // readName reads the name at buf[p], whose first eight bytes are x, and returns it with
-// the offset behind it. It returns nil after an error and if the buffer ends first.
+// the offset behind it. It returns nil after an error and if the buffer ends first; a
+// short name may then end with the buffer.
 func (r *Reader) readName(p int, x uint64) (*qname, int) {
-	n, ends := 8, nameEnds{x, x}
-	if m := nameStops(x); m != 0 {
-		n = bits.TrailingZeros64(m) >> 3
-		x &= 1<<(n*8&63) - 1
-		ends = nameEnds{x, x}
-	} else {
-		n, ends.last = longName(r.buf[p:])
+	m := nameStops(x)
+	if m == 0 {
+		return r.readLongName(p, x)
 	}
-	if p+n < r.end {
-		first, second := r.places(ends)
-		if q := *first; q != nil && q.ends == ends && q.is(r.buf, p, n) {
-			return q, p + n
-		}
-		if q := *second; q != nil && q.ends == ends && q.is(r.buf, p, n) {
-			return q, p + n
-		}
+	n := bits.TrailingZeros64(m) >> 3
+	x &= 1<<(n*8&63) - 1
+	first, _ := r.places(nameEnds{x, x})
+	if q := *first; q != nil && q.ends.first == x { // shorter than eight bytes: the whole name
+		return q, p + n
 	}
-	return r.findName(p)
+	return r.findName(p, n, nameEnds{x, x})
 }
 
-// longName returns the length of the name that b starts with, eight bytes at least, and
-// the last eight of them. The name ends at a byte that follows one in a tag; bytes that
-// no name has may be among these. Bytes of zero are behind b.
-func longName(b []byte) (n int, last uint64) {
-	for n = 8; ; n += 8 {
+// readLongName is readName for a name of eight bytes or more.
+func (r *Reader) readLongName(p int, x uint64) (*qname, int) {
+	b := r.buf[p:]
+	for n := 8; ; n += 8 {
 		if m := nameStops(binary.LittleEndian.Uint64(b[n:])); m != 0 {
 			n += bits.TrailingZeros64(m) >> 3
-			return n, binary.LittleEndian.Uint64(b[n-8:])
+			return r.findName(p, n, nameEnds{x, binary.LittleEndian.Uint64(b[n-8:])})
 		}
 	}
 }
 
-// findName is readName for a name that is not in the cache.
-func (r *Reader) findName(p int) (*qname, int) {
+// findName returns the name of n bytes with such ends at buf[p], as readName does. If it
+// is none, it ends earlier.
+func (r *Reader) findName(p, n int, ends nameEnds) (*qname, int) {
+	if p+n < r.end {
+		first, second := r.places(ends)
+		if q := *first; q != nil && q.is(ends, r.buf[p:p+n]) {
+			return q, p + n
+		}
+		if q := *second; q != nil && q.is(ends, r.buf[p:p+n]) {
+			return q, p + n
+		}
+	}
+	return r.lookUpName(p)
+}
+
+// lookUpName is readName for a name that is not in the cache.
+func (r *Reader) lookUpName(p int) (*qname, int) {
 	raw := r.buf[p:r.end]
 	raw = raw[:nameLen(raw)]
 	n := len(raw)

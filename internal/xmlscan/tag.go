@@ -25,45 +25,53 @@ func (r *Reader) startTag(x uint64) Kind {
 	r.attrs, r.raws, r.decls = r.attrs[:0], r.raws[:0], r.decls[:0]
 	r.cooked, r.verbatim = true, true
 	q, p := r.readName(r.pos+1, x)
-	if q == nil {
+	mode := modeContent
+	switch {
+	case q == nil:
 		return 0
-	}
-	before, mode := r.mode, modeContent
-	if r.buf[p] != '>' {
-		if p = r.scanAttrs(p); p == tooManyAttrs {
+	case r.buf[p] != '>':
+		if p, mode = r.restOfTag(q, p); p == tooManyAttrs {
 			return r.cutTag("more than %d attributes", r.maxAttrs)
 		}
-		if p >= 0 && r.buf[p] == '/' {
-			mode = modeEmpty
-			p++
-		}
-		if p >= 0 && r.buf[p] != '>' {
-			if p < r.end {
-				r.fail(p, nil, "unexpected %q in the tag of element %s", r.buf[p], q.raw)
-			}
-			p = -1
-		}
-		if p < 0 && r.err != nil {
-			p, mode = r.repair(before)
-		}
-		if p < 0 {
-			return 0
-		}
 	}
-	if p+1-r.pos > r.maxToken {
+	switch {
+	case p < 0:
+		return 0
+	case p+1-r.pos > r.maxToken:
 		return r.cutTag("token longer than %d bytes", r.maxToken)
-	}
-	if !r.open(q) {
+	case !r.open(q, p+1, mode):
 		return 0
 	}
-	r.tok = r.pos
-	r.pos = p + 1
-	r.mode = mode
 	return Start
 }
 
-// open makes the element whose tag was scanned the current one.
-func (r *Reader) open(q *qname) bool {
+// restOfTag reads a tag of q from the byte behind its name on. It returns where the '>'
+// is, and the mode behind it; a negative number after an error and if the buffer ends
+// first.
+func (r *Reader) restOfTag(q *qname, p int) (int, mode) {
+	before, mode := r.mode, modeContent
+	if p = r.scanAttrs(p); p == tooManyAttrs {
+		return p, before
+	}
+	if p >= 0 && r.buf[p] == '/' {
+		mode = modeEmpty
+		p++
+	}
+	if p >= 0 && r.buf[p] != '>' {
+		if p < r.end {
+			r.fail(p, nil, "unexpected %q in the tag of element %s", r.buf[p], q.raw)
+		}
+		p = -1
+	}
+	if p < 0 && r.err != nil {
+		return r.repair(before)
+	}
+	return p, mode
+}
+
+// open makes the element whose tag was scanned, and ends before buf[end], the current
+// one.
+func (r *Reader) open(q *qname, end int, mode mode) bool {
 	binds := len(r.binds)
 	if !r.cooked && !r.cookAttrs() {
 		return false
@@ -75,13 +83,8 @@ func (r *Reader) open(q *qname) bool {
 			return false
 		}
 	}
-	n := len(r.stack)
-	if n == cap(r.stack) {
-		r.stack = slices.Grow(r.stack, 1)
-	}
-	r.stack = r.stack[:n+1]
-	f := &r.stack[n]
-	f.name, f.space, f.binds = q, space, binds
+	r.stack = append(r.stack, frame{q, space, binds})
+	r.tok, r.pos, r.mode = r.pos, end, mode
 	return true
 }
 
@@ -146,26 +149,32 @@ func (r *Reader) scanAttrs(p int) int {
 	r.serial++
 	r.values, r.attrPrefix = r.values[:0], nil
 	for {
-		from := p
 		r.sound = p
-		for isSpace(r.buf[p]) {
+		if head := (*[2]byte)(r.buf[p:]); head[0] == ' ' && class[head[1]]&nameStart != 0 {
 			p++
-		}
-		switch c := r.buf[p]; {
-		case p == r.end:
-			return -1
-		case c == '>' || c == '/':
-			return p
-		case p == from:
-			r.fail(p, nil, "%q where white space or the end of the tag is expected", c)
-			return -1
-		case p-from > 1 || r.buf[from] != ' ':
-			r.verbatim = false
+		} else if next := r.attrOrEnd(p); next < 0 || class[r.buf[next]]&nameStart == 0 {
+			return next
+		} else {
+			p = next
 		}
 		if p = r.scanAttr(p); p < 0 {
 			return p
 		}
 	}
+}
+
+// attrOrEnd passes over white space in a tag, as scanAttrs does.
+func (r *Reader) attrOrEnd(from int) int {
+	p := r.skipSpace(from)
+	if p < 0 || r.buf[p] == '>' || r.buf[p] == '/' {
+		return p
+	}
+	if p == from {
+		r.fail(p, nil, "%q where white space or the end of the tag is expected", r.buf[p])
+		return -1
+	}
+	r.verbatim = false
+	return p
 }
 
 // tooManyAttrs is returned in place of an offset for more attributes than MaxAttrs.
@@ -177,43 +186,23 @@ func (r *Reader) scanAttr(at int) int {
 	if q == nil {
 		return -1
 	}
-	if r.buf[p] != '=' {
-		r.verbatim = false
-		if p = r.skipSpace(p); p < 0 {
-			return -1
-		}
-		if r.buf[p] != '=' {
-			r.fail(p, nil, "attribute %s has no value", q.raw)
-			return -1
-		}
-	}
-	p++
-	quote := r.buf[p]
-	if quote != '"' {
-		r.verbatim = false
-	}
-	if quote != '"' && quote != '\'' {
-		if p = r.skipSpace(p); p < 0 {
-			return -1
-		}
-		if quote = r.buf[p]; quote != '"' && quote != '\'' {
-			r.fail(p, nil, "the value of attribute %s is not quoted", q.raw)
-			return -1
-		}
-	}
-	from := p + 1
-	value, to, clean := r.scanValue(from, quote)
-	if to < 0 {
+	quote := byte('"')
+	if binary.LittleEndian.Uint16(r.buf[p:]) == '='|'"'<<8 {
+		p += len(`="`)
+	} else if p, quote = r.beginValue(q, p); p < 0 {
 		return -1
 	}
-	if q.serial == r.serial {
+	value, to, clean := r.scanValue(p, quote)
+	switch {
+	case to < 0:
+		return -1
+	case q.serial == r.serial:
 		r.fail(at, nil, "attribute %s occurs twice", q.raw)
 		return -1
-	}
-	q.serial = r.serial
-	if len(r.raws) >= r.maxAttrs {
+	case len(r.raws) >= r.maxAttrs:
 		return tooManyAttrs
 	}
+	q.serial = r.serial
 	space := ""
 	if p := q.prefix; p != r.none {
 		space = p.uri
@@ -223,10 +212,33 @@ func (r *Reader) scanAttr(at int) int {
 	if clean >= 0 || q.declares != nil {
 		r.cooked, r.verbatim = false, false
 	}
-	r.raws = append(r.raws, rawAttr{q, at, from, clean})
+	r.raws = append(r.raws, rawAttr{q, at, p, clean})
 	a := r.addAttr()
 	a.Name.Space, a.Name.Local, a.Value = space, q.local, value
 	return to + 1
+}
+
+// beginValue passes over what is between the name q of an attribute, which ends before
+// buf[p], and its value. It returns where the value starts, and its quote; -1 after an
+// error and if the buffer ends first.
+func (r *Reader) beginValue(q *qname, p int) (int, byte) {
+	r.verbatim = false
+	if p = r.skipSpace(p); p < 0 {
+		return -1, 0
+	}
+	if r.buf[p] != '=' {
+		r.fail(p, nil, "attribute %s has no value", q.raw)
+		return -1, 0
+	}
+	if p = r.skipSpace(p + 1); p < 0 {
+		return -1, 0
+	}
+	quote := r.buf[p]
+	if quote != '"' && quote != '\'' {
+		r.fail(p, nil, "the value of attribute %s is not quoted", q.raw)
+		return -1, 0
+	}
+	return p + 1, quote
 }
 
 // addAttr adds an Attr to r.attrs, which is not cleared: to set its fields is cheaper
@@ -256,8 +268,11 @@ func (r *Reader) skipSpace(p int) int {
 // needs decoding, clean is how many bytes of it are before what does; otherwise it is -1.
 func (r *Reader) scanValue(p int, quote byte) (value []byte, to, clean int) {
 	stops := valueStops(quote)
-	special := p + stops.clean(r.buf[p:])
+	special := p + stops.plain(r.buf[p:])
 	if r.buf[special] == quote {
+		return r.buf[p:special:special], special, -1
+	}
+	if special += stops.clean(r.buf[special:]); r.buf[special] == quote {
 		return r.buf[p:special:special], special, -1
 	}
 	from := len(r.values)
