@@ -2,7 +2,6 @@ package xmlscan
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 )
@@ -240,7 +239,7 @@ func (r *Reader) passEndTag() bool {
 func (r *Reader) cutTag(format string, limit int) Kind {
 	r.attrs, r.raws, r.decls = r.attrs[:0], r.raws[:0], r.decls[:0]
 	r.cooked, r.verbatim = true, true
-	q, p := r.readName(r.pos+1, binary.LittleEndian.Uint64(r.buf[r.pos+1:]))
+	q, p := r.readName(r.pos+1, word(r.buf, r.pos+1))
 	switch {
 	case q == nil && r.err == nil:
 		r.fail(r.pos, ErrLimit, "name longer than %d bytes", r.maxToken)

@@ -147,11 +147,11 @@ func (r *Reader) readName(p int, x uint64) (*qname, int) {
 
 // readLongName is readName for a name of eight bytes or more.
 func (r *Reader) readLongName(p int, x uint64) (*qname, int) {
-	b := r.buf[p:]
-	for n := 8; ; n += 8 {
-		if m := nameStops(binary.LittleEndian.Uint64(b[n:])); m != 0 {
-			n += bits.TrailingZeros64(m) >> 3
-			return r.findName(p, n, nameEnds{x, binary.LittleEndian.Uint64(b[n-8:])})
+	b := r.buf
+	for i := p + 8; ; i += 8 {
+		if m := nameStops(word(b, i)); m != 0 {
+			i += bits.TrailingZeros64(m) >> 3
+			return r.findName(p, i-p, nameEnds{x, word(b, i-8)})
 		}
 	}
 }

@@ -443,19 +443,13 @@ func (r *Reader) token() Kind {
 	if r.mode != modeContent {
 		return r.special()
 	}
-	head := (*[padding]byte)(r.buf[r.pos:])
+	head := (*[padding]byte)(r.buf[r.pos : r.pos+padding])
 	if head[0] != '<' {
 		return r.plainRun()
 	}
 	switch c := head[1]; {
 	case c == '/':
-		open := r.stack[len(r.stack)-1].name
-		if !open.endsAt(r.buf[:r.end], r.pos+2, binary.LittleEndian.Uint64(head[2:])) {
-			return r.endTagSlowly(open.raw)
-		}
-		r.tok = r.pos
-		r.pos += len(open.raw) + len("</>")
-		return r.close()
+		return r.endTag(binary.LittleEndian.Uint64(head[2:]))
 	case class[c]&nameStart != 0:
 		return r.startTag(binary.LittleEndian.Uint64(head[1:]))
 	}
@@ -507,7 +501,7 @@ func (r *Reader) outside() Kind {
 			r.fail(r.pos, nil, "markup after the root element")
 			return 0
 		default:
-			return r.startTag(binary.LittleEndian.Uint64(r.buf[r.pos+1:]))
+			return r.startTag(word(r.buf, r.pos+1))
 		}
 		r.seen.markup = true
 	}

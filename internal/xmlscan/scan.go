@@ -31,6 +31,10 @@ var class = func() (t [256]uint8) {
 
 func isSpace(c byte) bool { return class[c]&spaceByte != 0 }
 
+// word returns the eight bytes of b from i on. For a constant number of bytes, two ends
+// are checked faster than one.
+func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
+
 // nameLen returns how many bytes of b can be of a name.
 func nameLen(b []byte) int {
 	for i, c := range b {

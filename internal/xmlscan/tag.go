@@ -99,6 +99,17 @@ func (r *Reader) oddSpace(q *qname) (space string, ok bool) {
 	return r.undeclared(q, r.pos)
 }
 
+// endTag reads an end tag. The eight bytes behind its "</" are x.
+func (r *Reader) endTag(x uint64) Kind {
+	open := r.stack[len(r.stack)-1].name
+	if !open.endsAt(r.buf[:r.end], r.pos+2, x) {
+		return r.endTagSlowly(open.raw)
+	}
+	r.tok = r.pos
+	r.pos += len(open.raw) + len("</>")
+	return r.close()
+}
+
 // endTagSlowly reads an end tag that is wrong, cut short, or has white space in it.
 func (r *Reader) endTagSlowly(open string) Kind {
 	b := r.buf[r.pos+2 : r.end]
@@ -150,7 +161,7 @@ func (r *Reader) scanAttrs(p int) int {
 	r.values, r.attrPrefix = r.values[:0], nil
 	for {
 		r.sound = p
-		if head := (*[2]byte)(r.buf[p:]); head[0] == ' ' && class[head[1]]&nameStart != 0 {
+		if head := r.buf[p : p+2]; head[0] == ' ' && class[head[1]]&nameStart != 0 {
 			p++
 		} else if next := r.attrOrEnd(p); next < 0 || class[r.buf[next]]&nameStart == 0 {
 			return next
@@ -182,12 +193,12 @@ const tooManyAttrs = -2
 
 // scanAttr scans one attribute and returns the offset behind it.
 func (r *Reader) scanAttr(at int) int {
-	q, p := r.readName(at, binary.LittleEndian.Uint64(r.buf[at:]))
+	q, p := r.readName(at, word(r.buf, at))
 	if q == nil {
 		return -1
 	}
 	quote := byte('"')
-	if binary.LittleEndian.Uint16(r.buf[p:]) == '='|'"'<<8 {
+	if binary.LittleEndian.Uint16(r.buf[p:p+2]) == '='|'"'<<8 {
 		p += len(`="`)
 	} else if p, quote = r.beginValue(q, p); p < 0 {
 		return -1
