@@ -181,22 +181,26 @@ func (s stops) foreignWords(b []byte) (n int, stop bool) {
 		bit6, bit5 := x<<1, x<<2
 		lead := x & bit6 & high
 		lead3 := lead & bit5
-		wrong := lead3 & (x << 3)
-		wrong |= x&high&^bit6 ^ (lead<<8 | lead3<<16 | due)
-		wrong |= lead &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
+		wrong := lead &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
+		follow := lead<<8 | due
+		due = lead >> 56
 		if lead3|three != 0 {
 			digit := x & (0x0F * low)
 			is0, isD, isF := lead3&^(digit+0x7F*low), lead3&^(digit^0x0D*low+0x7F*low), lead3&(digit+0x71*low)
 			wrong |= (is0<<8|due0)&^bit5 | (isD<<8|dueD)&bit5 | (isF<<8|dueF)&(x&(0x3F*low)+0x41*low)
+			wrong |= lead3 & (x << 3)
 			due0, dueD, dueF = is0>>56, isD>>56, isF>>56
+			follow |= lead3 << 16
+			due |= lead3 >> 48
 		}
+		wrong |= x&high&^bit6 ^ follow
 		switch {
 		case wrong != 0:
 			return i - int(leads>>63) - 2*int(three>>55&1), false
 		case end != 0:
 			return i + bits.TrailingZeros64(end)>>3, true
 		}
-		leads, three, due = lead, lead3, lead>>56|lead3>>48
+		leads, three = lead, lead3
 	}
 }
 
