@@ -111,25 +111,6 @@ func (s stops) plain(b []byte) int {
 	return i + bits.TrailingZeros64(s.in(lastWord(b, i)))>>3
 }
 
-// foreign is clean for text that starts with a character outside ASCII.
-func (s stops) foreign(b []byte) int {
-	i := 0
-	for i < len(b) && b[i] >= utf8.RuneSelf {
-		n, stop := s.foreignWords(b[i:])
-		if i += n; stop {
-			return i
-		}
-		if i += s.plain(b[i:]); i < len(b) { // characters of four bytes, and what is wrong
-			if n = foreignChar(b[i:]); n == 0 {
-				return i
-			}
-			i += n
-			i += s.plain(b[i:])
-		}
-	}
-	return i
-}
-
 // cleanText is like clean, in text: line feeds and tabs are clean, too.
 func cleanText(b []byte) int {
 	i := textStops.clean(b)
@@ -159,14 +140,9 @@ func blank(b []byte) int {
 	return len(b)
 }
 
-// foreignWords returns the length of a prefix of b that is whole characters of XML of up
-// to three bytes, without stops. It ends at a stop or the end of b, or near something
-// else, such as a character of four bytes.
-func (s stops) foreignWords(b []byte) (n int, stop bool) {
-	// as top bits: the leads in the last word, and the bytes in this one that continue
-	// them: all of them, and those behind E0, ED and EF
-	var leads, three, due, due0, dueD, dueF uint64
-	for i := 0; ; i += 8 {
+// foreign is clean for text that starts with a character outside ASCII.
+func (s stops) foreign(b []byte) int {
+	for i := 0; ; {
 		var x uint64
 		if i <= len(b)-8 {
 			x = binary.LittleEndian.Uint64(b[i:])
@@ -174,56 +150,75 @@ func (s stops) foreignWords(b []byte) (n int, stop bool) {
 			x = wordAt(b, i)
 		}
 		end := s.ascii(x) &^ x & high
-		if end != 0 {
-			end &= -end
-			x &= end>>7 - 1 // zero is ASCII, too
+		lead := x & (x << 1) & high
+		if end|lead&(x<<2) == 0 { // no stop, and no character of three bytes
+			wrong := x&high&^(x<<1) ^ lead<<8          // the bytes that follow a lead
+			wrong |= lead &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
+			if wrong == 0 {
+				i += 8 - int(lead>>63)
+				continue
+			}
+		} else if isPair(x) {
+			i += 6
+			continue
+		} else if n, ok := upToThree(x, end); ok {
+			if i += n; end == 0 {
+				continue
+			}
+			return i
 		}
-		bit6, bit5 := x<<1, x<<2
-		lead := x & bit6 & high
-		lead3 := lead & bit5
-		wrong := lead &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
-		follow := lead<<8 | due
-		due = lead >> 56
-		if lead3|three != 0 {
-			digit := x & (0x0F * low)
-			is0, isD, isF := lead3&^(digit+0x7F*low), lead3&^(digit^0x0D*low+0x7F*low), lead3&(digit+0x71*low)
-			wrong |= (is0<<8|due0)&^bit5 | (isD<<8|dueD)&bit5 | (isF<<8|dueF)&(x&(0x3F*low)+0x41*low)
-			wrong |= lead3 & (x << 3)
-			due0, dueD, dueF = is0>>56, isD>>56, isF>>56
-			follow |= lead3 << 16
-			due |= lead3 >> 48
+		// characters of four bytes, and what is wrong
+		i += s.plain(b[i:])
+		n := foreignChar(b[i:])
+		if n == 0 {
+			return i
 		}
-		wrong |= x&high&^bit6 ^ follow
-		switch {
-		case wrong != 0:
-			return i - int(leads>>63) - 2*int(three>>55&1), false
-		case end != 0:
-			return i + bits.TrailingZeros64(end)>>3, true
-		}
-		leads, three = lead, lead3
+		i += n
 	}
+}
+
+// upToThree returns how many of the eight bytes of x are whole characters of XML of up
+// to three bytes, before the lowest bit of end, if that is not zero. It returns false if
+// one is not.
+func upToThree(x, end uint64) (n int, ok bool) {
+	if end != 0 {
+		x &= (end&-end)>>7 - 1 // zero is ASCII, too
+	}
+	bit6, bit5, bit4 := x<<1, x<<2, x<<3 // as the top bits
+	leads := x & bit6 & high
+	three := leads & bit5
+	wrong := three & bit4                               // leads of four bytes
+	wrong |= x&high&^bit6 ^ (leads<<8 | three<<16)      // the bytes that follow a lead
+	wrong |= leads &^ bit5 &^ (x&(0x1E*low) + 0x7E*low) // C0 and C1
+	digit := x & (0x0F * low)
+	is0, isD, isF := ^(digit + 0x7F*low), ^(digit ^ 0x0D*low + 0x7F*low), digit+0x71*low
+	wrong |= (three & is0) << 8 &^ bit5                     // that is too long
+	wrong |= (three & isD) << 8 & bit5                      // surrogates
+	wrong |= (three & isF) << 8 & (x&(0x3F*low) + 0x41*low) // U+FFFE and U+FFFF are among those
+	if end != 0 {
+		return bits.TrailingZeros64(end) >> 3, wrong == 0
+	}
+	return 8 - int(leads>>63) - 2*int(three>>55&1), wrong == 0
+}
+
+// isPair reports whether x starts with two characters of three bytes, as most of Chinese
+// and Japanese do, that XML allows. It leaves out those that start with E0, ED or EF BF.
+func isPair(x uint64) bool {
+	const firsts = 1 | 1<<24
+	if x&(0xC0C0F0*firsts) != 0x8080E0*firsts {
+		return false
+	}
+	digit := x & (0x0F * firsts)
+	other := digit + 0x7F*firsts               // not E0
+	other &= digit ^ 0x0D*firsts + 0x7F*firsts // nor ED
+	last := (digit + 0x71*firsts) & (x>>8&(0x3F*firsts) + 0x41*firsts)
+	return other&^last&(0x80*firsts) == 0x80*firsts
 }
 
 // foreignChar returns the length of the character that b starts with; 0 if it is in
 // ASCII, or none of XML.
 func foreignChar(b []byte) int {
-	c := b[0]
-	switch {
-	case c < 0xC2:
-		return 0
-	case c < 0xE0:
-		if len(b) < 2 || b[1]&0xC0 != 0x80 {
-			return 0
-		}
-		return 2
-	case c < 0xF0:
-		if len(b) < 3 || b[1]&0xC0 != 0x80 || b[2]&0xC0 != 0x80 || c == 0xE0 && b[1] < 0xA0 || c == 0xED && b[1] >= 0xA0 ||
-			c == 0xEF && b[1] == 0xBF && b[2] >= 0xBE {
-			return 0
-		}
-		return 3
-	}
-	if c, n := utf8.DecodeRune(b); c != utf8.RuneError {
+	if c, n := utf8.DecodeRune(b); n > 1 && isChar(c) {
 		return n
 	}
 	return 0
