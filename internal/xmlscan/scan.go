@@ -159,7 +159,8 @@ func (s stops) foreign(b []byte) int {
 				continue
 			}
 		} else if isPair(x) {
-			i += 6
+			for i += 6; i <= len(b)-8 && isPair(binary.LittleEndian.Uint64(b[i:])); i += 6 {
+			}
 			continue
 		} else if n, ok := upToThree(x, end); ok {
 			if i += n; end == 0 {
