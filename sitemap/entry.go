@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/syntax"
@@ -116,24 +117,51 @@ func (v *View) Elements() []websync.Element { return v.Clone().Elements }
 func (v *View) Clone() Entry { return v.clone(0) }
 
 // clone is Clone with room for more Elements.
-func (v *View) clone(room int) Entry {
-	s := string(v.buf)
-	e := Entry{
-		Loc:         s[v.loc.from:v.loc.to],
-		LastMod:     v.LastMod,
-		LastModText: s[v.text.from:v.text.to],
-		ChangeFreq:  v.ChangeFreq,
-		Priority:    v.Priority,
-		Line:        v.Line,
-		Column:      v.Column,
+func (v *View) clone(room int) (e Entry) {
+	v.copyTo(&e, string(v.buf), room)
+	return e
+}
+
+// copyTo sets e, which is zero, to the entry, whose text is s.
+func (v *View) copyTo(e *Entry, s string, room int) {
+	e.Loc = s[v.loc.from:v.loc.to]
+	e.LastMod = v.LastMod
+	if v.text != (span{}) {
+		e.LastModText = s[v.text.from:v.text.to]
 	}
+	e.ChangeFreq = v.ChangeFreq
+	e.Priority = v.Priority
+	e.Line, e.Column = v.Line, v.Column
 	if n := len(v.pieces) + room; n > 0 {
 		e.Elements = make([]websync.Element, 0, n)
 	}
-	for _, p := range v.pieces {
+	for i := range v.pieces {
+		p := &v.pieces[i]
 		e.Elements = append(e.Elements, websync.Element{Space: p.space, Local: p.local, XML: s[p.from:p.to]})
 	}
-	return e
+}
+
+// Short texts share blocks of such a size.
+const (
+	maxShared = 128
+	blockSize = 1024
+)
+
+// texts makes strings of short texts that share memory.
+type texts struct{ block strings.Builder }
+
+// copy returns b as a string.
+func (t *texts) copy(b []byte) string {
+	if len(b) > maxShared {
+		return string(b)
+	}
+	if t.block.Cap()-t.block.Len() < len(b) {
+		t.block.Reset()
+		t.block.Grow(blockSize)
+	}
+	from := t.block.Len()
+	t.block.Write(b)
+	return t.block.String()[from:]
 }
 
 func (v *View) reset(line, column int) {

@@ -234,7 +234,7 @@ func (r *Reader) NextTag() (Kind, error) {
 
 // NextTagOrText is like Next but passes over white space that a tag follows at once.
 func (r *Reader) NextTagOrText() (Kind, error) {
-	if r.mode == modeContent {
+	if r.mode == modeContent && r.buf[r.pos] != '<' {
 		r.passIndentation()
 	}
 	return r.Next()

@@ -45,6 +45,9 @@ func nameLen(b []byte) int {
 	return len(b)
 }
 
+// indentation returns how many of the bytes of x are spaces, up to the first other one.
+func indentation(x uint64) int { return bits.TrailingZeros64(x^' '*low) >> 3 }
+
 // The scanners below work on eight bytes at a time: in x-low, x^(c*low)-low and so on the
 // top bit of a byte is set if the byte is below a value or equals one. A borrow can set
 // further bits, but only above a byte that is rightly found, and the lowest counts. Two

@@ -7,18 +7,31 @@ import (
 
 // passIndentation passes over white space in front of a tag.
 func (r *Reader) passIndentation() {
-	i := r.pos + blank(r.buf[r.pos:])
+	i := r.indentationEnd()
 	if tag := r.buf[i] == '<' && i+1 < r.end && r.buf[i+1] != '!' && r.buf[i+1] != '?'; tag && i-r.pos <= r.maxToken {
 		r.pos = i
 	}
+}
+
+// indentationEnd returns where the white space at r.pos ends. Most is a line feed and a
+// few spaces.
+func (r *Reader) indentationEnd() int {
+	i := r.pos
+	if r.buf[i] == '\n' {
+		i += 1 + indentation(word(r.buf, i+1))
+	}
+	if c := r.buf[i]; c == ' ' || c == '\n' || c == '\t' {
+		i += blank(r.buf[i:])
+	}
+	return i
 }
 
 // plainRun reads a run of text in one piece, the common case; others are left to run.
 func (r *Reader) plainRun() Kind {
 	p := r.pos
 	i := p
-	if r.buf[i] <= ' ' {
-		i += blank(r.buf[i:])
+	if r.buf[i] == '\n' {
+		i = r.indentationEnd()
 	}
 	if r.buf[i] != '<' {
 		i += textStops.plain(r.buf[i:])
