@@ -1,6 +1,6 @@
 // Package pgtest finds the PostgreSQL server that tests use: that of the environment
-// variable WEBSYNC_POSTGRES, which is a URL, or the one at 127.0.0.1:5432, with a database
-// "test" for its user postgres.
+// variable WEBSYNC_POSTGRES, which is a URL, or the one at 127.0.0.1:5432, with a
+// database "test" for its user postgres.
 package pgtest
 
 import (
@@ -43,8 +43,8 @@ func Server(t testing.TB) (dsn string) {
 	return dsn
 }
 
-// Schema returns the name of a schema that does not exist. It is dropped when the test has
-// ended.
+// Schema returns the name of a schema that does not exist. It is dropped when the test
+// has ended.
 func Schema(t testing.TB, dsn string) string {
 	name := "test_" + strings.ToLower(rand.Text())
 	t.Cleanup(func() { Ask(t, dsn, "drop schema if exists "+name+" cascade") })
