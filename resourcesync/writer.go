@@ -73,6 +73,11 @@ func (w *Writer) Write(e *Entry) error {
 	if w.err != nil {
 		return w.err
 	}
+	if !e.Metadata.isExact() {
+		exact := *e
+		exact.Metadata.makeExact()
+		e = &exact
+	}
 	w.id, w.wrong = e.Loc, nil
 	w.check.entry(e)
 	if w.wrong == nil {
@@ -109,9 +114,11 @@ func (w *Writer) Close() error {
 func (w *Writer) begin() error {
 	w.begun = true
 	w.check.writing, w.check.report = true, w.refuse
-	w.check.document(&w.Head)
+	head := w.Head
+	head.Metadata.makeExact()
+	w.check.document(&head)
 	if w.wrong == nil {
-		w.render(&w.Head.Metadata, w.Head.Links, true)
+		w.render(&head.Metadata, head.Links, true)
 	}
 	if w.wrong == nil {
 		w.elements(w.Head.Elements)
@@ -125,10 +132,10 @@ func (w *Writer) begin() error {
 		s.Kind = sitemap.Index
 	}
 	s.MaxEntries, s.MaxBytes = w.MaxEntries, w.MaxBytes
-	head := append([]byte(nil), w.buf...)
+	ours := append([]byte(nil), w.buf...)
 	s.Appender = &sitemap.Appender{
 		Prefix: "rs", Space: Namespace,
-		Document: func(b []byte) []byte { return append(b, head...) },
+		Document: func(b []byte) []byte { return append(b, ours...) },
 		Entry:    func(b []byte, _ *sitemap.Entry) []byte { return append(b, w.buf...) },
 	}
 	return nil
@@ -275,12 +282,36 @@ func (w *Writer) time(name string, d websync.Datetime) {
 	if d.IsZero() {
 		return
 	}
+	w.name(name)
+	w.buf, _ = document.AppendSchemaDate(w.buf, exact(d))
+	w.buf = append(w.buf, '"')
+}
+
+// exact returns a time as an md or ln is written with it: "2013" as its first second.
+func exact(d websync.Datetime) websync.Datetime {
 	if d = inUTC(d); d.Precision() < websync.PrecisionSecond {
 		d = d.WithPrecision(websync.PrecisionSecond)
 	}
-	w.name(name)
-	w.buf, _ = document.AppendSchemaDate(w.buf, d)
-	w.buf = append(w.buf, '"')
+	return d
+}
+
+// isExact reports whether the times of m are written as they are: those are what the
+// checks must compare.
+func (m *Metadata) isExact() bool {
+	for _, d := range [...]*websync.Datetime{&m.At, &m.Completed, &m.From, &m.Until, &m.Datetime} {
+		if !d.IsZero() && d.Precision() < websync.PrecisionSecond {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Metadata) makeExact() {
+	for _, d := range [...]*websync.Datetime{&m.At, &m.Completed, &m.From, &m.Until, &m.Datetime} {
+		if !d.IsZero() {
+			*d = exact(*d)
+		}
+	}
 }
 
 // inUTC returns a time in UTC.

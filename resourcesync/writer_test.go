@@ -95,11 +95,14 @@ func TestWriterRefusesHeads(t *testing.T) {
 		"from":                {func(h *resourcesync.Head) { h.Metadata.From = h.Metadata.At }, "from is not used for a Resource List"},
 		"until":               {func(h *resourcesync.Head) { h.Metadata.Until = h.Metadata.At }, "until is not used for a Resource List"},
 		"completed before at": {func(h *resourcesync.Head) { h.Metadata.Completed = datetime(t, "2025-01-01T00:00:00Z") }, "completed is before at"},
-		"a hash":              {func(h *resourcesync.Head) { h.Metadata.Digests = websync.Digests{websync.SHA256(nil)} }, "md of a document has at"},
-		"no link up":          {func(h *resourcesync.Head) { h.Links = nil }, "must have a link up"},
-		"two links up":        {func(h *resourcesync.Head) { h.Links = append(h.Links, link("up", "https://example.com/other")) }, "another link up"},
-		"an index of lists":   {func(h *resourcesync.Head) { *h = headOf(t, resourcesync.CapabilityList); h.Index = true }, "must not have an index"},
-		"a relative link":     {func(h *resourcesync.Head) { h.Links[0].Href = "up.xml" }, "href: not an absolute IRI"},
+		"a year, written as its first second": {func(h *resourcesync.Head) {
+			h.Metadata.At, h.Metadata.Completed = datetime(t, "2013-01-02T00:00:00Z"), datetime(t, "2013")
+		}, "completed is before at"},
+		"a hash":            {func(h *resourcesync.Head) { h.Metadata.Digests = websync.Digests{websync.SHA256(nil)} }, "md of a document has at"},
+		"no link up":        {func(h *resourcesync.Head) { h.Links = nil }, "must have a link up"},
+		"two links up":      {func(h *resourcesync.Head) { h.Links = append(h.Links, link("up", "https://example.com/other")) }, "another link up"},
+		"an index of lists": {func(h *resourcesync.Head) { *h = headOf(t, resourcesync.CapabilityList); h.Index = true }, "must not have an index"},
+		"a relative link":   {func(h *resourcesync.Head) { h.Links[0].Href = "up.xml" }, "href: not an absolute IRI"},
 		"an element of md": {func(h *resourcesync.Head) {
 			h.Elements = []websync.Element{{Space: resourcesync.Namespace, Local: "md", XML: "<md/>"}}
 		}, "are in Metadata and Links"},
