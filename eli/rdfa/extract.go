@@ -25,10 +25,12 @@ const (
 // is safe for concurrent use.
 type Extractor struct {
 	// MaxBytes limits the bytes of a document, decompressed; more are websync.ErrLimit.
-	// If zero, it is 32 MiB; if negative, there is no limit. The tree of a document takes
-	// about ten times as much memory. Literals of nested elements, which repeat the same
-	// text, and IRIs that are not absolute may have four times as many bytes as the
-	// document, and 16 MiB more.
+	// If zero, it is 32 MiB; if negative, there is no limit. The tree of an HTML document
+	// may have one node for each 32 of these bytes, and 10,000 at least, where two
+	// attributes count as one: a million, which take about 150 MB. Formatting elements that are not closed as
+	// they were opened count wherever they may be repeated. Literals of nested elements,
+	// which repeat the same text, and IRIs that are not absolute may have four times as
+	// many bytes as the document, and 16 MiB more.
 	MaxBytes int64
 
 	// MaxTriples limits the triples of a document; more are websync.ErrLimit. If zero, it
@@ -68,7 +70,11 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	if p.maxTriples < 0 {
 		p.maxTriples = int(^uint(0) >> 1)
 	}
-	if err := d.document.Open(src, cmp.Or(x.MaxBytes, 32<<20)); err != nil {
+	maxBytes := cmp.Or(x.MaxBytes, 32<<20)
+	if maxBytes > 0 {
+		d.maxNodes = int(min(max(maxBytes/bytesPerNode, 10_000), 1<<30))
+	}
+	if err := d.document.Open(src, maxBytes); err != nil {
 		return nil, err
 	}
 	if err := d.parse(p, contentType); err != nil {
@@ -90,6 +96,7 @@ type extraction struct {
 	to       func(websync.Finding) // receives the findings; may be nil
 	url      string
 	document document.Document
+	maxNodes int    // of the tree of HTML; 0: no limit
 	text     []byte // an HTML document in UTF-8
 	lines    map[string]int
 	reported map[reported]bool
