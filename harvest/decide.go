@@ -185,15 +185,15 @@ func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Op
 // is true for a Getter, which decides itself, and if the run skips bodies.
 func (r *run) keepsContent(rec *Record) bool {
 	b := rec.Brief()
-	return r.keeps(&b)
+	return r.keeps(b.HasContent, b.KeepsContent)
 }
 
-// keeps is keepsContent for a Brief.
-func (r *run) keeps(b *Brief) bool {
+// keeps is keepsContent for the HasContent and KeepsContent of a record.
+func (r *run) keeps(has, keeps bool) bool {
 	if r.getter != nil || r.h.Bodies == SkipBodies {
 		return true
 	}
-	return b.HasContent && (b.KeepsContent || r.h.Bodies != KeepBodies)
+	return has && (keeps || r.h.Bodies != KeepBodies)
 }
 
 // wantsContent returns what keepsContent returns of a record that has everything the

@@ -168,6 +168,47 @@ func (o *overlay) Briefs(ctx context.Context, source, after string) iter.Seq2[Br
 	})
 }
 
+// Fingerprints returns those of the Store below and of the committed records.
+func (o *overlay) Fingerprints(ctx context.Context, source string) (*Fingerprints, error) {
+	below, err := o.Store.Fingerprints(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	all := *below
+	replaced := map[uint64]bool{}
+	var committed []Fingerprint
+	for _, id := range o.ids("") {
+		rec, ok := o.record(id)
+		if !ok {
+			continue
+		}
+		b := rec.Brief()
+		f := all.Key.Of(&b)
+		replaced[f.ID] = true
+		if b.Live() {
+			committed = append(committed, f)
+		} else {
+			all.Others++
+		}
+	}
+	all.All = func(yield func(Fingerprint, error) bool) {
+		for f, err := range below.All {
+			if err == nil && replaced[f.ID] {
+				continue
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+		for _, f := range committed {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+	return &all, nil
+}
+
 func (o *overlay) Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error] {
 	return merge(o.below(ctx, source, after), func(t *Task) string { return t.Resource.ID }, o.ids(after), o.task)
 }

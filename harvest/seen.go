@@ -3,8 +3,6 @@ package harvest
 import (
 	"hash/maphash"
 	"math/bits"
-
-	"github.com/websync-go/websync"
 )
 
 // A seenTable is a hash table of the live records of a source. It holds what a snapshot
@@ -15,8 +13,11 @@ import (
 // An id is identified by its slot and by 32 more bits of a hash with a random key. If two
 // ids share both, one of them is looked up in the Store, or is not deleted until a later
 // listing; none is deleted by mistake. One different state in 2 billion is mistaken for
-// the same, until a later listing.
+// the same, until a later listing. The seed differs from table to table, so that another
+// listing has other collisions; only those of a Fingerprint, one in 10^19 pairs of ids
+// and one in 10^16 states, are the same in all of them.
 type seenTable struct {
+	key    FingerprintKey // of the Store
 	seed   maphash.Seed
 	slots  []seenSlot
 	count  int   // records
@@ -40,18 +41,23 @@ const (
 	stateBits = 1<<32 - 1 // seenBit included
 )
 
-// newSeenTable returns a table for n records.
-func newSeenTable(n int64) *seenTable {
-	return &seenTable{seed: maphash.MakeSeed(), slots: make([]seenSlot, (min(max(n, 16), maxSeen)*4+2)/3)}
+// newSeenTable returns a table for n records of a Store with this key.
+func newSeenTable(key FingerprintKey, n int64) *seenTable {
+	return &seenTable{key: key, seed: maphash.MakeSeed(), slots: make([]seenSlot, (min(max(n, 16), maxSeen)*4+2)/3)}
 }
 
 // maxSeen limits the size of a table, in records, whatever count a Store returns.
 const maxSeen = 1 << 30
 
-// find returns the slot of id, or the free slot where id belongs, and the bits of the
-// id's hash in that slot.
-func (t *seenTable) find(id string) (*seenSlot, seenSlot) {
-	h := maphash.String(t.seed, id)
+// hash returns the hash of an id in this table.
+func (t *seenTable) hash(id string) uint64 { return t.mix(t.key.id(id)) }
+
+// mix returns the hash in this table of an id whose Fingerprint has this ID.
+func (t *seenTable) mix(id uint64) uint64 { return maphash.Comparable(t.seed, id) }
+
+// find returns the slot of the id with this hash, or the free slot where it belongs, and
+// the bits of the hash in that slot.
+func (t *seenTable) find(h uint64) (*seenSlot, seenSlot) {
 	tag := max(1, seenSlot(uint32(h))) << 32
 	i, _ := bits.Mul64(h, uint64(len(t.slots)))
 	for {
@@ -65,10 +71,10 @@ func (t *seenTable) find(id string) (*seenSlot, seenSlot) {
 	}
 }
 
-// add enters a record, and reports whether there was room for it. State is what stateOf
-// returns.
-func (t *seenTable) add(id string, state uint32) bool {
-	s, tag := t.find(id)
+// add enters the record whose Fingerprint has this ID, and reports whether there was room
+// for it. State is what stateOf returns.
+func (t *seenTable) add(id uint64, state uint32) bool {
+	s, tag := t.find(t.mix(id))
 	if *s == 0 {
 		if t.count >= len(t.slots)*4/5 {
 			return false
@@ -83,10 +89,11 @@ func (t *seenTable) add(id string, state uint32) bool {
 // state, whether the id had been listed before, and whether it is certain that there is
 // no record of it and that it was not listed before.
 func (t *seenTable) see(id string, state uint32) (same, again, unknown bool) {
-	s, _ := t.find(id)
+	h := t.hash(id)
+	s, _ := t.find(h)
 	if *s == 0 {
 		t.fresh++
-		return false, false, t.note(id) && t.whole
+		return false, false, t.note(h) && t.whole
 	}
 	again = *s&seenBit != 0
 	same = state != 0 && uint32(*s)|seenBit == state|seenBit
@@ -97,13 +104,13 @@ func (t *seenTable) see(id string, state uint32) (same, again, unknown bool) {
 	return same, again, false
 }
 
-// note marks an id that is not in the table, and reports whether it is certain that it
-// was not marked before.
-func (t *seenTable) note(id string) (first bool) {
+// note marks the hash of an id that is not in the table, and reports whether it is
+// certain that the id was not marked before.
+func (t *seenTable) note(h uint64) (first bool) {
 	if t.others == nil {
 		t.others = make([]uint64, othersBits/64)
 	}
-	h := maphash.String(t.seed, id) % othersBits
+	h %= othersBits
 	word, bit := &t.others[h/64], uint64(1)<<(h%64)
 	first = *word&bit == 0
 	*word |= bit
@@ -113,10 +120,11 @@ func (t *seenTable) note(id string) (first bool) {
 // forget notes that a record has changed, or may have come: whatever is listed of it next
 // is new.
 func (t *seenTable) forget(id string) {
-	if s, tag := t.find(id); *s != 0 {
+	h := t.hash(id)
+	if s, tag := t.find(h); *s != 0 {
 		*s = tag | *s&seenBit
 	} else {
-		t.note(id)
+		t.note(h)
 	}
 }
 
@@ -125,7 +133,7 @@ func (t *seenTable) allSeen() bool { return t.listed == t.count }
 
 // seen reports whether id is in the table and was listed.
 func (t *seenTable) seen(id string) bool {
-	s, _ := t.find(id)
+	s, _ := t.find(t.hash(id))
 	return *s&seenBit != 0
 }
 
@@ -135,17 +143,19 @@ func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	if !ev.isConclusive() {
 		return 0
 	}
-	return t.stateOf(stated, ev.Resource.Modified, content)
+	return t.stateOf(t.key.state(stated, ev.Resource.Modified), content)
 }
 
-// stateOf returns a hash, never 0 and without seenBit, of what is stated of a record.
-// Content reports whether the record has its content.
-func (t *seenTable) stateOf(stated uint64, modified websync.Datetime, content bool) uint32 {
+// stateOf returns a hash without seenBit of the State of a Fingerprint; 0 if the record
+// must be looked up. Content reports whether the record has its content.
+func (t *seenTable) stateOf(state uint64, content bool) uint32 {
+	if state == 0 {
+		return 0
+	}
 	h := maphash.Comparable(t.seed, struct {
-		stated   uint64
-		modified websync.Datetime
-		content  bool
-	}{stated, modified, content})
+		state   uint64
+		content bool
+	}{state, content})
 	return max(2, uint32(h)&^seenBit)
 }
 

@@ -24,7 +24,7 @@ type snapshot struct {
 	noted  bool             // note is to be stored
 }
 
-// startSnapshot fills the table of known and seen ids by one ordered scan.
+// startSnapshot fills the table of known and seen ids.
 func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if p.snap != nil {
 		return &sourceError{errors.New("the source began a snapshot inside a snapshot")}
@@ -49,33 +49,28 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 }
 
 // fill makes a table for about size records and enters all of them. It reports whether
-// they fit.
+// they fit. Records with a task are to be looked up.
 func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
-	snap.table, snap.live = newSeenTable(size), 0
-	snap.table.whole = true
-	now := p.clock()
-	tasks := p.taskCursor(ctx)
-	defer tasks.stop()
-	for rec, err := range p.h.Store.Briefs(ctx, p.key, "") {
+	records, err := p.h.Store.Fingerprints(ctx, p.key)
+	if err != nil {
+		return false, &storeError{err}
+	}
+	snap.table, snap.live = newSeenTable(records.Key, size), 0
+	snap.table.whole = records.Others == 0
+	for f, err := range records.All {
 		if err != nil {
 			return false, &storeError{err}
 		}
-		if !rec.Live() {
-			snap.table.whole = false
-			continue
-		}
-		waiting, err := tasks.find(rec.ID)
-		if err != nil {
-			return false, err
-		}
-		var state uint32
-		if rec.Stated.Hash != 0 && waiting == nil && !(rec.Early && rec.Stated.time().IsOver(now)) {
-			state = snap.table.stateOf(rec.Stated.Hash, rec.Stated.Modified, p.keeps(&rec))
-		}
-		if !snap.table.add(rec.ID, state) {
+		if !snap.table.add(f.ID, snap.table.stateOf(f.State, p.keeps(f.HasContent, f.KeepsContent))) {
 			return false, nil
 		}
 		snap.live++
+	}
+	for t, err := range p.h.Store.Tasks(ctx, p.key, "") {
+		if err != nil {
+			return false, &storeError{err}
+		}
+		snap.table.forget(t.Resource.ID)
 	}
 	return true, nil
 }

@@ -3,6 +3,7 @@ package kvstore
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -97,10 +98,8 @@ type commit struct {
 
 	claim     claim
 	source    source
-	olds      []old             // of Puts, then of Touches
-	blocks    map[uint64][]byte // those of the order of first appearances that change
-	last      uint64            // the last block that there was
-	greatest  string            // id of a change
+	olds      []old  // of Puts, then of Touches
+	greatest  string // id of a change
 	conflicts []string
 }
 
@@ -174,6 +173,9 @@ func (c *commit) inSource() error {
 func (c *commit) newSource() error {
 	c.head.sources++
 	c.source.n = c.head.sources
+	if c.source.n == 1 {
+		rand.Read(c.head.key[:])
+	}
 	if c.batch.Source == "" {
 		return nil // values are not empty; a name that is not found is empty
 	}
@@ -208,7 +210,7 @@ func (c *commit) prefetchChanges() error {
 			add(taskKeyOf(n, c.batch.Tasks[i].Resource.ID))
 		}
 		if len(c.batch.Puts) > 0 {
-			add(blockKey(c.last))
+			add(blockKey(c.lastBlock))
 		}
 	}, func(k key, v *stored, add func(key)) {
 		var rec record
@@ -219,7 +221,7 @@ func (c *commit) prefetchChanges() error {
 		if needsItem(&rec, touched[id]) {
 			addEntry(k, v, add)
 		}
-		if block := blockOf(rec.Born); !blocks[block] {
+		if block := blockOf(rec.Born); rec.Born != 0 && !blocks[block] {
 			blocks[block] = true
 			add(blockKey(block))
 		}
@@ -232,7 +234,6 @@ func needsItem(rec *record, isTouch bool) bool { return rec.keyed || isTouch }
 
 // read looks up the records that the changes would replace.
 func (c *commit) read() error {
-	c.last = blockOf(c.head.born)
 	if err := c.prefetchChanges(); err != nil {
 		return err
 	}
@@ -298,6 +299,9 @@ func (c *commit) hasTask(id string, n uint64) (bool, error) {
 }
 
 func (c *commit) puts() error {
+	if last := c.head.last + websync.Seq(len(c.batch.Puts)); last > maxSeq {
+		return fmt.Errorf("kvstore: the log would have %d entries: %d fit, Compact makes room", last, websync.Seq(maxSeq))
+	}
 	for i := range c.batch.Puts {
 		was := &c.olds[i]
 		rec := newRecord(&c.batch.Puts[i].Record)
@@ -324,6 +328,7 @@ func (c *commit) setRecord(was *old, seq, prior websync.Seq, rec *record) error 
 	c.scratch = appendRecord(c.scratch, rec)
 	k := c.key(recordKey).source(c.source.n).text(rec.ID)
 	if !was.known {
+		c.source.records++
 		return c.insert(k, c.scratch)
 	}
 	return c.set(k, c.scratch)
@@ -346,20 +351,19 @@ func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 	return h.last
 }
 
-// indexBorn keeps the order of first appearances, which holds live records only. seq is
-// the number of the record's entry.
+// indexBorn keeps the order of first appearances. seq is the number of the record's
+// entry. The record has no number in the next generation until Compact copies the entry.
 func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq) error {
 	if was.live() {
 		c.source.live--
 	}
+	ref := reference{born: rec.Born, n: c.source.n, deleted: !rec.Live()}
+	ref.numbers[c.head.generation&1] = seq
 	if rec.Live() {
 		c.source.live++
-		return c.setBorn(rec.Born, seq, false)
+		ref.print = c.head.key.Of(&rec.Brief)
 	}
-	if was.live() {
-		return c.setBorn(rec.Born, 0, false)
-	}
-	return nil
+	return c.setReference(&ref)
 }
 
 func (c *commit) touches() error {
@@ -378,16 +382,31 @@ func (c *commit) touches() error {
 		if was.seq == 0 || was.touched || !c.isSame(item, was.item) {
 			rec.own = item
 		}
-		if was.live() && rec.own != nil && !was.touched {
-			if err := c.setBorn(rec.Born, was.seq, true); err != nil {
-				return err
-			}
+		if err := c.indexTouch(rec); err != nil {
+			return err
 		}
 		if err := c.setRecord(was, was.seq, was.prior, rec); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// indexTouch keeps the reference of a touched record.
+func (c *commit) indexTouch(rec *record) error {
+	if rec.Born == 0 {
+		return nil
+	}
+	ref, err := c.reference(rec.Born)
+	if err != nil {
+		return err
+	}
+	touched := rec.own != nil
+	ref.touched = [2]bool{touched, touched}
+	if rec.Live() {
+		ref.print = c.head.key.Of(&rec.Brief)
+	}
+	return c.setReference(&ref)
 }
 
 // touch returns the item that a Touch leaves, in the form of record.own.

@@ -49,6 +49,7 @@ type inspection struct {
 	faults  []string
 	refs    map[sum]int64
 	live    map[uint32]int64 // by source
+	all     map[uint32]int64 // likewise, tombstones included
 
 	latest   map[string]websync.Seq // number of each record, by source and id
 	greatest map[uint32]string      // id, by source
@@ -73,27 +74,24 @@ func (in *inspection) has(k key) bool {
 
 func (in *inspection) kinds() {
 	for kind := range in.keys {
-		if !bytes.ContainsRune([]byte("hgsnprblmktqBDFXPCZcS"), rune(kind)) {
+		if !bytes.ContainsRune([]byte("hgsnprblktqBDFXPCZcS"), rune(kind)) {
 			in.fault("a key of kind %q", kind)
 		}
-	}
-	if !in.head.rewriting && len(in.keys[renumberKey]) > 0 && len(in.keys[compactionKey]) == 0 {
-		in.fault("%d numbers of an older generation are left", len(in.keys[renumberKey]))
 	}
 }
 
 func (in *inspection) records() {
 	in.refs, in.live, in.latest = map[sum]int64{}, map[uint32]int64{}, map[string]websync.Seq{}
-	in.greatest = map[uint32]string{}
-	live := 0
+	in.all, in.greatest = map[uint32]int64{}, map[uint32]string{}
+	born := 0
 	for _, p := range in.keys[recordKey] {
 		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
 		var v stored
 		in.must(v.parse(p.value), "record %q", id)
-		if v.generation != in.head.generation && !in.head.rewriting || v.generation+1 < in.head.generation {
+		if v.generation > in.head.generation {
 			in.fault("record %q has a number of generation %d", id, v.generation)
 		}
-		in.must(in.renumber(&v), "record %q", id)
+		in.must(in.renumber(p.key, &v), "record %q", id)
 		rec, err := in.record(&v, "", id)
 		in.must(err, "record %q", id)
 		in.held(&v, &rec)
@@ -104,13 +102,15 @@ func (in *inspection) records() {
 			in.fault("record %q: no entry %d", id, rec.Seq)
 		}
 		if rec.Live() {
-			live++
 			in.live[n]++
 		}
-		in.live[n] += 0
+		in.all[n]++
 		in.latest[string(p.key[1:])] = rec.Seq
 		in.greatest[n] = max(in.greatest[n], id)
-		in.born(n, &rec)
+		if rec.Born > 0 {
+			born++
+			in.born(n, &rec)
+		}
 		for _, b := range rec.Bodies {
 			if k, ok := sumOf(b.Key); ok {
 				in.refs[k]++
@@ -122,13 +122,10 @@ func (in *inspection) records() {
 		if len(p.value)%referenceSize != 0 || len(p.value) > blockSize*referenceSize {
 			in.fault("block %d has %d bytes", numberOf(p.key), len(p.value))
 		}
-		if bytes.HasSuffix(p.value, make([]byte, referenceSize)) {
-			in.fault("block %d ends with no reference", numberOf(p.key))
-		}
-		eachReference(p.value, &in.head, func(int, *reference) error { referred++; return nil })
+		referred += references(p.value)
 	}
-	if referred != live {
-		in.fault("%d live records, %d in order of Born", live, referred)
+	if referred != born {
+		in.fault("%d records with a Born, %d in order of Born", born, referred)
 	}
 }
 
@@ -142,32 +139,42 @@ func (in *inspection) held(v *stored, rec *harvest.Record) {
 	if want := rec.Brief(); brief != want || held.keyed != newRecord(rec).keyed {
 		in.fault("record %q: %+v, keyed %v, but its item is %+v", id, brief, held.keyed, rec.Item)
 	}
-	if held.own == nil && v.entry.seq == 0 {
+	if held.own == nil && v.seq == 0 {
 		in.fault("record %q has neither an entry nor an item", id)
 	}
+}
+
+// references counts the references of a block.
+func references(block []byte) (n int) {
+	for i := range len(block) / referenceSize {
+		var ref reference
+		if ref.parse(block, i) {
+			n++
+		}
+	}
+	return n
 }
 
 // born checks the place of a record in the order of first appearances.
 func (in *inspection) born(n uint32, rec *harvest.Record) {
 	id := rec.Resource.ID
-	block, err := in.Get(blockKey(blockOf(rec.Born)))
+	ref, err := in.reference(rec.Born)
 	in.must(err, "born %d", rec.Born)
-	ref := reference{born: rec.Born}
-	found := ref.parse(block, int(rec.Born%blockSize), &in.head)
-	if found != rec.Live() {
-		in.fault("record %q, live %v: born %d", id, rec.Live(), rec.Born)
-	}
-	if !found {
+	if err != nil {
 		return
-	}
-	if ref.isOld(&in.head) && !in.head.rewriting {
-		in.fault("born %d has a number of generation %d", rec.Born, ref.generation)
 	}
 	var item websync.Item
 	_, err = in.follow(&ref, &item)
 	in.must(err, "born %d", rec.Born)
-	if ref.n != n || !ref.touched && ref.seq != rec.Seq || !reflect.DeepEqual(item, rec.Item) {
-		in.fault("record %q of source %d: %+v; by born %d it is of source %d: %+v", id, n, rec.Item, rec.Born, ref.n, item)
+	if ref.n != n || ref.seq(&in.head) != rec.Seq || ref.deleted == rec.Live() || !reflect.DeepEqual(item, rec.Item) {
+		in.fault("record %q of source %d: %+v; by born %d it is of source %d, deleted %v: %+v", id, n, rec.Item, rec.Born, ref.n, ref.deleted, item)
+	}
+	var want harvest.Fingerprint
+	if brief := rec.Brief(); rec.Live() {
+		want = in.head.key.Of(&brief)
+	}
+	if ref.print != want {
+		in.fault("record %q: by born %d its Fingerprint is %+v, right is %+v", id, rec.Born, ref.print, want)
 	}
 }
 
@@ -180,15 +187,15 @@ func (in *inspection) sources() {
 		if name != string(p.key[1:]) || src.n > in.head.sources {
 			in.fault("source %d is %q and %q", src.n, p.key[1:], name)
 		}
-		if src.live != in.live[src.n] {
-			in.fault("source %q: %d live records, counted %d", name, src.live, in.live[src.n])
+		if src.live != in.live[src.n] || src.records != in.all[src.n] {
+			in.fault("source %q: %d records, %d of them live, counted %d and %d", name, src.records, src.live, in.all[src.n], in.live[src.n])
 		}
 		if src.greatest != in.greatest[src.n] {
 			in.fault("source %q: the greatest id is %q, in the records %q", name, src.greatest, in.greatest[src.n])
 		}
-		delete(in.live, src.n)
+		delete(in.all, src.n)
 	}
-	for n := range in.live {
+	for n := range in.all {
 		in.fault("records of the unknown source %d", n)
 	}
 }
@@ -212,10 +219,9 @@ func (in *inspection) log() {
 			time = -1 << 63
 		}
 		last[generation] = seq
-		var o owned
 		var item websync.Item
-		in.must(o.parse(p.value), "entry %d", seq)
-		in.must(decodeItem(o.rest, &item), "entry %d", seq)
+		_, err := decodeEntry(p.value, &item)
+		in.must(err, "entry %d", seq)
 		if generation == in.head.generation {
 			id := string(p.value[:4]) + item.Resource.ID
 			copied := generation > 1 && item.Prior == 0 // by Compact

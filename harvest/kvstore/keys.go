@@ -15,18 +15,18 @@ import (
 //
 //	h            head: see type head
 //	g gen        greatest number of an older generation of the log; absent if dropped
-//	s name       source: number, live records, greatest id of its records
+//	s name       source: number, live records, all records, greatest id of its records
 //	n n          name of the source
 //	p n          checkpoint: uvarint version, data
 //	r n id       record: uvarint gen, uvarint seq, uvarint Prior, see type record; its
-//	             item is in the entry l gen seq, unless a Touch has changed it since
-//	b block      the live records with the Borns block*64 to block*64+63: for each n, and
-//	             in 8 bytes seq<<2, plus 2 if a Touch has changed the item since, plus
-//	             the lowest bit of gen; 12 bytes of 0 where there is none, and nothing
-//	             after the last
-//	l gen seq    entry of the log: n, item without Seq and Source
-//	m gen seq    while records are rewritten: the number in generation gen of the entry
-//	             that has the number seq in gen-1
+//	             item is in the entry with this number, unless a Touch has changed it
+//	             since
+//	b block      the records with the Borns block*32 to block*32+31, 30 bytes each: n, the
+//	             numbers in even and in odd generations (5 bytes each), flags (1 byte) and
+//	             the Fingerprint: ID (8 bytes), State (7 bytes), of a tombstone 0; see type
+//	             reference
+//	l gen seq    entry of the log: n, uvarint Born, uvarint Prior, varint time, item
+//	             without these, Seq and Source
 //	k            compaction in progress: see type compaction
 //	t n id       task: uvarint gen of its Base, uvarint Base, 0, task without Base and
 //	             Source
@@ -41,9 +41,10 @@ import (
 //	c name       claim: see type claim
 //	S key        value of State
 //
-// A record's number is that of the generation written beside it. When the log has been
-// compacted, numbers of the generation before are looked up under m until all records are
-// rewritten. This keeps the switch to the new generation small.
+// The number of a record is that in its block. The record repeats it, which saves a look
+// at the block as long as its gen is the newest. Compact writes the numbers in the next
+// generation beside those in use, so that the switch is small. After it, tasks have
+// numbers of the generation before until all of them are rewritten.
 const (
 	headKey       = 'h'
 	generationKey = 'g'
@@ -53,7 +54,6 @@ const (
 	recordKey     = 'r'
 	bornKey       = 'b'
 	logKey        = 'l'
-	renumberKey   = 'm'
 	compactionKey = 'k'
 	taskKey       = 't'
 	dueKey        = 'q'

@@ -1,7 +1,6 @@
 package kvstore
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -18,9 +17,9 @@ import (
 // Compact implements [harvest.Maintainer]. It works in many small Updates beside commits.
 // The last of them copies what is left, ends the claims and makes the new generation the
 // newest; if the call ends before it, nothing has changed, and what it has written is
-// removed by the next. Then records, tasks and the order of first appearances are
-// given the new numbers; if the call ends before that is done, readers translate them,
-// and the next call goes on.
+// removed by the next. Then tasks are given the new numbers; if the call ends before that
+// is done, readers translate them, and the next call goes on. Records are given theirs
+// when they change: readers find them in the order of first appearances.
 //
 // Changes made while it runs are in the new generation as in the old, and so are the
 // entries before them; a Touch of an entry that has been copied changes only the record.
@@ -70,10 +69,7 @@ func (s *Store) beginCompaction(ctx context.Context, t token) error {
 		_, err := w.compaction(t)
 		return err
 	}
-	if err := s.remove(ctx, newKey(logKey).number(next), newKey(logKey).end(), ours); err != nil {
-		return err
-	}
-	return s.remove(ctx, newKey(renumberKey), newKey(renumberKey).end(), ours)
+	return s.remove(ctx, newKey(logKey).number(next), newKey(logKey).end(), ours)
 }
 
 // compaction returns the progress of the compaction t.
@@ -130,7 +126,7 @@ func (w *writer) compact(t token, more func() bool) (generation uint64, err erro
 		if err != nil {
 			return 0, err
 		}
-		if err := w.prefetchRecords(found); err != nil {
+		if err := w.prefetchCopied(found); err != nil {
 			return 0, err
 		}
 		for _, p := range found {
@@ -140,20 +136,45 @@ func (w *writer) compact(t token, more func() bool) (generation uint64, err erro
 			}
 		}
 		if next == nil {
+			if err := w.setBlocks(); err != nil {
+				return 0, err
+			}
 			err = w.switchTo(&c)
 			return w.head.generation, err
 		}
 	}
+	if err := w.setBlocks(); err != nil {
+		return 0, err
+	}
 	return 0, w.put(newKey(compactionKey), &c)
 }
 
-// prefetchRecords prefetches the records of entries of the log.
-func (w *writer) prefetchRecords(found []pair) error {
+// prefetchCopied prefetches what copyEntry needs for entries of the log.
+func (w *writer) prefetchCopied(found []pair) error {
+	if !w.prefetches() {
+		return nil
+	}
+	entries := make([]entry, 0, len(found))
+	for _, p := range found {
+		var e entry
+		if e.parse(p.value) == nil { // copyEntry reports the error
+			entries = append(entries, e)
+		}
+	}
+	err := w.prefetch(func(add func(key)) {
+		for i := range entries {
+			add(blockKey(blockOf(entries[i].born)))
+		}
+	})
+	if err != nil {
+		return err
+	}
 	return w.prefetch(func(add func(key)) {
-		for _, p := range found {
+		for i := range entries {
 			var item websync.Item
-			if n, err := decodeEntry(p.value, &item); err == nil { // copyEntry reports the error
-				add(newKey(recordKey).source(n).text(item.Resource.ID))
+			e := &entries[i]
+			if ref, err := w.reference(e.born); err == nil && ref.isTouched(&w.head) && decodeItem(e.item, &item) == nil {
+				add(newKey(recordKey).source(e.n).text(item.Resource.ID))
 			}
 		}
 	})
@@ -162,34 +183,55 @@ func (w *writer) prefetchRecords(found []pair) error {
 // copyEntry copies the entry c.from unless it is superseded, in the state that the record
 // has now: it may have been touched.
 func (w *writer) copyEntry(c *compaction, value []byte) error {
-	var item websync.Item
-	n, err := decodeEntry(value, &item)
-	if err != nil {
+	var e entry
+	if err := e.parse(value); err != nil {
 		return err
 	}
-	id := item.Resource.ID
-	var v stored
-	if _, err := w.get(newKey(recordKey).source(n).text(id), &v); err != nil || v.seq != c.from {
+	ref, err := w.reference(e.born)
+	if err != nil || ref.seq(&w.head) != c.from {
 		return err
 	}
-	var rec record
-	if err := decodeRecord(v.data, id, &rec); err != nil {
-		return err
+	if ref.isTouched(&w.head) {
+		if e.item, err = w.touchedItem(&e); err != nil {
+			return err
+		}
 	}
-	if rec.own != nil {
-		item = *rec.own
-	}
-	item.Prior = 0
+	e.prior = 0
 	c.to++
-	c.lastTime = item.Time.UnixMicro()
+	c.lastTime = e.time
 	if c.to == 1 {
 		c.firstTime = c.lastTime
 	}
 	next := w.head.generation + 1
-	if err := w.set(newKey(renumberKey).number(next).number(uint64(c.from)), key{}.number(uint64(c.to))); err != nil {
+	ref.numbers[next&1], ref.touched[next&1] = c.to, false
+	if err := w.setReference(&ref); err != nil {
 		return err
 	}
-	return w.setEntry(next, c.to, n, &item)
+	w.scratch = e.append(w.scratch[:0])
+	return w.insert(w.key(logKey).entry(next, c.to), w.scratch)
+}
+
+// touchedItem returns the item of the touched record of an entry, in the form of
+// entry.item.
+func (w *writer) touchedItem(e *entry) ([]byte, error) {
+	var item websync.Item
+	if err := decodeItem(e.item, &item); err != nil {
+		return nil, err
+	}
+	id := item.Resource.ID
+	var v stored
+	var rec record
+	if _, err := w.get(newKey(recordKey).source(e.n).text(id), &v); err != nil {
+		return nil, err
+	}
+	if err := decodeRecord(v.data, id, &rec); err != nil {
+		return nil, err
+	}
+	if rec.own == nil {
+		return nil, harvest.ErrCorrupt
+	}
+	clearEntry(rec.own)
+	return appendItem(nil, rec.own), nil
 }
 
 // switchTo makes the generation that c has written the newest.
@@ -225,7 +267,7 @@ func (w *writer) switchTo(c *compaction) error {
 	return nil
 }
 
-// rewrite gives all records, tasks and references the numbers of the newest generation.
+// rewrite gives all tasks the numbers of the newest generation.
 func (s *Store) rewrite(ctx context.Context) error {
 	needed, generation := false, uint64(0)
 	err := s.view(ctx, func(r *reader) error {
@@ -235,38 +277,20 @@ func (s *Store) rewrite(ctx context.Context) error {
 	if err != nil || !needed {
 		return err
 	}
-	if err := s.rewriteAll(ctx, recordKey, pageItems, (*writer).rewritePage); err != nil {
-		return err
-	}
-	if err := s.rewriteAll(ctx, taskKey, pageItems, (*writer).rewritePage); err != nil {
-		return err
-	}
-	if err := s.rewriteAll(ctx, bornKey, pageItems/blockSize, (*writer).rewriteBlocks); err != nil {
-		return err
-	}
-	same := func(w *writer) error {
-		if w.head.generation != generation {
-			return harvest.ErrHeld // another process has compacted meanwhile
-		}
-		return nil
-	}
-	prefix := newKey(renumberKey).number(generation) // no longer needed
-	if err := s.remove(ctx, prefix, prefix.end(), same); err != nil {
+	_, err = s.updatePages(ctx, newKey(taskKey), newKey(taskKey).end(), pageItems, (*writer).rewritePage)
+	if err != nil {
 		return err
 	}
 	return s.update(ctx, func(w *writer) error {
 		w.head.rewriting = w.head.generation != generation
-		return same(w)
+		if w.head.rewriting {
+			return harvest.ErrHeld // another process has compacted meanwhile
+		}
+		return nil
 	})
 }
 
-// rewriteAll calls fn with all pairs of a kind, n of them in each Update.
-func (s *Store) rewriteAll(ctx context.Context, kind byte, n int, fn func(*writer, []pair) error) error {
-	_, err := s.updatePages(ctx, newKey(kind), newKey(kind).end(), n, fn)
-	return err
-}
-
-// rewritePage gives records or tasks the numbers of the newest generation.
+// rewritePage gives tasks the numbers of the newest generation.
 func (w *writer) rewritePage(page []pair) error {
 	if err := w.prefetchListed(page, nil); err != nil {
 		return err
@@ -279,46 +303,11 @@ func (w *writer) rewritePage(page []pair) error {
 		if v.generation == w.head.generation {
 			continue
 		}
-		if err := w.renumber(&v); err != nil {
+		if err := w.renumber(p.key, &v); err != nil {
 			return err
 		}
 		w.scratch = v.append(w.scratch[:0])
 		if err := w.set(p.key, w.scratch); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rewriteBlocks gives the references of blocks the numbers of the newest generation.
-func (w *writer) rewriteBlocks(page []pair) error {
-	err := w.prefetch(func(add func(key)) {
-		for _, p := range page {
-			eachReference(p.value, &w.head, func(_ int, ref *reference) error {
-				if ref.isOld(&w.head) {
-					add(ref.renumberKey(&w.head))
-				}
-				return nil
-			})
-		}
-	})
-	if err != nil {
-		return err
-	}
-	for _, p := range page {
-		block := bytes.Clone(p.value)
-		err := eachReference(p.value, &w.head, func(i int, ref *reference) error {
-			err := w.renumber(&ref.stored)
-			block = ref.put(block, i)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if bytes.Equal(block, p.value) {
-			continue
-		}
-		if err := w.set(p.key, block); err != nil {
 			return err
 		}
 	}
@@ -360,8 +349,8 @@ func (s *Store) updatePages(ctx context.Context, from, to key, size int, fn func
 	return n, nil
 }
 
-// Drop implements [harvest.Maintainer]. It never removes the newest generation. Records
-// that refer to an older one are given their new numbers first.
+// Drop implements [harvest.Maintainer]. It never removes the newest generation. It ends
+// what a Compact has left to do.
 func (s *Store) Drop(ctx context.Context, before uint64) error {
 	for rewriting := true; rewriting; {
 		err := s.rewrite(ctx)

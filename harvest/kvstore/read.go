@@ -216,7 +216,7 @@ func lookupIn[T any](r *reader, kind byte, src *source, ids []string, found []T,
 
 // addEntry adds the key of the entry of the log that a record refers to.
 func addEntry(k key, v *stored, add func(key)) {
-	if k[0] == recordKey && v.entry.seq != 0 {
+	if k[0] == recordKey && v.seq != 0 {
 		add(v.entryKey())
 	}
 }
@@ -306,7 +306,7 @@ func (l *listing[T]) page(r *reader, page []T, found []pair, began *head) (_ []T
 		if err := v.parse(found[done].value); err != nil {
 			return page, done, err
 		}
-		if err := r.renumber(&v); err != nil {
+		if err := r.renumber(found[done].key, &v); err != nil {
 			return page, done, err
 		}
 		x, err := l.decode(r, ids[done], &v)
@@ -342,20 +342,14 @@ func idsOf(found []pair) []string {
 
 // prefetchListed prefetches the new numbers of records or tasks, and what more adds.
 func (r *reader) prefetchListed(found []pair, more func(k key, v *stored, add func(key))) error {
-	return r.prefetch(func(add func(key)) {
+	return r.prefetchNumbers(func(fn func(k key, v *stored)) {
 		for _, p := range found {
 			var v stored
-			if v.parse(p.value) != nil {
-				continue // reported when it is read
-			}
-			if r.head.rewriting && v.isOld(&r.head) {
-				add(v.renumberKey(&r.head))
-			}
-			if more != nil {
-				more(p.key, &v, add)
+			if v.parse(p.value) == nil { // otherwise reported when it is read
+				fn(p.key, &v)
 			}
 		}
-	})
+	}, more)
 }
 
 // Due implements [harvest.Store].
@@ -548,13 +542,13 @@ func (r *reader) prefetchNames(found []pair) error {
 	return r.prefetch(func(add func(key)) {
 		seen := map[uint32]bool{}
 		for _, p := range found {
-			var o owned
-			if o.parse(p.value) != nil {
+			var e entry
+			if e.parse(p.value) != nil {
 				continue // reported when it is read
 			}
-			if !seen[o.n] && !r.knows(o.n) {
-				seen[o.n] = true
-				add(newKey(nameKey).source(o.n))
+			if !seen[e.n] && !r.knows(e.n) {
+				seen[e.n] = true
+				add(newKey(nameKey).source(e.n))
 			}
 		}
 	})

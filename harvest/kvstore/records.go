@@ -3,6 +3,7 @@ package kvstore
 import (
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -15,14 +16,7 @@ type stored struct {
 	seq        websync.Seq
 	prior      websync.Seq // of a record
 	data       []byte      // nil if there is none
-
-	// entry is where the entry of the log is: the number as it was written, before it is
-	// given its number in the newest generation. Its seq is 0 if there is none.
-	entry struct {
-		generation uint64
-		seq        websync.Seq
-	}
-	read int // bytes that were read of the entry
+	read       int         // bytes that were read of the entry
 }
 
 func (v *stored) append(b []byte) []byte {
@@ -34,20 +28,14 @@ func (v *stored) append(b []byte) []byte {
 
 func (v *stored) parse(b []byte) error {
 	p := parse(b)
-	v.number(p.uint(), websync.Seq(p.uint()))
+	v.generation, v.seq = p.uint(), websync.Seq(p.uint())
 	v.prior = websync.Seq(p.uint())
 	v.data = p.b
 	return p.err
 }
 
-// number sets the number as it is written.
-func (v *stored) number(generation uint64, seq websync.Seq) {
-	v.generation, v.seq = generation, seq
-	v.entry.generation, v.entry.seq = generation, seq
-}
-
-// entryKey returns the key of the entry of the log.
-func (v *stored) entryKey() key { return newKey(logKey).entry(v.entry.generation, v.entry.seq) }
+// entryKey returns the key of the entry of the log of a record.
+func (v *stored) entryKey() key { return newKey(logKey).entry(v.generation, v.seq) }
 
 // stored returns the value of k, with its number in the newest generation.
 func (r *reader) stored(k key) (v stored, err error) {
@@ -56,7 +44,7 @@ func (r *reader) stored(k key) (v stored, err error) {
 		return v, err
 	}
 	if err = v.parse(b); err == nil {
-		err = r.renumber(&v)
+		err = r.renumber(k, &v)
 	}
 	return v, err
 }
@@ -65,30 +53,52 @@ func (r *reader) stored(k key) (v stored, err error) {
 // has it.
 const gone = websync.Seq(1<<63 - 1)
 
-// renumber gives v its number in the newest generation, which begins with one entry of
-// each id.
-func (r *reader) renumber(v *stored) error {
-	if v.isOld(&r.head) {
-		b, err := r.Get(v.renumberKey(&r.head))
-		if err != nil {
-			return err
-		}
-		v.seq, v.prior = gone, 0
-		if len(b) == 8 {
-			v.seq = websync.Seq(binary.BigEndian.Uint64(b))
-		}
+// renumber gives the value of k its number in the newest generation.
+func (r *reader) renumber(k key, v *stored) (err error) {
+	if !v.isOld(&r.head) {
+		v.generation = r.head.generation
+		return nil
+	}
+	if k[0] == taskKey {
+		v.seq, err = r.renumberBase(k, v)
+	} else {
+		var ref reference
+		ref, err = r.referenceOf(v)
+		v.seq, v.prior = ref.seq(&r.head), 0
 	}
 	v.generation = r.head.generation
-	return nil
+	return err
 }
 
-// isOld reports whether v has a number of the generation before.
+// renumberBase returns the Base of a task in the newest generation: the number of the
+// record if Base is the one that the record had before, otherwise gone.
+func (r *reader) renumberBase(k key, task *stored) (websync.Seq, error) {
+	var rec stored
+	if ok, err := r.get(recordOfTask(k), &rec); err != nil || !ok || rec.seq == 0 {
+		return gone, err
+	}
+	ref, err := r.referenceOf(&rec)
+	if err != nil || ref.numbers[task.generation&1] != task.seq {
+		return gone, err
+	}
+	return ref.seq(&r.head), nil
+}
+
+// recordOfTask returns the key of the record that has the id of a task.
+func recordOfTask(k key) key { return newKey(recordKey).bytes(k[1:]) }
+
+// referenceOf returns the reference of a record that has a number.
+func (r *reader) referenceOf(v *stored) (reference, error) {
+	b, err := v.brief("")
+	if err != nil {
+		return reference{}, err
+	}
+	return r.reference(b.Born)
+}
+
+// isOld reports whether v has a number of an earlier generation.
 func (v *stored) isOld(h *head) bool {
 	return v.generation != h.generation && v.seq != 0 && v.seq != gone
-}
-
-func (v *stored) renumberKey(h *head) key {
-	return newKey(renumberKey).number(h.generation).number(uint64(v.seq))
 }
 
 // record returns the record of id.
@@ -130,15 +140,41 @@ func (r *reader) itemOf(v *stored, rec *record, item *websync.Item) error {
 	return nil
 }
 
+// An entry is the value of an entry of the log.
+type entry struct {
+	n           uint32 // source
+	born, prior websync.Seq
+	time        int64
+	item        []byte // in the form of the codec, without what is above, Seq and Source
+}
+
+func (e *entry) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, e.n)
+	b = binary.AppendUvarint(b, uint64(e.born))
+	b = binary.AppendUvarint(b, uint64(e.prior))
+	b = binary.AppendVarint(b, e.time)
+	return append(b, e.item...)
+}
+
+func (e *entry) parse(b []byte) error {
+	p := parse(b)
+	e.n = binary.BigEndian.Uint32(p.take(4))
+	e.born, e.prior, e.time = websync.Seq(p.uint()), websync.Seq(p.uint()), p.int()
+	e.item = p.b
+	return p.err
+}
+
 // decodeEntry sets item to that of an entry of the log, without Seq and Source, and
 // returns the number of the source.
 func decodeEntry(b []byte, item *websync.Item) (n uint32, err error) {
-	var o owned
-	if err := o.parse(b); err != nil {
+	var e entry
+	if err := e.parse(b); err != nil {
 		*item = websync.Item{}
 		return 0, err
 	}
-	return o.n, decodeItem(o.rest, item)
+	err = decodeItem(e.item, item)
+	item.Born, item.Prior, item.Time = e.born, e.prior, micro(e.time)
+	return e.n, err
 }
 
 // brief returns the Brief of the record of id.
@@ -223,27 +259,17 @@ func dueKeyOf(n uint32, t *harvest.Task) key {
 	return newKey(dueKey).source(n).time(t.Due).text(t.Resource.ID)
 }
 
-// setEntry writes an entry of the log. It clears item's own Seq and Source, which are not
-// a part of the value.
+// setEntry writes an entry of the log. It clears what is not a part of entry.item.
 func (w *writer) setEntry(generation uint64, seq websync.Seq, n uint32, item *websync.Item) error {
-	item.Seq, item.Source = 0, ""
-	w.scratch = binary.BigEndian.AppendUint32(w.scratch[:0], n)
-	w.scratch = appendItem(w.scratch, item)
+	e := entry{n: n, born: item.Born, prior: item.Prior, time: item.Time.UnixMicro()}
+	clearEntry(item)
+	w.scratch = appendItem(e.append(w.scratch[:0]), item)
 	return w.insert(w.key(logKey).entry(generation, seq), w.scratch)
 }
 
-// An owned is a part of a value that begins with the number of a source.
-type owned struct {
-	n    uint32
-	rest []byte
-}
-
-func (v *owned) parse(b []byte) error {
-	if len(b) < 4 {
-		return harvest.ErrCorrupt
-	}
-	v.n, v.rest = binary.BigEndian.Uint32(b), b[4:]
-	return nil
+// clearEntry clears what is not a part of entry.item.
+func clearEntry(item *websync.Item) {
+	item.Seq, item.Born, item.Prior, item.Time, item.Source = 0, 0, 0, time.Time{}, ""
 }
 
 // A filter selects sources.

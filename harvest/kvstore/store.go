@@ -2,6 +2,7 @@ package kvstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -128,8 +129,10 @@ func (s *Store) Swap(ctx context.Context, key string, old, new []byte) error {
 // A reader is a Reader that knows the head.
 type reader struct {
 	Reader
-	head  head
-	names map[uint32]string // of the sources whose names have been read
+	head      head
+	names     map[uint32]string // of the sources whose names have been read
+	blocks    map[uint64][]byte // of the order of first appearances, as far as they are read
+	lastBlock uint64            // the last one there is
 }
 
 // view calls fn in a View, after it has prefetched keys.
@@ -170,6 +173,7 @@ func (r *reader) open(list func(add func(key))) error {
 	}
 	r.head = newHead()
 	_, err = r.get(hk, &r.head)
+	r.lastBlock = blockOf(r.head.born)
 	return err
 }
 
@@ -187,16 +191,15 @@ func (r *reader) prefetch(list func(add func(key))) error {
 	return p.Prefetch(keys)
 }
 
-// prefetchStored is prefetch for keys among which are those of records and tasks. A
-// record or task whose number is of the previous generation needs a second key. If more
-// is not nil, it adds what else is needed of each that there is.
+// prefetchStored is prefetch for keys among which are those of records and tasks. It also
+// prefetches their new numbers and, if more is not nil, what that adds of each that there
+// is.
 func (r *reader) prefetchStored(list func(add func(key)), more func(k key, v *stored, add func(key))) error {
-	err := r.prefetch(list)
-	if err != nil || !r.head.rewriting && more == nil {
+	if err := r.prefetch(list); err != nil || !r.prefetches() {
 		return err
 	}
 	var badErr error
-	err = r.prefetch(func(add func(key)) {
+	err := r.prefetchNumbers(func(fn func(k key, v *stored)) {
 		list(func(k key) {
 			var v stored
 			if k[0] != recordKey && k[0] != taskKey {
@@ -206,19 +209,66 @@ func (r *reader) prefetchStored(list func(add func(key)), more func(k key, v *st
 			case err != nil:
 				badErr = err
 			case ok:
-				if v.isOld(&r.head) {
-					add(v.renumberKey(&r.head))
-				}
+				fn(k, &v)
+			}
+		})
+	}, more)
+	return cmp.Or(badErr, err)
+}
+
+func (r *reader) prefetches() bool {
+	_, ok := r.Reader.(Prefetcher)
+	return ok
+}
+
+// prefetchNumbers prefetches the new numbers of the records and tasks that each lists,
+// and what more adds of each; more may be nil.
+func (r *reader) prefetchNumbers(each func(fn func(k key, v *stored)), more func(k key, v *stored, add func(key))) error {
+	if !r.prefetches() {
+		return nil
+	}
+	old := false
+	err := r.prefetch(func(add func(key)) {
+		each(func(k key, v *stored) {
+			switch {
+			case !v.isOld(&r.head):
 				if more != nil {
-					more(k, &v, add)
+					more(k, v, add)
 				}
+			case k[0] == taskKey:
+				old = true
+				add(recordOfTask(k))
+			default:
+				old = true
+				addBlock(v, add)
 			}
 		})
 	})
-	if badErr != nil {
-		return badErr
+	if err != nil || !old {
+		return err
 	}
-	return err
+	return r.prefetch(func(add func(key)) {
+		each(func(k key, v *stored) {
+			var rec stored
+			switch {
+			case !v.isOld(&r.head):
+			case k[0] == taskKey:
+				if ok, err := r.get(recordOfTask(k), &rec); ok && err == nil {
+					addBlock(&rec, add)
+				}
+			case more != nil && r.renumber(k, v) == nil:
+				more(k, v, add)
+			}
+		})
+	})
+}
+
+// addBlock adds the key of the block that has the number of a record. An error is
+// reported when the record is read.
+func addBlock(v *stored, add func(key)) {
+	if b, err := v.brief(""); err == nil && b.Born != 0 {
+		add(blockKey(blockOf(b.Born)))
+	}
 }
 
 // get parses the value of k into v and reports whether there is one.
@@ -264,6 +314,7 @@ type writer struct {
 	tx      Tx
 	scratch []byte
 	keyRoom key
+	changed map[uint64]bool // the blocks to be written
 }
 
 // key returns a key that is valid until the next call of key.

@@ -13,8 +13,9 @@ import (
 // of version 3 have a new form of fingerprint, which can't be computed from the old one.
 // Version 4 adds the Prior of records and entries. In version 5 the order of first
 // appearances refers to the log. In version 6 records refer to the log, too, and the
-// order of first appearances is in blocks.
-const layoutVersion = 6
+// order of first appearances is in blocks. In version 7 these have Fingerprints, and the
+// numbers of two generations.
+const layoutVersion = 7
 
 // Times in values and in the structs below are microseconds since 1970.
 
@@ -29,7 +30,8 @@ type head struct {
 	sources    uint32      // likewise
 	tasks      uint64      // likewise
 	bodies     uint64      // likewise
-	rewriting  bool        // some records and tasks have numbers of the generation before
+	rewriting  bool        // some tasks have numbers of the generation before
+	key        harvest.FingerprintKey
 }
 
 // newHead returns the head of an empty Store.
@@ -46,7 +48,8 @@ func (h *head) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(h.sources))
 	b = binary.AppendUvarint(b, h.tasks)
 	b = binary.AppendUvarint(b, h.bodies)
-	return appendBool(b, h.rewriting)
+	b = appendBool(b, h.rewriting)
+	return append(b, h.key[:]...)
 }
 
 func (h *head) parse(b []byte) error {
@@ -55,6 +58,7 @@ func (h *head) parse(b []byte) error {
 	*h = head{
 		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
 		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
+		key: harvest.FingerprintKey(p.take(len(harvest.FingerprintKey{}))),
 	}
 	return p.end()
 }
@@ -63,19 +67,21 @@ func (h *head) parse(b []byte) error {
 type source struct {
 	n        uint32
 	live     int64  // records
+	records  int64  // tombstones included
 	greatest string // id of a record; an id after it is new without a look
 }
 
 func (s *source) append(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, layoutVersion), uint64(s.n))
 	b = binary.AppendVarint(b, s.live)
+	b = binary.AppendVarint(b, s.records)
 	return append(b, s.greatest...)
 }
 
 func (s *source) parse(b []byte) error {
 	p := parse(b)
 	p.version()
-	*s = source{n: uint32(p.uint()), live: p.int(), greatest: string(p.rest())}
+	*s = source{n: uint32(p.uint()), live: p.int(), records: p.int(), greatest: string(p.rest())}
 	return p.end()
 }
 

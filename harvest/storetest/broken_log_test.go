@@ -249,6 +249,24 @@ func brokenRecords() []broken {
 			with: func(f *faulty) {
 				f.brief = func(b *harvest.Brief) { b.Early = false }
 			}},
+		{name: "a Fingerprint has no State", caught: "records/fingerprints",
+			with: func(f *faulty) {
+				f.spoilPrints(func(p *harvest.Fingerprint) { p.State = 0 })
+			}},
+		{name: "a Fingerprint is of another id", caught: "records/fingerprints",
+			with: func(f *faulty) {
+				f.spoilPrints(func(p *harvest.Fingerprint) { p.ID++ })
+			}},
+		{name: "no Fingerprints", caught: "records/fingerprints",
+			with: func(f *faulty) {
+				f.prints = func(all *harvest.Fingerprints) { all.All = func(func(harvest.Fingerprint, error) bool) {} }
+			}},
+		{name: "Fingerprints counts no tombstones", caught: "records/fingerprints",
+			with: func(f *faulty) {
+				f.prints = func(all *harvest.Fingerprints) { all.Others = 0 }
+			}},
+		{name: "one FingerprintKey for all", caught: "records/fingerprint-key",
+			with: func(f *faulty) { f.key = harvest.FingerprintKey{1} }},
 		{name: "a Touch sets the Kind", caught: "records/touch records/head",
 			with: func(f *faulty) {
 				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {

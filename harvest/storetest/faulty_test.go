@@ -30,6 +30,7 @@ type faulty struct {
 	head        func(h *websync.Head)
 	record      func(r *harvest.Record)
 	brief       func(b *harvest.Brief)
+	prints      func(f *harvest.Fingerprints)
 	entry       func(it *websync.Item)
 	task        func(t *harvest.Task)
 	records     func(recs []harvest.Record) []harvest.Record
@@ -157,6 +158,29 @@ func (f *faulty) Records(ctx context.Context, source, after string) iter.Seq2[ha
 
 func (f *faulty) Briefs(ctx context.Context, source, after string) iter.Seq2[harvest.Brief, error] {
 	return briefs(f.Records(ctx, source, after), f.brief)
+}
+
+func (f *faulty) Fingerprints(ctx context.Context, source string) (*harvest.Fingerprints, error) {
+	all, err := fingerprints(briefs(f.Records(ctx, source, ""), nil), f.key)
+	if err == nil && f.prints != nil {
+		f.prints(all)
+	}
+	return all, err
+}
+
+// spoilPrints spoils every Fingerprint.
+func (f *faulty) spoilPrints(spoil func(*harvest.Fingerprint)) {
+	f.prints = func(all *harvest.Fingerprints) {
+		sound := all.All
+		all.All = func(yield func(harvest.Fingerprint, error) bool) {
+			for p, err := range sound {
+				spoil(&p)
+				if !yield(p, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (f *faulty) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"io"
 	"iter"
 	"maps"
@@ -32,6 +33,7 @@ type model struct {
 	checkpoints map[string]harvest.Checkpoint
 	states      map[string][]byte
 	claims      map[string]*standing
+	key         harvest.FingerprintKey
 	bodies      map[websync.Digest]*stored
 
 	left *harvest.Batch // the Batch that a broken store applies at Reopen
@@ -57,7 +59,7 @@ var (
 )
 
 func newModel(now func() time.Time) *model {
-	return &model{
+	m := &model{
 		now:         now,
 		stamp:       nextTime,
 		newest:      1,
@@ -69,6 +71,8 @@ func newModel(now func() time.Time) *model {
 		claims:      map[string]*standing{},
 		bodies:      map[websync.Digest]*stored{},
 	}
+	rand.Read(m.key[:])
+	return m
 }
 
 func nextTime(now, last time.Time) time.Time {
@@ -300,6 +304,32 @@ func (m *model) Records(ctx context.Context, source, after string) iter.Seq2[har
 
 func (m *model) Briefs(ctx context.Context, source, after string) iter.Seq2[harvest.Brief, error] {
 	return briefs(m.Records(ctx, source, after), nil)
+}
+
+func (m *model) Fingerprints(ctx context.Context, source string) (*harvest.Fingerprints, error) {
+	return fingerprints(m.Briefs(ctx, source, ""), m.key)
+}
+
+// fingerprints returns the Fingerprints of records.
+func fingerprints(records iter.Seq2[harvest.Brief, error], key harvest.FingerprintKey) (*harvest.Fingerprints, error) {
+	briefs, err := collect(records)
+	if err != nil {
+		return nil, err
+	}
+	f := &harvest.Fingerprints{Key: key}
+	for _, b := range briefs {
+		if !b.Live() {
+			f.Others++
+		}
+	}
+	f.All = func(yield func(harvest.Fingerprint, error) bool) {
+		for i := range briefs {
+			if briefs[i].Live() && !yield(key.Of(&briefs[i]), nil) {
+				return
+			}
+		}
+	}
+	return f, nil
 }
 
 // briefs yields the Briefs of records, after it has spoilt them.

@@ -244,6 +244,56 @@ func recordRules() []rule {
 				w.Same(r, got, "the record, filled otherwise: ")
 			}
 		}),
+		withWriter("fingerprints", "Fingerprints has a Fingerprint of each live record and no other, as it is now.", func(a *writer) {
+			b := a.writer("b")
+			b.create(uri1, uri2)
+			for i, step := range []func(){
+				func() {},
+				func() { a.create(uri1, uri2, uri3) },
+				func() { a.put(harvest.Change{Base: 3, Record: a.filled(1, uri1)}) },
+				func() { a.touch(harvest.Change{Base: 6, Record: a.filled(2, uri1)}) },
+				func() { a.touch(change(uri4, 0, websync.Deleted, "")) },
+				func() { a.delete(uri2) },
+				func() { a.touch(a.change(uri2, websync.Deleted, "touched")) },
+				func() { a.create(uri4) },
+				func() { a.create(uri2) },
+				func() { a.delete(uri3) },
+				func() {
+					if m, ok := a.Store.(harvest.Maintainer); ok {
+						_, err := m.Compact(a.Ctx)
+						a.OK(err, "Compact")
+						a.claimAgain()
+					}
+				},
+				func() {
+					r := a.filled(3, uri4)
+					r.Early = false
+					a.touch(harvest.Change{Base: a.record("a", uri4).Seq, Record: r})
+				},
+				func() { a.update(uri1, "again") },
+			} {
+				step()
+				if len(a.records("a", "")) != []int{0, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4}[i] || len(a.records("b", "")) != 2 {
+					a.Errorf("step %d: %d and %d records", i, len(a.records("a", "")), len(a.records("b", "")))
+				}
+			}
+		}),
+		{Name: "fingerprint-key", Rule: "Each Store has a FingerprintKey of its own, which stays.", Check: func(t *tester) {
+			var keys [2]harvest.FingerprintKey
+			for i := range keys {
+				w := t.open().writer("a")
+				key := func() harvest.FingerprintKey {
+					f, err := w.Fingerprints(w.Ctx, "a")
+					w.OK(err, "Fingerprints")
+					return f.Key
+				}
+				w.create(uri1)
+				keys[i] = key()
+				w.delete(uri1)
+				w.Same(keys[i], key(), "the key, later: ")
+			}
+			t.FatalIf(keys[0] == keys[1], "two Stores have the same FingerprintKey, %x", keys[0])
+		}},
 		withWriter("extremes", "The greatest and smallest numbers come back.", func(w *writer) {
 			r := harvest.Record{Stated: harvest.Stated{Hash: math.MaxUint64}}
 			r.Resource.ID = uri1

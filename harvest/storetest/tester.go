@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,7 +195,32 @@ func (s *store) records(source, after string) []harvest.Record {
 	}
 	briefs := suite.Collect(&s.Tester, "Briefs", s.Briefs(s.Ctx, source, after))
 	s.Same(want, append(make([]harvest.Brief, 0, len(briefs)), briefs...), "Briefs beside Records: ")
+	if after == "" {
+		s.checkFingerprints(source, want)
+	}
 	return recs
+}
+
+// checkFingerprints compares the Fingerprints of a source with all of its records.
+func (s *store) checkFingerprints(source string, records []harvest.Brief) {
+	s.Helper()
+	f, err := s.Fingerprints(s.Ctx, source)
+	s.OK(err, "Fingerprints of %q", source)
+	want := []harvest.Fingerprint{}
+	others := int64(0)
+	for i := range records {
+		if records[i].Live() {
+			want = append(want, f.Key.Of(&records[i]))
+		} else {
+			others++
+		}
+	}
+	got := append([]harvest.Fingerprint{}, suite.Collect(&s.Tester, "Fingerprints", f.All)...)
+	byID := func(a, b harvest.Fingerprint) int { return cmp.Compare(a.ID, b.ID) }
+	slices.SortFunc(want, byID)
+	slices.SortFunc(got, byID)
+	s.Same(want, got, "Fingerprints beside Records: ")
+	s.Same(others, f.Others, "Fingerprints.Others")
 }
 
 func (s *store) tasks(source, after string) []harvest.Task {
