@@ -16,7 +16,7 @@ import (
 // Reader from one goroutine. A context that ends may end the wait for other Updates; it
 // need not end anything else.
 //
-// A DB may implement [Blobs], [Owners] and [LogWatcher] besides, its Readers [Prefetcher]
+// A DB may implement [Blobs], [Owners], [Rester] and [LogWatcher] besides, its Readers [Prefetcher]
 // and [Pager], and its Txs [Inserter] and [LogNotifier].
 type DB interface {
 	// View calls fn with a Reader of one unchanging state of the store, and returns fn's
@@ -79,6 +79,14 @@ type Pager interface {
 type Inserter interface {
 	// Insert is Set of a key that has no value.
 	Insert(key, value []byte) error
+}
+
+// A Rester is a DB that has work to do between the Updates of maintenance: Compact, Drop
+// and Vacuum write much more than others do.
+type Rester interface {
+	// Rest is called after each Update of maintenance that another one follows. Others
+	// write meanwhile.
+	Rest(ctx context.Context) error
 }
 
 // A LogNotifier is a Tx of a DB that is a LogWatcher.

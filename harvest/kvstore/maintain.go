@@ -36,13 +36,13 @@ func (s *Store) Compact(ctx context.Context) (generation uint64, err error) {
 	if err := s.beginCompaction(ctx, t); err != nil {
 		return 0, err
 	}
-	for n := 0; generation == 0; n++ {
+	for pace := (pace{s: s}); generation == 0; {
 		err := s.update(ctx, func(w *writer) (err error) {
-			generation, err = w.compact(t, s.step(n))
+			generation, err = w.compact(t, pace.begin())
 			return err
 		}, newKey(compactionKey))
 		if err == nil && generation == 0 {
-			err = s.rest(ctx)
+			err = pace.rest(ctx)
 		}
 		if err != nil {
 			return 0, err
@@ -81,32 +81,53 @@ func (w *writer) compaction(t token) (c compaction, err error) {
 	return c, err
 }
 
-// A step is one Update of maintenance: as many pages as take stepTime, and one at least.
-// Others write in the restTime after it, which is long enough for a process that asks
-// again and again whether the DB is free.
+// A step is one Update of maintenance: as many pages as take stepTime together with the
+// end of the Update, and one at least. Others write in the restTime after it, which is
+// long enough for a process that asks again and again whether the DB is free.
 const (
 	stepTime = 40 * time.Millisecond
-	restTime = 25 * time.Millisecond
+	restTime = 10 * time.Millisecond
 )
 
-// step returns a function that reports whether a step that begins now has time for
+// A pace paces the steps of one task of maintenance.
+type pace struct {
+	s     *Store
+	steps int
+	asked time.Time     // when the step was last asked whether there was more time
+	end   time.Duration // how long the end of the Update took in the last step
+}
+
+// begin begins a step, and returns a function that reports whether it has time for
 // another page. Later steps take longer, so that commits do not outrun them.
-func (s *Store) step(n int) (more func() bool) {
-	if s.onePage {
+func (p *pace) begin() (more func() bool) {
+	if p.s.onePage {
 		return func() bool { return false }
 	}
 	began := time.Now()
-	limit := stepTime + stepTime*time.Duration(n)/1000
-	return func() bool { return time.Since(began) < limit }
+	limit := stepTime + stepTime*time.Duration(p.steps)/1000
+	limit = max(limit-p.end, limit/4)
+	p.asked = began
+	return func() bool {
+		p.asked = time.Now()
+		return p.asked.Sub(began) < limit
+	}
 }
 
-// rest waits between two steps.
-func (s *Store) rest(ctx context.Context) error {
-	if s.onePage {
+// rest ends a step, and waits until the next one.
+func (p *pace) rest(ctx context.Context) error {
+	began := time.Now()
+	p.steps++
+	p.end = began.Sub(p.asked)
+	if db, ok := p.s.db.(Rester); ok {
+		if err := db.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	if p.s.onePage {
 		return nil
 	}
 	select {
-	case <-time.After(restTime):
+	case <-time.After(restTime - time.Since(began)):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -317,12 +338,12 @@ func (w *writer) rewritePage(page []pair) error {
 // updatePages calls fn with the pairs from <= key < to, in pages of at most size, one or
 // more in each Update, and returns the number of pairs.
 func (s *Store) updatePages(ctx context.Context, from, to key, size int, fn func(w *writer, page []pair) error) (n int, err error) {
-	for step := 0; from != nil; step++ {
+	for pace := (pace{s: s}); from != nil; {
 		var done int
 		var next key
 		err := s.update(ctx, func(w *writer) error {
 			done, next = 0, from
-			more := s.step(step)
+			more := pace.begin()
 			for done == 0 || next != nil && more() {
 				page, after, err := w.scan(nil, next, to, size, nil)
 				if err != nil {
@@ -341,7 +362,7 @@ func (s *Store) updatePages(ctx context.Context, from, to key, size int, fn func
 			return n, err
 		}
 		if n, from = n+done, next; from != nil {
-			if err := s.rest(ctx); err != nil {
+			if err := pace.rest(ctx); err != nil {
 				return n, err
 			}
 		}

@@ -20,12 +20,17 @@ import (
 type countingDB struct {
 	kvstore.DB
 	gets, scans, most int // most: bytes of values that one View has read
+	views, bytes      int
 }
 
 func (d *countingDB) View(ctx context.Context, fn func(kvstore.Reader) error) error {
 	return d.DB.View(ctx, func(r kvstore.Reader) error {
 		c := &countingReader{Reader: r, d: d}
-		defer func() { d.most = max(d.most, c.bytes) }()
+		defer func() {
+			d.most = max(d.most, c.bytes)
+			d.bytes += c.bytes
+		}()
+		d.views++
 		return fn(c)
 	})
 }

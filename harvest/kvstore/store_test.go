@@ -989,6 +989,7 @@ func randomCommit(t *testing.T, r *rand.Rand, s *kvstore.Store) {
 	require.NoError(t, err)
 	for i, rec := range held {
 		p := put(names[i], rec.Seq, websync.ChangeKind(r.IntN(3)))
+		p.Record.Stated.Hash, p.Record.Early = uint64(r.IntN(3)), r.IntN(4) == 0
 		for range r.IntN(3) {
 			w, key := write(t, s, bytes.Repeat([]byte{byte(r.IntN(9))}, 1+r.IntN(3)*900))
 			b.Bodies = append(b.Bodies, w)

@@ -18,8 +18,13 @@ import (
 const readers = 4
 
 // busyTimeout is how long SQLite itself waits for a lock. It does not know contexts, so
-// it is short; db.patiently repeats the statement.
-const busyTimeout = 200 * time.Millisecond
+// it is short; db.patiently repeats the statement. SQLite asks less and less often as it
+// waits, so writerTimeout is even shorter: a writer asks every few milliseconds, and does
+// not miss the moment when another process has ended one Update and not begun the next.
+const (
+	busyTimeout   = 200 * time.Millisecond
+	writerTimeout = 5 * time.Millisecond
+)
 
 // A db is the ordered key-value store that kvstore works on.
 type db struct {
@@ -45,10 +50,34 @@ type db struct {
 var (
 	_ kvstore.DB     = (*db)(nil)
 	_ kvstore.Owners = (*db)(nil)
+	_ kvstore.Rester = (*db)(nil)
 )
 
 // View implements [kvstore.DB].
 func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
+	return d.withReader(ctx, func(c *conn) error {
+		if err := c.run(c.begin); err != nil {
+			return wrap(err)
+		}
+		return fn(c)
+	})
+}
+
+// Rest implements [kvstore.Rester]. It copies what the write-ahead log has to the
+// database, which does not keep others from writing: SQLite would have the Commit of
+// another process do it, and that would take long after the large Updates of maintenance.
+func (d *db) Rest(ctx context.Context) error {
+	return d.withReader(ctx, func(c *conn) error {
+		_, err := c.pragma("wal_checkpoint(PASSIVE)")
+		if busy(err) { // another connection is copying
+			err = nil
+		}
+		return wrap(err)
+	})
+}
+
+// withReader calls fn with a connection that reads, and ends its transaction.
+func (d *db) withReader(ctx context.Context, fn func(*conn) error) error {
 	if err := d.acquire(ctx, d.reading); err != nil {
 		return wrap(err)
 	}
@@ -57,11 +86,12 @@ func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
 	if err != nil {
 		return wrap(err)
 	}
-	if err = wrap(c.run(c.begin)); err == nil {
-		err = fn(c)
-	}
-	if end := c.end(); end != nil {
-		return errors.Join(err, wrap(end), c.Close()) // the connection may be in a transaction
+	err = fn(c)
+	c.arena = c.arena[:0]
+	if !c.AutocommitEnabled() {
+		if end := c.end(); end != nil {
+			return errors.Join(err, wrap(end), c.Close()) // the connection may be in a transaction
+		}
 	}
 	d.mu.Lock()
 	d.idle = append(d.idle, c)
@@ -294,10 +324,7 @@ func (c *conn) run(s *sqlite.Stmt) error {
 }
 
 // end rolls back the transaction.
-func (c *conn) end() error {
-	c.arena = c.arena[:0]
-	return c.run(c.rollback)
-}
+func (c *conn) end() error { return c.run(c.rollback) }
 
 // The arena grows to what a transaction of usual size needs, and is kept for the next.
 const (

@@ -58,6 +58,7 @@ func (d *db) openWriter(ctx context.Context) (*conn, error) {
 	if err = d.setUp(ctx, c); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	c.SetBusyTimeout(writerTimeout)
 	return c, nil
 }
 
