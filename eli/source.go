@@ -219,9 +219,10 @@ func (w *walk) run(ctx context.Context) error {
 func (s *Source) sitemapEvery() time.Duration { return max(0, cmp.Or(s.SitemapEvery, 30*24*time.Hour)) }
 
 // isDue reports whether something that was last done at a time has to be done again. If
-// every is zero, it never has.
+// every is zero, it never has. If the time has not come yet, the clock was ahead.
 func (w *walk) isDue(every time.Duration, last time.Time) bool {
-	return every > 0 && w.lists.now().Sub(last) >= every
+	since := w.lists.now().Sub(last)
+	return every > 0 && (since >= every || since < 0)
 }
 
 // isResync reports whether each page is to be asked for again.

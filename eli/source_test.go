@@ -223,6 +223,12 @@ func TestListing(t *testing.T) {
 				"put b 2026-02-05T12:00:00Z", "put c 2026-03-01T10:00:00Z", "mark+", "mark+"}},
 			{99, "", feed("c 2026-03-01T10:00:00Z", "b 2026-02-05T12:00:00Z"), []string{"mark+"}},
 		}},
+		"the clock was ahead": {visits: []visit{first,
+			{4000, first.sitemap, first.feed, []string{"mark+", "mark+"}},
+			{41, urlset("a 2026-01-05", "b 2026-02-06"), first.feed, []string{
+				"mark+", "start 2026-02-06", "put a 2026-01-05T12:00:00Z", "put b 2026-02-06", "end+", "mark+"}},
+			{42, "", first.feed, []string{"mark+"}},
+		}},
 		"never the sitemap alone": {source: eli.Source{SitemapEvery: -1}, visits: []visit{first, {4000, "", first.feed, []string{"mark+"}}}},
 		"the sitemap each day": {source: eli.Source{SitemapEvery: 24 * time.Hour}, visits: []visit{first,
 			{41, urlset("a 2026-01-05"), first.feed, []string{
