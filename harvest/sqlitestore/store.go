@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"zombiezen.com/go/sqlite"
+
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/kvstore"
 )
@@ -151,10 +153,16 @@ func newDB(file string, o *Options) *db {
 	return d
 }
 
-// wrap adds the name of the package.
+// wrap adds the name of the package, and what SQLite leaves out of "disk I/O error".
 func wrap(err error) error {
 	if err == nil {
 		return nil
+	}
+	switch code := sqlite.ErrCode(err); {
+	case code == sqlite.ResultIOErrSHMSize:
+		return fmt.Errorf("sqlitestore: %w: no space left on device for the index of the write-ahead log", err)
+	case code.ToPrimary() == sqlite.ResultIOErr && code != sqlite.ResultIOErr:
+		return fmt.Errorf("sqlitestore: %w (%v)", err, code)
 	}
 	return fmt.Errorf("sqlitestore: %w", err)
 }
