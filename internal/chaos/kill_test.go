@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,7 +39,7 @@ func TestKill(t *testing.T) {
 			w := &ways[i]
 			t.Run(w.name+" into "+kind, func(t *testing.T) {
 				t.Parallel()
-				testKills(t, w, kind, at)
+				testKills(t, w, kind, at, nil)
 			})
 		}
 	}
@@ -49,8 +50,9 @@ func TestKill(t *testing.T) {
 const perStore = 5
 
 // testKills kills processes until there were as many kills as the flag wants, while the
-// site changes. It makes a new Store from time to time.
-func testKills(t *testing.T, w *way, kind string, newStorage func(*testing.T) storage) {
+// site changes. It makes a new Store from time to time. Clocks are what that of a Store
+// may be off by, at random.
+func testKills(t *testing.T, w *way, kind string, newStorage func(*testing.T) storage, clocks []time.Duration) {
 	n := *kills
 	if testing.Short() {
 		n = min(n, 1)
@@ -68,6 +70,10 @@ func testKills(t *testing.T, w *way, kind string, newStorage func(*testing.T) st
 			inStep := false
 			for tries := 1 + s.rnd.IntN(4); tries > 0 && killed < until; tries-- {
 				c := &reader{Way: w.name, Place: s.place, Store: at, Halves: s.rnd.IntN(4) == 0}
+				for range min(len(clocks), s.rnd.IntN(4)) {
+					c.Clocks = append(c.Clocks, clocks[s.rnd.IntN(len(clocks))])
+				}
+				numbers.add("faults: clock of a Store jumps", len(c.Clocks))
 				begun++
 				if inStep = !s.kill(t, c, s.moment(left)); inStep {
 					break

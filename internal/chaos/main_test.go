@@ -50,7 +50,9 @@ func (c *tally) add(what string, n int) {
 	if c.n == nil {
 		c.n = map[string]int{}
 	}
-	c.n[what] += n
+	if n > 0 {
+		c.n[what] += n
+	}
 }
 
 // String returns a line for each name.

@@ -36,6 +36,7 @@ type site struct {
 	way   *way
 	rnd   *rand.Rand
 	clock atomic.Int64 // of the publisher, in seconds
+	wrong atomic.Int64 // how far the clock of its HTTP server is off, as a Duration
 
 	store *kvstore.Store // what it publishes
 	lists lister
@@ -75,7 +76,7 @@ func newSite(t *testing.T, w *way, seed uint64) *site {
 	var h http.Handler
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		n := s.requests.Add(1)
-		rw.Header().Set("Date", s.now().Format(http.TimeFormat))
+		rw.Header().Set("Date", s.now().Add(time.Duration(s.wrong.Load())).Format(http.TimeFormat))
 		if answer := s.answer.Load(); answer != nil {
 			(*answer)(n, rw, r, h.ServeHTTP)
 			return

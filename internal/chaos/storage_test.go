@@ -1,29 +1,24 @@
 package chaos
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/pgtest"
 )
 
 // A storage is where a Store is.
@@ -70,42 +65,9 @@ func (s *opened) setClock(off []time.Duration) {
 var kinds = map[string]func(t *testing.T) storage{
 	"SQLite": func(t *testing.T) storage { return storage{File: filepath.Join(t.TempDir(), "store.db")} },
 	"PostgreSQL": func(t *testing.T) storage {
-		server, err := findServer()
-		if err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal("PostgreSQL must be there in CI: ", err)
-			}
-			t.Skip("no PostgreSQL at 127.0.0.1:5432, nor at $WEBSYNC_POSTGRES: its Store is not tested")
-		}
-		at := storage{Server: server, Schema: "chaos_" + strings.ToLower(rand.Text())}
-		t.Cleanup(func() { _, err := ask(server, "drop schema if exists "+at.Schema+" cascade"); assert.NoError(t, err) })
-		return at
+		server := pgtest.Server(t)
+		return storage{Server: server, Schema: pgtest.Schema(t, server)}
 	},
-}
-
-// findServer returns the connection string of a database for tests.
-var findServer = sync.OnceValues(func() (string, error) {
-	server := cmp.Or(os.Getenv("WEBSYNC_POSTGRES"), "postgres://postgres@127.0.0.1:5432/test?sslmode=disable")
-	_, err := ask(server, "select 1")
-	return server, err
-})
-
-// ask runs statements and returns the first column of their rows as text.
-func ask(server, sql string) (answers []string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, server)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close(ctx)
-	results, err := conn.PgConn().Exec(ctx, sql).ReadAll()
-	for _, result := range results {
-		for _, row := range result.Rows {
-			answers = append(answers, string(row[0]))
-		}
-	}
-	return answers, err
 }
 
 // A holding is what a Store holds of the one source that is harvested.
