@@ -79,8 +79,8 @@ func (w *wire) lead(from net.Conn) {
 	io.Copy(from, to)
 }
 
-// TestOutage takes the server away in the middle of a run, for longer than the Store tries
-// to reach it.
+// TestOutage takes the server away in the middle of a run, for longer than the Store
+// tries to reach it.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	at := kinds["PostgreSQL"](t)
