@@ -524,7 +524,10 @@ func (r *Reader) child(seen *fields) error {
 		r.checkAttrs(r.line, r.column)
 	}
 	r.parent = false
-	before := r.xml.Losses()
+	var before xmlscan.Losses
+	if field == seenLoc {
+		before = r.xml.Losses()
+	}
 	text, err := r.xml.ElementText()
 	if err == xmlscan.ErrStopped {
 		r.interrupted(ruleNesting, "an entry inside of "+local)

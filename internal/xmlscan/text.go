@@ -8,8 +8,10 @@ import (
 // passIndentation passes over white space in front of a tag.
 func (r *Reader) passIndentation() {
 	i := r.indentationEnd()
-	if tag := r.buf[i] == '<' && i+1 < r.end && r.buf[i+1] != '!' && r.buf[i+1] != '?'; tag && i-r.pos <= r.maxToken {
-		r.pos = i
+	if r.buf[i] == '<' && i-r.pos <= r.maxToken {
+		if c := r.buf[i+1]; c == '/' || class[c]&nameStart != 0 {
+			r.pos = i
+		}
 	}
 }
 
