@@ -30,6 +30,9 @@ func Held(r *Reader) int { return cap(r.buf) + cap(r.joined) + cap(r.scrap) + ca
 // such quotes, that need no special treatment.
 func Clean(b []byte, quote byte) int { return stopsOf(quote).clean(b) }
 
+// CleanText is Clean for text in which line feeds and tabs stand for themselves.
+func CleanText(b []byte) int { return cleanText(b) }
+
 func stopsOf(quote byte) stops {
 	if quote == 0 {
 		return textStops

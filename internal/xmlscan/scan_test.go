@@ -31,6 +31,16 @@ func requireScans(t *testing.T, b []byte) {
 			t.Fatalf("%q between %q: the first %d bytes are clean, not %d", b, quote, want, got)
 		}
 	}
+	if want, got := clean(bytes.Map(lineToSpace, b), '>'), xmlscan.CleanText(b); got != want && utf8.Valid(b) {
+		t.Fatalf("%q: the first %d bytes are clean, not %d", b, want, got)
+	}
+}
+
+func lineToSpace(c rune) rune {
+	if c == '\n' || c == '\t' {
+		return ' '
+	}
+	return c
 }
 
 // Every byte at every position of a short string, and behind every other byte.
@@ -88,6 +98,21 @@ func TestScanPairs(t *testing.T) {
 			if want, got := clean([]byte(b), '>'), xmlscan.Clean([]byte(b), 0); got != want {
 				t.Fatalf("the first %d bytes of %q are clean, not %d", want, b, got)
 			}
+		}
+	}
+}
+
+// White space of any kind in text, of any length, before everything that ends it.
+func TestScanSpace(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for size := range 40 {
+		for range 200 {
+			b := []byte("text"[:rnd.IntN(5)])
+			for range size {
+				b = append(b, " \n\n\t"[rnd.IntN(4)])
+			}
+			requireScans(t, append(b, "\r<&>x\x00\x0B\x1F\"'"[rnd.IntN(10):]...))
+			requireScans(t, append(b, "ж"...))
 		}
 	}
 }
