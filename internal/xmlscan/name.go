@@ -38,8 +38,8 @@ func endsOf(b []byte, n int) nameEnds {
 	return nameEnds{x, binary.LittleEndian.Uint64(b[n-8:])}
 }
 
-// A namePattern is the first eight bytes of a name and the '>' behind it. The mask is
-// that of a shorter one.
+// A namePattern is what an end tag has behind its "</": the name and '>', or the first
+// eight bytes of these. The mask has the bits of the bytes that count.
 type namePattern struct{ word, mask uint64 }
 
 func patternOf(name string) namePattern {
@@ -52,7 +52,7 @@ func patternOf(name string) namePattern {
 	return p
 }
 
-// endsAt reports whether q.raw and '>' stand at b[p], where x is the first eight bytes.
+// endsAt reports whether q.raw and '>' stand at b[p]. The eight bytes there are x.
 func (q *qname) endsAt(b []byte, p int, x uint64) bool {
 	if (x^q.pattern.word)&q.pattern.mask != 0 {
 		return false
@@ -139,7 +139,7 @@ func (r *Reader) readName(p int, x uint64) (*qname, int) {
 	n := bits.TrailingZeros64(m) >> 3
 	x &= 1<<(n*8&63) - 1
 	first, _ := r.places(nameEnds{x, x})
-	if q := *first; q != nil && q.ends.first == x { // shorter than eight bytes: the whole name
+	if q := *first; q != nil && q.ends.first == x { // x is the whole name
 		return q, p + n
 	}
 	return r.findName(p, n, nameEnds{x, x})
@@ -156,8 +156,8 @@ func (r *Reader) readLongName(p int, x uint64) (*qname, int) {
 	}
 }
 
-// findName returns the name of n bytes with such ends at buf[p], as readName does. If it
-// is none, it ends earlier.
+// findName is readName for n bytes at buf[p] that have such ends. Bytes that no name has
+// may be among them.
 func (r *Reader) findName(p, n int, ends nameEnds) (*qname, int) {
 	if p+n < r.end {
 		first, second := r.places(ends)

@@ -31,8 +31,8 @@ var class = func() (t [256]uint8) {
 
 func isSpace(c byte) bool { return class[c]&spaceByte != 0 }
 
-// word returns the eight bytes of b from i on. For a constant number of bytes, two ends
-// are checked faster than one.
+// word returns the eight bytes of b from i on. To give both ends saves the compiler from
+// computing the rest of b.
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
 // nameLen returns how many bytes of b can be of a name.
