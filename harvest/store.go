@@ -72,8 +72,8 @@ type Store interface {
 	Records(ctx context.Context, source, after string) iter.Seq2[Record, error]
 	// Briefs yields what Records does, of each record its Brief only, which costs less.
 	Briefs(ctx context.Context, source, after string) iter.Seq2[Brief, error]
-	// Fingerprints returns the Fingerprints of the source's live records. It costs a small
-	// part of what Briefs does.
+	// Fingerprints returns the Fingerprints of the source's live records. It costs a
+	// small part of what Briefs does.
 	Fingerprints(ctx context.Context, source string) (*Fingerprints, error)
 
 	// Due returns at most n tasks of the source that are due: of kind TaskGet, not

@@ -16,8 +16,8 @@ import (
 // Reader from one goroutine. A context that ends may end the wait for other Updates; it
 // need not end anything else.
 //
-// A DB may implement [Blobs], [Owners], [Rester] and [LogWatcher] besides, its Readers [Prefetcher]
-// and [Pager], and its Txs [Inserter] and [LogNotifier].
+// A DB may implement [Blobs], [Owners], [Rester] and [LogWatcher] besides, its Readers
+// [Prefetcher] and [Pager], and its Txs [Inserter] and [LogNotifier].
 type DB interface {
 	// View calls fn with a Reader of one unchanging state of the store, and returns fn's
 	// error. Many Views may run at a time, also during an Update. If reading fails, View
