@@ -102,24 +102,24 @@ func TestSeenTable(t *testing.T) {
 		require.False(t, table.allSeen())
 		for i := range 5000 {
 			id := fmt.Sprint(i)
-			same, again, _ := table.see(id, uint32(i)*2+2)
+			same, again, _ := table.see(table.hash(id), uint32(i)*2+2)
 			require.True(t, same)
 			require.False(t, again)
-			same, again, _ = table.see(id, uint32(i)*2+4)
+			same, again, _ = table.see(table.hash(id), uint32(i)*2+4)
 			require.False(t, same)
 			require.True(t, again)
-			same, _, _ = table.see(id, 0)
+			same, _, _ = table.see(table.hash(id), 0)
 			require.False(t, same)
 			require.True(t, table.seen(id))
 			table.forget(id)
 			require.True(t, table.seen(id))
-			same, again, _ = table.see(id, uint32(i)*2+2)
+			same, again, _ = table.see(table.hash(id), uint32(i)*2+2)
 			require.False(t, same)
 			require.True(t, again)
 		}
 		require.True(t, table.allSeen())
 		require.False(t, table.seen("5000"))
-		same, _, _ := table.see("5000", 2)
+		same, _, _ := table.see(table.hash("5000"), 2)
 		require.False(t, same)
 	}
 }
@@ -132,7 +132,7 @@ func TestSeenTableKnowsNewIDs(t *testing.T) {
 		require.True(t, table.add(table.key.id(fmt.Sprint(i)), 2))
 	}
 	unknown := func(id string) bool {
-		_, _, unknown := table.see(id, 2)
+		_, _, unknown := table.see(table.hash(id), 2)
 		return unknown
 	}
 	require.False(t, unknown("new"), "there may be a tombstone")

@@ -208,6 +208,11 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 			}
 			s.stated = fingerprint(&s.ev.Resource, s.ev.Tag)
 		}
+	}
+	if p.snap != nil {
+		p.snap.table.load(batch)
+	}
+	for _, s := range batch {
 		if !p.recognise(s) {
 			ask = append(ask, s)
 		}
@@ -253,7 +258,7 @@ func (p *pipe) recognise(s *slot) bool {
 		p.snap.table.forget(id)
 		return false
 	}
-	same, again, unknown := p.snap.table.see(id, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
+	same, again, unknown := p.snap.table.see(s.hash, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
 	s.listed = !again
 	if unknown && !p.hasTasks.Load() {
 		s.rec, s.unknown = new(Record), true

@@ -27,6 +27,7 @@ type seenTable struct {
 
 	// others marks the hashes of listed ids that are not in the table
 	others []uint64
+	loaded seenSlot // has no meaning
 }
 
 // othersBits is the size of others: up to some millions of ids seldom share a bit.
@@ -71,6 +72,18 @@ func (t *seenTable) find(h uint64) (*seenSlot, seenSlot) {
 	}
 }
 
+// load loads the slots of a batch into the processor's cache, all of them at the same
+// time: one after the other each takes as long as hashing its id.
+func (t *seenTable) load(batch []*slot) {
+	for _, s := range batch {
+		s.hash = t.hash(s.id())
+	}
+	for _, s := range batch {
+		i, _ := bits.Mul64(s.hash, uint64(len(t.slots)))
+		t.loaded ^= t.slots[i]
+	}
+}
+
 // add enters the record whose Fingerprint has this ID, and reports whether there was room
 // for it. State is what stateOf returns.
 func (t *seenTable) add(id uint64, state uint32) bool {
@@ -85,11 +98,10 @@ func (t *seenTable) add(id uint64, state uint32) bool {
 	return true
 }
 
-// see notes that id was listed with this state. It reports whether that is the record's
-// state, whether the id had been listed before, and whether it is certain that there is
-// no record of it and that it was not listed before.
-func (t *seenTable) see(id string, state uint32) (same, again, unknown bool) {
-	h := t.hash(id)
+// see notes that the id with this hash was listed with this state. It reports whether
+// that is the record's state, whether the id had been listed before, and whether it is
+// certain that there is no record of it and that it was not listed before.
+func (t *seenTable) see(h uint64, state uint32) (same, again, unknown bool) {
 	s, _ := t.find(h)
 	if *s == 0 {
 		t.fresh++

@@ -12,6 +12,7 @@ type slot struct {
 
 	// plan
 	stated uint64  // fingerprint of the description
+	hash   uint64  // of the id, in the table of the snapshot
 	listed bool    // its snapshot lists the id for the first time
 	rec    *Record // the record when it was planned
 	// unknown: it is certain that there was neither a record nor a task
