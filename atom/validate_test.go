@@ -19,6 +19,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -547,6 +548,9 @@ func vMillion(n int, again bool) io.Reader {
 // TestValidateMemory: Validate needs the memory that the documentation states, and an id
 // that comes thousands of times needs no more.
 func TestValidateMemory(t *testing.T) {
+	if racing.Enabled {
+		t.Skip("the memory of the race detector is no figure")
+	}
 	const n = 100_000
 	before, most := testkit.Heap(), int64(0)
 	sum, err := atom.Validate(testkit.AtEnd(vMillion(n, false), func() { most = testkit.Heap() }), atom.ValidateOptions{})

@@ -16,6 +16,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -97,7 +98,7 @@ func BenchmarkFeed(b *testing.B) {
 // TestPublisherMemory: what the feed needs beside a fixed amount is at most a hundred
 // bytes for each act, however often the acts have changed.
 func TestPublisherMemory(t *testing.T) {
-	if race {
+	if racing.Enabled {
 		t.Skip("the memory of the race detector is no figure")
 	}
 	const n, perAct, fixed = 40_000, 100, 1 << 20

@@ -21,6 +21,7 @@ import (
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -298,7 +299,7 @@ func TestSimulatedPublisher(t *testing.T) {
 	if testing.Short() {
 		acts, changes, seeds = 200, 12, []uint64{0, 1, 2, 3, 4, 5, 6, 7}
 	}
-	if race { // it sees as much in fewer of them
+	if racing.Enabled { // it sees as much in fewer of them
 		seeds = []uint64{1, 6}
 	}
 	var all simulation

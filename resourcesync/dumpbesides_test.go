@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -276,7 +277,7 @@ func shaped(random *rand.Rand) *publisher {
 // holds what the publisher has, and nothing is deleted that it has.
 func TestChangeDumpInterrupted(t *testing.T) {
 	seeds := uint64(25)
-	if race || testing.Short() {
+	if racing.Enabled || testing.Short() {
 		seeds = 5
 	}
 	broken := errors.New("the connection broke")
@@ -377,7 +378,7 @@ func damage(random *rand.Rand, text string) string {
 // recovers.
 func TestChangeDumpDamaged(t *testing.T) {
 	seeds := uint64(150)
-	if race || testing.Short() {
+	if racing.Enabled || testing.Short() {
 		seeds = 20
 	}
 	for seed := range seeds {

@@ -12,6 +12,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -130,7 +131,7 @@ func TestSourceFastLog(t *testing.T) {
 // makes the Destination begin again, and each run is further than the one before.
 func TestSourceFastLogForever(t *testing.T) {
 	changes := 1000
-	if race {
+	if racing.Enabled {
 		changes = 100
 	}
 	for _, size := range []int{1, 2, 3} {

@@ -20,6 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -260,7 +261,7 @@ func (p *relations) sourceOf() *resourcesync.Source {
 // requests fail and payloads come.
 func TestLinkHistories(t *testing.T) {
 	seeds := *linkSeeds
-	if race {
+	if racing.Enabled {
 		seeds /= 10
 	}
 	for seed := range seeds {

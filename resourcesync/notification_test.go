@@ -297,7 +297,7 @@ func TestPayloadHistories(t *testing.T) {
 	for name, shape := range all {
 		t.Run(name, func(t *testing.T) {
 			used := 0
-			for seed := range histories {
+			for seed := range histories() {
 				random := rand.New(rand.NewPCG(seed, 3))
 				p, d := newPublisher(), newDestination(t)
 				shape(p)

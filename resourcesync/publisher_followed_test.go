@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
@@ -141,7 +142,7 @@ func (l *library) change(random *rand.Rand, n int) {
 
 // TestPublisherFollowed: a Destination follows a Publisher, whatever changes.
 func TestPublisherFollowed(t *testing.T) {
-	for seed := range histories {
+	for seed := range histories() {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 5))
 			l := newLibrary(t, &resourcesync.Publisher{PartSize: 1 + random.IntN(6), ListSize: 1 + random.IntN(6), MaxLists: random.IntN(4)})
@@ -232,7 +233,7 @@ func (c shifting) Changes(ctx context.Context, r websync.Range) iter.Seq2[websyn
 // the requests, and while a document is written.
 func TestPublisherFollowedOverHTTP(t *testing.T) {
 	changes := 1000
-	if race {
+	if racing.Enabled {
 		changes = 100
 	}
 	const names = 80
@@ -327,7 +328,7 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 				require.Zero(t, report.Differences())
 				since = maps.Clone(l.truth)
 			}
-			assert.True(t, race || inStep > 0)
+			assert.True(t, racing.Enabled || inStep > 0)
 		})
 	}
 }

@@ -175,7 +175,7 @@ func (c wrong) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.I
 // TestPublisherMovedFollowed: our own Destination follows resources that change their
 // URLs.
 func TestPublisherMovedFollowed(t *testing.T) {
-	for seed := range histories {
+	for seed := range histories() {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 6))
 			source := testkit.NewStore(t)

@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -31,7 +32,7 @@ import (
 // TestDumpsFollowed: a Destination makes its baseline of the Resource Dump, and takes the
 // bytes of changes from the Change Dump, whatever changes and is packed meanwhile.
 func TestDumpsFollowed(t *testing.T) {
-	for seed := range histories / 2 {
+	for seed := range histories() / 2 {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel() // it waits for the disk
 			random := rand.New(rand.NewPCG(seed, 6))
@@ -470,6 +471,9 @@ func (zeros) ReadAt(b []byte, _ int64) (int, error) {
 // TestPackMemory packs a body of 200 MB, stored, and a long one, deflated, in little
 // memory.
 func TestPackMemory(t *testing.T) {
+	if racing.Enabled {
+		t.Skip("the memory of the race detector is no figure")
+	}
 	const stored, deflated = 200 << 20, 16 << 20
 	log := bulky{new(websync.Log)}
 	for mediaType, size := range map[string]int64{"text/plain": deflated, "video/mp4": stored} {

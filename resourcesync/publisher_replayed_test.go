@@ -19,6 +19,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
@@ -490,7 +491,7 @@ func (s *server) checkFinal() {
 // all Change Lists, from nothing; and by what is new in them, by its time.
 func TestPublisherReplayed(t *testing.T) {
 	seeds := *replayed
-	if race {
+	if racing.Enabled {
 		seeds = min(seeds, 10)
 	}
 	for seed := range seeds {

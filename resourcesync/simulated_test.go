@@ -21,6 +21,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/resourcesync"
 )
 
@@ -40,7 +41,7 @@ type history struct {
 // lacks.
 func TestSimulated(t *testing.T) {
 	size, seeds := *simulated, *simSeeds
-	if race {
+	if racing.Enabled {
 		size, seeds = size/10, 1
 	}
 	for name, shape := range map[string]func(*publisher){
@@ -50,7 +51,7 @@ func TestSimulated(t *testing.T) {
 		"a dump and a list":     func(p *publisher) { p.dump = size / 4 },
 		"a dump without a list": func(p *publisher) { p.dump, p.contents, p.noList = size/4, true, true },
 	} {
-		if race && name != "an index" && name != "a dump and a list" {
+		if racing.Enabled && name != "an index" && name != "a dump and a list" {
 			continue // they have no more goroutines
 		}
 		for what, h := range map[string]history{"": {}, ", truncated": {truncates: true}, ", its clock jumps": {jumps: true}} {

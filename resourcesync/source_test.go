@@ -16,6 +16,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -79,7 +80,7 @@ func states(shape func(*publisher)) (sites []sourcetest.Site) {
 
 func TestSourceConformance(t *testing.T) {
 	for name, shape := range publishers {
-		if race && name != "an index" && name != "only a dump" {
+		if racing.Enabled && name != "an index" && name != "only a dump" {
 			continue // they have no more goroutines, and take ten times as long
 		}
 		t.Run(name, func(t *testing.T) {
@@ -106,12 +107,20 @@ func TestSourceConformance(t *testing.T) {
 }
 
 // TestSourceHistories lets publishers change at random, and compares what is held.
+// histories is how many random histories a test of each shape has.
+func histories() uint64 {
+	if racing.Enabled {
+		return 2
+	}
+	return 8
+}
+
 func TestSourceHistories(t *testing.T) {
 	all := maps.Clone(publishers)
 	maps.Copy(all, mixed)
 	for name, shape := range all {
 		t.Run(name, func(t *testing.T) {
-			for seed := range histories {
+			for seed := range histories() {
 				random := rand.New(rand.NewPCG(seed, 1))
 				p := newPublisher()
 				shape(p)
@@ -190,7 +199,7 @@ func TestSourceInterrupted(t *testing.T) {
 	broken := errors.New("the connection broke")
 	for name, shape := range all {
 		t.Run(name, func(t *testing.T) {
-			for seed := range histories {
+			for seed := range histories() {
 				random := rand.New(rand.NewPCG(seed, 2))
 				p := newPublisher()
 				shape(p)

@@ -1,5 +1,0 @@
-//go:build !race
-
-package eli_test
-
-const race = false
