@@ -424,7 +424,10 @@ func (g *Graph) newFormat(node rdf.Term) Format {
 		g.addOnce(ruleMediaType, "", "media_type", f.URI, "a format without a media type: the end of its URI is taken")
 	}
 	for _, s := range e.Strings("is_exemplified_by") {
-		if isURL(s) && len(f.ExemplifiedBy) < maxOfFormat {
+		switch {
+		case !isURL(s):
+			g.add(ruleFileURL, "is_exemplified_by", s, "an absolute http or https URL must stand here")
+		case len(f.ExemplifiedBy) < maxOfFormat:
 			f.ExemplifiedBy = append(f.ExemplifiedBy, s)
 		}
 	}

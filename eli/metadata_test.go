@@ -359,6 +359,21 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
+// What is no URL of the web is not left out in silence.
+func TestExemplifiedBy(t *testing.T) {
+	var findings []websync.Finding
+	r := resource(t, graph(t, func(f websync.Finding) { findings = append(findings, f) }, "1 is_realized_by 1/x1", "1/x1 is_embodied_by 1/x1.pdf",
+		"1/x1.pdf is_exemplified_by file:///etc/passwd", "1/x1.pdf is_exemplified_by https://law.example/files/1.pdf", `1/x1.pdf is_exemplified_by "files/1.pdf"`))
+	assert.Equal(t, []string{"https://law.example/files/1.pdf"}, r.Expressions[0].Formats[0].ExemplifiedBy)
+	var left []string
+	for _, f := range findings {
+		if f.Rule == "eli-file-url" {
+			left = append(left, f.Value)
+		}
+	}
+	assert.Equal(t, []string{"file:///etc/passwd", "files/1.pdf"}, left)
+}
+
 // A page with JSON-LD only, and extractors.
 func TestReadPage(t *testing.T) {
 	script := `<html><script type="Application/LD+JSON">{"@context":"http://data.europa.eu/eli/ontology","@id":"_:a","title":"T"}</script></html>`

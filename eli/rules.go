@@ -32,5 +32,6 @@ var (
 	ruleLevel     = rules.Warning("level", sectionOntology, "a resource that is on another level than its place in the tree says")
 	ruleLanguage  = rules.Warning("language", sectionOntology, "a language that is not a URI of the EU's table of languages")
 	ruleDate      = rules.Warning("date", sectionOntology, "a date that is not an xsd:date")
+	ruleFileURL   = rules.Warning("file-url", sectionFullText, "a value of is_exemplified_by that is no absolute http or https URL: it is left out")
 	ruleMediaType = rules.Warning("media-type", sectionFullText, "a media type that is not a URI of IANA's registry as the specification writes it")
 )
