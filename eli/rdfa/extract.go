@@ -21,6 +21,8 @@ const (
 	maxAttrs = 256 // how many attributes an element may have, declarations included: as in xmlscan
 )
 
+var errAttrs = fmt.Errorf("more than %d attributes of one element: %w", maxAttrs, websync.ErrLimit)
+
 // An Extractor extracts the triples of documents with RDFa. The zero value is usable. It
 // is safe for concurrent use.
 type Extractor struct {

@@ -27,8 +27,10 @@ func (d *extraction) parseRest(p *processor, data *bytes.Buffer, charset string)
 	d.text = webtext.Decode(data.Bytes(), charset, func(value, message string) {
 		d.report(ruleEncoding, "", value, message)
 	})
-	if d.maxNodes > 0 && treeExceeds(d.text, d.maxNodes) {
-		return d.document.Fail(0, 0, "", fmt.Errorf("the tree may have more than %d nodes: %w", d.maxNodes, websync.ErrLimit))
+	if d.maxNodes > 0 {
+		if err := checkTree(d.text, d.maxNodes); err != nil {
+			return d.document.Fail(0, 0, "", err)
+		}
 	}
 	// without scripting, what <noscript> contains are elements
 	tree, err := html.ParseWithOptions(bytes.NewReader(d.text), html.ParseOptionEnableScripting(false))

@@ -158,7 +158,7 @@ func is(n *html.Node, name string) bool {
 // element processes one element and what it contains (RDFa Core §7.5).
 func (p *processor) element(n *html.Node, c *context) {
 	if len(n.Attr) > maxAttrs {
-		p.fail(fmt.Errorf("more than %d attributes of one element: %w", maxAttrs, websync.ErrLimit))
+		p.fail(errAttrs)
 		return
 	}
 	var a attributes

@@ -2,9 +2,12 @@ package rdfa
 
 import (
 	"bytes"
+	"fmt"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/websync-go/websync"
 )
 
 // bytesPerNode relates the limit of a document's tree to that of its bytes.
@@ -17,6 +20,7 @@ const bytesPerNode = 32
 // which that is true, and package html has no limit of its own.
 type treeSize struct {
 	nodes int
+	attrs int // of the last tag
 
 	// active is what the list of active formatting elements holds at most, in nodes.
 	// open are the open elements since the first formatting element that may yet be
@@ -37,14 +41,15 @@ type openElement struct {
 	active int    // what it adds to the list of active formatting elements
 }
 
-// treeExceeds reports whether the tree of a document may have more nodes than limit.
-func treeExceeds(text []byte, limit int) bool {
+// checkTree returns an error if the tree of a document may have more nodes than limit, or
+// one of its elements more attributes than maxAttrs.
+func checkTree(text []byte, limit int) error {
 	s := &treeSize{nodes: 8} // the document, html, head, body, and white space between
 	z := html.NewTokenizer(bytes.NewReader(text))
-	for s.nodes <= limit {
+	for s.nodes <= limit && s.attrs <= maxAttrs {
 		switch token := z.Next(); token {
 		case html.ErrorToken:
-			return false
+			return nil
 		case html.TextToken:
 			s.hidden(z.Raw())
 			s.repeat(1)
@@ -53,7 +58,8 @@ func treeExceeds(text []byte, limit int) bool {
 			s.start(z, token == html.SelfClosingTagToken)
 		case html.EndTagToken:
 			s.hidden(z.Raw()[1:])
-			name, _ := z.TagName()
+			name, more := z.TagName()
+			s.countAttrs(z, more)
 			s.end(name)
 		default: // a comment, a DOCTYPE
 			s.nodes++
@@ -63,7 +69,17 @@ func treeExceeds(text []byte, limit int) bool {
 			s.hidden(z.Raw()[1:])
 		}
 	}
-	return true
+	if s.attrs > maxAttrs {
+		return errAttrs
+	}
+	return fmt.Errorf("the tree may have more than %d nodes: %w", limit, websync.ErrLimit)
+}
+
+// countAttrs sets attrs.
+func (s *treeSize) countAttrs(z *html.Tokenizer, more bool) {
+	for s.attrs = 0; more; s.attrs++ {
+		_, _, more = z.TagAttr()
+	}
 }
 
 // repeat counts nodes before which formatting elements are repeated.
@@ -110,11 +126,8 @@ func (s *treeSize) start(z *html.Tokenizer, closed bool) {
 	if e.tag == 0 {
 		e.custom = string(name)
 	}
-	attrs := 0
-	for ; more; attrs++ {
-		_, _, more = z.TagAttr()
-	}
-	nodes := 1 + (attrs+1)/2
+	s.countAttrs(z, more)
+	nodes := 1 + (s.attrs+1)/2
 	if isFormatting(e.tag) {
 		if e.tag == atom.A || e.tag == atom.Nobr {
 			s.adopt() // they close the one before
