@@ -29,10 +29,10 @@ type Extractor struct {
 	// MaxBytes limits the bytes of a document, decompressed; more are websync.ErrLimit.
 	// If zero, it is 32 MiB; if negative, there is no limit. The tree of an HTML document
 	// may have one node for each 32 of these bytes, and 10,000 at least, where two
-	// attributes count as one: a million, which take about 150 MB. Formatting elements that are not closed as
-	// they were opened count wherever they may be repeated. Literals of nested elements,
-	// which repeat the same text, and IRIs that are not absolute may have four times as
-	// many bytes as the document, and 16 MiB more.
+	// attributes count as one: a million, which take about 150 MB. Formatting elements
+	// that are not closed as they were opened count wherever they may be repeated.
+	// Literals of nested elements, which repeat the same text, and IRIs that are not
+	// absolute may have four times as many bytes as the document, and 16 MiB more.
 	MaxBytes int64
 
 	// MaxTriples limits the triples of a document; more are websync.ErrLimit. If zero, it
