@@ -27,9 +27,10 @@ type moment struct {
 // A killing is a process that is killed at a moment.
 type killing struct {
 	moment
-	cmd   *exec.Cmd
-	begin int64 // requests to the site before
-	once  sync.Once
+	cmd     *exec.Cmd
+	started chan struct{} // closed when cmd has a process
+	begin   int64         // requests to the site before
+	once    sync.Once
 }
 
 // TestKill kills processes that harvest each protocol into each Store.
@@ -137,7 +138,7 @@ func (s *site) kill(t *testing.T, c *reader, m moment) (killed bool) {
 	t.Helper()
 	args, err := json.Marshal(c)
 	require.NoError(t, err)
-	k := &killing{moment: m, cmd: exec.CommandContext(t.Context(), os.Args[0]), begin: s.requests.Load()}
+	k := &killing{moment: m, cmd: exec.CommandContext(t.Context(), os.Args[0]), started: make(chan struct{}), begin: s.requests.Load()}
 	k.cmd.Env = append(os.Environ(), childEnv+"="+string(args))
 	var stderr bytes.Buffer
 	k.cmd.Stderr = &stderr
@@ -146,6 +147,7 @@ func (s *site) kill(t *testing.T, c *reader, m moment) (killed bool) {
 	s.setAnswer(k.answer)
 	defer s.answer.Store(nil)
 	require.NoError(t, k.cmd.Start())
+	close(k.started)
 	at := int64(0)
 	for lines := bufio.NewScanner(marks); lines.Scan(); {
 		if at++; at == m.mark {
@@ -164,7 +166,12 @@ func (s *site) kill(t *testing.T, c *reader, m moment) (killed bool) {
 	return false
 }
 
-func (k *killing) kill() { k.once.Do(func() { k.cmd.Process.Kill() }) }
+func (k *killing) kill() {
+	k.once.Do(func() {
+		<-k.started // the process may be quicker than Start
+		k.cmd.Process.Kill()
+	})
+}
 
 // answer serves the requests of the process, and kills it at the right one.
 func (k *killing) answer(n int64, rw http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
