@@ -122,7 +122,7 @@ func robotsHTML(f flow) func(string) http.HandlerFunc {
 }
 
 // finderMemory is what twenty documents of 1 MiB may take, with what they link to.
-const finderMemory = 256 << 20
+const finderMemory = 96 << 20
 
 // Discovery of what every path of a host sends.
 func TestDiscovery(t *testing.T) {

@@ -16,24 +16,31 @@ import (
 // MaxBytes is how many bytes of a page are searched for the end of its head.
 const MaxBytes = 1 << 20
 
-// maxTitle limits the bytes of a title.
-const maxTitle = 1 << 10
+const (
+	maxTitle = 1 << 10 // bytes
+	maxLinks = 1000
+	maxAttrs = 100 // of a link that are kept
+)
 
 // A Head is what the head of a page states.
 type Head struct {
 	Title string // without white space around it
 
 	// Links are the link elements that lead somewhere, in their order. Their targets are
-	// absolute, and their parameters the other attributes, with names in lower case.
+	// absolute, and their parameters the other attributes, 100 at most, with names in
+	// lower case.
 	Links []linkformat.Link
 }
+
+var errMany = fmt.Errorf("the head of the page has more than %d links: %w", maxLinks, websync.ErrLimit)
 
 var errLong = fmt.Errorf("the head of the page has no end in its first %d bytes: %w", MaxBytes, websync.ErrLimit)
 
 // Read reads the head of a page. It is liberal: it searches up to the end tag of the
 // head, the start of the body, or the end of the page. page is the URL of the page; the
 // first base element takes its place as the base of references. If src fails, or the head
-// does not end in MaxBytes, Read returns what it has found, and the error.
+// does not end in MaxBytes or has more than 1,000 links, Read returns what it has found,
+// and the error.
 func Read(src io.Reader, page string) (Head, error) {
 	z := html.NewTokenizer(bufio.NewReader(io.LimitReader(src, MaxBytes)))
 	var h Head
@@ -60,9 +67,15 @@ func Read(src io.Reader, page string) (Head, error) {
 				l := link(z, more)
 				base = linkformat.Resolve(page, l.Target)
 			case tag == "link":
-				if l := link(z, more); l.Target != "" {
-					h.Links = append(h.Links, l)
+				l := link(z, more)
+				if l.Target == "" {
+					break
 				}
+				if len(h.Links) == maxLinks {
+					h.resolve(page, base)
+					return h, errMany
+				}
+				h.Links = append(h.Links, l)
 			}
 		}
 		if !end {
@@ -104,7 +117,9 @@ func link(z *html.Tokenizer, more bool) (l linkformat.Link) {
 			l.Target = string(value)
 			continue
 		}
-		l.Params = append(l.Params, linkformat.Param{Name: string(key), Value: string(value)})
+		if len(l.Params) < maxAttrs {
+			l.Params = append(l.Params, linkformat.Param{Name: string(key), Value: string(value)})
+		}
 	}
 	return l
 }

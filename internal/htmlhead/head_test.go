@@ -2,6 +2,7 @@ package htmlhead
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -47,8 +48,22 @@ func TestRead(t *testing.T) {
 			assert.Equal(t, test.links, links)
 		})
 	}
+	h, err := Read(strings.NewReader("<link rel=a>"+strings.Repeat("<link rel=a href=x>", maxLinks)+"</head>"), page)
+	assert.NoError(t, err)
+	assert.Len(t, h.Links, maxLinks)
+	h, err = Read(strings.NewReader(strings.Repeat("<link rel=a href=x>", maxLinks+1)), page)
+	assert.EqualError(t, err, "the head of the page has more than 1000 links: over the limit")
+	assert.Len(t, h.Links, maxLinks)
+	assert.Equal(t, "https://example.org/a/x", h.Links[0].Target)
+	var attrs strings.Builder
+	for i := range 2 * maxAttrs {
+		fmt.Fprintf(&attrs, " a%d=b", i)
+	}
+	h, err = Read(strings.NewReader("<link"+attrs.String()+" href=x>"), page)
+	assert.NoError(t, err)
+	assert.Len(t, h.Links[0].Params, maxAttrs)
 	boom := errors.New("boom")
-	h, err := Read(io.MultiReader(strings.NewReader("<link rel=a href=x><link"), iotest.ErrReader(boom)), page)
+	h, err = Read(io.MultiReader(strings.NewReader("<link rel=a href=x><link"), iotest.ErrReader(boom)), page)
 	assert.Equal(t, boom, err)
 	assert.Len(t, h.Links, 1)
 }
@@ -57,7 +72,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`<head><title>x</title><base href="/a/"><link rel="alternate" href="b"></head>`)
 	f.Fuzz(func(t *testing.T, text string) {
 		h, err := Read(strings.NewReader(text), "https://example.org/")
-		if err != nil && len(text) < MaxBytes {
+		if err != nil && len(text) < MaxBytes && len(h.Links) < maxLinks {
 			t.Fatal(err)
 		}
 		for _, l := range h.Links {
