@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/htmlhead"
 	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
@@ -21,7 +22,9 @@ func (a *answer) page() {
 	if head.Title != "" {
 		a.is("a web page with the title %.100q", head.Title)
 	}
-	a.head, a.fault = head.Links, err
+	if a.head = head.Links; err != nil {
+		a.fault = fmt.Errorf("%s: %w", websync.RedactURL(a.final), err)
+	}
 }
 
 // follow looks at what the header, or the head of a web page, links to.

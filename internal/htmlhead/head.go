@@ -18,7 +18,7 @@ const MaxBytes = 1 << 20
 
 const (
 	maxTitle = 1 << 10 // bytes
-	maxLinks = 1000
+	maxLinks = 2000
 	maxAttrs = 100 // of a link that are kept
 )
 
@@ -39,7 +39,7 @@ var errLong = fmt.Errorf("the head of the page has no end in its first %d bytes:
 // Read reads the head of a page. It is liberal: it searches up to the end tag of the
 // head, the start of the body, or the end of the page. page is the URL of the page; the
 // first base element takes its place as the base of references. If src fails, or the head
-// does not end in MaxBytes or has more than 1,000 links, Read returns what it has found,
+// does not end in MaxBytes or has more than 2,000 links, Read returns what it has found,
 // and the error.
 func Read(src io.Reader, page string) (Head, error) {
 	z := html.NewTokenizer(bufio.NewReader(io.LimitReader(src, MaxBytes)))

@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Len(t, h.Links, maxLinks)
 	h, err = Read(strings.NewReader(strings.Repeat("<link rel=a href=x>", maxLinks+1)), page)
-	assert.EqualError(t, err, "the head of the page has more than 1000 links: over the limit")
+	assert.EqualError(t, err, "the head of the page has more than 2000 links: over the limit")
 	assert.Len(t, h.Links, maxLinks)
 	assert.Equal(t, "https://example.org/a/x", h.Links[0].Target)
 	var attrs strings.Builder
