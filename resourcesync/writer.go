@@ -295,10 +295,15 @@ func exact(d websync.Datetime) websync.Datetime {
 	return d
 }
 
+// times returns the times of m.
+func (m *Metadata) times() [5]*websync.Datetime {
+	return [...]*websync.Datetime{&m.At, &m.Completed, &m.From, &m.Until, &m.Datetime}
+}
+
 // isExact reports whether the times of m are written as they are: those are what the
 // checks must compare.
 func (m *Metadata) isExact() bool {
-	for _, d := range [...]*websync.Datetime{&m.At, &m.Completed, &m.From, &m.Until, &m.Datetime} {
+	for _, d := range m.times() {
 		if !d.IsZero() && d.Precision() < websync.PrecisionSecond {
 			return false
 		}
@@ -307,7 +312,7 @@ func (m *Metadata) isExact() bool {
 }
 
 func (m *Metadata) makeExact() {
-	for _, d := range [...]*websync.Datetime{&m.At, &m.Completed, &m.From, &m.Until, &m.Datetime} {
+	for _, d := range m.times() {
 		if !d.IsZero() {
 			*d = exact(*d)
 		}

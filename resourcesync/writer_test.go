@@ -169,6 +169,7 @@ func TestWriterRefusesEntries(t *testing.T) {
 		"no change":             {changing, md(resourcesync.Metadata{}), "must have a change"},
 		"an unknown change":     {changing, md(resourcesync.Metadata{Change: "moved"}), "not created, updated or deleted"},
 		"before from":           {changing, md(resourcesync.Metadata{Change: resourcesync.Created, Datetime: early}), "not within the interval"},
+		"a year before from":    {changing, md(resourcesync.Metadata{Change: resourcesync.Created, Datetime: datetime(t, "2026")}), "not within the interval"},
 		"before the last":       {changing, md(resourcesync.Metadata{Change: resourcesync.Created, Datetime: datetime(t, "2026-01-04T00:00:00Z")}), "an entry before has"},
 		"a path":                {listing, md(resourcesync.Metadata{Path: "/a"}), "has no path"},
 		"no path":               {manifest, md(resourcesync.Metadata{}), "must have a path"},
