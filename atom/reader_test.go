@@ -606,6 +606,19 @@ func TestReaderCut(t *testing.T) {
 	}
 }
 
+// TestReadHalf: of a text or content that an entry interrupts, nothing is kept.
+func TestReadHalf(t *testing.T) {
+	for _, child := range []string{`title type="xhtml"`, `summary type="html"`, `content type="xhtml"`, `content type="image/png"`, "content src='/a'"} {
+		items, err := readAllItems(readerOf([]byte(feedStart+"<entry><id>urn:a</id><"+child+">text<entry><id>urn:b</id>"), nil))
+		require.ErrorIs(t, err, websync.ErrTruncated, child)
+		require.Len(t, items, 1, child)
+		assert.True(t, items[0].Entry.Damaged, child)
+		assert.Empty(t, items[0].Entry.Title, child)
+		assert.Empty(t, items[0].Entry.Summary, child)
+		assert.Empty(t, items[0].Entry.Content, child)
+	}
+}
+
 // TestReadDamaged: an entry reports whether some of its links or content may be missing.
 func TestReadDamaged(t *testing.T) {
 	for markup, want := range map[string]bool{

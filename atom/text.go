@@ -25,7 +25,10 @@ func (r *Reader) construct(t *textView, s *scope) (err error) {
 		text, err = r.characters(&ruleTextElement, t.Type == HTML)
 		t.Value = r.view.trimmed(text)
 	}
-	if r.check != nil && valid && err == nil {
+	switch {
+	case err != nil:
+		*t = textView{} // half of one is none
+	case r.check != nil && valid:
 		r.check.construct(s, t)
 	}
 	return err
@@ -120,7 +123,12 @@ func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
 	r.linkAttrs(&c.linkView, s.with("", base).base, false)
 	c.Lang, c.Base = r.view.add([]byte(lang)), base
 	r.inContent, r.scan.MaxValue = true, r.maxContent()
-	defer func() { r.inContent, r.scan.MaxValue = false, r.MaxValue }()
+	defer func() {
+		if err != nil {
+			*c = contentView{} // half of it is none
+		}
+		r.inContent, r.scan.MaxValue = false, r.MaxValue
+	}()
 	if src, elsewhere := r.scan.Attr("", "src"); elsewhere {
 		if r.isItself(s.with("", base).base, src) {
 			r.reportChild(ruleItself, nil, "an empty src leads to the feed itself")
