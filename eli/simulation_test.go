@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -24,6 +25,8 @@ import (
 	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 )
+
+var full = flag.Bool("full", false, "TestSimulatedPublisher has 5,000 acts, not 200")
 
 // A gazetteer simulates a publisher of legislation, day by day, and is the Fetcher of its
 // documents. Its sitemap is a copy of some day; its feed and its pages are those of now.
@@ -295,9 +298,9 @@ func (g *gazetteer) breakSome() {
 // that are not there, and runs that are interrupted. After each run the Store equals what
 // the publisher has, or the run lists what does not.
 func TestSimulatedPublisher(t *testing.T) {
-	acts, changes, seeds := 5000, 60, []uint64{1, 6}
-	if testing.Short() {
-		acts, changes, seeds = 200, 12, []uint64{0, 1, 2, 3, 4, 5, 6, 7}
+	acts, changes, seeds := 200, 12, []uint64{0, 1, 2, 3, 4, 5, 6, 7}
+	if *full {
+		acts, changes, seeds = 5000, 60, []uint64{1, 6}
 	}
 	if racing.Enabled { // it sees as much in fewer of them
 		seeds = []uint64{1, 6}

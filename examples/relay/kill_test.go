@@ -32,7 +32,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 8, "how often TestKill kills the relay; 3 with -short")
+	kills    = flag.Int("kills", 3, "how often TestKill kills the relay")
 	killSeed = flag.Uint64("killseed", 0, "seed of TestKill; 0: another one each time")
 )
 
@@ -205,9 +205,6 @@ func (w *world) kill(t *testing.T, p *process) {
 // readers follow it. When they change no more, all stores agree.
 func TestKill(t *testing.T) {
 	n := *kills
-	if testing.Short() {
-		n = min(n, 3)
-	}
 	seed := *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	damages    = flag.Int("damages", 250, "how many documents TestDamage damages")
+	damages    = flag.Int("damages", 50, "how many documents TestDamage damages")
 	damageSeed = flag.Uint64("damage-seed", 1, "the first seed of TestDamage")
 	damageSite = flag.String("damage-site", "", "TestDamage damages only sites whose name contains this")
 )
