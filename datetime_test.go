@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/racing"
 )
 
 func parse(t testing.TB, s string) websync.Datetime {
@@ -635,7 +636,11 @@ func BenchmarkDatetimeAppendText(b *testing.B) {
 }
 
 func TestEveryDay(t *testing.T) {
-	for at := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 10000; at = at.AddDate(0, 0, 1) {
+	step := 1
+	if racing.Enabled {
+		step = 31
+	}
+	for at := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 10000; at = at.AddDate(0, 0, step) {
 		text := at.Format(time.DateOnly)
 		d, err := websync.ParseDatetime(text)
 		if err != nil || !d.Time().Equal(at) || d.String() != text {

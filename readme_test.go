@@ -28,6 +28,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -42,6 +43,9 @@ func readme(t *testing.T) string {
 // that service. The network of the Go command is off: the clone and the module cache
 // suffice.
 func TestReadmeService(t *testing.T) {
+	if racing.Enabled {
+		t.Skip("the service is a process of its own, which the race detector does not see")
+	}
 	_, section, ok := strings.Cut(readme(t), "\n## Your first service\n")
 	require.True(t, ok)
 	section, _, _ = strings.Cut(section, "\n## ")
