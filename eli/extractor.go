@@ -42,7 +42,7 @@ func ReadPage(page []byte, base, contentType string, extractors []Extractor, rep
 	var all []rdf.Triple
 	var refused []error
 	for i, x := range extractors {
-		triples, err := x.Extract(bytes.NewReader(page), base, contentType, report)
+		triples, err := x.Extract(bytes.NewBuffer(page), base, contentType, report)
 		switch {
 		case errors.Is(err, websync.ErrNotDocument):
 			refused = append(refused, err)

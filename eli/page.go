@@ -14,6 +14,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/webtext"
 )
@@ -28,6 +29,9 @@ var (
 
 // typeQuads is the media type of N-Quads.
 const typeQuads = "application/n-quads"
+
+// maxPage is how many bytes a page has at most, if nothing else is set.
+const maxPage = 12 << 20
 
 // A page is the page of a legal resource, after redirects.
 type page struct {
@@ -88,7 +92,7 @@ func (p *page) restore(quads io.Reader) (err error) {
 
 // refresh returns the URL to which the page redirects by HTML; "" if it does not.
 func (p *page) refresh() string {
-	z := html.NewTokenizer(bytes.NewReader(p.data))
+	z := htmlscan.New(p.data)
 	base := p.final
 	for {
 		switch z.Next() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/eli/rdfa"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/sitemap"
@@ -72,7 +73,8 @@ type Source struct {
 	// they change, unless [harvest.Harvester.Recheck] is set.
 	Preferences Preferences
 
-	// Extractors extract the metadata, as in ReadPage. If empty, it is RDFa only.
+	// Extractors extract the metadata, as in ReadPage. If empty, it is RDFa only, with
+	// MaxPage as its limit.
 	Extractors []Extractor
 
 	// Interval is the least time between two requests to a host, for lists, pages and
@@ -111,8 +113,9 @@ type Source struct {
 	// it is 1 GiB; if negative, there is no limit.
 	MaxBytes int64
 
-	// MaxPage limits each page, which is read into memory. If zero, it is 32 MiB; if
-	// negative, there is no limit.
+	// MaxPage limits each page, which is read into memory and takes up to five times as
+	// much. If zero, it is 12 MiB; if negative, there is no limit. Extractors have a limit
+	// of their own.
 	MaxPage int64
 }
 
@@ -609,7 +612,7 @@ func (s *Source) page(ctx context.Context, job *harvest.Job) (*page, error) {
 			_, err := job.Reuse(graphName)
 			return p, err
 		}
-		err = p.read(job.Resource.ID, s.Extractors, job.Report)
+		err = p.read(job.Resource.ID, s.extractors(), job.Report)
 		next := ""
 		if errors.Is(err, ErrNoMetadata) || errors.Is(err, ErrNotDescribed) {
 			next = p.refresh()
@@ -625,11 +628,18 @@ func (s *Source) page(ctx context.Context, job *harvest.Job) (*page, error) {
 	}
 }
 
+func (s *Source) extractors() []Extractor {
+	if len(s.Extractors) == 0 {
+		return []Extractor{&rdfa.Extractor{MaxBytes: s.MaxPage}}
+	}
+	return s.Extractors
+}
+
 // visit requests a page. If the Store holds its graph, and the server answers "not
 // modified", the page has that graph.
 func (s *Source) visit(ctx context.Context, job *harvest.Job, url string) (*page, error) {
 	req := job.Request(graphName, websync.Link{Href: url, Type: typeHTML})
-	req.Interval, req.MaxBytes = s.interval(), cmp.Or(s.MaxPage, 32<<20)
+	req.Interval, req.MaxBytes = s.interval(), cmp.Or(s.MaxPage, maxPage)
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {
 		return nil, err
@@ -649,7 +659,7 @@ func (s *Source) visit(ctx context.Context, job *harvest.Job, url string) (*page
 
 // whole requests a page again, unconditionally.
 func (s *Source) whole(ctx context.Context, job *harvest.Job, p *page) (*page, error) {
-	req := &harvest.Request{URL: p.url, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(), MaxBytes: cmp.Or(s.MaxPage, 32<<20)}
+	req := &harvest.Request{URL: p.url, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(), MaxBytes: cmp.Or(s.MaxPage, maxPage)}
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {
 		return nil, err

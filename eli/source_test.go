@@ -821,6 +821,19 @@ func TestFailedPages(t *testing.T) {
 	}
 }
 
+// TestMaxPage: the limit is also that of the Extractor, if none is set.
+func TestMaxPage(t *testing.T) {
+	c := newCollection(t)
+	site := one(1).act("a", "An act", "en/pdf")
+	long := strings.Repeat("<p>"+strings.Repeat("x", 1<<20)+"</p>", 13)
+	site.add("eli/a", "text/html", strings.Replace(rdfaPage(law+"eli/a", "Long", "en/pdf"), "</body>", long+"</body>", 1))
+	assert.False(t, c.run(site).InStep())
+	assert.Contains(t, c.tasks()["a"], "over the limit")
+	c = newCollection(t)
+	c.source.MaxPage = 16 << 20
+	assert.True(t, c.run(site).InStep())
+}
+
 // TestVanished: what neither list has any more is deleted, unless it is later than the
 // sitemap. A feed that has it again with an old date does not bring it back.
 func TestVanished(t *testing.T) {

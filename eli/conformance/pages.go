@@ -98,7 +98,7 @@ type download struct {
 }
 
 const (
-	maxPage  = 32 << 20
+	maxPage  = 12 << 20
 	maxStart = 64 << 10 // that is read of a full text
 	htmlType = "text/html"
 )

@@ -20,11 +20,11 @@ import (
 // It is safe for concurrent use.
 type Extractor struct {
 	// MaxBytes limits the bytes of a document, decompressed; more are websync.ErrLimit.
-	// If zero, it is 32 MiB; if negative, there is no limit.
+	// If zero, it is 12 MiB; if negative, there is no limit.
 	MaxBytes int64
 
 	// MaxTriples limits the triples of a document; more are websync.ErrLimit. If zero, it
-	// is 200,000; if negative, there is no limit.
+	// is 100,000; if negative, there is no limit.
 	MaxTriples int
 
 	// Contexts are context documents by their URLs, besides those that are built in. Each
@@ -54,7 +54,7 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	if rdf.IRI(url).Check() != nil {
 		return nil, fmt.Errorf("jsonld: the base %q must be an absolute URL", websync.RedactURL(base))
 	}
-	d := &extraction{to: report, base: url, contexts: make(map[string]any), prepared: make(map[string]any), maxTriples: cmp.Or(x.MaxTriples, 200_000)}
+	d := &extraction{to: report, base: url, contexts: make(map[string]any), prepared: make(map[string]any), maxTriples: cmp.Or(x.MaxTriples, 100_000)}
 	if d.maxTriples < 0 {
 		d.maxTriples = int(^uint(0) >> 1)
 	}
@@ -64,7 +64,7 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 		}
 	}
 	d.document = document.Document{Kind: kind, URL: base, Report: d.departure, MaxDepth: 512}
-	if err := d.document.Open(src, cmp.Or(x.MaxBytes, 32<<20)); err != nil {
+	if err := d.document.Open(src, cmp.Or(x.MaxBytes, 12<<20)); err != nil {
 		return nil, err
 	}
 	scripts, err := d.scripts(contentType)
@@ -149,22 +149,26 @@ func (d *extraction) scripts(contentType string) ([]script, error) {
 	case !isJSON && !document.StartsAsXML(head) && (generic || bytes.IndexByte(head, '<') < 0):
 		return nil, d.document.NotThis(head)
 	}
-	var data bytes.Buffer
-	if _, err := data.ReadFrom(d.document.Reader); err != nil {
-		return nil, d.document.Fail(0, 0, "", err)
+	data, err := d.document.All()
+	if err != nil {
+		return nil, err
 	}
 	if isXML {
-		found, err := d.scanXML(data.Bytes())
+		found, err := d.scanXML(data)
 		if err == nil || errors.Is(err, websync.ErrLimit) {
 			return found, err
 		}
 		d.addAt(ruleXML, 0, 0, "", "", err.Error()+": read as HTML")
 	}
-	text := webtext.Decode(data.Bytes(), params["charset"], func(value, message string) {
+	text := webtext.Decode(data, params["charset"], func(value, message string) {
 		d.addAt(ruleEncoding, 0, 0, "", value, message)
 	})
 	if isJSON {
 		return []script{{text: text, line: 1}}, nil
 	}
-	return d.scanHTML(text), nil
+	found, err := d.scanHTML(text)
+	if err != nil {
+		return nil, d.document.Fail(0, 0, "", err)
+	}
+	return found, nil
 }

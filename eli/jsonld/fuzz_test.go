@@ -90,14 +90,19 @@ func TestHostile(t *testing.T) {
 		"types with contexts":               {`{"@context":{"@vocab":"http://e.example/",` + repeat(`"a%":{"@context":{"b%":null}},`, 1000) + `},"@graph":[` + repeat(`{"@type":"a1","b%":1},`, n/2) + "]}", "contexts with"},
 		"many scripts":                      {"", "more than 100000 JSON values"},
 		"many findings":                     {`{"@context":[` + repeat(`"http://e.example/%",`, n) + `]}`, ""},
-		"a list":                            {`{"http://e.example/p":{"@list":[` + repeat("%,", 4*n) + "]}}", ""},
+		"a list":                            {`{"http://e.example/p":{"@list":[` + repeat("%,", 2*n) + "]}}", ""},
+		"a long list":                       {`{"http://e.example/p":{"@list":[` + repeat("%,", 4*n) + "]}}", "more than 100000 triples"},
+		"more attributes than a tag has":    {"<p" + repeat(" a%,", 300) + ">" + script(`{"http://e.example/p":1}`), "more than 256 attributes"},
 		"equal values":                      {`{"http://e.example/p":[` + strings.Repeat("1,", 4*n) + "1]}", ""},
 		"a literal of JSON":                 {`{"http://e.example/p":{"@type":"@json","@value":` + nested("[", `{"@context":null}`, "]", 90) + "}}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc, media := c.doc, "application/ld+json"
 			if doc == "" {
-				doc, media = strings.Repeat(script(`{"http://e.example/p":[`+repeat("%,", 100)+"]}"), 1000), "text/html"
+				doc = strings.Repeat(script(`{"http://e.example/p":[`+repeat("%,", 100)+"]}"), 1000)
+			}
+			if doc[0] == '<' {
+				media = "text/html"
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

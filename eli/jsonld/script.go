@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -34,17 +35,19 @@ func isScript(mediaType string) bool {
 }
 
 // scanHTML returns the scripts of a page, and sets the base.
-func (d *extraction) scanHTML(text []byte) (scripts []script) {
-	z := html.NewTokenizer(bytes.NewReader(text))
+func (d *extraction) scanHTML(text []byte) (scripts []script, err error) {
+	z := htmlscan.New(text)
 	line, templates := 1, 0
 	var start int // line of the script whose text comes next
 	based := false
 	for {
 		k := z.Next()
 		if k == html.ErrorToken {
-			return scripts // the bytes are in memory: the end
+			if err := z.Err(); err != io.EOF {
+				return nil, err
+			}
+			return scripts, nil
 		}
-
 		line += bytes.Count(z.Raw(), []byte("\n"))
 		if k == html.TextToken {
 			if start > 0 {
@@ -78,7 +81,7 @@ func (d *extraction) scanHTML(text []byte) (scripts []script) {
 }
 
 // attribute returns the first attribute of a name.
-func attribute(z *html.Tokenizer, more bool, name string) (value string, ok bool) {
+func attribute(z *htmlscan.Tokenizer, more bool, name string) (value string, ok bool) {
 	for more {
 		var key, v []byte
 		key, v, more = z.TagAttr()

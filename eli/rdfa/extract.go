@@ -12,31 +12,31 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
 // Fixed limits of documents. What exceeds one is websync.ErrLimit.
 const (
-	maxDepth = 512 // how deep elements may be nested: the limit of package html
-	maxAttrs = 256 // how many attributes an element may have, declarations included: as in xmlscan
+	maxDepth = 512               // how deep elements may be nested: the limit of package html
+	maxAttrs = htmlscan.MaxAttrs // how many attributes an element may have, declarations included: as in xmlscan
 )
-
-var errAttrs = fmt.Errorf("more than %d attributes of one element: %w", maxAttrs, websync.ErrLimit)
 
 // An Extractor extracts the triples of documents with RDFa. The zero value is usable. It
 // is safe for concurrent use.
 type Extractor struct {
 	// MaxBytes limits the bytes of a document, decompressed; more are websync.ErrLimit.
-	// If zero, it is 32 MiB; if negative, there is no limit. The tree of an HTML document
-	// may have one node for each 32 of these bytes, and 10,000 at least, where two
-	// attributes count as one: a million, which take about 150 MB. Formatting elements
-	// that are not closed as they were opened count wherever they may be repeated.
+	// If zero, it is 12 MiB; if negative, there is no limit. The tree of the document may
+	// have one node for each 64 of these bytes, and 10,000 at least, where two attributes
+	// count as one, and 128 bytes of text as another: 196,608, which take about 25 MB.
+	// Formatting elements that are not closed as they were opened count wherever they may
+	// be repeated. A bytes.Buffer as src is not copied.
 	// Literals of nested elements, which repeat the same text, and IRIs that are not
 	// absolute may have four times as many bytes as the document, and 16 MiB more.
 	MaxBytes int64
 
 	// MaxTriples limits the triples of a document; more are websync.ErrLimit. If zero, it
-	// is 200,000; if negative, there is no limit.
+	// is 100,000; if negative, there is no limit.
 	MaxTriples int
 }
 
@@ -68,11 +68,11 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	}
 	d := &extraction{to: report, url: url, document: document.Document{Kind: kind, URL: base, MaxDepth: maxDepth}}
 	d.document.Report = d.departure
-	p := &processor{url: url, maxTriples: cmp.Or(x.MaxTriples, 200_000), report: d.report}
+	p := &processor{url: url, maxTriples: cmp.Or(x.MaxTriples, 100_000), report: d.report}
 	if p.maxTriples < 0 {
 		p.maxTriples = int(^uint(0) >> 1)
 	}
-	maxBytes := cmp.Or(x.MaxBytes, 32<<20)
+	maxBytes := cmp.Or(x.MaxBytes, 12<<20)
 	if maxBytes > 0 {
 		d.maxNodes = int(min(max(maxBytes/bytesPerNode, 10_000), 1<<30))
 	}
@@ -98,7 +98,7 @@ type extraction struct {
 	to       func(websync.Finding) // receives the findings; may be nil
 	url      string
 	document document.Document
-	maxNodes int    // of the tree of HTML; 0: no limit
+	maxNodes int    // of the tree; 0: no limit
 	text     []byte // an HTML document in UTF-8
 	lines    map[string]int
 	reported map[reported]bool

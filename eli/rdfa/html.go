@@ -14,17 +14,16 @@ import (
 // parseHTML reads the document as HTML.
 func (d *extraction) parseHTML(p *processor, charset string) error {
 	p.host = html5
-	var data bytes.Buffer
-	data.Grow(64 << 10)
-	return d.parseRest(p, &data, charset)
+	data, err := d.document.All()
+	if err != nil {
+		return err
+	}
+	return d.parsePage(p, data, charset)
 }
 
-// parseRest reads the rest of the document as HTML. Data is what was read of it before.
-func (d *extraction) parseRest(p *processor, data *bytes.Buffer, charset string) error {
-	if _, err := data.ReadFrom(d.document.Reader); err != nil {
-		return d.document.Fail(0, 0, "", err)
-	}
-	d.text = webtext.Decode(data.Bytes(), charset, func(value, message string) {
+// parsePage reads HTML.
+func (d *extraction) parsePage(p *processor, data []byte, charset string) error {
+	d.text = webtext.Decode(data, charset, func(value, message string) {
 		d.report(ruleEncoding, "", value, message)
 	})
 	if d.maxNodes > 0 {

@@ -3,24 +3,29 @@ package rdfa
 import (
 	"bytes"
 	"fmt"
+	"io"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/htmlscan"
 )
 
-// bytesPerNode relates the limit of a document's tree to that of its bytes.
-const bytesPerNode = 32
+const (
+	bytesPerNode = 64  // of the limit of a document, for one of its tree
+	textPerNode  = 128 // bytes of text that take as much memory as a node
+)
+
+var errTree = fmt.Errorf("the tree has more nodes than MaxBytes allows, one for %d bytes: %w", bytesPerNode, websync.ErrLimit)
 
 // A treeSize counts the nodes that the tree of an HTML document can have at most; two
-// attributes count as one. The tree may be far larger than the document: a formatting
+// attributes count as one, and so do 128 bytes. The tree may be far larger than the document: a formatting
 // element that is not closed as it was opened, such as <b>, is repeated in each block
 // after it (HTML §13.2.4.3, the list of active formatting elements), with all others of
 // which that is true, and package html has no limit of its own.
 type treeSize struct {
 	nodes int
-	attrs int // of the last tag
 
 	// active is what the list of active formatting elements holds at most, in nodes.
 	// open are the open elements since the first formatting element that may yet be
@@ -42,13 +47,18 @@ type openElement struct {
 }
 
 // checkTree returns an error if the tree of a document may have more nodes than limit, or
-// one of its elements more attributes than maxAttrs.
+// one of its elements has more attributes than an htmlscan.Tokenizer allows.
 func checkTree(text []byte, limit int) error {
 	s := &treeSize{nodes: 8} // the document, html, head, body, and white space between
-	z := html.NewTokenizer(bytes.NewReader(text))
-	for s.nodes <= limit && s.attrs <= maxAttrs {
-		switch token := z.Next(); token {
+	z := htmlscan.New(text)
+	for s.nodes <= limit {
+		token := z.Next()
+		s.nodes += len(z.Raw()) / textPerNode
+		switch token {
 		case html.ErrorToken:
+			if err := z.Err(); err != io.EOF {
+				return err
+			}
 			return nil
 		case html.TextToken:
 			s.hidden(z.Raw())
@@ -58,8 +68,7 @@ func checkTree(text []byte, limit int) error {
 			s.start(z, token == html.SelfClosingTagToken)
 		case html.EndTagToken:
 			s.hidden(z.Raw()[1:])
-			name, more := z.TagName()
-			s.countAttrs(z, more)
+			name, _ := z.TagName()
 			s.end(name)
 		default: // a comment, a DOCTYPE
 			s.nodes++
@@ -69,17 +78,7 @@ func checkTree(text []byte, limit int) error {
 			s.hidden(z.Raw()[1:])
 		}
 	}
-	if s.attrs > maxAttrs {
-		return errAttrs
-	}
-	return fmt.Errorf("the tree may have more than %d nodes: %w", limit, websync.ErrLimit)
-}
-
-// countAttrs sets attrs.
-func (s *treeSize) countAttrs(z *html.Tokenizer, more bool) {
-	for s.attrs = 0; more; s.attrs++ {
-		_, _, more = z.TagAttr()
-	}
+	return errTree
 }
 
 // repeat counts nodes before which formatting elements are repeated.
@@ -103,7 +102,7 @@ func (s *treeSize) hidden(raw []byte) {
 		if i < 0 {
 			length = len(raw)
 		}
-		nodes := 3 + length/4
+		nodes := 3 + length // perhaps all of it is attributes
 		s.popped = true
 		s.repeat(nodes)
 		s.popped = true
@@ -120,14 +119,17 @@ func (s *treeSize) odd() {
 }
 
 // start counts an element.
-func (s *treeSize) start(z *html.Tokenizer, closed bool) {
+func (s *treeSize) start(z *htmlscan.Tokenizer, closed bool) {
 	name, more := z.TagName()
+	attrs := 0
+	for ; more; attrs++ {
+		_, _, more = z.TagAttr()
+	}
 	e := openElement{tag: atom.Lookup(name)}
 	if e.tag == 0 {
 		e.custom = string(name)
 	}
-	s.countAttrs(z, more)
-	nodes := 1 + (s.attrs+1)/2
+	nodes := 1 + (attrs+1)/2
 	if isFormatting(e.tag) {
 		if e.tag == atom.A || e.tag == atom.Nobr {
 			s.adopt() // they close the one before

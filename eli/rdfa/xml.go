@@ -16,24 +16,22 @@ import (
 
 // parseXHTML reads the document as XML, and as HTML if it is not well-formed.
 func (d *extraction) parseXHTML(p *processor) error {
-	var data bytes.Buffer
-	d.document.Reader = bufio.NewReader(io.TeeReader(d.document.Reader, &data))
-	err := d.parseXML(p, true)
-	if err == nil || errors.Is(err, websync.ErrTruncated) || errors.Is(err, websync.ErrLimit) || !isMarkup(data.Bytes(), true) {
+	data, err := d.document.All()
+	if err != nil {
+		return err
+	}
+	d.document.Reader = bufio.NewReader(bytes.NewReader(data))
+	err = d.parseXML(p, true)
+	if err == nil || errors.Is(err, websync.ErrTruncated) || errors.Is(err, websync.ErrLimit) || !isMarkup(data, true) {
 		return err
 	}
 	parse, _ := errors.AsType[*websync.ParseError](err)
 	d.add(ruleXML, parse.Line, parse.Column, parse.Element, "", parse.Err.Error()+": read as HTML")
-	// what the Reader has read is in data, too
-	if _, err = io.Copy(io.Discard, d.document.Reader); err != nil {
-		return d.document.Fail(0, 0, "", err)
-	}
-	head := bytes.Clone(data.Bytes()[:min(data.Len(), maxProlog)])
-	if err = d.parseRest(p, &data, ""); err != nil {
+	if err = d.parsePage(p, data, ""); err != nil {
 		return err
 	}
 	p.host = xhtml5
-	if isXHTML1(head, p.root) {
+	if isXHTML1(data[:min(len(data), maxProlog)], p.root) {
 		p.host = xhtml1
 	}
 	return nil
@@ -71,6 +69,10 @@ func (d *extraction) parseXML(p *processor, xhtml bool) error {
 		case err != nil:
 			return x.Fail(err)
 		}
+		if d.maxNodes > 0 && b.size > d.maxNodes {
+			line, column := x.Position()
+			return d.document.Fail(line, column, "", errTree)
+		}
 		switch k {
 		case xmlscan.Start:
 			n := b.start()
@@ -79,6 +81,7 @@ func (d *extraction) parseXML(p *processor, xhtml bool) error {
 		case xmlscan.Text:
 			n := b.node()
 			n.Type, n.Data = html.TextNode, string(x.Text())
+			b.size += len(n.Data) / textPerNode
 			at.AppendChild(n)
 		case xmlscan.End:
 			if at.Parent != nil {
@@ -108,6 +111,7 @@ func isXHTML1(head []byte, root *html.Node) bool {
 type builder struct {
 	x *xmlscan.Reader
 	*extraction
+	size  int // of the tree, as a treeSize counts
 	free  []html.Node
 	attrs []html.Attribute
 }
@@ -118,6 +122,7 @@ func (b *builder) node() *html.Node {
 	}
 	n := &b.free[0]
 	b.free = b.free[1:]
+	b.size++
 	return n
 }
 
@@ -142,6 +147,10 @@ func (b *builder) start() *html.Node {
 		b.attrs = append(b.attrs, html.Attribute{Key: name, Val: space})
 	}
 	n.Attr = b.attrs[from:len(b.attrs):len(b.attrs)]
+	b.size += (len(n.Attr) + 1) / 2
+	for i := range n.Attr {
+		b.size += len(n.Attr[i].Val) / textPerNode
+	}
 	return n
 }
 

@@ -17,7 +17,7 @@ const maxLinks = 100
 
 // page reads the head of a web page.
 func (a *answer) page() {
-	head, err := htmlhead.Read(a.reader(), a.final)
+	head, err := htmlhead.Parse(a.body, a.cut, a.final)
 	a.is("a web page")
 	if head.Title != "" {
 		a.is("a web page with the title %.100q", head.Title)

@@ -32,7 +32,8 @@ type web struct {
 	left     int    // requests; if negative, there is no limit
 	maxBytes int64  // of each document; if negative, there is no limit
 	answers  map[key]*answer
-	order    []*answer // as asked for
+	order    []*answer    // as asked for
+	buffer   bytes.Buffer // of the document that is being read
 }
 
 // An answer is the beginning of a document, and what is known of it.
@@ -87,18 +88,20 @@ func (w *web) get(ctx context.Context, url string) *answer {
 	if _, ok := w.answers[keyOf(a.final)]; !ok {
 		w.answers[keyOf(a.final)] = a
 	}
-	a.body, a.cut = read(resp.Body, w.maxBytes)
+	a.body, a.cut = w.read(resp.Body)
 	return a
 }
 
-// read reads a body up to a limit.
-func read(src io.Reader, limit int64) ([]byte, error) {
-	if limit < 0 {
-		return io.ReadAll(src)
+// read reads a body up to the limit.
+func (w *web) read(src io.Reader) ([]byte, error) {
+	if w.maxBytes >= 0 {
+		src = io.LimitReader(src, w.maxBytes+1)
 	}
-	body, err := io.ReadAll(io.LimitReader(src, limit+1))
-	if int64(len(body)) > limit {
-		return body[:limit], errBytes
+	w.buffer.Reset()
+	_, err := w.buffer.ReadFrom(src)
+	body := bytes.Clone(w.buffer.Bytes())
+	if w.maxBytes >= 0 && int64(len(body)) > w.maxBytes {
+		return body[:w.maxBytes], errBytes
 	}
 	return body, err
 }

@@ -51,6 +51,7 @@ type Document struct {
 
 	*bufio.Reader
 	limited *counter
+	whole   []byte // the document, if it is in memory as it is
 }
 
 // Open opens src, and decompresses it if it is gzip by its content; some servers compress
@@ -60,6 +61,9 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 	d.limited = new(counter)
 	d.Reader = bufio.NewReader(d.limited)
 	note := func(message string) { d.Report(Compression, 0, 0, nil, message) }
+	if buffer, ok := src.(*bytes.Buffer); ok {
+		d.whole = buffer.Bytes()
+	}
 	b := bufio.NewReaderSize(&counter{r: src, max: -1}, headSize)
 	for i := range 2 {
 		if !isGzip(b) {
@@ -74,6 +78,7 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 			return d.Fail(0, 0, "", err)
 		}
 		b = bufio.NewReaderSize(&counter{r: z, max: -1}, headSize)
+		d.whole = nil
 	}
 	switch {
 	case maxBytes == 0:
@@ -91,6 +96,20 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 func (d *Document) Head() []byte {
 	head, _ := d.Peek(headSize)
 	return head
+}
+
+// All returns the whole document, of which nothing was read yet. It is not copied if src
+// is a bytes.Buffer.
+func (d *Document) All() ([]byte, error) {
+	if n := int64(len(d.whole)); n > 0 && (d.limited.max < 0 || n <= d.limited.max) {
+		d.limited.n = n
+		return d.whole, nil
+	}
+	data, err := io.ReadAll(d.Reader)
+	if err != nil {
+		return nil, d.Fail(0, 0, "", err)
+	}
+	return data, nil
 }
 
 // Size returns how many bytes were read so far; 0 for a document that was not opened.

@@ -121,15 +121,11 @@ func robotsHTML(f flow) func(string) http.HandlerFunc {
 	}
 }
 
-// finderMemory is what twenty documents of 1 MiB may take, with what they link to.
-const finderMemory = 96 << 20
-
 // Discovery of what every path of a host sends.
 func TestDiscovery(t *testing.T) {
 	for _, p := range places {
 		t.Run(p.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.memory = finderMemory
 			w.serve("", p.send(""))
 			ctx, cancel := w.context()
 			defer cancel()

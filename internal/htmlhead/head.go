@@ -2,7 +2,6 @@
 package htmlhead
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/linkformat"
 )
 
@@ -42,12 +42,21 @@ var errLong = fmt.Errorf("the head of the page has no end in its first %d bytes:
 // does not end in MaxBytes or has more than 2,000 links, Read returns what it has found,
 // and the error.
 func Read(src io.Reader, page string) (Head, error) {
-	z := html.NewTokenizer(bufio.NewReader(io.LimitReader(src, MaxBytes)))
+	text, failed := io.ReadAll(io.LimitReader(src, MaxBytes))
+	return Parse(text, failed, page)
+}
+
+// Parse does the same for the beginning of a page that is in memory. Cut is why the page
+// goes on after it; nil if it does not.
+func Parse(text []byte, cut error, page string) (Head, error) {
+	if len(text) >= MaxBytes {
+		text, cut = text[:MaxBytes], errLong
+	}
+	z := htmlscan.New(text)
 	var h Head
-	base, inTitle, size := "", false, 0
+	base, inTitle := "", false
 	for {
 		token := z.Next()
-		size += len(z.Raw())
 		end := token == html.ErrorToken
 		switch token {
 		case html.TextToken:
@@ -87,10 +96,8 @@ func Read(src io.Reader, page string) (Head, error) {
 			return h, nil
 		case err != io.EOF:
 			return h, err
-		case size >= MaxBytes:
-			return h, errLong
 		}
-		return h, nil
+		return h, cut
 	}
 }
 
@@ -109,7 +116,7 @@ func (h *Head) resolve(page, base string) {
 }
 
 // link returns a start tag as a link. Its target is href, not resolved.
-func link(z *html.Tokenizer, more bool) (l linkformat.Link) {
+func link(z *htmlscan.Tokenizer, more bool) (l linkformat.Link) {
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
