@@ -114,7 +114,7 @@ type Source struct {
 	MaxBytes int64
 
 	// MaxPage limits each page, which is read into memory and takes up to five times as
-	// much. If zero, it is 12 MiB; if negative, there is no limit. Extractors have a limit
+	// much. If zero, it is 12 MiB; if negative, there is no limit. Extractors have limits
 	// of their own.
 	MaxPage int64
 }

@@ -20,10 +20,11 @@ const (
 var errTree = fmt.Errorf("the tree has more nodes than MaxBytes allows, one for %d bytes: %w", bytesPerNode, websync.ErrLimit)
 
 // A treeSize counts the nodes that the tree of an HTML document can have at most; two
-// attributes count as one, and so do 128 bytes. The tree may be far larger than the document: a formatting
-// element that is not closed as it was opened, such as <b>, is repeated in each block
-// after it (HTML §13.2.4.3, the list of active formatting elements), with all others of
-// which that is true, and package html has no limit of its own.
+// attributes count as one, and so do 128 bytes. The tree may be far larger than the
+// document: a formatting element that is not closed as it was opened, such as <b>, is
+// repeated in each block after it (HTML §13.2.4.3, the list of active formatting
+// elements), with all others of which that is true, and package html has no limit of its
+// own.
 type treeSize struct {
 	nodes int
 
