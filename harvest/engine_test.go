@@ -1325,9 +1325,14 @@ func TestHooks(t *testing.T) {
 		Progress: func(p harvest.Progress) { count("progress") },
 		Outcome:  func(_, id string, o harvest.Outcome, _ error) { count(o.String()) },
 		Attempt:  func(_ context.Context, a harvest.AttemptInfo) { count(fmt.Sprint("attempt ", a.Status)) },
+		Step:     func(_ context.Context, s harvest.StepInfo) { count(fmt.Sprint(s.Stage, " ", s.Events)) },
 		Commit:   func(context.Context, harvest.CommitInfo) { count("commit") },
 		Problem:  func(string, error) { count("problem") },
 	}
 	w.run(harvest.Of(src, put("a", day(1)), harvest.Event{Kind: harvest.Problem, Err: errors.New("x")}))
-	require.Equal(t, []string{"attempt 200", "commit", "created", "problem", "progress"}, slices.Sorted(maps.Keys(calls)))
+	require.Equal(t, []string{"attempt 200", "commit", "created", "plan 1", "problem", "progress"}, slices.Sorted(maps.Keys(calls)))
+	clear(calls)
+	start, end := harvest.Event{Kind: harvest.SnapshotStart}, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true}
+	w.run(harvest.Of(src, start, put("a", day(1)), end))
+	require.Equal(t, []string{"commit", "plan 0", "plan 1", "progress", "sweep 0", "unchanged"}, slices.Sorted(maps.Keys(calls)))
 }

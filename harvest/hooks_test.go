@@ -36,6 +36,7 @@ func TestJoinHooks(t *testing.T) {
 			Progress: func(p harvest.Progress) { add("progress ", p.Done) },
 			Outcome:  func(source, id string, o harvest.Outcome, err error) { add(source, id, o, err) },
 			Attempt:  func(ctx context.Context, a harvest.AttemptInfo) { add("attempt ", ctx.Value(key(name)), a.Status) },
+			Step:     func(ctx context.Context, s harvest.StepInfo) { add("step ", ctx.Value(key(name)), s.Events) },
 			Commit:   func(ctx context.Context, c harvest.CommitInfo) { add("commit ", ctx.Value(key(name)), c.Puts) },
 			Finding:  func(source string, f websync.Finding) { add(source, f.Rule) },
 			Problem:  func(source string, err error) { add(source, err) },
@@ -46,12 +47,13 @@ func TestJoinHooks(t *testing.T) {
 	joined.Progress(harvest.Progress{Done: 1})
 	joined.Outcome("s", "id", harvest.OutcomeFailed, errors.New("no"))
 	joined.Attempt(ctx, harvest.AttemptInfo{Status: 200})
+	joined.Step(ctx, harvest.StepInfo{Events: 4})
 	joined.Commit(ctx, harvest.CommitInfo{Puts: 2})
 	joined.Finding("s", websync.Finding{Rule: "rule"})
 	joined.Problem("s", errors.New("bad"))
 	joined.End(ctx, &harvest.Report{Events: 3}, errors.New("worse"))
 	var want []string
-	for _, call := range []string{"begin s", "progress 1", "sidfailed no", "attempt of %s200", "commit of %s2", "srule", "sbad", "end of %s3 worse"} {
+	for _, call := range []string{"begin s", "progress 1", "sidfailed no", "attempt of %s200", "step of %s4", "commit of %s2", "srule", "sbad", "end of %s3 worse"} {
 		for _, name := range []string{"a", "b", "c"} {
 			want = append(want, name+": "+strings.ReplaceAll(call, "%s", name))
 		}

@@ -195,6 +195,7 @@ func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err erro
 
 // planEvents plans a batch in the order of the listing.
 func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
+	began := time.Now()
 	ask := make([]*slot, 0, len(batch))
 	for _, s := range batch {
 		if s.task == nil {
@@ -234,6 +235,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 			s.recycle()
 		}
 	}
+	p.step(ctx, "plan", len(batch), began)
 	return nil
 }
 

@@ -285,7 +285,7 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // several goroutines and block the engine while they run.
 type Hooks struct {
 	// Begin is called when a run begins, before it makes its claim, also for a Plan or an
-	// Audit. It returns the context of the run: ctx, or one derived from it. Attempt,
+	// Audit. It returns the context of the run: ctx, or one derived from it. Attempt, Step,
 	// Commit and End get that context, or one derived from it.
 	Begin func(ctx context.Context, source string) context.Context
 	// End is called once for each Begin, when the run has ended, whatever ended it. The
@@ -300,6 +300,8 @@ type Hooks struct {
 	// Attempt is called after each request to the Fetcher, for lists and bodies alike,
 	// when the body of the answer has been read or is closed.
 	Attempt func(context.Context, AttemptInfo)
+	// Step is called after each part of the work of the stages plan and sweep.
+	Step func(context.Context, StepInfo)
 	// Commit is called after each Commit that succeeded.
 	Commit func(context.Context, CommitInfo)
 	// Finding is called for each departure of a document from its specification.
@@ -317,6 +319,7 @@ func JoinHooks(all ...*Hooks) *Hooks {
 		}
 		joined.Progress = both(joined.Progress, h.Progress)
 		joined.Attempt = bothOf(joined.Attempt, h.Attempt)
+		joined.Step = bothOf(joined.Step, h.Step)
 		joined.Commit = bothOf(joined.Commit, h.Commit)
 		joined.Finding = bothOf(joined.Finding, h.Finding)
 		joined.Problem = bothOf(joined.Problem, h.Problem)
@@ -426,6 +429,17 @@ type AttemptInfo struct {
 	// the waits for the host
 	Duration time.Duration
 	Err      error // why there is no answer, or no whole body
+}
+
+// A StepInfo is a part of the work of a stage that has ended without an error. The stages
+// list and get have requests instead, and commit has Commits.
+type StepInfo struct {
+	Source string
+	// "plan": some events were compared with the Store, or what it holds was read for a
+	// snapshot; "sweep": deletions were decided after a complete snapshot
+	Stage    string
+	Events   int // that were compared
+	Duration time.Duration
 }
 
 // A CommitInfo describes one Commit.

@@ -197,6 +197,13 @@ func (r *run) problem(err error) {
 	}
 }
 
+// step reports a part of the work of a stage that began some time ago.
+func (r *run) step(ctx context.Context, stage string, events int, began time.Time) {
+	if r.hooks.Step != nil {
+		r.hooks.Step(ctx, StepInfo{Source: r.key, Stage: stage, Events: events, Duration: time.Since(began)})
+	}
+}
+
 func (r *run) progress() {
 	if r.hooks.Progress == nil {
 		return

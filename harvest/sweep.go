@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 )
@@ -29,6 +30,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if p.snap != nil {
 		return &sourceError{errors.New("the source began a snapshot inside a snapshot")}
 	}
+	began := time.Now()
 	head, err := p.h.Store.Head(ctx)
 	if err != nil {
 		return &storeError{err}
@@ -45,6 +47,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	}
 	p.snap = snap
 	p.report.Snapshots++
+	p.step(ctx, "plan", 0, began)
 	return nil
 }
 
@@ -85,9 +88,11 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	p.skip(s)
 	w := &sweeper{pipe: p, snap: snap, end: &s.ev, batch: NewBatch(p.key)}
 	if s.ev.Complete && !p.broken && !p.stuck {
+		began := time.Now()
 		if err := w.sweep(ctx); err != nil {
 			return err
 		}
+		p.step(ctx, "sweep", 0, began)
 	}
 	p.snap = nil
 	snap.keepNote(w.batch)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -186,7 +187,8 @@ func TestWithoutSourceAndHost(t *testing.T) {
 func TestTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, &Telemetry{})
-		_, err := w.run(events...)
+		snapshot := slices.Concat([]harvest.Event{{Kind: harvest.SnapshotStart}}, events[:4], []harvest.Event{{Kind: harvest.SnapshotEnd, Complete: true}})
+		_, err := w.run(snapshot...)
 		require.NoError(t, err)
 		byID, names := map[trace.SpanID]sdktrace.ReadOnlySpan{}, map[string]int{}
 		for _, s := range w.spans.Ended() {
@@ -211,13 +213,16 @@ func TestTrace(t *testing.T) {
 				assert.NotContains(t, a.Value.String(), "hunter2")
 				assert.NotContains(t, a.Value.String(), "nobody may see")
 			}
+			if s.Name() == "websync.plan" {
+				assert.Contains(t, s.Attributes(), attribute.Int("websync.events", 4))
+			}
 			if s.Name() == "GET" {
 				assert.Equal(t, trace.SpanKindClient, s.SpanKind())
 				assert.Equal(t, 60*time.Millisecond, s.EndTime().Sub(s.StartTime()))
 			}
 		}
 		assert.Equal(t, map[string]int{
-			"websync.harvest": 1, "websync.harvest > websync.list": 1, "websync.harvest > websync.list > GET": 1,
+			"websync.harvest": 1, "websync.harvest > websync.plan": 1, "websync.harvest > websync.sweep": 1, "websync.harvest > websync.list": 1, "websync.harvest > websync.list > GET": 1,
 			"websync.harvest > websync.get": 1, "websync.harvest > websync.get > GET": 4,
 			"websync.harvest > websync.commit": 1, "websync.harvest > websync.commit > websync.store.commit": commits,
 		}, names)

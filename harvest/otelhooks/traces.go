@@ -20,23 +20,24 @@ type runTrace struct {
 	ctx  context.Context // of the span
 	span trace.Span
 
-	mu                sync.Mutex
-	list, get, commit stage
-	spans, dropped    int
+	mu             sync.Mutex
+	stages         map[string]*stage // by name
+	spans, dropped int
 }
 
 // A stage has a span from the first thing that it does to the last.
 type stage struct {
-	ctx  context.Context
-	span trace.Span // nil before the first
-	last time.Time
+	ctx    context.Context
+	span   trace.Span
+	last   time.Time
+	events int // that plan compared with the Store
 }
 
 // runKey is the key of a runTrace in a context. Several Telemetries may be joined.
 type runKey struct{ *Telemetry }
 
 func (t *Telemetry) traceRun(ctx context.Context, source string) context.Context {
-	r := &runTrace{}
+	r := &runTrace{stages: map[string]*stage{}}
 	r.ctx, r.span = t.tracer.Start(ctx, "websync.harvest", trace.WithAttributes(sourceAttribute(source)))
 	return context.WithValue(r.ctx, runKey{t}, r)
 }
@@ -46,9 +47,34 @@ func (t *Telemetry) traceOf(ctx context.Context) *runTrace {
 	return r
 }
 
+// in returns the stage of what has just ended and lasted d. It starts the span of the
+// stage if that has none.
+func (r *runTrace) in(t *Telemetry, name string, began, now time.Time) *stage {
+	s := r.stages[name]
+	if s == nil {
+		s = &stage{}
+		s.ctx, s.span = t.tracer.Start(r.ctx, "websync."+name, trace.WithTimestamp(began))
+		r.stages[name] = s
+	}
+	s.last = now
+	return s
+}
+
+func (t *Telemetry) traceStep(ctx context.Context, info *harvest.StepInfo) {
+	r := t.traceOf(ctx)
+	if r == nil || !r.span.IsRecording() {
+		return
+	}
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.in(t, info.Stage, now.Add(-info.Duration), now)
+	s.events += info.Events
+}
+
 // below starts and ends the span of what has just ended and lasted d. It returns nil if
 // that has no span: it belongs to no run, or the run has too many.
-func (t *Telemetry) below(ctx context.Context, in func(*runTrace) *stage, name string, d time.Duration, span ...trace.SpanStartOption) (trace.Span, time.Time) {
+func (t *Telemetry) below(ctx context.Context, stage, name string, d time.Duration, span ...trace.SpanStartOption) (trace.Span, time.Time) {
 	r := t.traceOf(ctx)
 	if r == nil || !r.span.IsRecording() {
 		return nil, time.Time{}
@@ -57,11 +83,7 @@ func (t *Telemetry) below(ctx context.Context, in func(*runTrace) *stage, name s
 	began := now.Add(-d)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := in(r)
-	if s.span == nil {
-		s.ctx, s.span = t.tracer.Start(r.ctx, r.nameOf(s), trace.WithTimestamp(began))
-	}
-	s.last = now
+	s := r.in(t, stage, began, now)
 	if limit := t.maxSpans(); limit >= 0 && r.spans >= limit {
 		r.dropped++
 		return nil, time.Time{}
@@ -78,25 +100,12 @@ func (t *Telemetry) maxSpans() int {
 	return t.MaxSpans
 }
 
-// nameOf returns the name of the span of a stage.
-func (r *runTrace) nameOf(s *stage) string {
-	switch s {
-	case &r.list:
-		return "websync.list"
-	case &r.get:
-		return "websync.get"
-	}
-	return "websync.commit"
-}
-
 func (t *Telemetry) traceRequest(ctx context.Context, a *harvest.AttemptInfo) {
-	in := func(r *runTrace) *stage {
-		if a.List {
-			return &r.list
-		}
-		return &r.get
+	stage := "get"
+	if a.List {
+		stage = "list"
 	}
-	span, now := t.below(ctx, in, a.Method, a.Duration, trace.WithSpanKind(trace.SpanKindClient),
+	span, now := t.below(ctx, stage, a.Method, a.Duration, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(requestAttributes(a)...), trace.WithAttributes(hostAttributes(a)...))
 	if span == nil {
 		return
@@ -112,7 +121,7 @@ func (t *Telemetry) traceRequest(ctx context.Context, a *harvest.AttemptInfo) {
 }
 
 func (t *Telemetry) traceCommit(ctx context.Context, c *harvest.CommitInfo) {
-	span, now := t.below(ctx, func(r *runTrace) *stage { return &r.commit }, "websync.store.commit", c.Duration)
+	span, now := t.below(ctx, "commit", "websync.store.commit", c.Duration)
 	if span == nil {
 		return
 	}
@@ -132,10 +141,11 @@ func (t *Telemetry) endTrace(ctx context.Context, r *harvest.Report, err error) 
 	}
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	for _, s := range []*stage{&run.list, &run.get, &run.commit} {
-		if s.span != nil {
-			s.span.End(trace.WithTimestamp(s.last))
+	for name, s := range run.stages {
+		if name == "plan" {
+			s.span.SetAttributes(attribute.Int("websync.events", s.events))
 		}
+		s.span.End(trace.WithTimestamp(s.last))
 	}
 	run.span.SetAttributes(
 		attribute.Bool("websync.dry", r.Dry), attribute.Bool("websync.complete", r.Complete), attribute.Bool("websync.in_step", err == nil && r.InStep()),
