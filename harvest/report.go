@@ -285,8 +285,8 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // several goroutines and block the engine while they run.
 type Hooks struct {
 	// Begin is called when a run begins, before it makes its claim, also for a Plan or an
-	// Audit. It returns the context of the run: ctx, or one derived from it. Attempt, Step,
-	// Commit and End get that context, or one derived from it.
+	// Audit. It returns the context of the run: ctx, or one derived from it. Attempt,
+	// Step, Commit and End get that context, or one derived from it.
 	Begin func(ctx context.Context, source string) context.Context
 	// End is called once for each Begin, when the run has ended, whatever ended it. The
 	// Report and the error are those that the run returns; after a panic the error says

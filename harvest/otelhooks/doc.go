@@ -11,13 +11,14 @@
 //
 // The span "websync.harvest" is a run. Its children are the stages, as far as the run
 // gets to them: "websync.list" lasts from the first request for a document of the Source
-// to the last, "websync.plan" from the first event that is compared with the Store to the
-// last, "websync.get" from the first request for a body to the last, "websync.commit"
-// from the first Commit to the last, and "websync.sweep" while deletions are decided
-// after a complete snapshot. Below them each request is a span with the name of its
-// method, of the kind client, by the semantic conventions for HTTP 1.43, and each Commit
-// is a span "websync.store.commit". The context of the run has its span, so what a Source or a
-// Fetcher traces belongs to the run, too. Traces have sources and URLs without secrets.
+// to the last, "websync.plan" from the first event that is compared with the Store to
+// the last, "websync.get" from the first request for a body to the last,
+// "websync.commit" from the first Commit to the last, and "websync.sweep" while
+// deletions are decided after a complete snapshot. Below them each request is a span
+// with the name of its method, of the kind client, by the semantic conventions for HTTP
+// 1.43, and each Commit is a span "websync.store.commit". The context of the run has its
+// span, so what a Source or a Fetcher traces belongs to the run, too. Traces have
+// sources and URLs without secrets.
 //
 // # Metrics
 //
