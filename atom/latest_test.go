@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/racing"
 )
 
 func newTestLatest(t testing.TB) *latest {
@@ -131,6 +132,7 @@ func TestLatestModel(t *testing.T) {
 // TestLatestMemory: at most 24 bytes an id, at whatever size. Growing makes room in one
 // of 256 parts at a time.
 func TestLatestMemory(t *testing.T) {
+	racing.Skip(t)
 	l := newTestLatest(t)
 	for n := 1; n <= 300_000; n++ {
 		require.NoError(t, l.add(fmt.Appendf(nil, "urn:%d", n), state{item: n}))

@@ -106,7 +106,6 @@ func TestSourceConformance(t *testing.T) {
 	}
 }
 
-// TestSourceHistories lets publishers change at random, and compares what is held.
 // histories is how many random histories a test of each shape has.
 func histories() uint64 {
 	if racing.Enabled {
@@ -115,6 +114,7 @@ func histories() uint64 {
 	return 8
 }
 
+// TestSourceHistories lets publishers change at random, and compares what is held.
 func TestSourceHistories(t *testing.T) {
 	all := maps.Clone(publishers)
 	maps.Copy(all, mixed)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -138,6 +139,7 @@ func urlset(locs ...string) []byte {
 }
 
 func TestLimits(t *testing.T) {
+	racing.Skip(t)
 	many := func(n int) []byte {
 		locs := make([]string, n)
 		for i := range locs {

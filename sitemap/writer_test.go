@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
@@ -295,6 +296,7 @@ func partURL(part int) string { return fmt.Sprintf("https://www.example.com/part
 // TestSetWriter: parts are full to the entry, and to the byte, before the next one
 // begins.
 func TestSetWriter(t *testing.T) {
+	racing.Skip(t)
 	for _, zip := range []bool{false, true} {
 		t.Run(fmt.Sprintf("entries, gzip %v", zip), func(t *testing.T) {
 			p := &parts{zip: zip}

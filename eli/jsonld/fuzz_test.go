@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/jsonld"
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -55,6 +56,7 @@ var mostAllocated uint64 = 800
 
 // Documents that are made to cost more than their size.
 func TestHostile(t *testing.T) {
+	racing.Skip(t)
 	const n = 20_000
 	repeat := func(format string, n int) string {
 		var b strings.Builder

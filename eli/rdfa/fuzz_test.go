@@ -12,6 +12,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/eli/rdfa"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -58,6 +59,7 @@ func FuzzExtract(f *testing.F) {
 
 // Documents that are made to cost more than their size.
 func TestHostile(t *testing.T) {
+	racing.Skip(t)
 	const n = 5_000
 	repeat := func(format string, n int) string {
 		var b strings.Builder

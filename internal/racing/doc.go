@@ -1,2 +1,0 @@
-// Package racing is for tests that the race detector makes long.
-package racing

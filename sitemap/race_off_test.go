@@ -1,5 +1,0 @@
-//go:build !race
-
-package sitemap_test
-
-const race = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package sitemap_test
-
-// race: the race detector is on, which makes long tests very long.
-const race = true
