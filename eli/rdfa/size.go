@@ -121,16 +121,12 @@ func (s *treeSize) odd() {
 
 // start counts an element.
 func (s *treeSize) start(z *htmlscan.Tokenizer, closed bool) {
-	name, more := z.TagName()
-	attrs := 0
-	for ; more; attrs++ {
-		_, _, more = z.TagAttr()
-	}
+	name, _ := z.TagName()
 	e := openElement{tag: atom.Lookup(name)}
 	if e.tag == 0 {
 		e.custom = string(name)
 	}
-	nodes := 1 + (attrs+1)/2
+	nodes := 1 + (z.Attrs+1)/2
 	if isFormatting(e.tag) {
 		if e.tag == atom.A || e.tag == atom.Nobr {
 			s.adopt() // they close the one before

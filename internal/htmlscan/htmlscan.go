@@ -29,6 +29,9 @@ var (
 // own; all else is that of package html.
 type Tokenizer struct {
 	*html.Tokenizer
+	// Attrs is how many attributes the current start tag has, repeated ones included.
+	Attrs int
+
 	rest []byte // after the current token
 	most int    // attributes of a tag
 	raw  bool   // the next token is text, or an end tag, whatever it looks like
@@ -46,11 +49,12 @@ func New(text []byte) *Tokenizer {
 func (z *Tokenizer) Next() html.TokenType {
 	raw := false
 	if !z.raw {
-		tag, ok := tagName(z.rest)
-		if ok && hasMoreAttrs(z.rest[len(tag):], z.most) {
-			z.err = ErrAttrs
+		if tag, ok := tagName(z.rest); ok {
+			if z.Attrs = countAttrs(z.rest[len(tag):], z.most); z.Attrs > z.most {
+				z.err = ErrAttrs
+			}
+			raw = isRaw(tag)
 		}
-		raw = ok && isRaw(tag)
 	}
 	if z.err != nil {
 		return html.ErrorToken
@@ -93,7 +97,7 @@ func tagName(text []byte) ([]byte, bool) {
 
 // isRaw reports whether what follows a tag is text up to its end tag (HTML §13.2.5).
 func isRaw(tag []byte) bool {
-	if len(tag) > len("<plaintext") {
+	if len(tag) > len("<plaintext") || bytes.IndexByte([]byte("inpstxINPSTX"), tag[1]) < 0 {
 		return false
 	}
 	switch atom.Lookup(bytes.ToLower(tag[1:])) {
@@ -103,20 +107,17 @@ func isRaw(tag []byte) bool {
 	return false
 }
 
-// hasMoreAttrs reports whether a tag, of which text is what follows its name, has more
-// than some attributes (HTML §13.2.5.32 to §13.2.5.40).
-func hasMoreAttrs(text []byte, most int) bool {
+// countAttrs returns how many attributes a tag has, of which text is what follows its
+// name (HTML §13.2.5.32 to §13.2.5.40). If they are more than most, it is one more.
+func countAttrs(text []byte, most int) (n int) {
 	text = skipSpace(text)
-	for n := 0; len(text) > 0 && text[0] != '>'; text = skipSpace(text) {
+	for ; len(text) > 0 && text[0] != '>' && n <= most; text = skipSpace(text) {
 		if text[0] != '/' {
 			n++
 		}
-		if n > most {
-			return true
-		}
 		text = skipValue(skipName(text))
 	}
-	return false
+	return n
 }
 
 func skipName(text []byte) []byte {
