@@ -18,7 +18,7 @@ func (p *parser) atom(o *outline, f *gofeed.Feed) {
 	p.feed.Title = text(types["title"], f.Title)
 	p.feed.Subtitle = text(first(types["subtitle"], types["tagline"]), f.Subtitle)
 	p.feed.Rights = text(first(types["rights"], types["copyright"]), f.Rights)
-	p.feed.Updated, p.feed.UpdatedText = p.date("updated", f.Updated)
+	p.feed.Updated, p.feed.UpdatedText = p.date("updated", o.feed.dates.updated)
 	p.feed.Authors, p.feed.Contributors = p.atomPeople(f.Authors), p.atomPeople(f.Contributors)
 	p.feed.Categories = atomCategories(f.Categories)
 	p.feed.Icon, p.feed.Logo = p.url(f.Icon), p.url(f.Logo)
@@ -27,9 +27,6 @@ func (p *parser) atom(o *outline, f *gofeed.Feed) {
 	}
 	for _, l := range f.Links {
 		p.feedLink(atomLink(l))
-	}
-	for i, entry := range f.Entries {
-		p.atomEntry(o.items[i], entry)
 	}
 }
 
@@ -44,16 +41,17 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 	e.Title = text(at.types["title"], x.Title)
 	e.Summary = text(at.types["summary"], x.Summary)
 	e.Rights = text(first(at.types["rights"], at.types["copyright"]), x.Rights)
-	e.Updated, e.UpdatedText = p.date("updated", x.Updated)
-	e.Published, e.PublishedText = p.date("published", x.Published)
+	e.Updated, e.UpdatedText = p.date("updated", at.dates.updated)
+	e.Published, e.PublishedText = p.date("published", at.dates.published)
 	e.Authors, e.Contributors = p.atomPeople(x.Authors), p.atomPeople(x.Contributors)
 	e.Categories = atomCategories(x.Categories)
+	e.Links = make([]websync.Link, 0, len(x.Links))
 	for _, l := range x.Links {
 		p.link(&e.Links, atomLink(l))
 	}
-	p.atomContent(e, at.types["content"], x.Content)
+	p.atomContent(e, at, x.Content)
 	if s := x.Source; s != nil {
-		e.Source = p.atomSource(s)
+		e.Source = p.atomSource(at, s)
 	}
 	if page, ok := e.Link("alternate"); ok {
 		e.ID = first(e.ID, page.Href)
@@ -62,15 +60,16 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 }
 
 // atomContent sets the content. Base64 is left out: gofeed may have decoded it or not.
-func (p *parser) atomContent(e *atom.Entry, typ string, c *gofeed.Content) {
+func (p *parser) atomContent(e *atom.Entry, at *notes, c *gofeed.Content) {
 	if c == nil {
 		return
 	}
 	if href := p.url(c.Src); href != "" {
-		e.Content.Href, e.Content.Type = href, strings.TrimSpace(c.Type)
+		e.Content.Href, e.Content.Type = href, at.media
 		return
 	}
-	switch media := strings.ToLower(strings.TrimSpace(c.Type)); {
+	typ := at.types["content"]
+	switch media := strings.ToLower(at.media); {
 	case typ != "":
 		e.Content.Type = typ
 	case syntax.IsText(media), syntax.IsXML(media) && isElement(c.Value):
@@ -101,9 +100,9 @@ func textType(typ, mode string) string {
 	return ""
 }
 
-func (p *parser) atomSource(s *gofeed.Source) *atom.Feed {
+func (p *parser) atomSource(at *notes, s *gofeed.Source) *atom.Feed {
 	f := &atom.Feed{ID: strings.TrimSpace(s.ID), Title: text(atom.PlainText, s.Title)}
-	f.Updated, f.UpdatedText = p.date("updated", s.Updated)
+	f.Updated, f.UpdatedText = p.date("updated", at.source.updated)
 	f.Authors, f.Contributors = p.atomPeople(s.Authors), p.atomPeople(s.Contributors)
 	f.Categories = atomCategories(s.Categories)
 	for _, l := range s.Links {

@@ -2,124 +2,205 @@ package anyfeed
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
+)
+
+const (
+	headSize     = 4 << 10 // bytes at the start of a document that are examined
+	maxReference = 64      // bytes of a character reference that are examined
 )
 
 var (
 	declaration = regexp.MustCompile(`^<\?xml\s[^>]*\?>`)
-	encoding    = regexp.MustCompile(`\sencoding\s*=\s*["']([^"'<>]*)["']`)
-	reference   = regexp.MustCompile(`&#(?:[0-9]+|x[0-9a-fA-F]+);`)
+	encodingOf  = regexp.MustCompile(`\sencoding\s*=\s*["']([^"'<>]*)["']`)
+	reference   = regexp.MustCompile(`^&#(?:[0-9]+|x[0-9a-fA-F]+);`)
 )
 
-// utf8 returns a document in UTF-8. It replaces the bytes before the first character, and
-// the XML declaration, which names the old encoding, with white space. Line numbers stay
-// the same.
-func (p *parser) utf8(data []byte) []byte {
-	data, wide := narrow(data)
-	data = bytes.TrimPrefix(data, []byte(document.ByteOrderMark))
-	start, end, label := prologue(data)
-	blank(data[start:end])
-	if at := start - len("\n"); at > 0 && len(bytes.TrimSpace(data[:at])) > 0 {
-		p.find(ruleLeftOut, "", string(bytes.TrimSpace(data[:at])), "lines before the XML declaration")
-		blank(data[:at])
-	}
-	switch e, name := charset.Lookup(label); {
-	case wide, strings.HasPrefix(name, "utf-"):
-	case e != nil:
-		if text, err := e.NewDecoder().Bytes(data); err == nil {
-			data = text
+// utf8 reads all of the document, in UTF-8. It replaces what is before the XML
+// declaration, and the declaration, which names the old encoding, with white space. Line
+// numbers stay the same.
+func (p *parser) utf8(head []byte) (*pages, error) {
+	decoder := utf16(head)
+	if decoder == nil {
+		_, _, label := prologue(bytes.TrimPrefix(head, byteOrderMark))
+		if e, name := charset.Lookup(label); e != nil && !strings.HasPrefix(name, "utf-") {
+			decoder = e
 		}
+	}
+	if bytes.HasPrefix(head, byteOrderMark) {
+		p.doc.Discard(len(byteOrderMark))
+	}
+	text, err := p.read(p.doc, decoder)
+	if err != nil {
+		return nil, err
+	}
+	known := decoder != nil
+	first := text.bytes(span{0, min(text.size, headSize)})
+	start, end, label := prologue(first)
+	text.blank(span{start, end})
+	if before := bytes.TrimSpace(first[:max(0, start-len("\n"))]); len(before) > 0 {
+		p.find(ruleLeftOut, "", string(before), "lines before the XML declaration")
+		text.blank(span{0, start})
+	}
+	switch _, name := charset.Lookup(label); {
+	case known, name != "":
 	case label != "":
 		p.find(ruleBytes, "", label, "an encoding that is not known; read as UTF-8")
-	case !utf8.Valid(data):
+	case !text.isUTF8():
 		p.find(ruleBytes, "", "", "neither UTF-8 nor an encoding that is stated; read as Windows-1252")
-		latin, _ := charset.Lookup("windows-1252")
-		if text, err := latin.NewDecoder().Bytes(data); err == nil {
-			data = text
+		if text, err = p.read(text.moved(span{0, text.size}), charmap.Windows1252); err != nil {
+			return nil, err
 		}
 	}
-	return p.clean(data)
+	return p.clean(text)
 }
 
-// narrow turns UTF-16 into UTF-8.
-func narrow(data []byte) (text []byte, wide bool) {
-	order := unicode.LittleEndian
+// read reads all of r with a decoder, if there is one, up to the limit on the document.
+func (p *parser) read(r io.Reader, decoder encoding.Encoding) (*pages, error) {
+	if decoder != nil {
+		r = decoder.NewDecoder().Reader(r)
+	}
+	text := new(pages)
+	n, err := io.Copy(text, io.LimitReader(r, min(p.max, math.MaxInt64-1)+1))
 	switch {
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}), bytes.HasPrefix(data, []byte{0, '<'}):
-		order = unicode.BigEndian
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{'<', 0}):
-	default:
-		return data, false
+	case err != nil:
+		return nil, err
+	case n > p.max:
+		return nil, p.tooLarge()
 	}
-	text, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(data)
-	if err != nil {
-		return data, false
+	return text, nil
+}
+
+func (p *parser) tooLarge() error {
+	return fmt.Errorf("more than %d bytes: %w", p.max, websync.ErrLimit)
+}
+
+// utf16 returns the decoder of a document in UTF-16, otherwise nil.
+func utf16(head []byte) encoding.Encoding {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}), bytes.HasPrefix(head, []byte{0, '<'}):
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{'<', 0}):
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 	}
-	return text, true
+	return nil
 }
 
 // prologue finds the XML declaration near the start of a document, and the encoding that
 // it names.
 func prologue(data []byte) (start, end int, label string) {
-	const far = 4 << 10
-	head := data[:min(len(data), far)]
+	head := data[:min(len(data), headSize)]
 	start = len(head) - len(bytes.TrimLeft(head, " \t\r\n"))
 	if at := bytes.Index(head, []byte("\n<?xml ")); at >= 0 && !document.StartsAsXML(head) {
 		start = at + len("\n")
 	}
 	found := declaration.Find(head[start:])
-	if m := encoding.FindSubmatch(found); m != nil {
+	if m := encodingOf.FindSubmatch(found); m != nil {
 		label = string(m[1])
 	}
 	return start, start + len(found), label
 }
 
-func blank(b []byte) {
-	for i := range b {
-		if b[i] != '\n' {
-			b[i] = ' '
-		}
-	}
-}
-
 // clean replaces what makes a parser fail.
-func (p *parser) clean(data []byte) []byte {
-	replaced := 0
-	if !utf8.Valid(data) {
-		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
-		replaced++
-	}
-	if bytes.ContainsFunc(data, isForbidden) {
-		data = bytes.Map(func(r rune) rune {
-			if isForbidden(r) {
-				return utf8.RuneError
-			}
-			return r
-		}, data)
-		replaced++
-	}
-	if !isJSON(data) {
-		data = reference.ReplaceAllFunc(data, func(ref []byte) []byte {
-			if !isForbidden(referred(ref)) {
-				return ref
-			}
-			replaced++
-			return []byte("\ufffd")
-		})
-	}
-	if replaced > 0 {
+func (p *parser) clean(text *pages) (*pages, error) {
+	start := text.start()
+	c := &cleaner{isJSON: start < text.size && text.byte(start) == '{'}
+	text, err := p.read(transform.NewReader(text.moved(span{0, text.size}), c), nil)
+	if c.faults > 0 {
 		p.find(ruleBytes, "", "", "what is no character became U+FFFD")
 	}
-	return data
+	return text, err
 }
+
+// A cleaner replaces each fault of a text with U+FFFD. Bytes that are not UTF-8 and
+// follow each other are one fault.
+type cleaner struct {
+	isJSON bool
+	faults int
+	inside bool // a fault of several bytes
+}
+
+func (c *cleaner) Reset() {}
+
+func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		b := src[nSrc:]
+		if len(dst)-nDst < len(replacement) {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		if n := sound(b[:min(len(b), len(dst)-nDst)], c.isJSON); n > 0 {
+			nDst += copy(dst[nDst:], b[:n])
+			nSrc += n
+			c.inside = false
+			continue
+		}
+		if !atEOF && len(b) < maxReference && (b[0] == '&' && bytes.IndexByte(b, ';') < 0 || !utf8.FullRune(b)) {
+			return nDst, nSrc, transform.ErrShortSrc
+		}
+		switch n, fault := c.character(b); {
+		case !fault && len(dst)-nDst < n:
+			return nDst, nSrc, transform.ErrShortDst
+		case !fault:
+			nDst += copy(dst[nDst:], b[:n])
+			nSrc += n
+			c.inside = false
+		default:
+			if invalid := b[0] >= utf8.RuneSelf && n == 1; !invalid || !c.inside {
+				nDst += copy(dst[nDst:], replacement)
+				c.faults++
+				c.inside = invalid
+			}
+			nSrc += n
+		}
+	}
+	return nDst, nSrc, nil
+}
+
+// sound returns how many bytes at the start of b are ASCII and can't be a fault.
+func sound(b []byte, isJSON bool) int {
+	for i, c := range b {
+		if c >= utf8.RuneSelf || c == '&' && !isJSON || isForbidden(rune(c)) {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// character returns the length of the character or reference at the start of b, and
+// whether it is a fault.
+func (c *cleaner) character(b []byte) (n int, fault bool) {
+	if b[0] == '&' && !c.isJSON {
+		if len(b) < 2 || b[1] != '#' {
+			return 1, false
+		}
+		if ref := reference.Find(b[:min(len(b), maxReference)]); ref != nil && isForbidden(referred(ref)) {
+			return len(ref), true
+		}
+		return 1, false
+	}
+	r, n := utf8.DecodeRune(b)
+	return n, r == utf8.RuneError && n == 1 || isForbidden(r)
+}
+
+var (
+	replacement   = []byte("\ufffd")
+	byteOrderMark = []byte(document.ByteOrderMark)
+)
 
 // isForbidden reports whether XML does not allow a character (XML 1.0 §2.2).
 func isForbidden(r rune) bool {
@@ -138,5 +219,3 @@ func referred(ref []byte) rune {
 	}
 	return rune(n)
 }
-
-func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) }

@@ -38,8 +38,8 @@
 // entry; a link is closed at once. A document that is no feed, such as a login page, is
 // [websync.ErrNotDocument]; one that is cut is [websync.ErrTruncated], and one that is
 // too large is [websync.ErrLimit]: none looks like a feed without entries. A document is
-// read as a whole and takes a multiple of its size in memory; [MaxBytes] and [MaxEntries]
-// limit it.
+// read as a whole and takes up to four times its size in memory: 64 MiB with the default
+// of [Parser.MaxBytes], which a program can raise for a larger feed.
 //
 // # Harvesting
 //

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
+	"slices"
 	"strings"
 
 	gofeed "github.com/mmcdole/gofeed/json"
@@ -17,61 +18,132 @@ import (
 // json reads a JSON Feed. It decodes the items one by one, so that one that can't be read
 // does not affect the others.
 func (p *parser) json(data []byte) error {
-	if err := p.countJSON(data); err != nil {
+	if err := p.limitJSON(data); err != nil {
 		return err
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
+	if err := json.Unmarshal(data, new(struct{})); err != nil {
 		return p.badJSON(data, err)
+	}
+	members := map[string][]byte{}
+	name := ""
+	for i, part := range parts(data) {
+		if i%2 == 1 {
+			members[name] = part
+		} else if err := json.Unmarshal(part, &name); err != nil {
+			return p.badJSON(data, err)
+		}
 	}
 	version, _ := member[string](members, "version")
 	_, number, known := strings.Cut(version, "//jsonfeed.org/version/")
-	items, listed := member[[]json.RawMessage](members, "items")
+	items := members["items"]
 	switch {
 	case !known:
 		return p.doc.Fail(1, 1, "", p.doc.Not("JSON that is no JSON Feed"))
-	case !listed:
+	case !bytes.HasPrefix(items, []byte("[")):
 		return p.doc.Fail(1, 1, "", p.doc.Not("a JSON Feed without items"))
-	case len(items) > MaxEntries:
-		return p.doc.Fail(0, 0, "", fmt.Errorf("more than %d entries: %w", MaxEntries, websync.ErrLimit))
+	}
+	n := 0
+	for range parts(items) {
+		n++
+	}
+	if limit := p.scaled(MaxEntries); n > limit {
+		return p.doc.Fail(0, 0, "", fmt.Errorf("more than %d entries: %w", limit, websync.ErrLimit))
 	}
 	p.begin("a JSON Feed "+number, notes{base: p.doc.URL})
-	delete(members, "items")
-	if err := p.jsonFeed(members); err != nil {
-		return p.doc.Fail(0, 0, "", err)
-	}
-	for i, raw := range items {
+	p.jsonFeed(members)
+	for i, raw := range parts(items) {
 		var item gofeed.Item
 		if err := guard(func() error { return json.Unmarshal(raw, &item) }); err != nil {
+			const enough = 1 << 10
 			p.skipped++
-			p.find(ruleLeftOut, "items", string(raw), fmt.Sprintf("item %d is left out: %v", i+1, err))
+			p.find(ruleLeftOut, "items", string(raw[:min(len(raw), enough)]), fmt.Sprintf("item %d is left out: %v", i+1, err))
 			continue
 		}
-		p.jsonItem(&item)
+		if err := p.jsonItem(&item); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// countJSON checks the limits before anything is built.
-func (p *parser) countJSON(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	for nodes, depth := 0, 0; ; nodes++ {
-		token, err := dec.Token()
-		if err != nil {
-			return p.badJSON(data, err)
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
+// limitJSON checks the limits before anything is built.
+func (p *parser) limitJSON(data []byte) error {
+	nodes, depth := 0, 0
+	for at := 0; at < len(data); {
+		n := 1
+		switch c := data[at]; c {
+		case '{', '[':
 			depth++
-		case json.Delim('}'), json.Delim(']'):
+			nodes++
+		case '}', ']':
 			depth--
+			nodes++
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			n = scalar(data[at:])
+			nodes++
 		}
+		at += n
 		switch {
-		case depth == 0:
-			return nil
-		case depth > maxDepth, nodes > maxNodes:
-			return p.doc.Fail(0, 0, "", fmt.Errorf("more than %d values, or more than %d deep: %w", maxNodes, maxDepth, websync.ErrLimit))
+		case depth > maxDepth, nodes > p.scaled(maxNodes):
+			return p.doc.Fail(0, 0, "", fmt.Errorf("more than %d values, or more than %d deep: %w", p.scaled(maxNodes), maxDepth, websync.ErrLimit))
+		case n > p.maxValue():
+			return p.doc.Fail(0, 0, "", p.tooLong("a name or value"))
+		}
+	}
+	return nil
+}
+
+// scalar returns the length of the string, number or word at the start of b.
+func scalar(b []byte) int {
+	if b[0] != '"' {
+		if n := bytes.IndexAny(b[1:], " \t\r\n,:{}[]\""); n >= 0 {
+			return 1 + n
+		}
+		return len(b)
+	}
+	for at := 1; at < len(b); at++ {
+		switch b[at] {
+		case '\\':
+			at++
+		case '"':
+			return at + 1
+		}
+	}
+	return len(b)
+}
+
+// parts returns the values of a sound array, or the names and values of a sound object,
+// in turn.
+func parts(data []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		i, from, depth := 0, 0, 0
+		for at := 0; at < len(data); {
+			n := 1
+			switch c := data[at]; c {
+			case '{', '[':
+				depth++
+				if depth == 2 {
+					from = at
+				}
+			case '}', ']':
+				depth--
+			case ' ', '\t', '\r', '\n', ',', ':':
+				at++
+				continue
+			default:
+				if n = scalar(data[at:]); depth == 1 {
+					from = at
+				}
+			}
+			at += n
+			if opens := data[at-n] == '{' || data[at-n] == '['; depth != 1 || opens {
+				continue
+			}
+			if !yield(i, data[from:at]) {
+				return
+			}
+			i++
 		}
 	}
 }
@@ -79,11 +151,11 @@ func (p *parser) countJSON(data []byte) error {
 // badJSON returns an error of the decoder with its position.
 func (p *parser) badJSON(data []byte, err error) error {
 	var syntax *json.SyntaxError
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return p.doc.Fail(0, 0, "", websync.ErrTruncated)
-	}
-	if !errors.As(err, &syntax) {
+	switch {
+	case !errors.As(err, &syntax):
 		return p.doc.Fail(0, 0, "", err)
+	case int(syntax.Offset) >= len(data) && strings.Contains(syntax.Error(), "unexpected end"):
+		return p.doc.Fail(0, 0, "", websync.ErrTruncated)
 	}
 	before := data[:max(0, min(int(syntax.Offset)-1, len(data)))]
 	return p.doc.Fail(1+bytes.Count(before, []byte("\n")), 0, "", err)
@@ -91,19 +163,20 @@ func (p *parser) badJSON(data []byte, err error) error {
 
 // member decodes a member of an object. ok is false if there is none, or one of another
 // type.
-func member[T any](members map[string]json.RawMessage, name string) (value T, ok bool) {
+func member[T any](members map[string][]byte, name string) (value T, ok bool) {
 	raw, ok := members[name]
 	return value, ok && string(raw) != "null" && json.Unmarshal(raw, &value) == nil
 }
 
-func (p *parser) jsonFeed(members map[string]json.RawMessage) error {
-	data, err := json.Marshal(members)
-	if err != nil {
-		return err
-	}
+func (p *parser) jsonFeed(members map[string][]byte) {
 	var f gofeed.Feed
-	if err := guard(func() error { return json.Unmarshal(data, &f) }); err != nil {
-		p.find(ruleLeftOut, "", "", err.Error()) // the other members were read
+	for _, name := range []string{"title", "description", "home_page_url", "feed_url", "icon", "favicon", "language", "author", "authors"} {
+		if raw := members[name]; raw != nil {
+			one := slices.Concat([]byte(`{"`+name+`":`), raw, []byte("}"))
+			if err := guard(func() error { return json.Unmarshal(one, &f) }); err != nil {
+				p.find(ruleLeftOut, name, "", err.Error()) // the other members are read
+			}
+		}
 	}
 	p.feed.ID = first(f.FeedURL)
 	p.feed.Lang = first(f.Language)
@@ -118,10 +191,18 @@ func (p *parser) jsonFeed(members map[string]json.RawMessage) error {
 			p.feedLink(websync.Link{Rel: "hub", Href: hub.URL})
 		}
 	}
-	return nil
 }
 
-func (p *parser) jsonItem(i *gofeed.Item) {
+func (p *parser) jsonItem(i *gofeed.Item) error {
+	attachments := 0
+	if i.Attachments != nil {
+		attachments = len(*i.Attachments)
+	}
+	lists := len(i.Tags) + len(i.Authors) + attachments
+	p.cost += partCost * int64(1+lists)
+	if err := p.afford(0); err != nil {
+		return err
+	}
 	e := p.entry(notes{base: p.doc.URL, lang: first(i.Language)})
 	e.ID = first(i.ID, p.url(i.URL))
 	e.Title, e.Summary = text(atom.PlainText, i.Title), text(atom.PlainText, i.Summary)
@@ -137,6 +218,7 @@ func (p *parser) jsonItem(i *gofeed.Item) {
 	for _, tag := range i.Tags {
 		category(&e.Categories, tag, "", "")
 	}
+	e.Links = make([]websync.Link, 0, 1+attachments)
 	p.link(&e.Links, websync.Link{Href: i.URL})
 	p.link(&e.Links, websync.Link{Rel: "related", Href: i.ExternalURL})
 	if i.Attachments != nil {
@@ -145,6 +227,7 @@ func (p *parser) jsonItem(i *gofeed.Item) {
 		}
 	}
 	p.add(e)
+	return nil
 }
 
 // jsonPeople returns the authors of version 1.1, or else the author of version 1.0.

@@ -44,18 +44,35 @@ type notes struct {
 	base         string // of references
 	lang         string
 	id           string            // atom:id as it is, or rdf:about
+	media        string            // the type of the content
 	types        map[string]string // of the texts
 	deleted      bool              // a deletion in the form of an entry
+	dates        dates
+	source       dates // of the feed that an entry was copied from
+
+	// of an entry
+	all     span
+	content int  // where it ends; all.to if there is no end tag
+	empty   bool // the start tag is the end tag, too
+	name    string
+	outside bool // of a channel
+	parts   int
 }
 
+// dates are the texts of dates.
+type dates struct{ updated, published, built string }
+
 // An outline is the result of a first pass over a document. It checks the limits, finds
-// the format, and records what gofeed does not return. It also removes xml:base from the
-// document: gofeed resolves it differently from RFC 3986, and can be made to resolve it
-// without end.
+// the format, and records what gofeed does not return. It also removes parts of the
+// document that are not read or that gofeed reads at great cost: elements of other
+// formats, of which it makes trees; dates, which it tries to read in a hundred forms; the
+// types of texts, because it parses XHTML as HTML, which can multiply it; and xml:base,
+// which it resolves differently from RFC 3986, and can be made to resolve without end.
 type outline struct {
 	p    *parser
+	src  *source
 	dec  *xml.Decoder
-	data []byte
+	data *pages
 
 	root    xml.Name
 	version string   // of rss or feed
@@ -71,23 +88,46 @@ type outline struct {
 	dropped  int // entries of channels before the last
 
 	stack  []frame
-	open   []int64 // ends of tags of empty elements that are not closed
+	open   []int // ends of tags of empty elements that are not closed
 	hidden []disguise
+	gone   []span // parts that gofeed must not see
 	nodes  int
 	scope  int
-	text   *strings.Builder // of the id that is being read
+	parts  int              // links, categories and people
+	joins  int              // bytes that gofeed copies when it joins pieces of texts
+	text   *strings.Builder // of the id or date that is being read
+
+	rootTag, channelTag span
+	around              [][]byte // those two, when gofeed reads them
+	// the last end tag, until the element of its name has ended
+	ending     int
+	endingName string
 }
 
 // A frame is an element that is open.
 type frame struct {
 	space, local string // local in lower case
 	base, lang   string
-	scope        int    // number of namespace declarations
-	of           *notes // the feed or the entry it belongs to
-	verbatim     bool   // it is, or is in, one of texts
-	isID         bool
-	tagEnd       int64
+	scope        int     // number of namespace declarations
+	of           *notes  // the feed or the entry it belongs to
+	verbatim     bool    // it is, or is in, one of texts
+	into         *string // the outline reads its text
+	isEntry      bool
+	gone         bool // it is, or is in, one of outline.gone
+	outermost    bool // of those that are gone
+	foreign      bool
+	text         int    // bytes of its own text
+	name         string // as it is in the tag
+	from, tagEnd int
+	div          div
 	open         bool // in outline.open
+}
+
+// A div is what an XHTML text must contain, and nothing else (RFC 4287 §3.1.1.3).
+type div struct {
+	wanted     bool
+	children   int
+	start, end span // the tags of the only child
 }
 
 // errStray: an end tag without a start tag, which would close the elements around it, was
@@ -96,43 +136,54 @@ var errStray = errors.New("an end tag without a start tag")
 
 // outline reads a document up to the end of its root element. After a repair it reads the
 // document again, a limited number of times.
-func (p *parser) outline(data []byte) (*outline, error) {
-	const repairs = 16
-	for range repairs {
-		o := &outline{p: p, dec: xml.NewDecoder(bytes.NewReader(data)), data: data}
+func (p *parser) outline(data *pages) (*outline, error) {
+	const (
+		repairs = 16
+		effort  = 64 << 20 // bytes that are read again at most
+	)
+	for range max(2, min(repairs, effort/data.size)) {
+		o := &outline{p: p, src: &source{p: p, data: data}, data: data}
+		o.dec = xml.NewDecoder(o.src)
 		o.dec.Strict = false
 		err := o.read()
 		switch {
 		case len(o.open) > 0:
-			data = o.closed()
+			if data, err = p.read(o.closed(), nil); err != nil {
+				return nil, p.fail("", err)
+			}
 		case err == nil:
 			o.disguise()
+			for _, s := range o.gone {
+				o.data.erase(s)
+			}
+			o.around = [][]byte{o.data.bytes(o.rootTag), o.data.bytes(o.channelTag)}
 			return o, o.check()
 		case err != errStray:
 			return nil, err
 		}
-		p.grown = 0
+		p.cost = int64(data.size)
 	}
 	return nil, p.fail("", errStray)
 }
 
 // closed returns the document with end tags for elements that are open and should not be.
-func (o *outline) closed() []byte {
-	var b []byte
-	from := int64(0)
+func (o *outline) closed() io.Reader {
+	var parts []io.Reader
+	from := 0
 	slices.Sort(o.open) // that of an outer element may have come later
 	for _, end := range o.open {
-		b = append(append(b, o.data[from:end]...), '/')
+		parts = append(parts, o.data.moved(span{from, end}), strings.NewReader("/"))
 		from = end
 	}
-	return append(b, o.data[from:]...)
+	return io.MultiReader(append(parts, o.data.moved(span{from, o.data.size}))...)
 }
 
 func (o *outline) read() error {
 	p := o.p
 	for {
-		from := o.dec.InputOffset()
+		from := o.offset()
 		p.at.line, p.at.column = o.dec.InputPos()
+		o.src.begin(from)
 		token, err := o.dec.Token()
 		if err == nil {
 			switch t := token.(type) {
@@ -141,9 +192,7 @@ func (o *outline) read() error {
 			case xml.EndElement:
 				err = o.end(from)
 			case xml.CharData:
-				if o.text != nil {
-					o.text.Write(t)
-				}
+				err = o.characters(t)
 			}
 		} else {
 			err = o.syntax(err)
@@ -159,9 +208,11 @@ func (o *outline) syntax(err error) error {
 	line, column := o.dec.InputPos()
 	var syntax *xml.SyntaxError
 	switch {
+	case o.src.err != nil: // the decoder may have another
+		err = o.src.err
 	case err == io.EOF && o.root.Local == "":
 		return o.p.doc.Fail(1, 1, "", o.p.doc.Not("an empty document"))
-	case o.dec.InputOffset() == int64(len(o.data)):
+	case o.offset() == o.data.size:
 		err = websync.ErrTruncated
 	case errors.As(err, &syntax):
 		err = errors.New(syntax.Msg)
@@ -169,13 +220,39 @@ func (o *outline) syntax(err error) error {
 	return o.p.doc.Fail(line, column, "", err)
 }
 
-func (o *outline) start(t xml.StartElement, from int64) error {
+// tag returns the token that starts at from.
+func (o *outline) tag(from int) []byte { return o.data.bytes(span{from, o.offset()}) }
+
+func (o *outline) offset() int { return int(o.dec.InputOffset()) }
+
+// characters takes some of the text of an element.
+func (o *outline) characters(t []byte) error {
+	if o.text != nil {
+		o.text.Write(t)
+	}
+	if len(o.stack) == 0 {
+		return nil
+	}
+	f := &o.stack[len(o.stack)-1]
+	if f.foreign && !f.gone {
+		const maxJoins = 256 << 20
+		if o.joins += f.text; o.joins > maxJoins {
+			return o.p.fail(f.local, fmt.Errorf("texts in too many pieces: %w", websync.ErrLimit))
+		}
+	}
+	f.text += len(t)
+	return nil
+}
+
+func (o *outline) start(t xml.StartElement, from int) error {
 	f := frame{base: o.p.doc.URL, of: &o.feed}
 	if n := len(o.stack); n > 0 {
 		f = o.stack[n-1]
 	}
+	inText := f.verbatim
 	f.space, f.local, f.scope = strings.TrimSpace(t.Name.Space), strings.ToLower(t.Name.Local), 0
-	f.isID, f.open, f.tagEnd = false, false, o.dec.InputOffset()
+	f.from, f.tagEnd, f.name = from, o.offset(), tagName(o.tag(from))
+	f.into, f.isEntry, f.open, f.outermost, f.text, f.div = nil, false, false, false, 0, div{}
 	if err := o.attributes(&f, t.Attr, from); err != nil {
 		return err
 	}
@@ -187,6 +264,10 @@ func (o *outline) start(t xml.StartElement, from int64) error {
 		o.element(&f, t)
 	}
 	f.verbatim = f.verbatim || slices.Contains(texts, f.local)
+	f.outermost = f.gone && !o.stack[len(o.stack)-1].gone
+	if !f.gone && !inText {
+		o.kept(&f, t)
+	}
 	o.stack = append(o.stack, f)
 	return o.limits(len(t.Attr))
 }
@@ -197,22 +278,26 @@ func (o *outline) limits(attributes int) error {
 	o.scope += o.stack[len(o.stack)-1].scope
 	over := ""
 	switch {
-	case o.nodes > maxNodes:
-		over = fmt.Sprintf("more than %d elements and attributes", maxNodes)
+	case o.nodes > o.p.scaled(maxNodes):
+		over = fmt.Sprintf("more than %d elements and attributes", o.p.scaled(maxNodes))
+	case attributes > maxAttributes:
+		over = fmt.Sprintf("more than %d attributes", maxAttributes)
 	case len(o.stack) > maxDepth:
 		over = fmt.Sprintf("elements more than %d deep", maxDepth)
+	case o.stack[len(o.stack)-1].of.parts > maxParts:
+		over = fmt.Sprintf("more than %d links, categories and people of an entry", maxParts)
 	case o.scope > maxScope:
 		over = fmt.Sprintf("more than %d namespaces", maxScope)
-	case len(o.items)+len(o.outside) > MaxEntries:
-		over = fmt.Sprintf("more than %d entries", MaxEntries)
+	case len(o.items)+len(o.outside) > o.p.scaled(MaxEntries):
+		over = fmt.Sprintf("more than %d entries", o.p.scaled(MaxEntries))
 	default:
-		return nil
+		return o.p.afford(o.cost())
 	}
 	return o.p.fail("", fmt.Errorf("%s: %w", over, websync.ErrLimit))
 }
 
 // attributes records the attributes of an element that apply to its content.
-func (o *outline) attributes(f *frame, attrs []xml.Attr, from int64) error {
+func (o *outline) attributes(f *frame, attrs []xml.Attr, from int) error {
 	for _, a := range attrs {
 		switch {
 		case a.Name.Space == "xmlns", a.Name.Space == "" && a.Name.Local == "xmlns":
@@ -224,40 +309,55 @@ func (o *outline) attributes(f *frame, attrs []xml.Attr, from int64) error {
 			if len(f.base) > maxBase {
 				return o.p.fail(f.local, fmt.Errorf("xml:base of more than %d bytes: %w", maxBase, websync.ErrLimit))
 			}
-			o.hide(from, baseName)
+			o.hide(from, &withoutBase)
 		}
 	}
 	return nil
 }
 
 var (
-	baseName  = regexp.MustCompile(`(\s[^\s=<>"']*:bas)e(\s*=)`)
-	spaceName = regexp.MustCompile(`(\sxmln)s(\s*=)`)
+	baseName  = regexp.MustCompile(`([\s"'][^\s=<>"']*:bas)e(\s*=)`)
+	spaceName = regexp.MustCompile(`([\s"']xmln)s(\s*=)`)
+	typeName  = regexp.MustCompile(`([\s"'](?:[^\s=<>"']*:)?)type(\s*=)`)
+	modeName  = regexp.MustCompile(`([\s"'](?:[^\s=<>"']*:)?)mode(\s*=)`)
+
+	withoutBase  = []renaming{{baseName, "${1}_$2"}}
+	withoutSpace = []renaming{{spaceName, "${1}_$2"}}
+	withoutType  = []renaming{{modeName, "${1}mod_$2"}, {typeName, "${1}typ_$2"}}
+	typeAsMode   = []renaming{{modeName, "${1}mod_$2"}, {typeName, "${1}mode$2"}}
 )
 
-// A disguise replaces names of attributes in a tag with meaningless ones of the same
-// length.
+// A disguise replaces names of attributes in a tag with others of the same length.
 type disguise struct {
-	from, to int64
-	name     *regexp.Regexp
+	tag span
+	as  *[]renaming
+}
+
+type renaming struct {
+	name *regexp.Regexp
+	as   string
 }
 
 // hide disguises attributes of the tag that starts at from. It does so once the document
 // needs no more repair.
-func (o *outline) hide(from int64, name *regexp.Regexp) {
-	o.hidden = append(o.hidden, disguise{from, o.dec.InputOffset(), name})
+func (o *outline) hide(from int, as *[]renaming) {
+	o.hidden = append(o.hidden, disguise{span{from, o.offset()}, as})
+	o.parts++
 }
 
 func (o *outline) disguise() {
 	for _, d := range o.hidden {
-		tag := o.data[d.from:d.to]
-		copy(tag, d.name.ReplaceAll(tag, []byte("${1}_$2")))
+		tag := o.data.bytes(d.tag)
+		for _, r := range *d.as {
+			tag = r.name.ReplaceAll(tag, []byte(r.as))
+		}
+		o.data.put(d.tag.from, tag)
 	}
 }
 
 // begin records the root element.
-func (o *outline) begin(f *frame, t xml.StartElement, from int64) error {
-	o.root = t.Name
+func (o *outline) begin(f *frame, t xml.StartElement, from int) error {
+	o.root, o.rootTag = t.Name, span{from, o.offset()}
 	o.feed.take(f, o.p)
 	o.version, _ = attribute(t, "", "version")
 	switch f.local {
@@ -267,7 +367,7 @@ func (o *outline) begin(f *frame, t xml.StartElement, from int64) error {
 			// A namespace that RSS does not have, on the root, must not make its elements
 			// foreign.
 			o.spaces = append(slices.Clone(rssSpaces), def)
-			o.hide(from, spaceName)
+			o.hide(from, &withoutSpace)
 		}
 	case "feed":
 		o.spaces = atomSpaces
@@ -282,22 +382,36 @@ func (o *outline) begin(f *frame, t xml.StartElement, from int64) error {
 // element records an element below the root.
 func (o *outline) element(f *frame, t xml.StartElement) {
 	parent := &o.stack[len(o.stack)-1]
+	parent.div.children++
 	if !slices.Contains(o.spaces, f.space) || !slices.Contains(o.spaces, parent.space) {
 		o.foreign(f, t)
 		return
 	}
 	switch depth := len(o.stack); {
-	case f.local == "channel" && depth == 1:
+	case f.local == "channel" && depth == 1 && !o.isAtom():
 		o.channels++
 		o.dropped += len(o.items)
+		for _, n := range o.items {
+			o.gone = append(o.gone, n.all)
+		}
 		o.items = nil
+		o.channelTag = span{f.from, f.tagEnd}
 		o.feed.take(f, o.p)
-	case f.local == "item" && depth == 1:
+	case f.local == "item" && depth == 1 && !o.isAtom():
 		o.entry(&o.outside, f, t)
-	case f.local == "item" && depth == 2 && parent.local == "channel", f.local == "entry" && depth == 1:
+	case f.local == "item" && depth == 2 && parent.local == "channel" && !o.isAtom(), f.local == "entry" && depth == 1 && o.isAtom():
 		o.entry(&o.items, f, t)
-	case depth == 1, depth == 2 && parent.local == "entry":
+	case o.isAtom() && (depth == 1 || parent.isEntry):
 		o.child(f, t)
+	case o.isAtom() && depth == 3 && parent.local == "source" && (f.local == "updated" || f.local == "modified"):
+		o.take(f, &f.of.source.updated)
+	case parent.isEntry, depth == 2 && parent.local == "channel" && !o.isAtom():
+		o.rssChild(f)
+	case depth == 1:
+		f.gone = f.local != "image"
+	}
+	switch {
+	case f.isEntry || len(o.stack) == 1 && f.local == "channel":
 	case (f.local == "item" || f.local == "entry") && !o.within("content"):
 		o.astray++
 	}
@@ -314,10 +428,29 @@ func (o *outline) within(local string) bool {
 }
 
 func (o *outline) entry(to *[]*notes, f *frame, t xml.StartElement) {
-	f.of = new(notes)
+	f.of, f.isEntry = &notes{all: span{f.from, f.from}, name: f.name, outside: len(o.stack) == 1}, true
 	f.of.take(f, o.p)
 	f.of.id, _ = attribute(t, rdfNamespace, "about")
 	*to = append(*to, f.of)
+}
+
+// The elements of the formats that are read, except for dates and ids.
+var (
+	atomRead = []string{"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "generator", "icon", "logo",
+		"link", "category", "author", "contributor", "source"}
+	rssRead = []string{"title", "description", "language", "copyright", "managingeditor", "generator", "link", "category", "image",
+		"author", "comments", "source", "enclosure", "guid"}
+	// of Dublin Core and Atom
+	foreignRead = []string{"title", "language", "rights", "creator", "subject", "date", "created", "modified", "updated", "link"}
+	// those that become an element of a list
+	listed = []string{"link", "category", "enclosure", "author", "contributor", "source", "creator", "subject"}
+)
+
+// take lets the outline read the text of an element, instead of gofeed.
+func (o *outline) take(f *frame, into *string) {
+	if !f.gone {
+		f.into, o.text, f.gone = into, new(strings.Builder), true
+	}
 }
 
 // child records a child of an Atom feed or entry.
@@ -327,7 +460,11 @@ func (o *outline) child(f *frame, t xml.StartElement) {
 	}
 	switch f.local {
 	case "id":
-		f.of.id, f.isID, o.text = "", true, new(strings.Builder)
+		o.take(f, &f.of.id)
+	case "updated", "modified":
+		o.take(f, &f.of.dates.updated)
+	case "published", "issued":
+		o.take(f, &f.of.dates.published)
 	case "title", "subtitle", "tagline", "summary", "content", "rights", "copyright":
 		typ, _ := attribute(t, "", "type")
 		mode, _ := attribute(t, "", "mode")
@@ -335,10 +472,25 @@ func (o *outline) child(f *frame, t xml.StartElement) {
 			f.of.types = make(map[string]string)
 		}
 		f.of.types[f.local] = textType(typ, mode)
+		if f.local == "content" {
+			f.of.media = typ
+		}
 	}
+	f.gone = f.gone || !slices.Contains(atomRead, f.local)
 }
 
-// foreign records deletions.
+// rssChild records a child of a channel or an item.
+func (o *outline) rssChild(f *frame) {
+	switch f.local {
+	case "pubdate":
+		o.take(f, &f.of.dates.published)
+	case "lastbuilddate":
+		o.take(f, &f.of.dates.built)
+	}
+	f.gone = f.gone || !slices.Contains(rssRead, f.local)
+}
+
+// foreign records deletions, and leaves out what is not read.
 func (o *outline) foreign(f *frame, t xml.StartElement) {
 	if f.local == "deleted-entry" && f.space == atom.TombstoneNamespace {
 		o.lost++
@@ -347,21 +499,118 @@ func (o *outline) foreign(f *frame, t xml.StartElement) {
 	if f.local == "deleted" && f.space == atom.GDataNamespace || f.local == "sync" && f.space == atom.FeedSyncNamespace && deleted == "true" {
 		f.of.deleted = true
 	}
+	switch parent := &o.stack[len(o.stack)-1]; {
+	case f.foreign:
+		f.gone = true
+	case f.verbatim, f.gone:
+	case o.isAtom(), len(o.stack) == 1:
+		f.gone = true
+	case parent.isEntry && f.local == "encoded" && strings.Contains(f.space, "content"): // gofeed reads it like a description
+	case parent.isEntry, parent.local == "channel":
+		f.foreign = true
+		f.gone = !slices.Contains(foreignRead, f.local)
+	}
 }
 
-func (o *outline) end(from int64) error {
-	if tag := o.data[from:o.dec.InputOffset()]; o.isStray(tag) {
-		blank(tag)
+// kept records an element that gofeed reads, outside of texts.
+func (o *outline) kept(f *frame, t xml.StartElement) {
+	if f.foreign || slices.Contains(listed, f.local) {
+		o.parts++
+		f.of.parts++
+	}
+	if !o.isAtom() || f.local == "link" || f.local == "category" {
+		return
+	}
+	// gofeed parses a text of these types as HTML, where elements can multiply, to take
+	// it out of a div. Without a type it decodes the text, with an unknown mode it
+	// leaves it as it is.
+	for _, a := range t.Attr {
+		typ := strings.ToLower(strings.TrimSpace(a.Value))
+		switch {
+		case a.Name.Local != "type":
+		case strings.Contains(typ, "xhtml"):
+			o.hide(f.from, &typeAsMode)
+			f.div.wanted = true
+			return
+		case typ == "html":
+			o.hide(f.from, &withoutType)
+			return
+		}
+	}
+}
+
+func (o *outline) end(from int) error {
+	if o.isStray(o.tag(from)) {
+		o.data.blank(span{from, o.offset()})
 		return errStray
 	}
 	last := len(o.stack) - 1
-	f := o.stack[last]
-	if f.isID {
-		f.of.id, o.text = strings.TrimSpace(o.text.String()), nil
-	}
+	f, end := o.stack[last], o.endTag(from)
 	o.scope -= f.scope
 	o.stack = o.stack[:last]
+	if f.into != nil {
+		*f.into, o.text = strings.TrimSpace(o.text.String()), nil
+	}
+	if f.isEntry {
+		f.of.all.to, f.of.content = end.to, end.from
+		f.of.empty = end.from == f.tagEnd && o.data.byte(f.tagEnd-len("/>")) == '/'
+	}
+	if f.div.children == 1 && f.div.wanted {
+		o.gone = append(o.gone, f.div.start, f.div.end)
+	}
+	if last == 0 {
+		return nil
+	}
+	parent := &o.stack[last-1]
+	if f.local == "div" {
+		parent.div.start, parent.div.end = span{f.from, f.tagEnd}, end
+	}
+	switch {
+	case f.outermost:
+		o.drop(span{f.from, end.to}, parent)
+	case !f.gone && !f.isEntry && f.local != "channel" && end.to-f.from > o.p.maxValue():
+		return o.p.fail(f.local, o.p.tooLong("an element"))
+	}
 	return nil
+}
+
+// endTag returns the end tag of the innermost element, which ends at a token that starts
+// at from. The span is empty if there is none: in an empty element, or if the decoder
+// closes an element because one around it ends.
+func (o *outline) endTag(from int) span {
+	f := &o.stack[len(o.stack)-1]
+	to := o.offset()
+	switch {
+	case from < to:
+		o.ending, o.endingName = from, tagName(o.tag(from))
+	case o.endingName == "":
+		return span{from, from}
+	}
+	if o.endingName != f.name {
+		return span{o.ending, o.ending}
+	}
+	o.endingName = ""
+	return span{o.ending, to}
+}
+
+// drop leaves out a child of parent, and text between children that are left out.
+func (o *outline) drop(s span, parent *frame) {
+	if n := len(o.gone); n > 0 && !parent.foreign {
+		if to := &o.gone[n-1].to; *to <= s.from && !o.data.has(span{*to, s.from}, '<') {
+			*to = s.to
+			return
+		}
+	}
+	o.gone = append(o.gone, s)
+}
+
+// tagName returns the name in a tag, with its prefix.
+func tagName(tag []byte) string {
+	name := bytes.TrimLeft(tag, "</")
+	if end := bytes.IndexAny(name, " \t\r\n/>"); end >= 0 {
+		name = name[:end]
+	}
+	return string(name)
 }
 
 // isStray reports whether no open element has the name of an end tag. The end tags that
@@ -398,8 +647,61 @@ func (o *outline) check() error {
 		o.p.find(ruleLeftOut, "", "", fmt.Sprintf("entries inside of other elements are left out: %d", o.astray))
 	}
 	o.p.skipped = o.lost + o.astray + o.dropped
+	o.p.cost += o.cost()
 	o.items = append(o.items, o.outside...)
 	return nil
+}
+
+// cost returns what counts against the limit beyond the bytes of the document.
+func (o *outline) cost() int64 {
+	return partCost * int64(len(o.items)+len(o.outside)+o.parts)
+}
+
+// without returns the document without its entries.
+func (o *outline) without() io.Reader {
+	items := slices.SortedFunc(slices.Values(o.items), func(a, b *notes) int { return a.all.from - b.all.from })
+	var parts []io.Reader
+	from := 0
+	for _, n := range items {
+		parts = append(parts, o.data.remains(span{from, n.all.from}))
+		from = n.all.to
+	}
+	return io.MultiReader(append(parts, o.data.remains(span{from, o.data.size}))...)
+}
+
+// only returns a document of nothing but some of the entries, all of them in the channel
+// or outside of it.
+func (o *outline) only(some []*notes) io.Reader {
+	around := o.around
+	if some[0].outside {
+		around = around[:1]
+	}
+	var parts []io.Reader
+	for _, tag := range around {
+		parts = append(parts, bytes.NewReader(tag))
+	}
+	for _, n := range some {
+		parts = append(parts, o.data.remains(span{n.all.from, n.content}))
+		if !n.empty {
+			parts = append(parts, strings.NewReader("</"+n.name+">"))
+		}
+	}
+	for _, tag := range slices.Backward(around) {
+		parts = append(parts, strings.NewReader("</"+tagName(tag)+">"))
+	}
+	return io.MultiReader(parts...)
+}
+
+// batch returns the first entries, which gofeed can parse together.
+func batch(entries []*notes) (first, rest []*notes) {
+	const enough = 256 << 10
+	n, size := 1, 0
+	for ; n < len(entries) && entries[n].outside == entries[0].outside; n++ {
+		if size += entries[n-1].all.to - entries[n-1].all.from; size >= enough {
+			break
+		}
+	}
+	return entries[:n], entries[n:]
 }
 
 // take records the position and the inherited attributes of the feed or an entry.
@@ -414,4 +716,63 @@ func attribute(t xml.StartElement, space, local string) (value string, ok bool) 
 		}
 	}
 	return "", false
+}
+
+// A source feeds a decoder with a document. It limits the tokens, and the attributes of a
+// tag, which become fifty times as large.
+type source struct {
+	io.Reader // for the type only: the decoder reads bytes
+	p         *parser
+	data      *pages
+	page      []byte
+	at        int
+
+	from       int // of the token
+	tag        bool
+	quote      byte
+	space      bool
+	separators int // at most four for each attribute
+	err        error
+}
+
+// begin starts a token.
+func (s *source) begin(from int) {
+	s.from, s.quote, s.space, s.separators = from, 0, false, 0
+	s.tag = from+1 < s.data.size && s.data.byte(from) == '<' && s.data.byte(from+1) != '!' && s.data.byte(from+1) != '?'
+}
+
+func (s *source) ReadByte() (byte, error) {
+	if s.at == s.data.size {
+		return 0, io.EOF
+	}
+	if s.at%pageSize == 0 {
+		s.page = s.data.rest(s.at)
+	}
+	b := s.page[s.at%pageSize]
+	s.at++
+	if s.at-s.from > s.p.maxValue() {
+		s.err = s.p.tooLong("a text or tag")
+	}
+	if s.tag {
+		s.count(b)
+		if s.separators > 4*maxAttributes {
+			s.err = fmt.Errorf("more than %d attributes: %w", maxAttributes, websync.ErrLimit)
+		}
+	}
+	return b, s.err
+}
+
+func (s *source) count(b byte) {
+	space := b == ' ' || b == '\n' || b == '\t' || b == '\r'
+	switch {
+	case s.quote != 0:
+		if b == s.quote {
+			s.quote = 0
+		}
+	case b == '"' || b == '\'':
+		s.quote = b
+	case b == '=', space && !s.space:
+		s.separators++
+	}
+	s.space = space
 }

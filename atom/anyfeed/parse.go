@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -20,15 +21,31 @@ import (
 // The limits on a document, which is read as a whole. A document that exceeds them is an
 // error that matches [websync.ErrLimit].
 const (
-	// uncompressed; relative references may grow by as much when they are resolved
-	MaxBytes   = 64 << 20
-	MaxEntries = 50_000 // items or entries
-	// elements and attributes of XML; names, values and brackets of JSON
-	maxNodes = 1_000_000
-	maxDepth = 256     // of elements
-	maxScope = 256     // namespace declarations of an element and those around it
-	maxBase  = 4 << 10 // bytes of an xml:base, resolved
+	MaxBytes   = 16 << 20 // the default of [Parser.MaxBytes]
+	MaxEntries = 25_000   // items or entries; twice as many with twice the MaxBytes
+
+	// elements and attributes of XML; names, values and brackets of JSON; likewise
+	maxNodes      = 500_000
+	maxAttributes = 256     // of an element
+	maxDepth      = 256     // of elements
+	maxScope      = 64      // namespace declarations of an element and those around it
+	maxBase       = 4 << 10 // bytes of an xml:base, resolved
+	maxDate       = 256     // bytes of a date
+	maxParts      = 10_000  // links, categories and people of an entry
+
+	// what an entry, link, category or person counts beyond its text
+	partCost = 128
 )
+
+// A Parser is [Parse] with a limit of its own. The zero value is ready to use.
+type Parser struct {
+	// MaxBytes limits a document: its bytes in UTF-8, uncompressed, 128 for each
+	// entry, link, category and person, and what relative references grow by when they
+	// are resolved. An eighth of it limits each text, tag and value. Reading takes up to
+	// four times as much memory. If zero, it is 16 MiB; if negative, there is no limit.
+	// A document that exceeds it is an error that matches [websync.ErrLimit].
+	MaxBytes int64
+}
 
 var rules = rule.NewTable("anyfeed")
 
@@ -44,13 +61,16 @@ var (
 // Rules returns every rule, in the order of the source.
 func Rules() []websync.Rule { return rules.All() }
 
-var _ atom.Parser = Parse
+var (
+	_ atom.Parser = Parse
+	_ atom.Parser = new(Parser).Parse
+)
 
 // Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and
 // closes nothing. The content decides which it is. document, a URL or file name, is in
 // every error and finding, and is the base of relative references if the feed states
 // none. report receives what does not stop reading, beginning with a finding that the
-// document was read tolerantly; it may be nil.
+// document was read tolerantly; it may be nil. The limits are those of a zero [Parser].
 //
 // The items are entries, never tombstones, in the order of the document. Feed.Skipped is
 // the number of items that are left out, tombstones among them. An error is a
@@ -58,18 +78,29 @@ var _ atom.Parser = Parse
 // [websync.ErrNotDocument] if the document is not a feed of these formats,
 // [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is too large.
 func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+	return new(Parser).Parse(src, document, report)
+}
+
+// Parse is the function [Parse] with the limits of the Parser.
+func (limits *Parser) Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
 	p := newParser(document, report)
-	data, err := p.open(src)
+	switch p.max = limits.MaxBytes; {
+	case p.max == 0:
+		p.max = MaxBytes
+	case p.max < 0:
+		p.max = math.MaxInt64
+	}
+	text, err := p.open(src)
 	if err != nil {
 		return nil, nil, err
 	}
-	if isJSON(data) {
-		err = p.json(data)
+	if text.byte(text.start()) == '{' {
+		err = p.json(text.take())
 	} else {
-		err = p.xml(data)
+		err = p.xml(text)
 	}
-	if err == nil && p.grown > MaxBytes {
-		err = p.fail("", fmt.Errorf("relative references: %w", websync.ErrLimit))
+	if err == nil {
+		err = p.afford(0)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -87,8 +118,8 @@ type parser struct {
 	skipped int               // items that are left out
 	early   []websync.Finding // found before the feed is known
 	at      notes             // of the feed or entry that is being made
-	// bytes that references became longer when they were resolved
-	grown int
+	max     int64             // the limit
+	cost    int64             // what counts against it
 }
 
 func newParser(url string, report func(websync.Finding)) *parser {
@@ -107,28 +138,48 @@ func newParser(url string, report func(websync.Finding)) *parser {
 }
 
 // open reads all of src. After white space, the result starts with '<' or '{'.
-func (p *parser) open(src io.Reader) ([]byte, error) {
-	if err := p.doc.Open(src, MaxBytes); err != nil {
+func (p *parser) open(src io.Reader) (*pages, error) {
+	if err := p.doc.Open(src, -1); err != nil {
 		return nil, err
 	}
 	head := bytes.Clone(p.doc.Head())
-	data, err := io.ReadAll(p.doc)
+	text, err := p.utf8(head)
 	if err != nil {
 		return nil, p.fail("", err)
 	}
-	data = p.utf8(data)
-	switch text := bytes.TrimSpace(data); {
-	case len(text) == 0:
+	p.cost = int64(text.size)
+	switch start := text.start(); {
+	case start == text.size:
 		return nil, p.doc.Fail(1, 1, "", p.doc.Not("an empty document"))
-	case text[0] != '<' && text[0] != '{':
+	case text.byte(start) != '<' && text.byte(start) != '{':
 		return nil, p.doc.NotThis(head)
 	}
-	return data, nil
+	return text, nil
 }
 
 // fail returns err with the position of what is being made.
 func (p *parser) fail(element string, err error) error {
 	return p.doc.Fail(p.at.line, p.at.column, element, err)
+}
+
+// afford returns an error if something that costs so much would exceed the limit on the
+// document.
+func (p *parser) afford(cost int64) error {
+	if p.cost+cost > p.max {
+		return p.fail("", fmt.Errorf("more than %d bytes with its entries, links, categories and people: %w", p.max, websync.ErrLimit))
+	}
+	return nil
+}
+
+// maxValue limits a text, a tag or a value.
+func (p *parser) maxValue() int { return int(p.max / 8) }
+
+// scaled returns a limit that grows with the limit on the document.
+func (p *parser) scaled(n int) int { return n * max(1, int(p.max/MaxBytes)) }
+
+// tooLong returns the error for a part of a document.
+func (p *parser) tooLong(what string) error {
+	return fmt.Errorf("%s of more than %d bytes: %w", what, p.maxValue(), websync.ErrLimit)
 }
 
 // find reports a departure of what is being made.
@@ -178,34 +229,57 @@ func (p *parser) add(e *atom.Entry) {
 }
 
 // xml reads a feed of a format that is XML.
-func (p *parser) xml(data []byte) error {
-	o, err := p.outline(data)
+func (p *parser) xml(text *pages) error {
+	o, err := p.outline(text)
 	if err != nil {
 		return err
 	}
 	if o.isAtom() {
-		entries := func(f *gofeed.Feed) int { return len(f.Entries) }
-		return translate(p, o, new(gofeed.Parser).Parse, entries, p.atom)
+		entries := func(f *gofeed.Feed) []*gofeed.Entry { return f.Entries }
+		return translate(o, new(gofeed.Parser).Parse, entries, p.atom, p.atomEntry)
 	}
-	items := func(f *rss.Feed) int { return len(f.Items) }
-	return translate(p, o, new(rss.Parser).Parse, items, p.rss)
+	items := func(f *rss.Feed) []*rss.Item { return f.Items }
+	return translate(o, new(rss.Parser).Parse, items, p.rss, p.rssItem)
 }
 
-// translate lets gofeed parse a document, and passes the result to take. The outline must
-// have the same entries.
-func translate[F any](p *parser, o *outline, parse func(io.Reader) (*F, error), count func(*F) int, take func(*outline, *F)) error {
-	var f *F
-	err := guard(func() (err error) {
-		f, err = parse(bytes.NewReader(o.data))
+// translate lets gofeed parse a document: first without its entries, then some entries at
+// a time, because its tree is several times as large as what remains of it.
+func translate[F, E any](o *outline, parse func(io.Reader) (*F, error), entries func(*F) []*E, feed func(*outline, *F), entry func(*notes, *E)) error {
+	run := func(src io.Reader, want []*notes, take func(*F)) error {
+		var f *F
+		err := guard(func() (err error) {
+			f, err = parse(src)
+			return err
+		})
+		if err == nil && len(entries(f)) != len(want) {
+			err = fmt.Errorf("gofeed finds %d entries instead of %d", len(entries(f)), len(want))
+		}
+		if err != nil {
+			return o.p.doc.Fail(0, 0, "", err)
+		}
+		take(f)
+		return nil
+	}
+	if err := run(o.without(), nil, func(f *F) { feed(o, f) }); err != nil {
 		return err
-	})
-	if err == nil && count(f) != len(o.items) {
-		err = fmt.Errorf("gofeed finds %d entries instead of %d", count(f), len(o.items))
 	}
-	if err != nil {
-		return p.doc.Fail(0, 0, "", err)
+	ordered := len(o.items) > 0 && o.items[0].outside == o.items[len(o.items)-1].outside
+	for rest := o.items; len(rest) > 0; {
+		var some []*notes
+		some, rest = batch(rest)
+		if ordered {
+			o.data.drop(some[0].all.from)
+		}
+		err := run(o.only(some), some, func(f *F) {
+			for i, e := range entries(f) {
+				entry(some[i], e)
+				*some[i] = notes{}
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
-	take(o, f)
 	return nil
 }
 
@@ -222,11 +296,11 @@ func guard(call func() error) (err error) {
 // resolve resolves a reference against base. Past the limit it leaves it as it is.
 func (p *parser) resolve(base, ref string) string {
 	ref = strings.TrimSpace(ref)
-	if ref == "" || p.grown > MaxBytes {
+	if ref == "" || p.cost > p.max {
 		return ref
 	}
 	abs := syntax.AppendResolved(nil, base, []byte(ref))
-	p.grown += max(0, len(abs)-len(ref))
+	p.cost += int64(max(0, len(abs)-len(ref)))
 	return string(abs)
 }
 
@@ -239,6 +313,11 @@ func (p *parser) date(element string, texts ...string) (d websync.Datetime, text
 	text = first(texts...)
 	if text == "" {
 		return d, ""
+	}
+	if len(text) > maxDate {
+		text = strings.ToValidUTF8(text[:maxDate], "")
+		p.find(ruleDate, element, text, fmt.Sprintf("a date of more than %d bytes, which is cut", maxDate))
+		return d, text
 	}
 	d, departure, err := websync.ParseDatetimeLenient(text)
 	if err != nil {

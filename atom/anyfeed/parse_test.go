@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -137,11 +138,20 @@ func TestErrors(t *testing.T) {
 		{"many stray end tags", "<rss><channel>" + strings.Repeat("</x>", 20) + "</channel></rss>", nil, "an end tag without a start tag"},
 		{"deep XML", `<rss><channel xmlns:x="x">` + deep, websync.ErrLimit, "elements more than 256 deep"},
 		{"deep JSON", `{"x":` + strings.Repeat("[", 300), websync.ErrLimit, ""},
-		{"many entries", `<rss><channel>` + strings.Repeat("<item/>", anyfeed.MaxEntries+1) + `</channel></rss>`, websync.ErrLimit, "more than 50000 entries"},
-		{"many items", `{"version":"https://jsonfeed.org/version/1","items":[` + strings.Repeat("1,", anyfeed.MaxEntries) + `1]}`, websync.ErrLimit, "more than 50000 entries"},
-		{"many elements", `<rss><channel>` + strings.Repeat("<a b=''/>", 500_001), websync.ErrLimit, "more than 1000000 elements and attributes"},
-		{"many values", `{"items":[` + strings.Repeat("1,", 1_000_001), websync.ErrLimit, ""},
-		{"many namespaces", `<rss><channel><a ` + strings.Repeat(" xmlns:a='b'", 300) + `>`, websync.ErrLimit, "more than 256 namespaces"},
+		{"many entries", `<rss><channel>` + strings.Repeat("<item/>", anyfeed.MaxEntries+1) + `</channel></rss>`, websync.ErrLimit, "more than 25000 entries"},
+		{"many items", `{"version":"https://jsonfeed.org/version/1","items":[` + strings.Repeat("1,", anyfeed.MaxEntries) + `1]}`, websync.ErrLimit, "more than 25000 entries"},
+		{"many elements", `<rss><channel>` + strings.Repeat("<a b=''/>", 250_001), websync.ErrLimit, "more than 500000 elements and attributes"},
+		{"many values", `{"items":[` + strings.Repeat("1,", 500_001), websync.ErrLimit, ""},
+		{"many namespaces", `<rss><channel><a ` + strings.Repeat(" xmlns:a='b'", 100) + `>`, websync.ErrLimit, "more than 64 namespaces"},
+		{"many attributes", `<rss><channel><a` + strings.Repeat(" b='c'", 257) + `/>`, websync.ErrLimit, "more than 256 attributes"},
+		{"very many attributes", `<rss><channel><a` + strings.Repeat(" b='c'", 2000), websync.ErrLimit, "more than 256 attributes"},
+		{"a long text", `<rss><channel><title>` + strings.Repeat("é", 2<<20), websync.ErrLimit, "a text or tag of more than 2097152 bytes"},
+		{"a long element", `<rss><channel><title>` + strings.Repeat(strings.Repeat("a", 1<<20)+"<b/>", 3) + `</title>`, websync.ErrLimit, "title: an element of more than 2097152 bytes"},
+		{"a long name of JSON", `{"` + strings.Repeat("a", 3<<20), websync.ErrLimit, "a name or value of more than 2097152 bytes"},
+		{"texts in pieces", `<rss><channel><item><x:title>` + strings.Repeat("a<!--x-->", 100_000), websync.ErrLimit, "texts in too many pieces"},
+		{"many links", `<rss><channel><item>` + strings.Repeat("<link>a</link>", 10_001), websync.ErrLimit, "more than 10000 links, categories and people of an entry"},
+		{"many people", `<rss><channel>` + strings.Repeat("<item>"+strings.Repeat("<author/>", 9000)+"</item>", 20), websync.ErrLimit, "more than 16777216 bytes with its entries"},
+		{"characters that grow", `<rss>` + strings.Repeat("\x01", 6<<20), websync.ErrLimit, "more than 16777216 bytes"},
 		{"a long base", `<rss xml:base="http://x/` + strings.Repeat("b", 5000) + `"/>`, websync.ErrLimit, "xml:base of more than 4096 bytes"},
 	}
 	for _, tt := range tests {
@@ -395,4 +405,151 @@ func TestRules(t *testing.T) {
 		delete(broken, r.Name)
 	}
 	assert.Empty(t, broken)
+}
+
+func TestParserLimit(t *testing.T) {
+	item := `<rss><channel><item><guid>1</guid><title>` + strings.Repeat("a", 900) + `</title></item></channel></rss>`
+	for max, want := range map[int64]error{0: nil, -1: nil, 8 << 10: nil, 4 << 10: websync.ErrLimit, 900: websync.ErrLimit} {
+		p := anyfeed.Parser{MaxBytes: max}
+		_, items, err := p.Parse(strings.NewReader(item), testURL, nil)
+		assert.ErrorIs(t, err, want, "%d", max)
+		assert.Equal(t, err == nil, len(items) == 1)
+	}
+}
+
+func TestManyTags(t *testing.T) {
+	_, err := parse(strings.NewReader(`{"version":"https://jsonfeed.org/version/1","items":[{"id":"1","tags":["1"` + strings.Repeat(`,"1"`, 140_000) + `]}]}`))
+	assert.ErrorIs(t, err, websync.ErrLimit)
+	assert.ErrorContains(t, err, "more than 16777216 bytes with its entries")
+}
+
+// The other limits grow with MaxBytes.
+func TestLargerParser(t *testing.T) {
+	items := `<rss><channel>` + strings.Repeat("<item><guid>1</guid></item>", anyfeed.MaxEntries+1) + `</channel></rss>`
+	p := anyfeed.Parser{MaxBytes: 2 * anyfeed.MaxBytes}
+	_, read, err := p.Parse(strings.NewReader(items), testURL, nil)
+	require.NoError(t, err)
+	assert.Len(t, read, anyfeed.MaxEntries+1)
+}
+
+// Entries that gofeed reads in several parts.
+func TestManyEntries(t *testing.T) {
+	const n = 1000
+	long := strings.Repeat("text ", 1000)
+	tests := []struct{ name, start, item, end string }{
+		{"RSS", `<rss xmlns:a="http://purl.org/dc/elements/1.1/"><channel>`, `<item><guid>%s</guid><a:title>T</a:title><title>T</title><pubDate>2024-01-02T00:00:00Z</pubDate>` + long + `</item>`, `</channel></rss>`},
+		{"RSS that is not closed", `<rss><channel>`, `<item><guid>%s</guid><title>T</title><pubDate>2024-01-02T00:00:00Z</pubDate><b>` + long + `<b>A</item>`, `</channel></rss>`},
+		{"RSS 1.0", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel/>`,
+			`<item rdf:about="%s"><title>T</title><dc:date>2024-01-02T00:00:00Z</dc:date>` + long + `</item>`, `</rdf:RDF>`},
+		{"Atom", `<feed xmlns="http://purl.org/atom/ns#">`, `<entry><id>%s</id><title>T</title><modified>2024-01-02T00:00:00Z</modified>` + long + `</entry>`, `</feed>`},
+		{"empty ones between", `<rss><channel>`, `<item/><item></item><item><guid>%s</guid><title>T</title><pubDate>2024-01-02T00:00:00Z</pubDate><link/>` + long + `</item>`, `</channel></rss>`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString(tt.start)
+			for i := range n {
+				fmt.Fprintf(&b, tt.item, fmt.Sprint("urn:", i))
+			}
+			b.WriteString(tt.end)
+			r, err := parse(strings.NewReader(b.String()))
+			require.NoError(t, err)
+			require.Len(t, r.Items, n)
+			for i, item := range r.Items {
+				require.Equal(t, fmt.Sprint("urn:", i), item.ID())
+				require.Equal(t, "T", item.Entry.Title.Value)
+				require.Equal(t, "2024-01-02T00:00:00Z", item.Entry.Updated.String())
+			}
+		})
+	}
+}
+
+// Items before the channel come last.
+func TestManyOutside(t *testing.T) {
+	const n = 500
+	items := func(id string) string {
+		return strings.Repeat("<item><guid>"+id+"</guid><title>"+id+"</title>"+strings.Repeat("text ", 1000)+"</item>", n)
+	}
+	r, err := parse(strings.NewReader("<rss>" + items("outside") + "<channel>" + items("inside") + "</channel></rss>"))
+	require.NoError(t, err)
+	require.Len(t, r.Items, 2*n)
+	for i, item := range r.Items {
+		want := "inside"
+		if i >= n {
+			want = "outside"
+		}
+		require.Equal(t, want, item.ID())
+		require.Equal(t, want, item.Entry.Title.Value)
+	}
+}
+
+// An end tag may close an item and the channel around it.
+func TestUnclosedItem(t *testing.T) {
+	for _, end := range []string{"</item></channel></rss>", "</channel></rss>", "<b></channel></rss>", "<b/></channel></rss>", "<itunes:x></channel></rss>"} {
+		r, err := parse(strings.NewReader(`<rss><channel><title>T</title><item><guid>1</guid></item><item><guid>2</guid>` + end))
+		require.NoError(t, err, end)
+		require.Len(t, r.Items, 2, end)
+		assert.Equal(t, "2", r.Items[1].ID(), end)
+		assert.Equal(t, "T", r.Feed.Title.Value, end)
+	}
+}
+
+// XHTML stays as it is, without the div around it. No type makes gofeed parse HTML.
+func TestTextTypes(t *testing.T) {
+	tests := []struct{ name, content, want string }{
+		{"XHTML", `<content type="xhtml"> <div xmlns="http://www.w3.org/1999/xhtml"><p>a &lt; <br />b</p></div> </content>`, `<p>a &lt; <br />b</p>`},
+		{"without a div", `<content type="xhtml"><p>a</p></content>`, `<p>a</p>`},
+		{"two", `<content type="xhtml"><div>a</div><div>b</div></content>`, `<div>a</div><div>b</div>`},
+		{"a div in a div", `<content type="xhtml"><div><div>a</div></div></content>`, `<div>a</div>`},
+		{"HTML in a div", `<content type="html"><div>a</div></content>`, `<div>a</div>`},
+		{"HTML", `<content type="html">&lt;p&gt;a&lt;/p&gt;</content>`, `<p>a</p>`},
+		{"escaped, of Atom 0.3", `<content type="text/html" mode="escaped">&lt;p&gt;a&lt;/p&gt;</content>`, `<p>a</p>`},
+		{"HTML with a mode", `<content type='html' mode = 'escaped'>&lt;p&gt;a&lt;/p&gt;</content>`, `<p>a</p>`},
+		{"HTML in CDATA", `<content mode="escaped"type="xhtml"><![CDATA[<p>a</p>]]></content>`, `<p>a</p>`},
+		{"a reference in the type", `<content type="&#120;html"><p>a</p></content>`, `<p>a</p>`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := parse(strings.NewReader(`<feed xmlns="http://purl.org/atom/ns#"><entry><id>1</id>` + tt.content + `</entry></feed>`))
+			require.NoError(t, err)
+			require.Len(t, r.Items, 1)
+			assert.Equal(t, atom.HTML, r.Items[0].Entry.Content.Type)
+			assert.Equal(t, tt.want, r.Items[0].Entry.Content.Value)
+		})
+	}
+}
+
+func TestLongDate(t *testing.T) {
+	long := strings.Repeat("1", 1<<20)
+	for _, src := range []string{
+		`<rss><channel><item><guid>1</guid><pubDate>` + long + `</pubDate></item></channel></rss>`,
+		`<feed xmlns="http://purl.org/atom/ns#"><entry><id>1</id><issued>` + long + `</issued></entry></feed>`,
+		`{"version":"https://jsonfeed.org/version/1","items":[{"id":"1","date_published":"` + long + `"}]}`,
+	} {
+		r, err := parse(strings.NewReader(src))
+		require.NoError(t, err)
+		require.Len(t, r.Items, 1)
+		assert.Equal(t, long[:256], r.Items[0].Entry.PublishedText)
+		assert.Len(t, r.Findings, 2)
+	}
+}
+
+// Faults at the borders of the pages of a document.
+func TestFaultsAtBorders(t *testing.T) {
+	for _, fault := range []string{"\x01", "\xff\xfe", "\xe2\x82", "\uffff", "&#1;", "&#x0001;"} {
+		for shift := range 8 {
+			text := strings.Repeat("é€", 30_000) + strings.Repeat("a", shift)
+			r, err := parse(strings.NewReader("<?xml version='1.0' encoding='UTF-8'?><rss><channel><item><guid>1</guid><description>" +
+				text + fault + text + "</description></item></channel></rss>"))
+			require.NoError(t, err)
+			require.Len(t, r.Items, 1)
+			require.Equal(t, text+"\ufffd"+text, r.Items[0].Entry.Summary.Value)
+		}
+	}
+	for shift := range 8 { // the encoding is not stated
+		text := strings.Repeat("a", shift) + strings.Repeat("é€", 30_000)
+		r, err := parse(strings.NewReader("<rss><channel><item><guid>1</guid><description>" + text + "</description></item></channel></rss>"))
+		require.NoError(t, err)
+		require.Equal(t, text, r.Items[0].Entry.Summary.Value)
+	}
 }

@@ -18,7 +18,7 @@ func (p *parser) rss(o *outline, f *rss.Feed) {
 	p.feed.Subtitle = text(atom.PlainText, f.Description)
 	p.feed.Rights = text(atom.PlainText, first(f.Copyright, value(f.Extensions, "dc", "rights")))
 	p.feed.Generator.Name = f.Generator
-	p.feed.Updated, p.feed.UpdatedText = p.date("updated", f.LastBuildDate, value(f.Extensions, "dcterms", "modified"), f.PubDate, value(f.Extensions, "dc", "date"))
+	p.feed.Updated, p.feed.UpdatedText = p.date("updated", o.feed.dates.built, value(f.Extensions, "dcterms", "modified"), o.feed.dates.published, value(f.Extensions, "dc", "date"))
 	if f.Image != nil {
 		p.feed.Logo = p.url(f.Image.URL)
 	}
@@ -29,9 +29,6 @@ func (p *parser) rss(o *outline, f *rss.Feed) {
 	}
 	for _, l := range atomLinks(f.Extensions) {
 		p.feedLink(l)
-	}
-	for i, item := range f.Items {
-		p.rssItem(o.items[i], item)
 	}
 }
 
@@ -45,7 +42,7 @@ func (p *parser) rssItem(at *notes, i *rss.Item) {
 		e.Content = atom.Content{Link: websync.Link{Type: atom.HTML}, Value: i.Content}
 	}
 	e.Rights = text(atom.PlainText, value(x, "dc", "rights"))
-	e.Published, e.PublishedText = p.date("published", i.PubDate, value(x, "dcterms", "created"), value(x, "dc", "date"))
+	e.Published, e.PublishedText = p.date("published", at.dates.published, value(x, "dcterms", "created"), value(x, "dc", "date"))
 	e.Updated, e.UpdatedText = p.date("updated", value(x, "dcterms", "modified"), value(x, "atom", "updated"))
 	e.Authors = rssPeople(x, i.Author)
 	e.Categories = rssCategories(x, i.Categories)
@@ -69,6 +66,11 @@ func rssID(at *notes, i *rss.Item, e *atom.Entry) string {
 }
 
 func (p *parser) rssLinks(e *atom.Entry, i *rss.Item) {
+	n := len(i.Links) + len(i.Extensions["atom"]["link"]) + len(i.Enclosures)
+	if i.Comments != "" {
+		n++
+	}
+	e.Links = make([]websync.Link, 0, n)
 	for _, href := range i.Links {
 		p.link(&e.Links, websync.Link{Href: href})
 	}

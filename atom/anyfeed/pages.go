@@ -1,0 +1,183 @@
+package anyfeed
+
+import (
+	"bytes"
+	"io"
+	"unicode/utf8"
+)
+
+const pageSize = 64 << 10
+
+// pages are the text of a document in pieces of pageSize; the last one may be shorter.
+// One after the other can be dropped while what is made of them grows.
+type pages struct {
+	all  [][]byte
+	size int
+}
+
+// A span is a part of a document.
+type span struct{ from, to int }
+
+// Write appends to the text.
+func (p *pages) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		if p.size%pageSize == 0 {
+			p.all = append(p.all, make([]byte, 0, pageSize))
+		}
+		last := &p.all[len(p.all)-1]
+		k := min(len(b), pageSize-len(*last))
+		*last = append(*last, b[:k]...)
+		p.size += k
+		b = b[k:]
+	}
+	return n, nil
+}
+
+func (p *pages) byte(at int) byte { return p.all[at/pageSize][at%pageSize] }
+
+// rest returns what follows in the same page.
+func (p *pages) rest(at int) []byte { return p.all[at/pageSize][at%pageSize:] }
+
+// bytes returns a part of the text as a copy.
+func (p *pages) bytes(s span) []byte {
+	b := make([]byte, 0, s.to-s.from)
+	for at := s.from; at < s.to; at = s.from + len(b) {
+		page := p.rest(at)
+		b = append(b, page[:min(len(page), s.to-at)]...)
+	}
+	return b
+}
+
+// put replaces the text from a position on.
+func (p *pages) put(at int, b []byte) {
+	for len(b) > 0 {
+		n := copy(p.rest(at), b)
+		at, b = at+n, b[n:]
+	}
+}
+
+// blank replaces all but line feeds with spaces.
+func (p *pages) blank(s span) {
+	for at := s.from; at < s.to; {
+		page := p.rest(at)
+		page = page[:min(len(page), s.to-at)]
+		for i := range page {
+			if page[i] != '\n' {
+				page[i] = ' '
+			}
+		}
+		at += len(page)
+	}
+}
+
+// has reports whether a byte is in a part of the text.
+func (p *pages) has(s span, b byte) bool {
+	for at := s.from; at < s.to; {
+		page := p.rest(at)
+		page = page[:min(len(page), s.to-at)]
+		if bytes.IndexByte(page, b) >= 0 {
+			return true
+		}
+		at += len(page)
+	}
+	return false
+}
+
+// erase removes a part of the text for what remains returns. The text must be clean.
+func (p *pages) erase(s span) {
+	for at := s.from; at < s.to; {
+		page := p.rest(at)
+		page = page[:min(len(page), s.to-at)]
+		clear(page)
+		at += len(page)
+	}
+}
+
+// remains returns a reader of a part of the text, without what was erased.
+func (p *pages) remains(s span) io.Reader { return &pageReader{p, s, false} }
+
+// moved returns a reader of a part of the text that drops the pages that have been read.
+func (p *pages) moved(s span) io.Reader { return &pageReader{p, s, true} }
+
+type pageReader struct {
+	pages *pages
+	span
+	moves bool
+}
+
+func (r *pageReader) Read(b []byte) (n int, err error) {
+	for n == 0 && len(b) > 0 {
+		if r.from >= r.to {
+			return 0, io.EOF
+		}
+		page := r.pages.rest(r.from)
+		page = page[:min(len(page), r.to-r.from, len(b))]
+		r.from += len(page)
+		if r.moves {
+			n = copy(b, page)
+			r.pages.drop(r.from)
+			continue
+		}
+		for _, c := range page {
+			if c != 0 {
+				b[n] = c
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// drop drops the pages that end before a position.
+func (p *pages) drop(to int) {
+	for i := to/pageSize - 1; i >= 0 && p.all[i] != nil; i-- {
+		p.all[i] = nil
+	}
+}
+
+// take returns all of the text, and drops the pages.
+func (p *pages) take() []byte {
+	b := make([]byte, 0, p.size)
+	for i, page := range p.all {
+		b, p.all[i] = append(b, page...), nil
+	}
+	return b
+}
+
+// isUTF8 reports whether the text is UTF-8.
+func (p *pages) isUTF8() bool {
+	var cut []byte // the start of a character, at the end of a page
+	for _, page := range p.all {
+		if len(cut) > 0 {
+			page = append(cut, page...)
+		}
+		end := len(page)
+		for end > 0 && len(page)-end < utf8.UTFMax && !utf8.RuneStart(page[end-1]) {
+			end--
+		}
+		if end > 0 && !utf8.FullRune(page[end-1:]) {
+			end--
+		} else {
+			end = len(page)
+		}
+		if !utf8.Valid(page[:end]) {
+			return false
+		}
+		cut = bytes.Clone(page[end:])
+	}
+	return len(cut) == 0
+}
+
+// start returns the position of the first character that is not white space; the size if
+// there is none.
+func (p *pages) start() int {
+	for at := 0; at < p.size; {
+		page := p.rest(at)
+		if n := len(page) - len(bytes.TrimLeft(page, " \t\r\n")); n < len(page) {
+			return at + n
+		}
+		at += len(page)
+	}
+	return p.size
+}
