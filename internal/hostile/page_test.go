@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +139,14 @@ func rss(f flow) flow {
 
 func item(f flow) flow { return rss(join(text("<item><guid>urn:a</guid>"), f, text("</item>"))) }
 
+func core(f flow) flow {
+	return join(text(`<rss xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><item><guid>urn:a</guid>`), f, text("</item></channel></rss>"))
+}
+
+func atom03(f flow) flow {
+	return join(text(`<feed xmlns="http://purl.org/atom/ns#" version="0.3"><title>T</title><entry><id>urn:a</id>`), f, text("</entry></feed>"))
+}
+
 func jsonFeed(f flow) flow {
 	return join(text(`{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[`), f, text("]}"))
 }
@@ -154,6 +163,21 @@ var feeds = []struct {
 	{"RSS of a million attributes", anything, item(join(text("<enclosure"), numbered(1_000_000, ` a%d="b"`), text("/>")))},
 	{"RSS of many items", refused, rss(many(60_000, "<item><guid>a</guid></item>"))},
 	{"RSS without an end", refused, rss(many(3_000_000, "<item><guid>aaaaaaaa</guid></item>"))},
+	{"RSS with a title in pieces", refused, core(join(text("<dc:title>"), many(250_000, "a<!--->-->"), text("</dc:title>")))},
+	{"RSS of many dates", loud, item(many(400_000, "<pubDate>x</pubDate>"))},
+	{"RSS of a title of control characters", refused, item(join(text("<title>"), many(12<<20, "\x01"), text("</title>")))},
+	{"RSS of many links", refused, item(many(400_000, "<link>a</link>"))},
+	{"RSS of many creators", refused, core(many(400_000, "<dc:creator>a</dc:creator>"))},
+	{"RSS of many foreign elements", loud, core(many(480_000, "<dc:x/>"))},
+	{"RSS of long ampersands", loud, item(join(text("<title>"), many(1<<20, "&"), text("</title>")))},
+	{"RSS with many namespaces", refused, rss(join(text("<item"), numbered(200, ` xmlns:p%d="urn:x"`), text(">"), many(400_000, "<a/>"), text("</item>")))},
+	{"RSS with stray end tags", refused, rss(join(many(400_000, "<a>b</a>"), many(20, "</x>")))},
+	{"RSS of items with many parts", refused, rss(many(24_000, "<item><guid>a</guid><link>a</link><category>b</category><category>c</category><enclosure url='d'/><author>e</author></item>"))},
+	{"RSS of long texts", loud, rss(slices.Repeat(join(text("<item><guid>a</guid><description>"), many(2_000_000, "a"), text("</description></item>")), 7))},
+	{"RSS in another character set", refused, join(text(`<?xml version="1.0" encoding="shift_jis"?>`), item(join(text("<title>"), many(12<<20, "\xb1"), text("</title>"))))},
+	{"Atom with formatting that multiplies", loud, atom03(join(text(`<content type="xhtml"><p>`), numbered(200, "<b a='%d'>"), many(100_000, "<p>x</p>"), many(200, "</b>"), text("</p></content>")))},
+	{"Atom with a name that multiplies", loud, atom03(join(text(`<author><name x:type="&#120;html"><p>`), numbered(200, "<b a='%d'>"), many(100_000, "<p>x</p>"), many(200, "</b>"), text("</p></name></author>")))},
+	{"Atom with a base everywhere", refused, atom03(many(20_000, `<link xml:base="http://x.example/`+strings.Repeat("b", 2000)+`/" href="a"/>`))},
 	{"RSS cut", refused, text(`<rss version="2.0"><channel><item><guid>a</guid>`)},
 	{"RSS of nothing", loud, text(`<rss/>`)},
 	{"RSS with enclosures of absurd lengths", loud, item(text(`<enclosure url="http://x.example/a" length="-1" type="a"/><enclosure url="b" length="99999999999999999999999"/>`))},
@@ -170,7 +194,10 @@ var feeds = []struct {
 	{"JSON of many items", refused, jsonFeed(join(many(60_000, `{"id":"a"},`), text(`{"id":"b"}`)))},
 	{"JSON numbers", loud, jsonFeed(text(`{"id":1e999999}`))},
 	{"JSON of duplicates", loud, jsonFeed(text(`{"id":"a","id":"b","ID":"c"}`))},
-	{"JSON of long names", loud, jsonFeed(join(text(`{"`), many(16<<20, "a"), text(`":1,"id":"a"}`)))},
+	{"JSON of long names", refused, jsonFeed(join(text(`{"`), many(16<<20, "a"), text(`":1,"id":"a"}`)))},
+	{"JSON of escapes", refused, jsonFeed(join(text(`{"id":"a","title":"`), many(2<<20, `\u0000`), text(`"}`)))},
+	{"JSON of attachments", refused, jsonFeed(join(text(`{"id":"a","attachments":[{}`), many(120_000, `,{"url":"a"}`), text(`]}`)))},
+	{"JSON of long numbers", refused, jsonFeed(join(text(`{"id":1`), many(12<<20, "0"), text("}")))},
 	{"JSON with half a pair", loud, jsonFeed(text(`{"id":"\ud800","title":"\u0000"}`))},
 	{"JSON with bytes", loud, jsonFeed(text("{\"id\":\"\xff\xfe\"}"))},
 	{"JSON cut", refused, text(`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"a"}`)},
@@ -194,7 +221,6 @@ func TestFeeds(t *testing.T) {
 		}
 		t.Run(f.name, func(t *testing.T) {
 			attack(t, &s, f.verdict, func(w *world) {
-				w.memory = feedMemory
 				w.leads = []string{"169.254.169.254"}
 				w.serve(s.path, as("text/xml", f.feed))
 			})

@@ -194,7 +194,7 @@ var shapes = []shape{{
 			base + `/archive.atom"/><entry><id>` + base + "/doc/new</id><title>N</title><updated>" + monthOf(edition) + "</updated>" + src(base+"/doc/new", 0) + "</entry></feed>")
 	}},
 }, {
-	name: "anyfeed", path: "/feed.atom", root: "feed", memory: feedMemory,
+	name: "anyfeed", path: "/feed.atom", root: "feed",
 	source: func(base string) harvest.Source {
 		return &atom.Source{URL: base + "/feed.atom", Parser: anyfeed.Parse}
 	},

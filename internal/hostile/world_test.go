@@ -28,7 +28,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
@@ -44,8 +43,6 @@ const (
 	memoryLimit = 64 << 20
 	// the server of the attack is in the same process, and its garbage, too
 	serverMemory = 32 << 20
-	// anyfeed keeps the whole of a document, and gofeed several times as much
-	feedMemory = 5 * anyfeed.MaxBytes
 	// processor time of one run; its time on a clock depends on the machine
 	timeLimit = 20 * time.Second
 	hangLimit = time.Minute
