@@ -152,6 +152,6 @@
 //
 // Protocols have packages of their own (sitemap, atom). A directory as a Source is in
 // harvest/dirsource, HTTP in harvest/fetch, Stores in harvest/memstore,
-// harvest/sqlitestore and, for any ordered key-value store, harvest/kvstore. Package
-// harvest itself does no I/O except for temporary files.
+// harvest/sqlitestore, harvest/pgstore and, for any ordered key-value store,
+// harvest/kvstore. Package harvest itself does no I/O except for temporary files.
 package harvest
