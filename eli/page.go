@@ -30,9 +30,6 @@ var (
 // typeQuads is the media type of N-Quads.
 const typeQuads = "application/n-quads"
 
-// maxPage is how many bytes a page has at most, if nothing else is set.
-const maxPage = 12 << 20
-
 // A page is the page of a legal resource, after redirects.
 type page struct {
 	uri         string // of the resource

@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/eli/rdfa"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -639,7 +640,7 @@ func (s *Source) extractors() []Extractor {
 // modified", the page has that graph.
 func (s *Source) visit(ctx context.Context, job *harvest.Job, url string) (*page, error) {
 	req := job.Request(graphName, websync.Link{Href: url, Type: typeHTML})
-	req.Interval, req.MaxBytes = s.interval(), cmp.Or(s.MaxPage, maxPage)
+	req.Interval, req.MaxBytes = s.interval(), cmp.Or(s.MaxPage, document.PageBytes)
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {
 		return nil, err
@@ -659,7 +660,7 @@ func (s *Source) visit(ctx context.Context, job *harvest.Job, url string) (*page
 
 // whole requests a page again, unconditionally.
 func (s *Source) whole(ctx context.Context, job *harvest.Job, p *page) (*page, error) {
-	req := &harvest.Request{URL: p.url, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(), MaxBytes: cmp.Or(s.MaxPage, maxPage)}
+	req := &harvest.Request{URL: p.url, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(), MaxBytes: cmp.Or(s.MaxPage, document.PageBytes)}
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -98,7 +99,7 @@ type download struct {
 }
 
 const (
-	maxPage  = 12 << 20
+	maxPage  = document.PageBytes
 	maxStart = 64 << 10 // that is read of a full text
 	htmlType = "text/html"
 )

@@ -64,7 +64,7 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 		}
 	}
 	d.document = document.Document{Kind: kind, URL: base, Report: d.departure, MaxDepth: 512}
-	if err := d.document.Open(src, cmp.Or(x.MaxBytes, 12<<20)); err != nil {
+	if err := d.document.Open(src, cmp.Or(x.MaxBytes, document.PageBytes)); err != nil {
 		return nil, err
 	}
 	scripts, err := d.scripts(contentType)

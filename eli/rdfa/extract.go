@@ -72,7 +72,7 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	if p.maxTriples < 0 {
 		p.maxTriples = int(^uint(0) >> 1)
 	}
-	maxBytes := cmp.Or(x.MaxBytes, 12<<20)
+	maxBytes := cmp.Or(x.MaxBytes, document.PageBytes)
 	if maxBytes > 0 {
 		d.maxNodes = int(min(max(maxBytes/bytesPerNode, 10_000), 1<<30))
 	}

@@ -64,7 +64,7 @@ func (t *Telemetry) start() {
 func (t *Telemetry) Hooks() *harvest.Hooks {
 	t.start()
 	hooks := &harvest.Hooks{
-		Begin: t.begin, End: t.end, Progress: t.progress, Outcome: t.outcome, Step: t.step, Commit: t.commit, Finding: t.finding, Problem: t.problem,
+		Begin: t.begin, End: t.end, Progress: t.progress, Outcome: t.outcome, Step: t.traceStep, Commit: t.commit, Finding: t.finding, Problem: t.problem,
 	}
 	if !t.Wire {
 		hooks.Attempt = t.request
@@ -98,8 +98,6 @@ func (t *Telemetry) end(ctx context.Context, r *harvest.Report, err error) {
 	t.measureRun(ctx, r, err)
 	t.endTrace(ctx, r, err)
 }
-
-func (t *Telemetry) step(ctx context.Context, s harvest.StepInfo) { t.traceStep(ctx, &s) }
 
 func (t *Telemetry) commit(ctx context.Context, c harvest.CommitInfo) {
 	t.traceCommit(ctx, &c)

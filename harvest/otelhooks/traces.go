@@ -60,7 +60,7 @@ func (r *runTrace) in(t *Telemetry, name string, began, now time.Time) *stage {
 	return s
 }
 
-func (t *Telemetry) traceStep(ctx context.Context, info *harvest.StepInfo) {
+func (t *Telemetry) traceStep(ctx context.Context, info harvest.StepInfo) {
 	r := t.traceOf(ctx)
 	if r == nil || !r.span.IsRecording() {
 		return

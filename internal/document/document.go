@@ -10,8 +10,11 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// DefaultBytes is the limit on a document if none is set.
-const DefaultBytes = 1 << 30
+// The limits on a document if none is set.
+const (
+	DefaultBytes = 1 << 30
+	PageBytes    = 12 << 20 // of a page, which is read into memory and becomes a tree
+)
 
 const headSize = 4 << 10 // how much of a document is examined to recognise it
 
