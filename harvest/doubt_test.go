@@ -247,3 +247,38 @@ func TestOpenReturnsNothing(t *testing.T) {
 	require.Contains(t, r.Problems[0].Error, "Event.Open returned neither bytes nor an error")
 	require.False(t, r.InStep())
 }
+
+// TestBytesThatCameAreWrong: bytes that came with an event and are not as stated, or can't
+// be read, are fetched instead, and the run reports why.
+func TestBytesThatCameAreWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		open func() (io.ReadCloser, error)
+		why  string
+	}{
+		"as stated":  {harvest.OpenBytes([]byte("a")), ""},
+		"other":      {harvest.OpenBytes([]byte("other")), "length"},
+		"not opened": {func() (io.ReadCloser, error) { return nil, errors.New("no such member") }, "no such member"},
+		"not read":   {func() (io.ReadCloser, error) { return io.NopCloser(errReader{}), nil }, "damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.page("a")
+			var findings []websync.Finding
+			w.h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) { findings = append(findings, f) }}
+			ev := put("a", day(1))
+			ev.Resource.Content.Length, ev.Open = 1, c.open
+			r := w.run(harvest.Of(src, ev))
+			require.True(t, r.InStep())
+			require.Equal(t, map[string]string{"a": "a"}, w.live())
+			if c.why == "" {
+				require.Empty(t, findings)
+				return
+			}
+			require.Len(t, findings, 1)
+			require.EqualValues(t, 1, r.Findings)
+			require.Equal(t, "came-along", findings[0].Rule)
+			require.Equal(t, base+"a", findings[0].Value)
+			require.Contains(t, findings[0].Message, c.why)
+		})
+	}
+}

@@ -207,15 +207,17 @@ func (j *Job) discard() {
 func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
 
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
-// that came with the event, as the body with the name ContentName. If there are none, or
-// reading them fails, it obtains Resource.Content. If there are none and Resource.Content
-// has no Href, it keeps nothing.
+// that came with the event, as the body with the name ContentName. If there are none, it
+// obtains Resource.Content. If they can't be read or are not as stated, it reports a
+// Finding and obtains Resource.Content, too. If Resource.Content has no Href, nothing is
+// obtained: without bytes it keeps nothing, and bytes that can't be kept are an error.
 func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
 	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
-		if err == nil || link.Href == "" || ctx.Err() != nil {
+		if _, store := errors.AsType[*storeError](err); err == nil || store || link.Href == "" || ctx.Err() != nil {
 			return err
 		}
+		j.Report(ruleCame.Finding(j.run.key, 0, 0, "", []byte(j.Resource.ID), err.Error()+": fetched instead"))
 	}
 	if link.Href == "" {
 		return nil
