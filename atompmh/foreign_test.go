@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/naive"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -62,7 +63,7 @@ func TestForeignFaults(t *testing.T) {
 
 func TestForeignScenarios(t *testing.T) { naive.RunScenarios(t, foreign) }
 
-func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, *foreignSeeds) }
+func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, racing.Some(*foreignSeeds)) }
 
 // TestForeignDeletionMeanwhile: a record is deleted or modified after its entry was read:
 // its links lead to nothing, and the next run knows why (Resolvability of URIs).
@@ -330,7 +331,7 @@ func timeOf(t *testing.T, s string) time.Time {
 // TestForeignConsumer: a consumer that keeps to the text of the specification stays in
 // step with a Publisher, and each document has what "Protocol details" demands.
 func TestForeignConsumer(t *testing.T) {
-	for seed := range *foreignSeeds {
+	for seed := range racing.Some(*foreignSeeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			collection := naive.NewCollection(t, seed)
 			p := &atompmh.Publisher{Catalog: collection.Store, Base: collection.URL, Author: websync.Person{Name: "A"},

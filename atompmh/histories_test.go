@@ -25,6 +25,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/naive"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 )
@@ -283,7 +284,7 @@ var histories = flag.Uint64("histories", 40, "how many histories TestHistories h
 // interruptions, the store equals the publisher's state and a naive replay of its
 // documents, which are valid.
 func TestHistories(t *testing.T) {
-	for seed := range *histories {
+	for seed := range racing.Some(*histories) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := newHistory(t, seed)
 			store := memstore.New()

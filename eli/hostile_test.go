@@ -13,6 +13,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/racing"
 )
 
 // FuzzReadPage: for all bytes, what a page describes can be read, chosen from and stored,
@@ -69,6 +70,7 @@ func FuzzReadPage(f *testing.F) {
 // Graphs in which many things link to the same ones. Each takes some milliseconds; what
 // is quadratic would take minutes.
 func TestManyLinks(t *testing.T) {
+	racing.Skip(t)
 	const n = 30_000
 	iri := func(format string, a ...any) rdf.Term {
 		return rdf.IRI("https://law.example/" + fmt.Sprintf(format, a...))

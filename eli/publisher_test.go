@@ -19,6 +19,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/eli"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/sitemap"
@@ -593,6 +594,7 @@ func TestPublisherParts(t *testing.T) {
 
 // Without a PartSize, an index comes with act 50,001, as the protocol demands.
 func TestPublisherPartSize(t *testing.T) {
+	racing.Skip(t)
 	log := new(websync.Log)
 	for i := range sitemap.MaxEntries {
 		log.Append(websync.Item{Source: ownSource, Resource: act(t, fmt.Sprint(i), "2025-01-01")})

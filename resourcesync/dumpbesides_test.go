@@ -276,10 +276,7 @@ func shaped(random *rand.Rand) *publisher {
 // the publisher goes from a Change Dump to a Change List and back. A run that is in step
 // holds what the publisher has, and nothing is deleted that it has.
 func TestChangeDumpInterrupted(t *testing.T) {
-	seeds := uint64(25)
-	if racing.Enabled || testing.Short() {
-		seeds = 5
-	}
+	seeds := racing.Some[uint64](25)
 	broken := errors.New("the connection broke")
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -377,10 +374,7 @@ func damage(random *rand.Rand, text string) string {
 // depends on them; without, damage of a package is noticed. In any case the harvest
 // recovers.
 func TestChangeDumpDamaged(t *testing.T) {
-	seeds := uint64(150)
-	if racing.Enabled || testing.Short() {
-		seeds = 20
-	}
+	seeds := racing.Some[uint64](150)
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 4))
 		p := shaped(random)

@@ -478,7 +478,7 @@ func changeDumpLogs(d dumper) map[string][]stage {
 // TestChangeDumpLogs harvests publishers of which a Change Dump is the only log.
 func TestChangeDumpLogs(t *testing.T) {
 	for kind, d := range map[string]dumper{"bare": {}, "with lengths": {length: true}, "with both": {beside: true, length: true}} {
-		if racing.Enabled && !d.beside {
+		if racing.Few() && !d.beside {
 			continue // they have no more goroutines
 		}
 		for name, stages := range changeDumpLogs(d) {

@@ -130,10 +130,7 @@ func TestSourceFastLog(t *testing.T) {
 // TestSourceFastLogForever: a Publisher of short lists changes at every request. No gap
 // makes the Destination begin again, and each run is further than the one before.
 func TestSourceFastLogForever(t *testing.T) {
-	changes := 1000
-	if racing.Enabled {
-		changes = 100
-	}
+	changes := racing.Some(1000)
 	for _, size := range []int{1, 2, 3} {
 		t.Run(fmt.Sprint("lists of ", size), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(size), 11))

@@ -260,11 +260,7 @@ func (p *relations) sourceOf() *resourcesync.Source {
 // TestLinkHistories harvests random publishers with links by random settings, while
 // requests fail and payloads come.
 func TestLinkHistories(t *testing.T) {
-	seeds := *linkSeeds
-	if racing.Enabled {
-		seeds /= 10
-	}
-	for seed := range seeds {
+	for seed := range racing.Some(*linkSeeds) {
 		random := rand.New(rand.NewPCG(seed, 11))
 		flip := func() bool { return random.IntN(2) == 0 }
 		p := &relations{random: random, resources: make(map[string]related), versions: make(map[string][]string),

@@ -490,11 +490,7 @@ func (s *server) checkFinal() {
 // at the Publisher's state after each step of random histories: by the Resource List; by
 // all Change Lists, from nothing; and by what is new in them, by its time.
 func TestPublisherReplayed(t *testing.T) {
-	seeds := *replayed
-	if racing.Enabled {
-		seeds = min(seeds, 10)
-	}
-	for seed := range seeds {
+	for seed := range racing.Some(*replayed) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 11))
 			store := &testkit.Store{Store: memstore.New(), Clock: firstCommit}

@@ -40,10 +40,7 @@ type history struct {
 // run an Audit finds nothing if the run was in step, and otherwise exactly what the Store
 // lacks.
 func TestSimulated(t *testing.T) {
-	size, seeds := *simulated, *simSeeds
-	if racing.Enabled {
-		size, seeds = size/10, 1
-	}
+	size, seeds := racing.Some(*simulated), racing.Some(*simSeeds)
 	for name, shape := range map[string]func(*publisher){
 		"one list":              func(*publisher) {},
 		"an index":              func(p *publisher) { p.perList, p.perPart = size/20, size/4 },
@@ -51,7 +48,7 @@ func TestSimulated(t *testing.T) {
 		"a dump and a list":     func(p *publisher) { p.dump = size / 4 },
 		"a dump without a list": func(p *publisher) { p.dump, p.contents, p.noList = size/4, true, true },
 	} {
-		if racing.Enabled && name != "an index" && name != "a dump and a list" {
+		if racing.Few() && name != "an index" && name != "a dump and a list" {
 			continue // they have no more goroutines
 		}
 		for what, h := range map[string]history{"": {}, ", truncated": {truncates: true}, ", its clock jumps": {jumps: true}} {

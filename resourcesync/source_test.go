@@ -80,7 +80,7 @@ func states(shape func(*publisher)) (sites []sourcetest.Site) {
 
 func TestSourceConformance(t *testing.T) {
 	for name, shape := range publishers {
-		if racing.Enabled && name != "an index" && name != "only a dump" {
+		if racing.Few() && name != "an index" && name != "only a dump" {
 			continue // they have no more goroutines, and take ten times as long
 		}
 		t.Run(name, func(t *testing.T) {
@@ -108,10 +108,7 @@ func TestSourceConformance(t *testing.T) {
 
 // histories is how many random histories a test of each shape has.
 func histories() uint64 {
-	if racing.Enabled {
-		return 2
-	}
-	return 8
+	return racing.Some[uint64](8)
 }
 
 // TestSourceHistories lets publishers change at random, and compares what is held.

@@ -23,6 +23,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/internal/naive"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/rinfo"
 )
@@ -66,7 +67,7 @@ func TestForeignFaults(t *testing.T) {
 
 func TestForeignScenarios(t *testing.T) { naive.RunScenarios(t, foreign) }
 
-func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, *foreignSeeds) }
+func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, racing.Some(*foreignSeeds)) }
 
 // TestForeignOrder: the walk does not end at a document that is older than the last run
 // but has no entry of it (§8.3).
@@ -553,7 +554,7 @@ func textsOf(t *testing.T, e *naive.Entry) string {
 // TestForeignReader: a reader that keeps to the text of the specification stays in step
 // with a Publisher, and each document has what §3 to §7 demand.
 func TestForeignReader(t *testing.T) {
-	for seed := range *foreignSeeds {
+	for seed := range racing.Some(*foreignSeeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			collection := naive.NewCollection(t, seed)
 			collection.Attachments, collection.Lengths, collection.Sums = true, seed%2 == 0, seed%4 > 1

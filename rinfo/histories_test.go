@@ -27,6 +27,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/naive"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/rinfo"
@@ -312,7 +313,7 @@ var histories = flag.Uint64("histories", 40, "how many histories TestHistories h
 // TestHistories: whatever happens to a depot, and however runs are interrupted, a
 // harvester that reads it over HTTP has its state in the end, and so has a naive reader.
 func TestHistories(t *testing.T) {
-	for seed := range *histories {
+	for seed := range racing.Some(*histories) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { history(t, rand.New(rand.NewPCG(seed, 7))) })
 		if t.Failed() {
 			return

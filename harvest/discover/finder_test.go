@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/discover"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/rinfo"
 )
@@ -86,6 +87,7 @@ func TestMaxRequests(t *testing.T) {
 
 // TestMaxBytes: a document that is not read to its end is what its beginning says.
 func TestMaxBytes(t *testing.T) {
+	racing.Skip(t)
 	filler := strings.Repeat(" ", 1<<20)
 	paths := make([]string, 30_000)
 	for i := range paths {

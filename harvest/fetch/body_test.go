@@ -22,6 +22,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/spool"
 )
 
@@ -192,6 +193,7 @@ func TestMaxBytesOfNoise(t *testing.T) {
 }
 
 func TestExpansion(t *testing.T) {
+	racing.Skip(t)
 	bomb := zip(t, strings.Repeat("\x00", 40<<20)) // about 1 to 1000
 	for _, tt := range []struct {
 		limit int64

@@ -45,7 +45,8 @@ type Options struct {
 	Tolerates func(url string, f Failure) bool
 
 	// Positions limits at how many events, or documents, of one pass a case interrupts
-	// it; they are spread evenly. If zero, it is 60; if negative, there is no limit.
+	// it; they are spread evenly. If zero, it is 60; if negative, there is no limit. With
+	// -short there are at most 4.
 	Positions int
 
 	// Patience is how long a pass, and releasing what it used, may take. If zero, it is
@@ -65,6 +66,9 @@ func newTester(t testing.TB, o Options) *tester {
 		t.Fatal("Options need Source, which must not return nil, Store, and at least one of Sites")
 	}
 	o.Positions = cmp.Or(o.Positions, 60)
+	if testing.Short() && (o.Positions < 0 || o.Positions > 4) {
+		o.Positions = 4
+	}
 	if o.Tolerates == nil {
 		o.Tolerates = func(string, Failure) bool { return false }
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 )
 
 var (
@@ -130,7 +131,7 @@ func TestDamage(t *testing.T) {
 		sites = append(sites, pair{before, shape(after)}, pair{before, shape(relisted)})
 	}
 	sites = slices.DeleteFunc(sites, func(p pair) bool { return !strings.Contains(p.after.name, *damageSite) })
-	for seed := *damageSeed; seed < *damageSeed+uint64(*damages); seed++ {
+	for seed := *damageSeed; seed < *damageSeed+racing.Some(uint64(*damages)); seed++ {
 		r := rand.New(rand.NewPCG(seed, 0))
 		p := sites[r.IntN(len(sites))]
 		s := p.after

@@ -20,10 +20,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/racing"
 )
-
-// faultStep thins out the faults that are put at the first requests.
-var faultStep = 3
 
 var everyFault = flag.Bool("every-fault", false, "TestFaults puts each fault at every request, not at a choice of them")
 
@@ -350,9 +348,13 @@ func faultsOf(t *testing.T, trial *trial) {
 	asked := s.asked
 	require.Greater(t, len(asked), 2)
 
+	step := 3 // of the faults that are put at the first requests
+	if racing.Few() {
+		step = 9
+	}
 	for k, f := range faults {
 		for n, path := range asked {
-			if !*everyFault && (n > 5 && (n+k)%12 != 0 || (n+k)%faultStep != 0) {
+			if !*everyFault && (n > 5 && (n+k)%12 != 0 || (n+k)%step != 0) {
 				continue
 			}
 			trial.survive(t, fmt.Sprintf("%s at %s", f.name, path), path, f.answer, f.noticed)

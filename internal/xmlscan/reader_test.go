@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -104,6 +105,7 @@ func TestNoProgress(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	racing.Skip(t)
 	manyAttrs := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -402,6 +404,7 @@ func (c chunkReader) Read(p []byte) (int, error) { return c.src.Read(p[:min(len(
 // A long token in small reads takes linear time: the Reader scans it again only when it
 // has twice as many bytes.
 func TestLongTokensAreLinear(t *testing.T) {
+	racing.Skip(t)
 	long := strings.Repeat("long enough ", 100_000)
 	for _, c := range []struct{ name, doc string }{
 		{"text", "<a>" + long + "</a>"},

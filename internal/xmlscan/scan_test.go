@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -60,6 +61,7 @@ func TestScanBytes(t *testing.T) {
 }
 
 func TestScanRunes(t *testing.T) {
+	racing.Skip(t)
 	var b []byte
 	for c := range utf8.MaxRune + 2 {
 		for _, end := range []string{"", "more text"} {
