@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/protocols"
@@ -30,41 +29,14 @@ type follower struct {
 	noticed bool     // before they were known
 }
 
-// opening is how many URLs are looked at at the same time to find out what they offer.
-const opening = 4
-
-// follow finds the Sources of all followers and schedules them.
+// follow finds the Sources of all followers and schedules them, each as soon as it can be
+// found.
 func (p *program) follow(ctx context.Context) error {
-	var all sync.WaitGroup
-	defer all.Wait()
-	turns := make(chan struct{}, opening)
-	for _, f := range p.followers {
-		all.Go(func() { p.begin(ctx, f, turns) })
-	}
-	return nil
-}
-
-// begin schedules a source as soon as it can be found.
-func (p *program) begin(ctx context.Context, f *follower, turns chan struct{}) {
-	for wait := time.Minute; ; wait = min(2*wait, time.Hour) {
-		select {
-		case turns <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		err := p.open(ctx, f)
-		<-turns
-		if err == nil || ctx.Err() != nil {
-			return
-		}
+	protocols.AwaitAll(ctx, p.followers, p.open, func(err error) {
 		p.page.Fail(err)
 		p.complain(cmp.Or(protocols.Ambiguity("relay", err), err.Error()))
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
-	}
+	})
+	return nil
 }
 
 // open schedules the Sources of what a follower's URL leads to.

@@ -10,8 +10,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -82,38 +84,34 @@ func (p *program) work(ctx context.Context) error {
 	if err := worker.Configure(config); err != nil {
 		return err
 	}
-	jobs, err := p.jobs(ctx)
-	if err != nil {
-		return err
-	}
-	if config.PeriodicJobs, err = riverjobs.Periodic(p.every, jobs...); err != nil {
-		return err
-	}
-
 	pool, err := openQueue(ctx, p.dsn)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return p.serve(ctx, pool, config, jobs)
+	return p.serve(ctx, pool, config)
 }
 
 // serve runs a client of the queue until the context ends.
-func (p *program) serve(ctx context.Context, pool *pgxpool.Pool, config *river.Config, jobs []riverjobs.Args) error {
+func (p *program) serve(ctx context.Context, pool *pgxpool.Pool, config *river.Config) error {
 	queue, err := river.NewClient(riverpgxv5.New(pool), config)
 	if err != nil {
 		return err
-	}
-	for _, args := range jobs {
-		if _, err := queue.Insert(ctx, args, nil); err != nil {
-			return err
-		}
 	}
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	p.say("working")
+	var finding sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	finding.Go(func() {
+		protocols.AwaitAll(ctx, p.targets, func(ctx context.Context, t protocols.Target) error { return p.follow(ctx, queue, t) }, func(err error) {
+			p.say(cmp.Or(protocols.Ambiguity("worker", err), err.Error()))
+		})
+	})
 	err = p.serveStatus(ctx)
+	cancel()
+	finding.Wait()
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return errors.Join(err, queue.StopAndCancel(stopping)) // the jobs go back to the queue
@@ -133,23 +131,27 @@ func (p *program) serveStatus(ctx context.Context) error {
 	return cli.Serve(ctx, listener, &status.Handler{Store: p.store, Title: "Workers", Log: p.log})
 }
 
-// jobs returns the jobs of the targets. A target of which is not known what it offers is
-// left out.
-func (p *program) jobs(ctx context.Context) (jobs []riverjobs.Args, err error) {
-	for _, t := range p.targets {
-		sources, failed := p.opener.Sources(ctx, t)
-		if failed != nil {
-			p.say(cmp.Or(protocols.Ambiguity("worker", failed), failed.Error()))
-			err = failed
-		}
-		for _, src := range sources {
-			jobs = append(jobs, jobOf(t, src.Key()))
+// follow puts the jobs of what a target leads to into the queue, now and at intervals.
+func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t protocols.Target) error {
+	sources, err := p.opener.Sources(ctx, t)
+	if err != nil {
+		return err
+	}
+	jobs := make([]riverjobs.Args, len(sources))
+	for i, src := range sources {
+		jobs[i] = jobOf(t, src.Key())
+	}
+	periodic, err := riverjobs.Periodic(p.every, jobs...)
+	if err != nil {
+		return err
+	}
+	for _, args := range jobs {
+		if _, err := queue.Insert(ctx, args, nil); err != nil {
+			return err
 		}
 	}
-	if len(jobs) > 0 {
-		err = nil
-	}
-	return jobs, err
+	_, err = queue.PeriodicJobs().AddManySafely(periodic)
+	return err
 }
 
 // The options of a job.

@@ -44,7 +44,8 @@ func (o *output) String() string {
 }
 
 // TestTwoWorkers: two workers that start at the same time make the tables and bring a
-// sitemap and a feed in step, and stop.
+// sitemap and a feed in step, again and again, and stop. A URL that can't be read yet
+// keeps nothing waiting.
 func TestTwoWorkers(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -70,7 +71,7 @@ func TestTwoWorkers(t *testing.T) {
 	for i, out := range outs {
 		workers.Go(func() {
 			p := &program{stdout: out, stderr: out}
-			assert.Equal(t, 0, p.run(ctx, []string{"-status", []string{"", "127.0.0.1:0"}[i], "-store", "postgres:" + dsn, "-rate", "1000", site.URL + "/sitemap.xml", site.URL + "/feed.atom"}))
+			assert.Equal(t, 0, p.run(ctx, []string{"-status", []string{"", "127.0.0.1:0"}[i], "-store", "postgres:" + dsn, "-rate", "1000", "-every", "1s", "http://127.0.0.1:1/", site.URL + "/sitemap.xml", site.URL + "/feed.atom"}))
 		})
 	}
 	store, err := pgstore.Open(t.Context(), dsn, nil)
@@ -79,7 +80,7 @@ func TestTwoWorkers(t *testing.T) {
 	for {
 		head, err := store.Head(t.Context())
 		require.NoError(t, err)
-		if head.Last == 2 {
+		if all := outs[0].String() + outs[1].String(); head.Last == 2 && strings.Count(all, "/sitemap.xml: ") > 2 {
 			assert.Equal(t, map[string]int64{site.URL + "/sitemap.xml": 1, site.URL + "/feed.atom": 1}, head.Live)
 			break
 		}
@@ -109,6 +110,7 @@ func TestTwoWorkers(t *testing.T) {
 	assert.Contains(t, all, "/sitemap.xml: 1 created, 0 updated, 0 deleted. In step")
 	assert.Contains(t, all, "/feed.atom: 1 created, 0 updated, 0 deleted. In step")
 	assert.Equal(t, 2, strings.Count(all, "worker: working\n"))
+	assert.Contains(t, all, "connection refused")
 }
 
 func TestUsage(t *testing.T) {

@@ -23,12 +23,13 @@ go on with it. What is in the store can be published by the programs publish and
 `
 
 const afterText = `The URLs are put into the queue at the start, and again at intervals by the machine that leads the queue: name the same ones on
-all machines. What a URL offers is found out at the start: see -protocol of the program harvest.
+all machines. What a URL offers is found out at the start: see -protocol of the program harvest. One that can't be read
+yet is looked at again after 1, 2, 4 and more minutes, at most an hour.
 
 The queue's tables are in the schema "websync_river" of the database, and the store's in "websync". Both are made at the
 first start.
 
-Exit status: 0 stopped by a signal; 2 wrong usage, or the database could not be used, or no URL could be read.
+Exit status: 0 stopped by a signal; 2 wrong usage, or the database could not be used.
 `
 
 // options are the command line.
