@@ -32,7 +32,13 @@ type follower struct {
 // follow finds the Sources of all followers and schedules them, each as soon as it can be
 // found.
 func (p *program) follow(ctx context.Context) error {
-	protocols.AwaitAll(ctx, p.followers, p.open, func(err error) {
+	protocols.AwaitAll(ctx, p.followers, func(ctx context.Context, f *follower) error {
+		err := p.open(ctx, f)
+		if ctx.Err() == nil {
+			p.recorder.Opened(ctx, f.target.URL, f.keys, err)
+		}
+		return err
+	}, func(err error) {
 		p.page.Fail(err)
 		p.complain(cmp.Or(protocols.Ambiguity("relay", err), err.Error()))
 	})

@@ -46,6 +46,7 @@ type program struct {
 	page       *cli.Page // nil: none
 	opener     *protocols.Opener
 	scheduler  *schedule.Scheduler
+	recorder   *status.Recorder
 	subscriber *notify.Subscriber // nil: no source has a hub
 	pingers    []*publish.Pinger
 }
@@ -87,9 +88,9 @@ func (p *program) withStore(ctx context.Context) (err error) {
 	for _, f := range p.followers {
 		f.target.Authorize(client)
 	}
-	recorder := &status.Recorder{State: store, Log: p.log}
+	p.recorder = &status.Recorder{State: store, Log: p.log}
 	client.OnAttempt = func(ctx context.Context, a harvest.AttemptInfo) {
-		recorder.Request(ctx, a)
+		p.recorder.Request(ctx, a)
 		p.page.Request(ctx, a)
 	}
 	defer client.CloseIdleConnections()
@@ -98,7 +99,7 @@ func (p *program) withStore(ctx context.Context) (err error) {
 		p.opener.PagesDir = spec.Name + ".pages"
 	}
 	p.scheduler = &schedule.Scheduler{
-		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: harvest.JoinHooks(recorder.Hooks(), p.page.Hooks())},
+		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks())},
 		Concurrency: p.Concurrency,
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
 			p.ended(source, &runreport.Run{Report: report, Err: err, Interrupted: err != nil && ctx.Err() != nil, Lasts: spec.Kind != "mem"})

@@ -39,9 +39,10 @@ type program struct {
 	stdout, stderr io.Writer
 
 	*options
-	store  *pgstore.Store
-	opener *protocols.Opener
-	log    *slog.Logger
+	store    *pgstore.Store
+	opener   *protocols.Opener
+	recorder *status.Recorder
+	log      *slog.Logger
 }
 
 // run is main without the process around it. It returns the exit code.
@@ -68,12 +69,12 @@ func (p *program) run(ctx context.Context, args []string) int {
 func (p *program) work(ctx context.Context) error {
 	client := fetch.New(p.store)
 	client.Rate, client.AllowPrivate = p.rate, p.private
-	recorder := &status.Recorder{State: p.store, Log: p.log}
-	client.OnAttempt = recorder.Request
+	p.recorder = &status.Recorder{State: p.store, Log: p.log}
+	client.OnAttempt = p.recorder.Request
 	defer client.CloseIdleConnections()
 	p.opener = &protocols.Opener{Fetcher: client, State: p.store, Rate: p.rate, Announce: p.say}
 	worker := &riverjobs.Worker{
-		Harvester:   &harvest.Harvester{Store: p.store, Fetcher: client, Hooks: recorder.Hooks()},
+		Harvester:   &harvest.Harvester{Store: p.store, Fetcher: client, Hooks: p.recorder.Hooks()},
 		Registry:    p.registry(),
 		Slice:       p.slice,
 		PerHost:     p.perHost,
@@ -134,12 +135,17 @@ func (p *program) serveStatus(ctx context.Context) error {
 // follow puts the jobs of what a target leads to into the queue, now and at intervals.
 func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t protocols.Target) error {
 	sources, err := p.opener.Sources(ctx, t)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var keys []string
+	var jobs []riverjobs.Args
+	for _, src := range sources {
+		keys, jobs = append(keys, src.Key()), append(jobs, jobOf(t, src.Key()))
+	}
+	p.recorder.Opened(ctx, t.URL, keys, err)
 	if err != nil {
 		return err
-	}
-	jobs := make([]riverjobs.Args, len(sources))
-	for i, src := range sources {
-		jobs[i] = jobOf(t, src.Key())
 	}
 	periodic, err := riverjobs.Periodic(p.every, jobs...)
 	if err != nil {

@@ -11,6 +11,9 @@
 //	h := &harvest.Harvester{Store: store, Fetcher: client, Hooks: recorder.Hooks()}
 //	http.Handle("/status/", http.StripPrefix("/status", &status.Handler{Store: store}))
 //
+// A program that finds out which sources a URL leads to reports with [Recorder.Opened]
+// whether that has succeeded: until then the URL is on the page as a source that failed.
+//
 // The path "/" is the page, "/status.json" has the same as JSON. Both answer GET and HEAD
 // only, change nothing, and need no script. The page loads nothing else. What comes from
 // the web is escaped, and the secrets of URLs are redacted ([websync.RedactURL]). The

@@ -224,10 +224,19 @@ type sourceIndex [][]byte
 const maxSources = 5000
 
 func (x *sourceIndex) add(source string) {
-	i, ok := slices.BinarySearchFunc(*x, source, func(key []byte, source string) int { return cmp.Compare(string(key), source) })
-	if !ok && len(*x) < maxSources {
+	if i, ok := x.find(source); !ok && len(*x) < maxSources {
 		*x = slices.Insert(*x, i, []byte(source))
 	}
+}
+
+func (x *sourceIndex) remove(source string) {
+	if i, ok := x.find(source); ok {
+		*x = slices.Delete(*x, i, i+1)
+	}
+}
+
+func (x *sourceIndex) find(source string) (i int, ok bool) {
+	return slices.BinarySearchFunc(*x, source, func(key []byte, source string) int { return cmp.Compare(string(key), source) })
 }
 
 // update changes a value of the State by f, in spite of others who change it at the same

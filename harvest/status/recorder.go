@@ -131,7 +131,7 @@ func (r *Recorder) begin(ctx context.Context, source string) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.active == nil {
-		r.active, r.listed = map[string][]*activeRun{}, map[string]bool{}
+		r.active = map[string][]*activeRun{}
 	}
 	r.active[source] = append(r.active[source], run)
 	return context.WithValue(ctx, runKey{r}, run)
@@ -229,6 +229,46 @@ func (r *Recorder) end(ctx context.Context, report *harvest.Report, err error) {
 	})
 }
 
+// Opened notes whether it was found out which sources a URL leads to: these keys, or err
+// says why not. A URL of which that is not known is on the page as a source that failed.
+func (r *Recorder) Opened(ctx context.Context, url string, keys []string, err error) {
+	if err == nil {
+		err = r.opened(ctx, url, keys)
+	} else {
+		now := time.Now()
+		failed := newRun(&harvest.Report{Source: url, Started: now, Ended: now}, err, false)
+		if err = update(ctx, r.State, historyKey(url), func(h *history) { h.add(failed) }); err == nil {
+			err = r.list(ctx, url)
+		}
+	}
+	r.logged(url, err)
+}
+
+// opened removes a URL from the sources, unless it is one.
+func (r *Recorder) opened(ctx context.Context, url string, keys []string) error {
+	if slices.Contains(keys, url) {
+		return nil
+	}
+	data, err := r.State.State(ctx, historyKey(url))
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	if err := r.State.Swap(ctx, historyKey(url), data, nil); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	delete(r.listed, url)
+	r.mu.Unlock()
+	return update(ctx, r.State, indexKey, func(index *sourceIndex) { index.remove(url) })
+}
+
+// logged logs why something could not be noted.
+func (r *Recorder) logged(source string, err error) {
+	if err != nil && r.Log != nil {
+		r.Log.Warn("run not noted", "source", websync.RedactURL(source), "err", err)
+	}
+}
+
 // note adds what a run has counted since the last note to the history of its source, and
 // changes it by f.
 func (r *Recorder) note(ctx context.Context, run *activeRun, f func(*history)) {
@@ -256,9 +296,7 @@ func (r *Recorder) note(ctx context.Context, run *activeRun, f func(*history)) {
 	if err == nil {
 		err = r.list(ctx, run.source)
 	}
-	if err != nil && r.Log != nil {
-		r.Log.Warn("run not noted", "source", websync.RedactURL(run.source), "err", err)
-	}
+	r.logged(run.source, err)
 }
 
 // list adds a source to the index.
@@ -272,8 +310,11 @@ func (r *Recorder) list(ctx context.Context, source string) error {
 	err := update(ctx, r.State, indexKey, func(index *sourceIndex) { index.add(source) })
 	if err == nil {
 		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.listed == nil {
+			r.listed = map[string]bool{}
+		}
 		r.listed[source] = true
-		r.mu.Unlock()
 	}
 	return err
 }

@@ -586,3 +586,32 @@ func BenchmarkPage(b *testing.B) {
 		})
 	}
 }
+
+// TestOpened: a URL of which is not known what it offers is on the page as a source that
+// failed, until that is known.
+func TestOpened(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		open := func(url string, keys []string, err error) []string {
+			s.rec.Opened(t.Context(), url, keys, err)
+			var names []string
+			for _, src := range s.status().Sources {
+				names = append(names, src.Name+": "+src.State)
+			}
+			return names
+		}
+		down := errors.New("connection refused")
+		s.run(&harvest.Report{Source: "https://a.example/list", Complete: true}, nil, time.Second, "https://a.example", 200)
+		assert.Equal(t, []string{"https://b.example/: failed", "https://a.example/list: in step"}, open("https://b.example/", nil, down))
+		status := s.status()
+		assert.Equal(t, "fail", status.State)
+		assert.Equal(t, []string{"connection refused"}, status.Sources[0].Runs[0].Errors)
+		assert.Contains(t, text(s.html()), "connection refused")
+		assert.Len(t, open("https://c.example/", nil, down), 3)
+
+		assert.Equal(t, []string{"https://c.example/: failed", "https://a.example/list: in step"}, open("https://b.example/", []string{"https://b.example/feed"}, nil))
+		assert.Len(t, open("https://c.example/", []string{"https://c.example/"}, nil), 2, "it is a source itself")
+		s.run(&harvest.Report{Source: "https://c.example/", Complete: true}, nil, time.Second, "https://c.example", 200)
+		assert.Equal(t, []string{"https://a.example/list: in step", "https://c.example/: in step"}, open("https://a.example/list", []string{"https://a.example/list"}, nil))
+		assert.Len(t, open("https://b.example/", nil, down), 3, "it is listed again")
+	})
+}
