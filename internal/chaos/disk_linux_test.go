@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/internal/pgtest"
-	"github.com/websync-go/websync/internal/racing"
 )
 
 // namespaceEnv is set where the test binary may mount what it likes.
@@ -138,11 +137,7 @@ func TestTemporaryFull(t *testing.T) {
 		return
 	}
 	felt := 0
-	names := []string{"resourcesync dumps", "atom", "eli"}
-	if racing.Few() {
-		names = names[:1]
-	}
-	for _, name := range names {
+	for _, name := range []string{"atom", "eli", "resourcesync dumps"} {
 		s := newSite(t, wayOf(name), seedOf(t.Name()+name))
 		s.place.Dir = "" // nothing is kept for the next run
 		at, ever := kinds["SQLite"](t), map[string]bool{}
