@@ -1347,7 +1347,7 @@ func TestSourceContentDamaged(t *testing.T) {
 		site := siteOf(map[string]string{"feed": feedOf(strings.Replace(entry, "<title>a", "<title>"+run.title, 1))})
 		var found []websync.Finding
 		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site},
-			Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { found = append(found, f) }}}
+			Hooks: testkit.OnFinding(func(f websync.Finding) { found = append(found, f) })}
 		report, err := h.Run(t.Context(), &atom.Source{URL: feedURL})
 		require.NoError(t, err)
 		assert.Equal(t, run.inStep, report.InStep(), run.title)

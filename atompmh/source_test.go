@@ -108,7 +108,7 @@ type run struct {
 // harvestSite runs a Source over a site.
 func harvestSite(t testing.TB, store harvest.Store, s *atompmh.Source, f *sourcetest.Fetcher) *run {
 	r := new(run)
-	h := &harvest.Harvester{Store: store, Fetcher: f, Concurrency: 1, MaxDelete: -1, Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { r.findings = append(r.findings, f.Rule) }}}
+	h := &harvest.Harvester{Store: store, Fetcher: f, Concurrency: 1, MaxDelete: -1, Hooks: testkit.OnFinding(func(f websync.Finding) { r.findings = append(r.findings, f.Rule) })}
 	before := len(f.Exchanges())
 	r.Report, r.err = h.Run(context.Background(), s)
 	for _, x := range f.Exchanges()[before:] {

@@ -19,6 +19,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // TestSpecification: every example of the specification reads to the meaning that its
@@ -83,7 +84,7 @@ func TestSpecification(t *testing.T) {
 				}
 				rules = nil
 				h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: docs, Hook: record}, AcceptSkipped: true, MaxDelete: -1,
-					Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { rules = append(rules, f.Rule) }}}
+					Hooks: testkit.OnFinding(func(f websync.Finding) { rules = append(rules, f.Rule) })}
 				r, err := h.Run(t.Context(), source)
 				require.NoError(t, err)
 				require.True(t, r.InStep(), "%v %v", r.Problems, r.Failures)

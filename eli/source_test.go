@@ -482,7 +482,7 @@ func (c *collection) run(site *lawSite) *harvest.Report {
 	f := &sourcetest.Fetcher{Site: site.Site}
 	c.findings, c.asked = nil, nil
 	c.h.Store, c.h.Fetcher = c.store, f
-	c.h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) { c.findings = append(c.findings, f) }}
+	c.h.Hooks = testkit.OnFinding(func(f websync.Finding) { c.findings = append(c.findings, f) })
 	testkit.MakeDue(c, c.store)
 	report, err := c.h.Run(c.Context(), &c.source)
 	require.NoError(c, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // TestSkipped counts entries that could not be listed wherever a Source may count them.
@@ -264,7 +265,7 @@ func TestBytesThatCameAreWrong(t *testing.T) {
 			w := newWorld(t)
 			w.page("a")
 			var findings []websync.Finding
-			w.h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) { findings = append(findings, f) }}
+			w.h.Hooks = testkit.OnFinding(func(f websync.Finding) { findings = append(findings, f) })
 			ev := put("a", day(1))
 			ev.Resource.Content.Length, ev.Open = 1, c.open
 			r := w.run(harvest.Of(src, ev))

@@ -13,11 +13,11 @@ import (
 // findings counts the findings of a rule.
 func (w *world) findings(rule string) *int {
 	n := 0
-	w.h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) {
+	w.h.Hooks = testkit.OnFinding(func(f websync.Finding) {
 		if f.Rule == rule {
 			n++
 		}
-	}}
+	})
 	return &n
 }
 

@@ -322,7 +322,7 @@ func TestChangeDumpInterrupted(t *testing.T) {
 			}}
 			var lines strings.Builder
 			h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1, Recheck: round >= 7,
-				Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { fmt.Fprintln(&lines, f) }}}
+				Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&lines, f) })}
 			report, err := h.Run(ctx, &resourcesync.Source{URL: sourceURL})
 			cancel()
 			q := *p

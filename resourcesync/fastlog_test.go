@@ -27,13 +27,11 @@ type follower struct {
 
 func newFollower(l *library) *follower {
 	f := &follower{library: l}
-	f.h = &harvest.Harvester{Store: memstore.New(), Fetcher: l, MaxDelete: 1, Hooks: &harvest.Hooks{
-		Finding: func(_ string, finding websync.Finding) {
-			if strings.Contains(finding.Rule, "gap") {
-				f.gaps++
-			}
-		},
-	}}
+	f.h = &harvest.Harvester{Store: memstore.New(), Fetcher: l, MaxDelete: 1, Hooks: testkit.OnFinding(func(finding websync.Finding) {
+		if strings.Contains(finding.Rule, "gap") {
+			f.gaps++
+		}
+	})}
 	return f
 }
 

@@ -142,7 +142,7 @@ func harvestLinks(t *testing.T, store harvest.Store, site sourcetest.Site, sourc
 	var b strings.Builder
 	fetcher := &sourcetest.Fetcher{Site: site}
 	h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1, Full: full,
-		Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { fmt.Fprintln(&b, f) }}}
+		Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&b, f) })}
 	report, err := h.Run(t.Context(), source)
 	fmt.Fprintln(&b, err)
 	for _, p := range append(report.Problems, report.Failures...) {

@@ -81,7 +81,7 @@ func (l *linked) run() *harvest.Report {
 		}
 		return resp, err
 	})
-	l.h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) { l.findings = append(l.findings, f.Rule+": "+f.Message) }}
+	l.h.Hooks = testkit.OnFinding(func(f websync.Finding) { l.findings = append(l.findings, f.Rule+": "+f.Message) })
 	report, err := l.h.Run(l.Context(), l.source)
 	require.NoError(l, err)
 	for _, x := range fetcher.Exchanges() {

@@ -25,7 +25,7 @@ import (
 func run(t *testing.T, store harvest.Store, site sourcetest.Site) (report *harvest.Report, said string) {
 	t.Helper()
 	var b strings.Builder
-	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}, Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { fmt.Fprintln(&b, f) }}}
+	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}, Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&b, f) })}
 	report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL})
 	fmt.Fprintln(&b, err)
 	for _, p := range append(report.Problems, report.Failures...) {

@@ -193,7 +193,7 @@ func TestPublisherFollowedFromEmpty(t *testing.T) {
 	store := memstore.New()
 	for i := range 6 {
 		var findings []string
-		h := &harvest.Harvester{Store: store, Fetcher: l, Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { findings = append(findings, f.Rule) }}}
+		h := &harvest.Harvester{Store: store, Fetcher: l, Hooks: testkit.OnFinding(func(f websync.Finding) { findings = append(findings, f.Rule) })}
 		report, err := h.Run(t.Context(), &resourcesync.Source{URL: l.URL()})
 		require.NoError(t, err)
 		require.True(t, report.InStep(), report)

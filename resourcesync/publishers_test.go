@@ -120,7 +120,7 @@ func harvestOnce(t *testing.T, store harvest.Store, site sourcetest.Site) (*harv
 	var b strings.Builder
 	fetcher := &sourcetest.Fetcher{Site: site}
 	h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1,
-		Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) { fmt.Fprintln(&b, f) }}}
+		Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&b, f) })}
 	report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, Name: testkit.Src, MaxPackage: 1 << 20})
 	fmt.Fprintln(&b, err)
 	for _, p := range append(report.Problems, report.Failures...) {

@@ -163,7 +163,7 @@ func (c *collection) run(site sourcetest.Site) (report *harvest.Report, asked []
 	c.Helper()
 	f := &sourcetest.Fetcher{Site: site}
 	c.findings = nil
-	hooks := &harvest.Hooks{Finding: func(_ string, f websync.Finding) { c.findings = append(c.findings, f) }}
+	hooks := testkit.OnFinding(func(f websync.Finding) { c.findings = append(c.findings, f) })
 	report, err := (&harvest.Harvester{Store: c.store, Fetcher: f, Hooks: hooks}).Run(c.Context(), &c.source)
 	require.NoError(c, err)
 	for _, x := range f.Exchanges() {

@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 const base = "https://law.example/"
@@ -46,7 +47,7 @@ func newTree(t tb, dir string) *tree {
 	x := &tree{tb: t, dir: dir, store: memstore.New(), src: &dirsource.Source{Dir: dir, Base: base}}
 	x.src.Ahead(time.Hour)
 	x.h = &harvest.Harvester{Store: x.store, MaxDelete: -1, Attempts: -1}
-	x.h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) { x.findings = append(x.findings, f) }}
+	x.h.Hooks = testkit.OnFinding(func(f websync.Finding) { x.findings = append(x.findings, f) })
 	return x
 }
 

@@ -142,3 +142,13 @@ func (f *Failing) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch
 	}
 	return nil, errors.Join(ErrCut, harvest.ErrFenced)
 }
+
+// OnFinding returns hooks that call f with each finding of a run, one at a time.
+func OnFinding(f func(websync.Finding)) *harvest.Hooks {
+	var mu sync.Mutex
+	return &harvest.Hooks{Finding: func(_ string, finding websync.Finding) {
+		mu.Lock()
+		defer mu.Unlock()
+		f(finding)
+	}}
+}
