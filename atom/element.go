@@ -277,11 +277,16 @@ func (r *Reader) feedChild(f *Feed, s *scope) (err error) {
 // feedElement keeps an extension of a feed.
 func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
 	v := &r.view
-	isItem := s.model == &feedModel && (strings.EqualFold(name.Local, "entry") || strings.EqualFold(name.Local, "deleted-entry"))
-	if isItem {
+	own, inFeed := r.own(name.Space), s.model == &feedModel
+	isItem := inFeed && (strings.EqualFold(name.Local, "entry") || strings.EqualFold(name.Local, "deleted-entry"))
+	among := inFeed && own && r.entries > 0
+	switch {
+	case isItem:
 		r.doubt(ruleUnknown, r.at, name.Local, []byte(name.Space), "an item must be named entry or deleted-entry, in its own namespace: this one is skipped")
+	case among:
+		r.doubt(ruleUnknown, r.at, name.Local, nil, fmt.Sprintf("feed has no element %.100q: among its entries it may stand for one", name.Local))
 	}
-	if !isItem || !r.own(name.Space) {
+	if !own || !isItem && !among {
 		r.foreign(s, name)
 	}
 	if !r.hasRoom(s.kept) {

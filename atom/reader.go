@@ -251,7 +251,7 @@ func (r *Reader) advance() error {
 			return r.end()
 		}
 		r.before = r.scan.Losses()
-		tag, err := r.nextTag()
+		tag, err := r.stopping(r.watchedTag())
 		switch {
 		case err == nil && tag == xmlscan.End:
 			r.ended = r.scan.Depth() == 1
@@ -381,12 +381,15 @@ func (r *Reader) end() error {
 // nextTag is NextTag of r.scan. If the Reader is watched, it sets r.at. Errors are those
 // of r.scan; the error is xmlscan.ErrStopped at the Start of an entry anywhere, and of a
 // tombstone where one is allowed.
-func (r *Reader) nextTag() (kind xmlscan.Kind, err error) {
+func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	if r.watched {
-		kind, err = r.watchedTag()
-	} else {
-		kind, err = r.scan.NextTag()
+		return r.stopping(r.watchedTag())
 	}
+	return r.stopping(r.scan.NextTag())
+}
+
+// stopping returns xmlscan.ErrStopped if a tag that was read is one that nextTag stops at.
+func (r *Reader) stopping(kind xmlscan.Kind, err error) (xmlscan.Kind, error) {
 	if kind == xmlscan.Start && (r.isEntry(r.scan.Name()) || r.isFeedChild() && isTombstone(r.scan.Name())) {
 		err = xmlscan.ErrStopped
 	}
@@ -405,9 +408,14 @@ func (r *Reader) next() (xmlscan.Kind, error) {
 	return kind, err
 }
 
-// watchedTag is nextTag that reports text between the elements.
+// watchedTag is NextTag of r.scan that sets r.at and reports text between the elements.
+// Text between the items of a feed may stand for an item: an error message, for example.
 func (r *Reader) watchedTag() (xmlscan.Kind, error) {
 	kind, err := r.xml.NextTagAndText(func(line, column int, text []byte) {
+		if r.scan.Depth() == 1 && r.kind == FeedDocument {
+			r.doubt(ruleTextBetween, position{line, column}, "", text, "only white space may stand between elements: this may stand for an entry")
+			return
+		}
 		r.reports.Add(ruleTextBetween, line, column, "", text, "only white space may stand between elements")
 	})
 	r.at = r.position()

@@ -321,7 +321,7 @@ func (r *Reader) nextElement() error {
 		tag, err := r.tag, error(nil)
 		fresh := tag == 0
 		if r.tag = 0; fresh {
-			tag, err = r.nextTag()
+			tag, err = r.nextListTag()
 		}
 		switch {
 		case err != nil:
@@ -347,7 +347,15 @@ func (r *Reader) nextElement() error {
 	}
 }
 
-// nextTag returns the next tag. It reports text between the elements.
+// nextListTag returns the next tag outside of entries. Text there may stand for an entry:
+// an error message, for example.
+func (r *Reader) nextListTag() (xmlscan.Kind, error) {
+	return r.xml.NextTagAndText(func(line, column int, text []byte) {
+		r.reports.Doubt(ruleText, line, column, "", text, "text between the elements that may stand for an entry")
+	})
+}
+
+// nextTag returns the next tag in an entry. It reports text between the elements.
 func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	return r.xml.NextTagAndText(func(line, column int, text []byte) {
 		if bytes.IndexByte(text, '<') >= 0 || bytes.Contains(text, []byte("://")) {
@@ -739,9 +747,9 @@ func (r *Reader) elsewhere(line, column int) error {
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)
 	switch {
-	case own:
+	case own && !top:
 		r.reports.Add(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
-	case top && (name.Local == "url" || name.Local == "sitemap"):
+	case top && !own && (name.Local == "url" || name.Local == "sitemap"):
 		r.reports.Doubt(ruleNamespace, line, column, name.Local, []byte(name.Space), "an entry in a namespace that is not the sitemap's: it is not read")
 	}
 	var b []byte
@@ -755,6 +763,12 @@ func (r *Reader) elsewhere(line, column int) error {
 	}
 	if err == nil {
 		b, err = r.append(nil, line, column)
+	}
+	switch {
+	case own && top && err == nil:
+		r.reports.Doubt(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element: it may stand for an entry")
+	case own && top: // an entry inside it is read, and those around that are in doubt
+		r.reports.Add(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
 	}
 	switch {
 	case err == xmlscan.ErrStopped:
