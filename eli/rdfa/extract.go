@@ -36,7 +36,7 @@ type Extractor struct {
 	MaxBytes int64
 
 	// MaxTriples limits the triples of a document; more are websync.ErrLimit. If zero, it
-	// is 100,000; if negative, there is no limit.
+	// is 50,000; if negative, there is no limit.
 	MaxTriples int
 }
 
@@ -68,7 +68,7 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	}
 	d := &extraction{to: report, url: url, document: document.Document{Kind: kind, URL: base, MaxDepth: maxDepth}}
 	d.document.Report = d.departure
-	p := &processor{url: url, maxTriples: cmp.Or(x.MaxTriples, 100_000), report: d.report}
+	p := &processor{url: url, maxTriples: cmp.Or(x.MaxTriples, 50_000), report: d.report}
 	if p.maxTriples < 0 {
 		p.maxTriples = int(^uint(0) >> 1)
 	}

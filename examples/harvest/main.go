@@ -246,10 +246,10 @@ func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harves
 	switch {
 	case p.plan:
 		report, err := h.Plan(ctx, src, made.add)
-		return p.newResult(ctx, report, err).planned(made, report.Withheld)
+		return p.newResult(ctx, report, err).planned(made, report.Withheld+report.Left.Withheld)
 	case p.audit:
 		report, err := h.Audit(ctx, src, made.add)
-		return p.newResult(ctx, report, err).planned(made, report.Differences())
+		return p.newResult(ctx, report, err).planned(made, report.Differences()+report.Left.Waiting+report.Left.Parked+report.Left.Withheld)
 	}
 	var deleted int64
 	if p.approve {

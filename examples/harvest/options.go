@@ -51,10 +51,10 @@ at the start, every half minute, and at the end. A file of this name is replaced
 User names, passwords and the values of parameters that look like secrets (token, key, signature and the like) are removed
 from URLs in the output, except from the ids of -plan and -audit, and from INDEX.
 
-Exit status: 0 in step (-plan: the listing was complete and nothing would be withheld; -audit: nothing differs); 1 tasks
-are left (failed, parked or withheld), the listing was incomplete, entries of it could not be read, or the run was
-interrupted; 2 wrong usage, or a source or the store could not be read, or standard output could not be written. With
-several URLs it is the highest of theirs.
+Exit status: 0 in step (-plan: the listing was complete and nothing is or would be withheld; -audit: nothing differs, and
+no tasks are left); 1 tasks are left (failed, parked or withheld), the listing was incomplete, entries of it could not be
+read, or the run was interrupted; 2 wrong usage, or a source or the store could not be read, or standard output could not
+be written. With several URLs it is the highest of theirs.
 
 Beside an SQLite store named FILE there may be FILE-wal, FILE-shm, FILE.bodies and FILE.owners, which belong to it, and
 FILE.pages, which holds documents of archived feeds until all of them are processed.

@@ -136,9 +136,9 @@ func (r *result) code() int {
 	return exitInStep
 }
 
-// differs reports whether a plan or an audit found a difference. A plan may find some and
-// still have the exit code 0.
-func (r *result) differs() bool { return r.Dry && r.Differences() > 0 }
+// differs reports whether a plan or an audit found a difference, or tasks that earlier
+// runs have left. A plan may find some and still have the exit code 0.
+func (r *result) differs() bool { return r.Dry && (r.Differences() > 0 || !r.InStep()) }
 
 // sourcesOf returns the sources of results, each once.
 func sourcesOf(results []*result) (sources []string) {

@@ -124,6 +124,8 @@ func TestUsage(t *testing.T) {
 		"https://example.org/: a URL with a password can't be put into the que": "-store postgres:x https://me:secret@example.org/",
 		"-slice 1ms: must be at least 1s":                                       "-store postgres:x -slice 1ms",
 		`-status "x": not HOST:PORT`:                                            "-store postgres:x -status x",
+		"-rate NaN: must be at least 0, and a number":                           "-store postgres:x -rate NaN",
+		"-rate +Inf: must be at least 0, and a number":                          "-store postgres:x -rate Inf",
 		"-per-host 0: must be at least 1":                                       "-store postgres:x -per-host 0",
 		"pgstore: the connection string can't be parsed":                        "-store postgres:port=secret",
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -96,7 +97,7 @@ func (o *options) check(store, protocol string, urls []string) error {
 		{"slice", o.slice, o.slice < time.Second, "1s"},
 		{"per-host", o.perHost, o.perHost < 1, "1"},
 		{"concurrency", o.concurrency, o.concurrency < 1, "1"},
-		{"rate", o.rate, o.rate < 0, "0"},
+		{"rate", o.rate, !(o.rate >= 0 && o.rate <= math.MaxFloat64), "0, and a number"},
 	} {
 		if least.isTooSmall {
 			return fmt.Errorf("-%s %v: must be at least %s", least.name, least.value, least.right)

@@ -28,6 +28,8 @@ type db struct {
 	lock    int64  // the advisory lock that orders Updates
 	channel string // of notifications
 	retry   time.Duration
+	answer  time.Duration // how long the server may take to answer
+	outage  outage
 
 	// Each Update writes the name of this opening of the Store and its own number. If its
 	// COMMIT is lost, it looks whether they are there, so there is one Update at a time.
@@ -55,6 +57,7 @@ func newDB(ctx context.Context, config *pgxpool.Config, o *Options) (*db, error)
 		lock:     int64(hash.Sum64()),
 		channel:  fmt.Sprintf("websync_%x", hash.Sum64()),
 		retry:    cmp.Or(o.Retry, defaultRetry),
+		answer:   defaultAnswer,
 		updating: make(chan struct{}, 1),
 		session:  []byte(rand.Text()),
 	}
@@ -167,18 +170,49 @@ func (d *db) isApplied(ctx context.Context) (applied bool, err error) {
 	return applied, nil
 }
 
-// patiently repeats f while the server can't be reached.
+// An outage is a time in which no call reaches the server.
+type outage struct {
+	mu          sync.Mutex
+	first, last time.Time // failures
+}
+
+// ended notes that the server was reached.
+func (o *outage) ended() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.first, o.last = time.Time{}, time.Time{}
+}
+
+// goesOn notes that the server was not reached, and returns for how long by now. A
+// failure long after the one before it begins another outage.
+func (o *outage) goesOn(pause time.Duration) time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	if now.Sub(o.last) > pause {
+		o.first = now
+	}
+	o.last = now
+	return now.Sub(o.first)
+}
+
+// patiently repeats f while the server can't be reached. A call has the time of Retry, and
+// so have all calls together while none reaches the server.
 func (d *db) patiently(ctx context.Context, f func() error) error {
 	var since time.Time // the first failure
 	for wait := time.Duration(0); ; wait = min(2*wait+10*time.Millisecond, time.Second) {
 		err := f()
 		lost, ok := errors.AsType[*lostError](err)
 		if !ok {
+			if err == nil {
+				d.outage.ended()
+			}
 			return err
 		}
 		if since.IsZero() {
 			since = time.Now()
-		} else if d.retry > 0 && time.Since(since) > d.retry {
+		}
+		if max(time.Since(since), d.outage.goesOn(max(d.retry, time.Minute))) > d.retry && d.retry > 0 {
 			return fmt.Errorf("pgstore: no connection to the server for %v: %w", d.retry, lost.error)
 		}
 		d.pool.Reset() // its other connections are likely to be lost, too

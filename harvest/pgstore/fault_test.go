@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,7 +27,10 @@ var errCut = errors.New("the connection was cut")
 type network struct {
 	mu    sync.Mutex
 	down  bool
+	stall bool // what arrives is not read
 	conns map[*cutConn]bool
+	// dialled has a value for each connection that was made
+	dialled chan struct{}
 	// atCommit is called before and after COMMIT is sent. If it returns true, the
 	// connection is cut: before, or when the server has answered.
 	atCommit func(sent bool) bool
@@ -36,6 +40,25 @@ type network struct {
 type cutConn struct {
 	net.Conn
 	network *network
+}
+
+func (c *cutConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.network.mu.Lock()
+	stalled := c.network.stall
+	c.network.mu.Unlock()
+	for stalled && err == nil {
+		n = 0
+		_, err = c.Conn.Read(p) // until a deadline, or the end of the connection
+	}
+	return n, err
+}
+
+// stop lets no answer arrive, or ends that.
+func (n *network) stop(stall bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stall = stall
 }
 
 func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error) {
@@ -50,6 +73,10 @@ func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error)
 	}
 	c := &cutConn{inner, n}
 	n.conns[c] = true
+	select {
+	case n.dialled <- struct{}{}:
+	default:
+	}
 	return c, nil
 }
 
@@ -102,7 +129,7 @@ func (c *cutConn) Write(p []byte) (int, error) {
 func throughNetwork(t testing.TB, dsn, schema string, retry time.Duration) (*Store, *network) {
 	config, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
-	n := &network{conns: map[*cutConn]bool{}}
+	n := &network{conns: map[*cutConn]bool{}, dialled: make(chan struct{}, 100)}
 	config.ConnConfig.DialFunc = n.dial
 	s, err := open(t.Context(), config, &Options{Schema: schema, Retry: retry})
 	require.NoError(t, err)
@@ -216,6 +243,60 @@ func TestOutage(t *testing.T) {
 	value, err := s.State(t.Context(), "k")
 	require.NoError(t, err)
 	assert.Equal(t, "6", string(value))
+}
+
+// All calls together have the time of Retry: one that comes when it has passed ends with
+// its first failure.
+func TestOutageOfManyCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, err := pgxpool.ParseConfig("postgres://nobody@127.0.0.1:1/none")
+		require.NoError(t, err)
+		d, err := newDB(t.Context(), config, &Options{})
+		require.NoError(t, err)
+		defer d.close()
+		calls := 0
+		lost := func() error {
+			calls++
+			time.Sleep(time.Second)
+			return &lostError{errCut}
+		}
+		began := time.Now()
+		require.ErrorContains(t, d.patiently(t.Context(), lost), "no connection to the server for 30s")
+		assert.InDelta(t, 31, time.Since(began).Seconds(), 3)
+		calls = 0
+		require.ErrorIs(t, d.patiently(t.Context(), lost), errCut)
+		assert.Equal(t, 1, calls, "the outage goes on")
+
+		time.Sleep(time.Hour)
+		calls = 0
+		require.ErrorIs(t, d.patiently(t.Context(), lost), errCut)
+		assert.Greater(t, calls, 5, "another outage")
+
+		require.NoError(t, d.patiently(t.Context(), func() error { return nil }))
+		calls = 0
+		require.ErrorIs(t, d.patiently(t.Context(), lost), errCut)
+		assert.Greater(t, calls, 5, "the server was reached meanwhile")
+	})
+}
+
+// A server that no longer answers is one that can't be reached.
+func TestStall(t *testing.T) {
+	dsn := pgtest.Server(t)
+	s, network := throughNetwork(t, dsn, pgtest.Schema(t, dsn), 0)
+	s.db.answer = 100 * time.Millisecond
+	network.stop(true)
+	for len(network.dialled) > 0 {
+		<-network.dialled
+	}
+	call := make(chan error, 1)
+	go func() { call <- s.Swap(t.Context(), "k", nil, []byte("1")) }()
+	<-network.dialled // another connection is tried
+	network.stop(false)
+	network.set(false)
+	require.NoError(t, <-call)
+	value, err := s.State(t.Context(), "k")
+	require.NoError(t, err)
+	assert.Equal(t, "1", string(value))
 }
 
 // A harvest goes on although its connections end again and again.

@@ -19,8 +19,9 @@ type Options struct {
 	// Schema is the schema of the Store's tables. Open creates it. Stores in different
 	// schemas of a database have nothing in common. If empty, it is "websync".
 	Schema string
-	// Retry is how long a call tries again while the server can't be reached. If zero, it
-	// is 30 seconds; if negative, there is no limit other than the call's context.
+	// Retry is how long calls are tried again while the server can't be reached. If zero,
+	// it is 30 seconds; if negative, there is no limit other than the call's context. A
+	// connection on which the server does not answer for 5 minutes is lost.
 	Retry time.Duration
 	// Existing makes Open refuse a schema without a Store with [io/fs.ErrNotExist],
 	// rather than create one.
@@ -30,6 +31,7 @@ type Options struct {
 const (
 	defaultSchema = "websync"
 	defaultRetry  = 30 * time.Second
+	defaultAnswer = 5 * time.Minute
 )
 
 // A Store is a [kvstore.Store] in a schema of a PostgreSQL database.

@@ -81,7 +81,13 @@ func (t *tx) batch() *batch {
 // send makes one round trip. After an error the transaction is over.
 func (t *tx) send(b *batch) error {
 	if t.failure == nil {
-		t.failure = t.db.failed(t.ctx, b.run(t.ctx, t.conn.Conn().PgConn()))
+		ctx, cancel := context.WithTimeout(t.ctx, t.db.answer)
+		defer cancel()
+		err := b.run(ctx, t.conn.Conn().PgConn())
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("no answer within %v: %w", t.db.answer, err)
+		}
+		t.failure = t.db.failed(t.ctx, err)
 	}
 	return t.failure
 }

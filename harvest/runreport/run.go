@@ -39,7 +39,7 @@ func (r *Run) State() State {
 		return Interrupted
 	case r.Err != nil:
 		return Failed
-	case r.Report.Dry && r.Report.Listed() && r.Report.Differences() == 0, !r.Report.Dry && r.Report.InStep():
+	case r.Report.InStep() && !(r.Report.Dry && r.Report.Differences() > 0):
 		return InStep
 	}
 	return NotInStep
@@ -57,6 +57,8 @@ func (r *Run) Verdict() string {
 		return "Not harvested to the end: the source or the store could not be read."
 	case report.Dry && state == InStep:
 		return "In step: there is nothing to do. Nothing was written."
+	case report.Dry && report.Listed() && report.Differences() == 0:
+		return "Not in step: work is left for the next run. Nothing was written."
 	case report.Dry && report.Listed():
 		return "Not in step: " + page.Plural(report.Differences(), "difference", "differences") + ". Nothing was written."
 	case report.Dry:

@@ -60,8 +60,10 @@ func TestVerdict(t *testing.T) {
 			[]string{"Run again: the next run goes on where this one was interrupted."}},
 		"error": {Run{Err: io.EOF}, &harvest.Report{Complete: true}, Failed, "Not harvested to the end: the source or the store could not be read.",
 			[]string{"Mend what the error names, and run again."}},
-		"plan, nothing": {Run{}, &harvest.Report{Dry: true, Complete: true, Left: harvest.TaskCounts{Waiting: 5}}, InStep, "In step: there is nothing to do. Nothing was written.", nil},
-		"plan":          {Run{}, &harvest.Report{Dry: true, Complete: true, Created: 2}, NotInStep, "Not in step: 2 differences. Nothing was written.", []string{"This run only looked. One that writes would carry out the differences."}},
+		"plan, nothing": {Run{}, &harvest.Report{Dry: true, Complete: true}, InStep, "In step: there is nothing to do. Nothing was written.", nil},
+		"plan, nothing but tasks": {Run{}, &harvest.Report{Dry: true, Complete: true, Left: harvest.TaskCounts{Waiting: 5}}, NotInStep, "Not in step: work is left for the next run. Nothing was written.",
+			[]string{"Run again."}},
+		"plan": {Run{}, &harvest.Report{Dry: true, Complete: true, Created: 2}, NotInStep, "Not in step: 2 differences. Nothing was written.", []string{"This run only looked. One that writes would carry out the differences."}},
 		"plan, incomplete": {Run{}, &harvest.Report{Dry: true}, NotInStep, "A part of the listing could not be read. Nothing was written.",
 			[]string{"Run again."}},
 	} {

@@ -55,6 +55,9 @@ var pages = []struct {
 	}},
 	{"XHTML of text", anything, func(good string) flow { return body(join(many(11<<20, "a"), text(good))) }},
 	{"text of the greatest length", anything, func(good string) flow { return body(join(many(11<<20, "a"), text(good))) }},
+	{"half a million types", anything, func(good string) flow {
+		return body(join(text(`<p about="http://x.example/" typeof="`), many(500_000, "eli:A "), text(`"></p>`), text(good)))
+	}},
 	{"triples that multiply", anything, func(good string) flow {
 		return body(join(text(`<p about="http://x.example/" rel="`), numbered(3000, "http://x.example/p%d "), text(`">`), numbered(3000, `<a href="/%d"></a>`), text("</p>")))
 	}},
