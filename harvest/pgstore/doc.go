@@ -28,11 +28,12 @@
 //
 // # Outages
 //
-// A call that loses its connection tries again, until the server has not been reached for
-// as long as [Options.Retry], by any call: while the server restarts, is exchanged for its standby, or ends a connection. If the connection
-// is lost while the server commits, the Store asks the server whether it has, so that no
-// call is carried out twice. After a longer outage the call returns an error; what was
-// committed before is there, and the next run goes on from it.
+// A call that loses its connection tries again, until the server has not been reached
+// for as long as [Options.Retry], by any call: while the server restarts, is exchanged
+// for its standby, or ends a connection. If the connection is lost while the server
+// commits, the Store asks the server whether it has, so that no call is carried out
+// twice. After a longer outage the call returns an error; what was committed before is
+// there, and the next run goes on from it.
 //
 // # Sharing
 //
