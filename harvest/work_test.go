@@ -180,13 +180,15 @@ func (m *mortal) Swap(ctx context.Context, key string, old, new []byte) error {
 	return m.Store.Swap(ctx, key, old, new)
 }
 
-// die has a worker claim tasks, carry out some of them, and be killed.
+// die has a worker claim tasks, make 5 or 6 requests, and be killed. It takes 8 tasks, and
+// before its end it may take more, up to twice as many that no request was made for. With
+// the 4 that were answered, these are at most mostHeld.
 func (w *world) die(store harvest.Store, count *counter) {
 	ctx, cancel := context.WithCancel(w.Context())
 	m := &mortal{Store: store}
 	f := &workerFetcher{counter: count, site: w.site}
 	f.each = func() {
-		if f.total.Load() == 5 {
+		if f.total.Load() >= 5 {
 			m.dead.Store(true)
 			cancel()
 		}
@@ -195,6 +197,8 @@ func (w *world) die(store harvest.Store, count *counter) {
 	_, err := h.Work(ctx, harvest.Of(src))
 	require.Error(w, err)
 }
+
+const mostHeld = 4 + 16
 
 // TestDeadWorker takes over the tasks of a killed worker when its claim ends.
 func TestDeadWorker(t *testing.T) {
@@ -213,7 +217,7 @@ func TestDeadWorker(t *testing.T) {
 			require.LessOrEqual(t, times, 2)
 			twice += times - 1
 		}
-		require.LessOrEqual(t, twice, 8, "only the tasks that the dead worker held")
+		require.LessOrEqual(t, twice, 6, "only the requests of the dead worker")
 		value, err := w.store.State(t.Context(), "harvest/work/"+src)
 		require.NoError(t, err)
 		require.Empty(t, value)
@@ -226,7 +230,7 @@ func TestDeadWorker(t *testing.T) {
 			require.NoError(t, err)
 			require.NotZero(t, r.Created)
 			require.NotZero(t, r.Left.Waiting, "the claim is still valid")
-			require.LessOrEqual(t, r.Left.Waiting, int64(8))
+			require.LessOrEqual(t, r.Left.Waiting, int64(mostHeld))
 			for url, times := range count.n {
 				require.Equal(t, 1, times, url)
 			}
