@@ -473,7 +473,9 @@ func (o *oddities) report(w *walk, what string) {
 
 // snapshot yields the entries of the sitemap, each with the later of its dates in sitemap
 // and feed, and then the entries that only the feed has. The snapshot describes the
-// moment of the latest date in the sitemap.
+// moment of the latest date in the sitemap. If that was later at the last reading, what
+// is known may have a date that was since corrected: its entries count although their
+// dates are earlier.
 func (w *walk) snapshot(l *listing) error {
 	w.ExpectMore(int(l.n) + w.updates.unlisted())
 	start := harvest.Event{Kind: harvest.SnapshotStart}
@@ -483,7 +485,11 @@ func (w *walk) snapshot(l *listing) error {
 	if err := w.Yield(start); err != nil {
 		return err
 	}
-	tag := w.tag()
+	tag, corrected := w.tag(), l.moment.Before(w.from.Moment)
+	give := func(id string, at websync.Datetime) error {
+		apart := !l.moment.IsZero() && (corrected || at.After(l.moment))
+		return w.giveListed(id, at, apart, tag)
+	}
 	err := l.each(func(id string, at websync.Datetime) error {
 		if x := w.updates.find(id); x != nil {
 			if x.deleted && (at.IsZero() || x.at.After(at)) {
@@ -493,7 +499,7 @@ func (w *walk) snapshot(l *listing) error {
 				at = newest(at, x.at)
 			}
 		}
-		return w.giveListed(id, at, l.moment, tag)
+		return give(id, at)
 	})
 	if err != nil {
 		return err
@@ -503,7 +509,7 @@ func (w *walk) snapshot(l *listing) error {
 			if x.listed || x.deleted {
 				continue
 			}
-			if err := w.giveListed(x.id, x.at, l.moment, tag); err != nil {
+			if err := give(x.id, x.at); err != nil {
 				return err
 			}
 		}
@@ -530,11 +536,11 @@ func (w *walk) tag() string {
 	return "resynchronised " + w.lists.now().UTC().Format(time.DateOnly)
 }
 
-// giveListed yields an entry of the snapshot of a moment. What has just changed gets no
-// tag, since a tag says that the page can't change without a change of its date.
-func (w *walk) giveListed(id string, at, moment websync.Datetime, tag string) error {
+// giveListed yields an entry of the snapshot. What has just changed gets no tag, since a
+// tag says that the page can't change without a change of its date.
+func (w *walk) giveListed(id string, at websync.Datetime, apart bool, tag string) error {
 	ev := resourceEvent(id, at)
-	ev.Apart = !moment.IsZero() && at.After(moment)
+	ev.Apart = apart
 	if at.IsOver(w.lists.now()) {
 		ev.Tag = tag
 	}

@@ -232,7 +232,7 @@ func TestListing(t *testing.T) {
 		"never the sitemap alone": {source: eli.Source{SitemapEvery: -1}, visits: []visit{first, {4000, "", first.feed, []string{"mark+"}}}},
 		"the sitemap each day": {source: eli.Source{SitemapEvery: 24 * time.Hour}, visits: []visit{first,
 			{41, urlset("a 2026-01-05"), first.feed, []string{
-				"mark+", "start 2026-01-05", "put a 2026-01-05T12:00:00Z", "put b 2026-02-05T12:00:00Z*", "end+", "mark+"}},
+				"mark+", "start 2026-01-05", "put a 2026-01-05T12:00:00Z*", "put b 2026-02-05T12:00:00Z*", "end+", "mark+"}},
 		}},
 		"the same date, coarser or finer": {visits: []visit{
 			{40, urlset("day 2026-02-05", "second 2026-02-05T10:00:00Z", "earlier 2026-02-04", "later 2026-02-06", "none", "only 2026-02-01", "year 2026"),
@@ -868,6 +868,24 @@ func TestVanishedAtOneDate(t *testing.T) {
 	require.True(t, c.run(acts(40).lists(urlset("old 2026-01-05", stays), feed("new 2026-02-09T12:00:00Z", stays))).InStep())
 	require.True(t, c.run(acts(71).lists(urlset(stays), feed(stays))).InStep())
 	assert.Equal(t, []string{"new", "stays"}, slices.Sorted(maps.Keys(c.bodies())))
+}
+
+// TestCorrectedDate: an act whose date in the sitemap was too late, and was corrected, is
+// obtained when it changes at an earlier date.
+func TestCorrectedDate(t *testing.T) {
+	c := newCollection(t)
+	c.source.SitemapEvery = time.Hour
+	run := func(day int, date, title string) {
+		t.Helper()
+		b := "b 2026-01-20T12:00:00Z"
+		require.True(t, c.run(newSite(day).act("a", title).act("b", "B").lists(urlset("a "+date, b), feed(b))).InStep())
+		assert.Equal(t, title, c.resource("a").Title)
+	}
+	run(40, "2026-02-08", "A")
+	run(41, "2026-01-10", "A, as amended")
+	run(42, "2026-01-15", "A, as amended again")
+	run(43, "2026-01-15", "A, as amended again")
+	assert.Empty(t, c.asked)
 }
 
 // TestTitles: a title that only the feed has, or a date that is coarser in one list,

@@ -63,9 +63,10 @@ type Event struct {
 	// its ID and Modified.
 	Resource websync.Resource
 
-	// Apart, in a Put of a snapshot: the entry comes from another document than the
-	// listing, one that changes at other times, such as a TimeMap. Its time is not
-	// compared with the At of the SnapshotStart.
+	// Apart, in a Put of a snapshot: the time of the entry is not compared with the At of
+	// the SnapshotStart. It comes from another document than the listing, one that
+	// changes at other times, such as a TimeMap, or from a listing whose times were
+	// corrected.
 	Apart bool
 
 	// Tag, in a Put, distinguishes states of the resource that have the same description:
