@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -69,8 +70,14 @@ func startsAsMarkup(data []byte) bool {
 	return len(data) > 0 && data[0] == '<'
 }
 
+// extraction is held while the metadata of a page is extracted. That takes several times
+// the memory of the page, so all Sources of a process take turns.
+var extraction sync.Mutex
+
 // read extracts the metadata.
 func (p *page) read(uri string, extractors []Extractor, report func(websync.Finding)) (err error) {
+	extraction.Lock()
+	defer extraction.Unlock()
 	if p.graph, err = ReadPage(p.data, p.final, p.contentType, extractors, report); err != nil {
 		return err
 	}

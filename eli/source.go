@@ -114,7 +114,8 @@ type Source struct {
 	// it is 1 GiB; if negative, there is no limit.
 	MaxBytes int64
 
-	// MaxPage limits each page, which is read into memory and takes up to five times as
+	// MaxPage limits each page, which is read into memory. The metadata of one page at a
+	// time is extracted, for all Sources of a process, and takes up to five times as
 	// much. If zero, it is 12 MiB; if negative, there is no limit. Extractors have limits
 	// of their own.
 	MaxPage int64

@@ -3,9 +3,12 @@ package eli_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +17,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli"
+	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/eli/rdfa"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
@@ -832,6 +837,38 @@ func TestMaxPage(t *testing.T) {
 	c = newCollection(t)
 	c.source.MaxPage = 16 << 20
 	assert.True(t, c.run(site).InStep())
+}
+
+// A crowd is an Extractor that notes how many pages it has at once.
+type crowd struct {
+	rdfa.Extractor
+	now, most atomic.Int64
+}
+
+func (x *crowd) Extract(src io.Reader, base, contentType string, report func(websync.Finding)) ([]rdf.Triple, error) {
+	x.most.Store(max(x.most.Load(), x.now.Add(1)))
+	defer x.now.Add(-1)
+	for range 100 {
+		runtime.Gosched() // others would come in
+	}
+	return x.Extractor.Extract(src, base, contentType, report)
+}
+
+// TestOnePageAtATime: pages, which may be hostile, are not in memory as trees at once.
+func TestOnePageAtATime(t *testing.T) {
+	c, x := newCollection(t), new(crowd)
+	c.source.Extractors = []eli.Extractor{x}
+	c.h.Concurrency = 8
+	site := newSite(40)
+	var acts []string
+	for i := range 50 {
+		name := fmt.Sprint("act/", i)
+		site.act(name, name)
+		acts = append(acts, name+" 2026-01-05")
+	}
+	require.True(t, c.run(site.lists(urlset(acts...), feed())).InStep())
+	assert.Len(t, c.bodies(), 50)
+	assert.EqualValues(t, 1, x.most.Load())
 }
 
 // TestVanished: what neither list has any more is deleted, unless it is later than the
