@@ -43,7 +43,7 @@ func (p *pipe) decide(s *slot) decision {
 	case s.task != nil && s.task.Base == s.rec.Seq:
 		s.ask = true // this was decided when the task was stored
 		return p.obtain(s)
-	case p.isOlder(s, s.rec.Stated.time(), p.snap == nil || s.rec.Seq > p.snap.last):
+	case !p.isRelisted(s) && p.isOlder(s, s.rec.Stated.time(), p.snap == nil || s.rec.Seq > p.snap.last):
 		return decision{outcome: OutcomeHistory}
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
@@ -75,6 +75,14 @@ func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 		return !s.ev.Apart && notBefore(known, p.snap.moment()) && !t.After(known)
 	}
 	return t.Before(known)
+}
+
+// isRelisted reports whether a snapshot lists what an earlier one, which describes the
+// same moment, did not: the listing has changed since, and its moment has not.
+func (p *pipe) isRelisted(s *slot) bool {
+	held := &s.rec.Stated
+	swept := s.rec.Kind == websync.Deleted && held.Hash == hashUnlisted
+	return swept && s.listed && s.rec.Seq <= p.snap.last && held.At == p.snap.moment()
 }
 
 // isSwept reports whether a snapshot has deleted the record, and the event belongs to a
@@ -312,6 +320,16 @@ func tombstone(rec *Record, at websync.Datetime) Record {
 	if last := rec.Stated.time(); at.IsZero() && (t.Resource.Modified.IsZero() || last.After(t.Resource.Modified)) {
 		t.Stated.Modified = last
 	}
+	return t
+}
+
+// hashUnlisted is the Stated.Hash of the tombstone of what a snapshot did not list.
+const hashUnlisted = 1
+
+// unlisted returns the tombstone of what a snapshot of the moment at did not list.
+func unlisted(rec *Record, at websync.Datetime) Record {
+	t := tombstone(rec, at)
+	t.Stated.Hash = hashUnlisted
 	return t
 }
 

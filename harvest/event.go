@@ -49,9 +49,10 @@ type Event struct {
 	// snapshot describes: the snapshot does not delete a record that changed at that
 	// moment or later, and overwrites it only with an entry that states a later time. An
 	// At that is earlier than the snapshot's own entries, or that stays the same while
-	// the listing changes, is a finding and is not used. Times are compared as periods,
-	// such as a whole day: a Source whose times are instants states them to the
-	// nanosecond.
+	// the listing changes, is a finding and is not used: a record that a listing omitted
+	// comes back when the listing has it again, although its At is the same. Times are
+	// compared as periods, such as a whole day: a Source whose times are instants states
+	// them to the nanosecond.
 	At websync.Datetime
 
 	// Followed, in a SnapshotStart: a log of all changes since At follows the snapshot,

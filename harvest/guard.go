@@ -196,7 +196,7 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory
 	b.State = memory.state(r.key)
 	for i, t := range tasks {
 		if rec := &records[i]; rec.Live() && rec.Seq == t.Base {
-			b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: tombstone(rec, t.At)})
+			b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: unlisted(rec, t.At)})
 		}
 		b.Done = append(b.Done, TaskRef{ID: ids[i], N: t.N})
 	}

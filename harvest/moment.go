@@ -12,7 +12,8 @@ import (
 // The moment that a snapshot describes is the At of its SnapshotStart, or the latest time
 // of its own entries if that is later. Some publishers state an At that never changes. If
 // the listing changes and its At does not, the listing describes at least the moment at
-// which it was last read before the change.
+// which it was last read before the change. Only its end shows that it has changed. So an
+// entry that an earlier listing of the same moment lacked counts as later than that.
 
 // A listingNote is what the Store keeps of the last complete snapshot with an At.
 type listingNote struct {

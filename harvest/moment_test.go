@@ -1,6 +1,8 @@
 package harvest_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,6 +118,63 @@ func TestSnapshotWhoseMomentNeverMoves(t *testing.T) {
 	w.run(next)
 	require.Len(t, w.log(), n)
 	require.EqualValues(t, 1, w.run(snapshotAt(day(2), bare("newer"), put("c", day(1)))).Updated)
+}
+
+// TestSnapshotListsAgain: what a listing omits and lists again, always for the same
+// moment, is back in the first run that reads it. A deletion of a log stays, and so does
+// one of a later listing.
+func TestSnapshotListsAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		first    websync.Datetime // the moment of the first listing
+		followed bool
+		approved bool
+	}{
+		"the moment never moves":                {first: day(2)},
+		"the moment never moves, a log follows": {first: day(2), followed: true},
+		"the moment moved once":                 {first: day(1)},
+		"approved":                              {first: day(2), approved: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.pages("a", "b", "c")
+			list := func(at websync.Datetime, events ...harvest.Event) harvest.Source {
+				all := testkit.All(t, snapshotAt(at, events...).Events(t.Context(), nil))
+				all[0].Followed = test.followed
+				return harvest.Of(src, all...)
+			}
+			a, b, c := put("a", day(1)), put("b", day(1)), put("c", day(1))
+			whole := list(day(2), a, b, c)
+			w.run(list(test.first, a, b, c))
+			if test.approved {
+				w.h.MaxDeletes = 1
+			}
+			r := w.run(list(day(2), a))
+			if test.approved {
+				require.EqualValues(t, 2, r.Withheld)
+				w.approve()
+				w.h.MaxDeletes = 0
+			}
+			require.Equal(t, []string{"a"}, slices.Sorted(maps.Keys(w.live())))
+
+			require.EqualValues(t, 2, w.plan(whole).Differences())
+			found := w.findings("snapshot-at")
+			require.EqualValues(t, 2, w.run(whole).Created)
+			require.Equal(t, 1, *found)
+			w.steady(whole)
+
+			w.run(list(day(2), a))
+			stale := list(day(1), a, b, c)
+			for range 2 {
+				require.Zero(t, w.run(stale).Created, "an older copy")
+			}
+		})
+	}
+	w := newWorld(t)
+	w.pages("a", "b")
+	list := snapshotAt(day(2), put("a", day(1)), put("b", day(1)))
+	w.run(list)
+	w.run(harvest.Of(src, harvest.Event{Kind: harvest.Delete, At: day(2), Resource: websync.Resource{ID: testkit.Base + "b"}}))
+	require.EqualValues(t, 1, w.run(list).History)
 }
 
 // TestSnapshotFollowedByALog: a listing that changes under one At deletes what was put

@@ -146,7 +146,8 @@ func (r *Record) Brief() Brief {
 // Stated is the part of a source's description of a resource that the engine compares
 // with the next description.
 type Stated struct {
-	// Hash is a fingerprint of the description, except times; 0 if there is none.
+	// Hash is a fingerprint of the description, except times; 0 if there is none. In a
+	// tombstone it is 1 if a snapshot did not list the resource, otherwise 0.
 	Hash uint64
 	// At and Modified are the times of the event and of the resource. In a tombstone
 	// without a time, Modified is the last time that was stated before.

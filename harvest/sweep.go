@@ -235,7 +235,7 @@ func (w *sweeper) removeAll(ctx context.Context, ids []string, waiting map[strin
 func (w *sweeper) remove(rec *Record, waiting *Task) {
 	id := rec.Resource.ID
 	if w.why == nil {
-		next := tombstone(rec, w.snap.moment())
+		next := unlisted(rec, w.snap.moment())
 		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: next})
 		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
 		w.dry.report(Decision{ID: id, Outcome: OutcomeDeleted, Held: rec})
