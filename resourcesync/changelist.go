@@ -34,8 +34,8 @@ type changeList struct {
 	entries  int
 	skipped  int
 	base     int              // how many entries of the backlog are before it
-	latest   map[uint64]int   // the last entry of each URI, until the backlog has it
-	ordered  bool             // no entry has a time before that of an earlier one, or before from
+	latest   map[uint64]int   // the last entry of each URI that is not in doubt, until the backlog has it
+	ordered  bool             // no lastmod in the place of a datetime is before an earlier time, or from
 	back     bool             // an entry states a datetime before that of an earlier one
 	begins   websync.Datetime // the earliest time of an entry
 	untimed  bool             // an entry has no time
@@ -149,6 +149,8 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 	l.late, l.unstated = l.indexed && l.head.Metadata.From.After(l.from), l.indexed && l.from.IsZero()
 	l.from = cmp.Or(l.head.Metadata.From, l.from)
 	l.ordered, l.latest = true, make(map[uint64]int)
+	form, since := formOf(l.head.Metadata.Capability, l.head.Index), b.since()
+	changes := form != nil && form.changes // otherwise they are lists or packages
 	h := fnv.New64a()
 	for {
 		v, err := r.NextView()
@@ -169,13 +171,19 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 		if !t.IsZero() && (l.begins.IsZero() || t.Before(l.begins)) {
 			l.begins = t
 		}
-		if at := l.tick(v); at != t {
-			l.ordered = false
-			l.back = l.back || t.Before(at) && !v.Metadata.Datetime.IsZero()
+		at := l.tick(v)
+		if v.Metadata.Datetime.IsZero() {
+			l.ordered = l.ordered && at == t
+		} else {
+			l.back = l.back || l.within(t).Before(at)
 		}
 		l.last = sumOf(v)
 		h.Write(binary.LittleEndian.AppendUint64(nil, l.last))
-		l.latest[idSum(v.Loc)] = l.entries
+		if changes && w.doubts(l, v, at, since) {
+			l.skipped++
+		} else {
+			l.latest[idSum(v.Loc)] = l.entries
+		}
 		if l.entries++; l.entries == b.from.N {
 			l.prefix = h.Sum64() == b.from.Sum
 		}
@@ -185,19 +193,36 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 	}
 	l.sum = h.Sum64()
 	l.skipped += r.Skipped()
-	if l.begins.Before(l.from) {
-		l.ordered = false
-	}
 	return nil
 }
 
-// tick returns the time of a change that comes next: that of an earlier one, if the
-// change says that it was before it. What lies in the future does not move the clock.
-func (l *changeList) tick(v *View) websync.Datetime {
-	t := changeTime(v)
-	if v.Metadata.Datetime.IsZero() && !t.IsZero() && t.Before(l.from) && !l.isAhead(l.from) {
-		t = l.from // of a change within the interval, lastmod is only the time of the bytes
+// doubts reports a change whose datetime is before at, the time of an entry before it, or
+// before the interval of the list. It returns true for such a deletion that states a time
+// before since: if the baseline lists the resource, it is not known which of them is the
+// later.
+func (w *walk) doubts(l *changeList, v *View, at websync.Datetime, since time.Time) (doubt bool) {
+	stated := v.Metadata.Datetime
+	var rule Rule
+	var what string
+	switch {
+	case l.within(stated).Before(at):
+		rule, what = ruleOrder, fmt.Sprintf("an entry before has %v", at)
+	case stated.Before(l.from):
+		rule, what = ruleDatetimeOutside, fmt.Sprintf("datetime is before %v, the from of the document", l.from)
+	default:
+		return false
 	}
+	if doubt = isBefore(stated, since) && w.source.removes(v) && w.includes(v.Loc); doubt {
+		what += fmt.Sprintf(": the baseline is later, so the deletion of %s is not carried out", websync.RedactURL(string(v.Loc)))
+	}
+	w.Report(rule.Finding(l.Final, v.Line, v.Column, "md", []byte(stated.String()), what))
+	return doubt
+}
+
+// tick returns the time of a change that comes next: that of an earlier one, or from, if
+// the change says that it was before it. What lies in the future does not move the clock.
+func (l *changeList) tick(v *View) websync.Datetime {
+	t := l.within(changeTime(v))
 	switch {
 	case t.IsZero(), l.isAhead(t):
 		return t
@@ -205,6 +230,15 @@ func (l *changeList) tick(v *View) websync.Datetime {
 		l.clock = t
 	}
 	return l.clock
+}
+
+// within returns from in the place of an earlier time: the change is within the interval.
+// Its lastmod may only be the time of the bytes.
+func (l *changeList) within(t websync.Datetime) websync.Datetime {
+	if t.Before(l.from) && !l.isAhead(l.from) {
+		return l.from
+	}
+	return t
 }
 
 // isAhead reports whether a time lies in the future, by the server's clock.
@@ -317,9 +351,11 @@ func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Dat
 	}
 }
 
-// isLatest reports whether an entry is the last of its URI in the whole backlog.
+// isLatest reports whether an entry is the last of its URI in the whole backlog that is
+// not in doubt.
 func (b *backlog) isLatest(l *changeList, i int, v *View) bool {
-	return b.latest[idSum(v.Loc)] == l.base+i
+	at, ok := b.latest[idSum(v.Loc)]
+	return ok && at == l.base+i
 }
 
 // opener returns what opens the bytes of a change that came along; nil if none did.

@@ -24,7 +24,7 @@ type backlog struct {
 	skipped    int    // entries that can't be read, of indexes and of lists that are read again
 
 	entries int              // of the lists
-	latest  map[uint64]int   // the last entry of each URI
+	latest  map[uint64]int   // the last entry of each URI that is not in doubt
 	clock   websync.Datetime // the latest time of an entry
 	set     docfetch.Set
 
@@ -99,6 +99,15 @@ func (e *gapError) Error() string {
 // overlap is how much before the moment of a baseline changes are read: publishers list
 // some late, and set their clocks back.
 const overlap = time.Hour
+
+// since returns the moment before which the baseline has all changes; zero if that is not
+// known.
+func (b *backlog) since() time.Time {
+	if b.end.At.IsZero() {
+		return time.Time{}
+	}
+	return b.end.At.Time().Add(-overlap)
+}
 
 // backlog reads the lists with the changes after the position. One that can't be read is
 // a Problem. The error is a *gapError if there is a gap.
@@ -637,8 +646,8 @@ func (b *backlog) add(l *changeList, start int) {
 	}
 	b.repeats = b.repeats || !b.placed || start < l.fresh
 	b.clock = latest(latest(b.clock, l.floor), l.clock)
-	if b.end.URL == "" && !b.end.Time.IsZero() && l.ordered {
-		l.since = b.end.Time.Time().Add(-overlap) // before it the baseline has them
+	if b.end.URL == "" && l.ordered {
+		l.since = b.since()
 	}
 	if b.end.URL != l.URL && !b.held {
 		l.passed = b.end.Skipped

@@ -29,7 +29,10 @@ import (
 // come those that the index or the Capability List names next. If nothing is new, the
 // Capability List is asked, too: a publisher may have left an open list behind. The order
 // of the entries is what counts: a time that is before that of an earlier entry stands
-// for the same moment as that one.
+// for the same moment as that one, and a datetime that is so is a finding. But in doubt
+// nothing is deleted: a deletion with a datetime before that of an earlier entry, or
+// before the interval of its list, is not carried out if it is also more than an hour
+// before the at of the baseline. It counts as an entry that can't be read.
 //
 // If many changes are new, the packages of a Change Dump that are cheaper than a request
 // for each are used (§13). A Change Dump without a Change List is followed in its place:
