@@ -196,11 +196,12 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 	return nil
 }
 
-// doubts reports a change whose datetime is before at, the time of an entry before it, or
-// before the interval of the list. It returns true for such a deletion that states a time
-// before since: if the baseline lists the resource, it is not known which of them is the
-// later.
+// doubts reports a change without its kind, and one whose datetime is before at, the time
+// of an entry before it, or before the interval of the list. It returns true for such a
+// deletion that states a time before since: if the baseline lists the resource, it is not
+// known which of them is the later.
 func (w *walk) doubts(l *changeList, v *View, at websync.Datetime, since time.Time) (doubt bool) {
+	w.checkKind(l.Final, v)
 	stated := v.Metadata.Datetime
 	var rule Rule
 	var what string
@@ -217,6 +218,15 @@ func (w *walk) doubts(l *changeList, v *View, at websync.Datetime, since time.Ti
 	}
 	w.Report(rule.Finding(l.Final, v.Line, v.Column, "md", []byte(stated.String()), what))
 	return doubt
+}
+
+// checkKind reports a change that does not say whether the resource was created, updated
+// or deleted: it counts as updated.
+func (w *walk) checkKind(document string, v *View) {
+	m := &v.Metadata
+	if m.Change == "" && !slices.ContainsFunc(m.Faulty, func(a AttrView) bool { return a.Local == "change" }) {
+		w.Report(ruleChangeMissing.Finding(document, v.Line, v.Column, "md", nil, "an entry must have a change: it counts as updated"))
+	}
 }
 
 // tick returns the time of a change that comes next: that of an earlier one, or from, if

@@ -29,18 +29,19 @@ func TestDisorder(t *testing.T) {
 		rules   string // of the findings
 		doubt   bool
 	}{
-		"after the baseline, by the order":      {at: 0, entries: []string{touched(5, "a"), lost(longAgo, "b")}, rules: "order", doubt: true},
-		"after the baseline, then one in order": {at: 0, entries: []string{lost(longAgo, "b"), touched(5, "a"), lost(6, "c")}, lost: "c", rules: "datetime-outside", doubt: true},
-		"before the baseline, by the order":     {at: 5000, entries: []string{touched(5, "a"), lost(longAgo, "b")}, rules: "order", doubt: true},
-		"an hour before the baseline, by order": {at: 60, entries: []string{got(5, "a", "1"), lost(longAgo, "b")}, rules: "order", doubt: true},
-		"the interval of the list is later":     {at: 0, entries: []string{lost(longAgo, "b")}, rules: "datetime-outside", doubt: true},
-		"deleted before, in order":              {at: 0, entries: []string{lost(5, "b"), touched(6, "a"), lost(longAgo, "b")}, lost: "b", rules: "order", doubt: true},
-		"deleted after it":                      {at: 0, entries: []string{touched(6, "a"), lost(longAgo, "b"), lost(7, "b")}, lost: "b", rules: "order", doubt: true},
-		"the clock goes back, a young baseline": {at: 0, entries: []string{touched(1440, "a"), lost(3, "b")}, lost: "b", rules: "order"},
-		"the newest first":                      {at: 0, entries: []string{lost(9, "b"), lost(7, "c"), touched(5, "a")}, lost: "b c", rules: "order order"},
-		"an update in 2002":                     {at: 0, entries: []string{touched(5, "a"), touched(longAgo, "b")}, rules: "order"},
-		"a lastmod, which is that of the bytes": {at: 0, entries: []string{touched(5, "a"), strings.Replace(lost(never, "b"), "<rs:md", "<lastmod>"+minute(longAgo)+"</lastmod><rs:md", 1)}, lost: "b"},
-		"an update in 2002, in a later list":    {at: 5000, from: 5000, entries: []string{got(longAgo, "d", "1")}, got: "d", rules: "datetime-outside"},
+		"after the baseline, by the order":       {at: 0, entries: []string{touched(5, "a"), lost(longAgo, "b")}, rules: "order", doubt: true},
+		"after the baseline, then one in order":  {at: 0, entries: []string{lost(longAgo, "b"), touched(5, "a"), lost(6, "c")}, lost: "c", rules: "datetime-outside", doubt: true},
+		"before the baseline, by the order":      {at: 5000, entries: []string{touched(5, "a"), lost(longAgo, "b")}, rules: "order", doubt: true},
+		"an hour before the baseline, by order":  {at: 60, entries: []string{got(5, "a", "1"), lost(longAgo, "b")}, rules: "order", doubt: true},
+		"the interval of the list is later":      {at: 0, entries: []string{lost(longAgo, "b")}, rules: "datetime-outside", doubt: true},
+		"deleted before, in order":               {at: 0, entries: []string{lost(5, "b"), touched(6, "a"), lost(longAgo, "b")}, lost: "b", rules: "order", doubt: true},
+		"deleted after it":                       {at: 0, entries: []string{touched(6, "a"), lost(longAgo, "b"), lost(7, "b")}, lost: "b", rules: "order", doubt: true},
+		"the clock goes back, a young baseline":  {at: 0, entries: []string{touched(1440, "a"), lost(3, "b")}, lost: "b", rules: "order"},
+		"the newest first":                       {at: 0, entries: []string{lost(9, "b"), lost(7, "c"), touched(5, "a")}, lost: "b c", rules: "order order"},
+		"an update in 2002":                      {at: 0, entries: []string{touched(5, "a"), touched(longAgo, "b")}, rules: "order"},
+		"a lastmod, which is that of the bytes":  {at: 0, entries: []string{touched(5, "a"), strings.Replace(lost(never, "b"), "<rs:md", "<lastmod>"+minute(longAgo)+"</lastmod><rs:md", 1)}, lost: "b"},
+		"an update in 2002, in a later list":     {at: 5000, from: 5000, entries: []string{got(longAgo, "d", "1")}, got: "d", rules: "datetime-outside"},
+		"no change: an update, with its finding": {at: 0, entries: []string{entryWith("a", timed("datetime", 5), ""), entryWith("b", `change="lost"`+timed("datetime", 6), "")}, rules: "change-missing change"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			truth := held("a=1 b=1 c=1")

@@ -108,6 +108,7 @@ func (w *walk) notification(p *payload) error {
 		if t := changeTime(v); !t.After(position) {
 			return w.Named(notificationName, fmt.Errorf("a change at %v, which is not after %v, up to when the Change Lists were read", t, position))
 		}
+		w.checkKind(notificationName, v)
 		latest[string(v.Loc)] = i
 	}
 	list := newChangeList(p.URL) // which does not let the clock go back

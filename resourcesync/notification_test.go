@@ -130,6 +130,21 @@ func TestPayloadKeepsInclude(t *testing.T) {
 	assert.Equal(t, map[string]string{"a": "third"}, testkit.Live(t, d.store))
 }
 
+// TestPayloadWithoutChange: an entry of a payload without change is an update, and a
+// finding.
+func TestPayloadWithoutChange(t *testing.T) {
+	p, d := harvestedOnce(t)
+	p.put("a", "second")
+	src, err := d.source.Payload([]byte(strings.Replace(p.notification(p.last(1)...), ` change="updated"`, "", 1)))
+	require.NoError(t, err)
+	var rules []string
+	h := &harvest.Harvester{Store: d.store, Fetcher: &sourcetest.Fetcher{Site: p.site()}, Hooks: testkit.OnFinding(func(f websync.Finding) { rules = append(rules, f.Rule) })}
+	report, err := h.Run(t.Context(), src)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, report.Updated)
+	assert.Equal(t, []string{"resourcesync-change-missing"}, rules)
+}
+
 func TestRefusedPayloads(t *testing.T) {
 	p := newPublisher()
 	p.put("a", "text")
