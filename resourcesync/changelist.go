@@ -34,8 +34,8 @@ type changeList struct {
 	entries  int
 	skipped  int
 	base     int              // how many entries of the backlog are before it
-	latest   map[uint64]int   // the last entry of each URI that is not in doubt, until the backlog has it
-	ordered  bool             // no lastmod in the place of a datetime is before an earlier time, or from
+	latest   map[uint64]int   // the last certain entry of each URI, until the backlog has it
+	ordered  bool             // no lastmod without datetime is before an earlier time or from
 	back     bool             // an entry states a datetime before that of an earlier one
 	begins   websync.Datetime // the earliest time of an entry
 	untimed  bool             // an entry has no time
@@ -361,8 +361,8 @@ func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Dat
 	}
 }
 
-// isLatest reports whether an entry is the last of its URI in the whole backlog that is
-// not in doubt.
+// isLatest reports whether an entry is the last certain one of its URI in the whole
+// backlog.
 func (b *backlog) isLatest(l *changeList, i int, v *View) bool {
 	at, ok := b.latest[idSum(v.Loc)]
 	return ok && at == l.base+i

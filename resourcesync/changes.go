@@ -24,7 +24,7 @@ type backlog struct {
 	skipped    int    // entries that can't be read, of indexes and of lists that are read again
 
 	entries int              // of the lists
-	latest  map[uint64]int   // the last entry of each URI that is not in doubt
+	latest  map[uint64]int   // the last certain entry of each URI
 	clock   websync.Datetime // the latest time of an entry
 	set     docfetch.Set
 

@@ -17,8 +17,8 @@ import (
 
 const longAgo = -12_000_000 // minutes: in 2002
 
-// TestDisorder lists changes whose datetime contradicts the list. A full pass comes to the
-// same as the runs before it, and nothing is deleted and created again.
+// TestDisorder lists changes whose datetime contradicts the list. A full pass makes the
+// same state as the runs before it, and nothing is deleted and created again.
 func TestDisorder(t *testing.T) {
 	for name, test := range map[string]struct {
 		at      int // of the Resource List, which has a, b and c
@@ -97,8 +97,8 @@ func TestDeletionInDoubt(t *testing.T) {
 	assert.True(t, report.InStep())
 }
 
-// TestDumpListsAgain: what a Resource Dump lacks and has again, always with the same at, is
-// back after the first full pass.
+// TestDumpListsAgain: what a Resource Dump lacks and has again, always with the same at,
+// is back after the first full pass.
 func TestDumpListsAgain(t *testing.T) {
 	p := newPublisher()
 	p.dump, p.noList, p.noChange = 3, true, true
