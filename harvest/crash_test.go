@@ -107,14 +107,18 @@ func TestKills(t *testing.T) {
 	t.Logf("-killseed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	begun, killed := 0, 0
+	most := 60 * time.Millisecond // until a kill; less if steps end before it
 	for history := uint64(0); killed < *kills; history++ {
 		require.LessOrEqual(t, begun, 10**kills, "too many steps ended before they were killed")
 		file := filepath.Join(t.TempDir(), "store.db")
 		for step := 1; step <= crashSteps; step++ {
 			begun++
-			after := 1 + time.Duration(rng.Int64N(int64(60*time.Millisecond)))
+			after := 1 + time.Duration(rng.Int64N(int64(most)))
 			if runStep(t, fmt.Sprintf("%s %d %d", file, seed+history, step), after) {
 				killed++
+				most += most / 8
+			} else {
+				most = max(most/2, time.Millisecond)
 			}
 		}
 		runStep(t, fmt.Sprintf("%s %d %d", file, seed+history, -crashSteps), 0)
