@@ -37,4 +37,9 @@
 // of up to a half; after that the source waits until it is due. A run without any
 // progress is ended: see Scheduler.Stall. A run that another process has begun is left
 // alone, and looked at again a minute later.
+//
+// While the Store fails, for example because its server is away, no run begins. The
+// Scheduler logs that and asks the Store again after 1, 2, 4 and more seconds, at most
+// 64, less a random part of up to a half. Notices are kept meanwhile. Run ends with an
+// error only if that will not pass: see [Scheduler.Run].
 package schedule

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -51,7 +52,8 @@ type Scheduler struct {
 	// several goroutines. The Report is never nil.
 	Ended func(source harvest.Source, report *harvest.Report, err error)
 
-	// Log receives runs (debug) and their errors (warning). If nil, nothing is logged.
+	// Log receives runs (debug), their errors (warning), and those of the Store (error).
+	// If nil, nothing is logged.
 	Log *slog.Logger
 
 	once   sync.Once
@@ -159,7 +161,9 @@ func (s *Scheduler) Add(entries ...Entry) error {
 
 // Run runs sources until ctx is cancelled, and returns the cause when all runs have
 // ended. It returns earlier with an error if the settings are not valid, or if the Store
-// fails. Call it once. Notices that came before count.
+// is closed, damaged ([harvest.ErrCorrupt]) or that of a newer version
+// ([harvest.ErrNewer]). While the Store fails otherwise, for example because its server
+// is away, Run goes on trying. Call it once. Notices that came before count.
 func (s *Scheduler) Run(ctx context.Context) error {
 	if err := s.start(); err != nil {
 		return err
@@ -321,6 +325,49 @@ func (s *Scheduler) Notify(url string) bool { return s.Payload(url, nil) }
 // statePrefix begins the keys of plans in the State.
 const statePrefix = "schedule/"
 
+// read returns what the State holds of an entry.
+func (s *Scheduler) read(ctx context.Context, t *turn) (stored []byte, err error) {
+	err = s.persist(ctx, t, func() error {
+		stored, err = s.Harvester.Store.State(ctx, statePrefix+t.key)
+		return err
+	})
+	return stored, err
+}
+
+// persist repeats call, which reads or writes the plan of an entry, while the Store fails
+// in a way that may pass: after about 1, 2, 4 and more seconds, at most 64.
+func (s *Scheduler) persist(ctx context.Context, t *turn, call func() error) error {
+	for failures := 1; ; failures++ {
+		err := call()
+		if err == nil {
+			return nil
+		}
+		err = fmt.Errorf("schedule: the plan of %q: %w", websync.RedactURL(t.key), err)
+		if ctx.Err() != nil || isFinal(err) {
+			return err
+		}
+		wait := backoff(failures, time.Second)
+		s.log.Error("schedule: store failed", "source", websync.RedactURL(t.key), "attempt", failures, "wait", wait, "error", err)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// isFinal reports whether an error of the Store will not pass.
+func isFinal(err error) bool {
+	return errors.Is(err, fs.ErrClosed) || errors.Is(err, harvest.ErrCorrupt) || errors.Is(err, harvest.ErrNewer)
+}
+
+// backoff returns how long to wait after a number of failures: first, twice as long, four
+// times as long and so on, at most 64 times, less a random part of up to a half.
+func backoff(failures int, first time.Duration) time.Duration {
+	wait := first << min(failures-1, 6)
+	return wait - rand.N(wait/2)
+}
+
 // loadNew reads the plans of the entries that are new.
 func (s *Scheduler) loadNew(ctx context.Context) error {
 	s.mu.Lock()
@@ -340,9 +387,9 @@ func (s *Scheduler) loadNew(ctx context.Context) error {
 // load reads the plan of an entry. One that is new or can't be read is due now. An
 // interval that has become shorter counts.
 func (s *Scheduler) load(ctx context.Context, t *turn) error {
-	stored, err := s.Harvester.Store.State(ctx, statePrefix+t.key)
+	stored, err := s.read(ctx, t)
 	if err != nil {
-		return fmt.Errorf("schedule: the plan of %q: %w", websync.RedactURL(t.key), err)
+		return err
 	}
 	p := plan{Due: time.Now()}
 	if len(stored) > 0 && json.Unmarshal(stored, &p) == nil {
@@ -364,9 +411,9 @@ func (s *Scheduler) stillDue(ctx context.Context, t *turn) (bool, error) {
 	s.mu.Lock()
 	known := string(t.stored)
 	s.mu.Unlock()
-	stored, err := s.Harvester.Store.State(ctx, statePrefix+t.key)
+	stored, err := s.read(ctx, t)
 	if err != nil {
-		return false, fmt.Errorf("schedule: the plan of %q: %w", websync.RedactURL(t.key), err)
+		return false, err
 	}
 	if string(stored) == known {
 		return true, nil
@@ -386,18 +433,20 @@ func (s *Scheduler) save(ctx context.Context, t *turn, p plan) error {
 	if err != nil {
 		return err
 	}
-	old := t.stored
-	for {
-		err := s.Harvester.Store.Swap(ctx, statePrefix+t.key, old, stored)
-		if errors.Is(err, websync.ErrConflict) {
-			if old, err = s.Harvester.Store.State(ctx, statePrefix+t.key); err == nil {
-				continue
+	key, old := statePrefix+t.key, t.stored
+	err = s.persist(ctx, t, func() error {
+		for {
+			err := s.Harvester.Store.Swap(ctx, key, old, stored)
+			if !errors.Is(err, websync.ErrConflict) {
+				return err
+			}
+			if old, err = s.Harvester.Store.State(ctx, key); err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("schedule: the plan of %q: %w", websync.RedactURL(t.key), err)
-		}
-		break
+	})
+	if err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -459,8 +508,7 @@ func (t *turn) after(now time.Time, report *harvest.Report, err error) plan {
 	switch {
 	case err != nil && t.plan.Failures+1 < attempts:
 		p.Failures = t.plan.Failures + 1
-		wait := time.Minute << (p.Failures - 1)
-		sooner(now.Add(wait - rand.N(wait/2)))
+		sooner(now.Add(backoff(p.Failures, time.Minute)))
 	case err != nil: // no more repetitions until it is due
 	case report.BudgetSpent:
 		sooner(now)

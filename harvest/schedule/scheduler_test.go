@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -523,7 +524,8 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// TestStoreFails: Run ends with the error.
+// TestStoreFails: Run goes on when the Store does, and ends only with an error that does
+// not pass.
 func TestStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := new(runs)
@@ -531,25 +533,79 @@ func TestStoreFails(t *testing.T) {
 		r.Entries[0].Every = time.Hour
 		store := &broken{Store: memstore.New()}
 		r.Harvester.Store = store
+		fail := func(err error) { store.err.Store(&err) }
+		fail(errDown)
 		done := make(chan error, 1)
 		go func() { done <- r.Run(t.Context()) }()
-		time.Sleep(time.Minute)
-		store.err.Store(true)
 		time.Sleep(time.Hour)
-		assert.ErrorContains(t, <-done, `schedule: the plan of "feed": disk full`)
+		assert.Empty(t, seen.times())
+		assert.Less(t, store.asked.Swap(0), int64(150))
+		fail(nil)
+		time.Sleep(2 * time.Minute)
+		require.Len(t, seen.times(), 1, "a plan is read")
+
+		seen.mu.Lock()
+		seen.takes = 10 * time.Minute
+		seen.mu.Unlock()
+		r.Notify(feedURL)
+		time.Sleep(time.Minute)
+		fail(errDown)
+		time.Sleep(40 * time.Minute)
+		r.Notify(feedURL)
+		fail(nil)
+		time.Sleep(2 * time.Minute)
+		require.Len(t, seen.times(), 3, "a plan is saved, and a notice kept")
+
+		for range 10 {
+			r.Notify(feedURL)
+			fail(errDown)
+			time.Sleep(time.Hour)
+			fail(nil)
+			time.Sleep(20 * time.Minute)
+		}
+		require.Len(t, seen.times(), 13, "a plan is read again")
+
+		fail(fmt.Errorf("store: %w", harvest.ErrNewer))
+		require.ErrorContains(t, <-done, `schedule: the plan of "feed": store: written by a newer version`)
 	})
+	for _, final := range []error{harvest.ErrNewer, harvest.ErrCorrupt, os.ErrClosed} {
+		store := &broken{Store: memstore.New()}
+		store.err.Store(&final)
+		r := newScheduler(new(runs))
+		r.Harvester.Store = store
+		assert.ErrorIs(t, r.Run(t.Context()), final)
+	}
 }
 
+var errDown = errors.New("server down")
+
+// A broken store fails with err.
 type broken struct {
 	harvest.Store
-	err atomic.Bool
+	err   atomic.Pointer[error]
+	asked atomic.Int64
+}
+
+func (b *broken) ask() error {
+	b.asked.Add(1)
+	if err := b.err.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 func (b *broken) State(ctx context.Context, key string) ([]byte, error) {
-	if b.err.Load() {
-		return nil, errors.New("disk full")
+	if err := b.ask(); err != nil {
+		return nil, err
 	}
 	return b.Store.State(ctx, key)
+}
+
+func (b *broken) Swap(ctx context.Context, key string, old, new []byte) error {
+	if err := b.ask(); err != nil {
+		return err
+	}
+	return b.Store.Swap(ctx, key, old, new)
 }
 
 // TestAdd: sources that become known later run, and are noticed, like the others.
